@@ -1,0 +1,17 @@
+// engine: how waves are run.
+//
+// This file: the interpreter. It decodes each instruction once, keeps it in a form that is quick to run, and
+// carries it out over the whole wave before the next: operands are fetched into register rows, semantics does the
+// work, the result is written under EXEC.
+#pragma once
+
+#include <memory>
+
+#include "machine/engine.h"
+#include "target/processor.h"
+
+namespace Atoll::engine {
+
+std::unique_ptr<machine::Engine> make_interpreter(const target::Processor& processor);
+
+}  // namespace Atoll::engine

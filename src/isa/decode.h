@@ -1,0 +1,17 @@
+// isa: from bytes to Instruction.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "isa/instruction.h"
+#include "support/error.h"
+#include "target/processor.h"
+
+namespace Atoll::isa {
+
+/// Decodes the instruction at the start of `bytes` for `processor`. The error says that no instruction has these
+/// bytes, or that they end in the middle of one.
+support::Result<Instruction> decode(std::span<const uint8_t> bytes, const target::Processor& processor);
+
+}  // namespace Atoll::isa

@@ -1,0 +1,175 @@
+// isa: the one table of instructions, and what is derived from it: decoding, printing, encoding, parsing.
+//
+// This file: what one decoded instruction is. The decoder (decode.h) makes it from bytes, the printer
+// (print.h) turns it into LLVM's syntax, the engines run it. The differences between encodings and between
+// generations end here: a register has one number on all of them, a constant is already the value that the
+// operand's type sees, and a modifier has one name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "isa/opcode.h"
+
+namespace Atoll::isa {
+
+/// The encoding formats of all generations; the vendor's ISA guides describe each as a chapter.
+enum class Encoding : uint8_t {
+  sop1,
+  sop2,
+  sopk,
+  sopc,
+  sopp,
+  smem,
+  vop1,
+  vop2,
+  vopc,
+  vop3,
+  vop3p,
+  vopd,
+  vinterp,
+  vintrp,
+  ldsdir,
+  ds,
+  flat,
+  global,
+  scratch,
+  mubuf,
+  mtbuf,
+  mimg,
+  exp,
+};
+
+/// What stands behind the base word of a VOP1, VOP2 or VOPC instruction (a literal may follow others as well).
+enum class Extension : uint8_t { none, literal, sdwa, dpp16, dpp8 };
+
+/// How an instruction sees an operand: decides how wide it is, what inline constants mean, which modifiers apply.
+enum class DataType : uint8_t {
+  none,
+  b8,
+  b16,
+  i16,
+  u16,
+  f16,
+  bf16,
+  b32,
+  i32,
+  u32,
+  f32,
+  b64,
+  i64,
+  u64,
+  f64,
+  b96,
+  b128,
+  b160,
+  b192,
+  b256,
+  b384,
+  b512,
+  b1024,
+  v2i16,
+  v2u16,
+  v2f16,
+  v2bf16,  ///< two 16-bit values in one register
+  v2b32,
+  v2f32,      ///< two 32-bit values in a register pair, packed arithmetic
+  lane_mask,  ///< a bit per lane in scalar registers (VCC, EXEC, SGPR pair): 64 bits in wave64
+};
+
+enum class OperandKind : uint8_t {
+  none,
+  vgpr,      ///< `reg` counts from v0
+  agpr,      ///< `reg` counts from a0
+  scalar,    ///< `reg` is a ScalarRegister: SGPRs, VCC, TTMPs, M0, EXEC, FLAT_SCRATCH, ... one numbering for all
+  constant,  ///< `value`: an inline constant, a literal or an immediate, as the operand's type sees it
+  vccz,
+  execz,
+  scc,  ///< single-bit sources
+  shared_base,
+  shared_limit,
+  private_base,
+  private_limit,
+  pops_exiting_wave_id,  ///< aperture sources
+  lds_direct,
+  off,  ///< an address operand that is not there ("off")
+};
+
+/// Numbers of scalar registers, the same on every generation (the encodings differ; the decoder translates).
+/// Wave::scalar in machine is indexed by them. Register pairs are consecutive, the low half even.
+namespace scalar {
+inline constexpr uint16_t s0 = 0;  // ... s105
+inline constexpr uint16_t vcc_lo = 106, vcc_hi = 107;
+inline constexpr uint16_t ttmp0 = 108;  // ... ttmp15 = 123
+inline constexpr uint16_t m0 = 124, null = 125;
+inline constexpr uint16_t exec_lo = 126, exec_hi = 127;
+inline constexpr uint16_t flat_scratch_lo = 128, flat_scratch_hi = 129;
+inline constexpr uint16_t xnack_mask_lo = 130, xnack_mask_hi = 131;
+inline constexpr uint16_t tba_lo = 132, tba_hi = 133, tma_lo = 134, tma_hi = 135;
+inline constexpr uint16_t count = 136;
+}  // namespace scalar
+
+/// Which part of a register an SDWA operand is (ISA guide, "SDWA": SRC0_SEL, DST_SEL).
+enum class SdwaSelect : uint8_t { byte_0, byte_1, byte_2, byte_3, word_0, word_1, dword };
+enum class SdwaUnused : uint8_t { pad, sext, preserve };
+
+struct Operand {
+  OperandKind kind = OperandKind::none;
+  DataType type = DataType::none;
+  uint8_t words = 0;        ///< 32-bit registers that it spans; 0 for what is no register
+  bool is_literal = false;  ///< a constant that stands behind the instruction rather than inline
+  uint16_t reg = 0;
+  uint64_t value = 0;  ///< of a constant, in the operand's type: sign-extended integers, f16/f32/f64 bit patterns
+  // Input modifiers.
+  bool neg = false;  ///< also neg_lo of packed operands
+  bool abs = false;
+  bool sext = false;       ///< SDWA integer sources
+  bool neg_hi = false;     ///< packed: negates the upper half
+  bool op_sel = false;     ///< 16-bit operand in (packed: low half from) the upper half of the register
+  bool op_sel_hi = false;  ///< packed: high half from the upper half of the register
+  SdwaSelect sdwa = SdwaSelect::dword;
+};
+
+/// A Data Parallel Primitives control (DPP16 DPP_CTRL encoding; for DPP8, eight 3-bit lane selects).
+struct Dpp {
+  uint32_t control = 0;
+  uint8_t row_mask = 0xF, bank_mask = 0xF;
+  bool bound_ctrl = false;  ///< invalid lanes read 0 rather than disabling the write
+  bool fetch_inactive = false;
+};
+
+/// One decoded instruction. Operands stand in the order of the assembly text, results first; sources that the
+/// encoding implies but the text does not show (VCC of v_addc in VOP2) stand there too (the printer knows to leave them
+/// out).
+struct Instruction {
+  Opcode opcode = Opcode::invalid;
+  Encoding encoding = Encoding::sopp;
+  Extension extension = Extension::none;
+  uint8_t size = 0;          ///< bytes, literal or extension word included
+  uint8_t destinations = 0;  ///< how many of `operands` are written (an operand may be read as well)
+  uint8_t operand_count = 0;
+  std::array<Operand, 6> operands{};
+
+  // Modifiers, each meaning the same on every encoding that has it.
+  bool clamp = false;
+  uint8_t omod = 0;         ///< 0: none, 1: *2, 2: *4, 3: /2
+  bool op_sel_dst = false;  ///< 16-bit result goes to the upper half
+  SdwaSelect dst_sel = SdwaSelect::dword;
+  SdwaUnused dst_unused = SdwaUnused::pad;
+  Dpp dpp{};
+  int32_t offset = 0;   ///< of a memory instruction, bytes, sign-extended; DS: offset (or offset0)
+  uint8_t offset1 = 0;  ///< DS with two offsets
+  bool glc = false, slc = false, dlc = false, scc = false;  ///< gfx940 prints sc0, nt, -, sc1 for them
+  bool gds = false, lds = false, tfe = false;
+  bool offen = false, idxen = false, addr64 = false;
+  uint8_t data_format = 0;               ///< MTBUF dfmt (or the unified format)
+  uint8_t number_format = 0;             ///< MTBUF nfmt
+  uint8_t cbsz = 0, abid = 0, blgp = 0;  ///< matrix instructions
+  uint16_t immediate = 0;                ///< SIMM16 of SOPK and SOPP: branch distance, counters, message, hwreg
+
+  const Operand& dst(unsigned i = 0) const { return operands[i]; }
+  const Operand& src(unsigned i) const { return operands[destinations + i]; }
+  unsigned sources() const { return operand_count - destinations; }
+};
+
+}  // namespace Atoll::isa

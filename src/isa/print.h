@@ -1,0 +1,19 @@
+// isa: from Instruction to text, in LLVM's syntax.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "isa/instruction.h"
+#include "target/processor.h"
+
+namespace Atoll::isa {
+
+/// "v_add_f32_e32 v0, s1, v2". Branches print their distance in instructions words as LLVM does without symbols.
+std::string print(const Instruction& instruction, const target::Processor& processor);
+
+/// "v_add_f32": the opcode's name alone, as `processor`'s generation calls it.
+std::string_view mnemonic(Opcode opcode);
+
+}  // namespace Atoll::isa

@@ -1,0 +1,70 @@
+// machine: one virtual GPU, and the door through which the hsa room, the C++ API and the tools use it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "machine/aql.h"
+#include "machine/dispatch.h"
+#include "machine/engine.h"
+#include "machine/loader.h"
+#include "machine/memory.h"
+#include "machine/queue.h"
+#include "support/error.h"
+#include "target/product.h"
+
+namespace Atoll::machine {
+
+/// One row of `--stats`.
+struct KernelStatistics {
+  std::string kernel;
+  uint64_t calls = 0, work_groups = 0, waves = 0, wave_instructions = 0;
+  double seconds = 0;
+};
+
+struct GpuOptions {
+  unsigned threads = 0;                              ///< host threads that run work-groups; 0: as many as the host has
+  std::chrono::nanoseconds kernel_timeout{0};        ///< of one dispatch; 0: none
+  std::function<void(const FaultReport&)> on_fault;  ///< besides the error that the launcher gets
+};
+
+class Gpu {
+ public:
+  /// `make_engine` gets the processor that the GPU is.
+  using MakeEngine = std::function<std::unique_ptr<Engine>(const target::Processor&)>;
+  static support::Result<std::unique_ptr<Gpu>> create(const target::GpuModel& model, const MakeEngine& make_engine,
+                                                      GpuOptions options = {});
+  virtual ~Gpu() = default;
+
+  virtual const target::GpuModel& model() const = 0;
+  const target::Processor& processor() const { return *model().target.processor; }
+  virtual Memory& memory() = 0;
+
+  /// Checks that the code object is for this GPU, places it and resolves its symbols.
+  virtual support::Result<std::shared_ptr<LoadedCode>> load(std::span<const uint8_t> file,
+                                                            const ExternalSymbols& externals, std::string uri) = 0;
+  /// The loaded code around an address, or null.
+  virtual std::shared_ptr<LoadedCode> code_at(uint64_t address) const = 0;
+
+  virtual support::Result<std::unique_ptr<Queue>> create_queue(QueueOptions options) = 0;
+
+  /// Runs one kernel to its end on the caller's time, without a queue of the caller's. `packet.kernel_object` and
+  /// `kernarg_address` are guest addresses; its completion signal is not touched.
+  virtual support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet) = 0;
+
+  /// Stops what runs (Ctrl-C): dispatches end with ErrorKind::aborted.
+  virtual void interrupt() = 0;
+
+  virtual std::vector<KernelStatistics> statistics() const = 0;  ///< most time first
+
+ protected:
+  friend class LoadedCode;
+  virtual void unload(LoadedCode& code) = 0;
+};
+
+}  // namespace Atoll::machine

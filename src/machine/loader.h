@@ -1,0 +1,55 @@
+// machine: a code object placed in memory: segments copied, relocations applied, symbols given addresses.
+// Source: user guide, "Relocation Records"; HSA specification, "Executable".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "object/code_object.h"
+#include "support/error.h"
+
+namespace Atoll::machine {
+
+class Gpu;
+
+struct LoadedSymbol {
+  enum class Kind : uint8_t { variable, kernel };
+  std::string name;  ///< as in the symbol table: kernels end in ".kd"
+  Kind kind = Kind::variable;
+  uint64_t address = 0;  ///< of the variable, or of the kernel descriptor (the "kernel object")
+  uint64_t size = 0;
+  bool is_global = true;                             ///< binding: program or agent linkage
+  const object::KernelMetadata* metadata = nullptr;  ///< of a kernel
+};
+
+/// One loaded code object. It keeps a copy of the file, for reports (DWARF, names) and for tools.
+class LoadedCode {
+ public:
+  ~LoadedCode();  ///< unmaps
+  uint64_t base() const { return base_; }
+  uint64_t size() const { return size_; }
+  const object::CodeObject& code_object() const { return code_object_; }
+  const std::vector<LoadedSymbol>& symbols() const { return symbols_; }
+  const LoadedSymbol* find(std::string_view name) const;
+  /// The function symbol around a code address, for reports; empty where there is none.
+  std::string_view function_at(uint64_t address) const;
+  std::string uri;  ///< where it came from: "file://...", "memory://..."
+
+ private:
+  friend class Gpu;
+  Gpu* gpu_ = nullptr;
+  uint64_t base_ = 0, size_ = 0;
+  std::vector<uint8_t> file_;
+  object::CodeObject code_object_;
+  std::vector<LoadedSymbol> symbols_;
+};
+
+/// Gives the address of a symbol that the code object does not define; nullopt is an error that names it.
+using ExternalSymbols = std::function<std::optional<uint64_t>(std::string_view name)>;
+
+}  // namespace Atoll::machine

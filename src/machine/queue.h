@@ -1,0 +1,45 @@
+// machine: an AQL queue: the ring buffer and amd_queue_t that programs write to, and the packet processor behind it.
+// Source: HSA system architecture, "User mode queuing", "AQL"; user guide, "Kernel Dispatch".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "machine/aql.h"
+#include "machine/dispatch.h"
+#include "support/error.h"
+
+namespace Atoll::machine {
+
+class Gpu;
+
+/// What stopped a queue: the packet was malformed, its kernel faulted, ...
+struct QueueError {
+  support::ErrorKind kind;
+  std::string message;
+};
+
+class Queue {
+ public:
+  virtual ~Queue() = default;  ///< stops processing; packets that were not started are dropped
+
+  virtual aql::Queue* abi() = 0;  ///< the amd_queue_t; its address is what hsa_queue_t* is
+  /// The doorbell rang: packets up to and including `packet_id` are written.
+  virtual void ring_doorbell(uint64_t packet_id) = 0;
+  /// No packet is processed any more; the error callback gets `invalid queue` states (hsa_queue_inactivate).
+  virtual void inactivate() = 0;
+  virtual void set_profiling(bool enabled) = 0;  ///< dispatch times are written to completion signals always
+};
+
+struct QueueOptions {
+  uint32_t size = 0;  ///< packets, a power of two
+  bool multi_producer = true, cooperative = false;
+  aql::Signal* doorbell = nullptr;  ///< the caller's; kept in the amd_queue_t
+  uint64_t queue_inactive_signal = 0;
+  std::function<void(const QueueError&)> on_error;  ///< from the queue's thread; the queue is stopped then
+  /// Agent dispatch packets, which a GPU has no use for but a queue made by hsa_soft_queue_create has.
+  std::function<bool(const aql::AgentDispatchPacket&)> on_agent_dispatch;
+};
+
+}  // namespace Atoll::machine

@@ -1,0 +1,94 @@
+// machine: the GPU itself: memory, waves and work-groups, dispatches, queues, and the threads that run them.
+//
+// This file: the state of a wave and of its work-group, as the ABI and the ISA define it. The dispatcher
+// (dispatch.h) fills it in, an engine (engine.h) advances it, the scheduler decides when.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/instruction.h"
+#include "semantics/registry.h"
+
+namespace Atoll::machine {
+
+struct Dispatch;
+struct WorkGroup;
+
+/// Why a wave stopped for good without reaching s_endpgm. Addresses are guest (= host) addresses.
+struct Fault {
+  enum class Kind : uint8_t {
+    none,
+    memory,               ///< touched `address`, which is not mapped (or not for this access)
+    illegal_instruction,  ///< the bytes at `pc` are no instruction of this GPU, or one that Atoll lacks (`what`)
+    instruction_fetch,    ///< `pc` is in no loaded code
+    scratch_overflow,     ///< private address past the wave's scratch
+    lds_overflow,         ///< reserved for checkers: hardware reads 0 and drops writes
+    abort,                ///< s_trap 2 (llvm.trap)
+    timeout,
+    interrupted,  ///< stopped from outside
+  };
+  Kind kind = Kind::none;
+  uint64_t pc = 0;
+  uint64_t address = 0;
+  bool is_write = false;
+  uint8_t lane = 0;
+  std::string what;  ///< details in words, e.g. the instruction's name
+};
+
+/// What became of a wave when its engine gave it back.
+enum class WaveState : uint8_t {
+  ready,       ///< used up its budget of instructions or asked to yield (s_sleep): run it again later
+  at_barrier,  ///< waits until the work-group's other waves arrive
+  ended,       ///< s_endpgm
+  faulted,     ///< see Wave::fault
+};
+
+/// A register row: 64 lanes of one VGPR (32 of them used in wave32).
+using Row = semantics::Row;
+
+struct alignas(64) Wave {
+  /// Scalar registers by isa::scalar number: SGPRs, VCC, M0, EXEC, FLAT_SCRATCH, TTMPs.
+  uint32_t scalar[isa::scalar::count];
+  uint64_t pc;
+  Row* vgpr;                     ///< `vgprs` rows, 64-byte aligned
+  Row* agpr;                     ///< `agprs` rows
+  uint16_t sgprs, vgprs, agprs;  ///< allocated counts, in registers
+  uint8_t wave_size;             ///< 32 or 64
+  bool scc;
+  uint32_t mode;                    ///< the MODE register
+  uint32_t status, trap_status;     ///< STATUS without the bits that live in fields (SCC, EXECZ, VCCZ); TRAPSTS
+  semantics::FloatMode float_mode;  ///< `mode` decoded: set both or neither
+  WaveState state;
+  uint32_t index;         ///< in the work-group
+  uint64_t instructions;  ///< executed so far
+  uint8_t* scratch;       ///< the wave's scratch memory: swizzled, 64 lanes x 4 bytes to a row
+  uint32_t scratch_bytes_per_lane;
+  WorkGroup* work_group;
+  std::unique_ptr<Fault> fault;
+
+  uint64_t scalar64(unsigned reg) const { return scalar[reg] | uint64_t{scalar[reg + 1]} << 32; }
+  void set_scalar64(unsigned reg, uint64_t value) {
+    scalar[reg] = static_cast<uint32_t>(value);
+    scalar[reg + 1] = static_cast<uint32_t>(value >> 32);
+  }
+  uint64_t exec() const { return scalar64(isa::scalar::exec_lo); }
+  void set_exec(uint64_t value) { set_scalar64(isa::scalar::exec_lo, value); }
+  uint64_t vcc() const { return scalar64(isa::scalar::vcc_lo); }
+  void set_vcc(uint64_t value) { set_scalar64(isa::scalar::vcc_lo, value); }
+};
+
+/// A work-group that is resident: its waves, LDS and scratch exist from its start to its end.
+struct WorkGroup {
+  Dispatch* dispatch = nullptr;
+  uint32_t id[3]{};        ///< in the grid, in work-groups
+  uint8_t* lds = nullptr;  ///< `lds_bytes` bytes, 64-byte aligned, zeroed at start
+  uint32_t lds_bytes = 0;
+  std::vector<Wave> waves;
+  uint32_t waves_running = 0;  ///< not ended
+  uint32_t waves_at_barrier = 0;
+};
+
+}  // namespace Atoll::machine

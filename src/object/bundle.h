@@ -1,0 +1,47 @@
+// object: offload bundles, in which clang packs the code objects of several GPUs, plain or compressed, and where
+// they hide inside executables and shared libraries (.hip_fatbin).
+// Source: user guide / clang's "Clang Offload Bundler" page.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/error.h"
+#include "target/target_id.h"
+
+namespace Atoll::object {
+
+struct BundleEntry {
+  std::string id;                  ///< "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-" or "host-..."
+  std::span<const uint8_t> bytes;  ///< points into the file, or into Bundle::storage when it was compressed
+};
+
+struct Bundle {
+  std::vector<BundleEntry> entries;
+  std::vector<uint8_t> storage;
+};
+
+/// Reads one bundle ("__CLANG_OFFLOAD_BUNDLE__" or compressed "CCOB"). `consumed`, if given, gets its size.
+support::Result<Bundle> read_bundle(std::span<const uint8_t> bytes, uint64_t* consumed = nullptr);
+
+/// One code object found in a file, with where it was: "app.hip_fatbin bundle 0 entry gfx90a".
+struct FoundCodeObject {
+  std::string where;
+  std::string id;  ///< the bundle entry's target id text, or the code object's own
+  std::span<const uint8_t> bytes;
+};
+struct FoundCodeObjects {
+  std::vector<FoundCodeObject> code_objects;
+  std::vector<Bundle> bundles;  ///< keeps decompressed bytes alive
+};
+
+/// Every code object in a file: a bare code object, a bundle, or a host ELF with bundles in its .hip_fatbin.
+support::Result<FoundCodeObjects> find_code_objects(std::span<const uint8_t> file);
+
+/// The code object among `found` that suits `gpu` best (exact feature settings before "any", specific before
+/// generic); the error lists the targets that the file has.
+support::Result<FoundCodeObject> choose_code_object(const FoundCodeObjects& found, const target::TargetId& gpu);
+
+}  // namespace Atoll::object

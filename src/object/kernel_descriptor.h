@@ -1,0 +1,48 @@
+// object: the kernel descriptor, the 64 bytes that tell the packet processor how a kernel's waves start.
+// Source: user guide, "Kernel Descriptor"; llvm/Support/AMDHSAKernelDescriptor.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "support/error.h"
+#include "target/processor.h"
+
+namespace Atoll::object {
+
+/// As it lies in memory.
+struct RawKernelDescriptor {
+  uint32_t group_segment_fixed_size, private_segment_fixed_size, kernarg_size;
+  uint8_t reserved0[4];
+  int64_t kernel_code_entry_byte_offset;
+  uint8_t reserved1[20];
+  uint32_t compute_pgm_rsrc3, compute_pgm_rsrc1, compute_pgm_rsrc2;
+  uint16_t kernel_code_properties, kernarg_preload;
+  uint8_t reserved3[4];
+};
+static_assert(sizeof(RawKernelDescriptor) == 64);
+
+/// The same, decoded for one processor.
+struct KernelDescriptor {
+  uint32_t group_segment_fixed_size, private_segment_fixed_size, kernarg_size;
+  int64_t entry_offset;   ///< of the code, from the descriptor's own address
+  uint16_t vgprs, sgprs;  ///< allocated; vgprs: architected ones where AGPRs are apart or at accum_offset
+  uint16_t accum_offset;  ///< first AGPR in a unified file; 0 where there is none
+  uint16_t agprs;         ///< available accumulation registers
+  uint32_t mode;          ///< initial MODE register: rounding, denormals, dx10_clamp, ieee, fp16_ovfl
+  // Enabled SGPR state, in the order in which it is laid out.
+  bool private_segment_buffer, dispatch_ptr, queue_ptr, kernarg_segment_ptr, dispatch_id, flat_scratch_init,
+      private_segment_size;
+  bool work_group_id_x, work_group_id_y, work_group_id_z, work_group_info, private_segment;  ///< scratch wave offset
+  uint8_t work_item_ids;  ///< 0: x, 1: x and y, 2: x, y and z
+  uint8_t user_sgprs;
+  uint8_t kernarg_preload_length, kernarg_preload_offset;  ///< in dwords
+  bool wave32, uses_dynamic_stack, trap_handler;
+  bool wgp_mode, forward_progress;
+};
+
+/// Decodes and checks a descriptor; the error names the field that asks for more than the processor has.
+support::Result<KernelDescriptor> decode_kernel_descriptor(const RawKernelDescriptor& raw,
+                                                           const target::Processor& processor);
+
+}  // namespace Atoll::object

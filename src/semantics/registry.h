@@ -1,0 +1,59 @@
+// semantics: the way from an opcode to the function that carries it out.
+//
+// Every instruction that is a pure function of register values is found here by its opcode, as a native
+// function over whole register rows (vector) or over words (scalar). What the engine must do itself is not
+// here: control flow, memory addresses, waits, messages, and whatever moves data between lanes by position.
+#pragma once
+
+#include <cstdint>
+
+#include "isa/opcode.h"
+#include "semantics/lanes.h"
+
+namespace Atoll::semantics {
+
+/// One VGPR of a wave: 64 lanes of 32 bits. A 64-bit value is two rows, the low words first.
+using Row = uint32_t[wave_lanes];
+
+/// One call of a vector instruction over a whole wave.
+struct VectorCall {
+  uint64_t exec;      ///< lanes to write; other lanes of the result rows keep what they have
+  Row* dst[2];        ///< first row of each vector result; may be one of the sources
+  const Row* src[4];  ///< first row of each vector source, 64-byte aligned
+  uint64_t mask_in;   ///< carry-in or selector, bit per lane (operations with a Mask source)
+  uint64_t mask_out;  ///< result: compare result or carry-out; inactive lanes are 0
+  uint64_t mask2_in;  ///< second Mask source where there are two
+  FloatMode mode;
+};
+using VectorFunction = void (*)(VectorCall&);
+
+/// What a vector function expects, in its C++ types: the widths must agree with the instruction table.
+struct VectorShape {
+  VectorFunction call = nullptr;
+  uint8_t dst_words[2]{};  ///< registers that each vector result spans (1 for 8-, 16- and 32-bit elements)
+  uint8_t src_words[4]{};
+  uint8_t destinations = 0, sources = 0;  ///< vector results and sources
+  uint8_t masks_in = 0;                   ///< Mask sources; they follow the vector sources
+  bool mask_out = false;                  ///< yields a Mask (beside a vector result: a carry)
+  bool reads_dst = false;  ///< the last source is the destination's old value (v_mac, v_fmac, dot accumulators)
+  bool writes_low_half_only = false;  ///< a 16-bit result that leaves the upper half of the register as it was
+};
+
+/// The vector function of an opcode; `call` is null where semantics has none.
+const VectorShape& vector_function(isa::Opcode opcode);
+
+/// One call of a scalar instruction. 64-bit values are whole; narrower ones are zero-extended.
+struct ScalarCall {
+  uint64_t src[3];
+  uint64_t dst;   ///< in: the destination's old value (s_bitset, s_cmov, s_addk, ...); out: the result
+  uint64_t exec;  ///< in and out: s_*_saveexec
+  bool scc;       ///< in and out
+};
+using ScalarFunction = void (*)(ScalarCall&);
+
+/// The scalar function of an opcode (SOP1, SOP2, SOPK, SOPC that are arithmetic or logic), or null.
+/// Integer widths come from the instruction table; SOPK immediates arrive as src[0] sign- or zero-extended
+/// as the operation wants them.
+ScalarFunction scalar_function(isa::Opcode opcode);
+
+}  // namespace Atoll::semantics

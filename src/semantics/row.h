@@ -1,0 +1,297 @@
+// semantics: from a chunk function to the function over whole register rows that the interpreter calls.
+//
+// row_function<&chunk>() reads the chunk function's signature: which parameters are vectors and how wide,
+// whether it takes masks, the old destination or the floating-point mode, and what it yields. The row function
+// loads each chunk of the sources, calls, and stores under EXEC.
+#pragma once
+
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "semantics/lanes.h"
+#include "semantics/registry.h"
+
+namespace Atoll::semantics {
+
+/// Two values per lane: packed 16-bit pairs of one register, or 32-bit pairs of two (v_pk_*).
+template <typename T>
+struct Pair {
+  T lo, hi;
+};
+
+/// Four registers per lane (v_mqsad_u32_u8).
+struct Quad {
+  U32 words[4];
+};
+
+/// A vector result together with a carry-out or flag per lane.
+template <typename T>
+struct WithMask {
+  T value;
+  Mask mask;
+};
+
+/// Marks the parameter that takes the destination's old value: v_fmac_f32(F32 a, F32 b, Old<F32> d).
+template <typename T>
+struct Old {
+  T value;
+};
+
+/// Marks a 16-bit result that leaves the register's upper half alone (GFX9's v_fma_f16 and its like).
+template <typename T>
+struct LowHalf {
+  T value;
+};
+
+namespace row {
+
+template <typename T>
+struct Element {
+  using type = std::remove_cvref_t<decltype(std::declval<T&>()[0])>;
+};
+
+template <typename T>
+struct Access {  // plain vectors
+  static constexpr unsigned size = sizeof(typename Element<T>::type);
+  static constexpr unsigned words = size == 8 ? 2 : 1;
+
+  [[gnu::always_inline]] static T load(const Row* rows, unsigned chunk) {
+    U32 low;
+    std::memcpy(&low, &rows[0][chunk * chunk_lanes], sizeof low);
+    if constexpr (size == 4) {
+      return bits<T>(low);
+    } else if constexpr (size == 2) {
+      return bits<T>(convert<U16>(low));
+    } else if constexpr (size == 1) {
+      return bits<T>(convert<U8>(low));
+    } else {
+      U32 high;
+      std::memcpy(&high, &rows[1][chunk * chunk_lanes], sizeof high);
+      return bits<T>(__builtin_shufflevector(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24,
+                                             9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+    }
+  }
+
+  [[gnu::always_inline]] static void store_word(uint32_t* row, U32 value, uint16_t active) {
+    if (active != 0xFFFF) {
+      U32 old;
+      std::memcpy(&old, row, sizeof old);
+      value = select(lanes_of(Mask{active}), value, old);
+    }
+    std::memcpy(row, &value, sizeof value);
+  }
+
+  [[gnu::always_inline]] static void store(Row* rows, unsigned chunk, T value, uint16_t active) {
+    if constexpr (size == 4) {
+      store_word(&rows[0][chunk * chunk_lanes], bits<U32>(value), active);
+    } else if constexpr (size == 2) {
+      store_word(&rows[0][chunk * chunk_lanes], convert<U32>(bits<U16>(value)), active);
+    } else if constexpr (size == 1) {
+      store_word(&rows[0][chunk * chunk_lanes], convert<U32>(bits<U8>(value)), active);
+    } else {
+      using Words = uint32_t __attribute__((ext_vector_type(2 * chunk_lanes)));
+      const Words all = bits<Words>(value);
+      store_word(&rows[0][chunk * chunk_lanes],
+                 __builtin_shufflevector(all, all, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), active);
+      store_word(&rows[1][chunk * chunk_lanes],
+                 __builtin_shufflevector(all, all, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), active);
+    }
+  }
+};
+
+template <typename T>
+struct Access<Pair<T>> {
+  static constexpr bool half = sizeof(typename Element<T>::type) == 2;
+  static constexpr unsigned words = half ? 1 : 2;
+
+  [[gnu::always_inline]] static Pair<T> load(const Row* rows, unsigned chunk) {
+    if constexpr (half) {
+      const U32 word = Access<U32>::load(rows, chunk);
+      return {bits<T>(convert<U16>(word)), bits<T>(convert<U16>(word >> 16))};
+    } else {
+      return {Access<T>::load(rows, chunk), Access<T>::load(rows + 1, chunk)};
+    }
+  }
+  [[gnu::always_inline]] static void store(Row* rows, unsigned chunk, Pair<T> value, uint16_t active) {
+    if constexpr (half) {
+      Access<U32>::store(rows, chunk, convert<U32>(bits<U16>(value.lo)) | convert<U32>(bits<U16>(value.hi)) << 16,
+                         active);
+    } else {
+      Access<T>::store(rows, chunk, value.lo, active);
+      Access<T>::store(rows + 1, chunk, value.hi, active);
+    }
+  }
+};
+
+template <>
+struct Access<Quad> {
+  static constexpr unsigned words = 4;
+  [[gnu::always_inline]] static Quad load(const Row* rows, unsigned chunk) {
+    Quad quad;
+    for (unsigned i = 0; i < 4; ++i) quad.words[i] = Access<U32>::load(rows + i, chunk);
+    return quad;
+  }
+  [[gnu::always_inline]] static void store(Row* rows, unsigned chunk, Quad value, uint16_t active) {
+    for (unsigned i = 0; i < 4; ++i) Access<U32>::store(rows + i, chunk, value.words[i], active);
+  }
+};
+
+template <typename T>
+struct Access<Old<T>> {
+  static constexpr unsigned words = Access<T>::words;
+  [[gnu::always_inline]] static Old<T> load(const Row* rows, unsigned chunk) { return {Access<T>::load(rows, chunk)}; }
+};
+
+template <typename T>
+struct Access<LowHalf<T>> {
+  static constexpr unsigned words = 1;
+  [[gnu::always_inline]] static void store(Row* rows, unsigned chunk, LowHalf<T> value, uint16_t active) {
+    const U32 old = Access<U32>::load(rows, chunk);
+    Access<U32>::store(rows, chunk, (old & 0xFFFF0000u) | convert<U32>(bits<U16>(value.value)), active);
+  }
+};
+
+template <typename T>
+inline constexpr bool is_mode = std::is_same_v<T, const FloatMode&> || std::is_same_v<T, FloatMode>;
+template <typename T>
+inline constexpr bool is_mask = std::is_same_v<T, Mask>;
+template <typename T>
+inline constexpr bool is_old = false;
+template <typename T>
+inline constexpr bool is_old<Old<T>> = true;
+template <typename T>
+inline constexpr bool is_low_half = false;
+template <typename T>
+inline constexpr bool is_low_half<LowHalf<T>> = true;
+
+/// Taking a chunk function's type apart.
+template <typename Function>
+struct Signature;
+template <typename R, typename... Args>
+struct Signature<R (*)(Args...)> {
+  using Result = R;
+  using Parameters = std::tuple<Args...>;
+  static constexpr unsigned count = sizeof...(Args);
+};
+
+template <typename Parameters, unsigned Index>
+consteval unsigned vectors_before() {
+  return []<size_t... I>(std::index_sequence<I...>) {
+    return (0u + ... +
+            (is_mode<std::tuple_element_t<I, Parameters>> || is_mask<std::tuple_element_t<I, Parameters>> ||
+                     is_old<std::tuple_element_t<I, Parameters>>
+                 ? 0u
+                 : 1u));
+  }(std::make_index_sequence<Index>());
+}
+template <typename Parameters, unsigned Index>
+consteval unsigned masks_before() {
+  return []<size_t... I>(std::index_sequence<I...>) {
+    return (0u + ... + (is_mask<std::tuple_element_t<I, Parameters>> ? 1u : 0u));
+  }(std::make_index_sequence<Index>());
+}
+
+template <typename Parameters, unsigned Index>
+[[gnu::always_inline]] inline auto argument(const VectorCall& call, unsigned chunk) {
+  using T = std::tuple_element_t<Index, Parameters>;
+  if constexpr (is_mode<T>) {
+    return call.mode;
+  } else if constexpr (is_mask<T>) {
+    const uint64_t mask = masks_before<Parameters, Index>() == 0 ? call.mask_in : call.mask2_in;
+    return Mask{static_cast<uint16_t>(mask >> (chunk * chunk_lanes))};
+  } else if constexpr (is_old<T>) {
+    return Access<T>::load(call.dst[0], chunk);
+  } else {
+    return Access<T>::load(call.src[vectors_before<Parameters, Index>()], chunk);
+  }
+}
+
+template <typename Result>
+[[gnu::always_inline]] inline void keep(VectorCall& call, unsigned chunk, uint16_t active, Result result) {
+  Access<Result>::store(call.dst[0], chunk, result, active);
+}
+[[gnu::always_inline]] inline void keep(VectorCall& call, unsigned chunk, uint16_t active, Mask mask) {
+  call.mask_out |= uint64_t{static_cast<uint16_t>(mask.bits & active)} << (chunk * chunk_lanes);
+}
+template <typename T>
+[[gnu::always_inline]] inline void keep(VectorCall& call, unsigned chunk, uint16_t active, WithMask<T> result) {
+  keep(call, chunk, active, result.mask);
+  keep(call, chunk, active, result.value);
+}
+
+template <auto Chunk>
+void run(VectorCall& call) {
+  using S = Signature<decltype(Chunk)>;
+  call.mask_out = 0;
+  for (unsigned chunk = 0; chunk < wave_lanes / chunk_lanes; ++chunk) {
+    const auto active = static_cast<uint16_t>(call.exec >> (chunk * chunk_lanes));
+    if (active == 0) continue;
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      keep(call, chunk, active, Chunk(argument<typename S::Parameters, I>(call, chunk)...));
+    }(std::make_index_sequence<S::count>());
+  }
+}
+
+template <typename T>
+struct ResultShape {
+  static constexpr uint8_t words = Access<T>::words;
+  static constexpr bool mask = false, low_half = is_low_half<T>;
+};
+template <>
+struct ResultShape<Mask> {
+  static constexpr uint8_t words = 0;
+  static constexpr bool mask = true, low_half = false;
+};
+template <typename T>
+struct ResultShape<WithMask<T>> {
+  static constexpr uint8_t words = Access<T>::words;
+  static constexpr bool mask = true, low_half = false;
+};
+
+/// Adds one parameter to the shape.
+template <typename T>
+constexpr void describe(VectorShape& shape) {
+  if constexpr (is_mask<T>) {
+    ++shape.masks_in;
+  } else if constexpr (is_old<T>) {
+    shape.reads_dst = true;
+  } else if constexpr (!is_mode<T>) {
+    shape.src_words[shape.sources++] = Access<T>::words;
+  }
+}
+
+}  // namespace row
+
+/// The row function of a chunk function, with its shape.
+template <auto Chunk>
+constexpr VectorShape row_function() {
+  using S = row::Signature<decltype(Chunk)>;
+  using Parameters = typename S::Parameters;
+  VectorShape shape;
+  shape.call = &row::run<Chunk>;
+  using Result = row::ResultShape<typename S::Result>;
+  shape.dst_words[0] = Result::words;
+  shape.destinations = Result::words != 0;
+  shape.mask_out = Result::mask;
+  shape.writes_low_half_only = Result::low_half;
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    (row::describe<std::tuple_element_t<I, Parameters>>(shape), ...);
+  }(std::make_index_sequence<S::count>());
+  return shape;
+}
+
+/// One entry of a file's table of vector instructions.
+struct VectorEntry {
+  isa::Opcode opcode;
+  VectorShape shape;
+};
+
+// LANES(name, Result, (parameters)) { body }: defines the chunk function of the opcode of that name. A file ends
+// with its table: constexpr VectorEntry entries[] = {ENTRY(v_add_f32), ...}.
+#define LANES(name, result, parameters) [[gnu::always_inline]] inline result name parameters
+#define ENTRY(name) \
+  ::Atoll::semantics::VectorEntry { ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name>() }
+
+}  // namespace Atoll::semantics

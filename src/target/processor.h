@@ -1,0 +1,109 @@
+// target: which AMD GPUs there are and how they differ, as data.
+//
+// This file: the table of processors (gfx900, gfx90a, ...). Everything that a later room would otherwise ask
+// "is this gfx9?" about is a field here. Adding a processor is adding a row in processors.cpp.
+// Source: the AMDGPU backend user guide, "Processors", "Target Features", "Kernel Descriptor",
+// "Initial Kernel Execution State"; the ELF numbers are llvm/BinaryFormat/ELF.h's EF_AMDGPU_MACH.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace Atoll::target {
+
+/// The opcode column of the instruction table that a processor reads (isa/table). A later column takes over
+/// from an earlier one whatever it does not give anew.
+enum class Generation : uint8_t {
+  gfx6,
+  gfx7,
+  gfx8,
+  gfx9,
+  gfx90a,
+  gfx940,
+  gfx950,
+  gfx10,
+  gfx10_3,
+  gfx11,
+  gfx11_5,
+  gfx12,
+  gfx12_5
+};
+
+/// Groups of instructions that a processor has or has not, beyond its generation. The names are LLVM's.
+enum class Feature : uint8_t {
+  none,
+  fma_mix_insts,  ///< v_fma_mix_f32 ... (gfx904, gfx906 and later)
+  mad_mix_insts,  ///< v_mad_mix_f32 ... (gfx900, gfx902)
+  dl_insts,       ///< v_fmac_f32, v_xnor_b32
+  dot1_insts,
+  dot2_insts,
+  dot3_insts,
+  dot4_insts,
+  dot5_insts,
+  dot6_insts,
+  dot7_insts,
+  dot8_insts,
+  dot9_insts,
+  dot10_insts,
+  dot11_insts,
+  dot12_insts,
+  dot13_insts,
+  mai_insts,     ///< matrix instructions and accumulation registers (gfx908 and later CDNA)
+  gfx90a_insts,  ///< packed f32, f64 atomics, unified VGPR file
+  gfx940_insts,
+  gfx950_insts,
+  fp8_conversion_insts,
+  atomic_fadd_rtn_insts,
+  atomic_fadd_no_rtn_insts,
+  extended_image_insts,
+  image_insts,
+  count
+};
+
+/// How a wave's scratch memory is addressed by FLAT and SCRATCH instructions (user guide, "Flat Scratch").
+enum class FlatScratch : uint8_t {
+  none,         ///< GFX6: no flat instructions
+  offset_size,  ///< GFX7, GFX8: FLAT_SCRATCH holds offset and size
+  absolute,     ///< GFX9, GFX10: FLAT_SCRATCH holds the address, set up by the kernel's prologue
+  architected   ///< gfx942, GFX11 and later: set before the wave starts
+};
+
+/// A setting of a target feature that a code object or a GPU may have ("xnack+", "xnack-", not said).
+enum class Setting : uint8_t { unsupported, any, off, on };
+
+struct Processor {
+  std::string_view name;  ///< "gfx90a"
+  uint32_t elf_machine;   ///< EF_AMDGPU_MACH_AMDGCN_*
+  Generation generation;
+  uint64_t features;                      ///< bit per Feature
+  bool supports_xnack, supports_sramecc;  ///< whether the target ID may name them
+  uint16_t addressable_vgprs;             ///< VGPRs that one wave can have, AGPRs included where the file is unified
+  uint8_t vgpr_granule;                   ///< of the kernel descriptor's GRANULATED_WORKITEM_VGPR_COUNT, wave64
+  uint16_t addressable_sgprs;             ///< 102 on GFX9
+  bool has_agprs;                         ///< accumulation registers
+  bool unified_vgprs;                     ///< AGPRs follow VGPRs at ACCUM_OFFSET in one file (gfx90a and later)
+  bool packed_work_item_ids;              ///< v0 holds x | y << 10 | z << 20
+  bool kernarg_preload;                   ///< the descriptor's KERNARG_PRELOAD fields mean something
+  FlatScratch flat_scratch;
+  bool architected_work_group_ids;  ///< in TTMP registers instead of SGPRs (GFX12)
+  uint32_t lds_bytes;               ///< that one work-group can have
+  uint8_t simds_per_cu, waves_per_simd;
+  uint8_t wave_sizes;  ///< bit 0: 32, bit 1: 64
+  bool generic;        ///< a generic processor: code objects have it, GPUs don't
+
+  constexpr bool has(Feature feature) const {
+    return feature == Feature::none || (features >> static_cast<unsigned>(feature) & 1) != 0;
+  }
+};
+
+/// Every processor that Atoll knows, in the order of the user guide's table.
+std::span<const Processor> processors();
+
+/// The processor of that name ("gfx90a"), or nullptr.
+const Processor* find_processor(std::string_view name);
+
+/// The processor with that EF_AMDGPU_MACH value, or nullptr.
+const Processor* find_processor(uint32_t elf_machine);
+
+}  // namespace Atoll::target

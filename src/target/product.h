@@ -1,0 +1,36 @@
+// target: the product catalogue: what one can buy ("mi250x"), as the properties that a runtime reports.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "support/error.h"
+#include "target/target_id.h"
+
+namespace Atoll::target {
+
+struct Product {
+  std::string_view name;            ///< "mi250x": what `--gpu` takes; lower case, no blanks
+  std::string_view marketing_name;  ///< "AMD Instinct MI250X"
+  std::string_view processor;       ///< "gfx90a"
+  uint32_t compute_units, shader_engines, shader_arrays_per_engine;
+  uint32_t clock_mhz, memory_clock_mhz, memory_bus_bits;
+  uint64_t memory_bytes;
+  uint32_t l1_bytes, l2_bytes, l3_bytes;
+  uint32_t pci_device_id, revision_id;
+};
+
+std::span<const Product> products();
+
+/// One virtual GPU: a product with its target ID settled.
+struct GpuModel {
+  Product product;
+  TargetId target;  ///< every supported feature is on or off, never any
+};
+
+/// The GPU that `--gpu` names: a product ("mi250x"), a processor ("gfx90a": its usual product) or a target ID
+/// ("gfx90a:sramecc+:xnack-"). Features not named get the usual setting (sramecc+ where it exists, xnack-).
+support::Result<GpuModel> find_gpu(std::string_view name);
+
+}  // namespace Atoll::target
