@@ -24,6 +24,7 @@ struct VectorCall {
   uint64_t mask_out;  ///< result: compare result or carry-out; inactive lanes are 0
   uint64_t mask2_in;  ///< second Mask source where there are two
   FloatMode mode;
+  bool clamp;  ///< the clamp bit, for functions that saturate an integer result themselves
 };
 using VectorFunction = void (*)(VectorCall&);
 
@@ -37,6 +38,7 @@ struct VectorShape {
   bool mask_out = false;                  ///< yields a Mask (beside a vector result: a carry)
   bool reads_dst = false;  ///< the last source is the destination's old value (v_mac, v_fmac, dot accumulators)
   bool writes_low_half_only = false;  ///< a 16-bit result that leaves the upper half of the register as it was
+  bool handles_clamp = false;         ///< does what the clamp bit asks for; else clamp is the engine's [0, 1] step
 };
 
 /// The vector function of an opcode; `call` is null where semantics has none.

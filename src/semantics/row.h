@@ -45,6 +45,16 @@ struct LowHalf {
   T value;
 };
 
+/// The clamp bit, for integer operations: they saturate at the ends of their type's range instead of wrapping.
+struct Clamp {
+  bool on;
+};
+
+/// The number in the wave of each lane of the chunk (v_mbcnt).
+struct LaneIndex {
+  U32 value;
+};
+
 namespace row {
 
 template <typename T>
@@ -166,6 +176,14 @@ inline constexpr bool is_low_half = false;
 template <typename T>
 inline constexpr bool is_low_half<LowHalf<T>> = true;
 
+template <typename T>
+inline constexpr bool is_clamp = std::is_same_v<T, Clamp>;
+template <typename T>
+inline constexpr bool is_lane_index = std::is_same_v<T, LaneIndex>;
+/// Whether a parameter is one of the instruction's vector sources.
+template <typename T>
+inline constexpr bool is_source = !is_mode<T> && !is_mask<T> && !is_old<T> && !is_clamp<T> && !is_lane_index<T>;
+
 /// Taking a chunk function's type apart.
 template <typename Function>
 struct Signature;
@@ -179,11 +197,7 @@ struct Signature<R (*)(Args...)> {
 template <typename Parameters, unsigned Index>
 consteval unsigned vectors_before() {
   return []<size_t... I>(std::index_sequence<I...>) {
-    return (0u + ... +
-            (is_mode<std::tuple_element_t<I, Parameters>> || is_mask<std::tuple_element_t<I, Parameters>> ||
-                     is_old<std::tuple_element_t<I, Parameters>>
-                 ? 0u
-                 : 1u));
+    return (0u + ... + (is_source<std::tuple_element_t<I, Parameters>> ? 1u : 0u));
   }(std::make_index_sequence<Index>());
 }
 template <typename Parameters, unsigned Index>
@@ -198,6 +212,10 @@ template <typename Parameters, unsigned Index>
   using T = std::tuple_element_t<Index, Parameters>;
   if constexpr (is_mode<T>) {
     return call.mode;
+  } else if constexpr (is_clamp<T>) {
+    return Clamp{call.clamp};
+  } else if constexpr (is_lane_index<T>) {
+    return LaneIndex{U32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + chunk * chunk_lanes};
   } else if constexpr (is_mask<T>) {
     const uint64_t mask = masks_before<Parameters, Index>() == 0 ? call.mask_in : call.mask2_in;
     return Mask{static_cast<uint16_t>(mask >> (chunk * chunk_lanes))};
@@ -257,7 +275,9 @@ constexpr void describe(VectorShape& shape) {
     ++shape.masks_in;
   } else if constexpr (is_old<T>) {
     shape.reads_dst = true;
-  } else if constexpr (!is_mode<T>) {
+  } else if constexpr (is_clamp<T>) {
+    shape.handles_clamp = true;
+  } else if constexpr (is_source<T>) {
     shape.src_words[shape.sources++] = Access<T>::words;
   }
 }
