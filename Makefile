@@ -1,0 +1,57 @@
+# The short ways into the build; CMakeLists.txt and CMakePresets.json hold the build itself. Every target first
+# installs the Debian packages that it needs and lacks (scripts/install-dependencies).
+#
+#   make build      the command build/bin/atoll and the runtime build/lib/libhsa-runtime64.so.1
+#   make demo       compiles an example HIP program for two GPUs and runs it on each
+#   make test       builds and runs every test
+#   make bench      measures against pocl on this host; rewrites the tables of docs/performance.md
+#   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
+#   make lint       clang-tidy over src/
+#   make format     clang-format over every source file
+#   make clean      removes the build directories
+
+.PHONY: build test demo bench sanitize lint format clean
+
+build:
+	scripts/install-dependencies build
+	cmake --preset release
+	cmake --build --preset release
+
+test:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release
+	cmake --build --preset release --target test-programs
+	ctest --preset release
+
+demo:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release
+	examples/demo
+
+bench:
+	scripts/install-dependencies build bench
+	cmake --preset release
+	cmake --build --preset release
+	bench/run
+
+# HIP programs are not instrumented and so cannot load an instrumented runtime: they stay out here.
+sanitize:
+	scripts/install-dependencies build test develop
+	for preset in address thread; do \
+	  cmake --preset $$preset -DATOLL_BENCHMARKS=OFF && cmake --build --preset $$preset && \
+	  ctest --preset $$preset --label-exclude programs || exit 1; done
+
+lint:
+	scripts/install-dependencies build develop
+	cmake --preset release
+	cmake --build --preset release
+	run-clang-tidy-19 -quiet -p build '^$(CURDIR)/(src|tests|bench)/'
+
+format:
+	scripts/install-dependencies develop
+	git ls-files '*.h' '*.cpp' '*.hip' '*.cl' | xargs clang-format-19 -i
+
+clean:
+	rm -rf build build-*
