@@ -41,7 +41,7 @@ struct Mask {
 
 /// The wave's floating-point state as the MODE register holds it (ISA guide, "MODE register").
 enum class Round : uint8_t { nearest_even, plus_infinity, minus_infinity, toward_zero };
-enum class Denormals : uint8_t { flush_in_out = 0, allow_out = 1, allow_in = 2, allow_in_out = 3 };
+enum class Denormals : uint8_t { flush_in_out = 0, allow_in = 1, allow_out = 2, allow_in_out = 3 };
 struct FloatMode {
   Round round32 = Round::nearest_even;
   Round round16_64 = Round::nearest_even;

@@ -1,0 +1,13 @@
+// semantics: the tables of the instruction files.
+//
+// Each file of instructions ends with its table of entries and hands it out by one function, named here;
+// vector_function.cpp joins them into the one table that vector_function() looks opcodes up in. Tables are reached
+// through functions, not as global objects, so that the room can be compiled more than once in one program, for
+// several host instruction sets.
+#pragma once
+
+#include <span>
+
+#include "semantics/row.h"
+
+namespace Atoll::semantics {}  // namespace Atoll::semantics

@@ -1,0 +1,35 @@
+// semantics: the one table of vector instructions, joined from the tables of the instruction files (entries.h).
+#include <array>
+#include <cassert>
+#include <initializer_list>
+
+#include "semantics/entries.h"
+#include "semantics/registry.h"
+
+namespace Atoll::semantics {
+
+namespace {
+
+using Table = std::array<VectorShape, static_cast<size_t>(isa::Opcode::count)>;
+
+Table join() {
+  Table table{};
+  const std::initializer_list<std::span<const VectorEntry>> lists = {};
+  for (const auto& list : lists) {
+    for (const VectorEntry& entry : list) {
+      VectorShape& shape = table[static_cast<size_t>(entry.opcode)];
+      assert(shape.call == nullptr && "two files define the same instruction");
+      shape = entry.shape;
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+const VectorShape& vector_function(isa::Opcode opcode) {
+  static const Table table = join();
+  return table[static_cast<size_t>(opcode)];
+}
+
+}  // namespace Atoll::semantics
