@@ -80,7 +80,9 @@ struct Processor {
   bool supports_xnack, supports_sramecc;  ///< whether the target ID may name them
   uint16_t addressable_vgprs;             ///< VGPRs that one wave can have, AGPRs included where the file is unified
   uint8_t vgpr_granule;                   ///< of the kernel descriptor's GRANULATED_WORKITEM_VGPR_COUNT, wave64
+  uint8_t vgpr_granule_wave32;            ///< the same for wave32; 0 where there is no wave32
   uint16_t addressable_sgprs;             ///< 102 on GFX9
+  bool fixed_sgprs;                       ///< every wave has all SGPRs, the descriptor says nothing (GFX10 and later)
   bool has_agprs;                         ///< accumulation registers
   bool unified_vgprs;                     ///< AGPRs follow VGPRs at ACCUM_OFFSET in one file (gfx90a and later)
   bool packed_work_item_ids;              ///< v0 holds x | y << 10 | z << 20
@@ -91,6 +93,11 @@ struct Processor {
   uint8_t simds_per_cu, waves_per_simd;
   uint8_t wave_sizes;  ///< bit 0: 32, bit 1: 64
   bool generic;        ///< a generic processor: code objects have it, GPUs don't
+
+  /// The generic processor whose code runs here ("gfx9-generic"), empty if there is none, and the version of that
+  /// generic processor from which on it covers this one.
+  std::string_view generic_processor;
+  uint8_t generic_since;
 
   constexpr bool has(Feature feature) const {
     return feature == Feature::none || (features >> static_cast<unsigned>(feature) & 1) != 0;

@@ -1,0 +1,98 @@
+// The table of processors against LLVM's assembler: the ELF numbers that it writes and the instructions that it knows.
+#include "target/processor.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <set>
+
+#include "support/command.h"
+
+namespace Atoll::target {
+namespace {
+
+TEST(Processors, ElfNumbersAreTheAssemblers) {
+  const test::TemporaryDirectory directory;
+  const std::string object = directory / "empty.o";
+  for (const Processor& processor : processors()) {
+    SCOPED_TRACE(processor.name);
+    const auto run = test::run_command(fmt::format(
+        "llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu={} -filetype=obj -o {} /dev/null 2>&1", processor.name, object));
+    ASSERT_EQ(run.exit_code, 0) << run.output;
+    const auto bytes = test::read_bytes(object);
+    ASSERT_GE(bytes.size(), 52u);
+    uint32_t flags = 0;
+    std::memcpy(&flags, bytes.data() + 48, sizeof flags);  // e_flags of an Elf64_Ehdr
+    EXPECT_EQ(processor.elf_machine, flags & 0xFF);
+    EXPECT_EQ(processor.supports_xnack, (flags & 0x300) != 0);
+    EXPECT_EQ(processor.supports_sramecc, (flags & 0xC00) != 0);
+    EXPECT_EQ(processor.generic, (flags >> 24) != 0);
+    EXPECT_EQ(find_processor(processor.name), &processor);
+    EXPECT_EQ(find_processor(processor.elf_machine), &processor);
+  }
+}
+
+TEST(Processors, FeaturesAreTheAssemblers) {
+  // One instruction of each group, in a spelling that every processor with the group takes.
+  struct Probe {
+    Feature feature;
+    const char* instruction;
+  };
+  const Probe probes[] = {
+      {Feature::fma_mix_insts, "v_fma_mix_f32 v0, v1, v2, v3"},
+      {Feature::mad_mix_insts, "v_mad_mix_f32 v0, v1, v2, v3"},
+      {Feature::dl_insts, "v_xnor_b32 v0, v1, v2"},
+      {Feature::dot2_insts, "v_dot2_u32_u16 v0, v1, v2, v3"},
+      {Feature::dot4_insts, "v_dot2c_i32_i16 v0, v1, v2"},
+      {Feature::dot3_insts, "v_dot8c_i32_i4 v0, v1, v2"},
+      {Feature::dot6_insts, "v_dot4c_i32_i8 v0, v1, v2"},
+      {Feature::dot7_insts, "v_dot4_u32_u8 v0, v1, v2, v3"},
+      {Feature::dot8_insts, "v_dot4_i32_iu8 v0, v1, v2, v3"},
+      {Feature::dot9_insts, "v_dot2_bf16_bf16 v0, v1, v2, v3"},
+      {Feature::dot10_insts, "v_dot2_f32_f16 v0, v1, v2, v3"},
+      {Feature::dot11_insts, "v_dot4_f32_fp8_bf8 v0, v1, v2, v3"},
+      {Feature::dot12_insts, "v_dot2_f32_bf16 v0, v1, v2, v3"},
+      {Feature::mai_insts, "v_accvgpr_read_b32 v0, a1"},
+      {Feature::gfx950_insts, "v_cvt_scalef32_pk_f32_fp4 v[0:1], v2, v3"},
+      {Feature::atomic_fadd_no_rtn_insts, "global_atomic_add_f32 v0, v1, s[0:1]"},
+      {Feature::fp8_conversion_insts, "v_cvt_f32_fp8 v0, v1"},
+  };
+  const test::TemporaryDirectory directory;
+  const std::string source = directory / "probes.s";
+  std::string text;
+  for (const Probe& probe : probes) text += std::string(probe.instruction) + "\n";
+  test::write_file(source, text);
+  for (const Processor& processor : processors()) {
+    // One run tells all: an instruction that the processor lacks is an error that names its line.
+    const auto run = test::run_command(
+        fmt::format("llvm-mc-22 -triple amdgcn -mcpu={} {} -o /dev/null 2>&1", processor.name, source));
+    size_t line = 0;
+    for (const Probe& probe : probes) {
+      const bool refused = run.output.find(fmt::format("{}:{}:", source, ++line)) != std::string::npos;
+      if (probe.feature == Feature::gfx950_insts && processor.generation == Generation::gfx12_5)
+        continue;  // has it too
+      EXPECT_EQ(processor.has(probe.feature), !refused) << processor.name << ": " << probe.instruction;
+    }
+  }
+}
+
+TEST(Processors, EveryGenericProcessorCoversSomeAndIsInTheTable) {
+  std::set<std::string_view> covering;
+  for (const Processor& processor : processors()) {
+    if (processor.generic_processor.empty()) continue;
+    const Processor* generic = find_processor(processor.generic_processor);
+    ASSERT_NE(generic, nullptr) << processor.generic_processor;
+    EXPECT_TRUE(generic->generic);
+    EXPECT_FALSE(processor.generic);
+    EXPECT_GE(processor.generic_since, 1);
+    covering.insert(generic->name);
+    // What every covered processor must have, the generic one's code may use.
+    EXPECT_EQ(generic->features & ~processor.features, 0u) << processor.name;
+  }
+  for (const Processor& processor : processors()) EXPECT_EQ(processor.generic, covering.contains(processor.name));
+}
+
+}  // namespace
+}  // namespace Atoll::target
