@@ -14,13 +14,16 @@ struct Product {
   std::string_view name;            ///< "mi250x": what `--gpu` takes; lower case, no blanks
   std::string_view marketing_name;  ///< "AMD Instinct MI250X"
   std::string_view processor;       ///< "gfx90a"
-  uint32_t compute_units, shader_engines, shader_arrays_per_engine;
+  uint32_t compute_units, shader_engines, shader_arrays_per_engine;  ///< of the device that a runtime reports
   uint32_t clock_mhz, memory_clock_mhz, memory_bus_bits;
   uint64_t memory_bytes;
-  uint32_t l1_bytes, l2_bytes, l3_bytes;
+  uint32_t l1_bytes, l2_bytes, l3_bytes;  ///< l1: of one compute unit; l3: 0 where there is none
   uint32_t pci_device_id, revision_id;
+  bool sramecc;  ///< the usual setting, where the processor has one
 };
 
+/// Every GPU that Atoll has: at least one for each processor that it runs code of. The first of a processor is
+/// its usual one.
 std::span<const Product> products();
 
 /// One virtual GPU: a product with its target ID settled.
@@ -30,7 +33,7 @@ struct GpuModel {
 };
 
 /// The GPU that `--gpu` names: a product ("mi250x"), a processor ("gfx90a": its usual product) or a target ID
-/// ("gfx90a:sramecc+:xnack-"). Features not named get the usual setting (sramecc+ where it exists, xnack-).
+/// ("gfx90a:sramecc+:xnack-"). Features not named get the usual setting (the product's sramecc, xnack-).
 support::Result<GpuModel> find_gpu(std::string_view name);
 
 }  // namespace Atoll::target
