@@ -10,4 +10,12 @@
 
 #include "semantics/row.h"
 
-namespace Atoll::semantics {}  // namespace Atoll::semantics
+namespace Atoll::semantics {
+
+std::span<const VectorEntry> integer_arithmetic_entries();
+std::span<const VectorEntry> integer_bits_entries();
+std::span<const VectorEntry> integer_bytes_entries();
+std::span<const VectorEntry> integer_compare_entries();
+std::span<const VectorEntry> integer_packed_entries();
+
+}  // namespace Atoll::semantics

@@ -54,8 +54,8 @@ struct ScalarCall {
 using ScalarFunction = void (*)(ScalarCall&);
 
 /// The scalar function of an opcode (SOP1, SOP2, SOPK, SOPC that are arithmetic or logic), or null.
-/// Integer widths come from the instruction table; SOPK immediates arrive as src[0] sign- or zero-extended
-/// as the operation wants them.
+/// Integer widths come from the instruction table. Sources are the instruction's in the order of the text, SOPK's
+/// 16-bit immediate among them, extended or not: the function does it.
 ScalarFunction scalar_function(isa::Opcode opcode);
 
 }  // namespace Atoll::semantics

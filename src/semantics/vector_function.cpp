@@ -14,7 +14,10 @@ using Table = std::array<VectorShape, static_cast<size_t>(isa::Opcode::count)>;
 
 Table join() {
   Table table{};
-  const std::initializer_list<std::span<const VectorEntry>> lists = {};
+  const std::initializer_list<std::span<const VectorEntry>> lists = {
+      integer_arithmetic_entries(), integer_bits_entries(),   integer_bytes_entries(),
+      integer_compare_entries(),    integer_packed_entries(),
+  };
   for (const auto& list : lists) {
     for (const VectorEntry& entry : list) {
       VectorShape& shape = table[static_cast<size_t>(entry.opcode)];

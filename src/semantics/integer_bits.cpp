@@ -1,0 +1,146 @@
+// semantics: the vector ALU's operations on bits: moves and selection, logic, shifts, bit fields, byte permutation,
+// and counting.
+//
+// A shift takes only as many bits of its amount as the operand's width needs: 4, 5 or 6. The "rev" forms, which
+// hold the amount in the first source, are the only ones that GFX9 encodes.
+#include "semantics/entries.h"
+#include "semantics/row.h"
+
+namespace Atoll::semantics {
+
+// --- Moves and selection --------------------------------------------------------------------------------------------
+
+LANES(v_mov_b32, U32, (U32 a)) { return a; }
+LANES(v_mov_b64, U64, (U64 a)) { return a; }
+LANES(v_cndmask_b32, U32, (U32 a, U32 b, Mask choose_b)) { return select(lanes_of(choose_b), b, a); }
+LANES(v_pack_b32_f16, U32, (U16 a, U16 b)) { return convert<U32>(a) | convert<U32>(b) << 16u; }
+
+// --- Logic ----------------------------------------------------------------------------------------------------------
+
+LANES(v_not_b32, U32, (U32 a)) { return ~a; }
+LANES(v_and_b32, U32, (U32 a, U32 b)) { return a & b; }
+LANES(v_or_b32, U32, (U32 a, U32 b)) { return a | b; }
+LANES(v_xor_b32, U32, (U32 a, U32 b)) { return a ^ b; }
+LANES(v_xnor_b32, U32, (U32 a, U32 b)) { return ~(a ^ b); }
+LANES(v_and_or_b32, U32, (U32 a, U32 b, U32 c)) { return (a & b) | c; }
+LANES(v_or3_b32, U32, (U32 a, U32 b, U32 c)) { return a | b | c; }
+LANES(v_lshl_or_b32, U32, (U32 a, U32 b, U32 c)) { return a << (b & 31u) | c; }
+LANES(v_bfi_b32, U32, (U32 a, U32 b, U32 c)) { return (a & b) | (~a & c); }
+
+// --- Shifts ---------------------------------------------------------------------------------------------------------
+
+LANES(v_lshlrev_b32, U32, (U32 a, U32 b)) { return b << (a & 31u); }
+LANES(v_lshrrev_b32, U32, (U32 a, U32 b)) { return b >> (a & 31u); }
+LANES(v_ashrrev_i32, I32, (U32 a, I32 b)) { return b >> bits<I32>(a & 31u); }
+LANES(v_lshlrev_b16, U16, (U16 a, U16 b)) { return b << (a & uint16_t{15}); }
+LANES(v_lshrrev_b16, U16, (U16 a, U16 b)) { return b >> (a & uint16_t{15}); }
+LANES(v_ashrrev_i16, I16, (U16 a, I16 b)) { return b >> bits<I16>(a & uint16_t{15}); }
+LANES(v_lshlrev_b64, U64, (U32 a, U64 b)) { return b << convert<U64>(a & 63u); }
+LANES(v_lshrrev_b64, U64, (U32 a, U64 b)) { return b >> convert<U64>(a & 63u); }
+LANES(v_ashrrev_i64, I64, (U32 a, I64 b)) { return b >> convert<I64>(a & 63u); }
+
+// The 64-bit value {a, b} shifted right, its low word. Shifting a in two steps keeps each amount below 32.
+LANES(v_alignbit_b32, U32, (U32 a, U32 b, U32 c)) {
+  const U32 amount = c & 31u;
+  return b >> amount | a << 1u << (31u - amount);
+}
+LANES(v_alignbyte_b32, U32, (U32 a, U32 b, U32 c)) { return v_alignbit_b32(a, b, (c & 3u) * 8u); }
+
+// --- Bit fields -----------------------------------------------------------------------------------------------------
+
+LANES(v_bfe_u32, U32, (U32 a, U32 offset, U32 width)) {
+  return (a >> (offset & 31u)) & ((U32(1u) << (width & 31u)) - 1u);
+}
+LANES(v_bfe_i32, I32, (I32 a, U32 offset, U32 width)) {
+  // Up against the sign bit and back; a field of no bits is 0.
+  const U32 unused = (32u - width) & 31u;
+  const U32 field = bits<U32>(a >> bits<I32>(offset & 31u));
+  const I32 extended = bits<I32>(field << unused) >> bits<I32>(unused);
+  return select((width & 31u) == 0u, I32(0), extended);
+}
+LANES(v_bfm_b32, U32, (U32 width, U32 offset)) { return ((U32(1u) << (width & 31u)) - 1u) << (offset & 31u); }
+LANES(v_bfrev_b32, U32, (U32 a)) { return __builtin_elementwise_bitreverse(a); }
+
+// --- Byte permutation -----------------------------------------------------------------------------------------------
+
+// Each byte of `selector` names a byte of {a, b}: 0-3 of b, 4-7 of a; 8-11 the sign of byte 1, 3, 5 or 7 spread
+// over the byte; 12 all zeros; above, all ones.
+LANES(v_perm_b32, U32, (U32 a, U32 b, U32 selector)) {
+  U32 result{};
+  for (unsigned i = 0; i < 4; ++i) {
+    const U32 which = selector >> (8 * i) & 0xFFu;
+    const U32 byte = select((which & 4u) != 0u, a, b) >> ((which & 3u) * 8u) & 0xFFu;
+    const U32 signed_byte = (which * 2u - 15u) & 7u;  // 8 -> 1, 9 -> 3, 10 -> 5, 11 -> 7
+    const U32 sign = select((signed_byte & 4u) != 0u, a, b) >> ((signed_byte & 3u) * 8u + 7u) & 1u;
+    const U32 constant = select(which == 12u, U32(0u), U32(0xFFu));
+    result |= select(which < 8u, byte, select(which < 12u, sign * 0xFFu, constant)) << (8 * i);
+  }
+  return result;
+}
+
+// Two signed 16-bit values clamped to 0..255, as two bytes; the rest of the register becomes 0.
+LANES(v_sat_pk_u8_i16, U16, (Pair<I16> a)) {
+  const auto clamped = [](I16 value) {
+    return bits<U16>(__builtin_elementwise_min(__builtin_elementwise_max(value, I16(int16_t{0})), I16(int16_t{255})));
+  };
+  return clamped(a.lo) | clamped(a.hi) << uint16_t{8};
+}
+
+// --- Counting -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// How many bits are set, by adding neighbours: pairs, nibbles, bytes, then all bytes at once.
+[[gnu::always_inline]] inline U32 count_ones(U32 a) {
+  a -= a >> 1u & 0x55555555u;
+  a = (a & 0x33333333u) + (a >> 2u & 0x33333333u);
+  a = (a + (a >> 4u)) & 0x0F0F0F0Fu;
+  return a * 0x01010101u >> 24u;
+}
+
+/// Zero bits above the highest one, all ones (-1) where there is none.
+[[gnu::always_inline]] inline U32 leading_zeros(U32 a) {
+  U32 below = a;  // every bit from the highest one down
+  below |= below >> 1u;
+  below |= below >> 2u;
+  below |= below >> 4u;
+  below |= below >> 8u;
+  below |= below >> 16u;
+  return select(a == 0u, U32(~0u), 32u - count_ones(below));
+}
+
+}  // namespace
+
+LANES(v_bcnt_u32_b32, U32, (U32 a, U32 b)) { return count_ones(a) + b; }
+
+// Count the mask's bits below this lane, in the lower or the upper 32 lanes.
+LANES(v_mbcnt_lo_u32_b32, U32, (U32 a, U32 b, LaneIndex lane)) {
+  const U32 below = select(lane.value < 32u, (U32(1u) << (lane.value & 31u)) - 1u, U32(~0u));
+  return count_ones(a & below) + b;
+}
+LANES(v_mbcnt_hi_u32_b32, U32, (U32 a, U32 b, LaneIndex lane)) {
+  const U32 below = select(lane.value < 32u, U32(0u), (U32(1u) << (lane.value & 31u)) - 1u);
+  return count_ones(a & below) + b;
+}
+
+LANES(v_ffbh_u32, U32, (U32 a)) { return leading_zeros(a); }
+LANES(v_ffbl_b32, U32, (U32 a)) { return select(a == 0u, U32(~0u), count_ones(~a & (a - 1u))); }
+// The highest bit that differs from the sign: the sign taken away, it is the highest one.
+LANES(v_ffbh_i32, U32, (I32 a)) { return leading_zeros(bits<U32>(a ^ (a >> 31))); }
+
+std::span<const VectorEntry> integer_bits_entries() {
+  static constexpr VectorEntry entries[] = {
+      ENTRY(v_mov_b32),          ENTRY(v_mov_b64),       ENTRY(v_cndmask_b32),  ENTRY(v_pack_b32_f16),
+      ENTRY(v_not_b32),          ENTRY(v_and_b32),       ENTRY(v_or_b32),       ENTRY(v_xor_b32),
+      ENTRY(v_xnor_b32),         ENTRY(v_and_or_b32),    ENTRY(v_or3_b32),      ENTRY(v_lshl_or_b32),
+      ENTRY(v_bfi_b32),          ENTRY(v_lshlrev_b32),   ENTRY(v_lshrrev_b32),  ENTRY(v_ashrrev_i32),
+      ENTRY(v_lshlrev_b16),      ENTRY(v_lshrrev_b16),   ENTRY(v_ashrrev_i16),  ENTRY(v_lshlrev_b64),
+      ENTRY(v_lshrrev_b64),      ENTRY(v_ashrrev_i64),   ENTRY(v_alignbit_b32), ENTRY(v_alignbyte_b32),
+      ENTRY(v_bfe_u32),          ENTRY(v_bfe_i32),       ENTRY(v_bfm_b32),      ENTRY(v_bfrev_b32),
+      ENTRY(v_perm_b32),         ENTRY(v_sat_pk_u8_i16), ENTRY(v_bcnt_u32_b32), ENTRY(v_mbcnt_lo_u32_b32),
+      ENTRY(v_mbcnt_hi_u32_b32), ENTRY(v_ffbh_u32),      ENTRY(v_ffbl_b32),     ENTRY(v_ffbh_i32),
+  };
+  return entries;
+}
+
+}  // namespace Atoll::semantics
