@@ -1,0 +1,181 @@
+// semantics: lane maps, and applying them (lane_movement.h).
+//
+// The controls follow the ISA guides: Vega and CDNA for the ones of GFX8 and GFX9, RDNA for what came with GFX10.
+#include "semantics/lane_movement.h"
+
+#include <bit>
+#include <cstring>
+
+namespace Atoll::semantics {
+
+namespace {
+
+constexpr unsigned row_lanes = 16;  // DPP's "row"
+constexpr unsigned bank_lanes = 4;  // and "bank"
+
+/// A map from a function of the lane that yields its source lane; a negative one means that there is none.
+template <typename Source>
+LaneMap make_map(Source source) {
+  LaneMap map{};
+  for (int lane = 0; lane < static_cast<int>(wave_lanes); ++lane) {
+    const int from = source(lane);
+    if (from >= 0) map.in_range |= uint64_t{1} << lane;
+    map.from[lane] = static_cast<uint8_t>(from >= 0 ? from : lane);
+  }
+  return map;
+}
+
+int row_of(int lane) { return lane & ~15; }
+int in_row(int lane) { return lane & 15; }
+
+std::optional<LaneMap> dpp16_map(uint32_t control) {
+  const int amount = static_cast<int>(control & 15);
+  if (control <= 0xFF) {  // quad_perm
+    return make_map([=](int lane) { return (lane & ~3) | static_cast<int>(control >> (2 * (lane & 3)) & 3); });
+  }
+  switch (control & 0x1F0) {
+    case 0x100:  // row_shl
+      if (amount == 0) return {};
+      return make_map([=](int lane) { return in_row(lane) + amount < 16 ? lane + amount : -1; });
+    case 0x110:  // row_shr
+      if (amount == 0) return {};
+      return make_map([=](int lane) { return in_row(lane) >= amount ? lane - amount : -1; });
+    case 0x120:  // row_ror
+      if (amount == 0) return {};
+      return make_map([=](int lane) { return row_of(lane) | in_row(lane - amount); });
+    case 0x150:  // row_newbcast, row_share
+      return make_map([=](int lane) { return row_of(lane) | amount; });
+    case 0x160:  // row_xmask
+      return make_map([=](int lane) { return lane ^ amount; });
+    default:
+      break;
+  }
+  switch (control) {
+    case 0x130:  // wave_shl:1
+      return make_map([](int lane) { return lane < 63 ? lane + 1 : -1; });
+    case 0x134:  // wave_rol:1
+      return make_map([](int lane) { return (lane + 1) & 63; });
+    case 0x138:  // wave_shr:1
+      return make_map([](int lane) { return lane - 1; });
+    case 0x13C:  // wave_ror:1
+      return make_map([](int lane) { return (lane - 1) & 63; });
+    case 0x140:  // row_mirror
+      return make_map([](int lane) { return lane ^ 15; });
+    case 0x141:  // row_half_mirror
+      return make_map([](int lane) { return lane ^ 7; });
+    case 0x142:  // row_bcast:15, the last lane of each row to all of the next
+      return make_map([](int lane) { return row_of(lane) - 1; });
+    case 0x143:  // row_bcast:31, lane 31 to the upper half
+      return make_map([](int lane) { return lane > 31 ? 31 : -1; });
+    default:
+      return {};
+  }
+}
+
+/// The lanes that row_mask (a bit per row) and bank_mask (a bit per bank, the same in each row) enable.
+uint64_t enabled_lanes(unsigned row_mask, unsigned bank_mask) {
+  uint64_t lanes = 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const bool row = row_mask >> (lane / row_lanes) & 1;
+    const bool bank = bank_mask >> (lane % row_lanes / bank_lanes) & 1;
+    if (row && bank) lanes |= uint64_t{1} << lane;
+  }
+  return lanes;
+}
+
+/// Lanes whose source lane is one of `lanes`.
+uint64_t mapped_from(const LaneMap& map, uint64_t lanes) {
+  if (lanes == ~uint64_t{0}) return map.in_range;
+  uint64_t result = 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) result |= (lanes >> map.from[lane] & 1) << lane;
+  return result & map.in_range;
+}
+
+/// The mapped values, 0 in lanes outside `valid`.
+void gather(const LaneMap& map, uint64_t valid, const Row& source, Row& result) {
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const uint32_t keep = 0 - static_cast<uint32_t>(valid >> lane & 1);
+    result[lane] = source[map.from[lane]] & keep;
+  }
+}
+
+}  // namespace
+
+std::optional<DppMove> dpp_move(isa::Extension extension, const isa::Dpp& dpp) {
+  if (extension == isa::Extension::dpp8) {
+    // Lane n of each eight reads lane control[3n+2:3n] of it; inactive lanes give 0.
+    return DppMove{
+        .map = make_map([&](int lane) { return (lane & ~7) | static_cast<int>(dpp.control >> (3 * (lane & 7)) & 7); }),
+        .enabled = ~uint64_t{0},
+        .zero_invalid = true,
+        .fetch_inactive = dpp.fetch_inactive};
+  }
+  if (extension != isa::Extension::dpp16) return {};
+  const std::optional<LaneMap> map = dpp16_map(dpp.control);
+  if (!map) return {};
+  return DppMove{.map = *map,
+                 .enabled = enabled_lanes(dpp.row_mask, dpp.bank_mask),
+                 .zero_invalid = dpp.bound_ctrl,
+                 .fetch_inactive = dpp.fetch_inactive};
+}
+
+uint64_t apply_dpp(const DppMove& move, uint64_t exec, const Row& source, Row& result) {
+  const uint64_t valid = move.fetch_inactive ? move.map.in_range : mapped_from(move.map, exec);
+  gather(move.map, valid, source, result);
+  return exec & move.enabled & (move.zero_invalid ? ~uint64_t{0} : valid);
+}
+
+LaneMap swizzle_map(uint16_t offset) {
+  // Every mode works within halves of 32 lanes or less; the modes are told apart by the offset's top bits.
+  const int mask = offset & 31;
+  if (offset >= 0xE000) {
+    // FFT order: the lane's bits reversed, except for those in the mask, which stay.
+    return make_map([=](int lane) {
+      const int reversed = static_cast<int>(__builtin_bitreverse32(static_cast<uint32_t>(lane & 31)) >> 27);
+      const int kept = std::popcount(static_cast<unsigned>(mask));
+      return (lane & 32) | reversed >> kept | (lane & mask);
+    });
+  }
+  if (offset >= 0xC000) {
+    // Rotation among the lanes that agree in the mask's bits; bit 10 turns it round.
+    const int amount = (offset & 0x400) != 0 ? -(offset >> 5 & 31) : offset >> 5 & 31;
+    return make_map([=](int lane) { return (lane & 32) | (lane & mask) | ((lane + amount) & ~mask & 31); });
+  }
+  if (offset >= 0x8000) {  // quad permute
+    return make_map([=](int lane) { return (lane & ~3) | (offset >> (2 * (lane & 3)) & 3); });
+  }
+  const int or_mask = offset >> 5 & 31, xor_mask = offset >> 10 & 31;
+  return make_map([=](int lane) { return (lane & 32) | (((lane & mask) | or_mask) ^ xor_mask); });
+}
+
+void swizzle(const LaneMap& map, uint64_t exec, const Row& source, Row& result) {
+  gather(map, mapped_from(map, exec), source, result);
+}
+
+void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result) {
+  std::memset(result, 0, sizeof result);
+  for (uint64_t lanes = exec; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    result[(address[lane] + offset) / 4 % wave_lanes] = source[lane];
+  }
+}
+
+void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result) {
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const uint32_t from = (address[lane] + offset) / 4 % wave_lanes;
+    result[lane] = source[from] & (0 - static_cast<uint32_t>(exec >> from & 1));
+  }
+}
+
+LaneMap permlane16_map(uint64_t selects, bool crossed) {
+  return make_map([=](int lane) {
+    const int row = crossed ? row_of(lane) ^ 16 : row_of(lane);
+    return row | static_cast<int>(selects >> (4 * in_row(lane)) & 15);
+  });
+}
+
+LaneMap permlane64_map() {
+  return make_map([](int lane) { return lane ^ 32; });
+}
+
+}  // namespace Atoll::semantics

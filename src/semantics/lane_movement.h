@@ -1,0 +1,72 @@
+// semantics: what moves data between the lanes of a wave by their position: DPP, ds_swizzle, ds_permute and
+// ds_bpermute, v_readlane and its like, v_permlane.
+//
+// Most of these are a LaneMap: for every lane, the lane that its value comes from. A map depends on the instruction
+// alone, so an engine makes it once when it decodes, and applies it each time the instruction runs. What the
+// instructions differ in is what becomes of lanes whose source does not exist or is switched off by EXEC.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "isa/instruction.h"
+#include "semantics/registry.h"
+
+namespace Atoll::semantics {
+
+/// For every lane of a wave, where its value comes from.
+struct LaneMap {
+  uint8_t from[wave_lanes];  ///< a lane's own number where it has no source
+  uint64_t in_range;         ///< lanes that have a source
+};
+
+// --- DPP: the first source of a VOP1, VOP2 or VOPC instruction, read from other lanes -------------------------------
+
+/// A DPP control, ready to be applied (ISA guides, "DPP").
+struct DppMove {
+  LaneMap map;
+  uint64_t enabled;     ///< lanes that row_mask and bank_mask let be written
+  bool zero_invalid;    ///< a lane without a valid source reads 0 (bound_ctrl) rather than not being written
+  bool fetch_inactive;  ///< a source lane that EXEC switches off is valid
+};
+
+/// The move of a DPP16 or DPP8 instruction, with the controls of every generation; nothing if the control is none.
+std::optional<DppMove> dpp_move(isa::Extension extension, const isa::Dpp& dpp);
+
+/// Reads `source` through the move into `result` (not the same row), 0 in lanes without a valid source. Yields the
+/// lanes that the instruction writes: its EXEC. A 64-bit source is two rows, each moved on its own.
+uint64_t apply_dpp(const DppMove& move, uint64_t exec, const Row& source, Row& result);
+
+// --- ds_swizzle_b32, ds_permute_b32, ds_bpermute_b32 ----------------------------------------------------------------
+// All three read 0 from lanes that EXEC switches off, and fill the whole result row; it is the caller who writes
+// back only the lanes of EXEC. `result` must be none of the sources.
+
+/// The map of ds_swizzle_b32's 16-bit offset: quad permute, bit masks within 32 lanes, rotation, or FFT order.
+LaneMap swizzle_map(uint16_t offset);
+void swizzle(const LaneMap& map, uint64_t exec, const Row& source, Row& result);
+
+/// Push: each lane of EXEC sends its value to lane (address + offset) / 4; of several senders the highest lane wins.
+void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result);
+/// Pull: each lane reads the value of lane (address + offset) / 4.
+void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result);
+
+// --- Between one lane and the scalar registers ----------------------------------------------------------------------
+
+/// v_readlane_b32: EXEC has no part in it.
+inline uint32_t read_lane(const Row& row, uint32_t lane) { return row[lane % wave_lanes]; }
+/// v_writelane_b32: EXEC has no part in it.
+inline void write_lane(Row& row, uint32_t lane, uint32_t value) { row[lane % wave_lanes] = value; }
+/// v_readfirstlane_b32: the lowest lane of EXEC; lane 0 where there is none.
+inline uint32_t read_first_lane(const Row& row, uint64_t exec) {
+  return row[exec == 0 ? 0 : static_cast<unsigned>(__builtin_ctzll(exec))];
+}
+
+// --- v_permlane (GFX10 and later) -----------------------------------------------------------------------------------
+
+/// v_permlane16_b32: within each row of 16 lanes, lane n reads lane selects[4n+3:4n]; v_permlanex16_b32 (`crossed`)
+/// reads it from the other row of the pair. Invalid lanes go as in DPP.
+LaneMap permlane16_map(uint64_t selects, bool crossed);
+/// v_permlane64_b32: the wave's halves change places.
+LaneMap permlane64_map();
+
+}  // namespace Atoll::semantics
