@@ -1,8 +1,14 @@
 // machine: one kernel launch, from an AQL packet or from the C++ API, and what became of it.
+//
+// The packet says how many work-items and where the arguments are, the kernel descriptor what the kernel needs.
+// prepare() checks both against the GPU and works out the figures that the scheduler and the waves' initial
+// state need.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,13 +17,23 @@
 
 #include "machine/aql.h"
 #include "machine/wave.h"
+#include "object/code_object.h"
 #include "object/kernel_descriptor.h"
 #include "support/error.h"
+#include "target/product.h"
 
 namespace Atoll::machine {
 
 class Gpu;
 class LoadedCode;
+struct ResidentGroup;
+
+/// One row of `--stats`.
+struct KernelStatistics {
+  std::string kernel;
+  uint64_t calls = 0, work_groups = 0, waves = 0, wave_instructions = 0;
+  double seconds = 0;
+};
 
 /// A fault with everything that its report says (DESIGN.md, principle 5).
 struct FaultReport {
@@ -26,36 +42,83 @@ struct FaultReport {
   std::string instruction;  ///< disassembled
   std::string function;     ///< around the PC, when it isn't the kernel itself
   std::string source;       ///< "file.hip:12:5", empty without DWARF
-  std::string owner;        ///< what the nearest allocation below the address is
+  std::string owner;        ///< what lies nearest to the address, in words
+  bool address_known = true;
+  bool lane_known = true;
   uint32_t work_group[3]{};
   uint32_t work_item[3]{};  ///< of the faulting lane
   uint32_t wave = 0;
   std::string to_string() const;  ///< several lines, for standard error
+  /// What kind of error the launcher gets: memory_fault, illegal_instruction or aborted.
+  support::ErrorKind error_kind() const;
 };
+
+/// A kernel as the packet processor sees it: its descriptor decoded once, its name, and what it has cost so far.
+struct Kernel {
+  std::string name;     ///< without ".kd"
+  uint64_t object = 0;  ///< address of the descriptor
+  uint64_t entry = 0;   ///< address of the first instruction
+  object::KernelDescriptor descriptor{};
+  uint32_t max_work_group_size = 1024;   ///< what it was compiled for
+  std::weak_ptr<const LoadedCode> code;  ///< what it belongs to
+
+  std::mutex mutex;  ///< of the statistics
+  KernelStatistics statistics;
+};
+
+/// Decodes the descriptor at `object` for `processor`; `code` is what lies there, if known. Errors: nothing is
+/// mapped there, or the descriptor asks for more than the processor has.
+support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std::shared_ptr<const LoadedCode>& code,
+                                                     const target::Processor& processor);
 
 /// What a launch needs, checked: registers, LDS and scratch fit the GPU.
 struct Dispatch {
   Gpu* gpu = nullptr;
-  aql::KernelDispatchPacket packet{};  ///< a copy; waves see `packet_address`
-  uint64_t packet_address = 0;         ///< what the dispatch pointer points to
+  aql::KernelDispatchPacket packet{};  ///< a copy, which the dispatch pointer of the waves points to: the slot in the
+                                       ///< ring is the program's again as soon as the dispatch has begun
   uint64_t queue_address = 0;          ///< of the amd_queue_t
-  uint64_t dispatch_id = 0;
-  object::KernelDescriptor descriptor{};
-  uint64_t entry = 0;                      ///< address of the first instruction
-  std::shared_ptr<const LoadedCode> code;  ///< what it belongs to; may be null
-  std::string kernel_name;
+  uint64_t dispatch_id = 0;            ///< the packet's number in its queue
+  std::shared_ptr<Kernel> kernel;
+  std::shared_ptr<const LoadedCode> code;  ///< kept loaded while it runs; null when the kernel is in no loaded code
 
-  uint32_t work_groups[3]{};  ///< grid in work-groups, partial ones included
-  uint32_t lds_bytes = 0;     ///< static and dynamic
+  uint32_t grid_size[3]{};        ///< work-items; 1 in dimensions that the packet does not use
+  uint32_t work_group_size[3]{};  ///< work-items of a whole work-group
+  uint32_t work_groups[3]{};      ///< the grid in work-groups, partial ones included
+  uint64_t work_group_count = 0;  ///< their product
+  uint32_t wave_size = 64;
+  uint32_t lds_bytes = 0;  ///< of a work-group, static and dynamic
   uint32_t scratch_bytes_per_lane = 0;
+  uint32_t scratch_bytes_per_wave = 0;
+  uint64_t max_resident = 1;  ///< work-groups that may have begun and not ended at the same time
 
-  // Progress, shared by the host threads.
+  // Progress, shared by the host threads that run it.
   std::atomic<uint64_t> next_work_group{0}, work_groups_left{0};
   std::atomic<uint64_t> wave_instructions{0}, waves{0};
-  std::atomic<bool> cancelled{false};  ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
-  uint64_t start_ns = 0, end_ns = 0;   ///< CLOCK_MONOTONIC
+  std::atomic<bool> cancelled{false};      ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
+  std::atomic<bool> done{false};           ///< set last: nothing runs any more, and the figures are final
+  bool offered = false;                    ///< to the scheduler's other threads; the launching thread's to use
+  uint64_t start_ns = 0, end_ns = 0;       ///< CLOCK_MONOTONIC
+  uint64_t deadline_ns = UINT64_MAX;       ///< when it is timed out
+  uint64_t interrupts_seen = 0;            ///< Gpu's count of interrupts when it started
+  std::function<void(Dispatch&)> on_done;  ///< called by the thread that ends it, before `done` is set
+
+  // Work-groups set aside half-way so that others get their turn (scheduler.h).
+  std::mutex mutex;
+  std::deque<std::unique_ptr<ResidentGroup>> set_aside;
+  std::atomic<size_t> set_aside_count{0};
+  uint64_t resident = 0;             ///< begun and not ended, as far as they were ever set aside
+  uint64_t begin_credit = 0;         ///< how many new work-groups may begin before those set aside go on
+  uint64_t resumed_since_begin = 0;  ///< turns given to work-groups set aside since the last new one began
+
   std::mutex fault_mutex;
   std::optional<FaultReport> fault;  ///< the first one
+
+  Dispatch();
+  ~Dispatch();
 };
+
+/// Fills in the figures from packet and kernel, which must be set. Errors, as HSA distinguishes them:
+/// invalid_argument (a malformed packet), out_of_resources (LDS, scratch or work-group larger than the GPU's).
+support::Result<void> prepare(Dispatch& dispatch, const target::GpuModel& model);
 
 }  // namespace Atoll::machine

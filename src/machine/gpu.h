@@ -20,15 +20,8 @@
 
 namespace Atoll::machine {
 
-/// One row of `--stats`.
-struct KernelStatistics {
-  std::string kernel;
-  uint64_t calls = 0, work_groups = 0, waves = 0, wave_instructions = 0;
-  double seconds = 0;
-};
-
 struct GpuOptions {
-  unsigned threads = 0;                              ///< host threads that run work-groups; 0: as many as the host has
+  unsigned threads = 0;  ///< host threads that run work-groups, the one that launches among them; 0: the host's
   std::chrono::nanoseconds kernel_timeout{0};        ///< of one dispatch; 0: none
   std::function<void(const FaultReport&)> on_fault;  ///< besides the error that the launcher gets
 };
@@ -45,7 +38,8 @@ class Gpu {
   const target::Processor& processor() const { return *model().target.processor; }
   virtual Memory& memory() = 0;
 
-  /// Checks that the code object is for this GPU, places it and resolves its symbols.
+  /// Checks that the code object is for this GPU, places it and resolves its symbols. The code must be let go
+  /// before the GPU is.
   virtual support::Result<std::shared_ptr<LoadedCode>> load(std::span<const uint8_t> file,
                                                             const ExternalSymbols& externals, std::string uri) = 0;
   /// The loaded code around an address, or null.
@@ -57,14 +51,10 @@ class Gpu {
   /// `kernarg_address` are guest addresses; its completion signal is not touched.
   virtual support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet) = 0;
 
-  /// Stops what runs (Ctrl-C): dispatches end with ErrorKind::aborted.
+  /// Stops what runs (Ctrl-C): dispatches end with ErrorKind::aborted. May be called from a signal handler.
   virtual void interrupt() = 0;
 
   virtual std::vector<KernelStatistics> statistics() const = 0;  ///< most time first
-
- protected:
-  friend class LoadedCode;
-  virtual void unload(LoadedCode& code) = 0;
 };
 
 }  // namespace Atoll::machine

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@
 
 namespace Atoll::machine {
 
-class Gpu;
+class Memory;
 
 struct LoadedSymbol {
   enum class Kind : uint8_t { variable, kernel };
@@ -27,29 +28,43 @@ struct LoadedSymbol {
   const object::KernelMetadata* metadata = nullptr;  ///< of a kernel
 };
 
+/// Gives the address of a symbol that the code object does not define; nullopt is an error that names it.
+using ExternalSymbols = std::function<std::optional<uint64_t>(std::string_view name)>;
+
 /// One loaded code object. It keeps a copy of the file, for reports (DWARF, names) and for tools.
 class LoadedCode {
  public:
+  /// Places the segments in fresh memory, applies the relocations and gives the symbols their addresses. Does not
+  /// ask whether the code suits a GPU (Gpu::load does). Errors: a damaged file, a relocation that Atoll does not
+  /// know, a symbol that nobody defines.
+  static support::Result<std::shared_ptr<LoadedCode>> load(Memory& memory, std::span<const uint8_t> file,
+                                                           const ExternalSymbols& externals, std::string uri);
+  LoadedCode() = default;
+  LoadedCode(const LoadedCode&) = delete;
+  LoadedCode& operator=(const LoadedCode&) = delete;
   ~LoadedCode();  ///< unmaps
+
   uint64_t base() const { return base_; }
   uint64_t size() const { return size_; }
+  bool contains(uint64_t address) const { return address - base_ < size_; }
+  std::span<const uint8_t> file() const { return file_; }
   const object::CodeObject& code_object() const { return code_object_; }
   const std::vector<LoadedSymbol>& symbols() const { return symbols_; }
   const LoadedSymbol* find(std::string_view name) const;
+  /// The kernel whose descriptor lies at `kernel_object`, or null.
+  const LoadedSymbol* kernel_at(uint64_t kernel_object) const;
   /// The function symbol around a code address, for reports; empty where there is none.
   std::string_view function_at(uint64_t address) const;
-  std::string uri;  ///< where it came from: "file://...", "memory://..."
+
+  std::string uri;                                       ///< where it came from: "file://...", "memory://..."
+  std::function<void(const LoadedCode&)> before_unload;  ///< whoever keeps something about the code drops it here
 
  private:
-  friend class Gpu;
-  Gpu* gpu_ = nullptr;
+  Memory* memory_ = nullptr;
   uint64_t base_ = 0, size_ = 0;
   std::vector<uint8_t> file_;
   object::CodeObject code_object_;
   std::vector<LoadedSymbol> symbols_;
 };
-
-/// Gives the address of a symbol that the code object does not define; nullopt is an error that names it.
-using ExternalSymbols = std::function<std::optional<uint64_t>(std::string_view name)>;
 
 }  // namespace Atoll::machine

@@ -21,7 +21,6 @@ inline constexpr uint32_t private_aperture_hi = 0x0002'0000;
 
 struct Allocation {
   uint64_t address = 0, size = 0;
-  bool executable = false;
   std::string purpose;  ///< for reports: "kernel code of app.co", "device memory"
   uint64_t owner = 0;   ///< free for the user of the memory (the hsa room's pool)
 };
@@ -33,12 +32,15 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory();  ///< frees what is left
 
-  /// Fresh zeroed memory, page-aligned (or more), with an unmapped page behind it.
+  /// Fresh zeroed memory, page-aligned (or more), with an inaccessible page behind it. `alignment` is a power of
+  /// two (0: a page). The host's memory is taken up as it is touched, so `size` may exceed what is free.
   support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0);
   support::Result<void> free(uint64_t address);
 
   /// The allocation that holds `address`, if any.
   std::optional<Allocation> find(uint64_t address) const;
+  /// The allocation with the least distance to `address`, for fault reports; nullopt when there is none at all.
+  std::optional<Allocation> nearest(uint64_t address) const;
   uint64_t allocated_bytes() const;
 
  private:

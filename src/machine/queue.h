@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "machine/aql.h"
 #include "machine/dispatch.h"
@@ -16,8 +18,11 @@ class Gpu;
 
 /// What stopped a queue: the packet was malformed, its kernel faulted, ...
 struct QueueError {
-  support::ErrorKind kind;
+  support::ErrorKind kind = support::ErrorKind::invalid_argument;
   std::string message;
+  uint64_t packet_id = 0;
+  uint64_t completion_signal = 0;    ///< of the failed packet; it is left as it was, as hardware leaves it
+  std::optional<FaultReport> fault;  ///< when the kernel faulted
 };
 
 class Queue {
@@ -27,7 +32,7 @@ class Queue {
   virtual aql::Queue* abi() = 0;  ///< the amd_queue_t; its address is what hsa_queue_t* is
   /// The doorbell rang: packets up to and including `packet_id` are written.
   virtual void ring_doorbell(uint64_t packet_id) = 0;
-  /// No packet is processed any more; the error callback gets `invalid queue` states (hsa_queue_inactivate).
+  /// No packet is processed any more, and what runs is stopped (hsa_queue_inactivate).
   virtual void inactivate() = 0;
   virtual void set_profiling(bool enabled) = 0;  ///< dispatch times are written to completion signals always
 };
@@ -35,8 +40,8 @@ class Queue {
 struct QueueOptions {
   uint32_t size = 0;  ///< packets, a power of two
   bool multi_producer = true, cooperative = false;
-  aql::Signal* doorbell = nullptr;  ///< the caller's; kept in the amd_queue_t
-  uint64_t queue_inactive_signal = 0;
+  aql::Signal* doorbell = nullptr;                  ///< the caller's; kept in the amd_queue_t
+  uint64_t queue_inactive_signal = 0;               ///< set to 1 once the queue has been inactivated or has failed
   std::function<void(const QueueError&)> on_error;  ///< from the queue's thread; the queue is stopped then
   /// Agent dispatch packets, which a GPU has no use for but a queue made by hsa_soft_queue_create has.
   std::function<bool(const aql::AgentDispatchPacket&)> on_agent_dispatch;

@@ -38,6 +38,20 @@ struct Fault {
   std::string what;  ///< details in words, e.g. the instruction's name
 };
 
+/// The floating-point part of a MODE register value (ISA guide, "MODE register": FP_ROUND in bits 3:0, FP_DENORM in
+/// bits 7:4, single precision in the low half of each; DX10_CLAMP bit 8, IEEE bit 9).
+constexpr semantics::FloatMode float_mode_of(uint32_t mode) {
+  using semantics::Denormals;
+  constexpr Denormals denormals[4] = {Denormals::flush_in_out, Denormals::allow_in, Denormals::allow_out,
+                                      Denormals::allow_in_out};
+  return {.round32 = static_cast<semantics::Round>(mode & 3),
+          .round16_64 = static_cast<semantics::Round>(mode >> 2 & 3),
+          .denormals32 = denormals[mode >> 4 & 3],
+          .denormals16_64 = denormals[mode >> 6 & 3],
+          .dx10_clamp = (mode >> 8 & 1) != 0,
+          .ieee = (mode >> 9 & 1) != 0};
+}
+
 /// What became of a wave when its engine gave it back.
 enum class WaveState : uint8_t {
   ready,       ///< used up its budget of instructions or asked to yield (s_sleep): run it again later
@@ -52,7 +66,7 @@ using Row = semantics::Row;
 struct alignas(64) Wave {
   /// Scalar registers by isa::scalar number: SGPRs, VCC, M0, EXEC, FLAT_SCRATCH, TTMPs.
   uint32_t scalar[isa::scalar::count];
-  uint64_t pc;
+  uint64_t pc;                   ///< at every memory access: of the instruction that makes it, for fault reports
   Row* vgpr;                     ///< `vgprs` rows, 64-byte aligned
   Row* agpr;                     ///< `agprs` rows
   uint16_t sgprs, vgprs, agprs;  ///< allocated counts, in registers
@@ -60,7 +74,7 @@ struct alignas(64) Wave {
   bool scc;
   uint32_t mode;                    ///< the MODE register
   uint32_t status, trap_status;     ///< STATUS without the bits that live in fields (SCC, EXECZ, VCCZ); TRAPSTS
-  semantics::FloatMode float_mode;  ///< `mode` decoded: set both or neither
+  semantics::FloatMode float_mode;  ///< float_mode_of(mode): set both or neither
   WaveState state;
   uint32_t index;         ///< in the work-group
   uint64_t instructions;  ///< executed so far
@@ -80,7 +94,8 @@ struct alignas(64) Wave {
   void set_vcc(uint64_t value) { set_scalar64(isa::scalar::vcc_lo, value); }
 };
 
-/// A work-group that is resident: its waves, LDS and scratch exist from its start to its end.
+/// A work-group that is resident: its waves, LDS and scratch exist from its start to its end. One host thread at
+/// a time runs it.
 struct WorkGroup {
   Dispatch* dispatch = nullptr;
   uint32_t id[3]{};        ///< in the grid, in work-groups

@@ -1,0 +1,115 @@
+// machine: the SIGSEGV and SIGBUS handlers behind guarded(). See fault_guard.h.
+//
+// Handlers and the program's own. Whatever was installed before ours is kept and called for signals that are not
+// ours. When the program installs a handler later, install_fault_guard() (called before each dispatch) puts ours
+// back in front and keeps the program's as well: they form a chain, the latest first. A later handler may itself
+// have kept ours as its "old" one and call it; each such round goes one link further down the chain, so
+// that it ends at the program's first handler or at the default action.
+#include "machine/fault_guard.h"
+
+#include <ucontext.h>
+#include <csignal>
+#include <cstring>
+#include <mutex>
+
+namespace Atoll::machine {
+
+namespace guard {
+thread_local Frame* innermost = nullptr;
+}  // namespace guard
+
+namespace {
+
+constexpr unsigned most_links = 16;
+
+/// The handlers of one signal that were there before ours was put in front. Written under `install_mutex`, read by the
+/// signal handler, which sees `links` only after the entry is complete.
+struct Chain {
+  int signal;
+  struct sigaction actions[most_links];
+  std::atomic<unsigned> links{0};
+};
+Chain chains[] = {{.signal = SIGSEGV, .actions = {}}, {.signal = SIGBUS, .actions = {}}};
+std::mutex install_mutex;
+
+/// How many links of the chain this thread is inside of.
+thread_local unsigned links_entered __attribute__((tls_model("initial-exec"))) = 0;
+
+bool is_write_access(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return (context.uc_mcontext.gregs[REG_ERR] & 2) != 0;  // bit 1 of the page fault's error code
+#else
+  static_cast<void>(context);
+  return false;
+#endif
+}
+
+/// Gives a signal that is none of ours to the handler before ours.
+void pass_on(int signal, siginfo_t* info, void* context) {
+  Chain& chain = signal == SIGSEGV ? chains[0] : chains[1];
+  const unsigned links = chain.links.load(std::memory_order_acquire);
+  const unsigned depth = links_entered;
+  const bool any = depth < links;
+  const struct sigaction* next = any ? &chain.actions[links - 1 - depth] : nullptr;
+  if (any && (next->sa_flags & SA_SIGINFO) != 0) {
+    ++links_entered;
+    next->sa_sigaction(signal, info, context);
+    links_entered = depth;
+    return;
+  }
+  if (any && next->sa_handler != SIG_DFL && next->sa_handler != SIG_IGN) {
+    ++links_entered;
+    next->sa_handler(signal);
+    links_entered = depth;
+    return;
+  }
+  // The default action: the instruction runs again and, with nobody in the way, ends the process as it would have
+  // without Atoll. (The kernel does not let a program ignore a SIGSEGV of its own making either.) A signal that
+  // somebody sent has no such instruction and is sent again.
+  struct sigaction plain{};
+  plain.sa_handler = SIG_DFL;
+  sigaction(signal, &plain, nullptr);
+  if (info->si_code <= 0) raise(signal);
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  guard::Frame* frame = guard::innermost;
+  if (frame == nullptr || info->si_code <= 0) {  // si_code <= 0: sent by kill() and the like
+    pass_on(signal, info, context);
+    return;
+  }
+  // A non-canonical address raises a general protection fault, for which the kernel knows no address.
+  frame->fault.address_known = info->si_code != SI_KERNEL;
+  frame->fault.address = frame->fault.address_known ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
+  frame->fault.is_write = is_write_access(*static_cast<const ucontext_t*>(context));
+  siglongjmp(frame->jump, 1);
+}
+
+}  // namespace
+
+void install_fault_guard() {
+  const std::lock_guard lock(install_mutex);
+  for (Chain& chain : chains) {
+    struct sigaction current{};
+    if (sigaction(chain.signal, nullptr, &current) != 0) continue;
+    if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == on_signal) continue;
+    const unsigned links = chain.links.load(std::memory_order_relaxed);
+    if (links == most_links) continue;  // a program that keeps replacing ours gets its way in the end
+    chain.actions[links] = current;
+    chain.links.store(links + 1, std::memory_order_release);
+    // SA_NODEFER, because the handler is left by a jump that does not restore the signal mask; SA_ONSTACK for threads
+    // of the program that run out of stack and have prepared for it.
+    struct sigaction ours{};
+    ours.sa_sigaction = on_signal;
+    ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | (current.sa_flags & SA_RESTART);
+    sigemptyset(&ours.sa_mask);
+    sigaction(chain.signal, &ours, nullptr);
+  }
+}
+
+bool read_guest(void* to, uint64_t address, size_t bytes) {
+  HostFault fault;
+  return guarded(fault, [&] { std::memcpy(to, reinterpret_cast<const void*>(address), bytes); });
+}
+
+}  // namespace Atoll::machine

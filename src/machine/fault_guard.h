@@ -1,0 +1,62 @@
+// machine: what keeps the host alive when a kernel touches memory that is not there.
+//
+// A guest address is a host address, so a kernel's bad load is a host SIGSEGV (or SIGBUS, past the end of a
+// mapped file) in the middle of an engine. The guard turns it into a value: the handler sees that the thread is
+// inside guarded(), and jumps back out to it. Signals that come from elsewhere go to whoever handled them before
+// Atoll did, or would have.
+#pragma once
+
+#include <atomic>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+
+namespace Atoll::machine {
+
+/// An access that the host refused.
+struct HostFault {
+  uint64_t address = 0;
+  bool address_known = false;  ///< x86 does not say the address when it is not canonical
+  bool is_write = false;
+};
+
+namespace guard {
+
+struct Frame {
+  sigjmp_buf jump;
+  Frame* outer;
+  HostFault fault;
+};
+
+// Initial-exec: the signal handler may run in a thread whose dynamic TLS was never touched, and must not allocate.
+extern thread_local Frame* innermost __attribute__((tls_model("initial-exec")));
+
+}  // namespace guard
+
+/// Installs the handlers, or puts them back in front when the program has replaced them since. Cheap: one system
+/// call when they are in place.
+void install_fault_guard();
+
+/// Calls `work`; false when a memory access inside failed. `work` is then left where it was, without running
+/// destructors: it must hold no locks and own nothing at its memory accesses.
+template <typename Work>
+[[gnu::noinline]] bool guarded(HostFault& fault, const Work& work) {
+  guard::Frame frame;
+  frame.outer = guard::innermost;
+  if (sigsetjmp(frame.jump, 0) != 0) {
+    guard::innermost = frame.outer;
+    fault = frame.fault;
+    return false;
+  }
+  guard::innermost = &frame;
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler must not move accesses out of the guard
+  work();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  guard::innermost = frame.outer;
+  return true;
+}
+
+/// Copies guest memory that may not be there.
+bool read_guest(void* to, uint64_t address, size_t bytes);
+
+}  // namespace Atoll::machine

@@ -1,0 +1,167 @@
+// machine: places a code object in memory. See loader.h.
+#include "machine/loader.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "machine/memory.h"
+#include "machine/source_lines.h"
+
+namespace Atoll::machine {
+
+namespace {
+
+using support::ErrorKind;
+using support::fail;
+
+/// Dynamic relocations (user guide, "Relocation Records"). Those against a global offset table (7 to 9) and the
+/// 16-bit branch distance (14) are resolved by the linker and have no meaning at load time.
+enum RelocationType : uint32_t {
+  R_AMDGPU_NONE = 0,
+  R_AMDGPU_ABS32_LO = 1,
+  R_AMDGPU_ABS32_HI = 2,
+  R_AMDGPU_ABS64 = 3,
+  R_AMDGPU_REL32 = 4,
+  R_AMDGPU_REL64 = 5,
+  R_AMDGPU_ABS32 = 6,
+  R_AMDGPU_REL32_LO = 10,
+  R_AMDGPU_REL32_HI = 11,
+  R_AMDGPU_RELATIVE64 = 13,
+};
+
+/// The address of a relocation's symbol: S in the guide's formulas.
+support::Result<uint64_t> symbol_address(const object::CodeObject& object, const object::Relocation& relocation,
+                                         uint64_t base, const ExternalSymbols& externals) {
+  if (relocation.symbol == 0) return 0;
+  if (relocation.symbol >= object.symbols.size()) {
+    return fail(ErrorKind::invalid_file, "a relocation at {:#x} refers to symbol {}, but there are only {}",
+                relocation.offset, relocation.symbol, object.symbols.size());
+  }
+  const object::Symbol& symbol = object.symbols[relocation.symbol];
+  if (symbol.defined) return base + symbol.value;
+  if (externals) {
+    if (const auto address = externals(symbol.name)) return *address;
+  }
+  if (symbol.binding == STB_WEAK) return 0;
+  return fail(ErrorKind::not_found, "undefined symbol '{}'", symbol.name);
+}
+
+support::Result<void> relocate(const object::CodeObject& object, const object::Relocation& relocation, uint64_t base,
+                               const ExternalSymbols& externals) {
+  if (relocation.type == R_AMDGPU_NONE) return {};
+  const auto symbol = symbol_address(object, relocation, base, externals);
+  if (!symbol) return std::unexpected(symbol.error());
+  const uint64_t place = base + relocation.offset;
+  const uint64_t absolute = *symbol + static_cast<uint64_t>(relocation.addend);
+  uint64_t value = 0;
+  size_t width = 0;
+  switch (relocation.type) {
+    case R_AMDGPU_ABS32_LO:
+    case R_AMDGPU_ABS32:
+      value = absolute, width = 4;
+      break;
+    case R_AMDGPU_ABS32_HI:
+      value = absolute >> 32, width = 4;
+      break;
+    case R_AMDGPU_ABS64:
+      value = absolute, width = 8;
+      break;
+    case R_AMDGPU_REL32:
+    case R_AMDGPU_REL32_LO:
+      value = absolute - place, width = 4;
+      break;
+    case R_AMDGPU_REL32_HI:
+      value = (absolute - place) >> 32, width = 4;
+      break;
+    case R_AMDGPU_REL64:
+      value = absolute - place, width = 8;
+      break;
+    case R_AMDGPU_RELATIVE64:
+      value = base + static_cast<uint64_t>(relocation.addend), width = 8;
+      break;
+    default:
+      return fail(ErrorKind::unsupported, "relocation type {} at {:#x} is not one that a loader applies",
+                  relocation.type, relocation.offset);
+  }
+  if (relocation.offset > object.memory_size || object.memory_size - relocation.offset < width) {
+    return fail(ErrorKind::invalid_file, "a relocation at {:#x} lies outside of the code object's memory",
+                relocation.offset);
+  }
+  std::memcpy(reinterpret_cast<void*>(place), &value, width);
+  return {};
+}
+
+}  // namespace
+
+support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, std::span<const uint8_t> file,
+                                                              const ExternalSymbols& externals, std::string uri) {
+  auto code = std::make_shared<LoadedCode>();
+  code->file_.assign(file.begin(), file.end());
+  auto object = object::read_code_object(code->file_);
+  if (!object) return support::within(uri, object.error());
+  code->code_object_ = std::move(*object);
+  code->uri = std::move(uri);
+  const object::CodeObject& parsed = code->code_object_;
+  if (parsed.memory_size == 0) return fail(ErrorKind::invalid_file, "{}: has nothing to load", code->uri);
+
+  // One mapping for all segments: the distances between them are the linker's, and code relies on them.
+  uint64_t alignment = 4096;
+  for (const object::Segment& segment : parsed.segments) alignment = std::max(alignment, segment.alignment);
+  auto base = memory.allocate(parsed.memory_size, alignment, "code object " + code->uri);
+  if (!base) return support::within(code->uri, base.error());
+  code->memory_ = &memory;
+  code->base_ = *base;
+  code->size_ = parsed.memory_size;
+  for (const object::Segment& segment : parsed.segments) {
+    if (segment.bytes.empty()) continue;
+    std::memcpy(reinterpret_cast<void*>(*base + segment.address), segment.bytes.data(), segment.bytes.size());
+  }
+  for (const object::Relocation& relocation : parsed.relocations) {
+    if (auto done = relocate(parsed, relocation, *base, externals); !done) {
+      return support::within(code->uri, done.error());
+    }
+  }
+
+  for (const object::Symbol& symbol : parsed.symbols) {
+    if (!symbol.defined || symbol.type != STT_OBJECT || symbol.name.empty()) continue;
+    LoadedSymbol loaded{.name = std::string(symbol.name),
+                        .address = *base + symbol.value,
+                        .size = symbol.size,
+                        .is_global = symbol.binding != STB_LOCAL};
+    if (symbol.name.ends_with(".kd")) {
+      loaded.kind = LoadedSymbol::Kind::kernel;
+      loaded.metadata = parsed.find_kernel(symbol.name);
+    }
+    code->symbols_.push_back(std::move(loaded));
+  }
+  return code;
+}
+
+LoadedCode::~LoadedCode() {
+  if (memory_ == nullptr) return;
+  if (before_unload) before_unload(*this);
+  // Freeing fails only for an address that was never allocated, which base_ is not.
+  static_cast<void>(memory_->free(base_));
+}
+
+const LoadedSymbol* LoadedCode::find(std::string_view name) const {
+  const auto found = std::ranges::find(symbols_, name, &LoadedSymbol::name);
+  return found == symbols_.end() ? nullptr : &*found;
+}
+
+const LoadedSymbol* LoadedCode::kernel_at(uint64_t kernel_object) const {
+  const auto found = std::ranges::find_if(symbols_, [&](const LoadedSymbol& symbol) {
+    return symbol.kind == LoadedSymbol::Kind::kernel && symbol.address == kernel_object;
+  });
+  return found == symbols_.end() ? nullptr : &*found;
+}
+
+std::string_view LoadedCode::function_at(uint64_t address) const {
+  if (!contains(address)) return {};
+  return function_name_at(file_, address - base_);
+}
+
+}  // namespace Atoll::machine
