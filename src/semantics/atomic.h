@@ -1,0 +1,188 @@
+// semantics: what each memory atomic computes from the value in memory and its data operands.
+//
+// These are pure functions of values; that no other access comes between the read and the write is for the engine
+// to see to (a compare-exchange loop, or the host's own atomic where it has one). Which operation an opcode is, and
+// how wide, stands in memory_access.h.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "semantics/lanes.h"
+
+namespace Atoll::semantics {
+
+/// In the comments: `old` is the value in memory, `data` and `data2` are the data operands in the order of the
+/// instruction's registers.
+enum class AtomicOperation : uint8_t {
+  none,
+  swap,           ///< data
+  compare_swap,   ///< old == data2 ? data : old (FLAT, BUFFER, SMEM: the new value comes first)
+  compare_store,  ///< old == data ? data2 : old (DS: the compare value comes first)
+  add,
+  subtract,
+  reverse_subtract,  ///< data - old
+  signed_min,
+  unsigned_min,
+  signed_max,
+  unsigned_max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  increment,            ///< old >= data ? 0 : old + 1
+  decrement,            ///< old == 0 || old > data ? data : old - 1
+  mask_or,              ///< (old & ~data) | data2
+  wrap,                 ///< old >= data ? old - data : old + data2
+  float_add,            ///< f32 or f64, by width; rounds to nearest even
+  float_min,            ///< a number wins over NaN, as compilers rely on (LLVM's atomicrmw fmin)
+  float_max,            ///
+  float_compare_store,  ///< compare_store, but comparing as floating point: -0 == 0, NaN equals nothing
+  packed_add_f16,       ///< two halves, each on its own
+  packed_add_bf16,
+};
+
+/// Whether an operation takes two data operands.
+constexpr bool has_two_operands(AtomicOperation operation) {
+  using enum AtomicOperation;
+  return operation == compare_swap || operation == compare_store || operation == float_compare_store ||
+         operation == mask_or || operation == wrap;
+}
+/// Whether an operation computes in floating point, and so cares for denormals.
+constexpr bool is_floating_point(AtomicOperation operation) {
+  using enum AtomicOperation;
+  return operation >= float_add && operation <= packed_add_bf16;
+}
+
+/// How an atomic on memory (not LDS) treats denormals: whatever MODE says, f32 flushes them and the other types keep
+/// them; LLVM emits these instructions only where that is right (fpModeMatchesGlobalFPAtomicMode). LDS atomics follow
+/// MODE.
+constexpr Denormals memory_atomic_denormals(AtomicOperation operation, unsigned bytes) {
+  const bool packed = operation == AtomicOperation::packed_add_f16 || operation == AtomicOperation::packed_add_bf16;
+  return bytes == 4 && !packed ? Denormals::flush_in_out : Denormals::allow_in_out;
+}
+
+namespace atomic {
+
+template <typename Word>
+struct FloatOf;
+template <>
+struct FloatOf<uint32_t> {
+  using type = float;
+};
+template <>
+struct FloatOf<uint64_t> {
+  using type = double;
+};
+
+/// `value` with a denormal turned into a zero of its sign.
+template <std::floating_point Float>
+Float flushed(Float value) {
+  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(Float{0}, value) : value;
+}
+constexpr bool flushes_inputs(Denormals denormals) {
+  return denormals == Denormals::flush_in_out || denormals == Denormals::allow_out;
+}
+constexpr bool flushes_outputs(Denormals denormals) {
+  return denormals == Denormals::flush_in_out || denormals == Denormals::allow_in;
+}
+
+template <std::floating_point Float>
+Float add(Float a, Float b, Denormals denormals) {
+  if (flushes_inputs(denormals)) a = flushed(a), b = flushed(b);
+  const Float sum = a + b;
+  return flushes_outputs(denormals) ? flushed(sum) : sum;
+}
+
+inline uint32_t add_f16_pair(uint32_t a, uint32_t b) {
+  const auto half = [](uint32_t bits) { return std::bit_cast<_Float16>(static_cast<uint16_t>(bits)); };
+  const auto sum = [&](uint32_t x, uint32_t y) {
+    return uint32_t{std::bit_cast<uint16_t>(static_cast<_Float16>(half(x) + half(y)))};
+  };
+  return sum(a, b) | sum(a >> 16, b >> 16) << 16;
+}
+
+inline uint32_t add_bf16_pair(uint32_t a, uint32_t b) {
+  // The upper 16 bits of a float are the bfloat16 nearest to zero; its sum is rounded once more, which does no harm
+  // as a float has more than twice the bits.
+  const auto sum = [](uint32_t x, uint32_t y) {
+    const float exact = std::bit_cast<float>(x << 16) + std::bit_cast<float>(y << 16);
+    const auto word = std::bit_cast<uint32_t>(exact);
+    if (exact != exact) return word >> 16 | 0x40;  // stays a NaN
+    return (word + 0x7FFF + (word >> 16 & 1)) >> 16;
+  };
+  return sum(a, b) | sum(a >> 16, b >> 16) << 16;
+}
+
+}  // namespace atomic
+
+/// The value that the operation leaves in memory. `Word` is uint32_t or uint64_t. `data2` counts only where
+/// has_two_operands(), `denormals` only where is_floating_point().
+template <typename Word>
+Word atomic_result(AtomicOperation operation, Word old, Word data, Word data2,
+                   Denormals denormals = Denormals::allow_in_out) {
+  using Signed = std::make_signed_t<Word>;
+  using Float = typename atomic::FloatOf<Word>::type;
+  const auto as_float = [&](Word word) {
+    const auto value = std::bit_cast<Float>(word);
+    return atomic::flushes_inputs(denormals) ? atomic::flushed(value) : value;
+  };
+  using enum AtomicOperation;
+  switch (operation) {
+    case none:
+      return old;
+    case swap:
+      return data;
+    case compare_swap:
+      return old == data2 ? data : old;
+    case compare_store:
+      return old == data ? data2 : old;
+    case add:
+      return old + data;
+    case subtract:
+      return old - data;
+    case reverse_subtract:
+      return data - old;
+    case signed_min:
+      return static_cast<Signed>(data) < static_cast<Signed>(old) ? data : old;
+    case unsigned_min:
+      return data < old ? data : old;
+    case signed_max:
+      return static_cast<Signed>(data) > static_cast<Signed>(old) ? data : old;
+    case unsigned_max:
+      return data > old ? data : old;
+    case bit_and:
+      return old & data;
+    case bit_or:
+      return old | data;
+    case bit_xor:
+      return old ^ data;
+    case increment:
+      return old >= data ? 0 : old + 1;
+    case decrement:
+      return old == 0 || old > data ? data : old - 1;
+    case mask_or:
+      return (old & ~data) | data2;
+    case wrap:
+      return old >= data ? old - data : old + data2;
+    case float_add:
+      return std::bit_cast<Word>(atomic::add(std::bit_cast<Float>(old), std::bit_cast<Float>(data), denormals));
+    case float_min:
+      return as_float(data) < as_float(old) || std::isnan(as_float(old)) ? std::bit_cast<Word>(as_float(data))
+                                                                         : std::bit_cast<Word>(as_float(old));
+    case float_max:
+      return as_float(data) > as_float(old) || std::isnan(as_float(old)) ? std::bit_cast<Word>(as_float(data))
+                                                                         : std::bit_cast<Word>(as_float(old));
+    case float_compare_store:
+      return as_float(old) == as_float(data) ? data2 : old;
+    case packed_add_f16:
+      return atomic::add_f16_pair(static_cast<uint32_t>(old), static_cast<uint32_t>(data));
+    case packed_add_bf16:
+      return atomic::add_bf16_pair(static_cast<uint32_t>(old), static_cast<uint32_t>(data));
+  }
+  return old;
+}
+
+}  // namespace Atoll::semantics
