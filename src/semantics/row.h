@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "semantics/float_mode.h"
 #include "semantics/lanes.h"
 #include "semantics/registry.h"
 
@@ -226,6 +227,47 @@ template <typename Parameters, unsigned Index>
   }
 }
 
+/// What the floating-point mode has to do with a parameter or result, in its type.
+template <typename T>
+inline constexpr Floating floating = Floating::none;
+template <>
+inline constexpr Floating floating<F16> = Floating::half;
+template <>
+inline constexpr Floating floating<F32> = Floating::single;
+template <>
+inline constexpr Floating floating<F64> = Floating::twice;
+template <>
+inline constexpr Floating floating<Pair<F16>> = Floating::half_pair;
+template <>
+inline constexpr Floating floating<Pair<F32>> = Floating::single_pair;
+template <typename T>
+inline constexpr Floating floating<Old<T>> = floating<T>;
+template <typename T>
+inline constexpr Floating floating<LowHalf<T>> = floating<T>;
+template <typename T>
+inline constexpr Floating floating<WithMask<T>> = floating<T>;
+
+template <typename T>
+constexpr void describe_floating(FloatUse& use, unsigned& source) {
+  if constexpr (is_old<T>) {
+    use.old = floating<T>;
+  } else if constexpr (is_source<T>) {
+    use.src[source++] = floating<T>;
+  }
+}
+
+template <typename Function>
+consteval FloatUse float_use() {
+  using S = Signature<Function>;
+  FloatUse use;
+  use.dst = floating<typename S::Result>;
+  unsigned source = 0;
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    (describe_floating<std::tuple_element_t<I, typename S::Parameters>>(use, source), ...);
+  }(std::make_index_sequence<S::count>());
+  return use;
+}
+
 template <typename Result>
 [[gnu::always_inline]] inline void keep(VectorCall& call, unsigned chunk, uint16_t active, Result result) {
   Access<Result>::store(call.dst[0], chunk, result, active);
@@ -239,9 +281,18 @@ template <typename T>
   keep(call, chunk, active, result.value);
 }
 
-template <auto Chunk>
+template <auto Chunk, Mode mode>
 void run(VectorCall& call) {
   using S = Signature<decltype(Chunk)>;
+  if constexpr (mode == Mode::applies) {
+    static constexpr FloatUse use = float_use<decltype(Chunk)>();
+    if constexpr (use.any()) {
+      if (!is_plain(call.mode)) [[unlikely]] {
+        run_in_mode(call, &run<Chunk, mode>, use);
+        return;
+      }
+    }
+  }
   call.mask_out = 0;
   for (unsigned chunk = 0; chunk < wave_lanes / chunk_lanes; ++chunk) {
     const auto active = static_cast<uint16_t>(call.exec >> (chunk * chunk_lanes));
@@ -285,12 +336,12 @@ constexpr void describe(VectorShape& shape) {
 }  // namespace row
 
 /// The row function of a chunk function, with its shape.
-template <auto Chunk>
+template <auto Chunk, Mode mode = Mode::applies>
 constexpr VectorShape row_function() {
   using S = row::Signature<decltype(Chunk)>;
   using Parameters = typename S::Parameters;
   VectorShape shape;
-  shape.call = &row::run<Chunk>;
+  shape.call = &row::run<Chunk, mode>;
   using Result = row::ResultShape<typename S::Result>;
   shape.dst_words[0] = Result::words;
   shape.destinations = Result::words != 0;
@@ -309,9 +360,14 @@ struct VectorEntry {
 };
 
 // LANES(name, Result, (parameters)) { body }: defines the chunk function of the opcode of that name. A file ends
-// with its table: constexpr VectorEntry entries[] = {ENTRY(v_add_f32), ...}.
+// with its table: constexpr VectorEntry entries[] = {ENTRY(v_add_f32), ...}. An operation over floating-point types
+// that takes no notice of the rounding and denormal mode stands there as MODELESS_ENTRY.
 #define LANES(name, result, parameters) [[gnu::always_inline]] inline result name parameters
 #define ENTRY(name) \
   ::Atoll::semantics::VectorEntry { ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name>() }
+#define MODELESS_ENTRY(name)                                                                                 \
+  ::Atoll::semantics::VectorEntry {                                                                          \
+    ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name, ::Atoll::semantics::Mode::ignored>() \
+  }
 
 }  // namespace Atoll::semantics

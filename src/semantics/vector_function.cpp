@@ -15,8 +15,15 @@ using Table = std::array<VectorShape, static_cast<size_t>(isa::Opcode::count)>;
 Table join() {
   Table table{};
   const std::initializer_list<std::span<const VectorEntry>> lists = {
-      integer_arithmetic_entries(), integer_bits_entries(),   integer_bytes_entries(),
-      integer_compare_entries(),    integer_packed_entries(),
+      float_arithmetic_entries(),
+      float_compare_entries(),
+      float_convert_entries(),
+      //
+      integer_arithmetic_entries(),
+      integer_bits_entries(),
+      integer_bytes_entries(),
+      integer_compare_entries(),
+      integer_packed_entries(),
   };
   for (const auto& list : lists) {
     for (const VectorEntry& entry : list) {

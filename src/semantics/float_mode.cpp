@@ -1,0 +1,101 @@
+// semantics: see float_mode.h.
+#include "semantics/float_mode.h"
+
+#include <xmmintrin.h>
+
+#include <cstring>
+
+namespace Atoll::semantics {
+
+namespace {
+
+unsigned words(Floating type) { return type == Floating::twice || type == Floating::single_pair ? 2 : 1; }
+
+bool is_single(Floating type) { return type == Floating::single || type == Floating::single_pair; }
+
+/// A half-precision number in the low half of `word`, the upper half ignored: whether it is a denormal or zero.
+bool is_tiny_half(uint32_t word) { return (word & 0x7C00) == 0; }
+
+/// Denormals in the active lanes become zeros of the same sign.
+void flush(Row* rows, Floating type, uint64_t active) {
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    if ((active >> lane & 1) == 0) continue;
+    uint32_t& word = rows[0][lane];
+    switch (type) {
+      case Floating::none:
+        break;
+      case Floating::half_pair:
+        if (is_tiny_half(word >> 16)) word &= 0x8000'FFFF;
+        [[fallthrough]];
+      case Floating::half:
+        if (is_tiny_half(word)) word &= 0xFFFF'8000;
+        break;
+      case Floating::single_pair:
+        if ((rows[1][lane] & 0x7F80'0000) == 0) rows[1][lane] &= 0x8000'0000;
+        [[fallthrough]];
+      case Floating::single:
+        if ((word & 0x7F80'0000) == 0) word &= 0x8000'0000;
+        break;
+      case Floating::twice:
+        if ((rows[1][lane] & 0x7FF0'0000) == 0) {
+          word = 0;
+          rows[1][lane] &= 0x8000'0000;
+        }
+        break;
+    }
+  }
+}
+
+/// The MXCSR rounding field (Intel SDM volume 1, 10.2.3) of a rounding mode.
+unsigned rounding_control(Round round) {
+  switch (round) {
+    case Round::nearest_even:
+      return _MM_ROUND_NEAREST;
+    case Round::plus_infinity:
+      return _MM_ROUND_UP;
+    case Round::minus_infinity:
+      return _MM_ROUND_DOWN;
+    case Round::toward_zero:
+      return _MM_ROUND_TOWARD_ZERO;
+  }
+  return _MM_ROUND_NEAREST;
+}
+
+}  // namespace
+
+void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use) {
+  const FloatMode mode = call.mode;
+  const auto flushes = [&](Floating type, Denormals kept) {
+    if (type == Floating::none) return false;
+    const auto denormals = static_cast<uint8_t>(is_single(type) ? mode.denormals32 : mode.denormals16_64);
+    return (denormals & static_cast<uint8_t>(kept)) == 0;
+  };
+
+  // The sources, copied where they must change: the call may not touch them.
+  alignas(64) Row copies[4][2];
+  VectorCall inner = call;
+  for (unsigned i = 0; i < 4; ++i) {
+    if (!flushes(use.src[i], Denormals::allow_in)) continue;
+    std::memcpy(copies[i], call.src[i], words(use.src[i]) * sizeof(Row));
+    flush(copies[i], use.src[i], call.exec);
+    inner.src[i] = copies[i];
+  }
+  // The old destination can change in place: its active lanes are about to be overwritten.
+  if (flushes(use.old, Denormals::allow_in)) flush(call.dst[0], use.old, call.exec);
+
+  inner.mode.round32 = inner.mode.round16_64 = Round::nearest_even;
+  inner.mode.denormals32 = inner.mode.denormals16_64 = Denormals::allow_in_out;
+  // A conversion to an integer rounds as its source's type does.
+  const Floating rounded = use.dst != Floating::none ? use.dst : use.src[0];
+  const Round round = is_single(rounded) ? mode.round32 : mode.round16_64;
+  // The arithmetic is behind a call through a pointer, which the compiler cannot move it across.
+  const unsigned control = _mm_getcsr();
+  _mm_setcsr((control & ~static_cast<unsigned>(_MM_ROUND_MASK)) | rounding_control(round));
+  plain(inner);
+  _mm_setcsr(control);
+
+  if (flushes(use.dst, Denormals::allow_out)) flush(call.dst[0], use.dst, call.exec);
+  call.mask_out = inner.mask_out;
+}
+
+}  // namespace Atoll::semantics
