@@ -228,21 +228,23 @@ Result<FoundCodeObjects> find_code_objects(Bytes file) {
   return found;
 }
 
+std::string targets_of(const FoundCodeObjects& found) {
+  std::vector<std::string> targets;
+  for (const FoundCodeObject& each : found.code_objects) {
+    const auto target = read_target(each.bytes);
+    auto text = target ? target->to_string() : each.id;
+    if (std::ranges::find(targets, text) == targets.end()) targets.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(targets, ", "));
+}
+
 Result<FoundCodeObject> choose_code_object(const FoundCodeObjects& found, const target::TargetId& gpu) {
   const FoundCodeObject* best = nullptr;
   int best_rank = -1;
-  std::vector<std::string> targets;
-  std::string first_error;
   for (const FoundCodeObject& each : found.code_objects) {
     // What the ELF header says is what counts: it is what the loader will go by.
     const auto target = read_target(each.bytes);
-    if (!target) {
-      if (first_error.empty()) first_error = target.error().message;
-      continue;
-    }
-    const auto text = target->to_string();
-    if (std::ranges::find(targets, text) == targets.end()) targets.push_back(text);
-    if (!check_runs_on(*target, gpu)) continue;
+    if (!target || !check_runs_on(*target, gpu)) continue;
     const auto says = [](target::Setting setting) { return setting >= target::Setting::off ? 1 : 0; };
     const int rank = (target->processor->generic ? 0 : 4) + says(target->xnack) + says(target->sramecc);
     if (rank > best_rank) {
@@ -251,11 +253,31 @@ Result<FoundCodeObject> choose_code_object(const FoundCodeObjects& found, const 
     }
   }
   if (best != nullptr) return *best;
-  if (targets.empty() && first_error.empty())
+  if (found.code_objects.empty())
     return fail(ErrorKind::not_found, "there is no GPU code in it for {}: it has none at all", gpu.to_string());
-  if (targets.empty()) return fail(ErrorKind::incompatible, "no GPU code in it can be read: {}", first_error);
   return fail(ErrorKind::incompatible, "there is no GPU code in it for {}; what it has is for {}", gpu.to_string(),
-              fmt::join(targets, ", "));
+              targets_of(found));
+}
+
+Result<target::GpuModel> choose_gpu(const FoundCodeObjects& found) {
+  // The usual settings before others; within them the usual GPU before the catalogue's order.
+  constexpr std::string_view usual = "gfx90a";
+  for (const std::string_view settings :
+       {"", ":xnack+", ":sramecc+", ":sramecc-", ":sramecc+:xnack+", ":sramecc-:xnack+"}) {
+    std::vector<std::string> names{fmt::format("{}{}", usual, settings)};
+    for (const target::Product& product : target::products())
+      names.push_back(fmt::format("{}{}", product.name, settings));
+    for (const std::string& name : names) {
+      auto model = target::find_gpu(name);
+      if (model && choose_code_object(found, model->target)) return model;
+    }
+  }
+  if (found.code_objects.empty()) return fail(ErrorKind::not_found, "there is no GPU code in it");
+  std::vector<std::string> gpus;
+  for (const target::Product& product : target::products())
+    gpus.push_back(fmt::format("{} ({})", product.name, product.processor));
+  return fail(ErrorKind::incompatible, "its GPU code is for {}; no GPU that Atoll has runs that: {}", targets_of(found),
+              fmt::join(gpus, ", "));
 }
 
 }  // namespace Atoll::object

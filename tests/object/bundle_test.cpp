@@ -6,8 +6,11 @@
 
 #include <string>
 
+#include "object/code_object.h"
 #include "object/compiled.h"
+#include "support/bytes.h"
 #include "support/command.h"
+#include "support/mapped_file.h"
 #include "target/product.h"
 
 namespace Atoll::object {
@@ -175,6 +178,60 @@ int main() { add<<<1, 64>>>(nullptr, nullptr); }
   ASSERT_TRUE(still) << still.error().message;
   ASSERT_EQ(still->code_objects.size(), 2u);
   EXPECT_TRUE(std::ranges::equal(still->code_objects[1].bytes, found->code_objects[1].bytes));
+}
+
+TEST_F(Bundles, ChoosesAGpuThatRunsTheCode) {
+  const auto gpu_for = [&](std::initializer_list<std::string> targets) {
+    std::vector<std::vector<uint8_t>> files;
+    FoundCodeObjects found;
+    for (const std::string& target : targets) {
+      const std::string path = *directory / "one.co";
+      test::compile_code_object("clang-22", 6, target, path);
+      files.push_back(test::read_bytes(path));
+      found.code_objects.push_back({"somewhere", target, files.back()});
+    }
+    const auto model = choose_gpu(found);
+    return model ? model->target.to_string() : model.error().message;
+  };
+  EXPECT_EQ(gpu_for({"gfx900", "gfx90a"}), "gfx90a:sramecc+:xnack-");
+  EXPECT_EQ(gpu_for({"gfx906"}), "gfx906:sramecc+:xnack-");
+  EXPECT_EQ(gpu_for({"gfx90a:xnack+"}), "gfx90a:sramecc+:xnack+");
+  EXPECT_EQ(gpu_for({"gfx908:sramecc-"}), "gfx908:sramecc-:xnack-");
+  EXPECT_EQ(gpu_for({"gfx9-4-generic"}), "gfx942:sramecc+:xnack-");
+  EXPECT_THAT(gpu_for({"gfx1100", "gfx803"}),
+              testing::AllOf(HasSubstr("its GPU code is for gfx1100, gfx803;"), HasSubstr("mi250x (gfx90a)")));
+  EXPECT_EQ(gpu_for({}), "there is no GPU code in it");
+}
+
+// Debian's own, as built for real GPUs. rocSPARSE has 777 code objects in 111 bundles.
+TEST(RealLibraries, EveryCodeObjectAndKernelDescriptorIsRead) {
+  int libraries = 0;
+  for (const char* path :
+       {"/usr/lib/x86_64-linux-gnu/librocrand.so.1", "/usr/lib/x86_64-linux-gnu/librocsparse.so.0"}) {
+    const auto file = support::MappedFile::open(path);
+    if (!file) continue;
+    libraries++;
+    SCOPED_TRACE(path);
+    const auto found = find_code_objects(file->bytes());
+    ASSERT_TRUE(found) << found.error().message;
+    ASSERT_GE(found->code_objects.size(), 7u);
+    for (const FoundCodeObject& each : found->code_objects) {
+      const auto object = read_code_object(each.bytes);
+      ASSERT_TRUE(object) << each.where << ": " << object.error().message;
+      for (const KernelMetadata& kernel : object->metadata.kernels) {
+        const Symbol* descriptor = object->find_symbol(kernel.symbol);
+        ASSERT_NE(descriptor, nullptr) << kernel.symbol;
+        for (const Segment& segment : object->segments) {
+          const auto raw = support::read<RawKernelDescriptor>(segment.bytes, descriptor->value - segment.address);
+          if (!raw) continue;
+          const auto decoded = decode_kernel_descriptor(*raw, *object->target.processor);
+          ASSERT_TRUE(decoded) << each.where << ", " << kernel.name << ": " << decoded.error().message;
+          ASSERT_EQ(decoded->private_segment_fixed_size, kernel.private_segment_fixed_size);
+        }
+      }
+    }
+  }
+  if (libraries == 0) GTEST_SKIP() << "neither librocrand1 nor librocsparse0 is installed";
 }
 
 TEST_F(Bundles, ProgramsWithoutGpuCodeHaveNone) {
