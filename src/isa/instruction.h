@@ -165,7 +165,11 @@ struct Instruction {
   uint8_t data_format = 0;               ///< MTBUF dfmt (or the unified format)
   uint8_t number_format = 0;             ///< MTBUF nfmt
   uint8_t cbsz = 0, abid = 0, blgp = 0;  ///< matrix instructions
-  uint16_t immediate = 0;                ///< SIMM16 of SOPK and SOPP: branch distance, counters, message, hwreg
+  uint8_t dmask = 0;                     ///< images: which components
+  bool unorm = false, da = false, a16 = false, lwe = false, d16 = false;
+  uint8_t export_target = 0;
+  bool done = false, compressed = false, valid_mask = false;  ///< of an export
+  uint16_t immediate = 0;  ///< SIMM16 of SOPK and SOPP: branch distance, counters, message, hwreg
 
   const Operand& dst(unsigned i = 0) const { return operands[i]; }
   const Operand& src(unsigned i) const { return operands[destinations + i]; }

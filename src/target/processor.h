@@ -54,6 +54,7 @@ enum class Feature : uint8_t {
   gfx940_insts,
   gfx950_insts,
   fp8_conversion_insts,
+  xf32_insts,  ///< v_mfma_f32_16x16x8_xf32 ...
   atomic_fadd_rtn_insts,
   atomic_fadd_no_rtn_insts,
   extended_image_insts,
@@ -90,7 +91,6 @@ struct Processor {
   FlatScratch flat_scratch;
   bool architected_work_group_ids;  ///< in TTMP registers instead of SGPRs (GFX12)
   uint32_t lds_bytes;               ///< that one work-group can have
-  uint32_t scratch_bytes_per_wave;  ///< most that one wave can have
   uint8_t simds_per_cu, waves_per_simd;
   uint8_t wave_sizes;  ///< bit 0: 32, bit 1: 64
   bool generic;        ///< a generic processor: code objects have it, GPUs don't

@@ -3,7 +3,7 @@
 // A row is written as the family it belongs to (everything that is the same from one chip of a generation to the
 // next) and what is its own: name, ELF number, instruction groups, the features that its target ID may name, and
 // the generic processor that covers it. The rows are put together when Atoll is compiled.
-// Sources: user guide, "Processors" (names, features, generics), "Kernel Descriptor" (granules, sizes), "Initial Kernel
+// Sources: user guide, "Processors" (names, features, generics), "Kernel Descriptor" (granules), "Initial Kernel
 // Execution State"; llvm/BinaryFormat/ELF.h (EF_AMDGPU_MACH_AMDGCN_*); the instruction groups are what
 // `clang -mcpu=... -emit-llvm` lists as target-features, and tests/target asks llvm-mc about each.
 #include "target/processor.h"
@@ -47,7 +47,6 @@ constexpr Processor gfx6{
     .flat_scratch = FlatScratch::none,
     .architected_work_group_ids = false,
     .lds_bytes = 32 << 10,
-    .scratch_bytes_per_wave = ((1 << 13) - 1) << 10,  // COMPUTE_TMPRING_SIZE.WAVESIZE: 13 bits, in 256 dwords
     .simds_per_cu = 4,
     .waves_per_simd = 10,
     .wave_sizes = wave64,
@@ -152,7 +151,6 @@ constexpr Processor gfx11 = [] {
           gfx10.features);
   p.packed_work_item_ids = true;
   p.flat_scratch = FlatScratch::architected;
-  p.scratch_bytes_per_wave = ((1 << 15) - 1) << 8;  // WAVESIZE: 15 bits, in 64 dwords
   return p;
 }();
 
@@ -167,7 +165,6 @@ constexpr Processor gfx12 = [] {
   p.generation = Generation::gfx12;
   p.features = without(set({Feature::dot11_insts, Feature::fp8_conversion_insts}, p.features), Feature::dot5_insts);
   p.architected_work_group_ids = true;
-  p.scratch_bytes_per_wave = ((1 << 18) - 1) << 8;  // WAVESIZE: 18 bits
   return p;
 }();
 
@@ -206,7 +203,7 @@ constexpr uint64_t mad_mix = set({Feature::mad_mix_insts});
 constexpr uint64_t fma_mix = set({Feature::fma_mix_insts});
 constexpr uint64_t gfx906_more = set({Feature::fma_mix_insts, Feature::dl_insts, Feature::dot1_insts,
                                       Feature::dot2_insts, Feature::dot7_insts, Feature::dot10_insts});
-constexpr uint64_t fp8 = set({Feature::fp8_conversion_insts});
+constexpr uint64_t gfx942_more = set({Feature::fp8_conversion_insts, Feature::xf32_insts});
 
 // The assembler writes both settings for gfx1250 and gfx1251 too, although the compiler does not let one name them.
 constexpr std::array table{
@@ -232,7 +229,7 @@ constexpr std::array table{
     row("gfx909", 0x031, gfx9, xnack, "gfx9-generic", mad_mix),
     row("gfx90a", 0x03f, gfx90a, xnack_and_sramecc),
     row("gfx90c", 0x032, gfx9, xnack, "gfx9-generic", mad_mix),
-    row("gfx942", 0x04c, gfx940, xnack_and_sramecc, "gfx9-4-generic", fp8),
+    row("gfx942", 0x04c, gfx940, xnack_and_sramecc, "gfx9-4-generic", gfx942_more),
     row("gfx950", 0x04f, gfx950, xnack_and_sramecc, "gfx9-4-generic"),
     row("gfx9-generic", 0x051, gfx9, xnack),
     row("gfx9-4-generic", 0x05f, gfx940, xnack_and_sramecc),

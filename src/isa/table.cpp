@@ -1,0 +1,106 @@
+// isa: the instruction table, made from table/*.inc; table.h explains the columns.
+#include "isa/table.h"
+
+namespace Atoll::isa {
+namespace {
+
+namespace rows {
+
+using namespace flag;
+using enum DataType;
+using enum target::Generation;
+
+constexpr Opcodes at(target::Generation since, uint16_t opcode) { return Opcodes{}.at(since, opcode); }
+
+#define ATOLL_FIELD(name) \
+  constexpr OperandSpec name(DataType type) { return {Field::name, type}; }
+ATOLL_FIELD(vdst)
+ATOLL_FIELD(src0)
+ATOLL_FIELD(src1)
+ATOLL_FIELD(src2)
+ATOLL_FIELD(vgpr_src0)
+ATOLL_FIELD(vgpr_src1)
+ATOLL_FIELD(vgpr_src2)
+ATOLL_FIELD(agpr_dst)
+ATOLL_FIELD(agpr_src0)
+ATOLL_FIELD(carry_out)
+ATOLL_FIELD(carry_in)
+ATOLL_FIELD(vcc_in)
+ATOLL_FIELD(cmp_dst)
+ATOLL_FIELD(lane_dst)
+ATOLL_FIELD(src0_dst)
+ATOLL_FIELD(literal)
+ATOLL_FIELD(interp_slot)
+ATOLL_FIELD(matrix_dst)
+ATOLL_FIELD(matrix_src0)
+ATOLL_FIELD(matrix_src1)
+ATOLL_FIELD(matrix_acc_f32)
+ATOLL_FIELD(matrix_acc_f64)
+ATOLL_FIELD(matrix_acc_i32)
+ATOLL_FIELD(sdst)
+ATOLL_FIELD(sdst_in)
+ATOLL_FIELD(ssrc0)
+ATOLL_FIELD(ssrc1)
+ATOLL_FIELD(sdata)
+ATOLL_FIELD(sdata_imm)
+ATOLL_FIELD(sbase)
+ATOLL_FIELD(soffset)
+ATOLL_FIELD(ds_dst)
+ATOLL_FIELD(ds_addr)
+ATOLL_FIELD(ds_data0)
+ATOLL_FIELD(ds_data1)
+ATOLL_FIELD(flat_dst)
+ATOLL_FIELD(flat_return)
+ATOLL_FIELD(flat_address)
+ATOLL_FIELD(flat_data)
+ATOLL_FIELD(flat_base)
+ATOLL_FIELD(buffer_data)
+ATOLL_FIELD(buffer_address)
+ATOLL_FIELD(buffer_resource)
+ATOLL_FIELD(buffer_offset)
+ATOLL_FIELD(image_data)
+ATOLL_FIELD(image_address)
+ATOLL_FIELD(image_resource)
+ATOLL_FIELD(image_sampler)
+ATOLL_FIELD(export_src0)
+ATOLL_FIELD(export_src1)
+ATOLL_FIELD(export_src2)
+ATOLL_FIELD(export_src3)
+#undef ATOLL_FIELD
+constexpr OperandSpec attribute() { return {Field::attribute, DataType::none}; }
+
+#define ATOLL_ROW(name, encoding, opcodes, feature, flags, ...) \
+  {#name, Encoding::encoding, opcodes, target::Feature::feature, flags, {__VA_ARGS__}},
+constexpr InstructionRow all[] = {
+    {},
+#include "isa/table/rows.inc"
+};
+#undef ATOLL_ROW
+
+static_assert(std::size(all) == static_cast<size_t>(Opcode::count));
+
+}  // namespace rows
+
+/// The first generation of the family in which opcodes are handed down.
+constexpr target::Generation family_of(target::Generation generation) {
+  using enum target::Generation;
+  if (generation < gfx8) return gfx6;
+  if (generation < gfx10) return gfx8;
+  if (generation < gfx11) return gfx10;
+  if (generation < gfx12) return gfx11;
+  return gfx12;
+}
+
+}  // namespace
+
+uint16_t Opcodes::on(target::Generation generation) const {
+  uint16_t opcode = none;
+  for (unsigned i = 0; i < count; ++i) {
+    if (changes[i].since >= family_of(generation) && changes[i].since <= generation) opcode = changes[i].opcode;
+  }
+  return opcode;
+}
+
+const InstructionRow& row(Opcode opcode) { return rows::all[static_cast<size_t>(opcode)]; }
+
+}  // namespace Atoll::isa

@@ -1,0 +1,241 @@
+// isa: the instruction table's columns, and questions about a row.
+//
+// table/*.inc hold the rows:
+//
+//   ATOLL_ROW(name, encoding, opcodes, feature, flags, operands...)
+//
+//   name      the enumerator of Opcode and the mnemonic, without _e32, _e64, _sdwa, _dpp
+//   encoding  the format that the opcodes are of; with the flag `vop3` it is in VOP3 as well
+//   opcodes   at(generation, opcode): from that generation of its family on; .gone(generation): no longer.
+//             A family is gfx6-7, gfx8-9 (with gfx90a, gfx940, gfx950), gfx10, gfx11, gfx12: GFX9 is written here.
+//   feature   target::Feature that a processor must have besides
+//   flags     what else decides how it is decoded, printed or run (`Flag`)
+//   operands  in the order of the assembly text, results first: the field of the encoding, and the data type,
+//             from which follow its width, what inline constants mean, and whether it takes neg and abs
+//
+// Sources: the vendor's ISA guides ("Vega", "MI100", "MI200", "MI300") for opcodes and operands; where they are
+// silent or differ (modifiers that an instruction accepts, later processors) the assembler of LLVM 22 decides, which
+// tests/isa asks about every row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "isa/instruction.h"
+#include "isa/opcode.h"
+#include "target/processor.h"
+
+namespace Atoll::isa {
+
+/// Where an operand is in its encoding, and which kinds of registers and constants it may be.
+enum class Field : uint8_t {
+  none,
+  // Vector ALU. VOP1, VOP2 and VOPC have `src0` in 9 bits and `src1` in 8 (a VGPR); VOP3 has 9 bits for each.
+  vdst,
+  src0,
+  src1,
+  src2,
+  vgpr_src0,  ///< VGPRs only (src0: or LDS_DIRECT)
+  vgpr_src1,
+  vgpr_src2,
+  agpr_dst,
+  agpr_src0,
+  carry_out,    ///< lane mask: VCC in VOP2, an SGPR pair in VOP3
+  carry_in,     ///< lane mask: VCC in VOP2, src2 in VOP3
+  vcc_in,       ///< lane mask: always VCC, not in the text (v_div_fmas)
+  cmp_dst,      ///< lane mask: VCC in VOPC, an SGPR pair in VOP3 and SDWA
+  lane_dst,     ///< an SGPR in the place of vdst (v_readlane)
+  src0_dst,     ///< src0 is written too (v_swap)
+  literal,      ///< the constant of v_madmk, v_madak, s_setreg_imm32
+  interp_slot,  ///< P10, P20 or P0
+  attribute,    ///< interpolated attribute and channel
+  // Matrix instructions (VOP3P with register-file bits).
+  matrix_dst,
+  matrix_src0,
+  matrix_src1,
+  matrix_acc_f32,
+  matrix_acc_f64,
+  matrix_acc_i32,
+  // Scalar ALU.
+  sdst,
+  sdst_in,  ///< a source in the place of sdst (SOPK)
+  ssrc0,
+  ssrc1,
+  // Memory.
+  sdata,
+  sdata_imm,
+  sbase,
+  soffset,
+  ds_dst,
+  ds_addr,
+  ds_data0,
+  ds_data1,
+  flat_dst,
+  flat_return,  ///< the old value that an atomic returns if its glc (sc0) bit is set
+  flat_address,
+  flat_data,
+  flat_base,
+  buffer_data,
+  buffer_address,
+  buffer_resource,
+  buffer_offset,
+  image_data,
+  image_address,
+  image_resource,
+  image_sampler,
+  export_src0,
+  export_src1,
+  export_src2,
+  export_src3,
+};
+
+/// What a row says besides operands. A row combines them with |.
+namespace flag {
+// Vector ALU: other forms and modifiers.
+inline constexpr uint64_t vop3 = 1ull << 0;
+inline constexpr uint64_t sdwa = 1ull << 1;
+inline constexpr uint64_t dpp = 1ull << 2;
+inline constexpr uint64_t neg = 1ull << 3;    // neg and abs on the float sources
+inline constexpr uint64_t clamp = 1ull << 4;  // floats: to [0, 1]; integers: saturate
+inline constexpr uint64_t omod = 1ull << 5;
+inline constexpr uint64_t fp = neg | clamp | omod;
+inline constexpr uint64_t neg_any = 1ull << 6;  // neg and abs on sources that are not floats as well
+inline constexpr uint64_t slack = 1ull << 7;    // neg and abs bits of sources that are not floats mean nothing
+inline constexpr uint64_t op_sel = 1ull << 8;
+inline constexpr uint64_t op_sel4 = 1ull << 9;  // two bits of op_sel choose the byte of the result
+inline constexpr uint64_t op_sel_dst = 1ull << 10;
+inline constexpr uint64_t swap_control = 1ull << 11;  // op_sel's place holds bound_ctrl and fi
+inline constexpr uint64_t bitop3 = 1ull << 12;        // abs, omod and neg bits are the truth table
+inline constexpr uint64_t no_literal = 1ull << 13;
+inline constexpr uint64_t mix = 1ull << 14;  // op_sel_hi tells whether a source is f16 or f32
+inline constexpr uint64_t matrix = 1ull << 15;
+inline constexpr uint64_t sparse = 1ull << 16;
+inline constexpr uint64_t matrix_formats = 1ull << 17;  // cbsz and blgp are the formats of the sources
+// What it reads and writes besides its operands.
+inline constexpr uint64_t reads_dst = 1ull << 20;  // the destination's old value is a source too
+inline constexpr uint64_t scc_in = 1ull << 21;
+inline constexpr uint64_t scc_out = 1ull << 22;
+inline constexpr uint64_t exec_out = 1ull << 23;
+// Control.
+inline constexpr uint64_t branch = 1ull << 24;  // may continue elsewhere than behind itself
+inline constexpr uint64_t label = 1ull << 25;   // its immediate is a distance in words from the next instruction
+inline constexpr uint64_t ends = 1ull << 26;    // the wave's last instruction
+inline constexpr uint64_t barrier = 1ull << 27;
+inline constexpr uint64_t trap = 1ull << 28;
+// The immediate of SOPK, SOPP and SOPC.
+inline constexpr uint64_t simm16 = 1ull << 32;
+inline constexpr uint64_t hwreg = 1ull << 33;
+inline constexpr uint64_t waitcnt = 1ull << 34;
+inline constexpr uint64_t message = 1ull << 35;
+inline constexpr uint64_t gpr_index_imm = 1ull << 36;
+// Memory.
+inline constexpr uint64_t load = 1ull << 40;
+inline constexpr uint64_t store = 1ull << 41;
+inline constexpr uint64_t atomic = 1ull << 42;  // with load and store
+inline constexpr uint64_t to_lds = 1ull << 43;
+inline constexpr uint64_t from_lds = 1ull << 44;
+inline constexpr uint64_t lds_bit = 1ull << 45;  // goes to LDS if the encoding's lds bit is set
+inline constexpr uint64_t two_offsets = 1ull << 46;
+inline constexpr uint64_t gws = 1ull << 47;
+inline constexpr uint64_t gds_only = 1ull << 48;
+inline constexpr uint64_t no_gds = 1ull << 49;
+inline constexpr uint64_t sampler = 1ull << 50;
+inline constexpr uint64_t gather4 = 1ull << 51;
+
+inline constexpr uint64_t memory = load | store | atomic;
+}  // namespace flag
+
+/// From which generation on an instruction has which opcode.
+struct Opcodes {
+  static constexpr uint16_t none = 0xFFFF;
+  struct Change {
+    target::Generation since{};
+    uint16_t opcode = none;
+  };
+  std::array<Change, 8> changes{};
+  uint8_t count = 0;
+
+  constexpr Opcodes at(target::Generation since, uint16_t opcode) const {
+    Opcodes more = *this;
+    more.changes[more.count++] = {since, opcode};
+    return more;
+  }
+  constexpr Opcodes gone(target::Generation since) const { return at(since, none); }
+  /// The opcode on that generation, or `none`.
+  uint16_t on(target::Generation generation) const;
+};
+
+struct OperandSpec {
+  Field field = Field::none;
+  DataType type = DataType::none;
+};
+
+struct InstructionRow {
+  static constexpr unsigned max_operands = 5;
+
+  std::string_view name;
+  Encoding encoding = Encoding::sopp;
+  Opcodes opcodes;
+  target::Feature feature = target::Feature::none;
+  uint64_t flags = 0;
+  std::array<OperandSpec, max_operands> operands{};
+
+  constexpr bool has(uint64_t flag) const { return (flags & flag) != 0; }
+};
+
+/// The row of an opcode (not of Opcode::count; of Opcode::invalid a row without a name).
+const InstructionRow& row(Opcode opcode);
+
+/// How many 32-bit registers a value of that type fills (1 for everything of up to 32 bits; 0 for none).
+constexpr unsigned words_of(DataType type) {
+  switch (type) {
+    case DataType::none:
+      return 0;
+    case DataType::b64:
+    case DataType::i64:
+    case DataType::u64:
+    case DataType::f64:
+    case DataType::v2b32:
+    case DataType::v2f32:
+    case DataType::lane_mask:
+      return 2;
+    case DataType::b96:
+      return 3;
+    case DataType::b128:
+      return 4;
+    case DataType::b160:
+      return 5;
+    case DataType::b192:
+      return 6;
+    case DataType::b256:
+      return 8;
+    case DataType::b384:
+      return 12;
+    case DataType::b512:
+      return 16;
+    case DataType::b1024:
+      return 32;
+    default:
+      return 1;
+  }
+}
+
+/// Whether neg and abs mean something on a source of that type.
+constexpr bool is_float(DataType type) {
+  switch (type) {
+    case DataType::f16:
+    case DataType::bf16:
+    case DataType::f32:
+    case DataType::f64:
+    case DataType::v2f16:
+    case DataType::v2bf16:
+    case DataType::v2f32:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace Atoll::isa
