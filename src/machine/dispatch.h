@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -43,8 +42,7 @@ struct FaultReport {
   std::string function;     ///< around the PC, when it isn't the kernel itself
   std::string source;       ///< "file.hip:12:5", empty without DWARF
   std::string owner;        ///< what lies nearest to the address, in words
-  bool address_known = true;
-  bool lane_known = true;
+  bool lane_known = true;   ///< otherwise lane and work-item are the wave's first active ones
   uint32_t work_group[3]{};
   uint32_t work_item[3]{};  ///< of the faulting lane
   uint32_t wave = 0;
@@ -66,20 +64,21 @@ struct Kernel {
   KernelStatistics statistics;
 };
 
-/// Decodes the descriptor at `object` for `processor`; `code` is what lies there, if known. Errors: nothing is
-/// mapped there, or the descriptor asks for more than the processor has.
+/// The kernel whose descriptor lies at `object` in `code`. Errors: `code` has no kernel there, or the descriptor asks
+/// for more than the processor has.
 support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std::shared_ptr<const LoadedCode>& code,
                                                      const target::Processor& processor);
 
 /// What a launch needs, checked: registers, LDS and scratch fit the GPU.
 struct Dispatch {
   Gpu* gpu = nullptr;
-  aql::KernelDispatchPacket packet{};  ///< a copy, which the dispatch pointer of the waves points to: the slot in the
-                                       ///< ring is the program's again as soon as the dispatch has begun
-  uint64_t queue_address = 0;          ///< of the amd_queue_t
-  uint64_t dispatch_id = 0;            ///< the packet's number in its queue
+  alignas(
+      64) aql::KernelDispatchPacket packet{};  ///< a copy, which the dispatch pointer of the waves points to: the slot
+                                               ///< in the ring is the program's again as soon as the dispatch has begun
+  uint64_t queue_address = 0;                  ///< of the amd_queue_t
+  uint64_t dispatch_id = 0;                    ///< the packet's number in its queue
   std::shared_ptr<Kernel> kernel;
-  std::shared_ptr<const LoadedCode> code;  ///< kept loaded while it runs; null when the kernel is in no loaded code
+  std::shared_ptr<const LoadedCode> code;  ///< the kernel's; kept loaded while it runs
 
   uint32_t grid_size[3]{};        ///< work-items; 1 in dimensions that the packet does not use
   uint32_t work_group_size[3]{};  ///< work-items of a whole work-group
@@ -95,23 +94,22 @@ struct Dispatch {
   std::atomic<uint64_t> next_work_group{0}, work_groups_left{0};
   std::atomic<uint64_t> wave_instructions{0}, waves{0};
   std::atomic<bool> cancelled{false};      ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
+  std::atomic<bool> offered{false};        ///< to the scheduler's other threads
   std::atomic<bool> done{false};           ///< set last: nothing runs any more, and the figures are final
-  bool offered = false;                    ///< to the scheduler's other threads; the launching thread's to use
   uint64_t start_ns = 0, end_ns = 0;       ///< CLOCK_MONOTONIC
   uint64_t deadline_ns = UINT64_MAX;       ///< when it is timed out
   uint64_t interrupts_seen = 0;            ///< Gpu's count of interrupts when it started
-  std::function<void(Dispatch&)> on_done;  ///< called by the thread that ends it, before `done` is set
+  std::function<void(Dispatch&)> on_done;  ///< called by the thread that ends it, just before `done` is set
 
+  std::mutex mutex;  ///< of what follows
   // Work-groups set aside half-way so that others get their turn (scheduler.h).
-  std::mutex mutex;
   std::deque<std::unique_ptr<ResidentGroup>> set_aside;
-  std::atomic<size_t> set_aside_count{0};
-  uint64_t resident = 0;             ///< begun and not ended, as far as they were ever set aside
-  uint64_t begin_credit = 0;         ///< how many new work-groups may begin before those set aside go on
-  uint64_t resumed_since_begin = 0;  ///< turns given to work-groups set aside since the last new one began
-
-  std::mutex fault_mutex;
-  std::optional<FaultReport> fault;  ///< the first one
+  std::atomic<size_t> set_aside_count{0};  ///< of `set_aside`, to be read without the mutex
+  uint64_t begin_credit = 0;               ///< how many new work-groups may begin before those set aside go on
+  uint64_t resumed_since_begin = 0;        ///< turns given to work-groups set aside since the last new one began
+  // Why it was cancelled: the first reason counts.
+  std::optional<support::Error> error;
+  std::optional<FaultReport> fault;  ///< when the reason is a fault
 
   Dispatch();
   ~Dispatch();

@@ -17,8 +17,9 @@ class Engine {
   virtual ~Engine() = default;
 
   /// Runs one wave of `processor` code from its PC until it ends, waits at a barrier, faults, or has executed
-  /// about `budget` instructions; sets and returns the wave's state. Called from many host threads, for
-  /// different waves. Host memory faults inside are the machine's to catch (fault_guard.h).
+  /// about `budget` instructions; sets and returns the wave's state, and counts in Wave::instructions. A wave that says
+  /// that it waits (s_sleep) may come back `ready` early, by which the machine knows it. Called from many host threads,
+  /// for different waves. Host memory faults inside are the machine's to catch (fault_guard.h).
   virtual WaveState run(Wave& wave, uint64_t budget) = 0;
 
   /// Code at [begin, end) is new or gone: whatever was kept of it is stale. No wave is running there.

@@ -96,7 +96,8 @@ support::Result<void> relocate(const object::CodeObject& object, const object::R
 
 }  // namespace
 
-support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, std::span<const uint8_t> file,
+support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, const target::TargetId& gpu,
+                                                              std::span<const uint8_t> file,
                                                               const ExternalSymbols& externals, std::string uri) {
   auto code = std::make_shared<LoadedCode>();
   code->file_.assign(file.begin(), file.end());
@@ -105,6 +106,11 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, st
   code->code_object_ = std::move(*object);
   code->uri = std::move(uri);
   const object::CodeObject& parsed = code->code_object_;
+  if (parsed.version < 3) {
+    return fail(ErrorKind::unsupported, "{}: code object version {} is older than what Atoll loads (3 and later)",
+                code->uri, parsed.version);
+  }
+  if (auto runs = target::check_runs_on(parsed.target, gpu); !runs) return support::within(code->uri, runs.error());
   if (parsed.memory_size == 0) return fail(ErrorKind::invalid_file, "{}: has nothing to load", code->uri);
 
   // One mapping for all segments: the distances between them are the linker's, and code relies on them.

@@ -13,6 +13,7 @@
 
 #include "object/code_object.h"
 #include "support/error.h"
+#include "target/target_id.h"
 
 namespace Atoll::machine {
 
@@ -34,10 +35,10 @@ using ExternalSymbols = std::function<std::optional<uint64_t>(std::string_view n
 /// One loaded code object. It keeps a copy of the file, for reports (DWARF, names) and for tools.
 class LoadedCode {
  public:
-  /// Places the segments in fresh memory, applies the relocations and gives the symbols their addresses. Does not
-  /// ask whether the code suits a GPU (Gpu::load does). Errors: a damaged file, a relocation that Atoll does not
-  /// know, a symbol that nobody defines.
-  static support::Result<std::shared_ptr<LoadedCode>> load(Memory& memory, std::span<const uint8_t> file,
+  /// Places the segments in fresh memory, applies the relocations and gives the symbols their addresses. Errors: a
+  /// damaged file, code that is not for `gpu`, a relocation that Atoll does not know, a symbol that nobody defines.
+  static support::Result<std::shared_ptr<LoadedCode>> load(Memory& memory, const target::TargetId& gpu,
+                                                           std::span<const uint8_t> file,
                                                            const ExternalSymbols& externals, std::string uri);
   LoadedCode() = default;
   LoadedCode(const LoadedCode&) = delete;

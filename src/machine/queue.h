@@ -19,10 +19,10 @@ class Gpu;
 /// What stopped a queue: the packet was malformed, its kernel faulted, ...
 struct QueueError {
   support::ErrorKind kind = support::ErrorKind::invalid_argument;
-  std::string message;
+  std::string message{};
   uint64_t packet_id = 0;
-  uint64_t completion_signal = 0;    ///< of the failed packet; it is left as it was, as hardware leaves it
-  std::optional<FaultReport> fault;  ///< when the kernel faulted
+  uint64_t completion_signal = 0;      ///< of the failed packet; it is left as it was, as hardware leaves it
+  std::optional<FaultReport> fault{};  ///< when the kernel faulted
 };
 
 class Queue {

@@ -6,8 +6,8 @@
 // Source: HSA runtime specification, "Signals"; amd_signal_t.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "machine/aql.h"
@@ -54,6 +54,10 @@ struct Awaited {
 };
 /// Index of a signal whose condition holds, or -1 after the timeout.
 int wait_any(std::span<const Awaited> awaited, uint64_t timeout_ns, bool spin);
+
+/// Waits until `ready`, which looks at signals and at whatever else is told by wake_waiters(), says true; false after
+/// the timeout.
+bool wait_until(const std::function<bool()>& ready, uint64_t timeout_ns, bool spin);
 
 /// Nanoseconds of CLOCK_MONOTONIC: the one clock of the machine (system timestamps, s_memrealtime, profiling).
 uint64_t now_ns();

@@ -33,9 +33,10 @@ struct Fault {
   Kind kind = Kind::none;
   uint64_t pc = 0;
   uint64_t address = 0;
+  bool address_known = true;  ///< of a memory fault; the host does not say addresses that are not canonical
   bool is_write = false;
   uint8_t lane = 0;
-  std::string what;  ///< details in words, e.g. the instruction's name
+  std::string what{};  ///< details in words, e.g. the instruction's name
 };
 
 /// The floating-point part of a MODE register value (ISA guide, "MODE register": FP_ROUND in bits 3:0, FP_DENORM in

@@ -1,7 +1,8 @@
-// object: code objects, the ELF files that hold GPU machine code: reading them, from V2 to V6, as clang writes them.
+// object: code objects, the ELF files that hold GPU machine code: reading them, from V3 to V6, as clang writes them.
 //
 // A CodeObject is checked when it is made: every offset, size and index that later code follows lies inside
-// the file. It refers to the bytes that it was read from and does not own them.
+// the file. It refers to the bytes that it was read from and does not own them. V2, whose metadata and target
+// are notes of another kind, is refused by name.
 // Source: user guide, "ELF Code Object", "Code Object Metadata", "Kernel Descriptor".
 #pragma once
 
@@ -19,7 +20,7 @@
 
 namespace Atoll::object {
 
-struct Segment {     ///< a PT_LOAD program header
+struct Segment {     ///< a PT_LOAD program header; they come in the order of their addresses and don't overlap
   uint64_t address;  ///< virtual, relative to the load address
   uint64_t memory_size;
   std::span<const uint8_t> bytes;  ///< what the file holds of it; the rest is zero
@@ -27,7 +28,8 @@ struct Segment {     ///< a PT_LOAD program header
   uint64_t alignment;
 };
 
-struct Symbol {  ///< of the dynamic symbol table
+/// Of the dynamic symbol table. A defined one lies inside the segments, unless it is absolute.
+struct Symbol {
   std::string_view name;
   uint64_t value, size;
   uint8_t type, binding, visibility;  ///< STT_*, STB_*, STV_*
@@ -40,6 +42,9 @@ struct Relocation {  ///< dynamic: .rela.dyn
   uint32_t symbol;  ///< index into CodeObject::symbols, 0 for none
   int64_t addend;
 };
+
+/// How many bytes a relocation of an R_AMDGPU_* type writes: 4 or 8. All of them lie inside the segments.
+uint64_t relocated_bytes(uint32_t type);
 
 enum class ArgumentKind : uint8_t {
   by_value,
@@ -79,6 +84,7 @@ enum class ArgumentKind : uint8_t {
 struct KernelArgument {
   std::string name, type_name;
   ArgumentKind kind = ArgumentKind::unknown;
+  std::string kind_name;  ///< the metadata's own word, for what `unknown` is
   uint32_t offset = 0, size = 0;
   uint32_t pointee_align = 0;
   std::string address_space, access, actual_access;
@@ -106,23 +112,28 @@ struct Metadata {
 
 struct CodeObject {
   std::span<const uint8_t> file;
-  unsigned version = 0;  ///< 2 to 6
+  unsigned version = 0;  ///< 3 to 6; V5 and V6 differ in the ELF header only
   target::TargetId target;
   uint32_t e_flags = 0;
   std::vector<Segment> segments;
-  std::vector<Symbol> symbols;  ///< index 0 is the null symbol
+  std::vector<Symbol> symbols;    ///< index 0 is the null symbol
+  std::vector<Symbol> functions;  ///< code symbols by address: of .symtab, or of the dynamic table without one
   std::vector<Relocation> relocations;
   Metadata metadata;
   uint64_t memory_size = 0;  ///< of all segments, from address 0
 
-  const Symbol* find_symbol(std::string_view name) const;
+  const Symbol* find_symbol(std::string_view name) const;          ///< by its whole name, defined or not
   const KernelMetadata* find_kernel(std::string_view name) const;  ///< by name, with or without ".kd"
 };
 
 /// Reads a loadable code object (ET_DYN). `file` must outlive the result.
 support::Result<CodeObject> read_code_object(std::span<const uint8_t> file);
 
-/// The size of the ELF image that starts at `start` by its own header, for callers that are given only a pointer.
+/// Reads the header only: the target that the code object at the start of `file` was built for.
+support::Result<target::TargetId> read_target(std::span<const uint8_t> file);
+
+/// The size of the ELF image that starts at `start` by its own headers, for callers that are given only a pointer:
+/// they pass a span as large as may be, of which only what the headers point to is read.
 support::Result<uint64_t> elf_image_size(std::span<const uint8_t> start);
 
 }  // namespace Atoll::object

@@ -25,7 +25,9 @@ static_assert(sizeof(RawKernelDescriptor) == 64);
 /// The same, decoded for one processor.
 struct KernelDescriptor {
   uint32_t group_segment_fixed_size, private_segment_fixed_size, kernarg_size;
-  int64_t entry_offset;   ///< of the code, from the descriptor's own address
+  /// Of the code, from the descriptor's own address. Where kernarg_preload_length is not 0, the code starts with
+  /// 256 bytes for packet processors that cannot preload; one that can starts the wave behind them.
+  int64_t entry_offset;
   uint16_t vgprs, sgprs;  ///< allocated; vgprs: architected ones where AGPRs are apart or at accum_offset
   uint16_t accum_offset;  ///< first AGPR in a unified file; 0 where there is none
   uint16_t agprs;         ///< available accumulation registers
@@ -35,13 +37,14 @@ struct KernelDescriptor {
       private_segment_size;
   bool work_group_id_x, work_group_id_y, work_group_id_z, work_group_info, private_segment;  ///< scratch wave offset
   uint8_t work_item_ids;  ///< 0: x, 1: x and y, 2: x, y and z
-  uint8_t user_sgprs;
-  uint8_t kernarg_preload_length, kernarg_preload_offset;  ///< in dwords
+  uint8_t user_sgprs;     ///< as the descriptor says it: more than the enabled ones is padding
+  uint16_t kernarg_preload_length, kernarg_preload_offset;  ///< in dwords
   bool wave32, uses_dynamic_stack, trap_handler;
   bool wgp_mode, forward_progress;
 };
 
-/// Decodes and checks a descriptor; the error names the field that asks for more than the processor has.
+/// Decodes and checks a descriptor. The error names the field: out_of_resources when it asks for more than the
+/// processor has, invalid_file when it says what no compiler may say for this processor.
 support::Result<KernelDescriptor> decode_kernel_descriptor(const RawKernelDescriptor& raw,
                                                            const target::Processor& processor);
 

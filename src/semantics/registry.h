@@ -38,6 +38,7 @@ struct VectorShape {
   bool mask_out = false;                  ///< yields a Mask (beside a vector result: a carry)
   bool reads_dst = false;  ///< the last source is the destination's old value (v_mac, v_fmac, dot accumulators)
   bool writes_low_half_only = false;  ///< a 16-bit result that leaves the upper half of the register as it was
+  bool mixed_sources = false;         ///< sources are of single or half precision as op_sel_hi says (modifiers.h)
   bool handles_clamp = false;         ///< does what the clamp bit asks for; else clamp is the engine's [0, 1] step
 };
 

@@ -46,6 +46,12 @@ struct LowHalf {
   T value;
 };
 
+/// Marks a source that is single precision or half precision widened to it, as the instruction's op_sel_hi says
+/// (v_mad_mix, v_fma_mix).
+struct Mixed {
+  F32 value;
+};
+
 /// The clamp bit, for integer operations: they saturate at the ends of their type's range instead of wrapping.
 struct Clamp {
   bool on;
@@ -149,6 +155,12 @@ struct Access<Quad> {
   }
 };
 
+template <>
+struct Access<Mixed> {
+  static constexpr unsigned words = 1;
+  [[gnu::always_inline]] static Mixed load(const Row* rows, unsigned chunk) { return {Access<F32>::load(rows, chunk)}; }
+};
+
 template <typename T>
 struct Access<Old<T>> {
   static constexpr unsigned words = Access<T>::words;
@@ -240,6 +252,8 @@ template <>
 inline constexpr Floating floating<Pair<F16>> = Floating::half_pair;
 template <>
 inline constexpr Floating floating<Pair<F32>> = Floating::single_pair;
+template <>
+inline constexpr Floating floating<Mixed> = Floating::single;
 template <typename T>
 inline constexpr Floating floating<Old<T>> = floating<T>;
 template <typename T>
@@ -330,6 +344,7 @@ constexpr void describe(VectorShape& shape) {
     shape.handles_clamp = true;
   } else if constexpr (is_source<T>) {
     shape.src_words[shape.sources++] = Access<T>::words;
+    shape.mixed_sources |= std::is_same_v<T, Mixed>;
   }
 }
 

@@ -91,6 +91,7 @@ struct Processor {
   FlatScratch flat_scratch;
   bool architected_work_group_ids;  ///< in TTMP registers instead of SGPRs (GFX12)
   uint32_t lds_bytes;               ///< that one work-group can have
+  uint32_t scratch_bytes_per_wave;  ///< most that one wave can have
   uint8_t simds_per_cu, waves_per_simd;
   uint8_t wave_sizes;  ///< bit 0: 32, bit 1: 64
   bool generic;        ///< a generic processor: code objects have it, GPUs don't

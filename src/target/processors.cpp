@@ -3,7 +3,7 @@
 // A row is written as the family it belongs to (everything that is the same from one chip of a generation to the
 // next) and what is its own: name, ELF number, instruction groups, the features that its target ID may name, and
 // the generic processor that covers it. The rows are put together when Atoll is compiled.
-// Sources: user guide, "Processors" (names, features, generics), "Kernel Descriptor" (granules), "Initial Kernel
+// Sources: user guide, "Processors" (names, features, generics), "Kernel Descriptor" (granules, sizes), "Initial Kernel
 // Execution State"; llvm/BinaryFormat/ELF.h (EF_AMDGPU_MACH_AMDGCN_*); the instruction groups are what
 // `clang -mcpu=... -emit-llvm` lists as target-features, and tests/target asks llvm-mc about each.
 #include "target/processor.h"
@@ -47,6 +47,7 @@ constexpr Processor gfx6{
     .flat_scratch = FlatScratch::none,
     .architected_work_group_ids = false,
     .lds_bytes = 32 << 10,
+    .scratch_bytes_per_wave = ((1 << 13) - 1) << 10,  // COMPUTE_TMPRING_SIZE.WAVESIZE: 13 bits, in 256 dwords
     .simds_per_cu = 4,
     .waves_per_simd = 10,
     .wave_sizes = wave64,
@@ -151,6 +152,7 @@ constexpr Processor gfx11 = [] {
           gfx10.features);
   p.packed_work_item_ids = true;
   p.flat_scratch = FlatScratch::architected;
+  p.scratch_bytes_per_wave = ((1 << 15) - 1) << 8;  // WAVESIZE: 15 bits, in 64 dwords
   return p;
 }();
 
@@ -165,6 +167,7 @@ constexpr Processor gfx12 = [] {
   p.generation = Generation::gfx12;
   p.features = without(set({Feature::dot11_insts, Feature::fp8_conversion_insts}, p.features), Feature::dot5_insts);
   p.architected_work_group_ids = true;
+  p.scratch_bytes_per_wave = ((1 << 18) - 1) << 8;  // WAVESIZE: 18 bits
   return p;
 }();
 

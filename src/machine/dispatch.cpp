@@ -1,0 +1,150 @@
+// machine: checks a launch against its kernel and its GPU. See dispatch.h.
+#include "machine/dispatch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "machine/loader.h"
+#include "machine/scheduler.h"
+
+namespace Atoll::machine {
+
+using support::ErrorKind;
+using support::fail;
+
+namespace {
+
+constexpr uint32_t max_work_group_size = 1024;  ///< HSA_AGENT_INFO_WORKGROUP_MAX_SIZE of every AMD GPU
+
+/// What the hardware can give a wave: COMPUTE_TMPRING_SIZE.WAVESIZE is 13 bits, in units of 256 dwords.
+constexpr uint64_t scratch_granule = 1024;
+constexpr uint64_t max_scratch_bytes_per_wave = 0x1FFF * scratch_granule;
+
+/// Stack of a work-item whose kernel cannot say how much it needs (recursion, calls through pointers), on top of what
+/// it knows that it needs. As much as compilers assumed before descriptors could say so.
+constexpr uint64_t dynamic_stack_bytes = 16384;
+
+/// When a kernel has kernel arguments preloaded, its code starts with 256 bytes for firmware that does not do so; the
+/// entry lies behind them (user guide, "Preloaded Kernel Arguments").
+constexpr uint64_t preload_prologue_bytes = 256;
+
+constexpr std::string_view dimension_names[3] = {"x", "y", "z"};
+
+support::Result<void> measure_grid(Dispatch& dispatch) {
+  const aql::KernelDispatchPacket& packet = dispatch.packet;
+  const uint32_t dimensions = packet.setup & 3;
+  if (dimensions == 0) return fail(ErrorKind::invalid_argument, "the dispatch packet's setup gives 0 dimensions");
+  const uint32_t grid[3] = {packet.grid_size_x, packet.grid_size_y, packet.grid_size_z};
+  const uint32_t group[3] = {packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z};
+  dispatch.work_group_count = 1;
+  uint64_t group_size = 1;
+  for (unsigned d = 0; d < 3; ++d) {
+    const std::string_view name = dimension_names[d];
+    const bool unused = d >= dimensions;
+    if (unused && (grid[d] > 1 || group[d] > 1)) {
+      return fail(ErrorKind::invalid_argument, "the dispatch packet has {} dimensions, but its {} sizes are not 1",
+                  dimensions, name);
+    }
+    if (!unused && grid[d] == 0) return fail(ErrorKind::invalid_argument, "the grid's {} size is 0", name);
+    if (!unused && group[d] == 0) return fail(ErrorKind::invalid_argument, "the work-group's {} size is 0", name);
+    dispatch.grid_size[d] = unused ? 1 : grid[d];
+    dispatch.work_group_size[d] = unused ? 1 : group[d];
+    dispatch.work_groups[d] = static_cast<uint32_t>(
+        (uint64_t{dispatch.grid_size[d]} + dispatch.work_group_size[d] - 1) / dispatch.work_group_size[d]);
+    group_size *= dispatch.work_group_size[d];
+    if (__builtin_mul_overflow(dispatch.work_group_count, dispatch.work_groups[d], &dispatch.work_group_count)) {
+      return fail(ErrorKind::invalid_argument, "the grid of {} x {} x {} has more work-groups than can be counted",
+                  grid[0], grid[1], grid[2]);
+    }
+  }
+  const uint32_t limit = std::min(max_work_group_size, dispatch.kernel->max_work_group_size);
+  if (group_size > limit) {
+    return fail(ErrorKind::invalid_argument, "kernel '{}' is for work-groups of up to {} work-items, not {} x {} x {}",
+                dispatch.kernel->name, limit, group[0], group[1], group[2]);
+  }
+  return {};
+}
+
+support::Result<void> measure_scratch(Dispatch& dispatch) {
+  const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
+  uint64_t per_lane = std::max(dispatch.packet.private_segment_size, descriptor.private_segment_fixed_size);
+  if (descriptor.uses_dynamic_stack) {
+    per_lane = std::max(per_lane, descriptor.private_segment_fixed_size + dynamic_stack_bytes);
+  }
+  per_lane = (per_lane + 3) / 4 * 4;
+  const uint64_t per_wave = (per_lane * dispatch.wave_size + scratch_granule - 1) / scratch_granule * scratch_granule;
+  if (per_wave > max_scratch_bytes_per_wave) {
+    return fail(ErrorKind::out_of_resources,
+                "kernel '{}' needs {} bytes of scratch for each work-item; a GPU has at most {}", dispatch.kernel->name,
+                per_lane, max_scratch_bytes_per_wave / dispatch.wave_size);
+  }
+  dispatch.scratch_bytes_per_lane = static_cast<uint32_t>(per_lane);
+  dispatch.scratch_bytes_per_wave = static_cast<uint32_t>(per_wave);
+  return {};
+}
+
+}  // namespace
+
+Dispatch::Dispatch() = default;
+Dispatch::~Dispatch() = default;
+
+support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std::shared_ptr<const LoadedCode>& code,
+                                                     const target::Processor& processor) {
+  const LoadedSymbol* symbol = code ? code->kernel_at(object) : nullptr;
+  if (symbol == nullptr || object - code->base() > code->size() - sizeof(object::RawKernelDescriptor)) {
+    return fail(ErrorKind::invalid_argument, "the kernel object {:#x} of the dispatch packet is no loaded kernel",
+                object);
+  }
+  object::RawKernelDescriptor raw;
+  std::memcpy(&raw, reinterpret_cast<const void*>(object), sizeof raw);
+  auto kernel = std::make_shared<Kernel>();
+  kernel->object = object;
+  kernel->code = code;
+  kernel->name = std::string(std::string_view(symbol->name).substr(0, symbol->name.rfind('.')));
+  if (symbol->metadata != nullptr) {
+    kernel->name = symbol->metadata->name;
+    kernel->max_work_group_size = symbol->metadata->max_flat_workgroup_size;
+  }
+  auto descriptor = object::decode_kernel_descriptor(raw, processor);
+  if (!descriptor) return support::within(fmt::format("kernel '{}'", kernel->name), descriptor.error());
+  kernel->descriptor = *descriptor;
+  kernel->entry = object + static_cast<uint64_t>(descriptor->entry_offset);
+  if (descriptor->kernarg_preload_length != 0) kernel->entry += preload_prologue_bytes;
+  if (!code->contains(kernel->entry)) {
+    return fail(ErrorKind::invalid_file, "kernel '{}' has its entry {:#x} outside of its code object", kernel->name,
+                kernel->entry);
+  }
+  kernel->statistics.kernel = kernel->name;
+  return kernel;
+}
+
+support::Result<void> prepare(Dispatch& dispatch, const target::GpuModel& model) {
+  const target::Processor& processor = *model.target.processor;
+  const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
+  dispatch.wave_size = descriptor.wave32 ? 32 : 64;
+  if (auto measured = measure_grid(dispatch); !measured) return measured;
+  if (auto measured = measure_scratch(dispatch); !measured) return measured;
+
+  if (descriptor.flat_scratch_init && processor.flat_scratch != target::FlatScratch::absolute) {
+    return fail(ErrorKind::unsupported, "kernel '{}' asks for FLAT_SCRATCH_INIT, which {} does not have",
+                dispatch.kernel->name, processor.name);
+  }
+  dispatch.lds_bytes = std::max(dispatch.packet.group_segment_size, descriptor.group_segment_fixed_size);
+  if (dispatch.lds_bytes > processor.lds_bytes) {
+    return fail(ErrorKind::out_of_resources, "kernel '{}' is launched with {} bytes of LDS; {} has {} for a work-group",
+                dispatch.kernel->name, dispatch.lds_bytes, processor.name, processor.lds_bytes);
+  }
+
+  // As many work-groups begin before others end as the GPU has wave slots for: a cooperative launch counts on that,
+  // and no program can count on more.
+  const uint32_t waves = (dispatch.work_group_size[0] * dispatch.work_group_size[1] * dispatch.work_group_size[2] +
+                          dispatch.wave_size - 1) /
+                         dispatch.wave_size;
+  const uint32_t wave_slots = uint32_t{processor.simds_per_cu} * processor.waves_per_simd;
+  dispatch.max_resident = uint64_t{std::max(1u, model.product.compute_units)} * std::max(1u, wave_slots / waves);
+  dispatch.work_groups_left = dispatch.work_group_count;
+  return {};
+}
+
+}  // namespace Atoll::machine

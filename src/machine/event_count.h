@@ -1,0 +1,57 @@
+// machine: how threads wait for something to become true without missing it and without a lock.
+//
+// A waiter counts itself as a sleeper, reads the epoch, looks at its condition once more and only then sleeps for
+// as long as the epoch stays what it was. Who makes the condition true looks for sleepers afterwards. One of the
+// two therefore always sees the other: the waiter the new state, or the waker the sleeper.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace Atoll::machine {
+
+uint64_t now_ns();  // signal.h
+
+class EventCount {
+ public:
+  /// Call after the change; wakes all sleepers. One atomic operation when nobody sleeps.
+  void notify() {
+    // A read-modify-write rather than a load: it keeps the look at the sleepers behind the change.
+    if (sleepers_.fetch_add(0, std::memory_order_seq_cst) != 0) wake();
+  }
+
+  /// Calls `ready` until it says true or the clock reaches `end_ns`; returns what it said last. Spins for `spin_ns`
+  /// first, then sleeps, and looks again every `recheck_ns` even if nobody notifies.
+  template <typename Ready>
+  bool wait_until(uint64_t end_ns, uint64_t spin_ns, const Ready& ready, uint64_t recheck_ns = 1'000'000) {
+    if (ready()) return true;
+    uint64_t now = now_ns();
+    const uint64_t spin_end = std::min(end_ns, now + spin_ns);
+    while (now < spin_end) {
+      for (unsigned i = 0; i < 16; ++i) {
+        if (ready()) return true;
+        __builtin_ia32_pause();
+      }
+      now = now_ns();
+    }
+    while (now < end_ns) {
+      sleepers_.fetch_add(1, std::memory_order_seq_cst);
+      const uint32_t seen = epoch_.load(std::memory_order_seq_cst);
+      const bool already = ready();
+      if (!already) sleep(seen, std::min(recheck_ns, end_ns - now));
+      sleepers_.fetch_sub(1, std::memory_order_relaxed);
+      if (already || ready()) return true;
+      now = now_ns();
+    }
+    return ready();
+  }
+
+ private:
+  void wake();
+  void sleep(uint32_t seen, uint64_t ns);
+
+  std::atomic<uint32_t> epoch_{0}, sleepers_{0};
+};
+
+}  // namespace Atoll::machine

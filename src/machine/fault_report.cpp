@@ -1,0 +1,213 @@
+// machine: what a fault report says, and how it is found out. See fault_report.h.
+//
+// The host tells the address of a bad access, not the lane that made it. The lane is found by working out the
+// instruction's addresses again for all active lanes: its operands are unchanged, because it never completed.
+#include "machine/fault_report.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "isa/decode.h"
+#include "isa/print.h"
+#include "machine/gpu.h"
+#include "machine/initial_state.h"
+#include "machine/source_lines.h"
+
+namespace Atoll::machine {
+
+namespace {
+
+using isa::OperandKind;
+
+bool is_canonical(uint64_t address) {
+  const auto top = static_cast<int64_t>(address) >> 47;
+  return top == 0 || top == -1;
+}
+
+std::optional<isa::Instruction> instruction_at(const LoadedCode* code, uint64_t pc,
+                                               const target::Processor& processor) {
+  if (code == nullptr || !code->contains(pc)) return std::nullopt;
+  constexpr uint64_t longest = 20;
+  const uint64_t bytes = std::min(code->base() + code->size() - pc, longest);
+  auto decoded = isa::decode({reinterpret_cast<const uint8_t*>(pc), bytes}, processor);
+  if (!decoded) return std::nullopt;
+  return *decoded;
+}
+
+/// The address that a lane of a FLAT or GLOBAL instruction accesses; nullopt for other encodings.
+std::optional<uint64_t> lane_address(const isa::Instruction& instruction, const Wave& wave, unsigned lane) {
+  if (instruction.encoding != isa::Encoding::flat && instruction.encoding != isa::Encoding::global) return std::nullopt;
+  if (instruction.sources() == 0) return std::nullopt;
+  const isa::Operand& vector = instruction.src(0);
+  if (vector.kind != OperandKind::vgpr || vector.reg + vector.words > wave.vgprs) return std::nullopt;
+  uint64_t address = wave.vgpr[vector.reg][lane];
+  if (vector.words == 2) address |= uint64_t{wave.vgpr[vector.reg + 1][lane]} << 32;
+  for (unsigned i = 1; i < instruction.sources(); ++i) {
+    const isa::Operand& base = instruction.src(i);
+    if (base.kind != OperandKind::scalar || base.words != 2 || base.reg + 1 >= isa::scalar::count) continue;
+    address += wave.scalar64(base.reg);
+  }
+  return address + static_cast<uint64_t>(int64_t{instruction.offset});
+}
+
+/// Bytes that one lane moves: the data operand's size (of the result, or of what is stored).
+uint64_t access_bytes(const isa::Instruction& instruction) {
+  uint64_t words = 1;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    if (i == instruction.destinations) continue;  // the address
+    const isa::Operand& operand = instruction.operands[i];
+    if (operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr) {
+      words = std::max<uint64_t>(words, operand.words);
+    }
+  }
+  return words * 4;
+}
+
+/// Finds the lane that made the bad access, and the address where the host did not say it.
+bool find_lane(const isa::Instruction& instruction, const Wave& wave, Fault& fault) {
+  const uint64_t bytes = access_bytes(instruction);
+  for (uint64_t left = wave.exec(); left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const auto address = lane_address(instruction, wave, lane);
+    if (!address) return false;
+    if (fault.address_known ? fault.address - *address >= bytes : is_canonical(*address)) continue;
+    fault.lane = static_cast<uint8_t>(lane);
+    fault.address = *address;
+    fault.address_known = true;
+    return true;
+  }
+  return false;
+}
+
+std::string describe(const Allocation& allocation) {
+  return fmt::format("{} ({} bytes at {:#x})", allocation.purpose, allocation.size, allocation.address);
+}
+
+/// What lies at or next to an address, in words.
+std::string neighbourhood(uint64_t address, const Wave& wave, Gpu& gpu) {
+  const Dispatch& dispatch = *wave.work_group->dispatch;
+  const auto high = static_cast<uint32_t>(address >> 32);
+  if (high == shared_aperture_hi) return "in the LDS aperture";
+  if (high == private_aperture_hi) return "in the scratch aperture";
+  if (!is_canonical(address)) return "no possible address: its upper bits are not all alike";
+  if (wave.scratch != nullptr) {
+    const uint64_t start =
+        reinterpret_cast<uint64_t>(wave.scratch) - uint64_t{wave.index} * dispatch.scratch_bytes_per_wave;
+    const uint64_t size = uint64_t{dispatch.scratch_bytes_per_wave} * wave.work_group->waves.size();
+    constexpr uint64_t near = 1u << 20;
+    if (address - start >= size && address - start < size + near) {
+      return fmt::format("{} bytes past the work-group's scratch memory", address - start - size);
+    }
+  }
+  if (address < 4096) return "a null pointer, or an offset from one";
+  const auto allocation = gpu.memory().nearest(address);
+  if (!allocation) return "the GPU has no memory allocated";
+  if (address < allocation->address) {
+    return fmt::format("{} bytes before {}", allocation->address - address, describe(*allocation));
+  }
+  const uint64_t offset = address - allocation->address;
+  if (offset < allocation->size) return fmt::format("at offset {} in {}", offset, describe(*allocation));
+  return fmt::format("{} bytes past the end of {}", offset - allocation->size, describe(*allocation));
+}
+
+std::string headline(const FaultReport& report) {
+  const Fault& fault = report.fault;
+  switch (fault.kind) {
+    case Fault::Kind::none:
+      break;
+    case Fault::Kind::memory:
+      if (!fault.address_known) {
+        return fmt::format("kernel '{}' accessed an address that is not canonical", report.kernel);
+      }
+      return fmt::format("kernel '{}' {} {:#x}, which is not mapped for that", report.kernel,
+                         fault.is_write ? "wrote to" : "read from", fault.address);
+    case Fault::Kind::illegal_instruction:
+      return fmt::format("kernel '{}' ran into an instruction that its GPU cannot run: {}", report.kernel, fault.what);
+    case Fault::Kind::instruction_fetch:
+      return fmt::format("kernel '{}' jumped to {:#x}, where there is no code", report.kernel, fault.pc);
+    case Fault::Kind::scratch_overflow:
+      return fmt::format("kernel '{}' went past the end of its scratch memory, at private address {:#x}", report.kernel,
+                         fault.address);
+    case Fault::Kind::lds_overflow:
+      return fmt::format("kernel '{}' went past the end of its LDS, at {:#x}", report.kernel, fault.address);
+    case Fault::Kind::abort:
+      return fmt::format("kernel '{}' aborted itself (s_trap 2)", report.kernel);
+    case Fault::Kind::timeout:
+      return fmt::format("kernel '{}' was stopped: it ran longer than the timeout allows", report.kernel);
+    case Fault::Kind::interrupted:
+      return fmt::format("kernel '{}' was interrupted", report.kernel);
+  }
+  return fmt::format("kernel '{}' stopped", report.kernel);
+}
+
+}  // namespace
+
+FaultReport report_fault(const Wave& wave) {
+  const WorkGroup& group = *wave.work_group;
+  Dispatch& dispatch = *group.dispatch;
+  Gpu& gpu = *dispatch.gpu;
+  FaultReport report;
+  if (wave.fault) report.fault = *wave.fault;
+  Fault& fault = report.fault;
+  report.kernel = dispatch.kernel->name;
+  std::ranges::copy(group.id, report.work_group);
+  report.wave = wave.index;
+
+  const std::shared_ptr<const LoadedCode> code = gpu.code_at(fault.pc);
+  const auto instruction = instruction_at(code.get(), fault.pc, gpu.processor());
+  if (instruction) report.instruction = isa::print(*instruction, gpu.processor());
+  if (code) {
+    report.function = code->function_at(fault.pc);
+    if (report.function == report.kernel) report.function.clear();
+    report.source = source_line_at(code->file(), fault.pc - code->base());
+  }
+  if (fault.kind == Fault::Kind::memory) {
+    report.lane_known = instruction && find_lane(*instruction, wave, fault);
+    if (fault.address_known) report.owner = neighbourhood(fault.address, wave, gpu);
+  } else {
+    report.lane_known = fault.kind == Fault::Kind::scratch_overflow || fault.kind == Fault::Kind::lds_overflow;
+  }
+  if (!report.lane_known && wave.exec() != 0) fault.lane = static_cast<uint8_t>(std::countr_zero(wave.exec()));
+  work_item_of(group, wave.index, fault.lane, report.work_item);
+  return report;
+}
+
+std::string FaultReport::to_string() const {
+  std::string text = headline(*this);
+  const auto line = [&](std::string_view label, const std::string& value) {
+    if (!value.empty()) text += fmt::format("\n  {:<12} {}", label, value);
+  };
+  line("instruction",
+       instruction.empty() ? fmt::format("at {:#x}", fault.pc) : fmt::format("{}  (at {:#x})", instruction, fault.pc));
+  line("function", function);
+  line("source", source);
+  line("address", owner);
+  line("detail", fault.kind == Fault::Kind::illegal_instruction ? std::string() : fault.what);
+  line("work-group", fmt::format("({}, {}, {}), wave {}", work_group[0], work_group[1], work_group[2], wave));
+  line(lane_known ? "work-item" : "first lane",
+       fmt::format("({}, {}, {}), lane {}", work_item[0], work_item[1], work_item[2], fault.lane));
+  return text;
+}
+
+support::ErrorKind FaultReport::error_kind() const {
+  switch (fault.kind) {
+    case Fault::Kind::memory:
+    case Fault::Kind::instruction_fetch:
+    case Fault::Kind::scratch_overflow:
+    case Fault::Kind::lds_overflow:
+      return support::ErrorKind::memory_fault;
+    case Fault::Kind::illegal_instruction:
+      return support::ErrorKind::illegal_instruction;
+    case Fault::Kind::none:
+    case Fault::Kind::abort:
+    case Fault::Kind::timeout:
+    case Fault::Kind::interrupted:
+      break;
+  }
+  return support::ErrorKind::aborted;
+}
+
+}  // namespace Atoll::machine

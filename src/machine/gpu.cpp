@@ -1,0 +1,207 @@
+// machine: the virtual GPU, which brings memory, code, scheduler, queues and engine together. See gpu.h.
+#include "machine/gpu.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "machine/fault_guard.h"
+#include "machine/packet_processor.h"
+#include "machine/scheduler.h"
+#include "machine/signal.h"
+
+namespace Atoll::machine {
+
+namespace {
+
+using support::ErrorKind;
+using support::fail;
+
+void add_to(KernelStatistics& sum, const KernelStatistics& more) {
+  sum.kernel = more.kernel;
+  sum.calls += more.calls;
+  sum.work_groups += more.work_groups;
+  sum.waves += more.waves;
+  sum.wave_instructions += more.wave_instructions;
+  sum.seconds += more.seconds;
+}
+
+class VirtualGpu final : public Gpu {
+ public:
+  VirtualGpu(const target::GpuModel& model, std::unique_ptr<Engine> engine, GpuOptions options)
+      : model_(model),
+        options_(std::move(options)),
+        engine_(std::move(engine)),
+        scheduler_(*engine_, options_.threads != 0 ? options_.threads : std::thread::hardware_concurrency(),
+                   interrupts_) {
+    describe_gpu(own_queue_, model_);
+  }
+
+  const target::GpuModel& model() const override { return model_; }
+  Memory& memory() override { return memory_; }
+  support::Result<std::shared_ptr<LoadedCode>> load(std::span<const uint8_t> file, const ExternalSymbols& externals,
+                                                    std::string uri) override;
+  std::shared_ptr<LoadedCode> code_at(uint64_t address) const override;
+  support::Result<std::unique_ptr<Queue>> create_queue(QueueOptions options) override;
+  support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet) override;
+  void interrupt() override { interrupts_.fetch_add(1); }
+  std::vector<KernelStatistics> statistics() const override;
+
+ private:
+  support::Result<std::shared_ptr<Dispatch>> launch(const aql::KernelDispatchPacket& packet, uint64_t queue_address,
+                                                    uint64_t dispatch_id);
+  support::Result<std::shared_ptr<Kernel>> kernel_at(uint64_t object, const std::shared_ptr<const LoadedCode>& code);
+  void forget(const LoadedCode& code);
+
+  const target::GpuModel model_;
+  const GpuOptions options_;
+  Memory memory_;
+  std::atomic<uint64_t> interrupts_{0};
+  std::unique_ptr<Engine> engine_;
+
+  mutable std::shared_mutex mutex_;                                // of what follows
+  std::map<uint64_t, std::weak_ptr<LoadedCode>> codes_;            ///< by base address
+  std::unordered_map<uint64_t, std::shared_ptr<Kernel>> kernels_;  ///< by kernel object, once launched
+  std::map<std::string, KernelStatistics> unloaded_;               ///< statistics of kernels that are gone
+
+  aql::Queue own_queue_{};  ///< what kernels see as their queue that were launched without one
+  std::atomic<uint64_t> own_dispatches_{0};
+  Scheduler scheduler_;
+};
+
+support::Result<std::shared_ptr<LoadedCode>> VirtualGpu::load(std::span<const uint8_t> file,
+                                                              const ExternalSymbols& externals, std::string uri) {
+  auto code = LoadedCode::load(memory_, model_.target, file, externals, std::move(uri));
+  if (!code) return code;
+  (*code)->before_unload = [this](const LoadedCode& gone) { forget(gone); };
+  engine_->code_changed((*code)->base(), (*code)->base() + (*code)->size());
+  const std::unique_lock lock(mutex_);
+  codes_[(*code)->base()] = *code;
+  return code;
+}
+
+void VirtualGpu::forget(const LoadedCode& code) {
+  {
+    const std::unique_lock lock(mutex_);
+    codes_.erase(code.base());
+    std::erase_if(kernels_, [&](const auto& entry) {
+      const auto& [object, kernel] = entry;
+      if (!code.contains(object)) return false;
+      const std::lock_guard kernel_lock(kernel->mutex);
+      add_to(unloaded_[kernel->name], kernel->statistics);
+      return true;
+    });
+  }
+  engine_->code_changed(code.base(), code.base() + code.size());
+}
+
+std::shared_ptr<LoadedCode> VirtualGpu::code_at(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  auto above = codes_.upper_bound(address);
+  if (above == codes_.begin()) return nullptr;
+  std::shared_ptr<LoadedCode> code = std::prev(above)->second.lock();
+  return code && code->contains(address) ? code : nullptr;
+}
+
+support::Result<std::shared_ptr<Kernel>> VirtualGpu::kernel_at(uint64_t object,
+                                                               const std::shared_ptr<const LoadedCode>& code) {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto found = kernels_.find(object); found != kernels_.end()) return found->second;
+  }
+  auto kernel = make_kernel(object, code, processor());
+  if (!kernel) return kernel;
+  const std::unique_lock lock(mutex_);
+  return kernels_.try_emplace(object, *kernel).first->second;
+}
+
+support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelDispatchPacket& packet,
+                                                              uint64_t queue_address, uint64_t dispatch_id) {
+  auto dispatch = std::make_shared<Dispatch>();
+  dispatch->gpu = this;
+  dispatch->packet = packet;
+  dispatch->queue_address = queue_address;
+  dispatch->dispatch_id = dispatch_id;
+  dispatch->code = code_at(packet.kernel_object);
+  auto kernel = kernel_at(packet.kernel_object, dispatch->code);
+  if (!kernel) return std::unexpected(kernel.error());
+  dispatch->kernel = std::move(*kernel);
+  if (auto prepared = prepare(*dispatch, model_); !prepared) return std::unexpected(prepared.error());
+  install_fault_guard();
+  dispatch->interrupts_seen = interrupts_.load();
+  dispatch->start_ns = now_ns();
+  if (options_.kernel_timeout.count() > 0) {
+    dispatch->deadline_ns = dispatch->start_ns + static_cast<uint64_t>(options_.kernel_timeout.count());
+  }
+  return dispatch;
+}
+
+support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacket& packet) {
+  auto launched = launch(packet, reinterpret_cast<uint64_t>(&own_queue_), own_dispatches_.fetch_add(1));
+  if (!launched) return std::unexpected(launched.error());
+  const std::shared_ptr<Dispatch> dispatch = std::move(*launched);
+  scheduler_.finish(dispatch);
+  if (dispatch->fault && options_.on_fault) options_.on_fault(*dispatch->fault);
+  if (dispatch->error) return std::unexpected(*dispatch->error);
+  return KernelStatistics{.kernel = dispatch->kernel->name,
+                          .calls = 1,
+                          .work_groups = dispatch->work_group_count,
+                          .waves = dispatch->waves,
+                          .wave_instructions = dispatch->wave_instructions,
+                          .seconds = static_cast<double>(dispatch->end_ns - dispatch->start_ns) * 1e-9};
+}
+
+support::Result<std::unique_ptr<Queue>> VirtualGpu::create_queue(QueueOptions options) {
+  options.on_error = [this, next = std::move(options.on_error)](const QueueError& error) {
+    if (error.fault && options_.on_fault) options_.on_fault(*error.fault);
+    if (next) next(error);
+  };
+  return make_queue(std::move(options), model_, memory_, scheduler_,
+                    [this](const aql::KernelDispatchPacket& packet, uint64_t queue_address, uint64_t dispatch_id) {
+                      return launch(packet, queue_address, dispatch_id);
+                    });
+}
+
+std::vector<KernelStatistics> VirtualGpu::statistics() const {
+  std::map<std::string, KernelStatistics> by_name;
+  {
+    const std::shared_lock lock(mutex_);
+    by_name = unloaded_;
+    for (const auto& [object, kernel] : kernels_) {
+      const std::lock_guard kernel_lock(kernel->mutex);
+      if (kernel->statistics.calls != 0) add_to(by_name[kernel->name], kernel->statistics);
+    }
+  }
+  std::vector<KernelStatistics> rows;
+  for (auto& [name, row] : by_name) rows.push_back(std::move(row));
+  std::ranges::sort(rows, [](const KernelStatistics& a, const KernelStatistics& b) {
+    return std::tie(b.seconds, a.kernel) < std::tie(a.seconds, b.kernel);
+  });
+  return rows;
+}
+
+}  // namespace
+
+support::Result<std::unique_ptr<Gpu>> Gpu::create(const target::GpuModel& model, const MakeEngine& make_engine,
+                                                  GpuOptions options) {
+  const target::Processor* processor = model.target.processor;
+  if (processor == nullptr) return fail(ErrorKind::invalid_argument, "a GPU needs a processor");
+  if (processor->generic) {
+    return fail(ErrorKind::invalid_argument, "{} stands for several processors; a GPU is one of them", processor->name);
+  }
+  if (processor->generation < target::Generation::gfx9 || processor->generation > target::Generation::gfx950) {
+    return fail(ErrorKind::unsupported, "Atoll cannot run programs on {} yet, only on the GFX9 family",
+                processor->name);
+  }
+  auto engine = make_engine(*processor);
+  if (engine == nullptr) return fail(ErrorKind::unsupported, "there is no engine for {}", processor->name);
+  install_fault_guard();
+  return std::make_unique<VirtualGpu>(model, std::move(engine), std::move(options));
+}
+
+}  // namespace Atoll::machine

@@ -1,0 +1,423 @@
+// machine: the packet processor: one thread per queue that takes packets from the ring in order.
+//
+// Packets start in order. A kernel runs on the queue's own thread (scheduler.h) and has mostly ended when the next
+// packet is looked at. One that runs longer stays in flight: between two time slices the thread looks at
+// the ring, and a packet whose barrier bit is clear may start beside it. A packet with the barrier bit waits until
+// nothing is in flight.
+//
+// Host memory is coherent, so the acquire and release scopes of a packet ask for nothing beyond the ordering that
+// the atomic accesses to headers, indices and signals give anyway.
+//
+// Source: HSA system architecture, "User mode queuing" and "Architected Queuing Language".
+#include "machine/queue.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "machine/event_count.h"
+#include "machine/fault_guard.h"
+#include "machine/packet_processor.h"
+#include "machine/signal.h"
+
+namespace Atoll::machine {
+
+namespace {
+
+using support::Error;
+using support::ErrorKind;
+using support::fail;
+
+constexpr uint32_t packet_bytes = 64;
+/// Dispatches of one queue that may overlap when no barrier bit keeps them apart.
+constexpr size_t max_in_flight = 16;
+/// How long an idle queue watches its ring before its thread sleeps.
+constexpr uint64_t spin_for_packet_ns = 50'000;
+constexpr uint64_t idle_recheck_ns = 1'000'000'000, polling_recheck_ns = 1'000'000;
+constexpr uint8_t amd_barrier_value = 2;  ///< HSA_AMD_PACKET_TYPE_BARRIER_VALUE
+
+aql::Signal& signal_at(uint64_t handle) { return *reinterpret_cast<aql::Signal*>(handle); }
+
+/// Writes the times and decrements; an error when the handle is no signal.
+support::Result<void> complete(uint64_t handle, uint64_t start_ns, uint64_t end_ns) {
+  if (handle == 0) return {};
+  HostFault fault;
+  const bool done = guarded(fault, [&] {
+    aql::Signal& signal = signal_at(handle);
+    signal.start_ts = start_ns;
+    signal.end_ts = end_ns;
+    add(signal, -1);
+  });
+  if (done) return {};
+  return fail(ErrorKind::invalid_argument, "the completion signal {:#x} of the packet is no signal", handle);
+}
+
+class PacketProcessor final : public Queue {
+ public:
+  PacketProcessor(QueueOptions options, const target::GpuModel& model, Memory& memory, uint64_t ring,
+                  Scheduler& scheduler, Launch launch);
+  ~PacketProcessor() override;
+  PacketProcessor(const PacketProcessor&) = delete;
+  PacketProcessor& operator=(const PacketProcessor&) = delete;
+
+  aql::Queue* abi() override { return &abi_; }
+  void ring_doorbell(uint64_t packet_id) override;
+  void inactivate() override;
+  void set_profiling(bool enabled) override;
+
+ private:
+  enum class Step : uint8_t {
+    advanced,  ///< a packet was started or done
+    nothing,   ///< no packet, or it waits for what is in flight
+    blocked,   ///< a barrier packet waits for signals
+  };
+
+  enum class Barrier : uint8_t { open, closed, broken };
+
+  void process();
+  Step advance();
+  Step dispatch_kernel(const uint8_t* slot);
+  Step pass_barrier(uint64_t completion_signal);
+  Step dispatch_agent(const uint8_t* slot);
+  bool dependencies_met();
+  Barrier look_at_barrier();
+  Step finish_packet(uint64_t completion_signal);
+  Step fail_packet(Error error, uint64_t completion_signal);
+  void retire();
+  void on_dispatch_done(Dispatch& dispatch);
+  void reap();
+  void report(QueueError error);
+  void rest(Step step);
+
+  uint8_t* slot(uint64_t id) { return ring_ + (id & (abi_.size - 1)) * packet_bytes; }
+  uint16_t header(uint64_t id) { return __atomic_load_n(reinterpret_cast<uint16_t*>(slot(id)), __ATOMIC_ACQUIRE); }
+  bool packet_there(uint64_t id) { return aql::packet_type(header(id)) != aql::PacketType::invalid; }
+  bool active() const { return !stopping_.load(std::memory_order_relaxed) && !failed_; }
+
+  aql::Queue abi_{};
+  QueueOptions options_;
+  Memory& memory_;
+  uint8_t* ring_;
+  Scheduler& scheduler_;
+  Launch launch_;
+
+  // The queue's thread alone uses these.
+  uint64_t next_ = 0;       ///< number of the packet that is looked at
+  uint32_t satisfied_ = 0;  ///< of a barrier packet: dependencies that were seen fulfilled, a bit each
+  uint64_t packet_seen_ns_ = 0;
+  std::vector<std::shared_ptr<Dispatch>> in_flight_;
+  bool failed_ = false;
+
+  std::atomic<uint64_t> doorbell_{0};  ///< number after the last packet that was rung for
+  std::atomic<bool> stopping_{false}, cancelling_{false};
+  std::mutex mutex_;
+  std::vector<Dispatch*> ended_;  ///< of those in flight; under the mutex
+  std::atomic<size_t> ended_count_{0};
+  EventCount activity_;
+  std::thread thread_;
+};
+
+PacketProcessor::PacketProcessor(QueueOptions options, const target::GpuModel& model, Memory& memory, uint64_t ring,
+                                 Scheduler& scheduler, Launch launch)
+    : options_(std::move(options)),
+      memory_(memory),
+      ring_(reinterpret_cast<uint8_t*>(ring)),
+      scheduler_(scheduler),
+      launch_(std::move(launch)) {
+  static std::atomic<uint64_t> queues{0};
+  describe_gpu(abi_, model);
+  // HSA_QUEUE_TYPE_MULTI, _SINGLE, _COOPERATIVE; HSA_QUEUE_FEATURE_KERNEL_DISPATCH, _AGENT_DISPATCH.
+  abi_.type = options_.cooperative ? 2 : options_.multi_producer ? 0 : 1;
+  abi_.features = 1u | (options_.on_agent_dispatch ? 2u : 0u);
+  abi_.base_address = ring;
+  abi_.doorbell_signal = reinterpret_cast<uint64_t>(options_.doorbell);
+  abi_.size = options_.size;
+  abi_.id = queues.fetch_add(1);
+  abi_.queue_inactive_signal = options_.queue_inactive_signal;
+  for (uint32_t i = 0; i < options_.size; ++i) {
+    const auto invalid = static_cast<uint16_t>(aql::PacketType::invalid);
+    std::memcpy(slot(i), &invalid, sizeof invalid);
+  }
+  thread_ = std::thread([this] { process(); });
+  pthread_setname_np(thread_.native_handle(), "atoll-queue");
+}
+
+PacketProcessor::~PacketProcessor() {
+  cancelling_ = true;
+  stopping_ = true;
+  activity_.notify();
+  wake_waiters();
+  thread_.join();
+  static_cast<void>(memory_.free(reinterpret_cast<uint64_t>(ring_)));
+}
+
+void PacketProcessor::ring_doorbell(uint64_t packet_id) {
+  // Several producers may ring in any order, and with any value: the value only tells how far there is something to
+  // look for.
+  uint64_t known = doorbell_.load(std::memory_order_relaxed);
+  while (packet_id + 1 > known && !doorbell_.compare_exchange_weak(known, packet_id + 1)) {
+  }
+  activity_.notify();
+}
+
+void PacketProcessor::inactivate() {
+  cancelling_ = true;
+  activity_.notify();
+  wake_waiters();
+}
+
+void PacketProcessor::set_profiling(bool enabled) {
+  constexpr uint32_t enable_profiling = 1u << 3;  // AMD_QUEUE_PROPERTIES_ENABLE_PROFILING
+  if (enabled) {
+    __atomic_fetch_or(&abi_.queue_properties, enable_profiling, __ATOMIC_RELAXED);
+  } else {
+    __atomic_fetch_and(&abi_.queue_properties, ~enable_profiling, __ATOMIC_RELAXED);
+  }
+}
+
+void PacketProcessor::process() {
+  while (!stopping_.load(std::memory_order_relaxed) || !in_flight_.empty()) {
+    reap();
+    if (cancelling_.exchange(false)) {
+      for (const auto& dispatch : in_flight_) {
+        scheduler_.cancel(*dispatch, {ErrorKind::aborted, "the queue was destroyed or inactivated"});
+      }
+      if (active()) report({.kind = ErrorKind::aborted, .message = "the queue was inactivated"});
+    }
+    const Step step = active() ? advance() : Step::nothing;
+    if (step == Step::advanced) continue;
+    bool worked = false;
+    for (const auto& dispatch : in_flight_) worked |= scheduler_.work_on(dispatch);
+    if (!worked) rest(step);
+  }
+}
+
+/// Sleeps until there may be something to do.
+void PacketProcessor::rest(Step step) {
+  const auto wanted = [&] {
+    return stopping_.load(std::memory_order_relaxed) || cancelling_.load(std::memory_order_relaxed) ||
+           ended_count_.load(std::memory_order_acquire) != 0 ||
+           std::ranges::any_of(in_flight_, [](const auto& dispatch) {
+             return dispatch->set_aside_count.load(std::memory_order_relaxed) != 0;
+           });
+  };
+  if (step == Step::blocked) {
+    wait_until([&] { return wanted() || look_at_barrier() != Barrier::closed; }, UINT64_MAX, false);
+    return;
+  }
+  // With work in flight that other threads are at, a packet that may not start yet is no reason to wake.
+  const bool watch_ring = active() && !packet_there(next_);
+  const bool announced = doorbell_.load(std::memory_order_relaxed) > next_;
+  const uint64_t recheck = announced || !in_flight_.empty() ? polling_recheck_ns : idle_recheck_ns;
+  activity_.wait_until(
+      UINT64_MAX, spin_for_packet_ns, [&] { return wanted() || (watch_ring && packet_there(next_)); }, recheck);
+}
+
+PacketProcessor::Step PacketProcessor::advance() {
+  const uint16_t head = header(next_);
+  const aql::PacketType type = aql::packet_type(head);
+  if (type == aql::PacketType::invalid) return Step::nothing;
+  if (!in_flight_.empty() && (aql::barrier_bit(head) || in_flight_.size() >= max_in_flight)) return Step::nothing;
+  if (packet_seen_ns_ == 0) packet_seen_ns_ = now_ns();
+  const uint8_t* packet = slot(next_);
+  switch (type) {
+    case aql::PacketType::kernel_dispatch:
+      return dispatch_kernel(packet);
+    case aql::PacketType::barrier_and:
+    case aql::PacketType::barrier_or:
+      return pass_barrier(reinterpret_cast<const aql::BarrierPacket*>(packet)->completion_signal);
+    case aql::PacketType::agent_dispatch:
+      return dispatch_agent(packet);
+    case aql::PacketType::vendor_specific: {
+      const auto* barrier = reinterpret_cast<const aql::BarrierValuePacket*>(packet);
+      if (barrier->amd_format == amd_barrier_value) return pass_barrier(barrier->completion_signal);
+      return fail_packet({ErrorKind::unsupported, fmt::format("packet {} is vendor-specific with the unknown format {}",
+                                                              next_, barrier->amd_format)},
+                         0);
+    }
+    case aql::PacketType::invalid:
+      break;
+  }
+  return fail_packet({ErrorKind::invalid_argument,
+                      fmt::format("packet {} has the unknown type {}", next_, static_cast<unsigned>(type))},
+                     0);
+}
+
+PacketProcessor::Step PacketProcessor::dispatch_kernel(const uint8_t* packet) {
+  aql::KernelDispatchPacket copy;
+  std::memcpy(&copy, packet, sizeof copy);
+  auto launched = launch_(copy, reinterpret_cast<uint64_t>(&abi_), next_);
+  if (!launched) return fail_packet(launched.error(), copy.completion_signal);
+  std::shared_ptr<Dispatch> dispatch = std::move(*launched);
+  dispatch->on_done = [this](Dispatch& done) { on_dispatch_done(done); };
+  in_flight_.push_back(dispatch);
+  retire();
+  scheduler_.work_on(dispatch);
+  return Step::advanced;
+}
+
+/// Whether what the barrier packet at the head waits for has come true. A dependency of a barrier-AND counts as
+/// fulfilled for good once it was seen to be 0.
+bool PacketProcessor::dependencies_met() {
+  const uint8_t* packet = slot(next_);
+  const aql::PacketType type = aql::packet_type(header(next_));
+  if (type == aql::PacketType::vendor_specific) {
+    const auto* barrier = reinterpret_cast<const aql::BarrierValuePacket*>(packet);
+    if (barrier->signal == 0) return true;
+    const int64_t value = load(signal_at(barrier->signal)) & barrier->mask;
+    return holds(static_cast<Condition>(barrier->condition & 3), value, barrier->value);
+  }
+  const auto* barrier = reinterpret_cast<const aql::BarrierPacket*>(packet);
+  uint32_t dependencies = 0;
+  for (unsigned i = 0; i < std::size(barrier->dep_signal); ++i) {
+    if (barrier->dep_signal[i] == 0) continue;
+    dependencies |= 1u << i;
+    if (load(signal_at(barrier->dep_signal[i])) == 0) satisfied_ |= 1u << i;
+  }
+  if (dependencies == 0) return true;
+  return type == aql::PacketType::barrier_and ? satisfied_ == dependencies : satisfied_ != 0;
+}
+
+/// Whether the barrier packet at the head need not wait: its dependencies are met, or they are no signals at all.
+PacketProcessor::Barrier PacketProcessor::look_at_barrier() {
+  bool met = false;
+  HostFault fault;
+  if (!guarded(fault, [&] { met = dependencies_met(); })) return Barrier::broken;
+  return met ? Barrier::open : Barrier::closed;
+}
+
+PacketProcessor::Step PacketProcessor::pass_barrier(uint64_t completion_signal) {
+  switch (look_at_barrier()) {
+    case Barrier::open:
+      return finish_packet(completion_signal);
+    case Barrier::closed:
+      return Step::blocked;
+    case Barrier::broken:
+      break;
+  }
+  return fail_packet(
+      {ErrorKind::invalid_argument, fmt::format("barrier packet {} waits for something that is no signal", next_)},
+      completion_signal);
+}
+
+PacketProcessor::Step PacketProcessor::dispatch_agent(const uint8_t* packet) {
+  aql::AgentDispatchPacket copy;
+  std::memcpy(&copy, packet, sizeof copy);
+  if (!options_.on_agent_dispatch || !options_.on_agent_dispatch(copy)) {
+    return fail_packet(
+        {ErrorKind::invalid_argument,
+         fmt::format("packet {} is an agent dispatch of type {}, which a GPU cannot carry out", next_, copy.type)},
+        copy.completion_signal);
+  }
+  return finish_packet(copy.completion_signal);
+}
+
+/// A packet that is no kernel is done.
+PacketProcessor::Step PacketProcessor::finish_packet(uint64_t completion_signal) {
+  const uint64_t seen = packet_seen_ns_;
+  retire();  // before the signal: who waits for it may look at the ring next
+  if (auto completed = complete(completion_signal, seen, now_ns()); !completed) {
+    report({.kind = completed.error().kind, .message = completed.error().message, .packet_id = next_ - 1});
+  }
+  return Step::advanced;
+}
+
+PacketProcessor::Step PacketProcessor::fail_packet(Error error, uint64_t completion_signal) {
+  report({.kind = error.kind,
+          .message = std::move(error.message),
+          .packet_id = next_,
+          .completion_signal = completion_signal});
+  return Step::nothing;
+}
+
+/// Gives the slot at the head back to the program.
+void PacketProcessor::retire() {
+  __atomic_store_n(reinterpret_cast<uint16_t*>(slot(next_)), static_cast<uint16_t>(aql::PacketType::invalid),
+                   __ATOMIC_RELAXED);
+  ++next_;
+  satisfied_ = 0;
+  packet_seen_ns_ = 0;
+  __atomic_store_n(&abi_.read_dispatch_id, next_, __ATOMIC_RELEASE);
+}
+
+/// On whichever thread ended the dispatch: completes its signal, and leaves word for the queue's thread.
+void PacketProcessor::on_dispatch_done(Dispatch& dispatch) {
+  if (!dispatch.error) {
+    if (auto completed = complete(dispatch.packet.completion_signal, dispatch.start_ns, dispatch.end_ns); !completed) {
+      dispatch.error = completed.error();
+    }
+  }
+  // Under the mutex to the last: the queue may be gone as soon as its thread has seen that the dispatch ended.
+  const std::lock_guard lock(mutex_);
+  ended_.push_back(&dispatch);
+  ended_count_.store(ended_.size(), std::memory_order_release);
+  activity_.notify();
+}
+
+/// Lets go of dispatches that have ended.
+void PacketProcessor::reap() {
+  if (ended_count_.load(std::memory_order_acquire) == 0) return;
+  std::vector<std::shared_ptr<Dispatch>> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Dispatch* done : ended_) {
+      const auto found = std::ranges::find(in_flight_, done, &std::shared_ptr<Dispatch>::get);
+      ended.push_back(std::move(*found));
+      in_flight_.erase(found);
+    }
+    ended_.clear();
+    ended_count_.store(0, std::memory_order_relaxed);
+  }
+  for (const auto& dispatch : ended) {
+    if (!dispatch->error || !active()) continue;
+    report({.kind = dispatch->error->kind,
+            .message = dispatch->error->message,
+            .packet_id = dispatch->dispatch_id,
+            .completion_signal = dispatch->packet.completion_signal,
+            .fault = dispatch->fault});
+  }
+}
+
+/// The queue is in the error state from here on: nothing starts any more.
+void PacketProcessor::report(QueueError error) {
+  if (failed_) return;
+  failed_ = true;
+  for (const auto& dispatch : in_flight_) {
+    scheduler_.cancel(*dispatch, {ErrorKind::aborted, "an earlier dispatch of the queue failed"});
+  }
+  if (options_.queue_inactive_signal != 0) store(signal_at(options_.queue_inactive_signal), 1);
+  if (options_.on_error) options_.on_error(error);
+}
+
+}  // namespace
+
+void describe_gpu(aql::Queue& queue, const target::GpuModel& model) {
+  const target::Processor& processor = *model.target.processor;
+  queue.group_segment_aperture_base_hi = shared_aperture_hi;
+  queue.private_segment_aperture_base_hi = private_aperture_hi;
+  queue.max_cu_id = std::max(1u, model.product.compute_units) - 1;
+  queue.max_wave_id = uint32_t{processor.simds_per_cu} * processor.waves_per_simd - 1;
+  queue.read_dispatch_id_field_base_byte_offset = offsetof(aql::Queue, read_dispatch_id);
+  queue.queue_properties = 1u << 1;  // AMD_QUEUE_PROPERTIES_IS_PTR64
+  // Scratch belongs to the resident work-groups and has no one place: waves get their own V# and base address.
+  scratch_resource(0, 0, queue.scratch_resource_descriptor);
+}
+
+support::Result<std::unique_ptr<Queue>> make_queue(QueueOptions options, const target::GpuModel& model, Memory& memory,
+                                                   Scheduler& scheduler, Launch launch) {
+  if (!std::has_single_bit(options.size)) {
+    return fail(ErrorKind::invalid_argument, "a queue of {} packets: the number must be a power of two", options.size);
+  }
+  auto ring = memory.allocate(uint64_t{options.size} * packet_bytes, 0, "the ring of a queue");
+  if (!ring) return std::unexpected(ring.error());
+  return std::make_unique<PacketProcessor>(std::move(options), model, memory, *ring, scheduler, std::move(launch));
+}
+
+}  // namespace Atoll::machine

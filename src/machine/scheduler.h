@@ -1,0 +1,112 @@
+// machine: which host thread runs which work-group when.
+//
+// Who launches a dispatch runs it: the thread of its queue takes work-group after work-group and runs each to
+// its end, without a lock on the way. Small dispatches never leave that thread. One that takes longer is
+// offered to the other threads of the scheduler, which then take work-groups from it as well.
+//
+// A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or has
+// used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host, so
+// none keeps a thread for ever: after a time slice, or when all its waves say that they wait (s_sleep), it is set
+// aside, and others have their turn. Those set aside come before new ones, so that work-groups that merely take
+// long do not pile up; but one new work-group begins with every full round, and one for each that said it waits,
+// until as many have begun as fit on the GPU. Work-groups that wait for one that has not begun thus get their wish,
+// as far as hardware grants it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "machine/dispatch.h"
+#include "machine/engine.h"
+#include "machine/event_count.h"
+#include "machine/initial_state.h"
+#include "machine/memory.h"
+
+namespace Atoll::machine {
+
+/// Host memory that grows and is reused.
+class StateMemory {
+ public:
+  explicit StateMemory(Memory& memory) : memory_(memory) {}
+  StateMemory(const StateMemory&) = delete;
+  StateMemory& operator=(const StateMemory&) = delete;
+  ~StateMemory();
+  /// At least `bytes` bytes (null for 0); what was in it is lost when it has to grow.
+  support::Result<uint8_t*> reserve(uint64_t bytes);
+
+ private:
+  Memory& memory_;
+  uint64_t address_ = 0, size_ = 0;
+};
+
+/// A work-group that has begun, with the memory that its state lives in.
+struct ResidentGroup {
+  explicit ResidentGroup(Memory& memory) : registers(memory), lds(memory), scratch(memory) {}
+  WorkGroup group;
+  StateMemory registers, lds, scratch;
+  support::Result<WorkGroupStorage> storage_for(const Dispatch& dispatch);
+};
+
+class Scheduler {
+ public:
+  /// `threads`: host threads that run work-groups at once, the launching one among them. `interrupts` counts the
+  /// calls of Gpu::interrupt().
+  Scheduler(Engine& engine, unsigned threads, const std::atomic<uint64_t>& interrupts);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// Runs work-groups of a dispatch on the calling thread for about a time slice, or until there is none to begin or to
+  /// go on with (others may still be running some); false if there was none at all.
+  bool work_on(const std::shared_ptr<Dispatch>& dispatch);
+
+  /// Runs a dispatch to its end.
+  void finish(const std::shared_ptr<Dispatch>& dispatch);
+
+  /// Ends a dispatch before its time. Its resident work-groups stop when their threads next look.
+  void cancel(Dispatch& dispatch, support::Error error, std::optional<FaultReport> fault = std::nullopt);
+
+ private:
+  struct Turn;
+  enum class Outcome : uint8_t { ended, slice_over, waiting };
+
+  void work();  ///< the life of one of the scheduler's own threads
+  void offer(const std::shared_ptr<Dispatch>& dispatch);
+  std::shared_ptr<Dispatch> next_offered();
+  std::unique_ptr<ResidentGroup> next_group(Dispatch& dispatch, Turn& turn);
+  std::unique_ptr<ResidentGroup> resume(Dispatch& dispatch);
+  std::unique_ptr<ResidentGroup> begin(Dispatch& dispatch, uint64_t index, Turn& turn);
+  Outcome run(WorkGroup& group, Turn& turn);
+  void run_wave(Wave& wave);
+  bool look_around(Wave& wave, Turn& turn);
+  void fault(Wave& wave);
+  void set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, bool waiting);
+  void count_ended(Dispatch& dispatch, Turn& turn);
+  void complete(Dispatch& dispatch);
+  std::unique_ptr<ResidentGroup> take_storage();
+  void give_back(std::unique_ptr<ResidentGroup> group);
+
+  Engine& engine_;
+  const unsigned threads_;
+  const std::atomic<uint64_t>& interrupts_;
+  Memory memory_;  ///< of the waves' state: no guest allocation, so it is not the GPU's
+
+  std::mutex mutex_;  ///< of what follows
+  std::vector<std::shared_ptr<Dispatch>> offered_;
+  size_t next_turn_ = 0;  ///< index in `offered_` of whose turn it is
+  std::condition_variable work_wanted_;
+  unsigned idle_ = 0;  ///< own threads that wait for work
+  bool stopping_ = false;
+  std::vector<std::unique_ptr<ResidentGroup>> free_groups_;
+
+  EventCount dispatch_done_;
+  std::vector<std::thread> workers_;  // last: they use the rest
+};
+
+}  // namespace Atoll::machine

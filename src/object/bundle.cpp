@@ -1,0 +1,283 @@
+// object: reading offload bundles and finding code objects in any file that may hold some.
+//
+// A bundle is a table of (offset, size, id) with the files behind it. A compressed one is a header in front of a
+// zlib stream or zstd frame that unpacks to such a bundle. A HIP program has its bundles one after the other in
+// the section .hip_fatbin, each at a page's start.
+#include "object/bundle.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "object/code_object.h"
+#include "object/elf.h"
+#include "support/bytes.h"
+
+namespace Atoll::object {
+
+using support::ErrorKind;
+using support::fail;
+using support::read;
+using support::Result;
+using support::slice;
+using support::starts_with;
+
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+constexpr std::string_view bundle_magic = "__CLANG_OFFLOAD_BUNDLE__";
+constexpr std::string_view compressed_magic = "CCOB";
+constexpr size_t page = 4096;
+
+/// More than any bundle unpacks to; a garbled header must not ask for all memory.
+constexpr uint64_t largest_unpacked = uint64_t{1} << 34;
+
+std::unexpected<support::Error> cut_short(std::string_view what) {
+  return fail(ErrorKind::invalid_file, "the offload bundle is damaged or cut short: {}", what);
+}
+
+Result<Bundle> read_plain(Bytes bytes, uint64_t* consumed) {
+  const auto count = read<uint64_t>(bytes, bundle_magic.size());
+  if (!count) return cut_short("it has no table");
+  Bundle bundle;
+  uint64_t position = bundle_magic.size() + sizeof(uint64_t);
+  uint64_t end = position;
+  for (uint64_t i = 0; i < *count; i++) {
+    const auto head = read<std::array<uint64_t, 3>>(bytes, position);  // offset, size, length of the id
+    if (!head) return cut_short(fmt::format("it says that it has {} entries, its table ends after {}", *count, i));
+    const auto [offset, size, id_length] = *head;
+    const auto id = slice(bytes, position + sizeof *head, id_length);
+    if (!id) return cut_short(fmt::format("the name of entry {} is not all there", i));
+    const auto entry = slice(bytes, offset, size);
+    BundleEntry result{.id = {id->begin(), id->end()}, .bytes = {}};
+    if (!entry) return cut_short(fmt::format("entry {} ({}) points outside of it", i, result.id));
+    result.bytes = *entry;
+    bundle.entries.push_back(std::move(result));
+    position += sizeof *head + id_length;
+    end = std::max({end, position, offset + size});
+  }
+  if (consumed != nullptr) *consumed = end;
+  return bundle;
+}
+
+struct CompressedHeader {
+  uint64_t header_bytes, file_bytes, unpacked_bytes;  ///< file_bytes: of header and data; 0: not said
+  bool zstd;
+};
+
+/// "CCOB", version and method in 16 bits each; from version 2 on the whole size; the unpacked size; a hash. Sizes
+/// have 64 bits from version 3 on.
+Result<CompressedHeader> read_compressed_header(Bytes bytes) {
+  const auto version = read<uint16_t>(bytes, 4), method = read<uint16_t>(bytes, 6);
+  if (!version || !method) return cut_short("its header is not all there");
+  if (*method > 1) return fail(ErrorKind::unsupported, "compression method {} of an offload bundle", *method);
+  CompressedHeader header{.header_bytes = 0, .file_bytes = 0, .unpacked_bytes = 0, .zstd = *method == 1};
+  switch (*version) {
+    case 1:
+      header.header_bytes = 20;
+      header.unpacked_bytes = read<uint32_t>(bytes, 8).value_or(0);
+      break;
+    case 2:
+      header.header_bytes = 24;
+      header.file_bytes = read<uint32_t>(bytes, 8).value_or(0);
+      header.unpacked_bytes = read<uint32_t>(bytes, 12).value_or(0);
+      break;
+    case 3:
+      header.header_bytes = 32;
+      header.file_bytes = read<uint64_t>(bytes, 8).value_or(0);
+      header.unpacked_bytes = read<uint64_t>(bytes, 16).value_or(0);
+      break;
+    default:
+      return fail(ErrorKind::unsupported, "version {} of the compressed offload bundle (1 to 3 are known)", *version);
+  }
+  if (bytes.size() < header.header_bytes) return cut_short("its header is not all there");
+  if (*version > 1 && (header.file_bytes < header.header_bytes || header.file_bytes > bytes.size()))
+    return cut_short(fmt::format("its header says {} bytes, there are {}", header.file_bytes, bytes.size()));
+  if (header.unpacked_bytes > largest_unpacked) return cut_short("its header says an impossible size");
+  return header;
+}
+
+/// Unpacks to `out`, whose size is what must come out; returns the bytes taken, 0 for garbled data.
+uint64_t unpack_zstd(Bytes packed, std::vector<uint8_t>& out) {
+  const size_t frame = ZSTD_findFrameCompressedSize(packed.data(), packed.size());
+  if (ZSTD_isError(frame) != 0) return 0;
+  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != out.size()) return 0;
+  return ZSTD_decompress(out.data(), out.size(), packed.data(), frame) == out.size() ? frame : 0;
+}
+
+uint64_t unpack_zlib(Bytes packed, std::vector<uint8_t>& out) {
+  uLongf size = out.size();
+  uLong taken = packed.size();
+  return uncompress2(out.data(), &size, packed.data(), &taken) == Z_OK && size == out.size() ? taken : 0;
+}
+
+Result<Bundle> read_compressed(Bytes bytes, uint64_t* consumed) {
+  const auto header = read_compressed_header(bytes);
+  if (!header) return std::unexpected(header.error());
+  const uint64_t end = header->file_bytes != 0 ? header->file_bytes : bytes.size();
+  const Bytes packed = bytes.subspan(header->header_bytes, end - header->header_bytes);
+  // A byte unpacks to no more than about a thousand with zlib and, in practice, far less than this with zstd.
+  if (header->unpacked_bytes / (uint64_t{1} << 16) > packed.size())
+    return cut_short("its header says an impossible size");
+  std::vector<uint8_t> storage(header->unpacked_bytes);
+  const uint64_t taken = header->zstd ? unpack_zstd(packed, storage) : unpack_zlib(packed, storage);
+  if (taken == 0) return cut_short(fmt::format("its {} data do not unpack", header->zstd ? "zstd" : "zlib"));
+  if (!starts_with(storage, bundle_magic)) return cut_short("what it unpacks to is no bundle");
+  auto bundle = read_plain(storage, nullptr);
+  if (!bundle) return bundle;
+  bundle->storage = std::move(storage);  // moving keeps the bytes where the entries point
+  if (consumed != nullptr) *consumed = header->file_bytes != 0 ? header->file_bytes : header->header_bytes + taken;
+  return bundle;
+}
+
+bool is_code_object(Bytes bytes) {
+  const auto header = read<Elf64_Ehdr>(bytes, 0);
+  return header && starts_with(bytes, ELFMAG) && header->e_machine == elf::em_amdgpu;
+}
+
+/// The bundles in a stretch of bytes, with whatever padding lies between them.
+Result<void> add_bundles(Bytes bytes, const std::string& where, FoundCodeObjects& found) {
+  unsigned number = 0;
+  for (size_t position = 0; position < bytes.size();) {
+    const Bytes rest = bytes.subspan(position);
+    if (rest[0] == 0) {
+      position++;
+      continue;
+    }
+    const std::string place = fmt::format("{}bundle {}", where, number++);
+    uint64_t consumed = 0;
+    auto bundle = read_bundle(rest, &consumed);
+    if (!bundle) return support::within(place, bundle.error());
+    found.bundles.push_back(std::move(*bundle));
+    for (const BundleEntry& entry : found.bundles.back().entries)
+      if (is_code_object(entry.bytes))
+        found.code_objects.push_back({fmt::format("{}, entry {}", place, entry.id), entry.id, entry.bytes});
+    position += consumed;
+  }
+  return {};
+}
+
+/// The contents of .hip_fatbin, or nothing when the host's ELF file has no section of that name.
+Result<std::optional<Bytes>> find_fatbin(Bytes file) {
+  const auto header = read<Elf64_Ehdr>(file, 0);
+  if (!header || header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
+    return std::nullopt;
+  const auto section = [&](uint64_t index) {
+    return read<Elf64_Shdr>(file, header->e_shoff + index * sizeof(Elf64_Shdr));
+  };
+  if (header->e_shnum == 0 || header->e_shoff > file.size()) return std::nullopt;
+  const auto names_header = section(header->e_shstrndx);
+  const auto names =
+      names_header ? slice(file, names_header->sh_offset, names_header->sh_size) : std::optional<Bytes>();
+  if (!names) return std::nullopt;
+  for (unsigned i = 0; i < header->e_shnum; i++) {
+    const auto each = section(i);
+    if (!each || each->sh_type == SHT_NOBITS || support::read_text(*names, each->sh_name) != ".hip_fatbin") continue;
+    const auto contents = slice(file, each->sh_offset, each->sh_size);
+    if (!contents) return fail(ErrorKind::invalid_file, "section .hip_fatbin points outside of the file");
+    return *contents;
+  }
+  return std::nullopt;
+}
+
+/// For a program whose section table was stripped: bundles start at pages.
+Result<void> add_bundles_at_pages(Bytes file, FoundCodeObjects& found) {
+  for (size_t position = 0; position < file.size();) {
+    const Bytes rest = file.subspan(position);
+    uint64_t consumed = 0;
+    if (starts_with(rest, bundle_magic) || starts_with(rest, compressed_magic)) {
+      if (const auto bundle = read_bundle(rest, &consumed)) {
+        auto ok = add_bundles(rest.first(consumed), fmt::format("at byte {}, ", position), found);
+        if (!ok) return ok;
+      }
+    }
+    position += support::align_up(std::max<uint64_t>(consumed, 1), page);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Bundle> read_bundle(Bytes bytes, uint64_t* consumed) {
+  if (starts_with(bytes, bundle_magic)) return read_plain(bytes, consumed);
+  if (starts_with(bytes, compressed_magic)) return read_compressed(bytes, consumed);
+  return fail(ErrorKind::invalid_file, "not an offload bundle");
+}
+
+Result<FoundCodeObjects> find_code_objects(Bytes file) {
+  FoundCodeObjects found;
+  if (starts_with(file, bundle_magic) || starts_with(file, compressed_magic)) {
+    if (auto ok = add_bundles(file, "", found); !ok) return std::unexpected(ok.error());
+    return found;
+  }
+  if (!starts_with(file, ELFMAG))
+    return fail(ErrorKind::invalid_file,
+                "neither a code object nor an offload bundle nor an ELF program or library that may hold some");
+  if (is_code_object(file)) {
+    const auto target = read_target(file);
+    found.code_objects.push_back({"the file itself", target ? target->to_string() : "unknown target", file});
+    return found;
+  }
+  const auto fatbin = find_fatbin(file);
+  if (!fatbin) return std::unexpected(fatbin.error());
+  const auto ok = *fatbin ? add_bundles(**fatbin, "section .hip_fatbin, ", found) : add_bundles_at_pages(file, found);
+  if (!ok) return std::unexpected(ok.error());
+  return found;
+}
+
+std::string targets_of(const FoundCodeObjects& found) {
+  std::vector<std::string> targets;
+  for (const FoundCodeObject& each : found.code_objects) {
+    const auto target = read_target(each.bytes);
+    auto text = target ? target->to_string() : each.id;
+    if (std::ranges::find(targets, text) == targets.end()) targets.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(targets, ", "));
+}
+
+Result<FoundCodeObject> choose_code_object(const FoundCodeObjects& found, const target::TargetId& gpu) {
+  const FoundCodeObject* best = nullptr;
+  int best_rank = -1;
+  for (const FoundCodeObject& each : found.code_objects) {
+    // What the ELF header says is what counts: it is what the loader will go by.
+    const auto target = read_target(each.bytes);
+    if (!target || !check_runs_on(*target, gpu)) continue;
+    const auto says = [](target::Setting setting) { return setting >= target::Setting::off ? 1 : 0; };
+    const int rank = (target->processor->generic ? 0 : 4) + says(target->xnack) + says(target->sramecc);
+    if (rank > best_rank) {
+      best = &each;
+      best_rank = rank;
+    }
+  }
+  if (best != nullptr) return *best;
+  if (found.code_objects.empty())
+    return fail(ErrorKind::not_found, "there is no GPU code in it for {}: it has none at all", gpu.to_string());
+  return fail(ErrorKind::incompatible, "there is no GPU code in it for {}; what it has is for {}", gpu.to_string(),
+              targets_of(found));
+}
+
+Result<target::GpuModel> choose_gpu(const FoundCodeObjects& found) {
+  // The usual settings before others; within them the usual GPU before the catalogue's order.
+  constexpr std::string_view usual = "gfx90a";
+  for (const std::string_view settings :
+       {"", ":xnack+", ":sramecc+", ":sramecc-", ":sramecc+:xnack+", ":sramecc-:xnack+"}) {
+    std::vector<std::string> names{fmt::format("{}{}", usual, settings)};
+    for (const target::Product& product : target::products())
+      names.push_back(fmt::format("{}{}", product.name, settings));
+    for (const std::string& name : names) {
+      auto model = target::find_gpu(name);
+      if (model && choose_code_object(found, model->target)) return model;
+    }
+  }
+  if (found.code_objects.empty()) return fail(ErrorKind::not_found, "there is no GPU code in it");
+  std::vector<std::string> gpus;
+  for (const target::Product& product : target::products())
+    gpus.push_back(fmt::format("{} ({})", product.name, product.processor));
+  return fail(ErrorKind::incompatible, "its GPU code is for {}; no GPU that Atoll has runs that: {}", targets_of(found),
+              fmt::join(gpus, ", "));
+}
+
+}  // namespace Atoll::object

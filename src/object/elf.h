@@ -1,0 +1,21 @@
+// object: the ELF format, as far as code objects and the programs that carry them use it: structures as they lie in
+// a 64-bit little-endian file, and the numbers in them. The generic part is the host's <elf.h>.
+// Source: System V ABI; user guide, "ELF Code Object"; llvm/BinaryFormat/ELF.h.
+#pragma once
+
+#include <elf.h>
+
+#include <cstdint>
+
+namespace Atoll::object::elf {
+
+constexpr uint16_t em_amdgpu = 224;
+constexpr uint8_t osabi_amdgpu_hsa = 64, osabi_amdgpu_pal = 65, osabi_amdgpu_mesa3d = 66;
+constexpr uint32_t nt_amdgpu_metadata = 32;
+constexpr uint16_t shn_amdgpu_lds = 0xff00;
+
+constexpr uint8_t symbol_type(const Elf64_Sym& symbol) { return symbol.st_info & 0xF; }
+constexpr uint8_t symbol_binding(const Elf64_Sym& symbol) { return symbol.st_info >> 4; }
+constexpr uint8_t symbol_visibility(const Elf64_Sym& symbol) { return symbol.st_other & 3; }
+
+}  // namespace Atoll::object::elf

@@ -1,0 +1,261 @@
+// semantics: see modifiers.h. Each function decides what to do once and then goes over the lanes in a plain loop, which
+// the compiler makes vector code of.
+#include "semantics/modifiers.h"
+
+#include <cstring>
+
+#include "semantics/float_lanes.h"
+#include "semantics/row.h"
+
+namespace Atoll::semantics {
+
+namespace {
+
+using isa::DataType;
+using isa::SdwaSelect;
+using isa::SdwaUnused;
+
+/// How a type's elements lie in registers.
+enum class Layout : uint8_t { half, half_pair, single, single_pair, twice, other };
+
+Layout layout_of(DataType type) {
+  switch (type) {
+    case DataType::b16:
+    case DataType::i16:
+    case DataType::u16:
+    case DataType::f16:
+    case DataType::bf16:
+      return Layout::half;
+    case DataType::v2i16:
+    case DataType::v2u16:
+    case DataType::v2f16:
+    case DataType::v2bf16:
+      return Layout::half_pair;
+    case DataType::v2b32:
+    case DataType::v2f32:
+      return Layout::single_pair;
+    case DataType::b64:
+    case DataType::i64:
+    case DataType::u64:
+    case DataType::f64:
+      return Layout::twice;
+    case DataType::b8:
+    case DataType::b32:
+    case DataType::i32:
+    case DataType::u32:
+    case DataType::f32:
+      return Layout::single;
+    default:
+      return Layout::other;
+  }
+}
+
+/// An element's sign bit is ANDed and then XORed with these.
+struct Sign {
+  uint32_t keep, flip;
+};
+Sign sign_of(uint32_t bit, bool absolute, bool negative) { return {absolute ? ~bit : ~0u, negative ? bit : 0}; }
+
+void change_sign(Row& out, const Row& in, Sign sign) {
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) out[lane] = (in[lane] & sign.keep) ^ sign.flip;
+}
+
+struct Field {
+  unsigned shift, width;
+};
+Field field_of(SdwaSelect select) {
+  switch (select) {
+    case SdwaSelect::byte_0:
+      return {0, 8};
+    case SdwaSelect::byte_1:
+      return {8, 8};
+    case SdwaSelect::byte_2:
+      return {16, 8};
+    case SdwaSelect::byte_3:
+      return {24, 8};
+    case SdwaSelect::word_0:
+      return {0, 16};
+    case SdwaSelect::word_1:
+      return {16, 16};
+    case SdwaSelect::dword:
+      break;
+  }
+  return {0, 32};
+}
+
+/// A field of each lane, moved down and extended.
+void extract(Row& out, const Row& in, Field field, bool sign_extend) {
+  const unsigned left = 32 - field.shift - field.width, right = 32 - field.width;
+  if (sign_extend) {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+      out[lane] = static_cast<uint32_t>(static_cast<int32_t>(in[lane] << left) >> right);
+    }
+  } else {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) out[lane] = in[lane] << left >> right;
+  }
+}
+
+/// Both halves of each lane, each from either half.
+void arrange_halves(Row& out, const Row& in, bool low_from_high, bool high_from_high) {
+  const unsigned low_shift = low_from_high ? 16 : 0, high_shift = high_from_high ? 16 : 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    out[lane] = (in[lane] >> low_shift & 0xFFFF) | in[lane] >> high_shift << 16;
+  }
+}
+
+/// All lanes' bits set where `exec` is.
+uint32_t lane_mask(uint64_t exec, unsigned lane) { return 0u - static_cast<uint32_t>(exec >> lane & 1); }
+
+template <typename T>
+[[gnu::always_inline]] inline T scaled_and_clamped(T value, float scale, bool clamp, bool dx10_clamp) {
+  if (scale != 1) {
+    const T product = flush(with_nan(value * static_cast<typename row::Element<T>::type>(scale), value));
+    value = select(product == 0, T(0), product);
+  }
+  if (clamp) {
+    const auto nan = is_nan(value);
+    const T limited = select(value > T(1), T(1), select(value > T(0), value, T(0)));
+    value = select(nan, dx10_clamp ? T(0) : quiet(value), limited);
+  }
+  return value;
+}
+
+/// Applies scale and clamp to rows of chunk type T.
+template <typename T>
+void modify_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
+  using A = row::Access<T>;
+  for (unsigned chunk = 0; chunk < wave_lanes / chunk_lanes; ++chunk) {
+    const auto each = [&](auto value) {
+      if constexpr (std::is_same_v<decltype(value), F16>) {
+        const F32 wide = widen(value);
+        // What half precision would flush is a normal number here.
+        F32 result = scaled_and_clamped(wide, scale, clamp, dx10_clamp);
+        if (scale != 1) result = select(magnitude(result) < 0x1p-14f, F32(0), result);
+        return narrow(result);
+      } else {
+        return scaled_and_clamped(value, scale, clamp, dx10_clamp);
+      }
+    };
+    const T value = A::load(rows, chunk);
+    if constexpr (std::is_same_v<T, Pair<F16>> || std::is_same_v<T, Pair<F32>>) {
+      A::store(rows, chunk, T{each(value.lo), each(value.hi)}, 0xFFFF);
+    } else {
+      A::store(rows, chunk, each(value), 0xFFFF);
+    }
+  }
+}
+
+}  // namespace
+
+bool has_source_modifiers(const isa::Operand& operand) {
+  if (operand.neg || operand.abs || operand.sext || operand.sdwa != SdwaSelect::dword) return true;
+  switch (layout_of(operand.type)) {
+    case Layout::half:
+      return operand.op_sel;
+    case Layout::half_pair:
+    case Layout::single_pair:
+      return operand.neg_hi || operand.op_sel || !operand.op_sel_hi;
+    default:
+      return false;
+  }
+}
+
+void apply_source_modifiers(Row* out, const Row* in, const isa::Operand& operand) {
+  const Layout layout = layout_of(operand.type);
+  const unsigned rows = layout == Layout::twice || layout == Layout::single_pair ? 2 : 1;
+  if (operand.sdwa != SdwaSelect::dword) {
+    extract(out[0], in[0], field_of(operand.sdwa), operand.sext);
+    in = out;
+  }
+  constexpr uint32_t high_bit = 0x8000'0000;
+  switch (layout) {
+    case Layout::half:
+      if (operand.op_sel) {
+        extract(out[0], in[0], {16, 16}, false);
+        in = out;
+      }
+      change_sign(out[0], in[0], sign_of(0x8000, operand.abs, operand.neg));
+      break;
+    case Layout::half_pair: {
+      arrange_halves(out[0], in[0], operand.op_sel, operand.op_sel_hi);
+      const Sign low = sign_of(0x8000, operand.abs, operand.neg), high = sign_of(high_bit, operand.abs, operand.neg_hi);
+      change_sign(out[0], out[0], {low.keep & high.keep, low.flip | high.flip});
+      break;
+    }
+    case Layout::single_pair:
+      change_sign(out[0], in[operand.op_sel], sign_of(high_bit, operand.abs, operand.neg));
+      change_sign(out[1], in[operand.op_sel_hi], sign_of(high_bit, operand.abs, operand.neg_hi));
+      break;
+    case Layout::twice:
+    case Layout::single:
+    case Layout::other:
+      if (rows == 2) std::memcpy(out[0], in[0], sizeof(Row));
+      change_sign(out[rows - 1], in[rows - 1], sign_of(high_bit, operand.abs, operand.neg));
+      break;
+  }
+}
+
+void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand) {
+  const Sign sign = sign_of(0x8000'0000, operand.abs, operand.neg);
+  if (!operand.op_sel_hi) {
+    change_sign(out, in, sign);
+    return;
+  }
+  extract(out, in, {operand.op_sel ? 16u : 0u, 16}, false);
+  for (unsigned chunk = 0; chunk < wave_lanes / chunk_lanes; ++chunk) {
+    row::Access<F32>::store(&out, chunk, widen(row::Access<F16>::load(&out, chunk)), 0xFFFF);
+  }
+  change_sign(out, out, sign);
+}
+
+void apply_result_modifiers(Row* result, DataType type, uint8_t omod, bool clamp, const FloatMode& mode) {
+  const bool single = type == DataType::f32 || type == DataType::v2f32;
+  const auto denormals = static_cast<uint8_t>(single ? mode.denormals32 : mode.denormals16_64);
+  const bool multiplies = !mode.ieee && (denormals & static_cast<uint8_t>(Denormals::allow_out)) == 0;
+  constexpr float scales[4] = {1.0f, 2.0f, 4.0f, 0.5f};
+  const float scale = multiplies ? scales[omod & 3] : 1.0f;
+  if (scale == 1 && !clamp) return;
+  switch (type) {
+    case DataType::f16:
+      modify_rows<F16>(result, scale, clamp, mode.dx10_clamp);
+      break;
+    case DataType::v2f16:
+      modify_rows<Pair<F16>>(result, scale, clamp, mode.dx10_clamp);
+      break;
+    case DataType::f32:
+      modify_rows<F32>(result, scale, clamp, mode.dx10_clamp);
+      break;
+    case DataType::v2f32:
+      modify_rows<Pair<F32>>(result, scale, clamp, mode.dx10_clamp);
+      break;
+    case DataType::f64:
+      modify_rows<F64>(result, scale, clamp, mode.dx10_clamp);
+      break;
+    default:
+      break;
+  }
+}
+
+void merge_high_half(Row& dst, const Row& result, uint64_t exec) {
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const uint32_t written = 0xFFFF'0000 & lane_mask(exec, lane);
+    dst[lane] = (dst[lane] & ~written) | (result[lane] << 16 & written);
+  }
+}
+
+void merge_sdwa(Row& dst, const Row& result, SdwaSelect select, SdwaUnused unused, uint64_t exec) {
+  const Field field = field_of(select);
+  const uint32_t part = (field.width == 32 ? ~0u : (1u << field.width) - 1) << field.shift;
+  const uint32_t keep = unused == SdwaUnused::preserve ? ~part : 0;
+  const unsigned left = 32 - field.width, right = left - field.shift;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const uint32_t top = result[lane] << left;
+    const uint32_t placed =
+        unused == SdwaUnused::sext ? static_cast<uint32_t>(static_cast<int32_t>(top) >> right) : top >> right;
+    const uint32_t value = (dst[lane] & keep) | (placed & ~keep);
+    const uint32_t active = lane_mask(exec, lane);
+    dst[lane] = (dst[lane] & ~active) | (value & active);
+  }
+}
+
+}  // namespace Atoll::semantics
