@@ -1,0 +1,325 @@
+// hsa: agents, their attributes and caches. The GPU's come from the product catalogue and the table of processors.
+#include "hsa/agent.h"
+
+#include <hsa/hsa_ext_image.h>
+
+#include <unistd.h>
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <thread>
+
+#include "hsa/attribute.h"
+#include "hsa/extension_tables.h"
+#include "hsa/isa.h"
+#include "hsa/runtime.h"
+
+namespace Atoll::hsa {
+
+std::vector<Cache> host_caches() {
+  std::vector<Cache> caches;
+  const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+  for (uint8_t level = 1; level <= 3; ++level) {
+    const long bytes = sysconf(names[level - 1]);
+    if (bytes > 0) caches.push_back({level, static_cast<uint64_t>(bytes), "CPU L" + std::to_string(level)});
+  }
+  return caches;
+}
+
+namespace {
+
+/// Text attributes are arrays of 64 chars, zeros included.
+hsa_status_t give_text(void* value, std::string_view text) {
+  char buffer[64]{};
+  text.copy(buffer, sizeof buffer - 1);
+  return give(value, buffer);
+}
+
+std::string host_processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) {
+      const size_t start = line.find(": ");
+      if (start != std::string::npos) return line.substr(start + 2);
+    }
+  }
+  return "CPU";
+}
+
+hsa_status_t give_caches(void* value, const Agent& agent) {
+  uint32_t bytes[4]{};
+  for (const Cache& cache : agent.caches) bytes[cache.level - 1] = static_cast<uint32_t>(cache.bytes);
+  return give(value, bytes);
+}
+
+/// A stable number for the product: GPUs have one burnt in.
+uint64_t unique_id(std::string_view name) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return hash;
+}
+
+/// Attributes that both kinds of agent answer alike; INVALID_ARGUMENT for others.
+hsa_status_t give_common(const Agent& agent, int attribute, void* value) {
+  switch (attribute) {
+    case HSA_AGENT_INFO_MACHINE_MODEL:
+      return give(value, HSA_MACHINE_MODEL_LARGE);
+    case HSA_AGENT_INFO_DEFAULT_FLOAT_ROUNDING_MODE:
+    case HSA_AGENT_INFO_BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES:
+      return give(value, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR);
+    case HSA_AGENT_INFO_QUEUE_TYPE:
+      return give<hsa_queue_type32_t>(value, HSA_QUEUE_TYPE_MULTI);
+    case HSA_AGENT_INFO_NODE:
+    case HSA_AMD_AGENT_INFO_DRIVER_NODE_ID:
+      return give<uint32_t>(value, agent.node);
+    case HSA_AGENT_INFO_DEVICE:
+      return give(value, agent.device);
+    case HSA_AGENT_INFO_CACHE_SIZE:
+      return give_caches(value, agent);
+    case HSA_AGENT_INFO_VERSION_MAJOR:
+    case HSA_AGENT_INFO_VERSION_MINOR:
+      return give<uint16_t>(value, 1);
+    case HSA_AMD_AGENT_INFO_CACHELINE_SIZE:
+      return give<uint32_t>(value, 64);
+    case HSA_AMD_AGENT_INFO_DOMAIN:
+      return give<uint32_t>(value, 0);
+    case HSA_AMD_AGENT_INFO_HDP_FLUSH:  // no host data path to flush
+      return give(value, hsa_amd_hdp_flush_t{});
+    // Images are not available: no limit is greater than zero.
+    case HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS:
+    case HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES:
+    case HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES:
+    case HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS:
+    case HSA_EXT_AGENT_INFO_IMAGE_LINEAR_ROW_PITCH_ALIGNMENT:
+      return give<uint32_t>(value, 0);
+    case HSA_EXT_AGENT_INFO_IMAGE_2D_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_2DA_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_2DDEPTH_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_2DADEPTH_MAX_ELEMENTS:
+      return give<uint64_t>(value, 0);
+    case HSA_EXT_AGENT_INFO_IMAGE_3D_MAX_ELEMENTS:
+      return give(value, hsa_dim3_t{0, 0, 0});
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+}
+
+hsa_status_t give_gpu(const Agent& agent, int attribute, void* value) {
+  const machine::Gpu& gpu = Runtime::get()->gpu();
+  const target::Product& product = gpu.model().product;
+  const target::Processor& processor = gpu.processor();
+  switch (attribute) {
+    case HSA_AGENT_INFO_NAME:
+      return give_text(value, processor.name);
+    case HSA_AGENT_INFO_VENDOR_NAME:
+      return give_text(value, "AMD");
+    case HSA_AGENT_INFO_FEATURE:
+      return give(value, HSA_AGENT_FEATURE_KERNEL_DISPATCH);
+    case HSA_AGENT_INFO_PROFILE:
+      return give(value, HSA_PROFILE_BASE);
+    case HSA_AGENT_INFO_FAST_F16_OPERATION:
+      return give(value, processor.generation >= target::Generation::gfx8);
+    case HSA_AGENT_INFO_WAVEFRONT_SIZE:
+      return give<uint32_t>(value, wave_size(processor));
+    case HSA_AGENT_INFO_WORKGROUP_MAX_DIM: {
+      const uint16_t size[3] = {max_work_group_size, max_work_group_size, max_work_group_size};
+      return give(value, size);
+    }
+    case HSA_AGENT_INFO_WORKGROUP_MAX_SIZE:
+      return give<uint32_t>(value, max_work_group_size);
+    case HSA_AGENT_INFO_GRID_MAX_DIM:
+      return give(value, hsa_dim3_t{UINT32_MAX, UINT32_MAX, UINT32_MAX});
+    case HSA_AGENT_INFO_GRID_MAX_SIZE:
+      return give<uint32_t>(value, UINT32_MAX);
+    case HSA_AGENT_INFO_FBARRIER_MAX_SIZE:
+      return give<uint32_t>(value, 32);
+    case HSA_AGENT_INFO_QUEUES_MAX:
+      return give<uint32_t>(value, 128);
+    case HSA_AGENT_INFO_QUEUE_MIN_SIZE:
+      return give<uint32_t>(value, queue_min_size);
+    case HSA_AGENT_INFO_QUEUE_MAX_SIZE:
+      return give<uint32_t>(value, queue_max_size);
+    case HSA_AGENT_INFO_ISA:
+      return give(value, agent_isa());
+    case HSA_AGENT_INFO_EXTENSIONS:
+      return hsa_system_get_info(HSA_SYSTEM_INFO_EXTENSIONS, value);
+    case HSA_AMD_AGENT_INFO_CHIP_ID:
+      return give<uint32_t>(value, product.pci_device_id);
+    case HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT:
+    case HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT:
+      return give<uint32_t>(value, product.compute_units);
+    case HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY:
+      return give<uint32_t>(value, product.clock_mhz);
+    case HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS:
+      return give<uint32_t>(value, 1);
+    case HSA_AMD_AGENT_INFO_BDFID:
+      return give<uint32_t>(value, 3 << 8);  // bus 3, device 0, function 0
+    case HSA_AMD_AGENT_INFO_MEMORY_WIDTH:
+      return give<uint32_t>(value, product.memory_bus_bits);
+    case HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY:
+      return give<uint32_t>(value, product.memory_clock_mhz);
+    case HSA_AMD_AGENT_INFO_PRODUCT_NAME:
+      return give_text(value, product.marketing_name);
+    case HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU:
+      return give<uint32_t>(value, uint32_t{processor.simds_per_cu} * processor.waves_per_simd);
+    case HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU:
+      return give<uint32_t>(value, processor.simds_per_cu);
+    case HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES:
+      return give<uint32_t>(value, product.shader_engines);
+    case HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE:
+      return give<uint32_t>(value, product.shader_arrays_per_engine);
+    case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
+      return give(value, true);
+    case HSA_AMD_AGENT_INFO_UUID: {
+      const std::string text = fmt::format("GPU-{:016x}", unique_id(product.name));
+      std::memcpy(value, text.c_str(), text.size() + 1);
+      return HSA_STATUS_SUCCESS;
+    }
+    case HSA_AMD_AGENT_INFO_ASIC_REVISION:
+      return give<uint32_t>(value, product.revision_id);
+    case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS:
+      return give(value, true);
+    default:
+      return give_common(agent, attribute, value);
+  }
+}
+
+hsa_status_t give_cpu(const Agent& agent, int attribute, void* value) {
+  switch (attribute) {
+    case HSA_AGENT_INFO_NAME:
+    case HSA_AMD_AGENT_INFO_PRODUCT_NAME:
+      return give_text(value, host_processor_name());
+    case HSA_AGENT_INFO_VENDOR_NAME:
+      return give_text(value, "CPU");
+    case HSA_AGENT_INFO_FEATURE:  // it runs no packets
+      return give(value, hsa_agent_feature_t{});
+    case HSA_AGENT_INFO_PROFILE:
+      return give(value, HSA_PROFILE_FULL);
+    case HSA_AGENT_INFO_FAST_F16_OPERATION:
+      return give(value, false);
+    case HSA_AGENT_INFO_WAVEFRONT_SIZE:
+    case HSA_AGENT_INFO_WORKGROUP_MAX_SIZE:
+    case HSA_AGENT_INFO_GRID_MAX_SIZE:
+    case HSA_AGENT_INFO_FBARRIER_MAX_SIZE:
+    case HSA_AGENT_INFO_QUEUES_MAX:
+    case HSA_AGENT_INFO_QUEUE_MIN_SIZE:
+    case HSA_AGENT_INFO_QUEUE_MAX_SIZE:
+    case HSA_AMD_AGENT_INFO_CHIP_ID:
+    case HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS:
+    case HSA_AMD_AGENT_INFO_BDFID:
+    case HSA_AMD_AGENT_INFO_MEMORY_WIDTH:
+    case HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY:
+    case HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY:
+    case HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU:
+    case HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU:
+    case HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES:
+    case HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE:
+    case HSA_AMD_AGENT_INFO_ASIC_REVISION:
+      return give<uint32_t>(value, 0);
+    case HSA_AGENT_INFO_WORKGROUP_MAX_DIM: {
+      const uint16_t none[3]{};
+      return give(value, none);
+    }
+    case HSA_AGENT_INFO_GRID_MAX_DIM:
+      return give(value, hsa_dim3_t{0, 0, 0});
+    case HSA_AGENT_INFO_ISA:
+      return give(value, hsa_isa_t{0});
+    case HSA_AGENT_INFO_EXTENSIONS:
+      std::memset(value, 0, 128);
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT:
+      return give<uint32_t>(value, std::max(1U, std::thread::hardware_concurrency()));
+    case HSA_AMD_AGENT_INFO_UUID:
+      std::memcpy(value, "CPU-XX", sizeof "CPU-XX");
+      return HSA_STATUS_SUCCESS;
+    default:
+      return give_common(agent, attribute, value);
+  }
+}
+
+const Cache* find_cache(hsa_cache_t handle) {
+  for (const Agent* agent : {&Runtime::get()->cpu_agent, &Runtime::get()->gpu_agent}) {
+    for (const Cache& cache : agent->caches) {
+      if (reinterpret_cast<uint64_t>(&cache) == handle.handle) return &cache;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+}  // namespace Atoll::hsa
+
+using namespace Atoll::hsa;
+
+hsa_status_t hsa_iterate_agents(hsa_status_t (*callback)(hsa_agent_t agent, void* data), void* data) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  for (const Agent* agent : {&Runtime::get()->cpu_agent, &Runtime::get()->gpu_agent}) {
+    const hsa_status_t status = callback(agent->handle(), data);
+    if (status != HSA_STATUS_SUCCESS) return status;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attribute, void* value) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const Agent* found = Runtime::get()->find_agent(agent);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  return found->is_gpu() ? give_gpu(*found, attribute, value) : give_cpu(*found, attribute, value);
+}
+
+hsa_status_t hsa_amd_image_get_info_max_dim(hsa_agent_t agent, hsa_agent_info_t attribute, void* value) {
+  const int number = attribute;
+  if (number < HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS || number > HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS) {
+    return is_initialized() ? HSA_STATUS_ERROR_INVALID_ARGUMENT : HSA_STATUS_ERROR_NOT_INITIALIZED;
+  }
+  return hsa_agent_get_info(agent, attribute, value);
+}
+
+hsa_status_t hsa_agent_get_exception_policies(hsa_agent_t agent, hsa_profile_t profile, uint16_t* mask) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (Runtime::get()->find_agent(agent) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (mask == nullptr || (profile != HSA_PROFILE_BASE && profile != HSA_PROFILE_FULL)) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  *mask = 0;
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_agent_iterate_caches(hsa_agent_t agent, hsa_status_t (*callback)(hsa_cache_t cache, void* data),
+                                      void* data) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const Agent* found = Runtime::get()->find_agent(agent);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  for (const Cache& cache : found->caches) {
+    const hsa_status_t status = callback({reinterpret_cast<uint64_t>(&cache)}, data);
+    if (status != HSA_STATUS_SUCCESS) return status;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_cache_get_info(hsa_cache_t cache, hsa_cache_info_t attribute, void* value) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const Cache* found = find_cache(cache);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_CACHE;
+  if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  switch (attribute) {
+    case HSA_CACHE_INFO_NAME_LENGTH:
+      return give(value, static_cast<uint32_t>(found->name.size()));
+    case HSA_CACHE_INFO_NAME:
+      std::memcpy(value, found->name.c_str(), found->name.size() + 1);
+      return HSA_STATUS_SUCCESS;
+    case HSA_CACHE_INFO_LEVEL:
+      return give<uint8_t>(value, found->level);
+    case HSA_CACHE_INFO_SIZE:
+      return give(value, static_cast<uint32_t>(found->bytes));
+  }
+  return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}

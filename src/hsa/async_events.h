@@ -1,0 +1,54 @@
+// hsa: functions that a thread of the runtime calls when a signal's condition comes to hold
+// (hsa_amd_signal_async_handler), or just soon (hsa_amd_async_function).
+#pragma once
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "hsa/signal.h"
+
+namespace Atoll::hsa {
+
+class AsyncEvents {
+ public:
+  AsyncEvents() = default;
+  AsyncEvents(const AsyncEvents&) = delete;
+  AsyncEvents& operator=(const AsyncEvents&) = delete;
+  ~AsyncEvents();  ///< pending handlers are dropped
+
+  /// A handler that returns true stays; one that returns false is done. Keeps the signal alive meanwhile.
+  hsa_status_t add(Signal& signal, hsa_signal_condition_t condition, int64_t compare, hsa_amd_signal_handler handler,
+                   void* argument);
+  hsa_status_t call(void (*function)(void*), void* argument);
+
+ private:
+  struct Handler {
+    Signal* signal;
+    hsa_signal_condition_t condition;
+    int64_t compare;
+    hsa_amd_signal_handler function;
+    void* argument;
+  };
+  struct Call {
+    void (*function)(void*);
+    void* argument;
+  };
+
+  bool start();  ///< with mutex_ held: makes the thread when there is none
+  void loop();
+  void run_satisfied();
+
+  std::mutex mutex_;  ///< guards new_handlers_ and calls_
+  std::vector<Handler> new_handlers_;
+  std::vector<Call> calls_;
+  std::vector<Handler> handlers_;  ///< the thread's own
+  Signal* wake_ = nullptr;         ///< not zero: there is something new, or an end
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace Atoll::hsa

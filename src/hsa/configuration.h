@@ -1,0 +1,21 @@
+// hsa: what the environment asks of the runtime. `atoll run` sets these variables.
+#pragma once
+
+#include <chrono>
+
+#include "support/error.h"
+#include "target/product.h"
+
+namespace Atoll::hsa {
+
+struct Configuration {
+  target::GpuModel model;
+  bool statistics = false;              ///< ATOLL_STATS=1: a table of kernels at the end
+  std::chrono::nanoseconds timeout{0};  ///< ATOLL_TIMEOUT, in seconds, of one kernel
+  unsigned threads = 0;                 ///< ATOLL_THREADS
+};
+
+/// Reads the environment. Without ATOLL_GPU, a GPU is chosen that runs code embedded in the program.
+support::Result<Configuration> read_configuration();
+
+}  // namespace Atoll::hsa

@@ -1,0 +1,163 @@
+// hsa: the copy thread, and the functions that give it work.
+#include "hsa/copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "hsa/runtime.h"
+
+namespace Atoll::hsa {
+
+CopyEngine::~CopyEngine() {
+  if (!thread_.joinable()) return;
+  stopping_ = true;
+  machine::store(wake_->abi, 1);
+  thread_.join();
+  release(*wake_);
+}
+
+bool CopyEngine::is_ready(Job& job) {
+  std::erase_if(job.dependencies, [](Signal* signal) {
+    if (machine::load(signal->abi) != 0) return false;
+    release(*signal);
+    return true;
+  });
+  return job.dependencies.empty();
+}
+
+void CopyEngine::carry_out(Job& job) {
+  const uint64_t start = machine::now_ns();
+  job.work();
+  if (job.completion == nullptr) return;
+  job.completion->abi.start_ts = start;
+  job.completion->abi.end_ts = machine::now_ns();
+  machine::add(job.completion->abi, -1);
+  release(*job.completion);
+}
+
+hsa_status_t CopyEngine::submit(std::function<void()> work, std::vector<Signal*> dependencies, Signal* completion,
+                                bool here) {
+  for (Signal* signal : dependencies) retain(*signal);
+  if (completion != nullptr) retain(*completion);
+  Job job{std::move(work), std::move(dependencies), completion};
+  if (here && is_ready(job)) {
+    carry_out(job);
+    return HSA_STATUS_SUCCESS;
+  }
+  const std::scoped_lock lock(mutex_);
+  if (!thread_.joinable()) {
+    wake_ = make_signal(0, true);
+    if (wake_ == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    thread_ = std::thread([this] { loop(); });
+  }
+  new_jobs_.push_back(std::move(job));
+  machine::store(wake_->abi, 1);
+  return HSA_STATUS_SUCCESS;
+}
+
+void CopyEngine::loop() {
+  std::vector<Job> jobs;
+  std::vector<machine::Awaited> awaited;
+  while (!stopping_) {
+    awaited.assign(1, {&wake_->abi, machine::Condition::ne, 0});
+    for (const Job& job : jobs) awaited.push_back({&job.dependencies.front()->abi, machine::Condition::eq, 0});
+    machine::wait_any(awaited, UINT64_MAX, false);
+    machine::store(wake_->abi, 0);
+
+    std::unique_lock lock(mutex_);
+    std::ranges::move(std::exchange(new_jobs_, {}), std::back_inserter(jobs));
+    lock.unlock();
+    std::erase_if(jobs, [](Job& job) {
+      if (!is_ready(job)) return false;
+      carry_out(job);
+      return true;
+    });
+  }
+}
+
+hsa_status_t collect_dependencies(uint32_t count, const hsa_signal_t* handles, std::vector<Signal*>& signals) {
+  if ((count == 0) != (handles == nullptr)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  for (uint32_t i = 0; i < count; ++i) {
+    Signal* signal = signal_of(handles[i]);
+    if (signal == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+    signals.push_back(signal);
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+namespace {
+
+/// Copies up to this size are done at once when nothing needs to be waited for: quicker than waking a thread.
+constexpr size_t copied_at_once = 64 << 10;
+
+/// A box of bytes out of two pitched arrays.
+struct Rectangle {
+  hsa_pitched_ptr_t destination, source;
+  hsa_dim3_t destination_offset, source_offset, range;  ///< x in bytes, y in rows, z in layers
+
+  static uint8_t* at(const hsa_pitched_ptr_t& array, const hsa_dim3_t& offset, uint32_t y, uint32_t z) {
+    return static_cast<uint8_t*>(array.base) + offset.x + (size_t{offset.y} + y) * array.pitch +
+           (size_t{offset.z} + z) * array.slice;
+  }
+  void copy() const {
+    for (uint32_t z = 0; z < range.z; ++z) {
+      for (uint32_t y = 0; y < range.y; ++y) {
+        std::memmove(at(destination, destination_offset, y, z), at(source, source_offset, y, z), range.x);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+}  // namespace Atoll::hsa
+
+using namespace Atoll::hsa;
+
+hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const void* src, hsa_agent_t src_agent,
+                                       size_t size, uint32_t num_dep_signals, const hsa_signal_t* dep_signals,
+                                       hsa_signal_t completion_signal) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if (Runtime::get()->find_agent(dst_agent) == nullptr || Runtime::get()->find_agent(src_agent) == nullptr) {
+    return HSA_STATUS_ERROR_INVALID_AGENT;
+  }
+  std::vector<Signal*> dependencies;
+  if (const hsa_status_t status = collect_dependencies(num_dep_signals, dep_signals, dependencies);
+      status != HSA_STATUS_SUCCESS) {
+    return status;
+  }
+  Signal* completion = signal_of(completion_signal);
+  if (completion == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+  // Nothing to copy leaves the signal alone, as in ROCr.
+  if (size == 0) return HSA_STATUS_SUCCESS;
+  return Runtime::get()->copies.submit([=] { std::memmove(dst, src, size); }, std::move(dependencies), completion,
+                                       size <= copied_at_once);
+}
+
+hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const hsa_dim3_t* dst_offset,
+                                            const hsa_pitched_ptr_t* src, const hsa_dim3_t* src_offset,
+                                            const hsa_dim3_t* range, hsa_agent_t copy_agent,
+                                            hsa_amd_copy_direction_t dir, uint32_t num_dep_signals,
+                                            const hsa_signal_t* dep_signals, hsa_signal_t completion_signal) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (dst == nullptr || dst_offset == nullptr || src == nullptr || src_offset == nullptr || range == nullptr ||
+      dir == hsaHostToHost) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  const Agent* agent = Runtime::get()->find_agent(copy_agent);
+  if (agent == nullptr || !agent->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
+  std::vector<Signal*> dependencies;
+  if (const hsa_status_t status = collect_dependencies(num_dep_signals, dep_signals, dependencies);
+      status != HSA_STATUS_SUCCESS) {
+    return status;
+  }
+  Signal* completion = signal_of(completion_signal);
+  if (completion == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+  const Rectangle rectangle{*dst, *src, *dst_offset, *src_offset, *range};
+  const size_t bytes = size_t{range->x} * range->y * range->z;
+  if (bytes == 0) return HSA_STATUS_SUCCESS;
+  return Runtime::get()->copies.submit([=] { rectangle.copy(); }, std::move(dependencies), completion,
+                                       bytes <= copied_at_once);
+}

@@ -1,0 +1,50 @@
+// hsa: asynchronous copies. A thread plays the part of the DMA engines: it carries out a copy once all the
+// signals that it depends on are zero, whatever else waits, and then takes one off its completion signal.
+#pragma once
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "hsa/signal.h"
+
+namespace Atoll::hsa {
+
+class CopyEngine {
+ public:
+  CopyEngine() = default;
+  CopyEngine(const CopyEngine&) = delete;
+  CopyEngine& operator=(const CopyEngine&) = delete;
+  ~CopyEngine();  ///< pending work is dropped
+
+  /// Does `work` when all of `dependencies` are zero. With `here` it may be done before the call returns, when
+  /// nothing needs to be waited for.
+  hsa_status_t submit(std::function<void()> work, std::vector<Signal*> dependencies, Signal* completion, bool here);
+
+ private:
+  struct Job {
+    std::function<void()> work;
+    std::vector<Signal*> dependencies;
+    Signal* completion;  ///< may be null
+  };
+
+  static bool is_ready(Job& job);  ///< drops dependencies that are met
+  static void carry_out(Job& job);
+  void loop();
+
+  std::mutex mutex_;
+  std::vector<Job> new_jobs_;
+  Signal* wake_ = nullptr;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+/// Checks the arguments that say which signals a command waits for, and looks them up.
+hsa_status_t collect_dependencies(uint32_t count, const hsa_signal_t* handles, std::vector<Signal*>& signals);
+
+}  // namespace Atoll::hsa

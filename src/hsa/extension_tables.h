@@ -1,0 +1,23 @@
+// hsa: the extensions, and the tables of function pointers through which programs reach them.
+#pragma once
+
+#include <hsa/hsa.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace Atoll::hsa {
+
+struct Extension {
+  uint16_t number;   ///< an hsa_extension_t
+  const char* name;  ///< HSA_EXTENSION_...
+  bool available;    ///< its functions do something
+  uint16_t major, minor;
+  const void* table;  ///< null when it has none
+  size_t table_bytes;
+};
+
+std::span<const Extension> extensions();
+
+}  // namespace Atoll::hsa

@@ -1,0 +1,77 @@
+// hsa: delivering faults.
+#include "hsa/fault.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "hsa/runtime.h"
+#include "hsa/status.h"
+
+namespace Atoll::hsa {
+
+hsa_status_t queue_status(const machine::QueueError& error) {
+  if (error.fault) {
+    switch (error.fault->fault.kind) {
+      case machine::Fault::Kind::scratch_overflow:
+      case machine::Fault::Kind::lds_overflow:
+        return static_cast<hsa_status_t>(HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION);
+      default:
+        return status_of(error.kind);
+    }
+  }
+  switch (error.kind) {
+    case support::ErrorKind::invalid_argument:
+      return HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
+    case support::ErrorKind::incompatible:
+      return HSA_STATUS_ERROR_INVALID_ISA;
+    default:
+      return status_of(error.kind);
+  }
+}
+
+void FaultDelivery::add_handler(hsa_amd_system_event_callback_t callback, void* data) {
+  const std::scoped_lock lock(mutex_);
+  handlers_.emplace_back(callback, data);
+}
+
+bool FaultDelivery::deliver_event(const std::optional<machine::FaultReport>& report) {
+  hsa_amd_event_t event{};
+  event.event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT;
+  event.memory_fault.agent = Runtime::get()->gpu_agent.handle();
+  event.memory_fault.fault_reason_mask = HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT;
+  if (report) event.memory_fault.virtual_address = report->fault.address;
+
+  std::unique_lock lock(mutex_);
+  const auto handlers = handlers_;
+  lock.unlock();
+  bool handled = false;
+  for (const auto& [callback, data] : handlers) handled |= callback(&event, data) == HSA_STATUS_SUCCESS;
+  return handled;
+}
+
+void FaultDelivery::deliver(const machine::QueueError& error, hsa_queue_t* queue, QueueCallback callback, void* data) {
+  const std::string text = error.fault
+                               ? error.fault->to_string()
+                               : fmt::format("queue {}, packet {}: {}", queue->id, error.packet_id, error.message);
+  std::fputs(("atoll: " + text + "\n").c_str(), stderr);
+
+  const hsa_status_t status = queue_status(error);
+  const bool is_memory_fault = static_cast<int>(status) == HSA_STATUS_ERROR_MEMORY_FAULT;
+  if (is_memory_fault && deliver_event(error.fault)) return;
+  if (callback != nullptr) {
+    callback(status, queue, data);
+  } else if (is_memory_fault) {
+    std::abort();
+  }
+}
+
+}  // namespace Atoll::hsa
+
+using namespace Atoll::hsa;
+
+hsa_status_t hsa_amd_register_system_event_handler(hsa_amd_system_event_callback_t callback, void* data) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  Runtime::get()->faults.add_handler(callback, data);
+  return HSA_STATUS_SUCCESS;
+}

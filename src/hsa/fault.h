@@ -1,0 +1,40 @@
+// hsa: how a kernel's fault reaches the program: the report on standard error, then the system event handlers or the
+// queue's error callback.
+// Source: hsa_ext_amd.h, hsa_amd_register_system_event_handler; HSA runtime specification, hsa_queue_create.
+#pragma once
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "machine/dispatch.h"
+#include "machine/queue.h"
+
+namespace Atoll::hsa {
+
+using QueueCallback = void (*)(hsa_status_t status, hsa_queue_t* source, void* data);
+
+class FaultDelivery {
+ public:
+  void add_handler(hsa_amd_system_event_callback_t callback, void* data);
+
+  /// A queue stopped. Says why on standard error. Memory faults go to the event handlers; what they don't take, and
+  /// all else, goes to the queue's callback (HIP's ends the process). A memory fault that nobody takes ends the
+  /// process, as on hardware.
+  void deliver(const machine::QueueError& error, hsa_queue_t* queue, QueueCallback callback, void* data);
+
+ private:
+  bool deliver_event(const std::optional<machine::FaultReport>& report);
+
+  std::mutex mutex_;
+  std::vector<std::pair<hsa_amd_system_event_callback_t, void*>> handlers_;
+};
+
+/// What the callback of a queue that stopped is told: the codes of ROCr's queue error handler.
+hsa_status_t queue_status(const machine::QueueError& error);
+
+}  // namespace Atoll::hsa

@@ -1,0 +1,21 @@
+// hsa: instruction set architectures, which are target IDs: "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-".
+#pragma once
+
+#include <hsa/hsa.h>
+
+#include <cstdint>
+
+#include "target/target_id.h"
+
+namespace Atoll::hsa {
+
+inline constexpr uint16_t max_work_group_size = 1024;
+inline constexpr uint32_t queue_min_size = 64, queue_max_size = 131072;  ///< in packets
+
+/// The one that the GPU agent has.
+hsa_isa_t agent_isa();
+
+/// The size of a processor's waves when a kernel doesn't choose: what the compiler takes by default.
+uint32_t wave_size(const target::Processor& processor);
+
+}  // namespace Atoll::hsa

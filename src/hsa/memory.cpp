@@ -1,0 +1,289 @@
+// hsa: the records of memory, and the functions that ask about it, lock it and fill it.
+#include "hsa/memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "hsa/runtime.h"
+#include "hsa/status.h"
+
+namespace Atoll::hsa {
+
+namespace {
+
+uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+}  // namespace
+
+hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) {
+  if (!pool.can_allocate() || size > pool.bytes) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  size = (size + allocation_granule - 1) / allocation_granule * allocation_granule;
+  if (pool.bytes_allocated.fetch_add(size) + size > pool.bytes) {
+    pool.bytes_allocated -= size;
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
+  const auto address =
+      memory_.allocate(size, allocation_granule, pool.owner->is_gpu() ? "device memory" : "system memory");
+  if (!address) {
+    pool.bytes_allocated -= size;
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
+  MemoryRecord record;
+  record.address = *address;
+  record.size = size;
+  record.type = HSA_EXT_POINTER_TYPE_HSA;
+  record.pool = &pool;
+  record.accessible.insert(pool.owner);
+  if (pool.is_system()) record.accessible.insert(&Runtime::get()->gpu_agent);
+  const std::scoped_lock lock(mutex_);
+  allocations_[*address] = std::move(record);
+  *pointer = reinterpret_cast<void*>(*address);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t MemoryRecords::free(void* pointer) {
+  std::unique_lock lock(mutex_);
+  const auto position = allocations_.find(number(pointer));
+  if (position == allocations_.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  const MemoryRecord record = std::move(position->second);
+  allocations_.erase(position);
+  lock.unlock();  // the callbacks may call in
+
+  for (const DeallocationCallback& callback : record.on_deallocation) callback.function(pointer, callback.user_data);
+  record.pool->bytes_allocated -= record.size;
+  if (const auto freed = memory_.free(record.address); !freed) return report("hsa_memory_free", freed.error());
+  return HSA_STATUS_SUCCESS;
+}
+
+void MemoryRecords::lock(void* pointer, uint64_t size, Pool& pool, const std::set<const Agent*>& agents) {
+  const std::scoped_lock guard(mutex_);
+  MemoryRecord& record = locked_[number(pointer)];
+  record.address = number(pointer);
+  record.size = std::max(record.size, size);
+  record.type = HSA_EXT_POINTER_TYPE_LOCKED;
+  record.pool = &pool;
+  record.accessible.insert(agents.begin(), agents.end());
+  ++record.locks;
+}
+
+hsa_status_t MemoryRecords::unlock(void* pointer) {
+  const std::scoped_lock guard(mutex_);
+  const auto position = locked_.find(number(pointer));
+  if (position == locked_.end()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if (--position->second.locks == 0) locked_.erase(position);
+  return HSA_STATUS_SUCCESS;
+}
+
+const MemoryRecord* MemoryRecords::locate(uint64_t address) const {
+  auto position = allocations_.upper_bound(address);
+  if (position != allocations_.begin() && std::prev(position)->second.holds(address)) {
+    return &std::prev(position)->second;
+  }
+  for (position = locked_.upper_bound(address); position != locked_.begin();) {
+    --position;
+    if (position->second.holds(address)) return &position->second;
+  }
+  return nullptr;
+}
+
+std::optional<MemoryRecord> MemoryRecords::find(const void* pointer) const {
+  const std::scoped_lock lock(mutex_);
+  const MemoryRecord* record = locate(number(pointer));
+  return record == nullptr ? std::nullopt : std::optional(*record);
+}
+
+bool MemoryRecords::change(const void* pointer, const std::function<void(MemoryRecord&)>& change) {
+  const std::scoped_lock lock(mutex_);
+  const MemoryRecord* record = locate(number(pointer));
+  if (record == nullptr) return false;
+  change(const_cast<MemoryRecord&>(*record));
+  return true;
+}
+
+namespace {
+
+/// The agents of a list. A null list stands for all of them.
+hsa_status_t collect_agents(const hsa_agent_t* handles, size_t count, std::set<const Agent*>& agents) {
+  if (handles == nullptr) {
+    agents = {&Runtime::get()->cpu_agent, &Runtime::get()->gpu_agent};
+    return HSA_STATUS_SUCCESS;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const Agent* agent = Runtime::get()->find_agent(handles[i]);
+    if (agent == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+    agents.insert(agent);
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t lock_memory(void* host_ptr, size_t size, const hsa_agent_t* agents, int num_agent, Pool& pool,
+                         void** agent_ptr) {
+  if (size == 0 || host_ptr == nullptr || agent_ptr == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if ((agents == nullptr) != (num_agent == 0) || num_agent < 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  std::set<const Agent*> list;
+  if (const hsa_status_t status = collect_agents(agents, static_cast<size_t>(num_agent), list);
+      status != HSA_STATUS_SUCCESS) {
+    return status;
+  }
+  Runtime::get()->memory.lock(host_ptr, size, pool, list);
+  *agent_ptr = host_ptr;  // the GPU's addresses are the host's
+  return HSA_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+}  // namespace Atoll::hsa
+
+using namespace Atoll::hsa;
+
+hsa_status_t hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_agent_t* agents, const uint32_t* flags,
+                                         const void* ptr) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (num_agents == 0 || agents == nullptr || flags != nullptr || ptr == nullptr) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  std::set<const Agent*> list;
+  if (const hsa_status_t status = collect_agents(agents, num_agents, list); status != HSA_STATUS_SUCCESS) {
+    return status;
+  }
+  const bool known = Runtime::get()->memory.change(ptr, [&](MemoryRecord& record) {
+    list.insert(record.pool->owner);  // its own agent keeps access
+    record.accessible = list;
+  });
+  return known ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+}
+
+hsa_status_t hsa_amd_memory_lock(void* host_ptr, size_t size, hsa_agent_t* agents, int num_agent, void** agent_ptr) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return lock_memory(host_ptr, size, agents, num_agent, Runtime::get()->system_fine, agent_ptr);
+}
+
+hsa_status_t hsa_amd_memory_lock_to_pool(void* host_ptr, size_t size, hsa_agent_t* agents, int num_agent,
+                                         hsa_amd_memory_pool_t pool, uint32_t flags, void** agent_ptr) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (flags != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  Pool* found = Runtime::get()->find_pool(pool.handle);
+  if (found == nullptr) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
+  if (!found->is_system()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  return lock_memory(host_ptr, size, agents, num_agent, *found, agent_ptr);
+}
+
+hsa_status_t hsa_amd_memory_unlock(void* host_ptr) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (host_ptr == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  return Runtime::get()->memory.unlock(host_ptr);
+}
+
+// Registering is a hint that kernels will use the memory, which they can anyhow.
+hsa_status_t hsa_memory_register(void* ptr, size_t size) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  return ptr == nullptr && size != 0 ? HSA_STATUS_ERROR_INVALID_ARGUMENT : HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_memory_deregister(void*, size_t) {
+  return is_initialized() ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_NOT_INITIALIZED;
+}
+
+hsa_status_t hsa_memory_assign_agent(void* ptr, hsa_agent_t agent, hsa_access_permission_t access) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (ptr == nullptr || access < HSA_ACCESS_PERMISSION_RO || access > HSA_ACCESS_PERMISSION_RW) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  return Runtime::get()->find_agent(agent) == nullptr ? HSA_STATUS_ERROR_INVALID_AGENT : HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_memory_copy(void* dst, const void* src, size_t size) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  std::memmove(dst, src, size);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_memory_fill(void* ptr, uint32_t value, size_t count) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (ptr == nullptr || number(ptr) % sizeof(uint32_t) != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  std::fill_n(static_cast<uint32_t*>(ptr), count, value);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info, void* (*alloc)(size_t),
+                                  uint32_t* num_agents_accessible, hsa_agent_t** accessible) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (ptr == nullptr || info == nullptr || info->size == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+
+  const std::optional<MemoryRecord> record = Runtime::get()->memory.find(ptr);
+  hsa_amd_pointer_info_t answer{};
+  answer.size = static_cast<uint32_t>(std::min<size_t>(info->size, sizeof answer));
+  if (record) {
+    answer.type = record->type;
+    answer.agentBaseAddress = answer.hostBaseAddress = reinterpret_cast<void*>(record->address);
+    answer.sizeInBytes = record->size;
+    answer.userData = record->user_data;
+    answer.agentOwner = record->pool->owner->handle();
+    answer.global_flags = record->pool->global_flags;
+  }
+  std::memcpy(info, &answer, answer.size);
+
+  if (alloc == nullptr || num_agents_accessible == nullptr || accessible == nullptr) return HSA_STATUS_SUCCESS;
+  *num_agents_accessible = record ? static_cast<uint32_t>(record->accessible.size()) : 0;
+  *accessible = nullptr;
+  if (*num_agents_accessible == 0) return HSA_STATUS_SUCCESS;
+  *accessible = static_cast<hsa_agent_t*>(alloc(*num_agents_accessible * sizeof(hsa_agent_t)));
+  if (*accessible == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  std::ranges::transform(record->accessible, *accessible, [](const Agent* agent) { return agent->handle(); });
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_pointer_info_set_userdata(const void* ptr, void* userdata) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const bool known =
+      ptr != nullptr && Runtime::get()->memory.change(ptr, [=](MemoryRecord& record) { record.user_data = userdata; });
+  return known ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+hsa_status_t hsa_amd_register_deallocation_callback(void* ptr, hsa_amd_deallocation_callback_t callback,
+                                                    void* user_data) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (ptr == nullptr || callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  bool is_allocation = false;
+  Runtime::get()->memory.change(ptr, [&](MemoryRecord& record) {
+    is_allocation = record.type == HSA_EXT_POINTER_TYPE_HSA;
+    if (is_allocation) record.on_deallocation.push_back({callback, user_data});
+  });
+  return is_allocation ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+}
+
+hsa_status_t hsa_amd_deregister_deallocation_callback(void* ptr, hsa_amd_deallocation_callback_t callback) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (ptr == nullptr || callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  bool removed = false;
+  const bool known = Runtime::get()->memory.change(ptr, [&](MemoryRecord& record) {
+    removed = std::erase_if(record.on_deallocation, [=](const DeallocationCallback& registered) {
+                return registered.function == callback;
+              }) != 0;
+  });
+  if (!known) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  return removed ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
+hsa_status_t hsa_amd_coherency_get_type(hsa_agent_t agent, hsa_amd_coherency_type_t* type) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const Agent* found = Runtime::get()->find_agent(agent);
+  if (found == nullptr || !found->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (type == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  *type = Runtime::get()->coherent ? HSA_AMD_COHERENCY_TYPE_COHERENT : HSA_AMD_COHERENCY_TYPE_NONCOHERENT;
+  return HSA_STATUS_SUCCESS;
+}
+
+// Atoll's memory is always coherent, so the wish is only remembered.
+hsa_status_t hsa_amd_coherency_set_type(hsa_agent_t agent, hsa_amd_coherency_type_t type) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const Agent* found = Runtime::get()->find_agent(agent);
+  if (found == nullptr || !found->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (type != HSA_AMD_COHERENCY_TYPE_COHERENT && type != HSA_AMD_COHERENCY_TYPE_NONCOHERENT) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  Runtime::get()->coherent = type == HSA_AMD_COHERENCY_TYPE_COHERENT;
+  return HSA_STATUS_SUCCESS;
+}

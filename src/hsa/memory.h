@@ -1,0 +1,64 @@
+// hsa: what the runtime remembers of memory: allocations from pools, and memory of the program's own that it locked
+// or got through inter-process handles.
+#pragma once
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "hsa/memory_pool.h"
+#include "machine/memory.h"
+
+namespace Atoll::hsa {
+
+struct DeallocationCallback {
+  hsa_amd_deallocation_callback_t function;
+  void* user_data;
+};
+
+/// One range that pointer queries know.
+struct MemoryRecord {
+  uint64_t address = 0, size = 0;
+  hsa_amd_pointer_type_t type = HSA_EXT_POINTER_TYPE_UNKNOWN;
+  Pool* pool = nullptr;  ///< of locked memory: the pool it counts as
+  void* user_data = nullptr;
+  std::set<const Agent*> accessible;
+  unsigned locks = 0;  ///< of locked memory: how often
+  std::vector<DeallocationCallback> on_deallocation;
+
+  bool holds(uint64_t where) const { return where >= address && where - address < size; }
+};
+
+class MemoryRecords {
+ public:
+  explicit MemoryRecords(machine::Memory& memory) : memory_(memory) {}
+
+  hsa_status_t allocate(Pool& pool, uint64_t size, void** pointer);
+  /// Calls the deallocation callbacks, then frees. The address must be an allocation's start.
+  hsa_status_t free(void* pointer);
+
+  /// Locking at the same address again counts up.
+  void lock(void* pointer, uint64_t size, Pool& pool, const std::set<const Agent*>& agents);
+  hsa_status_t unlock(void* pointer);
+
+  std::optional<MemoryRecord> find(const void* pointer) const;
+  /// Changes the record that holds `pointer`, if there is one.
+  bool change(const void* pointer, const std::function<void(MemoryRecord&)>& change);
+
+ private:
+  const MemoryRecord* locate(uint64_t address) const;  ///< with mutex_ held
+
+  machine::Memory& memory_;
+  mutable std::mutex mutex_;
+  std::map<uint64_t, MemoryRecord> allocations_;  ///< by address; they don't overlap
+  std::map<uint64_t, MemoryRecord> locked_;       ///< by address; they may overlap
+};
+
+}  // namespace Atoll::hsa

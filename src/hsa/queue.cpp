@@ -1,0 +1,275 @@
+// hsa: the queue functions. A queue's memory is laid out as amd_queue_t, which the machine reads and writes; here it
+// gets its doorbell and its error callback.
+#include "hsa/queue.h"
+
+#include <bit>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "hsa/isa.h"
+#include "hsa/runtime.h"
+#include "hsa/status.h"
+
+namespace Atoll::hsa {
+
+using AbiQueue = machine::aql::Queue;
+
+static_assert(sizeof(AbiQueue) == sizeof(amd_queue_t));
+static_assert(offsetof(AbiQueue, features) == offsetof(hsa_queue_t, features));
+static_assert(offsetof(AbiQueue, base_address) == offsetof(hsa_queue_t, base_address));
+static_assert(offsetof(AbiQueue, doorbell_signal) == offsetof(hsa_queue_t, doorbell_signal));
+static_assert(offsetof(AbiQueue, size) == offsetof(hsa_queue_t, size));
+static_assert(offsetof(AbiQueue, id) == offsetof(hsa_queue_t, id));
+#define ATOLL_SAME_PLACE(field) static_assert(offsetof(AbiQueue, field) == offsetof(amd_queue_t, field))
+ATOLL_SAME_PLACE(write_dispatch_id);
+ATOLL_SAME_PLACE(group_segment_aperture_base_hi);
+ATOLL_SAME_PLACE(private_segment_aperture_base_hi);
+ATOLL_SAME_PLACE(max_cu_id);
+ATOLL_SAME_PLACE(max_wave_id);
+ATOLL_SAME_PLACE(max_legacy_doorbell_dispatch_id_plus_1);
+ATOLL_SAME_PLACE(legacy_doorbell_lock);
+ATOLL_SAME_PLACE(read_dispatch_id);
+ATOLL_SAME_PLACE(read_dispatch_id_field_base_byte_offset);
+ATOLL_SAME_PLACE(compute_tmpring_size);
+ATOLL_SAME_PLACE(scratch_resource_descriptor);
+ATOLL_SAME_PLACE(scratch_backing_memory_location);
+ATOLL_SAME_PLACE(scratch_backing_memory_byte_size);
+ATOLL_SAME_PLACE(scratch_wave64_lane_byte_size);
+ATOLL_SAME_PLACE(queue_properties);
+ATOLL_SAME_PLACE(queue_inactive_signal);
+
+static_assert(sizeof(machine::aql::KernelDispatchPacket) == sizeof(hsa_kernel_dispatch_packet_t));
+static_assert(offsetof(machine::aql::KernelDispatchPacket, kernel_object) ==
+              offsetof(hsa_kernel_dispatch_packet_t, kernel_object));
+static_assert(offsetof(machine::aql::KernelDispatchPacket, completion_signal) ==
+              offsetof(hsa_kernel_dispatch_packet_t, completion_signal));
+static_assert(offsetof(machine::aql::BarrierPacket, dep_signal) == offsetof(hsa_barrier_and_packet_t, dep_signal));
+static_assert(offsetof(machine::aql::AgentDispatchPacket, arg) == offsetof(hsa_agent_dispatch_packet_t, arg));
+static_assert(offsetof(machine::aql::BarrierValuePacket, signal) == offsetof(hsa_amd_barrier_value_packet_t, signal));
+static_assert(offsetof(machine::aql::BarrierValuePacket, condition) == offsetof(hsa_amd_barrier_value_packet_t, cond));
+
+QueueRecord::~QueueRecord() {
+  if (doorbell != nullptr) doorbell->queue = nullptr;
+  machine.reset();  // waits for its thread
+  for (Signal* signal : {doorbell, inactive}) {
+    if (signal != nullptr) release(*signal);
+  }
+  std::free(soft_ring);
+}
+
+void Queues::add(hsa_queue_t* queue, std::shared_ptr<QueueRecord> record) {
+  const std::scoped_lock lock(mutex_);
+  queues_[queue] = std::move(record);
+}
+
+std::shared_ptr<QueueRecord> Queues::find(const hsa_queue_t* queue) const {
+  const std::scoped_lock lock(mutex_);
+  const auto position = queues_.find(queue);
+  return position == queues_.end() ? nullptr : position->second;
+}
+
+std::shared_ptr<QueueRecord> Queues::remove(const hsa_queue_t* queue) {
+  const std::scoped_lock lock(mutex_);
+  const auto node = queues_.extract(queue);
+  return node.empty() ? nullptr : node.mapped();
+}
+
+void Queues::clear() {
+  std::unique_lock lock(mutex_);
+  const auto queues = std::exchange(queues_, {});
+  lock.unlock();  // destructors wait for threads whose callbacks may look something up
+}
+
+namespace {
+
+AbiQueue* abi(const hsa_queue_t* queue) { return reinterpret_cast<AbiQueue*>(const_cast<hsa_queue_t*>(queue)); }
+
+bool is_valid_size(uint32_t size) { return std::has_single_bit(size); }
+
+}  // namespace
+
+}  // namespace Atoll::hsa
+
+using namespace Atoll;
+using namespace Atoll::hsa;
+
+hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                              void (*callback)(hsa_status_t status, hsa_queue_t* source, void* data), void* data,
+                              uint32_t, uint32_t, hsa_queue_t** queue) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (queue == nullptr || !is_valid_size(size) || type > HSA_QUEUE_TYPE_COOPERATIVE) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  const Agent* found = Runtime::get()->find_agent(agent);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!found->is_gpu() || size < queue_min_size || size > queue_max_size) {
+    return HSA_STATUS_ERROR_INVALID_QUEUE_CREATION;
+  }
+
+  auto record = std::make_shared<QueueRecord>();
+  record->doorbell = make_doorbell();
+  record->inactive = make_signal(0, true);
+  if (record->doorbell == nullptr || record->inactive == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  machine::QueueOptions options;
+  options.size = size;
+  options.multi_producer = type != HSA_QUEUE_TYPE_SINGLE;
+  options.cooperative = type == HSA_QUEUE_TYPE_COOPERATIVE;
+  options.doorbell = &record->doorbell->abi;
+  options.queue_inactive_signal = record->inactive->handle().handle;
+  // The callback is told the queue's address, which is known only after creation, but before any packet.
+  auto self = std::make_shared<std::atomic<hsa_queue_t*>>(nullptr);
+  options.on_error = [=](const machine::QueueError& error) {
+    Runtime::get()->faults.deliver(error, self->load(), callback, data);
+  };
+  auto made = Runtime::get()->gpu().create_queue(std::move(options));
+  if (!made) return report("hsa_queue_create", made.error());
+  record->machine = std::move(*made);
+  auto* handle = reinterpret_cast<hsa_queue_t*>(record->machine->abi());
+  self->store(handle);
+  handle->type = type;
+  record->doorbell->abi.queue_ptr = reinterpret_cast<uint64_t>(handle);
+  record->doorbell->queue = record->machine.get();
+  Runtime::get()->queues.add(handle, std::move(record));
+  *queue = handle;
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_soft_queue_create(hsa_region_t region, uint32_t size, hsa_queue_type32_t type, uint32_t features,
+                                   hsa_signal_t doorbell_signal, hsa_queue_t** queue) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (queue == nullptr || !is_valid_size(size) || type > HSA_QUEUE_TYPE_SINGLE || features == 0 ||
+      (features & ~uint32_t{HSA_QUEUE_FEATURE_KERNEL_DISPATCH | HSA_QUEUE_FEATURE_AGENT_DISPATCH}) != 0) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  const Pool* pool = Runtime::get()->find_pool(region.handle);
+  if (pool == nullptr || !pool->can_allocate()) return HSA_STATUS_ERROR_INVALID_REGION;
+  if (signal_of(doorbell_signal) == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+
+  static std::atomic<uint64_t> next_id{uint64_t{1} << 32};  // apart from the machine's
+  auto record = std::make_shared<QueueRecord>();
+  const size_t bytes = size_t{size} * sizeof(hsa_kernel_dispatch_packet_t);
+  record->soft_ring = std::aligned_alloc(sizeof(hsa_kernel_dispatch_packet_t), bytes);
+  if (record->soft_ring == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  auto* packets = static_cast<hsa_kernel_dispatch_packet_t*>(record->soft_ring);
+  std::memset(packets, 0, bytes);
+  for (uint32_t i = 0; i < size; ++i) packets[i].header = HSA_PACKET_TYPE_INVALID;
+
+  record->soft = std::make_unique<machine::aql::Queue>();
+  auto* handle = reinterpret_cast<hsa_queue_t*>(record->soft.get());
+  handle->type = type;
+  handle->features = features;
+  handle->base_address = record->soft_ring;
+  handle->doorbell_signal = doorbell_signal;
+  handle->size = size;
+  handle->id = next_id++;
+  record->soft->read_dispatch_id_field_base_byte_offset = offsetof(machine::aql::Queue, read_dispatch_id);
+  Runtime::get()->queues.add(handle, std::move(record));
+  *queue = handle;
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_queue_destroy(hsa_queue_t* queue) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (queue == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  return Runtime::get()->queues.remove(queue) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_QUEUE;
+}
+
+hsa_status_t hsa_queue_inactivate(hsa_queue_t* queue) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (queue == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const auto record = Runtime::get()->queues.find(queue);
+  if (!record) return HSA_STATUS_ERROR_INVALID_QUEUE;
+  if (record->machine) record->machine->inactivate();
+  return HSA_STATUS_SUCCESS;
+}
+
+// Indices. As with signals, one strong order serves all the names.
+
+#define ATOLL_QUEUE_LOAD(index, field, order)                           \
+  uint64_t hsa_queue_load_##index##_##order(const hsa_queue_t* queue) { \
+    return __atomic_load_n(&abi(queue)->field, __ATOMIC_SEQ_CST);       \
+  }
+ATOLL_QUEUE_LOAD(read_index, read_dispatch_id, relaxed)
+ATOLL_QUEUE_LOAD(read_index, read_dispatch_id, scacquire)
+ATOLL_QUEUE_LOAD(read_index, read_dispatch_id, acquire)
+ATOLL_QUEUE_LOAD(write_index, write_dispatch_id, relaxed)
+ATOLL_QUEUE_LOAD(write_index, write_dispatch_id, scacquire)
+ATOLL_QUEUE_LOAD(write_index, write_dispatch_id, acquire)
+
+#define ATOLL_QUEUE_STORE(index, field, order)                                       \
+  void hsa_queue_store_##index##_##order(const hsa_queue_t* queue, uint64_t value) { \
+    __atomic_store_n(&abi(queue)->field, value, __ATOMIC_SEQ_CST);                   \
+  }
+ATOLL_QUEUE_STORE(read_index, read_dispatch_id, relaxed)
+ATOLL_QUEUE_STORE(read_index, read_dispatch_id, screlease)
+ATOLL_QUEUE_STORE(read_index, read_dispatch_id, release)
+ATOLL_QUEUE_STORE(write_index, write_dispatch_id, relaxed)
+ATOLL_QUEUE_STORE(write_index, write_dispatch_id, screlease)
+ATOLL_QUEUE_STORE(write_index, write_dispatch_id, release)
+
+#define ATOLL_QUEUE_CHANGE(order)                                                                           \
+  uint64_t hsa_queue_add_write_index_##order(const hsa_queue_t* queue, uint64_t value) {                    \
+    return __atomic_fetch_add(&abi(queue)->write_dispatch_id, value, __ATOMIC_SEQ_CST);                     \
+  }                                                                                                         \
+  uint64_t hsa_queue_cas_write_index_##order(const hsa_queue_t* queue, uint64_t expected, uint64_t value) { \
+    __atomic_compare_exchange_n(&abi(queue)->write_dispatch_id, &expected, value, false, __ATOMIC_SEQ_CST,  \
+                                __ATOMIC_SEQ_CST);                                                          \
+    return expected;                                                                                        \
+  }
+ATOLL_QUEUE_CHANGE(relaxed)
+ATOLL_QUEUE_CHANGE(scacquire)
+ATOLL_QUEUE_CHANGE(acquire)
+ATOLL_QUEUE_CHANGE(screlease)
+ATOLL_QUEUE_CHANGE(release)
+ATOLL_QUEUE_CHANGE(scacq_screl)
+ATOLL_QUEUE_CHANGE(acq_rel)
+
+// AMD's additions. Compute units are not modelled one by one, and host threads are shared fairly: masks and
+// priorities are remembered and change no results.
+
+hsa_status_t hsa_amd_queue_cu_set_mask(const hsa_queue_t* queue, uint32_t num_cu_mask_count, const uint32_t* cu_mask) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (num_cu_mask_count % 32 != 0 || (num_cu_mask_count != 0 && cu_mask == nullptr)) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  const auto record = Runtime::get()->queues.find(queue);
+  if (!record || !record->machine) return HSA_STATUS_ERROR_INVALID_QUEUE;
+  const uint32_t units = Runtime::get()->gpu().model().product.compute_units;
+  std::vector<uint32_t> mask(cu_mask, cu_mask + num_cu_mask_count / 32);
+  bool reduced = false;
+  for (uint32_t bit = units; bit < num_cu_mask_count; ++bit) {
+    reduced |= (mask[bit / 32] >> bit % 32 & 1) != 0;
+    mask[bit / 32] &= ~(1U << bit % 32);
+  }
+  record->compute_unit_mask = std::move(mask);
+  return reduced ? static_cast<hsa_status_t>(HSA_STATUS_CU_MASK_REDUCED) : HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_queue_cu_get_mask(const hsa_queue_t* queue, uint32_t num_cu_mask_count, uint32_t* cu_mask) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (num_cu_mask_count == 0 || num_cu_mask_count % 32 != 0 || cu_mask == nullptr) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  const auto record = Runtime::get()->queues.find(queue);
+  if (!record || !record->machine) return HSA_STATUS_ERROR_INVALID_QUEUE;
+  const uint32_t units = Runtime::get()->gpu().model().product.compute_units;
+  const std::vector<uint32_t>& mask = record->compute_unit_mask;
+  for (uint32_t word = 0; word < num_cu_mask_count / 32; ++word) {
+    uint32_t bits = 0;
+    for (uint32_t bit = 0; bit < 32 && word * 32 + bit < units; ++bit) bits |= 1U << bit;
+    if (!mask.empty()) bits &= word < mask.size() ? mask[word] : 0;
+    cu_mask[word] = bits;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_queue_set_priority(hsa_queue_t* queue, hsa_amd_queue_priority_t priority) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (queue == nullptr || priority > HSA_AMD_QUEUE_PRIORITY_HIGH) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const auto record = Runtime::get()->queues.find(queue);
+  if (!record) return HSA_STATUS_ERROR_INVALID_QUEUE;
+  record->priority = priority;
+  return HSA_STATUS_SUCCESS;
+}

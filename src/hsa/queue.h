@@ -1,0 +1,45 @@
+// hsa: the books of queues: which hsa_queue_t is which machine::Queue, with its doorbell.
+#pragma once
+
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "hsa/signal.h"
+#include "machine/queue.h"
+
+namespace Atoll::hsa {
+
+/// A queue of the GPU, or a soft queue, whose packets the program itself processes.
+struct QueueRecord {
+  std::unique_ptr<machine::Queue> machine;    ///< null for a soft queue
+  std::unique_ptr<machine::aql::Queue> soft;  ///< of a soft queue: the amd_queue_t
+  void* soft_ring = nullptr;                  ///< of a soft queue: its packets
+  Signal* doorbell = nullptr;                 ///< the runtime's own; null for a soft queue
+  Signal* inactive = nullptr;                 ///< the amd_queue_t's queue_inactive_signal
+  std::vector<uint32_t> compute_unit_mask;    ///< empty: all of them
+  hsa_amd_queue_priority_t priority = HSA_AMD_QUEUE_PRIORITY_NORMAL;
+
+  ~QueueRecord();
+};
+
+class Queues {
+ public:
+  void add(hsa_queue_t* queue, std::shared_ptr<QueueRecord> record);
+  std::shared_ptr<QueueRecord> find(const hsa_queue_t* queue) const;
+  /// Takes it out of the books; the caller drops it.
+  std::shared_ptr<QueueRecord> remove(const hsa_queue_t* queue);
+  void clear();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<const hsa_queue_t*, std::shared_ptr<QueueRecord>> queues_;
+};
+
+}  // namespace Atoll::hsa

@@ -1,0 +1,170 @@
+// hsa: hsa_init, hsa_shut_down and the object between them.
+#include "hsa/runtime.h"
+
+#include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/interpreter.h"
+#include "hsa/status.h"
+
+namespace Atoll::hsa {
+
+namespace {
+
+struct Lifetime {
+  std::mutex mutex;
+  uint32_t references = 0;
+  bool watches_exit = false;
+};
+
+/// Never destroyed: calls come in from other libraries' destructors.
+Lifetime& lifetime() {
+  static auto* const instance = new Lifetime;
+  return *instance;
+}
+
+std::atomic<Runtime*> current{nullptr};
+bool print_statistics = false;
+
+void print_statistics_of(const machine::Gpu& gpu) {
+  const std::vector<machine::KernelStatistics> rows = gpu.statistics();
+  double total = 0;
+  size_t width = 6;
+  for (const machine::KernelStatistics& row : rows) {
+    total += row.seconds;
+    width = std::max(width, row.kernel.size());
+  }
+  const target::GpuModel& model = gpu.model();
+  std::string text = fmt::format("atoll: {} ({})\n{:<{}} {:>9} {:>12} {:>18} {:>10} {:>7}\n",
+                                 model.product.marketing_name, model.target.to_string(), "kernel", width, "calls",
+                                 "work-groups", "wave instructions", "seconds", "share");
+  for (const machine::KernelStatistics& row : rows) {
+    text +=
+        fmt::format("{:<{}} {:>9} {:>12} {:>18} {:>10.4f} {:>6.1f}%\n", row.kernel, width, row.calls, row.work_groups,
+                    row.wave_instructions, row.seconds, total > 0 ? 100 * row.seconds / total : 0.0);
+  }
+  std::fputs(text.c_str(), stderr);
+}
+
+/// At exit the runtime stays, for destructors that still call it; only the table is due.
+void at_exit() {
+  if (Runtime* runtime = current.load(); runtime != nullptr && print_statistics) {
+    print_statistics_of(runtime->gpu());
+    print_statistics = false;
+  }
+}
+
+uint64_t host_memory_bytes() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::vector<Cache> gpu_caches(const target::Product& product) {
+  std::vector<Cache> caches;
+  const uint32_t bytes[] = {product.l1_bytes, product.l2_bytes, product.l3_bytes};
+  for (uint8_t level = 1; level <= 3; ++level) {
+    if (bytes[level - 1] != 0) {
+      caches.push_back({level, bytes[level - 1], fmt::format("{} L{}", product.processor, level)});
+    }
+  }
+  return caches;
+}
+
+/// Reports why there is no runtime: once, although HIP asks again before every call.
+hsa_status_t refuse(const support::Error& error, hsa_status_t status) {
+  static auto* const said = new std::string;
+  if (std::exchange(*said, error.message) != error.message) report("hsa_init", error, status);
+  return status;
+}
+
+}  // namespace
+
+Runtime* Runtime::get() { return current.load(std::memory_order_acquire); }
+
+hsa_status_t Runtime::acquire() {
+  const std::scoped_lock lock(lifetime().mutex);
+  if (lifetime().references == UINT32_MAX) return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
+  if (lifetime().references == 0) {
+    const support::Result<Configuration> configuration = read_configuration();
+    if (!configuration) return refuse(configuration.error(), HSA_STATUS_ERROR);
+    machine::GpuOptions options;
+    options.threads = configuration->threads;
+    options.kernel_timeout = configuration->timeout;
+    auto gpu = machine::Gpu::create(configuration->model, engine::make_interpreter, std::move(options));
+    if (!gpu) return refuse(gpu.error(), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+    print_statistics = configuration->statistics;
+    current.store(new Runtime(*configuration, std::move(*gpu)), std::memory_order_release);
+    if (!lifetime().watches_exit) {
+      lifetime().watches_exit = true;
+      std::atexit(at_exit);
+    }
+  }
+  ++lifetime().references;
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t Runtime::release() {
+  const std::scoped_lock lock(lifetime().mutex);
+  if (lifetime().references == 0) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (--lifetime().references == 0) {
+    at_exit();
+    Runtime* runtime = current.load();
+    // The queues stop first, while faults and handlers that they raise still find the runtime.
+    runtime->queues.clear();
+    current.store(nullptr);
+    delete runtime;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+Runtime::Runtime(const Configuration& configuration, std::unique_ptr<machine::Gpu> gpu)
+    : cpu_agent{HSA_DEVICE_TYPE_CPU, 0, host_caches()},
+      gpu_agent{HSA_DEVICE_TYPE_GPU, 1, gpu_caches(configuration.model.product)},
+      system_fine{&cpu_agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
+                  host_memory_bytes()},
+      system_kernarg{&cpu_agent, HSA_AMD_SEGMENT_GLOBAL,
+                     HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED | HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT,
+                     host_memory_bytes()},
+      system_coarse{&cpu_agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
+                    host_memory_bytes()},
+      local_coarse{&gpu_agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
+                   configuration.model.product.memory_bytes},
+      group{&gpu_agent, HSA_AMD_SEGMENT_GROUP, 0, configuration.model.target.processor->lds_bytes},
+      memory(gpu->memory()),
+      gpu_(std::move(gpu)) {}
+
+Runtime::~Runtime() {
+  queues.clear();
+  executables.clear();
+}
+
+const Agent* Runtime::find_agent(hsa_agent_t handle) const {
+  for (const Agent* agent : {&cpu_agent, &gpu_agent}) {
+    if (agent->handle().handle == handle.handle) return agent;
+  }
+  return nullptr;
+}
+
+std::vector<Pool*> Runtime::pools_of(const Agent& agent) {
+  if (agent.is_gpu()) return {&local_coarse, &group};
+  return {&system_fine, &system_kernarg, &system_coarse};
+}
+
+Pool* Runtime::find_pool(uint64_t handle) {
+  for (const Agent* agent : {&cpu_agent, &gpu_agent}) {
+    for (Pool* pool : pools_of(*agent)) {
+      if (pool->handle().handle == handle) return pool;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace Atoll::hsa
+
+using Atoll::hsa::Runtime;
+
+hsa_status_t hsa_init() { return Runtime::acquire(); }
+hsa_status_t hsa_shut_down() { return Runtime::release(); }

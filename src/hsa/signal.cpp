@@ -1,0 +1,319 @@
+// hsa: the signal functions. The GPU and the host see one memory, and the machine's operations are sequentially
+// consistent, so that all the memory orders that the names end in come to the same.
+#include "hsa/signal.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "hsa/runtime.h"
+
+namespace Atoll::hsa {
+
+static_assert(sizeof(machine::aql::Signal) == sizeof(amd_signal_t));
+static_assert(offsetof(machine::aql::Signal, value) == offsetof(amd_signal_t, value));
+static_assert(offsetof(machine::aql::Signal, event_mailbox_ptr) == offsetof(amd_signal_t, event_mailbox_ptr));
+static_assert(offsetof(machine::aql::Signal, event_id) == offsetof(amd_signal_t, event_id));
+static_assert(offsetof(machine::aql::Signal, start_ts) == offsetof(amd_signal_t, start_ts));
+static_assert(offsetof(machine::aql::Signal, end_ts) == offsetof(amd_signal_t, end_ts));
+static_assert(offsetof(machine::aql::Signal, queue_ptr) == offsetof(amd_signal_t, queue_ptr));
+
+namespace {
+
+/// Memory for signals, in blocks that stay; freed signals are used again, the longest free one first, so that a
+/// stale handle is found out for as long as can be.
+class SignalStore {
+ public:
+  Signal* take() {
+    const std::scoped_lock lock(mutex_);
+    if (free_.size() <= kept_free) {
+      auto* block = new (std::nothrow) Signal[block_size];
+      if (block == nullptr && free_.empty()) return nullptr;
+      for (size_t i = 0; block != nullptr && i < block_size; ++i) free_.push_back(&block[i]);
+    }
+    Signal* signal = free_.front();
+    free_.pop_front();
+    return signal;
+  }
+  void give_back(Signal* signal) {
+    const std::scoped_lock lock(mutex_);
+    free_.push_back(signal);
+  }
+
+ private:
+  static constexpr size_t block_size = 256, kept_free = 32;
+  std::mutex mutex_;
+  std::deque<Signal*> free_;
+};
+
+SignalStore& signal_store() {
+  static auto* const instance = new SignalStore;
+  return *instance;
+}
+
+/// Where kernels announce the event of a signal that they changed, before they interrupt. Nobody reads it: an
+/// interrupt wakes all who wait, and they look at their signals themselves.
+uint64_t event_mailbox;
+
+Signal* make(int64_t kind, int64_t value) {
+  Signal* signal = signal_store().take();
+  if (signal == nullptr) return nullptr;
+  signal->abi = {};
+  signal->abi.kind = kind;
+  signal->abi.value = value;
+  signal->references = 1;
+  signal->destroyed = false;
+  signal->queue = nullptr;
+  signal->hardware_doorbell = 0;
+  signal->mark = Signal::alive;
+  return signal;
+}
+
+}  // namespace
+
+Signal* signal_of(hsa_signal_t handle) {
+  auto* signal = reinterpret_cast<Signal*>(handle.handle);
+  if (signal == nullptr || handle.handle % alignof(machine::aql::Signal) != 0) return nullptr;
+  return signal->mark == Signal::alive && !signal->destroyed ? signal : nullptr;
+}
+
+Signal* make_signal(int64_t initial_value, bool interrupts) {
+  Signal* signal = make(AMD_SIGNAL_KIND_USER, initial_value);
+  if (signal != nullptr && interrupts) {
+    signal->abi.event_mailbox_ptr = reinterpret_cast<uint64_t>(&event_mailbox);
+    signal->abi.event_id = 1;
+  }
+  return signal;
+}
+
+Signal* make_doorbell() {
+  Signal* signal = make(AMD_SIGNAL_KIND_DOORBELL, 0);
+  if (signal != nullptr) signal->abi.value = reinterpret_cast<int64_t>(&signal->hardware_doorbell);
+  return signal;
+}
+
+void retain(Signal& signal) { ++signal.references; }
+
+void release(Signal& signal) {
+  if (--signal.references != 0) return;
+  signal.mark = 0;
+  signal.abi.kind = AMD_SIGNAL_KIND_INVALID;
+  signal_store().give_back(&signal);
+}
+
+void store(Signal& signal, int64_t value) {
+  if (!signal.is_doorbell()) {
+    machine::store(signal.abi, value);
+    return;
+  }
+  __atomic_store_n(&signal.hardware_doorbell, static_cast<uint64_t>(value), __ATOMIC_RELEASE);
+  if (machine::Queue* queue = signal.queue) queue->ring_doorbell(static_cast<uint64_t>(value));
+}
+
+namespace {
+
+/// For the functions that have no way to say that a handle is wrong.
+Signal& trusted(hsa_signal_t handle) { return *reinterpret_cast<Signal*>(handle.handle); }
+
+struct SignalGroup {
+  std::vector<Signal*> signals;
+};
+
+std::mutex groups_mutex;
+std::set<SignalGroup*>& groups() {
+  static auto* const instance = new std::set<SignalGroup*>;
+  return *instance;
+}
+
+hsa_status_t wait_for_group(hsa_signal_group_t handle, const hsa_signal_condition_t* conditions,
+                            const hsa_signal_value_t* compare_values, hsa_wait_state_t hint, hsa_signal_t* signal,
+                            hsa_signal_value_t* value) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  auto* group = reinterpret_cast<SignalGroup*>(handle.handle);
+  std::unique_lock lock(groups_mutex);
+  if (!groups().contains(group)) return HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP;
+  if (conditions == nullptr || compare_values == nullptr || signal == nullptr || value == nullptr) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  std::vector<machine::Awaited> awaited;
+  for (size_t i = 0; i < group->signals.size(); ++i) {
+    awaited.push_back({&group->signals[i]->abi, condition_of(conditions[i]), compare_values[i]});
+  }
+  const std::vector<Signal*> signals = group->signals;
+  lock.unlock();
+  const int index = machine::wait_any(awaited, UINT64_MAX, hint == HSA_WAIT_STATE_ACTIVE);
+  if (index < 0) return HSA_STATUS_ERROR;
+  *signal = signals[static_cast<size_t>(index)]->handle();
+  *value = machine::load(signals[static_cast<size_t>(index)]->abi);
+  return HSA_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+}  // namespace Atoll::hsa
+
+using namespace Atoll;
+using namespace Atoll::hsa;
+
+// Creation.
+
+hsa_status_t hsa_amd_signal_create(hsa_signal_value_t initial_value, uint32_t num_consumers,
+                                   const hsa_agent_t* consumers, uint64_t attributes, hsa_signal_t* signal) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (signal == nullptr || (num_consumers > 0 && consumers == nullptr)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  for (uint32_t i = 0; i < num_consumers; ++i) {
+    if (Runtime::get()->find_agent(consumers[i]) == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    for (uint32_t j = 0; j < i; ++j) {
+      if (consumers[i].handle == consumers[j].handle) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    }
+  }
+  Signal* made = make_signal(initial_value, (attributes & HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0);
+  if (made == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  *signal = made->handle();
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_signal_create(hsa_signal_value_t initial_value, uint32_t num_consumers, const hsa_agent_t* consumers,
+                               hsa_signal_t* signal) {
+  return hsa_amd_signal_create(initial_value, num_consumers, consumers, 0, signal);
+}
+
+hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (signal.handle == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  Signal* found = signal_of(signal);
+  if (found == nullptr || found->is_doorbell()) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+  if (found->destroyed.exchange(true)) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+  machine::wake_waiters();
+  release(*found);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_signal_value_t** value_ptr) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (value_ptr == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  Signal* found = signal_of(signal);
+  if (found == nullptr || found->is_doorbell()) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+  *value_ptr = &found->abi.value;
+  return HSA_STATUS_SUCCESS;
+}
+
+// Values. Each function exists in several memory orders, some under two names.
+
+#define ATOLL_SIGNAL_LOAD(order) \
+  hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { return machine::load(trusted(signal).abi); }
+ATOLL_SIGNAL_LOAD(relaxed)
+ATOLL_SIGNAL_LOAD(scacquire)
+ATOLL_SIGNAL_LOAD(acquire)
+
+#define ATOLL_SIGNAL_STORE(order) \
+  void hsa_signal_##order(hsa_signal_t signal, hsa_signal_value_t value) { store(trusted(signal), value); }
+ATOLL_SIGNAL_STORE(store_relaxed)
+ATOLL_SIGNAL_STORE(store_screlease)
+ATOLL_SIGNAL_STORE(store_release)
+// A silent store need not wake anyone, but may.
+ATOLL_SIGNAL_STORE(silent_store_relaxed)
+ATOLL_SIGNAL_STORE(silent_store_screlease)
+
+#define ATOLL_SIGNAL_CHANGE(operation, order, change) \
+  void hsa_signal_##operation##_##order(hsa_signal_t signal, hsa_signal_value_t value) { change; }
+#define ATOLL_SIGNAL_CHANGES(operation, change)       \
+  ATOLL_SIGNAL_CHANGE(operation, relaxed, change)     \
+  ATOLL_SIGNAL_CHANGE(operation, scacquire, change)   \
+  ATOLL_SIGNAL_CHANGE(operation, acquire, change)     \
+  ATOLL_SIGNAL_CHANGE(operation, screlease, change)   \
+  ATOLL_SIGNAL_CHANGE(operation, release, change)     \
+  ATOLL_SIGNAL_CHANGE(operation, scacq_screl, change) \
+  ATOLL_SIGNAL_CHANGE(operation, acq_rel, change)
+ATOLL_SIGNAL_CHANGES(add, machine::add(trusted(signal).abi, value))
+ATOLL_SIGNAL_CHANGES(subtract, machine::add(trusted(signal).abi, static_cast<int64_t>(-static_cast<uint64_t>(value))))
+ATOLL_SIGNAL_CHANGES(and, machine::bit_and(trusted(signal).abi, value))
+ATOLL_SIGNAL_CHANGES(or, machine::bit_or(trusted(signal).abi, value))
+ATOLL_SIGNAL_CHANGES(xor, machine::bit_xor(trusted(signal).abi, value))
+
+#define ATOLL_SIGNAL_EXCHANGE(order)                                                              \
+  hsa_signal_value_t hsa_signal_exchange_##order(hsa_signal_t signal, hsa_signal_value_t value) { \
+    return machine::exchange(trusted(signal).abi, value);                                         \
+  }                                                                                               \
+  hsa_signal_value_t hsa_signal_cas_##order(hsa_signal_t signal, hsa_signal_value_t expected,     \
+                                            hsa_signal_value_t value) {                           \
+    return machine::compare_exchange(trusted(signal).abi, expected, value);                       \
+  }
+ATOLL_SIGNAL_EXCHANGE(relaxed)
+ATOLL_SIGNAL_EXCHANGE(scacquire)
+ATOLL_SIGNAL_EXCHANGE(acquire)
+ATOLL_SIGNAL_EXCHANGE(screlease)
+ATOLL_SIGNAL_EXCHANGE(release)
+ATOLL_SIGNAL_EXCHANGE(scacq_screl)
+ATOLL_SIGNAL_EXCHANGE(acq_rel)
+
+// Waiting. Timeouts are in ticks of the system clock, which are nanoseconds.
+
+#define ATOLL_SIGNAL_WAIT(order)                                                                      \
+  hsa_signal_value_t hsa_signal_wait_##order(hsa_signal_t signal, hsa_signal_condition_t condition,   \
+                                             hsa_signal_value_t compare_value, uint64_t timeout_hint, \
+                                             hsa_wait_state_t wait_state_hint) {                      \
+    return machine::wait(trusted(signal).abi, condition_of(condition), compare_value, timeout_hint,   \
+                         wait_state_hint == HSA_WAIT_STATE_ACTIVE);                                   \
+  }
+ATOLL_SIGNAL_WAIT(relaxed)
+ATOLL_SIGNAL_WAIT(scacquire)
+ATOLL_SIGNAL_WAIT(acquire)
+
+uint32_t hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t* signals, hsa_signal_condition_t* conds,
+                                 hsa_signal_value_t* values, uint64_t timeout_hint, hsa_wait_state_t wait_hint,
+                                 hsa_signal_value_t* satisfying_value) {
+  std::vector<machine::Awaited> awaited;
+  awaited.reserve(signal_count);
+  for (uint32_t i = 0; i < signal_count; ++i) {
+    Signal* signal = signal_of(signals[i]);
+    if (signal == nullptr) return UINT32_MAX;
+    awaited.push_back({&signal->abi, condition_of(conds[i]), values[i]});
+  }
+  const int index = machine::wait_any(awaited, timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE);
+  if (index < 0) return UINT32_MAX;
+  if (satisfying_value != nullptr) *satisfying_value = machine::load(*awaited[static_cast<size_t>(index)].signal);
+  return static_cast<uint32_t>(index);
+}
+
+// Groups.
+
+hsa_status_t hsa_signal_group_create(uint32_t num_signals, const hsa_signal_t* signals, uint32_t num_consumers,
+                                     const hsa_agent_t* consumers, hsa_signal_group_t* signal_group) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (num_signals == 0 || signals == nullptr || (num_consumers > 0 && consumers == nullptr) ||
+      signal_group == nullptr) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  auto group = std::make_unique<SignalGroup>();
+  for (uint32_t i = 0; i < num_signals; ++i) {
+    Signal* signal = signal_of(signals[i]);
+    if (signal == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    group->signals.push_back(signal);
+  }
+  for (Signal* signal : group->signals) retain(*signal);
+  const std::scoped_lock lock(groups_mutex);
+  groups().insert(group.get());
+  *signal_group = {reinterpret_cast<uint64_t>(group.release())};
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_signal_group_destroy(hsa_signal_group_t signal_group) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  auto* group = reinterpret_cast<SignalGroup*>(signal_group.handle);
+  const std::scoped_lock lock(groups_mutex);
+  if (groups().erase(group) == 0) return HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP;
+  for (Signal* signal : group->signals) release(*signal);
+  delete group;
+  return HSA_STATUS_SUCCESS;
+}
+
+#define ATOLL_SIGNAL_GROUP_WAIT(order)                                                                  \
+  hsa_status_t hsa_signal_group_wait_any_##order(                                                       \
+      hsa_signal_group_t signal_group, const hsa_signal_condition_t* conditions,                        \
+      const hsa_signal_value_t* compare_values, hsa_wait_state_t wait_state_hint, hsa_signal_t* signal, \
+      hsa_signal_value_t* value) {                                                                      \
+    return wait_for_group(signal_group, conditions, compare_values, wait_state_hint, signal, value);    \
+  }
+ATOLL_SIGNAL_GROUP_WAIT(relaxed)
+ATOLL_SIGNAL_GROUP_WAIT(scacquire)

@@ -1,0 +1,53 @@
+// hsa: signals as objects. The part that kernels see is machine's aql::Signal, at the front; what follows is the
+// runtime's own.
+#pragma once
+
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "machine/queue.h"
+#include "machine/signal.h"
+
+namespace Atoll::hsa {
+
+/// What an hsa_signal_t's handle points to.
+struct Signal {
+  static constexpr uint64_t alive = 0x6c616e6769536c74;  ///< `mark` of a signal that was not destroyed
+
+  machine::aql::Signal abi;
+  uint64_t mark;
+  std::atomic<uint32_t> references;    ///< the creator's and one for each pending handler or copy
+  std::atomic<bool> destroyed;         ///< by the creator
+  std::atomic<machine::Queue*> queue;  ///< of a doorbell: what it rings
+  uint64_t hardware_doorbell;          ///< of a doorbell: what abi.value points to
+
+  hsa_signal_t handle() const { return {reinterpret_cast<uint64_t>(this)}; }
+  bool is_doorbell() const { return abi.kind == AMD_SIGNAL_KIND_DOORBELL; }
+};
+
+/// The signal of a handle, or null for the null handle and for what is no live signal.
+Signal* signal_of(hsa_signal_t handle);
+
+/// A new signal with one reference. The memory of signals is never given back to the system, so that looking at a
+/// destroyed signal is harmless; null when there is none left.
+Signal* make_signal(int64_t initial_value, bool interrupts);
+/// A new doorbell; `Signal::queue` is the caller's to set.
+Signal* make_doorbell();
+
+void retain(Signal& signal);
+void release(Signal& signal);  ///< the last one frees it
+
+/// Stores to a signal as the program does: a doorbell rings its queue.
+void store(Signal& signal, int64_t value);
+
+/// A condition of hsa.h's as the machine's, which has the same numbers.
+constexpr machine::Condition condition_of(hsa_signal_condition_t condition) {
+  return static_cast<machine::Condition>(condition);
+}
+
+}  // namespace Atoll::hsa

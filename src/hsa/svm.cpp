@@ -1,0 +1,199 @@
+// hsa: attributes of shared virtual memory.
+#include "hsa/svm.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "hsa/copy.h"
+#include "hsa/runtime.h"
+
+namespace Atoll::hsa {
+
+void SvmRanges::split(uint64_t at) {
+  auto position = pieces_.upper_bound(at);
+  if (position == pieces_.begin()) return;
+  --position;
+  if (position->first == at || position->second.end <= at) return;
+  pieces_[at] = {position->second.end, position->second.attributes};
+  position->second.end = at;
+}
+
+void SvmRanges::change(uint64_t begin, uint64_t end, const std::function<void(SvmAttributes&)>& change) {
+  const std::scoped_lock lock(mutex_);
+  split(begin);
+  split(end);
+  // Gaps get pieces of their own first.
+  uint64_t at = begin;
+  for (auto position = pieces_.lower_bound(begin); at < end;) {
+    const uint64_t next = position == pieces_.end() ? end : std::min(end, position->first);
+    if (at < next) pieces_[at] = {next, {}};
+    if (next == end) break;
+    at = position->second.end;
+    ++position;
+  }
+  for (auto position = pieces_.lower_bound(begin); position != pieces_.end() && position->first < end; ++position) {
+    change(position->second.attributes);
+  }
+}
+
+std::vector<SvmAttributes> SvmRanges::pieces(uint64_t begin, uint64_t end) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<SvmAttributes> found;
+  auto position = pieces_.upper_bound(begin);
+  if (position != pieces_.begin() && std::prev(position)->second.end > begin) --position;
+  uint64_t at = begin;
+  for (; position != pieces_.end() && position->first < end; ++position) {
+    if (at < position->first) found.emplace_back();
+    found.push_back(position->second.attributes);
+    at = position->second.end;
+  }
+  if (at < end) found.emplace_back();
+  return found;
+}
+
+namespace {
+
+constexpr uint64_t page = 4096;
+
+struct Range {
+  uint64_t begin, end;
+};
+Range pages_of(const void* pointer, size_t size) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  return {address / page * page, (address + size + page - 1) / page * page};
+}
+
+/// The attribute's field where it is a plain value, or null.
+hsa_status_t set_one(SvmAttributes& attributes, uint64_t attribute, uint64_t value) {
+  switch (attribute) {
+    case HSA_AMD_SVM_ATTRIB_GLOBAL_FLAG:
+      if (value > HSA_AMD_SVM_GLOBAL_FLAG_COARSE_GRAINED) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+      attributes.global_flag = value;
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_SVM_ATTRIB_READ_ONLY:
+      attributes.read_only = value != 0;
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_SVM_ATTRIB_HIVE_LOCAL:
+      attributes.hive_local = value != 0;
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_SVM_ATTRIB_MIGRATION_GRANULARITY:
+      attributes.migration_granularity = std::min<uint64_t>(value, 63);
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_SVM_ATTRIB_READ_MOSTLY:
+      attributes.read_mostly = value != 0;
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_SVM_ATTRIB_PREFERRED_LOCATION:
+      if (value != 0 && Runtime::get()->find_agent({value}) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+      attributes.preferred_location = value;
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE:
+    case HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE:
+    case HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS: {
+      const Agent* agent = Runtime::get()->find_agent({value});
+      if (agent == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+      (agent->is_gpu() ? attributes.gpu_access : attributes.cpu_access) = attribute;
+      return HSA_STATUS_SUCCESS;
+    }
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+}
+
+/// One value for all pieces, or `otherwise` where they differ.
+template <typename Field>
+uint64_t common_value(const std::vector<SvmAttributes>& pieces, Field field, uint64_t otherwise) {
+  const uint64_t first = field(pieces.front());
+  const bool same = std::ranges::all_of(pieces, [&](const SvmAttributes& piece) { return field(piece) == first; });
+  return same ? first : otherwise;
+}
+
+hsa_status_t get_one(const std::vector<SvmAttributes>& pieces, hsa_amd_svm_attribute_pair_t& pair) {
+  const auto get = [&](auto field, uint64_t otherwise) {
+    pair.value = common_value(pieces, field, otherwise);
+    return HSA_STATUS_SUCCESS;
+  };
+  switch (pair.attribute) {
+    case HSA_AMD_SVM_ATTRIB_GLOBAL_FLAG:
+      return get([](const SvmAttributes& a) { return a.global_flag; }, HSA_AMD_SVM_GLOBAL_FLAG_INDETERMINATE);
+    case HSA_AMD_SVM_ATTRIB_READ_ONLY:
+      return get([](const SvmAttributes& a) -> uint64_t { return a.read_only; }, 0);
+    case HSA_AMD_SVM_ATTRIB_HIVE_LOCAL:
+      return get([](const SvmAttributes& a) -> uint64_t { return a.hive_local; }, 0);
+    case HSA_AMD_SVM_ATTRIB_MIGRATION_GRANULARITY:
+      return get([](const SvmAttributes& a) { return a.migration_granularity; }, 0);
+    case HSA_AMD_SVM_ATTRIB_READ_MOSTLY:
+      return get([](const SvmAttributes& a) -> uint64_t { return a.read_mostly; }, 0);
+    case HSA_AMD_SVM_ATTRIB_PREFERRED_LOCATION:
+      return get([](const SvmAttributes& a) { return a.preferred_location; }, 0);
+    case HSA_AMD_SVM_ATTRIB_PREFETCH_LOCATION:
+      return get([](const SvmAttributes& a) { return a.prefetch_location; }, 0);
+    case HSA_AMD_SVM_ATTRIB_ACCESS_QUERY: {
+      // The answer replaces the attribute; the value names the agent.
+      const Agent* agent = Runtime::get()->find_agent({pair.value});
+      if (agent == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+      const bool gpu = agent->is_gpu();
+      pair.attribute = common_value(
+          pieces, [=](const SvmAttributes& a) { return gpu ? a.gpu_access : a.cpu_access; },
+          HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS);
+      return HSA_STATUS_SUCCESS;
+    }
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+}
+
+}  // namespace
+
+}  // namespace Atoll::hsa
+
+using namespace Atoll::hsa;
+
+hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size, hsa_amd_svm_attribute_pair_t* attribute_list,
+                                        size_t attribute_count) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (ptr == nullptr || size == 0 || attribute_list == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  SvmAttributes trial;
+  for (size_t i = 0; i < attribute_count; ++i) {
+    const hsa_status_t status = set_one(trial, attribute_list[i].attribute, attribute_list[i].value);
+    if (status != HSA_STATUS_SUCCESS) return status;
+  }
+  const Range range = pages_of(ptr, size);
+  Runtime::get()->svm.change(range.begin, range.end, [&](SvmAttributes& attributes) {
+    for (size_t i = 0; i < attribute_count; ++i) {
+      (void)set_one(attributes, attribute_list[i].attribute, attribute_list[i].value);  // tried above
+    }
+  });
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_svm_attributes_get(void* ptr, size_t size, hsa_amd_svm_attribute_pair_t* attribute_list,
+                                        size_t attribute_count) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (ptr == nullptr || size == 0 || attribute_list == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const Range range = pages_of(ptr, size);
+  const std::vector<SvmAttributes> pieces = Runtime::get()->svm.pieces(range.begin, range.end);
+  for (size_t i = 0; i < attribute_count; ++i) {
+    const hsa_status_t status = get_one(pieces, attribute_list[i]);
+    if (status != HSA_STATUS_SUCCESS) return status;
+  }
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_svm_prefetch_async(void* ptr, size_t size, hsa_agent_t agent, uint32_t num_dep_signals,
+                                        const hsa_signal_t* dep_signals, hsa_signal_t completion_signal) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (ptr == nullptr || size == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if (Runtime::get()->find_agent(agent) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  std::vector<Signal*> dependencies;
+  if (const hsa_status_t status = collect_dependencies(num_dep_signals, dep_signals, dependencies);
+      status != HSA_STATUS_SUCCESS) {
+    return status;
+  }
+  Signal* completion = signal_of(completion_signal);
+  if (completion == nullptr && completion_signal.handle != 0) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+  // The location is that of the latest prefetch, finished or not. There is nothing to move.
+  const Range range = pages_of(ptr, size);
+  Runtime::get()->svm.change(range.begin, range.end,
+                             [=](SvmAttributes& attributes) { attributes.prefetch_location = agent.handle; });
+  return Runtime::get()->copies.submit([] {}, std::move(dependencies), completion, true);
+}

@@ -1,0 +1,45 @@
+// hsa: attributes of ordinary memory that the GPU shares (shared virtual memory, HIP's managed memory). All memory
+// is equally near to Atoll's GPU, so they are remembered and answered, and change nothing else.
+// Source: hsa_ext_amd.h, hsa_amd_svm_attributes_set.
+#pragma once
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace Atoll::hsa {
+
+struct SvmAttributes {
+  uint64_t global_flag = HSA_AMD_SVM_GLOBAL_FLAG_COARSE_GRAINED;
+  bool read_only = false, hive_local = false, read_mostly = false;
+  uint64_t migration_granularity = 9;  ///< log2 of pages; the driver's default is 2 MiB
+  uint64_t preferred_location = 0;     ///< an agent's handle, or 0
+  uint64_t prefetch_location = 0;
+  uint64_t cpu_access = HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE, gpu_access = HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE;
+  bool operator==(const SvmAttributes&) const = default;
+};
+
+/// Attributes by page range. Ranges that were never set have the defaults.
+class SvmRanges {
+ public:
+  void change(uint64_t begin, uint64_t end, const std::function<void(SvmAttributes&)>& change);
+  /// The attributes of every piece of [begin, end).
+  std::vector<SvmAttributes> pieces(uint64_t begin, uint64_t end) const;
+
+ private:
+  struct Piece {
+    uint64_t end;
+    SvmAttributes attributes;
+  };
+  void split(uint64_t at);  ///< with mutex_ held
+
+  mutable std::mutex mutex_;
+  std::map<uint64_t, Piece> pieces_;  ///< by begin; they don't overlap
+};
+
+}  // namespace Atoll::hsa

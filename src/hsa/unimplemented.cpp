@@ -1,0 +1,95 @@
+// hsa: what is not implemented. Each of these functions is exported, says its name on standard error the first time
+// it is called, and returns an error status.
+#define AMD_INTERNAL_BUILD  // for hsa_api_trace.h: the other headers lie beside it
+#include <hsa/hsa.h>
+#include <hsa/hsa_api_trace.h>
+#include <hsa/hsa_ext_amd.h>
+#include <hsa/hsa_ext_finalize.h>
+#include <hsa/hsa_ext_image.h>
+#include <hsa/hsa_ven_amd_aqlprofile.h>
+
+#include <atomic>
+#include <cstdio>
+
+namespace {
+
+hsa_status_t missing(const char* function, std::atomic_flag& said) {
+  if (!said.test_and_set()) std::fprintf(stderr, "atoll: %s is not implemented\n", function);
+  return HSA_STATUS_ERROR;
+}
+
+}  // namespace
+
+#define ATOLL_MISSING(name, ...)   \
+  hsa_status_t name(__VA_ARGS__) { \
+    static std::atomic_flag said;  \
+    return missing(#name, said);   \
+  }
+
+// Images. GFX9's instructions for them are not carried out either.
+ATOLL_MISSING(hsa_amd_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*, const hsa_amd_image_descriptor_t*,
+              const void*, hsa_access_permission_t, hsa_ext_image_t*)
+ATOLL_MISSING(hsa_ext_image_clear, hsa_agent_t, hsa_ext_image_t, const void*, const hsa_ext_image_region_t*)
+ATOLL_MISSING(hsa_ext_image_copy, hsa_agent_t, hsa_ext_image_t, const hsa_dim3_t*, hsa_ext_image_t, const hsa_dim3_t*,
+              const hsa_dim3_t*)
+ATOLL_MISSING(hsa_ext_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
+              hsa_access_permission_t, hsa_ext_image_t*)
+ATOLL_MISSING(hsa_ext_image_create_with_layout, hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
+              hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t, size_t, hsa_ext_image_t*)
+ATOLL_MISSING(hsa_ext_image_data_get_info, hsa_agent_t, const hsa_ext_image_descriptor_t*, hsa_access_permission_t,
+              hsa_ext_image_data_info_t*)
+ATOLL_MISSING(hsa_ext_image_data_get_info_with_layout, hsa_agent_t, const hsa_ext_image_descriptor_t*,
+              hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t, size_t, hsa_ext_image_data_info_t*)
+ATOLL_MISSING(hsa_ext_image_destroy, hsa_agent_t, hsa_ext_image_t)
+ATOLL_MISSING(hsa_ext_image_export, hsa_agent_t, hsa_ext_image_t, void*, size_t, size_t, const hsa_ext_image_region_t*)
+ATOLL_MISSING(hsa_ext_image_get_capability, hsa_agent_t, hsa_ext_image_geometry_t, const hsa_ext_image_format_t*,
+              uint32_t*)
+ATOLL_MISSING(hsa_ext_image_get_capability_with_layout, hsa_agent_t, hsa_ext_image_geometry_t,
+              const hsa_ext_image_format_t*, hsa_ext_image_data_layout_t, uint32_t*)
+ATOLL_MISSING(hsa_ext_image_import, hsa_agent_t, const void*, size_t, size_t, hsa_ext_image_t,
+              const hsa_ext_image_region_t*)
+ATOLL_MISSING(hsa_ext_sampler_create, hsa_agent_t, const hsa_ext_sampler_descriptor_t*, hsa_ext_sampler_t*)
+ATOLL_MISSING(hsa_ext_sampler_destroy, hsa_agent_t, hsa_ext_sampler_t)
+
+// Sharing buffers with graphics drivers, of which there is none.
+ATOLL_MISSING(hsa_amd_interop_map_buffer, uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**)
+ATOLL_MISSING(hsa_amd_interop_unmap_buffer, void*)
+
+// Tools that put themselves between a program and its queues.
+ATOLL_MISSING(hsa_amd_queue_intercept_create, hsa_agent_t, uint32_t, hsa_queue_type32_t,
+              void (*)(hsa_status_t, hsa_queue_t*, void*), void*, uint32_t, uint32_t, hsa_queue_t**)
+ATOLL_MISSING(hsa_amd_queue_intercept_register, hsa_queue_t*, hsa_amd_queue_intercept_handler, void*)
+ATOLL_MISSING(hsa_amd_runtime_queue_create_register, hsa_amd_runtime_queue_notifier, void*)
+
+// The finalizer, which compiles BRIG.
+ATOLL_MISSING(hsa_ext_program_add_module, hsa_ext_program_t, hsa_ext_module_t)
+ATOLL_MISSING(hsa_ext_program_create, hsa_machine_model_t, hsa_profile_t, hsa_default_float_rounding_mode_t,
+              const char*, hsa_ext_program_t*)
+ATOLL_MISSING(hsa_ext_program_destroy, hsa_ext_program_t)
+ATOLL_MISSING(hsa_ext_program_finalize, hsa_ext_program_t, hsa_isa_t, int32_t, hsa_ext_control_directives_t,
+              const char*, hsa_code_object_type_t, hsa_code_object_t*)
+ATOLL_MISSING(hsa_ext_program_get_info, hsa_ext_program_t, hsa_ext_program_info_t, void*)
+ATOLL_MISSING(hsa_ext_program_iterate_modules, hsa_ext_program_t,
+              hsa_status_t (*)(hsa_ext_program_t, hsa_ext_module_t, void*), void*)
+
+// Symbols of unloaded code objects (deprecated; executables have them).
+ATOLL_MISSING(hsa_code_object_get_symbol, hsa_code_object_t, const char*, hsa_code_symbol_t*)
+ATOLL_MISSING(hsa_code_object_get_symbol_from_name, hsa_code_object_t, const char*, const char*, hsa_code_symbol_t*)
+ATOLL_MISSING(hsa_code_object_iterate_symbols, hsa_code_object_t,
+              hsa_status_t (*)(hsa_code_object_t, hsa_code_symbol_t, void*), void*)
+ATOLL_MISSING(hsa_code_symbol_get_info, hsa_code_symbol_t, hsa_code_symbol_info_t, void*)
+
+// Hardware counters and thread traces.
+ATOLL_MISSING(hsa_ven_amd_aqlprofile_error_string, const char**)
+ATOLL_MISSING(hsa_ven_amd_aqlprofile_get_info, const hsa_ven_amd_aqlprofile_profile_t*,
+              hsa_ven_amd_aqlprofile_info_type_t, void*)
+ATOLL_MISSING(hsa_ven_amd_aqlprofile_iterate_data, const hsa_ven_amd_aqlprofile_profile_t*,
+              hsa_ven_amd_aqlprofile_data_callback_t, void*)
+ATOLL_MISSING(hsa_ven_amd_aqlprofile_legacy_get_pm4, const hsa_ext_amd_aql_pm4_packet_t*, void*)
+ATOLL_MISSING(hsa_ven_amd_aqlprofile_read, const hsa_ven_amd_aqlprofile_profile_t*, hsa_ext_amd_aql_pm4_packet_t*)
+ATOLL_MISSING(hsa_ven_amd_aqlprofile_start, hsa_ven_amd_aqlprofile_profile_t*, hsa_ext_amd_aql_pm4_packet_t*)
+ATOLL_MISSING(hsa_ven_amd_aqlprofile_stop, const hsa_ven_amd_aqlprofile_profile_t*, hsa_ext_amd_aql_pm4_packet_t*)
+ATOLL_MISSING(hsa_ven_amd_aqlprofile_validate_event, hsa_agent_t, const hsa_ven_amd_aqlprofile_event_t*, bool*)
+
+uint32_t hsa_ven_amd_aqlprofile_version_major() { return 0; }
+uint32_t hsa_ven_amd_aqlprofile_version_minor() { return 0; }
