@@ -89,29 +89,45 @@ constexpr bool flushes_outputs(Denormals denormals) {
   return denormals == Denormals::flush_in_out || denormals == Denormals::allow_in;
 }
 
+/// The sum's NaN as the GPU chooses it, where `sum` of the operands is one: the first operand that is a NaN, made
+/// quiet, else the positive default NaN (x86's is negative).
+template <std::floating_point Float>
+Float nan_of_sum(Float a, Float b) {
+  using Word = std::conditional_t<sizeof(Float) == 8, uint64_t, uint32_t>;
+  constexpr Word quiet = Word{1} << (sizeof(Float) == 8 ? 51 : 22);
+  constexpr Word default_nan = sizeof(Float) == 8 ? Word(0x7FF8'0000'0000'0000) : Word(0x7FC0'0000);
+  if (a != a) return std::bit_cast<Float>(std::bit_cast<Word>(a) | quiet);
+  if (b != b) return std::bit_cast<Float>(std::bit_cast<Word>(b) | quiet);
+  return std::bit_cast<Float>(default_nan);
+}
+
 template <std::floating_point Float>
 Float add(Float a, Float b, Denormals denormals) {
   if (flushes_inputs(denormals)) a = flushed(a), b = flushed(b);
   const Float sum = a + b;
+  if (sum != sum) return nan_of_sum(a, b);
   return flushes_outputs(denormals) ? flushed(sum) : sum;
 }
 
+// Sums of 16-bit floats are made in single precision and rounded once more, which does no harm: it has more than
+// twice their bits.
 inline uint32_t add_f16_pair(uint32_t a, uint32_t b) {
-  const auto half = [](uint32_t bits) { return std::bit_cast<_Float16>(static_cast<uint16_t>(bits)); };
+  const auto wide = [](uint32_t bits) {
+    return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
+  };
   const auto sum = [&](uint32_t x, uint32_t y) {
-    return uint32_t{std::bit_cast<uint16_t>(static_cast<_Float16>(half(x) + half(y)))};
+    const float exact = add(wide(x), wide(y), Denormals::allow_in_out);
+    return uint32_t{std::bit_cast<uint16_t>(static_cast<_Float16>(exact))};
   };
   return sum(a, b) | sum(a >> 16, b >> 16) << 16;
 }
 
+/// A bfloat16 is the upper half of a float.
 inline uint32_t add_bf16_pair(uint32_t a, uint32_t b) {
-  // The upper 16 bits of a float are the bfloat16 nearest to zero; its sum is rounded once more, which does no harm
-  // as a float has more than twice the bits.
   const auto sum = [](uint32_t x, uint32_t y) {
-    const float exact = std::bit_cast<float>(x << 16) + std::bit_cast<float>(y << 16);
+    const float exact = add(std::bit_cast<float>(x << 16), std::bit_cast<float>(y << 16), Denormals::allow_in_out);
     const auto word = std::bit_cast<uint32_t>(exact);
-    if (exact != exact) return word >> 16 | 0x40;  // stays a NaN
-    return (word + 0x7FFF + (word >> 16 & 1)) >> 16;
+    return exact != exact ? word >> 16 : (word + 0x7FFF + (word >> 16 & 1)) >> 16;
   };
   return sum(a, b) | sum(a >> 16, b >> 16) << 16;
 }
