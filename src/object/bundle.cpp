@@ -259,7 +259,7 @@ Result<FoundCodeObject> choose_code_object(const FoundCodeObjects& found, const 
               targets_of(found));
 }
 
-Result<target::GpuModel> choose_gpu(const FoundCodeObjects& found) {
+Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
   // The usual settings before others; within them the usual GPU before the catalogue's order.
   constexpr std::string_view usual = "gfx90a";
   for (const std::string_view settings :
@@ -269,15 +269,19 @@ Result<target::GpuModel> choose_gpu(const FoundCodeObjects& found) {
       names.push_back(fmt::format("{}{}", product.name, settings));
     for (const std::string& name : names) {
       auto model = target::find_gpu(name);
-      if (model && choose_code_object(found, model->target)) return model;
+      if (!model) continue;
+      const auto fits = [&](const FoundCodeObjects& file) {
+        return choose_code_object(file, model->target).has_value();
+      };
+      if (std::ranges::all_of(files, fits)) return model;
     }
   }
-  if (found.code_objects.empty()) return fail(ErrorKind::not_found, "there is no GPU code in it");
-  std::vector<std::string> gpus;
+  std::vector<std::string> targets, gpus;
+  for (const FoundCodeObjects& file : files) targets.push_back(targets_of(file));
   for (const target::Product& product : target::products())
     gpus.push_back(fmt::format("{} ({})", product.name, product.processor));
-  return fail(ErrorKind::incompatible, "its GPU code is for {}; no GPU that Atoll has runs that: {}", targets_of(found),
-              fmt::join(gpus, ", "));
+  return fail(ErrorKind::incompatible, "the GPU code is for {}; no GPU that Atoll has runs that: {}",
+              fmt::join(targets, " and for "), fmt::join(gpus, ", "));
 }
 
 }  // namespace Atoll::object

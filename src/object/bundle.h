@@ -45,11 +45,12 @@ support::Result<FoundCodeObjects> find_code_objects(std::span<const uint8_t> fil
 /// generic); the error lists the targets that the file has.
 support::Result<FoundCodeObject> choose_code_object(const FoundCodeObjects& found, const target::TargetId& gpu);
 
-/// A GPU for which choose_code_object finds something: the usual one if it fits, or else the first of the catalogue
-/// that does. The error says which targets the code is for and which GPUs there are.
-support::Result<target::GpuModel> choose_gpu(const FoundCodeObjects& found);
+/// A GPU for which choose_code_object finds something in every file of `files`: the usual one if it fits (or if
+/// there is no file), or else the first of the catalogue that does. The error says which targets the code is for
+/// and which GPUs there are.
+support::Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files);
 
-/// The targets of the code objects, each once, in the order found: "gfx900, gfx90a:xnack-".
+/// The targets of its code objects, each once, in the order found: "gfx900, gfx90a:xnack-".
 std::string targets_of(const FoundCodeObjects& found);
 
 }  // namespace Atoll::object

@@ -1,0 +1,35 @@
+// tools: the atoll command. main.cpp takes the command line apart; each subcommand is a file of its own that
+// declares its options and does its work.
+//
+// Errors are one line on standard error, "atoll: ..."; the exit code is 2 for a command line that makes no sense and
+// 1 for a failure.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace Atoll::tools {
+
+/// What the command line asked for, once it is taken apart.
+struct Invocation {
+  std::function<support::Result<int>()> work;  ///< of the subcommand that was named; gives the exit code
+  std::vector<std::string> after_dashes;       ///< what stood behind "--", in `atoll run` the program
+};
+
+// Each adds its subcommand to `app`; when the command line names it, `invocation.work` is set.
+void add_gpus(CLI::App& app, Invocation& invocation);
+void add_run(CLI::App& app, Invocation& invocation);
+
+/// A usage error that a subcommand finds itself: exit code 2.
+[[nodiscard]] inline std::unexpected<support::Error> wrong_usage(std::string message) {
+  return std::unexpected(support::Error{support::ErrorKind::invalid_argument, std::move(message)});
+}
+
+}  // namespace Atoll::tools

@@ -1,0 +1,35 @@
+// tools: what the subcommands need besides the option parser's own: usage lines in words, and checks of values whose
+// complaints a person can read.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace Atoll::tools {
+
+/// Help as usual, under this usage line.
+inline std::shared_ptr<CLI::Formatter> with_usage(std::string line) {
+  class Formatter : public CLI::Formatter {
+   public:
+    explicit Formatter(std::string usage) : usage_(std::move(usage)) {}
+    std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+
+   private:
+    std::string usage_;
+  };
+  return std::make_shared<Formatter>(std::move(line));
+}
+
+/// Accepts numbers above zero.
+inline CLI::Validator positive() {
+  return {[](std::string& text) -> std::string {
+            double value = 0;
+            if (CLI::detail::lexical_cast(text, value) && value > 0) return {};
+            return "'" + text + "' is not a number above 0";
+          },
+          ""};
+}
+
+}  // namespace Atoll::tools

@@ -1,0 +1,137 @@
+// `atoll run`: which GPU a program gets, what it sees, and what comes back of it. The runtime itself is not needed: a
+// copy of the command is put beside an empty file of the runtime's name, and ordinary programs are run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "object/compiled.h"
+#include "support/command.h"
+
+namespace Atoll {
+namespace {
+
+using testing::HasSubstr;
+
+class RunCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    namespace fs = std::filesystem;
+    fs::create_directories(directory.path() / "bin");
+    fs::create_directories(directory.path() / "lib");
+    fs::copy_file(ATOLL_COMMAND, directory.path() / "bin/atoll");
+    test::write_file(directory / "lib/libhsa-runtime64.so.1", "");
+  }
+
+  test::CommandResult run(const std::string& arguments) const {
+    return test::run_command(fmt::format("{}/bin/atoll run {} 2>&1", directory.path().string(), arguments));
+  }
+
+  /// Compiles C and puts an offload bundle with code for `targets` into the result, as hipcc would, but without
+  /// linking the HIP runtime.
+  std::string compile(const std::string& name, const std::vector<std::string>& targets, const std::string& source,
+                      const std::string& options = "") const {
+    std::string ids = "host-x86_64-unknown-linux", inputs = "-input=/dev/null";
+    for (const std::string& target : targets) {
+      test::compile_code_object("clang-15", 4, target, directory / (target + ".co"));
+      ids += ",hipv4-amdgcn-amd-amdhsa--" + target;
+      inputs += fmt::format(" -input={}.co", target);
+    }
+    test::write_file(directory / (name + ".c"), source);
+    const auto compiled = test::run_command(
+        fmt::format("cd {0} && clang-offload-bundler-19 -type=o -targets={1} {2} -output=bundle 2>&1 && "
+                    "clang-19 {3}.c {4} -o {3} 2>&1 && llvm-objcopy-22 --add-section=.hip_fatbin=bundle {3} 2>&1",
+                    directory.path().string(), ids, inputs, name, options));
+    EXPECT_EQ(compiled.exit_code, 0) << compiled.output;
+    return directory / name;
+  }
+
+  std::string program(const std::string& name, const std::vector<std::string>& targets) const {
+    return compile(
+        name, targets,
+        "#include <stdio.h>\n#include <stdlib.h>\nint main(void) { return puts(getenv(\"ATOLL_GPU\")) < 0; }\n");
+  }
+
+  test::TemporaryDirectory directory;
+};
+
+TEST_F(RunCommand, ExitCodesAndSignalsAreThePrograms) {
+  EXPECT_EQ(run("-- true").exit_code, 0);
+  EXPECT_EQ(run("-- sh -c 'exit 42'").exit_code, 42);
+  EXPECT_EQ(run("-- sh -c 'kill -TERM $$'").exit_code, 128 + 15);
+}
+
+TEST_F(RunCommand, StreamsAndArgumentsPassThrough) {
+  const auto echoed = test::run_command(
+      fmt::format("echo in | {}/bin/atoll run -- sh -c 'cat; echo \"$@\"; echo err >&2' x --gpu -- 'a b' 2>{}",
+                  directory.path().string(), directory / "err"));
+  EXPECT_EQ(echoed.output, "in\n--gpu -- a b\n");
+  EXPECT_EQ(test::run_command("cat " + (directory / "err")).output, "err\n");
+  EXPECT_EQ(run("echo without dashes --gpu").output, "without dashes --gpu\n");
+}
+
+TEST_F(RunCommand, TellsTheRuntimeWhatWasAskedFor) {
+  const std::string show = " -- sh -c 'echo $ATOLL_GPU,$ATOLL_STATS,$ATOLL_TIMEOUT,$ATOLL_THREADS'";
+  EXPECT_EQ(run("--gpu mi100" + show).output, "mi100:sramecc+:xnack-,,,\n");
+  EXPECT_EQ(run("--gpu gfx906:xnack+ --stats --timeout 2.5 --threads 3" + show).output,
+            "mi50:sramecc+:xnack+,1,2.5,3\n");
+  EXPECT_EQ(run(show).output, "mi250x:sramecc+:xnack-,,,\n");
+}
+
+TEST_F(RunCommand, TheRuntimesDirectoryComesFirst) {
+  EXPECT_EQ(test::run_command(fmt::format("LD_LIBRARY_PATH=/opt/x {}/bin/atoll run -- sh -c 'echo $LD_LIBRARY_PATH'",
+                                          directory.path().string()))
+                .output,
+            fmt::format("{}/lib:/opt/x\n", std::filesystem::canonical(directory.path()).string()));
+}
+
+TEST_F(RunCommand, ChoosesAGpuForTheProgramsOwnCode) {
+  EXPECT_EQ(run("-- " + program("one", {"gfx906"})).output, "mi50:sramecc+:xnack-\n");
+  EXPECT_EQ(run("-- " + program("several", {"gfx900", "gfx908:xnack+", "gfx90a:xnack-"})).output,
+            "mi250x:sramecc+:xnack-\n");
+  EXPECT_EQ(run("-- " + program("replay", {"gfx90a:xnack+"})).output, "mi250x:sramecc+:xnack+\n");
+  EXPECT_EQ(run("--gpu vega64 -- " + program("wish", {"gfx906"})).output, "vega64:xnack-\n");
+}
+
+TEST_F(RunCommand, ChoosesAGpuForTheLibrariesOfAProgramWithoutCode) {
+  compile("libkernels.so", {"gfx908"}, "void use(void) {}\n", "-shared -Wl,-soname,libkernels.so");
+  test::write_file(directory / "plain.c",
+                   "#include <stdio.h>\n#include <stdlib.h>\nvoid use(void);\n"
+                   "int main(void) { use(); return puts(getenv(\"ATOLL_GPU\")) < 0; }\n");
+  const auto compiled = test::run_command(
+      fmt::format("cd {0} && clang-19 plain.c -o plain libkernels.so -Wl,-rpath,{0} 2>&1", directory.path().string()));
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  EXPECT_EQ(run("-- " + (directory / "plain")).output, "mi100:sramecc+:xnack-\n");
+}
+
+TEST_F(RunCommand, SaysWhichTargetsAndGpusThereAreWhenNoneFits) {
+  const auto refused = run("-- " + program("foreign", {"gfx1030", "gfx803"}));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.output, testing::StartsWith("atoll: "));
+  EXPECT_THAT(refused.output, testing::AllOf(HasSubstr("gfx1030"), HasSubstr("gfx803"), HasSubstr("mi250x (gfx90a)")));
+}
+
+TEST_F(RunCommand, FailuresAreOneLineAndExitCode1) {
+  struct Case {
+    const char *arguments, *message;
+  };
+  for (const auto& [arguments, message] :
+       {Case{"-- no-such-program", "there is no program no-such-program in PATH"},
+        Case{"-- ./no-such-program", "there is no program ./no-such-program"}, Case{"-- /tmp", "/tmp: Is a directory"},
+        Case{"--gpu mi9000 -- true", "there is no GPU 'mi9000'"},
+        Case{"--gpu gfx1100 -- true", "no GPU with the processor gfx1100 yet"}}) {
+    SCOPED_TRACE(arguments);
+    const auto failed = run(arguments);
+    EXPECT_EQ(failed.exit_code, 1);
+    EXPECT_THAT(failed.output, testing::StartsWith("atoll: "));
+    EXPECT_THAT(failed.output, HasSubstr(message));
+    EXPECT_EQ(std::ranges::count(failed.output, '\n'), 1) << failed.output;
+  }
+  std::filesystem::remove(directory / "lib/libhsa-runtime64.so.1");
+  EXPECT_THAT(run("-- true").output, HasSubstr("is the installation complete?"));
+}
+
+}  // namespace
+}  // namespace Atoll
