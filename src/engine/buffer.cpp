@@ -1,0 +1,365 @@
+// engine: MUBUF and MTBUF instructions: memory behind a buffer resource.
+//
+// An address is made of the resource's base, a scalar offset, an index times the stride, and an offset; in a swizzled
+// buffer the records are interleaved by dwords. Scratch of GFX9 up to gfx90a is such a buffer, indexed by the lane.
+// What lies outside the buffer reads as 0 and is not written.
+// Source: ISA guides of GFX9, "Buffer Addressing" and "Range Checking"; Mesa's notes on NUM_RECORDS for its unit.
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "engine/buffer_resource.h"
+#include "engine/lane_memory.h"
+#include "engine/prepare.h"
+#include "engine/vector.h"
+#include "isa/table.h"
+#include "semantics/buffer_format.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using isa::Opcode;
+using machine::Fault;
+using semantics::MemoryAccess;
+using semantics::wave_lanes;
+
+// MemoryOp::bits. `address` holds the index and the offset, those that there are; `result` a constant scalar offset.
+constexpr uint8_t has_index = 1, has_offset = 2, has_scalar_offset = 4, returns = 8;
+
+constexpr uint32_t swizzled_element = 4;  ///< bytes that stay together in a swizzled buffer of GFX9
+
+/// Where the lanes' elements are.
+struct Places {
+  LaneAddresses addresses;
+  uint32_t word_stride = linear;
+  uint64_t inside = 0;                 ///< lanes whose element is in the buffer whole
+  uint8_t words_inside[wave_lanes]{};  ///< of the others: how many of its dwords are
+};
+
+uint32_t scalar_offset_of(const Wave& wave, const MemoryOp& m) {
+  return (m.bits & has_scalar_offset) != 0 ? wave.scalar[m.scalar_offset] : m.result;
+}
+
+void find_places(const Wave& wave, const MemoryOp& m, const Run& run, const BufferResource& resource, unsigned bytes,
+                 Places& places) {
+  static constexpr Row zeros{};
+  const Row* next = rows_at(run, RowBase::vgpr, m.address);
+  const Row& indices = (m.bits & has_index) != 0 ? *next++ : zeros;
+  const Row& offsets = (m.bits & has_offset) != 0 ? *next : zeros;
+  const uint32_t scalar_offset = scalar_offset_of(wave, m);
+  const uint64_t base = resource.base + scalar_offset;
+  const uint32_t index_stride = resource.index_stride();
+  const bool structured = (m.bits & has_index) != 0 && resource.stride != 0;
+  if (resource.swizzled) places.word_stride = swizzled_element * index_stride;
+
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const uint64_t offset = uint64_t{offsets[lane]} + static_cast<uint32_t>(m.offset);
+    const uint64_t index = uint64_t{indices[lane]} + (resource.add_thread_id ? lane : 0);
+    uint64_t distance = index * resource.stride + offset;
+    if (resource.swizzled) {
+      distance =
+          (index / index_stride * resource.stride + offset / swizzled_element * swizzled_element) * index_stride +
+          index % index_stride * swizzled_element + offset % swizzled_element;
+    }
+    places.addresses.of[lane] = base + distance;
+
+    uint64_t left = 0;  // bytes from the element's first to the buffer's end
+    if (structured) {
+      left = index < resource.num_records ? bytes : 0;
+    } else {
+      const uint64_t begin = (resource.swizzled ? offset : distance) + scalar_offset;
+      left = begin < resource.num_records ? resource.num_records - begin : 0;
+    }
+    places.inside |= uint64_t{left >= bytes} << lane;
+    places.words_inside[lane] = static_cast<uint8_t>(std::min<uint64_t>(left, bytes) / 4);
+  }
+}
+
+/// Scratch has a buffer of its own: an address in it that is not the wave's is an overflow, not merely out of range.
+bool check_scratch(Wave& wave, const MicroOp& op, const BufferResource& resource, const Places& places, uint64_t lanes,
+                   unsigned bytes) {
+  if (!resource.swizzled || !resource.add_thread_id || wave.scratch == nullptr) return true;
+  const auto begin = reinterpret_cast<uint64_t>(wave.scratch);
+  const uint64_t size = uint64_t{wave.scratch_bytes_per_lane} * wave.wave_size;
+  const uint64_t last = (bytes + 3) / 4 * uint64_t{places.word_stride} - places.word_stride;
+  uint64_t outside = 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const uint64_t distance = places.addresses.of[lane] - begin;
+    outside |= uint64_t{distance >= size || distance + last >= size} << lane;
+  }
+  outside &= lanes;
+  if (outside == 0) [[likely]]
+    return true;
+  const auto lane = static_cast<unsigned>(__builtin_ctzll(outside));
+  const uint64_t address = (places.addresses.of[lane] - begin) / wave.wave_size;
+  fault(wave, op.origin->pc, Fault::Kind::scratch_overflow,
+        fmt::format("private address {:#x}, but the wave has {:#x} bytes of scratch for each lane", address,
+                    wave.scratch_bytes_per_lane),
+        address, semantics::memory_access(op.origin->instruction.opcode).kind != MemoryAccess::Kind::load, lane);
+  return false;
+}
+
+/// Calls `access(addresses, lanes, word_stride)` for the lanes whose element can be moved at once, and for each of the
+/// others with a buffer in the place of its element: the dwords outside the buffer, or an unaligned element of a
+/// swizzled buffer, which lies in pieces.
+template <typename Access>
+void visit(const BufferResource& resource, const Places& places, uint64_t exec, unsigned bytes, bool writes,
+           const Access& access) {
+  uint64_t whole = places.inside;
+  if (resource.swizzled && bytes > 1) {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+      const bool split = places.addresses.of[lane] % 4 != 0 && places.addresses.of[lane] % 4 + bytes > 4;
+      whole &= ~(uint64_t{split} << lane);
+    }
+  }
+  whole &= exec;
+  if (whole != 0) access(places.addresses, whole, places.word_stride);
+  for_each_lane(exec & ~whole, [&](unsigned lane) {
+    alignas(16) uint8_t buffer[16]{};
+    const unsigned count = (places.inside >> lane & 1) != 0 ? bytes : places.words_inside[lane] * 4u;
+    const auto byte = [&](unsigned i) {
+      const uint64_t address = places.addresses.of[lane] + i;
+      if (!resource.swizzled) return reinterpret_cast<uint8_t*>(address);
+      // From the dword that the element begins in, `passed` dwords on.
+      const uint64_t passed = address / 4 - places.addresses.of[lane] / 4;
+      return reinterpret_cast<uint8_t*>(address - passed * 4 + passed * places.word_stride);
+    };
+    for (unsigned i = 0; i < count; ++i) buffer[i] = *byte(i);
+    LaneAddresses addresses;
+    addresses.of[lane] = reinterpret_cast<uint64_t>(buffer);
+    access(addresses, uint64_t{1} << lane, linear);
+    for (unsigned i = 0; writes && i < count; ++i) *byte(i) = buffer[i];
+  });
+}
+
+/// Loads and stores without format.
+bool transfer(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  Places places;
+  find_places(wave, m, run, resource, access.bytes, places);
+  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
+  visit(resource, places, exec, access.bytes, access.kind == MemoryAccess::Kind::store,
+        [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
+          m.transfer(addresses, lanes, word_stride, rows_at(run, m.data_base, m.data));
+        });
+  return true;
+}
+
+bool atomic(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  Places places;
+  find_places(wave, m, run, resource, access.bytes, places);
+  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
+  Row* data = rows_at(run, m.data_base, m.data);
+  Row* result = (m.bits & returns) != 0 ? data : nullptr;
+  const uint64_t lanes = exec & places.inside;
+  uint64_t low_bits = 0;
+  for_each_lane(lanes, [&](unsigned lane) { low_bits |= places.addresses.of[lane]; });
+  if (low_bits % access.bytes != 0) {
+    fault(wave, op.origin->pc, Fault::Kind::memory,
+          fmt::format("an atomic of {} bytes must be aligned to them", access.bytes),
+          places.addresses.of[__builtin_ctzll(lanes)], true, static_cast<unsigned>(__builtin_ctzll(lanes)));
+    return false;
+  }
+  m.atomic(places.addresses, lanes, data, data + access.words(), result,
+           semantics::memory_atomic_denormals(access.operation, access.bytes));
+  for_each_lane(exec & ~lanes, [&](unsigned lane) {
+    for (unsigned word = 0; result != nullptr && word < access.words(); ++word) result[word][lane] = 0;
+  });
+  return true;
+}
+
+// --- Formats --------------------------------------------------------------------------------------------------------
+
+/// Component i of a lane, from or to the registers: a register each, or half of one.
+uint32_t component(const MemoryAccess& access, const semantics::BufferFormat& format, const Row* data, unsigned lane,
+                   unsigned i) {
+  if (!access.is_d16) return data[i][lane];
+  const bool high = access.half == MemoryAccess::Half::high || i % 2 != 0;
+  return semantics::widen_component(format, static_cast<uint16_t>(data[i / 2][lane] >> (high ? 16 : 0)));
+}
+void set_component(const MemoryAccess& access, const semantics::BufferFormat& format, Row* data, unsigned lane,
+                   unsigned i, uint32_t value) {
+  if (!access.is_d16) {
+    data[i][lane] = value;
+    return;
+  }
+  const bool high = access.half == MemoryAccess::Half::high || i % 2 != 0;
+  const uint32_t half = semantics::narrow_component(format, value);
+  uint32_t& word = data[i / 2][lane];
+  word = high ? (word & 0xFFFF) | half << 16 : (word & 0xFFFF0000) | half;
+}
+
+bool formatted(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const isa::Instruction& instruction = op.origin->instruction;
+  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  const bool typed = instruction.encoding == isa::Encoding::mtbuf;
+  const uint8_t data_format = typed ? instruction.data_format : resource.data_format();
+  const uint8_t number_format = typed ? instruction.number_format : resource.number_format();
+  const auto format = semantics::buffer_format(data_format, number_format);
+  if (!format) {
+    fault(wave, op.origin->pc, Fault::Kind::illegal_instruction,
+          fmt::format("{}: there is no buffer format with data format {} and number format {}",
+                      isa::row(instruction.opcode).name, data_format, number_format));
+    return false;
+  }
+  Places places;
+  find_places(wave, m, run, resource, format->bytes, places);
+  if (!check_scratch(wave, op, resource, places, exec, format->bytes)) return false;
+  Row* data = rows_at(run, m.data_base, m.data);
+  const bool store = access.kind == MemoryAccess::Kind::store;
+  for_each_lane(exec, [&](unsigned lane) {
+    const bool inside = (places.inside >> lane & 1) != 0;
+    auto* memory = reinterpret_cast<uint8_t*>(places.addresses.of[lane]);
+    // A swizzled buffer keeps the element's dwords apart.
+    uint8_t element[16]{};
+    const auto piece = [&](unsigned at) { return memory + at / 4 * uint64_t{places.word_stride} + at % 4; };
+    std::array<uint32_t, 4> components{};
+    if (store) {
+      if (!inside) return;
+      for (unsigned i = 0; i < access.components; ++i) components[i] = component(access, *format, data, lane, i);
+      semantics::write_components(*format, components, element);
+      for (unsigned at = 0; at < format->bytes; ++at) *piece(at) = element[at];
+      return;
+    }
+    if (inside) {
+      for (unsigned at = 0; at < format->bytes; ++at) element[at] = *piece(at);
+      components = semantics::read_components(*format, element);
+      if (!typed) components = semantics::select_components(*format, components, resource.word3);
+    }
+    for (unsigned i = 0; i < access.components; ++i) set_component(access, *format, data, lane, i, components[i]);
+  });
+  return true;
+}
+
+// --- Between memory and LDS -----------------------------------------------------------------------------------------
+
+/// The LDS address of a lane: M0[15:0] + the instruction's offset + 4 for each lane; null outside LDS.
+uint8_t* lds_place(const Wave& wave, const MemoryOp& m, unsigned lane) {
+  const machine::WorkGroup& group = *wave.work_group;
+  const uint32_t address = (wave.scalar[isa::scalar::m0] & 0xFFFF) + static_cast<uint32_t>(m.offset) + lane * 4;
+  return uint64_t{address} + 4 <= group.lds_bytes ? group.lds + address : nullptr;
+}
+
+bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  Places places;
+  find_places(wave, m, run, resource, access.bytes, places);
+  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
+  Row* rows = run.temporary;
+  visit(resource, places, exec, access.bytes, false,
+        [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
+          m.transfer(addresses, lanes, word_stride, rows);
+        });
+  for_each_lane(exec, [&](unsigned lane) {
+    if (uint8_t* place = lds_place(wave, m, lane)) std::memcpy(place, &rows[0][lane], 4);
+  });
+  return true;
+}
+
+/// buffer_store_lds_dword
+bool store_from_lds(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  Places places;
+  find_places(wave, m, run, resource, 4, places);
+  if (!check_scratch(wave, op, resource, places, exec, 4)) return false;
+  for_each_lane(exec & places.inside, [&](unsigned lane) {
+    uint32_t value = 0;
+    if (const uint8_t* place = lds_place(wave, m, lane)) std::memcpy(&value, place, 4);
+    std::memcpy(reinterpret_cast<void*>(places.addresses.of[lane]), &value, 4);
+  });
+  return true;
+}
+
+void nothing(Wave&, const MicroOp&, Run&) {}
+
+}  // namespace
+
+Handler prepare_buffer(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  switch (instruction.opcode) {
+    case Opcode::buffer_wbl2:  // memory is coherent: no cache to write back or invalidate
+    case Opcode::buffer_inv:
+    case Opcode::buffer_invl2:
+    case Opcode::buffer_wbinvl1:
+    case Opcode::buffer_wbinvl1_vol:
+      return step<nothing>;
+    default:
+      break;
+  }
+  if (instruction.tfe || instruction.addr64) return nullptr;  // partially resident textures; GFX6 and GFX7
+
+  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  MemoryOp& m = p.op.memory;
+  m.pc = p.origin.pc;
+  m.offset = instruction.offset;
+  m.bits = static_cast<uint8_t>((instruction.idxen ? has_index : 0) | (instruction.offen ? has_offset : 0));
+  m.address = m.data = m.data2 = m.result = 0;
+  m.data_base = RowBase::vgpr;
+
+  // Operands: data (not for LDS), vector address, resource, scalar offset.
+  unsigned at = 0;
+  while (at < instruction.operand_count && instruction.operands[at].kind != isa::OperandKind::scalar) ++at;
+  if (at == 0 || at + 1 >= instruction.operand_count || instruction.operands[at].words != 4) return nullptr;
+  m.scalar_base = static_cast<uint8_t>(instruction.operands[at].reg);
+  const isa::Operand& scalar_offset = instruction.operands[at + 1];
+  if (const auto value = constant_value(scalar_offset)) {
+    m.result = static_cast<uint32_t>(*value);
+  } else if (scalar_offset.kind == isa::OperandKind::scalar) {
+    m.scalar_offset = static_cast<uint8_t>(scalar_offset.reg);
+    m.bits |= has_scalar_offset;
+  } else {
+    return nullptr;
+  }
+  const isa::Operand& address = instruction.operands[at - 1];
+  if (address.kind == isa::OperandKind::vgpr) m.address = row_offset(address);
+  if ((m.bits & (has_index | has_offset)) != 0 && address.kind != isa::OperandKind::vgpr) return nullptr;
+  if (at >= 2) {
+    m.data_base = row_base(instruction.operands[0]);
+    m.data = row_offset(instruction.operands[0]);
+  }
+  if (instruction.destinations != 0) m.bits |= returns;
+
+  if (access.kind == MemoryAccess::Kind::store_from_lds) return step_or_stop<store_from_lds>;
+  if (access.components != 0) return instruction.lds || at < 2 ? nullptr : step_or_stop<formatted>;
+  switch (access.kind) {
+    case MemoryAccess::Kind::load:
+    case MemoryAccess::Kind::store:
+      m.transfer = transfer_function(access);
+      if (m.transfer == nullptr) return nullptr;
+      if (instruction.lds) return access.bytes <= 4 ? step_or_stop<load_to_lds> : nullptr;
+      return at >= 2 ? step_or_stop<transfer> : nullptr;
+    case MemoryAccess::Kind::atomic:
+      m.atomic = atomic_function(access.operation, access.bytes, true);
+      return m.atomic != nullptr && at >= 2 ? step_or_stop<atomic> : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace Atoll::engine

@@ -1,0 +1,174 @@
+// engine: what steers a wave: branches, calls, barriers, waits, traps and messages.
+//
+// Branches are where a wave that has run long is given back, so that the others get on: every loop has one.
+#include <fmt/format.h>
+
+#include "engine/prepare.h"
+#include "machine/signal.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using isa::Opcode;
+using machine::WaveState;
+
+bool always(const Wave&) { return true; }
+bool never(const Wave&) { return false; }
+bool scc0(const Wave& wave) { return !wave.scc; }
+bool scc1(const Wave& wave) { return wave.scc; }
+bool vccz(const Wave& wave) { return wave.vcc() == 0; }
+bool vccnz(const Wave& wave) { return wave.vcc() != 0; }
+bool execz(const Wave& wave) { return wave.exec() == 0; }
+bool execnz(const Wave& wave) { return wave.exec() != 0; }
+
+template <bool (*Condition)(const Wave&)>
+void branch(Wave& wave, const MicroOp* op, Run& run) {
+  const bool taken = Condition(wave);
+  if (++run.instructions >= run.limit) [[unlikely]] {
+    return stop(wave, WaveState::ready, taken ? op->branch.target_pc : op->branch.next_pc);
+  }
+  op = taken ? op->branch.target : op + 1;
+  [[clang::musttail]] return handler_of(op)(wave, op, run);
+}
+
+void call(Wave& wave, const MicroOp* op, Run& run) {
+  wave.set_scalar64(op->mask_out, op->branch.next_pc);
+  [[clang::musttail]] return branch<always>(wave, op, run);
+}
+
+/// s_setpc_b64 and s_swappc_b64: to the address in a register pair.
+template <bool link>
+void jump(Wave& wave, const MicroOp* op, Run& run) {
+  const uint64_t target = wave.scalar64(op->mask_in) & ~uint64_t{3};
+  if constexpr (link) wave.set_scalar64(op->mask_out, op->branch.next_pc);
+  if (++run.instructions >= run.limit) [[unlikely]] {
+    return stop(wave, WaveState::ready, target);
+  }
+  op = run.code->find(target);
+  [[clang::musttail]] return handler_of(op)(wave, op, run);
+}
+
+void get_pc(Wave& wave, const MicroOp& op, Run&) { wave.set_scalar64(op.mask_out, op.branch.next_pc); }
+
+void nothing(Wave&, const MicroOp&, Run&) {}
+
+void end_program(Wave& wave, const MicroOp* op, Run& run) {
+  ++run.instructions;
+  stop(wave, WaveState::ended, op->branch.next_pc);
+}
+
+void barrier(Wave& wave, const MicroOp* op, Run& run) {
+  ++run.instructions;
+  stop(wave, WaveState::at_barrier, op->branch.next_pc);
+}
+
+/// s_sleep is what spinning waves do: the others go first.
+void sleep(Wave& wave, const MicroOp* op, Run& run) {
+  ++run.instructions;
+  stop(wave, WaveState::ready, op->branch.next_pc);
+}
+
+/// User guide, "Trap Handler ABI" (code objects V3 and later): 2 is llvm.trap, which ends the dispatch and puts its
+/// queue in the error state; 3 is llvm.debugtrap, which goes on when no debugger is there.
+bool trap(Wave& wave, const MicroOp& op, Run&) {
+  const unsigned id = op.origin->instruction.immediate & 0xFF;
+  if (id == 3) return true;
+  fault(wave, op.origin->pc, machine::Fault::Kind::abort,
+        id == 2 ? "s_trap 2 (the kernel called abort, or a check in it failed)"
+                : fmt::format("s_trap {}: no trap handler has this number", id));
+  return false;
+}
+
+/// Message 1 is an interrupt to the host: somebody may be waiting for a signal that the kernel has just changed.
+bool send_message(Wave& wave, const MicroOp& op, Run&) {
+  const unsigned message = op.origin->instruction.immediate & 0xF;
+  if (message == 1) {
+    machine::wake_waiters();
+    return true;
+  }
+  fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
+        fmt::format("s_sendmsg {:#x}: of the messages only the interrupt (1) is implemented",
+                    op.origin->instruction.immediate));
+  return false;
+}
+
+/// The first scalar register among the sources, for instructions that have only that one.
+bool set_source_register(Preparation& p) {
+  if (p.instruction.sources() == 0 || p.instruction.src(0).kind != isa::OperandKind::scalar) return false;
+  p.op.mask_in = static_cast<uint8_t>(p.instruction.src(0).reg);
+  return true;
+}
+
+}  // namespace
+
+Handler prepare_control(Preparation& p) {
+  BranchOp& branch_op = p.op.branch;
+  branch_op.next_pc = p.origin.pc + p.instruction.size;
+  branch_op.target_pc = branch_op.next_pc + static_cast<int64_t>(static_cast<int16_t>(p.instruction.immediate)) * 4;
+  branch_op.target = nullptr;
+  if (p.instruction.destinations != 0) p.op.mask_out = static_cast<uint8_t>(p.instruction.dst().reg);
+  const auto to_target = [&](Handler handler) {
+    branch_op.target = p.cache.find(branch_op.target_pc);
+    return handler;
+  };
+
+  switch (p.instruction.opcode) {
+    case Opcode::s_branch:
+      return to_target(branch<always>);
+    case Opcode::s_cbranch_scc0:
+      return to_target(branch<scc0>);
+    case Opcode::s_cbranch_scc1:
+      return to_target(branch<scc1>);
+    case Opcode::s_cbranch_vccz:
+      return to_target(branch<vccz>);
+    case Opcode::s_cbranch_vccnz:
+      return to_target(branch<vccnz>);
+    case Opcode::s_cbranch_execz:
+      return to_target(branch<execz>);
+    case Opcode::s_cbranch_execnz:
+      return to_target(branch<execnz>);
+    case Opcode::s_cbranch_cdbgsys:  // no debugger has set its conditions
+    case Opcode::s_cbranch_cdbguser:
+    case Opcode::s_cbranch_cdbgsys_or_user:
+    case Opcode::s_cbranch_cdbgsys_and_user:
+      return to_target(branch<never>);
+    case Opcode::s_call_b64:
+      return to_target(call);
+
+    case Opcode::s_setpc_b64:
+      return set_source_register(p) ? jump<false> : nullptr;
+    case Opcode::s_swappc_b64:
+      return set_source_register(p) ? jump<true> : nullptr;
+    case Opcode::s_getpc_b64:
+      return step<get_pc>;
+
+    case Opcode::s_endpgm:
+    case Opcode::s_endpgm_saved:
+      return end_program;
+    case Opcode::s_barrier:
+      return barrier;
+    case Opcode::s_sleep:
+      return sleep;
+    case Opcode::s_trap:
+      return step_or_stop<trap>;
+    case Opcode::s_sendmsg:
+      return step_or_stop<send_message>;
+
+    // Memory operations are done when their instruction is: there is nothing to wait for, no cache to write back and
+    // no priority or performance counter to set.
+    case Opcode::s_nop:
+    case Opcode::s_waitcnt:
+    case Opcode::s_setprio:
+    case Opcode::s_wakeup:
+    case Opcode::s_icache_inv:
+    case Opcode::s_incperflevel:
+    case Opcode::s_decperflevel:
+    case Opcode::s_ttracedata:
+      return step<nothing>;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace Atoll::engine

@@ -1,0 +1,364 @@
+// engine: FLAT, GLOBAL and SCRATCH instructions.
+//
+// A GLOBAL address is a host address. A FLAT address may lie in one of the two apertures instead, which its upper half
+// tells (machine/memory.h): then it is an offset in the work-group's LDS or in the lane's scratch. SCRATCH instructions
+// give the offset in scratch alone.
+//
+// Scratch is swizzled: dword n of all 64 lanes lies together, so that lanes that use the same private address use one
+// row of memory (user guide, "Address Spaces").
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "engine/lane_memory.h"
+#include "engine/prepare.h"
+#include "engine/vector.h"
+#include "machine/memory.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using machine::Fault;
+using semantics::MemoryAccess;
+using semantics::wave_lanes;
+
+constexpr uint32_t scratch_row = wave_lanes * 4;  ///< bytes from a lane's dword to its next
+
+// MemoryOp::bits
+constexpr uint8_t has_vector_address = 1, has_scalar_base = 2, returns = 4;
+
+Row* data_rows(const Run& run, const MemoryOp& m) { return rows_at(run, m.data_base, m.data); }
+Row* result_rows(const Run& run, const MemoryOp& m) {
+  return (m.bits & returns) != 0 ? rows_at(run, m.data_base, m.result) : nullptr;
+}
+
+/// 64-bit addresses in a VGPR pair, or a scalar base with 32-bit offsets.
+template <bool scalar_base>
+[[gnu::always_inline]] inline void global_addresses(const Wave& wave, const MemoryOp& m, const Run& run,
+                                                    LaneAddresses& addresses) {
+  const Row* rows = rows_at(run, RowBase::vgpr, m.address);
+  const auto offset = static_cast<uint64_t>(int64_t{m.offset});
+  if constexpr (scalar_base) {
+    const uint64_t base = wave.scalar64(m.scalar_base) + offset;
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) addresses.of[lane] = base + rows[0][lane];
+  } else {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+      addresses.of[lane] = (rows[0][lane] | uint64_t{rows[1][lane]} << 32) + offset;
+    }
+  }
+}
+
+template <bool scalar_base>
+void global_transfer(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return;
+  wave.pc = m.pc;
+  LaneAddresses addresses;
+  global_addresses<scalar_base>(wave, m, run, addresses);
+  m.transfer(addresses, exec, linear, data_rows(run, m));
+}
+
+/// Atomics must be aligned. A lane whose address is not ends the wave.
+bool check_aligned(Wave& wave, const MicroOp& op, const LaneAddresses& addresses, uint64_t lanes, unsigned bytes) {
+  uint64_t low_bits = 0;
+  for_each_lane(lanes, [&](unsigned lane) { low_bits |= addresses.of[lane]; });
+  if (low_bits % bytes == 0) return true;
+  unsigned lane = 0;
+  for_each_lane(lanes, [&](unsigned l) {
+    if (addresses.of[lane] % bytes == 0) lane = l;
+  });
+  fault(wave, op.origin->pc, Fault::Kind::memory, fmt::format("an atomic of {} bytes must be aligned to them", bytes),
+        addresses.of[lane], true, lane);
+  return false;
+}
+
+template <bool scalar_base>
+bool global_atomic(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  LaneAddresses addresses;
+  global_addresses<scalar_base>(wave, m, run, addresses);
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  if (!check_aligned(wave, op, addresses, exec, access.bytes)) return false;
+  m.atomic(addresses, exec, data_rows(run, m), rows_at(run, m.data_base, m.data2), result_rows(run, m),
+           semantics::memory_atomic_denormals(access.operation, access.bytes));
+  return true;
+}
+
+// --- Scratch --------------------------------------------------------------------------------------------------------
+
+[[gnu::always_inline]] inline uint64_t scratch_address(const Wave& wave, unsigned lane, uint32_t offset) {
+  return reinterpret_cast<uint64_t>(wave.scratch) + uint64_t{offset / 4} * scratch_row + lane * 4 + offset % 4;
+}
+
+/// Does `access(addresses, lanes, word_stride)` on the scratch of `lanes`, whose private addresses are `offsets`. An
+/// element that is not aligned to a dword and reaches over one lies in pieces: it goes through a buffer.
+template <typename Access>
+bool on_scratch(Wave& wave, const MicroOp& op, const uint32_t* offsets, uint64_t lanes, unsigned bytes, bool writes,
+                bool in_one_piece, const Access& access) {
+  LaneAddresses addresses;
+  uint64_t outside = 0, in_pieces = 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    addresses.of[lane] = scratch_address(wave, lane, offsets[lane]);
+    const bool split =
+        in_one_piece ? offsets[lane] % 4 + bytes > 4 : offsets[lane] % 4 != 0 && offsets[lane] % 4 + bytes > 4;
+    outside |= uint64_t{uint64_t{offsets[lane]} + bytes > wave.scratch_bytes_per_lane} << lane;
+    in_pieces |= uint64_t{split} << lane;
+  }
+  outside &= lanes;
+  in_pieces &= lanes;
+  if (outside != 0) [[unlikely]] {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(outside));
+    fault(wave, op.origin->pc, Fault::Kind::scratch_overflow,
+          fmt::format("private address {:#x}, but the wave has {:#x} bytes of scratch for each lane", offsets[lane],
+                      wave.scratch_bytes_per_lane),
+          offsets[lane], writes, lane);
+    return false;
+  }
+  if (in_pieces != lanes) access(addresses, lanes & ~in_pieces, scratch_row);
+  for_each_lane(in_pieces, [&](unsigned lane) {
+    alignas(16) uint8_t buffer[16];
+    const auto byte = [&](unsigned i) {
+      return reinterpret_cast<uint8_t*>(scratch_address(wave, lane, offsets[lane] + i));
+    };
+    for (unsigned i = 0; i < bytes; ++i) buffer[i] = *byte(i);
+    addresses.of[lane] = reinterpret_cast<uint64_t>(buffer);
+    access(addresses, uint64_t{1} << lane, linear);
+    for (unsigned i = 0; writes && i < bytes; ++i) *byte(i) = buffer[i];
+  });
+  return true;
+}
+
+void scratch_offsets(const Wave& wave, const MemoryOp& m, const Run& run, uint32_t* offsets) {
+  uint32_t base = static_cast<uint32_t>(m.offset);
+  if ((m.bits & has_scalar_base) != 0) base += wave.scalar[m.scalar_base];
+  if ((m.bits & has_vector_address) != 0) {
+    const Row& row = *rows_at(run, RowBase::vgpr, m.address);
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = base + row[lane];
+  } else {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = base;
+  }
+}
+
+bool scratch_transfer(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  alignas(64) uint32_t offsets[wave_lanes];
+  scratch_offsets(wave, m, run, offsets);
+  return on_scratch(wave, op, offsets, exec, access.bytes, access.kind == MemoryAccess::Kind::store, false,
+                    [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
+                      m.transfer(addresses, lanes, word_stride, data_rows(run, m));
+                    });
+}
+
+// --- FLAT -----------------------------------------------------------------------------------------------------------
+
+/// The lanes whose address is in an aperture.
+[[gnu::always_inline]] inline uint64_t lanes_in(uint32_t aperture, const LaneAddresses& addresses, uint64_t lanes) {
+  uint64_t found = 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    found |= uint64_t{static_cast<uint32_t>(addresses.of[lane] >> 32) == aperture} << lane;
+  }
+  return found & lanes;
+}
+
+[[gnu::always_inline]] inline bool any_in_aperture(const LaneAddresses& addresses) {
+  bool any = false;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const auto upper = static_cast<uint32_t>(addresses.of[lane] >> 32);
+    any |= upper == machine::shared_aperture_hi || upper == machine::private_aperture_hi;
+  }
+  return any;
+}
+
+/// Does `access(addresses, lanes, word_stride)` on each memory that the lanes' flat addresses lie in. `out_of_range`
+/// is told the lanes whose LDS address is past the work-group's LDS.
+template <typename Access, typename OutOfRange>
+bool on_flat(Wave& wave, const MicroOp& op, LaneAddresses& addresses, uint64_t lanes, unsigned bytes, bool writes,
+             bool in_one_piece, const Access& access, const OutOfRange& out_of_range) {
+  if (!any_in_aperture(addresses)) [[likely]] {
+    access(addresses, lanes, linear);
+    return true;
+  }
+  const uint64_t shared = lanes_in(machine::shared_aperture_hi, addresses, lanes);
+  const uint64_t scratch = lanes_in(machine::private_aperture_hi, addresses, lanes);
+  const uint64_t global = lanes & ~shared & ~scratch;
+  if (global != 0) access(addresses, global, linear);
+  if (shared != 0) {
+    const machine::WorkGroup& group = *wave.work_group;
+    uint64_t inside = 0;
+    for_each_lane(shared, [&](unsigned lane) {
+      const uint64_t offset = addresses.of[lane] & 0xFFFF'FFFF;
+      if (offset + bytes > group.lds_bytes) return;
+      inside |= uint64_t{1} << lane;
+      addresses.of[lane] = reinterpret_cast<uint64_t>(group.lds) + offset;
+    });
+    if (inside != 0) access(addresses, inside, linear);
+    if (inside != shared) out_of_range(shared & ~inside);
+  }
+  if (scratch == 0) return true;
+  alignas(64) uint32_t offsets[wave_lanes];
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = static_cast<uint32_t>(addresses.of[lane]);
+  return on_scratch(wave, op, offsets, scratch, bytes, writes, in_one_piece, access);
+}
+
+bool flat_transfer(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const bool writes = access.kind == MemoryAccess::Kind::store;
+  LaneAddresses addresses;
+  global_addresses<false>(wave, m, run, addresses);
+  return on_flat(
+      wave, op, addresses, exec, access.bytes, writes, false,
+      [&](const LaneAddresses& at, uint64_t lanes, uint32_t word_stride) {
+        m.transfer(at, lanes, word_stride, data_rows(run, m));
+      },
+      [&](uint64_t lanes) {
+        if (writes) return;
+        static constexpr uint32_t zeros[4]{};
+        LaneAddresses nowhere;
+        for (uint64_t& address : nowhere.of) address = reinterpret_cast<uint64_t>(zeros);
+        m.transfer(nowhere, lanes, linear, data_rows(run, m));
+      });
+}
+
+bool flat_atomic(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  LaneAddresses addresses;
+  global_addresses<false>(wave, m, run, addresses);
+  if (!check_aligned(wave, op, addresses, exec, access.bytes)) return false;
+  Row* result = result_rows(run, m);
+  return on_flat(
+      wave, op, addresses, exec, access.bytes, true, true,
+      [&](const LaneAddresses& at, uint64_t lanes, uint32_t) {
+        m.atomic(at, lanes, data_rows(run, m), rows_at(run, m.data_base, m.data2), result,
+                 semantics::memory_atomic_denormals(access.operation, access.bytes));
+      },
+      [&](uint64_t lanes) {
+        for_each_lane(lanes, [&](unsigned lane) {
+          for (unsigned word = 0; result != nullptr && word < access.words(); ++word) result[word][lane] = 0;
+        });
+      });
+}
+
+// --- Loads into LDS -------------------------------------------------------------------------------------------------
+
+/// global_load_lds_*: LDS address M0[15:0] + offset + the lane's place among 64 elements. Elements smaller than a
+/// dword are extended to one. (CDNA3 guide, "Memory loads to LDS"; the offset applies to both addresses.)
+void store_to_lds(Wave& wave, unsigned lane, int32_t offset, unsigned words, const uint32_t* element) {
+  machine::WorkGroup& group = *wave.work_group;
+  const uint64_t address =
+      (wave.scalar[isa::scalar::m0] & 0xFFFF) + static_cast<uint64_t>(int64_t{offset}) + lane * words * 4;
+  if (address + words * 4 <= group.lds_bytes) std::memcpy(group.lds + address, element, words * 4);
+}
+
+template <bool scalar_base, bool scratch>
+bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  Row* rows = run.temporary;
+  const auto load = [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
+    m.transfer(addresses, lanes, word_stride, rows);
+  };
+  if constexpr (scratch) {
+    alignas(64) uint32_t offsets[wave_lanes];
+    scratch_offsets(wave, m, run, offsets);
+    if (!on_scratch(wave, op, offsets, exec, access.bytes, false, false, load)) return false;
+  } else {
+    LaneAddresses addresses;
+    global_addresses<scalar_base>(wave, m, run, addresses);
+    load(addresses, exec, linear);
+  }
+  for_each_lane(exec, [&](unsigned lane) {
+    uint32_t element[4];
+    for (unsigned word = 0; word < access.words(); ++word) element[word] = rows[word][lane];
+    store_to_lds(wave, lane, m.offset, access.words(), element);
+  });
+  return true;
+}
+
+}  // namespace
+
+Handler prepare_flat_memory(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  MemoryOp& m = p.op.memory;
+  m.pc = p.origin.pc;
+  m.offset = instruction.offset;
+  m.bits = 0;
+  m.data = m.data2 = m.result = m.address = 0;
+  m.data_base = RowBase::vgpr;
+
+  // Operands, behind the result: vector address, data of stores and atomics, scalar base.
+  const bool has_data = access.kind == MemoryAccess::Kind::store || access.kind == MemoryAccess::Kind::atomic;
+  if (instruction.sources() == 0) return nullptr;
+  if (const isa::Operand& address = instruction.src(0); address.kind == isa::OperandKind::vgpr) {
+    m.address = row_offset(address);
+    m.bits |= has_vector_address;
+  }
+  for (unsigned i = 1; i < instruction.sources(); ++i) {
+    const isa::Operand& operand = instruction.src(i);
+    if (operand.kind != isa::OperandKind::scalar) continue;
+    m.scalar_base = static_cast<uint8_t>(operand.reg);
+    m.bits |= has_scalar_base;
+  }
+  if (has_data) {
+    if (instruction.sources() < 2) return nullptr;
+    m.data_base = row_base(instruction.src(1));
+    m.data = row_offset(instruction.src(1));
+    m.data2 = m.data + access.words() * uint32_t{sizeof(Row)};
+  }
+  if (instruction.destinations != 0) {
+    m.data_base = row_base(instruction.dst());
+    (access.kind == MemoryAccess::Kind::atomic ? m.result : m.data) = row_offset(instruction.dst());
+    m.bits |= returns;
+  }
+
+  const bool is_flat = instruction.encoding == isa::Encoding::flat;
+  const bool is_scratch = instruction.encoding == isa::Encoding::scratch;
+  const bool scalar_base = (m.bits & has_scalar_base) != 0;
+  if (!is_scratch && (m.bits & has_vector_address) == 0) return nullptr;
+  switch (access.kind) {
+    case MemoryAccess::Kind::load:
+    case MemoryAccess::Kind::store:
+      m.transfer = transfer_function(access);
+      if (m.transfer == nullptr) return nullptr;
+      if (is_scratch) return step_or_stop<scratch_transfer>;
+      if (is_flat) return step_or_stop<flat_transfer>;
+      return scalar_base ? step<global_transfer<true>> : step<global_transfer<false>>;
+    case MemoryAccess::Kind::atomic:
+      m.atomic = atomic_function(access.operation, access.bytes, true);
+      if (m.atomic == nullptr || is_scratch) return nullptr;
+      if (is_flat) return step_or_stop<flat_atomic>;
+      return scalar_base ? step_or_stop<global_atomic<true>> : step_or_stop<global_atomic<false>>;
+    case MemoryAccess::Kind::load_to_lds: {
+      MemoryAccess load = access;
+      load.kind = MemoryAccess::Kind::load;
+      m.transfer = transfer_function(load);
+      if (m.transfer == nullptr) return nullptr;
+      if (is_scratch) return step_or_stop<load_to_lds<false, true>>;
+      return scalar_base ? step_or_stop<load_to_lds<true, false>> : step_or_stop<load_to_lds<false, false>>;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace Atoll::engine

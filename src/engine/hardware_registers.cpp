@@ -1,0 +1,146 @@
+// engine: hardware registers: s_getreg_b32, s_setreg_b32 and s_setreg_imm32_b32.
+// Source: the ISA guides, "Hardware Register Read/Write" (numbers and fields); user guide for SH_MEM_BASES.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/prepare.h"
+#include "engine/register_index.h"
+#include "isa/table.h"
+#include "machine/memory.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+enum HardwareRegister : unsigned {
+  mode = 1,
+  status = 2,
+  trap_status = 3,
+  hardware_id = 4,
+  gpr_alloc = 5,
+  lds_alloc = 6,
+  ib_status = 7,
+  shared_memory_bases = 15,
+  xcc_id = 20,
+};
+
+/// SIMM16 of the instruction: which register, and which bits of it.
+struct Field {
+  unsigned id, offset, size;
+  explicit Field(uint16_t immediate)
+      : id(immediate & 0x3F), offset(immediate >> 6 & 0x1F), size((immediate >> 11 & 0x1F) + 1u) {}
+  uint32_t mask() const { return static_cast<uint32_t>((uint64_t{1} << size) - 1) << offset; }
+};
+
+uint32_t status_of(const Wave& wave) {
+  constexpr uint32_t in_work_group = 1u << 11, valid = 1u << 16;
+  return wave.status | valid | (wave.scc ? 1u : 0u) | (wave.exec() == 0 ? 1u << 9 : 0u) |
+         (wave.vcc() == 0 ? 1u << 10 : 0u) | (wave.work_group != nullptr ? in_work_group : 0u);
+}
+
+/// Where the wave runs. A virtual GPU has no fixed places: waves of a work-group are said to be on one compute unit,
+/// spread over its SIMDs, and work-groups take compute units in turn.
+uint32_t hardware_id_of(const Wave& wave) {
+  const uint32_t work_group = wave.work_group != nullptr ? wave.work_group->id[0] : 0;
+  return (wave.index / 4 & 0xF) | (wave.index & 3) << 4 | (work_group & 0xF) << 8 | (work_group >> 4 & 1) << 12 |
+         (work_group >> 5 & 3) << 13;
+}
+
+/// Sizes in the granules of the fields: 4 VGPRs, 16 SGPRs, less one.
+uint32_t gpr_alloc_of(const Wave& wave) {
+  const uint32_t vgprs = std::max<uint32_t>(wave.vgprs + 3u, 4) / 4 - 1;
+  const uint32_t sgprs = std::max<uint32_t>(wave.sgprs + 15u, 16) / 16 - 1;
+  return (vgprs & 0x3F) << 8 | (sgprs & 0xF) << 24;
+}
+
+/// The size in granules of 128 dwords.
+uint32_t lds_alloc_of(const Wave& wave) {
+  const uint32_t bytes = wave.work_group != nullptr ? wave.work_group->lds_bytes : 0;
+  return ((bytes + 511) / 512 & 0x1FF) << 12;
+}
+
+/// The upper 16 bits of the private and of the shared aperture.
+constexpr uint32_t memory_bases = (machine::shared_aperture_hi & 0xFFFF'0000) | machine::private_aperture_hi >> 16;
+
+bool get_register(Wave& wave, const MicroOp& op, Run&) {
+  const Field field(op.origin->instruction.immediate);
+  uint32_t value = 0;
+  switch (field.id) {
+    case mode:
+      value = wave.mode;
+      break;
+    case status:
+      value = status_of(wave);
+      break;
+    case trap_status:
+      value = wave.trap_status;
+      break;
+    case hardware_id:
+      value = hardware_id_of(wave);
+      break;
+    case gpr_alloc:
+      value = gpr_alloc_of(wave);
+      break;
+    case lds_alloc:
+      value = lds_alloc_of(wave);
+      break;
+    case ib_status:
+    case xcc_id:  // nothing outstanding; one compute die
+      break;
+    case shared_memory_bases:
+      value = memory_bases;
+      break;
+    default:
+      fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
+            fmt::format("s_getreg_b32 of hardware register {} is not implemented", field.id));
+      return false;
+  }
+  wave.scalar[op.mask_out] = (value & field.mask()) >> field.offset;
+  return true;
+}
+
+void set_register(Wave& wave, const MicroOp* op, Run& run) {
+  ++run.instructions;
+  const isa::Instruction& instruction = op->origin->instruction;
+  const Field field(instruction.immediate);
+  const auto value = static_cast<uint32_t>(scalar_value(wave, instruction.src(instruction.sources() - 1)));
+  const auto changed = [&](uint32_t old) { return (old & ~field.mask()) | (value << field.offset & field.mask()); };
+  switch (field.id) {
+    case mode: {
+      wave.mode = changed(wave.mode);
+      wave.float_mode = machine::float_mode_of(wave.mode);
+      run.call.mode = wave.float_mode;
+      if (runs_apart(wave)) return go_apart(wave, op->origin->pc + instruction.size, run);
+      break;
+    }
+    case trap_status:
+      wave.trap_status = changed(wave.trap_status);
+      break;
+    case status:  // only a trap handler may write it; hardware ignores others
+      break;
+    default:
+      return fault(
+          wave, op->origin->pc, machine::Fault::Kind::illegal_instruction,
+          fmt::format("{} to hardware register {} is not implemented", isa::row(instruction.opcode).name, field.id));
+  }
+  op += op->slots;
+  [[clang::musttail]] return handler_of(op)(wave, op, run);
+}
+
+}  // namespace
+
+Handler prepare_hardware_register(Preparation& p) {
+  switch (p.instruction.opcode) {
+    case isa::Opcode::s_getreg_b32:
+      p.op.mask_out = static_cast<uint8_t>(p.instruction.dst().reg);
+      return step_or_stop<get_register>;
+    case isa::Opcode::s_setreg_b32:
+    case isa::Opcode::s_setreg_imm32_b32:
+      return p.instruction.sources() != 0 ? set_register : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace Atoll::engine

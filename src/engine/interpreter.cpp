@@ -1,0 +1,50 @@
+// engine: the interpreter (interpreter.h).
+#include "engine/interpreter.h"
+
+#include "engine/code_cache.h"
+#include "engine/register_index.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+class Interpreter final : public machine::Engine {
+ public:
+  explicit Interpreter(const target::Processor& processor) : code_(processor) {}
+
+  machine::WaveState run(Wave& wave, uint64_t budget) override {
+    static thread_local Run run;
+    run.base[static_cast<unsigned>(RowBase::vgpr)] = reinterpret_cast<uint8_t*>(wave.vgpr);
+    run.base[static_cast<unsigned>(RowBase::agpr)] = reinterpret_cast<uint8_t*>(wave.agpr);
+    run.base[static_cast<unsigned>(RowBase::temporary)] = reinterpret_cast<uint8_t*>(run.temporary);
+    run.call.mode = wave.float_mode;
+    run.call.clamp = false;
+    run.instructions = 0;
+    run.limit = budget;
+    run.code = &code_;
+    do {
+      run.resume = false;
+      if (runs_apart(wave)) {
+        run_apart(wave, run);
+      } else {
+        const MicroOp* op = code_.find(wave.pc);
+        handler_of(op)(wave, op, run);
+      }
+    } while (run.resume);
+    wave.instructions += run.instructions;
+    return wave.state;
+  }
+
+  void code_changed(uint64_t begin, uint64_t end) override { code_.sweep(begin, end); }
+
+ private:
+  CodeCache code_;
+};
+
+}  // namespace
+
+std::unique_ptr<machine::Engine> make_interpreter(const target::Processor& processor) {
+  return std::make_unique<Interpreter>(processor);
+}
+
+}  // namespace Atoll::engine

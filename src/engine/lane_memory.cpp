@@ -1,0 +1,262 @@
+// engine: moving data between registers and memory (lane_memory.h).
+//
+// Most accesses are of a whole wave and of neighbouring elements; those are found out and become copies of rows.
+// Guests' races are theirs to make, as on hardware: the functions here are hidden from the host's race detector.
+#include "engine/lane_memory.h"
+
+#include <cstring>
+#include <type_traits>
+
+namespace Atoll::engine {
+
+namespace {
+
+using semantics::AtomicOperation;
+using semantics::Denormals;
+using semantics::MemoryAccess;
+using semantics::wave_lanes;
+using Half = MemoryAccess::Half;
+
+#define ATOLL_GUEST_ACCESS __attribute__((no_sanitize("thread", "alignment", "null")))
+
+template <typename T>
+[[gnu::always_inline]] inline T read(uint64_t address) {
+  T value;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  return value;
+}
+template <typename T>
+[[gnu::always_inline]] inline void write(uint64_t address, T value) {
+  std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
+}
+
+/// Whether the whole wave's elements of `bytes` lie one behind the other.
+[[gnu::always_inline]] inline bool are_neighbours(const LaneAddresses& addresses, unsigned bytes) {
+  const uint64_t first = addresses.of[0];
+  if (addresses.of[1] != first + bytes || addresses.of[63] != first + 63 * bytes) return false;
+  uint64_t difference = 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) difference |= addresses.of[lane] ^ (first + lane * bytes);
+  return difference == 0;
+}
+
+template <Half half>
+[[gnu::always_inline]] inline uint32_t place(uint32_t old, uint32_t value) {
+  if constexpr (half == Half::low) return (old & 0xFFFF0000) | (value & 0xFFFF);
+  if constexpr (half == Half::high) return (old & 0xFFFF) | value << 16;
+  return value;
+}
+
+/// Bytes and shorts: `Element` is signed where they are sign-extended.
+template <typename Element, Half half>
+ATOLL_GUEST_ACCESS void load_small(const LaneAddresses& addresses, uint64_t lanes, uint32_t, Row* data) {
+  const auto load = [&](unsigned lane) {
+    const auto value = static_cast<uint32_t>(int32_t{read<Element>(addresses.of[lane])});
+    data[0][lane] = place<half>(data[0][lane], value);
+  };
+  if (lanes == all_lanes) {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) load(lane);
+  } else {
+    for_each_lane(lanes, load);
+  }
+}
+
+template <typename Element, Half half>
+ATOLL_GUEST_ACCESS void store_small(const LaneAddresses& addresses, uint64_t lanes, uint32_t, Row* data) {
+  for_each_lane(lanes, [&](unsigned lane) {
+    const uint32_t value = half == Half::high ? data[0][lane] >> 16 : data[0][lane];
+    write(addresses.of[lane], static_cast<Element>(value));
+  });
+}
+
+/// The wave's `words` rows from memory where they stand lane by lane.
+template <unsigned words>
+ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void load_neighbours(uint64_t address, Row* data) {
+  if constexpr (words == 1) {
+    std::memcpy(data[0], reinterpret_cast<const void*>(address), sizeof(Row));
+  } else {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+      for (unsigned word = 0; word < words; ++word) {
+        data[word][lane] = read<uint32_t>(address + (lane * words + word) * 4);
+      }
+    }
+  }
+}
+
+template <unsigned words>
+ATOLL_GUEST_ACCESS void load_words(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride, Row* data) {
+  if (lanes == all_lanes && word_stride == linear) {
+    if (are_neighbours(addresses, words * 4)) return load_neighbours<words>(addresses.of[0], data);
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+      uint32_t element[words];
+      std::memcpy(element, reinterpret_cast<const void*>(addresses.of[lane]), sizeof element);
+      for (unsigned word = 0; word < words; ++word) data[word][lane] = element[word];
+    }
+    return;
+  }
+  if (lanes == all_lanes && are_neighbours(addresses, 4)) {  // scratch at one address
+    for (unsigned word = 0; word < words; ++word) load_neighbours<1>(addresses.of[0] + word * word_stride, data + word);
+    return;
+  }
+  for_each_lane(lanes, [&](unsigned lane) {
+    for (unsigned word = 0; word < words; ++word) {
+      data[word][lane] = read<uint32_t>(addresses.of[lane] + word * word_stride);
+    }
+  });
+}
+
+template <unsigned words>
+ATOLL_GUEST_ACCESS void store_words(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride, Row* data) {
+  if (lanes == all_lanes && words == 1 && are_neighbours(addresses, 4)) {
+    std::memcpy(reinterpret_cast<void*>(addresses.of[0]), data[0], sizeof(Row));
+    return;
+  }
+  if (lanes == all_lanes && word_stride != linear && are_neighbours(addresses, 4)) {
+    for (unsigned word = 0; word < words; ++word) {
+      std::memcpy(reinterpret_cast<void*>(addresses.of[0] + word * word_stride), data[word], sizeof(Row));
+    }
+    return;
+  }
+  if (word_stride == linear) {
+    for_each_lane(lanes, [&](unsigned lane) {
+      uint32_t element[words];
+      for (unsigned word = 0; word < words; ++word) element[word] = data[word][lane];
+      std::memcpy(reinterpret_cast<void*>(addresses.of[lane]), element, sizeof element);
+    });
+    return;
+  }
+  for_each_lane(lanes, [&](unsigned lane) {
+    for (unsigned word = 0; word < words; ++word) write(addresses.of[lane] + word * word_stride, data[word][lane]);
+  });
+}
+
+template <Half half>
+Transfer small_transfer(const MemoryAccess& access) {
+  if (access.kind == MemoryAccess::Kind::store) {
+    return access.bytes == 1 ? store_small<uint8_t, half> : store_small<uint16_t, half>;
+  }
+  if (access.sign_extend) return access.bytes == 1 ? load_small<int8_t, half> : load_small<int16_t, half>;
+  return access.bytes == 1 ? load_small<uint8_t, half> : load_small<uint16_t, half>;
+}
+
+// --- Atomics --------------------------------------------------------------------------------------------------------
+
+template <typename Word>
+[[gnu::always_inline]] inline Word word_of(const Row* rows, unsigned lane) {
+  if constexpr (sizeof(Word) == 4) return rows[0][lane];
+  return rows[0][lane] | uint64_t{rows[sizeof(Word) / 8][lane]} << 32;
+}
+
+/// One lane's atomic; yields the old value.
+template <AtomicOperation operation, typename Word, bool shared>
+ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline Word one_atomic(uint64_t address, Word data, Word data2,
+                                                                 Denormals denormals) {
+  auto* memory = reinterpret_cast<Word*>(address);
+  using enum AtomicOperation;
+  constexpr int order = __ATOMIC_ACQ_REL;
+  if constexpr (!shared) {
+    const Word old = *memory;
+    *memory = semantics::atomic_result<Word>(operation, old, data, data2, denormals);
+    return old;
+  } else if constexpr (operation == add) {
+    return __atomic_fetch_add(memory, data, order);
+  } else if constexpr (operation == subtract) {
+    return __atomic_fetch_sub(memory, data, order);
+  } else if constexpr (operation == swap) {
+    return __atomic_exchange_n(memory, data, order);
+  } else if constexpr (operation == bit_or) {
+    return __atomic_fetch_or(memory, data, order);
+  } else if constexpr (operation == bit_and) {
+    return __atomic_fetch_and(memory, data, order);
+  } else if constexpr (operation == bit_xor) {
+    return __atomic_fetch_xor(memory, data, order);
+  } else {
+    Word old = __atomic_load_n(memory, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(memory, &old,
+                                        semantics::atomic_result<Word>(operation, old, data, data2, denormals), true,
+                                        order, __ATOMIC_RELAXED)) {
+    }
+    return old;
+  }
+}
+
+template <AtomicOperation operation, typename Word, bool shared>
+ATOLL_GUEST_ACCESS void atomic(const LaneAddresses& addresses, uint64_t lanes, const Row* data, const Row* data2,
+                               Row* result, Denormals denormals) {
+  for_each_lane(lanes, [&](unsigned lane) {
+    Word second{};
+    if constexpr (semantics::has_two_operands(operation)) second = word_of<Word>(data2, lane);
+    const Word old =
+        one_atomic<operation, Word, shared>(addresses.of[lane], word_of<Word>(data, lane), second, denormals);
+    if (result == nullptr) return;
+    result[0][lane] = static_cast<uint32_t>(old);
+    if constexpr (sizeof(Word) == 8) result[1][lane] = static_cast<uint32_t>(old >> 32);
+  });
+}
+
+template <typename Word, bool shared>
+Atomic choose_atomic(AtomicOperation operation) {
+  using enum AtomicOperation;
+  switch (operation) {
+#define ATOLL_CASE(name) \
+  case name:             \
+    return atomic<name, Word, shared>;
+    ATOLL_CASE(swap)
+    ATOLL_CASE(compare_swap)
+    ATOLL_CASE(compare_store)
+    ATOLL_CASE(add)
+    ATOLL_CASE(subtract)
+    ATOLL_CASE(reverse_subtract)
+    ATOLL_CASE(signed_min)
+    ATOLL_CASE(unsigned_min)
+    ATOLL_CASE(signed_max)
+    ATOLL_CASE(unsigned_max)
+    ATOLL_CASE(bit_and)
+    ATOLL_CASE(bit_or)
+    ATOLL_CASE(bit_xor)
+    ATOLL_CASE(increment)
+    ATOLL_CASE(decrement)
+    ATOLL_CASE(mask_or)
+    ATOLL_CASE(wrap)
+    ATOLL_CASE(float_add)
+    ATOLL_CASE(float_min)
+    ATOLL_CASE(float_max)
+    ATOLL_CASE(float_compare_store)
+    ATOLL_CASE(packed_add_f16)
+    ATOLL_CASE(packed_add_bf16)
+#undef ATOLL_CASE
+    case none:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Transfer transfer_function(const MemoryAccess& access) {
+  const bool store = access.kind == MemoryAccess::Kind::store;
+  if ((!store && access.kind != MemoryAccess::Kind::load) || access.components != 0) return nullptr;
+  switch (access.bytes) {
+    case 1:
+    case 2:
+      if (access.half == Half::high) return small_transfer<Half::high>(access);
+      if (access.half == Half::low) return small_transfer<Half::low>(access);
+      return small_transfer<Half::none>(access);
+    case 4:
+      return store ? store_words<1> : load_words<1>;
+    case 8:
+      return store ? store_words<2> : load_words<2>;
+    case 12:
+      return store ? store_words<3> : load_words<3>;
+    case 16:
+      return store ? store_words<4> : load_words<4>;
+    default:
+      return nullptr;
+  }
+}
+
+Atomic atomic_function(AtomicOperation operation, unsigned bytes, bool shared) {
+  if (bytes == 4) return shared ? choose_atomic<uint32_t, true>(operation) : choose_atomic<uint32_t, false>(operation);
+  return shared ? choose_atomic<uint64_t, true>(operation) : choose_atomic<uint64_t, false>(operation);
+}
+
+}  // namespace Atoll::engine

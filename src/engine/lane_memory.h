@@ -1,0 +1,44 @@
+// engine: moving data between registers and memory, given where each lane's data lie.
+//
+// Whatever the family of a memory instruction, once it has found each lane's host address the rest is the same: this
+// file. Fault reports need the wave's PC to be set before (Wave::pc).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/micro_op.h"
+#include "semantics/memory_access.h"
+
+namespace Atoll::engine {
+
+/// Where the lanes' elements begin, as host addresses.
+struct alignas(64) LaneAddresses {
+  uint64_t of[semantics::wave_lanes];
+};
+
+/// Bytes from one dword of an element to its next: 4, except in swizzled memory, where lanes' dwords are interleaved.
+inline constexpr uint32_t linear = 4;
+
+/// Loads or stores the elements of `lanes` (a bit per lane). `data` is the first row of the registers. In swizzled
+/// memory no element's dword may lie across two of memory's.
+using Transfer = void (*)(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride, Row* data);
+
+/// The transfer of a load or a store that converts no format; null for other accesses.
+Transfer transfer_function(const semantics::MemoryAccess& access);
+
+/// Does the atomic of `lanes` in the order of their numbers; `result` (may be null, may be `data`) gets the old values.
+using Atomic = void (*)(const LaneAddresses& addresses, uint64_t lanes, const Row* data, const Row* data2, Row* result,
+                        semantics::Denormals denormals);
+
+/// The function of an atomic. `shared`: other host threads may touch the memory; LDS they don't.
+Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes, bool shared);
+
+/// Calls `visit(lane)` for each lane of a mask, lowest first.
+template <typename Visit>
+[[gnu::always_inline]] inline void for_each_lane(uint64_t lanes, const Visit& visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(__builtin_ctzll(lanes)));
+}
+
+inline constexpr uint64_t all_lanes = ~uint64_t{0};
+
+}  // namespace Atoll::engine

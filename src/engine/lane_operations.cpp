@@ -1,0 +1,110 @@
+// engine: vector instructions that are no function of lanes: between a lane and scalar registers, exchanges of
+// registers, moves to and from the accumulation registers.
+#include "engine/vector.h"
+#include "semantics/lane_movement.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using isa::Opcode;
+using isa::OperandKind;
+
+/// v_readfirstlane_b32
+void read_first_lane(Wave& wave, const MicroOp& op, Run& run) {
+  wave.scalar[op.mask_out] =
+      semantics::read_first_lane(*rows_at(run, op.vector.source_base[0], op.vector.source[0]), wave.exec());
+}
+
+/// v_readfirstlane_b32 of a scalar or a constant
+void read_uniform(Wave& wave, const MicroOp& op, Run&) {
+  wave.scalar[op.mask_out] = static_cast<uint32_t>(scalar_value(wave, op.origin->instruction.src(0)));
+}
+
+/// v_readlane_b32
+void read_lane(Wave& wave, const MicroOp& op, Run& run) {
+  const auto lane = static_cast<uint32_t>(scalar_value(wave, op.origin->instruction.src(1)));
+  wave.scalar[op.mask_out] =
+      semantics::read_lane(*rows_at(run, op.vector.source_base[0], op.vector.source[0]), lane % wave.wave_size);
+}
+
+/// v_writelane_b32
+void write_lane(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  const auto value = static_cast<uint32_t>(scalar_value(wave, instruction.src(0)));
+  const auto lane = static_cast<uint32_t>(scalar_value(wave, instruction.src(1)));
+  semantics::write_lane(*rows_at(run, op.vector.result_base, op.vector.result), lane % wave.wave_size, value);
+}
+
+/// v_swap_b32
+void swap(Wave& wave, const MicroOp& op, Run& run) {
+  Row& a = *rows_at(run, op.vector.result_base, op.vector.result);
+  Row& b = *rows_at(run, op.vector.source_base[0], op.vector.source[0]);
+  const uint64_t exec = wave.exec();
+  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+    const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1), change = (a[lane] ^ b[lane]) & mask;
+    a[lane] ^= change;
+    b[lane] ^= change;
+  }
+}
+
+/// v_accvgpr_read_b32, v_accvgpr_write_b32, v_accvgpr_mov_b32
+void move(Wave& wave, const MicroOp& op, Run& run) {
+  broadcast_scalars(wave, op, run);
+  Row& to = *rows_at(run, op.vector.result_base, op.vector.result);
+  const Row& from = *rows_at(run, op.vector.source_base[0], op.vector.source[0]);
+  const uint64_t exec = wave.exec();
+  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+    const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1);
+    to[lane] = (from[lane] & mask) | (to[lane] & ~mask);
+  }
+}
+
+void nothing(Wave&, const MicroOp&, Run&) {}
+
+bool is_row(const isa::Operand& operand) {
+  return operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr;
+}
+
+}  // namespace
+
+Handler prepare_lane_operation(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  const auto set_result = [&] {
+    p.op.vector.result_base = row_base(instruction.dst());
+    p.op.vector.result = row_offset(instruction.dst());
+  };
+  p.op.broadcasts = 0;
+  if (instruction.extension == isa::Extension::sdwa || instruction.extension == isa::Extension::dpp16) return nullptr;
+  if (instruction.destinations != 0) p.op.mask_out = static_cast<uint8_t>(instruction.dst().reg);
+
+  switch (instruction.opcode) {
+    case Opcode::v_nop:
+    case Opcode::v_clrexcp:  // exceptions are not recorded
+      return step<nothing>;
+    case Opcode::v_readfirstlane_b32:
+      if (!is_row(instruction.src(0))) return step<read_uniform>;
+      return set_source(p, 0, instruction.src(0), 1) ? step<read_first_lane> : nullptr;
+    case Opcode::v_readlane_b32:
+      if (!is_row(instruction.src(0))) return nullptr;
+      return set_source(p, 0, instruction.src(0), 1) ? step<read_lane> : nullptr;
+    case Opcode::v_writelane_b32:
+      set_result();
+      return step<write_lane>;
+    case Opcode::v_swap_b32: {
+      // Both operands are read and written; the second may stand among the results or the sources.
+      const isa::Operand& other = instruction.operands[1];
+      set_result();
+      return instruction.operand_count >= 2 && is_row(other) && set_source(p, 0, other, 1) ? step<swap> : nullptr;
+    }
+    case Opcode::v_accvgpr_read_b32:
+    case Opcode::v_accvgpr_write_b32:
+    case Opcode::v_accvgpr_mov_b32:
+      set_result();
+      return set_source(p, 0, instruction.src(0), 1) ? step<move> : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace Atoll::engine

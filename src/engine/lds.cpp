@@ -1,0 +1,346 @@
+// engine: DS instructions: the work-group's local data share, and the lane permutations that share its encoding.
+//
+// Reads past the work-group's LDS give 0 and writes there are dropped, as on hardware. One host thread at a time runs a
+// work-group, so LDS atomics are plain reads and writes.
+// Source: ISA guides of GFX9, "Data Share Instructions".
+#include <cstring>
+
+#include "engine/lane_memory.h"
+#include "engine/prepare.h"
+#include "engine/vector.h"
+#include "semantics/lane_movement.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using isa::Opcode;
+using semantics::MemoryAccess;
+using semantics::wave_lanes;
+
+// MemoryOp::bits
+constexpr uint8_t returns = 1;
+
+/// Addresses in LDS, before they are checked.
+struct alignas(64) Offsets {
+  uint32_t of[wave_lanes];
+};
+
+[[gnu::always_inline]] inline void vgpr_offsets(const MemoryOp& m, const Run& run, uint32_t offset, Offsets& offsets) {
+  const Row& row = *rows_at(run, RowBase::vgpr, m.address);
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets.of[lane] = row[lane] + offset;
+}
+
+/// M0 and a place for each lane: ds_read_addtid_b32, ds_write_addtid_b32.
+void lane_offsets(const Wave& wave, uint32_t offset, Offsets& offsets) {
+  const uint32_t base = (wave.scalar[isa::scalar::m0] & 0xFFFF) + offset;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets.of[lane] = base + lane * 4;
+}
+
+/// Host addresses of elements of `bytes`; yields the lanes whose element is inside LDS.
+[[gnu::always_inline]] inline uint64_t lds_addresses(const Wave& wave, const Offsets& offsets, unsigned bytes,
+                                                     LaneAddresses& addresses) {
+  const machine::WorkGroup& group = *wave.work_group;
+  const auto base = reinterpret_cast<uint64_t>(group.lds);
+  uint32_t highest = 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    addresses.of[lane] = base + offsets.of[lane];
+    highest = std::max(highest, offsets.of[lane]);
+  }
+  if (uint64_t{highest} + bytes <= group.lds_bytes) [[likely]]
+    return all_lanes;
+  uint64_t inside = 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    inside |= uint64_t{uint64_t{offsets.of[lane]} + bytes <= group.lds_bytes} << lane;
+  }
+  return inside;
+}
+
+void load(const MemoryOp& m, const Wave& wave, const Offsets& offsets, unsigned bytes, uint64_t exec, Row* data) {
+  LaneAddresses addresses;
+  const uint64_t inside = lds_addresses(wave, offsets, bytes, addresses);
+  static constexpr uint32_t zeros[4]{};
+  if (inside != all_lanes) {
+    for_each_lane(exec & ~inside, [&](unsigned lane) { addresses.of[lane] = reinterpret_cast<uint64_t>(zeros); });
+  }
+  m.transfer(addresses, exec, linear, data);
+}
+
+void store(const MemoryOp& m, const Wave& wave, const Offsets& offsets, unsigned bytes, uint64_t exec, Row* data) {
+  LaneAddresses addresses;
+  const uint64_t inside = lds_addresses(wave, offsets, bytes, addresses);
+  m.transfer(addresses, exec & inside, linear, data);
+}
+
+/// Loads and stores of one element, of one at M0, or of two at two offsets. MemoryOp::data2 is the second element's
+/// data and `result` its distance in bytes.
+template <MemoryAccess::Kind kind, bool by_lane, unsigned elements, unsigned bytes>
+void transfer(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return;
+  Offsets offsets;
+  if constexpr (by_lane) {
+    lane_offsets(wave, static_cast<uint32_t>(m.offset), offsets);
+  } else {
+    vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
+  }
+  constexpr auto move = kind == MemoryAccess::Kind::load ? load : store;
+  if constexpr (elements == 1) return move(m, wave, offsets, bytes, exec, rows_at(run, m.data_base, m.data));
+  Offsets second = offsets;
+  for (uint32_t& offset : second.of) offset += m.result;
+  move(m, wave, offsets, bytes, exec, rows_at(run, m.data_base, m.data));
+  move(m, wave, second, bytes, exec, rows_at(run, m.data_base, m.data2));
+}
+
+/// LDS atomics follow the denormal mode of their type.
+semantics::Denormals denormals_of(const Wave& wave, const MemoryAccess& access) {
+  const bool single = access.bytes == 4 && access.operation != semantics::AtomicOperation::packed_add_f16 &&
+                      access.operation != semantics::AtomicOperation::packed_add_bf16;
+  return single ? wave.float_mode.denormals32 : wave.float_mode.denormals16_64;
+}
+
+/// Does an atomic at `offsets`; lanes outside LDS get 0.
+void atomic_at(const MemoryOp& m, const Wave& wave, const MemoryAccess& access, const Offsets& offsets, const Row* data,
+               const Row* data2, Row* result) {
+  const uint64_t exec = wave.exec();
+  LaneAddresses addresses;
+  const uint64_t inside = lds_addresses(wave, offsets, access.bytes, addresses);
+  for_each_lane(exec & ~inside, [&](unsigned lane) {
+    for (unsigned word = 0; result != nullptr && word < access.words(); ++word) result[word][lane] = 0;
+  });
+  m.atomic(addresses, exec & inside, data, data2, result, denormals_of(wave, access));
+}
+
+void atomic(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  Offsets offsets;
+  vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
+  atomic_at(m, wave, semantics::memory_access(op.origin->instruction.opcode), offsets,
+            rows_at(run, m.data_base, m.data), rows_at(run, m.data_base, m.data2),
+            (m.bits & returns) != 0 ? rows_at(run, m.data_base, m.result) : nullptr);
+}
+
+/// ds_wrxchg2*: an exchange at each of two offsets. The results come last, as they may be the data.
+void exchange_two(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const isa::Instruction& instruction = op.origin->instruction;
+  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  Offsets first, second;
+  vgpr_offsets(m, run, instruction.offset * uint32_t{access.offset_unit}, first);
+  vgpr_offsets(m, run, instruction.offset1 * uint32_t{access.offset_unit}, second);
+  const unsigned words = access.words();
+  Row* old = run.temporary;
+  atomic_at(m, wave, access, first, rows_at(run, m.data_base, m.data), nullptr, old);
+  atomic_at(m, wave, access, second, rows_at(run, m.data_base, m.data2), nullptr, old + words);
+  Row* result = rows_at(run, m.data_base, m.result);
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    for (unsigned word = 0; word < 2 * words; ++word) result[word][lane] = old[word][lane];
+  });
+}
+
+/// ds_*_src2: the data come from a second place in LDS.
+void atomic_from_lds(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const isa::Instruction& instruction = op.origin->instruction;
+  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  Offsets offsets, sources;
+  vgpr_offsets(m, run, 0, offsets);
+  // The decoder's offset is the 16 bits of both fields.
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    sources.of[lane] = semantics::src2_address(offsets.of[lane], static_cast<uint8_t>(instruction.offset),
+                                               static_cast<uint8_t>(instruction.offset >> 8));
+  }
+  LaneAddresses addresses;
+  const uint64_t inside = lds_addresses(wave, sources, access.bytes, addresses);
+  Row* data = run.temporary;
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    uint32_t words[2]{};
+    if ((inside >> lane & 1) != 0) {
+      std::memcpy(words, reinterpret_cast<const void*>(addresses.of[lane]), access.bytes);
+    }
+    data[0][lane] = words[0];
+    data[1][lane] = words[1];
+  });
+  atomic_at(m, wave, access, offsets, data, nullptr, nullptr);
+}
+
+/// ds_condxchg32_rtn_b64: each of the two words is exchanged if its new value has bit 31, which is not stored.
+void conditional_exchange(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  Offsets offsets;
+  vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
+  LaneAddresses addresses;
+  const uint64_t inside = lds_addresses(wave, offsets, 8, addresses);
+  const Row* data = rows_at(run, m.data_base, m.data);
+  Row* result = rows_at(run, m.data_base, m.result);
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    for (unsigned word = 0; word < 2; ++word) {
+      uint32_t old = 0;
+      const uint32_t value = data[word][lane];
+      if ((inside >> lane & 1) != 0) {
+        auto* memory = reinterpret_cast<void*>(addresses.of[lane] + word * 4);
+        std::memcpy(&old, memory, 4);
+        const uint32_t stored = value & 0x7FFF'FFFF;
+        if ((value >> 31) != 0) std::memcpy(memory, &stored, 4);
+      }
+      result[word][lane] = old;
+    }
+  });
+}
+
+/// ds_append, ds_consume: one word at M0 + offset counts the lanes.
+template <bool append>
+void count_lanes(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  const machine::WorkGroup& group = *wave.work_group;
+  const uint64_t address = uint64_t{wave.scalar[isa::scalar::m0] & 0xFFFF} + static_cast<uint32_t>(m.offset);
+  uint32_t old = 0;
+  if (address + 4 <= group.lds_bytes) {
+    std::memcpy(&old, group.lds + address, 4);
+    const auto count = static_cast<uint32_t>(__builtin_popcountll(exec));
+    const uint32_t value = append ? old + count : old - count;
+    std::memcpy(group.lds + address, &value, 4);
+  }
+  Row& result = *rows_at(run, m.data_base, m.result);
+  for_each_lane(exec, [&](unsigned lane) { result[lane] = old; });
+}
+
+// --- Lane permutations ----------------------------------------------------------------------------------------------
+
+void write_lanes(uint64_t exec, const Row& from, Row& to) {
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1);
+    to[lane] = (from[lane] & mask) | (to[lane] & ~mask);
+  }
+}
+
+void swizzle(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const semantics::LaneMap map = semantics::swizzle_map(static_cast<uint16_t>(m.offset));
+  semantics::swizzle(map, wave.exec(), *rows_at(run, RowBase::vgpr, m.address), run.temporary[0]);
+  write_lanes(wave.exec(), run.temporary[0], *rows_at(run, m.data_base, m.result));
+}
+
+template <bool pull>
+void permute(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  constexpr auto move = pull ? semantics::backward_permute : semantics::permute;
+  move(wave.exec(), *rows_at(run, RowBase::vgpr, m.address), static_cast<uint16_t>(m.offset),
+       *rows_at(run, m.data_base, m.data), run.temporary[0]);
+  write_lanes(wave.exec(), run.temporary[0], *rows_at(run, m.data_base, m.result));
+}
+
+// --- Preparation ----------------------------------------------------------------------------------------------------
+
+template <MemoryAccess::Kind kind, unsigned bytes>
+Handler choose_transfer(const MemoryAccess& access) {
+  if (access.by_lane) return bytes == 4 ? step<transfer<kind, true, 1, 4>> : nullptr;
+  if (access.elements == 2) return step<transfer<kind, false, 2, bytes>>;
+  return step<transfer<kind, false, 1, bytes>>;
+}
+
+template <MemoryAccess::Kind kind>
+Handler choose_transfer(const MemoryAccess& access) {
+  switch (access.bytes) {
+    case 1:
+      return choose_transfer<kind, 1>(access);
+    case 2:
+      return choose_transfer<kind, 2>(access);
+    case 4:
+      return choose_transfer<kind, 4>(access);
+    case 8:
+      return choose_transfer<kind, 8>(access);
+    case 12:
+      return choose_transfer<kind, 12>(access);
+    case 16:
+      return choose_transfer<kind, 16>(access);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Handler prepare_lds(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  if (instruction.gds) return nullptr;
+  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  MemoryOp& m = p.op.memory;
+  m.pc = p.origin.pc;
+  m.offset = instruction.offset;
+  m.bits = 0;
+  m.address = m.data = m.data2 = m.result = 0;
+  m.data_base = RowBase::vgpr;
+
+  // Operands: result, address (unless M0 is), first and second data.
+  unsigned next = instruction.destinations;
+  const bool m0_address =
+      access.by_lane || access.kind == MemoryAccess::Kind::append || access.kind == MemoryAccess::Kind::consume;
+  const auto take = [&]() -> const isa::Operand* {
+    while (next < instruction.operand_count) {
+      const isa::Operand& operand = instruction.operands[next++];
+      if (operand.kind == isa::OperandKind::vgpr || operand.kind == isa::OperandKind::agpr) return &operand;
+    }
+    return nullptr;
+  };
+  if (instruction.destinations != 0) {
+    m.data_base = row_base(instruction.dst());
+    m.result = row_offset(instruction.dst());
+    m.bits |= returns;
+  }
+  if (!m0_address) {
+    const isa::Operand* address = take();
+    if (address == nullptr) return nullptr;
+    m.address = row_offset(*address);
+  }
+  if (const isa::Operand* data = take()) {
+    m.data_base = row_base(*data);
+    m.data = row_offset(*data);
+    m.data2 = m.data;
+  }
+  if (const isa::Operand* data2 = take()) m.data2 = row_offset(*data2);
+
+  switch (instruction.opcode) {
+    case Opcode::ds_swizzle_b32:
+      return step<swizzle>;
+    case Opcode::ds_permute_b32:
+      return step<permute<false>>;
+    case Opcode::ds_bpermute_b32:
+      return step<permute<true>>;
+    default:
+      break;
+  }
+
+  switch (access.kind) {
+    case MemoryAccess::Kind::load:
+      m.data = m.result;
+      m.data2 = m.data + access.words() * uint32_t{sizeof(Row)};
+      [[fallthrough]];
+    case MemoryAccess::Kind::store:
+      m.transfer = transfer_function(access);
+      if (m.transfer == nullptr) return nullptr;
+      if (access.elements == 2) {
+        m.offset = instruction.offset * access.offset_unit;
+        m.result = instruction.offset1 * access.offset_unit - static_cast<uint32_t>(m.offset);
+      }
+      return access.kind == MemoryAccess::Kind::load ? choose_transfer<MemoryAccess::Kind::load>(access)
+                                                     : choose_transfer<MemoryAccess::Kind::store>(access);
+    case MemoryAccess::Kind::atomic:
+      m.atomic = atomic_function(access.operation, access.bytes, false);
+      if (m.atomic == nullptr) return nullptr;
+      if (access.data_in_lds) return step<atomic_from_lds>;
+      return access.elements == 2 ? step<exchange_two> : step<atomic>;
+    case MemoryAccess::Kind::conditional_exchange:
+      return step<conditional_exchange>;
+    case MemoryAccess::Kind::append:
+      return step<count_lanes<true>>;
+    case MemoryAccess::Kind::consume:
+      return step<count_lanes<false>>;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace Atoll::engine

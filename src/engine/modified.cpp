@@ -1,0 +1,153 @@
+// engine: vector instructions with modifiers: neg and abs, op_sel, SDWA, DPP, clamp, omod.
+//
+// Sources that are changed on their way go through temporary rows, and so does a result that is not simply written;
+// what each modifier does is semantics' (modifiers.h, lane_movement.h). Operands of kinds that the plain handlers lack
+// come here as well.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/vector.h"
+#include "semantics/lane_movement.h"
+#include "semantics/modifiers.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using semantics::wave_lanes;
+
+// Parts of Run::temporary: for each source its rows as fetched and as changed, then the result.
+constexpr unsigned most_words = 4;
+Row* fetched_rows(Run& run, unsigned source) { return run.temporary + source * 3 * most_words; }
+Row* moved_rows(Run& run, unsigned source) { return fetched_rows(run, source) + most_words; }
+Row* changed_rows(Run& run, unsigned source) { return moved_rows(run, source) + most_words; }
+Row* result_rows(Run& run) { return fetched_rows(run, 3); }
+
+bool is_row(const isa::Operand& operand) {
+  return operand.kind == isa::OperandKind::vgpr || operand.kind == isa::OperandKind::agpr;
+}
+
+bool goes_through_temporary(const isa::Instruction& instruction, const semantics::VectorShape& shape) {
+  return instruction.omod != 0 || (instruction.clamp && !shape.handles_clamp) || instruction.op_sel_dst ||
+         instruction.extension == isa::Extension::sdwa;
+}
+
+void copy_lanes(Row* to, const Row* from, unsigned words, uint64_t exec) {
+  for (unsigned word = 0; word < words; ++word) {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+      const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1);
+      to[word][lane] = (from[word][lane] & mask) | (to[word][lane] & ~mask);
+    }
+  }
+}
+
+const Row* fetch_source(const Wave& wave, const MicroOp& op, Run& run, unsigned i, const isa::Operand& operand,
+                        unsigned words) {
+  if (is_row(operand)) return rows_at(run, op.vector.source_base[i], op.vector.source[i]);
+  const uint64_t value = scalar_value(wave, operand);
+  Row* rows = fetched_rows(run, i);
+  for (unsigned word = 0; word < words; ++word) fill(rows[word], static_cast<uint32_t>(value >> 32 * (word & 1)));
+  return rows;
+}
+
+/// Writes the result from its temporary rows to where the instruction says.
+void write_result(const isa::Instruction& instruction, const semantics::VectorShape& shape, Row* to, Row* result,
+                  const semantics::VectorCall& call) {
+  semantics::apply_result_modifiers(result, instruction.dst().type, instruction.omod,
+                                    instruction.clamp && !shape.handles_clamp, call.mode);
+  if (instruction.extension == isa::Extension::sdwa) {
+    semantics::merge_sdwa(*to, *result, instruction.dst_sel, instruction.dst_unused, call.exec);
+  } else if (instruction.op_sel_dst) {
+    semantics::merge_high_half(*to, *result, call.exec);
+  } else {
+    copy_lanes(to, result, shape.dst_words[0], call.exec);
+  }
+}
+
+template <bool writes_exec>
+void modified(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
+  const VectorOperands operands = vector_operands(instruction);
+  semantics::VectorCall& call = run.call;
+  const uint64_t exec = wave.exec();
+  call.exec = exec;
+  call.clamp = instruction.clamp;
+
+  for (unsigned i = 0; i < shape.sources; ++i) {
+    const isa::Operand& operand = *operands.source[i];
+    const unsigned words = shape.src_words[i];
+    const Row* rows = fetch_source(wave, op, run, i, operand, words);
+    if (i == 0 && op.origin->dpp) {
+      Row* moved = moved_rows(run, i);
+      for (unsigned word = 0; word < words; ++word) {
+        call.exec = semantics::apply_dpp(*op.origin->dpp, exec, rows[word], moved[word]);
+      }
+      rows = moved;
+    }
+    Row* changed = changed_rows(run, i);
+    if (shape.mixed_sources) {
+      semantics::apply_mixed_source(*changed, *rows, operand);
+      rows = changed;
+    } else if (semantics::has_source_modifiers(operand)) {
+      semantics::apply_source_modifiers(changed, rows, operand);
+      rows = changed;
+    }
+    call.src[i] = rows;
+  }
+  if (operands.masks > 0) call.mask_in = scalar_value(wave, *operands.mask[0]);
+  if (operands.masks > 1) call.mask2_in = scalar_value(wave, *operands.mask[1]);
+
+  Row* to = rows_at(run, op.vector.result_base, op.vector.result);
+  if (operands.results != 0 && goes_through_temporary(instruction, shape)) {
+    Row* result = result_rows(run);
+    std::memcpy(result, to, shape.dst_words[0] * sizeof(Row));  // some functions read it, or leave half of it
+    call.dst[0] = result;
+    shape.call(call);
+    write_result(instruction, shape, to, result, call);
+  } else {
+    call.dst[0] = to;
+    shape.call(call);
+  }
+  call.clamp = false;
+
+  if (operands.mask_result != nullptr) {
+    const isa::Operand& mask = *operands.mask_result;
+    if (mask.words == 2) {
+      wave.set_scalar64(mask.reg, call.mask_out);
+    } else {
+      wave.scalar[mask.reg] = static_cast<uint32_t>(call.mask_out);
+    }
+    if constexpr (writes_exec) wave.set_exec(call.mask_out);
+  }
+}
+
+}  // namespace
+
+bool is_modified(const isa::Instruction& instruction, const semantics::VectorShape& shape) {
+  using enum isa::Extension;
+  if (instruction.extension == sdwa || instruction.extension == dpp16 || instruction.extension == dpp8) return true;
+  if (instruction.omod != 0 || instruction.clamp || instruction.op_sel_dst || shape.mixed_sources) return true;
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    if (semantics::has_source_modifiers(instruction.src(i))) return true;
+  }
+  return false;
+}
+
+Handler prepare_modified(Preparation& p, const VectorOperands& operands, const semantics::VectorShape& shape,
+                         bool writes_exec) {
+  const isa::Instruction& instruction = p.instruction;
+  if (instruction.extension == isa::Extension::dpp16 || instruction.extension == isa::Extension::dpp8) {
+    p.origin.dpp = semantics::dpp_move(instruction.extension, instruction.dpp);
+    if (!p.origin.dpp) return nullptr;
+  }
+  if (shape.sources > 3 || std::ranges::max(shape.src_words) > most_words) return nullptr;
+  for (unsigned i = 0; i < shape.sources; ++i) {
+    if (!is_row(*operands.source[i])) continue;
+    p.op.vector.source_base[i] = row_base(*operands.source[i]);
+    p.op.vector.source[i] = row_offset(*operands.source[i]);
+  }
+  return writes_exec ? step<modified<true>> : step<modified<false>>;
+}
+
+}  // namespace Atoll::engine

@@ -1,0 +1,139 @@
+// engine: from an isa::Instruction to a MicroOp (prepare.h): what the families share.
+#include "engine/prepare.h"
+
+#include <fmt/format.h>
+
+#include "isa/table.h"
+#include "machine/memory.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+void not_implemented(Wave& wave, const MicroOp* op, Run&) {
+  fault(wave, op->origin->pc, machine::Fault::Kind::illegal_instruction,
+        fmt::format("{} is not implemented", isa::row(op->origin->instruction.opcode).name));
+}
+
+void no_such_register(Wave& wave, const MicroOp* op, Run&) {
+  fault(wave, op->origin->pc, machine::Fault::Kind::illegal_instruction,
+        fmt::format("{} names registers that do not exist", isa::row(op->origin->instruction.opcode).name));
+}
+
+Handler prepare_family(Preparation& p) {
+  using enum isa::Encoding;
+  switch (p.instruction.encoding) {
+    case sop1:
+    case sop2:
+    case sopk:
+    case sopc:
+    case sopp:
+      if (Handler handler = prepare_control(p)) return handler;
+      if (Handler handler = prepare_hardware_register(p)) return handler;
+      if (Handler handler = prepare_register_index(p)) return handler;
+      return prepare_scalar(p);
+    case smem:
+      return prepare_scalar_memory(p);
+    case vop1:
+    case vop2:
+    case vopc:
+    case vop3:
+    case vop3p:
+      if (Handler handler = prepare_lane_operation(p)) return handler;
+      return prepare_vector(p);
+    case ds:
+      return prepare_lds(p);
+    case flat:
+    case global:
+    case scratch:
+      return prepare_flat_memory(p);
+    case mubuf:
+    case mtbuf:
+      return prepare_buffer(p);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+void fault(Wave& wave, uint64_t pc, machine::Fault::Kind kind, std::string what, uint64_t address, bool is_write,
+           unsigned lane) {
+  wave.fault = std::make_unique<machine::Fault>(machine::Fault{.kind = kind,
+                                                               .pc = pc,
+                                                               .address = address,
+                                                               .is_write = is_write,
+                                                               .lane = static_cast<uint8_t>(lane),
+                                                               .what = std::move(what)});
+  wave.pc = pc;
+  wave.state = machine::WaveState::faulted;
+}
+
+std::optional<uint64_t> constant_value(const isa::Operand& operand) {
+  using enum isa::OperandKind;
+  constexpr uint64_t shared = uint64_t{machine::shared_aperture_hi} << 32;
+  constexpr uint64_t scratch = uint64_t{machine::private_aperture_hi} << 32;
+  switch (operand.kind) {
+    case constant:
+      return operand.value;
+    // As 64-bit operands these are addresses. A 32-bit read sees the low half.
+    case shared_base:
+      return shared;
+    case shared_limit:
+      return shared | 0xFFFF'FFFF;
+    case private_base:
+      return scratch;
+    case private_limit:
+      return scratch | 0xFFFF'FFFF;
+    case pops_exiting_wave_id:
+    case none:
+    case off:
+      return 0;
+    default:
+      return std::nullopt;
+  }
+}
+
+uint64_t scalar_value(const Wave& wave, const isa::Operand& operand) {
+  using enum isa::OperandKind;
+  switch (operand.kind) {
+    case scalar:
+      return operand.words == 2 ? wave.scalar64(operand.reg) : wave.scalar[operand.reg];
+    case vccz:
+      return wave.vcc() == 0;
+    case execz:
+      return wave.exec() == 0;
+    case scc:
+      return wave.scc;
+    default:
+      return constant_value(operand).value_or(0);
+  }
+}
+
+bool registers_exist(const isa::Instruction& instruction) {
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    const unsigned end = operand.reg + operand.words;
+    switch (operand.kind) {
+      case isa::OperandKind::vgpr:
+      case isa::OperandKind::agpr:
+        if (end > 256) return false;
+        break;
+      case isa::OperandKind::scalar:
+        if (end > isa::scalar::count) return false;
+        break;
+      default:
+        break;
+    }
+  }
+  return true;
+}
+
+Handler prepare_op(Origin& origin, MicroOp& op, CodePage& page, CodeCache& cache) {
+  if (!registers_exist(origin.instruction)) return no_such_register;
+  Preparation preparation{origin, origin.instruction, op, page, cache};
+  const Handler handler = prepare_family(preparation);
+  return handler != nullptr ? handler : not_implemented;
+}
+
+}  // namespace Atoll::engine

@@ -1,0 +1,50 @@
+// engine: from an isa::Instruction to a MicroOp.
+//
+// Each family of instructions has its file, with its handlers and with one function here that prepares them: it fills
+// in the MicroOp and returns the handler, or null for an instruction that is not the family's or that it cannot carry
+// out (which prepare_op then makes a fault with the instruction's name).
+#pragma once
+
+#include <optional>
+
+#include "engine/code_cache.h"
+#include "engine/micro_op.h"
+
+namespace Atoll::engine {
+
+struct Preparation {
+  Origin& origin;
+  const isa::Instruction& instruction;
+  MicroOp& op;
+  CodePage& page;
+  CodeCache& cache;
+};
+
+Handler prepare_control(Preparation& p);            // control.cpp: branches, barriers, traps, messages, waits
+Handler prepare_hardware_register(Preparation& p);  // hardware_registers.cpp: s_getreg, s_setreg
+Handler prepare_register_index(Preparation& p);     // register_index.cpp: s_set_gpr_idx_*, s_movrel*
+Handler prepare_scalar(Preparation& p);             // scalar.cpp
+Handler prepare_scalar_memory(Preparation& p);      // scalar_memory.cpp
+Handler prepare_vector(Preparation& p);             // vector.cpp
+Handler prepare_lane_operation(Preparation& p);     // lane_operations.cpp: v_readlane and its like
+Handler prepare_flat_memory(Preparation& p);        // global_memory.cpp: FLAT, GLOBAL, SCRATCH
+Handler prepare_buffer(Preparation& p);             // buffer.cpp: MUBUF, MTBUF
+Handler prepare_lds(Preparation& p);                // lds.cpp: DS
+
+/// The value of an operand that no wave changes: a constant or an aperture. Null for the others.
+std::optional<uint64_t> constant_value(const isa::Operand& operand);
+
+/// The words of a scalar operand now: SGPRs and the like, constants, SCC, EXECZ, VCCZ.
+uint64_t scalar_value(const Wave& wave, const isa::Operand& operand);
+
+/// Where the rows of a VGPR or AGPR operand are: the base and the byte offset from it.
+inline RowBase row_base(const isa::Operand& operand) {
+  return operand.kind == isa::OperandKind::agpr ? RowBase::agpr : RowBase::vgpr;
+}
+inline uint32_t row_offset(const isa::Operand& operand) { return operand.reg * uint32_t{sizeof(Row)}; }
+
+/// Whether every register that the instruction names exists: a wave has rows for 256 VGPRs (and 256 AGPRs)
+/// whatever it has allocated, so nothing inside can touch foreign memory.
+bool registers_exist(const isa::Instruction& instruction);
+
+}  // namespace Atoll::engine

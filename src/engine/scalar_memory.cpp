@@ -1,0 +1,219 @@
+// engine: scalar memory: loads and stores of SGPRs, scalar buffers, clocks and the scalar cache.
+// Source: ISA guides, "Scalar Memory Operations".
+#include <cstring>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "engine/buffer_resource.h"
+#include "engine/lane_memory.h"
+#include "engine/prepare.h"
+#include "isa/table.h"
+#include "machine/signal.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using isa::Opcode;
+
+/// The byte offset that the instruction adds: an immediate, an SGPR, or both.
+[[gnu::always_inline]] inline uint64_t offset_of(const Wave& wave, const MemoryOp& m) {
+  return static_cast<uint64_t>(int64_t{m.offset}) + (m.bits != 0 ? wave.scalar[m.scalar_offset] : 0);
+}
+
+/// s_load_dword and its multiples
+template <unsigned words>
+void load(Wave& wave, const MicroOp& op, Run&) {
+  const MemoryOp& m = op.memory;
+  wave.pc = m.pc;
+  const uint64_t address = (wave.scalar64(m.scalar_base) + offset_of(wave, m)) & ~uint64_t{3};
+  std::memcpy(&wave.scalar[m.data], reinterpret_cast<const void*>(address), words * 4);
+}
+
+template <unsigned words>
+void store(Wave& wave, const MicroOp& op, Run&) {
+  const MemoryOp& m = op.memory;
+  wave.pc = m.pc;
+  const uint64_t address = (wave.scalar64(m.scalar_base) + offset_of(wave, m)) & ~uint64_t{3};
+  std::memcpy(reinterpret_cast<void*>(address), &wave.scalar[m.data], words * 4);
+}
+
+/// s_scratch_load, s_scratch_store: the base is the wave's scratch in memory, the SGPR offset counts in units of 64.
+template <unsigned words, bool is_store>
+void scratch(Wave& wave, const MicroOp& op, Run&) {
+  const MemoryOp& m = op.memory;
+  wave.pc = m.pc;
+  const uint64_t offset =
+      m.bits != 0 ? wave.scalar[m.scalar_offset] * uint64_t{64} : static_cast<uint64_t>(int64_t{m.offset}) * 64;
+  const uint64_t address = (wave.scalar64(m.scalar_base) + offset) & ~uint64_t{3};
+  if constexpr (is_store) {
+    std::memcpy(reinterpret_cast<void*>(address), &wave.scalar[m.data], words * 4);
+  } else {
+    std::memcpy(&wave.scalar[m.data], reinterpret_cast<const void*>(address), words * 4);
+  }
+}
+
+/// s_buffer_load, s_buffer_store: dwords past the buffer's end read as 0 and are not written.
+template <unsigned words, bool is_store>
+void buffer(Wave& wave, const MicroOp& op, Run&) {
+  const MemoryOp& m = op.memory;
+  wave.pc = m.pc;
+  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  const uint64_t size = resource.scalar_bytes();
+  const uint64_t offset = offset_of(wave, m) & ~uint64_t{3};
+  uint32_t result[words];
+  for (unsigned i = 0; i < words; ++i) {
+    const bool inside = offset + i * 4 + 4 <= size;
+    auto* address = reinterpret_cast<uint32_t*>(resource.base + offset + i * 4);
+    if constexpr (is_store) {
+      if (inside) *address = wave.scalar[m.data + i];
+    } else {
+      result[i] = inside ? *address : 0;
+    }
+  }
+  if constexpr (!is_store) std::memcpy(&wave.scalar[m.data], result, sizeof result);
+}
+
+/// s_memtime and s_memrealtime: both tick as the machine's one clock does.
+void clock(Wave& wave, const MicroOp& op, Run&) { wave.set_scalar64(op.memory.data, machine::now_ns()); }
+
+/// s_atomic_*, s_buffer_atomic_*: one lane's atomic with the data in SGPRs. The lane functions of vector memory do it.
+template <bool is_buffer>
+bool atomic(Wave& wave, const MicroOp& op, Run&) {
+  const MemoryOp& m = op.memory;
+  wave.pc = m.pc;
+  const semantics::MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const unsigned words = access.words();
+  Row data[2 * 2];
+  for (unsigned word = 0; word < 2 * words; ++word) {
+    data[word][0] = m.data + word < isa::scalar::count ? wave.scalar[m.data + word] : 0;
+  }
+  const uint64_t offset = offset_of(wave, m);
+  LaneAddresses addresses;
+  bool inside = true;
+  if constexpr (is_buffer) {
+    const BufferResource resource(&wave.scalar[m.scalar_base]);
+    addresses.of[0] = (resource.base + offset) & ~uint64_t{3};
+    inside = offset + access.bytes <= resource.scalar_bytes();
+  } else {
+    addresses.of[0] = (wave.scalar64(m.scalar_base) + offset) & ~uint64_t{3};
+  }
+  if (addresses.of[0] % access.bytes != 0) {
+    fault(wave, op.origin->pc, machine::Fault::Kind::memory,
+          fmt::format("an atomic of {} bytes must be aligned to them", access.bytes), addresses.of[0], true);
+    return false;
+  }
+  Row old[2];
+  old[0][0] = old[1][0] = 0;
+  if (inside) {
+    m.atomic(addresses, 1, data, data + words, old, semantics::memory_atomic_denormals(access.operation, access.bytes));
+  }
+  if (op.origin->instruction.glc) {
+    for (unsigned word = 0; word < words; ++word) wave.scalar[m.data + word] = old[word][0];
+  }
+  return true;
+}
+
+void nothing(Wave&, const MicroOp&, Run&) {}
+
+template <template <unsigned> typename Make>
+Handler for_words(unsigned words) {
+  switch (words) {
+    case 1:
+      return Make<1>::handler;
+    case 2:
+      return Make<2>::handler;
+    case 4:
+      return Make<4>::handler;
+    case 8:
+      return Make<8>::handler;
+    case 16:
+      return Make<16>::handler;
+    default:
+      return nullptr;
+  }
+}
+
+template <unsigned words>
+struct Load {
+  static constexpr Handler handler = step<load<words>>;
+};
+template <unsigned words>
+struct Store {
+  static constexpr Handler handler = step<store<words>>;
+};
+template <unsigned words>
+struct ScratchLoad {
+  static constexpr Handler handler = step<scratch<words, false>>;
+};
+template <unsigned words>
+struct ScratchStore {
+  static constexpr Handler handler = step<scratch<words, true>>;
+};
+template <unsigned words>
+struct BufferLoad {
+  static constexpr Handler handler = step<buffer<words, false>>;
+};
+template <unsigned words>
+struct BufferStore {
+  static constexpr Handler handler = step<buffer<words, true>>;
+};
+
+}  // namespace
+
+Handler prepare_scalar_memory(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  MemoryOp& m = p.op.memory;
+  m.pc = p.origin.pc;
+  m.offset = instruction.offset;
+  m.bits = 0;
+
+  switch (instruction.opcode) {
+    case Opcode::s_memtime:
+    case Opcode::s_memrealtime:
+      m.data = instruction.dst().reg;
+      return step<clock>;
+    case Opcode::s_dcache_inv:  // memory is coherent: there is no scalar cache
+    case Opcode::s_dcache_wb:
+    case Opcode::s_dcache_inv_vol:
+    case Opcode::s_dcache_wb_vol:
+    case Opcode::s_atc_probe:
+    case Opcode::s_atc_probe_buffer:
+    case Opcode::s_dcache_discard:
+    case Opcode::s_dcache_discard_x2:
+      return step<nothing>;
+    default:
+      break;
+  }
+
+  // Data, base, and an offset that may be a register, in this order whether the data is loaded or stored.
+  if (instruction.operand_count < 2) return nullptr;
+  const isa::Operand& data = instruction.operands[0];
+  const isa::Operand& base = instruction.operands[1];
+  if (data.kind != isa::OperandKind::scalar || base.kind != isa::OperandKind::scalar) return nullptr;
+  m.data = data.reg;
+  m.scalar_base = static_cast<uint8_t>(base.reg);
+  for (unsigned i = 2; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    if (operand.kind == isa::OperandKind::scalar) {
+      m.scalar_offset = static_cast<uint8_t>(operand.reg);
+      m.bits = 1;
+    }
+  }
+
+  const std::string_view name = isa::row(instruction.opcode).name;
+  if (name.starts_with("s_load_dword")) return for_words<Load>(data.words);
+  if (name.starts_with("s_store_dword")) return for_words<Store>(data.words);
+  if (name.starts_with("s_buffer_load_dword")) return for_words<BufferLoad>(data.words);
+  if (name.starts_with("s_buffer_store_dword")) return for_words<BufferStore>(data.words);
+  if (name.starts_with("s_scratch_load_dword")) return for_words<ScratchLoad>(data.words);
+  if (name.starts_with("s_scratch_store_dword")) return for_words<ScratchStore>(data.words);
+  const semantics::MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  if (access.kind != semantics::MemoryAccess::Kind::atomic) return nullptr;
+  m.atomic = atomic_function(access.operation, access.bytes, true);
+  if (m.atomic == nullptr) return nullptr;
+  return name.starts_with("s_buffer_") ? step_or_stop<atomic<true>> : step_or_stop<atomic<false>>;
+}
+
+}  // namespace Atoll::engine

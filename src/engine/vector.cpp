@@ -1,0 +1,156 @@
+// engine: vector arithmetic: VOP1, VOP2, VOPC, VOP3 and VOP3P instructions that semantics has a function for.
+//
+// Sources become rows: VGPRs are rows already, constants have rows of their own since the instruction was prepared,
+// and scalars are spread over temporary rows when it runs. The plain case, with no modifier on any operand, is a
+// handler made for the number of sources; modified.cpp does the rest.
+#include "engine/vector.h"
+
+#include <algorithm>
+
+#include "isa/table.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+template <unsigned sources, bool broadcasts, bool reads_mask, bool writes_mask>
+void vector(Wave& wave, const MicroOp& op, Run& run) {
+  semantics::VectorCall& call = run.call;
+  call.exec = wave.exec();
+  if constexpr (!writes_mask) {
+    if (call.exec == 0) return;
+  }
+  if constexpr (broadcasts) broadcast_scalars(wave, op, run);
+  for (unsigned i = 0; i < sources; ++i) {
+    call.src[i] = rows_at(run, op.vector.source_base[i], op.vector.source[i]);
+  }
+  call.dst[0] = rows_at(run, op.vector.result_base, op.vector.result);
+  if constexpr (reads_mask) call.mask_in = wave.scalar64(op.mask_in);
+  op.vector.function(call);
+  if constexpr (writes_mask) wave.set_scalar64(op.mask_out, call.mask_out);
+}
+
+/// v_cmpx: EXEC becomes the result as well.
+template <unsigned sources, bool broadcasts, bool reads_mask, bool writes_mask>
+void vector_to_exec(Wave& wave, const MicroOp& op, Run& run) {
+  vector<sources, broadcasts, reads_mask, writes_mask>(wave, op, run);
+  wave.set_exec(run.call.mask_out);
+}
+
+template <unsigned sources>
+Handler choose(const MicroOp& op, bool reads_mask, bool writes_mask, bool writes_exec) {
+  const bool broadcasts = op.broadcasts != 0;
+  if (writes_exec) {
+    return broadcasts ? step<vector_to_exec<sources, true, false, true>>
+                      : step<vector_to_exec<sources, false, false, true>>;
+  }
+  if (writes_mask && reads_mask) {
+    return broadcasts ? step<vector<sources, true, true, true>> : step<vector<sources, false, true, true>>;
+  }
+  if (writes_mask) {
+    return broadcasts ? step<vector<sources, true, false, true>> : step<vector<sources, false, false, true>>;
+  }
+  if (reads_mask) {
+    return broadcasts ? step<vector<sources, true, true, false>> : step<vector<sources, false, true, false>>;
+  }
+  return broadcasts ? step<vector<sources, true, false, false>> : step<vector<sources, false, false, false>>;
+}
+
+}  // namespace
+
+bool set_source(Preparation& p, unsigned slot, const isa::Operand& operand, unsigned words) {
+  VectorOp& v = p.op.vector;
+  if (operand.kind == isa::OperandKind::vgpr || operand.kind == isa::OperandKind::agpr) {
+    v.source_base[slot] = row_base(operand);
+    v.source[slot] = row_offset(operand);
+    return true;
+  }
+  if (const auto value = constant_value(operand)) {
+    v.source_base[slot] = RowBase::absolute;
+    v.source[slot] = reinterpret_cast<uint64_t>(p.page.constant(*value));
+    return true;
+  }
+  if (operand.kind != isa::OperandKind::scalar) return false;
+  v.source_base[slot] = RowBase::temporary;
+  const auto wide = static_cast<uint8_t>(words == 2 && operand.words == 2 ? broadcast_pair : 0);
+  for (unsigned i = 0; i < p.op.broadcasts; ++i) {
+    const uint8_t other = p.op.broadcast_slot[i];
+    if (p.op.broadcast[i] == operand.reg && (other & broadcast_pair) == wide) {
+      v.source[slot] = 2 * (other & ~broadcast_pair) * sizeof(Row);
+      return true;
+    }
+  }
+  if (p.op.broadcasts == std::size(p.op.broadcast)) return false;
+  v.source[slot] = 2 * slot * sizeof(Row);
+  const unsigned index = p.op.broadcasts++;
+  p.op.broadcast[index] = static_cast<uint8_t>(operand.reg);
+  p.op.broadcast_slot[index] = static_cast<uint8_t>(slot | wide);
+  return true;
+}
+
+VectorOperands vector_operands(const isa::Instruction& instruction) {
+  VectorOperands operands;
+  for (unsigned i = 0; i < instruction.destinations; ++i) {
+    const isa::Operand& operand = instruction.dst(i);
+    if (operand.type == isa::DataType::lane_mask) {
+      operands.mask_result = &operand;
+    } else if (operands.results < std::size(operands.result)) {
+      operands.result[operands.results++] = &operand;
+    }
+  }
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    const isa::Operand& operand = instruction.src(i);
+    if (operand.type == isa::DataType::lane_mask) {
+      if (operands.masks < std::size(operands.mask)) operands.mask[operands.masks++] = &operand;
+    } else if (operands.sources < std::size(operands.source)) {
+      operands.source[operands.sources++] = &operand;
+    }
+  }
+  return operands;
+}
+
+Handler prepare_vector(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
+  if (shape.call == nullptr) return nullptr;
+  const VectorOperands operands = vector_operands(instruction);
+  if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
+      (operands.mask_result != nullptr) != shape.mask_out) {
+    return nullptr;
+  }
+  const bool writes_exec = isa::row(instruction.opcode).has(isa::flag::exec_out);
+
+  p.op.vector.function = shape.call;
+  p.op.broadcasts = 0;
+  bool plain = !is_modified(instruction, shape) && shape.sources <= 3 && shape.masks_in <= 1;
+  for (unsigned i = 0; i < shape.sources && plain; ++i) {
+    plain = set_source(p, i, *operands.source[i], shape.src_words[i]);
+  }
+  if (operands.results == 1) {
+    p.op.vector.result_base = row_base(*operands.result[0]);
+    p.op.vector.result = row_offset(*operands.result[0]);
+  } else {
+    p.op.vector.result_base = RowBase::vgpr;
+    p.op.vector.result = 0;
+  }
+  for (const isa::Operand* mask : {operands.mask[0], operands.mask_result}) {
+    if (mask != nullptr && (mask->kind != isa::OperandKind::scalar || mask->words != 2)) plain = false;
+  }
+  if (!plain) return prepare_modified(p, operands, shape, writes_exec);
+  if (operands.mask[0] != nullptr) p.op.mask_in = static_cast<uint8_t>(operands.mask[0]->reg);
+  if (operands.mask_result != nullptr) p.op.mask_out = static_cast<uint8_t>(operands.mask_result->reg);
+
+  const bool reads_mask = operands.masks != 0;
+  switch (shape.sources) {
+    case 0:
+      return choose<0>(p.op, reads_mask, shape.mask_out, writes_exec);
+    case 1:
+      return choose<1>(p.op, reads_mask, shape.mask_out, writes_exec);
+    case 2:
+      return choose<2>(p.op, reads_mask, shape.mask_out, writes_exec);
+    default:
+      return choose<3>(p.op, reads_mask, shape.mask_out, writes_exec);
+  }
+}
+
+}  // namespace Atoll::engine

@@ -1,0 +1,46 @@
+// engine: what the files of vector instructions share: where operands are and how scalars become rows.
+#pragma once
+
+#include "engine/prepare.h"
+
+namespace Atoll::engine {
+
+/// The operands of a vector instruction by their part in it: rows in and out, lane masks in and out.
+struct VectorOperands {
+  const isa::Operand* result[2]{};
+  const isa::Operand* source[4]{};
+  const isa::Operand* mask[2]{};
+  const isa::Operand* mask_result = nullptr;
+  unsigned results = 0, sources = 0, masks = 0;
+};
+VectorOperands vector_operands(const isa::Instruction& instruction);
+
+/// Whether an operand or the result is changed on its way: modifiers, SDWA, DPP, op_sel, clamp, omod.
+bool is_modified(const isa::Instruction& instruction, const semantics::VectorShape& shape);
+
+/// The handler for instructions that are modified, or have operands of a kind that the plain handlers lack.
+Handler prepare_modified(Preparation& p, const VectorOperands& operands, const semantics::VectorShape& shape,
+                         bool writes_exec);
+
+/// Resolves a source of `words` registers. False: an operand of a kind that has no row of its own (SCC and the like).
+bool set_source(Preparation& p, unsigned slot, const isa::Operand& operand, unsigned words);
+
+[[gnu::always_inline]] inline Row* rows_at(const Run& run, RowBase base, uint64_t offset) {
+  return reinterpret_cast<Row*>(run.base[static_cast<unsigned>(base)] + offset);
+}
+
+[[gnu::always_inline]] inline void fill(Row& row, uint32_t value) {
+  for (uint32_t& lane : row) lane = value;
+}
+
+/// Spreads the scalar sources over the temporary rows that set_source() gave them.
+[[gnu::always_inline]] inline void broadcast_scalars(const Wave& wave, const MicroOp& op, Run& run) {
+  for (unsigned i = 0; i < op.broadcasts; ++i) {
+    const unsigned slot = op.broadcast_slot[i];
+    Row* rows = run.temporary + 2 * (slot & ~broadcast_pair);
+    fill(rows[0], wave.scalar[op.broadcast[i]]);
+    if (slot & broadcast_pair) fill(rows[1], wave.scalar[op.broadcast[i] + 1]);
+  }
+}
+
+}  // namespace Atoll::engine

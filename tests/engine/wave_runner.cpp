@@ -1,0 +1,93 @@
+#include "engine/wave_runner.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "support/command.h"
+#include "target/processor.h"
+
+namespace Atoll::test {
+
+namespace {
+
+/// The contents of a section of a 64-bit ELF file that an assembler has just written.
+std::vector<uint8_t> section(const std::vector<uint8_t>& file, std::string_view name) {
+  if (file.size() < sizeof(Elf64_Ehdr)) return {};
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(file.data() + header.e_shoff);
+  const auto* names = reinterpret_cast<const char*>(file.data() + sections[header.e_shstrndx].sh_offset);
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    if (names + sections[i].sh_name != name) continue;
+    const uint8_t* begin = file.data() + sections[i].sh_offset;
+    return {begin, begin + sections[i].sh_size};
+  }
+  return {};
+}
+
+template <typename T>
+T* allocate(size_t bytes) {
+  void* memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  std::memset(memory, 0, bytes);
+  return static_cast<T*>(memory);
+}
+
+}  // namespace
+
+std::vector<uint8_t> assemble(const std::string& source, std::string_view processor) {
+  const TemporaryDirectory directory;
+  write_file(directory / "code.s", source + "\n");
+  const CommandResult result =
+      run_command("clang-22 -c -x assembler -target amdgcn-amd-amdhsa -mcpu=" + std::string(processor) + " -o " +
+                  (directory / "code.o") + " " + (directory / "code.s") + " 2>&1");
+  EXPECT_EQ(result.exit_code, 0) << source << "\n" << result.output;
+  return result.exit_code == 0 ? section(read_bytes(directory / "code.o"), ".text") : std::vector<uint8_t>{};
+}
+
+WaveRunner::WaveRunner(std::string_view processor)
+    : processor_(processor),
+      engine_(engine::make_interpreter(*target::find_processor(processor))),
+      group_(),
+      rows_(allocate<semantics::Row>(544 * sizeof(semantics::Row))),
+      lds_(allocate<uint8_t>(lds_bytes)),
+      scratch_(allocate<uint8_t>(scratch_bytes_per_lane * 64)) {
+  group_.waves.resize(1);
+  group_.waves_running = 1;
+  group_.lds = lds_.get();
+  group_.lds_bytes = lds_bytes;
+  machine::Wave& w = wave();
+  w.vgpr = rows_.get();
+  w.agpr = rows_.get() + 256;
+  w.vgprs = w.agprs = 256;
+  w.sgprs = 102;
+  w.wave_size = 64;
+  w.mode = 0x3F0;  // DX10_CLAMP, IEEE, denormals
+  w.float_mode = machine::float_mode_of(w.mode);
+  w.scratch = scratch_.get();
+  w.scratch_bytes_per_lane = scratch_bytes_per_lane;
+  w.work_group = &group_;
+  w.set_exec(~uint64_t{0});
+  for (unsigned lane = 0; lane < 64; ++lane) v(0)[lane] = lane;
+}
+
+void WaveRunner::set_rows(unsigned i, const std::function<uint64_t(unsigned)>& value) {
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    const uint64_t word = value(lane);
+    v(i)[lane] = static_cast<uint32_t>(word);
+    v(i + 1)[lane] = static_cast<uint32_t>(word >> 32);
+  }
+}
+
+machine::WaveState WaveRunner::run(const std::string& source, uint64_t budget) {
+  const std::vector<uint8_t> bytes = assemble(source + "\ns_endpgm", processor_);
+  code_.reset(allocate<uint8_t>(bytes.size() + 64));
+  std::memcpy(code_.get(), bytes.data(), bytes.size());
+  engine_->code_changed(0, ~uint64_t{0});
+  wave().pc = code_address();
+  return engine_->run(wave(), budget);
+}
+
+}  // namespace Atoll::test

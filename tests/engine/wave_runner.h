@@ -1,0 +1,63 @@
+// For the engine's tests: assembles a few lines with clang, and runs them on one wave with registers as given.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/interpreter.h"
+#include "machine/wave.h"
+
+namespace Atoll::test {
+
+/// The bytes of the .text section of assembly code, put together by clang's assembler for `processor`. Adds a test
+/// failure, and yields nothing, when clang finds fault with it.
+std::vector<uint8_t> assemble(const std::string& source, std::string_view processor);
+
+/// One wave with 256 VGPRs and AGPRs, LDS and scratch. Starts with full EXEC, round to nearest, denormals kept, all
+/// registers zero but v0, which holds the lane's number.
+class WaveRunner {
+ public:
+  explicit WaveRunner(std::string_view processor = "gfx90a");
+
+  machine::Wave& wave() { return group_.waves[0]; }
+  machine::WorkGroup& group() { return group_; }
+  semantics::Row& v(unsigned i) { return rows_[i]; }
+  semantics::Row& a(unsigned i) { return rows_[256 + i]; }
+  uint32_t& s(unsigned i) { return wave().scalar[i]; }
+  void set_pair(unsigned i, const void* pointer) { wave().set_scalar64(i, reinterpret_cast<uint64_t>(pointer)); }
+  /// A VGPR pair of every lane.
+  void set_rows(unsigned i, const std::function<uint64_t(unsigned lane)>& value);
+  uint64_t v64(unsigned i, unsigned lane) { return v(i)[lane] | uint64_t{v(i + 1)[lane]} << 32; }
+
+  uint8_t* lds() { return lds_.get(); }
+  /// The dword of a lane's private memory.
+  uint32_t& scratch(unsigned lane, uint32_t address) {
+    return reinterpret_cast<uint32_t*>(wave().scratch)[address / 4 * 64 + lane];
+  }
+
+  /// Runs `source`, with s_endpgm behind it, until the wave stops.
+  machine::WaveState run(const std::string& source, uint64_t budget = 1'000'000);
+  /// Lets the wave go on.
+  machine::WaveState resume(uint64_t budget = 1'000'000) { return engine_->run(wave(), budget); }
+  uint64_t code_address() const { return reinterpret_cast<uint64_t>(code_.get()); }
+  machine::Engine& engine() { return *engine_; }
+  std::string_view processor() const { return processor_; }
+
+  static constexpr uint32_t lds_bytes = 4096, scratch_bytes_per_lane = 256;
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::string processor_;
+  std::unique_ptr<machine::Engine> engine_;
+  machine::WorkGroup group_;
+  std::unique_ptr<semantics::Row[], Free> rows_;
+  std::unique_ptr<uint8_t, Free> lds_, scratch_, code_;
+};
+
+}  // namespace Atoll::test
