@@ -86,6 +86,33 @@ LANES(v_sat_pk_u8_i16, U16, (Pair<I16> a)) {
   return clamped(a.lo) | clamped(a.hi) << uint16_t{8};
 }
 
+// Two 32-bit values clamped to 16 bits, as two halves.
+LANES(v_cvt_pk_u16_u32, Pair<U16>, (U32 a, U32 b)) {
+  const auto clamped = [](U32 value) { return convert<U16>(__builtin_elementwise_min(value, U32(0xFFFFu))); };
+  return {clamped(a), clamped(b)};
+}
+LANES(v_cvt_pk_i16_i32, Pair<I16>, (I32 a, I32 b)) {
+  const auto clamped = [](I32 value) {
+    return convert<I16>(__builtin_elementwise_min(__builtin_elementwise_max(value, I32(-0x8000)), I32(0x7FFF)));
+  };
+  return {clamped(a), clamped(b)};
+}
+
+// Which of four shader engines a rectangle of the screen touches. Tiles of 32 x 32 pixels belong to them by the last
+// two bits of the tile's coordinates: engine {x0 ^ y1, y0 ^ x1}. The source holds those bits of the rectangle's
+// corners, {x_min, y_min, x_max, y_max}; ranges go round the end. (The Vega ISA guide prints this as a table.)
+LANES(v_screen_partition_4se_b32, U32, (U32 corners)) {
+  const U32 x_min = corners >> 6u & 3u, y_min = corners >> 4u & 3u;
+  const U32 width = ((corners >> 2u) - x_min) & 3u, height = (corners - y_min) & 3u;
+  U32 engines{};
+  for (unsigned i = 0; i < 16; ++i) {
+    const U32 x = x_min + i % 4, y = y_min + i / 4;
+    const U32 engine = ((x ^ y >> 1u) & 1u) << 1u | ((y ^ x >> 1u) & 1u);
+    engines |= select((width >= i % 4) & (height >= i / 4), U32(1u) << engine, U32(0u));
+  }
+  return engines;
+}
+
 // --- Counting -------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -130,15 +157,19 @@ LANES(v_ffbh_i32, U32, (I32 a)) { return leading_zeros(bits<U32>(a ^ (a >> 31)))
 
 std::span<const VectorEntry> integer_bits_entries() {
   static constexpr VectorEntry entries[] = {
-      ENTRY(v_mov_b32),          ENTRY(v_mov_b64),       ENTRY(v_cndmask_b32),  ENTRY(v_pack_b32_f16),
-      ENTRY(v_not_b32),          ENTRY(v_and_b32),       ENTRY(v_or_b32),       ENTRY(v_xor_b32),
-      ENTRY(v_xnor_b32),         ENTRY(v_and_or_b32),    ENTRY(v_or3_b32),      ENTRY(v_lshl_or_b32),
-      ENTRY(v_bfi_b32),          ENTRY(v_lshlrev_b32),   ENTRY(v_lshrrev_b32),  ENTRY(v_ashrrev_i32),
-      ENTRY(v_lshlrev_b16),      ENTRY(v_lshrrev_b16),   ENTRY(v_ashrrev_i16),  ENTRY(v_lshlrev_b64),
-      ENTRY(v_lshrrev_b64),      ENTRY(v_ashrrev_i64),   ENTRY(v_alignbit_b32), ENTRY(v_alignbyte_b32),
-      ENTRY(v_bfe_u32),          ENTRY(v_bfe_i32),       ENTRY(v_bfm_b32),      ENTRY(v_bfrev_b32),
-      ENTRY(v_perm_b32),         ENTRY(v_sat_pk_u8_i16), ENTRY(v_bcnt_u32_b32), ENTRY(v_mbcnt_lo_u32_b32),
-      ENTRY(v_mbcnt_hi_u32_b32), ENTRY(v_ffbh_u32),      ENTRY(v_ffbl_b32),     ENTRY(v_ffbh_i32),
+      ENTRY(v_mov_b32),        ENTRY(v_mov_b64),          ENTRY(v_cndmask_b32),
+      ENTRY(v_pack_b32_f16),   ENTRY(v_not_b32),          ENTRY(v_and_b32),
+      ENTRY(v_or_b32),         ENTRY(v_xor_b32),          ENTRY(v_xnor_b32),
+      ENTRY(v_and_or_b32),     ENTRY(v_or3_b32),          ENTRY(v_lshl_or_b32),
+      ENTRY(v_bfi_b32),        ENTRY(v_lshlrev_b32),      ENTRY(v_lshrrev_b32),
+      ENTRY(v_ashrrev_i32),    ENTRY(v_lshlrev_b16),      ENTRY(v_lshrrev_b16),
+      ENTRY(v_ashrrev_i16),    ENTRY(v_lshlrev_b64),      ENTRY(v_lshrrev_b64),
+      ENTRY(v_ashrrev_i64),    ENTRY(v_alignbit_b32),     ENTRY(v_alignbyte_b32),
+      ENTRY(v_bfe_u32),        ENTRY(v_bfe_i32),          ENTRY(v_bfm_b32),
+      ENTRY(v_bfrev_b32),      ENTRY(v_perm_b32),         ENTRY(v_sat_pk_u8_i16),
+      ENTRY(v_cvt_pk_u16_u32), ENTRY(v_cvt_pk_i16_i32),   ENTRY(v_screen_partition_4se_b32),
+      ENTRY(v_bcnt_u32_b32),   ENTRY(v_mbcnt_lo_u32_b32), ENTRY(v_mbcnt_hi_u32_b32),
+      ENTRY(v_ffbh_u32),       ENTRY(v_ffbl_b32),         ENTRY(v_ffbh_i32),
   };
   return entries;
 }

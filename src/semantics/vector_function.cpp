@@ -18,6 +18,7 @@ Table join() {
       float_arithmetic_entries(),
       float_compare_entries(),
       float_convert_entries(),
+      float_dot_entries(),
       //
       integer_arithmetic_entries(),
       integer_bits_entries(),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 #include "semantics/integer_check.h"
 
@@ -142,6 +143,29 @@ TEST(IntegerBits, SaturatingPack) {
   check(Opcode::v_sat_pk_u8_i16, [](const Lane& l) {
     const auto saturated = [](uint16_t half) { return std::clamp<int>(static_cast<int16_t>(half), 0, 255); };
     return static_cast<uint32_t>(saturated(l.half(0, 0)) + 256 * saturated(l.half(0, 1)));
+  });
+}
+
+TEST(IntegerBits, SaturatingPackOfWords) {
+  check(Opcode::v_cvt_pk_u16_u32, [](const Lane& l) {
+    return std::min<uint64_t>(l.u32(0), 65535) + 65536 * std::min<uint64_t>(l.u32(1), 65535);
+  });
+  check(Opcode::v_cvt_pk_i16_i32, [](const Lane& l) {
+    const auto saturated = [](int32_t value) { return static_cast<uint16_t>(std::clamp(value, -32768, 32767)); };
+    return saturated(l.i32(0)) + 65536 * uint64_t{saturated(l.i32(1))};
+  });
+}
+
+TEST(IntegerBits, ScreenPartition) {
+  // The Vega ISA guide's table, a hexadecimal digit for each value of the source.
+  constexpr std::string_view table =
+      "137f5fff7ffffffff26efafffbffffffdf4cff5fffdfffff9bf8fffafffeffff"
+      "ffff4cdf6fffeffffffff89bf99ffdffffff7f13ff9fffbfffff6ef26ff6fff7"
+      "bfffffff23bfaffff7fffffff19df5ffffefffffef8cffaffffdffff67f4fff5"
+      "9fffdfffffff8ceff66ffefffffff467ff6fff7fffffbf239ff9fffbffff9df1";
+  check(Opcode::v_screen_partition_4se_b32, [&](const Lane& l) {
+    const char digit = table[l.u32(0) % 256];
+    return uint64_t(digit <= '9' ? digit - '0' : digit - 'a' + 10);
   });
 }
 

@@ -1,0 +1,58 @@
+// Dot products of half-precision pairs against the host's single precision.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "semantics/evaluate.h"
+#include "semantics/reference.h"
+
+namespace Atoll::semantics::test {
+namespace {
+
+using isa::Opcode;
+
+float half_at(uint64_t pair, unsigned which) {
+  return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(pair >> (16 * which))));
+}
+
+TEST(FloatDot, RoundsAfterEachProduct) {
+  std::mt19937 random(1);
+  std::vector<Values> lists(3);
+  for (unsigned i = 0; i < 20000; ++i) {
+    lists[0].push_back(random());
+    lists[1].push_back(random());
+    lists[2].push_back(random() % 0x20000000 + 0x30000000 + (random() % 2) * 0x80000000);
+  }
+  const auto expected = [&](size_t i) {
+    const uint64_t a = lists[0][i], b = lists[1][i];
+    const float low = half_at(a, 0) * half_at(b, 0) + flushed(as_float(lists[2][i]));
+    return flushed(half_at(a, 1) * half_at(b, 1) + low);
+  };
+  Conditions destination{.old = lists[2]};
+  const Evaluation three = evaluate(Opcode::v_dot2_f32_f16, lists);
+  const Evaluation two = evaluate(Opcode::v_dot2c_f32_f16, {lists[0], lists[1]}, destination);
+  for (size_t i = 0; i < lists[0].size(); ++i) {
+    if (std::isnan(expected(i))) {
+      ASSERT_TRUE(std::isnan(as_float(three.dst[i])) && std::isnan(as_float(two.dst[i])));
+      continue;
+    }
+    ASSERT_EQ(as_float(three.dst[i]), expected(i)) << std::hex << lists[0][i] << " " << lists[1][i];
+    ASSERT_EQ(as_float(two.dst[i]), expected(i)) << std::hex << lists[0][i] << " " << lists[1][i];
+  }
+}
+
+TEST(FloatDot, FlushesSinglesButNotHalvesWhateverTheMode) {
+  const uint64_t tiny_half = 0x0001;  // 2^-24
+  for (const Denormals denormals : {Denormals::allow_in_out, Denormals::flush_in_out}) {
+    const Conditions conditions{
+        .mode = {.round32 = Round::plus_infinity, .denormals32 = denormals, .denormals16_64 = denormals}};
+    EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot2_f32_f16, {tiny_half, 0x3C00, word(0.0f)}, conditions)),
+              std::ldexp(1.0f, -24));
+    EXPECT_EQ(evaluate_one(Opcode::v_dot2_f32_f16, {0, 0, 0x00000123}, conditions), 0);
+    EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot2_f32_f16, {tiny_half, 0x3C00, word(2.0f)}, conditions)), 2.0f);
+  }
+}
+
+}  // namespace
+}  // namespace Atoll::semantics::test
