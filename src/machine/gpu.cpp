@@ -49,6 +49,7 @@ class VirtualGpu final : public Gpu {
   std::shared_ptr<LoadedCode> code_at(uint64_t address) const override;
   support::Result<std::unique_ptr<Queue>> create_queue(QueueOptions options) override;
   support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet) override;
+  uint64_t queue_address() const override { return reinterpret_cast<uint64_t>(&own_queue_); }
   void interrupt() override { interrupts_.fetch_add(1); }
   std::vector<KernelStatistics> statistics() const override;
 
@@ -142,7 +143,7 @@ support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelD
 }
 
 support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacket& packet) {
-  auto launched = launch(packet, reinterpret_cast<uint64_t>(&own_queue_), own_dispatches_.fetch_add(1));
+  auto launched = launch(packet, queue_address(), own_dispatches_.fetch_add(1));
   if (!launched) return std::unexpected(launched.error());
   const std::shared_ptr<Dispatch> dispatch = std::move(*launched);
   scheduler_.finish(dispatch);

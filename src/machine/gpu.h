@@ -50,6 +50,8 @@ class Gpu {
   /// Runs one kernel to its end on the caller's time, without a queue of the caller's. `packet.kernel_object` and
   /// `kernarg_address` are guest addresses; its completion signal is not touched.
   virtual support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet) = 0;
+  /// Of the amd_queue_t that kernels launched by run() see as theirs.
+  virtual uint64_t queue_address() const = 0;
 
   /// Stops what runs (Ctrl-C): dispatches end with ErrorKind::aborted. May be called from a signal handler.
   virtual void interrupt() = 0;
