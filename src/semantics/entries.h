@@ -15,6 +15,9 @@ namespace Atoll::semantics {
 std::span<const VectorEntry> float_arithmetic_entries();
 std::span<const VectorEntry> float_compare_entries();
 std::span<const VectorEntry> float_convert_entries();
+std::span<const VectorEntry> float_division_entries();
+std::span<const VectorEntry> float_rounding_entries();
+std::span<const VectorEntry> float_transcendental_entries();
 std::span<const VectorEntry> float_dot_entries();
 std::span<const VectorEntry> integer_arithmetic_entries();
 std::span<const VectorEntry> integer_bits_entries();

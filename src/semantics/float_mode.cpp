@@ -83,8 +83,7 @@ void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use) {
   // The old destination can change in place: its active lanes are about to be overwritten.
   if (flushes(use.old, Denormals::allow_in)) flush(call.dst[0], use.old, call.exec);
 
-  inner.mode.round32 = inner.mode.round16_64 = Round::nearest_even;
-  inner.mode.denormals32 = inner.mode.denormals16_64 = Denormals::allow_in_out;
+  inner.mode_applied = true;
   // A conversion to an integer rounds as its source's type does.
   const Floating rounded = use.dst != Floating::none ? use.dst : use.src[0];
   const Round round = is_single(rounded) ? mode.round32 : mode.round16_64;

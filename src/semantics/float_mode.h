@@ -37,7 +37,7 @@ enum class Mode : uint8_t { applies, ignored };
          mode.denormals32 == Denormals::allow_in_out && mode.denormals16_64 == Denormals::allow_in_out;
 }
 
-/// Does `call` in its mode by calling `plain` in the plain mode. IEEE and DX10_CLAMP reach `plain` as they are.
+/// Does `call` in its mode by calling `plain` with the denormals dealt with and the host rounding as the mode says.
 void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use);
 
 }  // namespace Atoll::semantics

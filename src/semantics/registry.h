@@ -24,7 +24,8 @@ struct VectorCall {
   uint64_t mask_out;  ///< result: compare result or carry-out; inactive lanes are 0
   uint64_t mask2_in;  ///< second Mask source where there are two
   FloatMode mode;
-  bool clamp;  ///< the clamp bit, for functions that saturate an integer result themselves
+  bool mode_applied;  ///< set within run_in_mode() (float_mode.h): the function finds the mode dealt with
+  bool clamp;         ///< the clamp bit, for functions that saturate an integer result themselves
 };
 using VectorFunction = void (*)(VectorCall&);
 

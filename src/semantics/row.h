@@ -301,7 +301,7 @@ void run(VectorCall& call) {
   if constexpr (mode == Mode::applies) {
     static constexpr FloatUse use = float_use<decltype(Chunk)>();
     if constexpr (use.any()) {
-      if (!is_plain(call.mode)) [[unlikely]] {
+      if (!is_plain(call.mode) && !call.mode_applied) [[unlikely]] {
         run_in_mode(call, &run<Chunk, mode>, use);
         return;
       }

@@ -18,6 +18,9 @@ Table join() {
       float_arithmetic_entries(),
       float_compare_entries(),
       float_convert_entries(),
+      float_division_entries(),
+      float_rounding_entries(),
+      float_transcendental_entries(),
       float_dot_entries(),
       //
       integer_arithmetic_entries(),

@@ -1,0 +1,201 @@
+// semantics: reciprocals, roots, logarithms, powers of two, sine and cosine.
+//
+// The hardware approximates these within about one unit in the last place, each generation a little differently. Here
+// they come out nearly always correctly rounded: computed in double precision with polynomials of this file's own, and
+// rounded once. Nothing depends on the host's math library, so results are the same everywhere. At the special values
+// they are what the ISA guides list: of negative numbers the roots and the logarithm are the negative default NaN.
+//
+// The single precision ones know no denormals, whatever the mode (CLRX, GcnInstrsVop1.md; LLVM scales their operands
+// for that reason): denormal operands are zeros, and so are denormal results.
+#include "semantics/entries.h"
+#include "semantics/float_lanes.h"
+#include "semantics/float_scale.h"
+
+namespace Atoll::semantics {
+
+template <typename T>
+[[gnu::always_inline]] inline T negative_nan() {
+  return pattern<T>(Format<T>::sign | Format<T>::default_nan);
+}
+
+/// coefficients[0] + coefficients[1] * x + ...
+template <size_t count>
+[[gnu::always_inline]] inline F64 polynomial(F64 x, const double (&coefficients)[count]) {
+  F64 sum = coefficients[count - 1];
+  for (size_t i = count - 1; i > 0; --i) sum = __builtin_elementwise_fma(sum, x, F64(coefficients[i - 1]));
+  return sum;
+}
+
+template <typename T>
+[[gnu::always_inline]] inline T reciprocal(T a) {
+  return with_nan(T(1) / a, a);
+}
+template <typename T>
+[[gnu::always_inline]] inline T square_root(T a) {
+  return select(a < 0, negative_nan<T>(), with_nan(__builtin_elementwise_sqrt(a), a));
+}
+/// 1 / sqrt(a). What the root and the division round off is measured and put right to first order.
+template <typename T>
+[[gnu::always_inline]] inline T reciprocal_root(T operand) {
+  // Of a very small operand, what is rounded off would be a denormal.
+  using Number = typename row::Element<T>::type;
+  constexpr bool single = sizeof(Number) == 4;
+  constexpr Number small = static_cast<Number>(single ? 0x1p-90 : 0x1p-900);
+  constexpr Number up = static_cast<Number>(single ? 0x1p64 : 0x1p256),
+                   root_up = static_cast<Number>(single ? 0x1p32 : 0x1p128);
+  const auto is_small = operand < small;
+  const T a = select(is_small, operand * up, operand);
+  const T root = __builtin_elementwise_sqrt(a);
+  const T inverse = T(1) / root;
+  const T root_error = __builtin_elementwise_fma(-root, root, a);           // a - root^2
+  const T inverse_error = __builtin_elementwise_fma(-root, inverse, T(1));  // 1 - root * inverse
+  const T half = Number(0.5);
+  const T correction = inverse_error - half * (root_error * inverse) * inverse;
+  const T better = __builtin_elementwise_fma(inverse, correction, inverse);
+  T result = select((a > 0) & (a < infinity<T>()), better, inverse);
+  result = select(is_small, result * root_up, result);
+  return select(a < 0, negative_nan<T>(), select(a == a, result, quiet(a)));
+}
+
+/// log2 of a number that is no denormal.
+[[gnu::always_inline]] inline F32 log2(F32 a) {
+  // a = 2^exponent * mantissa, mantissa between sqrt(1/2) and sqrt(2).
+  constexpr int root_half = 0x3F3504F3;
+  const I32 word = bits<I32>(a);
+  const I32 exponent = (word - root_half) >> 23;
+  const F64 mantissa = convert<F64>(bits<F32>(word - (exponent << 23)));
+  // ln(m) = 2 atanh(t), t = (m - 1) / (m + 1), |t| < 0.172. The first term left out is below 2^-45.
+  constexpr double two_by_ln2 = 2.8853900817779268;
+  static constexpr double series[] = {two_by_ln2,     two_by_ln2 / 3,  two_by_ln2 / 5,  two_by_ln2 / 7,
+                                      two_by_ln2 / 9, two_by_ln2 / 11, two_by_ln2 / 13, two_by_ln2 / 15};
+  const F64 t = (mantissa - 1) / (mantissa + 1);
+  const F64 logarithm = __builtin_elementwise_fma(t, polynomial(t * t, series), convert<F64>(exponent));
+  F32 result = convert<F32>(logarithm);
+  result = select(a == infinity<F32>(), a, result);
+  result = select(a == 0, -infinity<F32>(), result);
+  result = select(a < 0, negative_nan<F32>(), result);
+  return select(a == a, result, quiet(a));
+}
+
+/// 2^a.
+[[gnu::always_inline]] inline F32 exp2(F32 a) {
+  // Powers of ln(2) by factorials: the Taylor series of 2^x. |x| <= 0.5; the first term left out is below 2^-41.
+  static constexpr double series[] = {1.0,
+                                      0.69314718055994531,
+                                      0.24022650695910071,
+                                      0.055504108664821580,
+                                      0.0096181291076284772,
+                                      0.0013333558146428443,
+                                      0.00015403530393381609,
+                                      1.5252733804059840e-05,
+                                      1.3215486790144309e-06,
+                                      1.0178086009239699e-07,
+                                      7.0549116208011233e-09};
+  const F32 bounded = select(a < -160, F32(-160), select(a > 160, F32(160), a));
+  const F32 number = select(a == a, bounded, F32(0));
+  const F32 whole = __builtin_elementwise_roundeven(number);
+  const F64 power = polynomial(convert<F64>(number - whole), series) * power_of_two(convert<I32>(whole));
+  return select(a == a, convert<F32>(power), quiet(a));
+}
+
+/// sin(2 pi a), or of a quarter turn more: the cosine. Outside of [-256, 256] the angle counts as 0.
+[[gnu::always_inline]] inline F32 sine(F32 a, bool cosine) {
+  constexpr double pi = 3.14159265358979323846;
+  const F32 angle = select(magnitude(a) <= 256, a, F32(0));
+  const F32 turn = angle - __builtin_elementwise_roundeven(angle);  // exact
+  const F32 quarters = __builtin_elementwise_roundeven(turn * 4);
+  const F64 x = convert<F64>(turn - quarters * 0.25f) * (2 * pi);  // at most pi / 4
+  static constexpr double sine_series[] = {1.0,          -1.0 / 6,        1.0 / 120,         -1.0 / 5040,
+                                           1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800.0};
+  static constexpr double cosine_series[] = {1.0,         -1.0 / 2,       1.0 / 24,          -1.0 / 720,
+                                             1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600.0, -1.0 / 87178291200.0};
+  const F32 sine_part = convert<F32>(x * polynomial(x * x, sine_series));
+  const F32 cosine_part = convert<F32>(polynomial(x * x, cosine_series));
+  const I32 quadrant = convert<I32>(quarters) + (cosine ? 1 : 0);
+  F32 result = select((quadrant & 1) != 0, cosine_part, sine_part);
+  result = select((quadrant & 2) != 0, -result, result);
+  // A zero has the sign of the angle (sine) or none (cosine).
+  result = select(result == 0, cosine ? F32(0) : with_sign(F32(0), a), result);
+  result = select(magnitude(a) == infinity<F32>(), negative_nan<F32>(), result);
+  return select(a == a, result, quiet(a));
+}
+
+LANES(v_rcp_f32, F32, (F32 a)) { return flush(reciprocal(flush(a))); }
+LANES(v_rcp_iflag_f32, F32, (F32 a)) { return v_rcp_f32(a); }
+LANES(v_rsq_f32, F32, (F32 a)) { return reciprocal_root(flush(a)); }
+LANES(v_sqrt_f32, F32, (F32 a)) { return square_root(flush(a)); }
+LANES(v_log_f32, F32, (F32 a)) { return log2(flush(a)); }
+LANES(v_log_legacy_f32, F32, (F32 a)) { return v_log_f32(a); }
+LANES(v_exp_f32, F32, (F32 a)) { return flush(exp2(a)); }
+LANES(v_exp_legacy_f32, F32, (F32 a)) { return v_exp_f32(a); }
+LANES(v_sin_f32, F32, (F32 a)) { return flush(sine(flush(a), false)); }
+LANES(v_cos_f32, F32, (F32 a)) { return sine(flush(a), true); }
+
+LANES(v_rcp_f64, F64, (F64 a)) { return reciprocal(a); }
+LANES(v_rsq_f64, F64, (F64 a)) { return reciprocal_root(a); }
+LANES(v_sqrt_f64, F64, (F64 a)) { return square_root(a); }
+
+// Every denormal half is a normal single: nothing to flush.
+LANES(v_rcp_f16, F16, (F16 a)) { return narrow(reciprocal(widen(a))); }
+LANES(v_sqrt_f16, F16, (F16 a)) { return narrow(square_root(widen(a))); }
+LANES(v_rsq_f16, F16, (F16 a)) { return narrow(reciprocal_root(widen(a))); }
+LANES(v_log_f16, F16, (F16 a)) { return narrow(log2(widen(a))); }
+LANES(v_exp_f16, F16, (F16 a)) { return narrow(exp2(widen(a))); }
+LANES(v_sin_f16, F16, (F16 a)) { return narrow(sine(widen(a), false)); }
+LANES(v_cos_f16, F16, (F16 a)) { return narrow(sine(widen(a), true)); }
+
+/// The first 1201 bits of 2 / pi after the binary point, the highest first, and 15 zeros.
+constexpr uint64_t two_by_pi[] = {
+    0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041, 0xFE5163ABDEBBC561, 0xB7246E3A424DD2E0,
+    0x06492EEA09D1921C, 0xFE1DEB1CB129A73E, 0xE88235F52EBB4484, 0xE99C7026B45F7E41, 0x3991D639835339F4,
+    0x9C845F8BBDF9283B, 0x1FF897FFDE05980F, 0xEF2F118B5A0A6D1F, 0x6D367ECF27CB09B7, 0x4F463F669E5FEA2D,
+    0x7527BAC7EBE5F17B, 0x3D0739F78A5292EA, 0x6BFB5FB11F8D5D08, 0x56033046FC7B0000,
+};
+
+// A segment of 53 bits of 2 / pi for the reduction of large angles: number `segment` of them, counted from where the
+// product with `a` would begin to matter. From 2^945 on the caller scales its angle by 2^-128, so the segment grows by
+// as much.
+LANES(v_trig_preop_f64, F64, (F64 a, U32 segment)) {
+  const I32 exponent = convert<I32>(bits<I64>(bits<U64>(a) >> 52 & 0x7FF));
+  const I32 shift = bits<I32>(segment & 31) * 53 + __builtin_elementwise_max(exponent - 1077, I32(0));
+  U64 part = 0;
+  for (unsigned lane = 0; lane < chunk_lanes; ++lane) {
+    const auto first = static_cast<unsigned>(shift[lane]);
+    const unsigned index = first / 64, offset = first % 64;
+    constexpr unsigned words = sizeof two_by_pi / sizeof two_by_pi[0];
+    const uint64_t high = index < words ? two_by_pi[index] : 0;
+    const uint64_t low = index + 1 < words ? two_by_pi[index + 1] : 0;
+    part[lane] = (offset == 0 ? high : high << offset | low >> (64 - offset)) >> 11;
+  }
+  const F64 number = convert<F64>(bits<I64>(part));
+  return scale_by_power(number, select(exponent >= 1968, I32(128 - 53), I32(-53)) - shift);
+}
+
+std::span<const VectorEntry> float_transcendental_entries() {
+  static constexpr VectorEntry entries[] = {
+      MODELESS_ENTRY(v_rcp_f32),
+      MODELESS_ENTRY(v_rcp_iflag_f32),
+      MODELESS_ENTRY(v_rsq_f32),
+      MODELESS_ENTRY(v_sqrt_f32),
+      MODELESS_ENTRY(v_log_f32),
+      MODELESS_ENTRY(v_log_legacy_f32),
+      MODELESS_ENTRY(v_exp_f32),
+      MODELESS_ENTRY(v_exp_legacy_f32),
+      MODELESS_ENTRY(v_sin_f32),
+      MODELESS_ENTRY(v_cos_f32),
+      ENTRY(v_rcp_f64),
+      ENTRY(v_rsq_f64),
+      ENTRY(v_sqrt_f64),
+      ENTRY(v_rcp_f16),
+      ENTRY(v_sqrt_f16),
+      ENTRY(v_rsq_f16),
+      ENTRY(v_log_f16),
+      ENTRY(v_exp_f16),
+      ENTRY(v_sin_f16),
+      ENTRY(v_cos_f16),
+      MODELESS_ENTRY(v_trig_preop_f64),
+  };
+  return entries;
+}
+
+}  // namespace Atoll::semantics
