@@ -62,9 +62,13 @@ struct Tables {
     for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
       const auto opcode = static_cast<Opcode>(i);
       const InstructionRow& row = isa::row(opcode);
-      const uint16_t value = row.opcodes.on(processor.generation);
-      if (value == Opcodes::none || !processor.has(row.feature)) continue;
-      place(opcode, row, value);
+      const Opcodes::Change now = row.opcodes.on(processor.generation);
+      if (now.opcode == Opcodes::none || !processor.has(row.feature)) continue;
+      if (now.vop3_only) {
+        vop3[now.opcode] = opcode;
+      } else {
+        place(opcode, row, now.opcode);
+      }
     }
   }
 
@@ -364,7 +368,11 @@ bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words)
     operand.reg = static_cast<uint16_t>(scalar::ttmp0 + index);
     return index + words <= 16;
   }
-  if (words > 2 || (words == 2 && (number & 1) != 0 && number != code::null)) return false;
+  if (number == code::null) {
+    operand.reg = scalar::null;
+    return true;
+  }
+  if (words > 2 || (words == 2 && (number & 1) != 0)) return false;
   switch (number) {
     case code::flat_scratch:
     case code::flat_scratch + 1:
@@ -381,9 +389,6 @@ bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words)
     case code::m0:
       operand.reg = scalar::m0;
       return words == 1;
-    case code::null:
-      operand.reg = scalar::null;
-      return true;
     case code::exec:
     case code::exec + 1:
       operand.reg = static_cast<uint16_t>(scalar::exec_lo + (number - code::exec));
@@ -398,6 +403,7 @@ bool Decoder::literal(Operand& operand, DataType type) {
   if (!word_at(4, value)) return false;
   out_.size = 8;
   out_.extension = Extension::literal;
+  out_.literal = value;
   immediate(operand, literal_constant(value, type));
   operand.is_literal = true;
   return true;
@@ -563,6 +569,7 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
       return true;
     case Field::attribute:
       if (wide) {
+        if (row_->encoding == Encoding::vintrp && bit(w1_, 8)) return false;  // floats have no upper half
         immediate(operand, bits(w1_, 0, 9));
       } else {
         immediate(operand, bits(w0_, 10, 6) | bits(w0_, 8, 2) << 6);
@@ -782,6 +789,7 @@ bool Decoder::sop2() {
     case 0b1111111:
       if (!begin(tables_.sopp[bits(w0_, 16, 7)], Encoding::sopp)) return false;
       out_.immediate = static_cast<uint16_t>(w0_);
+      if (!row_->has(flag::any_immediate) && out_.immediate != 0) return false;
       break;
     default:
       if (bits(w0_, 28, 2) == 0b11) {
@@ -801,6 +809,7 @@ bool Decoder::vop1_or_vopc() {
   } else if (!begin(tables_.vopc[bits(w0_, 17, 8)], Encoding::vopc)) {
     return false;
   }
+  if (row_->operands[0].field == Field::none && (w0_ & 0x01FE01FF) != 0) return false;  // v_nop: no operands at all
   return extension() && operands();
 }
 
@@ -822,8 +831,14 @@ bool Decoder::extension() {
 
 bool Decoder::smem() {
   if (!begin(tables_.smem[bits(w0_, 18, 8)], Encoding::smem) || !second_word()) return false;
-  out_.glc = bit(w0_, 16);
-  if (bit(w0_, 17)) out_.offset = static_cast<int32_t>(w1_ << 11) >> 11;
+  if (row_->has(flag::memory)) {
+    out_.glc = bit(w0_, 16);
+  } else if (row_->operands[1].field == Field::none && bit(w0_, 17)) {
+    return false;  // s_memtime, s_dcache_inv and the like have no offset
+  }
+  out_.offset_immediate = bit(w0_, 17);
+  out_.offset_register = bit(w0_, 14) || !out_.offset_immediate;
+  if (out_.offset_immediate) out_.offset = static_cast<int32_t>(w1_ << 11) >> 11;
   return operands();
 }
 
@@ -948,7 +963,9 @@ bool Decoder::exp() {
 }
 
 bool Decoder::vop3() {
-  return begin(tables_.vop3[bits(w0_, 16, 10)], Encoding::vop3) && second_word() && operands() && vop3_modifiers();
+  if (!begin(tables_.vop3[bits(w0_, 16, 10)], Encoding::vop3) || !second_word()) return false;
+  if (row_->operands[0].field == Field::none && bits(w0_, 0, 8) != 0) return false;  // v_nop
+  return operands() && vop3_modifiers();
 }
 
 bool Decoder::vop3p() {
@@ -1002,7 +1019,7 @@ bool Decoder::vop3_modifiers() {
   const bool clamp = bit(w0_, 15);
 
   if (row.has(flag::bitop3)) {
-    out_.immediate = static_cast<uint16_t>(abs << 5 | omod << 3 | neg);
+    out_.immediate = static_cast<uint16_t>(omod << 6 | abs << 3 | neg);
   } else {
     if (((abs | neg) & ~(modifiable | ignored)) != 0) return false;
     if (omod != 0 && !row.has(flag::omod)) return false;
@@ -1047,14 +1064,15 @@ bool Decoder::vop3p_modifiers() {
   const unsigned neg_hi = bits(w0_, 8, 3), neg = bits(w1_, 29, 3), op_sel = bits(w0_, 11, 3);
   const unsigned op_sel_hi = bits(w1_, 27, 2) | (bit(w0_, 14) ? 0b100u : 0u);
   if (!row.has(flag::clamp) && !row.has(flag::op_sel)) return (neg_hi | neg | op_sel) == 0;  // v_accvgpr_*
+  if (bit(w0_, 15) && !row.has(flag::clamp)) return false;
   if (((neg_hi | neg) & ~there) != 0) return false;
   if ((op_sel & ~(row.has(flag::op_sel) ? there : 0u)) != 0) return false;
   out_.clamp = bit(w0_, 15);
   for (unsigned i = 0; i < 3; ++i) {
     if (sources[i] == nullptr) continue;
     Operand& source = *sources[i];
-    source.neg = (neg >> i & 1) != 0;
-    const bool hi = (neg_hi >> i & 1) != 0;
+    source.neg = (neg >> i & 1) != 0 && !row.has(flag::slack);
+    const bool hi = (neg_hi >> i & 1) != 0 && !row.has(flag::slack);
     if (row.has(flag::op_sel)) {
       source.op_sel = (op_sel >> i & 1) != 0;
       source.op_sel_hi = (op_sel_hi >> i & 1) != 0;
@@ -1158,7 +1176,7 @@ bool Decoder::dpp_word() {
     Operand& source = out_.operands[position++];
     const int index = source_index(spec.field);
     if (index != 0 && index != 1) continue;
-    if (index == 0 && words_of(spec.type) == 2 && !newbcast) return false;
+    if (index == 0 && words_of(spec.type) == 2 && tables_.layout.row_newbcast && !newbcast) return false;
     const bool floats = (is_float(spec.type) && row.has(flag::neg)) || row.has(flag::neg_any);
     if (!floats && !row.has(flag::slack)) continue;
     modifiable |= 3u << (2 * index);

@@ -157,8 +157,11 @@ struct Instruction {
   SdwaSelect dst_sel = SdwaSelect::dword;
   SdwaUnused dst_unused = SdwaUnused::pad;
   Dpp dpp{};
-  int32_t offset = 0;   ///< of a memory instruction, bytes, sign-extended; DS: offset (or offset0)
-  uint8_t offset1 = 0;  ///< DS with two offsets
+  uint32_t literal =
+      0;               ///< the constant behind the instruction as it stands there (Operand::value: as its type sees it)
+  int32_t offset = 0;  ///< of a memory instruction, bytes, sign-extended; DS: offset (or offset0)
+  uint8_t offset1 = 0;                                      ///< DS with two offsets
+  bool offset_register = false, offset_immediate = false;   ///< SMEM: which of soffset and offset it has
   bool glc = false, slc = false, dlc = false, scc = false;  ///< gfx940 prints sc0, nt, -, sc1 for them
   bool gds = false, lds = false, tfe = false;
   bool offen = false, idxen = false, addr64 = false;

@@ -93,12 +93,12 @@ constexpr target::Generation family_of(target::Generation generation) {
 
 }  // namespace
 
-uint16_t Opcodes::on(target::Generation generation) const {
-  uint16_t opcode = none;
+Opcodes::Change Opcodes::on(target::Generation generation) const {
+  Change now{generation};
   for (unsigned i = 0; i < count; ++i) {
-    if (changes[i].since >= family_of(generation) && changes[i].since <= generation) opcode = changes[i].opcode;
+    if (changes[i].since >= family_of(generation) && changes[i].since <= generation) now = changes[i];
   }
-  return opcode;
+  return now;
 }
 
 const InstructionRow& row(Opcode opcode) { return rows::all[static_cast<size_t>(opcode)]; }

@@ -6,7 +6,8 @@
 //
 //   name      the enumerator of Opcode and the mnemonic, without _e32, _e64, _sdwa, _dpp
 //   encoding  the format that the opcodes are of; with the flag `vop3` it is in VOP3 as well
-//   opcodes   at(generation, opcode): from that generation of its family on; .gone(generation): no longer.
+//   opcodes   at(generation, opcode): from that generation of its family on; .gone(generation): no longer;
+//             .vop3_at(generation, opcode): in VOP3 only from then on.
 //             A family is gfx6-7, gfx8-9 (with gfx90a, gfx940, gfx950), gfx10, gfx11, gfx12: GFX9 is written here.
 //   feature   target::Feature that a processor must have besides
 //   flags     what else decides how it is decoded, printed or run (`Flag`)
@@ -130,6 +131,7 @@ inline constexpr uint64_t hwreg = 1ull << 33;
 inline constexpr uint64_t waitcnt = 1ull << 34;
 inline constexpr uint64_t message = 1ull << 35;
 inline constexpr uint64_t gpr_index_imm = 1ull << 36;
+inline constexpr uint64_t any_immediate = simm16 | hwreg | waitcnt | message | gpr_index_imm | label;
 // Memory.
 inline constexpr uint64_t load = 1ull << 40;
 inline constexpr uint64_t store = 1ull << 41;
@@ -153,18 +155,21 @@ struct Opcodes {
   struct Change {
     target::Generation since{};
     uint16_t opcode = none;
+    bool vop3_only = false;  ///< a VOP3 opcode from then on, whatever the row's encoding is
   };
   std::array<Change, 8> changes{};
   uint8_t count = 0;
 
-  constexpr Opcodes at(target::Generation since, uint16_t opcode) const {
+  constexpr Opcodes with(Change change) const {
     Opcodes more = *this;
-    more.changes[more.count++] = {since, opcode};
+    more.changes[more.count++] = change;
     return more;
   }
-  constexpr Opcodes gone(target::Generation since) const { return at(since, none); }
-  /// The opcode on that generation, or `none`.
-  uint16_t on(target::Generation generation) const;
+  constexpr Opcodes at(target::Generation since, uint16_t opcode) const { return with({since, opcode, false}); }
+  constexpr Opcodes vop3_at(target::Generation since, uint16_t opcode) const { return with({since, opcode, true}); }
+  constexpr Opcodes gone(target::Generation since) const { return with({since, none, false}); }
+  /// What holds on that generation; the opcode is `none` if the instruction is not there.
+  Change on(target::Generation generation) const;
 };
 
 struct OperandSpec {
