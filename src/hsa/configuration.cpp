@@ -29,7 +29,7 @@ support::Result<target::GpuModel> choose_gpu() {
   if (!program) return target::find_gpu(usual);
   const auto found = object::find_code_objects(program->bytes());
   if (!found || found->code_objects.empty()) return target::find_gpu(usual);
-  return object::choose_gpu(*found);
+  return object::choose_gpu({&*found, 1});
 }
 
 template <typename T>
