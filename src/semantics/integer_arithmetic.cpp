@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "semantics/entries.h"
+#include "semantics/integer_words.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
@@ -80,7 +81,7 @@ LANES(v_add3_u32, U32, (U32 a, U32 b, U32 c)) { return a + b + c; }
 LANES(v_xad_u32, U32, (U32 a, U32 b, U32 c)) { return (a ^ b) + c; }
 LANES(v_lshl_add_u32, U32, (U32 a, U32 b, U32 c)) { return (a << (b & 31u)) + c; }
 LANES(v_add_lshl_u32, U32, (U32 a, U32 b, U32 c)) { return (a + b) << (c & 31u); }
-LANES(v_lshl_add_u64, U64, (U64 a, U32 b, U64 c)) { return (a << convert<U64>(b & 7u)) + c; }
+LANES(v_lshl_add_u64, Words, (Words a, U32 b, Words c)) { return add_words(shift_left(a, b & 7u), c).value; }
 
 // --- Addition and subtraction with carry ----------------------------------------------------------------------------
 // The carry-out tells of the exact result, whether or not the value saturates.
@@ -165,17 +166,20 @@ LANES(v_mad_i32_i16, I32, (I16 a, I16 b, I32 c, Clamp clamp)) {
 }
 
 // 32-bit factors, a 64-bit addend, and bit 64 of the exact sum as carry-out: for the signed form, its sign.
-LANES(v_mad_u64_u32, WithMask<U64>, (U32 a, U32 b, U64 c, Clamp clamp)) {
-  const U64 sum = convert<U64>(a) * convert<U64>(b) + c;
-  const auto over = sum < c;
-  return {clamp.on ? select(over, U64(~uint64_t{0}), sum) : sum, mask_of(over)};
+LANES(v_mad_u64_u32, WithMask<Words>, (U32 a, U32 b, Words c, Clamp clamp)) {
+  const auto [sum, carry] = add_words({a * b, v_mul_hi_u32(a, b)}, c);
+  if (!clamp.on) return {sum, mask_of(carry)};
+  return {{select(carry, U32(~0u), sum.lo), select(carry, U32(~0u), sum.hi)}, mask_of(carry)};
 }
-LANES(v_mad_i64_i32, WithMask<I64>, (I32 a, I32 b, I64 c, Clamp clamp)) {
-  const I64 product = convert<I64>(a) * convert<I64>(b);
-  const I64 sum = bits<I64>(bits<U64>(product) + bits<U64>(c));
-  const I64 overflow = ((product ^ sum) & (c ^ sum)) >> 63;  // all ones: the exact sum's sign is not sum's
-  const I64 sign = (sum >> 63) ^ overflow;
-  return {clamp.on ? __builtin_elementwise_add_sat(product, c) : sum, mask_of(sign)};
+LANES(v_mad_i64_i32, WithMask<Words>, (I32 a, I32 b, Words c, Clamp clamp)) {
+  const Words product = {bits<U32>(a) * bits<U32>(b), bits<U32>(v_mul_hi_i32(a, b))};
+  const auto [sum, carry] = add_words(product, c);
+  // Bit 64 adds up from the operands' sign extensions and the carry.
+  const I32 sign = (bits<I32>(product.hi ^ c.hi) >> 31) ^ carry;
+  if (!clamp.on) return {sum, mask_of(sign)};
+  const I32 overflow = sign ^ (bits<I32>(sum.hi) >> 31);
+  const U32 nearest_lo = bits<U32>(~sign), nearest_hi = nearest_lo ^ 0x80000000u;
+  return {{select(overflow, nearest_lo, sum.lo), select(overflow, nearest_hi, sum.hi)}, mask_of(sign)};
 }
 
 // --- Minimum, maximum, median ---------------------------------------------------------------------------------------

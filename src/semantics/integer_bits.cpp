@@ -4,6 +4,7 @@
 // A shift takes only as many bits of its amount as the operand's width needs: 4, 5 or 6. The "rev" forms, which
 // hold the amount in the first source, are the only ones that GFX9 encodes.
 #include "semantics/entries.h"
+#include "semantics/integer_words.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
@@ -11,7 +12,7 @@ namespace Atoll::semantics {
 // --- Moves and selection --------------------------------------------------------------------------------------------
 
 LANES(v_mov_b32, U32, (U32 a)) { return a; }
-LANES(v_mov_b64, U64, (U64 a)) { return a; }
+LANES(v_mov_b64, Words, (Words a)) { return a; }
 LANES(v_cndmask_b32, U32, (U32 a, U32 b, Mask choose_b)) { return select(lanes_of(choose_b), b, a); }
 LANES(v_pack_b32_f16, U32, (U16 a, U16 b)) { return convert<U32>(a) | convert<U32>(b) << 16u; }
 
@@ -35,9 +36,9 @@ LANES(v_ashrrev_i32, I32, (U32 a, I32 b)) { return b >> bits<I32>(a & 31u); }
 LANES(v_lshlrev_b16, U16, (U16 a, U16 b)) { return b << (a & uint16_t{15}); }
 LANES(v_lshrrev_b16, U16, (U16 a, U16 b)) { return b >> (a & uint16_t{15}); }
 LANES(v_ashrrev_i16, I16, (U16 a, I16 b)) { return b >> bits<I16>(a & uint16_t{15}); }
-LANES(v_lshlrev_b64, U64, (U32 a, U64 b)) { return b << convert<U64>(a & 63u); }
-LANES(v_lshrrev_b64, U64, (U32 a, U64 b)) { return b >> convert<U64>(a & 63u); }
-LANES(v_ashrrev_i64, I64, (U32 a, I64 b)) { return b >> convert<I64>(a & 63u); }
+LANES(v_lshlrev_b64, Words, (U32 a, Words b)) { return shift_left(b, a); }
+LANES(v_lshrrev_b64, Words, (U32 a, Words b)) { return shift_right(b, a); }
+LANES(v_ashrrev_i64, Words, (U32 a, Words b)) { return shift_right_signed(b, a); }
 
 // The 64-bit value {a, b} shifted right, its low word. Shifting a in two steps keeps each amount below 32.
 LANES(v_alignbit_b32, U32, (U32 a, U32 b, U32 c)) {
@@ -67,13 +68,20 @@ LANES(v_bfrev_b32, U32, (U32 a)) { return __builtin_elementwise_bitreverse(a); }
 // over the byte; 12 all zeros; above, all ones.
 LANES(v_perm_b32, U32, (U32 a, U32 b, U32 selector)) {
   U32 result{};
-  for (unsigned i = 0; i < 4; ++i) {
-    const U32 which = selector >> (8 * i) & 0xFFu;
-    const U32 byte = select((which & 4u) != 0u, a, b) >> ((which & 3u) * 8u) & 0xFFu;
-    const U32 signed_byte = (which * 2u - 15u) & 7u;  // 8 -> 1, 9 -> 3, 10 -> 5, 11 -> 7
-    const U32 sign = select((signed_byte & 4u) != 0u, a, b) >> ((signed_byte & 3u) * 8u + 7u) & 1u;
-    const U32 constant = select(which == 12u, U32(0u), U32(0xFFu));
-    result |= select(which < 8u, byte, select(which < 12u, sign * 0xFFu, constant)) << (8 * i);
+  for (unsigned i = 0; i < 32; i += 8) {
+    const U32 which = selector >> i;
+    const U32 byte = select((which & 4u) != 0u, a, b) >> (which << 3u & 24u);
+    const U32 constant = select((which & 0xFFu) == 12u, U32(0u), U32(0xFFu));
+    result |= (select((which & 0xF8u) == 0u, byte, constant) & 0xFFu) << i;
+  }
+  // Signs are rare: look whether any is wanted before taking them.
+  const U32 not_sign = (selector & 0xFCFCFCFCu) ^ 0x08080808u;
+  if (__builtin_reduce_or((not_sign - 0x01010101u) & ~not_sign & 0x80808080u) == 0) return result;
+  for (unsigned i = 0; i < 32; i += 8) {
+    const U32 which = selector >> i & 0xFFu;
+    const U32 sign = select((which & 2u) != 0u, a, b) >> (((which << 4u) & 16u) + 15u) & 1u;
+    const U32 wanted = select((which & 0xFCu) == 8u, U32(0xFFu << i), U32(0u));
+    result = (result & ~wanted) | (wanted & (0u - sign));
   }
   return result;
 }

@@ -2,6 +2,7 @@
 //
 // v_cmp_ and v_cmpx_ compute the same mask; that v_cmpx_ writes it to EXEC too is a matter of its destinations.
 #include "semantics/entries.h"
+#include "semantics/integer_words.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
@@ -21,8 +22,19 @@ COMPARES(i16, I16)
 COMPARES(u16, U16)
 COMPARES(i32, I32)
 COMPARES(u32, U32)
-COMPARES(i64, I64)
-COMPARES(u64, U64)
+// The same for 64 bits, out of `less` and `equal`.
+#define COMPARES_OF_WORDS(type, less)                                                \
+  LANES(v_cmp_f_##type, Mask, (Words, Words)) { return Mask{0}; }                    \
+  LANES(v_cmp_lt_##type, Mask, (Words a, Words b)) { return mask_of(less(a, b)); }   \
+  LANES(v_cmp_eq_##type, Mask, (Words a, Words b)) { return mask_of(equal(a, b)); }  \
+  LANES(v_cmp_le_##type, Mask, (Words a, Words b)) { return mask_of(~less(b, a)); }  \
+  LANES(v_cmp_gt_##type, Mask, (Words a, Words b)) { return mask_of(less(b, a)); }   \
+  LANES(v_cmp_ne_##type, Mask, (Words a, Words b)) { return mask_of(~equal(a, b)); } \
+  LANES(v_cmp_ge_##type, Mask, (Words a, Words b)) { return mask_of(~less(a, b)); }  \
+  LANES(v_cmp_t_##type, Mask, (Words, Words)) { return Mask{0xFFFF}; }
+
+COMPARES_OF_WORDS(i64, less_signed)
+COMPARES_OF_WORDS(u64, less)
 
 #define COMPARE_ENTRY(predicate) \
   ENTRY(v_cmp_##predicate), VectorEntry { isa::Opcode::v_cmpx_##predicate, row_function<&v_cmp_##predicate>() }
