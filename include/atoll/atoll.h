@@ -6,8 +6,13 @@
 //     auto out = gpu.allocate<float>(1024).value();
 //     gpu.launch(code, "scale", {.grid = {1024}, .block = {256}}, out, 2.0f, 1024).value();
 //     std::vector<float> result = out.read();
+//
+// Nothing throws: what can fail returns Expected<T>, whose error() says in words what went wrong. Handles (Gpu, Code,
+// Buffer) are cheap to copy, share what they stand for, and keep alive what they need. Different threads may use the
+// same ones.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,14 +29,12 @@
 
 namespace Atoll {
 
-/// What went wrong, in words for a person.
+/// What went wrong, in words for a person. A fault in a kernel has several lines: kernel, instruction, address, lane.
 struct Failure {
   std::string message;
 };
 template <typename T>
 using Expected = std::expected<T, Failure>;
-
-class Gpu;
 
 /// Memory of a GPU, freed with its last copy. `data()` is valid on host and GPU alike.
 class ATOLL_PUBLIC Buffer {
@@ -57,11 +60,41 @@ class TypedBuffer : public Buffer {
   }
 };
 
+/// LDS for a kernel parameter that is a pointer to it (OpenCL's `__local` pointers).
+struct LocalMemory {
+  uint32_t bytes = 0;
+};
+
+/// One parameter of a kernel, as the code object describes it.
+struct Parameter {
+  enum class Kind : uint8_t {
+    value,         ///< a number or a structure
+    pointer,       ///< to memory of the GPU
+    local_memory,  ///< LDS: takes a LocalMemory
+    unsupported    ///< images, samplers, pipes, queues
+  };
+  std::string name;  ///< empty where the compiler left names out
+  std::string type;  ///< "float*", empty where the compiler left types out
+  Kind kind = Kind::value;
+  uint32_t offset = 0, size = 0;  ///< in the kernel argument segment
+};
+
+struct KernelInfo {
+  std::string name;
+  std::vector<Parameter> parameters;  ///< without the hidden ones
+  uint32_t lds_bytes = 0;             ///< static; dynamic LDS comes on top
+  uint32_t scratch_bytes = 0;         ///< of a lane
+  uint32_t vgprs = 0, agprs = 0, sgprs = 0;
+  uint32_t max_block_size = 0;               ///< work-items of a work-group
+  std::array<uint32_t, 3> required_block{};  ///< zeroes when any will do
+};
+
 /// A loaded code object.
 class ATOLL_PUBLIC Code {
  public:
   std::vector<std::string> kernels() const;
-  /// Address and size of a device variable; data is null when there is none.
+  Expected<KernelInfo> describe(std::string_view kernel) const;
+  /// A device variable's memory; empty when there is none of that name.
   std::span<std::byte> variable(std::string_view name) const;
   struct State;
 
@@ -71,8 +104,8 @@ class ATOLL_PUBLIC Code {
 };
 
 struct LaunchShape {
-  std::array<uint32_t, 3> grid{1, 1, 1};   ///< work-items, as in HSA (not blocks)
-  std::array<uint32_t, 3> block{1, 1, 1};  ///< work-items of a work-group
+  std::array<uint32_t, 3> grid{1, 1, 1};   ///< work-items, as in HSA (not blocks); 0 counts as 1
+  std::array<uint32_t, 3> block{1, 1, 1};  ///< work-items of a work-group; 0 counts as 1
   uint32_t dynamic_lds_bytes = 0;
 };
 
@@ -84,6 +117,7 @@ struct LaunchResult {
 /// One kernel argument as bytes.
 struct Argument {
   std::vector<std::byte> bytes;
+  bool is_local_memory = false;  ///< then `bytes` is the uint32_t number of bytes of LDS
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   Argument(const T& value) : bytes(sizeof(T)) {  // NOLINT(google-explicit-constructor): arguments are written bare
@@ -92,12 +126,25 @@ struct Argument {
   template <typename T>
   Argument(const TypedBuffer<T>& buffer) : Argument(buffer.data()) {}  // NOLINT(google-explicit-constructor)
   Argument(const Buffer& buffer) : Argument(buffer.data()) {}          // NOLINT(google-explicit-constructor)
+  Argument(LocalMemory local) : Argument(local.bytes) {                // NOLINT(google-explicit-constructor)
+    is_local_memory = true;
+  }
+};
+
+struct GpuOptions {
+  unsigned threads = 0;        ///< host threads that run work-groups; 0: all of the host's
+  double timeout_seconds = 0;  ///< of one launch; 0: none
 };
 
 class ATOLL_PUBLIC Gpu {
  public:
   /// `name`: a product ("mi250x"), a processor ("gfx90a") or a target ID ("gfx90a:xnack-").
-  static Expected<Gpu> create(std::string_view name);
+  static Expected<Gpu> create(std::string_view name, const GpuOptions& options = {});
+  /// A GPU that runs the code in this file.
+  static Expected<Gpu> create_for_file(const std::string& path, const GpuOptions& options = {});
+
+  std::string product() const;    ///< "AMD Instinct MI250X"
+  std::string target_id() const;  ///< "gfx90a:sramecc+:xnack-"
 
   Expected<Code> load_file(const std::string& path) const;  ///< code object, bundle or program with one
   Expected<Code> load(std::span<const std::byte> file) const;
@@ -109,7 +156,7 @@ class ATOLL_PUBLIC Gpu {
     return TypedBuffer<T>(*buffer);
   }
 
-  /// Runs a kernel to its end. The arguments must match the kernel's metadata in number and size; hidden
+  /// Runs a kernel to its end. The arguments must match the kernel's parameters in number and size; hidden
   /// arguments are filled in.
   Expected<LaunchResult> launch_with(const Code& code, std::string_view kernel, const LaunchShape& shape,
                                      std::span<const Argument> arguments) const;

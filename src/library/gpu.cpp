@@ -1,0 +1,173 @@
+// library: the public classes, each a handle on a State that it shares with its copies.
+#include <algorithm>
+
+#include "atoll/atoll.h"
+#include "engine/interpreter.h"
+#include "library/kernel_arguments.h"
+#include "machine/gpu.h"
+#include "object/bundle.h"
+#include "support/mapped_file.h"
+
+namespace Atoll {
+
+namespace {
+
+/// What a lane gets whose stack the compiler could not size (recursion, calls through pointers). The HIP runtime's
+/// figure for such kernels.
+constexpr uint32_t dynamic_stack_bytes = 16 << 10;
+
+std::unexpected<Failure> failure(support::Error error) { return std::unexpected(Failure{std::move(error.message)}); }
+
+}  // namespace
+
+struct Gpu::State {
+  std::unique_ptr<machine::Gpu> gpu;
+};
+
+struct Code::State {
+  std::shared_ptr<Gpu::State> gpu;  // first: the code goes before its GPU does
+  std::shared_ptr<machine::LoadedCode> code;
+};
+
+std::vector<std::string> Code::kernels() const {
+  std::vector<std::string> names;
+  for (const object::KernelMetadata& kernel : state_->code->code_object().metadata.kernels)
+    names.push_back(kernel.name);
+  return names;
+}
+
+Expected<KernelInfo> Code::describe(std::string_view kernel) const {
+  const object::KernelMetadata* metadata = state_->code->code_object().find_kernel(kernel);
+  if (metadata == nullptr) return std::unexpected(Failure{fmt::format("there is no kernel {}", kernel)});
+  return KernelInfo{.name = metadata->name,
+                    .parameters = library::parameters_of(*metadata),
+                    .lds_bytes = metadata->group_segment_fixed_size,
+                    .scratch_bytes = metadata->private_segment_fixed_size,
+                    .vgprs = metadata->vgpr_count,
+                    .agprs = metadata->agpr_count,
+                    .sgprs = metadata->sgpr_count,
+                    .max_block_size = metadata->max_flat_workgroup_size,
+                    .required_block = metadata->required_workgroup_size.value_or(std::array<uint32_t, 3>{})};
+}
+
+std::span<std::byte> Code::variable(std::string_view name) const {
+  const machine::LoadedSymbol* symbol = state_->code->find(name);
+  if (symbol == nullptr || symbol->kind != machine::LoadedSymbol::Kind::variable) return {};
+  return {reinterpret_cast<std::byte*>(symbol->address), symbol->size};
+}
+
+Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
+  const auto model = target::find_gpu(name);
+  if (!model) return failure(model.error());
+  machine::GpuOptions machine_options;
+  machine_options.threads = options.threads;
+  machine_options.kernel_timeout =
+      std::chrono::nanoseconds(static_cast<int64_t>(std::clamp(options.timeout_seconds, 0.0, 1e9) * 1e9));
+  auto machine = machine::Gpu::create(*model, engine::make_interpreter, std::move(machine_options));
+  if (!machine) return failure(machine.error());
+  Gpu gpu;
+  gpu.state_ = std::make_shared<State>(State{std::move(*machine)});
+  return gpu;
+}
+
+Expected<Gpu> Gpu::create_for_file(const std::string& path, const GpuOptions& options) {
+  const auto file = support::MappedFile::open(path);
+  if (!file) return failure(file.error());
+  const auto found = object::find_code_objects(file->bytes());
+  if (!found) return std::unexpected(Failure{fmt::format("{}: {}", path, found.error().message)});
+  const auto model = object::choose_gpu(std::span(&*found, 1));
+  if (!model) return std::unexpected(Failure{fmt::format("{}: {}", path, model.error().message)});
+  return create(model->target.to_string(), options);
+}
+
+std::string Gpu::product() const { return std::string(state_->gpu->model().product.marketing_name); }
+
+std::string Gpu::target_id() const { return state_->gpu->model().target.to_string(); }
+
+Expected<Code> Gpu::load_file(const std::string& path) const {
+  const auto file = support::MappedFile::open(path);
+  if (!file) return failure(file.error());
+  auto code = load(std::as_bytes(file->bytes()));
+  if (!code) return std::unexpected(Failure{fmt::format("{}: {}", path, code.error().message)});
+  code->state_->code->uri = "file://" + path;
+  return code;
+}
+
+Expected<Code> Gpu::load(std::span<const std::byte> file) const {
+  const std::span bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
+  const auto found = object::find_code_objects(bytes);
+  if (!found) return failure(found.error());
+  const auto chosen = object::choose_code_object(*found, state_->gpu->model().target);
+  if (!chosen) return failure(chosen.error());
+  const auto nobody = [](std::string_view) { return std::optional<uint64_t>(); };
+  auto loaded = state_->gpu->load(chosen->bytes, nobody, fmt::format("memory://{}", chosen->where));
+  if (!loaded) return failure(loaded.error());
+  Code code;
+  code.state_ = std::make_shared<Code::State>(Code::State{state_, std::move(*loaded)});
+  return code;
+}
+
+Expected<Buffer> Gpu::allocate_bytes(size_t bytes) const {
+  const auto address = state_->gpu->memory().allocate(std::max<size_t>(bytes, 1), 0, "a buffer");
+  if (!address) return failure(address.error());
+  Buffer buffer;
+  buffer.size_ = bytes;
+  buffer.data_ = std::shared_ptr<void>(reinterpret_cast<void*>(*address), [state = state_](void* memory) {
+    (void)state->gpu->memory().free(reinterpret_cast<uint64_t>(memory));  // it was allocated there: cannot fail
+  });
+  return buffer;
+}
+
+Expected<LaunchResult> Gpu::launch_with(const Code& code, std::string_view kernel, const LaunchShape& shape,
+                                        std::span<const Argument> arguments) const {
+  const auto refuse = [](std::string message) { return std::unexpected(Failure{std::move(message)}); };
+  const object::KernelMetadata* metadata = code.state_->code->code_object().find_kernel(kernel);
+  const machine::LoadedSymbol* symbol = metadata != nullptr ? code.state_->code->find(metadata->symbol) : nullptr;
+  if (symbol == nullptr) return refuse(fmt::format("there is no kernel {}", kernel));
+  if (code.state_->gpu != state_)
+    return refuse(fmt::format("kernel {} was loaded on another GPU than it is launched on", kernel));
+
+  library::Launch launch{.grid = shape.grid,
+                         .block = shape.block,
+                         .dynamic_lds_bytes = shape.dynamic_lds_bytes,
+                         .queue_address = state_->gpu->queue_address()};
+  for (uint32_t& size : launch.grid) size = std::max(size, 1u);
+  for (uint32_t& size : launch.block) size = std::max(size, 1u);
+  if (std::ranges::any_of(launch.block, [](uint32_t size) { return size > UINT16_MAX; }))
+    return refuse(fmt::format("a work-group of {} x {} x {} is larger than any GPU's", launch.block[0], launch.block[1],
+                              launch.block[2]));
+  if (metadata->required_workgroup_size && *metadata->required_workgroup_size != launch.block) {
+    const auto& required = *metadata->required_workgroup_size;
+    return refuse(fmt::format("kernel {} was compiled for work-groups of {} x {} x {}", kernel, required[0],
+                              required[1], required[2]));
+  }
+
+  const auto segment = library::pack_arguments(*metadata, arguments, launch);
+  if (!segment) return failure(segment.error());
+  const auto kernarg = allocate_bytes(segment->size());
+  if (!kernarg) return std::unexpected(kernarg.error());
+  std::ranges::copy(*segment, static_cast<std::byte*>(kernarg->data()));
+
+  machine::aql::KernelDispatchPacket packet{};
+  packet.header = static_cast<uint16_t>(machine::aql::PacketType::kernel_dispatch);
+  packet.setup = 3;
+  packet.workgroup_size_x = static_cast<uint16_t>(launch.block[0]);
+  packet.workgroup_size_y = static_cast<uint16_t>(launch.block[1]);
+  packet.workgroup_size_z = static_cast<uint16_t>(launch.block[2]);
+  packet.grid_size_x = launch.grid[0];
+  packet.grid_size_y = launch.grid[1];
+  packet.grid_size_z = launch.grid[2];
+  packet.private_segment_size =
+      std::max(metadata->private_segment_fixed_size, metadata->uses_dynamic_stack ? dynamic_stack_bytes : 0);
+  packet.group_segment_size = metadata->group_segment_fixed_size + launch.dynamic_lds_bytes;
+  packet.kernel_object = symbol->address;
+  packet.kernarg_address = reinterpret_cast<uint64_t>(kernarg->data());
+  const auto done = state_->gpu->run(packet);
+  if (!done) return failure(done.error());
+  return LaunchResult{.work_groups = done->work_groups,
+                      .waves = done->waves,
+                      .wave_instructions = done->wave_instructions,
+                      .seconds = done->seconds};
+}
+
+}  // namespace Atoll

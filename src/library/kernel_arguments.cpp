@@ -1,0 +1,158 @@
+#include "library/kernel_arguments.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+#include "machine/memory.h"
+#include "support/bytes.h"
+
+namespace Atoll::library {
+
+using object::ArgumentKind;
+using object::KernelArgument;
+using object::KernelMetadata;
+using support::ErrorKind;
+using support::fail;
+using support::Result;
+
+namespace {
+
+constexpr bool is_hidden(const KernelArgument& argument) { return argument.kind_name.starts_with("hidden_"); }
+
+Parameter::Kind kind_of(ArgumentKind kind) {
+  switch (kind) {
+    case ArgumentKind::by_value:
+      return Parameter::Kind::value;
+    case ArgumentKind::global_buffer:
+      return Parameter::Kind::pointer;
+    case ArgumentKind::dynamic_shared_pointer:
+      return Parameter::Kind::local_memory;
+    default:
+      return Parameter::Kind::unsupported;
+  }
+}
+
+std::string describe(const KernelArgument& argument, size_t index) {
+  if (argument.name.empty()) return fmt::format("argument {}", index + 1);
+  return fmt::format("argument {} ({}{}{})", index + 1, argument.type_name, argument.type_name.empty() ? "" : " ",
+                     argument.name);
+}
+
+/// What a hidden argument holds; nothing for one that Atoll does not know.
+std::optional<uint64_t> hidden_value(ArgumentKind kind, const Launch& launch) {
+  const auto& [grid, block, dynamic_lds_bytes, queue_address] = launch;
+  switch (kind) {
+    case ArgumentKind::hidden_global_offset_x:
+    case ArgumentKind::hidden_global_offset_y:
+    case ArgumentKind::hidden_global_offset_z:
+    case ArgumentKind::hidden_none:
+    // Services of a language runtime that a bare launch has not: a kernel that needs one finds a null pointer.
+    case ArgumentKind::hidden_printf_buffer:
+    case ArgumentKind::hidden_hostcall_buffer:
+    case ArgumentKind::hidden_default_queue:
+    case ArgumentKind::hidden_completion_action:
+    case ArgumentKind::hidden_multigrid_sync_arg:
+    case ArgumentKind::hidden_heap_v1:
+      return 0;
+    // Whole work-groups, and the work-items of the partial one behind them.
+    case ArgumentKind::hidden_block_count_x:
+      return grid[0] / block[0];
+    case ArgumentKind::hidden_block_count_y:
+      return grid[1] / block[1];
+    case ArgumentKind::hidden_block_count_z:
+      return grid[2] / block[2];
+    case ArgumentKind::hidden_group_size_x:
+      return block[0];
+    case ArgumentKind::hidden_group_size_y:
+      return block[1];
+    case ArgumentKind::hidden_group_size_z:
+      return block[2];
+    case ArgumentKind::hidden_remainder_x:
+      return grid[0] % block[0];
+    case ArgumentKind::hidden_remainder_y:
+      return grid[1] % block[1];
+    case ArgumentKind::hidden_remainder_z:
+      return grid[2] % block[2];
+    case ArgumentKind::hidden_grid_dims:
+      return grid[2] > 1 ? 3 : grid[1] > 1 ? 2 : 1;
+    case ArgumentKind::hidden_dynamic_lds_size:
+      return dynamic_lds_bytes;
+    case ArgumentKind::hidden_private_base:
+      return machine::private_aperture_hi;
+    case ArgumentKind::hidden_shared_base:
+      return machine::shared_aperture_hi;
+    case ArgumentKind::hidden_queue_ptr:
+      return queue_address;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<Parameter> parameters_of(const KernelMetadata& kernel) {
+  std::vector<Parameter> parameters;
+  for (const KernelArgument& argument : kernel.arguments)
+    if (!is_hidden(argument))
+      parameters.push_back({argument.name, argument.type_name, kind_of(argument.kind), argument.offset, argument.size});
+  return parameters;
+}
+
+Result<std::vector<std::byte>> pack_arguments(const KernelMetadata& kernel, std::span<const Argument> arguments,
+                                              Launch& launch) {
+  const auto wanted = static_cast<size_t>(
+      std::ranges::count_if(kernel.arguments, [](const KernelArgument& argument) { return !is_hidden(argument); }));
+  if (wanted != arguments.size())
+    return fail(ErrorKind::invalid_argument, "kernel {} takes {} arguments, {} are given", kernel.name, wanted,
+                arguments.size());
+
+  std::vector<std::byte> segment(kernel.kernarg_segment_size);
+  // The metadata reader has checked that offset and size lie inside of the segment.
+  const auto put = [&](const KernelArgument& argument, const void* bytes, size_t size) {
+    std::memcpy(segment.data() + argument.offset, bytes, std::min<size_t>(size, argument.size));
+  };
+
+  size_t index = 0;
+  for (const KernelArgument& argument : kernel.arguments) {
+    if (is_hidden(argument)) continue;
+    const Argument& given = arguments[index];
+    const std::string what = describe(argument, index++);
+    const auto kind = kind_of(argument.kind);
+    if (kind == Parameter::Kind::unsupported)
+      return fail(ErrorKind::unsupported, "{} of kernel {} is of a kind that Atoll cannot pass: {}", what, kernel.name,
+                  argument.kind_name);
+    if (given.is_local_memory != (kind == Parameter::Kind::local_memory))
+      return fail(ErrorKind::invalid_argument, "{} of kernel {} is {} memory", what, kernel.name,
+                  given.is_local_memory ? "not a pointer to local" : "a pointer to local");
+    if (given.is_local_memory) {
+      uint32_t bytes = 0;
+      std::memcpy(&bytes, given.bytes.data(), sizeof bytes);
+      const uint32_t alignment = std::has_single_bit(argument.pointee_align) ? argument.pointee_align : 16;
+      const uint64_t end = uint64_t{kernel.group_segment_fixed_size} + launch.dynamic_lds_bytes;
+      const uint64_t place = support::align_up(end, alignment);
+      if (place + bytes > UINT32_MAX)
+        return fail(ErrorKind::out_of_resources, "{} of kernel {} asks for {} bytes of LDS", what, kernel.name, bytes);
+      put(argument, &place, sizeof place);
+      launch.dynamic_lds_bytes = static_cast<uint32_t>(place + bytes - kernel.group_segment_fixed_size);
+    } else if (given.bytes.size() != argument.size) {
+      return fail(ErrorKind::invalid_argument, "{} of kernel {} has {} bytes, {} are given", what, kernel.name,
+                  argument.size, given.bytes.size());
+    } else {
+      put(argument, given.bytes.data(), given.bytes.size());
+    }
+  }
+
+  for (const KernelArgument& argument : kernel.arguments) {
+    if (!is_hidden(argument)) continue;
+    const auto value = hidden_value(argument.kind, launch);
+    if (!value)
+      return fail(ErrorKind::unsupported, "kernel {} has a hidden argument that Atoll does not know: {}", kernel.name,
+                  argument.kind_name);
+    put(argument, &*value, sizeof *value);
+  }
+  return segment;
+}
+
+}  // namespace Atoll::library

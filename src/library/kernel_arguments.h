@@ -1,0 +1,33 @@
+// library: from arguments as a caller gives them to the kernel argument segment that a kernel reads: each parameter at
+// its offset, and the hidden arguments that the compiler added behind them.
+// Source: user guide, "Kernel Argument Metadata Map" (value_kind), V3 to V5.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "atoll/atoll.h"
+#include "object/code_object.h"
+#include "support/error.h"
+
+namespace Atoll::library {
+
+/// The kernel's parameters as its metadata tells of them, hidden ones left out.
+std::vector<Parameter> parameters_of(const object::KernelMetadata& kernel);
+
+struct Launch {
+  std::array<uint32_t, 3> grid{}, block{};  ///< work-items
+  uint32_t dynamic_lds_bytes = 0;           ///< in: what the caller asks for; out: with local memory arguments
+  uint64_t queue_address = 0;               ///< of the amd_queue_t that the kernel belongs to
+};
+
+/// The kernel argument segment. Local memory arguments get their place in LDS behind the static part and behind each
+/// other, and add to `launch.dynamic_lds_bytes`. Errors name the parameter.
+support::Result<std::vector<std::byte>> pack_arguments(const object::KernelMetadata& kernel,
+                                                       std::span<const Argument> arguments, Launch& launch);
+
+}  // namespace Atoll::library

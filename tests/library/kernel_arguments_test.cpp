@@ -1,0 +1,122 @@
+// The kernel argument segment against the layouts of the user guide: clang's own metadata says where each hidden
+// argument lies, the launch says what must be there.
+#include "library/kernel_arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "library/kernels.h"
+#include "machine/memory.h"
+
+namespace Atoll::library {
+namespace {
+
+class Packing : public testing::Test {
+ protected:
+  /// The segment of kernel scale, compiled for this code object version, with three arguments.
+  void pack(int version) {
+    const std::string path = directory / "kernels.co";
+    test::compile_kernels("clang-22", version, "gfx900", path);
+    file = test::read_bytes(path);
+    auto read = object::read_code_object(file);
+    ASSERT_TRUE(read) << read.error().message;
+    object = std::move(*read);
+    kernel = object.find_kernel("scale");
+    ASSERT_NE(kernel, nullptr);
+    const Argument arguments[] = {uint64_t{0x123456789A}, 2.5f, 77};
+    auto packed = pack_arguments(*kernel, arguments, launch);
+    ASSERT_TRUE(packed) << packed.error().message;
+    segment = *packed;
+    EXPECT_EQ(segment.size(), kernel->kernarg_segment_size);
+  }
+
+  template <typename T>
+  T at(size_t offset) const {
+    T value{};
+    if (offset + sizeof value <= segment.size()) std::memcpy(&value, segment.data() + offset, sizeof value);
+    return value;
+  }
+
+  test::TemporaryDirectory directory;
+  std::vector<uint8_t> file;
+  object::CodeObject object;
+  const object::KernelMetadata* kernel = nullptr;
+  Launch launch{.grid = {1000, 20, 3}, .block = {256, 8, 2}, .dynamic_lds_bytes = 512, .queue_address = 0xABCDEF00};
+  std::vector<std::byte> segment;
+};
+
+TEST_F(Packing, ExplicitArgumentsLieAtTheirOffsets) {
+  pack(4);
+  EXPECT_EQ(at<uint64_t>(0), 0x123456789Au);
+  EXPECT_EQ(at<float>(8), 2.5f);
+  EXPECT_EQ(at<int>(12), 77);
+}
+
+// The implicit arguments of V5 start at a multiple of 8 behind the explicit ones, 16 here; their offsets from there on
+// are fixed by the ABI.
+TEST_F(Packing, Version5HiddenArguments) {
+  pack(5);
+  constexpr size_t implicit = 16;
+  EXPECT_EQ(at<uint32_t>(implicit + 0), 3u);    // whole work-groups: 1000 / 256
+  EXPECT_EQ(at<uint32_t>(implicit + 4), 2u);    // 20 / 8
+  EXPECT_EQ(at<uint32_t>(implicit + 8), 1u);    // 3 / 2
+  EXPECT_EQ(at<uint16_t>(implicit + 12), 256);  // work-group size
+  EXPECT_EQ(at<uint16_t>(implicit + 14), 8);
+  EXPECT_EQ(at<uint16_t>(implicit + 16), 2);
+  EXPECT_EQ(at<uint16_t>(implicit + 18), 1000 - 3 * 256);  // remainders
+  EXPECT_EQ(at<uint16_t>(implicit + 20), 20 - 2 * 8);
+  EXPECT_EQ(at<uint16_t>(implicit + 22), 1);
+  EXPECT_EQ(at<uint64_t>(implicit + 40), 0u);  // global offset
+  EXPECT_EQ(at<uint16_t>(implicit + 64), 3);   // dimensions
+}
+
+TEST_F(Packing, LocalMemoryFollowsTheStaticPartAndCounts) {
+  object::KernelMetadata metadata;
+  metadata.name = "k";
+  metadata.kernarg_segment_size = 16;
+  metadata.group_segment_fixed_size = 100;
+  for (uint32_t i = 0; i < 2; i++) {
+    object::KernelArgument argument;
+    argument.kind = object::ArgumentKind::dynamic_shared_pointer;
+    argument.kind_name = "dynamic_shared_pointer";
+    argument.offset = 4 * i;
+    argument.size = 4;
+    argument.pointee_align = i == 0 ? 8 : 64;
+    metadata.arguments.push_back(argument);
+  }
+  object::KernelArgument size;
+  size.kind = object::ArgumentKind::hidden_dynamic_lds_size;
+  size.kind_name = "hidden_dynamic_lds_size";
+  size.offset = 8;
+  size.size = 4;
+  metadata.arguments.push_back(size);
+  launch.dynamic_lds_bytes = 0;
+  const Argument arguments[] = {LocalMemory{10}, LocalMemory{20}};
+  const auto packed = pack_arguments(metadata, arguments, launch);
+  ASSERT_TRUE(packed) << packed.error().message;
+  segment = *packed;
+  EXPECT_EQ(at<uint32_t>(0), 104u);
+  EXPECT_EQ(at<uint32_t>(4), 128u);
+  EXPECT_EQ(launch.dynamic_lds_bytes, 128u + 20 - 100);
+  EXPECT_EQ(at<uint32_t>(8), launch.dynamic_lds_bytes);
+}
+
+TEST_F(Packing, UnknownKindsAreNamed) {
+  object::KernelMetadata metadata;
+  metadata.name = "k";
+  metadata.kernarg_segment_size = 16;
+  object::KernelArgument argument;
+  argument.kind_name = "hidden_teapot";
+  argument.size = 8;
+  metadata.arguments.push_back(argument);
+  EXPECT_THAT(pack_arguments(metadata, {}, launch).error().message, testing::HasSubstr("hidden_teapot"));
+  metadata.arguments[0].kind_name = "image";
+  metadata.arguments[0].kind = object::ArgumentKind::image;
+  const Argument one[] = {uint64_t{1}};
+  EXPECT_THAT(pack_arguments(metadata, one, launch).error().message, testing::HasSubstr("image"));
+}
+
+}  // namespace
+}  // namespace Atoll::library
