@@ -21,7 +21,7 @@ __global__ void shuffles(const T* in, T* out) {
   int row = 0;
   for (const int width : {4, 16, 32, 64}) {
     rows.set(row++, __shfl(value, 3, width));
-    rows.set(row++, __shfl(value, i * 5 + 1, width));
+    rows.set(row++, __shfl(value, (i * 5 + 1) % width, width));
     rows.set(row++, __shfl_up(value, 3, width));
     rows.set(row++, __shfl_down(value, 2, width));
     rows.set(row++, __shfl_xor(value, 1, width));
@@ -148,7 +148,7 @@ __global__ void moves(int* out) {
   rows.set(15, __builtin_amdgcn_ds_swizzle(value, 0x041f));         // within 32 lanes: lane ^ 1
   rows.set(16, __builtin_amdgcn_ds_swizzle(value, 0x8000 | 0xb1));  // within quads: [1,0,3,2]
   int first = -1;
-  if (lane >= 20) first = __builtin_amdgcn_readfirstlane(value);
+  if (lane >= 20) first = __builtin_amdgcn_readfirstlane(value + 7);
   rows.set(17, first);
 }
 
@@ -177,7 +177,7 @@ void check_moves() {
     set(value(lane ^ 5));
     set(value(lane ^ 1));
     set(value(lane ^ 1));
-    set(lane >= 20 ? value(20) : -1);
+    set(lane >= 20 ? value(27) : -1);
   }
   const check::Device<int> out(want.size());
   moves<<<1, kBlock>>>(out.get());
