@@ -28,6 +28,9 @@ struct Layout {
   bool gds_bit = false;
   bool flat_lds_bit = false;       ///< bit 13 of FLAT sends a load to LDS ...
   bool scratch_vaddr_bit = false;  ///< ... or says that SCRATCH uses vaddr
+  bool fadd_returns = false;       ///< float atomics on global memory can return the old value
+  bool wide_lds_loads = false;     ///< buffer loads of 3 and 4 words can go to LDS
+  bool cache_levels = false;       ///< the cache bits of buffer_inv and buffer_wbl2 mean something
   bool row_newbcast = false;       ///< DPP controls 0x150 ...
 
   explicit Layout(const target::Processor& processor) {
@@ -36,6 +39,9 @@ struct Layout {
     tfe_bit = gds_bit = !unified;
     scratch_vaddr_bit = processor.has(target::Feature::gfx940_insts);
     flat_lds_bit = !scratch_vaddr_bit;
+    cache_levels = scratch_vaddr_bit;
+    fadd_returns = processor.has(target::Feature::atomic_fadd_rtn_insts);
+    wide_lds_loads = processor.has(target::Feature::gfx950_insts);
   }
 };
 
@@ -290,7 +296,8 @@ class Decoder {
 
   // Registers and constants.
   bool vgpr(Operand& operand, unsigned index, unsigned words, bool accumulation = false) const {
-    if (index + words > 256 || (tables_.layout.even_tuples && words > 1 && (index & 1) != 0)) return false;
+    if (index + words > 256 || (tables_.layout.even_tuples && !accumulation && words > 1 && (index & 1) != 0))
+      return false;
     operand.kind = accumulation ? OperandKind::agpr : OperandKind::vgpr;
     operand.reg = static_cast<uint16_t>(index);
     operand.words = static_cast<uint8_t>(words);
@@ -326,6 +333,7 @@ class Decoder {
   bool ds();
   bool flat();
   bool buffer();
+  bool cache_control();
   bool mimg();
   bool exp();
   bool extension();
@@ -595,9 +603,8 @@ bool Decoder::matrix_operand(Operand& operand, Field field, DataType type) {
       const bool first = field == Field::matrix_src0;
       const unsigned number = bits(w1_, first ? 0 : 9, 9);
       if (row_->has(flag::matrix_formats)) {  // fp8 and bf8, fp6 and bf6, fp4
-        constexpr std::array<uint8_t, 8> words_of_format{8, 8, 6, 6, 4, 0, 0, 0};
+        constexpr std::array<uint8_t, 8> words_of_format{8, 8, 6, 6, 4, 8, 8, 8};
         words = words_of_format[first ? out_.cbsz : out_.blgp];
-        if (words == 0) return false;
       }
       return number >= code::vgpr && vgpr(operand, number - code::vgpr, words, bit(w1_, first ? 27 : 28));
     }
@@ -721,12 +728,19 @@ bool Decoder::buffer_operand(Operand& operand, Field field, DataType type) {
 bool Decoder::image_operand(Operand& operand, Field field, DataType type) {
   switch (field) {
     case Field::image_data: {
-      unsigned words = row_->has(flag::gather4) ? 4 : std::max(1, std::popcount(out_.dmask));
+      const auto components = static_cast<unsigned>(std::popcount(out_.dmask));
+      unsigned words = row_->has(flag::gather4) ? 4 : std::max(1u, components);
       if (out_.d16) words = (words + 1) / 2;
-      return vgpr(operand, bits(w1_, 8, 8), words + (out_.tfe ? 1 : 0), accumulation_);
+      words += out_.tfe ? 1 : 0;
+      if (row_->has(flag::atomic)) {  // data, compare value and data for cmpswap, and what tfe and dmask add
+        const unsigned usual = words_of(type), most = usual == 2 ? 5 : 3;
+        if (words < usual || words > most) words = usual;
+      }
+      if (row_->has(flag::gather4) && words == 3) words = 2;  // as LLVM prints what no instruction means
+      return vgpr(operand, bits(w1_, 8, 8), words, accumulation_);
     }
     case Field::image_address:
-      return vgpr(operand, bits(w1_, 0, 8), 1);
+      return vgpr(operand, bits(w1_, 0, 8), words_of(type));
     case Field::image_resource:
       return scalar_register(operand, bits(w1_, 16, 5) * 4, words_of(type));
     case Field::image_sampler:
@@ -845,10 +859,10 @@ bool Decoder::smem() {
 bool Decoder::ds() {
   if (!begin(tables_.ds[bits(w0_, 17, 8)], Encoding::ds) || !second_word()) return false;
   accumulation_ = bit(w0_, 25);
-  if (accumulation_ && !tables_.layout.accumulation_bit) return false;
+  if (accumulation_ && (!tables_.layout.accumulation_bit || row_->operands[0].field == Field::none)) return false;
+  if (row_->has(flag::no_gds) && bit(w0_, 16)) return false;
   out_.gds = bit(w0_, 16) && (tables_.layout.gds_bit || row_->has(flag::gds_only));
   if (row_->has(flag::gds_only) && !out_.gds) return false;
-  if (row_->has(flag::no_gds) && out_.gds) return false;
   if (row_->has(flag::two_offsets)) {
     out_.offset = static_cast<int32_t>(bits(w0_, 0, 8));
     out_.offset1 = static_cast<uint8_t>(bits(w0_, 8, 8));
@@ -892,13 +906,15 @@ bool Decoder::flat() {
     if (!layout.flat_lds_bit || !row_->has(flag::lds_bit)) return false;
     out_.lds = true;
   }
+  if (out_.glc && row_->feature == target::Feature::atomic_fadd_no_rtn_insts && !layout.fadd_returns) return false;
+  if (row_->has(flag::float_atomic) && bit(w0_, 25) && !layout.cache_levels) return false;
   accumulation_ = bit(w1_, 23);
   if (accumulation_ && (!layout.accumulation_bit || out_.lds || row_->has(flag::to_lds))) return false;
   if (segment) {
     out_.offset = static_cast<int32_t>(w0_ << 19) >> 19;
   } else {
-    out_.offset = static_cast<int32_t>(bits(w0_, 0, 12));
-    if (bit(w0_, 12) || bits(w1_, 16, 7) != 0) return false;
+    out_.offset = static_cast<int32_t>(bits(w0_, 0, 13));
+    if (bits(w1_, 16, 7) != 0) return false;
   }
   return operands();
 }
@@ -924,15 +940,33 @@ bool Decoder::buffer() {
     out_.scc = layout.scc_bit && bit(w0_, 15);
     out_.lds = bit(w0_, 16);
     out_.slc = bit(w0_, 17);
-    if (out_.lds && !row_->has(flag::lds_bit | flag::from_lds)) return false;
+    const bool can_be_lds =
+        row_->has(flag::lds_bit | flag::from_lds) || (row_->has(flag::wide_lds_bit) && layout.wide_lds_loads);
+    if (out_.lds && !can_be_lds) return false;
+    if (row_->has(flag::from_lds) && (!out_.lds || out_.offen || out_.idxen)) return false;
+    if (row_->operands[0].field == Field::none) return cache_control();
+    if (row_->has(flag::float_atomic) && out_.scc && !layout.cache_levels) return false;
   }
+  if (out_.glc && row_->feature == target::Feature::atomic_fadd_no_rtn_insts && !layout.fadd_returns) return false;
   if (layout.tfe_bit) {
     out_.tfe = bit(w1_, 23);
-    if (out_.tfe && (out_.lds || row_->has(flag::atomic))) return false;
+    if (out_.tfe && (typed || out_.lds || row_->has(flag::atomic))) return false;
   } else {
     accumulation_ = bit(w1_, 23);
+    if (accumulation_ && out_.lds) return false;
   }
   return operands();
+}
+
+/// buffer_wbl2, buffer_inv, ...: nothing but, on gfx940, how far they reach.
+bool Decoder::cache_control() {
+  if (out_.offen || out_.idxen || out_.lds || bit(w1_, 23)) return false;
+  const bool levels = row_->has(flag::cache_bits);
+  if (!levels && (out_.glc || bit(w0_, 15))) return false;
+  if (!levels || !tables_.layout.cache_levels) out_.glc = out_.scc = false;
+  out_.slc = false;
+  out_.offset = 0;
+  return true;
 }
 
 bool Decoder::mimg() {
@@ -950,6 +984,9 @@ bool Decoder::mimg() {
   out_.lwe = bit(w0_, 17);
   out_.slc = bit(w0_, 25);
   out_.d16 = bit(w1_, 31);
+  out_.scc = tables_.layout.scc_bit && bit(w0_, 7);
+  if (out_.d16 && !row_->has(flag::d16_bit)) return false;
+  if (!row_->has(flag::sampler) && bits(w1_, 21, 5) != 0) return false;
   return operands();
 }
 
@@ -1043,7 +1080,9 @@ bool Decoder::vop3_modifiers() {
   } else if (row.has(flag::swap_control)) {
     out_.dpp.fetch_inactive = (op_sel & 1) != 0;
     out_.dpp.bound_ctrl = (op_sel & 2) != 0;
-  } else if (row.has(flag::op_sel_dst)) {
+  } else if (row.has(flag::op_sel_dst)) {  // v_interp_p2_f16
+    out_.operands[2].op_sel = (op_sel & 0b0001) != 0;
+    sources[2]->op_sel = (op_sel & 0b0100) != 0;
     out_.op_sel_dst = (op_sel & 0b1000) != 0;
   } else if (row.has(flag::bitop3) && op_sel != 0) {
     return false;
@@ -1064,6 +1103,7 @@ bool Decoder::vop3p_modifiers() {
   const unsigned neg_hi = bits(w0_, 8, 3), neg = bits(w1_, 29, 3), op_sel = bits(w0_, 11, 3);
   const unsigned op_sel_hi = bits(w1_, 27, 2) | (bit(w0_, 14) ? 0b100u : 0u);
   if (!row.has(flag::clamp) && !row.has(flag::op_sel)) return (neg_hi | neg | op_sel) == 0;  // v_accvgpr_*
+  if (out_.destinations == 0 && bits(w0_, 0, 8) != 0) return false;
   if (bit(w0_, 15) && !row.has(flag::clamp)) return false;
   if (((neg_hi | neg) & ~there) != 0) return false;
   if ((op_sel & ~(row.has(flag::op_sel) ? there : 0u)) != 0) return false;

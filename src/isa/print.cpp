@@ -100,6 +100,7 @@ class Printer {
   void message();
   void gpr_index();
   void byte_select();
+  void select_list(const std::array<bool, 4>& all);
 
   void modifiers();
   void vector_modifiers();
@@ -577,9 +578,10 @@ void Printer::modifiers() {
       flag(in_.idxen, "idxen");
       flag(in_.offen, "offen");
       offset();
+      if (row_.has(flag::from_lds)) text_ += " lds";
       cache_policy();
       flag(in_.tfe, "tfe");
-      flag(in_.lds, "lds");
+      flag(in_.lds && !row_.has(flag::from_lds), "lds");
       return;
     case Encoding::mimg:
       if (in_.dmask != 0) {
@@ -638,6 +640,10 @@ void Printer::vector_modifiers() {
     }
   }
   flag(in_.clamp, "clamp");
+  if (row_.has(flag::op_sel_dst)) {  // behind clamp, as v_interp_p2_f16 alone has it
+    const std::array all{in_.operands[2].op_sel, false, in_.operands[3].op_sel, in_.op_sel_dst};
+    select_list(all);
+  }
   constexpr std::array<std::string_view, 4> omods{"", " mul:2", " mul:4", " div:2"};
   text_ += omods[in_.omod];
   if (in_.extension == Extension::sdwa) sdwa();
@@ -648,7 +654,11 @@ void Printer::vector_modifiers() {
 void Printer::byte_select() {
   const auto byte = static_cast<unsigned>(in_.dst_sel) & 3;
   const std::array all{in_.src(0).op_sel, in_.src(1).op_sel, (byte & 1) != 0, (byte & 2) != 0};
-  if (!all[0] && !all[1] && byte == 0) return;
+  select_list(all);
+}
+
+void Printer::select_list(const std::array<bool, 4>& all) {
+  if (all == std::array{false, false, false, false}) return;
   text_ += " op_sel:[";
   for (unsigned i = 0; i < all.size(); ++i) {
     if (i != 0) text_ += ',';

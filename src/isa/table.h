@@ -135,16 +135,20 @@ inline constexpr uint64_t any_immediate = simm16 | hwreg | waitcnt | message | g
 // Memory.
 inline constexpr uint64_t load = 1ull << 40;
 inline constexpr uint64_t store = 1ull << 41;
-inline constexpr uint64_t atomic = 1ull << 42;  // with load and store
+inline constexpr uint64_t atomic = 1ull << 42;        // with load and store
+inline constexpr uint64_t float_atomic = 1ull << 55;  // its third cache bit is there from gfx940 on only
 inline constexpr uint64_t to_lds = 1ull << 43;
 inline constexpr uint64_t from_lds = 1ull << 44;
-inline constexpr uint64_t lds_bit = 1ull << 45;  // goes to LDS if the encoding's lds bit is set
+inline constexpr uint64_t lds_bit = 1ull << 45;       // goes to LDS if the encoding's lds bit is set
+inline constexpr uint64_t wide_lds_bit = 1ull << 52;  // the same, on gfx950 only
 inline constexpr uint64_t two_offsets = 1ull << 46;
 inline constexpr uint64_t gws = 1ull << 47;
 inline constexpr uint64_t gds_only = 1ull << 48;
 inline constexpr uint64_t no_gds = 1ull << 49;
 inline constexpr uint64_t sampler = 1ull << 50;
 inline constexpr uint64_t gather4 = 1ull << 51;
+inline constexpr uint64_t d16_bit = 1ull << 53;     // images: components can be 16 bits wide
+inline constexpr uint64_t cache_bits = 1ull << 54;  // cache control whose sc0 and sc1 say what it reaches (gfx940)
 
 inline constexpr uint64_t memory = load | store | atomic;
 }  // namespace flag
