@@ -6,10 +6,11 @@ __device__ int counter = 5;
 __device__ float table[64] = {1.5f, 2.5f, 3.5f};
 __device__ double zeros[1000];
 __constant__ int coefficients[8] = {3, 1, 4, 1, 5, 9, 2, 6};
-__constant__ struct {
+struct Settings {
   double scale;
   char name[8];
-} settings = {0.25, "atoll"};
+};
+__constant__ Settings settings = {0.25, "atoll"};
 __device__ float* table_end = table + 64;  // needs a relocation
 __managed__ int managed_value = 11;
 
