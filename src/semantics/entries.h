@@ -15,10 +15,13 @@ namespace Atoll::semantics {
 std::span<const VectorEntry> float_arithmetic_entries();
 std::span<const VectorEntry> float_compare_entries();
 std::span<const VectorEntry> float_convert_entries();
+std::span<const VectorEntry> float_cube_entries();
 std::span<const VectorEntry> float_division_entries();
+std::span<const VectorEntry> float_dot_entries();
+std::span<const VectorEntry> float_eight_entries();
+std::span<const VectorEntry> float_half_entries();
 std::span<const VectorEntry> float_rounding_entries();
 std::span<const VectorEntry> float_transcendental_entries();
-std::span<const VectorEntry> float_dot_entries();
 std::span<const VectorEntry> integer_arithmetic_entries();
 std::span<const VectorEntry> integer_bits_entries();
 std::span<const VectorEntry> integer_bytes_entries();

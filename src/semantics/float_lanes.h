@@ -169,10 +169,5 @@ template <typename T>
   const F32 finite = round_to_odd(sum, product, addend);
   return narrow(with_nan(select(magnitude(sum) < infinity<F32>(), finite, sum), widen(a), widen(b), addend));
 }
-/// a * b + c, rounded after the multiplication and after the addition.
-[[gnu::always_inline]] inline F16 mad(F16 a, F16 b, F16 c) {
-  const F32 product = widen(narrow(widen(a) * widen(b)));
-  return narrow(with_nan(product + widen(c), widen(a), widen(b), widen(c)));
-}
 
 }  // namespace Atoll::semantics

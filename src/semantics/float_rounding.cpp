@@ -49,7 +49,8 @@ template <typename T>
   const auto plain = (magnitude(a) < infinity<T>()) & (a != 0);
   const T mantissa = bits<T>((word & ~BitsOf<T>(F::exponent)) | BitsOf<T>(uint64_t{F::bias - 1} << F::fraction_bits));
   const Signed exponent = biased - (F::bias - 1) - select(tiny, Signed(lift), Signed(0));
-  return {select(plain, mantissa, a), select(plain, exponent, Signed(0))};
+  const T itself = select(a == a, a, quiet(a));
+  return {select(plain, mantissa, itself), select(plain, exponent, Signed(0))};
 }
 LANES(v_frexp_mant_f32, F32, (F32 a)) { return frexp(a).mantissa; }
 LANES(v_frexp_exp_i32_f32, I32, (F32 a)) { return frexp(a).exponent; }

@@ -139,6 +139,8 @@ void modify_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
     const T value = A::load(rows, chunk);
     if constexpr (std::is_same_v<T, Pair<F16>> || std::is_same_v<T, Pair<F32>>) {
       A::store(rows, chunk, T{each(value.lo), each(value.hi)}, 0xFFFF);
+    } else if constexpr (std::is_same_v<T, F16>) {  // what is in the upper half may have to stay
+      row::Access<LowHalf<F16>>::store(rows, chunk, {each(value)}, 0xFFFF);
     } else {
       A::store(rows, chunk, each(value), 0xFFFF);
     }

@@ -48,6 +48,7 @@ TEST(FloatRounding, FractionsStayBelowOne) {
 template <typename T>
 T mantissa(T a) {
   int exponent = 0;
+  if (std::isnan(a)) return quieted(a);
   return std::isfinite(a) ? std::frexp(a, &exponent) : a;
 }
 template <typename T>

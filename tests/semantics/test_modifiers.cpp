@@ -187,9 +187,9 @@ TEST(ResultModifiers, ClampKnowsEveryFloatingType) {
   Rows twice = filled(word(1.5));
   apply_result_modifiers(twice.rows, DataType::f64, 0, true, {});
   EXPECT_EQ(as_double(twice.rows[0][5] | uint64_t{twice.rows[1][5]} << 32), 1.0);
-  Rows half = filled(0x4000);  // 2
+  Rows half = filled(0xABCD4000);  // 2
   apply_result_modifiers(half.rows, DataType::f16, 0, true, {});
-  EXPECT_EQ(half.rows[0][5], 0x3C00u);
+  EXPECT_EQ(half.rows[0][5], 0xABCD3C00u) << "the other half stays";
   Rows halves = filled(0x3800C000);  // 0.5, -2
   apply_result_modifiers(halves.rows, DataType::v2f16, 0, true, {});
   EXPECT_EQ(halves.rows[0][5], 0x38000000u);

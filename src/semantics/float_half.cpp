@@ -1,0 +1,127 @@
+// semantics: half-precision arithmetic, one value or two to a register.
+//
+// Most instructions with a 16-bit result clear the upper half of its register. GFX9 gave some a new opcode that leaves
+// it alone, LowHalf here, and kept the old ones as "legacy"; the ones that only GFX9 has leave it alone, too (LLVM,
+// GCNSubtarget::zeroesHigh16BitsOfDest).
+#include "semantics/entries.h"
+#include "semantics/float_lanes.h"
+#include "semantics/float_minmax.h"
+
+namespace Atoll::semantics {
+
+using F16x2 = Pair<F16>;
+
+LANES(v_add_f16, F16, (F16 a, F16 b)) { return add(a, b); }
+LANES(v_sub_f16, F16, (F16 a, F16 b)) { return sub(a, b); }
+LANES(v_subrev_f16, F16, (F16 a, F16 b)) { return sub(b, a); }
+LANES(v_mul_f16, F16, (F16 a, F16 b)) { return mul(a, b); }
+
+LANES(v_fma_f16, LowHalf<F16>, (F16 a, F16 b, F16 c)) { return {fma(a, b, c)}; }
+LANES(v_fma_legacy_f16, F16, (F16 a, F16 b, F16 c)) { return fma(a, b, c); }
+
+// As in single precision, v_mad and its kin round twice and know no denormals.
+[[gnu::always_inline]] inline F16 flushing_mad(F16 a, F16 b, F16 c) {
+  const F32 product = widen(flush(narrow(widen(flush(a)) * widen(flush(b)))));
+  return flush(narrow(with_nan(product + widen(flush(c)), widen(a), widen(b), widen(c))));
+}
+LANES(v_mad_f16, LowHalf<F16>, (F16 a, F16 b, F16 c)) { return {flushing_mad(a, b, c)}; }
+LANES(v_mad_legacy_f16, F16, (F16 a, F16 b, F16 c)) { return flushing_mad(a, b, c); }
+LANES(v_mac_f16, F16, (F16 a, F16 b, Old<F16> d)) { return flushing_mad(a, b, d.value); }
+LANES(v_madmk_f16, F16, (F16 a, F16 k, F16 b)) { return flushing_mad(a, k, b); }
+LANES(v_madak_f16, F16, (F16 a, F16 b, F16 k)) { return flushing_mad(a, b, k); }
+
+LANES(v_min_f16, F16, (F16 a, F16 b, FloatMode mode)) { return minimum(a, b, mode.ieee); }
+LANES(v_max_f16, F16, (F16 a, F16 b, FloatMode mode)) { return maximum(a, b, mode.ieee); }
+LANES(v_min3_f16, LowHalf<F16>, (F16 a, F16 b, F16 c, FloatMode mode)) {
+  return {minimum(minimum(a, b, mode.ieee), c, mode.ieee)};
+}
+LANES(v_max3_f16, LowHalf<F16>, (F16 a, F16 b, F16 c, FloatMode mode)) {
+  return {maximum(maximum(a, b, mode.ieee), c, mode.ieee)};
+}
+LANES(v_med3_f16, LowHalf<F16>, (F16 a, F16 b, F16 c, FloatMode mode)) { return {median(a, b, c, mode.ieee)}; }
+
+LANES(v_pk_add_f16, F16x2, (F16x2 a, F16x2 b)) { return {add(a.lo, b.lo), add(a.hi, b.hi)}; }
+LANES(v_pk_mul_f16, F16x2, (F16x2 a, F16x2 b)) { return {mul(a.lo, b.lo), mul(a.hi, b.hi)}; }
+LANES(v_pk_fma_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) { return {fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)}; }
+LANES(v_pk_fmac_f16, F16x2, (F16x2 a, F16x2 b, Old<F16x2> d)) { return v_pk_fma_f16(a, b, d.value); }
+LANES(v_pk_min_f16, F16x2, (F16x2 a, F16x2 b, FloatMode mode)) {
+  return {minimum(a.lo, b.lo, mode.ieee), minimum(a.hi, b.hi, mode.ieee)};
+}
+LANES(v_pk_max_f16, F16x2, (F16x2 a, F16x2 b, FloatMode mode)) {
+  return {maximum(a.lo, b.lo, mode.ieee), maximum(a.hi, b.hi, mode.ieee)};
+}
+LANES(v_pack_b32_f16, F16x2, (F16 a, F16 b)) { return {a, b}; }
+
+// --- v_mad_mix, v_fma_mix: each source single or half precision, as op_sel_hi says
+// -------------------------------------
+
+[[gnu::always_inline]] inline F32 mixed_fma(Mixed a, Mixed b, Mixed c) { return fma(a.value, b.value, c.value); }
+[[gnu::always_inline]] inline F32 mixed_mad(Mixed a, Mixed b, Mixed c) {
+  const F32 product = flush(flush(a.value) * flush(b.value));
+  return flush(with_nan(product + flush(c.value), a.value, b.value, c.value));
+}
+/// The result as a half, clamped, in the low half of each lane. Which half of the register it goes to is part of the
+/// instruction's name, so clamping cannot be left to who writes it there.
+[[gnu::always_inline]] inline U32 half_result(F32 value, Clamp clamp, FloatMode mode) {
+  if (clamp.on) {
+    const F32 nan = mode.dx10_clamp ? F32(0) : value;
+    value = select(value > 1, F32(1), select(value > 0, value, select(value == value, F32(0), nan)));
+  }
+  F16 half = narrow(value);
+  if ((static_cast<uint8_t>(mode.denormals16_64) & static_cast<uint8_t>(Denormals::allow_out)) == 0) half = flush(half);
+  return convert<U32>(bits<U16>(half));
+}
+[[gnu::always_inline]] inline U32 into_low(U32 half, U32 old) { return (old & 0xFFFF0000u) | half; }
+[[gnu::always_inline]] inline U32 into_high(U32 half, U32 old) { return (old & 0x0000FFFFu) | half << 16; }
+
+LANES(v_fma_mix_f32, F32, (Mixed a, Mixed b, Mixed c)) { return mixed_fma(a, b, c); }
+LANES(v_mad_mix_f32, F32, (Mixed a, Mixed b, Mixed c)) { return mixed_mad(a, b, c); }
+LANES(v_fma_mixlo_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
+  return into_low(half_result(mixed_fma(a, b, c), clamp, mode), d.value);
+}
+LANES(v_mad_mixlo_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
+  return into_low(half_result(mixed_mad(a, b, c), clamp, mode), d.value);
+}
+LANES(v_fma_mixhi_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
+  return into_high(half_result(mixed_fma(a, b, c), clamp, mode), d.value);
+}
+LANES(v_mad_mixhi_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
+  return into_high(half_result(mixed_mad(a, b, c), clamp, mode), d.value);
+}
+
+std::span<const VectorEntry> float_half_entries() {
+  static constexpr VectorEntry entries[] = {
+      ENTRY(v_add_f16),
+      ENTRY(v_sub_f16),
+      ENTRY(v_subrev_f16),
+      ENTRY(v_mul_f16),
+      ENTRY(v_fma_f16),
+      ENTRY(v_fma_legacy_f16),
+      ENTRY(v_mad_f16),
+      ENTRY(v_mad_legacy_f16),
+      ENTRY(v_mac_f16),
+      ENTRY(v_madmk_f16),
+      ENTRY(v_madak_f16),
+      ENTRY(v_min_f16),
+      ENTRY(v_max_f16),
+      ENTRY(v_min3_f16),
+      ENTRY(v_max3_f16),
+      ENTRY(v_med3_f16),
+      ENTRY(v_pk_add_f16),
+      ENTRY(v_pk_mul_f16),
+      ENTRY(v_pk_fma_f16),
+      ENTRY(v_pk_fmac_f16),
+      ENTRY(v_pk_min_f16),
+      ENTRY(v_pk_max_f16),
+      MODELESS_ENTRY(v_pack_b32_f16),
+      ENTRY(v_fma_mix_f32),
+      ENTRY(v_mad_mix_f32),
+      ENTRY(v_fma_mixlo_f16),
+      ENTRY(v_mad_mixlo_f16),
+      ENTRY(v_fma_mixhi_f16),
+      ENTRY(v_mad_mixhi_f16),
+  };
+  return entries;
+}
+
+}  // namespace Atoll::semantics
