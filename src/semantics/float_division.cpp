@@ -113,13 +113,17 @@ template <typename T>
   B result = sign | (bits<B>(a) & ~B(F::sign));
   if constexpr (sizeof(T) != sizeof(F16)) {
     using D = Division<T>;
-    // Rounded in the wave's mode, to 0 or the smallest denormal, to infinity or the largest number.
-    const T underflow = bits<T>(sign | bits<B>(T(D::smallest))) * static_cast<typename row::Element<T>::type>(0.25);
-    const T overflow = bits<T>(sign | (infinite - B(1))) * static_cast<typename row::Element<T>::type>(4);
-    const auto difference = biased_exponent(numerator) - biased_exponent(denominator);
+    const auto underflows = biased_exponent(numerator) - biased_exponent(denominator) < D::underflow;
     // Between finite operands NaN comes from an intermediate quotient that overflowed.
-    result = select(is_nan(a), bits<B>(overflow), result);
-    result = select(difference < D::underflow, bits<B>(underflow), result);
+    const auto overflows = is_nan(a);
+    if (any(underflows | overflows)) [[unlikely]] {
+      // Rounded in the wave's mode: to 0 or the smallest denormal, to infinity or the largest number.
+      using Number = typename row::Element<T>::type;
+      const T underflow = bits<T>(sign | bits<B>(T(D::smallest))) * static_cast<Number>(0.25);
+      const T overflow = bits<T>(sign | (infinite - B(1))) * static_cast<Number>(4);
+      result = select(overflows, bits<B>(overflow), result);
+      result = select(underflows, bits<B>(underflow), result);
+    }
   }
   result = select((d == infinite) | (n == 0), sign, result);
   result = select((d == 0) | (n == infinite), sign | infinite, result);

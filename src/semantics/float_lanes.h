@@ -50,7 +50,16 @@ template <typename T>
 using BitsOf = typename Format<T>::Bits;
 
 /// Half to single precision: exact; signalling NaNs become quiet.
-[[gnu::always_inline]] inline F32 widen(F16 a) { return convert<F32>(a); }
+///
+/// The empty assembly keeps the compiler from seeing that these singles were halves. It would do what follows in half
+/// precision then (a comparison, floor, a conversion to integers), one lane after the other.
+[[gnu::always_inline]] inline F32 widen(F16 a) {
+  using Part = float __attribute__((ext_vector_type(8)));
+  const F32 wide = convert<F32>(a);
+  Part low = wide.lo, high = wide.hi;
+  asm("" : "+x"(low), "+x"(high));
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
 /// Single to half precision, in the host's rounding mode.
 [[gnu::always_inline]] inline F16 narrow(F32 a) { return convert<F16>(a); }
 

@@ -11,6 +11,41 @@ namespace Atoll::semantics {
 
 namespace detail {
 
+/// The lesser and the greater of two numbers, where neither is a NaN. Zeros of different sign are the only equal
+/// numbers with different bits.
+template <typename T>
+[[gnu::always_inline]] inline T lesser(T a, T b) {
+  const T equal = bits<T>(bits<BitsOf<T>>(a) | bits<BitsOf<T>>(b));  // -0 where either is
+  return select(a < b, a, select(a == b, equal, b));
+}
+template <typename T>
+[[gnu::always_inline]] inline T greater(T a, T b) {
+  const T equal = bits<T>(bits<BitsOf<T>>(a) & bits<BitsOf<T>>(b));  // +0 where either is
+  return select(a > b, a, select(a == b, equal, b));
+}
+template <typename T>
+[[gnu::always_inline]] inline auto are_equal(T a, T b) {
+  return a == b;
+}
+
+// Halves are compared as integers that are ordered as they are, -0 below +0.
+[[gnu::always_inline]] inline I16 order(F16 a) {
+  const I16 word = bits<I16>(a);
+  return word ^ (word >> 15 & 0x7FFF);
+}
+template <>
+[[gnu::always_inline]] inline F16 lesser(F16 a, F16 b) {
+  return select(order(a) < order(b), a, b);
+}
+template <>
+[[gnu::always_inline]] inline F16 greater(F16 a, F16 b) {
+  return select(order(a) > order(b), a, b);
+}
+template <>
+[[gnu::always_inline]] inline auto are_equal(F16 a, F16 b) {
+  return (bits<I16>(a) == bits<I16>(b)) | (((bits<I16>(a) | bits<I16>(b)) & 0x7FFF) == 0);
+}
+
 /// The result where an operand is a NaN, else `number`.
 template <typename T>
 [[gnu::always_inline]] inline T choose_number(T number, T a, T b, bool ieee) {
@@ -28,26 +63,27 @@ template <typename T>
 
 }  // namespace detail
 
-/// The bits of both where they compare equal: zeros of different sign are the only equal values with different bits.
 template <typename T>
 [[gnu::always_inline]] inline T minimum(T a, T b, bool ieee) {
-  const T equal = bits<T>(bits<BitsOf<T>>(a) | bits<BitsOf<T>>(b));  // -0 where either is
-  return detail::choose_number(select(a < b, a, select(a == b, equal, b)), a, b, ieee);
+  return detail::choose_number(detail::lesser(a, b), a, b, ieee);
 }
 template <typename T>
 [[gnu::always_inline]] inline T maximum(T a, T b, bool ieee) {
-  const T equal = bits<T>(bits<BitsOf<T>>(a) & bits<BitsOf<T>>(b));  // +0 where either is
-  return detail::choose_number(select(a > b, a, select(a == b, equal, b)), a, b, ieee);
+  return detail::choose_number(detail::greater(a, b), a, b, ieee);
 }
 
 /// The middle one of three. With a NaN among them: the minimum.
 template <typename T>
 [[gnu::always_inline]] inline T median(T a, T b, T c, bool ieee) {
-  const T largest = maximum(maximum(a, b, ieee), c, ieee);
+  using detail::are_equal, detail::greater;
+  const T largest = greater(greater(a, b), c);
   const T middle =
-      select(largest == a, maximum(b, c, ieee), select(largest == b, maximum(a, c, ieee), maximum(a, b, ieee)));
+      select(are_equal(largest, a), greater(b, c), select(are_equal(largest, b), greater(a, c), greater(a, b)));
   const auto nan = is_nan(a) | is_nan(b) | is_nan(c);
-  return select(nan, minimum(minimum(a, b, ieee), c, ieee), middle);
+  if (any(nan)) [[unlikely]] {
+    return select(nan, minimum(minimum(a, b, ieee), c, ieee), middle);
+  }
+  return middle;
 }
 
 }  // namespace Atoll::semantics

@@ -13,36 +13,41 @@ unsigned words(Floating type) { return type == Floating::twice || type == Floati
 
 bool is_single(Floating type) { return type == Floating::single || type == Floating::single_pair; }
 
-/// A half-precision number in the low half of `word`, the upper half ignored: whether it is a denormal or zero.
-bool is_tiny_half(uint32_t word) { return (word & 0x7C00) == 0; }
+/// All ones where the lane is active.
+uint32_t lane_mask(uint64_t active, unsigned lane) { return 0u - static_cast<uint32_t>(active >> lane & 1); }
+
+/// Where all bits of `exponent` are 0, those of `fraction` become 0, too.
+void flush_field(Row& row, uint32_t exponent, uint32_t fraction, uint64_t active) {
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const uint32_t tiny = (row[lane] & exponent) == 0 ? fraction & lane_mask(active, lane) : 0;
+    row[lane] &= ~tiny;
+  }
+}
 
 /// Denormals in the active lanes become zeros of the same sign.
 void flush(Row* rows, Floating type, uint64_t active) {
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    if ((active >> lane & 1) == 0) continue;
-    uint32_t& word = rows[0][lane];
-    switch (type) {
-      case Floating::none:
-        break;
-      case Floating::half_pair:
-        if (is_tiny_half(word >> 16)) word &= 0x8000'FFFF;
-        [[fallthrough]];
-      case Floating::half:
-        if (is_tiny_half(word)) word &= 0xFFFF'8000;
-        break;
-      case Floating::single_pair:
-        if ((rows[1][lane] & 0x7F80'0000) == 0) rows[1][lane] &= 0x8000'0000;
-        [[fallthrough]];
-      case Floating::single:
-        if ((word & 0x7F80'0000) == 0) word &= 0x8000'0000;
-        break;
-      case Floating::twice:
-        if ((rows[1][lane] & 0x7FF0'0000) == 0) {
-          word = 0;
-          rows[1][lane] &= 0x8000'0000;
-        }
-        break;
-    }
+  switch (type) {
+    case Floating::none:
+      break;
+    case Floating::half_pair:
+      flush_field(rows[0], 0x7C00'0000, 0x03FF'0000, active);
+      [[fallthrough]];
+    case Floating::half:
+      flush_field(rows[0], 0x7C00, 0x03FF, active);
+      break;
+    case Floating::single_pair:
+      flush_field(rows[1], 0x7F80'0000, 0x007F'FFFF, active);
+      [[fallthrough]];
+    case Floating::single:
+      flush_field(rows[0], 0x7F80'0000, 0x007F'FFFF, active);
+      break;
+    case Floating::twice:
+      for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+        const uint32_t tiny = (rows[1][lane] & 0x7FF0'0000) == 0 ? lane_mask(active, lane) : 0;
+        rows[0][lane] &= ~tiny;
+        rows[1][lane] &= ~(tiny & 0x000F'FFFF);
+      }
+      break;
   }
 }
 

@@ -34,26 +34,33 @@ template <typename T>
 [[gnu::always_inline]] inline T square_root(T a) {
   return select(a < 0, negative_nan<T>(), with_nan(__builtin_elementwise_sqrt(a), a));
 }
-/// 1 / sqrt(a). What the root and the division round off is measured and put right to first order.
+/// 1 / sqrt(a) of a normal number that is not very small. What the root and the division round off is measured and put
+/// right to first order.
 template <typename T>
-[[gnu::always_inline]] inline T reciprocal_root(T operand) {
-  // Of a very small operand, what is rounded off would be a denormal.
-  using Number = typename row::Element<T>::type;
-  constexpr bool single = sizeof(Number) == 4;
-  constexpr Number small = static_cast<Number>(single ? 0x1p-90 : 0x1p-900);
-  constexpr Number up = static_cast<Number>(single ? 0x1p64 : 0x1p256),
-                   root_up = static_cast<Number>(single ? 0x1p32 : 0x1p128);
-  const auto is_small = operand < small;
-  const T a = select(is_small, operand * up, operand);
+[[gnu::always_inline]] inline T plain_reciprocal_root(T a) {
   const T root = __builtin_elementwise_sqrt(a);
   const T inverse = T(1) / root;
   const T root_error = __builtin_elementwise_fma(-root, root, a);           // a - root^2
   const T inverse_error = __builtin_elementwise_fma(-root, inverse, T(1));  // 1 - root * inverse
-  const T half = Number(0.5);
+  const T half = static_cast<typename row::Element<T>::type>(0.5);
   const T correction = inverse_error - half * (root_error * inverse) * inverse;
-  const T better = __builtin_elementwise_fma(inverse, correction, inverse);
-  T result = select((a > 0) & (a < infinity<T>()), better, inverse);
+  return __builtin_elementwise_fma(inverse, correction, inverse);
+}
+template <typename T>
+[[gnu::always_inline]] inline T reciprocal_root(T a) {
+  // Of a very small operand, what is rounded off would be a denormal.
+  using Number = typename row::Element<T>::type;
+  constexpr bool single = sizeof(Number) == 4;
+  constexpr Number small = static_cast<Number>(single ? 0x1p-90 : 0x1p-900);
+  constexpr Number up = static_cast<Number>(single ? 0x1p64 : 0x1p256);
+  constexpr Number root_up = static_cast<Number>(single ? 0x1p32 : 0x1p128);
+  const auto special = ~((a >= small) & (a < infinity<T>()));
+  if (!any(special)) [[likely]]
+    return plain_reciprocal_root(a);
+  const auto is_small = a < small;
+  T result = plain_reciprocal_root(select(is_small, a * up, a));
   result = select(is_small, result * root_up, result);
+  result = select((a == 0) | (a == infinity<T>()), T(1) / a, result);
   return select(a < 0, negative_nan<T>(), select(a == a, result, quiet(a)));
 }
 
