@@ -1,7 +1,9 @@
 // hsa: hsa_init, hsa_shut_down and the object between them.
 #include "hsa/runtime.h"
 
+#include <cxxabi.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -30,11 +32,21 @@ Lifetime& lifetime() {
 std::atomic<Runtime*> current{nullptr};
 bool print_statistics = false;
 
+/// A kernel's name as its source has it.
+std::string readable(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 ? text : name;
+  std::free(text);
+  return result;
+}
+
 void print_statistics_of(const machine::Gpu& gpu) {
-  const std::vector<machine::KernelStatistics> rows = gpu.statistics();
+  std::vector<machine::KernelStatistics> rows = gpu.statistics();
   double total = 0;
   size_t width = 6;
-  for (const machine::KernelStatistics& row : rows) {
+  for (machine::KernelStatistics& row : rows) {
+    row.kernel = readable(row.kernel);
     total += row.seconds;
     width = std::max(width, row.kernel.size());
   }

@@ -1,8 +1,6 @@
 // hsa: what is not implemented. Each of these functions is exported, says its name on standard error the first time
 // it is called, and returns an error status.
-#define AMD_INTERNAL_BUILD  // for hsa_api_trace.h: the other headers lie beside it
 #include <hsa/hsa.h>
-#include <hsa/hsa_api_trace.h>
 #include <hsa/hsa_ext_amd.h>
 #include <hsa/hsa_ext_finalize.h>
 #include <hsa/hsa_ext_image.h>
@@ -54,12 +52,6 @@ ATOLL_MISSING(hsa_ext_sampler_destroy, hsa_agent_t, hsa_ext_sampler_t)
 // Sharing buffers with graphics drivers, of which there is none.
 ATOLL_MISSING(hsa_amd_interop_map_buffer, uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**)
 ATOLL_MISSING(hsa_amd_interop_unmap_buffer, void*)
-
-// Tools that put themselves between a program and its queues.
-ATOLL_MISSING(hsa_amd_queue_intercept_create, hsa_agent_t, uint32_t, hsa_queue_type32_t,
-              void (*)(hsa_status_t, hsa_queue_t*, void*), void*, uint32_t, uint32_t, hsa_queue_t**)
-ATOLL_MISSING(hsa_amd_queue_intercept_register, hsa_queue_t*, hsa_amd_queue_intercept_handler, void*)
-ATOLL_MISSING(hsa_amd_runtime_queue_create_register, hsa_amd_runtime_queue_notifier, void*)
 
 // The finalizer, which compiles BRIG.
 ATOLL_MISSING(hsa_ext_program_add_module, hsa_ext_program_t, hsa_ext_module_t)

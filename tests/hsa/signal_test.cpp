@@ -1,0 +1,134 @@
+// Signals: values, waits, groups, handlers.
+#include <atomic>
+#include <thread>
+
+#include "hsa/runtime.h"
+
+using namespace Atoll::test;
+
+namespace {
+
+using HsaSignal = HsaTest;
+
+TEST_F(HsaSignal, OperationsComputeWhatTheirNamesSay) {
+  const hsa_signal_t signal = make_signal(10);
+  hsa_signal_add_scacq_screl(signal, 5);
+  EXPECT_EQ(hsa_signal_load_scacquire(signal), 15);
+  hsa_signal_subtract_screlease(signal, 20);
+  EXPECT_EQ(hsa_signal_load_relaxed(signal), -5);
+  hsa_signal_and_relaxed(signal, 0xF0);
+  EXPECT_EQ(hsa_signal_load_relaxed(signal), 0xF0);
+  hsa_signal_or_acq_rel(signal, 0x0F);
+  EXPECT_EQ(hsa_signal_load_relaxed(signal), 0xFF);
+  hsa_signal_xor_acquire(signal, 0x3C);
+  EXPECT_EQ(hsa_signal_load_relaxed(signal), 0xC3);
+  EXPECT_EQ(hsa_signal_exchange_scacquire(signal, 7), 0xC3);
+  EXPECT_EQ(hsa_signal_cas_relaxed(signal, 8, 9), 7);
+  EXPECT_EQ(hsa_signal_load_relaxed(signal), 7);
+  EXPECT_EQ(hsa_signal_cas_release(signal, 7, 9), 7);
+  EXPECT_EQ(hsa_signal_load_relaxed(signal), 9);
+  hsa_signal_silent_store_relaxed(signal, 4);
+  EXPECT_EQ(hsa_signal_load_relaxed(signal), 4);
+  EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaSignal, TheValuePointerIsWhereKernelsWrite) {
+  hsa_signal_t signal{};
+  ASSERT_EQ(hsa_amd_signal_create(3, 0, nullptr, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal), HSA_STATUS_SUCCESS);
+  volatile hsa_signal_value_t* value = nullptr;
+  ASSERT_EQ(hsa_amd_signal_value_pointer(signal, &value), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(*value, 3);
+  *value = 12;
+  EXPECT_EQ(hsa_signal_load_relaxed(signal), 12);
+  EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaSignal, DestroyedAndForeignSignalsAreRefused) {
+  const hsa_signal_t signal = make_signal(0);
+  EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_ERROR_INVALID_SIGNAL);
+  EXPECT_EQ(hsa_signal_destroy({0}), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(HsaSignal, WaitsEndWhenTheConditionHolds) {
+  const hsa_signal_t signal = make_signal(100);
+  std::thread other([&] {
+    for (int i = 0; i < 100; ++i) hsa_signal_subtract_relaxed(signal, 1);
+  });
+  for (const auto hint : {HSA_WAIT_STATE_BLOCKED, HSA_WAIT_STATE_ACTIVE}) {
+    EXPECT_LT(hsa_signal_wait_relaxed(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, hint), 1);
+  }
+  other.join();
+  EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaSignal, WaitsEndWithTheirTimeout) {
+  const hsa_signal_t signal = make_signal(1);
+  EXPECT_EQ(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 0, 1000, HSA_WAIT_STATE_BLOCKED), 1);
+  EXPECT_EQ(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_GTE, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED), 1);
+  EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaSignal, WaitAnyFindsTheOneThatChanged) {
+  hsa_signal_t signals[3] = {make_signal(1), make_signal(1), make_signal(1)};
+  hsa_signal_condition_t conditions[3] = {HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_GTE, HSA_SIGNAL_CONDITION_NE};
+  hsa_signal_value_t values[3] = {0, 5, 1};
+  std::thread other([&] { hsa_signal_store_screlease(signals[1], 6); });
+  hsa_signal_value_t seen = 0;
+  EXPECT_EQ(hsa_amd_signal_wait_any(3, signals, conditions, values, UINT64_MAX, HSA_WAIT_STATE_BLOCKED, &seen), 1U);
+  EXPECT_EQ(seen, 6);
+  other.join();
+  hsa_signal_store_relaxed(signals[1], 0);
+  EXPECT_EQ(hsa_amd_signal_wait_any(3, signals, conditions, values, 1000, HSA_WAIT_STATE_BLOCKED, &seen), UINT32_MAX);
+
+  hsa_signal_group_t group{};
+  ASSERT_EQ(hsa_signal_group_create(3, signals, 0, nullptr, &group), HSA_STATUS_SUCCESS);
+  hsa_signal_store_relaxed(signals[2], 8);
+  hsa_signal_t found{};
+  ASSERT_EQ(hsa_signal_group_wait_any_relaxed(group, conditions, values, HSA_WAIT_STATE_BLOCKED, &found, &seen),
+            HSA_STATUS_SUCCESS);
+  EXPECT_EQ(found.handle, signals[2].handle);
+  EXPECT_EQ(seen, 8);
+  EXPECT_EQ(hsa_signal_group_destroy(group), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_signal_group_destroy(group), HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP);
+  for (const hsa_signal_t signal : signals) EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaSignal, AHandlerIsCalledAgainAsLongAsItSaysSo) {
+  const hsa_signal_t signal = make_signal(0), done = make_signal(1);
+  struct State {
+    hsa_signal_t signal, done;
+    std::atomic<int> calls;
+  } state{signal, done, 0};
+  ASSERT_EQ(hsa_amd_signal_async_handler(
+                signal, HSA_SIGNAL_CONDITION_NE, 0,
+                [](hsa_signal_value_t value, void* data) {
+                  auto* shared = static_cast<State*>(data);
+                  EXPECT_NE(value, 0);
+                  const bool again = ++shared->calls < 3;
+                  hsa_signal_store_relaxed(again ? shared->signal : shared->done, 0);
+                  return again;
+                },
+                &state),
+            HSA_STATUS_SUCCESS);
+  for (int i = 1; i <= 3; ++i) {
+    hsa_signal_store_relaxed(signal, 1);
+    if (i < 3) await_zero(signal);
+  }
+  await_zero(done);
+  EXPECT_EQ(state.calls, 3);
+  EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_signal_destroy(done), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaSignal, AnAsyncFunctionIsCalledOnce) {
+  const hsa_signal_t done = make_signal(1);
+  hsa_signal_t handle = done;
+  ASSERT_EQ(hsa_amd_async_function(
+                [](void* data) { hsa_signal_subtract_relaxed(*static_cast<hsa_signal_t*>(data), 1); }, &handle),
+            HSA_STATUS_SUCCESS);
+  await_zero(done);
+  EXPECT_EQ(hsa_signal_destroy(done), HSA_STATUS_SUCCESS);
+}
+
+}  // namespace
