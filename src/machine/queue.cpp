@@ -75,7 +75,8 @@ class PacketProcessor final : public Queue {
  private:
   enum class Step : uint8_t {
     advanced,  ///< a packet was started or done
-    nothing,   ///< no packet, or it waits for what is in flight
+    nothing,   ///< no packet
+    held,      ///< a packet waits for what is in flight
     blocked,   ///< a barrier packet waits for signals
   };
 
@@ -212,8 +213,9 @@ void PacketProcessor::rest(Step step) {
     wait_until([&] { return wanted() || look_at_barrier() != Barrier::closed; }, UINT64_MAX, false);
     return;
   }
-  // With work in flight that other threads are at, a packet that may not start yet is no reason to wake.
-  const bool watch_ring = active() && !packet_there(next_);
+  // A packet that may not start yet is no reason to wake. Whether there was one is for advance() to say: a look at the
+  // ring now would take one that has just arrived for it.
+  const bool watch_ring = active() && step != Step::held;
   const bool announced = doorbell_.load(std::memory_order_relaxed) > next_;
   const uint64_t recheck = announced || !in_flight_.empty() ? polling_recheck_ns : idle_recheck_ns;
   activity_.wait_until(
@@ -224,7 +226,7 @@ PacketProcessor::Step PacketProcessor::advance() {
   const uint16_t head = header(next_);
   const aql::PacketType type = aql::packet_type(head);
   if (type == aql::PacketType::invalid) return Step::nothing;
-  if (!in_flight_.empty() && (aql::barrier_bit(head) || in_flight_.size() >= max_in_flight)) return Step::nothing;
+  if (!in_flight_.empty() && (aql::barrier_bit(head) || in_flight_.size() >= max_in_flight)) return Step::held;
   if (packet_seen_ns_ == 0) packet_seen_ns_ = now_ns();
   const uint8_t* packet = slot(next_);
   switch (type) {
