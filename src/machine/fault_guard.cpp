@@ -32,8 +32,15 @@ struct Chain {
 Chain chains[] = {{.signal = SIGSEGV, .actions = {}}, {.signal = SIGBUS, .actions = {}}};
 std::mutex install_mutex;
 
-/// How many links of the chain this thread is inside of.
-thread_local unsigned links_entered __attribute__((tls_model("initial-exec"))) = 0;
+/// How far down its chain this thread has passed a signal on. A handler may call ours again for the same signal; then
+/// the context is the same and the stack deeper. One that left by a jump leaves this behind, which the next signal
+/// recognises by either.
+struct PassedOn {
+  const void* context;
+  const char* stack;
+  unsigned links;
+};
+thread_local PassedOn passed_on __attribute__((tls_model("initial-exec"))) = {};
 
 bool is_write_access(const ucontext_t& context) {
 #if defined(__x86_64__)
@@ -48,19 +55,20 @@ bool is_write_access(const ucontext_t& context) {
 void pass_on(int signal, siginfo_t* info, void* context) {
   Chain& chain = signal == SIGSEGV ? chains[0] : chains[1];
   const unsigned links = chain.links.load(std::memory_order_acquire);
-  const unsigned depth = links_entered;
-  const bool any = depth < links;
-  const struct sigaction* next = any ? &chain.actions[links - 1 - depth] : nullptr;
-  if (any && (next->sa_flags & SA_SIGINFO) != 0) {
-    ++links_entered;
-    next->sa_sigaction(signal, info, context);
-    links_entered = depth;
-    return;
-  }
-  if (any && next->sa_handler != SIG_DFL && next->sa_handler != SIG_IGN) {
-    ++links_entered;
-    next->sa_handler(signal);
-    links_entered = depth;
+  const auto* here = static_cast<const char*>(__builtin_frame_address(0));
+  const bool again = passed_on.context == context && here < passed_on.stack;
+  const unsigned depth = again ? passed_on.links : 0;
+  const struct sigaction* next = depth < links ? &chain.actions[links - 1 - depth] : nullptr;
+  const bool with_info = next != nullptr && (next->sa_flags & SA_SIGINFO) != 0;
+  if (with_info || (next != nullptr && next->sa_handler != SIG_DFL && next->sa_handler != SIG_IGN)) {
+    const PassedOn before = passed_on;
+    passed_on = {.context = context, .stack = here, .links = depth + 1};
+    if (with_info) {
+      next->sa_sigaction(signal, info, context);
+    } else {
+      next->sa_handler(signal);
+    }
+    passed_on = before;
     return;
   }
   // The default action: the instruction runs again and, with nobody in the way, ends the process as it would have

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "machine/memory.h"
-#include "machine/source_lines.h"
 
 namespace Atoll::machine {
 
@@ -167,7 +166,11 @@ const LoadedSymbol* LoadedCode::kernel_at(uint64_t kernel_object) const {
 
 std::string_view LoadedCode::function_at(uint64_t address) const {
   if (!contains(address)) return {};
-  return function_name_at(file_, address - base_);
+  const std::vector<object::Symbol>& functions = code_object_.functions;
+  const auto above = std::ranges::upper_bound(functions, address - base_, {}, &object::Symbol::value);
+  if (above == functions.begin()) return {};
+  const object::Symbol& below = *std::prev(above);
+  return address - base_ - below.value < below.size ? below.name : std::string_view();
 }
 
 }  // namespace Atoll::machine

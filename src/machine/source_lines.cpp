@@ -1,4 +1,4 @@
-// machine: symbol table and DWARF line table of a code object's file. See source_lines.h.
+// machine: the DWARF line table of a code object's file. See source_lines.h.
 #include "machine/source_lines.h"
 
 #include <elf.h>
@@ -357,20 +357,6 @@ std::string line_in_unit(Bytes bytes, uint64_t address, const StringSections& st
 }
 
 }  // namespace
-
-std::string_view function_name_at(Bytes file, uint64_t address) {
-  std::string_view best;
-  for (const auto& [symbols, names] : {std::pair{".symtab", ".strtab"}, std::pair{".dynsym", ".dynstr"}}) {
-    const Bytes table = section(file, symbols);
-    const Bytes strings = section(file, names);
-    Elf64_Sym symbol;
-    for (uint64_t offset = 0; best.empty() && read_at(table, offset, symbol); offset += sizeof symbol) {
-      if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || address - symbol.st_value >= symbol.st_size) continue;
-      best = text_at(strings, symbol.st_name);
-    }
-  }
-  return best;
-}
 
 std::string source_line_at(Bytes file, uint64_t address) {
   Bytes lines = section(file, ".debug_line");

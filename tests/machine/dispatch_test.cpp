@@ -1,0 +1,142 @@
+// Launches that are refused, and why.
+#include "machine/dispatch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fixture.h"
+
+namespace Atoll::machine {
+namespace {
+
+using support::ErrorKind;
+using testing::HasSubstr;
+
+const std::vector<std::string> plain{"next_free_vgpr 8", "next_free_sgpr 16"};
+
+class DispatchChecks : public testing::Test {
+ protected:
+  std::unique_ptr<Gpu> gpu = test::make_gpu("gfx900", [](Wave&, uint64_t) { return WaveState::ended; });
+  std::shared_ptr<LoadedCode> code = test::load(*gpu, test::assemble_kernel("gfx900", plain));
+  aql::KernelDispatchPacket packet = test::packet_for(*code, {64, 1, 1}, {64, 1, 1});
+
+  void expect_refused(ErrorKind kind, const std::string& why) {
+    const auto result = gpu->run(packet);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().kind, kind);
+    EXPECT_THAT(result.error().message, HasSubstr(why));
+  }
+};
+
+TEST_F(DispatchChecks, AGoodPacketRunsAndIsCounted) {
+  packet.grid_size_x = 1000;
+  const auto result = gpu->run(packet);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->kernel, "k");
+  EXPECT_EQ(result->work_groups, 16u);
+  EXPECT_EQ(result->waves, 16u);
+  ASSERT_TRUE(gpu->run(packet));
+  ASSERT_EQ(gpu->statistics().size(), 1u);
+  EXPECT_EQ(gpu->statistics()[0].calls, 2u);
+  EXPECT_EQ(gpu->statistics()[0].work_groups, 32u);
+  code.reset();
+  ASSERT_EQ(gpu->statistics().size(), 1u) << "what it cost is known after it was unloaded";
+  EXPECT_EQ(gpu->statistics()[0].calls, 2u);
+}
+
+TEST_F(DispatchChecks, TheKernelObjectMustBeAKernel) {
+  packet.kernel_object += 64;
+  expect_refused(ErrorKind::invalid_argument, "no loaded kernel");
+  packet.kernel_object = 0;
+  expect_refused(ErrorKind::invalid_argument, "no loaded kernel");
+  packet.kernel_object = 0xFFFF'FFFF'FFFF'FFC0;
+  expect_refused(ErrorKind::invalid_argument, "no loaded kernel");
+}
+
+TEST_F(DispatchChecks, DimensionsMustMakeSense) {
+  packet.setup = 0;
+  expect_refused(ErrorKind::invalid_argument, "0 dimensions");
+  packet.setup = 1;
+  packet.grid_size_y = 2;
+  expect_refused(ErrorKind::invalid_argument, "its y sizes are not 1");
+  packet.setup = 2;
+  packet.grid_size_y = 0;
+  expect_refused(ErrorKind::invalid_argument, "grid's y size is 0");
+  packet.grid_size_y = 1;
+  packet.workgroup_size_x = 0;
+  expect_refused(ErrorKind::invalid_argument, "work-group's x size is 0");
+}
+
+TEST_F(DispatchChecks, UnusedDimensionsMayBeLeftZero) {
+  packet.setup = 1;
+  packet.grid_size_y = packet.grid_size_z = 0;
+  packet.workgroup_size_y = packet.workgroup_size_z = 0;
+  EXPECT_TRUE(gpu->run(packet));
+}
+
+TEST_F(DispatchChecks, AWorkGroupHasAtMost1024WorkItems) {
+  packet.workgroup_size_x = 1024;
+  EXPECT_TRUE(gpu->run(packet));
+  packet.workgroup_size_x = 513;
+  packet.workgroup_size_y = 2;
+  expect_refused(ErrorKind::invalid_argument, "up to 1024 work-items");
+}
+
+TEST_F(DispatchChecks, TheGridMustBeCountable) {
+  packet.grid_size_x = packet.grid_size_y = packet.grid_size_z = UINT32_MAX;
+  packet.workgroup_size_x = 1;
+  expect_refused(ErrorKind::invalid_argument, "more work-groups than can be counted");
+}
+
+TEST_F(DispatchChecks, LdsMustFit) {
+  packet.group_segment_size = 65536;
+  EXPECT_TRUE(gpu->run(packet));
+  packet.group_segment_size = 65537;
+  expect_refused(ErrorKind::out_of_resources, "65537 bytes of LDS");
+}
+
+TEST_F(DispatchChecks, ScratchMustFit) {
+  packet.private_segment_size = 100000;
+  EXPECT_TRUE(gpu->run(packet));
+  packet.private_segment_size = 140000;
+  expect_refused(ErrorKind::out_of_resources, "140000 bytes of scratch");
+}
+
+TEST_F(DispatchChecks, TheMetadatasWorkGroupLimitCounts) {
+  const std::string metadata = R"(
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .kernarg_segment_size: 0
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .wavefront_size: 64
+    .sgpr_count: 16
+    .vgpr_count: 8
+    .max_flat_workgroup_size: 128
+...
+.end_amdgpu_metadata)";
+  const auto limited = test::load(*gpu, test::assemble_kernel("gfx900", plain, "s_endpgm", metadata));
+  packet = test::packet_for(*limited, {256, 1, 1}, {128, 1, 1});
+  EXPECT_TRUE(gpu->run(packet));
+  packet.workgroup_size_x = 129;
+  expect_refused(ErrorKind::invalid_argument, "up to 128 work-items");
+}
+
+TEST(GpuCreation, RefusesProcessorsThatItCannotRun) {
+  target::GpuModel model = target::find_gpu("gfx900").value();
+  model.target.processor = target::find_processor("gfx1030");
+  ASSERT_NE(model.target.processor, nullptr);
+  const auto gpu = Gpu::create(model, [](const target::Processor&) {
+    return std::make_unique<test::FunctionEngine>([](Wave&, uint64_t) { return WaveState::ended; });
+  });
+  ASSERT_FALSE(gpu);
+  EXPECT_THAT(gpu.error().message, HasSubstr("gfx1030"));
+}
+
+}  // namespace
+}  // namespace Atoll::machine

@@ -1,0 +1,224 @@
+// Work-groups on host threads: barriers, work-groups that wait for each other, and dispatches that must be stopped.
+// Waves keep where they are in their program counter, as real ones do.
+#include "machine/scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "fixture.h"
+#include "machine/signal.h"
+
+namespace Atoll::machine {
+namespace {
+
+using support::ErrorKind;
+using testing::HasSubstr;
+
+class SchedulerTest : public testing::TestWithParam<unsigned> {
+ protected:
+  void start(test::FunctionEngine::Body body, GpuOptions options = {}) {
+    code.reset();
+    options.threads = GetParam();
+    gpu = test::make_gpu("gfx900", std::move(body), std::move(options));
+    code = test::load(*gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 4", "next_free_sgpr 8"}));
+  }
+  support::Result<KernelStatistics> run(uint32_t work_groups, uint16_t size) {
+    return gpu->run(test::packet_for(*code, {work_groups * size, 1, 1}, {size, 1, 1}));
+  }
+  std::unique_ptr<Gpu> gpu;
+  std::shared_ptr<LoadedCode> code;
+};
+
+INSTANTIATE_TEST_SUITE_P(Threads, SchedulerTest, testing::Values(1, 2, 5),
+                         [](const auto& threads) { return "With" + std::to_string(threads.param); });
+
+TEST_P(SchedulerTest, EveryWaveOfEveryWorkGroupRunsOnce) {
+  constexpr unsigned groups = 3000;
+  std::vector<std::atomic<int>> runs(groups * 2);
+  start([&](Wave& wave, uint64_t) {
+    ++runs[wave.work_group->id[0] * 2 + wave.index];
+    wave.instructions += 3;
+    return WaveState::ended;
+  });
+  const auto ran = run(groups, 128);
+  ASSERT_TRUE(ran) << ran.error().message;
+  for (const auto& count : runs) EXPECT_EQ(count, 1);
+  EXPECT_EQ(ran->work_groups, groups);
+  EXPECT_EQ(ran->waves, 2 * groups);
+  EXPECT_EQ(ran->wave_instructions, 6 * groups);
+}
+
+TEST_P(SchedulerTest, NoWavePassesABarrierBeforeAllHaveArrived) {
+  constexpr unsigned groups = 40, waves = 16, barriers = 5;
+  std::vector<std::atomic<unsigned>> arrived(groups);
+  std::atomic<unsigned> too_early{0};
+  start([&](Wave& wave, uint64_t budget) {
+    const unsigned group = wave.work_group->id[0];
+    const uint64_t phase = wave.pc & 0xFF;
+    // All have arrived at the barriers passed so far; waves take different times to get to the next.
+    if (arrived[group] < phase * waves) ++too_early;
+    wave.instructions += 10;
+    if (phase == barriers) return WaveState::ended;
+    if (((wave.pc >> 8) & 0xF) < wave.index % 4) {
+      wave.pc += 0x100;
+      wave.instructions += budget;
+      return WaveState::ready;
+    }
+    ++arrived[group];
+    wave.pc = (wave.pc & ~uint64_t{0xFFF}) | (phase + 1);
+    return WaveState::at_barrier;
+  });
+  // The kernel's code lies at a multiple of 4096 only by chance; the low bits of the PC are what is used above.
+  ASSERT_EQ(code->find("k.kd") == nullptr, false);
+  const auto ran = run(groups, waves * 64);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(too_early, 0u);
+  for (const auto& count : arrived) EXPECT_EQ(count, waves * barriers);
+}
+
+TEST_P(SchedulerTest, WavesThatEndedAreNotAwaitedAtABarrier) {
+  std::atomic<unsigned> passed{0};
+  start([&](Wave& wave, uint64_t) {
+    wave.instructions += 1;
+    if (wave.index % 2 == 0) return WaveState::ended;
+    if (wave.scalar[40] == 77) {
+      ++passed;
+      return WaveState::ended;
+    }
+    wave.scalar[40] = 77;
+    return WaveState::at_barrier;
+  });
+  ASSERT_TRUE(run(10, 512));
+  EXPECT_EQ(passed, 10u * 4);
+}
+
+TEST_P(SchedulerTest, AWorkGroupMayWaitForOneThatBeginsLater) {
+  for (const bool says_so : {false, true}) {  // by s_sleep, or by using up its budget
+    constexpr unsigned groups = 12;
+    std::atomic<bool> flag{false};
+    start([&](Wave& wave, uint64_t budget) {
+      if (wave.work_group->id[0] == groups - 1) flag = true;
+      if (flag) return WaveState::ended;
+      wave.instructions += says_so ? 2 : budget;
+      return WaveState::ready;
+    });
+    ASSERT_TRUE(run(groups, 64));
+    EXPECT_TRUE(flag);
+  }
+}
+
+TEST_P(SchedulerTest, AllWorkGroupsOfACooperativeLaunchMeet) {
+  constexpr unsigned groups = 600, rounds = 3;
+  std::atomic<unsigned> arrived{0};
+  start([&](Wave& wave, uint64_t) {
+    wave.instructions += 2;
+    uint32_t& round = wave.scalar[40];
+    if (wave.work_group->id[0] >= groups) return WaveState::ended;
+    if ((round & 1) == 0) {
+      ++arrived;
+      ++round;
+    }
+    if (arrived < groups * (round / 2 + 1)) return WaveState::ready;
+    ++round;
+    return round / 2 == rounds ? WaveState::ended : WaveState::ready;
+  });
+  ASSERT_TRUE(run(groups, 64));
+  EXPECT_EQ(arrived, groups * rounds);
+}
+
+TEST_P(SchedulerTest, DispatchesOfTwoThreadsMayWaitForEachOther) {
+  std::atomic<unsigned> turn{0};
+  start([&](Wave& wave, uint64_t budget) {
+    const unsigned me = wave.work_group->dispatch->packet.grid_size_x == 64 ? 0 : 1;
+    wave.instructions += budget;
+    if (turn % 2 != me) return WaveState::ready;
+    return ++turn >= 19 + me ? WaveState::ended : WaveState::ready;
+  });
+  std::thread other([&] { EXPECT_TRUE(run(1, 32)); });
+  EXPECT_TRUE(run(1, 64));
+  other.join();
+  EXPECT_EQ(turn, 20u);
+}
+
+TEST_P(SchedulerTest, AKernelThatNeverEndsIsTimedOut) {
+  GpuOptions options;
+  options.kernel_timeout = std::chrono::milliseconds(20);
+  start(
+      [](Wave& wave, uint64_t budget) {
+        wave.instructions += budget;
+        return WaveState::ready;
+      },
+      options);
+  const auto ran = run(50, 256);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind, ErrorKind::aborted);
+  EXPECT_THAT(ran.error().message, HasSubstr("kernel 'k' was stopped: it ran longer than the timeout"));
+}
+
+TEST_P(SchedulerTest, WavesThatWaitAtABarrierWithOneThatNeverComesAreTimedOut) {
+  GpuOptions options;
+  options.kernel_timeout = std::chrono::milliseconds(20);
+  start(
+      [](Wave& wave, uint64_t) {
+        wave.instructions += 1;
+        return wave.index == 0 ? WaveState::ready : WaveState::at_barrier;
+      },
+      options);
+  const auto ran = run(3, 256);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind, ErrorKind::aborted);
+}
+
+TEST_P(SchedulerTest, InterruptStopsWhatRunsAndNothingLater) {
+  std::atomic<bool> running{false}, endless{true};
+  start([&](Wave& wave, uint64_t budget) {
+    running = true;
+    wave.instructions += budget;
+    return endless ? WaveState::ready : WaveState::ended;
+  });
+  std::thread ctrl_c([&] {
+    while (!running) std::this_thread::yield();
+    gpu->interrupt();
+  });
+  const auto ran = run(8, 64);
+  ctrl_c.join();
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind, ErrorKind::aborted);
+  EXPECT_THAT(ran.error().message, HasSubstr("interrupted"));
+  endless = false;
+  EXPECT_TRUE(run(8, 64));
+}
+
+TEST_P(SchedulerTest, AFaultEndsTheDispatchAndIsToldOnce) {
+  std::atomic<unsigned> reports{0};
+  GpuOptions options;
+  options.on_fault = [&](const FaultReport& report) {
+    ++reports;
+    EXPECT_EQ(report.fault.kind, Fault::Kind::illegal_instruction);
+    EXPECT_EQ(report.work_group[0], 700u);
+    EXPECT_EQ(report.wave, 1u);
+  };
+  start(
+      [](Wave& wave, uint64_t budget) {
+        wave.instructions += budget;
+        if (wave.work_group->id[0] == 700 && wave.index == 1) {
+          wave.fault = std::make_unique<Fault>(
+              Fault{.kind = Fault::Kind::illegal_instruction, .pc = wave.pc, .what = "v_nonsense"});
+          return WaveState::faulted;
+        }
+        return wave.work_group->id[0] < 700 ? WaveState::ended : WaveState::ready;  // the rest would run for ever
+      },
+      options);
+  const auto ran = run(100'000, 128);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind, ErrorKind::illegal_instruction);
+  EXPECT_THAT(ran.error().message, HasSubstr("v_nonsense"));
+  EXPECT_THAT(ran.error().message, HasSubstr("work-group   (700, 0, 0), wave 1"));
+  EXPECT_EQ(reports, 1u);
+}
+
+}  // namespace
+}  // namespace Atoll::machine

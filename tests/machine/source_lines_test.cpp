@@ -1,0 +1,105 @@
+// Source lines against llvm-symbolizer, for the same code object compiled with each DWARF version.
+#include "machine/source_lines.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "support/command.h"
+
+namespace Atoll::machine {
+namespace {
+
+constexpr const char* source = R"(
+int helper(int a, global int *p) {
+  if (a > 3)
+    p[a] += 7;
+  return p[a + 1]
+         * 3;
+}
+__attribute__((noinline)) int far(int a, global int *p) { return a * p[0]; }
+
+kernel void k(global int *p, int n) {
+  for (int i = 0; i < n; ++i) {
+    p[i] = helper(p[i], p) + far(i, p);
+  }
+}
+)";
+
+TEST(SourceLines, AgreeWithLlvmSymbolizer) {
+  for (const int version : {2, 3, 4, 5}) {
+    SCOPED_TRACE(version);
+    const test::TemporaryDirectory directory;
+    test::write_file(directory / "lines.cl", source);
+    const std::string enter = "cd " + directory.path().string() + " && ";
+    const auto compiled = test::run_command(
+        enter + fmt::format("clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O1 -g -gdwarf-{} -cl-std=CL2.0 "
+                            "lines.cl -o lines.co 2>&1 && llvm-readelf-22 -SW lines.co | grep ' .text '",
+                            version));
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+    // "  [ 8] .text  PROGBITS  0000000000001900 000900 000134 ..."
+    std::istringstream words(compiled.output.substr(compiled.output.find("PROGBITS") + 8));
+    std::string address, offset, size;
+    words >> address >> offset >> size;
+    const uint64_t start = std::stoull(address, nullptr, 16);
+    const uint64_t end = start + std::stoull(size, nullptr, 16);
+    ASSERT_GT(end, start);
+
+    std::string addresses;
+    for (uint64_t at = start; at < end; at += 4) addresses += fmt::format(" {:#x}", at);
+    const auto expected = test::run_command(
+        enter + "llvm-symbolizer-22 --obj=lines.co --no-inlines --functions=none --output-style=LLVM" + addresses);
+    ASSERT_EQ(expected.exit_code, 0) << expected.output;
+    const auto file = test::read_bytes(directory / "lines.co");
+    std::istringstream lines(expected.output);
+    std::string line;
+    unsigned known = 0;
+    for (uint64_t at = start; at < end; at += 4) {
+      ASSERT_TRUE(std::getline(lines, line));  // "/tmp/x/lines.cl:12:5", then an empty line
+      std::string empty;
+      std::getline(lines, empty);
+      std::string found = source_line_at(file, at);
+      if (line.starts_with("??") || line.find(":0:") != std::string::npos) {
+        EXPECT_EQ(found, "") << fmt::format("{:#x}", at);
+        continue;
+      }
+      if (line.ends_with(":0")) found += ":0";  // no column
+      ++known;
+      // Before version 5 the line table does not know the directory that it was compiled in.
+      if (version >= 5) {
+        EXPECT_EQ(found, line) << fmt::format("{:#x}", at);
+      } else {
+        EXPECT_EQ("/" + found, line.substr(line.rfind('/'))) << fmt::format("{:#x}", at);
+      }
+    }
+    EXPECT_GT(known, 20u);
+  }
+}
+
+TEST(SourceLines, DamagedFilesYieldNothingOrSomethingButNoCrash) {
+  const test::TemporaryDirectory directory;
+  test::write_file(directory / "lines.cl", source);
+  const auto compiled = test::run_command("cd " + directory.path().string() +
+                                          " && clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O1 -g "
+                                          "-cl-std=CL2.0 lines.cl -o lines.co 2>&1");
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  const auto file = test::read_bytes(directory / "lines.co");
+  ASSERT_FALSE(file.empty());
+  EXPECT_EQ(source_line_at({}, 0x1900), "");
+  for (size_t size = 0; size < file.size(); size += 97) source_line_at(std::span(file).first(size), 0x1900);
+  uint32_t random = 1;
+  for (int round = 0; round < 300; ++round) {
+    auto broken = file;
+    for (int i = 0; i < 40; ++i) {
+      random = random * 1664525 + 1013904223;
+      const size_t where = random % broken.size();
+      random = random * 1664525 + 1013904223;
+      broken[where] = static_cast<uint8_t>(random >> 16);
+    }
+    source_line_at(broken, 0x1900 + static_cast<uint64_t>(round) % 64 * 4);
+  }
+}
+
+}  // namespace
+}  // namespace Atoll::machine
