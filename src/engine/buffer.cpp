@@ -325,7 +325,7 @@ Handler prepare_buffer(Preparation& p) {
   // Operands: data (not for LDS), vector address, resource, scalar offset.
   unsigned at = 0;
   while (at < instruction.operand_count && instruction.operands[at].kind != isa::OperandKind::scalar) ++at;
-  if (at == 0 || at + 1 >= instruction.operand_count || instruction.operands[at].words != 4) return nullptr;
+  if (at + 1 >= instruction.operand_count || instruction.operands[at].words != 4) return nullptr;
   m.scalar_base = static_cast<uint8_t>(instruction.operands[at].reg);
   const isa::Operand& scalar_offset = instruction.operands[at + 1];
   if (const auto value = constant_value(scalar_offset)) {
@@ -336,9 +336,10 @@ Handler prepare_buffer(Preparation& p) {
   } else {
     return nullptr;
   }
-  const isa::Operand& address = instruction.operands[at - 1];
-  if (address.kind == isa::OperandKind::vgpr) m.address = row_offset(address);
-  if ((m.bits & (has_index | has_offset)) != 0 && address.kind != isa::OperandKind::vgpr) return nullptr;
+  if ((m.bits & (has_index | has_offset)) != 0) {
+    if (at == 0 || instruction.operands[at - 1].kind != isa::OperandKind::vgpr) return nullptr;
+    m.address = row_offset(instruction.operands[at - 1]);
+  }
   if (at >= 2) {
     m.data_base = row_base(instruction.operands[0]);
     m.data = row_offset(instruction.operands[0]);

@@ -10,11 +10,6 @@ namespace Atoll::engine {
 
 namespace {
 
-void not_implemented(Wave& wave, const MicroOp* op, Run&) {
-  fault(wave, op->origin->pc, machine::Fault::Kind::illegal_instruction,
-        fmt::format("{} is not implemented", isa::row(op->origin->instruction.opcode).name));
-}
-
 void no_such_register(Wave& wave, const MicroOp* op, Run&) {
   fault(wave, op->origin->pc, machine::Fault::Kind::illegal_instruction,
         fmt::format("{} names registers that do not exist", isa::row(op->origin->instruction.opcode).name));
@@ -56,6 +51,11 @@ Handler prepare_family(Preparation& p) {
 }
 
 }  // namespace
+
+void not_implemented(Wave& wave, const MicroOp* op, Run&) {
+  fault(wave, op->origin->pc, machine::Fault::Kind::illegal_instruction,
+        fmt::format("{} is not implemented", isa::row(op->origin->instruction.opcode).name));
+}
 
 void fault(Wave& wave, uint64_t pc, machine::Fault::Kind kind, std::string what, uint64_t address, bool is_write,
            unsigned lane) {

@@ -31,6 +31,9 @@ Handler prepare_flat_memory(Preparation& p);        // global_memory.cpp: FLAT, 
 Handler prepare_buffer(Preparation& p);             // buffer.cpp: MUBUF, MTBUF
 Handler prepare_lds(Preparation& p);                // lds.cpp: DS
 
+/// The handler of an instruction that no family carries out: a fault with its name.
+void not_implemented(Wave& wave, const MicroOp* op, Run& run);
+
 /// The value of an operand that no wave changes: a constant or an aperture. Null for the others.
 std::optional<uint64_t> constant_value(const isa::Operand& operand);
 

@@ -13,6 +13,7 @@ using machine::WaveState;
 using test::WaveRunner;
 
 float as_float(uint32_t bits) { return std::bit_cast<float>(bits); }
+uint32_t half(float value) { return std::bit_cast<uint16_t>(static_cast<_Float16>(value)); }
 
 TEST(Vector, TakesScalarsConstantsAndRegistersOfBothFiles) {
   WaveRunner runner;
@@ -192,6 +193,69 @@ TEST(Vector, DppLeavesLanesOutWhoseSourceExecSwitchesOff) {
   EXPECT_EQ(runner.v(1)[1], 1000u);
   EXPECT_EQ(runner.v(1)[2], 1u);
   EXPECT_EQ(runner.v(1)[8], 1000u);
+}
+
+TEST(Vector, SdwaSelectsPartsOfSourcesAndResults) {
+  WaveRunner runner("gfx906");
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    runner.v(1)[lane] = 0x80FF7F01 + lane;
+    runner.v(2)[lane] = 0xAABBCCDD;
+    runner.v(3)[lane] = runner.v(4)[lane] = 0x11223344;
+    runner.v(6)[lane] = half(2.0f) << 16 | half(3.0f);
+  }
+  EXPECT_EQ(runner.run(R"(
+      v_add_u32_sdwa v5, v1, v2 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_3 src1_sel:WORD_1
+      v_add_u32_sdwa v3, v1, v2 dst_sel:BYTE_2 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_0 src1_sel:BYTE_0
+      v_mov_b32_sdwa v4, sext(v1) dst_sel:WORD_0 dst_unused:UNUSED_SEXT src0_sel:BYTE_3
+      v_mul_f16_sdwa v7, v6, -v6 dst_sel:WORD_1 dst_unused:UNUSED_PAD src0_sel:WORD_1 src1_sel:WORD_0
+      v_cmp_eq_u32_sdwa s[4:5], v1, v0 src0_sel:BYTE_0 src1_sel:DWORD
+      v_cmp_gt_u32_sdwa vcc, v1, v0 src0_sel:BYTE_0 src1_sel:DWORD)"),
+            WaveState::ended);
+  EXPECT_EQ(runner.v(5)[0], 0x80u + 0xAABB);
+  EXPECT_EQ(runner.v(3)[0], 0x11DE3344u);
+  EXPECT_EQ(runner.v(4)[0], 0xFFFFFF80u);
+  EXPECT_EQ(runner.v(7)[0], half(-6.0f) << 16);
+  EXPECT_EQ(runner.wave().scalar64(4), 0u);
+  EXPECT_EQ(runner.wave().vcc(), ~uint64_t{0});
+}
+
+TEST(Vector, PackedMathAndOpSel) {
+  WaveRunner runner("gfx90a");
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    runner.v(1)[lane] = half(2.0f) << 16 | half(1.0f);
+    runner.v(2)[lane] = half(static_cast<float>(lane)) << 16 | half(0.5f);
+    runner.v(20)[lane] = std::bit_cast<uint32_t>(1.0f);
+    runner.v(21)[lane] = std::bit_cast<uint32_t>(2.0f);
+    runner.v(22)[lane] = std::bit_cast<uint32_t>(10.0f);
+    runner.v(23)[lane] = std::bit_cast<uint32_t>(20.0f);
+    runner.v(9)[lane] = 0xAAAABBBB;
+  }
+  EXPECT_EQ(runner.run(R"(
+      v_pk_add_f16 v3, v1, v2
+      v_pk_add_f16 v4, v1, v2 op_sel:[1,0] op_sel_hi:[0,1]
+      v_pk_add_f16 v5, v1, v2 neg_lo:[0,1] neg_hi:[1,0]
+      v_fma_f16 v9, v1, v1, v1 op_sel:[1,1,0,1]
+      v_pk_add_f32 v[24:25], v[20:21], v[22:23]
+      v_pk_mul_f32 v[26:27], v[20:21], v[22:23] op_sel:[1,0] op_sel_hi:[0,0]
+      v_fma_mix_f32 v10, v1, v20, v2 op_sel:[1,0,0] op_sel_hi:[1,0,1]
+      v_pk_add_u16 v11, v0, 1 op_sel_hi:[1,0]
+      v_pk_mov_b32 v[12:13], v[20:21], v[22:23] op_sel:[1,0])"),
+            WaveState::ended);
+  for (unsigned lane : {0u, 5u, 63u}) {
+    const auto x = static_cast<float>(lane);
+    EXPECT_EQ(runner.v(3)[lane], half(2 + x) << 16 | half(1.5f));
+    EXPECT_EQ(runner.v(4)[lane], half(1 + x) << 16 | half(2.5f));
+    EXPECT_EQ(runner.v(5)[lane], half(x - 2) << 16 | half(0.5f));
+    EXPECT_EQ(runner.v(9)[lane], half(5.0f) << 16 | 0xBBBB);
+    EXPECT_EQ(as_float(runner.v(24)[lane]), 11.0f);
+    EXPECT_EQ(as_float(runner.v(25)[lane]), 22.0f);
+    EXPECT_EQ(as_float(runner.v(26)[lane]), 20.0f);
+    EXPECT_EQ(as_float(runner.v(27)[lane]), 10.0f);
+    EXPECT_EQ(as_float(runner.v(10)[lane]), 2.5f);
+    EXPECT_EQ(runner.v(11)[lane], 0x10000 + lane + 1);
+    EXPECT_EQ(as_float(runner.v(12)[lane]), 2.0f);
+    EXPECT_EQ(as_float(runner.v(13)[lane]), 10.0f);
+  }
 }
 
 TEST(Vector, LanesAndScalarsExchangeValues) {
