@@ -545,7 +545,7 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
       if (out_.extension == Extension::sdwa) number = bits(w1_, 0, 8) + (bit(w1_, 23) ? 0 : code::vgpr);
       if (out_.extension == Extension::sdwa && number == code::literal) return false;
       if (field == Field::src0) return source(operand, number, type, !wide && !row_->has(flag::no_literal));
-      if (field == Field::vgpr_src0 && number == code::lds_direct) {
+      if (field == Field::vgpr_src0 && number == code::lds_direct && words == 1) {
         operand.kind = OperandKind::lds_direct;
         return true;
       }
@@ -1156,10 +1156,14 @@ bool Decoder::sdwa_word() {
     const unsigned select = bits(w1_, 8, 3), unused = bits(w1_, 11, 2);
     if (select > 6 || unused > 2) return false;
     out_.dst_sel = static_cast<SdwaSelect>(select);
-    out_.dst_unused = static_cast<SdwaUnused>(unused);
+    if (row.has(flag::sdwa_whole)) {
+      if (out_.dst_sel != SdwaSelect::dword) return false;
+    } else {
+      out_.dst_unused = static_cast<SdwaUnused>(unused);
+    }
     out_.clamp = bit(w1_, 13);
     out_.omod = static_cast<uint8_t>(bits(w1_, 14, 2));
-    if (out_.omod != 0 && !row.has(flag::omod)) return false;
+    if (out_.omod != 0 && !(row.has(flag::omod) && is_float(row.operands[0].type))) return false;
   }
   for (unsigned i = 0; i < 2; ++i) {
     const uint32_t field = bits(w1_, 16 + 8 * i, 8);

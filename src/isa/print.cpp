@@ -705,7 +705,7 @@ void Printer::sdwa() {
   constexpr std::array<std::string_view, 7> selects{"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
                                                     "WORD_0", "WORD_1", "DWORD"};
   constexpr std::array<std::string_view, 3> unused{"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
-  if (in_.encoding != Encoding::vopc) {
+  if (in_.encoding != Encoding::vopc && !row_.has(flag::sdwa_whole)) {
     (text_ += " dst_sel:") += selects[static_cast<size_t>(in_.dst_sel)];
     (text_ += " dst_unused:") += unused[static_cast<size_t>(in_.dst_unused)];
   }

@@ -1,0 +1,147 @@
+// The sweep: every opcode value of every encoding, with random other bits, decoded and printed by Atoll and by
+// llvm-mc-22, for each processor of the GFX9 family. Texts and refusals must be equal (sizes:
+// real_code_test.cpp, where a wrong one leads astray).
+//
+// A sample runs by default; ATOLL_SWEEP=N tries N sequences for each opcode value, ATOLL_SEED another seed. What the
+// oracle does wrong is listed in oracle_faults.txt, with a reason and a sample, and only that is left out. A test makes
+// sure that each entry still holds, so that a fault that was mended must leave the list.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "isa/decode.h"
+#include "isa/oracle.h"
+#include "isa/patterns.h"
+#include "isa/print.h"
+
+namespace Atoll::isa::test {
+namespace {
+
+/// One entry of oracle_faults.txt.
+struct Fault {
+  std::string processor;  ///< of the sample
+  Bytes sample;
+  std::string answer;     ///< what the oracle makes of the sample; "refused", or "crash" (not tried again)
+  std::string whose;      ///< whose text the expression is for: "oracle", "atoll"; "none" if patterns avoid the fault
+  std::regex expression;  ///< matched with "processor text"
+  std::string reason;
+};
+
+std::string trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  return first == std::string_view::npos ? std::string() : std::string(text.substr(first, last - first + 1));
+}
+
+std::vector<Fault> read_faults() {
+  std::vector<Fault> faults;
+  std::ifstream file(ATOLL_TEST_SOURCE_DIR "/isa/oracle_faults.txt");
+  std::string reason;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty()) reason.clear();
+    if (line.starts_with("#")) reason += line.substr(1);
+    if (line.empty() || line.starts_with("#")) continue;
+    std::vector<std::string> columns;
+    size_t from = 0;
+    for (size_t to = 0; to != std::string::npos; from = to + 2) {
+      to = line.find(";;", from);
+      columns.push_back(trimmed(std::string_view(line).substr(from, to == std::string::npos ? to : to - from)));
+    }
+    if (columns.size() != 5) {
+      ADD_FAILURE() << "oracle_faults.txt: not five columns: " << line;
+      continue;
+    }
+    Fault fault{columns[0], {}, columns[2], columns[3], std::regex(columns[4]), reason};
+    for (size_t i = 0; i + 1 < columns[1].size(); i += 2) {
+      fault.sample.push_back(static_cast<uint8_t>(std::stoul(columns[1].substr(i, 2), nullptr, 16)));
+    }
+    faults.push_back(std::move(fault));
+  }
+  EXPECT_FALSE(faults.empty()) << "oracle_faults.txt is missing";
+  return faults;
+}
+
+bool is_known(const std::vector<Fault>& faults, const std::string& processor, const std::string& oracle,
+              const std::string& atoll) {
+  for (const Fault& fault : faults) {
+    if (fault.whose == "none") continue;
+    const std::string& text = fault.whose == "oracle" ? oracle : atoll;
+    if (!text.empty() && std::regex_search(processor + ' ' + text, fault.expression)) return true;
+  }
+  return false;
+}
+
+unsigned from_environment(const char* name, unsigned usual) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? usual : static_cast<unsigned>(std::strtoul(value, nullptr, 10));
+}
+
+std::string printed_by_atoll(const Bytes& bytes, const target::Processor& processor) {
+  const auto instruction = decode(bytes, processor);
+  return instruction ? print(*instruction, processor) : std::string();
+}
+
+class Sweep : public testing::TestWithParam<const char*> {};
+
+TEST_P(Sweep, EveryOpcodeIsDecodedAndPrintedAsByTheOracle) {
+  const std::string name = GetParam();
+  const target::Processor& processor = *target::find_processor(name);
+  const std::vector<Fault> faults = read_faults();
+  const std::vector<Bytes> patterns =
+      gfx9_patterns(from_environment("ATOLL_SWEEP", 6), from_environment("ATOLL_SEED", 1));
+  const std::vector<std::string> texts = disassemble(name, patterns);
+
+  unsigned instructions = 0, refused = 0, known = 0, different = 0;
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    const std::string atoll = printed_by_atoll(patterns[i], processor);
+    const std::string& oracle = texts[i];
+    if (atoll == oracle) {
+      ++(atoll.empty() ? refused : instructions);
+      continue;
+    }
+    if (is_known(faults, name, oracle, atoll)) {
+      ++known;
+      continue;
+    }
+    if (++different <= 20) {
+      ADD_FAILURE() << spelled(patterns[i]) << "\n  oracle: " << (oracle.empty() ? "(refused)" : oracle)
+                    << "\n  atoll:  " << (atoll.empty() ? "(refused)" : atoll);
+    }
+  }
+  std::printf(
+      "%s: %zu patterns, %u equal instructions, %u refused by both, %u known faults of the oracle, %u different\n",
+      name.c_str(), patterns.size(), instructions, refused, known, different);
+  EXPECT_EQ(different, 0u);
+  EXPECT_GT(instructions, patterns.size() / 10) << "too few patterns are instructions for the sweep to mean much";
+}
+
+INSTANTIATE_TEST_SUITE_P(Gfx9, Sweep,
+                         testing::Values("gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909", "gfx90a", "gfx90c",
+                                         "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+TEST(OracleFaults, EachIsStillThere) {
+  for (const Fault& fault : read_faults()) {
+    if (fault.answer == "crash") continue;
+    const std::vector<Bytes> one{fault.sample};
+    const std::string oracle = disassemble(fault.processor, one).front();
+    const std::string said = oracle.empty() ? "refused" : oracle;
+    EXPECT_EQ(said, fault.answer) << spelled(fault.sample) << ":" << fault.reason;
+    const std::string atoll = printed_by_atoll(fault.sample, *target::find_processor(fault.processor));
+    EXPECT_NE(atoll, oracle) << "no difference any more: " << spelled(fault.sample) << ":" << fault.reason;
+    const std::string& text = fault.whose == "atoll" ? atoll : oracle;
+    if (fault.whose != "none") {
+      EXPECT_TRUE(std::regex_search(fault.processor + ' ' + text, fault.expression)) << text << ":" << fault.reason;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace Atoll::isa::test
