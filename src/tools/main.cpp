@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
 
   Invocation invocation;
   add_run(app, invocation);
+  add_launch(app, invocation);
   add_gpus(app, invocation);
 
   // What is behind "--" belongs to the program that is to be run, options and all.

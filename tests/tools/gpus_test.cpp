@@ -45,7 +45,7 @@ TEST(GpusCommand, JsonHasTheirProperties) {
 
 TEST(Command, ExplainsItself) {
   EXPECT_EQ(atoll("--help").exit_code, 0);
-  for (const char* subcommand : {"gpus", "run"}) {
+  for (const char* subcommand : {"gpus", "run", "launch"}) {
     EXPECT_THAT(atoll("--help").output, HasSubstr(subcommand));
     const auto help = atoll(fmt::format("{} --help", subcommand));
     EXPECT_EQ(help.exit_code, 0);

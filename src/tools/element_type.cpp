@@ -1,0 +1,123 @@
+#include "tools/element_type.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace Atoll::tools {
+
+using support::ErrorKind;
+using support::fail;
+using support::Result;
+
+namespace {
+
+using Kind = ElementType::Kind;
+
+constexpr std::array types{
+    ElementType{"i8", "char", Kind::signed_integer, 1},   ElementType{"u8", "uchar", Kind::unsigned_integer, 1},
+    ElementType{"i16", "short", Kind::signed_integer, 2}, ElementType{"u16", "ushort", Kind::unsigned_integer, 2},
+    ElementType{"i32", "int", Kind::signed_integer, 4},   ElementType{"u32", "uint", Kind::unsigned_integer, 4},
+    ElementType{"i64", "long", Kind::signed_integer, 8},  ElementType{"u64", "ulong", Kind::unsigned_integer, 8},
+    ElementType{"f16", "half", Kind::floating, 2},        ElementType{"f32", "float", Kind::floating, 4},
+    ElementType{"f64", "double", Kind::floating, 8},
+};
+
+template <typename T>
+std::vector<std::byte> bytes_of(T value) {
+  std::vector<std::byte> bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+template <typename T>
+T value_of(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+std::vector<std::byte> floating_bytes(const ElementType& type, double value) {
+  if (type.size == 2) return bytes_of(static_cast<_Float16>(value));
+  if (type.size == 4) return bytes_of(static_cast<float>(value));
+  return bytes_of(value);
+}
+
+}  // namespace
+
+std::span<const ElementType> element_types() { return types; }
+
+const ElementType* find_element_type(std::string_view name) {
+  const auto found = std::ranges::find(types, name, &ElementType::name);
+  return found == types.end() ? nullptr : &*found;
+}
+
+const ElementType* element_type_of_c(std::string_view c_type) {
+  if (c_type.ends_with('*')) c_type.remove_suffix(1);
+  const auto found = std::ranges::find(types, c_type, &ElementType::c);
+  return found == types.end() ? nullptr : &*found;
+}
+
+const ElementType* guess_element_type(std::string_view number, size_t size) {
+  const bool hexadecimal = number.find("0x") != std::string_view::npos;
+  const bool floating = !hexadecimal && number.find_first_of(".eEnN") != std::string_view::npos;
+  const auto found = std::ranges::find_if(types, [&](const ElementType& type) {
+    return type.size == size && type.kind == (floating ? Kind::floating : Kind::signed_integer);
+  });
+  return found == types.end() ? nullptr : &*found;
+}
+
+Result<std::vector<std::byte>> parse_number(std::string_view text, const ElementType& type) {
+  const auto wrong = [&] {
+    return fail(ErrorKind::invalid_argument, "'{}' is not a number of type {}", text, type.name);
+  };
+  std::string_view digits = text;
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  if (type.kind == Kind::floating) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
+    if (error != std::errc() || end != digits.end() || digits.empty()) return wrong();
+    return floating_bytes(type, value);
+  }
+  const bool negative = digits.starts_with('-');
+  if (negative) digits.remove_prefix(1);
+  const int base = digits.starts_with("0x") ? 16 : 10;
+  if (base == 16) digits.remove_prefix(2);
+  uint64_t magnitude = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), magnitude, base);
+  if (error == std::errc::invalid_argument || end != digits.end() || digits.empty()) return wrong();
+  // The bit pattern of a signed type may be given in hexadecimal: i32:0xffffffff.
+  const unsigned bits = type.size * 8u;
+  const uint64_t all = std::numeric_limits<uint64_t>::max() >> (64 - bits);
+  const uint64_t most = type.kind == Kind::unsigned_integer || base == 16 ? (negative ? 0 : all)
+                        : negative                                        ? (all >> 1) + 1
+                                                                          : all >> 1;
+  if (error != std::errc() || magnitude > most)
+    return fail(ErrorKind::invalid_argument, "{} does not fit into {}", text, type.name);
+  auto bytes = bytes_of(negative ? uint64_t{0} - magnitude : magnitude);
+  bytes.resize(type.size);
+  return bytes;
+}
+
+void put_number(const ElementType& type, double value, std::byte* out) {
+  const auto bytes = type.kind == Kind::floating ? floating_bytes(type, value) : bytes_of(static_cast<int64_t>(value));
+  std::memcpy(out, bytes.data(), type.size);
+}
+
+std::string print_number(const ElementType& type, const std::byte* bytes) {
+  if (type.kind == Kind::floating) {
+    if (type.size == 2) return fmt::format("{}", static_cast<float>(value_of<_Float16>(bytes)));
+    return type.size == 4 ? fmt::format("{}", value_of<float>(bytes)) : fmt::format("{}", value_of<double>(bytes));
+  }
+  uint64_t value = 0;
+  std::memcpy(&value, bytes, type.size);
+  if (type.kind == Kind::unsigned_integer) return fmt::format("{}", value);
+  const unsigned shift = 64 - type.size * 8u;
+  return fmt::format("{}", static_cast<int64_t>(value << shift) >> shift);
+}
+
+}  // namespace Atoll::tools

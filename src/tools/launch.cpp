@@ -1,0 +1,309 @@
+// tools: `atoll launch`, which runs one kernel of a code object with arguments from the command line. It is a user of
+// the public library, and does with it what any program could.
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "atoll/atoll.h"
+#include "tools/command.h"
+#include "tools/command_line.h"
+#include "tools/launch_arguments.h"
+
+namespace Atoll::tools {
+
+using support::ErrorKind;
+using support::fail;
+using support::Result;
+
+namespace {
+
+struct Options {
+  std::string file, gpu, kernel, grid, block;
+  std::vector<std::string> arguments, print, save;
+  uint32_t lds_bytes = 0;
+  bool statistics = false;
+  double timeout = 0;
+  unsigned threads = 0;
+};
+
+/// "add(float*, float const*, int)" of "_Z3addPfPKfi"; the name itself where it is not mangled.
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 ? text : name;
+  std::free(text);
+  return result;
+}
+
+/// "64", "64,8" or "64,8,2".
+Result<std::array<uint32_t, 3>> parse_shape(const std::string& text, const char* option) {
+  std::array<uint32_t, 3> shape{1, 1, 1};
+  const char* position = text.data();
+  const char* const end = text.data() + text.size();
+  for (size_t i = 0; i < 3; i++) {
+    const auto [next, error] = std::from_chars(position, end, shape[i]);
+    if (error != std::errc() || shape[i] == 0) break;
+    if (next == end) return shape;
+    if (*next != ',') break;
+    position = next + 1;
+  }
+  return wrong_usage(fmt::format("{} {}: give one to three numbers above 0, X,Y,Z", option, text));
+}
+
+/// What a work-group is when nothing is said.
+std::array<uint32_t, 3> usual_block(const KernelInfo& kernel) {
+  return kernel.required_block[0] != 0 ? kernel.required_block : std::array<uint32_t, 3>{64, 1, 1};
+}
+
+void list_kernels(const Code& code, const std::string& file, const Gpu& gpu) {
+  fmt::print("Kernels in {} for {}:\n", file, gpu.target_id());
+  for (const std::string& name : code.kernels()) {
+    const auto kernel = code.describe(name);
+    if (!kernel) continue;
+    fmt::print("\n{}\n", name);
+    if (const std::string readable = demangled(name); readable != name) fmt::print("    {}\n", readable);
+    fmt::print("    {} VGPRs, {} SGPRs, {} bytes of LDS, {} of scratch, up to {} work-items to a work-group\n",
+               kernel->vgprs, kernel->sgprs, kernel->lds_bytes, kernel->scratch_bytes, kernel->max_block_size);
+    if (kernel->required_block[0] != 0)
+      fmt::print("    needs --block {},{},{}\n", kernel->required_block[0], kernel->required_block[1],
+                 kernel->required_block[2]);
+    for (size_t i = 0; i < kernel->parameters.size(); i++) {
+      const Parameter& parameter = kernel->parameters[i];
+      const char* const kinds[] = {"value", "pointer", "pointer to LDS", "of a kind that cannot be passed"};
+      fmt::print("    --arg {}: {} bytes, {}{}{}{}{}\n", i + 1, parameter.size,
+                 kinds[static_cast<size_t>(parameter.kind)], parameter.name.empty() ? "" : ", ", parameter.type,
+                 parameter.type.empty() ? "" : " ", parameter.name);
+    }
+  }
+}
+
+/// The kernel that is meant: its name in the code object, or its name in C++ with or without parameters.
+Result<std::string> find_kernel(const Code& code, const std::string& wanted, const std::string& file) {
+  std::vector<std::string> names = code.kernels(), matches;
+  for (const std::string& name : names) {
+    if (name == wanted) return name;
+    const std::string readable = demangled(name);
+    if (readable == wanted || readable.substr(0, readable.find('(')) == wanted) matches.push_back(name);
+  }
+  if (matches.size() == 1) return matches[0];
+  const bool ambiguous = !matches.empty();
+  std::vector<std::string>& listed = ambiguous ? matches : names;
+  constexpr size_t most = 8;
+  const bool more = listed.size() > most;
+  if (more) listed.resize(most);
+  return fail(ErrorKind::not_found, "{} kernel {} in {}: {}{}{}", ambiguous ? "more than one" : "there is no", wanted,
+              file, ambiguous ? "say which of " : "there are ", fmt::join(listed, ", "), more ? ", ..." : "");
+}
+
+/// An argument by its number from 1 on or by its parameter's name.
+Result<size_t> find_argument(std::string_view text, const KernelInfo& kernel, const char* option) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
+  if (error == std::errc() && end == text.end() && number >= 1 && number <= kernel.parameters.size()) return number - 1;
+  for (size_t i = 0; i < kernel.parameters.size(); i++)
+    if (kernel.parameters[i].name == text) return i;
+  return wrong_usage(fmt::format("{} {}: kernel {} has no such argument (a number from 1 to {}, or a name)", option,
+                                 text, kernel.name, kernel.parameters.size()));
+}
+
+Result<const MadeArgument*> find_buffer(std::string_view text, const KernelInfo& kernel,
+                                        const std::vector<MadeArgument>& made, const char* option) {
+  const auto index = find_argument(text, kernel, option);
+  if (!index) return std::unexpected(index.error());
+  if (!made[*index].buffer) return wrong_usage(fmt::format("{} {}: that argument is no buffer", option, text));
+  return &made[*index];
+}
+
+void print_buffer(std::string_view name, const MadeArgument& made, uint64_t most) {
+  const ElementType& type = *made.type;
+  const auto* data = static_cast<const std::byte*>(made.buffer->data());
+  const uint64_t count = made.buffer->size() / type.size, shown = std::min(count, most);
+  fmt::print("{}: {} x {}\n", name, count, type.name);
+  constexpr uint64_t per_line = 8;
+  for (uint64_t i = 0; i < shown; i++) {
+    if (i % per_line == 0) fmt::print("{:>8}:", i);
+    fmt::print(" {}", print_number(type, data + i * type.size));
+    if (i % per_line == per_line - 1 || i == shown - 1) fmt::print("\n");
+  }
+  if (shown < count) fmt::print("{:>8}: {} more (--print {}:all shows them)\n", shown, count - shown, name);
+}
+
+/// ARG or ARG:COUNT or ARG:all.
+struct PrintRequest {
+  std::string_view argument;
+  uint64_t most = 64;
+};
+Result<PrintRequest> parse_print(std::string_view text) {
+  PrintRequest request{.argument = text.substr(0, text.find(':'))};
+  if (request.argument.size() == text.size()) return request;
+  const std::string_view count = text.substr(request.argument.size() + 1);
+  const auto [end, error] = std::from_chars(count.begin(), count.end(), request.most);
+  if (count == "all")
+    request.most = UINT64_MAX;
+  else if (error != std::errc() || end != count.end())
+    return wrong_usage(fmt::format("--print {}: behind the colon stands a number or 'all'", text));
+  return request;
+}
+
+Result<void> save_buffer(const std::string& path, const Buffer& buffer) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(static_cast<const char*>(buffer.data()), static_cast<std::streamsize>(buffer.size()));
+  file.close();
+  if (!file) return fail(ErrorKind::system, "cannot write {}", path);
+  return {};
+}
+
+/// The results that were asked for. With `check_only`, nothing is shown: whether the requests make sense is known
+/// before the kernel runs.
+Result<void> show_results(const Options& options, const KernelInfo& kernel, const std::vector<MadeArgument>& made,
+                          bool check_only) {
+  for (const std::string& text : options.print) {
+    const auto request = parse_print(text);
+    if (!request) return std::unexpected(request.error());
+    const auto buffer = find_buffer(request->argument, kernel, made, "--print");
+    if (!buffer) return std::unexpected(buffer.error());
+    if (!check_only) print_buffer(request->argument, **buffer, request->most);
+  }
+  for (const std::string& text : options.save) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) return wrong_usage(fmt::format("--save {}: write ARG=PATH", text));
+    const auto buffer = find_buffer(std::string_view(text).substr(0, equals), kernel, made, "--save");
+    if (!buffer) return std::unexpected(buffer.error());
+    if (check_only) continue;
+    if (auto ok = save_buffer(text.substr(equals + 1), *(*buffer)->buffer); !ok) return ok;
+  }
+  return {};
+}
+
+Result<std::vector<MadeArgument>> make_arguments(const Options& options, const KernelInfo& kernel, const Gpu& gpu) {
+  if (options.arguments.size() != kernel.parameters.size())
+    return wrong_usage(fmt::format("kernel {} takes {} arguments, {} --arg are given (`atoll launch {}` lists them)",
+                                   kernel.name, kernel.parameters.size(), options.arguments.size(), options.file));
+  std::vector<MadeArgument> made;
+  for (size_t i = 0; i < options.arguments.size(); i++) {
+    auto argument = make_argument(options.arguments[i], kernel.parameters[i], gpu);
+    if (!argument) return support::within(fmt::format("--arg {}", i + 1), argument.error());
+    made.push_back(std::move(*argument));
+  }
+  return made;
+}
+
+Result<int> launch(const Options& options) {
+  const auto broken = [](const Failure& failure) { return fail(ErrorKind::aborted, "{}", failure.message); };
+  const GpuOptions gpu_options{.threads = options.threads, .timeout_seconds = options.timeout};
+  const auto gpu =
+      options.gpu.empty() ? Gpu::create_for_file(options.file, gpu_options) : Gpu::create(options.gpu, gpu_options);
+  if (!gpu) return broken(gpu.error());
+  const auto code = gpu->load_file(options.file);
+  if (!code) return broken(code.error());
+  if (options.kernel.empty()) {
+    list_kernels(*code, options.file, *gpu);
+    return 0;
+  }
+
+  const auto name = find_kernel(*code, options.kernel, options.file);
+  if (!name) return std::unexpected(name.error());
+  const auto kernel = code->describe(*name);
+  if (!kernel) return broken(kernel.error());
+  if (options.grid.empty()) return wrong_usage("how many work-items? --grid X,Y,Z");
+  const auto grid = parse_shape(options.grid, "--grid");
+  const auto block = options.block.empty() ? usual_block(*kernel) : parse_shape(options.block, "--block");
+  if (!grid) return std::unexpected(grid.error());
+  if (!block) return std::unexpected(block.error());
+  const auto made = make_arguments(options, *kernel, *gpu);
+  if (!made) return std::unexpected(made.error());
+  if (auto ok = show_results(options, *kernel, *made, true); !ok) return std::unexpected(ok.error());
+
+  std::vector<Argument> arguments;
+  for (const MadeArgument& each : *made) arguments.push_back(each.argument);
+  const auto done = gpu->launch_with(
+      *code, *name, {.grid = *grid, .block = *block, .dynamic_lds_bytes = options.lds_bytes}, arguments);
+  if (!done) return broken(done.error());
+  if (auto ok = show_results(options, *kernel, *made, false); !ok) return std::unexpected(ok.error());
+  if (options.statistics)
+    fmt::print(stderr, "{} on {} ({}): {} work-groups, {} waves, {} wave instructions, {:.6f} s\n", *name,
+               gpu->product(), gpu->target_id(), done->work_groups, done->waves, done->wave_instructions,
+               done->seconds);
+  return 0;
+}
+
+}  // namespace
+
+void add_launch(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("launch", "Run one kernel of a code object with given arguments");
+  auto options = std::make_shared<Options>();
+  command->formatter(
+      with_usage("atoll launch FILE --kernel NAME --grid X,Y,Z --block X,Y,Z --arg VALUE ... [OPTIONS]"));
+  command->add_option("file", options->file, "A code object, an offload bundle, or a program or library with one")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--kernel", options->kernel, "Its name, mangled or not; without it, the kernels are listed")
+      ->type_name("NAME");
+  command
+      ->add_option("--grid", options->grid,
+                   "Work-items in all (as in OpenCL; a HIP kernel\nwants a multiple of the block's)")
+      ->type_name("X,Y,Z");
+  command
+      ->add_option("--block", options->block,
+                   "Work-items of a work-group: what the kernel requires,\nor 64, when it is not given")
+      ->type_name("X,Y,Z");
+  command->add_option("--arg", options->arguments, "An argument; once for each parameter, in their order")
+      ->type_name("VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("--print", options->print,
+                   "Afterwards, print a buffer: ARG (64 elements of it),\n"
+                   "ARG:COUNT or ARG:all")
+      ->type_name("ARG")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--save", options->save, "Afterwards, write a buffer's bytes to a file")
+      ->type_name("ARG=PATH")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--lds", options->lds_bytes, "Dynamic LDS (HIP's third launch parameter)")->type_name("BYTES");
+  command->add_option("--gpu", options->gpu, "As in `atoll run`; without it, one that runs the code")
+      ->type_name("NAME");
+  command->add_flag("--stats", options->statistics, "Print on standard error what the kernel took");
+  command->add_option("--timeout", options->timeout, "Stop the kernel when it runs longer than this")
+      ->type_name("SECONDS")
+      ->check(positive());
+  command->add_option("--threads", options->threads, "Host threads that run work-groups")
+      ->type_name("N")
+      ->check(positive());
+  command->footer(
+      "A VALUE is\n"
+      "  5  -1.5  0xff           a number of the parameter's type (where the code object does not say which: an\n"
+      "                          integer or, with a point or an exponent, a floating-point number of its size)\n"
+      "  u8:5  f64:1.5           a number of this type: i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64\n"
+      "  hex:0100000002000000    these bytes, for structures\n"
+      "  null                    a null pointer\n"
+      "  lds:1024                LDS, for OpenCL's __local pointers\n"
+      "  buf:COUNT:TYPE=FILL     a buffer of COUNT (64, 4K, 2M) elements, filled with\n"
+      "                            zero         (what it is without =FILL)\n"
+      "                            ramp         0, 1, 2, ...\n"
+      "                            const:2.5    one value\n"
+      "                            seed:42      random: all bits of integers, floating-point numbers from 0 to 1\n"
+      "                            file:PATH    a file's bytes (without COUNT: all of them)\n"
+      "                          Without :TYPE, the elements are of the type that the parameter points to, or u8\n"
+      "\n"
+      "ARG is an argument's number, from 1 on, or its parameter's name.\n"
+      "\n"
+      "Examples:\n"
+      "  atoll launch kernels.co\n"
+      "  atoll launch kernels.co --kernel scale --grid 1024 --block 256 \\\n"
+      "      --arg buf:1024:f32=ramp --arg 2.5 --arg 1024 --print 1:8\n"
+      "  atoll launch ./program --gpu vega64 --kernel blur --grid 640,480 --block 16,16 \\\n"
+      "      --arg buf::u8=file:in.raw --arg buf:300K --arg 640 --arg 480 --save 2=out.raw --stats");
+  command->callback([options, &invocation] { invocation.work = [options] { return launch(*options); }; });
+}
+
+}  // namespace Atoll::tools

@@ -1,0 +1,32 @@
+// tools: what stands behind `--arg` of `atoll launch`.
+//
+//     5  1.5  0xff              a number of the parameter's type
+//     u8:5  f64:1.5             a number of this type
+//     hex:0100000002000000      bytes, for structures
+//     null                      a null pointer
+//     lds:1024                  LDS for a parameter that points to it
+//     buf:COUNT[:TYPE][=FILL]   a buffer of COUNT elements; FILL is zero, ramp, const:V, seed:N or file:PATH
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "atoll/atoll.h"
+#include "support/error.h"
+#include "tools/element_type.h"
+
+namespace Atoll::tools {
+
+/// A kernel argument made, and what is needed to print or save it afterwards.
+struct MadeArgument {
+  Argument argument;
+  std::optional<Buffer> buffer;
+  const ElementType* type = nullptr;  ///< of the buffer's elements
+};
+
+/// Makes the argument that `text` describes for a parameter, on `gpu`. The error names what is wrong in `text`.
+support::Result<MadeArgument> make_argument(std::string_view text, const Parameter& parameter, const Gpu& gpu);
+
+}  // namespace Atoll::tools

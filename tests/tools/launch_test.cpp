@@ -1,0 +1,205 @@
+// `atoll launch`: arguments of every form, results printed and saved, and what it says of mistakes. What the kernels
+// compute is known here (tests/library/kernels.h).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "library/kernels.h"
+#include "support/command.h"
+
+namespace Atoll {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class LaunchCommand : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    directory = new test::TemporaryDirectory;
+    test::compile_kernels("clang-22", 5, "gfx90a", *directory / "kernels.co");
+    test::write_file(*directory / "two.hip",
+                     "#include <hip/hip_runtime.h>\n"
+                     "__global__ void twice(int* p, float f, double d) { p[threadIdx.x] *= 2; p[0] += f + d; }\n"
+                     "namespace a { __global__ void same(int*) {} }\nnamespace b { __global__ void same(int*) {} }\n"
+                     "__global__ void same(int*) {}\n__global__ void same(float*) {}\n");
+    const auto run = test::run_command(fmt::format(
+        "hipcc --genco --offload-arch=gfx900 --offload-arch=gfx908 {0}.hip -o {0} 2>/dev/null", *directory / "two"));
+    ASSERT_EQ(run.exit_code, 0);
+  }
+  static void TearDownTestSuite() { delete directory; }
+
+  static test::CommandResult launch(const std::string& arguments) {
+    return test::run_command(
+        fmt::format("cd {} && {} launch {} 2>&1", directory->path().string(), ATOLL_COMMAND, arguments));
+  }
+
+  static inline test::TemporaryDirectory* directory = nullptr;
+};
+
+TEST_F(LaunchCommand, ListsKernels) {
+  const auto opencl = launch("kernels.co");
+  EXPECT_EQ(opencl.exit_code, 0);
+  EXPECT_THAT(opencl.output,
+              AllOf(HasSubstr("\nscale\n"), HasSubstr("--arg 2: 4 bytes, value, float factor"),
+                    HasSubstr("--arg 3: 4 bytes, pointer to LDS, int* part"), HasSubstr("needs --block 8,4,1")));
+  const auto hip = launch("two");
+  EXPECT_THAT(hip.output,
+              AllOf(HasSubstr("_Z5twicePifd\n    twice(int*, float, double)"), HasSubstr("for gfx900:xnack-")));
+  EXPECT_THAT(launch("two --gpu gfx908").output, HasSubstr("for gfx908:sramecc+:xnack-"));
+}
+
+TEST_F(LaunchCommand, PrintsResults) {
+  EXPECT_EQ(
+      launch("kernels.co --kernel scale --grid 20 --block 64 --arg buf:20=ramp --arg 2.5 --arg 18 --print 1").output,
+      "1: 20 x f32\n"
+      "       0: 0 2.5 5 7.5 10 12.5 15 17.5\n"
+      "       8: 20 22.5 25 27.5 30 32.5 35 37.5\n"
+      "      16: 40 42.5 18 19\n");
+  EXPECT_EQ(launch("kernels.co --kernel scale --grid 64 --arg buf:100=const:4 --arg 0.5 --arg 1 --print data:3").output,
+            "data: 100 x f32\n       0: 2 4 4\n       3: 97 more (--print data:all shows them)\n");
+}
+
+TEST_F(LaunchCommand, TakesArgumentsOfEveryForm) {
+  const std::string to = "kernels.co --kernel mixed --grid 1 --print out ";
+  const std::string structure = "hex:0700000000000000000000000000c03f7800000000000000";  // {7, 0.125, 'x'}
+  EXPECT_EQ(launch(to + "--arg buf:7 --arg -3 --arg -300 --arg=-3000000000 --arg 2.5 --arg " + structure).output,
+            "out: 7 x f64\n       0: -3 -300 -3000000000 2.5 7 0.125 120\n");
+  EXPECT_EQ(
+      launch(to + "--arg buf:7 --arg u8:0xfe --arg i16:0x7fff --arg 0x10 --arg f64:-1e300 --arg " + structure).output,
+      "out: 7 x f64\n       0: -2 32767 16 -1e+300 7 0.125 120\n");
+  // HIP's metadata does not tell types: what a number looks like decides.
+  EXPECT_EQ(launch("two --kernel twice --gpu gfx908 --block 4 --grid 4 --arg buf:4:i32=ramp --arg 1.0 --arg 2.5 "
+                   "--print 1")
+                .output,
+            "1: 4 x i32\n       0: 3 2 4 6\n");
+}
+
+TEST_F(LaunchCommand, LocalMemoryAndThreeDimensions) {
+  EXPECT_EQ(
+      launch("kernels.co --kernel reverse --grid 64 --arg buf:64=ramp --arg lds:256 --arg lds:256 --print 1:4").output,
+      "1: 64 x i32\n       0: 63 62 61 60\n       4: 60 more (--print 1:all shows them)\n");
+  EXPECT_EQ(launch("kernels.co --kernel places --grid 2,2,2 --block 4,3,2 --arg buf:8 --print 1").output,
+            fmt::format("1: 8 x u32\n       0:{}\n", [] {
+              std::string row;
+              for (int i = 0; i < 8; i++) row += fmt::format(" {}", 4 | 3 << 8 | 2 << 16);
+              return row;
+            }()));
+}
+
+TEST_F(LaunchCommand, ReadsAndSavesFiles) {
+  const std::vector<float> input{1, -2, 3.5f, 1e10f};
+  std::string bytes(16, '\0');
+  std::memcpy(bytes.data(), input.data(), 16);
+  test::write_file(*directory / "in", bytes);
+  const auto run =
+      launch("kernels.co --kernel scale --grid 64 --arg buf:=file:in --arg 2 --arg 4 --save data=out --save 1=again");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.output, "");
+  const auto out = test::read_bytes(*directory / "out");
+  ASSERT_EQ(out.size(), 16u);
+  for (size_t i = 0; i < 4; i++) {
+    float value = 0;
+    std::memcpy(&value, out.data() + 4 * i, 4);
+    EXPECT_EQ(value, input[i] * 2);
+  }
+  EXPECT_EQ(test::read_bytes(*directory / "again"), out);
+  // A longer buffer than the file is zero behind it, a shorter one takes the file's start.
+  EXPECT_EQ(launch("kernels.co --kernel scale --grid 64 --arg buf:6=file:in --arg 1 --arg 6 --print 1").output,
+            "1: 6 x f32\n       0: 1 -2 3.5 10000000000 0 0\n");
+  EXPECT_EQ(launch("kernels.co --kernel scale --grid 64 --arg buf:1=file:in --arg 1 --arg 1 --print 1").output,
+            "1: 1 x f32\n       0: 1\n");
+}
+
+TEST_F(LaunchCommand, ASeedGivesTheSameNumbersEachTime) {
+  const std::string once =
+      launch("kernels.co --kernel scale --grid 64 --arg buf:1K=seed:42 --arg 1 --arg 1 --print 1:all").output;
+  EXPECT_EQ(launch("kernels.co --kernel scale --grid 64 --arg buf:1024=seed:42 --arg 1 --arg 1 --print 1:all").output,
+            once);
+  EXPECT_NE(launch("kernels.co --kernel scale --grid 64 --arg buf:1K=seed:43 --arg 1 --arg 1 --print 1:all").output,
+            once);
+}
+
+TEST_F(LaunchCommand, StatisticsGoToStandardError) {
+  const auto run = test::run_command(fmt::format(
+      "cd {} && {} launch kernels.co --kernel scale --grid 512 --block 128 --arg buf:512 --arg 1 --arg 512 --stats "
+      "2>&1 >/dev/null",
+      directory->path().string(), ATOLL_COMMAND));
+  EXPECT_THAT(run.output, AllOf(testing::StartsWith("scale on AMD Instinct MI250X (gfx90a:sramecc+:xnack-): "),
+                                HasSubstr("4 work-groups, 8 waves")));
+}
+
+TEST_F(LaunchCommand, WrongUsageIsOneLineAndExitCode2) {
+  struct Case {
+    const char *arguments, *message;
+  };
+  for (const auto& [arguments, message] : {
+           Case{"", "file is required"},
+           Case{"kernels.co --kernel scale", "how many work-items?"},
+           Case{"kernels.co --kernel scale --grid 0 --arg buf:1 --arg 1 --arg 1",
+                "--grid 0: give one to three numbers"},
+           Case{"kernels.co --kernel scale --grid 64 --block 4,x --arg buf:1 --arg 1 --arg 1", "--block 4,x"},
+           Case{"kernels.co --kernel scale --grid 1,2,3,4 --arg buf:1 --arg 1 --arg 1", "--grid 1,2,3,4"},
+           Case{"kernels.co --kernel scale --grid 64 --arg 1", "kernel scale takes 3 arguments, 1 --arg are given"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg f33:1 --arg 1", "--arg 2: 'f33:1'"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg one --arg 1",
+                "--arg 2: 'one' is not a number of type f32"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg 2147483648",
+                "2147483648 does not fit into i32"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg u8:-1", "does not fit into u8"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:x --arg 1 --arg 1", "'x' is not a size"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1:f128 --arg 1 --arg 1", "'f128' is no element type"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1=noise --arg 1 --arg 1",
+                "'noise': a buffer is filled with"},
+           Case{"kernels.co --kernel mixed --grid 64 --arg buf:7 --arg 1 --arg 1 --arg 1 --arg 1 --arg hex:0",
+                "not pairs of hexadecimal digits"},
+           Case{"kernels.co --kernel mixed --grid 64 --arg buf:7 --arg 1 --arg 1 --arg 1 --arg 1 --arg 5",
+                "give it as hex:BYTES"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg 1 --print 4",
+                "kernel scale has no such argument"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg 1 --print factor",
+                "that argument is no buffer"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg 1 --save 1", "write ARG=PATH"},
+       }) {
+    SCOPED_TRACE(arguments);
+    const auto run = launch(arguments);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.output, testing::StartsWith("atoll: "));
+    EXPECT_THAT(run.output, HasSubstr(message));
+    EXPECT_EQ(std::ranges::count(run.output, '\n'), 1) << run.output;
+  }
+}
+
+TEST_F(LaunchCommand, FailuresSayWhatToDo) {
+  const auto message = [](const std::string& arguments) {
+    const auto run = launch(arguments);
+    EXPECT_EQ(run.exit_code, 1) << run.output;
+    EXPECT_THAT(run.output, testing::StartsWith("atoll: "));
+    return run.output;
+  };
+  EXPECT_THAT(message("nothing.co"), HasSubstr("nothing.co: No such file or directory"));
+  EXPECT_THAT(message("kernels.co.cl"), HasSubstr("neither a code object nor"));
+  EXPECT_THAT(message("kernels.co --gpu gfx900"),
+              HasSubstr("no GPU code in it for gfx900:xnack-; what it has is for gfx90a"));
+  EXPECT_THAT(message("kernels.co --gpu mi9000"), HasSubstr("there is no GPU 'mi9000'"));
+  EXPECT_THAT(message("kernels.co --kernel nope"), HasSubstr("there is no kernel nope in kernels.co: there are scale"));
+  EXPECT_THAT(message("two --kernel same --grid 64 --arg null"),
+              HasSubstr("more than one kernel same in two: say which of"));
+  EXPECT_THAT(message("kernels.co --kernel fixed --grid 64 --block 8 --arg buf:32"),
+              HasSubstr("was compiled for work-groups of 8 x 4 x 1"));
+  EXPECT_THAT(message("kernels.co --kernel scale --grid 64 --arg buf:64 --arg 1 --arg 64 --save 1=/nonexistent/out"),
+              HasSubstr("cannot write /nonexistent/out"));
+  EXPECT_THAT(message("kernels.co --kernel scale --grid 64 --arg buf:64=file:nothing --arg 1 --arg 64"),
+              HasSubstr("nothing: No such file"));
+  EXPECT_THAT(message("kernels.co --kernel stray --grid 64 --arg null"),
+              AllOf(HasSubstr("kernel 'stray'"), HasSubstr("kernels.co.cl:"), HasSubstr("lane 0")));
+  EXPECT_THAT(message("kernels.co --kernel forever --grid 64 --arg buf:1 --timeout 0.2"),
+              HasSubstr("kernel 'forever' was stopped"));
+}
+
+}  // namespace
+}  // namespace Atoll
