@@ -60,7 +60,44 @@ uint64_t unique_id(std::string_view name) {
   return hash;
 }
 
-/// Attributes that both kinds of agent answer alike; INVALID_ARGUMENT for others.
+/// Limits of images: ROCr's for GFX9. The CPU has none.
+struct ImageLimits {
+  uint32_t one_dimension, buffer, two_dimensions, three_dimensions, layers, read_only, read_write, samplers;
+};
+constexpr ImageLimits gpu_image_limits{16384, 65536, 16384, 2048, 2048, 128, 64, 16}, no_images{};
+
+hsa_status_t give_image_limit(const ImageLimits& limits, int attribute, void* value) {
+  switch (attribute) {
+    case HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS:
+      return give(value, limits.one_dimension);
+    case HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS:
+      return give(value, limits.buffer);
+    case HSA_EXT_AGENT_INFO_IMAGE_2D_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_2DA_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_2DDEPTH_MAX_ELEMENTS:
+    case HSA_EXT_AGENT_INFO_IMAGE_2DADEPTH_MAX_ELEMENTS: {
+      const uint32_t size[2] = {limits.two_dimensions, limits.two_dimensions};
+      return give(value, size);
+    }
+    case HSA_EXT_AGENT_INFO_IMAGE_3D_MAX_ELEMENTS:
+      return give(value, hsa_dim3_t{limits.three_dimensions, limits.three_dimensions, limits.three_dimensions});
+    case HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS:
+      return give(value, limits.layers);
+    case HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES:
+      return give(value, limits.read_only);
+    case HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES:
+      return give(value, limits.read_write);
+    case HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS:
+      return give(value, limits.samplers);
+    case HSA_EXT_AGENT_INFO_IMAGE_LINEAR_ROW_PITCH_ALIGNMENT:
+      return give<uint32_t>(value, limits.two_dimensions != 0 ? 256 : 0);
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+}
+
+/// Attributes that both kinds of agent answer alike, or from the same table.
 hsa_status_t give_common(const Agent& agent, int attribute, void* value) {
   switch (attribute) {
     case HSA_AGENT_INFO_MACHINE_MODEL:
@@ -86,25 +123,8 @@ hsa_status_t give_common(const Agent& agent, int attribute, void* value) {
       return give<uint32_t>(value, 0);
     case HSA_AMD_AGENT_INFO_HDP_FLUSH:  // no host data path to flush
       return give(value, hsa_amd_hdp_flush_t{});
-    // Images are not available: no limit is greater than zero.
-    case HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS:
-    case HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS:
-    case HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS:
-    case HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS:
-    case HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES:
-    case HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES:
-    case HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS:
-    case HSA_EXT_AGENT_INFO_IMAGE_LINEAR_ROW_PITCH_ALIGNMENT:
-      return give<uint32_t>(value, 0);
-    case HSA_EXT_AGENT_INFO_IMAGE_2D_MAX_ELEMENTS:
-    case HSA_EXT_AGENT_INFO_IMAGE_2DA_MAX_ELEMENTS:
-    case HSA_EXT_AGENT_INFO_IMAGE_2DDEPTH_MAX_ELEMENTS:
-    case HSA_EXT_AGENT_INFO_IMAGE_2DADEPTH_MAX_ELEMENTS:
-      return give<uint64_t>(value, 0);
-    case HSA_EXT_AGENT_INFO_IMAGE_3D_MAX_ELEMENTS:
-      return give(value, hsa_dim3_t{0, 0, 0});
     default:
-      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+      return give_image_limit(agent.is_gpu() ? gpu_image_limits : no_images, attribute, value);
   }
 }
 

@@ -1,5 +1,6 @@
-// hsa: extension queries. Images and the finalizer are not available: their tables can be had, and their functions
-// say that they are not implemented.
+// hsa: extension queries. The functions of the images' and the finalizer's tables say that they are not implemented.
+// Images are called available all the same, as they are on every GPU: from their limits HIP takes the pitch of
+// ordinary two-dimensional memory, and will not allocate any without them.
 #include "hsa/extension_tables.h"
 
 #include <hsa/hsa_ext_finalize.h>
@@ -52,7 +53,7 @@ constexpr hsa_ven_amd_loader_1_03_pfn_t loader_table{
 
 constexpr Extension known[] = {
     {HSA_EXTENSION_FINALIZER, "HSA_EXTENSION_FINALIZER", false, 1, 0, &finalizer_table, sizeof finalizer_table},
-    {HSA_EXTENSION_IMAGES, "HSA_EXTENSION_IMAGES", false, 1, 0, &image_table, sizeof image_table},
+    {HSA_EXTENSION_IMAGES, "HSA_EXTENSION_IMAGES", true, 1, 0, &image_table, sizeof image_table},
     {HSA_EXTENSION_PERFORMANCE_COUNTERS, "HSA_EXTENSION_PERFORMANCE_COUNTERS", false, 0, 0, nullptr, 0},
     {HSA_EXTENSION_PROFILING_EVENTS, "HSA_EXTENSION_PROFILING_EVENTS", false, 0, 0, nullptr, 0},
     {HSA_EXTENSION_AMD_PROFILER, "HSA_EXTENSION_AMD_PROFILER", true, 1, 0, nullptr, 0},

@@ -12,7 +12,7 @@ namespace Atoll::hsa {
 struct Extension {
   uint16_t number;   ///< an hsa_extension_t
   const char* name;  ///< HSA_EXTENSION_...
-  bool available;    ///< its functions do something
+  bool available;    ///< what programs are told
   uint16_t major, minor;
   const void* table;  ///< null when it has none
   size_t table_bytes;
