@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     overflow<<<1, 64>>>(out.get(), 1 << 20);
   } else if (which == "large-lds") {
     use_lds<<<1, 64, 70000>>>(out.get());
-    return refused(hipGetLastError(), hipErrorInvalidValue);
+    return refused(hipGetLastError(), hipErrorOutOfMemory);
   } else if (which == "large-work-group") {
     write_to<<<1, 2048>>>(out.get(), 1);
     return refused(hipGetLastError(), hipErrorInvalidConfiguration);
