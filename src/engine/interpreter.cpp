@@ -2,6 +2,7 @@
 #include "engine/interpreter.h"
 
 #include "engine/code_cache.h"
+#include "engine/global_wave_sync.h"
 #include "engine/register_index.h"
 
 namespace Atoll::engine {
@@ -22,6 +23,7 @@ class Interpreter final : public machine::Engine {
     run.instructions = 0;
     run.limit = budget;
     run.code = &code_;
+    run.sync = &sync_;
     do {
       run.resume = false;
       if (runs_apart(wave)) {
@@ -39,6 +41,7 @@ class Interpreter final : public machine::Engine {
 
  private:
   CodeCache code_;
+  GlobalWaveSync sync_;
 };
 
 }  // namespace

@@ -106,6 +106,7 @@ inline constexpr uint8_t broadcast_pair = 0x80;
 inline Handler handler_of(const MicroOp* op) { return __atomic_load_n(&op->handler, __ATOMIC_ACQUIRE); }
 
 class CodeCache;
+class GlobalWaveSync;
 
 /// What one call of Engine::run keeps beside the wave: a host thread's scratch for operands, and the budget.
 struct alignas(64) Run {
@@ -116,6 +117,7 @@ struct alignas(64) Run {
   uint64_t limit = 0;         ///< at which a branch gives the wave back
   bool resume = false;        ///< the chain ended only to go on in another way (register_index.h)
   CodeCache* code = nullptr;
+  GlobalWaveSync* sync = nullptr;
 };
 
 /// Gives the wave back in `state`, to go on at `pc`: the handler returns after it.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/global_wave_sync.h"
 #include "isa/table.h"
 #include "machine/memory.h"
 
@@ -37,6 +38,7 @@ Handler prepare_family(Preparation& p) {
       if (Handler handler = prepare_lane_operation(p)) return handler;
       return prepare_vector(p);
     case ds:
+      if (Handler handler = prepare_global_wave_sync(p)) return handler;
       return prepare_lds(p);
     case flat:
     case global:

@@ -46,6 +46,7 @@ void set_common_state(Wave& wave, const Dispatch& dispatch, const WorkGroupStora
   wave.status = 0;
   wave.trap_status = 0;
   wave.state = WaveState::ready;
+  wave.global_sync = 0;
   wave.instructions = 0;
   wave.scratch_bytes_per_lane = dispatch.scratch_bytes_per_lane;
   wave.fault.reset();
@@ -148,7 +149,10 @@ uint32_t waves_needed(const Dispatch& dispatch) {
 
 uint64_t rows_needed(const Dispatch& dispatch) {
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
-  return uint64_t{waves_needed(dispatch)} * (uint64_t{descriptor.vgprs} + descriptor.agprs);
+  // A program may name registers that its wave has not. They are then a neighbour's, or behind the last wave's, where
+  // there must be rows for all that an instruction can name.
+  constexpr uint64_t nameable = 256 + 256;
+  return uint64_t{waves_needed(dispatch)} * (uint64_t{descriptor.vgprs} + descriptor.agprs) + nameable;
 }
 
 void begin_work_group(WorkGroup& group, Dispatch& dispatch, uint64_t index, const WorkGroupStorage& storage) {

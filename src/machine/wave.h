@@ -77,6 +77,7 @@ struct alignas(64) Wave {
   uint32_t status, trap_status;     ///< STATUS without the bits that live in fields (SCC, EXECZ, VCCZ); TRAPSTS
   semantics::FloatMode float_mode;  ///< float_mode_of(mode): set both or neither
   WaveState state;
+  uint8_t global_sync;    ///< the engine's: whether the wave waits in global wave sync, and for what; 0 at start
   uint32_t index;         ///< in the work-group
   uint64_t instructions;  ///< executed so far
   uint8_t* scratch;       ///< the wave's scratch memory: swizzled, 64 lanes x 4 bytes to a row

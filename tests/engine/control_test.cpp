@@ -102,6 +102,37 @@ TEST(Control, BarriersAndSleepsGiveTheWaveBackAndGoOnBehind) {
   EXPECT_EQ(runner.s(0), 3u);
 }
 
+// Two waves at a barrier of the whole GPU: the first waits until the second has come, twice.
+TEST(Control, GlobalWaveSyncHoldsWavesUntilAllHaveCome) {
+  WaveRunner runner;
+  const auto state = runner.run(R"(
+      v_mov_b32 v2, 1
+      s_mov_b32 m0, 0x30000
+      ds_gws_init v2 offset:4 gds
+      s_sleep 0
+      ds_gws_barrier v2 offset:4 gds
+      s_mov_b32 s0, 1
+      ds_gws_barrier v2 offset:4 gds
+      s_mov_b32 s0, 2)");
+  ASSERT_EQ(state, WaveState::ready);  // behind s_sleep
+  const machine::Wave& first = runner.wave();
+  machine::Wave second{};
+  std::copy(std::begin(first.scalar), std::end(first.scalar), second.scalar);
+  second.pc = first.pc;
+  second.vgpr = first.vgpr;
+  second.vgprs = first.vgprs;
+  second.work_group = first.work_group;
+
+  EXPECT_EQ(runner.resume(), WaveState::ready);
+  EXPECT_EQ(runner.resume(), WaveState::ready);
+  EXPECT_EQ(runner.s(0), 0u);
+  EXPECT_EQ(runner.engine().run(second, 1000), WaveState::ready);  // passes the first barrier, waits at the second
+  EXPECT_EQ(second.scalar[0], 1u);
+  EXPECT_EQ(runner.resume(), WaveState::ended);
+  EXPECT_EQ(runner.s(0), 2u);
+  EXPECT_EQ(runner.engine().run(second, 1000), WaveState::ended);
+}
+
 TEST(Control, Trap2AbortsAndTrap3GoesOn) {
   WaveRunner runner;
   EXPECT_EQ(runner.run("s_trap 3\ns_mov_b32 s0, 1\ns_trap 2\ns_mov_b32 s0, 2"), WaveState::faulted);

@@ -15,10 +15,12 @@ using isa::Encoding;
 using isa::Opcode;
 namespace flag = isa::flag;
 
-/// What the engine does not carry out on GFX9: images, exports, interpolation, matrices, and the global data share.
+/// What the engine does not carry out on GFX9: images, exports, interpolation, matrices, and the global data share
+/// (but for global wave sync).
 bool is_left_out(const isa::InstructionRow& row) {
   return row.encoding == Encoding::mimg || row.encoding == Encoding::exp || row.encoding == Encoding::vintrp ||
-         row.name.starts_with("v_interp_") || row.has(flag::matrix | flag::sparse) || row.has(flag::gds_only);
+         row.name.starts_with("v_interp_") || row.has(flag::matrix | flag::sparse) ||
+         (row.has(flag::gds_only) && !row.has(flag::gws));
 }
 
 /// By name: instructions that only the trap handler or graphics may use, and what no compiler for GFX9 emits.
