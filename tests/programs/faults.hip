@@ -58,6 +58,8 @@ int main(int argc, char** argv) {
     read_far<<<2, 64>>>(out.get(), out.get(), size_t{1} << 38);
   } else if (which == "endless") {
     endless<<<1, 64>>>(out.get());
+    std::printf("launched\n");
+    std::fflush(stdout);
   } else if (which == "trap") {
     trap<<<1, 64>>>();
   } else if (which == "illegal") {
