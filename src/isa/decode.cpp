@@ -877,6 +877,7 @@ bool Decoder::ds() {
     if (spec.field == Field::ds_data1) used |= 0x00FF0000;
     if (spec.field == Field::ds_dst) used |= 0xFF000000;
   }
+  if (used == 0 && !row_->has(flag::gws) && bits(w0_, 0, 17) != 0) return false;  // ds_nop
   return (w1_ & ~used) == 0 && operands();
 }
 

@@ -38,10 +38,12 @@ class Shaper {
  public:
   explicit Shaper(uint64_t seed) : random_(seed) {}
 
-  Bytes pattern(const Space& space, uint32_t opcode, unsigned turn) {
+  /// With `plain`, bits that are not shaped are zero.
+  Bytes pattern(const Space& space, uint32_t opcode, unsigned turn, bool plain) {
     const uint32_t opcode_mask = ((1u << space.opcode_bits) - 1) << space.opcode_shift;
     w0_ = word();
     w1_ = word();
+    if (plain) w0_ = w1_ = 0;
     // Sometimes few bits are set, so that optional fields are usually zero, and registers even.
     if (turn % 4 == 1) {
       w0_ &= word();
@@ -169,7 +171,8 @@ std::vector<Bytes> gfx9_patterns(unsigned each, uint64_t seed) {
                           : space.kind == Kind::vintrp ? 16
                                                        : 1;
     for (uint32_t opcode = 0; opcode < 1u << space.opcode_bits; ++opcode) {
-      for (unsigned i = 0; i < each * more; ++i) patterns.push_back(shaper.pattern(space, opcode, turn++));
+      patterns.push_back(shaper.pattern(space, opcode, 3, true));
+      for (unsigned i = 0; i < each * more; ++i) patterns.push_back(shaper.pattern(space, opcode, turn++, false));
     }
   }
   return patterns;
