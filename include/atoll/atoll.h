@@ -89,7 +89,7 @@ struct KernelInfo {
   std::array<uint32_t, 3> required_block{};  ///< zeroes when any will do
 };
 
-/// A loaded code object.
+/// Loaded code: one code object or, of a program made from several source files, one for each.
 class ATOLL_PUBLIC Code {
  public:
   std::vector<std::string> kernels() const;

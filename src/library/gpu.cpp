@@ -25,19 +25,36 @@ struct Gpu::State {
 };
 
 struct Code::State {
-  std::shared_ptr<Gpu::State> gpu;  // first: the code goes before its GPU does
-  std::shared_ptr<machine::LoadedCode> code;
+  std::shared_ptr<Gpu::State> gpu;                            // first: the code goes before its GPU does
+  std::vector<std::shared_ptr<machine::LoadedCode>> objects;  // several for a program of several source files
 };
+
+namespace {
+
+/// A kernel's metadata and symbol, and the code object that has it; nulls when none has.
+struct FoundKernel {
+  const object::KernelMetadata* metadata = nullptr;
+  const machine::LoadedSymbol* symbol = nullptr;
+};
+
+FoundKernel find_kernel(const Code::State& state, std::string_view name) {
+  for (const auto& object : state.objects)
+    if (const auto* metadata = object->code_object().find_kernel(name))
+      if (const auto* symbol = object->find(metadata->symbol)) return {metadata, symbol};
+  return {};
+}
+
+}  // namespace
 
 std::vector<std::string> Code::kernels() const {
   std::vector<std::string> names;
-  for (const object::KernelMetadata& kernel : state_->code->code_object().metadata.kernels)
-    names.push_back(kernel.name);
+  for (const auto& object : state_->objects)
+    for (const object::KernelMetadata& kernel : object->code_object().metadata.kernels) names.push_back(kernel.name);
   return names;
 }
 
 Expected<KernelInfo> Code::describe(std::string_view kernel) const {
-  const object::KernelMetadata* metadata = state_->code->code_object().find_kernel(kernel);
+  const object::KernelMetadata* metadata = find_kernel(*state_, kernel).metadata;
   if (metadata == nullptr) return std::unexpected(Failure{fmt::format("there is no kernel {}", kernel)});
   return KernelInfo{.name = metadata->name,
                     .parameters = library::parameters_of(*metadata),
@@ -51,9 +68,12 @@ Expected<KernelInfo> Code::describe(std::string_view kernel) const {
 }
 
 std::span<std::byte> Code::variable(std::string_view name) const {
-  const machine::LoadedSymbol* symbol = state_->code->find(name);
-  if (symbol == nullptr || symbol->kind != machine::LoadedSymbol::Kind::variable) return {};
-  return {reinterpret_cast<std::byte*>(symbol->address), symbol->size};
+  for (const auto& object : state_->objects) {
+    const machine::LoadedSymbol* symbol = object->find(name);
+    if (symbol != nullptr && symbol->kind == machine::LoadedSymbol::Kind::variable)
+      return {reinterpret_cast<std::byte*>(symbol->address), symbol->size};
+  }
+  return {};
 }
 
 Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
@@ -89,7 +109,7 @@ Expected<Code> Gpu::load_file(const std::string& path) const {
   if (!file) return failure(file.error());
   auto code = load(std::as_bytes(file->bytes()));
   if (!code) return std::unexpected(Failure{fmt::format("{}: {}", path, code.error().message)});
-  code->state_->code->uri = "file://" + path;
+  for (const auto& object : code->state_->objects) object->uri = "file://" + path;
   return code;
 }
 
@@ -97,13 +117,17 @@ Expected<Code> Gpu::load(std::span<const std::byte> file) const {
   const std::span bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
   const auto found = object::find_code_objects(bytes);
   if (!found) return failure(found.error());
-  const auto chosen = object::choose_code_object(*found, state_->gpu->model().target);
+  const auto chosen = object::choose_code_objects(*found, state_->gpu->model().target);
   if (!chosen) return failure(chosen.error());
   const auto nobody = [](std::string_view) { return std::optional<uint64_t>(); };
-  auto loaded = state_->gpu->load(chosen->bytes, nobody, fmt::format("memory://{}", chosen->where));
-  if (!loaded) return failure(loaded.error());
   Code code;
-  code.state_ = std::make_shared<Code::State>(Code::State{state_, std::move(*loaded)});
+  code.state_ = std::make_shared<Code::State>();
+  code.state_->gpu = state_;
+  for (const object::FoundCodeObject& each : *chosen) {
+    auto loaded = state_->gpu->load(each.bytes, nobody, fmt::format("memory://{}", each.where));
+    if (!loaded) return failure(loaded.error());
+    code.state_->objects.push_back(std::move(*loaded));
+  }
   return code;
 }
 
@@ -121,8 +145,7 @@ Expected<Buffer> Gpu::allocate_bytes(size_t bytes) const {
 Expected<LaunchResult> Gpu::launch_with(const Code& code, std::string_view kernel, const LaunchShape& shape,
                                         std::span<const Argument> arguments) const {
   const auto refuse = [](std::string message) { return std::unexpected(Failure{std::move(message)}); };
-  const object::KernelMetadata* metadata = code.state_->code->code_object().find_kernel(kernel);
-  const machine::LoadedSymbol* symbol = metadata != nullptr ? code.state_->code->find(metadata->symbol) : nullptr;
+  const auto [metadata, symbol] = find_kernel(*code.state_, kernel);
   if (symbol == nullptr) return refuse(fmt::format("there is no kernel {}", kernel));
   if (code.state_->gpu != state_)
     return refuse(fmt::format("kernel {} was loaded on another GPU than it is launched on", kernel));

@@ -154,7 +154,8 @@ Result<void> add_bundles(Bytes bytes, const std::string& where, FoundCodeObjects
     found.bundles.push_back(std::move(*bundle));
     for (const BundleEntry& entry : found.bundles.back().entries)
       if (is_code_object(entry.bytes))
-        found.code_objects.push_back({fmt::format("{}, entry {}", place, entry.id), entry.id, entry.bytes});
+        found.code_objects.push_back(
+            {fmt::format("{}, entry {}", place, entry.id), entry.id, entry.bytes, found.bundles.size() - 1});
     position += consumed;
   }
   return {};
@@ -218,7 +219,7 @@ Result<FoundCodeObjects> find_code_objects(Bytes file) {
                 "neither a code object nor an offload bundle nor an ELF program or library that may hold some");
   if (is_code_object(file)) {
     const auto target = read_target(file);
-    found.code_objects.push_back({"the file itself", target ? target->to_string() : "unknown target", file});
+    found.code_objects.push_back({"the file itself", target ? target->to_string() : "unknown target", file, 0});
     return found;
   }
   const auto fatbin = find_fatbin(file);
@@ -238,21 +239,24 @@ std::string targets_of(const FoundCodeObjects& found) {
   return fmt::format("{}", fmt::join(targets, ", "));
 }
 
-Result<FoundCodeObject> choose_code_object(const FoundCodeObjects& found, const target::TargetId& gpu) {
-  const FoundCodeObject* best = nullptr;
-  int best_rank = -1;
+Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects& found, const target::TargetId& gpu) {
+  std::vector<FoundCodeObject> chosen;
+  int best_rank = -1;  // in the bundle of the last one chosen
   for (const FoundCodeObject& each : found.code_objects) {
     // What the ELF header says is what counts: it is what the loader will go by.
     const auto target = read_target(each.bytes);
     if (!target || !check_runs_on(*target, gpu)) continue;
     const auto says = [](target::Setting setting) { return setting >= target::Setting::off ? 1 : 0; };
     const int rank = (target->processor->generic ? 0 : 4) + says(target->xnack) + says(target->sramecc);
-    if (rank > best_rank) {
-      best = &each;
+    if (chosen.empty() || chosen.back().bundle != each.bundle) {
+      chosen.push_back(each);
+      best_rank = rank;
+    } else if (rank > best_rank) {
+      chosen.back() = each;
       best_rank = rank;
     }
   }
-  if (best != nullptr) return *best;
+  if (!chosen.empty()) return chosen;
   if (found.code_objects.empty())
     return fail(ErrorKind::not_found, "there is no GPU code in it for {}: it has none at all", gpu.to_string());
   return fail(ErrorKind::incompatible, "there is no GPU code in it for {}; what it has is for {}", gpu.to_string(),
@@ -260,20 +264,29 @@ Result<FoundCodeObject> choose_code_object(const FoundCodeObjects& found, const 
 }
 
 Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
-  // The usual settings before others; within them the usual GPU before the catalogue's order.
   constexpr std::string_view usual = "gfx90a";
-  for (const std::string_view settings :
-       {"", ":xnack+", ":sramecc+", ":sramecc-", ":sramecc+:xnack+", ":sramecc-:xnack+"}) {
-    std::vector<std::string> names{fmt::format("{}{}", usual, settings)};
-    for (const target::Product& product : target::products())
-      names.push_back(fmt::format("{}{}", product.name, settings));
-    for (const std::string& name : names) {
-      auto model = target::find_gpu(name);
-      if (!model) continue;
-      const auto fits = [&](const FoundCodeObjects& file) {
-        return choose_code_object(file, model->target).has_value();
-      };
-      if (std::ranges::all_of(files, fits)) return model;
+  const auto bundles_with_code = [](const FoundCodeObjects& file) {
+    size_t count = 0;
+    for (size_t i = 0; i < file.code_objects.size(); i++)
+      if (i == 0 || file.code_objects[i].bundle != file.code_objects[i - 1].bundle) count++;
+    return count;
+  };
+  // Everything before something; the usual settings before others; the usual GPU before the catalogue's order.
+  for (const bool every_bundle : {true, false}) {
+    for (const std::string_view settings :
+         {"", ":xnack+", ":sramecc+", ":sramecc-", ":sramecc+:xnack+", ":sramecc-:xnack+"}) {
+      std::vector<std::string> names{fmt::format("{}{}", usual, settings)};
+      for (const target::Product& product : target::products())
+        names.push_back(fmt::format("{}{}", product.name, settings));
+      for (const std::string& name : names) {
+        auto model = target::find_gpu(name);
+        if (!model) continue;
+        const auto fits = [&](const FoundCodeObjects& file) {
+          const auto chosen = choose_code_objects(file, model->target);
+          return chosen && (!every_bundle || chosen->size() == bundles_with_code(file));
+        };
+        if (std::ranges::all_of(files, fits)) return model;
+      }
     }
   }
   std::vector<std::string> targets, gpus;

@@ -32,6 +32,7 @@ struct FoundCodeObject {
   std::string where;
   std::string id;  ///< the bundle entry's target id text, or the code object's own
   std::span<const uint8_t> bytes;
+  size_t bundle = 0;  ///< which bundle of the file it is in
 };
 struct FoundCodeObjects {
   std::vector<FoundCodeObject> code_objects;
@@ -41,13 +42,15 @@ struct FoundCodeObjects {
 /// Every code object in a file: a bare code object, a bundle, or a host ELF with bundles in its .hip_fatbin.
 support::Result<FoundCodeObjects> find_code_objects(std::span<const uint8_t> file);
 
-/// The code object among `found` that suits `gpu` best (exact feature settings before "any", specific before
-/// generic); the error lists the targets that the file has.
-support::Result<FoundCodeObject> choose_code_object(const FoundCodeObjects& found, const target::TargetId& gpu);
+/// The code that a program with these would load on `gpu`: of each bundle the code object that suits it best (exact
+/// feature settings before "any", specific before generic), bundles without one left out. When there is none at
+/// all, the error lists the targets that the file has.
+support::Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects& found,
+                                                                  const target::TargetId& gpu);
 
-/// A GPU for which choose_code_object finds something in every file of `files`: the usual one if it fits (or if
-/// there is no file), or else the first of the catalogue that does. The error says which targets the code is for
-/// and which GPUs there are.
+/// A GPU for which choose_code_objects finds something in every file of `files`, and in every bundle if that can be:
+/// the usual one if it fits (or if there is no file), or else the first of the catalogue that does. The error says
+/// which targets the code is for and which GPUs there are.
 support::Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files);
 
 /// The targets of its code objects, each once, in the order found: "gfx900, gfx90a:xnack-".

@@ -49,9 +49,10 @@ class Launch : public testing::TestWithParam<Target> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Targets, Launch,
-                         testing::Values(Target{"clang-15", 4, "gfx900"}, Target{"clang-22", 5, "gfx906"},
-                                         Target{"clang-19", 4, "gfx908"}, Target{"clang-22", 5, "gfx90a"},
-                                         Target{"clang-22", 6, "gfx942"}, Target{"clang-22", 6, "gfx9-generic"}));
+                         testing::Values(Target{"clang-15", 3, "gfx900"}, Target{"clang-15", 4, "gfx900"},
+                                         Target{"clang-22", 5, "gfx906"}, Target{"clang-19", 4, "gfx908"},
+                                         Target{"clang-22", 5, "gfx90a"}, Target{"clang-22", 6, "gfx942"},
+                                         Target{"clang-22", 6, "gfx9-generic"}));
 
 TEST_P(Launch, ComputesAndCounts) {
   auto data = gpu.allocate<float>(1000).value();

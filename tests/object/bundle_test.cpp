@@ -130,8 +130,10 @@ TEST_F(Bundles, ChoosesTheMostSpecific) {
   const auto found = find_code_objects(plain);
   ASSERT_TRUE(found);
   const auto chosen = [&](std::string_view name) {
-    const auto best = choose_code_object(*found, gpu(name));
-    return best ? best->id : best.error().message;
+    const auto best = choose_code_objects(*found, gpu(name));
+    if (!best) return best.error().message;
+    EXPECT_EQ(best->size(), 1u);
+    return best->front().id;
   };
   EXPECT_EQ(chosen("gfx900"), "hipv4-amdgcn-amd-amdhsa--gfx900");
   EXPECT_EQ(chosen("mi250x"), "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-");
@@ -141,17 +143,37 @@ TEST_F(Bundles, ChoosesTheMostSpecific) {
       "there is no GPU code in it for gfx908:sramecc+:xnack-; what it has is for gfx900, gfx90a:xnack+, gfx90a:xnack-");
 }
 
+TEST_F(Bundles, ChoosesFromEachBundle) {
+  std::vector<uint8_t> file = plain;
+  file.resize(file.size() + 4096 - file.size() % 4096);
+  file.insert(file.end(), compressed.begin(), compressed.end());
+  const auto found = find_code_objects(file);
+  ASSERT_TRUE(found);
+  const auto chosen = choose_code_objects(*found, gpu("mi250x"));
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  ASSERT_EQ(chosen->size(), 2u);
+  EXPECT_EQ((*chosen)[0].where, "bundle 0, entry hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-");
+  EXPECT_EQ((*chosen)[1].where, "bundle 1, entry hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-");
+
+  // A GPU that every bundle has code for is chosen before one that only some have.
+  FoundCodeObjects mixed;
+  mixed.code_objects = {{"", "", code_objects[2], 0}, {"", "", code_objects[0], 0}, {"", "", code_objects[0], 1}};
+  EXPECT_EQ(choose_gpu(std::span(&mixed, 1))->target.to_string(), "gfx900:xnack-");
+  mixed.code_objects = {{"", "", code_objects[2], 0}, {"", "", code_objects[0], 1}};
+  EXPECT_EQ(choose_gpu(std::span(&mixed, 1))->target.to_string(), "gfx90a:sramecc+:xnack-");
+}
+
 TEST_F(Bundles, PrefersTheProcessorsOwnCodeToAGenericOne) {
   const std::string generic = *directory / "generic.co", own = *directory / "own.co";
   test::compile_code_object("clang-22", 6, "gfx9-generic", generic);
   test::compile_code_object("clang-22", 6, "gfx906", own);
   const auto generic_bytes = test::read_bytes(generic), own_bytes = test::read_bytes(own);
   FoundCodeObjects found;
-  found.code_objects.push_back({"first", "generic", generic_bytes});
-  EXPECT_EQ(choose_code_object(found, gpu("gfx906"))->id, "generic");
-  found.code_objects.push_back({"second", "own", own_bytes});
-  EXPECT_EQ(choose_code_object(found, gpu("gfx906"))->id, "own");
-  EXPECT_EQ(choose_code_object(found, gpu("gfx902"))->id, "generic");
+  found.code_objects.push_back({"first", "generic", generic_bytes, 0});
+  EXPECT_EQ(choose_code_objects(found, gpu("gfx906"))->front().id, "generic");
+  found.code_objects.push_back({"second", "own", own_bytes, 0});
+  EXPECT_EQ(choose_code_objects(found, gpu("gfx906"))->front().id, "own");
+  EXPECT_EQ(choose_code_objects(found, gpu("gfx902"))->front().id, "generic");
 }
 
 TEST_F(Bundles, FindsThemInHipPrograms) {
@@ -188,7 +210,7 @@ TEST_F(Bundles, ChoosesAGpuThatRunsTheCode) {
       const std::string path = *directory / "one.co";
       test::compile_code_object("clang-22", 6, target, path);
       files.push_back(test::read_bytes(path));
-      found.code_objects.push_back({"somewhere", target, files.back()});
+      found.code_objects.push_back({"somewhere", target, files.back(), 0});
     }
     const auto model = choose_gpu(std::span(&found, 1));
     return model ? model->target.to_string() : model.error().message;
@@ -204,8 +226,8 @@ TEST_F(Bundles, ChoosesAGpuThatRunsTheCode) {
 
   // Code in several files: a GPU that all of them have something for, whatever the first would rather have.
   FoundCodeObjects first, second;
-  first.code_objects = {{"first", "", code_objects[0]}, {"first", "", code_objects[2]}};
-  second.code_objects = {{"second", "", code_objects[0]}};
+  first.code_objects = {{"first", "", code_objects[0], 0}, {"first", "", code_objects[2], 0}};
+  second.code_objects = {{"second", "", code_objects[0], 0}};
   const FoundCodeObjects both[] = {first, second};
   EXPECT_EQ(choose_gpu(std::span(both, 1))->target.to_string(), "gfx90a:sramecc+:xnack-");
   EXPECT_EQ(choose_gpu(both)->target.to_string(), "gfx900:xnack-");
@@ -247,7 +269,7 @@ TEST_F(Bundles, ProgramsWithoutGpuCodeHaveNone) {
   const auto found = find_code_objects(test::read_bytes("/bin/true"));
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_TRUE(found->code_objects.empty());
-  EXPECT_THAT(choose_code_object(*found, gpu("gfx900")).error().message, HasSubstr("it has none at all"));
+  EXPECT_THAT(choose_code_objects(*found, gpu("gfx900")).error().message, HasSubstr("it has none at all"));
 }
 
 TEST_F(Bundles, SayWhatIsDamaged) {

@@ -132,7 +132,7 @@ TEST(Robustness, DamagedBundles) {
       if (!found) return false;
       for (const FoundCodeObject& each : found->code_objects)
         if (const auto object = read_code_object(each.bytes)) visit(*object);
-      (void)choose_code_object(*found, *target::parse_target_id("gfx900:xnack-"));
+      (void)choose_code_objects(*found, *target::parse_target_id("gfx900:xnack-"));
       return true;
     });
   }

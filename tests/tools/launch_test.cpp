@@ -91,6 +91,23 @@ TEST_F(LaunchCommand, LocalMemoryAndThreeDimensions) {
             }()));
 }
 
+TEST_F(LaunchCommand, ProgramsOfSeveralSourceFilesHaveTheKernelsOfAll) {
+  for (const char* name : {"first", "second"})
+    test::write_file(*directory / fmt::format("{}.hip", name),
+                     fmt::format("#include <hip/hip_runtime.h>\n"
+                                 "__global__ void {0}(char* p) {{ p[threadIdx.x] = \"{0}\"[threadIdx.x]; }}\n"
+                                 "void use_{0}(char* p) {{ {0}<<<1, 8>>>(p); }}\n",
+                                 name));
+  const auto compiled = test::run_command(
+      fmt::format("cd {} && hipcc --offload-arch=gfx900 -shared -fPIC first.hip second.hip -o library.so 2>/dev/null",
+                  directory->path().string()));
+  ASSERT_EQ(compiled.exit_code, 0);
+  EXPECT_EQ(launch("library.so --kernel first --grid 5 --block 5 --arg buf:5 --print 1").output,
+            "1: 5 x u8\n       0: 102 105 114 115 116\n");
+  EXPECT_EQ(launch("library.so --kernel second --grid 5 --block 5 --arg buf:5 --print 1").output,
+            "1: 5 x u8\n       0: 115 101 99 111 110\n");
+}
+
 TEST_F(LaunchCommand, ReadsAndSavesFiles) {
   const std::vector<float> input{1, -2, 3.5f, 1e10f};
   std::string bytes(16, '\0');
