@@ -1,0 +1,98 @@
+// The kernels of kernels.h on every GFX9 processor, compiled by clang, against the same source on the host.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "engine/interpreter.h"
+#include "engine/kernels.h"
+#include "machine/gpu.h"
+#include "support/command.h"
+#include "target/product.h"
+
+namespace Atoll {
+namespace {
+
+std::vector<unsigned> input() {
+  std::vector<unsigned> words(in_words);
+  unsigned state = 12345;
+  for (unsigned& word : words) {
+    state = state * 1664525 + 1013904223;
+    word = state ^ state >> 15;
+  }
+  words[3] = 0;
+  words[10] = 0xFFFFFFFF;
+  words[11] = 0x80000000;
+  return words;
+}
+
+/// Runs a kernel over all items; the number of items is no multiple of what one work-group has.
+std::vector<unsigned> run(machine::Gpu& gpu, const machine::LoadedCode& code, const std::string& name,
+                          const std::vector<unsigned>& in) {
+  std::vector<unsigned> out(item_count * out_words_per_item);
+  const void* arguments[2] = {in.data(), out.data()};
+  const machine::LoadedSymbol* kernel = code.find(name + ".kd");
+  if (kernel == nullptr) {
+    ADD_FAILURE() << "no kernel " << name;
+    return out;
+  }
+  machine::aql::KernelDispatchPacket packet{};
+  packet.setup = 1;
+  packet.workgroup_size_x = 64;
+  packet.workgroup_size_y = packet.workgroup_size_z = 1;
+  packet.grid_size_x = item_count - 5;
+  packet.grid_size_y = packet.grid_size_z = 1;
+  packet.private_segment_size = 4096;
+  packet.kernel_object = kernel->address;
+  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+  const auto result = gpu.run(packet);
+  if (!result) ADD_FAILURE() << name << ": " << result.error().message;
+  return out;
+}
+
+class Kernels : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(Kernels, GiveWhatTheHostGives) {
+  const auto [processor, level] = GetParam();
+  const test::TemporaryDirectory directory;
+  const auto compiled = test::run_command(
+      "clang-22 -x c -std=c23 -target amdgcn-amd-amdhsa -nogpulib -ffp-contract=off " + std::string(level) +
+      " -w -mcpu=" + processor + " " KERNELS_SOURCE " -o " + (directory / "kernels.co") + " 2>&1");
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  const auto model = target::find_gpu(processor);
+  ASSERT_TRUE(model) << model.error().message;
+  const auto gpu = machine::Gpu::create(*model, engine::make_interpreter, {.threads = 2});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const auto code = (*gpu)->load(test::read_bytes(directory / "kernels.co"), {}, "kernels");
+  ASSERT_TRUE(code) << code.error().message;
+
+  const std::vector<unsigned> in = input();
+  const struct {
+    const char* name;
+    void (*item)(unsigned, const unsigned*, unsigned*);
+  } kernels[] = {{"integers", integers_item}, {"floats", floats_item}, {"sorting", sorting_item},
+                 {"branches", branches_item}, {"calls", calls_item},   {"memory", memory_item}};
+  for (const auto& kernel : kernels) {
+    std::vector<unsigned> expected(item_count * out_words_per_item);
+    for (unsigned item = 0; item < item_count - 5; ++item) kernel.item(item, in.data(), expected.data());
+    const std::vector<unsigned> got = run(**gpu, **code, kernel.name, in);
+    for (unsigned i = 0; i < expected.size(); ++i) {
+      if (expected[i] == got[i]) continue;
+      ADD_FAILURE() << kernel.name << ": item " << i / out_words_per_item << " word " << i % out_words_per_item
+                    << " is " << got[i] << ", on the host " << expected[i];
+      break;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Gfx9, Kernels,
+                         testing::Combine(testing::Values("gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx90a",
+                                                          "gfx90c", "gfx942"),
+                                          testing::Values("-O0", "-O3")),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) +
+                                  (std::string(std::get<1>(info.param)) == "-O0" ? "Unoptimised" : "Optimised");
+                         });
+
+}  // namespace
+}  // namespace Atoll
