@@ -37,8 +37,8 @@ struct KernelStatistics {
 /// A fault with everything that its report says (DESIGN.md, principle 5).
 struct FaultReport {
   Fault fault;
-  std::string kernel;       ///< name
-  std::string instruction;  ///< disassembled
+  std::string kernel;       ///< name, demangled
+  std::string instruction;  ///< disassembled, or its bytes where it is none
   std::string function;     ///< around the PC, when it isn't the kernel itself
   std::string source;       ///< "file.hip:12:5", empty without DWARF
   std::string owner;        ///< what lies nearest to the address, in words

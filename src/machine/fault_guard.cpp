@@ -89,7 +89,11 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   // A non-canonical address raises a general protection fault, for which the kernel knows no address.
   frame->fault.address_known = info->si_code != SI_KERNEL;
   frame->fault.address = frame->fault.address_known ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
-  frame->fault.is_write = is_write_access(*static_cast<const ucontext_t*>(context));
+  const auto& interrupted = *static_cast<const ucontext_t*>(context);
+  frame->fault.is_write = is_write_access(interrupted);
+  // Whoever called this handler (the kernel, a handler of the program's, a sanitizer) may have blocked signals for its
+  // time; the jump does not come back to undo it.
+  pthread_sigmask(SIG_SETMASK, &interrupted.uc_sigmask, nullptr);
   siglongjmp(frame->jump, 1);
 }
 
@@ -105,8 +109,8 @@ void install_fault_guard() {
     if (links == most_links) continue;  // a program that keeps replacing ours gets its way in the end
     chain.actions[links] = current;
     chain.links.store(links + 1, std::memory_order_release);
-    // SA_NODEFER, because the handler is left by a jump that does not restore the signal mask; SA_ONSTACK for threads
-    // of the program that run out of stack and have prepared for it.
+    // SA_NODEFER, so that a handler of the program's that leaves by a jump finds the next signal not blocked;
+    // SA_ONSTACK for threads of the program that run out of stack and have prepared for it.
     struct sigaction ours{};
     ours.sa_sigaction = on_signal;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | (current.sa_flags & SA_RESTART);

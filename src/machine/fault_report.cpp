@@ -1,17 +1,23 @@
 // machine: what a fault report says, and how it is found out. See fault_report.h.
 //
-// The host tells the address of a bad access, not the lane that made it. The lane is found by working out the
-// instruction's addresses again for all active lanes: its operands are unchanged, because it never completed.
+// The host tells one address of a bad access, not the lane that made it. The lane is found by working out the
+// instruction's addresses again for all active lanes (its operands are unchanged, because it never completed) and
+// trying which can be read.
 #include "machine/fault_report.h"
+
+#include <cxxabi.h>
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "isa/decode.h"
 #include "isa/print.h"
+#include "machine/fault_guard.h"
 #include "machine/gpu.h"
 #include "machine/initial_state.h"
 #include "machine/source_lines.h"
@@ -66,20 +72,55 @@ uint64_t access_bytes(const isa::Instruction& instruction) {
   return words * 4;
 }
 
-/// Finds the lane that made the bad access, and the address where the host did not say it.
+/// Finds the first lane that makes a bad access, and its address. That is not always the one at which the host
+/// stopped: it may have moved several lanes' data at once, or have begun with the last.
 bool find_lane(const isa::Instruction& instruction, const Wave& wave, Fault& fault) {
   const uint64_t bytes = access_bytes(instruction);
+  const auto make_it = [&](unsigned lane, uint64_t address) {
+    fault.lane = static_cast<uint8_t>(lane);
+    fault.address = address;
+    fault.address_known = true;
+    return true;
+  };
   for (uint64_t left = wave.exec(); left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const auto address = lane_address(instruction, wave, lane);
     if (!address) return false;
-    if (fault.address_known ? fault.address - *address >= bytes : is_canonical(*address)) continue;
-    fault.lane = static_cast<uint8_t>(lane);
-    fault.address = *address;
-    fault.address_known = true;
-    return true;
+    const auto high = static_cast<uint32_t>(*address >> 32);
+    if (high == shared_aperture_hi || high == private_aperture_hi) continue;  // LDS and scratch, not the host's memory
+    for (uint64_t offset = 0; offset < bytes; offset += 4) {
+      uint32_t word;
+      if (!read_guest(&word, *address + offset, sizeof word)) return make_it(lane, *address + offset);
+    }
+  }
+  // All can be read, so it was a write to what may not be written.
+  for (uint64_t left = wave.exec(); left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const auto address = lane_address(instruction, wave, lane);
+    if (address && fault.address - *address < bytes) return make_it(lane, fault.address);
   }
   return false;
+}
+
+/// "scale(float*, int)" for "_Z5scalePfi"; other names as they are.
+std::string readable(std::string_view name) {
+  const std::string text(name);
+  int status = 0;
+  char* demangled = abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && demangled != nullptr ? std::string(demangled) : text;
+  std::free(demangled);
+  return result;
+}
+
+/// The bytes at `pc` in hexadecimal words, for what cannot be disassembled.
+std::string raw_words(const LoadedCode* code, uint64_t pc) {
+  std::string text;
+  for (uint64_t at = pc; code != nullptr && at < pc + 8 && code->contains(at + 3); at += 4) {
+    uint32_t word;
+    std::memcpy(&word, reinterpret_cast<const void*>(at), sizeof word);
+    text += fmt::format("{}{:#010x}", text.empty() ? "" : " ", word);
+  }
+  return text;
 }
 
 std::string describe(const Allocation& allocation) {
@@ -152,15 +193,15 @@ FaultReport report_fault(const Wave& wave) {
   FaultReport report;
   if (wave.fault) report.fault = *wave.fault;
   Fault& fault = report.fault;
-  report.kernel = dispatch.kernel->name;
+  report.kernel = readable(dispatch.kernel->name);
   std::ranges::copy(group.id, report.work_group);
   report.wave = wave.index;
 
   const std::shared_ptr<const LoadedCode> code = gpu.code_at(fault.pc);
   const auto instruction = instruction_at(code.get(), fault.pc, gpu.processor());
-  if (instruction) report.instruction = isa::print(*instruction, gpu.processor());
+  report.instruction = instruction ? isa::print(*instruction, gpu.processor()) : raw_words(code.get(), fault.pc);
   if (code) {
-    report.function = code->function_at(fault.pc);
+    report.function = readable(code->function_at(fault.pc));
     if (report.function == report.kernel) report.function.clear();
     report.source = source_line_at(code->file(), fault.pc - code->base());
   }

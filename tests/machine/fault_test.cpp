@@ -170,7 +170,7 @@ TEST_F(FaultReports, NameEverythingAboutABadStore) {
       wave.vgpr[2][lane] = static_cast<uint32_t>(address);
       wave.vgpr[3][lane] = static_cast<uint32_t>(address >> 32);
     }
-    for (unsigned lane = 0; lane < 64; ++lane) {
+    for (unsigned lane = 63; lane < 64; --lane) {  // the host meets the last lane first
       const uint64_t address = wave.vgpr[2][lane] | uint64_t{wave.vgpr[3][lane]} << 32;
       *reinterpret_cast<volatile uint32_t*>(address + 16) = 1;
     }
