@@ -95,6 +95,7 @@ Result<std::string> find_kernel(const Code& code, const std::string& wanted, con
   if (matches.size() == 1) return matches[0];
   const bool ambiguous = !matches.empty();
   std::vector<std::string>& listed = ambiguous ? matches : names;
+  if (!ambiguous) std::ranges::transform(names, names.begin(), demangled);
   constexpr size_t most = 8;
   const bool more = listed.size() > most;
   if (more) listed.resize(most);
@@ -228,7 +229,7 @@ Result<int> launch(const Options& options) {
   if (!done) return broken(done.error());
   if (auto ok = show_results(options, *kernel, *made, false); !ok) return std::unexpected(ok.error());
   if (options.statistics)
-    fmt::print(stderr, "{} on {} ({}): {} work-groups, {} waves, {} wave instructions, {:.6f} s\n", *name,
+    fmt::print(stderr, "{} on {} ({}): {} work-groups, {} waves, {} wave instructions, {:.6f} s\n", demangled(*name),
                gpu->product(), gpu->target_id(), done->work_groups, done->waves, done->wave_instructions,
                done->seconds);
   return 0;
