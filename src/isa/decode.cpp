@@ -55,7 +55,7 @@ struct Tables {
   using Map = std::array<Opcode, size>;
 
   Layout layout;
-  Map<0x80> sop2{}, sopc{}, sopp{}, flat{}, global{}, scratch{}, mubuf{}, mimg{}, vop3p{};
+  Map<0x80> sop2{}, sopc{}, sopp{}, flat{}, global{}, scratch{}, mubuf{}, mimg{}, vop3p{}, scaled{};
   Map<0x20> sopk{};
   Map<0x100> sop1{}, smem{}, vop1{}, vopc{}, ds{};
   Map<0x40> vop2{};
@@ -112,7 +112,7 @@ struct Tables {
         vop3[value] = opcode;
         break;
       case Encoding::vop3p:
-        vop3p[value] = opcode;
+        (row.has(flag::scaled) ? scaled : vop3p)[value] = opcode;
         break;
       case Encoding::vintrp:
         vintrp[value] = opcode;
@@ -329,6 +329,8 @@ class Decoder {
   bool vop3p();
   bool vop3p_modifiers();
   bool matrix_modifiers();
+  bool scaled_matrix();
+  bool scale_modifiers();
   bool smem();
   bool ds();
   bool flat();
@@ -356,6 +358,7 @@ class Decoder {
   const Tables& tables_;
   const InstructionRow* row_ = nullptr;
   uint32_t w0_ = 0, w1_ = 0;
+  uint32_t scale0_ = 0, scale1_ = 0;  // the words before a scaled matrix instruction
   bool truncated_ = false;
   bool accumulation_ = false;  // data operands of a memory instruction are AGPRs
   Instruction out_;
@@ -608,6 +611,10 @@ bool Decoder::matrix_operand(Operand& operand, Field field, DataType type) {
       }
       return number >= code::vgpr && vgpr(operand, number - code::vgpr, words, bit(w1_, first ? 27 : 28));
     }
+    case Field::scale_src0:
+      return source(operand, bits(scale1_, 0, 9), type, false);
+    case Field::scale_src1:
+      return source(operand, bits(scale1_, 9, 9), type, false);
     default:
       break;
   }
@@ -1006,8 +1013,38 @@ bool Decoder::vop3() {
   return operands() && vop3_modifiers();
 }
 
+/// v_mfma_ld_scale_b32 and a matrix instruction behind it that says so are one instruction of 16 bytes.
+bool Decoder::scaled_matrix() {
+  constexpr unsigned scaled = 1;  // in the place of abid
+  if (bytes_.size() < 16) return false;
+  uint32_t w2 = 0, w3 = 0;
+  if (!word_at(8, w2) || !word_at(12, w3)) return false;
+  if (bits(w2, 23, 9) != 0b110100111 || bits(w2, 11, 4) != scaled) return false;
+  const Opcode opcode = tables_.scaled[bits(w2, 16, 7)];
+  if (opcode == Opcode::invalid) return false;
+  scale0_ = w0_;
+  scale1_ = w1_;
+  w0_ = w2;
+  w1_ = w3;
+  begin(opcode, Encoding::vop3p);
+  out_.size = 16;
+  out_.cbsz = static_cast<uint8_t>(bits(w0_, 8, 3));
+  out_.blgp = static_cast<uint8_t>(bits(w1_, 29, 3));
+  return true;
+}
+
+bool Decoder::scale_modifiers() {
+  for (unsigned i = 0; i < 2; ++i) {
+    Operand& scale = out_.operands[4 + i];
+    scale.op_sel = bit(scale0_, 11 + i);
+    scale.op_sel_hi = bit(scale1_, 27 + i);
+  }
+  return true;
+}
+
 bool Decoder::vop3p() {
   if (!begin(tables_.vop3p[bits(w0_, 16, 7)], Encoding::vop3p) || !second_word()) return false;
+  if (out_.opcode == Opcode::v_mfma_ld_scale_b32 && scaled_matrix()) return operands() && scale_modifiers();
   if (row_->has(flag::matrix)) return matrix_modifiers() && operands();
   return operands() && vop3p_modifiers();
 }

@@ -685,6 +685,14 @@ void Printer::matrix_modifiers() {
     (text_ += ' ') += name;
     decimal(value);
   };
+  if (row_.has(flag::scaled)) {  // lists of three, of which the third is nothing
+    const Operand &first = in_.operands[4], &second = in_.operands[5];
+    const auto three = [&](std::string_view name, bool a, bool b) {
+      (((((text_ += name) += a ? '1' : '0') += ',') += b ? '1' : '0') += ",0]");
+    };
+    if (first.op_sel || second.op_sel) three(" op_sel:[", first.op_sel, second.op_sel);
+    three(" op_sel_hi:[", first.op_sel_hi, second.op_sel_hi);
+  }
   number("cbsz:", in_.cbsz);
   number("abid:", in_.abid);
   const bool doubles = row_.operands[3].field == Field::matrix_acc_f64;

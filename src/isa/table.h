@@ -59,6 +59,8 @@ enum class Field : uint8_t {
   matrix_acc_f32,
   matrix_acc_f64,
   matrix_acc_i32,
+  scale_src0,  ///< of the words before it
+  scale_src1,
   // Scalar ALU.
   sdst,
   sdst_in,  ///< a source in the place of sdst (SOPK)
@@ -114,6 +116,7 @@ inline constexpr uint64_t mix = 1ull << 14;         // op_sel_hi tells whether a
 inline constexpr uint64_t sdwa_whole = 1ull << 18;  // SDWA selects parts of sources only
 inline constexpr uint64_t matrix = 1ull << 15;
 inline constexpr uint64_t sparse = 1ull << 16;
+inline constexpr uint64_t scaled = 1ull << 19;          // with v_mfma_ld_scale_b32's words before it: 16 bytes
 inline constexpr uint64_t matrix_formats = 1ull << 17;  // cbsz and blgp are the formats of the sources
 // What it reads and writes besides its operands.
 inline constexpr uint64_t reads_dst = 1ull << 20;  // the destination's old value is a source too
@@ -183,7 +186,7 @@ struct OperandSpec {
 };
 
 struct InstructionRow {
-  static constexpr unsigned max_operands = 5;
+  static constexpr unsigned max_operands = 6;
 
   std::string_view name;
   Encoding encoding = Encoding::sopp;

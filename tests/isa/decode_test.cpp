@@ -203,6 +203,18 @@ TEST(Decode, AccumulationRegistersAreTheirOwnKind) {
   EXPECT_EQ(matrix.blgp, 3);
 }
 
+TEST(Decode, AScaledMatrixInstructionHasSixteenBytes) {
+  // v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:9], v[12:15], v[20:23], v24, v25 op_sel_hi:[1,1,0] cbsz:2 blgp:4
+  const Instruction i = decoded("gfx950", {0xD3AC0000, 0x18023318, 0xD3AD0A00, 0x84521904});
+  EXPECT_EQ(i.opcode, Opcode::v_mfma_scale_f32_16x16x128_f8f6f4);
+  ASSERT_EQ(i.sources(), 5u);
+  expect_vgpr(i.src(0), 4, 6);
+  expect_vgpr(i.src(1), 12, 4);
+  expect_vgpr(i.src(3), 24);
+  expect_vgpr(i.src(4), 25);
+  EXPECT_TRUE(i.src(3).op_sel_hi);
+}
+
 TEST(Decode, ADestinationThatIsASourceTooIsMarkedInTheTable) {  // v_mac_f32_e32 v0, v1, v2
   const Instruction i = gfx9({0x2C000501});
   EXPECT_EQ(i.sources(), 2u);

@@ -44,3 +44,13 @@ kernel void matrix(global float16v* a, global float4* b, global half4v* h) {
   b[i] = __builtin_amdgcn_mfma_f32_16x16x4f32(b[i].x, b[i].y, b[i], 1, 2, 3);
 }
 #endif
+
+#ifdef __gfx950__
+typedef int int8v __attribute__((ext_vector_type(8)));
+typedef float float4v __attribute__((ext_vector_type(4)));
+kernel void scaled_matrix(global int8v* a, global float4v* b, global float16v* c, global int* scale) {
+  const int i = get_global_id(0);
+  b[i] = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(a[i], a[i + 1], b[i], 0, 1, 1, scale[i], 2, scale[i + 1]);
+  c[i] = __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(a[i], a[i + 2], c[i], 2, 4, 3, scale[i], 0, scale[i + 1]);
+}
+#endif
