@@ -13,6 +13,7 @@
 
 #include "object/code_object.h"
 #include "object/elf.h"
+#include "object/md5.h"
 #include "support/bytes.h"
 
 namespace Atoll::object {
@@ -65,16 +66,17 @@ Result<Bundle> read_plain(Bytes bytes, uint64_t* consumed) {
 
 struct CompressedHeader {
   uint64_t header_bytes, file_bytes, unpacked_bytes;  ///< file_bytes: of header and data; 0: not said
+  uint64_t hash;                                      ///< the first 8 bytes of the unpacked bundle's MD5 digest
   bool zstd;
 };
 
-/// "CCOB", version and method in 16 bits each; from version 2 on the whole size; the unpacked size; a hash. Sizes
-/// have 64 bits from version 3 on.
+/// "CCOB", version and method in 16 bits each; from version 2 on the whole size; the unpacked size; a hash of that.
+/// Sizes have 64 bits from version 3 on.
 Result<CompressedHeader> read_compressed_header(Bytes bytes) {
   const auto version = read<uint16_t>(bytes, 4), method = read<uint16_t>(bytes, 6);
   if (!version || !method) return cut_short("its header is not all there");
   if (*method > 1) return fail(ErrorKind::unsupported, "compression method {} of an offload bundle", *method);
-  CompressedHeader header{.header_bytes = 0, .file_bytes = 0, .unpacked_bytes = 0, .zstd = *method == 1};
+  CompressedHeader header{.header_bytes = 0, .file_bytes = 0, .unpacked_bytes = 0, .hash = 0, .zstd = *method == 1};
   switch (*version) {
     case 1:
       header.header_bytes = 20;
@@ -93,7 +95,9 @@ Result<CompressedHeader> read_compressed_header(Bytes bytes) {
     default:
       return fail(ErrorKind::unsupported, "version {} of the compressed offload bundle (1 to 3 are known)", *version);
   }
-  if (bytes.size() < header.header_bytes) return cut_short("its header is not all there");
+  const auto hash = read<uint64_t>(bytes, header.header_bytes - sizeof(uint64_t));
+  if (!hash) return cut_short("its header is not all there");
+  header.hash = *hash;
   if (*version > 1 && (header.file_bytes < header.header_bytes || header.file_bytes > bytes.size()))
     return cut_short(fmt::format("its header says {} bytes, there are {}", header.file_bytes, bytes.size()));
   if (header.unpacked_bytes > largest_unpacked) return cut_short("its header says an impossible size");
@@ -125,6 +129,8 @@ Result<Bundle> read_compressed(Bytes bytes, uint64_t* consumed) {
   std::vector<uint8_t> storage(header->unpacked_bytes);
   const uint64_t taken = header->zstd ? unpack_zstd(packed, storage) : unpack_zlib(packed, storage);
   if (taken == 0) return cut_short(fmt::format("its {} data do not unpack", header->zstd ? "zstd" : "zlib"));
+  if (read<uint64_t>(md5(storage), 0) != header->hash)
+    return cut_short("what its data unpack to is not what was packed (its hash is another)");
   if (!starts_with(storage, bundle_magic)) return cut_short("what it unpacks to is no bundle");
   auto bundle = read_plain(storage, nullptr);
   if (!bundle) return bundle;

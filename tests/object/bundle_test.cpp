@@ -8,6 +8,7 @@
 
 #include "object/code_object.h"
 #include "object/compiled.h"
+#include "object/md5.h"
 #include "support/bytes.h"
 #include "support/command.h"
 #include "support/mapped_file.h"
@@ -93,7 +94,7 @@ TEST_F(Bundles, ReadsEveryVersionOfTheCompressedHeader) {
     std::vector<uint8_t> bytes{'C', 'C', 'O', 'B', static_cast<uint8_t>(version), 0, compressed[6], compressed[7]};
     if (version == 3) put(bytes, 32 + data.size(), 8);
     put(bytes, plain.size(), version == 3 ? 8 : 4);
-    put(bytes, 0, 8);  // hash
+    bytes.insert(bytes.end(), compressed.begin() + 16, compressed.begin() + 24);  // the hash
     bytes.insert(bytes.end(), data.begin(), data.end());
     const size_t size = bytes.size();
     bytes.resize(size + 100);
@@ -234,6 +235,18 @@ TEST_F(Bundles, ChoosesAGpuThatRunsTheCode) {
   EXPECT_EQ(choose_gpu({})->target.to_string(), "gfx90a:sramecc+:xnack-");
 }
 
+TEST(Md5, IsTheOneThatMd5sumComputes) {
+  const test::TemporaryDirectory directory;
+  for (const size_t size : {0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000}) {
+    std::vector<uint8_t> bytes(size);
+    for (size_t i = 0; i < size; i++) bytes[i] = static_cast<uint8_t>(i * 37 + size);
+    test::write_file(directory / "bytes", {bytes.begin(), bytes.end()});
+    std::string digest;
+    for (const uint8_t byte : md5(bytes)) digest += fmt::format("{:02x}", byte);
+    EXPECT_EQ(test::run_command("md5sum " + (directory / "bytes")).output.substr(0, 32), digest) << size;
+  }
+}
+
 // Debian's own, as built for real GPUs. rocSPARSE has 777 code objects in 111 bundles.
 TEST(RealLibraries, EveryCodeObjectAndKernelDescriptorIsRead) {
   int libraries = 0;
@@ -289,6 +302,9 @@ TEST_F(Bundles, SayWhatIsDamaged) {
   garbled = compressed;
   garbled[25] ^= 0x55;  // in the header of the compressed data
   EXPECT_THAT(message(garbled, garbled.size()), HasSubstr("do not unpack"));
+  garbled = compressed;
+  garbled[20] ^= 1;  // in the hash
+  EXPECT_THAT(message(garbled, garbled.size()), HasSubstr("not what was packed"));
   EXPECT_THAT(message({'h', 'i', '!'}, 3), HasSubstr("neither a code object nor an offload bundle"));
 }
 

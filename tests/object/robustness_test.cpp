@@ -3,6 +3,7 @@
 // changes come from a seeded generator, so that a failure can be repeated.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 
 #include "object/bundle.h"
@@ -70,7 +71,8 @@ void damage(std::vector<uint8_t>& bytes, std::mt19937& random) {
   }
 }
 
-void survive(const std::vector<uint8_t>& original, int rounds, auto&& read) {
+/// `least_accepted`: what must be readable still, or the changes are too wild to test more than the first check.
+void survive(const std::vector<uint8_t>& original, int rounds, int least_accepted, auto&& read) {
   std::mt19937 random(20261120);
   int refused = 0, accepted = 0;
   for (int round = 0; round < rounds; round++) {
@@ -81,9 +83,8 @@ void survive(const std::vector<uint8_t>& original, int rounds, auto&& read) {
     (read(bytes) ? accepted : refused)++;
     if (testing::Test::HasFailure()) FAIL() << "in round " << round;
   }
-  // Both happen, or the changes are too tame or too wild to test anything.
   EXPECT_GT(refused, rounds / 100);
-  EXPECT_GT(accepted, rounds / 100);
+  EXPECT_GE(accepted, least_accepted);
 }
 
 TEST(Robustness, DamagedCodeObjects) {
@@ -94,7 +95,7 @@ TEST(Robustness, DamagedCodeObjects) {
     test::compile_code_object(compiler, version, target, directory / "kernels.co");
     const auto original = test::read_bytes(directory / "kernels.co");
     ASSERT_TRUE(read_code_object(original));
-    survive(original, 3000, [](const std::vector<uint8_t>& bytes) {
+    survive(original, 3000, 30, [](const std::vector<uint8_t>& bytes) {
       const auto object = read_code_object(bytes);
       if (object) visit(*object);
       // Its own headers say how large an image is: more than there is must not be read to find out.
@@ -114,6 +115,31 @@ TEST(Robustness, EveryTruncationOfACodeObjectIsRefused) {
   }
 }
 
+TEST(Robustness, AnyBytesAsAKernelDescriptor) {
+  std::mt19937 random(20261120);
+  int accepted = 0;
+  for (const target::Processor& processor : target::processors()) {
+    for (int round = 0; round < 2000; round++) {
+      // Few bits set, where they mean something: else every descriptor is refused for a reserved bit.
+      std::array<uint8_t, sizeof(RawKernelDescriptor)> bytes{};
+      for (int bits = round % 12; bits > 0; bits--) {
+        const auto bit = std::uniform_int_distribution<size_t>(0, 8 * bytes.size() - 1)(random);
+        bytes[bit / 8] |= static_cast<uint8_t>(1 << bit % 8);
+      }
+      const auto decoded = decode_kernel_descriptor(std::bit_cast<RawKernelDescriptor>(bytes), processor);
+      if (!decoded) continue;
+      accepted++;
+      EXPECT_GT(decoded->vgprs, 0);
+      EXPECT_LE(decoded->vgprs + (processor.unified_vgprs ? decoded->agprs : 0), processor.addressable_vgprs);
+      EXPECT_LE(decoded->group_segment_fixed_size, processor.lds_bytes);
+      EXPECT_LE(decoded->user_sgprs, 16);
+      EXPECT_LE(decoded->work_item_ids, 2);
+      EXPECT_TRUE(processor.has_agprs || decoded->agprs == 0);
+    }
+  }
+  EXPECT_GT(accepted, 1000);
+}
+
 TEST(Robustness, DamagedBundles) {
   const test::TemporaryDirectory directory;
   test::compile_code_object("clang-15", 4, "gfx900", directory / "a.co");
@@ -127,7 +153,8 @@ TEST(Robustness, DamagedBundles) {
     ASSERT_EQ(run.exit_code, 0) << run.output;
     const auto original = test::read_bytes(directory / "bundle");
     ASSERT_TRUE(find_code_objects(original));
-    survive(original, 2000, [](const std::vector<uint8_t>& bytes) {
+    // Hardly any change to a compressed bundle gets past its hash.
+    survive(original, 2000, *option == '\0' ? 20 : 0, [](const std::vector<uint8_t>& bytes) {
       const auto found = find_code_objects(bytes);
       if (!found) return false;
       for (const FoundCodeObject& each : found->code_objects)
@@ -147,7 +174,7 @@ TEST(Robustness, DamagedHipPrograms) {
       "cd {} && hipcc --offload-arch=gfx906 program.hip -o program >/dev/null 2>&1", directory.path().string()));
   ASSERT_EQ(run.exit_code, 0);
   const auto original = test::read_bytes(directory / "program");
-  survive(original, 500, [](const std::vector<uint8_t>& bytes) { return find_code_objects(bytes).has_value(); });
+  survive(original, 500, 5, [](const std::vector<uint8_t>& bytes) { return find_code_objects(bytes).has_value(); });
 }
 
 }  // namespace
