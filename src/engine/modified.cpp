@@ -27,9 +27,12 @@ bool is_row(const isa::Operand& operand) {
   return operand.kind == isa::OperandKind::vgpr || operand.kind == isa::OperandKind::agpr;
 }
 
+/// Whether the result is a byte or word of the destination. It need not be SDWA's: v_cvt_sr_fp8_f32 names one, too.
+bool writes_part(const isa::Instruction& instruction) { return instruction.dst_sel != isa::SdwaSelect::dword; }
+
 bool goes_through_temporary(const isa::Instruction& instruction, const semantics::VectorShape& shape) {
   return instruction.omod != 0 || (instruction.clamp && !shape.handles_clamp) || instruction.op_sel_dst ||
-         instruction.extension == isa::Extension::sdwa;
+         writes_part(instruction);
 }
 
 void copy_lanes(Row* to, const Row* from, unsigned words, uint64_t exec) {
@@ -55,8 +58,10 @@ void write_result(const isa::Instruction& instruction, const semantics::VectorSh
                   const semantics::VectorCall& call) {
   semantics::apply_result_modifiers(result, instruction.dst().type, instruction.omod,
                                     instruction.clamp && !shape.handles_clamp, call.mode);
-  if (instruction.extension == isa::Extension::sdwa) {
-    semantics::merge_sdwa(*to, *result, instruction.dst_sel, instruction.dst_unused, call.exec);
+  if (writes_part(instruction)) {
+    const bool sdwa = instruction.extension == isa::Extension::sdwa;
+    semantics::merge_sdwa(*to, *result, instruction.dst_sel, sdwa ? instruction.dst_unused : isa::SdwaUnused::preserve,
+                          call.exec);
   } else if (instruction.op_sel_dst) {
     semantics::merge_high_half(*to, *result, call.exec);
   } else {
@@ -128,6 +133,7 @@ bool is_modified(const isa::Instruction& instruction, const semantics::VectorSha
   using enum isa::Extension;
   if (instruction.extension == sdwa || instruction.extension == dpp16 || instruction.extension == dpp8) return true;
   if (instruction.omod != 0 || instruction.clamp || instruction.op_sel_dst || shape.mixed_sources) return true;
+  if (writes_part(instruction)) return true;
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     if (semantics::has_source_modifiers(instruction.src(i))) return true;
   }

@@ -258,6 +258,28 @@ TEST(Vector, PackedMathAndOpSel) {
   }
 }
 
+TEST(Vector, EightBitFloatsGoWhereOpSelAndSdwaSay) {
+  WaveRunner runner("gfx942");
+  EXPECT_EQ(runner.run(R"(
+      v_mov_b32 v1, 0x40400000
+      v_mov_b32 v2, 0xc1200000
+      v_cvt_pk_fp8_f32 v3, v1, v2
+      v_cvt_pk_fp8_f32 v3, v2, v1 op_sel:[0,0,1]
+      v_mov_b32 v4, 0x11223344
+      v_cvt_sr_bf8_f32 v4, v1, v0 op_sel:[0,0,1,0]
+      v_cvt_sr_bf8_f32 v4, v2, v0 op_sel:[0,0,1,1]
+      v_cvt_f32_fp8_sdwa v5, v3 src0_sel:BYTE_1
+      v_cvt_pk_f32_fp8_sdwa v[6:7], v3 src0_sel:WORD_1)"),
+            WaveState::ended);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    EXPECT_EQ(runner.v(3)[lane], 0x4CDADA4Cu);  // 3 is 0x4C, -10 is 0xDA
+    EXPECT_EQ(runner.v(4)[lane], 0xCD224644u);  // 3 is 0x46, -10 is 0xCD
+    EXPECT_EQ(as_float(runner.v(5)[lane]), -10.0f);
+    EXPECT_EQ(as_float(runner.v(6)[lane]), -10.0f);
+    EXPECT_EQ(as_float(runner.v(7)[lane]), 3.0f);
+  }
+}
+
 TEST(Vector, LanesAndScalarsExchangeValues) {
   WaveRunner runner;
   runner.s(5) = 77;
