@@ -51,8 +51,9 @@ support::Result<void> complete(uint64_t handle, uint64_t start_ns, uint64_t end_
   HostFault fault;
   const bool done = guarded(fault, [&] {
     aql::Signal& signal = signal_at(handle);
-    signal.start_ts = start_ns;
-    signal.end_ts = end_ns;
+    // Atomic because several dispatches may complete the same signal at once.
+    __atomic_store_n(&signal.start_ts, start_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&signal.end_ts, end_ns, __ATOMIC_RELAXED);
     add(signal, -1);
   });
   if (done) return {};
