@@ -12,6 +12,8 @@ namespace Atoll::hsa {
 
 namespace {
 
+constexpr uint64_t huge_page = 2 << 20;
+
 uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 }  // namespace
@@ -23,14 +25,15 @@ hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) 
     pool.bytes_allocated -= size;
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
-  const auto address =
-      memory_.allocate(size, allocation_granule, pool.owner->is_gpu() ? "device memory" : "system memory");
+  // As the kernel driver does; the device library's malloc() finds a block's slab by rounding its address down.
+  const uint64_t alignment = size >= huge_page ? huge_page : allocation_granule;
+  const auto address = memory_.allocate(size, alignment, pool.owner->is_gpu() ? "device memory" : "system memory");
   if (!address) {
     pool.bytes_allocated -= size;
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
   MemoryRecord record;
-  record.address = *address;
+  record.address = record.agent_address = *address;
   record.size = size;
   record.type = HSA_EXT_POINTER_TYPE_HSA;
   record.pool = &pool;
@@ -56,22 +59,36 @@ hsa_status_t MemoryRecords::free(void* pointer) {
   return HSA_STATUS_SUCCESS;
 }
 
-void MemoryRecords::lock(void* pointer, uint64_t size, Pool& pool, const std::set<const Agent*>& agents) {
+void* MemoryRecords::lock(void* pointer, uint64_t size, Pool& pool, const std::set<const Agent*>& agents,
+                          bool own_address) {
   const std::scoped_lock guard(mutex_);
   MemoryRecord& record = locked_[number(pointer)];
-  record.address = number(pointer);
-  record.size = std::max(record.size, size);
-  record.type = HSA_EXT_POINTER_TYPE_LOCKED;
-  record.pool = &pool;
+  if (record.locks == 0) {
+    const uint64_t alias = own_address ? aliases_.add(number(pointer), size) : 0;
+    record.address = number(pointer);
+    record.agent_address = alias != 0 ? alias : record.address;
+    record.size = size;
+    record.type = HSA_EXT_POINTER_TYPE_LOCKED;
+    record.pool = &pool;
+  } else if (record.agent_address == record.address) {
+    record.size = std::max(record.size, size);
+  }
   record.accessible.insert(agents.begin(), agents.end());
   ++record.locks;
+  return reinterpret_cast<void*>(record.agent_address);
 }
 
 hsa_status_t MemoryRecords::unlock(void* pointer) {
   const std::scoped_lock guard(mutex_);
   const auto position = locked_.find(number(pointer));
   if (position == locked_.end()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  if (--position->second.locks == 0) locked_.erase(position);
+  const MemoryRecord& record = position->second;
+  if (record.locks > 1) {
+    --position->second.locks;
+    return HSA_STATUS_SUCCESS;
+  }
+  if (record.agent_address != record.address) aliases_.remove(record.agent_address, record.address, record.size);
+  locked_.erase(position);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -80,9 +97,8 @@ const MemoryRecord* MemoryRecords::locate(uint64_t address) const {
   if (position != allocations_.begin() && std::prev(position)->second.holds(address)) {
     return &std::prev(position)->second;
   }
-  for (position = locked_.upper_bound(address); position != locked_.begin();) {
-    --position;
-    if (position->second.holds(address)) return &position->second;
+  for (const auto& [start, record] : locked_) {  // few, and found by either of their addresses
+    if (record.holds(address)) return &record;
   }
   return nullptr;
 }
@@ -118,7 +134,7 @@ hsa_status_t collect_agents(const hsa_agent_t* handles, size_t count, std::set<c
 }
 
 hsa_status_t lock_memory(void* host_ptr, size_t size, const hsa_agent_t* agents, int num_agent, Pool& pool,
-                         void** agent_ptr) {
+                         bool own_address, void** agent_ptr) {
   if (size == 0 || host_ptr == nullptr || agent_ptr == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   if ((agents == nullptr) != (num_agent == 0) || num_agent < 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   std::set<const Agent*> list;
@@ -126,8 +142,7 @@ hsa_status_t lock_memory(void* host_ptr, size_t size, const hsa_agent_t* agents,
       status != HSA_STATUS_SUCCESS) {
     return status;
   }
-  Runtime::get()->memory.lock(host_ptr, size, pool, list);
-  *agent_ptr = host_ptr;  // the GPU's addresses are the host's
+  *agent_ptr = Runtime::get()->memory.lock(host_ptr, size, pool, list, own_address);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -156,7 +171,7 @@ hsa_status_t hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_agent_t*
 
 hsa_status_t hsa_amd_memory_lock(void* host_ptr, size_t size, hsa_agent_t* agents, int num_agent, void** agent_ptr) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return lock_memory(host_ptr, size, agents, num_agent, Runtime::get()->system_fine, agent_ptr);
+  return lock_memory(host_ptr, size, agents, num_agent, Runtime::get()->system_fine, false, agent_ptr);
 }
 
 hsa_status_t hsa_amd_memory_lock_to_pool(void* host_ptr, size_t size, hsa_agent_t* agents, int num_agent,
@@ -166,7 +181,8 @@ hsa_status_t hsa_amd_memory_lock_to_pool(void* host_ptr, size_t size, hsa_agent_
   Pool* found = Runtime::get()->find_pool(pool.handle);
   if (found == nullptr) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
   if (!found->is_system()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  return lock_memory(host_ptr, size, agents, num_agent, *found, agent_ptr);
+  // Locking to the coarse-grained pool is for one copy, locking to the fine-grained one for kernels (hipHostRegister).
+  return lock_memory(host_ptr, size, agents, num_agent, *found, found == &Runtime::get()->system_fine, agent_ptr);
 }
 
 hsa_status_t hsa_amd_memory_unlock(void* host_ptr) {
@@ -217,7 +233,8 @@ hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info,
   answer.size = static_cast<uint32_t>(std::min<size_t>(info->size, sizeof answer));
   if (record) {
     answer.type = record->type;
-    answer.agentBaseAddress = answer.hostBaseAddress = reinterpret_cast<void*>(record->address);
+    answer.agentBaseAddress = reinterpret_cast<void*>(record->agent_address);
+    answer.hostBaseAddress = reinterpret_cast<void*>(record->address);
     answer.sizeInBytes = record->size;
     answer.userData = record->user_data;
     answer.agentOwner = record->pool->owner->handle();

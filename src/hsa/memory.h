@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hsa/memory_pool.h"
+#include "hsa/page_alias.h"
 #include "machine/memory.h"
 
 namespace Atoll::hsa {
@@ -30,10 +31,11 @@ struct MemoryRecord {
   Pool* pool = nullptr;  ///< of locked memory: the pool it counts as
   void* user_data = nullptr;
   std::set<const Agent*> accessible;
-  unsigned locks = 0;  ///< of locked memory: how often
+  uint64_t agent_address = 0;  ///< the GPU's address; differs from `address` for locked memory that has two
+  unsigned locks = 0;          ///< of locked memory: how often
   std::vector<DeallocationCallback> on_deallocation;
 
-  bool holds(uint64_t where) const { return where >= address && where - address < size; }
+  bool holds(uint64_t where) const { return where - address < size || where - agent_address < size; }
 };
 
 class MemoryRecords {
@@ -44,8 +46,9 @@ class MemoryRecords {
   /// Calls the deallocation callbacks, then frees. The address must be an allocation's start.
   hsa_status_t free(void* pointer);
 
-  /// Locking at the same address again counts up.
-  void lock(void* pointer, uint64_t size, Pool& pool, const std::set<const Agent*>& agents);
+  /// Locking at the same address again counts up. `own_address`: the GPU gets an address of its own, if it can.
+  /// Returns the GPU's address.
+  void* lock(void* pointer, uint64_t size, Pool& pool, const std::set<const Agent*>& agents, bool own_address);
   hsa_status_t unlock(void* pointer);
 
   std::optional<MemoryRecord> find(const void* pointer) const;
@@ -59,6 +62,7 @@ class MemoryRecords {
   mutable std::mutex mutex_;
   std::map<uint64_t, MemoryRecord> allocations_;  ///< by address; they don't overlap
   std::map<uint64_t, MemoryRecord> locked_;       ///< by address; they may overlap
+  PageAliases aliases_;                           ///< of locked memory
 };
 
 }  // namespace Atoll::hsa

@@ -7,10 +7,13 @@
 // that it ends at the program's first handler or at the default action.
 #include "machine/fault_guard.h"
 
+#include <sched.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace Atoll::machine {
 
@@ -80,7 +83,30 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   if (info->si_code <= 0) raise(signal);
 }
 
+/// The pages that a WriteHold holds, empty when there is none, and how many there have been.
+std::atomic<uint64_t> held_begin{0}, held_end{0}, holds_ended{0};
+std::mutex hold_mutex;
+
+/// Whether the fault came from writing to held pages; then they are writable again on return. A hold that ended between
+/// the fault and this look at it is told by the count that the thread saw at its last fault.
+bool waited_for_hold(uint64_t address) {
+  thread_local uint64_t seen __attribute__((tls_model("initial-exec"))) = 0;
+  const auto inside = [address] {
+    return address >= held_begin.load(std::memory_order_acquire) && address < held_end.load(std::memory_order_acquire);
+  };
+  if (inside()) {
+    while (inside()) sched_yield();
+    return true;
+  }
+  const uint64_t ended = holds_ended.load(std::memory_order_acquire);
+  return std::exchange(seen, ended) != ended;
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
+  if (info->si_code == SEGV_ACCERR && signal == SIGSEGV && is_write_access(*static_cast<const ucontext_t*>(context)) &&
+      waited_for_hold(reinterpret_cast<uint64_t>(info->si_addr))) {
+    return;
+  }
   guard::Frame* frame = guard::innermost;
   if (frame == nullptr || info->si_code <= 0) {  // si_code <= 0: sent by kill() and the like
     pass_on(signal, info, context);
@@ -117,6 +143,23 @@ void install_fault_guard() {
     sigemptyset(&ours.sa_mask);
     sigaction(chain.signal, &ours, nullptr);
   }
+}
+
+WriteHold::WriteHold(uint64_t begin, uint64_t end) {
+  hold_mutex.lock();
+  install_fault_guard();
+  held_begin.store(begin, std::memory_order_release);
+  held_end.store(end, std::memory_order_release);
+  holds_ = mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ) == 0;
+}
+
+WriteHold::~WriteHold() {
+  const uint64_t begin = held_begin.load(std::memory_order_relaxed), end = held_end.load(std::memory_order_relaxed);
+  // Also when the pages have been replaced by writable ones: their holder may have failed to.
+  if (holds_) mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE);
+  holds_ended.fetch_add(1, std::memory_order_release);
+  held_end.store(0, std::memory_order_release);
+  hold_mutex.unlock();
 }
 
 bool read_guest(void* to, uint64_t address, size_t bytes) {

@@ -56,6 +56,21 @@ template <typename Work>
   return true;
 }
 
+/// While it lives, the pages [begin, end) can be read but not written: threads that try wait until it is gone, and then
+/// write to what is mapped there by then, which must be writable. The thread that holds must not write there itself,
+/// and no thread's stack may lie there. One hold at a time; the next waits.
+class WriteHold {
+ public:
+  WriteHold(uint64_t begin, uint64_t end);
+  WriteHold(const WriteHold&) = delete;
+  WriteHold& operator=(const WriteHold&) = delete;
+  ~WriteHold();
+  bool holds() const { return holds_; }  ///< false when the pages could not be protected
+
+ private:
+  bool holds_;
+};
+
 /// Copies guest memory that may not be there.
 bool read_guest(void* to, uint64_t address, size_t bytes);
 

@@ -1,6 +1,9 @@
 // Pools, allocations, pointer queries, locking, handles for other processes.
+#include <atomic>
 #include <cstring>
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "hsa/runtime.h"
 
@@ -138,6 +141,66 @@ TEST_F(HsaMemory, LockedMemoryKeepsItsAddressAndCountsItsLocks) {
   EXPECT_EQ(hsa_amd_memory_unlock(mine.data()), HSA_STATUS_SUCCESS);
   EXPECT_EQ(info_of(mine.data()).type, HSA_EXT_POINTER_TYPE_UNKNOWN);
   EXPECT_EQ(hsa_amd_memory_unlock(mine.data()), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(HsaMemory, LargeAllocationsBeginAtHugePages) {
+  void* pointer = nullptr;
+  for (const size_t size : {size_t{2} << 20, (size_t{2} << 20) + 4096, size_t{5} << 20}) {
+    ASSERT_EQ(hsa_amd_memory_pool_allocate(gpu_pools[0], size, 0, &pointer), HSA_STATUS_SUCCESS);
+    EXPECT_EQ(reinterpret_cast<uint64_t>(pointer) % (2 << 20), 0u);
+    EXPECT_EQ(hsa_amd_memory_pool_free(pointer), HSA_STATUS_SUCCESS);
+  }
+}
+
+// The two addresses are of the same bytes, for as long as both are there, and the host's keeps them afterwards; what
+// other threads write to the same pages meanwhile is not lost.
+TEST_F(HsaMemory, MemoryLockedForKernelsHasASecondAddress) {
+  std::vector<uint32_t> memory(20000);
+  volatile uint32_t& neighbour = memory[1010];
+  std::atomic<bool> stop{false};
+  uint32_t written = 0;
+  std::thread writer([&] {
+    while (!stop) neighbour = ++written;
+  });
+  for (uint32_t round = 1; round <= 200; ++round) {
+    uint32_t* mine = &memory[1011];
+    const size_t bytes = (round % 2 != 0 ? 5 : 9000) * sizeof(uint32_t);
+    void* second = nullptr;
+    ASSERT_EQ(hsa_amd_memory_lock_to_pool(mine, bytes, nullptr, 0, system_pools[0], 0, &second), HSA_STATUS_SUCCESS);
+    EXPECT_NE(second, mine);
+    EXPECT_EQ(info_of(mine).agentBaseAddress, second);
+    EXPECT_EQ(info_of(second).hostBaseAddress, mine);
+    auto* alias = static_cast<uint32_t*>(second);
+    EXPECT_EQ(alias[4], mine[4]);
+    alias[4] = round;
+    EXPECT_EQ(mine[4], round);
+    mine[3] = round;
+    EXPECT_EQ(alias[3], round);
+    ASSERT_EQ(hsa_amd_memory_unlock(mine), HSA_STATUS_SUCCESS);
+    EXPECT_EQ(mine[4], round);
+  }
+  stop = true;
+  writer.join();
+  EXPECT_EQ(neighbour, written);
+}
+
+TEST_F(HsaMemory, LockedRangesMayShareAPage) {
+  std::vector<uint32_t> memory(8000, 7);
+  void *first = nullptr, *second = nullptr;
+  ASSERT_EQ(hsa_amd_memory_lock_to_pool(&memory[100], 8000, nullptr, 0, system_pools[0], 0, &first),
+            HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_amd_memory_lock_to_pool(&memory[2200], 8000, nullptr, 0, system_pools[0], 0, &second),
+            HSA_STATUS_SUCCESS);
+  static_cast<uint32_t*>(first)[0] = 1;
+  static_cast<uint32_t*>(second)[0] = 2;
+  EXPECT_EQ(hsa_amd_memory_unlock(&memory[100]), HSA_STATUS_SUCCESS);
+  static_cast<uint32_t*>(second)[1] = 3;
+  EXPECT_EQ(hsa_amd_memory_unlock(&memory[2200]), HSA_STATUS_SUCCESS);
+  std::vector<uint32_t> want(8000, 7);
+  want[100] = 1;
+  want[2200] = 2;
+  want[2201] = 3;
+  EXPECT_EQ(memory, want);
 }
 
 TEST_F(HsaMemory, FillWritesWords) {
