@@ -80,6 +80,21 @@ bool trap(Wave& wave, const MicroOp& op, Run&) {
   return false;
 }
 
+/// s_sethalt: only a debugger could wake a wave that halts.
+bool halt(Wave& wave, const MicroOp& op, Run&) {
+  if ((op.origin->instruction.immediate & 1) == 0) return true;
+  fault(wave, op.origin->pc, machine::Fault::Kind::abort, "s_sethalt 1: the wave halts, and no debugger is there");
+  return false;
+}
+
+/// s_setkill: as the end of the program, if its bit is set.
+void kill(Wave& wave, const MicroOp* op, Run& run) {
+  if ((op->origin->instruction.immediate & 1) == 0) {
+    [[clang::musttail]] return step<nothing>(wave, op, run);
+  }
+  [[clang::musttail]] return end_program(wave, op, run);
+}
+
 /// Message 1 is an interrupt to the host: somebody may be waiting for a signal that the kernel has just changed.
 bool send_message(Wave& wave, const MicroOp& op, Run&) {
   const unsigned message = op.origin->instruction.immediate & 0xF;
@@ -146,6 +161,10 @@ Handler prepare_control(Preparation& p) {
     case Opcode::s_endpgm:
     case Opcode::s_endpgm_saved:
       return end_program;
+    case Opcode::s_setkill:
+      return kill;
+    case Opcode::s_sethalt:
+      return step_or_stop<halt>;
     case Opcode::s_barrier:
       return barrier;
     case Opcode::s_sleep:

@@ -150,12 +150,12 @@ template <typename Word>
 template <AtomicOperation operation, typename Word, bool shared>
 ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline Word one_atomic(uint64_t address, Word data, Word data2,
                                                                  Denormals denormals) {
-  auto* memory = reinterpret_cast<Word*>(address);
+  [[maybe_unused]] auto* memory = reinterpret_cast<Word*>(address);
   using enum AtomicOperation;
   constexpr int order = __ATOMIC_ACQ_REL;
   if constexpr (!shared) {
-    const Word old = *memory;
-    *memory = semantics::atomic_result<Word>(operation, old, data, data2, denormals);
+    const Word old = read<Word>(address);
+    write(address, semantics::atomic_result<Word>(operation, old, data, data2, denormals));
     return old;
   } else if constexpr (operation == add) {
     return __atomic_fetch_add(memory, data, order);

@@ -232,6 +232,8 @@ void permute(Wave& wave, const MicroOp& op, Run& run) {
   write_lanes(wave.exec(), run.temporary[0], *rows_at(run, m.data_base, m.result));
 }
 
+void nothing(Wave&, const MicroOp&, Run&) {}
+
 // --- Preparation ----------------------------------------------------------------------------------------------------
 
 template <MemoryAccess::Kind kind, unsigned bytes>
@@ -265,6 +267,7 @@ Handler choose_transfer(const MemoryAccess& access) {
 
 Handler prepare_lds(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
+  if (instruction.opcode == Opcode::ds_nop) return step<nothing>;
   if (instruction.gds) return nullptr;
   const MemoryAccess& access = semantics::memory_access(instruction.opcode);
   MemoryOp& m = p.op.memory;

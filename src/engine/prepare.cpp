@@ -25,6 +25,7 @@ Handler prepare_family(Preparation& p) {
     case sopc:
     case sopp:
       if (Handler handler = prepare_control(p)) return handler;
+      if (Handler handler = prepare_fork_join(p)) return handler;
       if (Handler handler = prepare_hardware_register(p)) return handler;
       if (Handler handler = prepare_register_index(p)) return handler;
       return prepare_scalar(p);

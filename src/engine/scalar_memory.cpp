@@ -65,12 +65,10 @@ void buffer(Wave& wave, const MicroOp& op, Run&) {
   uint32_t result[words];
   for (unsigned i = 0; i < words; ++i) {
     const bool inside = offset + i * 4 + 4 <= size;
-    auto* address = reinterpret_cast<uint32_t*>(resource.base + offset + i * 4);
-    if constexpr (is_store) {
-      if (inside) *address = wave.scalar[m.data + i];
-    } else {
-      result[i] = inside ? *address : 0;
-    }
+    auto* address = reinterpret_cast<void*>(resource.base + offset + i * 4);
+    result[i] = 0;
+    if (inside && is_store) std::memcpy(address, &wave.scalar[m.data + i], 4);
+    if (inside && !is_store) std::memcpy(&result[i], address, 4);
   }
   if constexpr (!is_store) std::memcpy(&wave.scalar[m.data], result, sizeof result);
 }

@@ -163,6 +163,33 @@ TEST(Control, ChangedCodeIsDecodedAnew) {
   EXPECT_EQ(runner.s(0), 2u);
 }
 
+TEST(Control, ForksRunBothWaysAndJoin) {
+  WaveRunner runner("gfx900");
+  EXPECT_EQ(runner.run(R"(
+      s_mov_b32 s40, 0
+      s_mov_b64 s[44:45], exec
+      v_cmp_gt_u32 vcc, 10, v0
+      s_cbranch_i_fork vcc, less
+      v_mov_b32 v1, 100
+      s_add_u32 s42, s42, 1
+      s_branch meet
+    less:
+      v_mov_b32 v1, 200
+      s_add_u32 s43, s43, 1
+    meet:
+      s_cbranch_join s40
+      s_mov_b64 s[46:47], exec
+      s_mov_b64 exec, s[44:45]
+      v_add_u32 v1, 1, v1
+      s_getreg_b32 s41, hwreg(HW_REG_MODE, 29, 3))"),
+            WaveState::ended);
+  for (unsigned lane = 0; lane < 64; ++lane) EXPECT_EQ(runner.v(1)[lane], lane < 10 ? 201u : 101u);
+  EXPECT_EQ(runner.s(41), 0u);
+  EXPECT_EQ(runner.s(42), 1u);
+  EXPECT_EQ(runner.s(43), 1u);
+  EXPECT_EQ(runner.wave().scalar64(46), ~uint64_t{0x3FF});  // the lanes that came last
+}
+
 // --- Hardware registers ---------------------------------------------------------------------------------------------
 
 TEST(HardwareRegisters, SetregChangesFieldsOfModeAndHowArithmeticRounds) {

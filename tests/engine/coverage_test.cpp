@@ -23,18 +23,11 @@ bool is_left_out(const isa::InstructionRow& row) {
          (row.has(flag::gds_only) && !row.has(flag::gws));
 }
 
-/// By name: instructions that only the trap handler or graphics may use, and what no compiler for GFX9 emits.
+/// By name: instructions that only the trap handler or graphics may use.
 const std::set<std::string_view> left_out_by_name = {
-    "s_rfe_b64",
-    "s_rfe_restore_b64",  // return from the trap handler
-    "s_cbranch_join",     // the fork and join stack
-    "s_cbranch_g_fork",
-    "s_cbranch_i_fork",
-    "s_setkill",  // stop the wave from a trap handler
-    "s_sethalt",  // the same
-    "s_sendmsghalt",
-    "s_endpgm_ordered_ps_done",  // pixel shaders
-    "ds_ordered_count",          // needs the global data share
+    "s_rfe_b64",        "s_rfe_restore_b64",         // return from the trap handler
+    "s_sendmsghalt",    "s_endpgm_ordered_ps_done",  // pixel shaders
+    "ds_ordered_count",                              // needs the global data share
 };
 
 /// The first words of an encoding on GFX9, and second words to try: the operands' fields have their own rules.

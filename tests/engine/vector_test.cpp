@@ -238,6 +238,7 @@ TEST(Vector, PackedMathAndOpSel) {
       v_pk_add_f32 v[24:25], v[20:21], v[22:23]
       v_pk_mul_f32 v[26:27], v[20:21], v[22:23] op_sel:[1,0] op_sel_hi:[0,0]
       v_fma_mix_f32 v10, v1, v20, v2 op_sel:[1,0,0] op_sel_hi:[1,0,1]
+      v_fma_mix_f32 v14, v1, 2.0, 1.0 op_sel_hi:[1,1,0]
       v_pk_add_u16 v11, v0, 1 op_sel_hi:[1,0]
       v_pk_mov_b32 v[12:13], v[20:21], v[22:23] op_sel:[1,0])"),
             WaveState::ended);
@@ -252,6 +253,7 @@ TEST(Vector, PackedMathAndOpSel) {
     EXPECT_EQ(as_float(runner.v(26)[lane]), 20.0f);
     EXPECT_EQ(as_float(runner.v(27)[lane]), 10.0f);
     EXPECT_EQ(as_float(runner.v(10)[lane]), 2.5f);
+    EXPECT_EQ(as_float(runner.v(14)[lane]), 3.0f);
     EXPECT_EQ(runner.v(11)[lane], 0x10000 + lane + 1);
     EXPECT_EQ(as_float(runner.v(12)[lane]), 2.0f);
     EXPECT_EQ(as_float(runner.v(13)[lane]), 10.0f);
