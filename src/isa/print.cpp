@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <optional>
 
 #include "isa/table.h"
 
@@ -94,6 +95,7 @@ class Printer {
   void registers(std::string_view file, unsigned first, unsigned count);
   void scalar_registers(const Operand& operand);
   void constant(const Operand& operand);
+  void literal(DataType type);
   void immediate();
   void hwreg();
   void waitcnt();
@@ -351,69 +353,98 @@ void Printer::value(const Operand& op) {
   }
 }
 
-/// The text of the inline floats, by code; 1 / (2 pi) is the last.
+/// The text of the inline floats in order of their codes; 1 / (2 pi) is the last.
 constexpr std::array<std::string_view, 9> float_names{"0.5",  "-0.5", "1.0",  "-1.0",      "2.0",
                                                       "-2.0", "4.0",  "-4.0", "0.15915494"};
+using FloatPatterns = std::array<uint64_t, 9>;
+constexpr FloatPatterns f16_patterns{0x3800, 0xB800, 0x3C00, 0xBC00, 0x4000, 0xC000, 0x4400, 0xC400, 0x3118};
+constexpr FloatPatterns bf16_patterns{0x3F00, 0xBF00, 0x3F80, 0xBF80, 0x4000, 0xC000, 0x4080, 0xC080, 0x3E22};
+constexpr FloatPatterns f32_patterns{0x3F000000, 0xBF000000, 0x3F800000, 0xBF800000, 0x40000000,
+                                     0xC0000000, 0x40800000, 0xC0800000, 0x3E22F983};
+constexpr FloatPatterns f64_patterns{0x3FE0000000000000, 0xBFE0000000000000, 0x3FF0000000000000,
+                                     0xBFF0000000000000, 0x4000000000000000, 0xC000000000000000,
+                                     0x4010000000000000, 0xC010000000000000, 0x3FC45F306DC9C882};
 
-void Printer::constant(const Operand& op) {
-  unsigned width = 32;
-  int64_t as_integer = static_cast<int32_t>(op.value);
-  uint64_t pattern = static_cast<uint32_t>(op.value);
-  std::array<uint64_t, 9> floats{0x3F000000, 0xBF000000, 0x3F800000, 0xBF800000, 0x40000000,
-                                 0xC0000000, 0x40800000, 0xC0800000, 0x3E22F983};
-  bool has_floats = true;
-  switch (op.type) {
+/// How constants of a type are looked at: how many bits count, and which patterns have names.
+struct ConstantFormat {
+  unsigned width;
+  const FloatPatterns* names;
+};
+
+ConstantFormat constant_format(DataType type) {
+  switch (type) {
     case DataType::f16:
     case DataType::v2f16:
-      width = 16;
-      floats = {0x3800, 0xB800, 0x3C00, 0xBC00, 0x4000, 0xC000, 0x4400, 0xC400, 0x3118};
-      break;
+      return {16, &f16_patterns};
     case DataType::bf16:
     case DataType::v2bf16:
-      width = 16;
-      for (uint64_t& pattern32 : floats) pattern32 >>= 16;
-      break;
+      return {16, &bf16_patterns};
     case DataType::i16:
     case DataType::u16:
     case DataType::b16:
-      width = 16;
-      has_floats = false;
-      break;
+      return {16, nullptr};
     case DataType::f64:
     case DataType::b64:
     case DataType::i64:
     case DataType::u64:
-      width = 64;
-      floats = {0x3FE0000000000000, 0xBFE0000000000000, 0x3FF0000000000000, 0xBFF0000000000000, 0x4000000000000000,
-                0xC000000000000000, 0x4010000000000000, 0xC010000000000000, 0x3FC45F306DC9C882};
-      break;
+      return {64, &f64_patterns};
     default:
-      break;
+      return {32, &f32_patterns};
   }
-  if (width == 16) {
-    as_integer = static_cast<int16_t>(op.value);
-    pattern = static_cast<uint16_t>(op.value);
-  } else if (width == 64) {
-    as_integer = static_cast<int64_t>(op.value);
-    pattern = op.value;
+}
+
+/// `value` if it is small enough for an inline integer, sign-extended from `width` bits.
+std::optional<int64_t> inline_integer(uint64_t value, unsigned width) {
+  const int64_t extended = static_cast<int64_t>(value << (64 - width)) >> (64 - width);
+  if (extended < -16 || extended > 64) return std::nullopt;
+  return extended;
+}
+
+/// The name of an inline float with that pattern, or nothing.
+std::string_view inline_float(uint64_t value, ConstantFormat format) {
+  if (format.names == nullptr) return {};
+  const uint64_t pattern = format.width == 64 ? value : value & ((uint64_t{1} << format.width) - 1);
+  for (unsigned i = 0; i < float_names.size(); ++i) {
+    if (pattern != (*format.names)[i]) continue;
+    return format.width == 64 && i == 8 ? "0.15915494309189532" : float_names[i];
   }
-  std::string_view name;
-  for (unsigned i = 0; has_floats && i < floats.size(); ++i) {
-    if (pattern == floats[i]) name = width == 64 && i == 8 ? "0.15915494309189532" : float_names[i];
-  }
-  const bool small = as_integer >= -16 && as_integer <= 64;
-  if (op.is_literal && in_.encoding != Encoding::sopk) {
-    // lit(...) keeps an assembler from making an inline constant of it.
-    const bool could_be_inline = small || !name.empty();
-    if (could_be_inline) text_ += "lit(";
-    hexadecimal(width == 16 ? pattern : in_.literal);
-    if (could_be_inline) text_ += ')';
-  } else if (small) {
-    decimal(as_integer);
-  } else if (!name.empty()) {
+  return {};
+}
+
+void Printer::constant(const Operand& op) {
+  const ConstantFormat format = constant_format(op.type);
+  // LLVM shows that something is a literal, except where it stands for an immediate, and for doubles.
+  if (op.is_literal && in_.encoding != Encoding::sopk && op.type != DataType::f64) return literal(op.type);
+  if (const auto integer = inline_integer(op.value, format.width)) return decimal(*integer);
+  if (const std::string_view name = inline_float(op.value, format); !name.empty()) {
     text_ += name;
+  } else if (op.is_literal) {
+    hexadecimal(in_.literal);
   } else {
-    hexadecimal(pattern);
+    hexadecimal(format.width == 16 ? static_cast<uint16_t>(op.value) : op.value);
+  }
+}
+
+/// A literal that could be inline is printed as lit(...), which keeps an assembler from making it so.
+void Printer::literal(DataType type) {
+  ConstantFormat format = constant_format(type);
+  const bool half = type == DataType::f16 || type == DataType::bf16,
+             short_integer = format.width == 16 && format.names == nullptr;
+  bool could_be_inline = false;
+  if (format.width == 64) {
+    could_be_inline = in_.literal <= 64;
+  } else {
+    // A half is looked at as 16 bits, everything else as 32: packed halves, too, and short integers, like long ones.
+    if (!half) format.width = 32;
+    if (short_integer) format.names = &f32_patterns;
+    could_be_inline = inline_integer(in_.literal, format.width) || !inline_float(in_.literal, format).empty();
+  }
+  if (could_be_inline) {
+    text_ += "lit(";
+    hexadecimal(in_.literal);
+    text_ += ')';
+  } else {
+    hexadecimal(type == DataType::f16 || short_integer ? static_cast<uint16_t>(in_.literal) : in_.literal);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "isa/patterns.h"
 
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -108,8 +109,12 @@ class Shaper {
   }
 
   void vector(unsigned turn) {
-    constexpr uint32_t sdwa = 0xF9, dpp = 0xFA;
-    if (turn % 3 == 1) {
+    constexpr uint32_t sdwa = 0xF9, dpp = 0xFA, literal = 0xFF;
+    constexpr std::array<uint32_t, 6> literals{0, 64, 0xFFFFFFF0, 0x3F800000, 0xBFF00000, 0x3C00};  // inline, too
+    if (turn % 6 == 0) {
+      w0_ = (w0_ & ~0x1FFu) | literal;
+      if (turn % 12 == 0) w1_ = literals[word() % literals.size()];
+    } else if (turn % 3 == 1) {
       w0_ = (w0_ & ~0x1FFu) | sdwa;
       // A select of 7 crashes the oracle, a dst_unused of 3 it prints as another value.
       for (const unsigned shift : {8u, 16u, 24u}) {
@@ -173,6 +178,19 @@ std::vector<Bytes> gfx9_patterns(unsigned each, uint64_t seed) {
     for (uint32_t opcode = 0; opcode < 1u << space.opcode_bits; ++opcode) {
       patterns.push_back(shaper.pattern(space, opcode, 3, true));
       for (unsigned i = 0; i < each * more; ++i) patterns.push_back(shaper.pattern(space, opcode, turn++, false));
+    }
+  }
+  // Matrix instructions with a scale: two VOP3P instructions, of which the second says so where others have abid.
+  const Space& vop3p = *std::ranges::find(spaces, Kind::vop3p, &Space::kind);
+  for (const uint32_t opcode : {0x2Du, 0x2Eu}) {
+    for (unsigned i = 0; i < each * 8; ++i) {
+      Bytes bytes = shaper.pattern(vop3p, 0x2C, i, false);
+      Bytes matrix = shaper.pattern(vop3p, opcode, i, false);
+      bytes[0] = 0;
+      bytes[1] &= 0x18;  // the operand selects
+      matrix[1] = static_cast<uint8_t>((matrix[1] & 0x87) | 0x08);
+      bytes.insert(bytes.end(), matrix.begin(), matrix.end());
+      patterns.push_back(std::move(bytes));
     }
   }
   return patterns;

@@ -10,8 +10,9 @@
 
 namespace Atoll::isa::test {
 
-/// Sequences of 8 bytes for the GFX9 family's encodings, at least `each` of them for each opcode value, the same
-/// for the same seed. Bits are shaped so that many sequences are instructions, and so that the oracle survives them.
+/// Sequences of 8 (a few of 16) bytes for the GFX9 family's encodings, at least `each` of them for each opcode value,
+/// the same for the same seed. Bits are shaped so that many sequences are instructions, and so that the oracle survives
+/// them.
 std::vector<Bytes> gfx9_patterns(unsigned each, uint64_t seed);
 
 }  // namespace Atoll::isa::test
