@@ -7,9 +7,10 @@
 
 #include <array>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string_view>
+
+#include "isa/table.h"
 
 namespace Atoll::semantics {
 
@@ -282,20 +283,12 @@ MemoryAccess access_of(std::string_view name) {
   return {};
 }
 
-constexpr std::string_view names[] = {
-    "",
-#define ATOLL_ROW(name, ...) #name,
-#include "isa/table/rows.inc"
-#undef ATOLL_ROW
-};
-static_assert(std::size(names) == static_cast<size_t>(isa::Opcode::count));
-
 }  // namespace
 
 const MemoryAccess& memory_access(isa::Opcode opcode) {
   static const auto table = [] {
-    std::array<MemoryAccess, std::size(names)> accesses;
-    for (size_t i = 0; i < accesses.size(); ++i) accesses[i] = access_of(names[i]);
+    std::array<MemoryAccess, static_cast<size_t>(isa::Opcode::count)> accesses;
+    for (size_t i = 0; i < accesses.size(); ++i) accesses[i] = access_of(isa::row(static_cast<isa::Opcode>(i)).name);
     return accesses;
   }();
   return table[static_cast<size_t>(opcode)];

@@ -1,13 +1,11 @@
 // Semantics and the instruction table agree: each function takes and yields what the table says that the instruction
-// does, and every instruction of the GFX9 family has semantics or is the engine's by name.
+// does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "isa/table.h"
-#include "semantics/lane_movement.h"
 #include "semantics/memory_access.h"
 #include "semantics/registry.h"
 
