@@ -32,12 +32,15 @@ Lifetime& lifetime() {
 std::atomic<Runtime*> current{nullptr};
 bool print_statistics = false;
 
-/// A kernel's name as its source has it.
+/// A kernel's name as its source has it, or the ends of it.
 std::string readable(const std::string& name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   std::string result = status == 0 ? text : name;
   std::free(text);
+  // Templates of libraries have names of many lines; their ends tell them apart.
+  constexpr size_t longest = 72, end = 32;
+  if (result.size() > longest) result.replace(longest - end - 3, result.size() - longest + 3, "...");
   return result;
 }
 
