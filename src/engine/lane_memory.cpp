@@ -1,6 +1,6 @@
 // engine: moving data between registers and memory (lane_memory.h).
 //
-// Most accesses are of a whole wave and of neighbouring elements; those are found out and become copies of rows.
+// Most accesses are of a whole wave, and many of neighbouring dwords: those are found out and become copies of rows.
 // Guests' races are theirs to make, as on hardware: the functions here are hidden from the host's race detector.
 #include "engine/lane_memory.h"
 
@@ -68,16 +68,52 @@ ATOLL_GUEST_ACCESS void store_small(const LaneAddresses& addresses, uint64_t lan
   });
 }
 
-/// The wave's `words` rows from memory where they stand lane by lane.
+// Elements of four dwords and rows of four lanes are each other's transpose.
+using Four = uint32_t __attribute__((ext_vector_type(4)));
+[[gnu::always_inline]] inline void transpose(Four (&m)[4]) {
+  const Four low01 = __builtin_shufflevector(m[0], m[1], 0, 4, 1, 5),
+             low23 = __builtin_shufflevector(m[2], m[3], 0, 4, 1, 5);
+  const Four high01 = __builtin_shufflevector(m[0], m[1], 2, 6, 3, 7),
+             high23 = __builtin_shufflevector(m[2], m[3], 2, 6, 3, 7);
+  m[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
+  m[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
+  m[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
+  m[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
+}
+
+/// The whole wave's elements, wherever they are.
 template <unsigned words>
-ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void load_neighbours(uint64_t address, Row* data) {
-  if constexpr (words == 1) {
-    std::memcpy(data[0], reinterpret_cast<const void*>(address), sizeof(Row));
+ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void load_all(const LaneAddresses& addresses, Row* data) {
+  if constexpr (words == 4) {
+    for (unsigned lane = 0; lane < wave_lanes; lane += 4) {
+      Four elements[4];
+      for (unsigned i = 0; i < 4; ++i) elements[i] = read<Four>(addresses.of[lane + i]);
+      transpose(elements);
+      for (unsigned word = 0; word < 4; ++word) std::memcpy(&data[word][lane], &elements[word], sizeof(Four));
+    }
   } else {
     for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-      for (unsigned word = 0; word < words; ++word) {
-        data[word][lane] = read<uint32_t>(address + (lane * words + word) * 4);
-      }
+      uint32_t element[words];
+      std::memcpy(element, reinterpret_cast<const void*>(addresses.of[lane]), sizeof element);
+      for (unsigned word = 0; word < words; ++word) data[word][lane] = element[word];
+    }
+  }
+}
+
+template <unsigned words>
+ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void store_all(const LaneAddresses& addresses, const Row* data) {
+  if constexpr (words == 4) {
+    for (unsigned lane = 0; lane < wave_lanes; lane += 4) {
+      Four elements[4];
+      for (unsigned word = 0; word < 4; ++word) std::memcpy(&elements[word], &data[word][lane], sizeof(Four));
+      transpose(elements);
+      for (unsigned i = 0; i < 4; ++i) write(addresses.of[lane + i], elements[i]);
+    }
+  } else {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+      uint32_t element[words];
+      for (unsigned word = 0; word < words; ++word) element[word] = data[word][lane];
+      std::memcpy(reinterpret_cast<void*>(addresses.of[lane]), element, sizeof element);
     }
   }
 }
@@ -85,16 +121,16 @@ ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void load_neighbours(uint64_t a
 template <unsigned words>
 ATOLL_GUEST_ACCESS void load_words(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride, Row* data) {
   if (lanes == all_lanes && word_stride == linear) {
-    if (are_neighbours(addresses, words * 4)) return load_neighbours<words>(addresses.of[0], data);
-    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-      uint32_t element[words];
-      std::memcpy(element, reinterpret_cast<const void*>(addresses.of[lane]), sizeof element);
-      for (unsigned word = 0; word < words; ++word) data[word][lane] = element[word];
+    if (words == 1 && are_neighbours(addresses, 4)) {
+      std::memcpy(data[0], reinterpret_cast<const void*>(addresses.of[0]), sizeof(Row));
+      return;
     }
-    return;
+    return load_all<words>(addresses, data);
   }
   if (lanes == all_lanes && are_neighbours(addresses, 4)) {  // scratch at one address
-    for (unsigned word = 0; word < words; ++word) load_neighbours<1>(addresses.of[0] + word * word_stride, data + word);
+    for (unsigned word = 0; word < words; ++word) {
+      std::memcpy(data[word], reinterpret_cast<const void*>(addresses.of[0] + word * word_stride), sizeof(Row));
+    }
     return;
   }
   for_each_lane(lanes, [&](unsigned lane) {
@@ -116,6 +152,7 @@ ATOLL_GUEST_ACCESS void store_words(const LaneAddresses& addresses, uint64_t lan
     }
     return;
   }
+  if (lanes == all_lanes && word_stride == linear) return store_all<words>(addresses, data);
   if (word_stride == linear) {
     for_each_lane(lanes, [&](unsigned lane) {
       uint32_t element[words];

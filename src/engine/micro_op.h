@@ -85,12 +85,13 @@ struct MemoryOp {
 struct alignas(64) MicroOp {
   Handler handler;
   const Origin* origin;
-  uint8_t slots;              ///< that it spans: the next instruction is this many MicroOps on
-  uint8_t mask_in;            ///< scalar register of a lane mask read (carry-in, selector) ...
-  uint8_t mask_out;           ///< ... and written
-  uint8_t broadcasts;         ///< how many scalars are to be spread over temporary rows first: ...
+ uint8_t slots : 4;           ///< that it spans: the next instruction is this many MicroOps on
+  uint8_t broadcasts : 4;     ///< how many scalars are to be spread over temporary rows first: ...
   uint8_t broadcast[2];       ///< ... from these registers ...
   uint8_t broadcast_slot[2];  ///< ... for these sources; with broadcast_pair: both words
+  uint8_t signs;              ///< sources whose sign is changed: sign_neg and sign_abs for each, and sign_pairs
+  uint8_t mask_in;            ///< scalar register of a lane mask read (carry-in, selector) ...
+  uint8_t mask_out;           ///< ... and written
   union {
     VectorOp vector;
     ScalarOp scalar;
@@ -101,6 +102,9 @@ struct alignas(64) MicroOp {
 static_assert(sizeof(MicroOp) == 64);
 
 inline constexpr uint8_t broadcast_pair = 0x80;
+
+/// MicroOp::signs, shifted by two bits for each source; and whether the signs are in the second of a pair of rows.
+inline constexpr uint8_t sign_neg = 1, sign_abs = 2, sign_pairs = 0x80;
 
 /// The slot's handler. Another thread may just be preparing it: whoever sees the new handler sees the rest, too.
 inline Handler handler_of(const MicroOp* op) { return __atomic_load_n(&op->handler, __ATOMIC_ACQUIRE); }

@@ -2,10 +2,12 @@
 //
 // Sources become rows: VGPRs are rows already, constants have rows of their own since the instruction was prepared,
 // and scalars are spread over temporary rows when it runs. The plain case, with no modifier on any operand, is a
-// handler made for the number of sources; modified.cpp does the rest.
+// handler made for the number of sources, and so are neg and abs, which compilers use a lot; modified.cpp does the
+// rest.
 #include "engine/vector.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "isa/table.h"
 
@@ -13,47 +15,84 @@ namespace Atoll::engine {
 
 namespace {
 
-template <unsigned sources, bool broadcasts, bool reads_mask, bool writes_mask>
+/// The source with its sign changed, in temporary rows.
+[[gnu::always_inline]] inline const Row* with_sign(const MicroOp& op, Run& run, unsigned i, const Row* rows) {
+  constexpr uint32_t sign_bit = 0x8000'0000;
+  const unsigned change = op.signs >> 2 * i & 3;
+  if (change == 0) return rows;
+  const uint32_t keep = (change & sign_abs) != 0 ? ~sign_bit : ~0u, flip = (change & sign_neg) != 0 ? sign_bit : 0;
+  Row* changed = run.temporary + 8 + 2 * i;
+  unsigned word = 0;
+  if ((op.signs & sign_pairs) != 0) std::memcpy(changed[word++], rows[0], sizeof(Row));
+  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+    changed[word][lane] = (rows[word][lane] & keep) ^ flip;
+  }
+  return changed;
+}
+
+/// The kinds of plain handler, beside the number of sources.
+struct Form {
+  bool broadcasts = false, signs = false, reads_mask = false, writes_mask = false, writes_exec = false;
+};
+
+template <unsigned sources, Form form>
 void vector(Wave& wave, const MicroOp& op, Run& run) {
   semantics::VectorCall& call = run.call;
   call.exec = wave.exec();
-  if constexpr (!writes_mask) {
+  if constexpr (!form.writes_mask) {
     if (call.exec == 0) return;
   }
-  if constexpr (broadcasts) broadcast_scalars(wave, op, run);
+  if constexpr (form.broadcasts) broadcast_scalars(wave, op, run);
   for (unsigned i = 0; i < sources; ++i) {
     call.src[i] = rows_at(run, op.vector.source_base[i], op.vector.source[i]);
+    if constexpr (form.signs) call.src[i] = with_sign(op, run, i, call.src[i]);
   }
   call.dst[0] = rows_at(run, op.vector.result_base, op.vector.result);
-  if constexpr (reads_mask) call.mask_in = wave.scalar64(op.mask_in);
+  if constexpr (form.reads_mask) call.mask_in = wave.scalar64(op.mask_in);
   op.vector.function(call);
-  if constexpr (writes_mask) wave.set_scalar64(op.mask_out, call.mask_out);
+  if constexpr (form.writes_mask) wave.set_scalar64(op.mask_out, call.mask_out);
+  if constexpr (form.writes_exec) wave.set_exec(call.mask_out);
 }
 
-/// v_cmpx: EXEC becomes the result as well.
-template <unsigned sources, bool broadcasts, bool reads_mask, bool writes_mask>
-void vector_to_exec(Wave& wave, const MicroOp& op, Run& run) {
-  vector<sources, broadcasts, reads_mask, writes_mask>(wave, op, run);
-  wave.set_exec(run.call.mask_out);
+constexpr Form with_sources(Form form, bool broadcasts, bool signs) {
+  form.broadcasts = broadcasts;
+  form.signs = signs;
+  return form;
+}
+
+template <unsigned sources, Form form>
+Handler choose(const MicroOp& op) {
+  if (op.signs != 0) {
+    return op.broadcasts != 0 ? step<vector<sources, with_sources(form, true, true)>>
+                              : step<vector<sources, with_sources(form, false, true)>>;
+  }
+  return op.broadcasts != 0 ? step<vector<sources, with_sources(form, true, false)>>
+                            : step<vector<sources, with_sources(form, false, false)>>;
 }
 
 template <unsigned sources>
 Handler choose(const MicroOp& op, bool reads_mask, bool writes_mask, bool writes_exec) {
-  const bool broadcasts = op.broadcasts != 0;
-  if (writes_exec) {
-    return broadcasts ? step<vector_to_exec<sources, true, false, true>>
-                      : step<vector_to_exec<sources, false, false, true>>;
+  if (writes_exec) return choose<sources, Form{.writes_mask = true, .writes_exec = true}>(op);
+  if (reads_mask && writes_mask) return choose<sources, Form{.reads_mask = true, .writes_mask = true}>(op);
+  if (reads_mask) return choose<sources, Form{.reads_mask = true}>(op);
+  if (writes_mask) return choose<sources, Form{.writes_mask = true}>(op);
+  return choose<sources, Form{}>(op);
+}
+
+/// Sets MicroOp::signs if neg and abs of single or double precision sources are all that the instruction modifies.
+bool set_signs(MicroOp& op, const isa::Instruction& instruction, const VectorOperands& operands) {
+  isa::Instruction rest = instruction;
+  for (isa::Operand& operand : rest.operands) operand.neg = operand.abs = false;
+  if (is_modified(rest, semantics::vector_function(instruction.opcode)) || operands.sources == 0) return false;
+  const isa::DataType type = operands.source[0]->type;
+  if (type != isa::DataType::f32 && type != isa::DataType::f64) return false;
+  op.signs = type == isa::DataType::f64 ? sign_pairs : 0;
+  for (unsigned i = 0; i < operands.sources; ++i) {
+    const isa::Operand& operand = *operands.source[i];
+    if ((operand.neg || operand.abs) && operand.type != type) return false;
+    op.signs |= static_cast<uint8_t>(((operand.neg ? sign_neg : 0) | (operand.abs ? sign_abs : 0)) << 2 * i);
   }
-  if (writes_mask && reads_mask) {
-    return broadcasts ? step<vector<sources, true, true, true>> : step<vector<sources, false, true, true>>;
-  }
-  if (writes_mask) {
-    return broadcasts ? step<vector<sources, true, false, true>> : step<vector<sources, false, false, true>>;
-  }
-  if (reads_mask) {
-    return broadcasts ? step<vector<sources, true, true, false>> : step<vector<sources, false, true, false>>;
-  }
-  return broadcasts ? step<vector<sources, true, false, false>> : step<vector<sources, false, false, false>>;
+  return true;
 }
 
 }  // namespace
@@ -122,7 +161,9 @@ Handler prepare_vector(Preparation& p) {
 
   p.op.vector.function = shape.call;
   p.op.broadcasts = 0;
-  bool plain = !is_modified(instruction, shape) && shape.sources <= 3 && shape.masks_in <= 1;
+  p.op.signs = 0;
+  bool plain = shape.sources <= 3 && shape.masks_in <= 1 &&
+               (!is_modified(instruction, shape) || set_signs(p.op, instruction, operands));
   for (unsigned i = 0; i < shape.sources && plain; ++i) {
     plain = set_source(p, i, *operands.source[i], shape.src_words[i]);
   }
