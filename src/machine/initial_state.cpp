@@ -48,6 +48,7 @@ void set_common_state(Wave& wave, const Dispatch& dispatch, const WorkGroupStora
   wave.state = WaveState::ready;
   wave.global_sync = 0;
   wave.instructions = 0;
+  wave.fingerprint = 0;
   wave.scratch_bytes_per_lane = dispatch.scratch_bytes_per_lane;
   wave.fault.reset();
 

@@ -39,13 +39,15 @@ Memory::~Memory() {
   for (const auto& [address, allocation] : allocations_) unmap(address, mapped_size(allocation.size));
 }
 
-support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner) {
+support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner,
+                                           Pages pages) {
   if (size == 0) return fail(ErrorKind::invalid_argument, "cannot allocate 0 bytes of memory for {}", purpose);
   if (alignment != 0 && !std::has_single_bit(alignment)) {
     return fail(ErrorKind::invalid_argument, "the alignment {} of {} is no power of two", alignment, purpose);
   }
+  const bool large = pages == Pages::huge_if_large && size >= 2 * huge_page;
   // Large blocks start on a huge page, so that the host can back them with such.
-  alignment = std::max({alignment, page_size(), size >= 2 * huge_page ? huge_page : 0});
+  alignment = std::max({alignment, page_size(), large ? huge_page : 0});
   constexpr uint64_t address_space = uint64_t{1} << 47;
   if (size >= address_space || alignment >= address_space) {
     return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: more than an address space",
@@ -68,7 +70,7 @@ support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, st
     return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: {}", size, purpose,
                 std::strerror(error));
   }
-  if (size >= 2 * huge_page) madvise(reinterpret_cast<void*>(address), wanted - page_size(), MADV_HUGEPAGE);
+  if (large) madvise(reinterpret_cast<void*>(address), wanted - page_size(), MADV_HUGEPAGE);
 
   const std::lock_guard lock(mutex_);
   allocations_[address] = {.address = address, .size = size, .purpose = std::move(purpose), .owner = owner};

@@ -32,9 +32,13 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory();  ///< frees what is left
 
+  /// Whether the host should back large blocks with huge pages: not where most of a block is never touched.
+  enum class Pages : uint8_t { huge_if_large, small };
+
   /// Fresh zeroed memory, page-aligned (or more), with an inaccessible page behind it. `alignment` is a power of
   /// two (0: a page). The host's memory is taken up as it is touched, so `size` may exceed what is free.
-  support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0);
+  support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0,
+                                     Pages pages = Pages::huge_if_large);
   support::Result<void> free(uint64_t address);
 
   /// The allocation that holds `address`, if any.

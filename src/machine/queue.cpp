@@ -352,9 +352,11 @@ void PacketProcessor::retire() {
 
 /// On whichever thread ended the dispatch: completes its signal, and leaves word for the queue's thread.
 void PacketProcessor::on_dispatch_done(Dispatch& dispatch) {
-  if (!dispatch.error) {
-    if (auto completed = complete(dispatch.packet.completion_signal, dispatch.start_ns, dispatch.end_ns); !completed) {
-      dispatch.error = completed.error();
+  {
+    const std::lock_guard lock(dispatch.mutex);  // report() may be cancelling it
+    if (!dispatch.error) {
+      const auto completed = complete(dispatch.packet.completion_signal, dispatch.start_ns, dispatch.end_ns);
+      if (!completed) dispatch.error = completed.error();
     }
   }
   // Under the mutex to the last: the queue may be gone as soon as its thread has seen that the dispatch ended.

@@ -16,14 +16,26 @@ namespace Atoll::machine {
 
 namespace {
 
-/// Instructions that a wave runs before the next has its turn: some 0.1 ms.
-constexpr uint64_t wave_budget = 4096;
+/// Instructions that a wave runs before the next has its turn: some 50 us.
+constexpr uint64_t wave_budget = 1024;
 /// How long a work-group keeps a thread while others wait.
 constexpr uint64_t slice_ns = 1'000'000;
 /// How long a dispatch runs before other threads are woken for it, which costs as much as it can save by then.
 constexpr uint64_t offer_after_ns = 25'000;
 /// How long the launching thread spins for the others' last work-groups before it sleeps.
 constexpr uint64_t spin_for_done_ns = 20'000;
+
+/// Work-groups that only seem to wait let a new one begin each, up to so many; see Scheduler::set_aside.
+constexpr size_t trusted_waiters = 64;
+
+/// A figure that changes when anything does that a scalar register tells: a wave that comes back with the same one time
+/// and again goes round in a loop that waits for memory to change. (Or in one that counts in vector registers alone;
+/// to take that for waiting costs little.)
+uint64_t fingerprint(const Wave& wave) {
+  uint64_t sum = wave.pc >> 10;
+  for (const uint32_t word : wave.scalar) sum = (sum ^ word) * 0x9E37'79B9'7F4A'7C15;
+  return sum;
+}
 
 }  // namespace
 
@@ -36,7 +48,7 @@ support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
   if (bytes > size_) {
     if (address_ != 0) static_cast<void>(memory_.free(std::exchange(address_, 0)));
     size_ = 0;
-    auto grown = memory_.allocate(bytes, 0, "the state of a work-group");
+    auto grown = memory_.allocate(bytes, 0, "the state of a work-group", 0, Memory::Pages::small);
     if (!grown) return std::unexpected(grown.error());
     address_ = *grown;
     size_ = bytes;
@@ -98,8 +110,8 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch) {
       waiting_in_a_row = 0;
       continue;
     }
-    set_aside(d, std::move(group), outcome == Outcome::waiting);
-    waiting_in_a_row = outcome == Outcome::waiting ? waiting_in_a_row + 1 : 0;
+    set_aside(d, std::move(group), outcome);
+    waiting_in_a_row = outcome == Outcome::slice_over ? 0 : waiting_in_a_row + 1;
     if (waiting_in_a_row > d.set_aside_count.load(std::memory_order_relaxed)) {
       sched_yield();  // everybody waits: perhaps for a host thread that has no processor
       waiting_in_a_row = 0;
@@ -205,14 +217,19 @@ std::unique_ptr<ResidentGroup> Scheduler::begin(Dispatch& dispatch, uint64_t ind
 Scheduler::Outcome Scheduler::run(WorkGroup& group, Turn& turn) {
   Dispatch& dispatch = *turn.dispatch;
   for (;;) {
-    bool all_wait = true;
+    bool all_wait = true, all_seem_to_wait = true;
     for (Wave& wave : group.waves) {
       if (wave.state != WaveState::ready) continue;
       if (dispatch.cancelled.load(std::memory_order_relaxed)) return Outcome::ended;
       const uint64_t before = wave.instructions;
       run_wave(wave);
       // A wave that comes back ready before its budget is used up has said that it waits.
-      if (wave.state != WaveState::ready || wave.instructions - before >= wave_budget) all_wait = false;
+      if (wave.state != WaveState::ready || wave.instructions - before >= wave_budget) {
+        all_wait = false;
+        const uint64_t now = fingerprint(wave);
+        if (wave.state != WaveState::ready || now != wave.fingerprint) all_seem_to_wait = false;
+        wave.fingerprint = now;
+      }
       if (wave.state == WaveState::at_barrier) ++group.waves_at_barrier;
       if (wave.state == WaveState::ended) --group.waves_running;
       if (wave.state == WaveState::faulted || !look_around(wave, turn)) {
@@ -228,6 +245,7 @@ Scheduler::Outcome Scheduler::run(WorkGroup& group, Turn& turn) {
     }
     if (group.waves_running == 0 || dispatch.cancelled.load(std::memory_order_relaxed)) return Outcome::ended;
     if (all_wait) return Outcome::waiting;
+    if (all_seem_to_wait) return Outcome::seems_to_wait;
     if (turn.now >= turn.slice_end) return Outcome::slice_over;
   }
 }
@@ -285,12 +303,14 @@ void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<F
   if (unbegun != 0 && dispatch.work_groups_left.fetch_sub(unbegun) == unbegun) complete(dispatch);
 }
 
-void Scheduler::set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, bool waiting) {
+void Scheduler::set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, Outcome why) {
   {
     const std::lock_guard lock(dispatch.mutex);
     dispatch.set_aside.push_back(std::move(group));
     dispatch.set_aside_count.store(dispatch.set_aside.size(), std::memory_order_relaxed);
-    if (waiting) ++dispatch.begin_credit;
+    if (why == Outcome::waiting || (why == Outcome::seems_to_wait && dispatch.set_aside.size() < trusted_waiters)) {
+      ++dispatch.begin_credit;
+    }
   }
   if (!dispatch.offered.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);

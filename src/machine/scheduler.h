@@ -6,11 +6,11 @@
 //
 // A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or has
 // used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host, so
-// none keeps a thread for ever: after a time slice, or when all its waves say that they wait (s_sleep), it is set
-// aside, and others have their turn. Those set aside come before new ones, so that work-groups that merely take
-// long do not pile up; but one new work-group begins with every full round, and one for each that said it waits,
-// until as many have begun as fit on the GPU. Work-groups that wait for one that has not begun thus get their wish,
-// as far as hardware grants it.
+// none keeps a thread for ever: after a time slice, or when all its waves say that they wait (s_sleep) or look as if
+// they did, it is set aside, and others have their turn. Those set aside come before new ones, so that work-groups
+// that merely take long do not pile up; but one new work-group begins with every full round, and one for each that
+// waits, until as many have begun as fit on the GPU. Work-groups that wait for one that has not begun thus get their
+// wish, as far as hardware grants it.
 #pragma once
 
 #include <atomic>
@@ -74,7 +74,7 @@ class Scheduler {
 
  private:
   struct Turn;
-  enum class Outcome : uint8_t { ended, slice_over, waiting };
+  enum class Outcome : uint8_t { ended, slice_over, waiting, seems_to_wait };
 
   void work();  ///< the life of one of the scheduler's own threads
   void offer(const std::shared_ptr<Dispatch>& dispatch);
@@ -86,7 +86,7 @@ class Scheduler {
   void run_wave(Wave& wave);
   bool look_around(Wave& wave, Turn& turn);
   void fault(Wave& wave);
-  void set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, bool waiting);
+  void set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, Outcome why);
   void count_ended(Dispatch& dispatch, Turn& turn);
   void complete(Dispatch& dispatch);
   std::unique_ptr<ResidentGroup> take_storage();

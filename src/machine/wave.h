@@ -80,6 +80,7 @@ struct alignas(64) Wave {
   uint8_t global_sync;    ///< the engine's: whether the wave waits in global wave sync, and for what; 0 at start
   uint32_t index;         ///< in the work-group
   uint64_t instructions;  ///< executed so far
+  uint64_t fingerprint;   ///< the scheduler's, of the wave's state when it last came back
   uint8_t* scratch;       ///< the wave's scratch memory: swizzled, 64 lanes x 4 bytes to a row
   uint32_t scratch_bytes_per_lane;
   WorkGroup* work_group;
