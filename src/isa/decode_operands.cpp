@@ -4,39 +4,11 @@
 #include <bit>
 
 #include "isa/decoder.h"
+#include "isa/inline_floats.h"
 
 namespace Atoll::isa {
 
 namespace {
-
-/// 0.5, -0.5, 1, -1, 2, -2, 4, -4, 1 / (2 pi): the inline floats in order of their codes.
-constexpr std::array<uint16_t, 9> inline_f16{0x3800, 0xB800, 0x3C00, 0xBC00, 0x4000, 0xC000, 0x4400, 0xC400, 0x3118};
-constexpr std::array<uint32_t, 9> inline_f32{0x3F000000, 0xBF000000, 0x3F800000, 0xBF800000, 0x40000000,
-                                             0xC0000000, 0x40800000, 0xC0800000, 0x3E22F983};
-constexpr std::array<uint64_t, 9> inline_f64{0x3FE0000000000000, 0xBFE0000000000000, 0x3FF0000000000000,
-                                             0xBFF0000000000000, 0x4000000000000000, 0xC000000000000000,
-                                             0x4010000000000000, 0xC010000000000000, 0x3FC45F306DC9C882};
-
-uint64_t inline_float(unsigned index, DataType type) {
-  switch (type) {
-    case DataType::f16:
-    case DataType::b16:
-    case DataType::i16:
-    case DataType::u16:
-    case DataType::v2f16:
-      return inline_f16[index];
-    case DataType::bf16:
-    case DataType::v2bf16:
-      return inline_f32[index] >> 16;
-    case DataType::f64:
-    case DataType::b64:
-    case DataType::i64:
-    case DataType::u64:
-      return inline_f64[index];
-    default:
-      return inline_f32[index];
-  }
-}
 
 /// An integer constant as that type sees it: bit patterns for floats, sign-extended for signed integers.
 uint64_t integer_constant(int64_t value, DataType type) {
@@ -147,7 +119,7 @@ bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type, bo
     return true;
   }
   if (number >= code::float_first && number <= code::float_last) {
-    immediate(operand, inline_float(number - code::float_first, type));
+    immediate(operand, inline_floats(type)[number - code::float_first]);
     return true;
   }
   if (number >= code::shared_base && number <= code::pops_exiting_wave_id) {

@@ -1,0 +1,312 @@
+// isa: the printer's modifiers: what stands behind the operands.
+#include <array>
+#include <bit>
+
+#include "isa/printer.h"
+
+namespace Atoll::isa {
+
+void Printer::modifiers() {
+  switch (in_.encoding) {
+    case Encoding::vop1:
+    case Encoding::vop2:
+    case Encoding::vopc:
+    case Encoding::vop3:
+      return vector_modifiers();
+    case Encoding::vop3p:
+      return row_.has(flag::matrix) ? matrix_modifiers() : packed_modifiers();
+    case Encoding::smem:
+      return flag(in_.glc, "glc");
+    case Encoding::ds:
+      return offset(), flag(in_.gds, "gds");
+    case Encoding::flat:
+    case Encoding::global:
+    case Encoding::scratch:
+      return offset(), cache_policy(), flag(in_.lds, "lds");
+    case Encoding::mtbuf:
+    case Encoding::mubuf:
+      if (in_.encoding == Encoding::mtbuf) typed_format();
+      flag(in_.idxen, "idxen");
+      flag(in_.offen, "offen");
+      offset();
+      if (row_.has(flag::from_lds)) text_ += " lds";
+      cache_policy();
+      flag(in_.tfe, "tfe");
+      flag(in_.lds && !row_.has(flag::from_lds), "lds");
+      return;
+    case Encoding::mimg:
+      if (in_.dmask != 0) {
+        text_ += " dmask:";
+        hexadecimal(in_.dmask);
+      }
+      flag(in_.unorm, "unorm");
+      cache_policy();
+      flag(in_.a16, "a16");
+      flag(in_.tfe, "tfe");
+      flag(in_.lwe, "lwe");
+      flag(in_.da, "da");
+      flag(in_.d16, "d16");
+      return;
+    case Encoding::exp:
+      flag(in_.done, "done");
+      flag(in_.compressed, "compr");
+      flag(in_.valid_mask, "vm");
+      return;
+    default:
+      return;
+  }
+}
+
+void Printer::list(std::string_view name, bool Operand::* member, bool usual, bool with_destination) {
+  bool unusual = with_destination && in_.op_sel_dst;
+  for (unsigned i = in_.destinations; i < in_.operand_count; ++i) unusual |= in_.operands[i].*member != usual;
+  if (!unusual) return;
+  ((text_ += ' ') += name) += ":[";
+  for (unsigned i = in_.destinations; i < in_.operand_count; ++i) {
+    if (i != in_.destinations) text_ += ',';
+    text_ += in_.operands[i].*member ? '1' : '0';
+  }
+  if (with_destination) (text_ += ',') += in_.op_sel_dst ? '1' : '0';
+  text_ += ']';
+}
+
+void Printer::vector_modifiers() {
+  if (row_.has(flag::bitop3) && in_.immediate != 0) {
+    text_ += " bitop3:";
+    if (in_.immediate <= 10) {
+      decimal(in_.immediate);
+    } else {
+      hexadecimal(in_.immediate);
+    }
+  }
+  if (in_.encoding == Encoding::vop3) {
+    for (unsigned i = 0; i < in_.operand_count; ++i) {
+      flag(row_.operands[i].field == Field::attribute && (in_.operands[i].value >> 8 & 1) != 0, "high");
+    }
+    if (row_.has(flag::op_sel4)) byte_select();
+    if (row_.has(flag::op_sel)) list("op_sel", &Operand::op_sel, false, true);
+    if (row_.has(flag::swap_control)) {
+      flag(in_.dpp.bound_ctrl, "bound_ctrl:1");
+      flag(in_.dpp.fetch_inactive, "fi:1");
+    }
+  }
+  flag(in_.clamp, "clamp");
+  if (row_.has(flag::op_sel_dst)) {  // behind clamp, as v_interp_p2_f16 alone has it
+    const std::array all{in_.operands[2].op_sel, false, in_.operands[3].op_sel, in_.op_sel_dst};
+    select_list(all);
+  }
+  constexpr std::array<std::string_view, 4> omods{"", " mul:2", " mul:4", " div:2"};
+  text_ += omods[in_.omod];
+  if (in_.extension == Extension::sdwa) sdwa();
+  if (in_.extension == Extension::dpp16) dpp();
+}
+
+/// op_sel of an instruction whose result is one byte of the destination: sources, then the byte's number.
+void Printer::byte_select() {
+  const auto byte = static_cast<unsigned>(in_.dst_sel) & 3;
+  const std::array all{in_.src(0).op_sel, in_.src(1).op_sel, (byte & 1) != 0, (byte & 2) != 0};
+  select_list(all);
+}
+
+void Printer::select_list(const std::array<bool, 4>& all) {
+  if (all == std::array{false, false, false, false}) return;
+  text_ += " op_sel:[";
+  for (unsigned i = 0; i < all.size(); ++i) {
+    if (i != 0) text_ += ',';
+    text_ += all[i] ? '1' : '0';
+  }
+  text_ += ']';
+}
+
+void Printer::packed_modifiers() {
+  if (row_.has(flag::op_sel)) {
+    list("op_sel", &Operand::op_sel, false, false);
+    list("op_sel_hi", &Operand::op_sel_hi, !row_.has(flag::mix), false);
+  }
+  if (!row_.has(flag::mix)) {
+    list("neg_lo", &Operand::neg, false, false);
+    list("neg_hi", &Operand::neg_hi, false, false);
+  }
+  flag(in_.clamp, "clamp");
+}
+
+void Printer::matrix_modifiers() {
+  const auto number = [&](std::string_view name, unsigned value) {
+    if (value == 0) return;
+    (text_ += ' ') += name;
+    decimal(value);
+  };
+  if (row_.has(flag::scaled)) {  // lists of three, of which the third is nothing
+    const Operand &first = in_.operands[4], &second = in_.operands[5];
+    const auto three = [&](std::string_view name, bool a, bool b) {
+      (((((text_ += name) += a ? '1' : '0') += ',') += b ? '1' : '0') += ",0]");
+    };
+    if (first.op_sel || second.op_sel) three(" op_sel:[", first.op_sel, second.op_sel);
+    three(" op_sel_hi:[", first.op_sel_hi, second.op_sel_hi);
+  }
+  number("cbsz:", in_.cbsz);
+  number("abid:", in_.abid);
+  const bool doubles = row_.operands[3].field == Field::matrix_acc_f64;
+  if (doubles && processor_.has(target::Feature::gfx940_insts)) {  // blgp negates the sources of doubles
+    if (in_.blgp == 0) return;
+    text_ += " neg:[";
+    for (unsigned i = 0; i < 3; ++i) {
+      if (i != 0) text_ += ',';
+      text_ += (in_.blgp >> i & 1) != 0 ? '1' : '0';
+    }
+    text_ += ']';
+    return;
+  }
+  number("blgp:", in_.blgp);
+}
+
+void Printer::sdwa() {
+  constexpr std::array<std::string_view, 7> selects{"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
+                                                    "WORD_0", "WORD_1", "DWORD"};
+  constexpr std::array<std::string_view, 3> unused{"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
+  if (in_.encoding != Encoding::vopc && !row_.has(flag::sdwa_whole)) {
+    (text_ += " dst_sel:") += selects[static_cast<size_t>(in_.dst_sel)];
+    (text_ += " dst_unused:") += unused[static_cast<size_t>(in_.dst_unused)];
+  }
+  for (unsigned i = 0; i < in_.operand_count; ++i) {
+    const Field field = row_.operands[i].field;
+    if (field != Field::src0 && field != Field::src1) continue;
+    text_ += field == Field::src0 ? " src0_sel:" : " src1_sel:";
+    text_ += selects[static_cast<size_t>(in_.operands[i].sdwa)];
+  }
+}
+
+void Printer::dpp() {
+  const unsigned control = in_.dpp.control;
+  constexpr std::array<std::string_view, 4> wave{"wave_shl:1", "wave_rol:1", "wave_shr:1", "wave_ror:1"};
+  constexpr std::array<std::string_view, 4> rows{"row_mirror", "row_half_mirror", "row_bcast:15", "row_bcast:31"};
+  text_ += ' ';
+  if (control < 0x100) {
+    text_ += "quad_perm:[";
+    for (unsigned i = 0; i < 4; ++i) {
+      if (i != 0) text_ += ',';
+      decimal(control >> (2 * i) & 3);
+    }
+    text_ += ']';
+  } else {
+    switch (control >> 4) {
+      case 0x10:
+        text_ += "row_shl:";
+        break;
+      case 0x11:
+        text_ += "row_shr:";
+        break;
+      case 0x12:
+        text_ += "row_ror:";
+        break;
+      case 0x13:
+        text_ += wave[control >> 2 & 3];
+        break;
+      case 0x14:
+        text_ += rows[control & 3];
+        break;
+      default:
+        text_ += "row_newbcast:";
+        break;
+    }
+    if ((control >> 4) != 0x13 && (control >> 4) != 0x14) decimal(control & 15);
+  }
+  text_ += " row_mask:";
+  hexadecimal(in_.dpp.row_mask);
+  text_ += " bank_mask:";
+  hexadecimal(in_.dpp.bank_mask);
+  flag(in_.dpp.bound_ctrl, "bound_ctrl:1");
+}
+
+void Printer::offset() {
+  if (in_.opcode == Opcode::ds_swizzle_b32) return swizzle();
+  const bool two = row_.has(flag::two_offsets);
+  if (in_.offset != 0) {
+    text_ += two ? " offset0:" : " offset:";
+    decimal(in_.offset);
+  }
+  if (two && in_.offset1 != 0) {
+    text_ += " offset1:";
+    decimal(in_.offset1);
+  }
+}
+
+/// The modes of ds_swizzle_b32 (ISA guide, "DS_SWIZZLE_B32").
+void Printer::swizzle() {
+  const unsigned value = static_cast<unsigned>(in_.offset);
+  if (value == 0) return;
+  text_ += " offset:";
+  if (value >= 0xE000) {
+    text_ += "swizzle(FFT,";
+    decimal(value & 31);
+    text_ += ')';
+    return;
+  }
+  if (value >= 0xC000) {
+    text_ += "swizzle(ROTATE,";
+    decimal(value >> 10 & 1);
+    text_ += ',';
+    decimal(value >> 5 & 31);
+    text_ += ')';
+    return;
+  }
+  if ((value & 0xFF00) == 0x8000) {
+    text_ += "swizzle(QUAD_PERM";
+    for (unsigned i = 0; i < 4; ++i) {
+      text_ += ',';
+      decimal(value >> (2 * i) & 3);
+    }
+    text_ += ')';
+    return;
+  }
+  if ((value & 0x8000) != 0) return decimal(value);
+  // Lane l reads lane ((l & keep) | set) ^ flip of its group of 32.
+  const unsigned keep = value & 31, set = value >> 5 & 31, flip = value >> 10 & 31;
+  const unsigned group = 32 - keep;
+  if (keep == 31 && set == 0 && std::has_single_bit(flip)) {
+    text_ += "swizzle(SWAP,";
+    decimal(flip);
+  } else if (keep == 31 && set == 0 && flip > 0 && std::has_single_bit(flip + 1)) {
+    text_ += "swizzle(REVERSE,";
+    decimal(flip + 1);
+  } else if (group > 1 && std::has_single_bit(group) && set < group && flip == 0) {
+    text_ += "swizzle(BROADCAST,";
+    decimal(group);
+    text_ += ',';
+    decimal(set);
+  } else {
+    text_ += "swizzle(BITMASK_PERM,\"";
+    const unsigned of_zero = set ^ flip, of_ones = ((31 & keep) | set) ^ flip;
+    for (unsigned mask = 16; mask != 0; mask >>= 1) {
+      const bool zero = (of_zero & mask) != 0, one = (of_ones & mask) != 0;
+      text_ += zero == one ? (zero ? '1' : '0') : (zero ? 'i' : 'p');
+    }
+    text_ += '"';
+  }
+  text_ += ')';
+}
+
+void Printer::cache_policy() {
+  const bool renamed_bits = processor_.has(target::Feature::gfx940_insts);
+  flag(in_.glc, renamed_bits ? "sc0" : "glc");
+  flag(in_.slc, renamed_bits ? "nt" : "slc");
+  flag(in_.scc, renamed_bits ? "sc1" : "scc");
+}
+
+void Printer::typed_format() {
+  constexpr std::array<std::string_view, 16> data{
+      "INVALID",    "8",          "16",      "8_8",   "32",          "16_16",    "10_11_11",    "11_11_10",
+      "10_10_10_2", "2_10_10_10", "8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32", "RESERVED_15"};
+  constexpr std::array<std::string_view, 8> numbers{"UNORM", "SNORM", "USCALED",    "SSCALED",
+                                                    "UINT",  "SINT",  "RESERVED_6", "FLOAT"};
+  constexpr unsigned usual_data = 1, usual_number = 0;
+  const bool data_shown = in_.data_format != usual_data, number_shown = in_.number_format != usual_number;
+  if (!data_shown && !number_shown) return;
+  text_ += " format:[";
+  if (data_shown) (text_ += "BUF_DATA_FORMAT_") += data[in_.data_format];
+  if (data_shown && number_shown) text_ += ',';
+  if (number_shown) (text_ += "BUF_NUM_FORMAT_") += numbers[in_.number_format];
+  text_ += ']';
+}
+
+}  // namespace Atoll::isa

@@ -1,0 +1,86 @@
+// isa: the printer's inside, shared by print.cpp (mnemonic and operands), print_immediates.cpp and print_modifiers.cpp.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "isa/instruction.h"
+#include "isa/table.h"
+#include "target/processor.h"
+
+namespace Atoll::isa {
+
+/// Prints one instruction; see print.h.
+class Printer {
+ public:
+  Printer(const Instruction& instruction, const target::Processor& processor)
+      : in_(instruction), row_(row(instruction.opcode)), processor_(processor) {}
+
+  std::string run();
+
+ private:
+  void decimal(int64_t value) {
+    char buffer[24];
+    text_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  }
+  void hexadecimal(uint64_t value) {
+    char buffer[24];
+    text_ += "0x";
+    text_.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value, 16).ptr);
+  }
+  void small_or_hexadecimal(uint64_t value) {
+    if (value <= 64) {
+      decimal(static_cast<int64_t>(value));
+    } else {
+      hexadecimal(value);
+    }
+  }
+  void separator() {
+    text_ += first_ ? " " : ", ";
+    first_ = false;
+  }
+  void flag(bool is_set, std::string_view name) {
+    if (is_set) (text_ += ' ') += name;
+  }
+
+  void suffix();
+  void operands();
+  void export_operands();
+  void scalar_with_immediate();
+  void operand(const Operand& operand, const OperandSpec& spec);
+  void value(const Operand& operand);
+  void registers(std::string_view file, unsigned first, unsigned count);
+  void scalar_registers(const Operand& operand);
+  void constant(const Operand& operand);
+  void literal(DataType type);
+  void immediate();
+  void hwreg();
+  void waitcnt();
+  void message();
+  void gpr_index();
+  void byte_select();
+  void select_list(const std::array<bool, 4>& all);
+
+  void modifiers();
+  void vector_modifiers();
+  void packed_modifiers();
+  void matrix_modifiers();
+  void sdwa();
+  void dpp();
+  void list(std::string_view name, bool Operand::* member, bool usual, bool with_destination);
+  void offset();
+  void swizzle();
+  void cache_policy();
+  void typed_format();
+
+  const Instruction& in_;
+  const InstructionRow& row_;
+  const target::Processor& processor_;
+  std::string text_;
+  bool first_ = true;
+};
+
+}  // namespace Atoll::isa
