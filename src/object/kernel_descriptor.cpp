@@ -13,7 +13,6 @@ using support::ErrorKind;
 using support::fail;
 using support::Result;
 using target::FlatScratch;
-using target::Generation;
 using target::Processor;
 
 namespace {
@@ -79,7 +78,6 @@ constexpr Field properties_reserved1{"bits 12 to 15 of KERNEL_CODE_PROPERTIES", 
 constexpr Field preload_length{"KERNARG_PRELOAD_SPEC_LENGTH", 0, 7};
 constexpr Field preload_offset{"KERNARG_PRELOAD_SPEC_OFFSET", 7, 9};
 
-constexpr uint32_t most_user_sgprs = 16;
 /// The most SGPRs that a wave can be given: on GFX6 to GFX9 the addressable ones with VCC, FLAT_SCRATCH and
 /// XNACK_MASK, rounded up; from GFX10 on all that there are.
 constexpr uint32_t most_sgprs = 112, all_sgprs = 128;
@@ -97,10 +95,7 @@ Result<void> check_reserved(const RawKernelDescriptor& raw, const Processor& pro
     uint32_t word;
     bool exists;  ///< on this processor, so that it may be set
   };
-  const bool gfx9_plus = processor.generation >= Generation::gfx9;
-  const bool gfx10_plus = processor.fixed_sgprs;
-  const bool gfx12_plus = processor.generation >= Generation::gfx12;
-  const bool gfx6_to_9_apart = !processor.unified_vgprs && !gfx10_plus;  // RSRC3 means nothing
+  const bool work_group_processors = processor.work_group_processors;  // these have another RSRC3
   const bool architected = processor.flat_scratch == FlatScratch::architected;
   const Check checks[] = {
       {priority, raw.compute_pgm_rsrc1, false},
@@ -108,19 +103,19 @@ Result<void> check_reserved(const RawKernelDescriptor& raw, const Processor& pro
       {debug_mode, raw.compute_pgm_rsrc1, false},
       {bulky, raw.compute_pgm_rsrc1, false},
       {cdbg_user, raw.compute_pgm_rsrc1, false},
-      {fp16_ovfl, raw.compute_pgm_rsrc1, gfx9_plus},
+      {fp16_ovfl, raw.compute_pgm_rsrc1, processor.fp16_ovfl_mode},
       {rsrc1_reserved, raw.compute_pgm_rsrc1, false},
-      {wgp_mode, raw.compute_pgm_rsrc1, gfx10_plus},
-      {mem_ordered, raw.compute_pgm_rsrc1, gfx10_plus},
-      {fwd_progress, raw.compute_pgm_rsrc1, gfx10_plus},
-      {ieee_mode, raw.compute_pgm_rsrc1, !gfx12_plus},
+      {wgp_mode, raw.compute_pgm_rsrc1, work_group_processors},
+      {mem_ordered, raw.compute_pgm_rsrc1, work_group_processors},
+      {fwd_progress, raw.compute_pgm_rsrc1, work_group_processors},
+      {ieee_mode, raw.compute_pgm_rsrc1, processor.ieee_mode},
       {exception_address_watch, raw.compute_pgm_rsrc2, false},
       {exception_memory, raw.compute_pgm_rsrc2, false},
       {lds_size, raw.compute_pgm_rsrc2, false},
       {rsrc2_reserved, raw.compute_pgm_rsrc2, false},
-      {rsrc3_reserved0, raw.compute_pgm_rsrc3, gfx10_plus},
-      {rsrc3_reserved1, raw.compute_pgm_rsrc3, gfx10_plus},
-      {accum_offset, raw.compute_pgm_rsrc3, !gfx6_to_9_apart},
+      {rsrc3_reserved0, raw.compute_pgm_rsrc3, work_group_processors},
+      {rsrc3_reserved1, raw.compute_pgm_rsrc3, work_group_processors},
+      {accum_offset, raw.compute_pgm_rsrc3, processor.unified_vgprs || work_group_processors},
       {private_segment_buffer, raw.kernel_code_properties, !architected},
       {flat_scratch_init, raw.kernel_code_properties, !architected && processor.flat_scratch != FlatScratch::none},
       {properties_reserved0, raw.kernel_code_properties, false},
@@ -163,8 +158,7 @@ Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& p
     result.agprs = static_cast<uint16_t>(allocated - first_agpr);
   } else if (processor.has_agprs) {
     result.agprs = result.vgprs;  // a file of its own, of the same size
-  } else if (processor.fixed_sgprs && shared_vgpr_count.of(raw.compute_pgm_rsrc3) != 0 &&
-             processor.generation < Generation::gfx12) {
+  } else if (processor.shared_vgprs && shared_vgpr_count.of(raw.compute_pgm_rsrc3) != 0) {
     return fail(ErrorKind::unsupported,
                 "the kernel descriptor asks for shared VGPRs (SHARED_VGPR_COUNT), which Atoll "
                 "does not implement");
@@ -179,10 +173,10 @@ Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& p
 
 /// The initial MODE register: the float modes in bits 0 to 7, then DX10_CLAMP, IEEE, the enabled exceptions from bit
 /// 12 on, and FP16_OVFL in bit 23 (ISA documents, "MODE register").
-uint32_t initial_mode(const RawKernelDescriptor& raw) {
-  return float_mode.of(raw.compute_pgm_rsrc1) | dx10_clamp.of(raw.compute_pgm_rsrc1) << 8 |
-         ieee_mode.of(raw.compute_pgm_rsrc1) << 9 | exceptions.of(raw.compute_pgm_rsrc2) << 12 |
-         fp16_ovfl.of(raw.compute_pgm_rsrc1) << 23;
+uint32_t initial_mode(const RawKernelDescriptor& raw, const Processor& processor) {
+  const uint32_t clamp = processor.ieee_mode ? dx10_clamp.of(raw.compute_pgm_rsrc1) : 0;  // GFX12: WG_RR_EN
+  return float_mode.of(raw.compute_pgm_rsrc1) | clamp << 8 | ieee_mode.of(raw.compute_pgm_rsrc1) << 9 |
+         exceptions.of(raw.compute_pgm_rsrc2) << 12 | fp16_ovfl.of(raw.compute_pgm_rsrc1) << 23;
 }
 
 }  // namespace
@@ -209,7 +203,7 @@ Result<KernelDescriptor> decode_kernel_descriptor(const RawKernelDescriptor& raw
     return too_much("PRIVATE_SEGMENT_FIXED_SIZE", raw.private_segment_fixed_size, "bytes of scratch per lane",
                     processor, processor.scratch_bytes_per_wave / lanes);
   if (auto ok = decode_registers(raw, processor, result); !ok) return std::unexpected(ok.error());
-  result.mode = initial_mode(raw);
+  result.mode = initial_mode(raw, processor);
 
   result.private_segment_buffer = property(private_segment_buffer);
   result.dispatch_ptr = property(dispatch_ptr);
@@ -230,8 +224,8 @@ Result<KernelDescriptor> decode_kernel_descriptor(const RawKernelDescriptor& raw
   if (result.work_item_ids > 2)
     return fail(ErrorKind::invalid_file, "the kernel descriptor sets {} to 3, which means nothing", work_item_id.name);
 
-  result.wgp_mode = processor.fixed_sgprs && rsrc1(wgp_mode);
-  result.forward_progress = processor.fixed_sgprs && rsrc1(fwd_progress);
+  result.wgp_mode = processor.work_group_processors && rsrc1(wgp_mode);
+  result.forward_progress = processor.work_group_processors && rsrc1(fwd_progress);
 
   result.kernarg_preload_length = static_cast<uint16_t>(preload_length.of(raw.kernarg_preload));
   result.kernarg_preload_offset = static_cast<uint16_t>(preload_offset.of(raw.kernarg_preload));
@@ -241,10 +235,13 @@ Result<KernelDescriptor> decode_kernel_descriptor(const RawKernelDescriptor& raw
                 "the kernel descriptor preloads {} bytes of kernel arguments, of which there are {} (KERNARG_SIZE)",
                 preload_end * 4, raw.kernarg_size);
 
-  const uint32_t user_sgprs = user_sgpr_count.of(raw.compute_pgm_rsrc2);
-  if (user_sgprs > most_user_sgprs)
-    return too_much(user_sgpr_count.name, user_sgprs, "user SGPRs", processor, most_user_sgprs);
+  // Where there are 32, the count takes the bit that is ENABLE_TRAP_HANDLER elsewhere.
+  const bool wide = processor.user_sgprs > 31;
+  const uint32_t user_sgprs = user_sgpr_count.of(raw.compute_pgm_rsrc2) | (wide && result.trap_handler ? 32 : 0);
+  if (user_sgprs > processor.user_sgprs)
+    return too_much(user_sgpr_count.name, user_sgprs, "user SGPRs", processor, processor.user_sgprs);
   result.user_sgprs = static_cast<uint8_t>(user_sgprs);
+  if (wide) result.trap_handler = false;
   return result;
 }
 

@@ -29,6 +29,7 @@ constexpr uint8_t rotations[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16
 void add_block(State& state, const uint8_t* block) {
   std::array<uint32_t, 16> words;
   std::memcpy(words.data(), block, block_bytes);
+  const auto& constants = step_constants();
   auto [a, b, c, d] = state;
   for (unsigned step = 0; step < 64; step++) {
     const unsigned round = step / 16;
@@ -51,7 +52,7 @@ void add_block(State& state, const uint8_t* block) {
         mixed = c ^ (b | ~d);
         word = 7 * step;
     }
-    const uint32_t sum = a + mixed + step_constants()[step] + words[word % 16];
+    const uint32_t sum = a + mixed + constants[step] + words[word % 16];
     a = d;
     d = c;
     c = b;

@@ -84,6 +84,10 @@ struct Processor {
   uint8_t vgpr_granule_wave32;            ///< the same for wave32; 0 where there is no wave32
   uint16_t addressable_sgprs;             ///< 102 on GFX9
   bool fixed_sgprs;                       ///< every wave has all SGPRs, the descriptor says nothing (GFX10 and later)
+  uint8_t user_sgprs;                     ///< most that the packet processor sets
+  bool shared_vgprs;                      ///< the descriptor's SHARED_VGPR_COUNT means something (GFX10, GFX11)
+  bool work_group_processors;             ///< WGP_MODE, MEM_ORDERED and FWD_PROGRESS do (GFX10 and later)
+  bool ieee_mode, fp16_ovfl_mode;         ///< MODE has IEEE and DX10_CLAMP (until GFX11), FP16_OVFL (from GFX9 on)
   bool has_agprs;                         ///< accumulation registers
   bool unified_vgprs;                     ///< AGPRs follow VGPRs at ACCUM_OFFSET in one file (gfx90a and later)
   bool packed_work_item_ids;              ///< v0 holds x | y << 10 | z << 20

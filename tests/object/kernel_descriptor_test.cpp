@@ -122,6 +122,14 @@ TEST(KernelDescriptor, Wave32OfLaterGenerations) {
   EXPECT_TRUE(d.wgp_mode);
 }
 
+TEST(KernelDescriptor, ThirtyTwoUserSgprsOfGfx1250) {
+  const auto d = decoded("gfx1250", {"next_free_vgpr 20", "next_free_sgpr 40", "user_sgpr_count 32"});
+  EXPECT_EQ(d.user_sgprs, 32);
+  EXPECT_FALSE(d.trap_handler);
+  EXPECT_EQ(d.vgprs, 32);
+  EXPECT_TRUE(d.wave32);
+}
+
 /// What the decoder says of a descriptor of `processor` after `change`.
 std::string refusal(const std::string& processor, void (*change)(RawKernelDescriptor&), support::ErrorKind kind) {
   auto directives = smallest;

@@ -132,7 +132,7 @@ TEST(Robustness, AnyBytesAsAKernelDescriptor) {
       EXPECT_GT(decoded->vgprs, 0);
       EXPECT_LE(decoded->vgprs + (processor.unified_vgprs ? decoded->agprs : 0), processor.addressable_vgprs);
       EXPECT_LE(decoded->group_segment_fixed_size, processor.lds_bytes);
-      EXPECT_LE(decoded->user_sgprs, 16);
+      EXPECT_LE(decoded->user_sgprs, processor.user_sgprs);
       EXPECT_LE(decoded->work_item_ids, 2);
       EXPECT_TRUE(processor.has_agprs || decoded->agprs == 0);
     }
