@@ -1,6 +1,6 @@
 // engine: the cache of prepared code.
 //
-// Code is kept by pages of 4 KiB of guest code, each a run of MicroOps, one for each 32-bit word. A page begins
+// Code is kept by pages of 1 KiB of guest code, each a run of MicroOps, one for each 32-bit word. A page begins
 // with every slot set to a handler that decodes the word's instruction when a wave first gets there, prepares the
 // slot and carries on in it. So only what runs is decoded, and the quick path never asks whether it was.
 //
@@ -21,12 +21,12 @@
 
 namespace Atoll::engine {
 
-inline constexpr uint64_t code_page_bytes = 4096;
+inline constexpr uint64_t code_page_bytes = 1024;
 inline constexpr unsigned code_page_slots = code_page_bytes / 4;
 
 /// One page of guest code, prepared, with what its MicroOps point to: their instructions and their constants. It is
 /// aligned so that a slot's address alone says which page it is in, hence which code it stands for.
-struct alignas(1 << 17) CodePage {
+struct alignas(1 << 15) CodePage {
   uint64_t base = 0;
   CodePage* next = nullptr;  ///< in the hash bucket
   std::deque<Origin> origins;
@@ -71,7 +71,7 @@ class CodeCache {
   const target::Processor& processor() const { return processor_; }
 
  private:
-  static constexpr unsigned bucket_count = 1024;
+  static constexpr unsigned bucket_count = 4096;
   static unsigned bucket(uint64_t base) {
     return (base / code_page_bytes ^ base / code_page_bytes / bucket_count) % bucket_count;
   }

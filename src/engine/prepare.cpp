@@ -1,6 +1,8 @@
 // engine: from an isa::Instruction to a MicroOp (prepare.h): what the families share.
 #include "engine/prepare.h"
 
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include "engine/global_wave_sync.h"
@@ -14,6 +16,21 @@ namespace {
 void no_such_register(Wave& wave, const MicroOp* op, Run&) {
   fault(wave, op->origin->pc, machine::Fault::Kind::illegal_instruction,
         fmt::format("{} names registers that do not exist", isa::row(op->origin->instruction.opcode).name));
+}
+
+/// LDS_DIRECT: a value in LDS at M0[15:0], the same for all lanes; M0[18:16] is its type.
+/// Source: Vega ISA guide, "LDS Direct Reads".
+uint64_t lds_direct_value(const Wave& wave) {
+  const uint32_t m0 = wave.scalar[isa::scalar::m0], address = m0 & 0xFFFF, type = m0 >> 16 & 7;
+  constexpr unsigned sign_extended = 4;
+  constexpr uint8_t bytes[4] = {1, 2, 4, 4};
+  const unsigned size = bytes[type & 3];
+  if (address + size > wave.work_group->lds_bytes) return 0;
+  uint32_t value = 0;
+  std::memcpy(&value, wave.work_group->lds + address, size);
+  if ((type & sign_extended) == 0 || size == 4) return value;
+  const unsigned shift = 32 - 8 * size;
+  return static_cast<uint32_t>(static_cast<int32_t>(value << shift) >> shift);
 }
 
 Handler prepare_family(Preparation& p) {
@@ -108,6 +125,8 @@ uint64_t scalar_value(const Wave& wave, const isa::Operand& operand) {
       return wave.exec() == 0;
     case scc:
       return wave.scc;
+    case lds_direct:
+      return lds_direct_value(wave);
     default:
       return constant_value(operand).value_or(0);
   }

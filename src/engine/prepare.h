@@ -38,7 +38,7 @@ void not_implemented(Wave& wave, const MicroOp* op, Run& run);
 /// The value of an operand that no wave changes: a constant or an aperture. Null for the others.
 std::optional<uint64_t> constant_value(const isa::Operand& operand);
 
-/// The words of a scalar operand now: SGPRs and the like, constants, SCC, EXECZ, VCCZ.
+/// The words of a scalar operand now: SGPRs and the like, constants, SCC, EXECZ, VCCZ, LDS_DIRECT.
 uint64_t scalar_value(const Wave& wave, const isa::Operand& operand);
 
 /// Where the rows of a VGPR or AGPR operand are: the base and the byte offset from it.

@@ -148,6 +148,51 @@ TEST(Vector, SourceAndResultModifiersOfFloats) {
   }
 }
 
+TEST(Vector, SignsOfScalarsAndDoubles) {
+  WaveRunner runner;
+  runner.s(4) = std::bit_cast<uint32_t>(-3.0f);
+  runner.wave().set_scalar64(6, std::bit_cast<uint64_t>(-0.5));
+  runner.set_rows(2, [](unsigned lane) { return std::bit_cast<uint64_t>(1.5 * lane - 40); });
+  EXPECT_EQ(runner.run(R"(
+      v_cvt_f32_u32 v1, v0
+      v_fma_f32 v4, -v1, |s4|, s4
+      v_add_f32 v5, -|s4|, v1
+      v_cmp_lt_f32 s[10:11], -v1, s4
+      v_fma_f64 v[6:7], -v[2:3], |s[6:7]|, s[6:7]
+      v_add_f64 v[8:9], |v[2:3]|, -s[6:7]
+      v_cvt_f32_f64 v10, -v[2:3]
+      v_cmpx_gt_f64 vcc, |v[2:3]|, 2.0)"),
+            WaveState::ended);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    const auto x = static_cast<float>(lane);
+    const double y = 1.5 * lane - 40;
+    EXPECT_EQ(as_float(runner.v(4)[lane]), -x * 3 - 3);
+    EXPECT_EQ(as_float(runner.v(5)[lane]), x - 3);
+    EXPECT_EQ(runner.wave().scalar64(10) >> lane & 1, -x < -3.0f ? 1u : 0u);
+    EXPECT_EQ(std::bit_cast<double>(runner.v64(6, lane)), -y * 0.5 - 0.5);
+    EXPECT_EQ(std::bit_cast<double>(runner.v64(8, lane)), std::abs(y) + 0.5);
+    EXPECT_EQ(as_float(runner.v(10)[lane]), static_cast<float>(-y));
+    EXPECT_EQ(runner.wave().exec() >> lane & 1, std::abs(y) > 2 ? 1u : 0u);
+  }
+}
+
+TEST(Vector, LdsDirectIsOneValueForAllLanes) {
+  WaveRunner runner("gfx900");
+  const uint8_t bytes[] = {0, 0, 0, 0, 0x80, 0xFF, 0x34, 0x12};
+  std::copy(std::begin(bytes), std::end(bytes), runner.lds());
+  EXPECT_EQ(runner.run(R"(
+      s_mov_b32 m0, 0x20004
+      v_mov_b32 v1, lds_direct
+      s_mov_b32 m0, 0x40004
+      v_add_u32 v2, lds_direct, v0
+      s_mov_b32 m0, 0x10006
+      v_mov_b32 v3, lds_direct)"),
+            WaveState::ended);
+  EXPECT_EQ(runner.v(1)[9], 0x1234FF80u);
+  EXPECT_EQ(runner.v(2)[9], 9 + 0xFFFFFF80u);
+  EXPECT_EQ(runner.v(3)[9], 0x1234u);
+}
+
 TEST(Vector, IntegerClampSaturates) {
   WaveRunner runner;
   EXPECT_EQ(runner.run("v_add_u32 v1, -2, v0 clamp\nv_sub_u32 v2, 4, v0 clamp\nv_add_u32 v3, -2, v0"),
