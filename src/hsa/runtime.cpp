@@ -147,6 +147,8 @@ Runtime::Runtime(const Configuration& configuration, std::unique_ptr<machine::Gp
                     host_memory_bytes()},
       local_coarse{&gpu_agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
                    configuration.model.product.memory_bytes},
+      local_fine{&gpu_agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
+                 configuration.model.product.memory_bytes},
       group{&gpu_agent, HSA_AMD_SEGMENT_GROUP, 0, configuration.model.target.processor->lds_bytes},
       memory(gpu->memory()),
       gpu_(std::move(gpu)) {}
@@ -164,7 +166,7 @@ const Agent* Runtime::find_agent(hsa_agent_t handle) const {
 }
 
 std::vector<Pool*> Runtime::pools_of(const Agent& agent) {
-  if (agent.is_gpu()) return {&local_coarse, &group};
+  if (agent.is_gpu()) return {&local_coarse, &local_fine, &group};
   return {&system_fine, &system_kernarg, &system_coarse};
 }
 

@@ -54,7 +54,7 @@ class Runtime {
   const Agent* find_agent(hsa_agent_t handle) const;
 
   // The CPU's pools in the order in which ROCr lists them, then the GPU's.
-  Pool system_fine, system_kernarg, system_coarse, local_coarse, group;
+  Pool system_fine, system_kernarg, system_coarse, local_coarse, local_fine, group;
   std::vector<Pool*> pools_of(const Agent& agent);
   /// The pool of a handle, or null. Regions are pools.
   Pool* find_pool(uint64_t handle);

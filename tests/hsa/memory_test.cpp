@@ -43,15 +43,16 @@ TEST_F(HsaMemory, PoolsHaveTheFlagsThatHipLooksFor) {
             HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED | HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT);
   EXPECT_EQ(flags(system_pools[2]), HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED);
   EXPECT_EQ(flags(gpu_pools[0]), HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED);
+  EXPECT_EQ(flags(gpu_pools[1]), HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED);
 
   hsa_amd_segment_t segment{};
   size_t size = 0;
   bool can_allocate = true;
-  ASSERT_EQ(hsa_amd_memory_pool_get_info(gpu_pools[1], HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment), HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_amd_memory_pool_get_info(gpu_pools[2], HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment), HSA_STATUS_SUCCESS);
   EXPECT_EQ(segment, HSA_AMD_SEGMENT_GROUP);
-  ASSERT_EQ(hsa_amd_memory_pool_get_info(gpu_pools[1], HSA_AMD_MEMORY_POOL_INFO_SIZE, &size), HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_amd_memory_pool_get_info(gpu_pools[2], HSA_AMD_MEMORY_POOL_INFO_SIZE, &size), HSA_STATUS_SUCCESS);
   EXPECT_EQ(size, 64U << 10);
-  ASSERT_EQ(hsa_amd_memory_pool_get_info(gpu_pools[1], HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &can_allocate),
+  ASSERT_EQ(hsa_amd_memory_pool_get_info(gpu_pools[2], HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &can_allocate),
             HSA_STATUS_SUCCESS);
   EXPECT_FALSE(can_allocate);
 }
@@ -120,7 +121,7 @@ TEST_F(HsaMemory, AccessIsTheOwnersAndWhomItIsGivenTo) {
 TEST_F(HsaMemory, WhatCannotBeAllocatedIsRefused) {
   void* pointer = nullptr;
   EXPECT_EQ(hsa_amd_memory_pool_allocate(gpu_pools[0], 0, 0, &pointer), HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(hsa_amd_memory_pool_allocate(gpu_pools[1], 64, 0, &pointer), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+  EXPECT_EQ(hsa_amd_memory_pool_allocate(gpu_pools[2], 64, 0, &pointer), HSA_STATUS_ERROR_INVALID_ALLOCATION);
   EXPECT_EQ(hsa_amd_memory_pool_allocate(gpu_pools[0], size_t{1} << 50, 0, &pointer),
             HSA_STATUS_ERROR_INVALID_ALLOCATION);
   EXPECT_EQ(hsa_amd_memory_pool_allocate(gpu_pools[0], SIZE_MAX, 0, &pointer), HSA_STATUS_ERROR_INVALID_ALLOCATION);
@@ -252,7 +253,7 @@ TEST_F(HsaMemory, TheWayToTheOtherAgentsPoolIsOneHop) {
             HSA_STATUS_SUCCESS);
   EXPECT_TRUE(link.atomic_support_64bit);
   hsa_amd_memory_pool_access_t access{};
-  ASSERT_EQ(hsa_amd_agent_memory_pool_get_info(cpu, gpu_pools[1], HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS, &access),
+  ASSERT_EQ(hsa_amd_agent_memory_pool_get_info(cpu, gpu_pools[2], HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS, &access),
             HSA_STATUS_SUCCESS);
   EXPECT_EQ(access, HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
 }

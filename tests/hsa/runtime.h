@@ -29,7 +29,7 @@ class HsaTest : public ::testing::Test {
     system_pools = pools_of(cpu);
     gpu_pools = pools_of(gpu);
     ASSERT_EQ(system_pools.size(), 3U);
-    ASSERT_EQ(gpu_pools.size(), 2U);
+    ASSERT_EQ(gpu_pools.size(), 3U);
   }
   void TearDown() override { EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS); }
 
@@ -66,7 +66,7 @@ class HsaTest : public ::testing::Test {
 
   hsa_agent_t cpu{}, gpu{};
   std::vector<hsa_amd_memory_pool_t> system_pools;  ///< fine-grained, kernarg, coarse-grained
-  std::vector<hsa_amd_memory_pool_t> gpu_pools;     ///< device memory, group segment
+  std::vector<hsa_amd_memory_pool_t> gpu_pools;     ///< coarse-grained and fine-grained device memory, group segment
 };
 
 }  // namespace Atoll::test
