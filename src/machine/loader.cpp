@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 #include <utility>
 
 #include "machine/memory.h"
@@ -130,6 +131,8 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
     }
   }
 
+  std::unordered_map<std::string_view, const object::KernelMetadata*> kernels;
+  for (const object::KernelMetadata& kernel : parsed.metadata.kernels) kernels.emplace(kernel.symbol, &kernel);
   for (const object::Symbol& symbol : parsed.symbols) {
     if (!symbol.defined || symbol.type != STT_OBJECT || symbol.name.empty()) continue;
     LoadedSymbol loaded{.name = std::string(symbol.name),
@@ -138,7 +141,7 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
                         .is_global = symbol.binding != STB_LOCAL};
     if (symbol.name.ends_with(".kd")) {
       loaded.kind = LoadedSymbol::Kind::kernel;
-      loaded.metadata = parsed.find_kernel(symbol.name);
+      if (const auto found = kernels.find(symbol.name); found != kernels.end()) loaded.metadata = found->second;
     }
     code->symbols_.push_back(std::move(loaded));
   }
