@@ -19,7 +19,7 @@ bool Decoder::run() {
   if (!bit(w0_, 31)) {
     return bits(w0_, 25, 6) >= 0x3E ? vop1_or_vopc() : vop2();
   }
-  if (!bit(w0_, 30)) return sop2();
+  if (!bit(w0_, 30)) return scalar_alu();
   switch (bits(w0_, 26, 6)) {
     case 0b110000:
       return smem();
@@ -28,7 +28,7 @@ bool Decoder::run() {
     case 0b110100:
       return bits(w0_, 16, 10) >= vop3p_in_vop3 ? vop3p() : vop3();
     case 0b110101:
-      return begin(tables_.vintrp[bits(w0_, 16, 2)], Encoding::vintrp) && operands();
+      return begin(map_.vintrp[bits(w0_, 16, 2)], Encoding::vintrp) && operands();
     case 0b110110:
       return ds();
     case 0b110111:
@@ -43,25 +43,25 @@ bool Decoder::run() {
   }
 }
 
-bool Decoder::sop2() {
+bool Decoder::scalar_alu() {
   switch (bits(w0_, 23, 7)) {
     case 0b1111101:
-      if (!begin(tables_.sop1[bits(w0_, 8, 8)], Encoding::sop1)) return false;
+      if (!begin(map_.sop1[bits(w0_, 8, 8)], Encoding::sop1)) return false;
       break;
     case 0b1111110:
-      if (!begin(tables_.sopc[bits(w0_, 16, 7)], Encoding::sopc)) return false;
+      if (!begin(map_.sopc[bits(w0_, 16, 7)], Encoding::sopc)) return false;
       if (row_->has(flag::gpr_index_imm)) out_.immediate = static_cast<uint16_t>(bits(w0_, 8, 8));
       break;
     case 0b1111111:
-      if (!begin(tables_.sopp[bits(w0_, 16, 7)], Encoding::sopp)) return false;
+      if (!begin(map_.sopp[bits(w0_, 16, 7)], Encoding::sopp)) return false;
       out_.immediate = static_cast<uint16_t>(w0_);
       if (!row_->has(flag::any_immediate) && out_.immediate != 0) return false;
       break;
     default:
       if (bits(w0_, 28, 2) == 0b11) {
-        if (!begin(tables_.sopk[bits(w0_, 23, 5)], Encoding::sopk)) return false;
+        if (!begin(map_.sopk[bits(w0_, 23, 5)], Encoding::sopk)) return false;
         out_.immediate = static_cast<uint16_t>(w0_);
-      } else if (!begin(tables_.sop2[bits(w0_, 23, 7)], Encoding::sop2)) {
+      } else if (!begin(map_.sop2[bits(w0_, 23, 7)], Encoding::sop2)) {
         return false;
       }
       break;
@@ -71,15 +71,15 @@ bool Decoder::sop2() {
 
 bool Decoder::vop1_or_vopc() {
   if (bits(w0_, 25, 6) == 0x3F) {
-    if (!begin(tables_.vop1[bits(w0_, 9, 8)], Encoding::vop1)) return false;
-  } else if (!begin(tables_.vopc[bits(w0_, 17, 8)], Encoding::vopc)) {
+    if (!begin(map_.vop1[bits(w0_, 9, 8)], Encoding::vop1)) return false;
+  } else if (!begin(map_.vopc[bits(w0_, 17, 8)], Encoding::vopc)) {
     return false;
   }
   if (row_->operands[0].field == Field::none && (w0_ & 0x01FE01FF) != 0) return false;  // v_nop: no operands at all
   return extension() && operands();
 }
 
-bool Decoder::vop2() { return begin(tables_.vop2[bits(w0_, 25, 6)], Encoding::vop2) && extension() && operands(); }
+bool Decoder::vop2() { return begin(map_.vop2[bits(w0_, 25, 6)], Encoding::vop2) && extension() && operands(); }
 
 /// The SDWA or DPP word, if src0's code says that there is one.
 bool Decoder::extension() {
@@ -96,7 +96,7 @@ bool Decoder::extension() {
 }
 
 bool Decoder::smem() {
-  if (!begin(tables_.smem[bits(w0_, 18, 8)], Encoding::smem) || !second_word()) return false;
+  if (!begin(map_.smem[bits(w0_, 18, 8)], Encoding::smem) || !second_word()) return false;
   if (row_->has(flag::memory)) {
     out_.glc = bit(w0_, 16);
   } else if (row_->operands[1].field == Field::none && bit(w0_, 17)) {
@@ -109,11 +109,11 @@ bool Decoder::smem() {
 }
 
 bool Decoder::ds() {
-  if (!begin(tables_.ds[bits(w0_, 17, 8)], Encoding::ds) || !second_word()) return false;
+  if (!begin(map_.ds[bits(w0_, 17, 8)], Encoding::ds) || !second_word()) return false;
   accumulation_ = bit(w0_, 25);
-  if (accumulation_ && (!tables_.layout.accumulation_bit || row_->operands[0].field == Field::none)) return false;
+  if (accumulation_ && (!map_.layout.accumulation_bit || row_->operands[0].field == Field::none)) return false;
   if (row_->has(flag::no_gds) && bit(w0_, 16)) return false;
-  out_.gds = bit(w0_, 16) && (tables_.layout.gds_bit || row_->has(flag::gds_only));
+  out_.gds = bit(w0_, 16) && (map_.layout.gds_bit || row_->has(flag::gds_only));
   if (row_->has(flag::gds_only) && !out_.gds) return false;
   if (row_->has(flag::two_offsets)) {
     out_.offset = static_cast<int32_t>(bits(w0_, 0, 8));
@@ -138,19 +138,19 @@ bool Decoder::flat() {
   bool known = false;
   switch (bits(w0_, 14, 2)) {
     case 0:
-      known = begin(tables_.flat[opcode], Encoding::flat);
+      known = begin(map_.flat[opcode], Encoding::flat);
       break;
     case 1:
-      known = begin(tables_.scratch[opcode], Encoding::scratch);
+      known = begin(map_.scratch[opcode], Encoding::scratch);
       break;
     case 2:
-      known = begin(tables_.global[opcode], Encoding::global);
+      known = begin(map_.global[opcode], Encoding::global);
       break;
     default:
       break;
   }
   if (!known || !second_word()) return false;
-  const Layout& layout = tables_.layout;
+  const Layout& layout = map_.layout;
   const bool segment = out_.encoding != Encoding::flat;
   out_.glc = bit(w0_, 16);
   out_.slc = bit(w0_, 17);
@@ -174,12 +174,12 @@ bool Decoder::flat() {
 
 bool Decoder::buffer() {
   const bool typed = bit(w0_, 27);
-  if (typed ? !begin(tables_.mtbuf[bits(w0_, 15, 4)], Encoding::mtbuf)
-            : !begin(tables_.mubuf[bits(w0_, 18, 7)], Encoding::mubuf)) {
+  if (typed ? !begin(map_.mtbuf[bits(w0_, 15, 4)], Encoding::mtbuf)
+            : !begin(map_.mubuf[bits(w0_, 18, 7)], Encoding::mubuf)) {
     return false;
   }
   if (!second_word()) return false;
-  const Layout& layout = tables_.layout;
+  const Layout& layout = map_.layout;
   out_.offset = static_cast<int32_t>(bits(w0_, 0, 12));
   out_.offen = bit(w0_, 12);
   out_.idxen = bit(w0_, 13);
@@ -216,20 +216,20 @@ bool Decoder::cache_control() {
   if (out_.offen || out_.idxen || out_.lds || bit(w1_, 23)) return false;
   const bool levels = row_->has(flag::cache_bits);
   if (!levels && (out_.glc || bit(w0_, 15))) return false;
-  if (!levels || !tables_.layout.cache_levels) out_.glc = out_.scc = false;
+  if (!levels || !map_.layout.cache_levels) out_.glc = out_.scc = false;
   out_.slc = false;
   out_.offset = 0;
   return true;
 }
 
 bool Decoder::mimg() {
-  if (!begin(tables_.mimg[bits(w0_, 18, 7)], Encoding::mimg) || !second_word() || bit(w0_, 0)) return false;
+  if (!begin(map_.mimg[bits(w0_, 18, 7)], Encoding::mimg) || !second_word() || bit(w0_, 0)) return false;
   out_.dmask = static_cast<uint8_t>(bits(w0_, 8, 4));
   out_.unorm = bit(w0_, 12);
   out_.glc = bit(w0_, 13);
   out_.da = bit(w0_, 14);
   out_.a16 = bit(w0_, 15);
-  if (tables_.layout.tfe_bit) {
+  if (map_.layout.tfe_bit) {
     out_.tfe = bit(w0_, 16);
   } else {
     accumulation_ = bit(w0_, 16);
@@ -237,14 +237,14 @@ bool Decoder::mimg() {
   out_.lwe = bit(w0_, 17);
   out_.slc = bit(w0_, 25);
   out_.d16 = bit(w1_, 31);
-  out_.scc = tables_.layout.scc_bit && bit(w0_, 7);
+  out_.scc = map_.layout.scc_bit && bit(w0_, 7);
   if (out_.d16 && !row_->has(flag::d16_bit)) return false;
   if (!row_->has(flag::sampler) && bits(w1_, 21, 5) != 0) return false;
   return operands();
 }
 
 bool Decoder::exp() {
-  if (!begin(tables_.exp[0], Encoding::exp) || !second_word()) return false;
+  if (!begin(map_.exp[0], Encoding::exp) || !second_word()) return false;
   out_.export_target = static_cast<uint8_t>(bits(w0_, 4, 6));
   out_.compressed = bit(w0_, 10);
   out_.done = bit(w0_, 11);
@@ -253,7 +253,7 @@ bool Decoder::exp() {
 }
 
 bool Decoder::vop3() {
-  if (!begin(tables_.vop3[bits(w0_, 16, 10)], Encoding::vop3) || !second_word()) return false;
+  if (!begin(map_.vop3[bits(w0_, 16, 10)], Encoding::vop3) || !second_word()) return false;
   if (row_->operands[0].field == Field::none && bits(w0_, 0, 8) != 0) return false;  // v_nop
   return operands() && vop3_modifiers();
 }
@@ -265,7 +265,7 @@ bool Decoder::scaled_matrix() {
   uint32_t w1 = 0, w2 = 0, w3 = 0;
   if (!word_at(4, w1) || !word_at(8, w2) || !word_at(12, w3)) return false;
   if (bits(w2, 23, 9) != 0b110100111 || bits(w2, 11, 4) != scaled) return false;
-  const Opcode opcode = tables_.scaled[bits(w2, 16, 7)];
+  const Opcode opcode = map_.scaled[bits(w2, 16, 7)];
   if (opcode == Opcode::invalid) return false;
   scale0_ = w0_;
   scale1_ = w1;
@@ -285,7 +285,7 @@ bool Decoder::scaled_matrix() {
 }
 
 bool Decoder::vop3p() {
-  const Opcode opcode = tables_.vop3p[bits(w0_, 16, 7)];
+  const Opcode opcode = map_.vop3p[bits(w0_, 16, 7)];
   if (opcode == Opcode::v_mfma_ld_scale_b32) {
     const uint32_t w0 = w0_;
     if (scaled_matrix()) return true;

@@ -172,7 +172,7 @@ bool Decoder::dpp_word() {
   dpp.bound_ctrl = bit(w1_, 19);
   dpp.bank_mask = static_cast<uint8_t>(bits(w1_, 24, 4));
   dpp.row_mask = static_cast<uint8_t>(bits(w1_, 28, 4));
-  const bool newbcast = tables_.layout.row_newbcast && dpp.control >= 0x150 && dpp.control <= 0x15F;
+  const bool newbcast = map_.layout.row_newbcast && dpp.control >= 0x150 && dpp.control <= 0x15F;
   switch (dpp.control >> 4) {
     case 0x10:
     case 0x11:
@@ -195,7 +195,7 @@ bool Decoder::dpp_word() {
     Operand& source = out_.operands[position++];
     const int index = source_index(spec.field);
     if (index != 0 && index != 1) continue;
-    if (index == 0 && words_of(spec.type) == 2 && tables_.layout.row_newbcast && !newbcast) return false;
+    if (index == 0 && words_of(spec.type) == 2 && map_.layout.row_newbcast && !newbcast) return false;
     const bool floats = (is_float(spec.type) && row.has(flag::neg)) || row.has(flag::neg_any);
     if (!floats && !row.has(flag::slack)) continue;
     modifiable |= 3u << (2 * index);

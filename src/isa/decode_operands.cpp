@@ -199,7 +199,6 @@ bool Decoder::operand(Operand& operand, Field field, DataType type) {
 bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
   const unsigned words = words_of(type);
   const bool wide = out_.encoding == Encoding::vop3 || out_.encoding == Encoding::vop3p;
-  const bool vopc = out_.encoding == Encoding::vopc;
   switch (field) {
     case Field::vdst:
       if (wide) return vgpr(operand, bits(w0_, 0, 8), words);
@@ -277,14 +276,13 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
     default:
       break;
   }
-  (void)vopc;
   return false;
 }
 
 /// Which of a matrix instruction's registers are AGPRs: its dedicated bits where the files are unified, always
 /// destination and accumulator before.
 bool Decoder::matrix_operand(Operand& operand, Field field, DataType type) {
-  const bool accumulator = !tables_.layout.accumulation_bit || bit(w0_, 15);
+  const bool accumulator = !map_.layout.accumulation_bit || bit(w0_, 15);
   unsigned words = words_of(type);
   switch (field) {
     case Field::matrix_dst:
@@ -384,7 +382,7 @@ bool Decoder::flat_operand(Operand& operand, Field field, DataType type) {
       return vgpr(operand, bits(w1_, 8, 8), words_of(type), accumulation_);
     case Field::flat_address:
       if (out_.encoding == Encoding::scratch) {
-        const bool there = tables_.layout.scratch_vaddr_bit ? bit(w0_, 13) : base == no_base;
+        const bool there = map_.layout.scratch_vaddr_bit ? bit(w0_, 13) : base == no_base;
         operand.type = DataType::b32;
         operand.kind = OperandKind::off;
         return !there || vgpr(operand, bits(w1_, 0, 8), 1);

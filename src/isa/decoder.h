@@ -42,14 +42,12 @@ constexpr int source_index(Field field) {
 class Decoder {
  public:
   Decoder(std::span<const uint8_t> bytes, const OpcodeMap& map, Instruction& out)
-      : bytes_(bytes), tables_(map), out_(out) {}
+      : bytes_(bytes), map_(map), out_(out) {}
 
   bool run();
   bool truncated() const { return truncated_; }
 
  private:
-  enum : uint8_t { no_literal = 0, with_literal = 1 };
-
   bool word_at(unsigned offset, uint32_t& word) {
     if (bytes_.size() < offset + 4) {
       truncated_ = true;
@@ -74,7 +72,7 @@ class Decoder {
 
   // Registers and constants.
   bool vgpr(Operand& operand, unsigned index, unsigned words, bool accumulation = false) const {
-    if (index + words > 256 || (tables_.layout.even_tuples && !accumulation && words > 1 && (index & 1) != 0))
+    if (index + words > 256 || (map_.layout.even_tuples && !accumulation && words > 1 && (index & 1) != 0))
       return false;
     operand.kind = accumulation ? OperandKind::agpr : OperandKind::vgpr;
     operand.reg = static_cast<uint16_t>(index);
@@ -99,7 +97,7 @@ class Decoder {
   }
 
   // Encodings.
-  bool sop2();
+  bool scalar_alu();
   bool vop1_or_vopc();
   bool vop2();
   bool vop3();
@@ -132,7 +130,7 @@ class Decoder {
   bool writes(Field field) const;
 
   std::span<const uint8_t> bytes_;
-  const OpcodeMap& tables_;
+  const OpcodeMap& map_;
   Instruction& out_;
   const InstructionRow* row_ = nullptr;
   uint32_t w0_ = 0, w1_ = 0;

@@ -10,7 +10,7 @@
 //             .vop3_at(generation, opcode): in VOP3 only from then on.
 //             A family is gfx6-7, gfx8-9 (with gfx90a, gfx940, gfx950), gfx10, gfx11, gfx12: GFX9 is written here.
 //   feature   target::Feature that a processor must have besides
-//   flags     what else decides how it is decoded, printed or run (`Flag`)
+//   flags     what else decides how it is decoded, printed or run (namespace flag)
 //   operands  in the order of the assembly text, results first: the field of the encoding, and the data type,
 //             from which follow its width, what inline constants mean, and whether it takes neg and abs
 //

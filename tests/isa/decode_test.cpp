@@ -3,11 +3,15 @@
 #include "isa/decode.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
 #include <initializer_list>
+#include <random>
 #include <vector>
 
+#include "isa/print.h"
 #include "isa/table.h"
 
 namespace Atoll::isa {
@@ -69,6 +73,35 @@ TEST(Decode, BytesThatEndInTheMiddleAreAnError) {
     ASSERT_FALSE(result.has_value()) << size;
     EXPECT_EQ(result.error().message, "the bytes end in the middle of an instruction");
   }
+}
+
+TEST(Decode, NothingIsReadBehindTheBytes) {
+  // Sequences of all lengths end at a page that cannot be read.
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  auto* end = static_cast<uint8_t*>(pages) + page;
+  ASSERT_EQ(mprotect(end, page, PROT_NONE), 0);
+  std::mt19937 random(1);
+  unsigned instructions = 0;
+  for (unsigned turn = 0; turn < 200'000; ++turn) {
+    const size_t size = turn % 20;
+    const std::span bytes(end - size, size);
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    // Encodings with more than one word are the interesting ones.
+    if (size >= 4 && turn % 3 == 0) bytes[3] = static_cast<uint8_t>(0xC0 | (random() & 0x3F));
+    if (size >= 4 && turn % 7 == 0) bytes[0] = static_cast<uint8_t>(0xF9 + random() % 7);
+    for (const char* name : {"gfx900", "gfx90a", "gfx950"}) {
+      const target::Processor& processor = *target::find_processor(name);
+      const auto instruction = decode(bytes, processor);
+      if (!instruction) continue;
+      ASSERT_LE(instruction->size, size);
+      EXPECT_FALSE(print(*instruction, processor).empty());
+      ++instructions;
+    }
+  }
+  EXPECT_GT(instructions, 10'000u);
+  munmap(pages, 2 * page);
 }
 
 TEST(Decode, BytesOfNoInstructionAreAnErrorThatNamesTheProcessor) {
