@@ -170,6 +170,7 @@ void conditional_exchange(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   Offsets offsets;
   vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
+  for (uint32_t& offset : offsets.of) offset &= 0xFFF8;
   LaneAddresses addresses;
   const uint64_t inside = lds_addresses(wave, offsets, 8, addresses);
   const Row* data = rows_at(run, m.data_base, m.data);

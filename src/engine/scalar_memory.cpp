@@ -39,14 +39,15 @@ void store(Wave& wave, const MicroOp& op, Run&) {
   std::memcpy(reinterpret_cast<void*>(address), &wave.scalar[m.data], words * 4);
 }
 
-/// s_scratch_load, s_scratch_store: the base is the wave's scratch in memory, the SGPR offset counts in units of 64.
+/// s_scratch_load, s_scratch_store: the base is the wave's scratch in memory. An offset in an SGPR counts in units of
+/// 64 bytes, an immediate in bytes.
 template <unsigned words, bool is_store>
 void scratch(Wave& wave, const MicroOp& op, Run&) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
-  const uint64_t offset =
-      m.bits != 0 ? wave.scalar[m.scalar_offset] * uint64_t{64} : static_cast<uint64_t>(int64_t{m.offset}) * 64;
-  const uint64_t address = (wave.scalar64(m.scalar_base) + offset) & ~uint64_t{3};
+  const uint64_t offset = m.bits != 0 ? wave.scalar[m.scalar_offset] * uint64_t{64} : 0;
+  const uint64_t address =
+      (wave.scalar64(m.scalar_base) + static_cast<uint64_t>(int64_t{m.offset}) + offset) & ~uint64_t{3};
   if constexpr (is_store) {
     std::memcpy(reinterpret_cast<void*>(address), &wave.scalar[m.data], words * 4);
   } else {

@@ -183,6 +183,31 @@ TEST_F(Lds, AppendAndConsumeCountTheActiveLanes) {
   EXPECT_EQ(at<uint32_t>(20), 64u);
 }
 
+TEST(LdsOfVega, OperationsWithTwoPlacesInLds) {
+  WaveRunner runner("gfx900");
+  const auto at = [&](size_t address) {
+    uint32_t value;
+    std::memcpy(&value, runner.lds() + address, sizeof value);
+    return value;
+  };
+  const uint32_t words[] = {5, 7, 0x11, 0x22};
+  std::memcpy(runner.lds(), words, sizeof words);
+  for (uint32_t& lane : runner.v(2)) lane = 0;
+  for (uint32_t& lane : runner.v(4)) lane = 0x80000033;
+  for (uint32_t& lane : runner.v(5)) lane = 0x44;
+  // Offsets of a src2 instruction: 15 bits of a distance in words.
+  ASSERT_EQ(runner.run(R"(
+      s_mov_b64 exec, 1
+      ds_add_src2_u32 v2 offset:1
+      ds_condxchg32_rtn_b64 v[6:7], v2, v[4:5] offset:8)"),
+            WaveState::ended);
+  EXPECT_EQ(at(0), 12u);
+  EXPECT_EQ(at(8), 0x33u);
+  EXPECT_EQ(at(12), 0x22u);
+  EXPECT_EQ(runner.v(6)[0], 0x11u);
+  EXPECT_EQ(runner.v(7)[0], 0x22u);
+}
+
 TEST_F(Lds, PermutationsMoveLanes) {
   for (unsigned lane = 0; lane < 64; ++lane) {
     runner.v(2)[lane] = 4 * ((lane * 5 + 3) % 64);

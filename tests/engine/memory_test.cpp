@@ -384,6 +384,17 @@ TEST(ScalarMemory, LoadsStoresAndOffsets) {
   EXPECT_EQ(read<uint32_t>(memory, 0x180), 0x12345678u);
 }
 
+TEST(ScalarMemory, ScratchOffsetsInRegistersCountInUnitsOf64) {
+  const std::vector<uint8_t> memory = pattern(512);
+  WaveRunner runner("gfx900");
+  runner.set_pair(2, memory.data());
+  runner.s(5) = 3;
+  ASSERT_EQ(runner.run("s_scratch_load_dword s8, s[2:3], s5\ns_scratch_load_dwordx2 s[10:11], s[2:3], 0x14"),
+            WaveState::ended);
+  EXPECT_EQ(runner.s(8), read<uint32_t>(memory, 192));
+  EXPECT_EQ(runner.wave().scalar64(10), read<uint64_t>(memory, 0x14));
+}
+
 TEST(ScalarMemory, BuffersReadZeroPastTheirEnd) {
   const std::vector<uint8_t> memory = pattern(64);
   WaveRunner runner;
