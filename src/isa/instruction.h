@@ -152,15 +152,14 @@ struct Instruction {
 
   // Modifiers, each meaning the same on every encoding that has it.
   bool clamp = false;
-  uint8_t omod = 0;         ///< 0: none, 1: *2, 2: *4, 3: /2
-  bool op_sel_dst = false;  ///< 16-bit result goes to the upper half
-  SdwaSelect dst_sel = SdwaSelect::dword;
+  uint8_t omod = 0;                        ///< 0: none, 1: *2, 2: *4, 3: /2
+  bool op_sel_dst = false;                 ///< 16-bit result goes to the upper half
+  SdwaSelect dst_sel = SdwaSelect::dword;  ///< also the byte that a conversion to 8 bits writes
   SdwaUnused dst_unused = SdwaUnused::pad;
   Dpp dpp{};
-  uint32_t literal =
-      0;               ///< the constant behind the instruction as it stands there (Operand::value: as its type sees it)
-  int32_t offset = 0;  ///< of a memory instruction, bytes, sign-extended; DS: offset (or offset0)
-  uint8_t offset1 = 0;                                      ///< DS with two offsets
+  uint32_t literal = 0;  ///< the constant behind the instruction, as it stands there
+  int32_t offset = 0;    ///< of a memory instruction, bytes, sign-extended; DS: offset (or offset0)
+  uint8_t offset1 = 0;   ///< DS with two offsets
   bool offset_register = false, offset_immediate = false;   ///< SMEM: which of soffset and offset it has
   bool glc = false, slc = false, dlc = false, scc = false;  ///< gfx940 prints sc0, nt, -, sc1 for them
   bool gds = false, lds = false, tfe = false;
@@ -172,7 +171,9 @@ struct Instruction {
   bool unorm = false, da = false, a16 = false, lwe = false, d16 = false;
   uint8_t export_target = 0;
   bool done = false, compressed = false, valid_mask = false;  ///< of an export
-  uint16_t immediate = 0;  ///< SIMM16 of SOPK and SOPP: branch distance, counters, message, hwreg
+  /// SIMM16 of SOPK and SOPP (branch distance in words, counters, message, hardware register), the mode of
+  /// s_set_gpr_idx_on, the truth table of v_bitop3.
+  uint16_t immediate = 0;
 
   const Operand& dst(unsigned i = 0) const { return operands[i]; }
   const Operand& src(unsigned i) const { return operands[destinations + i]; }

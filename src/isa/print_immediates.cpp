@@ -131,8 +131,8 @@ void Printer::message() {
                                                    "",
                                                    "MSG_SYSMSG"};
   constexpr std::array<std::string_view, 4> gs_operations{"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"};
-  constexpr std::array<std::string_view, 5> system_operations{"", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD",
-                                                              "SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"};
+  constexpr std::array<std::string_view, 5> system_operations{"", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "",
+                                                              "SYSMSG_OP_TTRACE_PC"};
   constexpr unsigned gs = 2, gs_done = 3, system = 15;
   const unsigned id = in_.immediate & 15, operation = in_.immediate >> 4 & 7, stream = in_.immediate >> 8 & 3;
   std::string_view operation_name;
@@ -142,7 +142,7 @@ void Printer::message() {
     if (valid) operation_name = gs_operations[operation];
     has_stream = operation != 0;
   } else if (id == system) {
-    valid = operation != 0 && operation < system_operations.size();
+    valid = operation < system_operations.size() && !system_operations[operation].empty();
     if (valid) operation_name = system_operations[operation];
   } else {
     valid = valid && operation == 0;

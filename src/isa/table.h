@@ -193,7 +193,7 @@ struct InstructionRow {
   Opcodes opcodes;
   target::Feature feature = target::Feature::none;
   uint64_t flags = 0;
-  std::array<OperandSpec, max_operands> operands{};
+  std::array<OperandSpec, max_operands> operands{};  ///< up to the first whose field is none
 
   constexpr bool has(uint64_t flag) const { return (flags & flag) != 0; }
 };

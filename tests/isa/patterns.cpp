@@ -196,4 +196,25 @@ std::vector<Bytes> gfx9_patterns(unsigned each, uint64_t seed) {
   return patterns;
 }
 
+std::vector<Bytes> gfx9_immediates() {
+  constexpr std::array<uint32_t, 7> words{0xBF8C0000,   // s_waitcnt
+                                          0xBF900000,   // s_sendmsg
+                                          0xB8830000,   // s_getreg_b32 s3
+                                          0xB9030000,   // s_setreg_b32
+                                          0xBF9D0000,   // s_set_gpr_idx_mode
+                                          0xBF810000,   // s_endpgm
+                                          0xD87A0000};  // ds_swizzle_b32 v1, v2
+  std::vector<Bytes> patterns;
+  for (const uint32_t word : words) {
+    for (uint32_t value = 0; value < 0x10000; value += value < 0x600 ? 1 : 37) {
+      Bytes bytes;
+      for (const uint32_t part : {word | value, 0x01000002u}) {
+        for (unsigned shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<uint8_t>(part >> shift));
+      }
+      patterns.push_back(std::move(bytes));
+    }
+  }
+  return patterns;
+}
+
 }  // namespace Atoll::isa::test

@@ -15,4 +15,8 @@ namespace Atoll::isa::test {
 /// them.
 std::vector<Bytes> gfx9_patterns(unsigned each, uint64_t seed);
 
+/// Instructions whose immediate has names (counters, messages, hardware registers, index modes, lane swizzles) with
+/// many of its values: all small ones, and some of the others.
+std::vector<Bytes> gfx9_immediates();
+
 }  // namespace Atoll::isa::test

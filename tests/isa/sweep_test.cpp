@@ -166,6 +166,15 @@ INSTANTIATE_TEST_SUITE_P(Gfx9, Sweep,
                            return name;
                          });
 
+TEST(NamedImmediates, PrintAsByTheOracle) {
+  for (const char* name : {"gfx900", "gfx90a", "gfx942"}) {
+    Tally tally;
+    compare(gfx9_immediates(), *target::find_processor(name), {}, tally);
+    EXPECT_EQ(tally.different, 0u) << name;
+    EXPECT_EQ(tally.refused, 0u) << name;
+  }
+}
+
 TEST(OracleFaults, EachIsStillThere) {
   for (const Fault& fault : read_faults()) {
     if (fault.answer == "crash") continue;
