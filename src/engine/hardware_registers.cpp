@@ -109,7 +109,7 @@ void set_register(Wave& wave, const MicroOp* op, Run& run) {
   switch (field.id) {
     case mode: {
       wave.mode = changed(wave.mode);
-      wave.float_mode = machine::float_mode_of(wave.mode);
+      wave.float_mode = machine::float_mode_of(wave.mode, wave.float_mode.eight_bit);
       run.call.mode = wave.float_mode;
       if (runs_apart(wave)) return go_apart(wave, op->origin->pc + instruction.size, run);
       break;

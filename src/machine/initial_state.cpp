@@ -42,7 +42,8 @@ void set_common_state(Wave& wave, const Dispatch& dispatch, const WorkGroupStora
   wave.wave_size = static_cast<uint8_t>(dispatch.wave_size);
   wave.scc = false;
   wave.mode = descriptor.mode;
-  wave.float_mode = float_mode_of(descriptor.mode);
+  wave.float_mode = float_mode_of(
+      descriptor.mode, dispatch.gpu->processor().ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
   wave.status = 0;
   wave.trap_status = 0;
   wave.state = WaveState::ready;

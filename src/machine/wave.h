@@ -40,8 +40,9 @@ struct Fault {
 };
 
 /// The floating-point part of a MODE register value (ISA guide, "MODE register": FP_ROUND in bits 3:0, FP_DENORM in
-/// bits 7:4, single precision in the low half of each; DX10_CLAMP bit 8, IEEE bit 9).
-constexpr semantics::FloatMode float_mode_of(uint32_t mode) {
+/// bits 7:4, single precision in the low half of each; DX10_CLAMP bit 8, IEEE bit 9), on a GPU with these 8-bit
+/// formats.
+constexpr semantics::FloatMode float_mode_of(uint32_t mode, semantics::EightBit eight_bit) {
   using semantics::Denormals;
   constexpr Denormals denormals[4] = {Denormals::flush_in_out, Denormals::allow_in, Denormals::allow_out,
                                       Denormals::allow_in_out};
@@ -50,7 +51,8 @@ constexpr semantics::FloatMode float_mode_of(uint32_t mode) {
           .denormals32 = denormals[mode >> 4 & 3],
           .denormals16_64 = denormals[mode >> 6 & 3],
           .dx10_clamp = (mode >> 8 & 1) != 0,
-          .ieee = (mode >> 9 & 1) != 0};
+          .ieee = (mode >> 9 & 1) != 0,
+          .eight_bit = eight_bit};
 }
 
 /// What became of a wave when its engine gave it back.
@@ -75,7 +77,7 @@ struct alignas(64) Wave {
   bool scc;
   uint32_t mode;                    ///< the MODE register
   uint32_t status, trap_status;     ///< STATUS without the bits that live in fields (SCC, EXECZ, VCCZ); TRAPSTS
-  semantics::FloatMode float_mode;  ///< float_mode_of(mode): set both or neither
+  semantics::FloatMode float_mode;  ///< float_mode_of(mode, ...): set both or neither
   WaveState state;
   uint8_t global_sync;    ///< the engine's: whether the wave waits in global wave sync, and for what; 0 at start
   uint32_t index;         ///< in the work-group

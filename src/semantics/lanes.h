@@ -42,13 +42,16 @@ struct Mask {
 /// The wave's floating-point state as the MODE register holds it (ISA guide, "MODE register").
 enum class Round : uint8_t { nearest_even, plus_infinity, minus_infinity, toward_zero };
 enum class Denormals : uint8_t { flush_in_out = 0, allow_in = 1, allow_out = 2, allow_in_out = 3 };
+/// The formats of 8-bit floats that a GPU has: gfx942's own, or those of the Open Compute Project.
+enum class EightBit : uint8_t { fnuz, ocp };
 struct FloatMode {
   Round round32 = Round::nearest_even;
   Round round16_64 = Round::nearest_even;
   Denormals denormals32 = Denormals::allow_in_out;
   Denormals denormals16_64 = Denormals::allow_in_out;
-  bool dx10_clamp = true;  ///< clamp turns NaN into 0
-  bool ieee = true;        ///< min, max and friends quiet signalling NaNs
+  bool dx10_clamp = true;               ///< clamp turns NaN into 0
+  bool ieee = true;                     ///< min, max and friends quiet signalling NaNs
+  EightBit eight_bit = EightBit::fnuz;  ///< the GPU's, no part of MODE
   friend bool operator==(const FloatMode&, const FloatMode&) = default;
 };
 

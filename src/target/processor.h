@@ -89,6 +89,7 @@ struct Processor {
   bool work_group_processors;             ///< WGP_MODE, MEM_ORDERED and FWD_PROGRESS do (GFX10 and later)
   bool ieee_mode, fp16_ovfl_mode;         ///< MODE has IEEE and DX10_CLAMP (until GFX11), FP16_OVFL (from GFX9 on)
   bool has_agprs;                         ///< accumulation registers
+  bool ocp_fp8;                           ///< 8-bit floats are OCP's E4M3 and E5M2, not the FNUZ kind of gfx942
   bool unified_vgprs;                     ///< AGPRs follow VGPRs at ACCUM_OFFSET in one file (gfx90a and later)
   bool packed_work_item_ids;              ///< v0 holds x | y << 10 | z << 20
   bool kernarg_preload;                   ///< the descriptor's KERNARG_PRELOAD fields mean something

@@ -46,6 +46,7 @@ constexpr Processor gfx6{
     .ieee_mode = true,
     .fp16_ovfl_mode = false,
     .has_agprs = false,
+    .ocp_fp8 = false,
     .unified_vgprs = false,
     .packed_work_item_ids = false,
     .kernarg_preload = false,
@@ -122,6 +123,7 @@ constexpr Processor gfx950 = [] {
   p.features = set({Feature::gfx950_insts, Feature::fp8_conversion_insts, Feature::dot12_insts, Feature::dot13_insts},
                    p.features);
   p.lds_bytes = 160 << 10;
+  p.ocp_fp8 = true;
   return p;
 }();
 
@@ -176,6 +178,7 @@ constexpr Processor gfx12 = [] {
   p.shared_vgprs = false;
   p.ieee_mode = false;
   p.features = without(set({Feature::dot11_insts, Feature::fp8_conversion_insts}, p.features), Feature::dot5_insts);
+  p.ocp_fp8 = true;
   p.architected_work_group_ids = true;
   p.scratch_bytes_per_wave = ((1 << 18) - 1) << 8;  // WAVESIZE: 18 bits
   return p;

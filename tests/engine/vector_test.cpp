@@ -327,6 +327,15 @@ TEST(Vector, EightBitFloatsGoWhereOpSelAndSdwaSay) {
   }
 }
 
+TEST(Vector, EightBitFloatsAreThoseOfTheGpu) {
+  for (const char* processor : {"gfx942", "gfx950"}) {
+    WaveRunner runner(processor);
+    // Setting the rounding mode must not make it forget.
+    EXPECT_EQ(runner.run("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0\nv_cvt_f32_fp8 v1, 64\n"), WaveState::ended);
+    EXPECT_EQ(as_float(runner.v(1)[5]), std::string_view(processor) == "gfx942" ? 1.0f : 2.0f);
+  }
+}
+
 TEST(Vector, LanesAndScalarsExchangeValues) {
   WaveRunner runner;
   runner.s(5) = 77;
