@@ -5,12 +5,13 @@
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs every test
 #   make bench      measures against pocl on this host; rewrites the tables of docs/performance.md
+#   make sweep      a long comparison of the disassembler with llvm-mc: every opcode of every GFX9 processor
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
 #   make lint       clang-tidy over src/
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build test demo bench sanitize lint format clean
+.PHONY: build test demo bench sweep sanitize lint format clean
 
 build:
 	scripts/install-dependencies build
@@ -35,6 +36,13 @@ bench:
 	cmake --preset release
 	cmake --build --preset release
 	bench/run
+
+# ATOLL_SWEEP: random byte sequences per opcode value; ATOLL_SEED: which ones.
+sweep:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release --target test_isa
+	ATOLL_SWEEP=$${ATOLL_SWEEP:-60} build/bin/test_isa --gtest_filter='*Sweep*:OracleFaults*'
 
 # HIP programs are not instrumented and so cannot load an instrumented runtime: they stay out here.
 sanitize:
