@@ -56,6 +56,13 @@ const char* flat_scratch_text(FlatScratch kind) {
   return "";
 }
 
+std::vector<int> wave_sizes(const Processor& processor) {
+  std::vector<int> sizes;
+  for (const int size : {32, 64})
+    if ((processor.wave_sizes & size / 32) != 0) sizes.push_back(size);
+  return sizes;
+}
+
 void print_json() {
   auto list = nlohmann::ordered_json::array();
   for (const GpuModel& gpu : every_gpu()) {
@@ -72,7 +79,7 @@ void print_json() {
         {"shader_arrays_per_engine", product.shader_arrays_per_engine},
         {"simds_per_compute_unit", processor.simds_per_cu},
         {"waves_per_simd", processor.waves_per_simd},
-        {"wave_size", 64},
+        {"wave_sizes", wave_sizes(processor)},
         {"clock_mhz", product.clock_mhz},
         {"memory_bytes", product.memory_bytes},
         {"memory_clock_mhz", product.memory_clock_mhz},

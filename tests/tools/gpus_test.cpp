@@ -37,6 +37,7 @@ TEST(GpusCommand, JsonHasTheirProperties) {
     EXPECT_EQ(gpu["compute_units"], 120);
     EXPECT_EQ(gpu["memory_bytes"], 32ull << 30);
     EXPECT_EQ(gpu["lds_bytes"], 65536);
+    EXPECT_EQ(gpu["wave_sizes"], nlohmann::json::array({64}));
     EXPECT_EQ(gpu["accumulation_registers"], true);
     return;
   }
