@@ -216,7 +216,8 @@ __global__ void generic(const int* global, int* out) {
   __syncthreads();
   int local[16];
   for (int k = 0; k < 16; ++k) local[k] = i * k;
-  // gridDim.x - 1 is 0, which the compiler does not know: a constant address here makes clang 15 lay `shared` out twice.
+  // gridDim.x - 1 is 0, which the compiler does not know: a constant address here makes clang 15 lay `shared` out
+  // twice.
   const int* choices[3] = {global, &shared[gridDim.x - 1], local};
   out[i] = sum_of(choices[i % 3], 16);
 }
