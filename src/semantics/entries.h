@@ -13,6 +13,7 @@
 namespace Atoll::semantics {
 
 std::span<const VectorEntry> float_arithmetic_entries();
+std::span<const VectorEntry> float_brain_entries();
 std::span<const VectorEntry> float_compare_entries();
 std::span<const VectorEntry> float_convert_entries();
 std::span<const VectorEntry> float_cube_entries();

@@ -15,8 +15,23 @@ LANES(v_dot2_f32_f16, F32, (Pair<F16> a, Pair<F16> b, F32 c)) {
 }
 LANES(v_dot2c_f32_f16, F32, (Pair<F16> a, Pair<F16> b, Old<F32> c)) { return v_dot2_f32_f16(a, b, c.value); }
 
+// gfx950's dot products of bfloat16 pairs, whose products are exact in single precision, too. v_dot2 adds the addend
+// last, v_dot2c first (the vendor's pseudo-code).
+[[gnu::always_inline]] inline F32 brain(U16 a) { return flush(bits<F32>(convert<U32>(a) << 16)); }
+LANES(v_dot2_f32_bf16, F32, (Pair<U16> a, Pair<U16> b, F32 c)) {
+  return flush(add(fma(brain(a.hi), brain(b.hi), mul(brain(a.lo), brain(b.lo))), flush(c)));
+}
+LANES(v_dot2c_f32_bf16, F32, (Pair<U16> a, Pair<U16> b, Old<F32> c)) {
+  return flush(fma(brain(a.hi), brain(b.hi), fma(brain(a.lo), brain(b.lo), flush(c.value))));
+}
+
 std::span<const VectorEntry> float_dot_entries() {
-  static constexpr VectorEntry entries[] = {MODELESS_ENTRY(v_dot2_f32_f16), MODELESS_ENTRY(v_dot2c_f32_f16)};
+  static constexpr VectorEntry entries[] = {
+      MODELESS_ENTRY(v_dot2_f32_f16),
+      MODELESS_ENTRY(v_dot2c_f32_f16),
+      MODELESS_ENTRY(v_dot2_f32_bf16),
+      MODELESS_ENTRY(v_dot2c_f32_bf16),
+  };
   return entries;
 }
 

@@ -147,6 +147,17 @@ void modify_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
   }
 }
 
+/// The same for pairs of bfloat16, which are the upper halves of singles.
+void modify_brain_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
+  using A = row::Access<U32>;
+  for (unsigned chunk = 0; chunk < wave_lanes / chunk_lanes; ++chunk) {
+    const U32 word = A::load(rows, chunk);
+    const F32 low = scaled_and_clamped(bits<F32>(word << 16), scale, clamp, dx10_clamp);
+    const F32 high = scaled_and_clamped(bits<F32>(word & 0xFFFF0000u), scale, clamp, dx10_clamp);
+    A::store(rows, chunk, bits<U32>(low) >> 16 | (bits<U32>(high) & 0xFFFF0000u), 0xFFFF);
+  }
+}
+
 }  // namespace
 
 bool has_source_modifiers(const isa::Operand& operand) {
@@ -223,6 +234,9 @@ void apply_result_modifiers(Row* result, DataType type, uint8_t omod, bool clamp
       break;
     case DataType::v2f16:
       modify_rows<Pair<F16>>(result, scale, clamp, mode.dx10_clamp);
+      break;
+    case DataType::v2bf16:
+      modify_brain_rows(result, scale, clamp, mode.dx10_clamp);
       break;
     case DataType::f32:
       modify_rows<F32>(result, scale, clamp, mode.dx10_clamp);

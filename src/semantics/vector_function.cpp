@@ -16,6 +16,7 @@ Table join() {
   Table table{};
   const std::initializer_list<std::span<const VectorEntry>> lists = {
       float_arithmetic_entries(),
+      float_brain_entries(),
       float_compare_entries(),
       float_convert_entries(),
       float_cube_entries(),

@@ -193,6 +193,9 @@ TEST(ResultModifiers, ClampKnowsEveryFloatingType) {
   Rows halves = filled(0x3800C000);  // 0.5, -2
   apply_result_modifiers(halves.rows, DataType::v2f16, 0, true, {});
   EXPECT_EQ(halves.rows[0][5], 0x38000000u);
+  Rows brains = filled(0x3F00C000);  // 0.5, -2
+  apply_result_modifiers(brains.rows, DataType::v2bf16, 0, true, {});
+  EXPECT_EQ(brains.rows[0][5], 0x3F000000u);
   Rows singles = filled(word(0.5f) | uint64_t{word(9.0f)} << 32);
   apply_result_modifiers(singles.rows, DataType::v2f32, 0, true, {});
   EXPECT_EQ(as_float(singles.rows[0][5]), 0.5f);

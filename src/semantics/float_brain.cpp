@@ -1,0 +1,98 @@
+// semantics: what gfx950 adds: conversions to bfloat16 and half precision, with rounding of their own, and the minimum
+// and maximum of IEEE 754-2019.
+//
+// A bfloat16 is the upper half of a single. These conversions round to nearest even, or stochastically, whatever the
+// mode says about rounding; about denormals it is heeded.
+#include "semantics/entries.h"
+#include "semantics/float_lanes.h"
+
+namespace Atoll::semantics {
+
+using F16x2 = Pair<F16>;
+using U16x2 = Pair<U16>;
+
+[[gnu::always_inline]] inline bool keeps(Denormals denormals, Denormals which) {
+  return (static_cast<uint8_t>(denormals) & static_cast<uint8_t>(which)) != 0;
+}
+[[gnu::always_inline]] inline F32 source(F32 a, FloatMode mode) {
+  return keeps(mode.denormals32, Denormals::allow_in) ? a : flush(a);
+}
+[[gnu::always_inline]] inline F16 result(F16 a, FloatMode mode) {
+  return keeps(mode.denormals16_64, Denormals::allow_out) ? a : flush(a);
+}
+
+[[gnu::always_inline]] inline U16 upper_half(F32 a) { return convert<U16>(bits<U32>(a) >> 16); }
+/// The nearest bfloat16, ties to even. Rounding up carries into the exponent, and past the largest number to infinity.
+[[gnu::always_inline]] inline U16 to_brain(F32 a) {
+  const U32 word = bits<U32>(a);
+  const U32 rounded = word + 0x7FFF + (word >> 16 & 1);
+  return upper_half(select(a == a, bits<F32>(rounded), quiet(a)));
+}
+/// `a` with random bits below the last bit that will stay: cut off there, it goes up as often as it is near.
+[[gnu::always_inline]] inline F32 noisy(F32 a, U32 noise) {
+  const F32 sum = bits<F32>(bits<U32>(a) + noise);
+  return select(magnitude(a) < infinity<F32>(), sum, select(a == a, a, quiet(a)));
+}
+/// To half precision toward zero of a number in the range of halves; larger ones go to infinity.
+[[gnu::always_inline]] inline F16 cut_to_half(F32 a) {
+  const F32 normal = bits<F32>(bits<U32>(a) & ~U32(0x1FFF));
+  const F32 denormal = __builtin_elementwise_trunc(a * 0x1p24f) * 0x1p-24f;
+  return narrow(select(magnitude(a) < 0x1p-14f, denormal, select(a == a, normal, a)));
+}
+
+LANES(v_cvt_f32_bf16, F32, (U16 a)) { return bits<F32>(convert<U32>(a) << 16); }
+LANES(v_cvt_pk_bf16_f32, U16x2, (F32 a, F32 b, FloatMode mode)) {
+  return {to_brain(source(a, mode)), to_brain(source(b, mode))};
+}
+LANES(v_cvt_pk_f16_f32, F16x2, (F32 a, F32 b, FloatMode mode)) {
+  return {result(narrow(source(a, mode)), mode), result(narrow(source(b, mode)), mode)};
+}
+// To the low half; op_sel moves the result to the upper one.
+LANES(v_cvt_sr_bf16_f32, U32, (F32 a, U32 noise, Old<U32> d, FloatMode mode)) {
+  return (d.value & 0xFFFF0000u) | bits<U32>(noisy(source(a, mode), noise >> 16)) >> 16;
+}
+LANES(v_cvt_sr_f16_f32, U32, (F32 a, U32 noise, Old<U32> d, FloatMode mode)) {
+  const F16 half = result(cut_to_half(noisy(source(a, mode), noise >> 19)), mode);
+  return (d.value & 0xFFFF0000u) | convert<U32>(bits<U16>(half));
+}
+
+// A NaN is the result wherever there is one; -0 is less than +0.
+[[gnu::always_inline]] inline F32 least(F32 a, F32 b) {
+  const F32 equal = bits<F32>(bits<U32>(a) | bits<U32>(b));
+  return with_nan(select(a < b, a, select(a > b, b, select(a == b, equal, a + b))), a, b);
+}
+[[gnu::always_inline]] inline F32 greatest(F32 a, F32 b) {
+  const F32 equal = bits<F32>(bits<U32>(a) & bits<U32>(b));
+  return with_nan(select(a > b, a, select(a < b, b, select(a == b, equal, a + b))), a, b);
+}
+[[gnu::always_inline]] inline F16 least(F16 a, F16 b, F16 c) {
+  return narrow(least(least(widen(a), widen(b)), widen(c)));
+}
+[[gnu::always_inline]] inline F16 greatest(F16 a, F16 b, F16 c) {
+  return narrow(greatest(greatest(widen(a), widen(b)), widen(c)));
+}
+LANES(v_minimum3_f32, F32, (F32 a, F32 b, F32 c)) { return least(least(a, b), c); }
+LANES(v_maximum3_f32, F32, (F32 a, F32 b, F32 c)) { return greatest(greatest(a, b), c); }
+LANES(v_pk_minimum3_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) {
+  return {least(a.lo, b.lo, c.lo), least(a.hi, b.hi, c.hi)};
+}
+LANES(v_pk_maximum3_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) {
+  return {greatest(a.lo, b.lo, c.lo), greatest(a.hi, b.hi, c.hi)};
+}
+
+std::span<const VectorEntry> float_brain_entries() {
+  static constexpr VectorEntry entries[] = {
+      MODELESS_ENTRY(v_cvt_f32_bf16),
+      MODELESS_ENTRY(v_cvt_pk_bf16_f32),
+      MODELESS_ENTRY(v_cvt_pk_f16_f32),
+      MODELESS_ENTRY(v_cvt_sr_bf16_f32),
+      MODELESS_ENTRY(v_cvt_sr_f16_f32),
+      ENTRY(v_minimum3_f32),
+      ENTRY(v_maximum3_f32),
+      ENTRY(v_pk_minimum3_f16),
+      ENTRY(v_pk_maximum3_f16),
+  };
+  return entries;
+}
+
+}  // namespace Atoll::semantics
