@@ -299,7 +299,11 @@ bool Decoder::vop3p() {
 
 support::Result<Instruction> decode(std::span<const uint8_t> bytes, const target::Processor& processor) {
   support::Result<Instruction> result;
-  Decoder decoder(bytes, opcode_map_of(processor), *result);
+  const OpcodeMap& map = opcode_map_of(processor);
+  if (map.empty) {
+    return support::fail(support::ErrorKind::unsupported, "the instructions of {} are not implemented", processor.name);
+  }
+  Decoder decoder(bytes, map, *result);
   if (decoder.run()) return result;
   if (decoder.truncated()) {
     return support::fail(support::ErrorKind::illegal_instruction, "the bytes end in the middle of an instruction");

@@ -11,7 +11,7 @@
 namespace Atoll::isa {
 
 /// Decodes the instruction at the start of `bytes` for `processor`. The error says that no instruction has these
-/// bytes, or that they end in the middle of one.
+/// bytes, that they end in the middle of one, or that the processor's generation is not implemented.
 support::Result<Instruction> decode(std::span<const uint8_t> bytes, const target::Processor& processor);
 
 }  // namespace Atoll::isa

@@ -29,6 +29,7 @@ OpcodeMap::OpcodeMap(const target::Processor& processor) : layout(processor) {
     const InstructionRow& row = isa::row(opcode);
     const Opcodes::Change now = row.opcodes.on(processor.generation);
     if (now.opcode == Opcodes::none || !processor.has(row.feature)) continue;
+    empty = false;
     if (now.vop3_only) {
       vop3[now.opcode] = opcode;
     } else {
@@ -122,18 +123,20 @@ void OpcodeMap::place(Opcode opcode, const InstructionRow& row, unsigned value) 
       break;
   }
 }
-/// The tables of a processor of target::processors(), made when it is first asked for.
+
 const OpcodeMap& opcode_map_of(const target::Processor& processor) {
   static std::array<std::atomic<const OpcodeMap*>, 128> made{};
   const auto all = target::processors();
   const target::Processor* known = &processor;
-  if (known < all.data() || known >= all.data() + all.size()) known = target::find_processor(processor.name);
-  auto& slot = made[static_cast<size_t>(known == nullptr ? 0 : known - all.data()) % made.size()];
-  const OpcodeMap* tables = slot.load(std::memory_order_acquire);
-  if (tables == nullptr) {
+  if (known < all.data() || known >= all.data() + all.size()) known = target::find_processor(processor.name);  // a copy
+  auto& slot = made[static_cast<size_t>(known - all.data()) % made.size()];
+  const OpcodeMap* map = slot.load(std::memory_order_acquire);
+  if (map == nullptr) {
+    // Threads may make it at the same time; the first one's stays.
     auto fresh = std::make_unique<const OpcodeMap>(processor);
-    if (slot.compare_exchange_strong(tables, fresh.get(), std::memory_order_acq_rel)) tables = fresh.release();
+    if (slot.compare_exchange_strong(map, fresh.get(), std::memory_order_acq_rel)) map = fresh.release();
   }
-  return *tables;
+  return *map;
 }
+
 }  // namespace Atoll::isa

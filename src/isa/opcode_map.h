@@ -35,6 +35,7 @@ struct OpcodeMap {
   using Map = std::array<Opcode, size>;
 
   Layout layout;
+  bool empty = true;  ///< no row is for the processor's generation
   Map<0x80> sop2{}, sopc{}, sopp{}, flat{}, global{}, scratch{}, mubuf{}, mimg{}, vop3p{}, scaled{};
   Map<0x20> sopk{};
   Map<0x100> sop1{}, smem{}, vop1{}, vopc{}, ds{};

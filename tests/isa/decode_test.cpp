@@ -112,6 +112,14 @@ TEST(Decode, BytesOfNoInstructionAreAnErrorThatNamesTheProcessor) {
   EXPECT_NE(result.error().message.find("gfx90a"), std::string::npos);
 }
 
+TEST(Decode, AGenerationWithoutRowsIsSaidToBeMissing) {
+  const std::array<uint8_t, 4> bytes{0x00, 0x00, 0x80, 0xBF};
+  const auto result = decode(bytes, *target::find_processor("gfx1030"));
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().kind, support::ErrorKind::unsupported);
+  EXPECT_EQ(result.error().message, "the instructions of gfx1030 are not implemented");
+}
+
 TEST(Decode, AnInstructionOfAnotherProcessorIsRefused) {  // v_mfma_f32_32x32x1f32 exists from gfx908 on
   const std::array<uint8_t, 8> bytes{0x00, 0x91, 0xC0, 0xD3, 0x01, 0x05, 0x82, 0x74};
   EXPECT_FALSE(decode(bytes, *target::find_processor("gfx906")).has_value());
