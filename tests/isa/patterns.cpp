@@ -136,18 +136,20 @@ class Shaper {
     if (turn % 4 == 2) w1_ = (w1_ | 1u << 17) & ~(0xFEu | 0xFEu << 18);
     if (turn % 2 == 0) w1_ &= 0x07FFFFFF;    // no neg, omod
     if (turn % 3 == 0) w0_ &= ~0x0000FF00u;  // no abs, op_sel, clamp
-    // Code 255, a literal, crashes the oracle; so does what is no register as a matrix source.
+    if (packed && is_matrix(opcode & 0x7F)) {
+      // Other matrix sources than vector registers crash the oracle, and so do accumulators that are scalar registers.
+      w1_ |= 1u << 8 | 1u << 17;
+      if ((w1_ >> 26 & 1) == 0) w1_ |= 0x80u << 18;
+    }
+    // So does code 255, a literal.
     for (const unsigned shift : {0u, 9u, 18u}) {
       if ((w1_ >> shift & 0x1FF) == 0xFF) w1_ ^= 1u << shift;
     }
     if ((w0_ & 0xFF) == 0xFF) w0_ &= ~0x80u;
-    const bool matrix = packed && (opcode & 0x7F) >= 0x2D && !((opcode & 0x7F) >= 0x30 && (opcode & 0x7F) < 0x34);
-    if (matrix) w1_ |= 1u << 8 | 1u << 17;
-    if (matrix && (w1_ >> 26 & 1) == 0) w1_ |= 0x80u << 18;  // the accumulator: a register or a constant
-    for (const unsigned shift : {18u}) {
-      if ((w1_ >> shift & 0x1FF) == 0xFF) w1_ ^= 1u << shift;
-    }
   }
+
+  /// Whether that opcode of VOP3P is among the matrix instructions; v_pk_fma_f32 and the like are between them.
+  static bool is_matrix(uint32_t opcode) { return opcode >= 0x2D && !(opcode >= 0x30 && opcode < 0x34); }
 
   void ds(unsigned turn) {
     // Fields that an instruction does not use must be zero.
