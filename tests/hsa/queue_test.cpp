@@ -51,15 +51,18 @@ class HsaQueue : public HsaTest {
                                  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
                                  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
   }
-  /// Writes a packet as the specification says: the body first, then the header, then the doorbell.
+  /// Writes a packet as the specification says: the body first, then its first word with the header, then the doorbell.
   template <typename Packet>
-  void submit(Packet packet) {
+  void submit(const Packet& packet) {
+    static_assert(sizeof packet == 64);
     const uint64_t index = hsa_queue_add_write_index_scacq_screl(queue, 1);
     while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size) std::this_thread::yield();
-    auto* slot = static_cast<Packet*>(queue->base_address) + index % queue->size;
-    const uint16_t header = std::exchange(packet.header, static_cast<uint16_t>(HSA_PACKET_TYPE_INVALID));
-    std::memcpy(slot, &packet, sizeof packet);
-    __atomic_store_n(&slot->header, header, __ATOMIC_RELEASE);
+    char* slot = static_cast<char*>(queue->base_address) + index % queue->size * sizeof packet;
+    const char* bytes = reinterpret_cast<const char*>(&packet);
+    uint32_t first = 0;
+    std::memcpy(&first, bytes, sizeof first);
+    std::memcpy(slot + sizeof first, bytes + sizeof first, sizeof packet - sizeof first);
+    __atomic_store_n(reinterpret_cast<uint32_t*>(slot), first, __ATOMIC_RELEASE);
     hsa_signal_store_screlease(queue->doorbell_signal, static_cast<int64_t>(index));
   }
   hsa_kernel_dispatch_packet_t dispatch(const char* kernel, uint32_t grid, uint16_t group, hsa_signal_t done) {
@@ -159,10 +162,7 @@ TEST_F(HsaQueue, ABarrierValuePacketComparesUnderItsMask) {
   packet.value = 7;
   packet.cond = HSA_SIGNAL_CONDITION_EQ;
   packet.completion_signal = done;
-  const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
-  auto* slot = static_cast<hsa_amd_barrier_value_packet_t*>(queue->base_address) + index % queue->size;
-  *slot = packet;
-  hsa_signal_store_relaxed(queue->doorbell_signal, static_cast<int64_t>(index));
+  submit(packet);
   EXPECT_EQ(hsa_signal_wait_relaxed(done, HSA_SIGNAL_CONDITION_EQ, 0, 1'000'000, HSA_WAIT_STATE_BLOCKED), 1);
   hsa_signal_store_relaxed(awaited, 0x77);
   await_zero(done);
