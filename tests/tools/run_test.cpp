@@ -87,6 +87,19 @@ TEST_F(RunCommand, TheRuntimesDirectoryComesFirst) {
             fmt::format("{}/lib:/opt/x\n", std::filesystem::canonical(directory.path()).string()));
 }
 
+TEST_F(RunCommand, AnInstallationHasItsRuntimeInADirectoryOfItsOwn) {
+  const std::string prefix = directory / "prefix";
+  const auto installed = test::run_command(
+      fmt::format("{} --install {} --component runtime --prefix {} 2>&1", ATOLL_CMAKE, ATOLL_BUILD, prefix));
+  ASSERT_EQ(installed.exit_code, 0) << installed.output;
+  const std::string runtime = fmt::format("{}/{}/atoll", std::filesystem::canonical(prefix).string(), ATOLL_LIBDIR);
+  EXPECT_TRUE(std::filesystem::exists(runtime + "/libhsa-runtime64.so.1"));
+  EXPECT_EQ(
+      test::run_command(fmt::format("unset LD_LIBRARY_PATH; {}/bin/atoll run -- sh -c 'echo $LD_LIBRARY_PATH'", prefix))
+          .output,
+      runtime + "\n");
+}
+
 TEST_F(RunCommand, ChoosesAGpuForTheProgramsOwnCode) {
   EXPECT_EQ(run("-- " + program("one", {"gfx906"})).output, "mi50:sramecc+:xnack-\n");
   EXPECT_EQ(run("-- " + program("several", {"gfx900", "gfx908:xnack+", "gfx90a:xnack-"})).output,
