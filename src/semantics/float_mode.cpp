@@ -94,7 +94,7 @@ void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use) {
   const Round round = is_single(rounded) ? mode.round32 : mode.round16_64;
   // The arithmetic is behind a call through a pointer, which the compiler cannot move it across.
   const unsigned control = _mm_getcsr();
-  _mm_setcsr((control & ~static_cast<unsigned>(_MM_ROUND_MASK)) | rounding_control(round));
+  _mm_setcsr((control & ~_MM_ROUND_MASK) | rounding_control(round));
   plain(inner);
   _mm_setcsr(control);
 

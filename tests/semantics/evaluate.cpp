@@ -52,6 +52,7 @@ Evaluation evaluate(isa::Opcode opcode, const std::vector<Values>& sources, cons
 
 uint64_t evaluate_one(isa::Opcode opcode, const std::vector<uint64_t>& sources, const Conditions& conditions) {
   std::vector<Values> lists;
+  lists.reserve(sources.size());
   for (const uint64_t source : sources) lists.push_back({source});
   const Evaluation result = evaluate(opcode, lists, conditions);
   return result.dst.empty() ? ~uint64_t{0} : result.dst[0];
