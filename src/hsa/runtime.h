@@ -9,15 +9,9 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
-#include <array>
 #include <cstdint>
-#include <list>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "hsa/agent.h"

@@ -3,7 +3,10 @@
 #include "hsa/signal.h"
 
 #include <cstddef>
+#include <deque>
 #include <memory>
+#include <new>
+#include <set>
 #include <vector>
 
 #include "hsa/runtime.h"

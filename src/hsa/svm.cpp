@@ -63,7 +63,7 @@ Range pages_of(const void* pointer, size_t size) {
   return {address / page * page, (address + size + page - 1) / page * page};
 }
 
-/// The attribute's field where it is a plain value, or null.
+/// Changes one attribute, or says what is wrong with it or with its value.
 hsa_status_t set_one(SvmAttributes& attributes, uint64_t attribute, uint64_t value) {
   switch (attribute) {
     case HSA_AMD_SVM_ATTRIB_GLOBAL_FLAG:
