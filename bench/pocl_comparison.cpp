@@ -157,7 +157,9 @@ class Pocl {
       char version[200] = {};
       clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof version - 1, version, nullptr);
       clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units_, &units_, nullptr);
-      version_ = version;
+      char device_name[200] = {};
+      clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof device_name - 1, device_name, nullptr);
+      version_ = std::string(version) + " (" + device_name + ")";
     }
     if (device == nullptr) die("there is no pocl (package pocl-opencl-icd)");
     cl_int status = 0;
