@@ -15,9 +15,9 @@ class Interpreter final : public machine::Engine {
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
     static thread_local Run run;
-    run.base[static_cast<unsigned>(RowBase::vgpr)] = reinterpret_cast<uint8_t*>(wave.vgpr);
-    run.base[static_cast<unsigned>(RowBase::agpr)] = reinterpret_cast<uint8_t*>(wave.agpr);
-    run.base[static_cast<unsigned>(RowBase::temporary)] = reinterpret_cast<uint8_t*>(run.temporary);
+    run.base[static_cast<unsigned>(RowBase::vgpr)] = reinterpret_cast<uintptr_t>(wave.vgpr);
+    run.base[static_cast<unsigned>(RowBase::agpr)] = reinterpret_cast<uintptr_t>(wave.agpr);
+    run.base[static_cast<unsigned>(RowBase::temporary)] = reinterpret_cast<uintptr_t>(run.temporary);
     run.call.mode = wave.float_mode;
     run.call.clamp = false;
     run.instructions = 0;

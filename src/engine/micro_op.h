@@ -116,10 +116,10 @@ class GlobalWaveSync;
 struct alignas(64) Run {
   Row temporary[40];             ///< broadcast scalars and modified sources
   semantics::VectorCall call{};  ///< kept from one instruction to the next; `mode` follows Wave::float_mode
-  uint8_t* base[static_cast<unsigned>(RowBase::count)]{};
-  uint64_t instructions = 0;  ///< executed in this run
-  uint64_t limit = 0;         ///< at which a branch gives the wave back
-  bool resume = false;        ///< the chain ended only to go on in another way (register_index.h)
+  uintptr_t base[static_cast<unsigned>(RowBase::count)]{};  ///< addresses; 0 for RowBase::absolute
+  uint64_t instructions = 0;                                ///< executed in this run
+  uint64_t limit = 0;                                       ///< at which a branch gives the wave back
+  bool resume = false;  ///< the chain ended only to go on in another way (register_index.h)
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
 };
