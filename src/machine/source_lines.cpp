@@ -32,6 +32,7 @@ bool read_at(Bytes bytes, uint64_t offset, T& value) {
 
 std::string_view text_at(Bytes bytes, uint64_t offset) {
   const Bytes rest = part(bytes, offset, bytes.size());
+  if (rest.empty()) return {};
   const auto* start = reinterpret_cast<const char*>(rest.data());
   return {start, strnlen(start, rest.size())};
 }
