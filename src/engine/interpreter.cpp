@@ -14,16 +14,7 @@ class Interpreter final : public machine::Engine {
   explicit Interpreter(const target::Processor& processor) : code_(processor) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
-    static thread_local Run run;
-    run.base[static_cast<unsigned>(RowBase::vgpr)] = reinterpret_cast<uintptr_t>(wave.vgpr);
-    run.base[static_cast<unsigned>(RowBase::agpr)] = reinterpret_cast<uintptr_t>(wave.agpr);
-    run.base[static_cast<unsigned>(RowBase::temporary)] = reinterpret_cast<uintptr_t>(run.temporary);
-    run.call.mode = wave.float_mode;
-    run.call.clamp = false;
-    run.instructions = 0;
-    run.limit = budget;
-    run.code = &code_;
-    run.sync = &sync_;
+    Run& run = begin_run(wave, budget, code_, sync_);
     do {
       run.resume = false;
       if (runs_apart(wave)) {
@@ -45,6 +36,20 @@ class Interpreter final : public machine::Engine {
 };
 
 }  // namespace
+
+Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync) {
+  static thread_local Run run;
+  run.base[static_cast<unsigned>(RowBase::vgpr)] = reinterpret_cast<uintptr_t>(wave.vgpr);
+  run.base[static_cast<unsigned>(RowBase::agpr)] = reinterpret_cast<uintptr_t>(wave.agpr);
+  run.base[static_cast<unsigned>(RowBase::temporary)] = reinterpret_cast<uintptr_t>(run.temporary);
+  run.call.mode = wave.float_mode;
+  run.call.clamp = false;
+  run.instructions = 0;
+  run.limit = budget;
+  run.code = &code;
+  run.sync = &sync;
+  return run;
+}
 
 std::unique_ptr<machine::Engine> make_interpreter(const target::Processor& processor) {
   return std::make_unique<Interpreter>(processor);

@@ -119,10 +119,14 @@ struct alignas(64) Run {
   uintptr_t base[static_cast<unsigned>(RowBase::count)]{};  ///< addresses; 0 for RowBase::absolute
   uint64_t instructions = 0;                                ///< executed in this run
   uint64_t limit = 0;                                       ///< at which a branch gives the wave back
-  bool resume = false;  ///< the chain ended only to go on in another way (register_index.h)
+  bool resume = false;   ///< the chain ended only to go on in another way (register_index.h)
+  bool stepped = false;  ///< a single step has been carried out (compiled/single_step.h)
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
 };
+
+/// The calling thread's Run, made ready for `wave` and `budget` instructions.
+Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync);
 
 /// Gives the wave back in `state`, to go on at `pc`: the handler returns after it.
 inline void stop(Wave& wave, machine::WaveState state, uint64_t pc) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/engines.h"
 #include "object/bundle.h"
 #include "support/mapped_file.h"
 
@@ -57,6 +58,9 @@ support::Result<Configuration> read_configuration() {
     configuration.timeout =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(std::min(*seconds, 1e9)));
   }
+  auto make_engine = engine::find_engine(variable("ATOLL_ENGINE").value_or(""));
+  if (!make_engine) return support::within("ATOLL_ENGINE", make_engine.error());
+  configuration.make_engine = std::move(*make_engine);
   if (const auto text = variable("ATOLL_THREADS")) {
     const auto threads = number<unsigned>("ATOLL_THREADS", *text);
     if (!threads) return std::unexpected(threads.error());

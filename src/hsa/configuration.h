@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "machine/gpu.h"
 #include "support/error.h"
 #include "target/product.h"
 
@@ -10,9 +11,10 @@ namespace Atoll::hsa {
 
 struct Configuration {
   target::GpuModel model;
-  bool statistics = false;              ///< ATOLL_STATS=1: a table of kernels at the end
-  std::chrono::nanoseconds timeout{0};  ///< ATOLL_TIMEOUT, in seconds, of one kernel
-  unsigned threads = 0;                 ///< ATOLL_THREADS
+  bool statistics = false;               ///< ATOLL_STATS=1: a table of kernels at the end
+  std::chrono::nanoseconds timeout{0};   ///< ATOLL_TIMEOUT, in seconds, of one kernel
+  unsigned threads = 0;                  ///< ATOLL_THREADS
+  machine::Gpu::MakeEngine make_engine;  ///< ATOLL_ENGINE, a name of engine/engines.h
 };
 
 /// Reads the environment. Without ATOLL_GPU, a GPU is chosen that runs code embedded in the program.

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/interpreter.h"
+#include "engine/engines.h"
 #include "hsa/status.h"
 
 namespace Atoll::hsa {
@@ -108,7 +108,7 @@ hsa_status_t Runtime::acquire() {
     machine::GpuOptions options;
     options.threads = configuration->threads;
     options.kernel_timeout = configuration->timeout;
-    auto gpu = machine::Gpu::create(configuration->model, engine::make_interpreter, std::move(options));
+    auto gpu = machine::Gpu::create(configuration->model, configuration->make_engine, std::move(options));
     if (!gpu) return refuse(gpu.error(), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
     print_statistics = configuration->statistics;
     current.store(new Runtime(*configuration, std::move(*gpu)), std::memory_order_release);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "atoll/atoll.h"
-#include "engine/interpreter.h"
+#include "engine/engines.h"
 #include "library/kernel_arguments.h"
 #include "machine/gpu.h"
 #include "object/bundle.h"
@@ -83,7 +83,9 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
   machine_options.threads = options.threads;
   machine_options.kernel_timeout =
       std::chrono::nanoseconds(static_cast<int64_t>(std::clamp(options.timeout_seconds, 0.0, 1e9) * 1e9));
-  auto machine = machine::Gpu::create(*model, engine::make_interpreter, std::move(machine_options));
+  const auto make_engine = engine::find_engine(options.engine);
+  if (!make_engine) return failure(make_engine.error());
+  auto machine = machine::Gpu::create(*model, *make_engine, std::move(machine_options));
   if (!machine) return failure(machine.error());
   Gpu gpu;
   gpu.state_ = std::make_shared<State>(State{std::move(*machine)});

@@ -24,8 +24,9 @@ struct VectorCall {
   uint64_t mask_out;  ///< result: compare result or carry-out; inactive lanes are 0
   uint64_t mask2_in;  ///< second Mask source where there are two
   FloatMode mode;
-  bool mode_applied;  ///< set within run_in_mode() (float_mode.h): the function finds the mode dealt with
-  bool clamp;         ///< the clamp bit, for functions that saturate an integer result themselves
+  bool mode_applied;    ///< set within run_in_mode() (float_mode.h): the function finds the mode dealt with
+  bool clamp;           ///< the clamp bit, for functions that saturate an integer result themselves
+  uint32_t first_lane;  ///< of a chunk that is called alone (row.h, run_alone); 0 otherwise
 };
 using VectorFunction = void (*)(VectorCall&);
 

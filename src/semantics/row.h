@@ -228,7 +228,8 @@ template <typename Parameters, unsigned Index>
   } else if constexpr (is_clamp<T>) {
     return Clamp{call.clamp};
   } else if constexpr (is_lane_index<T>) {
-    return LaneIndex{U32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + chunk * chunk_lanes};
+    return LaneIndex{U32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} +
+                     (call.first_lane + chunk * chunk_lanes)};
   } else if constexpr (is_mask<T>) {
     const uint64_t mask = masks_before<Parameters, Index>() == 0 ? call.mask_in : call.mask2_in;
     return Mask{static_cast<uint16_t>(mask >> (chunk * chunk_lanes))};
@@ -317,6 +318,17 @@ void run(VectorCall& call) {
   }
 }
 
+/// One chunk alone, every lane of it active: the first 16 lanes of each row hold it, as the low 16 bits of the masks
+/// do. This is what the compiled engine inlines: it keeps the rows in host registers, and EXEC is its business.
+template <auto Chunk>
+void run_alone(VectorCall& call) {
+  using S = Signature<decltype(Chunk)>;
+  call.mask_out = 0;
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    keep(call, 0, 0xFFFF, Chunk(argument<typename S::Parameters, I>(call, 0)...));
+  }(std::make_index_sequence<S::count>());
+}
+
 template <typename T>
 struct ResultShape {
   static constexpr uint8_t words = Access<T>::words;
@@ -356,7 +368,11 @@ constexpr VectorShape row_function() {
   using S = row::Signature<decltype(Chunk)>;
   using Parameters = typename S::Parameters;
   VectorShape shape;
+#ifdef ATOLL_BITCODE
+  shape.call = &row::run_alone<Chunk>;
+#else
   shape.call = &row::run<Chunk, mode>;
+#endif
   using Result = row::ResultShape<typename S::Result>;
   shape.dst_words[0] = Result::words;
   shape.destinations = Result::words != 0;

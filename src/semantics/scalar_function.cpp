@@ -495,7 +495,7 @@ constexpr Entry entries[] = {
 
 using Table = std::array<ScalarFunction, static_cast<size_t>(count)>;
 
-constexpr Table table = [] {
+constexpr Table scalar_function_table = [] {
   Table by_opcode{};
   for (const Entry& entry : entries) by_opcode[static_cast<size_t>(entry.opcode)] = entry.function;
   return by_opcode;
@@ -503,6 +503,6 @@ constexpr Table table = [] {
 
 }  // namespace
 
-ScalarFunction scalar_function(isa::Opcode opcode) { return table[static_cast<size_t>(opcode)]; }
+ScalarFunction scalar_function(isa::Opcode opcode) { return scalar_function_table[static_cast<size_t>(opcode)]; }
 
 }  // namespace Atoll::semantics

@@ -31,6 +31,7 @@ struct Options {
   bool statistics = false;
   double timeout = 0;
   unsigned threads = 0;
+  std::string engine;
 };
 
 /// "add(float*, float const*, int)" of "_Z3addPfPKfi"; the name itself where it is not mangled.
@@ -198,7 +199,8 @@ Result<std::vector<MadeArgument>> make_arguments(const Options& options, const K
 
 Result<int> launch(const Options& options) {
   const auto broken = [](const Failure& failure) { return fail(ErrorKind::aborted, "{}", failure.message); };
-  const GpuOptions gpu_options{.threads = options.threads, .timeout_seconds = options.timeout};
+  const GpuOptions gpu_options{
+      .threads = options.threads, .timeout_seconds = options.timeout, .engine = options.engine};
   const auto gpu =
       options.gpu.empty() ? Gpu::create_for_file(options.file, gpu_options) : Gpu::create(options.gpu, gpu_options);
   if (!gpu) return broken(gpu.error());
@@ -277,6 +279,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
   command->add_option("--timeout", options->timeout, "Stop the kernel when it runs longer than this")
       ->type_name("SECONDS")
       ->check(positive());
+  command->add_option("--engine", options->engine, "The engine that runs the kernels: interpreter");
   command->add_option("--threads", options->threads, "Host threads that run work-groups")
       ->type_name("N")
       ->check(positive());

@@ -1,8 +1,8 @@
 // tools: `atoll run`, which runs a program so that it finds Atoll's HSA runtime in place of the system's.
 //
 // It settles which GPU, says so to the runtime in environment variables (ATOLL_GPU, ATOLL_STATS, ATOLL_TIMEOUT,
-// ATOLL_THREADS), puts the runtime's directory first in LD_LIBRARY_PATH and becomes the program: exit code, signals
-// and streams are the program's own because nothing is left in between.
+// ATOLL_THREADS, ATOLL_ENGINE), puts the runtime's directory first in LD_LIBRARY_PATH and becomes the program: exit
+// code, signals and streams are the program's own because nothing is left in between.
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +41,7 @@ struct Options {
   bool statistics = false;
   double timeout = 0;
   unsigned threads = 0;
+  std::string engine;
 };
 
 /// Finds a program as a shell does: a name with a slash is a path, any other is looked for in PATH.
@@ -153,6 +154,7 @@ Result<int> run_program(const Options& options, std::vector<std::string> command
   setenv("ATOLL_GPU", fmt::format("{}{}", gpu->product.name, settings).c_str(), 1);
   if (options.statistics) setenv("ATOLL_STATS", "1", 1);
   if (options.timeout > 0) setenv("ATOLL_TIMEOUT", fmt::format("{}", options.timeout).c_str(), 1);
+  if (!options.engine.empty()) setenv("ATOLL_ENGINE", options.engine.c_str(), 1);
   if (options.threads > 0) setenv("ATOLL_THREADS", fmt::format("{}", options.threads).c_str(), 1);
   prepend("LD_LIBRARY_PATH", directory->string());
   // Some programs ask for the kernel driver before they ask the runtime; this library answers for it.
@@ -179,6 +181,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   run->add_option("--timeout", options->timeout, "Stop a kernel that runs longer than this")
       ->type_name("SECONDS")
       ->check(positive());
+  run->add_option("--engine", options->engine, "The engine that runs the kernels: interpreter");
   run->add_option("--threads", options->threads, "Host threads that run work-groups; all of the host's without it")
       ->type_name("N")
       ->check(positive());

@@ -1,0 +1,54 @@
+// engine/compiled: the pieces of IR that the translator and its regions share: where a wave's state lies.
+#pragma once
+
+#include <cstddef>
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "engine/micro_op.h"
+#include "machine/wave.h"
+#include "semantics/lanes.h"
+
+namespace Atoll::engine {
+
+/// The host function being made, with the wave that it runs. The scalar state of the wave is always in the Wave: what
+/// the interpreter does for one instruction in between, and whoever looks at a fault, find it there. Vector
+/// registers are in their rows except within a region (region.h).
+struct Frame {
+  llvm::LLVMContext& context;
+  llvm::IRBuilder<> ir;
+  llvm::Function* function;
+  llvm::Value *wave, *run;    ///< parameters: Wave*, Run*
+  llvm::Value *vgpr, *agpr;   ///< rows
+  llvm::BasicBlock* allocas;  ///< the block that allocas go to
+  semantics::FloatMode mode;  ///< that the function is made for
+
+  llvm::Type* i1() { return ir.getInt1Ty(); }
+  llvm::Type* i16() { return ir.getInt16Ty(); }
+  llvm::Type* i32() { return ir.getInt32Ty(); }
+  llvm::Type* i64() { return ir.getInt64Ty(); }
+  llvm::Type* pointer() { return ir.getPtrTy(); }
+  /// One chunk of a row.
+  llvm::VectorType* chunk() { return llvm::FixedVectorType::get(i32(), semantics::chunk_lanes); }
+
+  llvm::Value* at(llvm::Value* base, uint64_t offset) {
+    return offset == 0 ? base : ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), base, offset);
+  }
+  llvm::Value* local(llvm::Type* type, llvm::Align align) {
+    llvm::IRBuilder<> entry(allocas, allocas->begin());
+    auto* made = entry.CreateAlloca(type);
+    made->setAlignment(align);
+    return made;
+  }
+
+  llvm::Value* scalar_address(unsigned reg) { return at(wave, offsetof(machine::Wave, scalar) + reg * 4); }
+  llvm::Value* scalar32(unsigned reg) { return ir.CreateAlignedLoad(i32(), scalar_address(reg), llvm::Align(4)); }
+  llvm::Value* scalar64(unsigned reg) { return ir.CreateAlignedLoad(i64(), scalar_address(reg), llvm::Align(4)); }
+  void set_scalar(unsigned reg, llvm::Value* value) {
+    ir.CreateAlignedStore(value, scalar_address(reg), llvm::Align(4));
+  }
+  llvm::Value* exec() { return scalar64(isa::scalar::exec_lo); }
+  llvm::Value* scc_address() { return at(wave, offsetof(machine::Wave, scc)); }
+};
+
+}  // namespace Atoll::engine

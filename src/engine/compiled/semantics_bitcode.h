@@ -1,0 +1,33 @@
+// engine/compiled: the semantics room once more, as LLVM bitcode (see CMakeLists.txt of the engine room).
+#pragma once
+
+#include <memory>
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include "isa/opcode.h"
+
+namespace Atoll::engine {
+
+/// The functions of semantics, found by opcode. Functions that are not used stay unread.
+class SemanticsBitcode {
+ public:
+  explicit SemanticsBitcode(llvm::LLVMContext& context);
+
+  /// The function over one chunk of lanes (semantics/row.h, run_alone), or null. It is read in by this call.
+  llvm::Function* vector_function(isa::Opcode opcode);
+  llvm::Function* scalar_function(isa::Opcode opcode);
+
+  llvm::Module& module() { return *module_; }
+  /// Drops what was not used and hands the module over.
+  std::unique_ptr<llvm::Module> take();
+
+ private:
+  llvm::Function* read(llvm::Function* function);
+
+  std::unique_ptr<llvm::Module> module_;
+  std::vector<llvm::Function*> vector_, scalar_;
+};
+
+}  // namespace Atoll::engine

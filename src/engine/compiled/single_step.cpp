@@ -1,0 +1,26 @@
+// engine/compiled: single steps (single_step.h).
+#include "engine/compiled/single_step.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+void end_of_chain(Wave&, const MicroOp*, Run& run) { run.stepped = true; }
+
+}  // namespace
+
+const MicroOp* SingleSteps::prepare(uint64_t pc, const isa::Instruction& instruction) {
+  Slot& slot = slots_.emplace_back();
+  slot.origin = Origin{pc, instruction, std::nullopt};
+  for (MicroOp& op : slot.ops) {
+    op.handler = end_of_chain;
+    op.slots = 1;
+  }
+  MicroOp& op = slot.ops[0];
+  op.origin = &slot.origin;
+  op.slots = instruction.size / 4;
+  op.handler = prepare_op(slot.origin, op, *page_, cache_);
+  return &op;
+}
+
+}  // namespace Atoll::engine

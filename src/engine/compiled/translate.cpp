@@ -1,0 +1,437 @@
+// engine/compiled: the translator (translate.h).
+//
+// Scalar state stays in the Wave: scalar instructions load and store it, and LLVM forwards what it can within a
+// block. Vector instructions gather in a region (region.h), which ends where lanes meet. Everything else is one call
+// of the interpreter's handler.
+#include "engine/compiled/translate.h"
+
+#include "engine/compiled/frame.h"
+#include "engine/compiled/region.h"
+#include "engine/compiled/semantics_bitcode.h"
+#include "engine/prepare.h"
+#include "isa/table.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using isa::Opcode;
+using isa::OperandKind;
+using machine::WaveState;
+
+/// Instructions that do nothing here, as in control.cpp.
+bool does_nothing(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::s_nop:
+    case Opcode::s_waitcnt:
+    case Opcode::s_setprio:
+    case Opcode::s_icache_inv:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Translator {
+ public:
+  Translator(const ControlFlow& flow, SemanticsBitcode& semantics, SingleSteps& steps, Frame& frame)
+      : flow_(flow), semantics_(semantics), steps_(steps), frame_(frame), region_(frame, semantics) {}
+
+  uint64_t step_count() const { return step_count_; }
+
+  void run() {
+    for (const auto& [pc, block] : flow_.blocks) {
+      blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
+    }
+    enter();
+    for (const auto& [pc, block] : flow_.blocks) emit(pc, block);
+  }
+
+ private:
+  llvm::IRBuilder<>& ir() { return frame_.ir; }
+
+  /// Goes to the block that the parameter `entry` numbers.
+  void enter() {
+    auto* start = llvm::BasicBlock::Create(frame_.context, "start", frame_.function, frame_.allocas->getNextNode());
+    ir().SetInsertPoint(frame_.allocas);
+    ir().CreateBr(start);
+    ir().SetInsertPoint(start);
+    frame_.vgpr = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, vgpr)));
+    frame_.agpr = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, agpr)));
+    auto* choice = ir().CreateSwitch(frame_.function->getArg(2), blocks_.at(flow_.root));
+    uint64_t number = 0;
+    for (const uint64_t pc : flow_.entries) choice->addCase(ir().getInt64(number++), blocks_.at(pc));
+  }
+
+  void emit(uint64_t, const Block& block);
+  void emit(const Located& at);
+  bool emit_control(const Located& at);
+  bool emit_scalar(const isa::Instruction& instruction);
+  bool emit_lane_read(const isa::Instruction& instruction);
+  bool emit_scalar_load(const Located& at);
+  void emit_step(const Located& at);
+
+  /// Ends the region if a scalar instruction with these operands cannot be carried out before it.
+  void make_way(const isa::Instruction& instruction);
+
+  void count(uint64_t instructions) {
+    llvm::Value* address = frame_.at(frame_.run, offsetof(Run, instructions));
+    ir().CreateStore(ir().CreateAdd(ir().CreateLoad(frame_.i64(), address), ir().getInt64(instructions)), address);
+  }
+  void set_pc(uint64_t pc) { ir().CreateStore(ir().getInt64(pc), frame_.at(frame_.wave, offsetof(Wave, pc))); }
+  /// For a fault that may follow: the store stays in its place.
+  void note_pc(uint64_t pc) {
+    ir().CreateStore(ir().getInt64(pc), frame_.at(frame_.wave, offsetof(Wave, pc)), /*isVolatile=*/true);
+  }
+  void leave(bool goes_on) { ir().CreateRet(ir().getInt1(goes_on)); }
+  void stop(WaveState state, uint64_t pc) {
+    set_pc(pc);
+    ir().CreateStore(ir().getInt8(static_cast<uint8_t>(state)), frame_.at(frame_.wave, offsetof(Wave, state)));
+    leave(false);
+  }
+  /// To the block at `pc`, or out of the function if there is none. Going back, a wave may have run long enough.
+  void go_to(uint64_t from, uint64_t pc);
+
+  llvm::Value* scalar_value(const isa::Operand& operand);
+
+  const ControlFlow& flow_;
+  SemanticsBitcode& semantics_;
+  SingleSteps& steps_;
+  Frame& frame_;
+  Region region_;
+  std::map<uint64_t, llvm::BasicBlock*> blocks_;
+  uint64_t pending_ = 0;  ///< instructions of the block that were not counted yet
+  uint64_t step_count_ = 0;
+};
+
+void Translator::go_to(uint64_t from, uint64_t pc) {
+  const auto found = blocks_.find(pc);
+  if (found == blocks_.end()) {
+    set_pc(pc);
+    leave(true);
+    return;
+  }
+  if (pc > from) {
+    ir().CreateBr(found->second);
+    return;
+  }
+  llvm::Value* done = ir().CreateLoad(frame_.i64(), frame_.at(frame_.run, offsetof(Run, instructions)));
+  llvm::Value* limit = ir().CreateLoad(frame_.i64(), frame_.at(frame_.run, offsetof(Run, limit)));
+  auto* enough = llvm::BasicBlock::Create(frame_.context, "enough", frame_.function);
+  ir().CreateCondBr(ir().CreateICmpUGE(done, limit), enough, found->second);
+  ir().SetInsertPoint(enough);
+  stop(WaveState::ready, pc);
+}
+
+void Translator::emit(uint64_t, const Block& block) {
+  ir().SetInsertPoint(blocks_.at(block.instructions.front().pc));
+  pending_ = 0;
+  for (const Located& at : block.instructions) emit(at);
+  if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
+  region_.end();
+  count(pending_);
+  go_to(block.instructions.back().pc, block.end);
+}
+
+void Translator::emit(const Located& at) {
+  const isa::Instruction& instruction = at.instruction;
+  if (emit_control(at)) return;
+  if (does_nothing(instruction.opcode)) {
+    ++pending_;
+    return;
+  }
+  if (Region::takes(instruction)) {
+    // A scalar source that the region has yet to yield (or a mask that it reads as a word) is not there yet.
+    for (unsigned i = instruction.destinations; i < instruction.operand_count; ++i) {
+      const isa::Operand& operand = instruction.operands[i];
+      if (operand.kind == OperandKind::scalar && operand.type != isa::DataType::lane_mask &&
+          (region_.yields(operand.reg) || (operand.words == 2 && region_.yields(operand.reg + 1u)))) {
+        region_.end();
+        break;
+      }
+    }
+    region_.add(instruction);
+    ++pending_;
+    return;
+  }
+  if (emit_scalar(instruction) || emit_lane_read(instruction) || emit_scalar_load(at)) {
+    ++pending_;
+    return;
+  }
+  emit_step(at);
+}
+
+llvm::Value* Translator::scalar_value(const isa::Operand& operand) {
+  switch (operand.kind) {
+    case OperandKind::scalar:
+      return operand.words == 2 ? frame_.scalar64(operand.reg)
+                                : ir().CreateZExt(frame_.scalar32(operand.reg), frame_.i64());
+    case OperandKind::scc:
+      return ir().CreateZExt(ir().CreateLoad(ir().getInt8Ty(), frame_.scc_address()), frame_.i64());
+    case OperandKind::vccz:
+      return ir().CreateZExt(ir().CreateICmpEQ(frame_.scalar64(isa::scalar::vcc_lo), ir().getInt64(0)), frame_.i64());
+    case OperandKind::execz:
+      return ir().CreateZExt(ir().CreateICmpEQ(frame_.exec(), ir().getInt64(0)), frame_.i64());
+    default:
+      return ir().getInt64(constant_value(operand).value_or(0));
+  }
+}
+
+void Translator::make_way(const isa::Instruction& instruction) {
+  if (region_.empty()) return;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    const bool reads_mask = operand.kind == OperandKind::vccz && region_.yields(isa::scalar::vcc_lo);
+    bool touched = reads_mask || operand.kind == OperandKind::execz;
+    if (operand.kind == OperandKind::scalar) {
+      for (unsigned word = 0; word < operand.words; ++word) {
+        const unsigned reg = operand.reg + word;
+        touched |= region_.yields(reg);
+        touched |= i < instruction.destinations && (reg & ~1u) == isa::scalar::exec_lo;
+      }
+    }
+    if (touched) return region_.end();
+  }
+  if (isa::row(instruction.opcode).has(isa::flag::exec_out)) region_.end();
+}
+
+bool Translator::emit_scalar(const isa::Instruction& instruction) {
+  using semantics::ScalarCall;
+  if (semantics::scalar_function(instruction.opcode) == nullptr || instruction.sources() > 2) return false;
+  llvm::Function* function = semantics_.scalar_function(instruction.opcode);
+  if (function == nullptr || !registers_exist(instruction)) return false;
+  make_way(instruction);
+  llvm::Value* call = frame_.local(llvm::ArrayType::get(frame_.i64(), sizeof(ScalarCall) / 8), llvm::Align(8));
+  const auto set = [&](size_t offset, llvm::Value* value) { ir().CreateStore(value, frame_.at(call, offset)); };
+  unsigned sources = 0;
+  for (; sources < instruction.sources(); ++sources) {
+    set(offsetof(ScalarCall, src) + sources * 8, scalar_value(instruction.src(sources)));
+  }
+  if (instruction.encoding == isa::Encoding::sopk) {
+    set(offsetof(ScalarCall, src) + sources * 8, ir().getInt64(instruction.immediate));
+  }
+  const isa::Operand* result = instruction.destinations != 0 ? &instruction.dst() : nullptr;
+  const bool writes_exec = isa::row(instruction.opcode).has(isa::flag::exec_out);
+  if (result != nullptr) set(offsetof(ScalarCall, dst), scalar_value(*result));
+  if (writes_exec) set(offsetof(ScalarCall, exec), frame_.exec());
+  set(offsetof(ScalarCall, scc), ir().CreateLoad(ir().getInt8Ty(), frame_.scc_address()));
+  function->removeFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::AlwaysInline);
+  ir().CreateCall(function, {call});
+  if (result != nullptr) {
+    llvm::Value* value = ir().CreateLoad(frame_.i64(), frame_.at(call, offsetof(ScalarCall, dst)));
+    frame_.set_scalar(result->reg, result->words == 2 ? value : ir().CreateTrunc(value, frame_.i32()));
+  }
+  if (writes_exec && (result == nullptr || result->reg != isa::scalar::exec_lo)) {
+    frame_.set_scalar(isa::scalar::exec_lo, ir().CreateLoad(frame_.i64(), frame_.at(call, offsetof(ScalarCall, exec))));
+  }
+  ir().CreateStore(ir().CreateLoad(ir().getInt8Ty(), frame_.at(call, offsetof(ScalarCall, scc))), frame_.scc_address());
+  return true;
+}
+
+/// v_readfirstlane_b32 and v_readlane_b32 of a VGPR.
+bool Translator::emit_lane_read(const isa::Instruction& instruction) {
+  const bool first = instruction.opcode == Opcode::v_readfirstlane_b32;
+  if (!first && instruction.opcode != Opcode::v_readlane_b32) return false;
+  if (instruction.extension != isa::Extension::none || !registers_exist(instruction)) return false;
+  if (instruction.src(0).kind != OperandKind::vgpr || instruction.dst().kind != OperandKind::scalar) return false;
+  if ((instruction.dst().reg & ~1u) == isa::scalar::exec_lo) return false;
+  region_.end();
+  llvm::Value* lane;
+  if (first) {
+    // Without an active lane, lane 0: the bit above stands in for none below 64 and the remainder makes it 0.
+    lane = ir().CreateAnd(ir().CreateBinaryIntrinsic(llvm::Intrinsic::cttz, frame_.exec(), ir().getFalse()), 63);
+  } else {
+    lane = ir().CreateAnd(scalar_value(instruction.src(1)), 63);
+  }
+  llvm::Value* row = frame_.at(frame_.vgpr, instruction.src(0).reg * sizeof(Row));
+  llvm::Value* address = ir().CreateInBoundsGEP(frame_.i32(), row, lane);
+  frame_.set_scalar(instruction.dst().reg, ir().CreateLoad(frame_.i32(), address));
+  return true;
+}
+
+/// s_load_dword and its multiples.
+bool Translator::emit_scalar_load(const Located& at) {
+  const isa::Instruction& instruction = at.instruction;
+  switch (instruction.opcode) {
+    case Opcode::s_load_dword:
+    case Opcode::s_load_dwordx2:
+    case Opcode::s_load_dwordx4:
+    case Opcode::s_load_dwordx8:
+    case Opcode::s_load_dwordx16:
+      break;
+    default:
+      return false;
+  }
+  const isa::Operand& result = instruction.dst();
+  const isa::Operand& base = instruction.src(0);
+  if (!registers_exist(instruction) || result.kind != OperandKind::scalar || base.kind != OperandKind::scalar)
+    return false;
+  if (result.reg + result.words > isa::scalar::m0) return false;
+  llvm::Value* offset = ir().getInt64(static_cast<uint64_t>(int64_t{instruction.offset}));
+  if (instruction.sources() > 1) {
+    const isa::Operand& second = instruction.src(1);
+    if (second.kind != OperandKind::scalar || second.words != 1) return false;
+    make_way(instruction);
+    offset = ir().CreateAdd(offset, scalar_value(second));
+  } else {
+    make_way(instruction);
+  }
+  note_pc(at.pc);
+  llvm::Value* address = ir().CreateAnd(ir().CreateAdd(frame_.scalar64(base.reg), offset), ~uint64_t{3});
+  llvm::Value* pointer = ir().CreateIntToPtr(address, frame_.pointer());
+  llvm::Type* type = llvm::FixedVectorType::get(frame_.i32(), result.words);
+  llvm::Value* loaded = ir().CreateAlignedLoad(type, pointer, llvm::Align(4), /*isVolatile=*/true);
+  ir().CreateAlignedStore(loaded, frame_.scalar_address(result.reg), llvm::Align(4));
+  return true;
+}
+
+void Translator::emit_step(const Located& at) {
+  ++step_count_;
+  region_.end();
+  const MicroOp* op = steps_.prepare(at.pc, at.instruction);
+  const auto constant = [&](const void* address) {
+    return ir().CreateIntToPtr(ir().getInt64(reinterpret_cast<uint64_t>(address)), frame_.pointer());
+  };
+  llvm::Value* stepped = frame_.at(frame_.run, offsetof(Run, stepped));
+  ir().CreateStore(ir().getInt8(0), stepped);
+  auto* type = llvm::FunctionType::get(ir().getVoidTy(), {frame_.pointer(), frame_.pointer(), frame_.pointer()}, false);
+  ir().CreateCall(type, constant(reinterpret_cast<const void*>(op->handler)), {frame_.wave, constant(op), frame_.run});
+  auto* stopped = llvm::BasicBlock::Create(frame_.context, "stopped", frame_.function);
+  auto* on = llvm::BasicBlock::Create(frame_.context, "on", frame_.function);
+  ir().CreateCondBr(ir().CreateICmpNE(ir().CreateLoad(ir().getInt8Ty(), stepped), ir().getInt8(0)), on, stopped);
+  ir().SetInsertPoint(stopped);
+  leave(false);
+  ir().SetInsertPoint(on);
+}
+
+bool Translator::emit_control(const Located& at) {
+  const isa::Instruction& instruction = at.instruction;
+  llvm::Value* taken = nullptr;
+  const auto finish = [&] {
+    region_.end();
+    count(pending_ + 1);
+    pending_ = 0;
+  };
+  const auto is_zero = [&](llvm::Value* value, bool zero) {
+    llvm::Value* nothing = llvm::ConstantInt::get(value->getType(), 0);
+    return zero ? ir().CreateICmpEQ(value, nothing) : ir().CreateICmpNE(value, nothing);
+  };
+  const auto scc = [&] { return ir().CreateLoad(ir().getInt8Ty(), frame_.scc_address()); };
+  switch (instruction.opcode) {
+    case Opcode::s_branch:
+      finish();
+      go_to(at.pc, at.target());
+      return true;
+    case Opcode::s_cbranch_scc0:
+      finish();
+      taken = is_zero(scc(), true);
+      break;
+    case Opcode::s_cbranch_scc1:
+      finish();
+      taken = is_zero(scc(), false);
+      break;
+    case Opcode::s_cbranch_vccz:
+      finish();
+      taken = is_zero(frame_.scalar64(isa::scalar::vcc_lo), true);
+      break;
+    case Opcode::s_cbranch_vccnz:
+      finish();
+      taken = is_zero(frame_.scalar64(isa::scalar::vcc_lo), false);
+      break;
+    case Opcode::s_cbranch_execz:
+      finish();
+      taken = is_zero(frame_.exec(), true);
+      break;
+    case Opcode::s_cbranch_execnz:
+      finish();
+      taken = is_zero(frame_.exec(), false);
+      break;
+    case Opcode::s_endpgm:
+      finish();
+      stop(WaveState::ended, at.next());
+      return true;
+    case Opcode::s_barrier:
+      finish();
+      stop(WaveState::at_barrier, at.next());
+      return true;
+    case Opcode::s_sleep:
+      finish();
+      stop(WaveState::ready, at.next());
+      return true;
+    case Opcode::s_getpc_b64:
+      make_way(instruction);
+      frame_.set_scalar(instruction.dst().reg, ir().getInt64(at.next()));
+      ++pending_;
+      return true;
+    case Opcode::s_setpc_b64:
+    case Opcode::s_swappc_b64:
+    case Opcode::s_call_b64: {
+      const bool indirect = instruction.opcode != Opcode::s_call_b64;
+      if (indirect && instruction.src(0).kind != OperandKind::scalar) return false;
+      finish();
+      llvm::Value* target =
+          indirect ? ir().CreateAnd(frame_.scalar64(instruction.src(0).reg), ~uint64_t{3}) : ir().getInt64(at.target());
+      if (instruction.destinations != 0) frame_.set_scalar(instruction.dst().reg, ir().getInt64(at.next()));
+      ir().CreateStore(target, frame_.at(frame_.wave, offsetof(Wave, pc)));
+      leave(true);
+      return true;
+    }
+    case Opcode::s_setreg_b32:
+    case Opcode::s_setreg_imm32_b32:  // MODE may not be the one that this code is for any more
+      count(pending_);
+      pending_ = 0;
+      emit_step(at);
+      set_pc(at.next());
+      leave(true);
+      return true;
+    default:
+      return false;
+  }
+  // A conditional branch.
+  auto* yes = llvm::BasicBlock::Create(frame_.context, "taken", frame_.function);
+  auto* no = llvm::BasicBlock::Create(frame_.context, "not", frame_.function);
+  ir().CreateCondBr(taken, yes, no);
+  ir().SetInsertPoint(yes);
+  go_to(at.pc, at.target());
+  ir().SetInsertPoint(no);
+  go_to(at.pc, at.next());
+  return true;
+}
+
+}  // namespace
+
+Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode, SingleSteps& steps,
+                      const std::string& name) {
+  Translation result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  llvm::LLVMContext& context = *result.context;
+  SemanticsBitcode semantics(context);
+  auto* pointer = llvm::PointerType::get(context, 0);
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt1Ty(context),
+                                       {pointer, pointer, llvm::Type::getInt64Ty(context)}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, semantics.module());
+  function->addRetAttr(llvm::Attribute::ZExt);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  // Nothing but translated code and the handlers that it calls looks at the wave while it runs.
+  function->addParamAttr(0, llvm::Attribute::NoAlias);
+  function->addParamAttr(1, llvm::Attribute::NoAlias);
+  auto* allocas = llvm::BasicBlock::Create(context, "locals", function);
+  Frame frame{.context = context,
+              .ir = llvm::IRBuilder<>(context),
+              .function = function,
+              .wave = function->getArg(0),
+              .run = function->getArg(1),
+              .vgpr = nullptr,
+              .agpr = nullptr,
+              .allocas = allocas,
+              .mode = mode};
+  Translator translator(flow, semantics, steps, frame);
+  translator.run();
+  result.steps = translator.step_count();
+  result.module = semantics.take();
+  function->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  return result;
+}
+
+}  // namespace Atoll::engine
