@@ -44,12 +44,13 @@ sweep:
 	cmake --build --preset release --target test_isa
 	ATOLL_SWEEP=$${ATOLL_SWEEP:-60} build/bin/test_isa --gtest_filter='*Sweep*:OracleFaults*'
 
-# HIP programs are not instrumented and so cannot load an instrumented runtime: they stay out here.
+# HIP programs, and the program that is built against an installed Atoll, are not instrumented and so cannot load an
+# instrumented library: they stay out here.
 sanitize:
 	scripts/install-dependencies build test develop
 	for preset in address thread; do \
 	  cmake --preset $$preset -DATOLL_BENCHMARKS=OFF && cmake --build --preset $$preset && \
-	  ctest --preset $$preset --label-exclude programs || exit 1; done
+	  ctest --preset $$preset --label-exclude programs --exclude-regex '^Installation' || exit 1; done
 
 lint:
 	scripts/install-dependencies build develop
