@@ -117,6 +117,24 @@ bool set_source_register(Preparation& p) {
 
 }  // namespace
 
+bool does_nothing(Opcode opcode) {
+  switch (opcode) {
+    // Memory operations are done when their instruction is: there is nothing to wait for, no cache to write back and
+    // no priority or performance counter to set.
+    case Opcode::s_nop:
+    case Opcode::s_waitcnt:
+    case Opcode::s_setprio:
+    case Opcode::s_wakeup:
+    case Opcode::s_icache_inv:
+    case Opcode::s_incperflevel:
+    case Opcode::s_decperflevel:
+    case Opcode::s_ttracedata:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Handler prepare_control(Preparation& p) {
   BranchOp& branch_op = p.op.branch;
   branch_op.next_pc = p.origin.pc + p.instruction.size;
@@ -174,19 +192,8 @@ Handler prepare_control(Preparation& p) {
     case Opcode::s_sendmsg:
       return step_or_stop<send_message>;
 
-    // Memory operations are done when their instruction is: there is nothing to wait for, no cache to write back and
-    // no priority or performance counter to set.
-    case Opcode::s_nop:
-    case Opcode::s_waitcnt:
-    case Opcode::s_setprio:
-    case Opcode::s_wakeup:
-    case Opcode::s_icache_inv:
-    case Opcode::s_incperflevel:
-    case Opcode::s_decperflevel:
-    case Opcode::s_ttracedata:
-      return step<nothing>;
     default:
-      return nullptr;
+      return does_nothing(p.instruction.opcode) ? step<nothing> : nullptr;
   }
 }
 

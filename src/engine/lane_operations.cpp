@@ -62,10 +62,6 @@ void move(Wave& wave, const MicroOp& op, Run& run) {
 
 void nothing(Wave&, const MicroOp&, Run&) {}
 
-bool is_row(const isa::Operand& operand) {
-  return operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr;
-}
-
 }  // namespace
 
 Handler prepare_lane_operation(Preparation& p) {

@@ -24,10 +24,6 @@ Row* moved_rows(Run& run, unsigned source) { return fetched_rows(run, source) + 
 Row* changed_rows(Run& run, unsigned source) { return moved_rows(run, source) + most_words; }
 Row* result_rows(Run& run) { return fetched_rows(run, 3); }
 
-bool is_row(const isa::Operand& operand) {
-  return operand.kind == isa::OperandKind::vgpr || operand.kind == isa::OperandKind::agpr;
-}
-
 /// Whether the result is a byte or word of the destination. It need not be SDWA's: v_cvt_sr_fp8_f32 names one, too.
 bool writes_part(const isa::Instruction& instruction) { return instruction.dst_sel != isa::SdwaSelect::dword; }
 

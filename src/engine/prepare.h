@@ -41,6 +41,14 @@ std::optional<uint64_t> constant_value(const isa::Operand& operand);
 /// The words of a scalar operand now: SGPRs and the like, constants, SCC, EXECZ, VCCZ, LDS_DIRECT.
 uint64_t scalar_value(const Wave& wave, const isa::Operand& operand);
 
+/// Whether an instruction has nothing to do here: waits, hints, and upkeep of caches and counters that there are not.
+bool does_nothing(isa::Opcode opcode);
+
+/// Whether an operand is a VGPR or an AGPR, and so has a value for each lane.
+inline bool is_row(const isa::Operand& operand) {
+  return operand.kind == isa::OperandKind::vgpr || operand.kind == isa::OperandKind::agpr;
+}
+
 /// Where the rows of a VGPR or AGPR operand are: the base and the byte offset from it.
 inline RowBase row_base(const isa::Operand& operand) {
   return operand.kind == isa::OperandKind::agpr ? RowBase::agpr : RowBase::vgpr;

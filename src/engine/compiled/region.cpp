@@ -15,9 +15,6 @@ namespace {
 using isa::DataType;
 using isa::OperandKind;
 
-bool is_row(const isa::Operand& operand) {
-  return operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr;
-}
 unsigned row_key(const isa::Operand& operand, unsigned word) {
   return operand.reg + word + (operand.kind == OperandKind::agpr ? 256 : 0);
 }

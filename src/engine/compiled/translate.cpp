@@ -19,19 +19,6 @@ using isa::Opcode;
 using isa::OperandKind;
 using machine::WaveState;
 
-/// Instructions that do nothing here, as in control.cpp.
-bool does_nothing(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::s_nop:
-    case Opcode::s_waitcnt:
-    case Opcode::s_setprio:
-    case Opcode::s_icache_inv:
-      return true;
-    default:
-      return false;
-  }
-}
-
 class Translator {
  public:
   Translator(const ControlFlow& flow, SemanticsBitcode& semantics, SingleSteps& steps, Frame& frame)
