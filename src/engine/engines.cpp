@@ -1,22 +1,20 @@
 // engine: the engines by name (engines.h).
 #include "engine/engines.h"
 
-#ifdef ATOLL_COMPILED_ENGINE
 #include "engine/compiled/compiled_engine.h"
-#endif
+#include "engine/compiled/compiler_process.h"
 #include "engine/interpreter.h"
 
 namespace Atoll::engine {
 
 support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name) {
   if (name.empty() || name == "interpreter") return make_interpreter;
-#ifdef ATOLL_COMPILED_ENGINE
-  if (name == "compiled") return make_compiled_engine;
-  constexpr std::string_view names = "interpreter, compiled";
-#else
-  constexpr std::string_view names = "interpreter";
-#endif
-  return support::fail(support::ErrorKind::not_found, "no engine is named '{}'; there is: {}", name, names);
+  if (name == "compiled") {
+    if (const auto compiler = find_compiler(); !compiler) return std::unexpected(compiler.error());
+    return make_compiled_engine;
+  }
+  return support::fail(support::ErrorKind::not_found, "no engine is named '{}'; there are: compiled, interpreter",
+                       name);
 }
 
 }  // namespace Atoll::engine

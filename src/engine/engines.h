@@ -8,8 +8,8 @@
 
 namespace Atoll::engine {
 
-/// "interpreter", "compiled" (where it is built: ATOLL_COMPILED_ENGINE in CMakeLists.txt), or "" for the default. The
-/// error says which names there are.
+/// "interpreter", "compiled", or "" for the default. Errors: which names there are; for "compiled", that its compiler
+/// is missing.
 support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name);
 
 }  // namespace Atoll::engine

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/engines.h"
 #include "support/command.h"
 #include "target/processor.h"
 
@@ -26,6 +27,14 @@ std::vector<uint8_t> section(const std::vector<uint8_t>& file, std::string_view 
     return {begin, begin + sections[i].sh_size};
   }
   return {};
+}
+
+/// The engine that the environment variable ATOLL_ENGINE names, or the default.
+std::unique_ptr<machine::Engine> make_engine(const target::Processor& processor) {
+  const char* name = std::getenv("ATOLL_ENGINE");
+  const auto make = engine::find_engine(name != nullptr ? name : "");
+  EXPECT_TRUE(make.has_value());
+  return (*make)(processor);
 }
 
 template <typename T>
@@ -49,7 +58,7 @@ std::vector<uint8_t> assemble(const std::string& source, std::string_view proces
 
 WaveRunner::WaveRunner(std::string_view processor)
     : processor_(processor),
-      engine_(engine::make_interpreter(*target::find_processor(processor))),
+      engine_(make_engine(*target::find_processor(processor))),
       group_(),
       rows_(allocate<semantics::Row>(544 * sizeof(semantics::Row))),
       lds_(allocate<uint8_t>(lds_bytes)),

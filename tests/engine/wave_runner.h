@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/interpreter.h"
+#include "machine/engine.h"
 #include "machine/wave.h"
 
 namespace Atoll::test {

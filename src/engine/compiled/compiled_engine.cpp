@@ -1,25 +1,25 @@
 // engine/compiled: the compiled engine (compiled_engine.h).
 #include "engine/compiled/compiled_engine.h"
 
-#include <pthread.h>
-
+#include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdlib>
-#include <deque>
+#include <map>
 #include <mutex>
-#include <set>
-#include <thread>
-#include <unordered_map>
+#include <span>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "engine/code_cache.h"
+#include "engine/compiled/compilations.h"
 #include "engine/compiled/control_flow.h"
-#include "engine/compiled/host_code.h"
-#include "engine/compiled/translate.h"
+#include "engine/compiled/place_table.h"
+#include "engine/compiled/single_step.h"
 #include "engine/global_wave_sync.h"
 #include "engine/interpreter.h"
 #include "engine/register_index.h"
+#include "isa/decode.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/loader.h"
@@ -32,77 +32,52 @@ namespace {
 /// Instructions that the interpreter runs from one place before it is worth translating: some milliseconds.
 constexpr uint64_t worth_translating = 20'000;
 
-/// Translated code by the PC at which waves come in. Immutable once published; replaced as a whole.
-struct Entries {
-  struct Entry {
-    HostFunction function = nullptr;
-    uint64_t number = 0;
-    semantics::FloatMode mode;
-  };
-  std::unordered_map<uint64_t, Entry> by_pc;
-};
-
-class CompiledEngine;
-
-/// The engines whose compiler threads run. A program may end without giving its GPU back, and LLVM takes its global
-/// objects down then: by that time the threads must have ended.
-struct Running {
-  std::mutex mutex;
-  std::set<CompiledEngine*> engines;
-};
-Running& running() {
-  static auto* const engines = new Running;  // outlives every exit handler
-  return *engines;
+/// Whether waves wait for translated code instead of starting in the interpreter: $ATOLL_COMPILE=wait.
+bool waits_for_code() {
+  const char* wish = std::getenv("ATOLL_COMPILE");
+  return wish != nullptr && std::string_view(wish) == "wait";
 }
-void stop_all();
+
+/// Translated code at the place where its GPU code is loaded.
+struct PlacedImage {
+  explicit PlacedImage(CodeCache& cache) : prepared(cache) {}
+  Image image{};
+  std::shared_ptr<const HostCode> code;
+  SingleSteps prepared;
+  std::vector<const MicroOp*> steps;
+};
 
 class CompiledEngine final : public machine::Engine {
  public:
-  explicit CompiledEngine(const target::Processor& processor)
-      : code_(processor), compiler_thread_([this] { compile_requests(); }) {
-    pthread_setname_np(compiler_thread_.native_handle(), "atoll-compile");
-    const std::lock_guard lock(running().mutex);
-    [[maybe_unused]] static const int at_exit = std::atexit(stop_all);
-    running().engines.insert(this);
-  }
-
-  ~CompiledEngine() override {
-    {
-      const std::lock_guard lock(running().mutex);
-      running().engines.erase(this);
-    }
-    stop_compiling();
-  }
-
-  /// Ends the compiler thread, after what it is at; what is not translated stays with the interpreter.
-  void stop_compiling() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wanted_.notify_all();
-    if (compiler_thread_.joinable()) compiler_thread_.join();
-  }
+  explicit CompiledEngine(const target::Processor& processor) : code_(processor) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
     Run& run = begin_run(wave, budget, code_, sync_);
+    if (expected_.load(std::memory_order_relaxed) != 0) take_translations();
     do {
       run.resume = false;
       if (runs_apart(wave)) {
         run_apart(wave, run);
         continue;
       }
-      if (const Entries* entries = entries_.load(std::memory_order_acquire); entries != nullptr) {
-        const auto found = entries->by_pc.find(wave.pc);
-        if (found != entries->by_pc.end() && found->second.mode == wave.float_mode) {
-          if (found->second.function(wave, run, found->second.number)) run.resume = true;
-          continue;
+      Place& place = places_.at(wave.pc);
+      const Way* way = place.way(wave.float_mode);
+      if (way == nullptr && waits_) way = wait_for(wave, place);
+      if (way != nullptr) {
+        if (way->function(&wave, &run, way->number, way->image) == 0) continue;
+        if (run.instructions < run.limit) {
+          run.resume = true;
+        } else {
+          wave.state = machine::WaveState::ready;
         }
+        continue;
       }
-      const uint64_t pc = wave.pc, before = run.instructions;
-      const MicroOp* op = code_.find(pc);
+      const uint64_t before = run.instructions;
+      const MicroOp* op = code_.find(wave.pc);
       handler_of(op)(wave, op, run);
-      if (wave.state != machine::WaveState::faulted) consider(wave, pc, run.instructions - before);
+      const uint64_t done = run.instructions - before;
+      const uint64_t heat = place.heat.fetch_add(done, std::memory_order_relaxed) + done;
+      if (heat >= worth_translating && wave.state != machine::WaveState::faulted) consider(wave, place, heat);
     } while (run.resume);
     wave.instructions += run.instructions;
     return wave.state;
@@ -111,105 +86,138 @@ class CompiledEngine final : public machine::Engine {
   void code_changed(uint64_t begin, uint64_t end) override {
     code_.sweep(begin, end);
     const std::lock_guard lock(mutex_);
-    ++generation_;
-    auto entries = std::make_unique<Entries>();
-    if (const Entries* now = entries_.load()) *entries = *now;
-    std::erase_if(entries->by_pc, [&](const auto& entry) { return entry.first >= begin && entry.first < end; });
-    std::erase_if(heat_, [&](const auto& entry) { return entry.first >= begin && entry.first < end; });
-    publish(std::move(entries));
+    places_.forget(begin, end);
+    std::erase_if(asked_, [&](const auto& asked) { return asked.second.root >= begin && asked.second.root < end; });
+    count_expected();
   }
 
  private:
-  struct Request {
-    uint64_t pc;
-    std::shared_ptr<const machine::LoadedCode> code;  ///< kept while it is being read
+  /// A request for the code that can be reached from `root`.
+  struct Asked {
+    uint64_t root = 0, base = 0;
     semantics::FloatMode mode;
-    uint64_t generation;
+    std::map<uint64_t, uint64_t> blocks;       ///< begin and end
+    std::shared_ptr<Compilation> compilation;  ///< null: the code is unfit
+    bool taken = false;
+
+    bool covers(uint64_t pc) const {
+      const auto behind = blocks.upper_bound(pc);
+      return behind != blocks.begin() && pc < std::prev(behind)->second;
+    }
   };
+  using RootAndMode = std::tuple<uint64_t, std::array<uint8_t, sizeof(semantics::FloatMode)>>;
+  static RootAndMode key(uint64_t root, const semantics::FloatMode& mode) {
+    return {root, std::bit_cast<std::array<uint8_t, sizeof mode>>(mode)};
+  }
 
-  /// Counts what the interpreter did from `pc` on, and asks for a translation when that is worth it.
-  void consider(const Wave& wave, uint64_t pc, uint64_t instructions) {
-    if (!semantics::is_plain(wave.float_mode)) return;
+  /// Asks for translated code where it is worth it: for the wave's kernel, or for the code around its PC when the
+  /// kernel's is there and does not reach it (a function called by its address).
+  void consider(const Wave& wave, Place& place, uint64_t heat) {
+    place.heat.store(0, std::memory_order_relaxed);
+    const std::lock_guard lock(mutex_);
+    ask_for(wave, place.pc, heat);
+  }
+
+  /// With `mutex_` held. What covers the PC, asked for now or before.
+  Asked* ask_for(const Wave& wave, uint64_t pc, uint64_t heat) {
+    if (!semantics::is_plain(wave.float_mode)) return nullptr;
     const machine::Dispatch* dispatch = wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
-    if (dispatch == nullptr || dispatch->gpu == nullptr) return;
-    const std::lock_guard lock(mutex_);
-    uint64_t& heat = heat_[pc];
-    if (heat == asked) return;
-    heat += instructions;
-    if (heat < worth_translating) return;
-    heat = asked;
-    const auto code = dispatch->gpu->code_at(pc);
-    if (code == nullptr) return;
-    requests_.push_back({pc, code, wave.float_mode, generation_});
-    wanted_.notify_one();
+    const uint64_t entry = dispatch != nullptr && dispatch->kernel != nullptr ? dispatch->kernel->entry : pc;
+    for (const uint64_t root : {entry, pc}) {
+      const auto [found, is_new] = asked_.try_emplace(key(root, wave.float_mode));
+      Asked& asked = found->second;
+      if (is_new) {
+        ask(asked, root, wave, heat);
+        count_expected();
+      } else if (asked.compilation != nullptr) {
+        asked.compilation->heat.fetch_add(heat, std::memory_order_relaxed);
+      }
+      if (asked.covers(pc)) return &asked;
+    }
+    return nullptr;
   }
 
-  void compile_requests() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      wanted_.wait(lock, [&] { return stopping_ || !requests_.empty(); });
-      if (stopping_) return;
-      const Request request = std::move(requests_.front());
-      requests_.pop_front();
-      lock.unlock();
-      compile(request);
-      lock.lock();
+  void ask(Asked& asked, uint64_t root, const Wave& wave, uint64_t heat) {
+    asked.root = root;
+    asked.mode = wave.float_mode;
+    // A wave that belongs to no GPU (in a test) is trusted.
+    uint64_t begin = 0, end = ~uint64_t{0};
+    const machine::Dispatch* dispatch = wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
+    std::shared_ptr<const machine::LoadedCode> loaded;  // kept while it is read
+    if (dispatch != nullptr && dispatch->gpu != nullptr) {
+      loaded = dispatch->gpu->code_at(root);
+      if (loaded == nullptr) return;
+      begin = loaded->base();
+      end = begin + loaded->size();
     }
-  }
-
-  void compile(const Request& request) {
-    if (compiler_ == nullptr) {
-      auto made = HostCompiler::create();
-      if (!made) return;
-      compiler_ = std::move(*made);
-    }
-    const auto flow =
-        follow(request.pc, request.code->base(), request.code->base() + request.code->size(), code_.processor());
+    const auto flow = follow(root, begin, end, code_.processor());
     if (!flow || flow->blocks.empty()) return;
-    auto steps = std::make_unique<SingleSteps>(code_);
-    const std::string name = "kernel_" + std::to_string(++compiled_);
-    Translation translation = translate(*flow, request.mode, *steps, name);
-    const auto address = compiler_->compile(std::move(translation.context), std::move(translation.module), name);
-    if (!address) return;
+    asked.base = flow->blocks.begin()->first;
+    for (const auto& [pc, block] : flow->blocks) asked.blocks[pc] = block.end;
+    asked.compilation = Compilations::of_process().ask(
+        TranslationRequest::serialise(code_.processor(), wave.float_mode, *flow, asked.base), heat);
+  }
 
+  const Way* wait_for(const Wave& wave, Place& place) {
     const std::lock_guard lock(mutex_);
-    steps_.push_back(std::move(steps));
-    if (request.generation != generation_) return;  // the code may be gone; if it is not, it will be asked for again
-    auto entries = std::make_unique<Entries>();
-    if (const Entries* now = entries_.load()) *entries = *now;
-    uint64_t number = 0;
-    for (const uint64_t pc : flow->entries) {
-      entries->by_pc.try_emplace(pc, reinterpret_cast<HostFunction>(*address), number++, request.mode);
+    Asked* asked = ask_for(wave, place.pc, 0);
+    if (asked == nullptr || asked->compilation == nullptr) return nullptr;
+    Compilations::of_process().wait(*asked->compilation);
+    take(*asked);
+    count_expected();
+    return place.way(wave.float_mode);
+  }
+
+  void take_translations() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    Compilations::of_process().look();
+    for (auto& [root, asked] : asked_) take(asked);
+    count_expected();
+  }
+
+  /// Publishes the code that was asked for, if it has come.
+  void take(Asked& asked) {
+    if (asked.taken || asked.compilation == nullptr) return;
+    if (!asked.compilation->done.load(std::memory_order_acquire)) return;
+    asked.taken = true;
+    if (asked.compilation->code == nullptr) return;
+    auto placed = std::make_unique<PlacedImage>(code_);
+    placed->code = asked.compilation->code;
+    const TranslatedCode& translated = placed->code->translated();
+    for (const uint64_t offset : translated.steps) {
+      const uint64_t pc = asked.base + offset;
+      constexpr size_t longest_instruction = 20;
+      const uint64_t end = std::prev(asked.blocks.upper_bound(pc))->second;
+      const auto instruction = isa::decode(
+          std::span(reinterpret_cast<const uint8_t*>(pc), std::min(longest_instruction, end - pc)), code_.processor());
+      if (!instruction) return;  // the code has changed under our hands
+      placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
     }
-    publish(std::move(entries));
+    placed->image = {.code_base = asked.base, .steps = placed->steps.data()};
+    for (const EntryPoint& entry : translated.entries) {
+      places_.add_way(asked.base + entry.pc, {.function = placed->code->function(entry),
+                                              .number = entry.number,
+                                              .image = &placed->image,
+                                              .mode = asked.mode});
+    }
+    images_.push_back(std::move(placed));
   }
 
-  void publish(std::unique_ptr<Entries> entries) {
-    entries_.store(entries.get(), std::memory_order_release);
-    published_.push_back(std::move(entries));  // waves may still be reading the one before
+  void count_expected() {
+    expected_ = static_cast<uint32_t>(std::ranges::count_if(
+        asked_, [](const auto& asked) { return !asked.second.taken && asked.second.compilation != nullptr; }));
   }
-
-  static constexpr uint64_t asked = UINT64_MAX;
 
   CodeCache code_;
   GlobalWaveSync sync_;
-  std::atomic<const Entries*> entries_{nullptr};
-  std::mutex mutex_;
-  std::condition_variable wanted_;
-  std::deque<Request> requests_;
-  std::unordered_map<uint64_t, uint64_t> heat_;
-  std::vector<std::unique_ptr<Entries>> published_;
-  std::vector<std::unique_ptr<SingleSteps>> steps_;
-  uint64_t generation_ = 0, compiled_ = 0;
-  bool stopping_ = false;
-  std::unique_ptr<HostCompiler> compiler_;
-  std::thread compiler_thread_;
+  PlaceTable places_;
+  const bool waits_ = waits_for_code();
+  std::atomic<uint32_t> expected_{0};  ///< translations that have been asked for and not come
+  std::mutex mutex_;                   ///< of what follows
+  std::map<RootAndMode, Asked> asked_;
+  std::vector<std::unique_ptr<PlacedImage>> images_;
 };
-
-void stop_all() {
-  const std::lock_guard lock(running().mutex);
-  for (CompiledEngine* engine : running().engines) engine->stop_compiling();
-}
 
 }  // namespace
 

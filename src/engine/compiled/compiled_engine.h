@@ -1,13 +1,11 @@
-// engine/compiled: the compiled engine: GPU machine code translated to host code through LLVM.
+// engine/compiled: the compiled engine: GPU machine code translated to host code.
 //
-// The way through the folder: follow() finds the basic blocks of a kernel (control_flow.h); translate() makes one
-// LLVM function of them (translate.h), vector instructions by regions (region.h), out of the semantics room's own
-// functions, which are there as bitcode (semantics_bitcode.h); HostCompiler makes it host code (host_code.h). This
-// happens on a thread of its own, while the interpreter runs the kernel; what cannot be translated stays with it.
-//
-// In the making. Missing: vector memory, LDS, SDWA and DPP within regions (each is a single step now), the modes other
-// than the usual one, a cache on disk, tests. And the thread has to become a process: LLVM makes global objects while
-// it compiles, which exit() destroys before any handler of ours can stop the thread.
+// The way through the folder: the interpreter starts a kernel, and the engine counts what it does (place_table.h). When
+// that is much, follow() finds the code that can be reached (control_flow.h), which is sent to the compiler
+// (translation.h, compilations.h): a process of its own (compiler_process.h, and the room src/compiler), because LLVM
+// in the program's process could collide with the program's LLVM, and outlive exit(). What comes back is placed in
+// memory (host_code.h) and called from then on; instructions that have no translation are carried out by the
+// interpreter's handlers in between (single_step.h). Whatever fails on this way, the interpreter goes on.
 #pragma once
 
 #include <memory>

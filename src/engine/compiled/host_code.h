@@ -1,27 +1,34 @@
-// engine/compiled: from LLVM IR to host code that can be called.
+// engine/compiled: host code in memory, ready to be called.
 #pragma once
 
 #include <memory>
-#include <string>
 
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
-
+#include "engine/compiled/image.h"
+#include "engine/compiled/translation.h"
 #include "support/error.h"
 
 namespace Atoll::engine {
 
-/// Optimises a module for this host and makes it callable. Code stays until the compiler goes.
-class HostCompiler {
+/// Translated code in executable memory. It serves every place that the same GPU code is loaded at.
+class HostCode {
  public:
-  static support::Result<std::unique_ptr<HostCompiler>> create();
+  /// Error: the system gives no executable memory.
+  static support::Result<std::shared_ptr<const HostCode>> place(TranslatedCode translated);
+  ~HostCode();
+  HostCode(const HostCode&) = delete;
+  HostCode& operator=(const HostCode&) = delete;
 
-  /// Host code of the function called `name` in the module.
-  support::Result<void*> compile(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module,
-                                 const std::string& name);
+  /// What it is the code of, without the code's bytes.
+  const TranslatedCode& translated() const { return translated_; }
+  HostFunction function(const EntryPoint& entry) const {
+    return reinterpret_cast<HostFunction>(memory_ + entry.function);
+  }
 
  private:
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
-  std::unique_ptr<llvm::TargetMachine> target_;
+  HostCode() = default;
+  TranslatedCode translated_;
+  uint8_t* memory_ = nullptr;
+  size_t size_ = 0;
 };
 
 }  // namespace Atoll::engine

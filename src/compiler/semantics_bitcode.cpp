@@ -1,8 +1,8 @@
-// engine/compiled: reading the semantics bitcode (semantics_bitcode.h).
+// compiler: reading the semantics bitcode (semantics_bitcode.h).
 //
 // No table of names says which function is which instruction's: semantics' own tables of entries are constants in
 // the module, and their initialisers say it.
-#include "engine/compiled/semantics_bitcode.h"
+#include "compiler/semantics_bitcode.h"
 
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -13,7 +13,7 @@
 
 #include "semantics/row.h"
 
-namespace Atoll::engine {
+namespace Atoll::compiler {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::unique_ptr<llvm::Module> SemanticsBitcode::take() {
   return std::move(module_);
 }
 
-}  // namespace Atoll::engine
+}  // namespace Atoll::compiler

@@ -1,15 +1,20 @@
-// engine/compiled: the pieces of IR that the translator and its regions share: where a wave's state lies.
+// compiler: the pieces of IR that the translator and its regions share: where a wave's state lies.
 #pragma once
 
 #include <cstddef>
 
 #include <llvm/IR/IRBuilder.h>
 
+#include "engine/compiled/image.h"
 #include "engine/micro_op.h"
 #include "machine/wave.h"
 #include "semantics/lanes.h"
 
-namespace Atoll::engine {
+namespace Atoll::compiler {
+
+using engine::Run;
+using machine::Row;
+using machine::Wave;
 
 /// The host function being made, with the wave that it runs. The scalar state of the wave is always in the Wave: what
 /// the interpreter does for one instruction in between, and whoever looks at a fault, find it there. Vector
@@ -19,7 +24,9 @@ struct Frame {
   llvm::IRBuilder<> ir;
   llvm::Function* function;
   llvm::Value *wave, *run;    ///< parameters: Wave*, Run*
+  llvm::Value* image;         ///< parameter: const Image*
   llvm::Value *vgpr, *agpr;   ///< rows
+  llvm::Value* code_base;     ///< 64 bits: the guest address that PCs count from
   llvm::BasicBlock* allocas;  ///< the block that allocas go to
   semantics::FloatMode mode;  ///< that the function is made for
 
@@ -47,8 +54,10 @@ struct Frame {
   void set_scalar(unsigned reg, llvm::Value* value) {
     ir.CreateAlignedStore(value, scalar_address(reg), llvm::Align(4));
   }
+  /// The guest address of a PC of the control flow, which counts from the code's base.
+  llvm::Value* guest_address(uint64_t pc) { return ir.CreateAdd(code_base, ir.getInt64(pc)); }
   llvm::Value* exec() { return scalar64(isa::scalar::exec_lo); }
   llvm::Value* scc_address() { return at(wave, offsetof(machine::Wave, scc)); }
 };
 
-}  // namespace Atoll::engine
+}  // namespace Atoll::compiler

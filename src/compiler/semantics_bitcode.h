@@ -1,4 +1,4 @@
-// engine/compiled: the semantics room once more, as LLVM bitcode (see CMakeLists.txt of the engine room).
+// compiler: the semantics room once more, as LLVM bitcode (see CMakeLists.txt of this room).
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 #include "isa/opcode.h"
 
-namespace Atoll::engine {
+namespace Atoll::compiler {
 
 /// The functions of semantics, found by opcode. Functions that are not used stay unread.
 class SemanticsBitcode {
@@ -30,4 +30,4 @@ class SemanticsBitcode {
   std::vector<llvm::Function*> vector_, scalar_;
 };
 
-}  // namespace Atoll::engine
+}  // namespace Atoll::compiler

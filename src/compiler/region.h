@@ -1,4 +1,4 @@
-// engine/compiled: regions: vector instructions in a row whose lanes don't meet.
+// compiler: regions: vector instructions in a row whose lanes don't meet.
 //
 // The instructions of a region are not carried out one after the other over the whole wave, but all of them for the
 // first chunk of lanes, then all of them for the next: a loop over the chunks, in whose body registers are values
@@ -13,12 +13,12 @@
 #include <map>
 #include <vector>
 
-#include "engine/compiled/frame.h"
-#include "engine/compiled/semantics_bitcode.h"
+#include "compiler/frame.h"
+#include "compiler/semantics_bitcode.h"
 #include "isa/instruction.h"
 #include "semantics/registry.h"
 
-namespace Atoll::engine {
+namespace Atoll::compiler {
 
 class Region {
  public:
@@ -70,4 +70,4 @@ class Region {
   std::vector<unsigned> written_;
 };
 
-}  // namespace Atoll::engine
+}  // namespace Atoll::compiler

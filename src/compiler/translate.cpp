@@ -1,30 +1,37 @@
-// engine/compiled: the translator (translate.h).
+// compiler: the translator (translate.h).
 //
 // Scalar state stays in the Wave: scalar instructions load and store it, and LLVM forwards what it can within a
 // block. Vector instructions gather in a region (region.h), which ends where lanes meet. Everything else is one call
 // of the interpreter's handler.
-#include "engine/compiled/translate.h"
+#include "compiler/translate.h"
 
-#include "engine/compiled/frame.h"
-#include "engine/compiled/region.h"
-#include "engine/compiled/semantics_bitcode.h"
+#include "compiler/frame.h"
+#include "compiler/region.h"
+#include "compiler/semantics_bitcode.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
-namespace Atoll::engine {
+namespace Atoll::compiler {
 
 namespace {
 
+using engine::Block;
+using engine::constant_value;
+using engine::ControlFlow;
+using engine::does_nothing;
+using engine::Image;
+using engine::Located;
+using engine::registers_exist;
 using isa::Opcode;
 using isa::OperandKind;
 using machine::WaveState;
 
 class Translator {
  public:
-  Translator(const ControlFlow& flow, SemanticsBitcode& semantics, SingleSteps& steps, Frame& frame)
-      : flow_(flow), semantics_(semantics), steps_(steps), frame_(frame), region_(frame, semantics) {}
+  Translator(const ControlFlow& flow, SemanticsBitcode& semantics, Frame& frame)
+      : flow_(flow), semantics_(semantics), frame_(frame), region_(frame, semantics) {}
 
-  uint64_t step_count() const { return step_count_; }
+  std::vector<uint64_t> steps() && { return std::move(steps_); }
 
   void run() {
     for (const auto& [pc, block] : flow_.blocks) {
@@ -45,6 +52,7 @@ class Translator {
     ir().SetInsertPoint(start);
     frame_.vgpr = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, vgpr)));
     frame_.agpr = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, agpr)));
+    frame_.code_base = ir().CreateLoad(frame_.i64(), frame_.at(frame_.image, offsetof(Image, code_base)));
     auto* choice = ir().CreateSwitch(frame_.function->getArg(2), blocks_.at(flow_.root));
     uint64_t number = 0;
     for (const uint64_t pc : flow_.entries) choice->addCase(ir().getInt64(number++), blocks_.at(pc));
@@ -65,12 +73,12 @@ class Translator {
     llvm::Value* address = frame_.at(frame_.run, offsetof(Run, instructions));
     ir().CreateStore(ir().CreateAdd(ir().CreateLoad(frame_.i64(), address), ir().getInt64(instructions)), address);
   }
-  void set_pc(uint64_t pc) { ir().CreateStore(ir().getInt64(pc), frame_.at(frame_.wave, offsetof(Wave, pc))); }
+  void set_pc(uint64_t pc) { ir().CreateStore(frame_.guest_address(pc), frame_.at(frame_.wave, offsetof(Wave, pc))); }
   /// For a fault that may follow: the store stays in its place.
   void note_pc(uint64_t pc) {
-    ir().CreateStore(ir().getInt64(pc), frame_.at(frame_.wave, offsetof(Wave, pc)), /*isVolatile=*/true);
+    ir().CreateStore(frame_.guest_address(pc), frame_.at(frame_.wave, offsetof(Wave, pc)), /*isVolatile=*/true);
   }
-  void leave(bool goes_on) { ir().CreateRet(ir().getInt1(goes_on)); }
+  void leave(bool goes_on) { ir().CreateRet(ir().getInt8(goes_on ? 1 : 0)); }
   void stop(WaveState state, uint64_t pc) {
     set_pc(pc);
     ir().CreateStore(ir().getInt8(static_cast<uint8_t>(state)), frame_.at(frame_.wave, offsetof(Wave, state)));
@@ -83,12 +91,11 @@ class Translator {
 
   const ControlFlow& flow_;
   SemanticsBitcode& semantics_;
-  SingleSteps& steps_;
   Frame& frame_;
   Region region_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   uint64_t pending_ = 0;  ///< instructions of the block that were not counted yet
-  uint64_t step_count_ = 0;
+  std::vector<uint64_t> steps_;
 };
 
 void Translator::go_to(uint64_t from, uint64_t pc) {
@@ -274,16 +281,15 @@ bool Translator::emit_scalar_load(const Located& at) {
 }
 
 void Translator::emit_step(const Located& at) {
-  ++step_count_;
   region_.end();
-  const MicroOp* op = steps_.prepare(at.pc, at.instruction);
-  const auto constant = [&](const void* address) {
-    return ir().CreateIntToPtr(ir().getInt64(reinterpret_cast<uint64_t>(address)), frame_.pointer());
-  };
+  llvm::Value* table = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, steps)));
+  llvm::Value* op = ir().CreateLoad(frame_.pointer(), frame_.at(table, steps_.size() * sizeof(engine::MicroOp*)));
+  llvm::Value* handler = ir().CreateLoad(frame_.pointer(), frame_.at(op, offsetof(engine::MicroOp, handler)));
+  steps_.push_back(at.pc);
   llvm::Value* stepped = frame_.at(frame_.run, offsetof(Run, stepped));
   ir().CreateStore(ir().getInt8(0), stepped);
   auto* type = llvm::FunctionType::get(ir().getVoidTy(), {frame_.pointer(), frame_.pointer(), frame_.pointer()}, false);
-  ir().CreateCall(type, constant(reinterpret_cast<const void*>(op->handler)), {frame_.wave, constant(op), frame_.run});
+  ir().CreateCall(type, handler, {frame_.wave, op, frame_.run});
   auto* stopped = llvm::BasicBlock::Create(frame_.context, "stopped", frame_.function);
   auto* on = llvm::BasicBlock::Create(frame_.context, "on", frame_.function);
   ir().CreateCondBr(ir().CreateICmpNE(ir().CreateLoad(ir().getInt8Ty(), stepped), ir().getInt8(0)), on, stopped);
@@ -348,7 +354,7 @@ bool Translator::emit_control(const Located& at) {
       return true;
     case Opcode::s_getpc_b64:
       make_way(instruction);
-      frame_.set_scalar(instruction.dst().reg, ir().getInt64(at.next()));
+      frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
       ++pending_;
       return true;
     case Opcode::s_setpc_b64:
@@ -357,9 +363,9 @@ bool Translator::emit_control(const Located& at) {
       const bool indirect = instruction.opcode != Opcode::s_call_b64;
       if (indirect && instruction.src(0).kind != OperandKind::scalar) return false;
       finish();
-      llvm::Value* target =
-          indirect ? ir().CreateAnd(frame_.scalar64(instruction.src(0).reg), ~uint64_t{3}) : ir().getInt64(at.target());
-      if (instruction.destinations != 0) frame_.set_scalar(instruction.dst().reg, ir().getInt64(at.next()));
+      llvm::Value* target = indirect ? ir().CreateAnd(frame_.scalar64(instruction.src(0).reg), ~uint64_t{3})
+                                     : frame_.guest_address(at.target());
+      if (instruction.destinations != 0) frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
       ir().CreateStore(target, frame_.at(frame_.wave, offsetof(Wave, pc)));
       leave(true);
       return true;
@@ -388,37 +394,39 @@ bool Translator::emit_control(const Located& at) {
 
 }  // namespace
 
-Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode, SingleSteps& steps,
-                      const std::string& name) {
+Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode, const std::string& name) {
   Translation result;
   result.context = std::make_unique<llvm::LLVMContext>();
   llvm::LLVMContext& context = *result.context;
   SemanticsBitcode semantics(context);
   auto* pointer = llvm::PointerType::get(context, 0);
-  auto* type = llvm::FunctionType::get(llvm::Type::getInt1Ty(context),
-                                       {pointer, pointer, llvm::Type::getInt64Ty(context)}, false);
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt8Ty(context),
+                                       {pointer, pointer, llvm::Type::getInt64Ty(context), pointer}, false);
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, semantics.module());
-  function->addRetAttr(llvm::Attribute::ZExt);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   // Nothing but translated code and the handlers that it calls looks at the wave while it runs.
   function->addParamAttr(0, llvm::Attribute::NoAlias);
   function->addParamAttr(1, llvm::Attribute::NoAlias);
+  function->addParamAttr(3, llvm::Attribute::NoAlias);
+  function->addParamAttr(3, llvm::Attribute::ReadOnly);
   auto* allocas = llvm::BasicBlock::Create(context, "locals", function);
   Frame frame{.context = context,
               .ir = llvm::IRBuilder<>(context),
               .function = function,
               .wave = function->getArg(0),
               .run = function->getArg(1),
+              .image = function->getArg(3),
               .vgpr = nullptr,
               .agpr = nullptr,
+              .code_base = nullptr,
               .allocas = allocas,
               .mode = mode};
-  Translator translator(flow, semantics, steps, frame);
+  Translator translator(flow, semantics, frame);
   translator.run();
-  result.steps = translator.step_count();
+  result.steps = std::move(translator).steps();
   result.module = semantics.take();
   function->setLinkage(llvm::GlobalValue::ExternalLinkage);
   return result;
 }
 
-}  // namespace Atoll::engine
+}  // namespace Atoll::compiler

@@ -1,5 +1,5 @@
-// engine/compiled: regions (region.h).
-#include "engine/compiled/region.h"
+// compiler: regions (region.h).
+#include "compiler/region.h"
 
 #include <algorithm>
 
@@ -8,10 +8,15 @@
 #include "isa/table.h"
 #include "semantics/modifiers.h"
 
-namespace Atoll::engine {
+namespace Atoll::compiler {
 
 namespace {
 
+using engine::constant_value;
+using engine::is_row;
+using engine::registers_exist;
+using engine::vector_operands;
+using engine::VectorOperands;
 using isa::DataType;
 using isa::OperandKind;
 
@@ -36,6 +41,7 @@ bool Region::takes(const isa::Instruction& instruction) {
   using enum isa::Extension;
   if (instruction.extension == sdwa || instruction.extension == dpp16 || instruction.extension == dpp8) return false;
   if (instruction.omod != 0 || (instruction.clamp && !shape.handles_clamp) || instruction.op_sel_dst) return false;
+  if (instruction.dst_sel != isa::SdwaSelect::dword) return false;  // v_cvt_sr_fp8_f32 names a byte, without SDWA
   if (isa::row(instruction.opcode).has(isa::flag::exec_out)) return false;
   const VectorOperands operands = vector_operands(instruction);
   if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
@@ -229,4 +235,4 @@ void Region::end() {
   written_.clear();
 }
 
-}  // namespace Atoll::engine
+}  // namespace Atoll::compiler

@@ -1,0 +1,40 @@
+// compiler: the way from a request to its answer (compile.h).
+#include "compiler/compile.h"
+
+#include <chrono>
+
+#include "compiler/flat_code.h"
+#include "compiler/translate.h"
+#include "isa/table.h"
+
+namespace Atoll::compiler {
+
+support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest& request, HostCompiler& host) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string name = "kernel";
+  Translation translation = translate(request.flow, request.mode, name);
+  const auto object = host.compile(*translation.module);
+  if (!object) return std::unexpected(object.error());
+  auto flat = flatten(*object, name);
+  if (!flat) return std::unexpected(flat.error());
+
+  engine::TranslatedCode result;
+  result.code = std::move(flat->bytes);
+  result.imports = std::move(flat->imports);
+  uint32_t number = 0;
+  for (const uint64_t pc : request.flow.entries) {
+    result.entries.push_back({pc, static_cast<uint32_t>(flat->entry), number++});
+  }
+  result.steps = std::move(translation.steps);
+  result.instructions = request.flow.instructions;
+  for (const uint64_t pc : result.steps) {
+    const engine::Block& block = std::prev(request.flow.blocks.upper_bound(pc))->second;
+    for (const engine::Located& at : block.instructions) {
+      if (at.pc == pc) ++result.untranslated[std::string(isa::row(at.instruction.opcode).name)];
+    }
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace Atoll::compiler

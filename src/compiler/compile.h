@@ -1,0 +1,16 @@
+// compiler: the way from a request to its answer.
+//
+// translate() makes one LLVM function of the blocks (translate.h), vector instructions by regions (region.h), out of
+// the semantics room's own functions, which are there as bitcode (semantics_bitcode.h); HostCompiler makes it host
+// code (host_code.h), and flatten() a run of bytes that the engine can place anywhere (flat_code.h).
+#pragma once
+
+#include "compiler/host_code.h"
+#include "engine/compiled/translation.h"
+#include "support/error.h"
+
+namespace Atoll::compiler {
+
+support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest& request, HostCompiler& host);
+
+}  // namespace Atoll::compiler

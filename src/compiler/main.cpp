@@ -1,0 +1,139 @@
+// compiler: the program atoll-compiler, which translates GPU machine code to host code for the compiled engine.
+//
+// This is where LLVM is: in a process of its own, it cannot collide with an LLVM that the program has (HIP brings one),
+// its crashes and its memory are not the program's, and it need not be gone before exit() may run.
+//
+// The engine starts it (engine/compiled/compiler_process.h) with shared memory, through which requests come and
+// answers go (compiler_channel.h). Some threads compile; the first one watches whether the program is still there.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <thread>
+
+#include "compiler/compile.h"
+#include "engine/compiled/build_fingerprint.h"
+#include "engine/compiled/compiler_channel.h"
+
+namespace Atoll::compiler {
+
+namespace {
+
+using engine::CompilerChannel;
+using State = CompilerChannel::SlotState;
+
+std::atomic<uint32_t> busy{0};
+
+void answer(CompilerChannel& channel, uint32_t number, bool is_code, std::span<const uint8_t> bytes) {
+  CompilerChannel::Slot& slot = channel.slots[number];
+  slot.is_code = is_code;
+  slot.size = bytes.size();
+  std::memcpy(channel.data(number), bytes.data(), bytes.size());
+  slot.state.store(State::answered, std::memory_order_release);
+  channel.answers.fetch_add(1);
+  engine::futex_wake(channel.answers);
+}
+
+void carry_out(CompilerChannel& channel, uint32_t number, HostCompiler& host) {
+  const auto refuse = [&](std::string_view why) {
+    answer(channel, number, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+  };
+  const uint64_t size = std::min(channel.slots[number].size, CompilerChannel::slot_bytes);
+  const auto request = engine::TranslationRequest::parse({channel.data(number), size});
+  if (!request) return refuse(request.error().message);
+  const auto code = compile(*request, host);
+  if (!code) return refuse(code.error().message);
+  const auto bytes = code->serialise();
+  if (bytes.size() > CompilerChannel::slot_bytes) return refuse("the host code is too large");
+  answer(channel, number, true, bytes);
+}
+
+void work(CompilerChannel& channel) {
+  auto host = HostCompiler::create();
+  for (;;) {
+    const uint32_t seen = channel.posted.load();
+    bool idle = true;
+    for (uint32_t number = 0; number < CompilerChannel::slot_count; ++number) {
+      State asked = State::asked;
+      if (channel.slots[number].state.load() != State::asked) continue;
+      busy.fetch_add(1);
+      if (channel.slots[number].state.compare_exchange_strong(asked, State::taken)) {
+        idle = false;
+        if (host) {
+          carry_out(channel, number, **host);
+        } else {
+          const std::string& why = host.error().message;
+          answer(channel, number, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+        }
+      }
+      busy.fetch_sub(1);
+    }
+    if (idle) engine::futex_wait(channel.posted, seen, 60'000);
+  }
+}
+
+/// Whether some request waits or is worked on.
+bool has_work(const CompilerChannel& channel) {
+  if (busy.load() != 0) return true;
+  for (const auto& slot : channel.slots) {
+    if (slot.state.load() == State::asked) return true;
+  }
+  return false;
+}
+
+int serve() {
+  signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  void* memory =
+      mmap(nullptr, CompilerChannel::bytes, PROT_READ | PROT_WRITE, MAP_SHARED, CompilerChannel::descriptor, 0);
+  if (memory == MAP_FAILED) return 1;
+  close(CompilerChannel::descriptor);
+  auto& channel = *static_cast<CompilerChannel*>(memory);
+  if (channel.fingerprint != engine::build_fingerprint()) {
+    channel.compiler.store(CompilerChannel::Compiler::refuses);
+    return 1;
+  }
+  // Where memory runs out, this process is to go and not the program.
+  if (const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); score >= 0) {
+    [[maybe_unused]] const auto written = write(score, "500", 3);
+    close(score);
+  }
+  // Readable when the program has ended; where the system has no such thing, it is looked for now and then.
+  const auto program = static_cast<int>(syscall(SYS_pidfd_open, channel.program, 0));
+  pthread_mutex_lock(&channel.life);
+  channel.compiler.store(CompilerChannel::Compiler::running);
+  for (uint32_t i = 0; i < channel.threads; ++i) std::thread(work, std::ref(channel)).detach();
+
+  constexpr int look_milliseconds = 1000, looks_before_leaving = 5;
+  int idle_looks = 0;
+  for (uint32_t seen = channel.posted.load();; seen = channel.posted.load()) {
+    pollfd watched{program, POLLIN, 0};
+    if (poll(&watched, 1, look_milliseconds) > 0) _exit(0);
+    if (kill(channel.program, 0) != 0 && errno == ESRCH) _exit(0);
+    const bool idle = channel.posted.load() == seen && !has_work(channel);
+    idle_looks = idle ? idle_looks + 1 : 0;
+    if (idle_looks < looks_before_leaving) continue;
+    channel.compiler.store(CompilerChannel::Compiler::leaving);
+    if (channel.posted.load() == seen) break;
+    channel.compiler.store(CompilerChannel::Compiler::running);
+  }
+  pthread_mutex_unlock(&channel.life);
+  _exit(0);
+}
+
+}  // namespace
+
+}  // namespace Atoll::compiler
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--serve") return Atoll::compiler::serve();
+  std::fputs("atoll-compiler is started by Atoll's engine; it does nothing for those who call it.\n", stderr);
+  return 2;
+}

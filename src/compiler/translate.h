@@ -1,0 +1,26 @@
+// compiler: from the control flow of a kernel to one host function.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include "engine/compiled/control_flow.h"
+#include "semantics/lanes.h"
+
+namespace Atoll::compiler {
+
+struct Translation {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  std::vector<uint64_t> steps;  ///< PCs of the instructions that are left to the interpreter's handlers, by number
+};
+
+/// Translates for waves whose MODE is `mode` into an engine::HostFunction called `name`. PCs of `flow` count from the
+/// code's base.
+Translation translate(const engine::ControlFlow& flow, const semantics::FloatMode& mode, const std::string& name);
+
+}  // namespace Atoll::compiler

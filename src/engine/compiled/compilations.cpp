@@ -1,0 +1,141 @@
+// engine/compiled: what the compiler is asked for (compilations.h).
+#include "engine/compiled/compilations.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace Atoll::engine {
+
+namespace {
+
+/// A compiler that dies this often is not started again.
+constexpr unsigned most_deaths = 3;
+
+unsigned compiler_threads() {
+  return std::clamp(std::thread::hardware_concurrency() / 2, 1U, CompilerChannel::slot_count);
+}
+
+}  // namespace
+
+Compilations& Compilations::of_process() {
+  static auto* const compilations = new Compilations;  // outlives every exit handler
+  return *compilations;
+}
+
+std::shared_ptr<Compilation> Compilations::ask(std::vector<uint8_t> request, uint64_t heat) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Compilation>& compilation = all_[request];
+  if (compilation == nullptr) {
+    compilation = std::make_shared<Compilation>();
+    compilation->request = std::move(request);
+    waiting_.push_back(compilation);
+  }
+  compilation->heat.fetch_add(heat, std::memory_order_relaxed);
+  hand_on();
+  return compilation;
+}
+
+void Compilations::look() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  take_answers();
+  hand_on();
+}
+
+void Compilations::wait(const Compilation& compilation) {
+  while (!compilation.done.load(std::memory_order_acquire)) {
+    std::unique_lock lock(mutex_);
+    take_answers();
+    check_health();
+    hand_on();
+    if (compiler_ == nullptr) continue;
+    const uint32_t seen = compiler_->answers();
+    lock.unlock();
+    if (!compilation.done.load()) compiler_->wait_for_answer(seen);
+  }
+}
+
+void Compilations::take_answers() {
+  if (compiler_ == nullptr || compiler_->answers() == answers_seen_) return;
+  if (!compiler_->is_ours()) return check_health();
+  answers_seen_ = compiler_->answers();
+  for (const CompilerProcess::Answer& answer : compiler_->take_answers()) {
+    const auto found = at_compiler_.find(answer.slot);
+    if (found == at_compiler_.end()) continue;
+    finish(*found->second, answer.is_code, answer.bytes);
+    at_compiler_.erase(found);
+  }
+}
+
+void Compilations::hand_on() {
+  if (waiting_.empty()) return;
+  if (compiler_ != nullptr) check_health();
+  if (compiler_ == nullptr && unavailable_.empty()) {
+    auto started = CompilerProcess::start(compiler_threads());
+    if (started) {
+      compiler_ = std::move(*started);
+      answers_seen_ = 0;
+    } else {
+      unavailable_ = started.error().message;
+    }
+  }
+  if (compiler_ == nullptr) return fail_waiting(unavailable_);
+  while (!waiting_.empty() && at_compiler_.size() < compiler_threads()) {
+    const auto hottest = std::ranges::max_element(
+        waiting_, {}, [](const auto& compilation) { return compilation->heat.load(std::memory_order_relaxed); });
+    const auto slot = compiler_->post((*hottest)->request);
+    if (slot) {
+      at_compiler_[*slot] = *hottest;
+    } else {
+      constexpr std::string_view why = "the code is too large for the compiler";
+      finish(**hottest, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+    }
+    waiting_.erase(hottest);
+  }
+}
+
+/// Lets go of a compiler that is no more, or that was started by the process that this one is a fork of.
+void Compilations::check_health() {
+  if (compiler_ == nullptr) return;
+  const auto health = compiler_->is_ours() ? compiler_->health() : CompilerProcess::Health::left;
+  if (health == CompilerProcess::Health::well) return;
+  if (health == CompilerProcess::Health::refuses) unavailable_ = "atoll-compiler is of another build of Atoll";
+  if (health == CompilerProcess::Health::died && ++deaths_ >= most_deaths) {
+    unavailable_ = "atoll-compiler crashes again and again";
+  }
+  for (const auto& [slot, compilation] : at_compiler_) {
+    if (health == CompilerProcess::Health::died && compiler_->was_begun(slot)) {
+      constexpr std::string_view why = "atoll-compiler crashed";
+      finish(*compilation, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+    } else {
+      waiting_.push_back(compilation);
+    }
+  }
+  at_compiler_.clear();
+  compiler_.reset();
+}
+
+void Compilations::fail_waiting(const std::string& why) {
+  for (const auto& compilation : waiting_) {
+    finish(*compilation, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+  }
+  waiting_.clear();
+}
+
+void Compilations::finish(Compilation& compilation, bool is_code, std::span<const uint8_t> answer) {
+  if (is_code) {
+    auto translated = TranslatedCode::parse(answer);
+    auto placed = translated ? HostCode::place(std::move(*translated)) : std::unexpected(translated.error());
+    if (placed) {
+      compilation.code = std::move(*placed);
+    } else {
+      compilation.failure = placed.error().message;
+    }
+  } else {
+    compilation.failure = {answer.begin(), answer.end()};
+  }
+  compilation.request = {};
+  compilation.done.store(true, std::memory_order_release);
+}
+
+}  // namespace Atoll::engine

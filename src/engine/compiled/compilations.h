@@ -1,0 +1,57 @@
+// engine/compiled: what a program has asked its compiler for, shared by all its GPUs.
+//
+// Requests wait here, the hottest in front; the compiler process, started with the first, gets as many at a time as it
+// has threads. Nothing here waits for it (wait() apart): the engines look now and then whether answers have come.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/compiled/compiler_process.h"
+#include "engine/compiled/host_code.h"
+
+namespace Atoll::engine {
+
+struct Compilation {
+  std::vector<uint8_t> request;  ///< a TranslationRequest; gone when it is done
+  std::atomic<uint64_t> heat{0};
+  std::atomic<bool> done{false};
+  // Set before `done`:
+  std::shared_ptr<const HostCode> code;  ///< null: there is none, ...
+  std::string failure;                   ///< ... because
+};
+
+class Compilations {
+ public:
+  /// The process's own. It lives as long as the process does.
+  static Compilations& of_process();
+
+  /// Asks for code, or for more of the same: the same request is worked on once.
+  std::shared_ptr<Compilation> ask(std::vector<uint8_t> request, uint64_t heat);
+  /// Takes what answers there are, and hands on what waits. Quick when there is nothing to do.
+  void look();
+  void wait(const Compilation& compilation);
+
+ private:
+  void take_answers();
+  void hand_on();
+  void check_health();
+  void fail_waiting(const std::string& why);
+  static void finish(Compilation& compilation, bool is_code, std::span<const uint8_t> answer);
+
+  std::mutex mutex_;
+  std::map<std::vector<uint8_t>, std::shared_ptr<Compilation>> all_;  ///< by request
+  std::vector<std::shared_ptr<Compilation>> waiting_;
+  std::map<uint32_t, std::shared_ptr<Compilation>> at_compiler_;  ///< by slot
+  std::unique_ptr<CompilerProcess> compiler_;
+  uint32_t answers_seen_ = 0;
+  unsigned deaths_ = 0;
+  std::string unavailable_;  ///< why there is no compiler to be had
+};
+
+}  // namespace Atoll::engine

@@ -1,0 +1,21 @@
+// engine/compiled: translated code as it is called, and what it needs at hand while it runs.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/micro_op.h"
+
+namespace Atoll::engine {
+
+/// Nothing absolute is in the host code, so that it can lie on disk and be used wherever the GPU code is loaded: what
+/// depends on the place is here.
+struct Image {
+  uint64_t code_base;           ///< guest address from which the translation's PCs count
+  const MicroOp* const* steps;  ///< single steps (single_step.h) by number
+};
+
+/// A translated function. It runs a wave from the place that `entry` numbers until the wave stops (0), or goes on at
+/// Wave::pc, which is not in the function or not to be run by it (1).
+using HostFunction = uint8_t (*)(Wave* wave, Run* run, uint64_t entry, const Image* image);
+
+}  // namespace Atoll::engine

@@ -1,0 +1,108 @@
+// engine/compiled: requests and answers as bytes (translation.h).
+#include "engine/compiled/translation.h"
+
+#include <cstring>
+#include <iterator>
+
+#include "engine/compiled/serial.h"
+#include "isa/decode.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using support::ErrorKind;
+using support::fail;
+
+struct CodeRange {
+  uint64_t pc, bytes;
+};
+
+}  // namespace
+
+std::vector<uint8_t> TranslationRequest::serialise(const target::Processor& processor, const semantics::FloatMode& mode,
+                                                   const ControlFlow& flow, uint64_t base) {
+  SerialWriter writer;
+  writer.put_text(processor.name);
+  writer.put(mode);
+  writer.put(flow.root - base);
+  std::vector<uint64_t> entries;
+  for (const uint64_t pc : flow.entries) entries.push_back(pc - base);
+  writer.put_all(std::span<const uint64_t>(entries));
+  std::vector<CodeRange> blocks;
+  for (const auto& [pc, block] : flow.blocks) blocks.push_back({pc - base, block.end - pc});
+  writer.put_all(std::span<const CodeRange>(blocks));
+  for (const auto& [pc, bytes] : blocks) {
+    writer.put_all(std::span(reinterpret_cast<const uint8_t*>(base + pc), bytes));
+  }
+  return writer.take();
+}
+
+support::Result<TranslationRequest> TranslationRequest::parse(std::span<const uint8_t> bytes) {
+  const auto damaged = [] { return fail(ErrorKind::invalid_file, "a damaged request for a translation"); };
+  SerialReader reader(bytes);
+  TranslationRequest request;
+  request.processor = reader.get_text();
+  request.mode = reader.get<semantics::FloatMode>();
+  request.flow.root = reader.get<uint64_t>();
+  const auto entries = reader.get_all<uint64_t>();
+  request.flow.entries.insert(entries.begin(), entries.end());
+  const target::Processor* processor = target::find_processor(request.processor);
+  if (processor == nullptr) return damaged();
+  for (const auto& [pc, size] : reader.get_all<CodeRange>()) {
+    const auto code = reader.get_all<uint8_t>();
+    if (code.size() != size || code.empty()) return damaged();
+    Block& block = request.flow.blocks[pc];
+    for (uint64_t at = 0; at < size;) {
+      const auto instruction = isa::decode(std::span(code).subspan(at), *processor);
+      if (!instruction || instruction->size > size - at) return damaged();
+      block.instructions.push_back({pc + at, *instruction});
+      at += instruction->size;
+    }
+    block.end = pc + size;
+    request.flow.instructions += block.instructions.size();
+  }
+  if (!reader.complete() || !request.flow.blocks.contains(request.flow.root)) return damaged();
+  return request;
+}
+
+std::vector<uint8_t> TranslatedCode::serialise() const {
+  SerialWriter writer;
+  writer.put_all(std::span(entries));
+  writer.put_all(std::span(steps));
+  writer.put_all(std::span(imports));
+  writer.put_all(std::span(code));
+  writer.put(instructions);
+  writer.put(seconds);
+  writer.put(uint64_t{untranslated.size()});
+  for (const auto& [name, count] : untranslated) {
+    writer.put_text(name);
+    writer.put(count);
+  }
+  return writer.take();
+}
+
+support::Result<TranslatedCode> TranslatedCode::parse(std::span<const uint8_t> bytes) {
+  SerialReader reader(bytes);
+  TranslatedCode result;
+  result.entries = reader.get_all<EntryPoint>();
+  result.steps = reader.get_all<uint64_t>();
+  result.imports = reader.get_all<Import>();
+  result.code = reader.get_all<uint8_t>();
+  result.instructions = reader.get<uint64_t>();
+  result.seconds = reader.get<double>();
+  const auto names = reader.get<uint64_t>();
+  for (uint64_t i = 0; i < names && i < bytes.size(); ++i) {
+    const std::string name = reader.get_text();
+    result.untranslated[name] = reader.get<uint64_t>();
+  }
+  bool sound = reader.complete();
+  for (const EntryPoint& entry : result.entries) sound &= entry.function < result.code.size();
+  for (const Import& import : result.imports) {
+    sound &= import.function < std::size(import_names) && uint64_t{import.slot} + 8 <= result.code.size();
+  }
+  if (!sound) return fail(ErrorKind::invalid_file, "damaged host code");
+  return result;
+}
+
+}  // namespace Atoll::engine
