@@ -27,6 +27,7 @@ Handler prepare_register_index(Preparation& p);     // register_index.cpp: s_set
 Handler prepare_scalar(Preparation& p);             // scalar.cpp
 Handler prepare_scalar_memory(Preparation& p);      // scalar_memory.cpp
 Handler prepare_vector(Preparation& p);             // vector.cpp
+Handler prepare_matrix(Preparation& p);             // matrix.cpp: MFMA, SMFMAC
 Handler prepare_lane_operation(Preparation& p);     // lane_operations.cpp: v_readlane and its like
 Handler prepare_flat_memory(Preparation& p);        // global_memory.cpp: FLAT, GLOBAL, SCRATCH
 Handler prepare_buffer(Preparation& p);             // buffer.cpp: MUBUF, MTBUF

@@ -70,6 +70,13 @@ enum class FlatScratch : uint8_t {
   architected   ///< gfx942, GFX11 and later: set before the wave starts
 };
 
+/// In which order matrix instructions sum up the products of 16-bit floats (semantics/matrix.h).
+enum class MatrixSums : uint8_t {
+  chained,           ///< one after the other
+  pairwise,          ///< those of a lane in pairs first
+  pairwise_flushing  ///< the same, with denormals flushed
+};
+
 /// A setting of a target feature that a code object or a GPU may have ("xnack+", "xnack-", not said).
 enum class Setting : uint8_t { unsupported, any, off, on };
 
@@ -90,6 +97,7 @@ struct Processor {
   bool ieee_mode, fp16_ovfl_mode;         ///< MODE has IEEE and DX10_CLAMP (until GFX11), FP16_OVFL (from GFX9 on)
   bool has_agprs;                         ///< accumulation registers
   bool ocp_fp8;                           ///< 8-bit floats are OCP's E4M3 and E5M2, not the FNUZ kind of gfx942
+  MatrixSums matrix_sums;                 ///< where there are matrix instructions
   bool unified_vgprs;                     ///< AGPRs follow VGPRs at ACCUM_OFFSET in one file (gfx90a and later)
   bool packed_work_item_ids;              ///< v0 holds x | y << 10 | z << 20
   bool kernarg_preload;                   ///< the descriptor's KERNARG_PRELOAD fields mean something

@@ -47,6 +47,7 @@ constexpr Processor gfx6{
     .fp16_ovfl_mode = false,
     .has_agprs = false,
     .ocp_fp8 = false,
+    .matrix_sums = MatrixSums::chained,
     .unified_vgprs = false,
     .packed_work_item_ids = false,
     .kernarg_preload = false,
@@ -92,6 +93,7 @@ constexpr Processor gfx908 = [] {
                     Feature::dot7_insts, Feature::dot10_insts, Feature::mai_insts, Feature::atomic_fadd_no_rtn_insts},
                    p.features);
   p.has_agprs = true;
+  p.matrix_sums = MatrixSums::pairwise;
   return p;
 }();
 
@@ -102,6 +104,7 @@ constexpr Processor gfx90a = [] {
       without(set({Feature::gfx90a_insts, Feature::atomic_fadd_rtn_insts}, p.features), Feature::extended_image_insts);
   p.addressable_vgprs = 512;
   p.vgpr_granule = 8;
+  p.matrix_sums = MatrixSums::pairwise_flushing;
   p.unified_vgprs = true;
   p.packed_work_item_ids = true;
   p.kernarg_preload = true;
@@ -113,6 +116,7 @@ constexpr Processor gfx940 = [] {
   Processor p = gfx90a;
   p.generation = Generation::gfx940;
   p.features = without(set({Feature::gfx940_insts}, p.features), Feature::image_insts);
+  p.matrix_sums = MatrixSums::chained;
   p.flat_scratch = FlatScratch::architected;
   return p;
 }();

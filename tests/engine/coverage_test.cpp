@@ -15,12 +15,11 @@ using isa::Encoding;
 using isa::Opcode;
 namespace flag = isa::flag;
 
-/// What the engine does not carry out on GFX9: images, exports, interpolation, matrices, and the global data share
-/// (but for global wave sync).
+/// What the engine does not carry out on GFX9: images, exports, interpolation, and the global data share (but for
+/// global wave sync).
 bool is_left_out(const isa::InstructionRow& row) {
   return row.encoding == Encoding::mimg || row.encoding == Encoding::exp || row.encoding == Encoding::vintrp ||
-         row.name.starts_with("v_interp_") || row.has(flag::matrix | flag::sparse) ||
-         (row.has(flag::gds_only) && !row.has(flag::gws));
+         row.name.starts_with("v_interp_") || (row.has(flag::gds_only) && !row.has(flag::gws));
 }
 
 /// By name: instructions that only the trap handler or graphics may use.
@@ -30,13 +29,15 @@ const std::set<std::string_view> left_out_by_name = {
     "ds_ordered_count",                              // needs the global data share
 };
 
+using Words = std::array<uint32_t, 4>;
+
 /// The first words of an encoding on GFX9, and second words to try: the operands' fields have their own rules.
-std::vector<std::array<uint32_t, 2>> instances(Encoding encoding, uint32_t op) {
+std::vector<Words> instances(Encoding encoding, uint32_t op) {
   constexpr uint32_t v0 = 256;
   const std::array<uint32_t, 6> vop3 = {
       v0 | (v0 + 2) << 9 | (v0 + 4) << 18, v0 | (v0 + 2) << 9 | 4 << 18, v0 | (v0 + 2) << 9, v0 | 4 << 9, v0, 0};
-  std::vector<std::array<uint32_t, 2>> words;
-  const auto add = [&](uint32_t first, uint32_t second) { words.push_back({first, second}); };
+  std::vector<Words> words;
+  const auto add = [&](uint32_t first, uint32_t second) { words.push_back({first, second, 0, 0}); };
   switch (encoding) {
     case Encoding::sop1:
       add(0xBE800000 | op << 8 | 4 << 16, 0), add(0xBE800000 | op << 8, 0);
@@ -73,6 +74,8 @@ std::vector<std::array<uint32_t, 2>> instances(Encoding encoding, uint32_t op) {
         add(0xD3804000 | op << 16, second | 3u << 27);  // op_sel_hi set, as is usual
         add(0xD3800000 | op << 16, second);
         add(0xD3800000 | op << 16, second | 1u << 27);  // of an accumulation register
+        // with v_mfma_ld_scale_b32 before it
+        words.push_back({0xD3AC0000, v0 | v0 << 9, 0xD3800800 | op << 16, second});
       }
       break;
     case Encoding::ds:

@@ -92,7 +92,10 @@ void WaveRunner::set_rows(unsigned i, const std::function<uint64_t(unsigned)>& v
 }
 
 machine::WaveState WaveRunner::run(const std::string& source, uint64_t budget) {
-  const std::vector<uint8_t> bytes = assemble(source + "\ns_endpgm", processor_);
+  return run_code(assemble(source + "\ns_endpgm", processor_), budget);
+}
+
+machine::WaveState WaveRunner::run_code(std::span<const uint8_t> bytes, uint64_t budget) {
   code_.reset(allocate<uint8_t>(bytes.size() + 64));
   std::memcpy(code_.get(), bytes.data(), bytes.size());
   engine_->code_changed(0, ~uint64_t{0});

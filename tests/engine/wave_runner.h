@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class WaveRunner {
 
   /// Runs `source`, with s_endpgm behind it, until the wave stops.
   machine::WaveState run(const std::string& source, uint64_t budget = 1'000'000);
+  /// Runs machine code that brings its own s_endpgm.
+  machine::WaveState run_code(std::span<const uint8_t> code, uint64_t budget = 1'000'000);
   /// Lets the wave go on.
   machine::WaveState resume(uint64_t budget = 1'000'000) { return engine_->run(wave(), budget); }
   uint64_t code_address() const { return reinterpret_cast<uint64_t>(code_.get()); }

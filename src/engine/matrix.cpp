@@ -1,0 +1,96 @@
+// engine: matrix instructions (semantics/matrix.h): where their registers are, and what their modifiers mean.
+#include "semantics/matrix.h"
+
+#include "engine/vector.h"
+#include "isa/table.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using isa::Opcode;
+namespace flag = isa::flag;
+
+// Places of the operands in VectorOp::source.
+enum : unsigned { source_a, source_b, source_c };
+
+Row* rows_of(const Run& run, const isa::Operand& operand) {
+  return rows_at(run, row_base(operand), row_offset(operand));
+}
+
+/// The scale operands behind the matrices' own, which need not be in VGPRs.
+void set_scales(const Wave& wave, const isa::Instruction& instruction, Run& run, semantics::MatrixCall& call) {
+  constexpr unsigned first_scale = 3;
+  for (unsigned i = 0; i < std::size(call.scale); ++i) {
+    const isa::Operand& scale = instruction.src(first_scale + i);
+    if (is_row(scale)) {
+      call.scale[i] = rows_of(run, scale);
+    } else {
+      fill(run.temporary[i], static_cast<uint32_t>(scalar_value(wave, scale)));
+      call.scale[i] = &run.temporary[i];
+    }
+    call.scale_byte[i] = static_cast<uint8_t>((scale.op_sel_hi ? 2 : 0) + (scale.op_sel ? 1 : 0));
+  }
+}
+
+void multiply(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  const target::Processor& processor = run.code->processor();
+  const VectorOp& v = op.vector;
+  const auto source = [&](unsigned i) { return rows_at(run, v.source_base[i], v.source[i]); };
+
+  semantics::MatrixCall call;
+  call.shape = semantics::matrix_shape(instruction.opcode);
+  call.a_element = call.shape->a;
+  call.b_element = call.shape->b;
+  call.d = rows_at(run, v.result_base, v.result);
+  call.a = source(source_a);
+  call.b = source(source_b);
+  call.eight_bit = wave.float_mode.eight_bit;
+  call.sums = processor.matrix_sums;
+  if (row.has(flag::sparse)) {
+    call.c = call.d;
+    call.index = source(source_c);
+  } else if (is_row(instruction.src(source_c))) {
+    call.c = source(source_c);
+  } else {
+    call.constant = instruction.src(source_c).value;
+  }
+  if (row.has(flag::matrix_formats)) {
+    call.a_element = semantics::matrix_format(instruction.cbsz);
+    call.b_element = semantics::matrix_format(instruction.blgp);
+  } else if (call.shape->a == semantics::MatrixElement::f64) {
+    if (processor.has(target::Feature::gfx940_insts)) {
+      for (unsigned i = 0; i < call.negate.size(); ++i) call.negate[i] = (instruction.blgp >> i & 1) != 0;
+    }
+  } else {
+    call.cbsz = instruction.cbsz;
+    call.abid = instruction.abid;
+    call.blgp = instruction.blgp;
+  }
+  if (row.has(flag::scaled)) set_scales(wave, instruction, run, call);
+  semantics::multiply(call);
+}
+
+/// v_mfma_ld_scale_b32 without a matrix instruction behind it that would use the scales.
+void load_unused_scales(Wave&, const MicroOp&, Run&) {}
+
+}  // namespace
+
+Handler prepare_matrix(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  if (instruction.opcode == Opcode::v_mfma_ld_scale_b32) return step<load_unused_scales>;
+  if (semantics::matrix_shape(instruction.opcode) == nullptr) return nullptr;
+  VectorOp& v = p.op.vector;
+  for (unsigned i = 0; i < std::size(v.source); ++i) {
+    if (!is_row(instruction.src(i))) continue;
+    v.source_base[i] = row_base(instruction.src(i));
+    v.source[i] = row_offset(instruction.src(i));
+  }
+  v.result_base = row_base(instruction.dst());
+  v.result = row_offset(instruction.dst());
+  return step<multiply>;
+}
+
+}  // namespace Atoll::engine

@@ -1,0 +1,444 @@
+// semantics: the products and sums of matrix instructions (matrix.h).
+//
+// Four registers of D are done at a time: a stripe. With 32 columns it is eight rows of a block, with 16 a whole block,
+// with 4 all blocks. Its 16 chunks of 16 lanes are sums that stay in host registers while the depth goes by: for each
+// depth a chunk of a row of B is multiplied with one element of A, the same for all its lanes, and added. Hosts with
+// fewer registers do a part of the chunks at a time.
+//
+// The sums of i8 are single precision, too: no instruction has so many products that they would not be exact.
+#include "semantics/matrix.h"
+
+#include <xmmintrin.h>
+
+#include <bit>
+#include <cstring>
+
+#include "semantics/float_lanes.h"
+#include "semantics/matrix_sources.h"
+
+namespace Atoll::semantics {
+
+namespace {
+
+constexpr unsigned stripe_rows = 4;                        ///< registers of a stripe
+constexpr unsigned row_chunks = wave_lanes / chunk_lanes;  ///< chunks of a register
+#ifdef __AVX512F__
+constexpr unsigned chunks_at_once = 4;  ///< of each of a stripe's registers, so that their sums fit the host's
+#else
+constexpr unsigned chunks_at_once = 1;
+#endif
+
+template <typename T>
+[[gnu::always_inline]] inline T load(const void* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// Where a stripe's rows and columns are, seen from its first element of A and B.
+template <unsigned columns>
+struct Stripe {
+  /// The element of A for chunk `chunk` of register `row`: the same for all lanes, but for that 4 columns have 4 lanes
+  /// each of all blocks; A is laid out for these by expand_blocks().
+  [[gnu::always_inline]] static F32 a(const float* a, unsigned row, unsigned chunk) {
+    if constexpr (columns == 4) return load<F32>(a + row * wave_lanes + chunk * chunk_lanes);
+    return F32(a[a_row(row, chunk)]);
+  }
+  static constexpr unsigned a_row(unsigned row, unsigned chunk) {
+    return columns == 32 ? chunk / 2 * stripe_rows + row : chunk * stripe_rows + row;
+  }
+  [[gnu::always_inline]] static F32 b(const float* b, unsigned chunk) { return load<F32>(b + b_column(chunk)); }
+  static constexpr unsigned b_column(unsigned chunk) {
+    return columns == 32 ? chunk % 2 * chunk_lanes : columns == 16 ? 0 : chunk * chunk_lanes;
+  }
+};
+
+/// A and B from a stripe's first element on; the steps lead from one depth to the next.
+struct Factors {
+  const float *a, *b;
+  unsigned a_step, b_step, depth;
+  const uint8_t* index = nullptr;  ///< of a sparse A: which depths of B its elements belong to
+};
+
+struct Sums {
+  F32 of[stripe_rows][chunks_at_once];
+};
+
+/// How the products are summed up: in a chain of fused multiply-adds; in pairs, groups of two or four; in groups of
+/// four with products that are exact, so that a fused multiply-add rounds as often as a sum of two products does.
+enum class Order : uint8_t { chain, twos, fours, exact_fours };
+
+constexpr unsigned group_of(Order order) { return order == Order::chain ? 1 : order == Order::twos ? 2 : 4; }
+
+/// The sum of the products of a group, pairs first.
+template <unsigned columns, Order order>
+[[gnu::always_inline]] inline F32 group_sum(const Factors& f, const float* a, const F32 (&b)[4], unsigned row,
+                                            unsigned chunk) {
+  const auto pair = [&](unsigned k) __attribute__((always_inline)) {
+    const F32 first = Stripe<columns>::a(a + k * f.a_step, row, chunk) * b[k];
+    const F32 factor = Stripe<columns>::a(a + (k + 1) * f.a_step, row, chunk);
+    if constexpr (order == Order::exact_fours) return __builtin_elementwise_fma(factor, b[k + 1], first);
+    return first + factor * b[k + 1];
+  };
+  if constexpr (group_of(order) == 2) return pair(0);
+  return pair(0) + pair(2);
+}
+
+template <unsigned columns, Order order>
+[[gnu::always_inline]] inline void add_products(const Factors& f, unsigned first_chunk, Sums& sums) {
+  constexpr unsigned group = group_of(order);
+  const float *a = f.a, *b = f.b;
+  for (unsigned k = 0; k < f.depth; k += group) {
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < chunks_at_once; ++i) {
+      const unsigned chunk = first_chunk + i;
+      F32 factors[4];
+#pragma clang loop unroll(full)
+      for (unsigned j = 0; j < group; ++j) factors[j] = Stripe<columns>::b(b + j * f.b_step, chunk);
+#pragma clang loop unroll(full)
+      for (unsigned row = 0; row < stripe_rows; ++row) {
+        F32& sum = sums.of[row][i];
+        if constexpr (order == Order::chain) {
+          sum = __builtin_elementwise_fma(Stripe<columns>::a(a, row, chunk), factors[0], sum);
+        } else {
+          sum += group_sum<columns, order>(f, a, factors, row, chunk);
+        }
+      }
+    }
+    a += group * f.a_step;
+    b += group * f.b_step;
+  }
+}
+
+/// The same for a sparse A, each of whose elements has its own row of B.
+template <unsigned columns>
+[[gnu::always_inline]] inline void add_sparse_products(const Factors& f, unsigned first_chunk, Sums& sums) {
+  for (unsigned k = 0; k < f.depth; ++k) {
+    const float* a = f.a + size_t{k} * f.a_step;
+    const uint8_t* index = f.index + size_t{k} * f.a_step;
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < chunks_at_once; ++i) {
+#pragma clang loop unroll(full)
+      for (unsigned row = 0; row < stripe_rows; ++row) {
+        const unsigned chunk = first_chunk + i, a_row = Stripe<columns>::a_row(row, chunk);
+        const F32 b = Stripe<columns>::b(f.b + size_t{index[a_row]} * f.b_step, chunk);
+        sums.of[row][i] = __builtin_elementwise_fma(F32(a[a_row]), b, sums.of[row][i]);
+      }
+    }
+  }
+}
+
+/// What the sums begin with and what becomes of them.
+enum class Use : uint8_t {
+  floats,    ///< begin with C, and are D
+  integers,  ///< begin with 0, are added to C as integers
+  partial    ///< begin with 0 and are left in D, to be scaled and added
+};
+
+struct Target {
+  Row* d;
+  const Row* c;  ///< of the same stripe; null: the constant
+  uint32_t constant;
+  bool flush_c;
+};
+
+template <Use use>
+[[gnu::always_inline]] inline F32 begin(const Target& t, unsigned row, unsigned chunk) {
+  if constexpr (use != Use::floats) return F32(0);
+  const F32 c = t.c != nullptr ? load<F32>(&t.c[row][chunk * chunk_lanes]) : bits<F32>(U32(t.constant));
+  return t.flush_c ? select(magnitude(c) < F32(0x1p-126f), F32(0), c) : c;
+}
+
+template <Use use>
+[[gnu::always_inline]] inline void finish(const Target& t, unsigned first_chunk, Sums& sums) {
+  const auto store = [&](unsigned row, unsigned i, auto value) __attribute__((always_inline)) {
+    std::memcpy(&t.d[row][(first_chunk + i) * chunk_lanes], &value, sizeof value);
+  };
+  if constexpr (use == Use::floats) {
+    auto nans = sums.of[0][0] != sums.of[0][0];
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < chunks_at_once; ++i) {
+#pragma clang loop unroll(full)
+      for (unsigned row = 0; row < stripe_rows; ++row) nans |= sums.of[row][i] != sums.of[row][i];
+    }
+    if (any(nans)) [[unlikely]] {
+      for (auto& row : sums.of) {
+        for (F32& sum : row) sum = select(sum == sum, sum, pattern<F32>(Format<F32>::default_nan));
+      }
+    }
+  }
+#pragma clang loop unroll(full)
+  for (unsigned row = 0; row < stripe_rows; ++row) {
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < chunks_at_once; ++i) {
+      if constexpr (use == Use::integers) {
+        const U32 c = t.c != nullptr ? load<U32>(&t.c[row][(first_chunk + i) * chunk_lanes]) : U32(t.constant);
+        store(row, i, c + bits<U32>(convert<I32>(sums.of[row][i])));
+      } else {
+        store(row, i, sums.of[row][i]);
+      }
+    }
+  }
+}
+
+template <unsigned columns, Order order, Use use>
+void do_stripe(const Factors& f, const Target& t) {
+  for (unsigned chunk = 0; chunk < row_chunks; chunk += chunks_at_once) {
+    Sums sums;
+#pragma clang loop unroll(full)
+    for (unsigned row = 0; row < stripe_rows; ++row) {
+#pragma clang loop unroll(full)
+      for (unsigned i = 0; i < chunks_at_once; ++i) sums.of[row][i] = begin<use>(t, row, chunk + i);
+    }
+    if (order == Order::chain && f.index != nullptr) {
+      if constexpr (columns != 4) add_sparse_products<columns>(f, chunk, sums);
+    } else {
+      add_products<columns, order>(f, chunk, sums);
+    }
+    finish<use>(t, chunk, sums);
+  }
+}
+
+using StripeFunction = void (*)(const Factors&, const Target&);
+
+template <unsigned columns>
+StripeFunction stripe_function(Order order, Use use) {
+  if (use == Use::integers) return do_stripe<columns, Order::chain, Use::integers>;
+  if (use == Use::partial) return do_stripe<columns, Order::chain, Use::partial>;
+  switch (order) {
+    case Order::chain:
+      return do_stripe<columns, Order::chain, Use::floats>;
+    case Order::twos:
+      return do_stripe<columns, Order::twos, Use::floats>;
+    case Order::fours:
+      return do_stripe<columns, Order::fours, Use::floats>;
+    case Order::exact_fours:
+      return do_stripe<columns, Order::exact_fours, Use::floats>;
+  }
+  return nullptr;
+}
+
+StripeFunction stripe_function(unsigned columns, Order order, Use use) {
+  return columns == 32   ? stripe_function<32>(order, use)
+         : columns == 16 ? stripe_function<16>(order, use)
+                         : stripe_function<4>(order, use);
+}
+
+/// Results so small that they are denormal become 0 (MXCSR's FTZ, Intel SDM volume 1, 10.2.3.3).
+class FlushingResults {
+ public:
+  FlushingResults() : before_(_mm_getcsr()) { _mm_setcsr(before_ | _MM_FLUSH_ZERO_ON); }
+  ~FlushingResults() { _mm_setcsr(before_); }
+  FlushingResults(const FlushingResults&) = delete;
+  FlushingResults& operator=(const FlushingResults&) = delete;
+
+ private:
+  unsigned before_;
+};
+
+Order order_of(const MatrixCall& call) {
+  if (call.sums == target::MatrixSums::chained) return Order::chain;
+  if (call.a_element == MatrixElement::f16) return Order::exact_fours;  // each lane has four
+  if (call.a_element != MatrixElement::bf16) return Order::chain;
+  const MatrixShape& shape = *call.shape;
+  return shape.depth * shape.rows * shape.blocks / wave_lanes == 4 ? Order::fours : Order::twos;
+}
+
+/// A of 4x4 blocks, each element once for each column: for every depth four rows of 64 lanes.
+void expand_blocks(const MatrixSource& a, float* out) {
+  for (unsigned k = 0; k < a.depth; ++k) {
+    for (unsigned row = 0; row < stripe_rows; ++row) {
+      for (unsigned lane = 0; lane < wave_lanes; ++lane) *out++ = a.at(k)[lane / 4 * 4 + row];
+    }
+  }
+}
+
+/// The stripe's first row of A, counted through the blocks, and the first column of its block of B.
+struct Place {
+  unsigned row, column;
+};
+Place place_of(const MatrixShape& shape, unsigned stripe) {
+  const unsigned rows = shape.columns == 32 ? 8 : 16;
+  const unsigned row = stripe * rows;
+  return {row, row / shape.rows * shape.columns};
+}
+
+// --- Scales ---------------------------------------------------------------------------------------------------------
+
+constexpr unsigned scaled_depth = 32;  ///< elements that share a scale
+
+/// The scales of one source: exponents, without their bias, of `width` rows or columns for each 32 depths.
+struct Scales {
+  int32_t exponent[wave_lanes];
+  bool nan[wave_lanes];
+};
+
+Scales read_scales(const Row& row, unsigned byte) {
+  Scales scales;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const auto code = static_cast<int32_t>(row[lane] >> 8 * byte & 0xFF);
+    scales.exponent[lane] = code - 127;
+    scales.nan[lane] = code == 255;
+  }
+  return scales;
+}
+
+/// 2 to a power from -127 to 127; 0 for -127, the half of an exponent at which no result is left.
+[[gnu::always_inline]] inline F32 power(I32 exponent) { return bits<F32>((exponent + 127) << 23); }
+
+/// Multiplies the sums in `partial` with the scales of their rows and columns and adds them to the sums in `total`.
+void add_scaled(const MatrixShape& shape, const Scales& a, const Scales& b, unsigned first_scale, const Row* partial,
+                Row* total) {
+  const unsigned registers = shape.rows * shape.columns / wave_lanes;
+  for (unsigned r = 0; r < registers; ++r) {
+    for (unsigned lane = 0; lane < wave_lanes; lane += chunk_lanes) {
+      const unsigned rows_beside = wave_lanes / shape.columns;
+      const unsigned row = (r / stripe_rows * rows_beside + lane / shape.columns) * stripe_rows + r % stripe_rows;
+      const unsigned a_scale = first_scale + row, b_scale = first_scale + lane % shape.columns;
+      const I32 exponent = load<I32>(&b.exponent[b_scale]) + a.exponent[a_scale];
+      const I32 half = exponent >> 1;
+      F32 sum = load<F32>(&partial[r][lane]) * power(half) * power(exponent - half);
+      bool nan = a.nan[a_scale];
+      for (unsigned i = 0; i < chunk_lanes; ++i) nan |= b.nan[b_scale + i];
+      if (nan) [[unlikely]] {
+        for (unsigned i = 0; i < chunk_lanes; ++i) {
+          if (a.nan[a_scale] || b.nan[b_scale + i]) sum[i] = __builtin_nanf("");
+        }
+      }
+      sum += load<F32>(&total[r][lane]);
+      sum = select(sum == sum, sum, pattern<F32>(Format<F32>::default_nan));
+      std::memcpy(&total[r][lane], &sum, sizeof sum);
+    }
+  }
+}
+
+// --- Instructions by their kind of result ---------------------------------------------------------------------------
+
+constexpr unsigned most_registers = 32;  ///< of C and D
+struct alignas(64) Registers {
+  Row rows[most_registers];
+};
+
+unsigned registers_of_d(const MatrixShape& shape) {
+  const unsigned words = shape.a == MatrixElement::f64 ? 2 : 1;
+  return shape.rows * shape.columns * shape.blocks * words / wave_lanes;
+}
+
+void multiply_floats(const MatrixCall& call, const Row* c) {
+  const MatrixShape& shape = *call.shape;
+  const MatrixSource a = read_a(call), b = read_b(call);
+  SparseIndex index;
+  if (call.index != nullptr) index = read_index(call, a);
+
+  Factors whole{.a = a.elements, .b = b.elements, .a_step = a.width, .b_step = b.width, .depth = a.depth};
+  alignas(64) float expanded[4 * stripe_rows * wave_lanes];
+  if (shape.columns == 4) {
+    expand_blocks(a, expanded);
+    whole.a = expanded;
+    whole.a_step = stripe_rows * wave_lanes;
+  }
+  const Use use = call.a_element == MatrixElement::i8 ? Use::integers : Use::floats;
+  const Order order = order_of(call);
+  const StripeFunction function = stripe_function(shape.columns, order, use);
+  const auto constant = static_cast<uint32_t>(call.constant);
+  const bool flush_c = call.sums == target::MatrixSums::pairwise_flushing &&
+                       (call.a_element == MatrixElement::f16 || call.a_element == MatrixElement::bf16);
+  const unsigned stripes = registers_of_d(shape) / stripe_rows;
+  const auto each_stripe = [&](const Factors& factors, StripeFunction work, Row* d, const Row* from) {
+    for (unsigned stripe = 0; stripe < stripes; ++stripe) {
+      const Place place = place_of(shape, stripe);
+      Factors f = factors;
+      f.a += place.row;
+      f.b += place.column;
+      if (call.index != nullptr) f.index = index.depth + place.row;
+      work(f, {.d = d + stripe * stripe_rows,
+               .c = from != nullptr ? from + stripe * stripe_rows : nullptr,
+               .constant = constant,
+               .flush_c = flush_c});
+    }
+  };
+  if (call.scale[0] == nullptr) {
+    // Of halves, neither products nor sums are so small.
+    if (flush_c && call.a_element == MatrixElement::bf16) {
+      const FlushingResults flushing;
+      return each_stripe(whole, function, call.d, c);
+    }
+    return each_stripe(whole, function, call.d, c);
+  }
+
+  const Scales a_scales = read_scales(*call.scale[0], call.scale_byte[0]);
+  const Scales b_scales = read_scales(*call.scale[1], call.scale_byte[1]);
+  for (unsigned r = 0; r < registers_of_d(shape); ++r) {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) call.d[r][lane] = c != nullptr ? c[r][lane] : constant;
+  }
+  for (unsigned k = 0; k < shape.depth; k += scaled_depth) {
+    Registers partial;
+    Factors part = whole;
+    part.a += size_t{k} * part.a_step;
+    part.b += size_t{k} * part.b_step;
+    part.depth = scaled_depth;
+    each_stripe(part, stripe_function(shape.columns, Order::chain, Use::partial), partial.rows, nullptr);
+    add_scaled(shape, a_scales, b_scales, k / scaled_depth * shape.rows, partial.rows, call.d);
+  }
+}
+
+struct alignas(64) Doubles {
+  double of[wave_lanes];
+};
+
+Doubles read_doubles(const Row* rows, bool negative) {
+  Doubles doubles;
+  const uint64_t sign = negative ? Format<F64>::sign : 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    doubles.of[lane] = std::bit_cast<double>((rows[0][lane] | uint64_t{rows[1][lane]} << 32) ^ sign);
+  }
+  return doubles;
+}
+
+/// A lane holds one element of each source, so that lanes are in the order of the elements. Chunk `chunk` of a pair of
+/// D's registers is a row of D, or the same row of all blocks.
+void multiply_doubles(const MatrixCall& call, const Row* c) {
+  const MatrixShape& shape = *call.shape;
+  const Doubles a = read_doubles(call.a, call.negate[0]), b = read_doubles(call.b, call.negate[1]);
+  const unsigned width = unsigned{shape.rows} * shape.blocks;
+  const uint64_t c_sign = call.negate[2] ? Format<F64>::sign : 0;
+  for (unsigned pair = 0; pair < registers_of_d(shape) / 2; ++pair) {
+    for (unsigned chunk = 0; chunk < row_chunks; ++chunk) {
+      const unsigned row = pair * row_chunks + chunk, first_lane = chunk * chunk_lanes;
+      U64 start = U64(call.constant);
+      if (c != nullptr) {
+        start = convert<U64>(load<U32>(&c[2 * pair][first_lane])) |
+                convert<U64>(load<U32>(&c[2 * pair + 1][first_lane])) << 32;
+      }
+      F64 sum = bits<F64>(start ^ c_sign);
+      for (unsigned k = 0; k < shape.depth; ++k) {
+        F64 factor;
+        for (unsigned lane = 0; lane < chunk_lanes; ++lane) {
+          factor[lane] = a.of[k * width + (shape.blocks == 1 ? row : lane / 4 * 4 + row)];
+        }
+        sum = __builtin_elementwise_fma(factor, load<F64>(&b.of[k * width]), sum);
+      }
+      sum = select(sum == sum, sum, pattern<F64>(Format<F64>::default_nan));
+      const U32 low = convert<U32>(bits<U64>(sum)), high = convert<U32>(bits<U64>(sum) >> 32);
+      std::memcpy(&call.d[2 * pair][first_lane], &low, sizeof low);
+      std::memcpy(&call.d[2 * pair + 1][first_lane], &high, sizeof high);
+    }
+  }
+}
+
+}  // namespace
+
+void multiply(const MatrixCall& call) {
+  // The sources are read before anything is written, C register by register: it matters only where C is elsewhere.
+  const unsigned registers = registers_of_d(*call.shape);
+  const Row* c = call.c;
+  Registers copy;
+  if (c != nullptr && c != call.d && c < call.d + registers && call.d < c + registers) {
+    std::memcpy(copy.rows, c, registers * sizeof(Row));
+    c = copy.rows;
+  }
+  if (call.shape->a == MatrixElement::f64) return multiply_doubles(call, c);
+  multiply_floats(call, c);
+}
+
+}  // namespace Atoll::semantics

@@ -1,0 +1,76 @@
+// semantics: matrix instructions (MFMA, SMFMAC): D = A * B + C, the matrices spread over the registers of a wave.
+//
+// One row of a table (matrix_table.cpp) says all about an instruction: the sizes of its matrices, how many products it
+// does beside each other (blocks), and what the elements are. Everything else follows:
+//
+// Where elements are. A is rows x depth, B depth x columns. A lane of the first source holds elements of one row of
+// one block of A, neighbours in the direction of the depth; lanes go through the rows first, then the blocks, then on
+// in the depth. B likewise, by columns. Of D and C each four registers hold four neighbouring rows at a time, as long
+// as there are lanes; of a double's matrix each register pair holds one row at a time. Source: the formulas of AMD's
+// Matrix Instruction Calculator (ROCm/amd_matrix_instruction_calculator, gfx9), and the CDNA ISA guides, "Matrix
+// Arithmetic Instructions". v_mfma_*_f8f6f4 differ: of 8-bit elements a lane holds two runs of 16, the second behind
+// the first runs of all lanes ("Matrix Core Programming on AMD CDNA3 and CDNA4", sections 5.4 and 5.5, and Composable
+// Kernel's test/mx_mfma_op, which has the 6-bit formats too).
+//
+// In which order it is summed up. The guides say "fused multiply-add" and no more. Xie and others, "MMA-Sim: Bit-
+// Accurate Reference Model of Tensor Cores and Matrix Cores" (arXiv 2511.10909), have measured it on the GPUs:
+// - f32 and f64: a chain of fused multiply-adds from C on, in ascending depth. So it is done here.
+// - f16 and bf16 on gfx908 and gfx90a: the products that one lane's elements make are summed up in pairs, then pairs of
+//   those, and the sum is added to C, each sum rounded. gfx90a flushes the denormals of sources, C and sums (that it
+//   does is in MIOpen's documentation, too, "MI200 MFMA behavior specifics"). So it is done here.
+// - f16, bf16, xf32 and 8 bits on gfx942: groups of 4 to 16 products are aligned to the largest of them, cut off and
+//   summed up; then C is added, and rounded once. gfx950 has not been measured. Here these are chains of fused
+//   multiply-adds like f32's, which lose less and take a fraction of the time.
+// All round to nearest even and keep denormals, whatever MODE says. Each NaN that comes out is the default one.
+// Integers wrap around. EXEC has no part in it: all lanes are read and written.
+//
+// v_smfmac_*: A is sparse. Of every four elements in the direction of the depth two are there, and which ones say
+// pairs of bits in a register of their own. A lane's pairs fill a part of that register; abid says which, unless cbsz
+// is set, which chooses the first.
+//
+// v_mfma_scale_*: each 32 elements in the direction of the depth have a scale, E8M0: a power of two biased by 127, or
+// NaN (255). It stands in the lane that would hold those elements if lanes held 32, in the byte that op_sel and
+// op_sel_hi choose. Each 32 products are summed up by themselves, multiplied with both scales, and added.
+#pragma once
+
+#include <array>
+
+#include "semantics/registry.h"
+#include "target/processor.h"
+
+namespace Atoll::semantics {
+
+enum class MatrixElement : uint8_t { f64, f32, xf32, f16, bf16, i8, fp8, bf8, fp6, bf6, fp4 };
+
+struct MatrixShape {
+  isa::Opcode opcode;
+  uint8_t rows, columns, depth, blocks;
+  MatrixElement a, b;  ///< for *_f8f6f4: what cbsz and blgp of 0 mean
+};
+
+/// The row of a matrix instruction, or null.
+const MatrixShape* matrix_shape(isa::Opcode opcode);
+
+/// What cbsz says about the elements of A, and blgp of B, in *_f8f6f4; fp8 for the codes that mean nothing.
+MatrixElement matrix_format(uint8_t code);
+
+/// One matrix instruction. Registers may overlap in any way.
+struct MatrixCall {
+  const MatrixShape* shape = nullptr;
+  MatrixElement a_element{}, b_element{};
+  Row* d = nullptr;
+  const Row *a = nullptr, *b = nullptr;
+  const Row* c = nullptr;        ///< null: `constant` in all elements
+  uint64_t constant = 0;         ///< as the result's type sees it
+  const Row* index = nullptr;    ///< of a sparse A; null: A is dense
+  const Row* scale[2] = {};      ///< of A and B; null: not scaled
+  uint8_t scale_byte[2] = {};    ///< which byte of each lane
+  uint8_t cbsz = 0, abid = 0;    ///< a block of A for 2^cbsz blocks (dense), or the part of `index` (sparse)
+  uint8_t blgp = 0;              ///< which lanes B comes from
+  std::array<bool, 3> negate{};  ///< A, B, C; doubles only
+  EightBit eight_bit{};
+  target::MatrixSums sums{};
+};
+void multiply(const MatrixCall& call);
+
+}  // namespace Atoll::semantics

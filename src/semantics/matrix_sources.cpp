@@ -1,0 +1,213 @@
+// semantics: see matrix_sources.h.
+#include "semantics/matrix_sources.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "isa/table.h"
+#include "semantics/small_floats.h"
+
+namespace Atoll::semantics {
+
+namespace {
+
+constexpr unsigned bits_of(MatrixElement element) {
+  using enum MatrixElement;
+  switch (element) {
+    case f64:
+      return 64;
+    case f32:
+    case xf32:
+      return 32;
+    case f16:
+    case bf16:
+      return 16;
+    case fp6:
+    case bf6:
+      return 6;
+    case fp4:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+/// The low bits of each lane as a number.
+template <MatrixElement element>
+[[gnu::always_inline]] inline F32 number(U32 word, EightBit eight_bit) {
+  using enum MatrixElement;
+  if constexpr (element == f32) {
+    return bits<F32>(word);
+  } else if constexpr (element == xf32) {
+    // 10 bits of fraction; measured (MMA-Sim, see matrix.h), the rest is cut off. A NaN stays one.
+    const F32 whole = bits<F32>(word);
+    return select(whole == whole, bits<F32>(word & 0xFFFF'E000u), whole);
+  } else if constexpr (element == f16) {
+    return convert<F32>(bits<F16>(convert<U16>(word)));
+  } else if constexpr (element == bf16) {
+    return bits<F32>(word << 16);
+  } else if constexpr (element == i8) {
+    return convert<F32>(bits<I32>(word << 24) >> 24);
+  } else if constexpr (element == fp8) {
+    return eight_bit == EightBit::ocp ? decode<OcpFp8>(word) : decode<FnuzFp8>(word);
+  } else if constexpr (element == bf8) {
+    return eight_bit == EightBit::ocp ? decode<OcpBf8>(word) : decode<FnuzBf8>(word);
+  } else if constexpr (element == fp6) {
+    return decode<Fp6>(word);
+  } else if constexpr (element == bf6) {
+    return decode<Bf6>(word);
+  } else {
+    return decode<Fp4>(word);
+  }
+}
+
+[[gnu::always_inline]] inline U32 load(const uint32_t* row) {
+  U32 word;
+  std::memcpy(&word, row, sizeof word);
+  return word;
+}
+
+/// How the elements of a source lie in its lanes.
+struct Placing {
+  const Row* rows;
+  unsigned per_lane;  ///< elements of each lane
+  unsigned run;       ///< of those, neighbours in the direction of the depth
+  unsigned width;     ///< lanes of one depth
+  uint32_t flushed;   ///< the bits of the exponent, where denormals become 0; else 0
+  EightBit eight_bit;
+};
+
+template <MatrixElement element>
+void read_elements(const Placing& p, float* out) {
+  constexpr unsigned width = bits_of(element);
+  const unsigned depths_of_runs = p.run * (wave_lanes / p.width);
+  for (unsigned e = 0; e < p.per_lane; ++e) {
+    const unsigned word = e * width / 32, shift = e * width % 32;
+    for (unsigned lane = 0; lane < wave_lanes; lane += chunk_lanes) {
+      U32 code = load(&p.rows[word][lane]) >> shift;
+      if (width == 6 && shift + width > 32) code |= load(&p.rows[word + 1][lane]) << (32 - shift);
+      if (p.flushed != 0) code = select((code & p.flushed) == 0, U32(0), code);
+      const F32 value = number<element>(code, p.eight_bit);
+      const unsigned k = e / p.run * depths_of_runs + lane / p.width * p.run + e % p.run;
+      std::memcpy(out + k * p.width + lane % p.width, &value, sizeof value);
+    }
+  }
+}
+
+void read_elements(MatrixElement element, const Placing& placing, float* out) {
+  using enum MatrixElement;
+  switch (element) {
+    case f32:
+      return read_elements<f32>(placing, out);
+    case xf32:
+      return read_elements<xf32>(placing, out);
+    case f16:
+      return read_elements<f16>(placing, out);
+    case bf16:
+      return read_elements<bf16>(placing, out);
+    case i8:
+      return read_elements<i8>(placing, out);
+    case fp8:
+      return read_elements<fp8>(placing, out);
+    case bf8:
+      return read_elements<bf8>(placing, out);
+    case fp6:
+      return read_elements<fp6>(placing, out);
+    case bf6:
+      return read_elements<bf6>(placing, out);
+    case fp4:
+      return read_elements<fp4>(placing, out);
+    case f64:
+      return;
+  }
+}
+
+bool has_formats(const MatrixShape& shape) { return isa::row(shape.opcode).has(isa::flag::matrix_formats); }
+
+MatrixSource read_source(const MatrixCall& call, const Row* rows, MatrixElement element, unsigned width, unsigned depth,
+                         const MatrixLanes& lanes, bool has_runs) {
+  MatrixSource source;
+  source.width = width;
+  source.depth = depth;
+  Placing placing{.rows = rows,
+                  .per_lane = depth * width / wave_lanes,
+                  .run = 0,
+                  .width = width,
+                  .flushed = 0,
+                  .eight_bit = call.eight_bit};
+  constexpr unsigned run_of_bytes = 16;
+  placing.run = has_runs && bits_of(element) == 8 ? run_of_bytes : placing.per_lane;
+  if (call.sums == target::MatrixSums::pairwise_flushing) {
+    if (element == MatrixElement::f16) placing.flushed = 0x7C00;
+    if (element == MatrixElement::bf16) placing.flushed = 0x7F80;
+  }
+  constexpr unsigned most_words = 8;
+  alignas(64) Row moved[most_words];
+  if (lanes.moved) {
+    const unsigned words = (placing.per_lane * bits_of(element) + 31) / 32;
+    for (unsigned word = 0; word < words; ++word) {
+      for (unsigned lane = 0; lane < wave_lanes; ++lane) moved[word][lane] = rows[word][lanes.from[lane]];
+    }
+    placing.rows = moved;
+  }
+  read_elements(element, placing, source.elements);
+  return source;
+}
+
+}  // namespace
+
+MatrixLanes broadcast_block(const MatrixShape& shape, uint8_t cbsz, uint8_t abid) {
+  MatrixLanes lanes;
+  const unsigned receivers = std::min(1u << cbsz, unsigned{shape.blocks});
+  lanes.moved = receivers > 1;
+  for (unsigned lane = 0; lanes.moved && lane < wave_lanes; ++lane) {
+    const unsigned block = lane / shape.rows, row = lane % shape.rows;
+    lanes.from[lane] = static_cast<uint8_t>((block / receivers * receivers + abid % receivers) * shape.rows + row);
+  }
+  return lanes;
+}
+
+MatrixLanes lane_group_pattern(uint8_t blgp) {
+  MatrixLanes lanes;
+  lanes.moved = blgp != 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    unsigned from = lane;
+    if (blgp == 1 || blgp == 2) from = lane % 32 + (blgp - 1u) * 32;  // one half for both
+    if (blgp == 3) from = (lane + 16) % wave_lanes;                   // rotated by a quarter
+    if (blgp >= 4) from = lane % 16 + (blgp - 4u) * 16;               // one quarter for all
+    lanes.from[lane] = static_cast<uint8_t>(from);
+  }
+  return lanes;
+}
+
+MatrixSource read_a(const MatrixCall& call) {
+  const MatrixShape& shape = *call.shape;
+  const bool sparse = call.index != nullptr;
+  const MatrixLanes lanes = sparse ? MatrixLanes{} : broadcast_block(shape, call.cbsz, call.abid);
+  return read_source(call, call.a, call.a_element, unsigned{shape.rows} * shape.blocks,
+                     shape.depth / (sparse ? 2u : 1u), lanes, !sparse && has_formats(shape));
+}
+
+MatrixSource read_b(const MatrixCall& call) {
+  const MatrixShape& shape = *call.shape;
+  return read_source(call, call.b, call.b_element, unsigned{shape.columns} * shape.blocks, shape.depth,
+                     lane_group_pattern(call.blgp), call.index == nullptr && has_formats(shape));
+}
+
+SparseIndex read_index(const MatrixCall& call, const MatrixSource& a) {
+  SparseIndex index;
+  const unsigned per_lane = a.depth * a.width / wave_lanes, bits_per_lane = 2 * per_lane;
+  const unsigned parts = 32 / bits_per_lane;
+  const unsigned first_bit = call.cbsz == 0 ? call.abid % parts * bits_per_lane : 0;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    for (unsigned e = 0; e < per_lane; ++e) {
+      const unsigned k = lane / a.width * per_lane + e;
+      const unsigned in_four = (*call.index)[lane] >> (first_bit + 2 * e) & 3;
+      index.depth[k * a.width + lane % a.width] = static_cast<uint8_t>(k / 2 * 4 + in_four);
+    }
+  }
+  return index;
+}
+
+}  // namespace Atoll::semantics

@@ -1,0 +1,254 @@
+#include "engine/matrix_reference.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <regex>
+
+namespace Atoll::test {
+
+MatrixName parse_matrix_name(std::string_view mnemonic) {
+  static const std::regex pattern(
+      R"(v_(mfma|smfmac)_(?:scale_)?([fi])(\d+)_(\d+)x(\d+)x(\d+)_?(?:(\d+)b_)?([a-z]\w*))");
+  std::match_results<std::string_view::const_iterator> match;
+  MatrixName name;
+  if (!std::regex_match(mnemonic.begin(), mnemonic.end(), match, pattern)) return name;
+  name.sparse = match[1] == "smfmac";
+  name.result = *match[2].first;
+  name.result_bits = static_cast<unsigned>(std::stoul(match[3]));
+  name.m = static_cast<unsigned>(std::stoul(match[4]));
+  name.n = static_cast<unsigned>(std::stoul(match[5]));
+  name.k = static_cast<unsigned>(std::stoul(match[6]));
+  if (match[7].matched) name.blocks = static_cast<unsigned>(std::stoul(match[7]));
+  std::string types = match[8];
+  // gfx908's names leave out the blocks. These of its bfloat16 instructions have some.
+  if (types == "bf16" && mnemonic.find("_bf16") == std::string_view::npos && name.k == 2) name.blocks = 64 / name.m;
+  if (types.ends_with("_1k")) types.resize(types.size() - 3);
+  const size_t bar = types.find('_');
+  name.a = types.substr(0, bar);
+  name.b = bar == std::string::npos ? name.a : types.substr(bar + 1);
+  return name;
+}
+
+unsigned matrix_element_bits(const std::string& type) {
+  if (type == "f64") return 64;
+  if (type == "f32" || type == "xf32") return 32;
+  if (type == "f16" || type == "bf16") return 16;
+  if (type == "fp6" || type == "bf6") return 6;
+  if (type == "fp4") return 4;
+  return 8;
+}
+
+namespace {
+
+/// A number of a format with a sign, so many bits of exponent and fraction; no special codes.
+double plain_number(uint64_t bits, int exponent_bits, int fraction_bits, int bias) {
+  const auto fraction = static_cast<double>(bits & ((1u << fraction_bits) - 1)) / (1 << fraction_bits);
+  const int exponent = static_cast<int>(bits >> fraction_bits & ((1u << exponent_bits) - 1));
+  const double size = exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1 + fraction, exponent - bias);
+  return (bits >> (exponent_bits + fraction_bits) & 1) != 0 ? -size : size;
+}
+
+float single(uint32_t bits) { return std::bit_cast<float>(bits); }
+
+}  // namespace
+
+double matrix_element(const std::string& type, uint64_t bits, bool ocp) {
+  const auto word = static_cast<uint32_t>(bits);
+  if (type == "f64") return std::bit_cast<double>(bits);
+  if (type == "f32") return single(word);
+  if (type == "xf32") return std::isnan(single(word)) ? NAN : single(word >> 13 << 13);
+  if (type == "bf16") return single(word << 16);
+  if (type == "i8") return static_cast<int8_t>(word);
+  if (type == "fp6") return plain_number(word, 2, 3, 1);
+  if (type == "bf6") return plain_number(word, 3, 2, 3);
+  if (type == "fp4") return plain_number(word, 2, 1, 1);
+  const unsigned size = word & 0x7F;
+  if (type == "f16") {
+    const unsigned half = word & 0x7FFF;
+    if (half > 0x7C00) return NAN;
+    if (half == 0x7C00) return (word & 0x8000) != 0 ? -INFINITY : INFINITY;
+    return plain_number(word, 5, 10, 15);
+  }
+  const bool brain = type == "bf8";
+  if (!ocp) return word == 0x80 ? NAN : plain_number(word, brain ? 5 : 4, brain ? 2 : 3, brain ? 16 : 8);
+  if (brain && size > 0x7C) return NAN;
+  if (brain && size == 0x7C) return (word & 0x80) != 0 ? -INFINITY : INFINITY;
+  if (!brain && size == 0x7F) return NAN;
+  return plain_number(word, brain ? 5 : 4, brain ? 2 : 3, brain ? 15 : 7);
+}
+
+namespace {
+
+/// The bits of element `element` of those packed in a lane's registers.
+uint64_t packed_bits(const Registers& registers, unsigned lane, unsigned element, unsigned width) {
+  uint64_t bits = 0;
+  for (unsigned bit = 0; bit < width; ++bit) {
+    const unsigned position = element * width + bit;
+    bits |= uint64_t{registers.at(position / 32)[lane] >> position % 32 & 1} << bit;
+  }
+  return bits;
+}
+
+struct Location {
+  unsigned lane, element;
+};
+
+/// Where A[i][k] of a block is (B[k][i]: the same), with `depth` elements of a row in registers.
+Location source_location(unsigned rows, unsigned blocks, unsigned depth, unsigned i, unsigned k, unsigned block,
+                         bool two_runs) {
+  if (two_runs) {  // 8 bits of *_f8f6f4: 16 elements in each lane, then 16 more
+    const unsigned groups = 64 / rows;
+    return {k / 16 % groups * rows + i, k / 16 / groups * 16 + k % 16};
+  }
+  const unsigned in_lane = depth / (64 / (rows * blocks));
+  return {k / in_lane * rows * blocks + block * rows + i, k % in_lane};
+}
+
+/// Where D[i][j] of a block is: register (or pair) and lane.
+Location result_location(const MatrixName& name, unsigned i, unsigned j, unsigned block) {
+  const unsigned height = name.result_bits == 64 ? 1 : 4;
+  const unsigned beside = 64 / name.n;
+  const unsigned area = name.m * name.n / height;
+  const unsigned blocks_of_register = area >= 64 ? 1 : 64 / area;
+  const unsigned element = block * (name.m * name.n / 64) + i / (height * beside) * height + i % height;
+  const unsigned lane = block % blocks_of_register * name.n + i / height % beside * blocks_of_register * name.n + j;
+  return {lane, element};
+}
+
+unsigned lane_of_pattern(unsigned lane, unsigned blgp) {
+  constexpr unsigned quarter[8][4] = {{0, 1, 2, 3}, {0, 1, 0, 1}, {2, 3, 2, 3}, {1, 2, 3, 0},
+                                      {0, 0, 0, 0}, {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}};
+  return quarter[blgp][lane / 16] * 16 + lane % 16;
+}
+
+float flushed(float value) { return std::fabs(value) < 0x1p-126f ? 0 * value : value; }
+
+/// The products of one element of D, in the order of the depth.
+struct Products {
+  std::vector<double> a, b;
+  unsigned in_lane = 0;  ///< how many of them one lane has
+};
+
+float pairwise_sum(const Products& p, size_t first, size_t count, bool flushes) {
+  float sum = 0;
+  if (count == 1) {
+    sum = static_cast<float>(p.a[first] * p.b[first]);
+  } else {
+    sum = pairwise_sum(p, first, count / 2, flushes) + pairwise_sum(p, first + count / 2, count / 2, flushes);
+  }
+  return flushes ? flushed(sum) : sum;
+}
+
+float sum_up(const Products& p, float c, const std::string& type, const MatrixArithmetic& arithmetic) {
+  if ((type == "f16" || type == "bf16") && arithmetic.pairs) {
+    for (size_t k = 0; k < p.a.size(); k += p.in_lane) {
+      c += pairwise_sum(p, k, p.in_lane, arithmetic.flushes);
+      if (arithmetic.flushes) c = flushed(c);
+    }
+    return c;
+  }
+  for (size_t k = 0; k < p.a.size(); ++k) {
+    c = std::fma(static_cast<float>(p.a[k]), static_cast<float>(p.b[k]), c);
+  }
+  return c;
+}
+
+float sum_up_scaled(const Products& p, float c, const std::vector<double>& scales) {
+  for (size_t k = 0; k < p.a.size(); k += 32) {
+    float sum = 0;
+    for (size_t i = k; i < k + 32; ++i) sum = std::fma(static_cast<float>(p.a[i]), static_cast<float>(p.b[i]), sum);
+    c += static_cast<float>(sum * scales[k / 32]);
+  }
+  return c;
+}
+
+double scale_of(const Registers& scale, unsigned lane, unsigned byte) {
+  const unsigned code = scale.at(0)[lane] >> 8 * byte & 0xFF;
+  return code == 255 ? NAN : std::ldexp(1.0, static_cast<int>(code) - 127);
+}
+
+uint32_t result_bits(float value) { return std::isnan(value) ? 0x7FC00000 : std::bit_cast<uint32_t>(value); }
+
+}  // namespace
+
+Registers multiply_reference(const MatrixName& name, const MatrixOperands& in, const MatrixArithmetic& arithmetic) {
+  const unsigned words = name.result_bits / 32;
+  Registers d(words * name.m * name.n * name.blocks / 64, std::vector<uint32_t>(64));
+  const bool formats = name.k * name.n == 2048 && !name.sparse;
+  const unsigned a_width = matrix_element_bits(name.a), b_width = matrix_element_bits(name.b);
+  const auto a_at = [&](Location at) {
+    double value = matrix_element(name.a, packed_bits(in.a, at.lane, at.element, a_width), arithmetic.ocp);
+    if (arithmetic.flushes && name.a == "f16" && std::fabs(value) < 0x1p-14) value = 0;
+    if (arithmetic.flushes && name.a == "bf16" && std::fabs(value) < 0x1p-126) value = 0;
+    return in.negate[0] ? -value : value;
+  };
+  const auto b_at = [&](unsigned k, unsigned j, unsigned block) {
+    Location at = source_location(name.n, name.blocks, name.k, j, k, block, formats && b_width == 8);
+    at.lane = lane_of_pattern(at.lane, in.blgp);
+    double value = matrix_element(name.b, packed_bits(in.b, at.lane, at.element, b_width), arithmetic.ocp);
+    if (arithmetic.flushes && name.b == "f16" && std::fabs(value) < 0x1p-14) value = 0;
+    if (arithmetic.flushes && name.b == "bf16" && std::fabs(value) < 0x1p-126) value = 0;
+    return in.negate[1] ? -value : value;
+  };
+
+  for (unsigned block = 0; block < name.blocks; ++block) {
+    const unsigned receivers = std::min(1u << in.cbsz, name.blocks);
+    const unsigned a_block = block / receivers * receivers + in.abid % receivers;
+    for (unsigned i = 0; i < name.m; ++i) {
+      for (unsigned j = 0; j < name.n; ++j) {
+        Products p;
+        if (name.sparse) {
+          const unsigned stored = name.k / 2, in_lane = stored / (64 / name.m);
+          for (unsigned s = 0; s < stored; ++s) {
+            const Location at = source_location(name.m, 1, stored, i, s, 0, false);
+            const unsigned part = in.cbsz != 0 ? 0 : in.abid % (32 / (2 * in_lane));
+            const unsigned which = in.index.at(0)[at.lane] >> (part * 2 * in_lane + 2 * at.element) & 3;
+            p.a.push_back(a_at(at));
+            p.b.push_back(b_at(s / 2 * 4 + which, j, 0));
+          }
+        } else {
+          for (unsigned k = 0; k < name.k; ++k) {
+            p.a.push_back(a_at(source_location(name.m, name.blocks, name.k, i, k, a_block, formats && a_width == 8)));
+            p.b.push_back(b_at(k, j, block));
+          }
+        }
+        p.in_lane = name.k * name.m * name.blocks / 64;
+        const Location at = result_location(name, i, j, block);
+        if (words == 2) {
+          double sum = std::bit_cast<double>(in.c.at(2 * at.element)[at.lane] |
+                                             uint64_t{in.c.at(2 * at.element + 1)[at.lane]} << 32);
+          if (in.negate[2]) sum = -sum;
+          for (size_t k = 0; k < p.a.size(); ++k) sum = std::fma(p.a[k], p.b[k], sum);
+          const uint64_t bits = std::isnan(sum) ? 0x7FF8000000000000 : std::bit_cast<uint64_t>(sum);
+          d[2 * at.element][at.lane] = static_cast<uint32_t>(bits);
+          d[2 * at.element + 1][at.lane] = static_cast<uint32_t>(bits >> 32);
+          continue;
+        }
+        const uint32_t c = in.c.at(at.element)[at.lane];
+        uint32_t& result = d[at.element][at.lane];
+        if (name.result == 'i') {
+          result = c;
+          for (size_t k = 0; k < p.a.size(); ++k) {
+            result += static_cast<uint32_t>(static_cast<int32_t>(p.a[k]) * static_cast<int32_t>(p.b[k]));
+          }
+        } else if (!in.scale_a.empty()) {
+          std::vector<double> scales;
+          scales.reserve(name.k / 32);
+          for (unsigned part = 0; part < name.k / 32; ++part) {
+            scales.push_back(scale_of(in.scale_a, part * name.m + i, in.scale_byte_a) *
+                             scale_of(in.scale_b, part * name.n + j, in.scale_byte_b));
+          }
+          result = result_bits(sum_up_scaled(p, single(c), scales));
+        } else {
+          const bool flushes_c = arithmetic.flushes && (name.a == "f16" || name.a == "bf16");
+          const float start = flushes_c && std::fabs(single(c)) < 0x1p-126f ? 0 : single(c);
+          result = result_bits(sum_up(p, start, name.a, arithmetic));
+        }
+      }
+    }
+  }
+  return d;
+}
+
+}  // namespace Atoll::test
