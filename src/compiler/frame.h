@@ -38,6 +38,9 @@ struct Frame {
   /// One chunk of a row.
   llvm::VectorType* chunk() { return llvm::FixedVectorType::get(i32(), semantics::chunk_lanes); }
 
+  /// A lane mask of one chunk.
+  llvm::VectorType* lanes() { return llvm::FixedVectorType::get(i1(), semantics::chunk_lanes); }
+
   llvm::Value* at(llvm::Value* base, uint64_t offset) {
     return offset == 0 ? base : ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), base, offset);
   }

@@ -2,180 +2,161 @@
 #include "compiler/region.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/prepare.h"
-#include "engine/vector.h"
 #include "isa/table.h"
-#include "semantics/modifiers.h"
 
 namespace Atoll::compiler {
 
 namespace {
 
 using engine::constant_value;
-using engine::is_row;
-using engine::registers_exist;
-using engine::vector_operands;
-using engine::VectorOperands;
-using isa::DataType;
-using isa::OperandKind;
 
-unsigned row_key(const isa::Operand& operand, unsigned word) {
-  return operand.reg + word + (operand.kind == OperandKind::agpr ? 256 : 0);
+using isa::OperandKind;
+namespace flag = isa::flag;
+
+bool is_exec(const isa::Operand& operand) {
+  return operand.kind == OperandKind::scalar && (operand.reg & ~1u) == isa::scalar::exec_lo;
 }
 
-/// Source modifiers that are one operation on the sign bit.
-bool plain_or_signed(const isa::Operand& operand) {
-  if (!semantics::has_source_modifiers(operand)) return true;
-  isa::Operand bare = operand;
-  bare.neg = bare.abs = false;
-  if (semantics::has_source_modifiers(bare)) return false;
-  return operand.type == DataType::f32 || operand.type == DataType::f64 || operand.type == DataType::f16;
+/// A register pair that can be in slices.
+bool is_mask(const isa::Operand& operand) {
+  return operand.kind == OperandKind::scalar && operand.words == 2 && operand.reg % 2 == 0;
+}
+
+bool writes_exec(const isa::Instruction& instruction) {
+  if (isa::row(instruction.opcode).has(flag::exec_out)) return true;
+  for (unsigned i = 0; i < instruction.destinations; ++i) {
+    if (is_exec(instruction.dst(i))) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-bool Region::takes(const isa::Instruction& instruction) {
-  const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
-  if (shape.call == nullptr || shape.sources > 3 || shape.masks_in > 1 || shape.mixed_sources) return false;
-  using enum isa::Extension;
-  if (instruction.extension == sdwa || instruction.extension == dpp16 || instruction.extension == dpp8) return false;
-  if (instruction.omod != 0 || (instruction.clamp && !shape.handles_clamp) || instruction.op_sel_dst) return false;
-  if (instruction.dst_sel != isa::SdwaSelect::dword) return false;  // v_cvt_sr_fp8_f32 names a byte, without SDWA
-  if (isa::row(instruction.opcode).has(isa::flag::exec_out)) return false;
-  const VectorOperands operands = vector_operands(instruction);
-  if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
-      (operands.mask_result != nullptr) != shape.mask_out) {
-    return false;
+bool Region::reads_slices(const isa::Instruction& instruction) const {
+  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  if (scc_sliced_ && row.has(flag::scc_in)) return true;
+  if (exec_written_ && row.has(flag::exec_out)) return true;
+  const unsigned first = row.has(flag::reads_dst) ? 0 : instruction.destinations;
+  for (unsigned i = first; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    if (operand.kind == OperandKind::vccz && is_sliced(isa::scalar::vcc_lo)) return true;
+    if (operand.kind == OperandKind::execz && exec_written_) return true;
+    if (operand.kind == OperandKind::scc && scc_sliced_) return true;
+    if (operand.kind != OperandKind::scalar) continue;
+    for (unsigned word = 0; word < operand.words; ++word) {
+      if (is_sliced(operand.reg + word)) return true;
+    }
   }
-  for (const isa::Operand* mask : {operands.mask[0], operands.mask_result}) {
-    if (mask != nullptr && (mask->kind != OperandKind::scalar || mask->words != 2)) return false;
+  return false;
+}
+
+void Region::end_before(const isa::Instruction& instruction) {
+  if (items_.empty()) return;
+  bool touches = reads_slices(instruction) || writes_exec(instruction);
+  for (unsigned i = 0; i < instruction.destinations; ++i) {
+    const isa::Operand& operand = instruction.dst(i);
+    for (unsigned word = 0; operand.kind == OperandKind::scalar && word < operand.words; ++word) {
+      touches |= is_sliced(operand.reg + word);
+    }
   }
-  for (unsigned i = 0; i < operands.results; ++i) {
-    if (!is_row(*operands.result[i]) || i != 0) return false;
-  }
-  for (unsigned i = 0; i < operands.sources; ++i) {
-    const isa::Operand& source = *operands.source[i];
-    if (!plain_or_signed(source)) return false;
-    if (!is_row(source) && source.kind != OperandKind::scalar && !constant_value(source)) return false;
-    if (!is_row(source) && shape.src_words[i] > 2) return false;
-    if (source.kind == OperandKind::scalar && source.words < shape.src_words[i]) return false;
-  }
-  return registers_exist(instruction);
+  if (touches) end();
 }
 
 void Region::add(const isa::Instruction& instruction) {
-  const VectorOperands operands = vector_operands(instruction);
-  Item item;
+  if (LaneCode::takes(instruction)) return add_vector(instruction);
+  const bool is_load = ScalarCode::takes_load(instruction);
+  if (!items_.empty() && (reads_slices(instruction) || writes_exec(instruction))) {
+    bool on_slices = !is_load && works_on_each_bit(instruction) && is_mask(instruction.dst());
+    if (scc_sliced_ && isa::row(instruction.opcode).has(flag::scc_in)) on_slices = false;
+    for (unsigned i = 0; i < instruction.sources(); ++i) {
+      const isa::Operand& source = instruction.src(i);
+      if (!is_mask(source) && !constant_value(source)) on_slices = false;
+    }
+    if (on_slices) return add_on_slices(instruction);
+    end();
+  }
+  set_whole(instruction);
+  if (is_load) scalars_.emit_load(instruction, registers_);
+  if (!is_load) scalars_.emit(instruction, registers_);
+}
+
+void Region::set_whole(const isa::Instruction& instruction) {
+  if (items_.empty()) return;
+  const isa::Operand* result = instruction.destinations != 0 ? &instruction.dst() : nullptr;
+  for (unsigned word = 0; result != nullptr && result->kind == OperandKind::scalar && word < result->words; ++word) {
+    const unsigned reg = result->reg + word;
+    if (!is_sliced(reg)) continue;
+    // One half alone has a new value.
+    const bool both = (reg & ~1u) >= result->reg && (reg | 1u) < result->reg + result->words;
+    if (!both) return end();
+  }
+  for (unsigned word = 0; result != nullptr && result->kind == OperandKind::scalar && word < result->words; ++word) {
+    sliced_.erase((result->reg + word) & ~1u);
+    within_.erase((result->reg + word) & ~1u);
+  }
+  if (isa::row(instruction.opcode).has(flag::scc_out)) scc_sliced_ = false;
+}
+
+void Region::add_vector(const isa::Instruction& instruction) {
+  // A scalar source that the loop has yet to yield is not there yet.
+  for (unsigned i = instruction.destinations; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    if (operand.kind != OperandKind::scalar || operand.type == isa::DataType::lane_mask) continue;
+    for (unsigned word = 0; word < operand.words; ++word) {
+      if (!is_sliced(operand.reg + word)) continue;
+      end();
+      break;
+    }
+  }
+  Item& item = items_.emplace_back();
   item.instruction = &instruction;
-  item.function = semantics_.vector_function(instruction.opcode);
-  item.shape = semantics::vector_function(instruction.opcode);
-  for (unsigned i = 0; i < item.shape.sources; ++i) {
-    const isa::Operand& operand = *operands.source[i];
-    Source& source = item.source[i];
-    source.operand = &operand;
-    if (const auto value = constant_value(operand)) {
-      source.scalar[0] = frame_.ir.getInt32(static_cast<uint32_t>(*value));
-      source.scalar[1] = frame_.ir.getInt32(static_cast<uint32_t>(*value >> 32));
-    } else if (operand.kind == OperandKind::scalar) {
-      source.scalar[0] = frame_.scalar32(operand.reg);
-      if (item.shape.src_words[i] == 2) source.scalar[1] = frame_.scalar32(operand.reg + 1u);
-    }
+  item.is_vector = true;
+  item.keep_inactive = exec_written_;
+  item.lanes = lanes_.prepare(instruction, registers_, [this](unsigned reg) { return is_sliced(reg); });
+  if (item.lanes.mask_result != nullptr) {
+    sliced_.insert(item.lanes.mask_result->reg);
+    if (!exec_grows_) within_.insert(item.lanes.mask_result->reg);
   }
-  if (operands.results != 0) item.result = operands.result[0];
-  if (operands.mask[0] != nullptr) {
-    if (yields(operands.mask[0]->reg)) {
-      item.mask_in_of = operands.mask[0]->reg;
-    } else {
-      item.mask_in = frame_.scalar64(operands.mask[0]->reg);
-    }
-  }
-  item.mask_result = operands.mask_result;
-  if (item.mask_result != nullptr) masks_.emplace(item.mask_result->reg, nullptr);
-  items_.push_back(item);
+  if (writes_exec(instruction)) note_exec(!exec_grows_);
 }
 
-llvm::Value* Region::row(const isa::Operand& operand, unsigned word) {
-  llvm::Value*& value = rows_[row_key(operand, word)];
-  if (value == nullptr) {
-    llvm::Value* base = operand.kind == OperandKind::agpr ? frame_.agpr : frame_.vgpr;
-    llvm::Value* address = frame_.ir.CreateInBoundsGEP(frame_.ir.getInt8Ty(),
-                                                       frame_.at(base, (operand.reg + word) * sizeof(Row)), offset_);
-    value = frame_.ir.CreateAlignedLoad(frame_.chunk(), address, llvm::Align(64));
-  }
-  return value;
+void Region::note_exec(bool within) {
+  sliced_.insert(isa::scalar::exec_lo);
+  exec_written_ = true;
+  if (!within) exec_grows_ = true;
 }
 
-llvm::Value* Region::source_word(const Item& item, unsigned i, unsigned word) {
-  llvm::IRBuilder<>& ir = frame_.ir;
-  const Source& source = item.source[i];
-  const isa::Operand& operand = *source.operand;
-  llvm::Value* value = source.scalar[0] != nullptr ? ir.CreateVectorSplat(semantics::chunk_lanes, source.scalar[word])
-                                                   : row(operand, word);
-  if (!operand.neg && !operand.abs) return value;
-  if (word + 1u != item.shape.src_words[i]) return value;  // the sign is in the last word
-  const uint32_t sign = operand.type == DataType::f16 ? 0x8000 : 0x8000'0000;
-  const auto all = [&](uint32_t bits) { return ir.CreateVectorSplat(semantics::chunk_lanes, ir.getInt32(bits)); };
-  if (operand.abs) value = ir.CreateAnd(value, all(~sign));
-  if (operand.neg) value = ir.CreateXor(value, all(sign));
-  return value;
-}
+void Region::add_on_slices(const isa::Instruction& instruction) {
+  Item& item = items_.emplace_back();
+  item.instruction = &instruction;
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    const isa::Operand& source = instruction.src(i);
+    const bool in_slices = is_mask(source) && (is_sliced(source.reg) || is_exec(source));
+    if (!in_slices) item.whole[i] = scalars_.value(source, registers_);
+  }
+  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  if (row.has(flag::scc_in)) item.scc = registers_.scc();
 
-void Region::emit(const Item& item) {
-  llvm::IRBuilder<>& ir = frame_.ir;
-  const llvm::Align row_align(64);
-  const auto rows_of = [&](unsigned words) {
-    return frame_.local(llvm::ArrayType::get(frame_.i32(), words * semantics::wave_lanes), row_align);
-  };
-  llvm::Value* call = frame_.local(llvm::ArrayType::get(frame_.i64(), sizeof(semantics::VectorCall) / 8), row_align);
-  const auto set = [&](size_t offset, llvm::Value* value) { ir.CreateStore(value, frame_.at(call, offset)); };
-
-  for (unsigned i = 0; i < item.shape.sources; ++i) {
-    llvm::Value* rows = rows_of(item.shape.src_words[i]);
-    for (unsigned word = 0; word < item.shape.src_words[i]; ++word) {
-      ir.CreateAlignedStore(source_word(item, i, word), frame_.at(rows, word * sizeof(Row)), row_align);
-    }
-    set(offsetof(semantics::VectorCall, src) + i * sizeof(void*), rows);
+  // In lanes that EXEC lacked at the beginning, sources that lie within it are 0: is the result, too?
+  uint8_t outside = exec_grows_ ? 0xFF : 0x0F;
+  constexpr uint8_t source_is_0[2] = {0x55, 0x33};
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    const isa::Operand& source = instruction.src(i);
+    const bool within = is_mask(source) ? within_.contains(source.reg) || (is_exec(source) && !exec_grows_)
+                                        : constant_value(source) == uint64_t{0};
+    if (within) outside &= source_is_0[i];
   }
-  llvm::Value* result = nullptr;
-  if (item.result != nullptr) {
-    result = rows_of(item.shape.dst_words[0]);
-    if (item.shape.reads_dst || item.shape.writes_low_half_only) {
-      for (unsigned word = 0; word < item.shape.dst_words[0]; ++word) {
-        ir.CreateAlignedStore(row(*item.result, word), frame_.at(result, word * sizeof(Row)), row_align);
-      }
-    }
-    set(offsetof(semantics::VectorCall, dst), result);
-  }
-  if (item.shape.masks_in != 0) {
-    llvm::Value* mask = item.mask_in_of >= 0
-                            ? ir.CreateZExt(chunk_masks_.at(static_cast<unsigned>(item.mask_in_of)), frame_.i64())
-                            : ir.CreateLShr(item.mask_in, ir.CreateZExt(first_lane_, frame_.i64()));
-    set(offsetof(semantics::VectorCall, mask_in), mask);
-  }
-  // The function is made for one mode: its fields are constants that vanish with the branches on them.
-  const auto* mode = reinterpret_cast<const uint8_t*>(&frame_.mode);
-  for (size_t byte = 0; byte < sizeof frame_.mode; ++byte) {
-    set(offsetof(semantics::VectorCall, mode) + byte, ir.getInt8(mode[byte]));
-  }
-  set(offsetof(semantics::VectorCall, clamp), ir.getInt8(item.instruction->clamp));
-  set(offsetof(semantics::VectorCall, first_lane), first_lane_);
-  if (!item.function->hasFnAttribute(llvm::Attribute::AlwaysInline)) {
-    item.function->removeFnAttr(llvm::Attribute::NoInline);
-    item.function->addFnAttr(llvm::Attribute::AlwaysInline);
-  }
-  ir.CreateCall(item.function, {call});
-
-  for (unsigned word = 0; item.result != nullptr && word < item.shape.dst_words[0]; ++word) {
-    const unsigned key = row_key(*item.result, word);
-    rows_[key] = ir.CreateAlignedLoad(frame_.chunk(), frame_.at(result, word * sizeof(Row)), row_align);
-    if (std::ranges::find(written_, key) == written_.end()) written_.push_back(key);
-  }
-  if (item.mask_result != nullptr) {
-    llvm::Value* mask = ir.CreateTrunc(
-        ir.CreateLoad(frame_.i64(), frame_.at(call, offsetof(semantics::VectorCall, mask_out))), frame_.i16());
-    chunk_masks_[item.mask_result->reg] = ir.CreateAnd(mask, active_);
-  }
+  const BitFunction function = bit_function(instruction);
+  const auto none = [&](const uint8_t(&table)[2]) { return (table[0] & outside) == 0 && (table[1] & outside) == 0; };
+  sliced_.insert(instruction.dst().reg);
+  within_.erase(instruction.dst().reg);
+  if (none(function.result)) within_.insert(instruction.dst().reg);
+  if (row.has(flag::scc_out)) scc_sliced_ = true;
+  if (writes_exec(instruction)) note_exec(none(function.exec));
+  every_chunk_ = true;
 }
 
 void Region::end() {
@@ -184,40 +165,49 @@ void Region::end() {
   const auto block = [&](const char* name) { return llvm::BasicBlock::Create(frame_.context, name, frame_.function); };
   llvm::BasicBlock* before = ir.GetInsertBlock();
   llvm::BasicBlock* head = block("chunk");
+  llvm::BasicBlock* begin = block("begin");
   llvm::BasicBlock* body = block("lanes");
   llvm::BasicBlock* next = block("next");
   llvm::BasicBlock* done = block("done");
 
   llvm::Value* exec = frame_.exec();
-  for (auto& [reg, gathered] : masks_) {
-    gathered = frame_.local(frame_.i64(), llvm::Align(8));
-    ir.CreateStore(ir.getInt64(0), gathered);
-  }
-  ir.CreateBr(head);
+  std::map<unsigned, llvm::Value*> gathered;  // 64 bits
+  const auto gather = [&] {
+    llvm::Value* whole = frame_.local(frame_.i64(), llvm::Align(8));
+    ir.CreateStore(ir.getInt64(0), whole);
+    return whole;
+  };
+  for (const unsigned reg : sliced_) gathered[reg] = gather();
+  llvm::Value* gathered_scc = scc_sliced_ ? gather() : nullptr;
+  llvm::Instruction* once_end = ir.CreateBr(head);
 
   ir.SetInsertPoint(head);
   llvm::PHINode* index = ir.CreatePHI(frame_.i64(), 2);
   index->addIncoming(ir.getInt64(0), before);
-  llvm::Value* lane = ir.CreateShl(index, 4);
-  active_ = ir.CreateTrunc(ir.CreateLShr(exec, lane), frame_.i16());
-  ir.CreateCondBr(ir.CreateICmpEQ(active_, ir.getInt16(0)), next, body);
+  llvm::Value* active = ir.CreateTrunc(ir.CreateLShr(exec, ir.CreateShl(index, 4)), frame_.i16());
+  // Without active lanes, all that a vector instruction does is to yield masks of zeros.
+  if (every_chunk_) ir.CreateBr(begin);
+  if (!every_chunk_) ir.CreateCondBr(ir.CreateICmpEQ(active, ir.getInt16(0)), next, begin);
+
+  ir.SetInsertPoint(begin);
+  ChunkState chunk(frame_, once_end, ir.CreateBr(body), index);
 
   ir.SetInsertPoint(body);
-  offset_ = ir.CreateShl(index, 6);
-  first_lane_ = ir.CreateTrunc(lane, frame_.i32());
-  for (const Item& item : items_) emit(item);
-  llvm::Value* active_lanes =
-      ir.CreateBitCast(active_, llvm::FixedVectorType::get(frame_.i1(), semantics::chunk_lanes));
-  for (const unsigned key : written_) {
-    llvm::Value* base = key >= 256 ? frame_.agpr : frame_.vgpr;
-    llvm::Value* address = ir.CreateInBoundsGEP(ir.getInt8Ty(), frame_.at(base, (key % 256) * sizeof(Row)), offset_);
-    ir.CreateMaskedStore(rows_.at(key), address, llvm::Align(64), active_lanes);
+  for (const Item& item : items_) {
+    if (item.is_vector) lanes_.emit(item.lanes, item.keep_inactive || exec_grows_, chunk);
+    if (!item.is_vector) scalars_.emit_on_slices(*item.instruction, item.whole, item.scc, chunk);
   }
-  for (const auto& [reg, mask] : chunk_masks_) {
-    llvm::Value* gathered = masks_.at(reg);
-    llvm::Value* placed = ir.CreateShl(ir.CreateZExt(mask, frame_.i64()), lane);
-    ir.CreateStore(ir.CreateOr(ir.CreateLoad(frame_.i64(), gathered), placed), gathered);
+  llvm::Value* active_lanes = ir.CreateBitCast(active, frame_.lanes());
+  for (const unsigned key : chunk.rows_set()) {
+    llvm::Value* written = exec_grows_ ? llvm::ConstantInt::getTrue(frame_.lanes()) : active_lanes;
+    ir.CreateMaskedStore(chunk.row(key), chunk.row_address(key), llvm::Align(64), written);
   }
+  const auto place = [&](llvm::Value* slice, llvm::Value* whole) {
+    llvm::Value* placed = ir.CreateShl(chunk.bits(slice), chunk.first_lane64());
+    ir.CreateStore(ir.CreateOr(ir.CreateLoad(frame_.i64(), whole), placed), whole);
+  };
+  for (const auto& [reg, whole] : gathered) place(chunk.mask(reg), whole);
+  if (scc_sliced_) place(chunk.scc_slice(), gathered_scc);
   ir.CreateBr(next);
 
   ir.SetInsertPoint(next);
@@ -226,13 +216,16 @@ void Region::end() {
   ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(semantics::wave_lanes / semantics::chunk_lanes)), done, head);
 
   ir.SetInsertPoint(done);
-  for (const auto& [reg, gathered] : masks_) frame_.set_scalar(reg, ir.CreateLoad(frame_.i64(), gathered));
+  for (const auto& [reg, whole] : gathered) registers_.set_pair(reg, ir.CreateLoad(frame_.i64(), whole));
+  if (scc_sliced_) {
+    llvm::Value* any = ir.CreateICmpNE(ir.CreateLoad(frame_.i64(), gathered_scc), ir.getInt64(0));
+    registers_.set_scc(ir.CreateZExt(any, ir.getInt8Ty()));
+  }
 
   items_.clear();
-  masks_.clear();
-  rows_.clear();
-  chunk_masks_.clear();
-  written_.clear();
+  sliced_.clear();
+  within_.clear();
+  scc_sliced_ = every_chunk_ = exec_written_ = exec_grows_ = false;
 }
 
 }  // namespace Atoll::compiler

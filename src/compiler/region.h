@@ -2,72 +2,62 @@
 //
 // The instructions of a region are not carried out one after the other over the whole wave, but all of them for the
 // first chunk of lanes, then all of them for the next: a loop over the chunks, in whose body registers are values
-// that stay in host registers. A row is read where the region first needs it and written at its end, under EXEC: in
-// between, lanes that EXEC leaves out compute what nobody will see.
+// that stay in host registers. A row is read where the region first needs it and written at its end, under EXEC.
 //
-// Scalar operands are taken when an instruction is added, and scalar instructions that stand between a region's
-// vector instructions are carried out before its loop. The translator ends a region where this would change
-// anything: a scalar instruction needs a lane mask that the region yields, or EXEC changes.
+// Scalar instructions between a region's vector instructions are carried out before its loop, and the vector
+// instructions' scalar operands are taken when they are added. Only lane masks that the region makes are not there
+// yet then: operations on each bit of them go into the loop, too, on the chunk's slice of each mask. Whatever else
+// needs them ends the region.
 #pragma once
 
-#include <map>
+#include <set>
 #include <vector>
 
-#include "compiler/frame.h"
-#include "compiler/semantics_bitcode.h"
-#include "isa/instruction.h"
-#include "semantics/registry.h"
+#include "compiler/lane_code.h"
+#include "compiler/scalar_code.h"
 
 namespace Atoll::compiler {
 
 class Region {
  public:
-  Region(Frame& frame, SemanticsBitcode& semantics) : frame_(frame), semantics_(semantics) {}
+  Region(Frame& frame, LaneCode& lanes, ScalarCode& scalars)
+      : frame_(frame), lanes_(lanes), scalars_(scalars), registers_(frame) {}
 
-  /// Whether the instruction's lanes are independent and its operands of the kinds that a region knows.
-  static bool takes(const isa::Instruction& instruction);
-
-  /// Adds an instruction that takes() accepts.
+  /// Takes an instruction that LaneCode or ScalarCode does; if need be the region ends before it and the next begins.
   void add(const isa::Instruction& instruction);
 
-  bool empty() const { return items_.empty(); }
-  /// Whether a scalar register is a lane mask that the region has yet to yield.
-  bool yields(unsigned reg) const { return masks_.contains(reg & ~1u); }
-
-  /// Emits the loop and the results. The builder stands behind it afterwards.
+  /// Emits the loop and the results. The builder stands behind it afterwards, and the Wave has the scalars.
   void end();
+  /// The same if that makes a difference to an instruction that is about to be emitted by somebody else.
+  void end_before(const isa::Instruction& instruction);
 
  private:
-  struct Source {
-    llvm::Value* scalar[2] = {nullptr, nullptr};  ///< words of a scalar or constant; null: a row
-    const isa::Operand* operand = nullptr;
-  };
+  /// A vector instruction, or one on the slices of lane masks.
   struct Item {
     const isa::Instruction* instruction = nullptr;
-    llvm::Function* function = nullptr;
-    semantics::VectorShape shape;
-    Source source[4];
-    const isa::Operand* result = nullptr;
-    const isa::Operand* mask_result = nullptr;
-    llvm::Value* mask_in = nullptr;  ///< 64 bits, taken when the item was added
-    int mask_in_of = -1;             ///< or the register whose mask this region makes
+    LaneCode::Prepared lanes;
+    llvm::Value* whole[2] = {nullptr, nullptr};
+    llvm::Value* scc = nullptr;
+    bool is_vector = false, keep_inactive = false;
   };
 
-  llvm::Value* row(const isa::Operand& operand, unsigned word);
-  llvm::Value* source_word(const Item& item, unsigned i, unsigned word);
-  void emit(const Item& item);
+  bool is_sliced(unsigned reg) const { return sliced_.contains(reg & ~1u); }
+  bool reads_slices(const isa::Instruction& instruction) const;
+  void add_vector(const isa::Instruction& instruction);
+  void add_on_slices(const isa::Instruction& instruction);
+  void note_exec(bool within);
+  /// A pair gets a new value from a scalar instruction, which is carried out before the loop.
+  void set_whole(const isa::Instruction& instruction);
 
   Frame& frame_;
-  SemanticsBitcode& semantics_;
+  LaneCode& lanes_;
+  ScalarCode& scalars_;
+  WaveScalars registers_;
   std::vector<Item> items_;
-  std::map<unsigned, llvm::Value*> masks_;  ///< by register: 64 bits gathered over the chunks (a local)
-  // While the body is emitted:
-  llvm::Value* offset_ = nullptr;                 ///< of the chunk in a row, bytes
-  llvm::Value* first_lane_ = nullptr;             ///< 32 bits
-  llvm::Value* active_ = nullptr;                 ///< EXEC of the chunk, 16 bits
-  std::map<unsigned, llvm::Value*> rows_;         ///< by register (AGPRs from 256): value of the chunk
-  std::map<unsigned, llvm::Value*> chunk_masks_;  ///< by register: 16 bits
-  std::vector<unsigned> written_;
+  std::set<unsigned> sliced_;  ///< register pairs whose value is made in the loop
+  std::set<unsigned> within_;  ///< register pairs in slices that have no lane which EXEC lacked at the beginning
+  bool scc_sliced_ = false, every_chunk_ = false;
+  bool exec_written_ = false, exec_grows_ = false;  ///< within the region; grows: beyond what it was
 };
 
 }  // namespace Atoll::compiler

@@ -29,7 +29,11 @@ using machine::WaveState;
 class Translator {
  public:
   Translator(const ControlFlow& flow, SemanticsBitcode& semantics, Frame& frame)
-      : flow_(flow), semantics_(semantics), frame_(frame), region_(frame, semantics) {}
+      : flow_(flow),
+        frame_(frame),
+        lanes_(frame, semantics),
+        scalars_(frame, semantics),
+        region_(frame, lanes_, scalars_) {}
 
   std::vector<uint64_t> steps() && { return std::move(steps_); }
 
@@ -61,13 +65,8 @@ class Translator {
   void emit(uint64_t, const Block& block);
   void emit(const Located& at);
   bool emit_control(const Located& at);
-  bool emit_scalar(const isa::Instruction& instruction);
   bool emit_lane_read(const isa::Instruction& instruction);
-  bool emit_scalar_load(const Located& at);
   void emit_step(const Located& at);
-
-  /// Ends the region if a scalar instruction with these operands cannot be carried out before it.
-  void make_way(const isa::Instruction& instruction);
 
   void count(uint64_t instructions) {
     llvm::Value* address = frame_.at(frame_.run, offsetof(Run, instructions));
@@ -87,11 +86,10 @@ class Translator {
   /// To the block at `pc`, or out of the function if there is none. Going back, a wave may have run long enough.
   void go_to(uint64_t from, uint64_t pc);
 
-  llvm::Value* scalar_value(const isa::Operand& operand);
-
   const ControlFlow& flow_;
-  SemanticsBitcode& semantics_;
   Frame& frame_;
+  LaneCode lanes_;
+  ScalarCode scalars_;
   Region region_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   uint64_t pending_ = 0;  ///< instructions of the block that were not counted yet
@@ -134,93 +132,18 @@ void Translator::emit(const Located& at) {
     ++pending_;
     return;
   }
-  if (Region::takes(instruction)) {
-    // A scalar source that the region has yet to yield (or a mask that it reads as a word) is not there yet.
-    for (unsigned i = instruction.destinations; i < instruction.operand_count; ++i) {
-      const isa::Operand& operand = instruction.operands[i];
-      if (operand.kind == OperandKind::scalar && operand.type != isa::DataType::lane_mask &&
-          (region_.yields(operand.reg) || (operand.words == 2 && region_.yields(operand.reg + 1u)))) {
-        region_.end();
-        break;
-      }
-    }
+  const bool is_load = ScalarCode::takes_load(instruction);
+  if (is_load || LaneCode::takes(instruction) || ScalarCode::takes(instruction)) {
+    if (is_load) note_pc(at.pc);
     region_.add(instruction);
     ++pending_;
     return;
   }
-  if (emit_scalar(instruction) || emit_lane_read(instruction) || emit_scalar_load(at)) {
+  if (emit_lane_read(instruction)) {
     ++pending_;
     return;
   }
   emit_step(at);
-}
-
-llvm::Value* Translator::scalar_value(const isa::Operand& operand) {
-  switch (operand.kind) {
-    case OperandKind::scalar:
-      return operand.words == 2 ? frame_.scalar64(operand.reg)
-                                : ir().CreateZExt(frame_.scalar32(operand.reg), frame_.i64());
-    case OperandKind::scc:
-      return ir().CreateZExt(ir().CreateLoad(ir().getInt8Ty(), frame_.scc_address()), frame_.i64());
-    case OperandKind::vccz:
-      return ir().CreateZExt(ir().CreateICmpEQ(frame_.scalar64(isa::scalar::vcc_lo), ir().getInt64(0)), frame_.i64());
-    case OperandKind::execz:
-      return ir().CreateZExt(ir().CreateICmpEQ(frame_.exec(), ir().getInt64(0)), frame_.i64());
-    default:
-      return ir().getInt64(constant_value(operand).value_or(0));
-  }
-}
-
-void Translator::make_way(const isa::Instruction& instruction) {
-  if (region_.empty()) return;
-  for (unsigned i = 0; i < instruction.operand_count; ++i) {
-    const isa::Operand& operand = instruction.operands[i];
-    const bool reads_mask = operand.kind == OperandKind::vccz && region_.yields(isa::scalar::vcc_lo);
-    bool touched = reads_mask || operand.kind == OperandKind::execz;
-    if (operand.kind == OperandKind::scalar) {
-      for (unsigned word = 0; word < operand.words; ++word) {
-        const unsigned reg = operand.reg + word;
-        touched |= region_.yields(reg);
-        touched |= i < instruction.destinations && (reg & ~1u) == isa::scalar::exec_lo;
-      }
-    }
-    if (touched) return region_.end();
-  }
-  if (isa::row(instruction.opcode).has(isa::flag::exec_out)) region_.end();
-}
-
-bool Translator::emit_scalar(const isa::Instruction& instruction) {
-  using semantics::ScalarCall;
-  if (semantics::scalar_function(instruction.opcode) == nullptr || instruction.sources() > 2) return false;
-  llvm::Function* function = semantics_.scalar_function(instruction.opcode);
-  if (function == nullptr || !registers_exist(instruction)) return false;
-  make_way(instruction);
-  llvm::Value* call = frame_.local(llvm::ArrayType::get(frame_.i64(), sizeof(ScalarCall) / 8), llvm::Align(8));
-  const auto set = [&](size_t offset, llvm::Value* value) { ir().CreateStore(value, frame_.at(call, offset)); };
-  unsigned sources = 0;
-  for (; sources < instruction.sources(); ++sources) {
-    set(offsetof(ScalarCall, src) + sources * 8, scalar_value(instruction.src(sources)));
-  }
-  if (instruction.encoding == isa::Encoding::sopk) {
-    set(offsetof(ScalarCall, src) + sources * 8, ir().getInt64(instruction.immediate));
-  }
-  const isa::Operand* result = instruction.destinations != 0 ? &instruction.dst() : nullptr;
-  const bool writes_exec = isa::row(instruction.opcode).has(isa::flag::exec_out);
-  if (result != nullptr) set(offsetof(ScalarCall, dst), scalar_value(*result));
-  if (writes_exec) set(offsetof(ScalarCall, exec), frame_.exec());
-  set(offsetof(ScalarCall, scc), ir().CreateLoad(ir().getInt8Ty(), frame_.scc_address()));
-  function->removeFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::AlwaysInline);
-  ir().CreateCall(function, {call});
-  if (result != nullptr) {
-    llvm::Value* value = ir().CreateLoad(frame_.i64(), frame_.at(call, offsetof(ScalarCall, dst)));
-    frame_.set_scalar(result->reg, result->words == 2 ? value : ir().CreateTrunc(value, frame_.i32()));
-  }
-  if (writes_exec && (result == nullptr || result->reg != isa::scalar::exec_lo)) {
-    frame_.set_scalar(isa::scalar::exec_lo, ir().CreateLoad(frame_.i64(), frame_.at(call, offsetof(ScalarCall, exec))));
-  }
-  ir().CreateStore(ir().CreateLoad(ir().getInt8Ty(), frame_.at(call, offsetof(ScalarCall, scc))), frame_.scc_address());
-  return true;
 }
 
 /// v_readfirstlane_b32 and v_readlane_b32 of a VGPR.
@@ -236,47 +159,12 @@ bool Translator::emit_lane_read(const isa::Instruction& instruction) {
     // Without an active lane, lane 0: the bit above stands in for none below 64 and the remainder makes it 0.
     lane = ir().CreateAnd(ir().CreateBinaryIntrinsic(llvm::Intrinsic::cttz, frame_.exec(), ir().getFalse()), 63);
   } else {
-    lane = ir().CreateAnd(scalar_value(instruction.src(1)), 63);
+    WaveScalars registers(frame_);
+    lane = ir().CreateAnd(scalars_.value(instruction.src(1), registers), 63);
   }
   llvm::Value* row = frame_.at(frame_.vgpr, instruction.src(0).reg * sizeof(Row));
   llvm::Value* address = ir().CreateInBoundsGEP(frame_.i32(), row, lane);
   frame_.set_scalar(instruction.dst().reg, ir().CreateLoad(frame_.i32(), address));
-  return true;
-}
-
-/// s_load_dword and its multiples.
-bool Translator::emit_scalar_load(const Located& at) {
-  const isa::Instruction& instruction = at.instruction;
-  switch (instruction.opcode) {
-    case Opcode::s_load_dword:
-    case Opcode::s_load_dwordx2:
-    case Opcode::s_load_dwordx4:
-    case Opcode::s_load_dwordx8:
-    case Opcode::s_load_dwordx16:
-      break;
-    default:
-      return false;
-  }
-  const isa::Operand& result = instruction.dst();
-  const isa::Operand& base = instruction.src(0);
-  if (!registers_exist(instruction) || result.kind != OperandKind::scalar || base.kind != OperandKind::scalar)
-    return false;
-  if (result.reg + result.words > isa::scalar::m0) return false;
-  llvm::Value* offset = ir().getInt64(static_cast<uint64_t>(int64_t{instruction.offset}));
-  if (instruction.sources() > 1) {
-    const isa::Operand& second = instruction.src(1);
-    if (second.kind != OperandKind::scalar || second.words != 1) return false;
-    make_way(instruction);
-    offset = ir().CreateAdd(offset, scalar_value(second));
-  } else {
-    make_way(instruction);
-  }
-  note_pc(at.pc);
-  llvm::Value* address = ir().CreateAnd(ir().CreateAdd(frame_.scalar64(base.reg), offset), ~uint64_t{3});
-  llvm::Value* pointer = ir().CreateIntToPtr(address, frame_.pointer());
-  llvm::Type* type = llvm::FixedVectorType::get(frame_.i32(), result.words);
-  llvm::Value* loaded = ir().CreateAlignedLoad(type, pointer, llvm::Align(4), /*isVolatile=*/true);
-  ir().CreateAlignedStore(loaded, frame_.scalar_address(result.reg), llvm::Align(4));
   return true;
 }
 
@@ -353,7 +241,7 @@ bool Translator::emit_control(const Located& at) {
       stop(WaveState::ready, at.next());
       return true;
     case Opcode::s_getpc_b64:
-      make_way(instruction);
+      region_.end_before(instruction);
       frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
       ++pending_;
       return true;

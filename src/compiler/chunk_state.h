@@ -1,0 +1,82 @@
+// compiler: the registers of one chunk of lanes while translated code runs a region on it.
+//
+// Registers are locals, which LLVM turns into values: a row's 16 words as <16 x i32>, the chunk's slice of a lane mask
+// as <16 x i1>, and, where the region computes them for each chunk alike, the wave's scalars. A local begins with what
+// its register holds where the region begins: whoever asks for one first has its load put there. What stays unused of
+// all this vanishes.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "compiler/frame.h"
+#include "compiler/scalar_registers.h"
+
+namespace Atoll::compiler {
+
+/// VGPRs and AGPRs as one numbering: AGPRs from 256.
+inline unsigned row_key(const isa::Operand& operand, unsigned word) {
+  return operand.reg + word + (operand.kind == isa::OperandKind::agpr ? 256u : 0u);
+}
+
+class ChunkState final : public ScalarRegisters {
+ public:
+  /// `once` is a block that runs before the first chunk, `begin` one that runs first for each; both end already.
+  /// `index` is the number of the chunk in the wave, 64 bits, and dominates `begin`.
+  ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* index);
+
+  llvm::Value* index() { return index_; }
+  /// Number of the chunk's first lane: 64 and 32 bits.
+  llvm::Value* first_lane64() { return first_lane64_; }
+  llvm::Value* first_lane() { return first_lane_; }
+  /// Address of the chunk's words in a row of the wave, which is in memory.
+  llvm::Value* row_address(unsigned key);
+
+  /// All lanes of a row, by row_key().
+  llvm::Value* row(unsigned key);
+  void set_row(unsigned key, llvm::Value* value);
+  /// Only where EXEC is set.
+  void set_active_lanes(unsigned key, llvm::Value* value);
+
+  /// The chunk's slice of the lane mask in the scalar register pair.
+  llvm::Value* mask(unsigned reg);
+  void set_mask(unsigned reg, llvm::Value* value);
+  /// The slice of a mask that is there as a whole, 64 bits.
+  llvm::Value* slice(llvm::Value* whole);
+  llvm::Value* exec() { return mask(isa::scalar::exec_lo); }
+  /// A slice as the lowest bits of 64.
+  llvm::Value* bits(llvm::Value* slice);
+  /// A slice whose being other than zero is the chunk's part of SCC.
+  llvm::Value* scc_slice();
+  void set_scc_slice(llvm::Value* value);
+
+  llvm::Value* word(unsigned reg) override;
+  void set_word(unsigned reg, llvm::Value* value) override;
+  llvm::Value* pair(unsigned reg) override;
+  void set_pair(unsigned reg, llvm::Value* value) override;
+  llvm::Value* scc() override;
+  void set_scc(llvm::Value* value) override;
+
+  /// Registers that were set.
+  const std::set<unsigned>& rows_set() const { return rows_set_; }
+
+ private:
+  /// The local for `key`, which begins with what `load` yields; that is placed at the end of `once` or of `begin`.
+  template <typename Load>
+  llvm::AllocaInst* beginning_with(std::map<unsigned, llvm::AllocaInst*>& locals, unsigned key, llvm::Type* type,
+                                   llvm::Align align, bool once, Load load);
+
+  llvm::AllocaInst* row_local(unsigned key);
+  llvm::AllocaInst* mask_local(unsigned reg);
+  llvm::AllocaInst* word_local(unsigned reg);
+  llvm::AllocaInst* scc_local();
+
+  Frame& frame_;
+  llvm::Instruction *once_end_, *begin_end_;
+  llvm::Value *index_, *first_lane64_, *first_lane_;
+  std::map<unsigned, llvm::AllocaInst*> rows_, masks_, words_, scc_;
+  llvm::AllocaInst* scc_slice_ = nullptr;
+  std::set<unsigned> rows_set_;
+};
+
+}  // namespace Atoll::compiler

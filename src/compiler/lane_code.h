@@ -1,0 +1,57 @@
+// compiler: vector instructions as IR, on one chunk of lanes.
+//
+// An instruction is emitted in two steps. prepare() takes the scalar operands as they are then; emit() carries the
+// instruction out on a chunk, perhaps later and within a loop over the chunks: so scalars can be computed before
+// that loop, once.
+#pragma once
+
+#include "compiler/chunk_state.h"
+#include "compiler/semantics_bitcode.h"
+#include "isa/instruction.h"
+#include "semantics/registry.h"
+
+namespace Atoll::compiler {
+
+class LaneCode {
+ public:
+  LaneCode(Frame& frame, SemanticsBitcode& semantics) : frame_(frame), semantics_(semantics) {}
+
+  /// Whether the instruction's lanes don't meet (beyond 16 lanes), and its operands are of kinds known here.
+  static bool takes(const isa::Instruction& instruction);
+
+  struct Source {
+    llvm::Value* scalar[2] = {nullptr, nullptr};  ///< words of a scalar or constant; null: a row
+    const isa::Operand* operand = nullptr;
+  };
+  /// An instruction that takes() accepts, with its scalar operands. The instruction itself must stay where it is.
+  struct Prepared {
+    const isa::Instruction* instruction = nullptr;
+    semantics::VectorShape shape;
+    Source source[4];
+    const isa::Operand* result = nullptr;
+    const isa::Operand* mask_result = nullptr;
+    const isa::Operand* mask = nullptr;
+    llvm::Value* mask_whole = nullptr;  ///< 64 bits; null: the mask is in slices
+  };
+  /// `sliced` tells whether a register pair is in slices.
+  template <typename Sliced>
+  Prepared prepare(const isa::Instruction& instruction, ScalarRegisters& registers, Sliced sliced) {
+    Prepared prepared = prepare(instruction, registers);
+    if (prepared.mask != nullptr && !sliced(prepared.mask->reg)) {
+      prepared.mask_whole = registers.pair(prepared.mask->reg);
+    }
+    return prepared;
+  }
+
+  /// `keep_inactive`: lanes outside EXEC keep what they have; otherwise they may get anything.
+  void emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
+
+ private:
+  Prepared prepare(const isa::Instruction& instruction, ScalarRegisters& registers);
+  llvm::Value* source_word(const Prepared& prepared, unsigned i, unsigned word, ChunkState& chunk);
+
+  Frame& frame_;
+  SemanticsBitcode& semantics_;
+};
+
+}  // namespace Atoll::compiler

@@ -1,0 +1,203 @@
+// compiler: scalar instructions as IR (scalar_code.h).
+#include "compiler/scalar_code.h"
+
+#include "engine/prepare.h"
+#include "isa/table.h"
+
+namespace Atoll::compiler {
+
+using isa::Opcode;
+using isa::OperandKind;
+using semantics::ScalarCall;
+
+bool works_on_each_bit(const isa::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::s_mov_b64:
+    case Opcode::s_not_b64:
+    case Opcode::s_cselect_b64:
+    case Opcode::s_and_b64:
+    case Opcode::s_or_b64:
+    case Opcode::s_xor_b64:
+    case Opcode::s_andn2_b64:
+    case Opcode::s_orn2_b64:
+    case Opcode::s_nand_b64:
+    case Opcode::s_nor_b64:
+    case Opcode::s_xnor_b64:
+    case Opcode::s_and_saveexec_b64:
+    case Opcode::s_or_saveexec_b64:
+    case Opcode::s_xor_saveexec_b64:
+    case Opcode::s_andn2_saveexec_b64:
+    case Opcode::s_orn2_saveexec_b64:
+    case Opcode::s_nand_saveexec_b64:
+    case Opcode::s_nor_saveexec_b64:
+    case Opcode::s_xnor_saveexec_b64:
+    case Opcode::s_andn1_saveexec_b64:
+    case Opcode::s_orn1_saveexec_b64:
+    case Opcode::s_andn1_wrexec_b64:
+    case Opcode::s_andn2_wrexec_b64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+BitFunction bit_function(const isa::Instruction& instruction) {
+  constexpr uint8_t first = 0b1010'1010, second = 0b1100'1100, exec = 0b1111'0000;
+  BitFunction function;
+  for (unsigned scc = 0; scc < 2; ++scc) {
+    ScalarCall call{.src = {first, second}, .dst = 0, .exec = exec, .scc = scc != 0};
+    semantics::scalar_function(instruction.opcode)(call);
+    function.result[scc] = static_cast<uint8_t>(call.dst);
+    const bool to_exec = instruction.dst().reg == isa::scalar::exec_lo;
+    function.exec[scc] = static_cast<uint8_t>(to_exec ? call.dst : call.exec);
+  }
+  return function;
+}
+
+ScalarCode::Call ScalarCode::begin_call(Opcode opcode) {
+  llvm::Function* function = semantics_.scalar_function(opcode);
+  function->removeFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::AlwaysInline);
+  auto* type = llvm::ArrayType::get(frame_.i64(), sizeof(ScalarCall) / 8);
+  return {frame_.local(type, llvm::Align(8)), function};
+}
+void ScalarCode::set(const Call& call, size_t offset, llvm::Value* value) {
+  frame_.ir.CreateStore(value, frame_.at(call.arguments, offset));
+}
+llvm::Value* ScalarCode::get(const Call& call, size_t offset, llvm::Type* type) {
+  return frame_.ir.CreateLoad(type, frame_.at(call.arguments, offset));
+}
+void ScalarCode::end_call(const Call& call) { frame_.ir.CreateCall(call.function, {call.arguments}); }
+
+bool ScalarCode::takes(const isa::Instruction& instruction) {
+  return semantics::scalar_function(instruction.opcode) != nullptr && instruction.sources() <= 2 &&
+         engine::registers_exist(instruction);
+}
+
+llvm::Value* ScalarCode::value(const isa::Operand& operand, ScalarRegisters& registers) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  const auto is_zero = [&](unsigned reg) {
+    return ir.CreateZExt(ir.CreateICmpEQ(registers.pair(reg), ir.getInt64(0)), frame_.i64());
+  };
+  switch (operand.kind) {
+    case OperandKind::scalar:
+      return operand.words == 2 ? registers.pair(operand.reg)
+                                : ir.CreateZExt(registers.word(operand.reg), frame_.i64());
+    case OperandKind::scc:
+      return ir.CreateZExt(registers.scc(), frame_.i64());
+    case OperandKind::vccz:
+      return is_zero(isa::scalar::vcc_lo);
+    case OperandKind::execz:
+      return is_zero(isa::scalar::exec_lo);
+    default:
+      return ir.getInt64(engine::constant_value(operand).value_or(0));
+  }
+}
+
+void ScalarCode::emit(const isa::Instruction& instruction, ScalarRegisters& registers) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  const Call call = begin_call(instruction.opcode);
+  unsigned sources = 0;
+  for (; sources < instruction.sources(); ++sources) {
+    set(call, offsetof(ScalarCall, src) + sources * 8, value(instruction.src(sources), registers));
+  }
+  if (instruction.encoding == isa::Encoding::sopk) {
+    set(call, offsetof(ScalarCall, src) + sources * 8, ir.getInt64(instruction.immediate));
+  }
+  const isa::Operand* result = instruction.destinations != 0 ? &instruction.dst() : nullptr;
+  const bool writes_exec = isa::row(instruction.opcode).has(isa::flag::exec_out);
+  if (result != nullptr) set(call, offsetof(ScalarCall, dst), value(*result, registers));
+  if (writes_exec) set(call, offsetof(ScalarCall, exec), registers.pair(isa::scalar::exec_lo));
+  set(call, offsetof(ScalarCall, scc), registers.scc());
+  end_call(call);
+  if (result != nullptr) {
+    llvm::Value* value = get(call, offsetof(ScalarCall, dst), frame_.i64());
+    if (result->words == 2) registers.set_pair(result->reg, value);
+    if (result->words != 2) registers.set_word(result->reg, ir.CreateTrunc(value, frame_.i32()));
+  }
+  if (writes_exec && (result == nullptr || result->reg != isa::scalar::exec_lo)) {
+    registers.set_pair(isa::scalar::exec_lo, get(call, offsetof(ScalarCall, exec), frame_.i64()));
+  }
+  registers.set_scc(get(call, offsetof(ScalarCall, scc), ir.getInt8Ty()));
+}
+
+llvm::Value* ScalarCode::function_of(std::span<llvm::Value* const> inputs, uint8_t table) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  // Half of the table for each value of the last input.
+  const unsigned half = 1u << (inputs.size() - 1);
+  const auto all = static_cast<uint8_t>((1u << half) - 1);
+  const auto if_0 = static_cast<uint8_t>(table & all), if_1 = static_cast<uint8_t>(table >> half & all);
+  llvm::Value* input = inputs.back();
+  const auto rest = [&](uint8_t of) -> llvm::Value* {
+    if (of == 0) return llvm::Constant::getNullValue(frame_.lanes());
+    if (of == all) return llvm::Constant::getAllOnesValue(frame_.lanes());
+    return function_of(inputs.first(inputs.size() - 1), of);
+  };
+  if (if_0 == if_1) return rest(if_0);
+  if (if_0 == 0) return ir.CreateAnd(input, rest(if_1));
+  if (if_1 == all) return ir.CreateOr(input, rest(if_0));
+  if (if_1 == 0) return ir.CreateAnd(ir.CreateNot(input), rest(if_0));
+  if (if_0 == all) return ir.CreateOr(ir.CreateNot(input), rest(if_1));
+  if (if_0 == (if_1 ^ all)) return ir.CreateXor(input, rest(if_0));
+  return ir.CreateSelect(input, rest(if_1), rest(if_0));
+}
+
+void ScalarCode::emit_on_slices(const isa::Instruction& instruction, llvm::Value* const (&whole)[2], llvm::Value* scc,
+                                ChunkState& chunk) {
+  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  llvm::Value* inputs[3] = {chunk.exec(), chunk.exec(), chunk.exec()};
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    inputs[i] = whole[i] != nullptr ? chunk.slice(whole[i]) : chunk.mask(instruction.src(i).reg);
+  }
+  const BitFunction function = bit_function(instruction);
+  const auto value = [&](const uint8_t(&table)[2]) {
+    if (table[0] == table[1]) return function_of(inputs, table[0]);
+    llvm::Value* is_set = frame_.ir.CreateICmpNE(scc, llvm::ConstantInt::get(scc->getType(), 0));
+    return frame_.ir.CreateSelect(is_set, function_of(inputs, table[1]), function_of(inputs, table[0]));
+  };
+  llvm::Value* result = value(function.result);
+  if (row.has(isa::flag::exec_out)) {
+    llvm::Value* exec = value(function.exec);
+    chunk.set_mask(instruction.dst().reg, result);
+    chunk.set_mask(isa::scalar::exec_lo, exec);
+    result = exec;
+  } else {
+    chunk.set_mask(instruction.dst().reg, result);
+  }
+  if (row.has(isa::flag::scc_out)) chunk.set_scc_slice(result);
+}
+
+bool ScalarCode::takes_load(const isa::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::s_load_dword:
+    case Opcode::s_load_dwordx2:
+    case Opcode::s_load_dwordx4:
+    case Opcode::s_load_dwordx8:
+    case Opcode::s_load_dwordx16:
+      break;
+    default:
+      return false;
+  }
+  const isa::Operand& result = instruction.dst();
+  if (!engine::registers_exist(instruction) || result.kind != OperandKind::scalar) return false;
+  if (instruction.src(0).kind != OperandKind::scalar || result.reg + result.words > isa::scalar::m0) return false;
+  if (instruction.sources() == 1) return true;
+  const isa::Operand& offset = instruction.src(1);
+  return offset.kind == OperandKind::scalar && offset.words == 1;
+}
+
+void ScalarCode::emit_load(const isa::Instruction& instruction, ScalarRegisters& registers) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  const isa::Operand& result = instruction.dst();
+  llvm::Value* offset = ir.getInt64(static_cast<uint64_t>(int64_t{instruction.offset}));
+  if (instruction.sources() > 1) offset = ir.CreateAdd(offset, value(instruction.src(1), registers));
+  llvm::Value* address = ir.CreateAnd(ir.CreateAdd(registers.pair(instruction.src(0).reg), offset), ~uint64_t{3});
+  llvm::Value* pointer = ir.CreateIntToPtr(address, frame_.pointer());
+  llvm::Type* type = llvm::FixedVectorType::get(frame_.i32(), result.words);
+  llvm::Value* loaded = ir.CreateAlignedLoad(type, pointer, llvm::Align(4), /*isVolatile=*/true);
+  for (unsigned i = 0; i < result.words; ++i) {
+    registers.set_word(result.reg + i, ir.CreateExtractElement(loaded, i));
+  }
+}
+
+}  // namespace Atoll::compiler

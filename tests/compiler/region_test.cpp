@@ -1,0 +1,199 @@
+// Translated code against the interpreter: a few lines of assembly run on two waves that begin the same, and every
+// register must be the same at the end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "compiler/compile.h"
+#include "engine/code_cache.h"
+#include "engine/compiled/host_code.h"
+#include "engine/compiled/image.h"
+#include "engine/compiled/single_step.h"
+#include "engine/compiled/translation.h"
+#include "engine/global_wave_sync.h"
+#include "engine/wave_runner.h"
+#include "isa/decode.h"
+#include "target/processor.h"
+
+namespace Atoll::test {
+namespace {
+
+/// Lines of assembly behind which all registers are looked at.
+class Comparison {
+ public:
+  explicit Comparison(const std::string& source, std::string_view processor = "gfx90a")
+      : processor_(processor), expected_(processor), actual_(processor) {
+    // The last jump leads out of what is translated, so that no register counts as dead there.
+    std::vector<uint8_t> bytes = assemble(source + "\ns_setpc_b64 s[98:99]", processor);
+    const std::vector<uint8_t> end = assemble("s_endpgm", processor);
+    size_ = bytes.size();
+    end_ = (size_ + 256) & ~size_t{63};
+    code_.resize(end_ + 64);
+    std::memcpy(code_.data(), bytes.data(), bytes.size());
+    std::memcpy(code_.data() + end_, end.data(), end.size());
+    for (WaveRunner* runner : {&expected_, &actual_}) {
+      std::mt19937 random(1);
+      for (unsigned i = 1; i < 32; ++i) {
+        for (uint32_t& lane : runner->v(i)) lane = static_cast<uint32_t>(random());
+      }
+      for (unsigned i = 0; i < 96; ++i) runner->s(i) = static_cast<uint32_t>(random());
+      runner->set_pair(98, code_.data() + end_);
+    }
+  }
+
+  /// Sets both waves up.
+  template <typename Setup>
+  Comparison& with(Setup setup) {
+    setup(expected_);
+    setup(actual_);
+    return *this;
+  }
+
+  void run() {
+    expected_.wave().pc = base();
+    while (expected_.engine().run(expected_.wave(), 1'000'000) == machine::WaveState::ready) {
+    }
+    run_translated();
+    compare();
+  }
+
+  WaveRunner& expected() { return expected_; }
+  uint64_t instructions() const { return instructions_; }
+
+ private:
+  uint64_t base() const { return reinterpret_cast<uint64_t>(code_.data()); }
+
+  void run_translated() {
+    const target::Processor& processor = *target::find_processor(processor_);
+    auto flow = engine::follow(base(), base(), base() + size_, processor);
+    ASSERT_TRUE(flow) << flow.error().message;
+    machine::Wave& wave = actual_.wave();
+    const auto request = engine::TranslationRequest::parse(
+        engine::TranslationRequest::serialise(processor, wave.float_mode, *flow, base()));
+    ASSERT_TRUE(request) << request.error().message;
+    auto host = compiler::HostCompiler::create();
+    ASSERT_TRUE(host) << host.error().message;
+    auto translated = compiler::compile(*request, **host);
+    ASSERT_TRUE(translated) << translated.error().message;
+    engine::CodeCache cache(processor);
+    engine::SingleSteps prepared(cache);
+    std::vector<const engine::MicroOp*> steps;
+    for (const uint64_t pc : translated->steps) {
+      const auto instruction = isa::decode(std::span(code_).subspan(pc), processor);
+      ASSERT_TRUE(instruction);
+      steps.push_back(prepared.prepare(base() + pc, *instruction));
+    }
+    const engine::Image image{.code_base = base(), .steps = steps.data()};
+    const auto code = engine::HostCode::place(*std::move(translated));
+    ASSERT_TRUE(code) << code.error().message;
+
+    engine::GlobalWaveSync sync;
+    engine::Run& run = engine::begin_run(wave, 1'000'000, cache, sync);
+    wave.pc = base();
+    while (wave.pc != base() + end_) {
+      const auto& entries = (*code)->translated().entries;
+      const auto entry = std::ranges::find(entries, wave.pc - base(), &engine::EntryPoint::pc);
+      ASSERT_NE(entry, entries.end());
+      (*code)->function (*entry)(&wave, &run, entry->number, &image);
+      ASSERT_NE(wave.state, machine::WaveState::faulted) << wave.fault->what;
+      run.limit = run.instructions + 1'000'000;
+    }
+    instructions_ = run.instructions;
+    wave.pc += 4;
+    wave.state = machine::WaveState::ended;
+  }
+
+  void compare() {
+    const machine::Wave &a = expected_.wave(), &b = actual_.wave();
+    EXPECT_EQ(a.state, b.state);
+    EXPECT_EQ(a.scc, b.scc);
+    for (unsigned i = 0; i < isa::scalar::count; ++i) EXPECT_EQ(a.scalar[i], b.scalar[i]) << "scalar register " << i;
+    for (unsigned i = 0; i < 512; ++i) {
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        ASSERT_EQ(expected_.v(i)[lane], actual_.v(i)[lane]) << "v" << i << ", lane " << lane;
+      }
+    }
+  }
+
+  std::string processor_;
+  WaveRunner expected_, actual_;
+  std::vector<uint8_t> code_;
+  size_t size_ = 0, end_ = 0;
+  uint64_t instructions_ = 0;
+};
+
+TEST(StraightLine, KeepsLanesThatExecLeavesOut) {
+  Comparison(R"(
+    v_add_u32 v5, v0, v1
+    v_cmp_gt_u32 vcc, 40, v0
+    s_and_saveexec_b64 s[4:5], vcc
+    v_add_u32 v5, v5, v2
+    v_mov_b32 v6, v5
+    v_cmp_lt_u32 s[6:7], 10, v0
+    s_andn2_b64 exec, exec, s[6:7]
+    v_sub_u32 v5, v5, v6
+    v_mov_b32 v7, v5
+    s_or_b64 exec, exec, s[4:5]
+    v_add_u32 v7, v7, v5)")
+      .with([](WaveRunner& runner) { runner.wave().set_exec(0x00FF'FFFF'0F0F'1234); })
+      .run();
+}
+
+TEST(StraightLine, ExecMayGrowBeyondWhatItWas) {
+  Comparison(R"(
+    v_add_u32 v5, v0, v1
+    s_mov_b64 s[4:5], exec
+    s_not_b64 exec, exec
+    v_add_u32 v5, v0, v2
+    v_cmp_gt_u32 vcc, 33, v0
+    s_mov_b64 exec, -1
+    v_cndmask_b32 v6, v5, v1, vcc
+    s_mov_b64 exec, s[4:5]
+    v_add_u32 v6, v6, v5)")
+      .with([](WaveRunner& runner) { runner.wave().set_exec(0x00FF'FFFF'0F0F'1234); })
+      .run();
+}
+
+TEST(StraightLine, MasksOfIdleChunksAreMadeToo) {
+  Comparison(R"(
+    v_cmp_gt_u32 vcc, 40, v0
+    s_not_b64 s[6:7], vcc
+    s_or_b64 s[8:9], s[8:9], vcc
+    s_xor_b64 s[10:11], vcc, -1
+    v_cndmask_b32 v6, v1, v2, s[6:7])")
+      .with([](WaveRunner& runner) { runner.wave().set_exec(0x0000'0000'0F0F'0000); })
+      .run();
+}
+
+TEST(StraightLine, SccOfMasksIsTheWholeWaves) {
+  for (const unsigned limit : {0u, 10u, 40u, 64u}) {
+    Comparison(R"(
+      v_cmp_gt_u32 vcc, s20, v0
+      s_and_b64 s[6:7], vcc, exec
+      s_cselect_b32 s8, 1, 2
+      v_cmp_gt_u32 vcc, s20, v0
+      s_nor_b64 s[6:7], vcc, vcc)")
+        .with([&](WaveRunner& runner) { runner.s(20) = limit; })
+        .run();
+  }
+}
+
+TEST(StraightLine, HalvesOfMasksAreWords) {
+  Comparison(R"(
+    v_cmp_gt_u32 vcc, 40, v0
+    s_mov_b32 vcc_hi, s3
+    v_cndmask_b32 v6, v1, v2, vcc
+    v_cmp_gt_u32 s[4:5], 40, v0
+    v_add_u32 v7, s5, v0
+    s_mov_b64 s[4:5], 7
+    v_cndmask_b32 v8, v1, v2, s[4:5]
+    v_cmp_gt_u32 s[4:5], 30, v0
+    s_mov_b64 s[4:5], s[6:7]
+    v_addc_co_u32 v9, s[4:5], v1, v2, s[4:5])")
+      .run();
+}
+
+}  // namespace
+}  // namespace Atoll::test
