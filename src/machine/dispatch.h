@@ -13,6 +13,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "machine/aql.h"
 #include "machine/wave.h"
@@ -25,7 +27,7 @@ namespace Atoll::machine {
 
 class Gpu;
 class LoadedCode;
-struct ResidentGroup;
+class ResidentGroup;
 
 /// One row of `--stats`.
 struct KernelStatistics {
@@ -60,6 +62,9 @@ struct Kernel {
   uint32_t max_work_group_size = 1024;   ///< what it was compiled for
   std::weak_ptr<const LoadedCode> code;  ///< what it belongs to
 
+  /// What a wave took a host thread the last time, in nanoseconds; 0 until known.
+  std::atomic<uint64_t> wave_ns{0};
+
   std::mutex mutex;  ///< of the statistics
   KernelStatistics statistics;
 };
@@ -90,29 +95,40 @@ struct Dispatch {
   uint32_t scratch_bytes_per_wave = 0;
   uint64_t max_resident = 1;  ///< work-groups that may have begun and not ended at the same time
 
-  // Progress, shared by the host threads that run it.
-  std::atomic<uint64_t> next_work_group{0}, work_groups_left{0};
-  std::atomic<uint64_t> wave_instructions{0}, waves{0};
-  std::atomic<bool> cancelled{false};      ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
-  std::atomic<bool> offered{false};        ///< to the scheduler's other threads
-  std::atomic<bool> done{false};           ///< set last: nothing runs any more, and the figures are final
-  uint64_t start_ns = 0, end_ns = 0;       ///< CLOCK_MONOTONIC
-  uint64_t deadline_ns = UINT64_MAX;       ///< when it is timed out
-  uint64_t interrupts_seen = 0;            ///< Gpu's count of interrupts when it started
-  std::function<void(Dispatch&)> on_done;  ///< called by the thread that ends it, just before `done` is set
+  // Progress, shared by the host threads that run it. What changes with every few work-groups has a cache line of its
+  // own.
+  alignas(64) std::atomic<uint64_t> next_work_group{0};  ///< the first that no thread has taken yet
+  std::atomic<uint64_t> work_groups_left{0}, wave_instructions{0}, waves{0};
+  alignas(64) std::atomic<bool> cancelled{false};  ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
+  std::atomic<bool> offered{false};                ///< to the scheduler's other threads
+  std::atomic<bool> done{false};                   ///< set last: nothing runs any more, and the figures are final
+  uint64_t start_ns = 0, end_ns = 0;               ///< CLOCK_MONOTONIC
+  uint64_t deadline_ns = UINT64_MAX;               ///< when it is timed out
+  uint64_t interrupts_seen = 0;                    ///< Gpu's count of interrupts when it started
+  std::function<void(Dispatch&)> on_done;          ///< called by the thread that ends it, just before `done` is set
 
   std::mutex mutex;  ///< of what follows
   // Work-groups set aside half-way so that others get their turn (scheduler.h).
   std::deque<std::unique_ptr<ResidentGroup>> set_aside;
   std::atomic<size_t> set_aside_count{0};  ///< of `set_aside`, to be read without the mutex
-  uint64_t begin_credit = 0;               ///< how many new work-groups may begin before those set aside go on
-  uint64_t resumed_since_begin = 0;        ///< turns given to work-groups set aside since the last new one began
+  // Work-groups that threads took and gave back before they began, as ranges.
+  std::vector<std::pair<uint64_t, uint64_t>> given_back;
+  std::atomic<size_t> given_back_count{0};  ///< of ranges, to be read without the mutex
+  uint64_t begin_credit = 0;                ///< how many new work-groups may begin before those set aside go on
+  uint64_t resumed_since_begin = 0;         ///< turns given to work-groups set aside since the last new one began
   // Why it was cancelled: the first reason counts.
   std::optional<support::Error> error;
   std::optional<FaultReport> fault;  ///< when the reason is a fault
 
   Dispatch();
   ~Dispatch();
+
+  /// Whether a thread that looks for work may find a work-group to begin, or one to begin or to go on with.
+  bool has_unbegun() const {
+    return next_work_group.load(std::memory_order_relaxed) < work_group_count ||
+           given_back_count.load(std::memory_order_relaxed) != 0;
+  }
+  bool has_work() const { return has_unbegun() || set_aside_count.load(std::memory_order_relaxed) != 0; }
 };
 
 /// Fills in the figures from packet and kernel, which must be set. Errors, as HSA distinguishes them:

@@ -13,7 +13,7 @@ namespace {
 /// User data registers that the packet processor fills; a descriptor may ask for more, but gets no more.
 constexpr unsigned max_user_sgprs = 16;
 
-/// Hands out SGPRs from s0 upwards. What lies beyond the `limit` is asked for in vain.
+/// Hands out SGPRs from `next` upwards. What lies beyond the `limit` is asked for in vain.
 class ScalarWriter {
  public:
   ScalarWriter(Wave& wave, unsigned next, unsigned limit) : wave_(wave), next_(next), limit_(limit) {}
@@ -31,28 +31,9 @@ class ScalarWriter {
   unsigned next_, limit_;
 };
 
-/// Everything that is the same for all waves of a work-group: user SGPRs, MODE, counts, PC.
-void set_common_state(Wave& wave, const Dispatch& dispatch, const WorkGroupStorage& storage) {
+/// The user SGPRs, which are the same for all waves.
+void write_user_sgprs(Wave& wave, const Dispatch& dispatch, const WorkGroupStorage& storage) {
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
-  std::memset(wave.scalar, 0, sizeof wave.scalar);
-  wave.pc = dispatch.kernel->entry;
-  wave.sgprs = descriptor.sgprs;
-  wave.vgprs = descriptor.vgprs;
-  wave.agprs = descriptor.agprs;
-  wave.wave_size = static_cast<uint8_t>(dispatch.wave_size);
-  wave.scc = false;
-  wave.mode = descriptor.mode;
-  wave.float_mode = float_mode_of(
-      descriptor.mode, dispatch.gpu->processor().ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
-  wave.status = 0;
-  wave.trap_status = 0;
-  wave.state = WaveState::ready;
-  wave.global_sync = 0;
-  wave.instructions = 0;
-  wave.fingerprint = 0;
-  wave.scratch_bytes_per_lane = dispatch.scratch_bytes_per_lane;
-  wave.fault.reset();
-
   ScalarWriter user(wave, 0, std::min<unsigned>(descriptor.user_sgprs, max_user_sgprs));
   const auto scratch_base = reinterpret_cast<uint64_t>(storage.scratch);
   if (descriptor.private_segment_buffer) {
@@ -74,28 +55,25 @@ void set_common_state(Wave& wave, const Dispatch& dispatch, const WorkGroupStora
   }
 }
 
-/// What differs from wave to wave: the system SGPRs behind the user SGPRs, scratch, EXEC.
-void set_wave_state(Wave& wave, const WorkGroup& group, const Dispatch& dispatch, const WorkGroupStorage& storage,
-                    const target::Processor& processor, uint32_t lanes) {
-  const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
-  const bool architected = processor.flat_scratch == target::FlatScratch::architected;
-  const uint64_t scratch_offset = uint64_t{wave.index} * dispatch.scratch_bytes_per_wave;
-  wave.scratch = storage.scratch == nullptr ? nullptr : storage.scratch + scratch_offset;
-
-  ScalarWriter system(wave, descriptor.user_sgprs, descriptor.sgprs);
-  if (!processor.architected_work_group_ids) {
-    if (descriptor.work_group_id_x) system.word(group.id[0]);
-    if (descriptor.work_group_id_y) system.word(group.id[1]);
-    if (descriptor.work_group_id_z) system.word(group.id[2]);
-  }
-  if (descriptor.work_group_info) {  // bit 31: first wave; bits 5:0: waves of the work-group
-    system.word((wave.index == 0 ? 1u << 31 : 0u) | (static_cast<uint32_t>(group.waves.size()) & 0x3F));
-  }
-  if (descriptor.private_segment && !architected) system.word(static_cast<uint32_t>(scratch_offset));
-  if (descriptor.private_segment && architected) {
-    wave.set_scalar64(isa::scalar::flat_scratch_lo, reinterpret_cast<uint64_t>(wave.scratch));
-  }
-  wave.set_exec(lanes >= 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1);
+/// Everything but what begin_wave() says of each wave.
+void copy_start(const Wave& start, Wave& wave) {
+  std::memcpy(wave.scalar, start.scalar, sizeof wave.scalar);
+  wave.pc = start.pc;
+  wave.sgprs = start.sgprs;
+  wave.vgprs = start.vgprs;
+  wave.agprs = start.agprs;
+  wave.wave_size = start.wave_size;
+  wave.scc = false;
+  wave.mode = start.mode;
+  wave.status = 0;
+  wave.trap_status = 0;
+  wave.float_mode = start.float_mode;
+  wave.state = WaveState::ready;
+  wave.global_sync = 0;
+  wave.instructions = 0;
+  wave.fingerprint = 0;
+  wave.scratch_bytes_per_lane = start.scratch_bytes_per_lane;
+  wave.fault.reset();
 }
 
 /// How many work-items a work-group has in each dimension: fewer at the grid's far edges.
@@ -106,21 +84,33 @@ void partial_size(const WorkGroup& group, const Dispatch& dispatch, uint32_t (&s
   }
 }
 
-/// Work-item ids: x runs fastest, work-items fill the waves without gaps.
-void set_work_item_ids(Wave& wave, const Dispatch& dispatch, const uint32_t (&size)[3], bool packed, uint32_t lanes) {
-  const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
-  const uint32_t first = wave.index * dispatch.wave_size;
+/// How many registers the work-item ids take, one for each dimension or one for all.
+unsigned id_rows(const Dispatch& dispatch) {
+  return dispatch.gpu->processor().packed_work_item_ids ? 1 : 1u + dispatch.kernel->descriptor.work_item_ids;
+}
+
+/// Writes the work-item ids of a wave of a work-group of this size to its rows, of which `lanes` are used: x runs
+/// fastest, work-items fill the waves without gaps.
+void write_work_item_ids(uint32_t* row, const Dispatch& dispatch, const uint32_t (&size)[3], uint32_t wave,
+                         uint32_t lanes) {
+  const uint8_t ids = dispatch.kernel->descriptor.work_item_ids;
+  const bool packed = dispatch.gpu->processor().packed_work_item_ids;
+  std::memset(row, 0, sizeof(Row) * id_rows(dispatch));
+  const uint32_t first = wave * dispatch.wave_size;
+  if (size[1] == 1 && size[2] == 1) {
+    for (uint32_t lane = 0; lane < lanes; ++lane) row[lane] = first + lane;
+    return;
+  }
   uint32_t x = first % size[0];
   uint32_t y = first / size[0] % size[1];
   uint32_t z = first / size[0] / size[1];
-  const uint8_t ids = descriptor.work_item_ids;
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     if (packed) {
-      wave.vgpr[0][lane] = x | (ids > 0 ? y << 10 : 0) | (ids > 1 ? z << 20 : 0);
+      row[lane] = x | (ids > 0 ? y << 10 : 0) | (ids > 1 ? z << 20 : 0);
     } else {
-      wave.vgpr[0][lane] = x;
-      if (ids > 0) wave.vgpr[1][lane] = y;
-      if (ids > 1) wave.vgpr[2][lane] = z;
+      row[lane] = x;
+      if (ids > 0) row[semantics::wave_lanes + lane] = y;
+      if (ids > 1) row[2 * semantics::wave_lanes + lane] = z;
     }
     if (++x < size[0]) continue;
     x = 0;
@@ -149,46 +139,127 @@ uint32_t waves_needed(const Dispatch& dispatch) {
   return (items + dispatch.wave_size - 1) / dispatch.wave_size;
 }
 
-uint64_t rows_needed(const Dispatch& dispatch) {
+uint32_t rows_of_a_wave(const Dispatch& dispatch) {
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
+  return uint32_t{descriptor.vgprs} + descriptor.agprs;
+}
+
+uint64_t rows_needed(const Dispatch& dispatch) {
   // A program may name registers that its wave has not. They are then a neighbour's, or behind the last wave's, where
   // there must be rows for all that an instruction can name.
   constexpr uint64_t nameable = 256 + 256;
-  return uint64_t{waves_needed(dispatch)} * (uint64_t{descriptor.vgprs} + descriptor.agprs) + nameable;
+  return uint64_t{waves_needed(dispatch)} * rows_of_a_wave(dispatch) + nameable;
 }
 
-void begin_work_group(WorkGroup& group, Dispatch& dispatch, uint64_t index, const WorkGroupStorage& storage) {
+void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage) {
   const target::Processor& processor = dispatch.gpu->processor();
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
-  group.dispatch = &dispatch;
+  dispatch_ = &dispatch;
+  storage_ = storage;
+  std::memset(start_.scalar, 0, sizeof start_.scalar);
+  start_.pc = dispatch.kernel->entry;
+  start_.sgprs = descriptor.sgprs;
+  start_.vgprs = descriptor.vgprs;
+  start_.agprs = descriptor.agprs;
+  start_.wave_size = static_cast<uint8_t>(dispatch.wave_size);
+  start_.mode = descriptor.mode;
+  start_.float_mode =
+      float_mode_of(descriptor.mode, processor.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
+  start_.scratch_bytes_per_lane = dispatch.scratch_bytes_per_lane;
+  write_user_sgprs(start_, dispatch, storage);
+
+  // The system SGPRs stand behind the user SGPRs.
+  const bool architected_scratch = processor.flat_scratch == target::FlatScratch::architected;
+  const bool ids_in_sgprs = !processor.architected_work_group_ids;
+  unsigned next = descriptor.user_sgprs;
+  const auto place = [&](bool wanted) -> uint8_t {
+    if (!wanted) return none;
+    const unsigned reg = next++;
+    return reg < descriptor.sgprs ? static_cast<uint8_t>(reg) : none;
+  };
+  work_group_id_[0] = place(ids_in_sgprs && descriptor.work_group_id_x);
+  work_group_id_[1] = place(ids_in_sgprs && descriptor.work_group_id_y);
+  work_group_id_[2] = place(ids_in_sgprs && descriptor.work_group_id_z);
+  work_group_info_ = place(descriptor.work_group_info);
+  scratch_offset_ = place(descriptor.private_segment && !architected_scratch);
+  own_flat_scratch_ = descriptor.private_segment && architected_scratch;
+  id_rows_ = id_rows(dispatch);
+}
+
+void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
+  const Dispatch& dispatch = *dispatch_;
+  group.dispatch = dispatch_;
   group.id[0] = static_cast<uint32_t>(index % dispatch.work_groups[0]);
   group.id[1] = static_cast<uint32_t>(index / dispatch.work_groups[0] % dispatch.work_groups[1]);
   group.id[2] = static_cast<uint32_t>(index / dispatch.work_groups[0] / dispatch.work_groups[1]);
-  group.lds = storage.lds;
+  group.lds = storage_.lds;
   group.lds_bytes = dispatch.lds_bytes;
-  if (dispatch.lds_bytes != 0) std::memset(storage.lds, 0, dispatch.lds_bytes);
+  if (dispatch.lds_bytes != 0) std::memset(storage_.lds, 0, dispatch.lds_bytes);
 
-  uint32_t size[3];
-  partial_size(group, dispatch, size);
-  const uint32_t items = size[0] * size[1] * size[2];
-  const uint32_t waves = (items + dispatch.wave_size - 1) / dispatch.wave_size;
-  group.waves.resize(waves);
+  partial_size(group, dispatch, size_);
+  items_ = size_[0] * size_[1] * size_[2];
+  const uint32_t waves = (items_ + dispatch.wave_size - 1) / dispatch.wave_size;
+  if (group.waves.size() != waves) group.waves.resize(waves);
+  group.waves_begun = 0;
   group.waves_running = waves;
   group.waves_at_barrier = 0;
 
-  const unsigned rows = unsigned{descriptor.vgprs} + descriptor.agprs;
-  std::memset(storage.rows, 0, sizeof(Row) * rows * waves);
-  for (uint32_t i = 0; i < waves; ++i) {
-    Wave& wave = group.waves[i];
-    set_common_state(wave, dispatch, storage);
-    wave.index = i;
-    wave.work_group = &group;
-    wave.vgpr = storage.rows + size_t{i} * rows;
-    wave.agpr = wave.vgpr + descriptor.vgprs;
-    const uint32_t lanes = std::min(items - i * dispatch.wave_size, dispatch.wave_size);
-    set_work_item_ids(wave, dispatch, size, processor.packed_work_item_ids, lanes);
-    set_wave_state(wave, group, dispatch, storage, processor, lanes);
+  for (unsigned d = 0; d < 3; ++d) {
+    if (work_group_id_[d] != none) start_.scalar[work_group_id_[d]] = group.id[d];
   }
+}
+
+uint32_t InitialState::lanes_of(uint32_t wave) const {
+  return std::min(items_ - wave * dispatch_->wave_size, dispatch_->wave_size);
+}
+
+/// The rows of ids of all waves of a whole work-group, one wave's behind another's.
+const uint32_t* InitialState::ids_of_whole_groups() {
+  const uint32_t wanted[5] = {size_[0], size_[1], size_[2], dispatch_->wave_size,
+                              dispatch_->kernel->descriptor.work_item_ids};
+  if (!std::ranges::equal(wanted, whole_ids_for_)) {
+    const uint32_t waves = waves_needed(*dispatch_);
+    whole_ids_.resize(size_t{waves} * id_rows_ * semantics::wave_lanes);
+    for (uint32_t wave = 0; wave < waves; ++wave) {
+      write_work_item_ids(whole_ids_.data() + size_t{wave} * id_rows_ * semantics::wave_lanes, *dispatch_, size_, wave,
+                          lanes_of(wave));
+    }
+    std::ranges::copy(wanted, whole_ids_for_);
+  }
+  return whole_ids_.data();
+}
+
+Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
+  const Dispatch& dispatch = *dispatch_;
+  const uint32_t index = group.waves_begun++;
+  Wave& wave = group.waves[index];
+  copy_start(start_, wave);
+  wave.index = index;
+  wave.work_group = &group;
+  wave.vgpr = rows;
+  wave.agpr = rows + start_.vgprs;
+  const uint32_t lanes = lanes_of(index);
+  wave.set_exec(lanes >= 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1);
+
+  const uint64_t scratch_offset = uint64_t{index} * dispatch.scratch_bytes_per_wave;
+  wave.scratch = storage_.scratch == nullptr ? nullptr : storage_.scratch + scratch_offset;
+  if (work_group_info_ != none) {  // bit 31: first wave; bits 5:0: waves of the work-group
+    wave.scalar[work_group_info_] = (index == 0 ? 1u << 31 : 0u) | (static_cast<uint32_t>(group.waves.size()) & 0x3F);
+  }
+  if (scratch_offset_ != none) wave.scalar[scratch_offset_] = static_cast<uint32_t>(scratch_offset);
+  if (own_flat_scratch_) {
+    wave.set_scalar64(isa::scalar::flat_scratch_lo, reinterpret_cast<uint64_t>(wave.scratch));
+  }
+
+  const bool whole = std::ranges::equal(size_, dispatch.work_group_size);
+  if (whole && items_ != size_[0]) {
+    const size_t words = size_t{id_rows_} * semantics::wave_lanes;
+    std::memcpy(rows, ids_of_whole_groups() + index * words, words * sizeof(uint32_t));
+  } else {
+    write_work_item_ids(rows[0], dispatch, size_, index, lanes);
+  }
+  std::memset(rows + id_rows_, 0, sizeof(Row) * (rows_of_a_wave(dispatch) - id_rows_));
+  return wave;
 }
 
 void work_item_of(const WorkGroup& group, uint32_t wave, uint32_t lane, uint32_t (&id)[3]) {

@@ -4,16 +4,17 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "machine/dispatch.h"
 #include "machine/wave.h"
 
 namespace Atoll::machine {
 
-/// The memory that a work-group's state lives in. Registers and LDS are zeroed when a work-group begins, so that runs
-/// repeat exactly even where a program reads what it never wrote; scratch keeps whatever was in it, as on hardware.
+/// The memory of a work-group beside its registers. Registers and LDS are zeroed when a wave or work-group begins, so
+/// that runs repeat exactly even where a program reads what it never wrote; scratch keeps whatever was in it, as on
+/// hardware.
 struct WorkGroupStorage {
-  Row* rows;         ///< rows_needed(), 64-byte aligned
   uint8_t* lds;      ///< Dispatch::lds_bytes, 64-byte aligned
   uint8_t* scratch;  ///< scratch_bytes_per_wave for each wave of a whole work-group
 };
@@ -21,10 +22,40 @@ struct WorkGroupStorage {
 /// Waves of a whole work-group, and register rows that they need together.
 uint32_t waves_needed(const Dispatch& dispatch);
 uint64_t rows_needed(const Dispatch& dispatch);
+/// VGPRs and AGPRs of one wave.
+uint32_t rows_of_a_wave(const Dispatch& dispatch);
 
-/// Makes `group` work-group number `index` of the dispatch, x running fastest, with all its waves ready at the entry.
-/// Reads the kernarg segment when the kernel has preloaded arguments: call it inside guarded().
-void begin_work_group(WorkGroup& group, Dispatch& dispatch, uint64_t index, const WorkGroupStorage& storage);
+/// With what the waves of a dispatch begin, as far as it is the same for all of them: worked out once for the
+/// work-groups that live in one storage, one after another.
+class InitialState {
+ public:
+  /// Reads the kernarg segment when the kernel has preloaded arguments: call it inside guarded(). `dispatch` and the
+  /// storage must stay until the last wave has begun.
+  void prepare(Dispatch& dispatch, const WorkGroupStorage& storage);
+
+  /// Makes `group` work-group number `index` of the dispatch, x running fastest. None of its waves has begun.
+  void begin_work_group(WorkGroup& group, uint64_t index);
+
+  /// Makes the group's next wave ready at the entry, its registers in `rows`: rows_of_a_wave() of them.
+  Wave& begin_wave(WorkGroup& group, Row* rows);
+
+ private:
+  uint32_t lanes_of(uint32_t wave) const;
+  const uint32_t* ids_of_whole_groups();
+
+  static constexpr uint8_t none = 0xFF;
+
+  Dispatch* dispatch_ = nullptr;
+  WorkGroupStorage storage_{};
+  Wave start_{};  ///< registers as far as the waves of a work-group share them
+  // SGPRs that differ between work-groups or waves, where the kernel has them.
+  uint8_t work_group_id_[3]{}, work_group_info_ = none, scratch_offset_ = none;
+  bool own_flat_scratch_ = false;    ///< FLAT_SCRATCH is the address of the wave's scratch
+  uint32_t size_[3]{}, items_ = 0;   ///< work-items of the work-group that began last, and their product
+  unsigned id_rows_ = 1;             ///< so many VGPRs from v0 on begin with work-item ids
+  std::vector<uint32_t> whole_ids_;  ///< those rows for each wave of a whole work-group ...
+  uint32_t whole_ids_for_[5]{};      ///< ... of this size, wave size and number of ids
+};
 
 /// The work-item id of a lane of a wave, in its work-group.
 void work_item_of(const WorkGroup& group, uint32_t wave, uint32_t lane, uint32_t (&id)[3]);

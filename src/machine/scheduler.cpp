@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "machine/fault_guard.h"
@@ -16,12 +17,21 @@ namespace Atoll::machine {
 
 namespace {
 
-/// Instructions that a wave runs before the next has its turn: some 50 us.
+/// Instructions that a wave runs before the next has its turn: some 50 us in the interpreter.
 constexpr uint64_t wave_budget = 1024;
+/// Between two looks at the clock, which cost as much as a short wave: so many instructions, each wave that runs
+/// counting as some more.
+constexpr uint64_t look_every = 1024, wave_overhead = 16;
+/// Work-groups that a thread takes at once when they are short, and how many instructions such a batch may have: the
+/// dispatch's counter is then seldom fought for, and the threads still end at about the same time.
+constexpr uint64_t largest_batch = 64, batch_instructions = 4096;
 /// How long a work-group keeps a thread while others wait.
 constexpr uint64_t slice_ns = 1'000'000;
-/// How long a dispatch runs before other threads are woken for it, which costs as much as it can save by then.
+/// How long a dispatch runs before other threads are woken for it, which costs as much as it can save by then. One that
+/// is known to take longer is offered to them as it begins.
 constexpr uint64_t offer_after_ns = 25'000;
+/// How long a thread without work looks for some before it sleeps: to wake it takes as long.
+constexpr uint64_t spin_for_work_ns = 50'000;
 /// How long the launching thread spins for the others' last work-groups before it sleeps.
 constexpr uint64_t spin_for_done_ns = 20'000;
 
@@ -56,22 +66,61 @@ support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
   return reinterpret_cast<uint8_t*>(address_);
 }
 
-support::Result<WorkGroupStorage> ResidentGroup::storage_for(const Dispatch& dispatch) {
-  const auto rows = registers.reserve(rows_needed(dispatch) * sizeof(Row));
+support::Result<void> ResidentGroup::prepare(Dispatch& dispatch) {
+  const auto rows = registers_.reserve(rows_needed(dispatch) * sizeof(Row));
   if (!rows) return std::unexpected(rows.error());
-  const auto local = lds.reserve(dispatch.lds_bytes);
+  const auto local = lds_.reserve(dispatch.lds_bytes);
   if (!local) return std::unexpected(local.error());
-  const auto stack = scratch.reserve(uint64_t{dispatch.scratch_bytes_per_wave} * waves_needed(dispatch));
+  const auto stack = scratch_.reserve(uint64_t{dispatch.scratch_bytes_per_wave} * waves_needed(dispatch));
   if (!stack) return std::unexpected(stack.error());
-  return WorkGroupStorage{.rows = reinterpret_cast<Row*>(*rows), .lds = *local, .scratch = *stack};
+  rows_ = reinterpret_cast<Row*>(*rows);
+  rows_of_a_wave_ = rows_of_a_wave(dispatch);
+  group.waves_begun = 0;
+  HostFault host;
+  if (guarded(host, [&] { initial_.prepare(dispatch, {.lds = *local, .scratch = *stack}); })) return {};
+  return support::fail(support::ErrorKind::memory_fault,
+                       "kernel '{}': its arguments at {:#x}, which it has preloaded, are not mapped",
+                       dispatch.kernel->name, dispatch.packet.kernarg_address);
+}
+
+void ResidentGroup::begin(uint64_t index) {
+  initial_.begin_work_group(group, index);
+  rows_in_use_ = 0;
+  free_rows_.clear();
+}
+
+Wave& ResidentGroup::begin_wave() {
+  if (free_rows_.empty()) return initial_.begin_wave(group, rows_ + size_t{rows_of_a_wave_} * rows_in_use_++);
+  Row* const rows = free_rows_.back();
+  free_rows_.pop_back();
+  return initial_.begin_wave(group, rows);
 }
 
 /// What one thread does for one dispatch in one go.
 struct Scheduler::Turn {
   const std::shared_ptr<Dispatch>& dispatch;
   uint64_t slice_end, offer_at, now;
+
+  uint64_t taken = 0, taken_end = 0;         ///< work-groups taken from the dispatch and not begun yet
+  uint64_t batch = 0, batch_begun = 0;       ///< how many were taken last, and `clock` then
+  uint64_t clock = 0, look_at = look_every;  ///< instructions run, with what waves count; and when to look around
+
+  std::unique_ptr<ResidentGroup> resident{};      ///< prepared for the dispatch: the work-group that runs, or will
+  size_t next_wave = 0;                           ///< of the round
+  Wave* wave = nullptr;                           ///< that ran last
+  bool all_wait = true, all_seem_to_wait = true;  ///< the waves that ran in this round
+
   uint64_t ended = 0, waves = 0, instructions = 0;  ///< of work-groups that ended, not yet counted in the dispatch
-  std::unique_ptr<ResidentGroup> storage{};         ///< of one that ended, for the next
+
+  void begin_round() {
+    next_wave = 0;
+    wave = resident->group.waves.data();
+    all_wait = all_seem_to_wait = true;
+  }
+  void begin_taken() {
+    resident->begin(taken++);
+    begin_round();
+  }
 };
 
 Scheduler::Scheduler(Engine& engine, unsigned threads, const std::atomic<uint64_t>& interrupts)
@@ -87,6 +136,7 @@ Scheduler::~Scheduler() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
+  work_news_.fetch_add(1, std::memory_order_relaxed);
   work_wanted_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
@@ -95,29 +145,26 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch) {
   Dispatch& d = *dispatch;
   const uint64_t start = now_ns();
   Turn turn{.dispatch = dispatch, .slice_end = start + slice_ns, .offer_at = start + offer_after_ns, .now = start};
+  if (takes_long(d)) offer(dispatch);
   bool any = false;
   size_t waiting_in_a_row = 0;
-  while (turn.now < turn.slice_end) {
-    std::unique_ptr<ResidentGroup> group = next_group(d, turn);
-    if (group == nullptr) break;
+  while (turn.now < turn.slice_end && next_group(turn)) {
     any = true;
-    const Outcome outcome = run(group->group, turn);
+    const Outcome outcome = run(turn);
     if (outcome == Outcome::ended) {
-      ++turn.ended;
-      turn.waves += group->group.waves.size();
-      for (const Wave& wave : group->group.waves) turn.instructions += wave.instructions;
-      turn.storage = std::move(group);
       waiting_in_a_row = 0;
       continue;
     }
-    set_aside(d, std::move(group), outcome);
+    give_back_taken(turn);
+    set_aside(d, std::move(turn.resident), outcome);
     waiting_in_a_row = outcome == Outcome::slice_over ? 0 : waiting_in_a_row + 1;
     if (waiting_in_a_row > d.set_aside_count.load(std::memory_order_relaxed)) {
       sched_yield();  // everybody waits: perhaps for a host thread that has no processor
       waiting_in_a_row = 0;
     }
   }
-  if (turn.storage) give_back(std::move(turn.storage));
+  give_back_taken(turn);
+  if (turn.resident) give_back(std::move(turn.resident));
   count_ended(d, turn);
   return any;
 }
@@ -127,8 +174,7 @@ void Scheduler::finish(const std::shared_ptr<Dispatch>& dispatch) {
   const auto done = [&] { return d.done.load(std::memory_order_acquire); };
   while (!done()) {
     if (work_on(dispatch)) continue;
-    dispatch_done_.wait_until(UINT64_MAX, spin_for_done_ns,
-                              [&] { return done() || d.set_aside_count.load(std::memory_order_relaxed) != 0; });
+    dispatch_done_.wait_until(UINT64_MAX, spin_for_done_ns, [&] { return done() || d.has_work(); });
   }
 }
 
@@ -136,28 +182,47 @@ void Scheduler::work() {
   while (const std::shared_ptr<Dispatch> dispatch = next_offered()) work_on(dispatch);
 }
 
+/// Whether a dispatch that nobody has begun will take long enough for other threads to help, as far as is known from
+/// the kernel's last one.
+bool Scheduler::takes_long(const Dispatch& dispatch) const {
+  if (workers_.empty() || dispatch.work_group_count == 1 || dispatch.offered.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  const uint64_t wave_ns = dispatch.kernel->wave_ns.load(std::memory_order_relaxed);
+  const uint64_t waves = dispatch.work_group_count * waves_needed(dispatch);
+  return wave_ns != 0 && waves > offer_after_ns / wave_ns;
+}
+
 void Scheduler::offer(const std::shared_ptr<Dispatch>& dispatch) {
   if (workers_.empty() || dispatch->offered.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   if (dispatch->offered.exchange(true)) return;
   offered_.push_back(dispatch);
+  work_news_.fetch_add(1, std::memory_order_relaxed);
   if (idle_ != 0) work_wanted_.notify_all();
 }
 
 /// The next offered dispatch that has a work-group to run, in turn; null when the scheduler stops.
 std::shared_ptr<Dispatch> Scheduler::next_offered() {
   std::unique_lock lock(mutex_);
-  for (;;) {
+  for (bool spun = false;;) {
     if (stopping_) return nullptr;
     for (size_t i = 0; i < offered_.size(); ++i) {
       const size_t index = (next_turn_ + i) % offered_.size();
       const std::shared_ptr<Dispatch>& candidate = offered_[index];
-      if (candidate->next_work_group.load(std::memory_order_relaxed) >= candidate->work_group_count &&
-          candidate->set_aside_count.load(std::memory_order_relaxed) == 0) {
-        continue;
-      }
+      if (!candidate->has_work()) continue;
       next_turn_ = index + 1;
       return candidate;
+    }
+    if (!std::exchange(spun, true)) {
+      const uint64_t seen = work_news_.load(std::memory_order_relaxed);
+      lock.unlock();
+      const uint64_t end = now_ns() + spin_for_work_ns;
+      while (work_news_.load(std::memory_order_relaxed) == seen && now_ns() < end) {
+        for (unsigned i = 0; i < 16; ++i) __builtin_ia32_pause();
+      }
+      lock.lock();
+      continue;
     }
     ++idle_;
     work_wanted_.wait(lock);
@@ -175,108 +240,199 @@ std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
   return group;
 }
 
-std::unique_ptr<ResidentGroup> Scheduler::next_group(Dispatch& dispatch, Turn& turn) {
-  const bool none_left = dispatch.next_work_group.load(std::memory_order_relaxed) >= dispatch.work_group_count;
+/// Gives the turn a work-group to run: one that was set aside, or a new one. False when there is none.
+bool Scheduler::next_group(Turn& turn) {
+  Dispatch& dispatch = *turn.dispatch;
   if (dispatch.set_aside_count.load(std::memory_order_relaxed) != 0) {
+    turn.batch = 0;  // new ones begin one by one now
     const std::lock_guard lock(dispatch.mutex);
     const size_t waiting = dispatch.set_aside.size();
     const bool may_begin = (dispatch.begin_credit != 0 || dispatch.resumed_since_begin >= waiting) &&
-                           waiting < dispatch.max_resident && !none_left;
+                           waiting < dispatch.max_resident && dispatch.has_unbegun();
     if (!may_begin) {
-      if (auto group = resume(dispatch)) return group;
+      if (auto group = resume(dispatch)) {
+        if (turn.resident) give_back(std::move(turn.resident));
+        turn.resident = std::move(group);
+        turn.begin_round();
+        return true;
+      }
     } else {
       if (dispatch.begin_credit != 0) --dispatch.begin_credit;
       dispatch.resumed_since_begin = 0;
     }
   }
-  if (none_left) return nullptr;
-  const uint64_t index = dispatch.next_work_group.fetch_add(1, std::memory_order_relaxed);
-  if (index >= dispatch.work_group_count) return nullptr;
-  return begin(dispatch, index, turn);
+  if (!take(turn)) return false;
+  if (turn.resident == nullptr) {
+    turn.resident = take_storage();
+    if (auto prepared = turn.resident->prepare(dispatch); !prepared) {
+      give_back(std::move(turn.resident));
+      cancel(dispatch, prepared.error());
+      return false;
+    }
+  }
+  turn.begin_taken();
+  return true;
 }
 
-std::unique_ptr<ResidentGroup> Scheduler::begin(Dispatch& dispatch, uint64_t index, Turn& turn) {
-  std::unique_ptr<ResidentGroup> group = turn.storage ? std::move(turn.storage) : take_storage();
-  const auto storage = group->storage_for(dispatch);
-  if (!storage) {
-    group->group.waves.clear();  // nothing to run: it counts as ended
-    cancel(dispatch, storage.error());
-    return group;
-  }
-  HostFault host;
-  if (!guarded(host, [&] { begin_work_group(group->group, dispatch, index, *storage); })) {
-    group->group.waves.clear();
-    cancel(dispatch, {support::ErrorKind::memory_fault,
-                      fmt::format("kernel '{}': its arguments at {:#x}, which it has preloaded, are not mapped",
-                                  dispatch.kernel->name, dispatch.packet.kernarg_address)});
-  }
-  return group;
-}
-
-/// Runs a work-group until it ends or has to be set aside.
-Scheduler::Outcome Scheduler::run(WorkGroup& group, Turn& turn) {
+/// Takes the next work-groups of the dispatch that have not begun, unless the turn still has some; false when there is
+/// none.
+bool Scheduler::take(Turn& turn) {
+  if (turn.taken != turn.taken_end) return true;
   Dispatch& dispatch = *turn.dispatch;
+  if (dispatch.given_back_count.load(std::memory_order_relaxed) != 0) {
+    const std::lock_guard lock(dispatch.mutex);
+    if (!dispatch.given_back.empty()) {
+      std::tie(turn.taken, turn.taken_end) = dispatch.given_back.back();
+      dispatch.given_back.pop_back();
+      dispatch.given_back_count.store(dispatch.given_back.size(), std::memory_order_relaxed);
+      return true;
+    }
+  }
+  const uint64_t next = dispatch.next_work_group.load(std::memory_order_relaxed);
+  if (next >= dispatch.work_group_count) return false;
+  const bool short_ones = turn.clock - turn.batch_begun <= batch_instructions;
+  const uint64_t fair_share = (dispatch.work_group_count - next) / (uint64_t{4} * threads_);
+  turn.batch = std::clamp<uint64_t>(short_ones ? turn.batch * 2 : turn.batch / 2, 1, largest_batch);
+  turn.batch = std::clamp<uint64_t>(fair_share, 1, turn.batch);
+  turn.batch_begun = turn.clock;
+  turn.taken = dispatch.next_work_group.fetch_add(turn.batch, std::memory_order_relaxed);
+  turn.taken_end = std::min(turn.taken + turn.batch, dispatch.work_group_count);
+  if (turn.taken < turn.taken_end) return true;
+  turn.taken = turn.taken_end;
+  return false;
+}
+
+/// Lets others have what the turn has taken and not begun.
+void Scheduler::give_back_taken(Turn& turn) {
+  if (turn.taken == turn.taken_end) return;
+  Dispatch& dispatch = *turn.dispatch;
+  const std::lock_guard lock(dispatch.mutex);
+  if (dispatch.error) {  // it is being cancelled, and nobody begins them any more
+    turn.ended += turn.taken_end - turn.taken;
+  } else {
+    dispatch.given_back.emplace_back(turn.taken, turn.taken_end);
+    dispatch.given_back_count.store(dispatch.given_back.size(), std::memory_order_relaxed);
+  }
+  turn.taken = turn.taken_end;
+}
+
+/// Runs the turn's work-group until it ends or has to be set aside, and as many others after it as the turn has taken,
+/// as long as they end.
+Scheduler::Outcome Scheduler::run(Turn& turn) {
+  const Dispatch& dispatch = *turn.dispatch;
   for (;;) {
-    bool all_wait = true, all_seem_to_wait = true;
-    for (Wave& wave : group.waves) {
-      if (wave.state != WaveState::ready) continue;
-      if (dispatch.cancelled.load(std::memory_order_relaxed)) return Outcome::ended;
+    HostFault host;
+    Stop stop = Stop::fault;
+    if (!guarded(host, [&] { stop = run_waves(turn); })) {
+      turn.wave->state = WaveState::faulted;
+      turn.wave->fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::memory,
+                                                       .pc = turn.wave->pc,
+                                                       .address = host.address,
+                                                       .address_known = host.address_known,
+                                                       .is_write = host.is_write});
+    }
+    if (stop == Stop::ended) return Outcome::ended;
+    const bool waits = stop == Stop::round_over && turn.all_seem_to_wait;
+    const bool goes_on = stop == Stop::look || waits ? look_around(turn) : stop != Stop::fault;
+    if (!goes_on) fault(*turn.wave);
+    if (!goes_on || dispatch.cancelled.load(std::memory_order_relaxed)) {
+      abandon(turn);
+      return Outcome::ended;
+    }
+    if (stop == Stop::look) {
+      if (turn.now >= turn.slice_end) give_back_taken(turn);
+      continue;
+    }
+    if (turn.all_wait) return Outcome::waiting;
+    if (turn.all_seem_to_wait) return Outcome::seems_to_wait;
+    if (turn.now >= turn.slice_end) return Outcome::slice_over;
+    turn.begin_round();
+  }
+}
+
+/// Goes on with the turn's round of waves, and with the work-groups that it has taken when one has ended. Runs inside
+/// guarded(): nothing here may hold a lock or own anything while a wave runs.
+Scheduler::Stop Scheduler::run_waves(Turn& turn) {
+  const Dispatch& dispatch = *turn.dispatch;
+  ResidentGroup& resident = *turn.resident;
+  WorkGroup& group = resident.group;
+  for (;;) {
+    while (turn.next_wave < group.waves.size()) {
+      if (dispatch.cancelled.load(std::memory_order_relaxed)) return Stop::cancelled;
+      const size_t index = turn.next_wave++;
+      Wave& wave = group.waves[index];
+      if (index == group.waves_begun) {
+        resident.begin_wave();
+      } else if (wave.state != WaveState::ready) {
+        continue;
+      }
+      turn.wave = &wave;
       const uint64_t before = wave.instructions;
-      run_wave(wave);
-      // A wave that comes back ready before its budget is used up has said that it waits.
-      if (wave.state != WaveState::ready || wave.instructions - before >= wave_budget) {
-        all_wait = false;
-        const uint64_t now = fingerprint(wave);
-        if (wave.state != WaveState::ready || now != wave.fingerprint) all_seem_to_wait = false;
-        wave.fingerprint = now;
-      }
-      if (wave.state == WaveState::at_barrier) ++group.waves_at_barrier;
-      if (wave.state == WaveState::ended) --group.waves_running;
-      if (wave.state == WaveState::faulted || !look_around(wave, turn)) {
-        fault(wave);
-        return Outcome::ended;
-      }
-      if (group.waves_at_barrier != 0 && group.waves_at_barrier == group.waves_running) {
-        group.waves_at_barrier = 0;
-        for (Wave& other : group.waves) {
-          if (other.state == WaveState::at_barrier) other.state = WaveState::ready;
+      const WaveState state = engine_.run(wave, wave_budget);
+      const uint64_t ran = wave.instructions - before;
+      turn.clock += ran + wave_overhead;
+      if (state == WaveState::ready) {
+        // A wave that comes back ready before its budget is used up has said that it waits.
+        if (ran >= wave_budget) {
+          turn.all_wait = false;
+          const uint64_t now = fingerprint(wave);
+          if (std::exchange(wave.fingerprint, now) != now) turn.all_seem_to_wait = false;
+        }
+      } else {
+        turn.all_wait = turn.all_seem_to_wait = false;
+        if (state == WaveState::faulted) return Stop::fault;
+        if (state == WaveState::at_barrier) {
+          ++group.waves_at_barrier;
+        } else {
+          --group.waves_running;
+          turn.instructions += wave.instructions;
+          resident.end_wave(wave);
+        }
+        if (group.waves_at_barrier != 0 && group.waves_at_barrier == group.waves_running) {
+          group.waves_at_barrier = 0;
+          for (Wave& other : group.waves) {
+            if (other.state == WaveState::at_barrier) other.state = WaveState::ready;
+          }
         }
       }
+      if (turn.clock >= turn.look_at) return Stop::look;
     }
-    if (group.waves_running == 0 || dispatch.cancelled.load(std::memory_order_relaxed)) return Outcome::ended;
-    if (all_wait) return Outcome::waiting;
-    if (all_seem_to_wait) return Outcome::seems_to_wait;
-    if (turn.now >= turn.slice_end) return Outcome::slice_over;
+    if (group.waves_running != 0) return Stop::round_over;
+    ++turn.ended;
+    turn.waves += group.waves.size();
+    if (turn.taken == turn.taken_end) return Stop::ended;
+    turn.begin_taken();
   }
 }
 
-void Scheduler::run_wave(Wave& wave) {
-  HostFault host;
-  if (guarded(host, [&] { engine_.run(wave, wave_budget); })) return;
-  wave.state = WaveState::faulted;
-  wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::memory,
-                                             .pc = wave.pc,
-                                             .address = host.address,
-                                             .address_known = host.address_known,
-                                             .is_write = host.is_write});
+/// The dispatch is cancelled: the turn's work-group has ended half-way.
+void Scheduler::abandon(Turn& turn) {
+  const WorkGroup& group = turn.resident->group;
+  for (uint32_t i = 0; i < group.waves_begun; ++i) {
+    if (group.waves[i].state != WaveState::ended) turn.instructions += group.waves[i].instructions;
+  }
+  turn.waves += group.waves.size();
+  ++turn.ended;
 }
 
 /// Between two runs of a wave: what time is it, do others have to help, must the dispatch stop? If so, false, with
 /// the reason as the wave's fault.
-bool Scheduler::look_around(Wave& wave, Turn& turn) {
+bool Scheduler::look_around(Turn& turn) {
   Dispatch& dispatch = *turn.dispatch;
+  turn.look_at = turn.clock + look_every;
   turn.now = now_ns();
+  const bool more = turn.taken != turn.taken_end || dispatch.has_unbegun();
   if (turn.now >= turn.offer_at) {
     turn.offer_at = UINT64_MAX;
-    if (dispatch.next_work_group.load(std::memory_order_relaxed) < dispatch.work_group_count) offer(turn.dispatch);
+    if (more) offer(turn.dispatch);
   }
   const bool late = turn.now >= dispatch.deadline_ns;
   const bool interrupted = interrupts_.load(std::memory_order_relaxed) != dispatch.interrupts_seen;
   if (!late && !interrupted) return true;
   // The very last wave may have ended just now; then there is nothing to stop.
-  if (wave.work_group->waves_running == 0 && dispatch.next_work_group.load() >= dispatch.work_group_count) return true;
-  wave.fault = std::make_unique<Fault>(
-      Fault{.kind = interrupted ? Fault::Kind::interrupted : Fault::Kind::timeout, .pc = wave.pc});
+  if (turn.resident->group.waves_running == 0 && !more) return true;
+  turn.wave->fault = std::make_unique<Fault>(
+      Fault{.kind = interrupted ? Fault::Kind::interrupted : Fault::Kind::timeout, .pc = turn.wave->pc});
   return false;
 }
 
@@ -297,9 +453,15 @@ void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<F
   }
   if (dispatch.cancelled.exchange(true)) return;
   // Nobody begins those that have not begun, so they are ended here.
-  const uint64_t begun =
+  const uint64_t taken =
       std::min(dispatch.next_work_group.exchange(dispatch.work_group_count), dispatch.work_group_count);
-  const uint64_t unbegun = dispatch.work_group_count - begun;
+  uint64_t unbegun = dispatch.work_group_count - taken;
+  {
+    const std::lock_guard lock(dispatch.mutex);
+    for (const auto& [begin, end] : dispatch.given_back) unbegun += end - begin;
+    dispatch.given_back.clear();
+    dispatch.given_back_count.store(0, std::memory_order_relaxed);
+  }
   if (unbegun != 0 && dispatch.work_groups_left.fetch_sub(unbegun) == unbegun) complete(dispatch);
 }
 
@@ -314,6 +476,7 @@ void Scheduler::set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> gro
   }
   if (!dispatch.offered.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
+  work_news_.fetch_add(1, std::memory_order_relaxed);
   if (idle_ != 0) work_wanted_.notify_one();
 }
 
@@ -334,6 +497,11 @@ void Scheduler::complete(Dispatch& dispatch) {
     statistics.waves += dispatch.waves.load(std::memory_order_relaxed);
     statistics.wave_instructions += dispatch.wave_instructions.load(std::memory_order_relaxed);
     statistics.seconds += static_cast<double>(dispatch.end_ns - dispatch.start_ns) * 1e-9;
+  }
+  if (const uint64_t waves = dispatch.waves.load(std::memory_order_relaxed); waves != 0) {
+    const uint64_t threads = dispatch.offered.load(std::memory_order_relaxed) ? threads_ : 1;
+    dispatch.kernel->wave_ns.store(std::max<uint64_t>(1, (dispatch.end_ns - dispatch.start_ns) * threads / waves),
+                                   std::memory_order_relaxed);
   }
   if (dispatch.offered.load()) {
     const std::lock_guard lock(mutex_);

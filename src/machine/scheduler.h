@@ -1,8 +1,13 @@
 // machine: which host thread runs which work-group when.
 //
 // Who launches a dispatch runs it: the thread of its queue takes work-group after work-group and runs each to
-// its end, without a lock on the way. Small dispatches never leave that thread. One that takes longer is
-// offered to the other threads of the scheduler, which then take work-groups from it as well.
+// its end, without a lock on the way. Small dispatches never leave that thread. One that takes longer, or did the last
+// time, is offered to the other threads of the scheduler, which then take work-groups from it as well.
+//
+// What a wave costs beside its instructions is kept small, as many waves have few. What is the same for all waves of a
+// dispatch is worked out once (initial_state.h); short work-groups are taken several at once; a wave begins when it
+// first runs, in the registers of one that has just ended if there is one; and the clock is read, other threads'
+// wishes are looked at and host faults are guarded against once for many waves.
 //
 // A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or has
 // used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host, so
@@ -45,12 +50,28 @@ class StateMemory {
   uint64_t address_ = 0, size_ = 0;
 };
 
-/// A work-group that has begun, with the memory that its state lives in.
-struct ResidentGroup {
-  explicit ResidentGroup(Memory& memory) : registers(memory), lds(memory), scratch(memory) {}
+/// A work-group with the memory that its state lives in; used for one after another.
+class ResidentGroup {
+ public:
+  explicit ResidentGroup(Memory& memory) : registers_(memory), lds_(memory), scratch_(memory) {}
   WorkGroup group;
-  StateMemory registers, lds, scratch;
-  support::Result<WorkGroupStorage> storage_for(const Dispatch& dispatch);
+
+  /// For work-groups of this dispatch. Errors: out_of_resources; memory_fault when arguments to be preloaded are not
+  /// there.
+  support::Result<void> prepare(Dispatch& dispatch);
+  /// Makes `group` the dispatch's work-group number `index`, none of whose waves has begun.
+  void begin(uint64_t index);
+  /// Makes the group's next wave ready. It gets the registers of one that ended, if any has: they are still in the
+  /// host's cache.
+  Wave& begin_wave();
+  void end_wave(const Wave& wave) { free_rows_.push_back(wave.vgpr); }
+
+ private:
+  StateMemory registers_, lds_, scratch_;
+  InitialState initial_;
+  Row* rows_ = nullptr;
+  uint32_t rows_of_a_wave_ = 0, rows_in_use_ = 0;  ///< and of how many waves the rows have been used
+  std::vector<Row*> free_rows_;
 };
 
 class Scheduler {
@@ -75,16 +96,20 @@ class Scheduler {
  private:
   struct Turn;
   enum class Outcome : uint8_t { ended, slice_over, waiting, seems_to_wait };
+  enum class Stop : uint8_t { ended, round_over, look, cancelled, fault };  ///< why run_waves() came back
 
   void work();  ///< the life of one of the scheduler's own threads
   void offer(const std::shared_ptr<Dispatch>& dispatch);
   std::shared_ptr<Dispatch> next_offered();
-  std::unique_ptr<ResidentGroup> next_group(Dispatch& dispatch, Turn& turn);
+  bool takes_long(const Dispatch& dispatch) const;
+  bool next_group(Turn& turn);
   std::unique_ptr<ResidentGroup> resume(Dispatch& dispatch);
-  std::unique_ptr<ResidentGroup> begin(Dispatch& dispatch, uint64_t index, Turn& turn);
-  Outcome run(WorkGroup& group, Turn& turn);
-  void run_wave(Wave& wave);
-  bool look_around(Wave& wave, Turn& turn);
+  bool take(Turn& turn);
+  void give_back_taken(Turn& turn);
+  Outcome run(Turn& turn);
+  Stop run_waves(Turn& turn);
+  bool look_around(Turn& turn);
+  void abandon(Turn& turn);
   void fault(Wave& wave);
   void set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, Outcome why);
   void count_ended(Dispatch& dispatch, Turn& turn);
@@ -101,7 +126,8 @@ class Scheduler {
   std::vector<std::shared_ptr<Dispatch>> offered_;
   size_t next_turn_ = 0;  ///< index in `offered_` of whose turn it is
   std::condition_variable work_wanted_;
-  unsigned idle_ = 0;  ///< own threads that wait for work
+  unsigned idle_ = 0;                   ///< own threads that sleep until there is work
+  std::atomic<uint64_t> work_news_{0};  ///< changes when there may be; changed under the mutex
   bool stopping_ = false;
   std::vector<std::unique_ptr<ResidentGroup>> free_groups_;
 

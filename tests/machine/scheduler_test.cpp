@@ -110,6 +110,52 @@ TEST_P(SchedulerTest, AWorkGroupMayWaitForOneThatBeginsLater) {
   }
 }
 
+TEST_P(SchedulerTest, AWorkGroupAmongManyShortOnesMayWaitForThoseBehindIt) {
+  constexpr unsigned groups = 5000, waits = 1500, behind = 200;
+  std::vector<std::atomic<int>> runs(groups);
+  start([&](Wave& wave, uint64_t) {
+    const unsigned group = wave.work_group->id[0];
+    wave.instructions += 1;
+    if (group == waits && runs[waits + behind] == 0) return WaveState::ready;
+    ++runs[group];
+    return WaveState::ended;
+  });
+  const auto ran = run(groups, 64);
+  ASSERT_TRUE(ran) << ran.error().message;
+  for (const auto& count : runs) EXPECT_EQ(count, 1);
+  EXPECT_EQ(ran->waves, groups);
+}
+
+TEST_P(SchedulerTest, AKernelInterruptedAmongManyShortWorkGroupsEnds) {
+  for (unsigned at = 100; at < 3000; at += 371) {
+    start([&](Wave& wave, uint64_t) {
+      wave.instructions += 1;
+      if (wave.work_group->id[0] == at) gpu->interrupt();
+      return WaveState::ended;
+    });
+    const auto ran = run(500'000, 64);
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().kind, ErrorKind::aborted);
+  }
+}
+
+TEST_P(SchedulerTest, WavesGetRowsOfTheirOwnWhileTheyWait) {
+  std::atomic<unsigned> wrong{0};
+  start([&](Wave& wave, uint64_t) {
+    wave.instructions += 1;
+    uint32_t& phase = wave.scalar[40];
+    const uint32_t mine = wave.work_group->id[0] * 16 + wave.index + 1;
+    if (phase == 0 && wave.vgpr[3][5] != 0) ++wrong;
+    if (phase != 0 && wave.vgpr[3][5] != mine) ++wrong;
+    wave.vgpr[3][5] = mine;
+    // Every third wave ends at once, so that others get its rows.
+    if (wave.index % 3 == 0 || ++phase == 3) return WaveState::ended;
+    return WaveState::at_barrier;
+  });
+  ASSERT_TRUE(run(200, 1024));
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_P(SchedulerTest, AllWorkGroupsOfACooperativeLaunchMeet) {
   constexpr unsigned groups = 600, rounds = 3;
   std::atomic<unsigned> arrived{0};
