@@ -84,42 +84,6 @@ void partial_size(const WorkGroup& group, const Dispatch& dispatch, uint32_t (&s
   }
 }
 
-/// How many registers the work-item ids take, one for each dimension or one for all.
-unsigned id_rows(const Dispatch& dispatch) {
-  return dispatch.gpu->processor().packed_work_item_ids ? 1 : 1u + dispatch.kernel->descriptor.work_item_ids;
-}
-
-/// Writes the work-item ids of a wave of a work-group of this size to its rows, of which `lanes` are used: x runs
-/// fastest, work-items fill the waves without gaps.
-void write_work_item_ids(uint32_t* row, const Dispatch& dispatch, const uint32_t (&size)[3], uint32_t wave,
-                         uint32_t lanes) {
-  const uint8_t ids = dispatch.kernel->descriptor.work_item_ids;
-  const bool packed = dispatch.gpu->processor().packed_work_item_ids;
-  std::memset(row, 0, sizeof(Row) * id_rows(dispatch));
-  const uint32_t first = wave * dispatch.wave_size;
-  if (size[1] == 1 && size[2] == 1) {
-    for (uint32_t lane = 0; lane < lanes; ++lane) row[lane] = first + lane;
-    return;
-  }
-  uint32_t x = first % size[0];
-  uint32_t y = first / size[0] % size[1];
-  uint32_t z = first / size[0] / size[1];
-  for (uint32_t lane = 0; lane < lanes; ++lane) {
-    if (packed) {
-      row[lane] = x | (ids > 0 ? y << 10 : 0) | (ids > 1 ? z << 20 : 0);
-    } else {
-      row[lane] = x;
-      if (ids > 0) row[semantics::wave_lanes + lane] = y;
-      if (ids > 1) row[2 * semantics::wave_lanes + lane] = z;
-    }
-    if (++x < size[0]) continue;
-    x = 0;
-    if (++y < size[1]) continue;
-    y = 0;
-    ++z;
-  }
-}
-
 }  // namespace
 
 void scratch_resource(uint64_t base, uint64_t bytes, uint32_t (&resource)[4]) {
@@ -183,20 +147,27 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage) 
   work_group_info_ = place(descriptor.work_group_info);
   scratch_offset_ = place(descriptor.private_segment && !architected_scratch);
   own_flat_scratch_ = descriptor.private_segment && architected_scratch;
-  id_rows_ = id_rows(dispatch);
+  packed_ids_ = processor.packed_work_item_ids;
+  id_rows_ = packed_ids_ ? 1 : 1u + descriptor.work_item_ids;
 }
 
 void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
   const Dispatch& dispatch = *dispatch_;
   group.dispatch = dispatch_;
-  group.id[0] = static_cast<uint32_t>(index % dispatch.work_groups[0]);
-  group.id[1] = static_cast<uint32_t>(index / dispatch.work_groups[0] % dispatch.work_groups[1]);
-  group.id[2] = static_cast<uint32_t>(index / dispatch.work_groups[0] / dispatch.work_groups[1]);
+  if (dispatch.work_groups[0] == dispatch.work_group_count) {
+    group.id[0] = static_cast<uint32_t>(index);
+    group.id[1] = group.id[2] = 0;
+  } else {
+    group.id[0] = static_cast<uint32_t>(index % dispatch.work_groups[0]);
+    group.id[1] = static_cast<uint32_t>(index / dispatch.work_groups[0] % dispatch.work_groups[1]);
+    group.id[2] = static_cast<uint32_t>(index / dispatch.work_groups[0] / dispatch.work_groups[1]);
+  }
   group.lds = storage_.lds;
   group.lds_bytes = dispatch.lds_bytes;
   if (dispatch.lds_bytes != 0) std::memset(storage_.lds, 0, dispatch.lds_bytes);
 
   partial_size(group, dispatch, size_);
+  whole_ = std::ranges::equal(size_, dispatch.work_group_size);
   items_ = size_[0] * size_[1] * size_[2];
   const uint32_t waves = (items_ + dispatch.wave_size - 1) / dispatch.wave_size;
   if (group.waves.size() != waves) group.waves.resize(waves);
@@ -207,30 +178,49 @@ void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
   for (unsigned d = 0; d < 3; ++d) {
     if (work_group_id_[d] != none) start_.scalar[work_group_id_[d]] = group.id[d];
   }
+  if (whole_) keep_whole_ids();
 }
 
 uint32_t InitialState::lanes_of(uint32_t wave) const {
   return std::min(items_ - wave * dispatch_->wave_size, dispatch_->wave_size);
 }
 
-/// The rows of ids of all waves of a whole work-group, one wave's behind another's.
-const uint32_t* InitialState::ids_of_whole_groups() {
+/// Writes the work-item ids of a wave to its first rows: x runs fastest, work-items fill the waves without gaps.
+void InitialState::write_work_item_ids(uint32_t* rows, uint32_t wave) const {
+  const uint8_t ids = dispatch_->kernel->descriptor.work_item_ids;
+  std::memset(rows, 0, sizeof(Row) * id_rows_);
+  const uint32_t first = wave * dispatch_->wave_size, lanes = lanes_of(wave);
+  uint32_t x = first % size_[0];
+  uint32_t y = first / size_[0] % size_[1];
+  uint32_t z = first / size_[0] / size_[1];
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    if (packed_ids_) {
+      rows[lane] = x | (ids > 0 ? y << 10 : 0) | (ids > 1 ? z << 20 : 0);
+    } else {
+      rows[lane] = x;
+      if (ids > 0) rows[semantics::wave_lanes + lane] = y;
+      if (ids > 1) rows[2 * semantics::wave_lanes + lane] = z;
+    }
+    if (++x < size_[0]) continue;
+    x = 0;
+    if (++y < size_[1]) continue;
+    y = 0;
+    ++z;
+  }
+}
+
+/// Sees to it that `whole_ids_` are those of the work-group that begins, which is a whole one.
+void InitialState::keep_whole_ids() {
   const uint32_t wanted[5] = {size_[0], size_[1], size_[2], dispatch_->wave_size,
                               dispatch_->kernel->descriptor.work_item_ids};
-  if (!std::ranges::equal(wanted, whole_ids_for_)) {
-    const uint32_t waves = waves_needed(*dispatch_);
-    whole_ids_.resize(size_t{waves} * id_rows_ * semantics::wave_lanes);
-    for (uint32_t wave = 0; wave < waves; ++wave) {
-      write_work_item_ids(whole_ids_.data() + size_t{wave} * id_rows_ * semantics::wave_lanes, *dispatch_, size_, wave,
-                          lanes_of(wave));
-    }
-    std::ranges::copy(wanted, whole_ids_for_);
-  }
-  return whole_ids_.data();
+  if (std::ranges::equal(wanted, whole_ids_for_)) return;
+  const uint32_t waves = waves_needed(*dispatch_);
+  whole_ids_.resize(size_t{waves} * id_words());
+  for (uint32_t wave = 0; wave < waves; ++wave) write_work_item_ids(&whole_ids_[wave * id_words()], wave);
+  std::ranges::copy(wanted, whole_ids_for_);
 }
 
 Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
-  const Dispatch& dispatch = *dispatch_;
   const uint32_t index = group.waves_begun++;
   Wave& wave = group.waves[index];
   copy_start(start_, wave);
@@ -241,7 +231,7 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
   const uint32_t lanes = lanes_of(index);
   wave.set_exec(lanes >= 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1);
 
-  const uint64_t scratch_offset = uint64_t{index} * dispatch.scratch_bytes_per_wave;
+  const uint64_t scratch_offset = uint64_t{index} * dispatch_->scratch_bytes_per_wave;
   wave.scratch = storage_.scratch == nullptr ? nullptr : storage_.scratch + scratch_offset;
   if (work_group_info_ != none) {  // bit 31: first wave; bits 5:0: waves of the work-group
     wave.scalar[work_group_info_] = (index == 0 ? 1u << 31 : 0u) | (static_cast<uint32_t>(group.waves.size()) & 0x3F);
@@ -251,14 +241,12 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
     wave.set_scalar64(isa::scalar::flat_scratch_lo, reinterpret_cast<uint64_t>(wave.scratch));
   }
 
-  const bool whole = std::ranges::equal(size_, dispatch.work_group_size);
-  if (whole && items_ != size_[0]) {
-    const size_t words = size_t{id_rows_} * semantics::wave_lanes;
-    std::memcpy(rows, ids_of_whole_groups() + index * words, words * sizeof(uint32_t));
+  if (whole_) {
+    std::memcpy(rows, &whole_ids_[index * id_words()], id_words() * sizeof(uint32_t));
   } else {
-    write_work_item_ids(rows[0], dispatch, size_, index, lanes);
+    write_work_item_ids(rows[0], index);
   }
-  std::memset(rows + id_rows_, 0, sizeof(Row) * (rows_of_a_wave(dispatch) - id_rows_));
+  std::memset(rows + id_rows_, 0, sizeof(Row) * (size_t{start_.vgprs} + start_.agprs - id_rows_));
   return wave;
 }
 

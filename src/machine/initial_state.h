@@ -8,6 +8,7 @@
 
 #include "machine/dispatch.h"
 #include "machine/wave.h"
+#include "semantics/lanes.h"
 
 namespace Atoll::machine {
 
@@ -41,7 +42,9 @@ class InitialState {
 
  private:
   uint32_t lanes_of(uint32_t wave) const;
-  const uint32_t* ids_of_whole_groups();
+  void write_work_item_ids(uint32_t* rows, uint32_t wave) const;
+  void keep_whole_ids();
+  size_t id_words() const { return size_t{id_rows_} * semantics::wave_lanes; }  ///< of one wave
 
   static constexpr uint8_t none = 0xFF;
 
@@ -50,10 +53,13 @@ class InitialState {
   Wave start_{};  ///< registers as far as the waves of a work-group share them
   // SGPRs that differ between work-groups or waves, where the kernel has them.
   uint8_t work_group_id_[3]{}, work_group_info_ = none, scratch_offset_ = none;
-  bool own_flat_scratch_ = false;    ///< FLAT_SCRATCH is the address of the wave's scratch
-  uint32_t size_[3]{}, items_ = 0;   ///< work-items of the work-group that began last, and their product
-  unsigned id_rows_ = 1;             ///< so many VGPRs from v0 on begin with work-item ids
-  std::vector<uint32_t> whole_ids_;  ///< those rows for each wave of a whole work-group ...
+  bool own_flat_scratch_ = false;  ///< FLAT_SCRATCH is the address of the wave's scratch
+  bool packed_ids_ = false;        ///< all work-item ids in v0
+  unsigned id_rows_ = 1;           ///< so many VGPRs from v0 on begin with work-item ids
+  // Of the work-group that began last: its work-items, and whether it is none that the grid's edge makes smaller.
+  uint32_t size_[3]{}, items_ = 0;
+  bool whole_ = false;
+  std::vector<uint32_t> whole_ids_;  ///< the rows of ids of all waves of a whole work-group ...
   uint32_t whole_ids_for_[5]{};      ///< ... of this size, wave size and number of ids
 };
 
