@@ -9,9 +9,9 @@
 #include <atomic>
 #include <cstdint>
 
-namespace Atoll::machine {
+#include "machine/clock.h"
 
-uint64_t now_ns();  // signal.h
+namespace Atoll::machine {
 
 class EventCount {
  public:

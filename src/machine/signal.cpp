@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <climits>
-#include <ctime>
 
 #include "machine/event_count.h"
 
@@ -36,12 +35,6 @@ void EventCount::sleep(uint32_t seen, uint64_t ns) {
   const timespec timeout{.tv_sec = static_cast<time_t>(ns / 1'000'000'000),
                          .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
   syscall(SYS_futex, &epoch_, FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
-}
-
-uint64_t now_ns() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 void wake_waiters() { signals_changed.notify(); }

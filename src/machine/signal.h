@@ -11,6 +11,7 @@
 #include <span>
 
 #include "machine/aql.h"
+#include "machine/clock.h"
 
 namespace Atoll::machine {
 
@@ -58,8 +59,5 @@ int wait_any(std::span<const Awaited> awaited, uint64_t timeout_ns, bool spin);
 /// Waits until `ready`, which looks at signals and at whatever else is told by wake_waiters(), says true; false after
 /// the timeout.
 bool wait_until(const std::function<bool()>& ready, uint64_t timeout_ns, bool spin);
-
-/// Nanoseconds of CLOCK_MONOTONIC: the one clock of the machine (system timestamps, s_memrealtime, profiling).
-uint64_t now_ns();
 
 }  // namespace Atoll::machine

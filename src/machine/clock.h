@@ -1,0 +1,16 @@
+// machine: the one clock of the machine: system timestamps, s_memrealtime, profiling, timeouts.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace Atoll::machine {
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+inline uint64_t now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace Atoll::machine
