@@ -4,7 +4,7 @@
 #   make build      the command build/bin/atoll and the runtime build/lib/libhsa-runtime64.so.1
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs every test
-#   make bench      measures against pocl on this host; rewrites the tables of docs/performance.md
+#   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
 #   make sweep      a long comparison of the disassembler with llvm-mc: every opcode of every GFX9 processor
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
 #   make lint       clang-tidy over src/
@@ -32,9 +32,10 @@ demo:
 	examples/demo
 
 bench:
-	scripts/install-dependencies build bench
+	scripts/install-dependencies build test bench
 	cmake --preset release
 	cmake --build --preset release
+	cmake --build --preset release --target program-rocprim program-rocsparse
 	bench/run
 
 # ATOLL_SWEEP: random byte sequences per opcode value; ATOLL_SEED: which ones.

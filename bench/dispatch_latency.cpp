@@ -1,24 +1,23 @@
 // How long an empty kernel takes through a queue: write the packet, ring the doorbell, wait for the completion signal.
-// Plain HSA, as a HIP runtime would do it; run under `atoll run`. Prints lines of a Markdown table.
+// Plain HSA, as a HIP runtime would do it; run under `atoll run`. Prints a Markdown table.
 //
 //     dispatch_latency KERNELS.co
 #include <fcntl.h>
 #include <hsa/hsa.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
+
+#include "measure.h"
+
+using namespace Atoll::bench;
 
 namespace {
 
-void check(hsa_status_t status, const char* what) {
+void check(hsa_status_t status, std::string_view what) {
   if (status == HSA_STATUS_SUCCESS || status == HSA_STATUS_INFO_BREAK) return;
-  std::fprintf(stderr, "dispatch_latency: %s failed with HSA status %#x\n", what, static_cast<unsigned>(status));
-  std::exit(1);
+  die(fmt::format("{} failed with HSA status {:#x}", what, static_cast<unsigned>(status)));
 }
 
 hsa_status_t take_gpu(hsa_agent_t agent, void* found) {
@@ -74,10 +73,6 @@ void wait(hsa_signal_t done) {
   }
 }
 
-double microseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -93,24 +88,22 @@ int main(int argc, char** argv) {
     check(hsa_signal_create(0, 0, nullptr, &done), "hsa_signal_create");
 
     constexpr int rounds = 2000;
-    std::vector<double> each;
-    for (int i = 0; i < rounds; ++i) {
+    const auto waited_for = [&] {
       hsa_signal_store_relaxed(done, 1);
-      const auto start = std::chrono::steady_clock::now();
       dispatch(queue, kernel, done);
       wait(done);
-      each.push_back(microseconds_since(start));
-    }
-    std::sort(each.begin(), each.end());
-
-    hsa_signal_store_relaxed(done, rounds);
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < rounds; ++i) dispatch(queue, kernel, done);
-    wait(done);
-    const double in_a_row = microseconds_since(start) / rounds;
-
-    std::printf("| empty dispatch, each waited for (median of %d) | %.1f us |\n", rounds, each[rounds / 2]);
-    std::printf("| empty dispatch, %d in a row | %.1f us |\n", rounds, in_a_row);
+    };
+    const auto in_a_row = [&] {
+      hsa_signal_store_relaxed(done, rounds);
+      for (int i = 0; i < rounds; ++i) dispatch(queue, kernel, done);
+      wait(done);
+    };
+    const Contestant contestants[] = {{.run = waited_for, .rounds = rounds}, {.run = in_a_row, .rounds = 1}};
+    const std::vector<double> seconds = median_seconds(contestants);
+    fmt::print("| an empty dispatch | time |\n| --- | ---: |\n");
+    fmt::print("| each waited for, median of {} | {:.1f} us |\n", rounds, seconds[0] * 1e6);
+    fmt::print("| {} in a row, for each | {:.1f} us |\n\n", rounds, seconds[1] * 1e6 / rounds);
+    print_goal("an empty dispatch, waited for", seconds[0] * 1e6, "at most", 5, " us");
     check(hsa_queue_destroy(queue), "hsa_queue_destroy");
     check(hsa_signal_destroy(done), "hsa_signal_destroy");
   }

@@ -1,40 +1,28 @@
 // Matrix products of 1024 x 1024 elements with matrix instructions, run by Atoll, beside OpenBLAS's sgemm on the same
 // threads. Prints a Markdown table of the medians; ends with 1 when a result differs from sgemm's.
 //
-//     matrix_comparison CODE_OBJECT...
+//     matrix_comparison CODE_OBJECT... [ELEMENTS]
 //
 // The code objects are matrix_kernels.cl, compiled for the GPUs. All elements are small integers, so that every product
 // and every sum is exact in every type, whatever the order: the results must agree in every bit.
 #include <cblas.h>
 
-#include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "atoll/atoll.h"
+#include "measure.h"
+
+using namespace Atoll;
+using namespace Atoll::bench;
 
 namespace {
 
 constexpr uint32_t size = 1024, tile = 64, wave = 64;
-constexpr int runs = 7;
-
-[[noreturn]] void die(const std::string& what) {
-  std::fprintf(stderr, "matrix_comparison: %s\n", what.c_str());
-  std::exit(2);
-}
-
-template <typename T>
-T value_of(Atoll::Expected<T> expected) {
-  if (!expected) die(expected.error().message);
-  return std::move(*expected);
-}
 
 /// Whole numbers from -4 to 4.
 std::vector<float> small_integers(uint32_t seed) {
@@ -74,73 +62,94 @@ std::vector<std::byte> encode(const std::vector<float>& values, const std::strin
   return bytes;
 }
 
-/// The median of the seconds that `run` takes, after one run that does not count.
-template <typename Run>
-double median_seconds(Run run) {
-  run();
-  std::vector<double> seconds;
-  for (int i = 0; i < runs; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    run();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
-}
-
-Atoll::Buffer buffer_of(const Atoll::Gpu& gpu, const std::vector<std::byte>& bytes) {
-  Atoll::Buffer buffer = value_of(gpu.allocate_bytes(bytes.size()));
+Buffer buffer_of(const Gpu& gpu, const std::vector<std::byte>& bytes) {
+  Buffer buffer = value_of(gpu.allocate_bytes(bytes.size()));
   std::memcpy(buffer.data(), bytes.data(), bytes.size());
   return buffer;
 }
 
 double gigaflops(double seconds) { return 2.0 * size * size * size / seconds * 1e-9; }
 
+class Comparison {
+ public:
+  Comparison() { multiply(); }
+
+  /// A row of the table: one GPU's product of matrices of one type.
+  void compare(const Gpu& gpu, const Code& code, const std::string& processor, const std::string& type) {
+    const bool ocp = processor == "gfx950";
+    const Buffer left = buffer_of(gpu, encode(a_, type, ocp)), right = buffer_of(gpu, encode(b_, type, ocp));
+    const TypedBuffer<uint32_t> result = value_of(gpu.allocate<uint32_t>(size * size));
+    const LaunchShape shape{.grid = {size / tile * wave, size / tile, 1}, .block = {wave, 1, 1}};
+    const auto launch = [&] {
+      value_of(gpu.launch_with(code, "product_" + type, shape, std::vector<Argument>{left, right, result}));
+    };
+    launch();
+    check(processor, type, result);
+    const Contestant contestants[] = {{.run = [this] { multiply(); }}, {.run = launch}};
+    const std::vector<double> seconds = median_seconds(contestants);
+    ratios_.push_back(seconds[1] / seconds[0]);
+    fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.0f} | {:.2f} |\n", processor, type, seconds[0] * 1e3, seconds[1] * 1e3,
+               gigaflops(seconds[1]), ratios_.back());
+  }
+
+  bool all_agree() const { return all_agree_; }
+  double largest_ratio() const { return std::ranges::max(ratios_); }
+
+ private:
+  void multiply() {
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, size, size, size, 1, a_.data(), size, b_.data(), size, 0,
+                expected_.data(), size);
+  }
+
+  void check(const std::string& processor, const std::string& type, const TypedBuffer<uint32_t>& result) {
+    for (uint32_t place = 0; place < size * size; ++place) {
+      const uint32_t word = result.span()[place];
+      const float value = type == "i8" ? static_cast<float>(std::bit_cast<int32_t>(word)) : std::bit_cast<float>(word);
+      if (value == expected_[place]) continue;
+      fmt::print(stderr, "matrix_comparison: {} of {}: row {} column {} is {}, not {}\n", type, processor, place / size,
+                 place % size, value, expected_[place]);
+      all_agree_ = false;
+      return;
+    }
+  }
+
+  const std::vector<float> a_ = small_integers(1), b_ = small_integers(2);
+  std::vector<float> expected_ = std::vector<float>(size * size);
+  std::vector<double> ratios_;
+  bool all_agree_ = true;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) die("usage: matrix_comparison CODE_OBJECT...");
-  const std::vector<float> a = small_integers(1), b = small_integers(2);
-  std::vector<float> expected(size * size);
-  const double native = median_seconds([&] {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, size, size, size, 1, a.data(), size, b.data(), size, 0,
-                expected.data(), size);
-  });
-  std::printf("OpenBLAS %s on %d threads: sgemm in %.2f ms (%.0f GFLOP/s); medians of %d runs, results compared.\n\n",
-              openblas_get_corename(), openblas_get_num_threads(), native * 1e3, gigaflops(native), runs);
-  std::printf("| GPU | elements | Atoll, ms | GFLOP/s | times sgemm |\n| --- | --- | ---: | ---: | ---: |\n");
+  std::vector<std::string> files(argv + 1, argv + argc), types{"f32", "f16", "bf16", "i8", "fp8"};
+  if (!files.empty() && std::ranges::find(types, files.back()) != types.end()) {
+    types = {files.back()};
+    files.pop_back();
+  }
+  if (files.empty()) die("usage: matrix_comparison CODE_OBJECT... [ELEMENTS]");
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // each row as soon as it is measured
+  wait_for_compiled_code();
 
-  bool all_agree = true;
-  for (int i = 1; i < argc; ++i) {
-    const Atoll::Gpu gpu = value_of(Atoll::Gpu::create_for_file(argv[i]));
-    const Atoll::Code code = value_of(gpu.load_file(argv[i]));
-    const std::string target = gpu.target_id();
+  Comparison comparison;
+  fmt::print("OpenBLAS (for {}) and Atoll on {} threads; medians of 11 runs, results compared.\n\n",
+             openblas_get_corename(), openblas_get_num_threads());
+  fmt::print(
+      "| GPU | elements | sgemm, ms | Atoll, ms | GFLOP/s | of sgemm's time |\n"
+      "| --- | --- | ---: | ---: | ---: | ---: |\n");
+  for (const std::string& file : files) {
+    const std::string target = value_of(Gpu::create_for_file(file)).target_id();
     const std::string processor = target.substr(0, target.find(':'));
+    const auto threads = static_cast<unsigned>(openblas_get_num_threads());
+    const Gpu gpu = value_of(Gpu::create(target, {.threads = threads, .engine = "compiled"}));
+    const Code code = value_of(gpu.load_file(file));
     const std::vector<std::string> kernels = code.kernels();
-    for (const std::string type : {"f32", "f16", "bf16", "i8", "fp8"}) {
-      const std::string kernel = "product_" + type;
-      if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) continue;
-      const bool ocp = processor == "gfx950";
-      const Atoll::Buffer left = buffer_of(gpu, encode(a, type, ocp)), right = buffer_of(gpu, encode(b, type, ocp));
-      const Atoll::TypedBuffer<uint32_t> result = value_of(gpu.allocate<uint32_t>(size * size));
-      const Atoll::LaunchShape shape{.grid = {size / tile * wave, size / tile, 1}, .block = {wave, 1, 1}};
-      const double seconds = median_seconds(
-          [&] { value_of(gpu.launch_with(code, kernel, shape, std::vector<Atoll::Argument>{left, right, result})); });
-      std::printf("| %s | %s | %.2f | %.0f | %.2f |\n", processor.c_str(), type.c_str(), seconds * 1e3,
-                  gigaflops(seconds), seconds / native);
-      std::fflush(stdout);
-      for (uint32_t place = 0; place < size * size; ++place) {
-        const uint32_t word = result.span()[place];
-        const float value =
-            type == "i8" ? static_cast<float>(std::bit_cast<int32_t>(word)) : std::bit_cast<float>(word);
-        if (value == expected[place]) continue;
-        std::fprintf(stderr, "matrix_comparison: %s of %s: row %u column %u is %g, not %g\n", kernel.c_str(),
-                     processor.c_str(), place / size, place % size, static_cast<double>(value),
-                     static_cast<double>(expected[place]));
-        all_agree = false;
-        break;
-      }
+    for (const std::string& type : types) {
+      if (std::ranges::find(kernels, "product_" + type) != kernels.end())
+        comparison.compare(gpu, code, processor, type);
     }
   }
-  return all_agree ? 0 : 1;
+  fmt::print("\n");
+  print_goal("the slowest matrix product, of sgemm's time", comparison.largest_ratio(), "at most", 4);
+  return comparison.all_agree() ? 0 : 1;
 }

@@ -1,0 +1,81 @@
+// What the benchmarks have in common: times as medians, taken in turns so that a noisy moment of the host is
+// everybody's, and goals as lines that bench/run collects.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace Atoll::bench {
+
+/// Ends the benchmark with what went wrong.
+[[noreturn]] inline void die(std::string_view what) {
+  fmt::print(stderr, "{}: {}\n", program_invocation_short_name, what);
+  std::exit(2);
+}
+
+/// The value, or the end of the benchmark.
+template <typename Expected>
+auto value_of(Expected expected) {
+  if (!expected) die(expected.error().message);
+  if constexpr (!std::is_void_v<typename Expected::value_type>) return std::move(*expected);
+}
+
+inline double seconds_of(const std::function<void()>& run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+inline double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + values.size() / 2);
+  return values[values.size() / 2];
+}
+
+/// One of the things that are compared, and how often it is to be run.
+struct Contestant {
+  std::function<void()> run;
+  int rounds = 11;
+};
+
+/// The median seconds of each; they take turns.
+inline std::vector<double> median_seconds(std::span<const Contestant> contestants) {
+  std::vector<std::vector<double>> seconds(contestants.size());
+  const int rounds = std::ranges::max(contestants, {}, &Contestant::rounds).rounds;
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < contestants.size(); ++i) {
+      if (round < contestants[i].rounds) seconds[i].push_back(seconds_of(contestants[i].run));
+    }
+  }
+  std::vector<double> medians;
+  for (auto& each : seconds) medians.push_back(median(std::move(each)));
+  return medians;
+}
+
+/// Makes kernels wait for their compiled code, so that it is what is measured. Before the first GPU is created.
+inline void wait_for_compiled_code() { setenv("ATOLL_COMPILE", "wait", 1); }
+
+inline double geometric_mean(std::span<const double> values) {
+  double logarithms = 0;
+  for (const double value : values) logarithms += std::log(value);
+  return std::exp(logarithms / static_cast<double>(values.size()));
+}
+
+/// "Goal: nbody at most 2.00 times the native loop: 1.53, reached".
+inline void print_goal(std::string_view what, double measured, std::string_view at_most_or_least, double limit,
+                       std::string_view unit = "") {
+  const bool reached = at_most_or_least == "at most" ? measured <= limit : measured >= limit;
+  fmt::print("- Goal: {} {} {:.3g}{}: {:.3g}{}, {}\n", what, at_most_or_least, limit, unit, measured, unit,
+             reached ? "reached" : "**not reached**");
+}
+
+}  // namespace Atoll::bench
