@@ -60,8 +60,10 @@ QueueRecord::~QueueRecord() {
 }
 
 void Queues::add(hsa_queue_t* queue, std::shared_ptr<QueueRecord> record) {
+  Records ended;  // destroyed without the lock: that waits for threads whose callbacks may look something up
   const std::scoped_lock lock(mutex_);
   queues_[queue] = std::move(record);
+  ended = take_ended();
 }
 
 std::shared_ptr<QueueRecord> Queues::find(const hsa_queue_t* queue) const {
@@ -70,16 +72,34 @@ std::shared_ptr<QueueRecord> Queues::find(const hsa_queue_t* queue) const {
   return position == queues_.end() ? nullptr : position->second;
 }
 
-std::shared_ptr<QueueRecord> Queues::remove(const hsa_queue_t* queue) {
+bool Queues::remove(const hsa_queue_t* queue) {
+  Records ended;
   const std::scoped_lock lock(mutex_);
-  const auto node = queues_.extract(queue);
-  return node.empty() ? nullptr : node.mapped();
+  auto node = queues_.extract(queue);
+  if (node.empty()) return false;
+  ended = take_ended();
+  const auto& machine = node.mapped()->machine;
+  (machine != nullptr && machine->is_own_thread() ? ending_ : ended).push_back(std::move(node.mapped()));
+  return true;
+}
+
+/// With the lock held: those of `ending_` that the calling thread may destroy.
+Queues::Records Queues::take_ended() {
+  Records ended;
+  std::erase_if(ending_, [&](std::shared_ptr<QueueRecord>& record) {
+    if (record->machine->is_own_thread()) return false;
+    ended.push_back(std::move(record));
+    return true;
+  });
+  return ended;
 }
 
 void Queues::clear() {
-  std::unique_lock lock(mutex_);
-  const auto queues = std::exchange(queues_, {});
-  lock.unlock();  // destructors wait for threads whose callbacks may look something up
+  std::map<const hsa_queue_t*, std::shared_ptr<QueueRecord>> queues;
+  Records ended;
+  const std::scoped_lock lock(mutex_);
+  queues.swap(queues_);
+  ended.swap(ending_);
 }
 
 namespace {

@@ -33,13 +33,18 @@ class Queues {
  public:
   void add(hsa_queue_t* queue, std::shared_ptr<QueueRecord> record);
   std::shared_ptr<QueueRecord> find(const hsa_queue_t* queue) const;
-  /// Takes it out of the books; the caller drops it.
-  std::shared_ptr<QueueRecord> remove(const hsa_queue_t* queue);
+  /// Takes it out of the books and ends it; false when it is not there. One that is destroyed in its own callback ends
+  /// when another queue is made or destroyed: its thread has to come back first.
+  bool remove(const hsa_queue_t* queue);
   void clear();
 
  private:
+  using Records = std::vector<std::shared_ptr<QueueRecord>>;
+  Records take_ended();
+
   mutable std::mutex mutex_;
   std::map<const hsa_queue_t*, std::shared_ptr<QueueRecord>> queues_;
+  Records ending_;  ///< destroyed in their own callbacks
 };
 
 }  // namespace Atoll::hsa

@@ -68,6 +68,7 @@ class PacketProcessor final : public Queue {
   PacketProcessor(const PacketProcessor&) = delete;
   PacketProcessor& operator=(const PacketProcessor&) = delete;
 
+  bool is_own_thread() const override { return std::this_thread::get_id() == thread_.get_id(); }
   aql::Queue* abi() override { return &abi_; }
   void ring_doorbell(uint64_t packet_id) override;
   void inactivate() override;

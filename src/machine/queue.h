@@ -27,7 +27,9 @@ struct QueueError {
 
 class Queue {
  public:
-  virtual ~Queue() = default;  ///< stops processing; packets that were not started are dropped
+  /// Stops processing; packets that were not started are dropped. Not on the queue's own thread, for which it waits.
+  virtual ~Queue() = default;
+  virtual bool is_own_thread() const = 0;  ///< whether the caller runs on the queue's thread: in one of its callbacks
 
   virtual aql::Queue* abi() = 0;  ///< the amd_queue_t; its address is what hsa_queue_t* is
   /// The doorbell rang: packets up to and including `packet_id` are written.

@@ -209,6 +209,29 @@ TEST_F(HsaQueue, AMalformedPacketIsReported) {
   EXPECT_EQ(awaited_error(), HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
 }
 
+TEST_F(HsaQueue, MayBeDestroyedInItsOwnErrorCallback) {
+  for (int round = 0; round < 2; ++round) {
+    std::promise<hsa_status_t> destroyed;
+    hsa_queue_t* other = nullptr;
+    ASSERT_EQ(hsa_queue_create(
+                  gpu, 64, HSA_QUEUE_TYPE_MULTI,
+                  [](hsa_status_t, hsa_queue_t* failed, void* data) {
+                    static_cast<std::promise<hsa_status_t>*>(data)->set_value(hsa_queue_destroy(failed));
+                  },
+                  &destroyed, UINT32_MAX, UINT32_MAX, &other),
+              HSA_STATUS_SUCCESS);
+    std::swap(queue, other);
+    auto packet = dispatch("bump.kd", 1, 1, {0});
+    packet.workgroup_size_x = 0;
+    submit(packet);
+    std::swap(queue, other);
+    auto future = destroyed.get_future();
+    ASSERT_EQ(future.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+    EXPECT_EQ(future.get(), HSA_STATUS_SUCCESS);
+    EXPECT_EQ(hsa_queue_destroy(other), HSA_STATUS_ERROR_INVALID_QUEUE);
+  }
+}
+
 TEST_F(HsaQueue, CreationChecksItsArguments) {
   hsa_queue_t* other = nullptr;
   EXPECT_EQ(hsa_queue_create(gpu, 100, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, 0, 0, &other),
