@@ -2,8 +2,8 @@
 //
 // Packets start in order. A kernel runs on the queue's own thread (scheduler.h) and has mostly ended when the next
 // packet is looked at. One that runs longer stays in flight: between two time slices the thread looks at
-// the ring, and a packet whose barrier bit is clear may start beside it. A packet with the barrier bit waits until
-// nothing is in flight.
+// the ring, and a packet whose barrier bit is clear may start beside it; if there is one already, the kernel is left
+// to other threads soon. A packet with the barrier bit waits until nothing is in flight.
 //
 // Host memory is coherent, so the acquire and release scopes of a packet ask for nothing beyond the ordering that
 // the atomic accesses to headers, indices and signals give anyway.
@@ -102,6 +102,17 @@ class PacketProcessor final : public Queue {
   uint8_t* slot(uint64_t id) { return ring_ + (id & (abi_.size - 1)) * packet_bytes; }
   uint16_t header(uint64_t id) { return __atomic_load_n(reinterpret_cast<uint16_t*>(slot(id)), __ATOMIC_ACQUIRE); }
   bool packet_there(uint64_t id) { return aql::packet_type(header(id)) != aql::PacketType::invalid; }
+  /// Whether the packet with this header need not wait for what is in flight.
+  bool may_start_now(uint16_t head) const {
+    return in_flight_.empty() || (!aql::barrier_bit(head) && in_flight_.size() < max_in_flight);
+  }
+  bool next_kernel_may_start() {
+    const uint16_t head = header(next_);
+    return active() && aql::packet_type(head) == aql::PacketType::kernel_dispatch && may_start_now(head);
+  }
+  bool work_on(const std::shared_ptr<Dispatch>& dispatch) {
+    return scheduler_.work_on(dispatch, [this] { return next_kernel_may_start(); });
+  }
   bool active() const { return !stopping_.load(std::memory_order_relaxed) && !failed_; }
 
   aql::Queue abi_{};
@@ -197,7 +208,7 @@ void PacketProcessor::process() {
     const Step step = active() ? advance() : Step::nothing;
     if (step == Step::advanced) continue;
     bool worked = false;
-    for (const auto& dispatch : in_flight_) worked |= scheduler_.work_on(dispatch);
+    for (const auto& dispatch : in_flight_) worked |= work_on(dispatch);
     if (!worked) rest(step);
   }
 }
@@ -228,7 +239,7 @@ PacketProcessor::Step PacketProcessor::advance() {
   const uint16_t head = header(next_);
   const aql::PacketType type = aql::packet_type(head);
   if (type == aql::PacketType::invalid) return Step::nothing;
-  if (!in_flight_.empty() && (aql::barrier_bit(head) || in_flight_.size() >= max_in_flight)) return Step::held;
+  if (!may_start_now(head)) return Step::held;
   if (packet_seen_ns_ == 0) packet_seen_ns_ = now_ns();
   const uint8_t* packet = slot(next_);
   switch (type) {
@@ -263,7 +274,7 @@ PacketProcessor::Step PacketProcessor::dispatch_kernel(const uint8_t* packet) {
   dispatch->on_done = [this](Dispatch& done) { on_dispatch_done(done); };
   in_flight_.push_back(dispatch);
   retire();
-  scheduler_.work_on(dispatch);
+  work_on(dispatch);
   return Step::advanced;
 }
 

@@ -99,6 +99,7 @@ Wave& ResidentGroup::begin_wave() {
 /// What one thread does for one dispatch in one go.
 struct Scheduler::Turn {
   const std::shared_ptr<Dispatch>& dispatch;
+  const std::function<bool()>& more_to_begin;
   uint64_t slice_end, offer_at, now;
 
   uint64_t taken = 0, taken_end = 0;         ///< work-groups taken from the dispatch and not begun yet
@@ -141,10 +142,14 @@ Scheduler::~Scheduler() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch) {
+bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::function<bool()>& more_to_begin) {
   Dispatch& d = *dispatch;
   const uint64_t start = now_ns();
-  Turn turn{.dispatch = dispatch, .slice_end = start + slice_ns, .offer_at = start + offer_after_ns, .now = start};
+  Turn turn{.dispatch = dispatch,
+            .more_to_begin = more_to_begin,
+            .slice_end = start + slice_ns,
+            .offer_at = start + offer_after_ns,
+            .now = start};
   if (takes_long(d)) offer(dispatch);
   bool any = false;
   size_t waiting_in_a_row = 0;
@@ -423,8 +428,13 @@ bool Scheduler::look_around(Turn& turn) {
   turn.now = now_ns();
   const bool more = turn.taken != turn.taken_end || dispatch.has_unbegun();
   if (turn.now >= turn.offer_at) {
-    turn.offer_at = UINT64_MAX;
-    if (more) offer(turn.dispatch);
+    if (!workers_.empty() && turn.more_to_begin && turn.more_to_begin()) {
+      offer(turn.dispatch);
+      turn.slice_end = turn.now;
+    } else if (more) {
+      offer(turn.dispatch);
+    }
+    turn.offer_at = turn.now + offer_after_ns;
   }
   const bool late = turn.now >= dispatch.deadline_ns;
   const bool interrupted = interrupts_.load(std::memory_order_relaxed) != dispatch.interrupts_seen;

@@ -84,8 +84,9 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
 
   /// Runs work-groups of a dispatch on the calling thread for about a time slice, or until there is none to begin or to
-  /// go on with (others may still be running some); false if there was none at all.
-  bool work_on(const std::shared_ptr<Dispatch>& dispatch);
+  /// go on with (others may still be running some); false if there was none at all. `more_to_begin` says whether the
+  /// caller has another dispatch to begin: then this one is left to the other threads when it does not end at once.
+  bool work_on(const std::shared_ptr<Dispatch>& dispatch, const std::function<bool()>& more_to_begin = {});
 
   /// Runs a dispatch to its end.
   void finish(const std::shared_ptr<Dispatch>& dispatch);

@@ -216,6 +216,27 @@ TEST_F(QueueTest, WithoutTheBarrierBitKernelsOverlap) {
   }
 }
 
+TEST_F(QueueTest, OverlappingKernelsOfOneWorkGroupEachRunOnSeveralThreads) {
+  std::atomic<unsigned> running{0};
+  std::atomic<bool> met{false};
+  start([&](Wave&, uint64_t) {
+    ++running;
+    for (unsigned i = 0; i < 100 && !met; ++i) {
+      if (running == 2) met = true;
+      std::this_thread::yield();
+    }
+    --running;
+    return met ? WaveState::ended : WaveState::ready;
+  });
+  aql::Signal done{};
+  store(done, 2);
+  queue->ring_doorbell(write(kernel(0, &done, false)));
+  submit(kernel(1, &done, false));
+  await(done, 0);
+  EXPECT_TRUE(met);
+  queue.reset();
+}
+
 TEST_F(QueueTest, BarrierAndWaitsForAllOfItsSignals) {
   start(end);
   aql::Signal a{}, b{}, passed{}, kernel_done{};
