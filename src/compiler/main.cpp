@@ -13,12 +13,16 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "compiler/compile.h"
+#include "compiler/measure.h"
 #include "engine/compiled/build_fingerprint.h"
 #include "engine/compiled/compiler_channel.h"
+#include "engine/compiled/translation_cache.h"
 
 namespace Atoll::compiler {
 
@@ -39,22 +43,34 @@ void answer(CompilerChannel& channel, uint32_t number, bool is_code, std::span<c
   engine::futex_wake(channel.answers);
 }
 
-void carry_out(CompilerChannel& channel, uint32_t number, HostCompiler& host) {
+/// Stores an answer; now and then, looks whether the cache has become too large.
+void keep(const engine::TranslationCache& cache, std::span<const uint8_t> request, std::span<const uint8_t> code) {
+  constexpr uint32_t stores_per_trim = 64;
+  static std::atomic<uint32_t> stores{0};
+  cache.store(request, code);
+  if (stores.fetch_add(1) % stores_per_trim == 0) cache.trim();
+}
+
+void carry_out(CompilerChannel& channel, uint32_t number, HostCompiler& host,
+               const std::optional<engine::TranslationCache>& cache) {
   const auto refuse = [&](std::string_view why) {
     answer(channel, number, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
   };
   const uint64_t size = std::min(channel.slots[number].size, CompilerChannel::slot_bytes);
-  const auto request = engine::TranslationRequest::parse({channel.data(number), size});
+  const std::vector<uint8_t> asked(channel.data(number), channel.data(number) + size);
+  const auto request = engine::TranslationRequest::parse(asked);
   if (!request) return refuse(request.error().message);
   const auto code = compile(*request, host);
   if (!code) return refuse(code.error().message);
   const auto bytes = code->serialise();
   if (bytes.size() > CompilerChannel::slot_bytes) return refuse("the host code is too large");
   answer(channel, number, true, bytes);
+  if (cache) keep(*cache, asked, bytes);
 }
 
 void work(CompilerChannel& channel) {
   auto host = HostCompiler::create();
+  const auto cache = engine::TranslationCache::from_environment().value_or(std::nullopt);
   for (;;) {
     const uint32_t seen = channel.posted.load();
     bool idle = true;
@@ -65,7 +81,7 @@ void work(CompilerChannel& channel) {
       if (channel.slots[number].state.compare_exchange_strong(asked, State::taken)) {
         idle = false;
         if (host) {
-          carry_out(channel, number, **host);
+          carry_out(channel, number, **host, cache);
         } else {
           const std::string& why = host.error().message;
           answer(channel, number, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
@@ -133,7 +149,14 @@ int serve() {
 }  // namespace Atoll::compiler
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--serve") return Atoll::compiler::serve();
-  std::fputs("atoll-compiler is started by Atoll's engine; it does nothing for those who call it.\n", stderr);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.size() == 1 && arguments[0] == "--serve") return Atoll::compiler::serve();
+  if ((arguments.size() == 3 || arguments.size() == 4) && arguments[0] == "--measure") {
+    return Atoll::compiler::measure(arguments[1], arguments[2], arguments.size() == 4 ? arguments[3] : "");
+  }
+  std::fputs(
+      "atoll-compiler is started by Atoll when kernels are worth compiling. What compiling costs:\n"
+      "  atoll-compiler --measure FILE GPU [PART-OF-KERNEL-NAME]\n",
+      stderr);
   return 2;
 }

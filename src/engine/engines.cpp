@@ -3,13 +3,16 @@
 
 #include "engine/compiled/compiled_engine.h"
 #include "engine/compiled/compiler_process.h"
+#include "engine/compiled/translation_cache.h"
 #include "engine/interpreter.h"
 
 namespace Atoll::engine {
 
 support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name) {
-  if (name.empty() || name == "interpreter") return make_interpreter;
-  if (name == "compiled") {
+  if (name == "interpreter") return make_interpreter;
+  if (name.empty() || name == "compiled") {
+    if (const auto cache = TranslationCache::from_environment(); !cache) return std::unexpected(cache.error());
+    if (name.empty()) return make_compiled_engine;  // without a compiler, it interprets
     if (const auto compiler = find_compiler(); !compiler) return std::unexpected(compiler.error());
     return make_compiled_engine;
   }

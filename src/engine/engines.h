@@ -8,8 +8,8 @@
 
 namespace Atoll::engine {
 
-/// "interpreter", "compiled", or "" for the default. Errors: which names there are; for "compiled", that its compiler
-/// is missing.
+/// "interpreter", "compiled", or "" for the default, which is compiled. Errors: which names there are; for "compiled",
+/// that its compiler is missing.
 support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name);
 
 }  // namespace Atoll::engine

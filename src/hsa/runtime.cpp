@@ -44,6 +44,45 @@ std::string readable(const std::string& name) {
   return result;
 }
 
+/// What the engine translated, what took long, and what it had to leave to the interpreter; empty if it does no such
+/// thing.
+std::string describe(const machine::EngineReport& report) {
+  std::string text;
+  uint64_t instructions = 0, steps = 0;
+  double seconds = 0;
+  size_t cached = 0;
+  const machine::EngineReport::Translation* longest = nullptr;
+  for (const auto& translation : report.translations) {
+    instructions += translation.instructions;
+    steps += translation.single_steps;
+    seconds += translation.seconds;
+    cached += translation.from_cache ? 1 : 0;
+    if (longest == nullptr || translation.seconds > longest->seconds) longest = &translation;
+  }
+  if (longest != nullptr) {
+    text += fmt::format("compiled: {} pieces of code ({} from the cache), {} instructions, {:.3f} s\n",
+                        report.translations.size(), cached, instructions, seconds);
+    if (longest->seconds > 0) {
+      text += fmt::format("  longest: {:.3f} s for the {} instructions of {}\n", longest->seconds,
+                          longest->instructions, readable(longest->kernel));
+    }
+  }
+  if (report.unfinished != 0) text += fmt::format("  not finished at exit: {}\n", report.unfinished);
+  if (steps != 0) {
+    std::vector<std::pair<uint64_t, std::string>> names;
+    for (const auto& [name, count] : report.untranslated) names.emplace_back(count, name);
+    std::ranges::sort(names, std::greater{});
+    constexpr size_t most_names = 12;
+    text += fmt::format("  by single steps of the interpreter: {}:", steps);
+    for (size_t i = 0; i < std::min(names.size(), most_names); ++i) {
+      text += fmt::format(" {} {}", names[i].first, names[i].second);
+    }
+    text += names.size() > most_names ? fmt::format(" and {} others\n", names.size() - most_names) : "\n";
+  }
+  for (const auto& [reason, count] : report.failures) text += fmt::format("  not compiled: {} ({})\n", reason, count);
+  return text;
+}
+
 void print_statistics_of(const machine::Gpu& gpu) {
   std::vector<machine::KernelStatistics> rows = gpu.statistics();
   double total = 0;
@@ -54,14 +93,15 @@ void print_statistics_of(const machine::Gpu& gpu) {
     width = std::max(width, row.kernel.size());
   }
   const target::GpuModel& model = gpu.model();
-  std::string text = fmt::format("atoll: {} ({})\n{:<{}} {:>9} {:>12} {:>18} {:>10} {:>7}\n",
+  std::string text = fmt::format("atoll: {} ({})\n{:<{}} {:>9} {:>12} {:>18} {:>12} {:>10} {:>7}\n",
                                  model.product.marketing_name, model.target.to_string(), "kernel", width, "calls",
-                                 "work-groups", "wave instructions", "seconds", "share");
+                                 "work-groups", "wave instructions", "interpreted", "seconds", "share");
   for (const machine::KernelStatistics& row : rows) {
-    text +=
-        fmt::format("{:<{}} {:>9} {:>12} {:>18} {:>10.4f} {:>6.1f}%\n", row.kernel, width, row.calls, row.work_groups,
-                    row.wave_instructions, row.seconds, total > 0 ? 100 * row.seconds / total : 0.0);
+    text += fmt::format("{:<{}} {:>9} {:>12} {:>18} {:>12} {:>10.4f} {:>6.1f}%\n", row.kernel, width, row.calls,
+                        row.work_groups, row.wave_instructions, row.interpreted_instructions, row.seconds,
+                        total > 0 ? 100 * row.seconds / total : 0.0);
   }
+  text += describe(gpu.engine_report());
   std::fputs(text.c_str(), stderr);
 }
 

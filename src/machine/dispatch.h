@@ -33,6 +33,7 @@ class ResidentGroup;
 struct KernelStatistics {
   std::string kernel;
   uint64_t calls = 0, work_groups = 0, waves = 0, wave_instructions = 0;
+  uint64_t interpreted_instructions = 0;  ///< of them, where the engine is the compiled one
   double seconds = 0;
 };
 
@@ -64,6 +65,8 @@ struct Kernel {
 
   /// What a wave took a host thread the last time, in nanoseconds; 0 until known.
   std::atomic<uint64_t> wave_ns{0};
+  /// Instructions that the compiled engine left to the interpreter, until there was code or for want of it.
+  std::atomic<uint64_t> interpreted_instructions{0};
 
   std::mutex mutex;  ///< of the statistics
   KernelStatistics statistics;

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "machine/wave.h"
 
@@ -11,6 +14,21 @@ struct Processor;
 }
 
 namespace Atoll::machine {
+
+/// What an engine that translates kernels has done so far.
+struct EngineReport {
+  struct Translation {
+    std::string kernel;
+    uint64_t instructions = 0;
+    uint64_t single_steps = 0;  ///< of them, those left to the interpreter's handlers
+    double seconds = 0;         ///< that the compiler took
+    bool from_cache = false;
+  };
+  std::vector<Translation> translations;         ///< in the order in which they came into use
+  std::map<std::string, uint64_t> untranslated;  ///< the instructions left to the interpreter, by name
+  std::map<std::string, uint64_t> failures;      ///< reasons why code was not translated at all
+  uint64_t unfinished = 0;                       ///< translations that have been asked for and not come
+};
 
 class Engine {
  public:
@@ -24,6 +42,8 @@ class Engine {
 
   /// Code at [begin, end) is new or gone: whatever was kept of it is stale. No wave is running there.
   virtual void code_changed(uint64_t begin, uint64_t end) = 0;
+
+  virtual EngineReport report() const { return {}; }
 };
 
 }  // namespace Atoll::machine

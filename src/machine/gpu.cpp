@@ -28,7 +28,15 @@ void add_to(KernelStatistics& sum, const KernelStatistics& more) {
   sum.work_groups += more.work_groups;
   sum.waves += more.waves;
   sum.wave_instructions += more.wave_instructions;
+  sum.interpreted_instructions += more.interpreted_instructions;
   sum.seconds += more.seconds;
+}
+
+/// With the kernel's mutex held.
+KernelStatistics statistics_of(const Kernel& kernel) {
+  KernelStatistics statistics = kernel.statistics;
+  statistics.interpreted_instructions = kernel.interpreted_instructions.load(std::memory_order_relaxed);
+  return statistics;
 }
 
 class VirtualGpu final : public Gpu {
@@ -52,6 +60,7 @@ class VirtualGpu final : public Gpu {
   uint64_t queue_address() const override { return reinterpret_cast<uint64_t>(&own_queue_); }
   void interrupt() override { interrupts_.fetch_add(1); }
   std::vector<KernelStatistics> statistics() const override;
+  EngineReport engine_report() const override { return engine_->report(); }
 
  private:
   support::Result<std::shared_ptr<Dispatch>> launch(const aql::KernelDispatchPacket& packet, uint64_t queue_address,
@@ -94,7 +103,7 @@ void VirtualGpu::forget(const LoadedCode& code) {
       const auto& [object, kernel] = entry;
       if (!code.contains(object)) return false;
       const std::lock_guard kernel_lock(kernel->mutex);
-      add_to(unloaded_[kernel->name], kernel->statistics);
+      add_to(unloaded_[kernel->name], statistics_of(*kernel));
       return true;
     });
   }
@@ -175,7 +184,7 @@ std::vector<KernelStatistics> VirtualGpu::statistics() const {
     by_name = unloaded_;
     for (const auto& [object, kernel] : kernels_) {
       const std::lock_guard kernel_lock(kernel->mutex);
-      if (kernel->statistics.calls != 0) add_to(by_name[kernel->name], kernel->statistics);
+      if (kernel->statistics.calls != 0) add_to(by_name[kernel->name], statistics_of(*kernel));
     }
   }
   std::vector<KernelStatistics> rows;

@@ -57,6 +57,7 @@ class Gpu {
   virtual void interrupt() = 0;
 
   virtual std::vector<KernelStatistics> statistics() const = 0;  ///< most time first
+  virtual EngineReport engine_report() const = 0;
 };
 
 }  // namespace Atoll::machine

@@ -24,6 +24,7 @@ struct Invocation {
 };
 
 // Each adds its subcommand to `app`; when the command line names it, `invocation.work` is set.
+void add_cache(CLI::App& app, Invocation& invocation);
 void add_gpus(CLI::App& app, Invocation& invocation);
 void add_launch(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);

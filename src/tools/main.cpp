@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   add_run(app, invocation);
   add_launch(app, invocation);
   add_gpus(app, invocation);
+  add_cache(app, invocation);
 
   // What is behind "--" belongs to the program that is to be run, options and all.
   char** const end = argv + argc;

@@ -181,7 +181,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
   run->add_option("--timeout", options->timeout, "Stop a kernel that runs longer than this")
       ->type_name("SECONDS")
       ->check(positive());
-  run->add_option("--engine", options->engine, "The engine that runs the kernels: interpreter");
+  run->add_option("--engine", options->engine,
+                  "The engine that runs the kernels: compiled (the default)\nor interpreter");
   run->add_option("--threads", options->threads, "Host threads that run work-groups; all of the host's without it")
       ->type_name("N")
       ->check(positive());

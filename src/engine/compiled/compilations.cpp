@@ -22,13 +22,36 @@ Compilations& Compilations::of_process() {
   return *compilations;
 }
 
+Compilations::Compilations() {
+  if (auto cache = TranslationCache::from_environment()) cache_ = std::move(*cache);
+}
+
+/// With the mutex held: what is known of the request, or what the cache on disk has.
+std::shared_ptr<Compilation> Compilations::find_cached(const std::vector<uint8_t>& request) {
+  if (const auto known = all_.find(request); known != all_.end()) return known->second;
+  const auto answer = cache_ ? cache_->find(request) : std::nullopt;
+  if (!answer) return nullptr;
+  auto compilation = std::make_shared<Compilation>();
+  compilation->from_cache = true;
+  finish(*compilation, true, *answer);
+  if (compilation->code == nullptr) return nullptr;
+  return all_[request] = std::move(compilation);
+}
+
+std::shared_ptr<Compilation> Compilations::find(const std::vector<uint8_t>& request) {
+  const std::lock_guard lock(mutex_);
+  auto found = find_cached(request);
+  return found != nullptr && found->done.load() ? found : nullptr;
+}
+
 std::shared_ptr<Compilation> Compilations::ask(std::vector<uint8_t> request, uint64_t heat) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Compilation>& compilation = all_[request];
+  auto compilation = find_cached(request);
   if (compilation == nullptr) {
     compilation = std::make_shared<Compilation>();
-    compilation->request = std::move(request);
+    compilation->request = request;
     waiting_.push_back(compilation);
+    all_[std::move(request)] = compilation;
   }
   compilation->heat.fetch_add(heat, std::memory_order_relaxed);
   hand_on();
@@ -71,7 +94,7 @@ void Compilations::hand_on() {
   if (waiting_.empty()) return;
   if (compiler_ != nullptr) check_health();
   if (compiler_ == nullptr && unavailable_.empty()) {
-    auto started = CompilerProcess::start(compiler_threads());
+    auto started = CompilerProcess::start(compiler_threads(), cache_ ? cache_->directory().string() : "");
     if (started) {
       compiler_ = std::move(*started);
       answers_seen_ = 0;

@@ -14,6 +14,7 @@
 
 #include "engine/compiled/compiler_process.h"
 #include "engine/compiled/host_code.h"
+#include "engine/compiled/translation_cache.h"
 
 namespace Atoll::engine {
 
@@ -24,6 +25,7 @@ struct Compilation {
   // Set before `done`:
   std::shared_ptr<const HostCode> code;  ///< null: there is none, ...
   std::string failure;                   ///< ... because
+  bool from_cache = false;
 };
 
 class Compilations {
@@ -31,6 +33,10 @@ class Compilations {
   /// The process's own. It lives as long as the process does.
   static Compilations& of_process();
 
+  /// Whether found() is worth a try for requests of this group (TranslationRequest::group_of).
+  bool may_find(uint64_t group) const { return cache_ && cache_->has_group(group); }
+  /// Code that is there already, in this process or on disk; or null.
+  std::shared_ptr<Compilation> find(const std::vector<uint8_t>& request);
   /// Asks for code, or for more of the same: the same request is worked on once.
   std::shared_ptr<Compilation> ask(std::vector<uint8_t> request, uint64_t heat);
   /// Takes what answers there are, and hands on what waits. Quick when there is nothing to do.
@@ -38,13 +44,16 @@ class Compilations {
   void wait(const Compilation& compilation);
 
  private:
+  Compilations();
+  std::shared_ptr<Compilation> find_cached(const std::vector<uint8_t>& request);
   void take_answers();
   void hand_on();
   void check_health();
   void fail_waiting(const std::string& why);
   static void finish(Compilation& compilation, bool is_code, std::span<const uint8_t> answer);
 
-  std::mutex mutex_;
+  std::optional<TranslationCache> cache_;
+  std::mutex mutex_;                                                  ///< of what follows
   std::map<std::vector<uint8_t>, std::shared_ptr<Compilation>> all_;  ///< by request
   std::vector<std::shared_ptr<Compilation>> waiting_;
   std::map<uint32_t, std::shared_ptr<Compilation>> at_compiler_;  ///< by slot

@@ -90,12 +90,14 @@ struct Launch {
   }
 }
 
-/// The program's environment without what would be loaded into the compiler too.
-std::vector<char*> compiler_environment() {
-  std::vector<char*> variables;
+/// The program's environment without what would be loaded into the compiler too, and with this variable in front.
+std::vector<char*> compiler_environment(std::string& first) {
+  std::vector<char*> variables{first.data()};
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
-    if (!text.starts_with("LD_PRELOAD=") && !text.starts_with("LD_AUDIT=")) variables.push_back(*variable);
+    const bool drop = text.starts_with("LD_PRELOAD=") || text.starts_with("LD_AUDIT=") ||
+                      text.starts_with(std::string_view(first).substr(0, first.find('=') + 1));
+    if (!drop) variables.push_back(*variable);
   }
   variables.push_back(nullptr);
   return variables;
@@ -146,7 +148,7 @@ support::Result<std::string> find_compiler() {
               here.dli_fname);
 }
 
-support::Result<std::unique_ptr<CompilerProcess>> CompilerProcess::start(unsigned threads) {
+support::Result<std::unique_ptr<CompilerProcess>> CompilerProcess::start(unsigned threads, const std::string& cache) {
   const auto path = find_compiler();
   if (!path) return std::unexpected(path.error());
   int descriptor = -1;
@@ -161,7 +163,8 @@ support::Result<std::unique_ptr<CompilerProcess>> CompilerProcess::start(unsigne
   process->channel_->program = getpid();
   process->channel_->threads = threads;
 
-  std::vector<char*> environment = compiler_environment();
+  std::string cache_variable = "ATOLL_CACHE=" + (cache.empty() ? "off" : cache);
+  std::vector<char*> environment = compiler_environment(cache_variable);
   char name[] = "atoll-compiler";
   char serve[] = "--serve";
   char* arguments[] = {name, serve, nullptr};

@@ -19,7 +19,8 @@ namespace Atoll::engine {
 class CompilerProcess {
  public:
   /// Starts one. Errors: it is not there, cannot be started, or memory is refused.
-  static support::Result<std::unique_ptr<CompilerProcess>> start(unsigned threads);
+  /// `cache` is where it keeps what it makes, empty for nowhere.
+  static support::Result<std::unique_ptr<CompilerProcess>> start(unsigned threads, const std::string& cache);
   ~CompilerProcess();
   CompilerProcess(const CompilerProcess&) = delete;
   CompilerProcess& operator=(const CompilerProcess&) = delete;

@@ -35,6 +35,7 @@ void PlaceTable::forget(uint64_t begin, uint64_t end) {
       if (place->pc < begin || place->pc >= end) continue;
       place->ways.store(nullptr);
       place->heat.store(0);
+      place->visited.store(false);
     }
   }
 }

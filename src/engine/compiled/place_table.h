@@ -32,6 +32,7 @@ struct Place {
   Place* const next;  ///< in the bucket
   std::atomic<const Way*> ways{nullptr};
   std::atomic<uint64_t> heat{0};  ///< instructions that the interpreter ran from here
+  std::atomic<bool> visited{false};
 
   const Way* way(const semantics::FloatMode& mode) const {
     const Way* found = ways.load(std::memory_order_acquire);

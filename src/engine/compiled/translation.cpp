@@ -1,10 +1,14 @@
 // engine/compiled: requests and answers as bytes (translation.h).
 #include "engine/compiled/translation.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <iterator>
 
 #include "engine/compiled/serial.h"
+#include "engine/compiled/translation_cache.h"
 #include "isa/decode.h"
 
 namespace Atoll::engine {
@@ -20,9 +24,18 @@ struct CodeRange {
 
 }  // namespace
 
+uint64_t TranslationRequest::group_of(std::span<const uint8_t> code, const target::Processor& processor,
+                                      const semantics::FloatMode& mode) {
+  constexpr size_t most = 64;
+  const auto mode_bytes = std::bit_cast<std::array<uint8_t, sizeof mode>>(mode);
+  const std::span name(reinterpret_cast<const uint8_t*>(processor.name.data()), processor.name.size());
+  return hash(code.first(std::min(most, code.size())), hash(name, hash(mode_bytes)));
+}
+
 std::vector<uint8_t> TranslationRequest::serialise(const target::Processor& processor, const semantics::FloatMode& mode,
-                                                   const ControlFlow& flow, uint64_t base) {
+                                                   const ControlFlow& flow, uint64_t base, uint64_t group) {
   SerialWriter writer;
+  writer.put(group);
   writer.put_text(processor.name);
   writer.put(mode);
   writer.put(flow.root - base);
@@ -42,6 +55,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   const auto damaged = [] { return fail(ErrorKind::invalid_file, "a damaged request for a translation"); };
   SerialReader reader(bytes);
   TranslationRequest request;
+  request.group = reader.get<uint64_t>();
   request.processor = reader.get_text();
   request.mode = reader.get<semantics::FloatMode>();
   request.flow.root = reader.get<uint64_t>();

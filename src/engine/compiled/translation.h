@@ -16,14 +16,18 @@
 namespace Atoll::engine {
 
 struct TranslationRequest {
+  uint64_t group = 0;  ///< what group_of() says of the code at the root
   std::string processor;
   semantics::FloatMode mode;
   ControlFlow flow;  ///< PCs count from the code's base
 
+  /// A hash of the first bytes of code, for the processor in the mode: known before the code is followed.
+  static uint64_t group_of(std::span<const uint8_t> code, const target::Processor& processor,
+                           const semantics::FloatMode& mode);
   /// The request for code that follow() found. The machine code is read at its place, `base` is what PCs are to count
   /// from.
   static std::vector<uint8_t> serialise(const target::Processor& processor, const semantics::FloatMode& mode,
-                                        const ControlFlow& flow, uint64_t base);
+                                        const ControlFlow& flow, uint64_t base, uint64_t group);
   static support::Result<TranslationRequest> parse(std::span<const uint8_t> bytes);
 };
 

@@ -1,0 +1,130 @@
+// compiler: measuring itself (measure.h).
+#include "compiler/measure.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "compiler/compile.h"
+#include "machine/dispatch.h"
+#include "machine/loader.h"
+#include "machine/memory.h"
+#include "object/bundle.h"
+#include "support/mapped_file.h"
+
+namespace Atoll::compiler {
+
+namespace {
+
+struct Row {
+  std::string kernel;
+  uint64_t instructions, steps, host_bytes;
+  double seconds;
+};
+
+double per_thousand(double seconds, uint64_t instructions) {
+  return instructions == 0 ? 0 : seconds * 1000 / static_cast<double>(instructions);
+}
+
+void print(const Row& row) {
+  fmt::print("{:>8} {:>8} {:>9} {:>8.3f} {:>8.4f}  {}\n", row.instructions, row.steps, row.host_bytes, row.seconds,
+             per_thousand(row.seconds, row.instructions), row.kernel);
+}
+
+class Measurement {
+ public:
+  explicit Measurement(const target::GpuModel& gpu, std::unique_ptr<HostCompiler> host)
+      : gpu_(gpu), host_(std::move(host)) {}
+
+  support::Result<void> file(const std::string& path, const std::string& part) {
+    const auto mapped = support::MappedFile::open(path);
+    if (!mapped) return std::unexpected(mapped.error());
+    const auto found = object::find_code_objects(mapped->bytes());
+    if (!found) return std::unexpected(found.error());
+    const auto chosen = object::choose_code_objects(*found, gpu_.target);
+    if (!chosen) return std::unexpected(chosen.error());
+    for (const object::FoundCodeObject& code : *chosen) {
+      const auto elsewhere = [](std::string_view) { return std::optional<uint64_t>(0); };
+      auto loaded = machine::LoadedCode::load(memory_, gpu_.target, code.bytes, elsewhere, path);
+      if (!loaded) return support::within(code.where, loaded.error());
+      for (const machine::LoadedSymbol& symbol : (*loaded)->symbols()) {
+        if (symbol.kind != machine::LoadedSymbol::Kind::kernel || symbol.name.find(part) == std::string::npos) continue;
+        if (auto done = kernel(*loaded, symbol); !done) fmt::print("{}: {}\n", symbol.name, done.error().message);
+      }
+    }
+    return {};
+  }
+
+  void report() {
+    std::ranges::sort(rows_, {}, &Row::seconds);
+    fmt::print("{:>8} {:>8} {:>9} {:>8} {:>8}  kernel\n", "instr.", "steps", "bytes", "seconds", "s/1000");
+    Row sum{"all", 0, 0, 0, 0};
+    for (const Row& row : rows_) {
+      print(row);
+      sum.instructions += row.instructions;
+      sum.steps += row.steps;
+      sum.host_bytes += row.host_bytes;
+      sum.seconds += row.seconds;
+    }
+    print(sum);
+    std::vector<std::pair<uint64_t, std::string>> names;
+    for (const auto& [name, count] : untranslated_) names.emplace_back(count, name);
+    std::ranges::sort(names, std::greater{});
+    fmt::print("single steps:");
+    for (const auto& [count, name] : names) fmt::print(" {} {}", count, name);
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    fmt::print("\npeak memory: {} MiB\n", usage.ru_maxrss / 1024);
+  }
+
+ private:
+  support::Result<void> kernel(const std::shared_ptr<machine::LoadedCode>& code, const machine::LoadedSymbol& symbol) {
+    const target::Processor& processor = *gpu_.target.processor;
+    const auto made = machine::make_kernel(symbol.address, code, processor);
+    if (!made) return std::unexpected(made.error());
+    const auto flow = engine::follow((*made)->entry, code->base(), code->base() + code->size(), processor);
+    if (!flow) return std::unexpected(flow.error());
+    if (flow->blocks.empty()) return support::fail(support::ErrorKind::invalid_file, "no code");
+    const auto mode = machine::float_mode_of((*made)->descriptor.mode,
+                                             processor.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
+    const auto bytes = engine::TranslationRequest::serialise(processor, mode, *flow, flow->blocks.begin()->first, 0);
+    const auto request = engine::TranslationRequest::parse(bytes);
+    if (!request) return std::unexpected(request.error());
+    const auto result = compile(*request, *host_);
+    if (!result) return std::unexpected(result.error());
+    rows_.push_back({symbol.name, result->instructions, result->steps.size(), result->code.size(), result->seconds});
+    for (const auto& [name, count] : result->untranslated) untranslated_[name] += count;
+    return {};
+  }
+
+  const target::GpuModel& gpu_;
+  std::unique_ptr<HostCompiler> host_;
+  machine::Memory memory_;
+  std::vector<Row> rows_;
+  std::map<std::string, uint64_t> untranslated_;
+};
+
+}  // namespace
+
+int measure(const std::string& file, const std::string& gpu, const std::string& part) {
+  const auto run = [&]() -> support::Result<void> {
+    const auto model = target::find_gpu(gpu);
+    if (!model) return std::unexpected(model.error());
+    auto host = HostCompiler::create();
+    if (!host) return std::unexpected(host.error());
+    Measurement measurement(*model, std::move(*host));
+    if (auto done = measurement.file(file, part); !done) return done;
+    measurement.report();
+    return {};
+  };
+  const auto done = run();
+  if (done) return 0;
+  fmt::print(stderr, "atoll-compiler: {}\n", done.error().message);
+  return 1;
+}
+
+}  // namespace Atoll::compiler

@@ -1,0 +1,209 @@
+// engine/compiled: the translations of one GPU's code (translations.h).
+#include "engine/compiled/translations.h"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include "engine/compiled/control_flow.h"
+#include "isa/decode.h"
+#include "machine/dispatch.h"
+#include "machine/gpu.h"
+#include "machine/loader.h"
+#include "semantics/float_mode.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+const machine::Dispatch* dispatch_of(const Wave& wave) {
+  return wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
+}
+
+const machine::Kernel* kernel_of(const Wave& wave) {
+  const machine::Dispatch* dispatch = dispatch_of(wave);
+  return dispatch != nullptr ? dispatch->kernel.get() : nullptr;
+}
+
+/// Loaded code around an address, kept as long as it is looked at.
+struct CodeAround {
+  std::shared_ptr<const machine::LoadedCode> loaded;
+  uint64_t begin = 0, end = 0;
+
+  CodeAround(const Wave& wave, uint64_t pc) {
+    const machine::Dispatch* dispatch = dispatch_of(wave);
+    if (dispatch == nullptr || dispatch->gpu == nullptr) {  // in a test: the wave is trusted
+      end = ~uint64_t{0};
+      return;
+    }
+    loaded = dispatch->gpu->code_at(pc);
+    if (loaded == nullptr) return;
+    begin = loaded->base();
+    end = begin + loaded->size();
+  }
+  uint64_t group(uint64_t pc, const target::Processor& processor, const semantics::FloatMode& mode) const {
+    const uint64_t bytes = loaded == nullptr ? 4 : end - pc;
+    return TranslationRequest::group_of(std::span(reinterpret_cast<const uint8_t*>(pc), bytes), processor, mode);
+  }
+};
+
+}  // namespace
+
+bool Translations::Asked::covers(uint64_t pc) const {
+  const auto behind = blocks.upper_bound(pc);
+  return behind != blocks.begin() && pc < std::prev(behind)->second;
+}
+
+void Translations::find(const Wave& wave, Place& place) {
+  const CodeAround code(wave, place.pc);
+  if (code.begin == code.end) return;
+  if (!Compilations::of_process().may_find(code.group(place.pc, cache_.processor(), wave.float_mode))) return;
+  const std::lock_guard lock(mutex_);
+  Asked& asked = asked_for(place.pc, wave);
+  if (asked.compilation != nullptr || asked.request.empty()) return;
+  asked.compilation = Compilations::of_process().find(asked.request);
+  if (asked.compilation == nullptr) return;
+  asked.request = {};
+  take(asked);
+}
+
+void Translations::ask(const Wave& wave, Place& place, uint64_t heat) {
+  place.heat.store(0, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  if (Asked* asked = covering(wave, place.pc)) hand_over(*asked, heat);
+}
+
+void Translations::ask_and_wait(const Wave& wave, Place& place) {
+  const std::lock_guard lock(mutex_);
+  Asked* asked = covering(wave, place.pc);
+  if (asked == nullptr) return;
+  hand_over(*asked, 0);
+  if (asked->compilation == nullptr) return;
+  Compilations::of_process().wait(*asked->compilation);
+  take(*asked);
+  count_expected();
+}
+
+void Translations::take_arrived() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  Compilations::of_process().look();
+  for (auto& [root, asked] : asked_) take(asked);
+  count_expected();
+}
+
+void Translations::forget(uint64_t begin, uint64_t end) {
+  const std::lock_guard lock(mutex_);
+  places_.forget(begin, end);
+  std::erase_if(asked_, [&](const auto& asked) { return asked.second.root >= begin && asked.second.root < end; });
+  std::erase_if(images_,
+                [&](const auto& image) { return image->image.code_base >= begin && image->image.code_base < end; });
+  count_expected();
+}
+
+machine::EngineReport Translations::report() const {
+  const std::lock_guard lock(mutex_);
+  machine::EngineReport report = report_;
+  for (const auto& [root, asked] : asked_) {
+    if (asked.compilation != nullptr && !asked.taken) ++report.unfinished;
+  }
+  return report;
+}
+
+Translations::Asked* Translations::covering(const Wave& wave, uint64_t pc) {
+  if (!semantics::is_plain(wave.float_mode)) return nullptr;
+  const machine::Kernel* kernel = kernel_of(wave);
+  for (const uint64_t root : {kernel != nullptr ? kernel->entry : pc, pc}) {
+    Asked& asked = asked_for(root, wave);
+    if (asked.covers(pc)) return &asked;
+  }
+  return nullptr;
+}
+
+Translations::Asked& Translations::asked_for(uint64_t root, const Wave& wave) {
+  const auto mode = std::bit_cast<std::array<uint8_t, sizeof wave.float_mode>>(wave.float_mode);
+  const auto [found, is_new] = asked_.try_emplace({root, mode});
+  Asked& asked = found->second;
+  if (is_new) {
+    asked.root = root;
+    asked.mode = wave.float_mode;
+    if (const machine::Kernel* kernel = kernel_of(wave)) asked.kernel = kernel->name;
+    follow_code(asked, wave);
+  }
+  return asked;
+}
+
+void Translations::follow_code(Asked& asked, const Wave& wave) {
+  if (!semantics::is_plain(asked.mode)) return;
+  const CodeAround code(wave, asked.root);
+  if (code.begin == code.end) return;
+  const auto flow = follow(asked.root, code.begin, code.end, cache_.processor());
+  if (!flow) {
+    ++report_.failures[flow.error().message];
+    return;
+  }
+  if (flow->blocks.empty()) return;
+  asked.base = flow->blocks.begin()->first;
+  for (const auto& [pc, block] : flow->blocks) asked.blocks[pc] = block.end;
+  asked.request = TranslationRequest::serialise(cache_.processor(), asked.mode, *flow, asked.base,
+                                                code.group(asked.root, cache_.processor(), asked.mode));
+}
+
+void Translations::hand_over(Asked& asked, uint64_t heat) {
+  if (asked.compilation != nullptr) {
+    asked.compilation->heat.fetch_add(heat, std::memory_order_relaxed);
+  } else if (!asked.request.empty()) {
+    asked.compilation = Compilations::of_process().ask(std::move(asked.request), heat);
+    asked.request = {};
+    count_expected();
+  }
+}
+
+/// Publishes the code that was asked for, if it has come.
+void Translations::take(Asked& asked) {
+  if (asked.taken || asked.compilation == nullptr) return;
+  if (!asked.compilation->done.load(std::memory_order_acquire)) return;
+  asked.taken = true;
+  if (asked.compilation->code == nullptr) {
+    ++report_.failures[asked.compilation->failure];
+    return;
+  }
+  auto placed = place(asked);
+  if (placed == nullptr) return;
+  const TranslatedCode& translated = placed->code->translated();
+  for (const EntryPoint& entry : translated.entries) {
+    places_.add_way(asked.base + entry.pc, {.function = placed->code->function(entry),
+                                            .number = entry.number,
+                                            .image = &placed->image,
+                                            .mode = asked.mode});
+  }
+  report_.translations.push_back({.kernel = asked.kernel,
+                                  .instructions = translated.instructions,
+                                  .single_steps = translated.steps.size(),
+                                  .seconds = asked.compilation->from_cache ? 0 : translated.seconds,
+                                  .from_cache = asked.compilation->from_cache});
+  for (const auto& [name, count] : translated.untranslated) report_.untranslated[name] += count;
+  images_.push_back(std::move(placed));
+}
+
+std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& asked) {
+  auto placed = std::make_unique<PlacedImage>(cache_);
+  placed->code = asked.compilation->code;
+  for (const uint64_t offset : placed->code->translated().steps) {
+    const uint64_t pc = asked.base + offset;
+    if (!asked.covers(pc)) return nullptr;
+    const uint64_t end = std::prev(asked.blocks.upper_bound(pc))->second;
+    const auto instruction = isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), end - pc), cache_.processor());
+    if (!instruction) return nullptr;
+    placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
+  }
+  placed->image = {.code_base = asked.base, .steps = placed->steps.data()};
+  return placed;
+}
+
+void Translations::count_expected() {
+  expected_ = static_cast<uint32_t>(std::ranges::count_if(
+      asked_, [](const auto& asked) { return !asked.second.taken && asked.second.compilation != nullptr; }));
+}
+
+}  // namespace Atoll::engine

@@ -1,0 +1,90 @@
+// engine/compiled: the translations of one GPU's code: which have been asked for, and where those that came are in use.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "engine/code_cache.h"
+#include "engine/compiled/compilations.h"
+#include "engine/compiled/place_table.h"
+#include "engine/compiled/single_step.h"
+#include "machine/engine.h"
+
+namespace Atoll::machine {
+class LoadedCode;
+}
+
+namespace Atoll::engine {
+
+class Translations {
+ public:
+  explicit Translations(CodeCache& cache) : cache_(cache) {}
+
+  Place& place(uint64_t pc) { return places_.at(pc); }
+
+  /// For a place seen for the first time: puts translated code to use if there is some already.
+  void find(const Wave& wave, Place& place);
+  /// Asks for code where it is worth it: for the wave's kernel, or for the code around the place when the kernel's
+  /// does not reach it (a function called by its address). `heat`: instructions that it would have been good for.
+  void ask(const Wave& wave, Place& place, uint64_t heat);
+  /// The same, and waits until the code is in use or it is clear that there will be none.
+  void ask_and_wait(const Wave& wave, Place& place);
+  /// Whether something was asked for and has not come.
+  bool expects_some() const { return expected_.load(std::memory_order_relaxed) != 0; }
+  /// Puts to use what has come; does not wait, not even for other threads that do the same.
+  void take_arrived();
+
+  /// Code at [begin, end) is new or gone; no wave is running there.
+  void forget(uint64_t begin, uint64_t end);
+
+  machine::EngineReport report() const;
+
+ private:
+  /// The code that can be reached from one address, in one mode.
+  struct Asked {
+    std::string kernel;  ///< the kernel that it is for
+    uint64_t root = 0, base = 0;
+    semantics::FloatMode mode;
+    std::map<uint64_t, uint64_t> blocks;       ///< begin and end
+    std::vector<uint8_t> request;              ///< until it is handed over; empty: the code is unfit
+    std::shared_ptr<Compilation> compilation;  ///< null: not asked for yet
+    bool taken = false;
+
+    bool covers(uint64_t pc) const;
+  };
+  using RootAndMode = std::tuple<uint64_t, std::array<uint8_t, sizeof(semantics::FloatMode)>>;
+
+  /// Translated code at the place where its GPU code is loaded.
+  struct PlacedImage {
+    explicit PlacedImage(CodeCache& cache) : prepared(cache) {}
+    Image image{};
+    std::shared_ptr<const HostCode> code;
+    SingleSteps prepared;
+    std::vector<const MicroOp*> steps;
+  };
+
+  // All with `mutex_` held.
+  Asked* covering(const Wave& wave, uint64_t pc);
+  Asked& asked_for(uint64_t root, const Wave& wave);
+  void follow_code(Asked& asked, const Wave& wave);
+  void hand_over(Asked& asked, uint64_t heat);
+  void take(Asked& asked);
+  std::unique_ptr<PlacedImage> place(const Asked& asked);
+  void count_expected();
+
+  CodeCache& cache_;
+  PlaceTable places_;
+  std::atomic<uint32_t> expected_{0};
+  mutable std::mutex mutex_;  ///< of what follows
+  std::map<RootAndMode, Asked> asked_;
+  std::vector<std::unique_ptr<PlacedImage>> images_;
+  machine::EngineReport report_;
+};
+
+}  // namespace Atoll::engine

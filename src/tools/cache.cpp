@@ -1,0 +1,54 @@
+// tools: `atoll cache`, which shows and clears the translated code that the compiled engine keeps on disk.
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "engine/compiled/translation_cache.h"
+#include "tools/command.h"
+#include "tools/command_line.h"
+
+namespace Atoll::tools {
+
+namespace {
+
+support::Result<int> show() {
+  const auto cache = engine::TranslationCache::from_environment();
+  if (!cache) return std::unexpected(cache.error());
+  if (!*cache) {
+    fmt::print("There is no cache: ATOLL_CACHE is off, or there is no home directory.\n");
+    return 0;
+  }
+  const auto contents = (*cache)->contents();
+  constexpr double mebibyte = 1 << 20;
+  fmt::print("directory  {}\n", (*cache)->directory().string());
+  fmt::print("kernels    {}\n", contents.files);
+  fmt::print("size       {:.1f} MiB of at most {:.1f} MiB\n", static_cast<double>(contents.bytes) / mebibyte,
+             static_cast<double>((*cache)->most_bytes()) / mebibyte);
+  fmt::print("hits       {}\n", contents.hits);
+  return 0;
+}
+
+support::Result<int> clear() {
+  const auto cache = engine::TranslationCache::from_environment();
+  if (!cache) return std::unexpected(cache.error());
+  if (*cache) {
+    if (auto cleared = (*cache)->clear(); !cleared) return std::unexpected(cleared.error());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_cache(CLI::App& app, Invocation& invocation) {
+  CLI::App* cache = app.add_subcommand("cache", "Show or clear the compiled kernels that are kept on disk");
+  cache->formatter(with_usage("atoll cache [clear]"));
+  cache->footer(
+      "Kernels that have been compiled are kept, so that the next run starts with them. The place is\n"
+      "$ATOLL_CACHE (off: none), or else $XDG_CACHE_HOME/atoll, or else ~/.cache/atoll; the size at most\n"
+      "$ATOLL_CACHE_SIZE (500M, 2G), or else 1G: those used longest ago go first.");
+  CLI::App* clearing = cache->add_subcommand("clear", "Remove all of them");
+  cache->callback([&invocation, clearing] { invocation.work = clearing->parsed() ? clear : show; });
+}
+
+}  // namespace Atoll::tools
