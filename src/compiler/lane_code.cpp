@@ -37,6 +37,7 @@ bool LaneCode::takes(const isa::Instruction& instruction) {
   using enum isa::Extension;
   if (instruction.extension == sdwa || instruction.extension == dpp16 || instruction.extension == dpp8) return false;
   if (instruction.omod != 0 || (instruction.clamp && !shape.handles_clamp) || instruction.op_sel_dst) return false;
+  if (instruction.dst_sel != isa::SdwaSelect::dword) return false;  // v_cvt_sr_fp8_f32 names a byte, without SDWA
   const VectorOperands operands = vector_operands(instruction);
   if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
       (operands.mask_result != nullptr) != shape.mask_out || operands.results > 1) {
