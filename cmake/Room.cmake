@@ -1,9 +1,12 @@
-# atoll_room(NAME [SOURCES ...] [USES rooms and libraries ...])
+# The levels of host vector instructions that some code is compiled for (src/semantics/level.h).
+set(ATOLL_LEVELS portable avx2 avx512)
+
+# atoll_room(NAME [SOURCES ...] [LEVELLED ...] [USES rooms and libraries ...])
 #
 # One room of the house: the static library atoll_NAME made from the given sources, with src/ and
-# include/ on its include path and warnings as errors.
+# include/ on its include path and warnings as errors. LEVELLED sources are compiled once for each level.
 function(atoll_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LEVELLED;USES" ${ARGN})
   if(NOT ROOM_SOURCES)  # headers only
     add_library(atoll_${name} INTERFACE)
     target_include_directories(atoll_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
@@ -14,6 +17,28 @@ function(atoll_room name)
   target_include_directories(atoll_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(atoll_${name} PUBLIC ${ROOM_USES} fmt::fmt)
   atoll_warnings(atoll_${name})
+  foreach(level IN LISTS ATOLL_LEVELS)
+    if(ROOM_LEVELLED)
+      atoll_level(${name} ${level} ${ROOM_LEVELLED})
+    endif()
+  endforeach()
+endfunction()
+
+# The sources of a room compiled for one level: the objects atoll_NAME_LEVEL, which become part of atoll_NAME.
+#
+# Contraction is off because v_mad rounds twice and v_fma once, as the instruction says. Optimised in debug builds too:
+# always_inline functions over vectors are unusably slow otherwise.
+function(atoll_level name level)
+  set(objects atoll_${name}_${level})
+  add_library(${objects} OBJECT ${ARGN})
+  target_include_directories(${objects} PRIVATE $<TARGET_PROPERTY:atoll_${name},INCLUDE_DIRECTORIES>)
+  target_compile_definitions(${objects} PRIVATE ATOLL_LEVEL=${level})
+  target_compile_options(${objects} PRIVATE -ffp-contract=off $<$<CONFIG:Debug>:-O2>)
+  if(level STREQUAL avx512)
+    target_compile_options(${objects} PRIVATE -mprefer-vector-width=512)
+  endif()
+  atoll_warnings(${objects})
+  target_sources(atoll_${name} PRIVATE $<TARGET_OBJECTS:${objects}>)
 endfunction()
 
 # The warnings that every target of Atoll is built with.
@@ -22,12 +47,33 @@ function(atoll_warnings target)
     -Wshadow -Wno-psabi -Werror)
 endfunction()
 
-# atoll_test(NAME [SOURCES ...] [USES ...]): a GoogleTest executable, each of its tests known to ctest.
+# The levels that this host has but does not choose by itself: all but the widest.
+function(atoll_other_levels levels)
+  file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+  set(others)
+  if(flags MATCHES " avx2 ")
+    list(APPEND others portable)
+    if(flags MATCHES " avx512vl ")
+      list(APPEND others avx2)
+    endif()
+  endif()
+  set(${levels} ${others} PARENT_SCOPE)
+endfunction()
+
+# atoll_test(NAME [SOURCES ...] [USES ...] [LEVELS FILTER]): a GoogleTest executable, each of its tests known to ctest.
+# Those of the filter are run once more for each level of vector instructions that the host has.
 function(atoll_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(TEST "" "LEVELS" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_USES} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   atoll_warnings(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 ${TEST_DISCOVERY})
+  if(TEST_LEVELS)
+    atoll_other_levels(levels)
+    foreach(level IN LISTS levels)
+      gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_PREFIX ${level}. TEST_FILTER ${TEST_LEVELS}
+        PROPERTIES ENVIRONMENT ATOLL_HOST_VECTORS=${level})
+    endforeach()
+  endif()
 endfunction()

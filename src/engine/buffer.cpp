@@ -16,6 +16,7 @@
 #include "semantics/buffer_format.h"
 
 namespace Atoll::engine {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -363,4 +364,5 @@ Handler prepare_buffer(Preparation& p) {
   }
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::engine

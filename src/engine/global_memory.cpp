@@ -16,6 +16,7 @@
 #include "machine/memory.h"
 
 namespace Atoll::engine {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -361,4 +362,5 @@ Handler prepare_flat_memory(Preparation& p) {
   }
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::engine

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 namespace Atoll::engine {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -296,4 +297,5 @@ Atomic atomic_function(AtomicOperation operation, unsigned bytes, bool shared) {
   return shared ? choose_atomic<uint64_t, true>(operation) : choose_atomic<uint64_t, false>(operation);
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::engine

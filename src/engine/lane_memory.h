@@ -23,15 +23,19 @@ inline constexpr uint32_t linear = 4;
 /// memory no element's dword may lie across two of memory's.
 using Transfer = void (*)(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride, Row* data);
 
+ATOLL_LEVEL_BEGIN
 /// The transfer of a load or a store that converts no format; null for other accesses.
 Transfer transfer_function(const semantics::MemoryAccess& access);
+ATOLL_LEVEL_END
 
 /// Does the atomic of `lanes` in the order of their numbers; `result` (may be null, may be `data`) gets the old values.
 using Atomic = void (*)(const LaneAddresses& addresses, uint64_t lanes, const Row* data, const Row* data2, Row* result,
                         semantics::Denormals denormals);
 
+ATOLL_LEVEL_BEGIN
 /// The function of an atomic. `shared`: other host threads may touch the memory; LDS they don't.
 Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes, bool shared);
+ATOLL_LEVEL_END
 
 /// Calls `visit(lane)` for each lane of a mask, lowest first.
 template <typename Visit>

@@ -4,6 +4,7 @@
 #include "semantics/lane_movement.h"
 
 namespace Atoll::engine {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -103,4 +104,5 @@ Handler prepare_lane_operation(Preparation& p) {
   }
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::engine

@@ -11,6 +11,7 @@
 #include "semantics/lane_movement.h"
 
 namespace Atoll::engine {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -347,4 +348,5 @@ Handler prepare_lds(Preparation& p) {
   }
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::engine

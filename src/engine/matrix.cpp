@@ -5,6 +5,7 @@
 #include "isa/table.h"
 
 namespace Atoll::engine {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -93,4 +94,5 @@ Handler prepare_matrix(Preparation& p) {
   return step<multiply>;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::engine

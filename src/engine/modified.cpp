@@ -12,6 +12,7 @@
 #include "semantics/modifiers.h"
 
 namespace Atoll::engine {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -23,9 +24,6 @@ Row* fetched_rows(Run& run, unsigned source) { return run.temporary + source * 3
 Row* moved_rows(Run& run, unsigned source) { return fetched_rows(run, source) + most_words; }
 Row* changed_rows(Run& run, unsigned source) { return moved_rows(run, source) + most_words; }
 Row* result_rows(Run& run) { return fetched_rows(run, 3); }
-
-/// Whether the result is a byte or word of the destination. It need not be SDWA's: v_cvt_sr_fp8_f32 names one, too.
-bool writes_part(const isa::Instruction& instruction) { return instruction.dst_sel != isa::SdwaSelect::dword; }
 
 /// v_mad_mix and v_fma_mix see an inline constant in the width of the source: the decoder gives it as half precision.
 void widen_mixed_constants(isa::Instruction& instruction) {
@@ -140,17 +138,6 @@ void modified(Wave& wave, const MicroOp& op, Run& run) {
 
 }  // namespace
 
-bool is_modified(const isa::Instruction& instruction, const semantics::VectorShape& shape) {
-  using enum isa::Extension;
-  if (instruction.extension == sdwa || instruction.extension == dpp16 || instruction.extension == dpp8) return true;
-  if (instruction.omod != 0 || instruction.clamp || instruction.op_sel_dst || shape.mixed_sources) return true;
-  if (writes_part(instruction)) return true;
-  for (unsigned i = 0; i < instruction.sources(); ++i) {
-    if (semantics::has_source_modifiers(instruction.src(i))) return true;
-  }
-  return false;
-}
-
 Handler prepare_modified(Preparation& p, const VectorOperands& operands, const semantics::VectorShape& shape,
                          bool writes_exec) {
   const isa::Instruction& instruction = p.instruction;
@@ -168,4 +155,5 @@ Handler prepare_modified(Preparation& p, const VectorOperands& operands, const s
   return writes_exec ? step<modified<true>> : step<modified<false>>;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::engine

@@ -26,12 +26,15 @@ Handler prepare_hardware_register(Preparation& p);  // hardware_registers.cpp: s
 Handler prepare_register_index(Preparation& p);     // register_index.cpp: s_set_gpr_idx_*, s_movrel*
 Handler prepare_scalar(Preparation& p);             // scalar.cpp
 Handler prepare_scalar_memory(Preparation& p);      // scalar_memory.cpp
-Handler prepare_vector(Preparation& p);             // vector.cpp
-Handler prepare_matrix(Preparation& p);             // matrix.cpp: MFMA, SMFMAC
-Handler prepare_lane_operation(Preparation& p);     // lane_operations.cpp: v_readlane and its like
-Handler prepare_flat_memory(Preparation& p);        // global_memory.cpp: FLAT, GLOBAL, SCRATCH
-Handler prepare_buffer(Preparation& p);             // buffer.cpp: MUBUF, MTBUF
-Handler prepare_lds(Preparation& p);                // lds.cpp: DS
+
+ATOLL_LEVEL_BEGIN
+Handler prepare_vector(Preparation& p);          // vector.cpp
+Handler prepare_matrix(Preparation& p);          // matrix.cpp: MFMA, SMFMAC
+Handler prepare_lane_operation(Preparation& p);  // lane_operations.cpp: v_readlane and its like
+Handler prepare_flat_memory(Preparation& p);     // global_memory.cpp: FLAT, GLOBAL, SCRATCH
+Handler prepare_buffer(Preparation& p);          // buffer.cpp: MUBUF, MTBUF
+Handler prepare_lds(Preparation& p);             // lds.cpp: DS
+ATOLL_LEVEL_END
 
 /// The handler of an instruction that no family carries out: a fault with its name.
 void not_implemented(Wave& wave, const MicroOp* op, Run& run);

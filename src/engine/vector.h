@@ -15,12 +15,17 @@ struct VectorOperands {
 };
 VectorOperands vector_operands(const isa::Instruction& instruction);
 
+/// Whether the result is a byte or word of the destination. It need not be SDWA's: v_cvt_sr_fp8_f32 names one, too.
+inline bool writes_part(const isa::Instruction& instruction) { return instruction.dst_sel != isa::SdwaSelect::dword; }
+
 /// Whether an operand or the result is changed on its way: modifiers, SDWA, DPP, op_sel, clamp, omod.
 bool is_modified(const isa::Instruction& instruction, const semantics::VectorShape& shape);
 
+ATOLL_LEVEL_BEGIN
 /// The handler for instructions that are modified, or have operands of a kind that the plain handlers lack.
 Handler prepare_modified(Preparation& p, const VectorOperands& operands, const semantics::VectorShape& shape,
                          bool writes_exec);
+ATOLL_LEVEL_END
 
 /// Resolves a source of `words` registers. False: an operand of a kind that has no row of its own (SCC and the like).
 bool set_source(Preparation& p, unsigned slot, const isa::Operand& operand, unsigned words);

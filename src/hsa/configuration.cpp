@@ -9,6 +9,7 @@
 
 #include "engine/engines.h"
 #include "object/bundle.h"
+#include "semantics/host_vectors.h"
 #include "support/mapped_file.h"
 
 namespace Atoll::hsa {
@@ -61,6 +62,7 @@ support::Result<Configuration> read_configuration() {
   auto make_engine = engine::find_engine(variable("ATOLL_ENGINE").value_or(""));
   if (!make_engine) return support::within("ATOLL_ENGINE", make_engine.error());
   configuration.make_engine = std::move(*make_engine);
+  if (const auto level = semantics::wanted_host_vectors(); !level) return std::unexpected(level.error());
   if (const auto text = variable("ATOLL_THREADS")) {
     const auto threads = number<unsigned>("ATOLL_THREADS", *text);
     if (!threads) return std::unexpected(threads.error());

@@ -6,6 +6,7 @@
 #include "library/kernel_arguments.h"
 #include "machine/gpu.h"
 #include "object/bundle.h"
+#include "semantics/host_vectors.h"
 #include "support/mapped_file.h"
 
 namespace Atoll {
@@ -85,6 +86,7 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
       std::chrono::nanoseconds(static_cast<int64_t>(std::clamp(options.timeout_seconds, 0.0, 1e9) * 1e9));
   const auto make_engine = engine::find_engine(options.engine);
   if (!make_engine) return failure(make_engine.error());
+  if (const auto level = semantics::wanted_host_vectors(); !level) return failure(level.error());
   auto machine = machine::Gpu::create(*model, *make_engine, std::move(machine_options));
   if (!machine) return failure(machine.error());
   Gpu gpu;

@@ -8,9 +8,11 @@
 
 #include <span>
 
+#include "semantics/level.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 std::span<const VectorEntry> float_arithmetic_entries();
 std::span<const VectorEntry> float_brain_entries();
@@ -29,4 +31,5 @@ std::span<const VectorEntry> integer_bytes_entries();
 std::span<const VectorEntry> integer_compare_entries();
 std::span<const VectorEntry> integer_packed_entries();
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

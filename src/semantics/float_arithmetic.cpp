@@ -4,6 +4,7 @@
 #include "semantics/float_minmax.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 LANES(v_add_f32, F32, (F32 a, F32 b)) { return add(a, b); }
 LANES(v_sub_f32, F32, (F32 a, F32 b)) { return sub(a, b); }
@@ -69,4 +70,5 @@ std::span<const VectorEntry> float_arithmetic_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -7,6 +7,7 @@
 #include "semantics/float_lanes.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 using F16x2 = Pair<F16>;
 using U16x2 = Pair<U16>;
@@ -95,4 +96,5 @@ std::span<const VectorEntry> float_brain_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -6,6 +6,7 @@
 #include "semantics/float_lanes.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 /// Truncates to integer lanes `To`, saturating at the limits of To's type; NaN gives 0.
 template <typename To, typename From>
@@ -137,4 +138,5 @@ std::span<const VectorEntry> float_convert_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -11,6 +11,7 @@
 #include "semantics/float_scale.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 template <typename T>
 struct Division;
@@ -80,7 +81,7 @@ template <typename T>
     // This second rounding is wrong where it broke a tie that is none, because the fma had rounded: what it rounded off
     // says on which side the sum is.
     const T product = a * b;
-    const T error = ((c - plain) + product) + __builtin_elementwise_fma(a, b, -product);
+    const T error = ((c - plain) + product) + fused(a, b, -product);
     const T rest = plain - small * D::up;  // exact
     const auto was_tie = magnitude(rest) == T(D::smallest * D::up / 2);
     const auto same_side = (rest > 0) == (error > 0);
@@ -150,4 +151,5 @@ std::span<const VectorEntry> float_division_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -9,6 +9,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 LANES(v_dot2_f32_f16, F32, (Pair<F16> a, Pair<F16> b, F32 c)) {
   return flush(fma(widen(a.hi), widen(b.hi), fma(widen(a.lo), widen(b.lo), flush(c))));
@@ -35,4 +36,5 @@ std::span<const VectorEntry> float_dot_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

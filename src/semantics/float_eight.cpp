@@ -4,6 +4,7 @@
 #include "semantics/small_floats.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 using F32x2 = Pair<F32>;
 LANES(v_cvt_f32_fp8, F32, (U32 code, FloatMode mode)) { return from_fp8(code, mode); }
@@ -39,4 +40,5 @@ std::span<const VectorEntry> float_eight_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -8,6 +8,7 @@
 #include "semantics/float_minmax.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 using F16x2 = Pair<F16>;
 
@@ -124,4 +125,5 @@ std::span<const VectorEntry> float_half_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -10,11 +10,15 @@
 // which is exact for + - * (24 bits are more than twice 11 and two), and for fma with round_to_odd().
 #pragma once
 
+#include <xmmintrin.h>
+
 #include <limits>
 
 #include "semantics/lanes.h"
+#include "semantics/level.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 /// The layout of a format, as unsigned lanes of the same width.
 template <typename T>
@@ -49,6 +53,8 @@ struct Format<F64> {
 template <typename T>
 using BitsOf = typename Format<T>::Bits;
 
+#if ATOLL_LEVEL_HAS(avx2)  // and with it F16C
+
 /// Half to single precision: exact; signalling NaNs become quiet.
 ///
 /// The empty assembly keeps the compiler from seeing that these singles were halves. It would do what follows in half
@@ -62,6 +68,36 @@ using BitsOf = typename Format<T>::Bits;
 }
 /// Single to half precision, in the host's rounding mode.
 [[gnu::always_inline]] inline F16 narrow(F32 a) { return convert<F16>(a); }
+
+#else
+
+[[gnu::always_inline]] inline F32 widen(F16 a) {
+  const U32 word = convert<U32>(bits<U16>(a)), size = word & 0x7FFF;
+  const U32 normal = (size << 13) + (112u << 23);  // the exponent's bias is 127 instead of 15
+  const U32 nan_or_infinity = size << 13 | 0x7F800000 | select(size > 0x7C00, U32(0x00400000), U32(0));
+  const U32 denormal = bits<U32>(convert<F32>(bits<I32>(size)) * 0x1p-24f);
+  const U32 number = select(size >= 0x7C00, nan_or_infinity, select(size < 0x0400, denormal, normal));
+  return bits<F32>(number | (word & 0x8000) << 16);
+}
+/// In the host's rounding mode because the host rounds: to the places of a half when a number is added whose own last
+/// place that is, to the largest number or infinity when a product overflows.
+[[gnu::always_inline]] inline F16 narrow(F32 a) {
+  const U32 sign = bits<U32>(a) & 0x80000000, size = bits<U32>(a) & 0x7FFFFFFF;
+  // Denormals have the last place of the smallest exponent, -14. What is 2^16 or more does not fit.
+  const U32 exponent = __builtin_elementwise_min(__builtin_elementwise_max(size >> 23, U32(127 - 14)), U32(127 + 16));
+  const F32 coarse = bits<F32>(sign | (exponent + 13) << 23);
+  const U32 rounded = bits<U32>((a + coarse) - coarse) & 0x7FFFFFFF;
+  const U32 normal = (rounded >> 13) - (112u << 10);
+  const U32 denormal = bits<U32>(convert<I32>(bits<F32>(rounded) * 0x1p24f));
+  const U32 overflow = bits<U32>(bits<F32>(sign | 0x7F000000) * 2.0f) & 0x7FFFFFFF;
+  U32 half = select(rounded < (113u << 23), denormal, normal);
+  half = select(rounded >= (143u << 23), select(overflow == 0x7F800000, U32(0x7C00), U32(0x7BFF)), half);
+  half = select(size == 0x7F800000, U32(0x7C00), half);
+  half = select(size > 0x7F800000, 0x7E00 | (size >> 13 & 0x03FF), half);
+  return bits<F16>(convert<U16>(half | sign >> 16));
+}
+
+#endif
 
 /// Whether any lane of a comparison result is true.
 template <typename Comparison>
@@ -149,10 +185,46 @@ template <typename T>
 [[gnu::always_inline]] inline T mul(T a, T b) {
   return with_nan(a * b, a, b);
 }
-/// a * b + c, rounded once.
+
+/// `sum` = a + b, rounded to nearest: moved by one unit so that its last bit is set wherever the sum is inexact. A
+/// number so rounded can be rounded again to a format at least two bits narrower as if it had never been rounded.
+/// Infinities and NaNs have no error to speak of: the result is for numbers only.
+template <typename T>
+[[gnu::always_inline]] inline T round_to_odd(T sum, T a, T b) {
+  using Signed = decltype(a < b);
+  constexpr int sign_bit = 8 * sizeof(typename Format<T>::Word) - 1;
+  const T part = sum - a;
+  const T error = (a - (sum - part)) + (b - part);
+  const Signed inexact_even = (error != 0) & ((bits<Signed>(sum) & 1) == 0);
+  const Signed outward = ((bits<Signed>(error) ^ bits<Signed>(sum)) >> sign_bit) | 1;  // 1: points away from zero
+  return bits<T>(bits<Signed>(sum) + (outward & inexact_even));
+}
+
+#if ATOLL_LEVEL_HAS(avx2)  // and with it FMA
+
+/// a * b + c, rounded once; any NaN where the result is one.
+template <typename T>
+[[gnu::always_inline]] inline T fused(T a, T b, T c) {
+  return __builtin_elementwise_fma(a, b, c);
+}
+
+#else
+
+[[gnu::always_inline]] inline F64 fused(F64 a, F64 b, F64 c) { return __builtin_elementwise_fma(a, b, c); }
+[[gnu::always_inline]] inline F32 fused(F32 a, F32 b, F32 c) {
+  if ((_mm_getcsr() & _MM_ROUND_MASK) != _MM_ROUND_NEAREST) return __builtin_elementwise_fma(a, b, c);
+  const F64 product = convert<F64>(a) * convert<F64>(b);  // exact: 48 bits
+  const F64 addend = convert<F64>(c);
+  const F64 sum = product + addend;
+  return convert<F32>(select(magnitude(sum) < infinity<F64>(), round_to_odd(sum, product, addend), sum));
+}
+
+#endif
+
+/// The same with the GPU's NaNs.
 template <typename T>
 [[gnu::always_inline]] inline T fma(T a, T b, T c) {
-  return with_nan(__builtin_elementwise_fma(a, b, c), a, b, c);
+  return with_nan(fused(a, b, c), a, b, c);
 }
 
 // The same in half precision.
@@ -161,22 +233,13 @@ template <typename T>
 [[gnu::always_inline]] inline F16 sub(F16 a, F16 b) { return narrow(sub(widen(a), widen(b))); }
 [[gnu::always_inline]] inline F16 mul(F16 a, F16 b) { return narrow(mul(widen(a), widen(b))); }
 
-/// `sum` = a + b, rounded to nearest: moved by one unit so that its last bit is set wherever the sum is inexact. A
-/// number so rounded can be rounded again to a format at least two bits narrower as if it had never been rounded.
-[[gnu::always_inline]] inline F32 round_to_odd(F32 sum, F32 a, F32 b) {
-  const F32 part = sum - a;
-  const F32 error = (a - (sum - part)) + (b - part);
-  const I32 inexact_even = (error != 0) & ((bits<I32>(sum) & 1) == 0);
-  const I32 outward = ((bits<I32>(error) ^ bits<I32>(sum)) >> 31) | 1;  // 1: the error points away from zero
-  return bits<F32>(bits<I32>(sum) + (outward & inexact_even));
-}
 [[gnu::always_inline]] inline F16 fma(F16 a, F16 b, F16 c) {
   const F32 product = widen(a) * widen(b);  // exact: 22 bits
   const F32 addend = widen(c);
   const F32 sum = product + addend;
-  // Infinities have no error to speak of, and NaNs are dealt with last.
   const F32 finite = round_to_odd(sum, product, addend);
   return narrow(with_nan(select(magnitude(sum) < infinity<F32>(), finite, sum), widen(a), widen(b), addend));
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

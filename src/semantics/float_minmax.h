@@ -6,8 +6,10 @@
 #pragma once
 
 #include "semantics/float_lanes.h"
+#include "semantics/level.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 namespace detail {
 
@@ -86,4 +88,5 @@ template <typename T>
   return middle;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -6,6 +6,7 @@
 #include <cstring>
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -102,4 +103,5 @@ void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use) {
   call.mask_out = inner.mask_out;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -31,6 +31,8 @@ struct FloatUse {
 /// Whether the mode applies to an operation over floating-point types; some have a behaviour of their own.
 enum class Mode : uint8_t { applies, ignored };
 
+ATOLL_LEVEL_BEGIN
+
 /// The mode that chunk functions are written for.
 [[gnu::always_inline]] inline bool is_plain(const FloatMode& mode) {
   return mode.round32 == Round::nearest_even && mode.round16_64 == Round::nearest_even &&
@@ -40,4 +42,5 @@ enum class Mode : uint8_t { applies, ignored };
 /// Does `call` in its mode by calling `plain` with the denormals dealt with and the host rounding as the mode says.
 void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use);
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -4,6 +4,7 @@
 #include "semantics/float_scale.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 LANES(v_trunc_f32, F32, (F32 a)) { return __builtin_elementwise_trunc(a); }
 LANES(v_ceil_f32, F32, (F32 a)) { return __builtin_elementwise_ceil(a); }
@@ -75,4 +76,5 @@ std::span<const VectorEntry> float_rounding_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "semantics/float_lanes.h"
+#include "semantics/level.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 /// 2^exponent for exponents from -1022 to 1023.
 [[gnu::always_inline]] inline F64 power_of_two(I32 exponent) { return bits<F64>(convert<I64>(exponent + 1023) << 52); }
@@ -33,4 +35,5 @@ namespace Atoll::semantics {
   return a * power_of_two(limited(rest, -1022, 1023));
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -12,6 +12,7 @@
 #include "semantics/float_scale.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 template <typename T>
 [[gnu::always_inline]] inline T negative_nan() {
@@ -22,7 +23,7 @@ template <typename T>
 template <size_t count>
 [[gnu::always_inline]] inline F64 polynomial(F64 x, const double (&coefficients)[count]) {
   F64 sum = coefficients[count - 1];
-  for (size_t i = count - 1; i > 0; --i) sum = __builtin_elementwise_fma(sum, x, F64(coefficients[i - 1]));
+  for (size_t i = count - 1; i > 0; --i) sum = fused(sum, x, F64(coefficients[i - 1]));
   return sum;
 }
 
@@ -40,11 +41,11 @@ template <typename T>
 [[gnu::always_inline]] inline T plain_reciprocal_root(T a) {
   const T root = __builtin_elementwise_sqrt(a);
   const T inverse = T(1) / root;
-  const T root_error = __builtin_elementwise_fma(-root, root, a);           // a - root^2
-  const T inverse_error = __builtin_elementwise_fma(-root, inverse, T(1));  // 1 - root * inverse
+  const T root_error = fused(-root, root, a);           // a - root^2
+  const T inverse_error = fused(-root, inverse, T(1));  // 1 - root * inverse
   const T half = static_cast<typename row::Element<T>::type>(0.5);
   const T correction = inverse_error - half * (root_error * inverse) * inverse;
-  return __builtin_elementwise_fma(inverse, correction, inverse);
+  return fused(inverse, correction, inverse);
 }
 template <typename T>
 [[gnu::always_inline]] inline T reciprocal_root(T a) {
@@ -76,7 +77,7 @@ template <typename T>
   static constexpr double series[] = {two_by_ln2,     two_by_ln2 / 3,  two_by_ln2 / 5,  two_by_ln2 / 7,
                                       two_by_ln2 / 9, two_by_ln2 / 11, two_by_ln2 / 13, two_by_ln2 / 15};
   const F64 t = (mantissa - 1) / (mantissa + 1);
-  const F64 logarithm = __builtin_elementwise_fma(t, polynomial(t * t, series), convert<F64>(exponent));
+  const F64 logarithm = fused(t, polynomial(t * t, series), convert<F64>(exponent));
   F32 result = convert<F32>(logarithm);
   result = select(a == infinity<F32>(), a, result);
   result = select(a == 0, -infinity<F32>(), result);
@@ -205,4 +206,5 @@ std::span<const VectorEntry> float_transcendental_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

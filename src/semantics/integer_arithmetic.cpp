@@ -12,6 +12,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -226,4 +227,5 @@ std::span<const VectorEntry> integer_arithmetic_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -8,6 +8,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 // --- Moves and selection --------------------------------------------------------------------------------------------
 
@@ -182,4 +183,5 @@ std::span<const VectorEntry> integer_bits_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -7,6 +7,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -84,4 +85,5 @@ std::span<const VectorEntry> integer_bytes_entries() {
   return entries;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -5,9 +5,11 @@
 // operands mean. They remain the better choice for what is hard to split, like a 64-bit division.
 #pragma once
 
+#include "semantics/level.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 using Words = Pair<U32>;
 
@@ -52,4 +54,5 @@ struct WordsSum {
   return (bits<I32>(a.hi) < bits<I32>(b.hi)) | ((a.hi == b.hi) & (a.lo < b.lo));
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -1,10 +1,9 @@
-// semantics: lane maps, and applying them (lane_movement.h).
+// semantics: lane maps (lane_movement.h).
 //
 // The controls follow the ISA guides: Vega and CDNA for the ones of GFX8 and GFX9, RDNA for what came with GFX10.
 #include "semantics/lane_movement.h"
 
 #include <bit>
-#include <cstring>
 
 namespace Atoll::semantics {
 
@@ -83,22 +82,6 @@ uint64_t enabled_lanes(unsigned row_mask, unsigned bank_mask) {
   return lanes;
 }
 
-/// Lanes whose source lane is one of `lanes`.
-uint64_t mapped_from(const LaneMap& map, uint64_t lanes) {
-  if (lanes == ~uint64_t{0}) return map.in_range;
-  uint64_t result = 0;
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) result |= (lanes >> map.from[lane] & 1) << lane;
-  return result & map.in_range;
-}
-
-/// The mapped values, 0 in lanes outside `valid`.
-void gather(const LaneMap& map, uint64_t valid, const Row& source, Row& result) {
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    const uint32_t keep = 0 - static_cast<uint32_t>(valid >> lane & 1);
-    result[lane] = source[map.from[lane]] & keep;
-  }
-}
-
 }  // namespace
 
 std::optional<DppMove> dpp_move(isa::Extension extension, const isa::Dpp& dpp) {
@@ -117,12 +100,6 @@ std::optional<DppMove> dpp_move(isa::Extension extension, const isa::Dpp& dpp) {
                  .enabled = enabled_lanes(dpp.row_mask, dpp.bank_mask),
                  .zero_invalid = dpp.bound_ctrl,
                  .fetch_inactive = dpp.fetch_inactive};
-}
-
-uint64_t apply_dpp(const DppMove& move, uint64_t exec, const Row& source, Row& result) {
-  const uint64_t valid = move.fetch_inactive ? move.map.in_range : mapped_from(move.map, exec);
-  gather(move.map, valid, source, result);
-  return exec & move.enabled & (move.zero_invalid ? ~uint64_t{0} : valid);
 }
 
 LaneMap swizzle_map(uint16_t offset) {
@@ -146,25 +123,6 @@ LaneMap swizzle_map(uint16_t offset) {
   }
   const int or_mask = offset >> 5 & 31, xor_mask = offset >> 10 & 31;
   return make_map([=](int lane) { return (lane & 32) | (((lane & mask) | or_mask) ^ xor_mask); });
-}
-
-void swizzle(const LaneMap& map, uint64_t exec, const Row& source, Row& result) {
-  gather(map, mapped_from(map, exec), source, result);
-}
-
-void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result) {
-  std::memset(result, 0, sizeof result);
-  for (uint64_t lanes = exec; lanes != 0; lanes &= lanes - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    result[(address[lane] + offset) / 4 % wave_lanes] = source[lane];
-  }
-}
-
-void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result) {
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    const uint32_t from = (address[lane] + offset) / 4 % wave_lanes;
-    result[lane] = source[from] & (0 - static_cast<uint32_t>(exec >> from & 1));
-  }
 }
 
 LaneMap permlane16_map(uint64_t selects, bool crossed) {

@@ -14,6 +14,8 @@
 
 #include <cstdint>
 
+#include "semantics/level.h"
+
 namespace Atoll::semantics {
 
 inline constexpr unsigned chunk_lanes = 16;  ///< lanes of one chunk function call
@@ -55,6 +57,8 @@ struct FloatMode {
   friend bool operator==(const FloatMode&, const FloatMode&) = default;
 };
 
+ATOLL_LEVEL_BEGIN
+
 /// Same bits, other element type (or other element count).
 template <typename To, typename From>
 [[gnu::always_inline]] inline To bits(From value) {
@@ -87,4 +91,5 @@ template <typename Condition, typename T>
   return condition ? yes : no;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -17,12 +17,13 @@
 #include "semantics/matrix_sources.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
 constexpr unsigned stripe_rows = 4;                        ///< registers of a stripe
 constexpr unsigned row_chunks = wave_lanes / chunk_lanes;  ///< chunks of a register
-#ifdef __AVX512F__
+#if ATOLL_LEVEL_HAS(avx512)
 constexpr unsigned chunks_at_once = 4;  ///< of each of a stripe's registers, so that their sums fit the host's
 #else
 constexpr unsigned chunks_at_once = 1;
@@ -77,7 +78,7 @@ template <unsigned columns, Order order>
   const auto pair = [&](unsigned k) __attribute__((always_inline)) {
     const F32 first = Stripe<columns>::a(a + k * f.a_step, row, chunk) * b[k];
     const F32 factor = Stripe<columns>::a(a + (k + 1) * f.a_step, row, chunk);
-    if constexpr (order == Order::exact_fours) return __builtin_elementwise_fma(factor, b[k + 1], first);
+    if constexpr (order == Order::exact_fours) return fused(factor, b[k + 1], first);
     return first + factor * b[k + 1];
   };
   if constexpr (group_of(order) == 2) return pair(0);
@@ -99,7 +100,7 @@ template <unsigned columns, Order order>
       for (unsigned row = 0; row < stripe_rows; ++row) {
         F32& sum = sums.of[row][i];
         if constexpr (order == Order::chain) {
-          sum = __builtin_elementwise_fma(Stripe<columns>::a(a, row, chunk), factors[0], sum);
+          sum = fused(Stripe<columns>::a(a, row, chunk), factors[0], sum);
         } else {
           sum += group_sum<columns, order>(f, a, factors, row, chunk);
         }
@@ -122,7 +123,7 @@ template <unsigned columns>
       for (unsigned row = 0; row < stripe_rows; ++row) {
         const unsigned chunk = first_chunk + i, a_row = Stripe<columns>::a_row(row, chunk);
         const F32 b = Stripe<columns>::b(f.b + size_t{index[a_row]} * f.b_step, chunk);
-        sums.of[row][i] = __builtin_elementwise_fma(F32(a[a_row]), b, sums.of[row][i]);
+        sums.of[row][i] = fused(F32(a[a_row]), b, sums.of[row][i]);
       }
     }
   }
@@ -416,7 +417,7 @@ void multiply_doubles(const MatrixCall& call, const Row* c) {
         for (unsigned lane = 0; lane < chunk_lanes; ++lane) {
           factor[lane] = a.of[k * width + (shape.blocks == 1 ? row : lane / 4 * 4 + row)];
         }
-        sum = __builtin_elementwise_fma(factor, load<F64>(&b.of[k * width]), sum);
+        sum = fused(factor, load<F64>(&b.of[k * width]), sum);
       }
       sum = select(sum == sum, sum, pattern<F64>(Format<F64>::default_nan));
       const U32 low = convert<U32>(bits<U64>(sum)), high = convert<U32>(bits<U64>(sum) >> 32);
@@ -441,4 +442,5 @@ void multiply(const MatrixCall& call) {
   multiply_floats(call, c);
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

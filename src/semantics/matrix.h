@@ -71,6 +71,9 @@ struct MatrixCall {
   EightBit eight_bit{};
   target::MatrixSums sums{};
 };
+
+ATOLL_LEVEL_BEGIN
 void multiply(const MatrixCall& call);
+ATOLL_LEVEL_END
 
 }  // namespace Atoll::semantics

@@ -9,6 +9,7 @@
 #include "semantics/small_floats.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -210,4 +211,5 @@ SparseIndex read_index(const MatrixCall& call, const MatrixSource& a) {
   return index;
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

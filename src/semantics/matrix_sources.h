@@ -1,9 +1,11 @@
 // semantics: the sources of a matrix instruction, taken out of the registers (matrix.h says where they are).
 #pragma once
 
+#include "semantics/level.h"
 #include "semantics/matrix.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 /// One source as single precision, which all but doubles fit. The elements of one depth stand side by side, `width` of
 /// them: all rows (columns) of the first block, of the second, and so on.
@@ -32,4 +34,5 @@ MatrixSource read_a(const MatrixCall& call);
 MatrixSource read_b(const MatrixCall& call);
 SparseIndex read_index(const MatrixCall& call, const MatrixSource& a);
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

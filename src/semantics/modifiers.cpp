@@ -8,6 +8,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -274,4 +275,5 @@ void merge_sdwa(Row& dst, const Row& result, SdwaSelect select, SdwaUnused unuse
   }
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

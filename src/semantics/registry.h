@@ -44,8 +44,11 @@ struct VectorShape {
   bool handles_clamp = false;         ///< does what the clamp bit asks for; else clamp is the engine's [0, 1] step
 };
 
-/// The vector function of an opcode; `call` is null where semantics has none.
+ATOLL_LEVEL_BEGIN
+/// The vector function of an opcode; `call` is null where semantics has none. Code that is itself made for a level gets
+/// its own level's, other code that of the level in use (host_vectors.h).
 const VectorShape& vector_function(isa::Opcode opcode);
+ATOLL_LEVEL_END
 
 /// One call of a scalar instruction. 64-bit values are whole; narrower ones are zero-extended.
 struct ScalarCall {

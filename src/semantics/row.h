@@ -12,9 +12,11 @@
 
 #include "semantics/float_mode.h"
 #include "semantics/lanes.h"
+#include "semantics/level.h"
 #include "semantics/registry.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 /// Two values per lane: packed 16-bit pairs of one register, or 32-bit pairs of two (v_pk_*).
 template <typename T>
@@ -401,4 +403,5 @@ struct VectorEntry {
     ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name, ::Atoll::semantics::Mode::ignored>() \
   }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

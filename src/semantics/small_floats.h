@@ -11,8 +11,10 @@
 #pragma once
 
 #include "semantics/float_lanes.h"
+#include "semantics/level.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 /// `largest` is the greatest code of a number; `overflow`, `nan`: the codes of those. All without the sign.
 struct FnuzFp8 {
@@ -116,4 +118,5 @@ template <typename Kind>
   return select(magnitude(a) < infinity<F32>(), bits<F32>(bits<U32>(a) + noise), a);
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -7,6 +7,7 @@
 #include "semantics/registry.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
@@ -50,4 +51,5 @@ const VectorShape& vector_function(isa::Opcode opcode) {
   return table[static_cast<size_t>(opcode)];
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -28,6 +28,12 @@ TEST(HsaConfiguration, NumbersMustBeNumbers) {
               "");
 }
 
+TEST(HsaConfiguration, HostVectorsHaveNames) {
+  EXPECT_EXIT((setenv("ATOLL_HOST_VECTORS", "mmx", 1), start()), testing::ExitedWithCode(1),
+              "ATOLL_HOST_VECTORS=mmx: there are avx512, avx2 and portable");
+  EXPECT_EXIT((setenv("ATOLL_HOST_VECTORS", "portable", 1), start()), testing::ExitedWithCode(0), "");
+}
+
 TEST(HsaConfiguration, StatisticsComeAtExitThoughNobodyShutsDown) {
   const auto run = [] {
     setenv("ATOLL_STATS", "1", 1);

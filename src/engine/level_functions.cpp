@@ -1,0 +1,20 @@
+// engine: the functions of one level (level_functions.h).
+#include "engine/level_functions.h"
+
+namespace Atoll::engine {
+inline namespace ATOLL_LEVEL {
+
+extern const LevelFunctions level_functions;
+constexpr LevelFunctions level_functions = {
+    .prepare_vector = &prepare_vector,
+    .prepare_matrix = &prepare_matrix,
+    .prepare_lane_operation = &prepare_lane_operation,
+    .prepare_flat_memory = &prepare_flat_memory,
+    .prepare_buffer = &prepare_buffer,
+    .prepare_lds = &prepare_lds,
+    .transfer_function = &transfer_function,
+    .atomic_function = &atomic_function,
+};
+
+}  // namespace ATOLL_LEVEL
+}  // namespace Atoll::engine

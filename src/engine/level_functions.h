@@ -1,0 +1,24 @@
+// engine: the functions of one level (semantics/level.h) that code outside of the levels calls.
+//
+// The families of instructions that work on rows are compiled for each level, from preparation to handlers. Outside of
+// the levels, their functions in prepare.h and lane_memory.h go through the LevelFunctions of the level in use
+// (level_dispatch.cpp).
+#pragma once
+
+#include "engine/lane_memory.h"
+#include "engine/prepare.h"
+
+namespace Atoll::engine {
+
+struct LevelFunctions {
+  decltype(&engine::prepare_vector) prepare_vector;
+  decltype(&engine::prepare_matrix) prepare_matrix;
+  decltype(&engine::prepare_lane_operation) prepare_lane_operation;
+  decltype(&engine::prepare_flat_memory) prepare_flat_memory;
+  decltype(&engine::prepare_buffer) prepare_buffer;
+  decltype(&engine::prepare_lds) prepare_lds;
+  decltype(&engine::transfer_function) transfer_function;
+  decltype(&engine::atomic_function) atomic_function;
+};
+
+}  // namespace Atoll::engine
