@@ -120,6 +120,7 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage) 
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
   dispatch_ = &dispatch;
   storage_ = storage;
+  size_[0] = 0;  // no work-group has begun
   std::memset(start_.scalar, 0, sizeof start_.scalar);
   start_.pc = dispatch.kernel->entry;
   start_.sgprs = descriptor.sgprs;
@@ -153,7 +154,6 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage) 
 
 void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
   const Dispatch& dispatch = *dispatch_;
-  group.dispatch = dispatch_;
   if (dispatch.work_groups[0] == dispatch.work_group_count) {
     group.id[0] = static_cast<uint32_t>(index);
     group.id[1] = group.id[2] = 0;
@@ -162,23 +162,26 @@ void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
     group.id[1] = static_cast<uint32_t>(index / dispatch.work_groups[0] % dispatch.work_groups[1]);
     group.id[2] = static_cast<uint32_t>(index / dispatch.work_groups[0] / dispatch.work_groups[1]);
   }
-  group.lds = storage_.lds;
-  group.lds_bytes = dispatch.lds_bytes;
-  if (dispatch.lds_bytes != 0) std::memset(storage_.lds, 0, dispatch.lds_bytes);
-
-  partial_size(group, dispatch, size_);
-  whole_ = std::ranges::equal(size_, dispatch.work_group_size);
-  items_ = size_[0] * size_[1] * size_[2];
-  const uint32_t waves = (items_ + dispatch.wave_size - 1) / dispatch.wave_size;
-  if (group.waves.size() != waves) group.waves.resize(waves);
-  group.waves_begun = 0;
-  group.waves_running = waves;
-  group.waves_at_barrier = 0;
-
   for (unsigned d = 0; d < 3; ++d) {
     if (work_group_id_[d] != none) start_.scalar[work_group_id_[d]] = group.id[d];
   }
-  if (whole_) keep_whole_ids();
+  if (dispatch.lds_bytes != 0) std::memset(storage_.lds, 0, dispatch.lds_bytes);
+
+  uint32_t size[3];
+  partial_size(group, dispatch, size);
+  if (!std::ranges::equal(size, size_)) {
+    group.dispatch = dispatch_;
+    group.lds = storage_.lds;
+    group.lds_bytes = dispatch.lds_bytes;
+    std::ranges::copy(size, size_);
+    items_ = size[0] * size[1] * size[2];
+    group.waves.resize((items_ + dispatch.wave_size - 1) / dispatch.wave_size);
+    whole_ = std::ranges::equal(size, dispatch.work_group_size);
+    if (whole_) keep_whole_ids();
+  }
+  group.waves_begun = 0;
+  group.waves_running = static_cast<uint32_t>(group.waves.size());
+  group.waves_at_barrier = 0;
 }
 
 uint32_t InitialState::lanes_of(uint32_t wave) const {
