@@ -84,6 +84,20 @@ support::Result<void> measure_scratch(Dispatch& dispatch) {
   return {};
 }
 
+/// Registers are allocated in granules; the metadata says how many of them the compiler has used. It is believed where
+/// it agrees with the descriptor.
+void count_named_registers(Kernel& kernel, const object::KernelMetadata* metadata, const target::Processor& processor) {
+  const object::KernelDescriptor& descriptor = kernel.descriptor;
+  kernel.named_vgprs = descriptor.vgprs;
+  kernel.named_agprs = descriptor.agprs;
+  if (metadata == nullptr || metadata->vgpr_count > descriptor.vgprs) return;
+  const uint32_t allocated = descriptor.vgprs + (processor.unified_vgprs ? descriptor.agprs : 0u);
+  const uint32_t granule = descriptor.wave32 ? processor.vgpr_granule_wave32 : processor.vgpr_granule;
+  if (metadata->vgpr_count + granule <= allocated) return;
+  kernel.named_vgprs = static_cast<uint16_t>(metadata->vgpr_count);
+  if (processor.unified_vgprs) kernel.named_agprs = 0;  // the count is of both, and v0 and so on come first
+}
+
 }  // namespace
 
 Dispatch::Dispatch() = default;
@@ -109,6 +123,7 @@ support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std:
   auto descriptor = object::decode_kernel_descriptor(raw, processor);
   if (!descriptor) return support::within(fmt::format("kernel '{}'", kernel->name), descriptor.error());
   kernel->descriptor = *descriptor;
+  count_named_registers(*kernel, symbol->metadata, processor);
   kernel->entry = object + static_cast<uint64_t>(descriptor->entry_offset);
   if (descriptor->kernarg_preload_length != 0) kernel->entry += preload_prologue_bytes;
   if (!code->contains(kernel->entry)) {

@@ -249,7 +249,9 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
   } else {
     write_work_item_ids(rows[0], index);
   }
-  std::memset(rows + id_rows_, 0, sizeof(Row) * (size_t{start_.vgprs} + start_.agprs - id_rows_));
+  const Kernel& kernel = *dispatch_->kernel;
+  if (kernel.named_vgprs > id_rows_) std::memset(rows + id_rows_, 0, sizeof(Row) * (kernel.named_vgprs - id_rows_));
+  if (kernel.named_agprs != 0) std::memset(wave.agpr, 0, sizeof(Row) * kernel.named_agprs);
   return wave;
 }
 

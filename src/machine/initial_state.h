@@ -12,9 +12,9 @@
 
 namespace Atoll::machine {
 
-/// The memory of a work-group beside its registers. Registers and LDS are zeroed when a wave or work-group begins, so
-/// that runs repeat exactly even where a program reads what it never wrote; scratch keeps whatever was in it, as on
-/// hardware.
+/// The memory of a work-group beside its registers. Registers that the kernel names and LDS are zeroed when a wave or
+/// work-group begins, so that runs repeat exactly even where a program reads what it never wrote; scratch keeps
+/// whatever was in it, as on hardware.
 struct WorkGroupStorage {
   uint8_t* lds;      ///< Dispatch::lds_bytes, 64-byte aligned
   uint8_t* scratch;  ///< scratch_bytes_per_wave for each wave of a whole work-group

@@ -59,7 +59,8 @@ Seen look(const Wave& wave) {
 /// and LDS, so that state left over from one work-group would show in the next.
 std::vector<Seen> run(const std::string& processor, const std::vector<std::string>& directives,
                       std::array<uint32_t, 3> grid, std::array<uint16_t, 3> group,
-                      const std::function<void(aql::KernelDispatchPacket&)>& change = {}) {
+                      const std::function<void(aql::KernelDispatchPacket&)>& change = {},
+                      const std::string& metadata = "") {
   std::vector<Seen> waves;
   std::mutex mutex;
   const auto gpu = test::make_gpu(processor, [&](Wave& wave, uint64_t) {
@@ -72,7 +73,7 @@ std::vector<Seen> run(const std::string& processor, const std::vector<std::strin
     waves.push_back(std::move(seen));
     return WaveState::ended;
   });
-  const auto code = test::load(*gpu, test::assemble_kernel(processor, directives));
+  const auto code = test::load(*gpu, test::assemble_kernel(processor, directives, "s_endpgm", metadata));
   auto packet = test::packet_for(*code, grid, group);
   if (change) change(packet);
   const auto ran = gpu->run(packet);
@@ -273,6 +274,41 @@ TEST(InitialState, RegistersAndLdsStartAtZero) {
     for (const auto& row : wave.agpr) EXPECT_EQ(row, zeros);
     EXPECT_EQ(wave.lds_bytes, 1536u);
     EXPECT_TRUE(wave.lds_zero);
+  }
+}
+
+/// Metadata that says how many VGPRs (gfx90a: and AGPRs) the kernel uses.
+std::string metadata_with(unsigned vgprs) {
+  return ".amdgpu_metadata\namdhsa.version: [1, 2]\namdhsa.kernels:\n  - .name: k\n    .symbol: k.kd\n"
+         "    .kernarg_segment_size: 0\n    .kernarg_segment_align: 8\n    .group_segment_fixed_size: 0\n"
+         "    .private_segment_fixed_size: 0\n    .wavefront_size: 64\n    .sgpr_count: 8\n"
+         "    .max_flat_workgroup_size: 1024\n    .vgpr_count: " +
+         std::to_string(vgprs) + "\n.end_amdgpu_metadata";
+}
+
+TEST(InitialState, AllRegistersThatAKernelNamesStartAtZero) {
+  struct Case {
+    const char* processor;
+    std::vector<std::string> directives;
+    unsigned said, vgprs, agprs;  ///< by the metadata; what must be zero
+  };
+  const Case cases[] = {
+      {"gfx900", {"next_free_vgpr 6", "next_free_sgpr 8"}, 6, 6, 0},
+      {"gfx900", {"next_free_vgpr 14", "next_free_sgpr 8"}, 9, 16, 0},  // the metadata disagrees with the descriptor
+      {"gfx90a", {"next_free_vgpr 10", "next_free_sgpr 8", "accum_offset 12"}, 10, 10, 0},
+      {"gfx90a", {"next_free_vgpr 13", "next_free_sgpr 8", "accum_offset 8"}, 13, 8, 8},
+      {"gfx90a", {"next_free_vgpr 13", "next_free_sgpr 8", "accum_offset 8"}, 6, 8, 8},
+  };
+  for (const Case& c : cases) {
+    const auto waves = run(c.processor, c.directives, {1024, 1, 1}, {128, 1, 1}, {}, metadata_with(c.said));
+    ASSERT_EQ(waves.size(), 16u);
+    const std::vector<uint32_t> zeros(64);
+    for (const Seen& wave : waves) {
+      ASSERT_GE(wave.vgpr.size(), c.vgprs);
+      ASSERT_GE(wave.agpr.size(), c.agprs);
+      for (unsigned i = 1; i < c.vgprs; ++i) EXPECT_EQ(wave.vgpr[i], zeros) << c.processor << " v" << i;
+      for (unsigned i = 0; i < c.agprs; ++i) EXPECT_EQ(wave.agpr[i], zeros) << c.processor << " a" << i;
+    }
   }
 }
 
