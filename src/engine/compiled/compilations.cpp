@@ -12,7 +12,9 @@ namespace {
 constexpr unsigned most_deaths = 3;
 
 unsigned compiler_threads() {
-  return std::clamp(std::thread::hardware_concurrency() / 2, 1U, CompilerChannel::slot_count);
+  // Asked once: the C library reads a file for it, and every wave that begins while kernels wait comes by here.
+  static const unsigned threads = std::clamp(std::thread::hardware_concurrency() / 2, 1U, CompilerChannel::slot_count);
+  return threads;
 }
 
 }  // namespace
