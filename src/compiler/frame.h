@@ -59,6 +59,10 @@ struct Frame {
   }
   /// The guest address of a PC of the control flow, which counts from the code's base.
   llvm::Value* guest_address(uint64_t pc) { return ir.CreateAdd(code_base, ir.getInt64(pc)); }
+  /// Wave::pc, for a fault that may follow: the store stays in its place.
+  void note_pc(uint64_t pc) {
+    ir.CreateStore(guest_address(pc), at(wave, offsetof(machine::Wave, pc)), /*isVolatile=*/true);
+  }
   llvm::Value* exec() { return scalar64(isa::scalar::exec_lo); }
   llvm::Value* scc_address() { return at(wave, offsetof(machine::Wave, scc)); }
 };

@@ -65,8 +65,14 @@ void Region::end_before(const isa::Instruction& instruction) {
   if (touches) end();
 }
 
-void Region::add(const isa::Instruction& instruction) {
-  if (LaneCode::takes(instruction)) return add_vector(instruction);
+void Region::add(const isa::Instruction& instruction, uint64_t pc) {
+  if (const auto access = memory_operands(instruction)) {
+    // Where each lane stores two elements, all lanes' first ones come before the second ones.
+    const unsigned parts = access->is_store ? semantics::memory_access(instruction.opcode).elements : 1;
+    for (unsigned element = 0; element < parts; ++element) add_access(instruction, element, pc);
+    return;
+  }
+  if (LaneCode::takes(instruction)) return add_vector(instruction, pc);
   const bool is_load = ScalarCode::takes_load(instruction);
   if (!items_.empty() && (reads_slices(instruction) || writes_exec(instruction))) {
     bool on_slices = !is_load && works_on_each_bit(instruction) && is_mask(instruction.dst());
@@ -75,10 +81,13 @@ void Region::add(const isa::Instruction& instruction) {
       const isa::Operand& source = instruction.src(i);
       if (!is_mask(source) && !constant_value(source)) on_slices = false;
     }
-    if (on_slices) return add_on_slices(instruction);
+    if (on_slices) return add_on_slices(instruction, pc);
     end();
   }
+  if (may_fault_) end();
   set_whole(instruction);
+  scalars_written_ = !items_.empty();
+  if (is_load) frame_.note_pc(pc);
   if (is_load) scalars_.emit_load(instruction, registers_);
   if (!is_load) scalars_.emit(instruction, registers_);
 }
@@ -100,21 +109,39 @@ void Region::set_whole(const isa::Instruction& instruction) {
   if (isa::row(instruction.opcode).has(flag::scc_out)) scc_sliced_ = false;
 }
 
-void Region::add_vector(const isa::Instruction& instruction) {
-  // A scalar source that the loop has yet to yield is not there yet.
+void Region::end_before_sources(const isa::Instruction& instruction) {
   for (unsigned i = instruction.destinations; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];
     if (operand.kind != OperandKind::scalar || operand.type == isa::DataType::lane_mask) continue;
     for (unsigned word = 0; word < operand.words; ++word) {
-      if (!is_sliced(operand.reg + word)) continue;
-      end();
-      break;
+      if (is_sliced(operand.reg + word)) return end();
     }
   }
+}
+
+Region::Item& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
+  if (items_.empty()) begin_pc_ = pc;
   Item& item = items_.emplace_back();
   item.instruction = &instruction;
-  item.is_vector = true;
   item.keep_inactive = exec_written_;
+  return item;
+}
+
+void Region::add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc) {
+  const MemoryOperands operands = *memory_operands(instruction);
+  const auto space = static_cast<unsigned>(operands.space);
+  const bool may_fault = operands.space != MemorySpace::lds;
+  end_before_sources(instruction);
+  if (stores_[space] || (operands.is_store && loads_[space]) || (may_fault && scalars_written_)) end();
+  may_fault_ |= may_fault;
+  (operands.is_store ? stores_ : loads_)[space] = true;
+  new_item(instruction, pc).access = memory_.prepare(instruction, element, registers_);
+}
+
+void Region::add_vector(const isa::Instruction& instruction, uint64_t pc) {
+  end_before_sources(instruction);
+  Item& item = new_item(instruction, pc);
+  item.is_vector = true;
   item.lanes = lanes_.prepare(instruction, registers_, [this](unsigned reg) { return is_sliced(reg); });
   if (item.lanes.mask_result != nullptr) {
     sliced_.insert(item.lanes.mask_result->reg);
@@ -129,9 +156,8 @@ void Region::note_exec(bool within) {
   if (!within) exec_grows_ = true;
 }
 
-void Region::add_on_slices(const isa::Instruction& instruction) {
-  Item& item = items_.emplace_back();
-  item.instruction = &instruction;
+void Region::add_on_slices(const isa::Instruction& instruction, uint64_t pc) {
+  Item& item = new_item(instruction, pc);
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     const isa::Operand& source = instruction.src(i);
     const bool in_slices = is_mask(source) && (is_sliced(source.reg) || is_exec(source));
@@ -179,6 +205,10 @@ void Region::end() {
   };
   for (const unsigned reg : sliced_) gathered[reg] = gather();
   llvm::Value* gathered_scc = scc_sliced_ ? gather() : nullptr;
+  const auto note_chunk = [&](llvm::Value* chunk) {
+    if (may_fault_) ir.CreateStore(chunk, frame_.at(frame_.run, offsetof(Run, chunk)), /*isVolatile=*/true);
+  };
+  if (may_fault_) frame_.note_pc(begin_pc_);
   llvm::Instruction* once_end = ir.CreateBr(head);
 
   ir.SetInsertPoint(head);
@@ -193,9 +223,15 @@ void Region::end() {
   ChunkState chunk(frame_, once_end, ir.CreateBr(body), index);
 
   ir.SetInsertPoint(body);
+  note_chunk(ir.CreateTrunc(index, ir.getInt8Ty()));
   for (const Item& item : items_) {
-    if (item.is_vector) lanes_.emit(item.lanes, item.keep_inactive || exec_grows_, chunk);
-    if (!item.is_vector) scalars_.emit_on_slices(*item.instruction, item.whole, item.scc, chunk);
+    if (item.access) {
+      memory_.emit(*item.access, item.keep_inactive || exec_grows_, chunk);
+    } else if (item.is_vector) {
+      lanes_.emit(item.lanes, item.keep_inactive || exec_grows_, chunk);
+    } else {
+      scalars_.emit_on_slices(*item.instruction, item.whole, item.scc, chunk);
+    }
   }
   llvm::Value* active_lanes = ir.CreateBitCast(active, frame_.lanes());
   for (const unsigned key : chunk.rows_set()) {
@@ -216,6 +252,7 @@ void Region::end() {
   ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(semantics::wave_lanes / semantics::chunk_lanes)), done, head);
 
   ir.SetInsertPoint(done);
+  note_chunk(ir.getInt8(engine::no_chunk));
   for (const auto& [reg, whole] : gathered) registers_.set_pair(reg, ir.CreateLoad(frame_.i64(), whole));
   if (scc_sliced_) {
     llvm::Value* any = ir.CreateICmpNE(ir.CreateLoad(frame_.i64(), gathered_scc), ir.getInt64(0));
@@ -225,7 +262,9 @@ void Region::end() {
   items_.clear();
   sliced_.clear();
   within_.clear();
-  scc_sliced_ = every_chunk_ = exec_written_ = exec_grows_ = false;
+  scc_sliced_ = every_chunk_ = exec_written_ = exec_grows_ = scalars_written_ = may_fault_ = false;
+  std::ranges::fill(loads_, false);
+  std::ranges::fill(stores_, false);
 }
 
 }  // namespace Atoll::compiler

@@ -8,11 +8,17 @@
 // instructions' scalar operands are taken when they are added. Only lane masks that the region makes are not there
 // yet then: operations on each bit of them go into the loop, too, on the chunk's slice of each mask. Whatever else
 // needs them ends the region.
+//
+// The order of the chunks is not the wave's, in which every lane is done with an instruction before any lane comes to
+// the next: so a region has no two accesses to the same memory of which one is a store. When an access fails, nothing
+// that its chunk computes has been written to a register, nor any scalar register since the region began: the wave can
+// carry out the region again from there, in its own order, with the lanes that are left (Engine::retrace_fault).
 #pragma once
 
 #include <set>
 #include <vector>
 
+#include "compiler/chunk_memory.h"
 #include "compiler/lane_code.h"
 #include "compiler/scalar_code.h"
 
@@ -21,10 +27,11 @@ namespace Atoll::compiler {
 class Region {
  public:
   Region(Frame& frame, LaneCode& lanes, ScalarCode& scalars)
-      : frame_(frame), lanes_(lanes), scalars_(scalars), registers_(frame) {}
+      : frame_(frame), lanes_(lanes), scalars_(scalars), memory_(frame), registers_(frame) {}
 
-  /// Takes an instruction that LaneCode or ScalarCode does; if need be the region ends before it and the next begins.
-  void add(const isa::Instruction& instruction);
+  /// Takes the instruction at `pc`, if LaneCode, ChunkMemory or ScalarCode does; if need be the region ends before it
+  /// and the next begins.
+  void add(const isa::Instruction& instruction, uint64_t pc);
 
   /// Emits the loop and the results. The builder stands behind it afterwards, and the Wave has the scalars.
   void end();
@@ -32,10 +39,11 @@ class Region {
   void end_before(const isa::Instruction& instruction);
 
  private:
-  /// A vector instruction, or one on the slices of lane masks.
+  /// A vector instruction, a load or store, or an operation on the slices of lane masks.
   struct Item {
     const isa::Instruction* instruction = nullptr;
     LaneCode::Prepared lanes;
+    std::optional<ChunkMemory::Prepared> access;
     llvm::Value* whole[2] = {nullptr, nullptr};
     llvm::Value* scc = nullptr;
     bool is_vector = false, keep_inactive = false;
@@ -43,8 +51,12 @@ class Region {
 
   bool is_sliced(unsigned reg) const { return sliced_.contains(reg & ~1u); }
   bool reads_slices(const isa::Instruction& instruction) const;
-  void add_vector(const isa::Instruction& instruction);
-  void add_on_slices(const isa::Instruction& instruction);
+  void add_vector(const isa::Instruction& instruction, uint64_t pc);
+  void add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc);
+  /// Ends the region if a scalar source of the instruction is yet to be made in its loop.
+  void end_before_sources(const isa::Instruction& instruction);
+  Item& new_item(const isa::Instruction& instruction, uint64_t pc);
+  void add_on_slices(const isa::Instruction& instruction, uint64_t pc);
   void note_exec(bool within);
   /// A pair gets a new value from a scalar instruction, which is carried out before the loop.
   void set_whole(const isa::Instruction& instruction);
@@ -52,12 +64,17 @@ class Region {
   Frame& frame_;
   LaneCode& lanes_;
   ScalarCode& scalars_;
+  ChunkMemory memory_;
   WaveScalars registers_;
   std::vector<Item> items_;
   std::set<unsigned> sliced_;  ///< register pairs whose value is made in the loop
   std::set<unsigned> within_;  ///< register pairs in slices that have no lane which EXEC lacked at the beginning
   bool scc_sliced_ = false, every_chunk_ = false;
   bool exec_written_ = false, exec_grows_ = false;  ///< within the region; grows: beyond what it was
+  uint64_t begin_pc_ = 0;
+  bool scalars_written_ = false;  ///< since the region began, by instructions that are carried out before the loop
+  bool may_fault_ = false;
+  bool loads_[memory_spaces]{}, stores_[memory_spaces]{};
 };
 
 }  // namespace Atoll::compiler

@@ -73,10 +73,6 @@ class Translator {
     ir().CreateStore(ir().CreateAdd(ir().CreateLoad(frame_.i64(), address), ir().getInt64(instructions)), address);
   }
   void set_pc(uint64_t pc) { ir().CreateStore(frame_.guest_address(pc), frame_.at(frame_.wave, offsetof(Wave, pc))); }
-  /// For a fault that may follow: the store stays in its place.
-  void note_pc(uint64_t pc) {
-    ir().CreateStore(frame_.guest_address(pc), frame_.at(frame_.wave, offsetof(Wave, pc)), /*isVolatile=*/true);
-  }
   void leave(bool goes_on) { ir().CreateRet(ir().getInt8(goes_on ? 1 : 0)); }
   void stop(WaveState state, uint64_t pc) {
     set_pc(pc);
@@ -132,10 +128,9 @@ void Translator::emit(const Located& at) {
     ++pending_;
     return;
   }
-  const bool is_load = ScalarCode::takes_load(instruction);
-  if (is_load || LaneCode::takes(instruction) || ScalarCode::takes(instruction)) {
-    if (is_load) note_pc(at.pc);
-    region_.add(instruction);
+  if (LaneCode::takes(instruction) || memory_operands(instruction) || ScalarCode::takes(instruction) ||
+      ScalarCode::takes_load(instruction)) {
+    region_.add(instruction, at.pc);
     ++pending_;
     return;
   }

@@ -37,8 +37,13 @@ class Interpreter final : public machine::Engine {
 
 }  // namespace
 
-Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync) {
+Run& run_of_thread() {
   static thread_local Run run;
+  return run;
+}
+
+Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync) {
+  Run& run = run_of_thread();
   run.base[static_cast<unsigned>(RowBase::vgpr)] = reinterpret_cast<uintptr_t>(wave.vgpr);
   run.base[static_cast<unsigned>(RowBase::agpr)] = reinterpret_cast<uintptr_t>(wave.agpr);
   run.base[static_cast<unsigned>(RowBase::temporary)] = reinterpret_cast<uintptr_t>(run.temporary);
@@ -46,6 +51,7 @@ Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& syn
   run.call.clamp = false;
   run.instructions = 0;
   run.limit = budget;
+  run.chunk = no_chunk;
   run.code = &code;
   run.sync = &sync;
   return run;

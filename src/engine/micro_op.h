@@ -112,6 +112,8 @@ inline Handler handler_of(const MicroOp* op) { return __atomic_load_n(&op->handl
 class CodeCache;
 class GlobalWaveSync;
 
+inline constexpr uint8_t no_chunk = 0xFF;
+
 /// What one call of Engine::run keeps beside the wave: a host thread's scratch for operands, and the budget.
 struct alignas(64) Run {
   Row temporary[40];             ///< broadcast scalars and modified sources
@@ -121,11 +123,15 @@ struct alignas(64) Run {
   uint64_t limit = 0;                                       ///< at which a branch gives the wave back
   bool resume = false;   ///< the chain ended only to go on in another way (register_index.h)
   bool stepped = false;  ///< a single step has been carried out (compiled/single_step.h)
+  /// Of translated code that may fault and runs a chunk of lanes ahead of the others: which one (compiled/region.h).
+  uint8_t chunk = no_chunk;
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
 };
 
-/// The calling thread's Run, made ready for `wave` and `budget` instructions.
+/// The calling thread's Run as it was left.
+Run& run_of_thread();
+/// The same, made ready for `wave` and `budget` instructions.
 Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync);
 
 /// Gives the wave back in `state`, to go on at `pc`: the handler returns after it.

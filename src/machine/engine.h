@@ -15,6 +15,8 @@ struct Processor;
 
 namespace Atoll::machine {
 
+struct HostFault;
+
 /// What an engine that translates kernels has done so far.
 struct EngineReport {
   struct Translation {
@@ -39,6 +41,15 @@ class Engine {
   /// that it waits (s_sleep) may come back `ready` early, by which the machine knows it. Called from many host threads,
   /// for different waves. Host memory faults inside are the machine's to catch (fault_guard.h).
   virtual WaveState run(Wave& wave, uint64_t budget) = 0;
+
+  /// To be called when a host memory fault has ended run(), on the same thread. An engine that carries out instructions
+  /// in another order than the program's goes back to the order here: it runs the wave on from where it stands until it
+  /// faults again, so that Wave::pc and `fault` are those of the first instruction that cannot be carried out. Lanes
+  /// that were done with it are out of EXEC then.
+  virtual void retrace_fault(Wave& wave, HostFault& fault) {
+    static_cast<void>(wave);
+    static_cast<void>(fault);
+  }
 
   /// Code at [begin, end) is new or gone: whatever was kept of it is stale. No wave is running there.
   virtual void code_changed(uint64_t begin, uint64_t end) = 0;

@@ -321,6 +321,18 @@ void Scheduler::give_back_taken(Turn& turn) {
   turn.taken = turn.taken_end;
 }
 
+/// A host fault has ended the wave's run.
+void Scheduler::set_host_fault(Wave& wave, HostFault host) {
+  engine_.retrace_fault(wave, host);
+  if (wave.state == WaveState::faulted) return;
+  wave.state = WaveState::faulted;
+  wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::memory,
+                                             .pc = wave.pc,
+                                             .address = host.address,
+                                             .address_known = host.address_known,
+                                             .is_write = host.is_write});
+}
+
 /// Runs the turn's work-group until it ends or has to be set aside, and as many others after it as the turn has taken,
 /// as long as they end.
 Scheduler::Outcome Scheduler::run(Turn& turn) {
@@ -328,14 +340,7 @@ Scheduler::Outcome Scheduler::run(Turn& turn) {
   for (;;) {
     HostFault host;
     Stop stop = Stop::fault;
-    if (!guarded(host, [&] { stop = run_waves(turn); })) {
-      turn.wave->state = WaveState::faulted;
-      turn.wave->fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::memory,
-                                                       .pc = turn.wave->pc,
-                                                       .address = host.address,
-                                                       .address_known = host.address_known,
-                                                       .is_write = host.is_write});
-    }
+    if (!guarded(host, [&] { stop = run_waves(turn); })) set_host_fault(*turn.wave, host);
     if (stop == Stop::ended) return Outcome::ended;
     const bool waits = stop == Stop::round_over && turn.all_seem_to_wait;
     const bool goes_on = stop == Stop::look || waits ? look_around(turn) : stop != Stop::fault;

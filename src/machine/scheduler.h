@@ -112,6 +112,7 @@ class Scheduler {
   bool look_around(Turn& turn);
   void abandon(Turn& turn);
   void fault(Wave& wave);
+  void set_host_fault(Wave& wave, HostFault host);
   void set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, Outcome why);
   void count_ended(Dispatch& dispatch, Turn& turn);
   void complete(Dispatch& dispatch);

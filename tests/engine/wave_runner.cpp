@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "engine/engines.h"
 #include "support/command.h"
@@ -29,10 +30,10 @@ std::vector<uint8_t> section(const std::vector<uint8_t>& file, std::string_view 
   return {};
 }
 
-/// The engine that the environment variable ATOLL_ENGINE names, or the default.
-std::unique_ptr<machine::Engine> make_engine(const target::Processor& processor) {
-  const char* name = std::getenv("ATOLL_ENGINE");
-  const auto make = engine::find_engine(name != nullptr ? name : "");
+std::unique_ptr<machine::Engine> make_engine(const target::Processor& processor, std::string_view name) {
+  const char* default_name = std::getenv("ATOLL_ENGINE");
+  if (name.empty() && default_name != nullptr) name = default_name;
+  const auto make = engine::find_engine(name);
   EXPECT_TRUE(make.has_value());
   return (*make)(processor);
 }
@@ -47,18 +48,22 @@ T* allocate(size_t bytes) {
 }  // namespace
 
 std::vector<uint8_t> assemble(const std::string& source, std::string_view processor) {
+  static std::map<std::pair<std::string, std::string>, std::vector<uint8_t>> assembled;  // tests repeat themselves
+  std::vector<uint8_t>& code = assembled[{source, std::string(processor)}];
+  if (!code.empty()) return code;
   const TemporaryDirectory directory;
   write_file(directory / "code.s", source + "\n");
   const CommandResult result =
       run_command("clang-22 -c -x assembler -target amdgcn-amd-amdhsa -mcpu=" + std::string(processor) + " -o " +
                   (directory / "code.o") + " " + (directory / "code.s") + " 2>&1");
   EXPECT_EQ(result.exit_code, 0) << source << "\n" << result.output;
-  return result.exit_code == 0 ? section(read_bytes(directory / "code.o"), ".text") : std::vector<uint8_t>{};
+  if (result.exit_code == 0) code = section(read_bytes(directory / "code.o"), ".text");
+  return code;
 }
 
-WaveRunner::WaveRunner(std::string_view processor)
+WaveRunner::WaveRunner(std::string_view processor, std::string_view engine)
     : processor_(processor),
-      engine_(make_engine(*target::find_processor(processor))),
+      engine_(make_engine(*target::find_processor(processor), engine)),
       group_(),
       rows_(allocate<semantics::Row>(544 * sizeof(semantics::Row))),
       lds_(allocate<uint8_t>(lds_bytes)),

@@ -22,7 +22,8 @@ std::vector<uint8_t> assemble(const std::string& source, std::string_view proces
 /// registers zero but v0, which holds the lane's number.
 class WaveRunner {
  public:
-  explicit WaveRunner(std::string_view processor = "gfx90a");
+  /// `engine`: its name; empty: that of the environment variable ATOLL_ENGINE, or the default.
+  explicit WaveRunner(std::string_view processor = "gfx90a", std::string_view engine = "");
 
   machine::Wave& wave() { return group_.waves[0]; }
   machine::WorkGroup& group() { return group_; }

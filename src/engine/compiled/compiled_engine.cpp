@@ -10,6 +10,7 @@
 #include "engine/interpreter.h"
 #include "engine/register_index.h"
 #include "machine/dispatch.h"
+#include "machine/fault_guard.h"
 
 namespace Atoll::engine {
 
@@ -17,6 +18,9 @@ namespace {
 
 /// Instructions that the interpreter runs from one place before it is worth translating: some milliseconds.
 constexpr uint64_t worth_translating = 20'000;
+
+/// Instructions that a wave is run on for when it has faulted in a region: more than one round of a region has.
+constexpr uint64_t retrace_budget = 1'000'000;
 
 /// Whether waves wait for translated code instead of starting in the interpreter: $ATOLL_COMPILE=wait.
 bool waits_for_code() {
@@ -50,6 +54,26 @@ class CompiledEngine final : public machine::Engine {
     } while (run.resume);
     wave.instructions += run.instructions;
     return wave.state;
+  }
+
+  void retrace_fault(Wave& wave, machine::HostFault& fault) override {
+    // Only a chunk in the middle of a region is ahead of Wave::pc, which is the region's beginning. The chunks before
+    // it are done with the region.
+    const uint8_t chunk = std::exchange(run_of_thread().chunk, no_chunk);
+    if (chunk == no_chunk) return;
+    const uint64_t pc = wave.pc;
+    wave.set_exec(wave.exec() & ~uint64_t{0} << chunk * semantics::chunk_lanes);
+    machine::HostFault again;
+    const auto run_on = [&] {
+      Run& run = begin_run(wave, retrace_budget, code_, sync_);
+      const MicroOp* op = code_.find(wave.pc);
+      handler_of(op)(wave, op, run);
+    };
+    if (!machine::guarded(again, run_on)) {
+      fault = again;
+    } else if (wave.state != machine::WaveState::faulted) {
+      wave.pc = pc;  // what was missing is there now: all that is known is the region
+    }
   }
 
   void code_changed(uint64_t begin, uint64_t end) override {

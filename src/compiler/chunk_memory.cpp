@@ -1,0 +1,514 @@
+// compiler: loads and stores of one chunk of lanes (chunk_memory.h).
+#include "compiler/chunk_memory.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "engine/prepare.h"
+
+namespace Atoll::compiler {
+
+namespace {
+
+using isa::OperandKind;
+using semantics::chunk_lanes;
+using semantics::MemoryAccess;
+using Half = MemoryAccess::Half;
+
+const llvm::Align unaligned(1);
+
+/// Joins the ways that an access can take.
+class Ways {
+ public:
+  Ways(Frame& frame, unsigned words)
+      : ir_(frame.ir),
+        words_(words),
+        join_(llvm::BasicBlock::Create(frame.context, "accessed", frame.ir.GetInsertBlock()->getParent())) {}
+
+  void end_way(const std::array<llvm::Value*, 4>& values) {
+    ends_.emplace_back(ir_.GetInsertBlock(), values);
+    ir_.CreateBr(join_);
+  }
+  std::array<llvm::Value*, 4> join() {
+    ir_.SetInsertPoint(join_);
+    std::array<llvm::Value*, 4> joined{};
+    for (unsigned word = 0; word < words_; ++word) {
+      llvm::PHINode* phi = ir_.CreatePHI(ends_.front().second[word]->getType(), static_cast<unsigned>(ends_.size()));
+      for (const auto& [from, values] : ends_) phi->addIncoming(values[word], from);
+      joined[word] = phi;
+    }
+    return joined;
+  }
+
+ private:
+  llvm::IRBuilder<>& ir_;
+  unsigned words_;
+  llvm::BasicBlock* join_;
+  std::vector<std::pair<llvm::BasicBlock*, std::array<llvm::Value*, 4>>> ends_;
+};
+
+llvm::Constant* multiples(llvm::LLVMContext& context, uint32_t step) {
+  uint32_t values[chunk_lanes];
+  for (unsigned lane = 0; lane < chunk_lanes; ++lane) values[lane] = lane * step;
+  return llvm::ConstantDataVector::get(context, llvm::ArrayRef<uint32_t>(values));
+}
+
+bool is_vgpr(const isa::Operand& operand) { return operand.kind == OperandKind::vgpr; }
+
+std::optional<MemoryOperands> global_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
+  MemoryOperands operands;
+  operands.is_store = access.kind == MemoryAccess::Kind::store;
+  if (instruction.sources() == 0 || !is_vgpr(instruction.src(0))) return {};
+  operands.address = &instruction.src(0);
+  for (unsigned i = 1; i < instruction.sources(); ++i) {
+    const isa::Operand& operand = instruction.src(i);
+    if (operand.kind == OperandKind::scalar) operands.scalar_base = &operand;
+  }
+  if (operands.address->words != (operands.scalar_base != nullptr ? 1 : 2)) return {};
+  if (operands.scalar_base != nullptr && operands.scalar_base->words != 2) return {};
+  if (operands.is_store) {
+    if (instruction.sources() < 2 || !engine::is_row(instruction.src(1))) return {};
+    operands.data[0] = &instruction.src(1);
+  } else {
+    if (instruction.destinations != 1 || !engine::is_row(instruction.dst())) return {};
+    operands.result = &instruction.dst();
+  }
+  return operands;
+}
+
+std::optional<MemoryOperands> lds_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
+  MemoryOperands operands;
+  operands.space = MemorySpace::lds;
+  operands.is_store = access.kind == MemoryAccess::Kind::store;
+  if (instruction.gds || access.by_lane || access.data_in_lds) return {};
+  const isa::Operand* rows[3]{};
+  unsigned count = 0;
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    if (engine::is_row(instruction.src(i)) && count < std::size(rows)) rows[count++] = &instruction.src(i);
+  }
+  if (count != (operands.is_store ? 1u + access.elements : 1u) || !is_vgpr(*rows[0])) return {};
+  operands.address = rows[0];
+  if (operands.is_store) {
+    operands.data[0] = rows[1];
+    operands.data[1] = rows[2];
+  } else {
+    if (instruction.destinations != 1 || !engine::is_row(instruction.dst())) return {};
+    operands.result = &instruction.dst();
+  }
+  return operands;
+}
+
+}  // namespace
+
+std::optional<MemoryOperands> memory_operands(const isa::Instruction& instruction) {
+  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  if (access.kind != MemoryAccess::Kind::load && access.kind != MemoryAccess::Kind::store) return {};
+  if (access.components != 0 || !engine::registers_exist(instruction)) return {};
+  switch (instruction.encoding) {
+    case isa::Encoding::global:
+      return global_operands(instruction, access);
+    case isa::Encoding::ds:
+      return lds_operands(instruction, access);
+    default:
+      return {};
+  }
+}
+
+llvm::Value* ChunkMemory::lds_base() {
+  if (lds_base_ == nullptr) {
+    llvm::IRBuilder<> entry(frame_.allocas->getTerminator());
+    const auto load = [&](llvm::Value* base, size_t offset, llvm::Type* type) {
+      return entry.CreateLoad(type, entry.CreateConstInBoundsGEP1_64(entry.getInt8Ty(), base, offset));
+    };
+    llvm::Value* group = load(frame_.wave, offsetof(Wave, work_group), frame_.pointer());
+    lds_base_ = entry.CreatePtrToInt(load(group, offsetof(machine::WorkGroup, lds), frame_.pointer()), frame_.i64());
+    lds_bytes_ = load(group, offsetof(machine::WorkGroup, lds_bytes), frame_.i32());
+  }
+  return lds_base_;
+}
+
+llvm::Value* ChunkMemory::lds_bytes() {
+  lds_base();
+  return lds_bytes_;
+}
+
+ChunkMemory::Prepared ChunkMemory::prepare(const isa::Instruction& instruction, unsigned element,
+                                           ScalarRegisters& registers) {
+  Prepared prepared{.instruction = &instruction, .operands = *memory_operands(instruction), .element = element};
+  if (const isa::Operand* base = prepared.operands.scalar_base) prepared.scalar_base = registers.pair(base->reg);
+  return prepared;
+}
+
+void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
+  const MemoryOperands& operands = prepared.operands;
+  const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
+  const unsigned words = access.words();
+  llvm::Value* active = chunk.exec();
+  if (operands.is_store) {
+    Words data{};
+    const isa::Operand& source = *operands.data[prepared.element];
+    for (unsigned word = 0; word < words; ++word) data[word] = chunk.row(row_key(source, word));
+    store(access, addresses(prepared, prepared.element, chunk), active, data);
+    return;
+  }
+  const isa::Operand& result = *operands.result;
+  Words loaded[2]{};
+  for (unsigned element = 0; element < access.elements; ++element) {
+    llvm::Value* old = access.half != Half::none ? chunk.row(row_key(result, 0)) : nullptr;
+    loaded[element] = load(access, addresses(prepared, element, chunk), active, old);
+  }
+  for (unsigned i = 0; i < access.elements * words; ++i) {
+    llvm::Value* value = loaded[i / words][i % words];
+    if (keep_inactive) chunk.set_active_lanes(row_key(result, i), value);
+    if (!keep_inactive) chunk.set_row(row_key(result, i), value);
+  }
+}
+
+ChunkMemory::Addresses ChunkMemory::addresses(const Prepared& prepared, unsigned element, ChunkState& chunk) {
+  const isa::Instruction& instruction = *prepared.instruction;
+  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const isa::Operand& address = *prepared.operands.address;
+  Addresses at;
+  at.low = chunk.row(row_key(address, 0));
+  if (prepared.operands.space == MemorySpace::lds) {
+    const uint32_t field = element == 0 ? static_cast<uint32_t>(instruction.offset) : instruction.offset1;
+    at.offset = field * (access.elements == 2 ? access.offset_unit : 1);
+    at.base = lds_base();
+    at.starts = ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, ir().CreateAdd(lds_bytes(), ir().getInt32(1)),
+                                           ir().getInt32(access.bytes));
+    return at;
+  }
+  at.base = ir().getInt64(static_cast<uint64_t>(int64_t{instruction.offset}));
+  if (prepared.scalar_base != nullptr) {
+    at.base = ir().CreateAdd(prepared.scalar_base, at.base);
+  } else {
+    at.high = chunk.row(row_key(address, 1));
+  }
+  return at;
+}
+
+ChunkMemory::Relation ChunkMemory::relate(const Addresses& at, llvm::Value* active, unsigned bytes) {
+  Relation relation{};
+  llvm::Value* first = ir().CreateExtractElement(at.low, uint64_t{0});
+  llvm::Value* upper_differs = nullptr;
+  const auto none_differs = [&](llvm::Value* expected) {
+    llvm::Value* differs = ir().CreateXor(at.low, expected);
+    if (upper_differs != nullptr) differs = ir().CreateOr(differs, upper_differs);
+    llvm::Value* lanes = ir().CreateICmpNE(differs, llvm::Constant::getNullValue(differs->getType()));
+    return ir().CreateICmpEQ(bits(ir().CreateAnd(lanes, active)), ir().getInt16(0));
+  };
+  llvm::Value* place = ir().CreateZExt(ir().CreateAdd(first, ir().getInt32(at.offset)), frame_.i64());
+  llvm::Value* address = ir().CreateAdd(at.base, place);
+  if (at.high != nullptr) {
+    llvm::Value* upper = ir().CreateExtractElement(at.high, uint64_t{0});
+    address = ir().CreateAdd(address, ir().CreateShl(ir().CreateZExt(upper, frame_.i64()), 32));
+    upper_differs = ir().CreateXor(at.high, splat(upper));
+  }
+  relation.address = ir().CreateIntToPtr(address, frame_.pointer());
+  relation.neighbours = none_differs(ir().CreateAdd(splat(first), multiples(frame_.context, bytes)));
+  relation.equal = ir().CreateAnd(none_differs(splat(first)), ir().CreateExtractElement(active, uint64_t{0}));
+  // Neighbours must all lie inside, and their places not wrap around.
+  llvm::Value* end = at.starts != nullptr ? ir().CreateZExt(at.starts, frame_.i64()) : ir().getInt64(uint64_t{1} << 32);
+  llvm::Value* last = ir().CreateAdd(place, ir().getInt64(uint64_t{chunk_lanes - 1} * bytes));
+  relation.neighbours = ir().CreateAnd(relation.neighbours, ir().CreateICmpULT(last, end));
+  if (at.starts != nullptr) relation.equal = ir().CreateAnd(relation.equal, ir().CreateICmpULT(place, end));
+  return relation;
+}
+
+llvm::Value* ChunkMemory::places(const Addresses& at) {
+  return at.offset == 0 ? at.low : ir().CreateAdd(at.low, splat(ir().getInt32(at.offset)));
+}
+
+llvm::Value* ChunkMemory::wide(const Addresses& at) {
+  llvm::Type* type = lanes_of(frame_.i64());
+  llvm::Value* addresses = ir().CreateZExt(places(at), type);
+  if (at.high != nullptr) {
+    addresses = ir().CreateOr(addresses, ir().CreateShl(ir().CreateZExt(at.high, type), splat(ir().getInt64(32))));
+  }
+  return ir().CreateAdd(addresses, splat(at.base));
+}
+
+llvm::Value* ChunkMemory::inside(const Addresses& at, llvm::Value* active) {
+  if (at.starts == nullptr) return active;
+  return ir().CreateAnd(active, ir().CreateICmpULT(places(at), splat(at.starts)));
+}
+
+ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses& at, llvm::Value* active,
+                                     llvm::Value* old) {
+  const unsigned bytes = access.bytes;
+  const Relation relation = relate(at, active, bytes);
+  Ways ways(frame_, access.words());
+  llvm::BasicBlock* neighbours = block("neighbours");
+  llvm::BasicBlock* others = block("others");
+  llvm::BasicBlock* equal = block("equal");
+  llvm::BasicBlock* anywhere = block("anywhere");
+  // Only dwords are loaded under a mask: for other elements it would take many instructions to spread.
+  llvm::Value* can = bytes == 4 ? relation.neighbours : ir().CreateAnd(relation.neighbours, all(active));
+  ir().CreateCondBr(can, neighbours, others, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
+
+  ir().SetInsertPoint(neighbours);
+  ways.end_way(load_neighbours(relation.address, bytes, access.sign_extend, active));
+  ir().SetInsertPoint(others);
+  ir().CreateCondBr(relation.equal, equal, anywhere);
+  ir().SetInsertPoint(equal);
+  ways.end_way(load_equal(relation.address, bytes, access.sign_extend));
+  ir().SetInsertPoint(anywhere);
+  ways.end_way(load_anywhere(wide(at), bytes, access.sign_extend, inside(at, active)));
+
+  Words words = ways.join();
+  if (access.half == Half::low) {
+    words[0] = ir().CreateOr(ir().CreateAnd(old, splat(ir().getInt32(0xFFFF'0000))),
+                             ir().CreateAnd(words[0], splat(ir().getInt32(0xFFFF))));
+  } else if (access.half == Half::high) {
+    words[0] = ir().CreateOr(ir().CreateAnd(old, splat(ir().getInt32(0xFFFF))),
+                             ir().CreateShl(words[0], splat(ir().getInt32(16))));
+  }
+  return words;
+}
+
+/// Every `step`th dword of a vector of them, from the `first` one.
+llvm::Value* ChunkMemory::every(llvm::Value* dwords, unsigned step, unsigned first) {
+  int picked[chunk_lanes];
+  for (unsigned lane = 0; lane < chunk_lanes; ++lane) picked[lane] = static_cast<int>(lane * step + first);
+  return ir().CreateShuffleVector(dwords, llvm::ArrayRef<int>(picked));
+}
+
+ChunkMemory::Words ChunkMemory::load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend,
+                                                llvm::Value* active) {
+  llvm::Type* words = lanes_of(frame_.i32());
+  if (bytes < 4) {
+    llvm::Value* loaded = ir().CreateAlignedLoad(lanes_of(ir().getIntNTy(bytes * 8)), address, unaligned);
+    return {sign_extend ? ir().CreateSExt(loaded, words) : ir().CreateZExt(loaded, words)};
+  }
+  if (bytes == 4) {
+    return {ir().CreateMaskedLoad(words, address, unaligned, active, llvm::Constant::getNullValue(words))};
+  }
+  const unsigned count = bytes / 4;
+  llvm::Value* loaded =
+      ir().CreateAlignedLoad(llvm::FixedVectorType::get(frame_.i32(), chunk_lanes * count), address, unaligned);
+  Words result{};
+  for (unsigned word = 0; word < count; ++word) result[word] = every(loaded, count, word);
+  return result;
+}
+
+ChunkMemory::Words ChunkMemory::load_equal(llvm::Value* address, unsigned bytes, bool sign_extend) {
+  if (bytes < 4) {
+    llvm::Value* loaded = ir().CreateAlignedLoad(ir().getIntNTy(bytes * 8), address, unaligned);
+    return {splat(sign_extend ? ir().CreateSExt(loaded, frame_.i32()) : ir().CreateZExt(loaded, frame_.i32()))};
+  }
+  Words result{};
+  for (unsigned word = 0; word < bytes / 4; ++word) {
+    result[word] = splat(ir().CreateAlignedLoad(frame_.i32(), frame_.at(address, word * 4), unaligned));
+  }
+  return result;
+}
+
+llvm::Value* ChunkMemory::load_dwords(llvm::Value* addresses, llvm::Value* lanes) {
+  llvm::Type* words = lanes_of(frame_.i32());
+  return ir().CreateMaskedGather(words, pointers(addresses), unaligned, lanes, llvm::Constant::getNullValue(words));
+}
+
+ChunkMemory::Words ChunkMemory::load_anywhere(llvm::Value* addresses, unsigned bytes, bool sign_extend,
+                                              llvm::Value* lanes) {
+  const auto all64 = [&](uint64_t value) { return splat(ir().getInt64(value)); };
+  switch (bytes) {
+    case 4:
+      return {load_dwords(addresses, lanes)};
+    case 8:
+    case 12: {
+      llvm::Type* pairs = lanes_of(frame_.i64());
+      llvm::Value* loaded =
+          ir().CreateMaskedGather(pairs, pointers(addresses), unaligned, lanes, llvm::Constant::getNullValue(pairs));
+      llvm::Value* dwords = ir().CreateBitCast(loaded, llvm::FixedVectorType::get(frame_.i32(), chunk_lanes * 2));
+      Words words{every(dwords, 2, 0), every(dwords, 2, 1)};
+      if (bytes == 12) words[2] = load_dwords(ir().CreateAdd(addresses, all64(8)), lanes);
+      return words;
+    }
+    case 16: {
+      llvm::Value* loaded = ir().CreateCall(load_quads(), {addresses, bits(lanes)});
+      Words words{};
+      for (unsigned word = 0; word < 4; ++word) words[word] = ir().CreateExtractValue(loaded, word);
+      return words;
+    }
+    default:
+      break;
+  }
+  // Bytes and shorts come out of the dwords that hold them: no other page than theirs is touched.
+  llvm::Value* aligned = ir().CreateAnd(addresses, all64(~uint64_t{3}));
+  llvm::Value* place = ir().CreateAnd(ir().CreateTrunc(addresses, lanes_of(frame_.i32())), splat(ir().getInt32(3)));
+  llvm::Value* shift = ir().CreateShl(place, splat(ir().getInt32(3)));
+  llvm::Value* dword = load_dwords(aligned, lanes);
+  llvm::Value* value;
+  if (bytes == 1) {
+    value = ir().CreateLShr(dword, shift);
+  } else {
+    llvm::Value* split = ir().CreateAnd(lanes, ir().CreateICmpEQ(place, splat(ir().getInt32(3))));
+    llvm::Value* next = load_dwords(ir().CreateAdd(aligned, all64(4)), split);
+    value = ir().CreateIntrinsic(llvm::Intrinsic::fshr, {dword->getType()}, {next, dword, shift});
+  }
+  llvm::Value* narrow = ir().CreateTrunc(value, lanes_of(ir().getIntNTy(bytes * 8)));
+  return {sign_extend ? ir().CreateSExt(narrow, dword->getType()) : ir().CreateZExt(narrow, dword->getType())};
+}
+
+/// Loads 16 bytes for each lane: the four rows of their dwords. Lanes that are not active load zeros.
+llvm::Function* ChunkMemory::load_quads() {
+  llvm::Module& module = *frame_.function->getParent();
+  constexpr const char* name = "load_quads";
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::Type* row = lanes_of(frame_.i32());
+  auto* result = llvm::StructType::get(frame_.context, {row, row, row, row});
+  auto* type = llvm::FunctionType::get(result, {lanes_of(frame_.i64()), frame_.i16()}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+  ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
+
+  llvm::Type* quad = llvm::FixedVectorType::get(frame_.i32(), 4);
+  auto* zeros = new llvm::GlobalVariable(module, quad, true, llvm::GlobalValue::InternalLinkage,
+                                         llvm::Constant::getNullValue(quad), "zeros");
+  llvm::Value* active = ir().CreateBitCast(function->getArg(1), lanes_of(frame_.i1()));
+  llvm::Value* addresses =
+      ir().CreateSelect(active, function->getArg(0), splat(ir().CreatePtrToInt(zeros, frame_.i64())));
+  // Four lanes at a time: their quads next to each other, then the first dwords, the second, and so on.
+  std::array<llvm::Value*, 4> rows{};
+  for (unsigned group = 0; group < chunk_lanes; group += 4) {
+    std::array<llvm::Value*, 4> quads{};
+    for (unsigned i = 0; i < 4; ++i) {
+      llvm::Value* address = ir().CreateIntToPtr(ir().CreateExtractElement(addresses, group + i), frame_.pointer());
+      quads[i] = ir().CreateAlignedLoad(quad, address, unaligned);
+    }
+    llvm::Value* low01 = ir().CreateShuffleVector(quads[0], quads[1], {0, 4, 1, 5});
+    llvm::Value* low23 = ir().CreateShuffleVector(quads[2], quads[3], {0, 4, 1, 5});
+    llvm::Value* high01 = ir().CreateShuffleVector(quads[0], quads[1], {2, 6, 3, 7});
+    llvm::Value* high23 = ir().CreateShuffleVector(quads[2], quads[3], {2, 6, 3, 7});
+    const std::array<llvm::Value*, 4> columns{
+        ir().CreateShuffleVector(low01, low23, {0, 1, 4, 5}), ir().CreateShuffleVector(low01, low23, {2, 3, 6, 7}),
+        ir().CreateShuffleVector(high01, high23, {0, 1, 4, 5}), ir().CreateShuffleVector(high01, high23, {2, 3, 6, 7})};
+    for (unsigned word = 0; word < 4; ++word) {
+      llvm::Value*& whole = rows[word];
+      if (whole == nullptr) whole = llvm::PoisonValue::get(row);
+      whole = ir().CreateInsertVector(row, whole, columns[word], ir().getInt64(group));
+    }
+  }
+  llvm::Value* all_rows = llvm::PoisonValue::get(result);
+  for (unsigned word = 0; word < 4; ++word) all_rows = ir().CreateInsertValue(all_rows, rows[word], word);
+  ir().CreateRet(all_rows);
+  return function;
+}
+
+void ChunkMemory::store(const MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data) {
+  const unsigned bytes = access.bytes;
+  Words words = data;
+  if (access.half == Half::high) words[0] = ir().CreateLShr(words[0], splat(ir().getInt32(16)));
+  const Relation relation = relate(at, active, bytes);
+  Ways ways(frame_, 0);
+  llvm::BasicBlock* neighbours = block("neighbours");
+  llvm::BasicBlock* anywhere = block("anywhere");
+  llvm::Value* can = bytes == 4 ? relation.neighbours : ir().CreateAnd(relation.neighbours, all(active));
+  ir().CreateCondBr(can, neighbours, anywhere, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
+  ir().SetInsertPoint(neighbours);
+  store_neighbours(relation.address, bytes, active, words);
+  ways.end_way({});
+  ir().SetInsertPoint(anywhere);
+  store_anywhere(wide(at), bytes, inside(at, active), words);
+  ways.end_way({});
+  ways.join();
+}
+
+/// The lanes' elements one behind the other.
+llvm::Value* ChunkMemory::interleave(const Words& data, unsigned words) {
+  llvm::SmallVector<int, 64> order;
+  const auto joined = [&](llvm::Value* a, llvm::Value* b) {
+    llvm::SmallVector<int, 64> both;
+    for (unsigned i = 0; i < 2 * llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements(); ++i) {
+      both.push_back(static_cast<int>(i));
+    }
+    return ir().CreateShuffleVector(a, b, both);
+  };
+  llvm::Value* rows = data[0];
+  if (words == 2) rows = joined(data[0], data[1]);
+  if (words > 2) {
+    llvm::Value* last = words == 4 ? data[3] : llvm::PoisonValue::get(data[0]->getType());
+    rows = joined(joined(data[0], data[1]), joined(data[2], last));
+  }
+  for (unsigned lane = 0; lane < chunk_lanes; ++lane) {
+    for (unsigned word = 0; word < words; ++word) order.push_back(static_cast<int>(word * chunk_lanes + lane));
+  }
+  return ir().CreateShuffleVector(rows, order);
+}
+
+void ChunkMemory::store_neighbours(llvm::Value* address, unsigned bytes, llvm::Value* active, const Words& data) {
+  if (bytes == 4) {
+    ir().CreateMaskedStore(data[0], address, unaligned, active);
+  } else if (bytes < 4) {
+    ir().CreateAlignedStore(ir().CreateTrunc(data[0], lanes_of(ir().getIntNTy(bytes * 8))), address, unaligned);
+  } else {
+    ir().CreateAlignedStore(interleave(data, bytes / 4), address, unaligned);
+  }
+}
+
+void ChunkMemory::store_anywhere(llvm::Value* addresses, unsigned bytes, llvm::Value* lanes, const Words& data) {
+  if (bytes == 4) {
+    ir().CreateMaskedScatter(data[0], pointers(addresses), unaligned, lanes);
+  } else if (bytes == 8) {
+    llvm::Value* pairs = ir().CreateBitCast(interleave(data, 2), lanes_of(frame_.i64()));
+    ir().CreateMaskedScatter(pairs, pointers(addresses), unaligned, lanes);
+  } else {
+    llvm::SmallVector<llvm::Value*, 6> arguments{addresses, bits(lanes)};
+    for (unsigned word = 0; word < (bytes + 3) / 4; ++word) arguments.push_back(data[word]);
+    ir().CreateCall(store_elements(bytes), arguments);
+  }
+}
+
+/// Stores the lanes' elements of `bytes` one by one.
+llvm::Function* ChunkMemory::store_elements(unsigned bytes) {
+  llvm::Module& module = *frame_.function->getParent();
+  const std::string name = "store_elements_" + std::to_string(bytes);
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  const unsigned words = (bytes + 3) / 4;
+  llvm::SmallVector<llvm::Type*, 6> parameters{lanes_of(frame_.i64()), frame_.i16()};
+  parameters.append(words, lanes_of(frame_.i32()));
+  auto* type = llvm::FunctionType::get(ir().getVoidTy(), parameters, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+  auto* start = llvm::BasicBlock::Create(frame_.context, "start", function);
+  auto* next = llvm::BasicBlock::Create(frame_.context, "next", function);
+  auto* body = llvm::BasicBlock::Create(frame_.context, "lane", function);
+  auto* done = llvm::BasicBlock::Create(frame_.context, "done", function);
+
+  ir().SetInsertPoint(start);
+  llvm::Value* addresses = ir().CreateAlloca(lanes_of(frame_.i64()));
+  ir().CreateStore(function->getArg(0), addresses);
+  Words data{};
+  for (unsigned word = 0; word < words; ++word) data[word] = function->getArg(2 + word);
+  llvm::Value* all_elements = interleave(data, words);
+  llvm::Value* elements = ir().CreateAlloca(all_elements->getType());
+  ir().CreateStore(all_elements, elements);
+  ir().CreateBr(next);
+
+  ir().SetInsertPoint(next);
+  llvm::PHINode* left = ir().CreatePHI(frame_.i16(), 2);
+  left->addIncoming(function->getArg(1), start);
+  ir().CreateCondBr(ir().CreateICmpEQ(left, ir().getInt16(0)), done, body);
+
+  ir().SetInsertPoint(body);
+  llvm::Value* lane =
+      ir().CreateZExt(ir().CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, ir().getTrue()), frame_.i64());
+  llvm::Value* to = ir().CreateIntToPtr(
+      ir().CreateLoad(frame_.i64(), ir().CreateInBoundsGEP(frame_.i64(), addresses, lane)), frame_.pointer());
+  llvm::Value* from = ir().CreateInBoundsGEP(frame_.i32(), elements, ir().CreateMul(lane, ir().getInt64(words)));
+  llvm::Type* element = ir().getIntNTy(bytes * 8);
+  ir().CreateAlignedStore(ir().CreateAlignedLoad(element, from, unaligned), to, unaligned);
+  left->addIncoming(ir().CreateAnd(left, ir().CreateSub(left, ir().getInt16(1))), body);
+  ir().CreateBr(next);
+
+  ir().SetInsertPoint(done);
+  ir().CreateRetVoid();
+  return function;
+}
+
+}  // namespace Atoll::compiler

@@ -1,0 +1,110 @@
+// compiler: loads and stores of one chunk of lanes.
+//
+// An access is decided when it runs, by what the active lanes' addresses are to each other: neighbours become one
+// vector load or store, equal addresses one scalar load for all, anything else a gather or scatter. Lanes that are not
+// active touch nothing. What is rare and long is a function of its own, made once for a module.
+//
+// A gather or scatter keeps the order of the interpreter: where lanes store to the same place, the last one wins.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "compiler/chunk_state.h"
+#include "isa/instruction.h"
+#include "semantics/memory_access.h"
+
+namespace Atoll::compiler {
+
+/// The memories that no access of another one reaches.
+enum class MemorySpace : uint8_t { global, lds };
+inline constexpr unsigned memory_spaces = 2;
+
+/// Which operands of a load or store are what.
+struct MemoryOperands {
+  MemorySpace space = MemorySpace::global;
+  bool is_store = false;
+  const isa::Operand* address = nullptr;      ///< one row, or two: the words of a 64-bit address
+  const isa::Operand* scalar_base = nullptr;  ///< a pair of SGPRs
+  const isa::Operand* result = nullptr;       ///< of a load
+  const isa::Operand* data[2]{};              ///< of a store, one for each element
+};
+
+/// Null for instructions that are no load or store, or one that has to be left to the interpreter.
+std::optional<MemoryOperands> memory_operands(const isa::Instruction& instruction);
+
+class ChunkMemory {
+ public:
+  explicit ChunkMemory(Frame& frame) : frame_(frame) {}
+
+  /// A load or store that memory_operands() accepts, with its scalar operands as they are when it is prepared.
+  struct Prepared {
+    const isa::Instruction* instruction = nullptr;
+    MemoryOperands operands;
+    unsigned element = 0;                ///< which one a store stores, of those that the instruction has for each lane
+    llvm::Value* scalar_base = nullptr;  ///< 64 bits
+  };
+  Prepared prepare(const isa::Instruction& instruction, unsigned element, ScalarRegisters& registers);
+
+  /// Carries it out for the chunk's lanes of EXEC. `keep_inactive`: the other lanes of a result keep what they have;
+  /// otherwise they may get anything.
+  void emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
+
+ private:
+  using Words = std::array<llvm::Value*, 4>;
+  /// Where the elements of the chunk's lanes are: at base + ((low + offset) mod 2^32), + high << 32 if there are upper
+  /// words. The offset stands apart so that accesses with the same `low` find out only once what it is like.
+  struct Addresses {
+    llvm::Value* base = nullptr;  ///< i64
+    llvm::Value* low = nullptr;   ///< 16 x i32
+    uint32_t offset = 0;
+    llvm::Value* high = nullptr;  ///< 16 x i32, or null
+    llvm::Value* starts =
+        nullptr;  ///< i32: elements from low + offset = `starts` on read as 0, are not written; or null
+  };
+  /// The access of lane 0 and how the other lanes' relate to it.
+  struct Relation {
+    llvm::Value* address;     ///< of lane 0, a pointer
+    llvm::Value* neighbours;  ///< i1: each active lane's element is right behind that of the lane before
+    llvm::Value* equal;       ///< i1: lane 0 is active, and every active lane's element is lane 0's
+  };
+
+  llvm::IRBuilder<>& ir() { return frame_.ir; }
+  llvm::Type* lanes_of(llvm::Type* element) { return llvm::FixedVectorType::get(element, semantics::chunk_lanes); }
+  llvm::Value* splat(llvm::Value* value) { return ir().CreateVectorSplat(semantics::chunk_lanes, value); }
+  llvm::Value* bits(llvm::Value* lanes) { return ir().CreateBitCast(lanes, frame_.i16()); }
+  llvm::Value* all(llvm::Value* lanes) { return ir().CreateICmpEQ(bits(lanes), ir().getInt16(0xFFFF)); }
+  llvm::BasicBlock* block(const char* name) {
+    return llvm::BasicBlock::Create(frame_.context, name, ir().GetInsertBlock()->getParent());
+  }
+  Addresses addresses(const Prepared& prepared, unsigned element, ChunkState& chunk);
+  /// The words of the element that `access` loads, 0 in other lanes than `active`. `old` is what the result register
+  /// held, for loads into half of it.
+  Words load(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, llvm::Value* old);
+  void store(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data);
+  Relation relate(const Addresses& at, llvm::Value* active, unsigned bytes);
+  /// low + offset
+  llvm::Value* places(const Addresses& at);
+  llvm::Value* wide(const Addresses& at);
+  llvm::Value* pointers(llvm::Value* addresses) { return ir().CreateIntToPtr(addresses, lanes_of(frame_.pointer())); }
+  llvm::Value* inside(const Addresses& at, llvm::Value* active);
+
+  llvm::Value* load_dwords(llvm::Value* addresses, llvm::Value* lanes);
+  Words load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend, llvm::Value* active);
+  Words load_equal(llvm::Value* address, unsigned bytes, bool sign_extend);
+  Words load_anywhere(llvm::Value* addresses, unsigned bytes, bool sign_extend, llvm::Value* lanes);
+  void store_neighbours(llvm::Value* address, unsigned bytes, llvm::Value* active, const Words& data);
+  void store_anywhere(llvm::Value* addresses, unsigned bytes, llvm::Value* lanes, const Words& data);
+  llvm::Function* load_quads();
+  llvm::Function* store_elements(unsigned bytes);
+  llvm::Value* interleave(const Words& data, unsigned words);
+  llvm::Value* every(llvm::Value* dwords, unsigned step, unsigned first);
+  llvm::Value* lds_bytes();
+  llvm::Value* lds_base();
+
+  Frame& frame_;
+  llvm::Value* lds_bytes_ = nullptr;
+  llvm::Value* lds_base_ = nullptr;
+};
+
+}  // namespace Atoll::compiler
