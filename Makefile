@@ -6,12 +6,13 @@
 #   make test       builds and runs every test
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
 #   make sweep      a long comparison of the disassembler with llvm-mc: every opcode of every GFX9 processor
+#   make fuzz       random machine code in both engines for an hour, or ATOLL_FUZZ_SECONDS; from program ATOLL_FUZZ_SEED on
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
 #   make lint       clang-tidy over src/
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build test demo bench sweep sanitize lint format clean
+.PHONY: build test demo bench sweep fuzz sanitize lint format clean
 
 build:
 	scripts/install-dependencies build
@@ -44,6 +45,13 @@ sweep:
 	cmake --preset release
 	cmake --build --preset release --target test_isa
 	ATOLL_SWEEP=$${ATOLL_SWEEP:-60} build/bin/test_isa --gtest_filter='*Sweep*:OracleFaults*'
+
+fuzz:
+	scripts/install-dependencies build
+	cmake --preset release
+	cmake --build --preset release --target test_random_code
+	ATOLL_FUZZ_SECONDS=$${ATOLL_FUZZ_SECONDS:-3600} ATOLL_FUZZ_SEED=$${ATOLL_FUZZ_SEED:-1000} \
+	  build/bin/test_random_code --gtest_filter='*RandomCodeTest*'
 
 # HIP programs, and the program that is built against an installed Atoll, are not instrumented and so cannot load an
 # instrumented library: they stay out here.
