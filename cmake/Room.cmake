@@ -60,20 +60,36 @@ function(atoll_other_levels levels)
   set(${levels} ${others} PARENT_SCOPE)
 endfunction()
 
-# atoll_test(NAME [SOURCES ...] [USES ...] [LEVELS FILTER]): a GoogleTest executable, each of its tests known to ctest.
-# Those of the filter are run once more for each level of vector instructions that the host has.
+# What tests run with, so that they leave the user's compiled kernels alone and find their own again; and what makes
+# the two engines run whatever a test runs.
+set(ATOLL_TEST_ENVIRONMENT ATOLL_CACHE=${CMAKE_BINARY_DIR}/test-cache)
+set(ATOLL_INTERPRETER_ENVIRONMENT ${ATOLL_TEST_ENVIRONMENT} ATOLL_ENGINE=interpreter)
+set(ATOLL_COMPILED_ENVIRONMENT ${ATOLL_TEST_ENVIRONMENT} ATOLL_ENGINE=compiled ATOLL_COMPILE=wait)
+
+# atoll_test(NAME [ENGINES] [SOURCES ...] [USES ...] [LEVELS FILTER]): a GoogleTest executable, each of its tests known
+# to ctest; with ENGINES, once for each engine. Those of the filter are run once more for each level of vector
+# instructions that the host has.
 function(atoll_test name)
-  cmake_parse_arguments(TEST "" "LEVELS" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(TEST "ENGINES" "LEVELS" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_USES} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   atoll_warnings(${name})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 ${TEST_DISCOVERY})
+  if(TEST_ENGINES)
+    add_dependencies(${name} atoll-compiler)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_interpreter TEST_PREFIX interpreter.
+      PROPERTIES ENVIRONMENT "${ATOLL_INTERPRETER_ENVIRONMENT}")
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled TEST_PREFIX compiled.
+      PROPERTIES ENVIRONMENT "${ATOLL_COMPILED_ENVIRONMENT}")
+  else()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES ENVIRONMENT "${ATOLL_TEST_ENVIRONMENT}")
+  endif()
   if(TEST_LEVELS)
     atoll_other_levels(levels)
     foreach(level IN LISTS levels)
-      gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_PREFIX ${level}. TEST_FILTER ${TEST_LEVELS}
-        PROPERTIES ENVIRONMENT ATOLL_HOST_VECTORS=${level})
+      gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_${level} TEST_PREFIX ${level}.
+        TEST_FILTER ${TEST_LEVELS}
+        PROPERTIES ENVIRONMENT "${ATOLL_INTERPRETER_ENVIRONMENT};ATOLL_HOST_VECTORS=${level}")
     endforeach()
   endif()
 endfunction()

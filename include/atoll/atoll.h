@@ -134,7 +134,7 @@ struct Argument {
 struct GpuOptions {
   unsigned threads = 0;        ///< host threads that run work-groups; 0: all of the host's
   double timeout_seconds = 0;  ///< of one launch; 0: none
-  std::string engine{};        ///< "interpreter"; empty: the default
+  std::string engine{};        ///< "compiled" (the default) or "interpreter"
 };
 
 class ATOLL_PUBLIC Gpu {
