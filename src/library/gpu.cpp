@@ -1,5 +1,9 @@
 // library: the public classes, each a handle on a State that it shares with its copies.
 #include <algorithm>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "atoll/atoll.h"
 #include "engine/engines.h"
@@ -19,10 +23,48 @@ constexpr uint32_t dynamic_stack_bytes = 16 << 10;
 
 std::unexpected<Failure> failure(support::Error error) { return std::unexpected(Failure{std::move(error.message)}); }
 
+/// Memory for kernel arguments, kept from one launch to the next: to map and unmap it takes longer than a small kernel.
+class KernargMemory {
+ public:
+  /// A segment with a copy of these arguments.
+  support::Result<uint64_t> take(machine::Memory& memory, std::span<const std::byte> arguments) {
+    auto address = take_free(arguments.size());
+    if (!address) {
+      auto made = memory.allocate(std::max(arguments.size(), kept_bytes), 0, "a kernel's arguments");
+      if (!made) return made;
+      address = *made;
+    }
+    std::ranges::copy(arguments, reinterpret_cast<std::byte*>(*address));
+    return *address;
+  }
+  void give_back(machine::Memory& memory, uint64_t address, size_t bytes) {
+    if (bytes <= kept_bytes) {
+      const std::lock_guard lock(mutex_);
+      if (free_.size() < most_kept) return free_.push_back(address);
+    }
+    static_cast<void>(memory.free(address));  // it was allocated there: cannot fail
+  }
+
+ private:
+  static constexpr size_t kept_bytes = 4096, most_kept = 16;
+
+  std::optional<uint64_t> take_free(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (bytes > kept_bytes || free_.empty()) return std::nullopt;
+    const uint64_t address = free_.back();
+    free_.pop_back();
+    return address;
+  }
+
+  std::mutex mutex_;
+  std::vector<uint64_t> free_;
+};
+
 }  // namespace
 
 struct Gpu::State {
   std::unique_ptr<machine::Gpu> gpu;
+  KernargMemory kernarg;  ///< what is left in it goes with the GPU's memory
 };
 
 struct Code::State {
@@ -90,7 +132,8 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
   auto machine = machine::Gpu::create(*model, *make_engine, std::move(machine_options));
   if (!machine) return failure(machine.error());
   Gpu gpu;
-  gpu.state_ = std::make_shared<State>(State{std::move(*machine)});
+  gpu.state_ = std::make_shared<State>();
+  gpu.state_->gpu = std::move(*machine);
   return gpu;
 }
 
@@ -171,9 +214,9 @@ Expected<LaunchResult> Gpu::launch_with(const Code& code, std::string_view kerne
 
   const auto segment = library::pack_arguments(*metadata, arguments, launch);
   if (!segment) return failure(segment.error());
-  const auto kernarg = allocate_bytes(segment->size());
-  if (!kernarg) return std::unexpected(kernarg.error());
-  std::ranges::copy(*segment, static_cast<std::byte*>(kernarg->data()));
+  machine::Memory& memory = state_->gpu->memory();
+  const auto kernarg = state_->kernarg.take(memory, *segment);
+  if (!kernarg) return failure(kernarg.error());
 
   machine::aql::KernelDispatchPacket packet{};
   packet.header = static_cast<uint16_t>(machine::aql::PacketType::kernel_dispatch);
@@ -188,8 +231,9 @@ Expected<LaunchResult> Gpu::launch_with(const Code& code, std::string_view kerne
       std::max(metadata->private_segment_fixed_size, metadata->uses_dynamic_stack ? dynamic_stack_bytes : 0);
   packet.group_segment_size = metadata->group_segment_fixed_size + launch.dynamic_lds_bytes;
   packet.kernel_object = symbol->address;
-  packet.kernarg_address = reinterpret_cast<uint64_t>(kernarg->data());
+  packet.kernarg_address = *kernarg;
   const auto done = state_->gpu->run(packet);
+  state_->kernarg.give_back(memory, *kernarg, segment->size());
   if (!done) return failure(done.error());
   return LaunchResult{.work_groups = done->work_groups,
                       .waves = done->waves,
