@@ -23,8 +23,8 @@ double thread_seconds() {
 support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest& request, HostCompiler& host) {
   const double start = thread_seconds();
   const std::string name = "kernel";
-  Translation translation = translate(request.flow, request.mode, name);
-  const auto object = host.compile(*translation.module);
+  Translation translation = translate(request.flow, request.mode, request.level, name);
+  const auto object = host.compile(*translation.module, request.level);
   if (!object) return std::unexpected(object.error());
   auto flat = flatten(*object, name);
   if (!flat) return std::unexpected(flat.error());

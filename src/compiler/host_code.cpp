@@ -10,7 +10,6 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
-#include <llvm/TargetParser/SubtargetFeature.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -64,40 +63,43 @@ support::Result<std::unique_ptr<HostCompiler>> HostCompiler::create() {
     return true;
   }();
   (void)initialised;
-  const std::string triple = llvm::sys::getProcessTriple();
   std::string problem;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, problem);
-  if (target == nullptr) return fail(ErrorKind::system, "the host's code generator: {}", problem);
-  llvm::SubtargetFeatures features;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.AddFeature(feature.first(), feature.second);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // v_mad rounds twice, v_fma once
   auto compiler = std::make_unique<HostCompiler>();
-  compiler->target_.reset(target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features.getString(),
-                                                      options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                                      llvm::CodeGenOptLevel::Default));
+  compiler->architecture_ = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(), problem);
+  if (compiler->architecture_ == nullptr) return fail(ErrorKind::system, "the host's code generator: {}", problem);
   return compiler;
 }
 
-support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& module) {
-  module.setDataLayout(target_->createDataLayout());
-  module.setTargetTriple(target_->getTargetTriple().str());
+/// For any processor of that level: what is in the cache may be run on another host.
+llvm::TargetMachine& HostCompiler::target(semantics::HostVectors level) {
+  std::unique_ptr<llvm::TargetMachine>& made = targets_[level];
+  if (made == nullptr) {
+    llvm::TargetOptions options;
+    options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // v_mad rounds twice, v_fma once
+    made.reset(architecture_->createTargetMachine(llvm::sys::getProcessTriple(), semantics::psabi_name(level), "",
+                                                  options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                  llvm::CodeGenOptLevel::Default));
+  }
+  return *made;
+}
+
+support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& module, semantics::HostVectors level) {
+  llvm::TargetMachine& target = this->target(level);
+  module.setDataLayout(target.createDataLayout());
+  module.setTargetTriple(target.getTargetTriple().str());
   module.setPICLevel(llvm::PICLevel::BigPIC);
-  const std::string features = target_->getTargetFeatureString().str();
   for (llvm::Function& function : module) {
-    for (const char* attribute : {"target-cpu", "target-features", "tune-cpu", "min-legal-vector-width"}) {
-      function.removeFnAttr(attribute);
-    }
-    function.addFnAttr("target-cpu", target_->getTargetCPU());
-    function.addFnAttr("target-features", features);
+    for (const char* attribute : {"target-features", "min-legal-vector-width"}) function.removeFnAttr(attribute);
+    function.addFnAttr("target-cpu", target.getTargetCPU());
+    function.addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
     function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr("min-legal-vector-width", "512");
   }
-  optimise(module, *target_);
+  optimise(module, target);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
-  if (target_->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+  if (target.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
     return fail(ErrorKind::system, "the host's code generator writes no object files");
   }
   passes.run(module);

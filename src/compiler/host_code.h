@@ -1,26 +1,31 @@
 // compiler: from LLVM IR to host code: an object file, in memory.
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "semantics/host_vectors.h"
 #include "support/error.h"
 
 namespace Atoll::compiler {
 
-/// Optimises modules for this host and generates code. One thread at a time.
+/// Optimises modules and generates code for hosts of a level. One thread at a time.
 class HostCompiler {
  public:
   static support::Result<std::unique_ptr<HostCompiler>> create();
 
   /// A relocatable object file for the host, its code position-independent.
-  support::Result<llvm::SmallVector<char, 0>> compile(llvm::Module& module);
+  support::Result<llvm::SmallVector<char, 0>> compile(llvm::Module& module, semantics::HostVectors level);
 
  private:
-  std::unique_ptr<llvm::TargetMachine> target_;
+  llvm::TargetMachine& target(semantics::HostVectors level);
+
+  const llvm::Target* architecture_ = nullptr;
+  std::map<semantics::HostVectors, std::unique_ptr<llvm::TargetMachine>> targets_;
 };
 
 }  // namespace Atoll::compiler

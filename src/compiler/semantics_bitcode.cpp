@@ -4,6 +4,8 @@
 // the module, and their initialisers say it.
 #include "compiler/semantics_bitcode.h"
 
+#include <span>
+
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
@@ -17,15 +19,21 @@ namespace Atoll::compiler {
 
 namespace {
 
+constexpr unsigned char portable_bitcode[] = {
+#embed "semantics-portable.bc"
+};
+/// Of the levels that have FMA and F16C. As IR they are the same.
 constexpr unsigned char bitcode[] = {
-#embed "semantics.bc"
+#embed "semantics-avx2.bc"
 };
 
 }  // namespace
 
-SemanticsBitcode::SemanticsBitcode(llvm::LLVMContext& context)
+SemanticsBitcode::SemanticsBitcode(llvm::LLVMContext& context, semantics::HostVectors level)
     : vector_(static_cast<size_t>(isa::Opcode::count)), scalar_(static_cast<size_t>(isa::Opcode::count)) {
-  const llvm::StringRef bytes(reinterpret_cast<const char*>(bitcode), sizeof bitcode);
+  const std::span<const unsigned char> chosen =
+      level == semantics::HostVectors::portable ? std::span<const unsigned char>(portable_bitcode) : bitcode;
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(chosen.data()), chosen.size());
   module_ = llvm::cantFail(
       llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bytes, "semantics"), context, /*ShouldLazyLoadMetadata=*/true));
   const llvm::DataLayout& layout = module_->getDataLayout();

@@ -7,13 +7,14 @@
 #include <llvm/IR/Module.h>
 
 #include "isa/opcode.h"
+#include "semantics/host_vectors.h"
 
 namespace Atoll::compiler {
 
 /// The functions of semantics, found by opcode. Functions that are not used stay unread.
 class SemanticsBitcode {
  public:
-  explicit SemanticsBitcode(llvm::LLVMContext& context);
+  SemanticsBitcode(llvm::LLVMContext& context, semantics::HostVectors level);
 
   /// The function over one chunk of lanes (semantics/row.h, run_alone), or null. It is read in by this call.
   llvm::Function* vector_function(isa::Opcode opcode);

@@ -277,11 +277,12 @@ bool Translator::emit_control(const Located& at) {
 
 }  // namespace
 
-Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode, const std::string& name) {
+Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode, semantics::HostVectors level,
+                      const std::string& name) {
   Translation result;
   result.context = std::make_unique<llvm::LLVMContext>();
   llvm::LLVMContext& context = *result.context;
-  SemanticsBitcode semantics(context);
+  SemanticsBitcode semantics(context, level);
   auto* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getInt8Ty(context),
                                        {pointer, pointer, llvm::Type::getInt64Ty(context), pointer}, false);

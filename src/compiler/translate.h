@@ -9,6 +9,7 @@
 #include <llvm/IR/Module.h>
 
 #include "engine/compiled/control_flow.h"
+#include "semantics/host_vectors.h"
 #include "semantics/lanes.h"
 
 namespace Atoll::compiler {
@@ -19,8 +20,9 @@ struct Translation {
   std::vector<uint64_t> steps;  ///< PCs of the instructions that are left to the interpreter's handlers, by number
 };
 
-/// Translates for waves whose MODE is `mode` into an engine::HostFunction called `name`. PCs of `flow` count from the
-/// code's base.
-Translation translate(const engine::ControlFlow& flow, const semantics::FloatMode& mode, const std::string& name);
+/// Translates for waves whose MODE is `mode`, and hosts with the vector instructions of `level`, into an
+/// engine::HostFunction called `name`. PCs of `flow` count from the code's base.
+Translation translate(const engine::ControlFlow& flow, const semantics::FloatMode& mode, semantics::HostVectors level,
+                      const std::string& name);
 
 }  // namespace Atoll::compiler

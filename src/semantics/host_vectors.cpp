@@ -64,6 +64,18 @@ std::string_view name(HostVectors level) {
   return "";
 }
 
+std::string_view psabi_name(HostVectors level) {
+  switch (level) {
+    case HostVectors::portable:
+      return "x86-64";
+    case HostVectors::avx2:
+      return "x86-64-v3";
+    case HostVectors::avx512:
+      return "x86-64-v4";
+  }
+  return "";
+}
+
 support::Result<HostVectors> wanted_host_vectors() {
   constexpr const char* variable = "ATOLL_HOST_VECTORS";
   const std::span<const HostVectors> available = available_host_vectors();

@@ -17,6 +17,8 @@ enum class HostVectors : uint8_t { portable, avx2, avx512 };
 std::span<const HostVectors> available_host_vectors();
 
 std::string_view name(HostVectors level);
+/// The name of the x86-64 psABI for processors with the level, as compilers know it: "x86-64-v3".
+std::string_view psabi_name(HostVectors level);
 
 /// The level that the environment variable ATOLL_HOST_VECTORS asks for by name, the widest available one where it is
 /// unset or empty. An error if there is no such level, or the host lacks it.

@@ -71,7 +71,7 @@ class Comparison {
     ASSERT_TRUE(flow) << flow.error().message;
     machine::Wave& wave = actual_.wave();
     const auto request = engine::TranslationRequest::parse(
-        engine::TranslationRequest::serialise(processor, wave.float_mode, *flow, base()));
+        engine::TranslationRequest::serialise(processor, wave.float_mode, *flow, base(), 0));
     ASSERT_TRUE(request) << request.error().message;
     auto host = compiler::HostCompiler::create();
     ASSERT_TRUE(host) << host.error().message;

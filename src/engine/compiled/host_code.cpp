@@ -1,6 +1,7 @@
 // engine/compiled: host code in memory (host_code.h). Memory is never writable and executable at once.
 #include "engine/compiled/host_code.h"
 
+#include <math.h>  // the names of C, which are not overloaded
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -17,6 +18,20 @@ const void* const import_addresses[] = {
     reinterpret_cast<const void*>(&std::memmove),
     reinterpret_cast<const void*>(&std::memset),
     reinterpret_cast<const void*>(&std::memcmp),
+    reinterpret_cast<const void*>(&::fmaf),
+    reinterpret_cast<const void*>(static_cast<double (*)(double, double, double)>(&::fma)),
+    reinterpret_cast<const void*>(&::floorf),
+    reinterpret_cast<const void*>(static_cast<double (*)(double)>(&::floor)),
+    reinterpret_cast<const void*>(&::ceilf),
+    reinterpret_cast<const void*>(static_cast<double (*)(double)>(&::ceil)),
+    reinterpret_cast<const void*>(&::truncf),
+    reinterpret_cast<const void*>(static_cast<double (*)(double)>(&::trunc)),
+    reinterpret_cast<const void*>(&::rintf),
+    reinterpret_cast<const void*>(static_cast<double (*)(double)>(&::rint)),
+    reinterpret_cast<const void*>(&::nearbyintf),
+    reinterpret_cast<const void*>(static_cast<double (*)(double)>(&::nearbyint)),
+    reinterpret_cast<const void*>(&::roundevenf),
+    reinterpret_cast<const void*>(static_cast<double (*)(double)>(&::roundeven)),
 };
 static_assert(std::size(import_addresses) == std::size(import_names));
 

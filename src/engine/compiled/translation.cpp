@@ -38,6 +38,7 @@ std::vector<uint8_t> TranslationRequest::serialise(const target::Processor& proc
   writer.put(group);
   writer.put_text(processor.name);
   writer.put(mode);
+  writer.put(semantics::host_vectors());
   writer.put(flow.root - base);
   std::vector<uint64_t> entries;
   for (const uint64_t pc : flow.entries) entries.push_back(pc - base);
@@ -58,6 +59,8 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   request.group = reader.get<uint64_t>();
   request.processor = reader.get_text();
   request.mode = reader.get<semantics::FloatMode>();
+  request.level = reader.get<semantics::HostVectors>();
+  if (request.level > semantics::HostVectors::avx512) return damaged();
   request.flow.root = reader.get<uint64_t>();
   const auto entries = reader.get_all<uint64_t>();
   request.flow.entries.insert(entries.begin(), entries.end());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/compiled/control_flow.h"
+#include "semantics/host_vectors.h"
 #include "semantics/lanes.h"
 #include "support/error.h"
 
@@ -19,13 +20,14 @@ struct TranslationRequest {
   uint64_t group = 0;  ///< what group_of() says of the code at the root
   std::string processor;
   semantics::FloatMode mode;
-  ControlFlow flow;  ///< PCs count from the code's base
+  semantics::HostVectors level{};  ///< of the host's vector instructions, for the host code
+  ControlFlow flow;                ///< PCs count from the code's base
 
   /// A hash of the first bytes of code, for the processor in the mode: known before the code is followed.
   static uint64_t group_of(std::span<const uint8_t> code, const target::Processor& processor,
                            const semantics::FloatMode& mode);
-  /// The request for code that follow() found. The machine code is read at its place, `base` is what PCs are to count
-  /// from.
+  /// The request for code that follow() found, for the level of host vectors in use. The machine code is read at its
+  /// place, `base` is what PCs are to count from.
   static std::vector<uint8_t> serialise(const target::Processor& processor, const semantics::FloatMode& mode,
                                         const ControlFlow& flow, uint64_t base, uint64_t group);
   static support::Result<TranslationRequest> parse(std::span<const uint8_t> bytes);
@@ -36,7 +38,10 @@ struct Import {
   uint32_t slot = 0;  ///< offset in the code of 8 bytes for the address
   uint32_t function = 0;
 };
-inline constexpr const char* import_names[] = {"memcpy", "memmove", "memset", "memcmp"};
+inline constexpr const char* import_names[] = {"memcpy", "memmove", "memset", "memcmp",
+                                               // What the portable level has no instructions for.
+                                               "fmaf", "fma", "floorf", "floor", "ceilf", "ceil", "truncf", "trunc",
+                                               "rintf", "rint", "nearbyintf", "nearbyint", "roundevenf", "roundeven"};
 
 /// Where waves may come in.
 struct EntryPoint {
