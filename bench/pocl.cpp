@@ -69,7 +69,7 @@ PoclKernel::PoclKernel(const Pocl& pocl, const KernelCase& work)
       buffers_[i] = clCreateBuffer(pocl.context_, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, value.bytes.size(),
                                    const_cast<std::byte*>(value.bytes.data()), &status);
       check(status, "clCreateBuffer");
-      check(clSetKernelArg(kernel_, index, sizeof(cl_mem), &buffers_[i]), "clSetKernelArg");
+      check(clSetKernelArg(kernel_, index, sizeof(cl_mem), static_cast<const void*>(&buffers_[i])), "clSetKernelArg");
     } else {
       check(clSetKernelArg(kernel_, index, value.bytes.size(), value.bytes.data()), "clSetKernelArg");
     }
