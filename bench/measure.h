@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <span>
 #include <string>
@@ -30,10 +30,20 @@ auto value_of(Expected expected) {
   if constexpr (!std::is_void_v<typename Expected::value_type>) return std::move(*expected);
 }
 
+/// Wall time. With $ATOLL_BENCH_CLOCK=cpu, what the host's processors spent on this process instead, on all threads
+/// together: that can be compared even while the host is busy with other things.
+inline double now() {
+  static const char* const clock = std::getenv("ATOLL_BENCH_CLOCK");
+  const bool cpu = clock != nullptr && std::string_view(clock) == "cpu";
+  timespec time{};
+  clock_gettime(cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 inline double seconds_of(const std::function<void()>& run) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now();
   run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return now() - start;
 }
 
 inline double median(std::vector<double> values) {
