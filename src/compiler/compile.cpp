@@ -33,7 +33,7 @@ support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest
   result.code = std::move(flat->bytes);
   result.imports = std::move(flat->imports);
   uint32_t number = 0;
-  for (const uint64_t pc : request.flow.entries) {
+  for (const uint64_t pc : translation.entries) {
     result.entries.push_back({pc, static_cast<uint32_t>(flat->entry), number++});
   }
   result.steps = std::move(translation.steps);

@@ -63,6 +63,10 @@ struct Frame {
   void note_pc(uint64_t pc) {
     ir.CreateStore(guest_address(pc), at(wave, offsetof(machine::Wave, pc)), /*isVolatile=*/true);
   }
+  /// That code for one chunk runs ahead of Wave::pc, so that a fault can be traced (Run::chunk).
+  void note_chunk(llvm::Value* number) {
+    ir.CreateStore(ir.CreateTrunc(number, ir.getInt8Ty()), at(run, offsetof(Run, chunk)), /*isVolatile=*/true);
+  }
   llvm::Value* exec() { return scalar64(isa::scalar::exec_lo); }
   llvm::Value* scc_address() { return at(wave, offsetof(machine::Wave, scc)); }
 };

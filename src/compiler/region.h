@@ -15,12 +15,12 @@
 // carry out the region again from there, in its own order, with the lanes that are left (Engine::retrace_fault).
 #pragma once
 
-#include <set>
 #include <vector>
 
 #include "compiler/chunk_memory.h"
 #include "compiler/lane_code.h"
 #include "compiler/scalar_code.h"
+#include "compiler/slice_state.h"
 
 namespace Atoll::compiler {
 
@@ -49,17 +49,8 @@ class Region {
     bool is_vector = false, keep_inactive = false;
   };
 
-  bool is_sliced(unsigned reg) const { return sliced_.contains(reg & ~1u); }
-  bool reads_slices(const isa::Instruction& instruction) const;
-  void add_vector(const isa::Instruction& instruction, uint64_t pc);
   void add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc);
-  /// Ends the region if a scalar source of the instruction is yet to be made in its loop.
-  void end_before_sources(const isa::Instruction& instruction);
   Item& new_item(const isa::Instruction& instruction, uint64_t pc);
-  void add_on_slices(const isa::Instruction& instruction, uint64_t pc);
-  void note_exec(bool within);
-  /// A pair gets a new value from a scalar instruction, which is carried out before the loop.
-  void set_whole(const isa::Instruction& instruction);
 
   Frame& frame_;
   LaneCode& lanes_;
@@ -67,10 +58,8 @@ class Region {
   ChunkMemory memory_;
   WaveScalars registers_;
   std::vector<Item> items_;
-  std::set<unsigned> sliced_;  ///< register pairs whose value is made in the loop
-  std::set<unsigned> within_;  ///< register pairs in slices that have no lane which EXEC lacked at the beginning
-  bool scc_sliced_ = false, every_chunk_ = false;
-  bool exec_written_ = false, exec_grows_ = false;  ///< within the region; grows: beyond what it was
+  SliceState state_;
+  bool every_chunk_ = false;  ///< also those without active lanes: their slices of masks are needed
   uint64_t begin_pc_ = 0;
   bool scalars_written_ = false;  ///< since the region began, by instructions that are carried out before the loop
   bool may_fault_ = false;

@@ -1,11 +1,16 @@
 // compiler: the translator (translate.h).
 //
 // Scalar state stays in the Wave: scalar instructions load and store it, and LLVM forwards what it can within a
-// block. Vector instructions gather in a region (region.h), which ends where lanes meet. Everything else is one call
-// of the interpreter's handler.
+// block. Vector instructions gather in a region (region.h), which ends where lanes meet; loops whose lanes don't meet
+// at all are regions as a whole (loop_region.h). Everything else is one call of the interpreter's handler.
 #include "compiler/translate.h"
 
+#include <algorithm>
+
 #include "compiler/frame.h"
+#include "compiler/liveness.h"
+#include "compiler/loop_code.h"
+#include "compiler/loop_region.h"
 #include "compiler/region.h"
 #include "compiler/semantics_bitcode.h"
 #include "engine/prepare.h"
@@ -33,23 +38,26 @@ class Translator {
         frame_(frame),
         lanes_(frame, semantics),
         scalars_(frame, semantics),
-        region_(frame, lanes_, scalars_) {}
+        region_(frame, lanes_, scalars_),
+        liveness_(flow),
+        loops_(find_loop_regions(flow, liveness_)) {}
 
-  std::vector<uint64_t> steps() && { return std::move(steps_); }
-
-  void run() {
+  void run(Translation& result) {
     for (const auto& [pc, block] : flow_.blocks) {
-      blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
+      if (!is_within_loop(pc)) blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
     }
-    enter();
-    for (const auto& [pc, block] : flow_.blocks) emit(pc, block);
+    enter(result);
+    for (const auto& [pc, block] : flow_.blocks) {
+      if (blocks_.contains(pc)) emit(pc, block);
+    }
+    result.steps = std::move(steps_);
   }
 
  private:
   llvm::IRBuilder<>& ir() { return frame_.ir; }
 
   /// Goes to the block that the parameter `entry` numbers.
-  void enter() {
+  void enter(Translation& result) {
     auto* start = llvm::BasicBlock::Create(frame_.context, "start", frame_.function, frame_.allocas->getNextNode());
     ir().SetInsertPoint(frame_.allocas);
     ir().CreateBr(start);
@@ -58,11 +66,19 @@ class Translator {
     frame_.agpr = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, agpr)));
     frame_.code_base = ir().CreateLoad(frame_.i64(), frame_.at(frame_.image, offsetof(Image, code_base)));
     auto* choice = ir().CreateSwitch(frame_.function->getArg(2), blocks_.at(flow_.root));
-    uint64_t number = 0;
-    for (const uint64_t pc : flow_.entries) choice->addCase(ir().getInt64(number++), blocks_.at(pc));
+    for (const uint64_t pc : flow_.entries) {
+      if (!blocks_.contains(pc)) continue;
+      choice->addCase(ir().getInt64(result.entries.size()), blocks_.at(pc));
+      result.entries.push_back(pc);
+    }
   }
 
-  void emit(uint64_t, const Block& block);
+  /// Whether a block is part of a loop region and not where that begins: waves don't come in there.
+  bool is_within_loop(uint64_t pc) const {
+    return std::ranges::any_of(loops_, [&](const LoopRegion& loop) { return loop.contains(pc) && loop.entry != pc; });
+  }
+
+  void emit(uint64_t pc, const Block& block);
   void emit(const Located& at);
   bool emit_control(const Located& at);
   bool emit_lane_read(const isa::Instruction& instruction);
@@ -87,6 +103,8 @@ class Translator {
   LaneCode lanes_;
   ScalarCode scalars_;
   Region region_;
+  Liveness liveness_;
+  std::vector<LoopRegion> loops_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   uint64_t pending_ = 0;  ///< instructions of the block that were not counted yet
   std::vector<uint64_t> steps_;
@@ -111,9 +129,13 @@ void Translator::go_to(uint64_t from, uint64_t pc) {
   stop(WaveState::ready, pc);
 }
 
-void Translator::emit(uint64_t, const Block& block) {
-  ir().SetInsertPoint(blocks_.at(block.instructions.front().pc));
+void Translator::emit(uint64_t pc, const Block& block) {
+  ir().SetInsertPoint(blocks_.at(pc));
   pending_ = 0;
+  if (const auto loop = std::ranges::find(loops_, pc, &LoopRegion::entry); loop != loops_.end()) {
+    LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) { go_to(pc, exit); });
+    return;
+  }
   for (const Located& at : block.instructions) emit(at);
   if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
   region_.end();
@@ -306,8 +328,7 @@ Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode,
               .allocas = allocas,
               .mode = mode};
   Translator translator(flow, semantics, frame);
-  translator.run();
-  result.steps = std::move(translator).steps();
+  translator.run(result);
   result.module = semantics.take();
   function->setLinkage(llvm::GlobalValue::ExternalLinkage);
   return result;

@@ -17,7 +17,8 @@ namespace Atoll::compiler {
 struct Translation {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
-  std::vector<uint64_t> steps;  ///< PCs of the instructions that are left to the interpreter's handlers, by number
+  std::vector<uint64_t> entries;  ///< PCs at which waves may come in, by number
+  std::vector<uint64_t> steps;    ///< PCs of the instructions that are left to the interpreter's handlers, by number
 };
 
 /// Translates for waves whose MODE is `mode`, and hosts with the vector instructions of `level`, into an

@@ -162,4 +162,10 @@ support::Result<void> prepare(Dispatch& dispatch, const target::GpuModel& model)
   return {};
 }
 
+bool must_stop(const Dispatch& dispatch, uint64_t now) {
+  if (dispatch.cancelled.load(std::memory_order_relaxed) || now >= dispatch.deadline_ns) return true;
+  return dispatch.interrupts != nullptr &&
+         dispatch.interrupts->load(std::memory_order_relaxed) != dispatch.interrupts_seen;
+}
+
 }  // namespace Atoll::machine

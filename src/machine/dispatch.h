@@ -103,13 +103,14 @@ struct Dispatch {
   // own.
   alignas(64) std::atomic<uint64_t> next_work_group{0};  ///< the first that no thread has taken yet
   std::atomic<uint64_t> work_groups_left{0}, wave_instructions{0}, waves{0};
-  alignas(64) std::atomic<bool> cancelled{false};  ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
-  std::atomic<bool> offered{false};                ///< to the scheduler's other threads
-  std::atomic<bool> done{false};                   ///< set last: nothing runs any more, and the figures are final
-  uint64_t start_ns = 0, end_ns = 0;               ///< CLOCK_MONOTONIC
-  uint64_t deadline_ns = UINT64_MAX;               ///< when it is timed out
-  uint64_t interrupts_seen = 0;                    ///< Gpu's count of interrupts when it started
-  std::function<void(Dispatch&)> on_done;          ///< called by the thread that ends it, just before `done` is set
+  alignas(64) std::atomic<bool> cancelled{false};     ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
+  std::atomic<bool> offered{false};                   ///< to the scheduler's other threads
+  std::atomic<bool> done{false};                      ///< set last: nothing runs any more, and the figures are final
+  uint64_t start_ns = 0, end_ns = 0;                  ///< CLOCK_MONOTONIC
+  uint64_t deadline_ns = UINT64_MAX;                  ///< when it is timed out
+  const std::atomic<uint64_t>* interrupts = nullptr;  ///< Gpu's count of them
+  uint64_t interrupts_seen = 0;                       ///< that count when it started
+  std::function<void(Dispatch&)> on_done;             ///< called by the thread that ends it, just before `done` is set
 
   std::mutex mutex;  ///< of what follows
   // Work-groups set aside half-way so that others get their turn (scheduler.h).
@@ -134,6 +135,10 @@ struct Dispatch {
   }
   bool has_work() const { return has_unbegun() || set_aside_count.load(std::memory_order_relaxed) != 0; }
 };
+
+/// Whether a dispatch under way is to be given up: it was cancelled, is late at the time `now` (now_ns()), or somebody
+/// has interrupted the GPU.
+bool must_stop(const Dispatch& dispatch, uint64_t now);
 
 /// Fills in the figures from packet and kernel, which must be set. Errors, as HSA distinguishes them:
 /// invalid_argument (a malformed packet), out_of_resources (LDS, scratch or work-group larger than the GPU's).

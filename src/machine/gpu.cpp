@@ -143,6 +143,7 @@ support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelD
   dispatch->kernel = std::move(*kernel);
   if (auto prepared = prepare(*dispatch, model_); !prepared) return std::unexpected(prepared.error());
   install_fault_guard();
+  dispatch->interrupts = &interrupts_;
   dispatch->interrupts_seen = interrupts_.load();
   dispatch->start_ns = now_ns();
   if (options_.kernel_timeout.count() > 0) {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "compiler/compile.h"
+#include "compiler/loop_region.h"
 #include "engine/code_cache.h"
 #include "engine/compiled/host_code.h"
 #include "engine/compiled/image.h"
@@ -61,6 +62,8 @@ class Comparison {
 
   WaveRunner& expected() { return expected_; }
   uint64_t instructions() const { return instructions_; }
+  /// How many loops are regions.
+  size_t regions() const { return regions_; }
 
  private:
   uint64_t base() const { return reinterpret_cast<uint64_t>(code_.data()); }
@@ -73,6 +76,7 @@ class Comparison {
     const auto request = engine::TranslationRequest::parse(
         engine::TranslationRequest::serialise(processor, wave.float_mode, *flow, base(), 0));
     ASSERT_TRUE(request) << request.error().message;
+    regions_ = compiler::find_loop_regions(request->flow, compiler::Liveness(request->flow)).size();
     auto host = compiler::HostCompiler::create();
     ASSERT_TRUE(host) << host.error().message;
     auto translated = compiler::compile(*request, **host);
@@ -85,7 +89,8 @@ class Comparison {
       ASSERT_TRUE(instruction);
       steps.push_back(prepared.prepare(base() + pc, *instruction));
     }
-    const engine::Image image{.code_base = base(), .steps = steps.data()};
+    const engine::Image image{
+        .code_base = base(), .steps = steps.data(), .must_stop = [](const machine::Wave*) -> uint8_t { return 0; }};
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
 
@@ -122,6 +127,7 @@ class Comparison {
   std::vector<uint8_t> code_;
   size_t size_ = 0, end_ = 0;
   uint64_t instructions_ = 0;
+  size_t regions_ = 0;
 };
 
 TEST(StraightLine, KeepsLanesThatExecLeavesOut) {
@@ -192,6 +198,299 @@ TEST(StraightLine, HalvesOfMasksAreWords) {
     v_cmp_gt_u32 s[4:5], 30, v0
     s_mov_b64 s[4:5], s[6:7]
     v_addc_co_u32 v9, s[4:5], v1, v2, s[4:5])")
+      .run();
+}
+
+/// EXEC and inputs that take chunks different ways: some without lanes at the beginning.
+void uneven(WaveRunner& runner) {
+  runner.wave().set_exec(0xFFFF'0F0F'0000'FFF1);
+  for (unsigned lane = 0; lane < 64; ++lane) runner.v(1)[lane] = lane % 16 < 8 ? lane / 4 : lane * 5 % 23;
+}
+
+void check_loop(const std::string& source, unsigned regions = 1) {
+  for (const auto& setup : {+[](WaveRunner& runner) { uneven(runner); },
+                            +[](WaveRunner& runner) {
+                              uneven(runner);
+                              runner.wave().set_exec(~uint64_t{0});
+                            },
+                            +[](WaveRunner& runner) {
+                              uneven(runner);
+                              runner.wave().set_exec(0);
+                            }}) {
+    Comparison comparison(source);
+    comparison.with(setup).run();
+    EXPECT_EQ(comparison.regions(), regions) << source;
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Loops, AllLanesAlike) {
+  check_loop(R"(
+    s_movk_i32 s4, 37
+  loop:
+    v_mul_lo_u32 v2, v2, v1
+    v_add_u32 v2, v2, v0
+    v_xor_b32 v3, s4, v2
+    v_addc_co_u32 v4, vcc, v4, v3, vcc
+    s_sub_u32 s4, s4, 1
+    s_cmp_lg_u32 s4, 0
+    s_cbranch_scc1 loop
+    v_add_u32 v5, v4, s4)");
+}
+
+TEST(Loops, EachLaneLeavesWhenItIsDone) {
+  check_loop(R"(
+    s_mov_b64 s[2:3], 0
+    v_mov_b32 v2, 0
+  loop:
+    v_add_u32 v2, 3, v2
+    v_cmp_ge_u32 vcc, v2, v1
+    s_or_b64 s[2:3], vcc, s[2:3]
+    s_andn2_b64 exec, exec, s[2:3]
+    s_cbranch_execnz loop
+    s_or_b64 exec, exec, s[2:3]
+    s_mov_b64 vcc, 0
+    s_cmp_eq_u32 s4, s5
+    v_add_u32 v3, v2, v0)");
+}
+
+// As clang compiles bench/kernels.cl, mandelbrot: the counter s12 is written where a chunk without lanes does not go.
+TEST(Loops, AScalarCounterOfLanesThatGoOn) {
+  check_loop(R"(
+    s_mov_b32 s12, 0
+    s_mov_b32 s1, 11
+    s_mov_b64 s[2:3], 0
+    s_mov_b64 s[20:21], exec
+    s_branch test
+  done:
+    s_or_b64 exec, exec, s[10:11]
+    s_and_b64 s[10:11], exec, s[8:9]
+    s_or_b64 s[2:3], s[10:11], s[2:3]
+    s_andn2_b64 exec, exec, s[2:3]
+    s_cbranch_execz out
+  test:
+    v_add_u32 v5, v5, v1
+    v_cmp_gt_u32 vcc, v1, v4
+    v_mov_b32 v7, s12
+    s_or_b64 s[8:9], s[8:9], exec
+    s_and_saveexec_b64 s[10:11], vcc
+    s_cbranch_execz done
+    s_add_i32 s12, s12, 1
+    s_cmp_eq_u32 s1, s12
+    s_cselect_b64 s[14:15], -1, 0
+    v_add_u32 v4, v4, 2
+    s_andn2_b64 s[8:9], s[8:9], exec
+    s_and_b64 s[14:15], s[14:15], exec
+    v_mov_b32 v7, s1
+    s_or_b64 s[8:9], s[8:9], s[14:15]
+    s_branch done
+  out:
+    s_mov_b64 exec, s[20:21]
+    s_mov_b32 s12, 0
+    s_mov_b64 s[8:9], 0
+    s_mov_b64 s[10:11], 0
+    s_mov_b64 s[14:15], 0
+    s_mov_b64 vcc, 0
+    s_cmp_eq_u32 s12, 1
+    v_add_u32 v6, v7, v4)");
+}
+
+// The same, but somebody asks how far the counter came: that is the wave's, not a chunk's.
+TEST(Loops, AScalarCounterThatIsNeededIsTheWaves) {
+  check_loop(R"(
+    s_mov_b32 s12, 0
+    s_mov_b64 s[2:3], 0
+    v_mov_b32 v2, 0
+  loop:
+    s_add_i32 s12, s12, 1
+    v_add_u32 v2, 3, v2
+    v_cmp_ge_u32 vcc, v2, v1
+    s_or_b64 s[2:3], vcc, s[2:3]
+    s_andn2_b64 exec, exec, s[2:3]
+    s_cbranch_execnz loop
+    s_or_b64 exec, exec, s[2:3]
+    v_add_u32 v3, v2, s12)",
+             0);
+}
+
+TEST(Loops, ConditionsWithinLoops) {
+  check_loop(R"(
+    s_movk_i32 s4, 9
+  loop:
+    v_and_b32 v6, v2, v1
+    v_cmp_lt_u32 vcc, s4, v1
+    s_and_saveexec_b64 s[6:7], vcc
+    s_xor_b64 s[6:7], exec, s[6:7]
+    s_cbranch_execz otherwise
+    v_add_u32 v2, v2, v6
+    s_mul_i32 s9, s4, 5
+    v_mul_lo_u32 v3, v3, s9
+  otherwise:
+    s_andn2_saveexec_b64 s[6:7], s[6:7]
+    s_cbranch_execz both
+    v_sub_u32 v2, v2, v6
+    v_mov_b32 v8, v6
+  both:
+    s_or_b64 exec, exec, s[6:7]
+    v_add_u32 v4, v4, v2
+    s_sub_u32 s4, s4, 1
+    s_cbranch_scc0 loop
+    s_mov_b32 s9, 0
+    v_add_u32 v5, v4, v8)");
+}
+
+TEST(Loops, WithinLoops) {
+  check_loop(R"(
+    s_movk_i32 s4, 5
+    s_mov_b64 s[20:21], exec
+  outer:
+    s_mov_b64 s[2:3], 0
+    s_mov_b64 s[8:9], exec
+    v_mov_b32 v2, 0
+  inner:
+    v_add_u32 v2, s4, v2
+    v_add_u32 v3, v3, v2
+    v_cmp_gt_u32 vcc, v2, v1
+    s_or_b64 s[2:3], vcc, s[2:3]
+    s_andn2_b64 exec, exec, s[2:3]
+    s_cbranch_execnz inner
+    s_or_b64 exec, exec, s[2:3]
+    v_xor_b32 v4, v3, v2
+    s_sub_u32 s4, s4, 1
+    s_cmp_lg_u32 s4, 0
+    s_cbranch_scc1 outer
+    s_mov_b64 vcc, 0
+    v_add_u32 v5, v4, v3)");
+}
+
+TEST(Loops, MasksThatToggle) {
+  check_loop(R"(
+    s_mov_b64 s[2:3], 0
+    s_mov_b64 s[8:9], 0
+    v_mov_b32 v2, 0
+  loop:
+    s_not_b64 s[8:9], s[8:9]
+    v_add_u32 v2, 3, v2
+    v_cndmask_b32 v3, v1, v2, s[8:9]
+    v_cmp_ge_u32 vcc, v2, v1
+    s_or_b64 s[2:3], vcc, s[2:3]
+    s_andn2_b64 exec, exec, s[2:3]
+    s_cbranch_execnz loop
+    s_or_b64 exec, exec, s[2:3]
+    v_cndmask_b32 v4, v1, v2, s[8:9])",
+             0);
+}
+
+TEST(Loops, ExecWrittenInOddWays) {
+  check_loop(R"(
+    s_mov_b64 s[2:3], 0
+    s_mov_b64 s[20:21], exec
+    v_mov_b32 v2, 0
+  loop:
+    v_add_u32 v2, 3, v2
+    v_cmp_ge_u32 vcc, v2, v1
+    s_or_b64 s[2:3], vcc, s[2:3]
+    s_andn2_b64 exec, exec, s[2:3]
+    s_not_b64 exec, exec
+    v_add_u32 v3, v3, v2
+    s_not_b64 exec, exec
+    s_cbranch_execnz loop
+    s_mov_b64 exec, s[20:21])",
+             0);
+  check_loop(R"(
+    s_movk_i32 s4, 5
+    s_mov_b64 s[20:21], exec
+  loop:
+    s_xor_b64 exec, exec, -1
+    v_add_u32 v2, v2, v1
+    s_mov_b64 exec, -1
+    v_add_u32 v3, v2, v1
+    s_mov_b64 exec, s[20:21]
+    v_add_u32 v4, v2, v1
+    s_sub_u32 s4, s4, 1
+    s_cmp_lg_u32 s4, 0
+    s_cbranch_scc1 loop)");
+}
+
+TEST(Loops, ConditionsThatAreTheSameForAllLanes) {
+  check_loop(R"(
+    s_movk_i32 s4, 9
+    s_mov_b64 s[2:3], 0
+    v_mov_b32 v2, 0
+  loop:
+    v_add_u32 v2, 3, v2
+    s_cmp_gt_u32 s4, 5
+    s_cselect_b64 s[6:7], -1, 0
+    s_and_b64 vcc, exec, s[6:7]
+    s_cbranch_vccz over
+    v_add_u32 v3, v2, v3
+  over:
+    v_cmp_ge_u32 vcc, v2, v1
+    s_or_b64 s[2:3], vcc, s[2:3]
+    s_sub_u32 s4, s4, 1
+    s_andn2_b64 exec, exec, s[2:3]
+    s_cbranch_execnz loop
+    s_or_b64 exec, exec, s[2:3]
+    s_mov_b32 s4, 0
+    s_mov_b64 s[6:7], 0
+    s_mov_b64 vcc, 0
+    s_cmp_eq_u32 s4, 1
+    v_add_u32 v4, v2, v3)");
+}
+
+TEST(Loops, SeveralWaysOut) {
+  check_loop(R"(
+    s_movk_i32 s4, 9
+  loop:
+    v_add_u32 v2, 3, v2
+    s_cmp_eq_u32 s4, s5
+    s_cbranch_scc1 early
+    v_add_u32 v3, v2, v3
+    s_sub_u32 s4, s4, 1
+    s_cmp_lg_u32 s4, 0
+    s_cbranch_scc1 loop
+    v_add_u32 v4, v2, v3
+    s_branch end
+  early:
+    v_add_u32 v4, s4, v3
+  end:
+    v_add_u32 v5, s4, v4)");
+}
+
+TEST(Loops, VectorCompareAndExecAtOnce) {
+  check_loop(R"(
+    s_mov_b64 s[20:21], exec
+    v_mov_b32 v2, 0
+  loop:
+    v_add_u32 v2, 3, v2
+    v_add_u32 v3, v3, v2
+    v_cmpx_lt_u32 vcc, v2, v1
+    s_cbranch_execnz loop
+    s_mov_b64 exec, s[20:21]
+    s_mov_b64 vcc, 0
+    v_add_u32 v4, v2, v3)");
+}
+
+TEST(Loops, ScalarLoads) {
+  static uint32_t table[64];
+  for (uint32_t i = 0; i < 64; ++i) table[i] = i * i + 7;
+  const std::string source = R"(
+    s_movk_i32 s4, 20
+  loop:
+    s_load_dwordx2 s[8:9], s[30:31], 0x4
+    s_waitcnt lgkmcnt(0)
+    v_mul_lo_u32 v2, v2, s8
+    v_add_u32 v2, s9, v2
+    s_add_u32 s30, s30, 8
+    s_addc_u32 s31, s31, 0
+    s_sub_u32 s4, s4, 1
+    s_cmp_lg_u32 s4, 0
+    s_cbranch_scc1 loop)";
+  Comparison(source)
+      .with([](WaveRunner& runner) {
+        uneven(runner);
+        runner.set_pair(30, table);
+      })
       .run();
 }
 

@@ -23,7 +23,7 @@ class Writer {
   RandomCode program(unsigned length) {
     functions_ = instruction_.pick(3);
     block(0, length);
-    put(sopp(Opcode::s_endpgm, 0));
+    end();
     for (unsigned function = 0; function < functions_; ++function) {
       entries_.push_back(here());
       block(deepest, 6, false);  // no deeper than this: its registers are none of a caller's
@@ -37,6 +37,18 @@ class Writer {
   }
 
  private:
+  /// The end is a jump to the last instruction: to whoever translates the program, what comes behind might read any
+  /// register, while behind s_endpgm none is needed.
+  void end() {
+    constexpr unsigned one = zero + 1, behind_jump = zero + 12;
+    put(sop2(Opcode::s_cselect_b32, fuzz_register::caller, one, zero));
+    put(sop1(Opcode::s_getpc_b64, fuzz_register::callee, 0));
+    put(sop2(Opcode::s_add_u32, fuzz_register::callee, fuzz_register::callee, behind_jump));
+    put(sop2(Opcode::s_addc_u32, fuzz_register::callee + 1, fuzz_register::callee + 1, zero));
+    put(sop1(Opcode::s_setpc_b64, 0, fuzz_register::callee));
+    put(sopp(Opcode::s_endpgm, 0));
+  }
+
   uint32_t here() const { return static_cast<uint32_t>(code_.words.size()); }
   void put(uint32_t word) { code_.words.push_back(word); }
   void put(uint32_t word, RandomCode::Unit& unit) {

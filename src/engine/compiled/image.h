@@ -12,6 +12,8 @@ namespace Atoll::engine {
 struct Image {
   uint64_t code_base;           ///< guest address from which the translation's PCs count
   const MicroOp* const* steps;  ///< single steps (single_step.h) by number
+  /// Whether the wave's dispatch is to be given up (1). Translated loops ask now and then.
+  uint8_t (*must_stop)(const Wave* wave);
 };
 
 /// A translated function. It runs a wave from the place that `entry` numbers until the wave stops (0), or goes on at

@@ -7,6 +7,7 @@
 
 #include "engine/compiled/control_flow.h"
 #include "isa/decode.h"
+#include "machine/clock.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/loader.h"
@@ -18,6 +19,11 @@ namespace {
 
 const machine::Dispatch* dispatch_of(const Wave& wave) {
   return wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
+}
+
+uint8_t must_stop(const Wave* wave) {
+  const machine::Dispatch* dispatch = dispatch_of(*wave);
+  return dispatch != nullptr && machine::must_stop(*dispatch, machine::now_ns()) ? 1 : 0;
 }
 
 const machine::Kernel* kernel_of(const Wave& wave) {
@@ -197,7 +203,7 @@ std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& aske
     if (!instruction) return nullptr;
     placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
   }
-  placed->image = {.code_base = asked.base, .steps = placed->steps.data()};
+  placed->image = {.code_base = asked.base, .steps = placed->steps.data(), .must_stop = must_stop};
   return placed;
 }
 

@@ -1,0 +1,261 @@
+// compiler: finding the loops whose lanes don't meet (loop_region.h).
+#include "compiler/loop_region.h"
+
+#include <algorithm>
+#include <optional>
+#include <ranges>
+
+#include "compiler/chunk_memory.h"
+#include "compiler/parting.h"
+#include "engine/prepare.h"
+#include "isa/table.h"
+
+namespace Atoll::compiler {
+
+namespace {
+
+using engine::Block;
+using engine::ControlFlow;
+using isa::Opcode;
+using Way = SliceState::Way;
+
+/// Bigger loops are compiled block by block: the time that the host compiler takes grows with the square of a
+/// function's size, and rows would be spilled all the time.
+constexpr uint64_t most_instructions = 4000;
+
+/// Cache control in a loop is how programs wait for others: they have to be given back now and then.
+bool looks_at_others(const isa::Instruction& instruction) {
+  return isa::row(instruction.opcode).has(isa::flag::memory) &&
+         (instruction.glc || instruction.slc || instruction.dlc || instruction.scc);
+}
+
+/// Which blocks lie on every way to a block, from wherever waves come in.
+/// Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm".
+class Dominators {
+ public:
+  Dominators(const ControlFlow& flow, const std::set<uint64_t>& entered,
+             const std::map<uint64_t, std::vector<uint64_t>>& predecessors) {
+    for (const uint64_t pc : entered) visit(flow, pc);
+    std::ranges::reverse(order_);
+    for (size_t i = 0; i < order_.size(); ++i) numbers_[order_[i]] = i + 1;  // 0 is before all
+    above_.assign(order_.size() + 1, unknown);
+    above_[0] = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t i = 0; i < order_.size(); ++i) {
+        size_t above = entered.contains(order_[i]) ? 0 : unknown;
+        const auto from = predecessors.find(order_[i]);
+        if (from != predecessors.end()) {
+          for (const uint64_t predecessor : from->second) {
+            const auto number = numbers_.find(predecessor);
+            if (number == numbers_.end() || above_[number->second] == unknown) continue;
+            above = above == unknown ? number->second : common(above, number->second);
+          }
+        }
+        if (above == above_[i + 1]) continue;
+        above_[i + 1] = above;
+        changed = true;
+      }
+    }
+  }
+  bool dominates(uint64_t pc, uint64_t block) const {
+    const auto upper = numbers_.find(pc), lower = numbers_.find(block);
+    if (upper == numbers_.end() || lower == numbers_.end()) return false;
+    size_t number = lower->second;
+    while (number > upper->second) number = above_[number];
+    return number == upper->second;
+  }
+
+ private:
+  static constexpr size_t unknown = SIZE_MAX;
+
+  /// Puts the blocks in order, each behind all that it leads to and that come not first.
+  void visit(const ControlFlow& flow, uint64_t start) {
+    struct Visit {
+      uint64_t pc;
+      std::vector<uint64_t> to_do;
+    };
+    std::vector<Visit> stack;
+    const auto begin = [&](uint64_t pc) {
+      const auto block = flow.blocks.find(pc);
+      if (block != flow.blocks.end() && seen_.insert(pc).second)
+        stack.push_back({pc, successors_of(block->second).pcs});
+    };
+    begin(start);
+    while (!stack.empty()) {
+      if (stack.back().to_do.empty()) {
+        order_.push_back(stack.back().pc);
+        stack.pop_back();
+      } else {
+        const uint64_t next = stack.back().to_do.back();
+        stack.back().to_do.pop_back();
+        begin(next);
+      }
+    }
+  }
+  size_t common(size_t a, size_t b) const {
+    while (a != b) {
+      while (a > b) a = above_[a];
+      while (b > a) b = above_[b];
+    }
+    return a;
+  }
+
+  std::set<uint64_t> seen_;
+  std::vector<uint64_t> order_;
+  std::map<uint64_t, size_t> numbers_;
+  std::vector<size_t> above_;
+};
+
+/// The blocks of the loop that these branches back to `head` make: all from which one of them is reached without
+/// passing the head. Null: it can be entered elsewhere.
+std::optional<std::set<uint64_t>> loop_of(uint64_t head, const std::vector<uint64_t>& branches_back,
+                                          const std::map<uint64_t, std::vector<uint64_t>>& predecessors,
+                                          const std::set<uint64_t>& entered) {
+  std::set<uint64_t> blocks{head};
+  std::vector<uint64_t> to_do = branches_back;
+  while (!to_do.empty()) {
+    const uint64_t pc = to_do.back();
+    to_do.pop_back();
+    if (!blocks.insert(pc).second) continue;
+    if (entered.contains(pc)) return std::nullopt;
+    const auto found = predecessors.find(pc);
+    if (found != predecessors.end()) to_do.insert(to_do.end(), found->second.begin(), found->second.end());
+  }
+  return blocks;
+}
+
+/// Follows masks in slices through the region. False: an instruction is not of those that regions know, or none works
+/// on lanes.
+bool set_states(LoopRegion& region, const ControlFlow& flow) {
+  region.states[region.entry] = {};
+  bool has_lanes = false;
+  std::set<uint64_t> to_do{region.entry};
+  while (!to_do.empty()) {
+    const uint64_t pc = *to_do.begin();
+    to_do.erase(to_do.begin());
+    const Block& block = flow.blocks.at(pc);
+    SliceState state = region.states.at(pc);
+    for (const engine::Located& at : body_of(block)) {
+      if (engine::does_nothing(at.instruction.opcode)) continue;
+      const Way way = state.way(at.instruction, /*inside=*/true);
+      if (way == Way::neither) return false;
+      has_lanes |= way == Way::lanes || way == Way::memory;
+      state.step(at.instruction, way);
+    }
+    region.exec_grows |= state.exec_grows;
+    const auto end = end_of(block);
+    for (const uint64_t next : {end->if_zero, end->if_not}) {
+      if (!region.contains(next)) region.exits.insert(next);
+      const auto [found, is_new] = region.states.try_emplace(next, state);
+      const SliceState before = found->second;
+      found->second.join(state);
+      if ((is_new || found->second != before) && region.contains(next)) to_do.insert(next);
+    }
+  }
+  return has_lanes;
+}
+
+bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness) {
+  uint64_t instructions = 0;
+  for (const uint64_t pc : region.blocks) {
+    const Block& block = flow.blocks.at(pc);
+    if (!end_of(block)) return false;
+    instructions += block.instructions.size();
+    for (const engine::Located& at : block.instructions) {
+      if (looks_at_others(at.instruction)) return false;
+      // A chunk's store in one round must not come before another chunk's load in the round before.
+      if (const auto access = memory_operands(at.instruction); access && access->is_store) return false;
+    }
+  }
+  if (instructions > most_instructions || !set_states(region, flow) || region.exits.empty()) return false;
+  if (!chunks_may_part(region, flow, liveness)) return false;
+  consider_idle_chunks(region, flow, liveness);
+  return true;
+}
+
+}  // namespace
+
+bool BlockEnd::parts(const SliceState& state) const {
+  switch (on) {
+    case On::nothing:
+      return false;
+    case On::scc:
+      return state.scc_sliced;
+    case On::vcc:
+      return state.is_sliced(isa::scalar::vcc_lo);
+    case On::exec:
+      return state.exec_written;
+  }
+  return false;
+}
+
+std::optional<BlockEnd> end_of(const Block& block) {
+  const engine::Located& last = block.instructions.back();
+  const uint64_t target = last.target(), next = last.next();
+  using enum BlockEnd::On;
+  switch (last.instruction.opcode) {
+    case Opcode::s_branch:
+      return BlockEnd{nothing, target, target};
+    case Opcode::s_cbranch_scc0:
+      return BlockEnd{scc, target, next};
+    case Opcode::s_cbranch_scc1:
+      return BlockEnd{scc, next, target};
+    case Opcode::s_cbranch_vccz:
+      return BlockEnd{vcc, target, next};
+    case Opcode::s_cbranch_vccnz:
+      return BlockEnd{vcc, next, target};
+    case Opcode::s_cbranch_execz:
+      return BlockEnd{exec, target, next};
+    case Opcode::s_cbranch_execnz:
+      return BlockEnd{exec, next, target};
+    default:
+      break;
+  }
+  const Successors successors = successors_of(block);
+  if (successors.anywhere || successors.pcs.size() != 1) return std::nullopt;
+  return BlockEnd{nothing, block.end, block.end};
+}
+
+std::span<const engine::Located> body_of(const Block& block) {
+  const std::span<const engine::Located> all(block.instructions);
+  const bool branches = isa::row(all.back().instruction.opcode).has(isa::flag::branch);
+  return branches ? all.first(all.size() - 1) : all;
+}
+
+std::vector<LoopRegion> find_loop_regions(const ControlFlow& flow, const Liveness& liveness) {
+  std::map<uint64_t, std::vector<uint64_t>> predecessors, branches_back;
+  std::set<uint64_t> entered{flow.root};  // from where nobody sees
+  for (const auto& [pc, block] : flow.blocks) {
+    const engine::Located& last = block.instructions.back();
+    const Successors successors = successors_of(block);
+    if (successors.anywhere) entered.insert(last.next());
+    if (last.instruction.opcode == Opcode::s_call_b64) entered.insert(last.target());
+    for (const uint64_t next : successors.pcs) predecessors[next].push_back(pc);
+  }
+  const Dominators dominators(flow, entered, predecessors);
+  for (const auto& [pc, from] : predecessors) {
+    for (const uint64_t block : from) {
+      if (dominators.dominates(pc, block)) branches_back[pc].push_back(block);
+    }
+  }
+
+  std::vector<LoopRegion> candidates;
+  for (const auto& [head, branches] : branches_back) {
+    if (auto blocks = loop_of(head, branches, predecessors, entered)) {
+      LoopRegion& candidate = candidates.emplace_back();
+      candidate.entry = head;
+      candidate.blocks = std::move(*blocks);
+    }
+  }
+  std::ranges::sort(candidates, std::greater{}, [](const LoopRegion& loop) { return loop.blocks.size(); });
+  std::vector<LoopRegion> regions;
+  for (LoopRegion& candidate : candidates) {
+    const bool within_another =
+        std::ranges::any_of(regions, [&](const LoopRegion& region) { return region.contains(candidate.entry); });
+    if (!within_another && fits(candidate, flow, liveness)) regions.push_back(std::move(candidate));
+  }
+  return regions;
+}
+
+}  // namespace Atoll::compiler
