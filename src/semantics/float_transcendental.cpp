@@ -35,24 +35,34 @@ template <typename T>
 [[gnu::always_inline]] inline T square_root(T a) {
   return select(a < 0, negative_nan<T>(), with_nan(__builtin_elementwise_sqrt(a), a));
 }
-/// 1 / sqrt(a) of a normal number that is not very small. What the root and the division round off is measured and put
-/// right to first order.
-template <typename T>
-[[gnu::always_inline]] inline T plain_reciprocal_root(T a) {
-  const T root = __builtin_elementwise_sqrt(a);
-  const T inverse = T(1) / root;
-  const T root_error = fused(-root, root, a);           // a - root^2
-  const T inverse_error = fused(-root, inverse, T(1));  // 1 - root * inverse
-  const T half = static_cast<typename row::Element<T>::type>(0.5);
-  const T correction = inverse_error - half * (root_error * inverse) * inverse;
+/// 1 / sqrt(a) of a normal number. An estimate from the number's bits, within 3.5% (Lomont 2003, "Fast inverse square
+/// root"), made better by two of Householder's steps of the third order: y (1 + r/2 + 3/8 r^2) for r = 1 - a y^2. In
+/// the second one what the product rounds off is put right. This is quicker than the host's root and division.
+[[gnu::always_inline]] inline F32 plain_reciprocal_root(F32 a) {
+  const auto step = [](F32 y, F32 r) { return fused(y * r, fused(F32(0.375f), r, F32(0.5f)), y); };
+  const F32 estimate = bits<F32>(0x5F375A86u - (bits<U32>(a) >> 1));
+  const F32 inverse = step(estimate, fused(-(a * estimate), estimate, F32(1)));
+  const F32 root = a * inverse;
+  const F32 lost = fused(a, inverse, -root);
+  return step(inverse, fused(-lost, inverse, fused(-root, inverse, F32(1))));
+}
+/// The same of one that is not very small. What the root and the division round off is measured and put right to first
+/// order.
+[[gnu::always_inline]] inline F64 plain_reciprocal_root(F64 a) {
+  const F64 root = __builtin_elementwise_sqrt(a);
+  const F64 inverse = 1.0 / root;
+  const F64 root_error = fused(-root, root, a);             // a - root^2
+  const F64 inverse_error = fused(-root, inverse, F64(1));  // 1 - root * inverse
+  const F64 correction = inverse_error - 0.5 * (root_error * inverse) * inverse;
   return fused(inverse, correction, inverse);
 }
 template <typename T>
 [[gnu::always_inline]] inline T reciprocal_root(T a) {
-  // Of a very small operand, what is rounded off would be a denormal.
+  // Of a very small operand, what is rounded off would be a denormal. A single is none: it is flushed or comes of a
+  // half.
   using Number = typename row::Element<T>::type;
   constexpr bool single = sizeof(Number) == 4;
-  constexpr Number small = static_cast<Number>(single ? 0x1p-90 : 0x1p-900);
+  constexpr Number small = static_cast<Number>(single ? 0x1p-126 : 0x1p-900);
   constexpr Number up = static_cast<Number>(single ? 0x1p64 : 0x1p256);
   constexpr Number root_up = static_cast<Number>(single ? 0x1p32 : 0x1p128);
   const auto special = ~((a >= small) & (a < infinity<T>()));
