@@ -15,6 +15,12 @@ using Way = SliceState::Way;
 /// Instructions between two questions whether to go on: some milliseconds.
 constexpr uint64_t instructions_between_polls = 1u << 20;
 
+/// Instructions after which a loop that may be waiting for other waves gives the wave back, if that is the first chunk:
+/// nothing has been written yet. It begins anew, and has twice as long then, so that it gets through if it is just
+/// long.
+constexpr uint64_t patience = 1u << 16;
+constexpr uint8_t most_patience = 24;
+
 }  // namespace
 
 /// What is at hand while the blocks are emitted.
@@ -22,6 +28,8 @@ struct LoopCode::Body {
   ChunkState& chunk;
   std::map<uint64_t, llvm::BasicBlock*> blocks;  ///< of the region, and one for each exit
   llvm::BasicBlock* stopped;                     ///< in the middle, for good
+  llvm::BasicBlock* given_back;                  ///< to begin anew; null: never
+  llvm::Value* patience = nullptr;               ///< instructions until then; 64 bits
   llvm::Value *count, *next_poll;                ///< locals, 64 bits: instructions of this chunk
 };
 
@@ -106,6 +114,11 @@ void LoopCode::emit_block(const LoopRegion& region, uint64_t pc, Body& body) {
                     llvm::MDBuilder(frame_.context).createBranchWeights(1, 1u << 20));
     ir.SetInsertPoint(poll);
     ir.CreateStore(ir.CreateAdd(count, ir.getInt64(instructions_between_polls)), body.next_poll);
+    if (body.given_back != nullptr) {
+      auto* ask = llvm::BasicBlock::Create(frame_.context, "ask", frame_.function);
+      ir.CreateCondBr(ir.CreateICmpUGE(count, body.patience), body.given_back, ask);
+      ir.SetInsertPoint(ask);
+    }
     llvm::Value* helper = ir.CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(engine::Image, must_stop)));
     auto* type = llvm::FunctionType::get(ir.getInt8Ty(), {frame_.pointer()}, false);
     llvm::Value* stop = ir.CreateCall(type, helper, {frame_.wave});
@@ -168,6 +181,12 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
   llvm::Value* way_out = new_local(0);
   llvm::Value* count = frame_.local(frame_.i64(), llvm::Align(8));
   llvm::Value* next_poll = new_local(instructions_between_polls);
+  llvm::Value* patience_address = frame_.at(frame_.wave, offsetof(Wave, patience));
+  llvm::Value* had_patience = nullptr;
+  if (region.may_wait) {
+    had_patience = ir.CreateZExt(ir.CreateLoad(ir.getInt8Ty(), patience_address), frame_.i64());
+    had_patience = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, had_patience, ir.getInt64(most_patience));
+  }
   frame_.note_pc(region.entry);
   llvm::Instruction* once_end = ir.CreateBr(head);
   llvm::BasicBlock* before = once_end->getParent();
@@ -187,10 +206,24 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
 
   ir.SetInsertPoint(begin);
   ir.CreateStore(ir.getInt64(0), count);
-  ir.CreateStore(ir.getInt64(instructions_between_polls), next_poll);
+  llvm::Value* first_poll = ir.getInt64(instructions_between_polls);
+  llvm::Value* waits = nullptr;
+  if (region.may_wait) {
+    llvm::Value* before_it = ir.CreateSub(ir.CreateShl(ir.getInt64(1), ir.CreateShl(index, 4)), ir.getInt64(1));
+    llvm::Value* is_first = ir.CreateICmpEQ(ir.CreateAnd(exec, before_it), ir.getInt64(0));
+    waits = ir.CreateSelect(is_first, ir.CreateShl(ir.getInt64(patience), had_patience), ir.getInt64(~uint64_t{0}));
+    first_poll = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first_poll, waits);
+  }
+  ir.CreateStore(first_poll, next_poll);
   ChunkState chunk(frame_, once_end, ir.CreateBr(lanes), index);
 
-  Body body{.chunk = chunk, .blocks = {}, .stopped = new_block("stopped"), .count = count, .next_poll = next_poll};
+  Body body{.chunk = chunk,
+            .blocks = {},
+            .stopped = new_block("stopped"),
+            .given_back = region.may_wait ? new_block("given_back") : nullptr,
+            .patience = waits,
+            .count = count,
+            .next_poll = next_poll};
   for (const uint64_t pc : region.blocks) body.blocks[pc] = new_block("loop");
   for (const uint64_t pc : region.exits) body.blocks[pc] = new_block("exit");
   ir.SetInsertPoint(lanes);
@@ -248,16 +281,27 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
     llvm::Value* address = frame_.at(frame_.run, offsetof(Run, instructions));
     ir.CreateStore(ir.CreateAdd(load(address), instructions), address);
   };
+  const auto give_back = [&] {
+    add_to_count(load(count));
+    llvm::Value* pc = frame_.guest_address(region.entry);
+    ir.CreateStore(pc, frame_.at(frame_.wave, offsetof(Wave, pc)));
+    ir.CreateStore(ir.getInt8(static_cast<uint8_t>(machine::WaveState::ready)),
+                   frame_.at(frame_.wave, offsetof(Wave, state)));
+    frame_.note_chunk(ir.getInt8(engine::no_chunk));
+    ir.CreateRet(ir.getInt8(0));
+  };
   ir.SetInsertPoint(body.stopped);
-  add_to_count(load(count));
-  llvm::Value* pc = frame_.guest_address(region.entry);
-  ir.CreateStore(pc, frame_.at(frame_.wave, offsetof(Wave, pc)));
-  ir.CreateStore(ir.getInt8(static_cast<uint8_t>(machine::WaveState::ready)),
-                 frame_.at(frame_.wave, offsetof(Wave, state)));
-  ir.CreateRet(ir.getInt8(0));
+  give_back();
+  if (region.may_wait) {
+    ir.SetInsertPoint(body.given_back);
+    llvm::Value* more = ir.CreateTrunc(ir.CreateAdd(had_patience, ir.getInt64(1)), ir.getInt8Ty());
+    ir.CreateStore(more, patience_address);
+    give_back();
+  }
 
   ir.SetInsertPoint(done);
   frame_.note_chunk(ir.getInt8(engine::no_chunk));
+  if (region.may_wait) ir.CreateStore(ir.getInt8(0), patience_address);
   for (const auto& [reg, whole] : masks) registers.set_pair(reg, load(whole));
   if (gathered_scc != nullptr) {
     registers.set_scc(ir.CreateZExt(ir.CreateICmpNE(load(gathered_scc), ir.getInt64(0)), ir.getInt8Ty()));

@@ -7,6 +7,7 @@
 
 #include "compiler/chunk_memory.h"
 #include "compiler/parting.h"
+#include "compiler/scalar_code.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -129,7 +130,7 @@ std::optional<std::set<uint64_t>> loop_of(uint64_t head, const std::vector<uint6
 /// on lanes.
 bool set_states(LoopRegion& region, const ControlFlow& flow) {
   region.states[region.entry] = {};
-  bool has_lanes = false;
+  bool has_lanes = false, loads_lanes = false, loads_scalars = false, parts = false;
   std::set<uint64_t> to_do{region.entry};
   while (!to_do.empty()) {
     const uint64_t pc = *to_do.begin();
@@ -141,10 +142,13 @@ bool set_states(LoopRegion& region, const ControlFlow& flow) {
       const Way way = state.way(at.instruction, /*inside=*/true);
       if (way == Way::neither) return false;
       has_lanes |= way == Way::lanes || way == Way::memory;
+      loads_lanes |= way == Way::memory;
+      loads_scalars |= ScalarCode::takes_load(at.instruction);
       state.step(at.instruction, way);
     }
     region.exec_grows |= state.exec_grows;
     const auto end = end_of(block);
+    parts |= end->parts(state);
     for (const uint64_t next : {end->if_zero, end->if_not}) {
       if (!region.contains(next)) region.exits.insert(next);
       const auto [found, is_new] = region.states.try_emplace(next, state);
@@ -153,6 +157,7 @@ bool set_states(LoopRegion& region, const ControlFlow& flow) {
       if ((is_new || found->second != before) && region.contains(next)) to_do.insert(next);
     }
   }
+  region.may_wait = loads_scalars || (loads_lanes && parts);
   return has_lanes;
 }
 

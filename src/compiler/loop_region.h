@@ -26,6 +26,9 @@ struct LoopRegion {
   std::set<uint64_t> exits;
   bool exec_grows = false;  ///< somewhere in it, beyond what it was at the beginning
 
+  /// It loads, and when it ends may depend on that: it may be waiting for other waves.
+  bool may_wait = false;
+
   /// Chunks without active lanes at the beginning can be left out: then masks in slices are, behind the loop, as they
   /// were before (if they are in `kept`) or zero.
   bool leaves_out_idle_chunks = false;

@@ -70,6 +70,7 @@ void copy_start(const Wave& start, Wave& wave) {
   wave.float_mode = start.float_mode;
   wave.state = WaveState::ready;
   wave.global_sync = 0;
+  wave.patience = 0;
   wave.instructions = 0;
   wave.fingerprint = 0;
   wave.scratch_bytes_per_lane = start.scratch_bytes_per_lane;

@@ -80,6 +80,7 @@ struct alignas(64) Wave {
   semantics::FloatMode float_mode;  ///< float_mode_of(mode, ...): set both or neither
   WaveState state;
   uint8_t global_sync;    ///< the engine's: whether the wave waits in global wave sync, and for what; 0 at start
+  uint8_t patience;       ///< the engine's: how often a loop was begun anew lest it waits for others; 0 at start
   uint32_t index;         ///< in the work-group
   uint64_t instructions;  ///< executed so far
   uint64_t fingerprint;   ///< the scheduler's, of the wave's state when it last came back

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <random>
 
 #include "compiler/compile.h"
@@ -52,10 +53,15 @@ class Comparison {
     return *this;
   }
 
+  /// What happens each time that a wave is given back before it has ended.
+  Comparison& meanwhile(std::function<void(WaveRunner&)> event) {
+    meanwhile_ = std::move(event);
+    return *this;
+  }
+
   void run() {
     expected_.wave().pc = base();
-    while (expected_.engine().run(expected_.wave(), 1'000'000) == machine::WaveState::ready) {
-    }
+    while (expected_.engine().run(expected_.wave(), 1'000'000) == machine::WaveState::ready) meanwhile_(expected_);
     run_translated();
     compare();
   }
@@ -64,6 +70,7 @@ class Comparison {
   uint64_t instructions() const { return instructions_; }
   /// How many loops are regions.
   size_t regions() const { return regions_; }
+  unsigned times_given_back() const { return times_given_back_; }
 
  private:
   uint64_t base() const { return reinterpret_cast<uint64_t>(code_.data()); }
@@ -103,6 +110,10 @@ class Comparison {
       ASSERT_NE(entry, entries.end());
       (*code)->function (*entry)(&wave, &run, entry->number, &image);
       ASSERT_NE(wave.state, machine::WaveState::faulted) << wave.fault->what;
+      if (wave.pc != base() + end_) {
+        ++times_given_back_;
+        meanwhile_(actual_);
+      }
       run.limit = run.instructions + 1'000'000;
     }
     instructions_ = run.instructions;
@@ -128,6 +139,8 @@ class Comparison {
   size_t size_ = 0, end_ = 0;
   uint64_t instructions_ = 0;
   size_t regions_ = 0;
+  unsigned times_given_back_ = 0;
+  std::function<void(WaveRunner&)> meanwhile_ = [](WaveRunner&) {};
 };
 
 TEST(StraightLine, KeepsLanesThatExecLeavesOut) {
@@ -469,6 +482,45 @@ TEST(Loops, VectorCompareAndExecAtOnce) {
     s_mov_b64 exec, s[20:21]
     s_mov_b64 vcc, 0
     v_add_u32 v4, v2, v3)");
+}
+
+// A chunk that runs a loop cannot be interrupted: one that waits for another wave must be given back by itself.
+TEST(Loops, ThatWaitForOthersAreGivenBack) {
+  Comparison comparison(R"(
+  wait:
+    ds_read_b32 v2, v1
+    s_waitcnt lgkmcnt(0)
+    v_cmp_eq_u32 vcc, 0, v2
+    s_and_b64 s[2:3], vcc, exec
+    s_mov_b64 exec, s[2:3]
+    s_cbranch_execnz wait
+    s_mov_b64 exec, -1
+    s_mov_b64 vcc, 0
+    s_cmp_eq_u32 s4, s5)");
+  comparison
+      .with([](WaveRunner& runner) {
+        for (uint32_t& lane : runner.v(1)) lane = 16;
+      })
+      .meanwhile([](WaveRunner& runner) { runner.lds()[16] = 1; })
+      .run();
+  EXPECT_EQ(comparison.regions(), 1u);
+  EXPECT_EQ(comparison.times_given_back(), 1u);
+}
+
+TEST(Loops, ThatAreLongGetThrough) {
+  static const uint32_t one = 1;
+  Comparison comparison(R"(
+    s_mov_b32 s4, 0x40000
+  loop:
+    s_load_dword s8, s[30:31], 0x0
+    s_waitcnt lgkmcnt(0)
+    v_add_u32 v2, s8, v2
+    s_sub_u32 s4, s4, 1
+    s_cmp_lg_u32 s4, 0
+    s_cbranch_scc1 loop)");
+  comparison.with([](WaveRunner& runner) { runner.set_pair(30, &one); }).run();
+  EXPECT_EQ(comparison.regions(), 1u);
+  EXPECT_GT(comparison.times_given_back(), 1u);
 }
 
 TEST(Loops, ScalarLoads) {
