@@ -304,6 +304,7 @@ Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode,
   Translation result;
   result.context = std::make_unique<llvm::LLVMContext>();
   llvm::LLVMContext& context = *result.context;
+  context.setDiscardValueNames(true);  // nobody reads them
   SemanticsBitcode semantics(context, level);
   auto* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getInt8Ty(context),
