@@ -1,6 +1,8 @@
 // compiler: vector instructions as IR (lane_code.h).
 #include "compiler/lane_code.h"
 
+#include <algorithm>
+
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "isa/table.h"
@@ -20,24 +22,33 @@ using semantics::VectorCall;
 
 const llvm::Align row_align(64);
 
-/// Source modifiers that are one operation on the sign bit.
-bool plain_or_signed(const isa::Operand& operand) {
-  if (!semantics::has_source_modifiers(operand)) return true;
-  isa::Operand bare = operand;
-  bare.neg = bare.abs = false;
-  if (semantics::has_source_modifiers(bare)) return false;
-  return operand.type == DataType::f32 || operand.type == DataType::f64 || operand.type == DataType::f16;
+/// Whether a move stays within each chunk of lanes, and is the same in all of them.
+bool stays_in_chunks(const semantics::DppMove& move) {
+  if (move.fetch_inactive) return false;  // a lane that is not active need not hold its register's value in a region
+  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+    const unsigned place = lane % semantics::chunk_lanes;
+    if (move.map.from[lane] != lane - place + move.map.from[place]) return false;
+    if ((move.map.in_range >> lane & 1) != (move.map.in_range >> place & 1)) return false;
+  }
+  return true;
+}
+
+std::optional<semantics::DppMove> move_of(const isa::Instruction& instruction) {
+  using enum isa::Extension;
+  if (instruction.extension != dpp16 && instruction.extension != dpp8) return {};
+  return semantics::dpp_move(instruction.extension, instruction.dpp);
 }
 
 }  // namespace
 
 bool LaneCode::takes(const isa::Instruction& instruction) {
   const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
-  if (shape.call == nullptr || shape.sources > 3 || shape.masks_in > 1 || shape.mixed_sources) return false;
+  if (shape.call == nullptr || shape.sources > 3 || shape.masks_in > 1) return false;
   using enum isa::Extension;
-  if (instruction.extension == sdwa || instruction.extension == dpp16 || instruction.extension == dpp8) return false;
-  if (instruction.omod != 0 || (instruction.clamp && !shape.handles_clamp) || instruction.op_sel_dst) return false;
-  if (instruction.dst_sel != isa::SdwaSelect::dword) return false;  // v_cvt_sr_fp8_f32 names a byte, without SDWA
+  if (instruction.extension == dpp16 || instruction.extension == dpp8) {
+    const auto move = move_of(instruction);
+    if (!move || !stays_in_chunks(*move)) return false;
+  }
   const VectorOperands operands = vector_operands(instruction);
   if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
       (operands.mask_result != nullptr) != shape.mask_out || operands.results > 1) {
@@ -49,7 +60,6 @@ bool LaneCode::takes(const isa::Instruction& instruction) {
   if (operands.results != 0 && !is_row(*operands.result[0])) return false;
   for (unsigned i = 0; i < operands.sources; ++i) {
     const isa::Operand& source = *operands.source[i];
-    if (!plain_or_signed(source)) return false;
     if (!is_row(source) && source.kind != OperandKind::scalar && !constant_value(source)) return false;
     if (!is_row(source) && shape.src_words[i] > 2) return false;
     if (source.kind == OperandKind::scalar && source.words < shape.src_words[i]) return false;
@@ -63,9 +73,9 @@ LaneCode::Prepared LaneCode::prepare(const isa::Instruction& instruction, Scalar
   prepared.instruction = &instruction;
   prepared.shape = semantics::vector_function(instruction.opcode);
   for (unsigned i = 0; i < prepared.shape.sources; ++i) {
-    const isa::Operand& operand = *operands.source[i];
     Source& source = prepared.source[i];
-    source.operand = &operand;
+    source.operand = prepared.shape.mixed_sources ? engine::mixed_source(*operands.source[i]) : *operands.source[i];
+    const isa::Operand& operand = source.operand;
     if (const auto value = constant_value(operand)) {
       source.scalar[0] = frame_.ir.getInt32(static_cast<uint32_t>(*value));
       source.scalar[1] = frame_.ir.getInt32(static_cast<uint32_t>(*value >> 32));
@@ -80,40 +90,105 @@ LaneCode::Prepared LaneCode::prepare(const isa::Instruction& instruction, Scalar
   return prepared;
 }
 
-llvm::Value* LaneCode::source_word(const Prepared& prepared, unsigned i, unsigned word, ChunkState& chunk) {
+void LaneCode::call(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments) {
+  if (!function->hasFnAttribute(llvm::Attribute::AlwaysInline)) {
+    function->removeFnAttr(llvm::Attribute::NoInline);
+    function->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  frame_.ir.CreateCall(function, arguments);
+}
+
+llvm::Value* LaneCode::rows(unsigned words) {
+  return frame_.local(llvm::ArrayType::get(frame_.i32(), words * semantics::wave_lanes), row_align);
+}
+
+template <typename T>
+llvm::Value* LaneCode::constant(const T& value) {
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(&value), sizeof value);
+  llvm::Constant* data = llvm::ConstantDataArray::getString(frame_.context, bytes, /*AddNull=*/false);
+  auto* global =
+      new llvm::GlobalVariable(semantics_.module(), data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+  global->setAlignment(llvm::Align(alignof(T)));
+  return global;
+}
+
+llvm::Value* LaneCode::valid_lanes(const semantics::DppMove& move, ChunkState& chunk) {
+  int from[semantics::chunk_lanes];
+  std::ranges::copy_n(move.map.from, semantics::chunk_lanes, from);
+  llvm::Value* exec = frame_.ir.CreateShuffleVector(chunk.exec(), llvm::ArrayRef<int>(from));
+  return frame_.ir.CreateAnd(exec, chunk.slice(frame_.ir.getInt64(move.map.in_range)));
+}
+
+llvm::Value* LaneCode::moved(const semantics::DppMove& move, llvm::Value* value, ChunkState& chunk) {
+  int from[semantics::chunk_lanes];
+  std::ranges::copy_n(move.map.from, semantics::chunk_lanes, from);
+  llvm::Value* there = frame_.ir.CreateShuffleVector(value, llvm::ArrayRef<int>(from));
+  return frame_.ir.CreateSelect(valid_lanes(move, chunk), there, llvm::Constant::getNullValue(there->getType()));
+}
+
+llvm::Value* LaneCode::source_rows(const Prepared& prepared, unsigned i, const semantics::DppMove* move,
+                                   ChunkState& chunk) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const Source& source = prepared.source[i];
-  const isa::Operand& operand = *source.operand;
-  llvm::Value* value = source.scalar[0] != nullptr ? ir.CreateVectorSplat(semantics::chunk_lanes, source.scalar[word])
-                                                   : chunk.row(row_key(operand, word));
-  if (!operand.neg && !operand.abs) return value;
-  if (word + 1u != prepared.shape.src_words[i]) return value;  // the sign is in the last word
-  const uint32_t sign = operand.type == DataType::f16 ? 0x8000 : 0x8000'0000;
-  const auto all = [&](uint32_t bits) { return ir.CreateVectorSplat(semantics::chunk_lanes, ir.getInt32(bits)); };
-  if (operand.abs) value = ir.CreateAnd(value, all(~sign));
-  if (operand.neg) value = ir.CreateXor(value, all(sign));
-  return value;
+  const unsigned words = prepared.shape.src_words[i];
+  llvm::Value* plain = rows(words);
+  for (unsigned word = 0; word < words; ++word) {
+    llvm::Value* value = source.scalar[0] != nullptr ? ir.CreateVectorSplat(semantics::chunk_lanes, source.scalar[word])
+                                                     : chunk.row(row_key(source.operand, word));
+    if (i == 0 && move != nullptr) value = moved(*move, value, chunk);
+    ir.CreateAlignedStore(value, frame_.at(plain, word * sizeof(Row)), row_align);
+  }
+  const bool mixed = prepared.shape.mixed_sources;
+  if (!mixed && !semantics::has_source_modifiers(source.operand)) return plain;
+  llvm::Value* changed = rows(words);
+  call(semantics_.modifier(mixed ? "apply_mixed_source" : "apply_source_modifiers"),
+       {changed, plain, constant(source.operand)});
+  return changed;
+}
+
+llvm::Value* LaneCode::modified_result(const Prepared& prepared, llvm::Value* result, ChunkState& chunk) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  const isa::Instruction& instruction = *prepared.instruction;
+  const bool clamp = instruction.clamp && !prepared.shape.handles_clamp;
+  const auto byte = [&](auto value) { return ir.getInt8(static_cast<uint8_t>(value)); };
+  if (instruction.omod != 0 || clamp) {
+    call(semantics_.modifier("apply_result_modifiers"),
+         {result, byte(instruction.dst().type), byte(instruction.omod), ir.getInt1(clamp), constant(frame_.mode)});
+  }
+  const bool part = engine::writes_part(instruction);
+  if (!part && !instruction.op_sel_dst) return result;
+  llvm::Value* merged = rows(1);
+  ir.CreateAlignedStore(chunk.row(row_key(*prepared.result, 0)), merged, row_align);
+  llvm::Value* all_lanes = ir.getInt64(0xFFFF);
+  if (part) {
+    const bool sdwa = instruction.extension == isa::Extension::sdwa;
+    const auto unused = sdwa ? instruction.dst_unused : isa::SdwaUnused::preserve;
+    call(semantics_.modifier("merge_sdwa"), {merged, result, byte(instruction.dst_sel), byte(unused), all_lanes});
+  } else {
+    call(semantics_.modifier("merge_high_half"), {merged, result, all_lanes});
+  }
+  return merged;
 }
 
 void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const semantics::VectorShape& shape = prepared.shape;
-  const auto rows_of = [&](unsigned words) {
-    return frame_.local(llvm::ArrayType::get(frame_.i32(), words * semantics::wave_lanes), row_align);
-  };
-  llvm::Value* call = frame_.local(llvm::ArrayType::get(frame_.i64(), sizeof(VectorCall) / 8), row_align);
-  const auto set = [&](size_t offset, llvm::Value* value) { ir.CreateStore(value, frame_.at(call, offset)); };
+  llvm::Value* arguments = frame_.local(llvm::ArrayType::get(frame_.i64(), sizeof(VectorCall) / 8), row_align);
+  const auto set = [&](size_t offset, llvm::Value* value) { ir.CreateStore(value, frame_.at(arguments, offset)); };
+  const std::optional<semantics::DppMove> move = move_of(*prepared.instruction);
+  llvm::Value* written = chunk.exec();
+  if (move) {
+    written = ir.CreateAnd(written, chunk.slice(ir.getInt64(move->enabled)));
+    if (!move->zero_invalid) written = ir.CreateAnd(written, valid_lanes(*move, chunk));
+  }
 
   for (unsigned i = 0; i < shape.sources; ++i) {
-    llvm::Value* rows = rows_of(shape.src_words[i]);
-    for (unsigned word = 0; word < shape.src_words[i]; ++word) {
-      ir.CreateAlignedStore(source_word(prepared, i, word, chunk), frame_.at(rows, word * sizeof(Row)), row_align);
-    }
-    set(offsetof(VectorCall, src) + i * sizeof(void*), rows);
+    llvm::Value* source = source_rows(prepared, i, move ? &*move : nullptr, chunk);
+    set(offsetof(VectorCall, src) + i * sizeof(void*), source);
   }
   llvm::Value* result = nullptr;
   if (prepared.result != nullptr) {
-    result = rows_of(shape.dst_words[0]);
+    result = rows(shape.dst_words[0]);
     if (shape.reads_dst || shape.writes_low_half_only) {
       for (unsigned word = 0; word < shape.dst_words[0]; ++word) {
         ir.CreateAlignedStore(chunk.row(row_key(*prepared.result, word)), frame_.at(result, word * sizeof(Row)),
@@ -134,23 +209,19 @@ void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& ch
   }
   set(offsetof(VectorCall, clamp), ir.getInt8(prepared.instruction->clamp));
   set(offsetof(VectorCall, first_lane), chunk.first_lane());
-  llvm::Function* function = semantics_.vector_function(prepared.instruction->opcode);
-  if (!function->hasFnAttribute(llvm::Attribute::AlwaysInline)) {
-    function->removeFnAttr(llvm::Attribute::NoInline);
-    function->addFnAttr(llvm::Attribute::AlwaysInline);
-  }
-  ir.CreateCall(function, {call});
+  call(semantics_.vector_function(prepared.instruction->opcode), {arguments});
 
+  if (prepared.result != nullptr) result = modified_result(prepared, result, chunk);
   for (unsigned word = 0; prepared.result != nullptr && word < shape.dst_words[0]; ++word) {
     llvm::Value* value = ir.CreateAlignedLoad(frame_.chunk(), frame_.at(result, word * sizeof(Row)), row_align);
     const unsigned key = row_key(*prepared.result, word);
-    if (keep_inactive) chunk.set_active_lanes(key, value);
-    if (!keep_inactive) chunk.set_row(key, value);
+    if (keep_inactive || move) value = ir.CreateSelect(written, value, chunk.row(key));
+    chunk.set_row(key, value);
   }
   if (prepared.mask_result != nullptr) {
     llvm::Value* mask =
-        ir.CreateTrunc(ir.CreateLoad(frame_.i64(), frame_.at(call, offsetof(VectorCall, mask_out))), frame_.i16());
-    mask = ir.CreateAnd(ir.CreateBitCast(mask, frame_.lanes()), chunk.exec());
+        ir.CreateTrunc(ir.CreateLoad(frame_.i64(), frame_.at(arguments, offsetof(VectorCall, mask_out))), frame_.i16());
+    mask = ir.CreateAnd(ir.CreateBitCast(mask, frame_.lanes()), written);
     chunk.set_mask(prepared.mask_result->reg, mask);
     if (isa::row(prepared.instruction->opcode).has(isa::flag::exec_out)) chunk.set_mask(isa::scalar::exec_lo, mask);
   }

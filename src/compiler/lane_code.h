@@ -8,6 +8,7 @@
 #include "compiler/chunk_state.h"
 #include "compiler/semantics_bitcode.h"
 #include "isa/instruction.h"
+#include "semantics/lane_movement.h"
 #include "semantics/registry.h"
 
 namespace Atoll::compiler {
@@ -21,7 +22,7 @@ class LaneCode {
 
   struct Source {
     llvm::Value* scalar[2] = {nullptr, nullptr};  ///< words of a scalar or constant; null: a row
-    const isa::Operand* operand = nullptr;
+    isa::Operand operand;
   };
   /// An instruction that takes() accepts, with its scalar operands. The instruction itself must stay where it is.
   struct Prepared {
@@ -48,7 +49,18 @@ class LaneCode {
 
  private:
   Prepared prepare(const isa::Instruction& instruction, ScalarRegisters& registers);
-  llvm::Value* source_word(const Prepared& prepared, unsigned i, unsigned word, ChunkState& chunk);
+  /// Calls a function of semantics whose arguments are constants or locals, so that it vanishes when it is inlined.
+  void call(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments);
+  /// Rows of a chunk: a local.
+  llvm::Value* rows(unsigned words);
+  template <typename T>
+  llvm::Value* constant(const T& value);
+  /// A source's rows with its modifiers applied, read from other lanes first where there is a move.
+  llvm::Value* source_rows(const Prepared& prepared, unsigned i, const semantics::DppMove* move, ChunkState& chunk);
+  llvm::Value* moved(const semantics::DppMove& move, llvm::Value* value, ChunkState& chunk);
+  llvm::Value* valid_lanes(const semantics::DppMove& move, ChunkState& chunk);
+  /// What becomes of a result's rows on their way to the register.
+  llvm::Value* modified_result(const Prepared& prepared, llvm::Value* result, ChunkState& chunk);
 
   Frame& frame_;
   SemanticsBitcode& semantics_;

@@ -8,6 +8,7 @@
 #include "compiler/lane_code.h"
 #include "compiler/scalar_code.h"
 #include "engine/prepare.h"
+#include "engine/vector.h"
 #include "isa/table.h"
 
 namespace Atoll::compiler {
@@ -29,6 +30,7 @@ bool overwrites_result(const isa::Instruction& instruction) {
   if (row.has(flag::reads_dst | flag::atomic) || instruction.op_sel_dst || instruction.tfe || instruction.lds)
     return false;
   if (instruction.dst_unused == isa::SdwaUnused::preserve) return false;
+  if (instruction.extension != isa::Extension::sdwa && engine::writes_part(instruction)) return false;
   if (instruction.extension == isa::Extension::dpp16 || instruction.extension == isa::Extension::dpp8) return false;
   if (LaneCode::takes(instruction)) {
     const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);

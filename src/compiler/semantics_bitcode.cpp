@@ -73,6 +73,14 @@ llvm::Function* SemanticsBitcode::scalar_function(isa::Opcode opcode) {
   return read(scalar_[static_cast<size_t>(opcode)]);
 }
 
+llvm::Function* SemanticsBitcode::modifier(llvm::StringRef name) {
+  const std::string mangled = std::to_string(name.size()) + name.str() + "E";  // the end of a name with its namespaces
+  for (llvm::Function& function : *module_) {
+    if (function.getName().contains(mangled)) return read(&function);
+  }
+  llvm::report_fatal_error("the bitcode lacks a modifier");
+}
+
 std::unique_ptr<llvm::Module> SemanticsBitcode::take() {
   // What the functions that were read call has to be read as well.
   for (bool more = true; more;) {

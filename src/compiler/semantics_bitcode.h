@@ -20,6 +20,9 @@ class SemanticsBitcode {
   llvm::Function* vector_function(isa::Opcode opcode);
   llvm::Function* scalar_function(isa::Opcode opcode);
 
+  /// A function of semantics/modifiers.h, which works on one chunk, too.
+  llvm::Function* modifier(llvm::StringRef name);
+
   llvm::Module& module() { return *module_; }
   /// Drops what was not used and hands the module over.
   std::unique_ptr<llvm::Module> take();

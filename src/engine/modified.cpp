@@ -4,7 +4,6 @@
 // what each modifier does is semantics' (modifiers.h, lane_movement.h). Operands of kinds that the plain handlers lack
 // come here as well.
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "engine/vector.h"
@@ -24,20 +23,6 @@ Row* fetched_rows(Run& run, unsigned source) { return run.temporary + source * 3
 Row* moved_rows(Run& run, unsigned source) { return fetched_rows(run, source) + most_words; }
 Row* changed_rows(Run& run, unsigned source) { return moved_rows(run, source) + most_words; }
 Row* result_rows(Run& run) { return fetched_rows(run, 3); }
-
-/// v_mad_mix and v_fma_mix see an inline constant in the width of the source: the decoder gives it as half precision.
-void widen_mixed_constants(isa::Instruction& instruction) {
-  constexpr uint16_t inverse_two_pi = 0x3118;
-  for (isa::Operand& operand : instruction.operands) {
-    if (operand.kind != isa::OperandKind::constant || operand.type != isa::DataType::f16 || operand.op_sel_hi) continue;
-    const auto bits = static_cast<uint16_t>(operand.value);
-    const auto magnitude = static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits & 0x7FFF)));
-    if (magnitude < 0.1f || magnitude > 4.0f) continue;  // an integer's bits
-    operand.value = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<_Float16>(bits)));
-    if (bits == inverse_two_pi) operand.value = 0x3E22F983;
-    operand.type = isa::DataType::f32;
-  }
-}
 
 bool goes_through_temporary(const isa::Instruction& instruction, const semantics::VectorShape& shape) {
   return instruction.omod != 0 || (instruction.clamp && !shape.handles_clamp) || instruction.op_sel_dst ||
@@ -145,7 +130,9 @@ Handler prepare_modified(Preparation& p, const VectorOperands& operands, const s
     p.origin.dpp = semantics::dpp_move(instruction.extension, instruction.dpp);
     if (!p.origin.dpp) return nullptr;
   }
-  if (shape.mixed_sources) widen_mixed_constants(p.origin.instruction);
+  if (shape.mixed_sources) {
+    for (isa::Operand& operand : p.origin.instruction.operands) operand = mixed_source(operand);
+  }
   if (shape.sources > 3 || std::ranges::max(shape.src_words) > most_words) return nullptr;
   for (unsigned i = 0; i < shape.sources; ++i) {
     if (!is_row(*operands.source[i])) continue;

@@ -18,6 +18,10 @@ VectorOperands vector_operands(const isa::Instruction& instruction);
 /// Whether the result is a byte or word of the destination. It need not be SDWA's: v_cvt_sr_fp8_f32 names one, too.
 inline bool writes_part(const isa::Instruction& instruction) { return instruction.dst_sel != isa::SdwaSelect::dword; }
 
+/// A source of v_mad_mix or v_fma_mix, which see an inline constant in the width of the source: the decoder gives it as
+/// half precision. Other operands as they are.
+isa::Operand mixed_source(const isa::Operand& operand);
+
 /// Whether an operand or the result is changed on its way: modifiers, SDWA, DPP, op_sel, clamp, omod.
 bool is_modified(const isa::Instruction& instruction, const semantics::VectorShape& shape);
 

@@ -1,4 +1,5 @@
 // engine: the operands of vector instructions, when they are prepared (vector.h).
+#include <bit>
 #include <iterator>
 
 #include "engine/vector.h"
@@ -34,6 +35,21 @@ bool set_source(Preparation& p, unsigned slot, const isa::Operand& operand, unsi
   p.op.broadcast[index] = static_cast<uint8_t>(operand.reg);
   p.op.broadcast_slot[index] = static_cast<uint8_t>(slot | wide);
   return true;
+}
+
+isa::Operand mixed_source(const isa::Operand& operand) {
+  if (operand.kind != isa::OperandKind::constant || operand.type != isa::DataType::f16 || operand.op_sel_hi) {
+    return operand;
+  }
+  constexpr uint16_t inverse_two_pi = 0x3118;
+  const auto bits = static_cast<uint16_t>(operand.value);
+  const auto magnitude = static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits & 0x7FFF)));
+  if (magnitude < 0.1f || magnitude > 4.0f) return operand;  // an integer's bits
+  isa::Operand wide = operand;
+  wide.value = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<_Float16>(bits)));
+  if (bits == inverse_two_pi) wide.value = 0x3E22F983;
+  wide.type = isa::DataType::f32;
+  return wide;
 }
 
 VectorOperands vector_operands(const isa::Instruction& instruction) {

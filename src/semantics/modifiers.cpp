@@ -1,8 +1,8 @@
-// semantics: see modifiers.h. Each function decides what to do once and then goes over the lanes in a plain loop, which
-// the compiler makes vector code of.
+// semantics: see modifiers.h. Each function decides what to do once and then goes over the lanes in chunks.
+//
+// The functions are part of the compiled engine's bitcode, too. There they work on the one chunk that the first lanes
+// of each row hold, and are inlined for operands that are constants: nothing is left of the decisions then.
 #include "semantics/modifiers.h"
-
-#include <cstring>
 
 #include "semantics/float_lanes.h"
 #include "semantics/row.h"
@@ -16,10 +16,34 @@ using isa::DataType;
 using isa::SdwaSelect;
 using isa::SdwaUnused;
 
+#ifdef ATOLL_BITCODE
+constexpr unsigned chunks = 1;
+#else
+constexpr unsigned chunks = wave_lanes / chunk_lanes;
+#endif
+#define ATOLL_INLINE [[gnu::always_inline]] inline
+
+/// out = change(in), chunk by chunk.
+template <typename Change>
+ATOLL_INLINE void change_lanes(Row& out, const Row& in, const Change& change) {
+  using A = row::Access<U32>;
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) A::store(&out, chunk, change(A::load(&in, chunk)), 0xFFFF);
+}
+
+/// dst = change(dst, result) in the active lanes.
+template <typename Change>
+ATOLL_INLINE void merge_lanes(Row& dst, const Row& result, uint64_t exec, const Change& change) {
+  using A = row::Access<U32>;
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+    const U32 merged = change(A::load(&dst, chunk), A::load(&result, chunk));
+    A::store(&dst, chunk, merged, static_cast<uint16_t>(exec >> chunk * chunk_lanes));
+  }
+}
+
 /// How a type's elements lie in registers.
 enum class Layout : uint8_t { half, half_pair, single, single_pair, twice, other };
 
-Layout layout_of(DataType type) {
+ATOLL_INLINE Layout layout_of(DataType type) {
   switch (type) {
     case DataType::b16:
     case DataType::i16:
@@ -55,16 +79,18 @@ Layout layout_of(DataType type) {
 struct Sign {
   uint32_t keep, flip;
 };
-Sign sign_of(uint32_t bit, bool absolute, bool negative) { return {absolute ? ~bit : ~0u, negative ? bit : 0}; }
+ATOLL_INLINE Sign sign_of(uint32_t bit, bool absolute, bool negative) {
+  return {absolute ? ~bit : ~0u, negative ? bit : 0};
+}
 
-void change_sign(Row& out, const Row& in, Sign sign) {
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) out[lane] = (in[lane] & sign.keep) ^ sign.flip;
+ATOLL_INLINE void change_sign(Row& out, const Row& in, Sign sign) {
+  change_lanes(out, in, [=](U32 word) { return (word & sign.keep) ^ sign.flip; });
 }
 
 struct Field {
   unsigned shift, width;
 };
-Field field_of(SdwaSelect select) {
+ATOLL_INLINE Field field_of(SdwaSelect select) {
   switch (select) {
     case SdwaSelect::byte_0:
       return {0, 8};
@@ -85,30 +111,23 @@ Field field_of(SdwaSelect select) {
 }
 
 /// A field of each lane, moved down and extended.
-void extract(Row& out, const Row& in, Field field, bool sign_extend) {
+ATOLL_INLINE void extract(Row& out, const Row& in, Field field, bool sign_extend) {
   const unsigned left = 32 - field.shift - field.width, right = 32 - field.width;
   if (sign_extend) {
-    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-      out[lane] = static_cast<uint32_t>(static_cast<int32_t>(in[lane] << left) >> right);
-    }
+    change_lanes(out, in, [=](U32 word) { return bits<U32>(bits<I32>(word << left) >> static_cast<int>(right)); });
   } else {
-    for (unsigned lane = 0; lane < wave_lanes; ++lane) out[lane] = in[lane] << left >> right;
+    change_lanes(out, in, [=](U32 word) { return word << left >> right; });
   }
 }
 
 /// Both halves of each lane, each from either half.
-void arrange_halves(Row& out, const Row& in, bool low_from_high, bool high_from_high) {
+ATOLL_INLINE void arrange_halves(Row& out, const Row& in, bool low_from_high, bool high_from_high) {
   const unsigned low_shift = low_from_high ? 16 : 0, high_shift = high_from_high ? 16 : 0;
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    out[lane] = (in[lane] >> low_shift & 0xFFFF) | in[lane] >> high_shift << 16;
-  }
+  change_lanes(out, in, [=](U32 word) { return (word >> low_shift & 0xFFFFu) | word >> high_shift << 16u; });
 }
 
-/// All lanes' bits set where `exec` is.
-uint32_t lane_mask(uint64_t exec, unsigned lane) { return 0u - static_cast<uint32_t>(exec >> lane & 1); }
-
 template <typename T>
-[[gnu::always_inline]] inline T scaled_and_clamped(T value, float scale, bool clamp, bool dx10_clamp) {
+ATOLL_INLINE T scaled_and_clamped(T value, float scale, bool clamp, bool dx10_clamp) {
   if (scale != 1) {
     const T product = flush(with_nan(value * static_cast<typename row::Element<T>::type>(scale), value));
     value = select(product == 0, T(0), product);
@@ -123,9 +142,9 @@ template <typename T>
 
 /// Applies scale and clamp to rows of chunk type T.
 template <typename T>
-void modify_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
+ATOLL_INLINE void modify_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
   using A = row::Access<T>;
-  for (unsigned chunk = 0; chunk < wave_lanes / chunk_lanes; ++chunk) {
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
     const auto each = [&](auto value) {
       if constexpr (std::is_same_v<decltype(value), F16>) {
         const F32 wide = widen(value);
@@ -149,9 +168,9 @@ void modify_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
 }
 
 /// The same for pairs of bfloat16, which are the upper halves of singles.
-void modify_brain_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
+ATOLL_INLINE void modify_brain_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
   using A = row::Access<U32>;
-  for (unsigned chunk = 0; chunk < wave_lanes / chunk_lanes; ++chunk) {
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
     const U32 word = A::load(rows, chunk);
     const F32 low = scaled_and_clamped(bits<F32>(word << 16), scale, clamp, dx10_clamp);
     const F32 high = scaled_and_clamped(bits<F32>(word & 0xFFFF0000u), scale, clamp, dx10_clamp);
@@ -203,7 +222,7 @@ void apply_source_modifiers(Row* out, const Row* in, const isa::Operand& operand
     case Layout::twice:
     case Layout::single:
     case Layout::other:
-      if (rows == 2) std::memcpy(out[0], in[0], sizeof(Row));
+      if (rows == 2) change_sign(out[0], in[0], sign_of(0, false, false));
       change_sign(out[rows - 1], in[rows - 1], sign_of(high_bit, operand.abs, operand.neg));
       break;
   }
@@ -216,7 +235,7 @@ void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand) {
     return;
   }
   extract(out, in, {operand.op_sel ? 16u : 0u, 16}, false);
-  for (unsigned chunk = 0; chunk < wave_lanes / chunk_lanes; ++chunk) {
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
     row::Access<F32>::store(&out, chunk, widen(row::Access<F16>::load(&out, chunk)), 0xFFFF);
   }
   change_sign(out, out, sign);
@@ -254,10 +273,7 @@ void apply_result_modifiers(Row* result, DataType type, uint8_t omod, bool clamp
 }
 
 void merge_high_half(Row& dst, const Row& result, uint64_t exec) {
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    const uint32_t written = 0xFFFF'0000 & lane_mask(exec, lane);
-    dst[lane] = (dst[lane] & ~written) | (result[lane] << 16 & written);
-  }
+  merge_lanes(dst, result, exec, [](U32 old, U32 value) { return (old & 0xFFFFu) | value << 16u; });
 }
 
 void merge_sdwa(Row& dst, const Row& result, SdwaSelect select, SdwaUnused unused, uint64_t exec) {
@@ -265,14 +281,12 @@ void merge_sdwa(Row& dst, const Row& result, SdwaSelect select, SdwaUnused unuse
   const uint32_t part = (field.width == 32 ? ~0u : (1u << field.width) - 1) << field.shift;
   const uint32_t keep = unused == SdwaUnused::preserve ? ~part : 0;
   const unsigned left = 32 - field.width, right = left - field.shift;
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    const uint32_t top = result[lane] << left;
-    const uint32_t placed =
-        unused == SdwaUnused::sext ? static_cast<uint32_t>(static_cast<int32_t>(top) >> right) : top >> right;
-    const uint32_t value = (dst[lane] & keep) | (placed & ~keep);
-    const uint32_t active = lane_mask(exec, lane);
-    dst[lane] = (dst[lane] & ~active) | (value & active);
-  }
+  const bool sign_extend = unused == SdwaUnused::sext;
+  merge_lanes(dst, result, exec, [=](U32 old, U32 value) {
+    const U32 top = value << left;
+    const U32 placed = sign_extend ? bits<U32>(bits<I32>(top) >> static_cast<int>(right)) : top >> right;
+    return (old & keep) | (placed & ~keep);
+  });
 }
 
 ATOLL_LEVEL_END

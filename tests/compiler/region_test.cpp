@@ -26,7 +26,7 @@ namespace {
 class Comparison {
  public:
   explicit Comparison(const std::string& source, std::string_view processor = "gfx90a")
-      : processor_(processor), expected_(processor), actual_(processor) {
+      : processor_(processor), expected_(processor, "interpreter"), actual_(processor, "interpreter") {
     // The last jump leads out of what is translated, so that no register counts as dead there.
     std::vector<uint8_t> bytes = assemble(source + "\ns_setpc_b64 s[98:99]", processor);
     const std::vector<uint8_t> end = assemble("s_endpgm", processor);
@@ -71,6 +71,8 @@ class Comparison {
   /// How many loops are regions.
   size_t regions() const { return regions_; }
   unsigned times_given_back() const { return times_given_back_; }
+  /// How many instructions were left to the interpreter's handlers.
+  size_t steps() const { return steps_; }
 
  private:
   uint64_t base() const { return reinterpret_cast<uint64_t>(code_.data()); }
@@ -88,6 +90,7 @@ class Comparison {
     ASSERT_TRUE(host) << host.error().message;
     auto translated = compiler::compile(*request, **host);
     ASSERT_TRUE(translated) << translated.error().message;
+    steps_ = translated->steps.size();
     engine::CodeCache cache(processor);
     engine::SingleSteps prepared(cache);
     std::vector<const engine::MicroOp*> steps;
@@ -141,6 +144,7 @@ class Comparison {
   size_t regions_ = 0;
   unsigned times_given_back_ = 0;
   std::function<void(WaveRunner&)> meanwhile_ = [](WaveRunner&) {};
+  size_t steps_ = 0;
 };
 
 TEST(StraightLine, KeepsLanesThatExecLeavesOut) {
@@ -544,6 +548,72 @@ TEST(Loops, ScalarLoads) {
         runner.set_pair(30, table);
       })
       .run();
+}
+
+/// Lanes on and off in every way that a move between them can meet, in each chunk another.
+void set_lanes_apart(WaveRunner& runner) { runner.wave().set_exec(0xFFFF'0FF3'A5C1'FFFE); }
+
+TEST(Modifiers, LanesReadOthersOfTheirRow) {
+  for (const char* control :
+       {"quad_perm:[3,1,0,2]", "row_shl:1", "row_shl:7", "row_shr:3", "row_shr:15", "row_ror:5", "row_mirror",
+        "row_half_mirror", "row_shr:1 row_mask:0x5 bank_mask:0xb", "row_shl:2 row_mask:0xf bank_mask:0xf bound_ctrl:0",
+        "row_ror:9 row_mask:0xa bank_mask:0x6 bound_ctrl:0", "quad_perm:[0,0,2,2] row_mask:0xe bank_mask:0xf"}) {
+    const std::string dpp =
+        std::string(" ") + control + (std::strstr(control, "row_mask") ? "" : " row_mask:0xf bank_mask:0xf");
+    Comparison comparison("v_mov_b32_dpp v5, v1" + dpp + "\nv_add_u32_dpp v6, v1, v2" + dpp +
+                          "\nv_add_f32_dpp v7, -v1, |v2|" + dpp + "\nv_add_co_u32_dpp v8, vcc, v3, v4" + dpp +
+                          "\nv_addc_co_u32_dpp v9, vcc, v5, v6, vcc" + dpp + "\nv_cndmask_b32_dpp v10, v1, v2, vcc" +
+                          dpp + "\nv_mac_f32_dpp v11, v1, v2" + dpp + "\nv_mov_b32_dpp v1, v1" + dpp +
+                          "\nv_add_u32 v12, v1, v0");
+    comparison.with(set_lanes_apart).run();
+    EXPECT_EQ(comparison.steps(), 0u);
+  }
+}
+
+TEST(Modifiers, PartsOfRegisters) {
+  Comparison comparison(R"(
+    v_add_u32_sdwa v5, v1, v2 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_1 src1_sel:WORD_1
+    v_add_u32_sdwa v6, sext(v1), sext(v2) dst_sel:BYTE_2 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_3 src1_sel:WORD_0
+    v_add_u32_sdwa v7, v1, s3 dst_sel:WORD_1 dst_unused:UNUSED_SEXT src0_sel:DWORD src1_sel:BYTE_0
+    v_mul_f32_sdwa v8, -v1, |v2| dst_sel:WORD_0 dst_unused:UNUSED_PAD src0_sel:DWORD src1_sel:DWORD
+    v_lshlrev_b32_sdwa v9, v3, v4 dst_sel:BYTE_3 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_0 src1_sel:DWORD
+    v_cmp_lt_u32_sdwa vcc, v1, v2 src0_sel:BYTE_1 src1_sel:BYTE_2
+    v_cmp_lt_i32_sdwa s[6:7], sext(v1), v2 src0_sel:WORD_1 src1_sel:DWORD
+    v_cndmask_b32_sdwa v10, v1, v2, vcc dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_1
+    v_add_f16_sdwa v11, v1, v2 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_1 src1_sel:WORD_0
+    v_mov_b32_sdwa v6, v6 dst_sel:WORD_1 dst_unused:UNUSED_SEXT src0_sel:BYTE_2
+    v_add_u32 v12, v6, v11)");
+  comparison.with(set_lanes_apart).run();
+  EXPECT_EQ(comparison.steps(), 0u);
+}
+
+TEST(Modifiers, HalvesSignsAndRanges) {
+  for (const uint32_t mode : {0x3F0u, 0x1F0u, 0x2F0u}) {  // IEEE mode and DX10_CLAMP, each of them alone
+    Comparison comparison(R"(
+      v_add_f32 v5, v1, v2 clamp
+      v_mul_f32 v6, v1, -|v2| mul:2
+      v_max_f64 v[8:9], v[2:3], -v[4:5] clamp
+      v_add_f16 v10, v1, v2 clamp
+      v_mad_f16 v11, v1, v2, v3 op_sel:[1,0,1,1]
+      v_mad_i16 v12, v1, v2, v3 op_sel:[0,1,0,1] clamp
+      v_pk_add_f16 v13, v1, v2 op_sel:[1,0] op_sel_hi:[0,1] neg_lo:[1,0] neg_hi:[0,1] clamp
+      v_pk_mul_lo_u16 v14, v1, v2 op_sel:[1,1] op_sel_hi:[0,0]
+      v_pk_fma_f16 v15, v1, s2, v3 neg_lo:[0,1,1] neg_hi:[1,0,0]
+      v_pk_fma_f32 v[16:17], v[2:3], v[4:5], v[6:7] op_sel:[1,0,0] op_sel_hi:[0,1,1] neg_lo:[1,0,0]
+      v_pk_mov_b32 v[18:19], v[2:3], v[4:5] op_sel:[1,0]
+      v_fma_mix_f32 v20, v1, -v2, |v3| op_sel:[1,0,0] op_sel_hi:[1,0,1]
+      v_fma_mixlo_f16 v21, v1, v2, 2.0 op_sel_hi:[1,1,0] clamp
+      v_fma_mixhi_f16 v22, v1, v2, v3 op_sel:[0,1,0] op_sel_hi:[0,1,1]
+      v_sub_i32 v23, v1, v2 clamp)");
+    comparison
+        .with([&](WaveRunner& runner) {
+          set_lanes_apart(runner);
+          runner.wave().mode = mode;
+          runner.wave().float_mode = machine::float_mode_of(mode, semantics::EightBit::fnuz);
+        })
+        .run();
+    EXPECT_EQ(comparison.steps(), 0u);
+  }
 }
 
 }  // namespace
