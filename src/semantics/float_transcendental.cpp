@@ -56,23 +56,30 @@ template <typename T>
   const F64 correction = inverse_error - 0.5 * (root_error * inverse) * inverse;
   return fused(inverse, correction, inverse);
 }
+/// What a reciprocal root is where the operand is no positive number.
 template <typename T>
-[[gnu::always_inline]] inline T reciprocal_root(T a) {
-  // Of a very small operand, what is rounded off would be a denormal. A single is none: it is flushed or comes of a
-  // half.
-  using Number = typename row::Element<T>::type;
-  constexpr bool single = sizeof(Number) == 4;
-  constexpr Number small = static_cast<Number>(single ? 0x1p-126 : 0x1p-900);
-  constexpr Number up = static_cast<Number>(single ? 0x1p64 : 0x1p256);
-  constexpr Number root_up = static_cast<Number>(single ? 0x1p32 : 0x1p128);
-  const auto special = ~((a >= small) & (a < infinity<T>()));
+[[gnu::always_inline]] inline T with_special_roots(T result, T a) {
+  result = select((a == 0) | (a == infinity<T>()), T(1) / a, result);
+  return select(a < 0, negative_nan<T>(), select(a == a, result, quiet(a)));
+}
+[[gnu::always_inline]] inline F32 reciprocal_root(F32 a) {
+  // One comparison finds all that is no positive normal number.
+  constexpr uint32_t smallest = 0x00800000, infinite = 0x7F800000;
+  const auto special = bits<U32>(a) - smallest >= infinite - smallest;
+  if (!any(special)) [[likely]]
+    return plain_reciprocal_root(a);
+  a = flush(a);
+  return with_special_roots(plain_reciprocal_root(a), a);
+}
+[[gnu::always_inline]] inline F64 reciprocal_root(F64 a) {
+  // Of a very small operand, what is rounded off would be a denormal: it is scaled up.
+  constexpr double small = 0x1p-900;
+  const auto special = ~((a >= small) & (a < infinity<F64>()));
   if (!any(special)) [[likely]]
     return plain_reciprocal_root(a);
   const auto is_small = a < small;
-  T result = plain_reciprocal_root(select(is_small, a * up, a));
-  result = select(is_small, result * root_up, result);
-  result = select((a == 0) | (a == infinity<T>()), T(1) / a, result);
-  return select(a < 0, negative_nan<T>(), select(a == a, result, quiet(a)));
+  const F64 result = plain_reciprocal_root(select(is_small, a * 0x1p256, a));
+  return with_special_roots(select(is_small, result * 0x1p128, result), a);
 }
 
 /// log2 of a number that is no denormal.
@@ -140,7 +147,7 @@ template <typename T>
 
 LANES(v_rcp_f32, F32, (F32 a)) { return flush(reciprocal(flush(a))); }
 LANES(v_rcp_iflag_f32, F32, (F32 a)) { return v_rcp_f32(a); }
-LANES(v_rsq_f32, F32, (F32 a)) { return reciprocal_root(flush(a)); }
+LANES(v_rsq_f32, F32, (F32 a)) { return reciprocal_root(a); }
 LANES(v_sqrt_f32, F32, (F32 a)) { return square_root(flush(a)); }
 LANES(v_log_f32, F32, (F32 a)) { return log2(flush(a)); }
 LANES(v_log_legacy_f32, F32, (F32 a)) { return v_log_f32(a); }
