@@ -120,7 +120,7 @@ void FuzzWave::prepare(uint64_t state) {
   fill(scratch_.get(), scratch_bytes, random);
 }
 
-FinalState FuzzWave::run(machine::Engine& engine, const RandomCode& code, uint64_t state) {
+FinalState FuzzWave::run(machine::Engine& engine, const RandomCode& code, uint64_t state, uint64_t turn) {
   prepare(state);
   const size_t bytes = code.words.size() * 4;
   if (bytes + 64 > code_bytes) throw std::length_error("the random code is too long");
@@ -130,9 +130,11 @@ FinalState FuzzWave::run(machine::Engine& engine, const RandomCode& code, uint64
   }
   machine::Wave& wave = group_.waves[0];
   wave.pc = reinterpret_cast<uint64_t>(code_.get());
-  constexpr uint64_t budget = 1'000'000;
   machine::HostFault host;
-  const bool done = machine::guarded(host, [&] { engine.run(wave, budget); });
+  const bool done = machine::guarded(host, [&] {
+    while (engine.run(wave, turn) == machine::WaveState::ready && wave.instructions < most_instructions) {
+    }
+  });
 
   FinalState result;
   result.state = done ? wave.state : machine::WaveState::faulted;

@@ -35,8 +35,11 @@ class FuzzWave {
  public:
   explicit FuzzWave(const target::Processor& processor);
 
-  /// Runs code from the state of that number. All engines, and all processes, see the same addresses.
-  FinalState run(machine::Engine& engine, const RandomCode& code, uint64_t state);
+  /// Runs code from the state of that number, `turn` instructions at a time, until it ends or is found to be endless
+  /// (the wave is `ready` then). All engines, and all processes, see the same addresses.
+  FinalState run(machine::Engine& engine, const RandomCode& code, uint64_t state, uint64_t turn = most_instructions);
+
+  static constexpr uint64_t most_instructions = 1'000'000;
 
  private:
   struct Unmap {

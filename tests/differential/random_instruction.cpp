@@ -217,8 +217,13 @@ void RandomInstruction::flat(const InstructionRow& row, uint32_t opcode, std::ve
     } else {
       words.push_back(number(Opcode::v_add_u32) << 25 | fuzz_register::address << 17 | fuzz_register::address << 9 |
                       fuzz_register::buffer);
-      words.push_back(0x7E000000 | number(Opcode::v_mov_b32) << 9 | (fuzz_register::address + 1) << 17 |
-                      (fuzz_register::buffer + 1));
+      const uint32_t upper_half = 0x7E000000 | number(Opcode::v_mov_b32) << 9 | (fuzz_register::address + 1) << 17;
+      if (chance(97)) {
+        words.push_back(upper_half | (fuzz_register::buffer + 1));
+      } else {  // not mapped
+        words.push_back(upper_half | literal_code);
+        words.push_back(0x00005F00);
+      }
     }
     if (segment == 2 && chance(30)) offset |= 0x1000;  // negative
   }
