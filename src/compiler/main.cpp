@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -33,6 +34,23 @@ using State = CompilerChannel::SlotState;
 
 std::atomic<uint32_t> busy{0};
 
+/// What a thread compiles. The first thread sees to it that it comes to an end: LLVM has loops that never do.
+struct Task {
+  clockid_t clock{};              ///< the thread's processor time
+  std::atomic<int64_t> end{0};    ///< seconds on that clock; 0: there is nothing that has to end
+  std::atomic<uint32_t> slot{0};  ///< of the request
+
+  int64_t seconds() const {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return time.tv_sec;
+  }
+};
+std::array<Task, CompilerChannel::slot_count> tasks;
+
+/// Many times what compiling takes.
+int64_t most_seconds(uint64_t instructions) { return 5 + static_cast<int64_t>(instructions / 200); }
+
 void answer(CompilerChannel& channel, uint32_t number, bool is_code, std::span<const uint8_t> bytes) {
   CompilerChannel::Slot& slot = channel.slots[number];
   slot.is_code = is_code;
@@ -51,7 +69,7 @@ void keep(const engine::TranslationCache& cache, std::span<const uint8_t> reques
   if (stores.fetch_add(1) % stores_per_trim == 0) cache.trim();
 }
 
-void carry_out(CompilerChannel& channel, uint32_t number, HostCompiler& host,
+void carry_out(CompilerChannel& channel, uint32_t number, Task& task, HostCompiler& host,
                const std::optional<engine::TranslationCache>& cache) {
   const auto refuse = [&](std::string_view why) {
     answer(channel, number, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
@@ -60,7 +78,10 @@ void carry_out(CompilerChannel& channel, uint32_t number, HostCompiler& host,
   const std::vector<uint8_t> asked(channel.data(number), channel.data(number) + size);
   const auto request = engine::TranslationRequest::parse(asked);
   if (!request) return refuse(request.error().message);
+  task.slot = number;
+  task.end = task.seconds() + most_seconds(request->flow.instructions);
   const auto code = compile(*request, host);
+  if (task.end.exchange(0) == 0) return;  // too late: it has been answered
   if (!code) return refuse(code.error().message);
   const auto bytes = code->serialise();
   if (bytes.size() > CompilerChannel::slot_bytes) return refuse("the host code is too large");
@@ -68,7 +89,8 @@ void carry_out(CompilerChannel& channel, uint32_t number, HostCompiler& host,
   if (cache) keep(*cache, asked, bytes);
 }
 
-void work(CompilerChannel& channel) {
+void work(CompilerChannel& channel, Task& task) {
+  pthread_getcpuclockid(pthread_self(), &task.clock);
   auto host = HostCompiler::create();
   const auto cache = engine::TranslationCache::from_environment().value_or(std::nullopt);
   for (;;) {
@@ -81,7 +103,7 @@ void work(CompilerChannel& channel) {
       if (channel.slots[number].state.compare_exchange_strong(asked, State::taken)) {
         idle = false;
         if (host) {
-          carry_out(channel, number, **host, cache);
+          carry_out(channel, number, task, **host, cache);
         } else {
           const std::string& why = host.error().message;
           answer(channel, number, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
@@ -98,6 +120,18 @@ bool has_work(const CompilerChannel& channel) {
   if (busy.load() != 0) return true;
   for (const auto& slot : channel.slots) {
     if (slot.state.load() == State::asked) return true;
+  }
+  return false;
+}
+
+/// Answers a request that takes too long. Its thread cannot be stopped but with the whole process: true.
+bool give_up(CompilerChannel& channel) {
+  for (Task& task : tasks) {
+    const int64_t end = task.end.load();
+    if (end == 0 || task.seconds() <= end || task.end.exchange(0) == 0) continue;
+    constexpr std::string_view why = "LLVM does not come to an end";
+    answer(channel, task.slot, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+    return true;
   }
   return false;
 }
@@ -125,7 +159,7 @@ int serve() {
   const auto program = static_cast<int>(syscall(SYS_pidfd_open, channel.program, 0));
   pthread_mutex_lock(&channel.life);
   channel.compiler.store(CompilerChannel::Compiler::running);
-  for (uint32_t i = 0; i < channel.threads; ++i) std::thread(work, std::ref(channel)).detach();
+  for (uint32_t i = 0; i < channel.threads; ++i) std::thread(work, std::ref(channel), std::ref(tasks[i])).detach();
 
   constexpr int look_milliseconds = 1000, looks_before_leaving = 5;
   int idle_looks = 0;
@@ -133,6 +167,10 @@ int serve() {
     pollfd watched{program, POLLIN, 0};
     if (poll(&watched, 1, look_milliseconds) > 0) _exit(0);
     if (kill(channel.program, 0) != 0 && errno == ESRCH) _exit(0);
+    if (give_up(channel)) {
+      channel.compiler.store(CompilerChannel::Compiler::leaving);
+      break;
+    }
     const bool idle = channel.posted.load() == seen && !has_work(channel);
     idle_looks = idle ? idle_looks + 1 : 0;
     if (idle_looks < looks_before_leaving) continue;

@@ -83,6 +83,10 @@ void Compilations::wait(const Compilation& compilation) {
 void Compilations::take_answers() {
   if (compiler_ == nullptr || compiler_->answers() == answers_seen_) return;
   if (!compiler_->is_ours()) return check_health();
+  finish_answered();
+}
+
+void Compilations::finish_answered() {
   answers_seen_ = compiler_->answers();
   for (const CompilerProcess::Answer& answer : compiler_->take_answers()) {
     const auto found = at_compiler_.find(answer.slot);
@@ -128,6 +132,7 @@ void Compilations::check_health() {
   if (health == CompilerProcess::Health::died && ++deaths_ >= most_deaths) {
     unavailable_ = "atoll-compiler crashes again and again";
   }
+  if (compiler_->is_ours()) finish_answered();
   for (const auto& [slot, compilation] : at_compiler_) {
     if (health == CompilerProcess::Health::died && compiler_->was_begun(slot)) {
       constexpr std::string_view why = "atoll-compiler crashed";

@@ -47,6 +47,7 @@ class Compilations {
   Compilations();
   std::shared_ptr<Compilation> find_cached(const std::vector<uint8_t>& request);
   void take_answers();
+  void finish_answered();
   void hand_on();
   void check_health();
   void fail_waiting(const std::string& why);
