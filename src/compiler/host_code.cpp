@@ -4,6 +4,8 @@
 // values, and what nobody needs goes. Loops are as they should be and stay so.
 #include "compiler/host_code.h"
 
+#include "compiler/mask_words.h"
+
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -96,6 +98,7 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
     function.addFnAttr("min-legal-vector-width", "512");
   }
   optimise(module, target);
+  for (llvm::Function& function : module) use_mask_words(function);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;

@@ -28,10 +28,11 @@ void expect_same(std::string_view processor, const std::string& source) {
   }
   for (unsigned i = 0; i < isa::scalar::count; ++i) EXPECT_EQ(interpreted.s(i), compiled.s(i)) << "scalar " << i;
   EXPECT_EQ(interpreted.wave().scc, compiled.wave().scc);
+  for (const auto& [reason, times] : compiled.engine().report().failures) ADD_FAILURE() << "not compiled: " << reason;
 }
 
-// LLVM 19 never ends its work on this for AVX-512; the compiler gives up.
-TEST(FoundCode, CompilationsEnd) {
+// LLVM 19 did not come to an end over this for AVX-512 (compiler/mask_words.h).
+TEST(FoundCode, LogicOfLaneMasksIsCompiled) {
   expect_same("gfx906", R"(
     v_min3_i32 v26, v29, v19, s3
     s_andn2_saveexec_b64 s[64:65], vcc

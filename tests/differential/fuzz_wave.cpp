@@ -135,13 +135,15 @@ FinalState FuzzWave::run(machine::Engine& engine, const RandomCode& code, uint64
     while (engine.run(wave, turn) == machine::WaveState::ready && wave.instructions < most_instructions) {
     }
   });
+  if (!done) engine.retrace_fault(wave, host);
 
   FinalState result;
   result.state = done ? wave.state : machine::WaveState::faulted;
   if (result.state == machine::WaveState::faulted) {
     result.pc = wave.pc - reinterpret_cast<uint64_t>(code_.get());
-    result.fault = done && wave.fault ? wave.fault->kind : machine::Fault::Kind::memory;
-    result.what = done && wave.fault ? wave.fault->what : fmt::format("address {:#x}", host.address);
+    const machine::Fault* known = wave.state == machine::WaveState::faulted ? wave.fault.get() : nullptr;
+    result.fault = known != nullptr ? known->kind : machine::Fault::Kind::memory;
+    result.what = known != nullptr ? known->what : fmt::format("address {:#x}", host.address);
     return result;
   }
   std::memcpy(result.scalar.data(), wave.scalar, sizeof wave.scalar);
