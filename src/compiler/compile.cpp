@@ -4,8 +4,10 @@
 #include <ctime>
 
 #include "compiler/flat_code.h"
+#include "compiler/parts.h"
 #include "compiler/translate.h"
 #include "isa/table.h"
+#include "support/bytes.h"
 
 namespace Atoll::compiler {
 
@@ -18,31 +20,45 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
+/// Larger code is cut: LLVM's time for a function grows faster than the function from about here on.
+constexpr uint64_t most_instructions = 1000;
+
+/// Adds the translation of a part.
+support::Result<void> add(engine::TranslatedCode& result, const engine::ControlFlow& part,
+                          const engine::TranslationRequest& request, HostCompiler& host) {
+  const std::string name = "code";
+  const Translation translation = translate(part, request.mode, request.level, name, result.steps.size());
+  const auto object = host.compile(*translation.module, request.level);
+  if (!object) return std::unexpected(object.error());
+  const auto flat = flatten(*object, name);
+  if (!flat) return std::unexpected(flat.error());
+
+  const auto place = static_cast<uint32_t>(support::align_up(result.code.size(), 64));
+  result.code.resize(place);
+  result.code.insert(result.code.end(), flat->bytes.begin(), flat->bytes.end());
+  for (const auto& [slot, function] : flat->imports) result.imports.push_back({place + slot, function});
+  uint32_t number = 0;
+  for (const uint64_t pc : translation.entries) {
+    result.entries.push_back({pc, place + static_cast<uint32_t>(flat->entry), number++});
+  }
+  result.steps.insert(result.steps.end(), translation.steps.begin(), translation.steps.end());
+  for (const uint64_t pc : translation.steps) {
+    const engine::Block& block = std::prev(part.blocks.upper_bound(pc))->second;
+    for (const engine::Located& at : block.instructions) {
+      if (at.pc == pc) ++result.untranslated[std::string(isa::row(at.instruction.opcode).name)];
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest& request, HostCompiler& host) {
   const double start = thread_seconds();
-  const std::string name = "kernel";
-  Translation translation = translate(request.flow, request.mode, request.level, name);
-  const auto object = host.compile(*translation.module, request.level);
-  if (!object) return std::unexpected(object.error());
-  auto flat = flatten(*object, name);
-  if (!flat) return std::unexpected(flat.error());
-
   engine::TranslatedCode result;
-  result.code = std::move(flat->bytes);
-  result.imports = std::move(flat->imports);
-  uint32_t number = 0;
-  for (const uint64_t pc : translation.entries) {
-    result.entries.push_back({pc, static_cast<uint32_t>(flat->entry), number++});
-  }
-  result.steps = std::move(translation.steps);
   result.instructions = request.flow.instructions;
-  for (const uint64_t pc : result.steps) {
-    const engine::Block& block = std::prev(request.flow.blocks.upper_bound(pc))->second;
-    for (const engine::Located& at : block.instructions) {
-      if (at.pc == pc) ++result.untranslated[std::string(isa::row(at.instruction.opcode).name)];
-    }
+  for (const engine::ControlFlow& part : cut(request.flow, most_instructions)) {
+    if (auto added = add(result, part, request, host); !added) return std::unexpected(added.error());
   }
   result.seconds = thread_seconds() - start;
   return result;

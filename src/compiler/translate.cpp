@@ -33,14 +33,15 @@ using machine::WaveState;
 
 class Translator {
  public:
-  Translator(const ControlFlow& flow, SemanticsBitcode& semantics, Frame& frame)
+  Translator(const ControlFlow& flow, SemanticsBitcode& semantics, Frame& frame, uint64_t first_step)
       : flow_(flow),
         frame_(frame),
         lanes_(frame, semantics),
         scalars_(frame, semantics),
         region_(frame, lanes_, scalars_),
         liveness_(flow),
-        loops_(find_loop_regions(flow, liveness_)) {}
+        loops_(find_loop_regions(flow, liveness_)),
+        first_step_(first_step) {}
 
   void run(Translation& result) {
     for (const auto& [pc, block] : flow_.blocks) {
@@ -107,6 +108,7 @@ class Translator {
   std::vector<LoopRegion> loops_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   uint64_t pending_ = 0;  ///< instructions of the block that were not counted yet
+  const uint64_t first_step_;
   std::vector<uint64_t> steps_;
 };
 
@@ -188,7 +190,8 @@ bool Translator::emit_lane_read(const isa::Instruction& instruction) {
 void Translator::emit_step(const Located& at) {
   region_.end();
   llvm::Value* table = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, steps)));
-  llvm::Value* op = ir().CreateLoad(frame_.pointer(), frame_.at(table, steps_.size() * sizeof(engine::MicroOp*)));
+  llvm::Value* op =
+      ir().CreateLoad(frame_.pointer(), frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*)));
   llvm::Value* handler = ir().CreateLoad(frame_.pointer(), frame_.at(op, offsetof(engine::MicroOp, handler)));
   steps_.push_back(at.pc);
   llvm::Value* stepped = frame_.at(frame_.run, offsetof(Run, stepped));
@@ -300,7 +303,7 @@ bool Translator::emit_control(const Located& at) {
 }  // namespace
 
 Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode, semantics::HostVectors level,
-                      const std::string& name) {
+                      const std::string& name, uint64_t first_step) {
   Translation result;
   result.context = std::make_unique<llvm::LLVMContext>();
   llvm::LLVMContext& context = *result.context;
@@ -328,7 +331,7 @@ Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode,
               .code_base = nullptr,
               .allocas = allocas,
               .mode = mode};
-  Translator translator(flow, semantics, frame);
+  Translator translator(flow, semantics, frame, first_step);
   translator.run(result);
   result.module = semantics.take();
   function->setLinkage(llvm::GlobalValue::ExternalLinkage);

@@ -22,8 +22,9 @@ struct Translation {
 };
 
 /// Translates for waves whose MODE is `mode`, and hosts with the vector instructions of `level`, into an
-/// engine::HostFunction called `name`. PCs of `flow` count from the code's base.
+/// engine::HostFunction called `name`. PCs of `flow` count from the code's base, the single steps' numbers from
+/// `first_step`.
 Translation translate(const engine::ControlFlow& flow, const semantics::FloatMode& mode, semantics::HostVectors level,
-                      const std::string& name);
+                      const std::string& name, uint64_t first_step);
 
 }  // namespace Atoll::compiler

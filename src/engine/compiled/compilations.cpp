@@ -80,6 +80,11 @@ void Compilations::wait(const Compilation& compilation) {
   }
 }
 
+pid_t Compilations::compiler() {
+  const std::lock_guard lock(mutex_);
+  return compiler_ != nullptr ? compiler_->process() : 0;
+}
+
 void Compilations::take_answers() {
   if (compiler_ == nullptr || compiler_->answers() == answers_seen_) return;
   if (!compiler_->is_ours()) return check_health();

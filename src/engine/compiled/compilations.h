@@ -42,6 +42,8 @@ class Compilations {
   /// Takes what answers there are, and hands on what waits. Quick when there is nothing to do.
   void look();
   void wait(const Compilation& compilation);
+  /// The compiler's process id; 0 while there is none.
+  pid_t compiler();
 
  private:
   Compilations();

@@ -50,6 +50,7 @@ class CompilerProcess {
   /// Whether the request in this slot was being compiled (not only waiting) when the process ended.
   bool was_begun(uint32_t slot) const;
 
+  pid_t process() const { return pid_; }
   /// Whether the calling process is the one that started it, not a fork of it.
   bool is_ours() const { return channel_->program == getpid(); }
 

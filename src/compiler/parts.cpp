@@ -1,0 +1,86 @@
+// compiler: cutting large code (parts.h).
+#include "compiler/parts.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "isa/table.h"
+
+namespace Atoll::compiler {
+
+namespace {
+
+using engine::Block;
+using engine::ControlFlow;
+using engine::Located;
+
+bool has_target(const Located& at) { return isa::row(at.instruction.opcode).has(isa::flag::label); }
+
+/// For each block: how many branches go back from it or a block behind it to one before it.
+std::vector<uint64_t> branches_back_over(const ControlFlow& flow) {
+  std::vector<uint64_t> addresses;
+  for (const auto& [pc, block] : flow.blocks) addresses.push_back(pc);
+  const auto number_of = [&](uint64_t pc) {
+    return static_cast<size_t>(std::ranges::lower_bound(addresses, pc) - addresses.begin());
+  };
+  std::vector<int64_t> change(addresses.size() + 1, 0);
+  for (const auto& [pc, block] : flow.blocks) {
+    const Located& last = block.instructions.back();
+    if (!has_target(last) || last.target() > pc || !flow.blocks.contains(last.target())) continue;
+    ++change[number_of(last.target()) + 1];
+    --change[number_of(pc) + 1];
+  }
+  std::vector<uint64_t> counts;
+  int64_t count = 0;
+  for (size_t i = 0; i < addresses.size(); ++i) counts.push_back(static_cast<uint64_t>(count += change[i]));
+  return counts;
+}
+
+}  // namespace
+
+std::vector<ControlFlow> cut(const ControlFlow& flow, uint64_t most_instructions) {
+  if (flow.instructions <= most_instructions) return {flow};
+  const std::vector<uint64_t> back = branches_back_over(flow);
+  std::vector<std::pair<uint64_t, const Block*>> blocks;
+  for (const auto& [pc, block] : flow.blocks) blocks.emplace_back(pc, &block);
+
+  std::vector<ControlFlow> parts;
+  for (size_t first = 0; first < blocks.size();) {
+    // Among the places in the second half of what fits, the best; of equals the last.
+    uint64_t size = 0;
+    size_t best = first + 1;
+    for (size_t next = first; next < blocks.size(); ++next) {
+      if (next > first && size >= most_instructions / 2 && (best == first + 1 || back[next] <= back[best])) best = next;
+      size += blocks[next].second->instructions.size();
+      if (size > most_instructions && next > first) break;
+      if (next + 1 == blocks.size()) best = blocks.size();
+    }
+    ControlFlow& part = parts.emplace_back();
+    for (; first < best; ++first) {
+      part.blocks.emplace(*flow.blocks.find(blocks[first].first));
+      part.instructions += blocks[first].second->instructions.size();
+    }
+    part.root = part.blocks.begin()->first;
+  }
+
+  const auto part_with = [&](uint64_t pc) {
+    return std::ranges::find_if(parts, [&](const ControlFlow& part) { return part.blocks.contains(pc); });
+  };
+  for (const uint64_t pc : flow.entries) {
+    if (const auto part = part_with(pc); part != parts.end()) part->entries.insert(pc);
+  }
+  for (ControlFlow& part : parts) {
+    for (const auto& [pc, block] : part.blocks) {
+      const Located& last = block.instructions.back();
+      for (const uint64_t target : {block.end, has_target(last) ? last.target() : block.end}) {
+        if (part.blocks.contains(target)) continue;
+        if (const auto other = part_with(target); other != parts.end()) other->entries.insert(target);
+      }
+    }
+  }
+  std::erase_if(parts, [](const ControlFlow& part) { return part.entries.empty(); });
+  for (ControlFlow& part : parts) part.root = *part.entries.begin();
+  return parts;
+}
+
+}  // namespace Atoll::compiler

@@ -1,0 +1,191 @@
+// The compiler process: that it does its work, and that the program does not notice it.
+#include "engine/compiled/compiler_process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "engine/compiled/compilations.h"
+#include "engine/compiled/control_flow.h"
+#include "engine/wave_runner.h"
+#include "target/processor.h"
+
+namespace Atoll::test {
+
+namespace {
+
+using engine::Compilation;
+using engine::Compilations;
+using engine::CompilerProcess;
+
+/// A request for a piece of code that adds `number` to v0.
+std::vector<uint8_t> request(unsigned number) {
+  static std::vector<std::vector<uint8_t>> codes;  // they are read at their place
+  codes.push_back(assemble("v_add_u32 v0, " + std::to_string(number) + ", v0\ns_endpgm", "gfx90a"));
+  const target::Processor& processor = *target::find_processor("gfx90a");
+  const auto begin = reinterpret_cast<uint64_t>(codes.back().data());
+  const auto flow = engine::follow(begin, begin, begin + codes.back().size(), processor);
+  EXPECT_TRUE(flow.has_value());
+  return engine::TranslationRequest::serialise(processor, {}, *flow, begin, number);
+}
+
+bool exists(pid_t process) { return kill(process, 0) == 0; }
+
+/// Whether it is so within some seconds.
+template <typename Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i < 1000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+std::vector<CompilerProcess::Answer> answers_of(CompilerProcess& compiler) {
+  std::vector<CompilerProcess::Answer> answers;
+  EXPECT_TRUE(soon([&] { return !(answers = compiler.take_answers()).empty(); }));
+  return answers;
+}
+
+/// Runs `work` in a child process, and yields its exit code or minus the signal that ended it.
+template <typename Work>
+int in_child(Work work) {
+  const pid_t child = fork();
+  if (child == 0) _exit(work());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/// Asks for code, and says whether it came.
+int compiles(unsigned number) {
+  const auto compilation = Compilations::of_process().ask(request(number), 1);
+  Compilations::of_process().wait(*compilation);
+  return compilation->code != nullptr ? 0 : 1;
+}
+
+int children_ended = 0;
+
+}  // namespace
+
+TEST(CompilerProcess, AnswersWithCode) {
+  auto compiler = CompilerProcess::start(1, "");
+  ASSERT_TRUE(compiler.has_value()) << compiler.error().message;
+  const auto slot = (*compiler)->post(request(1));
+  ASSERT_TRUE(slot.has_value());
+  const auto answers = answers_of(**compiler);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].slot, *slot);
+  ASSERT_TRUE(answers[0].is_code);
+  const auto code = engine::TranslatedCode::parse(answers[0].bytes);
+  ASSERT_TRUE(code.has_value());
+  EXPECT_EQ(code->instructions, 2U);
+  EXPECT_EQ(code->entries.size(), 1U);
+}
+
+TEST(CompilerProcess, SaysWhatIsWrongWithARequest) {
+  auto compiler = CompilerProcess::start(1, "");
+  ASSERT_TRUE(compiler.has_value());
+  std::vector<uint8_t> damaged = request(2);
+  damaged.resize(damaged.size() / 2);
+  ASSERT_TRUE((*compiler)->post(damaged).has_value());
+  const auto answers = answers_of(**compiler);
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_FALSE(answers[0].is_code);
+  EXPECT_EQ(std::string(answers[0].bytes.begin(), answers[0].bytes.end()), "a damaged request for a translation");
+}
+
+TEST(CompilerProcess, IsNoChildOfTheProgramAndTakesNoDescriptor) {
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const std::vector<uint8_t> asked = request(3);  // by a child of this program's own
+  struct sigaction counting{};
+  struct sigaction before{};
+  counting.sa_handler = [](int) { ++children_ended; };
+  sigaction(SIGCHLD, &counting, &before);
+  const auto open_before = descriptors();
+  auto compiler = CompilerProcess::start(1, "");
+  ASSERT_TRUE(compiler.has_value());
+  EXPECT_EQ(descriptors(), open_before);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);
+  EXPECT_EQ(errno, ECHILD);
+  ASSERT_TRUE((*compiler)->post(asked).has_value());
+  EXPECT_EQ(answers_of(**compiler).size(), 1U);
+  kill((*compiler)->process(), SIGKILL);
+  EXPECT_TRUE(soon([&] { return (*compiler)->health() == CompilerProcess::Health::died; }));
+  EXPECT_EQ(children_ended, 0);
+  sigaction(SIGCHLD, &before, nullptr);
+}
+
+TEST(CompilerProcess, EndsWhenTheProgramIsKilled) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int result = in_child([&] {
+    auto compiler = CompilerProcess::start(1, "");
+    if (!compiler) return 1;
+    (*compiler)->post(request(4));
+    answers_of(**compiler);
+    const pid_t process = (*compiler)->process();
+    if (write(ends[1], &process, sizeof process) != sizeof process) return 2;
+    return kill(getpid(), SIGKILL);
+  });
+  EXPECT_EQ(result, -SIGKILL);
+  pid_t process = 0;
+  ASSERT_EQ(read(ends[0], &process, sizeof process), static_cast<ssize_t>(sizeof process));
+  EXPECT_TRUE(soon([&] { return !exists(process); }));
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(CompilerProcess, IsStartedAgainWhenItWasKilled) {
+  ASSERT_EQ(compiles(5), 0);
+  const pid_t first = Compilations::of_process().compiler();
+  ASSERT_NE(first, 0);
+  kill(first, SIGKILL);
+  ASSERT_TRUE(soon([&] { return !exists(first); }));
+  EXPECT_EQ(compiles(6), 0);
+  EXPECT_NE(Compilations::of_process().compiler(), first);
+}
+
+TEST(CompilerProcess, AForkHasItsOwn) {
+  ASSERT_EQ(compiles(7), 0);
+  const pid_t first = Compilations::of_process().compiler();
+  EXPECT_EQ(in_child([&] { return compiles(8) != 0 || Compilations::of_process().compiler() == first ? 1 : 0; }), 0);
+  EXPECT_EQ(compiles(9), 0);
+  EXPECT_EQ(Compilations::of_process().compiler(), first);
+}
+
+TEST(CompilerProcess, OutlivesEveryDescriptor) {
+  const std::vector<uint8_t> asked = request(10);
+  EXPECT_EQ(in_child([&] {
+              if (compiles(11) != 0) return 1;
+              closefrom(0);
+              const auto compilation = Compilations::of_process().ask(asked, 1);
+              Compilations::of_process().wait(*compilation);
+              return compilation->code != nullptr ? 0 : 2;
+            }),
+            0);
+}
+
+TEST(CompilerProcess, WhereThereIsNoneTheInterpreterGoesOn) {
+  EXPECT_EQ(in_child([&] {
+              setenv("ATOLL_COMPILER", "/nowhere/atoll-compiler", 1);
+              const auto compilation = Compilations::of_process().ask(request(12), 1);
+              if (Compilations::of_process().compiler() != 0) return 0;  // one runs already: nothing to be seen
+              Compilations::of_process().wait(*compilation);
+              if (compilation->code != nullptr || !compilation->failure.contains("/nowhere/atoll-compiler")) return 1;
+              WaveRunner runner;
+              if (runner.run("v_add_u32 v0, 1, v0") != machine::WaveState::ended) return 2;
+              return runner.v(0)[5] == 6 ? 0 : 3;
+            }),
+            0);
+}
+
+}  // namespace Atoll::test
