@@ -21,7 +21,7 @@ double thread_seconds() {
 }
 
 /// Larger code is cut: LLVM's time for a function grows faster than the function from about here on.
-constexpr uint64_t most_instructions = 1000;
+constexpr uint64_t part_instructions = 500;
 
 /// Adds the translation of a part.
 support::Result<void> add(engine::TranslatedCode& result, const engine::ControlFlow& part,
@@ -57,7 +57,7 @@ support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest
   const double start = thread_seconds();
   engine::TranslatedCode result;
   result.instructions = request.flow.instructions;
-  for (const engine::ControlFlow& part : cut(request.flow, most_instructions)) {
+  for (const engine::ControlFlow& part : cut(request.flow, part_instructions)) {
     if (auto added = add(result, part, request, host); !added) return std::unexpected(added.error());
   }
   result.seconds = thread_seconds() - start;

@@ -38,22 +38,26 @@ std::vector<uint64_t> branches_back_over(const ControlFlow& flow) {
 
 }  // namespace
 
-std::vector<ControlFlow> cut(const ControlFlow& flow, uint64_t most_instructions) {
-  if (flow.instructions <= most_instructions) return {flow};
+std::vector<ControlFlow> cut(const ControlFlow& flow, uint64_t instructions) {
+  if (flow.instructions <= 2 * instructions) return {flow};
   const std::vector<uint64_t> back = branches_back_over(flow);
   std::vector<std::pair<uint64_t, const Block*>> blocks;
   for (const auto& [pc, block] : flow.blocks) blocks.emplace_back(pc, &block);
 
   std::vector<ControlFlow> parts;
   for (size_t first = 0; first < blocks.size();) {
-    // Among the places in the second half of what fits, the best; of equals the last.
+    // Among the places in the second half of what is wanted, the best; of equals the last. Where all of them are in
+    // loops, it may be twice as much if that leads to a better one.
     uint64_t size = 0;
     size_t best = first + 1;
     for (size_t next = first; next < blocks.size(); ++next) {
-      if (next > first && size >= most_instructions / 2 && (best == first + 1 || back[next] <= back[best])) best = next;
+      const bool chosen = best != first + 1;
+      if (next > first && size > instructions && chosen && back[best] == 0) break;
+      if (next > first && size > 2 * instructions) break;
+      const bool is_better = !chosen || (size <= instructions ? back[next] <= back[best] : back[next] < back[best]);
+      if (next > first && size >= instructions / 2 && is_better) best = next;
       size += blocks[next].second->instructions.size();
-      if (size > most_instructions && next > first) break;
-      if (next + 1 == blocks.size()) best = blocks.size();
+      if (next + 1 == blocks.size() && size <= 2 * instructions) best = blocks.size();
     }
     ControlFlow& part = parts.emplace_back();
     for (; first < best; ++first) {

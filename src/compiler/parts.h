@@ -11,9 +11,9 @@
 
 namespace Atoll::compiler {
 
-/// Parts of whole blocks, in the order of the addresses, each with about `most_instructions` at most, cut where the
-/// fewest branches go back over the cut: loops stay whole if they can. Where one part goes to another, that has an
-/// entry.
-std::vector<engine::ControlFlow> cut(const engine::ControlFlow& flow, uint64_t most_instructions);
+/// Parts of whole blocks, in the order of the addresses, each with about so many instructions, or twice as many at most
+/// (unless a block is larger), cut where the fewest branches go back over the cut: loops stay whole if they can. Where
+/// one part goes to another, that has an entry.
+std::vector<engine::ControlFlow> cut(const engine::ControlFlow& flow, uint64_t instructions);
 
 }  // namespace Atoll::compiler

@@ -44,11 +44,13 @@ struct Launch {
   // Only system calls: this is the program's memory, and the program's other threads run.
   setsid();
   const int null = open("/dev/null", O_RDWR);
-  const int channel = fcntl(launch.channel, F_DUPFD, 10);
-  for (int descriptor = 0; descriptor < CompilerChannel::descriptor; ++descriptor) dup2(null, descriptor);
-  dup2(channel, CompilerChannel::descriptor);
-  syscall(SYS_close_range, CompilerChannel::descriptor + 1, ~0U, 0);
-  if (chdir("/") == 0) execve(launch.path, launch.arguments, launch.environment);
+  const int channel = fcntl(launch.channel, F_DUPFD, 10);  // out of the way
+  if (null >= 0 && channel >= 0) {
+    for (int descriptor = 0; descriptor < CompilerChannel::descriptor; ++descriptor) dup2(null, descriptor);
+    dup2(channel, CompilerChannel::descriptor);
+    syscall(SYS_close_range, CompilerChannel::descriptor + 1, ~0U, 0);
+    if (chdir("/") == 0) execve(launch.path, launch.arguments, launch.environment);
+  }
   launch.error = errno;
   _exit(127);
 }
