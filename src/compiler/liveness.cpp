@@ -101,7 +101,8 @@ Effects effects_of(const isa::Instruction& instruction) {
       case OperandKind::scalar:
         for (unsigned word = operand.reg; word < operand.reg + operand.words && word < isa::scalar::count; ++word) {
           if (written) effects.writes.set(word);
-          if (!written || row.has(flag::reads_dst)) effects.reads.set(word);
+          // A scalar atomic's result takes the place of its data.
+          if (!written || row.has(flag::reads_dst | flag::atomic)) effects.reads.set(word);
         }
         break;
       case OperandKind::vgpr:

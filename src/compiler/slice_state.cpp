@@ -43,7 +43,7 @@ bool SliceState::reads_slices(const isa::Instruction& instruction) const {
   const isa::InstructionRow& row = isa::row(instruction.opcode);
   if (scc_sliced && row.has(flag::scc_in)) return true;
   if (exec_written && row.has(flag::exec_out)) return true;
-  const unsigned first = row.has(flag::reads_dst) ? 0 : instruction.destinations;
+  const unsigned first = row.has(flag::reads_dst | flag::atomic) ? 0 : instruction.destinations;
   for (unsigned i = first; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];
     if (operand.kind == OperandKind::vccz && is_sliced(isa::scalar::vcc_lo)) return true;
