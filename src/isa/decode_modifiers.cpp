@@ -25,10 +25,10 @@ bool Decoder::vop3_modifiers() {
   }
   if (row.has(flag::op_sel4)) ignored |= 0b100;
 
-  const unsigned abs = carry ? 0 : bits(w0_, 8, 3);  // with a carry-out, its register is there
-  const unsigned op_sel = carry ? 0 : bits(w0_, 11, 4);
-  const unsigned neg = bits(w1_, 29, 3), omod = bits(w1_, 27, 2);
-  const bool clamp = bit(w0_, 15);
+  const unsigned abs = carry ? 0 : get(Bits::abs);  // with a carry-out, its register is there
+  const unsigned op_sel = carry ? 0 : get(Bits::op_sel);
+  const unsigned neg = get(Bits::neg), omod = get(Bits::omod);
+  const bool clamp = is(Bits::clamp);
 
   if (row.has(flag::bitop3)) {
     out_.immediate = static_cast<uint16_t>(omod << 6 | abs << 3 | neg);
@@ -52,6 +52,9 @@ bool Decoder::vop3_modifiers() {
     }
     out_.op_sel_dst = (op_sel & 0b1000) != 0;
     if (row.has(flag::op_sel4)) out_.dst_sel = static_cast<SdwaSelect>(op_sel >> 2);  // a byte of the result
+  } else if (row.has(flag::permlane)) {
+    sources[0]->op_sel = (op_sel & 1) != 0;
+    sources[1]->op_sel = (op_sel & 2) != 0;
   } else if (row.has(flag::swap_control)) {
     out_.dpp.fetch_inactive = (op_sel & 1) != 0;
     out_.dpp.bound_ctrl = (op_sel & 2) != 0;
@@ -75,14 +78,14 @@ bool Decoder::vop3p_modifiers() {
     sources[static_cast<size_t>(index)] = &out_.operands[i];
     there |= 1u << index;
   }
-  const unsigned neg_hi = bits(w0_, 8, 3), neg = bits(w1_, 29, 3), op_sel = bits(w0_, 11, 3);
-  const unsigned op_sel_hi = bits(w1_, 27, 2) | (bit(w0_, 14) ? 0b100u : 0u);
+  const unsigned neg_hi = get(Bits::abs), neg = get(Bits::neg), op_sel = get(Bits::op_sel);
+  const unsigned op_sel_hi = get(Bits::op_sel_hi) | get(Bits::op_sel_hi2) << 2;
   if (!row.has(flag::clamp) && !row.has(flag::op_sel)) return (neg_hi | neg | op_sel) == 0;  // v_accvgpr_*
-  if (out_.destinations == 0 && bits(w0_, 0, 8) != 0) return false;
-  if (bit(w0_, 15) && !row.has(flag::clamp)) return false;
+  if (out_.destinations == 0 && get(Bits::vdst) != 0) return false;
+  if (is(Bits::clamp) && !row.has(flag::clamp)) return false;
   if (((neg_hi | neg) & ~there) != 0) return false;
   if ((op_sel & ~(row.has(flag::op_sel) ? there : 0u)) != 0) return false;
-  out_.clamp = bit(w0_, 15);
+  out_.clamp = is(Bits::clamp);
   for (unsigned i = 0; i < 3; ++i) {
     if (sources[i] == nullptr) continue;
     Operand& source = *sources[i];
@@ -99,9 +102,9 @@ bool Decoder::vop3p_modifiers() {
     source.abs = hi;
     // A source is a half if op_sel_hi is set, else a float, and sees constants so.
     if (!source.op_sel_hi && source.kind == OperandKind::constant) {
-      const unsigned number = bits(w1_, i * 9, 9);
+      const unsigned number = get(i == 0 ? Bits::src0 : i == 1 ? Bits::src1 : Bits::src2);
       source = {.neg = source.neg, .abs = source.abs, .op_sel = source.op_sel};
-      scalar_source(source, number, DataType::f32, false);
+      scalar_source(source, number, DataType::f32, true);
     }
     source.type = source.op_sel_hi ? DataType::f16 : DataType::f32;
   }
@@ -109,9 +112,9 @@ bool Decoder::vop3p_modifiers() {
 }
 
 bool Decoder::matrix_modifiers() {
-  out_.cbsz = static_cast<uint8_t>(bits(w0_, 8, 3));
-  out_.abid = static_cast<uint8_t>(bits(w0_, 11, 4));
-  out_.blgp = static_cast<uint8_t>(bits(w1_, 29, 3));
+  out_.cbsz = static_cast<uint8_t>(get(Bits::cbsz));
+  out_.abid = static_cast<uint8_t>(get(Bits::abid));
+  out_.blgp = static_cast<uint8_t>(get(Bits::blgp));
   if (row_->has(flag::sparse) && out_.blgp != 0) return false;
   if (row_->has(flag::matrix_formats) && out_.abid != 0) return false;
   return true;
@@ -128,7 +131,7 @@ bool Decoder::sdwa_word() {
     ++position;
   }
   if (out_.encoding != Encoding::vopc) {
-    const unsigned select = bits(w1_, 8, 3), unused = bits(w1_, 11, 2);
+    const unsigned select = bits(extension_, 8, 3), unused = bits(extension_, 11, 2);
     if (select > 6 || unused > 2) return false;
     out_.dst_sel = static_cast<SdwaSelect>(select);
     if (row.has(flag::sdwa_whole)) {
@@ -136,12 +139,12 @@ bool Decoder::sdwa_word() {
     } else {
       out_.dst_unused = static_cast<SdwaUnused>(unused);
     }
-    out_.clamp = bit(w1_, 13);
-    out_.omod = static_cast<uint8_t>(bits(w1_, 14, 2));
+    out_.clamp = bit(extension_, 13);
+    out_.omod = static_cast<uint8_t>(bits(extension_, 14, 2));
     if (out_.omod != 0 && !(row.has(flag::omod) && is_float(row.operands[0].type))) return false;
   }
   for (unsigned i = 0; i < 2; ++i) {
-    const uint32_t field = bits(w1_, 16 + 8 * i, 8);
+    const uint32_t field = bits(extension_, 16 + 8 * i, 8);
     if (sources[i] == nullptr) {
       if ((field & 0b10111111) != 0) return false;
       continue;
@@ -165,30 +168,38 @@ bool Decoder::sdwa_word() {
   return true;
 }
 
-bool Decoder::dpp_word() {
-  const InstructionRow& row = *row_;
-  Dpp& dpp = out_.dpp;
-  dpp.control = bits(w1_, 8, 9);
-  dpp.bound_ctrl = bit(w1_, 19);
-  dpp.bank_mask = static_cast<uint8_t>(bits(w1_, 24, 4));
-  dpp.row_mask = static_cast<uint8_t>(bits(w1_, 28, 4));
-  const bool newbcast = map_.layout.row_newbcast && dpp.control >= 0x150 && dpp.control <= 0x15F;
-  switch (dpp.control >> 4) {
+bool Decoder::dpp_control(unsigned control) const {
+  const Layout& layout = map_.layout;
+  switch (control >> 4) {
     case 0x10:
     case 0x11:
     case 0x12:  // row_shl, row_shr, row_ror by 1 to 15
-      if ((dpp.control & 15) == 0) return false;
-      break;
+      return (control & 15) != 0;
     case 0x13:  // wave_shl, wave_rol, wave_shr, wave_ror
-      if ((dpp.control & 3) != 0) return false;
-      break;
+      return layout.wave_shifts && (control & 3) == 0;
     case 0x14:  // row_mirror, row_half_mirror, row_bcast:15, row_bcast:31
-      if ((dpp.control & 15) > 3) return false;
-      break;
+      return (control & 15) < (layout.wave_shifts ? 4u : 2u);
+    case 0x15:
+      return layout.row_newbcast || layout.row_share;
+    case 0x16:
+      return layout.row_share;
     default:
-      if (dpp.control > 0xFF && !newbcast) return false;
-      break;
+      return control <= 0xFF;
   }
+}
+
+bool Decoder::dpp16_word() {
+  const InstructionRow& row = *row_;
+  Dpp& dpp = out_.dpp;
+  dpp.control = bits(extension_, dpp16::control);
+  dpp.bound_ctrl = bits(extension_, dpp16::bound_ctrl) != 0;
+  dpp.bank_mask = static_cast<uint8_t>(bits(extension_, dpp16::bank_mask));
+  dpp.row_mask = static_cast<uint8_t>(bits(extension_, dpp16::row_mask));
+  dpp.fetch_inactive = map_.layout.fetch_inactive && bits(extension_, dpp16::fetch_inactive) != 0;
+  if (!dpp_control(dpp.control)) return false;
+  const unsigned modifiers = bits(extension_, dpp16::modifiers);
+  if (wide()) return modifiers == 0;  // VOP3 has its own
+  const bool newbcast = map_.layout.row_newbcast && (dpp.control >> 4) == 0x15;
   unsigned position = 0, modifiable = 0;
   for (const OperandSpec& spec : row.operands) {
     if (spec.field == Field::none) break;
@@ -200,10 +211,16 @@ bool Decoder::dpp_word() {
     if (!floats && !row.has(flag::slack)) continue;
     modifiable |= 3u << (2 * index);
     if (!floats) continue;
-    source.neg = bit(w1_, 20 + 2 * static_cast<unsigned>(index));
-    source.abs = bit(w1_, 21 + 2 * static_cast<unsigned>(index));
+    source.neg = bit(modifiers, 2 * static_cast<unsigned>(index));
+    source.abs = bit(modifiers, 1 + 2 * static_cast<unsigned>(index));
   }
-  return (bits(w1_, 20, 4) & ~modifiable) == 0;
+  return (modifiers & ~modifiable) == 0;
+}
+
+bool Decoder::dpp8_word(bool fetch_inactive) {
+  out_.dpp.control = bits(extension_, dpp8::selects);
+  out_.dpp.fetch_inactive = fetch_inactive;
+  return true;
 }
 
 }  // namespace Atoll::isa

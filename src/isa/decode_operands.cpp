@@ -52,99 +52,64 @@ uint64_t literal_constant(uint32_t value, DataType type) {
 
 }  // namespace
 
-bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words) {
+bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words) const {
+  const SourceCode& code = map_.sources[number];
+  if (code.kind != OperandKind::scalar) return false;
   operand.kind = OperandKind::scalar;
   operand.words = static_cast<uint8_t>(words);
-  const unsigned align = words >= 4 ? 4 : words;
-  if (number <= code::last_sgpr) {
-    // The low bits of a tuple's number are ignored. A tuple may reach over what the encoding names, up to s105.
-    number &= ~(align - 1);
-    operand.reg = static_cast<uint16_t>(scalar::s0 + number);
-    return number + words <= scalar::vcc_lo;
-  }
-  if (number >= code::ttmp && number < code::m0) {
-    const unsigned index = (number - code::ttmp) & ~(align - 1);
-    operand.reg = static_cast<uint16_t>(scalar::ttmp0 + index);
-    return index + words <= 16;
-  }
-  if (number == code::null) {
-    operand.reg = scalar::null;
-    return true;
-  }
-  if (words > 2 || (words == 2 && (number & 1) != 0)) return false;
-  switch (number) {
-    case code::flat_scratch:
-    case code::flat_scratch + 1:
-      operand.reg = static_cast<uint16_t>(scalar::flat_scratch_lo + (number - code::flat_scratch));
-      return true;
-    case code::xnack_mask:
-    case code::xnack_mask + 1:
-      operand.reg = static_cast<uint16_t>(scalar::xnack_mask_lo + (number - code::xnack_mask));
-      return true;
-    case code::vcc:
-    case code::vcc + 1:
-      operand.reg = static_cast<uint16_t>(scalar::vcc_lo + (number - code::vcc));
-      return true;
-    case code::m0:
-      operand.reg = scalar::m0;
-      return words == 1;
-    case code::exec:
-    case code::exec + 1:
-      operand.reg = static_cast<uint16_t>(scalar::exec_lo + (number - code::exec));
-      return true;
-    default:
-      return false;
-  }
+  operand.reg = code.reg;
+  // The low bits of a tuple's number are ignored. A tuple may reach over what the encoding names, up to s105.
+  const unsigned align = words >= 4 ? 4 : words == 3 ? 1 : words;
+  const auto within = [&](unsigned first, unsigned end) {
+    operand.reg = static_cast<uint16_t>(first + ((code.reg - first) & ~(align - 1)));
+    return operand.reg + words <= end;
+  };
+  if (code.reg < scalar::vcc_lo) return within(scalar::s0, scalar::vcc_lo);
+  if (code.reg >= scalar::ttmp0 && code.reg < scalar::m0) return within(scalar::ttmp0, scalar::m0);
+  if (code.reg == scalar::null) return true;
+  if (code.reg == scalar::m0) return words == 1;
+  return words == 1 || (words == 2 && code.reg % 2 == 0);
+}
+
+bool Decoder::vector_register(Operand& operand, unsigned index, DataType type) const {
+  if (!map_.layout.true16 || !is_half(type)) return vgpr(operand, index, words(type));
+  operand.half = true;
+  if (wide() || out_.encoding == Encoding::vinterp) return vgpr(operand, index, 1);
+  operand.op_sel = (index & 0x80) != 0;
+  return vgpr(operand, index & 0x7F, 1);
 }
 
 bool Decoder::literal(Operand& operand, DataType type) {
-  uint32_t value = 0;
-  if (!word_at(4, value)) return false;
-  out_.size = 8;
-  out_.extension = Extension::literal;
-  out_.literal = value;
-  immediate(operand, literal_constant(value, type));
+  if (out_.extension == Extension::none) {
+    uint32_t value = 0;
+    if (!further_word(value)) return false;
+    out_.extension = Extension::literal;
+    out_.literal = value;
+  }
+  if (out_.extension != Extension::literal) return false;
+  immediate(operand, literal_constant(out_.literal, type));
   operand.is_literal = true;
   return true;
 }
 
 bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type, bool literal_allowed) {
-  if (number < code::zero) return scalar_register(operand, number, words_of(type));
-  if (number <= code::plus_64) {
-    immediate(operand, integer_constant(static_cast<int64_t>(number) - code::zero, type));
-    return true;
-  }
-  if (number <= code::minus_16) {
-    immediate(operand, integer_constant(int64_t{code::plus_64} - static_cast<int64_t>(number), type));
-    return true;
-  }
-  if (number >= code::float_first && number <= code::float_last) {
-    immediate(operand, inline_floats(type)[number - code::float_first]);
-    return true;
-  }
-  if (number >= code::shared_base && number <= code::pops_exiting_wave_id) {
-    constexpr std::array kinds{OperandKind::shared_base, OperandKind::shared_limit, OperandKind::private_base,
-                               OperandKind::private_limit, OperandKind::pops_exiting_wave_id};
-    operand.kind = kinds[number - code::shared_base];
-    return true;
-  }
-  switch (number) {
-    case code::vccz:
-      operand.kind = OperandKind::vccz;
-      return true;
-    case code::execz:
-      operand.kind = OperandKind::execz;
-      return true;
-    case code::scc:
-      operand.kind = OperandKind::scc;
-      return true;
-    case code::lds_direct:
-      operand.kind = OperandKind::lds_direct;
-      return words_of(type) == 1;
-    case code::literal:
-      return literal_allowed && literal(operand, type);
-    default:
+  const SourceCode& code = map_.sources[number];
+  switch (code.kind) {
+    case OperandKind::none:
       return false;
+    case OperandKind::scalar:
+      return scalar_register(operand, number, words(type));
+    case OperandKind::constant:
+      if (code.literal) return literal_allowed && literal(operand, type);
+      immediate(operand, code.float_index >= 0 ? inline_floats(type)[static_cast<size_t>(code.float_index)]
+                                               : integer_constant(code.integer, type));
+      return true;
+    case OperandKind::lds_direct:
+      operand.kind = code.kind;
+      return words(type) == 1;
+    default:
+      operand.kind = code.kind;
+      return true;
   }
 }
 
@@ -196,31 +161,48 @@ bool Decoder::operand(Operand& operand, Field field, DataType type) {
   return memory_operand(operand, field, type);
 }
 
+/// The code of src0, which an SDWA or DPP word has in place of the instruction.
+unsigned Decoder::source0() const {
+  switch (out_.extension) {
+    case Extension::dpp16:
+      return bits(extension_, dpp16::src0) + code::vgpr;
+    case Extension::dpp8:
+      return bits(extension_, dpp8::src0) + code::vgpr;
+    case Extension::sdwa:
+      return bits(extension_, 0, 8) + (bit(extension_, 23) ? 0 : code::vgpr);
+    default:
+      return get(Bits::src0);
+  }
+}
+
 bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
-  const unsigned words = words_of(type);
-  const bool wide = out_.encoding == Encoding::vop3 || out_.encoding == Encoding::vop3p;
+  const bool wide = this->wide(), sdwa = out_.extension == Extension::sdwa;
+  const bool literals = wide ? map_.layout.vector_literals : !row_->has(flag::no_literal) && !sdwa;
   switch (field) {
     case Field::vdst:
-      if (wide) return vgpr(operand, bits(w0_, 0, 8), words);
-      if (out_.encoding == Encoding::vintrp) return vgpr(operand, bits(w0_, 18, 8), words);
-      return vgpr(operand, bits(w0_, 17, 8), words);
+      return vector_register(operand, get(Bits::vdst), type);
     case Field::agpr_dst:
-      return vgpr(operand, wide ? bits(w0_, 0, 8) : bits(w0_, 17, 8), words, true);
-    case Field::lane_dst: {
-      const unsigned number = wide ? bits(w0_, 0, 8) : bits(w0_, 17, 8);
-      return number < code::zero && scalar_register(operand, number, words);
-    }
+      return vgpr(operand, get(Bits::vdst), words(type), true);
+    case Field::lane_dst:
+      return scalar_destination(operand, get(Bits::vdst), type);
     case Field::cmp_dst:
-      if (wide) return bits(w0_, 0, 8) < code::zero && scalar_register(operand, bits(w0_, 0, 8), 2);
-      if (out_.extension == Extension::sdwa && bit(w1_, 15)) return scalar_register(operand, bits(w1_, 8, 7), 2);
+      if (map_.layout.exec_compares && row_->has(flag::exec_out)) {
+        operand.kind = OperandKind::scalar;
+        operand.reg = scalar::exec_lo;
+        operand.words = map_.lane_mask_words;
+        if (sdwa && bit(extension_, 15)) return false;
+        return !wide || map_.sources[get(Bits::vdst)].reg == scalar::exec_lo;
+      }
+      if (wide) return scalar_destination(operand, get(Bits::vdst), type);
+      if (sdwa && bit(extension_, 15)) return scalar_register(operand, bits(extension_, 8, 7), words(type));
       vcc(operand);
       return true;
     case Field::carry_out:
-      if (wide) return scalar_register(operand, bits(w0_, 8, 7), 2);
+      if (wide) return scalar_register(operand, get(Bits::sdst), words(type));
       vcc(operand);
       return true;
     case Field::carry_in:
-      if (wide) return bits(w1_, 18, 9) < code::zero && scalar_register(operand, bits(w1_, 18, 9), 2);
+      if (wide) return scalar_destination(operand, get(Bits::src2), type);
       vcc(operand);
       return true;
     case Field::vcc_in:
@@ -230,48 +212,39 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
     case Field::src0_dst:
     case Field::vgpr_src0:
     case Field::agpr_src0: {
-      unsigned number = wide ? bits(w1_, 0, 9) : bits(w0_, 0, 9);
-      if (out_.extension == Extension::dpp16) number = bits(w1_, 0, 8) + code::vgpr;
-      if (out_.extension == Extension::sdwa) number = bits(w1_, 0, 8) + (bit(w1_, 23) ? 0 : code::vgpr);
-      if (out_.extension == Extension::sdwa && number == code::literal) return false;
-      if (field == Field::src0) return source(operand, number, type, !wide && !row_->has(flag::no_literal));
-      if (field == Field::vgpr_src0 && number == code::lds_direct && words == 1) {
+      const unsigned number = source0();
+      if (field == Field::src0 || (sdwa && field == Field::vgpr_src0)) return source(operand, number, type, literals);
+      if (field == Field::vgpr_src0 && number == code::lds_direct && words(type) == 1) {
         operand.kind = OperandKind::lds_direct;
         return true;
       }
-      return number >= code::vgpr && vgpr(operand, number - code::vgpr, words, field == Field::agpr_src0);
+      if (field == Field::agpr_src0) return number >= code::vgpr && vgpr(operand, number - code::vgpr, 1, true);
+      return vgpr_source(operand, number, type);
     }
     case Field::src1:
     case Field::vgpr_src1:
       if (wide) {
-        const unsigned number = bits(w1_, 9, 9);
-        if (field == Field::src1) return source(operand, number, type, false);
-        return number >= code::vgpr && vgpr(operand, number - code::vgpr, words);
+        const unsigned number = get(Bits::src1);
+        return field == Field::src1 ? source(operand, number, type, literals) : vgpr_source(operand, number, type);
       }
-      if (out_.encoding == Encoding::vintrp) return vgpr(operand, bits(w0_, 0, 8), words);
-      if (out_.extension == Extension::sdwa && bit(w1_, 31)) {
-        const unsigned number = bits(w0_, 9, 8);
+      if (sdwa && bit(extension_, 31)) {
+        const unsigned number = get(Bits::src1);
         return number != code::literal && scalar_source(operand, number, type, false);
       }
-      return vgpr(operand, bits(w0_, 9, 8), words);
+      if (out_.encoding == Encoding::vinterp) return vgpr_source(operand, get(Bits::src1), type);
+      return vector_register(operand, get(Bits::src1), type);
     case Field::src2:
-      return source(operand, bits(w1_, 18, 9), type, false);
-    case Field::vgpr_src2: {
-      const unsigned number = bits(w1_, 18, 9);
-      return number >= code::vgpr && vgpr(operand, number - code::vgpr, words);
-    }
+      return source(operand, get(Bits::src2), type, literals);
+    case Field::vgpr_src2:
+      return vgpr_source(operand, get(Bits::src2), type);
     case Field::literal:
       return literal(operand, type);
     case Field::interp_slot:
-      immediate(operand, wide ? bits(w1_, 9, 9) : bits(w0_, 0, 8));
+      immediate(operand, get(Bits::slot));
       return true;
     case Field::attribute:
-      if (wide) {
-        if (row_->encoding == Encoding::vintrp && bit(w1_, 8)) return false;  // floats have no upper half
-        immediate(operand, bits(w1_, 0, 9));
-      } else {
-        immediate(operand, bits(w0_, 10, 6) | bits(w0_, 8, 2) << 6);
-      }
+      if (is(Bits::high) && row_->encoding == Encoding::vintrp) return false;  // floats have no upper half
+      immediate(operand, get(Bits::attribute) | get(Bits::channel) << 6 | get(Bits::high) << 8);
       return true;
     default:
       break;
@@ -282,20 +255,21 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
 /// Which of a matrix instruction's registers are AGPRs: its dedicated bits where the files are unified, always
 /// destination and accumulator before.
 bool Decoder::matrix_operand(Operand& operand, Field field, DataType type) {
-  const bool accumulator = !map_.layout.accumulation_bit || bit(w0_, 15);
+  const bool accumulator = !map_.layout.accumulation_bit || is(Bits::accumulation);
   unsigned words = words_of(type);
   switch (field) {
     case Field::matrix_dst:
-      return vgpr(operand, bits(w0_, 0, 8), words, accumulator);
+      return vgpr(operand, get(Bits::vdst), words, accumulator);
     case Field::matrix_src0:
     case Field::matrix_src1: {
       const bool first = field == Field::matrix_src0;
-      const unsigned number = bits(w1_, first ? 0 : 9, 9);
+      const unsigned number = get(first ? Bits::src0 : Bits::src1);
       if (row_->has(flag::matrix_formats)) {  // fp8 and bf8, fp6 and bf6, fp4
         constexpr std::array<uint8_t, 8> words_of_format{8, 8, 6, 6, 4, 8, 8, 8};
         words = words_of_format[first ? out_.cbsz : out_.blgp];
       }
-      return number >= code::vgpr && vgpr(operand, number - code::vgpr, words, bit(w1_, first ? 27 : 28));
+      return number >= code::vgpr &&
+             vgpr(operand, number - code::vgpr, words, bit(get(Bits::source_accumulation), first ? 0 : 1));
     }
     case Field::scale_src0:
       return source(operand, bits(scale1_, 0, 9), type, false);
@@ -304,9 +278,9 @@ bool Decoder::matrix_operand(Operand& operand, Field field, DataType type) {
     default:
       break;
   }
-  const unsigned number = bits(w1_, 18, 9);
+  const unsigned number = get(Bits::src2);
   if (number >= code::vgpr) return vgpr(operand, number - code::vgpr, words, accumulator);
-  if (number < code::zero) return false;
+  if (number < code::constants) return false;
   operand.type = field == Field::matrix_acc_f64   ? DataType::f64
                  : field == Field::matrix_acc_i32 ? DataType::i32
                                                   : DataType::f32;
@@ -318,13 +292,12 @@ bool Decoder::scalar_operand(Operand& operand, Field field, DataType type) {
   switch (field) {
     case Field::sdst:
     case Field::sdst_in:
-      return scalar_register(operand, bits(w0_, 16, 7), words_of(type));
+      return scalar_register(operand, get(Bits::vdst), words(type));
     case Field::ssrc0:
-      if (vector) return bits(w1_, 0, 9) < code::literal && scalar_source(operand, bits(w1_, 0, 9), type, false);
-      return scalar_source(operand, bits(w0_, 0, 8), type, true);
-    case Field::ssrc1:
-      if (vector) return bits(w1_, 9, 9) < code::literal && scalar_source(operand, bits(w1_, 9, 9), type, false);
-      return scalar_source(operand, bits(w0_, 8, 8), type, true);
+    case Field::ssrc1: {
+      const unsigned number = get(field == Field::ssrc0 ? Bits::src0 : Bits::src1);
+      return number < code::vgpr && scalar_source(operand, number, type, !vector || map_.layout.vector_literals);
+    }
     default:
       return false;
   }
@@ -334,25 +307,25 @@ bool Decoder::memory_operand(Operand& operand, Field field, DataType type) {
   const unsigned words = words_of(type);
   switch (field) {
     case Field::sdata:
-      return scalar_register(operand, bits(w0_, 6, 7), words);
+      return scalar_register(operand, get(Bits::sdata), words);
     case Field::sdata_imm:
-      immediate(operand, bits(w0_, 6, 7));
+      immediate(operand, get(Bits::sdata));
       return true;
     case Field::sbase:
-      return scalar_register(operand, bits(w0_, 0, 6) * 2, words);
-    case Field::soffset: {
-      const bool immediate_offset = bit(w0_, 17), register_offset = bit(w0_, 14);
-      if (register_offset) return scalar_register(operand, bits(w1_, 25, 7), words);
-      return immediate_offset || scalar_register(operand, bits(w1_, 0, 7), words);
-    }
+      return scalar_register(operand, get(Bits::sbase) * 2, words);
+    case Field::soffset:
+      if (!out_.offset_register) return true;
+      return scalar_register(
+          operand, map_.layout.null_soffset || is(Bits::soffset_enable) ? get(Bits::soffset) : get(Bits::offset) & 0x7F,
+          words);
     case Field::ds_addr:
-      return vgpr(operand, bits(w1_, 0, 8), words);
+      return vgpr(operand, get(Bits::addr), words);
     case Field::ds_data0:
-      return vgpr(operand, bits(w1_, 8, 8), words, accumulation_);
+      return vgpr(operand, get(Bits::data0), words, accumulation_);
     case Field::ds_data1:
-      return vgpr(operand, bits(w1_, 16, 8), words, accumulation_);
+      return vgpr(operand, get(Bits::data1), words, accumulation_);
     case Field::ds_dst:
-      return vgpr(operand, bits(w1_, 24, 8), words, accumulation_);
+      return vgpr(operand, get(Bits::vdst), words, accumulation_);
     case Field::flat_dst:
     case Field::flat_return:
     case Field::flat_address:
@@ -370,31 +343,36 @@ bool Decoder::memory_operand(Operand& operand, Field field, DataType type) {
 }
 
 bool Decoder::flat_operand(Operand& operand, Field field, DataType type) {
-  constexpr unsigned no_base = 0x7F;
-  const unsigned base = bits(w1_, 16, 7);
+  const unsigned base = get(Bits::saddr);
+  const bool no_base = base == map_.layout.flat_saddr_none;
   switch (field) {
     case Field::flat_dst:
       if (out_.lds) return true;  // the data goes to LDS
-      return vgpr(operand, bits(w1_, 24, 8), words_of(type), accumulation_);
+      [[fallthrough]];
     case Field::flat_return:
-      return vgpr(operand, bits(w1_, 24, 8), words_of(type), accumulation_);
+      return vgpr(operand, get(Bits::vdst), words_of(type) + (out_.tfe ? 1u : 0u), accumulation_);
     case Field::flat_data:
-      return vgpr(operand, bits(w1_, 8, 8), words_of(type), accumulation_);
+      return vgpr(operand, get(Bits::data0), words_of(type), accumulation_);
     case Field::flat_address:
       if (out_.encoding == Encoding::scratch) {
-        const bool there = map_.layout.scratch_vaddr_bit ? bit(w0_, 13) : base == no_base;
+        const bool there = can(Bits::vaddr_enable)         ? is(Bits::vaddr_enable)
+                           : map_.layout.scratch_vaddr_bit ? is(Bits::lds)
+                                                           : base == map_.layout.flat_saddr_none;
         operand.type = DataType::b32;
         operand.kind = OperandKind::off;
-        return !there || vgpr(operand, bits(w1_, 0, 8), 1);
+        return !there || vgpr(operand, get(Bits::addr), 1);
       }
-      if (out_.encoding == Encoding::global && base != no_base) {
+      if (out_.encoding == Encoding::global && !no_base) {
         operand.type = DataType::u32;
-        return vgpr(operand, bits(w1_, 0, 8), 1);
+        return vgpr(operand, get(Bits::addr), 1);
       }
-      return vgpr(operand, bits(w1_, 0, 8), 2);
+      return vgpr(operand, get(Bits::addr), 2);
     case Field::flat_base:
       operand.kind = OperandKind::off;
-      return base == no_base || scalar_register(operand, base, words_of(type));
+      return no_base ||
+             (map_.layout.scratch_none != 0 && base == map_.layout.scratch_none &&
+              out_.encoding == Encoding::scratch) ||
+             scalar_register(operand, base, words_of(type));
     default:
       return false;
   }
@@ -404,40 +382,40 @@ bool Decoder::buffer_operand(Operand& operand, Field field, DataType type) {
   switch (field) {
     case Field::buffer_data:
       if (out_.lds) return true;
-      return vgpr(operand, bits(w1_, 8, 8), words_of(type) + (out_.tfe ? 1 : 0), accumulation_);
+      return vgpr(operand, get(Bits::data0), words_of(type) + (out_.tfe ? 1 : 0), accumulation_);
     case Field::buffer_address:
       operand.kind = OperandKind::off;
-      if (out_.offen && out_.idxen) return vgpr(operand, bits(w1_, 0, 8), 2);
-      return (!out_.offen && !out_.idxen) || vgpr(operand, bits(w1_, 0, 8), 1);
+      if (out_.offen && out_.idxen) return vgpr(operand, get(Bits::addr), 2);
+      return (!out_.offen && !out_.idxen) || vgpr(operand, get(Bits::addr), 1);
     case Field::buffer_resource:
-      return scalar_register(operand, bits(w1_, 16, 5) * 4, 4);
+      return resource(operand, Bits::resource, 4);
     case Field::buffer_offset:
-      return scalar_source(operand, bits(w1_, 24, 8), type, false);
+      return scalar_source(operand, get(Bits::soffset), type, false);
     default:
       return false;
   }
 }
 
+/// A buffer or image resource or sampler: its field counts groups of four registers, from GFX12 on registers.
+bool Decoder::resource(Operand& operand, Bits field, unsigned words) const {
+  const unsigned number = get(field);
+  return number < code::vgpr && scalar_register(operand, format_->at(field).count > 5 ? number : number * 4, words);
+}
+
 bool Decoder::image_operand(Operand& operand, Field field, DataType type) {
   switch (field) {
     case Field::image_data: {
-      const auto components = static_cast<unsigned>(std::popcount(out_.dmask));
-      unsigned words = row_->has(flag::gather4) ? 4 : std::max(1u, components);
-      if (out_.d16) words = (words + 1) / 2;
-      words += out_.tfe ? 1 : 0;
-      if (row_->has(flag::atomic)) {  // data, compare value and data for cmpswap, and what tfe and dmask add
-        const unsigned usual = words_of(type), most = usual == 2 ? 5 : 3;
-        if (words < usual || words > most) words = usual;
-      }
-      if (row_->has(flag::gather4) && words == 3) words = 2;  // as LLVM prints what no instruction means
-      return vgpr(operand, bits(w1_, 8, 8), words, accumulation_);
+      if (map_.layout.dimensions) return vgpr(operand, get(Bits::data0), image_.data, accumulation_);
+      const unsigned words = image_data_words(type);
+      return vgpr(operand, get(Bits::data0), words == 0 ? default_image_data_words(type) : words, accumulation_);
     }
     case Field::image_address:
-      return vgpr(operand, bits(w1_, 0, 8), words_of(type));
+      if (map_.layout.dimensions) return image_addresses(operand);
+      return vgpr(operand, get(Bits::addr), words_of(type));
     case Field::image_resource:
-      return scalar_register(operand, bits(w1_, 16, 5) * 4, words_of(type));
+      return resource(operand, Bits::resource, words_of(type));
     case Field::image_sampler:
-      return scalar_register(operand, bits(w1_, 21, 5) * 4, words_of(type));
+      return resource(operand, Bits::sampler, words_of(type));
     case Field::export_src0:
     case Field::export_src1:
     case Field::export_src2:
@@ -445,11 +423,72 @@ bool Decoder::image_operand(Operand& operand, Field field, DataType type) {
       const unsigned index = static_cast<unsigned>(field) - static_cast<unsigned>(Field::export_src0);
       operand.kind = OperandKind::off;
       const unsigned from = out_.compressed ? index / 2 : index;
-      return !bit(w0_, index) || vgpr(operand, bits(w1_, from * 8, 8), 1);
+      return !bit(get(Bits::enable), index) || vgpr(operand, bits(words_[1], from * 8, 8), 1);
     }
     default:
       return false;
   }
+}
+
+/// The registers of an image's data; 0 if LLVM has no such number. It prints the least, then.
+unsigned Decoder::image_data_words(DataType type) const {
+  if (row_->has(flag::ray)) return words_of(type);
+  unsigned words = row_->has(flag::gather4) ? 4 : std::max(1u, static_cast<unsigned>(std::popcount(out_.dmask)));
+  if (out_.d16) words = (words + 1) / 2;
+  words += out_.tfe ? 1 : 0;
+  if (row_->has(flag::atomic)) {  // data, compare value and data for cmpswap, and what tfe and dmask add
+    const unsigned usual = words_of(type), most = usual == 2 ? 5 : 3;
+    if (words < usual || words > most) return 0;
+  }
+  if (row_->has(flag::gather4) && words == 3) return 0;
+  return words;
+}
+
+unsigned Decoder::default_image_data_words(DataType type) const {
+  return row_->has(flag::gather4) ? 2 : words_of(type);
+}
+
+/// How many registers data and address of an image have from GFX10 on. If LLVM has no such combination, it prints the
+/// least data, and the least address or (NSA) all that could be.
+bool Decoder::image_sizes() {
+  const ImageParts& parts = map_.image_parts[static_cast<size_t>(out_.opcode)];
+  const DataType type = row_->operands[0].type;
+  unsigned places = 1;
+  out_.addresses[0] = static_cast<uint8_t>(get(Bits::addr));
+  if (can(Bits::address1)) {  // GFX12
+    for (const Bits field : {Bits::address1, Bits::address2, Bits::address3, Bits::address4}) {
+      if (can(field)) out_.addresses[places++] = static_cast<uint8_t>(get(field));
+    }
+  } else {
+    if (get(Bits::nsa) * 4 > parts.most() + 2) return false;
+    for (unsigned i = 0; i < get(Bits::nsa); ++i) {
+      uint32_t word = 0;
+      if (!further_word(word)) return false;
+      for (unsigned byte = 0; byte < 4; ++byte) out_.addresses[places++] = static_cast<uint8_t>(word >> (8 * byte));
+    }
+  }
+  image_.data = image_data_words(type);
+  image_.address = parts.words(out_.dim, out_.a16);
+  const bool tuples = map_.layout.address_tuples;
+  // Tuples of addresses come in 1 to 4, 8, 12 and 16 registers for those with more.
+  const unsigned rounded = places == 1 && parts.sampled ? (parts.most() + 3) / 4 * 4 : parts.most();
+  bool known = image_.data != 0 && (image_.address <= parts.most() || image_.address == rounded);
+  if (places > 1) known = known && image_.address >= 2 && (tuples || image_.address <= places);
+  if (!known) {
+    image_.data = default_image_data_words(type);
+    image_.address = places > 1 ? std::min(places, parts.most()) : parts.least();
+  }
+  if (places > 1) out_.address_count = static_cast<uint8_t>(std::min(image_.address, places));
+  return true;
+}
+
+bool Decoder::image_addresses(Operand& operand) const {
+  const unsigned count = out_.address_count, words = image_.address;
+  if (count == 0) return vgpr(operand, out_.addresses[0], words > 12 ? 16 : words);
+  operand.kind = OperandKind::vgpr;
+  operand.reg = out_.addresses[0];
+  operand.words = static_cast<uint8_t>(words);
+  return words == count || out_.addresses[count - 1] + (words - count + 1) <= 256;
 }
 
 }  // namespace Atoll::isa

@@ -1,6 +1,8 @@
-// isa: the decoder's inside, shared by decode.cpp (encodings), decode_operands.cpp and decode_modifiers.cpp.
+// isa: the decoder's inside, shared by decode.cpp (encodings), decode_memory.cpp, decode_operands.cpp and
+// decode_modifiers.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -12,30 +14,13 @@ namespace Atoll::isa {
 
 constexpr uint32_t bits(uint32_t word, unsigned low, unsigned count) { return word >> low & ((1u << count) - 1); }
 constexpr bool bit(uint32_t word, unsigned index) { return (word >> index & 1) != 0; }
+constexpr uint32_t bits(uint32_t word, BitRange range) { return bits(word, range.low, range.count); }
 
-/// Codes of 8- and 9-bit source operands (ISA guide, "Scalar operands" and "Vector operand encoding"; GFX9).
+/// Codes of 9-bit source operands that are not operands themselves but say what follows (ISA guides, "Vector operand
+/// encoding").
 namespace code {
-constexpr unsigned last_sgpr = 101, flat_scratch = 102, xnack_mask = 104, vcc = 106, ttmp = 108, m0 = 124, null = 125,
-                   exec = 126, zero = 128, plus_64 = 192, minus_16 = 208, shared_base = 235, pops_exiting_wave_id = 239,
-                   float_first = 240, float_last = 248, sdwa = 249, dpp = 250, vccz = 251, execz = 252, scc = 253,
-                   lds_direct = 254, literal = 255, vgpr = 256;
-}
-
-/// Which of the three sets of source modifiers belongs to the operand in that field; -1 if none does.
-constexpr int source_index(Field field) {
-  switch (field) {
-    case Field::src0:
-    case Field::vgpr_src0:
-      return 0;
-    case Field::src1:
-    case Field::vgpr_src1:
-      return 1;
-    case Field::src2:
-    case Field::vgpr_src2:
-      return 2;
-    default:
-      return -1;
-  }
+constexpr unsigned constants = 128, dpp8 = 233, dpp8_fetch_inactive = 234, sdwa = 249, dpp = 250, lds_direct = 254,
+                   literal = 255, vgpr = 256;
 }
 
 /// Decodes one instruction. Each step answers whether the bits mean something.
@@ -48,25 +33,48 @@ class Decoder {
   bool truncated() const { return truncated_; }
 
  private:
-  bool word_at(unsigned offset, uint32_t& word) {
-    if (bytes_.size() < offset + 4) {
+  static constexpr unsigned most_words = 5;  ///< MIMG with three words of addresses
+
+  /// Makes the words up to that size readable.
+  bool need(unsigned size) {
+    if (bytes_.size() < size) {
       truncated_ = true;
       return false;
     }
-    word = bytes_[offset] | uint32_t{bytes_[offset + 1]} << 8 | uint32_t{bytes_[offset + 2]} << 16 |
-           uint32_t{bytes_[offset + 3]} << 24;
+    for (; loaded_ * 4 < size; ++loaded_) {
+      const unsigned at = loaded_ * 4;
+      words_[loaded_] =
+          bytes_[at] | uint32_t{bytes_[at + 1]} << 8 | uint32_t{bytes_[at + 2]} << 16 | uint32_t{bytes_[at + 3]} << 24;
+    }
     return true;
   }
-  bool second_word() {
-    out_.size = 8;
-    return word_at(4, w1_);
+  /// A word behind what has been read so far.
+  bool further_word(uint32_t& word) {
+    const unsigned at = out_.size;
+    if (at / 4 >= most_words || !need(at + 4)) return false;
+    word = words_[at / 4];
+    out_.size = static_cast<uint8_t>(at + 4);
+    return true;
   }
 
-  bool begin(Opcode opcode, Encoding encoding) {
+  uint32_t get(Bits field) const {
+    const BitRange range = format_->at(field);
+    return words_[range.low / 32] >> range.low % 32 & ((1u << range.count) - 1);
+  }
+  bool is(Bits field) const { return get(field) != 0; }
+  bool can(Bits field) const { return format_->has(field); }
+  int32_t get_signed(Bits field) const {
+    const unsigned spare = 32u - format_->at(field).count;
+    return static_cast<int32_t>(get(field) << spare) >> spare;
+  }
+
+  /// Whether the operands are in VOP3's fields.
+  bool wide() const { return out_.encoding == Encoding::vop3 || out_.encoding == Encoding::vop3p; }
+
+  bool begin(Opcode opcode) {
     if (opcode == Opcode::invalid) return false;
     out_.opcode = opcode;
-    out_.encoding = encoding;
-    row_ = &isa::row(opcode);
+    row_ = &map_.row(opcode);
     return true;
   }
 
@@ -79,17 +87,25 @@ class Decoder {
     operand.words = static_cast<uint8_t>(words);
     return true;
   }
-  static bool scalar_register(Operand& operand, unsigned number, unsigned words);
+  bool vector_register(Operand& operand, unsigned index, DataType type) const;
+  unsigned words(DataType type) const { return type == DataType::lane_mask ? map_.lane_mask_words : words_of(type); }
+  bool scalar_register(Operand& operand, unsigned number, unsigned words) const;
+  bool scalar_destination(Operand& operand, unsigned number, DataType type) const {
+    return number < code::constants && scalar_register(operand, number, words(type));
+  }
   bool scalar_source(Operand& operand, unsigned number, DataType type, bool literal_allowed);
   bool source(Operand& operand, unsigned number, DataType type, bool literal_allowed) {
-    if (number >= code::vgpr) return vgpr(operand, number - code::vgpr, words_of(type));
+    if (number >= code::vgpr) return vector_register(operand, number - code::vgpr, type);
     return scalar_source(operand, number, type, literal_allowed);
   }
+  bool vgpr_source(Operand& operand, unsigned number, DataType type) const {
+    return number >= code::vgpr && vector_register(operand, number - code::vgpr, type);
+  }
   bool literal(Operand& operand, DataType type);
-  static void vcc(Operand& operand) {
+  void vcc(Operand& operand) const {
     operand.kind = OperandKind::scalar;
     operand.reg = scalar::vcc_lo;
-    operand.words = 2;
+    operand.words = map_.lane_mask_words;
   }
   static void immediate(Operand& operand, uint64_t value) {
     operand.kind = OperandKind::constant;
@@ -99,42 +115,59 @@ class Decoder {
   // Encodings.
   bool scalar_alu();
   bool vop1_or_vopc();
-  bool vop2();
   bool vop3();
   bool vop3_modifiers();
   bool vop3p();
   bool vop3p_modifiers();
   bool matrix_modifiers();
   bool scaled_matrix();
+  bool vinterp();
+  bool ldsdir();
   bool smem();
   bool ds();
   bool flat();
   bool buffer();
   bool cache_control();
-  bool mimg();
+  bool image();
+  bool image_addresses(Operand& operand) const;
+  bool image_sizes();
+  unsigned image_data_words(DataType type) const;
+  unsigned default_image_data_words(DataType type) const;
   bool exp();
   bool extension();
+  bool dpp_allowed() const;
   bool sdwa_word();
-  bool dpp_word();
+  bool dpp16_word();
+  bool dpp_control(unsigned control) const;
+  bool dpp8_word(bool fetch_inactive);
+  void cache_policy();
 
   /// Reads the row's operands.
   bool operands();
   bool operand(Operand& operand, Field field, DataType type);
   bool vector_operand(Operand& operand, Field field, DataType type);
+  unsigned source0() const;
   bool matrix_operand(Operand& operand, Field field, DataType type);
   bool scalar_operand(Operand& operand, Field field, DataType type);
   bool memory_operand(Operand& operand, Field field, DataType type);
   bool flat_operand(Operand& operand, Field field, DataType type);
   bool buffer_operand(Operand& operand, Field field, DataType type);
   bool image_operand(Operand& operand, Field field, DataType type);
+  bool resource(Operand& operand, Bits field, unsigned words) const;
   bool writes(Field field) const;
 
   std::span<const uint8_t> bytes_;
   const OpcodeMap& map_;
   Instruction& out_;
+  const Format* format_ = nullptr;
   const InstructionRow* row_ = nullptr;
-  uint32_t w0_ = 0, w1_ = 0;
+  std::array<uint32_t, most_words> words_{};
+  unsigned loaded_ = 0;
+  uint32_t extension_ = 0;            // the SDWA or DPP word
   uint32_t scale0_ = 0, scale1_ = 0;  // the words before a scaled matrix instruction
+  struct {
+    unsigned data = 0, address = 0;  // registers
+  } image_;
   bool truncated_ = false;
   bool accumulation_ = false;  // data operands of a memory instruction are AGPRs
 };

@@ -34,10 +34,12 @@ enum class Encoding : uint8_t {
   flat,
   global,
   scratch,
-  mubuf,
-  mtbuf,
-  mimg,
+  mubuf,  ///< untyped buffer memory: MUBUF, and VBUFFER from GFX12 on
+  mtbuf,  ///< typed buffer memory
+  mimg,   ///< images: MIMG, and from GFX12 on VIMAGE ...
+  vsample,
   exp,
+  count
 };
 
 /// What stands behind the base word of a VOP1, VOP2 or VOPC instruction (a literal may follow others as well).
@@ -128,6 +130,7 @@ struct Operand {
   bool op_sel = false;     ///< 16-bit operand in (packed: low half from) the upper half of the register
   bool op_sel_hi = false;  ///< packed: high half from the upper half of the register
   SdwaSelect sdwa = SdwaSelect::dword;
+  bool half = false;  ///< a 16-bit register (true 16-bit processors): `op_sel` tells which half of `reg`
 };
 
 /// A Data Parallel Primitives control (DPP16 DPP_CTRL encoding; for DPP8, eight 3-bit lane selects).
@@ -148,7 +151,7 @@ struct Instruction {
   uint8_t size = 0;          ///< bytes, literal or extension word included
   uint8_t destinations = 0;  ///< how many of `operands` are written (an operand may be read as well)
   uint8_t operand_count = 0;
-  std::array<Operand, 6> operands{};
+  std::array<Operand, 8> operands{};
 
   // Modifiers, each meaning the same on every encoding that has it.
   bool clamp = false;
@@ -168,7 +171,19 @@ struct Instruction {
   uint8_t number_format = 0;             ///< MTBUF nfmt
   uint8_t cbsz = 0, abid = 0, blgp = 0;  ///< matrix instructions
   uint8_t dmask = 0;                     ///< images: which components
-  bool unorm = false, da = false, a16 = false, lwe = false, d16 = false;
+  bool unorm = false, da = false, r128 = false, a16 = false, lwe = false, d16 = false;
+  uint8_t dim = 0;  ///< images from GFX10 on: 1D, 2D, 3D, cube, 1D array, 2D array, 2D MSAA, 2D MSAA array
+  /// Images with addresses in any registers (NSA): the number of registers or tuples that are named one by one, 0 if
+  /// the address is one tuple; the first is the operand's `reg`, the others stand here.
+  uint8_t address_count = 0;
+  std::array<uint8_t, 13> addresses{};
+  uint8_t temporal_hint = 0, scope = 0;  ///< of memory instructions from GFX12 on
+  bool nv = false, scale_offset = false;
+  bool row_enable = false;          ///< of an export
+  uint8_t wait_exp = 0;             ///< VINTERP: counter to wait for; LDSDIR: wait_vdst
+  bool wait_vm_vsrc = false;        ///< LDSDIR
+  Opcode second = Opcode::invalid;  ///< of a dual instruction (VOPD): the Y half, whose operands follow the X half's
+  uint8_t second_operands = 0;      ///< where they begin
   uint8_t export_target = 0;
   bool done = false, compressed = false, valid_mask = false;  ///< of an export
   /// SIMM16 of SOPK and SOPP (branch distance in words, counters, message, hardware register), the mode of

@@ -3,137 +3,198 @@
 #include <atomic>
 #include <memory>
 
+#include "isa/source_codes.h"
+
 namespace Atoll::isa {
 
 namespace {
 
-// Where VOP1, VOP2, VOPC and VINTRP instructions are among VOP3's opcodes on GFX8 and GFX9 (ISA guides, "VOP3A").
-constexpr unsigned vop1_in_vop3 = 0x140, vop2_in_vop3 = 0x100, vopc_in_vop3 = 0, vintrp_in_vop3 = 0x270;
+using target::Generation;
+
+/// Where VOP1, VOP2, VOPC and VINTRP instructions are among VOP3's opcodes (ISA guides, "VOP3A").
+constexpr unsigned vop3_offset(Encoding encoding, Generation generation) {
+  switch (encoding) {
+    case Encoding::vop1:
+      return generation >= Generation::gfx8 && generation < Generation::gfx10 ? 0x140 : 0x180;
+    case Encoding::vop2:
+      return 0x100;
+    case Encoding::vintrp:
+      return generation >= Generation::gfx10 ? 0x200 : 0x270;
+    default:
+      return 0;
+  }
+}
 
 }  // namespace
 
 Layout::Layout(const target::Processor& processor) {
+  const Generation generation = processor.generation;
   const bool unified = processor.has(target::Feature::gfx90a_insts);
-  accumulation_bit = even_tuples = scc_bit = row_newbcast = unified;
+  accumulation_bit = scc_bit = row_newbcast = unified;
+  even_tuples = unified || generation == Generation::gfx12_5;
   tfe_bit = gds_bit = !unified;
   scratch_vaddr_bit = processor.has(target::Feature::gfx940_insts);
-  flat_lds_bit = !scratch_vaddr_bit;
+  flat_lds_bit = !scratch_vaddr_bit && generation < Generation::gfx11;
   cache_levels = scratch_vaddr_bit;
   fadd_returns = processor.has(target::Feature::atomic_fadd_rtn_insts);
   wide_lds_loads = processor.has(target::Feature::gfx950_insts);
+  const bool navi = generation >= Generation::gfx10, navi3 = generation >= Generation::gfx11;
+  wide_dpp = !navi;
+  row_share = fetch_inactive = vector_literals = exec_compares = dimensions = unified_formats = null_soffset = navi;
+  wave_shifts = !navi;
+  vector_dpp = true16 = navi3;
+  address_tuples = navi3;
+  scratch_none = generation == Generation::gfx10_3 ? 0x7F : 0;
+  if (generation >= Generation::gfx12) {
+    scalar_offset_bits = 24;
+  } else if (generation >= Generation::gfx9) {
+    scalar_offset_bits = 21;
+  }
+  scalar_offset_words = generation < Generation::gfx8;
+  flat_saddr_none = navi3 ? 0x7C : generation >= Generation::gfx10 ? 0x7D : generation >= Generation::gfx9 ? 0x7F : 0;
 }
 
-OpcodeMap::OpcodeMap(const target::Processor& processor) : layout(processor) {
-  for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
+/// "image_sample_c_d_cl_o_g16": comparison, gradients, clamp, offset.
+ImageParts::ImageParts(std::string_view name) {
+  if (name.starts_with("image_bvh64")) rays = 12;
+  if (name.starts_with("image_bvh_")) rays = 11;
+  if (name == "image_get_lod") sampled = true;
+  if (name == "image_get_resinfo") {
+    coordinates = false;
+    lod = true;
+  }
+  const auto has = [&](std::string_view part) {
+    for (size_t at = name.find(part); at != std::string_view::npos; at = name.find(part, at + 1)) {
+      const size_t end = at + part.size();
+      if (end == name.size() || name[end] == '_') return true;
+    }
+    return false;
+  };
+  if (name.starts_with("image_sample") || name.starts_with("image_gather")) {
+    sampled = true;
+    for (const std::string_view part : {"_c", "_b", "_o"}) extra += has(part) ? 1 : 0;
+    lod = has("_l") || has("_cl");
+    gradients = has("_d") || has("_cd");
+    half_gradients = has("_g16");
+  } else if (has("_mip")) {
+    lod = true;
+  }
+}
+
+unsigned ImageParts::most() const {
+  if (rays != 0) return rays;
+  if (!sampled) return 4;
+  return extra + 3u + (lod ? 1u : 0u) + (half_gradients ? 4u : gradients ? 6u : 0u);
+}
+
+unsigned ImageParts::words(unsigned dim, bool a16) const {
+  // 1D, 2D, 3D, cube, 1D array, 2D array, 2D MSAA, 2D MSAA array.
+  constexpr std::array<uint8_t, 8> coordinates_of{1, 2, 3, 3, 2, 3, 3, 4}, gradients_of{2, 4, 6, 4, 2, 4, 4, 4};
+  if (rays != 0) return rays - (a16 ? 3u : 0u);
+  const unsigned components = (coordinates ? coordinates_of[dim] : 0u) + (lod ? 1 : 0);
+  unsigned words = extra + (a16 ? (components + 1) / 2 : components);
+  if (gradients) {
+    const unsigned count = gradients_of[dim];
+    // Those of each direction are packed for themselves.
+    words += half_gradients ? (count / 2 + 1) / 2 * 2 : count;
+  }
+  return words;
+}
+
+OpcodeMap::OpcodeMap(const target::Processor& processor, unsigned wave_size)
+    : generation(processor.generation),
+      lane_mask_words(wave_size == 32 ? 1 : 2),
+      layout(processor),
+      sources(source_codes_of(processor.generation)) {
+  read_formats();
+  const auto count = static_cast<size_t>(Opcode::count);
+  rows.resize(count);
+  names.resize(count);
+  image_parts.resize(count);
+  suffixed.resize(count);
+  for (size_t i = 0; i < count; ++i) {
     const auto opcode = static_cast<Opcode>(i);
-    const InstructionRow& row = isa::row(opcode);
-    const Opcodes::Change now = row.opcodes.on(processor.generation);
-    if (now.opcode == Opcodes::none || !processor.has(row.feature)) continue;
+    const InstructionRow& row = row_on(opcode, generation);
+    rows[i] = &row;
+    names[i] = row.name;
+    if (row.encoding == Encoding::mimg) image_parts[i] = ImageParts(row.name);
+    const Opcodes::Change now = isa::row(opcode).opcodes.on(generation);
+    if (now.opcode == Opcodes::none || (!now.always && !processor.has(isa::row(opcode).feature))) continue;
+    if (!now.name.empty()) names[i] = now.name;
     empty = false;
-    if (now.vop3_only) {
-      vop3[now.opcode] = opcode;
-    } else {
-      place(opcode, row, now.opcode);
+    const Encoding encoding = now.encoding == Encoding::count ? row.encoding : now.encoding;
+    suffixed[i] = encoding != Encoding::vop3 && row.has(flag::vop3);
+    if (now.encoding == Encoding::vop1 || now.encoding == Encoding::vop2) suffixed[i] = true;
+    place(opcode, row, now);
+  }
+}
+
+void OpcodeMap::read_formats() {
+  const std::span<const Format> all = formats_of(generation);
+  // Longer prefixes are within shorter ones and come last.
+  for (unsigned length = 1; length <= 11; ++length) {
+    for (const Format& format : all) {
+      opcodes[static_cast<size_t>(format.encoding)].resize(format.opcodes());
+      if (format.encoding == Encoding::vop3p) scaled.resize(format.opcodes());
+      if (format.prefix_bits != length) continue;
+      const unsigned bits = length > 9 ? 9 : length, spare = 9 - bits;
+      const unsigned first = static_cast<unsigned>(format.prefix >> (length - bits)) << spare;
+      for (unsigned i = 0; i < 1u << spare; ++i) {
+        if (format.encoding != Encoding::mtbuf || length <= 9) formats[first + i] = &format;
+      }
+      switch (format.encoding) {
+        case Encoding::flat:
+          segments[0] = &format;
+          break;
+        case Encoding::scratch:
+          segments[1] = &format;
+          break;
+        case Encoding::global:
+          segments[2] = &format;
+          break;
+        default:
+          break;
+      }
     }
   }
 }
 
-void OpcodeMap::place(Opcode opcode, const InstructionRow& row, unsigned value) {
-  switch (row.encoding) {
-    case Encoding::sop1:
-      sop1[value] = opcode;
-      break;
-    case Encoding::sop2:
-      sop2[value] = opcode;
-      break;
-    case Encoding::sopk:
-      sopk[value] = opcode;
-      break;
-    case Encoding::sopc:
-      sopc[value] = opcode;
-      break;
-    case Encoding::sopp:
-      sopp[value] = opcode;
-      break;
-    case Encoding::smem:
-      smem[value] = opcode;
-      break;
-    case Encoding::vop1:
-      vop1[value] = opcode;
-      break;
-    case Encoding::vop2:
-      vop2[value] = opcode;
-      break;
-    case Encoding::vopc:
-      vopc[value] = opcode;
-      break;
-    case Encoding::vop3:
-      vop3[value] = opcode;
-      break;
-    case Encoding::vop3p:
-      (row.has(flag::scaled) ? scaled : vop3p)[value] = opcode;
-      break;
-    case Encoding::vintrp:
-      vintrp[value] = opcode;
-      break;
-    case Encoding::ds:
-      ds[value] = opcode;
-      break;
-    case Encoding::flat:
-      flat[value] = opcode;
-      break;
-    case Encoding::global:
-      global[value] = opcode;
-      break;
-    case Encoding::scratch:
-      scratch[value] = opcode;
-      break;
-    case Encoding::mubuf:
-      mubuf[value] = opcode;
-      break;
-    case Encoding::mtbuf:
-      mtbuf[value] = opcode;
-      break;
-    case Encoding::mimg:
-      mimg[value] = opcode;
-      break;
-    case Encoding::exp:
-      exp[value] = opcode;
-      break;
-    case Encoding::vopd:
-    case Encoding::vinterp:
-    case Encoding::ldsdir:
-      break;  // not before GFX11
-  }
-  if (!row.has(flag::vop3)) return;
-  switch (row.encoding) {
-    case Encoding::vop1:
-      vop3[value + vop1_in_vop3] = opcode;
-      break;
-    case Encoding::vop2:
-      vop3[value + vop2_in_vop3] = opcode;
-      break;
-    case Encoding::vopc:
-      vop3[value + vopc_in_vop3] = opcode;
-      break;
-    case Encoding::vintrp:
-      vop3[value + vintrp_in_vop3] = opcode;
-      break;
-    default:
-      break;
-  }
+void OpcodeMap::put(Encoding encoding, unsigned value, Opcode opcode) {
+  std::vector<Opcode>& all = opcodes[static_cast<size_t>(encoding)];
+  if (value < all.size()) all[value] = opcode;
 }
 
-const OpcodeMap& opcode_map_of(const target::Processor& processor) {
-  static std::array<std::atomic<const OpcodeMap*>, 128> made{};
+void OpcodeMap::place(Opcode opcode, const InstructionRow& row, Opcodes::Change now) {
+  const unsigned value = now.opcode;
+  if (now.encoding != Encoding::count) {  // not the row's
+    put(now.encoding, value, opcode);
+    if (now.encoding == Encoding::vop3) return;
+    put(Encoding::vop3, value + vop3_offset(now.encoding, generation), opcode);
+    return;
+  }
+  if (row.encoding == Encoding::vop3p && row.has(flag::scaled)) {
+    scaled[value] = opcode;
+    return;
+  }
+  // From GFX12 on, images that a sampler reads have an encoding of their own.
+  const bool own = row.encoding == Encoding::mimg && row.has(flag::sampler | flag::vsample) &&
+                   !opcodes[static_cast<size_t>(Encoding::vsample)].empty();
+  put(own ? Encoding::vsample : row.encoding, value, opcode);
+  if (row.has(flag::vop3)) put(Encoding::vop3, value + vop3_offset(row.encoding, generation), opcode);
+}
+
+const OpcodeMap& opcode_map_of(const target::Processor& processor, unsigned wave_size) {
+  static std::array<std::atomic<const OpcodeMap*>, 256> made{};
   const auto all = target::processors();
   const target::Processor* known = &processor;
   if (known < all.data() || known >= all.data() + all.size()) known = target::find_processor(processor.name);  // a copy
-  auto& slot = made[static_cast<size_t>(known - all.data()) % made.size()];
+  const unsigned smallest = (processor.wave_sizes & 1) != 0 ? 32 : 64;
+  const unsigned lanes = wave_size == 0 ? smallest : wave_size;
+  auto& slot = made[(static_cast<size_t>(known - all.data()) * 2 + (lanes == 64 ? 1 : 0)) % made.size()];
   const OpcodeMap* map = slot.load(std::memory_order_acquire);
   if (map == nullptr) {
     // Threads may make it at the same time; the first one's stays.
-    auto fresh = std::make_unique<const OpcodeMap>(processor);
+    auto fresh = std::make_unique<const OpcodeMap>(processor, lanes);
     if (slot.compare_exchange_strong(map, fresh.get(), std::memory_order_acq_rel)) map = fresh.release();
   }
   return *map;

@@ -1,57 +1,113 @@
-// isa: from opcode values to rows of the instruction table, and what the bits of encodings mean, for one processor.
+// isa: what a processor's bits mean: from opcode values to rows of the instruction table, from codes of scalar sources
+// to registers and constants, and the properties in which encodings of the same format differ.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
+#include "isa/format.h"
 #include "isa/opcode.h"
 #include "isa/table.h"
 #include "target/processor.h"
 
 namespace Atoll::isa {
 
-/// What the bits of an encoding mean on a processor, where it differs within a family.
+/// What the bits of an encoding mean on a processor, beyond where they are (format.h).
 struct Layout {
   bool accumulation_bit = false;  ///< memory instructions can name AGPRs; matrix destinations too
   bool even_tuples = false;       ///< VGPR tuples begin at an even register
   bool scc_bit = false;           ///< memory instructions have a third cache bit
   bool tfe_bit = false;
   bool gds_bit = false;
-  bool flat_lds_bit = false;       ///< bit 13 of FLAT sends a load to LDS ...
-  bool scratch_vaddr_bit = false;  ///< ... or says that SCRATCH uses vaddr
-  bool fadd_returns = false;       ///< float atomics on global memory can return the old value
-  bool wide_lds_loads = false;     ///< buffer loads of 3 and 4 words can go to LDS
-  bool cache_levels = false;       ///< the cache bits of buffer_inv and buffer_wbl2 mean something
-  bool row_newbcast = false;       ///< DPP controls 0x150 ...
+  bool flat_lds_bit = false;         ///< bit 13 of FLAT sends a load to LDS ...
+  bool scratch_vaddr_bit = false;    ///< ... or says that SCRATCH uses vaddr
+  bool fadd_returns = false;         ///< float atomics on global memory can return the old value
+  bool wide_lds_loads = false;       ///< buffer loads of 3 and 4 words can go to LDS
+  bool cache_levels = false;         ///< the cache bits of buffer_inv and buffer_wbl2 mean something
+  bool row_newbcast = false;         ///< DPP controls 0x150 ...
+  bool row_share = false;            ///< ... which are row_share and row_xmask from GFX10 on
+  bool wide_dpp = false;             ///< DPP on operands of 64 bits
+  bool wave_shifts = false;          ///< DPP across rows: wave_shl and so on, row_bcast (until GFX9)
+  bool fetch_inactive = false;       ///< DPP has fi
+  bool vector_literals = false;      ///< VOP3 and VOP3P can have a literal
+  bool vector_dpp = false;           ///< VOP3 and VOP3P can have DPP
+  bool true16 = false;               ///< 16-bit operands are halves of registers by name
+  bool exec_compares = false;        ///< v_cmpx writes EXEC alone
+  bool dimensions = false;           ///< images have dim instead of da
+  bool unified_formats = false;      ///< MTBUF has one format number
+  uint8_t scalar_offset_bits = 0;    ///< of the signed offset of SMEM; 0: unsigned as wide as it is
+  bool scalar_offset_words = false;  ///< SMRD offsets count words
+  bool null_soffset = false;         ///< SMEM always has soffset, which is null if there is none
+  bool address_tuples = false;       ///< the last of several image addresses can be a tuple
+  uint8_t scratch_none = 0;          ///< the code of no scalar base and no register either (SCRATCH); 0: none
+  uint8_t flat_saddr_none = 0;       ///< the code of a missing scalar base; 0: there is no field
 
   explicit Layout(const target::Processor& processor);
 };
 
-inline constexpr unsigned vop3p_in_vop3 = 0x380;  // VOP3P's 9-bit prefix is VOP3's 6-bit prefix and 3 opcode bits
-
-/// Opcode values to rows, for one processor.
-struct OpcodeMap {
-  template <size_t size>
-  using Map = std::array<Opcode, size>;
-
-  Layout layout;
-  bool empty = true;  ///< no row is for the processor's generation
-  Map<0x80> sop2{}, sopc{}, sopp{}, flat{}, global{}, scratch{}, mubuf{}, mimg{}, vop3p{}, scaled{};
-  Map<0x20> sopk{};
-  Map<0x100> sop1{}, smem{}, vop1{}, vopc{}, ds{};
-  Map<0x40> vop2{};
-  Map<0x400> vop3{};
-  Map<0x10> mtbuf{};
-  Map<0x4> vintrp{};
-  Map<1> exp{};
-
-  explicit OpcodeMap(const target::Processor& processor);
-
- private:
-  void place(Opcode opcode, const InstructionRow& row, unsigned value);
+/// What a code of a scalar source or destination names.
+struct SourceCode {
+  OperandKind kind = OperandKind::none;
+  uint16_t reg = 0;         ///< of a scalar register
+  int8_t integer = 0;       ///< of a constant that is an integer
+  int8_t float_index = -1;  ///< of a constant that is a float: its place in InlineFloats
+  bool literal = false;
 };
 
-/// The map of a processor of target::processors(), made when it is first asked for.
-const OpcodeMap& opcode_map_of(const target::Processor& processor);
+/// What the address of an image instruction consists of; its name says so.
+struct ImageParts {
+  uint8_t rays = 0;   ///< words of a ray's address, else 0
+  uint8_t extra = 0;  ///< offset, bias, comparison value
+  bool coordinates = true, sampled = false, lod = false, gradients = false, half_gradients = false;
+
+  explicit ImageParts(std::string_view name = {});
+  /// The most and the least words that it can be.
+  unsigned most() const;
+  unsigned least() const { return words(0, true); }
+  /// How many words it is.
+  unsigned words(unsigned dim, bool a16) const;
+};
+
+using SourceCodes = std::array<SourceCode, 256>;
+
+/// Opcode values to rows, for one processor in one wave size.
+struct OpcodeMap {
+  target::Generation generation;
+  uint8_t lane_mask_words;  ///< 1 in wave32, 2 in wave64
+  bool empty = true;        ///< no row is for the processor's generation
+  Layout layout;
+  SourceCodes sources{};
+  /// By the first word's upper 9 bits; where several share them, the one of segment 0.
+  std::array<const Format*, 512> formats{};
+  std::array<const Format*, 4> segments{};  ///< of FLAT, by its segment bits
+  /// By encoding and opcode value.
+  std::array<std::vector<Opcode>, static_cast<size_t>(Encoding::count)> opcodes;
+  std::vector<Opcode> scaled;  ///< VOP3P behind v_mfma_ld_scale_b32
+  /// By Opcode: the row as it is on this generation, and the instruction's name there.
+  std::vector<const InstructionRow*> rows;
+  std::vector<std::string_view> names;
+  std::vector<ImageParts> image_parts;
+  std::vector<bool> suffixed;  ///< has VOP1, VOP2 or VOPC and VOP3 forms, which the text tells apart as _e32 and _e64
+
+  OpcodeMap(const target::Processor& processor, unsigned wave_size);
+
+  const InstructionRow& row(Opcode opcode) const { return *rows[static_cast<size_t>(opcode)]; }
+  std::string_view name(Opcode opcode) const { return names[static_cast<size_t>(opcode)]; }
+  Opcode at(Encoding encoding, unsigned value) const {
+    const std::vector<Opcode>& all = opcodes[static_cast<size_t>(encoding)];
+    return value < all.size() ? all[value] : Opcode::invalid;
+  }
+
+ private:
+  void read_formats();
+  void place(Opcode opcode, const InstructionRow& row, Opcodes::Change now);
+  void put(Encoding encoding, unsigned value, Opcode opcode);
+};
+
+/// The map of a processor of target::processors(), made when it is first asked for. `wave_size` is 32, 64, or 0 for the
+/// smallest that the processor has.
+const OpcodeMap& opcode_map_of(const target::Processor& processor, unsigned wave_size = 0);
 
 }  // namespace Atoll::isa

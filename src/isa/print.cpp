@@ -16,30 +16,6 @@
 namespace Atoll::isa {
 namespace {
 
-struct Renamed {
-  Opcode opcode;
-  target::Generation since;
-  std::string_view before;
-};
-
-constexpr Renamed renamed[] = {
-#define ATOLL_RENAMED(name, since, before) {Opcode::name, target::Generation::since, #before},
-#include "isa/table/renamed.inc"
-#undef ATOLL_RENAMED
-};
-
-std::string_view name_on(Opcode opcode, target::Generation generation) {
-  if (row(opcode).has(flag::matrix)) {
-    for (const Renamed& entry : renamed) {
-      if (entry.opcode == opcode && generation < entry.since) return entry.before;
-    }
-  }
-  return row(opcode).name;
-}
-
-/// Whether the text leaves that operand out.
-bool hidden(Field field) { return field == Field::vcc_in; }
-
 /// The text of the inline floats in order of their codes; 1 / (2 pi) is the last.
 constexpr std::array<std::string_view, 9> float_names{"0.5",  "-0.5", "1.0",  "-1.0",      "2.0",
                                                       "-2.0", "4.0",  "-4.0", "0.15915494"};
@@ -87,7 +63,7 @@ std::string_view inline_float(uint64_t value, ConstantFormat format) {
 
 std::string Printer::run() {
   text_.reserve(64);
-  text_ += name_on(in_.opcode, processor_.generation);
+  text_ += map_.name(in_.opcode);
   suffix();
   switch (in_.encoding) {
     case Encoding::sopk:
@@ -106,13 +82,19 @@ std::string Printer::run() {
   return std::move(text_);
 }
 
+/// Whether the text leaves that operand out.
+bool Printer::hidden(const Operand& op, Field field) const {
+  if (field == Field::vcc_in) return true;
+  return field == Field::cmp_dst && op.reg == scalar::exec_lo && map_.layout.exec_compares && row_.has(flag::exec_out);
+}
+
 void Printer::suffix() {
   if (in_.operand_count == 0) return;
   if (in_.extension == Extension::sdwa) {
     text_ += "_sdwa";
   } else if (in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8) {
-    text_ += "_dpp";
-  } else if (row_.has(flag::vop3) && !row_.opcodes.on(processor_.generation).vop3_only) {
+    text_ += in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vop3p ? "_e64_dpp" : "_dpp";
+  } else if (map_.suffixed[static_cast<size_t>(in_.opcode)]) {
     text_ += in_.encoding == Encoding::vop3 ? "_e64" : "_e32";
   }
 }
@@ -125,8 +107,12 @@ void Printer::operands() {
     if (spec.field == Field::flat_return && !in_.glc) continue;
     if (in_.lds && (spec.field == Field::flat_dst || spec.field == Field::buffer_data)) continue;
     ++position;
-    if (hidden(spec.field)) continue;
+    if (hidden(op, spec.field)) continue;
     separator();
+    if (spec.field == Field::image_address && in_.address_count != 0) {
+      image_addresses();
+      continue;
+    }
     operand(op, spec);
   }
   if (in_.encoding == Encoding::smem && in_.operand_count != 0 && row_.operands[1].field != Field::none) {
@@ -143,23 +129,28 @@ void Printer::operands() {
 }
 
 void Printer::export_operands() {
-  struct Target {
+  struct Numbered {
     uint8_t first, last;
     std::string_view name;
-    bool numbered;
+    target::Generation until;
   };
-  constexpr std::array targets{Target{0, 7, "mrt", true}, Target{8, 8, "mrtz", false}, Target{9, 9, "null", false},
-                               Target{12, 15, "pos", true}, Target{32, 63, "param", true}};
+  using enum target::Generation;
+  constexpr std::array numbered{Numbered{0, 7, "mrt", gfx12_5}, Numbered{12, 15, "pos", gfx12_5},
+                                Numbered{32, 63, "param", gfx10_3}};
+  const unsigned target = in_.export_target;
   text_ += ' ';
-  const Target* found = nullptr;
-  for (const Target& target : targets) {
-    if (in_.export_target >= target.first && in_.export_target <= target.last) found = &target;
+  std::string_view name = "invalid_target_";
+  unsigned number = target;
+  for (const Numbered& row : numbered) {
+    if (target < row.first || target > row.last || map_.generation > row.until) continue;
+    name = row.name;
+    number = target - row.first;
   }
-  text_ += found == nullptr ? "invalid_target_" : found->name;
-  if (found == nullptr) {
-    decimal(in_.export_target);
-  } else if (found->numbered) {
-    decimal(in_.export_target - found->first);
+  if (const NamedValue* found = find_value(export_targets(), target, map_.generation)) {
+    text_ += found->name;
+  } else {
+    text_ += name;
+    decimal(number);
   }
   operands();
 }
@@ -214,6 +205,17 @@ void Printer::registers(std::string_view file, unsigned first, unsigned count) {
   text_ += ']';
 }
 
+void Printer::image_addresses() {
+  const Operand& address = in_.operands[1];
+  text_ += '[';
+  for (unsigned i = 0; i < in_.address_count; ++i) {
+    if (i != 0) text_ += ", ";
+    const bool last = i + 1u == in_.address_count;
+    registers("v", in_.addresses[i], last && map_.layout.address_tuples ? address.words - i : 1);
+  }
+  text_ += ']';
+}
+
 void Printer::scalar_registers(const Operand& op) {
   namespace s = scalar;
   if (op.reg < s::vcc_lo) return registers("s", op.reg, op.words);
@@ -246,6 +248,7 @@ void Printer::value(const Operand& op) {
       break;
     case OperandKind::vgpr:
       registers("v", op.reg, op.words);
+      if (op.half) text_ += op.op_sel ? ".h" : ".l";
       break;
     case OperandKind::agpr:
       registers("a", op.reg, op.words);
@@ -292,7 +295,9 @@ void Printer::value(const Operand& op) {
 void Printer::constant(const Operand& op) {
   const ConstantFormat format = constant_format(op.type);
   // LLVM shows that something is a literal, except where it stands for an immediate, and for doubles.
-  if (op.is_literal && in_.encoding != Encoding::sopk && op.type != DataType::f64) return literal(op.type);
+  if (op.is_literal && in_.encoding != Encoding::sopk && op.type != DataType::f64) {
+    return literal(row_.has(flag::mix) ? DataType::f16 : op.type);
+  }
   if (const auto integer = inline_integer(op.value, format.width)) return decimal(*integer);
   if (const std::string_view name = inline_float(op.value, format); !name.empty()) {
     text_ += name;

@@ -1,7 +1,10 @@
 // isa: the printer's immediates of SOPK, SOPP and SOPC, many of which have names: counters, messages, hardware
 // registers.
 #include <array>
+#include <span>
+#include <string>
 
+#include "isa/immediate_names.h"
 #include "isa/printer.h"
 
 namespace Atoll::isa {
@@ -35,12 +38,21 @@ void Printer::immediate() {
   } else if (row_.has(flag::message)) {
     separator();
     message();
+  } else if (row_.has(flag::depctr)) {
+    separator();
+    depctr();
+  } else if (row_.has(flag::delay)) {
+    separator();
+    delay();
+  } else if (row_.has(flag::version)) {
+    separator();
+    version();
   } else if (row_.has(flag::gpr_index_imm)) {
     separator();
     gpr_index();
   } else if (row_.has(flag::simm16)) {
     separator();
-    if (in_.encoding == Encoding::sopk) {
+    if (in_.encoding == Encoding::sopk || row_.has(flag::hex_immediate)) {
       hexadecimal(in_.immediate);
     } else {
       small_or_hexadecimal(in_.immediate);
@@ -49,39 +61,10 @@ void Printer::immediate() {
 }
 
 void Printer::hwreg() {
-  // The user guide's and the ISA guides' "Hardware registers" (s_getreg, s_setreg).
-  constexpr std::array<std::string_view, 25> names{"",
-                                                   "HW_REG_MODE",
-                                                   "HW_REG_STATUS",
-                                                   "HW_REG_TRAPSTS",
-                                                   "HW_REG_HW_ID",
-                                                   "HW_REG_GPR_ALLOC",
-                                                   "HW_REG_LDS_ALLOC",
-                                                   "HW_REG_IB_STS",
-                                                   "",
-                                                   "",
-                                                   "",
-                                                   "",
-                                                   "",
-                                                   "",
-                                                   "",
-                                                   "HW_REG_SH_MEM_BASES",
-                                                   "HW_REG_TBA_LO",
-                                                   "HW_REG_TBA_HI",
-                                                   "HW_REG_TMA_LO",
-                                                   "HW_REG_TMA_HI",
-                                                   "HW_REG_XCC_ID",
-                                                   "HW_REG_SQ_PERF_SNAPSHOT_DATA",
-                                                   "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
-                                                   "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
-                                                   "HW_REG_SQ_PERF_SNAPSHOT_PC_HI"};
-  constexpr unsigned first_of_gfx940 = 20;
   const unsigned id = in_.immediate & 63, first_bit = in_.immediate >> 6 & 31, width = (in_.immediate >> 11) + 1u;
-  const bool named = id < names.size() && !names[id].empty() &&
-                     (id < first_of_gfx940 || processor_.has(target::Feature::gfx940_insts));
   text_ += "hwreg(";
-  if (named) {
-    text_ += names[id];
+  if (const NamedValue* found = find_value(hardware_registers(), id, map_.generation)) {
+    (text_ += "HW_REG_") += found->name;
   } else {
     decimal(id);
   }
@@ -94,65 +77,130 @@ void Printer::hwreg() {
   text_ += ')';
 }
 
-void Printer::waitcnt() {
-  const unsigned value = in_.immediate;
-  const unsigned vm = (value & 15) | (value >> 14 & 3) << 4, exp = value >> 4 & 7, lgkm = value >> 8 & 15;
-  const bool all = vm == 63 && exp == 7 && lgkm == 15;
-  bool space = false;
-  const auto counter = [&](unsigned count, unsigned most, std::string_view name) {
-    if (count == most && !all) return;
-    if (space) text_ += ' ';
-    space = true;
-    text_ += name;
-    text_ += '(';
+/// Counters that something is waited for; all of them if nothing is.
+void Printer::counters(std::span<const CounterField> all, std::string_view separator) {
+  const auto each = [&](auto&& visit) {
+    for (const CounterField& field : all) {
+      if (field.first > map_.generation || field.last < map_.generation) continue;
+      const unsigned low = in_.immediate >> field.low.low & ((1u << field.low.count) - 1);
+      const unsigned high = in_.immediate >> field.high.low & ((1u << field.high.count) - 1);
+      visit(field, low | high << field.low.count, (1u << (field.low.count + field.high.count)) - 1);
+    }
+  };
+  bool nothing = true, first = true;
+  each([&](const CounterField&, unsigned count, unsigned most) { nothing &= count == most; });
+  each([&](const CounterField& field, unsigned count, unsigned most) {
+    if (count == most && !nothing) return;
+    if (!first) text_ += separator;
+    first = false;
+    ((text_ += field.name) += '(');
     decimal(count);
     text_ += ')';
-  };
-  counter(vm, 63, "vmcnt");
-  counter(exp, 7, "expcnt");
-  counter(lgkm, 15, "lgkmcnt");
+  });
 }
 
-void Printer::message() {
-  constexpr std::array<std::string_view, 16> names{"",
-                                                   "MSG_INTERRUPT",
-                                                   "MSG_GS",
-                                                   "MSG_GS_DONE",
-                                                   "MSG_SAVEWAVE",
-                                                   "MSG_STALL_WAVE_GEN",
-                                                   "MSG_HALT_WAVES",
-                                                   "MSG_ORDERED_PS_DONE",
-                                                   "MSG_EARLY_PRIM_DEALLOC",
-                                                   "MSG_GS_ALLOC_REQ",
-                                                   "MSG_GET_DOORBELL",
-                                                   "",
-                                                   "",
-                                                   "",
-                                                   "",
-                                                   "MSG_SYSMSG"};
+void Printer::waitcnt() { counters(wait_counters(), " "); }
+
+/// Bits that belong to no counter must be zero.
+void Printer::depctr() {
+  unsigned used = 0;
+  for (const CounterField& field : dependency_counters()) {
+    if (field.first <= map_.generation) used |= ((1u << field.low.count) - 1) << field.low.low;
+  }
+  if ((in_.immediate & ~used) != 0) return hexadecimal(in_.immediate);
+  counters(dependency_counters(), " ");
+}
+
+/// s_delay_alu: which instructions before it and behind it depend on which (ISA guide of GFX11, "S_DELAY_ALU").
+void Printer::delay() {
+  constexpr std::array<std::string_view, 12> dependencies{
+      "",
+      "VALU_DEP_1",
+      "VALU_DEP_2",
+      "VALU_DEP_3",
+      "VALU_DEP_4",
+      "TRANS32_DEP_1",
+      "TRANS32_DEP_2",
+      "TRANS32_DEP_3",
+      "FMA_ACCUM_CYCLE_1",
+      "SALU_CYCLE_1",
+      "SALU_CYCLE_2",
+      "SALU_CYCLE_3",
+  };
+  constexpr std::array<std::string_view, 6> skips{"", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"};
+  bool any = false;
+  const auto part = [&](unsigned value, std::span<const std::string_view> names, std::string_view name,
+                        std::string_view invalid) {
+    if (value == 0) return;
+    if (any) text_ += " | ";
+    any = true;
+    (((text_ += name) += '(') += value < names.size() ? names[value] : invalid) += ')';
+  };
+  part(in_.immediate & 15, dependencies, "instid0", "/* invalid instid value */");
+  part(in_.immediate >> 4 & 7, skips, "instskip", "/* invalid instskip value */");
+  part(in_.immediate >> 7 & 15, dependencies, "instid1", "/* invalid instid value */");
+  if (!any) text_ += '0';
+}
+
+/// s_version: the shader compiler's version and for which wave size the code is.
+void Printer::version() {
+  struct Named {
+    uint16_t value;
+    std::string_view name;
+  };
+  constexpr std::array versions{Named{0, "UC_VERSION_GFX7"}, Named{4, "UC_VERSION_GFX10"}, Named{6, "UC_VERSION_GFX11"},
+                                Named{9, "UC_VERSION_GFX12"}};
+  constexpr std::array flags{Named{0x2000, "UC_VERSION_W64_BIT"}, Named{0x4000, "UC_VERSION_W32_BIT"},
+                             Named{0x8000, "UC_VERSION_MDP_BIT"}};
+  constexpr unsigned version_bits = 0xFF, known = 0xE000 | version_bits;
+  if ((in_.immediate & ~known) != 0) return hexadecimal(in_.immediate);
+  std::string all;
+  for (const Named& version : versions) {
+    if (version.value == (in_.immediate & version_bits)) all = version.name;
+  }
+  if (all.empty()) all = std::to_string(in_.immediate & version_bits);
+  bool compound = false;
+  for (const Named& flag : flags) {
+    if ((in_.immediate & flag.value) == 0) continue;
+    if (compound) all = '(' + all + ')';
+    (all += '|') += flag.name;
+    compound = true;
+  }
+  text_ += all;
+}
+
+void Printer::message() { message(in_.immediate); }
+
+void Printer::message(unsigned value) {
   constexpr std::array<std::string_view, 4> gs_operations{"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"};
-  constexpr std::array<std::string_view, 5> system_operations{"", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "",
-                                                              "SYSMSG_OP_TTRACE_PC"};
-  constexpr unsigned gs = 2, gs_done = 3, system = 15;
-  const unsigned id = in_.immediate & 15, operation = in_.immediate >> 4 & 7, stream = in_.immediate >> 8 & 3;
+  constexpr std::array<std::string_view, 5> system_operations{"", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD",
+                                                              "SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"};
+  constexpr unsigned host_trap_acknowledged = 3;
+  // Messages have an operation and a stream until GFX10.
+  const bool plain_number = map_.generation >= target::Generation::gfx11;
+  const unsigned id = value & (plain_number ? 255 : 15), operation = plain_number ? 0 : value >> 4 & 7,
+                 stream = plain_number ? 0 : value >> 8 & 3;
+  const NamedValue* const named = find_value(messages(), id, map_.generation);
+  const std::string_view name = named == nullptr ? std::string_view() : named->name;
   std::string_view operation_name;
-  bool valid = !names[id].empty(), has_stream = false;
-  if (id == gs || id == gs_done) {
-    valid = operation < gs_operations.size() && (operation != 0 || id == gs_done);
+  bool valid = named != nullptr, has_stream = false;
+  if (name == "GS" || name == "GS_DONE") {
+    valid = operation < gs_operations.size() && (operation != 0 || name == "GS_DONE");
     if (valid) operation_name = gs_operations[operation];
     has_stream = operation != 0;
-  } else if (id == system) {
-    valid = operation < system_operations.size() && !system_operations[operation].empty();
+  } else if (name == "SYSMSG") {
+    valid = operation < system_operations.size() && !system_operations[operation].empty() &&
+            (operation != host_trap_acknowledged || map_.generation < target::Generation::gfx9);
     if (valid) operation_name = system_operations[operation];
   } else {
     valid = valid && operation == 0;
   }
   valid = valid && (has_stream || stream == 0);
-  const bool plain = (id | operation << 4 | stream << 8) == in_.immediate;
-  if (!valid && !plain) return decimal(in_.immediate);
+  const bool plain = (id | operation << 4 | stream << 8) == value;
+  if (!valid && !plain) return decimal(value);
   text_ += "sendmsg(";
   if (valid) {
-    text_ += names[id];
+    (text_ += "MSG_") += name;
     if (!operation_name.empty()) (text_ += ", ") += operation_name;
     if (has_stream) {
       text_ += ", ";

@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 
+#include "isa/buffer_formats.h"
 #include "isa/printer.h"
 
 namespace Atoll::isa {
@@ -16,7 +17,7 @@ void Printer::modifiers() {
     case Encoding::vop3p:
       return row_.has(flag::matrix) ? matrix_modifiers() : packed_modifiers();
     case Encoding::smem:
-      return flag(in_.glc, "glc");
+      return flag(in_.glc, "glc"), flag(in_.dlc, "dlc");
     case Encoding::ds:
       return offset(), flag(in_.gds, "gds");
     case Encoding::flat:
@@ -39,8 +40,10 @@ void Printer::modifiers() {
         text_ += " dmask:";
         hexadecimal(in_.dmask);
       }
+      if (map_.layout.dimensions) dimension();
       flag(in_.unorm, "unorm");
       cache_policy();
+      flag(in_.r128, "r128");
       flag(in_.a16, "a16");
       flag(in_.tfe, "tfe");
       flag(in_.lwe, "lwe");
@@ -85,6 +88,9 @@ void Printer::vector_modifiers() {
     }
     if (row_.has(flag::op_sel4)) byte_select();
     if (row_.has(flag::op_sel)) list("op_sel", &Operand::op_sel, false, true);
+    if (row_.has(flag::permlane) && (in_.src(0).op_sel || in_.src(1).op_sel)) {
+      (((text_ += " op_sel:[") += in_.src(0).op_sel ? "1," : "0,") += in_.src(1).op_sel ? '1' : '0') += ']';
+    }
     if (row_.has(flag::swap_control)) {
       flag(in_.dpp.bound_ctrl, "bound_ctrl:1");
       flag(in_.dpp.fetch_inactive, "fi:1");
@@ -99,6 +105,17 @@ void Printer::vector_modifiers() {
   text_ += omods[in_.omod];
   if (in_.extension == Extension::sdwa) sdwa();
   if (in_.extension == Extension::dpp16) dpp();
+  if (in_.extension == Extension::dpp8) dpp8();
+}
+
+void Printer::dpp8() {
+  text_ += " dpp8:[";
+  for (unsigned i = 0; i < 8; ++i) {
+    if (i != 0) text_ += ',';
+    decimal(in_.dpp.control >> (3 * i) & 7);
+  }
+  text_ += ']';
+  flag(in_.dpp.fetch_inactive, "fi:1");
 }
 
 /// op_sel of an instruction whose result is one byte of the destination: sources, then the byte's number.
@@ -170,8 +187,9 @@ void Printer::sdwa() {
   }
   for (unsigned i = 0; i < in_.operand_count; ++i) {
     const Field field = row_.operands[i].field;
-    if (field != Field::src0 && field != Field::src1) continue;
-    text_ += field == Field::src0 ? " src0_sel:" : " src1_sel:";
+    const int index = source_index(field);
+    if (index != 0 && index != 1) continue;
+    text_ += index == 0 ? " src0_sel:" : " src1_sel:";
     text_ += selects[static_cast<size_t>(in_.operands[i].sdwa)];
   }
 }
@@ -205,8 +223,11 @@ void Printer::dpp() {
       case 0x14:
         text_ += rows[control & 3];
         break;
+      case 0x15:
+        text_ += map_.layout.row_share ? "row_share:" : "row_newbcast:";
+        break;
       default:
-        text_ += "row_newbcast:";
+        text_ += "row_xmask:";
         break;
     }
     if ((control >> 4) != 0x13 && (control >> 4) != 0x14) decimal(control & 15);
@@ -216,6 +237,7 @@ void Printer::dpp() {
   text_ += " bank_mask:";
   hexadecimal(in_.dpp.bank_mask);
   flag(in_.dpp.bound_ctrl, "bound_ctrl:1");
+  if (map_.layout.fetch_inactive) flag(in_.dpp.fetch_inactive, "fi:1");
 }
 
 void Printer::offset() {
@@ -290,10 +312,18 @@ void Printer::cache_policy() {
   const bool renamed_bits = processor_.has(target::Feature::gfx940_insts);
   flag(in_.glc, renamed_bits ? "sc0" : "glc");
   flag(in_.slc, renamed_bits ? "nt" : "slc");
+  flag(in_.dlc, "dlc");
   flag(in_.scc, renamed_bits ? "sc1" : "scc");
 }
 
+void Printer::dimension() {
+  constexpr std::array<std::string_view, 8> names{"1D",       "2D",       "3D",      "CUBE",
+                                                  "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"};
+  (text_ += " dim:SQ_RSRC_IMG_") += names[in_.dim];
+}
+
 void Printer::typed_format() {
+  if (map_.layout.unified_formats) return unified_format();
   constexpr std::array<std::string_view, 16> data{
       "INVALID",    "8",          "16",      "8_8",   "32",          "16_16",    "10_11_11",    "11_11_10",
       "10_10_10_2", "2_10_10_10", "8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32", "RESERVED_15"};
@@ -307,6 +337,16 @@ void Printer::typed_format() {
   if (data_shown && number_shown) text_ += ',';
   if (number_shown) (text_ += "BUF_NUM_FORMAT_") += numbers[in_.number_format];
   text_ += ']';
+}
+
+/// The one format number of GFX10 and later (ISA guides, "Buffer Image format").
+void Printer::unified_format() {
+  const std::string_view name = unified_format_name(in_.data_format, processor_.generation);
+  constexpr unsigned usual = 1;
+  if (in_.data_format == usual) return;
+  text_ += " format:";
+  if (name.empty()) return decimal(in_.data_format);
+  ((text_ += "[BUF_FMT_") += name) += ']';
 }
 
 }  // namespace Atoll::isa

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "isa/immediate_names.h"
 #include "isa/instruction.h"
+#include "isa/opcode_map.h"
 #include "isa/table.h"
 #include "target/processor.h"
 
@@ -17,7 +19,7 @@ namespace Atoll::isa {
 class Printer {
  public:
   Printer(const Instruction& instruction, const target::Processor& processor)
-      : in_(instruction), row_(row(instruction.opcode)), processor_(processor) {}
+      : in_(instruction), map_(opcode_map_of(processor)), row_(map_.row(instruction.opcode)), processor_(processor) {}
 
   std::string run();
 
@@ -60,6 +62,11 @@ class Printer {
   void hwreg();
   void waitcnt();
   void message();
+  void message(unsigned value);
+  void counters(std::span<const CounterField> all, std::string_view separator);
+  void depctr();
+  void delay();
+  void version();
   void gpr_index();
   void byte_select();
   void select_list(const std::array<bool, 4>& all);
@@ -70,13 +77,19 @@ class Printer {
   void matrix_modifiers();
   void sdwa();
   void dpp();
+  void dpp8();
+  void image_addresses();
+  bool hidden(const Operand& operand, Field field) const;
   void list(std::string_view name, bool Operand::* member, bool usual, bool with_destination);
   void offset();
   void swizzle();
   void cache_policy();
   void typed_format();
+  void unified_format();
+  void dimension();
 
   const Instruction& in_;
+  const OpcodeMap& map_;
   const InstructionRow& row_;
   const target::Processor& processor_;
   std::string text_;

@@ -1,6 +1,8 @@
 // isa: the instruction table, made from table/*.inc; table.h explains the columns.
 #include "isa/table.h"
 
+#include <vector>
+
 namespace Atoll::isa {
 namespace {
 
@@ -11,6 +13,9 @@ using enum DataType;
 using enum target::Generation;
 
 constexpr Opcodes at(target::Generation since, uint16_t opcode) { return Opcodes{}.at(since, opcode); }
+[[maybe_unused]] constexpr Opcodes vop3_at(target::Generation since, uint16_t opcode) {
+  return Opcodes{}.vop3_at(since, opcode);
+}
 
 #define ATOLL_FIELD(name) \
   constexpr OperandSpec name(DataType type) { return {Field::name, type}; }
@@ -81,6 +86,19 @@ constexpr InstructionRow all[] = {
 
 static_assert(std::size(all) == static_cast<size_t>(Opcode::count));
 
+struct Variant {
+  Opcode opcode;
+  target::Generation since;
+  uint64_t flags;
+  std::array<OperandSpec, InstructionRow::max_operands> operands;
+};
+
+#define ATOLL_VARIANT(name, since, flags, ...) {Opcode::name, since, flags, {__VA_ARGS__}},
+constexpr Variant variants[] = {
+#include "isa/table/variants.inc"
+};
+#undef ATOLL_VARIANT
+
 }  // namespace rows
 
 /// The first generation of the family in which opcodes are handed down.
@@ -101,6 +119,26 @@ Opcodes::Change Opcodes::on(target::Generation generation) const {
     if (changes[i].since >= family_of(generation) && changes[i].since <= generation) now = changes[i];
   }
   return now;
+}
+
+const InstructionRow& row_on(Opcode opcode, target::Generation generation) {
+  static const std::vector<InstructionRow> varied = [] {
+    std::vector<InstructionRow> made;
+    for (const rows::Variant& variant : rows::variants) {
+      InstructionRow changed = row(variant.opcode);
+      changed.flags = variant.flags;
+      changed.operands = variant.operands;
+      made.push_back(changed);
+    }
+    return made;
+  }();
+  const InstructionRow* now = &row(opcode);
+  for (size_t i = 0; i < varied.size(); ++i) {
+    const rows::Variant& variant = rows::variants[i];
+    if (variant.opcode != opcode || variant.since > generation || variant.since < family_of(generation)) continue;
+    now = &varied[i];
+  }
+  return *now;
 }
 
 const InstructionRow& row(Opcode opcode) { return rows::all[static_cast<size_t>(opcode)]; }

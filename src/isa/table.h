@@ -7,12 +7,18 @@
 //   name      the enumerator of Opcode and the mnemonic, without _e32, _e64, _sdwa, _dpp
 //   encoding  the format that the opcodes are of; with the flag `vop3` it is in VOP3 as well
 //   opcodes   at(generation, opcode): from that generation of its family on; .gone(generation): no longer;
-//             .vop3_at(generation, opcode): in VOP3 only from then on.
-//             A family is gfx6-7, gfx8-9 (with gfx90a, gfx940, gfx950), gfx10, gfx11, gfx12: GFX9 is written here.
+//
+//             .vop3_at(generation, opcode), .vop2_at ...: in that encoding from then on; .as("name"): its name there,
+//             if not the row's; .always(): there without the row's feature. A family is gfx6-7, gfx8-9 (with gfx90a,
+//             gfx940, gfx950), gfx10, gfx11, gfx12.
 //   feature   target::Feature that a processor must have besides
 //   flags     what else decides how it is decoded, printed or run (namespace flag)
 //   operands  in the order of the assembly text, results first: the field of the encoding, and the data type,
 //             from which follow its width, what inline constants mean, and whether it takes neg and abs
+//
+// Where flags or operands are others from some generation of a family on, table/variants.inc has a row for that:
+//
+//   ATOLL_VARIANT(name, generation, flags, operands...)
 //
 // Sources: the vendor's ISA guides ("Vega", "MI100", "MI200", "MI300") for opcodes and operands; where they are
 // silent or differ (modifiers that an instruction accepts, later processors) the assembler of LLVM 22 decides, which
@@ -135,7 +141,11 @@ inline constexpr uint64_t hwreg = 1ull << 33;
 inline constexpr uint64_t waitcnt = 1ull << 34;
 inline constexpr uint64_t message = 1ull << 35;
 inline constexpr uint64_t gpr_index_imm = 1ull << 36;
-inline constexpr uint64_t any_immediate = simm16 | hwreg | waitcnt | message | gpr_index_imm | label;
+inline constexpr uint64_t depctr = 1ull << 37;
+inline constexpr uint64_t version = 1ull << 38;
+inline constexpr uint64_t delay = 1ull << 39;
+inline constexpr uint64_t any_immediate =
+    simm16 | hwreg | waitcnt | message | gpr_index_imm | label | depctr | version | delay;
 // Memory.
 inline constexpr uint64_t load = 1ull << 40;
 inline constexpr uint64_t store = 1ull << 41;
@@ -154,6 +164,12 @@ inline constexpr uint64_t gather4 = 1ull << 51;
 inline constexpr uint64_t d16_bit = 1ull << 53;     // images: components can be 16 bits wide
 inline constexpr uint64_t cache_bits = 1ull << 54;  // cache control whose sc0 and sc1 say what it reaches (gfx940)
 
+inline constexpr uint64_t no_dpp = 1ull << 58;         // not even in VOP3 of GFX11 and later
+inline constexpr uint64_t hex_immediate = 1ull << 59;  // SOPP: simm16 is printed so however small it is
+inline constexpr uint64_t permlane = 1ull << 60;       // op_sel of two sources: fi and bound_ctrl
+inline constexpr uint64_t ray = 1ull << 57;            // image_bvh_intersect_ray and the like
+inline constexpr uint64_t vsample = 1ull << 56;        // an image without a sampler that is in VSAMPLE from GFX12 on
+
 inline constexpr uint64_t memory = load | store | atomic;
 }  // namespace flag
 
@@ -163,9 +179,11 @@ struct Opcodes {
   struct Change {
     target::Generation since{};
     uint16_t opcode = none;
-    bool vop3_only = false;  ///< a VOP3 opcode from then on, whatever the row's encoding is
+    Encoding encoding = Encoding::count;  ///< from then on, if it is not the row's
+    std::string_view name{};              ///< if it is not the row's
+    bool always = false;                  ///< without the row's feature
   };
-  std::array<Change, 8> changes{};
+  std::array<Change, 10> changes{};
   uint8_t count = 0;
 
   constexpr Opcodes with(Change change) const {
@@ -173,9 +191,27 @@ struct Opcodes {
     more.changes[more.count++] = change;
     return more;
   }
-  constexpr Opcodes at(target::Generation since, uint16_t opcode) const { return with({since, opcode, false}); }
-  constexpr Opcodes vop3_at(target::Generation since, uint16_t opcode) const { return with({since, opcode, true}); }
-  constexpr Opcodes gone(target::Generation since) const { return with({since, none, false}); }
+  constexpr Opcodes at(target::Generation since, uint16_t opcode) const { return with({since, opcode}); }
+  constexpr Opcodes vop3_at(target::Generation since, uint16_t opcode) const {
+    return with({since, opcode, Encoding::vop3});
+  }
+  constexpr Opcodes vop2_at(target::Generation since, uint16_t opcode) const {
+    return with({since, opcode, Encoding::vop2});
+  }
+  constexpr Opcodes vop1_at(target::Generation since, uint16_t opcode) const {
+    return with({since, opcode, Encoding::vop1});
+  }
+  constexpr Opcodes gone(target::Generation since) const { return with({since, none}); }
+  constexpr Opcodes always() const {
+    Opcodes on_all = *this;
+    on_all.changes[on_all.count - 1u].always = true;
+    return on_all;
+  }
+  constexpr Opcodes as(std::string_view name) const {
+    Opcodes named = *this;
+    named.changes[named.count - 1u].name = name;
+    return named;
+  }
   /// What holds on that generation; the opcode is `none` if the instruction is not there.
   Change on(target::Generation generation) const;
 };
@@ -200,6 +236,26 @@ struct InstructionRow {
 
 /// The row of an opcode (not of Opcode::count; of Opcode::invalid a row without a name).
 const InstructionRow& row(Opcode opcode);
+
+/// The row with the flags and operands that hold on that generation.
+const InstructionRow& row_on(Opcode opcode, target::Generation generation);
+
+/// Which of the three sets of source modifiers belongs to the operand in that field; -1 if none does.
+constexpr int source_index(Field field) {
+  switch (field) {
+    case Field::src0:
+    case Field::vgpr_src0:
+      return 0;
+    case Field::src1:
+    case Field::vgpr_src1:
+      return 1;
+    case Field::src2:
+    case Field::vgpr_src2:
+      return 2;
+    default:
+      return -1;
+  }
+}
 
 /// How many 32-bit registers a value of that type fills (1 for everything of up to 32 bits; 0 for none).
 constexpr unsigned words_of(DataType type) {
@@ -232,6 +288,20 @@ constexpr unsigned words_of(DataType type) {
       return 32;
     default:
       return 1;
+  }
+}
+
+/// Whether it is one 16-bit value: a half of a register where registers have halves by name.
+constexpr bool is_half(DataType type) {
+  switch (type) {
+    case DataType::b16:
+    case DataType::i16:
+    case DataType::u16:
+    case DataType::f16:
+    case DataType::bf16:
+      return true;
+    default:
+      return false;
   }
 }
 

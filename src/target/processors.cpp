@@ -152,7 +152,7 @@ constexpr uint64_t gfx10_dots = set({Feature::dot1_insts, Feature::dot2_insts, F
 constexpr Processor gfx10_3 = [] {
   Processor p = gfx10;
   p.generation = Generation::gfx10_3;
-  p.features |= gfx10_dots;
+  p.features |= gfx10_dots | set({Feature::msaa_load_insts});
   p.waves_per_simd = 16;
   return p;
 }();
@@ -160,10 +160,10 @@ constexpr Processor gfx10_3 = [] {
 constexpr Processor gfx11 = [] {
   Processor p = gfx10_3;
   p.generation = Generation::gfx11;
-  p.features =
-      set({Feature::dot5_insts, Feature::dot7_insts, Feature::dot8_insts, Feature::dot9_insts, Feature::dot10_insts,
-           Feature::dot12_insts, Feature::atomic_fadd_rtn_insts, Feature::atomic_fadd_no_rtn_insts},
-          gfx10.features);
+  p.features = set({Feature::dot5_insts, Feature::dot7_insts, Feature::dot8_insts, Feature::dot9_insts,
+                    Feature::dot10_insts, Feature::dot12_insts, Feature::atomic_fadd_rtn_insts,
+                    Feature::atomic_fadd_no_rtn_insts, Feature::msaa_load_insts},
+                   gfx10.features);
   p.packed_work_item_ids = true;
   p.flat_scratch = FlatScratch::architected;
   p.scratch_bytes_per_wave = ((1 << 15) - 1) << 8;  // WAVESIZE: 15 bits, in 64 dwords
@@ -257,7 +257,7 @@ constexpr std::array table{
     row("gfx1010", 0x033, gfx10, xnack, "gfx10-1-generic"),
     row("gfx1011", 0x034, gfx10, xnack, "gfx10-1-generic", gfx10_dots),
     row("gfx1012", 0x035, gfx10, xnack, "gfx10-1-generic", gfx10_dots),
-    row("gfx1013", 0x042, gfx10, xnack, "gfx10-1-generic"),
+    row("gfx1013", 0x042, gfx10, xnack, "gfx10-1-generic", set({Feature::msaa_load_insts})),
     row("gfx1030", 0x036, gfx10_3, nothing, "gfx10-3-generic"),
     row("gfx1031", 0x037, gfx10_3, nothing, "gfx10-3-generic"),
     row("gfx1032", 0x038, gfx10_3, nothing, "gfx10-3-generic"),

@@ -324,7 +324,7 @@ std::optional<std::vector<uint32_t>> RandomInstruction::attempt(const Instructio
     case Encoding::vop1:
     case Encoding::vop2:
     case Encoding::vopc:
-      if (change.vop3_only) {
+      if (change.encoding == Encoding::vop3) {
         vop3(row, op, all);
       } else {
         vector_alu(row, op, all);

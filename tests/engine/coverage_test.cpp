@@ -112,11 +112,12 @@ TEST_P(Coverage, EveryInstructionIsCarriedOut) {
   for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
     const auto opcode = static_cast<Opcode>(i);
     const isa::InstructionRow& row = isa::row(opcode);
-    const auto [since, number, vop3_only] = row.opcodes.on(processor.generation);
-    if (number == isa::Opcodes::none || !processor.has(row.feature)) continue;
+    const isa::Opcodes::Change now = row.opcodes.on(processor.generation);
+    const Encoding encoding = now.encoding == Encoding::count ? row.encoding : now.encoding;
+    if (now.opcode == isa::Opcodes::none || !processor.has(row.feature)) continue;
     const bool left_out = is_left_out(row) || left_out_by_name.contains(row.name);
     bool decoded = false;
-    for (const auto& words : instances(vop3_only ? Encoding::vop3 : row.encoding, number)) {
+    for (const auto& words : instances(encoding, now.opcode)) {
       const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
       const auto instruction = isa::decode({bytes, sizeof words}, processor);
       if (!instruction || instruction->opcode != opcode) continue;

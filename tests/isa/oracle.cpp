@@ -1,52 +1,105 @@
 #include "isa/oracle.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <cstdio>
 #include <stdexcept>
 
 namespace Atoll::isa::test {
 namespace {
 
-// An instruction that the sequences never contain stands before each of them, so that output and input can be matched
-// even where bytes are refused or make several instructions.
-constexpr std::string_view marker_bytes = "0xcd 0xab 0x92 0xbf";
-constexpr std::string_view marker_text = "s_trap 0xabcd";
-// Three s_nop stand behind each: llvm-mc reads all bytes as one stream, and a sequence may end in the beginning of an
-// instruction, which must not take in the next marker.
-constexpr std::string_view padding = "0x00 0x00 0x80 0xbf 0x00 0x00 0x80 0xbf 0x00 0x00 0x80 0xbf";
+/// The functions of LLVM's C interface (llvm-c/Disassembler.h) that are needed.
+struct Library {
+  void* (*create)(const char* triple, const char* cpu, const char* features, void* info, int tag, void*,
+                  void*) = nullptr;
+  size_t (*disassemble)(void* disassembler, uint8_t* bytes, uint64_t size, uint64_t pc, char* text,
+                        size_t room) = nullptr;
 
-/// The input lines whose sequence llvm-mc's warnings say is refused: "<stdin or file>:LINE:COLUMN: warning: invalid
-/// ...", with the column of the sequence's first byte.
-std::vector<bool> refused_lines(const std::filesystem::path& messages, size_t lines) {
-  constexpr size_t first_column = marker_bytes.size() + 2;
-  std::vector<bool> refused(lines);
-  std::ifstream file(messages);
-  for (std::string line; std::getline(file, line);) {
-    const size_t end = line.find(": warning: invalid instruction encoding");
-    if (end == std::string::npos) continue;
-    const size_t column_at = line.rfind(':', end - 1), line_at = line.rfind(':', column_at - 1);
-    const size_t number = std::stoul(line.substr(line_at + 1));
-    if (std::stoul(line.substr(column_at + 1)) == first_column && number <= lines) refused[number - 1] = true;
+  Library() {
+    void* library = dlopen("libLLVM.so.22.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw std::runtime_error(fmt::format("LLVM 22 is missing: {}", dlerror()));
+    for (const char* name :
+         {"LLVMInitializeAMDGPUTargetInfo", "LLVMInitializeAMDGPUTargetMC", "LLVMInitializeAMDGPUDisassembler"}) {
+      reinterpret_cast<void (*)()>(find(library, name))();
+    }
+    create = reinterpret_cast<decltype(create)>(find(library, "LLVMCreateDisasmCPUFeatures"));
+    disassemble = reinterpret_cast<decltype(disassemble)>(find(library, "LLVMDisasmInstruction"));
   }
-  return refused;
+
+ private:
+  static void* find(void* library, const char* name) {
+    void* symbol = dlsym(library, name);
+    if (symbol == nullptr) throw std::runtime_error(fmt::format("LLVM 22 has no {}", name));
+    return symbol;
+  }
+};
+
+const Library& library() {
+  static const Library loaded;
+  return loaded;
 }
 
-/// A file in the temporary directory that goes away with this object.
-struct TemporaryFile {
-  std::filesystem::path path;
-  explicit TemporaryFile(std::string_view name)
-      : path(std::filesystem::temp_directory_path() / fmt::format("atoll-isa-{}-{}", getpid(), name)) {}
-  ~TemporaryFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
+/// Blanks and tabs become one blank, those at the ends and comments go.
+std::string without_layout(std::string_view text) {
+  std::string plain;
+  for (const char c : text.substr(0, text.find(';'))) {
+    const bool blank = c == ' ' || c == '\t';
+    if (blank && (plain.empty() || plain.back() == ' ')) continue;
+    plain += blank ? ' ' : c;
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-};
+  while (!plain.empty() && plain.back() == ' ') plain.pop_back();
+  return plain;
+}
+
+/// The child process: a line for each sequence, size and text.
+[[noreturn]] void answer(int to, const std::string& processor, std::span<const Bytes> sequences) {
+  FILE* out = fdopen(to, "w");
+  void* disassembler = library().create("amdgcn-amd-amdhsa", processor.c_str(), "", nullptr, 0, nullptr, nullptr);
+  if (disassembler == nullptr) _exit(2);
+  for (Bytes bytes : sequences) {
+    char text[512] = "";
+    const size_t size = library().disassemble(disassembler, bytes.data(), bytes.size(), 0, text, sizeof text);
+    std::fprintf(out, "%zu %s\n", size, size == 0 ? "" : text);
+    std::fflush(out);
+  }
+  std::fclose(out);
+  _exit(0);
+}
+
+/// The answers of one child, up to where it ended.
+std::vector<Disassembled> answers(const std::string& processor, std::span<const Bytes> sequences) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("no process");
+  if (child == 0) {
+    close(ends[0]);
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(2);
+    answer(ends[1], processor, sequences);
+  }
+  close(ends[1]);
+  std::string all;
+  char buffer[65536];
+  for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof buffer)) > 0;) {
+    all.append(buffer, static_cast<size_t>(count));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+    throw std::runtime_error(fmt::format("LLVM 22 has no disassembler for {}", processor));
+  }
+  std::vector<Disassembled> made;
+  for (size_t from = 0, to = 0; (to = all.find('\n', from)) != std::string::npos; from = to + 1) {
+    const std::string_view line = std::string_view(all).substr(from, to - from);
+    const size_t blank = line.find(' ');
+    made.push_back({without_layout(line.substr(blank)), std::stoul(std::string(line.substr(0, blank))), false});
+  }
+  return made;
+}
 
 }  // namespace
 
@@ -57,49 +110,15 @@ std::string spelled(const Bytes& bytes) {
   return text;
 }
 
-std::vector<std::string> disassemble(std::string_view processor, std::span<const Bytes> sequences) {
-  const TemporaryFile input("in"), output("out"), messages("err");
-  {
-    std::ofstream file(input.path);
-    for (const Bytes& bytes : sequences) file << marker_bytes << ' ' << spelled(bytes) << ' ' << padding << '\n';
-    file << marker_bytes << '\n';
+std::vector<Disassembled> disassemble(std::string_view processor, std::span<const Bytes> sequences) {
+  library();  // before the children, which inherit it
+  std::vector<Disassembled> all;
+  while (all.size() < sequences.size()) {
+    std::vector<Disassembled> some = answers(std::string(processor), sequences.subspan(all.size()));
+    all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+    if (all.size() < sequences.size()) all.push_back({{}, 0, true});
   }
-  const std::string command = fmt::format("llvm-mc-22 --disassemble --arch=amdgcn --mcpu={} {} -o {} 2> {}", processor,
-                                          input.path.string(), output.path.string(), messages.path.string());
-  if (std::system(command.c_str()) != 0) {
-    std::ifstream file(messages.path);
-    std::string first;
-    std::getline(file, first);
-    throw std::runtime_error(fmt::format("'{}' failed: {}", command, first));
-  }
-
-  const std::vector<bool> refused = refused_lines(messages.path, sequences.size());
-  std::vector<std::string> texts(sequences.size());
-  size_t markers = 0;
-  bool first_after_marker = false;
-  std::ifstream file(output.path);
-  for (std::string line; std::getline(file, line);) {
-    std::string text;
-    for (const char c : line) {
-      const bool blank = c == ' ' || c == '\t';
-      if (blank && (text.empty() || text.back() == ' ')) continue;
-      text += blank ? ' ' : c;
-    }
-    while (!text.empty() && text.back() == ' ') text.pop_back();
-    if (text == marker_text) {
-      ++markers;
-      first_after_marker = true;
-      continue;
-    }
-    if (!first_after_marker) continue;
-    first_after_marker = false;
-    if (markers == 0 || markers > sequences.size()) break;
-    if (!refused[markers - 1]) texts[markers - 1] = text;  // else it is made of later bytes
-  }
-  if (markers != sequences.size() + 1) {
-    throw std::runtime_error(fmt::format("llvm-mc-22 answered {} of {} sequences", markers, sequences.size() + 1));
-  }
-  return texts;
+  return all;
 }
 
 }  // namespace Atoll::isa::test

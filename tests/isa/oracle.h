@@ -1,4 +1,5 @@
-// The disassembler that Atoll's is compared with: llvm-mc-22, run as a process over a list of byte sequences.
+// The disassembler that Atoll's is compared with: LLVM 22's, the library behind llvm-mc-22 and llvm-objdump-22, called
+// in a process of its own, for some bytes crash it.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,15 @@ namespace Atoll::isa::test {
 
 using Bytes = std::vector<uint8_t>;
 
-/// The text of the instruction at the start of each sequence, one blank between mnemonic and operands; empty if it is
-/// refused. Throws std::runtime_error if llvm-mc-22 is missing, crashes, or its output
-/// cannot be matched with its input: a test must not pass without its oracle.
-std::vector<std::string> disassemble(std::string_view processor, std::span<const Bytes> sequences);
+struct Disassembled {
+  std::string text;  ///< one blank between mnemonic and operands; empty if the bytes are refused
+  size_t size = 0;   ///< in bytes
+  bool crashed = false;
+};
+
+/// The instruction at the start of each sequence. Throws std::runtime_error if LLVM 22 is missing: a test must not pass
+/// without its oracle.
+std::vector<Disassembled> disassemble(std::string_view processor, std::span<const Bytes> sequences);
 
 /// "0x7f 0x00 ...": bytes as llvm-mc reads them.
 std::string spelled(const Bytes& bytes);

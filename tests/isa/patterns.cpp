@@ -4,219 +4,295 @@
 #include <array>
 #include <random>
 
+#include "isa/format.h"
+#include "isa/opcode_map.h"
+
 namespace Atoll::isa::test {
 namespace {
 
-enum class Kind { scalar, smem, vop12c, vop3, vop3p, ds, flat, global, mubuf, mtbuf, mimg, vintrp, exp };
-
-/// An encoding: its fixed bits, where its opcode is, and which bits of the first word may be anything.
-struct Space {
-  Kind kind;
-  uint32_t fixed;
-  unsigned opcode_shift, opcode_bits;
-  uint32_t free;
-};
-
-// The vendor's ISA guides, "Microcode Formats".
-constexpr std::array spaces{
-    Space{Kind::scalar, 0x80000000, 23, 7, 0x007FFFFF},  // SOP2, and SOPK among its opcodes
-    Space{Kind::scalar, 0xB0000000, 23, 5, 0x007FFFFF},  // SOPK
-    Space{Kind::scalar, 0xBE800000, 8, 8, 0x007F00FF},   // SOP1
-    Space{Kind::scalar, 0xBF000000, 16, 7, 0x0000FFFF},  // SOPC
-    Space{Kind::scalar, 0xBF800000, 16, 7, 0x0000FFFF},  // SOPP
-    Space{Kind::smem, 0xC0000000, 18, 8, 0x0003FFFF},   Space{Kind::vop12c, 0x00000000, 25, 6, 0x01FFFFFF},  // VOP2
-    Space{Kind::vop12c, 0x7E000000, 9, 8, 0x01FE01FF},                                                       // VOP1
-    Space{Kind::vop12c, 0x7C000000, 17, 8, 0x0001FFFF},                                                      // VOPC
-    Space{Kind::vop3, 0xD0000000, 16, 10, 0x0000FFFF},  Space{Kind::vop3p, 0xD3800000, 16, 7, 0x0000FFFF},
-    Space{Kind::ds, 0xD8000000, 17, 8, 0x0201FFFF},     Space{Kind::flat, 0xDC000000, 18, 7, 0x02033FFF},
-    Space{Kind::global, 0xDC004000, 18, 7, 0x02033FFF},  // SCRATCH
-    Space{Kind::global, 0xDC008000, 18, 7, 0x02033FFF}, Space{Kind::mubuf, 0xE0000000, 18, 7, 0x0203FFFF},
-    Space{Kind::mtbuf, 0xE8000000, 15, 4, 0x03F87FFF},  Space{Kind::mimg, 0xF0000000, 18, 7, 0x0203FFFE},
-    Space{Kind::vintrp, 0xD4000000, 16, 2, 0x03FCFFFF}, Space{Kind::exp, 0xC4000000, 0, 0, 0x03FFFFFF},
-};
-
 class Shaper {
  public:
-  explicit Shaper(uint64_t seed) : random_(seed) {}
+  Shaper(const target::Processor& processor, uint64_t seed) : generation_(processor.generation), random_(seed) {}
 
-  /// With `plain`, bits that are not shaped are zero.
-  Bytes pattern(const Space& space, uint32_t opcode, unsigned turn, bool plain) {
-    const uint32_t opcode_mask = ((1u << space.opcode_bits) - 1) << space.opcode_shift;
-    w0_ = word();
-    w1_ = word();
-    if (plain) w0_ = w1_ = 0;
+  /// In turn 0, bits that are not shaped are zero.
+  Bytes pattern(const Format& format, uint32_t opcode, unsigned turn) {
+    format_ = &format;
+    for (uint32_t& word : words_) word = turn == 0 ? 0 : random();
     // Sometimes few bits are set, so that optional fields are usually zero, and registers even.
     if (turn % 4 == 1) {
-      w0_ &= word();
-      w1_ &= word() & word();
+      words_[0] &= random();
+      for (unsigned i = 1; i < words_.size(); ++i) words_[i] &= random() & random();
     }
     if (turn % 4 == 2) {
-      w0_ &= 0x00FEFEFE | 0xFF;
-      w1_ &= 0xFEFEFEFE;
+      words_[0] &= 0x00FEFEFE | 0xFF;
+      for (unsigned i = 1; i < words_.size(); ++i) words_[i] &= 0xFEFEFEFE;
     }
-    shape(space.kind, opcode, turn);
-    w0_ = space.fixed | opcode << space.opcode_shift | (w0_ & space.free & ~opcode_mask);
-    Bytes bytes;
-    for (const uint32_t word : {w0_, w1_}) {
-      for (unsigned shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<uint8_t>(word >> shift));
-    }
-    return bytes;
+    shape(turn);
+    put(Bits::opcode, opcode);
+    put(Bits::opcode_high, opcode >> format.at(Bits::opcode).count);
+    const unsigned rest = 32u - format.prefix_bits;
+    words_[0] = (words_[0] & ((1u << rest) - 1)) | static_cast<uint32_t>(format.prefix) << rest;
+    put(Bits::segment, format.encoding == Encoding::flat ? 0 : format.encoding == Encoding::scratch ? 1 : 2);
+    return bytes();
+  }
+
+  /// Random bits behind that prefix of 9 bits.
+  Bytes behind(uint32_t prefix, bool sparse) {
+    for (uint32_t& word : words_) word = sparse ? random() & random() : random();
+    words_[0] = (words_[0] & 0x7FFFFF) | prefix << 23;
+    return bytes();
   }
 
  private:
-  uint32_t word() { return static_cast<uint32_t>(random_()); }
+  uint32_t random() { return static_cast<uint32_t>(random_()); }
 
-  void shape(Kind kind, uint32_t opcode, unsigned turn) {
-    switch (kind) {
-      case Kind::vop12c:
-        return vector(turn);
-      case Kind::vop3:
-      case Kind::vop3p:
-        return vop3(opcode, kind == Kind::vop3p || opcode >= 0x380, turn);
-      case Kind::ds:
-        return ds(turn);
-      case Kind::flat:
-        if (turn % 4 != 0) w1_ &= ~0x007F0000u;  // no saddr
-        if (turn % 2 == 1) clear_flat_bits();
-        return;
-      case Kind::global:
-        if (turn % 2 == 0) w1_ |= 0x007F0000;  // saddr off
-        if (turn % 4 >= 2) clear_flat_bits();
-        return;
-      case Kind::mubuf:
-      case Kind::mtbuf:
-        if (turn % 2 == 0) w1_ &= ~0x00800000u;                         // tfe, acc
-        if (kind == Kind::mubuf && turn % 4 != 0) w0_ &= ~0x00010000u;  // lds
-        if (turn % 3 == 0) w0_ &= ~0x02000000u;
-        if ((w1_ >> 16 & 31) > 25) w1_ &= ~0x00100000u;  // a resource beyond the SGPRs
-        if (w1_ >> 24 == 0xFF) w1_ &= 0x7FFFFFFF;        // a literal, which crashes the oracle
-        return;
-      case Kind::mimg:
-        w1_ &= ~0x00008100u;  // data in an even register below 128: the oracle prints others inconsistently
-        if (turn % 2 == 0) w1_ &= 0xFC1FFFFF;  // no sampler
-        return;
-      case Kind::scalar:
-      case Kind::smem:
-      case Kind::vintrp:
-      case Kind::exp:
-        return;
+  Bytes bytes() {
+    constexpr uint32_t marker = 0xBF80ABCD;  // stands between the sequences (oracle.cpp)
+    if (words_[0] == marker) words_[0] ^= 1;
+    Bytes all;
+    for (const uint32_t word : words_) {
+      for (unsigned shift = 0; shift < 32; shift += 8) all.push_back(static_cast<uint8_t>(word >> shift));
     }
+    return all;
   }
 
-  void clear_flat_bits() {
-    w0_ &= ~0x00003000u;  // lds, the offset's top bit
-    w1_ &= ~0x00800000u;  // acc
+  uint32_t get(Bits field) const {
+    const BitRange range = format_->at(field);
+    return words_[range.low / 32] >> range.low % 32 & ((1u << range.count) - 1);
+  }
+  void put(Bits field, uint32_t value) {
+    const BitRange range = format_->at(field);
+    const uint32_t mask = (1u << range.count) - 1;
+    uint32_t& word = words_[range.low / 32];
+    word = (word & ~(mask << range.low % 32)) | (value & mask) << range.low % 32;
+  }
+  void clear(Bits field) { put(field, 0); }
+
+  void shape(unsigned turn) {
+    switch (format_->encoding) {
+      case Encoding::vop1:
+      case Encoding::vop2:
+      case Encoding::vopc:
+        return vector(turn);
+      case Encoding::vop3:
+      case Encoding::vop3p:
+      case Encoding::vinterp:
+        return vop3(turn);
+      case Encoding::ds:
+        return ds(turn);
+      case Encoding::flat:
+      case Encoding::global:
+      case Encoding::scratch:
+        return flat(turn);
+      case Encoding::mubuf:
+      case Encoding::mtbuf:
+        return buffer(turn);
+      case Encoding::mimg:
+      case Encoding::vsample:
+        return image(turn);
+      default:
+        return;
+    }
   }
 
   void vector(unsigned turn) {
-    constexpr uint32_t sdwa = 0xF9, dpp = 0xFA, literal = 0xFF;
+    constexpr uint32_t sdwa = 0xF9, literal = 0xFF;
     constexpr std::array<uint32_t, 6> literals{0, 64, 0xFFFFFFF0, 0x3F800000, 0xBFF00000, 0x3C00};  // inline, too
-    if (turn % 6 == 0) {
-      w0_ = (w0_ & ~0x1FFu) | literal;
-      if (turn % 12 == 0) w1_ = literals[word() % literals.size()];
-    } else if (turn % 3 == 1) {
-      w0_ = (w0_ & ~0x1FFu) | sdwa;
-      // A select of 7 crashes the oracle, a dst_unused of 3 it prints as another value.
-      for (const unsigned shift : {8u, 16u, 24u}) {
-        if ((w1_ >> shift & 7) == 7) w1_ &= ~(1u << shift);
-      }
-      if ((w1_ >> 11 & 3) == 3) w1_ &= ~(1u << 11);
-    } else if (turn % 3 == 2) {
-      w0_ = (w0_ & ~0x1FFu) | dpp;
-      w1_ = (w1_ & ~0x1FF00u) | (word() % 0x160) << 8;
-      if (turn % 2 == 0) w1_ &= ~0x00F00000u;  // no neg, abs
-    } else if (turn % 2 == 0) {
-      w0_ |= 0x100;  // src0 is a VGPR
+    uint32_t& next = words_[1];
+    switch (turn % 6) {
+      case 0:
+        if (turn == 0) return;
+        put(Bits::src0, literal);
+        if (turn % 12 == 0) next = literals[random() % literals.size()];
+        return;
+      case 1:
+        put(Bits::src0, sdwa);
+        // A select of 7 crashes the oracle, a dst_unused of 3 it prints as another value.
+        for (const unsigned shift : {8u, 16u, 24u}) {
+          if ((next >> shift & 7) == 7) next &= ~(1u << shift);
+        }
+        if ((next >> 11 & 3) == 3) next &= ~(1u << 11);
+        return;
+      case 2:
+        put(Bits::src0, dpp_code);
+        next = (next & ~0x1FF00u) | (random() % 0x170) << 8;
+        if (turn % 4 < 2) next &= ~0x00F00000u;  // no neg, abs
+        return;
+      case 3:
+        put(Bits::src0, dpp8_code + turn / 6 % 2);
+        return;
+      case 4:
+        put(Bits::src0, get(Bits::src0) | vgpr);
+        return;
+      default:
+        return;
     }
   }
 
-  void vop3(uint32_t opcode, bool packed, unsigned turn) {
-    constexpr uint32_t vgprs = 1u << 8 | 1u << 17 | 1u << 26;
-    if (turn % 4 == 3) w1_ |= vgprs;
-    if (turn % 4 == 2) w1_ = (w1_ | 1u << 17) & ~(0xFEu | 0xFEu << 18);
-    if (turn % 2 == 0) w1_ &= 0x07FFFFFF;    // no neg, omod
-    if (turn % 3 == 0) w0_ &= ~0x0000FF00u;  // no abs, op_sel, clamp
-    if (packed && is_matrix(opcode & 0x7F)) {
-      // Other matrix sources than vector registers crash the oracle, and so do accumulators that are scalar registers.
-      w1_ |= 1u << 8 | 1u << 17;
-      if ((w1_ >> 26 & 1) == 0) w1_ |= 0x80u << 18;
+  void vop3(unsigned turn) {
+    if (turn == 0) return;
+    const auto to_vgpr = [&](Bits field) { put(field, get(field) | vgpr); };
+    if (turn % 4 == 3 || format_->encoding == Encoding::vinterp) {
+      for (const Bits field : {Bits::src0, Bits::src1, Bits::src2}) to_vgpr(field);
     }
-    // So does code 255, a literal.
-    for (const unsigned shift : {0u, 9u, 18u}) {
-      if ((w1_ >> shift & 0x1FF) == 0xFF) w1_ ^= 1u << shift;
+    if (turn % 4 == 2) to_vgpr(Bits::src1);
+    if (turn % 2 == 0) words_[1] &= 0x07FFFFFF;    // no neg, omod
+    if (turn % 3 == 0) words_[0] &= ~0x0000FF00u;  // no abs, op_sel, clamp
+    const bool extended = generation_ >= target::Generation::gfx10;
+    if (extended && turn % 8 == 5) {
+      put(Bits::src0, dpp_code);
+      words_[2] = (words_[2] & ~0x1FF00u) | (random() % 0x170) << 8;
+      if (turn % 3 != 0) words_[2] &= ~0x00F00000u;
+    } else if (extended && turn % 8 == 6) {
+      put(Bits::src0, dpp8_code + turn / 8 % 2);
+    } else if (extended && turn % 8 == 7) {
+      constexpr std::array sources{Bits::src0, Bits::src1, Bits::src2};
+      put(sources[random() % 3], 0xFF);
     }
-    if ((w0_ & 0xFF) == 0xFF) w0_ &= ~0x80u;
+    if (extended && (turn % 8 == 5 || turn % 8 == 6)) {
+      to_vgpr(Bits::src1);
+      to_vgpr(Bits::src2);
+    }
+    if (extended) return;
+    // What crashes the oracle: matrix sources that are no vector registers, accumulators that are scalar registers, and
+    // code 255, a literal.
+    if (format_->encoding == Encoding::vop3p && turn % 2 == 0) {
+      to_vgpr(Bits::src0);
+      to_vgpr(Bits::src1);
+      if ((get(Bits::src2) & vgpr) == 0) put(Bits::src2, get(Bits::src2) | 0x80);
+    }
+    for (const Bits field : {Bits::src0, Bits::src1, Bits::src2}) {
+      if (get(field) == 0xFF) put(field, 0xFE);
+    }
+    if (get(Bits::vdst) == 0xFF) put(Bits::vdst, 0x7F);
   }
-
-  /// Whether that opcode of VOP3P is among the matrix instructions; v_pk_fma_f32 and the like are between them.
-  static bool is_matrix(uint32_t opcode) { return opcode >= 0x2D && !(opcode >= 0x30 && opcode < 0x34); }
 
   void ds(unsigned turn) {
+    if (turn == 0) return;
     // Fields that an instruction does not use must be zero.
     constexpr std::array<uint32_t, 8> used{0xFFFFFFFF, 0xFF0000FF, 0xFF00FFFF, 0x0000FFFF,
                                            0x00FFFFFF, 0xFF000000, 0x000000FF, 0};
-    w1_ &= used[turn % used.size()];
-    if (turn % 16 >= 8) w0_ &= ~0x02000000u;
-    if (turn % 3 == 0) w1_ &= 0xFEFEFEFE;
-    if (turn % 5 == 0) w0_ |= 0x00010000;
+    words_[1] &= used[turn % used.size()];
+    if (turn % 16 >= 8) clear(Bits::accumulation);
+    if (turn % 4 != 0) words_[0] &= ~0x02000000u;
+    if (turn % 3 == 0) words_[1] &= 0xFEFEFEFE;
+    if (turn % 2 == 1) put(Bits::gds, turn % 5 == 0 ? 1 : 0);
   }
 
+  void flat(unsigned turn) {
+    if (turn == 0) return;
+    using enum target::Generation;
+    const uint32_t none = generation_ >= gfx11 ? 0x7C : generation_ >= gfx10 ? 0x7D : 0x7F;
+    if (format_->encoding == Encoding::flat) {
+      if (turn % 4 != 0) put(Bits::saddr, generation_ >= gfx10 ? none : 0);
+    } else if (turn % 2 == 0) {
+      put(Bits::saddr, none);
+    }
+    if (turn % 4 >= 2) {
+      clear(Bits::lds);
+      clear(Bits::accumulation);
+    }
+    if (turn % 8 != 0) clear(Bits::tfe);
+    if (turn % 8 != 1) clear(Bits::zero);
+  }
+
+  void buffer(unsigned turn) {
+    if (turn % 2 == 0) clear(Bits::tfe);
+    if (turn % 4 != 0) clear(Bits::lds);
+    if (turn % 3 != 0) words_[0] &= ~0x02000000u;
+    put(Bits::soffset, random() % (turn % 2 == 1 ? 128 : 250));  // not code 255, a literal, which crashes the oracle
+    resource(Bits::resource, 26);
+  }
+
+  void image(unsigned turn) {
+    if (turn % 2 == 0) clear(Bits::sampler);
+    if (turn % 4 != 0) put(Bits::nsa, turn % 3);
+    resource(Bits::resource, 24);
+    if (turn % 2 == 1) resource(Bits::sampler, 24);
+    // Data and addresses in registers below 128, data even: the oracle prints others inconsistently.
+    put(Bits::data0, get(Bits::data0) & 0x7E);
+    put(Bits::addr, get(Bits::addr) & 0x7F);
+  }
+
+  /// A group of SGPRs that is there.
+  void resource(Bits field, uint32_t groups) {
+    const bool registers = format_->at(field).count > 5;
+    put(field, random() % groups * (registers ? 4 : 1));
+  }
+
+  static constexpr uint32_t vgpr = 0x100, dpp_code = 0xFA, dpp8_code = 0xE9;
+
+  target::Generation generation_;
   std::mt19937_64 random_;
-  uint32_t w0_ = 0, w1_ = 0;
+  const Format* format_ = nullptr;
+  std::array<uint32_t, 5> words_{};
 };
 
 }  // namespace
 
-std::vector<Bytes> gfx9_patterns(unsigned each, uint64_t seed) {
-  std::vector<Bytes> patterns;
-  Shaper shaper(seed);
-  unsigned turn = 0;
-  for (const Space& space : spaces) {
+std::vector<Bytes> patterns(const target::Processor& processor, unsigned each, uint64_t seed) {
+  std::vector<Bytes> all;
+  Shaper shaper(processor, seed);
+  unsigned turn = 1;
+  for (const Format& format : formats_of(processor.generation)) {
     // Where one sequence in many is an instruction, more of them are tried.
-    const unsigned more = space.kind == Kind::ds       ? 3
-                          : space.opcode_bits == 0     ? 64
-                          : space.kind == Kind::vintrp ? 16
-                                                       : 1;
-    for (uint32_t opcode = 0; opcode < 1u << space.opcode_bits; ++opcode) {
-      patterns.push_back(shaper.pattern(space, opcode, 3, true));
-      for (unsigned i = 0; i < each * more; ++i) patterns.push_back(shaper.pattern(space, opcode, turn++, false));
+    const unsigned more = format.encoding == Encoding::ds ? 3
+                          : format.opcodes() == 1         ? 64
+                          : format.opcodes() == 4         ? 16
+                                                          : 1;
+    for (uint32_t opcode = 0; opcode < format.opcodes(); ++opcode) {
+      all.push_back(shaper.pattern(format, opcode, 0));
+      for (unsigned i = 0; i < each * more; ++i) all.push_back(shaper.pattern(format, opcode, turn++));
     }
   }
+  for (uint32_t prefix = 0; prefix < 512; ++prefix) {
+    for (unsigned i = 0; i < each; ++i) all.push_back(shaper.behind(prefix, i % 2 == 1));
+  }
+  if (processor.generation != target::Generation::gfx950) return all;
   // Matrix instructions with a scale: two VOP3P instructions, of which the second says so where others have abid.
-  const Space& vop3p = *std::ranges::find(spaces, Kind::vop3p, &Space::kind);
+  const auto formats = formats_of(processor.generation);
+  const Format& vop3p = *std::ranges::find(formats, Encoding::vop3p, &Format::encoding);
   for (const uint32_t opcode : {0x2Du, 0x2Eu}) {
     for (unsigned i = 0; i < each * 8; ++i) {
-      Bytes bytes = shaper.pattern(vop3p, 0x2C, i, false);
-      Bytes matrix = shaper.pattern(vop3p, opcode, i, false);
+      Bytes bytes = shaper.pattern(vop3p, 0x2C, 2 * i + 2);
+      Bytes matrix = shaper.pattern(vop3p, opcode, 2 * i + 2);
+      bytes.resize(8);
       bytes[0] = 0;
       bytes[1] &= 0x18;  // the operand selects
       matrix[1] = static_cast<uint8_t>((matrix[1] & 0x87) | 0x08);
       bytes.insert(bytes.end(), matrix.begin(), matrix.end());
-      patterns.push_back(std::move(bytes));
+      all.push_back(std::move(bytes));
     }
   }
-  return patterns;
+  return all;
 }
 
-std::vector<Bytes> gfx9_immediates() {
-  constexpr std::array<uint32_t, 7> words{0xBF8C0000,   // s_waitcnt
-                                          0xBF900000,   // s_sendmsg
-                                          0xB8830000,   // s_getreg_b32 s3
-                                          0xB9030000,   // s_setreg_b32
-                                          0xBF9D0000,   // s_set_gpr_idx_mode
-                                          0xBF810000,   // s_endpgm
-                                          0xD87A0000};  // ds_swizzle_b32 v1, v2
-  std::vector<Bytes> patterns;
-  for (const uint32_t word : words) {
+std::vector<Bytes> immediates(const target::Processor& processor) {
+  const OpcodeMap& map = opcode_map_of(processor);
+  std::vector<Bytes> all;
+  const auto sweep = [&](uint32_t word) {
     for (uint32_t value = 0; value < 0x10000; value += value < 0x600 ? 1 : 37) {
       Bytes bytes;
       for (const uint32_t part : {word | value, 0x01000002u}) {
         for (unsigned shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<uint8_t>(part >> shift));
       }
-      patterns.push_back(std::move(bytes));
+      all.push_back(std::move(bytes));
+    }
+  };
+  constexpr uint64_t named = flag::hwreg | flag::waitcnt | flag::message | flag::gpr_index_imm | flag::depctr |
+                             flag::delay | flag::version | flag::ends;
+  for (const Format& format : formats_of(processor.generation)) {
+    const bool swizzles = format.encoding == Encoding::ds;
+    if (format.encoding != Encoding::sopp && format.encoding != Encoding::sopk && !swizzles) continue;
+    for (uint32_t opcode = 0; opcode < format.opcodes(); ++opcode) {
+      const Opcode found = map.at(format.encoding, opcode);
+      if (found == Opcode::invalid || map.row(found).has(flag::version)) continue;
+      if (swizzles ? found != Opcode::ds_swizzle_b32 : !map.row(found).has(named)) continue;
+      if (map.row(found).operands[0].field == Field::literal) continue;
+      sweep(static_cast<uint32_t>(format.prefix) << (32 - format.prefix_bits) | opcode << format.at(Bits::opcode).low);
     }
   }
-  return patterns;
+  return all;
 }
 
 }  // namespace Atoll::isa::test

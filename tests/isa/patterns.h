@@ -1,22 +1,22 @@
-// Byte sequences that cover the encoding space: every opcode value of every encoding of a family, the other bits
-// random.
+// Byte sequences that exercise every opcode value of every encoding of a processor. The formats (isa/format.h) say
+// where fields are; what the bytes mean is the oracle's to say. Further sequences are random behind every 9-bit prefix,
+// so that encodings that no format describes are seen too.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "isa/oracle.h"
+#include "target/processor.h"
 
 namespace Atoll::isa::test {
 
-/// Sequences of 8 (a few of 16) bytes for the GFX9 family's encodings, at least `each` of them for each opcode value,
-/// the same for the same seed. Bits are shaped so that many sequences are instructions, and so that the oracle survives
-/// them.
-std::vector<Bytes> gfx9_patterns(unsigned each, uint64_t seed);
+/// `each` random sequences for each opcode value (more where most of them are no instructions), and one plain one. They
+/// avoid what crashes the oracle.
+std::vector<Bytes> patterns(const target::Processor& processor, unsigned each, uint64_t seed);
 
-/// Instructions whose immediate has names (counters, messages, hardware registers, index modes, lane swizzles) with
-/// many of its values: all small ones, and some of the others.
-std::vector<Bytes> gfx9_immediates();
+/// Instructions with an immediate that has names (counters, messages, hardware registers, swizzles, ...), over the
+/// immediate's whole range for its low values and a sample of the others.
+std::vector<Bytes> immediates(const target::Processor& processor);
 
 }  // namespace Atoll::isa::test

@@ -1,0 +1,45 @@
+// isa: names of what immediates stand for: hardware registers, messages, export targets, counters. Each row says from
+// which generation to which it holds.
+// Sources: the user guide's and the ISA guides' tables ("Hardware registers", "Message types", "Export targets",
+// "S_WAITCNT"); the numbers of GFX11 and later as LLVM 22 knows them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "isa/format.h"
+#include "target/processor.h"
+
+namespace Atoll::isa {
+
+struct NamedValue {
+  uint8_t value;
+  std::string_view name;
+  target::Generation first, last;
+};
+
+/// Without "HW_REG_".
+std::span<const NamedValue> hardware_registers();
+/// Without "MSG_".
+std::span<const NamedValue> messages();
+/// Targets of exports; those whose name ends in a number are a row each.
+std::span<const NamedValue> export_targets();
+
+/// The row of that value on that generation, or nullptr.
+const NamedValue* find_value(std::span<const NamedValue> values, unsigned value, target::Generation generation);
+
+/// A counter in an immediate: a name, where its bits are, and its value if nothing is waited for (all ones).
+struct CounterField {
+  std::string_view name;
+  BitRange low, high;
+  target::Generation first, last;
+};
+
+/// Of s_waitcnt.
+std::span<const CounterField> wait_counters();
+/// Of s_waitcnt_depctr, s_wait_alu.
+std::span<const CounterField> dependency_counters();
+
+}  // namespace Atoll::isa
