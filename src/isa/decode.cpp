@@ -26,6 +26,7 @@ bool Decoder::run() {
   out_.encoding = format_->encoding;
   const BitRange opcode = format_->at(Bits::opcode);
   const unsigned value = get(Bits::opcode) | get(Bits::opcode_high) << opcode.count;
+  if (out_.encoding == Encoding::vopd) return dual();
   if (is(Bits::zero) || !begin(map_.at(out_.encoding, value))) return false;
   switch (out_.encoding) {
     case Encoding::sop1:
@@ -98,7 +99,7 @@ bool Decoder::vop1_or_vopc() {
 
 /// Whether it can have a DPP word. In VOPC and VOP3 that follows from the operands.
 bool Decoder::dpp_allowed() const {
-  const bool implied = wide() || out_.encoding == Encoding::vopc;
+  const bool implied = out_.encoding == Encoding::vop3 || out_.encoding == Encoding::vopc;
   if (implied ? !map_.layout.vector_dpp || row_->has(flag::no_dpp) : !row_->has(flag::dpp)) return false;
   if (map_.layout.wide_dpp) return true;
   return std::ranges::none_of(row_->operands, [](const OperandSpec& spec) {
@@ -111,7 +112,7 @@ bool Decoder::extension() {
   switch (get(Bits::src0)) {
     case code::sdwa:
       out_.extension = Extension::sdwa;
-      return row_->has(flag::sdwa) && further_word(extension_) && sdwa_word();
+      return map_.layout.sdwa && row_->has(flag::sdwa) && further_word(extension_) && sdwa_word();
     case code::dpp:
       out_.extension = Extension::dpp16;
       return dpp_allowed() && further_word(extension_) && dpp16_word();
@@ -173,17 +174,61 @@ bool Decoder::vop3p() {
   return operands() && vop3p_modifiers();
 }
 
+/// VOPD: two instructions of VOP2's kind, which may share a literal.
+bool Decoder::dual() {
+  const Opcode y = map_.dual[get(Bits::opcode_high)];
+  if (map_.lane_mask_words != 1) return false;  // not in wave64
+  if (y == Opcode::invalid || !begin(map_.dual[get(Bits::opcode)])) return false;
+  if ((y == Opcode::v_mov_b32 && is(Bits::src1_y)) || (out_.opcode == Opcode::v_mov_b32 && is(Bits::src1)))
+    return false;
+  out_.second = y;
+  unsigned count = 0;
+  const auto half = [&](const InstructionRow& row, unsigned dst, unsigned first, unsigned second) {
+    for (const OperandSpec& spec : row.operands) {
+      if (spec.field == Field::none) break;
+      Operand& operand = out_.operands[count++];
+      operand.type = spec.type;
+      bool good = true;
+      if (spec.field == Field::vdst) {
+        good = vgpr(operand, dst, 1);
+      } else if (spec.field == Field::src0) {
+        good = source(operand, first, spec.type, true);
+      } else if (spec.field == Field::src1) {
+        good = vgpr(operand, second, 1);
+      } else if (spec.field == Field::literal) {
+        good = literal(operand, spec.type);
+      } else {
+        vcc(operand);
+      }
+      if (!good) return false;
+    }
+    return true;
+  };
+  const unsigned dst = get(Bits::vdst);
+  if (!half(*row_, dst, get(Bits::src0), get(Bits::src1))) return false;
+  out_.destinations = 1;
+  out_.second_operands = static_cast<uint8_t>(count);
+  const unsigned other = get(Bits::vdst_y) << 1 | (~dst & 1);
+  if (!half(map_.row(y), other, get(Bits::src0_y), get(Bits::src1_y))) return false;
+  out_.operand_count = static_cast<uint8_t>(count);
+  return true;
+}
+
 bool Decoder::vinterp() {
   out_.wait_exp = static_cast<uint8_t>(get(Bits::wait_exp));
   out_.clamp = is(Bits::clamp);
   if (!operands()) return false;
-  const unsigned op_sel = get(Bits::op_sel), neg = get(Bits::neg);
+  unsigned op_sel = get(Bits::op_sel);
+  const unsigned neg = get(Bits::neg);
+  if (std::ranges::none_of(row_->operands, [](const OperandSpec& spec) { return is_half(spec.type); })) {
+    op_sel = 0;
+  }
   for (unsigned i = 0; i < 3; ++i) {
     Operand& source = out_.operands[1 + i];
     source.op_sel = bit(op_sel, i);
     source.neg = bit(neg, i);
   }
-  out_.op_sel_dst = bit(op_sel, 3);
+  out_.op_sel_dst = out_.operands[0].op_sel = bit(op_sel, 3);
   return true;
 }
 

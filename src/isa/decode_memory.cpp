@@ -20,6 +20,8 @@ bool Decoder::smem() {
   const bool has_offset = row_->operands[1].field != Field::none || row_->operands[0].field == Field::sbase;
   if (row_->has(flag::memory)) {
     cache_policy();
+  } else if (layout.scalar_cache_checked && (is(Bits::glc) || is(Bits::dlc))) {
+    return false;
   } else if (!has_offset && is(Bits::offset_is_immediate) && !layout.null_soffset) {
     return false;  // s_memtime, s_dcache_inv and the like have no offset
   }
@@ -102,7 +104,7 @@ bool Decoder::buffer() {
     if (out_.lds && !can_be_lds) return false;
     if (row_->has(flag::from_lds) && (!out_.lds || out_.offen || out_.idxen)) return false;
     if (row_->operands[0].field == Field::none) return cache_control();
-    if (out_.dlc && row_->has(flag::atomic)) return false;
+    if (out_.dlc && row_->has(flag::atomic) && !layout.atomic_dlc) return false;
     if (row_->has(flag::float_atomic) && out_.scc && !layout.cache_levels) return false;
   }
   if (out_.glc && row_->feature == target::Feature::atomic_fadd_no_rtn_insts && !layout.fadd_returns) return false;

@@ -1,4 +1,5 @@
 // isa: the decoder's modifiers: VOP3, VOP3P, matrix instructions, SDWA and DPP.
+#include <algorithm>
 #include <array>
 
 #include "isa/decoder.h"
@@ -20,6 +21,8 @@ bool Decoder::vop3_modifiers() {
     if ((row.has(flag::neg) && is_float(spec.type)) || row.has(flag::neg_any)) {
       modifiable |= 1u << index;
     } else if (row.has(flag::slack)) {
+      ignored |= 1u << index;
+    } else if (map_.layout.true16 && is_half(spec.type)) {
       ignored |= 1u << index;
     }
   }
@@ -45,12 +48,23 @@ bool Decoder::vop3_modifiers() {
   if (clamp && !row.has(flag::clamp)) return false;
   out_.clamp = clamp;
 
-  if (row.has(flag::op_sel | flag::op_sel4)) {
-    if ((op_sel & 0b111 & ~(there | (row.has(flag::op_sel4) ? 0b100u : 0u))) != 0) return false;
-    for (unsigned i = 0; i < 3; ++i) {
-      if (sources[i] != nullptr) sources[i]->op_sel = (op_sel >> i & 1) != 0;
+  const bool halves = map_.layout.true16 &&
+                      std::ranges::any_of(row.operands, [](const OperandSpec& spec) { return is_half(spec.type); });
+  if (halves && !row.has(flag::op_sel | flag::op_sel4)) {
+    // Bits of what is there say which half. Further bits make LLVM read an older form without halves.
+    const bool has_dst = is_half(row.operands[0].type) || row.operands[0].field == Field::vdst;
+    if ((op_sel & ~(there | (has_dst ? 0b1000u : 0u))) != 0) {
+      if ((!row.has(flag::neg) && ((abs | neg) & ignored) != 0) || row.has(flag::true16_only) ||
+          (!map_.suffixed[static_cast<size_t>(out_.opcode)] && row.has(flag::clamp))) {
+        return false;
+      }
+      for (Operand& operand : out_.operands) operand.half = false;
+    } else {
+      select_halves(sources, op_sel);
     }
-    out_.op_sel_dst = (op_sel & 0b1000) != 0;
+  } else if (row.has(flag::op_sel | flag::op_sel4)) {
+    if ((op_sel & 0b111 & ~(there | (row.has(flag::op_sel4) ? 0b100u : 0u))) != 0) return false;
+    select_halves(sources, op_sel);
     if (row.has(flag::op_sel4)) out_.dst_sel = static_cast<SdwaSelect>(op_sel >> 2);  // a byte of the result
   } else if (row.has(flag::permlane)) {
     sources[0]->op_sel = (op_sel & 1) != 0;
@@ -68,6 +82,16 @@ bool Decoder::vop3_modifiers() {
   return true;
 }
 
+void Decoder::select_halves(std::span<Operand* const> sources, unsigned op_sel) {
+  for (unsigned i = 0; i < sources.size(); ++i) {
+    if (sources[i] == nullptr || (map_.layout.true16 && is_packed(sources[i]->type) && !row_->has(flag::op_sel)))
+      continue;
+    sources[i]->op_sel = (op_sel >> i & 1) != 0;
+  }
+  out_.op_sel_dst = (op_sel & 0b1000) != 0;
+  if (out_.operands[0].half) out_.operands[0].op_sel = out_.op_sel_dst;
+}
+
 bool Decoder::vop3p_modifiers() {
   const InstructionRow& row = *row_;
   unsigned there = 0;
@@ -80,7 +104,7 @@ bool Decoder::vop3p_modifiers() {
   }
   const unsigned neg_hi = get(Bits::abs), neg = get(Bits::neg), op_sel = get(Bits::op_sel);
   const unsigned op_sel_hi = get(Bits::op_sel_hi) | get(Bits::op_sel_hi2) << 2;
-  if (!row.has(flag::clamp) && !row.has(flag::op_sel)) return (neg_hi | neg | op_sel) == 0;  // v_accvgpr_*
+  if (!row.has(flag::clamp | flag::op_sel | flag::wmma)) return (neg_hi | neg | op_sel) == 0;  // v_accvgpr_*
   if (out_.destinations == 0 && get(Bits::vdst) != 0) return false;
   if (is(Bits::clamp) && !row.has(flag::clamp)) return false;
   if (((neg_hi | neg) & ~there) != 0) return false;
@@ -198,7 +222,7 @@ bool Decoder::dpp16_word() {
   dpp.fetch_inactive = map_.layout.fetch_inactive && bits(extension_, dpp16::fetch_inactive) != 0;
   if (!dpp_control(dpp.control)) return false;
   const unsigned modifiers = bits(extension_, dpp16::modifiers);
-  if (wide()) return modifiers == 0;  // VOP3 has its own
+  if (wide()) return true;  // VOP3 has its own modifiers
   const bool newbcast = map_.layout.row_newbcast && (dpp.control >> 4) == 0x15;
   unsigned position = 0, modifiable = 0;
   for (const OperandSpec& spec : row.operands) {
@@ -208,7 +232,7 @@ bool Decoder::dpp16_word() {
     if (index != 0 && index != 1) continue;
     if (index == 0 && words_of(spec.type) == 2 && map_.layout.row_newbcast && !newbcast) return false;
     const bool floats = (is_float(spec.type) && row.has(flag::neg)) || row.has(flag::neg_any);
-    if (!floats && !row.has(flag::slack)) continue;
+    if (!floats && !row.has(flag::slack) && !(map_.layout.true16 && is_half(spec.type))) continue;
     modifiable |= 3u << (2 * index);
     if (!floats) continue;
     source.neg = bit(modifiers, 2 * static_cast<unsigned>(index));

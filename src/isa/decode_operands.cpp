@@ -72,7 +72,8 @@ bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words)
 }
 
 bool Decoder::vector_register(Operand& operand, unsigned index, DataType type) const {
-  if (!map_.layout.true16 || !is_half(type)) return vgpr(operand, index, words(type));
+  if (!map_.layout.true16 || !is_half(type) || out_.encoding == Encoding::vop3p)
+    return vgpr(operand, index, words(type));
   operand.half = true;
   if (wide() || out_.encoding == Encoding::vinterp) return vgpr(operand, index, 1);
   operand.op_sel = (index & 0x80) != 0;
@@ -118,6 +119,7 @@ bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type, bo
 bool Decoder::writes(Field field) const {
   switch (field) {
     case Field::vdst:
+    case Field::wmma_dst:
     case Field::agpr_dst:
     case Field::carry_out:
     case Field::cmp_dst:
@@ -181,6 +183,22 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
   switch (field) {
     case Field::vdst:
       return vector_register(operand, get(Bits::vdst), type);
+    case Field::message_code:
+      immediate(operand, get(Bits::src0));
+      return true;
+    case Field::wmma_dst:
+      return vgpr(operand, get(Bits::vdst), wmma_words(type));
+    case Field::wmma_src0:
+    case Field::wmma_src1: {
+      const unsigned number = get(field == Field::wmma_src0 ? Bits::src0 : Bits::src1);
+      return number >= code::vgpr && vgpr(operand, number - code::vgpr, words(type));
+    }
+    case Field::wmma_acc: {
+      const unsigned number = get(Bits::src2);
+      if (number >= code::vgpr) return vgpr(operand, number - code::vgpr, wmma_words(type));
+      operand.type = DataType::f64;
+      return number >= code::constants && scalar_source(operand, number, operand.type, true);
+    }
     case Field::agpr_dst:
       return vgpr(operand, get(Bits::vdst), words(type), true);
     case Field::lane_dst:
@@ -440,12 +458,13 @@ unsigned Decoder::image_data_words(DataType type) const {
     const unsigned usual = words_of(type), most = usual == 2 ? 5 : 3;
     if (words < usual || words > most) return 0;
   }
-  if (row_->has(flag::gather4) && words == 3) return 0;
+  if (row_->has(flag::gather4) && !row_->has(flag::vsample) && words == 3) return 0;
   return words;
 }
 
 unsigned Decoder::default_image_data_words(DataType type) const {
-  return row_->has(flag::gather4) ? 2 : words_of(type);
+  if (row_->has(flag::gather4)) return row_->has(flag::vsample) ? 4 : 2;
+  return words_of(type);
 }
 
 /// How many registers data and address of an image have from GFX10 on. If LLVM has no such combination, it prints the

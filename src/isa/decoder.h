@@ -89,6 +89,7 @@ class Decoder {
   }
   bool vector_register(Operand& operand, unsigned index, DataType type) const;
   unsigned words(DataType type) const { return type == DataType::lane_mask ? map_.lane_mask_words : words_of(type); }
+  unsigned wmma_words(DataType type) const { return words_of(type) / map_.lane_mask_words; }
   bool scalar_register(Operand& operand, unsigned number, unsigned words) const;
   bool scalar_destination(Operand& operand, unsigned number, DataType type) const {
     return number < code::constants && scalar_register(operand, number, words(type));
@@ -117,11 +118,13 @@ class Decoder {
   bool vop1_or_vopc();
   bool vop3();
   bool vop3_modifiers();
+  void select_halves(std::span<Operand* const> sources, unsigned op_sel);
   bool vop3p();
   bool vop3p_modifiers();
   bool matrix_modifiers();
   bool scaled_matrix();
   bool vinterp();
+  bool dual();
   bool ldsdir();
   bool smem();
   bool ds();

@@ -28,6 +28,9 @@ enum class Bits : uint8_t {
   src0,
   src1,
   src2,
+  src0_y,  ///< VOPD: of the second half
+  src1_y,
+  vdst_y,  ///< without its lowest bit, which is not the first half's
   simm16,
   abs,  ///< VOP3P: neg_hi
   op_sel,

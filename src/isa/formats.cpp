@@ -82,6 +82,20 @@ constexpr Format vop3p(uint8_t prefix_bits, uint16_t prefix) {
            {blgp, 61, 3}}};
 }
 
+// Two instructions: the fields of the X half, and the Y half's where X's would be in the second word.
+constexpr Format vopd{E::vopd,
+                      6,
+                      0b110010,
+                      8,
+                      {{opcode, 22, 4},
+                       {opcode_high, 17, 5},
+                       {src0, 0, 9},
+                       {src1, 9, 8},
+                       {vdst, 56, 8},
+                       {src0_y, 32, 9},
+                       {src1_y, 41, 8},
+                       {vdst_y, 49, 7}}};
+
 constexpr Format vintrp(uint16_t prefix) {
   return {E::vintrp,
           6,
@@ -102,11 +116,12 @@ constexpr Format vinterp{E::vinterp,
                           {src1, 41, 9},
                           {src2, 50, 9},
                           {neg, 61, 3}}};
-constexpr Format ldsdir_gfx11{E::ldsdir,
-                              8,
-                              0b11001110,
-                              4,
-                              {{opcode, 20, 2}, {vdst, 0, 8}, {channel, 8, 2}, {attribute, 10, 6}, {wait_vdst, 16, 4}}};
+constexpr Format ldsdir_gfx11{
+    E::ldsdir,
+    8,
+    0b11001110,
+    4,
+    {{opcode, 20, 2}, {vdst, 0, 8}, {channel, 8, 2}, {attribute, 10, 6}, {wait_vdst, 16, 4}, {zero, 22, 2}}};
 constexpr Format ldsdir_gfx12{
     E::ldsdir,
     8,
@@ -251,7 +266,7 @@ constexpr Format flat_gfx11(Encoding encoding) {
            {addr, 32, 8},
            {data0, 40, 8},
            {saddr, 48, 7},
-           {vaddr_enable, 55, 1},
+           {encoding == E::scratch ? vaddr_enable : zero, 55, 1},
            {vdst, 56, 8}}};
 }
 constexpr Format flat_gfx12(Encoding encoding, uint16_t prefix) {
@@ -666,9 +681,10 @@ constexpr std::array gfx11{sop2,
                            vop1,
                            vopc,
                            vop3_from_gfx8(0b110101),
-                           vop3p(8, 0b11001100),
+                           vop3p(9, 0b110011000),
                            smem_gfx11,
                            ds(18, 17),
+                           vopd,
                            vinterp,
                            ldsdir_gfx11,
                            flat_gfx11(E::flat),
@@ -687,9 +703,10 @@ constexpr std::array gfx12{sop2,
                            vop1,
                            vopc,
                            vop3_from_gfx8(0b110101),
-                           vop3p(8, 0b11001100),
+                           vop3p(9, 0b110011000),
                            smem_gfx12,
                            ds(18, 17),
+                           vopd,
                            vinterp,
                            ldsdir_gfx12,
                            flat_gfx12(E::flat, 0b11101100),

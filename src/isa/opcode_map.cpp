@@ -40,6 +40,8 @@ Layout::Layout(const target::Processor& processor) {
   wide_lds_loads = processor.has(target::Feature::gfx950_insts);
   const bool navi = generation >= Generation::gfx10, navi3 = generation >= Generation::gfx11;
   wide_dpp = !navi;
+  sdwa = generation >= Generation::gfx8 && !navi3;
+  atomic_dlc = scalar_cache_checked = navi3;
   row_share = fetch_inactive = vector_literals = exec_compares = dimensions = unified_formats = null_soffset = navi;
   wave_shifts = !navi;
   vector_dpp = true16 = navi3;
@@ -123,10 +125,23 @@ OpcodeMap::OpcodeMap(const target::Processor& processor, unsigned wave_size)
     if (!now.name.empty()) names[i] = now.name;
     empty = false;
     const Encoding encoding = now.encoding == Encoding::count ? row.encoding : now.encoding;
-    suffixed[i] = encoding != Encoding::vop3 && row.has(flag::vop3);
+    suffixed[i] = encoding != Encoding::vop3 && encoding != Encoding::vinterp && row.has(flag::vop3);
     if (now.encoding == Encoding::vop1 || now.encoding == Encoding::vop2) suffixed[i] = true;
     place(opcode, row, now);
   }
+  read_duals();
+}
+
+void OpcodeMap::read_duals() {
+  const auto add = [&](unsigned code, Opcode opcode, std::string_view name) {
+    dual[code] = opcode;
+    dual_names[code] = name.empty() ? this->name(opcode) : name;
+  };
+#define ATOLL_DUAL(code, opcode) add(code, Opcode::opcode, {});
+#define ATOLL_DUAL_NAMED(code, opcode, name) add(code, Opcode::opcode, #name);
+#include "isa/table/vopd.inc"
+#undef ATOLL_DUAL
+#undef ATOLL_DUAL_NAMED
 }
 
 void OpcodeMap::read_formats() {

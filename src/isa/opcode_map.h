@@ -21,28 +21,31 @@ struct Layout {
   bool scc_bit = false;           ///< memory instructions have a third cache bit
   bool tfe_bit = false;
   bool gds_bit = false;
-  bool flat_lds_bit = false;         ///< bit 13 of FLAT sends a load to LDS ...
-  bool scratch_vaddr_bit = false;    ///< ... or says that SCRATCH uses vaddr
-  bool fadd_returns = false;         ///< float atomics on global memory can return the old value
-  bool wide_lds_loads = false;       ///< buffer loads of 3 and 4 words can go to LDS
-  bool cache_levels = false;         ///< the cache bits of buffer_inv and buffer_wbl2 mean something
-  bool row_newbcast = false;         ///< DPP controls 0x150 ...
-  bool row_share = false;            ///< ... which are row_share and row_xmask from GFX10 on
-  bool wide_dpp = false;             ///< DPP on operands of 64 bits
-  bool wave_shifts = false;          ///< DPP across rows: wave_shl and so on, row_bcast (until GFX9)
-  bool fetch_inactive = false;       ///< DPP has fi
-  bool vector_literals = false;      ///< VOP3 and VOP3P can have a literal
-  bool vector_dpp = false;           ///< VOP3 and VOP3P can have DPP
-  bool true16 = false;               ///< 16-bit operands are halves of registers by name
-  bool exec_compares = false;        ///< v_cmpx writes EXEC alone
-  bool dimensions = false;           ///< images have dim instead of da
-  bool unified_formats = false;      ///< MTBUF has one format number
-  uint8_t scalar_offset_bits = 0;    ///< of the signed offset of SMEM; 0: unsigned as wide as it is
-  bool scalar_offset_words = false;  ///< SMRD offsets count words
-  bool null_soffset = false;         ///< SMEM always has soffset, which is null if there is none
-  bool address_tuples = false;       ///< the last of several image addresses can be a tuple
-  uint8_t scratch_none = 0;          ///< the code of no scalar base and no register either (SCRATCH); 0: none
-  uint8_t flat_saddr_none = 0;       ///< the code of a missing scalar base; 0: there is no field
+  bool flat_lds_bit = false;          ///< bit 13 of FLAT sends a load to LDS ...
+  bool scratch_vaddr_bit = false;     ///< ... or says that SCRATCH uses vaddr
+  bool fadd_returns = false;          ///< float atomics on global memory can return the old value
+  bool wide_lds_loads = false;        ///< buffer loads of 3 and 4 words can go to LDS
+  bool cache_levels = false;          ///< the cache bits of buffer_inv and buffer_wbl2 mean something
+  bool row_newbcast = false;          ///< DPP controls 0x150 ...
+  bool row_share = false;             ///< ... which are row_share and row_xmask from GFX10 on
+  bool wide_dpp = false;              ///< DPP on operands of 64 bits
+  bool wave_shifts = false;           ///< DPP across rows: wave_shl and so on, row_bcast (until GFX9)
+  bool sdwa = false;                  ///< there is SDWA
+  bool atomic_dlc = false;            ///< buffer atomics can have dlc
+  bool scalar_cache_checked = false;  ///< SMEM: the cache bits of what is no load are zero
+  bool fetch_inactive = false;        ///< DPP has fi
+  bool vector_literals = false;       ///< VOP3 and VOP3P can have a literal
+  bool vector_dpp = false;            ///< VOP3 and VOP3P can have DPP
+  bool true16 = false;                ///< 16-bit operands are halves of registers by name
+  bool exec_compares = false;         ///< v_cmpx writes EXEC alone
+  bool dimensions = false;            ///< images have dim instead of da
+  bool unified_formats = false;       ///< MTBUF has one format number
+  uint8_t scalar_offset_bits = 0;     ///< of the signed offset of SMEM; 0: unsigned as wide as it is
+  bool scalar_offset_words = false;   ///< SMRD offsets count words
+  bool null_soffset = false;          ///< SMEM always has soffset, which is null if there is none
+  bool address_tuples = false;        ///< the last of several image addresses can be a tuple
+  uint8_t scratch_none = 0;           ///< the code of no scalar base and no register either (SCRATCH); 0: none
+  uint8_t flat_saddr_none = 0;        ///< the code of a missing scalar base; 0: there is no field
 
   explicit Layout(const target::Processor& processor);
 };
@@ -84,6 +87,9 @@ struct OpcodeMap {
   std::array<const Format*, 4> segments{};  ///< of FLAT, by its segment bits
   /// By encoding and opcode value.
   std::array<std::vector<Opcode>, static_cast<size_t>(Encoding::count)> opcodes;
+  /// Halves of VOPD by their codes, and their names.
+  std::array<Opcode, 32> dual{};
+  std::array<std::string_view, 32> dual_names{};
   std::vector<Opcode> scaled;  ///< VOP3P behind v_mfma_ld_scale_b32
   /// By Opcode: the row as it is on this generation, and the instruction's name there.
   std::vector<const InstructionRow*> rows;
@@ -102,6 +108,7 @@ struct OpcodeMap {
 
  private:
   void read_formats();
+  void read_duals();
   void place(Opcode opcode, const InstructionRow& row, Opcodes::Change now);
   void put(Encoding encoding, unsigned value, Opcode opcode);
 };

@@ -5,6 +5,7 @@
 // 22's printer, which tests/isa compares with.
 #include "isa/print.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
@@ -63,6 +64,12 @@ std::string_view inline_float(uint64_t value, ConstantFormat format) {
 
 std::string Printer::run() {
   text_.reserve(64);
+  if (in_.encoding == Encoding::vopd) {
+    dual(in_.opcode, 0);
+    text_ += " :: ";
+    dual(in_.second, in_.second_operands);
+    return std::move(text_);
+  }
   text_ += map_.name(in_.opcode);
   suffix();
   switch (in_.encoding) {
@@ -88,12 +95,28 @@ bool Printer::hidden(const Operand& op, Field field) const {
   return field == Field::cmp_dst && op.reg == scalar::exec_lo && map_.layout.exec_compares && row_.has(flag::exec_out);
 }
 
+/// One half of a dual instruction, whose operands begin there.
+void Printer::dual(Opcode opcode, unsigned position) {
+  const auto* found = std::ranges::find(map_.dual, opcode);
+  (text_ += "v_dual") += map_.dual_names[static_cast<size_t>(found - map_.dual.begin())].substr(1);
+  first_ = true;
+  for (const OperandSpec& spec : map_.row(opcode).operands) {
+    if (spec.field == Field::none) break;
+    const Operand& op = in_.operands[position++];
+    if (spec.field == Field::carry_in) continue;  // VCC
+    separator();
+    operand(op, spec);
+  }
+}
+
 void Printer::suffix() {
   if (in_.operand_count == 0) return;
   if (in_.extension == Extension::sdwa) {
     text_ += "_sdwa";
   } else if (in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8) {
-    text_ += in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vop3p ? "_e64_dpp" : "_dpp";
+    text_ += in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vop3p ? "_e64_dpp"
+             : in_.encoding == Encoding::vopc                                  ? ""
+                                                                               : "_dpp";
   } else if (map_.suffixed[static_cast<size_t>(in_.opcode)]) {
     text_ += in_.encoding == Encoding::vop3 ? "_e64" : "_e32";
   }
@@ -166,6 +189,7 @@ void Printer::operand(const Operand& op, const OperandSpec& spec) {
     }
     return;
   }
+  if (spec.field == Field::message_code) return message(static_cast<unsigned>(op.value));
   if (spec.field == Field::attribute) {
     text_ += "attr";
     decimal(static_cast<int64_t>(op.value & 63));
@@ -320,6 +344,12 @@ void Printer::literal(DataType type) {
     // A half is looked at as 16 bits, everything else as 32: packed halves, too, and short integers, like long ones.
     if (!half) format.width = 32;
     if (short_integer) format.names = &inline_f32;
+    if (map_.layout.true16 && type == DataType::v2f16 && row_.operands[0].type == DataType::v2f16 &&
+        in_.encoding == Encoding::vop2) {
+      // Both halves see an inline float.
+      const bool same = in_.literal >> 16 == (in_.literal & 0xFFFF);
+      if (!same && !inline_integer(in_.literal, 32)) return hexadecimal(in_.literal);
+    }
     could_be_inline = inline_integer(in_.literal, format.width) || !inline_float(in_.literal, format).empty();
   }
   if (could_be_inline) {

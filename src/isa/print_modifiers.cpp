@@ -1,4 +1,5 @@
 // isa: the printer's modifiers: what stands behind the operands.
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -16,6 +17,11 @@ void Printer::modifiers() {
       return vector_modifiers();
     case Encoding::vop3p:
       return row_.has(flag::matrix) ? matrix_modifiers() : packed_modifiers();
+    case Encoding::vinterp:
+      return interpolation();
+    case Encoding::ldsdir:
+      text_ += " wait_vdst:";
+      return decimal(in_.wait_exp);
     case Encoding::smem:
       return flag(in_.glc, "glc"), flag(in_.dlc, "dlc");
     case Encoding::ds:
@@ -54,6 +60,7 @@ void Printer::modifiers() {
       flag(in_.done, "done");
       flag(in_.compressed, "compr");
       flag(in_.valid_mask, "vm");
+      flag(in_.row_enable, "row_en");
       return;
     default:
       return;
@@ -69,6 +76,7 @@ void Printer::list(std::string_view name, bool Operand::* member, bool usual, bo
     if (i != in_.destinations) text_ += ',';
     text_ += in_.operands[i].*member ? '1' : '0';
   }
+  if (with_destination && row_.has(flag::reads_dst) && map_.layout.true16) text_ += ",0";  // of the old destination
   if (with_destination) (text_ += ',') += in_.op_sel_dst ? '1' : '0';
   text_ += ']';
 }
@@ -87,7 +95,14 @@ void Printer::vector_modifiers() {
       flag(row_.operands[i].field == Field::attribute && (in_.operands[i].value >> 8 & 1) != 0, "high");
     }
     if (row_.has(flag::op_sel4)) byte_select();
-    if (row_.has(flag::op_sel)) list("op_sel", &Operand::op_sel, false, true);
+    const bool halves = map_.layout.true16 &&
+                        std::ranges::any_of(row_.operands, [](const OperandSpec& spec) { return is_half(spec.type); });
+    const bool two = (in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8) && in_.destinations == 1 &&
+                     row_.encoding == Encoding::vopc;
+    const bool selects = std::ranges::any_of(row_.operands, [](const OperandSpec& spec) {
+      return spec.field == Field::carry_in;  // v_cndmask_b16
+    });
+    if (row_.has(flag::op_sel) || (halves && !selects)) list("op_sel", &Operand::op_sel, false, !two);
     if (row_.has(flag::permlane) && (in_.src(0).op_sel || in_.src(1).op_sel)) {
       (((text_ += " op_sel:[") += in_.src(0).op_sel ? "1," : "0,") += in_.src(1).op_sel ? '1' : '0') += ']';
     }
@@ -106,6 +121,13 @@ void Printer::vector_modifiers() {
   if (in_.extension == Extension::sdwa) sdwa();
   if (in_.extension == Extension::dpp16) dpp();
   if (in_.extension == Extension::dpp8) dpp8();
+}
+
+void Printer::interpolation() {
+  flag(in_.clamp, "clamp");
+  list("op_sel", &Operand::op_sel, false, true);
+  text_ += " wait_exp:";
+  decimal(in_.wait_exp);
 }
 
 void Printer::dpp8() {
@@ -145,6 +167,8 @@ void Printer::packed_modifiers() {
     list("neg_hi", &Operand::neg_hi, false, false);
   }
   flag(in_.clamp, "clamp");
+  if (in_.extension == Extension::dpp16) dpp();
+  if (in_.extension == Extension::dpp8) dpp8();
 }
 
 void Printer::matrix_modifiers() {

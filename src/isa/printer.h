@@ -49,6 +49,7 @@ class Printer {
   }
 
   void suffix();
+  void dual(Opcode opcode, unsigned position);
   void operands();
   void export_operands();
   void scalar_with_immediate();
@@ -78,6 +79,7 @@ class Printer {
   void sdwa();
   void dpp();
   void dpp8();
+  void interpolation();
   void image_addresses();
   bool hidden(const Operand& operand, Field field) const;
   void list(std::string_view name, bool Operand::* member, bool usual, bool with_destination);

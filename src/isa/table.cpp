@@ -35,6 +35,11 @@ ATOLL_FIELD(cmp_dst)
 ATOLL_FIELD(lane_dst)
 ATOLL_FIELD(src0_dst)
 ATOLL_FIELD(literal)
+ATOLL_FIELD(message_code)
+ATOLL_FIELD(wmma_dst)
+ATOLL_FIELD(wmma_src0)
+ATOLL_FIELD(wmma_src1)
+ATOLL_FIELD(wmma_acc)
 ATOLL_FIELD(interp_slot)
 ATOLL_FIELD(matrix_dst)
 ATOLL_FIELD(matrix_src0)
@@ -135,7 +140,9 @@ const InstructionRow& row_on(Opcode opcode, target::Generation generation) {
   const InstructionRow* now = &row(opcode);
   for (size_t i = 0; i < varied.size(); ++i) {
     const rows::Variant& variant = rows::variants[i];
-    if (variant.opcode != opcode || variant.since > generation || variant.since < family_of(generation)) continue;
+    if (variant.opcode != opcode || variant.since > generation) continue;
+    // The rows themselves are GFX9's: what holds before GFX9 ends there.
+    if (variant.since < target::Generation::gfx9 && generation >= target::Generation::gfx9) continue;
     now = &varied[i];
   }
   return *now;

@@ -16,7 +16,8 @@
 //   operands  in the order of the assembly text, results first: the field of the encoding, and the data type,
 //             from which follow its width, what inline constants mean, and whether it takes neg and abs
 //
-// Where flags or operands are others from some generation of a family on, table/variants.inc has a row for that:
+// Flags and operands are GFX9's. Where they are others from some generation on (before GFX9: until then),
+// table/variants.inc has a row for that:
 //
 //   ATOLL_VARIANT(name, generation, flags, operands...)
 //
@@ -49,13 +50,18 @@ enum class Field : uint8_t {
   vgpr_src2,
   agpr_dst,
   agpr_src0,
-  carry_out,    ///< lane mask: VCC in VOP2, an SGPR pair in VOP3
-  carry_in,     ///< lane mask: VCC in VOP2, src2 in VOP3
-  vcc_in,       ///< lane mask: always VCC, not in the text (v_div_fmas)
-  cmp_dst,      ///< lane mask: VCC in VOPC, an SGPR pair in VOP3 and SDWA
-  lane_dst,     ///< an SGPR in the place of vdst (v_readlane)
-  src0_dst,     ///< src0 is written too (v_swap)
-  literal,      ///< the constant of v_madmk, v_madak, s_setreg_imm32
+  carry_out,     ///< lane mask: VCC in VOP2, an SGPR pair in VOP3
+  carry_in,      ///< lane mask: VCC in VOP2, src2 in VOP3
+  vcc_in,        ///< lane mask: always VCC, not in the text (v_div_fmas)
+  cmp_dst,       ///< lane mask: VCC in VOPC, an SGPR pair in VOP3 and SDWA
+  lane_dst,      ///< an SGPR in the place of vdst (v_readlane)
+  src0_dst,      ///< src0 is written too (v_swap)
+  literal,       ///< the constant of v_madmk, v_madak, s_setreg_imm32
+  message_code,  ///< s_sendmsg_rtn: the message in src0's code
+  wmma_dst,      ///< half as many registers in wave64
+  wmma_src0,
+  wmma_src1,
+  wmma_acc,     ///< or a constant
   interp_slot,  ///< P10, P20 or P0
   attribute,    ///< interpolated attribute and channel
   // Matrix instructions (VOP3P with register-file bits).
@@ -167,8 +173,10 @@ inline constexpr uint64_t cache_bits = 1ull << 54;  // cache control whose sc0 a
 inline constexpr uint64_t no_dpp = 1ull << 58;         // not even in VOP3 of GFX11 and later
 inline constexpr uint64_t hex_immediate = 1ull << 59;  // SOPP: simm16 is printed so however small it is
 inline constexpr uint64_t permlane = 1ull << 60;       // op_sel of two sources: fi and bound_ctrl
-inline constexpr uint64_t ray = 1ull << 57;            // image_bvh_intersect_ray and the like
-inline constexpr uint64_t vsample = 1ull << 56;        // an image without a sampler that is in VSAMPLE from GFX12 on
+inline constexpr uint64_t wmma = 1ull << 61;
+inline constexpr uint64_t true16_only = 1ull << 62;  // no older form without halves
+inline constexpr uint64_t ray = 1ull << 57;          // image_bvh_intersect_ray and the like
+inline constexpr uint64_t vsample = 1ull << 56;      // an image without a sampler that is in VSAMPLE from GFX12 on
 
 inline constexpr uint64_t memory = load | store | atomic;
 }  // namespace flag
@@ -244,12 +252,15 @@ const InstructionRow& row_on(Opcode opcode, target::Generation generation);
 constexpr int source_index(Field field) {
   switch (field) {
     case Field::src0:
+    case Field::wmma_src0:
     case Field::vgpr_src0:
       return 0;
     case Field::src1:
+    case Field::wmma_src1:
     case Field::vgpr_src1:
       return 1;
     case Field::src2:
+    case Field::wmma_acc:
     case Field::vgpr_src2:
       return 2;
     default:
@@ -304,6 +315,9 @@ constexpr bool is_half(DataType type) {
       return false;
   }
 }
+
+/// Whether it is two values.
+constexpr bool is_packed(DataType type) { return type >= DataType::v2i16 && type <= DataType::v2f32; }
 
 /// Whether neg and abs mean something on a source of that type.
 constexpr bool is_float(DataType type) {

@@ -91,7 +91,7 @@ TEST(Decode, NothingIsReadBehindTheBytes) {
     // Encodings with more than one word are the interesting ones.
     if (size >= 4 && turn % 3 == 0) bytes[3] = static_cast<uint8_t>(0xC0 | (random() & 0x3F));
     if (size >= 4 && turn % 7 == 0) bytes[0] = static_cast<uint8_t>(0xF9 + random() % 7);
-    for (const char* name : {"gfx900", "gfx90a", "gfx950", "gfx1030"}) {
+    for (const char* name : {"gfx900", "gfx90a", "gfx950", "gfx1030", "gfx1100"}) {
       const target::Processor& processor = *target::find_processor(name);
       const auto instruction = decode(bytes, processor);
       if (!instruction) continue;

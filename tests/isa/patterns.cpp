@@ -139,6 +139,7 @@ class Shaper {
     if (turn % 2 == 0) words_[1] &= 0x07FFFFFF;    // no neg, omod
     if (turn % 3 == 0) words_[0] &= ~0x0000FF00u;  // no abs, op_sel, clamp
     const bool extended = generation_ >= target::Generation::gfx10;
+    if (format_->encoding == Encoding::vinterp) return;
     if (extended && turn % 8 == 5) {
       put(Bits::src0, dpp_code);
       words_[2] = (words_[2] & ~0x1FF00u) | (random() % 0x170) << 8;
@@ -212,6 +213,7 @@ class Shaper {
     // Data and addresses in registers below 128, data even: the oracle prints others inconsistently.
     put(Bits::data0, get(Bits::data0) & 0x7E);
     put(Bits::addr, get(Bits::addr) & 0x7F);
+    words_[2] &= 0x7F7F7F7F;
   }
 
   /// A group of SGPRs that is there.
