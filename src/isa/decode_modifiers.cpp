@@ -164,13 +164,14 @@ bool Decoder::sdwa_word() {
       out_.dst_unused = static_cast<SdwaUnused>(unused);
     }
     out_.clamp = bit(extension_, 13);
-    out_.omod = static_cast<uint8_t>(bits(extension_, 14, 2));
+    if (map_.layout.scalar_sdwa) out_.omod = static_cast<uint8_t>(bits(extension_, 14, 2));
     if (out_.omod != 0 && !(row.has(flag::omod) && is_float(row.operands[0].type))) return false;
   }
+  if (out_.encoding == Encoding::vopc && !map_.layout.scalar_sdwa) out_.clamp = bit(extension_, 13);
   for (unsigned i = 0; i < 2; ++i) {
     const uint32_t field = bits(extension_, 16 + 8 * i, 8);
     if (sources[i] == nullptr) {
-      if ((field & 0b10111111) != 0) return false;
+      if ((field & (map_.layout.scalar_sdwa ? 0b10111111 : 0b00111111)) != 0) return false;
       continue;
     }
     const unsigned select = field & 7;

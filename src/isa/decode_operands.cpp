@@ -171,7 +171,7 @@ unsigned Decoder::source0() const {
     case Extension::dpp8:
       return bits(extension_, dpp8::src0) + code::vgpr;
     case Extension::sdwa:
-      return bits(extension_, 0, 8) + (bit(extension_, 23) ? 0 : code::vgpr);
+      return bits(extension_, 0, 8) + (bit(extension_, 23) && map_.layout.scalar_sdwa ? 0 : code::vgpr);
     default:
       return get(Bits::src0);
   }
@@ -212,7 +212,8 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
         return !wide || map_.sources[get(Bits::vdst)].reg == scalar::exec_lo;
       }
       if (wide) return scalar_destination(operand, get(Bits::vdst), type);
-      if (sdwa && bit(extension_, 15)) return scalar_register(operand, bits(extension_, 8, 7), words(type));
+      if (sdwa && bit(extension_, 15) && map_.layout.scalar_sdwa)
+        return scalar_register(operand, bits(extension_, 8, 7), words(type));
       vcc(operand);
       return true;
     case Field::carry_out:
@@ -245,7 +246,7 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
         const unsigned number = get(Bits::src1);
         return field == Field::src1 ? source(operand, number, type, literals) : vgpr_source(operand, number, type);
       }
-      if (sdwa && bit(extension_, 31)) {
+      if (sdwa && bit(extension_, 31) && map_.layout.scalar_sdwa) {
         const unsigned number = get(Bits::src1);
         return number != code::literal && scalar_source(operand, number, type, false);
       }
@@ -400,6 +401,10 @@ bool Decoder::buffer_operand(Operand& operand, Field field, DataType type) {
   switch (field) {
     case Field::buffer_data:
       if (out_.lds) return true;
+      if (const unsigned components = map_.d16_components[static_cast<size_t>(out_.opcode)];
+          components != 0 && map_.layout.unpacked_d16) {
+        return vgpr(operand, get(Bits::data0), components + (out_.tfe ? 1u : 0u));
+      }
       return vgpr(operand, get(Bits::data0), words_of(type) + (out_.tfe ? 1 : 0), accumulation_);
     case Field::buffer_address:
       operand.kind = OperandKind::off;
@@ -452,7 +457,7 @@ bool Decoder::image_operand(Operand& operand, Field field, DataType type) {
 unsigned Decoder::image_data_words(DataType type) const {
   if (row_->has(flag::ray)) return words_of(type);
   unsigned words = row_->has(flag::gather4) ? 4 : std::max(1u, static_cast<unsigned>(std::popcount(out_.dmask)));
-  if (out_.d16) words = (words + 1) / 2;
+  if (out_.d16 && !map_.layout.unpacked_d16) words = (words + 1) / 2;
   words += out_.tfe ? 1 : 0;
   if (row_->has(flag::atomic)) {  // data, compare value and data for cmpswap, and what tfe and dmask add
     const unsigned usual = words_of(type), most = usual == 2 ? 5 : 3;

@@ -40,6 +40,8 @@ Layout::Layout(const target::Processor& processor) {
   wide_lds_loads = processor.has(target::Feature::gfx950_insts);
   const bool navi = generation >= Generation::gfx10, navi3 = generation >= Generation::gfx11;
   wide_dpp = !navi;
+  unpacked_d16 = processor.has(target::Feature::unpacked_d16);
+  scalar_sdwa = swizzle_modes = generation >= Generation::gfx9;
   sdwa = generation >= Generation::gfx8 && !navi3;
   atomic_dlc = scalar_cache_checked = navi3;
   row_share = fetch_inactive = vector_literals = exec_compares = dimensions = unified_formats = null_soffset = navi;
@@ -114,11 +116,15 @@ OpcodeMap::OpcodeMap(const target::Processor& processor, unsigned wave_size)
   names.resize(count);
   image_parts.resize(count);
   suffixed.resize(count);
+  d16_components.resize(count);
   for (size_t i = 0; i < count; ++i) {
     const auto opcode = static_cast<Opcode>(i);
     const InstructionRow& row = row_on(opcode, generation);
     rows[i] = &row;
     names[i] = row.name;
+    if (row.name.find("format_d16_x") != std::string_view::npos) {
+      d16_components[i] = static_cast<uint8_t>(row.name.size() - row.name.rfind('_') - 1);
+    }
     if (row.encoding == Encoding::mimg) image_parts[i] = ImageParts(row.name);
     const Opcodes::Change now = isa::row(opcode).opcodes.on(generation);
     if (now.opcode == Opcodes::none || (!now.always && !processor.has(isa::row(opcode).feature))) continue;

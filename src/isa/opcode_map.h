@@ -30,6 +30,9 @@ struct Layout {
   bool row_share = false;             ///< ... which are row_share and row_xmask from GFX10 on
   bool wide_dpp = false;              ///< DPP on operands of 64 bits
   bool wave_shifts = false;           ///< DPP across rows: wave_shl and so on, row_bcast (until GFX9)
+  bool unpacked_d16 = false;          ///< 16-bit components fill registers of their own in memory instructions
+  bool scalar_sdwa = false;           ///< SDWA has scalar sources, omod, and a lane mask of VOPC's own
+  bool swizzle_modes = false;         ///< ds_swizzle has modes besides quad_perm and masks
   bool sdwa = false;                  ///< there is SDWA
   bool atomic_dlc = false;            ///< buffer atomics can have dlc
   bool scalar_cache_checked = false;  ///< SMEM: the cache bits of what is no load are zero
@@ -95,6 +98,7 @@ struct OpcodeMap {
   std::vector<const InstructionRow*> rows;
   std::vector<std::string_view> names;
   std::vector<ImageParts> image_parts;
+  std::vector<uint8_t> d16_components;  ///< how many 16-bit components a buffer format instruction has, else 0
   std::vector<bool> suffixed;  ///< has VOP1, VOP2 or VOPC and VOP3 forms, which the text tells apart as _e32 and _e64
 
   OpcodeMap(const target::Processor& processor, unsigned wave_size);

@@ -112,7 +112,7 @@ void Printer::dual(Opcode opcode, unsigned position) {
 void Printer::suffix() {
   if (in_.operand_count == 0) return;
   if (in_.extension == Extension::sdwa) {
-    text_ += "_sdwa";
+    if (in_.encoding != Encoding::vopc || map_.layout.scalar_sdwa) text_ += "_sdwa";
   } else if (in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8) {
     text_ += in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vop3p ? "_e64_dpp"
              : in_.encoding == Encoding::vopc                                  ? ""

@@ -282,6 +282,7 @@ void Printer::swizzle() {
   const unsigned value = static_cast<unsigned>(in_.offset);
   if (value == 0) return;
   text_ += " offset:";
+  if (!map_.layout.swizzle_modes && value >= 0xC000) return decimal(value);
   if (value >= 0xE000) {
     text_ += "swizzle(FFT,";
     decimal(value & 31);

@@ -59,6 +59,7 @@ enum class Feature : uint8_t {
   atomic_fadd_no_rtn_insts,
   extended_image_insts,
   image_insts,
+  unpacked_d16,     ///< 16-bit components of memory instructions fill registers of their own (GFX8 but gfx810)
   msaa_load_insts,  ///< image_msaa_load
   count
 };

@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(All, Sweep, testing::ValuesIn(all_processors()), [](con
 });
 
 TEST(NamedImmediates, PrintAsByTheOracle) {
-  for (const char* name : {"gfx900", "gfx90a", "gfx942", "gfx1010", "gfx1030", "gfx1100"}) {
+  for (const char* name : {"gfx900", "gfx90a", "gfx942", "gfx803", "gfx1010", "gfx1030", "gfx1100"}) {
     const target::Processor& processor = *target::find_processor(name);
     Tally tally;
     compare(immediates(processor), processor, {}, tally);
