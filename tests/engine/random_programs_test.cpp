@@ -6,12 +6,13 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "engine/interpreter.h"
+#include "engine/engines.h"
 #include "machine/gpu.h"
 #include "support/command.h"
 #include "target/product.h"
@@ -248,28 +249,35 @@ TEST_P(RandomPrograms, ComputeWhatTheHostComputes) {
   for (unsigned item = 0; item < items; ++item) host_program(item, in.data(), expected.data());
   dlclose(host);
 
+  setenv("ATOLL_COMPILE", "wait", 1);
   const auto model = target::find_gpu(processor);
   ASSERT_TRUE(model) << model.error().message;
-  const auto gpu = machine::Gpu::create(*model, engine::make_interpreter, {.threads = 1});
-  ASSERT_TRUE(gpu) << gpu.error().message;
-  const auto code = (*gpu)->load(test::read_bytes(directory / "program.co"), {}, "program");
-  ASSERT_TRUE(code) << code.error().message;
-  const machine::LoadedSymbol* kernel = (*code)->find("program.kd");
-  ASSERT_NE(kernel, nullptr);
-  const void* arguments[2] = {in.data(), got.data()};
-  machine::aql::KernelDispatchPacket packet{};
-  packet.setup = 1;
-  packet.workgroup_size_x = 64;
-  packet.workgroup_size_y = packet.workgroup_size_z = 1;
-  packet.grid_size_x = items;
-  packet.grid_size_y = packet.grid_size_z = 1;
-  packet.kernel_object = kernel->address;
-  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
-  const auto result = (*gpu)->run(packet);
-  ASSERT_TRUE(result) << result.error().message;
-  for (unsigned i = 0; i < expected.size(); ++i) {
-    ASSERT_EQ(got[i], expected[i]) << "item " << i / words_per_item << ", word " << i % words_per_item << " of\n"
-                                   << program;
+  for (const char* engine : {"interpreter", "compiled"}) {
+    const auto make_engine = engine::find_engine(engine);
+    ASSERT_TRUE(make_engine) << make_engine.error().message;
+    const auto gpu = machine::Gpu::create(*model, *make_engine, {.threads = 1});
+    ASSERT_TRUE(gpu) << gpu.error().message;
+    const auto code = (*gpu)->load(test::read_bytes(directory / "program.co"), {}, "program");
+    ASSERT_TRUE(code) << code.error().message;
+    const machine::LoadedSymbol* kernel = (*code)->find("program.kd");
+    ASSERT_NE(kernel, nullptr);
+    std::ranges::fill(got, 0);
+    const void* arguments[2] = {in.data(), got.data()};
+    machine::aql::KernelDispatchPacket packet{};
+    packet.setup = 1;
+    packet.workgroup_size_x = 64;
+    packet.workgroup_size_y = packet.workgroup_size_z = 1;
+    packet.grid_size_x = items;
+    packet.grid_size_y = packet.grid_size_z = 1;
+    packet.kernel_object = kernel->address;
+    packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+    const auto result = (*gpu)->run(packet);
+    ASSERT_TRUE(result) << result.error().message;
+    for (unsigned i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(got[i], expected[i]) << engine << ", item " << i / words_per_item << ", word " << i % words_per_item
+                                     << " of\n"
+                                     << program;
+    }
   }
 }
 
