@@ -238,6 +238,24 @@ std::vector<LoopRegion> find_loop_regions(const ControlFlow& flow, const Livenes
     if (last.instruction.opcode == Opcode::s_call_b64) entered.insert(last.target());
     for (const uint64_t next : successors.pcs) predecessors[next].push_back(pc);
   }
+  // Entries that nothing leads to from there: of a part of a kernel, from its other parts.
+  std::set<uint64_t> reached;
+  const auto reach = [&](uint64_t start) {
+    std::vector<uint64_t> to_do{start};
+    while (!to_do.empty()) {
+      const uint64_t pc = to_do.back();
+      to_do.pop_back();
+      const auto block = flow.blocks.find(pc);
+      if (block == flow.blocks.end() || !reached.insert(pc).second) continue;
+      for (const uint64_t next : successors_of(block->second).pcs) to_do.push_back(next);
+    }
+  };
+  for (const uint64_t pc : entered) reach(pc);
+  for (const uint64_t pc : flow.entries) {
+    if (reached.contains(pc)) continue;
+    entered.insert(pc);
+    reach(pc);
+  }
   const Dominators dominators(flow, entered, predecessors);
   for (const auto& [pc, from] : predecessors) {
     for (const uint64_t block : from) {
