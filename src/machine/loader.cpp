@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "machine/memory.h"
+#include "object/relocation_type.h"
 
 namespace Atoll::machine {
 
@@ -17,20 +18,8 @@ namespace {
 using support::ErrorKind;
 using support::fail;
 
-/// Dynamic relocations (user guide, "Relocation Records"). Those against a global offset table (7 to 9) and the
-/// 16-bit branch distance (14) are resolved by the linker and have no meaning at load time.
-enum RelocationType : uint32_t {
-  R_AMDGPU_NONE = 0,
-  R_AMDGPU_ABS32_LO = 1,
-  R_AMDGPU_ABS32_HI = 2,
-  R_AMDGPU_ABS64 = 3,
-  R_AMDGPU_REL32 = 4,
-  R_AMDGPU_REL64 = 5,
-  R_AMDGPU_ABS32 = 6,
-  R_AMDGPU_REL32_LO = 10,
-  R_AMDGPU_REL32_HI = 11,
-  R_AMDGPU_RELATIVE64 = 13,
-};
+using namespace object;  // R_AMDGPU_*: those against a global offset table (7 to 9) and the 16-bit branch distance
+                         // (14) are resolved by the linker and have no meaning at load time
 
 /// The address of a relocation's symbol: S in the guide's formulas.
 support::Result<uint64_t> symbol_address(const object::CodeObject& object, const object::Relocation& relocation,

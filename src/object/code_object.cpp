@@ -8,6 +8,7 @@
 
 #include "object/elf.h"
 #include "object/metadata.h"
+#include "object/relocation_type.h"
 #include "support/bytes.h"
 
 namespace Atoll::object {
@@ -338,11 +339,6 @@ class Reader {
 };
 
 }  // namespace
-
-uint64_t relocated_bytes(uint32_t type) {
-  // R_AMDGPU_ABS32_LO, ABS32_HI, REL32, ABS32, GOTPCREL and its LO and HI, REL32_LO, REL32_HI write a word.
-  return type == 1 || type == 2 || type == 4 || (type >= 6 && type <= 11) ? 4 : 8;
-}
 
 const Symbol* CodeObject::find_symbol(std::string_view name) const {
   const auto found = std::ranges::find(symbols, name, &Symbol::name);

@@ -43,9 +43,6 @@ struct Relocation {  ///< dynamic: .rela.dyn
   int64_t addend;
 };
 
-/// How many bytes a relocation of an R_AMDGPU_* type writes: 4 or 8. All of them lie inside the segments.
-uint64_t relocated_bytes(uint32_t type);
-
 enum class ArgumentKind : uint8_t {
   by_value,
   global_buffer,

@@ -93,6 +93,7 @@ struct Processor {
   uint8_t vgpr_granule_wave32;            ///< the same for wave32; 0 where there is no wave32
   uint16_t addressable_sgprs;             ///< 102 on GFX9
   bool fixed_sgprs;                       ///< every wave has all SGPRs, the descriptor says nothing (GFX10 and later)
+  uint16_t allocated_sgprs;               ///< that every wave must ask for (gfx802, gfx805); 0: what it needs
   uint8_t user_sgprs;                     ///< most that the packet processor sets
   bool shared_vgprs;                      ///< the descriptor's SHARED_VGPR_COUNT means something (GFX10, GFX11)
   bool work_group_processors;             ///< WGP_MODE, MEM_ORDERED and FWD_PROGRESS do (GFX10 and later)

@@ -40,6 +40,7 @@ constexpr Processor gfx6{
     .vgpr_granule_wave32 = 0,
     .addressable_sgprs = 104,
     .fixed_sgprs = false,
+    .allocated_sgprs = 0,
     .user_sgprs = 16,
     .shared_vgprs = false,
     .work_group_processors = false,
@@ -75,6 +76,13 @@ constexpr Processor gfx8 = [] {
   Processor p = gfx7;
   p.generation = Generation::gfx8;
   p.addressable_sgprs = 102;
+  return p;
+}();
+
+/// Waves with fewer SGPRs start with wrong ones.
+constexpr Processor gfx8_sgpr_fault = [] {
+  Processor p = gfx8;
+  p.allocated_sgprs = 96;
   return p;
 }();
 
@@ -238,9 +246,9 @@ constexpr std::array table{
     row("gfx704", 0x026, gfx7, nothing),
     row("gfx705", 0x03b, gfx7, nothing),
     row("gfx801", 0x028, gfx8, xnack, {}, set({Feature::unpacked_d16})),
-    row("gfx802", 0x029, gfx8, nothing, {}, set({Feature::unpacked_d16})),
+    row("gfx802", 0x029, gfx8_sgpr_fault, nothing, {}, set({Feature::unpacked_d16})),
     row("gfx803", 0x02a, gfx8, nothing, {}, set({Feature::unpacked_d16})),
-    row("gfx805", 0x03c, gfx8, nothing, {}, set({Feature::unpacked_d16})),
+    row("gfx805", 0x03c, gfx8_sgpr_fault, nothing, {}, set({Feature::unpacked_d16})),
     row("gfx810", 0x02b, gfx8, xnack),
     row("gfx900", 0x02c, gfx9, xnack, "gfx9-generic", mad_mix),
     row("gfx902", 0x02d, gfx9, xnack, "gfx9-generic", mad_mix),

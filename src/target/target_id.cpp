@@ -115,6 +115,19 @@ Result<TargetId> target_id_of_flags(uint32_t e_flags, uint8_t abi_version) {
   return result;
 }
 
+uint32_t flags_of_target_id(const TargetId& id, uint8_t abi_version) {
+  uint32_t flags = id.processor->elf_machine;
+  if (abi_version <= abi_v3) {
+    const auto may_be_on = [](Setting setting) { return setting == Setting::any || setting == Setting::on; };
+    if (may_be_on(id.xnack)) flags |= xnack_v3;
+    if (may_be_on(id.sramecc)) flags |= sramecc_v3;
+    return flags;
+  }
+  flags |= static_cast<uint32_t>(id.xnack) << xnack_v4_shift | static_cast<uint32_t>(id.sramecc) << sramecc_v4_shift;
+  if (abi_version >= abi_v6) flags |= uint32_t{id.generic_version} << generic_version_shift;
+  return flags;
+}
+
 Result<void> check_runs_on(const TargetId& code, const TargetId& gpu) {
   const Processor& built_for = *code.processor;
   const Processor& runs_on = *gpu.processor;

@@ -28,6 +28,9 @@ support::Result<TargetId> parse_target_id(std::string_view text);
 /// The target ID that an ELF header's e_flags, EI_ABIVERSION say (code object V3 to V6).
 support::Result<TargetId> target_id_of_flags(uint32_t e_flags, uint8_t abi_version);
 
+/// The reverse: the e_flags of code for a target in a code object of this EI_ABIVERSION.
+uint32_t flags_of_target_id(const TargetId& id, uint8_t abi_version);
+
 /// Whether code built for `code` may run on a GPU that is `gpu`; the error says why not.
 support::Result<void> check_runs_on(const TargetId& code, const TargetId& gpu);
 

@@ -28,6 +28,8 @@ int run(int argc, char** argv) {
   add_launch(app, invocation);
   add_gpus(app, invocation);
   add_cache(app, invocation);
+  add_link(app, invocation);
+  add_bundle(app, invocation);
 
   // What is behind "--" belongs to the program that is to be run, options and all.
   char** const end = argv + argc;

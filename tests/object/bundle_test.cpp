@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "object/bundle_writer.h"
 #include "object/code_object.h"
 #include "object/compiled.h"
 #include "object/md5.h"
@@ -306,6 +307,33 @@ TEST_F(Bundles, SayWhatIsDamaged) {
   garbled[20] ^= 1;  // in the hash
   EXPECT_THAT(message(garbled, garbled.size()), HasSubstr("not what was packed"));
   EXPECT_THAT(message({'h', 'i', '!'}, 3), HasSubstr("neither a code object nor an offload bundle"));
+}
+
+TEST_F(Bundles, AreWrittenAsTheBundlerWritesThem) {
+  std::vector<BundleEntry> entries{{host_entry_id, {}}};
+  for (size_t i = 0; i < 3; ++i) entries.push_back({read_bundle(plain)->entries[i + 1].id, code_objects[i]});
+  const auto written = write_bundle(entries, 4096, Compression::none);
+  ASSERT_TRUE(written);
+  EXPECT_EQ(*written, plain);
+}
+
+TEST_F(Bundles, TheBundlerUnpacksWhatIsWritten) {
+  std::vector<BundleEntry> entries{{host_entry_id, {}}};
+  for (size_t i = 0; i < 3; ++i) entries.push_back({read_bundle(plain)->entries[i + 1].id, code_objects[i]});
+  for (const Compression compression : {Compression::none, Compression::zlib, Compression::zstd}) {
+    const auto written = write_bundle(entries, 4096, compression);
+    ASSERT_TRUE(written);
+    const std::string path = *directory / "written", out = *directory / "unpacked";
+    {
+      std::ofstream file(path, std::ios::binary);
+      file.write(reinterpret_cast<const char*>(written->data()), static_cast<std::streamsize>(written->size()));
+    }
+    const auto run = test::run_command(fmt::format(
+        "clang-offload-bundler-19 -type=o -unbundle -targets={} -input={} -output={} 2>&1", entries[3].id, path, out));
+    ASSERT_EQ(run.exit_code, 0) << run.output;
+    EXPECT_EQ(test::read_bytes(out), code_objects[2]);
+    EXPECT_EQ(read_bundle(*written)->entries.size(), 4u);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "object/bundle.h"
 #include "object/code_object.h"
 #include "object/compiled.h"
+#include "object/relocation_type.h"
 #include "support/bytes.h"
 #include "support/command.h"
 

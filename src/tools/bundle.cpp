@@ -1,0 +1,138 @@
+// tools: `atoll bundle`, the offload bundles in which clang packs the code objects of several GPUs.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "object/bundle.h"
+#include "object/bundle_writer.h"
+#include "support/mapped_file.h"
+#include "tools/command.h"
+#include "tools/command_line.h"
+#include "tools/files.h"
+
+namespace Atoll::tools {
+
+namespace {
+
+using support::ErrorKind;
+using support::fail;
+using support::Result;
+
+struct Request {
+  std::string file, output, gpu, compression = "none";
+  std::vector<std::string> entries;
+  uint64_t alignment = 4096;
+  bool json = false;
+};
+
+/// What is behind the triple of an entry's ID: "gfx90a:xnack-".
+std::string target_of(const std::string& id) {
+  const size_t triple = id.find("--");
+  return triple == std::string::npos ? id : id.substr(triple + 2);
+}
+
+Result<int> list(const Request& request) {
+  const auto file = support::MappedFile::open(request.file);
+  if (!file) return std::unexpected(file.error());
+  const auto found = object::find_code_objects(file->bytes());
+  if (!found) return support::within(request.file, found.error());
+  if (request.json) {
+    auto entries = nlohmann::ordered_json::array();
+    for (const auto& entry : found->code_objects) {
+      entries.push_back({{"bundle", entry.bundle}, {"id", entry.id}, {"bytes", entry.bytes.size()}});
+    }
+    fmt::print("{}\n", entries.dump(2));
+    return 0;
+  }
+  fmt::print("{:<8}{:>12}  {}\n", "BUNDLE", "BYTES", "ENTRY");
+  for (const auto& entry : found->code_objects) {
+    fmt::print("{:<8}{:>12}  {}\n", entry.bundle, entry.bytes.size(), entry.id);
+  }
+  return 0;
+}
+
+Result<int> extract(const Request& request) {
+  const auto file = support::MappedFile::open(request.file);
+  if (!file) return std::unexpected(file.error());
+  const auto found = object::find_code_objects(file->bytes());
+  if (!found) return support::within(request.file, found.error());
+  std::vector<const object::FoundCodeObject*> chosen;
+  for (const auto& entry : found->code_objects) {
+    if (request.gpu.empty() || target_of(entry.id) == request.gpu || entry.id == request.gpu) chosen.push_back(&entry);
+  }
+  if (chosen.empty()) {
+    return fail(ErrorKind::not_found, "{}: no code for {}; there is code for {}", request.file, request.gpu,
+                object::targets_of(*found));
+  }
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    std::string path = request.output;
+    if (chosen.size() > 1) {
+      std::string target = target_of(chosen[i]->id);
+      for (char& c : target) c = c == ':' ? '.' : c;
+      path = fmt::format("{}.{}.{}.co", request.output, chosen[i]->bundle, target);
+    }
+    if (auto ok = write_file(path, chosen[i]->bytes); !ok) return std::unexpected(ok.error());
+    fmt::print("{}: {} bytes, {}\n", path, chosen[i]->bytes.size(), chosen[i]->id);
+  }
+  return 0;
+}
+
+Result<int> make(const Request& request) {
+  std::vector<support::MappedFile> files;
+  std::vector<object::BundleEntry> entries{{.id = object::host_entry_id, .bytes = {}}};
+  for (const std::string& text : request.entries) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) return wrong_usage(fmt::format("'{}': an entry is GPU=FILE", text));
+    const auto target = target::parse_target_id(text.substr(0, equals));
+    if (!target) return std::unexpected(target.error());
+    auto file = support::MappedFile::open(text.substr(equals + 1));
+    if (!file) return std::unexpected(file.error());
+    files.push_back(std::move(*file));
+    entries.push_back({.id = "hipv4-amdgcn-amd-amdhsa--" + target->to_string(), .bytes = files.back().bytes()});
+  }
+  const auto compression = request.compression == "zstd"   ? object::Compression::zstd
+                           : request.compression == "zlib" ? object::Compression::zlib
+                                                           : object::Compression::none;
+  const auto bundle = object::write_bundle(entries, request.alignment, compression);
+  if (!bundle) return std::unexpected(bundle.error());
+  if (auto ok = write_file(request.output, *bundle); !ok) return std::unexpected(ok.error());
+  return 0;
+}
+
+}  // namespace
+
+void add_bundle(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<Request>();
+  CLI::App* command = app.add_subcommand("bundle", "List, extract and make offload bundles");
+  command->require_subcommand(1);
+  const auto work_with = [request, &invocation](Result<int> (*work)(const Request&)) {
+    return [request, &invocation, work] { invocation.work = [request, work] { return work(*request); }; };
+  };
+
+  CLI::App* list_command = command->add_subcommand("list", "List the code objects in a file");
+  list_command->formatter(with_usage("atoll bundle list FILE [--json]"));
+  list_command->add_option("FILE", request->file, "A bundle, or an executable or library that has some")->required();
+  list_command->add_flag("--json", request->json, "Print JSON");
+  list_command->callback(work_with(list));
+
+  CLI::App* extract_command = command->add_subcommand("extract", "Write the code objects of a file to files");
+  extract_command->formatter(with_usage("atoll bundle extract FILE -o OUT [--gpu TARGET]"));
+  extract_command->add_option("FILE", request->file, "A bundle, or an executable or library that has some")->required();
+  extract_command
+      ->add_option("-o,--output", request->output, "File to write; of several, each gets bundle and target behind it")
+      ->required();
+  extract_command->add_option("--gpu", request->gpu, "Target ID of the entries wanted; all without it");
+  extract_command->callback(work_with(extract));
+
+  CLI::App* make_command = command->add_subcommand("make", "Pack code objects into a bundle");
+  make_command->formatter(with_usage("atoll bundle make GPU=FILE... -o OUT [--compress zstd]"));
+  make_command->add_option("GPU=FILE", request->entries, "Target ID and code object of each entry")->required();
+  make_command->add_option("-o,--output", request->output, "File to write")->required();
+  make_command->add_option("--compress", request->compression, "none, zlib or zstd")
+      ->check(CLI::IsMember({"none", "zlib", "zstd"}));
+  make_command->add_option("--align", request->alignment, "Where entries begin: multiples of so many bytes")
+      ->check(positive());
+  make_command->callback(work_with(make));
+}
+
+}  // namespace Atoll::tools

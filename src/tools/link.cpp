@@ -1,0 +1,47 @@
+// tools: `atoll link`, relocatable objects to a loadable code object.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "object/link.h"
+#include "support/mapped_file.h"
+#include "tools/command.h"
+#include "tools/command_line.h"
+#include "tools/files.h"
+
+namespace Atoll::tools {
+
+namespace {
+
+struct Request {
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+support::Result<int> run(const Request& request) {
+  std::vector<object::LinkInput> inputs;
+  for (const std::string& path : request.inputs) {
+    const auto file = support::MappedFile::open(path);
+    if (!file) return std::unexpected(file.error());
+    auto object = object::read_relocatable(file->bytes());
+    if (!object) return support::within(path, object.error());
+    inputs.push_back({.name = path, .object = std::move(*object)});
+  }
+  const auto linked = object::link(inputs);
+  if (!linked) return std::unexpected(linked.error());
+  if (auto ok = write_file(request.output, *linked); !ok) return std::unexpected(ok.error());
+  return 0;
+}
+
+}  // namespace
+
+void add_link(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<Request>();
+  CLI::App* command = app.add_subcommand("link", "Link relocatable objects into a loadable code object");
+  command->formatter(with_usage("atoll link FILE.o... -o OUT"));
+  command->add_option("FILE.o", request->inputs, "Relocatable objects, as `atoll asm -c` or clang -c write them")
+      ->required();
+  command->add_option("-o,--output", request->output, "File to write")->required();
+  command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });
+}
+
+}  // namespace Atoll::tools

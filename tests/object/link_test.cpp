@@ -1,0 +1,265 @@
+// Linking: objects that clang compiled, linked by Atoll and by ld.lld-22. Layouts differ, so what is compared is what
+// they mean: symbols, and where each relocation of the inputs leads in either output.
+#include <elf.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "object/code_object.h"
+#include "object/compiled.h"
+#include "object/link.h"
+#include "object/relocation_type.h"
+
+namespace Atoll::test {
+namespace {
+
+using object::CodeObject;
+using object::LinkInput;
+using object::Relocatable;
+
+Relocatable compile(const std::string& path, const std::string& source, const std::string& processor,
+                    const std::string& options = "") {
+  write_file(path + ".cl", source);
+  const auto run = run_command(fmt::format(
+      "clang-22 -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu={} -nogpulib -O1 -w -c -Xclang -emit-obj "
+      "{} {}.cl -o {} 2>&1",
+      processor, options, path, path));
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  const auto bytes = read_bytes(path);
+  auto object = object::read_relocatable(bytes);
+  EXPECT_TRUE(object) << object.error().message;
+  return std::move(*object);
+}
+
+// Two files: a kernel that calls into the other, tables and variables of every kind of visibility, an address in data,
+// a weak function with two definitions, an undefined weak variable.
+constexpr const char* first_source = R"(
+int elsewhere(int);
+extern __constant int shared_table[4];
+__attribute__((weak)) int choose(int x) { return x + 1; }
+static __constant int own[3] = {7, 8, 9};
+__global int counter = 5;
+__global int *where = &counter;
+__global int zeros[40];
+extern __attribute__((weak)) __global int missing;
+kernel void run(global int *out) {
+  int i = __builtin_amdgcn_workitem_id_x();
+  out[i] = elsewhere(i) + choose(i) + own[i % 3] + shared_table[i & 3] + *where + zeros[i & 31];
+  out[1] = &missing != 0;
+}
+)";
+constexpr const char* second_source = R"(
+__constant int shared_table[4] = {1, 2, 3, 4};
+int choose(int x) { return x * 2; }
+__attribute__((visibility("hidden"))) int helper(int x) { return x ^ shared_table[x & 3]; }
+int elsewhere(int x) { return helper(x) + helper(x + 1); }
+kernel void other(global int *out) { out[0] = elsewhere(3); }
+)";
+
+/// Bytes of the loaded image, from address 0 on.
+std::vector<uint8_t> image(const CodeObject& code) {
+  std::vector<uint8_t> bytes(code.memory_size);
+  for (const object::Segment& segment : code.segments) {
+    std::memcpy(bytes.data() + segment.address, segment.bytes.data(), segment.bytes.size());
+  }
+  return bytes;
+}
+
+/// Sections of a linked file by name: address and size.
+std::map<std::string, std::pair<uint64_t, uint64_t>> sections_of(std::span<const uint8_t> file) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  std::vector<Elf64_Shdr> headers(header.e_shnum);
+  std::memcpy(headers.data(), file.data() + header.e_shoff, headers.size() * sizeof(Elf64_Shdr));
+  std::map<std::string, std::pair<uint64_t, uint64_t>> sections;
+  const char* names = reinterpret_cast<const char*>(file.data()) + headers[header.e_shstrndx].sh_offset;
+  for (const Elf64_Shdr& section : headers) sections[names + section.sh_name] = {section.sh_addr, section.sh_size};
+  return sections;
+}
+
+/// What each defined symbol of .symtab has: address, and what does not depend on the layout.
+std::map<std::string, Elf64_Sym> symbols_of(std::span<const uint8_t> file) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  std::vector<Elf64_Shdr> headers(header.e_shnum);
+  std::memcpy(headers.data(), file.data() + header.e_shoff, headers.size() * sizeof(Elf64_Shdr));
+  std::map<std::string, Elf64_Sym> symbols;
+  for (const Elf64_Shdr& section : headers) {
+    if (section.sh_type != SHT_SYMTAB) continue;
+    const char* names = reinterpret_cast<const char*>(file.data()) + headers[section.sh_link].sh_offset;
+    for (uint64_t i = 1; i < section.sh_size / sizeof(Elf64_Sym); ++i) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, file.data() + section.sh_offset + i * sizeof symbol, sizeof symbol);
+      symbols[names + symbol.st_name] = symbol;
+    }
+  }
+  return symbols;
+}
+
+class Link : public testing::TestWithParam<const char*> {};
+
+TEST_P(Link, MeansWhatLldMakes) {
+  const TemporaryDirectory directory;
+  const std::string processor = GetParam();
+  std::vector<LinkInput> inputs;
+  inputs.push_back({"first.o", compile(directory / "first.o", first_source, processor)});
+  inputs.push_back({"second.o", compile(directory / "second.o", second_source, processor)});
+  const auto ours = object::link(inputs);
+  ASSERT_TRUE(ours) << ours.error().message;
+  const auto lld = run_command(
+      fmt::format("ld.lld-22 -shared {0}/first.o {0}/second.o -o {0}/lld.so 2>&1", directory.path().string()));
+  ASSERT_EQ(lld.exit_code, 0) << lld.output;
+  const auto theirs = read_bytes(directory / "lld.so");
+
+  const auto our_code = object::read_code_object(*ours), their_code = object::read_code_object(theirs);
+  ASSERT_TRUE(our_code) << our_code.error().message;
+  ASSERT_TRUE(their_code) << their_code.error().message;
+  EXPECT_EQ(our_code->e_flags, their_code->e_flags);
+  EXPECT_EQ(our_code->version, their_code->version);
+
+  // Symbols: the same ones, of the same kind.
+  const auto our_symbols = symbols_of(*ours), their_symbols = symbols_of(theirs);
+  for (const auto& [name, symbol] : their_symbols) {
+    const auto found = our_symbols.find(name);
+    ASSERT_NE(found, our_symbols.end()) << name;
+    EXPECT_EQ(found->second.st_info, symbol.st_info) << name;
+    EXPECT_EQ(found->second.st_other, symbol.st_other) << name;
+    EXPECT_EQ(found->second.st_size, symbol.st_size) << name;
+    EXPECT_EQ(found->second.st_shndx == SHN_UNDEF, symbol.st_shndx == SHN_UNDEF) << name;
+  }
+  EXPECT_EQ(our_symbols.size(), their_symbols.size());
+  std::map<std::string, std::pair<int, int>> dynamic;
+  for (const object::Symbol& symbol : our_code->symbols) dynamic[std::string(symbol.name)].first = symbol.binding + 1;
+  for (const object::Symbol& symbol : their_code->symbols)
+    dynamic[std::string(symbol.name)].second = symbol.binding + 1;
+  for (const auto& [name, bindings] : dynamic) EXPECT_EQ(bindings.first, bindings.second) << name;
+
+  // Sections are as large, and what is in them is the same but for what relocations wrote.
+  const auto our_sections = sections_of(*ours), their_sections = sections_of(theirs);
+  const auto our_image = image(*our_code), their_image = image(*their_code);
+  for (const char* name : {".text", ".rodata", ".data", ".bss"}) {
+    ASSERT_TRUE(our_sections.contains(name)) << name;
+    EXPECT_EQ(our_sections.at(name).second, their_sections.at(name).second) << name;
+  }
+
+  // Relocations lead to the same symbols. A distance, added to where it is written, is an address; the symbol that
+  // lies there is who was meant.
+  const auto read32 = [](const std::vector<uint8_t>& bytes, uint64_t at) {
+    uint32_t value;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    return value;
+  };
+  size_t compared = 0;
+  uint64_t placed = 0;
+  for (const LinkInput& input : inputs) {
+    for (const object::RelocatableSection& section : input.object.sections) {
+      if (section.name != ".text") continue;
+      placed = (placed + section.alignment - 1) / section.alignment * section.alignment;
+      for (const object::RelocatableRelocation& relocation : section.relocations) {
+        const bool low = relocation.type == object::R_AMDGPU_REL32_LO;
+        const bool got = relocation.type == object::R_AMDGPU_GOTPCREL32_LO;
+        if (!low && !got) continue;
+        const std::string& name = input.object.symbols[relocation.symbol].name;
+        const auto target = [&](const std::vector<uint8_t>& bytes, uint64_t text) {
+          const uint64_t p = text + placed + relocation.offset;
+          return static_cast<uint64_t>(static_cast<int64_t>(p) + static_cast<int32_t>(read32(bytes, p)) -
+                                       relocation.addend);
+        };
+        const uint64_t our_target = target(our_image, our_sections.at(".text").first);
+        const uint64_t their_target = target(their_image, their_sections.at(".text").first);
+        if (low && our_symbols.contains(name)) {
+          EXPECT_EQ(our_target, our_symbols.at(name).st_value) << name;
+          EXPECT_EQ(their_target, their_symbols.at(name).st_value) << name;
+        }
+        if (got) {
+          // The slot is in .got, and the loader fills it in with the symbol: by name, or its place.
+          const auto slot_of = [&](const CodeObject& code, uint64_t slot) -> std::string {
+            for (const object::Relocation& dynamic_relocation : code.relocations) {
+              if (dynamic_relocation.offset != slot) continue;
+              if (dynamic_relocation.symbol != 0) return std::string(code.symbols[dynamic_relocation.symbol].name);
+              const auto& symbols = &code == &*our_code ? our_symbols : their_symbols;
+              for (const auto& [symbol_name, symbol] : symbols) {
+                if (symbol.st_value == static_cast<uint64_t>(dynamic_relocation.addend)) return symbol_name;
+              }
+            }
+            return "nothing";
+          };
+          // A hidden weak symbol that is nowhere is at 0 for good.
+          const std::string meant = name == "missing" ? "nothing" : name;
+          EXPECT_EQ(slot_of(*our_code, our_target), meant);
+          EXPECT_EQ(slot_of(*their_code, their_target), meant);
+          if (name == "missing") EXPECT_EQ(read32(our_image, our_target) | read32(our_image, our_target + 4), 0u);
+        }
+        ++compared;
+      }
+      placed += section.size;
+    }
+  }
+  EXPECT_GE(compared, 5u);
+
+  // Both leave the loader the same kinds of work.
+  std::map<uint32_t, std::pair<int, int>> kinds;
+  for (const object::Relocation& relocation : our_code->relocations) ++kinds[relocation.type].first;
+  for (const object::Relocation& relocation : their_code->relocations) ++kinds[relocation.type].second;
+  for (const auto& [type, counts] : kinds) EXPECT_EQ(counts.first, counts.second) << object::relocation_name(type);
+}
+
+INSTANTIATE_TEST_SUITE_P(Processors, Link, testing::Values("gfx700", "gfx900", "gfx90a", "gfx1030", "gfx1200"));
+
+TEST(LinkErrors, AreAllSaid) {
+  const TemporaryDirectory directory;
+  std::vector<LinkInput> inputs;
+  inputs.push_back(
+      {"a.o", compile(directory / "a.o", "int f(int x) { return x; }\nint g(int x) { return f(x); }", "gfx900")});
+  inputs.push_back(
+      {"b.o", compile(directory / "b.o",
+                      "int f(int x) { return x + 1; }\n__attribute__((visibility(\"hidden\"))) int h(int);\n"
+                      "int k(int x) { return h(x) + 1; }",
+                      "gfx900")});
+  const auto linked = object::link(inputs);
+  ASSERT_FALSE(linked);
+  EXPECT_NE(linked.error().message.find("duplicate symbol: f"), std::string::npos) << linked.error().message;
+  EXPECT_NE(linked.error().message.find("undefined symbol: h"), std::string::npos) << linked.error().message;
+
+  std::vector<LinkInput> mixed;
+  mixed.push_back({"a.o", compile(directory / "a.o", "int f(int x) { return x; }", "gfx900")});
+  mixed.push_back({"b.o", compile(directory / "b.o", "int g(int x) { return x; }", "gfx906")});
+  const auto other = object::link(mixed);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("processor"), std::string::npos) << other.error().message;
+}
+
+TEST(Relocatable, IsWrittenAsItWasRead) {
+  const TemporaryDirectory directory;
+  for (const char* processor : {"gfx700", "gfx90a", "gfx1200"}) {
+    const Relocatable object = compile(directory / "a.o", first_source, processor);
+    EXPECT_EQ(object::write_relocatable(object), read_bytes(directory / "a.o")) << processor;
+  }
+}
+
+TEST(Relocatable, DamagedFilesDoNoHarm) {
+  const TemporaryDirectory directory;
+  compile(directory / "a.o", first_source, "gfx90a");
+  const auto good = read_bytes(directory / "a.o");
+  for (size_t at = 0; at < good.size(); at += 7) {
+    for (const uint8_t value : {uint8_t{0x00}, uint8_t{0xFF}, uint8_t{0x80}}) {
+      auto bytes = good;
+      bytes[at] = value;
+      auto object = object::read_relocatable(bytes);
+      if (!object) continue;
+      const LinkInput input{"damaged.o", std::move(*object)};
+      const auto linked = object::link({&input, 1});
+      if (!linked) EXPECT_FALSE(linked.error().message.empty());
+    }
+  }
+  for (size_t size = 0; size < good.size(); size += 13) {
+    const auto object = object::read_relocatable(std::span(good).first(size));
+    if (!object) EXPECT_FALSE(object.error().message.empty());
+  }
+}
+
+}  // namespace
+}  // namespace Atoll::test
