@@ -1,0 +1,407 @@
+// assembler: directives about symbols and sections (parser.h).
+#include <elf.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "assembler/parser.h"
+#include "object/elf.h"
+
+namespace Atoll::assembler {
+
+namespace {
+
+constexpr uint32_t sht_llvm_addrsig = 0x6FFF4C03;
+
+struct KnownSection {
+  std::string_view name;  ///< or the part of it before a '.'
+  uint32_t type;
+  uint64_t flags;
+};
+// What a section is that says no more than its name.
+constexpr KnownSection known_sections[] = {
+    {".rodata", SHT_PROGBITS, SHF_ALLOC},
+    {".rodata1", SHT_PROGBITS, SHF_ALLOC},
+    {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR},
+    {".init", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR},
+    {".fini", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR},
+    {".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE},
+    {".data1", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE},
+    {".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE},
+    {".tdata", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS},
+    {".tbss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS},
+    {".init_array", SHT_INIT_ARRAY, SHF_ALLOC | SHF_WRITE},
+    {".fini_array", SHT_FINI_ARRAY, SHF_ALLOC | SHF_WRITE},
+    {".preinit_array", SHT_PREINIT_ARRAY, SHF_ALLOC | SHF_WRITE},
+    {".eh_frame", SHT_PROGBITS, SHF_ALLOC},
+    {".note", SHT_NOTE, 0},
+};
+
+KnownSection known_section(std::string_view name) {
+  for (const KnownSection& known : known_sections) {
+    const bool part = name.starts_with(known.name) && name[known.name.size()] == '.';
+    if (name == known.name || (name.size() > known.name.size() && part)) return known;
+  }
+  return {name, SHT_PROGBITS, 0};
+}
+
+struct NamedType {
+  std::string_view name;
+  uint32_t type;
+};
+constexpr NamedType section_types[] = {
+    {"progbits", SHT_PROGBITS},         {"nobits", SHT_NOBITS},         {"note", SHT_NOTE},
+    {"init_array", SHT_INIT_ARRAY},     {"fini_array", SHT_FINI_ARRAY}, {"preinit_array", SHT_PREINIT_ARRAY},
+    {"llvm_addrsig", sht_llvm_addrsig},
+};
+constexpr NamedType symbol_types[] = {
+    {"function", STT_FUNC},
+    {"STT_FUNC", STT_FUNC},
+    {"object", STT_OBJECT},
+    {"STT_OBJECT", STT_OBJECT},
+    {"tls_object", STT_TLS},
+    {"STT_TLS", STT_TLS},
+    {"common", STT_COMMON},
+    {"STT_COMMON", STT_COMMON},
+    {"notype", STT_NOTYPE},
+    {"STT_NOTYPE", STT_NOTYPE},
+    {"gnu_unique_object", STT_OBJECT},
+    {"gnu_indirect_function", STT_GNU_IFUNC},
+    {"STT_GNU_IFUNC", STT_GNU_IFUNC},
+};
+
+}  // namespace
+
+// --- Sections -------------------------------------------------------------------------------------------------------
+
+bool Parser::parse_section_flags(std::string_view text, uint64_t& flags, Place place) {
+  for (const char c : text) {
+    switch (c) {
+      case 'a':
+        flags |= SHF_ALLOC;
+        break;
+      case 'e':
+        flags |= SHF_EXCLUDE;
+        break;
+      case 'x':
+        flags |= SHF_EXECINSTR;
+        break;
+      case 'w':
+        flags |= SHF_WRITE;
+        break;
+      case 'o':
+        flags |= SHF_LINK_ORDER;
+        break;
+      case 'M':
+        flags |= SHF_MERGE;
+        break;
+      case 'S':
+        flags |= SHF_STRINGS;
+        break;
+      case 'T':
+        flags |= SHF_TLS;
+        break;
+      case 'G':
+        flags |= SHF_GROUP;
+        break;
+      case 'R':
+        flags |= 0x200000;  // SHF_GNU_RETAIN
+        break;
+      default:
+        return error(place, "unknown flag");
+    }
+  }
+  return true;
+}
+
+/// .section name[, "flags"[, @type[, entry size][, group, comdat][, linked-to]]]
+bool Parser::parse_section(bool push) {
+  SectionKey key;
+  if (lexer().is(TokenKind::string)) {
+    const auto text = quoted();
+    if (!text) return false;
+    key.name = *text;
+  } else {
+    // A name here may hold characters that are operators elsewhere (".note.GNU-stack").
+    const size_t begin = lexer().start();
+    size_t end = begin;
+    while (!lexer().at_end() && !lexer().is(TokenKind::comma) && !lexer().is(TokenKind::string) &&
+           (end == begin || lexer().start() == end)) {
+      end = lexer().start() + token().text.size();
+      lexer().advance();
+    }
+    if (end == begin) return error("expected identifier");
+    key.name = lexer().buffer().text.substr(begin, end - begin);
+  }
+  const KnownSection known = known_section(key.name);
+  uint64_t flags = known.flags, entry_size = 0;
+  uint32_t type = known.type;
+  std::string linked_to;
+  bool flags_given = false;
+  if (push) unit_.push_section();
+  const auto fail = [&] {
+    if (push) unit_.pop_section();
+    return false;
+  };
+  if (lexer().accept(TokenKind::comma)) {
+    const Place place = lexer().place();
+    const auto text = quoted();
+    if (!text) return fail();
+    flags = 0;
+    flags_given = true;
+    if (!parse_section_flags(*text, flags, place)) return fail();
+    if (lexer().accept(TokenKind::comma)) {
+      const Place type_place = lexer().place();
+      std::string word;
+      if (lexer().is(TokenKind::string)) {
+        const auto quoted_type = quoted();
+        if (!quoted_type) return fail();
+        word = *quoted_type;
+      } else {
+        if (lexer().is(TokenKind::at) || lexer().is(TokenKind::percent)) lexer().advance();
+        word = token().text;
+        if (word.empty()) return error("expected identifier") || fail();
+        lexer().advance();
+      }
+      const auto* found = std::ranges::find(section_types, word, &NamedType::name);
+      if (found != std::end(section_types)) {
+        type = found->type;
+      } else if (word.starts_with("0x")) {
+        type = static_cast<uint32_t>(std::strtoul(word.c_str(), nullptr, 16));
+      } else {
+        error(type_place, "unknown section type");
+        return fail();
+      }
+      if ((flags & SHF_MERGE) != 0) {
+        if (!expect_comma()) return fail();
+        const auto size = absolute();
+        if (!size) return fail();
+        if (*size <= 0) return error("entry size must be positive") || fail();
+        entry_size = static_cast<uint64_t>(*size);
+      }
+      if ((flags & SHF_GROUP) != 0) {
+        if (!expect_comma()) return fail();
+        const auto group = name();
+        if (!group) return fail();
+        key.group = *group;
+        if (lexer().accept(TokenKind::comma)) {
+          const auto word_comdat = name();
+          if (!word_comdat) return fail();
+          if (*word_comdat != "comdat") return error("Linkage must be 'comdat'") || fail();
+        }
+      }
+      if ((flags & SHF_LINK_ORDER) != 0) {
+        if (!expect_comma()) return fail();
+        const auto symbol_name = name();
+        if (!symbol_name) return fail();
+        linked_to = *symbol_name;
+      }
+      if (lexer().accept(TokenKind::comma)) {
+        if (!lexer().is(TokenKind::identifier) || token().text != "unique") return error("expected 'unique'") || fail();
+        lexer().advance();
+        if (!expect_comma()) return fail();
+        const auto number = absolute();
+        if (!number) return fail();
+        key.unique = static_cast<uint32_t>(*number) + 1;
+      }
+    } else if ((flags & SHF_MERGE) != 0) {
+      return error("Mergeable section must specify the type") || fail();
+    }
+  }
+  if (!expect_end()) return fail();
+  if (const Section* there = unit_.find_section(key); there != nullptr && flags_given) {
+    if (there->type != type) {
+      error(fmt::format("changed section type for {}, expected: {:#x}", key.name, there->type));
+    } else if (there->flags != flags) {
+      error(fmt::format("changed section flags for {}, expected: {:#x}", key.name, there->flags));
+    }
+  }
+  Section& section = unit_.section(key, type, flags, entry_size);
+  if (section.linked_to.empty()) section.linked_to = linked_to;
+  unit_.switch_to(section);
+  return true;
+}
+
+bool Parser::directive_section(std::string_view, Place) { return parse_section(false); }
+
+bool Parser::directive_named_section(std::string_view name, Place place) {
+  if (!lexer().at_end()) return error(place, "subsections are not supported");
+  const KnownSection known = known_section(name);
+  unit_.switch_to(unit_.section({.name = std::string(name), .group = {}}, known.type, known.flags));
+  return true;
+}
+
+bool Parser::directive_section_stack(std::string_view directive, Place place) {
+  if (directive == ".pushsection") return parse_section(true);
+  if (!expect_end()) return false;
+  if (directive == ".popsection" && !unit_.pop_section()) {
+    return error(place, ".popsection without corresponding .pushsection");
+  }
+  if (directive == ".previous" && !unit_.previous_section())
+    return error(place, ".previous without corresponding .section");
+  return true;
+}
+
+// --- Symbols --------------------------------------------------------------------------------------------------------
+
+bool Parser::directive_set(std::string_view directive, Place) {
+  const Place place = lexer().place();
+  const auto symbol_name = name();
+  if (!symbol_name || !expect_comma()) return false;
+  return assignment(*symbol_name, place, directive != ".equiv") && expect_end();
+}
+
+bool Parser::directive_attribute(std::string_view directive, Place) {
+  if (lexer().at_end()) return true;
+  do {
+    const Place place = lexer().place();
+    const auto symbol_name = name();
+    if (!symbol_name) return false;
+    if (directive == ".extern") continue;
+    Symbol& symbol = unit_.symbol(*symbol_name);
+    if (symbol.temporary) return error(place, "non-local symbol required");
+    const auto bind = [&](uint8_t binding, const char* word) {
+      if (symbol.binding_set && symbol.binding != binding && !(binding == STB_WEAK || symbol.binding == STB_WEAK)) {
+        return error(place, fmt::format("{} changed binding to {}", symbol.name, word));
+      }
+      if (binding == STB_GLOBAL && symbol.binding_set && symbol.binding == STB_WEAK) {
+        return error(place, fmt::format("{} changed binding to {}", symbol.name, word));
+      }
+      symbol.binding = binding;
+      symbol.binding_set = true;
+      return true;
+    };
+    unit_.keep(symbol);
+    if (directive == ".globl" || directive == ".global") {
+      if (!bind(STB_GLOBAL, "STB_GLOBAL")) return false;
+    } else if (directive == ".weak") {
+      if (!bind(STB_WEAK, "STB_WEAK")) return false;
+    } else if (directive == ".local") {
+      if (!bind(STB_LOCAL, "STB_LOCAL")) return false;
+    } else {
+      symbol.visibility = directive == ".hidden"      ? STV_HIDDEN
+                          : directive == ".protected" ? STV_PROTECTED
+                                                      : STV_INTERNAL;
+    }
+  } while (lexer().accept(TokenKind::comma));
+  return expect_end();
+}
+
+bool Parser::directive_type(std::string_view, Place) {
+  const auto symbol_name = name();
+  if (!symbol_name) return false;
+  std::string text = *symbol_name;
+  // "name@type" is one word to the lexer.
+  std::string word;
+  if (const size_t at = text.find('@'); at != std::string::npos && at != 0) {
+    word = text.substr(at + 1);
+    text.resize(at);
+  } else {
+    lexer().accept(TokenKind::comma);
+    if (lexer().is(TokenKind::at) || lexer().is(TokenKind::percent) || lexer().is(TokenKind::hash)) lexer().advance();
+    const auto type_name = name();
+    if (!type_name) return error("expected STT_<TYPE_IN_UPPER_CASE>, '#<type>', '@<type>', '%<type>' or \"<type>\"");
+    word = *type_name;
+    if (word.starts_with("@")) word.erase(0, 1);
+  }
+  const auto* found = std::ranges::find(symbol_types, word, &NamedType::name);
+  if (found == std::end(symbol_types)) return error("unsupported attribute");
+  if (!expect_end()) return false;
+  Symbol& symbol = unit_.symbol(text);
+  symbol.type = static_cast<uint8_t>(found->type);
+  unit_.keep(symbol);
+  return true;
+}
+
+bool Parser::directive_size(std::string_view, Place) {
+  const auto symbol_name = name();
+  if (!symbol_name || !expect_comma()) return false;
+  const Expression* size = expression();
+  if (size == nullptr || !expect_end()) return false;
+  unit_.symbol(*symbol_name).size = size;
+  return true;
+}
+
+/// .comm name, size[, power of 2 of the alignment]
+bool Parser::directive_common(std::string_view directive, Place) {
+  const Place place = lexer().place();
+  const auto symbol_name = name();
+  if (!symbol_name || !expect_comma()) return false;
+  const Place size_place = lexer().place();
+  const auto size = absolute();
+  if (!size) return false;
+  std::optional<int64_t> alignment;
+  if (lexer().accept(TokenKind::comma)) {
+    const Place alignment_place = lexer().place();
+    alignment = absolute();
+    if (!alignment) return false;
+    // In .comm it is the exponent.
+    if (*alignment < 0 || *alignment > 31)
+      return error(alignment_place, "invalid '.comm' alignment, can't be that large");
+    alignment = int64_t{1} << *alignment;
+  }
+  if (!expect_end()) return false;
+  if (*size < 0) return error(size_place, "size must be non-negative");
+  Symbol& symbol = unit_.symbol(*symbol_name);
+  if (symbol.is_defined()) return error(place, "invalid symbol redefinition");
+  symbol.type = STT_OBJECT;
+  unit_.keep(symbol);
+  if (directive == ".lcomm" || (symbol.binding_set && symbol.binding == STB_LOCAL)) {
+    // A local one is room in .bss.
+    unit_.push_section();
+    unit_.switch_to(unit_.section({.name = ".bss", .group = {}}, SHT_NOBITS, SHF_ALLOC | SHF_WRITE));
+    unit_.emit_tail(
+        {.kind = Tail::Kind::align, .alignment = static_cast<uint64_t>(alignment.value_or(1)), .place = place});
+    unit_.define(symbol, place);
+    unit_.emit_tail({.kind = Tail::Kind::fill, .expression = &unit_.constant(*size), .place = place});
+    unit_.pop_section();
+  } else {
+    symbol.common_size = static_cast<uint64_t>(*size);
+    symbol.offset = static_cast<uint64_t>(alignment.value_or(1));
+    symbol.special_section = SHN_COMMON;
+    if (!symbol.binding_set) symbol.binding = STB_GLOBAL;
+    symbol.binding_set = true;
+  }
+  symbol.size = &unit_.constant(*size);
+  return true;
+}
+
+bool Parser::directive_ident(std::string_view, Place) {
+  const auto text = quoted();
+  if (!text || !expect_end()) return false;
+  unit_.push_section();
+  const bool first = unit_.find_section({.name = ".comment", .group = {}}) == nullptr;
+  unit_.switch_to(unit_.section({.name = ".comment", .group = {}}, SHT_PROGBITS, SHF_MERGE | SHF_STRINGS, 1));
+  if (first) unit_.emit_integer(0, 1);
+  unit_.emit({reinterpret_cast<const uint8_t*>(text->c_str()), text->size() + 1});
+  unit_.pop_section();
+  return true;
+}
+
+bool Parser::directive_address_significance(std::string_view directive, Place) {
+  if (directive == ".addrsig") {
+    if (!expect_end()) return false;
+    unit_.want_address_significance();
+    return true;
+  }
+  const auto symbol_name = name();
+  if (!symbol_name || !expect_end()) return false;
+  Symbol& symbol = unit_.symbol(*symbol_name);
+  unit_.keep(symbol);
+  unit_.address_significant(symbol);
+  return true;
+}
+
+bool Parser::directive_weak_reference(std::string_view, Place place) {
+  return error(place, ".weakref is not supported");
+}
+
+bool Parser::directive_version(std::string_view, Place) {
+  const auto text = quoted();
+  if (!text || !expect_end()) return false;
+  emit_note(*text, 1, {}, false);
+  return true;
+}
+
+}  // namespace Atoll::assembler

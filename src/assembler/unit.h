@@ -1,0 +1,179 @@
+// assembler: what is being assembled: sections of bytes, the symbols, and the places that wait for a value.
+//
+// A section is a list of fragments: bytes, and behind them a tail whose length may not be known yet (an alignment is
+// known as soon as all before it is; a fill may depend on symbols that come later). Instructions have a fixed length
+// from the start, so nothing grows: finish() only gives the tails their lengths, fills in the values and leaves what
+// it cannot know to relocations.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "assembler/expression.h"
+#include "assembler/source.h"
+#include "target/processor.h"
+
+namespace Atoll::assembler {
+
+/// What follows a fragment's bytes.
+struct Tail {
+  enum class Kind : uint8_t { none, align, fill, org, leb };
+  Kind kind = Kind::none;
+  bool is_signed = false;                  ///< leb
+  bool nops = false;                       ///< align: filled with instructions that do nothing
+  uint64_t alignment = 1, most_bytes = 0;  ///< align; most_bytes 0: any number
+  uint64_t fill = 0;                       ///< value of each element
+  unsigned fill_size = 1;                  ///< bytes of an element
+  const Expression* expression = nullptr;  ///< fill: how many elements; org: where to; leb: the value
+  Place place;
+};
+
+struct Fragment {
+  std::vector<uint8_t> bytes;
+  Tail tail;
+};
+
+/// A place whose value comes later.
+struct Fixup {
+  enum class Kind : uint8_t {
+    data,    ///< `size` bytes
+    branch,  ///< the 16 bits of a branch: words from behind the instruction
+  };
+  Kind kind = Kind::data;
+  uint8_t size = 4;
+  bool pc_relative = false;  ///< counted from its own place
+  uint32_t fragment = 0;
+  uint64_t offset = 0;  ///< in the fragment
+  const Expression* expression = nullptr;
+  Place place;
+};
+
+struct SectionKey {
+  std::string name, group;
+  uint32_t unique = 0;  ///< of sections that share a name
+  auto operator<=>(const SectionKey&) const = default;
+};
+
+struct Relocation {
+  uint64_t offset;
+  Symbol* symbol;  ///< or null
+  uint32_t type;
+  int64_t addend;
+};
+
+struct Section {
+  SectionKey key;
+  uint32_t type = 0;
+  uint64_t flags = 0, entry_size = 0, alignment = 1;
+  std::string linked_to;  ///< name of the symbol whose section SHF_LINK_ORDER names
+  Symbol* symbol = nullptr;
+  std::vector<Fragment> fragments{1};
+  std::vector<Fixup> fixups;
+  // Made by finish():
+  std::vector<uint64_t> addresses;  ///< of the fragments; as far as known before
+  std::vector<uint8_t> bytes;
+  uint64_t size = 0;  ///< also where it has no bytes
+  std::vector<Relocation> relocations;
+
+  bool has_bytes() const { return type != 8; }       ///< SHT_NOBITS
+  bool is_code() const { return (flags & 4) != 0; }  ///< SHF_EXECINSTR
+};
+
+class Unit {
+ public:
+  Unit(Source& source, const target::Processor& processor) : source_(source), processor_(processor) {}
+
+  const target::Processor& processor() const { return processor_; }
+  Source& source() { return source_; }
+
+  // --- Sections
+  Section& section(const SectionKey& key, uint32_t type, uint64_t flags, uint64_t entry_size = 0);
+  Section* find_section(const SectionKey& key);
+  Section& current() { return *current_; }
+  void switch_to(Section& section);
+  void push_section() { section_stack_.emplace_back(current_, previous_); }
+  bool pop_section();
+  bool previous_section();
+  const std::deque<Section>& sections() const { return sections_; }
+
+  // --- Symbols
+  Symbol& symbol(std::string_view name);
+  Symbol* find_symbol(std::string_view name);
+  /// The label that a number names: the last before here, or the next.
+  Symbol& local_label(uint64_t number, bool forward);
+  /// Defines the label here.
+  void define(Symbol& symbol, Place place);
+  void define_local_label(uint64_t number, Place place);
+  void assign(Symbol& symbol, const Expression& value);
+  /// Puts the symbol at the end of the symbol table unless it has its place already.
+  void keep(Symbol& symbol);
+  void keep_symbols_of(const Expression& expression);
+  const std::vector<Symbol*>& kept() const { return kept_; }
+  // The table of symbols whose address matters (.addrsig).
+  void want_address_significance() { wants_address_significance_ = true; }
+  void address_significant(Symbol& symbol) { address_significant_.push_back(&symbol); }
+  bool wants_address_significance() const { return wants_address_significance_; }
+  const std::vector<Symbol*>& address_significant_symbols() const { return address_significant_; }
+
+  // --- Expressions
+  const Expression& constant(int64_t value, Place place = {});
+  const Expression& reference(Symbol& symbol, Specifier specifier = Specifier::none, Place place = {});
+  const Expression& operation(Operation operation, std::vector<const Expression*> operands, Place place = {});
+  /// A symbol that stands here.
+  const Expression& here();
+  /// What it comes to, as far as is known now; nothing when it makes no sense.
+  std::optional<Value> evaluate(const Expression& expression);
+  /// The number that it is, if that is known by now.
+  std::optional<int64_t> absolute(const Expression& expression);
+
+  // --- Content of the current section
+  void emit(std::span<const uint8_t> bytes);
+  void emit_integer(uint64_t value, unsigned size);
+  /// `size` bytes with the value of the expression, now or at the end.
+  void emit_value(const Expression& expression, unsigned size, Place place);
+  /// A place within bytes emitted last: `back` bytes before the end.
+  void add_fixup(Fixup fixup, uint64_t back);
+  void emit_tail(Tail tail);
+  /// Bytes from the section's start to here, if that is known.
+  std::optional<uint64_t> position();
+
+  /// Gives everything its address and fills in the values. What goes wrong is in the Source.
+  void finish();
+
+ private:
+  std::optional<uint64_t> address_of(Section& section, uint32_t fragment);
+  std::optional<uint64_t> address_of(const Symbol& symbol) {
+    const auto base = address_of(*symbol.section, symbol.fragment);
+    return base ? std::optional(*base + symbol.offset) : std::nullopt;
+  }
+  std::optional<uint64_t> tail_length(const Section& section, const Tail& tail, uint64_t address);
+  void fill_tail(Section& section, const Tail& tail, uint64_t length);
+  void lay_out(Section& section);
+  void resolve(Section& section, const Fixup& fixup);
+  std::optional<Value> combine(Operation operation, const Value& a, const Value& b);
+
+  Source& source_;
+  const target::Processor& processor_;
+  std::deque<Section> sections_;
+  std::map<SectionKey, Section*> sections_by_key_;
+  Section* current_ = nullptr;
+  Section* previous_ = nullptr;
+  std::vector<std::pair<Section*, Section*>> section_stack_;
+  std::deque<Symbol> symbols_;
+  std::unordered_map<std::string_view, Symbol*> symbols_by_name_;
+  std::map<uint64_t, uint64_t> local_labels_;  ///< how often a number has been defined
+  std::vector<Symbol*> kept_, address_significant_;
+  bool wants_address_significance_ = false;
+  std::deque<Expression> expressions_;
+  bool final_ = false;  ///< every label has its address
+};
+
+}  // namespace Atoll::assembler

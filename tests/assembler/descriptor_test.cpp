@@ -1,0 +1,121 @@
+// .amdhsa_kernel on every processor: what llvm-mc-22 refuses Atoll refuses, and descriptors are the same.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "assembler/llvm_assembler.h"
+#include "target/processor.h"
+
+namespace Atoll::test {
+namespace {
+
+/// A directive with a value that is not its default, or a few.
+constexpr const char* directives[] = {
+    "group_segment_fixed_size 1024",
+    "private_segment_fixed_size 32",
+    "kernarg_size 80",
+    "user_sgpr_count 15",
+    "user_sgpr_private_segment_buffer 1",
+    "user_sgpr_dispatch_ptr 1",
+    "user_sgpr_queue_ptr 1",
+    "user_sgpr_kernarg_segment_ptr 1",
+    "user_sgpr_dispatch_id 1",
+    "user_sgpr_flat_scratch_init 1",
+    "user_sgpr_private_segment_size 1",
+    "user_sgpr_kernarg_preload_length 3",
+    "user_sgpr_kernarg_preload_offset 5",
+    "wavefront_size32 1",
+    "wavefront_size32 0",
+    "uses_dynamic_stack 1",
+    "system_sgpr_private_segment_wavefront_offset 1",
+    "enable_private_segment 1",
+    "system_sgpr_workgroup_id_x 0",
+    "system_sgpr_workgroup_id_y 1",
+    "system_sgpr_workgroup_id_z 1",
+    "system_sgpr_workgroup_info 1",
+    "system_vgpr_workitem_id 2",
+    "reserve_vcc 0",
+    "reserve_flat_scratch 0",
+    "reserve_flat_scratch 1",
+    "reserve_xnack_mask 0",
+    "reserve_xnack_mask 1",
+    "float_round_mode_32 3",
+    "float_round_mode_16_64 2",
+    "float_denorm_mode_32 1",
+    "float_denorm_mode_16_64 0",
+    "dx10_clamp 0",
+    "ieee_mode 0",
+    "fp16_overflow 1",
+    "tg_split 1",
+    "workgroup_processor_mode 0",
+    "memory_ordered 0",
+    "forward_progress 1",
+    "shared_vgpr_count 0",
+    "inst_pref_size 5",
+    "round_robin_scheduling 1",
+    "named_barrier_count 2",
+    "exception_fp_ieee_invalid_op 1",
+    "exception_fp_denorm_src 1",
+    "exception_fp_ieee_div_zero 1",
+    "exception_fp_ieee_overflow 1",
+    "exception_fp_ieee_underflow 1",
+    "exception_fp_ieee_inexact 1",
+    "exception_int_div_zero 1",
+};
+
+std::string kernel(const target::Processor& processor, const std::string& name, int vgprs, int sgprs,
+                   const std::string& more) {
+  std::string text =
+      fmt::format(".amdhsa_kernel {}\n  .amdhsa_next_free_vgpr {}\n  .amdhsa_next_free_sgpr {}\n", name, vgprs, sgprs);
+  if (processor.unified_vgprs) text += fmt::format("  .amdhsa_accum_offset {}\n", (vgprs + 3) / 4 * 4);
+  return text + more + ".end_amdhsa_kernel\n";
+}
+
+class Descriptors : public testing::TestWithParam<target::Processor> {};
+
+TEST_P(Descriptors, AsLlvmHasThem) {
+  const target::Processor& processor = GetParam();
+  const std::string name(processor.name);
+  // First which directives there are, each in a kernel of its own with its own message; then all that there are at
+  // once.
+  std::string everything = ".globl defined\n.type defined,@function\ndefined: .long 0\n.section .rodata\n";
+  for (const int vgprs : {1, 5, 24, 37, 128, 255}) {
+    everything += kernel(processor, fmt::format("v{}", vgprs), vgprs, vgprs % 90 + 1, "");
+  }
+  everything += kernel(processor, "defined", 1, 1, "");
+  std::string each;
+  for (size_t i = 0; i < std::size(directives); ++i) {
+    each += kernel(processor, fmt::format("k{}", i), 8, 9, fmt::format("  .amdhsa_{}\n", directives[i]));
+  }
+  const auto lines_of = [&](const LlvmAssembled& result) {
+    std::vector<int> lines;
+    for (const std::string& place : error_places(result.messages)) {
+      // A kernel whose directive is refused may be complained of more than once.
+      const int index = (std::stoi(place) - 1) / (processor.unified_vgprs ? 6 : 5);
+      if (lines.empty() || lines.back() != index) lines.push_back(index);
+    }
+    return lines;
+  };
+  const std::vector<int> refused = lines_of(llvm_assemble(each, name));
+  EXPECT_EQ(lines_of(atoll_assemble(each, name)), refused);
+  for (size_t i = 0; i < std::size(directives); ++i) {
+    if (std::ranges::find(refused, static_cast<int>(i)) != refused.end()) continue;
+    everything += kernel(processor, fmt::format("k{}", i), 8, 9, fmt::format("  .amdhsa_{}\n", directives[i]));
+  }
+  expect_same_object(everything, name);
+}
+
+/// How GoogleTest names a parameter.
+[[maybe_unused]] void PrintTo(const target::Processor& processor, std::ostream* out) { *out << processor.name; }
+
+INSTANTIATE_TEST_SUITE_P(Processors, Descriptors,
+                         testing::ValuesIn(target::processors().begin(), target::processors().end()),
+                         [](const auto& instance) {
+                           std::string name(instance.param.name);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace Atoll::test
