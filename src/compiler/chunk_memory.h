@@ -90,6 +90,8 @@ class ChunkMemory {
   llvm::Value* inside(const Addresses& at, llvm::Value* active);
 
   llvm::Value* load_dwords(llvm::Value* addresses, llvm::Value* lanes);
+  /// Has the host fetch what the lanes of a later wave will want, if they go on as the chunk's do.
+  void prefetch(const Addresses& at, llvm::Value* address, unsigned bytes, bool to_write);
   Words load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend, llvm::Value* active);
   Words load_equal(llvm::Value* address, unsigned bytes, bool sign_extend);
   Words load_anywhere(llvm::Value* addresses, unsigned bytes, bool sign_extend, llvm::Value* lanes);
