@@ -17,11 +17,10 @@ namespace Atoll::machine {
 
 namespace {
 
-/// Instructions that a wave runs before the next has its turn: some 50 us in the interpreter.
-constexpr uint64_t wave_budget = 1024;
-/// Between two looks at the clock, which cost as much as a short wave: so many instructions, each wave that runs
-/// counting as some more.
-constexpr uint64_t look_every = 1024, wave_overhead = 16;
+/// How long a wave runs before the next has its turn, as instructions at the rate of those before it: to begin with as
+/// many as take the interpreter that long. Also how often to look at the clock, which takes as long as a short wave; a
+/// wave that begins to run counts as some more instructions.
+constexpr uint64_t wave_run_ns = 25'000, least_budget = 1024, largest_budget = 32'768, wave_overhead = 16;
 /// Work-groups that a thread takes at once when they are short, and how many instructions such a batch may have: the
 /// dispatch's counter is then seldom fought for, and the threads still end at about the same time.
 constexpr uint64_t largest_batch = 64, batch_instructions = 4096;
@@ -42,8 +41,16 @@ constexpr size_t trusted_waiters = 64;
 /// and again goes round in a loop that waits for memory to change. (Or in one that counts in vector registers alone;
 /// to take that for waiting costs little.)
 uint64_t fingerprint(const Wave& wave) {
-  uint64_t sum = wave.pc >> 10;
-  for (const uint32_t word : wave.scalar) sum = (sum ^ word) * 0x9E37'79B9'7F4A'7C15;
+  // Several sums side by side: one multiplication need not wait for the one before.
+  uint64_t sums[4] = {wave.pc >> 10};
+  static_assert(isa::scalar::count % std::size(sums) == 0);
+  for (unsigned i = 0; i < isa::scalar::count; i += std::size(sums)) {
+    for (unsigned j = 0; j < std::size(sums); ++j) {
+      sums[j] = (sums[j] ^ wave.scalar[i + j]) * 0x9E37'79B9'7F4A'7C15;
+    }
+  }
+  uint64_t sum = 0;
+  for (const uint64_t each : sums) sum = (sum ^ each) * 0x9E37'79B9'7F4A'7C15;
   return sum;
 }
 
@@ -100,11 +107,12 @@ Wave& ResidentGroup::begin_wave() {
 struct Scheduler::Turn {
   const std::shared_ptr<Dispatch>& dispatch;
   const std::function<bool()>& more_to_begin;
-  uint64_t slice_end, offer_at, now;
+  uint64_t start, slice_end, offer_at, now;
 
-  uint64_t taken = 0, taken_end = 0;         ///< work-groups taken from the dispatch and not begun yet
-  uint64_t batch = 0, batch_begun = 0;       ///< how many were taken last, and `clock` then
-  uint64_t clock = 0, look_at = look_every;  ///< instructions run, with what waves count; and when to look around
+  uint64_t taken = 0, taken_end = 0;           ///< work-groups taken from the dispatch and not begun yet
+  uint64_t batch = 0, batch_begun = 0;         ///< how many were taken last, and `clock` then
+  uint64_t clock = 0, look_at = least_budget;  ///< instructions run, with what waves count; and when to look around
+  uint64_t budget = least_budget;              ///< of a wave
 
   std::unique_ptr<ResidentGroup> resident{};      ///< prepared for the dispatch: the work-group that runs, or will
   size_t next_wave = 0;                           ///< of the round
@@ -147,6 +155,7 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
   const uint64_t start = now_ns();
   Turn turn{.dispatch = dispatch,
             .more_to_begin = more_to_begin,
+            .start = start,
             .slice_end = start + slice_ns,
             .offer_at = start + offer_after_ns,
             .now = start};
@@ -378,12 +387,12 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
       }
       turn.wave = &wave;
       const uint64_t before = wave.instructions;
-      const WaveState state = engine_.run(wave, wave_budget);
+      const WaveState state = engine_.run(wave, turn.budget);
       const uint64_t ran = wave.instructions - before;
       turn.clock += ran + wave_overhead;
       if (state == WaveState::ready) {
         // A wave that comes back ready before its budget is used up has said that it waits.
-        if (ran >= wave_budget) {
+        if (ran >= turn.budget) {
           turn.all_wait = false;
           const uint64_t now = fingerprint(wave);
           if (std::exchange(wave.fingerprint, now) != now) turn.all_seem_to_wait = false;
@@ -429,8 +438,10 @@ void Scheduler::abandon(Turn& turn) {
 /// the reason as the wave's fault.
 bool Scheduler::look_around(Turn& turn) {
   Dispatch& dispatch = *turn.dispatch;
-  turn.look_at = turn.clock + look_every;
   turn.now = now_ns();
+  turn.budget =
+      std::clamp(turn.clock * wave_run_ns / std::max<uint64_t>(1, turn.now - turn.start), least_budget, largest_budget);
+  turn.look_at = turn.clock + turn.budget;
   const bool more = turn.taken != turn.taken_end || dispatch.has_unbegun();
   if (turn.now >= turn.offer_at) {
     if (!workers_.empty() && turn.more_to_begin && turn.more_to_begin()) {
