@@ -220,8 +220,7 @@ void write_lanes(uint64_t exec, const Row& from, Row& to) {
 
 void swizzle(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
-  const semantics::LaneMap map = semantics::swizzle_map(static_cast<uint16_t>(m.offset));
-  semantics::swizzle(map, wave.exec(), *rows_at(run, RowBase::vgpr, m.address), run.temporary[0]);
+  semantics::swizzle(*op.origin->lane_map, wave.exec(), *rows_at(run, RowBase::vgpr, m.address), run.temporary[0]);
   write_lanes(wave.exec(), run.temporary[0], *rows_at(run, m.data_base, m.result));
 }
 
@@ -309,6 +308,7 @@ Handler prepare_lds(Preparation& p) {
 
   switch (instruction.opcode) {
     case Opcode::ds_swizzle_b32:
+      p.origin.lane_map = semantics::swizzle_map(static_cast<uint16_t>(m.offset));
       return step<swizzle>;
     case Opcode::ds_permute_b32:
       return step<permute<false>>;

@@ -32,7 +32,8 @@ using Handler = void (*)(Wave& wave, const MicroOp* op, Run& run);
 struct Origin {
   uint64_t pc = 0;
   isa::Instruction instruction;
-  std::optional<semantics::DppMove> dpp;  ///< of an instruction that has one
+  std::optional<semantics::DppMove> dpp;         ///< of an instruction that has one
+  std::optional<semantics::LaneMap> lane_map{};  ///< of ds_swizzle_b32
 };
 
 /// What an operand's row offset counts from. Constants have rows of their own and are addressed absolutely.
