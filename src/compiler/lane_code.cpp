@@ -44,6 +44,7 @@ std::optional<semantics::DppMove> move_of(const isa::Instruction& instruction) {
 bool LaneCode::takes(const isa::Instruction& instruction) {
   const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
   if (shape.call == nullptr || shape.sources > 3 || shape.masks_in > 1) return false;
+  if (shape.source_part != 0 || shape.writes_one_byte) return false;  // op_sel means something else there
   using enum isa::Extension;
   if (instruction.extension == dpp16 || instruction.extension == dpp8) {
     const auto move = move_of(instruction);
@@ -208,6 +209,7 @@ void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& ch
     set(offsetof(VectorCall, mode) + byte, ir.getInt8(mode[byte]));
   }
   set(offsetof(VectorCall, clamp), ir.getInt8(prepared.instruction->clamp));
+  set(offsetof(VectorCall, truth_table), ir.getInt8(static_cast<uint8_t>(prepared.instruction->immediate)));
   set(offsetof(VectorCall, first_lane), chunk.first_lane());
   call(semantics_.vector_function(prepared.instruction->opcode), {arguments});
 

@@ -49,6 +49,15 @@ void swap(Wave& wave, const MicroOp& op, Run& run) {
   }
 }
 
+/// v_permlane16_swap_b32, v_permlane32_swap_b32
+template <unsigned width>
+void swap_halves(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Dpp& control = op.origin->instruction.dpp;
+  semantics::swap_halves(*rows_at(run, op.vector.result_base, op.vector.result),
+                         *rows_at(run, op.vector.source_base[0], op.vector.source[0]), width, wave.exec(),
+                         control.fetch_inactive, control.bound_ctrl);
+}
+
 /// v_accvgpr_read_b32, v_accvgpr_write_b32, v_accvgpr_mov_b32
 void move(Wave& wave, const MicroOp& op, Run& run) {
   broadcast_scalars(wave, op, run);
@@ -88,11 +97,16 @@ Handler prepare_lane_operation(Preparation& p) {
     case Opcode::v_writelane_b32:
       set_result();
       return step<write_lane>;
-    case Opcode::v_swap_b32: {
+    case Opcode::v_swap_b32:
+    case Opcode::v_permlane16_swap_b32:
+    case Opcode::v_permlane32_swap_b32: {
       // Both operands are read and written; the second may stand among the results or the sources.
       const isa::Operand& other = instruction.operands[1];
       set_result();
-      return instruction.operand_count >= 2 && is_row(other) && set_source(p, 0, other, 1) ? step<swap> : nullptr;
+      if (instruction.operand_count < 2 || !is_row(other) || !set_source(p, 0, other, 1)) return nullptr;
+      return instruction.opcode == Opcode::v_swap_b32              ? step<swap>
+             : instruction.opcode == Opcode::v_permlane16_swap_b32 ? step<swap_halves<16>>
+                                                                   : step<swap_halves<32>>;
     }
     case Opcode::v_accvgpr_read_b32:
     case Opcode::v_accvgpr_write_b32:

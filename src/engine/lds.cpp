@@ -233,6 +233,28 @@ void permute(Wave& wave, const MicroOp& op, Run& run) {
   write_lanes(wave.exec(), run.temporary[0], *rows_at(run, m.data_base, m.result));
 }
 
+/// ds_read_b*_tr_b*
+template <unsigned lane_bits, unsigned element_bits>
+void load_transposed(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  constexpr unsigned words = lane_bits / 32;
+  Offsets offsets;
+  vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
+  LaneAddresses addresses;
+  const uint64_t inside = lds_addresses(wave, offsets, lane_bits / 8, addresses);
+  Row *loaded = run.temporary, *transposed = run.temporary + words;
+  std::memset(loaded, 0, words * sizeof(Row));  // what lanes have that load nothing
+  for_each_lane(exec & inside, [&](unsigned lane) {
+    uint32_t value[words];
+    std::memcpy(value, reinterpret_cast<const void*>(addresses.of[lane]), sizeof value);
+    for (unsigned word = 0; word < words; ++word) loaded[word][lane] = value[word];
+  });
+  semantics::transpose_tiles(loaded, lane_bits, element_bits, transposed);
+  Row* result = rows_at(run, m.data_base, m.result);
+  for (unsigned word = 0; word < words; ++word) write_lanes(exec, transposed[word], result[word]);
+}
+
 void nothing(Wave&, const MicroOp&, Run&) {}
 
 // --- Preparation ----------------------------------------------------------------------------------------------------
@@ -314,6 +336,14 @@ Handler prepare_lds(Preparation& p) {
       return step<permute<false>>;
     case Opcode::ds_bpermute_b32:
       return step<permute<true>>;
+    case Opcode::ds_read_b64_tr_b16:
+      return step<load_transposed<64, 16>>;
+    case Opcode::ds_read_b64_tr_b8:
+      return step<load_transposed<64, 8>>;
+    case Opcode::ds_read_b64_tr_b4:
+      return step<load_transposed<64, 4>>;
+    case Opcode::ds_read_b96_tr_b6:
+      return step<load_transposed<96, 6>>;
     default:
       break;
   }

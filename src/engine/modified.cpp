@@ -72,6 +72,7 @@ void modified(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   call.exec = exec;
   call.clamp = instruction.clamp;
+  call.truth_table = static_cast<uint8_t>(instruction.immediate);
 
   for (unsigned i = 0; i < shape.sources; ++i) {
     const isa::Operand& operand = *operands.source[i];

@@ -96,12 +96,27 @@ bool set_signs(MicroOp& op, const isa::Instruction& instruction, const VectorOpe
   return true;
 }
 
+/// Where op_sel chooses parts of registers that are no halves (gfx950's v_cvt_scalef32_*): says which.
+void choose_parts(isa::Instruction& instruction, const semantics::VectorShape& shape) {
+  using isa::SdwaSelect;
+  isa::Operand* sources = &instruction.operands[instruction.destinations];
+  if (shape.source_part == 16) sources[0].sdwa = sources[0].op_sel ? SdwaSelect::word_1 : SdwaSelect::word_0;
+  if (shape.source_part == 8) {
+    sources[0].sdwa = static_cast<SdwaSelect>((sources[0].op_sel ? 1 : 0) + (sources[1].op_sel ? 2 : 0));
+  }
+  // With two sources the decoder has done it.
+  if (shape.writes_one_byte && instruction.sources() == 3) {
+    instruction.dst_sel = static_cast<SdwaSelect>((sources[2].op_sel ? 1 : 0) + (instruction.op_sel_dst ? 2 : 0));
+  }
+}
+
 }  // namespace
 
 Handler prepare_vector(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
   if (shape.call == nullptr) return nullptr;
+  choose_parts(p.origin.instruction, shape);
   const VectorOperands operands = vector_operands(instruction);
   if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
       (operands.mask_result != nullptr) != shape.mask_out) {

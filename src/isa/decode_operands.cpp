@@ -147,6 +147,7 @@ bool Decoder::operands() {
     if (spec.field == Field::flat_return && !out_.glc) continue;
     Operand& to = out_.operands[count];
     to.type = spec.type;
+    to.op_sel_hi = out_.encoding != Encoding::vop3p && is_packed(spec.type);  // whole
     if (!operand(to, spec.field, spec.type)) return false;
     if (to.kind == OperandKind::none) continue;  // this form of the instruction has it not
     if (writes(spec.field)) ++out_.destinations;

@@ -24,6 +24,7 @@ std::span<const VectorEntry> float_dot_entries();
 std::span<const VectorEntry> float_eight_entries();
 std::span<const VectorEntry> float_half_entries();
 std::span<const VectorEntry> float_rounding_entries();
+std::span<const VectorEntry> float_scaled_entries();
 std::span<const VectorEntry> float_transcendental_entries();
 std::span<const VectorEntry> integer_arithmetic_entries();
 std::span<const VectorEntry> integer_bits_entries();

@@ -22,13 +22,6 @@ using U16x2 = Pair<U16>;
   return keeps(mode.denormals16_64, Denormals::allow_out) ? a : flush(a);
 }
 
-[[gnu::always_inline]] inline U16 upper_half(F32 a) { return convert<U16>(bits<U32>(a) >> 16); }
-/// The nearest bfloat16, ties to even. Rounding up carries into the exponent, and past the largest number to infinity.
-[[gnu::always_inline]] inline U16 to_brain(F32 a) {
-  const U32 word = bits<U32>(a);
-  const U32 rounded = word + 0x7FFF + (word >> 16 & 1);
-  return upper_half(select(a == a, bits<F32>(rounded), quiet(a)));
-}
 /// `a` with random bits below the last bit that will stay: cut off there, it goes up as often as it is near.
 [[gnu::always_inline]] inline F32 noisy(F32 a, U32 noise) {
   const F32 sum = bits<F32>(bits<U32>(a) + noise);

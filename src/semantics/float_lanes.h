@@ -155,6 +155,14 @@ template <typename T>
   return bits<T>(select((word & BitsOf<T>(F::exponent)) == 0, word & BitsOf<T>(F::sign), word));
 }
 
+/// The nearest bfloat16, the upper half of a single; ties to even. Rounding up carries into the exponent, and past the
+/// largest number to infinity.
+[[gnu::always_inline]] inline U16 to_brain(F32 a) {
+  const U32 word = bits<U32>(a);
+  const U32 rounded = word + 0x7FFF + (word >> 16 & 1);
+  return convert<U16>(select(a == a, rounded, bits<U32>(quiet(a))) >> 16);
+}
+
 /// The result of an operation whose `result` lanes are right unless they are NaN.
 template <typename T, typename... Operands>
 [[gnu::always_inline]] inline T with_nan(T result, Operands... operands) {

@@ -26,6 +26,18 @@ LANES(v_xor_b32, U32, (U32 a, U32 b)) { return a ^ b; }
 LANES(v_xnor_b32, U32, (U32 a, U32 b)) { return ~(a ^ b); }
 LANES(v_and_or_b32, U32, (U32 a, U32 b, U32 c)) { return (a & b) | c; }
 LANES(v_or3_b32, U32, (U32 a, U32 b, U32 c)) { return a | b | c; }
+/// Bit 4a + 2b + c of the table is the result for the bits a, b, c.
+template <typename T>
+[[gnu::always_inline]] inline T look_up(T a, T b, T c, TruthTable table) {
+  T result = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    if ((table.bits >> i & 1) != 0)
+      result |= ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) & ((i & 1) != 0 ? c : ~c);
+  }
+  return result;
+}
+LANES(v_bitop3_b32, U32, (U32 a, U32 b, U32 c, TruthTable table)) { return look_up(a, b, c, table); }
+LANES(v_bitop3_b16, LowHalf<U16>, (U16 a, U16 b, U16 c, TruthTable table)) { return {look_up(a, b, c, table)}; }
 LANES(v_lshl_or_b32, U32, (U32 a, U32 b, U32 c)) { return a << (b & 31u) | c; }
 LANES(v_bfi_b32, U32, (U32 a, U32 b, U32 c)) { return (a & b) | (~a & c); }
 
@@ -88,6 +100,18 @@ LANES(v_perm_b32, U32, (U32 a, U32 b, U32 selector)) {
 }
 
 // Two signed 16-bit values clamped to 0..255, as two bytes; the rest of the register becomes 0.
+/// Both sources shifted right and saturated to a byte's range, side by side.
+[[gnu::always_inline]] inline U16 shifted_bytes(I32 a, I32 b, U32 amount, int least, int greatest) {
+  const I32 shift = bits<I32>(amount & 31u);
+  const auto byte = [&](I32 value) __attribute__((always_inline)) {
+    const I32 saturated =
+        __builtin_elementwise_min(__builtin_elementwise_max(value >> shift, I32(least)), I32(greatest));
+    return bits<U32>(saturated) & 0xFFu;
+  };
+  return convert<U16>(byte(a) | byte(b) << 8u);
+}
+LANES(v_ashr_pk_i8_i32, LowHalf<U16>, (I32 a, I32 b, U32 amount)) { return {shifted_bytes(a, b, amount, -128, 127)}; }
+LANES(v_ashr_pk_u8_i32, LowHalf<U16>, (I32 a, I32 b, U32 amount)) { return {shifted_bytes(a, b, amount, 0, 255)}; }
 LANES(v_sat_pk_u8_i16, U16, (Pair<I16> a)) {
   const auto clamped = [](I16 value) {
     return bits<U16>(__builtin_elementwise_min(__builtin_elementwise_max(value, I16(int16_t{0})), I16(int16_t{255})));
@@ -178,7 +202,9 @@ std::span<const VectorEntry> integer_bits_entries() {
       ENTRY(v_bfrev_b32),      ENTRY(v_perm_b32),         ENTRY(v_sat_pk_u8_i16),
       ENTRY(v_cvt_pk_u16_u32), ENTRY(v_cvt_pk_i16_i32),   ENTRY(v_screen_partition_4se_b32),
       ENTRY(v_bcnt_u32_b32),   ENTRY(v_mbcnt_lo_u32_b32), ENTRY(v_mbcnt_hi_u32_b32),
-      ENTRY(v_ffbh_u32),       ENTRY(v_ffbl_b32),         ENTRY(v_ffbh_i32),
+      ENTRY(v_bitop3_b32),     ENTRY(v_bitop3_b16),       ENTRY(v_ashr_pk_i8_i32),
+      ENTRY(v_ashr_pk_u8_i32), ENTRY(v_ffbh_u32),         ENTRY(v_ffbl_b32),
+      ENTRY(v_ffbh_i32),
   };
   return entries;
 }

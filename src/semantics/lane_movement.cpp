@@ -4,6 +4,7 @@
 #include "semantics/lane_movement.h"
 
 #include <bit>
+#include <cstring>
 
 namespace Atoll::semantics {
 
@@ -134,6 +135,43 @@ LaneMap permlane16_map(uint64_t selects, bool crossed) {
 
 LaneMap permlane64_map() {
   return make_map([](int lane) { return lane ^ 32; });
+}
+
+void transpose_tiles(const Row* loaded, unsigned lane_bits, unsigned element_bits, Row* result) {
+  constexpr unsigned columns = 16;
+  const unsigned per_lane = lane_bits / element_bits, lanes_of_row = columns / per_lane;
+  const uint32_t mask = (1u << element_bits) - 1;
+  for (unsigned word = 0; word < lane_bits / 32; ++word) std::memset(result[word], 0, sizeof(Row));
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const unsigned column = lane % columns;
+    for (unsigned row = 0; row < per_lane; ++row) {
+      const unsigned from = lane - column + row * lanes_of_row + column / per_lane;
+      const unsigned source = column % per_lane * element_bits, target = row * element_bits;
+      uint64_t element = loaded[source / 32][from] >> source % 32;
+      if (source % 32 + element_bits > 32) element |= uint64_t{loaded[source / 32 + 1][from]} << (32 - source % 32);
+      element = (element & mask) << target % 32;
+      result[target / 32][lane] |= static_cast<uint32_t>(element);
+      if (element >> 32 != 0) result[target / 32 + 1][lane] |= static_cast<uint32_t>(element >> 32);
+    }
+  }
+}
+
+void swap_halves(Row& a, Row& b, unsigned width, uint64_t exec, bool fetch_inactive, bool zero_inactive) {
+  const auto move = [&](unsigned to_lane, uint32_t& to, unsigned from_lane, uint32_t from) {
+    if ((exec >> to_lane & 1) == 0) return;
+    if (fetch_inactive || (exec >> from_lane & 1) != 0) {
+      to = from;
+    } else if (zero_inactive) {
+      to = 0;
+    }
+  };
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    if (lane / width % 2 != 0) continue;
+    const unsigned other = lane + width;
+    const uint32_t of_a = a[other], of_b = b[lane];
+    move(other, a[other], lane, of_b);
+    move(lane, b[lane], other, of_a);
+  }
 }
 
 }  // namespace Atoll::semantics

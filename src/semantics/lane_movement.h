@@ -65,6 +65,18 @@ inline uint32_t read_first_lane(const Row& row, uint64_t exec) {
   return row[exec == 0 ? 0 : static_cast<unsigned>(__builtin_ctzll(exec))];
 }
 
+// --- gfx950
+// -----------------------------------------------------------------------------------------------------------
+
+/// ds_read_b*_tr_b*: what 16 lanes have loaded, `lane_bits` bits each, are the rows of a tile of 16 columns, one after
+/// the other, of elements of `element_bits`; each lane gets the column of its number. `result` is not `loaded`.
+void transpose_tiles(const Row* loaded, unsigned lane_bits, unsigned element_bits, Row* result);
+
+/// v_permlane16_swap_b32, v_permlane32_swap_b32: of each 2 * `width` lanes, the second half of `a` and the first of `b`
+/// change places. A lane that EXEC switches off is not written, and not read unless `fetch_inactive`: instead of its
+/// value there is 0 if `zero_inactive`, else nothing changes.
+void swap_halves(Row& a, Row& b, unsigned width, uint64_t exec, bool fetch_inactive, bool zero_inactive);
+
 // --- v_permlane (GFX10 and later) -----------------------------------------------------------------------------------
 
 /// v_permlane16_b32: within each row of 16 lanes, lane n reads lane selects[4n+3:4n]; v_permlanex16_b32 (`crossed`)

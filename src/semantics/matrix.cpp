@@ -413,9 +413,9 @@ void multiply_doubles(const MatrixCall& call, const Row* c) {
       }
       F64 sum = bits<F64>(start ^ c_sign);
       for (unsigned k = 0; k < shape.depth; ++k) {
-        F64 factor;
-        for (unsigned lane = 0; lane < chunk_lanes; ++lane) {
-          factor[lane] = a.of[k * width + (shape.blocks == 1 ? row : lane / 4 * 4 + row)];
+        F64 factor = F64(a.of[k * width + row]);
+        if (shape.blocks != 1) {
+          for (unsigned lane = 0; lane < chunk_lanes; ++lane) factor[lane] = a.of[k * width + lane / 4 * 4 + row];
         }
         sum = fused(factor, load<F64>(&b.of[k * width]), sum);
       }

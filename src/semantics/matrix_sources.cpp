@@ -82,16 +82,25 @@ struct Placing {
 template <MatrixElement element>
 void read_elements(const Placing& p, float* out) {
   constexpr unsigned width = bits_of(element);
-  const unsigned depths_of_runs = p.run * (wave_lanes / p.width);
+  // All sizes are powers of two, and divisions would take longer than all the rest.
+  const auto width_bits = static_cast<unsigned>(std::countr_zero(p.width));
+  const auto run_bits = static_cast<unsigned>(std::countr_zero(p.run));
+  const unsigned groups_bits = 6 - width_bits;  // of lanes that have the same depths
+  float* chunks[wave_lanes / chunk_lanes];
+  for (unsigned chunk = 0; chunk < std::size(chunks); ++chunk) {
+    const unsigned lane = chunk * chunk_lanes;
+    chunks[chunk] = out + (lane >> width_bits << (run_bits + width_bits)) + (lane & (p.width - 1));
+  }
   for (unsigned e = 0; e < p.per_lane; ++e) {
     const unsigned word = e * width / 32, shift = e * width % 32;
-    for (unsigned lane = 0; lane < wave_lanes; lane += chunk_lanes) {
+    const unsigned depth = (e >> run_bits << (run_bits + groups_bits)) + (e & (p.run - 1));
+    for (unsigned chunk = 0; chunk < std::size(chunks); ++chunk) {
+      const unsigned lane = chunk * chunk_lanes;
       U32 code = load(&p.rows[word][lane]) >> shift;
       if (width == 6 && shift + width > 32) code |= load(&p.rows[word + 1][lane]) << (32 - shift);
       if (p.flushed != 0) code = select((code & p.flushed) == 0, U32(0), code);
       const F32 value = number<element>(code, p.eight_bit);
-      const unsigned k = e / p.run * depths_of_runs + lane / p.width * p.run + e % p.run;
-      std::memcpy(out + k * p.width + lane % p.width, &value, sizeof value);
+      std::memcpy(chunks[chunk] + (size_t{depth} << width_bits), &value, sizeof value);
     }
   }
 }
@@ -172,7 +181,7 @@ MatrixLanes broadcast_block(const MatrixShape& shape, uint8_t cbsz, uint8_t abid
 MatrixLanes lane_group_pattern(uint8_t blgp) {
   MatrixLanes lanes;
   lanes.moved = blgp != 0;
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+  for (unsigned lane = 0; lanes.moved && lane < wave_lanes; ++lane) {
     unsigned from = lane;
     if (blgp == 1 || blgp == 2) from = lane % 32 + (blgp - 1u) * 32;  // one half for both
     if (blgp == 3) from = (lane + 16) % wave_lanes;                   // rotated by a quarter

@@ -26,6 +26,7 @@ struct VectorCall {
   FloatMode mode;
   bool mode_applied;    ///< set within run_in_mode() (float_mode.h): the function finds the mode dealt with
   bool clamp;           ///< the clamp bit, for functions that saturate an integer result themselves
+  uint8_t truth_table;  ///< of v_bitop3
   uint32_t first_lane;  ///< of a chunk that is called alone (row.h, run_alone); 0 otherwise
 };
 using VectorFunction = void (*)(VectorCall&);
@@ -41,6 +42,9 @@ struct VectorShape {
   bool reads_dst = false;  ///< the last source is the destination's old value (v_mac, v_fmac, dot accumulators)
   bool writes_low_half_only = false;  ///< a 16-bit result that leaves the upper half of the register as it was
   bool mixed_sources = false;         ///< sources are of single or half precision as op_sel_hi says (modifiers.h)
+  uint8_t source_part = 0;            ///< the width of the part of the first source that op_sel chooses: 8, 16; 0: none
+  bool writes_one_byte = false;       ///< op_sel chooses the byte of the result's register
+  bool has_truth_table = false;       ///< v_bitop3
   bool handles_clamp = false;         ///< does what the clamp bit asks for; else clamp is the engine's [0, 1] step
 };
 

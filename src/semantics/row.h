@@ -54,6 +54,22 @@ struct Mixed {
   F32 value;
 };
 
+/// A source in one byte or word of its register, which op_sel chooses (gfx950's v_cvt_scalef32_*): in the low bits.
+template <unsigned width>
+struct Part {
+  U32 value;
+};
+
+/// A result that is one byte of its register, which op_sel chooses: in the low bits.
+struct OneByte {
+  U32 value;
+};
+
+/// The truth table of v_bitop3.
+struct TruthTable {
+  uint8_t bits;
+};
+
 /// The clamp bit, for integer operations: they saturate at the ends of their type's range instead of wrapping.
 struct Clamp {
   bool on;
@@ -163,6 +179,22 @@ struct Access<Mixed> {
   [[gnu::always_inline]] static Mixed load(const Row* rows, unsigned chunk) { return {Access<F32>::load(rows, chunk)}; }
 };
 
+template <unsigned width>
+struct Access<Part<width>> {
+  static constexpr unsigned words = 1;
+  [[gnu::always_inline]] static Part<width> load(const Row* rows, unsigned chunk) {
+    return {Access<U32>::load(rows, chunk)};
+  }
+};
+
+template <>
+struct Access<OneByte> {
+  static constexpr unsigned words = 1;
+  [[gnu::always_inline]] static void store(Row* rows, unsigned chunk, OneByte value, uint16_t active) {
+    Access<U32>::store(rows, chunk, value.value, active);
+  }
+};
+
 template <typename T>
 struct Access<Old<T>> {
   static constexpr unsigned words = Access<T>::words;
@@ -192,12 +224,19 @@ template <typename T>
 inline constexpr bool is_low_half<LowHalf<T>> = true;
 
 template <typename T>
+inline constexpr unsigned part_width = 0;
+template <unsigned width>
+inline constexpr unsigned part_width<Part<width>> = width;
+template <typename T>
+inline constexpr bool is_truth_table = std::is_same_v<T, TruthTable>;
+template <typename T>
 inline constexpr bool is_clamp = std::is_same_v<T, Clamp>;
 template <typename T>
 inline constexpr bool is_lane_index = std::is_same_v<T, LaneIndex>;
 /// Whether a parameter is one of the instruction's vector sources.
 template <typename T>
-inline constexpr bool is_source = !is_mode<T> && !is_mask<T> && !is_old<T> && !is_clamp<T> && !is_lane_index<T>;
+inline constexpr bool is_source =
+    !is_mode<T> && !is_mask<T> && !is_old<T> && !is_clamp<T> && !is_lane_index<T> && !is_truth_table<T>;
 
 /// Taking a chunk function's type apart.
 template <typename Function>
@@ -229,6 +268,8 @@ template <typename Parameters, unsigned Index>
     return call.mode;
   } else if constexpr (is_clamp<T>) {
     return Clamp{call.clamp};
+  } else if constexpr (is_truth_table<T>) {
+    return TruthTable{call.truth_table};
   } else if constexpr (is_lane_index<T>) {
     return LaneIndex{U32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} +
                      (call.first_lane + chunk * chunk_lanes)};
@@ -356,9 +397,12 @@ constexpr void describe(VectorShape& shape) {
     shape.reads_dst = true;
   } else if constexpr (is_clamp<T>) {
     shape.handles_clamp = true;
+  } else if constexpr (is_truth_table<T>) {
+    shape.has_truth_table = true;
   } else if constexpr (is_source<T>) {
     shape.src_words[shape.sources++] = Access<T>::words;
     shape.mixed_sources |= std::is_same_v<T, Mixed>;
+    if constexpr (part_width<T> != 0) shape.source_part = part_width<T>;
   }
 }
 
@@ -380,6 +424,7 @@ constexpr VectorShape row_function() {
   shape.destinations = Result::words != 0;
   shape.mask_out = Result::mask;
   shape.writes_low_half_only = Result::low_half;
+  shape.writes_one_byte = std::is_same_v<typename S::Result, OneByte>;
   [&]<size_t... I>(std::index_sequence<I...>) {
     (row::describe<std::tuple_element_t<I, Parameters>>(shape), ...);
   }(std::make_index_sequence<S::count>());

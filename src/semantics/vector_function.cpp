@@ -26,6 +26,7 @@ Table join() {
       float_eight_entries(),
       float_half_entries(),
       float_rounding_entries(),
+      float_scaled_entries(),
       float_transcendental_entries(),
       //
       integer_arithmetic_entries(),

@@ -136,7 +136,7 @@ TEST_P(Coverage, EveryInstructionIsCarriedOut) {
 
 INSTANTIATE_TEST_SUITE_P(Gfx9, Coverage,
                          testing::Values("gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909", "gfx90a", "gfx90c",
-                                         "gfx942"),
+                                         "gfx942", "gfx950"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

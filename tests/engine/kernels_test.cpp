@@ -87,7 +87,7 @@ TEST_P(Kernels, GiveWhatTheHostGives) {
 
 INSTANTIATE_TEST_SUITE_P(Gfx9, Kernels,
                          testing::Combine(testing::Values("gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx90a",
-                                                          "gfx90c", "gfx942"),
+                                                          "gfx90c", "gfx942", "gfx950"),
                                           testing::Values("-O0", "-O3")),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param)) +

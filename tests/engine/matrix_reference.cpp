@@ -39,15 +39,14 @@ unsigned matrix_element_bits(const std::string& type) {
   return 8;
 }
 
-namespace {
-
-/// A number of a format with a sign, so many bits of exponent and fraction; no special codes.
-double plain_number(uint64_t bits, int exponent_bits, int fraction_bits, int bias) {
+double small_number(uint64_t bits, int exponent_bits, int fraction_bits, int bias) {
   const auto fraction = static_cast<double>(bits & ((1u << fraction_bits) - 1)) / (1 << fraction_bits);
   const int exponent = static_cast<int>(bits >> fraction_bits & ((1u << exponent_bits) - 1));
   const double size = exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1 + fraction, exponent - bias);
   return (bits >> (exponent_bits + fraction_bits) & 1) != 0 ? -size : size;
 }
+
+namespace {
 
 float single(uint32_t bits) { return std::bit_cast<float>(bits); }
 
@@ -60,22 +59,22 @@ double matrix_element(const std::string& type, uint64_t bits, bool ocp) {
   if (type == "xf32") return std::isnan(single(word)) ? NAN : single(word >> 13 << 13);
   if (type == "bf16") return single(word << 16);
   if (type == "i8") return static_cast<int8_t>(word);
-  if (type == "fp6") return plain_number(word, 2, 3, 1);
-  if (type == "bf6") return plain_number(word, 3, 2, 3);
-  if (type == "fp4") return plain_number(word, 2, 1, 1);
+  if (type == "fp6") return small_number(word, 2, 3, 1);
+  if (type == "bf6") return small_number(word, 3, 2, 3);
+  if (type == "fp4") return small_number(word, 2, 1, 1);
   const unsigned size = word & 0x7F;
   if (type == "f16") {
     const unsigned half = word & 0x7FFF;
     if (half > 0x7C00) return NAN;
     if (half == 0x7C00) return (word & 0x8000) != 0 ? -INFINITY : INFINITY;
-    return plain_number(word, 5, 10, 15);
+    return small_number(word, 5, 10, 15);
   }
   const bool brain = type == "bf8";
-  if (!ocp) return word == 0x80 ? NAN : plain_number(word, brain ? 5 : 4, brain ? 2 : 3, brain ? 16 : 8);
+  if (!ocp) return word == 0x80 ? NAN : small_number(word, brain ? 5 : 4, brain ? 2 : 3, brain ? 16 : 8);
   if (brain && size > 0x7C) return NAN;
   if (brain && size == 0x7C) return (word & 0x80) != 0 ? -INFINITY : INFINITY;
   if (!brain && size == 0x7F) return NAN;
-  return plain_number(word, brain ? 5 : 4, brain ? 2 : 3, brain ? 15 : 7);
+  return small_number(word, brain ? 5 : 4, brain ? 2 : 3, brain ? 15 : 7);
 }
 
 namespace {

@@ -40,6 +40,9 @@ struct MatrixArithmetic {
 Registers multiply_reference(const MatrixName& name, const MatrixOperands& operands,
                              const MatrixArithmetic& arithmetic);
 
+/// The number of a format with a sign, so many bits of exponent and fraction, and no special codes.
+double small_number(uint64_t bits, int exponent_bits, int fraction_bits, int bias);
+
 /// Bits of an element of that type, and the number that they are.
 unsigned matrix_element_bits(const std::string& type);
 double matrix_element(const std::string& type, uint64_t bits, bool ocp);

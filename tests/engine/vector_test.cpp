@@ -336,6 +336,17 @@ TEST(Vector, EightBitFloatsAreThoseOfTheGpu) {
   }
 }
 
+TEST(Vector, PackedSourcesOutsideVop3pAreWholeRegisters) {
+  WaveRunner runner("gfx942");
+  runner.v(2)[5] = 0x40003C00;  // 2, 1
+  runner.v(3)[5] = 0x44004200;  // 4, 3
+  EXPECT_EQ(runner.run("v_dot2c_f32_f16 v1, v2, v3\nv_pk_fmac_f16 v4, v2, v3\nv_dot2c_i32_i16 v5, v2, v3"),
+            WaveState::ended);
+  EXPECT_EQ(as_float(runner.v(1)[5]), 11.0f);
+  EXPECT_EQ(runner.v(4)[5], 0x48004200u);
+  EXPECT_EQ(runner.v(5)[5], 0x4000u * 0x4400 + 0x3C00u * 0x4200);
+}
+
 TEST(Vector, LanesAndScalarsExchangeValues) {
   WaveRunner runner;
   runner.s(5) = 77;

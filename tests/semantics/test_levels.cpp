@@ -2,6 +2,7 @@
 // table, in every mode, over edge values and random ones, and what goes on around it: modifiers and lane movement.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -14,7 +15,7 @@
 namespace Atoll::semantics::test {
 namespace {
 
-constexpr unsigned most_words = 4;
+constexpr unsigned most_words = 32, usual_words = 4;
 
 struct alignas(64) Rows {
   Row rows[most_words];
@@ -54,9 +55,9 @@ class RandomRows {
         return static_cast<uint32_t>(bits);
     }
   }
-  void fill(Rows& rows) {
-    for (Row& row : rows.rows) {
-      for (uint32_t& lane : row) lane = word();
+  void fill(Rows& rows, unsigned words = usual_words) {
+    for (unsigned i = 0; i < words; ++i) {
+      for (uint32_t& lane : rows.rows[i]) lane = word();
     }
   }
 
@@ -112,9 +113,9 @@ TEST_P(Levels, VectorFunctionsAgree) {
     ++functions;
     ASSERT_NE(shape.call, expected_shape.call) << isa::row(opcode).name << " is the same function in both";
     for (unsigned round = 0; round < 60; ++round) {
-      Rows sources[4], old;
-      for (Rows& rows : sources) random.fill(rows);
-      random.fill(old);
+      Rows sources[4]{}, old{};
+      for (unsigned s = 0; s < 4; ++s) random.fill(sources[s], std::max<unsigned>(shape.src_words[s], usual_words));
+      random.fill(old, std::max<unsigned>(shape.dst_words[0], usual_words));
       VectorCall call{};
       call.exec = random_lanes(random);
       call.mask_in = random_lanes(random);
@@ -129,7 +130,7 @@ TEST_P(Levels, VectorFunctionsAgree) {
         function.call(own);
         return own.mask_out;
       };
-      Rows expected, result;
+      Rows expected{}, result{};
       const uint64_t expected_mask = run(expected_shape, expected), mask = run(shape, result);
       ASSERT_EQ(mask, expected_mask) << isa::row(opcode).name;
       ASSERT_EQ(std::memcmp(&result, &expected, sizeof result), 0)
@@ -163,7 +164,7 @@ TEST_P(Levels, ModifiersAgree) {
       const isa::Operand operand = random_operand(random, type);
       const FloatMode mode = random_mode(random.next());
       const uint64_t exec = random_lanes(random), bits = random.next();
-      Rows in, old;
+      Rows in{}, old{};
       random.fill(in);
       random.fill(old);
       EXPECT_EQ(level.has_source_modifiers(operand), portable.has_source_modifiers(operand));
@@ -195,7 +196,7 @@ TEST_P(Levels, LaneMovementAgrees) {
   for (unsigned round = 0; round < 2000; ++round) {
     const uint64_t exec = random_lanes(random), bits = random.next();
     const auto offset = static_cast<uint16_t>(bits);
-    Rows in, old;
+    Rows in{}, old{};
     random.fill(in);
     random.fill(old);
     const auto compare = [&](const char* what, const auto& apply) {
