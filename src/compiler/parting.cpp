@@ -122,6 +122,7 @@ class Proof {
   bool together_again(uint64_t pc, const Masks& wave, const Masks& chunk, const ScalarSet& written);
 
   static constexpr uint32_t most_variables = 20'000;
+  static constexpr uint64_t most_passed = 200'000;
   static constexpr unsigned most_masks_of_a_place = 6;
 
   const LoopRegion& region_;
@@ -130,6 +131,7 @@ class Proof {
   MaskLogic logic_;
   Masks entry_;
   uint32_t next_variable_ = 0;
+  uint64_t passed_ = 0;  ///< instructions
   Function care_ = MaskLogic::always;  ///< holds for the lanes that matter
   std::vector<Function> uniform_;      ///< variables that have the same value for all lanes
 };
@@ -199,6 +201,7 @@ void Proof::pass(const isa::Instruction& instruction, Way way, Masks& masks, Dee
 /// A block without its branch. Yields what is in slices at its end.
 SliceState Proof::pass(uint64_t pc, Masks& masks, Deeds& deeds) {
   SliceState state = region_.states.at(pc);
+  passed_ += flow_.blocks.at(pc).instructions.size();
   for (const engine::Located& at : body_of(flow_.blocks.at(pc))) {
     if (engine::does_nothing(at.instruction.opcode)) continue;
     const Way way = state.way(at.instruction, /*inside=*/true);
@@ -254,7 +257,7 @@ bool Proof::follow(uint64_t start, const Masks& masks, const std::set<uint64_t>&
   };
   if (!go(start, masks)) return false;
   while (!to_do.empty()) {
-    if (next_variable_ > most_variables) return false;
+    if (next_variable_ > most_variables || passed_ > most_passed) return false;
     auto [pc, now] = to_do.back();
     to_do.pop_back();
     pass(pc, now, deeds);
