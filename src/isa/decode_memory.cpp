@@ -26,16 +26,18 @@ bool Decoder::smem() {
     return false;  // s_memtime, s_dcache_inv and the like have no offset
   }
   if (layout.null_soffset) {
-    out_.offset_immediate = true;
-    out_.offset_register = map_.sources[get(Bits::soffset)].reg != scalar::null;
+    // Both are always there. LLVM prints an immediate that is not zero, and a register that is not null; of neither,
+    // the register until GFX11 and the immediate from GFX12 on.
+    out_.offset = get_signed(Bits::offset);
+    const bool null = map_.sources[get(Bits::soffset)].reg == scalar::null;
+    out_.offset_register = !null || (out_.offset == 0 && layout.null_soffset_printed);
+    out_.offset_immediate = out_.offset != 0 || !out_.offset_register;
   } else {
     out_.offset_immediate = is(Bits::offset_is_immediate);
     out_.offset_register = is(Bits::soffset_enable) || !out_.offset_immediate;
-  }
-  if (out_.offset_immediate) {
-    out_.offset = layout.scalar_offset_bits != 0 ? get_signed(Bits::offset) : static_cast<int32_t>(get(Bits::offset));
-    // LLVM prints the offset behind a register only if there is one.
-    if (layout.null_soffset && out_.offset_register) out_.offset_immediate = out_.offset != 0;
+    if (out_.offset_immediate) {
+      out_.offset = layout.scalar_offset_bits != 0 ? get_signed(Bits::offset) : static_cast<int32_t>(get(Bits::offset));
+    }
   }
   return operands();
 }

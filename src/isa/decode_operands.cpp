@@ -1,7 +1,6 @@
 // isa: the decoder's operands: registers, inline constants, literals, and where each encoding has them.
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "isa/decoder.h"
 #include "isa/inline_floats.h"
@@ -424,96 +423,6 @@ bool Decoder::buffer_operand(Operand& operand, Field field, DataType type) {
 bool Decoder::resource(Operand& operand, Bits field, unsigned words) const {
   const unsigned number = get(field);
   return number < code::vgpr && scalar_register(operand, format_->at(field).count > 5 ? number : number * 4, words);
-}
-
-bool Decoder::image_operand(Operand& operand, Field field, DataType type) {
-  switch (field) {
-    case Field::image_data: {
-      if (map_.layout.dimensions) return vgpr(operand, get(Bits::data0), image_.data, accumulation_);
-      const unsigned words = image_data_words(type);
-      return vgpr(operand, get(Bits::data0), words == 0 ? default_image_data_words(type) : words, accumulation_);
-    }
-    case Field::image_address:
-      if (map_.layout.dimensions) return image_addresses(operand);
-      return vgpr(operand, get(Bits::addr), words_of(type));
-    case Field::image_resource:
-      return resource(operand, Bits::resource, words_of(type));
-    case Field::image_sampler:
-      return resource(operand, Bits::sampler, words_of(type));
-    case Field::export_src0:
-    case Field::export_src1:
-    case Field::export_src2:
-    case Field::export_src3: {
-      const unsigned index = static_cast<unsigned>(field) - static_cast<unsigned>(Field::export_src0);
-      operand.kind = OperandKind::off;
-      const unsigned from = out_.compressed ? index / 2 : index;
-      return !bit(get(Bits::enable), index) || vgpr(operand, bits(words_[1], from * 8, 8), 1);
-    }
-    default:
-      return false;
-  }
-}
-
-/// The registers of an image's data; 0 if LLVM has no such number. It prints the least, then.
-unsigned Decoder::image_data_words(DataType type) const {
-  if (row_->has(flag::ray)) return words_of(type);
-  unsigned words = row_->has(flag::gather4) ? 4 : std::max(1u, static_cast<unsigned>(std::popcount(out_.dmask)));
-  if (out_.d16 && !map_.layout.unpacked_d16) words = (words + 1) / 2;
-  words += out_.tfe ? 1 : 0;
-  if (row_->has(flag::atomic)) {  // data, compare value and data for cmpswap, and what tfe and dmask add
-    const unsigned usual = words_of(type), most = usual == 2 ? 5 : 3;
-    if (words < usual || words > most) return 0;
-  }
-  if (row_->has(flag::gather4) && !row_->has(flag::vsample) && words == 3) return 0;
-  return words;
-}
-
-unsigned Decoder::default_image_data_words(DataType type) const {
-  if (row_->has(flag::gather4)) return row_->has(flag::vsample) ? 4 : 2;
-  return words_of(type);
-}
-
-/// How many registers data and address of an image have from GFX10 on. If LLVM has no such combination, it prints the
-/// least data, and the least address or (NSA) all that could be.
-bool Decoder::image_sizes() {
-  const ImageParts& parts = map_.image_parts[static_cast<size_t>(out_.opcode)];
-  const DataType type = row_->operands[0].type;
-  unsigned places = 1;
-  out_.addresses[0] = static_cast<uint8_t>(get(Bits::addr));
-  if (can(Bits::address1)) {  // GFX12
-    for (const Bits field : {Bits::address1, Bits::address2, Bits::address3, Bits::address4}) {
-      if (can(field)) out_.addresses[places++] = static_cast<uint8_t>(get(field));
-    }
-  } else {
-    if (get(Bits::nsa) * 4 > parts.most() + 2) return false;
-    for (unsigned i = 0; i < get(Bits::nsa); ++i) {
-      uint32_t word = 0;
-      if (!further_word(word)) return false;
-      for (unsigned byte = 0; byte < 4; ++byte) out_.addresses[places++] = static_cast<uint8_t>(word >> (8 * byte));
-    }
-  }
-  image_.data = image_data_words(type);
-  image_.address = parts.words(out_.dim, out_.a16);
-  const bool tuples = map_.layout.address_tuples;
-  // Tuples of addresses come in 1 to 4, 8, 12 and 16 registers for those with more.
-  const unsigned rounded = places == 1 && parts.sampled ? (parts.most() + 3) / 4 * 4 : parts.most();
-  bool known = image_.data != 0 && (image_.address <= parts.most() || image_.address == rounded);
-  if (places > 1) known = known && image_.address >= 2 && (tuples || image_.address <= places);
-  if (!known) {
-    image_.data = default_image_data_words(type);
-    image_.address = places > 1 ? std::min(places, parts.most()) : parts.least();
-  }
-  if (places > 1) out_.address_count = static_cast<uint8_t>(std::min(image_.address, places));
-  return true;
-}
-
-bool Decoder::image_addresses(Operand& operand) const {
-  const unsigned count = out_.address_count, words = image_.address;
-  if (count == 0) return vgpr(operand, out_.addresses[0], words > 12 ? 16 : words);
-  operand.kind = OperandKind::vgpr;
-  operand.reg = out_.addresses[0];
-  operand.words = static_cast<uint8_t>(words);
-  return words == count || out_.addresses[count - 1] + (words - count + 1) <= 256;
 }
 
 }  // namespace Atoll::isa

@@ -100,6 +100,8 @@ class Decoder {
     return scalar_source(operand, number, type, literal_allowed);
   }
   bool vgpr_source(Operand& operand, unsigned number, DataType type) const {
+    // VINTERP's 16-bit sources are vector registers whatever their ninth bit says.
+    if (out_.encoding == Encoding::vinterp && is_half(type)) number |= code::vgpr;
     return number >= code::vgpr && vector_register(operand, number - code::vgpr, type);
   }
   bool literal(Operand& operand, DataType type);

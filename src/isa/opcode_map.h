@@ -46,6 +46,7 @@ struct Layout {
   uint8_t scalar_offset_bits = 0;     ///< of the signed offset of SMEM; 0: unsigned as wide as it is
   bool scalar_offset_words = false;   ///< SMRD offsets count words
   bool null_soffset = false;          ///< SMEM always has soffset, which is null if there is none
+  bool null_soffset_printed = false;  ///< ... which is printed if there is no offset at all
   bool address_tuples = false;        ///< the last of several image addresses can be a tuple
   uint8_t scratch_none = 0;           ///< the code of no scalar base and no register either (SCRATCH); 0: none
   uint8_t flat_saddr_none = 0;        ///< the code of a missing scalar base; 0: there is no field

@@ -135,7 +135,11 @@ class Shaper {
     if (turn % 4 == 3 || format_->encoding == Encoding::vinterp) {
       for (const Bits field : {Bits::src0, Bits::src1, Bits::src2}) to_vgpr(field);
     }
-    if (turn % 4 == 2) to_vgpr(Bits::src1);
+    if (turn % 4 == 2) {  // large tuples fit in
+      to_vgpr(Bits::src1);
+      put(Bits::src0, get(Bits::src0) & vgpr);
+      put(Bits::src1, get(Bits::src1) & 0x1FE);
+    }
     if (turn % 2 == 0) words_[1] &= 0x07FFFFFF;    // no neg, omod
     if (turn % 3 == 0) words_[0] &= ~0x0000FF00u;  // no abs, op_sel, clamp
     const bool extended = generation_ >= target::Generation::gfx10;
@@ -247,7 +251,9 @@ std::vector<Bytes> patterns(const target::Processor& processor, unsigned each, u
       for (unsigned i = 0; i < each * more; ++i) all.push_back(shaper.pattern(format, opcode, turn++));
     }
   }
+  constexpr uint32_t vop3p_gfx9 = 0b110100111;  // which the oracle reads on later processors, too
   for (uint32_t prefix = 0; prefix < 512; ++prefix) {
+    if (prefix == vop3p_gfx9 && processor.generation >= target::Generation::gfx10) continue;
     for (unsigned i = 0; i < each; ++i) all.push_back(shaper.behind(prefix, i % 2 == 1));
   }
   if (processor.generation != target::Generation::gfx950) return all;

@@ -80,9 +80,10 @@ TEST_P(RealCode, DisassemblesAsByObjdump) {
   EXPECT_GT(instructions, 1000u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gfx9, RealCode,
+INSTANTIATE_TEST_SUITE_P(All, RealCode,
                          testing::Values("gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909", "gfx90a", "gfx90c",
-                                         "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic"),
+                                         "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic", "gfx803", "gfx1010",
+                                         "gfx1030", "gfx1100", "gfx1150"),
                          [](const auto& info) {
                            std::string name = info.param;
                            for (char& c : name) c = c == '-' ? '_' : c;

@@ -141,7 +141,7 @@ TEST_P(Sweep, EveryOpcodeIsDecodedAndPrintedAsByTheOracle) {
 
   // Instructions that no pattern has shown get more of them, of which only theirs are tried.
   size_t tried = first.size();
-  for (unsigned round = 1; round <= 4 && !tally.unseen.empty(); ++round) {
+  for (unsigned round = 1; round <= 12 && !tally.unseen.empty(); ++round) {
     std::vector<Bytes> more;
     for (Bytes& bytes : patterns(processor, 100, seed + round)) {
       const auto instruction = decode(bytes, processor);
