@@ -131,7 +131,7 @@ class Proof {
   MaskLogic logic_;
   Masks entry_;
   uint32_t next_variable_ = 0;
-  uint64_t passed_ = 0;  ///< instructions
+  uint64_t passed_ = 0;                ///< instructions
   Function care_ = MaskLogic::always;  ///< holds for the lanes that matter
   std::vector<Function> uniform_;      ///< variables that have the same value for all lanes
 };
