@@ -4,6 +4,7 @@
 // values, and what nobody needs goes. Loops are as they should be and stay so.
 #include "compiler/host_code.h"
 
+#include "compiler/bit_select.h"
 #include "compiler/mask_words.h"
 
 #include <llvm/IR/LegacyPassManager.h>
@@ -99,6 +100,9 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
   }
   optimise(module, target);
   for (llvm::Function& function : module) use_mask_words(function);
+  if (level == semantics::HostVectors::avx512) {
+    for (llvm::Function& function : module) hide_bit_choices(function);
+  }
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;

@@ -70,5 +70,19 @@ TEST(FoundCode, DataOfScalarAtomicsAreRead) {
     s_atomic_umax s24, s[20:21], 0x0 glc)");
 }
 
+// LLVM 19 chose the wrong bits for AVX-512 where lanes that EXEC leaves out keep one of the values chosen from
+// (compiler/bit_select.h).
+TEST(FoundCode, BitsChosenByAConstantAreBlended) {
+  expect_same("gfx90a", R"(
+    s_brev_b32 s2, -2
+    s_and_saveexec_b64 s[30:31], vcc
+    v_bfi_b32 v2, s2, v3, v2
+    v_bfi_b32 v4, s2, v4, v5
+    v_bfi_b32 v6, s2, v7, v8
+    s_or_b64 exec, exec, s[30:31]
+    v_add_u32_e32 v9, v2, v4
+    v_add_u32_e32 v9, v9, v6)");
+}
+
 }  // namespace
 }  // namespace Atoll::test
