@@ -38,6 +38,20 @@ llvm::Value* ChunkState::row_address(unsigned key) {
   return frame_.ir.CreateInBoundsGEP(frame_.chunk(), base, index_);
 }
 
+llvm::Value* ChunkState::whole_row(unsigned key) {
+  llvm::Value*& copy = whole_rows_[key];
+  if (copy != nullptr) return copy;
+  copy = frame_.local(llvm::ArrayType::get(frame_.i32(), semantics::wave_lanes), row_align);
+  const llvm::IRBuilder<>::InsertPointGuard guard(frame_.ir);
+  frame_.ir.SetInsertPoint(once_end_);
+  llvm::Value* row = frame_.at(key >= 256 ? frame_.agpr : frame_.vgpr, key % 256 * sizeof(machine::Row));
+  for (unsigned lane = 0; lane < semantics::wave_lanes; lane += semantics::chunk_lanes) {
+    llvm::Value* words = frame_.ir.CreateAlignedLoad(frame_.chunk(), frame_.at(row, lane * 4), row_align);
+    frame_.ir.CreateAlignedStore(words, frame_.at(copy, lane * 4), row_align);
+  }
+  return copy;
+}
+
 llvm::AllocaInst* ChunkState::row_local(unsigned key) {
   return beginning_with(rows_, key, frame_.chunk(), row_align, false,
                         [&] { return frame_.ir.CreateAlignedLoad(frame_.chunk(), row_address(key), row_align); });

@@ -32,6 +32,9 @@ class ChunkState final : public ScalarRegisters {
   /// Address of the chunk's words in a row of the wave, which is in memory.
   llvm::Value* row_address(unsigned key);
 
+  /// A row of all 64 lanes as it is before the first chunk: a local. For registers that no chunk has written yet.
+  llvm::Value* whole_row(unsigned key);
+
   /// All lanes of a row, by row_key().
   llvm::Value* row(unsigned key);
   void set_row(unsigned key, llvm::Value* value);
@@ -75,6 +78,7 @@ class ChunkState final : public ScalarRegisters {
   llvm::Instruction *once_end_, *begin_end_;
   llvm::Value *index_, *first_lane64_, *first_lane_;
   std::map<unsigned, llvm::AllocaInst*> rows_, masks_, words_, scc_;
+  std::map<unsigned, llvm::Value*> whole_rows_;
   llvm::AllocaInst* scc_slice_ = nullptr;
   std::set<unsigned> rows_set_;
 };

@@ -2,6 +2,7 @@
 #include "compiler/lane_code.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/prepare.h"
 #include "engine/vector.h"
@@ -24,7 +25,6 @@ const llvm::Align row_align(64);
 
 /// Whether a move stays within each chunk of lanes, and is the same in all of them.
 bool stays_in_chunks(const semantics::DppMove& move) {
-  if (move.fetch_inactive) return false;  // a lane that is not active need not hold its register's value in a region
   for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
     const unsigned place = lane % semantics::chunk_lanes;
     if (move.map.from[lane] != lane - place + move.map.from[place]) return false;
@@ -33,22 +33,55 @@ bool stays_in_chunks(const semantics::DppMove& move) {
   return true;
 }
 
+/// The move of an instruction with DPP, and of ds_swizzle_b32, which reads 0 from lanes that are not active.
 std::optional<semantics::DppMove> move_of(const isa::Instruction& instruction) {
+  if (instruction.opcode == isa::Opcode::ds_swizzle_b32) {
+    return semantics::DppMove{.map = semantics::swizzle_map(static_cast<uint16_t>(instruction.offset)),
+                              .enabled = ~uint64_t{0},
+                              .zero_invalid = true,
+                              .fetch_inactive = false};
+  }
   using enum isa::Extension;
   if (instruction.extension != dpp16 && instruction.extension != dpp8) return {};
   return semantics::dpp_move(instruction.extension, instruction.dpp);
 }
 
+bool is_exchange(isa::Opcode opcode) {
+  return opcode == isa::Opcode::ds_bpermute_b32 || opcode == isa::Opcode::ds_swizzle_b32;
+}
+
+bool takes_exchange(const isa::Instruction& instruction) {
+  const unsigned sources = instruction.opcode == isa::Opcode::ds_bpermute_b32 ? 2 : 1;
+  if (instruction.destinations != 1 || !is_row(instruction.dst()) || instruction.sources() < sources) return false;
+  for (unsigned i = 0; i < sources; ++i) {
+    if (!is_row(instruction.src(i))) return false;
+  }
+  return engine::registers_exist(instruction);
+}
+
 }  // namespace
 
+bool LaneCode::reads_other_lanes(const isa::Instruction& instruction) {
+  using enum isa::Extension;
+  return instruction.extension == dpp16 || instruction.extension == dpp8 || is_exchange(instruction.opcode);
+}
+
+bool LaneCode::crosses_chunks(const isa::Instruction& instruction) {
+  if (instruction.opcode == isa::Opcode::ds_bpermute_b32) return true;
+  const auto move = move_of(instruction);
+  return move && !stays_in_chunks(*move);
+}
+
 bool LaneCode::takes(const isa::Instruction& instruction) {
+  if (is_exchange(instruction.opcode)) return takes_exchange(instruction);
   const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
   if (shape.call == nullptr || shape.sources > 3 || shape.masks_in > 1) return false;
   if (shape.source_part != 0 || shape.writes_one_byte) return false;  // op_sel means something else there
   using enum isa::Extension;
   if (instruction.extension == dpp16 || instruction.extension == dpp8) {
     const auto move = move_of(instruction);
-    if (!move || !stays_in_chunks(*move)) return false;
+    // A lane that is not active need not hold its register's value in a region.
+    if (!move || move->fetch_inactive || !is_row(instruction.src(0))) return false;
   }
   const VectorOperands operands = vector_operands(instruction);
   if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
@@ -72,6 +105,8 @@ LaneCode::Prepared LaneCode::prepare(const isa::Instruction& instruction, Scalar
   const VectorOperands operands = vector_operands(instruction);
   Prepared prepared;
   prepared.instruction = &instruction;
+  if (crosses_chunks(instruction)) prepared.exec_whole = registers.pair(isa::scalar::exec_lo);
+  if (is_exchange(instruction.opcode)) return prepared;
   prepared.shape = semantics::vector_function(instruction.opcode);
   for (unsigned i = 0; i < prepared.shape.sources; ++i) {
     Source& source = prepared.source[i];
@@ -113,18 +148,65 @@ llvm::Value* LaneCode::constant(const T& value) {
   return global;
 }
 
-llvm::Value* LaneCode::valid_lanes(const semantics::DppMove& move, ChunkState& chunk) {
-  int from[semantics::chunk_lanes];
-  std::ranges::copy_n(move.map.from, semantics::chunk_lanes, from);
-  llvm::Value* exec = frame_.ir.CreateShuffleVector(chunk.exec(), llvm::ArrayRef<int>(from));
-  return frame_.ir.CreateAnd(exec, chunk.slice(frame_.ir.getInt64(move.map.in_range)));
+llvm::Value* LaneCode::sources_of(const semantics::LaneMap& map, ChunkState& chunk) {
+  std::array<uint32_t, semantics::wave_lanes> lanes;
+  std::ranges::copy(map.from, lanes.begin());
+  llvm::Value* address = frame_.ir.CreateInBoundsGEP(frame_.chunk(), constant(lanes), chunk.index());
+  return frame_.ir.CreateAlignedLoad(frame_.chunk(), address, llvm::Align(4));
 }
 
-llvm::Value* LaneCode::moved(const semantics::DppMove& move, llvm::Value* value, ChunkState& chunk) {
+llvm::Value* LaneCode::are_in(llvm::Value* mask, llvm::Value* lanes) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::Type* wide = llvm::FixedVectorType::get(frame_.i64(), semantics::chunk_lanes);
+  llvm::Value* masks = ir.CreateVectorSplat(semantics::chunk_lanes, mask);
+  return ir.CreateTrunc(ir.CreateLShr(masks, ir.CreateZExt(lanes, wide)), frame_.lanes());
+}
+
+llvm::Value* LaneCode::words_of(llvm::Value* row, llvm::Value* lanes, llvm::Value* valid) {
+  llvm::Value* addresses = frame_.ir.CreateInBoundsGEP(frame_.i32(), row, lanes);
+  return frame_.ir.CreateMaskedGather(frame_.chunk(), addresses, llvm::Align(4), valid,
+                                      llvm::Constant::getNullValue(frame_.chunk()));
+}
+
+llvm::Value* LaneCode::valid_lanes(const Prepared& prepared, const semantics::DppMove& move, ChunkState& chunk) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::Value* in_range = chunk.slice(ir.getInt64(move.map.in_range));
+  if (prepared.exec_whole != nullptr) {
+    return ir.CreateAnd(are_in(prepared.exec_whole, sources_of(move.map, chunk)), in_range);
+  }
   int from[semantics::chunk_lanes];
   std::ranges::copy_n(move.map.from, semantics::chunk_lanes, from);
-  llvm::Value* there = frame_.ir.CreateShuffleVector(value, llvm::ArrayRef<int>(from));
-  return frame_.ir.CreateSelect(valid_lanes(move, chunk), there, llvm::Constant::getNullValue(there->getType()));
+  return ir.CreateAnd(ir.CreateShuffleVector(chunk.exec(), llvm::ArrayRef<int>(from)), in_range);
+}
+
+llvm::Value* LaneCode::moved(const Prepared& prepared, const semantics::DppMove& move, unsigned key,
+                             ChunkState& chunk) {
+  llvm::Value* valid = valid_lanes(prepared, move, chunk);
+  if (prepared.exec_whole != nullptr) return words_of(chunk.whole_row(key), sources_of(move.map, chunk), valid);
+  int from[semantics::chunk_lanes];
+  std::ranges::copy_n(move.map.from, semantics::chunk_lanes, from);
+  llvm::Value* there = frame_.ir.CreateShuffleVector(chunk.row(key), llvm::ArrayRef<int>(from));
+  return frame_.ir.CreateSelect(valid, there, llvm::Constant::getNullValue(there->getType()));
+}
+
+/// ds_bpermute_b32 and ds_swizzle_b32.
+void LaneCode::emit_exchange(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  const isa::Instruction& instruction = *prepared.instruction;
+  llvm::Value* value;
+  if (const auto move = move_of(instruction)) {
+    value = moved(prepared, *move, row_key(instruction.src(0), 0), chunk);
+  } else {
+    const auto all = [&](uint32_t word) { return ir.CreateVectorSplat(semantics::chunk_lanes, ir.getInt32(word)); };
+    llvm::Value* address = chunk.row(row_key(instruction.src(0), 0));
+    address = ir.CreateAdd(address, all(static_cast<uint16_t>(instruction.offset)));
+    llvm::Value* lanes = ir.CreateAnd(ir.CreateLShr(address, all(2)), all(semantics::wave_lanes - 1));
+    llvm::Value* row = chunk.whole_row(row_key(instruction.src(1), 0));
+    value = words_of(row, lanes, are_in(prepared.exec_whole, lanes));
+  }
+  const unsigned key = row_key(instruction.dst(), 0);
+  if (keep_inactive) chunk.set_active_lanes(key, value);
+  if (!keep_inactive) chunk.set_row(key, value);
 }
 
 llvm::Value* LaneCode::source_rows(const Prepared& prepared, unsigned i, const semantics::DppMove* move,
@@ -134,9 +216,14 @@ llvm::Value* LaneCode::source_rows(const Prepared& prepared, unsigned i, const s
   const unsigned words = prepared.shape.src_words[i];
   llvm::Value* plain = rows(words);
   for (unsigned word = 0; word < words; ++word) {
-    llvm::Value* value = source.scalar[0] != nullptr ? ir.CreateVectorSplat(semantics::chunk_lanes, source.scalar[word])
-                                                     : chunk.row(row_key(source.operand, word));
-    if (i == 0 && move != nullptr) value = moved(*move, value, chunk);
+    llvm::Value* value;
+    if (source.scalar[0] != nullptr) {
+      value = ir.CreateVectorSplat(semantics::chunk_lanes, source.scalar[word]);
+    } else if (i == 0 && move != nullptr) {
+      value = moved(prepared, *move, row_key(source.operand, word), chunk);
+    } else {
+      value = chunk.row(row_key(source.operand, word));
+    }
     ir.CreateAlignedStore(value, frame_.at(plain, word * sizeof(Row)), row_align);
   }
   const bool mixed = prepared.shape.mixed_sources;
@@ -172,6 +259,7 @@ llvm::Value* LaneCode::modified_result(const Prepared& prepared, llvm::Value* re
 }
 
 void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
+  if (is_exchange(prepared.instruction->opcode)) return emit_exchange(prepared, keep_inactive, chunk);
   llvm::IRBuilder<>& ir = frame_.ir;
   const semantics::VectorShape& shape = prepared.shape;
   llvm::Value* arguments = frame_.local(llvm::ArrayType::get(frame_.i64(), sizeof(VectorCall) / 8), row_align);
@@ -180,7 +268,7 @@ void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& ch
   llvm::Value* written = chunk.exec();
   if (move) {
     written = ir.CreateAnd(written, chunk.slice(ir.getInt64(move->enabled)));
-    if (!move->zero_invalid) written = ir.CreateAnd(written, valid_lanes(*move, chunk));
+    if (!move->zero_invalid) written = ir.CreateAnd(written, valid_lanes(prepared, *move, chunk));
   }
 
   for (unsigned i = 0; i < shape.sources; ++i) {

@@ -19,6 +19,10 @@ class LaneCode {
 
   /// Whether the instruction's lanes don't meet (beyond 16 lanes), and its operands are of kinds known here.
   static bool takes(const isa::Instruction& instruction);
+  /// Whether a lane's result depends on other lanes' sources; and on those of other chunks. The latter, a region has as
+  /// its first instruction only: they are read as they are before the first chunk.
+  static bool reads_other_lanes(const isa::Instruction& instruction);
+  static bool crosses_chunks(const isa::Instruction& instruction);
 
   struct Source {
     llvm::Value* scalar[2] = {nullptr, nullptr};  ///< words of a scalar or constant; null: a row
@@ -33,6 +37,7 @@ class LaneCode {
     const isa::Operand* mask_result = nullptr;
     const isa::Operand* mask = nullptr;
     llvm::Value* mask_whole = nullptr;  ///< 64 bits; null: the mask is in slices
+    llvm::Value* exec_whole = nullptr;  ///< 64 bits, of an instruction that crosses chunks
   };
   /// `sliced` tells whether a register pair is in slices.
   template <typename Sliced>
@@ -57,8 +62,15 @@ class LaneCode {
   llvm::Value* constant(const T& value);
   /// A source's rows with its modifiers applied, read from other lanes first where there is a move.
   llvm::Value* source_rows(const Prepared& prepared, unsigned i, const semantics::DppMove* move, ChunkState& chunk);
-  llvm::Value* moved(const semantics::DppMove& move, llvm::Value* value, ChunkState& chunk);
-  llvm::Value* valid_lanes(const semantics::DppMove& move, ChunkState& chunk);
+  /// A row's words for the chunk, each from the lane that the move says; 0 in lanes that are not valid.
+  llvm::Value* moved(const Prepared& prepared, const semantics::DppMove& move, unsigned key, ChunkState& chunk);
+  llvm::Value* valid_lanes(const Prepared& prepared, const semantics::DppMove& move, ChunkState& chunk);
+  /// The lanes that the chunk's lanes read, as 32-bit numbers.
+  llvm::Value* sources_of(const semantics::LaneMap& map, ChunkState& chunk);
+  /// Which of these lanes are in a mask of the whole wave.
+  llvm::Value* are_in(llvm::Value* mask, llvm::Value* lanes);
+  llvm::Value* words_of(llvm::Value* row, llvm::Value* lanes, llvm::Value* valid);
+  void emit_exchange(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
   /// What becomes of a result's rows on their way to the register.
   llvm::Value* modified_result(const Prepared& prepared, llvm::Value* result, ChunkState& chunk);
 

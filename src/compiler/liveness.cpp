@@ -41,7 +41,7 @@ bool overwrites_result(const isa::Instruction& instruction) {
 
 /// Whether each lane of the instruction looks at its own lane of the sources only.
 bool stays_in_lane(const isa::Instruction& instruction) {
-  if (instruction.extension == isa::Extension::dpp16 || instruction.extension == isa::Extension::dpp8) return false;
+  if (LaneCode::reads_other_lanes(instruction)) return false;
   return LaneCode::takes(instruction) || isa::row(instruction.opcode).has(flag::load | flag::store);
 }
 

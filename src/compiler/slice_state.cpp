@@ -60,6 +60,7 @@ bool SliceState::reads_slices(const isa::Instruction& instruction) const {
 SliceState::Way SliceState::way(const isa::Instruction& instruction, bool inside) const {
   const bool is_access = memory_operands(instruction).has_value();
   if (is_access || LaneCode::takes(instruction)) {
+    if (inside && LaneCode::crosses_chunks(instruction)) return Way::neither;
     for (unsigned i = instruction.destinations; i < instruction.operand_count; ++i) {
       const isa::Operand& operand = instruction.operands[i];
       if (operand.kind != OperandKind::scalar || operand.type == isa::DataType::lane_mask) continue;

@@ -37,7 +37,7 @@ struct SliceState {
     memory,     ///< ChunkMemory
     scalars,    ///< ScalarCode, the same for every chunk
     on_slices,  ///< ScalarCode::emit_on_slices
-    neither     ///< it needs a whole mask that is in slices, or is of another kind
+    neither     ///< it needs a whole mask that is in slices or lanes of other chunks, or is of another kind
   };
   /// `inside`: vector instructions precede in the region, so that EXEC is no longer what the Wave has once it changes.
   Way way(const isa::Instruction& instruction, bool inside) const;

@@ -570,6 +570,36 @@ TEST(Modifiers, LanesReadOthersOfTheirRow) {
   }
 }
 
+TEST(Modifiers, LanesReadOthersOfTheWholeWave) {
+  for (const char* control : {"wave_shl:1", "wave_rol:1", "wave_shr:1", "wave_ror:1", "row_bcast:15", "row_bcast:31",
+                              "row_bcast:15 row_mask:0xa bank_mask:0xf"}) {
+    const std::string dpp =
+        std::string(" ") + control + (std::strstr(control, "row_mask") ? "" : " row_mask:0xf bank_mask:0xf");
+    for (const std::string bound : {"", " bound_ctrl:0"}) {
+      Comparison comparison("v_add_u32 v1, v1, v0\nv_mov_b32_dpp v5, v1" + dpp + bound + "\nv_add_u32_dpp v6, v1, v2" +
+                            dpp + bound + "\nv_add_co_u32_dpp v8, vcc, v3, v4" + dpp + bound +
+                            "\nv_add_u32_dpp v1, v1, v1" + dpp + bound + "\nv_mov_b32_dpp v1, v1" + dpp + bound);
+      comparison.with(set_lanes_apart).run();
+      EXPECT_EQ(comparison.steps(), 0u);
+    }
+  }
+  Comparison comparison(R"(
+    v_add_u32 v3, v3, v0
+    ds_bpermute_b32 v5, v1, v3
+    v_lshlrev_b32 v6, 2, v0
+    v_add_u32 v5, v5, v3
+    ds_bpermute_b32 v6, v6, v6 offset:68
+    ds_bpermute_b32 v3, v2, v3 offset:4
+    v_add_u32 v7, v3, v6
+    ds_swizzle_b32 v8, v7 offset:swizzle(BITMASK_PERM, "01pip")
+    ds_swizzle_b32 v7, v7 offset:swizzle(SWAP, 16)
+    ds_swizzle_b32 v9, v7 offset:swizzle(QUAD_PERM, 3, 1, 0, 2)
+    s_waitcnt lgkmcnt(0)
+    v_add_u32 v9, v9, v7)");
+  comparison.with(set_lanes_apart).run();
+  EXPECT_EQ(comparison.steps(), 0u);
+}
+
 TEST(Modifiers, PartsOfRegisters) {
   Comparison comparison(R"(
     v_add_u32_sdwa v5, v1, v2 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_1 src1_sel:WORD_1
