@@ -126,6 +126,34 @@ std::optional<std::set<uint64_t>> loop_of(uint64_t head, const std::vector<uint6
   return blocks;
 }
 
+/// Whether some load in the loop takes its address from registers that the loop does not change.
+bool loads_same_place(const LoopRegion& region, const ControlFlow& flow) {
+  std::set<std::pair<isa::OperandKind, unsigned>> changed;
+  const auto each = [&](const auto& visit) {
+    for (const uint64_t pc : region.blocks) {
+      for (const engine::Located& at : body_of(flow.blocks.at(pc))) visit(at.instruction);
+    }
+  };
+  const auto registers = [](const isa::Operand& operand, const auto& visit) {
+    for (unsigned word = 0; word < operand.words; ++word) visit(std::pair(operand.kind, operand.reg + word));
+  };
+  each([&](const isa::Instruction& instruction) {
+    for (unsigned i = 0; i < instruction.destinations; ++i) {
+      registers(instruction.operands[i], [&](const auto& reg) { changed.insert(reg); });
+    }
+  });
+  bool found = false;
+  each([&](const isa::Instruction& instruction) {
+    if (!ScalarCode::takes_load(instruction) && !memory_operands(instruction)) return;
+    bool same = true;
+    for (unsigned i = 0; i < instruction.sources(); ++i) {
+      registers(instruction.src(i), [&](const auto& reg) { same &= !changed.contains(reg); });
+    }
+    found |= same;
+  });
+  return found;
+}
+
 /// Follows masks in slices through the region. False: an instruction is not of those that regions know, or none works
 /// on lanes.
 bool set_states(LoopRegion& region, const ControlFlow& flow) {
@@ -158,6 +186,9 @@ bool set_states(LoopRegion& region, const ControlFlow& flow) {
     }
   }
   region.may_wait = loads_scalars || (loads_lanes && parts);
+  // A loop that looks at the same place again and again most likely waits for another wave, and is best interrupted
+  // often.
+  if (region.may_wait && loads_same_place(region, flow)) return false;
   return has_lanes;
 }
 
