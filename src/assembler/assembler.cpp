@@ -15,8 +15,6 @@ namespace Atoll::assembler {
 
 namespace {
 
-constexpr uint32_t sht_llvm_addrsig = 0x6FFF4C03;
-
 /// Whether a symbol is in the object's symbol table.
 bool is_kept(const Symbol& symbol) {
   if (symbol.is_section || symbol.in_relocation) return symbol.in_relocation;
@@ -134,7 +132,7 @@ object::Relocatable make_object(Unit& unit, const Parser& parser, const Options&
   }
   if (unit.wants_address_significance()) {
     object::RelocatableSection table{.name = ".llvm_addrsig",
-                                     .type = sht_llvm_addrsig,
+                                     .type = object::elf::sht_llvm_addrsig,
                                      .flags = SHF_EXCLUDE,
                                      .bytes = {},
                                      .link_to_symbols = true,

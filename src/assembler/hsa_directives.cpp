@@ -391,16 +391,4 @@ bool Parser::directive_lds(std::string_view, Place) {
   return true;
 }
 
-/// The symbols that tell how many registers the code up to here takes (user guide, "Code Object V3 Predefined
-/// Symbols").
-void Parser::update_register_symbols() {
-  const auto set = [&](const char* symbol_name, uint32_t value) {
-    Symbol& symbol = unit_.symbol(symbol_name);
-    symbol.redefinable = true;
-    symbol.value = &unit_.constant(value);
-  };
-  set(".amdgcn.next_free_vgpr", next_free_vgpr_);
-  set(".amdgcn.next_free_sgpr", next_free_sgpr_);
-}
-
 }  // namespace Atoll::assembler

@@ -144,7 +144,6 @@ class Parser {
   bool directive_lds(std::string_view, Place);
   void emit_note(std::string_view owner, uint32_t type, std::span<const uint8_t> content, bool allocated);
   std::optional<std::string> text_until(std::string_view end, Place place);
-  void update_register_symbols();
 
   Source& source_;
   Unit& unit_;
@@ -157,7 +156,6 @@ class Parser {
   std::vector<Condition> conditions_;
   bool ended_ = false;
   bool alternate_macros_ = false;
-  uint32_t next_free_vgpr_ = 0, next_free_sgpr_ = 0;  ///< past the highest register that an instruction named
 };
 
 }  // namespace Atoll::assembler

@@ -12,8 +12,6 @@ namespace Atoll::assembler {
 
 namespace {
 
-constexpr uint32_t sht_llvm_addrsig = 0x6FFF4C03;
-
 struct KnownSection {
   std::string_view name;  ///< or the part of it before a '.'
   uint32_t type;
@@ -51,9 +49,13 @@ struct NamedType {
   uint32_t type;
 };
 constexpr NamedType section_types[] = {
-    {"progbits", SHT_PROGBITS},         {"nobits", SHT_NOBITS},         {"note", SHT_NOTE},
-    {"init_array", SHT_INIT_ARRAY},     {"fini_array", SHT_FINI_ARRAY}, {"preinit_array", SHT_PREINIT_ARRAY},
-    {"llvm_addrsig", sht_llvm_addrsig},
+    {"progbits", SHT_PROGBITS},
+    {"nobits", SHT_NOBITS},
+    {"note", SHT_NOTE},
+    {"init_array", SHT_INIT_ARRAY},
+    {"fini_array", SHT_FINI_ARRAY},
+    {"preinit_array", SHT_PREINIT_ARRAY},
+    {"llvm_addrsig", object::elf::sht_llvm_addrsig},
 };
 constexpr NamedType symbol_types[] = {
     {"function", STT_FUNC},

@@ -15,23 +15,20 @@ namespace Atoll::object {
 
 namespace {
 
+using support::append;
 using support::ErrorKind;
 using support::fail;
 
-template <typename T>
-void append(std::vector<uint8_t>& bytes, T value) {
-  const auto* raw = reinterpret_cast<const uint8_t*>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof value);
+void append_text(std::vector<uint8_t>& bytes, std::string_view text) {
+  bytes.insert(bytes.end(), text.begin(), text.end());
 }
-
-void append(std::vector<uint8_t>& bytes, std::string_view text) { bytes.insert(bytes.end(), text.begin(), text.end()); }
 
 std::vector<uint8_t> write_plain(std::span<const BundleEntry> entries, uint64_t alignment) {
   constexpr std::string_view magic = "__CLANG_OFFLOAD_BUNDLE__";
   uint64_t position = magic.size() + sizeof(uint64_t);
   for (const BundleEntry& entry : entries) position += 3 * sizeof(uint64_t) + entry.id.size();
   std::vector<uint8_t> bundle;
-  append(bundle, magic);
+  append_text(bundle, magic);
   append(bundle, uint64_t{entries.size()});
   std::vector<uint64_t> offsets;
   for (const BundleEntry& entry : entries) {
@@ -40,7 +37,7 @@ std::vector<uint8_t> write_plain(std::span<const BundleEntry> entries, uint64_t 
     append(bundle, position);
     append(bundle, uint64_t{entry.bytes.size()});
     append(bundle, uint64_t{entry.id.size()});
-    append(bundle, std::string_view(entry.id));
+    append_text(bundle, entry.id);
     position += entry.bytes.size();
   }
   bundle.resize(position);
@@ -82,7 +79,7 @@ support::Result<std::vector<uint8_t>> write_bundle(std::span<const BundleEntry> 
   std::memcpy(&hash, digest.data(), sizeof hash);
   const uint16_t version = plain.size() + packed.size() > UINT32_MAX ? 3 : 2;
   std::vector<uint8_t> file;
-  append(file, std::string_view("CCOB"));
+  append_text(file, "CCOB");
   append(file, version);
   append(file, static_cast<uint16_t>(compression == Compression::zstd ? 1 : 0));
   if (version == 2) {

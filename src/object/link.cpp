@@ -20,8 +20,6 @@ using support::fail;
 
 namespace {
 
-constexpr uint32_t sht_llvm_addrsig = 0x6FFF4C03;
-
 /// The name of the output section: ".text.foo" goes to ".text".
 std::string output_name(std::string_view name) {
   for (const std::string_view prefix : {".data.rel.ro", ".bss.rel.ro", ".text", ".rodata", ".data", ".bss",
@@ -143,8 +141,9 @@ void Linker::gather_sections() {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     for (const RelocatableSection& section : inputs_[i].object.sections) {
       Placement& placed = placements_[i].emplace_back();
-      const bool dropped = section.type == sht_llvm_addrsig || section.type == SHT_GROUP || section.type == SHT_NULL ||
-                           (section.flags & SHF_EXCLUDE) != 0 || section.name == ".note.GNU-stack";
+      const bool dropped = section.type == elf::sht_llvm_addrsig || section.type == SHT_GROUP ||
+                           section.type == SHT_NULL || (section.flags & SHF_EXCLUDE) != 0 ||
+                           section.name == ".note.GNU-stack";
       if (dropped) continue;
       OutputSection& to = find(output_name(section.name), section.type, section.flags);
       to.alignment = std::max(to.alignment, section.alignment);

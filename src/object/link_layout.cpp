@@ -12,8 +12,6 @@ using support::align_up;
 
 namespace {
 
-constexpr uint64_t page = 4096;
-
 /// The place of a section in the file: notes, what the loader reads, constants, code, what is written to by the loader
 /// alone, data, what has no bytes; then what is not loaded.
 int rank(const OutputSection& section) {

@@ -9,6 +9,7 @@
 namespace Atoll::object {
 
 using support::align_up;
+using support::append;
 
 void Linker::relocate() {
   const auto to_loader = [&](uint64_t at, const GlobalSymbol* symbol, uint64_t value, int64_t addend) {

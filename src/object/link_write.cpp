@@ -8,8 +8,7 @@
 namespace Atoll::object {
 
 using support::align_up;
-
-constexpr uint64_t page = 4096;
+using support::append;
 
 std::vector<uint8_t> Linker::write() {
   std::vector<Elf64_Phdr> segments;

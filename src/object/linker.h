@@ -134,18 +134,12 @@ class Linker {
   std::vector<OutputSection*> order_;  ///< as they lie in the file
 };
 
+constexpr uint64_t page = 4096;
 constexpr uint64_t most_program_headers = 9;
 
 /// What a segment of the section may do: sections of different kinds lie on pages of their own.
 uint32_t segment_flags(const OutputSection& section);
 /// Whether the loader protects the section once it has relocated it.
 bool is_relro(const OutputSection& section);
-
-/// The bytes of a structure, behind others.
-template <typename T>
-void append(std::vector<uint8_t>& bytes, const T& value) {
-  const auto* raw = reinterpret_cast<const uint8_t*>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof value);
-}
 
 }  // namespace Atoll::object

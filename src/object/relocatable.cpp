@@ -15,12 +15,6 @@ namespace {
 using support::ErrorKind;
 using support::fail;
 
-template <typename T>
-void put(std::vector<uint8_t>& file, const T& value) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
-  file.insert(file.end(), bytes, bytes + sizeof value);
-}
-
 void align(std::vector<uint8_t>& file, uint64_t alignment) {
   file.resize(support::align_up(file.size(), alignment == 0 ? 1 : alignment));
 }
@@ -78,12 +72,12 @@ std::vector<uint8_t> write_relocatable(const Relocatable& object) {
   const uint64_t symbols_offset = file.size();
   for (const RelocatableSymbol& symbol : object.symbols) {
     const uint16_t section = symbol.special_section != 0 ? symbol.special_section : number[symbol.section];
-    put(file, Elf64_Sym{.st_name = symbol.type == STT_SECTION ? 0 : names.offset(symbol.name),
-                        .st_info = static_cast<uint8_t>(symbol.binding << 4 | symbol.type),
-                        .st_other = symbol.visibility,
-                        .st_shndx = section,
-                        .st_value = symbol.value,
-                        .st_size = symbol.size});
+    support::append(file, Elf64_Sym{.st_name = symbol.type == STT_SECTION ? 0 : names.offset(symbol.name),
+                                    .st_info = static_cast<uint8_t>(symbol.binding << 4 | symbol.type),
+                                    .st_other = symbol.visibility,
+                                    .st_shndx = section,
+                                    .st_value = symbol.value,
+                                    .st_size = symbol.size});
     locals += symbol.binding == STB_LOCAL;
   }
   headers[symbols_number] = {.sh_name = names.offset(".symtab"),
@@ -103,9 +97,9 @@ std::vector<uint8_t> write_relocatable(const Relocatable& object) {
     align(file, 8);
     const uint64_t offset = file.size();
     for (const RelocatableRelocation& relocation : section.relocations) {
-      put(file, Elf64_Rela{.r_offset = relocation.offset,
-                           .r_info = ELF64_R_INFO(uint64_t{relocation.symbol}, relocation.type),
-                           .r_addend = relocation.addend});
+      support::append(file, Elf64_Rela{.r_offset = relocation.offset,
+                                       .r_info = ELF64_R_INFO(uint64_t{relocation.symbol}, relocation.type),
+                                       .r_addend = relocation.addend});
     }
     headers[number[i + 1] + 1u] = {.sh_name = names.offset(".rela" + section.name),
                                    .sh_type = SHT_RELA,
@@ -153,7 +147,7 @@ std::vector<uint8_t> write_relocatable(const Relocatable& object) {
   header.e_shnum = next;
   header.e_shstrndx = 1;
   std::memcpy(file.data(), &header, sizeof header);
-  for (const Elf64_Shdr& section : headers) put(file, section);
+  for (const Elf64_Shdr& section : headers) support::append(file, section);
   return file;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace Atoll::support {
 
@@ -38,6 +39,14 @@ inline std::optional<std::string_view> read_text(std::span<const uint8_t> bytes,
 
 inline bool starts_with(std::span<const uint8_t> bytes, std::string_view prefix) {
   return bytes.size() >= prefix.size() && std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0;
+}
+
+/// Puts the bytes of `value` behind others.
+template <typename T>
+  requires std::is_trivially_copyable_v<T>
+void append(std::vector<uint8_t>& bytes, const T& value) {
+  const auto* raw = reinterpret_cast<const uint8_t*>(&value);
+  bytes.insert(bytes.end(), raw, raw + sizeof value);
 }
 
 /// `value` rounded up to a multiple of `alignment`, a power of two.
