@@ -5,6 +5,7 @@
 #include <string>
 
 #include "isa/immediate_names.h"
+#include "isa/modifier_names.h"
 #include "isa/printer.h"
 
 namespace Atoll::isa {
@@ -113,21 +114,6 @@ void Printer::depctr() {
 
 /// s_delay_alu: which instructions before it and behind it depend on which (ISA guide of GFX11, "S_DELAY_ALU").
 void Printer::delay() {
-  constexpr std::array<std::string_view, 12> dependencies{
-      "",
-      "VALU_DEP_1",
-      "VALU_DEP_2",
-      "VALU_DEP_3",
-      "VALU_DEP_4",
-      "TRANS32_DEP_1",
-      "TRANS32_DEP_2",
-      "TRANS32_DEP_3",
-      "FMA_ACCUM_CYCLE_1",
-      "SALU_CYCLE_1",
-      "SALU_CYCLE_2",
-      "SALU_CYCLE_3",
-  };
-  constexpr std::array<std::string_view, 6> skips{"", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"};
   bool any = false;
   const auto part = [&](unsigned value, std::span<const std::string_view> names, std::string_view name,
                         std::string_view invalid) {
@@ -136,9 +122,9 @@ void Printer::delay() {
     any = true;
     (((text_ += name) += '(') += value < names.size() ? names[value] : invalid) += ')';
   };
-  part(in_.immediate & 15, dependencies, "instid0", "/* invalid instid value */");
-  part(in_.immediate >> 4 & 7, skips, "instskip", "/* invalid instskip value */");
-  part(in_.immediate >> 7 & 15, dependencies, "instid1", "/* invalid instid value */");
+  part(in_.immediate & 15, names::delay_dependencies, "instid0", "/* invalid instid value */");
+  part(in_.immediate >> 4 & 7, names::delay_skips, "instskip", "/* invalid instskip value */");
+  part(in_.immediate >> 7 & 15, names::delay_dependencies, "instid1", "/* invalid instid value */");
   if (!any) text_ += '0';
 }
 
@@ -172,26 +158,24 @@ void Printer::version() {
 void Printer::message() { message(in_.immediate); }
 
 void Printer::message(unsigned value) {
-  constexpr std::array<std::string_view, 4> gs_operations{"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"};
-  constexpr std::array<std::string_view, 5> system_operations{"", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD",
-                                                              "SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"};
-  constexpr unsigned host_trap_acknowledged = 3;
   // Messages have an operation and a stream until GFX10.
   const bool plain_number = map_.generation >= target::Generation::gfx11;
   const unsigned id = value & (plain_number ? 255 : 15), operation = plain_number ? 0 : value >> 4 & 7,
                  stream = plain_number ? 0 : value >> 8 & 3;
   const NamedValue* const named = find_value(messages(), id, map_.generation);
   const std::string_view name = named == nullptr ? std::string_view() : named->name;
-  std::string_view operation_name;
+  std::string_view operation_kind, operation_name;
   bool valid = named != nullptr, has_stream = false;
   if (name == "GS" || name == "GS_DONE") {
-    valid = operation < gs_operations.size() && (operation != 0 || name == "GS_DONE");
-    if (valid) operation_name = gs_operations[operation];
+    valid = operation < names::gs_operations.size() && (operation != 0 || name == "GS_DONE");
+    if (valid) operation_name = names::gs_operations[operation];
+    operation_kind = "GS_OP_";
     has_stream = operation != 0;
   } else if (name == "SYSMSG") {
-    valid = operation < system_operations.size() && !system_operations[operation].empty() &&
-            (operation != host_trap_acknowledged || map_.generation < target::Generation::gfx9);
-    if (valid) operation_name = system_operations[operation];
+    valid = operation < names::system_operations.size() && !names::system_operations[operation].empty() &&
+            (operation != names::host_trap_acknowledged || map_.generation < target::Generation::gfx9);
+    if (valid) operation_name = names::system_operations[operation];
+    operation_kind = "SYSMSG_OP_";
   } else {
     valid = valid && operation == 0;
   }
@@ -201,7 +185,7 @@ void Printer::message(unsigned value) {
   text_ += "sendmsg(";
   if (valid) {
     (text_ += "MSG_") += name;
-    if (!operation_name.empty()) (text_ += ", ") += operation_name;
+    if (!operation_name.empty()) ((text_ += ", ") += operation_kind) += operation_name;
     if (has_stream) {
       text_ += ", ";
       decimal(stream);
@@ -217,15 +201,14 @@ void Printer::message(unsigned value) {
 }
 
 void Printer::gpr_index() {
-  constexpr std::array<std::string_view, 4> names{"SRC0", "SRC1", "SRC2", "DST"};
   if (in_.immediate > 15) return hexadecimal(in_.immediate);
   text_ += "gpr_idx(";
   bool comma = false;
-  for (unsigned i = 0; i < names.size(); ++i) {
+  for (unsigned i = 0; i < names::gpr_index_modes.size(); ++i) {
     if ((in_.immediate >> i & 1) == 0) continue;
     if (comma) text_ += ',';
     comma = true;
-    text_ += names[i];
+    text_ += names::gpr_index_modes[i];
   }
   text_ += ')';
 }

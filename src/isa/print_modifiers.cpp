@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "isa/buffer_formats.h"
+#include "isa/modifier_names.h"
 #include "isa/printer.h"
 
 namespace Atoll::isa {
@@ -202,19 +203,16 @@ void Printer::matrix_modifiers() {
 }
 
 void Printer::sdwa() {
-  constexpr std::array<std::string_view, 7> selects{"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
-                                                    "WORD_0", "WORD_1", "DWORD"};
-  constexpr std::array<std::string_view, 3> unused{"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
   if (in_.encoding != Encoding::vopc && !row_.has(flag::sdwa_whole)) {
-    (text_ += " dst_sel:") += selects[static_cast<size_t>(in_.dst_sel)];
-    (text_ += " dst_unused:") += unused[static_cast<size_t>(in_.dst_unused)];
+    (text_ += " dst_sel:") += names::sdwa_selects[static_cast<size_t>(in_.dst_sel)];
+    (text_ += " dst_unused:") += names::sdwa_unused[static_cast<size_t>(in_.dst_unused)];
   }
   for (unsigned i = 0; i < in_.operand_count; ++i) {
     const Field field = row_.operands[i].field;
     const int index = source_index(field);
     if (index != 0 && index != 1) continue;
     text_ += index == 0 ? " src0_sel:" : " src1_sel:";
-    text_ += selects[static_cast<size_t>(in_.operands[i].sdwa)];
+    text_ += names::sdwa_selects[static_cast<size_t>(in_.operands[i].sdwa)];
   }
 }
 
@@ -341,34 +339,24 @@ void Printer::cache_policy() {
   flag(in_.scc, renamed_bits ? "sc1" : "scc");
 }
 
-void Printer::dimension() {
-  constexpr std::array<std::string_view, 8> names{"1D",       "2D",       "3D",      "CUBE",
-                                                  "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"};
-  (text_ += " dim:SQ_RSRC_IMG_") += names[in_.dim];
-}
+void Printer::dimension() { (text_ += " dim:SQ_RSRC_IMG_") += names::dimensions[in_.dim]; }
 
 void Printer::typed_format() {
   if (map_.layout.unified_formats) return unified_format();
-  constexpr std::array<std::string_view, 16> data{
-      "INVALID",    "8",          "16",      "8_8",   "32",          "16_16",    "10_11_11",    "11_11_10",
-      "10_10_10_2", "2_10_10_10", "8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32", "RESERVED_15"};
-  constexpr std::array<std::string_view, 8> numbers{"UNORM", "SNORM", "USCALED",    "SSCALED",
-                                                    "UINT",  "SINT",  "RESERVED_6", "FLOAT"};
-  constexpr unsigned usual_data = 1, usual_number = 0;
-  const bool data_shown = in_.data_format != usual_data, number_shown = in_.number_format != usual_number;
+  const bool data_shown = in_.data_format != names::usual_data_format,
+             number_shown = in_.number_format != names::usual_number_format;
   if (!data_shown && !number_shown) return;
   text_ += " format:[";
-  if (data_shown) (text_ += "BUF_DATA_FORMAT_") += data[in_.data_format];
+  if (data_shown) (text_ += "BUF_DATA_FORMAT_") += names::data_formats[in_.data_format];
   if (data_shown && number_shown) text_ += ',';
-  if (number_shown) (text_ += "BUF_NUM_FORMAT_") += numbers[in_.number_format];
+  if (number_shown) (text_ += "BUF_NUM_FORMAT_") += names::number_formats[in_.number_format];
   text_ += ']';
 }
 
 /// The one format number of GFX10 and later (ISA guides, "Buffer Image format").
 void Printer::unified_format() {
   const std::string_view name = unified_format_name(in_.data_format, processor_.generation);
-  constexpr unsigned usual = 1;
-  if (in_.data_format == usual) return;
+  if (in_.data_format == names::usual_unified_format) return;
   text_ += " format:";
   if (name.empty()) return decimal(in_.data_format);
   ((text_ += "[BUF_FMT_") += name) += ']';
