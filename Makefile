@@ -5,7 +5,8 @@
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs every test
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
-#   make sweep      a long comparison of the disassembler with LLVM's: every opcode of every processor from GFX8 to GFX11.5
+#   make sweep      a long comparison of the disassembler and the encoder with LLVM's: every opcode of every processor
+#                   from GFX8 to GFX11.5
 #   make fuzz       random machine code in both engines for an hour, or ATOLL_FUZZ_SECONDS; from program ATOLL_FUZZ_SEED on
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
 #   make lint       clang-tidy over src/

@@ -283,10 +283,7 @@ bool Decoder::matrix_operand(Operand& operand, Field field, DataType type) {
     case Field::matrix_src1: {
       const bool first = field == Field::matrix_src0;
       const unsigned number = get(first ? Bits::src0 : Bits::src1);
-      if (row_->has(flag::matrix_formats)) {  // fp8 and bf8, fp6 and bf6, fp4
-        constexpr std::array<uint8_t, 8> words_of_format{8, 8, 6, 6, 4, 8, 8, 8};
-        words = words_of_format[first ? out_.cbsz : out_.blgp];
-      }
+      if (row_->has(flag::matrix_formats)) words = words_of_matrix_format(first ? out_.cbsz : out_.blgp);
       return number >= code::vgpr &&
              vgpr(operand, number - code::vgpr, words, bit(get(Bits::source_accumulation), first ? 0 : 1));
     }

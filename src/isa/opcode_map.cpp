@@ -1,8 +1,6 @@
 #include "isa/opcode_map.h"
 
-#include <atomic>
-#include <memory>
-
+#include "isa/per_processor.h"
 #include "isa/source_codes.h"
 
 namespace Atoll::isa {
@@ -206,20 +204,7 @@ void OpcodeMap::place(Opcode opcode, const InstructionRow& row, Opcodes::Change 
 }
 
 const OpcodeMap& opcode_map_of(const target::Processor& processor, unsigned wave_size) {
-  static std::array<std::atomic<const OpcodeMap*>, 256> made{};
-  const auto all = target::processors();
-  const target::Processor* known = &processor;
-  if (known < all.data() || known >= all.data() + all.size()) known = target::find_processor(processor.name);  // a copy
-  const unsigned smallest = (processor.wave_sizes & 1) != 0 ? 32 : 64;
-  const unsigned lanes = wave_size == 0 ? smallest : wave_size;
-  auto& slot = made[(static_cast<size_t>(known - all.data()) * 2 + (lanes == 64 ? 1 : 0)) % made.size()];
-  const OpcodeMap* map = slot.load(std::memory_order_acquire);
-  if (map == nullptr) {
-    // Threads may make it at the same time; the first one's stays.
-    auto fresh = std::make_unique<const OpcodeMap>(processor, lanes);
-    if (slot.compare_exchange_strong(map, fresh.get(), std::memory_order_acq_rel)) map = fresh.release();
-  }
-  return *map;
+  return per_processor<OpcodeMap>(processor, wave_size);
 }
 
 }  // namespace Atoll::isa

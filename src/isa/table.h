@@ -302,6 +302,12 @@ constexpr unsigned words_of(DataType type) {
   }
 }
 
+/// How many registers a source of v_mfma_..._f8f6f4 fills in that format (cbsz, blgp): fp8 and bf8, fp6 and bf6, fp4.
+constexpr unsigned words_of_matrix_format(unsigned format) {
+  constexpr std::array<uint8_t, 8> words{8, 8, 6, 6, 4, 8, 8, 8};
+  return words[format & 7];
+}
+
 /// Whether it is one 16-bit value: a half of a register where registers have halves by name.
 constexpr bool is_half(DataType type) {
   switch (type) {

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 namespace Atoll::isa::test {
@@ -119,6 +122,40 @@ std::vector<Disassembled> disassemble(std::string_view processor, std::span<cons
     if (all.size() < sequences.size()) all.push_back({{}, 0, true});
   }
   return all;
+}
+
+std::vector<Bytes> assemble(std::string_view processor, std::span<const std::string> lines) {
+  const auto directory =
+      std::filesystem::temp_directory_path() / fmt::format("atoll-oracle-{}-{}", getpid(), processor);
+  std::filesystem::create_directory(directory);
+  const auto source = directory / "lines.s", listing = directory / "lines.txt";
+  {
+    std::ofstream file(source);
+    for (size_t i = 0; i < lines.size(); ++i) file << "line_" << i << ":\n" << lines[i] << '\n';
+  }
+  // It goes on behind a line that it refuses; the labels say which lines were assembled.
+  const std::string command =
+      fmt::format("timeout 600 llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu={} -show-encoding {} > {} 2> /dev/null",
+                  processor, source.string(), listing.string());
+  const int status = std::system(command.c_str());
+  if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) {
+    throw std::runtime_error(fmt::format("llvm-mc-22 is missing or failed: {}", command));
+  }
+  std::vector<Bytes> made(lines.size());
+  std::ifstream file(listing);
+  size_t current = lines.size();
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("line_")) current = std::stoul(line.substr(5));
+    constexpr std::string_view mark = "encoding: [";
+    size_t at = line.find(mark);
+    if (at == std::string::npos || current >= made.size()) continue;
+    for (at += mark.size(); at < line.size() && line[at] != ']'; at = line.find_first_of(",]", at) + 1) {
+      made[current].push_back(static_cast<uint8_t>(std::strtoul(&line[at], nullptr, 16)));
+      if (line.find_first_of(",]", at) == line.find(']', at)) break;
+    }
+  }
+  std::filesystem::remove_all(directory);
+  return made;
 }
 
 }  // namespace Atoll::isa::test

@@ -1,0 +1,92 @@
+#include "isa/code_map.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "isa/inline_floats.h"
+#include "isa/per_processor.h"
+
+namespace Atoll::isa {
+
+namespace {
+constexpr unsigned zero_code = 128, minus_one_code = 193, floats_code = 240;  // ISA guides, "Inline constants"
+}
+
+CodeMap::CodeMap(const target::Processor& processor, unsigned wave_size) : map(opcode_map_of(processor, wave_size)) {
+  for (const Format& format : formats_of(map.generation)) formats[static_cast<size_t>(format.encoding)] = &format;
+
+  constexpr auto count = static_cast<size_t>(Opcode::count);
+  std::vector<bool> there(count);
+  const auto add = [&](Encoding encoding, const std::vector<Opcode>& opcodes) {
+    for (size_t value = 0; value < opcodes.size(); ++value) {
+      const auto opcode = static_cast<size_t>(opcodes[value]);
+      uint16_t& known = values_[static_cast<size_t>(encoding)][opcode];
+      if (known == none) known = static_cast<uint16_t>(value);
+      there[opcode] = true;
+    }
+  };
+  for (size_t encoding = 0; encoding < values_.size(); ++encoding) {
+    values_[encoding].assign(count, none);
+    add(static_cast<Encoding>(encoding), map.opcodes[encoding]);
+  }
+  add(Encoding::vop3p, map.scaled);
+  for (std::vector<uint16_t>& values : values_) values[static_cast<size_t>(Opcode::invalid)] = none;
+
+  registers_.fill(none);
+  kinds_.fill(none);
+  for (unsigned code = 0; code < map.sources.size(); ++code) {
+    const SourceCode& source = map.sources[code];
+    if (source.kind == OperandKind::scalar) {
+      registers_[source.reg] = static_cast<uint16_t>(code);
+    } else if (source.kind == OperandKind::constant) {
+      inline_floats_ += source.float_index >= 0 ? 1 : 0;
+    } else if (source.kind != OperandKind::none) {
+      kinds_[static_cast<size_t>(source.kind)] = static_cast<uint16_t>(code);
+    }
+  }
+
+  for (size_t opcode = 1; opcode < count; ++opcode) {
+    if (there[opcode]) by_name_.push_back(static_cast<Opcode>(opcode));
+  }
+  std::ranges::sort(by_name_, {}, [this](Opcode opcode) { return std::pair(map.name(opcode), opcode); });
+  for (uint32_t i = 0; i < by_name_.size(); ++i) {
+    ++names_.try_emplace(map.name(by_name_[i]), Range{i, 0}).first->second.count;
+  }
+}
+
+uint16_t CodeMap::dual(Opcode opcode) const {
+  const auto* found = std::ranges::find(map.dual, opcode);
+  return found == map.dual.end() || opcode == Opcode::invalid ? none : static_cast<uint16_t>(found - map.dual.begin());
+}
+
+uint16_t CodeMap::code_of_constant(uint64_t value, DataType type) const {
+  const unsigned spare = 64 - constant_width(type);
+  const int64_t integer = static_cast<int64_t>(value << spare) >> spare;
+  if (integer >= 0 && integer <= 64) return static_cast<uint16_t>(zero_code + integer);
+  if (integer < 0 && integer >= -16) return static_cast<uint16_t>(minus_one_code - 1 - integer);
+  const InlineFloats& floats = inline_floats(type);
+  const uint64_t pattern = value << spare >> spare;
+  for (unsigned i = 0; i < inline_floats_; ++i) {
+    if (floats[i] == pattern) return static_cast<uint16_t>(floats_code + i);
+  }
+  return none;
+}
+
+std::span<const Opcode> CodeMap::named(std::string_view name) const {
+  const auto found = names_.find(name);
+  if (found == names_.end()) return {};
+  return std::span(by_name_).subspan(found->second.first, found->second.count);
+}
+
+Opcode CodeMap::dual_named(std::string_view name) const {
+  for (size_t code = 0; code < map.dual.size(); ++code) {
+    if (map.dual[code] != Opcode::invalid && map.dual_names[code].substr(2) == name) return map.dual[code];
+  }
+  return Opcode::invalid;
+}
+
+const CodeMap& code_map_of(const target::Processor& processor, unsigned wave_size) {
+  return per_processor<CodeMap>(processor, wave_size);
+}
+
+}  // namespace Atoll::isa

@@ -1,0 +1,74 @@
+// isa: the way back through an OpcodeMap: from instructions to opcode values, from registers and constants to the codes
+// that name them, and from mnemonics to instructions. The encoder and the assembler look things up here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "isa/opcode_map.h"
+
+namespace Atoll::isa {
+
+struct CodeMap {
+  static constexpr uint16_t none = 0xFFFF;
+
+  const OpcodeMap& map;
+  std::array<const Format*, static_cast<size_t>(Encoding::count)> formats{};
+
+  CodeMap(const target::Processor& processor, unsigned wave_size);
+
+  /// The value of an instruction's opcode field in that encoding, or `none`.
+  uint16_t value(Opcode opcode, Encoding encoding) const {
+    return values_[static_cast<size_t>(encoding)][static_cast<size_t>(opcode)];
+  }
+  bool has(Opcode opcode, Encoding encoding) const { return value(opcode, encoding) != none; }
+  /// Its code as a half of a dual instruction, or `none`; codes from 16 on are of the Y half alone.
+  uint16_t dual(Opcode opcode) const;
+
+  /// The code of a scalar register's first word (isa::scalar), or `none`.
+  uint16_t code_of_register(uint16_t reg) const { return reg < scalar::count ? registers_[reg] : none; }
+  /// The code of what is neither a register nor a constant (src_vccz and the like), or `none`.
+  uint16_t code_of_kind(OperandKind kind) const { return kinds_[static_cast<size_t>(kind)]; }
+  /// The code of the inline constant that an operand of that type sees as `value`, or `none`.
+  uint16_t code_of_constant(uint64_t value, DataType type) const;
+
+  /// The instructions with that mnemonic, without suffixes like _e32, on the processor.
+  std::span<const Opcode> named(std::string_view name) const;
+  /// The instruction of which "v_dual_..." is a half, by the name without "v_dual_"; Opcode::invalid if there is none.
+  Opcode dual_named(std::string_view name) const;
+
+ private:
+  std::array<std::vector<uint16_t>, static_cast<size_t>(Encoding::count)> values_;
+  std::array<uint16_t, scalar::count> registers_{};
+  std::array<uint16_t, static_cast<size_t>(OperandKind::off) + 1> kinds_{};
+  unsigned inline_floats_ = 0;
+  struct Range {
+    uint32_t first, count;
+  };
+  std::vector<Opcode> by_name_;
+  std::unordered_map<std::string_view, Range> names_;
+};
+
+/// The map of a processor of target::processors(), made when it is first asked for. `wave_size` is 32, 64, or 0 for the
+/// smallest that the processor has.
+const CodeMap& code_map_of(const target::Processor& processor, unsigned wave_size = 0);
+
+/// How many bits of a constant an operand of that type looks at.
+constexpr unsigned constant_width(DataType type) {
+  switch (type) {
+    case DataType::f64:
+    case DataType::b64:
+    case DataType::i64:
+    case DataType::u64:
+      return 64;
+    default:
+      return is_half(type) ? 16 : 32;
+  }
+}
+
+}  // namespace Atoll::isa

@@ -1,0 +1,363 @@
+// isa: the encoder's memory instructions and exports.
+#include <algorithm>
+#include <array>
+
+#include "isa/decoder.h"
+#include "isa/encoder.h"
+
+namespace Atoll::isa {
+
+bool Encoder::flags(std::initializer_list<std::pair<Bits, bool>> all, std::string_view what) {
+  for (const auto& [field, is_set] : all) {
+    if (!put(field, is_set ? 1 : 0, what)) return false;
+  }
+  return true;
+}
+
+bool Encoder::cache_policy() {
+  if (in_.scc && !layout_.scc_bit) return fail("scc is not possible on {}", processor_.name);
+  const bool hints = can(Bits::temporal_hint);  // there is no glc, then
+  return (hints || put(Bits::glc, in_.glc ? 1 : 0, "glc")) && put(Bits::slc, in_.slc ? 1 : 0, "slc") &&
+         put(Bits::dlc, in_.dlc ? 1 : 0, "dlc") && put(Bits::scc, in_.scc ? 1 : 0, "scc") &&
+         put(Bits::nv, in_.nv ? 1 : 0, "nv") && put(Bits::temporal_hint, in_.temporal_hint, "th") &&
+         put(Bits::scope, in_.scope, "scope");
+}
+
+bool Encoder::smem() {
+  if (!operands()) return false;
+  if (row_->has(flag::memory)) {
+    if (!cache_policy()) return false;
+  } else if (in_.glc || in_.dlc) {
+    return fail("glc and dlc are not possible");
+  }
+  if (layout_.null_soffset) {
+    const bool has_soffset =
+        std::ranges::any_of(row_->operands, [](const OperandSpec& spec) { return spec.field == Field::soffset; });
+    if (!has_soffset) return true;
+    if (!in_.offset_register) set(Bits::soffset, codes_.code_of_register(scalar::null));
+    return put_signed(Bits::offset, in_.offset, "the offset");
+  }
+  if (!in_.offset_immediate) return in_.offset == 0 || fail("an offset is not possible");
+  set(Bits::offset_is_immediate, 1);
+  if (in_.offset_register && !put(Bits::soffset_enable, 1, "offset in a register besides")) return false;
+  return layout_.scalar_offset_bits != 0 ? put_signed(Bits::offset, in_.offset, "the offset")
+                                         : put(Bits::offset, static_cast<uint32_t>(in_.offset), "the offset");
+}
+
+bool Encoder::ds() {
+  if (row_->has(flag::no_gds) && in_.gds) return fail("gds is not possible");
+  if (row_->has(flag::gds_only) && !in_.gds) return fail("gds has to be there");
+  if (in_.gds && !layout_.gds_bit && !row_->has(flag::gds_only)) return fail("{} has no GDS", processor_.name);
+  set(Bits::gds, in_.gds ? 1 : 0);
+  if (row_->has(flag::two_offsets)) {
+    if (in_.offset < 0 || in_.offset > 0xFF) return fail("offset0 has to be from 0 to 255, but is {}", in_.offset);
+    set(Bits::offset, static_cast<uint32_t>(in_.offset) | uint32_t{in_.offset1} << 8);
+  } else if (!put(Bits::offset, static_cast<uint32_t>(in_.offset), "the offset")) {
+    return false;
+  }
+  if (!operands()) return false;
+  if (accumulation_ == 1) set(Bits::accumulation, 1);
+  return true;
+}
+
+bool Encoder::flat() {
+  const bool segment = in_.encoding != Encoding::flat;
+  if (!cache_policy()) return false;
+  if (in_.lds) {
+    if (!layout_.flat_lds_bit || !row_->has(flag::lds_bit)) return fail("lds is not possible");
+    set(Bits::lds, 1);
+  }
+  if (in_.glc && row_->feature == target::Feature::atomic_fadd_no_rtn_insts && !layout_.fadd_returns) {
+    return fail("it cannot return the old value on {}", processor_.name);
+  }
+  if (row_->has(flag::float_atomic) && in_.scc && !layout_.cache_levels) return fail("scc is not possible");
+  if (!put(Bits::tfe, in_.tfe ? 1 : 0, "tfe")) return false;
+  if (segment || can(Bits::temporal_hint)) {
+    if (!put_signed(Bits::offset, in_.offset, "the offset")) return false;
+  } else {
+    // FLAT's offsets are the positive ones of those that GLOBAL has.
+    const int32_t end =
+        can(Bits::saddr) && layout_.flat_saddr_none != 0 ? int32_t{1} << (format_->at(Bits::offset).count - 1) : 1;
+    if (in_.offset < 0 || in_.offset >= end) {
+      return fail("the offset has to be from 0 to {} on {}, but is {}", end - 1, processor_.name, in_.offset);
+    }
+    set(Bits::offset, static_cast<uint32_t>(in_.offset));
+    if (can(Bits::dlc)) set(Bits::saddr, layout_.flat_saddr_none);
+  }
+  if (!operands()) return false;
+  if (accumulation_ == 1) {
+    if (!layout_.accumulation_bit || in_.lds || row_->has(flag::to_lds)) return fail("it cannot have AGPRs");
+    set(Bits::accumulation, 1);
+  }
+  return true;
+}
+
+bool Encoder::buffer() {
+  const bool typed = in_.encoding == Encoding::mtbuf, control = row_->operands[0].field == Field::none;
+  const bool signed_offset = can(Bits::temporal_hint);
+  if (!(signed_offset ? put_signed(Bits::offset, in_.offset, "the offset")
+                      : put(Bits::offset, static_cast<uint32_t>(in_.offset), "the offset"))) {
+    return false;
+  }
+  if (!put(Bits::offen, in_.offen ? 1 : 0, "offen") || !put(Bits::idxen, in_.idxen ? 1 : 0, "idxen") ||
+      !cache_policy()) {
+    return false;
+  }
+  if (typed && (!put(Bits::data_format, in_.data_format, "the data format") ||
+                !put(Bits::number_format, in_.number_format, "the number format"))) {
+    return false;
+  }
+  if (in_.lds) {
+    const bool possible =
+        row_->has(flag::lds_bit | flag::from_lds) || (row_->has(flag::wide_lds_bit) && layout_.wide_lds_loads);
+    if (typed || !possible) return fail("lds is not possible");
+    if (!put(Bits::lds, 1, "lds")) return false;
+  } else if (row_->has(flag::from_lds)) {
+    return fail("lds has to be there");
+  }
+  if (in_.dlc && row_->has(flag::atomic) && !layout_.atomic_dlc) return fail("dlc is not possible");
+  if (row_->has(flag::float_atomic) && in_.scc && !layout_.cache_levels) return fail("scc is not possible");
+  if (in_.glc && row_->feature == target::Feature::atomic_fadd_no_rtn_insts && !layout_.fadd_returns) {
+    return fail("it cannot return the old value on {}", processor_.name);
+  }
+  if (in_.tfe && (!layout_.tfe_bit || typed || in_.lds || row_->has(flag::atomic))) return fail("tfe is not possible");
+  if (control) return operands();
+  if (!operands()) return false;
+  if (layout_.tfe_bit) return put(Bits::tfe, in_.tfe ? 1 : 0, "tfe");
+  if (accumulation_ == 1) set(Bits::tfe, 1);
+  return true;
+}
+
+bool Encoder::image() {
+  if (!put(Bits::dmask, in_.dmask, "dmask") || !put(Bits::dim, in_.dim, "dim")) return false;
+  if (in_.d16 && !row_->has(flag::d16_bit)) return fail("d16 is not possible");
+  constexpr std::array<std::pair<Bits, std::string_view>, 6> names{{{Bits::unorm, "unorm"},
+                                                                    {Bits::da, "da"},
+                                                                    {Bits::r128, "r128"},
+                                                                    {Bits::a16, "a16"},
+                                                                    {Bits::lwe, "lwe"},
+                                                                    {Bits::d16, "d16"}}};
+  const std::array<bool, 6> values{in_.unorm, in_.da, in_.r128, in_.a16, in_.lwe, in_.d16};
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!put(names[i].first, values[i] ? 1 : 0, names[i].second)) return false;
+  }
+  if (!cache_policy()) return false;
+  if (in_.tfe && !layout_.tfe_bit) return fail("tfe is not possible on {}", processor_.name);
+  if (!operands()) return false;
+  if (in_.tfe || (!layout_.tfe_bit && accumulation_ == 1)) set(Bits::tfe, 1);
+  return true;
+}
+
+bool Encoder::exp() {
+  if (!put(Bits::export_target, in_.export_target, "the target") ||
+      !put(Bits::compressed, in_.compressed ? 1 : 0, "compr") || !put(Bits::done, in_.done ? 1 : 0, "done") ||
+      !put(Bits::valid_mask, in_.valid_mask ? 1 : 0, "vm") ||
+      !put(Bits::row_enable, in_.row_enable ? 1 : 0, "row_en")) {
+    return false;
+  }
+  return operands();
+}
+
+// --- Operands ---------------------------------------------------------------------------------------------------
+
+/// The data registers of a memory instruction, which are VGPRs or AGPRs all of them.
+bool Encoder::data(const Operand& operand, Field field, Bits place, unsigned words) {
+  const int file = operand.kind == OperandKind::agpr ? 1 : 0;
+  if (file == 1 && !layout_.accumulation_bit) return wrong(field, "has to be a vector register on {}", processor_.name);
+  if (accumulation_ >= 0 && accumulation_ != file) {
+    return wrong(field, "has to be in the same register file as the other data");
+  }
+  accumulation_ = file;
+  unsigned number = 0;
+  if (!vgpr(operand, field, words, number, file == 1)) return false;
+  set(place, number);
+  return true;
+}
+
+bool Encoder::memory_operand(const Operand& operand, Field field, DataType type) {
+  const unsigned words = words_of(type);
+  unsigned code = 0;
+  switch (field) {
+    case Field::sdata:
+      if (!scalar_register(operand, field, words, code)) return false;
+      set(Bits::sdata, code);
+      return true;
+    case Field::sdata_imm:
+      if (!immediate(operand, field, 0x7F, code)) return false;
+      set(Bits::sdata, code);
+      return true;
+    case Field::sbase:
+      if (!scalar_register(operand, field, words, code)) return false;
+      set(Bits::sbase, code / 2);
+      return true;
+    case Field::soffset:
+      if (!scalar_register(operand, field, words, code)) return false;
+      // Alone it is in the immediate's place, until GFX9.
+      set(layout_.null_soffset || in_.offset_immediate ? Bits::soffset : Bits::offset, code);
+      return true;
+    case Field::ds_addr:
+      if (!vgpr(operand, field, words, code)) return false;
+      set(Bits::addr, code);
+      return true;
+    case Field::ds_data0:
+      return data(operand, field, Bits::data0, words);
+    case Field::ds_data1:
+      return data(operand, field, Bits::data1, words);
+    case Field::ds_dst:
+      return data(operand, field, Bits::vdst, words);
+    case Field::flat_dst:
+    case Field::flat_return:
+    case Field::flat_address:
+    case Field::flat_data:
+    case Field::flat_base:
+      return flat_operand(operand, field, type);
+    case Field::buffer_data:
+    case Field::buffer_address:
+    case Field::buffer_resource:
+    case Field::buffer_offset:
+      return buffer_operand(operand, field, type);
+    default:
+      return image_operand(operand, field, type);
+  }
+}
+
+bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
+  unsigned code = 0;
+  switch (field) {
+    case Field::flat_dst:
+    case Field::flat_return:
+      return data(operand, field, Bits::vdst, words_of(type) + (in_.tfe ? 1u : 0u));
+    case Field::flat_data:
+      return data(operand, field, Bits::data0, words_of(type));
+    case Field::flat_address: {
+      if (in_.encoding == Encoding::scratch) {
+        if (operand.kind == OperandKind::off) return true;
+        if (!vgpr(operand, field, 1, code)) return false;
+        if (can(Bits::vaddr_enable)) {
+          set(Bits::vaddr_enable, 1);
+        } else if (layout_.scratch_vaddr_bit) {
+          set(Bits::lds, 1);
+        }
+        set(Bits::addr, code);
+        return true;
+      }
+      const Operand* base = find(Field::flat_base);
+      const bool based = base != nullptr && base->kind == OperandKind::scalar;
+      if (!vgpr(operand, field, based ? 1 : 2, code)) return false;
+      set(Bits::addr, code);
+      return true;
+    }
+    case Field::flat_base:
+      break;
+    default:
+      return wrong(field, "cannot be encoded");
+  }
+  const Operand* address = find(Field::flat_address);
+  const bool addressed = address != nullptr && address->kind == OperandKind::vgpr;
+  // Both, or neither, are possible where a bit says whether there is an address.
+  const bool address_bit = can(Bits::vaddr_enable) || layout_.scratch_vaddr_bit;
+  const bool scratch = in_.encoding == Encoding::scratch;
+  if (operand.kind == OperandKind::scalar) {
+    if (scratch && addressed && !address_bit) {
+      return fail("an address in a vector register and a base together are not possible on {}", processor_.name);
+    }
+    if (!scalar_register(operand, field, words_of(type), code)) return false;
+    set(Bits::saddr, code);
+    return true;
+  }
+  if (operand.kind != OperandKind::off) return wrong(field, "has to be scalar registers or off");
+  const bool neither = scratch && !addressed && !address_bit;
+  if (neither && layout_.scratch_none == 0) return fail("it needs an address or a base on {}", processor_.name);
+  set(Bits::saddr, neither ? layout_.scratch_none : layout_.flat_saddr_none);
+  return true;
+}
+
+bool Encoder::buffer_operand(const Operand& operand, Field field, DataType type) {
+  unsigned code = 0;
+  switch (field) {
+    case Field::buffer_data: {
+      const unsigned components = map_.d16_components[static_cast<size_t>(in_.opcode)];
+      const unsigned own = components != 0 && layout_.unpacked_d16 ? components : words_of(type);
+      return data(operand, field, Bits::data0, own + (in_.tfe ? 1u : 0u));
+    }
+    case Field::buffer_address:
+      if (!in_.offen && !in_.idxen) {
+        return operand.kind == OperandKind::off || wrong(field, "has to be off without offen and idxen");
+      }
+      if (!vgpr(operand, field, in_.offen && in_.idxen ? 2 : 1, code)) return false;
+      set(Bits::addr, code);
+      return true;
+    case Field::buffer_resource:
+      return resource(operand, field, Bits::resource, 4);
+    case Field::buffer_offset:
+      if (!scalar_source(operand, field, type, false, code)) return false;
+      return put(Bits::soffset, code, "the scalar offset");
+    default:
+      return wrong(field, "cannot be encoded");
+  }
+}
+
+bool Encoder::image_operand(const Operand& operand, Field field, DataType type) {
+  unsigned code = 0;
+  switch (field) {
+    case Field::image_data:
+      return data(operand, field, Bits::data0, operand.words);
+    case Field::image_address: {
+      if (!vgpr(operand, field, operand.words, code)) return false;
+      set(Bits::addr, code);
+      if (in_.address_count <= 1) return true;
+      if (in_.address_count > in_.addresses.size()) return wrong(field, "has too many registers");
+      if (can(Bits::address1)) {  // GFX12
+        constexpr std::array further{Bits::address1, Bits::address2, Bits::address3, Bits::address4};
+        for (unsigned i = 1; i < in_.address_count; ++i) {
+          if (i > further.size() || !can(further[i - 1])) return wrong(field, "has too many registers");
+          set(further[i - 1], in_.addresses[i]);
+        }
+        return true;
+      }
+      const unsigned more = (in_.address_count - 1u + 3) / 4;
+      if (!put(Bits::nsa, more, "list of addresses")) return false;
+      for (unsigned word = 0; word < more; ++word) {
+        uint32_t registers = 0;
+        for (unsigned i = 0; i < 4 && 1 + 4 * word + i < in_.address_count; ++i) {
+          registers |= uint32_t{in_.addresses[1 + 4 * word + i]} << (8 * i);
+        }
+        if (!further_word(registers)) return false;
+      }
+      return true;
+    }
+    case Field::image_resource:
+      return resource(operand, field, Bits::resource, words_of(type));
+    case Field::image_sampler:
+      return resource(operand, field, Bits::sampler, words_of(type));
+    case Field::export_src0:
+    case Field::export_src1:
+    case Field::export_src2:
+    case Field::export_src3: {
+      const unsigned index = static_cast<unsigned>(field) - static_cast<unsigned>(Field::export_src0);
+      if (operand.kind == OperandKind::off) return true;
+      if (!vgpr(operand, field, 1, code)) return false;
+      constexpr std::array places{Bits::src0, Bits::src1, Bits::src2, Bits::data0};
+      if (!in_.compressed) {
+        set(Bits::enable, 1u << index);
+        set(places[index], code);
+      } else if (index % 2 == 0) {  // each names two components
+        set(Bits::enable, 3u << index);
+        set(places[index / 2], code);
+      }
+      return true;
+    }
+    default:
+      return wrong(field, "cannot be encoded");
+  }
+}
+
+/// A buffer or image resource or sampler: its field counts groups of four registers, from GFX12 on registers.
+bool Encoder::resource(const Operand& operand, Field field, Bits place, unsigned words) {
+  unsigned code = 0;
+  if (!scalar_register(operand, field, words, code)) return false;
+  set(place, format_->at(place).count > 5 ? code : code / 4);
+  return true;
+}
+
+}  // namespace Atoll::isa

@@ -1,0 +1,476 @@
+// isa: the encoder's operands: registers, inline constants and literals as codes, and where each encoding has them.
+#include <algorithm>
+#include <array>
+
+#include "isa/decoder.h"
+#include "isa/encoder.h"
+
+namespace Atoll::isa {
+
+/// What users call the operand in that field.
+std::string_view Encoder::role(Field field) const {
+  switch (field) {
+    case Field::src0:
+    case Field::vgpr_src0:
+    case Field::agpr_src0:
+    case Field::src0_dst:
+    case Field::wmma_src0:
+    case Field::matrix_src0:
+    case Field::ssrc0:
+      return "the first source";
+    case Field::src1:
+    case Field::vgpr_src1:
+    case Field::wmma_src1:
+    case Field::matrix_src1:
+    case Field::ssrc1:
+      return "the second source";
+    case Field::src2:
+    case Field::vgpr_src2:
+      return "the third source";
+    case Field::wmma_acc:
+    case Field::matrix_acc_f32:
+    case Field::matrix_acc_f64:
+    case Field::matrix_acc_i32:
+      return "the accumulator";
+    case Field::carry_out:
+      return "the carry-out";
+    case Field::carry_in:
+    case Field::vcc_in:
+      return "the carry-in";
+    case Field::literal:
+      return "the constant";
+    case Field::message_code:
+      return "the message";
+    case Field::interp_slot:
+      return "the slot";
+    case Field::attribute:
+      return "the attribute";
+    case Field::scale_src0:
+      return "the first scale";
+    case Field::scale_src1:
+      return "the second scale";
+    case Field::sdst_in:
+      return "the source";
+    case Field::sdata:
+    case Field::sdata_imm:
+    case Field::flat_data:
+    case Field::buffer_data:
+    case Field::image_data:
+    case Field::ds_data0:
+      return "the data";
+    case Field::ds_data1:
+      return "the second data";
+    case Field::sbase:
+    case Field::flat_base:
+      return "the base";
+    case Field::soffset:
+    case Field::buffer_offset:
+      return "the offset";
+    case Field::ds_addr:
+    case Field::flat_address:
+    case Field::buffer_address:
+    case Field::image_address:
+      return "the address";
+    case Field::buffer_resource:
+    case Field::image_resource:
+      return "the resource";
+    case Field::image_sampler:
+      return "the sampler";
+    case Field::export_src0:
+      return "the first source";
+    case Field::export_src1:
+      return "the second source";
+    case Field::export_src2:
+      return "the third source";
+    case Field::export_src3:
+      return "the fourth source";
+    default:
+      return "the destination";
+  }
+}
+
+bool Encoder::vgpr(const Operand& operand, Field field, unsigned words, unsigned& number, bool accumulation) {
+  const OperandKind kind = accumulation ? OperandKind::agpr : OperandKind::vgpr;
+  if (operand.kind != kind) {
+    return wrong(field, "has to be {} register in {}", accumulation ? "an accumulation" : "a vector",
+                 encoding_name(in_.encoding));
+  }
+  if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
+  if (operand.reg + words > 256) return wrong(field, "goes beyond the last register");
+  if (layout_.even_tuples && !accumulation && words > 1 && (operand.reg & 1) != 0) {
+    return wrong(field, "has to begin at an even register on {}", processor_.name);
+  }
+  number = operand.reg;
+  return true;
+}
+
+bool Encoder::vector_register(const Operand& operand, Field field, DataType type, unsigned& number) {
+  if (!layout_.true16 || !is_half(type) || in_.encoding == Encoding::vop3p) {
+    return vgpr(operand, field, words(type), number);
+  }
+  if (!vgpr(operand, field, 1, number)) return false;
+  if (wide() || in_.encoding == Encoding::vinterp) return true;  // op_sel tells the half
+  if (number >= 128) return wrong(field, "has to be one of v0 to v127 in {}", encoding_name(in_.encoding));
+  if (operand.op_sel) number |= 0x80;
+  return true;
+}
+
+bool Encoder::scalar_register(const Operand& operand, Field field, unsigned words, unsigned& code) {
+  if (operand.kind != OperandKind::scalar) return wrong(field, "has to be a scalar register");
+  const uint16_t reg = operand.reg;
+  code = codes_.code_of_register(reg);
+  if (code == CodeMap::none) return wrong(field, "is a register that {} does not have there", processor_.name);
+  if (reg == scalar::null) return true;  // of any width
+  if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
+  const unsigned align = words >= 4 ? 4 : words == 3 ? 1 : words;
+  const auto within = [&](unsigned first, unsigned end) {
+    if ((reg - first) % align != 0) return wrong(field, "has to begin at a register whose number {} divides", align);
+    return reg + words <= end || wrong(field, "goes beyond the last register");
+  };
+  if (reg < scalar::vcc_lo) return within(scalar::s0, scalar::vcc_lo);
+  if (reg >= scalar::ttmp0 && reg < scalar::m0) return within(scalar::ttmp0, scalar::m0);
+  if (words > 2 || reg % words != 0) return wrong(field, "cannot be that register");
+  return true;
+}
+
+bool Encoder::constant(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
+  if (row_->has(flag::mix)) type = operand.op_sel_hi ? DataType::f16 : DataType::f32;
+  const unsigned spare = 64 - constant_width(type);
+  const auto integer = static_cast<int64_t>(operand.value);
+  if (spare == 48 && (integer < INT16_MIN || integer > UINT16_MAX)) return wrong(field, "has more than 16 bits");
+  if (!operand.is_literal) {
+    code = codes_.code_of_constant(operand.value, type);
+    // Integers of 16 bits take floats as literals.
+    const bool as_literal = code >= 240 && is_half(type) && !is_float(type) && literal_allowed;
+    if (code != CodeMap::none && !as_literal) return true;
+  }
+  if (!literal_allowed) {
+    return fail("literals are not possible in {}{} on {}", encoding_name(in_.encoding),
+                in_.extension == Extension::sdwa                                        ? " with SDWA"
+                : in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8 ? " with DPP"
+                                                                                        : "",
+                processor_.name);
+  }
+  code = code::literal;
+  return literal(operand, field, type);
+}
+
+bool Encoder::literal(const Operand& operand, Field field, DataType type) {
+  if (operand.kind != OperandKind::constant) return wrong(field, "has to be a constant");
+  uint32_t value = in_.literal;
+  if (!operand.is_literal) {
+    const auto integer = static_cast<int64_t>(operand.value);
+    value = static_cast<uint32_t>(operand.value);
+    if (type == DataType::f64) {
+      if (value != 0) return wrong(field, "has more bits than a literal: the low 32 bits of a double have to be 0");
+      value = static_cast<uint32_t>(operand.value >> 32);
+    } else if (is_half(type)) {
+      value = static_cast<uint16_t>(operand.value);
+    } else if (integer < INT32_MIN || integer > int64_t{UINT32_MAX}) {
+      return wrong(field, "has more bits than a literal");
+    }
+  }
+  if (has_literal_ && literal_ != value) return fail("an instruction can have one literal only");
+  has_literal_ = true;
+  literal_ = value;
+  return true;
+}
+
+bool Encoder::scalar_source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
+  switch (operand.kind) {
+    case OperandKind::scalar:
+      return scalar_register(operand, field, words(type), code);
+    case OperandKind::constant:
+      return constant(operand, field, type, literal_allowed, code);
+    case OperandKind::vgpr:
+    case OperandKind::agpr:
+      return wrong(field, "cannot be a vector register");
+    default:
+      code = codes_.code_of_kind(operand.kind);
+      if (code == CodeMap::none) return wrong(field, "is nothing that {} has there", processor_.name);
+      if (operand.kind == OperandKind::lds_direct && words(type) != 1) return wrong(field, "cannot be lds_direct");
+      return true;
+  }
+}
+
+bool Encoder::source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
+  if (operand.kind != OperandKind::vgpr) return scalar_source(operand, field, type, literal_allowed, code);
+  if (!vector_register(operand, field, type, code)) return false;
+  code += code::vgpr;
+  return true;
+}
+
+bool Encoder::vcc(const Operand& operand, Field field) {
+  if (operand.kind == OperandKind::scalar && operand.reg == scalar::vcc_lo && operand.words == map_.lane_mask_words) {
+    return true;
+  }
+  return wrong(field, "has to be {} in {}", map_.lane_mask_words == 1 ? "vcc_lo" : "vcc", encoding_name(in_.encoding));
+}
+
+bool Encoder::immediate(const Operand& operand, Field field, uint32_t most, uint32_t& value) {
+  if (operand.kind != OperandKind::constant) return wrong(field, "has to be an immediate");
+  if (operand.value > most) return wrong(field, "has to be from 0 to {}, but is {}", most, operand.value);
+  value = static_cast<uint32_t>(operand.value);
+  return true;
+}
+
+// --- Operands ---------------------------------------------------------------------------------------------------
+
+/// Whether this form of the instruction has no operand in that field.
+bool Encoder::absent(Field field) const {
+  switch (field) {
+    case Field::flat_return:
+      return !in_.glc;
+    case Field::flat_dst:
+    case Field::buffer_data:
+      return in_.lds;
+    case Field::soffset:
+      return !in_.offset_register;
+    default:
+      return false;
+  }
+}
+
+/// The operand in that field, or nullptr.
+const Operand* Encoder::find(Field field) const {
+  unsigned position = 0;
+  for (const OperandSpec& spec : row_->operands) {
+    if (spec.field == Field::none || position == in_.operand_count) break;
+    if (absent(spec.field)) continue;
+    if (spec.field == field) return &in_.operands[position];
+    ++position;
+  }
+  return nullptr;
+}
+
+bool Encoder::operands() {
+  unsigned position = 0;
+  for (const OperandSpec& spec : row_->operands) {
+    if (spec.field == Field::none) break;
+    if (absent(spec.field)) continue;
+    if (position == in_.operand_count) return fail("{} is missing", role(spec.field));
+    if (!operand(in_.operands[position], spec.field, spec.type)) return false;
+    ++position;
+  }
+  return position == in_.operand_count || fail("it has {} operands, not {}", position, in_.operand_count);
+}
+
+bool Encoder::operand(const Operand& operand, Field field, DataType type) {
+  if (field < Field::matrix_dst) return vector_operand(operand, field, type);
+  if (field < Field::sdst) return matrix_operand(operand, field, type);
+  if (field < Field::sdata) return scalar_operand(operand, field, type);
+  return memory_operand(operand, field, type);
+}
+
+/// src0, which an SDWA or DPP word has in place of the instruction.
+bool Encoder::put_source0(unsigned code, Field field) {
+  switch (in_.extension) {
+    case Extension::dpp16:
+    case Extension::dpp8:
+      if (code < code::vgpr) return wrong(field, "has to be a vector register with DPP");
+      extension_ |= code & 0xFF;
+      return true;
+    case Extension::sdwa:
+      if (code < code::vgpr && !layout_.scalar_sdwa) {
+        return wrong(field, "has to be a vector register with SDWA on {}", processor_.name);
+      }
+      extension_ |= (code & 0xFF) | (code < code::vgpr ? 1u << 23 : 0);
+      return true;
+    default:
+      set(Bits::src0, code);
+      return true;
+  }
+}
+
+bool Encoder::put_source1(unsigned code, Field field) {
+  if (wide()) {
+    set(Bits::src1, code);
+    return true;
+  }
+  if (code < code::vgpr) {
+    if (in_.extension != Extension::sdwa || !layout_.scalar_sdwa) {
+      return wrong(field, "has to be a vector register in {}", encoding_name(in_.encoding));
+    }
+    extension_ |= 1u << 31;
+  }
+  set(Bits::src1, code & 0xFF);
+  return true;
+}
+
+bool Encoder::vector_operand(const Operand& operand, Field field, DataType type) {
+  const bool wide = this->wide(), sdwa = in_.extension == Extension::sdwa;
+  const bool extended = sdwa || in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8;
+  const bool literals = wide ? layout_.vector_literals && !extended : !row_->has(flag::no_literal) && !extended;
+  unsigned code = 0;
+  switch (field) {
+    case Field::vdst:
+      if (!vector_register(operand, field, type, code)) return false;
+      set(Bits::vdst, code);
+      return true;
+    case Field::message_code:
+      if (!immediate(operand, field, 0xFF, code)) return false;
+      set(Bits::src0, code);
+      return true;
+    case Field::wmma_dst:
+      if (!vgpr(operand, field, wmma_words(type), code)) return false;
+      set(Bits::vdst, code);
+      return true;
+    case Field::wmma_src0:
+    case Field::wmma_src1:
+      if (!vgpr(operand, field, words(type), code)) return false;
+      set(field == Field::wmma_src0 ? Bits::src0 : Bits::src1, code + code::vgpr);
+      return true;
+    case Field::wmma_acc:
+      if (operand.kind == OperandKind::vgpr) {
+        if (!vgpr(operand, field, wmma_words(type), code)) return false;
+        code += code::vgpr;
+      } else if (operand.kind != OperandKind::constant) {
+        return wrong(field, "has to be vector registers or a constant");
+      } else if (!constant(operand, field, DataType::f64, true, code)) {
+        return false;
+      }
+      set(Bits::src2, code);
+      return true;
+    case Field::agpr_dst:
+      if (!vgpr(operand, field, words(type), code, true)) return false;
+      set(Bits::vdst, code);
+      return true;
+    case Field::lane_dst:
+      if (!scalar_register(operand, field, words(type), code)) return false;
+      set(Bits::vdst, code);
+      return true;
+    case Field::cmp_dst:
+      if (layout_.exec_compares && row_->has(flag::exec_out)) {
+        if (wide) set(Bits::vdst, codes_.code_of_register(scalar::exec_lo));
+        return true;
+      }
+      if (wide) {
+        if (!scalar_register(operand, field, words(type), code)) return false;
+        set(Bits::vdst, code);
+        return true;
+      }
+      if (sdwa && layout_.scalar_sdwa && !(operand.kind == OperandKind::scalar && operand.reg == scalar::vcc_lo)) {
+        if (!scalar_register(operand, field, words(type), code)) return false;
+        extension_ |= code << 8 | 1u << 15;
+        return true;
+      }
+      return vcc(operand, field);
+    case Field::carry_out:
+      if (!wide) return vcc(operand, field);
+      if (!scalar_register(operand, field, words(type), code)) return false;
+      set(Bits::sdst, code);
+      return true;
+    case Field::carry_in:
+      if (!wide) return vcc(operand, field);
+      if (!scalar_register(operand, field, words(type), code)) return false;
+      set(Bits::src2, code);
+      return true;
+    case Field::vcc_in:
+      return vcc(operand, field);
+    case Field::src0:
+      return source(operand, field, type, literals, code) && put_source0(code, field);
+    case Field::src0_dst:
+    case Field::vgpr_src0:
+      if (field == Field::vgpr_src0 && operand.kind == OperandKind::lds_direct && words(type) == 1) {
+        return put_source0(code::lds_direct, field);
+      }
+      if (field == Field::vgpr_src0 && sdwa && operand.kind != OperandKind::vgpr) {
+        return scalar_source(operand, field, type, false, code) && put_source0(code, field);
+      }
+      return vector_register(operand, field, type, code) && put_source0(code + code::vgpr, field);
+    case Field::agpr_src0:
+      return vgpr(operand, field, 1, code, true) && put_source0(code + code::vgpr, field);
+    case Field::src1:
+      if (!wide && operand.kind != OperandKind::vgpr && !(sdwa && layout_.scalar_sdwa)) {
+        return wrong(field, "has to be a vector register in {}", encoding_name(in_.encoding));
+      }
+      return source(operand, field, type, literals && wide, code) && put_source1(code, field);
+    case Field::vgpr_src1:
+      if (!vector_register(operand, field, type, code)) return false;
+      set(Bits::src1, in_.encoding == Encoding::vintrp ? code : code + code::vgpr);
+      return true;
+    case Field::src2:
+      if (!source(operand, field, type, literals, code)) return false;
+      set(Bits::src2, code);
+      return true;
+    case Field::vgpr_src2:
+      if (!vector_register(operand, field, type, code)) return false;
+      set(Bits::src2, code + code::vgpr);
+      return true;
+    case Field::literal:
+      return literal(operand, field, type);
+    case Field::interp_slot:
+      if (!immediate(operand, field, (1u << format_->at(Bits::slot).count) - 1, code)) return false;
+      set(Bits::slot, code);
+      return true;
+    case Field::attribute:
+      if (!immediate(operand, field, 0x1FF, code)) return false;
+      set(Bits::attribute, code & 63);
+      set(Bits::channel, code >> 6 & 3);
+      return put(Bits::high, code >> 8, "high");
+    default:
+      break;
+  }
+  return wrong(field, "cannot be encoded");
+}
+
+bool Encoder::matrix_operand(const Operand& operand, Field field, DataType type) {
+  unsigned words = words_of(type), code = 0;
+  // The destination's file is the accumulator's.
+  const bool accumulation = !layout_.accumulation_bit || in_.operands[0].kind == OperandKind::agpr;
+  switch (field) {
+    case Field::matrix_dst:
+      if (!vgpr(operand, field, words, code, accumulation)) return false;
+      set(Bits::vdst, code);
+      if (layout_.accumulation_bit) set(Bits::accumulation, accumulation ? 1 : 0);
+      return true;
+    case Field::matrix_src0:
+    case Field::matrix_src1: {
+      const bool first = field == Field::matrix_src0, agpr = operand.kind == OperandKind::agpr;
+      if (row_->has(flag::matrix_formats)) words = words_of_matrix_format(first ? in_.cbsz : in_.blgp);
+      if (!vgpr(operand, field, words, code, agpr)) return false;
+      set(first ? Bits::src0 : Bits::src1, code + code::vgpr);
+      if (agpr) set(Bits::source_accumulation, first ? 1 : 2);
+      return true;
+    }
+    case Field::scale_src0:
+    case Field::scale_src1:
+      if (!source(operand, field, type, false, code)) return false;
+      extension_ |= code << (field == Field::scale_src0 ? 0 : 9);
+      return true;
+    default:
+      break;
+  }
+  if (operand.kind == OperandKind::constant) {
+    const DataType seen = field == Field::matrix_acc_f64   ? DataType::f64
+                          : field == Field::matrix_acc_i32 ? DataType::i32
+                                                           : DataType::f32;
+    if (!constant(operand, field, seen, false, code)) return false;
+  } else {
+    if (!vgpr(operand, field, words, code, accumulation)) return false;
+    code += code::vgpr;
+  }
+  set(Bits::src2, code);
+  return true;
+}
+
+bool Encoder::scalar_operand(const Operand& operand, Field field, DataType type) {
+  const bool vector = in_.encoding == Encoding::vop3;  // lane numbers of v_readlane, v_writelane
+  unsigned code = 0;
+  switch (field) {
+    case Field::sdst:
+    case Field::sdst_in:
+      if (!scalar_register(operand, field, words(type), code)) return false;
+      set(Bits::vdst, code);
+      return true;
+    case Field::ssrc0:
+    case Field::ssrc1:
+      if (!scalar_source(operand, field, type, !vector || layout_.vector_literals, code)) return false;
+      set(field == Field::ssrc0 ? Bits::src0 : Bits::src1, code);
+      return true;
+    default:
+      return wrong(field, "cannot be encoded");
+  }
+}
+
+}  // namespace Atoll::isa

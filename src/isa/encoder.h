@@ -1,0 +1,139 @@
+// isa: the encoder's inside, shared by encode.cpp (encodings), encode_memory.cpp, encode_operands.cpp and
+// encode_modifiers.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "isa/code_map.h"
+#include "isa/encode.h"
+#include "isa/instruction.h"
+#include "isa/table.h"
+
+namespace Atoll::isa {
+
+/// "VOP2", as users know it.
+std::string_view encoding_name(Encoding encoding);
+
+/// Encodes one instruction. Each step answers whether the encoding can hold what it is about; the first that cannot
+/// says why in error().
+class Encoder {
+ public:
+  Encoder(const Instruction& instruction, const CodeMap& codes, const target::Processor& processor)
+      : in_(instruction), codes_(codes), map_(codes.map), layout_(codes.map.layout), processor_(processor) {}
+
+  bool run();
+  Encoded bytes() const;
+  const std::string& error() const { return error_; }
+
+ private:
+  static constexpr unsigned most_words = 5;  ///< MIMG with three words of addresses
+
+  template <typename... Args>
+  bool fail(fmt::format_string<Args...> format, Args&&... args) {
+    error_ = fmt::format("{}: {}", map_.name(in_.opcode), fmt::format(format, std::forward<Args>(args)...));
+    return false;
+  }
+  /// "the second source has to be ...".
+  template <typename... Args>
+  bool wrong(Field field, fmt::format_string<Args...> format, Args&&... args) {
+    return fail("{} {}", role(field), fmt::format(format, std::forward<Args>(args)...));
+  }
+  std::string_view role(Field field) const;
+
+  bool can(Bits field) const { return format_->has(field); }
+  /// Puts a value that has been checked, or that is what the field is cut out of.
+  void set(Bits field, uint32_t value) { set(format_->at(field), value); }
+  void set(BitRange range, uint32_t value) {
+    words_[range.low / 32] |= (value & ((1u << range.count) - 1)) << range.low % 32;
+  }
+  /// Puts a value; the error names what does not fit.
+  bool put(Bits field, uint32_t value, std::string_view what);
+  bool put_signed(Bits field, int32_t value, std::string_view what);
+  bool flags(std::initializer_list<std::pair<Bits, bool>> all, std::string_view what);
+  bool further_word(uint32_t word);
+
+  bool wide() const { return in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vop3p; }
+  bool begin();
+
+  // Registers and constants.
+  unsigned words(DataType type) const { return type == DataType::lane_mask ? map_.lane_mask_words : words_of(type); }
+  unsigned wmma_words(DataType type) const { return words_of(type) / map_.lane_mask_words; }
+  /// The register's number; the operand must be one of that many words.
+  bool vgpr(const Operand& operand, Field field, unsigned words, unsigned& number, bool accumulation = false);
+  bool vector_register(const Operand& operand, Field field, DataType type, unsigned& number);
+  bool scalar_register(const Operand& operand, Field field, unsigned words, unsigned& code);
+  bool scalar_source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
+  /// A code of 9 bits.
+  bool source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
+  bool constant(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
+  bool literal(const Operand& operand, Field field, DataType type);
+  bool vcc(const Operand& operand, Field field);
+  bool immediate(const Operand& operand, Field field, uint32_t most, uint32_t& value);
+  bool data(const Operand& operand, Field field, Bits place, unsigned words);
+
+  // Encodings.
+  bool scalar_alu();
+  bool vop1_or_vop2_or_vopc();
+  bool vop3();
+  bool vop3p();
+  bool matrix();
+  bool scaled_matrix();
+  bool vinterp();
+  bool dual();
+  bool dual_half(const InstructionRow& row, unsigned position, Bits first, Bits second, unsigned& dst);
+  bool ldsdir();
+  bool smem();
+  bool ds();
+  bool flat();
+  bool buffer();
+  bool image();
+  bool exp();
+  bool cache_policy();
+
+  // Modifiers.
+  bool no_modifiers();
+  bool vop3_modifiers();
+  bool vop3p_modifiers();
+  bool extension();
+  bool dpp_allowed();
+  bool sdwa_word();
+  bool dpp16_word();
+  bool dpp8_word();
+  bool dpp_control();
+
+  // Operands.
+  bool operands();
+  bool absent(Field field) const;
+  const Operand* find(Field field) const;
+  bool operand(const Operand& operand, Field field, DataType type);
+  bool vector_operand(const Operand& operand, Field field, DataType type);
+  bool put_source0(unsigned code, Field field);
+  bool put_source1(unsigned code, Field field);
+  bool matrix_operand(const Operand& operand, Field field, DataType type);
+  bool scalar_operand(const Operand& operand, Field field, DataType type);
+  bool memory_operand(const Operand& operand, Field field, DataType type);
+  bool flat_operand(const Operand& operand, Field field, DataType type);
+  bool buffer_operand(const Operand& operand, Field field, DataType type);
+  bool image_operand(const Operand& operand, Field field, DataType type);
+  bool resource(const Operand& operand, Field field, Bits place, unsigned words);
+
+  const Instruction& in_;
+  const CodeMap& codes_;
+  const OpcodeMap& map_;
+  const Layout& layout_;
+  const target::Processor& processor_;
+  const Format* format_ = nullptr;
+  const InstructionRow* row_ = nullptr;
+  std::array<uint32_t, most_words> words_{};
+  unsigned count_ = 0;      // of words
+  uint32_t extension_ = 0;  // the SDWA or DPP word
+  bool has_literal_ = false;
+  uint32_t literal_ = 0;
+  int accumulation_ = -1;  // whether data operands are AGPRs; -1: there has been none
+  std::string error_;
+};
+
+}  // namespace Atoll::isa

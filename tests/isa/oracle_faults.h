@@ -1,0 +1,36 @@
+// Where LLVM 22 is not what to compare with: the entries of oracle_faults.txt.
+#pragma once
+
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "isa/oracle.h"
+
+namespace Atoll::isa::test {
+
+/// One entry of oracle_faults.txt.
+struct Fault {
+  std::string processor;  ///< of the sample
+  Bytes sample;
+  std::string answer;  ///< what the oracle makes of the sample; "refused", or "crash" (not tried again)
+  /// Whose text the expression is for: "oracle", "atoll"; "none" if patterns avoid the fault; "assembler": it is for
+  /// the text that is assembled, and `answer` is the bytes, as they stand in the file, or "refused".
+  std::string whose;
+  std::regex expression;  ///< matched with "processor text"
+  std::string reason;
+};
+
+std::vector<Fault> read_faults();
+
+/// Whether an entry covers texts that differ.
+bool is_known(const std::vector<Fault>& faults, const std::string& processor, const std::string& oracle,
+              const std::string& atoll);
+
+/// Whether an entry says that the oracle does not assemble the text to the bytes that it was made of.
+bool is_known_of_assembler(const std::vector<Fault>& faults, const std::string& processor, const std::string& text);
+
+/// A number from an environment variable, `usual` if it is not set.
+unsigned from_environment(const char* name, unsigned usual);
+
+}  // namespace Atoll::isa::test
