@@ -208,8 +208,8 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
         operand.kind = OperandKind::scalar;
         operand.reg = scalar::exec_lo;
         operand.words = map_.lane_mask_words;
-        if (sdwa && bit(extension_, 15)) return false;
-        return !wide || map_.sources[get(Bits::vdst)].reg == scalar::exec_lo;
+        // VOP3's destination field counts for nothing: clang wrote 0 there until it wrote the code of EXEC.
+        return !sdwa || !bit(extension_, 15);
       }
       if (wide) return scalar_destination(operand, get(Bits::vdst), type);
       if (sdwa && bit(extension_, 15) && map_.layout.scalar_sdwa)
