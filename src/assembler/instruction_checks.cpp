@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "assembler/instruction_parser.h"
+#include "isa/inline_floats.h"
 #include "isa/modifier_names.h"
 #include "isa/table.h"
 
@@ -98,6 +99,19 @@ bool InstructionParser::merge_half(Operand& operand, bool selected, bool given) 
   return true;
 }
 
+/// A source of v_fma_mix is a half if op_sel_hi is set, else a float. Constants have been read as halves.
+void InstructionParser::see_as_mixed(Operand& operand) {
+  if (operand.op_sel_hi) return;
+  operand.type = isa::DataType::f32;
+  if (operand.kind != OperandKind::constant || operand.is_literal) return;
+  const auto half = std::ranges::find(isa::inline_f16, operand.value);
+  if (half != isa::inline_f16.end()) {
+    operand.value = isa::inline_f32[static_cast<size_t>(half - isa::inline_f16.begin())];
+  } else {
+    operand.value = static_cast<uint32_t>(int32_t{static_cast<int16_t>(operand.value)});
+  }
+}
+
 bool InstructionParser::apply_packed_modifiers() {
   Instruction& out = result_.instruction;
   const bool mix = row_->has(flag::mix), selects = row_->has(flag::op_sel);
@@ -111,7 +125,9 @@ bool InstructionParser::apply_packed_modifiers() {
       operand.op_sel = op_sel_.at(at);
       operand.op_sel_hi = high_given ? op_sel_hi_.at(at) : !mix;
     }
-    if (!mix) {
+    if (mix) {
+      see_as_mixed(operand);
+    } else {
       operand.neg = neg_lo_.at(at);
       operand.neg_hi = neg_hi_.at(at);
     }
@@ -165,9 +181,9 @@ bool InstructionParser::check_limits() {
       }
       continue;
     }
-    if (operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr || operand.kind == OperandKind::off) {
-      continue;
-    }
+    const bool scalar = operand.kind != OperandKind::vgpr && operand.kind != OperandKind::agpr &&
+                        operand.kind != OperandKind::off && operand.kind != OperandKind::lds_direct;
+    if (!scalar) continue;
     if (operand.kind == OperandKind::scalar && operand.reg == scalar::null) continue;
     const uint32_t name = static_cast<uint32_t>(operand.kind) << 24 | uint32_t{operand.words} << 16 | operand.reg;
     if (std::find(seen.begin(), seen.begin() + std::min(scalars, 4u), name) != seen.begin() + std::min(scalars, 4u)) {

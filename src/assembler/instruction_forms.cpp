@@ -60,10 +60,9 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
     return unknown(mnemonic, place);
   }
   const InstructionRow& row = map_.row(found.forms.front().opcode);
-  const bool scalar_encoding = found.forms.front().encoding <= Encoding::sopp;
-  if (found.forms.front().encoding == Encoding::exp) {
-    if (!export_target()) return false;
-  }
+  encoding_ = found.forms.front().encoding;
+  const bool scalar_encoding = encoding_ <= Encoding::sopp;
+  if (encoding_ == Encoding::exp && !export_target()) return false;
   if (scalar_encoding && row.has(flag::any_immediate)) {
     if (!operands_and_immediate(row)) return false;
   } else if (!operands(most_operands)) {

@@ -63,7 +63,7 @@ bool InstructionParser::immediate(const isa::InstructionRow& row) {
   by_name(flag::message, call, [&] { return message(value); });
   by_name(flag::delay, call, [&] { return delay(value); });
   by_name(flag::gpr_index_imm, call, [&] { return gpr_index(value); });
-  by_name(flag::version, !lexer().is(TokenKind::integer), [&] { return version(value); });
+  by_name(flag::version, true, [&] { return version(value); });
   if (!good) return false;
   if (!named) {
     const auto plain = number();
@@ -272,10 +272,11 @@ bool InstructionParser::version(int64_t& value) {
       if (found == names::shader_versions.end()) return error(fmt::format("'{}' is no version", token().text));
       value |= found->value;
       lexer().advance();
+    } else if (lexer().is(TokenKind::integer) && token().value < 65536) {
+      value |= static_cast<int64_t>(token().value);
+      lexer().advance();
     } else {
-      const auto part = number_between(0, 65535);
-      if (!part) return false;
-      value |= *part;
+      return error("expected a version");
     }
     while (open != 0 && lexer().accept(TokenKind::right_paren)) --open;
     if (!lexer().accept(TokenKind::pipe)) return open == 0 || error("expected ')'");

@@ -139,7 +139,7 @@ bool InstructionParser::image_operand(const OperandSpec& spec, const OperandText
       return true;
     }
     case Field::image_resource:
-      return scalar_register(text, out.r128 && !map_.layout.dimensions ? 4 : words, to);
+      return scalar_register(text, words, to);
     case Field::image_sampler:
       return scalar_register(text, words, to);
     case Field::export_src0:

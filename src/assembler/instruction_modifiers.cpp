@@ -158,6 +158,10 @@ std::optional<bool> InstructionParser::modifier() {
   const auto found = rows().find(name);
   if (found == rows().end()) return std::nullopt;
   const Row& row = found->second;
+  // Two names are operands elsewhere.
+  const bool image = encoding_ == isa::Encoding::mimg || encoding_ == isa::Encoding::vsample;
+  if (row.modifier == Modifier::a16 && !image) return std::nullopt;
+  if (name == "scc" && encoding_ < isa::Encoding::ds) return std::nullopt;
   const Place place = lexer().place();
   const bool colon = lexer().buffer().text.c_str()[lexer().next()] == ':';
   const bool alone =

@@ -204,6 +204,7 @@ class InstructionParser {
   bool apply_op_sel();
   bool merge_half(isa::Operand& operand, bool selected, bool given);
   bool apply_packed_modifiers();
+  static void see_as_mixed(isa::Operand& operand);
   bool apply_matrix_modifiers();
   bool check_limits();
   bool hides(const isa::OperandSpec& spec) const;
@@ -249,6 +250,7 @@ class InstructionParser {
   isa::Instruction said_;  ///< its modifiers
   Modifiers given_ = 0;
   std::array<Place, 64> modifier_places_;
+  isa::Encoding encoding_ = isa::Encoding::sopp;  ///< of the first form
   std::string_view mnemonic_;
   Place mnemonic_place_;
   BitList op_sel_, op_sel_hi_, neg_lo_, neg_hi_, neg_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "isa/per_processor.h"
 
@@ -77,7 +78,7 @@ Mnemonics::Mnemonics(const target::Processor& processor, unsigned wave_size)
     std::vector<Form> forms;
     for (const Opcode opcode : codes_.named(name)) add_forms(forms, opcode);
     if (forms.empty()) continue;
-    std::ranges::stable_sort(forms, {}, &Form::kind);
+    std::ranges::sort(forms, {}, [](const Form& form) { return std::pair(form.kind, form.opcode); });
     forms_.emplace(name, std::move(forms));
   }
 }
