@@ -11,8 +11,9 @@
 #include <algorithm>
 #include <array>
 
+#include "object/archive.h"
 #include "object/code_object.h"
-#include "object/elf.h"
+#include "object/elf_file.h"
 #include "object/md5.h"
 #include "support/bytes.h"
 
@@ -191,19 +192,42 @@ Result<std::optional<Bytes>> find_fatbin(Bytes file) {
 }
 
 /// For a program whose section table was stripped: bundles start at pages.
-Result<void> add_bundles_at_pages(Bytes file, FoundCodeObjects& found) {
+Result<void> add_bundles_at_pages(Bytes file, const std::string& where, FoundCodeObjects& found) {
   for (size_t position = 0; position < file.size();) {
     const Bytes rest = file.subspan(position);
     uint64_t consumed = 0;
     if (starts_with(rest, bundle_magic) || starts_with(rest, compressed_magic)) {
       if (const auto bundle = read_bundle(rest, &consumed)) {
-        auto ok = add_bundles(rest.first(consumed), fmt::format("at byte {}, ", position), found);
+        auto ok = add_bundles(rest.first(consumed), fmt::format("{}at byte {}, ", where, position), found);
         if (!ok) return ok;
       }
     }
     position += support::align_up(std::max<uint64_t>(consumed, 1), page);
   }
   return {};
+}
+
+bool may_hold_code(Bytes file) {
+  return starts_with(file, bundle_magic) || starts_with(file, compressed_magic) || starts_with(file, ELFMAG);
+}
+
+/// The code objects in a file that is no archive; `where` is what the file is called, with what separates it from more.
+Result<void> add_file(Bytes file, const std::string& where, FoundCodeObjects& found) {
+  if (!may_hold_code(file))
+    return fail(ErrorKind::invalid_file,
+                "neither a code object nor an offload bundle nor an ELF program or library that may hold some");
+  if (!starts_with(file, ELFMAG)) return add_bundles(file, where, found);
+  if (is_code_object(file)) {
+    const auto target = read_target(file);
+    found.bundles.emplace_back();
+    found.code_objects.push_back(
+        {where + "the object itself", target ? target->to_string() : "unknown target", file, found.bundles.size() - 1});
+    return {};
+  }
+  const auto fatbin = find_fatbin(file);
+  if (!fatbin) return std::unexpected(fatbin.error());
+  return *fatbin ? add_bundles(**fatbin, where + "section .hip_fatbin, ", found)
+                 : add_bundles_at_pages(file, where, found);
 }
 
 }  // namespace
@@ -216,22 +240,17 @@ Result<Bundle> read_bundle(Bytes bytes, uint64_t* consumed) {
 
 Result<FoundCodeObjects> find_code_objects(Bytes file) {
   FoundCodeObjects found;
-  if (starts_with(file, bundle_magic) || starts_with(file, compressed_magic)) {
-    if (auto ok = add_bundles(file, "", found); !ok) return std::unexpected(ok.error());
+  if (!is_archive(file)) {
+    if (auto ok = add_file(file, "", found); !ok) return std::unexpected(ok.error());
     return found;
   }
-  if (!starts_with(file, ELFMAG))
-    return fail(ErrorKind::invalid_file,
-                "neither a code object nor an offload bundle nor an ELF program or library that may hold some");
-  if (is_code_object(file)) {
-    const auto target = read_target(file);
-    found.code_objects.push_back({"the file itself", target ? target->to_string() : "unknown target", file, 0});
-    return found;
+  const auto members = read_archive(file);
+  if (!members) return std::unexpected(members.error());
+  for (const ArchiveMember& member : *members) {
+    if (!may_hold_code(member.bytes)) continue;
+    const std::string where = fmt::format("member {}, ", member.name);
+    if (auto ok = add_file(member.bytes, where, found); !ok) return support::within(member.name, ok.error());
   }
-  const auto fatbin = find_fatbin(file);
-  if (!fatbin) return std::unexpected(fatbin.error());
-  const auto ok = *fatbin ? add_bundles(**fatbin, "section .hip_fatbin, ", found) : add_bundles_at_pages(file, found);
-  if (!ok) return std::unexpected(ok.error());
   return found;
 }
 

@@ -39,7 +39,8 @@ struct FoundCodeObjects {
   std::vector<Bundle> bundles;  ///< keeps decompressed bytes alive
 };
 
-/// Every code object in a file: a bare code object, a bundle, or a host ELF with bundles in its .hip_fatbin.
+/// Every code object in a file: a bare code object, a bundle, a host ELF with bundles in its .hip_fatbin, or an archive
+/// of such.
 support::Result<FoundCodeObjects> find_code_objects(std::span<const uint8_t> file);
 
 /// The code that a program with these would load on `gpu`: of each bundle the code object that suits it best (exact

@@ -220,4 +220,11 @@ Result<Metadata> read_metadata(std::span<const uint8_t> note) {
   return metadata;
 }
 
+Result<Metadata> read_metadata(const ElfFile& file) {
+  for (const ElfNote& note : read_notes(file)) {
+    if (note.type == elf::nt_amdgpu_metadata && note.owner == "AMDGPU") return read_metadata(note.description);
+  }
+  return Metadata{};
+}
+
 }  // namespace Atoll::object
