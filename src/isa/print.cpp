@@ -62,13 +62,12 @@ std::string_view inline_float(uint64_t value, ConstantFormat format) {
 
 }  // namespace
 
-std::string Printer::run() {
-  text_.reserve(64);
+void Printer::run() {
   if (in_.encoding == Encoding::vopd) {
     dual(in_.opcode, 0);
     text_ += " :: ";
     dual(in_.second, in_.second_operands);
-    return std::move(text_);
+    return;
   }
   text_ += map_.name(in_.opcode);
   suffix();
@@ -86,7 +85,6 @@ std::string Printer::run() {
       break;
   }
   modifiers();
-  return std::move(text_);
 }
 
 /// Whether the text leaves that operand out.
@@ -152,8 +150,29 @@ void Printer::operands() {
 }
 
 void Printer::export_operands() {
+  struct Numbered {
+    uint8_t first, last;
+    std::string_view name;
+    target::Generation until;
+  };
+  using enum target::Generation;
+  constexpr std::array numbered{Numbered{0, 7, "mrt", gfx12_5}, Numbered{12, 15, "pos", gfx12_5},
+                                Numbered{32, 63, "param", gfx10_3}};
+  const unsigned target = in_.export_target;
   text_ += ' ';
-  text_ += export_target_name(in_.export_target, map_.generation);
+  std::string_view name = "invalid_target_";
+  unsigned number = target;
+  for (const Numbered& row : numbered) {
+    if (target < row.first || target > row.last || map_.generation > row.until) continue;
+    name = row.name;
+    number = target - row.first;
+  }
+  if (const NamedValue* found = find_value(export_targets(), target, map_.generation)) {
+    text_ += found->name;
+  } else {
+    text_ += name;
+    decimal(number);
+  }
   operands();
 }
 
@@ -341,7 +360,14 @@ void Printer::literal(DataType type) {
 }
 
 std::string print(const Instruction& instruction, const target::Processor& processor) {
-  return Printer(instruction, processor).run();
+  std::string text;
+  text.reserve(64);
+  append(text, instruction, processor);
+  return text;
+}
+
+void append(std::string& text, const Instruction& instruction, const target::Processor& processor) {
+  Printer(instruction, processor, text).run();
 }
 
 std::string_view mnemonic(Opcode opcode) { return row(opcode).name; }

@@ -18,10 +18,14 @@ namespace Atoll::isa {
 /// Prints one instruction; see print.h.
 class Printer {
  public:
-  Printer(const Instruction& instruction, const target::Processor& processor)
-      : in_(instruction), map_(opcode_map_of(processor)), row_(map_.row(instruction.opcode)), processor_(processor) {}
+  Printer(const Instruction& instruction, const target::Processor& processor, std::string& text)
+      : in_(instruction),
+        map_(opcode_map_of(processor)),
+        row_(map_.row(instruction.opcode)),
+        processor_(processor),
+        text_(text) {}
 
-  std::string run();
+  void run();
 
  private:
   void decimal(int64_t value) {
@@ -94,7 +98,7 @@ class Printer {
   const OpcodeMap& map_;
   const InstructionRow& row_;
   const target::Processor& processor_;
-  std::string text_;
+  std::string& text_;
   bool first_ = true;
 };
 

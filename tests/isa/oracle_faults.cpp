@@ -49,6 +49,7 @@ bool is_known(const std::vector<Fault>& faults, const std::string& processor, co
               const std::string& atoll) {
   for (const Fault& fault : faults) {
     if (fault.whose != "oracle" && fault.whose != "atoll") continue;
+    if (fault.answer == "refused" && !oracle.empty()) continue;
     const std::string& text = fault.whose == "oracle" ? oracle : atoll;
     if (!text.empty() && std::regex_search(processor + ' ' + text, fault.expression)) return true;
   }
