@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "assembler/instruction_parser.h"
-
 namespace Atoll::assembler {
 
 Parser::Parser(Source& source, Unit& unit, const Options& options)
@@ -13,7 +11,6 @@ Parser::Parser(Source& source, Unit& unit, const Options& options)
       options_(options),
       target_(options.target),
       code_object_version_(options.code_object_version) {
-  predefine_symbols();
   for (const auto& [name, value] : options.symbols) {
     Symbol& symbol = unit_.symbol(name);
     symbol.redefinable = true;

@@ -4,7 +4,6 @@
 // the module, and their initialisers say it.
 #include "compiler/semantics_bitcode.h"
 
-#include <algorithm>
 #include <span>
 
 #include <llvm/Analysis/ConstantFolding.h>
@@ -14,7 +13,6 @@
 #include <llvm/Support/Error.h>
 #include <llvm/Support/MemoryBuffer.h>
 
-#include "compiler/rare_lanes.h"
 #include "semantics/row.h"
 
 namespace Atoll::compiler {
@@ -115,9 +113,6 @@ std::unique_ptr<llvm::Module> SemanticsBitcode::take() {
     function.setComdat(nullptr);
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
-  take_rare_lanes_by_value(*module_, [this](const llvm::Function& function) {
-    return std::ranges::find(vector_, &function) != vector_.end();
-  });
   return std::move(module_);
 }
 

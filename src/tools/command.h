@@ -24,8 +24,9 @@ struct Invocation {
 };
 
 // Each adds its subcommand to `app`; when the command line names it, `invocation.work` is set.
-void add_cache(CLI::App& app, Invocation& invocation);
 void add_bundle(CLI::App& app, Invocation& invocation);
+void add_cache(CLI::App& app, Invocation& invocation);
+void add_disassemble(CLI::App& app, Invocation& invocation);
 void add_gpus(CLI::App& app, Invocation& invocation);
 void add_launch(CLI::App& app, Invocation& invocation);
 void add_link(CLI::App& app, Invocation& invocation);

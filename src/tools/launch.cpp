@@ -1,7 +1,5 @@
 // tools: `atoll launch`, which runs one kernel of a code object with arguments from the command line. It is a user of
 // the public library, and does with it what any program could.
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -14,6 +12,7 @@
 #include "atoll/atoll.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
+#include "tools/kernel_names.h"
 #include "tools/launch_arguments.h"
 
 namespace Atoll::tools {
@@ -33,15 +32,6 @@ struct Options {
   unsigned threads = 0;
   std::string engine;
 };
-
-/// "add(float*, float const*, int)" of "_Z3addPfPKfi"; the name itself where it is not mangled.
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 ? text : name;
-  std::free(text);
-  return result;
-}
 
 /// "64", "64,8" or "64,8,2".
 Result<std::array<uint32_t, 3>> parse_shape(const std::string& text, const char* option) {
@@ -83,25 +73,6 @@ void list_kernels(const Code& code, const std::string& file, const Gpu& gpu) {
                  parameter.type.empty() ? "" : " ", parameter.name);
     }
   }
-}
-
-/// The kernel that is meant: its name in the code object, or its name in C++ with or without parameters.
-Result<std::string> find_kernel(const Code& code, const std::string& wanted, const std::string& file) {
-  std::vector<std::string> names = code.kernels(), matches;
-  for (const std::string& name : names) {
-    if (name == wanted) return name;
-    const std::string readable = demangled(name);
-    if (readable == wanted || readable.substr(0, readable.find('(')) == wanted) matches.push_back(name);
-  }
-  if (matches.size() == 1) return matches[0];
-  const bool ambiguous = !matches.empty();
-  std::vector<std::string>& listed = ambiguous ? matches : names;
-  if (!ambiguous) std::ranges::transform(names, names.begin(), demangled);
-  constexpr size_t most = 8;
-  const bool more = listed.size() > most;
-  if (more) listed.resize(most);
-  return fail(ErrorKind::not_found, "{} kernel {} in {}: {}{}{}", ambiguous ? "more than one" : "there is no", wanted,
-              file, ambiguous ? "say which of " : "there are ", fmt::join(listed, ", "), more ? ", ..." : "");
 }
 
 /// An argument by its number from 1 on or by its parameter's name.
@@ -211,7 +182,7 @@ Result<int> launch(const Options& options) {
     return 0;
   }
 
-  const auto name = find_kernel(*code, options.kernel, options.file);
+  const auto name = find_kernel(code->kernels(), options.kernel, options.file);
   if (!name) return std::unexpected(name.error());
   const auto kernel = code->describe(*name);
   if (!kernel) return broken(kernel.error());

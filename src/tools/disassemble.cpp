@@ -1,0 +1,268 @@
+// tools: `atoll disasm`, machine code as text.
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "assembler/disassembly.h"
+#include "object/metadata.h"
+#include "tools/code_selection.h"
+#include "tools/command.h"
+#include "tools/command_line.h"
+#include "tools/files.h"
+#include "tools/kernel_names.h"
+#include "tools/ordered_work.h"
+
+namespace Atoll::tools {
+
+namespace {
+
+using assembler::DisassembledSection;
+using assembler::Line;
+using support::ErrorKind;
+using support::fail;
+using support::Result;
+
+struct Request {
+  std::string file, gpu, kernel;
+  unsigned wave_size = 0;
+  bool bytes = false, json = false, raw = false;
+};
+
+Result<void> write_out(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return {};
+  return fail(ErrorKind::system, "standard output: {}", std::strerror(errno));
+}
+
+std::string json_text(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// One section as JSON: its lines, each with the name of the symbol or label that it begins, if any.
+void append_json(std::string& out, const DisassembledSection& section) {
+  auto heading = section.headings.begin();
+  auto branch = section.branches.begin();
+  auto remark = section.remarks.begin();
+  size_t text = 0;
+  fmt::format_to(std::back_inserter(out), "{{\"name\": {}, \"address\": {}, \"lines\": [", json_text(section.name),
+                 section.address);
+  for (uint32_t i = 0; i < section.lines.size(); ++i) {
+    const Line& line = section.lines[i];
+    std::string instruction = section.text.substr(text, line.text_end - text);
+    text = line.text_end;
+    while (heading != section.headings.end() && heading->address < line.address) ++heading;
+    fmt::format_to(std::back_inserter(out), "{}\n    {{\"address\": {}, \"size\": {}", i == 0 ? "" : ",", line.address,
+                   line.size);
+    if (heading != section.headings.end() && heading->address == line.address)
+      fmt::format_to(std::back_inserter(out), ", \"{}\": {}",
+                     heading->is_label ? "label" : (heading->is_kernel ? "kernel" : "symbol"),
+                     json_text(heading->name));
+    const bool is_branch = branch != section.branches.end() && branch->line == i;
+    if (is_branch) instruction += branch->name;
+    if (line.kind == Line::Kind::instruction)
+      fmt::format_to(std::back_inserter(out), ", \"text\": {}", json_text(instruction));
+    if (line.kind != Line::Kind::omitted)
+      fmt::format_to(std::back_inserter(out), ", \"bytes\": \"{:02x}\"",
+                     fmt::join(section.bytes.subspan(line.address - section.address, line.size), ""));
+    if (is_branch) fmt::format_to(std::back_inserter(out), ", \"target\": {}", branch++->target);
+    while (remark != section.remarks.end() && remark->line < i) ++remark;
+    for (const char* before = ", \"remarks\": ["; remark != section.remarks.end() && remark->line == i; ++remark) {
+      out += before;
+      out += json_text(remark->text);
+      before = remark + 1 != section.remarks.end() && remark[1].line == i ? ", " : "]";
+      if (*before == ']') out += before;
+    }
+    out += '}';
+  }
+  out += "\n  ]}";
+}
+
+/// What the metadata says of a kernel, in a line.
+std::string describe(const object::KernelMetadata& kernel) {
+  std::string text = fmt::format("kernel {}: {} VGPRs", demangled(kernel.name), kernel.vgpr_count);
+  if (kernel.agpr_count != 0) text += fmt::format(" ({} of them AGPRs)", kernel.agpr_count);
+  return text + fmt::format(", {} SGPRs, {} bytes of LDS, {} of scratch, wave{}", kernel.sgpr_count,
+                            kernel.group_segment_fixed_size, kernel.private_segment_fixed_size, kernel.wavefront_size);
+}
+
+void add_remarks(DisassembledSection& section, const object::Metadata& metadata) {
+  for (assembler::Heading& heading : section.headings) {
+    if (heading.is_label) continue;
+    const auto kernel = std::ranges::find(metadata.kernels, heading.name + ".kd", &object::KernelMetadata::symbol);
+    if (kernel != metadata.kernels.end()) {
+      heading.remark = describe(*kernel);
+    } else if (std::string readable = demangled(heading.name); readable != heading.name) {
+      heading.remark = std::move(readable);
+    }
+  }
+}
+
+/// One code object, all but its text.
+struct DisassembledCode {
+  std::vector<DisassembledSection> sections;
+  object::Metadata metadata;
+};
+
+/// The error is of kind not_found if the kernel that is asked for is not in it.
+Result<DisassembledCode> disassemble_one(const object::FoundCodeObject& code, const Request& request) {
+  const auto file = object::read_elf_file(code.bytes);
+  if (!file) return std::unexpected(file.error());
+  auto metadata = object::read_metadata(*file);
+  if (!metadata) return std::unexpected(metadata.error());
+  std::string symbol;
+  if (!request.kernel.empty()) {
+    std::vector<std::string> names;
+    for (const auto& kernel : metadata->kernels) names.push_back(kernel.symbol.substr(0, kernel.symbol.rfind(".kd")));
+    const auto found = find_kernel(names, request.kernel, code.id);
+    if (!found) return std::unexpected(found.error());
+    symbol = *found;
+  }
+  auto sections = assembler::disassemble(code.bytes, symbol);
+  if (!sections) return std::unexpected(sections.error());
+  return DisassembledCode{std::move(*sections), std::move(*metadata)};
+}
+
+Result<void> print(DisassembledCode& code, const object::FoundCodeObject& from, const Request& request) {
+  Result<void> written;
+  const auto write = [&](std::string& text) {
+    if (written) written = write_out(text);
+    text.clear();
+  };
+  std::string text;
+  if (request.json) {
+    text = fmt::format("{{\"where\": {}, \"id\": {}, \"sections\": [", json_text(from.where), json_text(from.id));
+    for (const DisassembledSection& section : code.sections) {
+      text += &section == code.sections.data() ? "\n  " : ",\n  ";
+      append_json(text, section);
+      write(text);
+    }
+    text += "]}";
+  } else {
+    const auto target = object::read_target(from.bytes);
+    text = fmt::format("; {}\n; {}\n", from.where, target ? target->to_string() : from.id);
+    for (DisassembledSection& section : code.sections) {
+      add_remarks(section, code.metadata);
+      fmt::format_to(std::back_inserter(text), "\nDisassembly of section {}:\n", section.name);
+      append_text(text, section, request.bytes, write);
+    }
+  }
+  write(text);
+  return written;
+}
+
+Result<int> disassemble_file(const Request& request) {
+  const auto code = select_code(request.file, request.gpu);
+  if (!code) return std::unexpected(code.error());
+  const auto& objects = code->found.code_objects;
+  OrderedWork<DisassembledCode> work(objects.size(), [&](size_t i) { return disassemble_one(objects[i], request); });
+  bool any = false;
+  std::optional<support::Error> not_there;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    auto disassembled = work.take(i);
+    if (!disassembled && disassembled.error().kind == ErrorKind::not_found && !request.kernel.empty()) {
+      not_there = disassembled.error();
+      continue;
+    }
+    if (!disassembled)
+      return support::within(fmt::format("{}: {}", request.file, objects[i].where), disassembled.error());
+    const char* between = request.json ? (any ? ",\n" : "[\n") : (any ? "\n" : "");
+    if (auto ok = write_out(between); !ok) return std::unexpected(ok.error());
+    if (auto ok = print(*disassembled, objects[i], request); !ok) return std::unexpected(ok.error());
+    any = true;
+  }
+  if (!any && not_there) return support::within(request.file, *not_there);
+  if (request.json) {
+    if (auto ok = write_out("\n]\n"); !ok) return std::unexpected(ok.error());
+  }
+  return 0;
+}
+
+/// The bytes that a text spells: words of 8 hexadecimal digits and of 16, as listings show them, the lowest byte last,
+/// or single bytes of 2; "0x" before them, commas and brackets may be there. Nothing if it is no such text.
+std::optional<std::vector<uint8_t>> spelled_bytes(std::string_view text) {
+  constexpr std::string_view between = " \t\r\n,[]";
+  std::vector<uint8_t> bytes;
+  for (size_t at = 0; (at = text.find_first_not_of(between, at)) != std::string_view::npos;) {
+    std::string_view word = text.substr(at, text.find_first_of(between, at) - at);
+    at += word.size();
+    if (word.starts_with("0x")) word.remove_prefix(2);
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, 16);
+    const bool whole = error == std::errc() && end == word.data() + word.size();
+    if (!whole || (word.size() != 2 && word.size() != 8 && word.size() != 16)) return std::nullopt;
+    for (size_t i = 0; i < word.size() / 2; ++i) bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
+  }
+  return bytes;
+}
+
+Result<int> disassemble_raw(const Request& request) {
+  if (request.gpu.empty()) return wrong_usage("--raw needs --gpu: bytes don't say what they are for");
+  const target::Processor* processor = nullptr;
+  if (const auto target = target::parse_target_id(request.gpu)) {
+    processor = target->processor;
+  } else if (const auto model = target::find_gpu(request.gpu)) {
+    processor = model->target.processor;
+  } else {
+    return std::unexpected(model.error());
+  }
+  if (request.wave_size != 0 && (processor->wave_sizes & request.wave_size / 32) == 0)
+    return wrong_usage(fmt::format("{} has no waves of {} lanes", processor->name, request.wave_size));
+  auto input = read_text_file(request.file.empty() ? "-" : request.file);
+  if (!input) return std::unexpected(input.error());
+  auto bytes = spelled_bytes(*input);
+  if (!bytes) bytes.emplace(input->begin(), input->end());
+  const auto section = assembler::disassemble(*bytes, *processor, request.wave_size, 0);
+  std::string text;
+  if (request.json) {
+    append_json(text, section);
+    text += '\n';
+  } else {
+    append_text(text, section, request.bytes, {});
+  }
+  if (auto ok = write_out(text); !ok) return std::unexpected(ok.error());
+  return 0;
+}
+
+}  // namespace
+
+void add_disassemble(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<Request>();
+  CLI::App* command = app.add_subcommand("disasm", "Print the instructions of code objects");
+  command->formatter(
+      with_usage("atoll disasm FILE [--gpu NAME] [--kernel NAME] [--bytes] [--json]\n"
+                 "       atoll disasm --raw --gpu NAME [FILE]"));
+  command->add_option(
+      "FILE", request->file,
+      "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such");
+  command->add_option("--gpu", request->gpu,
+                      "Of several code objects those for this processor or target ID\n"
+                      "(gfx90a:xnack-), or those that this product would run (mi250x)");
+  command->add_option("--kernel", request->kernel, "This kernel only, by its name, mangled or not");
+  command->add_flag("--bytes", request->bytes, "Put address and bytes behind each instruction");
+  command->add_flag("--json", request->json, "Print JSON");
+  command->add_flag("--raw", request->raw,
+                    "FILE, or standard input, is instructions alone: binary, or as\n"
+                    "text, hexadecimal: 7e000280 (words) or 80 02 00 7e (bytes)");
+  command->add_option("--wave-size", request->wave_size, "With --raw: 32 or 64, where the processor has both")
+      ->check(CLI::IsMember({32, 64}));
+  command->footer(
+      "Examples:\n"
+      "  atoll disasm ./program --gpu gfx90a --kernel saxpy\n"
+      "  atoll disasm kernels.o --bytes\n"
+      "  echo 'bf810000' | atoll disasm --raw --gpu gfx1100");
+  command->callback([request, &invocation] {
+    invocation.work = [request]() -> Result<int> {
+      if (request->raw) return disassemble_raw(*request);
+      if (request->file.empty()) return wrong_usage("disasm: say which FILE");
+      return disassemble_file(*request);
+    };
+  });
+}
+
+}  // namespace Atoll::tools

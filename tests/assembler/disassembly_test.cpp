@@ -1,0 +1,222 @@
+// Disassembly of whole files against llvm-objdump-22: kernels with calls, loops and tables, compiled for GPUs of each
+// generation, linked and not; and assembly text with what compilers don't write.
+#include "assembler/disassembly.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+#include "support/command.h"
+
+namespace Atoll::assembler {
+namespace {
+
+using testing::HasSubstr;
+
+/// The lines of a listing that both programs print, without what Atoll puts behind the bytes.
+std::vector<std::string> lines_of(const std::string& text) {
+  static const std::regex remark("(// [0-9A-F]{12}:( [0-9A-F]+)+) [<R].*$");
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    const bool same = !line.empty() && !line.starts_with(";") && !line.starts_with("Disassembly of") &&
+                      line.find("file format") == std::string::npos;
+    if (same) lines.push_back(std::regex_replace(line, remark, "$1"));
+  }
+  return lines;
+}
+
+std::string listing(const std::string& path) {
+  const auto bytes = test::read_bytes(path);
+  const auto sections = disassemble(bytes);
+  if (!sections) return sections.error().message;
+  std::string text;
+  for (const DisassembledSection& section : *sections) append_text(text, section, true);
+  return text;
+}
+
+void expect_same_as_objdump(const std::string& path, const std::string& options = {}) {
+  const auto oracle = test::run_command(fmt::format("llvm-objdump-22 -d --symbolize-operands {} {}", options, path));
+  ASSERT_EQ(oracle.exit_code, 0);
+  const auto expected = lines_of(oracle.output), actual = lines_of(listing(path));
+  EXPECT_GT(expected.size(), 20u);
+  EXPECT_EQ(expected.size(), actual.size());
+  for (size_t i = 0; i < std::min(expected.size(), actual.size()); ++i) ASSERT_EQ(expected[i], actual[i]);
+}
+
+constexpr const char* kernels = R"(
+__attribute__((noinline)) static int twice(int a, int n) { for (int i = 0; i < n; i++) a = a * 3 + (a >> 2); return a; }
+constant int table[] = {3, 1, 4, 1, 5, 9, 2, 6};
+kernel void calls(global int* p, int n) { if (n < 7) p[n] = twice(p[n], n) + table[n]; }
+kernel void loops(global float* p, int n) {
+  local float s[64];
+  for (int i = 0; i < n; i++) { s[i & 63] = p[i]; __builtin_amdgcn_s_barrier(); p[i] = s[(i + 1) & 63] * p[n]; }
+}
+)";
+
+class Disassembly : public testing::Test {
+ protected:
+  /// Compiles the kernels; "gfx1030 -mwavefrontsize64" is a parameter too. The relocatable or what is linked of it.
+  std::string compile(const std::string& parameter, bool linked) {
+    test::write_file(directory_ / "kernels.cl", kernels);
+    const std::string file = directory_ / (linked ? "kernels.co" : "kernels.o");
+    const auto run = test::run_command(fmt::format(
+        "clang-22 --target=amdgcn-amd-amdhsa -mcpu={} -nogpulib -x cl -cl-std=CL2.0 -Xclang -finclude-default-header "
+        "-w -O1 {} {} -o {} 2>&1",
+        parameter, linked ? "" : "-c", directory_ / "kernels.cl", file));
+    EXPECT_EQ(run.exit_code, 0) << run.output;
+    return file;
+  }
+  test::TemporaryDirectory directory_;
+};
+
+class DisassemblyFor : public Disassembly, public testing::WithParamInterface<const char*> {};
+
+TEST_P(DisassemblyFor, OfCodeObjectsAndRelocatablesIsObjdumps) {
+  const std::string parameter = GetParam();
+  const std::string options =
+      parameter.find("-mwavefrontsize64") == std::string::npos ? "" : "--mattr=+wavefrontsize64";
+  expect_same_as_objdump(compile(parameter, false), options);
+  expect_same_as_objdump(compile(parameter, true), options);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, DisassemblyFor,
+                         testing::Values("gfx803", "gfx900", "gfx90a", "gfx942", "gfx1010", "gfx1030 -mwavefrontsize64",
+                                         "gfx1100"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace_if(name, [](char c) { return c == ' ' || c == '-'; }, '_');
+                           return name;
+                         });
+
+/// The remark that Atoll puts behind the line on which that text is, of the section's lines one after the other.
+std::vector<std::string> remarks_on(const std::string& text, const std::string& instruction) {
+  std::vector<std::string> remarks;
+  std::istringstream stream(text);
+  const std::regex line_expression(instruction + ".*// [0-9A-F]{12}:(?: [0-9A-F]+)+ (.*)$");
+  for (std::string line; std::getline(stream, line);) {
+    if (std::smatch match; std::regex_search(line, match, line_expression)) remarks.push_back(match[1]);
+  }
+  return remarks;
+}
+
+TEST_F(Disassembly, NamesWhatIsCalledAndAddressed) {
+  using testing::Contains;
+  for (const char* gpu : {"gfx900", "gfx90a", "gfx1030", "gfx1100"}) {
+    SCOPED_TRACE(gpu);
+    const std::string linked = listing(compile(gpu, true)), relocatable = listing(compile(gpu, false));
+    EXPECT_THAT(remarks_on(linked, "s_swappc_b64"), Contains("<twice>"));
+    EXPECT_THAT(remarks_on(linked, "s_addc_u32"), Contains("<table>"));
+    EXPECT_THAT(remarks_on(relocatable, "s_swappc_b64"), Contains("<twice>"));
+    EXPECT_THAT(remarks_on(relocatable, "s_add_u32"), Contains("R_AMDGPU_REL32_LO .text+0x4"));
+    EXPECT_THAT(remarks_on(relocatable, "s_addc_u32"), Contains(HasSubstr("<table>")));
+  }
+}
+
+/// Where an address is known on one of two ways only, it is not known.
+TEST_F(Disassembly, NamesNothingWhereWaysMeet) {
+  test::write_file(directory_ / "joined.s", R"(
+  f:
+    s_getpc_b64 s[4:5]
+    s_add_u32 s4, s4, f-.+4
+    s_addc_u32 s5, s5, -1
+    s_cbranch_scc0 .Ljoin
+    s_mov_b64 s[4:5], s[6:7]
+    s_getpc_b64 s[4:5]
+    s_add_u32 s4, s4, 0x100
+    s_addc_u32 s5, s5, 0
+  .Ljoin:
+    s_swappc_b64 s[30:31], s[4:5]
+    s_getpc_b64 s[4:5]
+    s_add_u32 s4, s4, 12
+    s_addc_u32 s5, s5, 0
+    s_nop 0
+  g:
+    s_swappc_b64 s[30:31], s[4:5]
+  h:
+    s_endpgm
+    s_nop 0
+    s_nop 0
+    s_nop 0
+    s_nop 0
+    s_nop 0
+    s_nop 0
+    s_nop 0
+    s_nop 0
+    s_nop 0
+    s_nop 0
+  )");
+  const std::string object = directory_ / "joined.o";
+  const auto run =
+      test::run_command(fmt::format("llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu=gfx900 -filetype=obj -o {} {} 2>&1",
+                                    object, directory_ / "joined.s"));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  expect_same_as_objdump(object);
+  const std::string text = listing(object);
+  EXPECT_THAT(remarks_on(text, "s_addc_u32 s5, s5, 0"), testing::ElementsAre("<g>"));
+  EXPECT_THAT(remarks_on(text, "s_swappc_b64"), testing::ElementsAre());
+}
+
+TEST_F(Disassembly, OfDataZerosAndBrokenWordsIsObjdumps) {
+  test::write_file(directory_ / "odd.s", R"(
+    .type f,@function
+  f:
+    s_nop 0
+    .long 0xffffffff, 0xffffffff, 0x12345678
+    s_branch .Lback
+    s_cbranch_scc0 g
+    s_call_b64 s[0:1], g
+    .long 0,0,0,0,0
+    s_nop 1
+    .fill 100,4,0
+    s_nop 2
+  h:
+    s_branch .Lback
+  .Lback:
+    s_branch .Lback
+    s_endpgm
+    .size f, .-f
+  g:
+    s_endpgm
+    .fill 3, 4, 0xffff0000
+    .byte 1, 2, 3
+  )");
+  const std::string object = directory_ / "odd.o";
+  const auto run = test::run_command(fmt::format(
+      "llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu=gfx90a -filetype=obj -o {} {} 2>&1", object, directory_ / "odd.s"));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  expect_same_as_objdump(object);
+}
+
+TEST_F(Disassembly, OfOneKernelIsItsPartOfTheWhole) {
+  const std::string path = compile("gfx90a", true);
+  const auto bytes = test::read_bytes(path);
+  const auto whole = disassemble(bytes), one = disassemble(bytes, "loops");
+  ASSERT_TRUE(whole && one);
+  ASSERT_EQ(one->size(), 1u);
+  std::string text, all;
+  append_text(text, one->front(), true);
+  append_text(all, whole->front(), true);
+  EXPECT_THAT(text, HasSubstr(" <loops>:\n"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("<calls>:")));
+  EXPECT_LT(one->front().lines.size(), whole->front().lines.size());
+  for (const Line& line : one->front().lines)
+    EXPECT_EQ(std::ranges::count(whole->front().lines, line.address, &Line::address), 1);
+  EXPECT_FALSE(disassemble(bytes, "nothing"));
+}
+
+TEST_F(Disassembly, RefusesWhatIsNoCode) {
+  const std::vector<uint8_t> text{'n', 'o'};
+  EXPECT_FALSE(disassemble(text));
+  const auto host = test::read_bytes("/proc/self/exe");
+  const auto refused = disassemble(host);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("not code of an AMD GPU"));
+}
+
+}  // namespace
+}  // namespace Atoll::assembler
