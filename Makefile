@@ -7,13 +7,14 @@
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
 #   make sweep      a long comparison of the disassembler and the encoder with LLVM's: every opcode of every processor
 #                   from GFX8 to GFX11.5
+#   make sweep-real the same with every code object of rocRAND and rocSPARSE, as compiled for seven GPUs
 #   make fuzz       random machine code in both engines for an hour, or ATOLL_FUZZ_SECONDS; from program ATOLL_FUZZ_SEED on
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
 #   make lint       clang-tidy over src/
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build test demo bench sweep fuzz sanitize lint format clean
+.PHONY: build test demo bench sweep sweep-real fuzz sanitize lint format clean
 
 build:
 	scripts/install-dependencies build
@@ -46,6 +47,12 @@ sweep:
 	cmake --preset release
 	cmake --build --preset release --target test_isa
 	ATOLL_SWEEP=$${ATOLL_SWEEP:-60} build/bin/test_isa --gtest_filter='*Sweep*:OracleFaults*'
+
+sweep-real:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release --target test_isa
+	ATOLL_SWEEP_REAL=1 build/bin/test_isa --gtest_filter='*RealLibraries*'
 
 fuzz:
 	scripts/install-dependencies build

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "assembler/instruction_parser.h"
+
 namespace Atoll::assembler {
 
 Parser::Parser(Source& source, Unit& unit, const Options& options)
@@ -11,6 +13,7 @@ Parser::Parser(Source& source, Unit& unit, const Options& options)
       options_(options),
       target_(options.target),
       code_object_version_(options.code_object_version) {
+  predefine_symbols();
   for (const auto& [name, value] : options.symbols) {
     Symbol& symbol = unit_.symbol(name);
     symbol.redefinable = true;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,9 +21,12 @@
 
 namespace Atoll::assembler {
 
+class InstructionParser;
+
 class Parser {
  public:
   Parser(Source& source, Unit& unit, const Options& options);
+  ~Parser();
 
   /// Reads a text to its end, and what it includes.
   void run(const Buffer& buffer);
@@ -31,12 +35,16 @@ class Parser {
   uint32_t code_object_version() const { return code_object_version_; }
 
  private:
+  friend class InstructionParser;
   using Directive = bool (Parser::*)(std::string_view name, Place place);
   static const std::unordered_map<std::string_view, Directive>& directives();
 
   // --- Statements (parser.cpp)
   void statement();
   void instruction(std::string_view mnemonic, Place place);
+  static bool counts_from_place(const Expression& value);
+  void count_registers();
+  void predefine_symbols();
   bool assignment(std::string_view name, Place place, bool redefinable);
   /// Reports and returns false, which every directive passes on: the rest of the statement is then skipped.
   bool error(Place place, std::string text) {
@@ -147,6 +155,8 @@ class Parser {
 
   Source& source_;
   Unit& unit_;
+  std::unique_ptr<InstructionParser> instructions_;
+  Symbol *next_free_vgpr_ = nullptr, *next_free_sgpr_ = nullptr;
   const Options& options_;
   target::TargetId target_;
   uint32_t code_object_version_ = 6;

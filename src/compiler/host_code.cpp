@@ -6,6 +6,7 @@
 
 #include "compiler/bit_select.h"
 #include "compiler/mask_words.h"
+#include "compiler/rare_lanes.h"
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -99,6 +100,7 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
     function.addFnAttr("min-legal-vector-width", "512");
   }
   optimise(module, target);
+  for (llvm::Function& function : module) look_for_rare_lanes(function);
   for (llvm::Function& function : module) use_mask_words(function);
   if (level == semantics::HostVectors::avx512) {
     for (llvm::Function& function : module) hide_bit_choices(function);

@@ -291,6 +291,7 @@ void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& ch
         prepared.mask_whole != nullptr ? chunk.slice(prepared.mask_whole) : chunk.mask(prepared.mask->reg);
     set(offsetof(VectorCall, mask_in), chunk.bits(mask));
   }
+  set(offsetof(VectorCall, exec), chunk.bits(chunk.exec()));
   // The function is made for one mode: its fields are constants that vanish with the branches on them.
   const auto* mode = reinterpret_cast<const uint8_t*>(&frame_.mode);
   for (size_t byte = 0; byte < sizeof frame_.mode; ++byte) {

@@ -4,6 +4,7 @@
 // the module, and their initialisers say it.
 #include "compiler/semantics_bitcode.h"
 
+#include <algorithm>
 #include <span>
 
 #include <llvm/Analysis/ConstantFolding.h>
@@ -13,6 +14,7 @@
 #include <llvm/Support/Error.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include "compiler/rare_lanes.h"
 #include "semantics/row.h"
 
 namespace Atoll::compiler {
@@ -113,6 +115,9 @@ std::unique_ptr<llvm::Module> SemanticsBitcode::take() {
     function.setComdat(nullptr);
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
+  take_rare_lanes_by_value(*module_, [this](const llvm::Function& function) {
+    return std::ranges::find(vector_, &function) != vector_.end();
+  });
   return std::move(module_);
 }
 

@@ -115,30 +115,6 @@ bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type, bo
 
 // --- Operands ---------------------------------------------------------------------------------------------------
 
-bool Decoder::writes(Field field) const {
-  switch (field) {
-    case Field::vdst:
-    case Field::wmma_dst:
-    case Field::agpr_dst:
-    case Field::carry_out:
-    case Field::cmp_dst:
-    case Field::lane_dst:
-    case Field::src0_dst:
-    case Field::matrix_dst:
-    case Field::sdst:
-    case Field::ds_dst:
-    case Field::flat_dst:
-    case Field::flat_return:
-      return true;
-    case Field::sdata:
-    case Field::buffer_data:
-    case Field::image_data:
-      return row_->has(flag::atomic) ? out_.glc : row_->has(flag::load) || !row_->has(flag::store);
-    default:
-      return false;
-  }
-}
-
 bool Decoder::operands() {
   unsigned count = 0;
   for (const OperandSpec& spec : row_->operands) {
@@ -149,7 +125,7 @@ bool Decoder::operands() {
     to.op_sel_hi = out_.encoding != Encoding::vop3p && is_packed(spec.type);  // whole
     if (!operand(to, spec.field, spec.type)) return false;
     if (to.kind == OperandKind::none) continue;  // this form of the instruction has it not
-    if (writes(spec.field)) ++out_.destinations;
+    if (writes(*row_, spec.field, out_.glc)) ++out_.destinations;
     ++count;
   }
   out_.operand_count = static_cast<uint8_t>(count);
@@ -208,7 +184,8 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
         operand.kind = OperandKind::scalar;
         operand.reg = scalar::exec_lo;
         operand.words = map_.lane_mask_words;
-        return !sdwa || !bit(extension_, 15);  // VOP3's vdst says nothing: clang 15 writes 0, clang 22 EXEC
+        // VOP3's destination field counts for nothing: clang wrote 0 there until it wrote the code of EXEC.
+        return !sdwa || !bit(extension_, 15);
       }
       if (wide) return scalar_destination(operand, get(Bits::vdst), type);
       if (sdwa && bit(extension_, 15) && map_.layout.scalar_sdwa)

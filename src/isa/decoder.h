@@ -159,7 +159,6 @@ class Decoder {
   bool buffer_operand(Operand& operand, Field field, DataType type);
   bool image_operand(Operand& operand, Field field, DataType type);
   bool resource(Operand& operand, Bits field, unsigned words) const;
-  bool writes(Field field) const;
 
   std::span<const uint8_t> bytes_;
   const OpcodeMap& map_;

@@ -303,9 +303,13 @@ bool Encoder::image_operand(const Operand& operand, Field field, DataType type) 
     case Field::image_data:
       return data(operand, field, Bits::data0, operand.words);
     case Field::image_address: {
-      if (!vgpr(operand, field, operand.words, code)) return false;
-      set(Bits::addr, code);
-      if (in_.address_count <= 1) return true;
+      if (in_.address_count == 0) {
+        if (!vgpr(operand, field, operand.words, code)) return false;
+        set(Bits::addr, code);
+        return true;
+      }
+      if (operand.kind != OperandKind::vgpr) return wrong(field, "has to be vector registers");
+      set(Bits::addr, operand.reg);
       if (in_.address_count > in_.addresses.size()) return wrong(field, "has too many registers");
       if (can(Bits::address1)) {  // GFX12
         constexpr std::array further{Bits::address1, Bits::address2, Bits::address3, Bits::address4};
@@ -316,7 +320,7 @@ bool Encoder::image_operand(const Operand& operand, Field field, DataType type) 
         return true;
       }
       const unsigned more = (in_.address_count - 1u + 3) / 4;
-      if (!put(Bits::nsa, more, "list of addresses")) return false;
+      if (!put(Bits::nsa, more, "the number of words with addresses")) return false;
       for (unsigned word = 0; word < more; ++word) {
         uint32_t registers = 0;
         for (unsigned i = 0; i < 4 && 1 + 4 * word + i < in_.address_count; ++i) {

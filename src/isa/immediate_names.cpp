@@ -1,5 +1,8 @@
 #include "isa/immediate_names.h"
 
+#include <optional>
+#include <string>
+
 namespace Atoll::isa {
 namespace {
 
@@ -96,6 +99,15 @@ constexpr NamedValue targets[] = {
     {22, "dual_src_blend1", gfx11, gfx12_5},
 };
 
+/// Targets whose names count from the first one's value on.
+struct NumberedTargets {
+  uint8_t first, last;
+  std::string_view name;
+  target::Generation until;
+};
+constexpr NumberedTargets numbered_targets[] = {
+    {0, 7, "mrt", gfx12_5}, {12, 15, "pos", gfx12_5}, {32, 63, "param", gfx10_3}};
+
 constexpr CounterField counters[] = {
     {"vmcnt", {0, 4}, {}, gfx6, gfx8},       {"vmcnt", {0, 4}, {14, 2}, gfx9, gfx10_3},
     {"expcnt", {4, 3}, {}, gfx6, gfx10_3},   {"lgkmcnt", {8, 4}, {}, gfx6, gfx950},
@@ -114,9 +126,24 @@ constexpr CounterField dependencies[] = {
 
 std::span<const NamedValue> hardware_registers() { return registers; }
 std::span<const NamedValue> messages() { return message_names; }
-std::span<const NamedValue> export_targets() { return targets; }
 std::span<const CounterField> wait_counters() { return counters; }
 std::span<const CounterField> dependency_counters() { return dependencies; }
+
+std::string export_target_name(unsigned target, target::Generation generation) {
+  if (const NamedValue* found = find_value(targets, target, generation)) return std::string(found->name);
+  for (const NumberedTargets& row : numbered_targets) {
+    if (target < row.first || target > row.last || generation > row.until) continue;
+    return std::string(row.name) + std::to_string(target - row.first);
+  }
+  return "invalid_target_" + std::to_string(target);
+}
+
+std::optional<uint8_t> export_target_named(std::string_view name, target::Generation generation) {
+  for (uint8_t target = 0; target < 64; ++target) {
+    if (export_target_name(target, generation) == name) return target;
+  }
+  return std::nullopt;
+}
 
 const NamedValue* find_value(std::span<const NamedValue> values, unsigned value, target::Generation generation) {
   for (const NamedValue& row : values) {

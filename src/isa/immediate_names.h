@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "isa/format.h"
@@ -24,8 +26,10 @@ struct NamedValue {
 std::span<const NamedValue> hardware_registers();
 /// Without "MSG_".
 std::span<const NamedValue> messages();
-/// Targets of exports; those whose name ends in a number are a row each.
-std::span<const NamedValue> export_targets();
+/// "mrt0": the target of an export, which has 6 bits.
+std::string export_target_name(unsigned target, target::Generation generation);
+/// The target of that name, if there is one on that generation.
+std::optional<uint8_t> export_target_named(std::string_view name, target::Generation generation);
 
 /// The row of that value on that generation, or nullptr.
 const NamedValue* find_value(std::span<const NamedValue> values, unsigned value, target::Generation generation);

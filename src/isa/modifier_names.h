@@ -39,6 +39,17 @@ inline constexpr std::array<Name, 12> delay_dependencies{
     "TRANS32_DEP_2", "TRANS32_DEP_3", "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1", "SALU_CYCLE_2", "SALU_CYCLE_3"};
 inline constexpr std::array<Name, 6> delay_skips{"SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"};
 
+/// Parts of s_version's immediate: a version in the low byte, and what the code is made for.
+struct NamedNumber {
+  uint16_t value;
+  Name name;
+};
+inline constexpr std::array shader_versions{
+    NamedNumber{0, "UC_VERSION_GFX7"},         NamedNumber{4, "UC_VERSION_GFX10"},
+    NamedNumber{6, "UC_VERSION_GFX11"},        NamedNumber{9, "UC_VERSION_GFX12"},
+    NamedNumber{0x2000, "UC_VERSION_W64_BIT"}, NamedNumber{0x4000, "UC_VERSION_W32_BIT"},
+    NamedNumber{0x8000, "UC_VERSION_MDP_BIT"}};
+
 /// Bits of the mode of s_set_gpr_idx_on.
 inline constexpr std::array<Name, 4> gpr_index_modes{"SRC0", "SRC1", "SRC2", "DST"};
 

@@ -46,6 +46,7 @@ Layout::Layout(const target::Processor& processor) {
   wave_shifts = !navi;
   vector_dpp = true16 = navi3;
   address_tuples = navi3;
+  scalar_inputs = navi ? 2 : 1;
   null_soffset_printed = generation < Generation::gfx12;
   scratch_none = generation == Generation::gfx10_3 ? 0x7F : 0;
   if (generation >= Generation::gfx12) {

@@ -48,6 +48,7 @@ struct Layout {
   bool null_soffset = false;          ///< SMEM always has soffset, which is null if there is none
   bool null_soffset_printed = false;  ///< ... which is printed if there is no offset at all
   bool address_tuples = false;        ///< the last of several image addresses can be a tuple
+  uint8_t scalar_inputs = 1;          ///< different scalar values that a vector instruction can read
   uint8_t scratch_none = 0;           ///< the code of no scalar base and no register either (SCRATCH); 0: none
   uint8_t flat_saddr_none = 0;        ///< the code of a missing scalar base; 0: there is no field
 

@@ -150,29 +150,8 @@ void Printer::operands() {
 }
 
 void Printer::export_operands() {
-  struct Numbered {
-    uint8_t first, last;
-    std::string_view name;
-    target::Generation until;
-  };
-  using enum target::Generation;
-  constexpr std::array numbered{Numbered{0, 7, "mrt", gfx12_5}, Numbered{12, 15, "pos", gfx12_5},
-                                Numbered{32, 63, "param", gfx10_3}};
-  const unsigned target = in_.export_target;
   text_ += ' ';
-  std::string_view name = "invalid_target_";
-  unsigned number = target;
-  for (const Numbered& row : numbered) {
-    if (target < row.first || target > row.last || map_.generation > row.until) continue;
-    name = row.name;
-    number = target - row.first;
-  }
-  if (const NamedValue* found = find_value(export_targets(), target, map_.generation)) {
-    text_ += found->name;
-  } else {
-    text_ += name;
-    decimal(number);
-  }
+  text_ += export_target_name(in_.export_target, map_.generation);
   operands();
 }
 

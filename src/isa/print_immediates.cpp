@@ -130,29 +130,20 @@ void Printer::delay() {
 
 /// s_version: the shader compiler's version and for which wave size the code is.
 void Printer::version() {
-  struct Named {
-    uint16_t value;
-    std::string_view name;
-  };
-  constexpr std::array versions{Named{0, "UC_VERSION_GFX7"}, Named{4, "UC_VERSION_GFX10"}, Named{6, "UC_VERSION_GFX11"},
-                                Named{9, "UC_VERSION_GFX12"}};
-  constexpr std::array flags{Named{0x2000, "UC_VERSION_W64_BIT"}, Named{0x4000, "UC_VERSION_W32_BIT"},
-                             Named{0x8000, "UC_VERSION_MDP_BIT"}};
   constexpr unsigned version_bits = 0xFF, known = 0xE000 | version_bits;
   if ((in_.immediate & ~known) != 0) return hexadecimal(in_.immediate);
   std::string all;
-  for (const Named& version : versions) {
-    if (version.value == (in_.immediate & version_bits)) all = version.name;
-  }
-  if (all.empty()) all = std::to_string(in_.immediate & version_bits);
   bool compound = false;
-  for (const Named& flag : flags) {
-    if ((in_.immediate & flag.value) == 0) continue;
+  for (const names::NamedNumber& part : names::shader_versions) {
+    const bool is_version = part.value <= version_bits;
+    if (is_version && part.value == (in_.immediate & version_bits)) all = part.name;
+    if (is_version || (in_.immediate & part.value) == 0) continue;
+    if (all.empty()) all = std::to_string(in_.immediate & version_bits);
     if (compound) all = '(' + all + ')';
-    (all += '|') += flag.name;
+    (all += '|') += part.name;
     compound = true;
   }
-  text_ += all;
+  text_ += all.empty() ? std::to_string(in_.immediate & version_bits) : all;
 }
 
 void Printer::message() { message(in_.immediate); }

@@ -148,6 +148,30 @@ const InstructionRow& row_on(Opcode opcode, target::Generation generation) {
   return *now;
 }
 
+bool writes(const InstructionRow& row, Field field, bool returns) {
+  switch (field) {
+    case Field::vdst:
+    case Field::wmma_dst:
+    case Field::agpr_dst:
+    case Field::carry_out:
+    case Field::cmp_dst:
+    case Field::lane_dst:
+    case Field::src0_dst:
+    case Field::matrix_dst:
+    case Field::sdst:
+    case Field::ds_dst:
+    case Field::flat_dst:
+    case Field::flat_return:
+      return true;
+    case Field::sdata:
+    case Field::buffer_data:
+    case Field::image_data:
+      return row.has(flag::atomic) ? returns : row.has(flag::load) || !row.has(flag::store);
+    default:
+      return false;
+  }
+}
+
 const InstructionRow& row(Opcode opcode) { return rows::all[static_cast<size_t>(opcode)]; }
 
 }  // namespace Atoll::isa

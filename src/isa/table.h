@@ -248,6 +248,9 @@ const InstructionRow& row(Opcode opcode);
 /// The row with the flags and operands that hold on that generation.
 const InstructionRow& row_on(Opcode opcode, target::Generation generation);
 
+/// Whether the operand in that field is written. `returns`: of an atomic, that it returns the old value.
+bool writes(const InstructionRow& row, Field field, bool returns);
+
 /// Which of the three sets of source modifiers belongs to the operand in that field; -1 if none does.
 constexpr int source_index(Field field) {
   switch (field) {

@@ -23,7 +23,7 @@ LANES(v_fmac_f64, F64, (F64 a, F64 b, Old<F64> d)) { return fma(a, b, d.value); 
 // v_mad_f32 and its kin round twice and know no denormals, whatever the mode: sources, product and sum are flushed
 // (LLVM therefore selects them only when denormals are flushed anyway).
 [[gnu::always_inline]] inline F32 flushing_sum(F32 product, F32 a, F32 b, F32 c) {
-  return flush(with_nan(flush(product) + flush(c), a, b, c));
+  return with_nan(flush(flush(product) + flush(c)), a, b, c);
 }
 [[gnu::always_inline]] inline F32 flushing_mad(F32 a, F32 b, F32 c) {
   return flushing_sum(flush(a) * flush(b), a, b, c);

@@ -3,8 +3,8 @@
 // Between finite numbers and infinities the GPU and the host agree, bit for bit: both are IEEE 754. What NaN comes
 // out where is left open by the standard, and there they differ: an invalid operation yields a negative NaN on x86
 // and a positive one here, and a compiler may swap the operands of an addition, and with them the NaN that survives.
-// So every operation looks whether a NaN came out, which is rare, and then decides by itself which one it is: the
-// first operand that is a NaN, made quiet, or else the default NaN.
+// So every operation looks whether a NaN came out, which is rare (rare_lanes.h), and then decides by itself which one
+// it is: the first operand that is a NaN, made quiet, or else the default NaN.
 //
 // Half precision has no vector arithmetic on most hosts. It is done in single precision and rounded once more,
 // which is exact for + - * (24 bits are more than twice 11 and two), and for fma with round_to_odd().
@@ -16,6 +16,7 @@
 
 #include "semantics/lanes.h"
 #include "semantics/level.h"
+#include "semantics/rare_lanes.h"
 
 namespace Atoll::semantics {
 ATOLL_LEVEL_BEGIN
@@ -99,12 +100,6 @@ using BitsOf = typename Format<T>::Bits;
 
 #endif
 
-/// Whether any lane of a comparison result is true.
-template <typename Comparison>
-[[gnu::always_inline]] inline bool any(Comparison lanes) {
-  return __builtin_reduce_or(lanes) != 0;
-}
-
 template <typename T>
 [[gnu::always_inline]] inline auto is_nan(T a) {
   if constexpr (sizeof(T) == sizeof(F16)) {
@@ -163,22 +158,26 @@ template <typename T>
   return convert<U16>(select(a == a, rounded, bits<U32>(quiet(a))) >> 16);
 }
 
-/// The result of an operation whose `result` lanes are right unless they are NaN.
+/// `result`, where it is a NaN the one that comes of the operands.
+template <typename T, typename... Operands>
+[[gnu::always_inline]] inline T choose_nan(T result, Operands... operands) {
+  const auto nan = is_nan(result);
+  T chosen = pattern<T>(Format<T>::default_nan);
+  auto decided = nan ^ nan;
+  const auto consider = [&](T operand) {
+    const auto here = is_nan(operand) & ~decided;
+    chosen = select(here, quiet(operand), chosen);
+    decided |= here;
+  };
+  (consider(operands), ...);
+  return select(nan, chosen, result);
+}
+
+/// The result of an operation whose `result` lanes are right unless they are NaN. It is one wherever an operand is.
 template <typename T, typename... Operands>
 [[gnu::always_inline]] inline T with_nan(T result, Operands... operands) {
-  const auto nan = is_nan(result);
-  if (any(nan)) [[unlikely]] {
-    T chosen = pattern<T>(Format<T>::default_nan);
-    auto decided = nan ^ nan;
-    const auto consider = [&](T operand) {
-      const auto here = is_nan(operand) & ~decided;
-      chosen = select(here, quiet(operand), chosen);
-      decided |= here;
-    };
-    (consider(operands), ...);
-    result = select(nan, chosen, result);
-  }
-  return result;
+  return unless<[](T usual, Operands... all) { return choose_nan(usual, all...); }>(is_nan(result), result,
+                                                                                    operands...);
 }
 
 template <typename T>

@@ -49,43 +49,49 @@ template <>
 }
 
 /// The result where an operand is a NaN, else `number`.
-template <typename T>
-[[gnu::always_inline]] inline T choose_number(T number, T a, T b, bool ieee) {
-  const auto nan = is_nan(a) | is_nan(b);
-  if (any(nan)) [[unlikely]] {
-    T chosen = select(is_nan(a), b, a);
-    if (ieee) {
-      chosen = select(is_signalling(b), quiet(b), chosen);
-      chosen = select(is_signalling(a), quiet(a), chosen);
-    }
-    number = select(nan, chosen, number);
+template <bool ieee, typename T>
+[[gnu::always_inline]] inline T choose_number(T number, T a, T b) {
+  T chosen = select(is_nan(a), b, a);
+  if constexpr (ieee) {
+    chosen = select(is_signalling(b), quiet(b), chosen);
+    chosen = select(is_signalling(a), quiet(a), chosen);
   }
-  return number;
+  return select(is_nan(a) | is_nan(b), chosen, number);
+}
+template <bool ieee, typename T>
+[[gnu::always_inline]] inline T with_number(T number, T a, T b) {
+  return unless<[](T usual, T x, T y) { return choose_number<ieee>(usual, x, y); }>(is_nan(a) | is_nan(b), number, a,
+                                                                                    b);
+}
+
+/// The middle one of three. With a NaN among them: the minimum.
+template <bool ieee, typename T>
+[[gnu::always_inline]] inline T median(T a, T b, T c) {
+  const T largest = greater(greater(a, b), c);
+  const T middle =
+      select(are_equal(largest, a), greater(b, c), select(are_equal(largest, b), greater(a, c), greater(a, b)));
+  const auto careful = [](T usual, T x, T y, T z) {
+    const T least = choose_number<ieee>(lesser(x, y), x, y);
+    return select(is_nan(x) | is_nan(y) | is_nan(z), choose_number<ieee>(lesser(least, z), least, z), usual);
+  };
+  return unless<careful>(is_nan(a) | is_nan(b) | is_nan(c), middle, a, b, c);
 }
 
 }  // namespace detail
 
 template <typename T>
 [[gnu::always_inline]] inline T minimum(T a, T b, bool ieee) {
-  return detail::choose_number(detail::lesser(a, b), a, b, ieee);
+  const T number = detail::lesser(a, b);
+  return ieee ? detail::with_number<true>(number, a, b) : detail::with_number<false>(number, a, b);
 }
 template <typename T>
 [[gnu::always_inline]] inline T maximum(T a, T b, bool ieee) {
-  return detail::choose_number(detail::greater(a, b), a, b, ieee);
+  const T number = detail::greater(a, b);
+  return ieee ? detail::with_number<true>(number, a, b) : detail::with_number<false>(number, a, b);
 }
-
-/// The middle one of three. With a NaN among them: the minimum.
 template <typename T>
 [[gnu::always_inline]] inline T median(T a, T b, T c, bool ieee) {
-  using detail::are_equal, detail::greater;
-  const T largest = greater(greater(a, b), c);
-  const T middle =
-      select(are_equal(largest, a), greater(b, c), select(are_equal(largest, b), greater(a, c), greater(a, b)));
-  const auto nan = is_nan(a) | is_nan(b) | is_nan(c);
-  if (any(nan)) [[unlikely]] {
-    return select(nan, minimum(minimum(a, b, ieee), c, ieee), middle);
-  }
-  return middle;
+  return ieee ? detail::median<true>(a, b, c) : detail::median<false>(a, b, c);
 }
 
 ATOLL_LEVEL_END

@@ -66,20 +66,22 @@ template <typename T>
   // One comparison finds all that is no positive normal number.
   constexpr uint32_t smallest = 0x00800000, infinite = 0x7F800000;
   const auto special = bits<U32>(a) - smallest >= infinite - smallest;
-  if (!any(special)) [[likely]]
-    return plain_reciprocal_root(a);
-  a = flush(a);
-  return with_special_roots(plain_reciprocal_root(a), a);
+  const auto careful = [](F32, F32 any_number) {
+    const F32 flushed = flush(any_number);
+    return with_special_roots(plain_reciprocal_root(flushed), flushed);
+  };
+  return unless<careful>(special, plain_reciprocal_root(a), a);
 }
 [[gnu::always_inline]] inline F64 reciprocal_root(F64 a) {
   // Of a very small operand, what is rounded off would be a denormal: it is scaled up.
-  constexpr double small = 0x1p-900;
+  static constexpr double small = 0x1p-900;
   const auto special = ~((a >= small) & (a < infinity<F64>()));
-  if (!any(special)) [[likely]]
-    return plain_reciprocal_root(a);
-  const auto is_small = a < small;
-  const F64 result = plain_reciprocal_root(select(is_small, a * 0x1p256, a));
-  return with_special_roots(select(is_small, result * 0x1p128, result), a);
+  const auto careful = [](F64, F64 any_number) {
+    const auto is_small = any_number < small;
+    const F64 result = plain_reciprocal_root(select(is_small, any_number * 0x1p256, any_number));
+    return with_special_roots(select(is_small, result * 0x1p128, result), any_number);
+  };
+  return unless<careful>(special, plain_reciprocal_root(a), a);
 }
 
 /// log2 of a number that is no denormal.
@@ -145,7 +147,7 @@ template <typename T>
   return select(a == a, result, quiet(a));
 }
 
-LANES(v_rcp_f32, F32, (F32 a)) { return flush(reciprocal(flush(a))); }
+LANES(v_rcp_f32, F32, (F32 a)) { return with_nan(flush(F32(1) / flush(a)), a); }
 LANES(v_rcp_iflag_f32, F32, (F32 a)) { return v_rcp_f32(a); }
 LANES(v_rsq_f32, F32, (F32 a)) { return reciprocal_root(a); }
 LANES(v_sqrt_f32, F32, (F32 a)) { return square_root(flush(a)); }

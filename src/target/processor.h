@@ -122,6 +122,12 @@ struct Processor {
   }
 };
 
+/// The parts of a processor's name: gfx90a is 9, 0 and 10.
+struct IsaVersion {
+  unsigned major = 0, minor = 0, stepping = 0;
+};
+IsaVersion isa_version(const Processor& processor);
+
 /// Every processor that Atoll knows, in the order of the user guide's table.
 std::span<const Processor> processors();
 

@@ -293,6 +293,25 @@ constexpr std::array table{
 
 }  // namespace
 
+IsaVersion isa_version(const Processor& processor) {
+  std::string_view name = processor.name.substr(3);
+  const auto digit = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+  const auto number = [&](std::string_view digits) {
+    unsigned value = 0;
+    for (const char c : digits) value = value * 10 + digit(c);
+    return value;
+  };
+  if (!processor.generic) {
+    const size_t major = name.size() - 2;
+    return {number(name.substr(0, major)), digit(name[major]), digit(name[major + 1])};
+  }
+  // "gfx9-4-generic" is 9.4.0. LLVM's number of gfx11-generic is that of its first stepping without a bug of gfx1100's.
+  const size_t dash = name.find('-');
+  const bool minor = name[dash + 1] != 'g';
+  const unsigned major = number(name.substr(0, dash));
+  return {major, minor ? digit(name[dash + 1]) : 0, major == 11 ? 3u : 0u};
+}
+
 std::span<const Processor> processors() { return table; }
 
 const Processor* find_processor(std::string_view name) {

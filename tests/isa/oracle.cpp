@@ -7,9 +7,10 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
+
+#include "support/command.h"
 
 namespace Atoll::isa::test {
 namespace {
@@ -125,10 +126,8 @@ std::vector<Disassembled> disassemble(std::string_view processor, std::span<cons
 }
 
 std::vector<Bytes> assemble(std::string_view processor, std::span<const std::string> lines) {
-  const auto directory =
-      std::filesystem::temp_directory_path() / fmt::format("atoll-oracle-{}-{}", getpid(), processor);
-  std::filesystem::create_directory(directory);
-  const auto source = directory / "lines.s", listing = directory / "lines.txt";
+  const Atoll::test::TemporaryDirectory directory;
+  const std::string source = directory / "lines.s", listing = directory / "lines.txt";
   {
     std::ofstream file(source);
     for (size_t i = 0; i < lines.size(); ++i) file << "line_" << i << ":\n" << lines[i] << '\n';
@@ -136,7 +135,7 @@ std::vector<Bytes> assemble(std::string_view processor, std::span<const std::str
   // It goes on behind a line that it refuses; the labels say which lines were assembled.
   const std::string command =
       fmt::format("timeout 600 llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu={} -show-encoding {} > {} 2> /dev/null",
-                  processor, source.string(), listing.string());
+                  processor, source, listing);
   const int status = std::system(command.c_str());
   if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) {
     throw std::runtime_error(fmt::format("llvm-mc-22 is missing or failed: {}", command));
@@ -154,7 +153,6 @@ std::vector<Bytes> assemble(std::string_view processor, std::span<const std::str
       if (line.find_first_of(",]", at) == line.find(']', at)) break;
     }
   }
-  std::filesystem::remove_all(directory);
   return made;
 }
 

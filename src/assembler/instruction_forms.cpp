@@ -1,0 +1,455 @@
+// assembler: which of a name's forms an instruction's text is (instruction_parser.h). A form's row says which operands
+// it has and which modifiers.
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "assembler/instruction_parser.h"
+#include "assembler/parser.h"
+#include "isa/immediate_names.h"
+#include "isa/modifier_names.h"
+#include "isa/table.h"
+
+namespace Atoll::assembler {
+
+using isa::DataType;
+using isa::Encoding;
+using isa::Extension;
+using isa::Field;
+using isa::Instruction;
+using isa::InstructionRow;
+using isa::Opcode;
+using isa::Operand;
+using isa::OperandKind;
+using isa::OperandSpec;
+namespace flag = isa::flag;
+namespace scalar = isa::scalar;
+
+namespace {
+
+constexpr Modifiers cache_bits = bits(Modifier::glc, Modifier::slc, Modifier::dlc, Modifier::scc,
+                                      Modifier::temporal_hint, Modifier::scope, Modifier::nv);
+constexpr Modifiers dpp_bits = bits(Modifier::dpp_control, Modifier::row_mask, Modifier::bank_mask,
+                                    Modifier::bound_ctrl, Modifier::fi, Modifier::dpp8);
+
+bool any_half(const InstructionRow& row) {
+  return std::ranges::any_of(row.operands, [](const OperandSpec& spec) { return isa::is_half(spec.type); });
+}
+
+bool is_dpp(const Form& form) { return form.kind == FormKind::dpp || form.kind == FormKind::vop3_dpp; }
+
+}  // namespace
+
+bool InstructionParser::parse(std::string_view mnemonic, Place place) {
+  count_ = vgprs_ = sgprs_ = 0;
+  given_ = 0;
+  address_count_ = 0;
+  said_ = {};
+  said_.data_format = isa::names::usual_data_format;
+  op_sel_ = op_sel_hi_ = neg_lo_ = neg_hi_ = neg_ = {};
+  source_selects_.fill(isa::SdwaSelect::dword);
+  result_.literal = result_.branch = nullptr;
+  refusal_ = {};
+  mnemonic_ = mnemonic;
+  mnemonic_place_ = place;
+
+  const Mnemonics::Found found = mnemonics_.find(mnemonic);
+  if (found.forms.empty()) {
+    if (mnemonics_.find_dual(mnemonic) != Opcode::invalid) return dual(mnemonic, place);
+    return unknown(mnemonic, place);
+  }
+  const InstructionRow& row = map_.row(found.forms.front().opcode);
+  encoding_ = found.forms.front().encoding;
+  const bool scalar_encoding = encoding_ <= Encoding::sopp;
+  if (encoding_ == Encoding::exp && !export_target()) return false;
+  if (scalar_encoding && row.has(flag::any_immediate)) {
+    if (!operands_and_immediate(row)) return false;
+  } else if (!operands(most_operands)) {
+    return false;
+  }
+  if (!lexer().at_end()) return error("unexpected token behind the operands");
+  return choose(found.forms, found.suffix);
+}
+
+/// Says of a name that is none of this processor's which processors have it, if any.
+bool InstructionParser::unknown(std::string_view mnemonic, Place place) {
+  std::string others;
+  unsigned count = 0;
+  for (const target::Processor& processor : target::processors()) {
+    if (processor.generic) continue;
+    const Mnemonics& all = mnemonics_of(processor, 0);
+    if (all.find(mnemonic).forms.empty() && all.find_dual(mnemonic) == Opcode::invalid) continue;
+    if (count++ < 4) (others += others.empty() ? "" : ", ") += processor.name;
+  }
+  if (others.empty()) return error(place, fmt::format("there is no instruction '{}'", mnemonic));
+  return error(place, fmt::format("not on {}: '{}' (it is on {}{})", unit_.processor().name, mnemonic, others,
+                                  count > 4 ? ", ..." : ""));
+}
+
+bool InstructionParser::choose(std::span<const Form> forms, Suffix suffix) {
+  for (const Form& form : forms) {
+    if (allows(suffix, form) && match(form)) return true;
+  }
+  if (refusal_.any) return complain();
+  return error(mnemonic_place_, fmt::format("'{}' has no such encoding on {}", mnemonic_, unit_.processor().name));
+}
+
+/// Says why the form that got furthest is not what the text means.
+bool InstructionParser::complain() {
+  std::string why(refusal_.why);
+  if (refusal_.operand != 0) {
+    why = fmt::format("operand {} must be {}", refusal_.operand, refusal_.why);
+    if (refusal_.words > 1) why += fmt::format(" of {} registers", refusal_.words);
+  }
+  return error(refusal_.place, why);
+}
+
+bool InstructionParser::refuse(Place place, std::string_view why) {
+  if (refusal_.any && refusal_.progress >= progress_) return false;
+  refusal_ = {.progress = progress_, .place = place, .why = why, .operand = 0, .words = 0, .any = true};
+  return false;
+}
+
+bool InstructionParser::refuse_operand(const OperandText& text, std::string_view must_be, unsigned words) {
+  if (refusal_.any && refusal_.progress >= progress_) return false;
+  const auto number = static_cast<unsigned>(&text - operands_.data()) + 1;
+  refusal_ = {
+      .progress = progress_, .place = text.place, .why = must_be, .operand = number, .words = words, .any = true};
+  return false;
+}
+
+Modifiers InstructionParser::modifiers_of(const Form& form) const {
+  using enum Modifier;
+  const InstructionRow& row = *row_;
+  const auto with = [&](uint64_t flags, Modifiers modifiers) { return row.has(flags) ? modifiers : Modifiers{0}; };
+  const auto vop3 = [&] {
+    const bool halves = map_.layout.true16 && any_half(row);
+    Modifiers all = with(flag::clamp, bit(clamp)) | with(flag::omod, bit(omod)) | with(flag::bitop3, bit(bitop3)) |
+                    with(flag::op_sel | flag::op_sel4 | flag::permlane | flag::op_sel_dst, bit(op_sel)) |
+                    with(flag::swap_control, bits(bound_ctrl, fi));
+    if (halves) all |= bit(op_sel);
+    if (row.encoding != Encoding::vintrp) all |= bit(high);
+    return all;
+  };
+  const auto vop3p = [&] {
+    Modifiers all = with(flag::clamp, bit(clamp)) | with(flag::op_sel, bits(op_sel, op_sel_hi));
+    if (!row.has(flag::mix) && row.has(flag::clamp | flag::op_sel | flag::wmma)) all |= bits(neg_lo, neg_hi);
+    return all;
+  };
+  switch (form.kind) {
+    case FormKind::sdwa:
+      return bits(src0_sel, src1_sel, clamp) | (form.encoding == Encoding::vopc ? 0 : bits(dst_sel, dst_unused, omod));
+    case FormKind::dpp:
+      return dpp_bits;
+    case FormKind::vop3:
+      return vop3();
+    case FormKind::vop3_dpp:
+      return dpp_bits | (form.encoding == Encoding::vop3p ? vop3p() : vop3());
+    case FormKind::base:
+      break;
+  }
+  switch (form.encoding) {
+    case Encoding::vop3p:
+      if (!row.has(flag::matrix)) return vop3p();
+      return bits(cbsz, abid, blgp, neg) | with(flag::scaled, bits(op_sel, op_sel_hi));
+    case Encoding::vinterp:
+      return bits(clamp, op_sel, wait_exp);
+    case Encoding::ldsdir:
+      return bits(wait_vdst, wait_vm_vsrc);
+    case Encoding::smem:
+      return bit(offset) | cache_bits;
+    case Encoding::ds:
+      return bit(gds) | (row.has(flag::two_offsets) ? bits(offset0, offset1) : bit(offset));
+    case Encoding::flat:
+    case Encoding::global:
+    case Encoding::scratch:
+      return bits(offset, lds, tfe, scale_offset) | cache_bits;
+    case Encoding::mtbuf:
+    case Encoding::mubuf:
+      return bits(offset, offen, idxen, addr64, lds, tfe) | cache_bits |
+             (form.encoding == Encoding::mtbuf ? bit(format) : 0);
+    case Encoding::mimg:
+    case Encoding::vsample:
+      return bits(dmask, dim, unorm, r128, a16, tfe, lwe, da, d16) | cache_bits;
+    case Encoding::exp:
+      return bits(done, compr, vm, row_en);
+    default:
+      return 0;
+  }
+}
+
+/// Whether the text leaves that operand out.
+bool InstructionParser::hides(const OperandSpec& spec) const {
+  if (spec.field == Field::vcc_in) return true;
+  return spec.field == Field::cmp_dst && map_.layout.exec_compares && row_->has(flag::exec_out);
+}
+
+bool InstructionParser::match(const Form& form) {
+  form_ = &form;
+  row_ = &map_.row(form.opcode);
+  progress_ = 0;
+  const Expression* const branch = result_.branch;
+  Instruction& out = result_.instruction;
+  out = said_;
+  result_.literal = nullptr;
+  result_.branch = branch;
+  out.opcode = form.opcode;
+  out.encoding = form.encoding;
+  if (const Modifiers foreign = given_ & ~modifiers_of(form); foreign != 0) {
+    const auto index = static_cast<size_t>(std::countr_zero(foreign));
+    return refuse(modifier_places_[index], "the instruction has no such modifier");
+  }
+  if (form.kind == FormKind::sdwa) out.extension = Extension::sdwa;
+  if (is_dpp(form)) {
+    const bool eight = (given_ & bit(Modifier::dpp8)) != 0;
+    if (!eight && (given_ & bit(Modifier::dpp_control)) == 0) {
+      return refuse(mnemonic_place_, "too few operands for instruction: a DPP control is missing");
+    }
+    out.extension = eight ? Extension::dpp8 : Extension::dpp16;
+  }
+  unsigned read = 0;
+  for (const OperandSpec& spec : row_->operands) {
+    if (spec.field == Field::none) break;
+    if (spec.field == Field::flat_return && !out.glc) continue;
+    if (out.lds && (spec.field == Field::flat_dst || spec.field == Field::buffer_data)) continue;
+    Operand& to = out.operands[out.operand_count];
+    to.type = spec.type;
+    to.op_sel_hi = form.encoding != Encoding::vop3p && isa::is_packed(spec.type);
+    if (hides(spec)) {
+      to.kind = OperandKind::scalar;
+      to.reg = spec.field == Field::vcc_in ? scalar::vcc_lo : scalar::exec_lo;
+      to.words = map_.lane_mask_words;
+    } else if (read == count_) {
+      // VCC as the last source may be left out.
+      const bool implied = spec.field == Field::carry_in && form.encoding == Encoding::vop2 && !row_->has(flag::clamp);
+      if (!implied) {
+        ++progress_;
+        return refuse(lexer().place(), "too few operands for instruction");
+      }
+      to.kind = OperandKind::scalar;
+      to.reg = scalar::vcc_lo;
+      to.words = map_.lane_mask_words;
+    } else if (spec.field == Field::soffset && operands_[read].is_constant()) {
+      // The immediate stands in the register's place.
+      const OperandText& text = operands_[read++];
+      if (text.is != OperandText::Kind::integer) return refuse(text.place, "expected absolute expression");
+      out.offset = static_cast<int32_t>(text.value);
+      if (out.offset != static_cast<int64_t>(text.value)) return refuse(text.place, "the offset is too large");
+      out.offset_immediate = true;
+      continue;
+    } else {
+      ++progress_;
+      if (!match_operand(spec, operands_[read++], to)) return false;
+      if (spec.field == Field::soffset) out.offset_register = true;
+    }
+    if (isa::writes(*row_, spec.field, out.glc)) ++out.destinations;
+    ++out.operand_count;
+  }
+  if (read != count_) {
+    ++progress_;
+    return refuse(operands_[read].place, "too many operands for instruction");
+  }
+  if (form.encoding == Encoding::smem && (given_ & bit(Modifier::offset)) != 0) out.offset_immediate = true;
+  ++progress_;
+  return apply_modifiers() && check_limits();
+}
+
+bool InstructionParser::match_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
+  if (spec.field < Field::matrix_dst) return vector_operand(spec, text, to);
+  if (text.modified()) return refuse(text.place, "the operand cannot have neg, abs or sext");
+  if (spec.field < Field::sdst) return matrix_operand(spec, text, to);
+  if (spec.field < Field::sdata) return scalar_operand(spec, text, to);
+  return memory_operand(spec, text, to);
+}
+
+bool InstructionParser::vector_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
+  const bool wide = form_->encoding == Encoding::vop3 || form_->encoding == Encoding::vop3p;
+  const bool sdwa = form_->kind == FormKind::sdwa, extended = sdwa || is_dpp(*form_);
+  const bool literals = !extended && (wide ? map_.layout.vector_literals : !row_->has(flag::no_literal));
+  const DataType type = spec.type;
+  if (text.modified()) {
+    const bool source = isa::source_index(spec.field) >= 0;
+    const bool floats =
+        (isa::is_float(type) && (row_->has(flag::neg) || sdwa)) || row_->has(flag::neg_any) || row_->has(flag::mix);
+    const bool plain = form_->kind == FormKind::base && form_->encoding != Encoding::vinterp &&
+                       !(form_->encoding == Encoding::vop3p && row_->has(flag::mix));
+    const bool folded = plain && text.is_constant() && literals && isa::is_float(type) && !text.sext;
+    if (!source || (plain && !folded) || (text.sext && (!sdwa || floats)) || (!text.sext && !floats && !folded)) {
+      return refuse(text.place, "the operand cannot have neg, abs or sext");
+    }
+    if (folded) {
+      // There are no modifiers here: the constant itself is changed.
+      OperandText changed = text;
+      if (!fold(changed, type)) return refuse(text.place, "the operand cannot have neg or abs");
+      return source_operand(spec, changed, literals, to);
+    }
+    to.neg = text.neg;
+    to.abs = text.abs;
+    to.sext = text.sext;
+  }
+  return source_operand(spec, text, literals, to);
+}
+
+bool InstructionParser::source_operand(const OperandSpec& spec, const OperandText& text, bool literals, Operand& to) {
+  const bool wide = form_->encoding == Encoding::vop3 || form_->encoding == Encoding::vop3p;
+  const bool sdwa = form_->kind == FormKind::sdwa;
+  const DataType type = spec.type;
+  const auto vcc = [&] {
+    const bool is_vcc = text.is == OperandText::Kind::registers && text.kind == OperandKind::scalar &&
+                        text.reg == scalar::vcc_lo && text.words == map_.lane_mask_words;
+    if (!is_vcc) return refuse_operand(text, map_.lane_mask_words == 1 ? "vcc_lo" : "vcc");
+    return scalar_register(text, map_.lane_mask_words, to);
+  };
+  switch (spec.field) {
+    case Field::vdst:
+      return vector_register(text, type, to);
+    case Field::message_code:
+      return immediate_value(text, 0, 255, to);
+    case Field::wmma_dst:
+      return vgpr(text, isa::words_of(type) / map_.lane_mask_words, to);
+    case Field::wmma_src0:
+    case Field::wmma_src1:
+      return vgpr(text, words(type), to);
+    case Field::wmma_acc:
+      if (!text.is_constant()) return vgpr(text, isa::words_of(type) / map_.lane_mask_words, to);
+      to.type = DataType::f64;
+      return constant_value(text, DataType::f64, true, to);
+    case Field::agpr_dst:
+    case Field::agpr_src0:
+      if (text.kind != OperandKind::agpr || text.words != words(type)) return refuse_operand(text, "an AGPR");
+      to.kind = OperandKind::agpr;
+      to.reg = text.reg;
+      to.words = text.words;
+      return true;
+    case Field::lane_dst:
+      return scalar_register(text, words(type), to);
+    case Field::cmp_dst:
+      if (wide || (sdwa && map_.layout.scalar_sdwa)) return scalar_register(text, words(type), to);
+      return vcc();
+    case Field::carry_out:
+    case Field::carry_in:
+    case Field::vcc_in:
+      return wide ? scalar_register(text, words(type), to) : vcc();
+    case Field::src0:
+      if (is_dpp(*form_) || (sdwa && !map_.layout.scalar_sdwa)) return vector_register(text, type, to);
+      return source(text, type, literals, to);
+    case Field::vgpr_src0:
+      if (text.kind == OperandKind::lds_direct && words(type) == 1) {
+        to.kind = text.kind;
+        return true;
+      }
+      if (sdwa && map_.layout.scalar_sdwa) return source(text, type, false, to);
+      return vector_register(text, type, to);
+    case Field::src0_dst:
+    case Field::vgpr_src1:
+    case Field::vgpr_src2:
+      return vector_register(text, type, to);
+    case Field::src1:
+      if (wide || (sdwa && map_.layout.scalar_sdwa)) return source(text, type, literals, to);
+      return vector_register(text, type, to);
+    case Field::src2:
+      return source(text, type, literals, to);
+    case Field::literal: {
+      if (!text.is_constant()) return refuse_operand(text, "a constant");
+      OperandText spelled = text;
+      spelled.lit = true;
+      return constant_value(spelled, type, true, to);
+    }
+    case Field::interp_slot:
+    case Field::attribute:
+      return interpolation_operand(spec.field, text, to);
+    default:
+      return refuse(text.place, "invalid operand for instruction");
+  }
+}
+
+/// p10, p20, p0; attr3.y
+bool InstructionParser::interpolation_operand(Field field, const OperandText& text, Operand& to) {
+  to.kind = OperandKind::constant;
+  const auto number_in = [](std::string_view digits, unsigned most) -> std::optional<unsigned> {
+    unsigned value = 0;
+    if (digits.empty() || digits.size() > 3) return std::nullopt;
+    for (const char c : digits) {
+      if (c < '0' || c > '9') return std::nullopt;
+      value = value * 10 + static_cast<unsigned>(c - '0');
+    }
+    return value <= most ? std::optional(value) : std::nullopt;
+  };
+  if (field == Field::interp_slot) {
+    constexpr std::array<std::string_view, 3> slots{"p10", "p20", "p0"};
+    const auto slot = std::ranges::find(slots, text.word);
+    if (slot != slots.end()) {
+      to.value = static_cast<uint64_t>(slot - slots.begin());
+      return true;
+    }
+    constexpr std::string_view numbered = "invalid_param_";
+    const auto number =
+        text.word.starts_with(numbered) ? number_in(text.word.substr(numbered.size()), 511) : std::nullopt;
+    if (!number) return refuse_operand(text, "p0, p10 or p20");
+    to.value = *number;
+    return true;
+  }
+  constexpr std::string_view channels = "xyzw";
+  const size_t dot = text.word.find('.');
+  const bool spelled = text.is == OperandText::Kind::word && text.word.starts_with("attr") &&
+                       dot != std::string_view::npos && dot + 2 == text.word.size();
+  const auto number = spelled ? number_in(text.word.substr(4, dot - 4), 63) : std::nullopt;
+  const size_t channel = spelled ? channels.find(text.word[dot + 1]) : std::string_view::npos;
+  if (!number || channel == std::string_view::npos) return refuse_operand(text, "an attribute, as attr0.x");
+  const bool high = (given_ & bit(Modifier::high)) != 0;
+  to.value = *number | channel << 6 | (high ? 1u << 8 : 0u);
+  return true;
+}
+
+bool InstructionParser::matrix_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
+  const bool accumulation_bit = map_.layout.accumulation_bit;
+  unsigned words = isa::words_of(spec.type);
+  const auto either = [&](bool vgprs, bool agprs) {
+    if (text.is == OperandText::Kind::registers && text.kind == OperandKind::agpr && agprs && text.words == words) {
+      to.kind = OperandKind::agpr;
+      to.reg = text.reg;
+      to.words = text.words;
+      return true;
+    }
+    return vgprs ? vgpr(text, words, to) : refuse_operand(text, "an AGPR", words);
+  };
+  switch (spec.field) {
+    case Field::matrix_dst:
+      return either(accumulation_bit, true);
+    case Field::matrix_src0:
+    case Field::matrix_src1:
+      if (row_->has(flag::matrix_formats)) {
+        words = isa::words_of_matrix_format(spec.field == Field::matrix_src0 ? said_.cbsz : said_.blgp);
+      }
+      return either(true, true);
+    case Field::scale_src0:
+    case Field::scale_src1:
+      return source(text, spec.type, false, to);
+    default:
+      break;
+  }
+  if (!text.is_constant()) {
+    if (text.kind != result_.instruction.operands[0].kind) {
+      return refuse(text.place, "the accumulator must be in the same kind of registers as the destination");
+    }
+    return either(true, true);
+  }
+  to.type = spec.field == Field::matrix_acc_f64   ? DataType::f64
+            : spec.field == Field::matrix_acc_i32 ? DataType::i32
+                                                  : DataType::f32;
+  return constant_value(text, to.type, false, to);
+}
+
+bool InstructionParser::scalar_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
+  const bool vector = form_->encoding == Encoding::vop3;  // lane numbers of v_readlane, v_writelane
+  switch (spec.field) {
+    case Field::sdst:
+    case Field::sdst_in:
+      return scalar_register(text, words(spec.type), to);
+    default:
+      return scalar_source(text, spec.type, !vector || map_.layout.vector_literals, to);
+  }
+}
+
+}  // namespace Atoll::assembler

@@ -1,0 +1,228 @@
+// assembler: operands of memory instructions and exports, and dual instructions (instruction_parser.h).
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "assembler/instruction_parser.h"
+#include "assembler/parser.h"
+#include "isa/immediate_names.h"
+#include "isa/table.h"
+
+namespace Atoll::assembler {
+
+using isa::DataType;
+using isa::Encoding;
+using isa::Field;
+using isa::Instruction;
+using isa::Opcode;
+using isa::Operand;
+using isa::OperandKind;
+using isa::OperandSpec;
+namespace flag = isa::flag;
+namespace scalar = isa::scalar;
+
+/// Data of that many registers, VGPRs or, where memory instructions can have them, AGPRs.
+bool InstructionParser::data(const OperandText& text, unsigned words, Operand& to) {
+  if (text.is == OperandText::Kind::registers && text.kind == OperandKind::agpr && map_.layout.accumulation_bit) {
+    if (text.words != words) return refuse_operand(text, "an AGPR", words);
+    if (map_.layout.even_tuples && words > 1 && text.reg % 2 != 0) {
+      return refuse(text.place, "agpr tuples must be 64 bit aligned");
+    }
+    to.kind = OperandKind::agpr;
+    to.reg = text.reg;
+    to.words = text.words;
+    return true;
+  }
+  return vgpr(text, words, to);
+}
+
+bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
+  const unsigned words = isa::words_of(spec.type), status = said_.tfe ? 1 : 0;
+  const bool off = text.is == OperandText::Kind::registers && text.kind == OperandKind::off;
+  const auto no_address = [&] {
+    to.kind = OperandKind::off;
+    return true;
+  };
+  switch (spec.field) {
+    case Field::sdata:
+    case Field::sbase:
+    case Field::soffset:
+      return scalar_register(text, words, to);
+    case Field::sdata_imm:
+      return immediate_value(text, 0, 127, to);
+    case Field::ds_addr:
+      return vgpr(text, words, to);
+    case Field::ds_dst:
+    case Field::ds_data0:
+    case Field::ds_data1:
+    case Field::flat_data:
+      return data(text, words, to);
+    case Field::flat_dst:
+    case Field::flat_return:
+      return data(text, words + status, to);
+    case Field::flat_address: {
+      if (form_->encoding == Encoding::scratch) {
+        to.type = DataType::b32;
+        return off ? no_address() : vgpr(text, 1, to);
+      }
+      const bool narrow = form_->encoding != Encoding::flat && text.words == 1;
+      if (narrow) to.type = DataType::u32;
+      return vgpr(text, narrow ? 1 : 2, to);
+    }
+    case Field::flat_base:
+      return flat_base(text, words, to);
+    case Field::buffer_data: {
+      const unsigned components = map_.d16_components[static_cast<size_t>(form_->opcode)];
+      return data(text, (components != 0 && map_.layout.unpacked_d16 ? components : words) + status, to);
+    }
+    case Field::buffer_address: {
+      const bool both = said_.offen && said_.idxen, any = said_.offen || said_.idxen;
+      if (!any) return off ? no_address() : refuse_operand(text, "off without offen and idxen");
+      return vgpr(text, both ? 2 : 1, to);
+    }
+    case Field::buffer_resource:
+      return scalar_register(text, 4, to);
+    case Field::buffer_offset:
+      return scalar_source(text, spec.type, false, to);
+    default:
+      return image_operand(spec, text, to);
+  }
+}
+
+/// The scalar base of GLOBAL and SCRATCH. The address before it has 64 bits without a base, 32 with one.
+bool InstructionParser::flat_base(const OperandText& text, unsigned words, Operand& to) {
+  const bool off = text.is == OperandText::Kind::registers && text.kind == OperandKind::off;
+  const Instruction& in = result_.instruction;
+  if (form_->encoding != Encoding::scratch) {
+    for (unsigned i = 0; i < in.operand_count; ++i) {
+      if (row_->operands[i + (row_->operands[0].field == Field::flat_return && !in.glc ? 1 : 0)].field !=
+          Field::flat_address) {
+        continue;
+      }
+      if ((in.operands[i].words == 2) != off) {
+        return refuse_operand(
+            text, off ? "a pair of SGPRs behind an address of 32 bits" : "'off' behind an address of 64 bits");
+      }
+    }
+  }
+  if (!off) return scalar_register(text, words, to);
+  to.kind = OperandKind::off;
+  return true;
+}
+
+bool InstructionParser::image_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
+  const unsigned words = isa::words_of(spec.type);
+  Instruction& out = result_.instruction;
+  const bool is_register = text.is == OperandText::Kind::registers;
+  switch (spec.field) {
+    case Field::image_data:
+      if (!is_register) return refuse_operand(text, "a VGPR");
+      return data(text, text.words, to);
+    case Field::image_address: {
+      if (!is_register || text.kind != OperandKind::vgpr) return refuse_operand(text, "a VGPR");
+      if (!text.list || !map_.layout.dimensions) return vgpr(text, text.words, to);
+      if (address_count_ > out.addresses.size()) return refuse(text.place, "too many addresses");
+      unsigned total = 0;
+      for (unsigned i = 0; i < address_count_; ++i) {
+        const bool last = i + 1 == address_count_;
+        if (address_words_[i] != 1 && !(last && map_.layout.address_tuples)) {
+          return refuse(text.place, "each address must be one register");
+        }
+        out.addresses[i] = addresses_[i];
+        total += address_words_[i];
+      }
+      out.address_count = static_cast<uint8_t>(address_count_);
+      to.kind = OperandKind::vgpr;
+      to.reg = text.reg;
+      to.words = static_cast<uint8_t>(total);
+      return true;
+    }
+    case Field::image_resource:
+      return scalar_register(text, words, to);
+    case Field::image_sampler:
+      return scalar_register(text, words, to);
+    case Field::export_src0:
+    case Field::export_src1:
+    case Field::export_src2:
+    case Field::export_src3:
+      if (is_register && text.kind == OperandKind::off) {
+        to.kind = OperandKind::off;
+        return true;
+      }
+      return vgpr(text, 1, to);
+    default:
+      return refuse(text.place, "invalid operand for instruction");
+  }
+}
+
+/// mrt0, pos1, param3, prim, null ...
+bool InstructionParser::export_target() {
+  if (!lexer().is(TokenKind::identifier)) return error("expected an export target, as mrt0");
+  const Place place = lexer().place();
+  const auto found = isa::export_target_named(word(), map_.generation);
+  if (!found) return error(place, fmt::format("{} has no such export target", unit_.processor().name));
+  said_.export_target = *found;
+  lexer().accept(TokenKind::comma);
+  return true;
+}
+
+/// Reads the operands of one half of a dual instruction into the result.
+bool InstructionParser::dual_half(Opcode opcode) {
+  Instruction& out = result_.instruction;
+  static constexpr Form form{Opcode::invalid, Encoding::vop2, FormKind::base};
+  form_ = &form;
+  row_ = &map_.row(opcode);
+  unsigned read = 0;
+  for (const OperandSpec& spec : row_->operands) {
+    if (spec.field == Field::none) break;
+    Operand& to = out.operands[out.operand_count++];
+    to.type = spec.type;
+    to.op_sel_hi = isa::is_packed(spec.type);
+    if (spec.field == Field::carry_in) {
+      to.kind = OperandKind::scalar;
+      to.reg = scalar::vcc_lo;
+      to.words = map_.lane_mask_words;
+      // It may be spelled out.
+      if (read < count_ && operands_[read].kind == OperandKind::scalar && operands_[read].reg == scalar::vcc_lo) ++read;
+      continue;
+    }
+    if (read == count_) return refuse(lexer().place(), "too few operands for instruction");
+    ++progress_;
+    if (!vector_operand(spec, operands_[read++], to)) return false;
+  }
+  if (read != count_) return refuse(operands_[read].place, "too many operands for instruction");
+  return true;
+}
+
+/// v_dual_mul_f32 v0, v1, v2 :: v_dual_add_f32 v3, v4, v5
+bool InstructionParser::dual(std::string_view mnemonic, Place place) {
+  const Opcode x = mnemonics_.find_dual(mnemonic);
+  if (map_.lane_mask_words != 1) return error(place, "dual instructions need waves of 32 lanes");
+  Instruction& out = result_.instruction;
+  out = {};
+  out.opcode = x;
+  out.encoding = Encoding::vopd;
+  out.destinations = 1;
+  const auto half = [&](Opcode opcode) {
+    count_ = 0;
+    if (!operands(most_operands)) return false;
+    if (given_ != 0) return error("a dual instruction has no modifiers");
+    progress_ = 0;
+    if (dual_half(opcode)) return true;
+    return complain();
+  };
+  if (!half(x)) return false;
+  if (!lexer().accept(TokenKind::colon) || !lexer().accept(TokenKind::colon)) {
+    return error("expected '::' and the other half");
+  }
+  const std::string_view other = token().text;
+  out.second = lexer().is(TokenKind::identifier) ? mnemonics_.find_dual(other) : Opcode::invalid;
+  if (out.second == Opcode::invalid) return error("expected the other half, as v_dual_add_f32");
+  out.second_operands = out.operand_count;
+  lexer().advance();
+  if (!half(out.second)) return false;
+  return lexer().at_end() || error("unexpected token behind the operands");
+}
+
+}  // namespace Atoll::assembler

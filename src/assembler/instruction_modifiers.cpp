@@ -1,0 +1,484 @@
+// assembler: reading an instruction's modifiers (instruction_parser.h). Each is a row of a table that says its name and
+// how its value reads; whether the instruction has it is seen when its forms are tried.
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "assembler/instruction_parser.h"
+#include "assembler/parser.h"
+#include "isa/buffer_formats.h"
+#include "isa/modifier_names.h"
+
+namespace Atoll::assembler {
+
+using isa::Instruction;
+using isa::SdwaSelect;
+namespace names = isa::names;
+
+namespace {
+
+/// How the value behind a modifier's name reads.
+enum class Syntax : uint8_t {
+  flag,         ///< the name alone
+  flag_or_bit,  ///< the name alone, or 0 or 1 behind a colon
+  number,       ///< into `target`, from 0 to `most`
+  offset,       ///< a signed number, or swizzle(...)
+  bits,         ///< [1,0,1]
+  multiply,
+  divide,
+  select,
+  source_select,
+  unused,
+  dpp_control,
+  dpp_masks,
+  bound_ctrl,
+  fetch_inactive,
+  dpp8,
+  format,
+  data_format,
+  number_format,
+  dimension,
+};
+
+struct Row {
+  Modifier modifier;
+  Syntax syntax;
+  bool Instruction::* flag = nullptr;
+  uint8_t Instruction::* target = nullptr;
+  uint16_t most = 0;
+  uint8_t index = 0;  ///< of the source that it is about
+};
+
+const std::unordered_map<std::string_view, Row>& rows() {
+  using enum Modifier;
+  static const std::unordered_map<std::string_view, Row> all{
+      {"clamp", {clamp, Syntax::flag_or_bit, &Instruction::clamp}},
+      {"mul", {omod, Syntax::multiply}},
+      {"div", {omod, Syntax::divide}},
+      {"op_sel", {op_sel, Syntax::bits}},
+      {"op_sel_hi", {op_sel_hi, Syntax::bits}},
+      {"neg_lo", {neg_lo, Syntax::bits}},
+      {"neg_hi", {neg_hi, Syntax::bits}},
+      {"neg", {neg, Syntax::bits}},
+      {"bitop3", {bitop3, Syntax::number, nullptr, nullptr, 255}},
+      {"high", {high, Syntax::flag}},
+      {"dst_sel", {dst_sel, Syntax::select}},
+      {"dst_unused", {dst_unused, Syntax::unused}},
+      {"src0_sel", {src0_sel, Syntax::source_select, nullptr, nullptr, 0, 0}},
+      {"src1_sel", {src1_sel, Syntax::source_select, nullptr, nullptr, 0, 1}},
+      {"quad_perm", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_shl", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_shr", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_ror", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"wave_shl", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"wave_rol", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"wave_shr", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"wave_ror", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_mirror", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_half_mirror", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_bcast", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_newbcast", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_share", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_xmask", {Modifier::dpp_control, Syntax::dpp_control}},
+      {"row_mask", {row_mask, Syntax::dpp_masks}},
+      {"bank_mask", {bank_mask, Syntax::dpp_masks}},
+      {"bound_ctrl", {bound_ctrl, Syntax::bound_ctrl}},
+      {"fi", {fi, Syntax::fetch_inactive}},
+      {"dpp8", {dpp8, Syntax::dpp8}},
+      {"cbsz", {cbsz, Syntax::number, nullptr, &Instruction::cbsz, 7}},
+      {"abid", {abid, Syntax::number, nullptr, &Instruction::abid, 15}},
+      {"blgp", {blgp, Syntax::number, nullptr, &Instruction::blgp, 7}},
+      {"wait_exp", {wait_exp, Syntax::number, nullptr, &Instruction::wait_exp, 7}},
+      {"wait_vdst", {wait_vdst, Syntax::number, nullptr, &Instruction::wait_exp, 15}},
+      {"offset", {offset, Syntax::offset}},
+      {"offset0", {offset0, Syntax::number, nullptr, nullptr, 255}},
+      {"offset1", {offset1, Syntax::number, nullptr, &Instruction::offset1, 255}},
+      {"gds", {gds, Syntax::flag, &Instruction::gds}},
+      {"glc", {glc, Syntax::flag, &Instruction::glc}},
+      {"sc0", {glc, Syntax::flag, &Instruction::glc}},
+      {"slc", {slc, Syntax::flag, &Instruction::slc}},
+      {"nt", {slc, Syntax::flag, &Instruction::slc}},
+      {"dlc", {dlc, Syntax::flag, &Instruction::dlc}},
+      {"scc", {scc, Syntax::flag, &Instruction::scc}},
+      {"sc1", {scc, Syntax::flag, &Instruction::scc}},
+      {"offen", {offen, Syntax::flag, &Instruction::offen}},
+      {"idxen", {idxen, Syntax::flag, &Instruction::idxen}},
+      {"addr64", {addr64, Syntax::flag, &Instruction::addr64}},
+      {"lds", {lds, Syntax::flag, &Instruction::lds}},
+      {"tfe", {tfe, Syntax::flag, &Instruction::tfe}},
+      {"format", {format, Syntax::format}},
+      {"dfmt", {format, Syntax::data_format}},
+      {"nfmt", {format, Syntax::number_format}},
+      {"dmask", {dmask, Syntax::number, nullptr, &Instruction::dmask, 15}},
+      {"dim", {dim, Syntax::dimension}},
+      {"unorm", {unorm, Syntax::flag, &Instruction::unorm}},
+      {"da", {da, Syntax::flag, &Instruction::da}},
+      {"r128", {r128, Syntax::flag, &Instruction::r128}},
+      {"a16", {a16, Syntax::flag, &Instruction::a16}},
+      {"lwe", {lwe, Syntax::flag, &Instruction::lwe}},
+      {"d16", {d16, Syntax::flag, &Instruction::d16}},
+      {"done", {done, Syntax::flag, &Instruction::done}},
+      {"compr", {compr, Syntax::flag, &Instruction::compressed}},
+      {"vm", {vm, Syntax::flag, &Instruction::valid_mask}},
+      {"row_en", {row_en, Syntax::flag, &Instruction::row_enable}},
+  };
+  return all;
+}
+
+/// The place of a word in a list of words, or nothing.
+template <size_t count>
+std::optional<unsigned> find_word(const std::array<std::string_view, count>& words, std::string_view word) {
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end() || word.empty()) return std::nullopt;
+  return static_cast<unsigned>(found - words.begin());
+}
+
+std::string_view without(std::string_view prefix, std::string_view word) {
+  return word.starts_with(prefix) ? word.substr(prefix.size()) : word;
+}
+
+}  // namespace
+
+/// The letters, digits and the like that stand together here, whatever tokens they are ("2D_MSAA").
+std::string_view InstructionParser::word() {
+  const std::string& text = lexer().buffer().text;
+  const size_t begin = lexer().start();
+  size_t end = begin;
+  while (end < text.size() && continues_name(text[end])) ++end;
+  const std::string_view found = std::string_view(text).substr(begin, end - begin);
+  if (end != begin) lexer().jump(end);
+  return found;
+}
+
+std::optional<bool> InstructionParser::modifier() {
+  if (!lexer().is(TokenKind::identifier)) return std::nullopt;
+  const std::string_view name = token().text;
+  const auto found = rows().find(name);
+  if (found == rows().end()) return std::nullopt;
+  const Row& row = found->second;
+  // Two names are operands elsewhere.
+  const bool image = encoding_ == isa::Encoding::mimg || encoding_ == isa::Encoding::vsample;
+  if (row.modifier == Modifier::a16 && !image) return std::nullopt;
+  if (name == "scc" && encoding_ < isa::Encoding::ds) return std::nullopt;
+  const Place place = lexer().place();
+  const bool colon = lexer().buffer().text.c_str()[lexer().next()] == ':';
+  const bool alone =
+      row.syntax == Syntax::flag || name.ends_with("_mirror") || (!colon && (row.syntax == Syntax::flag_or_bit));
+  if (!alone && !colon) return std::nullopt;
+  const Modifiers bit = assembler::bit(row.modifier);
+  if ((given_ & bit) != 0 && row.modifier != Modifier::format) {
+    return error(place, fmt::format("'{}' is there twice", name));
+  }
+  given_ |= bit;
+  modifier_places_[static_cast<size_t>(row.modifier)] = place;
+  lexer().advance();
+  if (!alone) lexer().advance();
+  const Place value_place = lexer().place();
+  const auto value = [&](int64_t most) { return number_between(0, most); };
+  switch (row.syntax) {
+    case Syntax::flag:
+      if (row.flag != nullptr) said_.*row.flag = true;
+      return true;
+    case Syntax::flag_or_bit: {
+      const auto set = alone ? std::optional<int64_t>(1) : value(1);
+      if (!set) return false;
+      said_.*row.flag = *set != 0;
+      return true;
+    }
+    case Syntax::number: {
+      const auto number = value(row.most);
+      if (!number) return false;
+      if (row.target != nullptr) {
+        said_.*row.target = static_cast<uint8_t>(*number);
+      } else if (row.modifier == Modifier::bitop3) {
+        said_.immediate = static_cast<uint16_t>(*number);
+      } else {
+        said_.offset = static_cast<int32_t>(*number);
+      }
+      return true;
+    }
+    case Syntax::offset: {
+      if (lexer().is(TokenKind::identifier) && token().text == "swizzle") return swizzle();
+      const auto number = this->number();
+      if (!number) return false;
+      if (*number != static_cast<int32_t>(*number)) return error(value_place, "the offset is too large");
+      said_.offset = static_cast<int32_t>(*number);
+      return true;
+    }
+    case Syntax::bits:
+      switch (row.modifier) {
+        case Modifier::op_sel:
+          return bit_list(op_sel_);
+        case Modifier::op_sel_hi:
+          return bit_list(op_sel_hi_);
+        case Modifier::neg_lo:
+          return bit_list(neg_lo_);
+        case Modifier::neg_hi:
+          return bit_list(neg_hi_);
+        default:
+          return bit_list(neg_);
+      }
+    case Syntax::multiply:
+    case Syntax::divide: {
+      const auto factor = value(4);
+      if (!factor) return false;
+      const bool multiplies = row.syntax == Syntax::multiply;
+      if (*factor == 0 || *factor == 3 || (!multiplies && *factor == 4)) {
+        return error(value_place, "expected mul:2, mul:4 or div:2");
+      }
+      said_.omod = static_cast<uint8_t>(*factor == 1 ? 0 : !multiplies ? 3 : *factor == 2 ? 1 : 2);
+      return true;
+    }
+    case Syntax::select:
+    case Syntax::source_select: {
+      const auto select = find_word(names::sdwa_selects, word());
+      if (!select) return error(value_place, "expected BYTE_0 to BYTE_3, WORD_0, WORD_1 or DWORD");
+      const auto chosen = static_cast<SdwaSelect>(*select);
+      (row.syntax == Syntax::select ? said_.dst_sel : source_selects_[row.index]) = chosen;
+      return true;
+    }
+    case Syntax::unused: {
+      const auto unused = find_word(names::sdwa_unused, word());
+      if (!unused) return error(value_place, "expected UNUSED_PAD, UNUSED_SEXT or UNUSED_PRESERVE");
+      said_.dst_unused = static_cast<isa::SdwaUnused>(*unused);
+      return true;
+    }
+    case Syntax::dpp_control:
+      return dpp_control(name);
+    case Syntax::dpp_masks: {
+      const auto mask = value(15);
+      if (!mask) return false;
+      (row.modifier == Modifier::row_mask ? said_.dpp.row_mask : said_.dpp.bank_mask) = static_cast<uint8_t>(*mask);
+      return true;
+    }
+    case Syntax::bound_ctrl: {
+      const auto set = value(1);
+      if (!set) return false;
+      // Until GFX10, "bound_ctrl:0" has been another way to set it.
+      said_.dpp.bound_ctrl = *set != 0 || !map_.layout.vector_dpp;
+      return true;
+    }
+    case Syntax::fetch_inactive: {
+      const auto set = value(1);
+      if (!set) return false;
+      said_.dpp.fetch_inactive = *set != 0;
+      return true;
+    }
+    case Syntax::dpp8: {
+      std::array<uint8_t, 8> lanes{};
+      if (!number_list(lanes, 7)) return false;
+      said_.dpp.control = 0;
+      for (unsigned i = 0; i < lanes.size(); ++i) said_.dpp.control |= static_cast<uint32_t>(lanes[i]) << (3 * i);
+      return true;
+    }
+    case Syntax::format:
+      return buffer_format();
+    case Syntax::data_format:
+    case Syntax::number_format: {
+      const bool data = row.syntax == Syntax::data_format;
+      const auto number = value(data ? 15 : 7);
+      if (!number) return false;
+      (data ? said_.data_format : said_.number_format) = static_cast<uint8_t>(*number);
+      return true;
+    }
+    case Syntax::dimension: {
+      const auto dimension = find_word(names::dimensions, without("SQ_RSRC_IMG_", word()));
+      if (!dimension) return error(value_place, "invalid dim value");
+      said_.dim = static_cast<uint8_t>(*dimension);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// [0,1,...] of up to four bits.
+bool InstructionParser::bit_list(BitList& list) {
+  list = {};
+  if (!lexer().accept(TokenKind::left_bracket)) return error("expected '['");
+  do {
+    const auto set = number_between(0, 1);
+    if (!set) return false;
+    if (list.count == 4) return error("expected ']': there are no more than four bits");
+    list.bits = static_cast<uint8_t>(list.bits | *set << list.count);
+    ++list.count;
+  } while (lexer().accept(TokenKind::comma));
+  if (!lexer().accept(TokenKind::right_bracket)) return error("expected ',' or ']'");
+  return true;
+}
+
+bool InstructionParser::number_list(std::span<uint8_t> numbers, unsigned most) {
+  if (!lexer().accept(TokenKind::left_bracket)) return error("expected '['");
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (i != 0 && !lexer().accept(TokenKind::comma)) return error("expected ','");
+    const auto value = number_between(0, most);
+    if (!value) return false;
+    numbers[i] = static_cast<uint8_t>(*value);
+  }
+  if (!lexer().accept(TokenKind::right_bracket)) return error("expected ']'");
+  return true;
+}
+
+bool InstructionParser::dpp_control(std::string_view name) {
+  struct Control {
+    std::string_view name;
+    uint16_t code;  ///< of the first value
+    uint8_t least, most;
+    bool there;
+  };
+  const isa::Layout& layout = map_.layout;
+  const std::array controls{Control{"row_shl", 0x100, 1, 15, true},
+                            Control{"row_shr", 0x110, 1, 15, true},
+                            Control{"row_ror", 0x120, 1, 15, true},
+                            Control{"wave_shl", 0x12F, 1, 1, layout.wave_shifts},
+                            Control{"wave_rol", 0x133, 1, 1, layout.wave_shifts},
+                            Control{"wave_shr", 0x137, 1, 1, layout.wave_shifts},
+                            Control{"wave_ror", 0x13B, 1, 1, layout.wave_shifts},
+                            Control{"row_newbcast", 0x150, 0, 15, layout.row_newbcast},
+                            Control{"row_share", 0x150, 0, 15, layout.row_share},
+                            Control{"row_xmask", 0x160, 0, 15, layout.row_share}};
+  const Place place = lexer().place();
+  uint32_t& code = said_.dpp.control;
+  if (name == "quad_perm") {
+    std::array<uint8_t, 4> lanes{};
+    if (!number_list(lanes, 3)) return false;
+    code = 0;
+    for (unsigned i = 0; i < 4; ++i) code |= static_cast<uint32_t>(lanes[i]) << (2 * i);
+    return true;
+  }
+  if (name == "row_mirror" || name == "row_half_mirror") {
+    code = name == "row_mirror" ? 0x140 : 0x141;
+    return true;
+  }
+  if (name == "row_bcast") {
+    const auto lane = number();
+    if (!lane) return false;
+    if (!layout.wave_shifts) return error(place, fmt::format("not on {}: row_bcast", unit_.processor().name));
+    if (*lane != 15 && *lane != 31) return error(place, "expected row_bcast:15 or row_bcast:31");
+    code = *lane == 15 ? 0x142 : 0x143;
+    return true;
+  }
+  const auto found = std::ranges::find(controls, name, &Control::name);
+  if (found == controls.end()) return false;
+  if (!found->there) return error(place, fmt::format("not on {}: {}", unit_.processor().name, name));
+  const auto value = number_between(found->least, found->most);
+  if (!value) return false;
+  code = found->code + static_cast<uint32_t>(*value);
+  return true;
+}
+
+/// format:22, format:[BUF_FMT_32_FLOAT], format:[BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_FLOAT]
+bool InstructionParser::buffer_format() {
+  const bool unified = map_.layout.unified_formats;
+  const Place place = lexer().place();
+  if (!lexer().accept(TokenKind::left_bracket)) {
+    const auto number = number_between(0, 127);
+    if (!number) return false;
+    said_.data_format = static_cast<uint8_t>(unified ? *number : *number & 15);
+    said_.number_format = static_cast<uint8_t>(unified ? 0 : *number >> 4);
+    return true;
+  }
+  do {
+    const Place at = lexer().place();
+    const std::string_view name = word();
+    if (unified) {
+      unsigned format = 0;
+      while (format < 128 && isa::unified_format_name(format, map_.generation) != without("BUF_FMT_", name)) ++format;
+      if (format == 128 || name.empty())
+        return error(at, fmt::format("not on {}: format {}", unit_.processor().name, name));
+      said_.data_format = static_cast<uint8_t>(format);
+    } else if (const auto data = find_word(names::data_formats, without("BUF_DATA_FORMAT_", name))) {
+      said_.data_format = static_cast<uint8_t>(*data);
+    } else if (const auto number = find_word(names::number_formats, without("BUF_NUM_FORMAT_", name))) {
+      said_.number_format = static_cast<uint8_t>(*number);
+    } else {
+      return error(at, fmt::format("not on {}: format {}", unit_.processor().name, name));
+    }
+  } while (lexer().accept(TokenKind::comma));
+  if (!lexer().accept(TokenKind::right_bracket)) return error(place, "expected ']' behind the format");
+  return true;
+}
+
+/// The modes of ds_swizzle_b32 (ISA guide, "DS_SWIZZLE_B32").
+bool InstructionParser::swizzle() {
+  lexer().advance();
+  if (!lexer().accept(TokenKind::left_paren)) return error("expected '(' behind swizzle");
+  const Place place = lexer().place();
+  const std::string_view mode = word();
+  const auto argument = [&](int64_t least, int64_t most) -> std::optional<unsigned> {
+    if (!lexer().accept(TokenKind::comma)) {
+      error("expected ','");
+      return std::nullopt;
+    }
+    const auto value = number_between(least, most);
+    return value ? std::optional(static_cast<unsigned>(*value)) : std::nullopt;
+  };
+  const auto masks = [](unsigned keep, unsigned set, unsigned flip) { return keep | set << 5 | flip << 10; };
+  unsigned value = 0;
+  if (mode == "QUAD_PERM") {
+    value = 0x8000;
+    for (unsigned i = 0; i < 4; ++i) {
+      const auto lane = argument(0, 3);
+      if (!lane) return false;
+      value |= *lane << (2 * i);
+    }
+  } else if (mode == "BITMASK_PERM") {
+    if (!lexer().accept(TokenKind::comma) || !lexer().is(TokenKind::string))
+      return error("expected a 5-character mask");
+    const std::string_view mask = token().text.substr(1, token().text.size() - 2);
+    if (mask.size() != 5) return error("expected a 5-character mask");
+    unsigned keep = 0, set = 0, flip = 0;
+    for (unsigned i = 0; i < 5; ++i) {
+      const unsigned bit = 16u >> i;
+      switch (mask[i]) {
+        case '0':
+          break;
+        case '1':
+          set |= bit;
+          break;
+        case 'p':
+          keep |= bit;
+          break;
+        case 'i':
+          keep |= bit;
+          flip |= bit;
+          break;
+        default:
+          return error("a mask consists of 0, 1, p and i");
+      }
+    }
+    lexer().advance();
+    value = masks(keep, set, flip);
+  } else if (mode == "BROADCAST") {
+    const auto group = argument(2, 32);
+    if (!group) return false;
+    if (!std::has_single_bit(*group)) return error("group size must be a power of two");
+    const auto lane = argument(0, *group - 1);
+    if (!lane) return false;
+    value = masks(32 - *group, *lane, 0);
+  } else if (mode == "SWAP" || mode == "REVERSE") {
+    const bool swap = mode == "SWAP";
+    const auto group = argument(swap ? 1 : 2, swap ? 16 : 32);
+    if (!group) return false;
+    if (!std::has_single_bit(*group)) return error("group size must be a power of two");
+    value = masks(31, 0, swap ? *group : *group - 1);
+  } else if (mode == "FFT" && map_.layout.swizzle_modes) {
+    const auto size = argument(0, 31);
+    if (!size) return false;
+    value = 0xE000 | *size;
+  } else if (mode == "ROTATE" && map_.layout.swizzle_modes) {
+    const auto direction = argument(0, 1);
+    if (!direction) return false;
+    const auto lanes = argument(0, 31);
+    if (!lanes) return false;
+    value = 0xC000 | *direction << 10 | *lanes << 5;
+  } else {
+    return error(place, fmt::format("not on {}: swizzle mode {}", unit_.processor().name, mode));
+  }
+  said_.offset = static_cast<int32_t>(value);
+  if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' behind swizzle(...");
+  return true;
+}
+
+}  // namespace Atoll::assembler

@@ -1,0 +1,278 @@
+// assembler: one instruction's text to an isa::Instruction.
+//
+// The text is read without regard to what it means: operands (instruction_operands.cpp), modifiers
+// (instruction_modifiers.cpp), the named immediates of scalar instructions (instruction_immediates.cpp). Then the forms
+// that the name can stand for (mnemonics.h) are tried in LLVM's order, and the first that has all that was read is
+// taken (instruction_forms.cpp: which fields a form has; instruction_values.cpp: what goes into them). If none does,
+// the complaint is about the operand at which the form that got furthest failed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "assembler/lexer.h"
+#include "assembler/mnemonics.h"
+#include "assembler/unit.h"
+#include "isa/immediate_names.h"
+#include "isa/instruction.h"
+#include "isa/opcode_map.h"
+
+namespace Atoll::assembler {
+
+class Parser;
+
+/// An operand as it stands in the text.
+struct OperandText {
+  enum class Kind : uint8_t {
+    registers,   ///< or another source that has a name: `kind` tells
+    integer,     ///< `value`
+    real,        ///< `value` is the double's bits
+    expression,  ///< its value comes later
+    word,        ///< a name that only some instructions have as an operand ("attr0.x", "p10"): `word`
+    call,        ///< sendmsg(...): `value`
+  };
+  Kind is = Kind::registers;
+  isa::OperandKind kind = isa::OperandKind::none;
+  uint16_t reg = 0;
+  uint8_t words = 0;
+  bool half = false, upper_half = false;  ///< v0.l, v0.h
+  bool list = false;                      ///< [v1, v5]: InstructionParser::addresses_ holds the registers
+  bool lit = false;                       ///< lit(...): a literal even where it could be inline
+  bool neg = false, abs = false, sext = false;
+  uint64_t value = 0;
+  std::string_view word;
+  const Expression* expression = nullptr;
+  Place place;
+
+  bool is_constant() const { return is == Kind::integer || is == Kind::real || is == Kind::expression; }
+  bool modified() const { return neg || abs || sext; }
+};
+
+/// The modifiers that a text can have. A form has some of them; a text with another is not that form's.
+enum class Modifier : uint8_t {
+  clamp,
+  omod,
+  op_sel,
+  op_sel_hi,
+  neg_lo,
+  neg_hi,
+  neg,
+  bitop3,
+  high,
+  dst_sel,
+  dst_unused,
+  src0_sel,
+  src1_sel,
+  dpp_control,
+  row_mask,
+  bank_mask,
+  bound_ctrl,
+  fi,
+  dpp8,
+  cbsz,
+  abid,
+  blgp,
+  wait_exp,
+  wait_vdst,
+  wait_vm_vsrc,
+  offset,
+  offset0,
+  offset1,
+  gds,
+  glc,
+  slc,
+  dlc,
+  scc,
+  temporal_hint,
+  scope,
+  nv,
+  scale_offset,
+  offen,
+  idxen,
+  addr64,
+  lds,
+  tfe,
+  format,
+  dmask,
+  dim,
+  unorm,
+  da,
+  r128,
+  a16,
+  lwe,
+  d16,
+  done,
+  compr,
+  vm,
+  row_en,
+};
+using Modifiers = uint64_t;
+constexpr Modifiers bit(Modifier modifier) { return Modifiers{1} << static_cast<unsigned>(modifier); }
+template <typename... More>
+constexpr Modifiers bits(More... modifiers) {
+  return (bit(modifiers) | ... | Modifiers{0});
+}
+
+/// op_sel:[1,0,1]: a bit for each entry.
+struct BitList {
+  uint8_t bits = 0, count = 0;
+  bool at(unsigned index) const { return (bits >> index & 1) != 0; }
+};
+
+/// What an instruction's text says.
+struct ParsedInstruction {
+  isa::Instruction instruction;
+  const Expression* literal = nullptr;  ///< the value of its literal, if that comes later
+  const Expression* branch = nullptr;   ///< where it branches to, if that is no number
+};
+
+class InstructionParser {
+ public:
+  InstructionParser(Parser& parser, Unit& unit, Source& source, const Mnemonics& mnemonics, const isa::OpcodeMap& map)
+      : parser_(parser), unit_(unit), source_(source), mnemonics_(mnemonics), map_(map) {}
+
+  /// Reads the operands behind the mnemonic up to the statement's end. What is wrong has been reported.
+  bool parse(std::string_view mnemonic, Place place);
+
+  const ParsedInstruction& result() const { return result_; }
+  /// One more than the highest VGPR and SGPR that the text names.
+  unsigned vgprs() const { return vgprs_; }
+  unsigned sgprs() const { return sgprs_; }
+
+ private:
+  // --- Reading (instruction_operands.cpp)
+  /// Reads operands up to that many, and modifiers.
+  bool operands(unsigned most);
+  bool operand();
+  bool operand_value(OperandText& operand, bool in_bars);
+  /// Nothing: the token is no register. Otherwise whether what stands there is right.
+  std::optional<bool> register_operand(OperandText& operand);
+  bool register_range(OperandText& operand, isa::OperandKind kind, uint16_t first, unsigned limit);
+  bool register_list(OperandText& operand);
+  bool finish_register(OperandText& operand, uint16_t file, unsigned index, unsigned words, unsigned limit);
+  bool constant(OperandText& operand, bool in_bars);
+  bool function_operand(OperandText& operand, std::string_view name);
+  std::optional<int64_t> number();
+  std::optional<int64_t> number_between(int64_t least, int64_t most);
+
+  // --- Modifiers (instruction_modifiers.cpp)
+  /// Nothing: the token is no modifier.
+  std::optional<bool> modifier();
+  bool bit_list(BitList& list);
+  bool number_list(std::span<uint8_t> numbers, unsigned most);
+  bool dpp_control(std::string_view name);
+  bool buffer_format();
+  bool dimension();
+  bool swizzle();
+  std::string_view word();
+
+  // --- Named immediates (instruction_immediates.cpp)
+  /// The operands of an instruction that has an immediate, and the immediate.
+  bool operands_and_immediate(const isa::InstructionRow& row);
+  bool immediate(const isa::InstructionRow& row);
+  bool branch_target();
+  bool hardware_register(int64_t& value);
+  bool message(int64_t& value);
+  bool counters(std::span<const isa::CounterField> all, int64_t& value, bool is_waitcnt);
+  bool delay(int64_t& value);
+  bool gpr_index(int64_t& value);
+  bool version(int64_t& value);
+  /// Whether a word with a parenthesis behind it comes, as in "vmcnt(0)".
+  bool at_call();
+
+  // --- Forms (instruction_forms.cpp)
+  bool choose(std::span<const Form> forms, Suffix suffix);
+  bool dual(std::string_view mnemonic, Place place);
+  bool match(const Form& form);
+  Modifiers modifiers_of(const Form& form) const;
+  bool match_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
+  bool vector_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
+  bool scalar_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
+  bool matrix_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
+  bool memory_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
+  bool image_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
+  bool flat_base(const OperandText& text, unsigned words, isa::Operand& to);
+  bool data(const OperandText& text, unsigned words, isa::Operand& to);
+  bool export_target();
+  bool dual_half(isa::Opcode opcode);
+  bool complain();
+  bool apply_modifiers();
+  bool apply_op_sel();
+  bool merge_half(isa::Operand& operand, bool selected, bool given);
+  bool apply_packed_modifiers();
+  static void see_as_mixed(isa::Operand& operand);
+  bool apply_matrix_modifiers();
+  bool check_limits();
+  bool hides(const isa::OperandSpec& spec) const;
+  bool source_operand(const isa::OperandSpec& spec, const OperandText& text, bool literals, isa::Operand& to);
+  bool interpolation_operand(isa::Field field, const OperandText& text, isa::Operand& to);
+  bool unknown(std::string_view mnemonic, Place place);
+
+  // --- Values (instruction_values.cpp)
+  bool vgpr(const OperandText& text, unsigned words, isa::Operand& to);
+  bool vector_register(const OperandText& text, isa::DataType type, isa::Operand& to);
+  bool scalar_register(const OperandText& text, unsigned words, isa::Operand& to);
+  bool scalar_source(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
+  bool source(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
+  bool constant_value(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
+  bool literal(const OperandText& text, isa::DataType type, uint32_t bits, isa::Operand& to);
+  /// Applies neg and abs to the constant itself.
+  bool fold(OperandText& text, isa::DataType type) const;
+  bool immediate_value(const OperandText& text, int64_t least, int64_t most, isa::Operand& to);
+  unsigned words(isa::DataType type) const {
+    return type == isa::DataType::lane_mask ? map_.lane_mask_words : isa::words_of(type);
+  }
+
+  bool error(Place place, std::string text);
+  bool error(std::string text);
+  /// Notes why the form at hand does not have that operand; the complaint that got furthest is the one to make.
+  bool refuse(Place place, std::string_view why);
+  bool refuse_operand(const OperandText& text, std::string_view must_be, unsigned words = 0);
+
+  Lexer& lexer();
+  const Token& token() { return lexer().token(); }
+
+  Parser& parser_;
+  Unit& unit_;
+  Source& source_;
+  const Mnemonics& mnemonics_;
+  const isa::OpcodeMap& map_;
+  unsigned vgprs_ = 0, sgprs_ = 0;
+
+  // The text at hand.
+  static constexpr unsigned most_operands = 16;
+  std::array<OperandText, most_operands> operands_;
+  unsigned count_ = 0;
+  isa::Instruction said_;  ///< its modifiers
+  Modifiers given_ = 0;
+  std::array<Place, 64> modifier_places_;
+  isa::Encoding encoding_ = isa::Encoding::sopp;  ///< of the first form
+  std::string_view mnemonic_;
+  Place mnemonic_place_;
+  BitList op_sel_, op_sel_hi_, neg_lo_, neg_hi_, neg_;
+  std::array<isa::SdwaSelect, 2> source_selects_{};
+  std::array<uint8_t, 16> addresses_{};
+  std::array<uint8_t, 16> address_words_{};
+  unsigned address_count_ = 0;
+
+  // The form that is being tried.
+  const Form* form_ = nullptr;
+  const isa::InstructionRow* row_ = nullptr;
+  ParsedInstruction result_;
+
+  struct Refusal {
+    unsigned progress = 0;
+    Place place;
+    std::string_view why;
+    unsigned operand = 0, words = 0;
+    bool any = false;
+  };
+  Refusal refusal_;
+  unsigned progress_ = 0;
+};
+
+}  // namespace Atoll::assembler

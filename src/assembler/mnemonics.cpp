@@ -1,0 +1,129 @@
+// assembler: instructions by their names (mnemonics.h).
+#include "assembler/mnemonics.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "isa/per_processor.h"
+
+namespace Atoll::assembler {
+
+using isa::Encoding;
+using isa::InstructionRow;
+using isa::Opcode;
+
+namespace {
+
+struct NamedSuffix {
+  std::string_view text;
+  Suffix suffix;
+};
+// Longer ones first.
+constexpr std::array suffixes{NamedSuffix{"_e64_dpp", Suffix::e64_dpp}, NamedSuffix{"_sdwa", Suffix::sdwa},
+                              NamedSuffix{"_dpp", Suffix::dpp}, NamedSuffix{"_e32", Suffix::e32},
+                              NamedSuffix{"_e64", Suffix::e64}};
+
+bool is_vector_alu(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::vop1:
+    case Encoding::vop2:
+    case Encoding::vopc:
+    case Encoding::vop3:
+    case Encoding::vop3p:
+    case Encoding::vintrp:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool allows(Suffix suffix, const Form& form) {
+  if (suffix == Suffix::none) return true;
+  if (!is_vector_alu(form.encoding)) return false;
+  switch (form.kind) {
+    case FormKind::base:
+      return suffix == (form.encoding == Encoding::vop3p ? Suffix::e64 : Suffix::e32);
+    case FormKind::vop3:
+      return suffix == Suffix::e64;
+    case FormKind::sdwa:
+      return suffix == Suffix::sdwa;
+    case FormKind::dpp:
+      return suffix == Suffix::dpp;
+    case FormKind::vop3_dpp:
+      return suffix == Suffix::e64_dpp;
+  }
+  return false;
+}
+
+bool has_dpp(const isa::OpcodeMap& map, const InstructionRow& row, Encoding encoding) {
+  // In VOPC, VOP3 and VOP3P that follows from the operands, where the processor has it at all.
+  const bool implied = encoding == Encoding::vop3 || encoding == Encoding::vopc;
+  if (encoding == Encoding::vop3p && !map.layout.vector_dpp) return false;
+  if (implied ? !map.layout.vector_dpp || row.has(isa::flag::no_dpp) : !row.has(isa::flag::dpp)) return false;
+  if (row.operands[0].field == isa::Field::none) return false;
+  if (map.layout.wide_dpp) return true;
+  return std::ranges::none_of(row.operands, [](const isa::OperandSpec& spec) {
+    return isa::words_of(spec.type) > 1 && spec.type != isa::DataType::lane_mask;
+  });
+}
+
+Mnemonics::Mnemonics(const target::Processor& processor, unsigned wave_size)
+    : codes_(isa::code_map_of(processor, wave_size)), map_(codes_.map) {
+  for (size_t i = 1; i < map_.names.size(); ++i) {
+    const std::string_view name = map_.names[i];
+    if (forms_.contains(name)) continue;
+    std::vector<Form> forms;
+    for (const Opcode opcode : codes_.named(name)) add_forms(forms, opcode);
+    if (forms.empty()) continue;
+    std::ranges::sort(forms, {}, [](const Form& form) { return std::pair(form.kind, form.opcode); });
+    forms_.emplace(name, std::move(forms));
+  }
+}
+
+void Mnemonics::add_forms(std::vector<Form>& forms, Opcode opcode) const {
+  const InstructionRow& row = map_.row(opcode);
+  for (size_t i = 0; i < static_cast<size_t>(Encoding::count); ++i) {
+    const auto encoding = static_cast<Encoding>(i);
+    if (encoding == Encoding::vopd || !codes_.has(opcode, encoding)) continue;
+    forms.push_back({opcode, encoding, encoding == Encoding::vop3 ? FormKind::vop3 : FormKind::base});
+    const bool short_form = encoding == Encoding::vop1 || encoding == Encoding::vop2 || encoding == Encoding::vopc;
+    if (!short_form && encoding != Encoding::vop3 && encoding != Encoding::vop3p) continue;
+    if (short_form && map_.layout.sdwa && row.has(isa::flag::sdwa)) {
+      forms.push_back({opcode, encoding, FormKind::sdwa});
+    }
+    if (has_dpp(map_, row, encoding)) {
+      forms.push_back({opcode, encoding, short_form ? FormKind::dpp : FormKind::vop3_dpp});
+    }
+  }
+}
+
+std::span<const Form> Mnemonics::forms_of(std::string_view name) const {
+  const auto found = forms_.find(name);
+  return found == forms_.end() ? std::span<const Form>() : found->second;
+}
+
+Mnemonics::Found Mnemonics::find(std::string_view name) const {
+  if (const auto forms = forms_of(name); !forms.empty()) return {forms, Suffix::none};
+  for (const NamedSuffix& each : suffixes) {
+    if (!name.ends_with(each.text)) continue;
+    const auto forms = forms_of(name.substr(0, name.size() - each.text.size()));
+    const bool vector = std::ranges::any_of(forms, [](const Form& form) { return is_vector_alu(form.encoding); });
+    return vector ? Found{forms, each.suffix} : Found{};
+  }
+  return {};
+}
+
+Opcode Mnemonics::find_dual(std::string_view name) const {
+  constexpr std::string_view prefix = "v_dual_";
+  if (!name.starts_with(prefix)) return Opcode::invalid;
+  return codes_.dual_named(name.substr(prefix.size()));
+}
+
+const Mnemonics& mnemonics_of(const target::Processor& processor, unsigned wave_size) {
+  return isa::per_processor<Mnemonics>(processor, wave_size);
+}
+
+}  // namespace Atoll::assembler

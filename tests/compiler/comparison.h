@@ -1,0 +1,154 @@
+// Translated code against the interpreter: a few lines of assembly run on two waves that begin the same, and every
+// register must be the same at the end.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/host_code.h"
+#include "compiler/loop_region.h"
+#include "engine/code_cache.h"
+#include "engine/compiled/host_code.h"
+#include "engine/compiled/image.h"
+#include "engine/compiled/single_step.h"
+#include "engine/compiled/translation.h"
+#include "engine/global_wave_sync.h"
+#include "engine/wave_runner.h"
+#include "isa/decode.h"
+#include "target/processor.h"
+
+namespace Atoll::test {
+
+/// Lines of assembly behind which all registers are looked at.
+class Comparison {
+ public:
+  explicit Comparison(const std::string& source, std::string_view processor = "gfx90a")
+      : processor_(processor), expected_(processor, "interpreter"), actual_(processor, "interpreter") {
+    // The last jump leads out of what is translated, so that no register counts as dead there.
+    std::vector<uint8_t> bytes = assemble(source + "\ns_setpc_b64 s[98:99]", processor);
+    const std::vector<uint8_t> end = assemble("s_endpgm", processor);
+    size_ = bytes.size();
+    end_ = (size_ + 256) & ~size_t{63};
+    code_.resize(end_ + 64);
+    std::memcpy(code_.data(), bytes.data(), bytes.size());
+    std::memcpy(code_.data() + end_, end.data(), end.size());
+    for (WaveRunner* runner : {&expected_, &actual_}) {
+      std::mt19937 random(1);
+      for (unsigned i = 1; i < 32; ++i) {
+        for (uint32_t& lane : runner->v(i)) lane = static_cast<uint32_t>(random());
+      }
+      for (unsigned i = 0; i < 96; ++i) runner->s(i) = static_cast<uint32_t>(random());
+      runner->set_pair(98, code_.data() + end_);
+    }
+  }
+
+  /// Sets both waves up.
+  template <typename Setup>
+  Comparison& with(Setup setup) {
+    setup(expected_);
+    setup(actual_);
+    return *this;
+  }
+
+  /// What happens each time that a wave is given back before it has ended.
+  Comparison& meanwhile(std::function<void(WaveRunner&)> event) {
+    meanwhile_ = std::move(event);
+    return *this;
+  }
+
+  void run() {
+    expected_.wave().pc = base();
+    while (expected_.engine().run(expected_.wave(), 1'000'000) == machine::WaveState::ready) meanwhile_(expected_);
+    run_translated();
+    compare();
+  }
+
+  WaveRunner& expected() { return expected_; }
+  uint64_t instructions() const { return instructions_; }
+  /// How many loops are regions.
+  size_t regions() const { return regions_; }
+  unsigned times_given_back() const { return times_given_back_; }
+  /// How many instructions were left to the interpreter's handlers.
+  size_t steps() const { return steps_; }
+
+ private:
+  uint64_t base() const { return reinterpret_cast<uint64_t>(code_.data()); }
+
+  void run_translated() {
+    const target::Processor& processor = *target::find_processor(processor_);
+    auto flow = engine::follow(base(), base(), base() + size_, processor);
+    ASSERT_TRUE(flow) << flow.error().message;
+    machine::Wave& wave = actual_.wave();
+    const auto request = engine::TranslationRequest::parse(
+        engine::TranslationRequest::serialise(processor, wave.float_mode, *flow, base(), 0));
+    ASSERT_TRUE(request) << request.error().message;
+    regions_ = compiler::find_loop_regions(request->flow, compiler::Liveness(request->flow)).size();
+    auto host = compiler::HostCompiler::create();
+    ASSERT_TRUE(host) << host.error().message;
+    auto translated = compiler::compile(*request, **host);
+    ASSERT_TRUE(translated) << translated.error().message;
+    steps_ = translated->steps.size();
+    engine::CodeCache cache(processor);
+    engine::SingleSteps prepared(cache);
+    std::vector<const engine::MicroOp*> steps;
+    for (const uint64_t pc : translated->steps) {
+      const auto instruction = isa::decode(std::span(code_).subspan(pc), processor);
+      ASSERT_TRUE(instruction);
+      steps.push_back(prepared.prepare(base() + pc, *instruction));
+    }
+    const engine::Image image{
+        .code_base = base(), .steps = steps.data(), .must_stop = [](const machine::Wave*) -> uint8_t { return 0; }};
+    const auto code = engine::HostCode::place(*std::move(translated));
+    ASSERT_TRUE(code) << code.error().message;
+
+    engine::GlobalWaveSync sync;
+    engine::Run& run = engine::begin_run(wave, 1'000'000, cache, sync);
+    wave.pc = base();
+    while (wave.pc != base() + end_) {
+      const auto& entries = (*code)->translated().entries;
+      const auto entry = std::ranges::find(entries, wave.pc - base(), &engine::EntryPoint::pc);
+      ASSERT_NE(entry, entries.end());
+      (*code)->function (*entry)(&wave, &run, entry->number, &image);
+      ASSERT_NE(wave.state, machine::WaveState::faulted) << wave.fault->what;
+      if (wave.pc != base() + end_) {
+        ++times_given_back_;
+        meanwhile_(actual_);
+      }
+      run.limit = run.instructions + 1'000'000;
+    }
+    instructions_ = run.instructions;
+    wave.pc += 4;
+    wave.state = machine::WaveState::ended;
+  }
+
+  void compare() {
+    const machine::Wave &a = expected_.wave(), &b = actual_.wave();
+    EXPECT_EQ(a.state, b.state);
+    EXPECT_EQ(a.scc, b.scc);
+    for (unsigned i = 0; i < isa::scalar::count; ++i) EXPECT_EQ(a.scalar[i], b.scalar[i]) << "scalar register " << i;
+    for (unsigned i = 0; i < 512; ++i) {
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        ASSERT_EQ(expected_.v(i)[lane], actual_.v(i)[lane]) << "v" << i << ", lane " << lane;
+      }
+    }
+  }
+
+  std::string processor_;
+  WaveRunner expected_, actual_;
+  std::vector<uint8_t> code_;
+  size_t size_ = 0, end_ = 0;
+  uint64_t instructions_ = 0;
+  size_t regions_ = 0;
+  unsigned times_given_back_ = 0;
+  std::function<void(WaveRunner&)> meanwhile_ = [](WaveRunner&) {};
+  size_t steps_ = 0;
+};
+
+}  // namespace Atoll::test

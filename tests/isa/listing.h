@@ -1,0 +1,40 @@
+// Files whose instructions llvm-objdump-22 lists, compared with Atoll: its text and size of every instruction must be
+// the same, and its encoder must give back the bytes, or, where the compiler wrote bits that the text does not say,
+// those to which llvm-mc-22 assembles the text.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "isa/oracle.h"
+#include "target/processor.h"
+
+namespace Atoll::isa::test {
+
+struct ListedInstruction {
+  std::string text;  ///< single-spaced
+  Bytes bytes;
+};
+
+class ListingComparison {
+ public:
+  uint64_t instructions = 0;
+  uint64_t other_texts = 0;  ///< not printed as by the oracle
+  uint64_t reassembled = 0;  ///< not encoded as it was compiled, but as the oracle assembles its text
+  uint64_t other_bytes = 0;  ///< encoded in a third way
+
+  /// Reads a file's listing, until there have been so many instructions; differences are failures of the test.
+  void read(const std::string& file, const target::Processor& processor, uint64_t most = UINT64_MAX);
+  /// Asks the oracle's assembler about what is not encoded as it was compiled. After the last file.
+  void ask_assembler(const target::Processor& processor);
+
+ private:
+  void compare(const ListedInstruction& listed, const target::Processor& processor);
+
+  std::map<std::string, std::pair<Bytes, uint64_t>> not_as_compiled_;  // Atoll's bytes, and how many there are
+};
+
+}  // namespace Atoll::isa::test
