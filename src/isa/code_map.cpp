@@ -9,8 +9,30 @@
 namespace Atoll::isa {
 
 namespace {
+
 constexpr unsigned zero_code = 128, minus_one_code = 193, floats_code = 240;  // ISA guides, "Inline constants"
+
+/// Whether the processor has what a code names. The decoder reads some codes that mean nothing there, as LLVM's does.
+bool is_there(const SourceCode& source, const target::Processor& processor) {
+  using enum target::Generation;
+  switch (source.kind) {
+    case OperandKind::vccz:
+    case OperandKind::execz:
+      return processor.generation < gfx11;
+    case OperandKind::pops_exiting_wave_id:
+      return processor.generation >= gfx9 && processor.generation < gfx11;
+    case OperandKind::lds_direct:
+      return processor.generation < gfx11 && !processor.unified_vgprs;
+    case OperandKind::scalar:
+      if (source.reg == scalar::null) return processor.generation >= gfx10;
+      if ((source.reg & ~1) == scalar::xnack_mask_lo) return processor.supports_xnack;
+      return true;
+    default:
+      return true;
+  }
 }
+
+}  // namespace
 
 CodeMap::CodeMap(const target::Processor& processor, unsigned wave_size) : map(opcode_map_of(processor, wave_size)) {
   for (const Format& format : formats_of(map.generation)) formats[static_cast<size_t>(format.encoding)] = &format;
@@ -36,6 +58,7 @@ CodeMap::CodeMap(const target::Processor& processor, unsigned wave_size) : map(o
   kinds_.fill(none);
   for (unsigned code = 0; code < map.sources.size(); ++code) {
     const SourceCode& source = map.sources[code];
+    if (!is_there(source, processor)) continue;
     if (source.kind == OperandKind::scalar) {
       registers_[source.reg] = static_cast<uint16_t>(code);
     } else if (source.kind == OperandKind::constant) {

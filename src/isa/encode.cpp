@@ -144,9 +144,10 @@ Encoded Encoder::bytes() const {
 
 bool Encoder::scalar_alu() {
   if (!operands()) return false;
-  if (row_->has(flag::gpr_index_imm) && in_.encoding == Encoding::sopc) {
-    return put(Bits::src1, in_.immediate, "the mode");
+  if (row_->has(flag::gpr_index_imm) && in_.immediate > 15) {
+    return fail("the mode has to be from 0 to 15, but is {}", in_.immediate);
   }
+  if (row_->has(flag::gpr_index_imm) && in_.encoding == Encoding::sopc) set(Bits::src1, in_.immediate);
   if (can(Bits::simm16)) set(Bits::simm16, in_.immediate);
   return no_modifiers();
 }
@@ -219,25 +220,30 @@ bool Encoder::ldsdir() {
 }
 
 /// One half of a dual instruction, whose operands begin at `position`.
-bool Encoder::dual_half(const InstructionRow& row, unsigned position, Bits first, Bits second, unsigned& dst) {
+bool Encoder::dual_half(const InstructionRow& row, unsigned position, Bits first, Bits second, DualRegisters& used) {
+  bool literal_before = false;
   for (const OperandSpec& spec : row.operands) {
     if (spec.field == Field::none) break;
-    if (position >= in_.operand_count) return fail("too few operands");
+    if (position >= in_.operand_count) return fail("{} is missing", role(spec.field));
     const Operand& operand = in_.operands[position++];
     unsigned number = 0;
     switch (spec.field) {
       case Field::vdst:
-        if (!vgpr(operand, spec.field, 1, dst)) return false;
+        if (!vgpr(operand, spec.field, 1, used.dst)) return false;
+        if (row.has(flag::reads_dst)) used.sources[2] = static_cast<int>(used.dst);
         break;
       case Field::src0:
         if (!source(operand, spec.field, spec.type, true, number)) return false;
+        if (number >= code::vgpr) used.sources[0] = static_cast<int>(number - code::vgpr);
         set(first, number);
         break;
       case Field::src1:
         if (!vgpr(operand, spec.field, 1, number)) return false;
+        used.sources[literal_before ? 2 : 1] = static_cast<int>(number);
         set(second, number);
         break;
       case Field::literal:
+        literal_before = true;
         if (!literal(operand, spec.field, spec.type)) return false;
         break;
       default:
@@ -255,14 +261,25 @@ bool Encoder::dual() {
   if (x >= first_of_second_half) return fail("it can be the second half of a dual instruction only");
   if (y == CodeMap::none) return fail("{} cannot be half of a dual instruction", map_.name(in_.second));
   set(Bits::opcode_high, y);
-  unsigned dst_x = 0, dst_y = 0;
-  if (!dual_half(*row_, 0, Bits::src0, Bits::src1, dst_x) ||
-      !dual_half(map_.row(in_.second), in_.second_operands, Bits::src0_y, Bits::src1_y, dst_y)) {
+  DualRegisters used_x, used_y;
+  if (!dual_half(*row_, 0, Bits::src0, Bits::src1, used_x) ||
+      !dual_half(map_.row(in_.second), in_.second_operands, Bits::src0_y, Bits::src1_y, used_y)) {
     return false;
   }
-  if ((dst_x & 1) == (dst_y & 1)) return fail("one destination has to be an even register and the other an odd one");
-  set(Bits::vdst, dst_x);
-  set(Bits::vdst_y, dst_y >> 1);
+  if ((used_x.dst & 1) == (used_y.dst & 1)) {
+    return fail("one destination has to be an even register and the other an odd one");
+  }
+  // Both halves read at once, from different banks (ISA guides, "VOPD", restrictions).
+  constexpr std::array<int, 3> banks{4, 4, 2};
+  constexpr std::array<std::string_view, 3> names{"first", "second", "third"};
+  for (size_t i = 0; i < banks.size(); ++i) {
+    const int first = used_x.sources[i], second = used_y.sources[i];
+    if (first < 0 || second < 0 || first % banks[i] != second % banks[i]) continue;
+    return fail("the {} sources of both halves have to be registers whose numbers differ modulo {}", names[i],
+                banks[i]);
+  }
+  set(Bits::vdst, used_x.dst);
+  set(Bits::vdst_y, used_y.dst >> 1);
   return true;
 }
 

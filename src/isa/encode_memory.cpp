@@ -30,6 +30,9 @@ bool Encoder::smem() {
   } else if (in_.glc || in_.dlc) {
     return fail("glc and dlc are not possible");
   }
+  if (in_.offset < 0 && row_->operands[1].field == Field::sbase && row_->operands[1].type == DataType::b128) {
+    return fail("the offset into a buffer cannot be negative");
+  }
   if (layout_.null_soffset) {
     const bool has_soffset =
         std::ranges::any_of(row_->operands, [](const OperandSpec& spec) { return spec.field == Field::soffset; });
@@ -120,7 +123,8 @@ bool Encoder::buffer() {
   if (in_.glc && row_->feature == target::Feature::atomic_fadd_no_rtn_insts && !layout_.fadd_returns) {
     return fail("it cannot return the old value on {}", processor_.name);
   }
-  if (in_.tfe && (!layout_.tfe_bit || typed || in_.lds || row_->has(flag::atomic))) return fail("tfe is not possible");
+  const bool returns = row_->has(flag::load) && !row_->has(flag::atomic) && !in_.lds;
+  if (in_.tfe && (!layout_.tfe_bit || typed || !returns)) return fail("tfe is not possible");
   if (control) return operands();
   if (!operands()) return false;
   if (layout_.tfe_bit) return put(Bits::tfe, in_.tfe ? 1 : 0, "tfe");
@@ -179,6 +183,8 @@ bool Encoder::memory_operand(const Operand& operand, Field field, DataType type)
   unsigned code = 0;
   switch (field) {
     case Field::sdata:
+      if (operand.reg == scalar::m0 || (operand.reg & ~1) == scalar::exec_lo)
+        return wrong(field, "cannot be m0 or exec");
       if (!scalar_register(operand, field, words, code)) return false;
       set(Bits::sdata, code);
       return true;
@@ -260,6 +266,9 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
   if (operand.kind == OperandKind::scalar) {
     if (scratch && addressed && !address_bit) {
       return fail("an address in a vector register and a base together are not possible on {}", processor_.name);
+    }
+    if (operand.reg == scalar::null || (!scratch && operand.reg == scalar::exec_lo)) {
+      return wrong(field, "cannot be null or exec");
     }
     if (!scalar_register(operand, field, words_of(type), code)) return false;
     set(Bits::saddr, code);

@@ -139,7 +139,7 @@ bool Encoder::extension() {
 bool Encoder::dpp_allowed() {
   const bool implied = in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vopc;
   bool allowed = implied ? layout_.vector_dpp && !row_->has(flag::no_dpp) : row_->has(flag::dpp);
-  if (!layout_.wide_dpp) {
+  if (!layout_.row_newbcast) {  // the only control for operands of 64 bits
     allowed = allowed && std::ranges::none_of(row_->operands, [](const OperandSpec& spec) {
                 return words_of(spec.type) > 1 && spec.type != DataType::lane_mask;
               });

@@ -7,6 +7,10 @@
 
 namespace Atoll::isa {
 
+namespace {
+constexpr uint32_t last_attribute = 32;  // of interpolation
+}
+
 /// What users call the operand in that field.
 std::string_view Encoder::role(Field field) const {
   switch (field) {
@@ -97,7 +101,7 @@ bool Encoder::vgpr(const Operand& operand, Field field, unsigned words, unsigned
   }
   if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
   if (operand.reg + words > 256) return wrong(field, "goes beyond the last register");
-  if (layout_.even_tuples && !accumulation && words > 1 && (operand.reg & 1) != 0) {
+  if (layout_.even_tuples && words > 1 && (operand.reg & 1) != 0) {
     return wrong(field, "has to begin at an even register on {}", processor_.name);
   }
   number = operand.reg;
@@ -119,7 +123,7 @@ bool Encoder::scalar_register(const Operand& operand, Field field, unsigned word
   if (operand.kind != OperandKind::scalar) return wrong(field, "has to be a scalar register");
   const uint16_t reg = operand.reg;
   code = codes_.code_of_register(reg);
-  if (code == CodeMap::none) return wrong(field, "is a register that {} does not have there", processor_.name);
+  if (code == CodeMap::none) return wrong(field, "is a register that {} does not have", processor_.name);
   if (reg == scalar::null) return true;  // of any width
   if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
   const unsigned align = words >= 4 ? 4 : words == 3 ? 1 : words;
@@ -127,7 +131,7 @@ bool Encoder::scalar_register(const Operand& operand, Field field, unsigned word
     if ((reg - first) % align != 0) return wrong(field, "has to begin at a register whose number {} divides", align);
     return reg + words <= end || wrong(field, "goes beyond the last register");
   };
-  if (reg < scalar::vcc_lo) return within(scalar::s0, scalar::vcc_lo);
+  if (reg < scalar::vcc_lo) return within(scalar::s0, processor_.addressable_sgprs);
   if (reg >= scalar::ttmp0 && reg < scalar::m0) return within(scalar::ttmp0, scalar::m0);
   if (words > 2 || reg % words != 0) return wrong(field, "cannot be that register");
   return true;
@@ -187,8 +191,11 @@ bool Encoder::scalar_source(const Operand& operand, Field field, DataType type, 
       return wrong(field, "cannot be a vector register");
     default:
       code = codes_.code_of_kind(operand.kind);
-      if (code == CodeMap::none) return wrong(field, "is nothing that {} has there", processor_.name);
-      if (operand.kind == OperandKind::lds_direct && words(type) != 1) return wrong(field, "cannot be lds_direct");
+      if (code == CodeMap::none) return wrong(field, "is nothing that {} has", processor_.name);
+      if (operand.kind == OperandKind::lds_direct &&
+          (words(type) != 1 || field != Field::src0 || in_.extension > Extension::literal)) {
+        return wrong(field, "cannot be src_lds_direct");
+      }
       return true;
   }
 }
@@ -336,6 +343,7 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       set(Bits::vdst, code);
       return true;
     case Field::lane_dst:
+      if (operand.reg == scalar::m0) return wrong(field, "cannot be m0");
       if (!scalar_register(operand, field, words(type), code)) return false;
       set(Bits::vdst, code);
       return true;
@@ -371,7 +379,10 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       return source(operand, field, type, literals, code) && put_source0(code, field);
     case Field::src0_dst:
     case Field::vgpr_src0:
-      if (field == Field::vgpr_src0 && operand.kind == OperandKind::lds_direct && words(type) == 1) {
+      if (field == Field::vgpr_src0 && operand.kind == OperandKind::lds_direct && words(type) == 1 && !sdwa) {
+        if (codes_.code_of_kind(operand.kind) == CodeMap::none) {
+          return wrong(field, "cannot be src_lds_direct on {}", processor_.name);
+        }
         return put_source0(code::lds_direct, field);
       }
       if (field == Field::vgpr_src0 && sdwa && operand.kind != OperandKind::vgpr) {
@@ -400,11 +411,12 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
     case Field::literal:
       return literal(operand, field, type);
     case Field::interp_slot:
-      if (!immediate(operand, field, (1u << format_->at(Bits::slot).count) - 1, code)) return false;
+      if (!immediate(operand, field, 2, code)) return false;
       set(Bits::slot, code);
       return true;
     case Field::attribute:
       if (!immediate(operand, field, 0x1FF, code)) return false;
+      if ((code & 63) > last_attribute) return wrong(field, "has to be attr0 to attr{}", last_attribute);
       set(Bits::attribute, code & 63);
       set(Bits::channel, code >> 6 & 3);
       return put(Bits::high, code >> 8, "high");

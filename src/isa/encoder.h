@@ -83,7 +83,11 @@ class Encoder {
   bool scaled_matrix();
   bool vinterp();
   bool dual();
-  bool dual_half(const InstructionRow& row, unsigned position, Bits first, Bits second, unsigned& dst);
+  struct DualRegisters {
+    unsigned dst = 0;
+    std::array<int, 3> sources{-1, -1, -1};  // those that are VGPRs
+  };
+  bool dual_half(const InstructionRow& row, unsigned position, Bits first, Bits second, DualRegisters& used);
   bool ldsdir();
   bool smem();
   bool ds();

@@ -41,8 +41,9 @@ TEST_P(EncodeSweep, EveryInstructionIsEncodedAsByTheOraclesAssembler) {
   unsigned equal = 0, refused = 0, known = 0, different = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
     const Bytes atoll = encoded(instructions[i], processor);
-    // Of a compressed export the first and the third source decide.
-    if (!atoll.empty() && atoll != answers[i] && !instructions[i].compressed) {
+    // Where the oracle has no answer, the instruction must be the same again. Of a compressed export the first and the
+    // third source decide.
+    if (!atoll.empty() && answers[i].empty() && !instructions[i].compressed) {
       const auto again = decode(atoll, processor);
       const std::string text = again ? print(*again, processor) : "(refused)";
       if (text != texts[i]) ADD_FAILURE() << texts[i] << " is encoded as " << text << ", " << spelled(atoll);
@@ -54,8 +55,9 @@ TEST_P(EncodeSweep, EveryInstructionIsEncodedAsByTheOraclesAssembler) {
       ++equal;
     } else if (is_known_of_assembler(faults, name, texts[i])) {
       ++known;
-      const auto canonical = decode(answers[i], processor);
-      EXPECT_TRUE(canonical && encoded(*canonical, processor) == answers[i]) << texts[i];
+      // The instruction that the text says is encoded as by the oracle.
+      const auto said = decode(answers[i], processor);
+      EXPECT_TRUE(atoll.empty() || (said && encoded(*said, processor) == answers[i])) << texts[i];
     } else if (++different <= 20) {
       const auto error = encode(instructions[i], processor);
       ADD_FAILURE() << texts[i] << "\n  oracle: " << spelled(answers[i])
