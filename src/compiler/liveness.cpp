@@ -272,4 +272,13 @@ Live Liveness::behind(const engine::Block& block) const {
   return live;
 }
 
+std::vector<Live> Liveness::within(const engine::Block& block) const {
+  std::vector<Live> live(block.instructions.size() + 1, behind(block));
+  for (size_t i = block.instructions.size(); i-- > 0;) {
+    live[i] = live[i + 1];
+    live[i].step_back(effects_of(block.instructions[i].instruction));
+  }
+  return live;
+}
+
 }  // namespace Atoll::compiler

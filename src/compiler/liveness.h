@@ -7,6 +7,7 @@
 
 #include <bitset>
 #include <map>
+#include <vector>
 
 #include "engine/compiled/control_flow.h"
 #include "isa/instruction.h"
@@ -50,6 +51,8 @@ class Liveness {
   const Live& before(uint64_t pc) const;
   /// Behind the block's last instruction.
   Live behind(const engine::Block& block) const;
+  /// Before each of the block's instructions, and behind the last.
+  std::vector<Live> within(const engine::Block& block) const;
 
  private:
   std::map<uint64_t, Live> before_;

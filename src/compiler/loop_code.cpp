@@ -63,23 +63,14 @@ void LoopCode::emit_block(const LoopRegion& region, uint64_t pc, Body& body) {
   const std::span<const engine::Located> instructions = body_of(block);
   ir.SetInsertPoint(body.blocks.at(pc));
 
-  // Rows whose lanes outside EXEC are still needed behind each instruction.
-  std::vector<RowSet> inactive(instructions.size());
-  Live live = liveness_.behind(block);
-  if (instructions.size() != block.instructions.size()) {
-    live.step_back(effects_of(block.instructions.back().instruction));
-  }
-  for (size_t i = instructions.size(); i-- > 0;) {
-    inactive[i] = live.inactive;
-    live.step_back(effects_of(instructions[i].instruction));
-  }
+  const std::vector<Live> live = liveness_.within(block);
 
   SliceState state = region.states.at(pc);
   for (size_t i = 0; i < instructions.size(); ++i) {
     const isa::Instruction& instruction = instructions[i].instruction;
     if (engine::does_nothing(instruction.opcode)) continue;
     const Way way = state.way(instruction, /*inside=*/true);
-    const bool is_needed = (effects_of(instruction).row_writes & inactive[i]).any();
+    const bool is_needed = (effects_of(instruction).row_writes & live[i + 1].inactive).any();
     const bool keep_inactive = (state.exec_written || region.exec_grows) && is_needed;
     if (way == Way::memory) {
       memory_.emit(memory_.prepare(instruction, 0, chunk), keep_inactive, chunk);

@@ -13,8 +13,9 @@ using Way = SliceState::Way;
 void Region::end_before(const isa::Instruction& instruction) {
   if (items_.empty()) return;
   const Way way = state_.way(instruction, /*inside=*/true);
-  if (may_fault_ || way == Way::neither || way == Way::on_slices) return end();
-  scalars_written_ = true;
+  if (way == Way::neither || way == Way::on_slices) return end();
+  note_scalars_written(effects_of(instruction));
+  if (items_.empty()) return;
   for (unsigned i = 0; i < instruction.destinations; ++i) {
     const isa::Operand& operand = instruction.dst(i);
     for (unsigned word = 0; operand.kind == isa::OperandKind::scalar && word < operand.words; ++word) {
@@ -29,16 +30,10 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
     end();
     way = state_.way(instruction, /*inside=*/false);
   }
+  const Effects effects = effects_of(instruction);
   switch (way) {
     case Way::scalars:
-      if (may_fault_) end();
-      scalars_written_ = !items_.empty();
-      if (ScalarCode::takes_load(instruction)) {
-        frame_.note_pc(pc);
-        scalars_.emit_load(instruction, registers_);
-      } else {
-        scalars_.emit(instruction, registers_);
-      }
+      add_scalar(instruction, effects, pc);
       break;
     case Way::memory: {
       // Where each lane stores two elements, all lanes' first ones come before the second ones.
@@ -66,14 +61,36 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
     case Way::neither:
       return;
   }
+  if (!items_.empty()) scalars_read_ |= effects.reads;
   state_.step(instruction, way);
+}
+
+/// An instruction that is carried out before the loop.
+void Region::add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc) {
+  const bool is_load = ScalarCode::takes_load(instruction);
+  if (is_load && stores_[static_cast<unsigned>(MemorySpace::global)]) end();
+  note_scalars_written(effects);
+  if (!is_load) return scalars_.emit(instruction, registers_);
+  // When the load fails although a vector instruction before it might have, the wave is to find out in its own order.
+  const bool is_ahead = may_fault_;
+  frame_.note_pc(is_ahead ? begin_pc_ : pc);
+  if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(0));
+  scalars_.emit_load(instruction, registers_);
+  if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(engine::no_chunk));
+}
+
+void Region::note_scalars_written(const Effects& effects) {
+  if ((effects.writes & scalars_read_).none()) return;
+  if (may_fault_) end();
+  reads_overwritten_ = !items_.empty();
 }
 
 Region::Item& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
   if (items_.empty()) begin_pc_ = pc;
   Item& item = items_.emplace_back();
   item.instruction = &instruction;
-  item.keep_inactive = state_.exec_written;
+  item.exec_written = state_.exec_written;
+  item.inactive_needed = (effects_of(instruction).row_writes & behind_->inactive).any();
   return item;
 }
 
@@ -81,7 +98,7 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   const MemoryOperands operands = *memory_operands(instruction);
   const auto space = static_cast<unsigned>(operands.space);
   const bool may_fault = operands.space != MemorySpace::lds;
-  if (stores_[space] || (operands.is_store && loads_[space]) || (may_fault && scalars_written_)) end();
+  if (stores_[space] || (operands.is_store && loads_[space]) || (may_fault && reads_overwritten_)) end();
   may_fault_ |= may_fault;
   (operands.is_store ? stores_ : loads_)[space] = true;
   new_item(instruction, pc).access = memory_.prepare(instruction, element, registers_);
@@ -105,10 +122,12 @@ void Region::end() {
     ir.CreateStore(ir.getInt64(0), whole);
     return whole;
   };
+  const ScalarSet& scalars_needed = before_->scalars;
   for (unsigned pair = 0; pair < SliceState::pairs; ++pair) {
-    if (state_.sliced[pair]) gathered[2 * pair] = gather();
+    if (!state_.sliced[pair] || (!scalars_needed[2 * pair] && !scalars_needed[2 * pair + 1])) continue;
+    gathered[2 * pair] = gather();
   }
-  llvm::Value* gathered_scc = state_.scc_sliced ? gather() : nullptr;
+  llvm::Value* gathered_scc = state_.scc_sliced && scalars_needed[scc_number] ? gather() : nullptr;
   const auto note_chunk = [&](llvm::Value* chunk) {
     if (may_fault_) frame_.note_chunk(chunk);
   };
@@ -128,17 +147,22 @@ void Region::end() {
 
   ir.SetInsertPoint(body);
   note_chunk(index);
+  // A load is done even if nobody needs its result: it may fault.
+  RowSet needed = before_->active | before_->inactive;
   for (const Item& item : items_) {
+    const bool keep_inactive = item.inactive_needed && (item.exec_written || state_.exec_grows);
+    if (item.access) needed |= effects_of(*item.instruction).row_writes;
     if (item.access) {
-      memory_.emit(*item.access, item.keep_inactive || state_.exec_grows, chunk);
+      memory_.emit(*item.access, keep_inactive, chunk);
     } else if (item.is_vector) {
-      lanes_.emit(item.lanes, item.keep_inactive || state_.exec_grows, chunk);
+      lanes_.emit(item.lanes, keep_inactive, chunk);
     } else {
       scalars_.emit_on_slices(*item.instruction, item.whole, item.scc, chunk);
     }
   }
   llvm::Value* active_lanes = ir.CreateBitCast(active, frame_.lanes());
   for (const unsigned key : chunk.rows_set()) {
+    if (!needed[key]) continue;
     llvm::Value* written = state_.exec_grows ? llvm::ConstantInt::getTrue(frame_.lanes()) : active_lanes;
     ir.CreateMaskedStore(chunk.row(key), chunk.row_address(key), llvm::Align(64), written);
   }
@@ -147,7 +171,7 @@ void Region::end() {
     ir.CreateStore(ir.CreateOr(ir.CreateLoad(frame_.i64(), whole), placed), whole);
   };
   for (const auto& [reg, whole] : gathered) place(chunk.mask(reg), whole);
-  if (state_.scc_sliced) place(chunk.scc_slice(), gathered_scc);
+  if (gathered_scc != nullptr) place(chunk.scc_slice(), gathered_scc);
   ir.CreateBr(next);
 
   ir.SetInsertPoint(next);
@@ -158,14 +182,15 @@ void Region::end() {
   ir.SetInsertPoint(done);
   note_chunk(ir.getInt8(engine::no_chunk));
   for (const auto& [reg, whole] : gathered) registers_.set_pair(reg, ir.CreateLoad(frame_.i64(), whole));
-  if (state_.scc_sliced) {
+  if (gathered_scc != nullptr) {
     llvm::Value* any = ir.CreateICmpNE(ir.CreateLoad(frame_.i64(), gathered_scc), ir.getInt64(0));
     registers_.set_scc(ir.CreateZExt(any, ir.getInt8Ty()));
   }
 
   items_.clear();
   state_ = {};
-  every_chunk_ = scalars_written_ = may_fault_ = false;
+  every_chunk_ = reads_overwritten_ = may_fault_ = false;
+  scalars_read_.reset();
   std::ranges::fill(loads_, false);
   std::ranges::fill(stores_, false);
 }

@@ -9,16 +9,20 @@
 // yet then: operations on each bit of them go into the loop, too, on the chunk's slice of each mask. Whatever else
 // needs them ends the region.
 //
+// What nobody needs behind a region (liveness.h) is not written back.
+//
 // The order of the chunks is not the wave's, in which every lane is done with an instruction before any lane comes to
 // the next: so a region has no two accesses to the same memory of which one is a store. When an access fails, nothing
-// that its chunk computes has been written to a register, nor any scalar register since the region began: the wave can
-// carry out the region again from there, in its own order, with the lanes that are left (Engine::retrace_fault).
+// that its chunk computes has been written to a register, nor any scalar register that the region has read before: the
+// wave can carry out the region again from there, in its own order, with the lanes that are left
+// (Engine::retrace_fault).
 #pragma once
 
 #include <vector>
 
 #include "compiler/chunk_memory.h"
 #include "compiler/lane_code.h"
+#include "compiler/liveness.h"
 #include "compiler/scalar_code.h"
 #include "compiler/slice_state.h"
 
@@ -29,11 +33,19 @@ class Region {
   Region(Frame& frame, LaneCode& lanes, ScalarCode& scalars)
       : frame_(frame), lanes_(lanes), scalars_(scalars), memory_(frame), registers_(frame) {}
 
+  /// Says what is live before and behind the next instruction, whoever carries it out. Both must stay where they are
+  /// until the one after it.
+  void come_to(const Live& before, const Live& behind) {
+    before_ = &before;
+    behind_ = &behind;
+  }
+
   /// Takes the instruction at `pc`, if LaneCode, ChunkMemory or ScalarCode does; if need be the region ends before it
   /// and the next begins.
   void add(const isa::Instruction& instruction, uint64_t pc);
 
-  /// Emits the loop and the results. The builder stands behind it afterwards, and the Wave has the scalars.
+  /// Emits the loop and the results that are live before the next instruction. The builder stands behind it afterwards,
+  /// and the Wave has the scalars.
   void end();
   /// The same if that makes a difference to an instruction that is about to be emitted by somebody else.
   void end_before(const isa::Instruction& instruction);
@@ -46,11 +58,15 @@ class Region {
     std::optional<ChunkMemory::Prepared> access;
     llvm::Value* whole[2] = {nullptr, nullptr};
     llvm::Value* scc = nullptr;
-    bool is_vector = false, keep_inactive = false;
+    bool is_vector = false;
+    bool exec_written = false;     ///< in the region before it
+    bool inactive_needed = false;  ///< what its results hold in lanes outside EXEC
   };
 
   void add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc);
   Item& new_item(const isa::Instruction& instruction, uint64_t pc);
+  void add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc);
+  void note_scalars_written(const Effects& effects);
 
   Frame& frame_;
   LaneCode& lanes_;
@@ -61,7 +77,9 @@ class Region {
   SliceState state_;
   bool every_chunk_ = false;  ///< also those without active lanes: their slices of masks are needed
   uint64_t begin_pc_ = 0;
-  bool scalars_written_ = false;  ///< since the region began, by instructions that are carried out before the loop
+  ScalarSet scalars_read_;          ///< since the region began
+  bool reads_overwritten_ = false;  ///< some of them were, by instructions that are carried out before the loop
+  const Live *before_ = nullptr, *behind_ = nullptr;
   bool may_fault_ = false;
   bool loads_[memory_spaces]{}, stores_[memory_spaces]{};
 };

@@ -138,7 +138,12 @@ void Translator::emit(uint64_t pc, const Block& block) {
     LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) { go_to(pc, exit); });
     return;
   }
-  for (const Located& at : block.instructions) emit(at);
+  const std::vector<Live> live = liveness_.within(block);
+  for (size_t i = 0; i < block.instructions.size(); ++i) {
+    region_.come_to(live[i], live[i + 1]);
+    emit(block.instructions[i]);
+  }
+  region_.come_to(live.back(), live.back());
   if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
   region_.end();
   count(pending_);

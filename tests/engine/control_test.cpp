@@ -23,7 +23,7 @@ TEST(Control, LoopsUntilTheConditionFails) {
       s_cbranch_scc1 loop)"),
             WaveState::ended);
   EXPECT_EQ(runner.s(1), 55u);
-  EXPECT_EQ(runner.wave().instructions, 2u + 10 * 4 + 1);
+  EXPECT_EQ(runner.wave().instructions, 2u + 10 * 4 + 2);
 }
 
 TEST(Control, EachConditionTakesItsBranch) {
@@ -88,7 +88,7 @@ TEST(Control, ASpentBudgetGivesTheWaveBackAtABranch) {
   EXPECT_EQ(runner.wave().state, WaveState::ended);
   EXPECT_EQ(runner.s(0), 1000u);
   EXPECT_GE(turns, 29u);
-  EXPECT_EQ(runner.wave().instructions, 3001u);
+  EXPECT_EQ(runner.wave().instructions, 3002u);
 }
 
 TEST(Control, BarriersAndSleepsGiveTheWaveBackAndGoOnBehind) {
@@ -311,7 +311,7 @@ TEST(RegisterIndex, LoopsInGprIndexModeKeepTheirCount) {
       s_set_gpr_idx_off)"),
             WaveState::ended);
   EXPECT_EQ(runner.v(1)[63], 145u);
-  EXPECT_EQ(runner.wave().instructions, 2u + 10 * 5 + 2);
+  EXPECT_EQ(runner.wave().instructions, 2u + 10 * 5 + 3);
 }
 
 TEST(RegisterIndex, AnIndexPastTheWavesRegistersReadsV0AndWritesNothing) {

@@ -201,7 +201,8 @@ TEST_P(LaneAccess, LanesThatAreNotActiveTouchNothing) {
     std::string source;
     unsigned reg = 64;
     for (unsigned i = 0; i < std::size(loads); ++i) {
-      runner.set_rows(2 + 2 * i, [&](unsigned lane) { return memory.end() - (int64_t{active} - lane) * loads[i].bytes; });
+      runner.set_rows(2 + 2 * i,
+                      [&](unsigned lane) { return memory.end() - (int64_t{active} - lane) * loads[i].bytes; });
       const unsigned words = (loads[i].bytes + 3) / 4;
       source += "global_load_" + std::string(loads[i].name) + " v[" + std::to_string(reg) + ":" +
                 std::to_string(reg + words - 1) + "], v[" + std::to_string(2 + 2 * i) + ":" +
@@ -304,6 +305,45 @@ TEST_P(LaneAccess, FaultsAreWhereTheProgramHasThem) {
   EXPECT_EQ(fault.host.address, memory.end() + 37);
   EXPECT_TRUE(fault.host.is_write);
   EXPECT_EQ(runner.v64(4, 37), memory.end() + 37);
+}
+
+TEST_P(LaneAccess, FaultsOfScalarLoadsBetweenThoseOfLanes) {
+  WaveRunner runner("gfx90a", GetParam());
+  Mapping memory(page);
+  const auto good = [&](unsigned lane) { return memory.begin() + lane * uint64_t{4}; };
+  runner.set_rows(2, good);
+  runner.set_rows(4, [&](unsigned lane) { return lane == 37 ? memory.end() + lane : good(lane); });
+  const std::string source =
+      "v_add_u32 v20, s8, v20\n"              // +0
+      "global_load_dword v10, v[2:3], off\n"  // +4
+      "global_load_dword v11, v[4:5], off\n"  // +12
+      "s_load_dword s8, s[4:5], 0x0\n"        // +20
+      "s_waitcnt vmcnt(0) lgkmcnt(0)\n"
+      "v_add_u32 v12, s8, v10\n"
+      "v_mov_b32 v4, 0\n v_mov_b32 v5, 0\n";
+  // The lanes' load comes first, be the scalar one as bad.
+  for (const uint64_t scalar_address : {memory.begin(), memory.end()}) {
+    runner.wave().set_scalar64(4, scalar_address);
+    runner.s(8) = 1000;
+    const Fault fault = run_into_fault(runner, source);
+    ASSERT_TRUE(fault.happened);
+    EXPECT_EQ(runner.wave().pc, runner.code_address() + 12);
+    EXPECT_EQ(fault.host.address, memory.end() + 37);
+  }
+  // When it is bad alone, everything before it has been done.
+  runner.set_rows(4, good);
+  runner.s(8) = 7;
+  for (uint32_t& lane : runner.v(20)) lane = 1;
+  for (uint32_t& lane : runner.v(11)) lane = 0;
+  const std::vector<uint8_t> bytes = memory.copy();
+  const Fault fault = run_into_fault(runner, source);
+  ASSERT_TRUE(fault.happened);
+  EXPECT_EQ(runner.wave().pc, runner.code_address() + 20);
+  EXPECT_EQ(fault.host.address, memory.end());
+  EXPECT_EQ(runner.v(20)[63], 8u);
+  uint32_t word;
+  std::memcpy(&word, &bytes[size_t{63} * 4], 4);
+  EXPECT_EQ(runner.v(11)[63], word);
 }
 
 TEST_P(LaneAccess, EveryLaneIsDoneWithAnInstructionBeforeTheNext) {

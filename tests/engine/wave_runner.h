@@ -41,7 +41,7 @@ class WaveRunner {
     return reinterpret_cast<uint32_t*>(wave().scratch)[address / 4 * 64 + lane];
   }
 
-  /// Runs `source`, with s_endpgm behind it, until the wave stops.
+  /// Runs `source`, with a jump by s[100:101] to s_endpgm behind it, until the wave stops.
   machine::WaveState run(const std::string& source, uint64_t budget = 1'000'000);
   /// Runs machine code that brings its own s_endpgm.
   machine::WaveState run_code(std::span<const uint8_t> code, uint64_t budget = 1'000'000);
@@ -57,6 +57,9 @@ class WaveRunner {
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
+  void place_code(std::span<const uint8_t> code);
+  machine::WaveState start(uint64_t budget);
+
   std::string processor_;
   std::unique_ptr<machine::Engine> engine_;
   machine::WorkGroup group_;
