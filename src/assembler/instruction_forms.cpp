@@ -235,7 +235,9 @@ bool InstructionParser::match(const Form& form) {
       const OperandText& text = operands_[read++];
       if (text.is != OperandText::Kind::integer) return refuse(text.place, "expected absolute expression");
       out.offset = static_cast<int32_t>(text.value);
-      if (out.offset != static_cast<int64_t>(text.value)) return refuse(text.place, "the offset is too large");
+      const bool literal = map_.layout.scalar_literals && static_cast<uint32_t>(out.offset) == text.value;
+      if (out.offset != static_cast<int64_t>(text.value) && !literal)
+        return refuse(text.place, "the offset is too large");
       out.offset_immediate = true;
       continue;
     } else {

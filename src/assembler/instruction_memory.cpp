@@ -77,9 +77,9 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
       return data(text, (components != 0 && map_.layout.unpacked_d16 ? components : words) + status, to);
     }
     case Field::buffer_address: {
-      const bool both = said_.offen && said_.idxen, any = said_.offen || said_.idxen;
+      const bool both = said_.offen && said_.idxen, any = said_.offen || said_.idxen || said_.addr64;
       if (!any) return off ? no_address() : refuse_operand(text, "off without offen and idxen");
-      return vgpr(text, both ? 2 : 1, to);
+      return vgpr(text, both || said_.addr64 ? 2 : 1, to);
     }
     case Field::buffer_resource:
       return scalar_register(text, 4, to);

@@ -390,7 +390,8 @@ bool InstructionParser::buffer_format() {
       said_.data_format = static_cast<uint8_t>(format);
     } else if (const auto data = find_word(names::data_formats, without("BUF_DATA_FORMAT_", name))) {
       said_.data_format = static_cast<uint8_t>(*data);
-    } else if (const auto number = find_word(names::number_formats, without("BUF_NUM_FORMAT_", name))) {
+    } else if (const auto number =
+                   find_word(names::number_formats_of(map_.layout.snorm_ogl), without("BUF_NUM_FORMAT_", name))) {
       said_.number_format = static_cast<uint8_t>(*number);
     } else {
       return error(at, fmt::format("not on {}: format {}", unit_.processor().name, name));

@@ -99,6 +99,7 @@ bool Decoder::vop1_or_vopc() {
 
 /// Whether it can have a DPP word. In VOPC and VOP3 that follows from the operands.
 bool Decoder::dpp_allowed() const {
+  if (!map_.layout.dpp) return false;
   const bool implied = out_.encoding == Encoding::vop3 || out_.encoding == Encoding::vopc;
   if (implied ? !map_.layout.vector_dpp || row_->has(flag::no_dpp) : !row_->has(flag::dpp)) return false;
   if (map_.layout.wide_dpp) return true;

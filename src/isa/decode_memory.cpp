@@ -32,6 +32,13 @@ bool Decoder::smem() {
     const bool null = map_.sources[get(Bits::soffset)].reg == scalar::null;
     out_.offset_register = !null || (out_.offset == 0 && layout.null_soffset_printed);
     out_.offset_immediate = out_.offset != 0 || !out_.offset_register;
+  } else if (layout.scalar_offset_words && has_offset && !is(Bits::offset_is_immediate) &&
+             get(Bits::offset) >= code::constants) {
+    // What is no register can be a literal.
+    if (get(Bits::offset) != code::literal || !layout.scalar_literals || !further_word(out_.literal)) return false;
+    out_.extension = Extension::literal;
+    out_.offset_immediate = true;
+    out_.offset = static_cast<int32_t>(out_.literal);
   } else {
     out_.offset_immediate = is(Bits::offset_is_immediate);
     out_.offset_register = is(Bits::soffset_enable) || !out_.offset_immediate;
@@ -96,6 +103,8 @@ bool Decoder::buffer() {
   out_.offset = can(Bits::temporal_hint) ? get_signed(Bits::offset) : static_cast<int32_t>(get(Bits::offset));
   out_.offen = is(Bits::offen);
   out_.idxen = is(Bits::idxen);
+  out_.addr64 = is(Bits::addr64);
+  if (out_.addr64 && (out_.offen || out_.idxen)) return false;
   cache_policy();
   out_.data_format = static_cast<uint8_t>(get(Bits::data_format));
   out_.number_format = static_cast<uint8_t>(get(Bits::number_format));
@@ -122,7 +131,7 @@ bool Decoder::buffer() {
 
 /// buffer_wbl2, buffer_inv, ...: nothing but, on gfx940, how far they reach.
 bool Decoder::cache_control() {
-  if (out_.offen || out_.idxen || out_.lds || out_.dlc || is(Bits::tfe)) return false;
+  if (out_.offen || out_.idxen || out_.addr64 || out_.lds || out_.dlc || is(Bits::tfe)) return false;
   const bool levels = row_->has(flag::cache_bits);
   if (!levels && (out_.glc || is(Bits::scc))) return false;
   if (!levels || !map_.layout.cache_levels) out_.glc = out_.scc = false;
@@ -147,7 +156,7 @@ bool Decoder::image() {
   out_.lwe = is(Bits::lwe);
   out_.d16 = is(Bits::d16);
   if (!map_.layout.dimensions && bit(words_[0], 0)) return false;
-  if (out_.d16 && !row_->has(flag::d16_bit)) return false;
+  if (out_.d16 && !(row_->has(flag::d16_bit) && map_.layout.image_d16)) return false;
   if (!row_->has(flag::sampler) && get(Bits::sampler) != 0) return false;
   if (map_.layout.dimensions && !image_sizes()) return false;
   return operands();

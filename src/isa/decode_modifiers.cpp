@@ -31,7 +31,8 @@ bool Decoder::vop3_modifiers() {
   const unsigned abs = carry ? 0 : get(Bits::abs);  // with a carry-out, its register is there
   const unsigned op_sel = carry ? 0 : get(Bits::op_sel);
   const unsigned neg = get(Bits::neg), omod = get(Bits::omod);
-  const bool clamp = is(Bits::clamp);
+  // Until GFX7 the register of the carry-out is where others have clamp.
+  const bool clamp = is(Bits::clamp) && (map_.layout.integer_clamp || !carry);
 
   if (row.has(flag::bitop3)) {
     out_.immediate = static_cast<uint16_t>(omod << 6 | abs << 3 | neg);
@@ -45,7 +46,7 @@ bool Decoder::vop3_modifiers() {
       sources[i]->neg = (neg >> i & 1) != 0;
     }
   }
-  if (clamp && !row.has(flag::clamp)) return false;
+  if (clamp && !map_.layout.clamps(row)) return false;
   out_.clamp = clamp;
 
   const bool halves = map_.layout.true16 &&

@@ -280,7 +280,8 @@ bool Decoder::matrix_operand(Operand& operand, Field field, DataType type) {
 }
 
 bool Decoder::scalar_operand(Operand& operand, Field field, DataType type) {
-  const bool vector = out_.encoding == Encoding::vop3;  // lane numbers of v_readlane, v_writelane
+  const bool vector =
+      out_.encoding == Encoding::vop3 || out_.encoding == Encoding::vop2;  // lane numbers of v_readlane, v_writelane
   switch (field) {
     case Field::sdst:
     case Field::sdst_in:
@@ -381,7 +382,7 @@ bool Decoder::buffer_operand(Operand& operand, Field field, DataType type) {
       return vgpr(operand, get(Bits::data0), words_of(type) + (out_.tfe ? 1 : 0), accumulation_);
     case Field::buffer_address:
       operand.kind = OperandKind::off;
-      if (out_.offen && out_.idxen) return vgpr(operand, get(Bits::addr), 2);
+      if (out_.addr64 || (out_.offen && out_.idxen)) return vgpr(operand, get(Bits::addr), 2);
       return (!out_.offen && !out_.idxen) || vgpr(operand, get(Bits::addr), 1);
     case Field::buffer_resource:
       return resource(operand, Bits::resource, 4);

@@ -41,10 +41,16 @@ bool Encoder::smem() {
     return put_signed(Bits::offset, in_.offset, "the offset");
   }
   if (!in_.offset_immediate) return in_.offset == 0 || fail("an offset is not possible");
+  const auto offset = static_cast<uint32_t>(in_.offset);
+  if (layout_.scalar_literals &&
+      (in_.extension == Extension::literal || offset >> format_->at(Bits::offset).count != 0)) {
+    set(Bits::offset, code::literal);
+    return further_word(offset);
+  }
   set(Bits::offset_is_immediate, 1);
   if (in_.offset_register && !put(Bits::soffset_enable, 1, "offset in a register besides")) return false;
   return layout_.scalar_offset_bits != 0 ? put_signed(Bits::offset, in_.offset, "the offset")
-                                         : put(Bits::offset, static_cast<uint32_t>(in_.offset), "the offset");
+                                         : put(Bits::offset, offset, "the offset");
 }
 
 bool Encoder::ds() {
@@ -103,13 +109,14 @@ bool Encoder::buffer() {
     return false;
   }
   if (!put(Bits::offen, in_.offen ? 1 : 0, "offen") || !put(Bits::idxen, in_.idxen ? 1 : 0, "idxen") ||
-      !cache_policy()) {
+      !put(Bits::addr64, in_.addr64 ? 1 : 0, "addr64") || !cache_policy()) {
     return false;
   }
   if (typed && (!put(Bits::data_format, in_.data_format, "the data format") ||
                 !put(Bits::number_format, in_.number_format, "the number format"))) {
     return false;
   }
+  if (in_.addr64 && (in_.offen || in_.idxen)) return fail("addr64 is not possible with offen and idxen");
   if (in_.lds) {
     const bool possible =
         row_->has(flag::lds_bit | flag::from_lds) || (row_->has(flag::wide_lds_bit) && layout_.wide_lds_loads);
@@ -134,7 +141,7 @@ bool Encoder::buffer() {
 
 bool Encoder::image() {
   if (!put(Bits::dmask, in_.dmask, "dmask") || !put(Bits::dim, in_.dim, "dim")) return false;
-  if (in_.d16 && !row_->has(flag::d16_bit)) return fail("d16 is not possible");
+  if (in_.d16 && !(row_->has(flag::d16_bit) && layout_.image_d16)) return fail("d16 is not possible");
   constexpr std::array<std::pair<Bits, std::string_view>, 6> names{{{Bits::unorm, "unorm"},
                                                                     {Bits::da, "da"},
                                                                     {Bits::r128, "r128"},
@@ -290,10 +297,10 @@ bool Encoder::buffer_operand(const Operand& operand, Field field, DataType type)
       return data(operand, field, Bits::data0, own + (in_.tfe ? 1u : 0u));
     }
     case Field::buffer_address:
-      if (!in_.offen && !in_.idxen) {
+      if (!in_.offen && !in_.idxen && !in_.addr64) {
         return operand.kind == OperandKind::off || wrong(field, "has to be off without offen and idxen");
       }
-      if (!vgpr(operand, field, in_.offen && in_.idxen ? 2 : 1, code)) return false;
+      if (!vgpr(operand, field, in_.addr64 || (in_.offen && in_.idxen) ? 2 : 1, code)) return false;
       set(Bits::addr, code);
       return true;
     case Field::buffer_resource:

@@ -58,7 +58,7 @@ bool Encoder::vop3_modifiers() {
     if (index < 0) continue;
     if ((row.has(flag::neg) && is_float(spec.type)) || row.has(flag::neg_any)) modifiable |= 1u << index;
   }
-  if (in_.clamp && !row.has(flag::clamp)) return fail("clamp is not possible");
+  if (in_.clamp && !layout_.clamps(row)) return fail("clamp is not possible");
   set(Bits::clamp, in_.clamp ? 1 : 0);
 
   unsigned op_sel = bits.op_sel;
@@ -138,7 +138,7 @@ bool Encoder::extension() {
 /// In VOPC and VOP3 that follows from the operands.
 bool Encoder::dpp_allowed() {
   const bool implied = in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vopc;
-  bool allowed = implied ? layout_.vector_dpp && !row_->has(flag::no_dpp) : row_->has(flag::dpp);
+  bool allowed = !layout_.dpp ? false : implied ? layout_.vector_dpp && !row_->has(flag::no_dpp) : row_->has(flag::dpp);
   if (!layout_.row_newbcast) {  // the only control for operands of 64 bits
     allowed = allowed && std::ranges::none_of(row_->operands, [](const OperandSpec& spec) {
                 return words_of(spec.type) > 1 && spec.type != DataType::lane_mask;

@@ -467,7 +467,8 @@ bool Encoder::matrix_operand(const Operand& operand, Field field, DataType type)
 }
 
 bool Encoder::scalar_operand(const Operand& operand, Field field, DataType type) {
-  const bool vector = in_.encoding == Encoding::vop3;  // lane numbers of v_readlane, v_writelane
+  // Lane numbers of v_readlane and v_writelane.
+  const bool vector = in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vop2;
   unsigned code = 0;
   switch (field) {
     case Field::sdst:

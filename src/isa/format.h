@@ -75,6 +75,7 @@ enum class Bits : uint8_t {
   lds,
   offen,
   idxen,
+  addr64,
   tfe,
   resource,
   data_format,

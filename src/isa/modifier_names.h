@@ -25,6 +25,11 @@ inline constexpr std::array<Name, 16> data_formats{
 /// Without "BUF_NUM_FORMAT_".
 inline constexpr std::array<Name, 8> number_formats{"UNORM", "SNORM", "USCALED",    "SSCALED",
                                                     "UINT",  "SINT",  "RESERVED_6", "FLOAT"};
+inline constexpr std::array<Name, 8> number_formats_with_snorm_ogl{"UNORM", "SNORM", "USCALED",   "SSCALED",
+                                                                   "UINT",  "SINT",  "SNORM_OGL", "FLOAT"};
+constexpr const std::array<Name, 8>& number_formats_of(bool snorm_ogl) {
+  return snorm_ogl ? number_formats_with_snorm_ogl : number_formats;
+}
 /// What holds if no format is said.
 inline constexpr uint8_t usual_data_format = 1, usual_number_format = 0, usual_unified_format = 1;
 

@@ -1,5 +1,7 @@
 #include "isa/opcode_map.h"
 
+#include <algorithm>
+
 #include "isa/per_processor.h"
 #include "isa/source_codes.h"
 
@@ -41,6 +43,9 @@ Layout::Layout(const target::Processor& processor) {
   unpacked_d16 = processor.has(target::Feature::unpacked_d16);
   scalar_sdwa = swizzle_modes = generation >= Generation::gfx9;
   sdwa = generation >= Generation::gfx8 && !navi3;
+  dpp = integer_clamp = image_d16 = inverse_two_pi = generation >= Generation::gfx8;
+  snorm_ogl = generation < Generation::gfx8;
+  scalar_literals = generation == Generation::gfx7;
   atomic_dlc = scalar_cache_checked = navi3;
   row_share = fetch_inactive = vector_literals = exec_compares = dimensions = unified_formats = null_soffset = navi;
   wave_shifts = !navi;
@@ -56,6 +61,12 @@ Layout::Layout(const target::Processor& processor) {
   }
   scalar_offset_words = generation < Generation::gfx8;
   flat_saddr_none = navi3 ? 0x7C : generation >= Generation::gfx10 ? 0x7D : generation >= Generation::gfx9 ? 0x7F : 0;
+}
+
+bool Layout::clamps(const InstructionRow& row) const {
+  const bool carry =
+      std::ranges::any_of(row.operands, [](const OperandSpec& spec) { return spec.field == Field::carry_out; });
+  return row.has(flag::clamp) && (integer_clamp || (is_float(row.operands[0].type) && !carry));
 }
 
 /// "image_sample_c_d_cl_o_g16": comparison, gradients, clamp, offset.
@@ -131,9 +142,10 @@ OpcodeMap::OpcodeMap(const target::Processor& processor, unsigned wave_size)
     if (!now.name.empty()) names[i] = now.name;
     empty = false;
     const Encoding encoding = now.encoding == Encoding::count ? row.encoding : now.encoding;
-    suffixed[i] = encoding != Encoding::vop3 && encoding != Encoding::vinterp && row.has(flag::vop3);
-    if (now.encoding == Encoding::vop1 || now.encoding == Encoding::vop2) suffixed[i] = true;
     place(opcode, row, now);
+    const bool either = row.has(flag::vop3) || now.encoding == Encoding::vop1 || now.encoding == Encoding::vop2;
+    suffixed[i] = either && encoding != Encoding::vop3 && encoding != Encoding::vinterp &&
+                  at(Encoding::vop3, now.opcode + vop3_offset(encoding, generation)) == opcode;
   }
   read_duals();
 }
@@ -189,7 +201,7 @@ void OpcodeMap::place(Opcode opcode, const InstructionRow& row, Opcodes::Change 
   const unsigned value = now.opcode;
   if (now.encoding != Encoding::count) {  // not the row's
     put(now.encoding, value, opcode);
-    if (now.encoding == Encoding::vop3) return;
+    if (now.encoding == Encoding::vop3 || now.only) return;
     put(Encoding::vop3, value + vop3_offset(now.encoding, generation), opcode);
     return;
   }

@@ -34,6 +34,11 @@ struct Layout {
   bool scalar_sdwa = false;           ///< SDWA has scalar sources, omod, and a lane mask of VOPC's own
   bool swizzle_modes = false;         ///< ds_swizzle has modes besides quad_perm and masks
   bool sdwa = false;                  ///< there is SDWA
+  bool dpp = false;                   ///< there is DPP
+  bool integer_clamp = false;         ///< integers, and what has a carry-out, can have clamp
+  bool image_d16 = false;             ///< images can have d16
+  bool inverse_two_pi = false;        ///< 1 / (2 pi) is an inline constant
+  bool snorm_ogl = false;             ///< MTBUF's number format 6 is SNORM_OGL
   bool atomic_dlc = false;            ///< buffer atomics can have dlc
   bool scalar_cache_checked = false;  ///< SMEM: the cache bits of what is no load are zero
   bool fetch_inactive = false;        ///< DPP has fi
@@ -45,6 +50,7 @@ struct Layout {
   bool unified_formats = false;       ///< MTBUF has one format number
   uint8_t scalar_offset_bits = 0;     ///< of the signed offset of SMEM; 0: unsigned as wide as it is
   bool scalar_offset_words = false;   ///< SMRD offsets count words
+  bool scalar_literals = false;       ///< ... and can be literals
   bool null_soffset = false;          ///< SMEM always has soffset, which is null if there is none
   bool null_soffset_printed = false;  ///< ... which is printed if there is no offset at all
   bool address_tuples = false;        ///< the last of several image addresses can be a tuple
@@ -53,6 +59,9 @@ struct Layout {
   uint8_t flat_saddr_none = 0;        ///< the code of a missing scalar base; 0: there is no field
 
   explicit Layout(const target::Processor& processor);
+
+  /// Whether the instruction can have clamp in VOP3.
+  bool clamps(const InstructionRow& row) const;
 };
 
 /// What a code of a scalar source or destination names.

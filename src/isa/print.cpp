@@ -50,10 +50,10 @@ std::optional<int64_t> inline_integer(uint64_t value, unsigned width) {
 }
 
 /// The name of an inline float with that pattern, or nothing.
-std::string_view inline_float(uint64_t value, ConstantFormat format) {
+std::string_view inline_float(uint64_t value, ConstantFormat format, const Layout& layout) {
   if (format.names == nullptr) return {};
   const uint64_t pattern = format.width == 64 ? value : value & ((uint64_t{1} << format.width) - 1);
-  for (unsigned i = 0; i < float_names.size(); ++i) {
+  for (unsigned i = 0; i < float_names.size() - (layout.inverse_two_pi ? 0 : 1); ++i) {
     if (pattern != (*format.names)[i]) continue;
     return format.width == 64 && i == 8 ? "0.15915494309189532" : float_names[i];
   }
@@ -144,6 +144,7 @@ void Printer::operands() {
     } else {
       separator();
     }
+    if (in_.extension == Extension::literal) return hexadecimal(in_.literal);
     if (in_.offset < 0) text_ += '-';
     hexadecimal(static_cast<uint64_t>(std::abs(static_cast<int64_t>(in_.offset))));
   }
@@ -300,7 +301,7 @@ void Printer::constant(const Operand& op) {
     return literal(row_.has(flag::mix) ? DataType::f16 : op.type);
   }
   if (const auto integer = inline_integer(op.value, format.width)) return decimal(*integer);
-  if (const std::string_view name = inline_float(op.value, format); !name.empty()) {
+  if (const std::string_view name = inline_float(op.value, format, map_.layout); !name.empty()) {
     text_ += name;
   } else if (op.is_literal) {
     hexadecimal(in_.literal);
@@ -327,7 +328,8 @@ void Printer::literal(DataType type) {
       const bool same = in_.literal >> 16 == (in_.literal & 0xFFFF);
       if (!same && !inline_integer(in_.literal, 32)) return hexadecimal(in_.literal);
     }
-    could_be_inline = inline_integer(in_.literal, format.width) || !inline_float(in_.literal, format).empty();
+    could_be_inline =
+        inline_integer(in_.literal, format.width) || !inline_float(in_.literal, format, map_.layout).empty();
   }
   if (could_be_inline) {
     text_ += "lit(";

@@ -36,6 +36,7 @@ void Printer::modifiers() {
       if (in_.encoding == Encoding::mtbuf) typed_format();
       flag(in_.idxen, "idxen");
       flag(in_.offen, "offen");
+      flag(in_.addr64, "addr64");
       offset();
       if (row_.has(flag::from_lds)) text_ += " lds";
       cache_policy();
@@ -349,7 +350,7 @@ void Printer::typed_format() {
   text_ += " format:[";
   if (data_shown) (text_ += "BUF_DATA_FORMAT_") += names::data_formats[in_.data_format];
   if (data_shown && number_shown) text_ += ',';
-  if (number_shown) (text_ += "BUF_NUM_FORMAT_") += names::number_formats[in_.number_format];
+  if (number_shown) (text_ += "BUF_NUM_FORMAT_") += names::number_formats_of(map_.layout.snorm_ogl)[in_.number_format];
   text_ += ']';
 }
 

@@ -16,6 +16,10 @@ constexpr Opcodes at(target::Generation since, uint16_t opcode) { return Opcodes
 [[maybe_unused]] constexpr Opcodes vop3_at(target::Generation since, uint16_t opcode) {
   return Opcodes{}.vop3_at(since, opcode);
 }
+constexpr Opcodes vop2_at(target::Generation since, uint16_t opcode) { return Opcodes{}.vop2_at(since, opcode); }
+constexpr Opcodes vop2_only_at(target::Generation since, uint16_t opcode) {
+  return Opcodes{}.vop2_only_at(since, opcode);
+}
 
 #define ATOLL_FIELD(name) \
   constexpr OperandSpec name(DataType type) { return {Field::name, type}; }

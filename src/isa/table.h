@@ -8,9 +8,9 @@
 //   encoding  the format that the opcodes are of; with the flag `vop3` it is in VOP3 as well
 //   opcodes   at(generation, opcode): from that generation of its family on; .gone(generation): no longer;
 //
-//             .vop3_at(generation, opcode), .vop2_at ...: in that encoding from then on; .as("name"): its name there,
-//             if not the row's; .always(): there without the row's feature. A family is gfx6-7, gfx8-9 (with gfx90a,
-//             gfx940, gfx950), gfx10, gfx11, gfx12.
+//             .vop3_at(generation, opcode), .vop2_at ...: in that encoding from then on (.vop2_only_at: and not in VOP3
+//             as well); .as("name"): its name there, if not the row's; .always(): there without the row's feature. A
+//             family is gfx6-7, gfx8-9 (with gfx90a, gfx940, gfx950), gfx10, gfx11, gfx12.
 //   feature   target::Feature that a processor must have besides
 //   flags     what else decides how it is decoded, printed or run (namespace flag)
 //   operands  in the order of the assembly text, results first: the field of the encoding, and the data type,
@@ -190,6 +190,7 @@ struct Opcodes {
     Encoding encoding = Encoding::count;  ///< from then on, if it is not the row's
     std::string_view name{};              ///< if it is not the row's
     bool always = false;                  ///< without the row's feature
+    bool only = false;                    ///< in that encoding alone, not in VOP3 as well
   };
   std::array<Change, 10> changes{};
   uint8_t count = 0;
@@ -205,6 +206,9 @@ struct Opcodes {
   }
   constexpr Opcodes vop2_at(target::Generation since, uint16_t opcode) const {
     return with({since, opcode, Encoding::vop2});
+  }
+  constexpr Opcodes vop2_only_at(target::Generation since, uint16_t opcode) const {
+    return with({.since = since, .opcode = opcode, .encoding = Encoding::vop2, .only = true});
   }
   constexpr Opcodes vop1_at(target::Generation since, uint16_t opcode) const {
     return with({since, opcode, Encoding::vop1});

@@ -1,6 +1,7 @@
 // Files whose instructions llvm-objdump-22 lists, compared with Atoll: its text and size of every instruction must be
 // the same, and its encoder must give back the bytes, or, where the compiler wrote bits that the text does not say,
-// those to which llvm-mc-22 assembles the text.
+// those to which llvm-mc-22 assembles the text. Code that llvm-objdump-22 does not know is listed by Atoll, and the
+// text is the oracle's if it assembles Atoll's to the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,7 @@ class ListingComparison {
   void ask_assembler(const target::Processor& processor);
 
  private:
+  void read_assembled(const std::string& file, const target::Processor& processor);
   void compare(const ListedInstruction& listed, const target::Processor& processor);
 
   std::map<std::string, std::pair<Bytes, uint64_t>> not_as_compiled_;  // Atoll's bytes, and how many there are

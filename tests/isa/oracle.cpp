@@ -5,9 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <regex>
+#include <sstream>
 #include <stdexcept>
 
 #include "support/command.h"
@@ -59,9 +62,11 @@ std::string without_layout(std::string_view text) {
 }
 
 /// The child process: a line for each sequence, size and text.
-[[noreturn]] void answer(int to, const std::string& processor, std::span<const Bytes> sequences) {
+[[noreturn]] void answer(int to, const std::string& processor, std::span<const Bytes> sequences,
+                         const std::string& features) {
   FILE* out = fdopen(to, "w");
-  void* disassembler = library().create("amdgcn-amd-amdhsa", processor.c_str(), "", nullptr, 0, nullptr, nullptr);
+  void* disassembler =
+      library().create("amdgcn-amd-amdhsa", processor.c_str(), features.c_str(), nullptr, 0, nullptr, nullptr);
   if (disassembler == nullptr) _exit(2);
   for (Bytes bytes : sequences) {
     char text[512] = "";
@@ -74,7 +79,8 @@ std::string without_layout(std::string_view text) {
 }
 
 /// The answers of one child, up to where it ended.
-std::vector<Disassembled> answers(const std::string& processor, std::span<const Bytes> sequences) {
+std::vector<Disassembled> answers(const std::string& processor, std::span<const Bytes> sequences,
+                                  const std::string& features) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
   const pid_t child = fork();
@@ -82,7 +88,7 @@ std::vector<Disassembled> answers(const std::string& processor, std::span<const 
   if (child == 0) {
     close(ends[0]);
     if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(2);
-    answer(ends[1], processor, sequences);
+    answer(ends[1], processor, sequences, features);
   }
   close(ends[1]);
   std::string all;
@@ -114,46 +120,94 @@ std::string spelled(const Bytes& bytes) {
   return text;
 }
 
-std::vector<Disassembled> disassemble(std::string_view processor, std::span<const Bytes> sequences) {
-  library();  // before the children, which inherit it
-  std::vector<Disassembled> all;
-  while (all.size() < sequences.size()) {
-    std::vector<Disassembled> some = answers(std::string(processor), sequences.subspan(all.size()));
-    all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
-    if (all.size() < sequences.size()) all.push_back({{}, 0, true});
+std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<const std::string> lines) {
+  const Atoll::test::TemporaryDirectory directory;
+  std::string text;
+  for (size_t i = 0; i < lines.size(); ++i) text += fmt::format("line_{}:\n{}\n", i, lines[i]);
+  Atoll::test::write_file(directory / "lines.s", text);
+  const auto command = fmt::format(
+      "cd {} && timeout 600 llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu={} -show-encoding lines.s 2>&1 >lines.txt",
+      directory.path().string(), processor);
+  const auto run = Atoll::test::run_command(command);
+  if (run.exit_code != 0 && run.exit_code != 1) {
+    throw std::runtime_error(fmt::format("llvm-mc-22 is missing or failed: {}", run.output));
+  }
+
+  // It goes on behind a line that it refuses: "lines.s:8:1: error: what is wrong", and lines that show where.
+  std::vector<Assembled> all(lines.size());
+  std::istringstream messages(run.output);
+  const std::regex error(R"(^lines\.s:(\d+):\d+: error: (.*)$)");
+  std::smatch match;
+  for (std::string line; std::getline(messages, line);) {
+    if (line.starts_with("lines.s:") && std::regex_match(line, match, error)) {
+      all.at(std::stoul(match[1]) / 2 - 1).error = match[2];
+    }
+  }
+  // The labels say which lines were assembled: "\tv_nop    ; encoding: [0x00,0x00,0x00,0x7e]".
+  std::ifstream listing(directory / "lines.txt");
+  size_t current = 0;
+  for (std::string line; std::getline(listing, line);) {
+    if (line.starts_with("line_")) current = std::stoul(line.substr(5));
+    constexpr std::string_view mark = "; encoding: [";
+    const size_t encoding = line.find(mark);
+    if (encoding == std::string::npos) continue;
+    all.at(current).text = without_layout(line);
+    for (size_t at = encoding + mark.size() - 1; line[at] != ']'; at = line.find_first_of(",]", at + 1)) {
+      all[current].bytes.push_back(static_cast<uint8_t>(std::strtoul(&line[at + 1], nullptr, 16)));
+    }
   }
   return all;
 }
 
 std::vector<Bytes> assemble(std::string_view processor, std::span<const std::string> lines) {
-  const Atoll::test::TemporaryDirectory directory;
-  const std::string source = directory / "lines.s", listing = directory / "lines.txt";
-  {
-    std::ofstream file(source);
-    for (size_t i = 0; i < lines.size(); ++i) file << "line_" << i << ":\n" << lines[i] << '\n';
-  }
-  // It goes on behind a line that it refuses; the labels say which lines were assembled.
-  const std::string command =
-      fmt::format("timeout 600 llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu={} -show-encoding {} > {} 2> /dev/null",
-                  processor, source, listing);
-  const int status = std::system(command.c_str());
-  if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) {
-    throw std::runtime_error(fmt::format("llvm-mc-22 is missing or failed: {}", command));
-  }
-  std::vector<Bytes> made(lines.size());
-  std::ifstream file(listing);
-  size_t current = lines.size();
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("line_")) current = std::stoul(line.substr(5));
-    constexpr std::string_view mark = "encoding: [";
-    size_t at = line.find(mark);
-    if (at == std::string::npos || current >= made.size()) continue;
-    for (at += mark.size(); at < line.size() && line[at] != ']'; at = line.find_first_of(",]", at) + 1) {
-      made[current].push_back(static_cast<uint8_t>(std::strtoul(&line[at], nullptr, 16)));
-      if (line.find_first_of(",]", at) == line.find(']', at)) break;
+  std::vector<Bytes> all;
+  for (Assembled& line : assemble_and_print(processor, lines)) all.push_back(std::move(line.bytes));
+  return all;
+}
+
+std::vector<std::string> oracle_mnemonics() {
+  Dl_info where{};
+  if (dladdr(reinterpret_cast<void*>(library().create), &where) == 0) throw std::runtime_error("where is LLVM 22?");
+  const std::vector<uint8_t> file = Atoll::test::read_bytes(where.dli_fname);
+  // The table is a row of names, each behind a byte that is its length.
+  const auto is_name = [&](size_t at) {
+    if (at >= file.size() || file[at] == 0 || at + file[at] >= file.size()) return false;
+    return std::all_of(
+        file.begin() + static_cast<ptrdiff_t>(at) + 1, file.begin() + static_cast<ptrdiff_t>(at + file[at]) + 1,
+        [](uint8_t c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.'; });
+  };
+  constexpr std::string_view known = "\x09s_add_i32";
+  const auto found = std::search(file.begin(), file.end(), known.begin(), known.end());
+  if (found == file.end()) throw std::runtime_error("LLVM 22 has no table of mnemonics");
+  const auto middle = static_cast<size_t>(found - file.begin());
+  std::vector<std::string> names;
+  const auto add = [&](size_t at) {
+    names.emplace_back(reinterpret_cast<const char*>(file.data() + at + 1), static_cast<size_t>(file[at]));
+  };
+  for (size_t at = middle; is_name(at); at += file[at] + 1u) add(at);
+  for (size_t at = middle, length = 1; length < 64 && length < at;) {
+    if (file[at - 1 - length] != length || !is_name(at - 1 - length)) {
+      ++length;
+      continue;
     }
+    at -= length + 1;
+    add(at);
+    length = 1;
   }
-  return made;
+  return names;
+}
+
+std::vector<Disassembled> disassemble(std::string_view processor, std::span<const Bytes> sequences,
+                                      std::string_view features) {
+  library();  // before the children, which inherit it
+  std::vector<Disassembled> all;
+  while (all.size() < sequences.size()) {
+    std::vector<Disassembled> some =
+        answers(std::string(processor), sequences.subspan(all.size()), std::string(features));
+    all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+    if (all.size() < sequences.size()) all.push_back({{}, 0, true});
+  }
+  return all;
 }
 
 }  // namespace Atoll::isa::test

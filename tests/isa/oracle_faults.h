@@ -1,4 +1,5 @@
-// Where LLVM 22 is not what to compare with: the entries of oracle_faults.txt.
+// Where LLVM 22 is not what to compare with: the entries of oracle_faults.txt and, for processors that it does not
+// disassemble, of assembler_faults.txt.
 #pragma once
 
 #include <regex>
@@ -29,6 +30,23 @@ bool is_known(const std::vector<Fault>& faults, const std::string& processor, co
 
 /// Whether an entry says that the oracle does not assemble the text to the bytes that it was made of.
 bool is_known_of_assembler(const std::vector<Fault>& faults, const std::string& processor, const std::string& text);
+
+/// One entry of assembler_faults.txt: text that llvm-mc-22 refuses or changes.
+struct AssemblerFault {
+  std::string processor, text;  ///< a sample
+  std::string answer;           ///< what the oracle makes of it: its error, or the text that it prints
+  std::regex expression;        ///< matched with "processor text => answer"
+  std::string reason;
+};
+
+std::vector<AssemblerFault> read_assembler_faults();
+
+/// What the oracle says of the text: its error, or the text that it prints.
+std::string said(const Assembled& answer);
+
+/// Whether an entry covers that the oracle says that of the text.
+bool is_known(const std::vector<AssemblerFault>& faults, const std::string& processor, const std::string& text,
+              const Assembled& answer);
 
 /// A number from an environment variable, `usual` if it is not set.
 unsigned from_environment(const char* name, unsigned usual);

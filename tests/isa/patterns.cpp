@@ -4,6 +4,7 @@
 #include <array>
 #include <random>
 
+#include "isa/decode.h"
 #include "isa/format.h"
 #include "isa/opcode_map.h"
 
@@ -212,6 +213,10 @@ class Shaper {
   void image(unsigned turn) {
     if (turn % 2 == 0) clear(Bits::sampler);
     if (turn % 4 != 0) put(Bits::nsa, turn % 3);
+    if (generation_ < target::Generation::gfx8 && turn % 4 != 3) {  // what the oracle's assembler accepts
+      put(Bits::dmask, turn % 4 == 2 ? 3 : turn % 4 == 0 ? 1 : 1u << random() % 4);
+      clear(Bits::tfe);
+    }
     resource(Bits::resource, 24);
     if (turn % 2 == 1) resource(Bits::sampler, 24);
     // Data and addresses in registers below 128, data even: the oracle prints others inconsistently.
@@ -273,6 +278,24 @@ std::vector<Bytes> patterns(const target::Processor& processor, unsigned each, u
     }
   }
   return all;
+}
+
+std::set<Opcode> all_opcodes(const target::Processor& processor) {
+  const OpcodeMap& map = opcode_map_of(processor);
+  std::set<Opcode> opcodes;
+  for (const std::vector<Opcode>& encoding : map.opcodes) opcodes.insert(encoding.begin(), encoding.end());
+  opcodes.insert(map.scaled.begin(), map.scaled.end());
+  opcodes.erase(Opcode::invalid);
+  return opcodes;
+}
+
+std::vector<Bytes> patterns_of(const std::set<Opcode>& opcodes, const target::Processor& processor, uint64_t seed) {
+  std::vector<Bytes> some;
+  for (Bytes& bytes : patterns(processor, 100, seed)) {
+    const auto instruction = decode(bytes, processor);
+    if (instruction && opcodes.contains(instruction->opcode)) some.push_back(std::move(bytes));
+  }
+  return some;
 }
 
 std::vector<Bytes> immediates(const target::Processor& processor) {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
+#include "isa/opcode.h"
 #include "isa/oracle.h"
 #include "target/processor.h"
 
@@ -14,6 +16,12 @@ namespace Atoll::isa::test {
 /// `each` random sequences for each opcode value (more where most of them are no instructions), and one plain one. They
 /// avoid what crashes the oracle.
 std::vector<Bytes> patterns(const target::Processor& processor, unsigned each, uint64_t seed);
+
+/// The rows that the processor has.
+std::set<Opcode> all_opcodes(const target::Processor& processor);
+
+/// Further patterns that are one of these instructions.
+std::vector<Bytes> patterns_of(const std::set<Opcode>& opcodes, const target::Processor& processor, uint64_t seed);
 
 /// Instructions with an immediate that has names (counters, messages, hardware registers, swizzles, ...), over the
 /// immediate's whole range for its low values and a sample of the others.

@@ -1,11 +1,13 @@
 // The sweep: every opcode value of every encoding, with random other bits, decoded and printed by Atoll and by
-// llvm-mc-22, for each processor whose instructions Atoll knows. Texts, sizes and refusals must be equal.
+// llvm-mc-22, for each processor that LLVM disassembles, in each of its wave sizes. Texts, sizes and refusals must be
+// equal. The others are in assembled_test.cpp.
 //
 // A sample runs by default; ATOLL_SWEEP=N tries N sequences for each opcode value, ATOLL_SEED another seed. What the
 // oracle does wrong is listed in oracle_faults.txt, with a reason and a sample, and only that is left out. A test makes
 // sure that each entry still holds, so that a fault that was mended must leave the list.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 #include <set>
 #include <string>
@@ -27,30 +29,18 @@ std::string printed_by_atoll(const Bytes& bytes, const target::Processor& proces
   return instruction ? print(*instruction, processor) : std::string();
 }
 
-/// The rows that the processor has and no pattern has shown equal yet.
-using Opcodes = std::set<Opcode>;
-
-Opcodes all_opcodes(const target::Processor& processor) {
-  const OpcodeMap& map = opcode_map_of(processor);
-  Opcodes opcodes;
-  for (const std::vector<Opcode>& encoding : map.opcodes) opcodes.insert(encoding.begin(), encoding.end());
-  opcodes.insert(map.scaled.begin(), map.scaled.end());
-  opcodes.erase(Opcode::invalid);
-  return opcodes;
-}
-
 /// How the patterns went.
 struct Tally {
   unsigned equal = 0, refused = 0, known = 0, different = 0;
-  Opcodes unseen;
+  std::set<Opcode> unseen;  ///< that no pattern has shown equal yet
 };
 
 void compare(const std::vector<Bytes>& patterns, const target::Processor& processor, const std::vector<Fault>& faults,
-             Tally& tally) {
+             Tally& tally, unsigned wave_size = 0) {
   const std::string name(processor.name);
-  const std::vector<Disassembled> answers = disassemble(name, patterns);
+  const std::vector<Disassembled> answers = disassemble(name, patterns, wave_size == 64 ? "+wavefrontsize64" : "");
   for (size_t i = 0; i < patterns.size(); ++i) {
-    const auto instruction = decode(patterns[i], processor);
+    const auto instruction = decode(patterns[i], processor, wave_size);
     const std::string atoll = instruction ? print(*instruction, processor) : std::string();
     const std::string& oracle = answers[i].text;
     const size_t size = instruction ? instruction->size : 0;
@@ -68,50 +58,59 @@ void compare(const std::vector<Bytes>& patterns, const target::Processor& proces
   }
 }
 
-class Sweep : public testing::TestWithParam<const char*> {};
+/// A processor in one of the wave sizes that it has.
+struct Subject {
+  const target::Processor* processor;
+  unsigned wave_size;  ///< 0: the smaller one
+};
+
+std::string name_of(const Subject& subject) {
+  std::string name(subject.processor->name);
+  std::ranges::replace(name, '-', '_');
+  return subject.wave_size == 0 ? name : name + "_wave" + std::to_string(subject.wave_size);
+}
+
+class Sweep : public testing::TestWithParam<Subject> {};
 
 TEST_P(Sweep, EveryOpcodeIsDecodedAndPrintedAsByTheOracle) {
-  const target::Processor& processor = *target::find_processor(GetParam());
+  const auto [subject, wave_size] = GetParam();
+  const target::Processor& processor = *subject;
   const std::vector<Fault> faults = read_faults();
-  const unsigned each = from_environment("ATOLL_SWEEP", 6), seed = from_environment("ATOLL_SEED", 1);
+  const unsigned seed = from_environment("ATOLL_SEED", 1);
   Tally tally;
   tally.unseen = all_opcodes(processor);
   const size_t rows = tally.unseen.size();
-  const std::vector<Bytes> first = patterns(processor, each, seed);
-  compare(first, processor, faults, tally);
+  const std::vector<Bytes> first = patterns(processor, from_environment("ATOLL_SWEEP", 6), seed);
+  compare(first, processor, faults, tally, wave_size);
 
   // Instructions that no pattern has shown get more of them, of which only theirs are tried.
   size_t tried = first.size();
   for (unsigned round = 1; round <= 12 && !tally.unseen.empty(); ++round) {
-    std::vector<Bytes> more;
-    for (Bytes& bytes : patterns(processor, 100, seed + round)) {
-      const auto instruction = decode(bytes, processor);
-      if (instruction && tally.unseen.contains(instruction->opcode)) more.push_back(std::move(bytes));
-    }
-    compare(more, processor, faults, tally);
+    const std::vector<Bytes> more = patterns_of(tally.unseen, processor, seed + round);
+    compare(more, processor, faults, tally, wave_size);
     tried += more.size();
   }
 
   std::printf(
       "%s: %zu instructions; %zu patterns, %u equal, %u refused by both, %u known faults of the oracle, %u different\n",
-      GetParam(), rows, tried, tally.equal, tally.refused, tally.known, tally.different);
+      name_of(GetParam()).c_str(), rows, tried, tally.equal, tally.refused, tally.known, tally.different);
   EXPECT_EQ(tally.different, 0u);
   for (const Opcode opcode : tally.unseen) ADD_FAILURE() << "no pattern is a " << mnemonic(opcode);
 }
 
-std::vector<const char*> all_processors() {
-  std::vector<const char*> names;
+std::vector<Subject> all_subjects() {
+  constexpr uint8_t both_wave_sizes = 3;
+  std::vector<Subject> subjects;
   for (const target::Processor& processor : target::processors()) {
-    if (!opcode_map_of(processor).empty) names.push_back(processor.name.data());
+    if (!has_disassembler(processor) || opcode_map_of(processor).empty) continue;
+    subjects.push_back({&processor, 0});
+    if (processor.wave_sizes == both_wave_sizes) subjects.push_back({&processor, 64});
   }
-  return names;
+  return subjects;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Sweep, testing::ValuesIn(all_processors()), [](const auto& info) {
-  std::string name = info.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, Sweep, testing::ValuesIn(all_subjects()),
+                         [](const auto& info) { return name_of(info.param); });
 
 TEST(NamedImmediates, PrintAsByTheOracle) {
   for (const char* name : {"gfx900", "gfx90a", "gfx942", "gfx803", "gfx1010", "gfx1030", "gfx1100"}) {
