@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "isa/oracle.h"
 #include "target/processor.h"
@@ -23,20 +24,26 @@ struct ListedInstruction {
 class ListingComparison {
  public:
   uint64_t instructions = 0;
-  uint64_t other_texts = 0;  ///< not printed as by the oracle
-  uint64_t reassembled = 0;  ///< not encoded as it was compiled, but as the oracle assembles its text
-  uint64_t other_bytes = 0;  ///< encoded in a third way
+  uint64_t other_texts = 0;      ///< not printed as by the oracle
+  uint64_t not_as_compiled = 0;  ///< not assembled to what was compiled, but as by the oracle
+  uint64_t other_bytes = 0;      ///< assembled to something else
 
   /// Reads a file's listing, until there have been so many instructions; differences are failures of the test.
   void read(const std::string& file, const target::Processor& processor, uint64_t most = UINT64_MAX);
-  /// Asks the oracle's assembler about what is not encoded as it was compiled. After the last file.
+  /// Asks the oracle's assembler about what is not assembled to what was compiled. After the last file.
   void ask_assembler(const target::Processor& processor);
 
  private:
   void read_assembled(const std::string& file, const target::Processor& processor);
+  /// Prints it, and adds that to the text.
   void compare(const ListedInstruction& listed, const target::Processor& processor);
+  /// Assembles the text.
+  void reassemble(const target::Processor& processor);
 
-  std::map<std::string, std::pair<Bytes, uint64_t>> not_as_compiled_;  // Atoll's bytes, and how many there are
+  std::string text_;                                             // of the file, an instruction a line
+  Bytes compiled_;                                               // its bytes
+  std::vector<uint8_t> sizes_;                                   // of the instructions
+  std::map<std::string, std::pair<Bytes, uint64_t>> otherwise_;  // Atoll's bytes, and how many there are
 };
 
 }  // namespace Atoll::isa::test

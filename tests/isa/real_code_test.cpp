@@ -1,7 +1,7 @@
 // Real code: kernels compiled by clang-22 for each processor, disassembled whole by Atoll and by llvm-objdump-22. Texts
-// and sizes of all instructions must be equal, and Atoll's encoder must give back the bytes. GFX6 and GFX7, which LLVM
-// does not disassemble, are assembled again from Atoll's text by llvm-mc-22, which must give the same bytes and print
-// the same text.
+// and sizes of all instructions must be equal, and Atoll's assembler must make the same bytes of them. GFX6 and GFX7,
+// which LLVM does not disassemble, are assembled again from Atoll's text by llvm-mc-22, too, which must give the same
+// bytes and print the same text.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ std::vector<Source> sources(const target::Processor& processor) {
 
 class RealCode : public testing::TestWithParam<const char*> {};
 
-TEST_P(RealCode, DisassemblesAsByTheOracleAndIsEncodedAsByClang) {
+TEST_P(RealCode, IsDisassembledAsByTheOracleAndAssembledAgain) {
   const std::string name = GetParam();
   const target::Processor& processor = *target::find_processor(name);
   const Atoll::test::TemporaryDirectory directory;
@@ -51,8 +51,8 @@ TEST_P(RealCode, DisassemblesAsByTheOracleAndIsEncodedAsByClang) {
   }
   listing.ask_assembler(processor);
   std::printf(
-      "%s: %lu instructions, %lu texts different, %lu encoded as by llvm-mc but not as by clang, %lu otherwise\n",
-      name.c_str(), listing.instructions, listing.other_texts, listing.reassembled, listing.other_bytes);
+      "%s: %lu instructions, %lu texts different, %lu assembled as by llvm-mc but not as by clang, %lu otherwise\n",
+      name.c_str(), listing.instructions, listing.other_texts, listing.not_as_compiled, listing.other_bytes);
   EXPECT_EQ(listing.other_texts, 0u);
   EXPECT_EQ(listing.other_bytes, 0u);
   EXPECT_GT(listing.instructions, 1000u);
