@@ -5,7 +5,7 @@
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs every test
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
-#   make sweep      a long comparison of the disassembler and the encoder with LLVM's: every opcode of every processor
+#   make sweep      a long comparison of disassembler and assembler with LLVM's: every opcode of every processor
 #                   from GFX6 to GFX11.5
 #   make sweep-real the same with every code object of rocRAND and rocSPARSE, as compiled for seven GPUs
 #   make fuzz       random machine code in both engines for an hour, or ATOLL_FUZZ_SECONDS; from program ATOLL_FUZZ_SEED on
@@ -45,8 +45,10 @@ bench:
 sweep:
 	scripts/install-dependencies build test
 	cmake --preset release
-	cmake --build --preset release --target test_isa
-	ATOLL_SWEEP=$${ATOLL_SWEEP:-60} build/bin/test_isa --gtest_filter='*Sweep*:All/Assembler.*:*Faults*'
+	cmake --build --preset release --target test_isa test_assembler
+	export ATOLL_SWEEP=$${ATOLL_SWEEP:-60} && \
+	  build/bin/test_isa --gtest_filter='*Sweep*:All/Assembler.*:*Faults*' && \
+	  build/bin/test_assembler --gtest_filter='*Sweep*'
 
 sweep-real:
 	scripts/install-dependencies build test

@@ -49,7 +49,8 @@ bool Encoder::further_word(uint32_t word) {
 
 bool Encoder::begin() {
   const auto encoding = static_cast<size_t>(in_.encoding);
-  if (in_.opcode >= Opcode::count || in_.encoding >= Encoding::count) {
+  if (in_.opcode >= Opcode::count || in_.second >= Opcode::count || in_.encoding >= Encoding::count ||
+      in_.operand_count > in_.operands.size()) {
     error_ = "there is no such instruction";
     return false;
   }
@@ -60,6 +61,11 @@ bool Encoder::begin() {
     return fail("{} has no {} form of it", processor_.name, encoding_name(in_.encoding));
   }
   row_ = &map_.row(in_.opcode);
+  if (in_.extension > Extension::literal) {
+    const bool extensible =
+        in_.encoding == Encoding::vop1 || in_.encoding == Encoding::vop2 || in_.encoding == Encoding::vopc || wide();
+    if (!extensible || row_->has(flag::matrix)) return fail("SDWA and DPP are not possible");
+  }
   const BitRange opcode = format_->at(Bits::opcode);
   words_[0] = static_cast<uint32_t>(format_->prefix) << (32 - format_->prefix_bits);
   set(opcode, value);
@@ -148,6 +154,9 @@ bool Encoder::scalar_alu() {
     return fail("the mode has to be from 0 to 15, but is {}", in_.immediate);
   }
   if (row_->has(flag::gpr_index_imm) && in_.encoding == Encoding::sopc) set(Bits::src1, in_.immediate);
+  if (in_.encoding == Encoding::sopp && in_.immediate != 0 && !row_->has(flag::any_immediate)) {
+    return fail("it has no immediate");
+  }
   if (can(Bits::simm16)) set(Bits::simm16, in_.immediate);
   return no_modifiers();
 }
@@ -177,7 +186,16 @@ bool Encoder::matrix() {
   if (row_->has(flag::sparse) && in_.blgp != 0) return fail("blgp is not possible");
   if (row_->has(flag::matrix_formats) && in_.abid != 0) return fail("abid is not possible");
   return put(Bits::cbsz, in_.cbsz, "cbsz") && put(Bits::abid, in_.abid, "abid") && put(Bits::blgp, in_.blgp, "blgp") &&
-         operands();
+         operands() && accumulator_apart();
+}
+
+/// The accumulator is the destination or has no register in common with it, where they are more than four.
+bool Encoder::accumulator_apart() {
+  const Operand &dst = in_.operands[0], &accumulator = in_.operands[3];
+  const bool other = row_->has(flag::sparse) || in_.operand_count < 4 || dst.kind != accumulator.kind;
+  if (other || dst.words <= 4 || dst.reg == accumulator.reg) return true;
+  return dst.reg + dst.words <= accumulator.reg || accumulator.reg + accumulator.words <= dst.reg ||
+         fail("the accumulator has to be the destination or to have no register in common with it");
 }
 
 /// v_mfma_ld_scale_b32 with the scales, and the matrix instruction behind it, which says so.
@@ -234,7 +252,11 @@ bool Encoder::dual_half(const InstructionRow& row, unsigned position, Bits first
         break;
       case Field::src0:
         if (!source(operand, spec.field, spec.type, true, number)) return false;
-        if (number >= code::vgpr) used.sources[0] = static_cast<int>(number - code::vgpr);
+        if (number >= code::vgpr) {
+          used.sources[0] = static_cast<int>(number - code::vgpr);
+        } else if (operand.kind != OperandKind::constant && operand.reg != scalar::null) {
+          used.scalar = static_cast<int>(number);
+        }
         set(first, number);
         break;
       case Field::src1:
@@ -248,6 +270,7 @@ bool Encoder::dual_half(const InstructionRow& row, unsigned position, Bits first
         break;
       default:
         if (!vcc(operand, spec.field)) return false;
+        used.vcc = true;
         break;
     }
   }
@@ -278,6 +301,13 @@ bool Encoder::dual() {
     return fail("the {} sources of both halves have to be registers whose numbers differ modulo {}", names[i],
                 banks[i]);
   }
+  const int vcc = static_cast<int>(codes_.code_of_register(scalar::vcc_lo));
+  const bool reads_vcc = used_x.vcc || used_y.vcc;
+  int scalars = (has_literal_ ? 1 : 0) + (reads_vcc ? 1 : 0);
+  for (const int code : {used_x.scalar, used_y.scalar == used_x.scalar ? -1 : used_y.scalar}) {
+    if (code >= 0 && !(reads_vcc && code == vcc)) ++scalars;
+  }
+  if (scalars > 2) return fail("both halves together can read two scalar values, not {}", scalars);
   set(Bits::vdst, used_x.dst);
   set(Bits::vdst_y, used_y.dst >> 1);
   return true;

@@ -1,9 +1,11 @@
 // isa: the encoder's memory instructions and exports.
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "isa/decoder.h"
 #include "isa/encoder.h"
+#include "isa/immediate_names.h"
 
 namespace Atoll::isa {
 
@@ -33,10 +35,10 @@ bool Encoder::smem() {
   if (in_.offset < 0 && row_->operands[1].field == Field::sbase && row_->operands[1].type == DataType::b128) {
     return fail("the offset into a buffer cannot be negative");
   }
+  const bool has_offset =
+      std::ranges::any_of(row_->operands, [](const OperandSpec& spec) { return spec.field == Field::soffset; });
+  if (!has_offset) return true;
   if (layout_.null_soffset) {
-    const bool has_soffset =
-        std::ranges::any_of(row_->operands, [](const OperandSpec& spec) { return spec.field == Field::soffset; });
-    if (!has_soffset) return true;
     if (!in_.offset_register) set(Bits::soffset, codes_.code_of_register(scalar::null));
     return put_signed(Bits::offset, in_.offset, "the offset");
   }
@@ -139,6 +141,37 @@ bool Encoder::buffer() {
   return true;
 }
 
+/// Whether dmask, data and address of an image agree.
+bool Encoder::image_sizes() {
+  const Operand* address = find(Field::image_address);
+  if (in_.address_count != 0 && address != nullptr) {
+    const bool few = in_.address_count < address->words && !layout_.address_tuples;
+    if (in_.address_count > address->words || few) {
+      return fail("the address has {} registers, of which {} are named", address->words, in_.address_count);
+    }
+  }
+  if (row_->has(flag::ray)) return true;
+  const auto components = static_cast<unsigned>(std::popcount(in_.dmask));
+  if (row_->has(flag::gather4) && components != 1) return fail("dmask has to be one component");
+  if (row_->has(flag::atomic) && in_.dmask != 1 && in_.dmask != 3 && in_.dmask != 15) {
+    return fail("dmask has to be 0x1, 0x3 or 0xf");
+  }
+  unsigned words = row_->has(flag::gather4) ? 4 : std::max(1u, components);
+  if (in_.d16 && !layout_.unpacked_d16) words = (words + 1) / 2;
+  words += in_.tfe ? 1 : 0;
+  if (const Operand* data = find(Field::image_data); data != nullptr && data->words != words) {
+    return fail("the data has to be {} registers wide with that dmask, d16 and tfe, not {}", words, data->words);
+  }
+  if (!layout_.dimensions || address == nullptr) return true;
+  unsigned expected = map_.image_parts[static_cast<size_t>(in_.opcode)].words(in_.dim, in_.a16);
+  if (in_.address_count == 0) {  // one tuple
+    if (expected > 12) expected = 16;
+    if (address->words == 8 && expected >= 5 && expected <= 7) return true;
+  }
+  return address->words == expected ||
+         fail("the address has to be {} registers wide with that dim and a16, not {}", expected, address->words);
+}
+
 bool Encoder::image() {
   if (!put(Bits::dmask, in_.dmask, "dmask") || !put(Bits::dim, in_.dim, "dim")) return false;
   if (in_.d16 && !(row_->has(flag::d16_bit) && layout_.image_d16)) return fail("d16 is not possible");
@@ -154,12 +187,15 @@ bool Encoder::image() {
   }
   if (!cache_policy()) return false;
   if (in_.tfe && !layout_.tfe_bit) return fail("tfe is not possible on {}", processor_.name);
-  if (!operands()) return false;
+  if (!operands() || !image_sizes()) return false;
   if (in_.tfe || (!layout_.tfe_bit && accumulation_ == 1)) set(Bits::tfe, 1);
   return true;
 }
 
 bool Encoder::exp() {
+  if (!is_export_target(in_.export_target, map_.generation)) {
+    return fail("{} has no export target {}", processor_.name, in_.export_target);
+  }
   if (!put(Bits::export_target, in_.export_target, "the target") ||
       !put(Bits::compressed, in_.compressed ? 1 : 0, "compr") || !put(Bits::done, in_.done ? 1 : 0, "done") ||
       !put(Bits::valid_mask, in_.valid_mask ? 1 : 0, "vm") ||
@@ -274,7 +310,8 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
     if (scratch && addressed && !address_bit) {
       return fail("an address in a vector register and a base together are not possible on {}", processor_.name);
     }
-    if (operand.reg == scalar::null || (!scratch && operand.reg == scalar::exec_lo)) {
+    const bool exec_possible = scratch || row_->has(flag::to_lds);
+    if (operand.reg == scalar::null || (!exec_possible && operand.reg == scalar::exec_lo)) {
       return wrong(field, "cannot be null or exec");
     }
     if (!scalar_register(operand, field, words_of(type), code)) return false;

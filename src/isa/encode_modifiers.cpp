@@ -138,10 +138,15 @@ bool Encoder::extension() {
 /// In VOPC and VOP3 that follows from the operands.
 bool Encoder::dpp_allowed() {
   const bool implied = in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vopc;
+  if (wide() && !layout_.vector_dpp) {
+    return fail("DPP is not possible in {} on {}", encoding_name(in_.encoding), processor_.name);
+  }
   bool allowed = !layout_.dpp ? false : implied ? layout_.vector_dpp && !row_->has(flag::no_dpp) : row_->has(flag::dpp);
-  if (!layout_.row_newbcast) {  // the only control for operands of 64 bits
-    allowed = allowed && std::ranges::none_of(row_->operands, [](const OperandSpec& spec) {
-                return words_of(spec.type) > 1 && spec.type != DataType::lane_mask;
+  // Operands of 64 bits are possible nowhere, in the destination, or everywhere (with row_newbcast).
+  if (!layout_.row_newbcast) {
+    allowed = allowed && std::ranges::none_of(row_->operands, [this](const OperandSpec& spec) {
+                const bool wide = words_of(spec.type) > 1 && spec.type != DataType::lane_mask;
+                return wide && !(layout_.wide_dpp && spec.field == Field::vdst);
               });
   }
   if (in_.extension == Extension::dpp8) allowed = allowed && layout_.fetch_inactive;
@@ -150,7 +155,9 @@ bool Encoder::dpp_allowed() {
 
 bool Encoder::sdwa_word() {
   const InstructionRow& row = *row_;
-  if (!layout_.sdwa || !row.has(flag::sdwa)) return fail("SDWA is not possible on {}", processor_.name);
+  if (!layout_.sdwa || !row.has(flag::sdwa) || wide()) {
+    return fail("SDWA is not possible in {} on {}", encoding_name(in_.encoding), processor_.name);
+  }
   const auto put = [&](unsigned low, unsigned value) { extension_ |= value << low; };
   if (in_.encoding == Encoding::vopc) {
     if (in_.clamp && layout_.scalar_sdwa) return fail("clamp is not possible in VOPC");
@@ -161,7 +168,8 @@ bool Encoder::sdwa_word() {
       return fail("there is no such select");
     put(8, static_cast<unsigned>(in_.dst_sel));
     put(11, static_cast<unsigned>(row.has(flag::sdwa_whole) ? SdwaUnused::pad : in_.dst_unused));
-    if (in_.omod != 0 && !(layout_.scalar_sdwa && row.has(flag::omod) && is_float(row.operands[0].type))) {
+    if (in_.omod > 3 ||
+        (in_.omod != 0 && !(layout_.scalar_sdwa && row.has(flag::omod) && is_float(row.operands[0].type)))) {
       return fail("mul and div are not possible with SDWA");
     }
     put(14, in_.omod);

@@ -133,7 +133,7 @@ bool Encoder::scalar_register(const Operand& operand, Field field, unsigned word
   };
   if (reg < scalar::vcc_lo) return within(scalar::s0, processor_.addressable_sgprs);
   if (reg >= scalar::ttmp0 && reg < scalar::m0) return within(scalar::ttmp0, scalar::m0);
-  if (words > 2 || reg % words != 0) return wrong(field, "cannot be that register");
+  if (words > (reg == scalar::m0 ? 1u : 2u) || reg % words != 0) return wrong(field, "cannot be that register");
   return true;
 }
 

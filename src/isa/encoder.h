@@ -81,10 +81,13 @@ class Encoder {
   bool vop3p();
   bool matrix();
   bool scaled_matrix();
+  bool accumulator_apart();
   bool vinterp();
   bool dual();
   struct DualRegisters {
     unsigned dst = 0;
+    int scalar = -1;  // the code of a scalar source
+    bool vcc = false;
     std::array<int, 3> sources{-1, -1, -1};  // those that are VGPRs
   };
   bool dual_half(const InstructionRow& row, unsigned position, Bits first, Bits second, DualRegisters& used);
@@ -94,6 +97,7 @@ class Encoder {
   bool flat();
   bool buffer();
   bool image();
+  bool image_sizes();
   bool exp();
   bool cache_policy();
 

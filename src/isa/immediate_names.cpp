@@ -129,13 +129,27 @@ std::span<const NamedValue> messages() { return message_names; }
 std::span<const CounterField> wait_counters() { return counters; }
 std::span<const CounterField> dependency_counters() { return dependencies; }
 
+namespace {
+
+const NumberedTargets* find_numbered(unsigned target, target::Generation generation) {
+  for (const NumberedTargets& row : numbered_targets) {
+    if (target >= row.first && target <= row.last && generation <= row.until) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 std::string export_target_name(unsigned target, target::Generation generation) {
   if (const NamedValue* found = find_value(targets, target, generation)) return std::string(found->name);
-  for (const NumberedTargets& row : numbered_targets) {
-    if (target < row.first || target > row.last || generation > row.until) continue;
-    return std::string(row.name) + std::to_string(target - row.first);
+  if (const NumberedTargets* row = find_numbered(target, generation)) {
+    return std::string(row->name) + std::to_string(target - row->first);
   }
   return "invalid_target_" + std::to_string(target);
+}
+
+bool is_export_target(unsigned target, target::Generation generation) {
+  return find_value(targets, target, generation) != nullptr || find_numbered(target, generation) != nullptr;
 }
 
 std::optional<uint8_t> export_target_named(std::string_view name, target::Generation generation) {

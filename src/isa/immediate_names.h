@@ -28,6 +28,8 @@ std::span<const NamedValue> hardware_registers();
 std::span<const NamedValue> messages();
 /// "mrt0": the target of an export, which has 6 bits.
 std::string export_target_name(unsigned target, target::Generation generation);
+/// Whether exports have that target on that generation; others have the name "invalid_target_...".
+bool is_export_target(unsigned target, target::Generation generation);
 /// The target of that name, if there is one on that generation.
 std::optional<uint8_t> export_target_named(std::string_view name, target::Generation generation);
 
