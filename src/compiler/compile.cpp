@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "compiler/flat_code.h"
+#include "compiler/liveness.h"
 #include "compiler/parts.h"
 #include "compiler/translate.h"
 #include "isa/table.h"
@@ -51,12 +52,26 @@ support::Result<void> add(engine::TranslatedCode& result, const engine::ControlF
   return {};
 }
 
+void note_start(engine::TranslatedCode& result, const engine::ControlFlow& flow) {
+  const Liveness liveness(flow);
+  const Live& live = liveness.before(flow.root);
+  const RowSet rows = live.active | live.inactive;
+  for (size_t key = 0; key < rows.size(); ++key) {
+    if (rows[key]) result.start_rows.push_back(static_cast<uint16_t>(key));
+  }
+  for (unsigned reg = 0; reg < isa::scalar::count; ++reg) {
+    const bool is_exec = (reg & ~1u) == isa::scalar::exec_lo;  // every wave has its own
+    if (live.scalars[reg] && !is_exec) result.start_scalars = static_cast<uint16_t>(reg + 1);
+  }
+}
+
 }  // namespace
 
 support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest& request, HostCompiler& host) {
   const double start = thread_seconds();
   engine::TranslatedCode result;
   result.instructions = request.flow.instructions;
+  note_start(result, request.flow);
   for (const engine::ControlFlow& part : cut(request.flow, part_instructions)) {
     if (auto added = add(result, part, request, host); !added) return std::unexpected(added.error());
   }

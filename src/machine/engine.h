@@ -32,9 +32,22 @@ struct EngineReport {
   uint64_t unfinished = 0;                       ///< translations that have been asked for and not come
 };
 
+/// What of a wave's registers matters when it begins: the others are written before anything reads them.
+struct StartRegisters {
+  std::vector<uint16_t> rows;  ///< VGPRs, and AGPRs from 256
+  uint16_t scalars = 0;        ///< those by isa::scalar number below this
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
+
+  /// What matters to waves that begin at `pc`; null: nobody knows. Good until the code changes.
+  virtual const StartRegisters* needed_at_start(uint64_t pc, const semantics::FloatMode& mode) {
+    static_cast<void>(pc);
+    static_cast<void>(mode);
+    return nullptr;
+  }
 
   /// Runs one wave of `processor` code from its PC until it ends, waits at a barrier, faults, or has executed
   /// about `budget` instructions; sets and returns the wave's state, and counts in Wave::instructions. A wave that says

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "machine/gpu.h"
 
@@ -55,9 +56,16 @@ void write_user_sgprs(Wave& wave, const Dispatch& dispatch, const WorkGroupStora
   }
 }
 
-/// Everything but what begin_wave() says of each wave.
-void copy_start(const Wave& start, Wave& wave) {
-  std::memcpy(wave.scalar, start.scalar, sizeof wave.scalar);
+/// Scalar registers are copied by blocks: few short copies are quicker than a call for a long one.
+constexpr unsigned scalars_of_a_block = 8;
+static_assert(isa::scalar::count % scalars_of_a_block == 0);
+
+/// Everything but what begin_wave() says of each wave, of the scalar registers the first blocks.
+void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
+  for (uint32_t block = 0; block < scalar_blocks; ++block) {
+    const unsigned first = block * scalars_of_a_block;
+    std::memcpy(&wave.scalar[first], &start.scalar[first], scalars_of_a_block * sizeof wave.scalar[0]);
+  }
   wave.pc = start.pc;
   wave.sgprs = start.sgprs;
   wave.vgprs = start.vgprs;
@@ -116,7 +124,7 @@ uint64_t rows_needed(const Dispatch& dispatch) {
   return uint64_t{waves_needed(dispatch)} * rows_of_a_wave(dispatch) + nameable;
 }
 
-void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage) {
+void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, Engine& engine) {
   const target::Processor& processor = dispatch.gpu->processor();
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
   dispatch_ = &dispatch;
@@ -151,6 +159,22 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage) 
   own_flat_scratch_ = descriptor.private_segment && architected_scratch;
   packed_ids_ = processor.packed_work_item_ids;
   id_rows_ = packed_ids_ ? 1 : 1u + descriptor.work_item_ids;
+  note_needed(engine.needed_at_start(start_.pc, start_.float_mode));
+}
+
+/// Which registers a wave begins with, from what the engine knows.
+void InitialState::note_needed(const StartRegisters* needed) {
+  const Kernel& kernel = *dispatch_->kernel;
+  const auto is_cleared = [&](unsigned key) {
+    return key < 256 ? key >= id_rows_ && key < kernel.named_vgprs : key - 256 < kernel.named_agprs;
+  };
+  cleared_rows_.clear();
+  for (uint16_t key = 0; needed == nullptr && key < 512; ++key) {
+    if (is_cleared(key)) cleared_rows_.push_back(key);
+  }
+  if (needed != nullptr) std::ranges::copy_if(needed->rows, std::back_inserter(cleared_rows_), is_cleared);
+  const unsigned scalars = needed != nullptr ? needed->scalars : unsigned{isa::scalar::count};
+  scalar_blocks_ = (scalars + scalars_of_a_block - 1) / scalars_of_a_block;
 }
 
 void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
@@ -227,7 +251,7 @@ void InitialState::keep_whole_ids() {
 Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
   const uint32_t index = group.waves_begun++;
   Wave& wave = group.waves[index];
-  copy_start(start_, wave);
+  copy_start(start_, wave, scalar_blocks_);
   wave.index = index;
   wave.work_group = &group;
   wave.vgpr = rows;
@@ -250,9 +274,7 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
   } else {
     write_work_item_ids(rows[0], index);
   }
-  const Kernel& kernel = *dispatch_->kernel;
-  if (kernel.named_vgprs > id_rows_) std::memset(rows + id_rows_, 0, sizeof(Row) * (kernel.named_vgprs - id_rows_));
-  if (kernel.named_agprs != 0) std::memset(wave.agpr, 0, sizeof(Row) * kernel.named_agprs);
+  for (const uint16_t key : cleared_rows_) std::memset(key < 256 ? rows[key] : wave.agpr[key - 256], 0, sizeof(Row));
   return wave;
 }
 

@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "machine/dispatch.h"
+#include "machine/engine.h"
 #include "machine/wave.h"
 #include "semantics/lanes.h"
 
 namespace Atoll::machine {
 
 /// The memory of a work-group beside its registers. Registers that the kernel names and LDS are zeroed when a wave or
-/// work-group begins, so that runs repeat exactly even where a program reads what it never wrote; scratch keeps
-/// whatever was in it, as on hardware.
+/// work-group begins, so that runs repeat exactly even where a program reads what it never wrote (registers of which
+/// the engine knows that this does not happen are left alone); scratch keeps whatever was in it, as on hardware.
 struct WorkGroupStorage {
   uint8_t* lds;      ///< Dispatch::lds_bytes, 64-byte aligned
   uint8_t* scratch;  ///< scratch_bytes_per_wave for each wave of a whole work-group
@@ -32,7 +33,7 @@ class InitialState {
  public:
   /// Reads the kernarg segment when the kernel has preloaded arguments: call it inside guarded(). `dispatch` and the
   /// storage must stay until the last wave has begun.
-  void prepare(Dispatch& dispatch, const WorkGroupStorage& storage);
+  void prepare(Dispatch& dispatch, const WorkGroupStorage& storage, Engine& engine);
 
   /// Makes `group` work-group number `index` of the dispatch, x running fastest. None of its waves has begun.
   void begin_work_group(WorkGroup& group, uint64_t index);
@@ -44,6 +45,7 @@ class InitialState {
   uint32_t lanes_of(uint32_t wave) const;
   void write_work_item_ids(uint32_t* rows, uint32_t wave) const;
   void keep_whole_ids();
+  void note_needed(const StartRegisters* needed);
   size_t id_words() const { return size_t{id_rows_} * semantics::wave_lanes; }  ///< of one wave
 
   static constexpr uint8_t none = 0xFF;
@@ -53,9 +55,11 @@ class InitialState {
   Wave start_{};  ///< registers as far as the waves of a work-group share them
   // SGPRs that differ between work-groups or waves, where the kernel has them.
   uint8_t work_group_id_[3]{}, work_group_info_ = none, scratch_offset_ = none;
-  bool own_flat_scratch_ = false;  ///< FLAT_SCRATCH is the address of the wave's scratch
-  bool packed_ids_ = false;        ///< all work-item ids in v0
-  unsigned id_rows_ = 1;           ///< so many VGPRs from v0 on begin with work-item ids
+  bool own_flat_scratch_ = false;       ///< FLAT_SCRATCH is the address of the wave's scratch
+  bool packed_ids_ = false;             ///< all work-item ids in v0
+  std::vector<uint16_t> cleared_rows_;  ///< behind those with work-item ids; AGPRs from 256
+  uint32_t scalar_blocks_ = 0;          ///< so many of Wave::scalar matter
+  unsigned id_rows_ = 1;                ///< so many VGPRs from v0 on begin with work-item ids
   // Of the work-group that began last: its work-items, and whether it is none that the grid's edge makes smaller.
   uint32_t size_[3]{}, items_ = 0;
   bool whole_ = false;

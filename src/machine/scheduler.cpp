@@ -73,7 +73,7 @@ support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
   return reinterpret_cast<uint8_t*>(address_);
 }
 
-support::Result<void> ResidentGroup::prepare(Dispatch& dispatch) {
+support::Result<void> ResidentGroup::prepare(Dispatch& dispatch, Engine& engine) {
   const auto rows = registers_.reserve(rows_needed(dispatch) * sizeof(Row));
   if (!rows) return std::unexpected(rows.error());
   const auto local = lds_.reserve(dispatch.lds_bytes);
@@ -84,7 +84,7 @@ support::Result<void> ResidentGroup::prepare(Dispatch& dispatch) {
   rows_of_a_wave_ = rows_of_a_wave(dispatch);
   group.waves_begun = 0;
   HostFault host;
-  if (guarded(host, [&] { initial_.prepare(dispatch, {.lds = *local, .scratch = *stack}); })) return {};
+  if (guarded(host, [&] { initial_.prepare(dispatch, {.lds = *local, .scratch = *stack}, engine); })) return {};
   return support::fail(support::ErrorKind::memory_fault,
                        "kernel '{}': its arguments at {:#x}, which it has preloaded, are not mapped",
                        dispatch.kernel->name, dispatch.packet.kernarg_address);
@@ -278,7 +278,7 @@ bool Scheduler::next_group(Turn& turn) {
   if (!take(turn)) return false;
   if (turn.resident == nullptr) {
     turn.resident = take_storage();
-    if (auto prepared = turn.resident->prepare(dispatch); !prepared) {
+    if (auto prepared = turn.resident->prepare(dispatch, engine_); !prepared) {
       give_back(std::move(turn.resident));
       cancel(dispatch, prepared.error());
       return false;

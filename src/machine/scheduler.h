@@ -58,7 +58,7 @@ class ResidentGroup {
 
   /// For work-groups of this dispatch. Errors: out_of_resources; memory_fault when arguments to be preloaded are not
   /// there.
-  support::Result<void> prepare(Dispatch& dispatch);
+  support::Result<void> prepare(Dispatch& dispatch, Engine& engine);
   /// Makes `group` the dispatch's work-group number `index`, none of whose waves has begun.
   void begin(uint64_t index);
   /// Makes the group's next wave ready. It gets the registers of one that ended, if any has: they are still in the

@@ -43,24 +43,28 @@ inline std::vector<uint8_t> assemble_kernel(const std::string& processor, const 
 class FunctionEngine : public machine::Engine {
  public:
   using Body = std::function<machine::WaveState(machine::Wave&, uint64_t)>;
-  explicit FunctionEngine(Body body) : body_(std::move(body)) {}
+  explicit FunctionEngine(Body body, const machine::StartRegisters* needed = nullptr)
+      : body_(std::move(body)), needed_(needed) {}
   machine::WaveState run(machine::Wave& wave, uint64_t budget) override {
     wave.state = body_(wave, budget);
     return wave.state;
   }
+  const machine::StartRegisters* needed_at_start(uint64_t, const semantics::FloatMode&) override { return needed_; }
   void code_changed(uint64_t, uint64_t) override {}
 
  private:
   Body body_;
+  const machine::StartRegisters* needed_;
 };
 
 inline std::unique_ptr<machine::Gpu> make_gpu(const std::string& name, FunctionEngine::Body body,
-                                              machine::GpuOptions options = {}) {
+                                              machine::GpuOptions options = {},
+                                              const machine::StartRegisters* needed = nullptr) {
   const auto model = target::find_gpu(name);
   EXPECT_TRUE(model) << model.error().message;
   if (!model) return nullptr;
   auto gpu = machine::Gpu::create(
-      *model, [&](const target::Processor&) { return std::make_unique<FunctionEngine>(std::move(body)); },
+      *model, [&](const target::Processor&) { return std::make_unique<FunctionEngine>(std::move(body), needed); },
       std::move(options));
   EXPECT_TRUE(gpu) << gpu.error().message;
   return gpu ? std::move(*gpu) : nullptr;

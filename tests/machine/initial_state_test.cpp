@@ -60,19 +60,23 @@ Seen look(const Wave& wave) {
 std::vector<Seen> run(const std::string& processor, const std::vector<std::string>& directives,
                       std::array<uint32_t, 3> grid, std::array<uint16_t, 3> group,
                       const std::function<void(aql::KernelDispatchPacket&)>& change = {},
-                      const std::string& metadata = "") {
+                      const std::string& metadata = "", const StartRegisters* needed = nullptr) {
   std::vector<Seen> waves;
   std::mutex mutex;
-  const auto gpu = test::make_gpu(processor, [&](Wave& wave, uint64_t) {
-    Seen seen = look(wave);
-    std::memset(wave.vgpr, 0x5A, sizeof(Row) * (wave.vgprs + wave.agprs));
-    if (wave.work_group->lds_bytes != 0 && wave.index == wave.work_group->waves.size() - 1) {
-      std::memset(wave.work_group->lds, 0xA5, wave.work_group->lds_bytes);
-    }
-    const std::lock_guard lock(mutex);
-    waves.push_back(std::move(seen));
-    return WaveState::ended;
-  });
+  const auto gpu = test::make_gpu(
+      processor,
+      [&](Wave& wave, uint64_t) {
+        Seen seen = look(wave);
+        std::memset(wave.vgpr, 0x5A, sizeof(Row) * (wave.vgprs + wave.agprs));
+        std::memset(wave.scalar, 0x5A, sizeof wave.scalar);
+        if (wave.work_group->lds_bytes != 0 && wave.index == wave.work_group->waves.size() - 1) {
+          std::memset(wave.work_group->lds, 0xA5, wave.work_group->lds_bytes);
+        }
+        const std::lock_guard lock(mutex);
+        waves.push_back(std::move(seen));
+        return WaveState::ended;
+      },
+      {}, needed);
   const auto code = test::load(*gpu, test::assemble_kernel(processor, directives, "s_endpgm", metadata));
   auto packet = test::packet_for(*code, grid, group);
   if (change) change(packet);
@@ -274,6 +278,27 @@ TEST(InitialState, RegistersAndLdsStartAtZero) {
     for (const auto& row : wave.agpr) EXPECT_EQ(row, zeros);
     EXPECT_EQ(wave.lds_bytes, 1536u);
     EXPECT_TRUE(wave.lds_zero);
+  }
+}
+
+TEST(InitialState, WhatTheEngineNeedsIsThere) {
+  const StartRegisters needed{.rows = {0, 3, 257, 300}, .scalars = 11};
+  const auto waves = run(
+      "gfx90a",
+      with({"accum_offset 8", "user_sgpr_dispatch_ptr 1", "user_sgpr_kernarg_segment_ptr 1",
+            "system_sgpr_workgroup_id_x 1"}),
+      {640, 1, 1}, {64, 1, 1}, [](auto& packet) { packet.kernarg_address = 0x1234'5678'9ABC; }, "", &needed);
+  ASSERT_EQ(waves.size(), 10u);
+  const std::vector<uint32_t> zeros(64);
+  for (const Seen& wave : waves) {
+    for (uint32_t lane = 0; lane < 64; ++lane) EXPECT_EQ(wave.vgpr[0][lane], lane);
+    EXPECT_EQ(wave.vgpr[3], zeros);
+    EXPECT_EQ(wave.agpr[1], zeros);
+    EXPECT_EQ(pair(wave, 0), wave.packet_address);
+    EXPECT_EQ(pair(wave, 2), 0x1234'5678'9ABC);
+    EXPECT_EQ(wave.scalar[4], wave.group[0]);
+    for (unsigned i = 5; i < 11; ++i) EXPECT_EQ(wave.scalar[i], 0u);
+    EXPECT_EQ(wave.exec, ~uint64_t{0});
   }
 }
 

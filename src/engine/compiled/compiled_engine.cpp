@@ -56,6 +56,11 @@ class CompiledEngine final : public machine::Engine {
     return wave.state;
   }
 
+  const machine::StartRegisters* needed_at_start(uint64_t pc, const semantics::FloatMode& mode) override {
+    const Way* way = translations_.place(pc).way(mode);
+    return way != nullptr ? way->start : nullptr;
+  }
+
   void retrace_fault(Wave& wave, machine::HostFault& fault) override {
     // Only a chunk in the middle of a region is ahead of Wave::pc, which is the region's beginning. The chunks before
     // it are done with the region.

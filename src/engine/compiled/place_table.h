@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/compiled/image.h"
+#include "machine/engine.h"
 #include "semantics/lanes.h"
 
 namespace Atoll::engine {
@@ -23,7 +24,8 @@ struct Way {
   uint64_t number = 0;
   const Image* image = nullptr;
   semantics::FloatMode mode;
-  const Way* next = nullptr;  ///< for another mode
+  const machine::StartRegisters* start = nullptr;  ///< of waves that begin there; null: not known
+  const Way* next = nullptr;                       ///< for another mode
 };
 
 struct Place {

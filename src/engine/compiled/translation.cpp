@@ -88,6 +88,8 @@ std::vector<uint8_t> TranslatedCode::serialise() const {
   writer.put_all(std::span(entries));
   writer.put_all(std::span(steps));
   writer.put_all(std::span(imports));
+  writer.put_all(std::span(start_rows));
+  writer.put(start_scalars);
   writer.put_all(std::span(code));
   writer.put(instructions);
   writer.put(seconds);
@@ -105,6 +107,8 @@ support::Result<TranslatedCode> TranslatedCode::parse(std::span<const uint8_t> b
   result.entries = reader.get_all<EntryPoint>();
   result.steps = reader.get_all<uint64_t>();
   result.imports = reader.get_all<Import>();
+  result.start_rows = reader.get_all<uint16_t>();
+  result.start_scalars = reader.get<uint16_t>();
   result.code = reader.get_all<uint8_t>();
   result.instructions = reader.get<uint64_t>();
   result.seconds = reader.get<double>();

@@ -54,6 +54,8 @@ struct TranslatedCode {
   std::vector<EntryPoint> entries;
   std::vector<uint64_t> steps;  ///< PCs of the single steps by number
   std::vector<Import> imports;
+  std::vector<uint16_t> start_rows;  ///< machine::StartRegisters of waves that begin at the root
+  uint16_t start_scalars = 0;
   std::vector<uint8_t> code;                     ///< position-independent, to be placed at a multiple of 4096
   uint64_t instructions = 0;                     ///< of the GPU's
   double seconds = 0;                            ///< that the compiler took

@@ -178,10 +178,12 @@ void Translations::take(Asked& asked) {
   if (placed == nullptr) return;
   const TranslatedCode& translated = placed->code->translated();
   for (const EntryPoint& entry : translated.entries) {
+    const bool begins_there = asked.base + entry.pc == asked.root;
     places_.add_way(asked.base + entry.pc, {.function = placed->code->function(entry),
                                             .number = entry.number,
                                             .image = &placed->image,
-                                            .mode = asked.mode});
+                                            .mode = asked.mode,
+                                            .start = begins_there ? &placed->start : nullptr});
   }
   report_.translations.push_back({.kernel = asked.kernel,
                                   .instructions = translated.instructions,
@@ -203,6 +205,7 @@ std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& aske
     if (!instruction) return nullptr;
     placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
   }
+  placed->start = {.rows = placed->code->translated().start_rows, .scalars = placed->code->translated().start_scalars};
   placed->image = {.code_base = asked.base, .steps = placed->steps.data(), .must_stop = must_stop};
   return placed;
 }

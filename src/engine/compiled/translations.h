@@ -66,6 +66,7 @@ class Translations {
     Image image{};
     std::shared_ptr<const HostCode> code;
     SingleSteps prepared;
+    machine::StartRegisters start;
     std::vector<const MicroOp*> steps;
   };
 
