@@ -86,6 +86,18 @@ object::Relocatable make_object(Unit& unit, const Parser& parser, const Options&
   result.flags = target::flags_of_target_id(
       parser.target(), options.os_abi == object::elf::osabi_amdgpu_hsa ? result.abi_version : uint8_t{1});
   std::unordered_map<const Section*, uint32_t> numbers;
+  std::vector<const Symbol*> groups;
+  const auto group_of = [&](const Section& section) -> uint32_t {
+    if (section.key.group.empty()) return 0;
+    const Symbol* name = unit.find_symbol(section.key.group);
+    const auto found = std::ranges::find(groups, name);
+    const auto index = static_cast<uint32_t>(found - groups.begin());
+    if (found == groups.end()) {
+      groups.push_back(name);
+      result.groups.push_back({.comdat = section.comdat});
+    }
+    return index + 1;
+  };
   for (const Section& section : unit.sections()) {
     numbers.emplace(&section, static_cast<uint32_t>(result.sections.size() + 1));
     result.sections.push_back({.name = section.key.name,
@@ -98,19 +110,26 @@ object::Relocatable make_object(Unit& unit, const Parser& parser, const Options&
                                .link = 0,
                                .info = 0,
                                .link_to_symbols = false,
+                               .group = group_of(section),
                                .relocations = {}});
   }
   result.symbols.emplace_back();
   std::unordered_map<const Symbol*, uint32_t> indices;
   for (const bool locals : {true, false}) {
     for (Symbol* symbol : unit.kept()) {
-      if (!is_kept(*symbol)) continue;
+      const bool names_group = std::ranges::find(groups, symbol) != groups.end();
+      if (!is_kept(*symbol) && !names_group) continue;
       object::RelocatableSymbol described = describe(unit, *symbol, numbers);
+      if (names_group && !symbol->is_defined() && !symbol->in_relocation && !symbol->binding_set) {
+        described.binding = STB_LOCAL;  // nothing but the group's name
+        described.group = static_cast<uint32_t>(std::ranges::find(groups, symbol) - groups.begin() + 1);
+      }
       if ((described.binding == STB_LOCAL) != locals) continue;
       indices.emplace(symbol, static_cast<uint32_t>(result.symbols.size()));
       result.symbols.push_back(std::move(described));
     }
   }
+  for (size_t i = 0; i < groups.size(); ++i) result.groups[i].symbol = indices.at(groups[i]);
   size_t index = 0;
   for (const Section& section : unit.sections()) {
     object::RelocatableSection& to = result.sections[index++];

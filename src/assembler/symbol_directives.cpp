@@ -140,7 +140,7 @@ bool Parser::parse_section(bool push) {
   uint64_t flags = known.flags, entry_size = 0;
   uint32_t type = known.type;
   std::string linked_to;
-  bool flags_given = false;
+  bool flags_given = false, comdat = false;
   if (push) unit_.push_section();
   const auto fail = [&] {
     if (push) unit_.pop_section();
@@ -191,6 +191,7 @@ bool Parser::parse_section(bool push) {
           const auto word_comdat = name();
           if (!word_comdat) return fail();
           if (*word_comdat != "comdat") return error("Linkage must be 'comdat'") || fail();
+          comdat = true;
         }
       }
       if ((flags & SHF_LINK_ORDER) != 0) {
@@ -221,6 +222,7 @@ bool Parser::parse_section(bool push) {
   }
   Section& section = unit_.section(key, type, flags, entry_size);
   if (section.linked_to.empty()) section.linked_to = linked_to;
+  section.comdat |= comdat;
   unit_.switch_to(section);
   return true;
 }

@@ -85,6 +85,7 @@ Section& Unit::section(const SectionKey& key, uint32_t type, uint64_t flags, uin
   start.type = STT_SECTION;
   start.is_section = true;
   made.symbol = &start;
+  if (!key.group.empty()) keep(symbol(key.group));
   keep(start);
   sections_by_key_[key] = &made;
   return made;

@@ -73,6 +73,7 @@ struct Section {
   SectionKey key;
   uint32_t type = 0;
   uint64_t flags = 0, entry_size = 0, alignment = 1;
+  bool comdat = false;    ///< its group is; of groups with the same name one is kept
   std::string linked_to;  ///< name of the symbol whose section SHF_LINK_ORDER names
   Symbol* symbol = nullptr;
   std::vector<Fragment> fragments{1};

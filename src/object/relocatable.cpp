@@ -25,6 +25,7 @@ std::vector<uint8_t> write_relocatable(const Relocatable& object) {
   StringTable names;
   names.add(".strtab");
   names.add(".symtab");
+  if (!object.groups.empty()) names.add(".group");
   for (const RelocatableSection& section : object.sections) {
     names.add(section.name);
     if (!section.relocations.empty()) names.add(".rela" + section.name);
@@ -34,12 +35,18 @@ std::vector<uint8_t> write_relocatable(const Relocatable& object) {
   }
   const std::string& strings = names.finish();
 
-  // Numbers: 0, the names, then each section with its relocations behind it, and the symbols last.
-  std::vector<uint16_t> number(object.sections.size() + 1);
+  // Numbers: 0, the names, then each section with its relocations behind it and its group before the group's first, and
+  // the symbols last.
+  std::vector<uint16_t> number(object.sections.size() + 1), group_number(object.groups.size() + 1);
+  std::vector<std::vector<uint32_t>> members(object.groups.size() + 1);
   uint16_t next = 2;
   for (size_t i = 0; i < object.sections.size(); ++i) {
+    const uint32_t group = object.sections[i].group;
+    if (group != 0 && group_number[group] == 0) group_number[group] = next++;
+    members[group].push_back(next);
     number[i + 1] = next++;
-    if (!object.sections[i].relocations.empty()) ++next;
+    if (object.sections[i].relocations.empty()) continue;
+    members[group].push_back(next++);
   }
   const uint16_t symbols_number = next++;
 
@@ -67,11 +74,30 @@ std::vector<uint8_t> write_relocatable(const Relocatable& object) {
     file.insert(file.end(), section.bytes.begin(), section.bytes.end());
   }
 
+  for (size_t i = 0; i < object.groups.size(); ++i) {
+    if (group_number[i + 1] == 0) continue;
+    align(file, 4);
+    headers[group_number[i + 1]] = {.sh_name = names.offset(".group"),
+                                    .sh_type = SHT_GROUP,
+                                    .sh_flags = 0,
+                                    .sh_addr = 0,
+                                    .sh_offset = file.size(),
+                                    .sh_size = 4 * (members[i + 1].size() + 1),
+                                    .sh_link = symbols_number,
+                                    .sh_info = object.groups[i].symbol,
+                                    .sh_addralign = 4,
+                                    .sh_entsize = 4};
+    support::append(file, uint32_t{object.groups[i].comdat ? GRP_COMDAT : 0u});
+    for (const uint32_t member : members[i + 1]) support::append(file, member);
+  }
+
   align(file, 8);
   uint32_t locals = 0;
   const uint64_t symbols_offset = file.size();
   for (const RelocatableSymbol& symbol : object.symbols) {
-    const uint16_t section = symbol.special_section != 0 ? symbol.special_section : number[symbol.section];
+    const uint16_t section = symbol.special_section != 0 ? symbol.special_section
+                             : symbol.group != 0         ? group_number[symbol.group]
+                                                         : number[symbol.section];
     support::append(file, Elf64_Sym{.st_name = symbol.type == STT_SECTION ? 0 : names.offset(symbol.name),
                                     .st_info = static_cast<uint8_t>(symbol.binding << 4 | symbol.type),
                                     .st_other = symbol.visibility,
@@ -103,7 +129,7 @@ std::vector<uint8_t> write_relocatable(const Relocatable& object) {
     }
     headers[number[i + 1] + 1u] = {.sh_name = names.offset(".rela" + section.name),
                                    .sh_type = SHT_RELA,
-                                   .sh_flags = SHF_INFO_LINK,
+                                   .sh_flags = static_cast<uint64_t>(section.group != 0 ? SHF_GROUP : SHF_INFO_LINK),
                                    .sh_addr = 0,
                                    .sh_offset = offset,
                                    .sh_size = file.size() - offset,
@@ -184,13 +210,18 @@ support::Result<Relocatable> read_relocatable(std::span<const uint8_t> file) {
   object.os_abi = header->e_ident[EI_OSABI];
   object.abi_version = header->e_ident[EI_ABIVERSION];
   object.flags = header->e_flags;
-  std::vector<uint32_t> index(headers.size());  // in the result, counted from 1
+  std::vector<uint32_t> index(headers.size()), group_index(headers.size());  // in the result, counted from 1
   const Elf64_Shdr* symbol_header = nullptr;
   for (size_t i = 1; i < headers.size(); ++i) {
     const Elf64_Shdr& from = headers[i];
     if (from.sh_type == SHT_SYMTAB) symbol_header = &from;
     if (from.sh_type == SHT_SYMTAB || from.sh_type == SHT_STRTAB || from.sh_type == SHT_RELA) continue;
     if (from.sh_type == SHT_REL) return fail(ErrorKind::unsupported, "relocations without addends");
+    if (from.sh_type == SHT_GROUP) {
+      object.groups.push_back({.symbol = from.sh_info});
+      group_index[i] = static_cast<uint32_t>(object.groups.size());
+      continue;
+    }
     const auto name = support::read_text(*section_names, from.sh_name);
     const auto bytes = content(from);
     if (!name || !bytes) return fail(ErrorKind::invalid_file, "section {} is not all in the file", i);
@@ -220,7 +251,23 @@ support::Result<Relocatable> read_relocatable(std::span<const uint8_t> file) {
     }
   }
 
+  for (size_t i = 1; i < headers.size(); ++i) {
+    if (group_index[i] == 0) continue;
+    const auto bytes = content(headers[i]);
+    const auto kind = bytes ? support::read<uint32_t>(*bytes, 0) : std::nullopt;
+    if (!kind) return fail(ErrorKind::invalid_file, "section group {} is not all in the file", i);
+    object.groups[group_index[i] - 1].comdat = (*kind & GRP_COMDAT) != 0;
+    for (uint64_t at = 4; at + 4 <= bytes->size(); at += 4) {
+      const uint32_t member = *support::read<uint32_t>(*bytes, at);
+      if (member >= index.size()) {
+        return fail(ErrorKind::invalid_file, "section group {} has section {}, which there is not", i, member);
+      }
+      if (index[member] != 0) object.sections[index[member] - 1].group = group_index[i];  // else relocations
+    }
+  }
+
   if (symbol_header == nullptr) {
+    if (!object.groups.empty()) return fail(ErrorKind::invalid_file, "section groups without names");
     object.symbols.emplace_back();
     return object;
   }
@@ -243,8 +290,14 @@ support::Result<Relocatable> read_relocatable(std::span<const uint8_t> file) {
       return fail(ErrorKind::invalid_file, "symbol '{}' is in section {}, which there is not", *name, from.st_shndx);
     } else {
       symbol.section = index[from.st_shndx];
+      symbol.group = group_index[from.st_shndx];
     }
     object.symbols.push_back(std::move(symbol));
+  }
+  for (const RelocatableGroup& group : object.groups) {
+    if (group.symbol >= object.symbols.size()) {
+      return fail(ErrorKind::invalid_file, "a section group is named by symbol {}, which there is not", group.symbol);
+    }
   }
   for (const Elf64_Shdr& from : headers) {
     if (from.sh_type != SHT_RELA) continue;

@@ -28,6 +28,7 @@ struct RelocatableSection {
   uint64_t size = 0;             ///< of its bytes, or of what it would have (SHT_NOBITS)
   uint32_t link = 0, info = 0;   ///< link: index into Relocatable::sections plus 1 (SHF_LINK_ORDER); 0: none
   bool link_to_symbols = false;  ///< link names the symbol table
+  uint32_t group = 0;            ///< index into Relocatable::groups plus 1; 0: none
   std::vector<RelocatableRelocation> relocations;
 };
 
@@ -38,12 +39,20 @@ struct RelocatableSymbol {
   /// 0: undefined; up to the number of sections: that one, counted from 1; else special_section says it.
   uint32_t section = 0;
   uint16_t special_section = 0;  ///< SHN_ABS, SHN_COMMON, SHN_AMDGPU_LDS
+  uint32_t group = 0;            ///< of a name that is nothing but a group's: that group, counted from 1
+};
+
+/// Sections that belong together; of comdat groups with the same name, a linker keeps one.
+struct RelocatableGroup {
+  uint32_t symbol = 0;  ///< index into Relocatable::symbols: its name is the group's
+  bool comdat = false;
 };
 
 struct Relocatable {
   uint8_t os_abi = 0, abi_version = 0;
   uint32_t flags = 0;  ///< e_flags
   std::vector<RelocatableSection> sections;
+  std::vector<RelocatableGroup> groups;
   std::vector<RelocatableSymbol> symbols;  ///< index 0 is the null symbol; the local ones come first
 };
 

@@ -26,6 +26,23 @@ constexpr Text texts[] = {
 .long max(1,2,7), or(1,6), alignto(5,8), extrasgprs(1,1,0), extrasgprs(1,0,1), totalnumvgprs(5,9), max(max(1,2),3)
 .long occupancy(10,8,256,9,8,40,30)
 )"},
+    {"Groups", R"(
+.section .text.f,"axG",@progbits,f,comdat
+.weak f
+f: .long 1
+.quad g
+.section .rodata.f,"aG",@progbits,f,comdat
+.long 1
+.quad f
+.section .text.h,"axG",@progbits,hh
+h: .long 5
+.section .text.two,"axG",@progbits,f,comdat
+.long 6
+.section .data.undefined,"awG",@progbits,other,comdat
+.quad other
+.text
+.long 7
+)"},
     {"Integers",
      ".byte 1, -1, 255, -128\n.short 65535, -32768\n.2byte 3\n.value 4\n.long 0xFFFFFFFF\n.int -5\n.4byte 6\n"
      ".quad 1\n.8byte 2\n.dc.b 1\n.dc.w 2\n.dc.l 3\n.dc 4\n.octa 0x123456789abcdef0123456789abcdef, 5\n"},
