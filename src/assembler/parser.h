@@ -150,6 +150,11 @@ class Parser {
   bool directive_metadata(std::string_view, Place);
   bool directive_pal_metadata(std::string_view, Place);
   bool directive_lds(std::string_view, Place);
+  // Of code object V2 (kernel_code_directives.cpp):
+  bool directive_hsa_code_object_version(std::string_view, Place);
+  bool directive_hsa_code_object_isa(std::string_view, Place);
+  bool directive_amdgpu_hsa_kernel(std::string_view, Place);
+  bool directive_amd_kernel_code_t(std::string_view, Place);
   void emit_note(std::string_view owner, uint32_t type, std::span<const uint8_t> content, bool allocated);
   std::optional<std::string> text_until(std::string_view end, Place place);
 

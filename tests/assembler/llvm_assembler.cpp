@@ -15,16 +15,16 @@
 
 namespace Atoll::test {
 
-LlvmAssembled llvm_assemble(const std::string& text, const std::string& processor) {
+LlvmAssembled llvm_assemble(const std::string& text, const std::string& processor, const std::string& program) {
   const auto directory = std::filesystem::temp_directory_path() / fmt::format("atoll-assembler-{}", getpid());
   std::filesystem::create_directory(directory);
   write_file((directory / "test.s").string(), text);
-  const auto run = run_command(fmt::format(
-      "cd {} && timeout 60 llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu={} -filetype=obj test.s -o test.o 2>&1",
-      directory.string(), processor));
+  const auto run = run_command(
+      fmt::format("cd {} && timeout 60 {} -triple amdgcn-amd-amdhsa -mcpu={} -filetype=obj test.s -o test.o 2>&1",
+                  directory.string(), program, processor));
   LlvmAssembled result;
   result.messages = run.output;
-  EXPECT_TRUE(run.exit_code == 0 || run.exit_code == 1) << "llvm-mc-22: exit code " << run.exit_code;
+  EXPECT_TRUE(run.exit_code == 0 || run.exit_code == 1) << program << ": exit code " << run.exit_code;
   if (run.exit_code == 0) {
     std::ifstream file(directory / "test.o", std::ios::binary);
     result.object.assign(std::istreambuf_iterator<char>(file), {});
@@ -45,8 +45,8 @@ LlvmAssembled atoll_assemble(const std::string& text, const std::string& process
   return result;
 }
 
-void expect_same_object(const std::string& text, const std::string& processor) {
-  const LlvmAssembled theirs = llvm_assemble(text, processor);
+void expect_same_object(const std::string& text, const std::string& processor, const std::string& program) {
+  const LlvmAssembled theirs = llvm_assemble(text, processor, program);
   const LlvmAssembled ours = atoll_assemble(text, processor);
   ASSERT_FALSE(theirs.object.empty()) << processor << ": llvm-mc refuses\n" << text << theirs.messages;
   ASSERT_FALSE(ours.object.empty()) << processor << ": Atoll refuses\n" << text << ours.messages;

@@ -12,14 +12,16 @@ struct LlvmAssembled {
   std::string messages;
 };
 
-/// Assembles a text called "test.s" into a relocatable object. Fails the test when llvm-mc-22 cannot be run.
-LlvmAssembled llvm_assemble(const std::string& text, const std::string& processor);
+/// Assembles a text called "test.s" into a relocatable object. Fails the test when the program cannot be run.
+LlvmAssembled llvm_assemble(const std::string& text, const std::string& processor,
+                            const std::string& program = "llvm-mc-22");
 
 /// The same by Atoll.
 LlvmAssembled atoll_assemble(const std::string& text, const std::string& processor);
 
 /// Expects both to give the same bytes.
-void expect_same_object(const std::string& text, const std::string& processor);
+void expect_same_object(const std::string& text, const std::string& processor,
+                        const std::string& program = "llvm-mc-22");
 
 /// The places ("line:column") of the errors among the messages, in order.
 std::vector<std::string> error_places(const std::string& messages);
