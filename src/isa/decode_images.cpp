@@ -17,6 +17,7 @@ bool Decoder::image_operand(Operand& operand, Field field, DataType type) {
       return vgpr(operand, get(Bits::data0), words == 0 ? default_image_data_words(type) : words, accumulation_);
     }
     case Field::image_address:
+      if (row_->has(flag::ray)) return ray_addresses(operand);
       if (map_.layout.dimensions) return image_addresses(operand);
       return vgpr(operand, get(Bits::addr), words_of(type));
     case Field::image_resource:
@@ -65,7 +66,9 @@ bool Decoder::image_sizes() {
   out_.addresses[0] = static_cast<uint8_t>(get(Bits::addr));
   if (can(Bits::address1)) {  // GFX12
     for (const Bits field : {Bits::address1, Bits::address2, Bits::address3, Bits::address4}) {
-      if (can(field)) out_.addresses[places++] = static_cast<uint8_t>(get(field));
+      if (!can(field)) continue;
+      if (places >= parts.most() && is(field)) return false;  // it has no such address
+      out_.addresses[places++] = static_cast<uint8_t>(get(field));
     }
   } else {
     if (get(Bits::nsa) * 4 > parts.most() + 2) return false;
@@ -81,12 +84,58 @@ bool Decoder::image_sizes() {
   // Tuples of addresses come in 1 to 4, 8, 12 and 16 registers for those with more.
   const unsigned rounded = places == 1 && parts.sampled ? (parts.most() + 3) / 4 * 4 : parts.most();
   bool known = image_.data != 0 && (image_.address <= parts.most() || image_.address == rounded);
-  if (places > 1) known = known && image_.address >= 2 && (tuples || image_.address <= places);
+  // The addresses of GFX12 are always named one by one, even if there is one alone.
+  if (places > 1) known = known && (image_.address >= 2 || can(Bits::address1)) && (tuples || image_.address <= places);
   if (!known) {
     image_.data = default_image_data_words(type);
     image_.address = places > 1 ? std::min(places, parts.most()) : parts.least();
   }
   if (places > 1) out_.address_count = static_cast<uint8_t>(std::min(image_.address, places));
+  if (out_.address_count == 1) out_.address_count = 0;
+  return true;
+}
+
+/// image_bvh_intersect_ray and the like: nothing but 16-bit addresses is free to choose.
+bool Decoder::ray() {
+  const bool plain = out_.dmask == 15 && out_.r128 && (out_.unorm || !can(Bits::unorm)) && out_.dim == 0 && !out_.d16 &&
+                     !out_.tfe && !out_.lwe && get(Bits::sampler) == 0;
+  const bool cached = !out_.glc && !out_.slc && !out_.dlc && !out_.nv && out_.temporal_hint == 0 && out_.scope == 0;
+  const ImageParts& parts = map_.image_parts[static_cast<size_t>(out_.opcode)];
+  if (!plain || !cached || (out_.a16 && !parts.half_rays)) return false;
+  const unsigned groups = parts.ray_groups(out_.a16), words = parts.words(0, out_.a16);
+  unsigned places = 1;
+  out_.addresses[0] = static_cast<uint8_t>(get(Bits::addr));
+  if (can(Bits::address1)) {
+    for (const Bits field : {Bits::address1, Bits::address2, Bits::address3, Bits::address4}) {
+      if (places >= groups && is(field)) return false;
+      if (places < groups) out_.addresses[places++] = static_cast<uint8_t>(get(field));
+    }
+  } else {
+    const unsigned named = map_.layout.address_tuples ? groups : words;
+    if (get(Bits::nsa) != 0 && get(Bits::nsa) != (named - 1 + 3) / 4) return false;
+    for (unsigned i = 0; i < get(Bits::nsa); ++i) {
+      uint32_t word = 0;
+      if (!further_word(word)) return false;
+      for (unsigned byte = 0; byte < 4 && places < named; ++byte) {
+        out_.addresses[places++] = static_cast<uint8_t>(word >> (8 * byte));
+      }
+    }
+  }
+  image_.data = image_data_words(row_->operands[0].type);
+  image_.address = words;
+  if (places > 1) out_.address_count = static_cast<uint8_t>(places);
+  return operands();
+}
+
+bool Decoder::ray_addresses(Operand& operand) const {
+  if (out_.address_count == 0) return vgpr(operand, out_.addresses[0], image_.address);
+  const ImageParts& parts = map_.image_parts[static_cast<size_t>(out_.opcode)];
+  for (unsigned i = 0; i < out_.address_count && map_.layout.address_tuples; ++i) {
+    if (out_.addresses[i] + parts.rays[i] > 256) return false;
+  }
+  operand.kind = OperandKind::vgpr;
+  operand.reg = out_.addresses[0];
+  operand.words = static_cast<uint8_t>(image_.address);
   return true;
 }
 

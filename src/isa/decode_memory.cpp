@@ -1,4 +1,6 @@
 // isa: the decoder's memory instructions and exports: the fields besides operands, and what they may be.
+#include <algorithm>
+
 #include "isa/decoder.h"
 
 namespace Atoll::isa {
@@ -9,6 +11,7 @@ void Decoder::cache_policy() {
   out_.dlc = is(Bits::dlc);
   out_.scc = map_.layout.scc_bit && is(Bits::scc);
   out_.nv = is(Bits::nv);
+  out_.scale_offset = is(Bits::scale_offset);
   out_.temporal_hint = static_cast<uint8_t>(get(Bits::temporal_hint));
   out_.scope = static_cast<uint8_t>(get(Bits::scope));
   // From GFX12 on, an atomic's temporal hint says whether it returns the old value.
@@ -18,6 +21,8 @@ void Decoder::cache_policy() {
 bool Decoder::smem() {
   const Layout& layout = map_.layout;
   const bool has_offset = row_->operands[1].field != Field::none || row_->operands[0].field == Field::sbase;
+  const bool prefetch =
+      std::ranges::any_of(row_->operands, [](const OperandSpec& spec) { return spec.field == Field::prefetch_length; });
   if (row_->has(flag::memory)) {
     cache_policy();
   } else if (layout.scalar_cache_checked && (is(Bits::glc) || is(Bits::dlc))) {
@@ -26,12 +31,12 @@ bool Decoder::smem() {
     return false;  // s_memtime, s_dcache_inv and the like have no offset
   }
   if (layout.null_soffset) {
-    // Both are always there. LLVM prints an immediate that is not zero, and a register that is not null; of neither,
-    // the register until GFX11 and the immediate from GFX12 on.
+    // Both are always there. LLVM prints a register that is not null; and an immediate that is not zero, or always from
+    // GFX12 on. Of neither, it prints the register until GFX11.
     out_.offset = get_signed(Bits::offset);
     const bool null = map_.sources[get(Bits::soffset)].reg == scalar::null;
-    out_.offset_register = !null || (out_.offset == 0 && layout.null_soffset_printed);
-    out_.offset_immediate = out_.offset != 0 || !out_.offset_register;
+    out_.offset_register = !null || prefetch || (out_.offset == 0 && layout.null_soffset_printed);
+    out_.offset_immediate = layout.scalar_offset_always || out_.offset != 0 || !out_.offset_register;
   } else if (layout.scalar_offset_words && has_offset && !is(Bits::offset_is_immediate) &&
              get(Bits::offset) >= code::constants) {
     // What is no register can be a literal.
@@ -46,6 +51,9 @@ bool Decoder::smem() {
       out_.offset = layout.scalar_offset_bits != 0 ? get_signed(Bits::offset) : static_cast<int32_t>(get(Bits::offset));
     }
   }
+  const bool of_buffer = std::ranges::any_of(
+      row_->operands, [](const OperandSpec& spec) { return spec.field == Field::sbase && words_of(spec.type) == 4; });
+  if (layout.positive_offsets && of_buffer && out_.offset < 0) return false;
   return operands();
 }
 
@@ -92,7 +100,14 @@ bool Decoder::flat() {
     out_.offset = get_signed(Bits::offset);
   } else {
     out_.offset = static_cast<int32_t>(get(Bits::offset));
-    if (can(Bits::dlc) ? get(Bits::saddr) != layout.flat_saddr_none : get(Bits::saddr) != 0) return false;
+  }
+  if (!segment) {
+    if (can(Bits::dlc) || can(Bits::temporal_hint) ? get(Bits::saddr) != layout.flat_saddr_none : get(Bits::saddr) != 0)
+      return false;
+  }
+  if (row_->operands[0].field == Field::none) {  // global_inv and the like: nothing but how far they reach
+    out_.offset = 0;
+    return get(Bits::saddr) == layout.flat_saddr_none;
   }
   return operands();
 }
@@ -100,7 +115,7 @@ bool Decoder::flat() {
 bool Decoder::buffer() {
   const bool typed = out_.encoding == Encoding::mtbuf;
   const Layout& layout = map_.layout;
-  out_.offset = can(Bits::temporal_hint) ? get_signed(Bits::offset) : static_cast<int32_t>(get(Bits::offset));
+  out_.offset = static_cast<int32_t>(get(Bits::offset));
   out_.offen = is(Bits::offen);
   out_.idxen = is(Bits::idxen);
   out_.addr64 = is(Bits::addr64);
@@ -158,6 +173,7 @@ bool Decoder::image() {
   if (!map_.layout.dimensions && bit(words_[0], 0)) return false;
   if (out_.d16 && !(row_->has(flag::d16_bit) && map_.layout.image_d16)) return false;
   if (!row_->has(flag::sampler) && get(Bits::sampler) != 0) return false;
+  if (row_->has(flag::ray)) return ray();
   if (map_.layout.dimensions && !image_sizes()) return false;
   return operands();
 }

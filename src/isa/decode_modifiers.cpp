@@ -26,13 +26,14 @@ bool Decoder::vop3_modifiers() {
       ignored |= 1u << index;
     }
   }
-  if (row.has(flag::op_sel4)) ignored |= 0b100;
+  if (row.has(flag::op_sel4) && !map_.layout.byte_select) ignored |= 0b100;
 
   const unsigned abs = carry ? 0 : get(Bits::abs);  // with a carry-out, its register is there
   const unsigned op_sel = carry ? 0 : get(Bits::op_sel);
   const unsigned neg = get(Bits::neg), omod = get(Bits::omod);
   // Until GFX7 the register of the carry-out is where others have clamp.
   const bool clamp = is(Bits::clamp) && (map_.layout.integer_clamp || !carry);
+  const bool dpp = out_.extension == Extension::dpp16 || out_.extension == Extension::dpp8;
 
   if (row.has(flag::bitop3)) {
     out_.immediate = static_cast<uint16_t>(omod << 6 | abs << 3 | neg);
@@ -63,11 +64,18 @@ bool Decoder::vop3_modifiers() {
     } else {
       select_halves(sources, op_sel);
     }
+  } else if (row.has(flag::byte_source)) {  // the lower bit of its number stands above the higher
+    if ((op_sel & 0b1100) != 0 && !dpp) return false;
+    sources[0]->sdwa = static_cast<SdwaSelect>((op_sel & 1) << 1 | (op_sel >> 1 & 1));
+  } else if (row.has(flag::op_sel4) && map_.layout.byte_select) {
+    if ((op_sel & 0b0011) != 0 && !dpp) return false;
+    out_.dst_sel = static_cast<SdwaSelect>(op_sel >> 2);
   } else if (row.has(flag::op_sel | flag::op_sel4)) {
     if ((op_sel & 0b111 & ~(there | (row.has(flag::op_sel4) ? 0b100u : 0u))) != 0) return false;
     select_halves(sources, op_sel);
     if (row.has(flag::op_sel4)) out_.dst_sel = static_cast<SdwaSelect>(op_sel >> 2);  // a byte of the result
   } else if (row.has(flag::permlane)) {
+    if ((op_sel & 0b100 & ~there) != 0) return false;
     sources[0]->op_sel = (op_sel & 1) != 0;
     sources[1]->op_sel = (op_sel & 2) != 0;
   } else if (row.has(flag::swap_control)) {
@@ -85,8 +93,9 @@ bool Decoder::vop3_modifiers() {
 
 void Decoder::select_halves(std::span<Operand* const> sources, unsigned op_sel) {
   for (unsigned i = 0; i < sources.size(); ++i) {
-    if (sources[i] == nullptr || (map_.layout.true16 && is_packed(sources[i]->type) && !row_->has(flag::op_sel)))
-      continue;
+    if (sources[i] == nullptr) continue;
+    const bool whole = map_.layout.low_halves || (map_.layout.true16 && !row_->has(flag::op_sel));
+    if (whole && is_packed(sources[i]->type)) continue;
     sources[i]->op_sel = (op_sel >> i & 1) != 0;
   }
   out_.op_sel_dst = (op_sel & 0b1000) != 0;
@@ -103,9 +112,26 @@ bool Decoder::vop3p_modifiers() {
     sources[static_cast<size_t>(index)] = &out_.operands[i];
     there |= 1u << index;
   }
-  const unsigned neg_hi = get(Bits::abs), neg = get(Bits::neg), op_sel = get(Bits::op_sel);
+  const unsigned neg_hi = get(Bits::abs), neg = get(Bits::neg);
+  unsigned op_sel = get(Bits::op_sel);
   const unsigned op_sel_hi = get(Bits::op_sel_hi) | get(Bits::op_sel_hi2) << 2;
-  if (!row.has(flag::clamp | flag::op_sel | flag::wmma)) return (neg_hi | neg | op_sel) == 0;  // v_accvgpr_*
+  if (row.has(flag::neg_low_sources) && (neg_hi != 0 || (neg & 0b100) != 0)) return false;
+  if (row.has(flag::neg_accumulator) && ((neg_hi | neg) & 0b011) != 0) return false;
+  if (row.has(flag::wmma | flag::neg_accumulator) && map_.layout.split_matrices) {
+    if (op_sel_hi != 0b111) return false;
+    if (row.operands[3].field == Field::wmma_index) {
+      if (((neg_hi | neg) & 0b100) != 0 || (((neg_hi | neg) != 0) && !row.has(flag::neg | flag::neg_low_sources)))
+        return false;
+      // A lane has less bits of the index in wave64 where the matrix has less registers.
+      unsigned keys = row.operands[3].type == DataType::b32 ? 1 : 2;
+      if (words_of(row.operands[1].type) > 1) keys *= map_.lane_mask_words;
+      if (op_sel >= keys) return false;
+      out_.abid = static_cast<uint8_t>(op_sel);
+      op_sel = 0;
+    }
+  }
+  if (!row.has(flag::clamp | flag::op_sel | flag::wmma | flag::neg_accumulator))
+    return (neg_hi | neg | op_sel) == 0;  // v_accvgpr_*
   if (out_.destinations == 0 && get(Bits::vdst) != 0) return false;
   if (is(Bits::clamp) && !row.has(flag::clamp)) return false;
   if (((neg_hi | neg) & ~there) != 0) return false;

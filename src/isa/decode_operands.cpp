@@ -58,7 +58,7 @@ bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words)
   operand.words = static_cast<uint8_t>(words);
   operand.reg = code.reg;
   // The low bits of a tuple's number are ignored. A tuple may reach over what the encoding names, up to s105.
-  const unsigned align = words >= 4 ? 4 : words == 3 ? 1 : words;
+  const unsigned align = words >= 3 ? 4 : words;
   const auto within = [&](unsigned first, unsigned end) {
     operand.reg = static_cast<uint16_t>(first + ((code.reg - first) & ~(align - 1)));
     return operand.reg + words <= end;
@@ -71,8 +71,10 @@ bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words)
 }
 
 bool Decoder::vector_register(Operand& operand, unsigned index, DataType type) const {
-  if (!map_.layout.true16 || !is_half(type) || out_.encoding == Encoding::vop3p)
-    return vgpr(operand, index, words(type));
+  if (!map_.layout.true16 || !is_half(type) || out_.encoding == Encoding::vop3p) {
+    const bool low = map_.layout.low_halves && is_half(type) && !wide() && out_.encoding != Encoding::vinterp;
+    return (!low || index < 128) && vgpr(operand, index, words(type));
+  }
   operand.half = true;
   if (wide() || out_.encoding == Encoding::vinterp) return vgpr(operand, index, 1);
   operand.op_sel = (index & 0x80) != 0;
@@ -167,7 +169,8 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
     case Field::wmma_src0:
     case Field::wmma_src1: {
       const unsigned number = get(field == Field::wmma_src0 ? Bits::src0 : Bits::src1);
-      return number >= code::vgpr && vgpr(operand, number - code::vgpr, words(type));
+      return number >= code::vgpr &&
+             vgpr(operand, number - code::vgpr, map_.layout.split_matrices ? wmma_words(type) : words(type));
     }
     case Field::wmma_acc: {
       const unsigned number = get(Bits::src2);
@@ -175,6 +178,8 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
       operand.type = DataType::f64;
       return number >= code::constants && scalar_source(operand, number, operand.type, true);
     }
+    case Field::wmma_index:
+      return vgpr_source(operand, get(Bits::src2), DataType::b32);
     case Field::agpr_dst:
       return vgpr(operand, get(Bits::vdst), words(type), true);
     case Field::lane_dst:
@@ -289,7 +294,8 @@ bool Decoder::scalar_operand(Operand& operand, Field field, DataType type) {
     case Field::ssrc0:
     case Field::ssrc1: {
       const unsigned number = get(field == Field::ssrc0 ? Bits::src0 : Bits::src1);
-      return number < code::vgpr && scalar_source(operand, number, type, !vector || map_.layout.vector_literals);
+      const bool literals = !row_->has(flag::no_literal) && (!vector || map_.layout.vector_literals);
+      return number < code::vgpr && scalar_source(operand, number, type, literals);
     }
     default:
       return false;
@@ -302,8 +308,9 @@ bool Decoder::memory_operand(Operand& operand, Field field, DataType type) {
     case Field::sdata:
       return scalar_register(operand, get(Bits::sdata), words);
     case Field::sdata_imm:
+    case Field::prefetch_length:
       immediate(operand, get(Bits::sdata));
-      return true;
+      return operand.value < 1u << map_.layout.smem_immediate_bits;
     case Field::sbase:
       return scalar_register(operand, get(Bits::sbase) * 2, words);
     case Field::soffset:

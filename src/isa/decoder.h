@@ -2,6 +2,7 @@
 // decode_modifiers.cpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -89,7 +90,7 @@ class Decoder {
   }
   bool vector_register(Operand& operand, unsigned index, DataType type) const;
   unsigned words(DataType type) const { return type == DataType::lane_mask ? map_.lane_mask_words : words_of(type); }
-  unsigned wmma_words(DataType type) const { return words_of(type) / map_.lane_mask_words; }
+  unsigned wmma_words(DataType type) const { return std::max(1u, words_of(type) / map_.lane_mask_words); }
   bool scalar_register(Operand& operand, unsigned number, unsigned words) const;
   bool scalar_destination(Operand& operand, unsigned number, DataType type) const {
     return number < code::constants && scalar_register(operand, number, words(type));
@@ -101,7 +102,7 @@ class Decoder {
   }
   bool vgpr_source(Operand& operand, unsigned number, DataType type) const {
     // VINTERP's 16-bit sources are vector registers whatever their ninth bit says.
-    if (out_.encoding == Encoding::vinterp && is_half(type)) number |= code::vgpr;
+    if (map_.layout.true16 && out_.encoding == Encoding::vinterp && is_half(type)) number |= code::vgpr;
     return number >= code::vgpr && vector_register(operand, number - code::vgpr, type);
   }
   bool literal(Operand& operand, DataType type);
@@ -136,6 +137,8 @@ class Decoder {
   bool image();
   bool image_addresses(Operand& operand) const;
   bool image_sizes();
+  bool ray();
+  bool ray_addresses(Operand& operand) const;
   unsigned image_data_words(DataType type) const;
   unsigned default_image_data_words(DataType type) const;
   bool exp();

@@ -21,7 +21,7 @@ namespace Atoll::isa {
 enum class Bits : uint8_t {
   opcode,
   opcode_high,  ///< further opcode bits elsewhere
-  segment,      ///< FLAT: flat, scratch or global
+  segment,      ///< FLAT: flat, scratch or global; VBUFFER: untyped or typed
   // ALU
   vdst,
   sdst,  ///< VOP3: the lane mask that is written besides
@@ -64,6 +64,7 @@ enum class Bits : uint8_t {
   dlc,
   scc,
   nv,
+  scale_offset,
   temporal_hint,
   scope,
   addr,
@@ -132,7 +133,8 @@ struct Format {
   constexpr unsigned opcodes() const { return 1u << (at(Bits::opcode).count + at(Bits::opcode_high).count); }
 };
 
-/// The formats of a generation. Those of FLAT, SCRATCH and GLOBAL may have the same prefix; `segment` tells them apart.
+/// The formats of a generation. Those of FLAT, SCRATCH and GLOBAL may have the same prefix, and those of MUBUF and
+/// MTBUF; `segment` tells them apart.
 std::span<const Format> formats_of(target::Generation generation);
 
 /// Words behind VOP1, VOP2, VOPC and VOP3 that modify them (ISA guides, "SDWA", "DPP", "DPP8"): places in that word.

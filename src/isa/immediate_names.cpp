@@ -111,8 +111,8 @@ constexpr NumberedTargets numbered_targets[] = {
 constexpr CounterField counters[] = {
     {"vmcnt", {0, 4}, {}, gfx6, gfx8},       {"vmcnt", {0, 4}, {14, 2}, gfx9, gfx10_3},
     {"expcnt", {4, 3}, {}, gfx6, gfx10_3},   {"lgkmcnt", {8, 4}, {}, gfx6, gfx950},
-    {"lgkmcnt", {8, 6}, {}, gfx10, gfx10_3}, {"vmcnt", {10, 6}, {}, gfx11, gfx11_5},
-    {"expcnt", {0, 3}, {}, gfx11, gfx11_5},  {"lgkmcnt", {4, 6}, {}, gfx11, gfx11_5},
+    {"lgkmcnt", {8, 6}, {}, gfx10, gfx10_3}, {"vmcnt", {10, 6}, {}, gfx11, gfx12_5},
+    {"expcnt", {0, 3}, {}, gfx11, gfx12_5},  {"lgkmcnt", {4, 6}, {}, gfx11, gfx12_5},
 };
 
 constexpr CounterField dependencies[] = {

@@ -67,6 +67,7 @@ enum class DataType : uint8_t {
   b160,
   b192,
   b256,
+  b320,
   b384,
   b512,
   b1024,

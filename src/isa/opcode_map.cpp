@@ -49,9 +49,14 @@ Layout::Layout(const target::Processor& processor) {
   atomic_dlc = scalar_cache_checked = navi3;
   row_share = fetch_inactive = vector_literals = exec_compares = dimensions = unified_formats = null_soffset = navi;
   wave_shifts = !navi;
-  vector_dpp = true16 = navi3;
+  vector_dpp = navi3;
+  true16 = navi3 && generation < Generation::gfx12;
+  low_halves = generation >= Generation::gfx12;
   address_tuples = navi3;
   scalar_inputs = navi ? 2 : 1;
+  scalar_offset_always = positive_offsets = byte_select = temporal_hints = split_matrices =
+      generation >= Generation::gfx12;
+  smem_immediate_bits = generation >= Generation::gfx12 ? 5 : 7;
   null_soffset_printed = generation < Generation::gfx12;
   scratch_none = generation == Generation::gfx10_3 ? 0x7F : 0;
   if (generation >= Generation::gfx12) {
@@ -71,8 +76,12 @@ bool Layout::clamps(const InstructionRow& row) const {
 
 /// "image_sample_c_d_cl_o_g16": comparison, gradients, clamp, offset.
 ImageParts::ImageParts(std::string_view name) {
-  if (name.starts_with("image_bvh64")) rays = 12;
-  if (name.starts_with("image_bvh_")) rays = 11;
+  // Node, extent, origin, direction, inverted direction; of two nodes at once, node and its offset are the last.
+  if (name.starts_with("image_bvh_intersect")) rays = {1, 1, 3, 3, 3};
+  if (name.starts_with("image_bvh64")) rays = {2, 1, 3, 3, 3};
+  if (name.starts_with("image_bvh_dual")) rays = {2, 2, 3, 3, 2};
+  if (name.starts_with("image_bvh8")) rays = {2, 2, 3, 3, 1};
+  half_rays = rays[4] == 3;
   if (name == "image_get_lod") sampled = true;
   if (name == "image_get_resinfo") {
     coordinates = false;
@@ -97,7 +106,7 @@ ImageParts::ImageParts(std::string_view name) {
 }
 
 unsigned ImageParts::most() const {
-  if (rays != 0) return rays;
+  if (rays[0] != 0) return words(0, false);
   if (!sampled) return 4;
   return extra + 3u + (lod ? 1u : 0u) + (half_gradients ? 4u : gradients ? 6u : 0u);
 }
@@ -105,7 +114,11 @@ unsigned ImageParts::most() const {
 unsigned ImageParts::words(unsigned dim, bool a16) const {
   // 1D, 2D, 3D, cube, 1D array, 2D array, 2D MSAA, 2D MSAA array.
   constexpr std::array<uint8_t, 8> coordinates_of{1, 2, 3, 3, 2, 3, 3, 4}, gradients_of{2, 4, 6, 4, 2, 4, 4, 4};
-  if (rays != 0) return rays - (a16 ? 3u : 0u);
+  if (rays[0] != 0) {
+    unsigned words = 0;
+    for (unsigned i = 0; i < ray_groups(a16); ++i) words += rays[i];
+    return words;
+  }
   const unsigned components = (coordinates ? coordinates_of[dim] : 0u) + (lod ? 1 : 0);
   unsigned words = extra + (a16 ? (components + 1) / 2 : components);
   if (gradients) {
@@ -122,6 +135,7 @@ OpcodeMap::OpcodeMap(const target::Processor& processor, unsigned wave_size)
       layout(processor),
       sources(source_codes_of(processor.generation)) {
   read_formats();
+  const bool known = generation != Generation::gfx12_5;  // what it has and GFX12 has not is missing
   const auto count = static_cast<size_t>(Opcode::count);
   rows.resize(count);
   names.resize(count);
@@ -140,7 +154,7 @@ OpcodeMap::OpcodeMap(const target::Processor& processor, unsigned wave_size)
     const Opcodes::Change now = isa::row(opcode).opcodes.on(generation);
     if (now.opcode == Opcodes::none || (!now.always && !processor.has(isa::row(opcode).feature))) continue;
     if (!now.name.empty()) names[i] = now.name;
-    empty = false;
+    empty = !known;
     const Encoding encoding = now.encoding == Encoding::count ? row.encoding : now.encoding;
     place(opcode, row, now);
     const bool either = row.has(flag::vop3) || now.encoding == Encoding::vop1 || now.encoding == Encoding::vop2;
@@ -165,21 +179,21 @@ void OpcodeMap::read_duals() {
 void OpcodeMap::read_formats() {
   const std::span<const Format> all = formats_of(generation);
   // Longer prefixes are within shorter ones and come last.
-  for (unsigned length = 1; length <= 11; ++length) {
+  for (unsigned length = 1; length <= 9; ++length) {
     for (const Format& format : all) {
       opcodes[static_cast<size_t>(format.encoding)].resize(format.opcodes());
       if (format.encoding == Encoding::vop3p) scaled.resize(format.opcodes());
       if (format.prefix_bits != length) continue;
-      const unsigned bits = length > 9 ? 9 : length, spare = 9 - bits;
-      const unsigned first = static_cast<unsigned>(format.prefix >> (length - bits)) << spare;
-      for (unsigned i = 0; i < 1u << spare; ++i) {
-        if (format.encoding != Encoding::mtbuf || length <= 9) formats[first + i] = &format;
-      }
+      const unsigned spare = 9 - length, first = static_cast<unsigned>(format.prefix) << spare;
+      for (unsigned i = 0; i < 1u << spare; ++i) formats[first + i] = &format;
+      if (!format.has(Bits::segment)) continue;
       switch (format.encoding) {
         case Encoding::flat:
+        case Encoding::mubuf:
           segments[0] = &format;
           break;
         case Encoding::scratch:
+        case Encoding::mtbuf:
           segments[1] = &format;
           break;
         case Encoding::global:

@@ -45,6 +45,7 @@ struct Layout {
   bool vector_literals = false;       ///< VOP3 and VOP3P can have a literal
   bool vector_dpp = false;            ///< VOP3 and VOP3P can have DPP
   bool true16 = false;                ///< 16-bit operands are halves of registers by name
+  bool low_halves = false;            ///< 16-bit operands of VOP1, VOP2 and VOPC are in registers below v128
   bool exec_compares = false;         ///< v_cmpx writes EXEC alone
   bool dimensions = false;            ///< images have dim instead of da
   bool unified_formats = false;       ///< MTBUF has one format number
@@ -53,6 +54,12 @@ struct Layout {
   bool scalar_literals = false;       ///< ... and can be literals
   bool null_soffset = false;          ///< SMEM always has soffset, which is null if there is none
   bool null_soffset_printed = false;  ///< ... which is printed if there is no offset at all
+  bool scalar_offset_always = false;  ///< SMEM shows its offset even if it is 0
+  bool positive_offsets = false;      ///< SMEM: of what reads buffers
+  uint8_t smem_immediate_bits = 7;    ///< of the number in the place of data
+  bool byte_select = false;           ///< a result or source that is one byte of a register is named byte_sel
+  bool temporal_hints = false;        ///< cache policies are a temporal hint and a scope instead of bits
+  bool split_matrices = false;        ///< all matrices of WMMA have half as many registers in wave64, the sources too
   bool address_tuples = false;        ///< the last of several image addresses can be a tuple
   uint8_t scalar_inputs = 1;          ///< different scalar values that a vector instruction can read
   uint8_t scratch_none = 0;           ///< the code of no scalar base and no register either (SCRATCH); 0: none
@@ -75,8 +82,9 @@ struct SourceCode {
 
 /// What the address of an image instruction consists of; its name says so.
 struct ImageParts {
-  uint8_t rays = 0;   ///< words of a ray's address, else 0
-  uint8_t extra = 0;  ///< offset, bias, comparison value
+  std::array<uint8_t, 5> rays{};  ///< words of the parts of a ray's address, else 0
+  bool half_rays = false;         ///< the last two of them can be 16 bits wide and are one part, then
+  uint8_t extra = 0;              ///< offset, bias, comparison value
   bool coordinates = true, sampled = false, lod = false, gradients = false, half_gradients = false;
 
   explicit ImageParts(std::string_view name = {});
@@ -85,6 +93,8 @@ struct ImageParts {
   unsigned least() const { return words(0, true); }
   /// How many words it is.
   unsigned words(unsigned dim, bool a16) const;
+  /// How many parts a ray's address has.
+  unsigned ray_groups(bool a16) const { return a16 ? 4 : 5; }
 };
 
 using SourceCodes = std::array<SourceCode, 256>;
@@ -96,9 +106,9 @@ struct OpcodeMap {
   bool empty = true;        ///< no row is for the processor's generation
   Layout layout;
   SourceCodes sources{};
-  /// By the first word's upper 9 bits; where several share them, the one of segment 0.
+  /// By the first word's upper 9 bits; where several share them, any of them.
   std::array<const Format*, 512> formats{};
-  std::array<const Format*, 4> segments{};  ///< of FLAT, by its segment bits
+  std::array<const Format*, 4> segments{};  ///< by the segment bits of those that have them
   /// By encoding and opcode value.
   std::array<std::vector<Opcode>, static_cast<size_t>(Encoding::count)> opcodes;
   /// Halves of VOPD by their codes, and their names.

@@ -121,6 +121,9 @@ void Printer::suffix() {
 }
 
 void Printer::operands() {
+  // Prefetches have the offset before its register, others behind it.
+  const bool prefetch =
+      std::ranges::any_of(row_.operands, [](const OperandSpec& spec) { return spec.field == Field::prefetch_length; });
   unsigned position = 0;
   for (const OperandSpec& spec : row_.operands) {
     if (spec.field == Field::none || position == in_.operand_count) break;
@@ -130,13 +133,17 @@ void Printer::operands() {
     ++position;
     if (hidden(op, spec.field)) continue;
     separator();
+    if (spec.field == Field::soffset && prefetch) {
+      scalar_offset();
+      separator();
+    }
     if (spec.field == Field::image_address && in_.address_count != 0) {
       image_addresses();
       continue;
     }
     operand(op, spec);
   }
-  if (in_.encoding == Encoding::smem && in_.operand_count != 0 && row_.operands[1].field != Field::none) {
+  if (in_.encoding == Encoding::smem && in_.operand_count != 0 && row_.operands[1].field != Field::none && !prefetch) {
     // The offset stands in soffset's place if there is no soffset, behind it otherwise.
     if (!in_.offset_immediate) return;
     if (in_.offset_register) {
@@ -144,10 +151,14 @@ void Printer::operands() {
     } else {
       separator();
     }
-    if (in_.extension == Extension::literal) return hexadecimal(in_.literal);
-    if (in_.offset < 0) text_ += '-';
-    hexadecimal(static_cast<uint64_t>(std::abs(static_cast<int64_t>(in_.offset))));
+    scalar_offset();
   }
+}
+
+void Printer::scalar_offset() {
+  if (in_.extension == Extension::literal) return hexadecimal(in_.literal);
+  if (in_.offset < 0) text_ += '-';
+  hexadecimal(static_cast<uint64_t>(std::abs(static_cast<int64_t>(in_.offset))));
 }
 
 void Printer::export_operands() {
@@ -176,11 +187,11 @@ void Printer::operand(const Operand& op, const OperandSpec& spec) {
     return;
   }
   if (spec.field == Field::literal) return in_.encoding == Encoding::sopk ? constant(op) : hexadecimal(in_.literal);
-  if (spec.field == Field::sdata_imm) return small_or_hexadecimal(op.value);
+  if (spec.field == Field::sdata_imm || spec.field == Field::prefetch_length) return small_or_hexadecimal(op.value);
   // "-1" would be another constant than a negated 1.
   const bool packed = in_.encoding == Encoding::vop3p && !row_.has(flag::mix);
   const bool neg = op.neg && !packed;
-  const bool spelled = neg && !op.abs && op.kind == OperandKind::constant;
+  const bool spelled = neg && !op.abs && op.kind == OperandKind::constant && !could_be_inline(op);
   if (spelled) {
     text_ += "neg(";
   } else if (neg) {
@@ -209,11 +220,13 @@ void Printer::registers(std::string_view file, unsigned first, unsigned count) {
 
 void Printer::image_addresses() {
   const Operand& address = in_.operands[1];
+  const ImageParts& parts = map_.image_parts[static_cast<size_t>(in_.opcode)];
   text_ += '[';
   for (unsigned i = 0; i < in_.address_count; ++i) {
     if (i != 0) text_ += ", ";
-    const bool last = i + 1u == in_.address_count;
-    registers("v", in_.addresses[i], last && map_.layout.address_tuples ? address.words - i : 1);
+    const bool last = i + 1u == in_.address_count, tuples = map_.layout.address_tuples;
+    const unsigned words = row_.has(flag::ray) ? parts.rays[i] : last ? address.words - i : 1u;
+    registers("v", in_.addresses[i], tuples ? words : 1);
   }
   text_ += ']';
 }
@@ -296,10 +309,7 @@ void Printer::value(const Operand& op) {
 
 void Printer::constant(const Operand& op) {
   const ConstantFormat format = constant_format(op.type);
-  // LLVM shows that something is a literal, except where it stands for an immediate, and for doubles.
-  if (op.is_literal && in_.encoding != Encoding::sopk && op.type != DataType::f64) {
-    return literal(row_.has(flag::mix) ? DataType::f16 : op.type);
-  }
+  if (op.is_literal && in_.encoding != Encoding::sopk && op.type != DataType::f64) return literal(op);
   if (const auto integer = inline_integer(op.value, format.width)) return decimal(*integer);
   if (const std::string_view name = inline_float(op.value, format, map_.layout); !name.empty()) {
     text_ += name;
@@ -310,34 +320,40 @@ void Printer::constant(const Operand& op) {
   }
 }
 
-/// A literal that could be inline is printed as lit(...), which keeps an assembler from making it so.
-void Printer::literal(DataType type) {
+/// How a literal is looked at: of mixed precision as a half, however wide the source is.
+DataType Printer::literal_type(const Operand& op) const { return row_.has(flag::mix) ? DataType::f16 : op.type; }
+
+/// Whether the text must say that a constant is a literal, for it could be an inline constant.
+bool Printer::could_be_inline(const Operand& op) const {
+  // LLVM shows that something is a literal, except where it stands for an immediate, and for doubles.
+  if (!op.is_literal || in_.encoding == Encoding::sopk || op.type == DataType::f64) return false;
+  const DataType type = literal_type(op);
   ConstantFormat format = constant_format(type);
-  const bool half = type == DataType::f16 || type == DataType::bf16,
-             short_integer = format.width == 16 && format.names == nullptr;
-  bool could_be_inline = false;
-  if (format.width == 64) {
-    could_be_inline = in_.literal <= 64;
-  } else {
-    // A half is looked at as 16 bits, everything else as 32: packed halves, too, and short integers, like long ones.
-    if (!half) format.width = 32;
-    if (short_integer) format.names = &inline_f32;
-    if (map_.layout.true16 && type == DataType::v2f16 && row_.operands[0].type == DataType::v2f16 &&
-        in_.encoding == Encoding::vop2) {
-      // Both halves see an inline float.
-      const bool same = in_.literal >> 16 == (in_.literal & 0xFFFF);
-      if (!same && !inline_integer(in_.literal, 32)) return hexadecimal(in_.literal);
-    }
-    could_be_inline =
-        inline_integer(in_.literal, format.width) || !inline_float(in_.literal, format, map_.layout).empty();
+  if (format.width == 64) return in_.literal <= 64;
+  // A half is looked at as 16 bits, everything else as 32: packed halves, too, and short integers, like long ones.
+  if (format.width == 16 && format.names == nullptr) format.names = &inline_f32;
+  if (type != DataType::f16 && type != DataType::bf16) format.width = 32;
+  if ((map_.layout.true16 || map_.layout.low_halves) && type == DataType::v2f16 &&
+      row_.operands[0].type == DataType::v2f16 && in_.encoding == Encoding::vop2) {
+    // Both halves see an inline float.
+    const bool same = in_.literal >> 16 == (in_.literal & 0xFFFF);
+    if (!same && !inline_integer(in_.literal, 32)) return false;
   }
-  if (could_be_inline) {
+  return inline_integer(in_.literal, format.width) || !inline_float(in_.literal, format, map_.layout).empty();
+}
+
+/// A literal that could be inline is printed as lit(...), which keeps an assembler from making it so.
+void Printer::literal(const Operand& op) {
+  if (could_be_inline(op)) {
     text_ += "lit(";
     hexadecimal(in_.literal);
     text_ += ')';
-  } else {
-    hexadecimal(type == DataType::f16 || short_integer ? static_cast<uint16_t>(in_.literal) : in_.literal);
+    return;
   }
+  const DataType type = literal_type(op);
+  const ConstantFormat format = constant_format(type);
+  const bool short_integer = format.width == 16 && format.names == nullptr;
+  hexadecimal(type == DataType::f16 || short_integer ? static_cast<uint16_t>(in_.literal) : in_.literal);
 }
 
 std::string print(const Instruction& instruction, const target::Processor& processor) {

@@ -21,9 +21,12 @@ void Printer::modifiers() {
     case Encoding::vinterp:
       return interpolation();
     case Encoding::ldsdir:
-      text_ += " wait_vdst:";
-      return decimal(in_.wait_exp);
+      text_ += map_.layout.temporal_hints ? " wait_va_vdst:" : " wait_vdst:";
+      decimal(in_.wait_exp);
+      if (map_.layout.temporal_hints) (text_ += " wait_vm_vsrc:") += in_.wait_vm_vsrc ? '1' : '0';
+      return;
     case Encoding::smem:
+      if (map_.layout.temporal_hints) return cache_policy();
       return flag(in_.glc, "glc"), flag(in_.dlc, "dlc");
     case Encoding::ds:
       return offset(), flag(in_.gds, "gds");
@@ -44,6 +47,8 @@ void Printer::modifiers() {
       flag(in_.lds && !row_.has(flag::from_lds), "lds");
       return;
     case Encoding::mimg:
+    case Encoding::vsample:
+      if (row_.has(flag::ray)) return flag(in_.a16, "a16");
       if (in_.dmask != 0) {
         text_ += " dmask:";
         hexadecimal(in_.dmask);
@@ -97,6 +102,10 @@ void Printer::vector_modifiers() {
       flag(row_.operands[i].field == Field::attribute && (in_.operands[i].value >> 8 & 1) != 0, "high");
     }
     if (row_.has(flag::op_sel4)) byte_select();
+    if (row_.has(flag::byte_source) && in_.src(0).sdwa != SdwaSelect::byte_0) {
+      text_ += " byte_sel:";
+      decimal(static_cast<int>(in_.src(0).sdwa));
+    }
     const bool halves = map_.layout.true16 &&
                         std::ranges::any_of(row_.operands, [](const OperandSpec& spec) { return is_half(spec.type); });
     const bool two = (in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8) && in_.destinations == 1 &&
@@ -145,6 +154,11 @@ void Printer::dpp8() {
 /// op_sel of an instruction whose result is one byte of the destination: sources, then the byte's number.
 void Printer::byte_select() {
   const auto byte = static_cast<unsigned>(in_.dst_sel) & 3;
+  if (map_.layout.byte_select) {
+    if (byte == 0) return;
+    text_ += " byte_sel:";
+    return decimal(byte);
+  }
   const std::array all{in_.src(0).op_sel, in_.src(1).op_sel, (byte & 1) != 0, (byte & 2) != 0};
   select_list(all);
 }
@@ -163,6 +177,10 @@ void Printer::packed_modifiers() {
   if (row_.has(flag::op_sel)) {
     list("op_sel", &Operand::op_sel, false, false);
     list("op_sel_hi", &Operand::op_sel_hi, !row_.has(flag::mix), false);
+  }
+  if (row_.operands[3].field == Field::wmma_index && in_.abid != 0) {
+    text_ += " index_key:";
+    decimal(in_.abid);
   }
   if (!row_.has(flag::mix)) {
     list("neg_lo", &Operand::neg, false, false);
@@ -333,11 +351,50 @@ void Printer::swizzle() {
 }
 
 void Printer::cache_policy() {
+  if (map_.layout.temporal_hints) {
+    constexpr std::array<std::string_view, 4> scopes{"", " scope:SCOPE_SE", " scope:SCOPE_DEV", " scope:SCOPE_SYS"};
+    flag(in_.scale_offset, "scale_offset");
+    temporal_hint();
+    text_ += scopes[in_.scope];
+    return flag(in_.nv, "nv");
+  }
   const bool renamed_bits = processor_.has(target::Feature::gfx940_insts);
   flag(in_.glc, renamed_bits ? "sc0" : "glc");
   flag(in_.slc, renamed_bits ? "nt" : "slc");
   flag(in_.dlc, "dlc");
   flag(in_.scc, renamed_bits ? "sc1" : "scc");
+}
+
+/// Which of the caches should keep the data, and for how long (ISA guide of RDNA4, "Memory Temporal Hints").
+void Printer::temporal_hint() {
+  constexpr unsigned device = 2, system = 3;
+  const unsigned hint = in_.temporal_hint;
+  if (hint == 0) return;
+  text_ += " th:";
+  if (row_.has(flag::atomic)) {
+    const bool returns = (hint & 1) != 0, non_temporal = (hint & 2) != 0, cascade = (hint & 4) != 0;
+    text_ += "TH_ATOMIC_";
+    if (cascade && in_.scope >= device) {
+      text_ += non_temporal ? "CASCADE_NT" : "CASCADE_RT";
+    } else if (cascade) {
+      hexadecimal(hint);
+    } else if (non_temporal) {
+      text_ += returns ? "NT_RETURN" : "NT";
+    } else {
+      text_ += "RETURN";
+    }
+    return;
+  }
+  const bool store = row_.has(flag::store) && !row_.has(flag::load);
+  constexpr std::array<std::string_view, 8> hints{"", "NT", "HT", "", "NT_RT", "RT_NT", "NT_HT", "NT_WB"};
+  constexpr unsigned last_use = 3, reserved = 7;
+  if (hint == reserved && !store) return hexadecimal(hint);
+  text_ += store ? "TH_STORE_" : "TH_LOAD_";
+  if (hint == last_use) {
+    text_ += in_.scope == system ? "BYPASS" : store ? "WB" : "LU";
+  } else {
+    text_ += hints[hint];
+  }
 }
 
 void Printer::dimension() { (text_ += " dim:SQ_RSRC_IMG_") += names::dimensions[in_.dim]; }

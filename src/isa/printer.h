@@ -55,6 +55,7 @@ class Printer {
   void suffix();
   void dual(Opcode opcode, unsigned position);
   void operands();
+  void scalar_offset();
   void export_operands();
   void scalar_with_immediate();
   void operand(const Operand& operand, const OperandSpec& spec);
@@ -62,7 +63,9 @@ class Printer {
   void registers(std::string_view file, unsigned first, unsigned count);
   void scalar_registers(const Operand& operand);
   void constant(const Operand& operand);
-  void literal(DataType type);
+  DataType literal_type(const Operand& operand) const;
+  bool could_be_inline(const Operand& operand) const;
+  void literal(const Operand& operand);
   void immediate();
   void hwreg();
   void waitcnt();
@@ -90,6 +93,7 @@ class Printer {
   void offset();
   void swizzle();
   void cache_policy();
+  void temporal_hint();
   void typed_format();
   void unified_format();
   void dimension();

@@ -62,6 +62,7 @@ enum class Field : uint8_t {
   wmma_src0,
   wmma_src1,
   wmma_acc,     ///< or a constant
+  wmma_index,   ///< which elements of a sparse matrix are there; the type says how many bits a lane of wave32 has
   interp_slot,  ///< P10, P20 or P0
   attribute,    ///< interpolated attribute and channel
   // Matrix instructions (VOP3P with register-file bits).
@@ -81,6 +82,7 @@ enum class Field : uint8_t {
   // Memory.
   sdata,
   sdata_imm,
+  prefetch_length,  ///< in units of 128 bytes, less one
   sbase,
   soffset,
   ds_dst,
@@ -141,6 +143,10 @@ inline constexpr uint64_t label = 1ull << 25;   // its immediate is a distance i
 inline constexpr uint64_t ends = 1ull << 26;    // the wave's last instruction
 inline constexpr uint64_t barrier = 1ull << 27;
 inline constexpr uint64_t trap = 1ull << 28;
+// Sources of dot products and matrices that can be negated otherwise than by `neg`.
+inline constexpr uint64_t neg_low_sources = 1ull << 29;  // neg_lo of the first two alone
+inline constexpr uint64_t neg_accumulator = 1ull << 30;  // the third alone
+inline constexpr uint64_t byte_source = 1ull << 31;      // two bits of op_sel choose the byte of the source
 // The immediate of SOPK, SOPP and SOPC.
 inline constexpr uint64_t simm16 = 1ull << 32;
 inline constexpr uint64_t hwreg = 1ull << 33;
@@ -259,6 +265,7 @@ bool writes(const InstructionRow& row, Field field, bool returns);
 constexpr int source_index(Field field) {
   switch (field) {
     case Field::src0:
+    case Field::ssrc0:
     case Field::wmma_src0:
     case Field::vgpr_src0:
       return 0;
@@ -268,6 +275,7 @@ constexpr int source_index(Field field) {
       return 1;
     case Field::src2:
     case Field::wmma_acc:
+    case Field::wmma_index:
     case Field::vgpr_src2:
       return 2;
     default:
@@ -298,6 +306,8 @@ constexpr unsigned words_of(DataType type) {
       return 6;
     case DataType::b256:
       return 8;
+    case DataType::b320:
+      return 10;
     case DataType::b384:
       return 12;
     case DataType::b512:

@@ -11,6 +11,9 @@
 namespace Atoll::isa::test {
 namespace {
 
+/// The prefix of VOP3P on GFX9, some of whose lower opcodes the oracle reads on later processors, too.
+constexpr uint32_t vop3p_gfx9 = 0b110100111;
+
 class Shaper {
  public:
   Shaper(const target::Processor& processor, uint64_t seed) : generation_(processor.generation), random_(seed) {}
@@ -33,7 +36,10 @@ class Shaper {
     put(Bits::opcode_high, opcode >> format.at(Bits::opcode).count);
     const unsigned rest = 32u - format.prefix_bits;
     words_[0] = (words_[0] & ((1u << rest) - 1)) | static_cast<uint32_t>(format.prefix) << rest;
-    put(Bits::segment, format.encoding == Encoding::flat ? 0 : format.encoding == Encoding::scratch ? 1 : 2);
+    const bool first = format.encoding == Encoding::flat || format.encoding == Encoding::mubuf;
+    const bool second = format.encoding == Encoding::scratch || format.encoding == Encoding::mtbuf;
+    put(Bits::segment, first ? 0 : second ? 1 : 2);
+    if (generation_ >= target::Generation::gfx10 && words_[0] >> 22 == vop3p_gfx9 << 1) words_[0] ^= 1u << 22;
     return bytes();
   }
 
@@ -41,6 +47,17 @@ class Shaper {
   Bytes behind(uint32_t prefix, bool sparse) {
     for (uint32_t& word : words_) word = sparse ? random() & random() : random();
     words_[0] = (words_[0] & 0x7FFFFF) | prefix << 23;
+    switch (prefix >> 3) {
+      case 0b111000:  // MUBUF, MTBUF
+      case 0b111010:
+        if (words_[1] >> 24 == 0xFF) words_[1] ^= 1u << 24;  // a literal, as in buffer()
+        break;
+      case 0b111100:  // MIMG
+        image_registers();
+        break;
+      default:
+        if (prefix >> 8 == 0 && (words_[0] & 0x1FF) == sdwa_code) sdwa(words_[1]);
+    }
     return bytes();
   }
 
@@ -97,9 +114,10 @@ class Shaper {
   }
 
   void vector(unsigned turn) {
-    constexpr uint32_t sdwa = 0xF9, literal = 0xFF;
+    constexpr uint32_t literal = 0xFF;
     constexpr std::array<uint32_t, 6> literals{0, 64, 0xFFFFFFF0, 0x3F800000, 0xBFF00000, 0x3C00};  // inline, too
     uint32_t& next = words_[1];
+    if (get(Bits::src0) == sdwa_code) sdwa(next);
     switch (turn % 6) {
       case 0:
         if (turn == 0) return;
@@ -107,12 +125,8 @@ class Shaper {
         if (turn % 12 == 0) next = literals[random() % literals.size()];
         return;
       case 1:
-        put(Bits::src0, sdwa);
-        // A select of 7 crashes the oracle, a dst_unused of 3 it prints as another value.
-        for (const unsigned shift : {8u, 16u, 24u}) {
-          if ((next >> shift & 7) == 7) next &= ~(1u << shift);
-        }
-        if ((next >> 11 & 3) == 3) next &= ~(1u << 11);
+        put(Bits::src0, sdwa_code);
+        sdwa(next);
         return;
       case 2:
         put(Bits::src0, dpp_code);
@@ -130,6 +144,14 @@ class Shaper {
     }
   }
 
+  /// A select of 7 crashes the oracle, a dst_unused of 3 it prints as another value.
+  static void sdwa(uint32_t& word) {
+    for (const unsigned shift : {8u, 16u, 24u}) {
+      if ((word >> shift & 7) == 7) word &= ~(1u << shift);
+    }
+    if ((word >> 11 & 3) == 3) word &= ~(1u << 11);
+  }
+
   void vop3(unsigned turn) {
     if (turn == 0) return;
     const auto to_vgpr = [&](Bits field) { put(field, get(field) | vgpr); };
@@ -138,8 +160,9 @@ class Shaper {
     }
     if (turn % 4 == 2) {  // large tuples fit in
       to_vgpr(Bits::src1);
-      put(Bits::src0, get(Bits::src0) & vgpr);
+      put(Bits::src0, random() % 2 == 0 ? vgpr : get(Bits::src0) & vgpr);
       put(Bits::src1, get(Bits::src1) & 0x1FE);
+      put(Bits::vdst, get(Bits::vdst) & 0xFE);
     }
     if (turn % 2 == 0) words_[1] &= 0x07FFFFFF;    // no neg, omod
     if (turn % 3 == 0) words_[0] &= ~0x0000FF00u;  // no abs, op_sel, clamp
@@ -154,6 +177,17 @@ class Shaper {
     } else if (extended && turn % 8 == 7) {
       constexpr std::array sources{Bits::src0, Bits::src1, Bits::src2};
       put(sources[random() % 3], 0xFF);
+    }
+    if (generation_ >= target::Generation::gfx12 && format_->encoding == Encoding::vop3p && turn % 8 < 4) {
+      // Matrix instructions have but vector registers, no selects, and few negations.
+      for (const Bits field : {Bits::src0, Bits::src1, Bits::src2}) to_vgpr(field);
+      put(Bits::op_sel, turn % 4 == 0 ? random() % 4 : 0);
+      put(Bits::op_sel_hi, 3);
+      put(Bits::op_sel_hi2, 1);
+      put(Bits::neg, turn % 4 == 1 ? random() : turn % 4 == 2 ? 4 : 0);
+      put(Bits::abs, turn % 8 == 1 ? random() : turn % 4 == 2 ? random() & 4 : 0);
+      put(Bits::clamp, random() % 4 == 0 ? 1 : 0);
+      return;
     }
     if (extended && (turn % 8 == 5 || turn % 8 == 6)) {
       to_vgpr(Bits::src1);
@@ -219,9 +253,25 @@ class Shaper {
     }
     resource(Bits::resource, 24);
     if (turn % 2 == 1) resource(Bits::sampler, 24);
-    // Data and addresses in registers below 128, data even: the oracle prints others inconsistently.
-    put(Bits::data0, get(Bits::data0) & 0x7E);
-    put(Bits::addr, get(Bits::addr) & 0x7F);
+    image_registers();
+    if (turn % 8 != 5) return;
+    // Rays leave nothing but addresses and their width to choose.
+    for (const Bits field : {Bits::dim, Bits::d16, Bits::tfe, Bits::lwe, Bits::glc, Bits::slc, Bits::dlc, Bits::nv,
+                             Bits::temporal_hint, Bits::scope, Bits::sampler}) {
+      clear(field);
+    }
+    for (const Bits field : {Bits::dmask, Bits::unorm, Bits::r128}) put(field, 15);
+    put(Bits::nsa, random());
+    if (turn % 16 < 8) {
+      clear(Bits::a16);
+    } else {
+      clear(Bits::address4);
+    }
+  }
+
+  /// Data and addresses in registers below 128, data even: the oracle prints others inconsistently.
+  void image_registers() {
+    words_[1] &= format_ != nullptr && format_->has(Bits::address1) ? 0xFFFFFF7E : 0xFFFF7E7F;
     words_[2] &= 0x7F7F7F7F;
   }
 
@@ -231,7 +281,7 @@ class Shaper {
     put(field, random() % groups * (registers ? 4 : 1));
   }
 
-  static constexpr uint32_t vgpr = 0x100, dpp_code = 0xFA, dpp8_code = 0xE9;
+  static constexpr uint32_t vgpr = 0x100, sdwa_code = 0xF9, dpp_code = 0xFA, dpp8_code = 0xE9;
 
   target::Generation generation_;
   std::mt19937_64 random_;
@@ -256,7 +306,6 @@ std::vector<Bytes> patterns(const target::Processor& processor, unsigned each, u
       for (unsigned i = 0; i < each * more; ++i) all.push_back(shaper.pattern(format, opcode, turn++));
     }
   }
-  constexpr uint32_t vop3p_gfx9 = 0b110100111;  // which the oracle reads on later processors, too
   for (uint32_t prefix = 0; prefix < 512; ++prefix) {
     if (prefix == vop3p_gfx9 && processor.generation >= target::Generation::gfx10) continue;
     for (unsigned i = 0; i < each; ++i) all.push_back(shaper.behind(prefix, i % 2 == 1));

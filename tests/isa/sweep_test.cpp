@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(All, Sweep, testing::ValuesIn(all_subjects()),
                          [](const auto& info) { return name_of(info.param); });
 
 TEST(NamedImmediates, PrintAsByTheOracle) {
-  for (const char* name : {"gfx900", "gfx90a", "gfx942", "gfx803", "gfx1010", "gfx1030", "gfx1100"}) {
+  for (const char* name : {"gfx900", "gfx90a", "gfx942", "gfx803", "gfx1010", "gfx1030", "gfx1100", "gfx1200"}) {
     const target::Processor& processor = *target::find_processor(name);
     Tally tally;
     compare(immediates(processor), processor, {}, tally);

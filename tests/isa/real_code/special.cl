@@ -14,7 +14,7 @@ kernel void lanes(global int* a, global ulong* b) {
   x += __builtin_amdgcn_mov_dpp(x, 0x1B, 0xF, 0xF, 1);
   x += __builtin_amdgcn_readfirstlane(x) + __builtin_amdgcn_readlane(x, 3);
   x += __builtin_amdgcn_mbcnt_hi(1, __builtin_amdgcn_mbcnt_lo(~0u, 0));
-#ifdef __GFX11__
+#if defined(__GFX11__) || defined(__GFX12__)
   b[i] = __builtin_amdgcn_uicmp(x, 3, 32) + __builtin_amdgcn_s_sendmsg_rtnl(131) + __builtin_amdgcn_read_exec();
 #else
   b[i] = __builtin_amdgcn_uicmp(x, 3, 32) + __builtin_amdgcn_s_memtime() + __builtin_amdgcn_read_exec();
