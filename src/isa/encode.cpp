@@ -71,7 +71,9 @@ bool Encoder::begin() {
   set(opcode, value);
   if (can(Bits::opcode_high) && in_.encoding != Encoding::vopd) set(Bits::opcode_high, value >> opcode.count);
   if (can(Bits::segment)) {
-    set(Bits::segment, in_.encoding == Encoding::flat ? 0 : in_.encoding == Encoding::scratch ? 1 : 2);
+    const bool first = in_.encoding == Encoding::flat || in_.encoding == Encoding::mubuf;
+    const bool second = in_.encoding == Encoding::scratch || in_.encoding == Encoding::mtbuf;
+    set(Bits::segment, first ? 0 : second ? 1 : 2);
   }
   count_ = format_->size / 4;
   return true;

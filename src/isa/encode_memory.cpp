@@ -6,6 +6,7 @@
 #include "isa/decoder.h"
 #include "isa/encoder.h"
 #include "isa/immediate_names.h"
+#include "isa/modifier_names.h"
 
 namespace Atoll::isa {
 
@@ -22,7 +23,7 @@ bool Encoder::cache_policy() {
   return (hints || put(Bits::glc, in_.glc ? 1 : 0, "glc")) && put(Bits::slc, in_.slc ? 1 : 0, "slc") &&
          put(Bits::dlc, in_.dlc ? 1 : 0, "dlc") && put(Bits::scc, in_.scc ? 1 : 0, "scc") &&
          put(Bits::nv, in_.nv ? 1 : 0, "nv") && put(Bits::temporal_hint, in_.temporal_hint, "th") &&
-         put(Bits::scope, in_.scope, "scope");
+         put(Bits::scope, in_.scope, "scope") && put(Bits::scale_offset, in_.scale_offset ? 1 : 0, "scale_offset");
 }
 
 bool Encoder::smem() {
@@ -32,7 +33,8 @@ bool Encoder::smem() {
   } else if (in_.glc || in_.dlc) {
     return fail("glc and dlc are not possible");
   }
-  if (in_.offset < 0 && row_->operands[1].field == Field::sbase && row_->operands[1].type == DataType::b128) {
+  const Operand* base = find(Field::sbase);
+  if (in_.offset < 0 && base != nullptr && base->words == 4) {
     return fail("the offset into a buffer cannot be negative");
   }
   const bool has_offset =
@@ -93,8 +95,10 @@ bool Encoder::flat() {
       return fail("the offset has to be from 0 to {} on {}, but is {}", end - 1, processor_.name, in_.offset);
     }
     set(Bits::offset, static_cast<uint32_t>(in_.offset));
-    if (can(Bits::dlc)) set(Bits::saddr, layout_.flat_saddr_none);
   }
+  // There is no base, but its field.
+  const bool no_base = !segment && (can(Bits::dlc) || can(Bits::temporal_hint));
+  if (no_base || row_->operands[0].field == Field::none) set(Bits::saddr, layout_.flat_saddr_none);
   if (!operands()) return false;
   if (accumulation_ == 1) {
     if (!layout_.accumulation_bit || in_.lds || row_->has(flag::to_lds)) return fail("it cannot have AGPRs");
@@ -105,15 +109,13 @@ bool Encoder::flat() {
 
 bool Encoder::buffer() {
   const bool typed = in_.encoding == Encoding::mtbuf, control = row_->operands[0].field == Field::none;
-  const bool signed_offset = can(Bits::temporal_hint);
-  if (!(signed_offset ? put_signed(Bits::offset, in_.offset, "the offset")
-                      : put(Bits::offset, static_cast<uint32_t>(in_.offset), "the offset"))) {
-    return false;
-  }
+  if (!put(Bits::offset, static_cast<uint32_t>(in_.offset), "the offset")) return false;
   if (!put(Bits::offen, in_.offen ? 1 : 0, "offen") || !put(Bits::idxen, in_.idxen ? 1 : 0, "idxen") ||
       !put(Bits::addr64, in_.addr64 ? 1 : 0, "addr64") || !cache_policy()) {
     return false;
   }
+  // Untyped ones of GFX12 have the field, too, with the usual format.
+  if (!typed && can(Bits::data_format)) set(Bits::data_format, names::usual_unified_format);
   if (typed && (!put(Bits::data_format, in_.data_format, "the data format") ||
                 !put(Bits::number_format, in_.number_format, "the number format"))) {
     return false;
@@ -232,7 +234,8 @@ bool Encoder::memory_operand(const Operand& operand, Field field, DataType type)
       set(Bits::sdata, code);
       return true;
     case Field::sdata_imm:
-      if (!immediate(operand, field, 0x7F, code)) return false;
+    case Field::prefetch_length:
+      if (!immediate(operand, field, (1u << layout_.smem_immediate_bits) - 1, code)) return false;
       set(Bits::sdata, code);
       return true;
     case Field::sbase:

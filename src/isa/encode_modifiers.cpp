@@ -80,7 +80,10 @@ bool Encoder::vop3_modifiers() {
   }
   const bool halves =
       layout_.true16 && std::ranges::any_of(row.operands, [](const OperandSpec& spec) { return is_half(spec.type); });
-  if (row.has(flag::op_sel4)) {
+  if (row.has(flag::byte_source)) {
+    const unsigned byte = static_cast<unsigned>(in_.src(0).sdwa) & 3;
+    op_sel = byte >> 1 | (byte & 1) << 1;
+  } else if (row.has(flag::op_sel4)) {
     op_sel = (op_sel & 3) | (static_cast<unsigned>(in_.dst_sel) & 3) << 2;
   } else if (row.has(flag::swap_control)) {
     op_sel = (in_.dpp.fetch_inactive ? 1u : 0u) | (in_.dpp.bound_ctrl ? 2u : 0u);
@@ -102,13 +105,21 @@ bool Encoder::vop3p_modifiers() {
   if (in_.omod != 0) return fail("mul and div are not possible in VOP3P");
   if (!mix && bits.abs != 0) return fail("abs is not possible");
   if (mix && bits.neg_hi != 0) return fail("neg_hi is not possible");
-  const bool modifiable = row.has(flag::clamp | flag::op_sel | flag::wmma) && !row.has(flag::slack);
+  const bool modifiable =
+      row.has(flag::clamp | flag::op_sel | flag::wmma | flag::neg_accumulator) && !row.has(flag::slack);
   if (!modifiable && (bits.neg | bits.abs | bits.neg_hi) != 0) return fail("neg_lo and neg_hi are not possible");
   if (!row.has(flag::op_sel) && bits.op_sel != 0) return fail("op_sel is not possible");
+  const unsigned negated = bits.neg | bits.neg_hi;
+  if (row.has(flag::neg_low_sources) && (bits.neg_hi != 0 || (bits.neg & 0b100) != 0)) {
+    return fail("neg_lo of the first two sources is possible alone");
+  }
+  if (row.has(flag::neg_accumulator) && (negated & 0b011) != 0) {
+    return fail("neg_lo and neg_hi are possible on the third source alone");
+  }
   set(Bits::clamp, in_.clamp ? 1 : 0);
   set(Bits::neg, bits.neg);
   set(Bits::abs, mix ? bits.abs : bits.neg_hi);
-  set(Bits::op_sel, bits.op_sel);
+  set(Bits::op_sel, row.operands[3].field == Field::wmma_index ? in_.abid : bits.op_sel);
   // Without op_sel_hi, and of sources that are not there, its bits are set; of mixed ones they say that it is a half.
   unsigned op_sel_hi = row.has(flag::op_sel) ? bits.op_sel_hi : bits.there;
   if (!mix) op_sel_hi |= ~bits.there;

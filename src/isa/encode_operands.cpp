@@ -49,6 +49,10 @@ std::string_view Encoder::role(Field field) const {
       return "the slot";
     case Field::attribute:
       return "the attribute";
+    case Field::wmma_index:
+      return "the index";
+    case Field::prefetch_length:
+      return "the length";
     case Field::scale_src0:
       return "the first scale";
     case Field::scale_src1:
@@ -109,11 +113,14 @@ bool Encoder::vgpr(const Operand& operand, Field field, unsigned words, unsigned
 }
 
 bool Encoder::vector_register(const Operand& operand, Field field, DataType type, unsigned& number) {
+  const bool wide = this->wide() || in_.encoding == Encoding::vinterp;
   if (!layout_.true16 || !is_half(type) || in_.encoding == Encoding::vop3p) {
-    return vgpr(operand, field, words(type), number);
+    if (!vgpr(operand, field, words(type), number)) return false;
+    const bool low = layout_.low_halves && is_half(type) && !wide;
+    return !low || number < 128 || wrong(field, "has to be one of v0 to v127 in {}", encoding_name(in_.encoding));
   }
   if (!vgpr(operand, field, 1, number)) return false;
-  if (wide() || in_.encoding == Encoding::vinterp) return true;  // op_sel tells the half
+  if (wide) return true;  // op_sel tells the half
   if (number >= 128) return wrong(field, "has to be one of v0 to v127 in {}", encoding_name(in_.encoding));
   if (operand.op_sel) number |= 0x80;
   return true;
@@ -324,7 +331,7 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       return true;
     case Field::wmma_src0:
     case Field::wmma_src1:
-      if (!vgpr(operand, field, words(type), code)) return false;
+      if (!vgpr(operand, field, layout_.split_matrices ? wmma_words(type) : words(type), code)) return false;
       set(field == Field::wmma_src0 ? Bits::src0 : Bits::src1, code + code::vgpr);
       return true;
     case Field::wmma_acc:
@@ -337,6 +344,10 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
         return false;
       }
       set(Bits::src2, code);
+      return true;
+    case Field::wmma_index:
+      if (!vgpr(operand, field, 1, code)) return false;
+      set(Bits::src2, code + code::vgpr);
       return true;
     case Field::agpr_dst:
       if (!vgpr(operand, field, words(type), code, true)) return false;
@@ -469,6 +480,7 @@ bool Encoder::matrix_operand(const Operand& operand, Field field, DataType type)
 bool Encoder::scalar_operand(const Operand& operand, Field field, DataType type) {
   // Lane numbers of v_readlane and v_writelane.
   const bool vector = in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vop2;
+  const bool literals = !row_->has(flag::no_literal) && (!vector || layout_.vector_literals);
   unsigned code = 0;
   switch (field) {
     case Field::sdst:
@@ -478,7 +490,7 @@ bool Encoder::scalar_operand(const Operand& operand, Field field, DataType type)
       return true;
     case Field::ssrc0:
     case Field::ssrc1:
-      if (!scalar_source(operand, field, type, !vector || layout_.vector_literals, code)) return false;
+      if (!scalar_source(operand, field, type, literals, code)) return false;
       set(field == Field::ssrc0 ? Bits::src0 : Bits::src1, code);
       return true;
     default:

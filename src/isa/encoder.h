@@ -2,6 +2,7 @@
 // encode_modifiers.cpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -60,7 +61,7 @@ class Encoder {
 
   // Registers and constants.
   unsigned words(DataType type) const { return type == DataType::lane_mask ? map_.lane_mask_words : words_of(type); }
-  unsigned wmma_words(DataType type) const { return words_of(type) / map_.lane_mask_words; }
+  unsigned wmma_words(DataType type) const { return std::max(1u, words_of(type) / map_.lane_mask_words); }
   /// The register's number; the operand must be one of that many words.
   bool vgpr(const Operand& operand, Field field, unsigned words, unsigned& number, bool accumulation = false);
   bool vector_register(const Operand& operand, Field field, DataType type, unsigned& number);

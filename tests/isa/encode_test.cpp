@@ -44,8 +44,9 @@ TEST_P(EncodeSweep, EveryInstructionIsEncodedAsByTheOraclesAssembler) {
   for (size_t i = 0; i < texts.size(); ++i) {
     const Bytes atoll = encoded(instructions[i], processor);
     // Where the oracle has no answer, the instruction must be the same again. Of a compressed export the first and the
-    // third source decide.
-    if (!atoll.empty() && answers[i].empty() && !instructions[i].compressed) {
+    // third source decide; texts of known faults don't say everything.
+    if (!atoll.empty() && answers[i].empty() && !instructions[i].compressed &&
+        !is_known_of_assembler(faults, name, texts[i])) {
       const auto again = decode(atoll, processor);
       const std::string text = again ? print(*again, processor) : "(refused)";
       if (text != texts[i]) ADD_FAILURE() << texts[i] << " is encoded as " << text << ", " << spelled(atoll);
