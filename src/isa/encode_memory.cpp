@@ -175,6 +175,12 @@ bool Encoder::image_sizes() {
 }
 
 bool Encoder::image() {
+  if (row_->has(flag::ray)) {  // these are not in its text
+    set(Bits::dmask, 15);
+    set(Bits::r128, 1);
+    set(Bits::unorm, 1);
+    return put(Bits::a16, in_.a16 ? 1 : 0, "a16") && cache_policy() && operands();
+  }
   if (!put(Bits::dmask, in_.dmask, "dmask") || !put(Bits::dim, in_.dim, "dim")) return false;
   if (in_.d16 && !(row_->has(flag::d16_bit) && layout_.image_d16)) return fail("d16 is not possible");
   constexpr std::array<std::pair<Bits, std::string_view>, 6> names{{{Bits::unorm, "unorm"},
@@ -313,7 +319,7 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
     if (scratch && addressed && !address_bit) {
       return fail("an address in a vector register and a base together are not possible on {}", processor_.name);
     }
-    const bool exec_possible = scratch || row_->has(flag::to_lds);
+    const bool exec_possible = scratch || address == nullptr || row_->has(flag::to_lds);
     if (operand.reg == scalar::null || (!exec_possible && operand.reg == scalar::exec_lo)) {
       return wrong(field, "cannot be null or exec");
     }

@@ -81,7 +81,8 @@ bool Encoder::vop3_modifiers() {
   const bool halves =
       layout_.true16 && std::ranges::any_of(row.operands, [](const OperandSpec& spec) { return is_half(spec.type); });
   if (row.has(flag::byte_source)) {
-    const unsigned byte = static_cast<unsigned>(in_.src(0).sdwa) & 3;
+    const SdwaSelect select = in_.src(0).sdwa;
+    const unsigned byte = select == SdwaSelect::dword ? 0 : static_cast<unsigned>(select) & 3;
     op_sel = byte >> 1 | (byte & 1) << 1;
   } else if (row.has(flag::op_sel4)) {
     op_sel = (op_sel & 3) | (static_cast<unsigned>(in_.dst_sel) & 3) << 2;
