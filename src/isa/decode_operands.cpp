@@ -175,7 +175,8 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
     case Field::wmma_acc: {
       const unsigned number = get(Bits::src2);
       if (number >= code::vgpr) return vgpr(operand, number - code::vgpr, wmma_words(type));
-      operand.type = DataType::f64;
+      // LLVM takes constants for doubles where the accumulator has 8 registers.
+      operand.type = wmma_words(type) == 8 ? DataType::f64 : DataType::f32;
       return number >= code::constants && scalar_source(operand, number, operand.type, true);
     }
     case Field::wmma_index:
@@ -350,7 +351,8 @@ bool Decoder::flat_operand(Operand& operand, Field field, DataType type) {
       if (out_.lds) return true;  // the data goes to LDS
       [[fallthrough]];
     case Field::flat_return:
-      return vgpr(operand, get(Bits::vdst), words_of(type) + (out_.tfe ? 1u : 0u), accumulation_);
+      return vgpr(operand, get(Bits::vdst),
+                  (row_->has(flag::wmma) ? wmma_words(type) : words_of(type)) + (out_.tfe ? 1u : 0u), accumulation_);
     case Field::flat_data:
       return vgpr(operand, get(Bits::data0), words_of(type), accumulation_);
     case Field::flat_address:

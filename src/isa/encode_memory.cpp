@@ -284,7 +284,8 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
   switch (field) {
     case Field::flat_dst:
     case Field::flat_return:
-      return data(operand, field, Bits::vdst, words_of(type) + (in_.tfe ? 1u : 0u));
+      return data(operand, field, Bits::vdst,
+                  (row_->has(flag::wmma) ? wmma_words(type) : words_of(type)) + (in_.tfe ? 1u : 0u));
     case Field::flat_data:
       return data(operand, field, Bits::data0, words_of(type));
     case Field::flat_address: {

@@ -340,7 +340,7 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
         code += code::vgpr;
       } else if (operand.kind != OperandKind::constant) {
         return wrong(field, "has to be vector registers or a constant");
-      } else if (!constant(operand, field, DataType::f64, true, code)) {
+      } else if (!constant(operand, field, wmma_words(type) == 8 ? DataType::f64 : DataType::f32, true, code)) {
         return false;
       }
       set(Bits::src2, code);

@@ -179,10 +179,10 @@ inline constexpr uint64_t cache_bits = 1ull << 54;  // cache control whose sc0 a
 inline constexpr uint64_t no_dpp = 1ull << 58;         // not even in VOP3 of GFX11 and later
 inline constexpr uint64_t hex_immediate = 1ull << 59;  // SOPP: simm16 is printed so however small it is
 inline constexpr uint64_t permlane = 1ull << 60;       // op_sel of two sources: fi and bound_ctrl
-inline constexpr uint64_t wmma = 1ull << 61;
-inline constexpr uint64_t true16_only = 1ull << 62;  // no older form without halves
-inline constexpr uint64_t ray = 1ull << 57;          // image_bvh_intersect_ray and the like
-inline constexpr uint64_t vsample = 1ull << 56;      // an image without a sampler that is in VSAMPLE from GFX12 on
+inline constexpr uint64_t wmma = 1ull << 61;           // also of loads: half as many registers in wave64
+inline constexpr uint64_t true16_only = 1ull << 62;    // no older form without halves
+inline constexpr uint64_t ray = 1ull << 57;            // image_bvh_intersect_ray and the like
+inline constexpr uint64_t vsample = 1ull << 56;        // an image without a sampler that is in VSAMPLE from GFX12 on
 
 inline constexpr uint64_t memory = load | store | atomic;
 }  // namespace flag
