@@ -9,27 +9,39 @@ const llvm::Align row_align(64), word_align(4);
 
 }  // namespace
 
-ChunkState::ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* index)
-    : frame_(frame), once_end_(once_end), begin_end_(begin_end), index_(index) {
+ChunkState::ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* index,
+                       bool branches)
+    : frame_(frame), once_end_(once_end), begin_end_(begin_end), index_(index), branches_(branches) {
   const llvm::IRBuilder<>::InsertPointGuard guard(frame_.ir);
   frame_.ir.SetInsertPoint(begin_end_);
   first_lane64_ = frame_.ir.CreateShl(index, 4);
   first_lane_ = frame_.ir.CreateTrunc(first_lane64_, frame_.i32());
 }
 
+llvm::Value* ChunkState::Holder::get(Frame& frame) const {
+  return local != nullptr ? frame.ir.CreateAlignedLoad(type, local, align) : value;
+}
+
+void ChunkState::Holder::set(Frame& frame, llvm::Value* to) {
+  if (local != nullptr) frame.ir.CreateAlignedStore(to, local, align);
+  if (local == nullptr) value = to;
+}
+
 template <typename Load>
-llvm::AllocaInst* ChunkState::beginning_with(std::map<unsigned, llvm::AllocaInst*>& locals, unsigned key,
-                                             llvm::Type* type, llvm::Align align, bool once, Load load) {
-  llvm::AllocaInst*& made = locals[key];
-  if (made != nullptr) return made;
-  made = llvm::cast<llvm::AllocaInst>(frame_.local(type, align));
+ChunkState::Holder& ChunkState::beginning_with(std::map<unsigned, Holder>& holders, unsigned key, llvm::Type* type,
+                                               llvm::Align align, bool once, Load load) {
+  Holder& made = holders[key];
+  if (made.type != nullptr) return made;
+  made.type = type;
+  made.align = align;
+  if (branches_) made.local = llvm::cast<llvm::AllocaInst>(frame_.local(type, align));
   const llvm::IRBuilder<>::InsertPointGuard guard(frame_.ir);
   if (once) frame_.ir.SetInsertPoint(once_end_);
   if (!once) frame_.ir.SetInsertPoint(begin_end_);
   llvm::Value* value = load();
   frame_.ir.SetInsertPoint(begin_end_);
   if (type == frame_.lanes()) value = slice(value);
-  frame_.ir.CreateAlignedStore(value, made, align);
+  made.set(frame_, value);
   return made;
 }
 
@@ -52,27 +64,25 @@ llvm::Value* ChunkState::whole_row(unsigned key) {
   return copy;
 }
 
-llvm::AllocaInst* ChunkState::row_local(unsigned key) {
+ChunkState::Holder& ChunkState::row_holder(unsigned key) {
   return beginning_with(rows_, key, frame_.chunk(), row_align, false,
                         [&] { return frame_.ir.CreateAlignedLoad(frame_.chunk(), row_address(key), row_align); });
 }
-llvm::AllocaInst* ChunkState::mask_local(unsigned reg) {
+ChunkState::Holder& ChunkState::mask_holder(unsigned reg) {
   return beginning_with(masks_, reg, frame_.lanes(), llvm::Align(2), true, [&] { return frame_.scalar64(reg); });
 }
-llvm::AllocaInst* ChunkState::word_local(unsigned reg) {
+ChunkState::Holder& ChunkState::word_holder(unsigned reg) {
   return beginning_with(words_, reg, frame_.i32(), word_align, true, [&] { return frame_.scalar32(reg); });
 }
-llvm::AllocaInst* ChunkState::scc_local() {
+ChunkState::Holder& ChunkState::scc_holder() {
   return beginning_with(scc_, 0, frame_.ir.getInt8Ty(), llvm::Align(1), true,
                         [&] { return frame_.ir.CreateLoad(frame_.ir.getInt8Ty(), frame_.scc_address()); });
 }
 
-llvm::Value* ChunkState::row(unsigned key) {
-  return frame_.ir.CreateAlignedLoad(frame_.chunk(), row_local(key), row_align);
-}
+llvm::Value* ChunkState::row(unsigned key) { return row_holder(key).get(frame_); }
 
 void ChunkState::set_row(unsigned key, llvm::Value* value) {
-  frame_.ir.CreateAlignedStore(value, row_local(key), row_align);
+  row_holder(key).set(frame_, value);
   rows_set_.insert(key);
 }
 
@@ -85,29 +95,26 @@ llvm::Value* ChunkState::slice(llvm::Value* whole) {
   return frame_.ir.CreateBitCast(bits, frame_.lanes());
 }
 
-llvm::Value* ChunkState::mask(unsigned reg) { return frame_.ir.CreateLoad(frame_.lanes(), mask_local(reg)); }
+llvm::Value* ChunkState::mask(unsigned reg) { return mask_holder(reg).get(frame_); }
 
-void ChunkState::set_mask(unsigned reg, llvm::Value* value) { frame_.ir.CreateStore(value, mask_local(reg)); }
+void ChunkState::set_mask(unsigned reg, llvm::Value* value) { mask_holder(reg).set(frame_, value); }
 
 llvm::Value* ChunkState::bits(llvm::Value* slice) {
   return frame_.ir.CreateZExt(frame_.ir.CreateBitCast(slice, frame_.i16()), frame_.i64());
 }
 
-llvm::Value* ChunkState::scc_slice() {
-  if (scc_slice_ == nullptr) {
-    scc_slice_ = llvm::cast<llvm::AllocaInst>(frame_.local(frame_.lanes(), llvm::Align(2)));
-  }
-  return frame_.ir.CreateLoad(frame_.lanes(), scc_slice_);
+/// Begins with nothing set: whoever reads it has set it.
+ChunkState::Holder& ChunkState::scc_slice_holder() {
+  const auto nothing = [&] { return frame_.ir.getInt64(0); };
+  return beginning_with(scc_slice_, 0, frame_.lanes(), llvm::Align(2), true, nothing);
 }
 
-void ChunkState::set_scc_slice(llvm::Value* value) {
-  scc_slice();
-  frame_.ir.CreateStore(value, scc_slice_);
-}
+llvm::Value* ChunkState::scc_slice() { return scc_slice_holder().get(frame_); }
+void ChunkState::set_scc_slice(llvm::Value* value) { scc_slice_holder().set(frame_, value); }
 
-llvm::Value* ChunkState::word(unsigned reg) { return frame_.ir.CreateLoad(frame_.i32(), word_local(reg)); }
+llvm::Value* ChunkState::word(unsigned reg) { return word_holder(reg).get(frame_); }
 
-void ChunkState::set_word(unsigned reg, llvm::Value* value) { frame_.ir.CreateStore(value, word_local(reg)); }
+void ChunkState::set_word(unsigned reg, llvm::Value* value) { word_holder(reg).set(frame_, value); }
 
 llvm::Value* ChunkState::pair(unsigned reg) {
   llvm::IRBuilder<>& ir = frame_.ir;
@@ -120,7 +127,7 @@ void ChunkState::set_pair(unsigned reg, llvm::Value* value) {
   set_word(reg + 1, frame_.ir.CreateTrunc(frame_.ir.CreateLShr(value, 32), frame_.i32()));
 }
 
-llvm::Value* ChunkState::scc() { return frame_.ir.CreateLoad(frame_.ir.getInt8Ty(), scc_local()); }
-void ChunkState::set_scc(llvm::Value* value) { frame_.ir.CreateStore(value, scc_local()); }
+llvm::Value* ChunkState::scc() { return scc_holder().get(frame_); }
+void ChunkState::set_scc(llvm::Value* value) { scc_holder().set(frame_, value); }
 
 }  // namespace Atoll::compiler

@@ -1,9 +1,9 @@
 // compiler: the registers of one chunk of lanes while translated code runs a region on it.
 //
-// Registers are locals, which LLVM turns into values: a row's 16 words as <16 x i32>, the chunk's slice of a lane mask
-// as <16 x i1>, and, where the region computes them for each chunk alike, the wave's scalars. A local begins with what
-// its register holds where the region begins: whoever asks for one first has its load put there. What stays unused of
-// all this vanishes.
+// Registers are values: a row's 16 words as <16 x i32>, the chunk's slice of a lane mask as <16 x i1>, and, where the
+// region computes them for each chunk alike, the wave's scalars. Where the region has branches they are locals, which
+// LLVM turns into values. A register begins with what it holds where the region begins: whoever asks for one first has
+// its load put there. What stays unused of all this vanishes.
 #pragma once
 
 #include <map>
@@ -22,8 +22,10 @@ inline unsigned row_key(const isa::Operand& operand, unsigned word) {
 class ChunkState final : public ScalarRegisters {
  public:
   /// `once` is a block that runs before the first chunk, `begin` one that runs first for each; both end already.
-  /// `index` is the number of the chunk in the wave, 64 bits, and dominates `begin`.
-  ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* index);
+  /// `index` is the number of the chunk in the wave, 64 bits, and dominates `begin`. `branches`: the region's
+  /// instructions are not simply carried out one after the other.
+  ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* index,
+             bool branches);
 
   llvm::Value* index() { return index_; }
   /// Number of the chunk's first lane: 64 and 32 bits.
@@ -64,22 +66,34 @@ class ChunkState final : public ScalarRegisters {
   const std::set<unsigned>& rows_set() const { return rows_set_; }
 
  private:
-  /// The local for `key`, which begins with what `load` yields; that is placed at the end of `once` or of `begin`.
-  template <typename Load>
-  llvm::AllocaInst* beginning_with(std::map<unsigned, llvm::AllocaInst*>& locals, unsigned key, llvm::Type* type,
-                                   llvm::Align align, bool once, Load load);
+  /// What a register holds.
+  class Holder {
+   public:
+    llvm::Value* get(Frame& frame) const;
+    void set(Frame& frame, llvm::Value* value);
 
-  llvm::AllocaInst* row_local(unsigned key);
-  llvm::AllocaInst* mask_local(unsigned reg);
-  llvm::AllocaInst* word_local(unsigned reg);
-  llvm::AllocaInst* scc_local();
+    llvm::Type* type = nullptr;
+    llvm::AllocaInst* local = nullptr;  ///< null: `value` is it
+    llvm::Value* value = nullptr;
+    llvm::Align align;
+  };
+  /// The holder for `key`, which begins with what `load` yields; that is placed at the end of `once` or of `begin`.
+  template <typename Load>
+  Holder& beginning_with(std::map<unsigned, Holder>& holders, unsigned key, llvm::Type* type, llvm::Align align,
+                         bool once, Load load);
+
+  Holder& row_holder(unsigned key);
+  Holder& mask_holder(unsigned reg);
+  Holder& word_holder(unsigned reg);
+  Holder& scc_holder();
+  Holder& scc_slice_holder();
 
   Frame& frame_;
   llvm::Instruction *once_end_, *begin_end_;
   llvm::Value *index_, *first_lane64_, *first_lane_;
-  std::map<unsigned, llvm::AllocaInst*> rows_, masks_, words_, scc_;
+  const bool branches_;
+  std::map<unsigned, Holder> rows_, masks_, words_, scc_, scc_slice_;
   std::map<unsigned, llvm::Value*> whole_rows_;
-  llvm::AllocaInst* scc_slice_ = nullptr;
   std::set<unsigned> rows_set_;
 };
 

@@ -1,7 +1,7 @@
 // compiler: the host compiler (host_code.h).
 //
-// The passes are few: the calls into semantics are inlined, the memory that their arguments went through becomes
-// values, and what nobody needs goes. Loops are as they should be and stay so.
+// The passes are few: the operations that have branches (operation.h) are inlined, registers become values, and what
+// nobody needs goes. Loops are as they should be and stay so.
 #include "compiler/host_code.h"
 
 #include "compiler/bit_select.h"
@@ -92,10 +92,11 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
   module.setDataLayout(target.createDataLayout());
   module.setTargetTriple(target.getTargetTriple().str());
   module.setPICLevel(llvm::PICLevel::BigPIC);
+  static const std::string tuned_for = llvm::sys::getHostCPUName().str();
   for (llvm::Function& function : module) {
     for (const char* attribute : {"target-features", "min-legal-vector-width"}) function.removeFnAttr(attribute);
     function.addFnAttr("target-cpu", target.getTargetCPU());
-    function.addFnAttr("tune-cpu", llvm::sys::getHostCPUName());
+    function.addFnAttr("tune-cpu", tuned_for);
     function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr("min-legal-vector-width", "512");
   }

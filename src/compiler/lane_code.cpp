@@ -17,9 +17,7 @@ using engine::constant_value;
 using engine::is_row;
 using engine::vector_operands;
 using engine::VectorOperands;
-using isa::DataType;
 using isa::OperandKind;
-using semantics::VectorCall;
 
 const llvm::Align row_align(64);
 
@@ -126,24 +124,12 @@ LaneCode::Prepared LaneCode::prepare(const isa::Instruction& instruction, Scalar
   return prepared;
 }
 
-void LaneCode::call(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments) {
-  if (!function->hasFnAttribute(llvm::Attribute::AlwaysInline)) {
-    function->removeFnAttr(llvm::Attribute::NoInline);
-    function->addFnAttr(llvm::Attribute::AlwaysInline);
-  }
-  frame_.ir.CreateCall(function, arguments);
-}
-
-llvm::Value* LaneCode::rows(unsigned words) {
-  return frame_.local(llvm::ArrayType::get(frame_.i32(), words * semantics::wave_lanes), row_align);
-}
-
 template <typename T>
 llvm::Value* LaneCode::constant(const T& value) {
   const llvm::StringRef bytes(reinterpret_cast<const char*>(&value), sizeof value);
   llvm::Constant* data = llvm::ConstantDataArray::getString(frame_.context, bytes, /*AddNull=*/false);
-  auto* global =
-      new llvm::GlobalVariable(semantics_.module(), data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+  auto* global = new llvm::GlobalVariable(*frame_.function->getParent(), data->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, data);
   global->setAlignment(llvm::Align(alignof(T)));
   return global;
 }
@@ -209,61 +195,30 @@ void LaneCode::emit_exchange(const Prepared& prepared, bool keep_inactive, Chunk
   if (!keep_inactive) chunk.set_row(key, value);
 }
 
-llvm::Value* LaneCode::source_rows(const Prepared& prepared, unsigned i, const semantics::DppMove* move,
-                                   ChunkState& chunk) {
-  llvm::IRBuilder<>& ir = frame_.ir;
-  const Source& source = prepared.source[i];
-  const unsigned words = prepared.shape.src_words[i];
-  llvm::Value* plain = rows(words);
-  for (unsigned word = 0; word < words; ++word) {
-    llvm::Value* value;
-    if (source.scalar[0] != nullptr) {
-      value = ir.CreateVectorSplat(semantics::chunk_lanes, source.scalar[word]);
-    } else if (i == 0 && move != nullptr) {
-      value = moved(prepared, *move, row_key(source.operand, word), chunk);
-    } else {
-      value = chunk.row(row_key(source.operand, word));
-    }
-    ir.CreateAlignedStore(value, frame_.at(plain, word * sizeof(Row)), row_align);
-  }
-  const bool mixed = prepared.shape.mixed_sources;
-  if (!mixed && !semantics::has_source_modifiers(source.operand)) return plain;
-  llvm::Value* changed = rows(words);
-  call(semantics_.modifier(mixed ? "apply_mixed_source" : "apply_source_modifiers"),
-       {changed, plain, constant(source.operand)});
-  return changed;
-}
-
-llvm::Value* LaneCode::modified_result(const Prepared& prepared, llvm::Value* result, ChunkState& chunk) {
-  llvm::IRBuilder<>& ir = frame_.ir;
+VectorOperation LaneCode::operation(const Prepared& prepared) {
   const isa::Instruction& instruction = *prepared.instruction;
-  const bool clamp = instruction.clamp && !prepared.shape.handles_clamp;
-  const auto byte = [&](auto value) { return ir.getInt8(static_cast<uint8_t>(value)); };
-  if (instruction.omod != 0 || clamp) {
-    call(semantics_.modifier("apply_result_modifiers"),
-         {result, byte(instruction.dst().type), byte(instruction.omod), ir.getInt1(clamp), constant(frame_.mode)});
-  }
-  const bool part = engine::writes_part(instruction);
-  if (!part && !instruction.op_sel_dst) return result;
-  llvm::Value* merged = rows(1);
-  ir.CreateAlignedStore(chunk.row(row_key(*prepared.result, 0)), merged, row_align);
-  llvm::Value* all_lanes = ir.getInt64(0xFFFF);
-  if (part) {
+  VectorOperation operation;
+  operation.opcode = instruction.opcode;
+  for (unsigned i = 0; i < prepared.shape.sources; ++i) operation.source[i] = prepared.source[i].operand;
+  operation.clamp = instruction.clamp;
+  if (prepared.shape.has_truth_table) operation.truth_table = static_cast<uint8_t>(instruction.immediate);
+  if (prepared.result == nullptr) return operation;
+  operation.result_type = instruction.dst().type;
+  operation.omod = instruction.omod;
+  operation.to_part = engine::writes_part(instruction);
+  operation.to_high_half = instruction.op_sel_dst;
+  if (operation.to_part) {
     const bool sdwa = instruction.extension == isa::Extension::sdwa;
-    const auto unused = sdwa ? instruction.dst_unused : isa::SdwaUnused::preserve;
-    call(semantics_.modifier("merge_sdwa"), {merged, result, byte(instruction.dst_sel), byte(unused), all_lanes});
-  } else {
-    call(semantics_.modifier("merge_high_half"), {merged, result, all_lanes});
+    operation.part = instruction.dst_sel;
+    operation.unused = sdwa ? instruction.dst_unused : isa::SdwaUnused::preserve;
   }
-  return merged;
+  return operation;
 }
 
 void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
   if (is_exchange(prepared.instruction->opcode)) return emit_exchange(prepared, keep_inactive, chunk);
   llvm::IRBuilder<>& ir = frame_.ir;
   const semantics::VectorShape& shape = prepared.shape;
-  llvm::Value* arguments = frame_.local(llvm::ArrayType::get(frame_.i64(), sizeof(VectorCall) / 8), row_align);
-  const auto set = [&](size_t offset, llvm::Value* value) { ir.CreateStore(value, frame_.at(arguments, offset)); };
   const std::optional<semantics::DppMove> move = move_of(*prepared.instruction);
   llvm::Value* written = chunk.exec();
   if (move) {
@@ -271,48 +226,42 @@ void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& ch
     if (!move->zero_invalid) written = ir.CreateAnd(written, valid_lanes(prepared, *move, chunk));
   }
 
+  const VectorOperation operation = LaneCode::operation(prepared);
+  llvm::SmallVector<llvm::Value*, 16> arguments;
   for (unsigned i = 0; i < shape.sources; ++i) {
-    llvm::Value* source = source_rows(prepared, i, move ? &*move : nullptr, chunk);
-    set(offsetof(VectorCall, src) + i * sizeof(void*), source);
-  }
-  llvm::Value* result = nullptr;
-  if (prepared.result != nullptr) {
-    result = rows(shape.dst_words[0]);
-    if (shape.reads_dst || shape.writes_low_half_only) {
-      for (unsigned word = 0; word < shape.dst_words[0]; ++word) {
-        ir.CreateAlignedStore(chunk.row(row_key(*prepared.result, word)), frame_.at(result, word * sizeof(Row)),
-                              row_align);
+    const Source& source = prepared.source[i];
+    for (unsigned word = 0; word < shape.src_words[i]; ++word) {
+      if (source.scalar[0] != nullptr) {
+        arguments.push_back(ir.CreateVectorSplat(semantics::chunk_lanes, source.scalar[word]));
+      } else if (i == 0 && move) {
+        arguments.push_back(moved(prepared, *move, row_key(source.operand, word), chunk));
+      } else {
+        arguments.push_back(chunk.row(row_key(source.operand, word)));
       }
     }
-    set(offsetof(VectorCall, dst), result);
+  }
+  const unsigned result_words = prepared.result != nullptr ? shape.dst_words[0] : 0;
+  if (operation.reads_result()) {
+    for (unsigned word = 0; word < result_words; ++word)
+      arguments.push_back(chunk.row(row_key(*prepared.result, word)));
   }
   if (prepared.mask != nullptr) {
     llvm::Value* mask =
         prepared.mask_whole != nullptr ? chunk.slice(prepared.mask_whole) : chunk.mask(prepared.mask->reg);
-    set(offsetof(VectorCall, mask_in), chunk.bits(mask));
+    arguments.push_back(chunk.bits(mask));
   }
-  set(offsetof(VectorCall, exec), chunk.bits(chunk.exec()));
-  // The function is made for one mode: its fields are constants that vanish with the branches on them.
-  const auto* mode = reinterpret_cast<const uint8_t*>(&frame_.mode);
-  for (size_t byte = 0; byte < sizeof frame_.mode; ++byte) {
-    set(offsetof(VectorCall, mode) + byte, ir.getInt8(mode[byte]));
-  }
-  set(offsetof(VectorCall, clamp), ir.getInt8(prepared.instruction->clamp));
-  set(offsetof(VectorCall, truth_table), ir.getInt8(static_cast<uint8_t>(prepared.instruction->immediate)));
-  set(offsetof(VectorCall, first_lane), chunk.first_lane());
-  call(semantics_.vector_function(prepared.instruction->opcode), {arguments});
+  arguments.push_back(chunk.first_lane());
+  arguments.push_back(chunk.bits(chunk.exec()));
+  const std::vector<llvm::Value*> results = operations_.vector(operation).emit(ir, arguments);
 
-  if (prepared.result != nullptr) result = modified_result(prepared, result, chunk);
-  for (unsigned word = 0; prepared.result != nullptr && word < shape.dst_words[0]; ++word) {
-    llvm::Value* value = ir.CreateAlignedLoad(frame_.chunk(), frame_.at(result, word * sizeof(Row)), row_align);
+  for (unsigned word = 0; word < result_words; ++word) {
+    llvm::Value* value = results[word];
     const unsigned key = row_key(*prepared.result, word);
     if (keep_inactive || move) value = ir.CreateSelect(written, value, chunk.row(key));
     chunk.set_row(key, value);
   }
   if (prepared.mask_result != nullptr) {
-    llvm::Value* mask =
-        ir.CreateTrunc(ir.CreateLoad(frame_.i64(), frame_.at(arguments, offsetof(VectorCall, mask_out))), frame_.i16());
-    mask = ir.CreateAnd(ir.CreateBitCast(mask, frame_.lanes()), written);
+    llvm::Value* mask = ir.CreateAnd(ir.CreateBitCast(results[result_words], frame_.lanes()), written);
     chunk.set_mask(prepared.mask_result->reg, mask);
     if (isa::row(prepared.instruction->opcode).has(isa::flag::exec_out)) chunk.set_mask(isa::scalar::exec_lo, mask);
   }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "compiler/chunk_state.h"
-#include "compiler/semantics_bitcode.h"
+#include "compiler/operation.h"
 #include "isa/instruction.h"
 #include "semantics/lane_movement.h"
 #include "semantics/registry.h"
@@ -15,7 +15,7 @@ namespace Atoll::compiler {
 
 class LaneCode {
  public:
-  LaneCode(Frame& frame, SemanticsBitcode& semantics) : frame_(frame), semantics_(semantics) {}
+  LaneCode(Frame& frame, Operations& operations) : frame_(frame), operations_(operations) {}
 
   /// Whether the instruction's lanes don't meet (beyond 16 lanes), and its operands are of kinds known here.
   static bool takes(const isa::Instruction& instruction);
@@ -54,14 +54,9 @@ class LaneCode {
 
  private:
   Prepared prepare(const isa::Instruction& instruction, ScalarRegisters& registers);
-  /// Calls a function of semantics whose arguments are constants or locals, so that it vanishes when it is inlined.
-  void call(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments);
-  /// Rows of a chunk: a local.
-  llvm::Value* rows(unsigned words);
+  static VectorOperation operation(const Prepared& prepared);
   template <typename T>
   llvm::Value* constant(const T& value);
-  /// A source's rows with its modifiers applied, read from other lanes first where there is a move.
-  llvm::Value* source_rows(const Prepared& prepared, unsigned i, const semantics::DppMove* move, ChunkState& chunk);
   /// A row's words for the chunk, each from the lane that the move says; 0 in lanes that are not valid.
   llvm::Value* moved(const Prepared& prepared, const semantics::DppMove& move, unsigned key, ChunkState& chunk);
   llvm::Value* valid_lanes(const Prepared& prepared, const semantics::DppMove& move, ChunkState& chunk);
@@ -71,11 +66,9 @@ class LaneCode {
   llvm::Value* are_in(llvm::Value* mask, llvm::Value* lanes);
   llvm::Value* words_of(llvm::Value* row, llvm::Value* lanes, llvm::Value* valid);
   void emit_exchange(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
-  /// What becomes of a result's rows on their way to the register.
-  llvm::Value* modified_result(const Prepared& prepared, llvm::Value* result, ChunkState& chunk);
 
   Frame& frame_;
-  SemanticsBitcode& semantics_;
+  Operations& operations_;
 };
 
 }  // namespace Atoll::compiler

@@ -206,7 +206,7 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
     first_poll = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first_poll, waits);
   }
   ir.CreateStore(first_poll, next_poll);
-  ChunkState chunk(frame_, once_end, ir.CreateBr(lanes), index);
+  ChunkState chunk(frame_, once_end, ir.CreateBr(lanes), index, /*branches=*/true);
 
   Body body{.chunk = chunk,
             .blocks = {},

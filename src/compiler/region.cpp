@@ -143,7 +143,7 @@ void Region::end() {
   if (!every_chunk_) ir.CreateCondBr(ir.CreateICmpEQ(active, ir.getInt16(0)), next, begin);
 
   ir.SetInsertPoint(begin);
-  ChunkState chunk(frame_, once_end, ir.CreateBr(body), index);
+  ChunkState chunk(frame_, once_end, ir.CreateBr(body), index, /*branches=*/false);
 
   ir.SetInsertPoint(body);
   note_chunk(index);

@@ -54,21 +54,6 @@ BitFunction bit_function(const isa::Instruction& instruction) {
   return function;
 }
 
-ScalarCode::Call ScalarCode::begin_call(Opcode opcode) {
-  llvm::Function* function = semantics_.scalar_function(opcode);
-  function->removeFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::AlwaysInline);
-  auto* type = llvm::ArrayType::get(frame_.i64(), sizeof(ScalarCall) / 8);
-  return {frame_.local(type, llvm::Align(8)), function};
-}
-void ScalarCode::set(const Call& call, size_t offset, llvm::Value* value) {
-  frame_.ir.CreateStore(value, frame_.at(call.arguments, offset));
-}
-llvm::Value* ScalarCode::get(const Call& call, size_t offset, llvm::Type* type) {
-  return frame_.ir.CreateLoad(type, frame_.at(call.arguments, offset));
-}
-void ScalarCode::end_call(const Call& call) { frame_.ir.CreateCall(call.function, {call.arguments}); }
-
 bool ScalarCode::takes(const isa::Instruction& instruction) {
   return semantics::scalar_function(instruction.opcode) != nullptr && instruction.sources() <= 2 &&
          engine::registers_exist(instruction);
@@ -96,29 +81,24 @@ llvm::Value* ScalarCode::value(const isa::Operand& operand, ScalarRegisters& reg
 
 void ScalarCode::emit(const isa::Instruction& instruction, ScalarRegisters& registers) {
   llvm::IRBuilder<>& ir = frame_.ir;
-  const Call call = begin_call(instruction.opcode);
+  llvm::Value* unused = ir.getInt64(0);
+  llvm::Value* arguments[] = {unused, unused, unused, unused, registers.scc()};
   unsigned sources = 0;
-  for (; sources < instruction.sources(); ++sources) {
-    set(call, offsetof(ScalarCall, src) + sources * 8, value(instruction.src(sources), registers));
-  }
-  if (instruction.encoding == isa::Encoding::sopk) {
-    set(call, offsetof(ScalarCall, src) + sources * 8, ir.getInt64(instruction.immediate));
-  }
+  for (; sources < instruction.sources(); ++sources) arguments[sources] = value(instruction.src(sources), registers);
+  if (instruction.encoding == isa::Encoding::sopk) arguments[sources] = ir.getInt64(instruction.immediate);
   const isa::Operand* result = instruction.destinations != 0 ? &instruction.dst() : nullptr;
   const bool writes_exec = isa::row(instruction.opcode).has(isa::flag::exec_out);
-  if (result != nullptr) set(call, offsetof(ScalarCall, dst), value(*result, registers));
-  if (writes_exec) set(call, offsetof(ScalarCall, exec), registers.pair(isa::scalar::exec_lo));
-  set(call, offsetof(ScalarCall, scc), registers.scc());
-  end_call(call);
+  if (result != nullptr) arguments[2] = value(*result, registers);
+  if (writes_exec) arguments[3] = registers.pair(isa::scalar::exec_lo);
+  const std::vector<llvm::Value*> results = operations_.scalar(instruction.opcode).emit(ir, arguments);
   if (result != nullptr) {
-    llvm::Value* value = get(call, offsetof(ScalarCall, dst), frame_.i64());
-    if (result->words == 2) registers.set_pair(result->reg, value);
-    if (result->words != 2) registers.set_word(result->reg, ir.CreateTrunc(value, frame_.i32()));
+    if (result->words == 2) registers.set_pair(result->reg, results[0]);
+    if (result->words != 2) registers.set_word(result->reg, ir.CreateTrunc(results[0], frame_.i32()));
   }
   if (writes_exec && (result == nullptr || result->reg != isa::scalar::exec_lo)) {
-    registers.set_pair(isa::scalar::exec_lo, get(call, offsetof(ScalarCall, exec), frame_.i64()));
+    registers.set_pair(isa::scalar::exec_lo, results[1]);
   }
-  registers.set_scc(get(call, offsetof(ScalarCall, scc), ir.getInt8Ty()));
+  registers.set_scc(results[2]);
 }
 
 llvm::Value* ScalarCode::function_of(std::span<llvm::Value* const> inputs, uint8_t table) {

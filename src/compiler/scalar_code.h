@@ -4,7 +4,7 @@
 #include <span>
 
 #include "compiler/chunk_state.h"
-#include "compiler/semantics_bitcode.h"
+#include "compiler/operation.h"
 #include "engine/compiled/control_flow.h"
 #include "isa/instruction.h"
 
@@ -23,7 +23,7 @@ BitFunction bit_function(const isa::Instruction& instruction);
 
 class ScalarCode {
  public:
-  ScalarCode(Frame& frame, SemanticsBitcode& semantics) : frame_(frame), semantics_(semantics) {}
+  ScalarCode(Frame& frame, Operations& operations) : frame_(frame), operations_(operations) {}
 
   /// Arithmetic and logic.
   static bool takes(const isa::Instruction& instruction);
@@ -43,21 +43,11 @@ class ScalarCode {
                       ChunkState& chunk);
 
  private:
-  /// The arguments of a call of a function of semantics, in a local.
-  struct Call {
-    llvm::Value* arguments;
-    llvm::Function* function;
-  };
-  Call begin_call(isa::Opcode opcode);
-  void set(const Call& call, size_t offset, llvm::Value* value);
-  llvm::Value* get(const Call& call, size_t offset, llvm::Type* type);
-  void end_call(const Call& call);
-
   /// The function with this table: bit n is its value where each input's bit is that bit of n, the first the lowest.
   llvm::Value* function_of(std::span<llvm::Value* const> inputs, uint8_t table);
 
   Frame& frame_;
-  SemanticsBitcode& semantics_;
+  Operations& operations_;
 };
 
 }  // namespace Atoll::compiler

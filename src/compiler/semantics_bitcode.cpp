@@ -64,8 +64,17 @@ SemanticsBitcode::SemanticsBitcode(llvm::LLVMContext& context, semantics::HostVe
 }
 
 llvm::Function* SemanticsBitcode::read(llvm::Function* function) {
-  if (function != nullptr && function->isMaterializable()) llvm::cantFail(function->materialize());
+  if (function != nullptr && function->isMaterializable()) {
+    llvm::cantFail(function->materialize());
+    take_rare_lanes();
+  }
   return function;
+}
+
+void SemanticsBitcode::take_rare_lanes() {
+  take_rare_lanes_by_value(*module_, [this](const llvm::Function& function) {
+    return std::ranges::find(vector_, &function) != vector_.end();
+  });
 }
 
 llvm::Function* SemanticsBitcode::vector_function(isa::Opcode opcode) {
@@ -115,9 +124,7 @@ std::unique_ptr<llvm::Module> SemanticsBitcode::take() {
     function.setComdat(nullptr);
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
-  take_rare_lanes_by_value(*module_, [this](const llvm::Function& function) {
-    return std::ranges::find(vector_, &function) != vector_.end();
-  });
+  take_rare_lanes();
   return std::move(module_);
 }
 

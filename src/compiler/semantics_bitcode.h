@@ -29,6 +29,7 @@ class SemanticsBitcode {
 
  private:
   llvm::Function* read(llvm::Function* function);
+  void take_rare_lanes();
 
   std::unique_ptr<llvm::Module> module_;
   std::vector<llvm::Function*> vector_, scalar_;

@@ -33,11 +33,11 @@ using machine::WaveState;
 
 class Translator {
  public:
-  Translator(const ControlFlow& flow, SemanticsBitcode& semantics, Frame& frame, uint64_t first_step)
+  Translator(const ControlFlow& flow, Operations& operations, Frame& frame, uint64_t first_step)
       : flow_(flow),
         frame_(frame),
-        lanes_(frame, semantics),
-        scalars_(frame, semantics),
+        lanes_(frame, operations),
+        scalars_(frame, operations),
         region_(frame, lanes_, scalars_),
         liveness_(flow),
         loops_(find_loop_regions(flow, liveness_)),
@@ -336,7 +336,8 @@ Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode,
               .code_base = nullptr,
               .allocas = allocas,
               .mode = mode};
-  Translator translator(flow, semantics, frame, first_step);
+  Operations operations(semantics, mode);
+  Translator translator(flow, operations, frame, first_step);
   translator.run(result);
   result.module = semantics.take();
   function->setLinkage(llvm::GlobalValue::ExternalLinkage);
