@@ -5,6 +5,8 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <fmt/format.h>
+
 #include "engine/prepare.h"
 
 namespace Atoll::compiler {
@@ -17,6 +19,9 @@ using semantics::MemoryAccess;
 using Half = MemoryAccess::Half;
 
 const llvm::Align unaligned(1);
+
+/// A calling convention that leaves half of the host's vector registers to the caller.
+constexpr llvm::CallingConv::ID sparing = llvm::CallingConv::Intel_OCL_BI;
 
 /// Joins the ways that an access can take.
 class Ways {
@@ -241,8 +246,6 @@ ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses
   Ways ways(frame_, access.words());
   llvm::BasicBlock* neighbours = block("neighbours");
   llvm::BasicBlock* others = block("others");
-  llvm::BasicBlock* equal = block("equal");
-  llvm::BasicBlock* anywhere = block("anywhere");
   // Only dwords are loaded under a mask: for other elements it would take many instructions to spread.
   llvm::Value* can = bytes == 4 ? relation.neighbours : ir().CreateAnd(relation.neighbours, all(active));
   ir().CreateCondBr(can, neighbours, others, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
@@ -251,11 +254,7 @@ ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses
   prefetch(at, relation.address, bytes, false);
   ways.end_way(load_neighbours(relation.address, bytes, access.sign_extend, active));
   ir().SetInsertPoint(others);
-  ir().CreateCondBr(relation.equal, equal, anywhere);
-  ir().SetInsertPoint(equal);
-  ways.end_way(load_equal(relation.address, bytes, access.sign_extend));
-  ir().SetInsertPoint(anywhere);
-  ways.end_way(load_anywhere(wide(at), bytes, access.sign_extend, inside(at, active)));
+  ways.end_way(is_hot_ ? load_apart(access, at, relation, active) : call_load_apart(access, at, active));
 
   Words words = ways.join();
   if (access.half == Half::low) {
@@ -266,6 +265,71 @@ ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses
                              ir().CreateShl(words[0], splat(ir().getInt32(16))));
   }
   return words;
+}
+
+/// For lanes that are no neighbours.
+ChunkMemory::Words ChunkMemory::load_apart(const MemoryAccess& access, const Addresses& at, const Relation& relation,
+                                           llvm::Value* active) {
+  Ways ways(frame_, access.words());
+  llvm::BasicBlock* equal = block("equal");
+  llvm::BasicBlock* anywhere = block("anywhere");
+  ir().CreateCondBr(relation.equal, equal, anywhere);
+  ir().SetInsertPoint(equal);
+  ways.end_way(load_equal(relation.address, access.bytes, access.sign_extend));
+  ir().SetInsertPoint(anywhere);
+  ways.end_way(load_anywhere(wide(at), access.bytes, access.sign_extend, inside(at, active)));
+  return ways.join();
+}
+
+template <typename Emit>
+llvm::CallInst* ChunkMemory::call_shared(std::string name, const Addresses& at, llvm::Value* active,
+                                         llvm::ArrayRef<llvm::Value*> data, llvm::Type* result, Emit emit) {
+  llvm::SmallVector<llvm::Value*, 8> arguments{at.base, places(at), bits(active)};
+  if (at.high != nullptr) arguments.push_back(at.high);
+  if (at.starts != nullptr) arguments.push_back(at.starts);
+  arguments.append(data.begin(), data.end());
+  name += at.high != nullptr ? "_wide" : at.starts != nullptr ? "_bounded" : "";
+
+  llvm::Module& module = *frame_.function->getParent();
+  llvm::Function* function = module.getFunction(name);
+  if (function == nullptr) {
+    llvm::SmallVector<llvm::Type*, 8> parameters;
+    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+    auto* type = llvm::FunctionType::get(result, parameters, false);
+    function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+    function->addFnAttr(llvm::Attribute::NoInline);
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    function->setCallingConv(sparing);
+    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+    ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
+    llvm::Argument* next = function->arg_begin();
+    Addresses there{.base = next++, .low = next++};
+    llvm::Value* lanes = ir().CreateBitCast(next++, frame_.lanes());
+    if (at.high != nullptr) there.high = next++;
+    if (at.starts != nullptr) there.starts = next++;
+    emit(there, lanes, next);
+  }
+  llvm::CallInst* call = ir().CreateCall(function, arguments);
+  call->setCallingConv(sparing);
+  return call;
+}
+
+/// load_apart() in a function that all such loads share.
+ChunkMemory::Words ChunkMemory::call_load_apart(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
+  const unsigned words = access.words();
+  auto* result = llvm::StructType::get(
+      frame_.context, llvm::SmallVector<llvm::Type*, 4>(words, static_cast<llvm::Type*>(frame_.chunk())));
+  const std::string name = fmt::format("load_{}{}", access.bytes, access.sign_extend ? "_signed" : "");
+  llvm::Value* all =
+      call_shared(name, at, active, {}, result, [&](const Addresses& there, llvm::Value* lanes, const llvm::Argument*) {
+        const Words loaded = load_apart(access, there, relate(there, lanes, access.bytes), lanes);
+        llvm::Value* whole = llvm::PoisonValue::get(result);
+        for (unsigned word = 0; word < words; ++word) whole = ir().CreateInsertValue(whole, loaded[word], word);
+        ir().CreateRet(whole);
+      });
+  Words loaded{};
+  for (unsigned word = 0; word < words; ++word) loaded[word] = ir().CreateExtractValue(all, word);
+  return loaded;
 }
 
 /// Every `step`th dword of a vector of them, from the `first` one.
@@ -427,9 +491,22 @@ void ChunkMemory::store(const MemoryAccess& access, const Addresses& at, llvm::V
   store_neighbours(relation.address, bytes, active, words);
   ways.end_way({});
   ir().SetInsertPoint(anywhere);
-  store_anywhere(wide(at), bytes, inside(at, active), words);
+  if (is_hot_) store_anywhere(wide(at), bytes, inside(at, active), words);
+  if (!is_hot_) call_store_anywhere(bytes, at, active, words);
   ways.end_way({});
   ways.join();
+}
+
+/// store_anywhere() in a function that all such stores share.
+void ChunkMemory::call_store_anywhere(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
+  const unsigned words = (bytes + 3) / 4;
+  call_shared(fmt::format("store_{}", bytes), at, active, llvm::ArrayRef(data).take_front(words), ir().getVoidTy(),
+              [&](const Addresses& there, llvm::Value* lanes, llvm::Argument* next) {
+                Words stored{};
+                for (unsigned word = 0; word < words; ++word) stored[word] = next++;
+                store_anywhere(wide(there), bytes, inside(there, lanes), stored);
+                ir().CreateRetVoid();
+              });
 }
 
 /// The lanes' elements one behind the other.

@@ -2,7 +2,8 @@
 //
 // An access is decided when it runs, by what the active lanes' addresses are to each other: neighbours become one
 // vector load or store, equal addresses one scalar load for all, anything else a gather or scatter. Lanes that are not
-// active touch nothing. What is rare and long is a function of its own, made once for a module.
+// active touch nothing. What is rare and long is a function of its own, made once for a module; so are, in code that is
+// not run often, all ways but the neighbours', for LLVM's time is for each instruction that it sees.
 //
 // A gather or scatter keeps the order of the interpreter: where lanes store to the same place, the last one wins.
 #pragma once
@@ -36,6 +37,10 @@ std::optional<MemoryOperands> memory_operands(const isa::Instruction& instructio
 class ChunkMemory {
  public:
   explicit ChunkMemory(Frame& frame) : frame_(frame) {}
+
+  /// Whether the code that follows is run often enough that the rarer ways of an access are worth being part of it,
+  /// rather than a call of a function that all share.
+  void set_hot(bool is_hot) { is_hot_ = is_hot; }
 
   /// A load or store that memory_operands() accepts, with its scalar operands as they are when it is prepared.
   struct Prepared {
@@ -89,6 +94,16 @@ class ChunkMemory {
   llvm::Value* pointers(llvm::Value* addresses) { return ir().CreateIntToPtr(addresses, lanes_of(frame_.pointer())); }
   llvm::Value* inside(const Addresses& at, llvm::Value* active);
 
+  Words load_apart(const semantics::MemoryAccess& access, const Addresses& at, const Relation& relation,
+                   llvm::Value* active);
+  Words call_load_apart(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
+  void call_store_anywhere(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
+  /// Calls the function of this name (and the kind of addresses), which `emit` makes the body of if it is new: given
+  /// the addresses and active lanes as it sees them, and its first parameter for `data`.
+  template <typename Emit>
+  llvm::CallInst* call_shared(std::string name, const Addresses& at, llvm::Value* active,
+                              llvm::ArrayRef<llvm::Value*> data, llvm::Type* result, Emit emit);
+
   llvm::Value* load_dwords(llvm::Value* addresses, llvm::Value* lanes);
   /// Has the host fetch what the lanes of a later wave will want, if they go on as the chunk's do.
   void prefetch(const Addresses& at, llvm::Value* address, unsigned bytes, bool to_write);
@@ -105,6 +120,7 @@ class ChunkMemory {
   llvm::Value* lds_base();
 
   Frame& frame_;
+  bool is_hot_ = true;
   llvm::Value* lds_bytes_ = nullptr;
   llvm::Value* lds_base_ = nullptr;
 };

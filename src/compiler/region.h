@@ -40,6 +40,9 @@ class Region {
     behind_ = &behind;
   }
 
+  /// Whether the code that follows is run often (ChunkMemory::set_hot).
+  void set_hot(bool is_hot) { memory_.set_hot(is_hot); }
+
   /// Takes the instruction at `pc`, if LaneCode, ChunkMemory or ScalarCode does; if need be the region ends before it
   /// and the next begins.
   void add(const isa::Instruction& instruction, uint64_t pc);

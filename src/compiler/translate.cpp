@@ -31,6 +31,9 @@ using isa::Opcode;
 using isa::OperandKind;
 using machine::WaveState;
 
+/// Instructions of code that is compiled as if all of it were in loops: it does not take long anyway.
+constexpr uint64_t small_code = 150;
+
 class Translator {
  public:
   Translator(const ControlFlow& flow, Operations& operations, Frame& frame, uint64_t first_step)
@@ -77,6 +80,15 @@ class Translator {
   /// Whether a block is part of a loop region and not where that begins: waves don't come in there.
   bool is_within_loop(uint64_t pc) const {
     return std::ranges::any_of(loops_, [&](const LoopRegion& loop) { return loop.contains(pc) && loop.entry != pc; });
+  }
+
+  /// Whether some branch goes back over the block.
+  bool is_in_loop(uint64_t pc) const {
+    return std::ranges::any_of(flow_.blocks, [&](const auto& block) {
+      const Located& last = block.second.instructions.back();
+      const bool branches = isa::row(last.instruction.opcode).has(isa::flag::label);
+      return branches && last.pc >= pc && last.target() <= pc;
+    });
   }
 
   void emit(uint64_t pc, const Block& block);
@@ -138,6 +150,7 @@ void Translator::emit(uint64_t pc, const Block& block) {
     LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) { go_to(pc, exit); });
     return;
   }
+  region_.set_hot(flow_.instructions <= small_code || is_in_loop(pc));
   const std::vector<Live> live = liveness_.within(block);
   for (size_t i = 0; i < block.instructions.size(); ++i) {
     region_.come_to(live[i], live[i + 1]);
