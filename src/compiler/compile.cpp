@@ -67,12 +67,14 @@ void note_start(engine::TranslatedCode& result, const engine::ControlFlow& flow)
 
 }  // namespace
 
-support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest& request, HostCompiler& host) {
+support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest& request, HostCompiler& host,
+                                                const std::function<bool()>& is_wanted) {
   const double start = thread_seconds();
   engine::TranslatedCode result;
   result.instructions = request.flow.instructions;
   note_start(result, request.flow);
   for (const engine::ControlFlow& part : cut(request.flow, part_instructions)) {
+    if (!is_wanted()) return support::fail(support::ErrorKind::system, "the code is not wanted any more");
     if (auto added = add(result, part, request, host); !added) return std::unexpected(added.error());
   }
   result.seconds = thread_seconds() - start;

@@ -5,12 +5,17 @@
 // code (host_code.h), and flatten() a run of bytes that the engine can place anywhere (flat_code.h).
 #pragma once
 
+#include <functional>
+
 #include "compiler/host_code.h"
 #include "engine/compiled/translation.h"
 #include "support/error.h"
 
 namespace Atoll::compiler {
 
-support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest& request, HostCompiler& host);
+/// `is_wanted` is asked now and then; when it says no, the result is an error.
+support::Result<engine::TranslatedCode> compile(
+    const engine::TranslationRequest& request, HostCompiler& host,
+    const std::function<bool()>& is_wanted = [] { return true; });
 
 }  // namespace Atoll::compiler

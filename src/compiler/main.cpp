@@ -4,16 +4,22 @@
 // its crashes and its memory are not the program's, and it need not be gone before exit() may run.
 //
 // The engine starts it (engine/compiled/compiler_process.h) with shared memory, through which requests come and
-// answers go (compiler_channel.h). Some threads compile; the first one watches whether the program is still there.
+// answers go (compiler_channel.h). Each request has a thread, which leaves the host's processors to the program and
+// everybody else until the engine is in a hurry. The first thread watches whether the program is still there.
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include <array>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -32,13 +38,11 @@ namespace {
 using engine::CompilerChannel;
 using State = CompilerChannel::SlotState;
 
-std::atomic<uint32_t> busy{0};
-
-/// What a thread compiles. The first thread sees to it that it comes to an end: LLVM has loops that never do.
-struct Task {
-  clockid_t clock{};              ///< the thread's processor time
-  std::atomic<int64_t> end{0};    ///< seconds on that clock; 0: there is nothing that has to end
-  std::atomic<uint32_t> slot{0};  ///< of the request
+/// A thread that compiles. The first thread sees to it that it comes to an end: LLVM has loops that never do.
+struct Worker {
+  const pid_t thread = gettid();
+  clockid_t clock{};  ///< the thread's processor time
+  int64_t end = 0;    ///< seconds on that clock
 
   int64_t seconds() const {
     timespec time{};
@@ -46,7 +50,26 @@ struct Task {
     return time.tv_sec;
   }
 };
-std::array<Task, CompilerChannel::slot_count> tasks;
+
+/// A request that was taken.
+struct Job {
+  uint32_t slot = 0;
+  std::vector<uint8_t> request;
+  bool hurried = false;  ///< a thread of full priority is at it
+  std::atomic<bool> answered{false};
+};
+
+/// What is under way.
+std::mutex mutex;  ///< of what follows
+std::list<std::shared_ptr<Job>> jobs;
+std::list<std::pair<Worker, std::shared_ptr<Job>>> workers;
+bool program_ended = false;
+
+/// Only when the host has nothing else to do.
+void give_way(pid_t thread) {
+  const sched_param none{};
+  sched_setscheduler(thread, SCHED_IDLE, &none);
+}
 
 /// Many times what compiling takes.
 int64_t most_seconds(uint64_t instructions) { return 5 + static_cast<int64_t>(instructions / 200); }
@@ -69,55 +92,82 @@ void keep(const engine::TranslationCache& cache, std::span<const uint8_t> reques
   if (stores.fetch_add(1) % stores_per_trim == 0) cache.trim();
 }
 
-void carry_out(CompilerChannel& channel, uint32_t number, Task& task, HostCompiler& host,
-               const std::optional<engine::TranslationCache>& cache) {
-  const auto refuse = [&](std::string_view why) {
-    answer(channel, number, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+void carry_out(CompilerChannel& channel, Job& job, const std::optional<engine::TranslationCache>& cache) {
+  const auto say = [&](bool is_code, std::span<const uint8_t> bytes) {
+    if (job.answered.exchange(true)) return false;
+    answer(channel, job.slot, is_code, bytes);
+    return true;
   };
-  const uint64_t size = std::min(channel.slots[number].size, CompilerChannel::slot_bytes);
-  const std::vector<uint8_t> asked(channel.data(number), channel.data(number) + size);
-  const auto request = engine::TranslationRequest::parse(asked);
+  const auto refuse = [&](std::string_view why) {
+    (void)say(false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+  };
+  const auto request = engine::TranslationRequest::parse(job.request);
   if (!request) return refuse(request.error().message);
-  task.slot = number;
-  task.end = task.seconds() + most_seconds(request->flow.instructions);
-  const auto code = compile(*request, host);
-  if (task.end.exchange(0) == 0) return;  // too late: it has been answered
+  {
+    const std::lock_guard lock(mutex);
+    Worker& worker = std::ranges::find(workers, gettid(), [](const auto& each) { return each.first.thread; })->first;
+    pthread_getcpuclockid(pthread_self(), &worker.clock);
+    worker.end = worker.seconds() + most_seconds(request->flow.instructions);
+  }
+  auto host = HostCompiler::create();
+  if (!host) return refuse(host.error().message);
+  const auto code = compile(*request, **host, [&] { return !job.answered.load(); });
   if (!code) return refuse(code.error().message);
   const auto bytes = code->serialise();
   if (bytes.size() > CompilerChannel::slot_bytes) return refuse("the host code is too large");
-  answer(channel, number, true, bytes);
-  if (cache) keep(*cache, asked, bytes);
+  if (!say(true, bytes) || !cache) return;
+  // The cache may be gone with the program that wanted it there.
+  std::error_code error;
+  if (std::filesystem::exists(cache->directory(), error)) keep(*cache, job.request, bytes);
 }
 
-void work(CompilerChannel& channel, Task& task) {
-  pthread_getcpuclockid(pthread_self(), &task.clock);
-  auto host = HostCompiler::create();
-  const auto cache = engine::TranslationCache::from_environment().value_or(std::nullopt);
+/// With the mutex held: has a thread of its own carry out the job.
+void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool hurry,
+           const std::optional<engine::TranslationCache>& cache) {
+  if (hurry) job->hurried = true;
+  std::thread([&channel, &cache, job, hurry] {
+    if (!hurry) give_way(gettid());
+    {
+      const std::lock_guard lock(mutex);
+      workers.emplace_back(Worker{}, job);
+    }
+    carry_out(channel, *job, cache);
+    const std::lock_guard lock(mutex);
+    std::erase_if(workers, [](const auto& worker) { return worker.first.thread == gettid(); });
+    jobs.remove(job);
+  }).detach();
+}
+
+/// Takes requests as they come.
+[[noreturn]] void take_requests(CompilerChannel& channel, const std::optional<engine::TranslationCache>& cache) {
   for (;;) {
     const uint32_t seen = channel.posted.load();
-    bool idle = true;
-    for (uint32_t number = 0; number < CompilerChannel::slot_count; ++number) {
-      State asked = State::asked;
-      if (channel.slots[number].state.load() != State::asked) continue;
-      busy.fetch_add(1);
-      if (channel.slots[number].state.compare_exchange_strong(asked, State::taken)) {
-        idle = false;
-        if (host) {
-          carry_out(channel, number, task, **host, cache);
-        } else {
-          const std::string& why = host.error().message;
-          answer(channel, number, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
-        }
+    {
+      const std::lock_guard lock(mutex);
+      for (uint32_t number = 0; number < CompilerChannel::slot_count && !program_ended; ++number) {
+        CompilerChannel::Slot& slot = channel.slots[number];
+        State asked = State::asked;
+        if (!slot.state.compare_exchange_strong(asked, State::taken)) continue;
+        auto& job = jobs.emplace_back(std::make_shared<Job>());
+        job->slot = number;
+        const uint64_t size = std::min(slot.size, CompilerChannel::slot_bytes);
+        job->request.assign(channel.data(number), channel.data(number) + size);
+        begin(channel, job, slot.hurry.load(), cache);
       }
-      busy.fetch_sub(1);
+      // A thread that gives way cannot have its priority back. Another one begins anew; whichever is first, answers.
+      for (const auto& job : jobs) {
+        if (!job->hurried && !job->answered && !program_ended && channel.slots[job->slot].hurry.load())
+          begin(channel, job, true, cache);
+      }
     }
-    if (idle) engine::futex_wait(channel.posted, seen, 60'000);
+    engine::futex_wait(channel.posted, seen, 60'000);
   }
 }
 
 /// Whether some request waits or is worked on.
 bool has_work(const CompilerChannel& channel) {
-  if (busy.load() != 0) return true;
+  const std::lock_guard lock(mutex);
+  if (!jobs.empty()) return true;
   for (const auto& slot : channel.slots) {
     if (slot.state.load() == State::asked) return true;
   }
@@ -126,14 +176,32 @@ bool has_work(const CompilerChannel& channel) {
 
 /// Answers a request that takes too long. Its thread cannot be stopped but with the whole process: true.
 bool give_up(CompilerChannel& channel) {
-  for (Task& task : tasks) {
-    const int64_t end = task.end.load();
-    if (end == 0 || task.seconds() <= end || task.end.exchange(0) == 0) continue;
+  const std::lock_guard lock(mutex);
+  for (const auto& [worker, job] : workers) {
+    if (worker.end == 0 || worker.seconds() <= worker.end || job->answered.exchange(true)) continue;
     constexpr std::string_view why = "LLVM does not come to an end";
-    answer(channel, task.slot, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+    answer(channel, job->slot, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
     return true;
   }
   return false;
+}
+
+/// Without the program: what has been begun is finished for the cache, unless that takes long.
+[[noreturn]] void finish(CompilerChannel& channel, bool has_cache) {
+  constexpr int most_looks = 600, look_milliseconds = 100;
+  {
+    const std::lock_guard lock(mutex);
+    program_ended = true;
+    for (const auto& [worker, job] : workers) give_way(worker.thread);
+  }
+  const auto is_at_work = [] {
+    const std::lock_guard lock(mutex);
+    return !jobs.empty();
+  };
+  for (int looks = 0; has_cache && looks < most_looks && is_at_work() && !give_up(channel); ++looks) {
+    poll(nullptr, 0, look_milliseconds);
+  }
+  _exit(0);
 }
 
 int serve() {
@@ -159,14 +227,17 @@ int serve() {
   const auto program = static_cast<int>(syscall(SYS_pidfd_open, channel.program, 0));
   pthread_mutex_lock(&channel.life);
   channel.compiler.store(CompilerChannel::Compiler::running);
-  for (uint32_t i = 0; i < channel.threads; ++i) std::thread(work, std::ref(channel), std::ref(tasks[i])).detach();
+  const auto cache = engine::TranslationCache::from_environment().value_or(std::nullopt);
+  std::error_code error;
+  if (cache) std::filesystem::create_directories(cache->directory(), error);
+  std::thread([&] { take_requests(channel, cache); }).detach();
 
   constexpr int look_milliseconds = 1000, looks_before_leaving = 5;
   int idle_looks = 0;
   for (uint32_t seen = channel.posted.load();; seen = channel.posted.load()) {
     pollfd watched{program, POLLIN, 0};
-    if (poll(&watched, 1, look_milliseconds) > 0) _exit(0);
-    if (kill(channel.program, 0) != 0 && errno == ESRCH) _exit(0);
+    if (poll(&watched, 1, look_milliseconds) > 0) finish(channel, cache.has_value());
+    if (kill(channel.program, 0) != 0 && errno == ESRCH) finish(channel, cache.has_value());
     if (give_up(channel)) {
       channel.compiler.store(CompilerChannel::Compiler::leaving);
       break;

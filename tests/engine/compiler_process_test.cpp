@@ -12,6 +12,7 @@
 
 #include "engine/compiled/compilations.h"
 #include "engine/compiled/control_flow.h"
+#include "engine/compiled/translation_cache.h"
 #include "engine/wave_runner.h"
 #include "target/processor.h"
 
@@ -74,9 +75,9 @@ int children_ended = 0;
 }  // namespace
 
 TEST(CompilerProcess, AnswersWithCode) {
-  auto compiler = CompilerProcess::start(1, "");
+  auto compiler = CompilerProcess::start("");
   ASSERT_TRUE(compiler.has_value()) << compiler.error().message;
-  const auto slot = (*compiler)->post(request(1));
+  const auto slot = (*compiler)->post(request(1), false);
   ASSERT_TRUE(slot.has_value());
   const auto answers = answers_of(**compiler);
   ASSERT_EQ(answers.size(), 1U);
@@ -89,11 +90,11 @@ TEST(CompilerProcess, AnswersWithCode) {
 }
 
 TEST(CompilerProcess, SaysWhatIsWrongWithARequest) {
-  auto compiler = CompilerProcess::start(1, "");
+  auto compiler = CompilerProcess::start("");
   ASSERT_TRUE(compiler.has_value());
   std::vector<uint8_t> damaged = request(2);
   damaged.resize(damaged.size() / 2);
-  ASSERT_TRUE((*compiler)->post(damaged).has_value());
+  ASSERT_TRUE((*compiler)->post(damaged, true).has_value());
   const auto answers = answers_of(**compiler);
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_FALSE(answers[0].is_code);
@@ -111,12 +112,12 @@ TEST(CompilerProcess, IsNoChildOfTheProgramAndTakesNoDescriptor) {
   counting.sa_handler = [](int) { ++children_ended; };
   sigaction(SIGCHLD, &counting, &before);
   const auto open_before = descriptors();
-  auto compiler = CompilerProcess::start(1, "");
+  auto compiler = CompilerProcess::start("");
   ASSERT_TRUE(compiler.has_value());
   EXPECT_EQ(descriptors(), open_before);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);
   EXPECT_EQ(errno, ECHILD);
-  ASSERT_TRUE((*compiler)->post(asked).has_value());
+  ASSERT_TRUE((*compiler)->post(asked, true).has_value());
   EXPECT_EQ(answers_of(**compiler).size(), 1U);
   kill((*compiler)->process(), SIGKILL);
   EXPECT_TRUE(soon([&] { return (*compiler)->health() == CompilerProcess::Health::died; }));
@@ -128,9 +129,9 @@ TEST(CompilerProcess, EndsWhenTheProgramIsKilled) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const int result = in_child([&] {
-    auto compiler = CompilerProcess::start(1, "");
+    auto compiler = CompilerProcess::start("");
     if (!compiler) return 1;
-    (*compiler)->post(request(4));
+    (*compiler)->post(request(4), true);
     answers_of(**compiler);
     const pid_t process = (*compiler)->process();
     if (write(ends[1], &process, sizeof process) != sizeof process) return 2;
@@ -142,6 +143,40 @@ TEST(CompilerProcess, EndsWhenTheProgramIsKilled) {
   EXPECT_TRUE(soon([&] { return !exists(process); }));
   close(ends[0]);
   close(ends[1]);
+}
+
+TEST(CompilerProcess, FinishesForTheCacheWhatTheProgramLeaves) {
+  std::string cache = testing::TempDir() + "atoll-cache-XXXXXX";
+  ASSERT_NE(mkdtemp(cache.data()), nullptr);
+  const std::vector<uint8_t> asked = request(4);
+  const int result = in_child([&] {
+    auto compiler = CompilerProcess::start(cache);
+    if (!compiler) return 1;
+    const auto slot = (*compiler)->post(asked, false);
+    if (!soon([&] { return (*compiler)->was_begun(*slot) || (*compiler)->answers() != 0; })) return 2;
+    return kill(getpid(), SIGKILL);
+  });
+  EXPECT_EQ(result, -SIGKILL);
+  setenv("ATOLL_CACHE", cache.c_str(), 1);
+  const auto kept = engine::TranslationCache::from_environment();
+  unsetenv("ATOLL_CACHE");
+  ASSERT_TRUE(kept.has_value() && kept->has_value());
+  EXPECT_TRUE(soon([&] { return (*kept)->find(asked).has_value(); }));
+  std::filesystem::remove_all(cache);
+}
+
+TEST(CompilerProcess, HurriesWhenItIsToldTo) {
+  auto compiler = CompilerProcess::start("");
+  ASSERT_TRUE(compiler.has_value());
+  const auto slot = (*compiler)->post(request(5), false);
+  ASSERT_TRUE(slot.has_value());
+  (*compiler)->hurry(*slot);
+  EXPECT_TRUE(answers_of(**compiler).front().is_code);
+  // Whichever of the threads that were at it was second says nothing.
+  const auto next = (*compiler)->post(request(6), true);
+  ASSERT_TRUE(next.has_value());
+  EXPECT_TRUE(answers_of(**compiler).front().is_code);
+  EXPECT_EQ((*compiler)->answers(), 2U);
 }
 
 TEST(CompilerProcess, IsStartedAgainWhenItWasKilled) {

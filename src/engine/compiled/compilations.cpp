@@ -2,6 +2,7 @@
 #include "engine/compiled/compilations.h"
 
 #include <algorithm>
+#include <ranges>
 #include <thread>
 
 namespace Atoll::engine {
@@ -11,10 +12,11 @@ namespace {
 /// A compiler that dies this often is not started again.
 constexpr unsigned most_deaths = 3;
 
-unsigned compiler_threads() {
+/// Requests in a hurry that are compiled at once, and as many others.
+unsigned most_at_once() {
   // Asked once: the C library reads a file for it, and every wave that begins while kernels wait comes by here.
-  static const unsigned threads = std::clamp(std::thread::hardware_concurrency() / 2, 1U, CompilerChannel::slot_count);
-  return threads;
+  static const unsigned most = std::clamp(std::thread::hardware_concurrency() / 2, 1U, CompilerChannel::slot_count / 2);
+  return most;
 }
 
 }  // namespace
@@ -67,7 +69,18 @@ void Compilations::look() {
   hand_on();
 }
 
-void Compilations::wait(const Compilation& compilation) {
+void Compilations::hurry(Compilation& compilation) {
+  const std::lock_guard lock(mutex_);
+  if (compilation.hurry || compilation.done.load()) return;
+  compilation.hurry = true;
+  for (const auto& [slot, at_compiler] : at_compiler_) {
+    if (at_compiler.get() == &compilation) compiler_->hurry(slot);
+  }
+  hand_on();
+}
+
+void Compilations::wait(Compilation& compilation) {
+  hurry(compilation);
   while (!compilation.done.load(std::memory_order_acquire)) {
     std::unique_lock lock(mutex_);
     take_answers();
@@ -105,7 +118,7 @@ void Compilations::hand_on() {
   if (waiting_.empty()) return;
   if (compiler_ != nullptr) check_health();
   if (compiler_ == nullptr && unavailable_.empty()) {
-    auto started = CompilerProcess::start(compiler_threads(), cache_ ? cache_->directory().string() : "");
+    auto started = CompilerProcess::start(cache_ ? cache_->directory().string() : "");
     if (started) {
       compiler_ = std::move(*started);
       answers_seen_ = 0;
@@ -114,17 +127,29 @@ void Compilations::hand_on() {
     }
   }
   if (compiler_ == nullptr) return fail_waiting(unavailable_);
-  while (!waiting_.empty() && at_compiler_.size() < compiler_threads()) {
-    const auto hottest = std::ranges::max_element(
-        waiting_, {}, [](const auto& compilation) { return compilation->heat.load(std::memory_order_relaxed); });
-    const auto slot = compiler_->post((*hottest)->request);
-    if (slot) {
-      at_compiler_[*slot] = *hottest;
+  post_hottest(true, most_at_once());
+  post_hottest(false, most_at_once());
+}
+
+void Compilations::post_hottest(bool hurry, size_t most) {
+  const auto is_one = [hurry](const auto& compilation) { return compilation->hurry == hurry; };
+  const auto colder = [](const auto& a, const auto& b) { return a->heat.load() < b->heat.load(); };
+  for (;;) {
+    const auto at_compiler = std::ranges::count_if(at_compiler_, [&](const auto& at) { return is_one(at.second); });
+    if (static_cast<size_t>(at_compiler) >= most) return;
+    auto candidates = waiting_ | std::views::filter(is_one);
+    const auto hottest = std::ranges::max_element(candidates, colder);
+    if (hottest == candidates.end()) return;
+    const auto chosen = *hottest;
+    if (const auto slot = compiler_->post(chosen->request, hurry)) {
+      at_compiler_[*slot] = chosen;
+    } else if (chosen->request.size() <= CompilerChannel::slot_bytes) {
+      return;
     } else {
       constexpr std::string_view why = "the code is too large for the compiler";
-      finish(**hottest, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
+      finish(*chosen, false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
     }
-    waiting_.erase(hottest);
+    std::erase(waiting_, chosen);
   }
 }
 

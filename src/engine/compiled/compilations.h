@@ -1,7 +1,8 @@
 // engine/compiled: what a program has asked its compiler for, shared by all its GPUs.
 //
-// Requests wait here, the hottest in front; the compiler process, started with the first, gets as many at a time as it
-// has threads. Nothing here waits for it (wait() apart): the engines look now and then whether answers have come.
+// Requests wait here, the hottest in front; the compiler process, started with the first, gets some at a time. It works
+// on them when the host has nothing else to do, on those that are in a hurry like any program. Nothing here waits for
+// it (wait() apart): the engines look now and then whether answers have come.
 #pragma once
 
 #include <atomic>
@@ -21,6 +22,7 @@ namespace Atoll::engine {
 struct Compilation {
   std::vector<uint8_t> request;  ///< a TranslationRequest; gone when it is done
   std::atomic<uint64_t> heat{0};
+  bool hurry = false;  ///< it has been asked for at full priority; Compilations' own
   std::atomic<bool> done{false};
   // Set before `done`:
   std::shared_ptr<const HostCode> code;  ///< null: there is none, ...
@@ -41,7 +43,9 @@ class Compilations {
   std::shared_ptr<Compilation> ask(std::vector<uint8_t> request, uint64_t heat);
   /// Takes what answers there are, and hands on what waits. Quick when there is nothing to do.
   void look();
-  void wait(const Compilation& compilation);
+  /// From now on the compilation is worth as much of the host's time as the program.
+  void hurry(Compilation& compilation);
+  void wait(Compilation& compilation);
   /// The compiler's process id; 0 while there is none.
   pid_t compiler();
 
@@ -51,6 +55,8 @@ class Compilations {
   void take_answers();
   void finish_answered();
   void hand_on();
+  /// Posts the hottest of those that hurry or do not, while fewer than `most` of them are at the compiler.
+  void post_hottest(bool hurry, size_t most);
   void check_health();
   void fail_waiting(const std::string& why);
   static void finish(Compilation& compilation, bool is_code, std::span<const uint8_t> answer);

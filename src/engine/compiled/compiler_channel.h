@@ -18,8 +18,8 @@ namespace Atoll::engine {
 
 struct CompilerChannel {
   static constexpr int descriptor = 3;  ///< that the compiler process finds it at
-  static constexpr uint32_t slot_count = 8;
-  static constexpr uint64_t slot_bytes = uint64_t{64} << 20;
+  static constexpr uint32_t slot_count = 16;
+  static constexpr uint64_t slot_bytes = uint64_t{32} << 20;
   static constexpr uint64_t first_slot = 4096;
   static constexpr uint64_t bytes = first_slot + slot_count * slot_bytes;
 
@@ -34,14 +34,14 @@ struct CompilerChannel {
   /// A request, and later the answer in its place. Whoever the state is up to owns the rest.
   struct Slot {
     std::atomic<SlotState> state;
-    uint32_t is_code;  ///< the answer is a TranslatedCode; otherwise text that says why there is none
-    uint64_t size;     ///< of the request or the answer
+    uint32_t is_code;         ///< the answer is a TranslatedCode; otherwise text that says why there is none
+    uint64_t size;            ///< of the request or the answer
+    std::atomic<bool> hurry;  ///< the answer is worth as much of the host's time as the program
   };
 
   uint64_t fingerprint;           ///< build_fingerprint() of the program's Atoll
   int32_t program;                ///< process id
-  uint32_t threads;               ///< that compile at once
-  std::atomic<uint32_t> posted;   ///< requests so far; a futex
+  std::atomic<uint32_t> posted;   ///< requests so far, and hurries; a futex
   std::atomic<uint32_t> answers;  ///< so far; a futex
   std::atomic<Compiler> compiler;
   /// Held by the compiler's first thread as long as it lives; robust, so that it is known when it does not any more.

@@ -150,7 +150,7 @@ support::Result<std::string> find_compiler() {
               here.dli_fname);
 }
 
-support::Result<std::unique_ptr<CompilerProcess>> CompilerProcess::start(unsigned threads, const std::string& cache) {
+support::Result<std::unique_ptr<CompilerProcess>> CompilerProcess::start(const std::string& cache) {
   const auto path = find_compiler();
   if (!path) return std::unexpected(path.error());
   int descriptor = -1;
@@ -163,7 +163,6 @@ support::Result<std::unique_ptr<CompilerProcess>> CompilerProcess::start(unsigne
   process->channel_ = *channel;
   process->channel_->fingerprint = build_fingerprint();
   process->channel_->program = getpid();
-  process->channel_->threads = threads;
 
   std::string cache_variable = "ATOLL_CACHE=" + (cache.empty() ? "off" : cache);
   std::vector<char*> environment = compiler_environment(cache_variable);
@@ -189,7 +188,7 @@ support::Result<std::unique_ptr<CompilerProcess>> CompilerProcess::start(unsigne
 
 CompilerProcess::~CompilerProcess() { munmap(channel_, CompilerChannel::bytes); }
 
-std::optional<uint32_t> CompilerProcess::post(std::span<const uint8_t> request) {
+std::optional<uint32_t> CompilerProcess::post(std::span<const uint8_t> request, bool hurry) {
   using enum CompilerChannel::SlotState;
   if (request.size() > CompilerChannel::slot_bytes) return std::nullopt;
   for (uint32_t number = 0; number < CompilerChannel::slot_count; ++number) {
@@ -197,12 +196,19 @@ std::optional<uint32_t> CompilerProcess::post(std::span<const uint8_t> request) 
     if (slot.state.load(std::memory_order_relaxed) != free) continue;
     std::memcpy(channel_->data(number), request.data(), request.size());
     slot.size = request.size();
+    slot.hurry.store(hurry, std::memory_order_relaxed);
     slot.state.store(asked, std::memory_order_release);
     channel_->posted.fetch_add(1);
     futex_wake(channel_->posted);
     return number;
   }
   return std::nullopt;
+}
+
+void CompilerProcess::hurry(uint32_t slot) {
+  channel_->slots[slot].hurry.store(true);
+  channel_->posted.fetch_add(1);
+  futex_wake(channel_->posted);
 }
 
 std::vector<CompilerProcess::Answer> CompilerProcess::take_answers() {

@@ -1,7 +1,7 @@
 // engine/compiled: the compiler process of a program (src/compiler), started, asked and missed.
 //
 // The program must not notice it: it is no child of the program's (which may wait for any child, or count SIGCHLD), it
-// keeps none of the program's descriptors, and it ends when the program does.
+// keeps none of the program's descriptors, and it ends when the program has, and what it was at is finished.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,15 @@ class CompilerProcess {
  public:
   /// Starts one. Errors: it is not there, cannot be started, or memory is refused.
   /// `cache` is where it keeps what it makes, empty for nowhere.
-  static support::Result<std::unique_ptr<CompilerProcess>> start(unsigned threads, const std::string& cache);
+  static support::Result<std::unique_ptr<CompilerProcess>> start(const std::string& cache);
   ~CompilerProcess();
   CompilerProcess(const CompilerProcess&) = delete;
   CompilerProcess& operator=(const CompilerProcess&) = delete;
 
-  /// Hands over a request; the slot that the answer will come in, or nothing when all are taken.
-  std::optional<uint32_t> post(std::span<const uint8_t> request);
+  /// Hands over a request; the slot that the answer will come in, or nothing if it is too large or all are taken.
+  /// Unless it is told to hurry, the compiler leaves the host's processors to everybody else.
+  std::optional<uint32_t> post(std::span<const uint8_t> request, bool hurry);
+  void hurry(uint32_t slot);
 
   struct Answer {
     uint32_t slot;

@@ -17,6 +17,11 @@ namespace Atoll::engine {
 
 namespace {
 
+/// Instructions that the interpreter runs (for a wave) while one instruction is compiled.
+constexpr uint64_t interpreted_per_compiled = 25'000;
+/// Instructions that could be compiled while the compiler starts.
+constexpr uint64_t always_compiled = 100;
+
 const machine::Dispatch* dispatch_of(const Wave& wave) {
   return wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
 }
@@ -76,14 +81,14 @@ void Translations::find(const Wave& wave, Place& place) {
 void Translations::ask(const Wave& wave, Place& place, uint64_t heat) {
   place.heat.store(0, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
-  if (Asked* asked = covering(wave, place.pc)) hand_over(*asked, heat);
+  if (Asked* asked = covering(wave, place.pc)) add_heat(*asked, heat);
 }
 
 void Translations::ask_and_wait(const Wave& wave, Place& place) {
   const std::lock_guard lock(mutex_);
   Asked* asked = covering(wave, place.pc);
   if (asked == nullptr) return;
-  hand_over(*asked, 0);
+  hand_over(*asked);
   if (asked->compilation == nullptr) return;
   Compilations::of_process().wait(*asked->compilation);
   take(*asked);
@@ -150,19 +155,29 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
   }
   if (flow->blocks.empty()) return;
   asked.base = flow->blocks.begin()->first;
+  asked.instructions = flow->instructions;
   for (const auto& [pc, block] : flow->blocks) asked.blocks[pc] = block.end;
   asked.request = TranslationRequest::serialise(cache_.processor(), asked.mode, *flow, asked.base,
                                                 code.group(asked.root, cache_.processor(), asked.mode));
 }
 
-void Translations::hand_over(Asked& asked, uint64_t heat) {
-  if (asked.compilation != nullptr) {
-    asked.compilation->heat.fetch_add(heat, std::memory_order_relaxed);
-  } else if (!asked.request.empty()) {
-    asked.compilation = Compilations::of_process().ask(std::move(asked.request), heat);
-    asked.request = {};
-    count_expected();
-  }
+/// What compiling costs is known beforehand, what it is good for is not: as much as the interpreter has spent on the
+/// code so far, it may be guessed. Time that nobody else wants is soon worth it; the program's own, when it is clear
+/// that it would not have been better off without.
+void Translations::add_heat(Asked& asked, uint64_t heat) {
+  asked.heat += heat;
+  const uint64_t cost = interpreted_per_compiled * (asked.instructions + always_compiled);
+  if (asked.heat >= cost / 16) hand_over(asked);
+  if (asked.compilation == nullptr) return;
+  asked.compilation->heat.store(asked.heat, std::memory_order_relaxed);
+  if (asked.heat >= cost * 2) Compilations::of_process().hurry(*asked.compilation);
+}
+
+void Translations::hand_over(Asked& asked) {
+  if (asked.compilation != nullptr || asked.request.empty()) return;
+  asked.compilation = Compilations::of_process().ask(std::move(asked.request), asked.heat);
+  asked.request = {};
+  count_expected();
 }
 
 /// Publishes the code that was asked for, if it has come.

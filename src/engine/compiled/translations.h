@@ -51,7 +51,9 @@ class Translations {
     std::string kernel;  ///< the kernel that it is for
     uint64_t root = 0, base = 0;
     semantics::FloatMode mode;
-    std::map<uint64_t, uint64_t> blocks;       ///< begin and end
+    std::map<uint64_t, uint64_t> blocks;  ///< begin and end
+    uint64_t instructions = 0;
+    uint64_t heat = 0;                         ///< instructions that it would have been good for so far
     std::vector<uint8_t> request;              ///< until it is handed over; empty: the code is unfit
     std::shared_ptr<Compilation> compilation;  ///< null: not asked for yet
     bool taken = false;
@@ -74,7 +76,8 @@ class Translations {
   Asked* covering(const Wave& wave, uint64_t pc);
   Asked& asked_for(uint64_t root, const Wave& wave);
   void follow_code(Asked& asked, const Wave& wave);
-  void hand_over(Asked& asked, uint64_t heat);
+  void add_heat(Asked& asked, uint64_t heat);
+  void hand_over(Asked& asked);
   void take(Asked& asked);
   std::unique_ptr<PlacedImage> place(const Asked& asked);
   void count_expected();
