@@ -24,11 +24,15 @@ double thread_seconds() {
 /// Larger code is cut: LLVM's time for a function grows faster than the function from about here on.
 constexpr uint64_t part_instructions = 500;
 
+/// From here on compiling takes so long that what it takes matters more than the last of the code's speed.
+constexpr uint64_t large_instructions = 400;
+
 /// Adds the translation of a part.
 support::Result<void> add(engine::TranslatedCode& result, const engine::ControlFlow& part,
                           const engine::TranslationRequest& request, HostCompiler& host) {
   const std::string name = "code";
-  const Translation translation = translate(part, request.mode, request.level, name, result.steps.size());
+  const Translation translation = translate(part, request.mode, request.level, name, result.steps.size(),
+                                            request.flow.instructions > large_instructions);
   const auto object = host.compile(*translation.module, request.level);
   if (!object) return std::unexpected(object.error());
   const auto flat = flatten(*object, name);

@@ -31,12 +31,9 @@ using isa::Opcode;
 using isa::OperandKind;
 using machine::WaveState;
 
-/// Instructions of code that is compiled as if all of it were in loops: it does not take long anyway.
-constexpr uint64_t small_code = 150;
-
 class Translator {
  public:
-  Translator(const ControlFlow& flow, Operations& operations, Frame& frame, uint64_t first_step)
+  Translator(const ControlFlow& flow, Operations& operations, Frame& frame, uint64_t first_step, bool be_brief)
       : flow_(flow),
         frame_(frame),
         lanes_(frame, operations),
@@ -44,7 +41,8 @@ class Translator {
         region_(frame, lanes_, scalars_),
         liveness_(flow),
         loops_(find_loop_regions(flow, liveness_)),
-        first_step_(first_step) {}
+        first_step_(first_step),
+        be_brief_(be_brief) {}
 
   void run(Translation& result) {
     for (const auto& [pc, block] : flow_.blocks) {
@@ -121,6 +119,7 @@ class Translator {
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   uint64_t pending_ = 0;  ///< instructions of the block that were not counted yet
   const uint64_t first_step_;
+  const bool be_brief_;
   std::vector<uint64_t> steps_;
 };
 
@@ -150,7 +149,7 @@ void Translator::emit(uint64_t pc, const Block& block) {
     LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) { go_to(pc, exit); });
     return;
   }
-  region_.set_hot(flow_.instructions <= small_code || is_in_loop(pc));
+  region_.set_hot(!be_brief_ || is_in_loop(pc));
   const std::vector<Live> live = liveness_.within(block);
   for (size_t i = 0; i < block.instructions.size(); ++i) {
     region_.come_to(live[i], live[i + 1]);
@@ -321,7 +320,7 @@ bool Translator::emit_control(const Located& at) {
 }  // namespace
 
 Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode, semantics::HostVectors level,
-                      const std::string& name, uint64_t first_step) {
+                      const std::string& name, uint64_t first_step, bool be_brief) {
   Translation result;
   result.context = std::make_unique<llvm::LLVMContext>();
   llvm::LLVMContext& context = *result.context;
@@ -350,7 +349,7 @@ Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode,
               .allocas = allocas,
               .mode = mode};
   Operations operations(semantics, mode);
-  Translator translator(flow, operations, frame, first_step);
+  Translator translator(flow, operations, frame, first_step, be_brief);
   translator.run(result);
   result.module = semantics.take();
   function->setLinkage(llvm::GlobalValue::ExternalLinkage);

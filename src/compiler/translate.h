@@ -23,8 +23,8 @@ struct Translation {
 
 /// Translates for waves whose MODE is `mode`, and hosts with the vector instructions of `level`, into an
 /// engine::HostFunction called `name`. PCs of `flow` count from the code's base, the single steps' numbers from
-/// `first_step`.
+/// `first_step`. `be_brief`: what is not in a loop may be slower if it is the sooner compiled.
 Translation translate(const engine::ControlFlow& flow, const semantics::FloatMode& mode, semantics::HostVectors level,
-                      const std::string& name, uint64_t first_step);
+                      const std::string& name, uint64_t first_step, bool be_brief);
 
 }  // namespace Atoll::compiler
