@@ -135,7 +135,6 @@ bool Parser::directive_amdhsa_kernel(std::string_view, Place begin) {
       } else {
         given.emplace(directive, value);
         places.emplace(directive, value_place);
-        unit_.keep_symbols_of(*value);
         const auto number = unit_.absolute(*value);
         const int64_t limit = set != nullptr ? int64_t{1} << set->width : int64_t{1} << 32;
         if (number && (*number < 0 || *number >= limit)) good = error(value_place, "value out of range");

@@ -33,6 +33,7 @@ void Parser::run(const Buffer& buffer) {
   }
   levels_.resize(1, levels_.front());
   if (!conditions_.empty()) error("unmatched .ifs or .elses");
+  emit_debug_sections();
 }
 
 bool Parser::expect_end() {
@@ -215,6 +216,12 @@ const std::unordered_map<std::string_view, Parser::Directive>& Parser::directive
     add(&Parser::directive_address_significance, {".addrsig", ".addrsig_sym"});
     add(&Parser::directive_weak_reference, {".weakref"});
     add(&Parser::directive_version, {".version"});
+
+    add(&Parser::directive_file, {".file"});
+    add(&Parser::directive_loc, {".loc"});
+    add(&Parser::directive_cfi_sections, {".cfi_sections"});
+    add(&Parser::directive_cfi_startproc, {".cfi_startproc"});
+    add(&Parser::directive_cfi_endproc, {".cfi_endproc"});
 
     add(&Parser::directive_macro, {".macro"});
     add(&Parser::directive_endm, {".endm", ".endmacro"});

@@ -17,6 +17,7 @@
 
 #include "assembler/assembler.h"
 #include "assembler/lexer.h"
+#include "assembler/line_table.h"
 #include "assembler/unit.h"
 
 namespace Atoll::assembler {
@@ -141,6 +142,16 @@ class Parser {
   bool directive_weak_reference(std::string_view, Place);
   bool directive_version(std::string_view, Place);
   bool parse_section(bool push);
+
+  // --- Debug information (debug_directives.cpp)
+  bool directive_file(std::string_view, Place);
+  bool directive_loc(std::string_view, Place);
+  bool directive_cfi_sections(std::string_view, Place);
+  bool directive_cfi_startproc(std::string_view, Place);
+  bool directive_cfi_endproc(std::string_view, Place);
+  void line_row();
+  void emit_debug_sections();
+
   bool parse_section_flags(std::string_view text, uint64_t& flags, Place place);
 
   // --- AMDGPU (hsa_directives.cpp)
@@ -171,6 +182,11 @@ class Parser {
   std::vector<Condition> conditions_;
   bool ended_ = false;
   bool alternate_macros_ = false;
+  LineTable lines_;
+  SourceLine line_;            ///< of the last .loc
+  bool line_pending_ = false;  ///< no code has followed it yet
+  std::vector<Frame> frames_;
+  bool frames_wanted_ = false;
 };
 
 }  // namespace Atoll::assembler

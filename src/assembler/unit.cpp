@@ -4,6 +4,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -79,8 +80,11 @@ Section& Unit::section(const SectionKey& key, uint32_t type, uint64_t flags, uin
   made.type = type;
   made.flags = flags;
   made.entry_size = entry_size;
-  Symbol& start = symbols_.emplace_back();
+  // Its name stands for its start, unless a symbol or another section has it.
+  Symbol& named = symbol(key.name);
+  Symbol& start = named.is_defined() ? symbols_.emplace_back() : named;
   start.name = key.name;
+  start.temporary = false;
   start.section = &made;
   start.type = STT_SECTION;
   start.is_section = true;
@@ -211,10 +215,15 @@ const Expression& Unit::operation(Operation operation, std::vector<const Express
   return made;
 }
 
-const Expression& Unit::here() {
+Symbol& Unit::anonymous_label() {
   Symbol& label = symbols_.emplace_back();
   label.name = ".";
   label.temporary = true;
+  return label;
+}
+
+const Expression& Unit::here() {
+  Symbol& label = anonymous_label();
   label.section = current_;
   label.fragment = static_cast<uint32_t>(current_->fragments.size() - 1);
   label.offset = current_->fragments.back().bytes.size();
@@ -315,11 +324,21 @@ std::optional<int64_t> Unit::absolute(const Expression& expression) {
 // --- Content --------------------------------------------------------------------------------------------------------
 
 void Unit::emit(std::span<const uint8_t> bytes) {
+  begin_content();
   auto& to = current_->fragments.back().bytes;
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-void Unit::emit_integer(uint64_t value, unsigned size) { append(current_->fragments.back().bytes, value, size); }
+void Unit::begin_content() {
+  if (before_content_ == nullptr) return;
+  const auto action = std::exchange(before_content_, nullptr);
+  action();
+}
+
+void Unit::emit_integer(uint64_t value, unsigned size) {
+  begin_content();
+  append(current_->fragments.back().bytes, value, size);
+}
 
 void Unit::emit_value(const Expression& expression, unsigned size, Place place) {
   keep_symbols_of(expression);

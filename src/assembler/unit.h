@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -130,12 +131,16 @@ class Unit {
   const Expression& operation(Operation operation, std::vector<const Expression*> operands, Place place = {});
   /// A symbol that stands here.
   const Expression& here();
+  /// A label that no text names, to be defined later.
+  Symbol& anonymous_label();
   /// What it comes to, as far as is known now; nothing when it makes no sense.
   std::optional<Value> evaluate(const Expression& expression);
   /// The number that it is, if that is known by now.
   std::optional<int64_t> absolute(const Expression& expression);
 
   // --- Content of the current section
+  /// What is to be done before the next bytes are emitted.
+  void before_content(std::function<void()> action) { before_content_ = std::move(action); }
   void emit(std::span<const uint8_t> bytes);
   void emit_integer(uint64_t value, unsigned size);
   /// `size` bytes with the value of the expression, now or at the end.
@@ -150,6 +155,7 @@ class Unit {
   void finish();
 
  private:
+  void begin_content();
   std::optional<uint64_t> address_of(Section& section, uint32_t fragment);
   std::optional<uint64_t> address_of(const Symbol& symbol) {
     const auto base = address_of(*symbol.section, symbol.fragment);
@@ -174,6 +180,7 @@ class Unit {
   std::vector<Symbol*> kept_, address_significant_;
   bool wants_address_significance_ = false;
   std::deque<Expression> expressions_;
+  std::function<void()> before_content_;
   bool final_ = false;  ///< every label has its address
 };
 
