@@ -28,7 +28,8 @@ object::RelocatableSymbol describe(Unit& unit, Symbol& symbol,
   result.name = symbol.name;
   result.type = symbol.type;
   result.visibility = symbol.visibility;
-  result.binding = symbol.binding_set || symbol.is_defined() ? symbol.binding : uint8_t{STB_GLOBAL};
+  const uint8_t undefined = symbol.weakly_named && !symbol.named ? STB_WEAK : STB_GLOBAL;
+  result.binding = symbol.binding_set || symbol.is_defined() ? symbol.binding : undefined;
   const auto at_label = [&](const Symbol& label, int64_t offset) {
     const uint64_t address = label.section->addresses[label.fragment] + label.offset;
     result.section = sections.at(label.section);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "assembler/parser.h"
+#include "object/relocation_type.h"
 
 namespace Atoll::assembler {
 
@@ -26,6 +27,17 @@ unsigned element_size(std::string_view directive) {
     if (size.name == directive) return size.bytes;
   }
   return 1;
+}
+
+/// The number of a relocation's name, or of a general one that assemblers know.
+std::optional<uint32_t> relocation_type(std::string_view name) {
+  if (name == "BFD_RELOC_NONE") return object::R_AMDGPU_NONE;
+  if (name == "BFD_RELOC_32") return object::R_AMDGPU_ABS32;
+  if (name == "BFD_RELOC_64") return object::R_AMDGPU_ABS64;
+  for (uint32_t type = 0; type <= object::R_AMDGPU_REL16; ++type) {
+    if (!name.empty() && object::relocation_name(type) == name) return type;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -234,8 +246,25 @@ bool Parser::directive_repeated(std::string_view directive, Place place) {
   return true;
 }
 
+/// .reloc offset, relocation[, value]
 bool Parser::directive_reloc(std::string_view, Place place) {
-  return error(place, ".reloc is not supported: write the expression with the relocation's name, as in sym@rel32@lo");
+  const Expression* offset = expression();
+  if (offset == nullptr || !expect_comma()) return false;
+  const Place name_place = lexer().place();
+  if (!lexer().is(TokenKind::identifier)) return error("expected relocation name");
+  const std::string_view type_name = token().text;
+  lexer().advance();
+  const auto type = relocation_type(type_name);
+  if (!type) return error(name_place, "unknown relocation name");
+  const Expression* value = nullptr;
+  if (lexer().accept(TokenKind::comma)) {
+    value = expression();
+    if (value == nullptr) return false;
+    unit_.keep_symbols_of(*value);
+  }
+  if (!expect_end()) return false;
+  unit_.current().spelled_relocations.push_back({.offset = offset, .type = *type, .value = value, .place = place});
+  return true;
 }
 
 }  // namespace Atoll::assembler

@@ -39,6 +39,7 @@ struct Symbol {
   uint32_t fragment = 0;  ///< of the section
   uint64_t offset = 0;    ///< in the fragment
   const Expression* value = nullptr;
+  Symbol* weakly_names = nullptr;  ///< .weakref: another name of that symbol, which need not be defined then
   const Expression* size = nullptr;
   std::optional<uint64_t> common_size;            ///< of a common or LDS symbol; `offset` is its alignment
   uint8_t type = 0, binding = 0, visibility = 0;  ///< STT_*, STB_*, STV_*
@@ -50,6 +51,7 @@ struct Symbol {
   bool is_section = false;   ///< stands for the section's start in relocations
   bool in_relocation = false;
   bool being_evaluated = false;
+  bool named = false, weakly_named = false;  ///< in expressions by its own name, by a .weakref's
 
   bool is_label() const { return section != nullptr; }
   bool is_variable() const { return value != nullptr; }

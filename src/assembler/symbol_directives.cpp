@@ -397,8 +397,17 @@ bool Parser::directive_address_significance(std::string_view directive, Place) {
   return true;
 }
 
-bool Parser::directive_weak_reference(std::string_view, Place place) {
-  return error(place, ".weakref is not supported");
+/// .weakref alias, symbol
+bool Parser::directive_weak_reference(std::string_view, Place) {
+  const Place place = lexer().place();
+  const auto alias = name();
+  if (!alias || !expect_comma()) return false;
+  const auto symbol_name = name();
+  if (!symbol_name || !expect_end()) return false;
+  Symbol& symbol = unit_.symbol(*alias);
+  if (symbol.is_defined() || symbol.named) return error(place, "the alias of a .weakref is used or defined before it");
+  symbol.weakly_names = &unit_.symbol(*symbol_name);
+  return true;
 }
 
 bool Parser::directive_version(std::string_view, Place) {

@@ -173,7 +173,10 @@ void Unit::keep(Symbol& symbol) {
 }
 
 void Unit::keep_symbols_of(const Expression& expression) {
-  if (expression.symbol != nullptr) keep(*expression.symbol);
+  // What is named by a .weakref alone is kept when a relocation needs it.
+  if (expression.symbol != nullptr && (expression.symbol->named || !expression.symbol->weakly_named)) {
+    keep(*expression.symbol);
+  }
   for (const Expression* operand : expression.operands) keep_symbols_of(*operand);
 }
 
@@ -186,7 +189,9 @@ const Expression& Unit::constant(int64_t value, Place place) {
   return made;
 }
 
-const Expression& Unit::reference(Symbol& symbol, Specifier specifier, Place place) {
+const Expression& Unit::reference(Symbol& name, Specifier specifier, Place place) {
+  Symbol& symbol = name.weakly_names != nullptr ? *name.weakly_names : name;
+  (name.weakly_names != nullptr ? symbol.weakly_named : symbol.named) = true;
   // A number that may be set anew is taken as it is now.
   if (symbol.is_variable() && symbol.value->kind == Expression::Kind::constant && specifier == Specifier::none) {
     return constant(symbol.value->constant, place);
@@ -556,7 +561,36 @@ void Unit::resolve(Section& section, const Fixup& fixup) {
     relocation.addend += static_cast<int64_t>(*address_of(*symbol));
     relocation.symbol = symbol->section->symbol;
   }
-  if (relocation.symbol != nullptr) relocation.symbol->in_relocation = true;
+  if (relocation.symbol != nullptr) {
+    keep(*relocation.symbol);
+    relocation.symbol->in_relocation = true;
+  }
+  section.relocations.push_back(relocation);
+}
+
+void Unit::resolve(Section& section, const SpelledRelocation& spelled) {
+  const auto offset = evaluate(*spelled.offset);
+  const bool in_section = offset && offset->minus == nullptr &&
+                          (offset->plus == nullptr || (offset->plus->is_label() && offset->plus->section == &section));
+  if (!in_section) {
+    source_.error(spelled.offset->place, ".reloc offset is not representable");
+    return;
+  }
+  const auto at = static_cast<uint64_t>(offset->constant) + (offset->plus != nullptr ? *address_of(*offset->plus) : 0);
+  Atoll::assembler::Relocation relocation{.offset = at, .symbol = nullptr, .type = spelled.type, .addend = 0};
+  if (spelled.value != nullptr) {
+    const auto value = evaluate(*spelled.value);
+    if (!value || value->minus != nullptr || value->specifier != Specifier::none) {
+      source_.error(spelled.value->place, "expression must be relocatable");
+      return;
+    }
+    relocation.symbol = value->plus;
+    relocation.addend = value->constant;
+  }
+  if (relocation.symbol != nullptr) {
+    keep(*relocation.symbol);
+    relocation.symbol->in_relocation = true;
+  }
   section.relocations.push_back(relocation);
 }
 
@@ -566,8 +600,20 @@ void Unit::finish() {
   for (Section& section : sections_) lay_out(section);
   if (source_.errors() != errors) return;
   for (Section& section : sections_) {
+    // In LLVM's order: spelled ones at a number belong to the section's beginning, which is empty in the .text that is
+    // there from the start, the others to what holds their place.
+    const auto is_early = [&](const SpelledRelocation& spelled) {
+      return &section == &sections_.front() && absolute(*spelled.offset).has_value();
+    };
+    for (const SpelledRelocation& spelled : section.spelled_relocations) {
+      if (is_early(spelled)) resolve(section, spelled);
+    }
+    const auto early = static_cast<ptrdiff_t>(section.relocations.size());
     for (const Fixup& fixup : section.fixups) resolve(section, fixup);
-    std::ranges::sort(section.relocations, {}, &Relocation::offset);
+    std::ranges::sort(section.relocations.begin() + early, section.relocations.end(), {}, &Relocation::offset);
+    for (const SpelledRelocation& spelled : section.spelled_relocations) {
+      if (!is_early(spelled)) resolve(section, spelled);
+    }
   }
 }
 

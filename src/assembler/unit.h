@@ -70,6 +70,14 @@ struct Relocation {
   int64_t addend;
 };
 
+/// A relocation that the text spells out (.reloc).
+struct SpelledRelocation {
+  const Expression* offset = nullptr;
+  uint32_t type = 0;
+  const Expression* value = nullptr;  ///< or null
+  Place place;
+};
+
 struct Section {
   SectionKey key;
   uint32_t type = 0;
@@ -79,6 +87,7 @@ struct Section {
   Symbol* symbol = nullptr;
   std::vector<Fragment> fragments{1};
   std::vector<Fixup> fixups;
+  std::vector<SpelledRelocation> spelled_relocations;
   // Made by finish():
   std::vector<uint64_t> addresses;  ///< of the fragments; as far as known before
   std::vector<uint8_t> bytes;
@@ -165,6 +174,7 @@ class Unit {
   void fill_tail(Section& section, const Tail& tail, uint64_t length);
   void lay_out(Section& section);
   void resolve(Section& section, const Fixup& fixup);
+  void resolve(Section& section, const SpelledRelocation& relocation);
   std::optional<Value> combine(Operation operation, const Value& a, const Value& b);
 
   Source& source_;

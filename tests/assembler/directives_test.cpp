@@ -26,6 +26,32 @@ constexpr Text texts[] = {
 .long max(1,2,7), or(1,6), alignto(5,8), extrasgprs(1,1,0), extrasgprs(1,0,1), totalnumvgprs(5,9), max(max(1,2),3)
 .long occupancy(10,8,256,9,8,40,30)
 )"},
+    {"SpelledRelocations", R"(
+x: .long 1
+.reloc 0, R_AMDGPU_ABS32, foo
+.reloc x+4, R_AMDGPU_REL32, foo+8
+.reloc .+4, R_AMDGPU_RELATIVE64, x+3
+.quad 5
+.long foo
+.reloc 2, BFD_RELOC_64, .data
+.reloc 3, R_AMDGPU_NONE
+.reloc 4, R_AMDGPU_REL16, 7
+.data
+.quad x
+.reloc 0, R_AMDGPU_GOTPCREL32_HI, y
+.globl y
+y: .long 4
+)"},
+    {"WeakReferences", R"(
+.weakref a, b
+.weakref c, d
+.weakref e, f
+.weakref unused, nothing
+.quad a
+.long c
+.long d
+f: .long e
+)"},
     {"Groups", R"(
 .section .text.f,"axG",@progbits,f,comdat
 .weak f
