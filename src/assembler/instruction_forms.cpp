@@ -225,7 +225,7 @@ bool InstructionParser::match(const Form& form) {
       const bool implied = spec.field == Field::carry_in && form.encoding == Encoding::vop2 && !row_->has(flag::clamp);
       if (!implied) {
         ++progress_;
-        return refuse(lexer().place(), "too few operands for instruction");
+        return refuse(mnemonic_place_, "too few operands for instruction");
       }
       to.kind = OperandKind::scalar;
       to.reg = scalar::vcc_lo;

@@ -361,7 +361,10 @@ bool InstructionParser::dpp_control(std::string_view name) {
   }
   const auto found = std::ranges::find(controls, name, &Control::name);
   if (found == controls.end()) return false;
-  if (!found->there) return error(place, fmt::format("not on {}: {}", unit_.processor().name, name));
+  if (!found->there) {
+    return error(modifier_places_[static_cast<size_t>(Modifier::dpp_control)],
+                 fmt::format("not on {}: {}", unit_.processor().name, name));
+  }
   const auto value = number_between(found->least, found->most);
   if (!value) return false;
   code = found->code + static_cast<uint32_t>(*value);

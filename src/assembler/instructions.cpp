@@ -15,8 +15,8 @@ Parser::~Parser() = default;
 void Parser::instruction(std::string_view mnemonic, Place place) {
   const target::Processor& processor = *target_.processor;
   const unsigned wave_size = options_.wave32 ? 32 : 64;
+  const Mnemonics& mnemonics = mnemonics_of(processor, wave_size);
   if (!instructions_) {
-    const Mnemonics& mnemonics = mnemonics_of(processor, wave_size);
     instructions_ = std::make_unique<InstructionParser>(*this, unit_, source_, mnemonics, mnemonics.codes().map);
   }
   const bool good = instructions_->parse(mnemonic, place);
@@ -39,6 +39,9 @@ void Parser::instruction(std::string_view mnemonic, Place place) {
     unit_.keep_symbols_of(*parsed.branch);
     unit_.add_fixup({.kind = Fixup::Kind::branch, .size = 2, .expression = parsed.branch, .place = place},
                     encoded->size);
+    if (mnemonics.codes().map.layout.branch_needs_nop && parsed.instruction.encoding == isa::Encoding::sopp) {
+      unit_.emit_tail({.kind = Tail::Kind::branch_nop, .place = place});
+    }
   }
 }
 

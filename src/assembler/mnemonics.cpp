@@ -118,7 +118,9 @@ Mnemonics::Found Mnemonics::find(std::string_view name) const {
 
 Opcode Mnemonics::find_dual(std::string_view name) const {
   constexpr std::string_view prefix = "v_dual_";
-  if (!name.starts_with(prefix)) return Opcode::invalid;
+  if (!name.starts_with(prefix) || codes_.formats[static_cast<size_t>(Encoding::vopd)] == nullptr) {
+    return Opcode::invalid;
+  }
   return codes_.dual_named(name.substr(prefix.size()));
 }
 

@@ -439,6 +439,9 @@ std::optional<uint64_t> Unit::tail_length(const Section& section, const Tail& ta
       }
       return to - address;
     }
+    case Tail::Kind::branch_nop:
+      if (!final_) return std::nullopt;
+      return tail.taken ? 4 : 0;
     case Tail::Kind::leb: {
       const auto value = absolute(*tail.expression);
       return value ? std::optional(leb128(*value, tail.is_signed).size()) : std::nullopt;
@@ -453,7 +456,7 @@ void Unit::fill_tail(Section& section, const Tail& tail, uint64_t length) {
   if (tail.kind == Tail::Kind::leb) {
     const auto value = leb128(absolute(*tail.expression).value_or(0), tail.is_signed);
     bytes.insert(bytes.end(), value.begin(), value.end());
-  } else if (tail.nops) {
+  } else if (tail.nops || tail.kind == Tail::Kind::branch_nop) {
     bytes.resize(bytes.size() + length % 4);
     while (bytes.size() < end) append(bytes, nop, 4);
   } else {
@@ -491,6 +494,33 @@ void Unit::lay_out(Section& section) {
     section.bytes.insert(section.bytes.end(), fragment.bytes.begin(), fragment.bytes.end());
     const uint64_t end = i == last ? section.size : section.addresses[i + 1];
     fill_tail(section, fragment.tail, end - section.bytes.size());
+  }
+}
+
+/// Whether a branch goes 63 words ahead, or to where it is not known.
+bool Unit::needs_nop(Section& section, const Fixup& branch) {
+  constexpr int64_t astray = 63;
+  const auto value = evaluate(*branch.expression);
+  if (!value || value->plus == nullptr || value->minus != nullptr || !value->plus->is_label() ||
+      value->plus->section != &section || value->plus->binding != STB_LOCAL) {
+    return true;
+  }
+  const auto from = address_of(section, branch.fragment), to = address_of(*value->plus);
+  if (!from || !to) return false;
+  return (value->constant + static_cast<int64_t>(*to - *from - branch.offset) - 4) / 4 == astray;
+}
+
+/// Puts nops behind branches that need them, until no further one does.
+void Unit::add_branch_nops(Section& section) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const Fixup& fixup : section.fixups) {
+      if (fixup.kind != Fixup::Kind::branch) continue;
+      Tail& tail = section.fragments[fixup.fragment].tail;
+      if (tail.kind != Tail::Kind::branch_nop || tail.taken || !needs_nop(section, fixup)) continue;
+      tail.taken = again = true;
+      section.addresses.resize(std::min<size_t>(section.addresses.size(), fixup.fragment + 1));
+    }
   }
 }
 
@@ -597,7 +627,10 @@ void Unit::resolve(Section& section, const SpelledRelocation& spelled) {
 void Unit::finish() {
   final_ = true;
   const size_t errors = source_.errors();
-  for (Section& section : sections_) lay_out(section);
+  for (Section& section : sections_) {
+    add_branch_nops(section);
+    lay_out(section);
+  }
   if (source_.errors() != errors) return;
   for (Section& section : sections_) {
     // In LLVM's order: spelled ones at a number belong to the section's beginning, which is empty in the .text that is

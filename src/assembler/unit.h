@@ -2,8 +2,8 @@
 //
 // A section is a list of fragments: bytes, and behind them a tail whose length may not be known yet (an alignment is
 // known as soon as all before it is; a fill may depend on symbols that come later). Instructions have a fixed length
-// from the start, so nothing grows: finish() only gives the tails their lengths, fills in the values and leaves what
-// it cannot know to relocations.
+// from the start; only on GPUs where a branch by 63 words goes astray, a nop is put behind such a one. finish() gives
+// the tails their lengths, fills in the values and leaves what it cannot know to relocations.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ namespace Atoll::assembler {
 
 /// What follows a fragment's bytes.
 struct Tail {
-  enum class Kind : uint8_t { none, align, fill, org, leb };
+  enum class Kind : uint8_t { none, align, fill, org, leb, branch_nop };
   Kind kind = Kind::none;
+  bool taken = false;                      ///< branch_nop: the branch before it needs it
   bool is_signed = false;                  ///< leb
   bool nops = false;                       ///< align: filled with instructions that do nothing
   uint64_t alignment = 1, most_bytes = 0;  ///< align; most_bytes 0: any number
@@ -173,6 +174,8 @@ class Unit {
   std::optional<uint64_t> tail_length(const Section& section, const Tail& tail, uint64_t address);
   void fill_tail(Section& section, const Tail& tail, uint64_t length);
   void lay_out(Section& section);
+  void add_branch_nops(Section& section);
+  bool needs_nop(Section& section, const Fixup& branch);
   void resolve(Section& section, const Fixup& fixup);
   void resolve(Section& section, const SpelledRelocation& relocation);
   std::optional<Value> combine(Operation operation, const Value& a, const Value& b);

@@ -24,6 +24,7 @@ struct Invocation {
 };
 
 // Each adds its subcommand to `app`; when the command line names it, `invocation.work` is set.
+void add_asm(CLI::App& app, Invocation& invocation);
 void add_bundle(CLI::App& app, Invocation& invocation);
 void add_cache(CLI::App& app, Invocation& invocation);
 void add_disassemble(CLI::App& app, Invocation& invocation);

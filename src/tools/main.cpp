@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
   add_launch(app, invocation);
   add_gpus(app, invocation);
   add_cache(app, invocation);
+  add_asm(app, invocation);
   add_disassemble(app, invocation);
   add_link(app, invocation);
   add_bundle(app, invocation);

@@ -1,0 +1,111 @@
+// tools: `atoll asm`, assembly text to an object.
+#include <charconv>
+#include <cstdio>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "assembler/assembler.h"
+#include "object/link.h"
+#include "object/relocatable.h"
+#include "tools/command.h"
+#include "tools/command_line.h"
+#include "tools/files.h"
+
+namespace Atoll::tools {
+
+namespace {
+
+using support::Result;
+
+struct Request {
+  std::string input, output, gpu;
+  bool relocatable = false, wave64 = false, wave32 = false;
+  unsigned version = 6;
+  std::vector<std::string> include_directories, symbols;
+};
+
+/// "NAME=VALUE", or "NAME", which is 1.
+Result<std::pair<std::string, int64_t>> setting_of(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return std::pair(text, int64_t{1});
+  std::string_view digits = std::string_view(text).substr(equals + 1);
+  const bool negative = digits.starts_with('-');
+  if (negative) digits.remove_prefix(1);
+  const bool hexadecimal = digits.starts_with("0x");
+  if (hexadecimal) digits.remove_prefix(2);
+  uint64_t value = 0;
+  const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value, hexadecimal ? 16 : 10);
+  if (end.ec != std::errc() || end.ptr != digits.data() + digits.size()) {
+    return wrong_usage(fmt::format("--defsym {}: the value is no number", text));
+  }
+  return std::pair(text.substr(0, equals), static_cast<int64_t>(negative ? -value : value));
+}
+
+Result<assembler::Options> options_of(const Request& request) {
+  const auto target = target::parse_target_id(request.gpu);
+  if (!target) return wrong_usage("--gpu: " + target.error().message);
+  assembler::Options options;
+  options.target = *target;
+  options.code_object_version = request.version;
+  options.include_directories = request.include_directories;
+  const uint8_t sizes = target->processor->wave_sizes;
+  const bool has_32 = (sizes & 1) != 0, has_64 = (sizes & 2) != 0;
+  if ((request.wave32 && !has_32) || (request.wave64 && !has_64)) {
+    return wrong_usage(fmt::format("{} has waves of {} lanes only", target->processor->name, has_32 ? 32 : 64));
+  }
+  options.wave32 = has_32 && !request.wave64;
+  for (const std::string& symbol : request.symbols) {
+    auto setting = setting_of(symbol);
+    if (!setting) return std::unexpected(setting.error());
+    options.symbols.push_back(std::move(*setting));
+  }
+  return options;
+}
+
+Result<int> run(const Request& request) {
+  const auto options = options_of(request);
+  if (!options) return std::unexpected(options.error());
+  auto text = read_text_file(request.input);
+  if (!text) return std::unexpected(text.error());
+  auto assembled = assembler::assemble(request.input == "-" ? "<stdin>" : request.input, std::move(*text), *options);
+  std::fputs(assembled.messages.c_str(), stderr);
+  if (!assembled.object) return 1;
+  std::vector<uint8_t> bytes;
+  if (request.relocatable) {
+    bytes = object::write_relocatable(*assembled.object);
+  } else {
+    const object::LinkInput input{.name = request.input, .object = std::move(*assembled.object)};
+    auto linked = object::link({&input, 1});
+    if (!linked) return std::unexpected(linked.error());
+    bytes = std::move(*linked);
+  }
+  if (auto ok = write_file(request.output, bytes); !ok) return std::unexpected(ok.error());
+  return 0;
+}
+
+}  // namespace
+
+void add_asm(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<Request>();
+  CLI::App* command = app.add_subcommand("asm", "Assemble AMDGPU assembly text into a code object");
+  command->formatter(with_usage("atoll asm FILE.s --gpu NAME -o OUT [-c]"));
+  command->footer(
+      "FILE.s is what llvm-mc and clang -S use for AMDGPU: instructions in LLVM's syntax, GNU directives, and the\n"
+      "AMDGPU ones (.amdhsa_kernel ...). Mistakes are listed as file:line:column: error: ..., all of them.");
+  command->add_option("FILE.s", request->input, "Assembly text; - is standard input")->required();
+  command->add_option("--gpu", request->gpu, "Processor or target ID, as gfx1030 or gfx90a:xnack-")->required();
+  command->add_option("-o,--output", request->output, "File to write")->required();
+  command->add_flag("-c", request->relocatable, "Write a relocatable object instead of a loadable code object");
+  command->add_option("-I", request->include_directories, "Directory to look for .include and .incbin files in")
+      ->allow_extra_args(false);
+  command->add_option("--defsym", request->symbols, "NAME=VALUE: sets a symbol before the first line")
+      ->allow_extra_args(false);
+  command->add_option("--code-object-version", request->version, "3 to 6 (6)")->check(CLI::Range(3, 6));
+  auto* wave32 = command->add_flag("--wave32", request->wave32, "Waves of 32 lanes (what GPUs that have both take)");
+  command->add_flag("--wave64", request->wave64, "Waves of 64 lanes, on GPUs that have both")->excludes(wave32);
+  command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });
+}
+
+}  // namespace Atoll::tools

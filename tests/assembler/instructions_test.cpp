@@ -1,0 +1,272 @@
+// Instructions in the ways that people and compilers write them, beyond the canonical texts of the sweep: other
+// spellings, expressions, symbols known later, relocations, branches, and the symbols that count registers. Whole
+// objects are compared with llvm-mc-22's; of what it refuses, the places.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assembler/llvm_assembler.h"
+
+namespace Atoll::test {
+namespace {
+
+TEST(Instructions, OperandsCanBeSpelledInSeveralWays) {
+  expect_same_object(R"(
+v_add_f32 v0, v[1], v[2:2]
+v_add_f32 v[4/2], v1, v[1+1]
+v_add_f64 v[2*2:2*2+1], [v0,v1], v[6:7]
+v_add_f32 v0 v2 v1
+v_add_f32 v0, neg(v1), abs(v2)
+v_add_f32 v0, -|v1|, neg(abs(v2))
+v_add_f32 v0, |v1|, -v2
+v_add_f32 v0, -abs(v1), v2
+v_add_f32 v0, neg(0x12345678), v1
+v_add_f32 v0, |1.0|, v1
+v_add_f32_e64 v0, neg(1.0), v1
+v_add_f32_e64 v0, -1, |-2|
+v_mov_b32_sdwa v0, sext(v1) dst_sel:BYTE_0 src0_sel:WORD_1
+v_add_f32_sdwa v0, -v1, |v2|
+s_mov_b64 s[0:1], [s2,s3]
+s_load_dwordx4 [s4,s5,s6,s7], [s2,s3], 4*4
+s_mov_b32 ttmp[3], 1
+s_mov_b32 s0, shared_base
+s_mov_b32 vcc_lo, src_scc
+s_mov_b64 exec, vcc
+s_and_b64 s[2:3], exec, vcc
+v_cndmask_b32 v0, v1, v2, vcc
+v_cndmask_b32 v0, v1, v2, s[4:5]
+v_cmp_lt_f32 vcc, v0, v1
+v_cmp_lt_f32 s[4:5], v0, v1
+buffer_load_dword v0, v[1:2], s[4:7], 0 idxen offen offset:8 glc slc
+buffer_load_dword v0 off s[4:7] s1 offset:4095
+tbuffer_load_format_x v0, off, s[4:7], s1 format:[BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_FLOAT]
+tbuffer_load_format_x v0, off, s[4:7], dfmt:4, nfmt:7, s1
+tbuffer_load_format_x v0, off, s[4:7], s1 format:0x74
+ds_swizzle_b32 v0, v1 offset:swizzle(BITMASK_PERM, "01pip")
+ds_swizzle_b32 v0, v1 offset:swizzle(QUAD_PERM, 3, 2, 1, 0)
+ds_read2_b32 v[0:1], v2 offset0:1 offset1:2
+)",
+                     "gfx900");
+}
+
+TEST(Instructions, ConstantsAreInlineOrLiteral) {
+  expect_same_object(R"(
+v_add_f32 v0, 1.5, v1
+v_add_f32 v0, 1.0, v1
+v_add_f32 v0, 1, v1
+v_add_f32 v0, -16, v1
+v_add_f32 v0, -17, v1
+v_add_f32 v0, 0x3f800000, v1
+v_add_f32 v0, 0x1p-3, v1
+v_add_f32 v0, 3.4028235e38, v1
+v_add_f32 v0, 0.15915494309189532, v1
+v_add_f32 v0, -0.0, v1
+v_add_f16 v0, 1.5, v1
+v_add_f16 v0, 0xfff0, v1
+v_add_f16 v0, 65504.0, v1
+v_add_u16 v0, -5, v1
+v_add_u16 v0, 0xfffb, v1
+v_add_u16 v0, -17, v1
+v_add_u32 v0, 0xfffffff0, v1
+v_add_u32 v0, 2.0, v1
+v_trunc_f64 v[0:1], 1.5
+v_trunc_f64 v[0:1], 0x3ff80000
+v_trunc_f64 v[0:1], 0.5
+v_pk_add_f16 v0, 1.0, v1
+s_mov_b32 s0, 1.0
+s_mov_b64 s[0:1], 1.0
+s_mov_b64 s[0:1], 0x12345678
+s_mov_b64 s[0:1], 0xfffffffff2345678
+s_mov_b32 s0, lit(5)
+s_mov_b32 s0, lit(1.0)
+s_movk_i32 s0, -2
+s_movk_i32 s0, 0xfffe
+s_add_u32 s0, 0x12345, 0x12345
+v_madak_f32 v0, v1, v2, 1.0
+v_madmk_f16 v0, v1, 0x1234, v2
+)",
+                     "gfx900");
+  expect_same_object(R"(
+v_fma_f32 v0, v1, s2, 0x1234
+v_fma_f64 v[0:1], v[2:3], 0x3ff80000, v[4:5]
+v_fmaak_f32 v0, 0x1234, v1, 0x1234
+v_fmaak_f32 v0, 1.0, v1, 1.0
+v_fma_mix_f32 v0, 1.0, v1, v2
+v_fma_mix_f32 v0, 1.5, v1, v2
+v_pk_add_f16 v0, 0x3c003c00, v1
+v_pk_add_u16 v0, 0x3f800000, v1
+v_mul_lo_u16 v0.l, 0xfff0, v1.h
+v_add_f16 v0.l, 0xfff0, v1.l
+v_add_f16 v0, 1.0, v1
+v_add_f16_e64 v0.l, v1.h, v2.l op_sel:[1,0,0]
+v_cndmask_b32 v0, v1, v2
+v_dual_mov_b32 v0, 0x1234 :: v_dual_add_f32 v1, 0x1234, v2
+v_dual_cndmask_b32 v0, v1, v2 :: v_dual_mul_f32 v3, v4, v5
+)",
+                     "gfx1100");
+}
+
+TEST(Instructions, ImmediatesHaveNames) {
+  expect_same_object(R"(
+s_waitcnt vmcnt(0)&lgkmcnt(0)
+s_waitcnt vmcnt(0), lgkmcnt(0)
+s_waitcnt vmcnt(0) lgkmcnt(0)
+s_waitcnt lgkmcnt_sat(33)
+s_waitcnt 0
+.set value, 7
+s_waitcnt value + 1
+s_sendmsg sendmsg(MSG_GS, GS_OP_EMIT, 1)
+s_sendmsg sendmsg(3, 2)
+s_sendmsg sendmsg(MSG_SYSMSG, SYSMSG_OP_REG_RD)
+s_setreg_b32 hwreg(HW_REG_MODE, 4, 2), s0
+s_setreg_imm32_b32 hwreg(1), 0x55
+s_getreg_b32 s0, hwreg(HW_REG_HW_ID)
+s_set_gpr_idx_on s0, gpr_idx(SRC0,DST)
+s_endpgm
+)",
+                     "gfx900");
+  expect_same_object(R"(
+s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(SALU_CYCLE_1)
+s_delay_alu 0
+s_waitcnt_depctr depctr_va_vdst(0)
+s_waitcnt_vscnt null, 0x0
+s_sendmsg_rtn_b32 s0, sendmsg(MSG_RTN_GET_DOORBELL)
+s_version UC_VERSION_GFX11|UC_VERSION_W32_BIT
+exp pos0 v0, off, v1, off done
+)",
+                     "gfx1100");
+}
+
+TEST(Instructions, SymbolsBecomeLiteralsAndRelocations) {
+  expect_same_object(R"(
+s_getpc_b64 s[0:1]
+s_add_u32 s0, s0, callee@rel32@lo+4
+s_addc_u32 s1, s1, callee@rel32@hi+12
+s_getpc_b64 s[2:3]
+s_add_u32 s2, s2, variable@gotpcrel32@lo+4
+s_addc_u32 s3, s3, variable@gotpcrel32@hi+12
+s_mov_b32 s4, variable@abs32@lo
+s_mov_b32 s5, variable@abs32@hi
+v_mov_b32 v0, later
+v_add_f32 v0, later, v1
+s_mov_b32 s6, end-begin
+s_mov_b32 s7, (end-begin)*2
+s_mov_b32 s8, .Llocal-begin
+begin:
+s_nop 0
+.Llocal:
+s_nop 0
+end:
+s_mov_b32 s9, end-begin
+.set later, 0x777
+v_mov_b32 v0, later
+)",
+                     "gfx900");
+}
+
+TEST(Instructions, BranchesGoToLabelsAndNumbers) {
+  const std::string text = R"(
+begin:
+s_branch begin
+s_cbranch_scc0 .Lend
+s_cbranch_vccz begin
+s_branch 5
+s_branch -1
+1:
+s_cbranch_execz 1b
+s_cbranch_execz 1f
+1:
+.rept 63
+s_nop 0
+.endr
+.Lend:
+s_branch .Lfar
+.rept 63
+v_nop
+.endr
+.Lfar:
+.p2align 8
+s_endpgm
+.size begin, .-begin
+)";
+  for (const char* processor : {"gfx803", "gfx900", "gfx1010", "gfx1030", "gfx1100"}) {
+    expect_same_object(text, processor);
+  }
+  expect_same_object("s_call_b64 s[2:3], f\nf:\ns_setpc_b64 s[2:3]\n", "gfx90a");
+}
+
+TEST(Instructions, RegistersAreCounted) {
+  expect_same_object(R"(
+.long .amdgcn.next_free_vgpr, .amdgcn.next_free_sgpr
+v_mov_b32 v7, s9
+v_mov_b32 v1, vcc_lo
+.long .amdgcn.next_free_vgpr, .amdgcn.next_free_sgpr
+.set .amdgcn.next_free_vgpr, 0
+.set .amdgcn.next_free_sgpr, 0
+s_mov_b64 s[2:3], s[4:5]
+.long .amdgcn.next_free_vgpr, .amdgcn.next_free_sgpr
+v_accvgpr_read_b32 v3, a50
+.long .amdgcn.next_free_vgpr, .amdgcn.next_free_sgpr
+.long .amdgcn.gfx_generation_number, .amdgcn.gfx_generation_minor, .amdgcn.gfx_generation_stepping
+)",
+                     "gfx90a");
+}
+
+TEST(Instructions, MacrosMakeThem) {
+  expect_same_object(R"(
+.macro triple op:req, d, a, b
+  \op v\d, v\a, v\b
+  \op\()_e64 v\d, s\a, v\b
+.endm
+.irp op,v_add_f32,v_mul_f32,v_max_f32
+triple \op, 1, 2, 3
+.endr
+.set i, 0
+.rept 4
+v_mov_b32 v[i], s[i+4]
+.set i, i+1
+.endr
+)",
+                     "gfx906");
+}
+
+/// What both refuse, each line at the same place.
+TEST(Instructions, MistakesAreFoundWhereLlvmFindsThem) {
+  const std::string text = R"(v_add_f64 v[0:1], 1.5, v[2:3]
+v_add_u16 v0, 0xfff0fff0, v1
+s_mov_b64 s[0:1], 1.5
+s_mov_b64 s[0:1], -5000000000
+s_mov_b32 s0, 5000000000
+s_mov_b64 s[1:2], 0
+s_mov_b32 s0, v1
+s_mov_b32 s0
+s_mov_b32 s0, s1, s2
+v_mov_b32 v256, 0
+s_mov_b32 s104, 0
+s_nosuch_b32 s0, s1
+s_waitcnt nocnt(0)
+s_waitcnt vmcnt(64)
+v_mov_b32 v0, v1 row_share:1
+v_mov_b32 v0, v1 quad_perm:[0,1,2,4] row_mask:0xf bank_mask:0xf
+s_branch nowhere_local+
+)";
+  const LlvmAssembled theirs = llvm_assemble(text, "gfx900"), ours = atoll_assemble(text, "gfx900");
+  EXPECT_TRUE(theirs.object.empty() && ours.object.empty());
+  EXPECT_EQ(error_places(ours.messages), error_places(theirs.messages)) << ours.messages << theirs.messages;
+}
+
+TEST(Instructions, MistakesAreSaidInWords) {
+  using testing::HasSubstr;
+  const auto said = [](const std::string& line, const std::string& processor = "gfx900") {
+    return atoll_assemble(line + "\n", processor).messages;
+  };
+  EXPECT_THAT(said("v_add_f32 v0, v1, s2, v3"), HasSubstr("test.s:1:23: error: too many operands"));
+  EXPECT_THAT(said("v_add_f32_e32 v0, v1, s2"), HasSubstr("operand 3 must be a VGPR"));
+  EXPECT_THAT(said("s_load_dwordx2 s[0:1], s2, 0"), HasSubstr("operand 2 must be an SGPR of 2 registers"));
+  EXPECT_THAT(said("v_dot8_i32_iu4 v0, v1, v2, v3"), HasSubstr("not on gfx900: 'v_dot8_i32_iu4' (it is on gfx1100"));
+  EXPECT_THAT(said("v_nothing v0"), HasSubstr("there is no instruction 'v_nothing'"));
+  EXPECT_THAT(said("v_fma_f32 v0, s1, s2, s3"), HasSubstr("constant bus"));
+  EXPECT_THAT(said("v_add_f32 v0, v1, v2 glc"), HasSubstr("test.s:1:22: error: the instruction has no such modifier"));
+}
+
+}  // namespace
+}  // namespace Atoll::test
