@@ -62,7 +62,12 @@ bool InstructionParser::apply_op_sel() {
     out.op_sel_dst = list.at(3);
     return true;
   }
-  if (row_->has(flag::op_sel4)) out.dst_sel = static_cast<isa::SdwaSelect>(list.bits >> 2 & 3);
+  if (map_.layout.byte_select) {
+    if (row_->has(flag::op_sel4)) out.dst_sel = static_cast<isa::SdwaSelect>(byte_select_);
+    if (row_->has(flag::byte_source)) out.operands[1].sdwa = static_cast<isa::SdwaSelect>(byte_select_);
+  } else if (row_->has(flag::op_sel4)) {
+    out.dst_sel = static_cast<isa::SdwaSelect>(list.bits >> 2 & 3);
+  }
   unsigned sources = 0;
   for (unsigned i = 0; i < out.operand_count; ++i) {
     const int index = isa::source_index(row_->operands[i].field);

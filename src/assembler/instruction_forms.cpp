@@ -49,6 +49,7 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   said_.data_format = isa::names::usual_data_format;
   op_sel_ = op_sel_hi_ = neg_lo_ = neg_hi_ = neg_ = {};
   source_selects_.fill(isa::SdwaSelect::dword);
+  byte_select_ = 0;
   result_.literal = result_.branch = nullptr;
   refusal_ = {};
   mnemonic_ = mnemonic;
@@ -129,12 +130,16 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
                     with(flag::op_sel | flag::op_sel4 | flag::permlane | flag::op_sel_dst, bit(op_sel)) |
                     with(flag::swap_control, bits(bound_ctrl, fi));
     if (halves) all |= bit(op_sel);
+    if (map_.layout.byte_select) all |= with(flag::op_sel4 | flag::byte_source, bit(byte_sel));
     if (row.encoding != Encoding::vintrp) all |= bit(high);
     return all;
   };
   const auto vop3p = [&] {
     Modifiers all = with(flag::clamp, bit(clamp)) | with(flag::op_sel, bits(op_sel, op_sel_hi));
-    if (!row.has(flag::mix) && row.has(flag::clamp | flag::op_sel | flag::wmma)) all |= bits(neg_lo, neg_hi);
+    if (!row.has(flag::mix) && row.has(flag::clamp | flag::op_sel | flag::wmma | flag::neg_accumulator)) {
+      all |= bits(neg_lo, neg_hi);
+    }
+    if (row.operands[3].field == Field::wmma_index) all |= bit(index_key);
     return all;
   };
   switch (form.kind) {
@@ -158,7 +163,7 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
     case Encoding::ldsdir:
       return bits(wait_vdst, wait_vm_vsrc);
     case Encoding::smem:
-      return bit(offset) | cache_bits;
+      return bits(offset, scale_offset) | cache_bits;
     case Encoding::ds:
       return bit(gds) | (row.has(flag::two_offsets) ? bits(offset0, offset1) : bit(offset));
     case Encoding::flat:
@@ -195,6 +200,7 @@ bool InstructionParser::match(const Form& form) {
   result_.literal = nullptr;
   result_.branch = branch;
   out.opcode = form.opcode;
+  if (map_.layout.temporal_hints && row_->has(flag::atomic)) out.glc = (out.temporal_hint & 1) != 0;
   out.encoding = form.encoding;
   if (const Modifiers foreign = given_ & ~modifiers_of(form); foreign != 0) {
     const auto index = static_cast<size_t>(std::countr_zero(foreign));
@@ -239,7 +245,13 @@ bool InstructionParser::match(const Form& form) {
       if (out.offset != static_cast<int64_t>(text.value) && !literal)
         return refuse(text.place, "the offset is too large");
       out.offset_immediate = true;
-      continue;
+      const bool prefetch = std::ranges::any_of(
+          row_->operands, [](const OperandSpec& other) { return other.field == Field::prefetch_length; });
+      if (!prefetch) continue;
+      // A prefetch has both, the immediate in front.
+      if (read == count_) return refuse(mnemonic_place_, "too few operands for instruction");
+      if (!match_operand(spec, operands_[read++], to)) return false;
+      out.offset_register = true;
     } else {
       ++progress_;
       if (!match_operand(spec, operands_[read++], to)) return false;
@@ -259,7 +271,14 @@ bool InstructionParser::match(const Form& form) {
 
 bool InstructionParser::match_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
   if (spec.field < Field::matrix_dst) return vector_operand(spec, text, to);
-  if (text.modified()) return refuse(text.place, "the operand cannot have neg, abs or sext");
+  if (text.modified()) {
+    // Scalar sources of VOP3 can have them, other scalar and memory operands cannot.
+    const bool modifiable = form_->encoding == Encoding::vop3 && isa::source_index(spec.field) >= 0 && !text.sext &&
+                            row_->has(flag::neg) && isa::is_float(spec.type);
+    if (!modifiable) return refuse(text.place, "the operand cannot have neg, abs or sext");
+    to.neg = text.neg;
+    to.abs = text.abs;
+  }
   if (spec.field < Field::sdst) return matrix_operand(spec, text, to);
   if (spec.field < Field::sdata) return scalar_operand(spec, text, to);
   return memory_operand(spec, text, to);
@@ -309,14 +328,15 @@ bool InstructionParser::source_operand(const OperandSpec& spec, const OperandTex
     case Field::message_code:
       return immediate_value(text, 0, 255, to);
     case Field::wmma_dst:
-      return vgpr(text, isa::words_of(type) / map_.lane_mask_words, to);
+    case Field::wmma_index:
+      return vgpr(text, wmma_words(type), to);
     case Field::wmma_src0:
     case Field::wmma_src1:
-      return vgpr(text, words(type), to);
+      return vgpr(text, map_.layout.split_matrices ? wmma_words(type) : words(type), to);
     case Field::wmma_acc:
-      if (!text.is_constant()) return vgpr(text, isa::words_of(type) / map_.lane_mask_words, to);
-      to.type = DataType::f64;
-      return constant_value(text, DataType::f64, true, to);
+      if (!text.is_constant()) return vgpr(text, wmma_words(type), to);
+      to.type = wmma_words(type) == 8 ? DataType::f64 : DataType::f32;
+      return constant_value(text, to.type, true, to);
     case Field::agpr_dst:
     case Field::agpr_src0:
       if (text.kind != OperandKind::agpr || text.words != words(type)) return refuse_operand(text, "an AGPR");

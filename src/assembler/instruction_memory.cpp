@@ -50,7 +50,8 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
     case Field::soffset:
       return scalar_register(text, words, to);
     case Field::sdata_imm:
-      return immediate_value(text, 0, 127, to);
+    case Field::prefetch_length:
+      return immediate_value(text, 0, (1 << map_.layout.smem_immediate_bits) - 1, to);
     case Field::ds_addr:
       return vgpr(text, words, to);
     case Field::ds_dst:
@@ -60,7 +61,7 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
       return data(text, words, to);
     case Field::flat_dst:
     case Field::flat_return:
-      return data(text, words + status, to);
+      return data(text, (row_->has(flag::wmma) ? wmma_words(spec.type) : words) + status, to);
     case Field::flat_address: {
       if (form_->encoding == Encoding::scratch) {
         to.type = DataType::b32;
@@ -126,7 +127,8 @@ bool InstructionParser::image_operand(const OperandSpec& spec, const OperandText
       unsigned total = 0;
       for (unsigned i = 0; i < address_count_; ++i) {
         const bool last = i + 1 == address_count_;
-        if (address_words_[i] != 1 && !(last && map_.layout.address_tuples)) {
+        const bool tuple = map_.layout.address_tuples && (last || row_->has(flag::ray));
+        if (address_words_[i] != 1 && !tuple) {
           return refuse(text.place, "each address must be one register");
         }
         out.addresses[i] = addresses_[i];

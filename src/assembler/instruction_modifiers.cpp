@@ -40,6 +40,8 @@ enum class Syntax : uint8_t {
   data_format,
   number_format,
   dimension,
+  temporal_hint,
+  scope,
 };
 
 struct Row {
@@ -92,6 +94,14 @@ const std::unordered_map<std::string_view, Row>& rows() {
       {"blgp", {blgp, Syntax::number, nullptr, &Instruction::blgp, 7}},
       {"wait_exp", {wait_exp, Syntax::number, nullptr, &Instruction::wait_exp, 7}},
       {"wait_vdst", {wait_vdst, Syntax::number, nullptr, &Instruction::wait_exp, 15}},
+      {"wait_va_vdst", {wait_vdst, Syntax::number, nullptr, &Instruction::wait_exp, 15}},
+      {"wait_vm_vsrc", {wait_vm_vsrc, Syntax::flag_or_bit, &Instruction::wait_vm_vsrc}},
+      {"byte_sel", {byte_sel, Syntax::number, nullptr, nullptr, 3}},
+      {"index_key", {index_key, Syntax::number, nullptr, &Instruction::abid, 3}},
+      {"th", {Modifier::temporal_hint, Syntax::temporal_hint}},
+      {"scope", {Modifier::scope, Syntax::scope}},
+      {"nv", {nv, Syntax::flag, &Instruction::nv}},
+      {"scale_offset", {scale_offset, Syntax::flag, &Instruction::scale_offset}},
       {"offset", {offset, Syntax::offset}},
       {"offset0", {offset0, Syntax::number, nullptr, nullptr, 255}},
       {"offset1", {offset1, Syntax::number, nullptr, &Instruction::offset1, 255}},
@@ -192,6 +202,8 @@ std::optional<bool> InstructionParser::modifier() {
       if (!number) return false;
       if (row.target != nullptr) {
         said_.*row.target = static_cast<uint8_t>(*number);
+      } else if (row.modifier == Modifier::byte_sel) {
+        byte_select_ = static_cast<uint8_t>(*number);
       } else if (row.modifier == Modifier::bitop3) {
         said_.immediate = static_cast<uint16_t>(*number);
       } else {
@@ -283,6 +295,10 @@ std::optional<bool> InstructionParser::modifier() {
       (data ? said_.data_format : said_.number_format) = static_cast<uint8_t>(*number);
       return true;
     }
+    case Syntax::temporal_hint:
+      return temporal_hint();
+    case Syntax::scope:
+      return scope();
     case Syntax::dimension: {
       const auto dimension = find_word(names::dimensions, without("SQ_RSRC_IMG_", word()));
       if (!dimension) return error(value_place, "invalid dim value");
@@ -401,6 +417,50 @@ bool InstructionParser::buffer_format() {
     }
   } while (lexer().accept(TokenKind::comma));
   if (!lexer().accept(TokenKind::right_bracket)) return error(place, "expected ']' behind the format");
+  return true;
+}
+
+/// th:TH_LOAD_NT: which of the caches should keep the data, and for how long.
+bool InstructionParser::temporal_hint() {
+  struct Hint {
+    std::string_view name;
+    uint8_t value;
+  };
+  constexpr std::array hints{
+      Hint{"LOAD_RT", 0},      Hint{"LOAD_NT", 1},          Hint{"LOAD_HT", 2},           Hint{"LOAD_LU", 3},
+      Hint{"LOAD_BYPASS", 3},  Hint{"LOAD_NT_RT", 4},       Hint{"LOAD_RT_NT", 5},        Hint{"LOAD_NT_HT", 6},
+      Hint{"STORE_RT", 0},     Hint{"STORE_NT", 1},         Hint{"STORE_HT", 2},          Hint{"STORE_WB", 3},
+      Hint{"STORE_BYPASS", 3}, Hint{"STORE_NT_RT", 4},      Hint{"STORE_RT_NT", 5},       Hint{"STORE_NT_HT", 6},
+      Hint{"STORE_NT_WB", 7},  Hint{"ATOMIC_RT", 0},        Hint{"ATOMIC_RETURN", 1},     Hint{"ATOMIC_RT_RETURN", 1},
+      Hint{"ATOMIC_NT", 2},    Hint{"ATOMIC_NT_RETURN", 3}, Hint{"ATOMIC_CASCADE_RT", 4}, Hint{"ATOMIC_CASCADE_NT", 6}};
+  const Place place = lexer().place();
+  if (!lexer().is(TokenKind::identifier)) {
+    const auto value = number_between(0, 7);
+    if (!value) return false;
+    said_.temporal_hint = static_cast<uint8_t>(*value);
+    return true;
+  }
+  const std::string_view name = word();
+  const auto found = std::ranges::find(hints, without("TH_", name), &Hint::name);
+  if (found == hints.end() || !name.starts_with("TH_")) return error(place, "invalid th value");
+  said_.temporal_hint = found->value;
+  return true;
+}
+
+/// scope:SCOPE_DEV: how far the access reaches.
+bool InstructionParser::scope() {
+  constexpr std::array<std::string_view, 4> scopes{"CU", "SE", "DEV", "SYS"};
+  const Place place = lexer().place();
+  if (!lexer().is(TokenKind::identifier)) {
+    const auto value = number_between(0, 3);
+    if (!value) return false;
+    said_.scope = static_cast<uint8_t>(*value);
+    return true;
+  }
+  const std::string_view name = word();
+  const auto found = find_word(scopes, without("SCOPE_", name));
+  if (!found || !name.starts_with("SCOPE_")) return error(place, "invalid scope value");
+  said_.scope = static_cast<uint8_t>(*found);
   return true;
 }
 

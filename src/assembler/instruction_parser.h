@@ -7,6 +7,7 @@
 // the complaint is about the operand at which the form that got furthest failed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -109,6 +110,8 @@ enum class Modifier : uint8_t {
   compr,
   vm,
   row_en,
+  byte_sel,
+  index_key,
 };
 using Modifiers = uint64_t;
 constexpr Modifiers bit(Modifier modifier) { return Modifiers{1} << static_cast<unsigned>(modifier); }
@@ -168,6 +171,8 @@ class InstructionParser {
   bool buffer_format();
   bool dimension();
   bool swizzle();
+  bool temporal_hint();
+  bool scope();
   std::string_view word();
 
   // --- Named immediates (instruction_immediates.cpp)
@@ -223,6 +228,8 @@ class InstructionParser {
   /// Applies neg and abs to the constant itself.
   bool fold(OperandText& text, isa::DataType type) const;
   bool immediate_value(const OperandText& text, int64_t least, int64_t most, isa::Operand& to);
+  /// Of a matrix whose lanes share it: half as many registers in wave64.
+  unsigned wmma_words(isa::DataType type) const { return std::max(1u, isa::words_of(type) / map_.lane_mask_words); }
   unsigned words(isa::DataType type) const {
     return type == isa::DataType::lane_mask ? map_.lane_mask_words : isa::words_of(type);
   }
@@ -255,6 +262,7 @@ class InstructionParser {
   Place mnemonic_place_;
   BitList op_sel_, op_sel_hi_, neg_lo_, neg_hi_, neg_;
   std::array<isa::SdwaSelect, 2> source_selects_{};
+  uint8_t byte_select_ = 0;
   std::array<uint8_t, 16> addresses_{};
   std::array<uint8_t, 16> address_words_{};
   unsigned address_count_ = 0;

@@ -104,6 +104,10 @@ bool InstructionParser::vector_register(const OperandText& text, DataType type, 
   const bool halves = map_.layout.true16 && isa::is_half(type) && form_->encoding != isa::Encoding::vop3p;
   if (!halves) {
     if (text.half) return refuse(text.place, "the operand is a whole register, not a half");
+    const bool short_form = form_->kind == FormKind::base || form_->kind == FormKind::dpp;
+    const bool low = map_.layout.low_halves && isa::is_half(type) && short_form &&
+                     form_->encoding != isa::Encoding::vop3p && form_->encoding != isa::Encoding::vinterp;
+    if (low && text.reg > 127) return refuse_operand(text, "one of v0 to v127");
     return vgpr(text, words(type), to);
   }
   if (!vgpr(text, 1, to)) return false;
@@ -194,7 +198,12 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
       bits = static_cast<uint32_t>(text.value >> 32);
     } else {
       if (short_integer && real != 0) return refuse(text.place, "the operand is an integer of 16 bits");
-      const auto narrowed = narrow(real, type);
+      auto narrowed = narrow(real, type);
+      // 1 / (2 pi) is spelled as a single float; bfloat16's own has been cut off rather than rounded.
+      constexpr size_t inverse_two_pi = 8;
+      if (narrow(real, DataType::f32) == isa::inline_f32[inverse_two_pi] && isa::is_float(type)) {
+        narrowed = static_cast<uint32_t>(isa::inline_floats(type)[inverse_two_pi]);
+      }
       if (!narrowed) return refuse(text.place, "the number does not fit into the operand");
       value = bits = *narrowed;
       // A sign bit makes no integer negative here.

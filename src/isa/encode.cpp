@@ -191,10 +191,11 @@ bool Encoder::matrix() {
          operands() && accumulator_apart();
 }
 
-/// The accumulator is the destination or has no register in common with it, where they are more than four.
+/// The accumulator is the destination or has no register in common with it, where they are more than four. (LLVM does not
+/// ask that of those whose sources have formats.)
 bool Encoder::accumulator_apart() {
   const Operand &dst = in_.operands[0], &accumulator = in_.operands[3];
-  const bool other = row_->has(flag::sparse) || in_.operand_count < 4 || dst.kind != accumulator.kind;
+  const bool other = row_->has(flag::sparse | flag::matrix_formats) || in_.operand_count < 4 || dst.kind != accumulator.kind;
   if (other || dst.words <= 4 || dst.reg == accumulator.reg) return true;
   return dst.reg + dst.words <= accumulator.reg || accumulator.reg + accumulator.words <= dst.reg ||
          fail("the accumulator has to be the destination or to have no register in common with it");

@@ -211,6 +211,24 @@ v_accvgpr_read_b32 v3, a50
                      "gfx90a");
 }
 
+TEST(Instructions, CachePoliciesAreHintsAndScopesOnGfx12) {
+  expect_same_object(R"(
+global_load_b32 v0, v[2:3], off th:TH_LOAD_NT scope:SCOPE_DEV
+global_load_b32 v0, v[2:3], off scope:SCOPE_SYS th:TH_LOAD_BYPASS
+global_atomic_add_u32 v0, v[2:3], v4, off th:TH_ATOMIC_RETURN
+global_atomic_add_u32 v[2:3], v4, off th:TH_ATOMIC_NT
+buffer_store_b32 v0, v1, s[4:7], null offen th:TH_STORE_NT_WB
+s_load_b32 s0, s[2:3], 0x10 scope:SCOPE_SE
+s_prefetch_data s[2:3], 0x10, s5, 3
+v_mov_b32 v0, callee@rel32@lo
+)",
+                     "gfx1200");
+}
+
+TEST(Instructions, AccumulatorsOfFormattedMatricesMayOverlap) {
+  expect_same_object("v_mfma_f32_32x32x64_f8f6f4 v[70:85], v[0:7], v[40:47], v[62:77]\n", "gfx950");
+}
+
 TEST(Instructions, MacrosMakeThem) {
   expect_same_object(R"(
 .macro triple op:req, d, a, b
