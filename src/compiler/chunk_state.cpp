@@ -9,13 +9,12 @@ const llvm::Align row_align(64), word_align(4);
 
 }  // namespace
 
-ChunkState::ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* index,
+ChunkState::ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* first_lane,
                        bool branches)
-    : frame_(frame), once_end_(once_end), begin_end_(begin_end), index_(index), branches_(branches) {
+    : frame_(frame), once_end_(once_end), begin_end_(begin_end), first_lane64_(first_lane), branches_(branches) {
   const llvm::IRBuilder<>::InsertPointGuard guard(frame_.ir);
   frame_.ir.SetInsertPoint(begin_end_);
-  first_lane64_ = frame_.ir.CreateShl(index, 4);
-  first_lane_ = frame_.ir.CreateTrunc(first_lane64_, frame_.i32());
+  first_lane_ = frame_.ir.CreateTrunc(first_lane, frame_.i32());
 }
 
 llvm::Value* ChunkState::Holder::get(Frame& frame) const {
@@ -47,7 +46,7 @@ ChunkState::Holder& ChunkState::beginning_with(std::map<unsigned, Holder>& holde
 
 llvm::Value* ChunkState::row_address(unsigned key) {
   llvm::Value* base = frame_.at(key >= 256 ? frame_.agpr : frame_.vgpr, key % 256 * sizeof(machine::Row));
-  return frame_.ir.CreateInBoundsGEP(frame_.chunk(), base, index_);
+  return frame_.ir.CreateInBoundsGEP(frame_.i32(), base, first_lane64_);
 }
 
 llvm::Value* ChunkState::whole_row(unsigned key) {

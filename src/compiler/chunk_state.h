@@ -22,12 +22,11 @@ inline unsigned row_key(const isa::Operand& operand, unsigned word) {
 class ChunkState final : public ScalarRegisters {
  public:
   /// `once` is a block that runs before the first chunk, `begin` one that runs first for each; both end already.
-  /// `index` is the number of the chunk in the wave, 64 bits, and dominates `begin`. `branches`: the region's
-  /// instructions are not simply carried out one after the other.
-  ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* index,
+  /// `first_lane` is the number of the chunk's first lane in the wave, 64 bits, and dominates `begin`. `branches`: the
+  /// region's instructions are not simply carried out one after the other.
+  ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* first_lane,
              bool branches);
 
-  llvm::Value* index() { return index_; }
   /// Number of the chunk's first lane: 64 and 32 bits.
   llvm::Value* first_lane64() { return first_lane64_; }
   llvm::Value* first_lane() { return first_lane_; }
@@ -90,7 +89,7 @@ class ChunkState final : public ScalarRegisters {
 
   Frame& frame_;
   llvm::Instruction *once_end_, *begin_end_;
-  llvm::Value *index_, *first_lane64_, *first_lane_;
+  llvm::Value *first_lane64_, *first_lane_;
   const bool branches_;
   std::map<unsigned, Holder> rows_, masks_, words_, scc_, scc_slice_;
   std::map<unsigned, llvm::Value*> whole_rows_;

@@ -11,6 +11,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
@@ -64,6 +65,11 @@ support::Result<std::unique_ptr<HostCompiler>> HostCompiler::create() {
   static const bool initialised = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    // Passes that change nothing for the better: the loops over chunks have addresses as the host wants them, the host
+    // looks for instructions to run far ahead itself, and masks are where they should be (mask_words.h).
+    const char* const options[] = {"atoll-compiler", "-disable-lsr", "-post-RA-scheduler=false",
+                                   "-disable-x86-domain-reassignment"};
+    llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(options)), options);
     return true;
   }();
   (void)initialised;

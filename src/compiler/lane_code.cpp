@@ -137,7 +137,7 @@ llvm::Value* LaneCode::constant(const T& value) {
 llvm::Value* LaneCode::sources_of(const semantics::LaneMap& map, ChunkState& chunk) {
   std::array<uint32_t, semantics::wave_lanes> lanes;
   std::ranges::copy(map.from, lanes.begin());
-  llvm::Value* address = frame_.ir.CreateInBoundsGEP(frame_.chunk(), constant(lanes), chunk.index());
+  llvm::Value* address = frame_.ir.CreateInBoundsGEP(frame_.i32(), constant(lanes), chunk.first_lane64());
   return frame_.ir.CreateAlignedLoad(frame_.chunk(), address, llvm::Align(4));
 }
 

@@ -183,13 +183,13 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
   llvm::BasicBlock* before = once_end->getParent();
 
   ir.SetInsertPoint(head);
-  llvm::PHINode* index = ir.CreatePHI(frame_.i64(), 2);
-  index->addIncoming(ir.getInt64(0), before);
-  llvm::Value* active = ir.CreateTrunc(ir.CreateLShr(exec, ir.CreateShl(index, 4)), frame_.i16());
+  llvm::PHINode* first_lane = ir.CreatePHI(frame_.i64(), 2);
+  first_lane->addIncoming(ir.getInt64(0), before);
+  llvm::Value* active = ir.CreateTrunc(ir.CreateLShr(exec, first_lane), frame_.i16());
   if (region.leaves_out_idle_chunks) {
     // One has to run for the scalars' sake, be EXEC zero as a whole.
     llvm::Value* is_idle = ir.CreateICmpEQ(active, ir.getInt16(0));
-    llvm::Value* stands_in = ir.CreateICmpEQ(ir.CreateOr(exec, index), ir.getInt64(0));
+    llvm::Value* stands_in = ir.CreateICmpEQ(ir.CreateOr(exec, first_lane), ir.getInt64(0));
     ir.CreateCondBr(ir.CreateAnd(is_idle, ir.CreateNot(stands_in)), idle, begin);
   } else {
     ir.CreateBr(begin);
@@ -200,13 +200,13 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
   llvm::Value* first_poll = ir.getInt64(instructions_between_polls);
   llvm::Value* waits = nullptr;
   if (region.may_wait) {
-    llvm::Value* before_it = ir.CreateSub(ir.CreateShl(ir.getInt64(1), ir.CreateShl(index, 4)), ir.getInt64(1));
+    llvm::Value* before_it = ir.CreateSub(ir.CreateShl(ir.getInt64(1), first_lane), ir.getInt64(1));
     llvm::Value* is_first = ir.CreateICmpEQ(ir.CreateAnd(exec, before_it), ir.getInt64(0));
     waits = ir.CreateSelect(is_first, ir.CreateShl(ir.getInt64(patience), had_patience), ir.getInt64(~uint64_t{0}));
     first_poll = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first_poll, waits);
   }
   ir.CreateStore(first_poll, next_poll);
-  ChunkState chunk(frame_, once_end, ir.CreateBr(lanes), index, /*branches=*/true);
+  ChunkState chunk(frame_, once_end, ir.CreateBr(lanes), first_lane, /*branches=*/true);
 
   Body body{.chunk = chunk,
             .blocks = {},
@@ -218,7 +218,7 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
   for (const uint64_t pc : region.blocks) body.blocks[pc] = new_block("loop");
   for (const uint64_t pc : region.exits) body.blocks[pc] = new_block("exit");
   ir.SetInsertPoint(lanes);
-  frame_.note_chunk(index);
+  frame_.note_chunk(ir.CreateLShr(first_lane, 4));
   slice_for({}, region.states.at(region.entry), chunk);
   ir.CreateBr(body.blocks.at(region.entry));
   for (const uint64_t pc : region.blocks) emit_block(region, pc, body);
@@ -238,7 +238,7 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
     ir.CreateMaskedStore(chunk.row(key), chunk.row_address(key), llvm::Align(64), stored);
   }
   const auto place = [&](llvm::Value* slice, llvm::Value* whole) {
-    llvm::Value* placed = ir.CreateShl(chunk.bits(slice), ir.CreateShl(index, 4));
+    llvm::Value* placed = ir.CreateShl(chunk.bits(slice), first_lane);
     ir.CreateStore(ir.CreateOr(load(whole), placed), whole);
   };
   for (const auto& [reg, whole] : masks) place(chunk.mask(reg), whole);
@@ -249,7 +249,7 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
   ir.CreateBr(next);
 
   ir.SetInsertPoint(idle);
-  llvm::Value* its_bits = ir.CreateShl(ir.getInt64(0xFFFF), ir.CreateShl(index, 4));
+  llvm::Value* its_bits = ir.CreateShl(ir.getInt64(0xFFFF), first_lane);
   for (const auto& [reg, whole] : masks) {
     if (!region.kept[reg / 2]) continue;
     llvm::Value* value;
@@ -263,9 +263,9 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
   ir.CreateBr(next);
 
   ir.SetInsertPoint(next);
-  llvm::Value* following = ir.CreateAdd(index, ir.getInt64(1));
-  index->addIncoming(following, next);
-  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(semantics::wave_lanes / semantics::chunk_lanes)), done, head);
+  llvm::Value* following = ir.CreateAdd(first_lane, ir.getInt64(semantics::chunk_lanes));
+  first_lane->addIncoming(following, next);
+  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(semantics::wave_lanes)), done, head);
 
   WaveScalars registers(frame_);
   const auto add_to_count = [&](llvm::Value* instructions) {

@@ -135,18 +135,18 @@ void Region::end() {
   llvm::Instruction* once_end = ir.CreateBr(head);
 
   ir.SetInsertPoint(head);
-  llvm::PHINode* index = ir.CreatePHI(frame_.i64(), 2);
-  index->addIncoming(ir.getInt64(0), before);
-  llvm::Value* active = ir.CreateTrunc(ir.CreateLShr(exec, ir.CreateShl(index, 4)), frame_.i16());
+  llvm::PHINode* first_lane = ir.CreatePHI(frame_.i64(), 2);
+  first_lane->addIncoming(ir.getInt64(0), before);
+  llvm::Value* active = ir.CreateTrunc(ir.CreateLShr(exec, first_lane), frame_.i16());
   // Without active lanes, all that a vector instruction does is to yield masks of zeros.
   if (every_chunk_) ir.CreateBr(begin);
   if (!every_chunk_) ir.CreateCondBr(ir.CreateICmpEQ(active, ir.getInt16(0)), next, begin);
 
   ir.SetInsertPoint(begin);
-  ChunkState chunk(frame_, once_end, ir.CreateBr(body), index, /*branches=*/false);
+  ChunkState chunk(frame_, once_end, ir.CreateBr(body), first_lane, /*branches=*/false);
 
   ir.SetInsertPoint(body);
-  note_chunk(index);
+  note_chunk(ir.CreateLShr(first_lane, 4));
   // A load is done even if nobody needs its result: it may fault.
   RowSet needed = before_->active | before_->inactive;
   for (const Item& item : items_) {
@@ -175,9 +175,9 @@ void Region::end() {
   ir.CreateBr(next);
 
   ir.SetInsertPoint(next);
-  llvm::Value* following = ir.CreateAdd(index, ir.getInt64(1));
-  index->addIncoming(following, next);
-  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(semantics::wave_lanes / semantics::chunk_lanes)), done, head);
+  llvm::Value* following = ir.CreateAdd(first_lane, ir.getInt64(semantics::chunk_lanes));
+  first_lane->addIncoming(following, next);
+  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(semantics::wave_lanes)), done, head);
 
   ir.SetInsertPoint(done);
   note_chunk(ir.getInt8(engine::no_chunk));

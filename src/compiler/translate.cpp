@@ -31,6 +31,9 @@ using isa::Opcode;
 using isa::OperandKind;
 using machine::WaveState;
 
+/// Some hundred instructions.
+constexpr uint64_t short_loop_bytes = 1024;
+
 class Translator {
  public:
   Translator(const ControlFlow& flow, Operations& operations, Frame& frame, uint64_t first_step, bool be_brief)
@@ -80,12 +83,12 @@ class Translator {
     return std::ranges::any_of(loops_, [&](const LoopRegion& loop) { return loop.contains(pc) && loop.entry != pc; });
   }
 
-  /// Whether some branch goes back over the block.
-  bool is_in_loop(uint64_t pc) const {
+  /// Whether some branch goes back over the block, and not far: a kernel's outermost loop has few rounds.
+  bool is_in_short_loop(uint64_t pc) const {
     return std::ranges::any_of(flow_.blocks, [&](const auto& block) {
       const Located& last = block.second.instructions.back();
       const bool branches = isa::row(last.instruction.opcode).has(isa::flag::label);
-      return branches && last.pc >= pc && last.target() <= pc;
+      return branches && last.pc >= pc && last.target() <= pc && last.pc - last.target() <= short_loop_bytes;
     });
   }
 
@@ -149,7 +152,7 @@ void Translator::emit(uint64_t pc, const Block& block) {
     LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) { go_to(pc, exit); });
     return;
   }
-  region_.set_hot(!be_brief_ || is_in_loop(pc));
+  region_.set_hot(!be_brief_ || is_in_short_loop(pc));
   const std::vector<Live> live = liveness_.within(block);
   for (size_t i = 0; i < block.instructions.size(); ++i) {
     region_.come_to(live[i], live[i + 1]);
