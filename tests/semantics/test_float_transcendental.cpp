@@ -64,7 +64,7 @@ TEST(FloatTranscendental, SinglesAreWithinTheDocumentedErrorAndNearlyCorrectlyRo
   EXPECT_LE(largest_error<float>(Opcode::v_rcp_iflag_f32, values, [](long double a) { return 1 / a; }, true), 0.5L);
   EXPECT_LE(largest_error<float>(Opcode::v_sqrt_f32, values, [](long double a) { return std::sqrt(a); }, true), 0.5L);
   EXPECT_LE(
-      largest_error<float>(Opcode::v_rsq_f32, values, [](long double a) { return 1 / std::sqrt(a); }, true), 0.502L);
+      largest_error<float>(Opcode::v_rsq_f32, values, [](long double a) { return 1 / std::sqrt(a); }, true), 0.6L);
   const auto log2 = [](long double a) { return std::log2(a); };
   EXPECT_LE(largest_error<float>(Opcode::v_log_f32, values, log2, true), 0.501L);
   EXPECT_LE(largest_error<float>(Opcode::v_log_legacy_f32, values, log2, true), 0.501L);
