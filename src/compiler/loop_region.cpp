@@ -154,11 +154,42 @@ bool loads_same_place(const LoopRegion& region, const ControlFlow& flow) {
   return found;
 }
 
+/// Whether some branch of the loop depends on what the loop loads: other waves may then make it end.
+bool ends_by_what_it_loads(const LoopRegion& region, const ControlFlow& flow) {
+  std::vector<Effects> effects;
+  std::vector<bool> loads;
+  ScalarSet conditions;
+  for (const uint64_t pc : region.blocks) {
+    const Block& block = flow.blocks.at(pc);
+    for (const engine::Located& at : body_of(block)) {
+      effects.push_back(effects_of(at.instruction));
+      loads.push_back(ScalarCode::takes_load(at.instruction) || memory_operands(at.instruction));
+    }
+    if (body_of(block).size() != block.instructions.size()) {
+      conditions |= effects_of(block.instructions.back().instruction).reads;
+    }
+  }
+  ScalarSet scalars;  // that depend on loads
+  RowSet rows;
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < effects.size(); ++i) {
+      const Effects& each = effects[i];
+      const bool depends = loads[i] || (each.reads & scalars).any() || (each.row_reads & rows).any();
+      if (!depends || ((each.writes & ~scalars).none() && (each.row_writes & ~rows).none())) continue;
+      scalars |= each.writes;
+      rows |= each.row_writes;
+      more = true;
+    }
+  }
+  return (conditions & scalars).any();
+}
+
 /// Follows masks in slices through the region. False: an instruction is not of those that regions know, or none works
 /// on lanes.
 bool set_states(LoopRegion& region, const ControlFlow& flow) {
   region.states[region.entry] = {};
-  bool has_lanes = false, loads_lanes = false, loads_scalars = false, parts = false;
+  bool has_lanes = false;
   std::set<uint64_t> to_do{region.entry};
   while (!to_do.empty()) {
     const uint64_t pc = *to_do.begin();
@@ -170,13 +201,10 @@ bool set_states(LoopRegion& region, const ControlFlow& flow) {
       const Way way = state.way(at.instruction, /*inside=*/true);
       if (way == Way::neither) return false;
       has_lanes |= way == Way::lanes || way == Way::memory;
-      loads_lanes |= way == Way::memory;
-      loads_scalars |= ScalarCode::takes_load(at.instruction);
       state.step(at.instruction, way);
     }
     region.exec_grows |= state.exec_grows;
     const auto end = end_of(block);
-    parts |= end->parts(state);
     for (const uint64_t next : {end->if_zero, end->if_not}) {
       if (!region.contains(next)) region.exits.insert(next);
       const auto [found, is_new] = region.states.try_emplace(next, state);
@@ -185,7 +213,7 @@ bool set_states(LoopRegion& region, const ControlFlow& flow) {
       if ((is_new || found->second != before) && region.contains(next)) to_do.insert(next);
     }
   }
-  region.may_wait = loads_scalars || (loads_lanes && parts);
+  region.may_wait = ends_by_what_it_loads(region, flow);
   // A loop that looks at the same place again and again most likely waits for another wave, and is best interrupted
   // often.
   if (region.may_wait && loads_same_place(region, flow)) return false;

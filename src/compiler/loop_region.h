@@ -26,7 +26,7 @@ struct LoopRegion {
   std::set<uint64_t> exits;
   bool exec_grows = false;  ///< somewhere in it, beyond what it was at the beginning
 
-  /// It loads, and when it ends may depend on that: it may be waiting for other waves.
+  /// When it ends may depend on what it loads: it may be waiting for other waves.
   bool may_wait = false;
 
   /// Chunks without active lanes at the beginning can be left out: then masks in slices are, behind the loop, as they

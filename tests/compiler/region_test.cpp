@@ -379,12 +379,30 @@ TEST(Loops, ThatAreLongGetThrough) {
     s_waitcnt lgkmcnt(0)
     v_add_u32 v2, s8, v2
     s_xor_b32 s6, s6, 4
-    s_sub_u32 s4, s4, 1
+    s_sub_u32 s4, s4, s8
     s_cmp_lg_u32 s4, 0
     s_cbranch_scc1 loop)");
   comparison.with([](WaveRunner& runner) { runner.set_pair(30, ones); }).run();
   EXPECT_EQ(comparison.regions(), 1u);
   EXPECT_GT(comparison.times_given_back(), 1u);
+}
+
+TEST(Loops, WhoseEndNobodyElseDecidesAreNotGivenBack) {
+  static const uint32_t numbers[2] = {3, 5};
+  Comparison comparison(R"(
+    s_mov_b32 s4, 0x10000
+    s_mov_b32 s6, 0
+  loop:
+    s_load_dword s8, s[30:31], s6
+    s_waitcnt lgkmcnt(0)
+    v_add_u32 v2, s8, v2
+    s_xor_b32 s6, s6, 4
+    s_sub_u32 s4, s4, 1
+    s_cmp_lg_u32 s4, 0
+    s_cbranch_scc1 loop)");
+  comparison.with([](WaveRunner& runner) { runner.set_pair(30, numbers); }).run();
+  EXPECT_EQ(comparison.regions(), 1u);
+  EXPECT_EQ(comparison.times_given_back(), 0u);
 }
 
 TEST(Loops, ScalarLoads) {
