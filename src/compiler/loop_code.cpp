@@ -85,7 +85,8 @@ void LoopCode::emit_block(const LoopRegion& region, uint64_t pc, Body& body) {
       }
       scalars_.emit_on_slices(instruction, whole, state.scc_sliced ? nullptr : chunk.scc(), chunk);
     } else if (ScalarCode::takes_load(instruction)) {
-      scalars_.emit_load(instruction, chunk);
+      // In a loop that does not wait for others: there, a word must come from the load that stays in its place.
+      scalars_.emit_load(instruction, chunk, /*words_apart=*/!region.may_wait);
     } else {
       scalars_.emit(instruction, chunk);
     }

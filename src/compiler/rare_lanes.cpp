@@ -243,12 +243,14 @@ void Stretch::decide_looks() {
 
 /// Whether any lane that matters is rare, in the operations that are looked at. Null: in none.
 llvm::Value* Stretch::any_rare(llvm::IRBuilder<>& ir) const {
-  llvm::MapVector<llvm::Value*, llvm::Value*> rare;                            // by the lanes that matter
-  llvm::MapVector<std::pair<llvm::Value*, llvm::Type*>, llvm::Value*> single;  // a result whose NaNs are still missing
+  llvm::Value* any = nullptr;
   const auto add = [&](llvm::Value* active, llvm::Value* lanes) {
-    llvm::Value*& all = rare[active];
-    all = all != nullptr ? ir.CreateOr(all, lanes) : lanes;
+    const auto* constant = dyn_cast<llvm::Constant>(active);
+    const bool all_matter = constant != nullptr && constant->isAllOnesValue();
+    llvm::Value* matter = all_matter ? lanes : ir.CreateAnd(lanes, active);
+    any = any != nullptr ? ir.CreateOr(any, matter) : matter;
   };
+  llvm::MapVector<std::pair<llvm::Value*, llvm::Type*>, llvm::Value*> single;  // a result whose NaNs are still missing
   for (llvm::Instruction* instruction : instructions_) {
     llvm::CallInst* call = Mark::from(instruction);
     if (call == nullptr || looks_.at(call) != Look::needed) continue;
@@ -268,13 +270,6 @@ llvm::Value* Stretch::any_rare(llvm::IRBuilder<>& ir) const {
   }
   for (const auto& [key, value] : single) {
     if (value != nullptr) add(key.first, ir.CreateFCmpUNO(value, value));
-  }
-  llvm::Value* any = nullptr;
-  for (const auto& [active, lanes] : rare) {
-    const auto* constant = dyn_cast<llvm::Constant>(active);
-    const bool all_matter = constant != nullptr && constant->isAllOnesValue();
-    llvm::Value* matter = all_matter ? lanes : ir.CreateAnd(lanes, active);
-    any = any != nullptr ? ir.CreateOr(any, matter) : matter;
   }
   if (any == nullptr) return nullptr;
   return ir.CreateICmpNE(ir.CreateBitCast(any, ir.getInt16Ty()), ir.getInt16(0));

@@ -166,7 +166,7 @@ bool ScalarCode::takes_load(const isa::Instruction& instruction) {
   return offset.kind == OperandKind::scalar && offset.words == 1;
 }
 
-void ScalarCode::emit_load(const isa::Instruction& instruction, ScalarRegisters& registers) {
+void ScalarCode::emit_load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const isa::Operand& result = instruction.dst();
   llvm::Value* offset = ir.getInt64(static_cast<uint64_t>(int64_t{instruction.offset}));
@@ -176,7 +176,9 @@ void ScalarCode::emit_load(const isa::Instruction& instruction, ScalarRegisters&
   llvm::Type* type = llvm::FixedVectorType::get(frame_.i32(), result.words);
   llvm::Value* loaded = ir.CreateAlignedLoad(type, pointer, llvm::Align(4), /*isVolatile=*/true);
   for (unsigned i = 0; i < result.words; ++i) {
-    registers.set_word(result.reg + i, ir.CreateExtractElement(loaded, i));
+    llvm::Value* word = words_apart ? ir.CreateAlignedLoad(frame_.i32(), frame_.at(pointer, i * 4), llvm::Align(4))
+                                    : ir.CreateExtractElement(loaded, i);
+    registers.set_word(result.reg + i, word);
   }
 }
 
