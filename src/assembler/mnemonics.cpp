@@ -81,6 +81,30 @@ Mnemonics::Mnemonics(const target::Processor& processor, unsigned wave_size)
     std::ranges::sort(forms, {}, [](const Form& form) { return std::pair(form.kind, form.opcode); });
     forms_.emplace(name, std::move(forms));
   }
+  if (map_.generation < target::Generation::gfx11) return;
+  // From GFX11 on, LLVM knows most instructions by the names of earlier generations, too.
+  for (size_t i = 1; i < map_.names.size(); ++i) add_earlier_names(static_cast<Opcode>(i));
+}
+
+/// Names that an instruction has had in earlier generations, where no other has them now.
+void Mnemonics::add_earlier_names(Opcode opcode) {
+  using enum Opcode;
+  // Whose operands or meaning have changed with the name.
+  constexpr std::array renamed_for_good{v_add_co_u32,     v_sub_co_u32, v_subrev_co_u32, v_addc_co_u32, v_subb_co_u32,
+                                        v_subbrev_co_u32, v_add_u16,    v_sub_u16,       v_add_i16,     v_sub_i16};
+  if (std::ranges::find(renamed_for_good, opcode) != renamed_for_good.end()) return;
+  const auto now = forms_.find(map_.name(opcode));
+  if (now == forms_.end()) return;
+  const bool here = std::ranges::any_of(now->second, [&](const Form& form) { return form.opcode == opcode; });
+  if (!here) return;
+  const InstructionRow& row = isa::row(opcode);
+  for (auto past = target::Generation::gfx6; past < map_.generation;
+       past = static_cast<target::Generation>(static_cast<int>(past) + 1)) {
+    const isa::Opcodes::Change then = row.opcodes.on(past);
+    const std::string_view name = then.name.empty() ? row.name : then.name;
+    if (then.opcode == isa::Opcodes::none || forms_.contains(name)) continue;
+    forms_.emplace(name, std::vector<Form>(forms_.at(map_.name(opcode))));
+  }
 }
 
 void Mnemonics::add_forms(std::vector<Form>& forms, Opcode opcode) const {

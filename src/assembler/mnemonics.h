@@ -46,6 +46,7 @@ class Mnemonics {
 
  private:
   std::span<const Form> forms_of(std::string_view name) const;
+  void add_earlier_names(isa::Opcode opcode);
   void add_forms(std::vector<Form>& forms, isa::Opcode opcode) const;
 
   const isa::CodeMap& codes_;

@@ -191,11 +191,12 @@ bool Encoder::matrix() {
          operands() && accumulator_apart();
 }
 
-/// The accumulator is the destination or has no register in common with it, where they are more than four. (LLVM does not
-/// ask that of those whose sources have formats.)
+/// The accumulator is the destination or has no register in common with it, where they are more than four. (LLVM does
+/// not ask that of those whose sources have formats.)
 bool Encoder::accumulator_apart() {
   const Operand &dst = in_.operands[0], &accumulator = in_.operands[3];
-  const bool other = row_->has(flag::sparse | flag::matrix_formats) || in_.operand_count < 4 || dst.kind != accumulator.kind;
+  const bool other =
+      row_->has(flag::sparse | flag::matrix_formats) || in_.operand_count < 4 || dst.kind != accumulator.kind;
   if (other || dst.words <= 4 || dst.reg == accumulator.reg) return true;
   return dst.reg + dst.words <= accumulator.reg || accumulator.reg + accumulator.words <= dst.reg ||
          fail("the accumulator has to be the destination or to have no register in common with it");
@@ -296,9 +297,11 @@ bool Encoder::dual() {
     return fail("one destination has to be an even register and the other an odd one");
   }
   // Both halves read at once, from different banks (ISA guides, "VOPD", restrictions).
+  const bool moves = in_.opcode == Opcode::v_mov_b32 && in_.second == Opcode::v_mov_b32;
+  const bool apart = !moves || !layout_.moves_share_banks;
   constexpr std::array<int, 3> banks{4, 4, 2};
   constexpr std::array<std::string_view, 3> names{"first", "second", "third"};
-  for (size_t i = 0; i < banks.size(); ++i) {
+  for (size_t i = 0; apart && i < banks.size(); ++i) {
     const int first = used_x.sources[i], second = used_y.sources[i];
     if (first < 0 || second < 0 || first % banks[i] != second % banks[i]) continue;
     return fail("the {} sources of both halves have to be registers whose numbers differ modulo {}", names[i],

@@ -57,6 +57,7 @@ Layout::Layout(const target::Processor& processor) {
   scalar_offset_always = positive_offsets = byte_select = temporal_hints = split_matrices =
       generation >= Generation::gfx12;
   smem_immediate_bits = generation >= Generation::gfx12 ? 5 : 7;
+  moves_share_banks = generation >= Generation::gfx12;
   branch_needs_nop = generation == Generation::gfx10;
   null_soffset_printed = generation < Generation::gfx12;
   scratch_none = generation == Generation::gfx10_3 ? 0x7F : 0;

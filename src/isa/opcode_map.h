@@ -61,6 +61,7 @@ struct Layout {
   bool temporal_hints = false;        ///< cache policies are a temporal hint and a scope instead of bits
   bool split_matrices = false;        ///< all matrices of WMMA have half as many registers in wave64, the sources too
   bool address_tuples = false;        ///< the last of several image addresses can be a tuple
+  bool moves_share_banks = false;     ///< both halves of a dual instruction can read the same bank if they are moves
   bool branch_needs_nop = false;      ///< behind a branch by 63 words, which goes astray otherwise
   uint8_t scalar_inputs = 1;          ///< different scalar values that a vector instruction can read
   uint8_t scratch_none = 0;           ///< the code of no scalar base and no register either (SCRATCH); 0: none

@@ -211,7 +211,35 @@ v_accvgpr_read_b32 v3, a50
                      "gfx90a");
 }
 
-TEST(Instructions, CachePoliciesAreHintsAndScopesOnGfx12) {
+TEST(Instructions, EarlierNamesAreKnownFromGfx11On) {
+  for (const char* processor : {"gfx1100", "gfx1200"}) {
+    expect_same_object(R"(
+s_load_dwordx4 s[0:3], s[4:5], 0x0
+s_buffer_load_dword s0, s[4:7], 0x0
+s_andn2_b64 s[0:1], s[2:3], s[4:5]
+s_ff1_i32_b32 s0, s1
+ds_read2_b32 v[0:1], v2
+ds_write2st64_b32 v0, v1, v2
+global_load_dword v0, v[2:3], off
+global_atomic_swap_x2 v[2:3], v[4:5], off
+flat_atomic_smax v[2:3], v0
+buffer_store_short v0, off, s[4:7], s0
+scratch_store_dwordx4 off, v[0:3], s0
+v_add_u32 v0, v1, v2
+v_add_u32_e64 v0, v1, s2
+v_ffbh_u32 v0, v1
+v_cvt_pkrtz_f16_f32 v0, v1, v2
+)",
+                       processor);
+    for (const char* other : {"v_addc_co_u32 v0, vcc_lo, v1, v2, vcc_lo\n", "v_add_u16 v0, v1, v2\n"}) {
+      EXPECT_TRUE(llvm_assemble(other, processor).object.empty()) << other;
+      EXPECT_TRUE(atoll_assemble(other, processor).object.empty()) << other;
+    }
+  }
+  EXPECT_TRUE(atoll_assemble("s_andn2_b32 s0, s1, s2\n", "gfx1030").messages.empty());
+}
+
+TEST(Instructions, Gfx12HasHintsAndScopesAndItsOwnDualMoves) {
   expect_same_object(R"(
 global_load_b32 v0, v[2:3], off th:TH_LOAD_NT scope:SCOPE_DEV
 global_load_b32 v0, v[2:3], off scope:SCOPE_SYS th:TH_LOAD_BYPASS
@@ -220,6 +248,7 @@ global_atomic_add_u32 v[2:3], v4, off th:TH_ATOMIC_NT
 buffer_store_b32 v0, v1, s[4:7], null offen th:TH_STORE_NT_WB
 s_load_b32 s0, s[2:3], 0x10 scope:SCOPE_SE
 s_prefetch_data s[2:3], 0x10, s5, 3
+v_dual_mov_b32 v45, v0 :: v_dual_mov_b32 v0, v44
 v_mov_b32 v0, callee@rel32@lo
 )",
                      "gfx1200");
