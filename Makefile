@@ -9,12 +9,13 @@
 #                   from GFX6 to GFX11.5
 #   make sweep-real the same with every code object of rocRAND and rocSPARSE, as compiled for seven GPUs
 #   make fuzz       random machine code in both engines for an hour, or ATOLL_FUZZ_SECONDS; from program ATOLL_FUZZ_SEED on
+#   make fuzz-readers  libFuzzer on everything that reads files, 10 minutes each, or ATOLL_FUZZ_SECONDS
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
 #   make lint       clang-tidy over src/
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build test demo bench sweep sweep-real fuzz sanitize lint format clean
+.PHONY: build test demo bench sweep sweep-real fuzz fuzz-readers sanitize lint format clean
 
 build:
 	scripts/install-dependencies build
@@ -62,6 +63,12 @@ fuzz:
 	cmake --build --preset release --target test_random_code
 	ATOLL_FUZZ_SECONDS=$${ATOLL_FUZZ_SECONDS:-3600} ATOLL_FUZZ_SEED=$${ATOLL_FUZZ_SEED:-1000} \
 	  build/bin/test_random_code --gtest_filter='*RandomCodeTest*'
+
+fuzz-readers:
+	scripts/install-dependencies build test develop
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	tests/fuzz/run
 
 # HIP programs, and the program that is built against an installed Atoll, are not instrumented and so cannot load an
 # instrumented library: they stay out here.

@@ -229,6 +229,11 @@ support::Result<Relocatable> read_relocatable(std::span<const uint8_t> file) {
       return fail(ErrorKind::invalid_file, "section '{}': its alignment {} is no power of two", *name,
                   from.sh_addralign);
     }
+    // Writers put sections at multiples of their alignments.
+    if (from.sh_addralign > file.size()) {
+      return fail(ErrorKind::invalid_file, "section '{}': its alignment {} is more than the file has bytes", *name,
+                  from.sh_addralign);
+    }
     object.sections.push_back({.name = std::string(*name),
                                .type = from.sh_type,
                                .flags = from.sh_flags,
