@@ -12,7 +12,7 @@
 #include "isa/opcode_map.h"
 #include "isa/print.h"
 #include "object/elf_file.h"
-#include "object/kernel_descriptor_fields.h"
+#include "object/kernel_symbols.h"
 #include "object/relocation_type.h"
 #include "support/bytes.h"
 #include "target/target_id.h"
@@ -28,8 +28,7 @@ using support::Result;
 
 using Bytes = std::span<const uint8_t>;
 
-/// Symbols of V2's kernels, which begin with an amd_kernel_code_t. Source: llvm/BinaryFormat/ELF.h.
-constexpr uint8_t stt_amdgpu_hsa_kernel = 10;
+/// An amd_kernel_code_t, which V2's kernels begin with.
 constexpr uint64_t kernel_code_bytes = 256;
 
 /// A range of a section that is decoded as one wave size.
@@ -214,16 +213,9 @@ class FileDisassembler {
 
   /// The wave sizes of kernels, from their descriptors ("name.kd").
   void find_kernels() {
-    constexpr std::string_view suffix = ".kd";
-    for (const ElfSymbol& symbol : symbols_) {
-      if (!symbol.name.ends_with(suffix) || symbol.raw.st_shndx >= file_.sections.size()) continue;
-      const ElfSection& section = file_.sections[symbol.raw.st_shndx];
-      const auto raw =
-          support::read<object::RawKernelDescriptor>(section.bytes, symbol.raw.st_value - section.header.sh_addr);
-      if (!raw) continue;
-      const bool wave32 = object::descriptor_field::wavefront_size32.of(*raw) != 0 || processor_.wave_sizes == 1;
-      const unsigned size = wave32 ? 32 : 64;
-      kernels_[symbol.name.substr(0, symbol.name.size() - suffix.size())] = size;
+    for (const object::KernelSymbol& kernel : object::read_kernel_symbols(file_, symbols_)) {
+      const unsigned size = object::has_wave32(kernel.descriptor, processor_) ? 32 : 64;
+      kernels_[kernel.name] = size;
       usual_wave_size_ = usual_wave_size_ == 0 ? size : std::min(usual_wave_size_, size);
     }
   }
@@ -247,7 +239,7 @@ class FileDisassembler {
       result.headings.push_back({symbol->raw.st_value, std::string(symbol->name), false, kernel != kernels_.end()});
       const uint64_t begin = symbol->raw.st_value - section.header.sh_addr;
       ranges.back().end = begin;
-      const bool old_kernel = object::elf::symbol_type(symbol->raw) == stt_amdgpu_hsa_kernel;
+      const bool old_kernel = object::elf::symbol_type(symbol->raw) == object::elf::stt_amdgpu_hsa_kernel;
       ranges.push_back({begin, section.bytes.size(), kernel == kernels_.end() ? usual_wave_size_ : kernel->second});
       ranges.back().is_data = object::elf::symbol_type(symbol->raw) == STT_OBJECT;
       if (old_kernel) ranges.back().description = std::min(kernel_code_bytes, section.bytes.size() - begin);

@@ -13,6 +13,7 @@ constexpr uint16_t em_amdgpu = 224;
 constexpr uint8_t osabi_amdgpu_hsa = 64, osabi_amdgpu_pal = 65, osabi_amdgpu_mesa3d = 66;
 constexpr uint32_t nt_amdgpu_metadata = 32;
 constexpr uint16_t shn_amdgpu_lds = 0xff00;
+constexpr uint8_t stt_amdgpu_hsa_kernel = 10;  ///< of code object V2: a kernel that begins with an amd_kernel_code_t
 constexpr uint32_t sht_llvm_addrsig = 0x6FFF4C03;
 
 constexpr uint8_t symbol_type(const Elf64_Sym& symbol) { return symbol.st_info & 0xF; }

@@ -91,6 +91,8 @@ struct Processor {
   uint16_t addressable_vgprs;             ///< VGPRs that one wave can have, AGPRs included where the file is unified
   uint8_t vgpr_granule;                   ///< of the kernel descriptor's GRANULATED_WORKITEM_VGPR_COUNT, wave64
   uint8_t vgpr_granule_wave32;            ///< the same for wave32; 0 where there is no wave32
+  uint16_t simd_vgprs;                    ///< that a SIMD has for waves of 64 lanes, twice as many for waves of 32
+  uint8_t vgpr_allocation_granule;        ///< in which it gives them to waves of 64 lanes; likewise
   uint16_t addressable_sgprs;             ///< 102 on GFX9
   bool fixed_sgprs;                       ///< every wave has all SGPRs, the descriptor says nothing (GFX10 and later)
   uint16_t allocated_sgprs;               ///< that every wave must ask for (gfx802, gfx805); 0: what it needs

@@ -38,6 +38,8 @@ constexpr Processor gfx6{
     .addressable_vgprs = 256,
     .vgpr_granule = 4,
     .vgpr_granule_wave32 = 0,
+    .simd_vgprs = 256,
+    .vgpr_allocation_granule = 4,
     .addressable_sgprs = 104,
     .fixed_sgprs = false,
     .allocated_sgprs = 0,
@@ -112,6 +114,8 @@ constexpr Processor gfx90a = [] {
       without(set({Feature::gfx90a_insts, Feature::atomic_fadd_rtn_insts}, p.features), Feature::extended_image_insts);
   p.addressable_vgprs = 512;
   p.vgpr_granule = 8;
+  p.simd_vgprs = 512;
+  p.vgpr_allocation_granule = 8;
   p.matrix_sums = MatrixSums::pairwise_flushing;
   p.unified_vgprs = true;
   p.packed_work_item_ids = true;
@@ -144,6 +148,7 @@ constexpr Processor gfx10 = [] {
   p.generation = Generation::gfx10;
   p.features = set({Feature::fma_mix_insts, Feature::dl_insts}, p.features);
   p.vgpr_granule_wave32 = 8;
+  p.simd_vgprs = 512;
   p.addressable_sgprs = 106;
   p.fixed_sgprs = true;
   p.shared_vgprs = true;
@@ -160,6 +165,7 @@ constexpr uint64_t gfx10_dots = set({Feature::dot1_insts, Feature::dot2_insts, F
 constexpr Processor gfx10_3 = [] {
   Processor p = gfx10;
   p.generation = Generation::gfx10_3;
+  p.vgpr_allocation_granule = 8;
   p.features |= gfx10_dots | set({Feature::msaa_load_insts});
   p.waves_per_simd = 16;
   return p;
@@ -178,6 +184,13 @@ constexpr Processor gfx11 = [] {
   return p;
 }();
 
+/// With half as many VGPRs again.
+constexpr Processor with_more_vgprs(Processor p) {
+  p.simd_vgprs = 768;
+  p.vgpr_allocation_granule = 12;
+  return p;
+}
+
 constexpr Processor gfx11_5 = [] {
   Processor p = gfx11;
   p.generation = Generation::gfx11_5;
@@ -185,7 +198,7 @@ constexpr Processor gfx11_5 = [] {
 }();
 
 constexpr Processor gfx12 = [] {
-  Processor p = gfx11;
+  Processor p = with_more_vgprs(gfx11);
   p.generation = Generation::gfx12;
   p.shared_vgprs = false;
   p.ieee_mode = false;
@@ -204,6 +217,9 @@ constexpr Processor gfx12_5 = [] {
   p.addressable_vgprs = 1024;
   p.vgpr_granule = 0;
   p.vgpr_granule_wave32 = 16;
+  p.simd_vgprs = 512;
+  p.vgpr_allocation_granule = 8;
+  p.simds_per_cu = 4;
   p.user_sgprs = 32;
   p.kernarg_preload = true;
   p.lds_bytes = 320 << 10;
@@ -275,12 +291,12 @@ constexpr std::array table{
     row("gfx1036", 0x045, gfx10_3, nothing, "gfx10-3-generic"),
     row("gfx10-1-generic", 0x052, gfx10, xnack),
     row("gfx10-3-generic", 0x053, gfx10_3, nothing),
-    row("gfx1100", 0x041, gfx11, nothing, "gfx11-generic"),
-    row("gfx1101", 0x046, gfx11, nothing, "gfx11-generic"),
+    row("gfx1100", 0x041, with_more_vgprs(gfx11), nothing, "gfx11-generic"),
+    row("gfx1101", 0x046, with_more_vgprs(gfx11), nothing, "gfx11-generic"),
     row("gfx1102", 0x047, gfx11, nothing, "gfx11-generic"),
     row("gfx1103", 0x044, gfx11, nothing, "gfx11-generic"),
     row("gfx1150", 0x043, gfx11_5, nothing, "gfx11-generic"),
-    row("gfx1151", 0x04a, gfx11_5, nothing, "gfx11-generic"),
+    row("gfx1151", 0x04a, with_more_vgprs(gfx11_5), nothing, "gfx11-generic"),
     row("gfx1152", 0x055, gfx11_5, nothing, "gfx11-generic"),
     row("gfx1153", 0x058, gfx11_5, nothing, "gfx11-generic"),
     row("gfx11-generic", 0x054, gfx11, nothing),

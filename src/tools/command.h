@@ -29,6 +29,7 @@ void add_bundle(CLI::App& app, Invocation& invocation);
 void add_cache(CLI::App& app, Invocation& invocation);
 void add_disassemble(CLI::App& app, Invocation& invocation);
 void add_gpus(CLI::App& app, Invocation& invocation);
+void add_inspect(CLI::App& app, Invocation& invocation);
 void add_launch(CLI::App& app, Invocation& invocation);
 void add_link(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);

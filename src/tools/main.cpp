@@ -30,6 +30,7 @@ int run(int argc, char** argv) {
   add_cache(app, invocation);
   add_asm(app, invocation);
   add_disassemble(app, invocation);
+  add_inspect(app, invocation);
   add_link(app, invocation);
   add_bundle(app, invocation);
 

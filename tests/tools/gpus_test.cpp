@@ -46,7 +46,7 @@ TEST(GpusCommand, JsonHasTheirProperties) {
 
 TEST(Command, ExplainsItself) {
   EXPECT_EQ(atoll("--help").exit_code, 0);
-  for (const char* subcommand : {"disasm", "gpus", "run", "launch"}) {
+  for (const char* subcommand : {"disasm", "inspect", "gpus", "run", "launch"}) {
     EXPECT_THAT(atoll("--help").output, HasSubstr(subcommand));
     const auto help = atoll(fmt::format("{} --help", subcommand));
     EXPECT_EQ(help.exit_code, 0);

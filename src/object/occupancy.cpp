@@ -1,0 +1,44 @@
+// object: occupancy (occupancy.h).
+#include "object/occupancy.h"
+
+#include <algorithm>
+
+#include "object/register_usage.h"
+
+namespace Atoll::object {
+
+namespace {
+
+/// Work-groups of more than one wave need a barrier each, of which there are so many for a compute unit.
+constexpr uint32_t barriers_per_cu = 16;
+
+constexpr uint32_t divided_up(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+Occupancy occupancy_of(const KernelResources& kernel, const target::Processor& processor) {
+  const uint32_t units = kernel.wgp_mode ? 2 : 1;
+  const uint32_t simds = processor.simds_per_cu * units, most = processor.waves_per_simd;
+  const uint32_t narrow = kernel.wave32 ? 2 : 1;  // a register of 32 lanes is half of one of 64
+  const VgprFile file{.most_waves = most,
+                      .vgpr_granule = processor.vgpr_allocation_granule * narrow,
+                      .vgprs_there_are = processor.simd_vgprs * narrow};
+
+  const uint32_t waves_per_group = std::max(1u, divided_up(kernel.work_group_size, kernel.wave32 ? 32 : 64));
+  const uint32_t by_waves = most * simds / waves_per_group;
+  const uint32_t groups = waves_per_group == 1 ? by_waves : std::min(by_waves, barriers_per_cu * units);
+  const auto waves_of = [&](uint32_t work_groups) {
+    return std::clamp(divided_up(std::min(groups, work_groups) * waves_per_group, simds), 1u, most);
+  };
+  const uint32_t groups_by_lds = processor.lds_bytes * units / std::max(kernel.lds_bytes, 1u);
+
+  Occupancy result{.waves = most, .out_of = most, .limits = {}};
+  result.limits = {{"VGPRs", occupancy(file, processor, most, 0, kernel.vgprs)},
+                   {"SGPRs", occupancy(file, processor, most, kernel.sgprs, 0)},
+                   {"LDS", kernel.lds_bytes == 0 ? most : waves_of(groups_by_lds)},
+                   {"work-groups", waves_of(UINT32_MAX)}};
+  for (const OccupancyLimit& limit : result.limits) result.waves = std::min(result.waves, limit.waves);
+  return result;
+}
+
+}  // namespace Atoll::object

@@ -1,0 +1,314 @@
+// tools: descriptions of code objects (code_description.h).
+#include "tools/code_description.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "object/code_object.h"
+#include "object/descriptor_meaning.h"
+#include "object/elf_names.h"
+#include "object/kernel_symbols.h"
+#include "object/metadata.h"
+#include "object/occupancy.h"
+#include "object/relocation_type.h"
+#include "tools/kernel_names.h"
+
+namespace Atoll::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using object::ElfFile;
+using object::ElfSection;
+using object::ElfSymbol;
+using object::KernelMetadata;
+using object::KernelSymbol;
+using target::Processor;
+
+/// Names come from the file, and JSON is UTF-8.
+std::string text(std::string_view name) {
+  std::string result(name);
+  for (char& c : result)
+    if (static_cast<unsigned char>(c) >= 0x80 || static_cast<unsigned char>(c) < 0x20) c = '?';
+  return result;
+}
+
+std::string_view setting_name(target::Setting setting) {
+  constexpr std::string_view names[] = {"unsupported", "any", "off", "on"};
+  return names[static_cast<size_t>(setting)];
+}
+
+class Description {
+ public:
+  Description(const ElfFile& file, Json& json) : file_(file), json_(json) {}
+
+  void header() {
+    const Elf64_Ehdr& header = file_.header;
+    Json out;
+    out["type"] = object::file_type_name(header.e_type);
+    out["os_abi"] = object::os_abi_name(header.e_ident[EI_OSABI]);
+    out["abi_version"] = header.e_ident[EI_ABIVERSION];
+    if (header.e_ident[EI_OSABI] == object::elf::osabi_amdgpu_hsa)
+      out["code_object_version"] = header.e_ident[EI_ABIVERSION] + 2;
+    out["flags"] = header.e_flags;
+    const auto target = target::target_id_of_flags(header.e_flags, header.e_ident[EI_ABIVERSION]);
+    if (!target) {
+      json_["header"] = std::move(out);
+      return wrong("the target", target.error());
+    }
+    processor_ = target->processor;
+    json_["target"] = target->to_string();
+    out["processor"] = target->processor->name;
+    out["xnack"] = setting_name(target->xnack);
+    out["sramecc"] = setting_name(target->sramecc);
+    if (target->processor->generic) out["generic_version"] = target->generic_version;
+    json_["header"] = std::move(out);
+  }
+
+  void segments() {
+    for (const Elf64_Phdr& each : file_.segments) {
+      json_["segments"].push_back({{"type", object::segment_type_name(each.p_type)},
+                                   {"offset", each.p_offset},
+                                   {"address", each.p_vaddr},
+                                   {"file_bytes", each.p_filesz},
+                                   {"memory_bytes", each.p_memsz},
+                                   {"flags", object::segment_flags(each.p_flags)},
+                                   {"alignment", each.p_align}});
+    }
+  }
+
+  void sections() {
+    for (size_t i = 1; i < file_.sections.size(); ++i) {
+      const Elf64_Shdr& header = file_.sections[i].header;
+      json_["sections"].push_back({{"name", text(file_.sections[i].name)},
+                                   {"type", object::section_type_name(header.sh_type)},
+                                   {"address", header.sh_addr},
+                                   {"offset", header.sh_offset},
+                                   {"bytes", header.sh_size},
+                                   {"flags", object::section_flags(header.sh_flags)},
+                                   {"alignment", header.sh_addralign}});
+    }
+  }
+
+  void notes() {
+    for (const object::ElfNote& note : object::read_notes(file_)) {
+      json_["notes"].push_back({{"owner", text(note.owner)},
+                                {"type", object::note_type_name(note.owner, note.type)},
+                                {"bytes", note.description.size()}});
+    }
+  }
+
+  void symbols() {
+    for (const ElfSection& section : file_.sections) {
+      if (section.header.sh_type != SHT_SYMTAB && section.header.sh_type != SHT_DYNSYM) continue;
+      const auto table = object::read_symbols(file_, section);
+      if (!table) {
+        wrong("symbols", table.error());
+        continue;
+      }
+      for (size_t i = 1; i < table->size(); ++i) {
+        const ElfSymbol& symbol = (*table)[i];
+        json_["symbols"].push_back(
+            {{"table", text(section.name)},
+             {"name", text(symbol.name)},
+             {"value", symbol.raw.st_value},
+             {"bytes", symbol.raw.st_size},
+             {"type", object::symbol_type_name(object::elf::symbol_type(symbol.raw))},
+             {"binding", object::symbol_binding_name(object::elf::symbol_binding(symbol.raw))},
+             {"visibility", object::symbol_visibility_name(object::elf::symbol_visibility(symbol.raw))},
+             {"section", place_of(symbol.raw.st_shndx)}});
+      }
+      if (section.header.sh_type == SHT_SYMTAB || symbols_.empty()) symbols_ = *table;
+    }
+  }
+
+  void relocations() {
+    for (const ElfSection& section : file_.sections) {
+      if (section.header.sh_type != SHT_RELA) continue;
+      std::vector<ElfSymbol> names;
+      if (section.header.sh_link < file_.sections.size())
+        names = object::read_symbols(file_, file_.sections[section.header.sh_link]).value_or(std::vector<ElfSymbol>());
+      for (const Elf64_Rela& each : object::read_relocations(section)) {
+        const auto type = static_cast<uint32_t>(ELF64_R_TYPE(each.r_info));
+        const size_t symbol = ELF64_R_SYM(each.r_info);
+        const std::string_view name = object::relocation_name(type);
+        json_["relocations"].push_back({{"table", text(section.name)},
+                                        {"offset", each.r_offset},
+                                        {"type", name.empty() ? fmt::format("{}", type) : std::string(name)},
+                                        {"symbol", symbol < names.size() ? name_of(names[symbol]) : std::string()},
+                                        {"addend", each.r_addend}});
+      }
+    }
+  }
+
+  void kernels(const std::string& wanted, uint32_t work_group_size) {
+    const auto metadata = object::read_metadata(file_);
+    if (!metadata) {
+      wrong("the metadata", metadata.error());
+    } else {
+      json_["metadata"] = {{"version", fmt::format("{}.{}", metadata->version_major, metadata->version_minor)},
+                           {"target", text(metadata->target)}};
+      for (const std::string& format : metadata->printf_formats) json_["metadata"]["printf"].push_back(text(format));
+    }
+    json_["kernels"] = Json::array();
+    for (const KernelSymbol& kernel : object::read_kernel_symbols(file_, symbols_)) {
+      const std::string name(kernel.name);
+      if (!wanted.empty() && name != wanted) continue;
+      const KernelMetadata* known = nullptr;
+      if (metadata) {
+        const auto found = std::ranges::find(metadata->kernels, name + ".kd", &KernelMetadata::symbol);
+        if (found != metadata->kernels.end()) known = &*found;
+      }
+      json_["kernels"].push_back(describe(kernel, known, work_group_size));
+    }
+  }
+
+ private:
+  void wrong(const char* what, const support::Error& error) {
+    json_["errors"].push_back(fmt::format("{}: {}", what, error.message));
+  }
+
+  std::string place_of(uint16_t index) const {
+    if (index == SHN_UNDEF) return "UND";
+    if (index == SHN_ABS) return "ABS";
+    if (index == SHN_COMMON) return "COM";
+    if (index == object::elf::shn_amdgpu_lds) return "LDS";
+    return index < file_.sections.size() ? text(file_.sections[index].name) : fmt::format("{}", index);
+  }
+
+  std::string name_of(const ElfSymbol& symbol) const {
+    return object::elf::symbol_type(symbol.raw) == STT_SECTION ? place_of(symbol.raw.st_shndx) : text(symbol.name);
+  }
+
+  Json describe(const KernelSymbol& kernel, const KernelMetadata* metadata, uint32_t work_group_size) {
+    Json out;
+    out["name"] = text(kernel.name);
+    if (std::string readable = demangled(std::string(kernel.name)); readable != kernel.name)
+      out["signature"] = text(readable);
+    if (metadata != nullptr) describe(*metadata, out);
+    if (processor_ == nullptr) return out;
+    const auto decoded = object::decode_kernel_descriptor(kernel.descriptor, *processor_);
+    if (!decoded) out["error"] = decoded.error().message;
+    out["lds_bytes"] = kernel.descriptor.group_segment_fixed_size;
+    out["scratch_bytes"] = kernel.descriptor.private_segment_fixed_size;
+    out["wave_size"] = object::has_wave32(kernel.descriptor, *processor_) ? 32 : 64;
+    object::KernelResources resources{.vgprs = 0,
+                                      .sgprs = 0,
+                                      .lds_bytes = kernel.descriptor.group_segment_fixed_size,
+                                      .wave32 = object::has_wave32(kernel.descriptor, *processor_)};
+    if (decoded) {
+      resources.vgprs = decoded->vgprs + (processor_->unified_vgprs ? uint32_t{decoded->agprs} : 0);
+      resources.sgprs = decoded->sgprs;
+      resources.wgp_mode = decoded->wgp_mode;
+    }
+    if (metadata != nullptr) {
+      resources.vgprs = std::max(metadata->vgpr_count, 1u);
+      resources.sgprs = std::max(metadata->sgpr_count, 1u);
+      resources.work_group_size = metadata->max_flat_workgroup_size;
+    }
+    if (work_group_size != 0) resources.work_group_size = work_group_size;
+    if (decoded || metadata != nullptr) out["occupancy"] = occupancy(resources);
+    out["descriptor"] = describe(kernel.descriptor);
+    return out;
+  }
+
+  void describe(const KernelMetadata& kernel, Json& out) {
+    if (!kernel.language.empty()) out["language"] = text(kernel.language);
+    if (kernel.kind != "normal") out["kind"] = text(kernel.kind);
+    out["vgprs"] = kernel.vgpr_count;
+    if (processor_ != nullptr && processor_->has_agprs) out["agprs"] = kernel.agpr_count;
+    out["sgprs"] = kernel.sgpr_count;
+    out["vgpr_spills"] = kernel.vgpr_spill_count;
+    out["sgpr_spills"] = kernel.sgpr_spill_count;
+    out["uses_dynamic_stack"] = kernel.uses_dynamic_stack;
+    out["max_work_group_size"] = kernel.max_flat_workgroup_size;
+    if (kernel.required_workgroup_size) out["required_work_group_size"] = *kernel.required_workgroup_size;
+    if (kernel.workgroup_size_hint) out["work_group_size_hint"] = *kernel.workgroup_size_hint;
+    out["kernarg_bytes"] = kernel.kernarg_segment_size;
+    out["kernarg_alignment"] = kernel.kernarg_segment_align;
+    out["arguments"] = Json::array();
+    for (const object::KernelArgument& argument : kernel.arguments) {
+      Json one{{"offset", argument.offset}, {"bytes", argument.size}, {"kind", text(argument.kind_name)}};
+      const std::pair<const char*, const std::string*> texts[] = {{"name", &argument.name},
+                                                                  {"type", &argument.type_name},
+                                                                  {"address_space", &argument.address_space},
+                                                                  {"access", &argument.access},
+                                                                  {"actual_access", &argument.actual_access}};
+      for (const auto& [key, value] : texts)
+        if (!value->empty()) one[key] = text(*value);
+      if (argument.pointee_align != 0) one["pointee_alignment"] = argument.pointee_align;
+      const std::pair<const char*, bool> flags[] = {
+          {"const", argument.is_const}, {"restrict", argument.is_restrict}, {"volatile", argument.is_volatile}};
+      for (const auto& [key, value] : flags)
+        if (value) one[key] = true;
+      out["arguments"].push_back(std::move(one));
+    }
+  }
+
+  /// On every processor that runs the code: one, or those that a generic one stands for.
+  Json occupancy(const object::KernelResources& resources) const {
+    Json list = Json::array();
+    for (const Processor& each : target::processors()) {
+      if (&each != processor_ && each.generic_processor != processor_->name) continue;
+      if (each.generic) continue;
+      const object::Occupancy result = object::occupancy_of(resources, each);
+      Json one{{"processor", each.name},
+               {"work_group_size", resources.work_group_size},
+               {"waves_per_simd", result.waves},
+               {"most_waves_per_simd", result.out_of}};
+      for (const object::OccupancyLimit& limit : result.limits) {
+        one["limits"][std::string(limit.what)] = limit.waves;
+        if (result.waves < result.out_of && result.is_limited_by(limit)) one["limited_by"].push_back(limit.what);
+      }
+      list.push_back(std::move(one));
+    }
+    return list;
+  }
+
+  Json describe(const object::RawKernelDescriptor& raw) const {
+    using namespace object::descriptor_field;
+    Json out{{"GROUP_SEGMENT_FIXED_SIZE", raw.group_segment_fixed_size},
+             {"PRIVATE_SEGMENT_FIXED_SIZE", raw.private_segment_fixed_size},
+             {"KERNARG_SIZE", raw.kernarg_size},
+             {"KERNEL_CODE_ENTRY_BYTE_OFFSET", raw.kernel_code_entry_byte_offset}};
+    for (const object::DescriptorField* field : all) {
+      if (!field->exists(*processor_) && field->exists != nowhere) continue;
+      Json one{{"word", object::word_name(field->word)},
+               {"low_bit", field->shift},
+               {"bits", field->width},
+               {"name", field->name},
+               {"value", field->of(raw)}};
+      if (const std::string meaning = object::meaning_of(*field, raw, *processor_); !meaning.empty())
+        one["meaning"] = meaning;
+      if (!field->directive.empty()) one["directive"] = field->directive;
+      out["fields"].push_back(std::move(one));
+    }
+    return out;
+  }
+
+  const ElfFile& file_;
+  Json& json_;
+  const Processor* processor_ = nullptr;
+  std::vector<ElfSymbol> symbols_;
+};
+
+}  // namespace
+
+support::Result<Json> describe_code(const object::FoundCodeObject& code, const std::string& kernel,
+                                    uint32_t work_group_size) {
+  const auto file = object::read_elf_file(code.bytes);
+  if (!file) return std::unexpected(file.error());
+  Json json{{"where", text(code.where)}, {"id", text(code.id)}, {"bytes", code.bytes.size()}};
+  Description description(*file, json);
+  description.header();
+  description.segments();
+  description.sections();
+  description.notes();
+  description.symbols();
+  description.relocations();
+  description.kernels(kernel, work_group_size);
+  return json;
+}
+
+}  // namespace Atoll::tools

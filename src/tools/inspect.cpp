@@ -1,0 +1,231 @@
+// tools: `atoll inspect`, what is inside code objects.
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "tools/code_description.h"
+#include "tools/code_selection.h"
+#include "tools/command.h"
+#include "tools/command_line.h"
+#include "tools/kernel_names.h"
+
+namespace Atoll::tools {
+
+namespace {
+
+using support::ErrorKind;
+using support::Result;
+using Json = nlohmann::ordered_json;
+
+struct Request {
+  std::string file, gpu, kernel;
+  uint32_t work_group_size = 0;
+  bool json = false;
+};
+
+std::string string_of(const Json& json, const char* key) { return json.value(key, std::string()); }
+uint64_t number_of(const Json& json, const char* key) { return json.value(key, uint64_t{0}); }
+
+/// A table: a line of headings, then a line for each of `rows` by `line`.
+template <typename Line>
+void print_table(const Json& code, const char* key, const char* title, const std::string& headings, Line line) {
+  if (!code.contains(key)) return;
+  fmt::print("\n{} ({})\n  {}\n", title, code[key].size(), headings);
+  for (const Json& row : code[key]) fmt::print("  {}\n", line(row));
+}
+
+void print_header(const Json& code) {
+  const Json& header = code["header"];
+  fmt::print("{}\n", string_of(code, "where"));
+  fmt::print("  target         {}\n", code.value("target", std::string("unknown")));
+  if (string_of(code, "id") != string_of(code, "target")) fmt::print("  bundle entry   {}\n", string_of(code, "id"));
+  fmt::print("  size           {} bytes\n", number_of(code, "bytes"));
+  fmt::print("  type           {}, OS ABI {}, ABI version {}", string_of(header, "type"), string_of(header, "os_abi"),
+             number_of(header, "abi_version"));
+  if (header.contains("code_object_version"))
+    fmt::print(" (code object V{})", number_of(header, "code_object_version"));
+  fmt::print("\n  flags          {:#x}", number_of(header, "flags"));
+  if (header.contains("processor"))
+    fmt::print(": {}, xnack {}, sramecc {}", string_of(header, "processor"), string_of(header, "xnack"),
+               string_of(header, "sramecc"));
+  if (header.contains("generic_version")) fmt::print(", generic version {}", number_of(header, "generic_version"));
+  fmt::print("\n");
+  if (code.contains("metadata")) {
+    const Json& metadata = code["metadata"];
+    fmt::print("  metadata       version {}, target {}\n", string_of(metadata, "version"),
+               string_of(metadata, "target"));
+    if (metadata.contains("printf"))
+      for (const Json& format : metadata["printf"]) fmt::print("  printf         {}\n", format.get<std::string>());
+  }
+  if (code.contains("errors"))
+    for (const Json& error : code["errors"]) fmt::print("  wrong          {}\n", error.get<std::string>());
+}
+
+void print_tables(const Json& code) {
+  print_table(code, "segments", "Segments",
+              fmt::format("{:<12}{:>10}{:>10}{:>10}{:>10}  FLAGS", "TYPE", "OFFSET", "ADDRESS", "FILE", "MEMORY"),
+              [](const Json& row) {
+                return fmt::format("{:<12}{:>#10x}{:>#10x}{:>10}{:>10}  {}", string_of(row, "type"),
+                                   number_of(row, "offset"), number_of(row, "address"), number_of(row, "file_bytes"),
+                                   number_of(row, "memory_bytes"), string_of(row, "flags"));
+              });
+  print_table(code, "sections", "Sections",
+              fmt::format("{:<24}{:<14}{:>10}{:>10}{:>10}  FLAGS", "NAME", "TYPE", "ADDRESS", "OFFSET", "BYTES"),
+              [](const Json& row) {
+                return fmt::format("{:<24}{:<14}{:>#10x}{:>#10x}{:>10}  {}", string_of(row, "name"),
+                                   string_of(row, "type"), number_of(row, "address"), number_of(row, "offset"),
+                                   number_of(row, "bytes"), string_of(row, "flags"));
+              });
+  print_table(code, "notes", "Notes", fmt::format("{:<10}{:<34}{:>8}", "OWNER", "TYPE", "BYTES"), [](const Json& row) {
+    return fmt::format("{:<10}{:<34}{:>8}", string_of(row, "owner"), string_of(row, "type"), number_of(row, "bytes"));
+  });
+  print_table(code, "symbols", "Symbols",
+              fmt::format("{:<9}{:>10}{:>9} {:<8}{:<7}{:<10}{:<10} NAME", "TABLE", "VALUE", "BYTES", "TYPE", "BIND",
+                          "VIS", "SECTION"),
+              [](const Json& row) {
+                return fmt::format("{:<9}{:>#10x}{:>9} {:<8}{:<7}{:<10}{:<10} {}", string_of(row, "table"),
+                                   number_of(row, "value"), number_of(row, "bytes"), string_of(row, "type"),
+                                   string_of(row, "binding"), string_of(row, "visibility"), string_of(row, "section"),
+                                   string_of(row, "name"));
+              });
+  print_table(code, "relocations", "Relocations",
+              fmt::format("{:<14}{:>10} {:<24}SYMBOL + ADDEND", "TABLE", "OFFSET", "TYPE"), [](const Json& row) {
+                const auto addend = row.value("addend", int64_t{0});
+                return fmt::format("{:<14}{:>#10x} {:<24}{} {} {:#x}", string_of(row, "table"),
+                                   number_of(row, "offset"), string_of(row, "type"), string_of(row, "symbol"),
+                                   addend < 0 ? '-' : '+',
+                                   addend < 0 ? 0 - static_cast<uint64_t>(addend) : static_cast<uint64_t>(addend));
+              });
+}
+
+void print_occupancy(const Json& occupancy) {
+  for (const Json& each : occupancy) {
+    std::string because;
+    if (each.contains("limited_by"))
+      for (const Json& what : each["limited_by"])
+        because += fmt::format("{}{}", because.empty() ? ", limited by " : " and ", what.get<std::string>());
+    fmt::print("    occupancy    {}: {} of {} waves per SIMD in work-groups of {}{}\n", string_of(each, "processor"),
+               number_of(each, "waves_per_simd"), number_of(each, "most_waves_per_simd"),
+               number_of(each, "work_group_size"), because);
+  }
+}
+
+void print_arguments(const Json& kernel) {
+  if (!kernel.contains("arguments")) return;
+  fmt::print("    arguments    {} bytes, aligned to {}\n", number_of(kernel, "kernarg_bytes"),
+             number_of(kernel, "kernarg_alignment"));
+  for (const Json& argument : kernel["arguments"]) {
+    std::string more;
+    for (const char* key : {"address_space", "access", "actual_access"})
+      if (argument.contains(key)) more += " " + string_of(argument, key);
+    for (const char* key : {"const", "restrict", "volatile"})
+      if (argument.contains(key)) more += fmt::format(" {}", key);
+    for (const char* key : {"type", "name"})
+      if (argument.contains(key)) more += " " + string_of(argument, key);
+    fmt::print("      {:>4} {:>4} bytes  {}{}\n", number_of(argument, "offset"), number_of(argument, "bytes"),
+               string_of(argument, "kind"), more);
+  }
+}
+
+void print_descriptor(const Json& descriptor) {
+  fmt::print("    kernel descriptor\n");
+  for (const auto& [name, value] : descriptor.items())
+    if (value.is_number()) fmt::print("      {:<55}{}\n", name, value.get<int64_t>());
+  std::string word;
+  for (const Json& field : descriptor.value("fields", Json::array())) {
+    if (string_of(field, "word") != word) fmt::print("      {}\n", word = string_of(field, "word"));
+    const uint64_t low = number_of(field, "low_bit"), width = number_of(field, "bits");
+    const std::string bits = width == 1 ? fmt::format("{}", low) : fmt::format("{}:{}", low + width - 1, low);
+    const std::string meaning = string_of(field, "meaning");
+    fmt::print("        {:>5}  {:<48}{}{}\n", bits, string_of(field, "name"), number_of(field, "value"),
+               meaning.empty() ? "" : fmt::format("  ({})", meaning));
+  }
+}
+
+void print_kernel(const Json& kernel) {
+  fmt::print("\nKernel {}\n", string_of(kernel, "name"));
+  if (kernel.contains("signature")) fmt::print("    signature    {}\n", string_of(kernel, "signature"));
+  if (kernel.contains("language")) fmt::print("    language     {}\n", string_of(kernel, "language"));
+  if (kernel.contains("vgprs")) {
+    fmt::print("    registers    {} VGPRs", number_of(kernel, "vgprs"));
+    if (kernel.contains("agprs")) fmt::print(", {} AGPRs", number_of(kernel, "agprs"));
+    fmt::print(", {} SGPRs; {} VGPRs and {} SGPRs spilled\n", number_of(kernel, "sgprs"),
+               number_of(kernel, "vgpr_spills"), number_of(kernel, "sgpr_spills"));
+  }
+  fmt::print("    memory       {} bytes of LDS for a work-group, {} bytes of scratch for a work-item{}\n",
+             number_of(kernel, "lds_bytes"), number_of(kernel, "scratch_bytes"),
+             kernel.value("uses_dynamic_stack", false) ? " and a stack of unknown size" : "");
+  fmt::print("    work-groups  waves of {} lanes", number_of(kernel, "wave_size"));
+  if (kernel.contains("max_work_group_size"))
+    fmt::print(", up to {} work-items", number_of(kernel, "max_work_group_size"));
+  if (kernel.contains("required_work_group_size"))
+    fmt::print(", required: {}", fmt::join(kernel["required_work_group_size"].get<std::vector<uint32_t>>(), " x "));
+  fmt::print("\n");
+  if (kernel.contains("error")) fmt::print("    wrong        {}\n", string_of(kernel, "error"));
+  if (kernel.contains("occupancy")) print_occupancy(kernel["occupancy"]);
+  print_arguments(kernel);
+  if (kernel.contains("descriptor")) print_descriptor(kernel["descriptor"]);
+}
+
+Result<int> run(const Request& request) {
+  const auto code = select_code(request.file, request.gpu);
+  if (!code) return std::unexpected(code.error());
+  Json all = Json::array();
+  std::optional<support::Error> not_there;
+  for (const object::FoundCodeObject& each : code->found.code_objects) {
+    const std::string place = fmt::format("{}: {}", request.file, each.where);
+    auto description = describe_code(each, {}, request.work_group_size);
+    if (!description) return support::within(place, description.error());
+    if (!request.kernel.empty()) {
+      std::vector<std::string> names;
+      for (const Json& kernel : (*description)["kernels"]) names.push_back(string_of(kernel, "name"));
+      const auto name = find_kernel(names, request.kernel, each.id);
+      if (!name) {
+        not_there = name.error();
+        continue;
+      }
+      description = describe_code(each, *name, request.work_group_size);
+      if (!description) return support::within(place, description.error());
+    }
+    all.push_back(std::move(*description));
+  }
+  if (all.empty() && not_there) return support::within(request.file, *not_there);
+  if (request.json) {
+    fmt::print("{}\n", all.dump(2));
+    return 0;
+  }
+  for (const Json& each : all) {
+    if (&each != &all.front()) fmt::print("\n");
+    print_header(each);
+    if (request.kernel.empty()) print_tables(each);
+    for (const Json& kernel : each["kernels"]) print_kernel(kernel);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<Request>();
+  CLI::App* command = app.add_subcommand("inspect", "Tell what is inside code objects");
+  command->formatter(with_usage("atoll inspect FILE [--gpu NAME] [--kernel NAME] [--block N] [--json]"));
+  command
+      ->add_option("FILE", request->file,
+                   "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such")
+      ->required();
+  command->add_option("--gpu", request->gpu,
+                      "Of several code objects those for this processor or target ID\n"
+                      "(gfx90a:xnack-), or those that this product would run (mi250x)");
+  command->add_option("--kernel", request->kernel, "This kernel only, by its name, mangled or not");
+  command
+      ->add_option("--block", request->work_group_size,
+                   "Work-items of the work-groups for which occupancy is given:\n"
+                   "the most that the kernel allows, without it")
+      ->check(positive());
+  command->add_flag("--json", request->json, "Print JSON");
+  command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });
+}
+
+}  // namespace Atoll::tools
