@@ -15,6 +15,8 @@ namespace {
 
 /// Expansions within expansions; a macro that calls itself for ever is stopped here.
 constexpr size_t deepest_expansion = 200;
+/// Bytes that all expansions within expansions may have: what doubles need not go deep to be long.
+constexpr size_t largest_nested = size_t{1} << 25;
 /// Bytes that one repetition may expand to.
 constexpr size_t largest_expansion = size_t{1} << 28;
 
@@ -66,6 +68,12 @@ void Parser::enter(Buffer buffer) {
   lexer().accept(TokenKind::end_of_statement);
   if (levels_.size() > deepest_expansion) {
     error(buffer.from, fmt::format("macros cannot be nested more than {} levels deep", deepest_expansion));
+    return;
+  }
+  if (levels_.size() > 1) nested_bytes_ += buffer.text.size();
+  if (nested_bytes_ > largest_nested) {
+    error(buffer.from, fmt::format("macros within macros expand to more than {} bytes", largest_nested));
+    ended_ = true;
     return;
   }
   buffer.conditions = static_cast<unsigned>(conditions_.size());

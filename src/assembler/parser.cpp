@@ -30,6 +30,7 @@ void Parser::run(const Buffer& buffer) {
       continue;
     }
     statement();
+    if (source_.is_full() && source_.failed()) break;  // nobody reads more, and a wrong macro can give any number
   }
   levels_.resize(1, levels_.front());
   if (!conditions_.empty()) error("unmatched .ifs or .elses");

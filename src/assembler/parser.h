@@ -179,6 +179,7 @@ class Parser {
   std::vector<Level> levels_;
   std::map<std::string, Macro, std::less<>> macros_;
   uint64_t expansions_ = 0;
+  size_t nested_bytes_ = 0;  // of expansions within expansions
   std::vector<Condition> conditions_;
   bool ended_ = false;
   bool alternate_macros_ = false;

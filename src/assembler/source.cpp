@@ -45,9 +45,11 @@ void render_one(std::string& out, const Message& message) {
 
 }  // namespace
 
+bool Source::is_full() const { return messages_.size() >= most_messages; }
+
 void Source::report(Message message) {
   errors_ += message.kind == Message::Kind::error;
-  if (messages_.size() >= most_messages) return;
+  if (is_full()) return;
   messages_.push_back(std::move(message));
 }
 
@@ -61,8 +63,7 @@ std::string Source::render() const {
                        buffer->is_file ? "included from here" : "while in macro instantiation"});
     }
   }
-  if (messages_.size() >= most_messages)
-    out += fmt::format("more than {} messages: the rest is left out\n", most_messages);
+  if (is_full()) out += fmt::format("more than {} messages: the rest is left out\n", most_messages);
   return out;
 }
 

@@ -47,6 +47,7 @@ class Source {
   void warning(Place place, std::string text) { report({Message::Kind::warning, place, std::move(text)}); }
 
   bool failed() const { return errors_ != 0; }
+  bool is_full() const;  ///< further messages are left out
   size_t errors() const { return errors_; }
   const std::vector<Message>& messages() const { return messages_; }
 

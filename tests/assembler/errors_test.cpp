@@ -74,6 +74,16 @@ TEST(Errors, EndlessRecursionIsStopped) {
   EXPECT_NE(result.messages.find("nested"), std::string::npos) << result.messages;
 }
 
+/// Macros that call themselves twice: each level doubles what there is to do, with errors and without.
+TEST(Errors, ExpansionsThatDoubleAreStopped) {
+  const auto quiet = atoll_assemble(".macro m n\n.if \\n\nm \\n-1\nm \\n-1\n.endif\n.endm\nm 60\n", "gfx900");
+  EXPECT_TRUE(quiet.object.empty());
+  EXPECT_NE(quiet.messages.find("macros within macros expand to more than"), std::string::npos);
+  const auto loud = atoll_assemble(".macro m\n.nothing\nm\nm\n.endm\nm\n", "gfx900");
+  EXPECT_TRUE(loud.object.empty());
+  EXPECT_NE(loud.messages.find("the rest is left out"), std::string::npos);
+}
+
 TEST(Errors, WhatWouldBeEndlessIsRefused) {
   EXPECT_TRUE(atoll_assemble(".rept 1<<60\n.byte 1\n.endr\n", "gfx90a").object.empty());
   EXPECT_TRUE(atoll_assemble(".org 1<<60\n", "gfx90a").object.empty());
