@@ -102,7 +102,7 @@ bool Decoder::dpp_allowed() const {
   if (!map_.layout.dpp) return false;
   const bool implied = out_.encoding == Encoding::vop3 || out_.encoding == Encoding::vopc;
   if (implied ? !map_.layout.vector_dpp || row_->has(flag::no_dpp) : !row_->has(flag::dpp)) return false;
-  if (map_.layout.wide_dpp) return true;
+  if (map_.layout.wide_dpp || (map_.layout.wide_row_share && out_.extension == Extension::dpp16)) return true;
   return std::ranges::none_of(row_->operands, [](const OperandSpec& spec) {
     return words_of(spec.type) > 1 && spec.type != DataType::lane_mask;
   });
@@ -197,7 +197,8 @@ bool Decoder::dual() {
       } else if (spec.field == Field::src1) {
         good = vgpr(operand, second, 1);
       } else if (spec.field == Field::literal) {
-        good = literal(operand, spec.type);
+        constant_before_ = true;
+        good = !out_.wide_literal && literal(operand, spec.type);
       } else {
         vcc(operand);
       }

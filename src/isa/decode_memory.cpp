@@ -102,6 +102,14 @@ bool Decoder::flat() {
     out_.offset = static_cast<int32_t>(get(Bits::offset));
   }
   if (!segment) {
+    if (layout.flat_bases) {
+      if (!operands()) return false;
+      if (get(Bits::saddr) == layout.flat_saddr_none) return true;
+      // A base that rows do not have, behind the operands.
+      Operand& base = out_.operands[out_.operand_count++];
+      base.type = DataType::b64;
+      return scalar_register(base, get(Bits::saddr), 2);
+    }
     if (can(Bits::dlc) || can(Bits::temporal_hint) ? get(Bits::saddr) != layout.flat_saddr_none : get(Bits::saddr) != 0)
       return false;
   }

@@ -65,10 +65,17 @@ bool Decoder::vop3_modifiers() {
       select_halves(sources, op_sel);
     }
   } else if (row.has(flag::byte_source)) {  // the lower bit of its number stands above the higher
-    if ((op_sel & 0b1100) != 0 && !dpp) return false;
+    const bool half = map_.layout.low_halves && is_half(row.operands[0].type);  // of the result
+    if ((op_sel & (half ? 0b0100 : 0b1100)) != 0 && !dpp) return false;
+    out_.op_sel_dst = half && (op_sel & 0b1000) != 0;
     sources[0]->sdwa = static_cast<SdwaSelect>((op_sel & 1) << 1 | (op_sel >> 1 & 1));
   } else if (row.has(flag::op_sel4) && map_.layout.byte_select) {
-    if ((op_sel & 0b0011) != 0 && !dpp) return false;
+    if (row.has(flag::op_sel)) {
+      sources[0]->op_sel = (op_sel & 1) != 0;
+      sources[1]->op_sel = (op_sel & 2) != 0;
+    } else if ((op_sel & 0b0011) != 0 && !dpp) {
+      return false;
+    }
     out_.dst_sel = static_cast<SdwaSelect>(op_sel >> 2);
   } else if (row.has(flag::op_sel | flag::op_sel4)) {
     if ((op_sel & 0b111 & ~(there | (row.has(flag::op_sel4) ? 0b100u : 0u))) != 0) return false;
@@ -78,6 +85,8 @@ bool Decoder::vop3_modifiers() {
     if ((op_sel & 0b100 & ~there) != 0) return false;
     sources[0]->op_sel = (op_sel & 1) != 0;
     sources[1]->op_sel = (op_sel & 2) != 0;
+  } else if (row.has(flag::scale_select)) {
+    out_.immediate = static_cast<uint16_t>(op_sel);
   } else if (row.has(flag::swap_control)) {
     out_.dpp.fetch_inactive = (op_sel & 1) != 0;
     out_.dpp.bound_ctrl = (op_sel & 2) != 0;
@@ -94,7 +103,9 @@ bool Decoder::vop3_modifiers() {
 void Decoder::select_halves(std::span<Operand* const> sources, unsigned op_sel) {
   for (unsigned i = 0; i < sources.size(); ++i) {
     if (sources[i] == nullptr) continue;
-    const bool whole = map_.layout.low_halves || (map_.layout.true16 && !row_->has(flag::op_sel));
+    // Those of dot products are always whole.
+    const bool dot = row_->operands[3].field != Field::none;
+    const bool whole = (map_.layout.low_halves && dot) || (map_.layout.true16 && !row_->has(flag::op_sel));
     if (whole && is_packed(sources[i]->type)) continue;
     sources[i]->op_sel = (op_sel >> i & 1) != 0;
   }
@@ -117,12 +128,24 @@ bool Decoder::vop3p_modifiers() {
   const unsigned op_sel_hi = get(Bits::op_sel_hi) | get(Bits::op_sel_hi2) << 2;
   if (row.has(flag::neg_low_sources) && (neg_hi != 0 || (neg & 0b100) != 0)) return false;
   if (row.has(flag::neg_accumulator) && ((neg_hi | neg) & 0b011) != 0) return false;
-  if (row.has(flag::wmma | flag::neg_accumulator) && map_.layout.split_matrices) {
-    if (op_sel_hi != 0b111) return false;
+  if (row.has(flag::neg_hi_accumulator) && (neg_hi & 0b011) != 0) return false;
+  if (row.has(flag::matrix_formats)) {
+    out_.cbsz = static_cast<uint8_t>(op_sel);
+    out_.blgp = static_cast<uint8_t>(op_sel_hi);
+    op_sel = 0;
+  } else if (row.has(flag::wmma | flag::neg_accumulator) && map_.layout.split_matrices) {
+    if (row.has(flag::reuse)) {
+      if ((op_sel_hi & 0b011) != 0b011) return false;
+      out_.matrix_reuse = static_cast<uint8_t>(op_sel >> 2 | (op_sel_hi >> 2) << 1);
+      op_sel &= 0b011;
+    } else if (op_sel_hi != 0b111) {
+      return false;
+    }
     if (row.operands[3].field == Field::wmma_index) {
       if (((neg_hi | neg) & 0b100) != 0 || (((neg_hi | neg) != 0) && !row.has(flag::neg | flag::neg_low_sources)))
         return false;
       // A lane has less bits of the index in wave64 where the matrix has less registers.
+      // Of more bits than a register has, two keys choose among the halves of a pair.
       unsigned keys = row.operands[3].type == DataType::b32 ? 1 : 2;
       if (words_of(row.operands[1].type) > 1) keys *= map_.lane_mask_words;
       if (op_sel >= keys) return false;
@@ -249,6 +272,10 @@ bool Decoder::dpp16_word() {
   dpp.row_mask = static_cast<uint8_t>(bits(extension_, dpp16::row_mask));
   dpp.fetch_inactive = map_.layout.fetch_inactive && bits(extension_, dpp16::fetch_inactive) != 0;
   if (!dpp_control(dpp.control)) return false;
+  const bool any_wide = std::ranges::any_of(row.operands, [](const OperandSpec& spec) {
+    return words_of(spec.type) > 1 && spec.type != DataType::lane_mask;
+  });
+  if (any_wide && map_.layout.wide_row_share && (dpp.control >> 4) != 0x15) return false;
   const unsigned modifiers = bits(extension_, dpp16::modifiers);
   if (wide()) return true;  // VOP3 has its own modifiers
   const bool newbcast = map_.layout.row_newbcast && (dpp.control >> 4) == 0x15;

@@ -81,15 +81,19 @@ bool Decoder::vector_register(Operand& operand, unsigned index, DataType type) c
   return vgpr(operand, index & 0x7F, 1);
 }
 
-bool Decoder::literal(Operand& operand, DataType type) {
+bool Decoder::literal(Operand& operand, DataType type, bool wide) {
   if (out_.extension == Extension::none) {
-    uint32_t value = 0;
-    if (!further_word(value)) return false;
+    if (!further_word(out_.literal)) return false;
     out_.extension = Extension::literal;
-    out_.literal = value;
   }
   if (out_.extension != Extension::literal) return false;
-  immediate(operand, literal_constant(out_.literal, type));
+  if (wide && !out_.wide_literal) {
+    out_.wide_literal = true;
+    // Behind the constant of the first half of a dual instruction it is that constant.
+    if (!constant_before_ && !further_word(out_.literal_high)) return false;
+  }
+  const bool all = wide && words_of(type) == 2;
+  immediate(operand, all ? uint64_t{out_.literal_high} << 32 | out_.literal : literal_constant(out_.literal, type));
   operand.is_literal = true;
   return true;
 }
@@ -102,7 +106,7 @@ bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type, bo
     case OperandKind::scalar:
       return scalar_register(operand, number, words(type));
     case OperandKind::constant:
-      if (code.literal) return literal_allowed && literal(operand, type);
+      if (code.literal) return literal_allowed && literal(operand, type, code.wide);
       immediate(operand, code.float_index >= 0 ? inline_floats(type)[static_cast<size_t>(code.float_index)]
                                                : integer_constant(code.integer, type));
       return true;
@@ -169,6 +173,14 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
     case Field::wmma_src0:
     case Field::wmma_src1: {
       const unsigned number = get(field == Field::wmma_src0 ? Bits::src0 : Bits::src1);
+      if (row_->has(flag::matrix_formats)) {  // fp8 and bf8, fp6 and bf6, fp4
+        constexpr std::array<uint8_t, 8> words_of_format{16, 16, 12, 12, 8, 16, 16, 16};
+        const unsigned first = get(Bits::op_sel), second = get(Bits::op_sel_hi) | get(Bits::op_sel_hi2) << 2;
+        // LLVM takes both for the widest if it does not know one.
+        const bool known = first <= 4 && second <= 4;
+        const unsigned count = known ? words_of_format[field == Field::wmma_src0 ? first : second] : 16u;
+        return number >= code::vgpr && vgpr(operand, number - code::vgpr, count);
+      }
       return number >= code::vgpr &&
              vgpr(operand, number - code::vgpr, map_.layout.split_matrices ? wmma_words(type) : words(type));
     }
@@ -180,7 +192,7 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
       return number >= code::constants && scalar_source(operand, number, operand.type, true);
     }
     case Field::wmma_index:
-      return vgpr_source(operand, get(Bits::src2), DataType::b32);
+      return vgpr_source(operand, get(Bits::src2), type == DataType::b64 ? type : DataType::b32);
     case Field::agpr_dst:
       return vgpr(operand, get(Bits::vdst), words(type), true);
     case Field::lane_dst:
@@ -239,7 +251,7 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
     case Field::vgpr_src2:
       return vgpr_source(operand, get(Bits::src2), type);
     case Field::literal:
-      return literal(operand, type);
+      return (type == DataType::f64 || !out_.wide_literal) && literal(operand, type, type == DataType::f64);
     case Field::interp_slot:
       immediate(operand, get(Bits::slot));
       return true;
@@ -327,11 +339,16 @@ bool Decoder::memory_operand(Operand& operand, Field field, DataType type) {
       return vgpr(operand, get(Bits::data1), words, accumulation_);
     case Field::ds_dst:
       return vgpr(operand, get(Bits::vdst), words, accumulation_);
+    case Field::lds_address:
+      return vgpr(operand, get(Bits::vdst), 1);
+    case Field::lds_data_address:
+      return vgpr(operand, get(Bits::data0), 1);
     case Field::flat_dst:
     case Field::flat_return:
     case Field::flat_address:
     case Field::flat_data:
     case Field::flat_base:
+    case Field::tensor_base:
       return flat_operand(operand, field, type);
     case Field::buffer_data:
     case Field::buffer_address:
@@ -364,11 +381,13 @@ bool Decoder::flat_operand(Operand& operand, Field field, DataType type) {
         operand.kind = OperandKind::off;
         return !there || vgpr(operand, get(Bits::addr), 1);
       }
-      if (out_.encoding == Encoding::global && !no_base) {
+      if ((out_.encoding == Encoding::global || map_.layout.flat_bases) && !no_base) {
         operand.type = DataType::u32;
         return vgpr(operand, get(Bits::addr), 1);
       }
       return vgpr(operand, get(Bits::addr), 2);
+    case Field::tensor_base:
+      return scalar_register(operand, base, words_of(type));
     case Field::flat_base:
       operand.kind = OperandKind::off;
       return no_base ||

@@ -21,7 +21,7 @@ constexpr uint32_t bits(uint32_t word, BitRange range) { return bits(word, range
 /// encoding").
 namespace code {
 constexpr unsigned constants = 128, dpp8 = 233, dpp8_fetch_inactive = 234, sdwa = 249, dpp = 250, lds_direct = 254,
-                   literal = 255, vgpr = 256;
+                   wide_literal = 254, literal = 255, vgpr = 256;
 }
 
 /// Decodes one instruction. Each step answers whether the bits mean something.
@@ -105,7 +105,7 @@ class Decoder {
     if (map_.layout.true16 && out_.encoding == Encoding::vinterp && is_half(type)) number |= code::vgpr;
     return number >= code::vgpr && vector_register(operand, number - code::vgpr, type);
   }
-  bool literal(Operand& operand, DataType type);
+  bool literal(Operand& operand, DataType type, bool wide = false);
   void vcc(Operand& operand) const {
     operand.kind = OperandKind::scalar;
     operand.reg = scalar::vcc_lo;
@@ -175,6 +175,7 @@ class Decoder {
   struct {
     unsigned data = 0, address = 0;  // registers
   } image_;
+  bool constant_before_ = false;  // in a dual instruction
   bool truncated_ = false;
   bool accumulation_ = false;  // data operands of a memory instruction are AGPRs
 };

@@ -138,7 +138,7 @@ bool Encoder::run() {
     case Encoding::count:
       break;
   }
-  return good && (!has_literal_ || further_word(literal_));
+  return good && (!has_literal_ || further_word(literal_)) && (!wide_literal_ || further_word(in_.literal_high));
 }
 
 Encoded Encoder::bytes() const {

@@ -97,7 +97,7 @@ bool Encoder::flat() {
     set(Bits::offset, static_cast<uint32_t>(in_.offset));
   }
   // There is no base, but its field.
-  const bool no_base = !segment && (can(Bits::dlc) || can(Bits::temporal_hint));
+  const bool no_base = !segment && !flat_has_base() && (can(Bits::dlc) || can(Bits::temporal_hint));
   if (no_base || row_->operands[0].field == Field::none) set(Bits::saddr, layout_.flat_saddr_none);
   if (!operands()) return false;
   if (accumulation_ == 1) {
@@ -263,6 +263,18 @@ bool Encoder::memory_operand(const Operand& operand, Field field, DataType type)
       return data(operand, field, Bits::data1, words);
     case Field::ds_dst:
       return data(operand, field, Bits::vdst, words);
+    case Field::lds_address:
+      if (!vgpr(operand, field, 1, code)) return false;
+      set(Bits::vdst, code);
+      return true;
+    case Field::lds_data_address:
+      if (!vgpr(operand, field, 1, code)) return false;
+      set(Bits::data0, code);
+      return true;
+    case Field::tensor_base:
+      if (!scalar_register(operand, field, words, code)) return false;
+      set(Bits::saddr, code);
+      return true;
     case Field::flat_dst:
     case Field::flat_return:
     case Field::flat_address:
@@ -301,7 +313,7 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
         return true;
       }
       const Operand* base = find(Field::flat_base);
-      const bool based = base != nullptr && base->kind == OperandKind::scalar;
+      const bool based = (base != nullptr && base->kind == OperandKind::scalar) || flat_has_base();
       if (!vgpr(operand, field, based ? 1 : 2, code)) return false;
       set(Bits::addr, code);
       return true;

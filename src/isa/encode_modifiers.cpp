@@ -80,10 +80,12 @@ bool Encoder::vop3_modifiers() {
   }
   const bool halves =
       layout_.true16 && std::ranges::any_of(row.operands, [](const OperandSpec& spec) { return is_half(spec.type); });
-  if (row.has(flag::byte_source)) {
+  if (row.has(flag::scale_select)) {
+    op_sel = in_.immediate;
+  } else if (row.has(flag::byte_source)) {
     const SdwaSelect select = in_.src(0).sdwa;
     const unsigned byte = select == SdwaSelect::dword ? 0 : static_cast<unsigned>(select) & 3;
-    op_sel = byte >> 1 | (byte & 1) << 1;
+    op_sel = byte >> 1 | (byte & 1) << 1 | (in_.op_sel_dst ? 8u : 0u);
   } else if (row.has(flag::op_sel4)) {
     op_sel = (op_sel & 3) | (static_cast<unsigned>(in_.dst_sel) & 3) << 2;
   } else if (row.has(flag::swap_control)) {
@@ -120,7 +122,21 @@ bool Encoder::vop3p_modifiers() {
   set(Bits::clamp, in_.clamp ? 1 : 0);
   set(Bits::neg, bits.neg);
   set(Bits::abs, mix ? bits.abs : bits.neg_hi);
+  if (row.has(flag::matrix_formats)) {
+    if (in_.cbsz > 7 || in_.blgp > 7) return fail("there is no such matrix format");
+    set(Bits::op_sel, in_.cbsz);
+    set(Bits::op_sel_hi, in_.blgp & 3u);
+    set(Bits::op_sel_hi2, in_.blgp >> 2);
+    return true;
+  }
   set(Bits::op_sel, row.operands[3].field == Field::wmma_index ? in_.abid : bits.op_sel);
+  if (row.has(flag::reuse)) {
+    set(Bits::op_sel, (in_.matrix_reuse & 1u) << 2);
+    set(Bits::op_sel_hi, 3);
+    set(Bits::op_sel_hi2, in_.matrix_reuse >> 1 & 1u);
+    return true;
+  }
+  if (in_.matrix_reuse != 0) return fail("matrix_a_reuse and matrix_b_reuse are not possible");
   // Without op_sel_hi, and of sources that are not there, its bits are set; of mixed ones they say that it is a half.
   unsigned op_sel_hi = row.has(flag::op_sel) ? bits.op_sel_hi : bits.there;
   if (!mix) op_sel_hi |= ~bits.there;

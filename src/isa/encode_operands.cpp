@@ -162,7 +162,9 @@ bool Encoder::constant(const Operand& operand, Field field, DataType type, bool 
                                                                                         : "",
                 processor_.name);
   }
-  code = code::literal;
+  // A constant in the middle has all bits; a source beside it the lower half.
+  const bool wide = in_.wide_literal && operand.is_literal && find(Field::literal) == nullptr;
+  code = wide ? code::wide_literal : code::literal;
   return literal(operand, field, type);
 }
 
@@ -181,6 +183,7 @@ bool Encoder::literal(const Operand& operand, Field field, DataType type) {
       return wrong(field, "has more bits than a literal");
     }
   }
+  wide_literal_ |= in_.wide_literal && operand.is_literal;
   if (has_literal_ && literal_ != value) return fail("an instruction can have one literal only");
   has_literal_ = true;
   literal_ = value;
@@ -266,6 +269,12 @@ bool Encoder::operands() {
     if (!operand(in_.operands[position], spec.field, spec.type)) return false;
     ++position;
   }
+  if (flat_has_base() && position + 1 == in_.operand_count) {
+    unsigned code = 0;
+    if (!scalar_register(in_.operands[position], Field::flat_base, 2, code)) return false;
+    set(Bits::saddr, code);
+    return true;
+  }
   return position == in_.operand_count || fail("it has {} operands, not {}", position, in_.operand_count);
 }
 
@@ -331,7 +340,10 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       return true;
     case Field::wmma_src0:
     case Field::wmma_src1:
-      if (!vgpr(operand, field, layout_.split_matrices ? wmma_words(type) : words(type), code)) return false;
+      if (row_->has(flag::matrix_formats)) {
+        if (!vgpr(operand, field, operand.words, code)) return false;
+      } else if (!vgpr(operand, field, layout_.split_matrices ? wmma_words(type) : words(type), code))
+        return false;
       set(field == Field::wmma_src0 ? Bits::src0 : Bits::src1, code + code::vgpr);
       return true;
     case Field::wmma_acc:
@@ -346,7 +358,7 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       set(Bits::src2, code);
       return true;
     case Field::wmma_index:
-      if (!vgpr(operand, field, 1, code)) return false;
+      if (!vgpr(operand, field, type == DataType::b64 ? 2 : 1, code)) return false;
       set(Bits::src2, code + code::vgpr);
       return true;
     case Field::agpr_dst:

@@ -119,6 +119,11 @@ class Encoder {
   const Operand* find(Field field) const;
   bool operand(const Operand& operand, Field field, DataType type);
   bool vector_operand(const Operand& operand, Field field, DataType type);
+  /// Whether the last operand of FLAT is a scalar base, which rows do not have.
+  bool flat_has_base() const {
+    return in_.encoding == Encoding::flat && layout_.flat_bases && in_.operand_count != 0 &&
+           in_.operands[in_.operand_count - 1u].kind == OperandKind::scalar;
+  }
   bool put_source0(unsigned code, Field field);
   bool put_source1(unsigned code, Field field);
   bool matrix_operand(const Operand& operand, Field field, DataType type);
@@ -139,7 +144,7 @@ class Encoder {
   std::array<uint32_t, most_words> words_{};
   unsigned count_ = 0;      // of words
   uint32_t extension_ = 0;  // the SDWA or DPP word
-  bool has_literal_ = false;
+  bool has_literal_ = false, wide_literal_ = false;
   uint32_t literal_ = 0;
   int accumulation_ = -1;  // whether data operands are AGPRs; -1: there has been none
   std::string error_;

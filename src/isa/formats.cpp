@@ -58,12 +58,12 @@ constexpr Format vop3_from_gfx8(uint16_t prefix) {
            {high, 40, 1},
            {slot, 41, 9}}};
 }
-constexpr Format vop3p(uint8_t prefix_bits, uint16_t prefix) {
+constexpr Format vop3p(uint8_t prefix_bits, uint16_t prefix, uint8_t opcode_bits = 7) {
   return {E::vop3p,
           prefix_bits,
           prefix,
           8,
-          {{opcode, 16, 7},
+          {{opcode, 16, opcode_bits},
            {vdst, 0, 8},
            {abs, 8, 3},
            {op_sel, 11, 3},
@@ -752,6 +752,24 @@ constexpr std::array gfx12{sop2,
                            vsample,
                            exp_gfx11};
 
+constexpr std::array gfx12_5{sop2,
+                             sopk,
+                             sop1,
+                             sopc,
+                             sopp,
+                             vop2,
+                             vop1,
+                             vopc,
+                             vop3_from_gfx8(0b110101),
+                             vop3p(8, 0b11001100, 8),
+                             smem_gfx12,
+                             ds_gfx12,
+                             vopd,
+                             flat_gfx12(E::flat, 0b11101100),
+                             flat_gfx12(E::scratch, 0b11101101),
+                             flat_gfx12(E::global, 0b11101110),
+                             vbuffer(E::mubuf)};
+
 }  // namespace
 
 std::span<const Format> formats_of(target::Generation generation) {
@@ -775,8 +793,9 @@ std::span<const Format> formats_of(target::Generation generation) {
     case target::Generation::gfx11_5:
       return gfx11;
     case target::Generation::gfx12:
-    case target::Generation::gfx12_5:
       return gfx12;
+    case target::Generation::gfx12_5:
+      return gfx12_5;
   }
   return {};
 }

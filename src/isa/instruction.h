@@ -161,17 +161,21 @@ struct Instruction {
   SdwaSelect dst_sel = SdwaSelect::dword;  ///< also the byte that a conversion to 8 bits writes
   SdwaUnused dst_unused = SdwaUnused::pad;
   Dpp dpp{};
-  uint32_t literal = 0;  ///< the constant behind the instruction, as it stands there
-  int32_t offset = 0;    ///< of a memory instruction, bytes, sign-extended; DS: offset (or offset0)
-  uint8_t offset1 = 0;   ///< DS with two offsets
+  uint32_t literal = 0;       ///< the constant behind the instruction, as it stands there
+  uint32_t literal_high = 0;  ///< its upper half, if it has 64 bits
+  bool wide_literal = false;
+  int32_t offset = 0;   ///< of a memory instruction, bytes, sign-extended; DS: offset (or offset0)
+  uint8_t offset1 = 0;  ///< DS with two offsets
   bool offset_register = false, offset_immediate = false;   ///< SMEM: which of soffset and offset it has
   bool glc = false, slc = false, dlc = false, scc = false;  ///< gfx940 prints sc0, nt, -, sc1 for them
   bool gds = false, lds = false, tfe = false;
   bool offen = false, idxen = false, addr64 = false;
   uint8_t data_format = 0;               ///< MTBUF dfmt (or the unified format)
   uint8_t number_format = 0;             ///< MTBUF nfmt
-  uint8_t cbsz = 0, abid = 0, blgp = 0;  ///< matrix instructions
-  uint8_t dmask = 0;                     ///< images: which components
+  uint8_t cbsz = 0, abid = 0, blgp = 0;  ///< matrix instructions; of sparse WMMA, abid is the index key
+  /// GFX12.5: which of the two sources of a matrix instruction the next one reads again (bit 0: the first).
+  uint8_t matrix_reuse = 0;
+  uint8_t dmask = 0;  ///< images: which components
   bool unorm = false, da = false, r128 = false, a16 = false, lwe = false, d16 = false;
   uint8_t dim = 0;  ///< images from GFX10 on: 1D, 2D, 3D, cube, 1D array, 2D array, 2D MSAA, 2D MSAA array
   /// Images with addresses in any registers (NSA): the number of registers or tuples that are named one by one, 0 if

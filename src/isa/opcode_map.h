@@ -59,6 +59,9 @@ struct Layout {
   uint8_t smem_immediate_bits = 7;    ///< of the number in the place of data
   bool byte_select = false;           ///< a result or source that is one byte of a register is named byte_sel
   bool temporal_hints = false;        ///< cache policies are a temporal hint and a scope instead of bits
+  bool flat_bases = false;            ///< FLAT can have a scalar base
+  bool wide_row_share = false;        ///< row_share on operands of 64 bits, and no other DPP
+  bool wide_literals = false;         ///< code 254 is a literal of 64 bits
   bool split_matrices = false;        ///< all matrices of WMMA have half as many registers in wave64, the sources too
   bool address_tuples = false;        ///< the last of several image addresses can be a tuple
   bool moves_share_banks = false;     ///< both halves of a dual instruction can read the same bank if they are moves
@@ -80,6 +83,7 @@ struct SourceCode {
   int8_t integer = 0;       ///< of a constant that is an integer
   int8_t float_index = -1;  ///< of a constant that is a float: its place in InlineFloats
   bool literal = false;
+  bool wide = false;  ///< a literal of 64 bits
 };
 
 /// What the address of an image instruction consists of; its name says so.

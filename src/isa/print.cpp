@@ -143,6 +143,11 @@ void Printer::operands() {
     }
     operand(op, spec);
   }
+  if (in_.encoding == Encoding::flat &&
+      position < in_.operand_count) {  // a scalar base, which rows of FLAT do not have
+    separator();
+    value(in_.operands[position]);
+  }
   if (in_.encoding == Encoding::smem && in_.operand_count != 0 && row_.operands[1].field != Field::none && !prefetch) {
     // The offset stands in soffset's place if there is no soffset, behind it otherwise.
     if (!in_.offset_immediate) return;
@@ -186,6 +191,7 @@ void Printer::operand(const Operand& op, const OperandSpec& spec) {
     text_ += "xyzw"[op.value >> 6 & 3];
     return;
   }
+  if (spec.field == Field::literal && in_.wide_literal && op.type == DataType::f64) return wide_literal(op);
   if (spec.field == Field::literal) return in_.encoding == Encoding::sopk ? constant(op) : hexadecimal(in_.literal);
   if (spec.field == Field::sdata_imm || spec.field == Field::prefetch_length) return small_or_hexadecimal(op.value);
   // "-1" would be another constant than a negated 1.
@@ -307,7 +313,31 @@ void Printer::value(const Operand& op) {
   }
 }
 
+/// A literal of 64 bits: one that fits 32 is marked.
+void Printer::wide_literal(const Operand& op) {
+  const uint64_t whole = uint64_t{in_.literal_high} << 32 | in_.literal;
+  if (whole <= 0xFFFFFFFF) {
+    text_ += "lit64(";
+    hexadecimal(whole);
+    text_ += ')';
+    return;
+  }
+  const ConstantFormat format = constant_format(op.type);
+  if (format.width != 64) return hexadecimal(is_half(literal_type(op)) ? in_.literal & 0xFFFF : in_.literal);
+  if (const auto integer = inline_integer(whole, 64)) return decimal(*integer);
+  if (const std::string_view name = inline_float(whole, format, map_.layout); !name.empty()) {
+    text_ += name;
+  } else {
+    hexadecimal(op.type == DataType::f64 && in_.literal == 0 ? in_.literal_high : whole);
+  }
+}
+
 void Printer::constant(const Operand& op) {
+  // A source of code 255 sees the lower half.
+  if (op.is_literal && in_.wide_literal &&
+      (constant_format(op.type).width != 64 || op.value == (uint64_t{in_.literal_high} << 32 | in_.literal))) {
+    return wide_literal(op);
+  }
   const ConstantFormat format = constant_format(op.type);
   if (op.is_literal && in_.encoding != Encoding::sopk && op.type != DataType::f64) return literal(op);
   if (const auto integer = inline_integer(op.value, format.width)) return decimal(*integer);
@@ -321,7 +351,9 @@ void Printer::constant(const Operand& op) {
 }
 
 /// How a literal is looked at: of mixed precision as a half, however wide the source is.
-DataType Printer::literal_type(const Operand& op) const { return row_.has(flag::mix) ? DataType::f16 : op.type; }
+DataType Printer::literal_type(const Operand& op) const {
+  return row_.has(flag::mix) ? row_.operands[1].type : op.type;
+}
 
 /// Whether the text must say that a constant is a literal, for it could be an inline constant.
 bool Printer::could_be_inline(const Operand& op) const {

@@ -102,6 +102,11 @@ void Printer::vector_modifiers() {
       flag(row_.operands[i].field == Field::attribute && (in_.operands[i].value >> 8 & 1) != 0, "high");
     }
     if (row_.has(flag::op_sel4)) byte_select();
+    if (row_.has(flag::scale_select) && in_.immediate != 0) {
+      text_ += " scale_sel:";
+      decimal(in_.immediate);
+    }
+    if (row_.has(flag::byte_source) && in_.op_sel_dst) text_ += " op_sel:[0,1]";
     if (row_.has(flag::byte_source) && in_.src(0).sdwa != SdwaSelect::byte_0) {
       text_ += " byte_sel:";
       decimal(static_cast<int>(in_.src(0).sdwa));
@@ -113,7 +118,8 @@ void Printer::vector_modifiers() {
     const bool selects = std::ranges::any_of(row_.operands, [](const OperandSpec& spec) {
       return spec.field == Field::carry_in;  // v_cndmask_b16
     });
-    if (row_.has(flag::op_sel) || (halves && !selects)) list("op_sel", &Operand::op_sel, false, !two);
+    if ((row_.has(flag::op_sel) && !row_.has(flag::op_sel4)) || (halves && !selects))
+      list("op_sel", &Operand::op_sel, false, !two);
     if (row_.has(flag::permlane) && (in_.src(0).op_sel || in_.src(1).op_sel)) {
       (((text_ += " op_sel:[") += in_.src(0).op_sel ? "1," : "0,") += in_.src(1).op_sel ? '1' : '0') += ']';
     }
@@ -155,6 +161,9 @@ void Printer::dpp8() {
 void Printer::byte_select() {
   const auto byte = static_cast<unsigned>(in_.dst_sel) & 3;
   if (map_.layout.byte_select) {
+    if (in_.src(0).op_sel || in_.src(1).op_sel) {
+      (((text_ += " op_sel:[") += in_.src(0).op_sel ? "1," : "0,") += in_.src(1).op_sel ? "1" : "0") += ",0]";
+    }
     if (byte == 0) return;
     text_ += " byte_sel:";
     return decimal(byte);
@@ -182,6 +191,22 @@ void Printer::packed_modifiers() {
     text_ += " index_key:";
     decimal(in_.abid);
   }
+  if (row_.has(flag::matrix_formats)) {
+    constexpr std::array<std::string_view, 5> formats{"FP8", "BF8", "FP6", "BF6", "FP4"};
+    const auto format = [&](std::string_view name, unsigned value) {
+      if (value == 0) return;
+      (text_ += name) += value < formats.size() ? "MATRIX_FMT_" : "";
+      if (value < formats.size()) {
+        text_ += formats[value];
+      } else {
+        decimal(value);
+      }
+    };
+    format(" matrix_a_fmt:", in_.cbsz);
+    format(" matrix_b_fmt:", in_.blgp);
+  }
+  flag((in_.matrix_reuse & 1) != 0, "matrix_a_reuse");
+  flag((in_.matrix_reuse & 2) != 0, "matrix_b_reuse");
   if (!row_.has(flag::mix)) {
     list("neg_lo", &Operand::neg, false, false);
     list("neg_hi", &Operand::neg_hi, false, false);

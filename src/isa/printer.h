@@ -66,6 +66,7 @@ class Printer {
   DataType literal_type(const Operand& operand) const;
   bool could_be_inline(const Operand& operand) const;
   void literal(const Operand& operand);
+  void wide_literal(const Operand& operand);
   void immediate();
   void hwreg();
   void waitcnt();

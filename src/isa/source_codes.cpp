@@ -41,6 +41,7 @@ SourceCodes source_codes_of(target::Generation generation) {
   made.floats(240, generation >= gfx8 ? 248 : 247);
   made.kinds(251, {OperandKind::vccz, OperandKind::execz, OperandKind::scc, OperandKind::lds_direct});
   made.codes[255] = {.kind = OperandKind::constant, .literal = true};
+  if (generation >= gfx12_5) made.codes[254] = {.kind = OperandKind::constant, .literal = true, .wide = true};
 
   const unsigned last_sgpr = generation >= gfx10 ? 105 : generation >= gfx8 ? 101 : 103;
   made.registers(0, last_sgpr, scalar::s0);

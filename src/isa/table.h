@@ -94,6 +94,9 @@ enum class Field : uint8_t {
   flat_address,
   flat_data,
   flat_base,
+  tensor_base,       ///< or null
+  lds_address,       ///< of the data in LDS, in the place of the result
+  lds_data_address,  ///< ... of the data
   buffer_data,
   buffer_address,
   buffer_resource,
@@ -183,6 +186,13 @@ inline constexpr uint64_t wmma = 1ull << 61;           // also of loads: half as
 inline constexpr uint64_t true16_only = 1ull << 62;    // no older form without halves
 inline constexpr uint64_t ray = 1ull << 57;            // image_bvh_intersect_ray and the like
 inline constexpr uint64_t vsample = 1ull << 56;        // an image without a sampler that is in VSAMPLE from GFX12 on
+
+// Of vector instructions of GFX12.5; they share their bits with flags of DS.
+inline constexpr uint64_t reuse =
+    gws;  // matrices that the next instruction reads again (matrix_a_reuse, matrix_b_reuse)
+inline constexpr uint64_t no_suffix = two_offsets;      // its text does not tell VOP1 and VOP3 apart
+inline constexpr uint64_t scale_select = gds_only;      // op_sel's place says which scale
+inline constexpr uint64_t neg_hi_accumulator = no_gds;  // neg_hi of the third source alone
 
 inline constexpr uint64_t memory = load | store | atomic;
 }  // namespace flag

@@ -14,6 +14,9 @@ namespace {
 /// The prefix of VOP3P on GFX9, some of whose lower opcodes the oracle reads on later processors, too.
 constexpr uint32_t vop3p_gfx9 = 0b110100111;
 
+/// The prefix of VOPD3, which Atoll does not know yet.
+constexpr uint32_t vopd3 = 0b11001111;
+
 class Shaper {
  public:
   Shaper(const target::Processor& processor, uint64_t seed) : generation_(processor.generation), random_(seed) {}
@@ -308,6 +311,7 @@ std::vector<Bytes> patterns(const target::Processor& processor, unsigned each, u
   }
   for (uint32_t prefix = 0; prefix < 512; ++prefix) {
     if (prefix == vop3p_gfx9 && processor.generation >= target::Generation::gfx10) continue;
+    if (prefix >> 1 == vopd3 && processor.generation == target::Generation::gfx12_5) continue;
     for (unsigned i = 0; i < each; ++i) all.push_back(shaper.behind(prefix, i % 2 == 1));
   }
   if (processor.generation != target::Generation::gfx950) return all;
