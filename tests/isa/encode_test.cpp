@@ -10,44 +10,46 @@
 #include <vector>
 
 #include "isa/decode.h"
-#include "isa/opcode_map.h"
 #include "isa/oracle.h"
 #include "isa/oracle_faults.h"
 #include "isa/patterns.h"
 #include "isa/print.h"
+#include "isa/subject.h"
 
 namespace Atoll::isa::test {
 namespace {
 
-Bytes encoded(const Instruction& instruction, const target::Processor& processor) {
-  const auto result = encode(instruction, processor);
+Bytes encoded(const Instruction& instruction, const target::Processor& processor, unsigned wave_size = 0) {
+  const auto result = encode(instruction, processor, wave_size);
   return result ? Bytes(result->view().begin(), result->view().end()) : Bytes();
 }
 
-class EncodeSweep : public testing::TestWithParam<const char*> {};
+class EncodeSweep : public testing::TestWithParam<Subject> {};
 
 TEST_P(EncodeSweep, EveryInstructionIsEncodedAsByTheOraclesAssembler) {
-  const std::string name = GetParam();
-  const target::Processor& processor = *target::find_processor(name);
+  const Subject& subject = GetParam();
+  const target::Processor& processor = *subject.processor;
+  const unsigned wave_size = subject.wave_size;
+  const std::string name(processor.name);
   const std::vector<Fault> faults = read_faults();
   std::vector<Instruction> instructions;
   std::vector<std::string> texts;
   for (const Bytes& bytes :
        patterns(processor, from_environment("ATOLL_SWEEP", 6), from_environment("ATOLL_SEED", 1))) {
-    const auto instruction = decode(bytes, processor);
+    const auto instruction = decode(bytes, processor, wave_size);
     if (!instruction) continue;
     instructions.push_back(*instruction);
     texts.push_back(print(*instruction, processor));
   }
-  const std::vector<Bytes> answers = assemble(name, texts);
+  const std::vector<Bytes> answers = assemble(name, texts, subject.features());
   unsigned equal = 0, refused = 0, known = 0, different = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
-    const Bytes atoll = encoded(instructions[i], processor);
+    const Bytes atoll = encoded(instructions[i], processor, wave_size);
     // Where the oracle has no answer, the instruction must be the same again. Of a compressed export the first and the
     // third source decide; texts of known faults don't say everything.
     if (!atoll.empty() && answers[i].empty() && !instructions[i].compressed &&
         !is_known_of_assembler(faults, name, texts[i])) {
-      const auto again = decode(atoll, processor);
+      const auto again = decode(atoll, processor, wave_size);
       const std::string text = again ? print(*again, processor) : "(refused)";
       if (text != texts[i]) ADD_FAILURE() << texts[i] << " is encoded as " << text << ", " << spelled(atoll);
     }
@@ -59,10 +61,10 @@ TEST_P(EncodeSweep, EveryInstructionIsEncodedAsByTheOraclesAssembler) {
     } else if (is_known_of_assembler(faults, name, texts[i])) {
       ++known;
       // The instruction that the text says is encoded as by the oracle.
-      const auto said = decode(answers[i], processor);
-      EXPECT_TRUE(atoll.empty() || (said && encoded(*said, processor) == answers[i])) << texts[i];
+      const auto said = decode(answers[i], processor, wave_size);
+      EXPECT_TRUE(atoll.empty() || (said && encoded(*said, processor, wave_size) == answers[i])) << texts[i];
     } else if (++different <= 20) {
-      const auto error = encode(instructions[i], processor);
+      const auto error = encode(instructions[i], processor, wave_size);
       ADD_FAILURE() << texts[i] << "\n  oracle: " << spelled(answers[i])
                     << "\n  atoll:  " << (error ? spelled(atoll) : error.error().message);
     }
@@ -70,24 +72,13 @@ TEST_P(EncodeSweep, EveryInstructionIsEncodedAsByTheOraclesAssembler) {
   std::printf(
       "%s: %zu instructions encoded, %u equal, %u refused by the oracle, %u known faults of the oracle, "
       "%u different\n",
-      GetParam(), texts.size(), equal, refused, known, different);
+      subject.name().c_str(), texts.size(), equal, refused, known, different);
   EXPECT_EQ(different, 0u);
   EXPECT_GT(equal, texts.size() * 3 / 4);
 }
 
-std::vector<const char*> all_processors() {
-  std::vector<const char*> names;
-  for (const target::Processor& processor : target::processors()) {
-    if (!opcode_map_of(processor).empty) names.push_back(processor.name.data());
-  }
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, EncodeSweep, testing::ValuesIn(all_processors()), [](const auto& info) {
-  std::string name = info.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, EncodeSweep, testing::ValuesIn(all_subjects()),
+                         [](const auto& info) { return info.param.name(); });
 
 TEST(OracleFaults, EachOfTheAssemblerIsStillThere) {
   for (const Fault& fault : read_faults()) {

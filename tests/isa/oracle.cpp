@@ -120,14 +120,16 @@ std::string spelled(const Bytes& bytes) {
   return text;
 }
 
-std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<const std::string> lines) {
+std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<const std::string> lines,
+                                          std::string_view features) {
   const Atoll::test::TemporaryDirectory directory;
   std::string text;
   for (size_t i = 0; i < lines.size(); ++i) text += fmt::format("line_{}:\n{}\n", i, lines[i]);
   Atoll::test::write_file(directory / "lines.s", text);
   const auto command = fmt::format(
-      "cd {} && timeout 600 llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu={} -show-encoding lines.s 2>&1 >lines.txt",
-      directory.path().string(), processor);
+      "cd {} && timeout 600 llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu={} -mattr={} -show-encoding lines.s 2>&1 "
+      ">lines.txt",
+      directory.path().string(), processor, features);
   const auto run = Atoll::test::run_command(command);
   if (run.exit_code != 0 && run.exit_code != 1) {
     throw std::runtime_error(fmt::format("llvm-mc-22 is missing or failed: {}", run.output));
@@ -159,9 +161,9 @@ std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<
   return all;
 }
 
-std::vector<Bytes> assemble(std::string_view processor, std::span<const std::string> lines) {
+std::vector<Bytes> assemble(std::string_view processor, std::span<const std::string> lines, std::string_view features) {
   std::vector<Bytes> all;
-  for (Assembled& line : assemble_and_print(processor, lines)) all.push_back(std::move(line.bytes));
+  for (Assembled& line : assemble_and_print(processor, lines, features)) all.push_back(std::move(line.bytes));
   return all;
 }
 

@@ -38,9 +38,11 @@ struct Assembled {
 };
 
 /// What llvm-mc-22 makes of each line, which is an instruction. Throws std::runtime_error if llvm-mc-22 is missing.
-std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<const std::string> lines);
+std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<const std::string> lines,
+                                          std::string_view features = {});
 /// The bytes alone.
-std::vector<Bytes> assemble(std::string_view processor, std::span<const std::string> lines);
+std::vector<Bytes> assemble(std::string_view processor, std::span<const std::string> lines,
+                            std::string_view features = {});
 
 /// Every mnemonic that the assembler knows, of all processors, without _e32, _e64, _dpp and _sdwa where those are
 /// forms of one: the names in the table that it looks them up in. Throws std::runtime_error if there is none.

@@ -19,6 +19,7 @@
 #include "isa/oracle_faults.h"
 #include "isa/patterns.h"
 #include "isa/print.h"
+#include "isa/subject.h"
 #include "isa/table.h"
 
 namespace Atoll::isa::test {
@@ -35,12 +36,13 @@ struct Tally {
   std::set<Opcode> unseen;  ///< that no pattern has shown equal yet
 };
 
-void compare(const std::vector<Bytes>& patterns, const target::Processor& processor, const std::vector<Fault>& faults,
-             Tally& tally, unsigned wave_size = 0) {
+void compare(const std::vector<Bytes>& patterns, const Subject& subject, const std::vector<Fault>& faults,
+             Tally& tally) {
+  const target::Processor& processor = *subject.processor;
   const std::string name(processor.name);
-  const std::vector<Disassembled> answers = disassemble(name, patterns, wave_size == 64 ? "+wavefrontsize64" : "");
+  const std::vector<Disassembled> answers = disassemble(name, patterns, subject.features());
   for (size_t i = 0; i < patterns.size(); ++i) {
-    const auto instruction = decode(patterns[i], processor, wave_size);
+    const auto instruction = decode(patterns[i], processor, subject.wave_size);
     const std::string atoll = instruction ? print(*instruction, processor) : std::string();
     const std::string& oracle = answers[i].text;
     const size_t size = instruction ? instruction->size : 0;
@@ -58,65 +60,48 @@ void compare(const std::vector<Bytes>& patterns, const target::Processor& proces
   }
 }
 
-/// A processor in one of the wave sizes that it has.
-struct Subject {
-  const target::Processor* processor;
-  unsigned wave_size;  ///< 0: the smaller one
-};
-
-std::string name_of(const Subject& subject) {
-  std::string name(subject.processor->name);
-  std::ranges::replace(name, '-', '_');
-  return subject.wave_size == 0 ? name : name + "_wave" + std::to_string(subject.wave_size);
-}
-
 class Sweep : public testing::TestWithParam<Subject> {};
 
 TEST_P(Sweep, EveryOpcodeIsDecodedAndPrintedAsByTheOracle) {
-  const auto [subject, wave_size] = GetParam();
-  const target::Processor& processor = *subject;
+  const Subject& subject = GetParam();
+  const target::Processor& processor = *subject.processor;
   const std::vector<Fault> faults = read_faults();
   const unsigned seed = from_environment("ATOLL_SEED", 1);
   Tally tally;
   tally.unseen = all_opcodes(processor);
   const size_t rows = tally.unseen.size();
   const std::vector<Bytes> first = patterns(processor, from_environment("ATOLL_SWEEP", 6), seed);
-  compare(first, processor, faults, tally, wave_size);
+  compare(first, subject, faults, tally);
 
   // Instructions that no pattern has shown get more of them, of which only theirs are tried.
   size_t tried = first.size();
   for (unsigned round = 1; round <= 12 && !tally.unseen.empty(); ++round) {
     const std::vector<Bytes> more = patterns_of(tally.unseen, processor, seed + round);
-    compare(more, processor, faults, tally, wave_size);
+    compare(more, subject, faults, tally);
     tried += more.size();
   }
 
   std::printf(
       "%s: %zu instructions; %zu patterns, %u equal, %u refused by both, %u known faults of the oracle, %u different\n",
-      name_of(GetParam()).c_str(), rows, tried, tally.equal, tally.refused, tally.known, tally.different);
+      subject.name().c_str(), rows, tried, tally.equal, tally.refused, tally.known, tally.different);
   EXPECT_EQ(tally.different, 0u);
   for (const Opcode opcode : tally.unseen) ADD_FAILURE() << "no pattern is a " << mnemonic(opcode);
 }
 
-std::vector<Subject> all_subjects() {
-  constexpr uint8_t both_wave_sizes = 3;
-  std::vector<Subject> subjects;
-  for (const target::Processor& processor : target::processors()) {
-    if (!has_disassembler(processor) || opcode_map_of(processor).empty) continue;
-    subjects.push_back({&processor, 0});
-    if (processor.wave_sizes == both_wave_sizes) subjects.push_back({&processor, 64});
-  }
+std::vector<Subject> disassembled_subjects() {
+  std::vector<Subject> subjects = all_subjects();
+  std::erase_if(subjects, [](const Subject& subject) { return !has_disassembler(*subject.processor); });
   return subjects;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Sweep, testing::ValuesIn(all_subjects()),
-                         [](const auto& info) { return name_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, Sweep, testing::ValuesIn(disassembled_subjects()),
+                         [](const auto& info) { return info.param.name(); });
 
 TEST(NamedImmediates, PrintAsByTheOracle) {
   for (const char* name : {"gfx900", "gfx90a", "gfx942", "gfx803", "gfx1010", "gfx1030", "gfx1100", "gfx1200"}) {
     const target::Processor& processor = *target::find_processor(name);
     Tally tally;
-    compare(immediates(processor), processor, {}, tally);
+    compare(immediates(processor), {&processor, 0}, {}, tally);
     EXPECT_EQ(tally.different, 0u) << name;
     EXPECT_GT(tally.equal, 10'000u) << name;
   }
