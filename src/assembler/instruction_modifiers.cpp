@@ -168,9 +168,9 @@ std::optional<bool> InstructionParser::modifier() {
   const auto found = rows().find(name);
   if (found == rows().end()) return std::nullopt;
   const Row& row = found->second;
-  // Two names are operands elsewhere.
+  // Two names are operands elsewhere: a16 is the data of an image, too, which comes first.
   const bool image = encoding_ == isa::Encoding::mimg || encoding_ == isa::Encoding::vsample;
-  if (row.modifier == Modifier::a16 && !image) return std::nullopt;
+  if (row.modifier == Modifier::a16 && (!image || count_ == 0)) return std::nullopt;
   if (name == "scc" && encoding_ < isa::Encoding::ds) return std::nullopt;
   const Place place = lexer().place();
   const bool colon = lexer().buffer().text.c_str()[lexer().next()] == ':';

@@ -33,8 +33,9 @@ bool Encoder::smem() {
   } else if (in_.glc || in_.dlc) {
     return fail("glc and dlc are not possible");
   }
+  // Only a literal has 32 bits and so no sign.
   const Operand* base = find(Field::sbase);
-  if (in_.offset < 0 && base != nullptr && base->words == 4) {
+  if (in_.offset < 0 && !layout_.scalar_literals && base != nullptr && base->words == 4) {
     return fail("the offset into a buffer cannot be negative");
   }
   const bool has_offset =

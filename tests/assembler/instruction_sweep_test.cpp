@@ -87,5 +87,16 @@ INSTANTIATE_TEST_SUITE_P(All, InstructionSweep, testing::ValuesIn(all_processors
   return name;
 });
 
+TEST(Instructions, OperandsCanHaveTheNamesOfModifiers) {
+  const std::vector<std::string> texts{"image_sample a16, v7, s[44:51], s[88:91] dmask:0x1",
+                                       "image_sample v16, v7, s[44:51], s[88:91] dmask:0x1 a16"};
+  const target::Processor& processor = *target::find_processor("gfx90a");
+  const std::vector<Bytes> answers = assemble("gfx90a", texts);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_FALSE(answers[i].empty()) << texts[i];
+    EXPECT_EQ(assembled(texts[i], processor).bytes, answers[i]) << texts[i];
+  }
+}
+
 }  // namespace
 }  // namespace Atoll::isa::test
