@@ -153,7 +153,14 @@ bool Encoder::image_sizes() {
       return fail("the address has {} registers, of which {} are named", address->words, in_.address_count);
     }
   }
-  if (row_->has(flag::ray)) return true;
+  if (row_->has(flag::ray)) {
+    const ImageParts& parts = map_.image_parts[static_cast<size_t>(in_.opcode)];
+    const unsigned all = parts.words(0, in_.a16);
+    const unsigned named = layout_.address_tuples ? parts.ray_groups(in_.a16) : all;
+    const bool good = address != nullptr && address->words == all;
+    return (good && (in_.address_count == 0 || in_.address_count == named)) ||
+           fail("the address has to be {} registers, alone or in {} parts", all, named);
+  }
   const auto components = static_cast<unsigned>(std::popcount(in_.dmask));
   if (row_->has(flag::gather4) && components != 1) return fail("dmask has to be one component");
   if (row_->has(flag::atomic) && in_.dmask != 1 && in_.dmask != 3 && in_.dmask != 15) {
@@ -180,7 +187,7 @@ bool Encoder::image() {
     set(Bits::dmask, 15);
     set(Bits::r128, 1);
     set(Bits::unorm, 1);
-    return put(Bits::a16, in_.a16 ? 1 : 0, "a16") && cache_policy() && operands();
+    return put(Bits::a16, in_.a16 ? 1 : 0, "a16") && cache_policy() && operands() && image_sizes();
   }
   if (!put(Bits::dmask, in_.dmask, "dmask") || !put(Bits::dim, in_.dim, "dim")) return false;
   if (in_.d16 && !(row_->has(flag::d16_bit) && layout_.image_d16)) return fail("d16 is not possible");

@@ -126,6 +126,7 @@ void ListingComparison::read(const std::string& file, const target::Processor& p
 
 void ListingComparison::ask_assembler(const target::Processor& processor) {
   std::vector<std::string> texts;
+  texts.reserve(otherwise_.size());
   for (const auto& [text, encoded] : otherwise_) texts.push_back(text);
   const std::vector<Bytes> answers = assemble(processor.name, texts);
   for (size_t i = 0; i < texts.size(); ++i) {

@@ -65,6 +65,7 @@ std::string without_layout(std::string_view text) {
 [[noreturn]] void answer(int to, const std::string& processor, std::span<const Bytes> sequences,
                          const std::string& features) {
   FILE* out = fdopen(to, "w");
+  if (out == nullptr) _exit(2);
   void* disassembler =
       library().create("amdgcn-amd-amdhsa", processor.c_str(), features.c_str(), nullptr, 0, nullptr, nullptr);
   if (disassembler == nullptr) _exit(2);

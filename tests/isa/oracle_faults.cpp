@@ -70,13 +70,14 @@ std::vector<AssemblerFault> read_assembler_faults() {
 
 bool is_known(const std::vector<Fault>& faults, const std::string& processor, const std::string& oracle,
               const std::string& atoll) {
-  for (const Fault& fault : faults) {
-    if (fault.whose != "oracle" && fault.whose != "atoll") continue;
-    if (fault.answer == "refused" && !oracle.empty()) continue;
-    const std::string& text = fault.whose == "oracle" ? oracle : atoll;
-    if (!text.empty() && std::regex_search(processor + ' ' + text, fault.expression)) return true;
-  }
-  return false;
+  const auto with_processor = [&](const std::string& text) { return text.empty() ? text : processor + ' ' + text; };
+  const std::string of_oracle = with_processor(oracle), of_atoll = with_processor(atoll);
+  return std::ranges::any_of(faults, [&](const Fault& fault) {
+    if (fault.whose != "oracle" && fault.whose != "atoll") return false;
+    if (fault.answer == "refused" && !oracle.empty()) return false;
+    const std::string& text = fault.whose == "oracle" ? of_oracle : of_atoll;
+    return !text.empty() && std::regex_search(text, fault.expression);
+  });
 }
 
 bool is_known_of_assembler(const std::vector<Fault>& faults, const std::string& processor, const std::string& text) {
