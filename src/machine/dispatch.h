@@ -7,8 +7,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -114,8 +114,9 @@ struct Dispatch {
 
   std::mutex mutex;  ///< of what follows
   // Work-groups set aside half-way so that others get their turn (scheduler.h).
-  std::deque<std::unique_ptr<ResidentGroup>> set_aside;
-  std::atomic<size_t> set_aside_count{0};  ///< of `set_aside`, to be read without the mutex
+  std::map<uint64_t, std::unique_ptr<ResidentGroup>> set_aside;  ///< by work-group number
+  uint64_t last_resumed = UINT64_MAX;                            ///< the number of which
+  std::atomic<size_t> set_aside_count{0};                        ///< of `set_aside`, to be read without the mutex
   // Work-groups that threads took and gave back before they began, as ranges.
   std::vector<std::pair<uint64_t, uint64_t>> given_back;
   std::atomic<size_t> given_back_count{0};  ///< of ranges, to be read without the mutex

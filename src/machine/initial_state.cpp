@@ -81,6 +81,7 @@ void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
   wave.patience = 0;
   wave.instructions = 0;
   wave.fingerprint = 0;
+  wave.seems_to_wait = false;
   wave.scratch_bytes_per_lane = start.scratch_bytes_per_lane;
   wave.fault.reset();
 }

@@ -37,6 +37,10 @@ constexpr uint64_t spin_for_done_ns = 20'000;
 /// Work-groups that only seem to wait let a new one begin each, up to so many; see Scheduler::set_aside.
 constexpr size_t trusted_waiters = 64;
 
+/// What a wave may run that seems to wait: enough to see whether it still does. Waves that wait for each other's
+/// work-groups would otherwise spend most of the time looking.
+constexpr uint64_t waiting_budget = 256;
+
 /// A figure that changes when anything does that a scalar register tells: a wave that comes back with the same one time
 /// and again goes round in a loop that waits for memory to change. (Or in one that counts in vector registers alone;
 /// to take that for waiting costs little.)
@@ -90,8 +94,9 @@ support::Result<void> ResidentGroup::prepare(Dispatch& dispatch, Engine& engine)
                        dispatch.kernel->name, dispatch.packet.kernarg_address);
 }
 
-void ResidentGroup::begin(uint64_t index) {
-  initial_.begin_work_group(group, index);
+void ResidentGroup::begin(uint64_t number) {
+  index = number;
+  initial_.begin_work_group(group, number);
   rows_in_use_ = 0;
   free_rows_.clear();
 }
@@ -244,11 +249,14 @@ std::shared_ptr<Dispatch> Scheduler::next_offered() {
   }
 }
 
-/// Takes the work-group that has waited longest, if any was set aside.
+/// Takes the next work-group in the round of those that were set aside, if any was.
 std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
   if (dispatch.set_aside.empty()) return nullptr;
-  std::unique_ptr<ResidentGroup> group = std::move(dispatch.set_aside.front());
-  dispatch.set_aside.pop_front();
+  auto next = dispatch.set_aside.upper_bound(dispatch.last_resumed);
+  if (next == dispatch.set_aside.end()) next = dispatch.set_aside.begin();
+  dispatch.last_resumed = next->first;
+  std::unique_ptr<ResidentGroup> group = std::move(next->second);
+  dispatch.set_aside.erase(next);
   dispatch.set_aside_count.store(dispatch.set_aside.size(), std::memory_order_relaxed);
   ++dispatch.resumed_since_begin;
   return group;
@@ -296,8 +304,9 @@ bool Scheduler::take(Turn& turn) {
   if (dispatch.given_back_count.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(dispatch.mutex);
     if (!dispatch.given_back.empty()) {
-      std::tie(turn.taken, turn.taken_end) = dispatch.given_back.back();
-      dispatch.given_back.pop_back();
+      const auto first = std::ranges::min_element(dispatch.given_back);
+      std::tie(turn.taken, turn.taken_end) = *first;
+      dispatch.given_back.erase(first);
       dispatch.given_back_count.store(dispatch.given_back.size(), std::memory_order_relaxed);
       return true;
     }
@@ -387,15 +396,17 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
       }
       turn.wave = &wave;
       const uint64_t before = wave.instructions;
-      const WaveState state = engine_.run(wave, turn.budget);
+      const uint64_t budget = wave.seems_to_wait ? waiting_budget : turn.budget;
+      const WaveState state = engine_.run(wave, budget);
       const uint64_t ran = wave.instructions - before;
       turn.clock += ran + wave_overhead;
       if (state == WaveState::ready) {
         // A wave that comes back ready before its budget is used up has said that it waits.
-        if (ran >= turn.budget) {
+        if (ran >= budget) {
           turn.all_wait = false;
           const uint64_t now = fingerprint(wave);
-          if (std::exchange(wave.fingerprint, now) != now) turn.all_seem_to_wait = false;
+          wave.seems_to_wait = std::exchange(wave.fingerprint, now) == now;
+          if (!wave.seems_to_wait) turn.all_seem_to_wait = false;
         }
       } else {
         turn.all_wait = turn.all_seem_to_wait = false;
@@ -494,7 +505,8 @@ void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<F
 void Scheduler::set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, Outcome why) {
   {
     const std::lock_guard lock(dispatch.mutex);
-    dispatch.set_aside.push_back(std::move(group));
+    const uint64_t index = group->index;
+    dispatch.set_aside.emplace(index, std::move(group));
     dispatch.set_aside_count.store(dispatch.set_aside.size(), std::memory_order_relaxed);
     if (why == Outcome::waiting || (why == Outcome::seems_to_wait && dispatch.set_aside.size() < trusted_waiters)) {
       ++dispatch.begin_credit;

@@ -55,12 +55,13 @@ class ResidentGroup {
  public:
   explicit ResidentGroup(Memory& memory) : registers_(memory), lds_(memory), scratch_(memory) {}
   WorkGroup group;
+  uint64_t index = 0;  ///< the number of `group` in the dispatch
 
   /// For work-groups of this dispatch. Errors: out_of_resources; memory_fault when arguments to be preloaded are not
   /// there.
   support::Result<void> prepare(Dispatch& dispatch, Engine& engine);
-  /// Makes `group` the dispatch's work-group number `index`, none of whose waves has begun.
-  void begin(uint64_t index);
+  /// Makes `group` the dispatch's work-group of that number, none of whose waves has begun.
+  void begin(uint64_t number);
   /// Makes the group's next wave ready. It gets the registers of one that ended, if any has: they are still in the
   /// host's cache.
   Wave& begin_wave();

@@ -81,6 +81,7 @@ struct alignas(64) Wave {
   WaveState state;
   uint8_t global_sync;    ///< the engine's: whether the wave waits in global wave sync, and for what; 0 at start
   uint8_t patience;       ///< the engine's: how often a loop was begun anew lest it waits for others; 0 at start
+  bool seems_to_wait;     ///< the scheduler's: it came back with the same fingerprint twice; false at start
   uint32_t index;         ///< in the work-group
   uint64_t instructions;  ///< executed so far
   uint64_t fingerprint;   ///< the scheduler's, of the wave's state when it last came back

@@ -110,6 +110,25 @@ TEST_P(SchedulerTest, AWorkGroupMayWaitForOneThatBeginsLater) {
   }
 }
 
+TEST_P(SchedulerTest, AWaveThatSeemsToWaitRunsLittleBeforeOthersHaveTheirTurn) {
+  for (const bool waits : {false, true}) {
+    std::atomic<uint64_t> longest{0};
+    start([&](Wave& wave, uint64_t budget) {
+      wave.instructions += budget;
+      if (waits) {
+        uint32_t& calls = wave.vgpr[3][5];  // scalars tell whether anything changes
+        if (++calls > 4) longest = std::max(longest.load(), budget);
+        return calls == 200 ? WaveState::ended : WaveState::ready;
+      }
+      longest = std::max(longest.load(), budget);
+      return ++wave.scalar[40] == 200 ? WaveState::ended : WaveState::ready;
+    });
+    ASSERT_TRUE(run(1, 64));
+    if (waits) EXPECT_LT(longest, 1000u);
+    if (!waits) EXPECT_GT(longest, 1000u);
+  }
+}
+
 TEST_P(SchedulerTest, AWorkGroupAmongManyShortOnesMayWaitForThoseBehindIt) {
   constexpr unsigned groups = 5000, waits = 1500, behind = 200;
   std::vector<std::atomic<int>> runs(groups);
