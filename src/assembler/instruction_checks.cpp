@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "assembler/instruction_parser.h"
-#include "isa/inline_floats.h"
+#include "isa/constants.h"
 #include "isa/modifier_names.h"
 #include "isa/table.h"
 

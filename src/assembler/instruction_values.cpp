@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "assembler/instruction_parser.h"
-#include "isa/inline_floats.h"
+#include "isa/constants.h"
 #include "isa/table.h"
 
 namespace Atoll::assembler {
@@ -62,28 +62,6 @@ std::optional<uint32_t> narrow(double value, DataType type) {
 
 constexpr bool fits(int64_t value, unsigned bits) {
   return value >= -(int64_t{1} << (bits - 1)) && value < int64_t{1} << bits;
-}
-
-/// An integer as a type sees it, sign-extended or cut off.
-uint64_t as_seen(int64_t value, DataType type) {
-  switch (type) {
-    case DataType::f16:
-    case DataType::bf16:
-    case DataType::u16:
-    case DataType::b16:
-      return static_cast<uint16_t>(value);
-    case DataType::i16:
-      return static_cast<uint64_t>(int64_t{static_cast<int16_t>(value)});
-    case DataType::i32:
-      return static_cast<uint64_t>(int64_t{static_cast<int32_t>(value)});
-    case DataType::f64:
-    case DataType::b64:
-    case DataType::i64:
-    case DataType::u64:
-      return static_cast<uint64_t>(value);
-    default:
-      return static_cast<uint32_t>(value);
-  }
 }
 
 }  // namespace
@@ -207,15 +185,15 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
       if (!narrowed) return refuse(text.place, "the number does not fit into the operand");
       value = bits = *narrowed;
       // A sign bit makes no integer negative here.
-      if (is_inline(as_seen(value, type))) {
-        to.value = as_seen(value, type);
+      if (is_inline(isa::integer_constant(value, type))) {
+        to.value = isa::integer_constant(value, type);
         return true;
       }
     }
   } else {
     const bool in_range = !short_integer || (value >= -16 && value <= 64);
-    if (in_range && (width == 64 || fits(value, width)) && is_inline(as_seen(value, type))) {
-      to.value = as_seen(value, type);
+    if (in_range && (width == 64 || fits(value, width)) && is_inline(isa::integer_constant(value, type))) {
+      to.value = isa::integer_constant(value, type);
       return true;
     }
     if (!fits(value, width == 16 ? 16 : 32)) return refuse(text.place, "the number does not fit into the operand");
@@ -241,7 +219,7 @@ bool InstructionParser::literal(const OperandText& text, DataType type, uint32_t
   out.literal = bits;
   to.kind = OperandKind::constant;
   to.is_literal = true;
-  to.value = type == DataType::f64 ? uint64_t{bits} << 32 : as_seen(static_cast<int32_t>(bits), type);
+  to.value = isa::literal_constant(bits, type);
   return true;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "isa/inline_floats.h"
+#include "isa/constants.h"
 #include "isa/per_processor.h"
 
 namespace Atoll::isa {

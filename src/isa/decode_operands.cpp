@@ -2,54 +2,12 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/constants.h"
 #include "isa/decoder.h"
-#include "isa/inline_floats.h"
 
 namespace Atoll::isa {
 
-namespace {
-
-/// An integer constant as that type sees it: bit patterns for floats, sign-extended for signed integers.
-uint64_t integer_constant(int64_t value, DataType type) {
-  switch (type) {
-    case DataType::f16:
-    case DataType::bf16:
-    case DataType::u16:
-    case DataType::b16:
-      return static_cast<uint16_t>(value);
-    case DataType::i16:
-    case DataType::i32:
-    case DataType::f64:
-    case DataType::b64:
-    case DataType::i64:
-    case DataType::u64:
-      return static_cast<uint64_t>(value);
-    default:
-      return static_cast<uint32_t>(value);
-  }
-}
-
-/// A 32-bit literal as that type sees it: the upper half of a double; extended by sign or zero to 64-bit integers.
-uint64_t literal_constant(uint32_t value, DataType type) {
-  switch (type) {
-    case DataType::f16:
-    case DataType::bf16:
-    case DataType::u16:
-    case DataType::b16:
-      return static_cast<uint16_t>(value);
-    case DataType::i16:
-      return static_cast<uint64_t>(int64_t{static_cast<int16_t>(value)});
-    case DataType::i32:
-    case DataType::i64:
-      return static_cast<uint64_t>(int64_t{static_cast<int32_t>(value)});
-    case DataType::f64:
-      return uint64_t{value} << 32;
-    default:
-      return value;
-  }
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words) const {
   const SourceCode& code = map_.sources[number];

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "isa/inline_floats.h"
+#include "isa/constants.h"
 #include "isa/printer.h"
 
 namespace Atoll::isa {
