@@ -334,8 +334,9 @@ bool InstructionParser::source_operand(const OperandSpec& spec, const OperandTex
     case Field::wmma_src1:
       return vgpr(text, map_.layout.split_matrices ? wmma_words(type) : words(type), to);
     case Field::wmma_acc:
+    case Field::wmma_acc_f16:
       if (!text.is_constant()) return vgpr(text, wmma_words(type), to);
-      to.type = wmma_words(type) == 8 ? DataType::f64 : DataType::f32;
+      to.type = isa::type_of_accumulator_constant(spec.field, wmma_words(type));
       return constant_value(text, to.type, true, to);
     case Field::agpr_dst:
     case Field::agpr_src0:

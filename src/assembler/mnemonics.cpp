@@ -58,18 +58,6 @@ bool allows(Suffix suffix, const Form& form) {
   return false;
 }
 
-bool has_dpp(const isa::OpcodeMap& map, const InstructionRow& row, Encoding encoding) {
-  // In VOPC, VOP3 and VOP3P that follows from the operands, where the processor has it at all.
-  const bool implied = encoding == Encoding::vop3 || encoding == Encoding::vopc;
-  if (encoding == Encoding::vop3p && !map.layout.vector_dpp) return false;
-  if (implied ? !map.layout.vector_dpp || row.has(isa::flag::no_dpp) : !row.has(isa::flag::dpp)) return false;
-  if (row.operands[0].field == isa::Field::none) return false;
-  if (map.layout.wide_dpp) return true;
-  return std::ranges::none_of(row.operands, [](const isa::OperandSpec& spec) {
-    return isa::words_of(spec.type) > 1 && spec.type != isa::DataType::lane_mask;
-  });
-}
-
 Mnemonics::Mnemonics(const target::Processor& processor, unsigned wave_size)
     : codes_(isa::code_map_of(processor, wave_size)), map_(codes_.map) {
   for (size_t i = 1; i < map_.names.size(); ++i) {
@@ -111,14 +99,14 @@ void Mnemonics::add_forms(std::vector<Form>& forms, Opcode opcode) const {
   const InstructionRow& row = map_.row(opcode);
   for (size_t i = 0; i < static_cast<size_t>(Encoding::count); ++i) {
     const auto encoding = static_cast<Encoding>(i);
-    if (encoding == Encoding::vopd || !codes_.has(opcode, encoding)) continue;
+    if (encoding == Encoding::vopd || encoding == Encoding::vopd3 || !codes_.has(opcode, encoding)) continue;
     forms.push_back({opcode, encoding, encoding == Encoding::vop3 ? FormKind::vop3 : FormKind::base});
     const bool short_form = encoding == Encoding::vop1 || encoding == Encoding::vop2 || encoding == Encoding::vopc;
     if (!short_form && encoding != Encoding::vop3 && encoding != Encoding::vop3p) continue;
     if (short_form && map_.layout.sdwa && row.has(isa::flag::sdwa)) {
       forms.push_back({opcode, encoding, FormKind::sdwa});
     }
-    if (has_dpp(map_, row, encoding)) {
+    if (row.operands[0].field != isa::Field::none && map_.has_dpp(row, encoding, false)) {
       forms.push_back({opcode, encoding, short_form ? FormKind::dpp : FormKind::vop3_dpp});
     }
   }

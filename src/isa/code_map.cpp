@@ -51,7 +51,7 @@ CodeMap::CodeMap(const target::Processor& processor, unsigned wave_size) : map(o
     values_[encoding].assign(count, none);
     add(static_cast<Encoding>(encoding), map.opcodes[encoding]);
   }
-  add(Encoding::vop3p, map.scaled);
+  for (const std::vector<Opcode>& scaled : map.scaled) add(Encoding::vop3p, scaled);
   for (std::vector<uint16_t>& values : values_) values[static_cast<size_t>(Opcode::invalid)] = none;
 
   registers_.fill(none);
@@ -77,9 +77,9 @@ CodeMap::CodeMap(const target::Processor& processor, unsigned wave_size) : map(o
   }
 }
 
-uint16_t CodeMap::dual(Opcode opcode) const {
-  const auto* found = std::ranges::find(map.dual, opcode);
-  return found == map.dual.end() || opcode == Opcode::invalid ? none : static_cast<uint16_t>(found - map.dual.begin());
+uint16_t CodeMap::code_of_half(std::span<const Opcode> halves, Opcode opcode) {
+  const auto found = std::ranges::find(halves, opcode);
+  return found == halves.end() || opcode == Opcode::invalid ? none : static_cast<uint16_t>(found - halves.begin());
 }
 
 uint16_t CodeMap::code_of_constant(uint64_t value, DataType type) const {
@@ -102,8 +102,8 @@ std::span<const Opcode> CodeMap::named(std::string_view name) const {
 }
 
 Opcode CodeMap::dual_named(std::string_view name) const {
-  for (size_t code = 0; code < map.dual.size(); ++code) {
-    if (map.dual[code] != Opcode::invalid && map.dual_names[code].substr(2) == name) return map.dual[code];
+  for (size_t code = 0; code < map.vopd.y.size(); ++code) {  // whatever the first half can be, the second can be, too
+    if (map.vopd.y[code] != Opcode::invalid && map.dual_names[code].substr(2) == name) return map.vopd.y[code];
   }
   return Opcode::invalid;
 }

@@ -27,8 +27,8 @@ struct CodeMap {
     return values_[static_cast<size_t>(encoding)][static_cast<size_t>(opcode)];
   }
   bool has(Opcode opcode, Encoding encoding) const { return value(opcode, encoding) != none; }
-  /// Its code as a half of a dual instruction, or `none`; codes from 16 on are of the Y half alone.
-  uint16_t dual(Opcode opcode) const;
+  /// The code of an instruction among halves of dual instructions (OpcodeMap::vopd), or `none`.
+  static uint16_t code_of_half(std::span<const Opcode> halves, Opcode opcode);
 
   /// The code of a scalar register's first word (isa::scalar), or `none`.
   uint16_t code_of_register(uint16_t reg) const { return reg < scalar::count ? registers_[reg] : none; }

@@ -26,7 +26,7 @@ bool Decoder::run() {
   out_.encoding = format_->encoding;
   const BitRange opcode = format_->at(Bits::opcode);
   const unsigned value = get(Bits::opcode) | get(Bits::opcode_high) << opcode.count;
-  if (out_.encoding == Encoding::vopd) return dual();
+  if (out_.encoding == Encoding::vopd || out_.encoding == Encoding::vopd3) return dual();
   if (is(Bits::zero) || !begin(map_.at(out_.encoding, value))) return false;
   switch (out_.encoding) {
     case Encoding::sop1:
@@ -68,6 +68,7 @@ bool Decoder::run() {
     case Encoding::exp:
       return exp();
     case Encoding::vopd:
+    case Encoding::vopd3:
     case Encoding::count:
       break;
   }
@@ -97,17 +98,6 @@ bool Decoder::vop1_or_vopc() {
   return extension() && operands();
 }
 
-/// Whether it can have a DPP word. In VOPC and VOP3 that follows from the operands.
-bool Decoder::dpp_allowed() const {
-  if (!map_.layout.dpp) return false;
-  const bool implied = out_.encoding == Encoding::vop3 || out_.encoding == Encoding::vopc;
-  if (implied ? !map_.layout.vector_dpp || row_->has(flag::no_dpp) : !row_->has(flag::dpp)) return false;
-  if (map_.layout.wide_dpp || (map_.layout.wide_row_share && out_.extension == Extension::dpp16)) return true;
-  return std::ranges::none_of(row_->operands, [](const OperandSpec& spec) {
-    return words_of(spec.type) > 1 && spec.type != DataType::lane_mask;
-  });
-}
-
 /// The SDWA or DPP word, if src0's code says that there is one.
 bool Decoder::extension() {
   switch (get(Bits::src0)) {
@@ -116,12 +106,13 @@ bool Decoder::extension() {
       return map_.layout.sdwa && row_->has(flag::sdwa) && further_word(extension_) && sdwa_word();
     case code::dpp:
       out_.extension = Extension::dpp16;
-      return dpp_allowed() && further_word(extension_) && dpp16_word();
+      return map_.has_dpp(*row_, out_.encoding, false) && further_word(extension_) && dpp16_word();
     case code::dpp8:
     case code::dpp8_fetch_inactive:
       if (!map_.layout.fetch_inactive) return true;
       out_.extension = Extension::dpp8;
-      return dpp_allowed() && further_word(extension_) && dpp8_word(get(Bits::src0) == code::dpp8_fetch_inactive);
+      return map_.has_dpp(*row_, out_.encoding, true) && further_word(extension_) &&
+             dpp8_word(get(Bits::src0) == code::dpp8_fetch_inactive);
     default:
       return true;
   }
@@ -133,15 +124,16 @@ bool Decoder::vop3() {
   return operands() && vop3_modifiers();
 }
 
-/// v_mfma_ld_scale_b32 and a matrix instruction behind it that says so are one instruction of 16 bytes.
+/// Scales and a matrix instruction behind them are one instruction of 16 bytes; on GFX9 if the second says so.
 bool Decoder::scaled_matrix() {
   constexpr unsigned scaled = 1;  // in the place of abid
   if (bytes_.size() < 16 || !need(16)) return false;
+  const unsigned words = words_of(row_->operands[0].type);
+  const bool wmma = row_->operands[0].field == Field::scale_src0;
   const std::array<uint32_t, most_words> own = words_;
   words_ = {own[2], own[3]};
-  const Opcode opcode =
-      map_.formats[words_[0] >> 23] == format_ && get(Bits::abid) == scaled ? map_.scaled[get(Bits::opcode)] : Opcode{};
-  if (!begin(opcode)) {
+  const bool matrix = map_.formats[words_[0] >> 23] == format_ && (wmma || get(Bits::abid) == scaled);
+  if (!begin(matrix ? map_.scaled[words - 1][get(Bits::opcode)] : Opcode::invalid)) {
     words_ = own;
     return false;
   }
@@ -150,10 +142,12 @@ bool Decoder::scaled_matrix() {
   out_.size = 16;
   out_.cbsz = static_cast<uint8_t>(get(Bits::cbsz));
   out_.blgp = static_cast<uint8_t>(get(Bits::blgp));
-  if (!operands()) {
+  const bool good = operands() && (!wmma || (vop3p_modifiers() && scales(4)));
+  if (!good) {
     words_ = own;
     return false;
   }
+  if (wmma) return true;
   for (unsigned i = 0; i < 2; ++i) {
     Operand& scale = out_.operands[4 + i];
     scale.op_sel = bit(scale0_, 11 + i);
@@ -162,58 +156,97 @@ bool Decoder::scaled_matrix() {
   return true;
 }
 
+/// What the words with the scales of WMMA say of them; the scales are the operands from there on.
+bool Decoder::scales(unsigned position) {
+  constexpr uint32_t unused0 = 0x9400, unused1 = 0x97FC0000, first_vgpr = code::vgpr << 18;
+  if ((scale0_ & unused0) != 0 || (scale1_ & unused1) != first_vgpr) return false;
+  Operand &first = out_.operands[position], &second = out_.operands[position + 1];
+  first.op_sel = bit(scale0_, 11);
+  second.op_sel = bit(scale1_, 27);
+  out_.scale_formats = {static_cast<uint8_t>(bits(scale1_, 29, 2)), static_cast<uint8_t>(bits(scale0_, 8, 2))};
+  out_.matrix_reuse = static_cast<uint8_t>(bits(scale0_, 13, 2));
+  return true;
+}
+
 bool Decoder::vop3p() {
-  if (out_.opcode == Opcode::v_mfma_ld_scale_b32) {
+  const Opcode alone = out_.opcode;
+  const bool wmma_scales = row_->operands[0].field == Field::scale_src0;
+  if (wmma_scales || alone == Opcode::v_mfma_ld_scale_b32) {
     if (scaled_matrix()) return true;
     out_ = {};  // an instruction of its own, then
     out_.size = format_->size;
     out_.encoding = Encoding::vop3p;
-    begin(Opcode::v_mfma_ld_scale_b32);
+    begin(alone);
+  }
+  if (wmma_scales) {
+    scale0_ = words_[0];
+    scale1_ = words_[1];
+    return !is(Bits::vdst) && operands() && scales(0);
   }
   if (row_->has(flag::matrix)) return matrix_modifiers() && operands();
   if (map_.layout.vector_dpp && !extension()) return false;
   return operands() && vop3p_modifiers();
 }
 
-/// VOPD: two instructions of VOP2's kind, which may share a literal.
+/// VOPD and VOPD3: two instructions of VOP2's kind, which may share a literal.
 bool Decoder::dual() {
-  const Opcode y = map_.dual[get(Bits::opcode_high)];
+  const bool third = out_.encoding == Encoding::vopd3;
+  const DualHalves& halves = map_.duals(out_.encoding);
+  const Opcode y = halves.y[get(Bits::opcode_high)];
   if (map_.lane_mask_words != 1) return false;  // not in wave64
-  if (y == Opcode::invalid || !begin(map_.dual[get(Bits::opcode)])) return false;
-  if ((y == Opcode::v_mov_b32 && is(Bits::src1_y)) || (out_.opcode == Opcode::v_mov_b32 && is(Bits::src1)))
-    return false;
+  if (y == Opcode::invalid || !begin(halves.x[get(Bits::opcode)])) return false;
   out_.second = y;
   unsigned count = 0;
-  const auto half = [&](const InstructionRow& row, unsigned dst, unsigned first, unsigned second) {
+  const auto half = [&](const InstructionRow& row, unsigned dst, const std::array<unsigned, 3>& fields, unsigned neg) {
+    unsigned used = 0, negatable = 0;
+    const bool floats = row.has(flag::neg | flag::neg_any);
     for (const OperandSpec& spec : row.operands) {
       if (spec.field == Field::none) break;
+      if (row.has(flag::bitop3) && spec.field == Field::src2) {  // the truth table of two
+        out_.immediate = static_cast<uint16_t>(fields[2]);
+        used |= 0b100;
+        break;
+      }
       Operand& operand = out_.operands[count++];
       operand.type = spec.type;
+      const int index = spec.field == Field::carry_in ? 2 : source_index(spec.field);
       bool good = true;
       if (spec.field == Field::vdst) {
-        good = vgpr(operand, dst, 1);
+        good = vgpr(operand, dst, words(spec.type));
       } else if (spec.field == Field::src0) {
-        good = source(operand, first, spec.type, true);
-      } else if (spec.field == Field::src1) {
-        good = vgpr(operand, second, 1);
+        good = source(operand, fields[0], spec.type, true);
+      } else if (spec.field == Field::src1 || spec.field == Field::src2) {
+        good = vgpr(operand, fields[static_cast<size_t>(index)], words(spec.type));
       } else if (spec.field == Field::literal) {
         constant_before_ = true;
         good = !out_.wide_literal && literal(operand, spec.type);
+      } else if (third) {
+        good = scalar_destination(operand, fields[2], spec.type);
       } else {
         vcc(operand);
       }
       if (!good) return false;
+      if (index < 0) continue;
+      used |= 1u << index;
+      if (!floats || spec.field == Field::carry_in) continue;
+      negatable |= 1u << index;
+      operand.neg = bit(neg, static_cast<unsigned>(index));
     }
-    return true;
+    for (unsigned i = 1; i < fields.size(); ++i) {
+      if (!bit(used, i) && fields[i] != 0) return false;
+    }
+    return (neg & ~negatable) == 0;
   };
   const unsigned dst = get(Bits::vdst);
-  if (!half(*row_, dst, get(Bits::src0), get(Bits::src1))) return false;
+  if (!half(*row_, dst, {get(Bits::src0), get(Bits::src1), get(Bits::src2)}, third ? get(Bits::neg) : 0)) return false;
   out_.destinations = 1;
   out_.second_operands = static_cast<uint8_t>(count);
-  const unsigned other = get(Bits::vdst_y) << 1 | (~dst & 1);
-  if (!half(map_.row(y), other, get(Bits::src0_y), get(Bits::src1_y))) return false;
+  const unsigned other = third ? get(Bits::vdst_y) : get(Bits::vdst_y) << 1 | (~dst & 1);
+  if (!half(map_.row(y), other, {get(Bits::src0_y), get(Bits::src1_y), get(Bits::src2_y)}, get(Bits::neg_y))) {
+    return false;
+  }
   out_.operand_count = static_cast<uint8_t>(count);
-  return true;
+  return !third || !out_.wide_literal;
 }
 
 bool Decoder::vinterp() {

@@ -33,9 +33,26 @@ bool Decoder::image_operand(Operand& operand, Field field, DataType type) {
       const unsigned from = out_.compressed ? index / 2 : index;
       return !bit(get(Bits::enable), index) || vgpr(operand, bits(words_[1], from * 8, 8), 1);
     }
+    case Field::tensor_group0:
+      return scalar_register(operand, get(Bits::addr), words_of(type));
+    case Field::tensor_group1:
+      return scalar_register(operand, get(Bits::address1), words_of(type));
+    case Field::tensor_group2:
+    case Field::tensor_group3: {
+      const unsigned null = map_.layout.flat_saddr_none, third = get(Bits::address2), fourth = get(Bits::address3);
+      if (third == null && fourth == null) return true;  // a tensor of up to two dimensions
+      return scalar_register(operand, field == Field::tensor_group2 ? third : fourth, words_of(type));
+    }
     default:
       return false;
   }
+}
+
+/// tensor_load_to_lds and the like, whose addresses are groups of a descriptor in SGPRs.
+bool Decoder::tensor() {
+  const bool fixed = out_.dmask == 1 && out_.dim == 1 && !out_.d16 && !out_.a16 && !accumulation_ && !is(Bits::data0) &&
+                     !is(Bits::resource) && get(Bits::address4) == map_.layout.flat_saddr_none;
+  return fixed && operands();
 }
 
 /// The registers of an image's data; 0 if LLVM has no such number. It prints the least, then.

@@ -182,6 +182,7 @@ bool Decoder::image() {
   if (out_.d16 && !(row_->has(flag::d16_bit) && map_.layout.image_d16)) return false;
   if (!row_->has(flag::sampler) && get(Bits::sampler) != 0) return false;
   if (row_->has(flag::ray)) return ray();
+  if (row_->has(flag::tensor)) return tensor();
   if (map_.layout.dimensions && !image_sizes()) return false;
   return operands();
 }

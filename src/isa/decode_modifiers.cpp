@@ -66,7 +66,7 @@ bool Decoder::vop3_modifiers() {
     }
   } else if (row.has(flag::byte_source)) {  // the lower bit of its number stands above the higher
     const bool half = map_.layout.low_halves && is_half(row.operands[0].type);  // of the result
-    if ((op_sel & (half ? 0b0100 : 0b1100)) != 0 && !dpp) return false;
+    if ((op_sel & (half ? 0b0100 : 0b1100)) != 0 && (half || !dpp)) return false;
     out_.op_sel_dst = half && (op_sel & 0b1000) != 0;
     sources[0]->sdwa = static_cast<SdwaSelect>((op_sel & 1) << 1 | (op_sel >> 1 & 1));
   } else if (row.has(flag::op_sel4) && map_.layout.byte_select) {

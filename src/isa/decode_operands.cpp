@@ -142,11 +142,11 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
       return number >= code::vgpr &&
              vgpr(operand, number - code::vgpr, map_.layout.split_matrices ? wmma_words(type) : words(type));
     }
-    case Field::wmma_acc: {
+    case Field::wmma_acc:
+    case Field::wmma_acc_f16: {
       const unsigned number = get(Bits::src2);
       if (number >= code::vgpr) return vgpr(operand, number - code::vgpr, wmma_words(type));
-      // LLVM takes constants for doubles where the accumulator has 8 registers.
-      operand.type = wmma_words(type) == 8 ? DataType::f64 : DataType::f32;
+      operand.type = type_of_accumulator_constant(field, wmma_words(type));
       return number >= code::constants && scalar_source(operand, number, operand.type, true);
     }
     case Field::wmma_index:

@@ -126,6 +126,7 @@ class Decoder {
   bool vop3p_modifiers();
   bool matrix_modifiers();
   bool scaled_matrix();
+  bool scales(unsigned position);
   bool vinterp();
   bool dual();
   bool ldsdir();
@@ -135,6 +136,7 @@ class Decoder {
   bool buffer();
   bool cache_control();
   bool image();
+  bool tensor();
   bool image_addresses(Operand& operand) const;
   bool image_sizes();
   bool ray();
@@ -143,7 +145,6 @@ class Decoder {
   unsigned default_image_data_words(DataType type) const;
   bool exp();
   bool extension();
-  bool dpp_allowed() const;
   bool sdwa_word();
   bool dpp16_word();
   bool dpp_control(unsigned control) const;

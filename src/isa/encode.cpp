@@ -16,8 +16,9 @@ namespace Atoll::isa {
 
 std::string_view encoding_name(Encoding encoding) {
   constexpr std::array<std::string_view, static_cast<size_t>(Encoding::count)> names{
-      "SOP1",    "SOP2",   "SOPK",   "SOPC", "SOPP", "SMEM",   "VOP1",    "VOP2",  "VOPC",  "VOP3", "VOP3P",   "VOPD",
-      "VINTERP", "VINTRP", "LDSDIR", "DS",   "FLAT", "GLOBAL", "SCRATCH", "MUBUF", "MTBUF", "MIMG", "VSAMPLE", "EXP"};
+      "SOP1",   "SOP2",    "SOPK",  "SOPC",  "SOPP",    "SMEM",    "VOP1",   "VOP2", "VOPC",
+      "VOP3",   "VOP3P",   "VOPD",  "VOPD3", "VINTERP", "VINTRP",  "LDSDIR", "DS",   "FLAT",
+      "GLOBAL", "SCRATCH", "MUBUF", "MTBUF", "MIMG",    "VSAMPLE", "EXP"};
   return encoding < Encoding::count ? names[static_cast<size_t>(encoding)] : "unknown encoding";
 }
 
@@ -55,8 +56,11 @@ bool Encoder::begin() {
     return false;
   }
   format_ = codes_.formats[encoding];
-  const uint16_t value =
-      in_.encoding == Encoding::vopd ? codes_.dual(in_.opcode) : codes_.value(in_.opcode, in_.encoding);
+  const uint16_t value = in_.encoding == Encoding::vopd ? codes_.code_of_half(map_.vopd.x, in_.opcode)
+                                                        : codes_.value(in_.opcode, in_.encoding);
+  if (in_.encoding == Encoding::vopd && value == CodeMap::none) {
+    return fail("it cannot be the first half of a dual instruction");
+  }
   if (format_ == nullptr || value == CodeMap::none) {
     return fail("{} has no {} form of it", processor_.name, encoding_name(in_.encoding));
   }
@@ -135,6 +139,7 @@ bool Encoder::run() {
     case Encoding::exp:
       good = exp();
       break;
+    case Encoding::vopd3:
     case Encoding::count:
       break;
   }
@@ -282,10 +287,8 @@ bool Encoder::dual_half(const InstructionRow& row, unsigned position, Bits first
 }
 
 bool Encoder::dual() {
-  constexpr unsigned first_of_second_half = 16;  // codes from here on are of the Y half alone
   if (map_.lane_mask_words != 1) return fail("dual instructions need waves of 32 lanes");
-  const uint16_t x = codes_.dual(in_.opcode), y = codes_.dual(in_.second);
-  if (x >= first_of_second_half) return fail("it can be the second half of a dual instruction only");
+  const uint16_t y = codes_.code_of_half(map_.vopd.y, in_.second);
   if (y == CodeMap::none) return fail("{} cannot be half of a dual instruction", map_.name(in_.second));
   set(Bits::opcode_high, y);
   DualRegisters used_x, used_y;
@@ -324,6 +327,10 @@ support::Result<Encoded> encode(const Instruction& instruction, const target::Pr
   const CodeMap& codes = code_map_of(processor, wave_size);
   if (codes.map.empty) {
     return support::fail(support::ErrorKind::unsupported, "the instructions of {} are not implemented", processor.name);
+  }
+  if (!codes.map.layout.encoded) {
+    return support::fail(support::ErrorKind::unsupported, "instructions of {} can be read, but not encoded",
+                         processor.name);
   }
   Encoder encoder(instruction, codes, processor);
   if (encoder.run()) return encoder.bytes();

@@ -163,21 +163,14 @@ bool Encoder::extension() {
   }
 }
 
-/// In VOPC and VOP3 that follows from the operands.
 bool Encoder::dpp_allowed() {
-  const bool implied = in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vopc;
-  if (wide() && !layout_.vector_dpp) {
-    return fail("DPP is not possible in {} on {}", encoding_name(in_.encoding), processor_.name);
-  }
-  bool allowed = !layout_.dpp ? false : implied ? layout_.vector_dpp && !row_->has(flag::no_dpp) : row_->has(flag::dpp);
-  // Operands of 64 bits are possible nowhere, in the destination, or everywhere (with row_newbcast).
-  if (!layout_.row_newbcast) {
-    allowed = allowed && std::ranges::none_of(row_->operands, [this](const OperandSpec& spec) {
-                const bool wide = words_of(spec.type) > 1 && spec.type != DataType::lane_mask;
-                return wide && !(layout_.wide_dpp && spec.field == Field::vdst);
+  bool allowed = map_.has_dpp(*row_, in_.encoding, in_.extension == Extension::dpp8);
+  // Where it is not row_newbcast, which sources can have too, operands of 64 bits are possible as the destination only.
+  if (layout_.wide_dpp && !layout_.row_newbcast) {
+    allowed = allowed && std::ranges::none_of(row_->operands, [](const OperandSpec& spec) {
+                return words_of(spec.type) > 1 && spec.type != DataType::lane_mask && spec.field != Field::vdst;
               });
   }
-  if (in_.extension == Extension::dpp8) allowed = allowed && layout_.fetch_inactive;
   return allowed || fail("DPP is not possible in {} on {}", encoding_name(in_.encoding), processor_.name);
 }
 

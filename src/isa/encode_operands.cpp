@@ -32,6 +32,7 @@ std::string_view Encoder::role(Field field) const {
     case Field::vgpr_src2:
       return "the third source";
     case Field::wmma_acc:
+    case Field::wmma_acc_f16:
     case Field::matrix_acc_f32:
     case Field::matrix_acc_f64:
     case Field::matrix_acc_i32:
@@ -347,12 +348,13 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       set(field == Field::wmma_src0 ? Bits::src0 : Bits::src1, code + code::vgpr);
       return true;
     case Field::wmma_acc:
+    case Field::wmma_acc_f16:
       if (operand.kind == OperandKind::vgpr) {
         if (!vgpr(operand, field, wmma_words(type), code)) return false;
         code += code::vgpr;
       } else if (operand.kind != OperandKind::constant) {
         return wrong(field, "has to be vector registers or a constant");
-      } else if (!constant(operand, field, wmma_words(type) == 8 ? DataType::f64 : DataType::f32, true, code)) {
+      } else if (!constant(operand, field, type_of_accumulator_constant(field, wmma_words(type)), true, code)) {
         return false;
       }
       set(Bits::src2, code);

@@ -30,7 +30,9 @@ enum class Bits : uint8_t {
   src2,
   src0_y,  ///< VOPD: of the second half
   src1_y,
-  vdst_y,  ///< without its lowest bit, which is not the first half's
+  src2_y,
+  vdst_y,  ///< in VOPD without its lowest bit, which is not the first half's
+  neg_y,
   simm16,
   abs,  ///< VOP3P: neg_hi
   op_sel,

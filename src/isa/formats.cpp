@@ -96,6 +96,24 @@ constexpr Format vopd{E::vopd,
                        {src1_y, 41, 8},
                        {vdst_y, 49, 7}}};
 
+// The same with a third source and negations for each half, and any destinations.
+constexpr Format vopd3{E::vopd3,
+                       8,
+                       0b11001111,
+                       12,
+                       {{opcode, 18, 6},
+                        {opcode_high, 12, 6},
+                        {src0, 0, 9},
+                        {src1, 48, 8},
+                        {src2, 56, 8},
+                        {vdst, 64, 8},
+                        {neg, 41, 3},
+                        {src0_y, 32, 9},
+                        {src1_y, 72, 8},
+                        {src2_y, 80, 8},
+                        {vdst_y, 88, 8},
+                        {neg_y, 44, 3}}};
+
 constexpr Format vintrp(uint16_t prefix) {
   return {E::vintrp,
           6,
@@ -765,10 +783,12 @@ constexpr std::array gfx12_5{sop2,
                              smem_gfx12,
                              ds_gfx12,
                              vopd,
+                             vopd3,
                              flat_gfx12(E::flat, 0b11101100),
                              flat_gfx12(E::scratch, 0b11101101),
                              flat_gfx12(E::global, 0b11101110),
-                             vbuffer(E::mubuf)};
+                             vbuffer(E::mubuf),
+                             vimage};
 
 }  // namespace
 

@@ -27,6 +27,7 @@ enum class Encoding : uint8_t {
   vop3,
   vop3p,
   vopd,
+  vopd3,
   vinterp,
   vintrp,
   ldsdir,
@@ -175,7 +176,8 @@ struct Instruction {
   uint8_t cbsz = 0, abid = 0, blgp = 0;  ///< matrix instructions; of sparse WMMA, abid is the index key
   /// GFX12.5: which of the two sources of a matrix instruction the next one reads again (bit 0: the first).
   uint8_t matrix_reuse = 0;
-  uint8_t dmask = 0;  ///< images: which components
+  std::array<uint8_t, 2> scale_formats{};  ///< GFX12.5: of a matrix instruction's scales, E8, E5M3 or E4M3
+  uint8_t dmask = 0;                       ///< images: which components
   bool unorm = false, da = false, r128 = false, a16 = false, lwe = false, d16 = false;
   uint8_t dim = 0;  ///< images from GFX10 on: 1D, 2D, 3D, cube, 1D array, 2D array, 2D MSAA, 2D MSAA array
   /// Images with addresses in any registers (NSA): the number of registers or tuples that are named one by one, 0 if
@@ -187,7 +189,7 @@ struct Instruction {
   bool row_enable = false;          ///< of an export
   uint8_t wait_exp = 0;             ///< VINTERP: counter to wait for; LDSDIR: wait_vdst
   bool wait_vm_vsrc = false;        ///< LDSDIR
-  Opcode second = Opcode::invalid;  ///< of a dual instruction (VOPD): the Y half, whose operands follow the X half's
+  Opcode second = Opcode::invalid;  ///< of a dual instruction: the Y half, whose operands follow the X half's
   uint8_t second_operands = 0;      ///< where they begin
   uint8_t export_target = 0;
   bool done = false, compressed = false, valid_mask = false;  ///< of an export

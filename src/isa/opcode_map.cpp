@@ -56,7 +56,9 @@ Layout::Layout(const target::Processor& processor) {
   scalar_inputs = navi ? 2 : 1;
   scalar_offset_always = positive_offsets = byte_select = temporal_hints = split_matrices =
       generation >= Generation::gfx12;
-  flat_bases = wide_row_share = wide_literals = generation >= Generation::gfx12_5;
+  flat_bases = wide_literals = generation >= Generation::gfx12_5;
+  wide_row_share = processor.has(target::Feature::dpp_64bit);
+  encoded = generation < Generation::gfx12_5;
   smem_immediate_bits = generation >= Generation::gfx12 ? 5 : 7;
   moves_share_banks = generation >= Generation::gfx12;
   branch_needs_nop = generation == Generation::gfx10;
@@ -157,7 +159,7 @@ OpcodeMap::OpcodeMap(const target::Processor& processor, unsigned wave_size)
     if (now.opcode == Opcodes::none || (!now.always && !processor.has(isa::row(opcode).feature))) continue;
     if (!now.name.empty()) names[i] = now.name;
     // GFX12.5 is not whole yet: VOPD3, scaled matrices and tensor loads are missing.
-    empty = generation == Generation::gfx12_5;
+    empty = false;
     const Encoding encoding = now.encoding == Encoding::count ? row.encoding : now.encoding;
     place(opcode, row, now);
     const bool either = row.has(flag::vop3) || now.encoding == Encoding::vop1 || now.encoding == Encoding::vop2;
@@ -168,21 +170,42 @@ OpcodeMap::OpcodeMap(const target::Processor& processor, unsigned wave_size)
 }
 
 void OpcodeMap::read_duals() {
-  const auto add = [&](unsigned code, Opcode opcode, std::string_view name) {
-    dual[code] = opcode;
+  enum Halves : uint8_t { x = 1, y = 2, both = x | y };
+  const auto add = [&](DualHalves& to, unsigned code, Halves halves, Opcode opcode, std::string_view name) {
+    if ((halves & x) != 0) to.x[code] = opcode;
+    if ((halves & y) != 0) to.y[code] = opcode;
     dual_names[code] = name.empty() ? this->name(opcode) : name;
   };
-#define ATOLL_DUAL(code, opcode) add(code, Opcode::opcode, {});
-#define ATOLL_DUAL_NAMED(code, opcode, name) add(code, Opcode::opcode, #name);
-#define ATOLL_DUAL_UNTIL(code, opcode, last) \
-  if (generation <= Generation::last) add(code, Opcode::opcode, {});
-#define ATOLL_DUAL_SINCE(code, opcode, first) \
-  if (generation >= Generation::first) add(code, Opcode::opcode, {});
+#define ATOLL_DUAL(code, halves, opcode) add(vopd, code, halves, Opcode::opcode, {});
+#define ATOLL_DUAL_NAMED(code, halves, opcode, name) add(vopd, code, halves, Opcode::opcode, #name);
+#define ATOLL_DUAL_UNTIL(code, halves, opcode, last) \
+  if (generation <= Generation::last) add(vopd, code, halves, Opcode::opcode, {});
+#define ATOLL_DUAL_SINCE(code, halves, opcode, first) \
+  if (generation >= Generation::first) add(vopd, code, halves, Opcode::opcode, {});
+#define ATOLL_DUAL3(code, halves, opcode) \
+  if (generation >= Generation::gfx12_5) add(vopd3, code, halves, Opcode::opcode, {});
+#define ATOLL_DUAL3_NAMED(code, halves, opcode, name) \
+  if (generation >= Generation::gfx12_5) add(vopd3, code, halves, Opcode::opcode, #name);
 #include "isa/table/vopd.inc"
-#undef ATOLL_DUAL_UNTIL
-#undef ATOLL_DUAL_SINCE
 #undef ATOLL_DUAL
 #undef ATOLL_DUAL_NAMED
+#undef ATOLL_DUAL_UNTIL
+#undef ATOLL_DUAL_SINCE
+#undef ATOLL_DUAL3
+#undef ATOLL_DUAL3_NAMED
+}
+
+bool OpcodeMap::has_dpp(const InstructionRow& row, Encoding encoding, bool dpp8) const {
+  if (!layout.dpp || (dpp8 && !layout.fetch_inactive)) return false;
+  // In VOPC and VOP3 that follows from the operands, where the processor has it at all.
+  const bool implied = encoding == Encoding::vop3 || encoding == Encoding::vopc;
+  const bool vector = implied || encoding == Encoding::vop3p;
+  if (vector && !layout.vector_dpp) return false;
+  if (implied ? row.has(flag::no_dpp) : !row.has(flag::dpp)) return false;
+  if (layout.wide_dpp || (layout.wide_row_share && !dpp8 && row.encoding != Encoding::vopc)) return true;
+  return std::ranges::none_of(row.operands, [](const OperandSpec& spec) {
+    return words_of(spec.type) > 1 && spec.type != DataType::lane_mask;
+  });
 }
 
 void OpcodeMap::read_formats() {
@@ -191,7 +214,7 @@ void OpcodeMap::read_formats() {
   for (unsigned length = 1; length <= 9; ++length) {
     for (const Format& format : all) {
       opcodes[static_cast<size_t>(format.encoding)].resize(format.opcodes());
-      if (format.encoding == Encoding::vop3p) scaled.resize(format.opcodes());
+      if (format.encoding == Encoding::vop3p) scaled.fill(std::vector<Opcode>(format.opcodes()));
       if (format.prefix_bits != length) continue;
       const unsigned spare = 9 - length, first = static_cast<unsigned>(format.prefix) << spare;
       for (unsigned i = 0; i < 1u << spare; ++i) formats[first + i] = &format;
@@ -229,7 +252,7 @@ void OpcodeMap::place(Opcode opcode, const InstructionRow& row, Opcodes::Change 
     return;
   }
   if (row.encoding == Encoding::vop3p && row.has(flag::scaled)) {
-    scaled[value] = opcode;
+    scaled[words_of(row.operands[4].type) - 1][value] = opcode;
     return;
   }
   // From GFX12 on, images that a sampler reads have an encoding of their own.

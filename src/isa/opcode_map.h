@@ -60,12 +60,13 @@ struct Layout {
   bool byte_select = false;           ///< a result or source that is one byte of a register is named byte_sel
   bool temporal_hints = false;        ///< cache policies are a temporal hint and a scope instead of bits
   bool flat_bases = false;            ///< FLAT can have a scalar base
-  bool wide_row_share = false;        ///< row_share on operands of 64 bits, and no other DPP
+  bool wide_row_share = false;        ///< row_share on operands of 64 bits, and no other DPP on these
   bool wide_literals = false;         ///< code 254 is a literal of 64 bits
   bool split_matrices = false;        ///< all matrices of WMMA have half as many registers in wave64, the sources too
   bool address_tuples = false;        ///< the last of several image addresses can be a tuple
   bool moves_share_banks = false;     ///< both halves of a dual instruction can read the same bank if they are moves
   bool branch_needs_nop = false;      ///< behind a branch by 63 words, which goes astray otherwise
+  bool encoded = true;                ///< the encoder knows its rules
   uint8_t scalar_inputs = 1;          ///< different scalar values that a vector instruction can read
   uint8_t scratch_none = 0;           ///< the code of no scalar base and no register either (SCRATCH); 0: none
   uint8_t flat_saddr_none = 0;        ///< the code of a missing scalar base; 0: there is no field
@@ -105,6 +106,11 @@ struct ImageParts {
 
 using SourceCodes = std::array<SourceCode, 256>;
 
+/// Halves of dual instructions by their codes.
+struct DualHalves {
+  std::array<Opcode, 64> x{}, y{};
+};
+
 /// Opcode values to rows, for one processor in one wave size.
 struct OpcodeMap {
   target::Generation generation;
@@ -117,10 +123,10 @@ struct OpcodeMap {
   std::array<const Format*, 4> segments{};  ///< by the segment bits of those that have them
   /// By encoding and opcode value.
   std::array<std::vector<Opcode>, static_cast<size_t>(Encoding::count)> opcodes;
-  /// Halves of VOPD by their codes, and their names.
-  std::array<Opcode, 32> dual{};
-  std::array<std::string_view, 32> dual_names{};
-  std::vector<Opcode> scaled;  ///< VOP3P behind v_mfma_ld_scale_b32
+  DualHalves vopd, vopd3;
+  std::array<std::string_view, 64> dual_names{};  ///< of their halves, the same in both encodings
+  /// VOP3P behind an instruction that loads scales, by how many words each of the two has, less one.
+  std::array<std::vector<Opcode>, 2> scaled;
   /// By Opcode: the row as it is on this generation, and the instruction's name there.
   std::vector<const InstructionRow*> rows;
   std::vector<std::string_view> names;
@@ -132,6 +138,9 @@ struct OpcodeMap {
 
   const InstructionRow& row(Opcode opcode) const { return *rows[static_cast<size_t>(opcode)]; }
   std::string_view name(Opcode opcode) const { return names[static_cast<size_t>(opcode)]; }
+  const DualHalves& duals(Encoding encoding) const { return encoding == Encoding::vopd3 ? vopd3 : vopd; }
+  /// Whether an instruction can have a DPP word in that encoding; `dpp8`: one of that kind.
+  bool has_dpp(const InstructionRow& row, Encoding encoding, bool dpp8) const;
   Opcode at(Encoding encoding, unsigned value) const {
     const std::vector<Opcode>& all = opcodes[static_cast<size_t>(encoding)];
     return value < all.size() ? all[value] : Opcode::invalid;

@@ -63,10 +63,11 @@ std::string_view inline_float(uint64_t value, ConstantFormat format, const Layou
 }  // namespace
 
 void Printer::run() {
-  if (in_.encoding == Encoding::vopd) {
-    dual(in_.opcode, 0);
+  if (in_.encoding == Encoding::vopd || in_.encoding == Encoding::vopd3) {
+    const DualHalves& halves = map_.duals(in_.encoding);
+    dual(halves.x, in_.opcode, 0);
     text_ += " :: ";
-    dual(in_.second, in_.second_operands);
+    dual(halves.y, in_.second, in_.second_operands);
     return;
   }
   text_ += map_.name(in_.opcode);
@@ -93,18 +94,21 @@ bool Printer::hidden(const Operand& op, Field field) const {
   return field == Field::cmp_dst && op.reg == scalar::exec_lo && map_.layout.exec_compares && row_.has(flag::exec_out);
 }
 
-/// One half of a dual instruction, whose operands begin there.
-void Printer::dual(Opcode opcode, unsigned position) {
-  const auto* found = std::ranges::find(map_.dual, opcode);
-  (text_ += "v_dual") += map_.dual_names[static_cast<size_t>(found - map_.dual.begin())].substr(1);
+/// One half of a dual instruction, whose operands begin there; `halves`: by their codes, to find its name.
+void Printer::dual(std::span<const Opcode> halves, Opcode opcode, unsigned position) {
+  const auto found = std::ranges::find(halves, opcode);
+  (text_ += "v_dual") += map_.dual_names[static_cast<size_t>(found - halves.begin())].substr(1);
   first_ = true;
-  for (const OperandSpec& spec : map_.row(opcode).operands) {
+  const InstructionRow& row = map_.row(opcode);
+  for (const OperandSpec& spec : row.operands) {
     if (spec.field == Field::none) break;
+    if (row.has(flag::bitop3) && spec.field == Field::src2) break;  // one of two
     const Operand& op = in_.operands[position++];
-    if (spec.field == Field::carry_in) continue;  // VCC
+    if (spec.field == Field::carry_in && in_.encoding == Encoding::vopd) continue;  // VCC
     separator();
     operand(op, spec);
   }
+  if (row.has(flag::bitop3)) truth_table();
 }
 
 void Printer::suffix() {
@@ -323,7 +327,9 @@ void Printer::wide_literal(const Operand& op) {
     return;
   }
   const ConstantFormat format = constant_format(op.type);
-  if (format.width != 64) return hexadecimal(is_half(literal_type(op)) ? in_.literal & 0xFFFF : in_.literal);
+  const DataType type = literal_type(op);
+  const bool half = is_half(type) && type != DataType::bf16;
+  if (format.width != 64) return hexadecimal(half ? in_.literal & 0xFFFF : in_.literal);
   if (const auto integer = inline_integer(whole, 64)) return decimal(*integer);
   if (const std::string_view name = inline_float(whole, format, map_.layout); !name.empty()) {
     text_ += name;

@@ -49,6 +49,7 @@ void Printer::modifiers() {
     case Encoding::mimg:
     case Encoding::vsample:
       if (row_.has(flag::ray)) return flag(in_.a16, "a16");
+      if (row_.has(flag::tensor)) return flag(in_.r128, "r128"), cache_policy();
       if (in_.dmask != 0) {
         text_ += " dmask:";
         hexadecimal(in_.dmask);
@@ -76,10 +77,11 @@ void Printer::modifiers() {
 
 void Printer::list(std::string_view name, bool Operand::* member, bool usual, bool with_destination) {
   bool unusual = with_destination && in_.op_sel_dst;
-  for (unsigned i = in_.destinations; i < in_.operand_count; ++i) unusual |= in_.operands[i].*member != usual;
+  const unsigned end = std::min<unsigned>(in_.operand_count, in_.destinations + 3u);  // scales have none
+  for (unsigned i = in_.destinations; i < end; ++i) unusual |= in_.operands[i].*member != usual;
   if (!unusual) return;
   ((text_ += ' ') += name) += ":[";
-  for (unsigned i = in_.destinations; i < in_.operand_count; ++i) {
+  for (unsigned i = in_.destinations; i < end; ++i) {
     if (i != in_.destinations) text_ += ',';
     text_ += in_.operands[i].*member ? '1' : '0';
   }
@@ -88,15 +90,18 @@ void Printer::list(std::string_view name, bool Operand::* member, bool usual, bo
   text_ += ']';
 }
 
-void Printer::vector_modifiers() {
-  if (row_.has(flag::bitop3) && in_.immediate != 0) {
-    text_ += " bitop3:";
-    if (in_.immediate <= 10) {
-      decimal(in_.immediate);
-    } else {
-      hexadecimal(in_.immediate);
-    }
+void Printer::truth_table() {
+  if (in_.immediate == 0) return;
+  text_ += " bitop3:";
+  if (in_.immediate <= 10) {
+    decimal(in_.immediate);
+  } else {
+    hexadecimal(in_.immediate);
   }
+}
+
+void Printer::vector_modifiers() {
+  if (row_.has(flag::bitop3)) truth_table();
   if (in_.encoding == Encoding::vop3) {
     for (unsigned i = 0; i < in_.operand_count; ++i) {
       flag(row_.operands[i].field == Field::attribute && (in_.operands[i].value >> 8 & 1) != 0, "high");
@@ -205,6 +210,7 @@ void Printer::packed_modifiers() {
     format(" matrix_a_fmt:", in_.cbsz);
     format(" matrix_b_fmt:", in_.blgp);
   }
+  if (row_.operands[0].field == Field::scale_src0 || row_.has(flag::scaled)) scale_modifiers();
   flag((in_.matrix_reuse & 1) != 0, "matrix_a_reuse");
   flag((in_.matrix_reuse & 2) != 0, "matrix_b_reuse");
   if (!row_.has(flag::mix)) {
@@ -214,6 +220,24 @@ void Printer::packed_modifiers() {
   flag(in_.clamp, "clamp");
   if (in_.extension == Extension::dpp16) dpp();
   if (in_.extension == Extension::dpp8) dpp8();
+}
+
+/// Of the last two operands, the scales of a matrix instruction of GFX12.5.
+void Printer::scale_modifiers() {
+  constexpr std::array<std::string_view, 3> formats{"E8", "E5M3", "E4M3"};
+  const unsigned scales = in_.operand_count - 2u;
+  flag(in_.operands[scales].op_sel, "matrix_a_scale:MATRIX_SCALE_ROW1");
+  flag(in_.operands[scales + 1].op_sel, "matrix_b_scale:MATRIX_SCALE_ROW1");
+  for (size_t i = 0; i < in_.scale_formats.size(); ++i) {
+    const unsigned format = in_.scale_formats[i];
+    if (format == 0) continue;
+    text_ += i == 0 ? " matrix_a_scale_fmt:" : " matrix_b_scale_fmt:";
+    if (format < formats.size()) {
+      (text_ += "MATRIX_SCALE_FMT_") += formats[format];
+    } else {
+      decimal(format);
+    }
+  }
 }
 
 void Printer::matrix_modifiers() {

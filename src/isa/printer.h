@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -53,7 +54,7 @@ class Printer {
   }
 
   void suffix();
-  void dual(Opcode opcode, unsigned position);
+  void dual(std::span<const Opcode> halves, Opcode opcode, unsigned position);
   void operands();
   void scalar_offset();
   void export_operands();
@@ -82,6 +83,8 @@ class Printer {
 
   void modifiers();
   void vector_modifiers();
+  void truth_table();
+  void scale_modifiers();
   void packed_modifiers();
   void matrix_modifiers();
   void sdwa();

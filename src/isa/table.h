@@ -61,10 +61,11 @@ enum class Field : uint8_t {
   wmma_dst,      ///< half as many registers in wave64
   wmma_src0,
   wmma_src1,
-  wmma_acc,     ///< or a constant
-  wmma_index,   ///< which elements of a sparse matrix are there; the type says how many bits a lane of wave32 has
-  interp_slot,  ///< P10, P20 or P0
-  attribute,    ///< interpolated attribute and channel
+  wmma_acc,      ///< or a constant
+  wmma_acc_f16,  ///< or a constant, of which a half counts
+  wmma_index,    ///< which elements of a sparse matrix are there; the type says how many bits a lane of wave32 has
+  interp_slot,   ///< P10, P20 or P0
+  attribute,     ///< interpolated attribute and channel
   // Matrix instructions (VOP3P with register-file bits).
   matrix_dst,
   matrix_src0,
@@ -105,6 +106,10 @@ enum class Field : uint8_t {
   image_address,
   image_resource,
   image_sampler,
+  tensor_group0,  ///< of the descriptor
+  tensor_group1,
+  tensor_group2,  ///< it and the last are null or not there for tensors of up to two dimensions
+  tensor_group3,
   export_src0,
   export_src1,
   export_src2,
@@ -133,7 +138,7 @@ inline constexpr uint64_t mix = 1ull << 14;         // op_sel_hi tells whether a
 inline constexpr uint64_t sdwa_whole = 1ull << 18;  // SDWA selects parts of sources only
 inline constexpr uint64_t matrix = 1ull << 15;
 inline constexpr uint64_t sparse = 1ull << 16;
-inline constexpr uint64_t scaled = 1ull << 19;          // with v_mfma_ld_scale_b32's words before it: 16 bytes
+inline constexpr uint64_t scaled = 1ull << 19;          // with words before it that load scales: 16 bytes
 inline constexpr uint64_t matrix_formats = 1ull << 17;  // cbsz and blgp are the formats of the sources
 // What it reads and writes besides its operands.
 inline constexpr uint64_t reads_dst = 1ull << 20;  // the destination's old value is a source too
@@ -185,6 +190,7 @@ inline constexpr uint64_t permlane = 1ull << 60;       // op_sel of two sources:
 inline constexpr uint64_t wmma = 1ull << 61;           // also of loads: half as many registers in wave64
 inline constexpr uint64_t true16_only = 1ull << 62;    // no older form without halves
 inline constexpr uint64_t ray = 1ull << 57;            // image_bvh_intersect_ray and the like
+inline constexpr uint64_t tensor = 1ull << 63;         // goes between a tensor in memory and LDS
 inline constexpr uint64_t vsample = 1ull << 56;        // an image without a sampler that is in VSAMPLE from GFX12 on
 
 // Of vector instructions of GFX12.5; they share their bits with flags of DS.
@@ -285,6 +291,7 @@ constexpr int source_index(Field field) {
       return 1;
     case Field::src2:
     case Field::wmma_acc:
+    case Field::wmma_acc_f16:
     case Field::wmma_index:
     case Field::vgpr_src2:
       return 2;
@@ -327,6 +334,12 @@ constexpr unsigned words_of(DataType type) {
     default:
       return 1;
   }
+}
+
+/// What a constant is that stands in place of a WMMA's accumulator of that many registers. LLVM takes it for a double
+/// where they are 8.
+constexpr DataType type_of_accumulator_constant(Field field, unsigned words) {
+  return field == Field::wmma_acc_f16 ? DataType::f16 : words == 8 ? DataType::f64 : DataType::f32;
 }
 
 /// How many registers a source of v_mfma_..._f8f6f4 fills in that format (cbsz, blgp): fp8 and bf8, fp6 and bf6, fp4.

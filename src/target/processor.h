@@ -61,6 +61,7 @@ enum class Feature : uint8_t {
   image_insts,
   unpacked_d16,     ///< 16-bit components of memory instructions fill registers of their own (GFX8 but gfx810)
   msaa_load_insts,  ///< image_msaa_load
+  dpp_64bit,        ///< row_share on operands of 64 bits (gfx1251)
   count
 };
 

@@ -304,7 +304,7 @@ constexpr std::array table{
     row("gfx1201", 0x04e, gfx12, nothing, "gfx12-generic"),
     row("gfx12-generic", 0x059, gfx12, nothing),
     row("gfx1250", 0x049, gfx12_5, xnack_and_sramecc),
-    row("gfx1251", 0x05a, gfx12_5, xnack_and_sramecc),
+    row("gfx1251", 0x05a, gfx12_5, xnack_and_sramecc, {}, set({Feature::dpp_64bit})),
 };
 
 }  // namespace

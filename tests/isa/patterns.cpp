@@ -14,9 +14,6 @@ namespace {
 /// The prefix of VOP3P on GFX9, some of whose lower opcodes the oracle reads on later processors, too.
 constexpr uint32_t vop3p_gfx9 = 0b110100111;
 
-/// The prefix of VOPD3, which Atoll does not know yet.
-constexpr uint32_t vopd3 = 0b11001111;
-
 class Shaper {
  public:
   Shaper(const target::Processor& processor, uint64_t seed) : generation_(processor.generation), random_(seed) {}
@@ -54,6 +51,9 @@ class Shaper {
       case 0b111000:  // MUBUF, MTBUF
       case 0b111010:
         if (words_[1] >> 24 == 0xFF) words_[1] ^= 1u << 24;  // a literal, as in buffer()
+        break;
+      case 0b110011:  // among others VOPD3
+        if (generation_ >= target::Generation::gfx12_5) no_wide_literals();
         break;
       case 0b111100:  // MIMG
         image_registers();
@@ -99,6 +99,8 @@ class Shaper {
       case Encoding::vop3p:
       case Encoding::vinterp:
         return vop3(turn);
+      case Encoding::vopd3:
+        return dual(turn);
       case Encoding::ds:
         return ds(turn);
       case Encoding::flat:
@@ -210,6 +212,27 @@ class Shaper {
     if (get(Bits::vdst) == 0xFF) put(Bits::vdst, 0x7F);
   }
 
+  /// Code 254, of which the oracle takes a literal out of the words of the instruction itself.
+  void no_wide_literals() {
+    for (const unsigned i : {0u, 1u}) {
+      if ((words_[i] & 0x1FF) == 0xFE) words_[i] ^= 0x100;
+    }
+  }
+
+  void dual(unsigned turn) {
+    if (turn == 0) return;
+    // Fields that an instruction does not use must be zero.
+    const bool first = turn % 4 >= 2, second = turn % 2 == 1;
+    if (turn % 8 != 0) put(Bits::neg, first ? 0 : random() & 3);
+    if (turn % 8 != 1) put(Bits::neg_y, second ? 0 : random() & 3);
+    if (turn % 3 != 0) clear(Bits::src2);
+    if (turn % 5 != 0) clear(Bits::src2_y);
+    if (turn % 7 == 0) clear(Bits::src1);
+    if (turn % 7 == 1) clear(Bits::src1_y);
+    for (const Bits field : {Bits::src2, Bits::src2_y}) put(field, get(field) & 0x7F);  // scalar, too
+    no_wide_literals();
+  }
+
   void ds(unsigned turn) {
     if (turn == 0) return;
     // Fields that an instruction does not use must be zero.
@@ -247,7 +270,21 @@ class Shaper {
     resource(Bits::resource, 26);
   }
 
+  /// Of the tensor instructions, what is fixed, and registers that are there.
+  void tensor(unsigned turn) {
+    constexpr uint32_t null = 0x7C;
+    for (const Bits field : {Bits::d16, Bits::a16, Bits::tfe, Bits::data0, Bits::resource}) clear(field);
+    for (const Bits field : {Bits::dim, Bits::dmask}) put(field, 1);
+    put(Bits::address4, null);
+    for (const Bits field : {Bits::addr, Bits::address1, Bits::address2, Bits::address3}) {
+      put(field, random() % 4 == 0 ? random() % 128 : random() % 26 * 4);
+    }
+    if (turn % 3 != 0) put(Bits::address2, null);
+    if (turn % 3 != 1) put(Bits::address3, null);
+  }
+
   void image(unsigned turn) {
+    if (generation_ >= target::Generation::gfx12_5) return tensor(turn);
     if (turn % 2 == 0) clear(Bits::sampler);
     if (turn % 4 != 0) put(Bits::nsa, turn % 3);
     if (generation_ < target::Generation::gfx8 && turn % 4 != 3) {  // what the oracle's assembler accepts
@@ -311,23 +348,50 @@ std::vector<Bytes> patterns(const target::Processor& processor, unsigned each, u
   }
   for (uint32_t prefix = 0; prefix < 512; ++prefix) {
     if (prefix == vop3p_gfx9 && processor.generation >= target::Generation::gfx10) continue;
-    if (prefix >> 1 == vopd3 && processor.generation == target::Generation::gfx12_5) continue;
     for (unsigned i = 0; i < each; ++i) all.push_back(shaper.behind(prefix, i % 2 == 1));
   }
-  if (processor.generation != target::Generation::gfx950) return all;
-  // Matrix instructions with a scale: two VOP3P instructions, of which the second says so where others have abid.
+  const bool mfma = processor.generation == target::Generation::gfx950;
+  if (!mfma && processor.generation < target::Generation::gfx12_5) return all;
+  // Matrix instructions with scales: two VOP3P instructions, of which the second of GFX9 says so where others have
+  // abid.
   const auto formats = formats_of(processor.generation);
   const Format& vop3p = *std::ranges::find(formats, Encoding::vop3p, &Format::encoding);
-  for (const uint32_t opcode : {0x2Du, 0x2Eu}) {
-    for (unsigned i = 0; i < each * 8; ++i) {
-      Bytes bytes = shaper.pattern(vop3p, 0x2C, 2 * i + 2);
-      Bytes matrix = shaper.pattern(vop3p, opcode, 2 * i + 2);
+  constexpr uint32_t wmma_with_formats = 0x33;
+  std::mt19937_64 random(seed);
+  const auto both = [&](uint32_t scale, uint32_t matrix) {
+    for (unsigned i = 0; i < each * (mfma ? 8 : 32); ++i) {
+      Bytes bytes = shaper.pattern(vop3p, scale, 2 * i + 2);
+      Bytes second = shaper.pattern(vop3p, matrix, 2 * i + 2);
       bytes.resize(8);
-      bytes[0] = 0;
-      bytes[1] &= 0x18;  // the operand selects
-      matrix[1] = static_cast<uint8_t>((matrix[1] & 0x87) | 0x08);
-      bytes.insert(bytes.end(), matrix.begin(), matrix.end());
+      if (mfma) {
+        bytes[0] = 0;
+        bytes[1] &= 0x18;  // the operand selects
+        second[1] = static_cast<uint8_t>((second[1] & 0x87) | 0x08);
+      } else {
+        // Selects and formats of the scales and their registers, formats of the matrices; the rest is fixed.
+        if (i % 8 != 0) bytes[1] = static_cast<uint8_t>(random() & 0x6B);
+        bytes[4] &= 0xFE;
+        bytes[5] &= 0xFD;
+        if (i % 8 != 1) bytes[6] &= 0x03;
+        if (i % 8 != 1) bytes[7] = static_cast<uint8_t>((random() & 0x68) | 0x04);
+        if (matrix == wmma_with_formats) {
+          second[1] = static_cast<uint8_t>((second[1] & 0x07) | (random() & 0x78));
+          second[7] = static_cast<uint8_t>((second[7] & 0xE7) | (random() & 0x18));
+        }
+        // A literal crashes the oracle.
+        if (bytes[4] == 0xFF) bytes[4] ^= 1;
+        if ((bytes[5] | 1) == 0xFF && (bytes[6] & 1) == 1) bytes[5] ^= 2;
+      }
+      bytes.insert(bytes.end(), second.begin(), second.begin() + 8);
+      bytes.resize(20);
       all.push_back(std::move(bytes));
+    }
+  };
+  if (mfma) {
+    for (const uint32_t matrix : {0x2Du, 0x2Eu}) both(0x2C, matrix);
+  } else {
+    for (const uint32_t matrix : {wmma_with_formats, 0x88u}) {
+      for (const uint32_t scale : {0x35u, 0x3Au}) both(scale, matrix);
     }
   }
   return all;
@@ -337,7 +401,7 @@ std::set<Opcode> all_opcodes(const target::Processor& processor) {
   const OpcodeMap& map = opcode_map_of(processor);
   std::set<Opcode> opcodes;
   for (const std::vector<Opcode>& encoding : map.opcodes) opcodes.insert(encoding.begin(), encoding.end());
-  opcodes.insert(map.scaled.begin(), map.scaled.end());
+  for (const std::vector<Opcode>& scaled : map.scaled) opcodes.insert(scaled.begin(), scaled.end());
   opcodes.erase(Opcode::invalid);
   return opcodes;
 }

@@ -98,7 +98,8 @@ INSTANTIATE_TEST_SUITE_P(All, Sweep, testing::ValuesIn(disassembled_subjects()),
                          [](const auto& info) { return info.param.name(); });
 
 TEST(NamedImmediates, PrintAsByTheOracle) {
-  for (const char* name : {"gfx900", "gfx90a", "gfx942", "gfx803", "gfx1010", "gfx1030", "gfx1100", "gfx1200"}) {
+  for (const char* name :
+       {"gfx900", "gfx90a", "gfx942", "gfx803", "gfx1010", "gfx1030", "gfx1100", "gfx1200", "gfx1250"}) {
     const target::Processor& processor = *target::find_processor(name);
     Tally tally;
     compare(immediates(processor), {&processor, 0}, {}, tally);
