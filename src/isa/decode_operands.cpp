@@ -69,6 +69,7 @@ bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type, bo
                                                : integer_constant(code.integer, type));
       return true;
     case OperandKind::lds_direct:
+    case OperandKind::flat_scratch_base_hi:
       operand.kind = code.kind;
       return words(type) == 1;
     default:

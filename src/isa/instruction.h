@@ -95,6 +95,8 @@ enum class OperandKind : uint8_t {
   private_base,
   private_limit,
   pops_exiting_wave_id,  ///< aperture sources
+  flat_scratch_base_lo,  ///< from GFX12.5 on; as 64 bits it is both halves
+  flat_scratch_base_hi,
   lds_direct,
   off,  ///< an address operand that is not there ("off")
 };

@@ -308,6 +308,12 @@ void Printer::value(const Operand& op) {
     case OperandKind::pops_exiting_wave_id:
       text_ += "src_pops_exiting_wave_id";
       break;
+    case OperandKind::flat_scratch_base_lo:
+      text_ += "src_flat_scratch_base_lo";
+      break;
+    case OperandKind::flat_scratch_base_hi:
+      text_ += "src_flat_scratch_base_hi";
+      break;
     case OperandKind::lds_direct:
       text_ += "src_lds_direct";
       break;

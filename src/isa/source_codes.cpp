@@ -43,6 +43,10 @@ SourceCodes source_codes_of(target::Generation generation) {
   made.codes[255] = {.kind = OperandKind::constant, .literal = true};
   if (generation >= gfx12_5) made.codes[254] = {.kind = OperandKind::constant, .literal = true, .wide = true};
 
+  if (generation >= gfx12_5) {
+    made.kinds(230, {OperandKind::flat_scratch_base_lo, OperandKind::flat_scratch_base_hi});
+  }
+
   const unsigned last_sgpr = generation >= gfx10 ? 105 : generation >= gfx8 ? 101 : 103;
   made.registers(0, last_sgpr, scalar::s0);
   if (generation == gfx7) made.registers(104, 105, scalar::flat_scratch_lo);
