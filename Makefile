@@ -6,7 +6,7 @@
 #   make test       builds and runs every test
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
 #   make sweep      a long comparison of disassembler and assembler with LLVM's: every opcode of every processor
-#                   from GFX6 to GFX12
+#                   from GFX6 to GFX12.5
 #   make sweep-real the same with every code object of rocRAND and rocSPARSE, as compiled for seven GPUs
 #   make fuzz       random machine code in both engines for an hour, or ATOLL_FUZZ_SECONDS; from program ATOLL_FUZZ_SEED on
 #   make fuzz-readers  libFuzzer on everything that reads files, 10 minutes each, or ATOLL_FUZZ_SECONDS
