@@ -11,6 +11,7 @@
 #include "isa/decode.h"
 #include "isa/opcode_map.h"
 #include "isa/print.h"
+#include "object/code_object_v2.h"
 #include "object/elf_file.h"
 #include "object/kernel_symbols.h"
 #include "object/relocation_type.h"
@@ -27,9 +28,6 @@ using object::ElfSymbol;
 using support::Result;
 
 using Bytes = std::span<const uint8_t>;
-
-/// An amd_kernel_code_t, which V2's kernels begin with.
-constexpr uint64_t kernel_code_bytes = 256;
 
 /// A range of a section that is decoded as one wave size.
 struct Range {
@@ -211,13 +209,15 @@ class FileDisassembler {
     return {};
   }
 
-  /// The wave sizes of kernels, from their descriptors ("name.kd").
+  /// The wave sizes of kernels, from their descriptors ("name.kd"), or in V2 from what they begin with.
   void find_kernels() {
     for (const object::KernelSymbol& kernel : object::read_kernel_symbols(file_, symbols_)) {
       const unsigned size = object::has_wave32(kernel.descriptor, processor_) ? 32 : 64;
       kernels_[kernel.name] = size;
       usual_wave_size_ = usual_wave_size_ == 0 ? size : std::min(usual_wave_size_, size);
     }
+    for (const object::KernelCodeSymbol& kernel : object::read_kernel_codes(file_, symbols_))
+      kernels_[kernel.name] = object::has_wave32(kernel.code) ? 32 : 64;
   }
 
   DisassembledSection disassemble_section(size_t index, std::string_view only) {
@@ -242,7 +242,7 @@ class FileDisassembler {
       const bool old_kernel = object::elf::symbol_type(symbol->raw) == object::elf::stt_amdgpu_hsa_kernel;
       ranges.push_back({begin, section.bytes.size(), kernel == kernels_.end() ? usual_wave_size_ : kernel->second});
       ranges.back().is_data = object::elf::symbol_type(symbol->raw) == STT_OBJECT;
-      if (old_kernel) ranges.back().description = std::min(kernel_code_bytes, section.bytes.size() - begin);
+      if (old_kernel) ranges.back().description = std::min(sizeof(object::RawKernelCode), section.bytes.size() - begin);
     }
     SectionDisassembler disassembler(result, processor_, relocations_in(index), relocations_of_data());
     if (only.empty()) disassembler.expect(section.bytes.size());
@@ -377,7 +377,7 @@ Result<std::vector<DisassembledSection>> disassemble(Bytes code_object, std::str
   if (!file) return std::unexpected(file.error());
   if (file->header.e_machine != object::elf::em_amdgpu)
     return support::fail(support::ErrorKind::incompatible, "not code of an AMD GPU");
-  const auto target = target::target_id_of_flags(file->header.e_flags, file->header.e_ident[EI_ABIVERSION]);
+  const auto target = object::read_target(*file);
   if (!target) return std::unexpected(target.error());
   return FileDisassembler(*file, *target->processor).run(only);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "object/code_object_v2.h"
 #include "object/elf.h"
 #include "object/metadata.h"
 #include "object/relocation_type.h"
@@ -78,7 +79,7 @@ class Reader {
  private:
   Result<void> read_identity() {
     const uint8_t abi = header_.e_ident[EI_ABIVERSION];
-    if (abi == 0)
+    if (abi == elf::abi_version_v2)
       return fail(ErrorKind::unsupported,
                   "code object V2 is not supported: build it anew (-mcode-object-version=4 or later)");
     if (header_.e_type == ET_REL)
@@ -345,6 +346,12 @@ const Symbol* CodeObject::find_symbol(std::string_view name) const {
   return found == symbols.end() ? nullptr : &*found;
 }
 
+std::string_view KernelMetadata::code_symbol() const {
+  std::string_view code = symbol;
+  if (code.ends_with(".kd") || code.ends_with("@kd")) code.remove_suffix(3);
+  return code;
+}
+
 const KernelMetadata* CodeObject::find_kernel(std::string_view name) const {
   const auto found = std::ranges::find_if(
       metadata.kernels, [&](const KernelMetadata& kernel) { return kernel.name == name || kernel.symbol == name; });
@@ -356,7 +363,18 @@ Result<CodeObject> read_code_object(std::span<const uint8_t> file) { return Read
 Result<target::TargetId> read_target(std::span<const uint8_t> file) {
   const auto header = read_amdgpu_header(file);
   if (!header) return std::unexpected(header.error());
-  return target::target_id_of_flags(header->e_flags, header->e_ident[EI_ABIVERSION]);
+  if (header->e_ident[EI_ABIVERSION] != elf::abi_version_v2)
+    return target::target_id_of_flags(header->e_flags, header->e_ident[EI_ABIVERSION]);
+  const auto whole = read_elf_file(file);
+  if (!whole) return std::unexpected(whole.error());
+  return read_target(*whole);
+}
+
+Result<target::TargetId> read_target(const ElfFile& file) {
+  const uint8_t* identity = file.header.e_ident;
+  if (identity[EI_OSABI] == elf::osabi_amdgpu_hsa && identity[EI_ABIVERSION] == elf::abi_version_v2)
+    return read_target_v2(file);
+  return target::target_id_of_flags(file.header.e_flags, identity[EI_ABIVERSION]);
 }
 
 Result<uint64_t> elf_image_size(std::span<const uint8_t> start) {

@@ -1,8 +1,8 @@
 // object: code objects, the ELF files that hold GPU machine code: reading them, from V3 to V6, as clang writes them.
 //
 // A CodeObject is checked when it is made: every offset, size and index that later code follows lies inside
-// the file. It refers to the bytes that it was read from and does not own them. V2, whose metadata and target
-// are notes of another kind, is refused by name.
+// the file. It refers to the bytes that it was read from and does not own them. V2, whose kernels are described in
+// another way (code_object_v2.h), is not among those that run, and refused by name.
 // Source: user guide, "ELF Code Object", "Code Object Metadata", "Kernel Descriptor".
 #pragma once
 
@@ -19,6 +19,8 @@
 #include "target/target_id.h"
 
 namespace Atoll::object {
+
+struct ElfFile;
 
 struct Segment {     ///< a PT_LOAD program header; they come in the order of their addresses and don't overlap
   uint64_t address;  ///< virtual, relative to the load address
@@ -89,7 +91,7 @@ struct KernelArgument {
 };
 
 struct KernelMetadata {      ///< one entry of amdhsa.kernels
-  std::string name, symbol;  ///< "vadd", "vadd.kd"
+  std::string name, symbol;  ///< "vadd", "vadd.kd" ("vadd@kd" in V2)
   std::vector<KernelArgument> arguments;
   uint32_t kernarg_segment_size = 0, kernarg_segment_align = 0;
   uint32_t group_segment_fixed_size = 0, private_segment_fixed_size = 0;
@@ -98,6 +100,8 @@ struct KernelMetadata {      ///< one entry of amdhsa.kernels
   std::optional<std::array<uint32_t, 3>> required_workgroup_size, workgroup_size_hint;
   std::string language, device_enqueue_symbol, kind = "normal";
   bool uses_dynamic_stack = false, uniform_work_group_size = false;
+
+  std::string_view code_symbol() const;  ///< the name of the symbol that its code has
 };
 
 struct Metadata {
@@ -126,8 +130,9 @@ struct CodeObject {
 /// Reads a loadable code object (ET_DYN). `file` must outlive the result.
 support::Result<CodeObject> read_code_object(std::span<const uint8_t> file);
 
-/// Reads the header only: the target that the code object at the start of `file` was built for.
+/// The target that the code object at the start of `file` was built for. That is in its header, and in V2 in a note.
 support::Result<target::TargetId> read_target(std::span<const uint8_t> file);
+support::Result<target::TargetId> read_target(const ElfFile& file);
 
 /// The size of the ELF image that starts at `start` by its own headers, for callers that are given only a pointer:
 /// they pass a span as large as may be, of which only what the headers point to is read.

@@ -85,9 +85,12 @@ std::string symbol_visibility_name(uint8_t visibility) {
 }
 
 std::string note_type_name(std::string_view owner, uint32_t type) {
-  constexpr Name amd[] = {{1, "NT_AMD_HSA_CODE_OBJECT_VERSION"}, {2, "NT_AMD_HSA_HSAIL"},
-                          {3, "NT_AMD_HSA_ISA_VERSION"},         {10, "NT_AMD_HSA_METADATA"},
-                          {11, "NT_AMD_HSA_ISA_NAME"},           {12, "NT_AMD_PAL_METADATA"}};
+  constexpr Name amd[] = {{elf::nt_amd_hsa_code_object_version, "NT_AMD_HSA_CODE_OBJECT_VERSION"},
+                          {2, "NT_AMD_HSA_HSAIL"},
+                          {elf::nt_amd_hsa_isa_version, "NT_AMD_HSA_ISA_VERSION"},
+                          {elf::nt_amd_hsa_metadata, "NT_AMD_HSA_METADATA"},
+                          {elf::nt_amd_hsa_isa_name, "NT_AMD_HSA_ISA_NAME"},
+                          {12, "NT_AMD_PAL_METADATA"}};
   constexpr Name amdgpu[] = {{elf::nt_amdgpu_metadata, "NT_AMDGPU_METADATA"}};
   if (owner == "AMD") return name_in(amd, type);
   if (owner == "AMDGPU") return name_in(amdgpu, type);

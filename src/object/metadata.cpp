@@ -1,6 +1,8 @@
 // object: from MessagePack to Metadata. Each map has a table of its keys and of where their values go.
 #include "object/metadata.h"
 
+#include "object/code_object_v2.h"
+
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -223,6 +225,10 @@ Result<Metadata> read_metadata(std::span<const uint8_t> note) {
 Result<Metadata> read_metadata(const ElfFile& file) {
   for (const ElfNote& note : read_notes(file)) {
     if (note.type == elf::nt_amdgpu_metadata && note.owner == "AMDGPU") return read_metadata(note.description);
+    if (note.type == elf::nt_amd_hsa_metadata && note.owner == "AMD") {
+      const std::string_view text(reinterpret_cast<const char*>(note.description.data()), note.description.size());
+      return read_metadata_v2(text.substr(0, text.find('\0')));
+    }
   }
   return Metadata{};
 }

@@ -39,6 +39,9 @@ Result<void> check_setting(std::string_view feature, Setting code, Setting gpu, 
   return fail(ErrorKind::incompatible, "the code is for {}{}, the GPU is {}", feature, sign(code), gpu_id.to_string());
 }
 
+/// The processors of GFX9 with an even stepping up to here have the next one for code with xnack on.
+constexpr unsigned last_stepping_with_xnack = 6;
+
 }  // namespace
 
 std::string TargetId::to_string() const {
@@ -126,6 +129,37 @@ uint32_t flags_of_target_id(const TargetId& id, uint8_t abi_version) {
   flags |= static_cast<uint32_t>(id.xnack) << xnack_v4_shift | static_cast<uint32_t>(id.sramecc) << sramecc_v4_shift;
   if (abi_version >= abi_v6) flags |= uint32_t{id.generic_version} << generic_version_shift;
   return flags;
+}
+
+IsaVersion isa_version_in_v2(IsaVersion version, Setting xnack) {
+  const bool on = xnack == Setting::any || xnack == Setting::on;
+  const bool has_another = version.major == 9 && version.minor == 0 && version.stepping % 2 == 0 &&
+                           version.stepping <= last_stepping_with_xnack;
+  if (on && has_another) ++version.stepping;
+  return version;
+}
+
+Result<TargetId> target_id_of_v2(const IsaVersion& version) {
+  // User guide, "AMDGPU Code Object V2 Supported Processors and Fixed Target Feature Settings": a few are known by
+  // numbers of which later there were none, and settings are fixed.
+  auto [major, minor, stepping] = version;
+  bool xnack = false;
+  if (major == 8) {
+    if (minor == 0 && stepping == 0) stepping = 2;
+    if (minor == 0 && stepping == 4) stepping = 3;
+    xnack = true;  // of those that have it
+  } else if (major == 9 && minor == 0 && stepping <= last_stepping_with_xnack + 1) {
+    xnack = stepping % 2 != 0;
+    stepping &= ~1u;
+  }
+  TargetId result;
+  result.processor = find_processor(fmt::format("gfx{}{}{:x}", major, minor, stepping));
+  if (result.processor == nullptr)
+    return fail(ErrorKind::unsupported, "Atoll knows no processor of ISA version {}:{}:{}", version.major,
+                version.minor, version.stepping);
+  if (result.processor->supports_xnack) result.xnack = xnack ? Setting::on : Setting::off;
+  if (result.processor->supports_sramecc) result.sramecc = Setting::off;
+  return result;
 }
 
 Result<void> check_runs_on(const TargetId& code, const TargetId& gpu) {

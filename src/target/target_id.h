@@ -31,6 +31,13 @@ support::Result<TargetId> target_id_of_flags(uint32_t e_flags, uint8_t abi_versi
 /// The reverse: the e_flags of code for a target in a code object of this EI_ABIVERSION.
 uint32_t flags_of_target_id(const TargetId& id, uint8_t abi_version);
 
+/// Code object V2 names its target by an ISA version in a note, AMD:AMDGPU:9:0:1, in which xnack counts as a stepping
+/// of its own where a processor has the choice.
+IsaVersion isa_version_in_v2(IsaVersion version, Setting xnack);
+
+/// The reverse.
+support::Result<TargetId> target_id_of_v2(const IsaVersion& version);
+
 /// Whether code built for `code` may run on a GPU that is `gpu`; the error says why not.
 support::Result<void> check_runs_on(const TargetId& code, const TargetId& gpu);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "object/code_object.h"
+#include "object/code_object_v2.h"
 #include "object/descriptor_meaning.h"
 #include "object/elf_names.h"
 #include "object/kernel_symbols.h"
@@ -52,7 +53,7 @@ class Description {
     if (header.e_ident[EI_OSABI] == object::elf::osabi_amdgpu_hsa)
       out["code_object_version"] = header.e_ident[EI_ABIVERSION] + 2;
     out["flags"] = header.e_flags;
-    const auto target = target::target_id_of_flags(header.e_flags, header.e_ident[EI_ABIVERSION]);
+    const auto target = object::read_target(file_);
     if (!target) {
       json_["header"] = std::move(out);
       return wrong("the target", target.error());
@@ -93,9 +94,11 @@ class Description {
 
   void notes() {
     for (const object::ElfNote& note : object::read_notes(file_)) {
-      json_["notes"].push_back({{"owner", text(note.owner)},
-                                {"type", object::note_type_name(note.owner, note.type)},
-                                {"bytes", note.description.size()}});
+      Json one{{"owner", text(note.owner)},
+               {"type", object::note_type_name(note.owner, note.type)},
+               {"bytes", note.description.size()}};
+      if (const std::string words = object::note_text(note); !words.empty()) one["text"] = text(words);
+      json_["notes"].push_back(std::move(one));
     }
   }
 
@@ -152,15 +155,29 @@ class Description {
       for (const std::string& format : metadata->printf_formats) json_["metadata"]["printf"].push_back(text(format));
     }
     json_["kernels"] = Json::array();
-    for (const KernelSymbol& kernel : object::read_kernel_symbols(file_, symbols_)) {
-      const std::string name(kernel.name);
-      if (!wanted.empty() && name != wanted) continue;
+    const auto add = [&](std::string_view name, auto describe_how) {
+      if (!wanted.empty() && name != wanted) return;
       const KernelMetadata* known = nullptr;
       if (metadata) {
-        const auto found = std::ranges::find(metadata->kernels, name + ".kd", &KernelMetadata::symbol);
+        const auto found = std::ranges::find(metadata->kernels, name, &KernelMetadata::code_symbol);
         if (found != metadata->kernels.end()) known = &*found;
       }
-      json_["kernels"].push_back(describe(kernel, known, work_group_size));
+      Json kernel;
+      kernel["name"] = text(name);
+      if (std::string readable = demangled(std::string(name)); readable != name) kernel["signature"] = text(readable);
+      if (known != nullptr) describe(*known, kernel);
+      if (processor_ != nullptr) describe_how(known, kernel);
+      json_["kernels"].push_back(std::move(kernel));
+    };
+    for (const KernelSymbol& kernel : object::read_kernel_symbols(file_, symbols_)) {
+      add(kernel.name, [&](const KernelMetadata* known, Json& out) {
+        describe_descriptor(kernel.descriptor, known, work_group_size, out);
+      });
+    }
+    for (const object::KernelCodeSymbol& kernel : object::read_kernel_codes(file_, symbols_)) {
+      add(kernel.name, [&](const KernelMetadata* known, Json& out) {
+        describe_kernel_code(kernel.code, known, work_group_size, out);
+      });
     }
   }
 
@@ -181,36 +198,56 @@ class Description {
     return object::elf::symbol_type(symbol.raw) == STT_SECTION ? place_of(symbol.raw.st_shndx) : text(symbol.name);
   }
 
-  Json describe(const KernelSymbol& kernel, const KernelMetadata* metadata, uint32_t work_group_size) {
-    Json out;
-    out["name"] = text(kernel.name);
-    if (std::string readable = demangled(std::string(kernel.name)); readable != kernel.name)
-      out["signature"] = text(readable);
-    if (metadata != nullptr) describe(*metadata, out);
-    if (processor_ == nullptr) return out;
-    const auto decoded = object::decode_kernel_descriptor(kernel.descriptor, *processor_);
+  void describe_descriptor(const object::RawKernelDescriptor& raw, const KernelMetadata* metadata,
+                           uint32_t work_group_size, Json& out) const {
+    const auto decoded = object::decode_kernel_descriptor(raw, *processor_);
     if (!decoded) out["error"] = decoded.error().message;
-    out["lds_bytes"] = kernel.descriptor.group_segment_fixed_size;
-    out["scratch_bytes"] = kernel.descriptor.private_segment_fixed_size;
-    out["wave_size"] = object::has_wave32(kernel.descriptor, *processor_) ? 32 : 64;
     object::KernelResources resources{.vgprs = 0,
                                       .sgprs = 0,
-                                      .lds_bytes = kernel.descriptor.group_segment_fixed_size,
-                                      .wave32 = object::has_wave32(kernel.descriptor, *processor_)};
+                                      .lds_bytes = raw.group_segment_fixed_size,
+                                      .wave32 = object::has_wave32(raw, *processor_)};
     if (decoded) {
       resources.vgprs = decoded->vgprs + (processor_->unified_vgprs ? uint32_t{decoded->agprs} : 0);
       resources.sgprs = decoded->sgprs;
       resources.wgp_mode = decoded->wgp_mode;
     }
+    describe_resources(resources, raw.private_segment_fixed_size, decoded.has_value(), metadata, work_group_size, out);
+    out["descriptor"] = describe(raw);
+  }
+
+  void describe_kernel_code(const object::RawKernelCode& code, const KernelMetadata* metadata, uint32_t work_group_size,
+                            Json& out) const {
+    const auto value = [&](std::string_view field) {
+      return static_cast<uint32_t>(object::kernel_code_field(field).of(code));
+    };
+    const object::KernelResources resources{.vgprs = std::max(value("workitem_vgpr_count"), 1u),
+                                            .sgprs = std::max(value("wavefront_sgpr_count"), 1u),
+                                            .lds_bytes = value("workgroup_group_segment_byte_size"),
+                                            .wave32 = object::has_wave32(code),
+                                            .wgp_mode = value("enable_wgp_mode") != 0};
+    describe_resources(resources, value("workitem_private_segment_byte_size"), true, metadata, work_group_size, out);
+    for (const object::KernelCodeField& field : object::kernel_code_fields()) {
+      Json one{{"bit", field.bit}, {"bits", field.width}, {"name", field.name}, {"value", field.of(code)}};
+      if (const std::string meaning = object::meaning_of(field, code, *processor_); !meaning.empty())
+        one["meaning"] = meaning;
+      out["kernel_code"].push_back(std::move(one));
+    }
+  }
+
+  /// What a kernel takes, and the occupancy that it has with that. The metadata is nearer the truth, which is rounded
+  /// up in what the packet processor reads.
+  void describe_resources(object::KernelResources resources, uint32_t scratch_bytes, bool known,
+                          const KernelMetadata* metadata, uint32_t work_group_size, Json& out) const {
+    out["lds_bytes"] = resources.lds_bytes;
+    out["scratch_bytes"] = scratch_bytes;
+    out["wave_size"] = resources.wave32 ? 32 : 64;
     if (metadata != nullptr) {
       resources.vgprs = std::max(metadata->vgpr_count, 1u);
       resources.sgprs = std::max(metadata->sgpr_count, 1u);
       resources.work_group_size = metadata->max_flat_workgroup_size;
     }
     if (work_group_size != 0) resources.work_group_size = work_group_size;
-    if (decoded || metadata != nullptr) out["occupancy"] = occupancy(resources);
-    out["descriptor"] = describe(kernel.descriptor);
-    return out;
+    if (known || metadata != nullptr) out["occupancy"] = occupancy(resources);
   }
 
   void describe(const KernelMetadata& kernel, Json& out) {

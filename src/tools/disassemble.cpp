@@ -94,7 +94,7 @@ std::string describe(const object::KernelMetadata& kernel) {
 void add_remarks(DisassembledSection& section, const object::Metadata& metadata) {
   for (assembler::Heading& heading : section.headings) {
     if (heading.is_label) continue;
-    const auto kernel = std::ranges::find(metadata.kernels, heading.name + ".kd", &object::KernelMetadata::symbol);
+    const auto kernel = std::ranges::find(metadata.kernels, heading.name, &object::KernelMetadata::code_symbol);
     if (kernel != metadata.kernels.end()) {
       heading.remark = describe(*kernel);
     } else if (std::string readable = demangled(heading.name); readable != heading.name) {
@@ -118,7 +118,7 @@ Result<DisassembledCode> disassemble_one(const object::FoundCodeObject& code, co
   std::string symbol;
   if (!request.kernel.empty()) {
     std::vector<std::string> names;
-    for (const auto& kernel : metadata->kernels) names.push_back(kernel.symbol.substr(0, kernel.symbol.rfind(".kd")));
+    for (const auto& kernel : metadata->kernels) names.emplace_back(kernel.code_symbol());
     const auto found = find_kernel(names, request.kernel, code.id);
     if (!found) return std::unexpected(found.error());
     symbol = *found;

@@ -54,8 +54,9 @@ void print_header(const Json& code) {
   fmt::print("\n");
   if (code.contains("metadata")) {
     const Json& metadata = code["metadata"];
-    fmt::print("  metadata       version {}, target {}\n", string_of(metadata, "version"),
-               string_of(metadata, "target"));
+    const std::string target = string_of(metadata, "target");
+    fmt::print("  metadata       version {}{}{}\n", string_of(metadata, "version"), target.empty() ? "" : ", target ",
+               target);
     if (metadata.contains("printf"))
       for (const Json& format : metadata["printf"]) fmt::print("  printf         {}\n", format.get<std::string>());
   }
@@ -79,13 +80,15 @@ void print_tables(const Json& code) {
                                    number_of(row, "bytes"), string_of(row, "flags"));
               });
   print_table(code, "notes", "Notes", fmt::format("{:<10}{:<34}{:>8}", "OWNER", "TYPE", "BYTES"), [](const Json& row) {
-    return fmt::format("{:<10}{:<34}{:>8}", string_of(row, "owner"), string_of(row, "type"), number_of(row, "bytes"));
+    const std::string words = string_of(row, "text");
+    return fmt::format("{:<10}{:<34}{:>8}{}{}", string_of(row, "owner"), string_of(row, "type"),
+                       number_of(row, "bytes"), words.empty() ? "" : "  ", words);
   });
   print_table(code, "symbols", "Symbols",
-              fmt::format("{:<9}{:>10}{:>9} {:<8}{:<7}{:<10}{:<10} NAME", "TABLE", "VALUE", "BYTES", "TYPE", "BIND",
+              fmt::format("{:<9}{:>10}{:>9} {:<7} {:<7}{:<10}{:<10} NAME", "TABLE", "VALUE", "BYTES", "TYPE", "BIND",
                           "VIS", "SECTION"),
               [](const Json& row) {
-                return fmt::format("{:<9}{:>#10x}{:>9} {:<8}{:<7}{:<10}{:<10} {}", string_of(row, "table"),
+                return fmt::format("{:<9}{:>#10x}{:>9} {:<7} {:<7}{:<10}{:<10} {}", string_of(row, "table"),
                                    number_of(row, "value"), number_of(row, "bytes"), string_of(row, "type"),
                                    string_of(row, "binding"), string_of(row, "visibility"), string_of(row, "section"),
                                    string_of(row, "name"));
@@ -129,6 +132,14 @@ void print_arguments(const Json& kernel) {
   }
 }
 
+void print_field(const Json& field, uint64_t low_bit, int bit_columns) {
+  const uint64_t width = number_of(field, "bits");
+  const std::string bits = width == 1 ? fmt::format("{}", low_bit) : fmt::format("{}:{}", low_bit + width - 1, low_bit);
+  const std::string meaning = string_of(field, "meaning");
+  fmt::print("        {:>{}}  {:<48}{}{}\n", bits, bit_columns, string_of(field, "name"), number_of(field, "value"),
+             meaning.empty() ? "" : fmt::format("  ({})", meaning));
+}
+
 void print_descriptor(const Json& descriptor) {
   fmt::print("    kernel descriptor\n");
   for (const auto& [name, value] : descriptor.items())
@@ -136,12 +147,13 @@ void print_descriptor(const Json& descriptor) {
   std::string word;
   for (const Json& field : descriptor.value("fields", Json::array())) {
     if (string_of(field, "word") != word) fmt::print("      {}\n", word = string_of(field, "word"));
-    const uint64_t low = number_of(field, "low_bit"), width = number_of(field, "bits");
-    const std::string bits = width == 1 ? fmt::format("{}", low) : fmt::format("{}:{}", low + width - 1, low);
-    const std::string meaning = string_of(field, "meaning");
-    fmt::print("        {:>5}  {:<48}{}{}\n", bits, string_of(field, "name"), number_of(field, "value"),
-               meaning.empty() ? "" : fmt::format("  ({})", meaning));
+    print_field(field, number_of(field, "low_bit"), 5);
   }
+}
+
+void print_kernel_code(const Json& fields) {
+  fmt::print("    amd_kernel_code_t, its bits counted from its first byte\n");
+  for (const Json& field : fields) print_field(field, number_of(field, "bit"), 9);
 }
 
 void print_kernel(const Json& kernel) {
@@ -167,6 +179,7 @@ void print_kernel(const Json& kernel) {
   if (kernel.contains("occupancy")) print_occupancy(kernel["occupancy"]);
   print_arguments(kernel);
   if (kernel.contains("descriptor")) print_descriptor(kernel["descriptor"]);
+  if (kernel.contains("kernel_code")) print_kernel_code(kernel["kernel_code"]);
 }
 
 Result<int> run(const Request& request) {
