@@ -7,8 +7,6 @@
 
 namespace Atoll::isa {
 
-namespace {}  // namespace
-
 bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words) const {
   const SourceCode& code = map_.sources[number];
   if (code.kind != OperandKind::scalar) return false;
@@ -133,11 +131,10 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
     case Field::wmma_src1: {
       const unsigned number = get(field == Field::wmma_src0 ? Bits::src0 : Bits::src1);
       if (row_->has(flag::matrix_formats)) {  // fp8 and bf8, fp6 and bf6, fp4
-        constexpr std::array<uint8_t, 8> words_of_format{16, 16, 12, 12, 8, 16, 16, 16};
         const unsigned first = get(Bits::op_sel), second = get(Bits::op_sel_hi) | get(Bits::op_sel_hi2) << 2;
         // LLVM takes both for the widest if it does not know one.
         const bool known = first <= 4 && second <= 4;
-        const unsigned count = known ? words_of_format[field == Field::wmma_src0 ? first : second] : 16u;
+        const unsigned count = known ? wmma_words_of_format(field == Field::wmma_src0 ? first : second) : 16u;
         return number >= code::vgpr && vgpr(operand, number - code::vgpr, count);
       }
       return number >= code::vgpr &&

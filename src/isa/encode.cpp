@@ -56,9 +56,10 @@ bool Encoder::begin() {
     return false;
   }
   format_ = codes_.formats[encoding];
-  const uint16_t value = in_.encoding == Encoding::vopd ? codes_.code_of_half(map_.vopd.x, in_.opcode)
-                                                        : codes_.value(in_.opcode, in_.encoding);
-  if (in_.encoding == Encoding::vopd && value == CodeMap::none) {
+  const bool is_dual = in_.encoding == Encoding::vopd || in_.encoding == Encoding::vopd3;
+  const uint16_t value =
+      is_dual ? codes_.code_of_half(map_.duals(in_.encoding).x, in_.opcode) : codes_.value(in_.opcode, in_.encoding);
+  if (is_dual && value == CodeMap::none) {
     return fail("it cannot be the first half of a dual instruction");
   }
   if (format_ == nullptr || value == CodeMap::none) {
@@ -73,7 +74,7 @@ bool Encoder::begin() {
   const BitRange opcode = format_->at(Bits::opcode);
   words_[0] = static_cast<uint32_t>(format_->prefix) << (32 - format_->prefix_bits);
   set(opcode, value);
-  if (can(Bits::opcode_high) && in_.encoding != Encoding::vopd) set(Bits::opcode_high, value >> opcode.count);
+  if (can(Bits::opcode_high) && !is_dual) set(Bits::opcode_high, value >> opcode.count);
   if (can(Bits::segment)) {
     const bool first = in_.encoding == Encoding::flat || in_.encoding == Encoding::mubuf;
     const bool second = in_.encoding == Encoding::scratch || in_.encoding == Encoding::mtbuf;
@@ -106,6 +107,7 @@ bool Encoder::run() {
       good = vop3p();
       break;
     case Encoding::vopd:
+    case Encoding::vopd3:
       good = dual();
       break;
     case Encoding::vintrp:
@@ -139,11 +141,11 @@ bool Encoder::run() {
     case Encoding::exp:
       good = exp();
       break;
-    case Encoding::vopd3:
     case Encoding::count:
       break;
   }
-  return good && (!has_literal_ || further_word(literal_)) && (!wide_literal_ || further_word(in_.literal_high));
+  return good && (!has_literal_ || further_word(static_cast<uint32_t>(literal_))) &&
+         (!wide_literal_ || further_word(static_cast<uint32_t>(literal_ >> 32)));
 }
 
 Encoded Encoder::bytes() const {
@@ -184,45 +186,10 @@ bool Encoder::vop3() {
 
 bool Encoder::vop3p() {
   if (row_->has(flag::matrix)) return matrix();
+  if (row_->has(flag::scaled)) return scaled_wmma();
+  if (row_->operands[0].field == Field::scale_src0) return operands() && wmma_scales(0);
   if (!operands() || !vop3p_modifiers()) return false;
   return in_.extension == Extension::none || in_.extension == Extension::literal || extension();
-}
-
-bool Encoder::matrix() {
-  if (row_->has(flag::scaled)) return scaled_matrix();
-  if (row_->has(flag::sparse) && in_.blgp != 0) return fail("blgp is not possible");
-  if (row_->has(flag::matrix_formats) && in_.abid != 0) return fail("abid is not possible");
-  return put(Bits::cbsz, in_.cbsz, "cbsz") && put(Bits::abid, in_.abid, "abid") && put(Bits::blgp, in_.blgp, "blgp") &&
-         operands() && accumulator_apart();
-}
-
-/// The accumulator is the destination or has no register in common with it, where they are more than four. (LLVM does
-/// not ask that of those whose sources have formats.)
-bool Encoder::accumulator_apart() {
-  const Operand &dst = in_.operands[0], &accumulator = in_.operands[3];
-  const bool other =
-      row_->has(flag::sparse | flag::matrix_formats) || in_.operand_count < 4 || dst.kind != accumulator.kind;
-  if (other || dst.words <= 4 || dst.reg == accumulator.reg) return true;
-  return dst.reg + dst.words <= accumulator.reg || accumulator.reg + accumulator.words <= dst.reg ||
-         fail("the accumulator has to be the destination or to have no register in common with it");
-}
-
-/// v_mfma_ld_scale_b32 with the scales, and the matrix instruction behind it, which says so.
-bool Encoder::scaled_matrix() {
-  if (!put(Bits::cbsz, in_.cbsz, "cbsz") || !put(Bits::blgp, in_.blgp, "blgp")) return false;
-  set(Bits::abid, 1);
-  if (in_.operand_count != 6) return fail("6 operands are needed, not {}", in_.operand_count);
-  if (!operands()) return false;
-  words_[2] = words_[0];
-  words_[3] = words_[1];
-  words_[0] = static_cast<uint32_t>(format_->prefix) << (32 - format_->prefix_bits);
-  words_[1] = extension_;  // the scales
-  set(Bits::opcode, codes_.value(Opcode::v_mfma_ld_scale_b32, Encoding::vop3p));
-  const Operand &first = in_.operands[4], &second = in_.operands[5];
-  set(Bits::op_sel, (first.op_sel ? 1u : 0u) | (second.op_sel ? 2u : 0u));
-  set(Bits::op_sel_hi, (first.op_sel_hi ? 1u : 0u) | (second.op_sel_hi ? 2u : 0u));
-  count_ = 4;
-  return true;
 }
 
 bool Encoder::vinterp() {
@@ -246,91 +213,11 @@ bool Encoder::ldsdir() {
   return put(Bits::wait_vm_vsrc, in_.wait_vm_vsrc ? 1 : 0, "wait_vm_vsrc");
 }
 
-/// One half of a dual instruction, whose operands begin at `position`.
-bool Encoder::dual_half(const InstructionRow& row, unsigned position, Bits first, Bits second, DualRegisters& used) {
-  bool literal_before = false;
-  for (const OperandSpec& spec : row.operands) {
-    if (spec.field == Field::none) break;
-    if (position >= in_.operand_count) return fail("{} is missing", role(spec.field));
-    const Operand& operand = in_.operands[position++];
-    unsigned number = 0;
-    switch (spec.field) {
-      case Field::vdst:
-        if (!vgpr(operand, spec.field, 1, used.dst)) return false;
-        if (row.has(flag::reads_dst)) used.sources[2] = static_cast<int>(used.dst);
-        break;
-      case Field::src0:
-        if (!source(operand, spec.field, spec.type, true, number)) return false;
-        if (number >= code::vgpr) {
-          used.sources[0] = static_cast<int>(number - code::vgpr);
-        } else if (operand.kind != OperandKind::constant && operand.reg != scalar::null) {
-          used.scalar = static_cast<int>(number);
-        }
-        set(first, number);
-        break;
-      case Field::src1:
-        if (!vgpr(operand, spec.field, 1, number)) return false;
-        used.sources[literal_before ? 2 : 1] = static_cast<int>(number);
-        set(second, number);
-        break;
-      case Field::literal:
-        literal_before = true;
-        if (!literal(operand, spec.field, spec.type)) return false;
-        break;
-      default:
-        if (!vcc(operand, spec.field)) return false;
-        used.vcc = true;
-        break;
-    }
-  }
-  return true;
-}
-
-bool Encoder::dual() {
-  if (map_.lane_mask_words != 1) return fail("dual instructions need waves of 32 lanes");
-  const uint16_t y = codes_.code_of_half(map_.vopd.y, in_.second);
-  if (y == CodeMap::none) return fail("{} cannot be half of a dual instruction", map_.name(in_.second));
-  set(Bits::opcode_high, y);
-  DualRegisters used_x, used_y;
-  if (!dual_half(*row_, 0, Bits::src0, Bits::src1, used_x) ||
-      !dual_half(map_.row(in_.second), in_.second_operands, Bits::src0_y, Bits::src1_y, used_y)) {
-    return false;
-  }
-  if ((used_x.dst & 1) == (used_y.dst & 1)) {
-    return fail("one destination has to be an even register and the other an odd one");
-  }
-  // Both halves read at once, from different banks (ISA guides, "VOPD", restrictions).
-  const bool moves = in_.opcode == Opcode::v_mov_b32 && in_.second == Opcode::v_mov_b32;
-  const bool apart = !moves || !layout_.moves_share_banks;
-  constexpr std::array<int, 3> banks{4, 4, 2};
-  constexpr std::array<std::string_view, 3> names{"first", "second", "third"};
-  for (size_t i = 0; apart && i < banks.size(); ++i) {
-    const int first = used_x.sources[i], second = used_y.sources[i];
-    if (first < 0 || second < 0 || first % banks[i] != second % banks[i]) continue;
-    return fail("the {} sources of both halves have to be registers whose numbers differ modulo {}", names[i],
-                banks[i]);
-  }
-  const int vcc = static_cast<int>(codes_.code_of_register(scalar::vcc_lo));
-  const bool reads_vcc = used_x.vcc || used_y.vcc;
-  int scalars = (has_literal_ ? 1 : 0) + (reads_vcc ? 1 : 0);
-  for (const int code : {used_x.scalar, used_y.scalar == used_x.scalar ? -1 : used_y.scalar}) {
-    if (code >= 0 && !(reads_vcc && code == vcc)) ++scalars;
-  }
-  if (scalars > 2) return fail("both halves together can read two scalar values, not {}", scalars);
-  set(Bits::vdst, used_x.dst);
-  set(Bits::vdst_y, used_y.dst >> 1);
-  return true;
-}
-
 support::Result<Encoded> encode(const Instruction& instruction, const target::Processor& processor,
                                 unsigned wave_size) {
   const CodeMap& codes = code_map_of(processor, wave_size);
   if (codes.map.empty) {
     return support::fail(support::ErrorKind::unsupported, "the instructions of {} are not implemented", processor.name);
-  }
-  if (!codes.map.layout.encoded) {
-    return support::fail(support::ErrorKind::unsupported, "instructions of {} can be read, but not encoded",
-                         processor.name);
   }
   Encoder encoder(instruction, codes, processor);
   if (encoder.run()) return encoder.bytes();

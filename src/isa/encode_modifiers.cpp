@@ -119,11 +119,14 @@ bool Encoder::vop3p_modifiers() {
   if (row.has(flag::neg_accumulator) && (negated & 0b011) != 0) {
     return fail("neg_lo and neg_hi are possible on the third source alone");
   }
+  if (row.has(flag::neg_hi_accumulator) && (bits.neg_hi & 0b011) != 0) {
+    return fail("neg_hi is possible on the third source alone");
+  }
   set(Bits::clamp, in_.clamp ? 1 : 0);
   set(Bits::neg, bits.neg);
   set(Bits::abs, mix ? bits.abs : bits.neg_hi);
   if (row.has(flag::matrix_formats)) {
-    if (in_.cbsz > 7 || in_.blgp > 7) return fail("there is no such matrix format");
+    if (in_.cbsz > 4 || in_.blgp > 4) return fail("there is no such matrix format");
     set(Bits::op_sel, in_.cbsz);
     set(Bits::op_sel_hi, in_.blgp & 3u);
     set(Bits::op_sel_hi2, in_.blgp >> 2);
@@ -136,7 +139,8 @@ bool Encoder::vop3p_modifiers() {
     set(Bits::op_sel_hi2, in_.matrix_reuse >> 1 & 1u);
     return true;
   }
-  if (in_.matrix_reuse != 0) return fail("matrix_a_reuse and matrix_b_reuse are not possible");
+  if (in_.matrix_reuse != 0 && !row.has(flag::scaled))
+    return fail("matrix_a_reuse and matrix_b_reuse are not possible");
   // Without op_sel_hi, and of sources that are not there, its bits are set; of mixed ones they say that it is a half.
   unsigned op_sel_hi = row.has(flag::op_sel) ? bits.op_sel_hi : bits.there;
   if (!mix) op_sel_hi |= ~bits.there;

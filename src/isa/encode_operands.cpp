@@ -152,8 +152,9 @@ bool Encoder::constant(const Operand& operand, Field field, DataType type, bool 
   if (spare == 48 && (integer < INT16_MIN || integer > UINT16_MAX)) return wrong(field, "has more than 16 bits");
   if (!operand.is_literal) {
     code = codes_.code_of_constant(operand.value, type);
-    // Integers of 16 bits take floats as literals.
-    const bool as_literal = code >= 240 && is_half(type) && !is_float(type) && literal_allowed;
+    // Integers of 16 bits take floats as literals, but not the exponent of v_ldexp, which LLVM takes for a float.
+    const bool exponent = row_->has(flag::neg) && row_->has(flag::slack);
+    const bool as_literal = code >= 240 && is_half(type) && !is_float(type) && !exponent && literal_allowed;
     if (code != CodeMap::none && !as_literal) return true;
   }
   if (!literal_allowed) {
@@ -163,31 +164,43 @@ bool Encoder::constant(const Operand& operand, Field field, DataType type, bool 
                                                                                         : "",
                 processor_.name);
   }
-  // A constant in the middle has all bits; a source beside it the lower half.
-  const bool wide = in_.wide_literal && operand.is_literal && find(Field::literal) == nullptr;
+  // Beside a constant in the middle of the instruction, which may have 64 bits, a source is its lower half.
+  const bool beside = find(Field::literal) != nullptr;
+  const bool wide = !beside && (operand.is_literal ? in_.wide_literal : needs_wide_literal(operand.value, type));
   code = wide ? code::wide_literal : code::literal;
-  return literal(operand, field, type);
+  return literal(operand, field, type, wide);
 }
 
-bool Encoder::literal(const Operand& operand, Field field, DataType type) {
+/// Whether a constant that nobody chose a literal for has one of 64 bits: where there are such, behind instructions of
+/// one word, if 32 bits cannot say it. Integers are taken for negative if bit 31 is set.
+bool Encoder::needs_wide_literal(uint64_t value, DataType type) const {
+  if (!layout_.wide_literals || format_->size != 4 || constant_width(type) != 64) return false;
+  return type == DataType::f64 ? static_cast<uint32_t>(value) != 0 : value > INT32_MAX;
+}
+
+bool Encoder::literal(const Operand& operand, Field field, DataType type, bool wide) {
   if (operand.kind != OperandKind::constant) return wrong(field, "has to be a constant");
-  uint32_t value = in_.literal;
-  if (!operand.is_literal) {
+  uint64_t value = in_.literal;
+  if (wide) {
+    value = operand.is_literal ? uint64_t{in_.literal_high} << 32 | in_.literal : operand.value;
+  } else if (!operand.is_literal) {
     const auto integer = static_cast<int64_t>(operand.value);
     value = static_cast<uint32_t>(operand.value);
     if (type == DataType::f64) {
       if (value != 0) return wrong(field, "has more bits than a literal: the low 32 bits of a double have to be 0");
-      value = static_cast<uint32_t>(operand.value >> 32);
+      value = operand.value >> 32;
     } else if (is_half(type)) {
       value = static_cast<uint16_t>(operand.value);
     } else if (integer < INT32_MIN || integer > int64_t{UINT32_MAX}) {
       return wrong(field, "has more bits than a literal");
     }
   }
-  wide_literal_ |= in_.wide_literal && operand.is_literal;
-  if (has_literal_ && literal_ != value) return fail("an instruction can have one literal only");
+  // Of two constants that are not as wide, one is the other's lower half.
+  const uint64_t mask = wide == wide_literal_ ? UINT64_MAX : UINT32_MAX;
+  if (has_literal_ && ((literal_ ^ value) & mask) != 0) return fail("an instruction can have one literal only");
+  if (!has_literal_ || wide) literal_ = value;
   has_literal_ = true;
-  literal_ = value;
+  wide_literal_ |= wide;
   return true;
 }
 
@@ -206,6 +219,9 @@ bool Encoder::scalar_source(const Operand& operand, Field field, DataType type, 
       if (operand.kind == OperandKind::lds_direct &&
           (words(type) != 1 || field != Field::src0 || in_.extension > Extension::literal)) {
         return wrong(field, "cannot be src_lds_direct");
+      }
+      if (operand.kind == OperandKind::flat_scratch_base_hi && words(type) != 1) {
+        return wrong(field, "cannot be src_flat_scratch_base_hi");
       }
       return true;
   }
@@ -244,6 +260,9 @@ bool Encoder::absent(Field field) const {
       return in_.lds;
     case Field::soffset:
       return !in_.offset_register;
+    case Field::tensor_group2:
+    case Field::tensor_group3:
+      return in_.operand_count == 2;
     default:
       return false;
   }
@@ -336,33 +355,12 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       set(Bits::src0, code);
       return true;
     case Field::wmma_dst:
-      if (!vgpr(operand, field, wmma_words(type), code)) return false;
-      set(Bits::vdst, code);
-      return true;
     case Field::wmma_src0:
     case Field::wmma_src1:
-      if (row_->has(flag::matrix_formats)) {
-        if (!vgpr(operand, field, operand.words, code)) return false;
-      } else if (!vgpr(operand, field, layout_.split_matrices ? wmma_words(type) : words(type), code))
-        return false;
-      set(field == Field::wmma_src0 ? Bits::src0 : Bits::src1, code + code::vgpr);
-      return true;
     case Field::wmma_acc:
     case Field::wmma_acc_f16:
-      if (operand.kind == OperandKind::vgpr) {
-        if (!vgpr(operand, field, wmma_words(type), code)) return false;
-        code += code::vgpr;
-      } else if (operand.kind != OperandKind::constant) {
-        return wrong(field, "has to be vector registers or a constant");
-      } else if (!constant(operand, field, type_of_accumulator_constant(field, wmma_words(type)), true, code)) {
-        return false;
-      }
-      set(Bits::src2, code);
-      return true;
     case Field::wmma_index:
-      if (!vgpr(operand, field, type == DataType::b64 ? 2 : 1, code)) return false;
-      set(Bits::src2, code + code::vgpr);
-      return true;
+      return wmma_operand(operand, field, type);
     case Field::agpr_dst:
       if (!vgpr(operand, field, words(type), code, true)) return false;
       set(Bits::vdst, code);
@@ -434,7 +432,7 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       set(Bits::src2, code + code::vgpr);
       return true;
     case Field::literal:
-      return literal(operand, field, type);
+      return literal(operand, field, type, type == DataType::f64);
     case Field::interp_slot:
       if (!immediate(operand, field, 2, code)) return false;
       set(Bits::slot, code);
@@ -449,46 +447,6 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       break;
   }
   return wrong(field, "cannot be encoded");
-}
-
-bool Encoder::matrix_operand(const Operand& operand, Field field, DataType type) {
-  unsigned words = words_of(type), code = 0;
-  // The destination's file is the accumulator's.
-  const bool accumulation = !layout_.accumulation_bit || in_.operands[0].kind == OperandKind::agpr;
-  switch (field) {
-    case Field::matrix_dst:
-      if (!vgpr(operand, field, words, code, accumulation)) return false;
-      set(Bits::vdst, code);
-      if (layout_.accumulation_bit) set(Bits::accumulation, accumulation ? 1 : 0);
-      return true;
-    case Field::matrix_src0:
-    case Field::matrix_src1: {
-      const bool first = field == Field::matrix_src0, agpr = operand.kind == OperandKind::agpr;
-      if (row_->has(flag::matrix_formats)) words = words_of_matrix_format(first ? in_.cbsz : in_.blgp);
-      if (!vgpr(operand, field, words, code, agpr)) return false;
-      set(first ? Bits::src0 : Bits::src1, code + code::vgpr);
-      if (agpr) set(Bits::source_accumulation, first ? 1 : 2);
-      return true;
-    }
-    case Field::scale_src0:
-    case Field::scale_src1:
-      if (!source(operand, field, type, false, code)) return false;
-      extension_ |= code << (field == Field::scale_src0 ? 0 : 9);
-      return true;
-    default:
-      break;
-  }
-  if (operand.kind == OperandKind::constant) {
-    const DataType seen = field == Field::matrix_acc_f64   ? DataType::f64
-                          : field == Field::matrix_acc_i32 ? DataType::i32
-                                                           : DataType::f32;
-    if (!constant(operand, field, seen, false, code)) return false;
-  } else {
-    if (!vgpr(operand, field, words, code, accumulation)) return false;
-    code += code::vgpr;
-  }
-  set(Bits::src2, code);
-  return true;
 }
 
 bool Encoder::scalar_operand(const Operand& operand, Field field, DataType type) {

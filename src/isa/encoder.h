@@ -1,5 +1,4 @@
-// isa: the encoder's inside, shared by encode.cpp (encodings), encode_memory.cpp, encode_operands.cpp and
-// encode_modifiers.cpp.
+// isa: the encoder's inside, shared by encode.cpp (encodings) and encode_*.cpp (what the name says).
 #pragma once
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "isa/code_map.h"
 #include "isa/encode.h"
@@ -70,7 +70,9 @@ class Encoder {
   /// A code of 9 bits.
   bool source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
   bool constant(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
-  bool literal(const Operand& operand, Field field, DataType type);
+  bool needs_wide_literal(uint64_t value, DataType type) const;
+  /// Puts the constant behind the instruction; `wide`: in 64 bits.
+  bool literal(const Operand& operand, Field field, DataType type, bool wide);
   bool vcc(const Operand& operand, Field field);
   bool immediate(const Operand& operand, Field field, uint32_t most, uint32_t& value);
   bool data(const Operand& operand, Field field, Bits place, unsigned words);
@@ -83,21 +85,34 @@ class Encoder {
   bool matrix();
   bool scaled_matrix();
   bool accumulator_apart();
+  bool scaled_wmma();
+  bool wmma_scales(unsigned position);
   bool vinterp();
   bool dual();
-  struct DualRegisters {
-    unsigned dst = 0;
-    int scalar = -1;  // the code of a scalar source
-    bool vcc = false;
-    std::array<int, 3> sources{-1, -1, -1};  // those that are VGPRs
+  /// Where a half has its fields.
+  struct DualFields {
+    Bits src0, src1, src2, neg;
   };
-  bool dual_half(const InstructionRow& row, unsigned position, Bits first, Bits second, DualRegisters& used);
+  /// What a half reads and writes.
+  struct DualRegisters {
+    struct Tuple {  // of VGPRs
+      int first = -1;
+      unsigned words = 0;
+    };
+    Tuple dst;
+    std::array<Tuple, 3> sources;
+    std::vector<unsigned> scalars;  // codes of scalar sources
+  };
+  /// One half of a dual instruction, whose operands begin at `position`.
+  bool dual_half(const InstructionRow& row, unsigned position, const DualFields& fields, DualRegisters& used);
+  bool dual_registers(const DualRegisters& x, const DualRegisters& y);
   bool ldsdir();
   bool smem();
   bool ds();
   bool flat();
   bool buffer();
   bool image();
+  bool tensor();
   bool image_sizes();
   bool exp();
   bool cache_policy();
@@ -126,6 +141,7 @@ class Encoder {
   }
   bool put_source0(unsigned code, Field field);
   bool put_source1(unsigned code, Field field);
+  bool wmma_operand(const Operand& operand, Field field, DataType type);
   bool matrix_operand(const Operand& operand, Field field, DataType type);
   bool scalar_operand(const Operand& operand, Field field, DataType type);
   bool memory_operand(const Operand& operand, Field field, DataType type);
@@ -145,7 +161,7 @@ class Encoder {
   unsigned count_ = 0;      // of words
   uint32_t extension_ = 0;  // the SDWA or DPP word
   bool has_literal_ = false, wide_literal_ = false;
-  uint32_t literal_ = 0;
+  uint64_t literal_ = 0;
   int accumulation_ = -1;  // whether data operands are AGPRs; -1: there has been none
   std::string error_;
 };

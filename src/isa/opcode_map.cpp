@@ -56,10 +56,10 @@ Layout::Layout(const target::Processor& processor) {
   scalar_inputs = navi ? 2 : 1;
   scalar_offset_always = positive_offsets = byte_select = temporal_hints = split_matrices =
       generation >= Generation::gfx12;
-  flat_bases = wide_literals = generation >= Generation::gfx12_5;
+  flat_bases = wide_literals = halves_share_registers = generation >= Generation::gfx12_5;
   wide_row_share = processor.has(target::Feature::dpp_64bit);
-  encoded = generation < Generation::gfx12_5;
   smem_immediate_bits = generation >= Generation::gfx12 ? 5 : 7;
+  bf16_dots_begin_vopd = generation < Generation::gfx12_5;
   moves_share_banks = generation >= Generation::gfx12;
   branch_needs_nop = generation == Generation::gfx10;
   null_soffset_printed = generation < Generation::gfx12;
@@ -158,7 +158,6 @@ OpcodeMap::OpcodeMap(const target::Processor& processor, unsigned wave_size)
     const Opcodes::Change now = isa::row(opcode).opcodes.on(generation);
     if (now.opcode == Opcodes::none || (!now.always && !processor.has(isa::row(opcode).feature))) continue;
     if (!now.name.empty()) names[i] = now.name;
-    // GFX12.5 is not whole yet: VOPD3, scaled matrices and tensor loads are missing.
     empty = false;
     const Encoding encoding = now.encoding == Encoding::count ? row.encoding : now.encoding;
     place(opcode, row, now);

@@ -348,6 +348,9 @@ constexpr unsigned words_of_matrix_format(unsigned format) {
   return words[format & 7];
 }
 
+/// The same of a WMMA, whose waves have half as many lanes.
+constexpr unsigned wmma_words_of_format(unsigned format) { return 2 * words_of_matrix_format(format); }
+
 /// Whether it is one 16-bit value: a half of a register where registers have halves by name.
 constexpr bool is_half(DataType type) {
   switch (type) {

@@ -42,13 +42,24 @@ TEST_P(EncodeSweep, EveryInstructionIsEncodedAsByTheOraclesAssembler) {
     texts.push_back(print(*instruction, processor));
   }
   const std::vector<Bytes> answers = assemble(name, texts, subject.features());
-  unsigned equal = 0, refused = 0, known = 0, different = 0;
+  // Two instructions can have the same text, such as the same halves in VOPD and in VOPD3. Then the one that the oracle
+  // takes it for must have the oracle's bytes, and the other one must be itself again.
+  const auto is_ambiguous = [&](const Instruction& instruction, const std::string& text, const Bytes& atoll,
+                                const Bytes& oracle) {
+    const auto same = decode(atoll, processor, wave_size), other = decode(oracle, processor, wave_size);
+    return same && same->encoding == instruction.encoding && same->size == instruction.size &&
+           same->literal == instruction.literal && same->literal_high == instruction.literal_high &&
+           print(*same, processor) == text && other && print(*other, processor) == text &&
+           encoded(*other, processor, wave_size) == oracle;
+  };
+  unsigned equal = 0, refused = 0, ambiguous = 0, known = 0, different = 0;
+  const unsigned shown = from_environment("ATOLL_SHOWN", 20);
   for (size_t i = 0; i < texts.size(); ++i) {
     const Bytes atoll = encoded(instructions[i], processor, wave_size);
     // Where the oracle has no answer, the instruction must be the same again. Of a compressed export the first and the
     // third source decide; texts of known faults don't say everything.
     if (!atoll.empty() && answers[i].empty() && !instructions[i].compressed &&
-        !is_known_of_assembler(faults, name, texts[i])) {
+        !is_known_of_encoder(faults, name, texts[i])) {
       const auto again = decode(atoll, processor, wave_size);
       const std::string text = again ? print(*again, processor) : "(refused)";
       if (text != texts[i]) ADD_FAILURE() << texts[i] << " is encoded as " << text << ", " << spelled(atoll);
@@ -58,31 +69,33 @@ TEST_P(EncodeSweep, EveryInstructionIsEncodedAsByTheOraclesAssembler) {
       ++refused;
     } else if (atoll == answers[i]) {
       ++equal;
-    } else if (is_known_of_assembler(faults, name, texts[i])) {
+    } else if (is_ambiguous(instructions[i], texts[i], atoll, answers[i])) {
+      ++ambiguous;
+    } else if (is_known_of_encoder(faults, name, texts[i])) {
       ++known;
       // The instruction that the text says is encoded as by the oracle.
       const auto said = decode(answers[i], processor, wave_size);
       EXPECT_TRUE(atoll.empty() || (said && encoded(*said, processor, wave_size) == answers[i])) << texts[i];
-    } else if (++different <= 20) {
+    } else if (++different <= shown) {
       const auto error = encode(instructions[i], processor, wave_size);
       ADD_FAILURE() << texts[i] << "\n  oracle: " << spelled(answers[i])
                     << "\n  atoll:  " << (error ? spelled(atoll) : error.error().message);
     }
   }
   std::printf(
-      "%s: %zu instructions encoded, %u equal, %u refused by the oracle, %u known faults of the oracle, "
-      "%u different\n",
-      subject.name().c_str(), texts.size(), equal, refused, known, different);
+      "%s: %zu instructions encoded, %u equal, %u refused by the oracle, %u with the text of others, "
+      "%u known faults of the oracle, %u different\n",
+      subject.name().c_str(), texts.size(), equal, refused, ambiguous, known, different);
   EXPECT_EQ(different, 0u);
   EXPECT_GT(equal, texts.size() * 3 / 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EncodeSweep, testing::ValuesIn(encoded_subjects()),
+INSTANTIATE_TEST_SUITE_P(All, EncodeSweep, testing::ValuesIn(all_subjects()),
                          [](const auto& info) { return info.param.name(); });
 
 TEST(OracleFaults, EachOfTheAssemblerIsStillThere) {
   for (const Fault& fault : read_faults()) {
-    if (fault.whose != "assembler") continue;
+    if (fault.whose != "assembler" && fault.whose != "text") continue;
     const target::Processor& processor = *target::find_processor(fault.processor);
     const auto instruction = decode(fault.sample, processor);
     ASSERT_TRUE(instruction) << spelled(fault.sample);
@@ -123,8 +136,6 @@ TEST(Encode, SaysWhatTheEncodingCannotHold) {
   EXPECT_EQ(error_of(instruction(v_add_f32, E::vop3, {vgpr(0), vgpr(1), constant(0x12345678)}), "gfx900"),
             "v_add_f32: literals are not possible in VOP3 on gfx900");
   EXPECT_EQ(error_of(instruction(v_add_f32, E::vop3, {vgpr(0), vgpr(1), constant(0x12345678)}), "gfx1030"), "no error");
-  EXPECT_EQ(error_of(instruction(v_add_f32, E::vop2, {vgpr(0), vgpr(1), vgpr(2)}), "gfx1250"),
-            "instructions of gfx1250 can be read, but not encoded");
   EXPECT_EQ(error_of(instruction(v_add_f32, E::vop2, {vgpr(0), vgpr(1)}), "gfx900"),
             "v_add_f32: the second source is missing");
   EXPECT_EQ(error_of(instruction(v_add_f32, E::sop2, {vgpr(0), vgpr(1), vgpr(2)}), "gfx900"),
@@ -184,7 +195,7 @@ TEST(Encode, ChoosesInlineConstantsAndLiterals) {
 TEST(Encode, TakesAnyInstruction) {
   std::mt19937 random(1);
   unsigned good = 0;
-  for (const char* name : {"gfx803", "gfx900", "gfx90a", "gfx950", "gfx1030", "gfx1100"}) {
+  for (const char* name : {"gfx803", "gfx900", "gfx90a", "gfx950", "gfx1030", "gfx1100", "gfx1250"}) {
     const target::Processor& processor = *target::find_processor(name);
     for (const Bytes& bytes : patterns(processor, 3, 1)) {
       const auto decoded = decode(bytes, processor);

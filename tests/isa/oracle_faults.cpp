@@ -80,10 +80,21 @@ bool is_known(const std::vector<Fault>& faults, const std::string& processor, co
   });
 }
 
-bool is_known_of_assembler(const std::vector<Fault>& faults, const std::string& processor, const std::string& text) {
+namespace {
+bool is_known_of(std::string_view whose, const std::vector<Fault>& faults, const std::string& processor,
+                 const std::string& text) {
   return std::ranges::any_of(faults, [&](const Fault& fault) {
-    return fault.whose == "assembler" && std::regex_search(processor + ' ' + text, fault.expression);
+    return fault.whose == whose && std::regex_search(processor + ' ' + text, fault.expression);
   });
+}
+}  // namespace
+
+bool is_known_of_assembler(const std::vector<Fault>& faults, const std::string& processor, const std::string& text) {
+  return is_known_of("assembler", faults, processor, text);
+}
+
+bool is_known_of_encoder(const std::vector<Fault>& faults, const std::string& processor, const std::string& text) {
+  return is_known_of("text", faults, processor, text) || is_known_of_assembler(faults, processor, text);
 }
 
 std::string said(const Assembled& answer) { return answer.error.empty() ? answer.text : answer.error; }

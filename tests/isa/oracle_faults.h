@@ -16,7 +16,8 @@ struct Fault {
   Bytes sample;
   std::string answer;  ///< what the oracle makes of the sample; "refused", or "crash" (not tried again)
   /// Whose text the expression is for: "oracle", "atoll"; "none" if patterns avoid the fault; "assembler": it is for
-  /// the text that is assembled, and `answer` is the bytes, as they stand in the file, or "refused".
+  /// the text that is assembled, and `answer` is the bytes, as they stand in the file, or "refused"; "text": the same,
+  /// of texts that do not say all that was in the bytes, which concerns the encoder alone.
   std::string whose;
   std::regex expression;  ///< matched with "processor text"
   std::string reason;
@@ -28,8 +29,11 @@ std::vector<Fault> read_faults();
 bool is_known(const std::vector<Fault>& faults, const std::string& processor, const std::string& oracle,
               const std::string& atoll);
 
-/// Whether an entry says that the oracle does not assemble the text to the bytes that it was made of.
+/// Whether an entry says that the oracle does not assemble the text to what it should.
 bool is_known_of_assembler(const std::vector<Fault>& faults, const std::string& processor, const std::string& text);
+
+/// The same, or that the text does not say all that was in the bytes.
+bool is_known_of_encoder(const std::vector<Fault>& faults, const std::string& processor, const std::string& text);
 
 /// One entry of assembler_faults.txt: text that llvm-mc-22 refuses or changes.
 struct AssemblerFault {

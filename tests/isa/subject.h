@@ -36,11 +36,4 @@ inline std::vector<Subject> all_subjects() {
   return subjects;
 }
 
-/// Those of them for which instructions can be encoded as well.
-inline std::vector<Subject> encoded_subjects() {
-  std::vector<Subject> subjects = all_subjects();
-  std::erase_if(subjects, [](const Subject& subject) { return !opcode_map_of(*subject.processor).layout.encoded; });
-  return subjects;
-}
-
 }  // namespace Atoll::isa::test
