@@ -13,6 +13,7 @@
 #include "compiler/loop_region.h"
 #include "compiler/region.h"
 #include "compiler/semantics_bitcode.h"
+#include "compiler/series_code.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -52,9 +53,11 @@ class Translator {
       if (!is_within_loop(pc)) blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
     }
     enter(result);
+    ended_ = llvm::BasicBlock::Create(frame_.context, "ended", frame_.function);
     for (const auto& [pc, block] : flow_.blocks) {
       if (blocks_.contains(pc)) emit(pc, block);
     }
+    end_wave();
     result.steps = std::move(steps_);
   }
 
@@ -92,6 +95,9 @@ class Translator {
     });
   }
 
+  /// What comes when a wave has ended.
+  void end_wave();
+
   void emit(uint64_t pc, const Block& block);
   void emit(const Located& at);
   bool emit_control(const Located& at);
@@ -120,11 +126,35 @@ class Translator {
   Liveness liveness_;
   std::vector<LoopRegion> loops_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
-  uint64_t pending_ = 0;  ///< instructions of the block that were not counted yet
+  llvm::BasicBlock* ended_ = nullptr;  ///< where waves go that end, Wave::pc set
+  uint64_t pending_ = 0;               ///< instructions of the block that were not counted yet
   const uint64_t first_step_;
   const bool be_brief_;
   std::vector<uint64_t> steps_;
 };
+
+void Translator::end_wave() {
+  ir().SetInsertPoint(ended_);
+  const Live& start = liveness_.before(flow_.root);
+  // What the interpreter's handlers may change beside the registers is not put back. Of large code this may be a part,
+  // and is not worth it.
+  if (steps_.empty() && !be_brief_ && SeriesCode::can(start)) {
+    ScalarSet scalars;
+    RowSet rows;
+    for (const auto& [pc, block] : flow_.blocks) {
+      for (const Located& at : block.instructions) {
+        const Effects effects = effects_of(at.instruction);
+        scalars |= effects.writes;
+        rows |= effects.row_writes;
+      }
+    }
+    auto* done = llvm::BasicBlock::Create(frame_.context, "done", frame_.function);
+    SeriesCode(frame_, start, scalars, rows).emit(blocks_.at(flow_.root), done);
+    ir().SetInsertPoint(done);
+  }
+  ir().CreateStore(ir().getInt8(static_cast<uint8_t>(WaveState::ended)), frame_.at(frame_.wave, offsetof(Wave, state)));
+  leave(false);
+}
 
 void Translator::go_to(uint64_t from, uint64_t pc) {
   const auto found = blocks_.find(pc);
@@ -270,7 +300,8 @@ bool Translator::emit_control(const Located& at) {
       break;
     case Opcode::s_endpgm:
       finish();
-      stop(WaveState::ended, at.next());
+      set_pc(at.next());
+      ir().CreateBr(ended_);
       return true;
     case Opcode::s_barrier:
       finish();

@@ -52,6 +52,7 @@ Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& syn
   run.instructions = 0;
   run.limit = budget;
   run.chunk = no_chunk;
+  run.series = nullptr;
   run.code = &code;
   run.sync = &sync;
   return run;

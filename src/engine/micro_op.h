@@ -14,6 +14,7 @@
 #include <string>
 
 #include "isa/instruction.h"
+#include "machine/engine.h"
 #include "machine/wave.h"
 #include "semantics/lane_movement.h"
 #include "semantics/registry.h"
@@ -126,6 +127,8 @@ struct alignas(64) Run {
   bool stepped = false;  ///< a single step has been carried out (compiled/single_step.h)
   /// Of translated code that may fault and runs a chunk of lanes ahead of the others: which one (compiled/region.h).
   uint8_t chunk = no_chunk;
+  /// Which waves may follow in translated code when this one has ended; null: none.
+  machine::WaveSeries* series = nullptr;
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
 };

@@ -38,6 +38,27 @@ struct StartRegisters {
   uint16_t scalars = 0;        ///< those by isa::scalar number below this
 };
 
+/// The VGPRs from v0 on that may begin with work-item ids; those that don't begin with zeros.
+struct FirstRows {
+  static constexpr unsigned count = 3;
+  Row row[count];
+};
+
+/// The waves that may follow one that begins: the others of its work-group, then those of other work-groups. An engine
+/// may run them in one go, each in the Wave and the rows of the one before, which has ended; for that it sets what of
+/// the Wave matters at the start (StartRegisters), EXEC and Wave::index. Other fields of the Wave are as they were when
+/// the first one began, so an engine that changes them goes no further.
+struct WaveSeries {
+  uint32_t waves_left = 0;            ///< of the work-group that have not begun
+  uint64_t exec = 0, last_exec = 0;   ///< with which they begin, and with which the work-group's last one does
+  const uint32_t* scalars = nullptr;  ///< with which they begin, by isa::scalar number
+  /// Of the work-group's waves, the first one's first. All other rows begin with zeros.
+  const FirstRows* first_rows = nullptr;
+  /// When all waves of the work-group have ended: begins the first wave of another in `wave` and says so here. False:
+  /// there is none for now.
+  bool (*begin_work_group)(WaveSeries& series, Wave& wave) = nullptr;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -54,6 +75,14 @@ class Engine {
   /// that it waits (s_sleep) may come back `ready` early, by which the machine knows it. Called from many host threads,
   /// for different waves. Host memory faults inside are the machine's to catch (fault_guard.h).
   virtual WaveState run(Wave& wave, uint64_t budget) = 0;
+
+  /// The same for a wave that begins, and for as many of those that may follow it as the engine likes, one after the
+  /// other. The state is that of the last one, `wave` is it, and Wave::instructions counts those of all of them. All
+  /// waves before it have ended.
+  virtual WaveState run_series(Wave& wave, uint64_t budget, WaveSeries& series) {
+    static_cast<void>(series);
+    return run(wave, budget);
+  }
 
   /// To be called when a host memory fault has ended run(), on the same thread. An engine that carries out instructions
   /// in another order than the program's goes back to the order here: it runs the wave on from where it stands until it

@@ -161,6 +161,7 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
   packed_ids_ = processor.packed_work_item_ids;
   id_rows_ = packed_ids_ ? 1 : 1u + descriptor.work_item_ids;
   note_needed(engine.needed_at_start(start_.pc, start_.float_mode));
+  is_series_ = work_group_info_ == none && storage.scratch == nullptr;
 }
 
 /// Which registers a wave begins with, from what the engine knows.
@@ -202,8 +203,7 @@ void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
     std::ranges::copy(size, size_);
     items_ = size[0] * size[1] * size[2];
     group.waves.resize((items_ + dispatch.wave_size - 1) / dispatch.wave_size);
-    whole_ = std::ranges::equal(size, dispatch.work_group_size);
-    if (whole_) keep_whole_ids();
+    keep_ids();
   }
   group.waves_begun = 0;
   group.waves_running = static_cast<uint32_t>(group.waves.size());
@@ -215,20 +215,20 @@ uint32_t InitialState::lanes_of(uint32_t wave) const {
 }
 
 /// Writes the work-item ids of a wave to its first rows: x runs fastest, work-items fill the waves without gaps.
-void InitialState::write_work_item_ids(uint32_t* rows, uint32_t wave) const {
+void InitialState::write_work_item_ids(Row* rows, uint32_t wave) const {
   const uint8_t ids = dispatch_->kernel->descriptor.work_item_ids;
-  std::memset(rows, 0, sizeof(Row) * id_rows_);
+  std::memset(rows, 0, sizeof(FirstRows));
   const uint32_t first = wave * dispatch_->wave_size, lanes = lanes_of(wave);
   uint32_t x = first % size_[0];
   uint32_t y = first / size_[0] % size_[1];
   uint32_t z = first / size_[0] / size_[1];
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     if (packed_ids_) {
-      rows[lane] = x | (ids > 0 ? y << 10 : 0) | (ids > 1 ? z << 20 : 0);
+      rows[0][lane] = x | (ids > 0 ? y << 10 : 0) | (ids > 1 ? z << 20 : 0);
     } else {
-      rows[lane] = x;
-      if (ids > 0) rows[semantics::wave_lanes + lane] = y;
-      if (ids > 1) rows[2 * semantics::wave_lanes + lane] = z;
+      rows[0][lane] = x;
+      if (ids > 0) rows[1][lane] = y;
+      if (ids > 1) rows[2][lane] = z;
     }
     if (++x < size_[0]) continue;
     x = 0;
@@ -238,15 +238,31 @@ void InitialState::write_work_item_ids(uint32_t* rows, uint32_t wave) const {
   }
 }
 
-/// Sees to it that `whole_ids_` are those of the work-group that begins, which is a whole one.
-void InitialState::keep_whole_ids() {
+/// Sees to it that `ids_` are those of the work-group that begins.
+void InitialState::keep_ids() {
   const uint32_t wanted[5] = {size_[0], size_[1], size_[2], dispatch_->wave_size,
                               dispatch_->kernel->descriptor.work_item_ids};
-  if (std::ranges::equal(wanted, whole_ids_for_)) return;
-  const uint32_t waves = waves_needed(*dispatch_);
-  whole_ids_.resize(size_t{waves} * id_words());
-  for (uint32_t wave = 0; wave < waves; ++wave) write_work_item_ids(&whole_ids_[wave * id_words()], wave);
-  std::ranges::copy(wanted, whole_ids_for_);
+  Ids& kept = std::ranges::equal(size_, dispatch_->work_group_size) ? whole_ : partial_;
+  ids_ = &kept;
+  if (std::ranges::equal(wanted, kept.wanted)) return;
+  const uint32_t waves = (items_ + dispatch_->wave_size - 1) / dispatch_->wave_size;
+  kept.rows.resize(waves);
+  for (uint32_t wave = 0; wave < waves; ++wave) write_work_item_ids(kept.rows[wave].row, wave);
+  std::ranges::copy(wanted, kept.wanted);
+}
+
+uint64_t InitialState::first_exec(uint32_t wave) const {
+  const uint32_t lanes = lanes_of(wave);
+  return lanes >= 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1;
+}
+
+void InitialState::describe(const WorkGroup& group, WaveSeries& series) const {
+  const auto waves = static_cast<uint32_t>(group.waves.size());
+  series.waves_left = waves - 1;
+  series.exec = first_exec(0);
+  series.last_exec = first_exec(waves - 1);
+  series.scalars = start_.scalar;
+  series.first_rows = ids_->rows.data();
 }
 
 Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
@@ -257,8 +273,7 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
   wave.work_group = &group;
   wave.vgpr = rows;
   wave.agpr = rows + start_.vgprs;
-  const uint32_t lanes = lanes_of(index);
-  wave.set_exec(lanes >= 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1);
+  wave.set_exec(first_exec(index));
 
   const uint64_t scratch_offset = uint64_t{index} * dispatch_->scratch_bytes_per_wave;
   wave.scratch = storage_.scratch == nullptr ? nullptr : storage_.scratch + scratch_offset;
@@ -270,11 +285,7 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
     wave.set_scalar64(isa::scalar::flat_scratch_lo, reinterpret_cast<uint64_t>(wave.scratch));
   }
 
-  if (whole_) {
-    std::memcpy(rows, &whole_ids_[index * id_words()], id_words() * sizeof(uint32_t));
-  } else {
-    write_work_item_ids(rows[0], index);
-  }
+  std::memcpy(rows, ids_->rows[index].row, id_rows_ * sizeof(Row));
   for (const uint16_t key : cleared_rows_) std::memset(key < 256 ? rows[key] : wave.agpr[key - 256], 0, sizeof(Row));
   return wave;
 }

@@ -41,12 +41,17 @@ class InitialState {
   /// Makes the group's next wave ready at the entry, its registers in `rows`: rows_of_a_wave() of them.
   Wave& begin_wave(WorkGroup& group, Row* rows);
 
+  /// Whether a WaveSeries says all about the waves of a work-group.
+  bool is_series() const { return is_series_; }
+  /// Says what there is to say of the waves of the work-group that has begun last, all but the first.
+  void describe(const WorkGroup& group, WaveSeries& series) const;
+
  private:
   uint32_t lanes_of(uint32_t wave) const;
-  void write_work_item_ids(uint32_t* rows, uint32_t wave) const;
-  void keep_whole_ids();
+  uint64_t first_exec(uint32_t wave) const;
+  void write_work_item_ids(Row* rows, uint32_t wave) const;
+  void keep_ids();
   void note_needed(const StartRegisters* needed);
-  size_t id_words() const { return size_t{id_rows_} * semantics::wave_lanes; }  ///< of one wave
 
   static constexpr uint8_t none = 0xFF;
 
@@ -60,11 +65,15 @@ class InitialState {
   std::vector<uint16_t> cleared_rows_;  ///< behind those with work-item ids; AGPRs from 256
   uint32_t scalar_blocks_ = 0;          ///< so many of Wave::scalar matter
   unsigned id_rows_ = 1;                ///< so many VGPRs from v0 on begin with work-item ids
-  // Of the work-group that began last: its work-items, and whether it is none that the grid's edge makes smaller.
-  uint32_t size_[3]{}, items_ = 0;
-  bool whole_ = false;
-  std::vector<uint32_t> whole_ids_;  ///< the rows of ids of all waves of a whole work-group ...
-  uint32_t whole_ids_for_[5]{};      ///< ... of this size, wave size and number of ids
+  bool is_series_ = false;
+  uint32_t size_[3]{}, items_ = 0;  ///< of the work-group that began last
+  /// With what v0 to v2 begin in each wave of a work-group of this size, wave size and number of ids.
+  struct Ids {
+    uint32_t wanted[5]{};
+    std::vector<FirstRows> rows;
+  };
+  Ids whole_, partial_;       ///< of a whole work-group, and of one that the grid's edge makes smaller
+  const Ids* ids_ = &whole_;  ///< of the work-group that began last
 };
 
 /// The work-item id of a lane of a wave, in its work-group.

@@ -84,6 +84,7 @@ support::Result<void> ResidentGroup::prepare(Dispatch& dispatch, Engine& engine)
   if (!local) return std::unexpected(local.error());
   const auto stack = scratch_.reserve(uint64_t{dispatch.scratch_bytes_per_wave} * waves_needed(dispatch));
   if (!stack) return std::unexpected(stack.error());
+  group.waves.reserve(waves_needed(dispatch));  // a wave stays where it is when a smaller work-group follows
   rows_ = reinterpret_cast<Row*>(*rows);
   rows_of_a_wave_ = rows_of_a_wave(dispatch);
   group.waves_begun = 0;
@@ -106,6 +107,17 @@ Wave& ResidentGroup::begin_wave() {
   Row* const rows = free_rows_.back();
   free_rows_.pop_back();
   return initial_.begin_wave(group, rows);
+}
+
+Wave& ResidentGroup::settle(Wave& wave) {
+  const uint32_t number = wave.index;
+  group.waves_begun = number + 1;
+  group.waves_running = static_cast<uint32_t>(group.waves.size()) - number;
+  if (number == 0) return wave;
+  Wave& place = group.waves[number];
+  place = std::move(wave);
+  for (uint32_t ended = 0; ended < number; ++ended) group.waves[ended].state = WaveState::ended;
+  return place;
 }
 
 /// What one thread does for one dispatch in one go.
@@ -135,6 +147,29 @@ struct Scheduler::Turn {
     resident->begin(taken++);
     begin_round();
   }
+  void count_group() {
+    ++ended;
+    waves += resident->group.waves.size();
+  }
+};
+
+/// The waves that may follow one of the turn's, in the work-groups that the turn has taken.
+struct Scheduler::TurnSeries : WaveSeries {
+  explicit TurnSeries(Turn& of) : turn(of) {
+    begin_work_group = [](WaveSeries& series, Wave&) { return static_cast<TurnSeries&>(series).next(); };
+    turn.resident->describe(*this);
+  }
+  bool next() {
+    if (turn.taken == turn.taken_end || turn.dispatch->cancelled.load(std::memory_order_relaxed)) return false;
+    turn.count_group();
+    turn.begin_taken();
+    ++turn.next_wave;
+    turn.resident->begin_wave();
+    turn.resident->describe(*this);
+    return true;
+  }
+
+  Turn& turn;
 };
 
 Scheduler::Scheduler(Engine& engine, unsigned threads, const std::atomic<uint64_t>& interrupts)
@@ -388,16 +423,19 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
     while (turn.next_wave < group.waves.size()) {
       if (dispatch.cancelled.load(std::memory_order_relaxed)) return Stop::cancelled;
       const size_t index = turn.next_wave++;
-      Wave& wave = group.waves[index];
-      if (index == group.waves_begun) {
+      Wave& next = group.waves[index];
+      const bool begins = index == group.waves_begun;
+      if (begins) {
         resident.begin_wave();
-      } else if (wave.state != WaveState::ready) {
+      } else if (next.state != WaveState::ready) {
         continue;
       }
-      turn.wave = &wave;
-      const uint64_t before = wave.instructions;
-      const uint64_t budget = wave.seems_to_wait ? waiting_budget : turn.budget;
-      const WaveState state = engine_.run(wave, budget);
+      turn.wave = &next;
+      const uint64_t before = next.instructions;
+      const uint64_t budget = next.seems_to_wait ? waiting_budget : turn.budget;
+      const bool is_first = begins && index == 0 && resident.is_series();
+      const WaveState state = is_first ? run_series(turn, budget) : engine_.run(next, budget);
+      Wave& wave = *turn.wave;
       const uint64_t ran = wave.instructions - before;
       turn.clock += ran + wave_overhead;
       if (state == WaveState::ready) {
@@ -428,11 +466,22 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
       if (turn.clock >= turn.look_at) return Stop::look;
     }
     if (group.waves_running != 0) return Stop::round_over;
-    ++turn.ended;
-    turn.waves += group.waves.size();
+    turn.count_group();
     if (turn.taken == turn.taken_end) return Stop::ended;
     turn.begin_taken();
   }
+}
+
+/// Runs the work-group's first wave, which has just begun, and as many as follow it at once. The turn's wave is then
+/// the last of them.
+WaveState Scheduler::run_series(Turn& turn, uint64_t budget) {
+  TurnSeries series(turn);
+  const uint64_t waves_before = turn.waves;
+  const WaveState state = engine_.run_series(*turn.wave, budget, series);
+  turn.wave = &turn.resident->settle(*turn.wave);
+  turn.next_wave = turn.wave->index + size_t{1};
+  turn.clock += (turn.waves - waves_before + turn.wave->index) * wave_overhead;
+  return state;
 }
 
 /// The dispatch is cancelled: the turn's work-group has ended half-way.

@@ -6,8 +6,9 @@
 //
 // What a wave costs beside its instructions is kept small, as many waves have few. What is the same for all waves of a
 // dispatch is worked out once (initial_state.h); short work-groups are taken several at once; a wave begins when it
-// first runs, in the registers of one that has just ended if there is one; and the clock is read, other threads'
-// wishes are looked at and host faults are guarded against once for many waves.
+// first runs, in the registers of one that has just ended if there is one; the engine may itself begin those that
+// follow, for as long as they end (WaveSeries); and the clock is read, other threads' wishes are looked at and host
+// faults are guarded against once for many waves.
 //
 // A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or has
 // used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host, so
@@ -66,6 +67,12 @@ class ResidentGroup {
   /// host's cache.
   Wave& begin_wave();
   void end_wave(const Wave& wave) { free_rows_.push_back(wave.vgpr); }
+  /// Whether waves can follow the group's first one as a WaveSeries.
+  bool is_series() const { return initial_.is_series(); }
+  /// Of the group's first wave, which has just begun.
+  void describe(WaveSeries& series) const { initial_.describe(group, series); }
+  /// The wave, which began as the group's first, has become the one that its index says; those between have ended.
+  Wave& settle(Wave& wave);
 
  private:
   StateMemory registers_, lds_, scratch_;
@@ -97,6 +104,7 @@ class Scheduler {
 
  private:
   struct Turn;
+  struct TurnSeries;
   enum class Outcome : uint8_t { ended, slice_over, waiting, seems_to_wait };
   enum class Stop : uint8_t { ended, round_over, look, cancelled, fault };  ///< why run_waves() came back
 
@@ -110,6 +118,7 @@ class Scheduler {
   void give_back_taken(Turn& turn);
   Outcome run(Turn& turn);
   Stop run_waves(Turn& turn);
+  WaveState run_series(Turn& turn, uint64_t budget);
   bool look_around(Turn& turn);
   void abandon(Turn& turn);
   void fault(Wave& wave);

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <thread>
 
 #include "fixture.h"
@@ -49,6 +51,99 @@ TEST_P(SchedulerTest, EveryWaveOfEveryWorkGroupRunsOnce) {
   EXPECT_EQ(ran->work_groups, groups);
   EXPECT_EQ(ran->waves, 2 * groups);
   EXPECT_EQ(ran->wave_instructions, 6 * groups);
+}
+
+/// Goes on in a series as WaveSeries says, in the same Wave, except that every so many waves it goes back.
+class SeriesEngine final : public test::FunctionEngine {
+ public:
+  using FunctionEngine::FunctionEngine;
+  WaveState run_series(Wave& wave, uint64_t budget, WaveSeries& series) override {
+    for (unsigned count = 1;; ++count) {
+      const WaveState state = run(wave, budget);
+      if (state != WaveState::ended || count % 7 == 0) return state;
+      if (series.waves_left == 0) {
+        const uint64_t instructions = wave.instructions;
+        if (!series.begin_work_group(series, wave)) return state;
+        wave.instructions = instructions;
+      } else {
+        --series.waves_left;
+        ++wave.index;
+        std::copy_n(series.scalars, isa::scalar::count, wave.scalar);
+        wave.set_exec(series.waves_left == 0 ? series.last_exec : series.exec);
+        std::memcpy(wave.vgpr, series.first_rows[wave.index].row, sizeof(FirstRows));
+      }
+    }
+  }
+};
+
+TEST_P(SchedulerTest, WavesOfASeriesAreThoseOfTheGrid) {
+  // 5 by 4 work-groups of 24 by 10 work-items, those at the edges smaller; each has up to four waves.
+  constexpr uint32_t width = 24 * 4 + 7, height = 10 * 3 + 4, rounds = 50;
+  std::vector<std::atomic<int>> runs(width * height);
+  std::atomic<unsigned> wrong{0}, waited{0};
+  const auto body = [&](Wave& wave, uint64_t budget) {
+    wave.instructions += 1;
+    const uint32_t* group = wave.work_group->id;
+    if (wave.scalar[0] != group[0] || wave.scalar[1] != group[1]) ++wrong;
+    // Some stop on the way: at a barrier, or for want of time.
+    const uint64_t seen = wave.pc & 3;
+    if (seen == 0 && group[0] % 3 == 1 && group[1] % 2 == 0) {
+      ++waited;
+      wave.pc |= 1;
+      if (group[0] == 1) return WaveState::at_barrier;
+      if (wave.index == 2) {
+        wave.instructions += budget;
+        return WaveState::ready;
+      }
+    }
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      if ((wave.exec() >> lane & 1) == 0) continue;
+      const uint32_t x = group[0] * 24 + wave.vgpr[0][lane], y = group[1] * 10 + wave.vgpr[1][lane];
+      if (x >= width || y >= height || wave.vgpr[2][lane] != 0) {
+        ++wrong;
+      } else {
+        ++runs[y * width + x];
+      }
+    }
+    wave.pc &= ~uint64_t{3};
+    return WaveState::ended;
+  };
+  const auto model = target::find_gpu("gfx900");
+  ASSERT_TRUE(model);
+  auto made = Gpu::create(*model, [&](const target::Processor&) { return std::make_unique<SeriesEngine>(body); },
+                          {.threads = GetParam()});
+  ASSERT_TRUE(made) << made.error().message;
+  gpu = *std::move(made);
+  code = test::load(
+      *gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 4", "next_free_sgpr 8", "system_sgpr_workgroup_id_x 1",
+                                             "system_sgpr_workgroup_id_y 1", "system_vgpr_workitem_id 1"}));
+  for (unsigned round = 0; round < rounds; ++round) {
+    const auto ran = gpu->run(test::packet_for(*code, {width, height, 1}, {24, 10, 1}));
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(ran->work_groups, 20u);
+  }
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_GT(waited, rounds);
+  for (const auto& count : runs) EXPECT_EQ(count, static_cast<int>(rounds));
+}
+
+TEST_P(SchedulerTest, AFaultInASeriesIsThatOfItsWave) {
+  const auto body = [&](Wave& wave, uint64_t) {
+    wave.instructions += 1;
+    if (wave.work_group->id[0] != 37 || wave.index != 2) return WaveState::ended;
+    wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::abort, .pc = wave.pc, .lane = 5});
+    return WaveState::faulted;
+  };
+  const auto model = target::find_gpu("gfx900");
+  ASSERT_TRUE(model);
+  auto made = Gpu::create(*model, [&](const target::Processor&) { return std::make_unique<SeriesEngine>(body); },
+                          {.threads = GetParam()});
+  ASSERT_TRUE(made) << made.error().message;
+  gpu = *std::move(made);
+  code = test::load(*gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 4", "next_free_sgpr 8"}));
+  const auto ran = run(100, 256);
+  ASSERT_FALSE(ran);
+  EXPECT_THAT(ran.error().message, HasSubstr("(37, 0, 0), wave 2"));
 }
 
 TEST_P(SchedulerTest, NoWavePassesABarrierBeforeAllHaveArrived) {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "engine/code_cache.h"
 #include "engine/compiled/translations.h"
@@ -32,28 +33,10 @@ class CompiledEngine final : public machine::Engine {
  public:
   explicit CompiledEngine(const target::Processor& processor) : code_(processor), translations_(code_) {}
 
-  machine::WaveState run(Wave& wave, uint64_t budget) override {
-    Run& run = begin_run(wave, budget, code_, sync_);
-    if (translations_.expects_some()) translations_.take_arrived();
-    do {
-      run.resume = false;
-      if (runs_apart(wave)) {
-        run_apart(wave, run);
-        continue;
-      }
-      Place& place = translations_.place(wave.pc);
-      const Way* way = place.way(wave.float_mode);
-      if (way == nullptr && (waits_ || !place.visited.load(std::memory_order_relaxed))) way = first_visit(wave, place);
-      if (way != nullptr) {
-        const bool goes_on = way->function(&wave, &run, way->number, way->image) != 0;
-        run.resume = goes_on && run.instructions < run.limit;
-        if (goes_on && !run.resume) wave.state = machine::WaveState::ready;
-      } else {
-        interpret(wave, run, place);
-      }
-    } while (run.resume);
-    wave.instructions += run.instructions;
-    return wave.state;
+  machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
+
+  machine::WaveState run_series(Wave& wave, uint64_t budget, machine::WaveSeries& series) override {
+    return run(wave, budget, &series);
   }
 
   const machine::StartRegisters* needed_at_start(uint64_t pc, const semantics::FloatMode& mode) override {
@@ -62,6 +45,7 @@ class CompiledEngine final : public machine::Engine {
   }
 
   void retrace_fault(Wave& wave, machine::HostFault& fault) override {
+    wave.instructions += run_of_thread().instructions;
     // Only a chunk in the middle of a region is ahead of Wave::pc, which is the region's beginning. The chunks before
     // it are done with the region.
     const uint8_t chunk = std::exchange(run_of_thread().chunk, no_chunk);
@@ -89,6 +73,33 @@ class CompiledEngine final : public machine::Engine {
   machine::EngineReport report() const override { return translations_.report(); }
 
  private:
+  machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveSeries* series) {
+    Run& run = begin_run(wave, budget, code_, sync_);
+    if (translations_.expects_some()) translations_.take_arrived();
+    do {
+      run.resume = false;
+      if (runs_apart(wave)) {
+        run_apart(wave, run);
+        continue;
+      }
+      Place& place = translations_.place(wave.pc);
+      const Way* way = place.way(wave.float_mode);
+      if (way == nullptr && (waits_ || !place.visited.load(std::memory_order_relaxed))) way = first_visit(wave, place);
+      if (way != nullptr) {
+        // Only the function that all of them begin in knows how.
+        run.series = way->start != nullptr ? std::exchange(series, nullptr) : nullptr;
+        const bool goes_on = way->function(&wave, &run, way->number, way->image) != 0;
+        run.resume = goes_on && run.instructions < run.limit;
+        if (goes_on && !run.resume) wave.state = machine::WaveState::ready;
+      } else {
+        series = nullptr;
+        interpret(wave, run, place);
+      }
+    } while (run.resume);
+    wave.instructions += run.instructions;
+    return wave.state;
+  }
+
   const Way* first_visit(const Wave& wave, Place& place) {
     place.visited.store(true, std::memory_order_relaxed);
     if (waits_) {

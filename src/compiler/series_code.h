@@ -1,0 +1,35 @@
+// compiler: waves that begin where others have ended (machine::WaveSeries).
+//
+// A kernel of few instructions has many waves, and to begin one and call its code takes as long as the code. So the
+// code goes on by itself: where a wave ends, the next one of its work-group begins in the same Wave and rows, and what
+// differs between them is put in its place.
+#pragma once
+
+#include "compiler/frame.h"
+#include "compiler/liveness.h"
+
+namespace Atoll::compiler {
+
+class SeriesCode {
+ public:
+  /// `start`: what is live where waves begin. The others: what the function may change.
+  SeriesCode(Frame& frame, const Live& start, const ScalarSet& scalars_written, const RowSet& rows_written)
+      : frame_(frame), start_(start), scalars_written_(scalars_written), rows_written_(rows_written) {}
+
+  /// Whether it takes little to begin a wave of such a kernel.
+  static bool can(const Live& start);
+
+  /// Emits, where the builder stands and a wave has ended, the way to `begin`, where the next one begins, or to `done`
+  /// if there is none.
+  void emit(llvm::BasicBlock* begin, llvm::BasicBlock* done);
+
+ private:
+  void begin_wave(llvm::Value* series, llvm::Value* waves_left);
+
+  Frame& frame_;
+  const Live& start_;
+  const ScalarSet scalars_written_;
+  const RowSet rows_written_;
+};
+
+}  // namespace Atoll::compiler
