@@ -374,7 +374,7 @@ bool InstructionParser::source_operand(const OperandSpec& spec, const OperandTex
     case Field::src2:
       return source(text, type, literals, to);
     case Field::literal: {
-      if (!text.is_constant()) return refuse_operand(text, "a constant");
+      if (!text.is_constant() || text.is == OperandText::Kind::expression) return refuse_operand(text, "a number");
       OperandText spelled = text;
       spelled.lit = true;
       return constant_value(spelled, type, true, to);

@@ -235,7 +235,9 @@ bool InstructionParser::function_operand(OperandText& to, std::string_view name)
     lexer().advance();
     lexer().advance();
     to.lit = true;
+    to.lit64 = name == "lit64";
     if (!constant(to, false)) return false;
+    if (to.is == OperandText::Kind::expression) return error(to.place, "a literal has to be a number");
     if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' behind lit(...");
     return true;
   }

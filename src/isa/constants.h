@@ -66,8 +66,8 @@ constexpr uint64_t integer_constant(int64_t value, DataType type) {
   }
 }
 
-/// A 32-bit literal as that type sees it: the upper half of a double; extended by zero to unsigned integers of 64 bits, by
-/// sign to others.
+/// A 32-bit literal as that type sees it: the upper half of a double; extended by zero to unsigned integers of 64 bits,
+/// by sign to others.
 constexpr uint64_t literal_constant(uint32_t value, DataType type) {
   if (type == DataType::f64) return uint64_t{value} << 32;
   if (type == DataType::b64 || type == DataType::u64) return value;

@@ -86,7 +86,7 @@ TEST_P(DisassemblyFor, OfCodeObjectsAndRelocatablesIsObjdumps) {
 
 INSTANTIATE_TEST_SUITE_P(Some, DisassemblyFor,
                          testing::Values("gfx803", "gfx900", "gfx90a", "gfx942", "gfx1010", "gfx1030 -mwavefrontsize64",
-                                         "gfx1100", "gfx1200"),
+                                         "gfx1100", "gfx1200", "gfx1250"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace_if(name, [](char c) { return c == ' ' || c == '-'; }, '_');
