@@ -308,8 +308,10 @@ bool InstructionParser::finish_register(OperandText& to, uint16_t file, unsigned
     }
     if (file == scalar::s0) sgprs_ = std::max(sgprs_, index + words);
   } else {
-    if (index + words > limit) return error(to.place, "there is no register with that number");
-    if (to.kind == OperandKind::vgpr) vgprs_ = std::max(vgprs_, index + words);
+    const bool is_vgpr = to.kind == OperandKind::vgpr;
+    const unsigned end = is_vgpr ? isa::opcode_map_of(unit_.processor()).layout.vgprs : limit;
+    if (index >= limit || index + words > end) return error(to.place, "there is no register with that number");
+    if (is_vgpr) vgprs_ = std::max(vgprs_, index + words);
   }
   return true;
 }

@@ -105,7 +105,7 @@ bool Encoder::vgpr(const Operand& operand, Field field, unsigned words, unsigned
                  encoding_name(in_.encoding));
   }
   if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
-  if (operand.reg + words > 256) return wrong(field, "goes beyond the last register");
+  if (operand.reg > 255 || operand.reg + words > layout_.vgprs) return wrong(field, "goes beyond the last register");
   if (layout_.even_tuples && words > 1 && (operand.reg & 1) != 0) {
     return wrong(field, "has to begin at an even register on {}", processor_.name);
   }
