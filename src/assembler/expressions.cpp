@@ -48,6 +48,8 @@ const BinaryOperator* find_operator(TokenKind token) {
 
 }  // namespace
 
+bool is_binary_operator(TokenKind token) { return find_operator(token) != nullptr; }
+
 const Expression* Parser::expression() {
   const Expression* left = primary();
   return left == nullptr ? nullptr : binary(1, left);

@@ -106,34 +106,6 @@ bool mentions_label(const Expression& value) {
   return std::ranges::any_of(value.operands, [](const Expression* operand) { return mentions_label(*operand); });
 }
 
-bool is_operator(TokenKind kind) {
-  switch (kind) {
-    case TokenKind::plus:
-    case TokenKind::minus:
-    case TokenKind::star:
-    case TokenKind::slash:
-    case TokenKind::percent:
-    case TokenKind::caret:
-    case TokenKind::pipe:
-    case TokenKind::pipe_pipe:
-    case TokenKind::amp:
-    case TokenKind::amp_amp:
-    case TokenKind::exclaim:
-    case TokenKind::exclaim_equal:
-    case TokenKind::equal_equal:
-    case TokenKind::less:
-    case TokenKind::less_equal:
-    case TokenKind::less_less:
-    case TokenKind::less_greater:
-    case TokenKind::greater:
-    case TokenKind::greater_equal:
-    case TokenKind::greater_greater:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 Lexer& InstructionParser::lexer() { return parser_.lexer(); }
@@ -235,9 +207,7 @@ bool InstructionParser::function_operand(OperandText& to, std::string_view name)
     lexer().advance();
     lexer().advance();
     to.lit = true;
-    to.lit64 = name == "lit64";
     if (!constant(to, false)) return false;
-    if (to.is == OperandText::Kind::expression) return error(to.place, "a literal has to be a number");
     if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' behind lit(...");
     return true;
   }
@@ -298,7 +268,8 @@ bool InstructionParser::finish_register(OperandText& to, uint16_t file, unsigned
     // What the processor's codes do not name is not there.
     const unsigned highest = file + index + words - 1;
     const isa::CodeMap& codes = mnemonics_.codes();
-    const bool there = index + words <= limit && codes.code_of_register(to.reg) != isa::CodeMap::none &&
+    const bool three_ttmps = words == 3 && file == scalar::ttmp0;  // nothing has these
+    const bool there = !three_ttmps && index + words <= limit && codes.code_of_register(to.reg) != isa::CodeMap::none &&
                        codes.code_of_register(static_cast<uint16_t>(highest)) != isa::CodeMap::none;
     if (!there) return error(to.place, fmt::format("{} has no such register", unit_.processor().name));
     // Tuples of scalar registers are aligned to their size, up to four.
@@ -308,10 +279,8 @@ bool InstructionParser::finish_register(OperandText& to, uint16_t file, unsigned
     }
     if (file == scalar::s0) sgprs_ = std::max(sgprs_, index + words);
   } else {
-    const bool is_vgpr = to.kind == OperandKind::vgpr;
-    const unsigned end = is_vgpr ? isa::opcode_map_of(unit_.processor()).layout.vgprs : limit;
-    if (index >= limit || index + words > end) return error(to.place, "there is no register with that number");
-    if (is_vgpr) vgprs_ = std::max(vgprs_, index + words);
+    if (index + words > limit) return error(to.place, "there is no register with that number");
+    if (to.kind == OperandKind::vgpr) vgprs_ = std::max(vgprs_, index + words);
   }
   return true;
 }
@@ -370,7 +339,7 @@ bool InstructionParser::constant(OperandText& to, bool in_bars) {
     lexer().advance();
     const bool joined =
         lexer().is(TokenKind::identifier) && token().text.data() == number.text.data() + number.text.size();
-    if (!joined && (!is_operator(token().kind) || (in_bars && lexer().is(TokenKind::pipe)))) {
+    if (!joined && (!is_binary_operator(token().kind) || (in_bars && lexer().is(TokenKind::pipe)))) {
       to.is = OperandText::Kind::integer;
       to.value = minus ? -number.value : number.value;
       return true;

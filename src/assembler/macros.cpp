@@ -20,33 +20,10 @@ constexpr size_t largest_nested = size_t{1} << 25;
 /// Bytes that one repetition may expand to.
 constexpr size_t largest_expansion = size_t{1} << 28;
 
-bool is_operator(TokenKind kind) {
-  switch (kind) {
-    case TokenKind::plus:
-    case TokenKind::minus:
-    case TokenKind::tilde:
-    case TokenKind::slash:
-    case TokenKind::star:
-    case TokenKind::equal_equal:
-    case TokenKind::equal:
-    case TokenKind::pipe:
-    case TokenKind::pipe_pipe:
-    case TokenKind::caret:
-    case TokenKind::amp:
-    case TokenKind::amp_amp:
-    case TokenKind::exclaim:
-    case TokenKind::exclaim_equal:
-    case TokenKind::less:
-    case TokenKind::less_equal:
-    case TokenKind::less_less:
-    case TokenKind::less_greater:
-    case TokenKind::greater:
-    case TokenKind::greater_equal:
-    case TokenKind::greater_greater:
-      return true;
-    default:
-      return false;
-  }
+/// What joins the words of a macro's argument. '%' does not: it evaluates one.
+bool joins_argument(TokenKind kind) {
+  if (kind == TokenKind::percent) return false;
+  return is_binary_operator(kind) || kind == TokenKind::tilde || kind == TokenKind::equal;
 }
 
 bool in_parameter_name(char c) {
@@ -185,7 +162,7 @@ std::optional<std::string> Parser::macro_argument(bool rest) {
       return std::nullopt;
     }
     if (parentheses == 0 && lexer().is(TokenKind::comma)) break;
-    const bool op = is_operator(token().kind);
+    const bool op = joins_argument(token().kind);
     const bool space = lexer().start() > end;
     if (parentheses == 0 && space && !op && !after_operator) break;
     if (lexer().is(TokenKind::left_paren)) ++parentheses;

@@ -22,6 +22,8 @@ struct Form {
   isa::Opcode opcode = isa::Opcode::invalid;
   isa::Encoding encoding = isa::Encoding::sopp;
   FormKind kind = FormKind::base;
+
+  bool is_dpp() const { return kind == FormKind::dpp || kind == FormKind::vop3_dpp; }
 };
 
 /// What a name ends in.
@@ -56,8 +58,5 @@ class Mnemonics {
 
 /// The names of a processor, made when they are first asked for.
 const Mnemonics& mnemonics_of(const target::Processor& processor, unsigned wave_size);
-
-/// Whether an instruction can have a DPP word in that encoding.
-bool has_dpp(const isa::OpcodeMap& map, const isa::InstructionRow& row, isa::Encoding encoding);
 
 }  // namespace Atoll::assembler

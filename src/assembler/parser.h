@@ -24,6 +24,9 @@ namespace Atoll::assembler {
 
 class InstructionParser;
 
+/// Whether a token stands between two operands of an expression.
+bool is_binary_operator(TokenKind token);
+
 class Parser {
  public:
   Parser(Source& source, Unit& unit, const Options& options);
