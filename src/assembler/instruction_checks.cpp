@@ -1,209 +1,234 @@
-// assembler: modifiers put where they belong in an instruction, and what an instruction may not be although each of its
-// operands may (instruction_parser.h).
+// assembler: what an instruction may not be although each of its operands may (instruction_parser.h).
+//
+// An instruction's fields could hold these; the hardware does not do what they say, or nobody knows what it does. What
+// the fields cannot hold, isa::encode refuses.
+// Sources: the vendor's ISA guides ("Scalar inputs", "DPP", "Memory Temporal Hints"); where they are silent, what
+// LLVM's assembler refuses.
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <array>
 
 #include "assembler/instruction_parser.h"
-#include "isa/constants.h"
-#include "isa/modifier_names.h"
 #include "isa/table.h"
 
 namespace Atoll::assembler {
 
+using isa::DataType;
 using isa::Encoding;
 using isa::Field;
 using isa::Instruction;
+using isa::Opcode;
 using isa::Operand;
 using isa::OperandKind;
 using isa::OperandSpec;
 namespace flag = isa::flag;
 namespace scalar = isa::scalar;
 
-bool InstructionParser::apply_modifiers() {
-  Instruction& out = result_.instruction;
-  if (form_->encoding != Encoding::mtbuf) {
-    out.data_format = 0;
-  } else if ((given_ & bit(Modifier::format)) == 0) {
-    out.data_format = isa::names::usual_data_format;
-    out.number_format = isa::names::usual_number_format;
-  }
-  if (form_->kind == FormKind::sdwa) {
-    const bool whole = form_->encoding == Encoding::vopc || row_->has(flag::sdwa_whole);
-    if (whole) {
-      out.dst_unused = isa::SdwaUnused::pad;
-    } else if ((given_ & bit(Modifier::dst_unused)) == 0) {
-      out.dst_unused = isa::SdwaUnused::preserve;
-    }
-    for (unsigned i = 0; i < out.operand_count; ++i) {
-      const int index = isa::source_index(row_->operands[i].field);
-      if (index == 0 || index == 1) out.operands[i].sdwa = source_selects_[static_cast<size_t>(index)];
-    }
-  }
-  switch (form_->encoding) {
-    case Encoding::vop3:
-    case Encoding::vinterp:
-      return apply_op_sel();
-    case Encoding::vop3p:
-      return row_->has(flag::matrix) ? apply_matrix_modifiers() : apply_packed_modifiers();
-    default:
-      return true;
-  }
-}
-
-/// op_sel of VOP3: a bit for each source, then one for the result. Halves that are named in the text say it already.
-bool InstructionParser::apply_op_sel() {
-  Instruction& out = result_.instruction;
-  const BitList& list = op_sel_;
-  const bool given = (given_ & bit(Modifier::op_sel)) != 0;
-  if (row_->has(flag::op_sel_dst)) {  // v_interp_p2_f16
-    out.operands[2].op_sel = list.at(0);
-    out.operands[3].op_sel = list.at(2);
-    out.op_sel_dst = list.at(3);
-    return true;
-  }
-  if (map_.layout.byte_select) {
-    if (row_->has(flag::op_sel4)) out.dst_sel = static_cast<isa::SdwaSelect>(byte_select_);
-    if (row_->has(flag::byte_source)) out.operands[1].sdwa = static_cast<isa::SdwaSelect>(byte_select_);
-  } else if (row_->has(flag::op_sel4)) {
-    out.dst_sel = static_cast<isa::SdwaSelect>(list.bits >> 2 & 3);
-  }
-  unsigned sources = 0;
-  for (unsigned i = 0; i < out.operand_count; ++i) {
-    const int index = isa::source_index(row_->operands[i].field);
-    if (index < 0) continue;
-    ++sources;
-    Operand& operand = out.operands[i];
-    const bool selected = list.at(static_cast<unsigned>(index));
-    if (!operand.half) {
-      operand.op_sel = selected;
-    } else if (!merge_half(operand, selected, given)) {
-      return false;
-    }
-  }
-  const unsigned result = sources + (row_->has(flag::reads_dst) && map_.layout.true16 ? 1 : 0);
-  const bool selected = given && result < list.count && list.at(result) && !row_->has(flag::op_sel4 | flag::permlane);
-  Operand& dst = out.operands[0];
-  if (dst.half && !merge_half(dst, selected, given)) return false;
-  out.op_sel_dst = dst.half ? dst.op_sel : selected;
-  return true;
-}
-
-/// A register without .l or .h is the half that op_sel says; with it, op_sel must say the same or nothing.
-bool InstructionParser::merge_half(Operand& operand, bool selected, bool given) {
-  const bool unsaid = !given || op_sel_.bits == 0;
-  if (unsaid) return true;
-  const bool named = std::ranges::any_of(operands_.begin(), operands_.begin() + count_, [&](const OperandText& text) {
-    return text.half && text.reg == operand.reg && text.kind == operand.kind && text.upper_half == operand.op_sel;
-  });
-  if (named && operand.op_sel != selected) {
-    return refuse(modifier_places_[static_cast<size_t>(Modifier::op_sel)],
-                  "op_sel operand conflicts with 16-bit operand suffix");
-  }
-  operand.op_sel = selected;
-  return true;
-}
-
-/// A source of v_fma_mix is a half if op_sel_hi is set, else a float. Constants have been read as halves.
-void InstructionParser::see_as_mixed(Operand& operand) {
-  if (operand.op_sel_hi) return;
-  operand.type = isa::DataType::f32;
-  if (operand.kind != OperandKind::constant || operand.is_literal) return;
-  const auto half = std::ranges::find(isa::inline_f16, operand.value);
-  if (half != isa::inline_f16.end()) {
-    operand.value = isa::inline_f32[static_cast<size_t>(half - isa::inline_f16.begin())];
-  } else {
-    operand.value = static_cast<uint32_t>(int32_t{static_cast<int16_t>(operand.value)});
-  }
-}
-
-bool InstructionParser::apply_packed_modifiers() {
-  Instruction& out = result_.instruction;
-  const bool mix = row_->has(flag::mix), selects = row_->has(flag::op_sel);
-  const bool high_given = (given_ & bit(Modifier::op_sel_hi)) != 0;
-  for (unsigned i = 0; i < out.operand_count; ++i) {
-    const int index = isa::source_index(row_->operands[i].field);
-    if (index < 0) continue;
-    const auto at = static_cast<unsigned>(index);
-    Operand& operand = out.operands[i];
-    if (selects) {
-      operand.op_sel = op_sel_.at(at);
-      operand.op_sel_hi = high_given ? op_sel_hi_.at(at) : !mix;
-    }
-    if (mix) {
-      see_as_mixed(operand);
-    } else {
-      operand.neg = neg_lo_.at(at);
-      operand.neg_hi = neg_hi_.at(at);
-    }
-  }
-  return true;
-}
-
-bool InstructionParser::apply_matrix_modifiers() {
-  Instruction& out = result_.instruction;
-  if ((given_ & bit(Modifier::neg)) != 0) {  // in blgp's place
-    if (row_->operands[3].field != Field::matrix_acc_f64) {
-      return refuse(modifier_places_[static_cast<size_t>(Modifier::neg)], "the instruction has no such modifier");
-    }
-    out.blgp = neg_.bits;
-  }
-  if (!row_->has(flag::scaled)) return true;
-  const bool high_given = (given_ & bit(Modifier::op_sel_hi)) != 0;
-  for (unsigned i = 0; i < 2; ++i) {
-    out.operands[4 + i].op_sel = op_sel_.at(i);
-    out.operands[4 + i].op_sel_hi = high_given && op_sel_hi_.at(i);
-  }
-  return true;
-}
-
-/// How many different scalar values a vector instruction reads (ISA guides, "Scalar inputs").
-bool InstructionParser::check_limits() {
-  const Instruction& in = result_.instruction;
+bool InstructionParser::check() {
   switch (form_->encoding) {
     case Encoding::vop1:
     case Encoding::vop2:
     case Encoding::vopc:
     case Encoding::vop3:
     case Encoding::vop3p:
-      break;
+      return check_scalar_inputs() && check_lds_direct() && check_halves() && check_wide_dpp() && check_dot_selects() &&
+             check_accumulation_write();
+    case Encoding::vinterp:
+      return check_halves();
+    case Encoding::sopk:
+      return check_null_counter();
+    case Encoding::smem:
+    case Encoding::flat:
+    case Encoding::global:
+    case Encoding::scratch:
+    case Encoding::mubuf:
+    case Encoding::mtbuf:
+      return check_cache_policy();
+    case Encoding::mimg:
+    case Encoding::vsample:
+      return check_cache_policy() && check_image();
     default:
       return true;
   }
+}
+
+/// How many different scalar values a vector instruction reads.
+bool InstructionParser::check_scalar_inputs() {
+  const Instruction& in = result_.instruction;
   std::array<uint32_t, 4> seen{};
   unsigned scalars = 0;
+  const auto read = [&](OperandKind kind, uint16_t reg, unsigned words) {
+    const uint32_t name = static_cast<uint32_t>(kind) << 24 | words << 16 | reg;
+    const auto end = seen.begin() + std::min<size_t>(scalars, seen.size());
+    if (std::find(seen.begin(), end, name) != end) return;
+    if (scalars < seen.size()) seen[scalars] = name;
+    ++scalars;
+  };
   bool literal = false;
-  Place place = mnemonic_place_;
+  // M0 has the distance to the register that is meant.
+  if (form_->opcode == Opcode::v_movreld_b32) read(OperandKind::scalar, scalar::m0, 1);
   for (unsigned i = 0; i < in.operand_count; ++i) {
     const OperandSpec& spec = row_->operands[i];
     const Operand& operand = in.operands[i];
-    const bool read = !isa::writes(*row_, spec.field, in.glc) || spec.field == Field::src0_dst;
-    if (!read) continue;
-    if (operand.kind == OperandKind::constant) {
-      if (operand.is_literal && !literal) {
+    if (isa::writes(*row_, spec.field, in.glc) && spec.field != Field::src0_dst) continue;
+    switch (operand.kind) {
+      case OperandKind::constant:
+        if (!operand.is_literal || literal) break;
         literal = true;
         ++scalars;
-      }
-      continue;
+        break;
+      case OperandKind::vgpr:
+      case OperandKind::agpr:
+      case OperandKind::off:
+      case OperandKind::lds_direct:
+        break;
+      default:
+        if (operand.kind == OperandKind::scalar && operand.reg == scalar::null) break;
+        read(operand.kind, operand.reg, operand.words);
     }
-    const bool scalar = operand.kind != OperandKind::vgpr && operand.kind != OperandKind::agpr &&
-                        operand.kind != OperandKind::off && operand.kind != OperandKind::lds_direct;
-    if (!scalar) continue;
-    if (operand.kind == OperandKind::scalar && operand.reg == scalar::null) continue;
-    const uint32_t name = static_cast<uint32_t>(operand.kind) << 24 | uint32_t{operand.words} << 16 | operand.reg;
-    if (std::find(seen.begin(), seen.begin() + std::min(scalars, 4u), name) != seen.begin() + std::min(scalars, 4u)) {
-      continue;
-    }
-    if (scalars < seen.size()) seen[scalars] = name;
-    ++scalars;
   }
-  using enum isa::Opcode;
+  using enum Opcode;
   // Shifts of 64 bits have one, always.
   const bool wide_shift =
       form_->opcode == v_lshlrev_b64 || form_->opcode == v_lshrrev_b64 || form_->opcode == v_ashrrev_i64;
+  const bool reads_m0 = form_->opcode == v_movreld_b32 && scalars == 1;
   const unsigned limit = wide_shift ? 1 : map_.layout.scalar_inputs;
-  if (scalars > limit) return refuse(place, "invalid operand (violates constant bus restrictions)");
+  if (!reads_m0 && scalars > limit) {
+    return refuse(mnemonic_place_, "invalid operand (violates constant bus restrictions)");
+  }
   return true;
+}
+
+/// Instructions that take their sources in reverse order cannot read LDS.
+bool InstructionParser::check_lds_direct() {
+  const auto all = std::span(result_.instruction.operands).first(result_.instruction.operand_count);
+  if (std::ranges::find(all, OperandKind::lds_direct, &Operand::kind) == all.end()) return true;
+  const bool reverse = std::ranges::any_of(std::array<std::string_view, 4>{"subrev", "subbrev", "shlrev", "shrrev"},
+                                           [&](std::string_view part) { return row_->name.contains(part); });
+  return !reverse || refuse(mnemonic_place_, "lds_direct cannot be used with this instruction");
+}
+
+/// Halves of registers are named as such in all of an instruction's operands or in none (the latter as on GPUs without
+/// them, where only some instructions have op_sel).
+bool InstructionParser::check_halves() {
+  if (!map_.layout.true16 || form_->encoding == Encoding::vop3p) return true;
+  const OperandText* whole = nullptr;
+  bool halves = false;
+  for (unsigned i = 0; i < result_.instruction.operand_count; ++i) {
+    if (!result_.instruction.operands[i].half) continue;
+    const auto text = std::find_if(operands_.begin(), operands_.begin() + count_, [&](const OperandText& each) {
+      return each.is == OperandText::Kind::registers && each.kind == OperandKind::vgpr &&
+             each.reg == result_.instruction.operands[i].reg && each.words == 1;
+    });
+    if (text == operands_.begin() + count_) continue;
+    if (text->half) {
+      halves = true;
+    } else if (whole == nullptr) {
+      whole = text;
+    }
+  }
+  if (whole == nullptr) return true;
+  if (halves || row_->has(flag::true16_only)) {
+    return refuse(whole->place, "the operand is a half of a register: .l or .h must say which");
+  }
+  if ((given_ & bit(Modifier::op_sel)) != 0 &&
+      !row_->has(flag::op_sel | flag::op_sel4 | flag::permlane | flag::op_sel_dst)) {
+    return refuse(modifier_places_[static_cast<size_t>(Modifier::op_sel)],
+                  "the instruction has no op_sel: .l or .h behind a register says which half is meant");
+  }
+  return true;
+}
+
+/// DPP on operands of 64 bits is row_newbcast alone, where there is that.
+bool InstructionParser::check_wide_dpp() {
+  const Instruction& in = result_.instruction;
+  if (in.extension != isa::Extension::dpp16 || !map_.layout.row_newbcast || in.dpp.control >> 4 == 0x15) return true;
+  const bool wide = std::ranges::any_of(row_->operands, [](const OperandSpec& spec) {
+    return isa::words_of(spec.type) == 2 && spec.type != DataType::lane_mask;
+  });
+  return !wide || refuse(modifier_places_[static_cast<size_t>(Modifier::dpp_control)],
+                         "DPP on operands of 64 bits is row_newbcast alone");
+}
+
+/// Dot products of gfx940 take their sources' halves as they are.
+bool InstructionParser::check_dot_selects() {
+  using enum Opcode;
+  const bool dot = form_->opcode == v_dot2_f32_f16 || form_->opcode == v_dot2_i32_i16 ||
+                   form_->opcode == v_dot2_u32_u16 || form_->opcode == v_dot2_f32_bf16;
+  if (!dot || !unit_.processor().has(target::Feature::gfx940_insts)) return true;
+  for (unsigned i = 1; i < result_.instruction.operand_count; ++i) {
+    const Operand& operand = result_.instruction.operands[i];
+    if (!operand.op_sel && operand.op_sel_hi) continue;
+    return refuse(mnemonic_place_, "invalid op_sel operand: dot products have none on this GPU");
+  }
+  return true;
+}
+
+/// Where accumulation registers are a file of their own, they are written from vector registers.
+bool InstructionParser::check_accumulation_write() {
+  if (form_->opcode != Opcode::v_accvgpr_write_b32 || unit_.processor().unified_vgprs) return true;
+  const OperandKind source = result_.instruction.operands[1].kind;
+  if (source == OperandKind::vgpr || source == OperandKind::constant) return true;
+  return refuse(operands_[1].place, "source operand must be either a VGPR or an inline constant");
+}
+
+/// s_waitcnt_vscnt and its like wait for the immediate; what a register would add is not there any more.
+bool InstructionParser::check_null_counter() {
+  using enum Opcode;
+  const bool waits = form_->opcode == s_waitcnt_vscnt || form_->opcode == s_waitcnt_vmcnt ||
+                     form_->opcode == s_waitcnt_expcnt || form_->opcode == s_waitcnt_lgkmcnt;
+  if (!waits || !map_.layout.waits_for_null || result_.instruction.operands[0].reg == scalar::null) return true;
+  return refuse_operand(operands_[0], "null");
+}
+
+bool InstructionParser::check_image() {
+  // Atomics are on 32 or 64 bits; comparing and swapping takes two values of them.
+  const bool two = row_->name.contains("cmpswap");
+  const Operand* data = row_->has(flag::atomic) ? operand_of(Field::image_data) : nullptr;
+  if (data != nullptr && (two ? data->words == 1 : data->words > 3)) {
+    return refuse_operand(operands_[0], two ? "two registers or four" : "one register or two");
+  }
+  constexpr unsigned first_msaa = 6;
+  if (form_->opcode != Opcode::image_msaa_load || said_.dim >= first_msaa) return true;
+  return refuse(
+      (given_ & bit(Modifier::dim)) != 0 ? modifier_places_[static_cast<size_t>(Modifier::dim)] : mnemonic_place_,
+      "invalid dim; must be MSAA type");
+}
+
+/// Which temporal hints, scopes and other bits of the cache policy go with which accesses.
+bool InstructionParser::check_cache_policy() {
+  const Instruction& in = result_.instruction;
+  const auto wrong = [&](Modifier modifier, std::string_view why) {
+    return refuse(modifier_places_[static_cast<size_t>(modifier)], why);
+  };
+  if (in.nv && !map_.layout.scale_offsets) return wrong(Modifier::nv, "nv is not supported on this GPU");
+  if (in.scale_offset) {
+    if (!map_.layout.scale_offsets) return wrong(Modifier::scale_offset, "scale_offset is not supported on this GPU");
+    if (!scales_offset()) return wrong(Modifier::scale_offset, "scale_offset is not supported for this instruction");
+  }
+  if (!map_.layout.temporal_hints || in.temporal_hint == 0) return true;
+  constexpr uint8_t bypass = 3, system = 3;
+  if (in.temporal_hint == bypass && (in.scope == system) != bypass_said_) {
+    return wrong(Modifier::temporal_hint, "scope and th combination is not valid");
+  }
+  const bool stores = row_->has(flag::store) && !row_->has(flag::load);
+  const HintKind kind = row_->has(flag::atomic) ? HintKind::atomic : stores ? HintKind::store : HintKind::load;
+  if (kind == hint_kind_) return true;
+  return wrong(Modifier::temporal_hint, kind == HintKind::atomic  ? "invalid th value for atomic instructions"
+                                        : kind == HintKind::store ? "invalid th value for store instructions"
+                                                                  : "invalid th value for load instructions");
+}
+
+/// Whether the instruction's address has an index that scale_offset could scale: a register besides the base.
+bool InstructionParser::scales_offset() const {
+  if (form_->encoding == Encoding::smem) {
+    return std::ranges::none_of(row_->operands, [](const OperandSpec& spec) {
+      return spec.field == Field::sbase && isa::words_of(spec.type) == 4;
+    });
+  }
+  if (form_->encoding == Encoding::mubuf || form_->encoding == Encoding::mtbuf) return false;
+  const Operand *address = operand_of(Field::flat_address), *base = operand_of(Field::flat_base);
+  if (address == nullptr || address->kind != OperandKind::vgpr) return false;
+  return form_->encoding == Encoding::scratch || (base != nullptr && base->kind == OperandKind::scalar);
 }
 
 }  // namespace Atoll::assembler

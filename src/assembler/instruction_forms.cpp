@@ -37,8 +37,6 @@ bool any_half(const InstructionRow& row) {
   return std::ranges::any_of(row.operands, [](const OperandSpec& spec) { return isa::is_half(spec.type); });
 }
 
-bool is_dpp(const Form& form) { return form.kind == FormKind::dpp || form.kind == FormKind::vop3_dpp; }
-
 }  // namespace
 
 bool InstructionParser::parse(std::string_view mnemonic, Place place) {
@@ -50,6 +48,7 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   op_sel_ = op_sel_hi_ = neg_lo_ = neg_hi_ = neg_ = {};
   source_selects_.fill(isa::SdwaSelect::dword);
   byte_select_ = 0;
+  bypass_said_ = false;
   result_.literal = result_.branch = nullptr;
   refusal_ = {};
   mnemonic_ = mnemonic;
@@ -184,6 +183,13 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
   }
 }
 
+/// Whether the form that is tried has no such operand: what an atomic does not return, what goes to LDS instead.
+bool InstructionParser::leaves_out(const OperandSpec& spec) const {
+  const Instruction& out = result_.instruction;
+  if (spec.field == Field::flat_return) return !out.glc;
+  return out.lds && (spec.field == Field::flat_dst || spec.field == Field::buffer_data);
+}
+
 /// Whether the text leaves that operand out.
 bool InstructionParser::hides(const OperandSpec& spec) const {
   if (spec.field == Field::vcc_in) return true;
@@ -207,7 +213,7 @@ bool InstructionParser::match(const Form& form) {
     return refuse(modifier_places_[index], "the instruction has no such modifier");
   }
   if (form.kind == FormKind::sdwa) out.extension = Extension::sdwa;
-  if (is_dpp(form)) {
+  if (form.is_dpp()) {
     const bool eight = (given_ & bit(Modifier::dpp8)) != 0;
     if (!eight && (given_ & bit(Modifier::dpp_control)) == 0) {
       return refuse(mnemonic_place_, "too few operands for instruction: a DPP control is missing");
@@ -217,8 +223,7 @@ bool InstructionParser::match(const Form& form) {
   unsigned read = 0;
   for (const OperandSpec& spec : row_->operands) {
     if (spec.field == Field::none) break;
-    if (spec.field == Field::flat_return && !out.glc) continue;
-    if (out.lds && (spec.field == Field::flat_dst || spec.field == Field::buffer_data)) continue;
+    if (leaves_out(spec)) continue;
     Operand& to = out.operands[out.operand_count];
     to.type = spec.type;
     to.op_sel_hi = form.encoding != Encoding::vop3p && isa::is_packed(spec.type);
@@ -240,10 +245,15 @@ bool InstructionParser::match(const Form& form) {
       // The immediate stands in the register's place.
       const OperandText& text = operands_[read++];
       if (text.is != OperandText::Kind::integer) return refuse(text.place, "expected absolute expression");
+      if ((given_ & bit(Modifier::offset)) != 0) {
+        return refuse(modifier_places_[static_cast<size_t>(Modifier::offset)], "the instruction has an offset already");
+      }
       out.offset = static_cast<int32_t>(text.value);
       const bool literal = map_.layout.scalar_literals && static_cast<uint32_t>(out.offset) == text.value;
-      if (out.offset != static_cast<int64_t>(text.value) && !literal)
-        return refuse(text.place, "the offset is too large");
+      const bool negative = map_.layout.scalar_literals && out.offset < 0;  // a literal has no sign
+      if ((negative || out.offset != static_cast<int64_t>(text.value)) && !literal) {
+        return refuse(text.place, "the offset does not fit");
+      }
       out.offset_immediate = true;
       const bool prefetch = std::ranges::any_of(
           row_->operands, [](const OperandSpec& other) { return other.field == Field::prefetch_length; });
@@ -266,7 +276,7 @@ bool InstructionParser::match(const Form& form) {
   }
   if (form.encoding == Encoding::smem && (given_ & bit(Modifier::offset)) != 0) out.offset_immediate = true;
   ++progress_;
-  return apply_modifiers() && check_limits();
+  return apply_modifiers() && check();
 }
 
 bool InstructionParser::match_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
@@ -284,186 +294,6 @@ bool InstructionParser::match_operand(const OperandSpec& spec, const OperandText
   return memory_operand(spec, text, to);
 }
 
-bool InstructionParser::vector_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
-  const bool wide = form_->encoding == Encoding::vop3 || form_->encoding == Encoding::vop3p;
-  const bool sdwa = form_->kind == FormKind::sdwa, extended = sdwa || is_dpp(*form_);
-  const bool literals = !extended && (wide ? map_.layout.vector_literals : !row_->has(flag::no_literal));
-  const DataType type = spec.type;
-  if (text.modified()) {
-    const bool source = isa::source_index(spec.field) >= 0;
-    const bool floats =
-        (isa::is_float(type) && (row_->has(flag::neg) || sdwa)) || row_->has(flag::neg_any) || row_->has(flag::mix);
-    const bool plain = form_->kind == FormKind::base && form_->encoding != Encoding::vinterp &&
-                       !(form_->encoding == Encoding::vop3p && row_->has(flag::mix));
-    const bool folded = plain && text.is_constant() && literals && isa::is_float(type) && !text.sext;
-    if (!source || (plain && !folded) || (text.sext && (!sdwa || floats)) || (!text.sext && !floats && !folded)) {
-      return refuse(text.place, "the operand cannot have neg, abs or sext");
-    }
-    if (folded) {
-      // There are no modifiers here: the constant itself is changed.
-      OperandText changed = text;
-      if (!fold(changed, type)) return refuse(text.place, "the operand cannot have neg or abs");
-      return source_operand(spec, changed, literals, to);
-    }
-    to.neg = text.neg;
-    to.abs = text.abs;
-    to.sext = text.sext;
-  }
-  return source_operand(spec, text, literals, to);
-}
-
-bool InstructionParser::source_operand(const OperandSpec& spec, const OperandText& text, bool literals, Operand& to) {
-  const bool wide = form_->encoding == Encoding::vop3 || form_->encoding == Encoding::vop3p;
-  const bool sdwa = form_->kind == FormKind::sdwa;
-  const DataType type = spec.type;
-  const auto vcc = [&] {
-    const bool is_vcc = text.is == OperandText::Kind::registers && text.kind == OperandKind::scalar &&
-                        text.reg == scalar::vcc_lo && text.words == map_.lane_mask_words;
-    if (!is_vcc) return refuse_operand(text, map_.lane_mask_words == 1 ? "vcc_lo" : "vcc");
-    return scalar_register(text, map_.lane_mask_words, to);
-  };
-  switch (spec.field) {
-    case Field::vdst:
-      return vector_register(text, type, to);
-    case Field::message_code:
-      return immediate_value(text, 0, 255, to);
-    case Field::wmma_dst:
-    case Field::wmma_index:
-      return vgpr(text, wmma_words(type), to);
-    case Field::wmma_src0:
-    case Field::wmma_src1:
-      return vgpr(text, map_.layout.split_matrices ? wmma_words(type) : words(type), to);
-    case Field::wmma_acc:
-    case Field::wmma_acc_f16:
-      if (!text.is_constant()) return vgpr(text, wmma_words(type), to);
-      to.type = isa::type_of_accumulator_constant(spec.field, wmma_words(type));
-      return constant_value(text, to.type, true, to);
-    case Field::agpr_dst:
-    case Field::agpr_src0:
-      if (text.kind != OperandKind::agpr || text.words != words(type)) return refuse_operand(text, "an AGPR");
-      to.kind = OperandKind::agpr;
-      to.reg = text.reg;
-      to.words = text.words;
-      return true;
-    case Field::lane_dst:
-      return scalar_register(text, words(type), to);
-    case Field::cmp_dst:
-      if (wide || (sdwa && map_.layout.scalar_sdwa)) return scalar_register(text, words(type), to);
-      return vcc();
-    case Field::carry_out:
-    case Field::carry_in:
-    case Field::vcc_in:
-      return wide ? scalar_register(text, words(type), to) : vcc();
-    case Field::src0:
-      if (is_dpp(*form_) || (sdwa && !map_.layout.scalar_sdwa)) return vector_register(text, type, to);
-      return source(text, type, literals, to);
-    case Field::vgpr_src0:
-      if (text.kind == OperandKind::lds_direct && words(type) == 1) {
-        to.kind = text.kind;
-        return true;
-      }
-      if (sdwa && map_.layout.scalar_sdwa) return source(text, type, false, to);
-      return vector_register(text, type, to);
-    case Field::src0_dst:
-    case Field::vgpr_src1:
-    case Field::vgpr_src2:
-      return vector_register(text, type, to);
-    case Field::src1:
-      if (wide || (sdwa && map_.layout.scalar_sdwa)) return source(text, type, literals, to);
-      return vector_register(text, type, to);
-    case Field::src2:
-      return source(text, type, literals, to);
-    case Field::literal: {
-      if (!text.is_constant() || text.is == OperandText::Kind::expression) return refuse_operand(text, "a number");
-      OperandText spelled = text;
-      spelled.lit = true;
-      return constant_value(spelled, type, true, to);
-    }
-    case Field::interp_slot:
-    case Field::attribute:
-      return interpolation_operand(spec.field, text, to);
-    default:
-      return refuse(text.place, "invalid operand for instruction");
-  }
-}
-
-/// p10, p20, p0; attr3.y
-bool InstructionParser::interpolation_operand(Field field, const OperandText& text, Operand& to) {
-  to.kind = OperandKind::constant;
-  const auto number_in = [](std::string_view digits, unsigned most) -> std::optional<unsigned> {
-    unsigned value = 0;
-    if (digits.empty() || digits.size() > 3) return std::nullopt;
-    for (const char c : digits) {
-      if (c < '0' || c > '9') return std::nullopt;
-      value = value * 10 + static_cast<unsigned>(c - '0');
-    }
-    return value <= most ? std::optional(value) : std::nullopt;
-  };
-  if (field == Field::interp_slot) {
-    constexpr std::array<std::string_view, 3> slots{"p10", "p20", "p0"};
-    const auto slot = std::ranges::find(slots, text.word);
-    if (slot != slots.end()) {
-      to.value = static_cast<uint64_t>(slot - slots.begin());
-      return true;
-    }
-    constexpr std::string_view numbered = "invalid_param_";
-    const auto number =
-        text.word.starts_with(numbered) ? number_in(text.word.substr(numbered.size()), 511) : std::nullopt;
-    if (!number) return refuse_operand(text, "p0, p10 or p20");
-    to.value = *number;
-    return true;
-  }
-  constexpr std::string_view channels = "xyzw";
-  const size_t dot = text.word.find('.');
-  const bool spelled = text.is == OperandText::Kind::word && text.word.starts_with("attr") &&
-                       dot != std::string_view::npos && dot + 2 == text.word.size();
-  const auto number = spelled ? number_in(text.word.substr(4, dot - 4), 63) : std::nullopt;
-  const size_t channel = spelled ? channels.find(text.word[dot + 1]) : std::string_view::npos;
-  if (!number || channel == std::string_view::npos) return refuse_operand(text, "an attribute, as attr0.x");
-  const bool high = (given_ & bit(Modifier::high)) != 0;
-  to.value = *number | channel << 6 | (high ? 1u << 8 : 0u);
-  return true;
-}
-
-bool InstructionParser::matrix_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
-  const bool accumulation_bit = map_.layout.accumulation_bit;
-  unsigned words = isa::words_of(spec.type);
-  const auto either = [&](bool vgprs, bool agprs) {
-    if (text.is == OperandText::Kind::registers && text.kind == OperandKind::agpr && agprs && text.words == words) {
-      to.kind = OperandKind::agpr;
-      to.reg = text.reg;
-      to.words = text.words;
-      return true;
-    }
-    return vgprs ? vgpr(text, words, to) : refuse_operand(text, "an AGPR", words);
-  };
-  switch (spec.field) {
-    case Field::matrix_dst:
-      return either(accumulation_bit, true);
-    case Field::matrix_src0:
-    case Field::matrix_src1:
-      if (row_->has(flag::matrix_formats)) {
-        words = isa::words_of_matrix_format(spec.field == Field::matrix_src0 ? said_.cbsz : said_.blgp);
-      }
-      return either(true, true);
-    case Field::scale_src0:
-    case Field::scale_src1:
-      return source(text, spec.type, false, to);
-    default:
-      break;
-  }
-  if (!text.is_constant()) {
-    if (text.kind != result_.instruction.operands[0].kind) {
-      return refuse(text.place, "the accumulator must be in the same kind of registers as the destination");
-    }
-    return either(true, true);
-  }
-  to.type = spec.field == Field::matrix_acc_f64   ? DataType::f64
-            : spec.field == Field::matrix_acc_i32 ? DataType::i32
-                                                  : DataType::f32;
-  return constant_value(text, to.type, false, to);
-}
-
 bool InstructionParser::scalar_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
   const bool vector = form_->encoding == Encoding::vop3;  // lane numbers of v_readlane, v_writelane
   switch (spec.field) {
@@ -471,6 +301,11 @@ bool InstructionParser::scalar_operand(const OperandSpec& spec, const OperandTex
     case Field::sdst_in:
       return scalar_register(text, words(spec.type), to);
     default:
+      if (row_->has(flag::register_source)) return scalar_register(text, words(spec.type), to);
+      if (row_->has(flag::m0_source) && !text.is_constant() &&
+          (text.kind != OperandKind::scalar || text.reg != scalar::m0)) {
+        return refuse_operand(text, "m0 or a number");
+      }
       return scalar_source(text, spec.type, !vector || map_.layout.vector_literals, to);
   }
 }

@@ -63,17 +63,18 @@ bool InstructionParser::immediate(const isa::InstructionRow& row) {
   by_name(flag::message, call, [&] { return message(value); });
   by_name(flag::delay, call, [&] { return delay(value); });
   by_name(flag::gpr_index_imm, call, [&] { return gpr_index(value); });
-  by_name(flag::version, true, [&] { return version(value); });
+  by_name(flag::version, !lexer().is(TokenKind::minus), [&] { return version(value); });
   if (!good) return false;
   if (!named) {
     const auto plain = number();
     if (!plain) return false;
     value = *plain;
   }
-  const bool fits = row.has(flag::gpr_index_imm) && row.encoding == isa::Encoding::sopc
-                        ? value >= 0 && value < 256
-                        : value >= -32768 && value < 65536;
-  if (!fits) return error(place, "the immediate does not fit");
+  const bool narrow = row.has(flag::gpr_index_imm) && row.encoding == isa::Encoding::sopc;
+  const bool is_unsigned = narrow || row.has(flag::hwreg | flag::message | flag::ends) ||
+                           (row.encoding == isa::Encoding::sopk && row.operands[0].type == isa::DataType::u32);
+  const int64_t least = is_unsigned ? 0 : -32768, most = narrow ? 255 : 65535;
+  if (value < least || value > most) return error(place, fmt::format("expected a number from {} to {}", least, most));
   said_.immediate = static_cast<uint16_t>(value);
   return true;
 }

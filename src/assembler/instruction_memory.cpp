@@ -1,6 +1,7 @@
-// assembler: operands of memory instructions and exports, and dual instructions (instruction_parser.h).
+// assembler: operands of memory instructions and exports (instruction_parser.h).
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -46,9 +47,10 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
   };
   switch (spec.field) {
     case Field::sdata:
-    case Field::sbase:
     case Field::soffset:
       return scalar_register(text, words, to);
+    case Field::sbase:
+      return resource(text, words, to);
     case Field::sdata_imm:
     case Field::prefetch_length:
       return immediate_value(text, 0, (1 << map_.layout.smem_immediate_bits) - 1, to);
@@ -83,7 +85,7 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
       return vgpr(text, both || said_.addr64 ? 2 : 1, to);
     }
     case Field::buffer_resource:
-      return scalar_register(text, 4, to);
+      return resource(text, 4, to);
     case Field::buffer_offset:
       return scalar_source(text, spec.type, false, to);
     default:
@@ -94,22 +96,45 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
 /// The scalar base of GLOBAL and SCRATCH. The address before it has 64 bits without a base, 32 with one.
 bool InstructionParser::flat_base(const OperandText& text, unsigned words, Operand& to) {
   const bool off = text.is == OperandText::Kind::registers && text.kind == OperandKind::off;
-  const Instruction& in = result_.instruction;
-  if (form_->encoding != Encoding::scratch) {
-    for (unsigned i = 0; i < in.operand_count; ++i) {
-      if (row_->operands[i + (row_->operands[0].field == Field::flat_return && !in.glc ? 1 : 0)].field !=
-          Field::flat_address) {
-        continue;
-      }
-      if ((in.operands[i].words == 2) != off) {
-        return refuse_operand(
-            text, off ? "a pair of SGPRs behind an address of 32 bits" : "'off' behind an address of 64 bits");
-      }
-    }
+  const Operand* address = form_->encoding != Encoding::scratch ? operand_of(Field::flat_address) : nullptr;
+  if (address != nullptr && (address->words == 2) != off) {
+    return refuse_operand(text,
+                          off ? "a pair of SGPRs behind an address of 32 bits" : "'off' behind an address of 64 bits");
+  }
+  if (!off && text.kind == OperandKind::scalar && text.reg == scalar::exec_hi) {
+    return refuse(text.place, "the base cannot be exec_hi");
   }
   if (!off) return scalar_register(text, words, to);
   to.kind = OperandKind::off;
   return true;
+}
+
+const Operand* InstructionParser::operand_of(Field field) const {
+  const Instruction& in = result_.instruction;
+  unsigned position = 0;
+  for (const OperandSpec& spec : row_->operands) {
+    if (spec.field == Field::none || position == in.operand_count) break;
+    if (leaves_out(spec)) continue;
+    if (spec.field == field) return &in.operands[position];
+    ++position;
+  }
+  return nullptr;
+}
+
+/// A descriptor, which null can be none of.
+bool InstructionParser::resource(const OperandText& text, unsigned words, Operand& to) {
+  const bool is_null =
+      text.is == OperandText::Kind::registers && text.reg == scalar::null && text.kind == OperandKind::scalar;
+  return is_null && words > 2 ? refuse_operand(text, "an SGPR", words) : scalar_register(text, words, to);
+}
+
+/// Before there was dim, an address could have any size that some dimension needs, and 4 or 8 for those below.
+bool InstructionParser::image_address_fits(const OperandText& text) {
+  const isa::ImageParts& parts = map_.image_parts[static_cast<size_t>(form_->opcode)];
+  // As 16 bits each, one coordinate, its gradients and the level of detail fill two registers.
+  const unsigned least = parts.gradients ? parts.extra + 2u : parts.least(), most = parts.most();
+  if (text.words >= least && (text.words <= most || (most < 8 && text.words == std::bit_ceil(most)))) return true;
+  return refuse(text.place, "the instruction's address cannot have that many registers");
 }
 
 bool InstructionParser::image_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
@@ -122,7 +147,8 @@ bool InstructionParser::image_operand(const OperandSpec& spec, const OperandText
       return data(text, text.words, to);
     case Field::image_address: {
       if (!is_register || text.kind != OperandKind::vgpr) return refuse_operand(text, "a VGPR");
-      if (!text.list || !map_.layout.dimensions) return vgpr(text, text.words, to);
+      if (!map_.layout.dimensions) return vgpr(text, text.words, to) && image_address_fits(text);
+      if (!text.list) return vgpr(text, text.words, to);
       if (address_count_ > out.addresses.size()) return refuse(text.place, "too many addresses");
       unsigned total = 0;
       for (unsigned i = 0; i < address_count_; ++i) {
@@ -141,9 +167,8 @@ bool InstructionParser::image_operand(const OperandSpec& spec, const OperandText
       return true;
     }
     case Field::image_resource:
-      return scalar_register(text, words, to);
     case Field::image_sampler:
-      return scalar_register(text, words, to);
+      return resource(text, words, to);
     case Field::export_src0:
     case Field::export_src1:
     case Field::export_src2:
@@ -167,64 +192,6 @@ bool InstructionParser::export_target() {
   said_.export_target = *found;
   lexer().accept(TokenKind::comma);
   return true;
-}
-
-/// Reads the operands of one half of a dual instruction into the result.
-bool InstructionParser::dual_half(Opcode opcode) {
-  Instruction& out = result_.instruction;
-  static constexpr Form form{Opcode::invalid, Encoding::vop2, FormKind::base};
-  form_ = &form;
-  row_ = &map_.row(opcode);
-  unsigned read = 0;
-  for (const OperandSpec& spec : row_->operands) {
-    if (spec.field == Field::none) break;
-    Operand& to = out.operands[out.operand_count++];
-    to.type = spec.type;
-    to.op_sel_hi = isa::is_packed(spec.type);
-    if (spec.field == Field::carry_in) {
-      to.kind = OperandKind::scalar;
-      to.reg = scalar::vcc_lo;
-      to.words = map_.lane_mask_words;
-      // It may be spelled out.
-      if (read < count_ && operands_[read].kind == OperandKind::scalar && operands_[read].reg == scalar::vcc_lo) ++read;
-      continue;
-    }
-    if (read == count_) return refuse(lexer().place(), "too few operands for instruction");
-    ++progress_;
-    if (!vector_operand(spec, operands_[read++], to)) return false;
-  }
-  if (read != count_) return refuse(operands_[read].place, "too many operands for instruction");
-  return true;
-}
-
-/// v_dual_mul_f32 v0, v1, v2 :: v_dual_add_f32 v3, v4, v5
-bool InstructionParser::dual(std::string_view mnemonic, Place place) {
-  const Opcode x = mnemonics_.find_dual(mnemonic);
-  if (map_.lane_mask_words != 1) return error(place, "dual instructions need waves of 32 lanes");
-  Instruction& out = result_.instruction;
-  out = {};
-  out.opcode = x;
-  out.encoding = Encoding::vopd;
-  out.destinations = 1;
-  const auto half = [&](Opcode opcode) {
-    count_ = 0;
-    if (!operands(most_operands)) return false;
-    if (given_ != 0) return error("a dual instruction has no modifiers");
-    progress_ = 0;
-    if (dual_half(opcode)) return true;
-    return complain();
-  };
-  if (!half(x)) return false;
-  if (!lexer().accept(TokenKind::colon) || !lexer().accept(TokenKind::colon)) {
-    return error("expected '::' and the other half");
-  }
-  const std::string_view other = token().text;
-  out.second = lexer().is(TokenKind::identifier) ? mnemonics_.find_dual(other) : Opcode::invalid;
-  if (out.second == Opcode::invalid) return error("expected the other half, as v_dual_add_f32");
-  out.second_operands = out.operand_count;
-  lexer().advance();
-  if (!half(out.second)) return false;
-  return lexer().at_end() || error("unexpected token behind the operands");
 }
 
 }  // namespace Atoll::assembler

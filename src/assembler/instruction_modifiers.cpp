@@ -1,14 +1,12 @@
 // assembler: reading an instruction's modifiers (instruction_parser.h). Each is a row of a table that says its name and
 // how its value reads; whether the instruction has it is seen when its forms are tried.
 #include <algorithm>
-#include <bit>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "assembler/instruction_parser.h"
 #include "assembler/parser.h"
-#include "isa/buffer_formats.h"
 #include "isa/modifier_names.h"
 
 namespace Atoll::assembler {
@@ -135,18 +133,6 @@ const std::unordered_map<std::string_view, Row>& rows() {
       {"row_en", {row_en, Syntax::flag, &Instruction::row_enable}},
   };
   return all;
-}
-
-/// The place of a word in a list of words, or nothing.
-template <size_t count>
-std::optional<unsigned> find_word(const std::array<std::string_view, count>& words, std::string_view word) {
-  const auto found = std::ranges::find(words, word);
-  if (found == words.end() || word.empty()) return std::nullopt;
-  return static_cast<unsigned>(found - words.begin());
-}
-
-std::string_view without(std::string_view prefix, std::string_view word) {
-  return word.starts_with(prefix) ? word.substr(prefix.size()) : word;
 }
 
 }  // namespace
@@ -387,66 +373,6 @@ bool InstructionParser::dpp_control(std::string_view name) {
   return true;
 }
 
-/// format:22, format:[BUF_FMT_32_FLOAT], format:[BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_FLOAT]
-bool InstructionParser::buffer_format() {
-  const bool unified = map_.layout.unified_formats;
-  const Place place = lexer().place();
-  if (!lexer().accept(TokenKind::left_bracket)) {
-    const auto number = number_between(0, 127);
-    if (!number) return false;
-    said_.data_format = static_cast<uint8_t>(unified ? *number : *number & 15);
-    said_.number_format = static_cast<uint8_t>(unified ? 0 : *number >> 4);
-    return true;
-  }
-  do {
-    const Place at = lexer().place();
-    const std::string_view name = word();
-    if (unified) {
-      unsigned format = 0;
-      while (format < 128 && isa::unified_format_name(format, map_.generation) != without("BUF_FMT_", name)) ++format;
-      if (format == 128 || name.empty())
-        return error(at, fmt::format("not on {}: format {}", unit_.processor().name, name));
-      said_.data_format = static_cast<uint8_t>(format);
-    } else if (const auto data = find_word(names::data_formats, without("BUF_DATA_FORMAT_", name))) {
-      said_.data_format = static_cast<uint8_t>(*data);
-    } else if (const auto number =
-                   find_word(names::number_formats_of(map_.layout.snorm_ogl), without("BUF_NUM_FORMAT_", name))) {
-      said_.number_format = static_cast<uint8_t>(*number);
-    } else {
-      return error(at, fmt::format("not on {}: format {}", unit_.processor().name, name));
-    }
-  } while (lexer().accept(TokenKind::comma));
-  if (!lexer().accept(TokenKind::right_bracket)) return error(place, "expected ']' behind the format");
-  return true;
-}
-
-/// th:TH_LOAD_NT: which of the caches should keep the data, and for how long.
-bool InstructionParser::temporal_hint() {
-  struct Hint {
-    std::string_view name;
-    uint8_t value;
-  };
-  constexpr std::array hints{
-      Hint{"LOAD_RT", 0},      Hint{"LOAD_NT", 1},          Hint{"LOAD_HT", 2},           Hint{"LOAD_LU", 3},
-      Hint{"LOAD_BYPASS", 3},  Hint{"LOAD_NT_RT", 4},       Hint{"LOAD_RT_NT", 5},        Hint{"LOAD_NT_HT", 6},
-      Hint{"STORE_RT", 0},     Hint{"STORE_NT", 1},         Hint{"STORE_HT", 2},          Hint{"STORE_WB", 3},
-      Hint{"STORE_BYPASS", 3}, Hint{"STORE_NT_RT", 4},      Hint{"STORE_RT_NT", 5},       Hint{"STORE_NT_HT", 6},
-      Hint{"STORE_NT_WB", 7},  Hint{"ATOMIC_RT", 0},        Hint{"ATOMIC_RETURN", 1},     Hint{"ATOMIC_RT_RETURN", 1},
-      Hint{"ATOMIC_NT", 2},    Hint{"ATOMIC_NT_RETURN", 3}, Hint{"ATOMIC_CASCADE_RT", 4}, Hint{"ATOMIC_CASCADE_NT", 6}};
-  const Place place = lexer().place();
-  if (!lexer().is(TokenKind::identifier)) {
-    const auto value = number_between(0, 7);
-    if (!value) return false;
-    said_.temporal_hint = static_cast<uint8_t>(*value);
-    return true;
-  }
-  const std::string_view name = word();
-  const auto found = std::ranges::find(hints, without("TH_", name), &Hint::name);
-  if (found == hints.end() || !name.starts_with("TH_")) return error(place, "invalid th value");
-  said_.temporal_hint = found->value;
-  return true;
-}
-
 /// scope:SCOPE_DEV: how far the access reaches.
 bool InstructionParser::scope() {
   constexpr std::array<std::string_view, 4> scopes{"CU", "SE", "DEV", "SYS"};
@@ -461,87 +387,6 @@ bool InstructionParser::scope() {
   const auto found = find_word(scopes, without("SCOPE_", name));
   if (!found || !name.starts_with("SCOPE_")) return error(place, "invalid scope value");
   said_.scope = static_cast<uint8_t>(*found);
-  return true;
-}
-
-/// The modes of ds_swizzle_b32 (ISA guide, "DS_SWIZZLE_B32").
-bool InstructionParser::swizzle() {
-  lexer().advance();
-  if (!lexer().accept(TokenKind::left_paren)) return error("expected '(' behind swizzle");
-  const Place place = lexer().place();
-  const std::string_view mode = word();
-  const auto argument = [&](int64_t least, int64_t most) -> std::optional<unsigned> {
-    if (!lexer().accept(TokenKind::comma)) {
-      error("expected ','");
-      return std::nullopt;
-    }
-    const auto value = number_between(least, most);
-    return value ? std::optional(static_cast<unsigned>(*value)) : std::nullopt;
-  };
-  const auto masks = [](unsigned keep, unsigned set, unsigned flip) { return keep | set << 5 | flip << 10; };
-  unsigned value = 0;
-  if (mode == "QUAD_PERM") {
-    value = 0x8000;
-    for (unsigned i = 0; i < 4; ++i) {
-      const auto lane = argument(0, 3);
-      if (!lane) return false;
-      value |= *lane << (2 * i);
-    }
-  } else if (mode == "BITMASK_PERM") {
-    if (!lexer().accept(TokenKind::comma) || !lexer().is(TokenKind::string))
-      return error("expected a 5-character mask");
-    const std::string_view mask = token().text.substr(1, token().text.size() - 2);
-    if (mask.size() != 5) return error("expected a 5-character mask");
-    unsigned keep = 0, set = 0, flip = 0;
-    for (unsigned i = 0; i < 5; ++i) {
-      const unsigned bit = 16u >> i;
-      switch (mask[i]) {
-        case '0':
-          break;
-        case '1':
-          set |= bit;
-          break;
-        case 'p':
-          keep |= bit;
-          break;
-        case 'i':
-          keep |= bit;
-          flip |= bit;
-          break;
-        default:
-          return error("a mask consists of 0, 1, p and i");
-      }
-    }
-    lexer().advance();
-    value = masks(keep, set, flip);
-  } else if (mode == "BROADCAST") {
-    const auto group = argument(2, 32);
-    if (!group) return false;
-    if (!std::has_single_bit(*group)) return error("group size must be a power of two");
-    const auto lane = argument(0, *group - 1);
-    if (!lane) return false;
-    value = masks(32 - *group, *lane, 0);
-  } else if (mode == "SWAP" || mode == "REVERSE") {
-    const bool swap = mode == "SWAP";
-    const auto group = argument(swap ? 1 : 2, swap ? 16 : 32);
-    if (!group) return false;
-    if (!std::has_single_bit(*group)) return error("group size must be a power of two");
-    value = masks(31, 0, swap ? *group : *group - 1);
-  } else if (mode == "FFT" && map_.layout.swizzle_modes) {
-    const auto size = argument(0, 31);
-    if (!size) return false;
-    value = 0xE000 | *size;
-  } else if (mode == "ROTATE" && map_.layout.swizzle_modes) {
-    const auto direction = argument(0, 1);
-    if (!direction) return false;
-    const auto lanes = argument(0, 31);
-    if (!lanes) return false;
-    value = 0xC000 | *direction << 10 | *lanes << 5;
-  } else {
-    return error(place, fmt::format("not on {}: swizzle mode {}", unit_.processor().name, mode));
-  }
-  said_.offset = static_cast<int32_t>(value);
-  if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' behind swizzle(...");
   return true;
 }
 

@@ -42,8 +42,7 @@ struct OperandText {
   uint8_t words = 0;
   bool half = false, upper_half = false;  ///< v0.l, v0.h
   bool list = false;                      ///< [v1, v5]: InstructionParser::addresses_ holds the registers
-  bool lit = false;                       ///< lit(...): a literal even where it could be inline ...
-  bool lit64 = false;                     ///< ... of 64 bits where the operand has them
+  bool lit = false;                       ///< lit(...): a literal even where it could be inline
   bool neg = false, abs = false, sext = false;
   uint64_t value = 0;
   std::string_view word;
@@ -127,6 +126,19 @@ struct BitList {
   bool at(unsigned index) const { return (bits >> index & 1) != 0; }
 };
 
+/// The place of a word in a list of words, or nothing.
+template <size_t count>
+std::optional<unsigned> find_word(const std::array<std::string_view, count>& words, std::string_view word) {
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end() || word.empty()) return std::nullopt;
+  return static_cast<unsigned>(found - words.begin());
+}
+
+/// The word without that prefix, if it has it.
+inline std::string_view without(std::string_view prefix, std::string_view word) {
+  return word.starts_with(prefix) ? word.substr(prefix.size()) : word;
+}
+
 /// What an instruction's text says.
 struct ParsedInstruction {
   isa::Instruction instruction;
@@ -169,12 +181,13 @@ class InstructionParser {
   bool bit_list(BitList& list);
   bool number_list(std::span<uint8_t> numbers, unsigned most);
   bool dpp_control(std::string_view name);
-  bool buffer_format();
   bool dimension();
-  bool swizzle();
-  bool temporal_hint();
   bool scope();
   std::string_view word();
+  // (instruction_memory_modifiers.cpp)
+  bool buffer_format();
+  bool swizzle();
+  bool temporal_hint();
 
   // --- Named immediates (instruction_immediates.cpp)
   /// The operands of an instruction that has an immediate, and the immediate.
@@ -192,31 +205,57 @@ class InstructionParser {
 
   // --- Forms (instruction_forms.cpp)
   bool choose(std::span<const Form> forms, Suffix suffix);
-  bool dual(std::string_view mnemonic, Place place);
   bool match(const Form& form);
   Modifiers modifiers_of(const Form& form) const;
   bool match_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
-  bool vector_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
   bool scalar_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
-  bool matrix_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
+  bool complain();
+  bool leaves_out(const isa::OperandSpec& spec) const;
+  bool hides(const isa::OperandSpec& spec) const;
+  bool unknown(std::string_view mnemonic, Place place);
+
+  // --- Memory operands (instruction_memory.cpp)
   bool memory_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
   bool image_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
+  bool image_address_fits(const OperandText& text);
   bool flat_base(const OperandText& text, unsigned words, isa::Operand& to);
   bool data(const OperandText& text, unsigned words, isa::Operand& to);
+  bool resource(const OperandText& text, unsigned words, isa::Operand& to);
   bool export_target();
+  /// The operand that has been read for that field, if the form has one.
+  const isa::Operand* operand_of(isa::Field field) const;
+
+  // --- Dual instructions (instruction_duals.cpp)
+  bool dual(std::string_view mnemonic, Place place);
   bool dual_half(isa::Opcode opcode);
-  bool complain();
+
+  // --- Modifiers where they belong (instruction_applied_modifiers.cpp)
   bool apply_modifiers();
   bool apply_op_sel();
   bool merge_half(isa::Operand& operand, bool selected, bool given);
   bool apply_packed_modifiers();
   static void see_as_mixed(isa::Operand& operand);
   bool apply_matrix_modifiers();
-  bool check_limits();
-  bool hides(const isa::OperandSpec& spec) const;
+
+  // --- Vector operands (instruction_vector_operands.cpp)
+  bool vector_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
   bool source_operand(const isa::OperandSpec& spec, const OperandText& text, bool literals, isa::Operand& to);
   bool interpolation_operand(isa::Field field, const OperandText& text, isa::Operand& to);
-  bool unknown(std::string_view mnemonic, Place place);
+  bool matrix_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
+
+  // --- Checks (instruction_checks.cpp)
+  /// Whether all that the instruction says goes together.
+  bool check();
+  bool check_scalar_inputs();
+  bool check_halves();
+  bool check_lds_direct();
+  bool check_wide_dpp();
+  bool check_dot_selects();
+  bool check_accumulation_write();
+  bool check_null_counter();
+  bool check_cache_policy();
+  bool check_image();
+  bool scales_offset() const;
 
   // --- Values (instruction_values.cpp)
   bool vgpr(const OperandText& text, unsigned words, isa::Operand& to);
@@ -225,9 +264,7 @@ class InstructionParser {
   bool scalar_source(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
   bool source(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
   bool constant_value(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
-  bool wide_constant(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
-  /// `wide`: in 64 bits.
-  bool literal(const OperandText& text, isa::DataType type, uint64_t bits, bool wide, isa::Operand& to);
+  bool literal(const OperandText& text, isa::DataType type, uint32_t bits, isa::Operand& to);
   /// Applies neg and abs to the constant itself.
   bool fold(OperandText& text, isa::DataType type) const;
   bool immediate_value(const OperandText& text, int64_t least, int64_t most, isa::Operand& to);
@@ -266,6 +303,10 @@ class InstructionParser {
   BitList op_sel_, op_sel_hi_, neg_lo_, neg_hi_, neg_;
   std::array<isa::SdwaSelect, 2> source_selects_{};
   uint8_t byte_select_ = 0;
+  /// What accesses the temporal hint's name is for, and whether it says that all caches are gone by.
+  enum class HintKind : uint8_t { load, store, atomic };
+  HintKind hint_kind_ = HintKind::load;
+  bool bypass_said_ = false;
   std::array<uint8_t, 16> addresses_{};
   std::array<uint8_t, 16> address_words_{};
   unsigned address_count_ = 0;

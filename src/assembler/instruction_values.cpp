@@ -69,6 +69,7 @@ constexpr bool fits(int64_t value, unsigned bits) {
 bool InstructionParser::vgpr(const OperandText& text, unsigned words, Operand& to) {
   const bool right = text.is == OperandText::Kind::registers && text.kind == OperandKind::vgpr && text.words == words;
   if (!right) return refuse_operand(text, "a VGPR", words);
+  if (text.half) return refuse(text.place, "the operand is a whole register, not a half");
   if (map_.layout.even_tuples && words > 1 && text.reg % 2 != 0) {
     return refuse(text.place, "vgpr tuples must be 64 bit aligned");
   }
@@ -81,14 +82,15 @@ bool InstructionParser::vgpr(const OperandText& text, unsigned words, Operand& t
 bool InstructionParser::vector_register(const OperandText& text, DataType type, Operand& to) {
   const bool halves = map_.layout.true16 && isa::is_half(type) && form_->encoding != isa::Encoding::vop3p;
   if (!halves) {
-    if (text.half) return refuse(text.place, "the operand is a whole register, not a half");
     const bool short_form = form_->kind == FormKind::base || form_->kind == FormKind::dpp;
     const bool low = map_.layout.low_halves && isa::is_half(type) && short_form &&
                      form_->encoding != isa::Encoding::vop3p && form_->encoding != isa::Encoding::vinterp;
     if (low && text.reg > 127) return refuse_operand(text, "one of v0 to v127");
     return vgpr(text, words(type), to);
   }
-  if (!vgpr(text, 1, to)) return false;
+  OperandText whole = text;
+  whole.half = false;
+  if (text.kind != OperandKind::vgpr || !vgpr(whole, 1, to)) return refuse_operand(text, "a VGPR");
   to.half = true;
   to.op_sel = text.upper_half;
   const bool wide =
@@ -151,10 +153,9 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
       return refuse(text.place, "only one unique literal operand is allowed");
     }
     result_.literal = text.expression;
+    return literal(text, type, 0, to);
   }
   const unsigned width = isa::constant_width(type);
-  if (width == 64) return wide_constant(text, type, literals, to);
-  if (text.is == OperandText::Kind::expression) return literal(text, type, 0, false, to);
   const bool short_integer = width == 16 && !isa::is_float(type);
   const auto is_inline = [&](uint64_t value) {
     return !text.lit && mnemonics_.codes().code_of_constant(value, type) != isa::CodeMap::none;
@@ -164,50 +165,67 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
   if (text.is == OperandText::Kind::real) {
     double real = 0;
     std::memcpy(&real, &text.value, sizeof real);
-    if (short_integer && real != 0) return refuse(text.place, "the operand is an integer of 16 bits");
-    auto narrowed = narrow(real, type);
-    // 1 / (2 pi) is spelled as a single float; bfloat16's own has been cut off rather than rounded.
-    constexpr size_t inverse_two_pi = 8;
-    if (narrow(real, DataType::f32) == isa::inline_f32[inverse_two_pi] && isa::is_float(type)) {
-      narrowed = static_cast<uint32_t>(isa::inline_floats(type)[inverse_two_pi]);
-    }
-    if (!narrowed) return refuse(text.place, "the number does not fit into the operand");
-    value = bits = *narrowed;
-    // A sign bit makes no integer negative here.
-    if (is_inline(isa::integer_constant(value, type))) {
-      to.value = isa::integer_constant(value, type);
-      return true;
+    if (width == 64) {
+      if (is_inline(text.value)) {
+        to.value = text.value;
+        return true;
+      }
+      if (type != DataType::f64) return refuse(text.place, "the operand is an integer of 64 bits");
+      if (static_cast<uint32_t>(text.value) != 0 && literals) {
+        source_.warning(text.place,
+                        "Can't encode literal as exact 64-bit floating-point operand. Low 32-bits will be set to zero");
+      }
+      bits = static_cast<uint32_t>(text.value >> 32);
+    } else {
+      if (short_integer) {
+        // It must fit a half, and is a single float then, of which the instruction sees the lower half.
+        if (!narrow(real, DataType::f16)) return refuse(text.place, "the number does not fit into the operand");
+        to.type = type = DataType::f32;
+      }
+      auto narrowed = narrow(real, type);
+      // 1 / (2 pi) is spelled as a single float; bfloat16's own has been cut off rather than rounded.
+      constexpr size_t inverse_two_pi = 8;
+      if (narrow(real, DataType::f32) == isa::inline_f32[inverse_two_pi] && isa::is_float(type)) {
+        narrowed = static_cast<uint32_t>(isa::inline_floats(type)[inverse_two_pi]);
+      }
+      if (!narrowed) return refuse(text.place, "the number does not fit into the operand");
+      value = bits = *narrowed;
+      // A sign bit makes no integer negative here.
+      if (is_inline(isa::integer_constant(value, type))) {
+        to.value = isa::integer_constant(value, type);
+        return true;
+      }
     }
   } else {
     const bool in_range = !short_integer || (value >= -16 && value <= 64);
-    if (in_range && fits(value, width) && is_inline(isa::integer_constant(value, type))) {
+    if (in_range && (width == 64 || fits(value, width)) && is_inline(isa::integer_constant(value, type))) {
       to.value = isa::integer_constant(value, type);
       return true;
     }
     if (!fits(value, width == 16 ? 16 : 32)) return refuse(text.place, "the number does not fit into the operand");
+    if (type == DataType::f64 && text.modified()) {
+      return refuse(text.place, "neg and abs of an integer mean nothing on a double");
+    }
     bits = static_cast<uint32_t>(value);
     if (width == 16 && !short_integer) bits = static_cast<uint16_t>(bits);
   }
   if (!literals) return refuse(text.place, "literal operands are not supported");
-  return literal(text, type, bits, false, to);
+  return literal(text, type, bits, to);
 }
 
-bool InstructionParser::literal(const OperandText& text, DataType type, uint64_t bits, bool wide, Operand& to) {
+bool InstructionParser::literal(const OperandText& text, DataType type, uint32_t bits, Operand& to) {
   isa::Instruction& out = result_.instruction;
-  const auto low = static_cast<uint32_t>(bits), high = static_cast<uint32_t>(bits >> 32);
-  if (out.extension == isa::Extension::literal && (out.literal != low || out.literal_high != high)) {
+  if (out.extension == isa::Extension::literal && out.literal != bits) {
     return refuse(text.place, "only one unique literal operand is allowed");
   }
   if (out.extension != isa::Extension::none && out.extension != isa::Extension::literal) {
     return refuse(text.place, "literal operands are not supported");
   }
   out.extension = isa::Extension::literal;
-  out.literal = low;
-  out.literal_high = high;
-  out.wide_literal |= wide;
+  out.literal = bits;
   to.kind = OperandKind::constant;
   to.is_literal = true;
-  to.value = wide ? bits : isa::literal_constant(low, type);
+  to.value = isa::literal_constant(bits, type);
   return true;
 }
 

@@ -31,7 +31,6 @@ Layout::Layout(const target::Processor& processor) {
   const Generation generation = processor.generation;
   const bool unified = processor.has(target::Feature::gfx90a_insts);
   accumulation_bit = scc_bit = row_newbcast = unified;
-  vgprs = processor.unified_vgprs ? 256 : processor.addressable_vgprs;
   even_tuples = unified || generation == Generation::gfx12_5;
   tfe_bit = gds_bit = !unified;
   scratch_vaddr_bit = processor.has(target::Feature::gfx940_insts);
@@ -50,14 +49,15 @@ Layout::Layout(const target::Processor& processor) {
   atomic_dlc = scalar_cache_checked = navi3;
   row_share = fetch_inactive = vector_literals = exec_compares = dimensions = unified_formats = null_soffset = navi;
   wave_shifts = !navi;
-  vector_dpp = navi3;
+  vector_dpp = waits_for_null = navi3;
+  scalar_dpp_sources = generation >= Generation::gfx11_5;
   true16 = navi3 && generation < Generation::gfx12;
   low_halves = generation >= Generation::gfx12;
   address_tuples = navi3;
   scalar_inputs = navi ? 2 : 1;
   scalar_offset_always = positive_offsets = byte_select = temporal_hints = split_matrices =
       generation >= Generation::gfx12;
-  flat_bases = wide_literals = halves_share_registers = generation >= Generation::gfx12_5;
+  flat_bases = wide_literals = scale_offsets = halves_share_registers = generation >= Generation::gfx12_5;
   wide_row_share = processor.has(target::Feature::dpp_64bit);
   smem_immediate_bits = generation >= Generation::gfx12 ? 5 : 7;
   bf16_dots_begin_vopd = generation < Generation::gfx12_5;

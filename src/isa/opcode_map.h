@@ -18,7 +18,6 @@ namespace Atoll::isa {
 struct Layout {
   bool accumulation_bit = false;  ///< memory instructions can name AGPRs; matrix destinations too
   bool even_tuples = false;       ///< VGPR tuples begin at an even register
-  uint16_t vgprs = 256;           ///< that a tuple reaches into; its first register's number has eight bits
   bool scc_bit = false;           ///< memory instructions have a third cache bit
   bool tfe_bit = false;
   bool gds_bit = false;
@@ -45,6 +44,7 @@ struct Layout {
   bool fetch_inactive = false;          ///< DPP has fi
   bool vector_literals = false;         ///< VOP3 and VOP3P can have a literal
   bool vector_dpp = false;              ///< VOP3 and VOP3P can have DPP
+  bool scalar_dpp_sources = false;      ///< ... whose second source can be an SGPR or a constant
   bool true16 = false;                  ///< 16-bit operands are halves of registers by name
   bool low_halves = false;              ///< 16-bit operands of VOP1, VOP2 and VOPC are in registers below v128
   bool exec_compares = false;           ///< v_cmpx writes EXEC alone
@@ -60,6 +60,8 @@ struct Layout {
   uint8_t smem_immediate_bits = 7;      ///< of the number in the place of data
   bool byte_select = false;             ///< a result or source that is one byte of a register is named byte_sel
   bool temporal_hints = false;          ///< cache policies are a temporal hint and a scope instead of bits
+  bool scale_offsets = false;           ///< memory instructions can have scale_offset and nv
+  bool waits_for_null = false;          ///< s_waitcnt_vscnt and its like have null in a register's place
   bool flat_bases = false;              ///< FLAT can have a scalar base
   bool wide_row_share = false;          ///< row_share on operands of 64 bits, and no other DPP on these
   bool wide_literals = false;           ///< code 254 is a literal of 64 bits

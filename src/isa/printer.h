@@ -19,13 +19,12 @@ namespace Atoll::isa {
 /// Prints one instruction; see print.h.
 class Printer {
  public:
-  Printer(const Instruction& instruction, const target::Processor& processor, std::string& text, uint8_t vgpr_banks = 0)
+  Printer(const Instruction& instruction, const target::Processor& processor, std::string& text)
       : in_(instruction),
         map_(opcode_map_of(processor)),
         row_(map_.row(instruction.opcode)),
         processor_(processor),
-        text_(text),
-        vgpr_banks_(vgpr_banks) {}
+        text_(text) {}
 
   void run();
 
@@ -62,7 +61,6 @@ class Printer {
   void scalar_with_immediate();
   void operand(const Operand& operand, const OperandSpec& spec);
   void value(const Operand& operand);
-  void bank(const Operand& operand, const OperandSpec& spec);
   void registers(std::string_view file, unsigned first, unsigned count);
   void scalar_registers(const Operand& operand);
   void constant(const Operand& operand);
@@ -109,9 +107,7 @@ class Printer {
   const InstructionRow& row_;
   const target::Processor& processor_;
   std::string& text_;
-  uint8_t vgpr_banks_;
   bool first_ = true;
-  bool behind_literal_ = false;  // of v_fmamk, whose second register stands for the third source
 };
 
 }  // namespace Atoll::isa

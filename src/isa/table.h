@@ -200,6 +200,11 @@ inline constexpr uint64_t no_suffix = two_offsets;      // its text does not tel
 inline constexpr uint64_t scale_select = gds_only;      // op_sel's place says which scale
 inline constexpr uint64_t neg_hi_accumulator = no_gds;  // neg_hi of the third source alone
 
+// Of scalar instructions; they share their bits with flags of vector instructions. The disassembler reads what they
+// rule out.
+inline constexpr uint64_t register_source = sdwa;  // the source is a register, never a constant
+inline constexpr uint64_t m0_source = sdwa_whole;  // the source is M0 or a constant
+
 inline constexpr uint64_t memory = load | store | atomic;
 }  // namespace flag
 

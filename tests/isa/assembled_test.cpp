@@ -220,7 +220,9 @@ TEST_P(Assembler, AcceptsNothingOfOtherGenerationsThatAtollRefuses) {
 }
 
 TEST(AssemblerFaults, EachIsStillThere) {
-  for (const AssemblerFault& fault : read_assembler_faults()) {
+  std::vector<AssemblerFault> faults = read_assembler_faults();
+  std::ranges::copy(read_text_faults(), std::back_inserter(faults));
+  for (const AssemblerFault& fault : faults) {
     const Assembled answer = assemble_and_print(fault.processor, std::vector{fault.text}).front();
     EXPECT_EQ(said(answer), fault.answer) << fault.text << ":" << fault.reason;
     EXPECT_TRUE(is_known({fault}, fault.processor, fault.text, answer)) << fault.text << ":" << fault.reason;

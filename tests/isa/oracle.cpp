@@ -164,7 +164,10 @@ std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<
 
 std::vector<Bytes> assemble(std::string_view processor, std::span<const std::string> lines, std::string_view features) {
   std::vector<Bytes> all;
-  for (Assembled& line : assemble_and_print(processor, lines, features)) all.push_back(std::move(line.bytes));
+  // Some that it refuses it assembles nevertheless.
+  for (Assembled& line : assemble_and_print(processor, lines, features)) {
+    all.push_back(line.error.empty() ? std::move(line.bytes) : Bytes());
+  }
   return all;
 }
 

@@ -60,13 +60,16 @@ std::vector<Fault> read_faults() {
   return faults;
 }
 
-std::vector<AssemblerFault> read_assembler_faults() {
+static std::vector<AssemblerFault> read_texts(const std::string& name) {
   std::vector<AssemblerFault> faults;
-  for (const auto& [columns, reason] : read_lines("assembler_faults.txt", 4)) {
+  for (const auto& [columns, reason] : read_lines(name, 4)) {
     faults.push_back({columns[0], columns[1], columns[2], std::regex(columns[3]), reason});
   }
   return faults;
 }
+
+std::vector<AssemblerFault> read_assembler_faults() { return read_texts("assembler_faults.txt"); }
+std::vector<AssemblerFault> read_text_faults() { return read_texts("text_faults.txt"); }
 
 bool is_known(const std::vector<Fault>& faults, const std::string& processor, const std::string& oracle,
               const std::string& atoll) {

@@ -44,6 +44,8 @@ struct AssemblerFault {
 };
 
 std::vector<AssemblerFault> read_assembler_faults();
+/// The entries of text_faults.txt: texts that llvm-mc-22 refuses or takes wrongly.
+std::vector<AssemblerFault> read_text_faults();
 
 /// What the oracle says of the text: its error, or the text that it prints.
 std::string said(const Assembled& answer);
