@@ -10,12 +10,13 @@
 
 #include "differential/random_instruction.h"
 #include "machine/fault_guard.h"
+#include "machine/initial_state.h"
 
 namespace Atoll::test {
 
 namespace {
 
-constexpr size_t row_count = 544, lds_bytes = 4096, scratch_bytes_per_lane = 256, code_bytes = 1 << 16;
+constexpr size_t row_count = 544, lds_bytes = 4096, scratch_bytes_per_lane = 384, code_bytes = 1 << 16;
 constexpr size_t memory_bytes = 2 * fuzz_buffer_reach, scratch_bytes = scratch_bytes_per_lane * 64;
 constexpr unsigned filled_rows = 64;  ///< VGPRs and AGPRs that begin with something else than 0
 
@@ -115,6 +116,13 @@ void FuzzWave::prepare(uint64_t state) {
   const auto number_format = static_cast<uint32_t>(random() % 8),
              data_format = 1 + static_cast<uint32_t>(random() % 14);
   w.scalar[fuzz_register::resource + 3] = in_order | number_format << 12 | data_format << 15;
+  uint32_t(&scratch)[4] = *reinterpret_cast<uint32_t(*)[4]>(&w.scalar[fuzz_register::scratch_resource]);
+  machine::scratch_resource(reinterpret_cast<uint64_t>(scratch_.get()), scratch_bytes, scratch);
+  // Now and then, lanes' scratch lies askew.
+  w.scalar[fuzz_register::stack_offset] =
+      static_cast<uint32_t>(random() % 16 != 0 ? random() % 32 * 256 : random() % 1024 * 4);
+  w.scalar[fuzz_register::private_offset] = static_cast<uint32_t>(random() % 32 * 4);
+  for (unsigned lane = 0; lane < 64; ++lane) w.vgpr[fuzz_register::lane][lane] = lane;
   fill(lds_.get(), lds_bytes, random);
   fill(memory_.get(), memory_bytes, random);
   fill(scratch_.get(), scratch_bytes, random);

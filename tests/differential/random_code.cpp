@@ -85,7 +85,7 @@ class Writer {
       } else if (kind < 89) {
         in_part(depth, inner);
       } else if (kind < 92) {
-        change_mode();
+        in_mode(depth, inner);
       } else if (kind < 95 && functions_ != 0) {
         call();
       } else {
@@ -145,16 +145,23 @@ class Writer {
     code_.units.push_back(unit);
   }
 
-  void change_mode() {
-    constexpr uint32_t mode = 1;  // the hardware register; from bit 0 on
+  /// A block in another floating-point mode: rounding, denormals, DX10_CLAMP, IEEE.
+  void in_mode(unsigned depth, unsigned length) {
+    constexpr uint32_t register_mode = 1, all_bits = 9u << 11;  // the hardware register's number; from bit 0 on
+    constexpr uint32_t usual = 0x3F0, flush_singles = 0x3C0, flush_all = 0x300, truncate = 0x3FF;
+    constexpr uint32_t modes[] = {flush_singles, flush_singles, flush_all, truncate};
     RandomCode::Unit unit;
-    if (instruction_.chance(60)) {
-      // Rounding, denormals, DX10_CLAMP, IEEE.
-      put(sopk(Opcode::s_setreg_imm32_b32, 0, mode | 9u << 11), unit);
-      put(instruction_.pick(1024), unit);
+    const auto set = [&](uint32_t mode) {
+      put(sopk(Opcode::s_setreg_imm32_b32, 0, register_mode | all_bits), unit);
+      put(mode, unit);
+    };
+    if (instruction_.chance(80)) {
+      set(instruction_.chance(70) ? modes[instruction_.pick(std::size(modes))] : instruction_.pick(1024));
     } else {
-      put(sopk(Opcode::s_setreg_b32, instruction_.pick(64), mode | 7u << 11), unit);
+      put(sopk(Opcode::s_setreg_b32, instruction_.pick(64), register_mode | 7u << 11), unit);
     }
+    block(depth + 1, length);
+    if (instruction_.chance(80)) set(usual);
     code_.units.push_back(unit);
   }
 

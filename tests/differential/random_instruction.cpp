@@ -1,5 +1,6 @@
 #include "differential/random_instruction.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -62,6 +63,7 @@ RandomInstruction::RandomInstruction(const target::Processor& processor, std::mt
       case Encoding::vop3:
       case Encoding::vop3p:
         vector_.push_back(opcode);
+        if (row.name.contains("lane")) lane_.push_back(opcode);
         break;
       case Encoding::smem:
       case Encoding::ds:
@@ -81,7 +83,7 @@ RandomInstruction::RandomInstruction(const target::Processor& processor, std::mt
 std::vector<uint32_t> RandomInstruction::make() {
   for (;;) {
     const unsigned kind = pick(100);
-    const std::vector<Opcode>& opcodes = kind < 55 ? vector_ : kind < 78 ? scalar_ : memory_;
+    const std::vector<Opcode>& opcodes = kind < 48 ? vector_ : kind < 52 ? lane_ : kind < 70 ? scalar_ : memory_;
     const Opcode opcode = opcodes[pick(static_cast<unsigned>(opcodes.size()))];
     // A third of the vector compares write EXEC, and would soon leave no lane on.
     if (isa::row(opcode).has(flag::exec_out) && chance(75)) continue;
@@ -123,10 +125,53 @@ uint32_t RandomInstruction::literal() {
   return chance(40) ? edges[pick(edges.size())] : static_cast<uint32_t>(random_());
 }
 
-/// `result` becomes a random register's value in the bits of the mask.
+/// `result` becomes an address of bits of the mask: each lane its own, all the same, or lane after lane.
 void RandomInstruction::set_address(unsigned result, uint32_t mask, std::vector<uint32_t>& words) {
-  words.push_back(number(Opcode::v_and_b32) << 25 | result << 17 | vgpr() << 9 | literal_code);
-  words.push_back(mask);
+  const unsigned kind = pick(100);
+  const uint32_t begin = static_cast<uint32_t>(random_()) & mask;
+  if (kind < 45) {
+    words.push_back(vop2(Opcode::v_and_b32, result, literal_code, vgpr()));
+    words.push_back(mask);
+  } else if (kind < 65) {
+    words.push_back(vop1(Opcode::v_mov_b32, result, literal_code));
+    words.push_back(begin);
+  } else {
+    words.push_back(vop2(Opcode::v_lshlrev_b32, result, zero + pick(5), fuzz_register::lane));
+    words.push_back(vop2(Opcode::v_add_u32, result, literal_code, result));
+    words.push_back(begin & ~0x7u);
+    if (mask < 0x400) {  // less than the lanes have elements
+      words.push_back(vop2(Opcode::v_and_b32, result, literal_code, result));
+      words.push_back(mask);
+    }
+  }
+}
+
+/// An address in the buffer; of a flat one, perhaps in LDS or scratch, in some lanes or all.
+void RandomInstruction::set_flat_address(bool is_flat, std::vector<uint32_t>& words) {
+  constexpr unsigned low = fuzz_register::address, high = low + 1;
+  const bool to_aperture = is_flat && chance(50);
+  const bool to_scratch = to_aperture && chance(60);
+  set_address(low, to_scratch ? (chance(80) ? 0x7C : 0x7F) : 0xFF8, words);
+  if (to_aperture && chance(60)) {
+    words.push_back(vop1(Opcode::v_mov_b32, high, literal_code));
+    words.push_back(to_scratch ? 0x0002'0000 : 0x0001'0000);
+    return;
+  }
+  constexpr unsigned memory = fuzz_register::other_address;
+  words.push_back(vop2(Opcode::v_add_u32, to_aperture ? memory : low, fuzz_register::buffer, low));
+  if (to_aperture) {
+    words.push_back(vop1(Opcode::v_mov_b32, memory + 1, fuzz_register::buffer + 1));
+    words.push_back(vop1(Opcode::v_mov_b32, high, literal_code));
+    words.push_back(to_scratch ? 0x0002'0000 : 0x0001'0000);
+    // Where VCC is set.
+    words.push_back(vop2(Opcode::v_cndmask_b32, low, 256 + low, memory));
+    words.push_back(vop2(Opcode::v_cndmask_b32, high, 256 + high, memory + 1));
+  } else if (chance(97)) {
+    words.push_back(vop1(Opcode::v_mov_b32, high, fuzz_register::buffer + 1));
+  } else {  // not mapped
+    words.push_back(vop1(Opcode::v_mov_b32, high, literal_code));
+    words.push_back(0x00005F00);
+  }
 }
 
 void RandomInstruction::vop3(const InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words) {
@@ -208,25 +253,21 @@ void RandomInstruction::flat(const InstructionRow& row, uint32_t opcode, std::ve
   unsigned base = segment == 0 ? 0 : off;
   uint32_t offset = pick(512) * 8;
   if (segment == 1) {
-    offset = pick(16) * 4;
-    set_address(fuzz_register::address, 0x7C, words);
-  } else {
+    offset = chance(80) ? pick(16) * 4 : pick(64);
+    if (chance(40)) base = fuzz_register::private_offset;
+    set_address(fuzz_register::address, chance(80) ? 0x7C : 0x7F, words);
+  } else if (segment == 2 && chance(50)) {
+    base = fuzz_register::buffer;
     set_address(fuzz_register::address, 0xFF8, words);
-    if (segment == 2 && chance(50)) {
-      base = fuzz_register::buffer;
-    } else {
-      words.push_back(number(Opcode::v_add_u32) << 25 | fuzz_register::address << 17 | fuzz_register::address << 9 |
-                      fuzz_register::buffer);
-      const uint32_t upper_half = 0x7E000000 | number(Opcode::v_mov_b32) << 9 | (fuzz_register::address + 1) << 17;
-      if (chance(97)) {
-        words.push_back(upper_half | (fuzz_register::buffer + 1));
-      } else {  // not mapped
-        words.push_back(upper_half | literal_code);
-        words.push_back(0x00005F00);
-      }
+  } else {
+    const size_t before = words.size();
+    set_flat_address(segment == 0, words);
+    // Scratch is small.
+    if (std::ranges::find(words.begin() + static_cast<ptrdiff_t>(before), words.end(), 0x0002'0000u) != words.end()) {
+      offset = pick(32) * 4;
     }
-    if (segment == 2 && chance(30)) offset |= 0x1000;  // negative
   }
+  if (segment == 2 && chance(30)) offset |= 0x1000;  // negative
   const unsigned glc = pick(2);
   words.push_back(0xDC000000 | opcode << 18 | segment << 14 | offset | glc << 16 | pick(2) << 17);
   uint32_t w1 = fuzz_register::address | base << 16 | (chance(10) ? 1u << 23 : 0);
@@ -236,6 +277,17 @@ void RandomInstruction::flat(const InstructionRow& row, uint32_t opcode, std::ve
 }
 
 void RandomInstruction::buffer(const InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words) {
+  if (row.encoding == Encoding::mubuf && chance(50)) {
+    // As compilers address scratch: no index; an offset in a VGPR, in the instruction, or in an SGPR for the wave.
+    const bool has_offset = chance(50);
+    if (has_offset) set_address(fuzz_register::address, chance(80) ? 0x7C : 0x7F, words);
+    const uint32_t offset = chance(80) ? pick(32) * 4 : pick(128);
+    words.push_back(0xE0000000 | opcode << 18 | offset | (has_offset ? 1u : 0u) << 12 | pick(2) << 14);
+    const unsigned scalar_offset = chance(60) ? fuzz_register::stack_offset : zero;
+    words.push_back(fuzz_register::address | vgpr() << 8 | fuzz_register::scratch_resource / 4 << 16 |
+                    scalar_offset << 24);
+    return;
+  }
   set_address(fuzz_register::address, 0x1F8, words);
   set_address(fuzz_register::address + 1, 0x1F8, words);
   const uint32_t common = pick(512) * 8 | pick(8) << 12;

@@ -17,13 +17,17 @@ namespace Atoll::test {
 
 /// Which registers a random program uses for what. Random instructions write none from `first_kept` on.
 namespace fuzz_register {
-inline constexpr unsigned first_kept = 64;  // of the SGPRs
-inline constexpr unsigned saved_exec = 64;  // pairs, by depth
-inline constexpr unsigned counter = 80;     // by depth
-inline constexpr unsigned buffer = 90;      // a pair: the buffer's address
-inline constexpr unsigned resource = 92;    // four: a buffer resource
+inline constexpr unsigned first_kept = 64;                         // of the SGPRs
+inline constexpr unsigned saved_exec = 64;                         // pairs, by depth
+inline constexpr unsigned counter = 80;                            // by depth
+inline constexpr unsigned buffer = 90;                             // a pair: the buffer's address
+inline constexpr unsigned resource = 92;                           // four: a buffer resource
+inline constexpr unsigned scratch_resource = 84;                   // four: the wave's scratch as a buffer
+inline constexpr unsigned stack_offset = 88, private_offset = 89;  // in it: of the wave, of each lane
 inline constexpr unsigned callee = 98, caller = 100;
-inline constexpr unsigned address = 250;  // VGPRs: 250 and 251
+inline constexpr unsigned address = 250;        // VGPRs: 250 and 251
+inline constexpr unsigned other_address = 252;  // a pair, too
+inline constexpr unsigned lane = 254;           // the lane's number
 }  // namespace fuzz_register
 
 /// Bytes before and behind the buffer's address that instructions may touch.
@@ -51,7 +55,14 @@ class RandomInstruction {
   void vector_alu(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
   void vop3(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
   void vop3p(uint32_t opcode, std::vector<uint32_t>& words);
+  uint32_t vop1(isa::Opcode opcode, unsigned result, unsigned source) const {
+    return 0x7E000000 | number(opcode) << 9 | result << 17 | source;
+  }
+  uint32_t vop2(isa::Opcode opcode, unsigned result, unsigned a, unsigned b) const {
+    return number(opcode) << 25 | result << 17 | b << 9 | a;
+  }
   void set_address(unsigned result, uint32_t mask, std::vector<uint32_t>& words);
+  void set_flat_address(bool is_flat, std::vector<uint32_t>& words);
   void flat(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
   void buffer(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
   void local(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
@@ -61,7 +72,7 @@ class RandomInstruction {
 
   const target::Processor& processor_;
   std::mt19937_64& random_;
-  std::vector<isa::Opcode> scalar_, vector_, memory_;
+  std::vector<isa::Opcode> scalar_, vector_, lane_, memory_;
 };
 
 }  // namespace Atoll::test
