@@ -7,13 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "engine/prepare.h"
+#include "compiler/ways.h"
 
 namespace Atoll::compiler {
 
 namespace {
 
-using isa::OperandKind;
 using semantics::chunk_lanes;
 using semantics::MemoryAccess;
 using Half = MemoryAccess::Half;
@@ -23,102 +22,13 @@ const llvm::Align unaligned(1);
 /// A calling convention that leaves half of the host's vector registers to the caller.
 constexpr llvm::CallingConv::ID sparing = llvm::CallingConv::Intel_OCL_BI;
 
-/// Joins the ways that an access can take.
-class Ways {
- public:
-  Ways(Frame& frame, unsigned words)
-      : ir_(frame.ir),
-        words_(words),
-        join_(llvm::BasicBlock::Create(frame.context, "accessed", frame.ir.GetInsertBlock()->getParent())) {}
-
-  void end_way(const std::array<llvm::Value*, 4>& values) {
-    ends_.emplace_back(ir_.GetInsertBlock(), values);
-    ir_.CreateBr(join_);
-  }
-  std::array<llvm::Value*, 4> join() {
-    ir_.SetInsertPoint(join_);
-    std::array<llvm::Value*, 4> joined{};
-    for (unsigned word = 0; word < words_; ++word) {
-      llvm::PHINode* phi = ir_.CreatePHI(ends_.front().second[word]->getType(), static_cast<unsigned>(ends_.size()));
-      for (const auto& [from, values] : ends_) phi->addIncoming(values[word], from);
-      joined[word] = phi;
-    }
-    return joined;
-  }
-
- private:
-  llvm::IRBuilder<>& ir_;
-  unsigned words_;
-  llvm::BasicBlock* join_;
-  std::vector<std::pair<llvm::BasicBlock*, std::array<llvm::Value*, 4>>> ends_;
-};
-
 llvm::Constant* multiples(llvm::LLVMContext& context, uint32_t step) {
   uint32_t values[chunk_lanes];
   for (unsigned lane = 0; lane < chunk_lanes; ++lane) values[lane] = lane * step;
   return llvm::ConstantDataVector::get(context, llvm::ArrayRef<uint32_t>(values));
 }
 
-bool is_vgpr(const isa::Operand& operand) { return operand.kind == OperandKind::vgpr; }
-
-std::optional<MemoryOperands> global_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
-  MemoryOperands operands;
-  operands.is_store = access.kind == MemoryAccess::Kind::store;
-  if (instruction.sources() == 0 || !is_vgpr(instruction.src(0))) return {};
-  operands.address = &instruction.src(0);
-  for (unsigned i = 1; i < instruction.sources(); ++i) {
-    const isa::Operand& operand = instruction.src(i);
-    if (operand.kind == OperandKind::scalar) operands.scalar_base = &operand;
-  }
-  if (operands.address->words != (operands.scalar_base != nullptr ? 1 : 2)) return {};
-  if (operands.scalar_base != nullptr && operands.scalar_base->words != 2) return {};
-  if (operands.is_store) {
-    if (instruction.sources() < 2 || !engine::is_row(instruction.src(1))) return {};
-    operands.data[0] = &instruction.src(1);
-  } else {
-    if (instruction.destinations != 1 || !engine::is_row(instruction.dst())) return {};
-    operands.result = &instruction.dst();
-  }
-  return operands;
-}
-
-std::optional<MemoryOperands> lds_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
-  MemoryOperands operands;
-  operands.space = MemorySpace::lds;
-  operands.is_store = access.kind == MemoryAccess::Kind::store;
-  if (instruction.gds || access.by_lane || access.data_in_lds) return {};
-  const isa::Operand* rows[3]{};
-  unsigned count = 0;
-  for (unsigned i = 0; i < instruction.sources(); ++i) {
-    if (engine::is_row(instruction.src(i)) && count < std::size(rows)) rows[count++] = &instruction.src(i);
-  }
-  if (count != (operands.is_store ? 1u + access.elements : 1u) || !is_vgpr(*rows[0])) return {};
-  operands.address = rows[0];
-  if (operands.is_store) {
-    operands.data[0] = rows[1];
-    operands.data[1] = rows[2];
-  } else {
-    if (instruction.destinations != 1 || !engine::is_row(instruction.dst())) return {};
-    operands.result = &instruction.dst();
-  }
-  return operands;
-}
-
 }  // namespace
-
-std::optional<MemoryOperands> memory_operands(const isa::Instruction& instruction) {
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
-  if (access.kind != MemoryAccess::Kind::load && access.kind != MemoryAccess::Kind::store) return {};
-  if (access.components != 0 || !engine::registers_exist(instruction)) return {};
-  switch (instruction.encoding) {
-    case isa::Encoding::global:
-      return global_operands(instruction, access);
-    case isa::Encoding::ds:
-      return lds_operands(instruction, access);
-    default:
-      return {};
-  }
-}
 
 llvm::Value* ChunkMemory::lds_base() {
   if (lds_base_ == nullptr) {
@@ -141,12 +51,15 @@ llvm::Value* ChunkMemory::lds_bytes() {
 ChunkMemory::Prepared ChunkMemory::prepare(const isa::Instruction& instruction, unsigned element,
                                            ScalarRegisters& registers) {
   Prepared prepared{.instruction = &instruction, .operands = *memory_operands(instruction), .element = element};
-  if (const isa::Operand* base = prepared.operands.scalar_base) prepared.scalar_base = registers.pair(base->reg);
+  if (const isa::Operand* base = prepared.operands.scalar_base) {
+    prepared.scalar_base = base->words == 2 ? registers.pair(base->reg) : registers.word(base->reg);
+  }
   return prepared;
 }
 
 void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
   const MemoryOperands& operands = prepared.operands;
+  if (operands.is_atomic) return emit_atomic(prepared, keep_inactive, chunk);
   const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
   const unsigned words = access.words();
   llvm::Value* active = chunk.exec();
@@ -154,14 +67,21 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
     Words data{};
     const isa::Operand& source = *operands.data[prepared.element];
     for (unsigned word = 0; word < words; ++word) data[word] = chunk.row(row_key(source, word));
-    store(access, addresses(prepared, prepared.element, chunk), active, data);
-    return;
+    if (operands.space == MemorySpace::flat) return store_flat(prepared, data, chunk);
+    if (operands.space == MemorySpace::scratch) return store_scratch(prepared, data, chunk);
+    return store(access, addresses(prepared, prepared.element, chunk), active, data);
   }
   const isa::Operand& result = *operands.result;
   Words loaded[2]{};
   for (unsigned element = 0; element < access.elements; ++element) {
     llvm::Value* old = access.half != Half::none ? chunk.row(row_key(result, 0)) : nullptr;
-    loaded[element] = load(access, addresses(prepared, element, chunk), active, old);
+    if (operands.space == MemorySpace::flat) {
+      loaded[element] = load_flat(prepared, old, chunk);
+    } else if (operands.space == MemorySpace::scratch) {
+      loaded[element] = load_scratch(prepared, old, chunk);
+    } else {
+      loaded[element] = load(access, addresses(prepared, element, chunk), active, old);
+    }
   }
   for (unsigned i = 0; i < access.elements * words; ++i) {
     llvm::Value* value = loaded[i / words][i % words];
@@ -257,14 +177,16 @@ ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses
   ways.end_way(is_hot_ ? load_apart(access, at, relation, active) : call_load_apart(access, at, active));
 
   Words words = ways.join();
-  if (access.half == Half::low) {
-    words[0] = ir().CreateOr(ir().CreateAnd(old, splat(ir().getInt32(0xFFFF'0000))),
-                             ir().CreateAnd(words[0], splat(ir().getInt32(0xFFFF))));
-  } else if (access.half == Half::high) {
-    words[0] = ir().CreateOr(ir().CreateAnd(old, splat(ir().getInt32(0xFFFF))),
-                             ir().CreateShl(words[0], splat(ir().getInt32(16))));
-  }
+  words[0] = place_half(access.half, words[0], old);
   return words;
+}
+
+/// What becomes of a register that a value is loaded into.
+llvm::Value* ChunkMemory::place_half(Half half, llvm::Value* value, llvm::Value* old) {
+  const auto bits_of = [&](llvm::Value* of, uint32_t mask) { return ir().CreateAnd(of, splat(ir().getInt32(mask))); };
+  if (half == Half::low) return ir().CreateOr(bits_of(old, 0xFFFF'0000), bits_of(value, 0xFFFF));
+  if (half == Half::none) return value;
+  return ir().CreateOr(bits_of(old, 0xFFFF), ir().CreateShl(value, splat(ir().getInt32(16))));
 }
 
 /// For lanes that are no neighbours.

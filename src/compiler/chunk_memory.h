@@ -5,34 +5,21 @@
 // active touch nothing. What is rare and long is a function of its own, made once for a module; so are, in code that is
 // not run often, all ways but the neighbours', for LLVM's time is for each instruction that it sees.
 //
+// Atomics, and what is rare of flat addresses and scratch, is done by the engine (engine/compiled/chunk_access.h).
+//
 // A gather or scatter keeps the order of the interpreter: where lanes store to the same place, the last one wins.
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 
 #include "compiler/chunk_state.h"
+#include "compiler/memory_operands.h"
 #include "isa/instruction.h"
 #include "semantics/memory_access.h"
 
 namespace Atoll::compiler {
-
-/// The memories that no access of another one reaches.
-enum class MemorySpace : uint8_t { global, lds };
-inline constexpr unsigned memory_spaces = 2;
-
-/// Which operands of a load or store are what.
-struct MemoryOperands {
-  MemorySpace space = MemorySpace::global;
-  bool is_store = false;
-  const isa::Operand* address = nullptr;      ///< one row, or two: the words of a 64-bit address
-  const isa::Operand* scalar_base = nullptr;  ///< a pair of SGPRs
-  const isa::Operand* result = nullptr;       ///< of a load
-  const isa::Operand* data[2]{};              ///< of a store, one for each element
-};
-
-/// Null for instructions that are no load or store, or one that has to be left to the interpreter.
-std::optional<MemoryOperands> memory_operands(const isa::Instruction& instruction);
 
 class ChunkMemory {
  public:
@@ -47,7 +34,7 @@ class ChunkMemory {
     const isa::Instruction* instruction = nullptr;
     MemoryOperands operands;
     unsigned element = 0;                ///< which one a store stores, of those that the instruction has for each lane
-    llvm::Value* scalar_base = nullptr;  ///< 64 bits
+    llvm::Value* scalar_base = nullptr;  ///< 64 bits; of scratch, 32 bits
   };
   Prepared prepare(const isa::Instruction& instruction, unsigned element, ScalarRegisters& registers);
 
@@ -83,6 +70,27 @@ class ChunkMemory {
     return llvm::BasicBlock::Create(frame_.context, name, ir().GetInsertBlock()->getParent());
   }
   Addresses addresses(const Prepared& prepared, unsigned element, ChunkState& chunk);
+  llvm::Value* may_be_in_aperture(const Addresses& at, llvm::Value* active);
+  llvm::SmallVector<llvm::Value*, 4> loaded_before(const semantics::MemoryAccess& access, llvm::Value* old);
+  Words load_flat(const Prepared& prepared, llvm::Value* old, ChunkState& chunk);
+  void store_flat(const Prepared& prepared, const Words& data, ChunkState& chunk);
+  void emit_atomic(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
+
+  /// Where the lanes' elements in scratch are, if it is one private address that all active lanes use.
+  struct ScratchPlace {
+    llvm::Value* offsets;  ///< 16 x i32: private addresses
+    llvm::Value* usual;    ///< i1: equal in the active lanes, inside, and within one dword or aligned to dwords
+    llvm::Value* offset;   ///< i32: that private address
+    llvm::Value* address;  ///< a pointer to the dwords of the chunk's lanes
+  };
+  ScratchPlace scratch_place(const Prepared& prepared, ChunkState& chunk);
+  Words load_scratch(const Prepared& prepared, llvm::Value* old, ChunkState& chunk);
+  void store_scratch(const Prepared& prepared, const Words& data, ChunkState& chunk);
+
+  /// Has the engine carry out the access at these addresses (64 bits); `data` as in engine::ChunkAccess. The rows of
+  /// a load's data, or an atomic's results.
+  Words call_engine(isa::Opcode opcode, engine::AddressSpace space, llvm::Value* addresses, llvm::Value* active,
+                    llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk);
   /// The words of the element that `access` loads, 0 in other lanes than `active`. `old` is what the result register
   /// held, for loads into half of it.
   Words load(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, llvm::Value* old);
@@ -118,11 +126,14 @@ class ChunkMemory {
   llvm::Value* every(llvm::Value* dwords, unsigned step, unsigned first);
   llvm::Value* lds_bytes();
   llvm::Value* lds_base();
+  llvm::Value* of_wave(size_t offset, llvm::Type* type);
+  llvm::Value* place_half(semantics::MemoryAccess::Half half, llvm::Value* value, llvm::Value* old);
 
   Frame& frame_;
   bool is_hot_ = true;
   llvm::Value* lds_bytes_ = nullptr;
   llvm::Value* lds_base_ = nullptr;
+  std::map<size_t, llvm::Value*> of_wave_;
 };
 
 }  // namespace Atoll::compiler

@@ -23,12 +23,13 @@ struct Frame {
   llvm::LLVMContext& context;
   llvm::IRBuilder<> ir;
   llvm::Function* function;
-  llvm::Value *wave, *run;    ///< parameters: Wave*, Run*
-  llvm::Value* image;         ///< parameter: const Image*
-  llvm::Value *vgpr, *agpr;   ///< rows
-  llvm::Value* code_base;     ///< 64 bits: the guest address that PCs count from
-  llvm::BasicBlock* allocas;  ///< the block that allocas go to
-  semantics::FloatMode mode;  ///< that the function is made for
+  llvm::Value *wave, *run;              ///< parameters: Wave*, Run*
+  llvm::Value* image;                   ///< parameter: const Image*
+  llvm::Value *vgpr, *agpr;             ///< rows
+  llvm::Value* code_base;               ///< 64 bits: the guest address that PCs count from
+  llvm::BasicBlock* allocas;            ///< the block that allocas go to
+  semantics::FloatMode mode;            ///< that the function is made for
+  llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
 
   llvm::Type* i1() { return ir.getInt1Ty(); }
   llvm::Type* i16() { return ir.getInt16Ty(); }
@@ -66,6 +67,16 @@ struct Frame {
   /// That code for one chunk runs ahead of Wave::pc, so that a fault can be traced (Run::chunk).
   void note_chunk(llvm::Value* number) {
     ir.CreateStore(ir.CreateTrunc(number, ir.getInt8Ty()), at(run, offsetof(Run, chunk)), /*isVolatile=*/true);
+  }
+  /// Goes on only if `is_right` (an i1); otherwise the wave is run again from Wave::pc, to find its fault.
+  void check(llvm::Value* is_right) {
+    if (faulted == nullptr) {
+      faulted = llvm::BasicBlock::Create(context, "faulted", function);
+      llvm::ReturnInst::Create(context, ir.getInt8(static_cast<uint8_t>(engine::Leave::faults)), faulted);
+    }
+    auto* right = llvm::BasicBlock::Create(context, "right", function);
+    ir.CreateCondBr(is_right, right, faulted);
+    ir.SetInsertPoint(right);
   }
   llvm::Value* exec() { return scalar64(isa::scalar::exec_lo); }
   llvm::Value* scc_address() { return at(wave, offsetof(machine::Wave, scc)); }

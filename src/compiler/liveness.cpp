@@ -42,7 +42,8 @@ bool overwrites_result(const isa::Instruction& instruction) {
 /// Whether each lane of the instruction looks at its own lane of the sources only.
 bool stays_in_lane(const isa::Instruction& instruction) {
   if (LaneCode::reads_other_lanes(instruction)) return false;
-  return LaneCode::takes(instruction) || isa::row(instruction.opcode).has(flag::load | flag::store);
+  return LaneCode::takes(instruction) || memory_operands(instruction) ||
+         isa::row(instruction.opcode).has(flag::load | flag::store);
 }
 
 bool is_control(Opcode opcode) {
@@ -92,7 +93,7 @@ Effects::Exec change_of_exec(const isa::Instruction& instruction) {
 Effects effects_of(const isa::Instruction& instruction) {
   const isa::InstructionRow& row = isa::row(instruction.opcode);
   Effects effects;
-  if (engine::does_nothing(instruction.opcode)) return effects;
+  if (engine::does_nothing(instruction.opcode) || engine::orders_memory(instruction.opcode)) return effects;
   const bool overwrites = overwrites_result(instruction);
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];

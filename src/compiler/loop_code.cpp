@@ -280,7 +280,7 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
     ir.CreateStore(ir.getInt8(static_cast<uint8_t>(machine::WaveState::ready)),
                    frame_.at(frame_.wave, offsetof(Wave, state)));
     frame_.note_chunk(ir.getInt8(engine::no_chunk));
-    ir.CreateRet(ir.getInt8(0));
+    ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::Leave::stops)));
   };
   ir.SetInsertPoint(body.stopped);
   give_back();

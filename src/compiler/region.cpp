@@ -68,7 +68,7 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
 /// An instruction that is carried out before the loop.
 void Region::add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc) {
   const bool is_load = ScalarCode::takes_load(instruction);
-  if (is_load && stores_[static_cast<unsigned>(MemorySpace::global)]) end();
+  if (is_load && (stores_ & shared_spaces(MemorySpace::global)) != 0) end();
   note_scalars_written(effects);
   if (!is_load) return scalars_.emit(instruction, registers_);
   // When the load fails although a vector instruction before it might have, the wave is to find out in its own order.
@@ -96,12 +96,39 @@ Region::Item& Region::new_item(const isa::Instruction& instruction, uint64_t pc)
 
 void Region::add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc) {
   const MemoryOperands operands = *memory_operands(instruction);
-  const auto space = static_cast<unsigned>(operands.space);
+  const unsigned spaces = shared_spaces(operands.space);
   const bool may_fault = operands.space != MemorySpace::lds;
-  if (stores_[space] || (operands.is_store && loads_[space]) || (may_fault && reads_overwritten_)) end();
+  const unsigned before = operands.stores() ? loads_ | stores_ : stores_;
+  // At one address for all, scratch is there or it is not, whatever the region has changed.
+  const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
+  const bool is_late = may_fault && (reads_overwritten_ || (by_lane && changes_what_it_loaded_));
+  if ((before & spaces) != 0 || is_late) end();
   may_fault_ |= may_fault;
-  (operands.is_store ? stores_ : loads_)[space] = true;
+  if (operands.loads()) loads_ |= spaces;
+  if (operands.stores()) stores_ |= spaces;
   new_item(instruction, pc).access = memory_.prepare(instruction, element, registers_);
+  note_changes(instruction, operands);
+}
+
+void Region::note_changes(const isa::Instruction& instruction, const MemoryOperands& operands) {
+  changes_what_it_loaded_ |= operands.is_atomic;
+  if (operands.space != MemorySpace::scratch && operands.space != MemorySpace::flat) return;
+  const ScratchPart part = scratch_part(instruction, operands);
+  if (!operands.is_store) return scratch_loads_.push_back(part);
+  changes_what_it_loaded_ |=
+      std::ranges::any_of(scratch_loads_, [&](const ScratchPart& loaded) { return loaded.may_overlap(part); });
+}
+
+Region::ScratchPart Region::scratch_part(const isa::Instruction& instruction, const MemoryOperands& operands) {
+  if (operands.space != MemorySpace::scratch || operands.address != nullptr) return {};
+  return {operands.scalar_base, instruction.offset, semantics::memory_access(instruction.opcode).bytes};
+}
+
+bool Region::ScratchPart::may_overlap(const ScratchPart& other) const {
+  if (bytes == 0 || other.bytes == 0) return true;
+  if ((base == nullptr) != (other.base == nullptr)) return true;
+  if (base != nullptr && base->reg != other.base->reg) return true;
+  return offset < other.offset + other.bytes && other.offset < offset + bytes;
 }
 
 void Region::end() {
@@ -191,8 +218,9 @@ void Region::end() {
   state_ = {};
   every_chunk_ = reads_overwritten_ = may_fault_ = false;
   scalars_read_.reset();
-  std::ranges::fill(loads_, false);
-  std::ranges::fill(stores_, false);
+  loads_ = stores_ = 0;
+  scratch_loads_.clear();
+  changes_what_it_loaded_ = false;
 }
 
 }  // namespace Atoll::compiler

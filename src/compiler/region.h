@@ -15,7 +15,8 @@
 // the next: so a region has no two accesses to the same memory of which one is a store. When an access fails, nothing
 // that its chunk computes has been written to a register, nor any scalar register that the region has read before: the
 // wave can carry out the region again from there, in its own order, with the lanes that are left
-// (Engine::retrace_fault).
+// (Engine::retrace_fault). That would have a lane's scratch changed twice where it was loaded and then stored, or
+// memory by an atomic: behind such, an access that may fail begins a new region.
 #pragma once
 
 #include <vector>
@@ -67,6 +68,7 @@ class Region {
   };
 
   void add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc);
+  void note_changes(const isa::Instruction& instruction, const MemoryOperands& operands);
   Item& new_item(const isa::Instruction& instruction, uint64_t pc);
   void add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc);
   void note_scalars_written(const Effects& effects);
@@ -84,7 +86,18 @@ class Region {
   bool reads_overwritten_ = false;  ///< some of them were, by instructions that are carried out before the loop
   const Live *before_ = nullptr, *behind_ = nullptr;
   bool may_fault_ = false;
-  bool loads_[memory_spaces]{}, stores_[memory_spaces]{};
+  unsigned loads_ = 0, stores_ = 0;  ///< shared_spaces() that were
+
+  /// A part of each lane's scratch: `bytes` from an offset on, from where a scalar register says; 0 bytes: any part.
+  struct ScratchPart {
+    const isa::Operand* base = nullptr;
+    int64_t offset = 0;
+    unsigned bytes = 0;
+    bool may_overlap(const ScratchPart& other) const;
+  };
+  static ScratchPart scratch_part(const isa::Instruction& instruction, const MemoryOperands& operands);
+  std::vector<ScratchPart> scratch_loads_;
+  bool changes_what_it_loaded_ = false;
 };
 
 }  // namespace Atoll::compiler

@@ -102,6 +102,7 @@ class Translator {
   void emit(const Located& at);
   bool emit_control(const Located& at);
   bool emit_lane_read(const isa::Instruction& instruction);
+  bool emit_lane_write(const isa::Instruction& instruction);
   void emit_step(const Located& at);
 
   void count(uint64_t instructions) {
@@ -109,7 +110,10 @@ class Translator {
     ir().CreateStore(ir().CreateAdd(ir().CreateLoad(frame_.i64(), address), ir().getInt64(instructions)), address);
   }
   void set_pc(uint64_t pc) { ir().CreateStore(frame_.guest_address(pc), frame_.at(frame_.wave, offsetof(Wave, pc))); }
-  void leave(bool goes_on) { ir().CreateRet(ir().getInt8(goes_on ? 1 : 0)); }
+  void leave(bool goes_on) {
+    const engine::Leave how = goes_on ? engine::Leave::goes_on : engine::Leave::stops;
+    ir().CreateRet(ir().getInt8(static_cast<uint8_t>(how)));
+  }
   void stop(WaveState state, uint64_t pc) {
     set_pc(pc);
     ir().CreateStore(ir().getInt8(static_cast<uint8_t>(state)), frame_.at(frame_.wave, offsetof(Wave, state)));
@@ -208,7 +212,12 @@ void Translator::emit(const Located& at) {
     ++pending_;
     return;
   }
-  if (emit_lane_read(instruction)) {
+  if (emit_lane_read(instruction) || emit_lane_write(instruction)) {
+    ++pending_;
+    return;
+  }
+  if (engine::orders_memory(instruction.opcode)) {
+    region_.end();
     ++pending_;
     return;
   }
@@ -234,6 +243,23 @@ bool Translator::emit_lane_read(const isa::Instruction& instruction) {
   llvm::Value* row = frame_.at(frame_.vgpr, instruction.src(0).reg * sizeof(Row));
   llvm::Value* address = ir().CreateInBoundsGEP(frame_.i32(), row, lane);
   frame_.set_scalar(instruction.dst().reg, ir().CreateLoad(frame_.i32(), address));
+  return true;
+}
+
+/// v_writelane_b32 of a VGPR.
+bool Translator::emit_lane_write(const isa::Instruction& instruction) {
+  if (instruction.opcode != Opcode::v_writelane_b32 || instruction.extension != isa::Extension::none) return false;
+  if (!registers_exist(instruction) || instruction.dst().kind != OperandKind::vgpr) return false;
+  for (unsigned i = 0; i < 2; ++i) {
+    const isa::Operand& source = instruction.src(i);
+    if (source.kind != OperandKind::scalar && !constant_value(source)) return false;
+  }
+  region_.end();
+  WaveScalars registers(frame_);
+  llvm::Value* value = ir().CreateTrunc(scalars_.value(instruction.src(0), registers), frame_.i32());
+  llvm::Value* lane = ir().CreateAnd(scalars_.value(instruction.src(1), registers), 63);
+  llvm::Value* row = frame_.at(frame_.vgpr, instruction.dst().reg * sizeof(Row));
+  ir().CreateStore(value, ir().CreateInBoundsGEP(frame_.i32(), row, lane));
   return true;
 }
 

@@ -20,7 +20,6 @@ ATOLL_LEVEL_BEGIN
 
 namespace {
 
-using isa::Opcode;
 using machine::Fault;
 using semantics::MemoryAccess;
 using semantics::wave_lanes;
@@ -303,16 +302,7 @@ void nothing(Wave&, const MicroOp&, Run&) {}
 
 Handler prepare_buffer(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
-  switch (instruction.opcode) {
-    case Opcode::buffer_wbl2:  // memory is coherent: no cache to write back or invalidate
-    case Opcode::buffer_inv:
-    case Opcode::buffer_invl2:
-    case Opcode::buffer_wbinvl1:
-    case Opcode::buffer_wbinvl1_vol:
-      return step<nothing>;
-    default:
-      break;
-  }
+  if (orders_memory(instruction.opcode)) return step<nothing>;
   if (instruction.tfe || instruction.addr64) return nullptr;  // partially resident textures; GFX6 and GFX7
 
   const MemoryAccess& access = semantics::memory_access(instruction.opcode);

@@ -135,6 +135,19 @@ bool does_nothing(Opcode opcode) {
   }
 }
 
+bool orders_memory(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::buffer_wbl2:
+    case Opcode::buffer_inv:
+    case Opcode::buffer_invl2:
+    case Opcode::buffer_wbinvl1:
+    case Opcode::buffer_wbinvl1_vol:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Handler prepare_control(Preparation& p) {
   BranchOp& branch_op = p.op.branch;
   branch_op.next_pc = p.origin.pc + p.instruction.size;

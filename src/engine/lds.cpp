@@ -94,13 +94,6 @@ void transfer(Wave& wave, const MicroOp& op, Run& run) {
   move(m, wave, second, bytes, exec, rows_at(run, m.data_base, m.data2));
 }
 
-/// LDS atomics follow the denormal mode of their type.
-semantics::Denormals denormals_of(const Wave& wave, const MemoryAccess& access) {
-  const bool single = access.bytes == 4 && access.operation != semantics::AtomicOperation::packed_add_f16 &&
-                      access.operation != semantics::AtomicOperation::packed_add_bf16;
-  return single ? wave.float_mode.denormals32 : wave.float_mode.denormals16_64;
-}
-
 /// Does an atomic at `offsets`; lanes outside LDS get 0.
 void atomic_at(const MemoryOp& m, const Wave& wave, const MemoryAccess& access, const Offsets& offsets, const Row* data,
                const Row* data2, Row* result) {
@@ -110,7 +103,8 @@ void atomic_at(const MemoryOp& m, const Wave& wave, const MemoryAccess& access, 
   for_each_lane(exec & ~inside, [&](unsigned lane) {
     for (unsigned word = 0; result != nullptr && word < access.words(); ++word) result[word][lane] = 0;
   });
-  m.atomic(addresses, exec & inside, data, data2, result, denormals_of(wave, access));
+  m.atomic(addresses, exec & inside, data, data2, result,
+           semantics::lds_atomic_denormals(access.operation, access.bytes, wave.float_mode));
 }
 
 void atomic(Wave& wave, const MicroOp& op, Run& run) {

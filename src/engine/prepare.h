@@ -47,6 +47,9 @@ uint64_t scalar_value(const Wave& wave, const isa::Operand& operand);
 
 /// Whether an instruction has nothing to do here: waits, hints, and upkeep of caches and counters that there are not.
 bool does_nothing(isa::Opcode opcode);
+/// Whether all that an instruction does is to write back or invalidate caches, which there are not: only, accesses
+/// behind it are not to come before those ahead of it.
+bool orders_memory(isa::Opcode opcode);
 
 /// Whether an operand is a VGPR or an AGPR, and so has a value for each lane.
 inline bool is_row(const isa::Operand& operand) {

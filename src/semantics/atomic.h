@@ -64,6 +64,12 @@ constexpr Denormals memory_atomic_denormals(AtomicOperation operation, unsigned 
   return bytes == 4 && !packed ? Denormals::flush_in_out : Denormals::allow_in_out;
 }
 
+/// The same of an atomic on LDS, in a wave's mode.
+constexpr Denormals lds_atomic_denormals(AtomicOperation operation, unsigned bytes, const FloatMode& mode) {
+  const bool packed = operation == AtomicOperation::packed_add_f16 || operation == AtomicOperation::packed_add_bf16;
+  return bytes == 4 && !packed ? mode.denormals32 : mode.denormals16_64;
+}
+
 namespace atomic {
 
 template <typename Word>

@@ -103,8 +103,10 @@ class Comparison {
       ASSERT_TRUE(instruction);
       steps.push_back(prepared.prepare(base() + pc, *instruction));
     }
-    const engine::Image image{
-        .code_base = base(), .steps = steps.data(), .must_stop = [](const machine::Wave*) -> uint8_t { return 0; }};
+    const engine::Image image{.code_base = base(),
+                              .steps = steps.data(),
+                              .must_stop = [](const machine::Wave*) -> uint8_t { return 0; },
+                              .access = engine::access_chunk};
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
 

@@ -46,19 +46,10 @@ class CompiledEngine final : public machine::Engine {
 
   void retrace_fault(Wave& wave, machine::HostFault& fault) override {
     wave.instructions += run_of_thread().instructions;
-    // Only a chunk in the middle of a region is ahead of Wave::pc, which is the region's beginning. The chunks before
-    // it are done with the region.
-    const uint8_t chunk = std::exchange(run_of_thread().chunk, no_chunk);
-    if (chunk == no_chunk) return;
+    if (!begin_retrace(wave, run_of_thread())) return;
     const uint64_t pc = wave.pc;
-    wave.set_exec(wave.exec() & ~uint64_t{0} << chunk * semantics::chunk_lanes);
     machine::HostFault again;
-    const auto run_on = [&] {
-      Run& run = begin_run(wave, retrace_budget, code_, sync_);
-      const MicroOp* op = code_.find(wave.pc);
-      handler_of(op)(wave, op, run);
-    };
-    if (!machine::guarded(again, run_on)) {
+    if (!machine::guarded(again, [&] { retrace(wave); })) {
       fault = again;
     } else if (wave.state != machine::WaveState::faulted) {
       wave.pc = pc;  // what was missing is there now: all that is known is the region
@@ -88,9 +79,13 @@ class CompiledEngine final : public machine::Engine {
       if (way != nullptr) {
         // Only the function that all of them begin in knows how.
         run.series = way->start != nullptr ? std::exchange(series, nullptr) : nullptr;
-        const bool goes_on = way->function(&wave, &run, way->number, way->image) != 0;
-        run.resume = goes_on && run.instructions < run.limit;
-        if (goes_on && !run.resume) wave.state = machine::WaveState::ready;
+        const Leave leave = way->function(&wave, &run, way->number, way->image);
+        if (leave == Leave::faults) {
+          fault_in_region(wave, run);
+          break;
+        }
+        run.resume = leave == Leave::goes_on && run.instructions < run.limit;
+        if (leave == Leave::goes_on && !run.resume) wave.state = machine::WaveState::ready;
       } else {
         series = nullptr;
         interpret(wave, run, place);
@@ -98,6 +93,28 @@ class CompiledEngine final : public machine::Engine {
     } while (run.resume);
     wave.instructions += run.instructions;
     return wave.state;
+  }
+
+  /// Only a chunk in the middle of a region is ahead of Wave::pc, which is the region's beginning. The chunks before it
+  /// are done with the region.
+  static bool begin_retrace(Wave& wave, Run& run) {
+    const uint8_t chunk = std::exchange(run.chunk, no_chunk);
+    if (chunk == no_chunk) return false;
+    wave.set_exec(wave.exec() & ~uint64_t{0} << chunk * semantics::chunk_lanes);
+    return true;
+  }
+  void retrace(Wave& wave) {
+    Run& run = begin_run(wave, retrace_budget, code_, sync_);
+    const MicroOp* op = code_.find(wave.pc);
+    handler_of(op)(wave, op, run);
+  }
+  /// Translated code came upon what the interpreter calls a fault.
+  void fault_in_region(Wave& wave, Run& run) {
+    const uint64_t pc = wave.pc;
+    if (begin_retrace(wave, run)) retrace(wave);
+    if (wave.state != machine::WaveState::faulted) {
+      fault(wave, pc, machine::Fault::Kind::memory, "an access that failed at first", 0);
+    }
   }
 
   const Way* first_visit(const Wave& wave, Place& place) {

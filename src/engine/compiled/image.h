@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/compiled/chunk_access.h"
 #include "engine/micro_op.h"
 
 namespace Atoll::engine {
@@ -14,10 +15,18 @@ struct Image {
   const MicroOp* const* steps;  ///< single steps (single_step.h) by number
   /// Whether the wave's dispatch is to be given up (1). Translated loops ask now and then.
   uint8_t (*must_stop)(const Wave* wave);
+  AccessFunction access;  ///< access_chunk()
 };
 
-/// A translated function. It runs a wave from the place that `entry` numbers until the wave stops (0), or goes on at
-/// Wave::pc, which is not in the function or not to be run by it (1).
-using HostFunction = uint8_t (*)(Wave* wave, Run* run, uint64_t entry, const Image* image);
+/// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region
+/// was that begins at Wave::pc.
+enum class Leave : uint8_t {
+  stops,    ///< the wave does
+  goes_on,  ///< at Wave::pc, which is not in the function or not to be run by it
+  faults    ///< as the interpreter will find out
+};
+
+/// A translated function. It runs a wave from the place that `entry` numbers.
+using HostFunction = Leave (*)(Wave* wave, Run* run, uint64_t entry, const Image* image);
 
 }  // namespace Atoll::engine

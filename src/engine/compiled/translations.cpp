@@ -221,7 +221,8 @@ std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& aske
     placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
   }
   placed->start = {.rows = placed->code->translated().start_rows, .scalars = placed->code->translated().start_scalars};
-  placed->image = {.code_base = asked.base, .steps = placed->steps.data(), .must_stop = must_stop};
+  placed->image = {
+      .code_base = asked.base, .steps = placed->steps.data(), .must_stop = must_stop, .access = access_chunk};
   return placed;
 }
 

@@ -1,0 +1,149 @@
+// engine/compiled: memory accesses of one chunk of lanes (chunk_access.h).
+#include "engine/compiled/chunk_access.h"
+
+#include <cstring>
+
+#include "machine/memory.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using semantics::MemoryAccess;
+using semantics::wave_lanes;
+
+constexpr uint32_t scratch_row = wave_lanes * 4;  ///< bytes from a lane's dword to its next
+
+class Access {
+ public:
+  Access(const Wave& wave, ChunkAccess& chunk, unsigned first_lane, isa::Opcode opcode, bool is_lds)
+      : wave_(wave),
+        chunk_(chunk),
+        first_lane_(first_lane),
+        access_(semantics::memory_access(opcode)),
+        is_atomic_(access_.kind == MemoryAccess::Kind::atomic),
+        is_lds_(is_lds) {}
+
+  void on_memory(uint64_t lanes) { move(chunk_.addresses, lanes, linear); }
+
+  void on_lds(uint64_t lanes) {
+    const machine::WorkGroup& group = *wave_.work_group;
+    uint64_t inside = 0;
+    for_each_lane(lanes, [&](unsigned lane) {
+      const uint64_t offset = chunk_.addresses.of[lane] & 0xFFFF'FFFF;
+      if (offset + access_.bytes > group.lds_bytes) return;
+      inside |= uint64_t{1} << lane;
+      chunk_.addresses.of[lane] = reinterpret_cast<uint64_t>(group.lds) + offset;
+    });
+    if (inside != 0) on_memory(inside);
+    if (access_.kind != MemoryAccess::Kind::store && inside != lanes) read_zeros(lanes & ~inside);
+  }
+
+  /// False if a private address is past the wave's scratch.
+  bool on_scratch(uint64_t lanes) {
+    LaneAddresses addresses;
+    uint64_t in_pieces = 0;
+    bool all_inside = true;
+    for_each_lane(lanes, [&](unsigned lane) {
+      const auto offset = static_cast<uint32_t>(chunk_.addresses.of[lane]);
+      all_inside &= uint64_t{offset} + access_.bytes <= wave_.scratch_bytes_per_lane;
+      const bool in_dword = offset % 4 + access_.bytes <= 4;
+      if (!in_dword && (is_atomic_ || offset % 4 != 0)) in_pieces |= uint64_t{1} << lane;
+      addresses.of[lane] = scratch_address(lane, offset);
+    });
+    if (!all_inside) return false;
+    if (in_pieces != lanes) move(addresses, lanes & ~in_pieces, scratch_row);
+    for_each_lane(in_pieces, [&](unsigned lane) { in_pieces_at(lane); });
+    return true;
+  }
+
+  /// As atomics must be.
+  bool are_aligned(uint64_t lanes) const {
+    uint64_t low_bits = 0;
+    for_each_lane(lanes, [&](unsigned lane) { low_bits |= chunk_.addresses.of[lane]; });
+    return !is_atomic_ || low_bits % access_.bytes == 0;
+  }
+
+ private:
+  uint64_t scratch_address(unsigned lane, uint32_t offset) const {
+    return reinterpret_cast<uint64_t>(wave_.scratch) + uint64_t{offset / 4} * scratch_row + (first_lane_ + lane) * 4 +
+           offset % 4;
+  }
+
+  void move(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
+    if (!is_atomic_) {
+      transfer_function(access_)(addresses, lanes, word_stride, chunk_.data);
+      return;
+    }
+    semantics::Denormals denormals = semantics::memory_atomic_denormals(access_.operation, access_.bytes);
+    if (is_lds_) denormals = semantics::lds_atomic_denormals(access_.operation, access_.bytes, wave_.float_mode);
+    atomic_function(access_.operation, access_.bytes, !is_lds_)(
+        addresses, lanes, chunk_.data, chunk_.data + access_.words(), chunk_.result, denormals);
+  }
+
+  void read_zeros(uint64_t lanes) {
+    if (is_atomic_) {
+      for_each_lane(lanes, [&](unsigned lane) {
+        for (unsigned word = 0; word < access_.words(); ++word) chunk_.result[word][lane] = 0;
+      });
+      return;
+    }
+    static constexpr uint32_t zeros[4]{};
+    LaneAddresses nowhere;
+    for (uint64_t& address : nowhere.of) address = reinterpret_cast<uint64_t>(zeros);
+    move(nowhere, lanes, linear);
+  }
+
+  /// An element whose dwords don't lie together, by way of a copy.
+  void in_pieces_at(unsigned lane) {
+    const auto offset = static_cast<uint32_t>(chunk_.addresses.of[lane]);
+    alignas(16) uint8_t copy[16];
+    const auto byte = [&](unsigned i) { return reinterpret_cast<uint8_t*>(scratch_address(lane, offset + i)); };
+    for (unsigned i = 0; i < access_.bytes; ++i) copy[i] = *byte(i);
+    LaneAddresses addresses;
+    addresses.of[lane] = reinterpret_cast<uint64_t>(copy);
+    move(addresses, uint64_t{1} << lane, linear);
+    if (access_.kind == MemoryAccess::Kind::load) return;
+    for (unsigned i = 0; i < access_.bytes; ++i) *byte(i) = copy[i];
+  }
+
+  const Wave& wave_;
+  ChunkAccess& chunk_;
+  const unsigned first_lane_;
+  const MemoryAccess& access_;
+  const bool is_atomic_, is_lds_;
+};
+
+}  // namespace
+
+uint8_t access_chunk(const Wave* wave, ChunkAccess* chunk, uint32_t lanes, uint32_t first_lane, uint32_t opcode,
+                     AddressSpace space) {
+  if (lanes == 0) return 1;
+  Access access(*wave, *chunk, first_lane, static_cast<isa::Opcode>(opcode), space == AddressSpace::lds);
+  switch (space) {
+    case AddressSpace::lds:
+      access.on_lds(lanes);
+      return 1;
+    case AddressSpace::scratch:
+      return access.on_scratch(lanes) ? 1 : 0;
+    case AddressSpace::global:
+      if (!access.are_aligned(lanes)) return 0;
+      access.on_memory(lanes);
+      return 1;
+    case AddressSpace::flat:
+      break;
+  }
+  if (!access.are_aligned(lanes)) return 0;
+  uint64_t shared = 0, scratch = 0;
+  for_each_lane(lanes, [&](unsigned lane) {
+    const auto upper = static_cast<uint32_t>(chunk->addresses.of[lane] >> 32);
+    shared |= uint64_t{upper == machine::shared_aperture_hi} << lane;
+    scratch |= uint64_t{upper == machine::private_aperture_hi} << lane;
+  });
+  const uint64_t global = lanes & ~shared & ~scratch;
+  if (global != 0) access.on_memory(global);
+  if (shared != 0) access.on_lds(shared);
+  return scratch == 0 || access.on_scratch(scratch) ? 1 : 0;
+}
+
+}  // namespace Atoll::engine
