@@ -44,6 +44,14 @@ uint64_t zeros_to_skip(Bytes bytes) {
   return count < 8 ? 0 : count & ~uint64_t{3};
 }
 
+/// Whether what stands behind an instruction is not reached from there, or by way of a branch as well. LLVM does not
+/// count the return from a trap handler among them.
+bool ends_block(const isa::Instruction& in, const isa::InstructionRow& row) {
+  using isa::Opcode;
+  if (in.opcode == Opcode::s_code_end || row.has(isa::flag::ends)) return true;
+  return row.has(isa::flag::branch) && in.destinations == 0 && in.opcode != Opcode::s_rfe_b64;
+}
+
 /// Decodes and prints ranges of one section.
 class SectionDisassembler {
  public:
@@ -57,9 +65,54 @@ class SectionDisassembler {
     section_.text.reserve(bytes * 6);
   }
 
+  /// Decodes all that is wanted of the section. What s_set_vgpr_msb set holds until something may branch in from where
+  /// it was set otherwise: if there is such an instruction, it is all done again, with those places known.
+  void decode(std::span<const Range> ranges) {
+    for (const Range& range : ranges) decode(range);
+    targets_ = branch_targets();
+    if (!has_banks_ || targets_.empty()) return;
+    section_.text.clear();
+    section_.lines.clear();
+    section_.branches.clear();
+    reached_.clear();
+    for (const Range& range : ranges) decode(range);
+  }
+
+  /// Makes labels of the targets of branches, and gives branches their last operands.
+  void make_labels() {
+    std::vector<Heading> labels;
+    for (const uint64_t target : targets_) {
+      const bool has_symbol = std::ranges::binary_search(section_.headings, target, {}, &Heading::address);
+      const bool is_line = std::ranges::binary_search(section_.lines, target, {}, &Line::address);
+      if (has_symbol || !is_line) continue;
+      labels.push_back({target, fmt::format("L{}", labels.size()), true, false});
+    }
+    std::vector<Heading> all;
+    std::ranges::merge(section_.headings, labels, std::back_inserter(all), {}, &Heading::address, &Heading::address);
+    section_.headings = std::move(all);
+    for (Branch& branch : section_.branches) {
+      const auto found = std::ranges::lower_bound(section_.headings, branch.target, {}, &Heading::address);
+      if (found != section_.headings.end() && found->address == branch.target) branch.name = found->name;
+    }
+    // What was known at a label may be known on one of the ways there only.
+    std::erase_if(reached_, [&](const ReachedAt& each) {
+      const uint64_t here = section_.lines[each.line].address;
+      const auto label = std::ranges::upper_bound(targets_, each.reached.since);
+      return label != targets_.end() && *label <= here;
+    });
+  }
+
+  struct ReachedAt {
+    uint32_t line;
+    Reached reached;
+  };
+  const std::vector<ReachedAt>& reached() const { return reached_; }
+
+ private:
   void decode(const Range& range) {
     const isa::OpcodeMap& map = isa::opcode_map_of(processor_, range.wave_size);
     KnownAddresses known(code_, data_);
+    uint8_t vgpr_banks = 0;  // as s_set_vgpr_msb set them
     uint64_t offset = range.begin;
     if (range.description != 0) {
       add(offset, range.description, Line::Kind::omitted);
@@ -80,10 +133,18 @@ class SectionDisassembler {
         append_data(rest.first(size));
         add(offset, size, Line::Kind::unknown);
         offset += size;
+        vgpr_banks = 0;
         continue;
       }
       const isa::InstructionRow& row = map.row(decoded->opcode);
-      isa::append(section_.text, *decoded, processor_);
+      if (vgpr_banks != 0 && std::ranges::binary_search(targets_, section_.address + offset)) vgpr_banks = 0;
+      isa::append(section_.text, *decoded, processor_, vgpr_banks);
+      if (decoded->opcode == isa::Opcode::s_set_vgpr_msb) {
+        vgpr_banks = static_cast<uint8_t>(decoded->immediate);
+        has_banks_ = true;
+      } else if (vgpr_banks != 0 && ends_block(*decoded, row)) {
+        vgpr_banks = 0;
+      }
       if (row.has(isa::flag::label)) add_branch(*decoded, offset);
       if (const auto reached = known.step(*decoded, row, section_.address + offset)) {
         reached_.push_back({static_cast<uint32_t>(section_.lines.size()), *reached});
@@ -93,41 +154,15 @@ class SectionDisassembler {
     }
   }
 
-  /// Makes labels of the targets of branches, and gives branches their last operands.
-  void make_labels() {
+  /// The places that branches lead to, by address.
+  std::vector<uint64_t> branch_targets() const {
     std::vector<uint64_t> targets;
     for (const Branch& branch : section_.branches) targets.push_back(branch.target);
     std::ranges::sort(targets);
     targets.erase(std::ranges::unique(targets).begin(), targets.end());
-    std::vector<Heading> labels;
-    for (const uint64_t target : targets) {
-      const bool has_symbol = std::ranges::binary_search(section_.headings, target, {}, &Heading::address);
-      const bool is_line = std::ranges::binary_search(section_.lines, target, {}, &Line::address);
-      if (has_symbol || !is_line) continue;
-      labels.push_back({target, fmt::format("L{}", labels.size()), true, false});
-    }
-    std::vector<Heading> all;
-    std::ranges::merge(section_.headings, labels, std::back_inserter(all), {}, &Heading::address, &Heading::address);
-    section_.headings = std::move(all);
-    for (Branch& branch : section_.branches) {
-      const auto found = std::ranges::lower_bound(section_.headings, branch.target, {}, &Heading::address);
-      if (found != section_.headings.end() && found->address == branch.target) branch.name = found->name;
-    }
-    // What was known at a label may be known on one of the ways there only.
-    std::erase_if(reached_, [&](const ReachedAt& each) {
-      const uint64_t here = section_.lines[each.line].address;
-      const auto label = std::ranges::upper_bound(targets, each.reached.since);
-      return label != targets.end() && *label <= here;
-    });
+    return targets;
   }
 
-  struct ReachedAt {
-    uint32_t line;
-    Reached reached;
-  };
-  const std::vector<ReachedAt>& reached() const { return reached_; }
-
- private:
   void add(uint64_t offset, uint64_t size, Line::Kind kind) {
     section_.lines.push_back({.address = section_.address + offset,
                               .size = static_cast<uint32_t>(size),
@@ -157,6 +192,8 @@ class SectionDisassembler {
   const target::Processor& processor_;
   KnownAddresses::Relocations code_, data_;
   std::vector<ReachedAt> reached_;
+  std::vector<uint64_t> targets_;  // of branches, by address
+  bool has_banks_ = false;         // there is an s_set_vgpr_msb
 };
 
 /// Disassembles the sections of one file.
@@ -246,6 +283,7 @@ class FileDisassembler {
     }
     SectionDisassembler disassembler(result, processor_, relocations_in(index), relocations_of_data());
     if (only.empty()) disassembler.expect(section.bytes.size());
+    std::vector<Range> wanted;
     for (size_t i = 0; i < ranges.size(); ++i) {
       Range range = ranges[i];
       if (!only.empty()) {
@@ -254,8 +292,9 @@ class FileDisassembler {
         const uint64_t size = symbols[i - 1]->raw.st_size;
         if (size != 0) range.end = std::min(range.end, range.begin + std::min(size, section.bytes.size()));
       }
-      if (range.begin < range.end) disassembler.decode(range);
+      if (range.begin < range.end) wanted.push_back(range);
     }
+    disassembler.decode(wanted);
     disassembler.make_labels();
     add_remarks(result, index, disassembler.reached());
     return result;
@@ -393,7 +432,8 @@ DisassembledSection disassemble(Bytes code, const target::Processor& processor, 
                               .remarks = {}};
   const auto nothing = [](uint64_t) { return std::optional<RelocatedWord>(); };
   SectionDisassembler disassembler(section, processor, nothing, nothing);
-  disassembler.decode({0, code.size(), wave_size});
+  const Range all{0, code.size(), wave_size};
+  disassembler.decode({&all, 1});
   disassembler.make_labels();
   return section;
 }

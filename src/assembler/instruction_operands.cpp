@@ -207,7 +207,9 @@ bool InstructionParser::function_operand(OperandText& to, std::string_view name)
     lexer().advance();
     lexer().advance();
     to.lit = true;
+    to.lit64 = name == "lit64";
     if (!constant(to, false)) return false;
+    if (to.is == OperandText::Kind::expression) return error(to.place, "a literal has to be a number");
     if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' behind lit(...");
     return true;
   }
@@ -279,8 +281,10 @@ bool InstructionParser::finish_register(OperandText& to, uint16_t file, unsigned
     }
     if (file == scalar::s0) sgprs_ = std::max(sgprs_, index + words);
   } else {
-    if (index + words > limit) return error(to.place, "there is no register with that number");
-    if (to.kind == OperandKind::vgpr) vgprs_ = std::max(vgprs_, index + words);
+    const bool is_vgpr = to.kind == OperandKind::vgpr;
+    const unsigned end = is_vgpr ? isa::opcode_map_of(unit_.processor()).layout.vgprs : limit;
+    if (index >= limit || index + words > end) return error(to.place, "there is no register with that number");
+    if (is_vgpr) vgprs_ = std::max(vgprs_, index + words);
   }
   return true;
 }

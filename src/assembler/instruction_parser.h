@@ -42,7 +42,8 @@ struct OperandText {
   uint8_t words = 0;
   bool half = false, upper_half = false;  ///< v0.l, v0.h
   bool list = false;                      ///< [v1, v5]: InstructionParser::addresses_ holds the registers
-  bool lit = false;                       ///< lit(...): a literal even where it could be inline
+  bool lit = false;                       ///< lit(...): a literal even where it could be inline ...
+  bool lit64 = false;                     ///< ... of 64 bits where the operand has them
   bool neg = false, abs = false, sext = false;
   uint64_t value = 0;
   std::string_view word;
@@ -264,7 +265,9 @@ class InstructionParser {
   bool scalar_source(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
   bool source(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
   bool constant_value(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
-  bool literal(const OperandText& text, isa::DataType type, uint32_t bits, isa::Operand& to);
+  bool wide_constant(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
+  /// `wide`: in 64 bits.
+  bool literal(const OperandText& text, isa::DataType type, uint64_t bits, bool wide, isa::Operand& to);
   /// Applies neg and abs to the constant itself.
   bool fold(OperandText& text, isa::DataType type) const;
   bool immediate_value(const OperandText& text, int64_t least, int64_t most, isa::Operand& to);

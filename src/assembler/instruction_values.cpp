@@ -153,9 +153,10 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
       return refuse(text.place, "only one unique literal operand is allowed");
     }
     result_.literal = text.expression;
-    return literal(text, type, 0, to);
   }
   const unsigned width = isa::constant_width(type);
+  if (width == 64) return wide_constant(text, type, literals, to);
+  if (text.is == OperandText::Kind::expression) return literal(text, type, 0, false, to);
   const bool short_integer = width == 16 && !isa::is_float(type);
   const auto is_inline = [&](uint64_t value) {
     return !text.lit && mnemonics_.codes().code_of_constant(value, type) != isa::CodeMap::none;
@@ -165,67 +166,54 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
   if (text.is == OperandText::Kind::real) {
     double real = 0;
     std::memcpy(&real, &text.value, sizeof real);
-    if (width == 64) {
-      if (is_inline(text.value)) {
-        to.value = text.value;
-        return true;
-      }
-      if (type != DataType::f64) return refuse(text.place, "the operand is an integer of 64 bits");
-      if (static_cast<uint32_t>(text.value) != 0 && literals) {
-        source_.warning(text.place,
-                        "Can't encode literal as exact 64-bit floating-point operand. Low 32-bits will be set to zero");
-      }
-      bits = static_cast<uint32_t>(text.value >> 32);
-    } else {
-      if (short_integer) {
-        // It must fit a half, and is a single float then, of which the instruction sees the lower half.
-        if (!narrow(real, DataType::f16)) return refuse(text.place, "the number does not fit into the operand");
-        to.type = type = DataType::f32;
-      }
-      auto narrowed = narrow(real, type);
-      // 1 / (2 pi) is spelled as a single float; bfloat16's own has been cut off rather than rounded.
-      constexpr size_t inverse_two_pi = 8;
-      if (narrow(real, DataType::f32) == isa::inline_f32[inverse_two_pi] && isa::is_float(type)) {
-        narrowed = static_cast<uint32_t>(isa::inline_floats(type)[inverse_two_pi]);
-      }
-      if (!narrowed) return refuse(text.place, "the number does not fit into the operand");
-      value = bits = *narrowed;
-      // A sign bit makes no integer negative here.
-      if (is_inline(isa::integer_constant(value, type))) {
-        to.value = isa::integer_constant(value, type);
-        return true;
-      }
+    if (short_integer) {
+      // It must fit a half, and is a single float then, of which the instruction sees the lower half.
+      if (!narrow(real, DataType::f16)) return refuse(text.place, "the number does not fit into the operand");
+      to.type = type = DataType::f32;
+    }
+    auto narrowed = narrow(real, type);
+    // 1 / (2 pi) is spelled as a single float; bfloat16's own has been cut off rather than rounded.
+    constexpr size_t inverse_two_pi = 8;
+    if (narrow(real, DataType::f32) == isa::inline_f32[inverse_two_pi] && isa::is_float(type)) {
+      narrowed = static_cast<uint32_t>(isa::inline_floats(type)[inverse_two_pi]);
+    }
+    if (!narrowed) return refuse(text.place, "the number does not fit into the operand");
+    value = bits = *narrowed;
+    // A sign bit makes no integer negative here.
+    if (is_inline(isa::integer_constant(value, type))) {
+      to.value = isa::integer_constant(value, type);
+      return true;
     }
   } else {
     const bool in_range = !short_integer || (value >= -16 && value <= 64);
-    if (in_range && (width == 64 || fits(value, width)) && is_inline(isa::integer_constant(value, type))) {
+    if (in_range && fits(value, width) && is_inline(isa::integer_constant(value, type))) {
       to.value = isa::integer_constant(value, type);
       return true;
     }
     if (!fits(value, width == 16 ? 16 : 32)) return refuse(text.place, "the number does not fit into the operand");
-    if (type == DataType::f64 && text.modified()) {
-      return refuse(text.place, "neg and abs of an integer mean nothing on a double");
-    }
     bits = static_cast<uint32_t>(value);
     if (width == 16 && !short_integer) bits = static_cast<uint16_t>(bits);
   }
   if (!literals) return refuse(text.place, "literal operands are not supported");
-  return literal(text, type, bits, to);
+  return literal(text, type, bits, false, to);
 }
 
-bool InstructionParser::literal(const OperandText& text, DataType type, uint32_t bits, Operand& to) {
+bool InstructionParser::literal(const OperandText& text, DataType type, uint64_t bits, bool wide, Operand& to) {
   isa::Instruction& out = result_.instruction;
-  if (out.extension == isa::Extension::literal && out.literal != bits) {
+  const auto low = static_cast<uint32_t>(bits), high = static_cast<uint32_t>(bits >> 32);
+  if (out.extension == isa::Extension::literal && (out.literal != low || out.literal_high != high)) {
     return refuse(text.place, "only one unique literal operand is allowed");
   }
   if (out.extension != isa::Extension::none && out.extension != isa::Extension::literal) {
     return refuse(text.place, "literal operands are not supported");
   }
   out.extension = isa::Extension::literal;
-  out.literal = bits;
+  out.literal = low;
+  out.literal_high = high;
+  out.wide_literal |= wide;
   to.kind = OperandKind::constant;
   to.is_literal = true;
-  to.value = isa::literal_constant(bits, type);
+  to.value = wide ? bits : isa::literal_constant(low, type);
   return true;
 }
 

@@ -110,12 +110,13 @@ bool InstructionParser::source_operand(const OperandSpec& spec, const OperandTex
     case Field::src2:
       return source(text, type, literals, to);
     case Field::literal: {
-      if (!text.is_constant()) return refuse_operand(text, "a constant");
+      if (!text.is_constant() || text.is == OperandText::Kind::expression) return refuse_operand(text, "a number");
       OperandText spelled = text;
       spelled.lit = true;
       if (!constant_value(spelled, type, true, to)) return false;
       // It has 32 bits, of which a half is the lower ones.
-      if (text.is == OperandText::Kind::integer) result_.instruction.literal = static_cast<uint32_t>(text.value);
+      if (text.is == OperandText::Kind::integer && isa::is_half(type))
+        result_.instruction.literal = static_cast<uint32_t>(text.value);
       return true;
     }
     case Field::interp_slot:

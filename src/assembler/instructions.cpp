@@ -31,9 +31,10 @@ void Parser::instruction(std::string_view mnemonic, Place place) {
   unit_.emit(encoded->view());
   if (parsed.literal != nullptr) {
     unit_.keep_symbols_of(*parsed.literal);
+    const uint8_t size = parsed.instruction.wide_literal ? 8 : 4;
     unit_.add_fixup(
-        {.size = 4, .pc_relative = counts_from_place(*parsed.literal), .expression = parsed.literal, .place = place},
-        4);
+        {.size = size, .pc_relative = counts_from_place(*parsed.literal), .expression = parsed.literal, .place = place},
+        size);
   }
   if (parsed.branch != nullptr) {
     unit_.keep_symbols_of(*parsed.branch);

@@ -59,6 +59,18 @@ std::optional<Reached> KnownAddresses::pair(const Operand& operand) const {
                  .since = std::min(low.since, high.since)};
 }
 
+std::optional<Reached> KnownAddresses::pair_or_constant(const Operand& operand, uint64_t literal_address) const {
+  if (operand.kind != OperandKind::constant) return pair(operand);
+  if (operand.is_literal) {
+    if (const auto relocation = code_(literal_address)) {
+      const auto addend = static_cast<uint64_t>(relocation->addend);
+      if (relocation->type != object::R_AMDGPU_REL64) return std::nullopt;
+      return Reached{.symbol = relocation->symbol, .address = addend - literal_address, .since = UINT64_MAX};
+    }
+  }
+  return Reached{.symbol = 0, .address = operand.value, .since = UINT64_MAX};
+}
+
 std::optional<Reached> KnownAddresses::set_pair(const Operand& operand, const std::optional<Reached>& value) {
   if (!value || operand.kind != OperandKind::scalar || operand.reg > last_pair) return std::nullopt;
   for (const unsigned half : {0u, 1u}) {
@@ -89,6 +101,16 @@ std::optional<Reached> KnownAddresses::add(const Instruction& in, uint64_t addre
   whole.reg = static_cast<uint16_t>(to.reg - 1);
   whole.words = 2;
   return pair(whole);
+}
+
+std::optional<Reached> KnownAddresses::add_pairs(const Instruction& in, uint64_t address) {
+  const auto a = pair_or_constant(in.src(0), address + 4), b = pair_or_constant(in.src(1), address + 4);
+  forget(in);
+  if (!a || !b || (a->symbol != 0 && b->symbol != 0)) return std::nullopt;
+  const uint64_t since = std::min(a->since, b->since);
+  if (since == UINT64_MAX) return std::nullopt;
+  return set_pair(in.dst(),
+                  Reached{.symbol = a->symbol | b->symbol, .address = a->address + b->address, .since = since});
 }
 
 /// A load from the global offset table.
@@ -126,6 +148,8 @@ std::optional<Reached> KnownAddresses::step(const Instruction& in, const isa::In
       return add(in, address, false);
     case Opcode::s_addc_u32:
       return add(in, address, true);
+    case Opcode::s_add_nc_u64:
+      return add_pairs(in, address);
     case Opcode::s_load_dwordx2:
       return load(in);
     case Opcode::s_sext_i32_i16:

@@ -1,6 +1,6 @@
 // assembler: which addresses code makes in scalar registers, as far as a few instructions in a row tell. That is how
-// calls and constants are reached: s_getpc, then the distance is added in two halves, which the linker fills in; or the
-// address is loaded from the global offset table. Disassembly names what is reached so.
+// calls and constants are reached: s_getpc, then the distance is added, in two halves or from GFX12.5 on at once, which
+// the linker fills in; or the address is loaded from the global offset table. Disassembly names what is reached so.
 #pragma once
 
 #include <array>
@@ -45,8 +45,10 @@ class KnownAddresses {
 
   Word read(const isa::Operand& operand, uint64_t literal_address) const;
   std::optional<Reached> pair(const isa::Operand& operand) const;
+  std::optional<Reached> pair_or_constant(const isa::Operand& operand, uint64_t literal_address) const;
   std::optional<Reached> set_pair(const isa::Operand& operand, const std::optional<Reached>& value);
   std::optional<Reached> add(const isa::Instruction& instruction, uint64_t address, bool with_carry);
+  std::optional<Reached> add_pairs(const isa::Instruction& instruction, uint64_t address);
   std::optional<Reached> load(const isa::Instruction& instruction);
   void forget(const isa::Instruction& instruction);
 

@@ -95,6 +95,11 @@ uint16_t CodeMap::code_of_constant(uint64_t value, DataType type) const {
   return none;
 }
 
+bool CodeMap::needs_wide_literal(uint64_t value, DataType type, Encoding encoding) const {
+  if (!map.layout.wide_literals || !is_one_word(encoding) || constant_width(type) != 64) return false;
+  return type == DataType::f64 ? static_cast<uint32_t>(value) != 0 : value > INT32_MAX;
+}
+
 std::span<const Opcode> CodeMap::named(std::string_view name) const {
   const auto found = names_.find(name);
   if (found == names_.end()) return {};

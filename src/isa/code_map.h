@@ -37,6 +37,16 @@ struct CodeMap {
   /// The code of the inline constant that an operand of that type sees as `value`, or `none`.
   uint16_t code_of_constant(uint64_t value, DataType type) const;
 
+  /// Whether its instructions have 4 bytes, without literal and extension words.
+  bool is_one_word(Encoding encoding) const {
+    const Format* format = formats[static_cast<size_t>(encoding)];
+    return format != nullptr && format->size == 4;
+  }
+  /// Whether a constant as an operand of that type sees it, if it is a literal at all, is one of 64 bits: where there
+  /// are such, behind instructions of one word, if 32 bits cannot say it. (They could say an integer with bit 31 set,
+  /// but LLVM does not leave it to them.)
+  bool needs_wide_literal(uint64_t value, DataType type, Encoding encoding) const;
+
   /// The instructions with that mnemonic, without suffixes like _e32, on the processor.
   std::span<const Opcode> named(std::string_view name) const;
   /// The instruction of which "v_dual_..." is a half, by the name without "v_dual_"; Opcode::invalid if there is none.

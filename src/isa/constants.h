@@ -66,24 +66,12 @@ constexpr uint64_t integer_constant(int64_t value, DataType type) {
   }
 }
 
-/// A 32-bit literal as that type sees it: the upper half of a double; extended by sign or zero to 64-bit integers.
+/// A 32-bit literal as that type sees it: the upper half of a double; extended by zero to unsigned integers of 64 bits,
+/// by sign to others.
 constexpr uint64_t literal_constant(uint32_t value, DataType type) {
-  switch (type) {
-    case DataType::f16:
-    case DataType::bf16:
-    case DataType::u16:
-    case DataType::b16:
-      return static_cast<uint16_t>(value);
-    case DataType::i16:
-      return static_cast<uint64_t>(int64_t{static_cast<int16_t>(value)});
-    case DataType::i32:
-    case DataType::i64:
-      return static_cast<uint64_t>(int64_t{static_cast<int32_t>(value)});
-    case DataType::f64:
-      return uint64_t{value} << 32;
-    default:
-      return value;
-  }
+  if (type == DataType::f64) return uint64_t{value} << 32;
+  if (type == DataType::b64 || type == DataType::u64) return value;
+  return integer_constant(static_cast<int32_t>(value), type);
 }
 
 }  // namespace Atoll::isa

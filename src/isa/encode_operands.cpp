@@ -105,7 +105,7 @@ bool Encoder::vgpr(const Operand& operand, Field field, unsigned words, unsigned
                  encoding_name(in_.encoding));
   }
   if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
-  if (operand.reg + words > 256) return wrong(field, "goes beyond the last register");
+  if (operand.reg > 255 || operand.reg + words > layout_.vgprs) return wrong(field, "goes beyond the last register");
   if (layout_.even_tuples && words > 1 && (operand.reg & 1) != 0) {
     return wrong(field, "has to begin at an even register on {}", processor_.name);
   }
@@ -166,18 +166,13 @@ bool Encoder::constant(const Operand& operand, Field field, DataType type, bool 
                                                                                         : "",
                 processor_.name);
   }
-  // Beside a constant in the middle of the instruction, which may have 64 bits, a source is its lower half.
-  const bool beside = find(Field::literal) != nullptr;
-  const bool wide = !beside && (operand.is_literal ? in_.wide_literal : needs_wide_literal(operand.value, type));
+  bool wide = codes_.needs_wide_literal(operand.value, type, in_.encoding);
+  if (operand.is_literal) {  // what it sees tells which of both it is
+    const uint64_t whole = uint64_t{in_.literal_high} << 32 | in_.literal;
+    wide = in_.wide_literal && constant_width(type) == 64 && operand.value == whole;
+  }
   code = wide ? code::wide_literal : code::literal;
   return literal(operand, field, type, wide);
-}
-
-/// Whether a constant that nobody chose a literal for has one of 64 bits: where there are such, behind instructions of
-/// one word, if 32 bits cannot say it. Integers are taken for negative if bit 31 is set.
-bool Encoder::needs_wide_literal(uint64_t value, DataType type) const {
-  if (!layout_.wide_literals || format_->size != 4 || constant_width(type) != 64) return false;
-  return type == DataType::f64 ? static_cast<uint32_t>(value) != 0 : value > INT32_MAX;
 }
 
 bool Encoder::literal(const Operand& operand, Field field, DataType type, bool wide) {

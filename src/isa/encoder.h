@@ -70,7 +70,6 @@ class Encoder {
   /// A code of 9 bits.
   bool source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
   bool constant(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
-  bool needs_wide_literal(uint64_t value, DataType type) const;
   /// Puts the constant behind the instruction; `wide`: in 64 bits.
   bool literal(const Operand& operand, Field field, DataType type, bool wide);
   bool vcc(const Operand& operand, Field field);

@@ -31,6 +31,7 @@ Layout::Layout(const target::Processor& processor) {
   const Generation generation = processor.generation;
   const bool unified = processor.has(target::Feature::gfx90a_insts);
   accumulation_bit = scc_bit = row_newbcast = unified;
+  vgprs = processor.unified_vgprs ? 256 : processor.addressable_vgprs;
   even_tuples = unified || generation == Generation::gfx12_5;
   tfe_bit = gds_bit = !unified;
   scratch_vaddr_bit = processor.has(target::Feature::gfx940_insts);

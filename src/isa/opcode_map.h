@@ -18,6 +18,7 @@ namespace Atoll::isa {
 struct Layout {
   bool accumulation_bit = false;  ///< memory instructions can name AGPRs; matrix destinations too
   bool even_tuples = false;       ///< VGPR tuples begin at an even register
+  uint16_t vgprs = 256;           ///< that a tuple reaches into; its first register's number has eight bits
   bool scc_bit = false;           ///< memory instructions have a third cache bit
   bool tfe_bit = false;
   bool gds_bit = false;

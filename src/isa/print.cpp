@@ -60,6 +60,48 @@ std::string_view inline_float(uint64_t value, ConstantFormat format, const Layou
   return {};
 }
 
+/// The roles that s_set_vgpr_msb knows, in the order of its bits.
+enum class BankRole : uint8_t { first, second, third, destination };
+
+/// What an operand is to s_set_vgpr_msb, if it is anything. Memory instructions have addresses for a first source and
+/// data for the next ones; what buffers store has the place of what they load.
+std::optional<BankRole> bank_role(Field field) {
+  switch (field) {
+    case Field::src0:
+    case Field::src0_dst:
+    case Field::vgpr_src0:
+    case Field::wmma_src0:
+    case Field::ds_addr:
+    case Field::flat_address:
+    case Field::buffer_address:
+      return BankRole::first;
+    case Field::src1:
+    case Field::vgpr_src1:
+    case Field::wmma_src1:
+    case Field::ds_data0:
+    case Field::flat_data:
+    case Field::lds_data_address:
+      return BankRole::second;
+    case Field::src2:
+    case Field::vgpr_src2:
+    case Field::wmma_acc:
+    case Field::wmma_acc_f16:
+    case Field::wmma_index:
+    case Field::ds_data1:
+      return BankRole::third;
+    case Field::vdst:
+    case Field::wmma_dst:
+    case Field::ds_dst:
+    case Field::flat_dst:
+    case Field::flat_return:
+    case Field::lds_address:
+    case Field::buffer_data:
+      return BankRole::destination;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 void Printer::run() {
@@ -99,6 +141,7 @@ void Printer::dual(std::span<const Opcode> halves, Opcode opcode, unsigned posit
   const auto found = std::ranges::find(halves, opcode);
   (text_ += "v_dual") += map_.dual_names[static_cast<size_t>(found - halves.begin())].substr(1);
   first_ = true;
+  behind_literal_ = false;
   const InstructionRow& row = map_.row(opcode);
   for (const OperandSpec& spec : row.operands) {
     if (spec.field == Field::none) break;
@@ -195,6 +238,7 @@ void Printer::operand(const Operand& op, const OperandSpec& spec) {
     text_ += "xyzw"[op.value >> 6 & 3];
     return;
   }
+  behind_literal_ |= spec.field == Field::literal;
   if (spec.field == Field::literal && in_.wide_literal && op.type == DataType::f64) return wide_literal(op);
   if (spec.field == Field::literal) return in_.encoding == Encoding::sopk ? constant(op) : hexadecimal(in_.literal);
   if (spec.field == Field::sdata_imm || spec.field == Field::prefetch_length) return small_or_hexadecimal(op.value);
@@ -210,9 +254,24 @@ void Printer::operand(const Operand& op, const OperandSpec& spec) {
   if (op.abs) text_ += '|';
   if (op.sext) text_ += "sext(";
   value(op);
+  if (vgpr_banks_ != 0 && op.kind == OperandKind::vgpr) bank(op, spec);
   if (op.sext) text_ += ')';
   if (op.abs) text_ += '|';
   if (spelled) text_ += ')';
+}
+
+/// What the register is called in the whole file.
+void Printer::bank(const Operand& op, const OperandSpec& spec) {
+  const auto role = bank_role(spec.field);
+  if (!role) return;
+  const unsigned bank =
+      vgpr_banks_ >> 2 * (behind_literal_ && *role == BankRole::second ? 2u : static_cast<unsigned>(*role)) & 3u;
+  if (bank == 0) return;
+  text_ += " /*";
+  Operand whole = op;
+  whole.reg = static_cast<uint16_t>(op.reg + bank * 256);
+  value(whole);
+  text_ += "*/";
 }
 
 void Printer::registers(std::string_view file, unsigned first, unsigned count) {
@@ -407,8 +466,8 @@ std::string print(const Instruction& instruction, const target::Processor& proce
   return text;
 }
 
-void append(std::string& text, const Instruction& instruction, const target::Processor& processor) {
-  Printer(instruction, processor, text).run();
+void append(std::string& text, const Instruction& instruction, const target::Processor& processor, uint8_t vgpr_banks) {
+  Printer(instruction, processor, text, vgpr_banks).run();
 }
 
 std::string_view mnemonic(Opcode opcode) { return row(opcode).name; }

@@ -19,12 +19,13 @@ namespace Atoll::isa {
 /// Prints one instruction; see print.h.
 class Printer {
  public:
-  Printer(const Instruction& instruction, const target::Processor& processor, std::string& text)
+  Printer(const Instruction& instruction, const target::Processor& processor, std::string& text, uint8_t vgpr_banks = 0)
       : in_(instruction),
         map_(opcode_map_of(processor)),
         row_(map_.row(instruction.opcode)),
         processor_(processor),
-        text_(text) {}
+        text_(text),
+        vgpr_banks_(vgpr_banks) {}
 
   void run();
 
@@ -61,6 +62,7 @@ class Printer {
   void scalar_with_immediate();
   void operand(const Operand& operand, const OperandSpec& spec);
   void value(const Operand& operand);
+  void bank(const Operand& operand, const OperandSpec& spec);
   void registers(std::string_view file, unsigned first, unsigned count);
   void scalar_registers(const Operand& operand);
   void constant(const Operand& operand);
@@ -107,7 +109,9 @@ class Printer {
   const InstructionRow& row_;
   const target::Processor& processor_;
   std::string& text_;
+  uint8_t vgpr_banks_;
   bool first_ = true;
+  bool behind_literal_ = false;  // of v_fmamk, whose second register stands for the third source
 };
 
 }  // namespace Atoll::isa

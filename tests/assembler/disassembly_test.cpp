@@ -86,7 +86,7 @@ TEST_P(DisassemblyFor, OfCodeObjectsAndRelocatablesIsObjdumps) {
 
 INSTANTIATE_TEST_SUITE_P(Some, DisassemblyFor,
                          testing::Values("gfx803", "gfx900", "gfx90a", "gfx942", "gfx1010", "gfx1030 -mwavefrontsize64",
-                                         "gfx1100", "gfx1200"),
+                                         "gfx1100", "gfx1200", "gfx1250"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace_if(name, [](char c) { return c == ' ' || c == '-'; }, '_');
@@ -115,6 +115,94 @@ TEST_F(Disassembly, NamesWhatIsCalledAndAddressed) {
     EXPECT_THAT(remarks_on(relocatable, "s_add_u32"), Contains("R_AMDGPU_REL32_LO .text+0x4"));
     EXPECT_THAT(remarks_on(relocatable, "s_addc_u32"), Contains(HasSubstr("<table>")));
   }
+}
+
+/// GFX12.5 adds the distance at once.
+TEST_F(Disassembly, NamesWhatIsCalledAndAddressedByWholeSums) {
+  using testing::Contains;
+  const std::string linked = listing(compile("gfx1250", true)), relocatable = listing(compile("gfx1250", false));
+  EXPECT_THAT(remarks_on(linked, "s_swap_pc_i64"), Contains("<twice>"));
+  EXPECT_THAT(remarks_on(linked, "s_add_nc_u64"), Contains("<table>"));
+  EXPECT_THAT(remarks_on(relocatable, "s_swap_pc_i64"), Contains("<twice>"));
+  EXPECT_THAT(remarks_on(relocatable, "s_add_nc_u64"), Contains("R_AMDGPU_REL64 .text+0x4 <twice>"));
+}
+
+/// A kernel that needs more than 256 VGPRs, so that it sets their bank; two loops, into which it branches.
+TEST_F(Disassembly, OfManyRegistersIsObjdumps) {
+  test::write_file(directory_ / "many.cpp", R"(
+extern "C" __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(64, 64), amdgpu_waves_per_eu(1, 1)))
+void many(float* p, float* q, int n) {
+  float sums[300];
+#pragma unroll
+  for (int i = 0; i < 300; i++) sums[i] = p[i * n + __builtin_amdgcn_workitem_id_x()];
+  for (int k = 0; k < n; k++) {
+#pragma unroll
+    for (int i = 0; i < 300; i++) sums[i] = sums[i] * sums[(i + 7) % 300] + q[k];
+  }
+#pragma unroll
+  for (int i = 0; i < 300; i++) p[i] = sums[i];
+})");
+  const std::string object = directory_ / "many.o";
+  const auto run =
+      test::run_command(fmt::format("clang-22 --target=amdgcn-amd-amdhsa -mcpu=gfx1250 -nogpulib -O1 -c {} -o {} 2>&1",
+                                    directory_ / "many.cpp", object));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  expect_same_as_objdump(object);
+  EXPECT_NE(listing(object).find(" /*v256*/"), std::string::npos);
+}
+
+/// Each kind of operand in each bank; instructions behind which the bank is forgotten, and others.
+TEST_F(Disassembly, OfRegistersInOtherBanksIsObjdumps) {
+  constexpr const char* forms[] = {
+      "v_wmma_f32_16x16x4_f32 v[16:23], v[0:1], v[2:3], v[16:23]",
+      "v_wmma_f32_16x16x4_f32 v[16:23], v[0:1], v[2:3], 1.0",
+      "v_swmmac_f32_16x16x64_f16 v[24:31], v[0:7], v[8:23], v32 index_key:1",
+      "v_wmma_scale_f32_16x16x128_f8f6f4 v[0:7], v[8:23], v[24:39], v[40:47], v1, v2",
+      "v_fmamk_f32 v1, v2, 0x12345678, v3",
+      "v_fmaak_f32 v1, v2, v3, 0x12345678",
+      "v_dual_fmamk_f32 v1, v2, 0x12345678, v4 :: v_dual_mov_b32 v6, v9",
+      "v_dual_fma_f32 v10, v2, v3, v4 :: v_dual_fma_f32 v15, v7, v8, v9",
+      "v_cndmask_b32_e64 v1, -v2, |v3|, s4",
+      "v_swap_b32 v1, v2",
+      "v_readlane_b32 s0, v1, s2",
+      "v_writelane_b32 v1, s2, 3",
+      "v_cmp_lt_f32_e32 vcc_lo, v1, v2",
+      "v_div_scale_f32 v1, vcc_lo, v2, v3, v4",
+      "v_pk_fma_f32 v[2:3], v[4:5], v[6:7], v[8:9]",
+      "v_mov_b32_dpp v1, v2 row_share:1",
+      "ds_store_2addr_b32 v1, v2, v3 offset0:1 offset1:2",
+      "ds_add_rtn_u32 v1, v2, v3",
+      "global_atomic_cmpswap_b32 v0, v[2:3], v[4:5], off th:TH_ATOMIC_RETURN",
+      "global_load_async_to_lds_b32 v1, v[2:3], off",
+      "global_store_async_from_lds_b32 v[2:3], v4, off",
+      "scratch_store_b32 v1, v2, s3",
+      "buffer_load_b32 v1, v2, s[4:7], s8 offen",
+      "buffer_store_b32 v1, v2, s[4:7], s8 offen",
+      "s_endpgm",
+      "s_code_end",
+      "s_setpc_b64 s[0:1]",
+      "s_swappc_b64 s[2:3], s[0:1]",
+      "s_rfe_b64 s[0:1]",
+      "s_call_b64 s[0:1], behind",
+      "s_cbranch_scc0 behind",
+      "s_branch behind",
+      "s_trap 1",
+      ".long 0xffffffff",
+  };
+  std::string text;
+  for (const char* form : forms)
+    for (const unsigned banks : {0x1b, 0xe4, 0xaaff})
+      text += fmt::format("s_set_vgpr_msb {:#x}\n{}\nv_mov_b32 v1, v2\n", banks, form);
+  text +=
+      "s_set_vgpr_msb 0x55\n.Lloop:\nv_mov_b32 v1, v2\ns_set_vgpr_msb 0x55\nv_mov_b32 v1, v2\n"
+      "s_cbranch_scc1 .Lloop\ns_set_vgpr_msb 0x55\nbehind:\nv_mov_b32 v1, v2\ns_endpgm\n";
+  test::write_file(directory_ / "banks.s", text);
+  const std::string object = directory_ / "banks.o";
+  const auto run =
+      test::run_command(fmt::format("llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu=gfx1250 -filetype=obj -o {} {} 2>&1",
+                                    object, directory_ / "banks.s"));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  expect_same_as_objdump(object);
 }
 
 /// Where an address is known on one of two ways only, it is not known.

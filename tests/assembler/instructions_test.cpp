@@ -254,6 +254,50 @@ v_mov_b32 v0, callee@rel32@lo
                      "gfx1200");
 }
 
+TEST(Instructions, Gfx12_5HasLiteralsOf64Bits) {
+  std::string texts;
+  for (const char* form :
+       {"s_mov_b64 s[2:3], ", "s_cmp_eq_u64 s[2:3], ", "v_mov_b64 v[2:3], ", "v_trunc_f64 v[2:3], ",
+        "v_trunc_f64_e64 v[2:3], ", "v_fmaak_f64 v[0:1], v[2:3], v[4:5], ", "s_mov_b32 s2, ", "v_mov_b32 v2, "}) {
+    for (const char* value : {"0x7fffffff", "0x80000000", "-100", "lit(1)", "lit64(5)", "64"}) {
+      texts += std::string(form) + value + '\n';
+    }
+  }
+  expect_same_object(texts, "gfx1250");
+  expect_same_object(R"(
+s_mov_b64 s[2:3], 0x123456789
+s_mov_b64 s[2:3], lit(0x123456789)
+s_mov_b64 s[2:3], lit64(-1)
+s_mov_b64 s[2:3], 1.0
+s_and_b64 s[2:3], 0x7ff0000000000001, 0x7ff0000000000001
+s_lshl_b64 s[2:3], lit64(0x155), 0x155
+s_mov_b64 s[2:3], callee
+s_mov_b64 s[2:3], callee@abs64
+s_add_nc_u64 s[2:3], s[2:3], callee@rel64+4
+v_trunc_f64 v[2:3], 0.1
+v_trunc_f64_e64 v[2:3], 0.1
+v_trunc_f64 v[2:3], 1.5
+v_trunc_f64 v[2:3], lit(1.5)
+v_trunc_f64_e64 v[2:3], lit64(1.5)
+v_trunc_f64 v[2:3], 0x7ff0000000000000
+v_trunc_f64 v[2:3], 0x7ff0000000000001
+v_lshl_add_u64 v[2:3], -100, 1, v[4:5]
+v_lshl_add_u64 v[2:3], lit(1), 1, v[4:5]
+v_fmaak_f64 v[0:1], v[2:3], v[4:5], 0.1
+v_fmaak_f64 v[0:1], v[2:3], v[4:5], 0x123456789abcdef
+v_fmamk_f64 v[0:1], 0x123, 0x123, v[4:5]
+v_fmamk_f64 v[0:1], 0x123456789a, 0x123456789a, v[4:5]
+)",
+                     "gfx1250");
+  for (const char* line :
+       {"s_and_b64 s[2:3], 0x7ff0000000000001, 0x7ff0000000000002\n", "s_lshl_b64 s[2:3], 0x10000000155, 0x155\n",
+        "v_add_f64_e64 v[2:3], sym, v[4:5]\n", "v_lshl_add_u64 v[2:3], 0x123456789, 1, v[4:5]\n",
+        "s_mov_b64 s[2:3], lit64(sym)\n", "s_mov_b32 s2, lit64(0x123456789)\n"}) {
+    EXPECT_TRUE(llvm_assemble(line, "gfx1250").object.empty()) << line;
+    EXPECT_TRUE(atoll_assemble(line, "gfx1250").object.empty()) << line;
+  }
+}
+
 TEST(Instructions, AccumulatorsOfFormattedMatricesMayOverlap) {
   expect_same_object("v_mfma_f32_32x32x64_f8f6f4 v[70:85], v[0:7], v[40:47], v[62:77]\n", "gfx950");
 }
