@@ -1,4 +1,7 @@
 // assembler: dual instructions, whose two halves a wave carries out at once (instruction_parser.h).
+//
+// A text does not say whether it is VOPD or, from GFX12.5 on, VOPD3. It is VOPD if that can hold it, else VOPD3: both
+// are made of it, and the encoder, which knows the rules, decides.
 #include "assembler/instruction_parser.h"
 #include "assembler/parser.h"
 #include "isa/table.h"
@@ -7,69 +10,97 @@ namespace Atoll::assembler {
 
 using isa::Encoding;
 using isa::Field;
-using isa::Instruction;
 using isa::Opcode;
 using isa::Operand;
 using isa::OperandKind;
 using isa::OperandSpec;
+namespace flag = isa::flag;
 namespace scalar = isa::scalar;
 
-/// Reads the operands of one half of a dual instruction into the result.
-bool InstructionParser::dual_half(Opcode opcode) {
-  Instruction& out = result_.instruction;
-  static constexpr Form form{Opcode::invalid, Encoding::vop2, FormKind::base};
-  form_ = &form;
-  row_ = &map_.row(opcode);
+/// Puts the operands of one half into the result. In VOPD3 a half takes what VOP3 does.
+bool InstructionParser::dual_half(const DualText& half, Encoding encoding) {
+  static constexpr Form short_form{Opcode::invalid, Encoding::vop2, FormKind::base},
+      long_form{Opcode::invalid, Encoding::vop3, FormKind::vop3};
+  isa::Instruction& out = result_.instruction;
+  const bool third = encoding == Encoding::vopd3;
+  form_ = third ? &long_form : &short_form;
+  row_ = &map_.row(half.opcode);
+  operands_ = half.operands;
   unsigned read = 0;
   for (const OperandSpec& spec : row_->operands) {
-    if (spec.field == Field::none) break;
+    if (spec.field == Field::none || (row_->has(flag::bitop3) && spec.field == Field::src2)) break;
     Operand& to = out.operands[out.operand_count++];
     to.type = spec.type;
     to.op_sel_hi = isa::is_packed(spec.type);
-    if (spec.field == Field::carry_in) {
+    if (spec.field == Field::carry_in && !third) {
       to.kind = OperandKind::scalar;
       to.reg = scalar::vcc_lo;
       to.words = map_.lane_mask_words;
       // It may be spelled out.
-      if (read < count_ && operands_[read].kind == OperandKind::scalar && operands_[read].reg == scalar::vcc_lo) ++read;
+      const OperandText& text = operands_[read];
+      if (read < half.count && text.kind == OperandKind::scalar && text.reg == scalar::vcc_lo) ++read;
       continue;
     }
-    if (read == count_) return refuse(lexer().place(), "too few operands for instruction");
+    if (read == half.count) return refuse(half.end, "too few operands for instruction");
     ++progress_;
     if (!vector_operand(spec, operands_[read++], to)) return false;
   }
-  if (read != count_) return refuse(operands_[read].place, "too many operands for instruction");
-  return true;
+  if (read == half.count) return true;
+  return refuse(operands_[read].place, "too many operands for instruction");
+}
+
+bool InstructionParser::dual_halves(const DualText& x, const DualText& y, Encoding encoding) {
+  isa::Instruction& out = result_.instruction;
+  out = said_;
+  result_.literal = nullptr;
+  out.opcode = x.opcode;
+  out.second = y.opcode;
+  out.encoding = encoding;
+  out.destinations = 1;
+  progress_ = 0;
+  if (!dual_half(x, encoding)) return false;
+  out.second_operands = out.operand_count;
+  return dual_half(y, encoding);
 }
 
 /// v_dual_mul_f32 v0, v1, v2 :: v_dual_add_f32 v3, v4, v5
 bool InstructionParser::dual(std::string_view mnemonic, Place place) {
-  const Opcode x = mnemonics_.find_dual(mnemonic);
   if (map_.lane_mask_words != 1) return error(place, "dual instructions need waves of 32 lanes");
-  Instruction& out = result_.instruction;
-  out = {};
-  out.opcode = x;
-  out.encoding = Encoding::vopd;
-  out.destinations = 1;
-  const auto half = [&](Opcode opcode) {
+  const auto read = [&](DualText& half) {
     count_ = 0;
+    const bool has_table = map_.row(half.opcode).has(flag::bitop3);
     if (!operands(most_operands)) return false;
-    if (given_ != 0) return error("a dual instruction has no modifiers");
-    progress_ = 0;
-    if (dual_half(opcode)) return true;
-    return complain();
+    if ((given_ & ~(has_table ? bit(Modifier::bitop3) : 0)) != 0) return error("a dual instruction has no modifiers");
+    half.operands = operands_;
+    half.count = count_;
+    half.end = lexer().place();
+    return true;
   };
-  if (!half(x)) return false;
+  DualText x{.opcode = mnemonics_.find_dual(mnemonic)}, y;
+  if (!read(x)) return false;
   if (!lexer().accept(TokenKind::colon) || !lexer().accept(TokenKind::colon)) {
     return error("expected '::' and the other half");
   }
-  const std::string_view other = token().text;
-  out.second = lexer().is(TokenKind::identifier) ? mnemonics_.find_dual(other) : Opcode::invalid;
-  if (out.second == Opcode::invalid) return error("expected the other half, as v_dual_add_f32");
-  out.second_operands = out.operand_count;
+  if (lexer().is(TokenKind::identifier)) y.opcode = mnemonics_.find_dual(token().text);
+  if (y.opcode == Opcode::invalid) return error("expected the other half, as v_dual_add_f32");
   lexer().advance();
-  if (!half(out.second)) return false;
-  return lexer().at_end() || error("unexpected token behind the operands");
+  if (!read(y)) return false;
+  if (!lexer().at_end()) return error("unexpected token behind the operands");
+
+  using isa::CodeMap;
+  const auto has_halves = [&](const isa::DualHalves& halves) {
+    return CodeMap::code_of_half(halves.x, x.opcode) != CodeMap::none &&
+           CodeMap::code_of_half(halves.y, y.opcode) != CodeMap::none;
+  };
+  if (has_halves(map_.vopd3) && dual_halves(x, y, Encoding::vopd3)) result_.otherwise = result_.instruction;
+  // VOPD would change a constant that is negated, VOPD3 negates it.
+  const bool needs_vopd3 = result_.otherwise && (!has_halves(map_.vopd) || x.any_modified() || y.any_modified());
+  if (!needs_vopd3 && dual_halves(x, y, Encoding::vopd)) return true;
+  if (!result_.otherwise) return complain();
+  result_.instruction = *result_.otherwise;
+  result_.otherwise.reset();
+  result_.literal = nullptr;
+  return true;
 }
 
 }  // namespace Atoll::assembler

@@ -50,6 +50,7 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   byte_select_ = 0;
   bypass_said_ = false;
   result_.literal = result_.branch = nullptr;
+  result_.otherwise.reset();
   refusal_ = {};
   mnemonic_ = mnemonic;
   mnemonic_place_ = place;

@@ -46,6 +46,8 @@ const NamedSource* find_named_source(std::string_view name) {
       {"tma", {scalar, scalar::tma_lo, 2}},
       {"tma_lo", {scalar, scalar::tma_lo, 1}},
       {"tma_hi", {scalar, scalar::tma_hi, 1}},
+      {"src_flat_scratch_base_lo", {flat_scratch_base_lo}},
+      {"src_flat_scratch_base_hi", {flat_scratch_base_hi}},
       {"src_vccz", {vccz}},
       {"vccz", {vccz}},
       {"src_execz", {execz}},

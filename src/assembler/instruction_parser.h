@@ -143,8 +143,9 @@ inline std::string_view without(std::string_view prefix, std::string_view word) 
 /// What an instruction's text says.
 struct ParsedInstruction {
   isa::Instruction instruction;
-  const Expression* literal = nullptr;  ///< the value of its literal, if that comes later
-  const Expression* branch = nullptr;   ///< where it branches to, if that is no number
+  std::optional<isa::Instruction> otherwise;  ///< what it is if that cannot be encoded
+  const Expression* literal = nullptr;        ///< the value of its literal, if that comes later
+  const Expression* branch = nullptr;         ///< where it branches to, if that is no number
 };
 
 class InstructionParser {
@@ -161,6 +162,8 @@ class InstructionParser {
   unsigned sgprs() const { return sgprs_; }
 
  private:
+  static constexpr unsigned most_operands = 16;
+
   // --- Reading (instruction_operands.cpp)
   /// Reads operands up to that many, and modifiers.
   bool operands(unsigned most);
@@ -227,8 +230,20 @@ class InstructionParser {
   const isa::Operand* operand_of(isa::Field field) const;
 
   // --- Dual instructions (instruction_duals.cpp)
+  /// What the text says of one half.
+  struct DualText {
+    isa::Opcode opcode = isa::Opcode::invalid;
+    std::array<OperandText, most_operands> operands{};
+    unsigned count = 0;
+    Place end{};
+
+    bool any_modified() const {
+      return std::any_of(operands.begin(), operands.begin() + count, [](const auto& each) { return each.modified(); });
+    }
+  };
   bool dual(std::string_view mnemonic, Place place);
-  bool dual_half(isa::Opcode opcode);
+  bool dual_halves(const DualText& x, const DualText& y, isa::Encoding encoding);
+  bool dual_half(const DualText& half, isa::Encoding encoding);
 
   // --- Modifiers where they belong (instruction_applied_modifiers.cpp)
   bool apply_modifiers();
@@ -294,7 +309,6 @@ class InstructionParser {
   unsigned vgprs_ = 0, sgprs_ = 0;
 
   // The text at hand.
-  static constexpr unsigned most_operands = 16;
   std::array<OperandText, most_operands> operands_;
   unsigned count_ = 0;
   isa::Instruction said_;  ///< its modifiers

@@ -23,7 +23,11 @@ void Parser::instruction(std::string_view mnemonic, Place place) {
   count_registers();
   if (!good) return;
   const ParsedInstruction& parsed = instructions_->result();
-  const auto encoded = isa::encode(parsed.instruction, processor, wave_size);
+  auto encoded = isa::encode(parsed.instruction, processor, wave_size);
+  if (!encoded && parsed.otherwise) {
+    const auto other = isa::encode(*parsed.otherwise, processor, wave_size);
+    if (other) encoded = other;
+  }
   if (!encoded) {
     error(place, encoded.error().message);
     return;

@@ -298,6 +298,33 @@ v_fmamk_f64 v[0:1], 0x123456789a, 0x123456789a, v[4:5]
   }
 }
 
+TEST(Instructions, DualsAreVopdWhereTheyCanBe) {
+  expect_same_object(R"(
+v_dual_mov_b32 v1, v2 :: v_dual_mov_b32 v2, v2
+v_dual_mov_b32 v1, v2 :: v_dual_mov_b32 v3, v4
+v_dual_mov_b32 v1, 0x155 :: v_dual_mov_b32 v2, 0x155
+v_dual_mov_b32 v1, src_flat_scratch_base_lo :: v_dual_mov_b32 v2, 0x155
+v_dual_sub_f32 v0, neg(64), v0 :: v_dual_mov_b32 v1, v2
+v_dual_sub_f32 v0, -64.0, v0 :: v_dual_mov_b32 v1, v2
+v_dual_sub_f32 v0, -s1, v0 :: v_dual_mov_b32 v1, v2
+v_dual_cndmask_b32 v2, v2, v4 :: v_dual_mov_b32 v1, v3
+v_dual_cndmask_b32 v2, v2, v4, vcc_lo :: v_dual_bitop2_b32 v3, v44, v45 bitop3:0x14
+v_dual_cndmask_b32 v2, v2, v4, s5 :: v_dual_cndmask_b32 v4, v3, v5, s6
+v_dual_sub_nc_u32 v0, 0, v45 :: v_dual_sub_nc_u32 v3, 0, v44
+v_dual_fma_f32 v1, v2, v3, v4 :: v_dual_fma_f32 v5, v3, v4, v9
+v_dual_add_f64 v[34:35], -s[0:1], -v[12:13] :: v_dual_mov_b32 v0, s0
+v_dual_fmaak_f32 v1, v2, v3, 0x155 :: v_dual_mov_b32 v2, v4
+)",
+                     "gfx1250");
+  for (const char* line :
+       {"v_dual_fma_f32 v1, v2, v3, v4 :: v_dual_fma_f32 v5, v3, v4, v8\n",
+        "v_dual_mov_b32 v1, 0x155 :: v_dual_mov_b32 v3, 0x155\n", "v_dual_mov_b32 v1, v2 :: v_dual_mov_b32 v1, v3\n",
+        "v_dual_add_f64 v[34:35], s[0:1], v[12:13] :: v_dual_mov_b32 v35, s0\n"}) {
+    EXPECT_TRUE(llvm_assemble(line, "gfx1250").object.empty()) << line;
+    EXPECT_TRUE(atoll_assemble(line, "gfx1250").object.empty()) << line;
+  }
+}
+
 TEST(Instructions, AccumulatorsOfFormattedMatricesMayOverlap) {
   expect_same_object("v_mfma_f32_32x32x64_f8f6f4 v[70:85], v[0:7], v[40:47], v[62:77]\n", "gfx950");
 }
