@@ -9,6 +9,8 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "compiler/late_looks.h"
+#include "compiler/rare_mark.h"
 #include "semantics/lanes.h"
 #include "semantics/registry.h"
 
@@ -19,39 +21,6 @@ namespace {
 using llvm::cast;
 using llvm::dyn_cast;
 using llvm::isa;
-
-constexpr llvm::StringLiteral result_prefix = "usual_or_careful_";
-
-/// A call that stands for the result of an operation with rare lanes.
-class Mark {
- public:
-  /// Null if it is none.
-  static llvm::CallInst* from(llvm::Value* value) {
-    auto* call = dyn_cast<llvm::CallInst>(value);
-    const llvm::Function* called = call != nullptr ? call->getCalledFunction() : nullptr;
-    return called != nullptr && called->getName().starts_with(result_prefix) ? call : nullptr;
-  }
-
-  explicit Mark(llvm::CallInst* call) : call_(call) {}
-  /// Right where no lane is rare.
-  llvm::Value* usual() const { return call_->getArgOperand(0); }
-  llvm::Value* rare() const { return call_->getArgOperand(1); }
-  /// The lanes that matter.
-  llvm::Value* active() const { return call_->getArgOperand(2); }
-  llvm::Function* careful() const { return cast<llvm::Function>(call_->getArgOperand(3)); }
-  auto operands() const { return llvm::drop_begin(call_->args(), 4); }
-
-  /// Whether the rare lanes are those in which the usual result is a NaN.
-  bool is_at_nans() const {
-    const auto* comparison = dyn_cast<llvm::FCmpInst>(rare());
-    if (comparison == nullptr || comparison->getPredicate() != llvm::CmpInst::FCMP_UNO) return false;
-    const llvm::Value *a = comparison->getOperand(0), *b = comparison->getOperand(1);
-    return a == usual() && (b == a || isa<llvm::Constant>(b));
-  }
-
- private:
-  llvm::CallInst* call_;
-};
 
 llvm::Type* lanes_of(llvm::Type* element) { return llvm::FixedVectorType::get(element, semantics::chunk_lanes); }
 
@@ -102,8 +71,7 @@ void take_by_value(llvm::CallInst* asked, llvm::Type* type, llvm::Value* vector_
   std::vector<llvm::Type*> parameters;
   for (const llvm::Value* argument : arguments) parameters.push_back(argument->getType());
 
-  const std::string name =
-      (result_prefix + llvm::Twine(type->getScalarSizeInBits()) + "_" + llvm::Twine(operands)).str();
+  const std::string name = (mark_prefix + llvm::Twine(type->getScalarSizeInBits()) + "_" + llvm::Twine(operands)).str();
   llvm::FunctionCallee result = module.getOrInsertFunction(name, llvm::FunctionType::get(type, parameters, false));
   auto* function = cast<llvm::Function>(result.getCallee());
   function->setDoesNotAccessMemory();
@@ -120,35 +88,6 @@ bool is_pure(const llvm::Instruction& instruction) {
   return !instruction.isIntDivRem();
 }
 
-/// Whether this computes in floating point, or chooses lanes: a NaN makes NaNs of its result, or none.
-bool is_arithmetic(const llvm::Instruction& instruction) {
-  switch (instruction.getOpcode()) {
-    case llvm::Instruction::FAdd:
-    case llvm::Instruction::FSub:
-    case llvm::Instruction::FMul:
-    case llvm::Instruction::FDiv:
-    case llvm::Instruction::FNeg:
-    case llvm::Instruction::FPTrunc:
-    case llvm::Instruction::FPExt:
-    case llvm::Instruction::Select:
-      return true;
-    case llvm::Instruction::Call: {
-      const auto* intrinsic = dyn_cast<llvm::IntrinsicInst>(&instruction);
-      if (intrinsic == nullptr) return false;
-      switch (intrinsic->getIntrinsicID()) {
-        case llvm::Intrinsic::fma:
-        case llvm::Intrinsic::fabs:
-        case llvm::Intrinsic::sqrt:
-          return true;
-        default:
-          return false;
-      }
-    }
-    default:
-      return false;
-  }
-}
-
 /// Whether a lane of the result is a NaN wherever `operand` is one, as far as `active` lanes go.
 bool hands_on_nan(const llvm::Instruction& instruction, const llvm::Value& operand, const llvm::Value* active) {
   if (const auto* select = dyn_cast<llvm::SelectInst>(&instruction)) {
@@ -160,6 +99,7 @@ bool hands_on_nan(const llvm::Instruction& instruction, const llvm::Value& opera
 /// A stretch of a block: operations with rare lanes and all that is computed from their results.
 class Stretch {
  public:
+  explicit Stretch(const LateLooks& late) : late_(late) {}
   bool is_empty() const { return instructions_.empty(); }
   void add(llvm::Instruction& instruction) { instructions_.insert(&instruction); }
   /// Whether it uses a result of the stretch. A mark itself does not use its operands.
@@ -170,7 +110,7 @@ class Stretch {
   void end(llvm::Instruction& next);
 
  private:
-  enum class Look : uint8_t { needed, left_to_others, needless };
+  enum class Look : uint8_t { needed, late, left_to_others, needless };
 
   bool contains(const llvm::Value* value) const {
     const auto* instruction = dyn_cast<llvm::Instruction>(value);
@@ -180,8 +120,11 @@ class Stretch {
   void decide_looks();
   bool is_left_to_others(llvm::Value& value, const llvm::Value* active) const;
   bool makes_no_difference(llvm::Value& value) const;
-  llvm::Value* any_rare(llvm::IRBuilder<>& ir) const;
+  llvm::Value* any_rare(llvm::IRBuilder<>& ir, Look which) const;
+  llvm::Value* must_look_at_late() const;
+  llvm::SmallVector<llvm::BasicBlock*, 3> branch_to(llvm::BasicBlock* careful, llvm::Instruction& behind) const;
 
+  const LateLooks& late_;
   llvm::SmallSetVector<llvm::Instruction*, 32> instructions_;
   llvm::DenseMap<llvm::Instruction*, Look> looks_;
 };
@@ -233,7 +176,8 @@ void Stretch::decide_looks() {
   for (llvm::Instruction* instruction : llvm::reverse(instructions_)) {
     if (llvm::CallInst* mark = Mark::from(instruction)) {
       const bool at_nans = Mark(mark).is_at_nans();
-      looks_[mark] = !at_nans                                        ? Look::needed
+      looks_[mark] = late_.contains(mark)                            ? Look::late
+                     : !at_nans                                      ? Look::needed
                      : is_left_to_others(*mark, Mark(mark).active()) ? Look::left_to_others
                      : makes_no_difference(*mark)                    ? Look::needless
                                                                      : Look::needed;
@@ -241,19 +185,17 @@ void Stretch::decide_looks() {
   }
 }
 
-/// Whether any lane that matters is rare, in the operations that are looked at. Null: in none.
-llvm::Value* Stretch::any_rare(llvm::IRBuilder<>& ir) const {
+/// Whether any lane that matters is rare, in the operations that are looked at so. Null: in none.
+llvm::Value* Stretch::any_rare(llvm::IRBuilder<>& ir, Look which) const {
   llvm::Value* any = nullptr;
   const auto add = [&](llvm::Value* active, llvm::Value* lanes) {
-    const auto* constant = dyn_cast<llvm::Constant>(active);
-    const bool all_matter = constant != nullptr && constant->isAllOnesValue();
-    llvm::Value* matter = all_matter ? lanes : ir.CreateAnd(lanes, active);
+    llvm::Value* matter = lanes_that_matter(ir, lanes, active);
     any = any != nullptr ? ir.CreateOr(any, matter) : matter;
   };
   llvm::MapVector<std::pair<llvm::Value*, llvm::Type*>, llvm::Value*> single;  // a result whose NaNs are still missing
   for (llvm::Instruction* instruction : instructions_) {
     llvm::CallInst* call = Mark::from(instruction);
-    if (call == nullptr || looks_.at(call) != Look::needed) continue;
+    if (call == nullptr || looks_.at(call) != which) continue;
     const Mark mark(call);
     if (!mark.is_at_nans()) {
       add(mark.active(), mark.rare());
@@ -271,26 +213,65 @@ llvm::Value* Stretch::any_rare(llvm::IRBuilder<>& ir) const {
   for (const auto& [key, value] : single) {
     if (value != nullptr) add(key.first, ir.CreateFCmpUNO(value, value));
   }
-  if (any == nullptr) return nullptr;
-  return ir.CreateICmpNE(ir.CreateBitCast(any, ir.getInt16Ty()), ir.getInt16(0));
+  return any != nullptr ? any_lane(ir, any) : nullptr;
+}
+
+/// Tells whether those are looked at here after all. Null: there are none.
+llvm::Value* Stretch::must_look_at_late() const {
+  for (llvm::Instruction* instruction : instructions_) {
+    llvm::CallInst* mark = Mark::from(instruction);
+    if (mark != nullptr && looks_.at(mark) == Look::late) return late_.at(mark);
+  }
+  return nullptr;
+}
+
+/// Puts the looks before `behind`, which begins a block of its own then: from them it goes to `careful` if any lane is
+/// rare. Yields the blocks with the looks; none, and nothing is changed, if there is nothing to look at.
+llvm::SmallVector<llvm::BasicBlock*, 3> Stretch::branch_to(llvm::BasicBlock* careful, llvm::Instruction& behind) const {
+  llvm::IRBuilder<> ir(&behind);
+  llvm::Value *any = any_rare(ir, Look::needed), *looks_at_late = must_look_at_late();
+  if (any == nullptr && looks_at_late == nullptr) return {};
+  llvm::MDNode* rarely = llvm::MDBuilder(behind.getContext()).createBranchWeights(1, 1u << 20);
+  llvm::SmallVector<llvm::BasicBlock*, 3> blocks{behind.getParent()};
+  llvm::BasicBlock* rest = blocks.front()->splitBasicBlock(&behind);
+  blocks.front()->getTerminator()->eraseFromParent();
+  const auto new_block = [&] {
+    blocks.push_back(llvm::BasicBlock::Create(behind.getContext(), "look", rest->getParent(), rest));
+    return blocks.back();
+  };
+  ir.SetInsertPoint(blocks.front());
+  if (any != nullptr && looks_at_late != nullptr) {
+    llvm::BasicBlock* otherwise = new_block();
+    ir.CreateCondBr(any, careful, otherwise, rarely);
+    ir.SetInsertPoint(otherwise);
+  } else if (any != nullptr) {
+    ir.CreateCondBr(any, careful, rest, rarely);
+  }
+  if (looks_at_late != nullptr) {
+    llvm::BasicBlock* look = new_block();
+    ir.CreateCondBr(looks_at_late, look, rest, rarely);
+    ir.SetInsertPoint(look);
+    ir.CreateCondBr(any_rare(ir, Look::late), careful, rest, rarely);
+  }
+  return blocks;
 }
 
 void Stretch::end(llvm::Instruction& next) {
   llvm::Instruction& behind = leave_out_last(next);
   decide_looks();
-  llvm::IRBuilder<> ir(&behind);
   std::vector<llvm::Instruction*> results;  // what is used behind the stretch
   for (llvm::Instruction* instruction : instructions_) {
     if (llvm::any_of(instruction->users(), [&](llvm::User* user) { return !contains(user); })) {
       results.push_back(instruction);
     }
   }
-  llvm::Value* any = results.empty() ? nullptr : any_rare(ir);
-  if (any != nullptr) {
-    llvm::MDNode* weights = llvm::MDBuilder(behind.getContext()).createBranchWeights(1, 1u << 20);
-    llvm::Instruction* end = llvm::SplitBlockAndInsertIfThen(any, &behind, /*Unreachable=*/false, weights);
-    llvm::BasicBlock* before = end->getParent()->getSinglePredecessor();
-    llvm::BasicBlock* careful = end->getParent();
+  auto* careful = llvm::BasicBlock::Create(behind.getContext(), "careful", behind.getFunction());
+  llvm::SmallVector<llvm::BasicBlock*, 3> before;
+  if (!results.empty()) before = branch_to(careful, behind);
+  if (before.empty()) {
+    careful->eraseFromParent();
+  } else {
+    llvm::IRBuilder<> ir(careful);
     // The block for rare lanes has what the results are computed from.
     llvm::SmallPtrSet<llvm::Value*, 32> needed(results.begin(), results.end());
     for (llvm::Instruction* instruction : llvm::reverse(instructions_)) {
@@ -307,7 +288,6 @@ void Stretch::end(llvm::Instruction& next) {
       const auto found = anew.find(old);
       return found != anew.end() ? found->second : old;
     };
-    ir.SetInsertPoint(end);
     for (llvm::Instruction* instruction : instructions_) {
       if (!needed.contains(instruction)) continue;
       if (llvm::CallInst* call = Mark::from(instruction)) {
@@ -321,15 +301,17 @@ void Stretch::end(llvm::Instruction& next) {
         anew[instruction] = ir.Insert(copy);
       }
     }
-    ir.SetInsertPoint(&behind);
+    ir.CreateBr(behind.getParent());
     for (llvm::Instruction* result : results) {
       llvm::PHINode* joined = llvm::PHINode::Create(result->getType(), 2, "", behind.getParent()->begin());
       result->replaceUsesWithIf(joined, [&](llvm::Use& use) {
         const auto* user = cast<llvm::Instruction>(use.getUser());
-        return isa<llvm::PHINode>(user) || (user->getParent() != before && user->getParent() != careful);
+        return isa<llvm::PHINode>(user) ||
+               (user->getParent() != careful && !llvm::is_contained(before, user->getParent()));
       });
-      joined->addIncoming(result, before);
-      joined->addIncoming(anew.at(result), careful);
+      for (llvm::BasicBlock* from : llvm::predecessors(behind.getParent())) {
+        joined->addIncoming(from == careful ? anew.at(result) : result, from);
+      }
     }
   }
   for (llvm::Instruction* instruction : llvm::reverse(instructions_)) {
@@ -359,11 +341,12 @@ void take_rare_lanes_by_value(llvm::Module& module, llvm::function_ref<bool(cons
 }
 
 void look_for_rare_lanes(llvm::Function& function) {
+  const LateLooks late = look_behind_loops(function);
   std::vector<llvm::BasicBlock*> blocks;
   for (llvm::BasicBlock& block : function) blocks.push_back(&block);
   for (llvm::BasicBlock* block : blocks) {
     for (llvm::Instruction* next = &block->front(); next != nullptr;) {
-      Stretch stretch;
+      Stretch stretch(late);
       for (; next != nullptr; next = next->getNextNode()) {
         const bool is_mark = Mark::from(next) != nullptr;
         if (!is_mark && !stretch.feeds(*next) && !(next->isTerminator() && !stretch.is_empty())) continue;

@@ -1,6 +1,7 @@
 // Translated code against the interpreter where lanes are rare: NaNs of all kinds, and what reciprocal roots are
 // special for, in code that is done first as if there were none.
 #include <array>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,8 @@ void set_numbers(WaveRunner& runner, uint32_t seed, uint32_t distance) {
 /// A program of vector instructions drawn at random. v1 to v8 are sources and results, v[10:13] two doubles.
 class Program {
  public:
-  explicit Program(uint32_t seed) : random_(seed) {}
+  /// `sums_only`: of sums and products in single precision.
+  explicit Program(uint32_t seed, bool sums_only = false) : random_(seed), kinds_(sums_only ? 8 : 20) {}
 
   std::string lines(unsigned count) {
     std::string all;
@@ -49,7 +51,7 @@ class Program {
     }
   }
   std::string line() {
-    switch (pick(20)) {
+    switch (pick(kinds_)) {
       case 0:
       case 1:
         return fmt::format("v_add_f32 {}, {}, {}", v(), source(), source());
@@ -93,6 +95,7 @@ class Program {
   }
 
   std::mt19937 random_;
+  unsigned kinds_;
 };
 
 TEST(RareLanes, OneNaNInASum) {
@@ -169,6 +172,66 @@ TEST(RareLanes, InLoops) {
       s_cbranch_scc1 again)");
     comparison.with([&](WaveRunner& runner) { set_numbers(runner, 4, distance); }).run();
     EXPECT_EQ(comparison.regions(), 1u);
+  }
+}
+
+/// A loop of twelve rounds around these lines.
+std::string loop_of(const std::string& lines) {
+  return "s_movk_i32 s4, 0\nagain:\n" + lines + "\ns_add_i32 s4, s4, 1\ns_cmp_lt_u32 s4, 12\ns_cbranch_scc1 again\n";
+}
+
+TEST(RareLanes, SumsOfLoopsBecomeNaNsOnTheWay) {
+  // v5 grows past the largest number in some lanes, so that infinities of both signs meet; v3 is a NaN from the start
+  // in others. Each NaN has come about in a round of its own.
+  const char* const bodies[] = {
+      // Sums and what leads to them, one after the other in a round too.
+      "v_mul_f32 v5, v5, v6\nv_fma_f32 v8, v5, v1, v8\nv_sub_f32 v9, v9, v5\nv_add_f32 v9, v9, v8",
+      "v_mul_f32 v5, v5, v6\nv_fma_f32 v7, v5, v3, v4\nv_fma_f32 v8, v7, v1, v8\nv_sub_f32 v8, v8, v5",
+      // A sum that decides what happens to others, as a number and by its bits.
+      "v_mul_f32 v5, v5, v6\nv_sub_f32 v8, v5, v8\nv_cmp_lt_f32 vcc, v8, v2\nv_cndmask_b32 v9, v9, v8, vcc",
+      "v_mul_f32 v5, v5, v6\nv_sub_f32 v8, v5, v8\nv_add_u32 v9, v9, v8",
+      // A NaN that is a number again in the next round.
+      "v_mul_f32 v5, v5, v6\nv_sub_f32 v8, v5, v8\nv_max_f32 v8, v8, v2\nv_add_f32 v9, v9, v8",
+      // Lanes that the rounds leave out.
+      ("v_mul_f32 v5, v5, v6\nv_cmp_gt_u32 vcc, 20, v0\ns_and_saveexec_b64 s[6:7], vcc\nv_sub_f32 v8, v5, "
+       "v8\ns_mov_b64 "
+       "exec, s[6:7]\nv_add_f32 v9, v9, v8"),
+  };
+  for (const std::string body : bodies) {
+    for (const uint64_t exec : {~uint64_t{0}, uint64_t{0x0F0F'0000'FFFF'00F1}}) {
+      Comparison comparison(loop_of(body));
+      comparison.with([&](WaveRunner& runner) {
+        runner.wave().set_exec(exec);
+        for (unsigned lane = 0; lane < 64; ++lane) {
+          runner.v(1)[lane] = std::bit_cast<uint32_t>(lane % 5 == 0 ? -1.5F : 1.0F);
+          runner.v(2)[lane] = std::bit_cast<uint32_t>(3.0F);
+          runner.v(3)[lane] = lane % 11 == 3 ? 0xFF812345 : std::bit_cast<uint32_t>(0.5F);
+          runner.v(4)[lane] = std::bit_cast<uint32_t>(static_cast<float>(lane));
+          runner.v(5)[lane] = std::bit_cast<uint32_t>(1.0F);
+          runner.v(6)[lane] = std::bit_cast<uint32_t>(lane % 3 == 1 ? 1e4F + 1e8F * static_cast<float>(lane) : 1.25F);
+          runner.v(8)[lane] = runner.v(9)[lane] = lane % 17 == 4 ? 0x7F800001 : 0;
+        }
+      });
+      comparison.run();
+      EXPECT_EQ(comparison.regions(), 1u);
+      if (testing::Test::HasFailure()) FAIL() << body << ", EXEC " << exec;
+    }
+  }
+}
+
+TEST(RareLanes, RandomLoops) {
+  for (uint32_t seed = 100; seed < 160; ++seed) {
+    Program program(seed, /*sums_only=*/seed % 3 != 0);
+    const std::string body = program.lines(1 + seed % 12);
+    const uint32_t distance = std::array{3u, 40u, 1000u, ~0u}[seed % 4];
+    Comparison comparison(loop_of(body));
+    comparison
+        .with([&](WaveRunner& runner) {
+          set_numbers(runner, seed, distance);
+          if (seed % 5 == 0) runner.wave().set_exec(0xFF00'0F0F'FFFF'1234);
+        })
+        .run();
+    if (testing::Test::HasFailure()) FAIL() << "seed " << seed << "\n" << body;
   }
 }
 
