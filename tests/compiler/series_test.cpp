@@ -78,8 +78,10 @@ class Series : public testing::Test {
     auto translated = compiler::compile(*request, **host, [] { return true; });
     ASSERT_TRUE(translated) << translated.error().message;
     ASSERT_EQ(translated->steps.size(), 0u);
-    const engine::Image image{
-        .code_base = base, .steps = nullptr, .must_stop = [](const Wave*) -> uint8_t { return 0; }};
+    const engine::Image image{.code_base = base,
+                              .steps = nullptr,
+                              .must_stop = [](const Wave*) -> uint8_t { return 0; },
+                              .access = engine::access_chunk};
     const auto placed = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(placed) << placed.error().message;
     const auto& entries = (*placed)->translated().entries;
@@ -95,7 +97,7 @@ class Series : public testing::Test {
     engine::GlobalWaveSync sync;
     engine::Run& run = engine::begin_run(wave, limit, cache, sync);
     run.series = &grid;
-    EXPECT_EQ((*placed)->function(*entry)(&wave, &run, entry->number, &image), 0);
+    EXPECT_EQ((*placed)->function(*entry)(&wave, &run, entry->number, &image), engine::Leave::stops);
     run.series = nullptr;
     EXPECT_EQ(wave.state, machine::WaveState::ended);
     EXPECT_EQ(wave.pc, base + code.size());
