@@ -87,9 +87,8 @@ bool InstructionParser::check_scalar_inputs() {
     }
   }
   using enum Opcode;
-  // Shifts of 64 bits have one, always.
-  const bool wide_shift =
-      form_->opcode == v_lshlrev_b64 || form_->opcode == v_lshrrev_b64 || form_->opcode == v_ashrrev_i64;
+  const bool right_shift = form_->opcode == v_lshrrev_b64 || form_->opcode == v_ashrrev_i64;
+  const bool wide_shift = form_->opcode == v_lshlrev_b64 || (right_shift && !map_.layout.right_shifts_read_two);
   const bool reads_m0 = form_->opcode == v_movreld_b32 && scalars == 1;
   const unsigned limit = wide_shift ? 1 : map_.layout.scalar_inputs;
   if (!reads_m0 && scalars > limit) {
@@ -226,9 +225,9 @@ bool InstructionParser::scales_offset() const {
     });
   }
   if (form_->encoding == Encoding::mubuf || form_->encoding == Encoding::mtbuf) return false;
-  const Operand *address = operand_of(Field::flat_address), *base = operand_of(Field::flat_base);
-  if (address == nullptr || address->kind != OperandKind::vgpr) return false;
-  return form_->encoding == Encoding::scratch || (base != nullptr && base->kind == OperandKind::scalar);
+  // Behind a base, the address of FLAT and GLOBAL has 32 bits.
+  const Operand* address = operand_of(Field::flat_address);
+  return address != nullptr && address->kind == OperandKind::vgpr && address->words == 1;
 }
 
 }  // namespace Atoll::assembler

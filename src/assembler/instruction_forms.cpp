@@ -176,6 +176,7 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
              (form.encoding == Encoding::mtbuf ? bit(format) : 0);
     case Encoding::mimg:
     case Encoding::vsample:
+      if (row.has(flag::tensor)) return cache_bits;
       return bits(dmask, dim, unorm, r128, a16, tfe, lwe, da, d16) | cache_bits;
     case Encoding::exp:
       return bits(done, compr, vm, row_en);
@@ -188,6 +189,7 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
 bool InstructionParser::leaves_out(const OperandSpec& spec) const {
   const Instruction& out = result_.instruction;
   if (spec.field == Field::flat_return) return !out.glc;
+  if (spec.field == Field::tensor_group2 || spec.field == Field::tensor_group3) return count_ == 2;
   return out.lds && (spec.field == Field::flat_dst || spec.field == Field::buffer_data);
 }
 
@@ -270,6 +272,12 @@ bool InstructionParser::match(const Form& form) {
     }
     if (isa::writes(*row_, spec.field, out.glc)) ++out.destinations;
     ++out.operand_count;
+  }
+  if (form.encoding == Encoding::flat && map_.layout.flat_bases && read + 1 == count_) {  // a base, which no row has
+    Operand& to = out.operands[out.operand_count++];
+    to.type = isa::DataType::b64;
+    ++progress_;
+    if (!flat_base(operands_[read++], 2, to)) return false;
   }
   if (read != count_) {
     ++progress_;

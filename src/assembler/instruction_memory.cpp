@@ -69,12 +69,22 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
         to.type = DataType::b32;
         return off ? no_address() : vgpr(text, 1, to);
       }
-      const bool narrow = form_->encoding != Encoding::flat && text.words == 1;
+      const bool narrow = (form_->encoding != Encoding::flat || map_.layout.flat_bases) && text.words == 1;
       if (narrow) to.type = DataType::u32;
       return vgpr(text, narrow ? 1 : 2, to);
     }
     case Field::flat_base:
       return flat_base(text, words, to);
+    case Field::lds_address:
+    case Field::lds_data_address:
+      return vgpr(text, 1, to);
+    case Field::tensor_base:
+      return scalar_register(text, words, to);
+    case Field::tensor_group0:
+    case Field::tensor_group1:
+    case Field::tensor_group2:
+    case Field::tensor_group3:
+      return resource(text, words, to);
     case Field::buffer_data: {
       const unsigned components = map_.d16_components[static_cast<size_t>(form_->opcode)];
       return data(text, (components != 0 && map_.layout.unpacked_d16 ? components : words) + status, to);

@@ -81,7 +81,8 @@ class Decoder {
 
   // Registers and constants.
   bool vgpr(Operand& operand, unsigned index, unsigned words, bool accumulation = false) const {
-    if (index + words > map_.layout.vgprs || (map_.layout.even_tuples && !accumulation && words > 1 && (index & 1) != 0))
+    if (index + words > map_.layout.vgprs ||
+        (map_.layout.even_tuples && !accumulation && words > 1 && (index & 1) != 0))
       return false;
     operand.kind = accumulation ? OperandKind::agpr : OperandKind::vgpr;
     operand.reg = static_cast<uint16_t>(index);

@@ -84,7 +84,8 @@ bool Encoder::tensor() {
     set(Bits::address2, layout_.flat_saddr_none);
     set(Bits::address3, layout_.flat_saddr_none);
   }
-  return flags({{Bits::r128, in_.r128}}, "r128") && cache_policy() && operands();
+  if (in_.r128) return fail("r128 is not possible");
+  return cache_policy() && operands();
 }
 
 bool Encoder::exp() {

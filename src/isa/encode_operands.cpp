@@ -288,7 +288,10 @@ bool Encoder::operands() {
   }
   if (flat_has_base() && position + 1 == in_.operand_count) {
     unsigned code = 0;
-    if (!scalar_register(in_.operands[position], Field::flat_base, 2, code)) return false;
+    const Operand& base = in_.operands[position];
+    if (base.reg == scalar::null || base.reg == scalar::exec_lo)
+      return wrong(Field::flat_base, "cannot be null or exec");
+    if (!scalar_register(base, Field::flat_base, 2, code)) return false;
     set(Bits::saddr, code);
     return true;
   }

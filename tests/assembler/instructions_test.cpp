@@ -325,6 +325,35 @@ v_dual_fmaak_f32 v1, v2, v3, 0x155 :: v_dual_mov_b32 v2, v4
   }
 }
 
+TEST(Instructions, Gfx12_5HasFlatBasesTensorsAndAsynchronousLoads) {
+  expect_same_object(R"(
+flat_load_i8 v0, v2, vcc scale_offset
+flat_atomic_add_u32 v0, v1, v2, s[0:1] th:TH_ATOMIC_RETURN
+flat_atomic_add_u32 v1, v2, s[0:1]
+flat_atomic_add_u32 v[2:3], v2
+flat_prefetch_b8 v0, s[0:1]
+tensor_save s[0:1] offset:32
+tensor_save null
+tensor_stop
+tensor_load_to_lds s[0:3], s[4:11]
+tensor_load_to_lds s[0:3], s[4:11], s[12:15], s[16:19]
+tensor_store_from_lds s[0:3], s[4:11] th:TH_STORE_NT scope:SCOPE_SE
+global_load_async_to_lds_b8 v0, v0, exec
+global_load_async_to_lds_b8 v0, v[2:3], off
+global_store_async_from_lds_b8 v0, v1, s[0:1]
+v_lshrrev_b64 v[0:1], s0, s[2:3]
+)",
+                     "gfx1250");
+  for (const char* line :
+       {"flat_load_i8 v0, v[2:3], off\n", "flat_load_i8 v0, v2, null\n", "flat_load_i8 v0, v2, exec\n",
+        "flat_load_i8 v0, v[2:3], s[0:1]\n", "flat_load_i8 v0, v2\n", "tensor_save off\n",
+        "tensor_load_to_lds s[0:3], s[4:11], s[12:15]\n", "tensor_load_to_lds s[0:3], s[4:11], null, null\n",
+        "tensor_load_to_lds s[0:3], null\n", "v_lshlrev_b64 v[0:1], s0, s[2:3]\n"}) {
+    EXPECT_TRUE(llvm_assemble(line, "gfx1250").object.empty()) << line;
+    EXPECT_TRUE(atoll_assemble(line, "gfx1250").object.empty()) << line;
+  }
+}
+
 TEST(Instructions, AccumulatorsOfFormattedMatricesMayOverlap) {
   expect_same_object("v_mfma_f32_32x32x64_f8f6f4 v[70:85], v[0:7], v[40:47], v[62:77]\n", "gfx950");
 }
