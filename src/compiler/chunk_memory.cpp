@@ -28,6 +28,14 @@ llvm::Constant* multiples(llvm::LLVMContext& context, uint32_t step) {
   return llvm::ConstantDataVector::get(context, llvm::ArrayRef<uint32_t>(values));
 }
 
+/// What an instruction adds to the address of an element by itself.
+int64_t offset_of(const isa::Instruction& instruction, const MemoryOperands& operands, unsigned element) {
+  if (operands.space != MemorySpace::lds) return instruction.offset;
+  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const uint32_t field = element == 0 ? static_cast<uint32_t>(instruction.offset) : instruction.offset1;
+  return field * (access.elements == 2 ? access.offset_unit : 1u);
+}
+
 }  // namespace
 
 llvm::Value* ChunkMemory::lds_base() {
@@ -57,16 +65,71 @@ ChunkMemory::Prepared ChunkMemory::prepare(const isa::Instruction& instruction, 
   return prepared;
 }
 
-void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
+bool ChunkMemory::likes_stride(const MemoryAccess& access, int64_t stride) {
+  if (stride == access.bytes) return true;
+  return access.kind == MemoryAccess::Kind::load && (stride == 0 || (stride == 4 && access.bytes % 4 == 0));
+}
+
+// Only dwords are loaded and stored under a mask.
+bool ChunkMemory::needs_all_lanes(int64_t stride) { return stride != 0 && stride != 4; }
+
+unsigned ChunkMemory::elements(const Prepared& prepared) {
+  return prepared.operands.is_store ? 1 : semantics::memory_access(prepared.instruction->opcode).elements;
+}
+
+int64_t ChunkMemory::distance(const Prepared& prepared, unsigned element) {
+  if (element == 0) return 0;
+  return offset_of(*prepared.instruction, prepared.operands, element) -
+         offset_of(*prepared.instruction, prepared.operands, 0);
+}
+
+llvm::Value* ChunkMemory::first_address(const Prepared& prepared, llvm::Value* low, llvm::Value* high) {
+  llvm::Value* address = ir().CreateZExt(low, frame_.i64());
+  if (high != nullptr) {
+    address = ir().CreateOr(address, ir().CreateShl(ir().CreateZExt(high, frame_.i64()), 32));
+  }
+  if (prepared.scalar_base != nullptr) address = ir().CreateAdd(address, prepared.scalar_base);
+  if (prepared.operands.space == MemorySpace::lds) address = ir().CreateAdd(address, lds_base());
+  const int64_t offset = offset_of(*prepared.instruction, prepared.operands, prepared.element);
+  return ir().CreateAdd(address, ir().getInt64(static_cast<uint64_t>(offset)));
+}
+
+llvm::Value* ChunkMemory::is_inside(const Prepared& prepared, llvm::Value* low, int64_t stride) {
+  if (prepared.operands.space != MemorySpace::lds) return nullptr;
+  int64_t last = offset_of(*prepared.instruction, prepared.operands, prepared.element);
+  for (unsigned element = 1; element < elements(prepared); ++element) {
+    last = std::max(last, offset_of(*prepared.instruction, prepared.operands, element));
+  }
+  last += int64_t{semantics::wave_lanes - 1} * stride;
+  llvm::Value* starts = lds_starts(semantics::memory_access(prepared.instruction->opcode).bytes);
+  llvm::Value* place = ir().CreateAdd(ir().CreateZExt(low, frame_.i64()), ir().getInt64(static_cast<uint64_t>(last)));
+  return ir().CreateICmpULT(place, ir().CreateZExt(starts, frame_.i64()));
+}
+
+/// The first place, from which on an element of so many bytes would not lie inside of LDS as a whole: 32 bits.
+llvm::Value* ChunkMemory::lds_starts(unsigned bytes) {
+  return ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, ir().CreateAdd(lds_bytes(), ir().getInt32(1)),
+                                    ir().getInt32(bytes));
+}
+
+void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk, const Even* even) {
   const MemoryOperands& operands = prepared.operands;
   if (operands.is_atomic) return emit_atomic(prepared, keep_inactive, chunk);
   const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
   const unsigned words = access.words();
   llvm::Value* active = chunk.exec();
+  /// Of the chunk's first lane.
+  const auto even_address = [&](unsigned element) {
+    llvm::Value* lanes = ir().CreateMul(chunk.first_lane64(), ir().getInt64(static_cast<uint64_t>(even->stride)));
+    llvm::Value* distance = ir().getInt64(static_cast<uint64_t>(ChunkMemory::distance(prepared, element)));
+    llvm::Value* address = ir().CreateAdd(ir().CreateAdd(even->address, distance), lanes);
+    return ir().CreateIntToPtr(address, frame_.pointer());
+  };
   if (operands.is_store) {
     Words data{};
     const isa::Operand& source = *operands.data[prepared.element];
     for (unsigned word = 0; word < words; ++word) data[word] = chunk.row(row_key(source, word));
+    if (even != nullptr) return store_even(access, operands.space, even_address(0), active, data);
     if (operands.space == MemorySpace::flat) return store_flat(prepared, data, chunk);
     if (operands.space == MemorySpace::scratch) return store_scratch(prepared, data, chunk);
     return store(access, addresses(prepared, prepared.element, chunk), active, data);
@@ -75,7 +138,10 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
   Words loaded[2]{};
   for (unsigned element = 0; element < access.elements; ++element) {
     llvm::Value* old = access.half != Half::none ? chunk.row(row_key(result, 0)) : nullptr;
-    if (operands.space == MemorySpace::flat) {
+    if (even != nullptr) {
+      loaded[element] = load_even(access, operands.space, even_address(element), even->stride, active);
+      loaded[element][0] = place_half(access.half, loaded[element][0], old);
+    } else if (operands.space == MemorySpace::flat) {
       loaded[element] = load_flat(prepared, old, chunk);
     } else if (operands.space == MemorySpace::scratch) {
       loaded[element] = load_scratch(prepared, old, chunk);
@@ -97,14 +163,12 @@ ChunkMemory::Addresses ChunkMemory::addresses(const Prepared& prepared, unsigned
   Addresses at;
   at.low = chunk.row(row_key(address, 0));
   if (prepared.operands.space == MemorySpace::lds) {
-    const uint32_t field = element == 0 ? static_cast<uint32_t>(instruction.offset) : instruction.offset1;
-    at.offset = field * (access.elements == 2 ? access.offset_unit : 1);
+    at.offset = static_cast<uint32_t>(offset_of(instruction, prepared.operands, element));
     at.base = lds_base();
-    at.starts = ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, ir().CreateAdd(lds_bytes(), ir().getInt32(1)),
-                                           ir().getInt32(access.bytes));
+    at.starts = lds_starts(access.bytes);
     return at;
   }
-  at.base = ir().getInt64(static_cast<uint64_t>(int64_t{instruction.offset}));
+  at.base = ir().getInt64(static_cast<uint64_t>(offset_of(instruction, prepared.operands, element)));
   if (prepared.scalar_base != nullptr) {
     at.base = ir().CreateAdd(prepared.scalar_base, at.base);
   } else {
@@ -171,7 +235,7 @@ ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses
   ir().CreateCondBr(can, neighbours, others, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
 
   ir().SetInsertPoint(neighbours);
-  prefetch(at, relation.address, bytes, false);
+  if (at.starts == nullptr) prefetch(relation.address, bytes, false);
   ways.end_way(load_neighbours(relation.address, bytes, access.sign_extend, active));
   ir().SetInsertPoint(others);
   ways.end_way(is_hot_ ? load_apart(access, at, relation, active) : call_load_apart(access, at, active));
@@ -187,6 +251,31 @@ llvm::Value* ChunkMemory::place_half(Half half, llvm::Value* value, llvm::Value*
   if (half == Half::low) return ir().CreateOr(bits_of(old, 0xFFFF'0000), bits_of(value, 0xFFFF));
   if (half == Half::none) return value;
   return ir().CreateOr(bits_of(old, 0xFFFF), ir().CreateShl(value, splat(ir().getInt32(16))));
+}
+
+ChunkMemory::Words ChunkMemory::load_even(const MemoryAccess& access, MemorySpace space, llvm::Value* address,
+                                          int64_t stride, llvm::Value* active) {
+  if (stride == 0) return load_equal(address, access.bytes, access.sign_extend);
+  if (space == MemorySpace::global) prefetch(address, static_cast<unsigned>(stride), false);
+  if (stride == access.bytes) return load_neighbours(address, access.bytes, access.sign_extend, active);
+  Words words{};  // a lane's second one is the next lane's first
+  for (unsigned word = 0; word < access.words(); ++word) {
+    words[word] = load_neighbours(frame_.at(address, word * 4), 4, false, active)[0];
+  }
+  return words;
+}
+
+void ChunkMemory::store_even(const MemoryAccess& access, MemorySpace space, llvm::Value* address, llvm::Value* active,
+                             const Words& data) {
+  if (space == MemorySpace::global) prefetch(address, access.bytes, true);
+  store_neighbours(address, access.bytes, active, stored(access, data));
+}
+
+/// The words of which the lowest bytes go to memory.
+ChunkMemory::Words ChunkMemory::stored(const MemoryAccess& access, const Words& data) {
+  Words words = data;
+  if (access.half == Half::high) words[0] = ir().CreateLShr(words[0], splat(ir().getInt32(16)));
+  return words;
 }
 
 /// For lanes that are no neighbours.
@@ -261,11 +350,10 @@ llvm::Value* ChunkMemory::every(llvm::Value* dwords, unsigned step, unsigned fir
   return ir().CreateShuffleVector(dwords, llvm::ArrayRef<int>(picked));
 }
 
-void ChunkMemory::prefetch(const Addresses& at, llvm::Value* address, unsigned bytes, bool to_write) {
+void ChunkMemory::prefetch(llvm::Value* address, unsigned bytes, bool to_write) {
   // Waves that begin one after the other mostly go on where the one before ended. The host's own prefetcher does not
   // see that early enough: their loads are few, and far apart in time.
   constexpr unsigned waves_ahead = 4, line = 64;
-  if (at.starts != nullptr) return;
   const unsigned distance = waves_ahead * semantics::wave_lanes * bytes;
   for (unsigned offset = 0; offset < chunk_lanes * bytes; offset += line) {
     ir().CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
@@ -400,8 +488,7 @@ llvm::Function* ChunkMemory::load_quads() {
 
 void ChunkMemory::store(const MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data) {
   const unsigned bytes = access.bytes;
-  Words words = data;
-  if (access.half == Half::high) words[0] = ir().CreateLShr(words[0], splat(ir().getInt32(16)));
+  const Words words = stored(access, data);
   const Relation relation = relate(at, active, bytes);
   Ways ways(frame_, 0);
   llvm::BasicBlock* neighbours = block("neighbours");
@@ -409,7 +496,7 @@ void ChunkMemory::store(const MemoryAccess& access, const Addresses& at, llvm::V
   llvm::Value* can = bytes == 4 ? relation.neighbours : ir().CreateAnd(relation.neighbours, all(active));
   ir().CreateCondBr(can, neighbours, anywhere, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
   ir().SetInsertPoint(neighbours);
-  prefetch(at, relation.address, bytes, true);
+  if (at.starts == nullptr) prefetch(relation.address, bytes, true);
   store_neighbours(relation.address, bytes, active, words);
   ways.end_way({});
   ir().SetInsertPoint(anywhere);

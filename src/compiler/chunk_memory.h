@@ -38,9 +38,27 @@ class ChunkMemory {
   };
   Prepared prepare(const isa::Instruction& instruction, unsigned element, ScalarRegisters& registers);
 
+  /// What is known beforehand of an access whose lanes are the same distance from each other: where lane 0's first
+  /// element is (64 bits), be that lane active or not, and the distance in bytes.
+  struct Even {
+    llvm::Value* address = nullptr;
+    int64_t stride = 0;
+  };
+  /// Whether such an access can be done by what is left then: without a look at the lanes' addresses.
+  static bool likes_stride(const semantics::MemoryAccess& access, int64_t stride);
+  /// Whether it needs all lanes to be active. With a stride of 0 at least one must be.
+  static bool needs_all_lanes(int64_t stride);
+  /// The address that lane 0's rows `low` and `high` (32 bits; null if it has none) make.
+  llvm::Value* first_address(const Prepared& prepared, llvm::Value* low, llvm::Value* high);
+  /// Whether all lanes' elements are inside of memory that has a limit. Null: it has none.
+  llvm::Value* is_inside(const Prepared& prepared, llvm::Value* low, int64_t stride);
+  /// From the first element of the access to the others that the instruction has for each lane: bytes.
+  static unsigned elements(const Prepared& prepared);
+  static int64_t distance(const Prepared& prepared, unsigned element);
+
   /// Carries it out for the chunk's lanes of EXEC. `keep_inactive`: the other lanes of a result keep what they have;
   /// otherwise they may get anything.
-  void emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
+  void emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk, const Even* even = nullptr);
 
  private:
   using Words = std::array<llvm::Value*, 4>;
@@ -114,7 +132,13 @@ class ChunkMemory {
 
   llvm::Value* load_dwords(llvm::Value* addresses, llvm::Value* lanes);
   /// Has the host fetch what the lanes of a later wave will want, if they go on as the chunk's do.
-  void prefetch(const Addresses& at, llvm::Value* address, unsigned bytes, bool to_write);
+  void prefetch(llvm::Value* address, unsigned bytes, bool to_write);
+  /// For lanes of which it is known how they lie; `address` is the chunk's first lane's, a pointer.
+  Words load_even(const semantics::MemoryAccess& access, MemorySpace space, llvm::Value* address, int64_t stride,
+                  llvm::Value* active);
+  void store_even(const semantics::MemoryAccess& access, MemorySpace space, llvm::Value* address, llvm::Value* active,
+                  const Words& data);
+  Words stored(const semantics::MemoryAccess& access, const Words& data);
   Words load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend, llvm::Value* active);
   Words load_equal(llvm::Value* address, unsigned bytes, bool sign_extend);
   Words load_anywhere(llvm::Value* addresses, unsigned bytes, bool sign_extend, llvm::Value* lanes);
@@ -128,6 +152,7 @@ class ChunkMemory {
   llvm::Value* lds_base();
   llvm::Value* of_wave(size_t offset, llvm::Type* type);
   llvm::Value* place_half(semantics::MemoryAccess::Half half, llvm::Value* value, llvm::Value* old);
+  llvm::Value* lds_starts(unsigned bytes);
 
   Frame& frame_;
   bool is_hot_ = true;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include <llvm/IR/MDBuilder.h>
+
 #include "isa/table.h"
 
 namespace Atoll::compiler {
@@ -14,8 +16,7 @@ void Region::end_before(const isa::Instruction& instruction) {
   if (items_.empty()) return;
   const Way way = state_.way(instruction, /*inside=*/true);
   if (way == Way::neither || way == Way::on_slices) return end();
-  note_scalars_written(effects_of(instruction));
-  if (items_.empty()) return;
+  if ((effects_of(instruction).writes & scalars_read_).any()) return end();
   for (unsigned i = 0; i < instruction.destinations; ++i) {
     const isa::Operand& operand = instruction.dst(i);
     for (unsigned word = 0; operand.kind == isa::OperandKind::scalar && word < operand.words; ++word) {
@@ -26,7 +27,8 @@ void Region::end_before(const isa::Instruction& instruction) {
 
 void Region::add(const isa::Instruction& instruction, uint64_t pc) {
   Way way = state_.way(instruction, !items_.empty());
-  if (way == Way::neither) {
+  const bool is_too_late = last_store_ && (way == Way::memory || way == Way::on_slices || writes_exec(instruction));
+  if (way == Way::neither || is_too_late) {
     end();
     way = state_.way(instruction, /*inside=*/false);
   }
@@ -43,13 +45,14 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
       break;
     }
     case Way::lanes: {
-      Item& item = new_item(instruction, pc);
+      RegionItem& item = new_item(instruction, pc);
       item.is_vector = true;
       item.lanes = lanes_.prepare(instruction, registers_, [this](unsigned reg) { return state_.is_sliced(reg); });
+      if (two_forms_ != TwoForms::never && !state_.exec_written) strides_.take(item.lanes, items_.size() - 1);
       break;
     }
     case Way::on_slices: {
-      Item& item = new_item(instruction, pc);
+      RegionItem& item = new_item(instruction, pc);
       for (unsigned i = 0; i < instruction.sources(); ++i) {
         const isa::Operand& source = instruction.src(i);
         if (!state_.is_sliced_source(source)) item.whole[i] = scalars_.value(source, registers_);
@@ -61,6 +64,8 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
     case Way::neither:
       return;
   }
+  if (way == Way::lanes || way == Way::on_slices) registers_.forget(effects.writes);
+  if (two_forms_ != TwoForms::never && (way != Way::lanes || state_.exec_written)) strides_.forget(effects);
   if (!items_.empty()) scalars_read_ |= effects.reads;
   state_.step(instruction, way);
 }
@@ -69,26 +74,21 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
 void Region::add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc) {
   const bool is_load = ScalarCode::takes_load(instruction);
   if (is_load && (stores_ & shared_spaces(MemorySpace::global)) != 0) end();
-  note_scalars_written(effects);
+  // If an access fails, the wave begins anew, with what these were.
+  if (!items_.empty()) registers_.hold(scalars_read_ | effects.reads);
   if (!is_load) return scalars_.emit(instruction, registers_);
   // When the load fails although a vector instruction before it might have, the wave is to find out in its own order.
   const bool is_ahead = may_fault_;
-  frame_.note_pc(is_ahead ? begin_pc_ : pc);
+  frame_.note_pc(is_ahead ? items_.front().pc : pc);
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(0));
   scalars_.emit_load(instruction, registers_);
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(engine::no_chunk));
 }
 
-void Region::note_scalars_written(const Effects& effects) {
-  if ((effects.writes & scalars_read_).none()) return;
-  if (may_fault_) end();
-  reads_overwritten_ = !items_.empty();
-}
-
-Region::Item& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
-  if (items_.empty()) begin_pc_ = pc;
-  Item& item = items_.emplace_back();
+RegionItem& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
+  RegionItem& item = items_.emplace_back();
   item.instruction = &instruction;
+  item.pc = pc;
   item.exec_written = state_.exec_written;
   item.inactive_needed = (effects_of(instruction).row_writes & behind_->inactive).any();
   return item;
@@ -98,15 +98,25 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   const MemoryOperands operands = *memory_operands(instruction);
   const unsigned spaces = shared_spaces(operands.space);
   const bool may_fault = operands.space != MemorySpace::lds;
-  const unsigned before = operands.stores() ? loads_ | stores_ : stores_;
   // At one address for all, scratch is there or it is not, whatever the region has changed.
   const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
-  const bool is_late = may_fault && (reads_overwritten_ || (by_lane && changes_what_it_loaded_));
-  if ((before & spaces) != 0 || is_late) end();
+  if ((stores_ & spaces) != 0 || (may_fault && by_lane && changes_what_it_loaded_)) end();
+  if (operands.stores() && (loads_ & spaces) != 0) {
+    if (may_end_with(instruction, operands)) {
+      last_store_ = items_.size();
+      live_at_store_ = *before_;
+      state_at_store_ = state_;
+      held_at_store_ = registers_.values();
+    } else {
+      end();
+    }
+  }
   may_fault_ |= may_fault;
   if (operands.loads()) loads_ |= spaces;
   if (operands.stores()) stores_ |= spaces;
-  new_item(instruction, pc).access = memory_.prepare(instruction, element, registers_);
+  RegionItem& item = new_item(instruction, pc);
+  item.access = memory_.prepare(instruction, element, registers_);
+  follow_address(item);
   note_changes(instruction, operands);
 }
 
@@ -131,8 +141,84 @@ bool Region::ScratchPart::may_overlap(const ScratchPart& other) const {
   return offset < other.offset + other.bytes && other.offset < offset + bytes;
 }
 
+void Region::follow_address(RegionItem& item) {
+  const MemoryOperands& operands = item.access->operands;
+  const bool can_be_even = operands.space == MemorySpace::global || operands.space == MemorySpace::lds;
+  if (two_forms_ == TwoForms::never || state_.exec_grows || !can_be_even || operands.is_atomic) return;
+  const auto form = strides_.address(*item.access);
+  if (!form) return;
+  const auto stride = strides_.settle(*form, semantics::memory_access(item.instruction->opcode));
+  if (!stride || (state_.exec_written && (*stride == 0 || ChunkMemory::needs_all_lanes(*stride)))) return;
+  item.address = form;
+  item.stride = *stride;
+}
+
+bool Region::may_end_with(const isa::Instruction& store, const MemoryOperands& operands) {
+  if (two_forms_ == TwoForms::never || state_.exec_written || every_chunk_ || stores_ != 0) return false;
+  if (operands.space != MemorySpace::global && operands.space != MemorySpace::lds) return false;
+  if (operands.is_atomic) return false;
+  const semantics::MemoryAccess& access = semantics::memory_access(store.opcode);
+  const unsigned spaces = shared_spaces(operands.space);
+  const auto is_unknown = [&](const RegionItem& item) {
+    return item.access && (shared_spaces(item.access->operands.space) & spaces) != 0 && !item.address;
+  };
+  if (access.elements != 1 || std::ranges::any_of(items_, is_unknown)) return false;
+  const auto form = strides_.address(memory_.prepare(store, 0, registers_));
+  if (!form || !strides_.settle(*form, access)) return false;
+  return RegionGuard(frame_, lanes_, memory_, strides_, items_).is_worth_it();
+}
+
+/// In the form that fits all.
+void Region::emit_in_order() {
+  const std::span<const RegionItem> items = items_;
+  if (last_store_) {
+    emit_loop({.items = items.first(*last_store_), .live = &live_at_store_, .state = &state_at_store_});
+    registers_.release(held_at_store_);
+  }
+  emit_loop({.items = items.subspan(last_store_.value_or(0)), .live = before_, .state = &state_});
+}
+
 void Region::end() {
   if (items_.empty()) return;
+  RegionGuard guard(frame_, lanes_, memory_, strides_, items_);
+  if (last_store_ || (two_forms_ == TwoForms::for_addresses && guard.is_worth_it())) {
+    llvm::IRBuilder<>& ir = frame_.ir;
+    llvm::Value* is_known = guard.emit(last_store_ ? &items_[*last_store_] : nullptr);
+    const auto block = [&](const char* name) {
+      return llvm::BasicBlock::Create(frame_.context, name, frame_.function);
+    };
+    llvm::BasicBlock *known = block("known"), *unknown = block("unknown"), *behind = block("behind");
+    ir.CreateCondBr(is_known, known, unknown, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
+    ir.SetInsertPoint(known);
+    emit_loop({.items = items_, .live = before_, .state = &state_, .guard = &guard});
+    ir.CreateBr(behind);
+    ir.SetInsertPoint(unknown);
+    memory_.set_hot(false);
+    emit_in_order();
+    memory_.set_hot(is_hot_);
+    ir.CreateBr(behind);
+    ir.SetInsertPoint(behind);
+  } else {
+    emit_in_order();
+  }
+  registers_.release(registers_.values());
+  clear();
+}
+
+void Region::clear() {
+  items_.clear();
+  registers_.clear();
+  strides_ = {};
+  state_ = {};
+  last_store_.reset();
+  every_chunk_ = may_fault_ = false;
+  scalars_read_.reset();
+  loads_ = stores_ = 0;
+  scratch_loads_.clear();
+  changes_what_it_loaded_ = false;
+}
+
+void Region::emit_loop(const Stretch& stretch) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const auto block = [&](const char* name) { return llvm::BasicBlock::Create(frame_.context, name, frame_.function); };
   llvm::BasicBlock* before = ir.GetInsertBlock();
@@ -149,16 +235,22 @@ void Region::end() {
     ir.CreateStore(ir.getInt64(0), whole);
     return whole;
   };
-  const ScalarSet& scalars_needed = before_->scalars;
+  ScalarSet scalars_needed;
+  bool may_fault = false;
+  for (const RegionItem& item : stretch.items) {
+    scalars_needed |= effects_of(*item.instruction).writes;
+    may_fault |= item.access && item.access->operands.space != MemorySpace::lds;
+  }
+  scalars_needed &= stretch.live->scalars;
   for (unsigned pair = 0; pair < SliceState::pairs; ++pair) {
-    if (!state_.sliced[pair] || (!scalars_needed[2 * pair] && !scalars_needed[2 * pair + 1])) continue;
+    if (!stretch.state->sliced[pair] || (!scalars_needed[2 * pair] && !scalars_needed[2 * pair + 1])) continue;
     gathered[2 * pair] = gather();
   }
-  llvm::Value* gathered_scc = state_.scc_sliced && scalars_needed[scc_number] ? gather() : nullptr;
+  llvm::Value* gathered_scc = stretch.state->scc_sliced && scalars_needed[scc_number] ? gather() : nullptr;
   const auto note_chunk = [&](llvm::Value* chunk) {
-    if (may_fault_) frame_.note_chunk(chunk);
+    if (may_fault) frame_.note_chunk(chunk);
   };
-  if (may_fault_) frame_.note_pc(begin_pc_);
+  if (may_fault) frame_.note_pc(stretch.items.front().pc);
   llvm::Instruction* once_end = ir.CreateBr(head);
 
   ir.SetInsertPoint(head);
@@ -175,12 +267,14 @@ void Region::end() {
   ir.SetInsertPoint(body);
   note_chunk(ir.CreateLShr(first_lane, 4));
   // A load is done even if nobody needs its result: it may fault.
-  RowSet needed = before_->active | before_->inactive;
-  for (const Item& item : items_) {
+  RowSet needed = stretch.live->active | stretch.live->inactive;
+  for (const RegionItem& item : stretch.items) {
     const bool keep_inactive = item.inactive_needed && (item.exec_written || state_.exec_grows);
     if (item.access) needed |= effects_of(*item.instruction).row_writes;
     if (item.access) {
-      memory_.emit(*item.access, keep_inactive, chunk);
+      const auto number = static_cast<size_t>(&item - stretch.items.data());
+      memory_.emit(*item.access, keep_inactive, chunk,
+                   stretch.guard != nullptr ? stretch.guard->even(number) : nullptr);
     } else if (item.is_vector) {
       lanes_.emit(item.lanes, keep_inactive, chunk);
     } else {
@@ -208,19 +302,12 @@ void Region::end() {
 
   ir.SetInsertPoint(done);
   note_chunk(ir.getInt8(engine::no_chunk));
-  for (const auto& [reg, whole] : gathered) registers_.set_pair(reg, ir.CreateLoad(frame_.i64(), whole));
+  WaveScalars registers(frame_);
+  for (const auto& [reg, whole] : gathered) registers.set_pair(reg, ir.CreateLoad(frame_.i64(), whole));
   if (gathered_scc != nullptr) {
     llvm::Value* any = ir.CreateICmpNE(ir.CreateLoad(frame_.i64(), gathered_scc), ir.getInt64(0));
-    registers_.set_scc(ir.CreateZExt(any, ir.getInt8Ty()));
+    registers.set_scc(ir.CreateZExt(any, ir.getInt8Ty()));
   }
-
-  items_.clear();
-  state_ = {};
-  every_chunk_ = reads_overwritten_ = may_fault_ = false;
-  scalars_read_.reset();
-  loads_ = stores_ = 0;
-  scratch_loads_.clear();
-  changes_what_it_loaded_ = false;
 }
 
 }  // namespace Atoll::compiler

@@ -12,18 +12,28 @@
 // What nobody needs behind a region (liveness.h) is not written back.
 //
 // The order of the chunks is not the wave's, in which every lane is done with an instruction before any lane comes to
-// the next: so a region has no two accesses to the same memory of which one is a store. When an access fails, nothing
-// that its chunk computes has been written to a register, nor any scalar register that the region has read before: the
+// the next: so a loop has no two accesses to the same memory of which one is a store. When an access fails, nothing
+// that its chunk computes has been written to a register, nor any scalar register that the region has read: the
 // wave can carry out the region again from there, in its own order, with the lanes that are left
 // (Engine::retrace_fault). That would have a lane's scratch changed twice where it was loaded and then stored, or
 // memory by an atomic: behind such, an access that may fail begins a new region.
+//
+// Where addresses can be told from lane 0's (lane_strides.h), there are two forms of a region, and a look at what it
+// begins with chooses between them (region_guard.h): one whose accesses are plain vector loads and stores, and the one
+// that fits all. The former may have one store behind loads, as its last access, if it stores nothing that loads of
+// other chunks see; the latter has two loops then.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "compiler/chunk_memory.h"
 #include "compiler/lane_code.h"
+#include "compiler/lane_strides.h"
 #include "compiler/liveness.h"
+#include "compiler/region_guard.h"
+#include "compiler/region_item.h"
 #include "compiler/scalar_code.h"
 #include "compiler/slice_state.h"
 
@@ -41,8 +51,18 @@ class Region {
     behind_ = &behind;
   }
 
-  /// Whether the code that follows is run often (ChunkMemory::set_hot).
-  void set_hot(bool is_hot) { memory_.set_hot(is_hot); }
+  /// When the code that follows has two forms.
+  enum class TwoForms : uint8_t {
+    never,         ///< it is not run often
+    for_one_loop,  ///< rather than two: where it is run often, and otherwise the looks would cost nearly what they save
+    for_addresses,  ///< also where that saves no loop
+  };
+  /// How often the code that follows is run: TwoForms, and ChunkMemory::set_hot.
+  void set_hot(bool is_hot, TwoForms two_forms) {
+    is_hot_ = is_hot;
+    two_forms_ = two_forms;
+    memory_.set_hot(is_hot);
+  }
 
   /// Takes the instruction at `pc`, if LaneCode, ChunkMemory or ScalarCode does; if need be the region ends before it
   /// and the next begins.
@@ -55,36 +75,43 @@ class Region {
   void end_before(const isa::Instruction& instruction);
 
  private:
-  /// A vector instruction, a load or store, or an operation on the slices of lane masks.
-  struct Item {
-    const isa::Instruction* instruction = nullptr;
-    LaneCode::Prepared lanes;
-    std::optional<ChunkMemory::Prepared> access;
-    llvm::Value* whole[2] = {nullptr, nullptr};
-    llvm::Value* scc = nullptr;
-    bool is_vector = false;
-    bool exec_written = false;     ///< in the region before it
-    bool inactive_needed = false;  ///< what its results hold in lanes outside EXEC
+  /// A part of the region that has a loop of its own.
+  struct Stretch {
+    std::span<const RegionItem> items;
+    const Live* live;                    ///< behind it
+    const SliceState* state;             ///< there
+    const RegionGuard* guard = nullptr;  ///< of the form whose accesses it knows
   };
 
   void add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc);
   void note_changes(const isa::Instruction& instruction, const MemoryOperands& operands);
-  Item& new_item(const isa::Instruction& instruction, uint64_t pc);
+  /// What is known of where the lanes' elements are.
+  void follow_address(RegionItem& item);
+  /// Whether a store behind loads may belong to the same region.
+  bool may_end_with(const isa::Instruction& store, const MemoryOperands& operands);
+  RegionItem& new_item(const isa::Instruction& instruction, uint64_t pc);
+  void emit_loop(const Stretch& stretch);
+  void emit_in_order();
+  void clear();
   void add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc);
-  void note_scalars_written(const Effects& effects);
 
   Frame& frame_;
   LaneCode& lanes_;
   ScalarCode& scalars_;
   ChunkMemory memory_;
-  WaveScalars registers_;
-  std::vector<Item> items_;
+  HeldScalars registers_;
+  bool is_hot_ = true;
+  TwoForms two_forms_ = TwoForms::never;
+  std::vector<RegionItem> items_;
+  LaneStrides strides_;
   SliceState state_;
   bool every_chunk_ = false;  ///< also those without active lanes: their slices of masks are needed
-  uint64_t begin_pc_ = 0;
-  ScalarSet scalars_read_;          ///< since the region began
-  bool reads_overwritten_ = false;  ///< some of them were, by instructions that are carried out before the loop
+  ScalarSet scalars_read_;    ///< since the region began
   const Live *before_ = nullptr, *behind_ = nullptr;
+  std::optional<size_t> last_store_;  ///< item behind loads of the same memory
+  Live live_at_store_;                ///< before it, as what follows
+  SliceState state_at_store_;
+  HeldScalars::Values held_at_store_;
   bool may_fault_ = false;
   unsigned loads_ = 0, stores_ = 0;  ///< shared_spaces() that were
 

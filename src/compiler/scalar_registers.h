@@ -1,7 +1,10 @@
 // compiler: where translated code finds the scalar registers: in the Wave between regions, in locals within one.
 #pragma once
 
+#include <map>
+
 #include "compiler/frame.h"
+#include "compiler/liveness.h"
 
 namespace Atoll::compiler {
 
@@ -33,6 +36,65 @@ class WaveScalars final : public ScalarRegisters {
 
  private:
   Frame& frame_;
+};
+
+/// Those in the Wave, except that what is written to some of them is held back: these stay what they are in the Wave.
+class HeldScalars final : public ScalarRegisters {
+ public:
+  /// Values that were held back.
+  struct Values {
+    std::map<unsigned, llvm::Value*> words;
+    llvm::Value* scc = nullptr;
+  };
+
+  explicit HeldScalars(Frame& frame) : wave_(frame), ir_(frame.ir) {}
+  llvm::Value* word(unsigned reg) override {
+    const auto found = values_.words.find(reg);
+    return found != values_.words.end() ? found->second : wave_.word(reg);
+  }
+  void set_word(unsigned reg, llvm::Value* value) override {
+    if (held_[reg]) values_.words[reg] = value;
+    if (!held_[reg]) wave_.set_word(reg, value);
+  }
+  llvm::Value* pair(unsigned reg) override {
+    if (!values_.words.contains(reg) && !values_.words.contains(reg + 1)) return wave_.pair(reg);
+    llvm::Value* upper = ir_.CreateShl(ir_.CreateZExt(word(reg + 1), ir_.getInt64Ty()), 32);
+    return ir_.CreateOr(ir_.CreateZExt(word(reg), ir_.getInt64Ty()), upper);
+  }
+  void set_pair(unsigned reg, llvm::Value* value) override {
+    if (!held_[reg] && !held_[reg + 1]) return wave_.set_pair(reg, value);
+    set_word(reg, ir_.CreateTrunc(value, ir_.getInt32Ty()));
+    set_word(reg + 1, ir_.CreateTrunc(ir_.CreateLShr(value, 32), ir_.getInt32Ty()));
+  }
+  llvm::Value* scc() override { return values_.scc != nullptr ? values_.scc : wave_.scc(); }
+  void set_scc(llvm::Value* value) override {
+    if (held_[scc_number]) values_.scc = value;
+    if (!held_[scc_number]) wave_.set_scc(value);
+  }
+
+  /// From now on, these too.
+  void hold(const ScalarSet& registers) { held_ |= registers; }
+  /// Whoever writes these gives them their value.
+  void forget(const ScalarSet& registers) {
+    std::erase_if(values_.words, [&](const auto& value) { return registers[value.first]; });
+    if (registers[scc_number]) values_.scc = nullptr;
+  }
+  const Values& values() const { return values_; }
+  /// Writes them to the Wave.
+  void release(const Values& values) {
+    for (const auto& [reg, value] : values.words) wave_.set_word(reg, value);
+    if (values.scc != nullptr) wave_.set_scc(values.scc);
+  }
+  void clear() {
+    held_.reset();
+    values_ = {};
+  }
+
+ private:
+  WaveScalars wave_;
+  llvm::IRBuilder<>& ir_;
+  ScalarSet held_;
+  Values values_;
 };
 
 }  // namespace Atoll::compiler

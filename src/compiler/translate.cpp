@@ -45,6 +45,7 @@ class Translator {
         region_(frame, lanes_, scalars_),
         liveness_(flow),
         loops_(find_loop_regions(flow, liveness_)),
+        has_loop_(std::ranges::any_of(flow.blocks, [](const auto& block) { return branches_back(block.second); })),
         first_step_(first_step),
         be_brief_(be_brief) {}
 
@@ -86,12 +87,17 @@ class Translator {
     return std::ranges::any_of(loops_, [&](const LoopRegion& loop) { return loop.contains(pc) && loop.entry != pc; });
   }
 
+  static bool branches_back(const Block& block) {
+    const Located& last = block.instructions.back();
+    return isa::row(last.instruction.opcode).has(isa::flag::label) && last.target() <= last.pc;
+  }
+
   /// Whether some branch goes back over the block, and not far: a kernel's outermost loop has few rounds.
   bool is_in_short_loop(uint64_t pc) const {
     return std::ranges::any_of(flow_.blocks, [&](const auto& block) {
       const Located& last = block.second.instructions.back();
-      const bool branches = isa::row(last.instruction.opcode).has(isa::flag::label);
-      return branches && last.pc >= pc && last.target() <= pc && last.pc - last.target() <= short_loop_bytes;
+      return branches_back(block.second) && last.pc >= pc && last.target() <= pc &&
+             last.pc - last.target() <= short_loop_bytes;
     });
   }
 
@@ -129,6 +135,7 @@ class Translator {
   Region region_;
   Liveness liveness_;
   std::vector<LoopRegion> loops_;
+  const bool has_loop_;  ///< what is outside of loops then matters little
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* ended_ = nullptr;  ///< where waves go that end, Wave::pc set
   uint64_t pending_ = 0;               ///< instructions of the block that were not counted yet
@@ -186,7 +193,9 @@ void Translator::emit(uint64_t pc, const Block& block) {
     LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) { go_to(pc, exit); });
     return;
   }
-  region_.set_hot(!be_brief_ || is_in_short_loop(pc));
+  const bool in_loop = is_in_short_loop(pc);
+  using enum Region::TwoForms;
+  region_.set_hot(!be_brief_ || in_loop, in_loop ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses);
   const std::vector<Live> live = liveness_.within(block);
   for (size_t i = 0; i < block.instructions.size(); ++i) {
     region_.come_to(live[i], live[i + 1]);

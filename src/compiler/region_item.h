@@ -1,0 +1,26 @@
+// compiler: what a region consists of.
+#pragma once
+
+#include "compiler/chunk_memory.h"
+#include "compiler/lane_code.h"
+#include "compiler/lane_strides.h"
+
+namespace Atoll::compiler {
+
+/// A vector instruction, a load or store, or an operation on the slices of lane masks.
+struct RegionItem {
+  const isa::Instruction* instruction = nullptr;
+  uint64_t pc = 0;
+  LaneCode::Prepared lanes;
+  std::optional<ChunkMemory::Prepared> access;
+  llvm::Value* whole[2] = {nullptr, nullptr};
+  llvm::Value* scc = nullptr;
+  bool is_vector = false;
+  bool exec_written = false;     ///< in the region before it
+  bool inactive_needed = false;  ///< what its results hold in lanes outside EXEC
+  // Of an access whose lanes are the same distance from each other if the region begins with what LaneStrides guesses:
+  std::optional<LaneStrides::Form> address;
+  int64_t stride = 0;
+};
+
+}  // namespace Atoll::compiler
