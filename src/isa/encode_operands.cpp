@@ -289,7 +289,8 @@ bool Encoder::operands() {
   if (flat_has_base() && position + 1 == in_.operand_count) {
     unsigned code = 0;
     const Operand& base = in_.operands[position];
-    if (base.reg == scalar::null || base.reg == scalar::exec_lo)
+    const bool exec_possible = row_->has(flag::atomic) || !row_->has(flag::memory);
+    if (base.reg == scalar::null || (base.reg == scalar::exec_lo && !exec_possible))
       return wrong(Field::flat_base, "cannot be null or exec");
     if (!scalar_register(base, Field::flat_base, 2, code)) return false;
     set(Bits::saddr, code);
@@ -366,7 +367,8 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       set(Bits::vdst, code);
       return true;
     case Field::lane_dst:
-      if (operand.reg == scalar::m0) return wrong(field, "cannot be m0");
+      // A lane that is read does not go to M0, a scalar result does.
+      if (operand.reg == scalar::m0 && !row_->has(flag::neg)) return wrong(field, "cannot be m0");
       if (!scalar_register(operand, field, words(type), code)) return false;
       set(Bits::vdst, code);
       return true;

@@ -328,6 +328,8 @@ v_dual_fmaak_f32 v1, v2, v3, 0x155 :: v_dual_mov_b32 v2, v4
 TEST(Instructions, Gfx12_5HasFlatBasesTensorsAndAsynchronousLoads) {
   expect_same_object(R"(
 flat_load_i8 v0, v2, vcc scale_offset
+flat_atomic_sub_u64 v0, v[0:1], exec
+v_s_exp_f16 m0, s0
 flat_atomic_add_u32 v0, v1, v2, s[0:1] th:TH_ATOMIC_RETURN
 flat_atomic_add_u32 v1, v2, s[0:1]
 flat_atomic_add_u32 v[2:3], v2
