@@ -225,6 +225,12 @@ llvm::Value* ChunkMemory::inside(const Addresses& at, llvm::Value* active) {
 
 ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses& at, llvm::Value* active,
                                      llvm::Value* old) {
+  Words words = is_hot_ ? load_in_place(access, at, active) : call_load(access, at, active);
+  words[0] = place_half(access.half, words[0], old);
+  return words;
+}
+
+ChunkMemory::Words ChunkMemory::load_in_place(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
   const unsigned bytes = access.bytes;
   const Relation relation = relate(at, active, bytes);
   Ways ways(frame_, access.words());
@@ -238,11 +244,8 @@ ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses
   if (at.starts == nullptr) prefetch(relation.address, bytes, false);
   ways.end_way(load_neighbours(relation.address, bytes, access.sign_extend, active));
   ir().SetInsertPoint(others);
-  ways.end_way(is_hot_ ? load_apart(access, at, relation, active) : call_load_apart(access, at, active));
-
-  Words words = ways.join();
-  words[0] = place_half(access.half, words[0], old);
-  return words;
+  ways.end_way(load_apart(access, at, relation, active));
+  return ways.join();
 }
 
 /// What becomes of a register that a value is loaded into.
@@ -310,6 +313,9 @@ llvm::CallInst* ChunkMemory::call_shared(std::string name, const Addresses& at, 
     function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
     function->addFnAttr(llvm::Attribute::NoInline);
     function->addFnAttr(llvm::Attribute::NoUnwind);
+    // For AVX-512 LLVM does not count the frame pointer among what this convention preserves, although callers rely on
+    // it.
+    function->addFnAttr("frame-pointer", "all");
     function->setCallingConv(sparing);
     const llvm::IRBuilderBase::InsertPointGuard guard(ir());
     ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
@@ -325,15 +331,15 @@ llvm::CallInst* ChunkMemory::call_shared(std::string name, const Addresses& at, 
   return call;
 }
 
-/// load_apart() in a function that all such loads share.
-ChunkMemory::Words ChunkMemory::call_load_apart(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
+/// load_in_place() in a function that all such loads share.
+ChunkMemory::Words ChunkMemory::call_load(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
   const unsigned words = access.words();
   auto* result = llvm::StructType::get(
       frame_.context, llvm::SmallVector<llvm::Type*, 4>(words, static_cast<llvm::Type*>(frame_.chunk())));
   const std::string name = fmt::format("load_{}{}", access.bytes, access.sign_extend ? "_signed" : "");
   llvm::Value* all =
       call_shared(name, at, active, {}, result, [&](const Addresses& there, llvm::Value* lanes, const llvm::Argument*) {
-        const Words loaded = load_apart(access, there, relate(there, lanes, access.bytes), lanes);
+        const Words loaded = load_in_place(access, there, lanes);
         llvm::Value* whole = llvm::PoisonValue::get(result);
         for (unsigned word = 0; word < words; ++word) whole = ir().CreateInsertValue(whole, loaded[word], word);
         ir().CreateRet(whole);
@@ -489,6 +495,11 @@ llvm::Function* ChunkMemory::load_quads() {
 void ChunkMemory::store(const MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data) {
   const unsigned bytes = access.bytes;
   const Words words = stored(access, data);
+  if (is_hot_) store_in_place(bytes, at, active, words);
+  if (!is_hot_) call_store(bytes, at, active, words);
+}
+
+void ChunkMemory::store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
   const Relation relation = relate(at, active, bytes);
   Ways ways(frame_, 0);
   llvm::BasicBlock* neighbours = block("neighbours");
@@ -497,23 +508,22 @@ void ChunkMemory::store(const MemoryAccess& access, const Addresses& at, llvm::V
   ir().CreateCondBr(can, neighbours, anywhere, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
   ir().SetInsertPoint(neighbours);
   if (at.starts == nullptr) prefetch(relation.address, bytes, true);
-  store_neighbours(relation.address, bytes, active, words);
+  store_neighbours(relation.address, bytes, active, data);
   ways.end_way({});
   ir().SetInsertPoint(anywhere);
-  if (is_hot_) store_anywhere(wide(at), bytes, inside(at, active), words);
-  if (!is_hot_) call_store_anywhere(bytes, at, active, words);
+  store_anywhere(wide(at), bytes, inside(at, active), data);
   ways.end_way({});
   ways.join();
 }
 
-/// store_anywhere() in a function that all such stores share.
-void ChunkMemory::call_store_anywhere(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
+/// store_in_place() in a function that all such stores share.
+void ChunkMemory::call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
   const unsigned words = (bytes + 3) / 4;
   call_shared(fmt::format("store_{}", bytes), at, active, llvm::ArrayRef(data).take_front(words), ir().getVoidTy(),
               [&](const Addresses& there, llvm::Value* lanes, llvm::Argument* next) {
                 Words stored{};
                 for (unsigned word = 0; word < words; ++word) stored[word] = next++;
-                store_anywhere(wide(there), bytes, inside(there, lanes), stored);
+                store_in_place(bytes, there, lanes, stored);
                 ir().CreateRetVoid();
               });
 }

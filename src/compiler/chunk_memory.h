@@ -2,8 +2,8 @@
 //
 // An access is decided when it runs, by what the active lanes' addresses are to each other: neighbours become one
 // vector load or store, equal addresses one scalar load for all, anything else a gather or scatter. Lanes that are not
-// active touch nothing. What is rare and long is a function of its own, made once for a module; so are, in code that is
-// not run often, all ways but the neighbours', for LLVM's time is for each instruction that it sees.
+// active touch nothing. What is rare and long is a function of its own, made once for a module; so is, in code that is
+// not run often, the access as a whole, for LLVM's time is for each instruction that it sees.
 //
 // Atomics, and what is rare of flat addresses and scratch, is done by the engine (engine/compiled/chunk_access.h).
 //
@@ -25,8 +25,8 @@ class ChunkMemory {
  public:
   explicit ChunkMemory(Frame& frame) : frame_(frame) {}
 
-  /// Whether the code that follows is run often enough that the rarer ways of an access are worth being part of it,
-  /// rather than a call of a function that all share.
+  /// Whether the code that follows is run often enough that an access is worth being part of it, rather than a call of
+  /// a function that all share.
   void set_hot(bool is_hot) { is_hot_ = is_hot; }
 
   /// A load or store that memory_operands() accepts, with its scalar operands as they are when it is prepared.
@@ -120,10 +120,12 @@ class ChunkMemory {
   llvm::Value* pointers(llvm::Value* addresses) { return ir().CreateIntToPtr(addresses, lanes_of(frame_.pointer())); }
   llvm::Value* inside(const Addresses& at, llvm::Value* active);
 
+  Words load_in_place(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
   Words load_apart(const semantics::MemoryAccess& access, const Addresses& at, const Relation& relation,
                    llvm::Value* active);
-  Words call_load_apart(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
-  void call_store_anywhere(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
+  void store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
+  Words call_load(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
+  void call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
   /// Calls the function of this name (and the kind of addresses), which `emit` makes the body of if it is new: given
   /// the addresses and active lanes as it sees them, and its first parameter for `data`.
   template <typename Emit>

@@ -58,15 +58,21 @@ class Layout {
     return {};
   }
 
-  support::Result<FlatCode> take(const std::string& entry) && {
+  support::Result<FlatCode> take(std::span<const std::string> entries) && {
+    std::map<std::string_view, uint64_t> addresses;
     for (uint64_t i = 0; i < symbols_->sh_size / sizeof(Elf64_Sym); ++i) {
-      if (name_of(symbol(i)) != entry) continue;
+      const std::string_view name = name_of(symbol(i));
+      if (std::ranges::find(entries, name) == entries.end()) continue;
       const auto address = address_of(symbol(i));
       if (!address) return std::unexpected(address.error());
-      flat_.entry = *address;
-      return std::move(flat_);
+      addresses[name] = *address;
     }
-    return fail(ErrorKind::system, "the host code has no function {}", entry);
+    for (const std::string& entry : entries) {
+      const auto found = addresses.find(entry);
+      if (found == addresses.end()) return fail(ErrorKind::system, "the host code has no function {}", entry);
+      flat_.entries.push_back(found->second);
+    }
+    return std::move(flat_);
   }
 
  private:
@@ -138,11 +144,11 @@ class Layout {
 
 }  // namespace
 
-support::Result<FlatCode> flatten(std::span<const char> object, const std::string& entry) {
+support::Result<FlatCode> flatten(std::span<const char> object, std::span<const std::string> entries) {
   Layout layout(object);
   layout.place_sections();
   if (auto done = layout.relocate(); !done) return std::unexpected(done.error());
-  return std::move(layout).take(entry);
+  return std::move(layout).take(entries);
 }
 
 }  // namespace Atoll::compiler

@@ -6,6 +6,7 @@
 #include "compiler/translate.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "compiler/frame.h"
 #include "compiler/liveness.h"
@@ -49,7 +50,7 @@ class Translator {
         first_step_(first_step),
         be_brief_(be_brief) {}
 
-  void run(Translation& result) {
+  void run(Translated& result) {
     for (const auto& [pc, block] : flow_.blocks) {
       if (!is_within_loop(pc)) blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
     }
@@ -66,7 +67,7 @@ class Translator {
   llvm::IRBuilder<>& ir() { return frame_.ir; }
 
   /// Goes to the block that the parameter `entry` numbers.
-  void enter(Translation& result) {
+  void enter(Translated& result) {
     auto* start = llvm::BasicBlock::Create(frame_.context, "start", frame_.function, frame_.allocas->getNextNode());
     ir().SetInsertPoint(frame_.allocas);
     ir().CreateBr(start);
@@ -388,23 +389,37 @@ bool Translator::emit_control(const Located& at) {
 
 }  // namespace
 
-Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode, semantics::HostVectors level,
-                      const std::string& name, uint64_t first_step, bool be_brief) {
-  Translation result;
-  result.context = std::make_unique<llvm::LLVMContext>();
-  llvm::LLVMContext& context = *result.context;
-  context.setDiscardValueNames(true);  // nobody reads them
-  SemanticsBitcode semantics(context, level);
+struct Translation::Parts {
+  Parts(const semantics::FloatMode& float_mode, semantics::HostVectors level)
+      : mode(float_mode), semantics(context, level), operations(std::in_place, semantics, mode) {
+    context.setDiscardValueNames(true);  // nobody reads them
+  }
+
+  const semantics::FloatMode mode;
+  llvm::LLVMContext context;
+  SemanticsBitcode semantics;
+  std::optional<Operations> operations;
+  std::vector<llvm::Function*> functions;
+  std::unique_ptr<llvm::Module> module;
+};
+
+Translation::Translation(const semantics::FloatMode& mode, semantics::HostVectors level)
+    : parts_(std::make_unique<Parts>(mode, level)) {}
+Translation::~Translation() = default;
+
+Translated Translation::add(const ControlFlow& flow, const std::string& name, uint64_t first_step, bool be_brief) {
+  llvm::LLVMContext& context = parts_->context;
   auto* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getInt8Ty(context),
                                        {pointer, pointer, llvm::Type::getInt64Ty(context), pointer}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, semantics.module());
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, parts_->semantics.module());
   function->addFnAttr(llvm::Attribute::NoUnwind);
   // Nothing but translated code and the handlers that it calls looks at the wave while it runs.
   function->addParamAttr(0, llvm::Attribute::NoAlias);
   function->addParamAttr(1, llvm::Attribute::NoAlias);
   function->addParamAttr(3, llvm::Attribute::NoAlias);
   function->addParamAttr(3, llvm::Attribute::ReadOnly);
+  parts_->functions.push_back(function);
   auto* allocas = llvm::BasicBlock::Create(context, "locals", function);
   Frame frame{.context = context,
               .ir = llvm::IRBuilder<>(context),
@@ -416,13 +431,17 @@ Translation translate(const ControlFlow& flow, const semantics::FloatMode& mode,
               .agpr = nullptr,
               .code_base = nullptr,
               .allocas = allocas,
-              .mode = mode};
-  Operations operations(semantics, mode);
-  Translator translator(flow, operations, frame, first_step, be_brief);
-  translator.run(result);
-  result.module = semantics.take();
-  function->setLinkage(llvm::GlobalValue::ExternalLinkage);
+              .mode = parts_->mode};
+  Translated result;
+  Translator(flow, *parts_->operations, frame, first_step, be_brief).run(result);
   return result;
+}
+
+llvm::Module& Translation::finish() {
+  parts_->operations.reset();
+  parts_->module = parts_->semantics.take();
+  for (llvm::Function* function : parts_->functions) function->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  return *parts_->module;
 }
 
 }  // namespace Atoll::compiler

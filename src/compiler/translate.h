@@ -1,4 +1,4 @@
-// compiler: from the control flow of a kernel to one host function.
+// compiler: from the control flow of a kernel, or of parts of it, to host functions.
 #pragma once
 
 #include <memory>
@@ -14,17 +14,28 @@
 
 namespace Atoll::compiler {
 
-struct Translation {
-  std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;
+/// What became of a piece of code.
+struct Translated {
   std::vector<uint64_t> entries;  ///< PCs at which waves may come in, by number
   std::vector<uint64_t> steps;    ///< PCs of the instructions that are left to the interpreter's handlers, by number
 };
 
-/// Translates for waves whose MODE is `mode`, and hosts with the vector instructions of `level`, into an
-/// engine::HostFunction called `name`. PCs of `flow` count from the code's base, the single steps' numbers from
-/// `first_step`. `be_brief`: what is not in a loop may be slower if it is the sooner compiled.
-Translation translate(const engine::ControlFlow& flow, const semantics::FloatMode& mode, semantics::HostVectors level,
-                      const std::string& name, uint64_t first_step, bool be_brief);
+/// Pieces of code as functions of one LLVM module, for waves whose MODE is `mode` and hosts with the vector
+/// instructions of `level`.
+class Translation {
+ public:
+  Translation(const semantics::FloatMode& mode, semantics::HostVectors level);
+  ~Translation();
+
+  /// Makes an engine::HostFunction called `name`. PCs of `flow` count from the code's base, the single steps' numbers
+  /// from `first_step`. `be_brief`: what is not in a loop may be slower if it is the sooner compiled.
+  Translated add(const engine::ControlFlow& flow, const std::string& name, uint64_t first_step, bool be_brief);
+  /// The module with all that was added. Nothing can be, any more.
+  llvm::Module& finish();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace Atoll::compiler

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "comparison.h"
 #include "engine/wave_runner.h"
 #include "target/processor.h"
 
@@ -77,6 +78,72 @@ TEST(Parts, TogetherDoWhatTheWholeDoes) {
   }
   EXPECT_EQ(runner.s(6), loops);
   for (unsigned lane = 0; lane < 64; ++lane) EXPECT_EQ(runner.v(1)[lane], sum);
+}
+
+/// In large code that is not in loops, accesses are calls of functions: more rows are needed behind them than those
+/// keep.
+TEST(Parts, CallWhatAccessesMemory) {
+  std::string text = R"(
+    v_mbcnt_lo_u32_b32 v40, -1, 0
+    v_mbcnt_hi_u32_b32 v40, -1, v40
+    v_mul_u32_u24 v41, 48, v40
+    v_xor_b32 v42, 21, v40
+    v_mul_u32_u24 v42, 16, v42
+    v_mov_b32 v43, 64
+    v_mov_b32 v44, s10
+    v_mov_b32 v45, s11
+    v_add_co_u32 v44, vcc, v44, v42
+    v_addc_co_u32 v45, vcc, 0, v45, vcc
+    v_lshlrev_b32 v46, 2, v40
+    v_mov_b32 v48, s12
+    v_mov_b32 v49, s13
+    v_add_co_u32 v48, vcc, v48, v41
+    v_addc_co_u32 v49, vcc, 0, v49, vcc
+    )";
+  const std::string offsets[] = {"", " offset:4", " offset:16", " offset:100"};
+  unsigned target = 0;
+  const auto next = [&](unsigned words) {
+    const unsigned first = 50 + target++ % 24 * 4;
+    return "v[" + std::to_string(first) + ":" + std::to_string(first + words - 1) + "]";
+  };
+  while (target < 400) {
+    for (const std::string& offset : offsets) {
+      for (const std::string& address : {"v41", "v42", "v43", "v46"}) {
+        for (const auto& [name, words] : {std::pair("b128", 4u), {"b64", 2}, {"b32", 1}, {"i16", 1}, {"u8", 1}}) {
+          text += std::string("ds_read_") + name + " " + next(words) + ", " + address + offset + "\n";
+        }
+        for (const auto& [name, words] :
+             {std::pair("dwordx4", 4u), {"dwordx3", 3}, {"dwordx2", 2}, {"dword", 1}, {"sshort", 1}, {"ubyte", 1}}) {
+          text +=
+              std::string("global_load_") + name + " " + next(words) + ", " + address + ", s[10:11]" + offset + "\n";
+          text += std::string("global_load_") + name + " " + next(words) + ", v[44:45], off" + offset + "\n";
+        }
+      }
+      text += "s_waitcnt vmcnt(0) lgkmcnt(0)\nv_add_u32 v140, v140, v50\nv_xor_b32 v141, v141, v80\n";
+      text += "ds_write_b32 v46, v140" + offset + "\nds_write_b128 v42, v[80:83]" + offset + "\n";
+      text += "ds_write_b8 v41, v141" + offset + "\n";
+      for (const auto& [name, words] :
+           {std::pair("dwordx4", 4u), {"dwordx3", 3}, {"dwordx2", 2}, {"dword", 1}, {"short", 1}, {"byte", 1}}) {
+        text += std::string("global_store_") + name + " v46, " + next(words) + ", s[12:13]" + offset + "\n";
+        text += std::string("global_store_") + name + " v[48:49], " + next(words) + ", off" + offset + "\n";
+      }
+    }
+  }
+  // Where memory is differs.
+  text += "v_mov_b32 v44, 0\nv_mov_b32 v45, 0\nv_mov_b32 v48, 0\nv_mov_b32 v49, 0\ns_mov_b64 s[12:13], 0\n";
+  std::vector<uint32_t> memory(2048);
+  for (uint32_t i = 0; i < memory.size(); ++i) memory[i] = i * 0x9E37'79B9;
+  std::vector<std::vector<uint32_t>> stored;
+  stored.reserve(2);
+  Comparison(text)
+      .with([&](WaveRunner& runner) {
+        runner.set_pair(10, memory.data());
+        runner.set_pair(12, stored.emplace_back(2048).data());
+        runner.wave().set_exec(0xFFFF'FFFF'0F0F'FFFF);
+        for (size_t i = 0; i < WaveRunner::lds_bytes; ++i) runner.lds()[i] = static_cast<uint8_t>(i * 37);
+      })
+      .run();
+  EXPECT_EQ(stored[0], stored[1]);
 }
 
 }  // namespace
