@@ -136,6 +136,9 @@ bool InstructionParser::apply_packed_modifiers() {
       operand.neg_hi = neg_hi_.at(at);
     }
   }
+  for (unsigned i = 0; row_->has(flag::scaled) && i < scale_rows_.size(); ++i) {
+    out.operands[4 + i].op_sel = scale_rows_[i];
+  }
   return true;
 }
 

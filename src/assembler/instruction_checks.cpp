@@ -30,8 +30,8 @@ bool InstructionParser::check() {
     case Encoding::vopc:
     case Encoding::vop3:
     case Encoding::vop3p:
-      return check_scalar_inputs() && check_lds_direct() && check_halves() && check_wide_dpp() && check_dot_selects() &&
-             check_accumulation_write();
+      return check_scalar_inputs() && check_lane_select() && check_lds_direct() && check_halves() && check_wide_dpp() &&
+             check_dot_selects() && check_accumulation_write();
     case Encoding::vinterp:
       return check_halves();
     case Encoding::sopk:
@@ -93,6 +93,19 @@ bool InstructionParser::check_scalar_inputs() {
   const unsigned limit = wide_shift ? 1 : map_.layout.scalar_inputs;
   if (!reads_m0 && scalars > limit) {
     return refuse(mnemonic_place_, "invalid operand (violates constant bus restrictions)");
+  }
+  return true;
+}
+
+/// Which lanes v_permlane_up_b32 and its like read, all lanes of a wave must say alike.
+bool InstructionParser::check_lane_select() {
+  using enum Opcode;
+  const bool permutes = form_->opcode == v_permlane_up_b32 || form_->opcode == v_permlane_down_b32 ||
+                        form_->opcode == v_permlane_xor_b32 || form_->opcode == v_permlane_bcast_b32;
+  for (unsigned i = 2; permutes && i < result_.instruction.operand_count; ++i) {
+    if (result_.instruction.operands[i].kind == OperandKind::vgpr) {
+      return refuse_operand(operands_[i], "an SGPR or a constant");
+    }
   }
   return true;
 }

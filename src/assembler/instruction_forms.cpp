@@ -48,6 +48,7 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   op_sel_ = op_sel_hi_ = neg_lo_ = neg_hi_ = neg_ = {};
   source_selects_.fill(isa::SdwaSelect::dword);
   byte_select_ = 0;
+  scale_rows_ = {};
   bypass_said_ = false;
   result_.literal = result_.branch = nullptr;
   result_.otherwise.reset();
@@ -132,6 +133,7 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
     if (halves) all |= bit(op_sel);
     if (map_.layout.byte_select) all |= with(flag::op_sel4 | flag::byte_source, bit(byte_sel));
     if (row.encoding != Encoding::vintrp) all |= bit(high);
+    all |= with(flag::scale_select, bit(scale_sel));
     return all;
   };
   const auto vop3p = [&] {
@@ -140,7 +142,9 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
       all |= bits(neg_lo, neg_hi);
     }
     if (row.operands[3].field == Field::wmma_index) all |= bit(index_key);
-    return all;
+    return all | with(flag::matrix_formats, bits(matrix_a_format, matrix_b_format)) |
+           with(flag::reuse, bit(matrix_reuse)) |
+           with(flag::scaled, bits(matrix_scale, matrix_scale_format, matrix_reuse));
   };
   switch (form.kind) {
     case FormKind::sdwa:
@@ -278,6 +282,10 @@ bool InstructionParser::match(const Form& form) {
     to.type = isa::DataType::b64;
     ++progress_;
     if (!flat_base(operands_[read++], 2, to)) return false;
+  }
+  const Operand* address = form.encoding == Encoding::flat ? operand_of(Field::flat_address) : nullptr;
+  if (address != nullptr && address->words == 1 && out.operands[out.operand_count - 1u].kind != OperandKind::scalar) {
+    return refuse(mnemonic_place_, "a pair of SGPRs is missing behind an address of 32 bits");
   }
   if (read != count_) {
     ++progress_;

@@ -55,7 +55,16 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
     case Field::prefetch_length:
       return immediate_value(text, 0, (1 << map_.layout.smem_immediate_bits) - 1, to);
     case Field::ds_addr:
+    case Field::lds_address:
+    case Field::lds_data_address:
       return vgpr(text, words, to);
+    case Field::tensor_base:
+      return scalar_register(text, words, to);
+    case Field::tensor_group0:
+    case Field::tensor_group1:
+    case Field::tensor_group2:
+    case Field::tensor_group3:
+      return resource(text, words, to);
     case Field::ds_dst:
     case Field::ds_data0:
     case Field::ds_data1:
@@ -75,16 +84,6 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
     }
     case Field::flat_base:
       return flat_base(text, words, to);
-    case Field::lds_address:
-    case Field::lds_data_address:
-      return vgpr(text, 1, to);
-    case Field::tensor_base:
-      return scalar_register(text, words, to);
-    case Field::tensor_group0:
-    case Field::tensor_group1:
-    case Field::tensor_group2:
-    case Field::tensor_group3:
-      return resource(text, words, to);
     case Field::buffer_data: {
       const unsigned components = map_.d16_components[static_cast<size_t>(form_->opcode)];
       return data(text, (components != 0 && map_.layout.unpacked_d16 ? components : words) + status, to);

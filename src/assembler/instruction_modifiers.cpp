@@ -40,6 +40,10 @@ enum class Syntax : uint8_t {
   dimension,
   temporal_hint,
   scope,
+  matrix_format,
+  matrix_scale,
+  matrix_scale_format,
+  matrix_reuse,
 };
 
 struct Row {
@@ -48,7 +52,7 @@ struct Row {
   bool Instruction::* flag = nullptr;
   uint8_t Instruction::* target = nullptr;
   uint16_t most = 0;
-  uint8_t index = 0;  ///< of the source that it is about
+  uint8_t index = 0;  ///< of the source or matrix that it is about
 };
 
 const std::unordered_map<std::string_view, Row>& rows() {
@@ -96,6 +100,15 @@ const std::unordered_map<std::string_view, Row>& rows() {
       {"wait_vm_vsrc", {wait_vm_vsrc, Syntax::flag_or_bit, &Instruction::wait_vm_vsrc}},
       {"byte_sel", {byte_sel, Syntax::number, nullptr, nullptr, 3}},
       {"index_key", {index_key, Syntax::number, nullptr, &Instruction::abid, 3}},
+      {"matrix_a_fmt", {matrix_a_format, Syntax::matrix_format, nullptr, &Instruction::cbsz}},
+      {"matrix_b_fmt", {matrix_b_format, Syntax::matrix_format, nullptr, &Instruction::blgp}},
+      {"matrix_a_scale", {Modifier::matrix_scale, Syntax::matrix_scale, nullptr, nullptr, 0, 0}},
+      {"matrix_b_scale", {Modifier::matrix_scale, Syntax::matrix_scale, nullptr, nullptr, 0, 1}},
+      {"matrix_a_scale_fmt", {Modifier::matrix_scale_format, Syntax::matrix_scale_format, nullptr, nullptr, 0, 0}},
+      {"matrix_b_scale_fmt", {Modifier::matrix_scale_format, Syntax::matrix_scale_format, nullptr, nullptr, 0, 1}},
+      {"matrix_a_reuse", {Modifier::matrix_reuse, Syntax::matrix_reuse, nullptr, nullptr, 0, 0}},
+      {"matrix_b_reuse", {Modifier::matrix_reuse, Syntax::matrix_reuse, nullptr, nullptr, 0, 1}},
+      {"scale_sel", {scale_sel, Syntax::number, nullptr, nullptr, 15}},
       {"th", {Modifier::temporal_hint, Syntax::temporal_hint}},
       {"scope", {Modifier::scope, Syntax::scope}},
       {"nv", {nv, Syntax::flag, &Instruction::nv}},
@@ -160,11 +173,14 @@ std::optional<bool> InstructionParser::modifier() {
   if (name == "scc" && encoding_ < isa::Encoding::ds) return std::nullopt;
   const Place place = lexer().place();
   const bool colon = lexer().buffer().text.c_str()[lexer().next()] == ':';
-  const bool alone =
-      row.syntax == Syntax::flag || name.ends_with("_mirror") || (!colon && (row.syntax == Syntax::flag_or_bit));
+  const bool alone = row.syntax == Syntax::flag || row.syntax == Syntax::matrix_reuse || name.ends_with("_mirror") ||
+                     (!colon && (row.syntax == Syntax::flag_or_bit));
   if (!alone && !colon) return std::nullopt;
   const Modifiers bit = assembler::bit(row.modifier);
-  if ((given_ & bit) != 0 && row.modifier != Modifier::format) {
+  // These are several words each.
+  constexpr Modifiers of_two =
+      bits(Modifier::format, Modifier::matrix_scale, Modifier::matrix_scale_format, Modifier::matrix_reuse);
+  if ((given_ & bit & ~of_two) != 0) {
     return error(place, fmt::format("'{}' is there twice", name));
   }
   given_ |= bit;
@@ -190,7 +206,7 @@ std::optional<bool> InstructionParser::modifier() {
         said_.*row.target = static_cast<uint8_t>(*number);
       } else if (row.modifier == Modifier::byte_sel) {
         byte_select_ = static_cast<uint8_t>(*number);
-      } else if (row.modifier == Modifier::bitop3) {
+      } else if (row.modifier == Modifier::bitop3 || row.modifier == Modifier::scale_sel) {
         said_.immediate = static_cast<uint16_t>(*number);
       } else {
         said_.offset = static_cast<int32_t>(*number);
@@ -285,6 +301,24 @@ std::optional<bool> InstructionParser::modifier() {
       return temporal_hint();
     case Syntax::scope:
       return scope();
+    case Syntax::matrix_format: {
+      const auto format = named_number(names::matrix_formats, "MATRIX_FMT_");
+      if (format) said_.*row.target = *format;
+      return format.has_value();
+    }
+    case Syntax::matrix_scale: {
+      const auto lanes = named_number(names::matrix_scale_rows, "MATRIX_SCALE_");
+      if (lanes) scale_rows_[row.index] = *lanes != 0;
+      return lanes.has_value();
+    }
+    case Syntax::matrix_scale_format: {
+      const auto format = named_number(names::matrix_scale_formats, "MATRIX_SCALE_FMT_");
+      if (format) said_.scale_formats[row.index] = *format;
+      return format.has_value();
+    }
+    case Syntax::matrix_reuse:
+      said_.matrix_reuse = static_cast<uint8_t>(said_.matrix_reuse | 1u << row.index);
+      return true;
     case Syntax::dimension: {
       const auto dimension = find_word(names::dimensions, without("SQ_RSRC_IMG_", word()));
       if (!dimension) return error(value_place, "invalid dim value");
@@ -373,21 +407,26 @@ bool InstructionParser::dpp_control(std::string_view name) {
   return true;
 }
 
-/// scope:SCOPE_DEV: how far the access reaches.
-bool InstructionParser::scope() {
-  constexpr std::array<std::string_view, 4> scopes{"CU", "SE", "DEV", "SYS"};
+std::optional<uint8_t> InstructionParser::named_number(std::span<const std::string_view> words,
+                                                       std::string_view prefix) {
   const Place place = lexer().place();
   if (!lexer().is(TokenKind::identifier)) {
-    const auto value = number_between(0, 3);
-    if (!value) return false;
-    said_.scope = static_cast<uint8_t>(*value);
-    return true;
+    const auto value = number_between(0, static_cast<int64_t>(words.size()) - 1);
+    return value ? std::optional(static_cast<uint8_t>(*value)) : std::nullopt;
   }
   const std::string_view name = word();
-  const auto found = find_word(scopes, without("SCOPE_", name));
-  if (!found || !name.starts_with("SCOPE_")) return error(place, "invalid scope value");
-  said_.scope = static_cast<uint8_t>(*found);
-  return true;
+  const auto found = std::ranges::find(words, without(prefix, name));
+  if (found != words.end() && name.starts_with(prefix)) return static_cast<uint8_t>(found - words.begin());
+  error(place, fmt::format("expected {}{} to {}{}", prefix, words.front(), prefix, words.back()));
+  return std::nullopt;
+}
+
+/// scope:SCOPE_DEV: how far the access reaches.
+bool InstructionParser::scope() {
+  static constexpr std::array<std::string_view, 4> scopes{"CU", "SE", "DEV", "SYS"};
+  const auto found = named_number(scopes, "SCOPE_");
+  if (found) said_.scope = *found;
+  return found.has_value();
 }
 
 }  // namespace Atoll::assembler

@@ -113,6 +113,12 @@ enum class Modifier : uint8_t {
   row_en,
   byte_sel,
   index_key,
+  matrix_a_format,
+  matrix_b_format,
+  matrix_scale,
+  matrix_scale_format,
+  matrix_reuse,
+  scale_sel,
 };
 using Modifiers = uint64_t;
 constexpr Modifiers bit(Modifier modifier) { return Modifiers{1} << static_cast<unsigned>(modifier); }
@@ -186,6 +192,8 @@ class InstructionParser {
   bool number_list(std::span<uint8_t> numbers, unsigned most);
   bool dpp_control(std::string_view name);
   bool dimension();
+  /// One of those words behind a prefix, or its number.
+  std::optional<uint8_t> named_number(std::span<const std::string_view> words, std::string_view prefix);
   bool scope();
   std::string_view word();
   // (instruction_memory_modifiers.cpp)
@@ -265,6 +273,7 @@ class InstructionParser {
   bool check_scalar_inputs();
   bool check_halves();
   bool check_lds_direct();
+  bool check_lane_select();
   bool check_wide_dpp();
   bool check_dot_selects();
   bool check_accumulation_write();
@@ -320,6 +329,7 @@ class InstructionParser {
   BitList op_sel_, op_sel_hi_, neg_lo_, neg_hi_, neg_;
   std::array<isa::SdwaSelect, 2> source_selects_{};
   uint8_t byte_select_ = 0;
+  std::array<bool, 2> scale_rows_{};  ///< matrix_a_scale, matrix_b_scale
   /// What accesses the temporal hint's name is for, and whether it says that all caches are gone by.
   enum class HintKind : uint8_t { load, store, atomic };
   HintKind hint_kind_ = HintKind::load;

@@ -67,6 +67,10 @@ bool InstructionParser::source_operand(const OperandSpec& spec, const OperandTex
       return vgpr(text, wmma_words(type), to);
     case Field::wmma_src0:
     case Field::wmma_src1:
+      if (row_->has(flag::matrix_formats)) {
+        const bool first = spec.field == Field::wmma_src0;
+        return vgpr(text, isa::wmma_words_of_format(first ? said_.cbsz : said_.blgp), to);
+      }
       return vgpr(text, map_.layout.split_matrices ? wmma_words(type) : words(type), to);
     case Field::wmma_acc:
     case Field::wmma_acc_f16:
@@ -188,7 +192,9 @@ bool InstructionParser::matrix_operand(const OperandSpec& spec, const OperandTex
       return either(true, true);
     case Field::scale_src0:
     case Field::scale_src1:
-      return vgpr(text, 1, to);
+      // Behind an MFMA they are VGPRs, as LLVM has it.
+      if (!row_->has(flag::wmma)) return vgpr(text, 1, to);
+      return source(text, spec.type, false, to);
     default:
       break;
   }

@@ -33,6 +33,12 @@ constexpr const std::array<Name, 8>& number_formats_of(bool snorm_ogl) {
 /// What holds if no format is said.
 inline constexpr uint8_t usual_data_format = 1, usual_number_format = 0, usual_unified_format = 1;
 
+/// Formats of a matrix's elements, without "MATRIX_FMT_", and of its scales, without "MATRIX_SCALE_FMT_".
+inline constexpr std::array<Name, 5> matrix_formats{"FP8", "BF8", "FP6", "BF6", "FP4"};
+inline constexpr std::array<Name, 3> matrix_scale_formats{"E8", "E5M3", "E4M3"};
+/// Which half of the lanes has a matrix's scales, without "MATRIX_SCALE_".
+inline constexpr std::array<Name, 2> matrix_scale_rows{"ROW0", "ROW1"};
+
 /// Operations of messages, without "GS_OP_" and "SYSMSG_OP_"; an empty one is none.
 inline constexpr std::array<Name, 4> gs_operations{"NOP", "CUT", "EMIT", "EMIT_CUT"};
 inline constexpr std::array<Name, 5> system_operations{"", "ECC_ERR_INTERRUPT", "REG_RD", "HOST_TRAP_ACK", "TTRACE_PC"};

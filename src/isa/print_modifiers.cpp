@@ -197,7 +197,7 @@ void Printer::packed_modifiers() {
     decimal(in_.abid);
   }
   if (row_.has(flag::matrix_formats)) {
-    constexpr std::array<std::string_view, 5> formats{"FP8", "BF8", "FP6", "BF6", "FP4"};
+    const auto& formats = names::matrix_formats;
     const auto format = [&](std::string_view name, unsigned value) {
       if (value == 0) return;
       (text_ += name) += value < formats.size() ? "MATRIX_FMT_" : "";
@@ -224,7 +224,7 @@ void Printer::packed_modifiers() {
 
 /// Of the last two operands, the scales of a matrix instruction of GFX12.5.
 void Printer::scale_modifiers() {
-  constexpr std::array<std::string_view, 3> formats{"E8", "E5M3", "E4M3"};
+  const auto& formats = names::matrix_scale_formats;
   const unsigned scales = in_.operand_count - 2u;
   flag(in_.operands[scales].op_sel, "matrix_a_scale:MATRIX_SCALE_ROW1");
   flag(in_.operands[scales + 1].op_sel, "matrix_b_scale:MATRIX_SCALE_ROW1");

@@ -122,9 +122,7 @@ TEST_P(InstructionSweep, EveryTextWithAnotherOperandIsAssembledOrRefusedAsByTheO
 std::vector<const char*> all_processors() {
   std::vector<const char*> names;
   for (const target::Processor& processor : target::processors()) {
-    // Of GFX12.5, it is the encoder alone that knows everything.
-    const bool known = !opcode_map_of(processor).empty && processor.generation < target::Generation::gfx12_5;
-    if (known) names.push_back(processor.name.data());
+    if (!opcode_map_of(processor).empty) names.push_back(processor.name.data());
   }
   return names;
 }
