@@ -37,6 +37,8 @@ class ChunkMemory {
     llvm::Value* scalar_base = nullptr;  ///< 64 bits; of scratch, 32 bits
   };
   Prepared prepare(const isa::Instruction& instruction, unsigned element, ScalarRegisters& registers);
+  /// The same of scratch as a buffer, with its StackBase.
+  static Prepared prepare_on_stack(const isa::Instruction& instruction, llvm::Value* base);
 
   /// What is known beforehand of an access whose lanes are the same distance from each other: where lane 0's first
   /// element is (64 bits), be that lane active or not, and the distance in bytes.

@@ -181,6 +181,10 @@ llvm::Value* ChunkMemory::of_wave(size_t offset, llvm::Type* type) {
   return loaded;
 }
 
+ChunkMemory::Prepared ChunkMemory::prepare_on_stack(const isa::Instruction& instruction, llvm::Value* base) {
+  return {.instruction = &instruction, .operands = *memory_operands(instruction), .scalar_base = base};
+}
+
 ChunkMemory::ScratchPlace ChunkMemory::scratch_place(const Prepared& prepared, ChunkState& chunk) {
   const isa::Instruction& instruction = *prepared.instruction;
   const unsigned bytes = semantics::memory_access(instruction.opcode).bytes;
@@ -192,7 +196,11 @@ ChunkMemory::ScratchPlace ChunkMemory::scratch_place(const Prepared& prepared, C
     place.offset = base;
     place.offsets = splat(base);
   } else {
-    place.offsets = ir().CreateAdd(chunk.row(row_key(*prepared.operands.address, 0)), splat(base));
+    llvm::Value* offsets = chunk.row(row_key(*prepared.operands.address, 0));
+    // Offsets in a buffer don't wrap around.
+    place.offsets = prepared.operands.resource != nullptr
+                        ? ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, offsets, splat(base))
+                        : ir().CreateAdd(offsets, splat(base));
     llvm::Value* active = chunk.exec();
     llvm::Value* first = ir().CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits(active), ir().getFalse());
     first = ir().CreateAnd(first, ir().getInt16(chunk_lanes - 1));

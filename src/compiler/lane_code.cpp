@@ -48,6 +48,19 @@ bool is_exchange(isa::Opcode opcode) {
   return opcode == isa::Opcode::ds_bpermute_b32 || opcode == isa::Opcode::ds_swizzle_b32;
 }
 
+/// Between VGPRs and AGPRs.
+bool is_move(isa::Opcode opcode) {
+  return opcode == isa::Opcode::v_accvgpr_read_b32 || opcode == isa::Opcode::v_accvgpr_write_b32 ||
+         opcode == isa::Opcode::v_accvgpr_mov_b32;
+}
+
+bool takes_move(const isa::Instruction& instruction) {
+  if (instruction.destinations != 1 || instruction.sources() != 1 || !is_row(instruction.dst())) return false;
+  const isa::Operand& source = instruction.src(0);
+  if (!is_row(source) && source.kind != OperandKind::scalar && !constant_value(source)) return false;
+  return instruction.extension == isa::Extension::none && engine::registers_exist(instruction);
+}
+
 bool takes_exchange(const isa::Instruction& instruction) {
   const unsigned sources = instruction.opcode == isa::Opcode::ds_bpermute_b32 ? 2 : 1;
   if (instruction.destinations != 1 || !is_row(instruction.dst()) || instruction.sources() < sources) return false;
@@ -72,6 +85,7 @@ bool LaneCode::crosses_chunks(const isa::Instruction& instruction) {
 
 bool LaneCode::takes(const isa::Instruction& instruction) {
   if (is_exchange(instruction.opcode)) return takes_exchange(instruction);
+  if (is_move(instruction.opcode)) return takes_move(instruction);
   const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
   if (shape.call == nullptr || shape.sources > 3 || shape.masks_in > 1) return false;
   if (shape.source_part != 0 || shape.writes_one_byte) return false;  // op_sel means something else there
@@ -106,6 +120,8 @@ LaneCode::Prepared LaneCode::prepare(const isa::Instruction& instruction, Scalar
   if (crosses_chunks(instruction)) prepared.exec_whole = registers.pair(isa::scalar::exec_lo);
   if (is_exchange(instruction.opcode)) return prepared;
   prepared.shape = semantics::vector_function(instruction.opcode);
+  if (is_move(instruction.opcode))
+    prepared.shape = {.dst_words = {1}, .src_words = {1}, .destinations = 1, .sources = 1};
   for (unsigned i = 0; i < prepared.shape.sources; ++i) {
     Source& source = prepared.source[i];
     source.operand = prepared.shape.mixed_sources ? engine::mixed_source(*operands.source[i]) : *operands.source[i];
@@ -195,6 +211,16 @@ void LaneCode::emit_exchange(const Prepared& prepared, bool keep_inactive, Chunk
   if (!keep_inactive) chunk.set_row(key, value);
 }
 
+void LaneCode::emit_move(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
+  const Source& source = prepared.source[0];
+  llvm::Value* value = source.scalar[0] != nullptr
+                           ? frame_.ir.CreateVectorSplat(semantics::chunk_lanes, source.scalar[0])
+                           : chunk.row(row_key(source.operand, 0));
+  const unsigned key = row_key(*prepared.result, 0);
+  if (keep_inactive) chunk.set_active_lanes(key, value);
+  if (!keep_inactive) chunk.set_row(key, value);
+}
+
 VectorOperation LaneCode::operation(const Prepared& prepared) {
   const isa::Instruction& instruction = *prepared.instruction;
   VectorOperation operation;
@@ -217,6 +243,7 @@ VectorOperation LaneCode::operation(const Prepared& prepared) {
 
 void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
   if (is_exchange(prepared.instruction->opcode)) return emit_exchange(prepared, keep_inactive, chunk);
+  if (is_move(prepared.instruction->opcode)) return emit_move(prepared, keep_inactive, chunk);
   llvm::IRBuilder<>& ir = frame_.ir;
   const semantics::VectorShape& shape = prepared.shape;
   const std::optional<semantics::DppMove> move = move_of(*prepared.instruction);

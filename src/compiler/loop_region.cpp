@@ -229,7 +229,8 @@ bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness)
     for (const engine::Located& at : block.instructions) {
       if (looks_at_others(at.instruction)) return false;
       // A chunk's store in one round must not come before another chunk's load in the round before.
-      if (const auto access = memory_operands(at.instruction); access && access->stores()) return false;
+      const auto access = memory_operands(at.instruction);
+      if (access && (access->stores() || access->resource != nullptr)) return false;
     }
   }
   if (instructions > most_instructions || !set_states(region, flow) || region.exits.empty()) return false;

@@ -75,6 +75,27 @@ std::optional<MemoryOperands> lds_operands(const isa::Instruction& instruction, 
   return operands;
 }
 
+/// Loads and stores of a buffer without an index, as compilers use them for scratch.
+std::optional<MemoryOperands> buffer_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
+  if (instruction.lds || instruction.tfe || instruction.addr64 || instruction.idxen) return {};
+  if (access.kind == MemoryAccess::Kind::atomic) return {};
+  // Data, address, resource, offset.
+  if (instruction.operand_count < 4 || !engine::is_row(instruction.operands[0])) return {};
+  MemoryOperands operands;
+  operands.space = MemorySpace::scratch;
+  operands.is_store = access.kind == MemoryAccess::Kind::store;
+  (operands.is_store ? operands.data[0] : operands.result) = &instruction.operands[0];
+  if (instruction.offen) {
+    operands.address = &instruction.operands[1];
+    if (!is_vgpr(*operands.address) || operands.address->words != 1) return {};
+  }
+  operands.resource = &instruction.operands[2];
+  operands.stack_offset = &instruction.operands[3];
+  if (operands.resource->kind != OperandKind::scalar || operands.resource->words != 4) return {};
+  if (operands.stack_offset->kind != OperandKind::scalar && !engine::constant_value(*operands.stack_offset)) return {};
+  return operands;
+}
+
 }  // namespace
 
 std::optional<MemoryOperands> memory_operands(const isa::Instruction& instruction) {
@@ -89,6 +110,8 @@ std::optional<MemoryOperands> memory_operands(const isa::Instruction& instructio
       return flat_operands(instruction, access);
     case isa::Encoding::ds:
       return lds_operands(instruction, access);
+    case isa::Encoding::mubuf:
+      return buffer_operands(instruction, access);
     default:
       return {};
   }

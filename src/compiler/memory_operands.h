@@ -41,6 +41,11 @@ struct MemoryOperands {
   const isa::Operand* result = nullptr;       ///< of a load or an atomic
   const isa::Operand* data[2]{};              ///< of a store or an atomic
 
+  /// Of a buffer access that is one of scratch if the resource says so when it runs (stack_base.h): four SGPRs, and the
+  /// offset for the wave, an SGPR or a constant.
+  const isa::Operand* resource = nullptr;
+  const isa::Operand* stack_offset = nullptr;
+
   bool loads() const { return !is_store; }
   bool stores() const { return is_store || is_atomic; }
 };

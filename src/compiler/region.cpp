@@ -6,6 +6,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "engine/prepare.h"
 #include "isa/table.h"
 
 namespace Atoll::compiler {
@@ -100,7 +101,10 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   const bool may_fault = operands.space != MemorySpace::lds;
   // At one address for all, scratch is there or it is not, whatever the region has changed.
   const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
-  if ((stores_ & spaces) != 0 || (may_fault && by_lane && changes_what_it_loaded_)) end();
+  const bool has_resource = operands.resource != nullptr;
+  const bool is_late = may_fault && by_lane && changes_what_it_loaded_;
+  if ((stores_ & spaces) != 0 || is_late || (has_resource && !stack_.knows(operands))) end();
+  llvm::Value* stack = has_resource ? stack_.find(operands, registers_, pc) : nullptr;
   if (operands.stores() && (loads_ & spaces) != 0) {
     if (may_end_with(instruction, operands)) {
       last_store_ = items_.size();
@@ -115,7 +119,8 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   if (operands.loads()) loads_ |= spaces;
   if (operands.stores()) stores_ |= spaces;
   RegionItem& item = new_item(instruction, pc);
-  item.access = memory_.prepare(instruction, element, registers_);
+  item.access = has_resource ? ChunkMemory::prepare_on_stack(instruction, stack)
+                             : memory_.prepare(instruction, element, registers_);
   follow_address(item);
   note_changes(instruction, operands);
 }
@@ -131,13 +136,17 @@ void Region::note_changes(const isa::Instruction& instruction, const MemoryOpera
 
 Region::ScratchPart Region::scratch_part(const isa::Instruction& instruction, const MemoryOperands& operands) {
   if (operands.space != MemorySpace::scratch || operands.address != nullptr) return {};
-  return {operands.scalar_base, instruction.offset, semantics::memory_access(instruction.opcode).bytes};
+  const isa::Operand* base = operands.resource != nullptr ? operands.stack_offset : operands.scalar_base;
+  return {base, operands.resource, instruction.offset, semantics::memory_access(instruction.opcode).bytes};
 }
 
 bool Region::ScratchPart::may_overlap(const ScratchPart& other) const {
   if (bytes == 0 || other.bytes == 0) return true;
-  if ((base == nullptr) != (other.base == nullptr)) return true;
-  if (base != nullptr && base->reg != other.base->reg) return true;
+  const auto same = [](const isa::Operand* a, const isa::Operand* b) {
+    if (a == nullptr || b == nullptr) return a == b;
+    return a->kind == b->kind && a->reg == b->reg && engine::constant_value(*a) == engine::constant_value(*b);
+  };
+  if (!same(base, other.base) || !same(resource, other.resource)) return true;
   return offset < other.offset + other.bytes && other.offset < offset + bytes;
 }
 

@@ -36,13 +36,14 @@
 #include "compiler/region_item.h"
 #include "compiler/scalar_code.h"
 #include "compiler/slice_state.h"
+#include "compiler/stack_base.h"
 
 namespace Atoll::compiler {
 
 class Region {
  public:
   Region(Frame& frame, LaneCode& lanes, ScalarCode& scalars)
-      : frame_(frame), lanes_(lanes), scalars_(scalars), memory_(frame), registers_(frame) {}
+      : frame_(frame), lanes_(lanes), scalars_(scalars), memory_(frame), stack_(frame), registers_(frame) {}
 
   /// Says what is live before and behind the next instruction, whoever carries it out. Both must stay where they are
   /// until the one after it.
@@ -63,6 +64,9 @@ class Region {
     two_forms_ = two_forms;
     memory_.set_hot(is_hot);
   }
+
+  /// What is known of the wave's stack. Whoever writes scalar registers has to tell it.
+  StackBase& stack() { return stack_; }
 
   /// Takes the instruction at `pc`, if LaneCode, ChunkMemory or ScalarCode does; if need be the region ends before it
   /// and the next begins.
@@ -99,6 +103,7 @@ class Region {
   LaneCode& lanes_;
   ScalarCode& scalars_;
   ChunkMemory memory_;
+  StackBase stack_;
   HeldScalars registers_;
   bool is_hot_ = true;
   TwoForms two_forms_ = TwoForms::never;
@@ -118,6 +123,7 @@ class Region {
   /// A part of each lane's scratch: `bytes` from an offset on, from where a scalar register says; 0 bytes: any part.
   struct ScratchPart {
     const isa::Operand* base = nullptr;
+    const isa::Operand* resource = nullptr;
     int64_t offset = 0;
     unsigned bytes = 0;
     bool may_overlap(const ScratchPart& other) const;

@@ -47,6 +47,7 @@ class Translator {
         liveness_(flow),
         loops_(find_loop_regions(flow, liveness_)),
         has_loop_(std::ranges::any_of(flow.blocks, [](const auto& block) { return branches_back(block.second); })),
+        ordinary_resources_(ordinary_resources(flow)),
         first_step_(first_step),
         be_brief_(be_brief) {}
 
@@ -137,6 +138,7 @@ class Translator {
   Liveness liveness_;
   std::vector<LoopRegion> loops_;
   const bool has_loop_;  ///< what is outside of loops then matters little
+  std::bitset<isa::scalar::count> ordinary_resources_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* ended_ = nullptr;  ///< where waves go that end, Wave::pc set
   uint64_t pending_ = 0;               ///< instructions of the block that were not counted yet
@@ -197,10 +199,12 @@ void Translator::emit(uint64_t pc, const Block& block) {
   const bool in_loop = is_in_short_loop(pc);
   using enum Region::TwoForms;
   region_.set_hot(!be_brief_ || in_loop, in_loop ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses);
+  region_.stack().forget();
   const std::vector<Live> live = liveness_.within(block);
   for (size_t i = 0; i < block.instructions.size(); ++i) {
     region_.come_to(live[i], live[i + 1]);
     emit(block.instructions[i]);
+    region_.stack().note_writes(effects_of(block.instructions[i].instruction).writes);
   }
   region_.come_to(live.back(), live.back());
   if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
@@ -216,8 +220,9 @@ void Translator::emit(const Located& at) {
     ++pending_;
     return;
   }
-  if (LaneCode::takes(instruction) || memory_operands(instruction) || ScalarCode::takes(instruction) ||
-      ScalarCode::takes_load(instruction)) {
+  const auto access = memory_operands(instruction);
+  if (access && access->resource != nullptr && ordinary_resources_[access->resource->reg]) return emit_step(at);
+  if (access || LaneCode::takes(instruction) || ScalarCode::takes(instruction) || ScalarCode::takes_load(instruction)) {
     region_.add(instruction, at.pc);
     ++pending_;
     return;
@@ -275,6 +280,7 @@ bool Translator::emit_lane_write(const isa::Instruction& instruction) {
 
 void Translator::emit_step(const Located& at) {
   region_.end();
+  if (effects_of(at.instruction).row_writes.none()) region_.stack().forget();  // s_movreld_b32 writes any register
   llvm::Value* table = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, steps)));
   llvm::Value* op =
       ir().CreateLoad(frame_.pointer(), frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*)));

@@ -82,10 +82,10 @@ bool check_scratch(Wave& wave, const MicroOp& op, const BufferResource& resource
   if (!resource.swizzled || !resource.add_thread_id || wave.scratch == nullptr) return true;
   const auto begin = reinterpret_cast<uint64_t>(wave.scratch);
   const uint64_t size = uint64_t{wave.scratch_bytes_per_lane} * wave.wave_size;
-  const uint64_t last = (bytes + 3) / 4 * uint64_t{places.word_stride} - places.word_stride;
   uint64_t outside = 0;
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
     const uint64_t distance = places.addresses.of[lane] - begin;
+    const uint64_t last = (places.addresses.of[lane] % 4 + bytes - 1) / 4 * places.word_stride;
     outside |= uint64_t{distance >= size || distance + last >= size} << lane;
   }
   outside &= lanes;

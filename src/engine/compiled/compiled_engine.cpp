@@ -84,6 +84,11 @@ class CompiledEngine final : public machine::Engine {
           fault_in_region(wave, run);
           break;
         }
+        if (leave == Leave::interpreted) {
+          series = nullptr;
+          interpret(wave, run, translations_.place(wave.pc));
+          continue;
+        }
         run.resume = leave == Leave::goes_on && run.instructions < run.limit;
         if (leave == Leave::goes_on && !run.resume) wave.state = machine::WaveState::ready;
       } else {

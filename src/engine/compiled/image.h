@@ -21,9 +21,10 @@ struct Image {
 /// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region
 /// was that begins at Wave::pc.
 enum class Leave : uint8_t {
-  stops,    ///< the wave does
-  goes_on,  ///< at Wave::pc, which is not in the function or not to be run by it
-  faults    ///< as the interpreter will find out
+  stops,       ///< the wave does
+  goes_on,     ///< at Wave::pc, which is not in the function or not to be run by it
+  faults,      ///< as the interpreter will find out
+  interpreted  ///< the interpreter is to go on at Wave::pc, be there code for it or not
 };
 
 /// A translated function. It runs a wave from the place that `entry` numbers.
