@@ -19,7 +19,7 @@ namespace {
 bool is_kept(const Symbol& symbol) {
   if (symbol.is_section || symbol.in_relocation) return symbol.in_relocation;
   if (symbol.temporary) return false;
-  return symbol.is_defined() || symbol.binding_set;
+  return symbol.is_defined() || symbol.binding_set || symbol.retained;
 }
 
 object::RelocatableSymbol describe(Unit& unit, Symbol& symbol,

@@ -17,16 +17,38 @@ unsigned element_size(std::string_view directive) {
     unsigned bytes;
   };
   static constexpr Size sizes[] = {
-      {".byte", 1},  {".dc.b", 1},   {".dcb.b", 1}, {".ds.b", 1},   {".short", 2}, {".value", 2},
-      {".2byte", 2}, {".dc", 2},     {".dc.w", 2},  {".dcb", 2},    {".dcb.w", 2}, {".ds", 2},
-      {".ds.w", 2},  {".long", 4},   {".int", 4},   {".4byte", 4},  {".dc.l", 4},  {".dcb.l", 4},
-      {".ds.l", 4},  {".ds.s", 4},   {".quad", 8},  {".8byte", 8},  {".dc.a", 8},  {".ds.d", 8},
+      {".byte", 1},  {".dc.b", 1},   {".dcb.b", 1}, {".ds.b", 1},   {".short", 2}, {".value", 2}, {".2byte", 2},
+      {".dc", 2},    {".dc.w", 2},   {".dcb", 2},   {".dcb.w", 2},  {".ds", 2},    {".ds.w", 2},  {".long", 4},
+      {".int", 4},   {".4byte", 4},  {".dc.l", 4},  {".dcb.l", 4},  {".ds.l", 4},  {".ds.s", 4},  {".quad", 8},
+      {".8byte", 8}, {".dc.a", 8},   {".ds.d", 8},  {".dcb.s", 4},  {".dcb.d", 8}, {".ds.p", 12}, {".ds.x", 12},
       {".float", 4}, {".single", 4}, {".dc.s", 4},  {".double", 8}, {".dc.d", 8},
   };
   for (const Size& size : sizes) {
     if (size.name == directive) return size.bytes;
   }
   return 1;
+}
+
+/// RFC 4648, with padding.
+std::optional<std::vector<uint8_t>> decode_base64(std::string_view text) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (text.size() % 4 != 0) return std::nullopt;
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i < text.size(); i += 4) {
+    const std::string_view quad = text.substr(i, 4);
+    const size_t used = std::min(quad.find('='), quad.size());
+    const bool is_last = i + 4 == text.size();
+    if (used < 2 || (used < 4 && !is_last) || quad.substr(used).find_first_not_of('=') != std::string_view::npos)
+      return std::nullopt;
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 4; ++k) {
+      const size_t digit = k < used ? digits.find(quad[k]) : 0;
+      if (digit == std::string_view::npos) return std::nullopt;
+      bits = bits << 6 | static_cast<uint32_t>(digit);
+    }
+    for (size_t k = 1; k < used; ++k) bytes.push_back(static_cast<uint8_t>(bits >> (24 - 8 * k)));
+  }
+  return bytes;
 }
 
 /// The number of a relocation's name, or of a general one that assemblers know.
@@ -102,6 +124,19 @@ bool Parser::directive_strings(std::string_view directive, Place) {
       unit_.emit({reinterpret_cast<const uint8_t*>(text->data()), text->size()});
     } while (directive == ".ascii" && lexer().is(TokenKind::string));
     if (directive != ".ascii") unit_.emit_integer(0, 1);
+  } while (lexer().accept(TokenKind::comma));
+  return expect_end();
+}
+
+bool Parser::directive_base64(std::string_view, Place) {
+  if (lexer().at_end()) return error("expected string");
+  do {
+    const Place place = lexer().place();
+    const auto text = quoted();
+    if (!text) return false;
+    const auto bytes = decode_base64(*text);
+    if (!bytes) return error(place, "failed to base64 decode string data");
+    unit_.emit(*bytes);
   } while (lexer().accept(TokenKind::comma));
   return expect_end();
 }
@@ -235,7 +270,13 @@ bool Parser::directive_repeated(std::string_view directive, Place place) {
     return true;
   }
   const Expression* value = &unit_.constant(0);
-  if (directive.starts_with(".dcb")) {
+  const bool is_real = directive == ".dcb.s" || directive == ".dcb.d";
+  if (is_real) {
+    if (!expect_comma()) return false;
+    const auto bits = real_bits(size);
+    if (!bits) return false;
+    value = &unit_.constant(static_cast<int64_t>(*bits));
+  } else if (directive.starts_with(".dcb")) {
     if (!expect_comma()) return false;
     value = expression();
     if (value == nullptr) return false;

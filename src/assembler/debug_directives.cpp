@@ -1,4 +1,4 @@
-// assembler: directives of debug information (parser.h): source files and lines, and frames.
+// assembler: directives of debug information (parser.h): source files and lines.
 #include <fmt/format.h>
 
 #include "assembler/parser.h"
@@ -23,9 +23,10 @@ std::optional<Md5> parse_md5(std::string_view digits) {
 
 }  // namespace
 
-/// .file number ["directory"] "name" [md5 0x...] [source "text"]
-bool Parser::directive_file(std::string_view, Place place) {
-  if (!lexer().is(TokenKind::integer)) return error(place, "a .file without a number is not supported");
+/// .file "name", or .file number ["directory"] "name" [md5 0x...] [source "text"]
+bool Parser::directive_file(std::string_view, Place) {
+  // Without a number it would name the file in the symbol table, which LLVM does not do for AMDGPU.
+  if (lexer().is(TokenKind::string)) return quoted() && expect_end();
   const Place number_place = lexer().place();
   const auto number = absolute();
   if (!number) return false;
@@ -60,6 +61,12 @@ bool Parser::directive_file(std::string_view, Place place) {
     return error(number_place, "file number already allocated");
   }
   return true;
+}
+
+/// .line [number], which has no effect
+bool Parser::directive_line(std::string_view, Place) {
+  if (!lexer().at_end() && !absolute()) return false;
+  return expect_end();
 }
 
 /// .loc file line [column] [basic_block] [prologue_end] [epilogue_begin] [is_stmt n] [isa n] [discriminator n]
@@ -117,46 +124,19 @@ bool Parser::directive_loc(std::string_view, Place) {
 void Parser::line_row() {
   if (!line_pending_) return;
   line_pending_ = false;
-  lines_.add_row(unit_.current(), unit_.here(), line_);
-}
-
-/// .cfi_sections section
-bool Parser::directive_cfi_sections(std::string_view, Place) {
-  const Place place = lexer().place();
-  const auto section = name();
-  if (!section || !expect_end()) return false;
-  if (*section != ".debug_frame") return error(place, "frames can be in .debug_frame only");
-  frames_wanted_ = true;
-  return true;
-}
-
-bool Parser::directive_cfi_startproc(std::string_view, Place place) {
-  if (!expect_end()) return false;
-  if (!frames_wanted_) return error(place, "frames can be in .debug_frame only: .cfi_sections .debug_frame is missing");
-  if (!frames_.empty() && frames_.back().end == nullptr) {
-    return error(place, "starting new .cfi frame before finishing the previous one");
-  }
-  frames_.push_back({.begin = &unit_.here()});
-  return true;
-}
-
-bool Parser::directive_cfi_endproc(std::string_view, Place place) {
-  if (!expect_end()) return false;
-  if (frames_.empty() || frames_.back().end != nullptr) {
-    return error(place, "this directive must appear between .cfi_startproc and .cfi_endproc directives");
-  }
-  frames_.back().end = &unit_.here();
-  return true;
+  lines_.add_row(unit_.current_whole(), unit_.here(), line_);
 }
 
 /// Writes the sections of what these directives have said, when the text is at its end.
 void Parser::emit_debug_sections() {
-  if (!frames_.empty() && frames_.back().end == nullptr) {
+  if (!open_frames_.empty()) {
     source_.error({}, "a .cfi_startproc has no .cfi_endproc");
     return;
   }
   unit_.before_content({});
-  if (!frames_.empty()) emit_frames(unit_, frames_);
+  unit_.join_subsections();
+  if (!frames_.empty() && unwind_frames_wanted_) emit_unwind_frames(unit_, frames_);
+  if (!frames_.empty() && debug_frames_wanted_) emit_debug_frames(unit_, frames_);
   if (!lines_.is_empty()) lines_.emit(unit_);
 }
 

@@ -50,6 +50,7 @@ struct Symbol {
   bool registered = false;   ///< in the order of the symbol table
   bool is_section = false;   ///< stands for the section's start in relocations
   bool in_relocation = false;
+  bool retained = false;  ///< in the symbol table even if nothing else needs it there
   bool being_evaluated = false;
   bool named = false, weakly_named = false;  ///< in expressions by its own name, by a .weakref's
 

@@ -1,5 +1,5 @@
-// assembler: line tables and frames (line_table.h). Which opcodes say a step is LLVM's choice.
-// Source: DWARF 5, 6.2 "Line Number Information" and 6.4 "Call Frame Information"; 6.2.4 of DWARF 4.
+// assembler: line tables (line_table.h). Which opcodes say a step is LLVM's choice.
+// Source: DWARF 5, 6.2 "Line Number Information"; 6.2.4 of DWARF 4.
 #include "assembler/line_table.h"
 
 #include <elf.h>
@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "assembler/dwarf_bytes.h"
+
 namespace Atoll::assembler {
 
 namespace {
-
-constexpr unsigned address_size = 8;
-constexpr uint8_t smallest_instruction = 4;  // bytes; addresses advance by so many
 
 // The special opcodes: from line_base on, line_range lines for each step of the address, behind the standard opcodes.
 constexpr int8_t line_base = -5;
@@ -34,38 +33,12 @@ namespace form {
 constexpr uint32_t udata = 0x0F, data16 = 0x1E, line_strp = 0x1F;
 }
 
-class Bytes {
- public:
-  explicit Bytes(Unit& unit) : unit_(unit) {}
-
-  void byte(uint64_t value) { unit_.emit_integer(value & 0xFF, 1); }
-  void unsigned_leb(uint64_t value) {
-    do {
-      byte((value & 0x7F) | (value > 0x7F ? 0x80 : 0));
-      value >>= 7;
-    } while (value != 0);
-  }
-  void signed_leb(int64_t value) {
-    for (bool more = true; more;) {
-      const auto low = static_cast<uint64_t>(value & 0x7F);
-      value >>= 7;
-      more = !((value == 0 && (low & 0x40) == 0) || (value == -1 && (low & 0x40) != 0));
-      byte(low | (more ? 0x80 : 0));
-    }
-  }
-  void text(const std::string& text) { unit_.emit({reinterpret_cast<const uint8_t*>(text.c_str()), text.size() + 1}); }
-  void value(const Expression& expression, unsigned size) { unit_.emit_value(expression, size, {}); }
-
- private:
-  Unit& unit_;
-};
-
 const Expression& difference(Unit& unit, const Expression& a, const Expression& b) {
   return unit.operation(Operation::subtract, {&a, &b});
 }
 
 /// Line and address advance, and a row of the table.
-void advance(Bytes& out, int64_t lines, uint64_t steps) {
+void advance(DwarfBytes& out, int64_t lines, uint64_t steps) {
   constexpr uint64_t most_special = (255u - opcode_base) / line_range;
   auto biased = static_cast<uint64_t>(lines - line_base);
   bool copy = false;
@@ -137,7 +110,7 @@ void LineTable::add_row(Section& section, const Expression& at, const SourceLine
 }
 
 void LineTable::emit_header(Unit& unit, Section& section, Section* strings) const {
-  Bytes out(unit);
+  DwarfBytes out(unit);
   const auto each_file = [&](auto&& visit) {
     static const File none{};
     for (const auto& file : files_) visit(file ? *file : none);
@@ -211,7 +184,7 @@ void LineTable::emit_header(Unit& unit, Section& section, Section* strings) cons
 }
 
 void LineTable::emit_rows(Unit& unit, Section& of, const std::vector<Row>& rows) const {
-  Bytes out(unit);
+  DwarfBytes out(unit);
   SourceLine now{.line = 1};
   const Expression* before = nullptr;
   const auto steps_to = [&](const Expression& at) {
@@ -292,39 +265,6 @@ void LineTable::emit(Unit& unit) const {
   unit.define(header_end, {});
   for (const auto& [of, rows] : rows_) emit_rows(unit, *of, rows);
   unit.define(unit_end, {});
-}
-
-void emit_frames(Unit& unit, const std::vector<Frame>& frames) {
-  Section& section = unit.section({.name = ".debug_frame", .group = {}}, SHT_PROGBITS, 0);
-  unit.switch_to(section);
-  Bytes out(unit);
-  const auto entry = [&](auto&& body) {
-    Symbol& end = unit.anonymous_label();
-    const Expression& behind = unit.operation(Operation::add, {&unit.here(), &unit.constant(4)});
-    out.value(difference(unit, unit.reference(end), behind), 4);
-    body();
-    unit.emit_tail({.kind = Tail::Kind::align, .alignment = address_size, .place = {}});
-    unit.define(end, {});
-  };
-  const Expression& start = unit.here();
-  entry([&] {
-    constexpr uint8_t version = 4, return_address_register = 16;
-    unit.emit_integer(0xFFFF'FFFF, 4);  // a common entry
-    out.byte(version);
-    out.byte(0);  // no augmentation
-    out.byte(address_size);
-    out.byte(0);  // no segments
-    out.unsigned_leb(smallest_instruction);
-    out.signed_leb(4);  // offsets count so many bytes
-    out.unsigned_leb(return_address_register);
-  });
-  for (const Frame& frame : frames) {
-    entry([&] {
-      out.value(start, 4);
-      out.value(*frame.begin, address_size);
-      out.value(difference(unit, *frame.end, *frame.begin), address_size);
-    });
-  }
 }
 
 }  // namespace Atoll::assembler

@@ -1,4 +1,4 @@
-// assembler: the line table that .file and .loc say (DWARF, "Line Number Information"), and the frames of .cfi_*.
+// assembler: the line table that .file and .loc say (DWARF, "Line Number Information").
 #pragma once
 
 #include <array>
@@ -55,13 +55,5 @@ class LineTable {
   std::vector<std::optional<File>> files_;  ///< from number 1 on
   std::vector<std::pair<Section*, std::vector<Row>>> rows_;
 };
-
-/// A function between .cfi_startproc and .cfi_endproc.
-struct Frame {
-  const Expression *begin = nullptr, *end = nullptr;
-};
-
-/// Writes .debug_frame.
-void emit_frames(Unit& unit, const std::vector<Frame>& frames);
 
 }  // namespace Atoll::assembler

@@ -248,6 +248,12 @@ bool Parser::directive_exitm(std::string_view word, Place place) {
   return true;
 }
 
+bool Parser::directive_macros_on(std::string_view directive, Place) {
+  if (!expect_end()) return false;
+  macros_on_ = directive == ".macros_on";
+  return true;
+}
+
 bool Parser::directive_altmacro(std::string_view word, Place) {
   alternate_macros_ = word == ".altmacro";
   return expect_end();

@@ -140,7 +140,7 @@ void Parser::statement() {
     condition_directive(id, place);
     return skip();
   }
-  if (const auto macro = macros_.find(id); macro != macros_.end()) {
+  if (const auto macro = macros_.find(id); macros_on_ && macro != macros_.end()) {
     invoke(macro->first, macro->second, place);
     return skip();
   }
@@ -194,22 +194,24 @@ const std::unordered_map<std::string_view, Parser::Directive>& Parser::directive
     add(&Parser::directive_reals, {".float", ".single", ".double", ".dc.s", ".dc.d"});
     add(&Parser::directive_octa, {".octa"});
     add(&Parser::directive_strings, {".ascii", ".asciz", ".string"});
+    add(&Parser::directive_base64, {".base64"});
     add(&Parser::directive_leb128, {".uleb128", ".sleb128"});
     add(&Parser::directive_align, {".align", ".balign", ".balignw", ".balignl", ".p2align", ".p2alignw", ".p2alignl"});
     add(&Parser::directive_fill, {".fill"});
     add(&Parser::directive_space, {".space", ".skip", ".zero"});
     add(&Parser::directive_org, {".org"});
-    add(&Parser::directive_repeated,
-        {".dcb", ".dcb.b", ".dcb.w", ".dcb.l", ".ds", ".ds.b", ".ds.w", ".ds.l", ".ds.d", ".ds.s"});
+    add(&Parser::directive_repeated, {".dcb", ".dcb.b", ".dcb.w", ".dcb.l", ".dcb.s", ".dcb.d", ".ds", ".ds.b", ".ds.w",
+                                      ".ds.l", ".ds.d", ".ds.s", ".ds.p", ".ds.x"});
     add(&Parser::directive_reloc, {".reloc"});
 
     add(&Parser::directive_set, {".set", ".equ", ".equiv"});
     add(&Parser::directive_section, {".section"});
+    add(&Parser::directive_subsection, {".subsection"});
     add(&Parser::directive_named_section,
         {".text", ".data", ".bss", ".rodata", ".tdata", ".tbss", ".data.rel", ".data.rel.ro", ".eh_frame"});
     add(&Parser::directive_section_stack, {".pushsection", ".popsection", ".previous"});
-    add(&Parser::directive_attribute,
-        {".globl", ".global", ".local", ".weak", ".hidden", ".protected", ".internal", ".extern"});
+    add(&Parser::directive_attribute, {".globl", ".global", ".local", ".weak", ".hidden", ".protected", ".internal",
+                                       ".extern", ".no_dead_strip", ".memtag"});
     add(&Parser::directive_type, {".type"});
     add(&Parser::directive_size, {".size"});
     add(&Parser::directive_common, {".comm", ".common", ".lcomm"});
@@ -219,10 +221,21 @@ const std::unordered_map<std::string_view, Parser::Directive>& Parser::directive
     add(&Parser::directive_version, {".version"});
 
     add(&Parser::directive_file, {".file"});
+    add(&Parser::directive_line, {".line"});
     add(&Parser::directive_loc, {".loc"});
     add(&Parser::directive_cfi_sections, {".cfi_sections"});
     add(&Parser::directive_cfi_startproc, {".cfi_startproc"});
     add(&Parser::directive_cfi_endproc, {".cfi_endproc"});
+    add(&Parser::directive_cfi_step,
+        {".cfi_def_cfa", ".cfi_def_cfa_register", ".cfi_def_cfa_offset", ".cfi_adjust_cfa_offset",
+         ".cfi_llvm_def_aspace_cfa", ".cfi_offset", ".cfi_rel_offset", ".cfi_val_offset", ".cfi_same_value",
+         ".cfi_undefined", ".cfi_restore", ".cfi_register", ".cfi_remember_state", ".cfi_restore_state",
+         ".cfi_window_save"});
+    add(&Parser::directive_cfi_escape, {".cfi_escape"});
+    add(&Parser::directive_cfi_label, {".cfi_label"});
+    add(&Parser::directive_cfi_symbol, {".cfi_personality", ".cfi_lsda"});
+    add(&Parser::directive_cfi_signal_frame, {".cfi_signal_frame"});
+    add(&Parser::directive_cfi_return_column, {".cfi_return_column"});
 
     add(&Parser::directive_macro, {".macro"});
     add(&Parser::directive_endm, {".endm", ".endmacro"});
@@ -239,6 +252,7 @@ const std::unordered_map<std::string_view, Parser::Directive>& Parser::directive
     add(&Parser::directive_print, {".print"});
     add(&Parser::directive_end, {".end"});
     add(&Parser::directive_altmacro, {".altmacro", ".noaltmacro"});
+    add(&Parser::directive_macros_on, {".macros_on", ".macros_off"});
 
     add(&Parser::directive_amdgcn_target, {".amdgcn_target"});
     add(&Parser::directive_code_object_version, {".amdhsa_code_object_version"});

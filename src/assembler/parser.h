@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "assembler/assembler.h"
+#include "assembler/frames.h"
 #include "assembler/lexer.h"
 #include "assembler/line_table.h"
 #include "assembler/unit.h"
@@ -117,11 +118,13 @@ class Parser {
   bool directive_print(std::string_view, Place);
   bool directive_end(std::string_view, Place);
   bool directive_altmacro(std::string_view, Place);
+  bool directive_macros_on(std::string_view, Place);
 
   // --- Data (data_directives.cpp)
   bool directive_integers(std::string_view, Place);
   bool directive_reals(std::string_view, Place);
   bool directive_strings(std::string_view, Place);
+  bool directive_base64(std::string_view, Place);
   bool directive_leb128(std::string_view, Place);
   bool directive_octa(std::string_view, Place);
   bool directive_align(std::string_view, Place);
@@ -135,6 +138,7 @@ class Parser {
   bool directive_set(std::string_view, Place);
   bool directive_section(std::string_view, Place);
   bool directive_named_section(std::string_view, Place);
+  bool directive_subsection(std::string_view, Place);
   bool directive_section_stack(std::string_view, Place);
   bool directive_attribute(std::string_view, Place);
   bool directive_type(std::string_view, Place);
@@ -145,17 +149,30 @@ class Parser {
   bool directive_weak_reference(std::string_view, Place);
   bool directive_version(std::string_view, Place);
   bool parse_section(bool push);
+  bool parse_section_flags(std::string_view text, uint64_t& flags, bool& in_last_group, Place place);
+  bool named_section_flags(uint64_t& flags);
+  std::optional<uint32_t> subsection();
 
-  // --- Debug information (debug_directives.cpp)
+  // --- Lines (debug_directives.cpp)
   bool directive_file(std::string_view, Place);
+  bool directive_line(std::string_view, Place);
   bool directive_loc(std::string_view, Place);
-  bool directive_cfi_sections(std::string_view, Place);
-  bool directive_cfi_startproc(std::string_view, Place);
-  bool directive_cfi_endproc(std::string_view, Place);
   void line_row();
   void emit_debug_sections();
 
-  bool parse_section_flags(std::string_view text, uint64_t& flags, Place place);
+  // --- Frames (frame_directives.cpp)
+  bool directive_cfi_sections(std::string_view, Place);
+  bool directive_cfi_startproc(std::string_view, Place);
+  bool directive_cfi_endproc(std::string_view, Place);
+  bool directive_cfi_step(std::string_view, Place);
+  bool directive_cfi_escape(std::string_view, Place);
+  bool directive_cfi_label(std::string_view, Place);
+  bool directive_cfi_symbol(std::string_view, Place);
+  bool directive_cfi_signal_frame(std::string_view, Place);
+  bool directive_cfi_return_column(std::string_view, Place);
+  Frame* open_frame(Place place);
+  std::optional<uint64_t> frame_register();
+  bool add_frame_step(FrameStep step, Place place);
 
   // --- AMDGPU (hsa_directives.cpp)
   bool directive_amdgcn_target(std::string_view, Place);
@@ -185,12 +202,13 @@ class Parser {
   size_t nested_bytes_ = 0;  // of expansions within expansions
   std::vector<Condition> conditions_;
   bool ended_ = false;
-  bool alternate_macros_ = false;
+  bool alternate_macros_ = false, macros_on_ = true;
   LineTable lines_;
   SourceLine line_;            ///< of the last .loc
   bool line_pending_ = false;  ///< no code has followed it yet
   std::vector<Frame> frames_;
-  bool frames_wanted_ = false;
+  std::vector<std::pair<size_t, Section*>> open_frames_;  ///< without an end yet: index, and where; the last is current
+  bool unwind_frames_wanted_ = true, debug_frames_wanted_ = false;
 };
 
 }  // namespace Atoll::assembler

@@ -55,7 +55,16 @@ constexpr NamedType section_types[] = {
     {"init_array", SHT_INIT_ARRAY},
     {"fini_array", SHT_FINI_ARRAY},
     {"preinit_array", SHT_PREINIT_ARRAY},
+    {"unwind", 0x70000001},  // SHT_X86_64_UNWIND, whatever the machine
+    {"llvm_odrtab", 0x6fff4c00},
+    {"llvm_linker_options", 0x6fff4c01},
     {"llvm_addrsig", object::elf::sht_llvm_addrsig},
+    {"llvm_dependent_libraries", 0x6fff4c04},
+    {"llvm_sympart", 0x6fff4c05},
+    {"llvm_bb_addr_map", 0x6fff4c0a},
+    {"llvm_offloading", 0x6fff4c0b},
+    {"llvm_lto", 0x6fff4c0c},
+    {"llvm_jt_sizes", 0x6fff4c0d},
 };
 constexpr NamedType symbol_types[] = {
     {"function", STT_FUNC},
@@ -77,7 +86,14 @@ constexpr NamedType symbol_types[] = {
 
 // --- Sections -------------------------------------------------------------------------------------------------------
 
-bool Parser::parse_section_flags(std::string_view text, uint64_t& flags, Place place) {
+/// A number, or letters; `in_last_group`: '?', in the group of the section before.
+bool Parser::parse_section_flags(std::string_view text, uint64_t& flags, bool& in_last_group, Place place) {
+  const std::string number(text);
+  char* end = nullptr;
+  if (!text.empty() && text[0] >= '0' && text[0] <= '9') {
+    flags |= std::strtoull(number.c_str(), &end, 0);
+    return *end == '\0' || error(place, "unknown flag");
+  }
   for (const char c : text) {
     switch (c) {
       case 'a':
@@ -110,9 +126,27 @@ bool Parser::parse_section_flags(std::string_view text, uint64_t& flags, Place p
       case 'R':
         flags |= 0x200000;  // SHF_GNU_RETAIN
         break;
+      case '?':
+        in_last_group = true;
+        break;
       default:
         return error(place, "unknown flag");
     }
+  }
+  return true;
+}
+
+/// #alloc, #write, ...
+bool Parser::named_section_flags(uint64_t& flags) {
+  constexpr std::pair<std::string_view, uint64_t> names[] = {
+      {"alloc", SHF_ALLOC}, {"execinstr", SHF_EXECINSTR}, {"write", SHF_WRITE}, {"tls", SHF_TLS}};
+  flags = 0;
+  while (lexer().accept(TokenKind::hash)) {
+    const auto* found = std::ranges::find(names, token().text, &std::pair<std::string_view, uint64_t>::first);
+    if (!lexer().is(TokenKind::identifier) || found == std::end(names)) return error("unknown flag");
+    flags |= found->second;
+    lexer().advance();
+    if (!lexer().accept(TokenKind::comma)) break;
   }
   return true;
 }
@@ -141,18 +175,35 @@ bool Parser::parse_section(bool push) {
   uint32_t type = known.type;
   std::string linked_to;
   bool flags_given = false, comdat = false;
+  const Section& before = unit_.current_whole();
   if (push) unit_.push_section();
   const auto fail = [&] {
     if (push) unit_.pop_section();
     return false;
   };
-  if (lexer().accept(TokenKind::comma)) {
+  std::optional<uint32_t> subsection = 0;
+  bool more = lexer().accept(TokenKind::comma);
+  if (more && push && !lexer().is(TokenKind::string) && !lexer().is(TokenKind::hash)) {
+    subsection = this->subsection();
+    if (!subsection) return fail();
+    more = lexer().accept(TokenKind::comma);
+  }
+  if (more && lexer().is(TokenKind::hash)) {
+    if (!named_section_flags(flags)) return fail();
+    flags_given = true;
+  } else if (more) {
     const Place place = lexer().place();
     const auto text = quoted();
     if (!text) return fail();
     flags = 0;
     flags_given = true;
-    if (!parse_section_flags(*text, flags, place)) return fail();
+    bool in_last_group = false;
+    if (!parse_section_flags(*text, flags, in_last_group, place)) return fail();
+    if (in_last_group && !before.key.group.empty()) {
+      key.group = before.key.group;
+      comdat = before.comdat;
+      flags |= SHF_GROUP;
+    }
     if (lexer().accept(TokenKind::comma)) {
       const Place type_place = lexer().place();
       std::string word;
@@ -182,7 +233,7 @@ bool Parser::parse_section(bool push) {
         if (*size <= 0) return error("entry size must be positive") || fail();
         entry_size = static_cast<uint64_t>(*size);
       }
-      if ((flags & SHF_GROUP) != 0) {
+      if ((flags & SHF_GROUP) != 0 && !in_last_group) {
         if (!expect_comma()) return fail();
         const auto group = name();
         if (!group) return fail();
@@ -223,17 +274,36 @@ bool Parser::parse_section(bool push) {
   Section& section = unit_.section(key, type, flags, entry_size);
   if (section.linked_to.empty()) section.linked_to = linked_to;
   section.comdat |= comdat;
-  unit_.switch_to(section);
+  unit_.switch_to(section, *subsection);
   return true;
 }
 
 bool Parser::directive_section(std::string_view, Place) { return parse_section(false); }
 
-bool Parser::directive_named_section(std::string_view name, Place place) {
-  if (!lexer().at_end()) return error(place, "subsections are not supported");
+bool Parser::directive_named_section(std::string_view name, Place) {
+  const bool has_subsections = name == ".text" || name == ".data" || name == ".bss";
+  if (!lexer().at_end() && !has_subsections) return expect_end();
+  const auto subsection = lexer().at_end() ? std::optional(uint32_t{0}) : this->subsection();
+  if (!subsection || !expect_end()) return false;
   const KnownSection known = known_section(name);
-  unit_.switch_to(unit_.section({.name = std::string(name), .group = {}}, known.type, known.flags));
+  unit_.switch_to(unit_.section({.name = std::string(name), .group = {}}, known.type, known.flags), *subsection);
   return true;
+}
+
+/// .subsection [number]
+bool Parser::directive_subsection(std::string_view, Place) {
+  const auto number = lexer().at_end() ? std::optional(uint32_t{0}) : subsection();
+  if (!number || !expect_end()) return false;
+  unit_.switch_to(unit_.current_whole(), *number);
+  return true;
+}
+
+std::optional<uint32_t> Parser::subsection() {
+  const Place place = lexer().place();
+  const auto number = absolute();
+  if (number && *number >= 0 && *number <= INT32_MAX) return static_cast<uint32_t>(*number);
+  if (number) error(place, "subsection number must be within [0,2147483648)");
+  return std::nullopt;
 }
 
 bool Parser::directive_section_stack(std::string_view directive, Place place) {
@@ -283,6 +353,8 @@ bool Parser::directive_attribute(std::string_view directive, Place) {
       if (!bind(STB_WEAK, "STB_WEAK")) return false;
     } else if (directive == ".local") {
       if (!bind(STB_LOCAL, "STB_LOCAL")) return false;
+    } else if (directive == ".no_dead_strip" || directive == ".memtag") {
+      symbol.retained = true;
     } else {
       symbol.visibility = directive == ".hidden"      ? STV_HIDDEN
                           : directive == ".protected" ? STV_PROTECTED
@@ -314,6 +386,10 @@ bool Parser::directive_type(std::string_view, Place) {
   if (!expect_end()) return false;
   Symbol& symbol = unit_.symbol(text);
   symbol.type = static_cast<uint8_t>(found->type);
+  if (word == "gnu_unique_object") {
+    symbol.binding = STB_GNU_UNIQUE;
+    symbol.binding_set = true;
+  }
   unit_.keep(symbol);
   return true;
 }
@@ -405,8 +481,12 @@ bool Parser::directive_weak_reference(std::string_view, Place) {
   const auto symbol_name = name();
   if (!symbol_name || !expect_end()) return false;
   Symbol& symbol = unit_.symbol(*alias);
-  if (symbol.is_defined() || symbol.named) return error(place, "the alias of a .weakref is used or defined before it");
-  symbol.weakly_names = &unit_.symbol(*symbol_name);
+  if (symbol.is_defined()) return error(place, fmt::format("symbol '{}' is already defined", symbol.name));
+  Symbol& target = unit_.symbol(*symbol_name);
+  if (&target == &symbol || target.weakly_names != nullptr)
+    return error(place, fmt::format("Recursive use of '{}'", symbol.name));
+  target.weakly_named |= symbol.named;
+  symbol.weakly_names = &target;
   return true;
 }
 

@@ -2,8 +2,11 @@
 //
 // A section is a list of fragments: bytes, and behind them a tail whose length may not be known yet (an alignment is
 // known as soon as all before it is; a fill may depend on symbols that come later). Instructions have a fixed length
-// from the start; only on GPUs where a branch by 63 words goes astray, a nop is put behind such a one. finish() gives
-// the tails their lengths, fills in the values and leaves what it cannot know to relocations.
+// from the start; only on GPUs where a branch by 63 words goes astray, a nop is put behind such a one. Subsections are
+// lists of fragments of their own until the text has ended; then they follow each other. finish() gives the tails their
+// lengths, fills in the values and leaves what it cannot know to relocations.
+//
+// unit.cpp has sections, symbols and content, values.cpp expressions, layout.cpp addresses, relocations.cpp the rest.
 #pragma once
 
 #include <cstdint>
@@ -83,8 +86,9 @@ struct Section {
   SectionKey key;
   uint32_t type = 0;
   uint64_t flags = 0, entry_size = 0, alignment = 1;
-  bool comdat = false;    ///< its group is; of groups with the same name one is kept
-  std::string linked_to;  ///< name of the symbol whose section SHF_LINK_ORDER names
+  bool comdat = false;       ///< its group is; of groups with the same name one is kept
+  std::string linked_to;     ///< name of the symbol whose section SHF_LINK_ORDER names
+  Section* whole = nullptr;  ///< of a subsection: what it is part of
   Symbol* symbol = nullptr;
   std::vector<Fragment> fragments{1};
   std::vector<Fixup> fixups;
@@ -99,6 +103,13 @@ struct Section {
   bool is_code() const { return (flags & 4) != 0; }  ///< SHF_EXECINSTR
 };
 
+/// Puts an integer of `size` bytes behind others; from the ninth on they are 0.
+void append_integer(std::vector<uint8_t>& bytes, uint64_t value, unsigned size);
+/// Puts the bytes of an alignment, a fill or a nop behind others.
+void append_padding(std::vector<uint8_t>& bytes, const Tail& tail, uint64_t length);
+/// Whether an integer of `size` bytes can have that value, signed or not.
+bool fits_integer(int64_t value, unsigned size);
+
 class Unit {
  public:
   Unit(Source& source, const target::Processor& processor) : source_(source), processor_(processor) {}
@@ -110,7 +121,12 @@ class Unit {
   Section& section(const SectionKey& key, uint32_t type, uint64_t flags, uint64_t entry_size = 0);
   Section* find_section(const SectionKey& key);
   Section& current() { return *current_; }
-  void switch_to(Section& section);
+  /// Content goes there from now on, to that subsection of it; what a section begins with is number 0.
+  void switch_to(Section& section, uint32_t subsection = 0);
+  /// The current section, all of it where a subsection is current.
+  Section& current_whole() { return current_->whole != nullptr ? *current_->whole : *current_; }
+  /// Puts the subsections behind each other: when no more content comes.
+  void join_subsections();
   void push_section() { section_stack_.emplace_back(current_, previous_); }
   bool pop_section();
   bool previous_section();
@@ -171,6 +187,7 @@ class Unit {
     const auto base = address_of(*symbol.section, symbol.fragment);
     return base ? std::optional(*base + symbol.offset) : std::nullopt;
   }
+  std::optional<uint64_t> distance(const Symbol& from, const Symbol& to);
   std::optional<uint64_t> tail_length(const Section& section, const Tail& tail, uint64_t address);
   void fill_tail(Section& section, const Tail& tail, uint64_t length);
   void lay_out(Section& section);
@@ -184,6 +201,7 @@ class Unit {
   const target::Processor& processor_;
   std::deque<Section> sections_;
   std::map<SectionKey, Section*> sections_by_key_;
+  std::map<std::pair<Section*, uint32_t>, Section> subsections_;
   Section* current_ = nullptr;
   Section* previous_ = nullptr;
   std::vector<std::pair<Section*, Section*>> section_stack_;

@@ -83,11 +83,12 @@ TEST(LineTables, AreThoseOfDwarf4) {
 TEST(LineTables, ErrorsAreFoundWithTheirPlaces) {
   const auto atoll = atoll_assemble(
       ".file 1 \"a\"\n.loc 2 3\n.loc 1 3 is_stmt 2\n.loc 1 2 nonsense\n.file 1 \"b\"\n.file 2 \"c\" md5 zero\n"
-      ".cfi_startproc\n.cfi_sections .debug_frame\n.cfi_endproc\n.cfi_startproc\n",
+      ".cfi_endproc\n.cfi_offset 1, 2\n.cfi_startproc\n.cfi_startproc\n.cfi_undefined nothing\n"
+      ".cfi_personality 0x7, x\n.text -1\n.base64 \"=\"\n",
       "gfx900");
   EXPECT_TRUE(atoll.object.empty());
-  EXPECT_EQ(error_places(atoll.messages),
-            (std::vector<std::string>{"2:6", "3:18", "4:10", "5:7", "6:17", "7:1", "9:1"}))
+  EXPECT_EQ(error_places(atoll.messages), (std::vector<std::string>{"2:6", "3:18", "4:10", "5:7", "6:17", "7:1", "8:1",
+                                                                    "10:1", "11:16", "12:18", "13:7", "14:9"}))
       << atoll.messages;
   EXPECT_TRUE(atoll.messages.contains("no .cfi_endproc")) << atoll.messages;
 }

@@ -52,6 +52,149 @@ y: .long 4
 .long d
 f: .long e
 )"},
+    {"WeakReferencesNamedBefore", R"(
+.long a+4
+.weakref a, b
+.long c
+.weakref c, d
+.long d
+)"},
+    {"Subsections", R"(
+.text 1
+s_nop 1
+.p2align 4
+late: s_nop 2
+.text
+early: s_nop 0
+s_branch late
+.long late-early
+.data 2
+.long 2
+.data
+.long 0
+.data 1
+.quad late
+.section .foo,"a"
+.long 1
+.subsection 3
+.long 3
+.pushsection .data, 1
+.long 5
+.popsection
+.long 4
+.subsection 2
+.uleb128 end-begin
+.previous
+.long 6
+begin: .long 7
+end:
+.bss 1
+.skip 4
+.bss
+.skip 8
+)"},
+    {"SourceFileWithoutNumber", ".file \"name.c\"\ns_nop 0\n.line 5\n"},
+    {"SectionFlagsAndTypes", R"(
+.section .a,"aG",@progbits,g,comdat
+.long 1
+.section .b,"a?",@progbits
+.long 2
+.section .c,"a?",@progbits
+.section .d,#alloc,#write
+.long 3
+.section .e,"0x2"
+.section .f,"e",@llvm_linker_options
+.asciz "a"
+.section .g,"",@llvm_bb_addr_map
+.section .h,"a",@unwind
+)"},
+    {"SymbolAttributesWithoutMeaning", R"(
+.no_dead_strip undefined, defined
+.memtag tagged
+.type unique,@gnu_unique_object
+defined: s_nop 0
+unique: s_nop 0
+)"},
+    {"MoreData", R"(
+.dcb.d 2, 1.5
+.dcb.s 2, 1.5
+.ds.x 2
+.ds.p 1
+.base64 "aGVsbG8=", "aGVsbG8hIQ=="
+.macros_off
+.macros_on
+.uleb128 b-a
+.sleb128 a-b
+a: .skip 200
+.byte 1
+b:
+)"},
+    {"UnwindFrames", R"(
+.cfi_startproc
+s_nop 0
+.cfi_def_cfa 3, 16
+s_nop 1
+.cfi_def_cfa_offset 8
+.cfi_adjust_cfa_offset 4
+s_nop 2
+.cfi_def_cfa_register 5
+.cfi_offset 16, -8
+.cfi_offset 16, 8
+.cfi_offset 70, 8
+.cfi_rel_offset 16, -8
+.cfi_val_offset 3, -8
+.cfi_val_offset 3, 8
+s_nop 3
+.cfi_remember_state
+.cfi_same_value 3
+.cfi_restore 4
+.cfi_restore 2570
+.cfi_undefined 5
+.cfi_register 6, 7
+.cfi_window_save
+.cfi_llvm_def_aspace_cfa 3, 16, 6
+.cfi_restore_state
+.cfi_escape 0x0f, 4, 0x30, 0x36, 0xe9, 0x02
+.cfi_label inside
+.fill 70,4,0xbf800000
+.cfi_def_cfa pc, 8
+.fill 300,4,0xbf800000
+.cfi_undefined s0
+.cfi_undefined s70
+.fill 70000,4,0xbf800000
+.cfi_undefined v0
+.cfi_undefined a3
+.cfi_undefined exec
+.cfi_endproc
+.quad inside
+)"},
+    {"FramesOfSeveralKinds", R"(
+.cfi_sections .eh_frame, .debug_frame
+.cfi_startproc
+.cfi_personality 0x1b, handler
+.cfi_lsda 0x1b, table
+s_nop 0
+.cfi_endproc
+.cfi_startproc simple
+.cfi_def_cfa_offset 12
+s_nop 1
+.cfi_adjust_cfa_offset 4
+.cfi_endproc
+.cfi_startproc
+.cfi_signal_frame
+.cfi_return_column 17
+.section .text.other,"ax"
+.cfi_startproc
+.cfi_personality 0, another
+.cfi_lsda 0xff
+s_nop 2
+.cfi_endproc
+.text
+s_nop 3
+.cfi_endproc
+)"},
+    {"FramesForDebuggersOnly",
+     ".cfi_sections .debug_frame\n.cfi_startproc\ns_nop 0\n.cfi_undefined s4\n.cfi_endproc\n"},
     {"Groups", R"(
 .section .text.f,"axG",@progbits,f,comdat
 .weak f

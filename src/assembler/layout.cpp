@@ -1,0 +1,167 @@
+// assembler: where everything stands: the lengths of tails, the addresses of fragments, the bytes of sections (unit.h).
+#include <elf.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "assembler/unit.h"
+
+namespace Atoll::assembler {
+
+namespace {
+
+/// s_nop 0, which has the same bits on every GPU.
+constexpr uint32_t nop = 0xBF80'0000;
+
+std::vector<uint8_t> leb128(int64_t value, bool is_signed) {
+  std::vector<uint8_t> bytes;
+  for (;;) {
+    const auto low = static_cast<uint8_t>(value & 0x7F);
+    value = is_signed ? value >> 7 : static_cast<int64_t>(static_cast<uint64_t>(value) >> 7);
+    const bool last = is_signed ? (value == 0 && (low & 0x40) == 0) || (value == -1 && (low & 0x40) != 0) : value == 0;
+    bytes.push_back(last ? low : low | 0x80);
+    if (last) return bytes;
+  }
+}
+
+}  // namespace
+
+void append_integer(std::vector<uint8_t>& bytes, uint64_t value, unsigned size) {
+  for (unsigned i = 0; i < size; ++i) bytes.push_back(i < 8 ? static_cast<uint8_t>(value >> (8 * i)) : 0);
+}
+
+void append_padding(std::vector<uint8_t>& bytes, const Tail& tail, uint64_t length) {
+  const size_t end = bytes.size() + length;
+  if (tail.nops || tail.kind == Tail::Kind::branch_nop) {
+    bytes.resize(bytes.size() + length % 4);
+    while (bytes.size() < end) append_integer(bytes, nop, 4);
+  } else {
+    while (bytes.size() + tail.fill_size <= end) append_integer(bytes, tail.fill, tail.fill_size);
+    bytes.resize(end);
+  }
+}
+
+std::optional<uint64_t> Unit::address_of(Section& section, uint32_t fragment) {
+  std::vector<uint64_t>& addresses = section.addresses;
+  if (addresses.empty()) addresses.push_back(0);
+  while (addresses.size() <= fragment) {
+    const size_t last = addresses.size() - 1;
+    if (addresses[last] == UINT64_MAX) return std::nullopt;
+    const Fragment& at = section.fragments[last];
+    const uint64_t end = addresses[last] + at.bytes.size();
+    addresses.push_back(UINT64_MAX);  // in the making: whoever asks meanwhile goes without
+    const auto length = tail_length(section, at.tail, end);
+    addresses.resize(last + 1);
+    if (!length) return std::nullopt;
+    addresses.push_back(end + *length);
+  }
+  return addresses[fragment] == UINT64_MAX ? std::nullopt : std::optional(addresses[fragment]);
+}
+
+std::optional<uint64_t> Unit::tail_length(const Section& section, const Tail& tail, uint64_t address) {
+  switch (tail.kind) {
+    case Tail::Kind::none:
+      return 0;
+    case Tail::Kind::align: {
+      const uint64_t length = -address & (tail.alignment - 1);
+      return tail.most_bytes != 0 && length > tail.most_bytes ? 0 : length;
+    }
+    case Tail::Kind::fill: {
+      const auto count = absolute(*tail.expression);
+      if (!count) return std::nullopt;
+      return *count < 0 ? 0 : static_cast<uint64_t>(*count) * tail.fill_size;
+    }
+    case Tail::Kind::org: {
+      const auto value = evaluate(*tail.expression);
+      if (!value || value->minus != nullptr) return std::nullopt;
+      auto to = static_cast<uint64_t>(value->constant);
+      if (value->plus != nullptr) {
+        if (!value->plus->is_label() || value->plus->section != &section) return std::nullopt;
+        const auto base = address_of(*value->plus);
+        if (!base) return std::nullopt;
+        to += *base;
+      }
+      if (to < address) {
+        if (final_) source_.error(tail.place, fmt::format("invalid .org offset '{}' (at offset '{}')", to, address));
+        return 0;
+      }
+      return to - address;
+    }
+    case Tail::Kind::branch_nop:
+      if (!final_) return std::nullopt;
+      return tail.taken ? 4 : 0;
+    case Tail::Kind::leb: {
+      const auto value = absolute(*tail.expression);
+      return value ? std::optional(leb128(*value, tail.is_signed).size()) : std::nullopt;
+    }
+  }
+  return 0;
+}
+
+void Unit::fill_tail(Section& section, const Tail& tail, uint64_t length) {
+  if (tail.kind != Tail::Kind::leb) return append_padding(section.bytes, tail, length);
+  const auto value = leb128(absolute(*tail.expression).value_or(0), tail.is_signed);
+  section.bytes.insert(section.bytes.end(), value.begin(), value.end());
+}
+
+void Unit::lay_out(Section& section) {
+  /// No kernel is that large, and a mistaken .org must not take the host's memory.
+  constexpr uint64_t largest_section = uint64_t{1} << 32;
+  const auto last = static_cast<uint32_t>(section.fragments.size() - 1);
+  if (!address_of(section, last)) {
+    const Fragment& stuck = section.fragments[section.addresses.size() - 1];
+    source_.error(stuck.tail.place, "expected absolute expression");
+    return;
+  }
+  section.size = section.addresses[last] + section.fragments[last].bytes.size();
+  if (section.size > largest_section) {
+    source_.error({}, fmt::format("section '{}' is larger than 4 GiB", section.key.name));
+    return;
+  }
+  if (!section.has_bytes()) {
+    const bool any = std::ranges::any_of(section.fragments, [](const Fragment& fragment) {
+      return std::ranges::any_of(fragment.bytes, [](uint8_t byte) { return byte != 0; });
+    });
+    if (any || !section.fixups.empty()) {
+      source_.error({}, fmt::format("section '{}' has no bytes in the file and cannot have content", section.key.name));
+    }
+    return;
+  }
+  section.bytes.reserve(section.size);
+  for (uint32_t i = 0; i <= last; ++i) {
+    const Fragment& fragment = section.fragments[i];
+    section.bytes.insert(section.bytes.end(), fragment.bytes.begin(), fragment.bytes.end());
+    const uint64_t end = i == last ? section.size : section.addresses[i + 1];
+    fill_tail(section, fragment.tail, end - section.bytes.size());
+  }
+}
+
+/// Whether a branch goes 63 words ahead, or to where it is not known.
+bool Unit::needs_nop(Section& section, const Fixup& branch) {
+  constexpr int64_t astray = 63;
+  const auto value = evaluate(*branch.expression);
+  if (!value || value->plus == nullptr || value->minus != nullptr || !value->plus->is_label() ||
+      value->plus->section != &section || value->plus->binding != STB_LOCAL) {
+    return true;
+  }
+  const auto from = address_of(section, branch.fragment), to = address_of(*value->plus);
+  if (!from || !to) return false;
+  return (value->constant + static_cast<int64_t>(*to - *from - branch.offset) - 4) / 4 == astray;
+}
+
+/// Puts nops behind branches that need them, until no further one does.
+void Unit::add_branch_nops(Section& section) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const Fixup& fixup : section.fixups) {
+      if (fixup.kind != Fixup::Kind::branch) continue;
+      Tail& tail = section.fragments[fixup.fragment].tail;
+      if (tail.kind != Tail::Kind::branch_nop || tail.taken || !needs_nop(section, fixup)) continue;
+      tail.taken = again = true;
+      section.addresses.resize(std::min<size_t>(section.addresses.size(), fixup.fragment + 1));
+    }
+  }
+}
+
+}  // namespace Atoll::assembler
