@@ -83,6 +83,8 @@ bool InstructionParser::check_scalar_inputs() {
         break;
       default:
         if (operand.kind == OperandKind::scalar && operand.reg == scalar::null) break;
+        // M0 as the number of a lane does not count.
+        if (spec.field == Field::ssrc1 && operand.kind == OperandKind::scalar && operand.reg == scalar::m0) break;
         read(operand.kind, operand.reg, operand.words);
     }
   }

@@ -313,6 +313,7 @@ bool InstructionParser::match_operand(const OperandSpec& spec, const OperandText
 
 bool InstructionParser::scalar_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
   const bool vector = form_->encoding == Encoding::vop3;  // lane numbers of v_readlane, v_writelane
+  const bool literals = vector ? map_.layout.vector_literals : form_->opcode != Opcode::s_cbranch_g_fork;
   switch (spec.field) {
     case Field::sdst:
     case Field::sdst_in:
@@ -323,7 +324,7 @@ bool InstructionParser::scalar_operand(const OperandSpec& spec, const OperandTex
           (text.kind != OperandKind::scalar || text.reg != scalar::m0)) {
         return refuse_operand(text, "m0 or a number");
       }
-      return scalar_source(text, spec.type, !vector || map_.layout.vector_literals, to);
+      return scalar_source(text, spec.type, literals, to);
   }
 }
 

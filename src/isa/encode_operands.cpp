@@ -421,6 +421,9 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
     case Field::agpr_src0:
       return vgpr(operand, field, 1, code, true) && put_source0(code + code::vgpr, field);
     case Field::src1:
+      if (row_->has(flag::scalar_selects) && operand.kind == OperandKind::vgpr) {
+        return wrong(field, "cannot be a vector register");
+      }
       if (!wide && operand.kind != OperandKind::vgpr && !(sdwa && layout_.scalar_sdwa)) {
         return wrong(field, "has to be a vector register in {}", encoding_name(in_.encoding));
       }
@@ -430,6 +433,9 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       set(Bits::src1, in_.encoding == Encoding::vintrp ? code : code + code::vgpr);
       return true;
     case Field::src2:
+      if (row_->has(flag::scalar_selects) && operand.kind == OperandKind::vgpr) {
+        return wrong(field, "cannot be a vector register");
+      }
       if (!source(operand, field, type, literals, code)) return false;
       set(Bits::src2, code);
       return true;

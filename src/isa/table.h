@@ -193,12 +193,13 @@ inline constexpr uint64_t ray = 1ull << 57;            // image_bvh_intersect_ra
 inline constexpr uint64_t tensor = 1ull << 63;         // goes between a tensor in memory and LDS
 inline constexpr uint64_t vsample = 1ull << 56;        // an image without a sampler that is in VSAMPLE from GFX12 on
 
-// Of vector instructions of GFX12.5; they share their bits with flags of DS.
+// Of vector instructions; they share their bits with flags of memory instructions.
 inline constexpr uint64_t reuse =
     gws;  // matrices that the next instruction reads again (matrix_a_reuse, matrix_b_reuse)
 inline constexpr uint64_t no_suffix = two_offsets;      // its text does not tell VOP1 and VOP3 apart
 inline constexpr uint64_t scale_select = gds_only;      // op_sel's place says which scale
 inline constexpr uint64_t neg_hi_accumulator = no_gds;  // neg_hi of the third source alone
+inline constexpr uint64_t scalar_selects = sampler;     // the sources behind the first are no VGPRs
 
 // Of scalar instructions; they share their bits with flags of vector instructions. The disassembler reads what they
 // rule out.

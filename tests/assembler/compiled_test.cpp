@@ -128,7 +128,7 @@ TEST_P(Compiled, AssemblyIsAssembledAsByLlvmAndIsWhatClangWrites) {
 
 INSTANTIATE_TEST_SUITE_P(All, Compiled,
                          testing::Values("gfx803", "gfx900", "gfx90a", "gfx950", "gfx1010", "gfx1030", "gfx1100",
-                                         "gfx1200"),
+                                         "gfx1200", "gfx1250"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -33,6 +33,12 @@ bool parse(std::string_view line, ListedInstruction& instruction) {
     instruction.text += blank ? ' ' : c;
   }
   while (!instruction.text.empty() && instruction.text.back() == ' ') instruction.text.pop_back();
+  // "v1 /*v257*/": which register it is in the bank that an earlier instruction chose, which is no part of this one's
+  // text.
+  constexpr std::string_view begins = " /*v", ends = "*/";
+  for (size_t at = 0; (at = instruction.text.find(begins, at)) != std::string::npos;) {
+    instruction.text.erase(at, instruction.text.find(ends, at) + ends.size() - at);
+  }
   for (size_t at = colon + 2; at + 8 <= line.size() && line[at] != '<'; at += 9) {
     uint32_t word = 0;
     std::from_chars(line.data() + at, line.data() + at + 8, word, 16);

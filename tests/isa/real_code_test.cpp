@@ -61,7 +61,7 @@ TEST_P(RealCode, IsDisassembledAsByTheOracleAndAssembledAgain) {
 INSTANTIATE_TEST_SUITE_P(All, RealCode,
                          testing::Values("gfx600", "gfx700", "gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909",
                                          "gfx90a", "gfx90c", "gfx942", "gfx950", "gfx9-generic", "gfx9-4-generic",
-                                         "gfx803", "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200"),
+                                         "gfx803", "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250"),
                          [](const auto& info) {
                            std::string name = info.param;
                            for (char& c : name) c = c == '-' ? '_' : c;

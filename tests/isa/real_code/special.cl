@@ -27,7 +27,12 @@ kernel void system(global int* a) {
   __builtin_amdgcn_s_setprio(1);
   __builtin_amdgcn_s_sendmsg(1, 0);
   a[0] = __builtin_amdgcn_s_getreg(0xF801);
+#ifdef __gfx1250__
+  __builtin_amdgcn_s_wait_asynccnt(1);
+  __builtin_amdgcn_s_wait_tensorcnt(2);
+#else
   __builtin_amdgcn_s_waitcnt(0x0F70);
+#endif
   __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "");
   if (a[1] == 3) __builtin_trap();
   a[2] = __builtin_amdgcn_perm(a[1], a[3], 0x03020100) + __builtin_amdgcn_sad_u8(a[1], a[2], 5) +
@@ -56,5 +61,20 @@ kernel void scaled_matrix(global int8v* a, global float4v* b, global float16v* c
   const int i = get_global_id(0);
   b[i] = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(a[i], a[i + 1], b[i], 0, 1, 1, scale[i], 2, scale[i + 1]);
   c[i] = __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(a[i], a[i + 2], c[i], 2, 4, 3, scale[i], 0, scale[i + 1]);
+}
+#endif
+
+#ifdef __gfx1250__
+typedef int int4v __attribute__((ext_vector_type(4)));
+typedef int int8v __attribute__((ext_vector_type(8)));
+typedef int int16v __attribute__((ext_vector_type(16)));
+typedef float float8v __attribute__((ext_vector_type(8)));
+kernel void scaled_matrix(global int16v* a, global float8v* c, global int* scale) {
+  const int i = get_global_id(0);
+  c[i] = __builtin_amdgcn_wmma_scale_f32_16x16x128_f8f6f4(1, a[i], 2, a[i + 1], 0, c[i], 1, 0, scale[i], 0, 2,
+                                                          scale[i + 1], 0, 1);
+}
+kernel void tensor(global int4v* a, global int8v* b) {
+  __builtin_amdgcn_tensor_load_to_lds(a[0], b[0], a[1], a[2], 0);
 }
 #endif
