@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,7 @@ uint8_t merge_visibility(uint8_t a, uint8_t b) {
 support::Result<std::vector<uint8_t>> Linker::run() {
   if (inputs_.empty()) return fail(ErrorKind::invalid_argument, "nothing to link");
   merge_targets();
+  choose_groups();
   resolve_symbols();
   gather_sections();
   scan_relocations();
@@ -84,6 +86,22 @@ void Linker::merge_targets() {
   }
 }
 
+// --- Groups ---------------------------------------------------------------------------------------------------------
+
+/// Of comdat groups with the same name the first input's is kept.
+void Linker::choose_groups() {
+  std::unordered_set<std::string_view> kept;
+  for (const LinkInput& input : inputs_) {
+    const Relocatable& object = input.object;
+    std::vector<bool> repeated;
+    for (const RelocatableGroup& group : object.groups)
+      repeated.push_back(group.comdat && !kept.insert(object.symbols[group.symbol].name).second);
+    std::vector<bool>& discarded = discarded_.emplace_back();
+    for (const RelocatableSection& section : object.sections)
+      discarded.push_back(section.group != 0 && repeated[section.group - 1]);
+  }
+}
+
 // --- Symbols --------------------------------------------------------------------------------------------------------
 
 void Linker::resolve_symbols() {
@@ -99,7 +117,8 @@ void Linker::resolve_symbols() {
       known->visibility = merge_visibility(known->visibility, symbol.visibility);
       const bool lds = symbol.special_section == elf::shn_amdgpu_lds;
       const bool common = symbol.special_section == SHN_COMMON || lds;
-      if (symbol.section == 0 && symbol.special_section == 0) {
+      // What a discarded group defines is named there like any other's.
+      if ((symbol.section == 0 && symbol.special_section == 0) || is_discarded(i, symbol)) {
         known->weak_only &= symbol.binding == STB_WEAK;
         continue;
       }
@@ -141,6 +160,7 @@ void Linker::gather_sections() {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     for (const RelocatableSection& section : inputs_[i].object.sections) {
       Placement& placed = placements_[i].emplace_back();
+      if (discarded_[i][placements_[i].size() - 1]) continue;
       const bool dropped = section.type == elf::sht_llvm_addrsig || section.type == SHT_GROUP ||
                            section.type == SHT_NULL || (section.flags & SHF_EXCLUDE) != 0 ||
                            section.name == ".note.GNU-stack";
@@ -196,6 +216,14 @@ void Linker::scan_relocations() {
         }
         const GlobalSymbol* symbol = relocation.symbol == 0 ? nullptr : global(i, relocation.symbol);
         const std::string_view name = symbol != nullptr ? std::string_view(symbol->name) : "";
+        if (const RelocatableSymbol& local = object.symbols[relocation.symbol];
+            symbol == nullptr && is_discarded(i, local)) {
+          if (allocated) {
+            problem(fmt::format("{}: the relocation refers to section '{}', of which another input's is kept", where,
+                                object.sections[local.section - 1].name));
+          }
+          continue;
+        }
         // Nobody else can define what is hidden.
         if (symbol != nullptr && !symbol->defined() && !symbol->weak_only && !symbol->preemptible()) {
           problem(fmt::format("{}: undefined symbol: {}", where, name));

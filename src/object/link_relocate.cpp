@@ -1,6 +1,7 @@
 // object: the linker: relocated bytes and filled tables (linker.h).
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "object/linker.h"
 #include "object/relocation_type.h"
@@ -10,6 +11,17 @@ namespace Atoll::object {
 
 using support::align_up;
 using support::append;
+
+namespace {
+
+/// What debug information says of code that has been discarded: 0, but something else where that means another thing.
+std::optional<uint64_t> address_of_discarded(std::string_view section) {
+  if (!section.starts_with(".debug_")) return std::nullopt;
+  if (section == ".debug_loc" || section == ".debug_ranges") return 1;
+  return section == ".debug_names" ? UINT64_MAX : 0;
+}
+
+}  // namespace
 
 void Linker::relocate() {
   const auto to_loader = [&](uint64_t at, const GlobalSymbol* symbol, uint64_t value, int64_t addend) {
@@ -44,6 +56,11 @@ void Linker::relocate() {
         const uint64_t address =
             symbol != nullptr ? address_of(*symbol) : address_of(i, object.symbols[relocation.symbol]);
         const auto addend = static_cast<uint64_t>(relocation.addend);
+        const bool discarded = symbol == nullptr && is_discarded(i, object.symbols[relocation.symbol]);
+        if (const auto nowhere = address_of_discarded(at.section->name); discarded && nowhere) {
+          std::memcpy(at.section->bytes.data() + offset, &*nowhere, relocated_bytes(relocation.type));
+          continue;
+        }
         uint64_t value = address + addend;
         switch (relocation.type) {
           case R_AMDGPU_NONE:

@@ -81,6 +81,7 @@ class Linker {
   }
 
   void merge_targets();
+  void choose_groups();
   void resolve_symbols();
   void gather_sections();
   void scan_relocations();
@@ -92,6 +93,9 @@ class Linker {
   GlobalSymbol* global(size_t input, uint32_t index) {
     const RelocatableSymbol& symbol = inputs_[input].object.symbols[index];
     return symbol.binding == STB_LOCAL ? nullptr : globals_by_name_.at(symbol.name);
+  }
+  bool is_discarded(size_t input, const RelocatableSymbol& symbol) const {
+    return symbol.section != 0 && discarded_[input][symbol.section - 1];
   }
   uint64_t address_of(size_t input, const RelocatableSymbol& symbol) const {
     if (symbol.special_section == SHN_ABS) return symbol.value;
@@ -122,6 +126,8 @@ class Linker {
   std::unordered_map<std::string_view, GlobalSymbol*> globals_by_name_;
   std::deque<OutputSection> sections_;
   std::vector<std::vector<Placement>> placements_;
+  /// Of each input, by section: it belongs to a comdat group of which another input's is kept.
+  std::vector<std::vector<bool>> discarded_;
   OutputSection *got_ = nullptr, *dynamic_ = nullptr, *dynamic_symbols_ = nullptr, *dynamic_relocations_ = nullptr,
                 *gnu_hash_ = nullptr, *sysv_hash_ = nullptr, *dynamic_strings_ = nullptr;
   // Slots of the global offset table, by symbol: a global one, or a local one of an input.

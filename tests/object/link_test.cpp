@@ -10,6 +10,7 @@
 
 #include "object/code_object.h"
 #include "object/compiled.h"
+#include "object/elf_file.h"
 #include "object/link.h"
 #include "object/relocation_type.h"
 
@@ -208,6 +209,106 @@ TEST_P(Link, MeansWhatLldMakes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, Link, testing::Values("gfx700", "gfx900", "gfx90a", "gfx1030", "gfx1200"));
+
+/// Both inputs have a comdat group of the same name; debug information and other sections tell where it is.
+constexpr const char* group_source = R"(
+.section .text.shared,"axG",@progbits,shared,comdat
+.weak shared
+.protected shared
+.type shared,@function
+shared: s_nop 1
+.Linside: s_nop 2
+.size shared,.-shared
+.section .rodata.shared,"aG",@progbits,shared,comdat
+.weak numbers
+numbers: .long 7
+.text
+.globl NAME
+.protected NAME
+.type NAME,@function
+NAME: s_getpc_b64 s[0:1]
+s_add_u32 s0,s0,shared@rel32@lo+4
+s_addc_u32 s1,s1,shared@rel32@hi+12
+s_endpgm
+.size NAME,.-NAME
+.data
+.quad numbers
+.section .debug_made
+.quad .Linside
+.section .debug_ranges
+.quad .Linside, .Linside+4
+.section .debug_names
+.quad .Linside
+.section .debug_addr
+.quad shared, NAME
+.section .mine
+.quad .Linside
+)";
+
+Relocatable assemble(const std::string& path, std::string text, const std::string& name) {
+  for (size_t at; (at = text.find("NAME")) != std::string::npos;) text.replace(at, 4, name);
+  write_file(path + ".s", text);
+  const auto run = run_command(
+      fmt::format("llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu=gfx900 -filetype=obj {0}.s -o {0} 2>&1", path));
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  auto object = object::read_relocatable(read_bytes(path));
+  EXPECT_TRUE(object) << object.error().message;
+  return std::move(*object);
+}
+
+TEST(LinkGroups, AreKeptOnceAsByLld) {
+  const TemporaryDirectory directory;
+  std::vector<LinkInput> inputs;
+  for (const char* name : {"first", "second"}) inputs.push_back({name, assemble(directory / name, group_source, name)});
+  const auto ours = object::link(inputs);
+  ASSERT_TRUE(ours) << ours.error().message;
+  const auto lld =
+      run_command(fmt::format("cd {} && ld.lld-22 -shared first second -o lld.so 2>&1", directory.path().string()));
+  ASSERT_EQ(lld.exit_code, 0) << lld.output;
+  const auto theirs = read_bytes(directory / "lld.so");
+  const auto our_symbols = symbols_of(*ours), their_symbols = symbols_of(theirs);
+  EXPECT_EQ(our_symbols.size(), their_symbols.size());
+  for (const auto& [name, symbol] : their_symbols) {
+    ASSERT_TRUE(our_symbols.contains(name)) << name;
+    EXPECT_EQ(our_symbols.at(name).st_info, symbol.st_info) << name;
+    EXPECT_EQ(our_symbols.at(name).st_size, symbol.st_size) << name;
+  }
+  const auto our_file = object::read_elf_file(*ours), their_file = object::read_elf_file(theirs);
+  ASSERT_TRUE(our_file && their_file);
+  for (const char* name :
+       {".text", ".rodata", ".data", ".debug_made", ".debug_ranges", ".debug_names", ".debug_addr", ".mine"}) {
+    SCOPED_TRACE(name);
+    const object::ElfSection *our_section = our_file->find_section(std::string_view(name)),
+                             *their_section = their_file->find_section(std::string_view(name));
+    ASSERT_TRUE(our_section != nullptr && their_section != nullptr);
+    ASSERT_EQ(our_section->bytes.size(), their_section->bytes.size());
+    if (!std::string_view(name).starts_with(".debug") && std::string_view(name) != ".mine") continue;
+    // Addresses from the beginning of .text, as far as they are some.
+    const auto words = [&](const object::ElfSection& section, const object::ElfFile& file) {
+      const uint64_t text = file.find_section(std::string_view(".text"))->header.sh_addr;
+      std::vector<uint64_t> found(section.bytes.size() / 8);
+      std::memcpy(found.data(), section.bytes.data(), found.size() * 8);
+      for (uint64_t& word : found)
+        if (word >= text && word < UINT64_MAX) word -= text;
+      return found;
+    };
+    EXPECT_EQ(words(*our_section, *our_file), words(*their_section, *their_file));
+  }
+}
+
+TEST(LinkGroups, AreNotReachedIntoWhenDiscarded) {
+  const TemporaryDirectory directory;
+  std::vector<LinkInput> inputs;
+  for (const char* name : {"first", "second"})
+    inputs.push_back({name, assemble(directory / name, std::string(group_source) + ".data\n.quad .Linside\n", name)});
+  const auto linked = object::link(inputs);
+  ASSERT_FALSE(linked);
+  EXPECT_EQ(linked.error().message,
+            "second:(.data+0x8): the relocation refers to section '.text.shared', of which another input's is kept");
+  const auto lld =
+      run_command(fmt::format("cd {} && ld.lld-22 -shared first second -o lld.so 2>&1", directory.path().string()));
+  EXPECT_NE(lld.exit_code, 0);
+}
 
 TEST(LinkErrors, AreAllSaid) {
   const TemporaryDirectory directory;
