@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <ctime>
 #include <span>
 
 #include "engine/compiled/control_flow.h"
@@ -17,9 +18,9 @@ namespace Atoll::engine {
 
 namespace {
 
-/// Instructions that the interpreter runs (for a wave) while one instruction is compiled.
-constexpr uint64_t interpreted_per_compiled = 25'000;
-/// Instructions that could be compiled while the compiler starts.
+/// Instructions that the interpreter runs (for a wave) while one instruction is compiled: 0.15 ms, 15 ns each.
+constexpr uint64_t interpreted_per_compiled = 10'000;
+/// Instructions that could be compiled while the compiler starts, and before the first one of a request.
 constexpr uint64_t always_compiled = 100;
 
 const machine::Dispatch* dispatch_of(const Wave& wave) {
@@ -96,6 +97,12 @@ void Translations::ask_and_wait(const Wave& wave, Place& place) {
 }
 
 void Translations::take_arrived() {
+  // The coarse clock goes on every few milliseconds, and costs less than any other.
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  const int64_t now = time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
+  if (last_look_.load(std::memory_order_relaxed) == now) return;
+  last_look_.store(now, std::memory_order_relaxed);
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   Compilations::of_process().look();
@@ -162,15 +169,16 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
 }
 
 /// What compiling costs is known beforehand, what it is good for is not: as much as the interpreter has spent on the
-/// code so far, it may be guessed. Time that nobody else wants is soon worth it; the program's own, when it is clear
-/// that it would not have been better off without.
+/// code so far, it may be guessed. Compiled code saves half of that or more. So time that nobody else wants is worth it
+/// at half of what compiling costs: most programs that end soon never get there. The program's own time is, when it is
+/// clear that it would not have been better off without.
 void Translations::add_heat(Asked& asked, uint64_t heat) {
   asked.heat += heat;
   const uint64_t cost = interpreted_per_compiled * (asked.instructions + always_compiled);
-  if (asked.heat >= cost / 16) hand_over(asked);
+  if (asked.heat >= cost / 2) hand_over(asked);
   if (asked.compilation == nullptr) return;
   asked.compilation->heat.store(asked.heat, std::memory_order_relaxed);
-  if (asked.heat >= cost * 2) Compilations::of_process().hurry(*asked.compilation);
+  if (asked.heat >= cost * 4) Compilations::of_process().hurry(*asked.compilation);
 }
 
 void Translations::hand_over(Asked& asked) {

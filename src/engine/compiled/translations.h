@@ -37,7 +37,8 @@ class Translations {
   void ask_and_wait(const Wave& wave, Place& place);
   /// Whether something was asked for and has not come.
   bool expects_some() const { return expected_.load(std::memory_order_relaxed) != 0; }
-  /// Puts to use what has come; does not wait, not even for other threads that do the same.
+  /// Puts to use what has come; does not wait, not even for other threads that do the same. Mostly it only looks at the
+  /// clock, for it is called whenever a wave begins or goes on.
   void take_arrived();
 
   /// Code at [begin, end) is new or gone; no wave is running there.
@@ -85,7 +86,8 @@ class Translations {
   CodeCache& cache_;
   PlaceTable places_;
   std::atomic<uint32_t> expected_{0};
-  mutable std::mutex mutex_;  ///< of what follows
+  std::atomic<int64_t> last_look_{0};  ///< for what has come: nanoseconds
+  mutable std::mutex mutex_;           ///< of what follows
   std::map<RootAndMode, Asked> asked_;
   std::vector<std::unique_ptr<PlacedImage>> images_;
   machine::EngineReport report_;
