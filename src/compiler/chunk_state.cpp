@@ -89,6 +89,32 @@ void ChunkState::set_active_lanes(unsigned key, llvm::Value* value) {
   set_row(key, frame_.ir.CreateSelect(exec(), value, row(key)));
 }
 
+void ChunkState::write_rows(const RowSet& rows, llvm::Value* written, bool look_for_all) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  std::vector<std::pair<llvm::Value*, llvm::Value*>> stores;
+  for (const unsigned key : rows_set_) {
+    if (rows[key]) stores.emplace_back(row(key), row_address(key));
+  }
+  if (stores.empty()) return;
+  llvm::BasicBlock* behind = nullptr;
+  if (look_for_all) {
+    const auto block = [&](const char* name) {
+      return llvm::BasicBlock::Create(frame_.context, name, frame_.function);
+    };
+    llvm::BasicBlock *whole = block("whole"), *part = block("part");
+    behind = block("behind");
+    ir.CreateCondBr(ir.CreateICmpEQ(ir.CreateBitCast(written, frame_.i16()), ir.getInt16(0xFFFF)), whole, part);
+    ir.SetInsertPoint(whole);
+    for (const auto& [value, address] : stores) ir.CreateAlignedStore(value, address, row_align);
+    ir.CreateBr(behind);
+    ir.SetInsertPoint(part);
+  }
+  for (const auto& [value, address] : stores) ir.CreateMaskedStore(value, address, row_align, written);
+  if (behind == nullptr) return;
+  ir.CreateBr(behind);
+  ir.SetInsertPoint(behind);
+}
+
 llvm::Value* ChunkState::slice(llvm::Value* whole) {
   llvm::Value* bits = frame_.ir.CreateTrunc(frame_.ir.CreateLShr(whole, first_lane64_), frame_.i16());
   return frame_.ir.CreateBitCast(bits, frame_.lanes());

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "compiler/frame.h"
+#include "compiler/liveness.h"
 #include "compiler/scalar_registers.h"
 
 namespace Atoll::compiler {
@@ -61,8 +62,10 @@ class ChunkState final : public ScalarRegisters {
   llvm::Value* scc() override;
   void set_scc(llvm::Value* value) override;
 
-  /// Registers that were set.
-  const std::set<unsigned>& rows_set() const { return rows_set_; }
+  /// Writes those of `rows` that were set to the wave: the lanes of `written`, a mask. The builder stands at the end of
+  /// a block. `look_for_all`: in a way of its own if these are all lanes. The host has loads of what was stored under a
+  /// mask wait until that is in its cache; but the code becomes longer.
+  void write_rows(const RowSet& rows, llvm::Value* written, bool look_for_all);
 
  private:
   /// What a register holds.

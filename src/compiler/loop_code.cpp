@@ -234,10 +234,7 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
   ir.SetInsertPoint(end);
   llvm::Value* all = llvm::Constant::getAllOnesValue(frame_.lanes());
   llvm::Value* stored = region.exec_grows ? all : ir.CreateBitCast(active, frame_.lanes());
-  for (const unsigned key : chunk.rows_set()) {
-    if (!live.active[key] && !live.inactive[key]) continue;
-    ir.CreateMaskedStore(chunk.row(key), chunk.row_address(key), llvm::Align(64), stored);
-  }
+  chunk.write_rows(live.active | live.inactive, stored, /*look_for_all=*/false);
   const auto place = [&](llvm::Value* slice, llvm::Value* whole) {
     llvm::Value* placed = ir.CreateShl(chunk.bits(slice), first_lane);
     ir.CreateStore(ir.CreateOr(load(whole), placed), whole);

@@ -290,12 +290,9 @@ void Region::emit_loop(const Stretch& stretch) {
       scalars_.emit_on_slices(*item.instruction, item.whole, item.scc, chunk);
     }
   }
-  llvm::Value* active_lanes = ir.CreateBitCast(active, frame_.lanes());
-  for (const unsigned key : chunk.rows_set()) {
-    if (!needed[key]) continue;
-    llvm::Value* written = state_.exec_grows ? llvm::ConstantInt::getTrue(frame_.lanes()) : active_lanes;
-    ir.CreateMaskedStore(chunk.row(key), chunk.row_address(key), llvm::Align(64), written);
-  }
+  llvm::Value* all = llvm::ConstantInt::getTrue(frame_.lanes());
+  chunk.write_rows(needed, state_.exec_grows ? all : ir.CreateBitCast(active, frame_.lanes()),
+                   two_forms_ == TwoForms::for_addresses && !state_.exec_grows);
   const auto place = [&](llvm::Value* slice, llvm::Value* whole) {
     llvm::Value* placed = ir.CreateShl(chunk.bits(slice), chunk.first_lane64());
     ir.CreateStore(ir.CreateOr(ir.CreateLoad(frame_.i64(), whole), placed), whole);

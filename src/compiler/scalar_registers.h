@@ -53,18 +53,26 @@ class HeldScalars final : public ScalarRegisters {
     return found != values_.words.end() ? found->second : wave_.word(reg);
   }
   void set_word(unsigned reg, llvm::Value* value) override {
-    if (held_[reg]) values_.words[reg] = value;
-    if (!held_[reg]) wave_.set_word(reg, value);
+    if (held_[reg]) {
+      values_.words[reg] = value;
+    } else {
+      wave_.set_word(reg, value);
+      single_.set(reg);
+    }
   }
   llvm::Value* pair(unsigned reg) override {
-    if (!values_.words.contains(reg) && !values_.words.contains(reg + 1)) return wave_.pair(reg);
-    llvm::Value* upper = ir_.CreateShl(ir_.CreateZExt(word(reg + 1), ir_.getInt64Ty()), 32);
-    return ir_.CreateOr(ir_.CreateZExt(word(reg), ir_.getInt64Ty()), upper);
+    if (!is_single(reg) && !is_single(reg + 1)) return wave_.pair(reg);
+    return join(word(reg), word(reg + 1));
   }
   void set_pair(unsigned reg, llvm::Value* value) override {
-    if (!held_[reg] && !held_[reg + 1]) return wave_.set_pair(reg, value);
-    set_word(reg, ir_.CreateTrunc(value, ir_.getInt32Ty()));
-    set_word(reg + 1, ir_.CreateTrunc(ir_.CreateLShr(value, 32), ir_.getInt32Ty()));
+    if (held_[reg] || held_[reg + 1]) {
+      set_word(reg, ir_.CreateTrunc(value, ir_.getInt32Ty()));
+      set_word(reg + 1, ir_.CreateTrunc(ir_.CreateLShr(value, 32), ir_.getInt32Ty()));
+    } else {
+      wave_.set_pair(reg, value);
+      single_.reset(reg);
+      single_.reset(reg + 1);
+    }
   }
   llvm::Value* scc() override { return values_.scc != nullptr ? values_.scc : wave_.scc(); }
   void set_scc(llvm::Value* value) override {
@@ -82,18 +90,36 @@ class HeldScalars final : public ScalarRegisters {
   const Values& values() const { return values_; }
   /// Writes them to the Wave.
   void release(const Values& values) {
-    for (const auto& [reg, value] : values.words) wave_.set_word(reg, value);
+    for (auto next = values.words.begin(); next != values.words.end(); ++next) {
+      const auto& [reg, value] = *next;
+      const auto upper = std::next(next);
+      if (reg % 2 == 0 && upper != values.words.end() && upper->first == reg + 1) {
+        wave_.set_pair(reg, join(value, upper->second));
+        next = upper;
+      } else {
+        wave_.set_word(reg, value);
+      }
+    }
     if (values.scc != nullptr) wave_.set_scc(values.scc);
   }
   void clear() {
     held_.reset();
+    single_.reset();
     values_ = {};
   }
 
  private:
+  bool is_single(unsigned reg) const { return single_[reg] || values_.words.contains(reg); }
+  llvm::Value* join(llvm::Value* low, llvm::Value* high) {
+    llvm::Type* wide = ir_.getInt64Ty();
+    return ir_.CreateOr(ir_.CreateZExt(low, wide), ir_.CreateShl(ir_.CreateZExt(high, wide), 32));
+  }
+
   WaveScalars wave_;
   llvm::IRBuilder<>& ir_;
   ScalarSet held_;
+  /// Written as words: the host waits for a while when it loads a pair of which only one half has just been stored.
+  ScalarSet single_;
   Values values_;
 };
 
