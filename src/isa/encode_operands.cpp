@@ -1,4 +1,4 @@
-// isa: the encoder's operands: registers, inline constants and literals as codes, and where each encoding has them.
+// isa: the encoder's operands: where each encoding has them, and what users call them.
 #include <algorithm>
 #include <array>
 
@@ -97,155 +97,6 @@ std::string_view Encoder::role(Field field) const {
       return "the destination";
   }
 }
-
-bool Encoder::vgpr(const Operand& operand, Field field, unsigned words, unsigned& number, bool accumulation) {
-  const OperandKind kind = accumulation ? OperandKind::agpr : OperandKind::vgpr;
-  if (operand.kind != kind) {
-    return wrong(field, "has to be {} register in {}", accumulation ? "an accumulation" : "a vector",
-                 encoding_name(in_.encoding));
-  }
-  if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
-  if (operand.reg > 255 || operand.reg + words > layout_.vgprs) return wrong(field, "goes beyond the last register");
-  if (layout_.even_tuples && words > 1 && (operand.reg & 1) != 0) {
-    return wrong(field, "has to begin at an even register on {}", processor_.name);
-  }
-  number = operand.reg;
-  return true;
-}
-
-bool Encoder::vector_register(const Operand& operand, Field field, DataType type, unsigned& number) {
-  const bool wide = this->wide() || in_.encoding == Encoding::vinterp;
-  if (!layout_.true16 || !is_half(type) || in_.encoding == Encoding::vop3p) {
-    if (!vgpr(operand, field, words(type), number)) return false;
-    const bool low = layout_.low_halves && is_half(type) && !wide;
-    return !low || number < 128 || wrong(field, "has to be one of v0 to v127 in {}", encoding_name(in_.encoding));
-  }
-  if (!vgpr(operand, field, 1, number)) return false;
-  if (wide) return true;  // op_sel tells the half
-  if (number >= 128) return wrong(field, "has to be one of v0 to v127 in {}", encoding_name(in_.encoding));
-  if (operand.op_sel) number |= 0x80;
-  return true;
-}
-
-bool Encoder::scalar_register(const Operand& operand, Field field, unsigned words, unsigned& code) {
-  if (operand.kind != OperandKind::scalar) return wrong(field, "has to be a scalar register");
-  const uint16_t reg = operand.reg;
-  code = codes_.code_of_register(reg);
-  if (code == CodeMap::none) return wrong(field, "is a register that {} does not have", processor_.name);
-  if (reg == scalar::null) return true;  // of any width
-  if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
-  const unsigned align = words >= 4 ? 4 : words == 3 ? 1 : words;
-  const auto within = [&](unsigned first, unsigned end) {
-    if ((reg - first) % align != 0) return wrong(field, "has to begin at a register whose number {} divides", align);
-    return reg + words <= end || wrong(field, "goes beyond the last register");
-  };
-  if (reg < scalar::vcc_lo) return within(scalar::s0, processor_.addressable_sgprs);
-  if (reg >= scalar::ttmp0 && reg < scalar::m0) return within(scalar::ttmp0, scalar::m0);
-  if (words > (reg == scalar::m0 ? 1u : 2u) || reg % words != 0) return wrong(field, "cannot be that register");
-  return true;
-}
-
-bool Encoder::constant(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
-  if (row_->has(flag::mix)) type = operand.op_sel_hi ? DataType::f16 : DataType::f32;
-  // A real in the place of an integer of 16 bits is a single float, of which the instruction sees the lower half.
-  if (operand.type == DataType::f32 && is_half(type) && !is_float(type)) type = DataType::f32;
-  const unsigned spare = 64 - constant_width(type);
-  const auto integer = static_cast<int64_t>(operand.value);
-  if (spare == 48 && (integer < INT16_MIN || integer > UINT16_MAX)) return wrong(field, "has more than 16 bits");
-  if (!operand.is_literal) {
-    code = codes_.code_of_constant(operand.value, type);
-    // Integers of 16 bits take floats as literals, but not the exponent of v_ldexp, which LLVM takes for a float.
-    const bool exponent = row_->has(flag::neg) && row_->has(flag::slack);
-    const bool as_literal = code >= 240 && is_half(type) && !is_float(type) && !exponent && literal_allowed;
-    if (code != CodeMap::none && !as_literal) return true;
-  }
-  if (!literal_allowed) {
-    return fail("literals are not possible in {}{} on {}", encoding_name(in_.encoding),
-                in_.extension == Extension::sdwa                                        ? " with SDWA"
-                : in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8 ? " with DPP"
-                                                                                        : "",
-                processor_.name);
-  }
-  bool wide = codes_.needs_wide_literal(operand.value, type, in_.encoding);
-  if (operand.is_literal) {  // what it sees tells which of both it is
-    const uint64_t whole = uint64_t{in_.literal_high} << 32 | in_.literal;
-    wide = in_.wide_literal && constant_width(type) == 64 && operand.value == whole;
-  }
-  code = wide ? code::wide_literal : code::literal;
-  return literal(operand, field, type, wide);
-}
-
-bool Encoder::literal(const Operand& operand, Field field, DataType type, bool wide) {
-  if (operand.kind != OperandKind::constant) return wrong(field, "has to be a constant");
-  uint64_t value = in_.literal;
-  if (wide) {
-    value = operand.is_literal ? uint64_t{in_.literal_high} << 32 | in_.literal : operand.value;
-  } else if (!operand.is_literal) {
-    const auto integer = static_cast<int64_t>(operand.value);
-    value = static_cast<uint32_t>(operand.value);
-    if (type == DataType::f64) {
-      if (value != 0) return wrong(field, "has more bits than a literal: the low 32 bits of a double have to be 0");
-      value = operand.value >> 32;
-    } else if (is_half(type)) {
-      value = static_cast<uint16_t>(operand.value);
-    } else if (integer < INT32_MIN || integer > int64_t{UINT32_MAX}) {
-      return wrong(field, "has more bits than a literal");
-    }
-  }
-  // Of two constants that are not as wide, one is the other's lower half.
-  const uint64_t mask = wide == wide_literal_ ? UINT64_MAX : UINT32_MAX;
-  if (has_literal_ && ((literal_ ^ value) & mask) != 0) return fail("an instruction can have one literal only");
-  if (!has_literal_ || wide) literal_ = value;
-  has_literal_ = true;
-  wide_literal_ |= wide;
-  return true;
-}
-
-bool Encoder::scalar_source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
-  switch (operand.kind) {
-    case OperandKind::scalar:
-      return scalar_register(operand, field, words(type), code);
-    case OperandKind::constant:
-      return constant(operand, field, type, literal_allowed, code);
-    case OperandKind::vgpr:
-    case OperandKind::agpr:
-      return wrong(field, "cannot be a vector register");
-    default:
-      code = codes_.code_of_kind(operand.kind);
-      if (code == CodeMap::none) return wrong(field, "is nothing that {} has", processor_.name);
-      if (operand.kind == OperandKind::lds_direct &&
-          (words(type) != 1 || field != Field::src0 || in_.extension > Extension::literal)) {
-        return wrong(field, "cannot be src_lds_direct");
-      }
-      if (operand.kind == OperandKind::flat_scratch_base_hi && words(type) != 1) {
-        return wrong(field, "cannot be src_flat_scratch_base_hi");
-      }
-      return true;
-  }
-}
-
-bool Encoder::source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
-  if (operand.kind != OperandKind::vgpr) return scalar_source(operand, field, type, literal_allowed, code);
-  if (!vector_register(operand, field, type, code)) return false;
-  code += code::vgpr;
-  return true;
-}
-
-bool Encoder::vcc(const Operand& operand, Field field) {
-  if (operand.kind == OperandKind::scalar && operand.reg == scalar::vcc_lo && operand.words == map_.lane_mask_words) {
-    return true;
-  }
-  return wrong(field, "has to be {} in {}", map_.lane_mask_words == 1 ? "vcc_lo" : "vcc", encoding_name(in_.encoding));
-}
-
-bool Encoder::immediate(const Operand& operand, Field field, uint32_t most, uint32_t& value) {
-  if (operand.kind != OperandKind::constant) return wrong(field, "has to be an immediate");
-  if (operand.value > most) return wrong(field, "has to be from 0 to {}, but is {}", most, operand.value);
-  value = static_cast<uint32_t>(operand.value);
-  return true;
-}
-
-// --- Operands ---------------------------------------------------------------------------------------------------
 
 /// Whether this form of the instruction has no operand in that field.
 bool Encoder::absent(Field field) const {
@@ -421,9 +272,6 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
     case Field::agpr_src0:
       return vgpr(operand, field, 1, code, true) && put_source0(code + code::vgpr, field);
     case Field::src1:
-      if (row_->has(flag::scalar_selects) && operand.kind == OperandKind::vgpr) {
-        return wrong(field, "cannot be a vector register");
-      }
       if (!wide && operand.kind != OperandKind::vgpr && !(sdwa && layout_.scalar_sdwa)) {
         return wrong(field, "has to be a vector register in {}", encoding_name(in_.encoding));
       }
@@ -433,9 +281,6 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       set(Bits::src1, in_.encoding == Encoding::vintrp ? code : code + code::vgpr);
       return true;
     case Field::src2:
-      if (row_->has(flag::scalar_selects) && operand.kind == OperandKind::vgpr) {
-        return wrong(field, "cannot be a vector register");
-      }
       if (!source(operand, field, type, literals, code)) return false;
       set(Bits::src2, code);
       return true;
