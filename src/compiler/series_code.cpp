@@ -20,8 +20,7 @@ bool SeriesCode::can(const Live& start) {
   return (rows >> FirstRows::count).count() <= most_cleared_rows;
 }
 
-/// The next one of the work-group.
-void SeriesCode::begin_wave(llvm::Value* series, llvm::Value* waves_left) {
+void SeriesCode::begin_wave(llvm::Value* series, llvm::Value* waves_left, llvm::Value* index) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const auto field = [&](size_t offset, llvm::Type* type) { return ir.CreateLoad(type, frame_.at(series, offset)); };
   const auto copy = [&](llvm::Type* type, llvm::Value* from, llvm::Value* to, llvm::Align align) {
@@ -29,17 +28,13 @@ void SeriesCode::begin_wave(llvm::Value* series, llvm::Value* waves_left) {
   };
   llvm::Value* left = ir.CreateSub(waves_left, ir.getInt32(1));
   ir.CreateStore(left, frame_.at(series, offsetof(WaveSeries, waves_left)));
-  llvm::Value* index_address = frame_.at(frame_.wave, offsetof(Wave, index));
-  llvm::Value* index = ir.CreateAdd(ir.CreateLoad(frame_.i32(), index_address), ir.getInt32(1));
-  ir.CreateStore(index, index_address);
+  ir.CreateStore(index, frame_.at(frame_.wave, offsetof(Wave, index)));
 
   llvm::Value* exec =
       ir.CreateSelect(ir.CreateICmpEQ(left, ir.getInt32(0)), field(offsetof(WaveSeries, last_exec), frame_.i64()),
                       field(offsetof(WaveSeries, exec), frame_.i64()));
   frame_.set_scalar(isa::scalar::exec_lo, exec);
-  const auto is_restored = [&](unsigned reg) {
-    return start_.scalars[reg] && scalars_written_[reg] && (reg & ~1u) != isa::scalar::exec_lo;
-  };
+  const auto is_restored = [&](unsigned reg) { return start_.scalars[reg] && (reg & ~1u) != isa::scalar::exec_lo; };
   llvm::Value* scalars = field(offsetof(WaveSeries, scalars), frame_.pointer());
   for (unsigned reg = 0; reg < isa::scalar::count;) {
     unsigned count = 0;  // some that lie side by side
@@ -54,7 +49,7 @@ void SeriesCode::begin_wave(llvm::Value* series, llvm::Value* waves_left) {
     copy(words, frame_.at(scalars, reg * sizeof(uint32_t)), frame_.scalar_address(reg), llvm::Align(4));
     reg += count;
   }
-  if (start_.scalars[scc_number] && scalars_written_[scc_number]) ir.CreateStore(ir.getInt8(0), frame_.scc_address());
+  if (start_.scalars[scc_number]) ir.CreateStore(ir.getInt8(0), frame_.scc_address());
 
   llvm::Value* all_first = field(offsetof(WaveSeries, first_rows), frame_.pointer());
   llvm::Type* first_rows = llvm::ArrayType::get(ir.getInt8Ty(), sizeof(FirstRows));
@@ -80,8 +75,10 @@ void SeriesCode::emit(llvm::BasicBlock* begin, llvm::BasicBlock* done) {
   const auto block = [&](const char* name) { return llvm::BasicBlock::Create(frame_.context, name, frame_.function); };
   llvm::BasicBlock* have_series = block("have_series");
   llvm::BasicBlock* have_time = block("have_time");
-  llvm::BasicBlock* next = block("next_wave");
   llvm::BasicBlock* group = block("next_work_group");
+  llvm::BasicBlock* first = block("first_wave");
+  llvm::BasicBlock* further = block("further_wave");
+  llvm::BasicBlock* next = block("next_wave");
   const auto run_field = [&](size_t offset, llvm::Type* type) {
     return ir.CreateLoad(type, frame_.at(frame_.run, offset));
   };
@@ -94,19 +91,38 @@ void SeriesCode::emit(llvm::BasicBlock* begin, llvm::BasicBlock* done) {
   ir.CreateCondBr(ir.CreateICmpULT(run_field(offsetof(Run, instructions), frame_.i64()), half), have_time, done);
 
   ir.SetInsertPoint(have_time);
-  llvm::Value* left = ir.CreateLoad(frame_.i32(), frame_.at(series, offsetof(WaveSeries, waves_left)));
-  ir.CreateCondBr(ir.CreateICmpEQ(left, ir.getInt32(0)), group, next);
-
-  ir.SetInsertPoint(next);
-  begin_wave(series, left);
-  ir.CreateBr(begin);
+  const auto load_waves_left = [&] {
+    return ir.CreateLoad(frame_.i32(), frame_.at(series, offsetof(WaveSeries, waves_left)));
+  };
+  llvm::Value* left = load_waves_left();
+  ir.CreateCondBr(ir.CreateICmpEQ(left, ir.getInt32(0)), group, further);
 
   ir.SetInsertPoint(group);
   llvm::Value* begin_group = ir.CreateLoad(frame_.pointer(), frame_.at(series, offsetof(WaveSeries, begin_work_group)));
-  auto* type = llvm::FunctionType::get(frame_.i1(), {frame_.pointer(), frame_.pointer()}, false);
-  llvm::CallInst* call = ir.CreateCall(type, begin_group, {series, frame_.wave});
+  auto* type = llvm::FunctionType::get(frame_.i1(), {frame_.pointer()}, false);
+  llvm::CallInst* call = ir.CreateCall(type, begin_group, {series});
   call->addRetAttr(llvm::Attribute::ZExt);
-  ir.CreateCondBr(call, begin, done);
+  ir.CreateCondBr(call, first, done);
+
+  ir.SetInsertPoint(first);
+  llvm::Value* all = load_waves_left();
+  ir.CreateBr(next);
+
+  ir.SetInsertPoint(further);
+  llvm::Value* index = ir.CreateLoad(frame_.i32(), frame_.at(frame_.wave, offsetof(Wave, index)));
+  llvm::Value* following = ir.CreateAdd(index, ir.getInt32(1));
+  ir.CreateBr(next);
+
+  ir.SetInsertPoint(next);
+  const auto either = [&](llvm::Value* of_first, llvm::Value* of_further) {
+    llvm::PHINode* value = ir.CreatePHI(frame_.i32(), 2);
+    value->addIncoming(of_first, first);
+    value->addIncoming(of_further, further);
+    return value;
+  };
+  llvm::Value* waves_left = either(all, left);
+  begin_wave(series, waves_left, either(ir.getInt32(0), following));
+  ir.CreateBr(begin);
 }
 
 }  // namespace Atoll::compiler

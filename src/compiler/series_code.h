@@ -12,9 +12,9 @@ namespace Atoll::compiler {
 
 class SeriesCode {
  public:
-  /// `start`: what is live where waves begin. The others: what the function may change.
-  SeriesCode(Frame& frame, const Live& start, const ScalarSet& scalars_written, const RowSet& rows_written)
-      : frame_(frame), start_(start), scalars_written_(scalars_written), rows_written_(rows_written) {}
+  /// `start`: what is live where waves begin. `written`: rows that the function may change.
+  SeriesCode(Frame& frame, const Live& start, const RowSet& written)
+      : frame_(frame), start_(start), rows_written_(written) {}
 
   /// Whether it takes little to begin a wave of such a kernel.
   static bool can(const Live& start);
@@ -24,11 +24,10 @@ class SeriesCode {
   void emit(llvm::BasicBlock* begin, llvm::BasicBlock* done);
 
  private:
-  void begin_wave(llvm::Value* series, llvm::Value* waves_left);
+  void begin_wave(llvm::Value* series, llvm::Value* waves_left, llvm::Value* index);
 
   Frame& frame_;
   const Live& start_;
-  const ScalarSet scalars_written_;
   const RowSet rows_written_;
 };
 

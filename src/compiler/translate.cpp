@@ -153,17 +153,12 @@ void Translator::end_wave() {
   // What the interpreter's handlers may change beside the registers is not put back. Of large code this may be a part,
   // and is not worth it.
   if (steps_.empty() && !be_brief_ && SeriesCode::can(start)) {
-    ScalarSet scalars;
-    RowSet rows;
+    RowSet written;
     for (const auto& [pc, block] : flow_.blocks) {
-      for (const Located& at : block.instructions) {
-        const Effects effects = effects_of(at.instruction);
-        scalars |= effects.writes;
-        rows |= effects.row_writes;
-      }
+      for (const Located& at : block.instructions) written |= effects_of(at.instruction).row_writes;
     }
     auto* done = llvm::BasicBlock::Create(frame_.context, "done", frame_.function);
-    SeriesCode(frame_, start, scalars, rows).emit(blocks_.at(flow_.root), done);
+    SeriesCode(frame_, start, written).emit(blocks_.at(flow_.root), done);
     ir().SetInsertPoint(done);
   }
   ir().CreateStore(ir().getInt8(static_cast<uint8_t>(WaveState::ended)), frame_.at(frame_.wave, offsetof(Wave, state)));

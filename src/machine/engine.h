@@ -46,7 +46,7 @@ struct FirstRows {
 
 /// The waves that may follow one that begins: the others of its work-group, then those of other work-groups. An engine
 /// may run them in one go, each in the Wave and the rows of the one before, which has ended; for that it sets what of
-/// the Wave matters at the start (StartRegisters), EXEC and Wave::index. Other fields of the Wave are as they were when
+/// the registers matters at the start (StartRegisters), EXEC and Wave::index. Other fields of the Wave are as they were when
 /// the first one began, so an engine that changes them goes no further.
 struct WaveSeries {
   uint32_t waves_left = 0;            ///< of the work-group that have not begun
@@ -54,9 +54,9 @@ struct WaveSeries {
   const uint32_t* scalars = nullptr;  ///< with which they begin, by isa::scalar number
   /// Of the work-group's waves, the first one's first. All other rows begin with zeros.
   const FirstRows* first_rows = nullptr;
-  /// When all waves of the work-group have ended: begins the first wave of another in `wave` and says so here. False:
+  /// When all waves of the work-group have ended: begins another and describes it here, none of its waves begun. False:
   /// there is none for now.
-  bool (*begin_work_group)(WaveSeries& series, Wave& wave) = nullptr;
+  bool (*begin_work_group)(WaveSeries& series) = nullptr;
 };
 
 class Engine {

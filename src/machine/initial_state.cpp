@@ -131,6 +131,9 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
   dispatch_ = &dispatch;
   storage_ = storage;
   size_[0] = 0;  // no work-group has begun
+  next_index_ = UINT64_MAX;
+  has_partial_ = false;
+  for (unsigned d = 0; d < 3; ++d) has_partial_ |= dispatch.grid_size[d] % dispatch.work_group_size[d] != 0;
   std::memset(start_.scalar, 0, sizeof start_.scalar);
   start_.pc = dispatch.kernel->entry;
   start_.sgprs = descriptor.sgprs;
@@ -181,33 +184,40 @@ void InitialState::note_needed(const StartRegisters* needed) {
 
 void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
   const Dispatch& dispatch = *dispatch_;
-  if (dispatch.work_groups[0] == dispatch.work_group_count) {
-    group.id[0] = static_cast<uint32_t>(index);
-    group.id[1] = group.id[2] = 0;
-  } else {
+  if (index != next_index_) {
     group.id[0] = static_cast<uint32_t>(index % dispatch.work_groups[0]);
     group.id[1] = static_cast<uint32_t>(index / dispatch.work_groups[0] % dispatch.work_groups[1]);
     group.id[2] = static_cast<uint32_t>(index / dispatch.work_groups[0] / dispatch.work_groups[1]);
+  } else if (++group.id[0] == dispatch.work_groups[0]) {
+    group.id[0] = 0;
+    if (++group.id[1] == dispatch.work_groups[1]) {
+      group.id[1] = 0;
+      ++group.id[2];
+    }
   }
+  next_index_ = index + 1;
   for (unsigned d = 0; d < 3; ++d) {
     if (work_group_id_[d] != none) start_.scalar[work_group_id_[d]] = group.id[d];
   }
   if (dispatch.lds_bytes != 0) std::memset(storage_.lds, 0, dispatch.lds_bytes);
 
-  uint32_t size[3];
-  partial_size(group, dispatch, size);
-  if (!std::ranges::equal(size, size_)) {
-    group.dispatch = dispatch_;
-    group.lds = storage_.lds;
-    group.lds_bytes = dispatch.lds_bytes;
-    std::ranges::copy(size, size_);
-    items_ = size[0] * size[1] * size[2];
-    group.waves.resize((items_ + dispatch.wave_size - 1) / dispatch.wave_size);
-    keep_ids();
-  }
+  if (has_partial_ || size_[0] == 0) set_size(group);
   group.waves_begun = 0;
   group.waves_running = static_cast<uint32_t>(group.waves.size());
   group.waves_at_barrier = 0;
+}
+
+void InitialState::set_size(WorkGroup& group) {
+  uint32_t size[3];
+  partial_size(group, *dispatch_, size);
+  if (std::ranges::equal(size, size_)) return;
+  group.dispatch = dispatch_;
+  group.lds = storage_.lds;
+  group.lds_bytes = dispatch_->lds_bytes;
+  std::ranges::copy(size, size_);
+  items_ = size[0] * size[1] * size[2];
+  group.waves.resize((items_ + dispatch_->wave_size - 1) / dispatch_->wave_size);
+  keep_ids();
 }
 
 uint32_t InitialState::lanes_of(uint32_t wave) const {
@@ -258,7 +268,7 @@ uint64_t InitialState::first_exec(uint32_t wave) const {
 
 void InitialState::describe(const WorkGroup& group, WaveSeries& series) const {
   const auto waves = static_cast<uint32_t>(group.waves.size());
-  series.waves_left = waves - 1;
+  series.waves_left = waves - group.waves_begun;
   series.exec = first_exec(0);
   series.last_exec = first_exec(waves - 1);
   series.scalars = start_.scalar;

@@ -43,11 +43,12 @@ class InitialState {
 
   /// Whether a WaveSeries says all about the waves of a work-group.
   bool is_series() const { return is_series_; }
-  /// Says what there is to say of the waves of the work-group that has begun last, all but the first.
+  /// Says what there is to say of the waves of the work-group that has begun last, of those that have not begun.
   void describe(const WorkGroup& group, WaveSeries& series) const;
 
  private:
   uint32_t lanes_of(uint32_t wave) const;
+  void set_size(WorkGroup& group);
   uint64_t first_exec(uint32_t wave) const;
   void write_work_item_ids(Row* rows, uint32_t wave) const;
   void keep_ids();
@@ -66,6 +67,8 @@ class InitialState {
   uint32_t scalar_blocks_ = 0;          ///< so many of Wave::scalar matter
   unsigned id_rows_ = 1;                ///< so many VGPRs from v0 on begin with work-item ids
   bool is_series_ = false;
+  uint64_t next_index_ = 0;         ///< behind the work-group that began last
+  bool has_partial_ = false;        ///< whether the grid's edge makes some work-groups smaller
   uint32_t size_[3]{}, items_ = 0;  ///< of the work-group that began last
   /// With what v0 to v2 begin in each wave of a work-group of this size, wave size and number of ids.
   struct Ids {

@@ -102,6 +102,12 @@ void ResidentGroup::begin(uint64_t number) {
   free_rows_.clear();
 }
 
+void ResidentGroup::begin_in_series(uint64_t number, WaveSeries& series) {
+  begin(number);
+  describe(series);
+  group.waves_begun = rows_in_use_ = 1;
+}
+
 Wave& ResidentGroup::begin_wave() {
   if (free_rows_.empty()) return initial_.begin_wave(group, rows_ + size_t{rows_of_a_wave_} * rows_in_use_++);
   Row* const rows = free_rows_.back();
@@ -156,16 +162,13 @@ struct Scheduler::Turn {
 /// The waves that may follow one of the turn's, in the work-groups that the turn has taken.
 struct Scheduler::TurnSeries : WaveSeries {
   explicit TurnSeries(Turn& of) : turn(of) {
-    begin_work_group = [](WaveSeries& series, Wave&) { return static_cast<TurnSeries&>(series).next(); };
+    begin_work_group = [](WaveSeries& series) { return static_cast<TurnSeries&>(series).next(); };
     turn.resident->describe(*this);
   }
   bool next() {
     if (turn.taken == turn.taken_end || turn.dispatch->cancelled.load(std::memory_order_relaxed)) return false;
     turn.count_group();
-    turn.begin_taken();
-    ++turn.next_wave;
-    turn.resident->begin_wave();
-    turn.resident->describe(*this);
+    turn.resident->begin_in_series(turn.taken++, *this);
     return true;
   }
 

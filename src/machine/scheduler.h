@@ -69,8 +69,10 @@ class ResidentGroup {
   void end_wave(const Wave& wave) { free_rows_.push_back(wave.vgpr); }
   /// Whether waves can follow the group's first one as a WaveSeries.
   bool is_series() const { return initial_.is_series(); }
-  /// Of the group's first wave, which has just begun.
+  /// Of the waves that have not begun.
   void describe(WaveSeries& series) const { initial_.describe(group, series); }
+  /// begin(), and the first wave begins in the registers of one that has ended; what of it matters, the engine sets.
+  void begin_in_series(uint64_t number, WaveSeries& series);
   /// The wave, which began as the group's first, has become the one that its index says; those between have ended.
   Wave& settle(Wave& wave);
 

@@ -37,16 +37,16 @@ struct Grid : WaveSeries {
     last_exec = (uint64_t{1} << lanes_of_the_last) - 1;
     first_rows = rows;
     scalars = start;
-    begin_work_group = [](WaveSeries& series, Wave& wave) { return static_cast<Grid&>(series).next(wave); };
+    begin_work_group = [](WaveSeries& series) { return static_cast<Grid&>(series).next(); };
   }
-  bool next(Wave& wave) {
+  bool next() {
     if (group + 1 == groups) return false;
     ++group;
-    begin(wave);
+    start[2] = group;
+    waves_left = waves_of_a_group;
     return true;
   }
   void begin(Wave& wave) {
-    start[2] = group;
     waves_left = waves_of_a_group - 1;
     std::memcpy(wave.scalar, start, sizeof start);
     std::memcpy(wave.vgpr, rows[0].row, sizeof rows[0].row);

@@ -61,17 +61,18 @@ class SeriesEngine final : public test::FunctionEngine {
     for (unsigned count = 1;; ++count) {
       const WaveState state = run(wave, budget);
       if (state != WaveState::ended || count % 7 == 0) return state;
+      ++wave.index;
       if (series.waves_left == 0) {
-        const uint64_t instructions = wave.instructions;
-        if (!series.begin_work_group(series, wave)) return state;
-        wave.instructions = instructions;
-      } else {
-        --series.waves_left;
-        ++wave.index;
-        std::copy_n(series.scalars, isa::scalar::count, wave.scalar);
-        wave.set_exec(series.waves_left == 0 ? series.last_exec : series.exec);
-        std::memcpy(wave.vgpr, series.first_rows[wave.index].row, sizeof(FirstRows));
+        if (!series.begin_work_group(series)) {
+          --wave.index;
+          return state;
+        }
+        wave.index = 0;
       }
+      --series.waves_left;
+      std::copy_n(series.scalars, isa::scalar::count, wave.scalar);
+      wave.set_exec(series.waves_left == 0 ? series.last_exec : series.exec);
+      std::memcpy(wave.vgpr, series.first_rows[wave.index].row, sizeof(FirstRows));
     }
   }
 };
