@@ -94,7 +94,9 @@ bool InstructionParser::check_scalar_inputs() {
   const bool reads_m0 = form_->opcode == v_movreld_b32 && scalars == 1;
   const unsigned limit = wide_shift ? 1 : map_.layout.scalar_inputs;
   if (!reads_m0 && scalars > limit) {
-    return refuse(mnemonic_place_, "invalid operand (violates constant bus restrictions)");
+    return refuse(mnemonic_place_,
+                  limit == 1 ? "the instruction can read one SGPR or literal only: move the others to VGPRs"
+                             : "the instruction can read two SGPRs or literals only: move the others to VGPRs");
   }
   return true;
 }

@@ -46,7 +46,7 @@ bool InstructionParser::dual_half(const DualText& half, Encoding encoding) {
     if (!vector_operand(spec, operands_[read++], to)) return false;
   }
   if (read == half.count) return true;
-  return refuse(operands_[read].place, "too many operands for instruction");
+  return refuse_additional(operands_[read]);
 }
 
 bool InstructionParser::dual_halves(const DualText& x, const DualText& y, Encoding encoding) {

@@ -74,51 +74,14 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   return choose(found.forms, found.suffix);
 }
 
-/// Says of a name that is none of this processor's which processors have it, if any.
-bool InstructionParser::unknown(std::string_view mnemonic, Place place) {
-  std::string others;
-  unsigned count = 0;
-  for (const target::Processor& processor : target::processors()) {
-    if (processor.generic) continue;
-    const Mnemonics& all = mnemonics_of(processor, 0);
-    if (all.find(mnemonic).forms.empty() && all.find_dual(mnemonic) == Opcode::invalid) continue;
-    if (count++ < 4) (others += others.empty() ? "" : ", ") += processor.name;
-  }
-  if (others.empty()) return error(place, fmt::format("there is no instruction '{}'", mnemonic));
-  return error(place, fmt::format("not on {}: '{}' (it is on {}{})", unit_.processor().name, mnemonic, others,
-                                  count > 4 ? ", ..." : ""));
-}
-
 bool InstructionParser::choose(std::span<const Form> forms, Suffix suffix) {
   for (const Form& form : forms) {
     if (allows(suffix, form) && match(form)) return true;
   }
   if (refusal_.any) return complain();
-  return error(mnemonic_place_, fmt::format("'{}' has no such encoding on {}", mnemonic_, unit_.processor().name));
-}
-
-/// Says why the form that got furthest is not what the text means.
-bool InstructionParser::complain() {
-  std::string why(refusal_.why);
-  if (refusal_.operand != 0) {
-    why = fmt::format("operand {} must be {}", refusal_.operand, refusal_.why);
-    if (refusal_.words > 1) why += fmt::format(" of {} registers", refusal_.words);
-  }
-  return error(refusal_.place, why);
-}
-
-bool InstructionParser::refuse(Place place, std::string_view why) {
-  if (refusal_.any && refusal_.progress >= progress_) return false;
-  refusal_ = {.progress = progress_, .place = place, .why = why, .operand = 0, .words = 0, .any = true};
-  return false;
-}
-
-bool InstructionParser::refuse_operand(const OperandText& text, std::string_view must_be, unsigned words) {
-  if (refusal_.any && refusal_.progress >= progress_) return false;
-  const auto number = static_cast<unsigned>(&text - operands_.data()) + 1;
-  refusal_ = {
-      .progress = progress_, .place = text.place, .why = must_be, .operand = number, .words = words, .any = true};
-  return false;
+  const std::string_view name = map_.name(forms.front().opcode);
+  return error(mnemonic_place_, fmt::format("{} has no {} form of {}: without the suffix, the form that fits is taken",
+                                            unit_.processor().name, mnemonic_.substr(name.size()), name));
 }
 
 Modifiers InstructionParser::modifiers_of(const Form& form) const {
@@ -243,7 +206,7 @@ bool InstructionParser::match(const Form& form) {
       const bool implied = spec.field == Field::carry_in && form.encoding == Encoding::vop2 && !row_->has(flag::clamp);
       if (!implied) {
         ++progress_;
-        return refuse(mnemonic_place_, "too few operands for instruction");
+        return refuse_missing(read);
       }
       to.kind = OperandKind::scalar;
       to.reg = scalar::vcc_lo;
@@ -266,7 +229,7 @@ bool InstructionParser::match(const Form& form) {
           row_->operands, [](const OperandSpec& other) { return other.field == Field::prefetch_length; });
       if (!prefetch) continue;
       // A prefetch has both, the immediate in front.
-      if (read == count_) return refuse(mnemonic_place_, "too few operands for instruction");
+      if (read == count_) return refuse_missing(read);
       if (!match_operand(spec, operands_[read++], to)) return false;
       out.offset_register = true;
     } else {
@@ -289,7 +252,7 @@ bool InstructionParser::match(const Form& form) {
   }
   if (read != count_) {
     ++progress_;
-    return refuse(operands_[read].place, "too many operands for instruction");
+    return refuse_additional(operands_[read]);
   }
   if (form.encoding == Encoding::smem && (given_ & bit(Modifier::offset)) != 0) out.offset_immediate = true;
   ++progress_;

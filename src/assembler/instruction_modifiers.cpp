@@ -7,6 +7,7 @@
 
 #include "assembler/instruction_parser.h"
 #include "assembler/parser.h"
+#include "assembler/spelling.h"
 #include "isa/modifier_names.h"
 
 namespace Atoll::assembler {
@@ -149,6 +150,12 @@ const std::unordered_map<std::string_view, Row>& rows() {
 }
 
 }  // namespace
+
+std::string_view InstructionParser::modifier_like(std::string_view name) {
+  SpellingOf nearest(name);
+  for (const auto& [known, row] : rows()) nearest.consider(known);
+  return nearest.found();
+}
 
 /// The letters, digits and the like that stand together here, whatever tokens they are ("2D_MSAA").
 std::string_view InstructionParser::word() {

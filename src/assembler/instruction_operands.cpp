@@ -111,8 +111,6 @@ bool mentions_label(const Expression& value) {
 }  // namespace
 
 Lexer& InstructionParser::lexer() { return parser_.lexer(); }
-bool InstructionParser::error(Place place, std::string text) { return parser_.error(place, std::move(text)); }
-bool InstructionParser::error(std::string text) { return parser_.error(std::move(text)); }
 
 /// Operands and modifiers up to the statement's end. Commas between them may be left out.
 bool InstructionParser::operands(unsigned most) {
@@ -124,7 +122,11 @@ bool InstructionParser::operands(unsigned most) {
       operands_[count_] = {};
       operands_[count_].place = lexer().place();
       if (!operand()) return false;
-      ++count_;
+      const OperandText& read = operands_[count_++];
+      if (lexer().is(TokenKind::colon) && read.is_unknown_name() &&
+          lexer().buffer().text.c_str()[lexer().next()] != ':') {
+        return unknown_modifier(read.expression->symbol->name, read.place);
+      }
     }
     if (lexer().accept(TokenKind::comma) && lexer().at_end()) return error("an operand is missing behind the comma");
     if (lexer().is(TokenKind::colon)) return true;  // the other half of a dual instruction
@@ -275,7 +277,12 @@ bool InstructionParser::finish_register(OperandText& to, uint16_t file, unsigned
     const bool three_ttmps = words == 3 && file == scalar::ttmp0;  // nothing has these
     const bool there = !three_ttmps && index + words <= limit && codes.code_of_register(to.reg) != isa::CodeMap::none &&
                        codes.code_of_register(static_cast<uint16_t>(highest)) != isa::CodeMap::none;
-    if (!there) return error(to.place, fmt::format("{} has no such register", unit_.processor().name));
+    if (!there) {
+      const target::Processor& processor = unit_.processor();
+      if (file != scalar::s0) return error(to.place, fmt::format("{} has no such register", processor.name));
+      return error(to.place, fmt::format("{} has no such register: its last SGPR is s{}", processor.name,
+                                         processor.addressable_sgprs - 1));
+    }
     // Tuples of scalar registers are aligned to their size, up to four.
     const unsigned alignment = words >= 3 ? 4 : words;
     if (index % alignment != 0) {
@@ -284,8 +291,11 @@ bool InstructionParser::finish_register(OperandText& to, uint16_t file, unsigned
     if (file == scalar::s0) sgprs_ = std::max(sgprs_, index + words);
   } else {
     const bool is_vgpr = to.kind == OperandKind::vgpr;
-    const unsigned end = is_vgpr ? isa::opcode_map_of(unit_.processor()).layout.vgprs : limit;
-    if (index >= limit || index + words > end) return error(to.place, "there is no register with that number");
+    const unsigned end = is_vgpr ? map_.layout.vgprs : limit;
+    if (index >= limit || index + words > end) {
+      return error(to.place, fmt::format("there is no such register: the last one is {}{}", is_vgpr ? 'v' : 'a',
+                                         std::max(limit, end) - 1));
+    }
     if (is_vgpr) vgprs_ = std::max(vgprs_, index + words);
   }
   return true;

@@ -52,6 +52,10 @@ struct OperandText {
 
   bool is_constant() const { return is == Kind::integer || is == Kind::real || is == Kind::expression; }
   bool modified() const { return neg || abs || sext; }
+  /// A name that may be a symbol of which nothing has been said yet, or nothing at all.
+  bool is_unknown_name() const {
+    return is == Kind::expression && expression->kind == Expression::Kind::symbol && !expression->symbol->is_defined();
+  }
 };
 
 /// The modifiers that a text can have. A form has some of them; a text with another is not that form's.
@@ -188,6 +192,8 @@ class InstructionParser {
   // --- Modifiers (instruction_modifiers.cpp)
   /// Nothing: the token is no modifier.
   std::optional<bool> modifier();
+  /// The modifier whose name is most like that, or nothing.
+  static std::string_view modifier_like(std::string_view name);
   bool bit_list(BitList& list);
   bool number_list(std::span<uint8_t> numbers, unsigned most);
   bool dpp_control(std::string_view name);
@@ -221,11 +227,8 @@ class InstructionParser {
   Modifiers modifiers_of(const Form& form) const;
   bool match_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
   bool scalar_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
-  bool complain();
   bool leaves_out(const isa::OperandSpec& spec) const;
   bool hides(const isa::OperandSpec& spec) const;
-  bool unknown(std::string_view mnemonic, Place place);
-
   // --- Memory operands (instruction_memory.cpp)
   bool memory_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
   bool image_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
@@ -301,11 +304,20 @@ class InstructionParser {
     return type == isa::DataType::lane_mask ? map_.lane_mask_words : isa::words_of(type);
   }
 
+  // --- Errors (instruction_errors.cpp)
   bool error(Place place, std::string text);
   bool error(std::string text);
+  bool unknown(std::string_view mnemonic, Place place);
+  bool unknown_modifier(std::string_view name, Place place);
+  bool complain();
   /// Notes why the form at hand does not have that operand; the complaint that got furthest is the one to make.
   bool refuse(Place place, std::string_view why);
   bool refuse_operand(const OperandText& text, std::string_view must_be, unsigned words = 0);
+  bool refuse_literal(const OperandText& text);
+  /// The text ends before that operand, or has one that is too much.
+  bool refuse_missing(unsigned operand);
+  bool refuse_additional(const OperandText& text);
+  bool gets_further() const;
 
   Lexer& lexer();
   const Token& token() { return lexer().token(); }
@@ -348,6 +360,7 @@ class InstructionParser {
     Place place;
     std::string_view why;
     unsigned operand = 0, words = 0;
+    const OperandText* additional = nullptr;
     bool any = false;
   };
   Refusal refusal_;

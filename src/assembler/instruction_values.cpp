@@ -148,7 +148,7 @@ bool InstructionParser::source(const OperandText& text, DataType type, bool lite
 bool InstructionParser::constant_value(const OperandText& text, DataType type, bool literals, Operand& to) {
   to.kind = OperandKind::constant;
   if (text.is == OperandText::Kind::expression) {
-    if (!literals) return refuse(text.place, "literal operands are not supported");
+    if (!literals) return refuse_literal(text);
     if (result_.literal != nullptr && result_.literal != text.expression) {
       return refuse(text.place, "only one unique literal operand is allowed");
     }
@@ -194,7 +194,7 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
     bits = static_cast<uint32_t>(value);
     if (width == 16 && !short_integer) bits = static_cast<uint16_t>(bits);
   }
-  if (!literals) return refuse(text.place, "literal operands are not supported");
+  if (!literals) return refuse_literal(text);
   return literal(text, type, bits, false, to);
 }
 
@@ -205,7 +205,7 @@ bool InstructionParser::literal(const OperandText& text, DataType type, uint64_t
     return refuse(text.place, "only one unique literal operand is allowed");
   }
   if (out.extension != isa::Extension::none && out.extension != isa::Extension::literal) {
-    return refuse(text.place, "literal operands are not supported");
+    return refuse_literal(text);
   }
   out.extension = isa::Extension::literal;
   out.literal = low;

@@ -52,7 +52,7 @@ bool InstructionParser::wide_constant(const OperandText& text, DataType type, bo
   if (!is_real && is_double && text.modified()) {
     return refuse(text.place, "neg and abs of an integer mean nothing on a double");
   }
-  if (!literals) return refuse(text.place, "literal operands are not supported");
+  if (!literals) return refuse_literal(text);
   if (text.lit64 && is_double && !wide_literals) return refuse(text.place, "lit64 is not supported on this GPU");
   const bool all_bits = is_real || text.lit64 || !is_short(value);
   if (is_beside_constant(*row_, type)) return literal(text, type, all_bits ? value : value << 32, true, to);

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "assembler/spelling.h"
 #include "isa/per_processor.h"
 
 namespace Atoll::assembler {
@@ -134,6 +135,18 @@ Opcode Mnemonics::find_dual(std::string_view name) const {
     return Opcode::invalid;
   }
   return codes_.dual_named(name.substr(prefix.size()));
+}
+
+std::string Mnemonics::name_like(std::string_view name) const {
+  std::string_view suffix;
+  for (const NamedSuffix& each : suffixes) {
+    if (!name.ends_with(each.text)) continue;
+    suffix = each.text;
+    break;
+  }
+  SpellingOf nearest(name.substr(0, name.size() - suffix.size()));
+  for (const auto& [known, forms] : forms_) nearest.consider(known);
+  return nearest.found().empty() ? std::string() : std::string(nearest.found()) += suffix;
 }
 
 const Mnemonics& mnemonics_of(const target::Processor& processor, unsigned wave_size) {

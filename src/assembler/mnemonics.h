@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -43,6 +44,9 @@ class Mnemonics {
   Found find(std::string_view name) const;
   /// The instruction that a half of a dual one is ("v_dual_mul_f32"), or Opcode::invalid.
   isa::Opcode find_dual(std::string_view name) const;
+
+  /// The name that is most like that one, with its suffix; empty if none is similar.
+  std::string name_like(std::string_view name) const;
 
   const isa::CodeMap& codes() const { return codes_; }
 

@@ -410,10 +410,32 @@ TEST(Instructions, MistakesAreSaidInWords) {
   };
   EXPECT_THAT(said("v_add_f32 v0, v1, s2, v3"), HasSubstr("test.s:1:23: error: too many operands"));
   EXPECT_THAT(said("v_add_f32_e32 v0, v1, s2"), HasSubstr("operand 3 must be a VGPR"));
-  EXPECT_THAT(said("s_load_dwordx2 s[0:1], s2, 0"), HasSubstr("operand 2 must be an SGPR of 2 registers"));
-  EXPECT_THAT(said("v_dot8_i32_iu4 v0, v1, v2, v3"), HasSubstr("not on gfx900: 'v_dot8_i32_iu4' (it is on gfx1100"));
-  EXPECT_THAT(said("v_nothing v0"), HasSubstr("there is no instruction 'v_nothing'"));
-  EXPECT_THAT(said("v_fma_f32 v0, s1, s2, s3"), HasSubstr("constant bus"));
+  EXPECT_THAT(said("s_load_dwordx2 s[0:1], s2, 0"),
+              HasSubstr("test.s:1:24: error: operand 2 must be 2 SGPRs, as s[0:1]"));
+  EXPECT_THAT(said("v_add_f32 v0, v1"), HasSubstr("operand 3 is missing"));
+  EXPECT_THAT(said("v_mov_b32 v256, v1"),
+              HasSubstr("test.s:1:11: error: there is no such register: the last one is v255"));
+  EXPECT_THAT(said("s_mov_b32 s103, 0"), HasSubstr("gfx900 has no such register: its last SGPR is s101"));
+  EXPECT_THAT(said("v_fma_f32 v0, s1, s2, s3"), HasSubstr("can read one SGPR or literal only"));
+  EXPECT_THAT(said("v_fma_f32 v0, s1, s2, s3", "gfx1030"), HasSubstr("can read two SGPRs or literals only"));
+  EXPECT_THAT(said("v_fma_f32 v0, v1, v2, 0x12345"), HasSubstr("test.s:1:23: error: there is no place for a literal"));
+  // The form of VOP3 is what is meant where the short one fits no better.
+  EXPECT_THAT(said("v_cmp_lt_f32 s0, v1, v2"), HasSubstr("operand 1 must be 2 SGPRs, as s[0:1]"));
+  EXPECT_THAT(said("v_mul_lo_u32_e32 v0, v1, v2"), HasSubstr("gfx900 has no _e32 form of v_mul_lo_u32"));
+  // Names of other generations, and misspelt ones.
+  EXPECT_THAT(said("v_dot8_i32_iu4 v0, v1, v2, v3"),
+              HasSubstr("gfx900 does not have v_dot8_i32_iu4; gfx1100 and later do"));
+  EXPECT_THAT(said("v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]"),
+              HasSubstr("gfx900 does not have v_mfma_f32_4x4x1f32; gfx908, gfx90a do"));
+  EXPECT_THAT(said("v_add_nc_u32 v0, v1, v2"), HasSubstr("'v_add_nc_u32' is called v_add_u32 on gfx900"));
+  EXPECT_THAT(said("v_add_u32 v0, v1, v2", "gfx1030"), HasSubstr("'v_add_u32' is called v_add_nc_u32 on gfx1030"));
+  EXPECT_THAT(said("v_addf32 v0, v1, v2"), HasSubstr("there is no instruction 'v_addf32': v_add_f32 is one"));
+  EXPECT_THAT(said("V_ADD_F32_E64 v0, v1, v2"), HasSubstr("'V_ADD_F32_E64': v_add_f32_e64 is one"));
+  EXPECT_THAT(said("v_nothing_at_all v0"), HasSubstr("error: there is no instruction 'v_nothing_at_all'\n"));
+  EXPECT_THAT(said("v_add_f32 v0, v1, v2 clmp"),
+              HasSubstr("test.s:1:22: error: there is no modifier 'clmp': clamp is"));
+  EXPECT_THAT(said("v_mov_b32 v0, v1 row_shl:1 row_msk:1"),
+              HasSubstr("there is no modifier 'row_msk': row_mask is one"));
   EXPECT_THAT(said("v_add_f32 v0, v1, v2 glc"), HasSubstr("test.s:1:22: error: the instruction has no such modifier"));
 }
 
