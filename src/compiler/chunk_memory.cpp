@@ -129,7 +129,10 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
     Words data{};
     const isa::Operand& source = *operands.data[prepared.element];
     for (unsigned word = 0; word < words; ++word) data[word] = chunk.row(row_key(source, word));
-    if (even != nullptr) return store_even(access, operands.space, even_address(0), active, data);
+    if (even != nullptr) {
+      const bool fetch_ahead = operands.space == MemorySpace::global && !even->is_fetched;
+      return store_even(access, fetch_ahead, even_address(0), active, data);
+    }
     if (operands.space == MemorySpace::flat) return store_flat(prepared, data, chunk);
     if (operands.space == MemorySpace::scratch) return store_scratch(prepared, data, chunk);
     return store(access, addresses(prepared, prepared.element, chunk), active, data);
@@ -268,9 +271,9 @@ ChunkMemory::Words ChunkMemory::load_even(const MemoryAccess& access, MemorySpac
   return words;
 }
 
-void ChunkMemory::store_even(const MemoryAccess& access, MemorySpace space, llvm::Value* address, llvm::Value* active,
+void ChunkMemory::store_even(const MemoryAccess& access, bool fetch_ahead, llvm::Value* address, llvm::Value* active,
                              const Words& data) {
-  if (space == MemorySpace::global) prefetch(address, access.bytes, true);
+  if (fetch_ahead) prefetch(address, access.bytes, true);
   store_neighbours(address, access.bytes, active, stored(access, data));
 }
 

@@ -45,6 +45,7 @@ class ChunkMemory {
   struct Even {
     llvm::Value* address = nullptr;
     int64_t stride = 0;
+    bool is_fetched = false;  ///< ahead for later waves, by another access
   };
   /// Whether such an access can be done by what is left then: without a look at the lanes' addresses.
   static bool likes_stride(const semantics::MemoryAccess& access, int64_t stride);
@@ -140,7 +141,7 @@ class ChunkMemory {
   /// For lanes of which it is known how they lie; `address` is the chunk's first lane's, a pointer.
   Words load_even(const semantics::MemoryAccess& access, MemorySpace space, llvm::Value* address, int64_t stride,
                   llvm::Value* active);
-  void store_even(const semantics::MemoryAccess& access, MemorySpace space, llvm::Value* address, llvm::Value* active,
+  void store_even(const semantics::MemoryAccess& access, bool fetch_ahead, llvm::Value* address, llvm::Value* active,
                   const Words& data);
   Words stored(const semantics::MemoryAccess& access, const Words& data);
   Words load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend, llvm::Value* active);

@@ -21,7 +21,9 @@
 // Where addresses can be told from lane 0's (lane_strides.h), there are two forms of a region, and a look at what it
 // begins with chooses between them (region_guard.h): one whose accesses are plain vector loads and stores, and the one
 // that fits all. The former may have one store behind loads, as its last access, if it stores nothing that loads of
-// other chunks see; the latter has two loops then.
+// other chunks see; the latter has two loops then. (If such a store fails where some lanes of a chunk may be written
+// and others not, and the host stores a chunk by several instructions, then lanes before the one that fails may have
+// loaded anew what they had stored. The fault is that of the program all the same.)
 #pragma once
 
 #include <optional>

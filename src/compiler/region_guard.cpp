@@ -159,6 +159,10 @@ llvm::Value* RegionGuard::emit(const RegionItem* store) {
   if (all_lanes) require(ir.CreateICmpEQ(frame_.exec(), ir.getInt64(~uint64_t{0})));
   for (size_t i = 0; store != nullptr && i < items_.size(); ++i) {
     const RegionItem& item = items_[i];
+    const bool is_load = item.access && item.address && &item != store;
+    if (is_load && *item.address == *store->address && item.stride == store->stride) {
+      even_.at(static_cast<size_t>(store - items_.data())).is_fetched = true;
+    }
     if (&item == store || !item.access || item.access->operands.space != store->access->operands.space) continue;
     require_order(item, even_.at(i), *store, even_.at(static_cast<size_t>(store - items_.data())));
   }
