@@ -97,21 +97,39 @@ class ChunkMemory {
   void store_flat(const Prepared& prepared, const Words& data, ChunkState& chunk);
   void emit_atomic(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
 
-  /// Where the lanes' elements in scratch are, if it is one private address that all active lanes use.
-  struct ScratchPlace {
-    llvm::Value* offsets;  ///< 16 x i32: private addresses
-    llvm::Value* usual;    ///< i1: equal in the active lanes, inside, and within one dword or aligned to dwords
-    llvm::Value* offset;   ///< i32: that private address
-    llvm::Value* address;  ///< a pointer to the dwords of the chunk's lanes
+  /// An access of a chunk that the engine can carry out, or may have to.
+  struct EngineAccess {
+    isa::Opcode opcode{};
+    engine::AddressSpace space{};
+    llvm::Value *wave = nullptr, *image = nullptr;
+    llvm::Value* addresses =
+        nullptr;  ///< 16 x i64; before it is clear that the engine has to, of scratch: i32 or 16 of it
+    llvm::Value* active = nullptr;      ///< lanes
+    llvm::Value* first_lane = nullptr;  ///< 32 bits
   };
-  ScratchPlace scratch_place(const Prepared& prepared, ChunkState& chunk);
+  struct Done {
+    Words words{};                     ///< a load's data, or an atomic's results
+    llvm::Value* went_well = nullptr;  ///< 8 bits; null: it did
+  };
+  llvm::StructType* done_type(unsigned words);
+  Done done(llvm::Value* result, unsigned words);
+  /// Has the engine do it; `data` as in engine::ChunkAccess.
+  Done call_engine(const EngineAccess& access, llvm::ArrayRef<llvm::Value*> data);
+  Words call_engine(isa::Opcode opcode, engine::AddressSpace space, llvm::Value* addresses,
+                    llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk);
+
+  template <typename Finish>
+  void access_scratch(const EngineAccess& at, llvm::Value* scratch, llvm::Value* size,
+                      llvm::ArrayRef<llvm::Value*> data, Finish finish);
+  Words access_scratch(const Prepared& prepared, llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk);
+  Done call_access_scratch(const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data);
+  llvm::Value* replaced_part(const semantics::MemoryAccess& access, llvm::Value* dwords, llvm::Value* value,
+                             llvm::Value* shift);
+  llvm::Value* loaded_part(const semantics::MemoryAccess& access, llvm::Value* dwords, llvm::Value* old,
+                           llvm::Value* shift);
   Words load_scratch(const Prepared& prepared, llvm::Value* old, ChunkState& chunk);
   void store_scratch(const Prepared& prepared, const Words& data, ChunkState& chunk);
 
-  /// Has the engine carry out the access at these addresses (64 bits); `data` as in engine::ChunkAccess. The rows of
-  /// a load's data, or an atomic's results.
-  Words call_engine(isa::Opcode opcode, engine::AddressSpace space, llvm::Value* addresses, llvm::Value* active,
-                    llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk);
   /// The words of the element that `access` loads, 0 in other lanes than `active`. `old` is what the result register
   /// held, for loads into half of it.
   Words load(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, llvm::Value* old);

@@ -35,16 +35,14 @@ unsigned result_words(const MemoryAccess& access) {
 
 }  // namespace
 
-ChunkMemory::Words ChunkMemory::call_engine(isa::Opcode opcode, AddressSpace space, llvm::Value* addresses,
-                                            llvm::Value* active, llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk) {
-  const MemoryAccess& access = semantics::memory_access(opcode);
+ChunkMemory::Done ChunkMemory::call_engine(const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data) {
+  const MemoryAccess& access = semantics::memory_access(at.opcode);
   const unsigned words = result_words(access);
   llvm::Module& module = *frame_.function->getParent();
-  const std::string name = fmt::format("access_{}_{}", static_cast<unsigned>(opcode), static_cast<unsigned>(space));
-  llvm::SmallVector<llvm::Type*, 5> values(words, frame_.chunk());
-  values.push_back(ir().getInt8Ty());  // whether all went well
-  auto* result = llvm::StructType::get(frame_.context, values);
-  llvm::SmallVector<llvm::Value*, 8> arguments{frame_.wave, frame_.image, addresses, bits(active), chunk.first_lane()};
+  const std::string name =
+      fmt::format("access_{}_{}", static_cast<unsigned>(at.opcode), static_cast<unsigned>(at.space));
+  llvm::StructType* result = done_type(words);
+  llvm::SmallVector<llvm::Value*, 8> arguments{at.wave, at.image, at.addresses, bits(at.active), at.first_lane};
   arguments.append(data.begin(), data.end());
   llvm::Function* function = module.getFunction(name);
   if (function == nullptr) {
@@ -73,7 +71,7 @@ ChunkMemory::Words ChunkMemory::call_engine(isa::Opcode opcode, AddressSpace spa
     llvm::CallInst* call = ir().CreateCall(
         type, called,
         {function->getArg(0), local, ir().CreateZExt(function->getArg(3), frame_.i32()), function->getArg(4),
-         ir().getInt32(static_cast<uint32_t>(opcode)), ir().getInt8(static_cast<uint8_t>(space))});
+         ir().getInt32(static_cast<uint32_t>(at.opcode)), ir().getInt8(static_cast<uint8_t>(at.space))});
     call->addParamAttr(5, llvm::Attribute::ZExt);
     const size_t results =
         access.kind == MemoryAccess::Kind::atomic ? offsetof(ChunkAccess, result) : offsetof(ChunkAccess, data);
@@ -84,13 +82,35 @@ ChunkMemory::Words ChunkMemory::call_engine(isa::Opcode opcode, AddressSpace spa
     }
     ir().CreateRet(ir().CreateInsertValue(whole, call, words));
   }
-  llvm::Value* all = ir().CreateCall(function, arguments);
-  if (space != AddressSpace::lds) {
-    frame_.check(ir().CreateICmpNE(ir().CreateExtractValue(all, words), ir().getInt8(0)));
-  }
-  Words loaded{};
-  for (unsigned word = 0; word < words; ++word) loaded[word] = ir().CreateExtractValue(all, word);
-  return loaded;
+  return done(ir().CreateCall(function, arguments), words);
+}
+
+llvm::StructType* ChunkMemory::done_type(unsigned words) {
+  llvm::SmallVector<llvm::Type*, 5> values(words, frame_.chunk());
+  values.push_back(ir().getInt8Ty());
+  return llvm::StructType::get(frame_.context, values);
+}
+
+ChunkMemory::Done ChunkMemory::done(llvm::Value* result, unsigned words) {
+  Done done;
+  for (unsigned word = 0; word < words; ++word) done.words[word] = ir().CreateExtractValue(result, word);
+  done.went_well = ir().CreateExtractValue(result, words);
+  return done;
+}
+
+/// In the wave's code.
+ChunkMemory::Words ChunkMemory::call_engine(isa::Opcode opcode, AddressSpace space, llvm::Value* addresses,
+                                            llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk) {
+  const Done done = call_engine({.opcode = opcode,
+                                 .space = space,
+                                 .wave = frame_.wave,
+                                 .image = frame_.image,
+                                 .addresses = addresses,
+                                 .active = chunk.exec(),
+                                 .first_lane = chunk.first_lane()},
+                                data);
+  if (space != AddressSpace::lds) frame_.check(ir().CreateICmpNE(done.went_well, ir().getInt8(0)));
+  return done.words;
 }
 
 void ChunkMemory::emit_atomic(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
@@ -112,7 +132,7 @@ void ChunkMemory::emit_atomic(const Prepared& prepared, bool keep_inactive, Chun
     space = AddressSpace::lds;
     at.base = ir().getInt64(0);
   }
-  const Words old = call_engine(opcode, space, wide(at), chunk.exec(), data, chunk);
+  const Words old = call_engine(opcode, space, wide(at), data, chunk);
   if (operands.result == nullptr) return;
   for (unsigned word = 0; word < words; ++word) {
     const unsigned key = row_key(*operands.result, word);
@@ -139,7 +159,7 @@ ChunkMemory::Words ChunkMemory::load_flat(const Prepared& prepared, llvm::Value*
   ir().CreateCondBr(may_be_in_aperture(at, active), aperture, memory,
                     llvm::MDBuilder(frame_.context).createBranchWeights(1, 4));
   ir().SetInsertPoint(aperture);
-  ways.end_way(call_engine(opcode, AddressSpace::flat, wide(at), active, loaded_before(access, old), chunk));
+  ways.end_way(call_engine(opcode, AddressSpace::flat, wide(at), loaded_before(access, old), chunk));
   ir().SetInsertPoint(memory);
   ways.end_way(load(access, at, active, old));
   return ways.join();
@@ -156,7 +176,7 @@ void ChunkMemory::store_flat(const Prepared& prepared, const Words& data, ChunkS
   ir().CreateCondBr(may_be_in_aperture(at, active), aperture, memory,
                     llvm::MDBuilder(frame_.context).createBranchWeights(1, 4));
   ir().SetInsertPoint(aperture);
-  call_engine(opcode, AddressSpace::flat, wide(at), active, llvm::ArrayRef(data).take_front(access.words()), chunk);
+  call_engine(opcode, AddressSpace::flat, wide(at), llvm::ArrayRef(data).take_front(access.words()), chunk);
   ways.end_way({});
   ir().SetInsertPoint(memory);
   store(access, at, active, data);
@@ -185,108 +205,169 @@ ChunkMemory::Prepared ChunkMemory::prepare_on_stack(const isa::Instruction& inst
   return {.instruction = &instruction, .operands = *memory_operands(instruction), .scalar_base = base};
 }
 
-ChunkMemory::ScratchPlace ChunkMemory::scratch_place(const Prepared& prepared, ChunkState& chunk) {
-  const isa::Instruction& instruction = *prepared.instruction;
-  const unsigned bytes = semantics::memory_access(instruction.opcode).bytes;
-  llvm::Value* base = ir().getInt32(static_cast<uint32_t>(instruction.offset));
-  if (prepared.scalar_base != nullptr) base = ir().CreateAdd(base, prepared.scalar_base);
-  ScratchPlace place{};
-  place.usual = ir().getTrue();
-  if (prepared.operands.address == nullptr) {
-    place.offset = base;
-    place.offsets = splat(base);
-  } else {
-    llvm::Value* offsets = chunk.row(row_key(*prepared.operands.address, 0));
-    // Offsets in a buffer don't wrap around.
-    place.offsets = prepared.operands.resource != nullptr
-                        ? ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, offsets, splat(base))
-                        : ir().CreateAdd(offsets, splat(base));
-    llvm::Value* active = chunk.exec();
-    llvm::Value* first = ir().CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits(active), ir().getFalse());
+/// Carries out a load or store in scratch where the builder stands, by one of two ways, both of which end with
+/// `finish`.
+template <typename Finish>
+void ChunkMemory::access_scratch(const EngineAccess& at, llvm::Value* scratch, llvm::Value* size,
+                                 llvm::ArrayRef<llvm::Value*> data, Finish finish) {
+  const MemoryAccess& access = semantics::memory_access(at.opcode);
+  llvm::Value* offset = at.addresses;
+  llvm::Value* is_usual = ir().getTrue();
+  if (offset->getType()->isVectorTy()) {
+    llvm::Value* first = ir().CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits(at.active), ir().getFalse());
     first = ir().CreateAnd(first, ir().getInt16(chunk_lanes - 1));
-    place.offset = ir().CreateExtractElement(place.offsets, ir().CreateZExt(first, frame_.i64()));
-    llvm::Value* differ = ir().CreateAnd(ir().CreateICmpNE(place.offsets, splat(place.offset)), active);
-    place.usual = ir().CreateICmpEQ(bits(differ), ir().getInt16(0));
+    offset = ir().CreateExtractElement(at.addresses, ir().CreateZExt(first, frame_.i64()));
+    llvm::Value* differ = ir().CreateAnd(ir().CreateICmpNE(at.addresses, splat(offset)), at.active);
+    is_usual = ir().CreateICmpEQ(bits(differ), ir().getInt16(0));
   }
-  llvm::Value* size = of_wave(offsetof(Wave, scratch_bytes_per_lane), frame_.i32());
-  llvm::Value* wide_offset = ir().CreateZExt(place.offset, frame_.i64());
-  llvm::Value* inside =
-      ir().CreateICmpULE(ir().CreateAdd(wide_offset, ir().getInt64(bytes)), ir().CreateZExt(size, frame_.i64()));
-  place.usual = ir().CreateAnd(place.usual, inside);
-  llvm::Value* in_dword = ir().CreateAnd(place.offset, ir().getInt32(3));
-  if (bytes >= 4) place.usual = ir().CreateAnd(place.usual, ir().CreateICmpEQ(in_dword, ir().getInt32(0)));
-  if (bytes == 2) place.usual = ir().CreateAnd(place.usual, ir().CreateICmpNE(in_dword, ir().getInt32(3)));
-  llvm::Value* distance = ir().CreateShl(ir().CreateAnd(wide_offset, ~uint64_t{3}), ir().getInt64(6));
-  static_assert(scratch_row / 4 == 1u << 6);
-  distance = ir().CreateAdd(distance, ir().CreateShl(chunk.first_lane64(), 2));
-  place.address = ir().CreateGEP(ir().getInt8Ty(), of_wave(offsetof(Wave, scratch), frame_.pointer()), distance);
-  return place;
-}
-
-ChunkMemory::Words ChunkMemory::load_scratch(const Prepared& prepared, llvm::Value* old, ChunkState& chunk) {
-  const isa::Opcode opcode = prepared.instruction->opcode;
-  const MemoryAccess& access = semantics::memory_access(opcode);
-  const ScratchPlace place = scratch_place(prepared, chunk);
-  llvm::Value* active = chunk.exec();
-  Ways ways(frame_, access.words());
+  // One private address that all active lanes use, inside, and within one dword or aligned to dwords.
+  llvm::Value* wide_offset = ir().CreateZExt(offset, frame_.i64());
+  llvm::Value* end = ir().CreateAdd(wide_offset, ir().getInt64(access.bytes));
+  is_usual = ir().CreateAnd(is_usual, ir().CreateICmpULE(end, ir().CreateZExt(size, frame_.i64())));
+  llvm::Value* in_dword = ir().CreateAnd(offset, ir().getInt32(3));
+  if (access.bytes >= 4) is_usual = ir().CreateAnd(is_usual, ir().CreateICmpEQ(in_dword, ir().getInt32(0)));
+  if (access.bytes == 2) is_usual = ir().CreateAnd(is_usual, ir().CreateICmpNE(in_dword, ir().getInt32(3)));
   llvm::BasicBlock* usual = block("private");
   llvm::BasicBlock* others = block("others");
-  ir().CreateCondBr(place.usual, usual, others, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
+  ir().CreateCondBr(is_usual, usual, others, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
 
   ir().SetInsertPoint(usual);
+  static_assert(scratch_row / 4 == 1u << 6);
+  llvm::Value* distance = ir().CreateShl(ir().CreateAnd(wide_offset, ~uint64_t{3}), ir().getInt64(6));
+  distance = ir().CreateAdd(distance, ir().CreateShl(ir().CreateZExt(at.first_lane, frame_.i64()), 2));
+  llvm::Value* place = ir().CreateGEP(ir().getInt8Ty(), scratch, distance);
+  const bool is_store = access.kind == MemoryAccess::Kind::store;
   llvm::Value* zeros = llvm::Constant::getNullValue(frame_.chunk());
-  Words loaded{};
+  llvm::Value* shift = ir().CreateShl(in_dword, 3);
+  Done done;
   for (unsigned word = 0; word < access.words(); ++word) {
-    llvm::Value* address = frame_.at(place.address, word * scratch_row);
-    loaded[word] = ir().CreateMaskedLoad(frame_.chunk(), address, dword_align, active, zeros);
+    llvm::Value* address = frame_.at(place, word * scratch_row);
+    llvm::Value* dwords = nullptr;
+    if (!is_store || access.bytes < 4) {
+      dwords = ir().CreateMaskedLoad(frame_.chunk(), address, dword_align, at.active, zeros);
+    }
+    if (is_store) {
+      llvm::Value* value = access.bytes < 4 ? replaced_part(access, dwords, data[0], shift) : data[word];
+      ir().CreateMaskedStore(value, address, dword_align, at.active);
+    } else {
+      done.words[word] = access.bytes < 4 ? loaded_part(access, dwords, data[0], shift) : dwords;
+    }
   }
-  if (access.bytes < 4) {
-    llvm::Value* shift = ir().CreateShl(ir().CreateAnd(place.offset, ir().getInt32(3)), 3);
-    llvm::Value* narrow =
-        ir().CreateTrunc(ir().CreateLShr(loaded[0], splat(shift)), lanes_of(ir().getIntNTy(access.bytes * 8u)));
-    loaded[0] = access.sign_extend ? ir().CreateSExt(narrow, frame_.chunk()) : ir().CreateZExt(narrow, frame_.chunk());
-    loaded[0] = place_half(access.half, loaded[0], old);
-  }
-  ways.end_way(loaded);
+  finish(done);
 
   ir().SetInsertPoint(others);
-  llvm::Value* addresses = ir().CreateZExt(place.offsets, lanes_of(frame_.i64()));
-  ways.end_way(call_engine(opcode, AddressSpace::scratch, addresses, active, loaded_before(access, old), chunk));
+  EngineAccess wide = at;
+  if (!at.addresses->getType()->isVectorTy()) wide.addresses = splat(at.addresses);
+  wide.addresses = ir().CreateZExt(wide.addresses, lanes_of(frame_.i64()));
+  finish(call_engine(wide, data));
+}
+
+/// Dwords with some of their bytes, from bit `shift` on, replaced by a register's.
+llvm::Value* ChunkMemory::replaced_part(const MemoryAccess& access, llvm::Value* dwords, llvm::Value* value,
+                                        llvm::Value* shift) {
+  if (access.half == Half::high) value = ir().CreateLShr(value, splat(ir().getInt32(16)));
+  llvm::Value* part = ir().CreateShl(ir().getInt32(access.bytes == 1 ? 0xFF : 0xFFFF), shift);
+  value = ir().CreateAnd(ir().CreateShl(value, splat(shift)), splat(part));
+  return ir().CreateOr(value, ir().CreateAnd(dwords, splat(ir().CreateNot(part))));
+}
+
+/// What a register gets of dwords' bytes from bit `shift` on.
+llvm::Value* ChunkMemory::loaded_part(const MemoryAccess& access, llvm::Value* dwords, llvm::Value* old,
+                                      llvm::Value* shift) {
+  llvm::Value* narrow =
+      ir().CreateTrunc(ir().CreateLShr(dwords, splat(shift)), lanes_of(ir().getIntNTy(access.bytes * 8u)));
+  llvm::Value* value =
+      access.sign_extend ? ir().CreateSExt(narrow, frame_.chunk()) : ir().CreateZExt(narrow, frame_.chunk());
+  return place_half(access.half, value, old);
+}
+
+/// access_scratch() in a function that all such accesses share.
+ChunkMemory::Done ChunkMemory::call_access_scratch(const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data) {
+  const unsigned words = result_words(semantics::memory_access(at.opcode));
+  llvm::Module& module = *frame_.function->getParent();
+  const bool by_lane = at.addresses->getType()->isVectorTy();
+  const std::string name = fmt::format("scratch_{}{}", static_cast<unsigned>(at.opcode), by_lane ? "_by_lane" : "");
+  llvm::SmallVector<llvm::Value*, 8> arguments{at.wave, at.image, at.addresses, bits(at.active), at.first_lane};
+  arguments.append(data.begin(), data.end());
+  llvm::Function* function = module.getFunction(name);
+  if (function == nullptr) {
+    llvm::SmallVector<llvm::Type*, 8> parameters;
+    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+    function = llvm::Function::Create(llvm::FunctionType::get(done_type(words), parameters, false),
+                                      llvm::GlobalValue::InternalLinkage, name, module);
+    function->addFnAttr(llvm::Attribute::NoInline);
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+    ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "", function));
+    EngineAccess there = at;
+    there.wave = function->getArg(0);
+    there.image = function->getArg(1);
+    there.addresses = function->getArg(2);
+    there.active = ir().CreateBitCast(function->getArg(3), frame_.lanes());
+    there.first_lane = function->getArg(4);
+    llvm::SmallVector<llvm::Value*, 4> rows;
+    for (unsigned i = 0; i < data.size(); ++i) rows.push_back(function->getArg(5 + i));
+    const auto field = [&](size_t offset, llvm::Type* type) {
+      return ir().CreateLoad(type, frame_.at(there.wave, offset));
+    };
+    access_scratch(there, field(offsetof(Wave, scratch), frame_.pointer()),
+                   field(offsetof(Wave, scratch_bytes_per_lane), frame_.i32()), rows, [&](const Done& done) {
+                     llvm::Value* result = llvm::PoisonValue::get(done_type(words));
+                     for (unsigned word = 0; word < words; ++word) {
+                       result = ir().CreateInsertValue(result, done.words[word], word);
+                     }
+                     llvm::Value* went_well = done.went_well != nullptr ? done.went_well : ir().getInt8(1);
+                     ir().CreateRet(ir().CreateInsertValue(result, went_well, words));
+                   });
+  }
+  return done(ir().CreateCall(function, arguments), words);
+}
+
+ChunkMemory::Words ChunkMemory::access_scratch(const Prepared& prepared, llvm::ArrayRef<llvm::Value*> data,
+                                               ChunkState& chunk) {
+  const isa::Instruction& instruction = *prepared.instruction;
+  llvm::Value* base = ir().getInt32(static_cast<uint32_t>(instruction.offset));
+  if (prepared.scalar_base != nullptr) base = ir().CreateAdd(base, prepared.scalar_base);
+  llvm::Value* addresses = base;
+  if (prepared.operands.address != nullptr) {
+    llvm::Value* offsets = chunk.row(row_key(*prepared.operands.address, 0));
+    // Offsets in a buffer don't wrap around.
+    addresses = prepared.operands.resource != nullptr
+                    ? ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, offsets, splat(base))
+                    : ir().CreateAdd(offsets, splat(base));
+  }
+  const EngineAccess at{.opcode = instruction.opcode,
+                        .space = AddressSpace::scratch,
+                        .wave = frame_.wave,
+                        .image = frame_.image,
+                        .addresses = addresses,
+                        .active = chunk.exec(),
+                        .first_lane = chunk.first_lane()};
+  const auto check = [&](const Done& done) {
+    if (done.went_well != nullptr) frame_.check(ir().CreateICmpNE(done.went_well, ir().getInt8(0)));
+  };
+  if (!is_hot_) {
+    const Done done = call_access_scratch(at, data);
+    check(done);
+    return done.words;
+  }
+  Ways ways(frame_, result_words(semantics::memory_access(instruction.opcode)));
+  access_scratch(at, of_wave(offsetof(Wave, scratch), frame_.pointer()),
+                 of_wave(offsetof(Wave, scratch_bytes_per_lane), frame_.i32()), data, [&](const Done& done) {
+                   check(done);
+                   ways.end_way(done.words);
+                 });
   return ways.join();
 }
 
+ChunkMemory::Words ChunkMemory::load_scratch(const Prepared& prepared, llvm::Value* old, ChunkState& chunk) {
+  const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
+  return access_scratch(prepared, loaded_before(access, old), chunk);
+}
+
 void ChunkMemory::store_scratch(const Prepared& prepared, const Words& data, ChunkState& chunk) {
-  const isa::Opcode opcode = prepared.instruction->opcode;
-  const MemoryAccess& access = semantics::memory_access(opcode);
-  const ScratchPlace place = scratch_place(prepared, chunk);
-  llvm::Value* active = chunk.exec();
-  Ways ways(frame_, 0);
-  llvm::BasicBlock* usual = block("private");
-  llvm::BasicBlock* others = block("others");
-  ir().CreateCondBr(place.usual, usual, others, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
-
-  ir().SetInsertPoint(usual);
-  for (unsigned word = 0; word < access.words(); ++word) {
-    llvm::Value* address = frame_.at(place.address, word * scratch_row);
-    llvm::Value* value = data[word];
-    if (access.bytes < 4) {
-      if (access.half == Half::high) value = ir().CreateLShr(value, splat(ir().getInt32(16)));
-      llvm::Value* zeros = llvm::Constant::getNullValue(frame_.chunk());
-      llvm::Value* dwords = ir().CreateMaskedLoad(frame_.chunk(), address, dword_align, active, zeros);
-      llvm::Value* shift = ir().CreateShl(ir().CreateAnd(place.offset, ir().getInt32(3)), 3);
-      llvm::Value* part = ir().CreateShl(ir().getInt32(access.bytes == 1 ? 0xFF : 0xFFFF), shift);
-      value = ir().CreateAnd(ir().CreateShl(value, splat(shift)), splat(part));
-      value = ir().CreateOr(value, ir().CreateAnd(dwords, splat(ir().CreateNot(part))));
-    }
-    ir().CreateMaskedStore(value, address, dword_align, active);
-  }
-  ways.end_way({});
-
-  ir().SetInsertPoint(others);
-  llvm::Value* addresses = ir().CreateZExt(place.offsets, lanes_of(frame_.i64()));
-  call_engine(opcode, AddressSpace::scratch, addresses, active, llvm::ArrayRef(data).take_front(access.words()), chunk);
-  ways.end_way({});
-  ways.join();
+  const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
+  access_scratch(prepared, llvm::ArrayRef(data).take_front(access.words()), chunk);
 }
 
 }  // namespace Atoll::compiler
