@@ -106,11 +106,12 @@ bool InstructionParser::merge_half(Operand& operand, bool selected, bool given) 
 /// A source of v_fma_mix is a half if op_sel_hi is set, else a float. Constants have been read as halves.
 void InstructionParser::see_as_mixed(Operand& operand) {
   if (operand.op_sel_hi) return;
+  const isa::InlineFloats& halves = isa::inline_floats(operand.type);
   operand.type = isa::DataType::f32;
   if (operand.kind != OperandKind::constant || operand.is_literal) return;
-  const auto half = std::ranges::find(isa::inline_f16, operand.value);
-  if (half != isa::inline_f16.end()) {
-    operand.value = isa::inline_f32[static_cast<size_t>(half - isa::inline_f16.begin())];
+  const auto half = std::ranges::find(halves, operand.value);
+  if (half != halves.end()) {
+    operand.value = isa::inline_f32[static_cast<size_t>(half - halves.begin())];
   } else {
     operand.value = static_cast<uint32_t>(int32_t{static_cast<int16_t>(operand.value)});
   }
@@ -136,8 +137,10 @@ bool InstructionParser::apply_packed_modifiers() {
       operand.neg_hi = neg_hi_.at(at);
     }
   }
-  for (unsigned i = 0; row_->has(flag::scaled) && i < scale_rows_.size(); ++i) {
-    out.operands[4 + i].op_sel = scale_rows_[i];
+  // The scales come last.
+  const bool scaled = row_->has(flag::scaled) || row_->operands[0].field == Field::scale_src0;
+  for (unsigned i = 0; scaled && i < scale_rows_.size(); ++i) {
+    out.operands[out.operand_count - scale_rows_.size() + i].op_sel = scale_rows_[i];
   }
   return true;
 }

@@ -34,6 +34,8 @@ bool InstructionParser::check() {
              check_dot_selects() && check_accumulation_write();
     case Encoding::vinterp:
       return check_halves();
+    case Encoding::ds:
+      return check_even_resource();
     case Encoding::sopk:
       return check_null_counter();
     case Encoding::smem:
@@ -120,31 +122,17 @@ bool InstructionParser::check_lds_direct() {
   if (std::ranges::find(all, OperandKind::lds_direct, &Operand::kind) == all.end()) return true;
   const bool reverse = std::ranges::any_of(std::array<std::string_view, 4>{"subrev", "subbrev", "shlrev", "shrrev"},
                                            [&](std::string_view part) { return row_->name.contains(part); });
-  return !reverse || refuse(mnemonic_place_, "lds_direct cannot be used with this instruction");
+  const bool moves = form_->opcode == Opcode::v_movrelsd_2_b32;
+  return (!reverse && !moves) || refuse(mnemonic_place_, "lds_direct cannot be used with this instruction");
 }
 
 /// Halves of registers are named as such in all of an instruction's operands or in none (the latter as on GPUs without
 /// them, where only some instructions have op_sel).
 bool InstructionParser::check_halves() {
   if (!map_.layout.true16 || form_->encoding == Encoding::vop3p) return true;
-  const OperandText* whole = nullptr;
-  bool halves = false;
-  for (unsigned i = 0; i < result_.instruction.operand_count; ++i) {
-    if (!result_.instruction.operands[i].half) continue;
-    const auto text = std::find_if(operands_.begin(), operands_.begin() + count_, [&](const OperandText& each) {
-      return each.is == OperandText::Kind::registers && each.kind == OperandKind::vgpr &&
-             each.reg == result_.instruction.operands[i].reg && each.words == 1;
-    });
-    if (text == operands_.begin() + count_) continue;
-    if (text->half) {
-      halves = true;
-    } else if (whole == nullptr) {
-      whole = text;
-    }
-  }
-  if (whole == nullptr) return true;
-  if (halves || row_->has(flag::true16_only)) {
-    return refuse(whole->place, "the operand is a half of a register: .l or .h must say which");
+  if (whole_named_ == nullptr) return true;
+  if (half_named_ || row_->has(flag::true16_only)) {
+    return refuse(whole_named_->place, "the operand is a half of a register: .l or .h must say which");
   }
   if ((given_ & bit(Modifier::op_sel)) != 0 &&
       !row_->has(flag::op_sel | flag::op_sel4 | flag::permlane | flag::op_sel_dst)) {
@@ -194,6 +182,12 @@ bool InstructionParser::check_null_counter() {
                      form_->opcode == s_waitcnt_expcnt || form_->opcode == s_waitcnt_lgkmcnt;
   if (!waits || !map_.layout.waits_for_null || result_.instruction.operands[0].reg == scalar::null) return true;
   return refuse_operand(operands_[0], "null");
+}
+
+/// Where tuples are aligned, what goes to global wave sync is too, though it is one register.
+bool InstructionParser::check_even_resource() {
+  if (!row_->has(flag::gws) || !unit_.processor().unified_vgprs || result_.instruction.operand_count == 0) return true;
+  return result_.instruction.operands[0].reg % 2 == 0 || refuse(operands_[0].place, "vgpr must be even aligned");
 }
 
 bool InstructionParser::check_image() {

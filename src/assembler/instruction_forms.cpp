@@ -107,7 +107,9 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
     if (row.operands[3].field == Field::wmma_index) all |= bit(index_key);
     return all | with(flag::matrix_formats, bits(matrix_a_format, matrix_b_format)) |
            with(flag::reuse, bit(matrix_reuse)) |
-           with(flag::scaled, bits(matrix_scale, matrix_scale_format, matrix_reuse));
+           (row.has(flag::scaled) || row.operands[0].field == Field::scale_src0
+                ? bits(matrix_scale, matrix_scale_format, matrix_reuse)
+                : 0);
   };
   switch (form.kind) {
     case FormKind::sdwa:
@@ -170,6 +172,8 @@ bool InstructionParser::match(const Form& form) {
   form_ = &form;
   row_ = &map_.row(form.opcode);
   progress_ = 0;
+  half_named_ = false;
+  whole_named_ = nullptr;
   const Expression* const branch = result_.branch;
   Instruction& out = result_.instruction;
   out = said_;

@@ -153,16 +153,26 @@ bool InstructionParser::image_operand(const OperandSpec& spec, const OperandText
   switch (spec.field) {
     case Field::image_data:
       if (!is_register) return refuse_operand(text, "a VGPR");
-      return data(text, text.words, to);
+      return data(text, row_->has(flag::ray) ? words : text.words, to);
     case Field::image_address: {
       if (!is_register || text.kind != OperandKind::vgpr) return refuse_operand(text, "a VGPR");
       if (!map_.layout.dimensions) return vgpr(text, text.words, to) && image_address_fits(text);
-      if (!text.list) return vgpr(text, text.words, to);
+      // From GFX12 on there are four or five fields for addresses, each of one register, before it there is one and a
+      // word with four. Where there is a tuple at all it is in the last of them.
+      const isa::Format& format = *mnemonics_.codes().formats[static_cast<size_t>(form_->encoding)];
+      const bool fields = format.has(isa::Bits::address1);
+      const unsigned tuple_at = fields ? 3 : 4;
+      if (!text.list || address_count_ == 1) {
+        if (text.words > 1 && fields) {
+          return refuse(text.place, "the registers of the address must be listed, as [v0, v1]");
+        }
+        return vgpr(text, text.words, to);
+      }
       if (address_count_ > out.addresses.size()) return refuse(text.place, "too many addresses");
       unsigned total = 0;
       for (unsigned i = 0; i < address_count_; ++i) {
         const bool last = i + 1 == address_count_;
-        const bool tuple = map_.layout.address_tuples && (last || row_->has(flag::ray));
+        const bool tuple = map_.layout.address_tuples && ((last && i == tuple_at) || row_->has(flag::ray));
         if (address_words_[i] != 1 && !tuple) {
           return refuse(text.place, "each address must be one register");
         }

@@ -281,6 +281,7 @@ class InstructionParser {
   bool check_dot_selects();
   bool check_accumulation_write();
   bool check_null_counter();
+  bool check_even_resource();
   bool check_cache_policy();
   bool check_image();
   bool scales_offset() const;
@@ -352,6 +353,9 @@ class InstructionParser {
 
   // The form that is being tried.
   const Form* form_ = nullptr;
+  /// Of its operands that are halves of registers: whether one says which, and one that does not.
+  bool half_named_ = false;
+  const OperandText* whole_named_ = nullptr;
   const isa::InstructionRow* row_ = nullptr;
   ParsedInstruction result_;
 

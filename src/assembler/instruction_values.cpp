@@ -88,6 +88,11 @@ bool InstructionParser::vector_register(const OperandText& text, DataType type, 
     if (low && text.reg > 127) return refuse_operand(text, "one of v0 to v127");
     return vgpr(text, words(type), to);
   }
+  if (text.half) {
+    half_named_ = true;
+  } else {
+    whole_named_ = &text;
+  }
   OperandText whole = text;
   whole.half = false;
   if (text.kind != OperandKind::vgpr || !vgpr(whole, 1, to)) return refuse_operand(text, "a VGPR");

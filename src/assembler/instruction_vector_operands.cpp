@@ -108,7 +108,8 @@ bool InstructionParser::source_operand(const OperandSpec& spec, const OperandTex
     case Field::vgpr_src2:
       return vector_register(text, type, to);
     case Field::src1:
-      if (form_->kind == FormKind::vop3_dpp && !map_.layout.scalar_dpp_sources) return vector_register(text, type, to);
+      if (form_->kind == FormKind::vop3_dpp && (!map_.layout.scalar_dpp_sources || row_->has(flag::mix)))
+        return vector_register(text, type, to);
       if (wide || (sdwa && map_.layout.scalar_sdwa)) return source(text, type, literals, to);
       return vector_register(text, type, to);
     case Field::src2:
@@ -193,7 +194,7 @@ bool InstructionParser::matrix_operand(const OperandSpec& spec, const OperandTex
     case Field::scale_src0:
     case Field::scale_src1:
       // Behind an MFMA they are VGPRs, as LLVM has it.
-      if (!row_->has(flag::wmma)) return vgpr(text, 1, to);
+      if (row_->has(flag::matrix)) return vgpr(text, 1, to);
       return source(text, spec.type, false, to);
     default:
       break;

@@ -1,6 +1,7 @@
 // Instructions in the ways that people and compilers write them, beyond the canonical texts of the sweep: other
 // spellings, expressions, symbols known later, relocations, branches, and the symbols that count registers. Whole
 // objects are compared with llvm-mc-22's; of what it refuses, the places.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -401,6 +402,25 @@ s_branch nowhere_local+
   const LlvmAssembled theirs = llvm_assemble(text, "gfx900"), ours = atoll_assemble(text, "gfx900");
   EXPECT_TRUE(theirs.object.empty() && ours.object.empty());
   EXPECT_EQ(error_places(ours.messages), error_places(theirs.messages)) << ours.messages << theirs.messages;
+}
+
+/// Which addresses of images can be tuples of registers.
+TEST(Instructions, AddressesOfImagesAreRegistersOrEndInATuple) {
+  const auto compare = [](const std::string& text, const std::string& processor) {
+    const LlvmAssembled theirs = llvm_assemble(text, processor), ours = atoll_assemble(text, processor);
+    EXPECT_EQ(theirs.object.empty(), ours.object.empty()) << text << theirs.messages << ours.messages;
+  };
+  for (const char* address : {"v[6:7]", "[v6, v7]", "[v[6:7]]"}) {
+    for (const char* processor : {"gfx1030", "gfx1100", "gfx1200"}) {
+      compare(fmt::format("image_load v0, {}, s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_2D\n", address), processor);
+    }
+  }
+  for (const char* address :
+       {"[v6, v7, v8, v9, v[10:11]]", "[v6, v7, v8, v[9:11]]", "[v6, v7, v[8:11]]", "[v6, v[7:11]]", "v[6:11]"}) {
+    for (const char* processor : {"gfx1100", "gfx1200"}) {
+      compare(fmt::format("image_sample_d v0, {}, s[8:15], s[0:3] dmask:0x1 dim:SQ_RSRC_IMG_2D\n", address), processor);
+    }
+  }
 }
 
 TEST(Instructions, MistakesAreSaidInWords) {
