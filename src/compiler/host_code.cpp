@@ -105,6 +105,11 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
     function.addFnAttr("tune-cpu", tuned_for);
     function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr("min-legal-vector-width", "512");
+    // LLVM has functions that leave whole registers to their caller (ChunkMemory's shared ones) clear these registers'
+    // upper halves, as others do when they return.
+    if (function.getCallingConv() == llvm::CallingConv::Intel_OCL_BI) {
+      function.addFnAttr("target-features", "-vzeroupper");
+    }
   }
   optimise(module, target);
   for (llvm::Function& function : module) look_for_rare_lanes(function);
