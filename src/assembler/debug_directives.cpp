@@ -135,6 +135,7 @@ void Parser::emit_debug_sections() {
   }
   unit_.before_content({});
   unit_.join_subsections();
+  unit_.settle_branches();
   if (!frames_.empty() && unwind_frames_wanted_) emit_unwind_frames(unit_, frames_);
   if (!frames_.empty() && debug_frames_wanted_) emit_debug_frames(unit_, frames_);
   if (!lines_.is_empty()) lines_.emit(unit_);

@@ -89,7 +89,7 @@ std::optional<uint64_t> Unit::tail_length(const Section& section, const Tail& ta
       return to - address;
     }
     case Tail::Kind::branch_nop:
-      if (!final_) return std::nullopt;
+      if (!branches_settled_) return std::nullopt;
       return tail.taken ? 4 : 0;
     case Tail::Kind::leb: {
       const auto value = absolute(*tail.expression);
@@ -103,6 +103,11 @@ void Unit::fill_tail(Section& section, const Tail& tail, uint64_t length) {
   if (tail.kind != Tail::Kind::leb) return append_padding(section.bytes, tail, length);
   const auto value = leb128(absolute(*tail.expression).value_or(0), tail.is_signed);
   section.bytes.insert(section.bytes.end(), value.begin(), value.end());
+}
+
+void Unit::settle_branches() {
+  branches_settled_ = true;
+  for (Section& section : sections_) add_branch_nops(section);
 }
 
 void Unit::lay_out(Section& section) {

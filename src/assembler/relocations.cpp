@@ -154,10 +154,7 @@ void Unit::resolve(Section& section, const SpelledRelocation& spelled) {
 void Unit::finish() {
   final_ = true;
   const size_t errors = source_.errors();
-  for (Section& section : sections_) {
-    add_branch_nops(section);
-    lay_out(section);
-  }
+  for (Section& section : sections_) lay_out(section);
   if (source_.errors() != errors) return;
   for (Section& section : sections_) {
     // In LLVM's order: spelled ones at a number belong to the section's beginning, which is empty in the .text that is

@@ -177,6 +177,9 @@ class Unit {
   /// Bytes from the section's start to here, if that is known.
   std::optional<uint64_t> position();
 
+  /// Decides which branches get a nop: when no more code comes. Until then it is not known how far code behind a branch
+  /// is from what is before it.
+  void settle_branches();
   /// Gives everything its address and fills in the values. What goes wrong is in the Source.
   void finish();
 
@@ -212,6 +215,7 @@ class Unit {
   bool wants_address_significance_ = false;
   std::deque<Expression> expressions_;
   std::function<void()> before_content_;
+  bool branches_settled_ = false;
   bool final_ = false;  ///< every label has its address
 };
 

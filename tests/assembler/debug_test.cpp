@@ -80,6 +80,14 @@ TEST(LineTables, AreThoseOfDwarf4) {
       "gfx900");
 }
 
+/// There a nop is put behind some branches, which is decided at the end.
+TEST(LineTables, CountBranchesWhoseLengthIsSettledLast) {
+  std::string text = ".file 1 \"a.c\"\n.cfi_startproc\nf:\n.loc 1 1 1\ns_nop 0\ns_cbranch_scc0 .Lfar\n.loc 1 2 1\n";
+  text += ".cfi_def_cfa_offset 8\n.rept 63\ns_nop 0\n.endr\n.Lfar:\n.loc 1 3 1\ns_nop 0\n.loc 1 4 1\n";
+  text += "s_branch f\ns_cbranch_scc1 .Lnear\n.loc 1 5 1\n.Lnear:\ns_endpgm\n.cfi_endproc\n";
+  for (const char* processor : {"gfx1010", "gfx1030"}) expect_same_object(text, processor);
+}
+
 TEST(LineTables, ErrorsAreFoundWithTheirPlaces) {
   const auto atoll = atoll_assemble(
       ".file 1 \"a\"\n.loc 2 3\n.loc 1 3 is_stmt 2\n.loc 1 2 nonsense\n.file 1 \"b\"\n.file 2 \"c\" md5 zero\n"
@@ -100,8 +108,8 @@ TEST_P(CompiledWithDebugInformation, IsAssembledAsByLlvm) {
   for (const char* level : {"-O0", "-O2"}) {
     const std::string text_file = directory / "kernels.s";
     const auto compiled =
-        run_command(fmt::format("clang-22 --target=amdgcn-amd-amdhsa -mcpu={} -nogpulib -x cl -cl-std=CL1.2 -Xclang "
-                                "-finclude-default-header -w -g {} -S {}/isa/real_code/arithmetic.cl -o {} 2>&1",
+        run_command(fmt::format("clang-22 --target=amdgcn-amd-amdhsa -mcpu={} -nogpulib -x cl -cl-std=CL1.2 "
+                                "-w -g {} -S {}/assembler/kernels/plain.cl -o {} 2>&1",
                                 GetParam(), level, ATOLL_TEST_SOURCE_DIR, text_file));
     ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
     const auto bytes = read_bytes(text_file);
@@ -112,7 +120,8 @@ TEST_P(CompiledWithDebugInformation, IsAssembledAsByLlvm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, CompiledWithDebugInformation,
-                         testing::Values("gfx700", "gfx803", "gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100"),
+                         testing::Values("gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx90a", "gfx942", "gfx950",
+                                         "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
