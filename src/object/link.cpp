@@ -21,6 +21,9 @@ using support::fail;
 
 namespace {
 
+/// No code object has a section as large; a damaged input's room without bytes could be made one of zeros.
+constexpr uint64_t largest_in_file = uint64_t{1} << 28;
+
 /// The name of the output section: ".text.foo" goes to ".text".
 std::string output_name(std::string_view name) {
   for (const std::string_view prefix : {".data.rel.ro", ".bss.rel.ro", ".text", ".rodata", ".data", ".bss",
@@ -152,7 +155,7 @@ void Linker::gather_sections() {
     if (known == nullptr) known = &make_section(name, type, 0, 1);
     if (known->type == SHT_NOBITS && type != SHT_NOBITS) {
       known->type = type;
-      known->bytes.resize(known->size);
+      known->bytes.resize(std::min(known->size, largest_in_file));
     }
     known->flags |= flags & ~uint64_t{SHF_GROUP | SHF_LINK_ORDER};
     return *known;
@@ -171,6 +174,11 @@ void Linker::gather_sections() {
       placed = {&to, align_up(to.size, std::max<uint64_t>(section.alignment, 1))};
       to.size = placed.offset + section.size;
       if (to.type == SHT_NOBITS) continue;
+      if (placed.offset > largest_in_file || section.size > largest_in_file) {
+        problem(fmt::format("{}: section {} would be larger in the file than {} MiB", inputs_[i].name, section.name,
+                            largest_in_file >> 20));
+        continue;
+      }
       to.bytes.resize(placed.offset);
       to.bytes.insert(to.bytes.end(), section.bytes.begin(), section.bytes.end());
       to.bytes.resize(to.size);

@@ -310,6 +310,27 @@ TEST(LinkGroups, AreNotReachedIntoWhenDiscarded) {
   EXPECT_NE(lld.exit_code, 0);
 }
 
+TEST(LinkErrors, RoomThatWouldFillTheFileIsRefused) {
+  const object::Relocatable object{.sections = {{.name = ".data.room",
+                                                 .type = SHT_NOBITS,
+                                                 .flags = SHF_ALLOC | SHF_WRITE,
+                                                 .bytes = {},
+                                                 .size = uint64_t{1} << 40,
+                                                 .relocations = {}},
+                                                {.name = ".data",
+                                                 .type = SHT_PROGBITS,
+                                                 .flags = SHF_ALLOC | SHF_WRITE,
+                                                 .bytes = {1},
+                                                 .size = 1,
+                                                 .relocations = {}}},
+                                   .groups = {},
+                                   .symbols = {{}}};
+  const LinkInput input{"large.o", object};
+  const auto linked = object::link({&input, 1});
+  ASSERT_FALSE(linked);
+  EXPECT_EQ(linked.error().message, "large.o: section .data would be larger in the file than 256 MiB");
+}
+
 TEST(LinkErrors, AreAllSaid) {
   const TemporaryDirectory directory;
   std::vector<LinkInput> inputs;
