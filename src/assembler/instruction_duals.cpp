@@ -93,8 +93,12 @@ bool InstructionParser::dual(std::string_view mnemonic, Place place) {
            CodeMap::code_of_half(halves.y, y.opcode) != CodeMap::none;
   };
   if (has_halves(map_.vopd3) && dual_halves(x, y, Encoding::vopd3)) result_.otherwise = result_.instruction;
-  // VOPD would change a constant that is negated, VOPD3 negates it.
-  const bool needs_vopd3 = result_.otherwise && (!has_halves(map_.vopd) || x.any_modified() || y.any_modified());
+  // VOPD would change a constant that is negated, VOPD3 negates it; and VOPD3 alone names the lane mask.
+  const auto wants_vopd3 = [&](const DualText& half) {
+    const bool names_mask = half.count != 0 && map_.row(half.opcode).operands[half.count - 1u].field == Field::carry_in;
+    return names_mask || half.any_modified();
+  };
+  const bool needs_vopd3 = result_.otherwise && (!has_halves(map_.vopd) || wants_vopd3(x) || wants_vopd3(y));
   if (!needs_vopd3 && dual_halves(x, y, Encoding::vopd)) return true;
   if (!result_.otherwise) return complain();
   result_.instruction = *result_.otherwise;

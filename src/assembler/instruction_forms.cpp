@@ -95,6 +95,7 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
                     with(flag::swap_control, bits(bound_ctrl, fi));
     if (halves) all |= bit(op_sel);
     if (map_.layout.byte_select) all |= with(flag::op_sel4 | flag::byte_source, bit(byte_sel));
+    if (map_.layout.low_halves && row.has(flag::byte_source) && isa::is_half(row.operands[0].type)) all |= bit(op_sel);
     if (row.encoding != Encoding::vintrp) all |= bit(high);
     all |= with(flag::scale_select, bit(scale_sel));
     return all;
@@ -280,7 +281,8 @@ bool InstructionParser::match_operand(const OperandSpec& spec, const OperandText
 
 bool InstructionParser::scalar_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
   const bool vector = form_->encoding == Encoding::vop3;  // lane numbers of v_readlane, v_writelane
-  const bool literals = vector ? map_.layout.vector_literals : form_->opcode != Opcode::s_cbranch_g_fork;
+  const bool literals =
+      vector ? map_.layout.vector_literals && spec.field == Field::ssrc0 : form_->opcode != Opcode::s_cbranch_g_fork;
   switch (spec.field) {
     case Field::sdst:
     case Field::sdst_in:

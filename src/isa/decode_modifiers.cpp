@@ -180,7 +180,7 @@ bool Decoder::vop3p_modifiers() {
       source = {.neg = source.neg, .abs = source.abs, .op_sel = source.op_sel};
       scalar_source(source, number, DataType::f32, true);
     }
-    source.type = source.op_sel_hi ? DataType::f16 : DataType::f32;
+    if (!source.op_sel_hi) source.type = DataType::f32;
   }
   return true;
 }

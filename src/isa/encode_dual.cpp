@@ -22,7 +22,8 @@ bool Encoder::dual_half(const InstructionRow& row, unsigned position, const Dual
     return true;
   };
   const auto scalar = [&](const Operand& operand, unsigned code) {
-    if (operand.kind != OperandKind::constant && operand.reg != scalar::null) used.scalars.push_back(code);
+    const bool counts = operand.kind != OperandKind::constant && operand.reg != scalar::null;
+    if (counts) used.scalars.emplace_back(code, operand.words);
   };
   for (const OperandSpec& spec : row.operands) {
     if (spec.field == Field::none) break;
@@ -107,7 +108,7 @@ bool Encoder::dual_registers(const DualRegisters& x, const DualRegisters& y) {
       }
     }
   }
-  std::vector<unsigned> scalars = x.scalars;
+  auto scalars = x.scalars;
   scalars.insert(scalars.end(), y.scalars.begin(), y.scalars.end());
   std::ranges::sort(scalars);
   scalars.erase(std::ranges::unique(scalars).begin(), scalars.end());

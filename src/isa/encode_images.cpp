@@ -22,6 +22,10 @@ bool Encoder::image_sizes() {
     const ImageParts& parts = map_.image_parts[static_cast<size_t>(in_.opcode)];
     const unsigned all = parts.words(0, in_.a16);
     const unsigned named = layout_.address_tuples ? parts.ray_groups(in_.a16) : all;
+    const Operand* data = find(Field::image_data);
+    if (data != nullptr && data->words != words_of(row_->operands[0].type)) {
+      return fail("the data has to be {} registers wide", words_of(row_->operands[0].type));
+    }
     const bool good = address != nullptr && address->words == all;
     return (good && (in_.address_count == 0 || in_.address_count == named)) ||
            fail("the address has to be {} registers, alone or in {} parts", all, named);
@@ -108,6 +112,7 @@ bool Encoder::image_operand(const Operand& operand, Field field, DataType type) 
       return data(operand, field, Bits::data0, operand.words);
     case Field::image_address: {
       if (in_.address_count == 0) {
+        if (can(Bits::address1) && operand.words != 1) return wrong(field, "has to be a list of registers");
         if (!vgpr(operand, field, operand.words, code)) return false;
         set(Bits::addr, code);
         return true;

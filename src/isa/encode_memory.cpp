@@ -156,6 +156,9 @@ bool Encoder::data(const Operand& operand, Field field, Bits place, unsigned wor
   accumulation_ = file;
   unsigned number = 0;
   if (!vgpr(operand, field, words, number, file == 1)) return false;
+  if (row_->has(flag::gws) && layout_.even_tuples && number % 2 != 0) {
+    return wrong(field, "has to be an even register on {}", processor_.name);
+  }
   set(place, number);
   return true;
 }
@@ -263,7 +266,7 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
     if (scratch && addressed && !address_bit) {
       return fail("an address in a vector register and a base together are not possible on {}", processor_.name);
     }
-    const bool exec_possible = scratch || address == nullptr || row_->has(flag::to_lds | flag::from_lds);
+    const bool exec_possible = scratch || address == nullptr || in_.lds || row_->has(flag::to_lds | flag::from_lds);
     if (operand.reg == scalar::null || (!exec_possible && operand.reg == scalar::exec_lo)) {
       return wrong(field, "cannot be null or exec");
     }

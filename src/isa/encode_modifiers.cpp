@@ -112,6 +112,15 @@ bool Encoder::vop3p_modifiers() {
       row.has(flag::clamp | flag::op_sel | flag::wmma | flag::neg_accumulator) && !row.has(flag::slack);
   if (!modifiable && (bits.neg | bits.abs | bits.neg_hi) != 0) return fail("neg_lo and neg_hi are not possible");
   if (!row.has(flag::op_sel) && bits.op_sel != 0) return fail("op_sel is not possible");
+  for (unsigned i = 0; layout_.packed_scalars_low && i < in_.operand_count && i < row.operands.size(); ++i) {
+    const Operand& operand = in_.operands[i];
+    const bool is_pair = row.operands[i].type == DataType::v2f32 && operand.kind != OperandKind::vgpr &&
+                         operand.kind != OperandKind::constant && operand.reg != scalar::null;
+    if (is_pair && (operand.op_sel || operand.op_sel_hi)) {
+      return wrong(row.operands[i].field, "is its lower register for both halves on {}: op_sel_hi has to be 0",
+                   processor_.name);
+    }
+  }
   const unsigned negated = bits.neg | bits.neg_hi;
   if (row.has(flag::neg_low_sources) && (bits.neg_hi != 0 || (bits.neg & 0b100) != 0)) {
     return fail("neg_lo of the first two sources is possible alone");

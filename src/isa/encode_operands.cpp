@@ -180,7 +180,7 @@ bool Encoder::put_source0(unsigned code, Field field) {
 bool Encoder::put_source1(unsigned code, Field field) {
   if (wide()) {
     const bool dpp = in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8;
-    if (dpp && code < code::vgpr && !layout_.scalar_dpp_sources) {
+    if (dpp && code < code::vgpr && (!layout_.scalar_dpp_sources || row_->has(flag::mix))) {
       return wrong(field, "has to be a vector register with DPP on {}", processor_.name);
     }
     set(Bits::src1, code);
@@ -222,8 +222,9 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       set(Bits::vdst, code);
       return true;
     case Field::lane_dst:
-      // A lane that is read does not go to M0, a scalar result does.
+      // A lane that is read does not go to M0; the result of scalar arithmetic may, but not to EXEC.
       if (operand.reg == scalar::m0 && !row_->has(flag::neg)) return wrong(field, "cannot be m0");
+      if ((operand.reg & ~1) == scalar::exec_lo && row_->has(flag::neg)) return wrong(field, "cannot be exec");
       if (!scalar_register(operand, field, words(type), code)) return false;
       set(Bits::vdst, code);
       return true;

@@ -52,7 +52,7 @@ bool Encoder::scalar_register(const Operand& operand, Field field, unsigned word
 }
 
 bool Encoder::constant(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
-  if (row_->has(flag::mix)) type = operand.op_sel_hi ? DataType::f16 : DataType::f32;
+  if (row_->has(flag::mix) && !operand.op_sel_hi) type = DataType::f32;
   // A real in the place of an integer of 16 bits is a single float, of which the instruction sees the lower half.
   if (operand.type == DataType::f32 && is_half(type) && !is_float(type)) type = DataType::f32;
   const unsigned spare = 64 - constant_width(type);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "isa/code_map.h"
@@ -100,7 +101,7 @@ class Encoder {
     };
     Tuple dst;
     std::array<Tuple, 3> sources;
-    std::vector<unsigned> scalars;  // codes of scalar sources
+    std::vector<std::pair<unsigned, unsigned>> scalars;  // code and words of scalar sources
   };
   /// One half of a dual instruction, whose operands begin at `position`.
   bool dual_half(const InstructionRow& row, unsigned position, const DualFields& fields, DualRegisters& used);

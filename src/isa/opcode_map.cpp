@@ -58,7 +58,7 @@ Layout::Layout(const target::Processor& processor) {
   scalar_inputs = navi ? 2 : 1;
   scalar_offset_always = positive_offsets = byte_select = temporal_hints = split_matrices =
       generation >= Generation::gfx12;
-  flat_bases = wide_literals = scale_offsets = halves_share_registers = right_shifts_read_two =
+  flat_bases = wide_literals = scale_offsets = halves_share_registers = right_shifts_read_two = packed_scalars_low =
       generation >= Generation::gfx12_5;
   wide_row_share = processor.has(target::Feature::dpp_64bit);
   smem_immediate_bits = generation >= Generation::gfx12 ? 5 : 7;

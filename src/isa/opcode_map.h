@@ -74,6 +74,7 @@ struct Layout {
   bool branch_needs_nop = false;        ///< behind a branch by 63 words, which goes astray otherwise
   uint8_t scalar_inputs = 1;            ///< different scalar values that a vector instruction can read
   bool right_shifts_read_two = false;   ///< ... and so can right shifts of 64 bits, not one alone
+  bool packed_scalars_low = false;      ///< a scalar source of two floats is its lower register twice
   uint8_t scratch_none = 0;             ///< the code of no scalar base and no register either (SCRATCH); 0: none
   uint8_t flat_saddr_none = 0;          ///< the code of a missing scalar base; 0: there is no field
 
