@@ -101,6 +101,7 @@ class ChunkMemory {
   struct EngineAccess {
     isa::Opcode opcode{};
     engine::AddressSpace space{};
+    bool yields = true;  ///< the values of result registers; if not, they are not waited for
     llvm::Value *wave = nullptr, *image = nullptr;
     llvm::Value* addresses =
         nullptr;  ///< 16 x i64; before it is clear that the engine has to, of scratch: i32 or 16 of it
@@ -116,7 +117,7 @@ class ChunkMemory {
   /// Has the engine do it; `data` as in engine::ChunkAccess.
   Done call_engine(const EngineAccess& access, llvm::ArrayRef<llvm::Value*> data);
   Words call_engine(isa::Opcode opcode, engine::AddressSpace space, llvm::Value* addresses,
-                    llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk);
+                    llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk, bool yields = true);
 
   template <typename Finish>
   void access_scratch(const EngineAccess& at, llvm::Value* scratch, llvm::Value* size,

@@ -37,10 +37,10 @@ unsigned result_words(const MemoryAccess& access) {
 
 ChunkMemory::Done ChunkMemory::call_engine(const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data) {
   const MemoryAccess& access = semantics::memory_access(at.opcode);
-  const unsigned words = result_words(access);
+  const unsigned words = at.yields ? result_words(access) : 0;
   llvm::Module& module = *frame_.function->getParent();
-  const std::string name =
-      fmt::format("access_{}_{}", static_cast<unsigned>(at.opcode), static_cast<unsigned>(at.space));
+  const std::string name = fmt::format("access_{}_{}{}", static_cast<unsigned>(at.opcode),
+                                       static_cast<unsigned>(at.space), at.yields ? "" : "_only");
   llvm::StructType* result = done_type(words);
   llvm::SmallVector<llvm::Value*, 8> arguments{at.wave, at.image, at.addresses, bits(at.active), at.first_lane};
   arguments.append(data.begin(), data.end());
@@ -100,9 +100,10 @@ ChunkMemory::Done ChunkMemory::done(llvm::Value* result, unsigned words) {
 
 /// In the wave's code.
 ChunkMemory::Words ChunkMemory::call_engine(isa::Opcode opcode, AddressSpace space, llvm::Value* addresses,
-                                            llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk) {
+                                            llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk, bool yields) {
   const Done done = call_engine({.opcode = opcode,
                                  .space = space,
+                                 .yields = yields,
                                  .wave = frame_.wave,
                                  .image = frame_.image,
                                  .addresses = addresses,
@@ -132,8 +133,9 @@ void ChunkMemory::emit_atomic(const Prepared& prepared, bool keep_inactive, Chun
     space = AddressSpace::lds;
     at.base = ir().getInt64(0);
   }
-  const Words old = call_engine(opcode, space, wide(at), data, chunk);
-  if (operands.result == nullptr) return;
+  const bool yields = operands.result != nullptr;
+  const Words old = call_engine(opcode, space, wide(at), data, chunk, yields);
+  if (!yields) return;
   for (unsigned word = 0; word < words; ++word) {
     const unsigned key = row_key(*operands.result, word);
     if (keep_inactive) chunk.set_active_lanes(key, old[word]);

@@ -231,13 +231,33 @@ ATOLL_GUEST_ACCESS void atomic(const LaneAddresses& addresses, uint64_t lanes, c
   });
 }
 
-template <typename Word, bool shared>
-Atomic choose_atomic(AtomicOperation operation) {
+/// The same on LDS, which only the work-group's host thread touches. Histograms are made of these, so each lane's finds
+/// its place, computes and stores in one go.
+template <AtomicOperation operation, typename Word>
+void lds_atomic(const Lds& lds, const LaneAddresses& offsets, uint64_t lanes, const Row* data, const Row* data2,
+                Row* result, Denormals denormals) {
+  for_each_lane(lanes, [&](unsigned lane) {
+    const uint64_t offset = offsets.of[lane] & 0xFFFF'FFFF;
+    Word old{}, second{};
+    if constexpr (semantics::has_two_operands(operation)) second = word_of<Word>(data2, lane);
+    if (offset + sizeof(Word) <= lds.bytes) {
+      const auto place = reinterpret_cast<uint64_t>(lds.start) + offset;
+      old = one_atomic<operation, Word, false>(place, word_of<Word>(data, lane), second, denormals);
+    }
+    if (result == nullptr) return;
+    result[0][lane] = static_cast<uint32_t>(old);
+    if constexpr (sizeof(Word) == 8) result[1][lane] = static_cast<uint32_t>(old >> 32);
+  });
+}
+
+/// What `make` makes for an operation; null for none.
+template <typename Made, typename Make>
+Made for_operation(AtomicOperation operation, const Make& make) {
   using enum AtomicOperation;
   switch (operation) {
 #define ATOLL_CASE(name) \
   case name:             \
-    return atomic<name, Word, shared>;
+    return make.template operator()<name>();
     ATOLL_CASE(swap)
     ATOLL_CASE(compare_swap)
     ATOLL_CASE(compare_store)
@@ -293,8 +313,16 @@ Transfer transfer_function(const MemoryAccess& access) {
 }
 
 Atomic atomic_function(AtomicOperation operation, unsigned bytes, bool shared) {
-  if (bytes == 4) return shared ? choose_atomic<uint32_t, true>(operation) : choose_atomic<uint32_t, false>(operation);
-  return shared ? choose_atomic<uint64_t, true>(operation) : choose_atomic<uint64_t, false>(operation);
+  return for_operation<Atomic>(operation, [&]<AtomicOperation name>() -> Atomic {
+    if (bytes == 4) return shared ? atomic<name, uint32_t, true> : atomic<name, uint32_t, false>;
+    return shared ? atomic<name, uint64_t, true> : atomic<name, uint64_t, false>;
+  });
+}
+
+LdsAtomic lds_atomic_function(AtomicOperation operation, unsigned bytes) {
+  return for_operation<LdsAtomic>(operation, [&]<AtomicOperation name>() -> LdsAtomic {
+    return bytes == 4 ? lds_atomic<name, uint32_t> : lds_atomic<name, uint64_t>;
+  });
 }
 
 ATOLL_LEVEL_END

@@ -37,6 +37,19 @@ ATOLL_LEVEL_BEGIN
 Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes, bool shared);
 ATOLL_LEVEL_END
 
+struct Lds {
+  void* start;
+  uint32_t bytes;
+};
+
+/// The same on LDS, where `offsets` (their lower 32 bits) are; lanes that are outside get 0. `result` may be null.
+using LdsAtomic = void (*)(const Lds& lds, const LaneAddresses& offsets, uint64_t lanes, const Row* data,
+                           const Row* data2, Row* result, semantics::Denormals denormals);
+
+ATOLL_LEVEL_BEGIN
+LdsAtomic lds_atomic_function(semantics::AtomicOperation operation, unsigned bytes);
+ATOLL_LEVEL_END
+
 /// Calls `visit(lane)` for each lane of a mask, lowest first.
 template <typename Visit>
 [[gnu::always_inline]] inline void for_each_lane(uint64_t lanes, const Visit& visit) {

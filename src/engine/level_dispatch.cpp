@@ -40,5 +40,8 @@ Transfer transfer_function(const semantics::MemoryAccess& access) { return level
 Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes, bool shared) {
   return level().atomic_function(operation, bytes, shared);
 }
+LdsAtomic lds_atomic_function(semantics::AtomicOperation operation, unsigned bytes) {
+  return level().lds_atomic_function(operation, bytes);
+}
 
 }  // namespace Atoll::engine

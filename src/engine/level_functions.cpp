@@ -14,6 +14,7 @@ constexpr LevelFunctions level_functions = {
     .prepare_lds = &prepare_lds,
     .transfer_function = &transfer_function,
     .atomic_function = &atomic_function,
+    .lds_atomic_function = &lds_atomic_function,
 };
 
 }  // namespace ATOLL_LEVEL

@@ -19,6 +19,7 @@ struct LevelFunctions {
   decltype(&engine::prepare_lds) prepare_lds;
   decltype(&engine::transfer_function) transfer_function;
   decltype(&engine::atomic_function) atomic_function;
+  decltype(&engine::lds_atomic_function) lds_atomic_function;
 };
 
 }  // namespace Atoll::engine

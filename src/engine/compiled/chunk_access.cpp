@@ -28,6 +28,12 @@ class Access {
 
   void on_lds(uint64_t lanes) {
     const machine::WorkGroup& group = *wave_.work_group;
+    if (is_atomic_) {
+      lds_atomic_function(access_.operation, access_.bytes)(
+          {.start = group.lds, .bytes = group.lds_bytes}, chunk_.addresses, lanes, chunk_.data,
+          chunk_.data + access_.words(), is_lds_ && !access_.returns ? nullptr : chunk_.result, denormals());
+      return;
+    }
     uint64_t inside = 0;
     for_each_lane(lanes, [&](unsigned lane) {
       const uint64_t offset = chunk_.addresses.of[lane] & 0xFFFF'FFFF;
@@ -75,19 +81,16 @@ class Access {
       transfer_function(access_)(addresses, lanes, word_stride, chunk_.data);
       return;
     }
-    semantics::Denormals denormals = semantics::memory_atomic_denormals(access_.operation, access_.bytes);
-    if (is_lds_) denormals = semantics::lds_atomic_denormals(access_.operation, access_.bytes, wave_.float_mode);
-    atomic_function(access_.operation, access_.bytes, !is_lds_)(
-        addresses, lanes, chunk_.data, chunk_.data + access_.words(), chunk_.result, denormals);
+    atomic_function(access_.operation, access_.bytes, true)(addresses, lanes, chunk_.data,
+                                                            chunk_.data + access_.words(), chunk_.result, denormals());
+  }
+
+  semantics::Denormals denormals() const {
+    if (is_lds_) return semantics::lds_atomic_denormals(access_.operation, access_.bytes, wave_.float_mode);
+    return semantics::memory_atomic_denormals(access_.operation, access_.bytes);
   }
 
   void read_zeros(uint64_t lanes) {
-    if (is_atomic_) {
-      for_each_lane(lanes, [&](unsigned lane) {
-        for (unsigned word = 0; word < access_.words(); ++word) chunk_.result[word][lane] = 0;
-      });
-      return;
-    }
     static constexpr uint32_t zeros[4]{};
     LaneAddresses nowhere;
     for (uint64_t& address : nowhere.of) address = reinterpret_cast<uint64_t>(zeros);
