@@ -36,10 +36,7 @@ bool InstructionParser::dual_half(const DualText& half, Encoding encoding) {
       to.kind = OperandKind::scalar;
       to.reg = scalar::vcc_lo;
       to.words = map_.lane_mask_words;
-      // It may be spelled out.
-      const OperandText& text = operands_[read];
-      if (read < half.count && text.kind == OperandKind::scalar && text.reg == scalar::vcc_lo) ++read;
-      continue;
+      continue;  // to name it takes VOPD3
     }
     if (read == half.count) return refuse(half.end, "too few operands for instruction");
     ++progress_;

@@ -189,6 +189,7 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
       to.value = isa::integer_constant(value, type);
       return true;
     }
+    if (short_integer && isa::has_half_exponent(*row_)) bits = *narrow(real, DataType::f16);
   } else {
     const bool in_range = !short_integer || (value >= -16 && value <= 64);
     if (in_range && fits(value, width) && is_inline(isa::integer_constant(value, type))) {

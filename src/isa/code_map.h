@@ -68,6 +68,10 @@ struct CodeMap {
 /// smallest that the processor has.
 const CodeMap& code_map_of(const target::Processor& processor, unsigned wave_size = 0);
 
+/// Whether an integer of 16 bits among an instruction's sources is the exponent of v_ldexp, which LLVM takes for a
+/// half.
+constexpr bool has_half_exponent(const InstructionRow& row) { return row.has(flag::neg) && row.has(flag::slack); }
+
 /// How many bits of a constant an operand of that type looks at.
 constexpr unsigned constant_width(DataType type) {
   switch (type) {

@@ -266,7 +266,9 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
     if (scratch && addressed && !address_bit) {
       return fail("an address in a vector register and a base together are not possible on {}", processor_.name);
     }
-    const bool exec_possible = scratch || address == nullptr || in_.lds || row_->has(flag::to_lds | flag::from_lds);
+    const bool is_prefetch = !row_->has(flag::memory);
+    const bool exec_possible =
+        scratch || address == nullptr || in_.lds || is_prefetch || row_->has(flag::to_lds | flag::from_lds);
     if (operand.reg == scalar::null || (!exec_possible && operand.reg == scalar::exec_lo)) {
       return wrong(field, "cannot be null or exec");
     }

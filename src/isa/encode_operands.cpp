@@ -266,9 +266,6 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
         }
         return put_source0(code::lds_direct, field);
       }
-      if (field == Field::vgpr_src0 && sdwa && operand.kind != OperandKind::vgpr) {
-        return scalar_source(operand, field, type, false, code) && put_source0(code, field);
-      }
       return vector_register(operand, field, type, code) && put_source0(code + code::vgpr, field);
     case Field::agpr_src0:
       return vgpr(operand, field, 1, code, true) && put_source0(code + code::vgpr, field);

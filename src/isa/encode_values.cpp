@@ -60,9 +60,9 @@ bool Encoder::constant(const Operand& operand, Field field, DataType type, bool 
   if (spare == 48 && (integer < INT16_MIN || integer > UINT16_MAX)) return wrong(field, "has more than 16 bits");
   if (!operand.is_literal) {
     code = codes_.code_of_constant(operand.value, type);
-    // Integers of 16 bits take floats as literals, but not the exponent of v_ldexp, which LLVM takes for a float.
-    const bool exponent = row_->has(flag::neg) && row_->has(flag::slack);
-    const bool as_literal = code >= 240 && is_half(type) && !is_float(type) && !exponent && literal_allowed;
+    // Integers of 16 bits take floats as literals.
+    const bool as_literal =
+        code >= 240 && is_half(type) && !is_float(type) && !has_half_exponent(*row_) && literal_allowed;
     if (code != CodeMap::none && !as_literal) return true;
   }
   if (!literal_allowed) {

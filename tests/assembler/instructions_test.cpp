@@ -310,6 +310,8 @@ v_dual_sub_f32 v0, -64.0, v0 :: v_dual_mov_b32 v1, v2
 v_dual_sub_f32 v0, -s1, v0 :: v_dual_mov_b32 v1, v2
 v_dual_cndmask_b32 v2, v2, v4 :: v_dual_mov_b32 v1, v3
 v_dual_cndmask_b32 v2, v2, v4, vcc_lo :: v_dual_bitop2_b32 v3, v44, v45 bitop3:0x14
+v_dual_cndmask_b32 v129, s31, v147 :: v_dual_mul_f32 v250, v19, v226
+v_dual_cndmask_b32 v129, s31, v147, vcc_lo :: v_dual_mul_f32 v250, v19, v226
 v_dual_cndmask_b32 v2, v2, v4, s5 :: v_dual_cndmask_b32 v4, v3, v5, s6
 v_dual_sub_nc_u32 v0, 0, v45 :: v_dual_sub_nc_u32 v3, 0, v44
 v_dual_fma_f32 v1, v2, v3, v4 :: v_dual_fma_f32 v5, v3, v4, v9
@@ -320,14 +322,38 @@ v_dual_fmaak_f32 v1, v2, v3, 0x155 :: v_dual_mov_b32 v2, v4
   for (const char* line :
        {"v_dual_fma_f32 v1, v2, v3, v4 :: v_dual_fma_f32 v5, v3, v4, v8\n",
         "v_dual_mov_b32 v1, 0x155 :: v_dual_mov_b32 v3, 0x155\n", "v_dual_mov_b32 v1, v2 :: v_dual_mov_b32 v1, v3\n",
-        "v_dual_add_f64 v[34:35], s[0:1], v[12:13] :: v_dual_mov_b32 v35, s0\n"}) {
+        "v_dual_add_f64 v[34:35], s[0:1], v[12:13] :: v_dual_mov_b32 v35, s0\n",
+        "v_dual_cndmask_b32 v129, s31, v147, vcc :: v_dual_mul_f32 v250, v19, v226\n"}) {
     EXPECT_TRUE(llvm_assemble(line, "gfx1250").object.empty()) << line;
     EXPECT_TRUE(atoll_assemble(line, "gfx1250").object.empty()) << line;
+  }
+  const char* named = "v_dual_cndmask_b32 v129, s31, v147, vcc_lo :: v_dual_mul_f32 v250, v19, v226\n";
+  EXPECT_TRUE(llvm_assemble(named, "gfx1100").object.empty());
+  EXPECT_TRUE(atoll_assemble(named, "gfx1100").object.empty());
+}
+
+TEST(Instructions, ExponentsOfHalvesAreHalves) {
+  for (const char* gpu : {"gfx1010", "gfx1200"}) {
+    expect_same_object(R"(
+v_ldexp_f16_e64 v0, s0, 1.5
+v_ldexp_f16_e64 v0, s0, 1.0
+v_ldexp_f16_e64 v0, s0, 100
+)",
+                       gpu);
+  }
+}
+
+TEST(Instructions, ScalarsAreNotReadByRelativeMovesOfParts) {
+  for (const char* source : {"s0", "null", "1"}) {
+    const std::string text = fmt::format("v_movrelsd_2_b32_sdwa v2, {} dst_sel:BYTE_0 src0_sel:BYTE_0\n", source);
+    EXPECT_TRUE(llvm_assemble(text, "gfx1010").object.empty()) << text;
+    EXPECT_TRUE(atoll_assemble(text, "gfx1010").object.empty()) << text;
   }
 }
 
 TEST(Instructions, Gfx12_5HasFlatBasesTensorsAndAsynchronousLoads) {
   expect_same_object(R"(
+global_prefetch_b8 v0, exec
 flat_load_i8 v0, v2, vcc scale_offset
 flat_atomic_sub_u64 v0, v[0:1], exec
 v_s_exp_f16 m0, s0
