@@ -113,6 +113,9 @@ class ChunkMemory {
     llvm::Value* went_well = nullptr;  ///< 8 bits; null: it did
   };
   llvm::StructType* done_type(unsigned words);
+  template <typename Write>
+  Done call_shared(const std::string& name, unsigned words, const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data,
+                   Write write);
   Done done(llvm::Value* result, unsigned words);
   /// Has the engine do it; `data` as in engine::ChunkAccess.
   Done call_engine(const EngineAccess& access, llvm::ArrayRef<llvm::Value*> data);

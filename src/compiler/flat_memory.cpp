@@ -38,22 +38,9 @@ unsigned result_words(const MemoryAccess& access) {
 ChunkMemory::Done ChunkMemory::call_engine(const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data) {
   const MemoryAccess& access = semantics::memory_access(at.opcode);
   const unsigned words = at.yields ? result_words(access) : 0;
-  llvm::Module& module = *frame_.function->getParent();
   const std::string name = fmt::format("access_{}_{}{}", static_cast<unsigned>(at.opcode),
                                        static_cast<unsigned>(at.space), at.yields ? "" : "_only");
-  llvm::StructType* result = done_type(words);
-  llvm::SmallVector<llvm::Value*, 8> arguments{at.wave, at.image, at.addresses, bits(at.active), at.first_lane};
-  arguments.append(data.begin(), data.end());
-  llvm::Function* function = module.getFunction(name);
-  if (function == nullptr) {
-    llvm::SmallVector<llvm::Type*, 8> parameters;
-    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
-    function = llvm::Function::Create(llvm::FunctionType::get(result, parameters, false),
-                                      llvm::GlobalValue::InternalLinkage, name, module);
-    function->addFnAttr(llvm::Attribute::NoInline);
-    function->addFnAttr(llvm::Attribute::NoUnwind);
-    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
-    ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "", function));
+  return call_shared(name, words, at, data, [&](llvm::Function* function) {
     auto* local = ir().CreateAlloca(llvm::ArrayType::get(frame_.i32(), sizeof(ChunkAccess) / 4));
     local->setAlignment(row_align);
     const auto row = [&](size_t offset, unsigned word) {
@@ -75,12 +62,33 @@ ChunkMemory::Done ChunkMemory::call_engine(const EngineAccess& at, llvm::ArrayRe
     call->addParamAttr(5, llvm::Attribute::ZExt);
     const size_t results =
         access.kind == MemoryAccess::Kind::atomic ? offsetof(ChunkAccess, result) : offsetof(ChunkAccess, data);
-    llvm::Value* whole = llvm::PoisonValue::get(result);
+    llvm::Value* whole = llvm::PoisonValue::get(done_type(words));
     for (unsigned word = 0; word < words; ++word) {
       whole =
           ir().CreateInsertValue(whole, ir().CreateAlignedLoad(frame_.chunk(), row(results, word), row_align), word);
     }
     ir().CreateRet(ir().CreateInsertValue(whole, call, words));
+  });
+}
+
+/// Calls a function with the parts of an access and its data, which `write` writes if nobody has yet.
+template <typename Write>
+ChunkMemory::Done ChunkMemory::call_shared(const std::string& name, unsigned words, const EngineAccess& at,
+                                           llvm::ArrayRef<llvm::Value*> data, Write write) {
+  llvm::Module& module = *frame_.function->getParent();
+  llvm::SmallVector<llvm::Value*, 8> arguments{at.wave, at.image, at.addresses, bits(at.active), at.first_lane};
+  arguments.append(data.begin(), data.end());
+  llvm::Function* function = module.getFunction(name);
+  if (function == nullptr) {
+    llvm::SmallVector<llvm::Type*, 8> parameters;
+    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+    function = llvm::Function::Create(llvm::FunctionType::get(done_type(words), parameters, false),
+                                      llvm::GlobalValue::InternalLinkage, name, module);
+    function->addFnAttr(llvm::Attribute::NoInline);
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+    ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "", function));
+    write(function);
   }
   return done(ir().CreateCall(function, arguments), words);
 }
@@ -286,21 +294,9 @@ llvm::Value* ChunkMemory::loaded_part(const MemoryAccess& access, llvm::Value* d
 /// access_scratch() in a function that all such accesses share.
 ChunkMemory::Done ChunkMemory::call_access_scratch(const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data) {
   const unsigned words = result_words(semantics::memory_access(at.opcode));
-  llvm::Module& module = *frame_.function->getParent();
   const bool by_lane = at.addresses->getType()->isVectorTy();
   const std::string name = fmt::format("scratch_{}{}", static_cast<unsigned>(at.opcode), by_lane ? "_by_lane" : "");
-  llvm::SmallVector<llvm::Value*, 8> arguments{at.wave, at.image, at.addresses, bits(at.active), at.first_lane};
-  arguments.append(data.begin(), data.end());
-  llvm::Function* function = module.getFunction(name);
-  if (function == nullptr) {
-    llvm::SmallVector<llvm::Type*, 8> parameters;
-    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
-    function = llvm::Function::Create(llvm::FunctionType::get(done_type(words), parameters, false),
-                                      llvm::GlobalValue::InternalLinkage, name, module);
-    function->addFnAttr(llvm::Attribute::NoInline);
-    function->addFnAttr(llvm::Attribute::NoUnwind);
-    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
-    ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "", function));
+  return call_shared(name, words, at, data, [&](llvm::Function* function) {
     EngineAccess there = at;
     there.wave = function->getArg(0);
     there.image = function->getArg(1);
@@ -321,8 +317,7 @@ ChunkMemory::Done ChunkMemory::call_access_scratch(const EngineAccess& at, llvm:
                      llvm::Value* went_well = done.went_well != nullptr ? done.went_well : ir().getInt8(1);
                      ir().CreateRet(ir().CreateInsertValue(result, went_well, words));
                    });
-  }
-  return done(ir().CreateCall(function, arguments), words);
+  });
 }
 
 ChunkMemory::Words ChunkMemory::access_scratch(const Prepared& prepared, llvm::ArrayRef<llvm::Value*> data,
