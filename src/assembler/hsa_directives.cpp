@@ -336,7 +336,7 @@ bool Parser::directive_pal_metadata(std::string_view directive, Place place) {
     if (!expect_end()) return false;
     const auto text = text_until(".end_amdgpu_pal_metadata", place);
     if (!text) return false;
-    const auto note = object::yaml_to_message_pack(*text);
+    const auto note = object::pal_metadata_from_yaml(*text);
     if (!note) return error(place, "invalid PAL metadata: " + note.error().message);
     emit_note("AMDGPU", object::elf::nt_amdgpu_metadata, *note, true);
     return true;

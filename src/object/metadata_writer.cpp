@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include <yaml-cpp/yaml.h>
 #include <msgpack.hpp>
@@ -51,13 +52,8 @@ std::optional<T> integer(std::string_view text) {
 }
 
 std::optional<bool> boolean(std::string_view text) {
-  for (const char* word : {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"}) {
-    if (text == word) return true;
-  }
-  for (const char* word : {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"}) {
-    if (text == word) return false;
-  }
-  return std::nullopt;
+  if (text != "true" && text != "false") return std::nullopt;
+  return text == "true";
 }
 
 std::optional<double> real(const std::string& text) {
@@ -108,16 +104,17 @@ support::Result<void> pack(Packer& packer, const YAML::Node& node, unsigned dept
       }
       return {};
     case YAML::NodeType::Map: {
-      std::map<std::string, YAML::Node> sorted;
+      std::map<std::tuple<bool, uint64_t, std::string>, YAML::Node> sorted;  // numbers first
       for (const auto& entry : node) {
         if (!entry.first.IsScalar()) return fail(ErrorKind::invalid_file, "a key that is no word");
-        if (!sorted.emplace(entry.first.Scalar(), entry.second).second) {
+        const auto number = integer<uint64_t>(entry.first.Scalar());
+        if (!sorted.emplace(std::tuple(!number, number.value_or(0), entry.first.Scalar()), entry.second).second) {
           return fail(ErrorKind::invalid_file, "the key '{}' is there twice", entry.first.Scalar());
         }
       }
       packer.pack_map(static_cast<uint32_t>(sorted.size()));
       for (const auto& [key, value] : sorted) {
-        pack_scalar(packer, key, {});
+        pack_scalar(packer, std::get<std::string>(key), {});
         if (auto ok = pack(packer, value, depth + 1); !ok) return ok;
       }
       return {};
@@ -128,10 +125,15 @@ support::Result<void> pack(Packer& packer, const YAML::Node& node, unsigned dept
 
 }  // namespace
 
-support::Result<std::vector<uint8_t>> yaml_to_message_pack(std::string_view yaml) {
+namespace {
+
+/// `prepare(document)` may change it before it is packed; it yields an error or nothing.
+template <typename Prepare>
+support::Result<std::vector<uint8_t>> packed(std::string_view yaml, const Prepare& prepare) {
   // The library speaks of errors by exceptions; they end here.
   try {
-    const YAML::Node document = YAML::Load(std::string(yaml));
+    YAML::Node document = YAML::Load(std::string(yaml));
+    if (auto ok = prepare(document); !ok) return std::unexpected(ok.error());
     msgpack::sbuffer buffer;
     Packer packer(buffer);
     if (auto ok = pack(packer, document, 0); !ok) return std::unexpected(ok.error());
@@ -140,6 +142,35 @@ support::Result<std::vector<uint8_t>> yaml_to_message_pack(std::string_view yaml
   } catch (const YAML::Exception& problem) {
     return fail(ErrorKind::invalid_file, "line {}: {}", problem.mark.line + 1, problem.msg);
   }
+}
+
+/// The first pipeline's registers, whose keys may have names behind their numbers: 0x2e12 (COMPUTE_PGM_RSRC1).
+support::Result<void> number_registers(YAML::Node& document) {
+  if (!document.IsMap()) return fail(ErrorKind::invalid_file, "PAL metadata has to be a map");
+  YAML::Node pipelines = document["amdpal.pipelines"];
+  if (!pipelines.IsSequence()) document["amdpal.pipelines"] = pipelines = YAML::Node(YAML::NodeType::Sequence);
+  if (pipelines.size() == 0) pipelines.push_back(YAML::Node(YAML::NodeType::Map));
+  YAML::Node pipeline = pipelines[0];
+  if (!pipeline.IsMap()) return fail(ErrorKind::invalid_file, "a pipeline has to be a map");
+  YAML::Node numbered(YAML::NodeType::Map);
+  for (const auto& entry : pipeline[".registers"]) {
+    const std::string& key = entry.first.Scalar();
+    const auto number = integer<uint64_t>(std::string_view(key).substr(0, key.find(' ')));
+    if (!number) return fail(ErrorKind::invalid_file, "'{}' does not begin with a register's number", key);
+    numbered[std::to_string(*number)] = entry.second;
+  }
+  pipeline[".registers"] = numbered;
+  return {};
+}
+
+}  // namespace
+
+support::Result<std::vector<uint8_t>> yaml_to_message_pack(std::string_view yaml) {
+  return packed(yaml, [](YAML::Node&) -> support::Result<void> { return {}; });
+}
+
+support::Result<std::vector<uint8_t>> pal_metadata_from_yaml(std::string_view yaml) {
+  return packed(yaml, number_registers);
 }
 
 support::Result<std::vector<uint8_t>> metadata_from_yaml(std::string_view yaml) {

@@ -14,6 +14,10 @@ namespace Atoll::object {
 /// floating-point numbers become these, quoted or not.
 support::Result<std::vector<uint8_t>> yaml_to_message_pack(std::string_view yaml);
 
+/// The document of a PAL code object's note (.amdgpu_pal_metadata): registers have numbers for keys, with names behind
+/// them or not, and a document without pipelines gets one, without registers.
+support::Result<std::vector<uint8_t>> pal_metadata_from_yaml(std::string_view yaml);
+
 /// The document of a code object's metadata note: checked for what it must hold.
 support::Result<std::vector<uint8_t>> metadata_from_yaml(std::string_view yaml);
 

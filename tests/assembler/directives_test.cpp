@@ -498,6 +498,13 @@ amdhsa.version:
     {"PalMetadata",
      ".amdgpu_pal_metadata\n---\namdpal.pipelines:\n  - .registers:\n      '0x2e12': 0x2c0000\n      '0x2e13': 3\n"
      "    .name: x\namdpal.version: [2, 6]\n...\n.end_amdgpu_pal_metadata\n"},
+    {"PalMetadataWithNamesOfRegisters",
+     ".amdgpu_pal_metadata\n---\namdpal.pipelines:\n  - .registers:\n"
+     "      '0x2e13 (COMPUTE_PGM_RSRC2)': 0x90\n      '0x2e12 (COMPUTE_PGM_RSRC1)': 0xaf0000\n      0xa: 1\n"
+     "      '0xa1b6 (SPI_PS_IN_CONTROL)': 2\n  - .name: y\n    .other: [true, True, yes, off, "
+     "false]\n...\n.end_amdgpu_pal_metadata\n"},
+    {"PalMetadataWithoutPipelines", ".amdgpu_pal_metadata\n---\namdpal.pipelines: []\n...\n.end_amdgpu_pal_metadata\n"},
+    {"PalMetadataOfAVersionOnly", ".amdgpu_pal_metadata\n---\namdpal.version: [3, 0]\n...\n.end_amdgpu_pal_metadata\n"},
     {"CodeObjectVersion", ".amdhsa_code_object_version 4\n.amdgcn_target \"amdgcn-amd-amdhsa--gfx90a\"\n.long 1\n"},
 };
 
