@@ -134,7 +134,13 @@ IsaVersion isa_version(const Processor& processor);
 /// Every processor that Atoll knows, in the order of the user guide's table.
 std::span<const Processor> processors();
 
-/// The processor of that name ("gfx90a"), or nullptr.
+/// The names that processors had before they had numbers (user guide, "Processors"; LLVM's too).
+struct AlternativeName {
+  std::string_view name, processor;  ///< "tahiti", "gfx600"
+};
+std::span<const AlternativeName> alternative_names();
+
+/// The processor of that name ("gfx90a") or alternative name, or nullptr.
 const Processor* find_processor(std::string_view name);
 
 /// The processor with that EF_AMDGPU_MACH value, or nullptr.

@@ -330,7 +330,20 @@ IsaVersion isa_version(const Processor& processor) {
 
 std::span<const Processor> processors() { return table; }
 
+std::span<const AlternativeName> alternative_names() {
+  static constexpr AlternativeName names[] = {
+      {"tahiti", "gfx600"},   {"pitcairn", "gfx601"}, {"verde", "gfx601"},     {"hainan", "gfx602"},
+      {"oland", "gfx602"},    {"kaveri", "gfx700"},   {"hawaii", "gfx701"},    {"kabini", "gfx703"},
+      {"mullins", "gfx703"},  {"bonaire", "gfx704"},  {"carrizo", "gfx801"},   {"iceland", "gfx802"},
+      {"tonga", "gfx802"},    {"fiji", "gfx803"},     {"polaris10", "gfx803"}, {"polaris11", "gfx803"},
+      {"tongapro", "gfx805"}, {"stoney", "gfx810"},
+  };
+  return names;
+}
+
 const Processor* find_processor(std::string_view name) {
+  const auto alternative = std::ranges::find(alternative_names(), name, &AlternativeName::name);
+  if (alternative != alternative_names().end()) name = alternative->processor;
   const auto found = std::ranges::find(table, name, &Processor::name);
   return found == table.end() ? nullptr : &*found;
 }

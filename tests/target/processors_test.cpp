@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <set>
+#include <sstream>
 
 #include "support/command.h"
 
@@ -32,6 +33,28 @@ TEST(Processors, ElfNumbersAreTheAssemblers) {
     EXPECT_EQ(find_processor(processor.name), &processor);
     EXPECT_EQ(find_processor(processor.elf_machine), &processor);
   }
+}
+
+TEST(Processors, NamesAreTheAssemblers) {
+  const auto help = test::run_command("llvm-mc-22 -triple amdgcn -mcpu=help /dev/null 2>&1");
+  std::istringstream lines(help.output.substr(0, help.output.find("Available features")));
+  const test::TemporaryDirectory directory;
+  const std::string object = directory / "empty.o";
+  unsigned alternatives = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  ") || !line.contains(" - Select the ")) continue;
+    const std::string name = line.substr(2, line.find(' ', 2) - 2);
+    if (name == "generic" || name == "generic-hsa") continue;  // no processor, but what all have
+    const Processor* processor = find_processor(name);
+    ASSERT_NE(processor, nullptr) << name;
+    if (processor->name == name) continue;
+    ++alternatives;
+    const auto run = test::run_command(
+        fmt::format("llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu={} -filetype=obj -o {} /dev/null 2>&1", name, object));
+    ASSERT_EQ(run.exit_code, 0) << run.output;
+    EXPECT_EQ(processor->elf_machine, test::read_bytes(object).at(48)) << name;
+  }
+  EXPECT_EQ(alternatives, alternative_names().size());
 }
 
 TEST(Processors, FeaturesAreTheAssemblers) {
