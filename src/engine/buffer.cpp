@@ -347,7 +347,7 @@ Handler prepare_buffer(Preparation& p) {
       if (instruction.lds) return access.bytes <= 4 ? step_or_stop<load_to_lds> : nullptr;
       return at >= 2 ? step_or_stop<transfer> : nullptr;
     case MemoryAccess::Kind::atomic:
-      m.atomic = atomic_function(access.operation, access.bytes, true);
+      m.atomic = atomic_function(access.operation, access.bytes);
       return m.atomic != nullptr && at >= 2 ? step_or_stop<atomic> : nullptr;
     default:
       return nullptr;

@@ -345,7 +345,7 @@ Handler prepare_flat_memory(Preparation& p) {
       if (is_flat) return step_or_stop<flat_transfer>;
       return scalar_base ? step<global_transfer<true>> : step<global_transfer<false>>;
     case MemoryAccess::Kind::atomic:
-      m.atomic = atomic_function(access.operation, access.bytes, true);
+      m.atomic = atomic_function(access.operation, access.bytes);
       if (m.atomic == nullptr || is_scratch) return nullptr;
       if (is_flat) return step_or_stop<flat_atomic>;
       return scalar_base ? step_or_stop<global_atomic<true>> : step_or_stop<global_atomic<false>>;

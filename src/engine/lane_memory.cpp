@@ -217,17 +217,21 @@ ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline Word one_atomic(uint64_t addres
   }
 }
 
-template <AtomicOperation operation, typename Word, bool shared>
+template <typename Word>
+[[gnu::always_inline]] inline void set_word(Row* rows, unsigned lane, Word word) {
+  rows[0][lane] = static_cast<uint32_t>(word);
+  if constexpr (sizeof(Word) == 8) rows[1][lane] = static_cast<uint32_t>(word >> 32);
+}
+
+template <AtomicOperation operation, typename Word>
 ATOLL_GUEST_ACCESS void atomic(const LaneAddresses& addresses, uint64_t lanes, const Row* data, const Row* data2,
                                Row* result, Denormals denormals) {
   for_each_lane(lanes, [&](unsigned lane) {
     Word second{};
     if constexpr (semantics::has_two_operands(operation)) second = word_of<Word>(data2, lane);
     const Word old =
-        one_atomic<operation, Word, shared>(addresses.of[lane], word_of<Word>(data, lane), second, denormals);
-    if (result == nullptr) return;
-    result[0][lane] = static_cast<uint32_t>(old);
-    if constexpr (sizeof(Word) == 8) result[1][lane] = static_cast<uint32_t>(old >> 32);
+        one_atomic<operation, Word, true>(addresses.of[lane], word_of<Word>(data, lane), second, denormals);
+    if (result != nullptr) set_word(result, lane, old);
   });
 }
 
@@ -244,9 +248,7 @@ void lds_atomic(const Lds& lds, const LaneAddresses& offsets, uint64_t lanes, co
       const auto place = reinterpret_cast<uint64_t>(lds.start) + offset;
       old = one_atomic<operation, Word, false>(place, word_of<Word>(data, lane), second, denormals);
     }
-    if (result == nullptr) return;
-    result[0][lane] = static_cast<uint32_t>(old);
-    if constexpr (sizeof(Word) == 8) result[1][lane] = static_cast<uint32_t>(old >> 32);
+    if (result != nullptr) set_word(result, lane, old);
   });
 }
 
@@ -312,10 +314,9 @@ Transfer transfer_function(const MemoryAccess& access) {
   }
 }
 
-Atomic atomic_function(AtomicOperation operation, unsigned bytes, bool shared) {
+Atomic atomic_function(AtomicOperation operation, unsigned bytes) {
   return for_operation<Atomic>(operation, [&]<AtomicOperation name>() -> Atomic {
-    if (bytes == 4) return shared ? atomic<name, uint32_t, true> : atomic<name, uint32_t, false>;
-    return shared ? atomic<name, uint64_t, true> : atomic<name, uint64_t, false>;
+    return bytes == 4 ? atomic<name, uint32_t> : atomic<name, uint64_t>;
   });
 }
 

@@ -28,25 +28,24 @@ ATOLL_LEVEL_BEGIN
 Transfer transfer_function(const semantics::MemoryAccess& access);
 ATOLL_LEVEL_END
 
-/// Does the atomic of `lanes` in the order of their numbers; `result` (may be null, may be `data`) gets the old values.
+/// Does the atomic of `lanes` on memory that other host threads may touch, in the order of their numbers; `result` (may
+/// be null, may be `data`) gets the old values.
 using Atomic = void (*)(const LaneAddresses& addresses, uint64_t lanes, const Row* data, const Row* data2, Row* result,
                         semantics::Denormals denormals);
-
-ATOLL_LEVEL_BEGIN
-/// The function of an atomic. `shared`: other host threads may touch the memory; LDS they don't.
-Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes, bool shared);
-ATOLL_LEVEL_END
 
 struct Lds {
   void* start;
   uint32_t bytes;
 };
 
-/// The same on LDS, where `offsets` (their lower 32 bits) are; lanes that are outside get 0. `result` may be null.
+/// The same on LDS, where `offsets` (their lower 32 bits) are; lanes that are outside get 0. Other host threads don't
+/// touch it.
 using LdsAtomic = void (*)(const Lds& lds, const LaneAddresses& offsets, uint64_t lanes, const Row* data,
                            const Row* data2, Row* result, semantics::Denormals denormals);
 
 ATOLL_LEVEL_BEGIN
+/// The functions of an atomic; null for none.
+Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes);
 LdsAtomic lds_atomic_function(semantics::AtomicOperation operation, unsigned bytes);
 ATOLL_LEVEL_END
 

@@ -97,14 +97,11 @@ void transfer(Wave& wave, const MicroOp& op, Run& run) {
 /// Does an atomic at `offsets`; lanes outside LDS get 0.
 void atomic_at(const MemoryOp& m, const Wave& wave, const MemoryAccess& access, const Offsets& offsets, const Row* data,
                const Row* data2, Row* result) {
-  const uint64_t exec = wave.exec();
-  LaneAddresses addresses;
-  const uint64_t inside = lds_addresses(wave, offsets, access.bytes, addresses);
-  for_each_lane(exec & ~inside, [&](unsigned lane) {
-    for (unsigned word = 0; result != nullptr && word < access.words(); ++word) result[word][lane] = 0;
-  });
-  m.atomic(addresses, exec & inside, data, data2, result,
-           semantics::lds_atomic_denormals(access.operation, access.bytes, wave.float_mode));
+  const machine::WorkGroup& group = *wave.work_group;
+  LaneAddresses wide;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) wide.of[lane] = offsets.of[lane];
+  m.lds_atomic({.start = group.lds, .bytes = group.lds_bytes}, wide, wave.exec(), data, data2, result,
+               semantics::lds_atomic_denormals(access.operation, access.bytes, wave.float_mode));
 }
 
 void atomic(Wave& wave, const MicroOp& op, Run& run) {
@@ -357,8 +354,8 @@ Handler prepare_lds(Preparation& p) {
       return access.kind == MemoryAccess::Kind::load ? choose_transfer<MemoryAccess::Kind::load>(access)
                                                      : choose_transfer<MemoryAccess::Kind::store>(access);
     case MemoryAccess::Kind::atomic:
-      m.atomic = atomic_function(access.operation, access.bytes, false);
-      if (m.atomic == nullptr) return nullptr;
+      m.lds_atomic = lds_atomic_function(access.operation, access.bytes);
+      if (m.lds_atomic == nullptr) return nullptr;
       if (access.data_in_lds) return step<atomic_from_lds>;
       return access.elements == 2 ? step<exchange_two> : step<atomic>;
     case MemoryAccess::Kind::conditional_exchange:

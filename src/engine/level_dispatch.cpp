@@ -37,8 +37,8 @@ Handler prepare_flat_memory(Preparation& p) { return level().prepare_flat_memory
 Handler prepare_buffer(Preparation& p) { return level().prepare_buffer(p); }
 Handler prepare_lds(Preparation& p) { return level().prepare_lds(p); }
 Transfer transfer_function(const semantics::MemoryAccess& access) { return level().transfer_function(access); }
-Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes, bool shared) {
-  return level().atomic_function(operation, bytes, shared);
+Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes) {
+  return level().atomic_function(operation, bytes);
 }
 LdsAtomic lds_atomic_function(semantics::AtomicOperation operation, unsigned bytes) {
   return level().lds_atomic_function(operation, bytes);

@@ -64,6 +64,7 @@ struct BranchOp {
 };
 
 struct LaneAddresses;
+struct Lds;
 
 /// A memory instruction. Which of the fields mean something is for the family's file to say.
 struct MemoryOp {
@@ -72,6 +73,8 @@ struct MemoryOp {
     void (*transfer)(const LaneAddresses&, uint64_t lanes, uint32_t word_stride, Row* data);
     void (*atomic)(const LaneAddresses&, uint64_t lanes, const Row* data, const Row* data2, Row* result,
                    semantics::Denormals);
+    void (*lds_atomic)(const Lds&, const LaneAddresses& offsets, uint64_t lanes, const Row* data, const Row* data2,
+                       Row* result, semantics::Denormals);
   };
   int32_t offset;         ///< bytes
   uint32_t address;       ///< byte offset of the first row of the address, from the VGPRs

@@ -210,7 +210,7 @@ Handler prepare_scalar_memory(Preparation& p) {
   if (name.starts_with("s_scratch_store_dword")) return for_words<ScratchStore>(data.words);
   const semantics::MemoryAccess& access = semantics::memory_access(instruction.opcode);
   if (access.kind != semantics::MemoryAccess::Kind::atomic) return nullptr;
-  m.atomic = atomic_function(access.operation, access.bytes, true);
+  m.atomic = atomic_function(access.operation, access.bytes);
   if (m.atomic == nullptr) return nullptr;
   return name.starts_with("s_buffer_") ? step_or_stop<atomic<true>> : step_or_stop<atomic<false>>;
 }

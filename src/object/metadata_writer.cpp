@@ -123,10 +123,6 @@ support::Result<void> pack(Packer& packer, const YAML::Node& node, unsigned dept
   return {};
 }
 
-}  // namespace
-
-namespace {
-
 /// `prepare(document)` may change it before it is packed; it yields an error or nothing.
 template <typename Prepare>
 support::Result<std::vector<uint8_t>> packed(std::string_view yaml, const Prepare& prepare) {

@@ -81,8 +81,8 @@ class Access {
       transfer_function(access_)(addresses, lanes, word_stride, chunk_.data);
       return;
     }
-    atomic_function(access_.operation, access_.bytes, true)(addresses, lanes, chunk_.data,
-                                                            chunk_.data + access_.words(), chunk_.result, denormals());
+    atomic_function(access_.operation, access_.bytes)(addresses, lanes, chunk_.data, chunk_.data + access_.words(),
+                                                      chunk_.result, denormals());
   }
 
   semantics::Denormals denormals() const {
