@@ -19,9 +19,6 @@ using Half = MemoryAccess::Half;
 
 const llvm::Align unaligned(1);
 
-/// A calling convention that leaves half of the host's vector registers to the caller.
-constexpr llvm::CallingConv::ID sparing = llvm::CallingConv::Intel_OCL_BI;
-
 llvm::Constant* multiples(llvm::LLVMContext& context, uint32_t step) {
   uint32_t values[chunk_lanes];
   for (unsigned lane = 0; lane < chunk_lanes; ++lane) values[lane] = lane * step;
@@ -298,42 +295,6 @@ ChunkMemory::Words ChunkMemory::load_apart(const MemoryAccess& access, const Add
   return ways.join();
 }
 
-template <typename Emit>
-llvm::CallInst* ChunkMemory::call_shared(std::string name, const Addresses& at, llvm::Value* active,
-                                         llvm::ArrayRef<llvm::Value*> data, llvm::Type* result, Emit emit) {
-  llvm::SmallVector<llvm::Value*, 8> arguments{at.base, places(at), bits(active)};
-  if (at.high != nullptr) arguments.push_back(at.high);
-  if (at.starts != nullptr) arguments.push_back(at.starts);
-  arguments.append(data.begin(), data.end());
-  name += at.high != nullptr ? "_wide" : at.starts != nullptr ? "_bounded" : "";
-
-  llvm::Module& module = *frame_.function->getParent();
-  llvm::Function* function = module.getFunction(name);
-  if (function == nullptr) {
-    llvm::SmallVector<llvm::Type*, 8> parameters;
-    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
-    auto* type = llvm::FunctionType::get(result, parameters, false);
-    function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-    function->addFnAttr(llvm::Attribute::NoInline);
-    function->addFnAttr(llvm::Attribute::NoUnwind);
-    // For AVX-512 LLVM does not count the frame pointer among what this convention preserves, although callers rely on
-    // it.
-    function->addFnAttr("frame-pointer", "all");
-    function->setCallingConv(sparing);
-    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
-    ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
-    llvm::Argument* next = function->arg_begin();
-    Addresses there{.base = next++, .low = next++};
-    llvm::Value* lanes = ir().CreateBitCast(next++, frame_.lanes());
-    if (at.high != nullptr) there.high = next++;
-    if (at.starts != nullptr) there.starts = next++;
-    emit(there, lanes, next);
-  }
-  llvm::CallInst* call = ir().CreateCall(function, arguments);
-  call->setCallingConv(sparing);
-  return call;
-}
-
 /// load_in_place() in a function that all such loads share.
 ChunkMemory::Words ChunkMemory::call_load(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
   const unsigned words = access.words();
@@ -589,12 +550,7 @@ llvm::Function* ChunkMemory::store_elements(unsigned bytes) {
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   const llvm::IRBuilderBase::InsertPointGuard guard(ir());
-  auto* start = llvm::BasicBlock::Create(frame_.context, "start", function);
-  auto* next = llvm::BasicBlock::Create(frame_.context, "next", function);
-  auto* body = llvm::BasicBlock::Create(frame_.context, "lane", function);
-  auto* done = llvm::BasicBlock::Create(frame_.context, "done", function);
-
-  ir().SetInsertPoint(start);
+  ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
   llvm::Value* addresses = ir().CreateAlloca(lanes_of(frame_.i64()));
   ir().CreateStore(function->getArg(0), addresses);
   Words data{};
@@ -602,25 +558,13 @@ llvm::Function* ChunkMemory::store_elements(unsigned bytes) {
   llvm::Value* all_elements = interleave(data, words);
   llvm::Value* elements = ir().CreateAlloca(all_elements->getType());
   ir().CreateStore(all_elements, elements);
-  ir().CreateBr(next);
-
-  ir().SetInsertPoint(next);
-  llvm::PHINode* left = ir().CreatePHI(frame_.i16(), 2);
-  left->addIncoming(function->getArg(1), start);
-  ir().CreateCondBr(ir().CreateICmpEQ(left, ir().getInt16(0)), done, body);
-
-  ir().SetInsertPoint(body);
-  llvm::Value* lane =
-      ir().CreateZExt(ir().CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, ir().getTrue()), frame_.i64());
-  llvm::Value* to = ir().CreateIntToPtr(
-      ir().CreateLoad(frame_.i64(), ir().CreateInBoundsGEP(frame_.i64(), addresses, lane)), frame_.pointer());
-  llvm::Value* from = ir().CreateInBoundsGEP(frame_.i32(), elements, ir().CreateMul(lane, ir().getInt64(words)));
-  llvm::Type* element = ir().getIntNTy(bytes * 8);
-  ir().CreateAlignedStore(ir().CreateAlignedLoad(element, from, unaligned), to, unaligned);
-  left->addIncoming(ir().CreateAnd(left, ir().CreateSub(left, ir().getInt16(1))), body);
-  ir().CreateBr(next);
-
-  ir().SetInsertPoint(done);
+  visit_lanes(function->getArg(1), [&](llvm::Value* lane) {
+    llvm::Value* to = ir().CreateIntToPtr(
+        ir().CreateLoad(frame_.i64(), ir().CreateInBoundsGEP(frame_.i64(), addresses, lane)), frame_.pointer());
+    llvm::Value* from = ir().CreateInBoundsGEP(frame_.i32(), elements, ir().CreateMul(lane, ir().getInt64(words)));
+    llvm::Type* element = ir().getIntNTy(bytes * 8);
+    ir().CreateAlignedStore(ir().CreateAlignedLoad(element, from, unaligned), to, unaligned);
+  });
   ir().CreateRetVoid();
   return function;
 }

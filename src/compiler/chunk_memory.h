@@ -5,7 +5,8 @@
 // active touch nothing. What is rare and long is a function of its own, made once for a module; so is, in code that is
 // not run often, the access as a whole, for LLVM's time is for each instruction that it sees.
 //
-// Atomics, and what is rare of flat addresses and scratch, is done by the engine (engine/compiled/chunk_access.h).
+// Atomics on memory, and what is rare of flat addresses and scratch, is done by the engine
+// (engine/compiled/chunk_access.h).
 //
 // A gather or scatter keeps the order of the interpreter: where lanes store to the same place, the last one wins.
 #pragma once
@@ -14,16 +15,23 @@
 #include <map>
 #include <optional>
 
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Module.h>
+
 #include "compiler/chunk_state.h"
 #include "compiler/memory_operands.h"
+#include "compiler/operation.h"
 #include "isa/instruction.h"
 #include "semantics/memory_access.h"
 
 namespace Atoll::compiler {
 
+/// A calling convention that leaves half of the host's vector registers to the caller.
+inline constexpr llvm::CallingConv::ID sparing = llvm::CallingConv::Intel_OCL_BI;
+
 class ChunkMemory {
  public:
-  explicit ChunkMemory(Frame& frame) : frame_(frame) {}
+  ChunkMemory(Frame& frame, Operations& operations) : frame_(frame), operations_(operations) {}
 
   /// Whether the code that follows is run often enough that an access is worth being part of it, rather than a call of
   /// a function that all share.
@@ -96,6 +104,26 @@ class ChunkMemory {
   Words load_flat(const Prepared& prepared, llvm::Value* old, ChunkState& chunk);
   void store_flat(const Prepared& prepared, const Words& data, ChunkState& chunk);
   void emit_atomic(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
+  /// Of atomics on LDS.
+  static bool does_in_place(const semantics::MemoryAccess& access);
+  Words lds_atomic(isa::Opcode opcode, bool yields, const Addresses& at, llvm::Value* active,
+                   llvm::ArrayRef<llvm::Value*> rows);
+  Words call_lds_atomic(isa::Opcode opcode, bool yields, const Addresses& at, llvm::Value* active,
+                        llvm::ArrayRef<llvm::Value*> rows);
+  llvm::Function* lds_atomic_in_turn(isa::Opcode opcode, bool yields, unsigned rows);
+  llvm::Value* one_lds_atomic(const semantics::MemoryAccess& access, llvm::Value* address, llvm::Value* data,
+                              llvm::Value* data2);
+  /// 64 bits of two words, and a word of 32 or 64 bits.
+  llvm::Value* joined(llvm::Value* low, llvm::Value* high) {
+    return ir().CreateOr(ir().CreateZExt(low, frame_.i64()), ir().CreateShl(ir().CreateZExt(high, frame_.i64()), 32));
+  }
+  llvm::Value* word_of(llvm::Value* value, unsigned word) {
+    return ir().CreateTrunc(word == 0 ? value : ir().CreateLShr(value, 32), frame_.i32());
+  }
+  /// A loop over the lanes of a mask (16 bits), lowest first, from where the builder stands, which is behind it then:
+  /// `visit(lane)` (64 bits) makes its body.
+  template <typename Visit>
+  void visit_lanes(llvm::Value* lanes, Visit visit);
 
   /// An access of a chunk that the engine can carry out, or may have to.
   struct EngineAccess {
@@ -182,10 +210,63 @@ class ChunkMemory {
   llvm::Value* lds_starts(unsigned bytes);
 
   Frame& frame_;
+  Operations& operations_;
   bool is_hot_ = true;
   llvm::Value* lds_bytes_ = nullptr;
   llvm::Value* lds_base_ = nullptr;
   std::map<size_t, llvm::Value*> of_wave_;
 };
+
+template <typename Visit>
+void ChunkMemory::visit_lanes(llvm::Value* lanes, Visit visit) {
+  llvm::BasicBlock* before = ir().GetInsertBlock();
+  llvm::BasicBlock *next = block("next"), *body = block("lane"), *done = block("done");
+  ir().CreateBr(next);
+  ir().SetInsertPoint(next);
+  llvm::PHINode* left = ir().CreatePHI(frame_.i16(), 2);
+  left->addIncoming(lanes, before);
+  ir().CreateCondBr(ir().CreateICmpEQ(left, ir().getInt16(0)), done, body);
+  ir().SetInsertPoint(body);
+  visit(ir().CreateZExt(ir().CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, ir().getTrue()), frame_.i64()));
+  left->addIncoming(ir().CreateAnd(left, ir().CreateSub(left, ir().getInt16(1))), ir().GetInsertBlock());
+  ir().CreateBr(next);
+  ir().SetInsertPoint(done);
+}
+
+template <typename Emit>
+llvm::CallInst* ChunkMemory::call_shared(std::string name, const Addresses& at, llvm::Value* active,
+                                         llvm::ArrayRef<llvm::Value*> data, llvm::Type* result, Emit emit) {
+  llvm::SmallVector<llvm::Value*, 8> arguments{at.base, places(at), bits(active)};
+  if (at.high != nullptr) arguments.push_back(at.high);
+  if (at.starts != nullptr) arguments.push_back(at.starts);
+  arguments.append(data.begin(), data.end());
+  name += at.high != nullptr ? "_wide" : at.starts != nullptr ? "_bounded" : "";
+
+  llvm::Module& module = *frame_.function->getParent();
+  llvm::Function* function = module.getFunction(name);
+  if (function == nullptr) {
+    llvm::SmallVector<llvm::Type*, 8> parameters;
+    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+    auto* type = llvm::FunctionType::get(result, parameters, false);
+    function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+    function->addFnAttr(llvm::Attribute::NoInline);
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    // For AVX-512 LLVM does not count the frame pointer among what this convention preserves, although callers rely on
+    // it.
+    function->addFnAttr("frame-pointer", "all");
+    function->setCallingConv(sparing);
+    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+    ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
+    llvm::Argument* next = function->arg_begin();
+    Addresses there{.base = next++, .low = next++};
+    llvm::Value* lanes = ir().CreateBitCast(next++, frame_.lanes());
+    if (at.high != nullptr) there.high = next++;
+    if (at.starts != nullptr) there.starts = next++;
+    emit(there, lanes, next);
+  }
+  llvm::CallInst* call = ir().CreateCall(function, arguments);
+  call->setCallingConv(sparing);
+  return call;
+}
 
 }  // namespace Atoll::compiler

@@ -1,4 +1,4 @@
-// compiler: flat addresses, scratch and atomics of one chunk of lanes (chunk_memory.h).
+// compiler: flat addresses, scratch and atomics on memory of one chunk of lanes (chunk_memory.h).
 //
 // A flat address is nearly always one of memory, which a look at the upper halves tells. Scratch is swizzled: dword n
 // of all lanes lies together (engine/global_memory.cpp), so lanes that use the same private address, as they do for
@@ -134,15 +134,21 @@ void ChunkMemory::emit_atomic(const Prepared& prepared, bool keep_inactive, Chun
     const unsigned first = operands.data[1] != nullptr ? 0 : i * words;
     for (unsigned word = 0; word < words; ++word) data.push_back(chunk.row(row_key(operand, first + word)));
   }
-  Addresses at = addresses(prepared, 0, chunk);
-  AddressSpace space = AddressSpace::global;
-  if (operands.space == MemorySpace::flat) space = AddressSpace::flat;
-  if (operands.space == MemorySpace::lds) {
-    space = AddressSpace::lds;
-    at.base = ir().getInt64(0);
-  }
   const bool yields = operands.result != nullptr;
-  const Words old = call_engine(opcode, space, wide(at), data, chunk, yields);
+  Addresses at = addresses(prepared, 0, chunk);
+  Words old;
+  if (operands.space == MemorySpace::lds && does_in_place(access)) {
+    old = is_hot_ ? lds_atomic(opcode, yields, at, chunk.exec(), data)
+                  : call_lds_atomic(opcode, yields, at, chunk.exec(), data);
+  } else {
+    AddressSpace space = AddressSpace::global;
+    if (operands.space == MemorySpace::flat) space = AddressSpace::flat;
+    if (operands.space == MemorySpace::lds) {
+      space = AddressSpace::lds;
+      at.base = ir().getInt64(0);
+    }
+    old = call_engine(opcode, space, wide(at), data, chunk, yields);
+  }
   if (!yields) return;
   for (unsigned word = 0; word < words; ++word) {
     const unsigned key = row_key(*operands.result, word);

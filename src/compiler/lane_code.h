@@ -17,6 +17,8 @@ class LaneCode {
  public:
   LaneCode(Frame& frame, Operations& operations) : frame_(frame), operations_(operations) {}
 
+  Operations& operations() { return operations_; }
+
   /// Whether the instruction's lanes don't meet (beyond 16 lanes), and its operands are of kinds known here.
   static bool takes(const isa::Instruction& instruction);
   /// Whether a lane's result depends on other lanes' sources; and on those of other chunks. The latter, a region has as

@@ -14,7 +14,12 @@ class LoopCode {
  public:
   LoopCode(Frame& frame, LaneCode& lanes, ScalarCode& scalars, const engine::ControlFlow& flow,
            const Liveness& liveness)
-      : frame_(frame), lanes_(lanes), scalars_(scalars), memory_(frame), flow_(flow), liveness_(liveness) {}
+      : frame_(frame),
+        lanes_(lanes),
+        scalars_(scalars),
+        memory_(frame, lanes.operations()),
+        flow_(flow),
+        liveness_(liveness) {}
 
   /// Emits the region where the builder stands. Behind it, the rows and the Wave are as the region leaves them, and
   /// the builder stands in a block of its own for each exit, which `leave` has to end.

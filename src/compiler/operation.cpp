@@ -108,8 +108,9 @@ struct Operations::Body {
     return global;
   }
 
-  void call(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::Value* call(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments) {
     calls.push_back(ir.CreateCall(callee, arguments));
+    return calls.back();
   }
 
   void end(llvm::ArrayRef<llvm::Value*> results) {
@@ -209,7 +210,7 @@ Operation Operations::make_vector(const VectorOperation& what) {
     if (shape.mixed_sources || semantics::has_source_modifiers(what.source[i])) {
       llvm::Value* changed = body.rows(shape.src_words[i]);
       const char* modifier = shape.mixed_sources ? "apply_mixed_source" : "apply_source_modifiers";
-      body.call(semantics_.modifier(modifier), {changed, rows, body.constant(what.source[i])});
+      body.call(semantics_.function(modifier), {changed, rows, body.constant(what.source[i])});
       rows = changed;
     }
     body.set(arguments, offsetof(VectorCall, src) + i * sizeof(void*), rows);
@@ -239,15 +240,15 @@ Operation Operations::make_vector(const VectorOperation& what) {
 
   const bool clamp = what.clamp && !shape.handles_clamp;
   if (result != nullptr && (what.omod != 0 || clamp)) {
-    body.call(semantics_.modifier("apply_result_modifiers"),
+    body.call(semantics_.function("apply_result_modifiers"),
               {result, body.byte(what.result_type), body.byte(what.omod), ir.getInt1(clamp), body.constant(mode_)});
   }
   llvm::Value* all_lanes = ir.getInt64(0xFFFF);
   if (what.to_part) {
-    body.call(semantics_.modifier("merge_sdwa"),
+    body.call(semantics_.function("merge_sdwa"),
               {merged, result, body.byte(what.part), body.byte(what.unused), all_lanes});
   } else if (what.to_high_half) {
-    body.call(semantics_.modifier("merge_high_half"), {merged, result, all_lanes});
+    body.call(semantics_.function("merge_high_half"), {merged, result, all_lanes});
   }
   llvm::SmallVector<llvm::Value*, 4> values;
   for (unsigned word = 0; word < result_words; ++word) {
@@ -258,6 +259,25 @@ Operation Operations::make_vector(const VectorOperation& what) {
         ir.CreateTrunc(body.get(arguments, offsetof(VectorCall, mask_out), ir.getInt64Ty()), ir.getInt16Ty()));
   }
   body.end(values);
+  passes_->run(*function);
+  return Operation(function);
+}
+
+const Operation& Operations::atomic(const AtomicKind& kind) {
+  auto found = atomic_.find(kind);
+  if (found == atomic_.end()) found = atomic_.emplace(kind, make_atomic(kind)).first;
+  return found->second;
+}
+
+Operation Operations::make_atomic(const AtomicKind& kind) {
+  llvm::Type* word = llvm::Type::getIntNTy(semantics_.module().getContext(), kind.bytes * 8);
+  llvm::Function* function = begin({word, word, word}, {word});
+  Body body(semantics_, function);
+  const char* name = kind.bytes == 8 ? "atomic_result_64" : "atomic_result_32";
+  llvm::Value* result =
+      body.call(semantics_.function(name), {body.byte(kind.operation), function->getArg(0), function->getArg(1),
+                                            function->getArg(2), body.byte(kind.denormals)});
+  body.end({result});
   passes_->run(*function);
   return Operation(function);
 }

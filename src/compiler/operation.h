@@ -15,6 +15,7 @@
 
 #include "compiler/semantics_bitcode.h"
 #include "isa/instruction.h"
+#include "semantics/atomic.h"
 #include "semantics/lanes.h"
 #include "semantics/registry.h"
 
@@ -51,6 +52,14 @@ struct VectorOperation {
   bool reads_result() const;
 };
 
+/// What an atomic computes.
+struct AtomicKind {
+  semantics::AtomicOperation operation{};
+  unsigned bytes = 4;                ///< or 8
+  semantics::Denormals denormals{};  ///< of floating point
+  auto operator<=>(const AtomicKind&) const = default;
+};
+
 class Operations {
  public:
   Operations(SemanticsBitcode& semantics, const semantics::FloatMode& mode);
@@ -65,17 +74,22 @@ class Operations {
   /// Arguments: two sources, the result's old value and EXEC (64 bits), SCC (8 bits). Results: the result, EXEC, SCC.
   const Operation& scalar(isa::Opcode opcode);
 
+  /// Arguments: the value in memory, two operands, all as wide as the atomic. Result: the new value in memory.
+  const Operation& atomic(const AtomicKind& kind);
+
  private:
   struct Body;
   struct Passes;
   Operation make_vector(const VectorOperation& what);
   Operation make_scalar(isa::Opcode opcode);
+  Operation make_atomic(const AtomicKind& kind);
   llvm::Function* begin(llvm::ArrayRef<llvm::Type*> parameters, llvm::ArrayRef<llvm::Type*> results);
 
   SemanticsBitcode& semantics_;
   const semantics::FloatMode mode_;
   std::map<std::string, Operation> vector_;
   std::map<isa::Opcode, Operation> scalar_;
+  std::map<AtomicKind, Operation> atomic_;
   std::unique_ptr<Passes> passes_;
 };
 

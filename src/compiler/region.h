@@ -45,7 +45,12 @@ namespace Atoll::compiler {
 class Region {
  public:
   Region(Frame& frame, LaneCode& lanes, ScalarCode& scalars)
-      : frame_(frame), lanes_(lanes), scalars_(scalars), memory_(frame), stack_(frame), registers_(frame) {}
+      : frame_(frame),
+        lanes_(lanes),
+        scalars_(scalars),
+        memory_(frame, lanes.operations()),
+        stack_(frame),
+        registers_(frame) {}
 
   /// Says what is live before and behind the next instruction, whoever carries it out. Both must stay where they are
   /// until the one after it.

@@ -84,12 +84,12 @@ llvm::Function* SemanticsBitcode::scalar_function(isa::Opcode opcode) {
   return read(scalar_[static_cast<size_t>(opcode)]);
 }
 
-llvm::Function* SemanticsBitcode::modifier(llvm::StringRef name) {
+llvm::Function* SemanticsBitcode::function(llvm::StringRef name) {
   const std::string mangled = std::to_string(name.size()) + name.str() + "E";  // the end of a name with its namespaces
-  for (llvm::Function& function : *module_) {
-    if (function.getName().contains(mangled)) return read(&function);
+  for (llvm::Function& each : *module_) {
+    if (each.getName().contains(mangled)) return read(&each);
   }
-  llvm::report_fatal_error("the bitcode lacks a modifier");
+  llvm::report_fatal_error("the bitcode lacks a function");
 }
 
 std::unique_ptr<llvm::Module> SemanticsBitcode::take() {

@@ -20,8 +20,8 @@ class SemanticsBitcode {
   llvm::Function* vector_function(isa::Opcode opcode);
   llvm::Function* scalar_function(isa::Opcode opcode);
 
-  /// A function of semantics/modifiers.h, which works on one chunk, too.
-  llvm::Function* modifier(llvm::StringRef name);
+  /// A function of semantics/modifiers.h, which works on one chunk, too, or of semantics/atomic.h.
+  llvm::Function* function(llvm::StringRef name);
 
   llvm::Module& module() { return *module_; }
   /// Drops what was not used and hands the module over.
