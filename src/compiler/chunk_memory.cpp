@@ -132,6 +132,7 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
     }
     if (operands.space == MemorySpace::flat) return store_flat(prepared, data, chunk);
     if (operands.space == MemorySpace::scratch) return store_scratch(prepared, data, chunk);
+    if (operands.space == MemorySpace::buffer) return store_buffer(prepared, data, chunk);
     return store(access, addresses(prepared, prepared.element, chunk), active, data);
   }
   const isa::Operand& result = *operands.result;
@@ -145,6 +146,8 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
       loaded[element] = load_flat(prepared, old, chunk);
     } else if (operands.space == MemorySpace::scratch) {
       loaded[element] = load_scratch(prepared, old, chunk);
+    } else if (operands.space == MemorySpace::buffer) {
+      loaded[element] = load_buffer(prepared, old, chunk);
     } else {
       loaded[element] = load(access, addresses(prepared, element, chunk), active, old);
     }

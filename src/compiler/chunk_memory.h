@@ -42,11 +42,17 @@ class ChunkMemory {
     const isa::Instruction* instruction = nullptr;
     MemoryOperands operands;
     unsigned element = 0;                ///< which one a store stores, of those that the instruction has for each lane
-    llvm::Value* scalar_base = nullptr;  ///< 64 bits; of scratch, 32 bits
+    llvm::Value* scalar_base = nullptr;  ///< 64 bits; of scratch, 32 bits; of a buffer, with its offset for the wave
+    /// Of a buffer, 32 bits: how many bytes there are behind `scalar_base`, or, if there is an index, records, ...
+    llvm::Value* buffer_end = nullptr;
+    llvm::Value* buffer_stride = nullptr;  ///< ... and how many bytes each has
   };
   Prepared prepare(const isa::Instruction& instruction, unsigned element, ScalarRegisters& registers);
   /// The same of scratch as a buffer, with its StackBase.
   static Prepared prepare_on_stack(const isa::Instruction& instruction, llvm::Value* base);
+  /// The same of a buffer that is plain (PlainBuffers).
+  Prepared prepare_in_buffer(const isa::Instruction& instruction, const MemoryOperands& operands,
+                             ScalarRegisters& registers);
 
   /// What is known beforehand of an access whose lanes are the same distance from each other: where lane 0's first
   /// element is (64 bits), be that lane active or not, and the distance in bytes.
@@ -104,6 +110,19 @@ class ChunkMemory {
   Words load_flat(const Prepared& prepared, llvm::Value* old, ChunkState& chunk);
   void store_flat(const Prepared& prepared, const Words& data, ChunkState& chunk);
   void emit_atomic(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
+
+  struct InBuffer {
+    Addresses at;
+    llvm::Value* inside = nullptr;  ///< active lanes whose elements are in the buffer as a whole
+    llvm::Value* offset = nullptr;  ///< from Prepared::scalar_base: 16 x i32; null if there is an index
+  };
+  InBuffer in_buffer(const Prepared& prepared, ChunkState& chunk);
+  llvm::Value* is_before_end(const Prepared& prepared, llvm::Value* offset, unsigned bytes);
+  llvm::Value* cut_off(const Prepared& prepared, const InBuffer& place, ChunkState& chunk);
+  Words load_buffer(const Prepared& prepared, llvm::Value* old, ChunkState& chunk);
+  void store_buffer(const Prepared& prepared, const Words& data, ChunkState& chunk);
+  void store_dwords_inside(const Prepared& prepared, const InBuffer& place, llvm::Value* lanes, const Words& data);
+
   /// Of atomics on LDS.
   static bool does_in_place(const semantics::MemoryAccess& access);
   Words lds_atomic(isa::Opcode opcode, bool yields, const Addresses& at, llvm::Value* active,
@@ -148,7 +167,7 @@ class ChunkMemory {
   /// Has the engine do it; `data` as in engine::ChunkAccess.
   Done call_engine(const EngineAccess& access, llvm::ArrayRef<llvm::Value*> data);
   Words call_engine(isa::Opcode opcode, engine::AddressSpace space, llvm::Value* addresses,
-                    llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk, bool yields = true);
+                    llvm::ArrayRef<llvm::Value*> data, llvm::Value* active, ChunkState& chunk, bool yields = true);
 
   template <typename Finish>
   void access_scratch(const EngineAccess& at, llvm::Value* scratch, llvm::Value* size,

@@ -108,14 +108,15 @@ ChunkMemory::Done ChunkMemory::done(llvm::Value* result, unsigned words) {
 
 /// In the wave's code.
 ChunkMemory::Words ChunkMemory::call_engine(isa::Opcode opcode, AddressSpace space, llvm::Value* addresses,
-                                            llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk, bool yields) {
+                                            llvm::ArrayRef<llvm::Value*> data, llvm::Value* active, ChunkState& chunk,
+                                            bool yields) {
   const Done done = call_engine({.opcode = opcode,
                                  .space = space,
                                  .yields = yields,
                                  .wave = frame_.wave,
                                  .image = frame_.image,
                                  .addresses = addresses,
-                                 .active = chunk.exec(),
+                                 .active = active,
                                  .first_lane = chunk.first_lane()},
                                 data);
   if (space != AddressSpace::lds) frame_.check(ir().CreateICmpNE(done.went_well, ir().getInt8(0)));
@@ -135,19 +136,26 @@ void ChunkMemory::emit_atomic(const Prepared& prepared, bool keep_inactive, Chun
     for (unsigned word = 0; word < words; ++word) data.push_back(chunk.row(row_key(operand, first + word)));
   }
   const bool yields = operands.result != nullptr;
-  Addresses at = addresses(prepared, 0, chunk);
   Words old;
-  if (operands.space == MemorySpace::lds && does_in_place(access)) {
+  if (operands.space == MemorySpace::buffer) {
+    const InBuffer place = in_buffer(prepared, chunk);
+    old = call_engine(opcode, AddressSpace::global, wide(place.at), data, place.inside, chunk, yields);
+    for (unsigned word = 0; yields && word < words; ++word) {
+      old[word] = ir().CreateSelect(place.inside, old[word], llvm::Constant::getNullValue(frame_.chunk()));
+    }
+  } else if (operands.space == MemorySpace::lds && does_in_place(access)) {
+    const Addresses at = addresses(prepared, 0, chunk);
     old = is_hot_ ? lds_atomic(opcode, yields, at, chunk.exec(), data)
                   : call_lds_atomic(opcode, yields, at, chunk.exec(), data);
   } else {
+    Addresses at = addresses(prepared, 0, chunk);
     AddressSpace space = AddressSpace::global;
     if (operands.space == MemorySpace::flat) space = AddressSpace::flat;
     if (operands.space == MemorySpace::lds) {
       space = AddressSpace::lds;
       at.base = ir().getInt64(0);
     }
-    old = call_engine(opcode, space, wide(at), data, chunk, yields);
+    old = call_engine(opcode, space, wide(at), data, chunk.exec(), chunk, yields);
   }
   if (!yields) return;
   for (unsigned word = 0; word < words; ++word) {
@@ -175,7 +183,7 @@ ChunkMemory::Words ChunkMemory::load_flat(const Prepared& prepared, llvm::Value*
   ir().CreateCondBr(may_be_in_aperture(at, active), aperture, memory,
                     llvm::MDBuilder(frame_.context).createBranchWeights(1, 4));
   ir().SetInsertPoint(aperture);
-  ways.end_way(call_engine(opcode, AddressSpace::flat, wide(at), loaded_before(access, old), chunk));
+  ways.end_way(call_engine(opcode, AddressSpace::flat, wide(at), loaded_before(access, old), active, chunk));
   ir().SetInsertPoint(memory);
   ways.end_way(load(access, at, active, old));
   return ways.join();
@@ -192,7 +200,7 @@ void ChunkMemory::store_flat(const Prepared& prepared, const Words& data, ChunkS
   ir().CreateCondBr(may_be_in_aperture(at, active), aperture, memory,
                     llvm::MDBuilder(frame_.context).createBranchWeights(1, 4));
   ir().SetInsertPoint(aperture);
-  call_engine(opcode, AddressSpace::flat, wide(at), llvm::ArrayRef(data).take_front(access.words()), chunk);
+  call_engine(opcode, AddressSpace::flat, wide(at), llvm::ArrayRef(data).take_front(access.words()), active, chunk);
   ways.end_way({});
   ir().SetInsertPoint(memory);
   store(access, at, active, data);

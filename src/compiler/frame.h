@@ -78,6 +78,17 @@ struct Frame {
     ir.CreateCondBr(is_right, right, faulted);
     ir.SetInsertPoint(right);
   }
+  /// Goes on only if `is_known` (an i1); otherwise the interpreter goes on at `pc`, whose instruction and those behind
+  /// must not have been carried out.
+  void interpret_unless(llvm::Value* is_known, uint64_t pc) {
+    auto* other = llvm::BasicBlock::Create(context, "other", function);
+    auto* on = llvm::BasicBlock::Create(context, "on", function);
+    ir.CreateCondBr(is_known, on, other);
+    ir.SetInsertPoint(other);
+    ir.CreateStore(guest_address(pc), at(wave, offsetof(machine::Wave, pc)));
+    ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::Leave::interpreted)));
+    ir.SetInsertPoint(on);
+  }
   llvm::Value* exec() { return scalar64(isa::scalar::exec_lo); }
   llvm::Value* scc_address() { return at(wave, offsetof(machine::Wave, scc)); }
 };

@@ -75,24 +75,28 @@ std::optional<MemoryOperands> lds_operands(const isa::Instruction& instruction, 
   return operands;
 }
 
-/// Loads and stores of a buffer without an index, as compilers use them for scratch.
+/// Compilers use loads and stores of buffers without an index for scratch.
 std::optional<MemoryOperands> buffer_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
-  if (instruction.lds || instruction.tfe || instruction.addr64 || instruction.idxen) return {};
-  if (access.kind == MemoryAccess::Kind::atomic) return {};
+  if (instruction.lds || instruction.tfe || instruction.addr64) return {};
   // Data, address, resource, offset.
   if (instruction.operand_count < 4 || !engine::is_row(instruction.operands[0])) return {};
   MemoryOperands operands;
-  operands.space = MemorySpace::scratch;
   operands.is_store = access.kind == MemoryAccess::Kind::store;
-  (operands.is_store ? operands.data[0] : operands.result) = &instruction.operands[0];
-  if (instruction.offen) {
+  operands.is_atomic = access.kind == MemoryAccess::Kind::atomic;
+  operands.has_index = instruction.idxen;
+  operands.space = operands.is_atomic || operands.has_index ? MemorySpace::buffer : MemorySpace::scratch;
+  if (operands.stores()) operands.data[0] = &instruction.operands[0];
+  if (instruction.destinations != 0) operands.result = &instruction.operands[0];
+  const unsigned address_words = (instruction.idxen ? 1u : 0u) + (instruction.offen ? 1u : 0u);
+  if (address_words != 0) {
     operands.address = &instruction.operands[1];
-    if (!is_vgpr(*operands.address) || operands.address->words != 1) return {};
+    if (!is_vgpr(*operands.address) || operands.address->words != address_words) return {};
   }
   operands.resource = &instruction.operands[2];
-  operands.stack_offset = &instruction.operands[3];
+  operands.resource_offset = &instruction.operands[3];
+  const isa::Operand& offset = *operands.resource_offset;
   if (operands.resource->kind != OperandKind::scalar || operands.resource->words != 4) return {};
-  if (operands.stack_offset->kind != OperandKind::scalar && !engine::constant_value(*operands.stack_offset)) return {};
+  if (offset.kind != OperandKind::scalar && !engine::constant_value(offset)) return {};
   return operands;
 }
 

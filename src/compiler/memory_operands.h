@@ -12,7 +12,8 @@ enum class MemorySpace : uint8_t {
   global,
   lds,
   scratch,  ///< a lane's own: no access of another lane or space reaches it
-  flat      ///< any of them
+  flat,     ///< any of them
+  buffer    ///< of memory
 };
 
 /// Spaces in which the order of accesses of different lanes can matter, a bit for each.
@@ -20,6 +21,7 @@ constexpr unsigned shared_spaces(MemorySpace space) {
   constexpr unsigned global = 1, lds = 2;
   switch (space) {
     case MemorySpace::global:
+    case MemorySpace::buffer:
       return global;
     case MemorySpace::lds:
       return lds;
@@ -36,21 +38,24 @@ struct MemoryOperands {
   MemorySpace space = MemorySpace::global;
   bool is_store = false;
   bool is_atomic = false;
-  const isa::Operand* address = nullptr;      ///< one row, or two: the words of a 64-bit address; null: none
+  /// One row, or two: the words of a 64-bit address, or a buffer's index and offset, if it has both; null: none.
+  const isa::Operand* address = nullptr;
   const isa::Operand* scalar_base = nullptr;  ///< a pair of SGPRs; of scratch, one
   const isa::Operand* result = nullptr;       ///< of a load or an atomic
   const isa::Operand* data[2]{};              ///< of a store or an atomic
 
-  /// Of a buffer access that is one of scratch if the resource says so when it runs (stack_base.h): four SGPRs, and the
-  /// offset for the wave, an SGPR or a constant.
+  /// Of a buffer access, be it one of scratch (stack_base.h) or not: four SGPRs, and an offset for the wave, an SGPR or
+  /// a constant.
   const isa::Operand* resource = nullptr;
-  const isa::Operand* stack_offset = nullptr;
+  const isa::Operand* resource_offset = nullptr;
+  bool has_index = false;
 
   bool loads() const { return !is_store; }
   bool stores() const { return is_store || is_atomic; }
 };
 
-/// Null for instructions that are no load, store or atomic, or one that has to be left to the interpreter.
+/// Null for instructions that are no load, store or atomic, or one that has to be left to the interpreter. A buffer
+/// that may be scratch is said to be.
 std::optional<MemoryOperands> memory_operands(const isa::Instruction& instruction);
 
 }  // namespace Atoll::compiler

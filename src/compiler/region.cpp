@@ -96,15 +96,19 @@ RegionItem& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
 }
 
 void Region::add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc) {
-  const MemoryOperands operands = *memory_operands(instruction);
+  MemoryOperands operands = *memory_operands(instruction);
+  const bool has_resource = operands.resource != nullptr;
+  if (has_resource && ordinary_resources_[operands.resource->reg]) operands.space = MemorySpace::buffer;
+  const bool is_buffer = operands.space == MemorySpace::buffer;
   const unsigned spaces = shared_spaces(operands.space);
   const bool may_fault = operands.space != MemorySpace::lds;
   // At one address for all, scratch is there or it is not, whatever the region has changed.
   const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
-  const bool has_resource = operands.resource != nullptr;
   const bool is_late = may_fault && by_lane && changes_what_it_loaded_;
-  if ((stores_ & spaces) != 0 || is_late || (has_resource && !stack_.knows(operands))) end();
-  llvm::Value* stack = has_resource ? stack_.find(operands, registers_, pc) : nullptr;
+  const bool is_known = !has_resource || (is_buffer ? buffers_.knows(operands) : stack_.knows(operands));
+  if ((stores_ & spaces) != 0 || is_late || !is_known) end();
+  llvm::Value* stack = has_resource && !is_buffer ? stack_.find(operands, registers_, pc) : nullptr;
+  if (is_buffer) buffers_.check(operands, registers_, pc);
   if (operands.stores() && (loads_ & spaces) != 0) {
     if (may_end_with(instruction, operands)) {
       last_store_ = items_.size();
@@ -119,8 +123,13 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   if (operands.loads()) loads_ |= spaces;
   if (operands.stores()) stores_ |= spaces;
   RegionItem& item = new_item(instruction, pc);
-  item.access = has_resource ? ChunkMemory::prepare_on_stack(instruction, stack)
-                             : memory_.prepare(instruction, element, registers_);
+  if (is_buffer) {
+    item.access = memory_.prepare_in_buffer(instruction, operands, registers_);
+  } else if (has_resource) {
+    item.access = ChunkMemory::prepare_on_stack(instruction, stack);
+  } else {
+    item.access = memory_.prepare(instruction, element, registers_);
+  }
   follow_address(item);
   note_changes(instruction, operands);
 }
@@ -136,7 +145,7 @@ void Region::note_changes(const isa::Instruction& instruction, const MemoryOpera
 
 Region::ScratchPart Region::scratch_part(const isa::Instruction& instruction, const MemoryOperands& operands) {
   if (operands.space != MemorySpace::scratch || operands.address != nullptr) return {};
-  const isa::Operand* base = operands.resource != nullptr ? operands.stack_offset : operands.scalar_base;
+  const isa::Operand* base = operands.resource != nullptr ? operands.resource_offset : operands.scalar_base;
   return {base, operands.resource, instruction.offset, semantics::memory_access(instruction.opcode).bytes};
 }
 

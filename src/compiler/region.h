@@ -34,6 +34,7 @@
 #include "compiler/lane_code.h"
 #include "compiler/lane_strides.h"
 #include "compiler/liveness.h"
+#include "compiler/plain_buffers.h"
 #include "compiler/region_guard.h"
 #include "compiler/region_item.h"
 #include "compiler/scalar_code.h"
@@ -44,13 +45,16 @@ namespace Atoll::compiler {
 
 class Region {
  public:
-  Region(Frame& frame, LaneCode& lanes, ScalarCode& scalars)
+  /// `ordinary_resources`: those of which it is known that they are not scratch's.
+  Region(Frame& frame, LaneCode& lanes, ScalarCode& scalars, const std::bitset<isa::scalar::count>& ordinary_resources)
       : frame_(frame),
         lanes_(lanes),
         scalars_(scalars),
         memory_(frame, lanes.operations()),
         stack_(frame),
-        registers_(frame) {}
+        buffers_(frame),
+        registers_(frame),
+        ordinary_resources_(ordinary_resources) {}
 
   /// Says what is live before and behind the next instruction, whoever carries it out. Both must stay where they are
   /// until the one after it.
@@ -72,8 +76,15 @@ class Region {
     memory_.set_hot(is_hot);
   }
 
-  /// What is known of the wave's stack. Whoever writes scalar registers has to tell it.
-  StackBase& stack() { return stack_; }
+  /// Whoever writes scalar registers has to tell; forget_resources(): any.
+  void note_writes(const ScalarSet& written) {
+    stack_.note_writes(written);
+    buffers_.note_writes(written);
+  }
+  void forget_resources() {
+    stack_.forget();
+    buffers_.forget();
+  }
 
   /// Takes the instruction at `pc`, if LaneCode, ChunkMemory or ScalarCode does; if need be the region ends before it
   /// and the next begins.
@@ -111,7 +122,9 @@ class Region {
   ScalarCode& scalars_;
   ChunkMemory memory_;
   StackBase stack_;
+  PlainBuffers buffers_;
   HeldScalars registers_;
+  const std::bitset<isa::scalar::count>& ordinary_resources_;
   bool is_hot_ = true;
   TwoForms two_forms_ = TwoForms::never;
   std::vector<RegionItem> items_;

@@ -37,7 +37,7 @@ std::bitset<isa::scalar::count> ordinary_resources(const engine::ControlFlow& fl
 }
 
 StackBase::Key StackBase::key(const MemoryOperands& operands) {
-  const isa::Operand& offset = *operands.stack_offset;
+  const isa::Operand& offset = *operands.resource_offset;
   if (const auto value = engine::constant_value(offset)) return {operands.resource->reg, true, *value};
   return {operands.resource->reg, false, offset.reg};
 }
@@ -96,19 +96,13 @@ llvm::Value* StackBase::find(const MemoryOperands& operands, ScalarRegisters& re
   llvm::IRBuilder<>& ir = frame_.ir;
   llvm::SmallVector<llvm::Value*, 6> arguments{frame_.wave};
   for (unsigned word = 0; word < 4; ++word) arguments.push_back(registers.word(operands.resource->reg + word));
-  if (const auto value = engine::constant_value(*operands.stack_offset)) {
+  if (const auto value = engine::constant_value(*operands.resource_offset)) {
     arguments.push_back(ir.getInt32(static_cast<uint32_t>(*value)));
   } else {
-    arguments.push_back(registers.word(operands.stack_offset->reg));
+    arguments.push_back(registers.word(operands.resource_offset->reg));
   }
   base = ir.CreateCall(checker(), arguments);
-  auto* other = llvm::BasicBlock::Create(frame_.context, "other_buffer", frame_.function);
-  auto* on = llvm::BasicBlock::Create(frame_.context, "on_stack", frame_.function);
-  ir.CreateCondBr(ir.CreateICmpEQ(base, ir.getInt32(~0u)), other, on);
-  ir.SetInsertPoint(other);
-  ir.CreateStore(frame_.guest_address(pc), frame_.at(frame_.wave, offsetof(Wave, pc)));
-  ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::Leave::interpreted)));
-  ir.SetInsertPoint(on);
+  frame_.interpret_unless(ir.CreateICmpNE(base, ir.getInt32(~0u)), pc);
   return base;
 }
 

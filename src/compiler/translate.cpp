@@ -43,11 +43,11 @@ class Translator {
         frame_(frame),
         lanes_(frame, operations),
         scalars_(frame, operations),
-        region_(frame, lanes_, scalars_),
+        ordinary_resources_(ordinary_resources(flow)),
+        region_(frame, lanes_, scalars_, ordinary_resources_),
         liveness_(flow),
         loops_(find_loop_regions(flow, liveness_)),
         has_loop_(std::ranges::any_of(flow.blocks, [](const auto& block) { return branches_back(block.second); })),
-        ordinary_resources_(ordinary_resources(flow)),
         first_step_(first_step),
         be_brief_(be_brief) {}
 
@@ -134,11 +134,11 @@ class Translator {
   Frame& frame_;
   LaneCode lanes_;
   ScalarCode scalars_;
+  const std::bitset<isa::scalar::count> ordinary_resources_;
   Region region_;
   Liveness liveness_;
   std::vector<LoopRegion> loops_;
   const bool has_loop_;  ///< what is outside of loops then matters little
-  std::bitset<isa::scalar::count> ordinary_resources_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* ended_ = nullptr;  ///< where waves go that end, Wave::pc set
   uint64_t pending_ = 0;               ///< instructions of the block that were not counted yet
@@ -194,12 +194,12 @@ void Translator::emit(uint64_t pc, const Block& block) {
   const bool in_loop = is_in_short_loop(pc);
   using enum Region::TwoForms;
   region_.set_hot(!be_brief_ || in_loop, in_loop ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses);
-  region_.stack().forget();
+  region_.forget_resources();
   const std::vector<Live> live = liveness_.within(block);
   for (size_t i = 0; i < block.instructions.size(); ++i) {
     region_.come_to(live[i], live[i + 1]);
     emit(block.instructions[i]);
-    region_.stack().note_writes(effects_of(block.instructions[i].instruction).writes);
+    region_.note_writes(effects_of(block.instructions[i].instruction).writes);
   }
   region_.come_to(live.back(), live.back());
   if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
@@ -215,9 +215,9 @@ void Translator::emit(const Located& at) {
     ++pending_;
     return;
   }
-  const auto access = memory_operands(instruction);
-  if (access && access->resource != nullptr && ordinary_resources_[access->resource->reg]) return emit_step(at);
-  if (access || LaneCode::takes(instruction) || ScalarCode::takes(instruction) || ScalarCode::takes_load(instruction)) {
+  const bool is_access = memory_operands(instruction).has_value();
+  if (is_access || LaneCode::takes(instruction) || ScalarCode::takes(instruction) ||
+      ScalarCode::takes_load(instruction)) {
     region_.add(instruction, at.pc);
     ++pending_;
     return;
@@ -275,7 +275,7 @@ bool Translator::emit_lane_write(const isa::Instruction& instruction) {
 
 void Translator::emit_step(const Located& at) {
   region_.end();
-  if (effects_of(at.instruction).row_writes.none()) region_.stack().forget();  // s_movreld_b32 writes any register
+  if (effects_of(at.instruction).row_writes.none()) region_.forget_resources();  // s_movreld_b32 writes any register
   llvm::Value* table = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, steps)));
   llvm::Value* op =
       ir().CreateLoad(frame_.pointer(), frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*)));

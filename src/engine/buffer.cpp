@@ -100,6 +100,13 @@ bool check_scratch(Wave& wave, const MicroOp& op, const BufferResource& resource
   return false;
 }
 
+/// Whether an element of these lanes has dwords inside and others outside.
+bool any_cut_off(const Places& places, uint64_t lanes) {
+  bool any = false;
+  for_each_lane(lanes & ~places.inside, [&](unsigned lane) { any |= places.words_inside[lane] != 0; });
+  return any;
+}
+
 /// Calls `access(addresses, lanes, word_stride)` for the lanes whose element can be moved at once, and for each of the
 /// others with a buffer in the place of its element: the dwords outside the buffer, or an unaligned element of a
 /// swizzled buffer, which lies in pieces.
@@ -114,6 +121,8 @@ void visit(const BufferResource& resource, const Places& places, uint64_t exec, 
     }
   }
   whole &= exec;
+  // The last lane to store to a place wins.
+  if (writes && any_cut_off(places, exec & ~whole)) whole = 0;
   if (whole != 0) access(places.addresses, whole, places.word_stride);
   for_each_lane(exec & ~whole, [&](unsigned lane) {
     alignas(16) uint8_t buffer[16]{};

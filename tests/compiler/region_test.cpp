@@ -1,4 +1,6 @@
 // Translated code against the interpreter: regions of vector instructions, straight on and in loops.
+#include <list>
+
 #include "comparison.h"
 
 namespace Atoll::test {
@@ -34,6 +36,32 @@ TEST(StraightLine, ExecMayGrowBeyondWhatItWas) {
     v_add_u32 v6, v6, v5)")
       .with([](WaveRunner& runner) { runner.wave().set_exec(0x00FF'FFFF'0F0F'1234); })
       .run();
+}
+
+TEST(StraightLine, AccessesBuffersInPlace) {
+  std::list<std::vector<uint32_t>> memories;
+  Comparison comparison(R"(
+    s_mov_b32 s6, 203
+    s_mov_b32 s7, 0
+    v_lshlrev_b32 v1, 2, v0
+    buffer_load_dwordx2 v[4:5], v1, s[4:7], 0 offen
+    buffer_load_ushort v6, v1, s[4:7], s8 offen offset:2
+    v_add_u32 v4, v4, v6
+    buffer_store_dword v4, v1, s[4:7], s8 offen
+    buffer_atomic_umax v5, v1, s[4:7], 0 offen glc
+    s_or_b32 s5, s5, 0x80000
+    buffer_load_dword v7, v0, s[4:7], 0 idxen
+    s_mov_b64 s[4:5], 0)");
+  comparison.with([&](WaveRunner& runner) {
+    std::vector<uint32_t>& memory = memories.emplace_back(512);
+    for (unsigned i = 0; i < memory.size(); ++i) memory[i] = i * 2654435761u;
+    runner.set_pair(4, memory.data());
+    runner.s(8) = 16;
+  });
+  comparison.run();
+  EXPECT_EQ(memories.front(), memories.back());
+  EXPECT_EQ(comparison.steps(), 0u);
+  EXPECT_EQ(comparison.times_given_back(), 0u);
 }
 
 TEST(StraightLine, MasksOfIdleChunksAreMadeToo) {

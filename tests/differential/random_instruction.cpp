@@ -288,8 +288,12 @@ void RandomInstruction::buffer(const InstructionRow& row, uint32_t opcode, std::
                     scalar_offset << 24);
     return;
   }
-  set_address(fuzz_register::address, 0x1F8, words);
-  set_address(fuzz_register::address + 1, 0x1F8, words);
+  const uint32_t mask = chance(80) ? 0x1F8 : 0x1FC;
+  set_address(fuzz_register::address, mask, words);
+  set_address(fuzz_register::address + 1, mask, words);
+  // A resource that is computed is not taken for scratch's.
+  constexpr unsigned last = fuzz_register::resource + 3;
+  if (chance(70)) words.push_back(0x80000000 | number(Opcode::s_or_b32) << 23 | last << 16 | zero << 8 | last);
   const uint32_t common = pick(512) * 8 | pick(8) << 12;
   if (row.encoding == Encoding::mubuf) {
     words.push_back(0xE0000000 | opcode << 18 | common);

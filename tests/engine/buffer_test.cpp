@@ -1,8 +1,11 @@
 // MUBUF and MTBUF instructions: addresses, range checks, formats, and scratch as a buffer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include <fmt/format.h>
 
 #include "engine/wave_runner.h"
 
@@ -79,6 +82,145 @@ TEST_F(Buffer, OutsideReadsZeroAndWritesNothing) {
   for (unsigned i = 32; i < memory.size(); ++i) EXPECT_EQ(memory[i], before[i]);
 }
 
+// Loads and stores of every width in a buffer that the code makes itself, of an odd size, with offsets of every kind,
+// and of elements that are inside in part: as "Range Checking" has it, dword by dword.
+struct Place {
+  std::string_view operands;  ///< of the instruction, from the address on; v2 and v3 are indices and offsets
+  bool has_index, has_offset;
+  uint32_t scalar_offset, offset;
+};
+constexpr Place raw_places[] = {
+    {"off, s[4:7], 0 offset:20", false, false, 0, 20},
+    {"off, s[4:7], s8", false, false, 36, 0},
+    {"v3, s[4:7], 0 offen", false, true, 0, 0},
+    {"v3, s[4:7], s8 offen offset:12", false, true, 36, 12},
+};
+constexpr Place structured_places[] = {
+    {"v2, s[4:7], 0 idxen", true, false, 0, 0},
+    {"v[2:3], s[4:7], s8 idxen offen offset:4", true, true, 36, 4},
+};
+struct Width {
+  std::string_view load, store;
+  unsigned bytes;
+};
+constexpr Width widths[] = {{"ubyte", "byte", 1},      {"ushort", "short", 2},     {"dword", "dword", 4},
+                            {"dwordx2", "dwordx2", 8}, {"dwordx3", "dwordx3", 12}, {"dwordx4", "dwordx4", 16}};
+
+class BufferWidths : public Buffer {
+ protected:
+  static constexpr uint32_t raw_bytes = 203, stride = 12, records = 21;
+  enum Offsets { in_a_row, backwards, equal, wild, pattern_count };
+
+  void set_offsets(Offsets pattern, unsigned bytes, bool structured) {
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      const uint32_t offsets[] = {lane * bytes, (63 - lane) * bytes, 40,
+                                  lane % 11 == 3 && !structured ? 0xFFFF'FFF0 + lane % 16 : lane * 29 % 64 * 5};
+      runner.v(3)[lane] = offsets[pattern];
+      runner.v(2)[lane] = pattern == equal ? 7 : pattern == wild && lane % 7 == 0 ? 0x8000'0000 + lane : lane * 3 % 32;
+    }
+    runner.s(8) = 36;
+    runner.set_pair(4, memory.data());
+  }
+  /// Makes the rest of the resource.
+  static std::string begin(bool structured) {
+    return fmt::format("s_mov_b32 s6, {}\ns_or_b32 s5, s5, {:#x}\ns_mov_b32 s7, 0\n", structured ? records : raw_bytes,
+                       structured ? stride << 16 : 0);
+  }
+  /// Where a lane's element is, and how many of its bytes are inside.
+  std::pair<uint64_t, unsigned> element(const Place& place, unsigned lane, unsigned bytes) {
+    const uint64_t offset = uint64_t{place.has_offset ? runner.v(3)[lane] : 0} + place.offset;
+    if (place.has_index) {
+      const uint64_t index = runner.v(2)[lane];
+      return {index * stride + offset + place.scalar_offset, index < records ? bytes : 0};
+    }
+    const uint64_t begin = offset + place.scalar_offset;
+    if (begin + bytes <= raw_bytes) return {begin, bytes};
+    return {begin, begin < raw_bytes ? static_cast<unsigned>(raw_bytes - begin) / 4 * 4 : 0};
+  }
+  static std::string rows(unsigned first, unsigned bytes) {
+    return bytes <= 4 ? fmt::format("v{}", first) : fmt::format("v[{}:{}]", first, first + bytes / 4 - 1);
+  }
+  void check(const Place& place, const Width& width, Offsets pattern, uint64_t exec);
+
+  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(memory.data()); }
+};
+
+void BufferWidths::check(const Place& place, const Width& width, Offsets pattern, uint64_t exec) {
+  for (unsigned i = 0; i < memory.size(); ++i) memory[i] = 0x01000193 * (i + 1);
+  set_offsets(pattern, place.has_index ? 4 : width.bytes, place.has_index);
+  runner.wave().set_exec(exec);
+  const unsigned words = (width.bytes + 3) / 4;
+  std::vector<uint32_t> loaded(64 * words, 0xABCD);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    for (unsigned word = 0; word < words; ++word) {
+      runner.v(10 + word)[lane] = 0xABCD;
+      runner.v(20 + word)[lane] = lane * 0x10203 + word;
+    }
+    if ((exec >> lane & 1) == 0) continue;
+    const auto [begin, inside] = element(place, lane, width.bytes);
+    uint32_t value[4]{};
+    std::memcpy(value, bytes() + begin, inside);
+    for (unsigned word = 0; word < words; ++word) loaded[lane * words + word] = value[word];
+  }
+  std::vector<uint8_t> stored(bytes(), bytes() + memory.size() * 4);
+  // The last lane to store to a place wins.
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    if ((exec >> lane & 1) == 0) continue;
+    const auto [begin, inside] = element(place, lane, width.bytes);
+    uint32_t value[4];
+    for (unsigned word = 0; word < words; ++word) value[word] = runner.v(20 + word)[lane];
+    std::memcpy(stored.data() + begin, value, inside);
+  }
+  const std::string source = begin(place.has_index) + fmt::format("buffer_load_{} {}, {}\nbuffer_store_{} {}, {}",
+                                                                  width.load, rows(10, width.bytes), place.operands,
+                                                                  width.store, rows(20, width.bytes), place.operands);
+  ASSERT_EQ(runner.run(source), WaveState::ended);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    for (unsigned word = 0; word < words; ++word) {
+      ASSERT_EQ(runner.v(10 + word)[lane], loaded[lane * words + word]) << source << ", " << pattern << ", " << lane;
+    }
+  }
+  EXPECT_TRUE(std::equal(stored.begin(), stored.end(), bytes())) << source << ", " << pattern;
+}
+
+TEST_F(BufferWidths, ReadAndWriteWhatIsInside) {
+  for (const Width& width : widths) {
+    for (unsigned pattern = 0; pattern < pattern_count; ++pattern) {
+      for (const uint64_t exec : {~uint64_t{0}, uint64_t{0x0000'FFFE'FFFF'7FF0}}) {
+        for (const Place& place : raw_places) check(place, width, static_cast<Offsets>(pattern), exec);
+        for (const Place& place : structured_places) check(place, width, static_cast<Offsets>(pattern), exec);
+      }
+    }
+  }
+}
+
+TEST_F(BufferWidths, AtomicsAreDoneInside) {
+  set_offsets(in_a_row, 4, false);
+  const std::vector<uint32_t> before = memory;
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    runner.v(4)[lane] = lane + 1;
+    runner.v(10)[lane] = 1000 + lane;
+    runner.v(11)[lane] = before[5 + lane];
+    runner.v(12)[lane] = 7;
+  }
+  ASSERT_EQ(runner.run(begin(false) + R"(
+      buffer_atomic_add v4, v3, s[4:7], 0 offen glc
+      buffer_atomic_add v12, v3, s[4:7], 0 offen offset:4
+      buffer_atomic_cmpswap v[10:11], v3, s[4:7], 0 offen offset:20 glc)"),
+            WaveState::ended);
+  constexpr unsigned words = raw_bytes / 4;
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    EXPECT_EQ(runner.v(4)[lane], lane < words ? before[lane] : 0u);
+    EXPECT_EQ(runner.v(12)[lane], 7u);
+    // That was compared with what the second instruction had added to already.
+    EXPECT_EQ(runner.v(10)[lane], lane + 5 < words ? before[lane + 5] + lane + 6 + 7 : 0u);
+  }
+  for (unsigned i = 0; i < memory.size(); ++i) {
+    const uint32_t added = i < words ? i + 1 + (i != 0 ? 7 : 0) : 0;
+    EXPECT_EQ(memory[i], before[i] + added) << i;
+  }
+}
+
 TEST_F(Buffer, StructuredBuffersCountRecords) {
   resource(memory.data(), 10, 12);
   ASSERT_EQ(runner.run("buffer_load_dword v1, v0, s[4:7], 0 idxen offset:4"), WaveState::ended);
@@ -113,6 +255,19 @@ TEST_F(ScratchBuffer, LanesDwordsLieSideBySide) {
     EXPECT_EQ(runner.v(4)[lane], 100 + lane);
     EXPECT_EQ(runner.v(5)[lane], 200 + lane);
     EXPECT_EQ(runner.v(6)[lane], lane);
+  }
+}
+
+TEST_F(ScratchBuffer, MayLookLikeAnotherBuffer) {
+  ASSERT_EQ(runner.run(R"(
+      s_or_b32 s7, s7, 0
+      v_add_u32 v2, 100, v0
+      buffer_store_dword v2, off, s[4:7], 0 offset:8
+      buffer_load_dword v3, off, s[4:7], 0 offset:8)"),
+            WaveState::ended);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    EXPECT_EQ(runner.scratch(lane, 8), 100 + lane);
+    EXPECT_EQ(runner.v(3)[lane], 100 + lane);
   }
 }
 
