@@ -105,6 +105,7 @@ struct Dispatch {
   std::atomic<uint64_t> work_groups_left{0}, wave_instructions{0}, waves{0};
   alignas(64) std::atomic<bool> cancelled{false};     ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
   std::atomic<bool> offered{false};                   ///< to the scheduler's other threads
+  std::atomic<bool> is_wary{false};                   ///< waves were seen to wait lately
   std::atomic<bool> done{false};                      ///< set last: nothing runs any more, and the figures are final
   uint64_t start_ns = 0, end_ns = 0;                  ///< CLOCK_MONOTONIC
   uint64_t deadline_ns = UINT64_MAX;                  ///< when it is timed out
@@ -121,7 +122,7 @@ struct Dispatch {
   std::vector<std::pair<uint64_t, uint64_t>> given_back;
   std::atomic<size_t> given_back_count{0};  ///< of ranges, to be read without the mutex
   uint64_t begin_credit = 0;                ///< how many new work-groups may begin before those set aside go on
-  uint64_t resumed_since_begin = 0;         ///< turns given to work-groups set aside since the last new one began
+  uint64_t in_vain = 0;  ///< turns in a row of work-groups set aside in which none got on, or that got on no further
   // Why it was cancelled: the first reason counts.
   std::optional<support::Error> error;
   std::optional<FaultReport> fault;  ///< when the reason is a fault

@@ -38,8 +38,13 @@ constexpr uint64_t spin_for_done_ns = 20'000;
 constexpr size_t trusted_waiters = 64;
 
 /// What a wave may run that seems to wait: enough to see whether it still does. Waves that wait for each other's
-/// work-groups would otherwise spend most of the time looking.
-constexpr uint64_t waiting_budget = 256;
+/// work-groups would otherwise spend most of the time looking. In a dispatch in which some were seen to wait lately,
+/// the others run little until it is known that they don't: as many instructions as they have run so far, within these
+/// limits.
+constexpr uint64_t waiting_budget = 256, wary_budget = 1024;
+/// How long a thread goes round work-groups that all wait before it sleeps in between, and how long then: what they
+/// wait for may need its processor.
+constexpr uint64_t wait_awake_ns = 200'000, nap_ns = 50'000;
 
 /// A figure that changes when anything does that a scalar register tells: a wave that comes back with the same one time
 /// and again goes round in a loop that waits for memory to change. (Or in one that counts in vector registers alone;
@@ -138,6 +143,9 @@ struct Scheduler::Turn {
   uint64_t budget = least_budget;              ///< of a wave
 
   std::unique_ptr<ResidentGroup> resident{};      ///< prepared for the dispatch: the work-group that runs, or will
+  bool is_resumed = false;                        ///< it had been set aside
+  bool has_progressed = false;                    ///< since it began or was resumed
+  bool saw_waiting = false;                       ///< a wave that seems to wait
   size_t next_wave = 0;                           ///< of the round
   Wave* wave = nullptr;                           ///< that ran last
   bool all_wait = true, all_seem_to_wait = true;  ///< the waves that ran in this round
@@ -151,6 +159,7 @@ struct Scheduler::Turn {
   }
   void begin_taken() {
     resident->begin(taken++);
+    is_resumed = has_progressed = false;
     begin_round();
   }
   void count_group() {
@@ -205,21 +214,31 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
   if (takes_long(d)) offer(dispatch);
   bool any = false;
   size_t waiting_in_a_row = 0;
+  uint64_t progressed_at = start;
   while (turn.now < turn.slice_end && next_group(turn)) {
     any = true;
     const Outcome outcome = run(turn);
     if (outcome == Outcome::ended) {
       waiting_in_a_row = 0;
+      progressed_at = turn.now;
       continue;
     }
     give_back_taken(turn);
-    set_aside(d, std::move(turn.resident), outcome);
+    if (outcome == Outcome::slice_over || turn.has_progressed) progressed_at = turn.now;
     waiting_in_a_row = outcome == Outcome::slice_over ? 0 : waiting_in_a_row + 1;
+    set_aside(turn, outcome);
     if (waiting_in_a_row > d.set_aside_count.load(std::memory_order_relaxed)) {
-      sched_yield();  // everybody waits: perhaps for a host thread that has no processor
+      // Everybody waits: perhaps for a host thread that has no processor.
+      if (turn.now - progressed_at < wait_awake_ns) {
+        sched_yield();
+      } else {
+        constexpr timespec nap{.tv_sec = 0, .tv_nsec = nap_ns};
+        nanosleep(&nap, nullptr);
+      }
       waiting_in_a_row = 0;
     }
   }
+  if (!turn.saw_waiting && d.is_wary.load(std::memory_order_relaxed)) d.is_wary.store(false, std::memory_order_relaxed);
   give_back_taken(turn);
   if (turn.resident) give_back(std::move(turn.resident));
   count_ended(d, turn);
@@ -296,7 +315,6 @@ std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
   std::unique_ptr<ResidentGroup> group = std::move(next->second);
   dispatch.set_aside.erase(next);
   dispatch.set_aside_count.store(dispatch.set_aside.size(), std::memory_order_relaxed);
-  ++dispatch.resumed_since_begin;
   return group;
 }
 
@@ -306,19 +324,23 @@ bool Scheduler::next_group(Turn& turn) {
   if (dispatch.set_aside_count.load(std::memory_order_relaxed) != 0) {
     turn.batch = 0;  // new ones begin one by one now
     const std::lock_guard lock(dispatch.mutex);
-    const size_t waiting = dispatch.set_aside.size();
-    const bool may_begin = (dispatch.begin_credit != 0 || dispatch.resumed_since_begin >= waiting) &&
-                           waiting < dispatch.max_resident && dispatch.has_unbegun();
+    if (turn.resident != nullptr) {  // the one before has ended: perhaps what the first ones wait for
+      dispatch.last_resumed = UINT64_MAX;
+      dispatch.in_vain = 0;
+    }
+    const bool may_begin =
+        dispatch.begin_credit != 0 && dispatch.set_aside.size() < dispatch.max_resident && dispatch.has_unbegun();
     if (!may_begin) {
       if (auto group = resume(dispatch)) {
         if (turn.resident) give_back(std::move(turn.resident));
         turn.resident = std::move(group);
+        turn.is_resumed = true;
+        turn.has_progressed = false;
         turn.begin_round();
         return true;
       }
     } else {
-      if (dispatch.begin_credit != 0) --dispatch.begin_credit;
-      dispatch.resumed_since_begin = 0;
+      --dispatch.begin_credit;
     }
   }
   if (!take(turn)) return false;
@@ -409,6 +431,7 @@ Scheduler::Outcome Scheduler::run(Turn& turn) {
       if (turn.now >= turn.slice_end) give_back_taken(turn);
       continue;
     }
+    if (!waits) turn.has_progressed = true;
     if (turn.all_wait) return Outcome::waiting;
     if (turn.all_seem_to_wait) return Outcome::seems_to_wait;
     if (turn.now >= turn.slice_end) return Outcome::slice_over;
@@ -435,7 +458,7 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
       }
       turn.wave = &next;
       const uint64_t before = next.instructions;
-      const uint64_t budget = next.seems_to_wait ? waiting_budget : turn.budget;
+      const uint64_t budget = budget_of(turn, next);
       const bool is_first = begins && index == 0 && resident.is_series();
       const WaveState state = is_first ? run_series(turn, budget) : engine_.run(next, budget);
       Wave& wave = *turn.wave;
@@ -447,7 +470,12 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
           turn.all_wait = false;
           const uint64_t now = fingerprint(wave);
           wave.seems_to_wait = std::exchange(wave.fingerprint, now) == now;
-          if (!wave.seems_to_wait) turn.all_seem_to_wait = false;
+          if (wave.seems_to_wait) {
+            turn.saw_waiting = true;
+            if (!dispatch.is_wary.load(std::memory_order_relaxed)) turn.dispatch->is_wary.store(true);
+          } else {
+            turn.all_seem_to_wait = false;
+          }
         }
       } else {
         turn.all_wait = turn.all_seem_to_wait = false;
@@ -473,6 +501,13 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
     if (turn.taken == turn.taken_end) return Stop::ended;
     turn.begin_taken();
   }
+}
+
+/// Instructions that a wave may run before the next has its turn.
+uint64_t Scheduler::budget_of(const Turn& turn, const Wave& wave) {
+  if (wave.seems_to_wait) return waiting_budget;
+  if (!turn.dispatch->is_wary.load(std::memory_order_relaxed)) return turn.budget;
+  return std::clamp(wave.instructions, waiting_budget, wary_budget);
 }
 
 /// Runs the work-group's first wave, which has just begun, and as many as follow it at once. The turn's wave is then
@@ -554,14 +589,22 @@ void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<F
   if (unbegun != 0 && dispatch.work_groups_left.fetch_sub(unbegun) == unbegun) complete(dispatch);
 }
 
-void Scheduler::set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, Outcome why) {
+/// Sets the turn's work-group aside, and sees whether new ones may begin.
+void Scheduler::set_aside(Turn& turn, Outcome why) {
+  Dispatch& dispatch = *turn.dispatch;
   {
     const std::lock_guard lock(dispatch.mutex);
-    const uint64_t index = group->index;
-    dispatch.set_aside.emplace(index, std::move(group));
-    dispatch.set_aside_count.store(dispatch.set_aside.size(), std::memory_order_relaxed);
-    if (why == Outcome::waiting || (why == Outcome::seems_to_wait && dispatch.set_aside.size() < trusted_waiters)) {
-      ++dispatch.begin_credit;
+    const uint64_t index = turn.resident->index;
+    dispatch.set_aside.emplace(index, std::move(turn.resident));
+    const size_t waiting = dispatch.set_aside.size();
+    dispatch.set_aside_count.store(waiting, std::memory_order_relaxed);
+    if (why == Outcome::waiting) ++dispatch.begin_credit;
+    if (turn.has_progressed) dispatch.in_vain = 0;
+    // A full round in which none has ended: those that wait may do so for one that has not begun.
+    if (turn.is_resumed && ++dispatch.in_vain >= waiting) {
+      const bool all_wait = why != Outcome::slice_over && waiting < trusted_waiters;
+      dispatch.begin_credit = std::max<uint64_t>(dispatch.begin_credit, all_wait ? waiting : 1);
+      dispatch.in_vain = 0;
     }
   }
   if (!dispatch.offered.load(std::memory_order_relaxed)) return;

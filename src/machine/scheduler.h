@@ -14,9 +14,13 @@
 // used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host, so
 // none keeps a thread for ever: after a time slice, or when all its waves say that they wait (s_sleep) or look as if
 // they did, it is set aside, and others have their turn. Those set aside come before new ones, so that work-groups
-// that merely take long do not pile up; but one new work-group begins with every full round, and one for each that
-// waits, until as many have begun as fit on the GPU. Work-groups that wait for one that has not begun thus get their
-// wish, as far as hardware grants it.
+// that merely take long do not pile up. They may wait for one that has not begun, so new ones do begin: one for each
+// that says that it waits; one with every full round in which none has ended; and as many as wait when none so much as
+// got on, until as many have begun as fit on the GPU. Work-groups thus get their wish, as far as hardware grants it.
+//
+// Mostly a work-group waits for those before it (rows of a triangular system, sums of a scan). So when one has ended,
+// the first of those set aside is next; a wave that seems to wait only has a look when its turn comes, and other waves
+// of a dispatch in which some do run little before they are looked at.
 #pragma once
 
 #include <atomic>
@@ -120,12 +124,13 @@ class Scheduler {
   void give_back_taken(Turn& turn);
   Outcome run(Turn& turn);
   Stop run_waves(Turn& turn);
+  static uint64_t budget_of(const Turn& turn, const Wave& wave);
   WaveState run_series(Turn& turn, uint64_t budget);
   bool look_around(Turn& turn);
   void abandon(Turn& turn);
   void fault(Wave& wave);
   void set_host_fault(Wave& wave, HostFault host);
-  void set_aside(Dispatch& dispatch, std::unique_ptr<ResidentGroup> group, Outcome why);
+  void set_aside(Turn& turn, Outcome why);
   void count_ended(Dispatch& dispatch, Turn& turn);
   void complete(Dispatch& dispatch);
   std::unique_ptr<ResidentGroup> take_storage();

@@ -225,6 +225,42 @@ TEST_P(SchedulerTest, AWaveThatSeemsToWaitRunsLittleBeforeOthersHaveTheirTurn) {
   }
 }
 
+TEST_P(SchedulerTest, WorkGroupsInAChainLookSeldomWhenOneIsHeldUp) {
+  // Each wave waits for the one before it, in its own work-group or the one before that: a triangular system's rows.
+  constexpr unsigned groups = 300, waves = 4, rows = groups * waves, held_up_every = 64, slices = 3;
+  std::vector<std::atomic<bool>> done(rows);
+  std::atomic<uint64_t> looked{0};
+  std::atomic<unsigned> under_way{0}, most_under_way{0};
+  start([&](Wave& wave, uint64_t budget) {
+    const unsigned row = wave.work_group->id[0] * waves + wave.index;
+    if (wave.index == 0 && std::exchange(wave.scalar[40], 1) == 0) {
+      most_under_way = std::max(most_under_way.load(), ++under_way);
+    }
+    const bool waits = row != 0 && !done[row - 1];
+    if (!waits && row % held_up_every == 5 && wave.scalar[41] != slices) {
+      ++wave.scalar[41];
+      std::this_thread::sleep_for(std::chrono::microseconds(1500));  // longer than a work-group keeps its thread
+      wave.instructions += budget;
+      return WaveState::ready;
+    }
+    if (waits) {
+      looked += budget;
+      wave.instructions += budget;
+      return WaveState::ready;
+    }
+    wave.instructions += 200;
+    done[row] = true;
+    if (wave.index == waves - 1) --under_way;
+    return WaveState::ended;
+  });
+  const auto ran = run(groups, waves * 64);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(ran->waves, rows);
+  if (GetParam() != 1) return;  // how often other threads look meanwhile depends on the host
+  EXPECT_LE(most_under_way, 4u);
+  EXPECT_LT(looked, (rows / held_up_every + 1) * 20'000);
+}
+
 TEST_P(SchedulerTest, AWorkGroupAmongManyShortOnesMayWaitForThoseBehindIt) {
   constexpr unsigned groups = 5000, waits = 1500, behind = 200;
   std::vector<std::atomic<int>> runs(groups);
