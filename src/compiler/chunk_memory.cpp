@@ -197,6 +197,11 @@ ChunkMemory::Relation ChunkMemory::relate(const Addresses& at, llvm::Value* acti
     address = ir().CreateAdd(address, ir().CreateShl(ir().CreateZExt(upper, frame_.i64()), 32));
     upper_differs = ir().CreateXor(at.high, splat(upper));
   }
+  // Where no lane is active, the addresses may be anything. An access without lanes does nothing at any address, but a
+  // host takes a hundred times as long for it where nothing is mapped.
+  llvm::Value* any = ir().CreateICmpNE(bits(active), ir().getInt16(0));
+  llvm::Value* on_stack = ir().CreateIntrinsic(llvm::Intrinsic::addressofreturnaddress, {frame_.pointer()}, {});
+  address = ir().CreateSelect(any, address, ir().CreatePtrToInt(on_stack, frame_.i64()));
   relation.address = ir().CreateIntToPtr(address, frame_.pointer());
   relation.neighbours = none_differs(ir().CreateAdd(splat(first), multiples(frame_.context, bytes)));
   relation.equal = ir().CreateAnd(none_differs(splat(first)), ir().CreateExtractElement(active, uint64_t{0}));
