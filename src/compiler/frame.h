@@ -30,6 +30,7 @@ struct Frame {
   llvm::BasicBlock* allocas;            ///< the block that allocas go to
   semantics::FloatMode mode;            ///< that the function is made for
   llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
+  uint64_t uncounted = 0;               ///< instructions of the block that Run::instructions does not have yet
 
   llvm::Type* i1() { return ir.getInt1Ty(); }
   llvm::Type* i16() { return ir.getInt16Ty(); }
@@ -68,6 +69,11 @@ struct Frame {
   void note_chunk(llvm::Value* number) {
     ir.CreateStore(ir.CreateTrunc(number, ir.getInt8Ty()), at(run, offsetof(Run, chunk)), /*isVolatile=*/true);
   }
+  /// Adds `uncounted` to Run::instructions; on this way, if there are others.
+  void count() {
+    llvm::Value* address = at(run, offsetof(Run, instructions));
+    ir.CreateStore(ir.CreateAdd(ir.CreateLoad(i64(), address), ir.getInt64(uncounted)), address);
+  }
   /// Goes on only if `is_right` (an i1); otherwise the wave is run again from Wave::pc, to find its fault.
   void check(llvm::Value* is_right) {
     if (faulted == nullptr) {
@@ -85,6 +91,7 @@ struct Frame {
     auto* on = llvm::BasicBlock::Create(context, "on", function);
     ir.CreateCondBr(is_known, on, other);
     ir.SetInsertPoint(other);
+    count();
     ir.CreateStore(guest_address(pc), at(wave, offsetof(machine::Wave, pc)));
     ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::Leave::interpreted)));
     ir.SetInsertPoint(on);

@@ -113,9 +113,9 @@ class Translator {
   bool emit_lane_write(const isa::Instruction& instruction);
   void emit_step(const Located& at);
 
-  void count(uint64_t instructions) {
-    llvm::Value* address = frame_.at(frame_.run, offsetof(Run, instructions));
-    ir().CreateStore(ir().CreateAdd(ir().CreateLoad(frame_.i64(), address), ir().getInt64(instructions)), address);
+  void count() {
+    frame_.count();
+    frame_.uncounted = 0;
   }
   void set_pc(uint64_t pc) { ir().CreateStore(frame_.guest_address(pc), frame_.at(frame_.wave, offsetof(Wave, pc))); }
   void leave(bool goes_on) {
@@ -141,7 +141,6 @@ class Translator {
   const bool has_loop_;  ///< what is outside of loops then matters little
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* ended_ = nullptr;  ///< where waves go that end, Wave::pc set
-  uint64_t pending_ = 0;               ///< instructions of the block that were not counted yet
   const uint64_t first_step_;
   const bool be_brief_;
   std::vector<uint64_t> steps_;
@@ -186,7 +185,7 @@ void Translator::go_to(uint64_t from, uint64_t pc) {
 
 void Translator::emit(uint64_t pc, const Block& block) {
   ir().SetInsertPoint(blocks_.at(pc));
-  pending_ = 0;
+  frame_.uncounted = 0;
   if (const auto loop = std::ranges::find(loops_, pc, &LoopRegion::entry); loop != loops_.end()) {
     LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) { go_to(pc, exit); });
     return;
@@ -204,7 +203,7 @@ void Translator::emit(uint64_t pc, const Block& block) {
   region_.come_to(live.back(), live.back());
   if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
   region_.end();
-  count(pending_);
+  count();
   go_to(block.instructions.back().pc, block.end);
 }
 
@@ -212,23 +211,23 @@ void Translator::emit(const Located& at) {
   const isa::Instruction& instruction = at.instruction;
   if (emit_control(at)) return;
   if (does_nothing(instruction.opcode)) {
-    ++pending_;
+    ++frame_.uncounted;
     return;
   }
   const bool is_access = memory_operands(instruction).has_value();
   if (is_access || LaneCode::takes(instruction) || ScalarCode::takes(instruction) ||
       ScalarCode::takes_load(instruction)) {
     region_.add(instruction, at.pc);
-    ++pending_;
+    ++frame_.uncounted;
     return;
   }
   if (emit_lane_read(instruction) || emit_lane_write(instruction)) {
-    ++pending_;
+    ++frame_.uncounted;
     return;
   }
   if (engine::orders_memory(instruction.opcode)) {
     region_.end();
-    ++pending_;
+    ++frame_.uncounted;
     return;
   }
   emit_step(at);
@@ -289,6 +288,7 @@ void Translator::emit_step(const Located& at) {
   auto* on = llvm::BasicBlock::Create(frame_.context, "on", frame_.function);
   ir().CreateCondBr(ir().CreateICmpNE(ir().CreateLoad(ir().getInt8Ty(), stepped), ir().getInt8(0)), on, stopped);
   ir().SetInsertPoint(stopped);
+  frame_.count();
   leave(false);
   ir().SetInsertPoint(on);
 }
@@ -298,8 +298,8 @@ bool Translator::emit_control(const Located& at) {
   llvm::Value* taken = nullptr;
   const auto finish = [&] {
     region_.end();
-    count(pending_ + 1);
-    pending_ = 0;
+    ++frame_.uncounted;
+    count();
   };
   const auto is_zero = [&](llvm::Value* value, bool zero) {
     llvm::Value* nothing = llvm::ConstantInt::get(value->getType(), 0);
@@ -351,7 +351,7 @@ bool Translator::emit_control(const Located& at) {
     case Opcode::s_getpc_b64:
       region_.end_before(instruction);
       frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
-      ++pending_;
+      ++frame_.uncounted;
       return true;
     case Opcode::s_setpc_b64:
     case Opcode::s_swappc_b64:
@@ -368,8 +368,7 @@ bool Translator::emit_control(const Located& at) {
     }
     case Opcode::s_setreg_b32:
     case Opcode::s_setreg_imm32_b32:  // MODE may not be the one that this code is for any more
-      count(pending_);
-      pending_ = 0;
+      count();
       emit_step(at);
       set_pc(at.next());
       leave(true);

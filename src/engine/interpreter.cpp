@@ -28,6 +28,10 @@ class Interpreter final : public machine::Engine {
     return wave.state;
   }
 
+  void retrace_fault(Wave& wave, machine::HostFault&) override {
+    wave.instructions += run_of_thread().instructions;  // in order as they were
+  }
+
   void code_changed(uint64_t begin, uint64_t end) override { code_.sweep(begin, end); }
 
  private:

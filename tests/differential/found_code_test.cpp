@@ -37,6 +37,7 @@ void expect_same(std::string_view processor, const std::string& source) {
   }
   EXPECT_EQ(std::memcmp(left[0], left[1], sizeof memory), 0);
   EXPECT_EQ(interpreted.wave().scc, compiled.wave().scc);
+  EXPECT_EQ(interpreted.wave().instructions, compiled.wave().instructions);
   for (const auto& [reason, times] : compiled.engine().report().failures) ADD_FAILURE() << "not compiled: " << reason;
 }
 
@@ -75,6 +76,19 @@ TEST(FoundCode, BitsChosenByAConstantAreBlended) {
     s_or_b64 exec, exec, s[30:31]
     v_add_u32_e32 v9, v2, v4
     v_add_u32_e32 v9, v9, v6)");
+}
+
+// A buffer of a kind that translated code does not know, with lanes' numbers in the addresses: the interpreter goes on behind the instructions of the
+// block, which nobody had counted.
+TEST(FoundCode, InstructionsBeforeAnotherBufferAreCounted) {
+  expect_same("gfx90a", R"(
+    s_mov_b32 s12, s20
+    s_and_b32 s13, s21, 0xffff
+    s_mov_b32 s14, 64
+    s_mov_b32 s15, 0x827000
+    v_and_b32_e32 v1, 60, v1
+    s_nop 0
+    buffer_store_dword v2, v1, s[12:15], 0 offen)");
 }
 
 }  // namespace

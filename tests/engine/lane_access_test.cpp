@@ -346,6 +346,20 @@ TEST_P(LaneAccess, FaultsOfScalarLoadsBetweenThoseOfLanes) {
   EXPECT_EQ(runner.v(11)[63], word);
 }
 
+TEST_P(LaneAccess, InstructionsAreCountedUpToAFault) {
+  // A loop of 100 rounds; then an access that the host refuses, and one past the end of scratch, which it would not.
+  const std::string before =
+      "s_movk_i32 s4, 100\nagain:\n s_sub_u32 s4, s4, 1\n s_cmp_lg_u32 s4, 0\n s_cbranch_scc1 again\n"
+      "v_mov_b32 v2, s8\n v_mov_b32 v3, 0\n";
+  for (const char* const access : {"global_load_dword v4, v[2:3], off", "scratch_load_dword v4, v2, off"}) {
+    WaveRunner runner("gfx90a", GetParam());
+    runner.s(8) = 0x8000;
+    run_into_fault(runner, before + access);
+    EXPECT_EQ(runner.wave().pc, runner.code_address() + 24) << access;
+    EXPECT_EQ(runner.wave().instructions, 1u + 3 * 100 + 3) << access;
+  }
+}
+
 TEST_P(LaneAccess, EveryLaneIsDoneWithAnInstructionBeforeTheNext) {
   WaveRunner runner("gfx90a", GetParam());
   Mapping memory(page);

@@ -49,7 +49,9 @@ class CompiledEngine final : public machine::Engine {
     if (!begin_retrace(wave, run_of_thread())) return;
     const uint64_t pc = wave.pc;
     machine::HostFault again;
-    if (!machine::guarded(again, [&] { retrace(wave); })) {
+    const bool has_failed_again = !machine::guarded(again, [&] { retrace(wave); });
+    wave.instructions += run_of_thread().instructions;
+    if (has_failed_again) {
       fault = again;
     } else if (wave.state != machine::WaveState::faulted) {
       wave.pc = pc;  // what was missing is there now: all that is known is the region
@@ -116,7 +118,10 @@ class CompiledEngine final : public machine::Engine {
   /// Translated code came upon what the interpreter calls a fault.
   void fault_in_region(Wave& wave, Run& run) {
     const uint64_t pc = wave.pc;
-    if (begin_retrace(wave, run)) retrace(wave);
+    if (begin_retrace(wave, run)) {
+      wave.instructions += run.instructions;
+      retrace(wave);  // counts anew
+    }
     if (wave.state != machine::WaveState::faulted) {
       fault(wave, pc, machine::Fault::Kind::memory, "an access that failed at first", 0);
     }
