@@ -1,6 +1,9 @@
+// Random programs (random_code.h).
 #include "differential/random_code.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "differential/random_instruction.h"
 #include "isa/decode.h"
@@ -11,42 +14,140 @@ namespace Atoll::test {
 namespace {
 
 using isa::Opcode;
+using operand_code::exec;
+using operand_code::vcc;
+using operand_code::zero;
 
 constexpr uint32_t s_nop = 0xBF800000;
-constexpr unsigned literal_code = 0xFF, exec = 126, zero = 128;
+constexpr unsigned literal_code = operand_code::literal, minus_one = operand_code::minus_one, vgprs = 256;
 constexpr unsigned deepest = 4;
+
+/// What a program is to be like: its number says, so that any run of numbers has some of each.
+struct Shape {
+  enum class Kind : uint8_t { small, faulty, groups, series, medium, large };
+  Kind kind = Kind::small;
+  unsigned least = 30, most = 250;  ///< words of code, about
+
+  static Shape of(uint64_t seed) {
+    switch (seed % 16) {
+      case 0:
+      case 8:
+        return {.kind = Kind::faulty};
+      case 3:
+      case 11:
+        return {.kind = Kind::groups};
+      case 6:
+      case 14:
+        return {.kind = Kind::series, .least = 10, .most = 60};
+      case 13:
+        return {.kind = Kind::medium, .least = 300, .most = 1000};
+      case 7:
+        return seed % 64 == 23 ? Shape{.kind = Kind::large, .least = 6000, .most = 14000}
+                               : Shape{.kind = Kind::large, .least = 1000, .most = 3000};
+      default:
+        return {};
+    }
+  }
+};
 
 class Writer {
  public:
-  Writer(const target::Processor& processor, uint64_t seed) : random_(seed), instruction_(processor, random_) {}
+  Writer(const target::Processor& processor, uint64_t seed)
+      : shape_(Shape::of(seed)),
+        random_(seed),
+        instruction_(processor, random_, is(Shape::Kind::series) ? FuzzMix::few : FuzzMix::everything,
+                     is(Shape::Kind::faulty) ? 12 : 0),
+        encode_(instruction_.encode) {}
 
-  RandomCode program(unsigned length) {
-    functions_ = instruction_.pick(3);
-    block(0, length);
+  RandomCode program() {
+    code_.may_fault = is(Shape::Kind::faulty);
+    code_.is_series = is(Shape::Kind::series);
+    if (is(Shape::Kind::groups) || is(Shape::Kind::series) || is(Shape::Kind::medium) || pick(8) == 0) {
+      code_.waves = code_.is_series ? 2 + pick(2) : 1 + pick(RandomCode::most_waves);
+      code_.groups = 1 + pick(2);
+    }
+    if (!code_.is_series) functions_ = pick(3);
+    if (code_.is_series) begin_of_series();
+    has_modes_ = !code_.is_series && chance(15);
+    body(here() + shape_.least + pick(shape_.most - shape_.least));
+    if (code_.is_series) store_registers();
     end();
     for (unsigned function = 0; function < functions_; ++function) {
       entries_.push_back(here());
-      block(deepest, 6, false);  // no deeper than this: its registers are none of a caller's
-      put(sop1(Opcode::s_setpc_b64, 0, fuzz_register::caller));
+      block(deepest, 2 + pick(12));  // nothing but instructions: other registers are a caller's
+      put(encode_.sop1(Opcode::s_setpc_b64, 0, fuzz_register::caller));
     }
-    for (const auto& [where, function] : calls_) {
-      // From behind s_getpc_b64, which is the word before s_add_u32 and its literal.
-      code_.words[where] = (entries_[function] - (where - 1)) * 4;
+    for (const Call& call : calls_) {
+      const uint32_t entry = entries_[call.function];
+      if (call.is_relative) {
+        code_.words[call.word] |= (entry - call.word - 1) & 0xFFFF;
+      } else {
+        // From behind s_getpc_b64, which is the word before s_add_u32 and its literal.
+        code_.words[call.word] = (entry - (call.word - 1)) * 4;
+      }
     }
     return std::move(code_);
   }
 
  private:
+  /// Where a function's place is to be written.
+  struct Call {
+    uint32_t word;
+    unsigned function;
+    bool is_relative;  ///< in s_call_b64
+  };
+
+  bool is(Shape::Kind kind) const { return shape_.kind == kind; }
+  unsigned pick(unsigned count) { return instruction_.pick(count); }
+  bool chance(unsigned percent) { return instruction_.chance(percent); }
+
+  /// Waves in series may only begin with few registers: the others get something here.
+  void begin_of_series() {
+    put(encode_.vop1(Opcode::v_mov_b32, fuzz_register::result_offset, vgprs + 2));
+    put(encode_.vop1(Opcode::v_mov_b32, fuzz_register::lane, vgprs + 2));
+    put(encode_.vop2(Opcode::v_lshrrev_b32, fuzz_register::lane, zero + 2, fuzz_register::lane));
+    put(encode_.vop2(Opcode::v_and_b32, fuzz_register::lane, zero + 63, fuzz_register::lane));
+    constexpr Opcode mixes[] = {Opcode::v_xor_b32, Opcode::v_add_u32, Opcode::v_lshlrev_b32, Opcode::v_and_b32};
+    for (unsigned reg = 3; reg < fuzz_few_registers; ++reg) {
+      put(encode_.vop2(mixes[pick(std::size(mixes))], reg, chance(50) ? pick(64) : zero + pick(65), pick(2)));
+    }
+  }
+
+  /// The registers that random instructions use most, for all lanes.
+  void store_registers() {
+    constexpr unsigned offset = fuzz_register::result_offset, spread = fuzz_few_registers;
+    put(encode_.sop1(Opcode::s_mov_b64, fuzz_register::saved_exec, exec));
+    put(encode_.sop2(Opcode::s_cselect_b32, fuzz_register::counter, zero + 1, zero));
+    put(encode_.sop1(Opcode::s_mov_b64, exec, minus_one));
+    put(encode_.vop1(Opcode::v_mov_b32, spread, fuzz_register::counter));
+    unsigned lane = 1;
+    const auto spread_scalar = [&](unsigned reg) {
+      put(0xD0000000 | encode_.number(Opcode::v_writelane_b32) << 16 | spread);
+      put(reg | (zero + lane++) << 9);
+    };
+    for (const unsigned pair : {vcc, fuzz_register::saved_exec, operand_code::m0}) {
+      spread_scalar(pair);
+      if (pair != operand_code::m0) spread_scalar(pair + 1);
+    }
+    for (unsigned reg = 0; reg < 32; ++reg) spread_scalar(reg);
+    for (unsigned reg = 0; reg <= spread; ++reg) {
+      put(0xDC008000 | encode_.number(Opcode::global_store_dword) << 18 | reg * 256);
+      put(offset | reg << 8 | fuzz_register::results << 16);
+    }
+  }
+
   /// The end is a jump to the last instruction: to whoever translates the program, what comes behind might read any
-  /// register, while behind s_endpgm none is needed.
+  /// register, while behind s_endpgm none is needed. (Waves in series must end where they can be seen to.)
   void end() {
-    constexpr unsigned one = zero + 1, behind_jump = zero + 12;
-    put(sop2(Opcode::s_cselect_b32, fuzz_register::caller, one, zero));
-    put(sop1(Opcode::s_getpc_b64, fuzz_register::callee, 0));
-    put(sop2(Opcode::s_add_u32, fuzz_register::callee, fuzz_register::callee, behind_jump));
-    put(sop2(Opcode::s_addc_u32, fuzz_register::callee + 1, fuzz_register::callee + 1, zero));
-    put(sop1(Opcode::s_setpc_b64, 0, fuzz_register::callee));
-    put(sopp(Opcode::s_endpgm, 0));
+    constexpr unsigned one = zero + 1, behind_jump = zero + 12, callee = fuzz_register::callee;
+    if (!code_.is_series) {
+      put(encode_.sop2(Opcode::s_cselect_b32, fuzz_register::caller, one, zero));
+      put(encode_.sop1(Opcode::s_getpc_b64, callee, 0));
+      put(encode_.sop2(Opcode::s_add_u32, callee, callee, behind_jump));
+      put(encode_.sop2(Opcode::s_addc_u32, callee + 1, callee + 1, zero));
+      put(encode_.sop1(Opcode::s_setpc_b64, 0, callee));
+    }
+    put(encode_.sopp(Opcode::s_endpgm, 0));
   }
 
   uint32_t here() const { return static_cast<uint32_t>(code_.words.size()); }
@@ -55,43 +156,33 @@ class Writer {
     unit.push_back(here());
     put(word);
   }
+  /// Makes the word there a branch to here.
+  void branch_here(uint32_t from, Opcode branch) { code_.words[from] = encode_.sopp(branch, here() - from - 1); }
 
-  uint32_t sopp(Opcode opcode, uint32_t immediate) const {
-    return 0xBF800000 | instruction_.number(opcode) << 16 | (immediate & 0xFFFF);
-  }
-  uint32_t sop1(Opcode opcode, unsigned result, unsigned source) const {
-    return 0xBE800000 | result << 16 | instruction_.number(opcode) << 8 | source;
-  }
-  uint32_t sop2(Opcode opcode, unsigned result, unsigned a, unsigned b) const {
-    return 0x80000000 | instruction_.number(opcode) << 23 | result << 16 | b << 8 | a;
-  }
-  uint32_t sopk(Opcode opcode, unsigned result, uint32_t immediate) const {
-    return 0xB0000000 | instruction_.number(opcode) << 23 | result << 16 | (immediate & 0xFFFF);
-  }
-  uint32_t sopc(Opcode opcode, unsigned a, unsigned b) const {
-    return 0xBF000000 | instruction_.number(opcode) << 16 | b << 8 | a;
-  }
-
-  void block(unsigned depth, unsigned length, bool nests = true) {
-    for (unsigned i = 0; i < length; ++i) {
-      const unsigned kind = instruction_.pick(100);
-      const unsigned inner = 1 + instruction_.pick(6);
-      if (!nests || depth + 1 >= deepest || kind < 70) {
-        plain();
-      } else if (kind < 77) {
-        skip(depth, inner);
-      } else if (kind < 82) {
-        loop(depth, inner);
-      } else if (kind < 89) {
-        in_part(depth, inner);
-      } else if (kind < 92) {
-        in_mode(depth, inner);
-      } else if (kind < 95 && functions_ != 0) {
-        call();
-      } else {
-        set_exec();
-      }
+  void body(uint32_t end) {
+    while (here() < end) {
+      const bool is_long = is(Shape::Kind::large) && chance(4);
+      piece(0, 1 + pick(is_long ? 100 : 6));
     }
+  }
+  void block(unsigned depth, unsigned length) {
+    for (unsigned i = 0; i < length; ++i) piece(depth, 1 + pick(6));
+  }
+
+  /// An instruction, or something around a block of `inner` pieces.
+  void piece(unsigned depth, unsigned inner) {
+    const unsigned kind = pick(100);
+    if (depth + 1 >= deepest || kind < 66) return plain();
+    if (kind < 72) return skip(depth, inner);
+    if (kind < 76) return counted_loop(depth, inner);
+    if (kind < 80) return loop_of_lanes(depth, inner);
+    if (kind < 85) return in_part(depth, inner);
+    if (kind < 89) return if_else(depth, inner);
+    if (kind < 92) return set_exec();
+    if (kind < 95 && functions_ != 0) return call();
+    if (kind < 97 && has_modes_) return in_mode(depth, inner);
+    if (kind >= 97 && !code_.is_series && code_.waves > 1) return barrier();
+    plain();
   }
 
   void plain() {
@@ -100,30 +191,67 @@ class Writer {
     code_.units.push_back(unit);
   }
 
+  /// What other waves have done to LDS and memory is there behind it.
+  void barrier() {
+    RandomCode::Unit unit;
+    if (chance(50)) put(encode_.sopp(Opcode::s_waitcnt, 0), unit);
+    put(encode_.sopp(Opcode::s_barrier, 0), unit);
+    code_.units.push_back(unit);
+  }
+
   /// A branch over a block.
   void skip(unsigned depth, unsigned length) {
     constexpr Opcode branches[] = {Opcode::s_cbranch_scc0,  Opcode::s_cbranch_scc1,  Opcode::s_cbranch_vccz,
                                    Opcode::s_cbranch_vccnz, Opcode::s_cbranch_execz, Opcode::s_cbranch_execnz,
                                    Opcode::s_branch};
-    const Opcode branch = branches[instruction_.pick(std::size(branches))];
+    const Opcode branch = branches[pick(std::size(branches))];
     RandomCode::Unit unit;
+    const bool of_vcc = branch == Opcode::s_cbranch_vccz || branch == Opcode::s_cbranch_vccnz;
+    // As compilers do, lest lanes that are off decide.
+    if (of_vcc && chance(60)) put(encode_.sop2(Opcode::s_and_b64, vcc, exec, chance(50) ? vcc : pick(32) * 2), unit);
     const uint32_t at = here();
     put(0, unit);
     block(depth + 1, length);
-    code_.words[at] = sopp(branch, here() - at - 1);
+    branch_here(at, branch);
     code_.units.push_back(unit);
   }
 
   /// A block done two to five times.
-  void loop(unsigned depth, unsigned length) {
+  void counted_loop(unsigned depth, unsigned length) {
     const unsigned counter = fuzz_register::counter + depth;
     RandomCode::Unit unit;
-    put(sopk(Opcode::s_movk_i32, counter, 2 + instruction_.pick(4)), unit);
+    put(encode_.sopk(Opcode::s_movk_i32, counter, 2 + pick(4)), unit);
     const uint32_t begin = here();
     block(depth + 1, length);
-    put(sop2(Opcode::s_sub_u32, counter, counter, zero + 1), unit);
-    put(sopc(Opcode::s_cmp_lg_u32, counter, zero), unit);
-    put(sopp(Opcode::s_cbranch_scc1, begin - here() - 1), unit);
+    put(encode_.sop2(Opcode::s_sub_u32, counter, counter, zero + 1), unit);
+    put(encode_.sopc(Opcode::s_cmp_lg_u32, counter, zero), unit);
+    put(encode_.sopp(Opcode::s_cbranch_scc1, begin - here() - 1), unit);
+    code_.units.push_back(unit);
+  }
+
+  /// A block that each lane does up to eight times.
+  void loop_of_lanes(unsigned depth, unsigned length) {
+    const unsigned rounds = fuzz_register::rounds + depth, most = fuzz_register::most_rounds + depth;
+    const unsigned done = fuzz_register::done + 2 * depth;
+    RandomCode::Unit unit;
+    put(encode_.sop1(Opcode::s_mov_b64, done, zero), unit);
+    put(encode_.vop1(Opcode::v_mov_b32, rounds, zero), unit);
+    put(encode_.vop2(Opcode::v_and_b32, most, zero + 7, instruction_.vgpr()), unit);
+    RandomCode::Unit branch_over;
+    const uint32_t over = here();
+    if (chance(50)) put(0, branch_over);
+    const uint32_t begin = here();
+    block(depth + 1, length);
+    put(encode_.vop2(Opcode::v_add_u32, rounds, zero + 1, rounds), unit);
+    put(encode_.vopc(Opcode::v_cmp_gt_u32, vgprs + rounds, most), unit);
+    put(encode_.sop2(Opcode::s_or_b64, done, vcc, done), unit);
+    put(encode_.sop2(Opcode::s_andn2_b64, exec, exec, done), unit);
+    put(encode_.sopp(Opcode::s_cbranch_execnz, begin - here() - 1), unit);
+    if (!branch_over.empty()) {
+      branch_here(over, Opcode::s_cbranch_execz);
+      code_.units.push_back(branch_over);
+    }
+    put(encode_.sop2(Opcode::s_or_b64, exec, exec, done), unit);
     code_.units.push_back(unit);
   }
 
@@ -132,16 +260,50 @@ class Writer {
     constexpr Opcode saves[] = {Opcode::s_and_saveexec_b64, Opcode::s_andn2_saveexec_b64, Opcode::s_xor_saveexec_b64,
                                 Opcode::s_or_saveexec_b64};
     const unsigned saved = fuzz_register::saved_exec + 2 * depth;
-    const unsigned mask = instruction_.chance(60) ? 106 : instruction_.pick(32) * 2;
+    const unsigned mask = chance(60) ? vcc : pick(32) * 2;
     RandomCode::Unit unit;
-    put(sop1(saves[instruction_.pick(std::size(saves))], saved, mask), unit);
-    const bool branches = instruction_.chance(60);
+    put(encode_.sop1(saves[pick(std::size(saves))], saved, mask), unit);
+    const bool branches = chance(60);
     const uint32_t at = here();
     if (branches) put(0, unit);
     block(depth + 1, length);
-    if (branches) code_.words[at] = sopp(Opcode::s_cbranch_execz, here() - at - 1);
-    put(instruction_.chance(70) ? sop2(Opcode::s_or_b64, exec, exec, saved) : sop1(Opcode::s_mov_b64, exec, saved),
+    if (branches) branch_here(at, Opcode::s_cbranch_execz);
+    put(chance(70) ? encode_.sop2(Opcode::s_or_b64, exec, exec, saved) : encode_.sop1(Opcode::s_mov_b64, exec, saved),
         unit);
+    code_.units.push_back(unit);
+  }
+
+  /// A block for some of the lanes and one for the others, as compilers write them.
+  void if_else(unsigned depth, unsigned length) {
+    const unsigned saved = fuzz_register::saved_exec + 2 * depth;
+    RandomCode::Unit unit;
+    const auto branch = [&] {
+      const uint32_t at = here();
+      if (!chance(75)) return ~0u;
+      put(0, unit);
+      return at;
+    };
+    const auto arrive = [&](uint32_t from) {
+      if (from != ~0u) branch_here(from, Opcode::s_cbranch_execz);
+    };
+    put(encode_.vopc(chance(50) ? Opcode::v_cmp_lt_u32 : Opcode::v_cmp_gt_f32, vgprs + instruction_.vgpr(),
+                     instruction_.vgpr()),
+        unit);
+    put(encode_.sop1(Opcode::s_and_saveexec_b64, saved, vcc), unit);
+    put(encode_.sop2(Opcode::s_xor_b64, saved, exec, saved), unit);
+    const uint32_t to_else = branch();
+    block(depth + 1, length);
+    arrive(to_else);
+    if (chance(50)) {
+      put(encode_.sop1(Opcode::s_or_saveexec_b64, saved, saved), unit);
+      put(encode_.sop2(Opcode::s_xor_b64, exec, exec, saved), unit);
+    } else {
+      put(encode_.sop1(Opcode::s_andn2_saveexec_b64, saved, saved), unit);
+    }
+    const uint32_t to_end = branch();
+    block(depth + 1, 1 + pick(length));
+    arrive(to_end);
+    put(encode_.sop2(Opcode::s_or_b64, exec, exec, saved), unit);
     code_.units.push_back(unit);
   }
 
@@ -152,55 +314,65 @@ class Writer {
     constexpr uint32_t modes[] = {flush_singles, flush_singles, flush_all, truncate};
     RandomCode::Unit unit;
     const auto set = [&](uint32_t mode) {
-      put(sopk(Opcode::s_setreg_imm32_b32, 0, register_mode | all_bits), unit);
+      put(encode_.sopk(Opcode::s_setreg_imm32_b32, 0, register_mode | all_bits), unit);
       put(mode, unit);
     };
-    if (instruction_.chance(80)) {
-      set(instruction_.chance(70) ? modes[instruction_.pick(std::size(modes))] : instruction_.pick(1024));
+    if (chance(80)) {
+      set(chance(70) ? modes[pick(std::size(modes))] : pick(1024));
     } else {
-      put(sopk(Opcode::s_setreg_b32, instruction_.pick(64), register_mode | 7u << 11), unit);
+      put(encode_.sopk(Opcode::s_setreg_b32, pick(64), register_mode | 7u << 11), unit);
     }
     block(depth + 1, length);
-    if (instruction_.chance(80)) set(usual);
+    if (chance(80)) set(usual);
     code_.units.push_back(unit);
   }
 
   void call() {
     constexpr unsigned callee = fuzz_register::callee;
     RandomCode::Unit unit;
-    put(sop1(Opcode::s_getpc_b64, callee, 0), unit);
-    put(sop2(Opcode::s_add_u32, callee, callee, literal_code), unit);
-    calls_.emplace_back(here(), instruction_.pick(functions_));
-    put(0, unit);
-    put(sop2(Opcode::s_addc_u32, callee + 1, callee + 1, zero), unit);
-    put(sop1(Opcode::s_swappc_b64, fuzz_register::caller, callee), unit);
+    if (chance(30)) {
+      calls_.push_back({here(), pick(functions_), true});
+      put(encode_.sopk(Opcode::s_call_b64, fuzz_register::caller, 0), unit);
+    } else {
+      put(encode_.sop1(Opcode::s_getpc_b64, callee, 0), unit);
+      put(encode_.sop2(Opcode::s_add_u32, callee, callee, literal_code), unit);
+      calls_.push_back({here(), pick(functions_), false});
+      put(0, unit);
+      put(encode_.sop2(Opcode::s_addc_u32, callee + 1, callee + 1, zero), unit);
+      put(encode_.sop1(Opcode::s_swappc_b64, fuzz_register::caller, callee), unit);
+    }
     code_.units.push_back(unit);
   }
 
   void set_exec() {
     RandomCode::Unit unit;
-    if (instruction_.chance(70)) {
-      put(sop1(Opcode::s_mov_b64, exec, 193), unit);  // -1
+    if (chance(70)) {
+      put(encode_.sop1(Opcode::s_mov_b64, exec, minus_one), unit);
     } else {
-      put(sop1(Opcode::s_mov_b32, exec + instruction_.pick(2), literal_code), unit);
+      put(encode_.sop1(Opcode::s_mov_b32, exec + pick(2), literal_code), unit);
       put(static_cast<uint32_t>(random_()), unit);
     }
     code_.units.push_back(unit);
   }
 
+  const Shape shape_;
   std::mt19937_64 random_;
   RandomInstruction instruction_;
+  const Encoder& encode_;
   RandomCode code_;
   unsigned functions_ = 0;
+  bool has_modes_ = false;
   std::vector<uint32_t> entries_;
-  std::vector<std::pair<uint32_t, unsigned>> calls_;  ///< place of the distance, function
+  std::vector<Call> calls_;
 };
 
 }  // namespace
 
-RandomCode RandomCode::without(const Unit& unit) const {
+RandomCode RandomCode::without(std::span<const Unit> units_left_out) const {
   RandomCode rest = *this;
-  for (const uint32_t place : unit) rest.words[place] = s_nop;
+  for (const Unit& unit : units_left_out) {
+    for (const uint32_t place : unit) rest.words[place] = s_nop;
+  }
   return rest;
 }
 
@@ -218,8 +390,6 @@ std::string RandomCode::disassembly(const target::Processor& processor) const {
   return text;
 }
 
-RandomCode random_code(const target::Processor& processor, uint64_t seed, unsigned length) {
-  return Writer(processor, seed).program(length);
-}
+RandomCode random_code(const target::Processor& processor, uint64_t seed) { return Writer(processor, seed).program(); }
 
 }  // namespace Atoll::test

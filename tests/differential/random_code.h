@@ -1,9 +1,9 @@
-// Programs of random instructions (random_instruction.h): straight code, branches forward, counted loops, parts of the
-// wave switched off and on again, changes of the floating-point mode, calls.
+// Programs of random instructions (random_instruction.h): straight code, branches forward, loops that are counted or
+// that lanes leave, parts of the wave switched off and on again, changes of the floating-point mode, calls, barriers.
 #pragma once
 
 #include <cstdint>
-#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,16 +16,23 @@ struct RandomCode {
   /// Without them (s_nop in their place) the rest is a program still.
   using Unit = std::vector<uint32_t>;  // places in `words`
 
+  static constexpr unsigned most_waves = 4;
+
   std::vector<uint32_t> words;
   std::vector<Unit> units;
+  unsigned waves = 1, groups = 1;  ///< of a work-group; work-groups
+  bool may_fault = false;          ///< addresses may be bad
+  /// Waves follow each other in translated code (machine::WaveSeries). Only what they leave in memory counts, where
+  /// the program stores its registers in the end.
+  bool is_series = false;
 
-  /// The same code without that unit.
-  RandomCode without(const Unit& unit) const;
+  /// The same code without these units.
+  RandomCode without(std::span<const Unit> units_left_out) const;
   /// The instructions other than s_nop, one a line.
   std::string disassembly(const target::Processor& processor) const;
 };
 
-/// The program of a number. About `length` instructions.
-RandomCode random_code(const target::Processor& processor, uint64_t seed, unsigned length);
+/// The program of a number. Most have some ten instructions, some hundreds, few thousands: enough to be cut into parts.
+RandomCode random_code(const target::Processor& processor, uint64_t seed);
 
 }  // namespace Atoll::test

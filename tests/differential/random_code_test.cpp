@@ -14,8 +14,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <span>
 
-#include "differential/fuzz_wave.h"
+#include "differential/fuzz_grid.h"
 #include "engine/engines.h"
 #include "engine/interpreter.h"
 #include "semantics/host_vectors.h"
@@ -25,7 +26,13 @@
 namespace Atoll::test {
 namespace {
 
-constexpr unsigned program_length = 40, states_per_program = 3;
+/// Compiling a program takes longer than running it many times.
+constexpr unsigned states_per_program = 6;
+/// Programs of a run without further wishes: one of every shape (random_code.cpp).
+constexpr uint64_t usual_programs = 16;
+
+/// What may be left to the interpreter, as code in modes that are not compiled, and to its single steps.
+constexpr double most_interpreted = 0.6, most_single_steps = 0.2;
 
 uint64_t setting(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -46,20 +53,19 @@ uint64_t state_number(uint64_t seed, unsigned state) { return seed * states_per_
 
 /// Code that runs to its end: without the units at which a wave faults. Of some programs only those that the engines
 /// lack are left out, and not what faults for its address.
-RandomCode runnable_code(const target::Processor& processor, uint64_t seed, FuzzWave& wave, machine::Engine& engine) {
-  const bool may_fault = seed % 8 == 0;
-  RandomCode code = random_code(processor, seed, program_length);
+RandomCode runnable_code(const target::Processor& processor, uint64_t seed, FuzzGrid& grid, machine::Engine& engine) {
+  RandomCode code = random_code(processor, seed);
   for (unsigned state = 0; state < states_per_program; ++state) {
     for (;;) {
       engine.code_changed(0, ~uint64_t{0});
-      const FinalState end = wave.run(engine, code, state_number(seed, state));
-      if (end.state != machine::WaveState::faulted) break;
-      if (may_fault && end.fault != machine::Fault::Kind::illegal_instruction) break;
-      const auto place = static_cast<uint32_t>(end.pc / 4);
+      const FinalState end = grid.run(engine, code, state_number(seed, state));
+      if (!end.fault) break;
+      if (code.may_fault && end.fault->kind != machine::Fault::Kind::illegal_instruction) break;
+      const auto place = static_cast<uint32_t>(end.fault->pc / 4);
       const auto guilty = std::ranges::find_if(
           code.units, [&](const RandomCode::Unit& unit) { return std::ranges::find(unit, place) != unit.end(); });
       if (guilty == code.units.end()) break;
-      code = code.without(*guilty);
+      code = code.without({guilty, 1});
     }
   }
   return code;
@@ -67,7 +73,7 @@ RandomCode runnable_code(const target::Processor& processor, uint64_t seed, Fuzz
 
 class RandomCodeTest : public testing::TestWithParam<const target::Processor*> {
  protected:
-  RandomCodeTest() : wave_(processor_), interpreter_(engine::make_interpreter(processor_)) {
+  RandomCodeTest() : grid_(processor_), interpreter_(engine::make_interpreter(processor_)) {
     setenv("ATOLL_COMPILE", "wait", 1);
     setenv("ATOLL_CACHE", "off", 1);
     const auto make = engine::find_engine("compiled");
@@ -84,56 +90,117 @@ class RandomCodeTest : public testing::TestWithParam<const target::Processor*> {
   }
   /// The compiled engine gives waves back and gets them again, every now and then or all the time.
   FinalState translated(const RandomCode& code, uint64_t state) {
-    return wave_.run(*compiled_, code, state, state % 2 == 0 ? 10 : 1000);
+    constexpr uint64_t turns[] = {10, 300, 10'000};
+    FinalState end = grid_.run(*compiled_, code, state, turns[state % std::size(turns)]);
+    instructions_ += end.instructions;
+    return end;
   }
 
   /// Whether the engines agree on a program; tells what happened where they don't.
   bool agree(uint64_t seed) {
-    const RandomCode code = runnable_code(processor_, seed, wave_, *interpreter_);
+    const uint64_t endless = endless_compilations(), instructions = instructions_, interpreted = interpreted_now();
+    const bool agreed = compare(seed);
+    if (endless_compilations() != endless) {
+      fmt::print("{}, program {}: {}\n", processor_.name, seed, is_endless);
+      instructions_ = instructions;
+      interpreted_apart_ += interpreted_now() - interpreted;
+    }
+    return agreed;
+  }
+
+  bool compare(uint64_t seed) {
+    const RandomCode code = runnable_code(processor_, seed, grid_, *interpreter_);
     if (setting("ATOLL_FUZZ_PRINT", 0) != 0) fmt::print("program {}\n{}", seed, code.disassembly(processor_));
     forget_code();
     for (unsigned i = 0; i < states_per_program; ++i) {
       const uint64_t state = state_number(seed, i);
-      const FinalState expected = wave_.run(*interpreter_, code, state);
-      if (expected.state == machine::WaveState::ready) return true;
-      if (translated(code, state) == expected) continue;
+      const FinalState expected = grid_.run(*interpreter_, code, state);
+      if (expected.is_endless()) return true;
+      if (expected.difference(translated(code, state)).empty()) continue;
       const RandomCode small = smallest(code, state);
       forget_code();
-      const std::string difference = wave_.run(*interpreter_, small, state).difference(translated(small, state));
-      ADD_FAILURE() << processor_.name << ", program " << seed << ", state " << i
-                    << ": the interpreter and the compiled engine differ\n"
+      const std::string difference = grid_.run(*interpreter_, small, state).difference(translated(small, state));
+      ADD_FAILURE() << processor_.name << ", program " << seed << ", state " << i << ", " << small.waves << " waves, "
+                    << small.groups << " work-groups: the interpreter and the compiled engine differ\n"
                     << small.disassembly(processor_) << difference;
       return false;
     }
     return true;
   }
 
+  bool differs(const RandomCode& code, uint64_t state) {
+    forget_code();
+    const FinalState expected = grid_.run(*interpreter_, code, state);
+    return !expected.is_endless() && !expected.difference(translated(code, state)).empty();
+  }
+
+  /// Leaves out as many units as can be, many at a time first.
   RandomCode smallest(RandomCode code, uint64_t state) {
     std::vector<RandomCode::Unit> units = code.units;
-    for (bool smaller = true; smaller;) {
-      smaller = false;
-      for (size_t i = units.size(); i-- > 0;) {
-        RandomCode candidate = code.without(units[i]);
-        forget_code();
-        const FinalState expected = wave_.run(*interpreter_, candidate, state);
-        if (expected.state == machine::WaveState::ready || translated(candidate, state) == expected) continue;
-        code = std::move(candidate);
-        units.erase(units.begin() + static_cast<ptrdiff_t>(i));
-        smaller = true;
+    for (size_t size = std::max<size_t>(1, units.size() / 2); size != 0; size /= 2) {
+      for (bool smaller = true; smaller;) {
+        smaller = false;
+        for (size_t end = units.size(); end != 0; end -= std::min(end, size)) {
+          const size_t begin = end - std::min(end, size);
+          RandomCode candidate = code.without(std::span(units).subspan(begin, end - begin));
+          if (!differs(candidate, state)) continue;
+          code = std::move(candidate);
+          units.erase(units.begin() + static_cast<ptrdiff_t>(begin), units.begin() + static_cast<ptrdiff_t>(end));
+          smaller = true;
+        }
+        if (size != 1) break;
       }
     }
     return code;
   }
 
+  /// Requests over which LLVM was given up.
+  uint64_t endless_compilations() const {
+    const auto failures = compiled_->report().failures;
+    const auto found = failures.find(is_endless);
+    return found != failures.end() ? found->second : 0;
+  }
+  uint64_t interpreted_now() const { return grid_.interpreted_instructions() - interpreted_apart_; }
+
+  /// Says what has been done, and fails if that is too little.
+  void report(uint64_t first, uint64_t programs) const {
+    const machine::EngineReport report = compiled_->report();
+    for (const auto& [reason, times] : report.failures) {
+      if (reason == is_endless) continue;
+      ADD_FAILURE() << "not compiled, so not compared: " << reason << ", " << times << " times";
+    }
+    uint64_t translated = 0, steps = 0;
+    double seconds = 0;
+    for (const machine::EngineReport::Translation& translation : report.translations) {
+      translated += translation.instructions;
+      steps += translation.single_steps;
+      seconds += translation.seconds;
+    }
+    const double interpreted = static_cast<double>(interpreted_now()) / static_cast<double>(instructions_);
+    const double in_steps = static_cast<double>(steps) / static_cast<double>(translated);
+    fmt::print(
+        "{}: programs {} to {}, {} instructions run, {:.1f}% of them interpreted; {} translated in {:.1f} s, {:.1f}% "
+        "of them as single steps; {} waves begun by translated code\n",
+        processor_.name, first, first + programs - 1, instructions_, 100 * interpreted, translated, seconds,
+        100 * in_steps, grid_.waves_begun_in_series());
+    if (programs < usual_programs) return;
+    EXPECT_LE(interpreted, most_interpreted) << "of instructions: there is too little to compare";
+    EXPECT_LE(in_steps, most_single_steps);
+  }
+
+  static constexpr const char* is_endless = "LLVM does not come to an end";
+
   const target::Processor& processor_ = *GetParam();
-  FuzzWave wave_;
+  FuzzGrid grid_;
   std::unique_ptr<machine::Engine> interpreter_, compiled_;
+  uint64_t instructions_ = 0;       ///< that the compiled engine ran, of code that could be compiled
+  uint64_t interpreted_apart_ = 0;  ///< of the others
 };
 
 TEST_P(RandomCodeTest, EnginesAgree) {
   if (compiled_ == nullptr) return;
   const uint64_t first = setting("ATOLL_FUZZ_SEED", 1), seconds = setting("ATOLL_FUZZ_SECONDS", 0);
-  const uint64_t programs = setting("ATOLL_FUZZ_PROGRAMS", seconds != 0 ? ~uint64_t{0} : 12);
+  const uint64_t programs = setting("ATOLL_FUZZ_PROGRAMS", seconds != 0 ? ~uint64_t{0} : usual_programs);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds) / gfx9_processors().size();
   unsigned failures = 0;
   uint64_t done = 0;
@@ -141,23 +208,19 @@ TEST_P(RandomCodeTest, EnginesAgree) {
     if (seconds != 0 && std::chrono::steady_clock::now() >= end) break;
     if (!agree(first + done++)) ++failures;
   }
-  RecordProperty("programs", static_cast<int>(done));
-  for (const auto& [reason, times] : compiled_->report().failures) {
-    if (reason == "LLVM does not come to an end") continue;
-    ADD_FAILURE() << "not compiled, so not compared: " << reason << ", " << times << " times";
-  }
+  report(first, done);
 }
 
 /// Digests of what the interpreter makes of programs, a line for each.
 std::string digests(const target::Processor& processor, uint64_t first, uint64_t count) {
-  FuzzWave wave(processor);
+  FuzzGrid grid(processor);
   const auto engine = engine::make_interpreter(processor);
   std::string text;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const RandomCode code = runnable_code(processor, seed, wave, *engine);
+    const RandomCode code = runnable_code(processor, seed, grid, *engine);
     engine->code_changed(0, ~uint64_t{0});
     for (unsigned i = 0; i < states_per_program; ++i) {
-      const FinalState end = wave.run(*engine, code, state_number(seed, i));
+      const FinalState end = grid.run(*engine, code, state_number(seed, i));
       text += fmt::format("program {} state {}: {:016x}\n", seed, i, end.digest());
     }
   }

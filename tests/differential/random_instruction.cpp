@@ -1,3 +1,4 @@
+// Random instructions (random_instruction.h).
 #include "differential/random_instruction.h"
 
 #include <algorithm>
@@ -16,8 +17,11 @@ using isa::InstructionRow;
 using isa::Opcode;
 namespace flag = isa::flag;
 
-// Codes of operands (ISA guides, "Scalar operands").
-constexpr unsigned vcc = 106, m0 = 124, exec = 126, zero = 128, sdwa_code = 0xF9, dpp_code = 0xFA, literal_code = 0xFF;
+using operand_code::exec;
+using operand_code::m0;
+using operand_code::vcc;
+using operand_code::zero;
+constexpr unsigned sdwa_code = operand_code::sdwa, dpp_code = operand_code::dpp, literal_code = operand_code::literal;
 
 /// Instructions that programs must not have in any place: they end or stop the wave, go elsewhere, give another value
 /// each time, or change what the instructions behind them mean.
@@ -34,56 +38,93 @@ bool is_left_out(const InstructionRow& row) {
   return row.name == "v_mfma_ld_scale_b32" || row.name == "s_wakeup" || row.name == "v_clrexcp";
 }
 
-bool has_operand(const InstructionRow& row, Field field) {
+}  // namespace
+
+bool RandomInstruction::has_operand(const InstructionRow& row, Field field) {
   for (const isa::OperandSpec& operand : row.operands) {
     if (operand.field == field) return true;
   }
   return false;
 }
 
-}  // namespace
-
-RandomInstruction::RandomInstruction(const target::Processor& processor, std::mt19937_64& random)
-    : processor_(processor), random_(random) {
+RandomInstruction::RandomInstruction(const target::Processor& processor, std::mt19937_64& random, FuzzMix mix,
+                                     unsigned bad_addresses)
+    : encode(processor), processor_(processor), random_(random), bad_addresses_(bad_addresses) {
   for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
     const auto opcode = static_cast<Opcode>(i);
     const InstructionRow& row = isa::row(opcode);
-    if (number(opcode) == isa::Opcodes::none || !processor.has(row.feature) || is_left_out(row)) continue;
-    switch (row.encoding) {
-      case Encoding::sop1:
-      case Encoding::sop2:
-      case Encoding::sopk:
-      case Encoding::sopc:
-      case Encoding::sopp:
-        scalar_.push_back(opcode);
-        break;
-      case Encoding::vop1:
-      case Encoding::vop2:
-      case Encoding::vopc:
-      case Encoding::vop3:
-      case Encoding::vop3p:
-        vector_.push_back(opcode);
-        if (row.name.contains("lane")) lane_.push_back(opcode);
-        break;
-      case Encoding::smem:
-      case Encoding::ds:
-      case Encoding::flat:
-      case Encoding::global:
-      case Encoding::scratch:
-      case Encoding::mubuf:
-      case Encoding::mtbuf:
-        memory_.push_back(opcode);
-        break;
-      default:
-        break;
-    }
+    if (encode.number(opcode) == isa::Opcodes::none || !processor.has(row.feature) || is_left_out(row)) continue;
+    const Kind kind = kind_of(row);
+    if (kind != kinds) opcodes_[kind].push_back(opcode);
   }
+  choose_mixture(mix);
+}
+
+RandomInstruction::Kind RandomInstruction::kind_of(const InstructionRow& row) {
+  switch (row.encoding) {
+    case Encoding::sop1:
+    case Encoding::sop2:
+    case Encoding::sopk:
+    case Encoding::sopc:
+    case Encoding::sopp:
+      return scalar;
+    case Encoding::vopc:
+      return compare;
+    case Encoding::vop1:
+    case Encoding::vop2:
+    case Encoding::vop3:
+    case Encoding::vop3p:
+      if (row.name.starts_with("v_mfma") || row.name.starts_with("v_smfmac")) return matrix;
+      return row.name.contains("lane") ? crossing : vector;
+    case Encoding::smem:
+      return scalar_load;
+    case Encoding::ds:
+      return row.name.contains("permute") || row.name.contains("swizzle") ? crossing : lds;
+    case Encoding::flat:
+    case Encoding::global:
+      return global;
+    case Encoding::scratch:
+      return scratch;
+    case Encoding::mubuf:
+      return buffer_memory;
+    case Encoding::mtbuf:
+      return typed_buffer;
+    default:
+      return kinds;
+  }
+}
+
+void RandomInstruction::choose_mixture(FuzzMix mix) {
+  constexpr std::array<unsigned, kinds> usual{40, 8, 4, 4, 18, 8, 10, 4, 4, 1, 3};
+  constexpr std::array<unsigned, 5> factors{0, 1, 1, 2, 4};
+  for (unsigned kind = 0; kind < kinds; ++kind) {
+    const bool is_simple = kind == vector || kind == compare || kind == scalar || kind == global || kind == scalar_load;
+    weights_[kind] = usual[kind] * factors[pick(factors.size())];
+    // A buffer may not be what translated code is made for, and the interpreter then goes on.
+    if ((kind == buffer_memory || kind == typed_buffer) && chance(25)) weights_[kind] = 0;
+    if (opcodes_[kind].empty() || (mix == FuzzMix::few && !is_simple)) weights_[kind] = 0;
+    if (!chance(30)) continue;
+    // Few of them.
+    std::ranges::shuffle(opcodes_[kind], random_);
+    opcodes_[kind].resize(std::min<size_t>(opcodes_[kind].size(), 4 + pick(16)));
+  }
+  weights_[vector] = std::max(weights_[vector], usual[vector]);
+  vgprs_ = mix == FuzzMix::few ? 8 : chance(20) ? 12 : 32;
+  modifiers_ = chance(50) ? pick(100) : 10;
+  even_addresses_ = chance(50) ? 35 : pick(100);
+}
+
+RandomInstruction::Kind RandomInstruction::any_kind() {
+  unsigned sum = 0;
+  for (const unsigned weight : weights_) sum += weight;
+  unsigned place = pick(sum), kind = 0;
+  while (place >= weights_[kind]) place -= weights_[kind++];
+  return static_cast<Kind>(kind);
 }
 
 std::vector<uint32_t> RandomInstruction::make() {
   for (;;) {
-    const unsigned kind = pick(100);
-    const std::vector<Opcode>& opcodes = kind < 48 ? vector_ : kind < 52 ? lane_ : kind < 70 ? scalar_ : memory_;
+    const std::vector<Opcode>& opcodes = opcodes_[any_kind()];
     const Opcode opcode = opcodes[pick(static_cast<unsigned>(opcodes.size()))];
     // A third of the vector compares write EXEC, and would soon leave no lane on.
     if (isa::row(opcode).has(flag::exec_out) && chance(75)) continue;
@@ -92,8 +133,6 @@ std::vector<uint32_t> RandomInstruction::make() {
     }
   }
 }
-
-unsigned RandomInstruction::vgpr() { return chance(50) ? pick(32) : pick(16) * 2; }
 
 unsigned RandomInstruction::scalar_source() {
   const unsigned kind = pick(100);
@@ -125,57 +164,8 @@ uint32_t RandomInstruction::literal() {
   return chance(40) ? edges[pick(edges.size())] : static_cast<uint32_t>(random_());
 }
 
-/// `result` becomes an address of bits of the mask: each lane its own, all the same, or lane after lane.
-void RandomInstruction::set_address(unsigned result, uint32_t mask, std::vector<uint32_t>& words) {
-  const unsigned kind = pick(100);
-  const uint32_t begin = static_cast<uint32_t>(random_()) & mask;
-  if (kind < 45) {
-    words.push_back(vop2(Opcode::v_and_b32, result, literal_code, vgpr()));
-    words.push_back(mask);
-  } else if (kind < 65) {
-    words.push_back(vop1(Opcode::v_mov_b32, result, literal_code));
-    words.push_back(begin);
-  } else {
-    words.push_back(vop2(Opcode::v_lshlrev_b32, result, zero + pick(5), fuzz_register::lane));
-    words.push_back(vop2(Opcode::v_add_u32, result, literal_code, result));
-    words.push_back(begin & ~0x7u);
-    if (mask < 0x400) {  // less than the lanes have elements
-      words.push_back(vop2(Opcode::v_and_b32, result, literal_code, result));
-      words.push_back(mask);
-    }
-  }
-}
-
-/// An address in the buffer; of a flat one, perhaps in LDS or scratch, in some lanes or all.
-void RandomInstruction::set_flat_address(bool is_flat, std::vector<uint32_t>& words) {
-  constexpr unsigned low = fuzz_register::address, high = low + 1;
-  const bool to_aperture = is_flat && chance(50);
-  const bool to_scratch = to_aperture && chance(60);
-  set_address(low, to_scratch ? (chance(80) ? 0x7C : 0x7F) : 0xFF8, words);
-  if (to_aperture && chance(60)) {
-    words.push_back(vop1(Opcode::v_mov_b32, high, literal_code));
-    words.push_back(to_scratch ? 0x0002'0000 : 0x0001'0000);
-    return;
-  }
-  constexpr unsigned memory = fuzz_register::other_address;
-  words.push_back(vop2(Opcode::v_add_u32, to_aperture ? memory : low, fuzz_register::buffer, low));
-  if (to_aperture) {
-    words.push_back(vop1(Opcode::v_mov_b32, memory + 1, fuzz_register::buffer + 1));
-    words.push_back(vop1(Opcode::v_mov_b32, high, literal_code));
-    words.push_back(to_scratch ? 0x0002'0000 : 0x0001'0000);
-    // Where VCC is set.
-    words.push_back(vop2(Opcode::v_cndmask_b32, low, 256 + low, memory));
-    words.push_back(vop2(Opcode::v_cndmask_b32, high, 256 + high, memory + 1));
-  } else if (chance(97)) {
-    words.push_back(vop1(Opcode::v_mov_b32, high, fuzz_register::buffer + 1));
-  } else {  // not mapped
-    words.push_back(vop1(Opcode::v_mov_b32, high, literal_code));
-    words.push_back(0x00005F00);
-  }
-}
-
 void RandomInstruction::vop3(const InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words) {
-  const bool modifiers = chance(40);
+  const bool modifiers = chance(modifiers_);
   uint32_t w0 = 0xD0000000 | opcode << 16;
   uint32_t w1 = any_source();
   if (has_operand(row, Field::src1) || has_operand(row, Field::vgpr_src1)) w1 |= any_source() << 9;
@@ -245,83 +235,6 @@ void RandomInstruction::vector_alu(const InstructionRow& row, uint32_t opcode, s
     return;
   }
   words.push_back(base | any_source());
-}
-
-void RandomInstruction::flat(const InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words) {
-  constexpr unsigned off = 0x7F;
-  const unsigned segment = row.encoding == Encoding::flat ? 0 : row.encoding == Encoding::scratch ? 1 : 2;
-  unsigned base = segment == 0 ? 0 : off;
-  uint32_t offset = pick(512) * 8;
-  if (segment == 1) {
-    offset = chance(80) ? pick(16) * 4 : pick(64);
-    if (chance(40)) base = fuzz_register::private_offset;
-    set_address(fuzz_register::address, chance(80) ? 0x7C : 0x7F, words);
-  } else if (segment == 2 && chance(50)) {
-    base = fuzz_register::buffer;
-    set_address(fuzz_register::address, 0xFF8, words);
-  } else {
-    const size_t before = words.size();
-    set_flat_address(segment == 0, words);
-    // Scratch is small.
-    if (std::ranges::find(words.begin() + static_cast<ptrdiff_t>(before), words.end(), 0x0002'0000u) != words.end()) {
-      offset = pick(32) * 4;
-    }
-  }
-  if (segment == 2 && chance(30)) offset |= 0x1000;  // negative
-  const unsigned glc = pick(2);
-  words.push_back(0xDC000000 | opcode << 18 | segment << 14 | offset | glc << 16 | pick(2) << 17);
-  uint32_t w1 = fuzz_register::address | base << 16 | (chance(10) ? 1u << 23 : 0);
-  if (has_operand(row, Field::flat_data)) w1 |= vgpr() << 8;
-  if (has_operand(row, Field::flat_dst) || (has_operand(row, Field::flat_return) && glc != 0)) w1 |= vgpr() << 24;
-  words.push_back(w1);
-}
-
-void RandomInstruction::buffer(const InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words) {
-  if (row.encoding == Encoding::mubuf && chance(50)) {
-    // As compilers address scratch: no index; an offset in a VGPR, in the instruction, or in an SGPR for the wave.
-    const bool has_offset = chance(50);
-    if (has_offset) set_address(fuzz_register::address, chance(80) ? 0x7C : 0x7F, words);
-    const uint32_t offset = chance(80) ? pick(32) * 4 : pick(128);
-    words.push_back(0xE0000000 | opcode << 18 | offset | (has_offset ? 1u : 0u) << 12 | pick(2) << 14);
-    const unsigned scalar_offset = chance(60) ? fuzz_register::stack_offset : zero;
-    words.push_back(fuzz_register::address | vgpr() << 8 | fuzz_register::scratch_resource / 4 << 16 |
-                    scalar_offset << 24);
-    return;
-  }
-  const uint32_t mask = chance(80) ? 0x1F8 : 0x1FC;
-  set_address(fuzz_register::address, mask, words);
-  set_address(fuzz_register::address + 1, mask, words);
-  // A resource that is computed is not taken for scratch's.
-  constexpr unsigned last = fuzz_register::resource + 3;
-  if (chance(70)) words.push_back(0x80000000 | number(Opcode::s_or_b32) << 23 | last << 16 | zero << 8 | last);
-  const uint32_t common = pick(512) * 8 | pick(8) << 12;
-  if (row.encoding == Encoding::mubuf) {
-    words.push_back(0xE0000000 | opcode << 18 | common);
-  } else {
-    words.push_back(0xE8000000 | opcode << 15 | common | (1 + pick(14)) << 19 | pick(8) << 23);
-  }
-  words.push_back(fuzz_register::address | vgpr() << 8 | fuzz_register::resource / 4 << 16 | zero << 24);
-}
-
-void RandomInstruction::local(const InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words) {
-  unsigned address = vgpr();
-  if (chance(75)) {
-    address = fuzz_register::address;
-    set_address(address, chance(80) ? 0x7F8 : 0xFFC, words);
-  }
-  words.push_back(0xD8000000 | opcode << 17 | pick(64) * 4 | (chance(50) ? pick(256) << 8 : 0));
-  uint32_t w1 = 0;
-  if (has_operand(row, Field::ds_addr)) w1 |= address;
-  if (has_operand(row, Field::ds_data0)) w1 |= vgpr() << 8;
-  if (has_operand(row, Field::ds_data1)) w1 |= vgpr() << 16;
-  if (has_operand(row, Field::ds_dst)) w1 |= vgpr() << 24;
-  words.push_back(w1);
-}
-
-void RandomInstruction::scalar_memory(const InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words) {
-  const unsigned base = row.name.starts_with("s_buffer") ? fuzz_register::resource : fuzz_register::buffer;
-  words.push_back(0xC0020000 | opcode << 18 | base / 2 | pick(64) << 6 | pick(2) << 16);
-  words.push_back(pick(1024) * 4);
 }
 
 bool RandomInstruction::fits(const std::vector<uint32_t>& words, Opcode opcode) const {

@@ -4,12 +4,18 @@
 // decoder then does not take for that very instruction, or what would harm more than the wave's own state, is thrown
 // away and made anew. Memory instructions get their addresses from registers that are set before them, so that they
 // stay in a buffer.
+//
+// Each program has its own mixture of kinds of instructions, and perhaps few of each: what only goes wrong where many
+// of a kind come together, or none of another in between, is found sooner so ("swarm testing", Groce et al., ISSTA
+// 2012).
 #pragma once
 
+#include <array>
 #include <optional>
 #include <random>
 #include <vector>
 
+#include "differential/encoder.h"
 #include "isa/table.h"
 #include "target/processor.h"
 
@@ -19,48 +25,76 @@ namespace Atoll::test {
 namespace fuzz_register {
 inline constexpr unsigned first_kept = 64;                         // of the SGPRs
 inline constexpr unsigned saved_exec = 64;                         // pairs, by depth
+inline constexpr unsigned done = 72;                               // pairs, by depth: lanes that have left a loop
 inline constexpr unsigned counter = 80;                            // by depth
 inline constexpr unsigned buffer = 90;                             // a pair: the buffer's address
 inline constexpr unsigned resource = 92;                           // four: a buffer resource
 inline constexpr unsigned scratch_resource = 84;                   // four: the wave's scratch as a buffer
 inline constexpr unsigned stack_offset = 88, private_offset = 89;  // in it: of the wave, of each lane
+inline constexpr unsigned results = 96;  // a pair: where a work-group's waves in series store what they have
 inline constexpr unsigned callee = 98, caller = 100;
-inline constexpr unsigned address = 250;        // VGPRs: 250 and 251
-inline constexpr unsigned other_address = 252;  // a pair, too
-inline constexpr unsigned lane = 254;           // the lane's number
+inline constexpr unsigned result_offset = 239;              // a VGPR: what the lane adds to that
+inline constexpr unsigned rounds = 240, most_rounds = 244;  // VGPRs, by depth: of a loop that lanes leave
+inline constexpr unsigned address = 250;                    // VGPRs: 250 and 251
+inline constexpr unsigned other_address = 252;              // a pair, too
+inline constexpr unsigned lane = 254;                       // the lane's number
 }  // namespace fuzz_register
 
 /// Bytes before and behind the buffer's address that instructions may touch.
 inline constexpr unsigned fuzz_buffer_reach = 32768;
 
+/// VGPRs that programs of FuzzMix::few name, tuples from the last one on included.
+inline constexpr unsigned fuzz_few_registers = 11;
+/// Bytes that a wave in series has for its results.
+inline constexpr unsigned fuzz_results_bytes = 4096;
+
+/// What a program is made of.
+enum class FuzzMix : uint8_t {
+  everything,
+  few  ///< of few registers, and what is compiled as a whole: no LDS, no scratch
+};
+
 class RandomInstruction {
  public:
-  RandomInstruction(const target::Processor& processor, std::mt19937_64& random);
+  /// `bad_addresses`: percent of the addresses that are not mapped.
+  RandomInstruction(const target::Processor& processor, std::mt19937_64& random, FuzzMix mix, unsigned bad_addresses);
 
   /// The words of one instruction, with those before it that set its address.
   std::vector<uint32_t> make();
 
   unsigned pick(unsigned count) { return static_cast<unsigned>(random_() % count); }
   bool chance(unsigned percent) { return pick(100) < percent; }
-  unsigned vgpr();
+  unsigned vgpr() { return chance(50) ? pick(vgprs_) : pick(vgprs_ / 2) * 2; }
   unsigned scalar_source();
   unsigned scalar_result();
 
-  /// The opcode's number on this processor.
-  uint32_t number(isa::Opcode opcode) const { return isa::row(opcode).opcodes.on(processor_.generation).opcode; }
+  Encoder encode;
 
  private:
+  /// Kinds of instructions, of which each program has some more than others.
+  enum Kind : unsigned {
+    vector,
+    compare,
+    crossing,
+    matrix,
+    scalar,
+    lds,
+    global,
+    scratch,
+    buffer_memory,
+    typed_buffer,
+    scalar_load,
+    kinds
+  };
+  static bool has_operand(const isa::InstructionRow& row, isa::Field field);
+  static Kind kind_of(const isa::InstructionRow& row);
+  void choose_mixture(FuzzMix mix);
+  Kind any_kind();
   std::optional<std::vector<uint32_t>> attempt(const isa::InstructionRow& row, isa::Opcode opcode);
   bool fits(const std::vector<uint32_t>& words, isa::Opcode opcode) const;
   void vector_alu(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
   void vop3(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
   void vop3p(uint32_t opcode, std::vector<uint32_t>& words);
-  uint32_t vop1(isa::Opcode opcode, unsigned result, unsigned source) const {
-    return 0x7E000000 | number(opcode) << 9 | result << 17 | source;
-  }
-  uint32_t vop2(isa::Opcode opcode, unsigned result, unsigned a, unsigned b) const {
-    return number(opcode) << 25 | result << 17 | b << 9 | a;
-  }
   void set_address(unsigned result, uint32_t mask, std::vector<uint32_t>& words);
   void set_flat_address(bool is_flat, std::vector<uint32_t>& words);
   void flat(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
@@ -72,7 +106,11 @@ class RandomInstruction {
 
   const target::Processor& processor_;
   std::mt19937_64& random_;
-  std::vector<isa::Opcode> scalar_, vector_, lane_, memory_;
+  const unsigned bad_addresses_;
+  std::array<std::vector<isa::Opcode>, kinds> opcodes_;
+  std::array<unsigned, kinds> weights_{};
+  unsigned vgprs_ = 32;                          ///< that are used
+  unsigned modifiers_ = 0, even_addresses_ = 0;  ///< percent of the instructions that have such
 };
 
 }  // namespace Atoll::test

@@ -1,0 +1,321 @@
+// The grid that random code runs in (fuzz_grid.h).
+#include "differential/fuzz_grid.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+#include <random>
+#include <stdexcept>
+
+#include "differential/random_instruction.h"
+#include "engine/micro_op.h"
+#include "machine/fault_guard.h"
+#include "machine/initial_state.h"
+
+namespace Atoll::test {
+
+namespace {
+
+constexpr size_t rows_of_a_wave = 544, lds_bytes = 4096, scratch_bytes_per_lane = 384, code_bytes = 1 << 17;
+constexpr size_t memory_bytes = 2 * fuzz_buffer_reach, scratch_bytes = scratch_bytes_per_lane * 64;
+/// How much of a wave may be ahead of a fault that the engine itself came upon: all chunks of lanes but the last.
+constexpr unsigned most_lanes_ahead = 48;
+constexpr unsigned filled_rows = 64;  ///< VGPRs and AGPRs that begin with something else than 0
+
+/// Words that instructions of all types do something interesting with.
+uint32_t random_word(std::mt19937_64& random) {
+  constexpr std::array<uint32_t, 26> edges{
+      0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0x7F800000, 0xFF800000,
+      0x7F800001, 0x7FC00000, 0xFFC12345, 0x3F800000, 0xBF800000, 0x3F7FFFFF, 0x4F000000, 0xFFFFFFFF, 0x7FFFFFFF,
+      0x3FF00000, 0x7FF00000, 0x7FF80000, 0x000FFFFF, 0x3C003C00, 0x7C0003FF, 0x7E00FC00, 0x00010400};
+  const uint64_t bits = random();
+  switch (bits >> 61) {
+    case 0:
+      return edges[bits % edges.size()];
+    case 1:
+      return static_cast<uint32_t>(static_cast<int32_t>(bits % 96) - 16);
+    case 2:
+    case 3:
+      return (static_cast<uint32_t>(bits) & 0x807FFFFF) + 0x3E800000 + (static_cast<uint32_t>(bits >> 32 & 3) << 23);
+    case 4:
+      return (static_cast<uint32_t>(bits) & 0x83FF83FF) | 0x38003C00;
+    default:
+      return static_cast<uint32_t>(bits);
+  }
+}
+
+std::vector<uint32_t> words_of(const void* memory, size_t bytes) {
+  std::vector<uint32_t> words(bytes / 4);
+  std::memcpy(words.data(), memory, bytes);
+  return words;
+}
+
+void fill(void* memory, size_t bytes, std::mt19937_64& random) {
+  auto* words = static_cast<uint32_t*>(memory);
+  for (size_t i = 0; i < bytes / 4; ++i) words[i] = random_word(random);
+}
+
+}  // namespace
+
+/// The waves that may follow in translated code: their registers begin with what is written here, or zeros.
+struct FuzzGrid::Series : machine::WaveSeries {
+  unsigned waves = 0, groups = 0, group = 0;
+  uint64_t results = 0;
+  uint32_t start[isa::scalar::count]{};
+  alignas(64) machine::FirstRows rows[RandomCode::most_waves]{};
+  uint8_t* lds = nullptr;
+
+  bool next() {
+    if (group + 1 == groups) return false;
+    ++group;
+    begin();
+    waves_left = waves;
+    return true;
+  }
+  void begin() {
+    const uint64_t address = results + uint64_t{group} * waves * fuzz_results_bytes;
+    std::memcpy(&start[fuzz_register::results], &address, sizeof address);
+    std::memset(lds, 0, lds_bytes);
+  }
+};
+
+void FuzzGrid::Unmap::operator()(uint8_t* memory) const { munmap(memory, bytes); }
+
+/// The address is one that nothing else uses on Linux, so that it is there in every process. Its lower half is 0: an
+/// offset added to that does not overflow.
+FuzzGrid::Pages FuzzGrid::map(uint64_t address, size_t bytes) {
+  void* memory =
+      mmap(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return Pages(static_cast<uint8_t*>(memory), Unmap{bytes});
+}
+
+FuzzGrid::FuzzGrid(const target::Processor& processor)
+    : processor_(processor),
+      rows_(map(0x5A00'0000'0000, RandomCode::most_waves * rows_of_a_wave * sizeof(machine::Row))),
+      lds_(map(0x5A01'0000'0000, lds_bytes)),
+      memory_(map(0x5A02'0000'0000, memory_bytes)),
+      scratch_(map(0x5A03'0000'0000, RandomCode::most_waves * scratch_bytes)),
+      code_(map(0x5A04'0000'0000, code_bytes)) {
+  dispatch_.kernel = std::make_shared<machine::Kernel>();
+  dispatch_.kernel->entry = reinterpret_cast<uint64_t>(code_.get());
+  group_.dispatch = &dispatch_;
+  group_.lds = lds_.get();
+  group_.lds_bytes = lds_bytes;
+  machine::install_fault_guard();
+}
+
+machine::Row* FuzzGrid::rows(unsigned wave) {
+  return reinterpret_cast<machine::Row*>(rows_.get()) + wave * rows_of_a_wave;
+}
+
+uint8_t* FuzzGrid::scratch(unsigned wave) { return scratch_.get() + wave * scratch_bytes; }
+
+void FuzzGrid::reset(machine::Wave& w, unsigned number) {
+  w = {};
+  std::memset(rows(number), 0, rows_of_a_wave * sizeof(machine::Row));
+  w.vgpr = rows(number);
+  w.agpr = w.vgpr + 256;
+  w.vgprs = w.agprs = 256;
+  w.sgprs = 102;
+  w.wave_size = 64;
+  w.mode = 0x3F0;  // DX10_CLAMP, IEEE, denormals
+  w.float_mode =
+      machine::float_mode_of(w.mode, processor_.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
+  w.scratch = scratch(number);
+  w.scratch_bytes_per_lane = scratch_bytes_per_lane;
+  w.work_group = &group_;
+  w.index = number;
+  w.pc = dispatch_.kernel->entry;
+}
+
+void FuzzGrid::set_scalars(uint32_t* scalar, std::mt19937_64& random) {
+  const auto set_pair = [&](unsigned reg, uint64_t value) {
+    scalar[reg] = static_cast<uint32_t>(value);
+    scalar[reg + 1] = static_cast<uint32_t>(value >> 32);
+  };
+  fill(scalar, 64 * 4, random);
+  scalar[isa::scalar::m0] = static_cast<uint32_t>(random() % 2048 & ~uint64_t{3});
+  set_pair(isa::scalar::vcc_lo, random());
+  set_pair(isa::scalar::exec_lo, random() % 3 != 0 ? ~uint64_t{0} : random());
+  const auto middle = reinterpret_cast<uint64_t>(memory_.get()) + fuzz_buffer_reach;
+  set_pair(fuzz_register::buffer, middle);
+  // A buffer resource: address and stride, records, format (Vega ISA guide, "Buffer resource descriptor").
+  constexpr uint32_t in_order = 4 | 5 << 3 | 6 << 6 | 7 << 9;
+  const uint32_t stride = random() % 2 != 0 ? 16 : 0;
+  const auto number_format = static_cast<uint32_t>(random() % 8),
+             data_format = 1 + static_cast<uint32_t>(random() % 14);
+  set_pair(fuzz_register::resource, middle | uint64_t{stride} << 48);
+  scalar[fuzz_register::resource + 2] = stride != 0 ? 128 : 4096;
+  scalar[fuzz_register::resource + 3] = in_order | number_format << 12 | data_format << 15;
+  // Now and then, lanes' scratch lies askew.
+  scalar[fuzz_register::stack_offset] =
+      static_cast<uint32_t>(random() % 16 != 0 ? random() % 32 * 256 : random() % 1024 * 4);
+  scalar[fuzz_register::private_offset] = static_cast<uint32_t>(random() % 32 * 4);
+}
+
+void FuzzGrid::begin(machine::Wave& w, unsigned number, std::mt19937_64& random) {
+  reset(w, number);
+  fill(w.vgpr, filled_rows * sizeof(machine::Row), random);
+  fill(w.agpr, filled_rows * sizeof(machine::Row), random);
+  set_scalars(w.scalar, random);
+  w.scc = random() % 2 != 0;
+  uint32_t(&resource)[4] = *reinterpret_cast<uint32_t(*)[4]>(&w.scalar[fuzz_register::scratch_resource]);
+  machine::scratch_resource(reinterpret_cast<uint64_t>(w.scratch), scratch_bytes, resource);
+  for (unsigned lane = 0; lane < 64; ++lane) w.vgpr[fuzz_register::lane][lane] = lane;
+  fill(w.scratch, scratch_bytes, random);
+}
+
+void FuzzGrid::begin_group(unsigned waves, std::mt19937_64& random) {
+  group_.waves.resize(waves);
+  group_.waves_begun = group_.waves_running = waves;
+  group_.waves_at_barrier = 0;
+  fill(lds_.get(), lds_bytes, random);
+  for (unsigned number = 0; number < waves; ++number) begin(group_.waves[number], number, random);
+}
+
+void FuzzGrid::place(const RandomCode& code) {
+  const size_t bytes = code.words.size() * 4;
+  if (bytes + 64 > code_bytes) throw std::length_error("the random code is too long");
+  if (std::memcmp(code_.get(), code.words.data(), bytes) == 0) return;
+  std::memset(code_.get(), 0, code_bytes);
+  std::memcpy(code_.get(), code.words.data(), bytes);
+}
+
+FinalState FuzzGrid::run(machine::Engine& engine, const RandomCode& code, uint64_t state, uint64_t turn) {
+  place(code);
+  std::mt19937_64 random(state);
+  fill(memory_.get(), memory_bytes, random);
+  FinalState result;
+  if (code.is_series) {
+    run_series(engine, code, random, turn, result);
+  } else {
+    for (unsigned group = 0; group < code.groups; ++group) {
+      begin_group(code.waves, random);
+      if (!run_group(engine, turn, result)) break;
+      const std::vector<uint32_t> lds = words_of(lds_.get(), lds_bytes);
+      result.lds.insert(result.lds.end(), lds.begin(), lds.end());
+    }
+  }
+  result.memory = words_of(memory_.get(), memory_bytes);
+  return result;
+}
+
+/// Until it ends or comes to a barrier. False if it faults or is endless.
+bool FuzzGrid::run_wave(machine::Engine& engine, machine::Wave& wave, uint64_t turn, FinalState& result,
+                        machine::WaveSeries* series) {
+  using machine::WaveState;
+  const uint64_t before = wave.instructions;
+  machine::HostFault host;
+  const bool done = machine::guarded(host, [&] {
+    WaveState state = series != nullptr ? engine.run_series(wave, turn, *series) : engine.run(wave, turn);
+    while (state == WaveState::ready && wave.instructions < most_instructions) state = engine.run(wave, turn);
+  });
+  result.instructions += wave.instructions - before;
+  if (done && wave.state != WaveState::faulted) return wave.state != WaveState::ready;
+  const uint8_t chunk = engine::run_of_thread().chunk;
+  if (!done) engine.retrace_fault(wave, host);
+  FinalFault& fault = result.fault.emplace();
+  fault.pc = wave.pc - dispatch_.kernel->entry;
+  if (wave.state == WaveState::faulted && wave.fault != nullptr) {
+    fault.kind = wave.fault->kind;
+    fault.what = fmt::format("{}, lane {}", wave.fault->what, wave.fault->lane);
+    fault.lanes_ahead = most_lanes_ahead;
+  } else {
+    fault.kind = machine::Fault::Kind::memory;
+    fault.what = fmt::format("address {:#x}", host.address);
+    fault.lanes_ahead = chunk == engine::no_chunk ? 0 : chunk * semantics::chunk_lanes;
+  }
+  wave.state = WaveState::faulted;
+  return false;
+}
+
+bool FuzzGrid::run_group(machine::Engine& engine, uint64_t turn, FinalState& result) {
+  using machine::WaveState;
+  const auto first = static_cast<unsigned>(result.waves.size());
+  bool is_good = true;
+  while (is_good && group_.waves_running != 0) {
+    for (machine::Wave& wave : group_.waves) {
+      if (wave.state != WaveState::ready) continue;
+      is_good = run_wave(engine, wave, turn, result);
+      if (!is_good) {
+        if (result.fault) result.fault->wave = first + wave.index;
+        break;
+      }
+      if (wave.state == WaveState::at_barrier) {
+        ++group_.waves_at_barrier;
+      } else {
+        --group_.waves_running;
+      }
+    }
+    if (!is_good || group_.waves_at_barrier != group_.waves_running) continue;
+    group_.waves_at_barrier = 0;
+    for (machine::Wave& wave : group_.waves) {
+      if (wave.state == WaveState::at_barrier) wave.state = WaveState::ready;
+    }
+  }
+  for (const machine::Wave& wave : group_.waves) result.waves.push_back(final_wave(wave, wave.index));
+  return is_good;
+}
+
+/// What waves leave in registers is not looked at: those that follow in translated code find zeros in a register or
+/// not, as they need. The code stores what it has in the end.
+void FuzzGrid::run_series(machine::Engine& engine, const RandomCode& code, std::mt19937_64& random, uint64_t turn,
+                          FinalState& result) {
+  Series series;
+  series.waves = code.waves;
+  series.groups = code.groups;
+  set_scalars(series.start, random);
+  for (unsigned number = 0; number < code.waves; ++number) {
+    fill(series.rows[number].row, 2 * sizeof(machine::Row), random);
+    for (unsigned lane = 0; lane < 64; ++lane)
+      series.rows[number].row[2][lane] = number * fuzz_results_bytes + lane * 4;
+  }
+  series.exec = ~uint64_t{0};
+  series.last_exec = random() >> random() % 48;
+  series.scalars = series.start;
+  series.first_rows = series.rows;
+  series.begin_work_group = [](machine::WaveSeries& of) { return static_cast<Series&>(of).next(); };
+  series.lds = lds_.get();
+  series.results = reinterpret_cast<uint64_t>(memory_.get());
+  series.begin();
+  group_.waves.resize(1);
+  machine::Wave& wave = group_.waves[0];
+  unsigned begun = 0;
+  for (unsigned number = 0;;) {
+    reset(wave, 0);
+    std::memcpy(wave.scalar, series.start, sizeof wave.scalar);
+    std::memcpy(wave.vgpr, series.rows[number].row, sizeof series.rows[number].row);
+    wave.index = number;
+    series.waves_left = series.waves - number - 1;
+    wave.set_exec(series.waves_left == 0 ? series.last_exec : series.exec);
+    ++begun;
+    if (!run_wave(engine, wave, turn, result, number == 0 ? &series : nullptr)) break;
+    number = wave.index + 1;
+    if (number == series.waves) {
+      if (!series.next()) break;
+      number = 0;
+    }
+  }
+  result.waves.emplace_back().state = wave.state;
+  if (wave.state == machine::WaveState::ended) begun_in_series_ += code.waves * code.groups - begun;
+}
+
+FinalWave FuzzGrid::final_wave(const machine::Wave& wave, unsigned number) {
+  FinalWave result;
+  result.state = wave.state;
+  std::memcpy(result.scalar.data(), wave.scalar, sizeof wave.scalar);
+  result.scc = wave.scc;
+  result.mode = wave.mode;
+  result.status = wave.status;
+  result.trap_status = wave.trap_status;
+  result.instructions = wave.instructions;
+  result.vgprs = words_of(wave.vgpr, 256 * sizeof(machine::Row));
+  result.agprs = words_of(wave.agpr, 256 * sizeof(machine::Row));
+  result.scratch = words_of(scratch(number), scratch_bytes);
+  return result;
+}
+
+}  // namespace Atoll::test
