@@ -12,6 +12,11 @@ namespace {
 /// A compiler that dies this often is not started again.
 constexpr unsigned most_deaths = 3;
 
+/// Instructions that the interpreter runs (for a wave) while one instruction is compiled: 0.15 ms, 15 ns each.
+constexpr uint64_t interpreted_per_compiled = 10'000;
+/// Instructions that could be compiled while the compiler starts, and before the first one of a request.
+constexpr uint64_t always_compiled = 100;
+
 /// Requests in a hurry that are compiled at once, and as many others.
 unsigned most_at_once() {
   // Asked once: the C library reads a file for it, and every wave that begins while kernels wait comes by here.
@@ -20,6 +25,17 @@ unsigned most_at_once() {
 }
 
 }  // namespace
+
+/// What compiling costs is known beforehand, what it is good for is not: code that has run for some time, it may be
+/// guessed, will run for as long again, and compiled in half of that or less. A program that ends just then has lost
+/// what it cost, so that must be little beside what it took anyway. Time that nobody else wants costs little, but not
+/// nothing: processors share caches, memory and sometimes more, and the compiler has to start.
+CompilingIsWorth compiling_is_worth(uint64_t interpreted, uint64_t instructions) {
+  constexpr uint64_t idle_costs = 2, program_costs = 6;
+  const uint64_t cost = interpreted_per_compiled * (instructions + always_compiled);
+  if (interpreted < idle_costs * cost) return CompilingIsWorth::nothing_yet;
+  return interpreted < program_costs * cost ? CompilingIsWorth::idle_time : CompilingIsWorth::program_time;
+}
 
 Compilations& Compilations::of_process() {
   static auto* const compilations = new Compilations;  // outlives every exit handler

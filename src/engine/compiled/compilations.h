@@ -30,6 +30,15 @@ struct Compilation {
   bool from_cache = false;
 };
 
+/// What compiling a piece of code is worth, by how often it has been interpreted.
+enum class CompilingIsWorth : uint8_t {
+  nothing_yet,
+  idle_time,     ///< of the host, which nobody else wants
+  program_time,  ///< as much of the host's time as the program has
+};
+/// For code of so many instructions, of which so many have been interpreted, counted for whole waves.
+CompilingIsWorth compiling_is_worth(uint64_t interpreted, uint64_t instructions);
+
 class Compilations {
  public:
   /// The process's own. It lives as long as the process does.

@@ -18,11 +18,6 @@ namespace Atoll::engine {
 
 namespace {
 
-/// Instructions that the interpreter runs (for a wave) while one instruction is compiled: 0.15 ms, 15 ns each.
-constexpr uint64_t interpreted_per_compiled = 10'000;
-/// Instructions that could be compiled while the compiler starts, and before the first one of a request.
-constexpr uint64_t always_compiled = 100;
-
 const machine::Dispatch* dispatch_of(const Wave& wave) {
   return wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
 }
@@ -168,17 +163,13 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
                                                 code.group(asked.root, cache_.processor(), asked.mode));
 }
 
-/// What compiling costs is known beforehand, what it is good for is not: as much as the interpreter has spent on the
-/// code so far, it may be guessed. Compiled code saves half of that or more. So time that nobody else wants is worth it
-/// at half of what compiling costs: most programs that end soon never get there. The program's own time is, when it is
-/// clear that it would not have been better off without.
 void Translations::add_heat(Asked& asked, uint64_t heat) {
   asked.heat += heat;
-  const uint64_t cost = interpreted_per_compiled * (asked.instructions + always_compiled);
-  if (asked.heat >= cost / 2) hand_over(asked);
+  const CompilingIsWorth worth = compiling_is_worth(asked.heat, asked.instructions);
+  if (worth != CompilingIsWorth::nothing_yet) hand_over(asked);
   if (asked.compilation == nullptr) return;
   asked.compilation->heat.store(asked.heat, std::memory_order_relaxed);
-  if (asked.heat >= cost * 4) Compilations::of_process().hurry(*asked.compilation);
+  if (worth == CompilingIsWorth::program_time) Compilations::of_process().hurry(*asked.compilation);
 }
 
 void Translations::hand_over(Asked& asked) {
