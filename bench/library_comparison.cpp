@@ -1,0 +1,192 @@
+// Whole programs, cold: routines of Debian's rocSPARSE and rocPRIM on gfx90a, each a program of its own, by the
+// compiled engine with nothing in its cache and by the interpreter. Prints a section of docs/performance.md.
+//
+//     library_comparison ATOLL PROGRAMS [ROUTINE]
+//
+// A program takes a third of a second, and one run differs from the next by as much as there may be to lose. So they
+// take turns, and the interpreter has two turns in each round: how far the medians of the first and of the second are
+// apart is what of a ratio may be chance. Processor time differs less, and shows what a busy host would notice; the
+// compiler's counts, as far as it got while the program ran. What it would go on with after the program's end, for the
+// cache, is stopped, so that the next program has the host for itself.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "measure.h"
+
+using namespace Atoll::bench;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int rounds = 5;
+
+struct Taken {
+  double wall = 0, processor = 0;  ///< seconds; the processor time of the program and of its compiler
+};
+
+double processor_seconds(const rusage& usage) {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Ends what the program has left behind, which is this process's children now, and yields its processor time.
+double end_what_is_left() {
+  double processor = 0;
+  const std::string list = fmt::format("/proc/self/task/{}/children", getpid());
+  for (;;) {
+    std::ifstream children(list);
+    if (!children) die(list + " cannot be read");
+    for (pid_t child = 0; children >> child;) kill(child, SIGKILL);
+    rusage usage{};
+    if (wait4(-1, nullptr, 0, &usage) < 0) return processor;
+    processor += processor_seconds(usage);
+  }
+}
+
+Taken run(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  Taken taken;
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t program = fork();
+  if (program < 0) die("cannot start another process");
+  if (program == 0) {
+    dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  for (pid_t ended = 0; ended != program;) {
+    int status = 0;
+    rusage usage{};
+    ended = wait4(-1, &status, 0, &usage);
+    taken.processor += processor_seconds(usage);
+    if (ended == program && status != 0) die(fmt::format("{} {} failed", command[command.size() - 3], command.back()));
+  }
+  taken.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  taken.processor += end_what_is_left();
+  return taken;
+}
+
+/// Elements, or rows of a matrix with some ten entries each. What solves a system takes its rows one after the other.
+int size_of(std::string_view library, std::string_view routine) {
+  const auto is_one_of = [&](auto... names) { return ((routine == names) || ...); };
+  if (library == "rocprim" || is_one_of("axpyi", "doti", "gthr", "sctr", "roti")) return 4'000'000;
+  return is_one_of("csrsv", "csric0", "csrilu0") ? 10'000 : 40'000;
+}
+
+std::vector<std::string> routines_of(const std::string& program) {
+  std::vector<std::string> routines;
+  std::FILE* list = popen((program + " --list").c_str(), "r");
+  if (list == nullptr) die("cannot run " + program);
+  for (char line[256]; std::fgets(line, sizeof line, list) != nullptr;) {
+    routines.emplace_back(line, std::string_view(line).find('\n'));
+  }
+  if (pclose(list) != 0 || routines.empty()) die(program + " does not say what it has");
+  return routines;
+}
+
+/// A directory for the cache of one run, gone when it has ended.
+class Cache {
+ public:
+  Cache() {
+    std::string name = (fs::temp_directory_path() / "atoll-bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) die("no directory for a cache");
+    directory_ = name;
+    setenv("ATOLL_CACHE", directory_.c_str(), 1);
+  }
+  ~Cache() { fs::remove_all(directory_); }
+  Cache(const Cache&) = delete;
+  Cache& operator=(const Cache&) = delete;
+
+ private:
+  fs::path directory_;
+};
+
+enum Engine : uint8_t { interpreter, compiled, interpreter_again, engines };
+
+struct Row {
+  std::array<double, engines> wall{}, processor{};  ///< medians
+  double ratio() const { return wall[compiled] / wall[interpreter]; }
+  double chance() const { return wall[interpreter_again] / wall[interpreter]; }
+  double processor_ratio() const { return processor[compiled] / processor[interpreter]; }
+};
+
+Row compare(const std::string& atoll, const std::string& program, const std::string& routine, int size) {
+  std::array<std::vector<double>, engines> wall, processor;
+  for (int round = 0; round < rounds; ++round) {
+    for (unsigned turn = 0; turn < engines; ++turn) {
+      const unsigned engine = (turn + static_cast<unsigned>(round)) % engines;
+      const Cache cache;
+      const Taken taken =
+          run({atoll, "run", "--gpu", "gfx90a", "--engine", engine == compiled ? "compiled" : "interpreter", "--",
+               program, routine, std::to_string(size)});
+      wall[engine].push_back(taken.wall);
+      processor[engine].push_back(taken.processor);
+    }
+  }
+  Row row;
+  for (unsigned engine = 0; engine < engines; ++engine) {
+    row.wall[engine] = median(wall[engine]);
+    row.processor[engine] = median(processor[engine]);
+  }
+  return row;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3 && argc != 4) die("which atoll, and where are the programs?");
+  const std::string_view wanted = argc == 4 ? argv[3] : "";
+  unsetenv("ATOLL_COMPILE");
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // the compiler, which is no child of the program's, becomes one of this process
+
+  fmt::print(
+      "| library | routine | size | interpreter, s | compiled, cold, s | ratio | interpreter again, ratio | "
+      "processor time, interpreter, s | compiled, cold, s | ratio |\n"
+      "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  std::vector<double> ratios, chances, processor_ratios;
+  for (const std::string library : {"rocsparse", "rocprim"}) {
+    const std::string program = fs::path(argv[2]) / library;
+    for (const std::string& routine : routines_of(program)) {
+      if (!wanted.empty() && wanted != routine) continue;
+      const int size = size_of(library, routine);
+      const Row row = compare(argv[1], program, routine, size);
+      ratios.push_back(row.ratio());
+      chances.push_back(row.chance());
+      processor_ratios.push_back(row.processor_ratio());
+      fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n", library, routine,
+                 size, row.wall[interpreter], row.wall[compiled], row.ratio(), row.chance(), row.processor[interpreter],
+                 row.processor[compiled], row.processor_ratio());
+      std::fflush(stdout);
+    }
+  }
+  if (ratios.empty()) die("no library has this routine");
+  fmt::print("| **geometric mean** | | | | | **{:.2f}** | **{:.2f}** | | | **{:.2f}** |\n\n", geometric_mean(ratios),
+             geometric_mean(chances), geometric_mean(processor_ratios));
+  // Which of two like things is the first is chance, so that the control could have been its inverse as well.
+  const double most_by_chance = std::max(std::ranges::max(chances), 1 / std::ranges::min(chances));
+  fmt::print(
+      "Whole programs, medians of {} runs each, which take turns; each checks its results against the host's. The "
+      "interpreter\nhas two turns: by chance alone, the slowest and the quickest of its second ones have {:.2f} "
+      "and {:.2f} of the first ones' time.\nThe processor time is the program's and the compiler's, until the "
+      "program ends.\n\n",
+      rounds, std::ranges::max(chances), std::ranges::min(chances));
+  print_goal(fmt::format("the slowest routine, compiled and cold, of the interpreter's time (the interpreter against "
+                         "itself, by chance: {:.2f})",
+                         most_by_chance),
+             std::ranges::max(ratios), "at most", 1);
+}
