@@ -8,6 +8,8 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "engine/compiled/compilations.h"
@@ -123,6 +125,19 @@ TEST(CompilerProcess, IsNoChildOfTheProgramAndTakesNoDescriptor) {
   EXPECT_TRUE(soon([&] { return (*compiler)->health() == CompilerProcess::Health::died; }));
   EXPECT_EQ(children_ended, 0);
   sigaction(SIGCHLD, &before, nullptr);
+}
+
+TEST(CompilerProcess, GivesWayToTheProgramAndNotOnlyToItself) {
+  auto compiler = CompilerProcess::start("");
+  ASSERT_TRUE(compiler.has_value());
+  const pid_t process = (*compiler)->process();
+  const auto autogroup_of = [](const std::string& which) {
+    std::ifstream file("/proc/" + which + "/autogroup");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_EQ(autogroup_of(std::to_string(process)), autogroup_of("self"));
+  EXPECT_EQ(getsid(process), getsid(0));
+  EXPECT_NE(getpgid(process), getpgrp()) << "Ctrl-C would end it";
 }
 
 TEST(CompilerProcess, EndsWhenTheProgramIsKilled) {

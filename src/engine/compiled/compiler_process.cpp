@@ -42,7 +42,9 @@ struct Launch {
 
 [[noreturn]] void become_compiler(Launch& launch) {
   // Only system calls: this is the program's memory, and the program's other threads run.
-  setsid();
+  // Out of reach of Ctrl-C, but in the program's session: Linux shares processors out among sessions first
+  // (sched(7), "The autogroup feature"), and threads that give way do so only within theirs.
+  setpgid(0, 0);
   const int null = open("/dev/null", O_RDWR);
   const int channel = fcntl(launch.channel, F_DUPFD, 10);  // out of the way
   if (null >= 0 && channel >= 0) {
