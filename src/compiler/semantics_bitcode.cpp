@@ -28,6 +28,10 @@ constexpr unsigned char portable_bitcode[] = {
 constexpr unsigned char bitcode[] = {
 #embed "semantics-avx2.bc"
 };
+/// So that the preprocessed text changes with what is embedded.
+[[maybe_unused]] constexpr uint64_t bitcode_fingerprint =
+#include "semantics_fingerprint.inc"
+    ;
 
 }  // namespace
 
