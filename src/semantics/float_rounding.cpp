@@ -60,8 +60,9 @@ LANES(v_frexp_exp_i32_f64, I32, (F64 a)) { return convert<I32>(frexp(a).exponent
 LANES(v_frexp_mant_f16, F16, (F16 a)) { return narrow(frexp(widen(a)).mantissa); }
 LANES(v_frexp_exp_i16_f16, I16, (F16 a)) { return convert<I16>(frexp(widen(a)).exponent); }
 
-LANES(v_ldexp_f32, F32, (F32 a, I32 exponent)) { return scale_by_power(a, exponent); }
-LANES(v_ldexp_f64, F64, (F64 a, I32 exponent)) { return scale_by_power(a, exponent); }
+// A NaN's sign is not left to the product: -a * 4 may become a * -4.
+LANES(v_ldexp_f32, F32, (F32 a, I32 exponent)) { return with_nan(scale_by_power(a, exponent), a); }
+LANES(v_ldexp_f64, F64, (F64 a, I32 exponent)) { return with_nan(scale_by_power(a, exponent), a); }
 LANES(v_ldexp_f16, F16, (F16 a, I16 exponent)) { return scale_by_power(a, convert<I32>(exponent)); }
 
 std::span<const VectorEntry> float_rounding_entries() {

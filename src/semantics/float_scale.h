@@ -21,7 +21,8 @@ ATOLL_LEVEL_BEGIN
 }
 [[gnu::always_inline]] inline F16 scale_by_power(F16 a, I32 exponent) {
   const I32 power = limited(exponent, -60, 60) + 127;
-  return narrow(widen(a) * bits<F32>(power << 23));
+  const F32 wide = widen(a);
+  return narrow(with_nan(wide * bits<F32>(power << 23), wide));
 }
 [[gnu::always_inline]] inline F64 scale_by_power(F64 a, I32 exponent) {
   // In up to three steps. A step down keeps 53 bits clear of the denormals, so that only the last one rounds.

@@ -29,7 +29,9 @@ void expect_same(std::string_view processor, const std::string& source) {
     std::memcpy(left[runner == &compiled], memory, sizeof memory);
   }
   for (unsigned i = 0; i < 32; ++i) {
-    EXPECT_EQ(std::memcmp(interpreted.v(i), compiled.v(i), sizeof(semantics::Row)), 0) << "v" << i;
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      EXPECT_EQ(interpreted.v(i)[lane], compiled.v(i)[lane]) << "v" << i << ", lane " << lane;
+    }
   }
   for (unsigned i = 0; i < isa::scalar::count; ++i) {
     if (i == 100 || i == 101) continue;  // where each has the end of its code
@@ -78,8 +80,8 @@ TEST(FoundCode, BitsChosenByAConstantAreBlended) {
     v_add_u32_e32 v9, v9, v6)");
 }
 
-// A buffer of a kind that translated code does not know, with lanes' numbers in the addresses: the interpreter goes on behind the instructions of the
-// block, which nobody had counted.
+// A buffer of a kind that translated code does not know, with lanes' numbers in the addresses: the interpreter goes on
+// behind the instructions of the block, which nobody had counted.
 TEST(FoundCode, InstructionsBeforeAnotherBufferAreCounted) {
   expect_same("gfx90a", R"(
     s_mov_b32 s12, s20
@@ -89,6 +91,22 @@ TEST(FoundCode, InstructionsBeforeAnotherBufferAreCounted) {
     v_and_b32_e32 v1, 60, v1
     s_nop 0
     buffer_store_dword v2, v1, s[12:15], 0 offen)");
+}
+
+// LLVM makes -a * 4 a * -4, which has another sign where a is a NaN.
+TEST(FoundCode, NaNsThatAreNegatedKeepTheirSign) {
+  for (const char* const line :
+       {"v_ldexp_f32 v10, -v12, 34", "v_ldexp_f16 v10, -v12, 3", "v_ldexp_f64 v[10:11], -v[12:13], 4",
+        "v_mul_f32 v10, -v12, 4.0", "v_fma_f32 v10, -v12, 4.0, 0", "v_mul_f64 v[10:11], -v[12:13], 4.0"}) {
+    SCOPED_TRACE(line);
+    // NaNs in some lanes.
+    expect_same("gfx908", std::string(R"(
+      v_or_b32_e32 v12, 0x7fffff00, v1
+      v_cndmask_b32_e32 v12, v2, v12, vcc
+      v_or_b32_e32 v13, 0x7fffff00, v2
+      v_cndmask_b32_e32 v13, v1, v13, vcc
+      )") + line);
+  }
 }
 
 }  // namespace
