@@ -55,17 +55,18 @@ void compare(Listing& list, const FinalWave& a, const FinalWave& b) {
   list.words("scratch", a.scratch, b.scratch);
 }
 
-/// A wave that faulted, of which lanes may be ahead: each pair of scalars may be a mask of them.
-void compare_registers(Listing& list, const FinalWave& a, const FinalWave& b, unsigned lanes_ahead) {
+/// A wave that faulted, of which lanes and scalar registers may be ahead. A pair of those may be a mask of lanes.
+void compare_registers(Listing& list, const FinalWave& a, const FinalWave& b, unsigned lanes_ahead,
+                       const std::bitset<isa::scalar::count>& scalars_ahead) {
   list.line("MODE", a.mode, b.mode);
   list.rows("v", a.vgprs, b.vgprs, lanes_ahead);
   list.rows("a", a.agprs, b.agprs, lanes_ahead);
   const uint64_t defined = lanes_ahead < 64 ? ~uint64_t{0} << lanes_ahead : 0;
   for (unsigned i = 0; i < a.scalar.size(); ++i) {
+    if (scalars_ahead[i]) continue;
     const auto mask = static_cast<uint32_t>(i % 2 == 0 ? defined : defined >> 32);
     list.line(fmt::format("scalar {}", i), a.scalar[i] & mask, b.scalar[i] & mask);
   }
-  if (lanes_ahead == 0) list.line("SCC", a.scc, b.scc);
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ std::string FinalState::difference(const FinalState& other) const {
     if (fault->what != other.fault->what) list.note(fault->what + " and " + other.fault->what);
     const unsigned lanes_ahead = std::max(fault->lanes_ahead, other.fault->lanes_ahead);
     if (fault->wave == other.fault->wave) {
-      compare_registers(list, waves[fault->wave], other.waves[fault->wave], lanes_ahead);
+      compare_registers(list, waves[fault->wave], other.waves[fault->wave], lanes_ahead, fault->scalars_ahead);
     }
     return list.take();
   }

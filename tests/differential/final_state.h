@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct FinalFault {
   std::string what{};
   /// Lanes from 0 on that were ahead of the instruction (Engine::retrace_fault): what they have is not defined.
   unsigned lanes_ahead = 0;
+  /// Scalar registers that instructions behind it write: those may have been carried out.
+  std::bitset<isa::scalar::count> scalars_ahead{};
 };
 
 struct FinalState {

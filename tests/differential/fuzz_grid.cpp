@@ -7,10 +7,12 @@
 #include <cstring>
 #include <new>
 #include <random>
+#include <span>
 #include <stdexcept>
 
 #include "differential/random_instruction.h"
 #include "engine/micro_op.h"
+#include "isa/decode.h"
 #include "machine/fault_guard.h"
 #include "machine/initial_state.h"
 
@@ -177,7 +179,7 @@ void FuzzGrid::begin_group(unsigned waves, std::mt19937_64& random) {
 }
 
 void FuzzGrid::place(const RandomCode& code) {
-  const size_t bytes = code.words.size() * 4;
+  const size_t bytes = size_ = code.words.size() * 4;
   if (bytes + 64 > code_bytes) throw std::length_error("the random code is too long");
   if (std::memcmp(code_.get(), code.words.data(), bytes) == 0) return;
   std::memset(code_.get(), 0, code_bytes);
@@ -228,8 +230,24 @@ bool FuzzGrid::run_wave(machine::Engine& engine, machine::Wave& wave, uint64_t t
     fault.what = fmt::format("address {:#x}", host.address);
     fault.lanes_ahead = chunk == engine::no_chunk ? 0 : chunk * semantics::chunk_lanes;
   }
+  fault.scalars_ahead = scalars_written_from(fault.pc);
   wave.state = WaveState::faulted;
   return false;
+}
+
+std::bitset<isa::scalar::count> FuzzGrid::scalars_written_from(uint64_t pc) const {
+  std::bitset<isa::scalar::count> written;
+  const std::span<const uint8_t> code(code_.get(), size_);
+  while (pc < size_) {
+    const auto instruction = isa::decode(code.subspan(pc), processor_);
+    for (unsigned i = 0; instruction && i < instruction->destinations; ++i) {
+      const isa::Operand& operand = instruction->operands[i];
+      if (operand.kind != isa::OperandKind::scalar) continue;
+      for (unsigned word = 0; word < operand.words; ++word) written.set(operand.reg + word);
+    }
+    pc += instruction ? instruction->size : 4;
+  }
+  return written;
 }
 
 bool FuzzGrid::run_group(machine::Engine& engine, uint64_t turn, FinalState& result) {

@@ -49,12 +49,14 @@ class FuzzGrid {
   bool run_group(machine::Engine& engine, uint64_t turn, FinalState& result);
   void run_series(machine::Engine& engine, const RandomCode& code, std::mt19937_64& random, uint64_t turn,
                   FinalState& result);
+  std::bitset<isa::scalar::count> scalars_written_from(uint64_t pc) const;
   FinalWave final_wave(const machine::Wave& wave, unsigned number);
 
   const target::Processor& processor_;
   machine::Dispatch dispatch_;
   machine::WorkGroup group_;
   Pages rows_, lds_, memory_, scratch_, code_;
+  size_t size_ = 0;  ///< of the code
   uint64_t begun_in_series_ = 0;
 };
 
