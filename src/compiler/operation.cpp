@@ -3,7 +3,9 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -21,6 +23,40 @@ using semantics::VectorCall;
 namespace {
 
 const llvm::Align row_align(64);
+
+/// A function that counts the bits of each lane.
+llvm::Function* counting(llvm::Module& module, llvm::Type* row) {
+  constexpr const char* name = "count_ones";
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  auto* type = llvm::FunctionType::get(row, {row}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->setCallingConv(llvm::CallingConv::Intel_OCL_BI);
+  for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn})
+    function->addFnAttr(attribute);
+  function->setDoesNotAccessMemory();
+  llvm::IRBuilder<> ir(llvm::BasicBlock::Create(module.getContext(), "", function));
+  ir.CreateRet(ir.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, function->getArg(0)));
+  return function;
+}
+
+/// Has bits counted by a call. In place, it is a dozen of the host's instructions, and where one count is added to
+/// others (v_mbcnt_lo_u32_b32, v_mbcnt_hi_u32_b32), LLVM 19 takes very long to find out which bits of the sum can be
+/// set.
+void share_counting(llvm::Function& function) {
+  std::vector<llvm::IntrinsicInst*> counts;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::ctpop && call->getType()->isVectorTy())
+      counts.push_back(call);
+  }
+  for (llvm::IntrinsicInst* count : counts) {
+    llvm::Function* shared = counting(*function.getParent(), count->getType());
+    auto* call = llvm::CallInst::Create(shared, {count->getArgOperand(0)}, "", count->getIterator());
+    call->setCallingConv(shared->getCallingConv());
+    count->replaceAllUsesWith(call);
+    count->eraseFromParent();
+  }
+}
 
 /// Whether the instruction is done by putting together what the function returns.
 bool gathers_results(const llvm::Instruction& instruction) { return llvm::isa<llvm::InsertValueInst>(instruction); }
@@ -260,6 +296,7 @@ Operation Operations::make_vector(const VectorOperation& what) {
   }
   body.end(values);
   passes_->run(*function);
+  share_counting(*function);
   return Operation(function);
 }
 

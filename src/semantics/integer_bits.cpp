@@ -173,14 +173,17 @@ namespace {
 
 LANES(v_bcnt_u32_b32, U32, (U32 a, U32 b)) { return count_ones(a) + b; }
 
-// Count the mask's bits below this lane, in the lower or the upper 32 lanes.
+// Count the mask's bits below this lane, in the lower or the upper 32 lanes. Code mostly has all bits set there, to
+// number the lanes.
 LANES(v_mbcnt_lo_u32_b32, U32, (U32 a, U32 b, LaneIndex lane)) {
   const U32 below = select(lane.value < 32u, (U32(1u) << (lane.value & 31u)) - 1u, U32(~0u));
-  return count_ones(a & below) + b;
+  const U32 lanes = select(lane.value < 32u, lane.value, U32(32u));
+  return select(a == ~0u, lanes, count_ones(a & below)) + b;
 }
 LANES(v_mbcnt_hi_u32_b32, U32, (U32 a, U32 b, LaneIndex lane)) {
-  const U32 below = select(lane.value < 32u, U32(0u), (U32(1u) << (lane.value & 31u)) - 1u);
-  return count_ones(a & below) + b;
+  const U32 lanes = select(lane.value < 32u, U32(0u), lane.value & 31u);
+  const U32 below = a << 1u << (31u - lanes);  // moved to the top: of what ends in zeros, LLVM sees that it is counted
+  return select(a == ~0u, lanes, count_ones(below)) + b;
 }
 
 LANES(v_ffbh_u32, U32, (U32 a)) { return leading_zeros(a); }
