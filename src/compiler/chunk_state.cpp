@@ -15,6 +15,9 @@ ChunkState::ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruct
   const llvm::IRBuilder<>::InsertPointGuard guard(frame_.ir);
   frame_.ir.SetInsertPoint(begin_end_);
   first_lane_ = frame_.ir.CreateTrunc(first_lane, frame_.i32());
+  // Computed once: rows are at constant distances from there.
+  vgpr_ = frame_.ir.CreateInBoundsGEP(frame_.i32(), frame_.vgpr, first_lane);
+  agpr_ = frame_.ir.CreateInBoundsGEP(frame_.i32(), frame_.agpr, first_lane);
 }
 
 llvm::Value* ChunkState::Holder::get(Frame& frame) const {
@@ -45,8 +48,7 @@ ChunkState::Holder& ChunkState::beginning_with(std::map<unsigned, Holder>& holde
 }
 
 llvm::Value* ChunkState::row_address(unsigned key) {
-  llvm::Value* base = frame_.at(key >= 256 ? frame_.agpr : frame_.vgpr, key % 256 * sizeof(machine::Row));
-  return frame_.ir.CreateInBoundsGEP(frame_.i32(), base, first_lane64_);
+  return frame_.at(key >= 256 ? agpr_ : vgpr_, key % 256 * sizeof(machine::Row));
 }
 
 llvm::Value* ChunkState::whole_row(unsigned key) {

@@ -93,6 +93,7 @@ class ChunkState final : public ScalarRegisters {
   Frame& frame_;
   llvm::Instruction *once_end_, *begin_end_;
   llvm::Value *first_lane64_, *first_lane_;
+  llvm::Value *vgpr_, *agpr_;  ///< the chunk's words of the first row
   const bool branches_;
   std::map<unsigned, Holder> rows_, masks_, words_, scc_, scc_slice_;
   std::map<unsigned, llvm::Value*> whole_rows_;
