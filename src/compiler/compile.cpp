@@ -1,8 +1,16 @@
 // compiler: the way from a request to its answer (compile.h).
+//
+// Code is cut into parts (parts.h), which are compiled some at a time. Where there are several threads, each has an
+// LLVM of its own: nothing is shared but what is left to do.
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <ctime>
-#include <span>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,48 +35,134 @@ double thread_seconds() {
 /// Larger code is cut: LLVM's time for a function grows faster than the function from about here on.
 constexpr uint64_t part_instructions = 500;
 
-/// Parts are compiled together as long as LLVM's memory stays moderate: what they share is made once.
-constexpr uint64_t module_instructions = 4000;
+/// Parts are compiled together, as what they share is made once: as long as LLVM's memory stays moderate, and there is
+/// work for all threads.
+constexpr uint64_t most_module_instructions = 4000, least_module_instructions = 600;
 
 /// From here on compiling takes so long that what it takes matters more than the last of the code's speed.
 constexpr uint64_t large_instructions = 400;
 
-/// Adds the translation of parts.
-support::Result<void> add(engine::TranslatedCode& result, std::span<const engine::ControlFlow> parts,
-                          const engine::TranslationRequest& request, HostCompiler& host) {
-  const bool be_brief = request.flow.instructions > large_instructions;
-  Translation translation(request.mode, request.level);
-  std::vector<std::string> names;
+/// Parts that are functions of one module.
+struct Piece {
+  std::unique_ptr<Translation> translation;  ///< until it is compiled
+  std::vector<std::string> names;            ///< of the functions
   std::vector<Translated> translated;
-  for (const engine::ControlFlow& part : parts) {
-    names.push_back("code" + std::to_string(names.size()));
-    const Translated& made =
-        translated.emplace_back(translation.add(part, names.back(), result.steps.size(), be_brief));
-    result.steps.insert(result.steps.end(), made.steps.begin(), made.steps.end());
-    for (const uint64_t pc : made.steps) {
+  FlatCode code;
+};
+
+/// One request, on which any number of threads work: each translates what is next and compiles it while the others do
+/// the same with what follows.
+class Compilation {
+ public:
+  Compilation(const engine::TranslationRequest& request, const std::function<bool()>& is_wanted, unsigned threads)
+      : request_(request),
+        is_wanted_(is_wanted),
+        parts_(cut(request.flow, part_instructions)),
+        threads_(std::clamp<uint64_t>(
+            std::min<uint64_t>(parts_.size(), request.flow.instructions / least_module_instructions), 1, threads)),
+        left_(request.flow.instructions) {}
+
+  /// Those that find something to do.
+  uint64_t threads() const { return threads_; }
+
+  /// Until nothing is left, or something has failed.
+  void work(HostCompiler& host) {
+    const double start = thread_seconds();
+    while (Piece* piece = translate_next()) {
+      auto code = compile(*piece, host);
+      if (code) piece->code = *std::move(code);
+      piece->translation.reset();
+      if (!code) fail(code.error());
+    }
+    const std::lock_guard lock(mutex_);
+    seconds_ += thread_seconds() - start;
+  }
+
+  void fail(const support::Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = error;
+  }
+
+  /// When all threads are done.
+  support::Result<void> finish(engine::TranslatedCode& result) {
+    if (failure_) return std::unexpected(*failure_);
+    for (const Piece& piece : pieces_) add(result, piece);
+    result.steps = std::move(steps_);
+    result.untranslated = std::move(untranslated_);
+    result.seconds = seconds_;
+    return {};
+  }
+
+ private:
+  bool be_brief() const { return request_.flow.instructions > large_instructions; }
+
+  /// The next parts as a module, or null. The single steps are numbered through, so this is one after the other.
+  Piece* translate_next() {
+    const std::lock_guard lock(mutex_);
+    if (failure_ || next_part_ == parts_.size()) return nullptr;
+    if (!is_wanted_()) {
+      failure_ = support::Error{support::ErrorKind::system, "the code is not wanted any more"};
+      return nullptr;
+    }
+    // The pieces become smaller towards the end, so that all threads end at about the same time.
+    const uint64_t share = threads_ == 1 ? left_ : left_ / (2 * threads_);
+    const uint64_t most = std::clamp(share, least_module_instructions, most_module_instructions);
+    Piece& piece = pieces_.emplace_back();
+    piece.translation = std::make_unique<Translation>(request_.mode, request_.level);
+    uint64_t size = 0;
+    do {
+      const engine::ControlFlow& part = parts_[next_part_++];
+      size += part.instructions;
+      const std::string& name = piece.names.emplace_back("code" + std::to_string(piece.names.size()));
+      note_steps(part, piece.translated.emplace_back(piece.translation->add(part, name, steps_.size(), be_brief())));
+    } while (next_part_ != parts_.size() && size + parts_[next_part_].instructions <= most);
+    left_ -= std::min(size, left_);
+    return &piece;
+  }
+
+  void note_steps(const engine::ControlFlow& part, const Translated& translated) {
+    steps_.insert(steps_.end(), translated.steps.begin(), translated.steps.end());
+    for (const uint64_t pc : translated.steps) {
       const engine::Block& block = std::prev(part.blocks.upper_bound(pc))->second;
       for (const engine::Located& at : block.instructions) {
-        if (at.pc == pc) ++result.untranslated[std::string(isa::row(at.instruction.opcode).name)];
+        if (at.pc == pc) ++untranslated_[std::string(isa::row(at.instruction.opcode).name)];
       }
     }
   }
-  const auto object = host.compile(translation.finish(), request.level);
-  if (!object) return std::unexpected(object.error());
-  const auto flat = flatten(*object, names);
-  if (!flat) return std::unexpected(flat.error());
 
-  const auto place = static_cast<uint32_t>(support::align_up(result.code.size(), 64));
-  result.code.resize(place);
-  result.code.insert(result.code.end(), flat->bytes.begin(), flat->bytes.end());
-  for (const auto& [slot, function] : flat->imports) result.imports.push_back({place + slot, function});
-  for (size_t i = 0; i < translated.size(); ++i) {
-    uint32_t number = 0;
-    for (const uint64_t pc : translated[i].entries) {
-      result.entries.push_back({pc, place + static_cast<uint32_t>(flat->entries[i]), number++});
+  support::Result<FlatCode> compile(Piece& piece, HostCompiler& host) const {
+    const auto object = host.compile(piece.translation->finish(), request_.level, be_brief());
+    if (!object) return std::unexpected(object.error());
+    return flatten(*object, piece.names);
+  }
+
+  static void add(engine::TranslatedCode& result, const Piece& piece) {
+    const auto place = static_cast<uint32_t>(support::align_up(result.code.size(), 64));
+    result.code.resize(place);
+    result.code.insert(result.code.end(), piece.code.bytes.begin(), piece.code.bytes.end());
+    for (const auto& [slot, function] : piece.code.imports) result.imports.push_back({place + slot, function});
+    for (size_t i = 0; i < piece.translated.size(); ++i) {
+      uint32_t number = 0;
+      for (const uint64_t pc : piece.translated[i].entries) {
+        result.entries.push_back({pc, place + static_cast<uint32_t>(piece.code.entries[i]), number++});
+      }
     }
   }
-  return {};
-}
+
+  const engine::TranslationRequest& request_;
+  const std::function<bool()>& is_wanted_;
+  const std::vector<engine::ControlFlow> parts_;
+  const uint64_t threads_;
+
+  std::mutex mutex_;  ///< of what follows
+  size_t next_part_ = 0;
+  uint64_t left_;  ///< instructions of parts that nobody has begun
+  std::deque<Piece> pieces_;
+  std::vector<uint64_t> steps_;
+  std::map<std::string, uint64_t> untranslated_;
+  std::optional<support::Error> failure_;
+  double seconds_ = 0;  ///< of all threads
+};
 
 void note_start(engine::TranslatedCode& result, const engine::ControlFlow& flow) {
   const Liveness liveness(flow);
@@ -86,22 +180,25 @@ void note_start(engine::TranslatedCode& result, const engine::ControlFlow& flow)
 }  // namespace
 
 support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest& request, HostCompiler& host,
-                                                const std::function<bool()>& is_wanted) {
+                                                const std::function<bool()>& is_wanted, const Crew& crew) {
   const double start = thread_seconds();
   engine::TranslatedCode result;
   result.instructions = request.flow.instructions;
   note_start(result, request.flow);
-  const std::vector<engine::ControlFlow> parts = cut(request.flow, part_instructions);
-  for (auto first = parts.begin(); first != parts.end();) {
-    auto end = first;
-    for (uint64_t size = 0; end != parts.end() && (end == first || size + end->instructions <= module_instructions);) {
-      size += end++->instructions;
-    }
-    if (!is_wanted()) return support::fail(support::ErrorKind::system, "the code is not wanted any more");
-    if (auto added = add(result, {first, end}, request, host); !added) return std::unexpected(added.error());
-    first = end;
+  Compilation compilation(request, is_wanted, std::max(1u, crew.threads));
+  const double prepared = thread_seconds() - start;
+  std::vector<std::thread> others;
+  while (others.size() + 1 < compilation.threads()) {
+    others.push_back(crew.start([&] {
+      const auto own = HostCompiler::create();
+      if (own) compilation.work(**own);
+      if (!own) compilation.fail(own.error());
+    }));
   }
-  result.seconds = thread_seconds() - start;
+  compilation.work(host);
+  for (std::thread& other : others) other.join();
+  if (auto done = compilation.finish(result); !done) return std::unexpected(done.error());
+  result.seconds += prepared;
   return result;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <thread>
 
 #include "compiler/host_code.h"
 #include "engine/compiled/translation.h"
@@ -13,9 +14,18 @@
 
 namespace Atoll::compiler {
 
-/// `is_wanted` is asked now and then; when it says no, the result is an error.
+/// Who is at one request.
+struct Crew {
+  unsigned threads = 1;  ///< with the caller's own
+  /// Starts one of the others.
+  std::function<std::thread(std::function<void()>)> start = [](std::function<void()> work) {
+    return std::thread(std::move(work));
+  };
+};
+
+/// `is_wanted` is asked now and then, by one thread at a time; when it says no, the result is an error.
 support::Result<engine::TranslatedCode> compile(
     const engine::TranslationRequest& request, HostCompiler& host,
-    const std::function<bool()>& is_wanted = [] { return true; });
+    const std::function<bool()>& is_wanted = [] { return true; }, const Crew& crew = {});
 
 }  // namespace Atoll::compiler

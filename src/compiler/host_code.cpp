@@ -1,13 +1,17 @@
 // compiler: the host compiler (host_code.h).
 //
 // The passes are few: the operations that have branches (operation.h) are inlined, registers become values, and what
-// nobody needs goes. Loops are as they should be and stay so.
+// nobody needs goes. Loops are as they should be and stay so. For large code there are fewer still.
 #include "compiler/host_code.h"
 
 #include "compiler/bit_select.h"
 #include "compiler/mask_words.h"
 #include "compiler/rare_lanes.h"
 
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -31,7 +35,7 @@ namespace {
 using support::ErrorKind;
 using support::fail;
 
-void optimise(llvm::Module& module, llvm::TargetMachine& target) {
+void optimise(llvm::Module& module, llvm::TargetMachine& target, bool be_brief) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager call_graph;
@@ -45,7 +49,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target) {
 
   llvm::FunctionPassManager function_passes;
   function_passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  function_passes.addPass(llvm::EarlyCSEPass(true));
+  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
   function_passes.addPass(llvm::InstCombinePass());
   function_passes.addPass(llvm::SimplifyCFGPass());
   function_passes.addPass(llvm::EarlyCSEPass(true));
@@ -57,6 +61,62 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target) {
   passes.addPass(llvm::GlobalDCEPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(function_passes)));
   passes.run(module, modules);
+}
+
+/// LLVM's own pipeline for the target, whose last part only LLVM's classes may add.
+class Pipeline : public llvm::TargetPassConfig {
+ public:
+  using TargetPassConfig::addCoreISelPasses;
+};
+
+/// What improves the code and is not needed for it. In large code without them kernels run as fast as with them.
+const void* const improvements[] = {&llvm::EarlyTailDuplicateID,
+                                    &llvm::PeepholeOptimizerID,
+                                    &llvm::EarlyIfConverterID,
+                                    &llvm::EarlyMachineLICMID,
+                                    &llvm::MachineCSEID,
+                                    &llvm::MachineSinkingID,
+                                    &llvm::MachineCombinerID,
+                                    &llvm::MachineSchedulerID,
+                                    &llvm::StackSlotColoringID,
+                                    &llvm::MachineLICMID,
+                                    &llvm::PostRAMachineSinkingID,
+                                    &llvm::ShrinkWrapID,
+                                    &llvm::BranchFolderPassID,
+                                    &llvm::TailDuplicateID,
+                                    &llvm::MachineBlockPlacementID,
+                                    &llvm::MachineLateInstrsCleanupID,
+                                    &llvm::MachineCopyPropagationID};
+
+/// What LLVMTargetMachine::addPassesToEmitFile() adds for an object file; if `be_brief`, without what takes a quarter
+/// of its time. False: there is no such pipeline.
+bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
+                        llvm::raw_pwrite_stream& object, bool be_brief) {
+  auto* machine = new llvm::MachineModuleInfoWrapperPass(&target);
+  llvm::TargetPassConfig* config = target.createPassConfig(passes);
+  config->setDisableVerify(true);
+  passes.add(config);
+  passes.add(machine);
+  if (be_brief) {
+    for (const void* improvement : improvements) config->disablePass(improvement);
+    // As TargetPassConfig::addISelPasses(), but without CodeGenPrepare.
+    passes.add(llvm::createTargetTransformInfoWrapperPass(target.getTargetIRAnalysis()));
+    passes.add(llvm::createPreISelIntrinsicLoweringPass());
+    passes.add(llvm::createExpandLargeDivRemPass());
+    passes.add(llvm::createExpandLargeFpConvertPass());
+    config->addIRPasses();
+    config->addPassesToHandleExceptions();
+    config->addISelPrepare();
+    if ((config->*&Pipeline::addCoreISelPasses)()) return false;
+  } else if (config->addISelPasses()) {
+    return false;
+  }
+  config->addMachinePasses();
+  config->setInitialized();
+  llvm::MCContext& context = machine->getMMI().getContext();
+  if (target.addAsmPrinter(passes, object, nullptr, llvm::CodeGenFileType::ObjectFile, context)) return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
 }
 
 }  // namespace
@@ -93,7 +153,8 @@ llvm::TargetMachine& HostCompiler::target(semantics::HostVectors level) {
   return *made;
 }
 
-support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& module, semantics::HostVectors level) {
+support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& module, semantics::HostVectors level,
+                                                                  bool be_brief) {
   llvm::TargetMachine& target = this->target(level);
   module.setDataLayout(target.createDataLayout());
   module.setTargetTriple(target.getTargetTriple().str());
@@ -111,7 +172,7 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
       function.addFnAttr("target-features", "-vzeroupper");
     }
   }
-  optimise(module, target);
+  optimise(module, target, be_brief);
   for (llvm::Function& function : module) look_for_rare_lanes(function);
   for (llvm::Function& function : module) use_mask_words(function);
   if (level == semantics::HostVectors::avx512) {
@@ -120,7 +181,7 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
-  if (target.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), stream, be_brief)) {
     return fail(ErrorKind::system, "the host's code generator writes no object files");
   }
   passes.run(module);

@@ -18,8 +18,10 @@ class HostCompiler {
  public:
   static support::Result<std::unique_ptr<HostCompiler>> create();
 
-  /// A relocatable object file for the host, its code position-independent.
-  support::Result<llvm::SmallVector<char, 0>> compile(llvm::Module& module, semantics::HostVectors level);
+  /// A relocatable object file for the host, its code position-independent. `be_brief`: it may be slower if it is the
+  /// sooner compiled.
+  support::Result<llvm::SmallVector<char, 0>> compile(llvm::Module& module, semantics::HostVectors level,
+                                                      bool be_brief);
 
  private:
   llvm::TargetMachine& target(semantics::HostVectors level);

@@ -4,8 +4,9 @@
 // its crashes and its memory are not the program's, and it need not be gone before exit() may run.
 //
 // The engine starts it (engine/compiled/compiler_process.h) with shared memory, through which requests come and
-// answers go (compiler_channel.h). Each request has a thread, which leaves the host's processors to the program and
-// everybody else until the engine is in a hurry. The first thread watches whether the program is still there.
+// answers go (compiler_channel.h). Each request has a thread, or several if it is large, which leave the host's
+// processors to the program and everybody else until the engine is in a hurry. The first thread watches whether the
+// program is still there.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -92,33 +93,68 @@ void keep(const engine::TranslationCache& cache, std::span<const uint8_t> reques
   if (stores.fetch_add(1) % stores_per_trim == 0) cache.trim();
 }
 
-void carry_out(CompilerChannel& channel, Job& job, const std::optional<engine::TranslationCache>& cache) {
+/// Enters the calling thread among the workers for as long as it lives.
+class AtWork {
+ public:
+  explicit AtWork(const std::shared_ptr<Job>& job) {
+    const std::lock_guard lock(mutex);
+    workers.emplace_back(Worker{}, job);
+  }
+  ~AtWork() {
+    const std::lock_guard lock(mutex);
+    std::erase_if(workers, [](const auto& worker) { return worker.first.thread == gettid(); });
+  }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+};
+
+/// From now on the calling thread, a worker, is to come to an end with so many instructions.
+void watch(uint64_t instructions) {
+  const std::lock_guard lock(mutex);
+  Worker& worker = std::ranges::find(workers, gettid(), [](const auto& each) { return each.first.thread; })->first;
+  pthread_getcpuclockid(pthread_self(), &worker.clock);
+  worker.end = worker.seconds() + most_seconds(instructions);
+}
+
+/// The host's processors are for all jobs that are under way. A job in a hurry takes no more of their time for being at
+/// several: it ends the sooner.
+unsigned threads_of_a_job() {
+  const std::lock_guard lock(mutex);
+  return static_cast<unsigned>(std::thread::hardware_concurrency() / std::max<size_t>(1, jobs.size()));
+}
+
+void carry_out(CompilerChannel& channel, const std::shared_ptr<Job>& job,
+               const std::optional<engine::TranslationCache>& cache) {
   const auto say = [&](bool is_code, std::span<const uint8_t> bytes) {
-    if (job.answered.exchange(true)) return false;
-    answer(channel, job.slot, is_code, bytes);
+    if (job->answered.exchange(true)) return false;
+    answer(channel, job->slot, is_code, bytes);
     return true;
   };
   const auto refuse = [&](std::string_view why) {
     (void)say(false, {reinterpret_cast<const uint8_t*>(why.data()), why.size()});
   };
-  const auto request = engine::TranslationRequest::parse(job.request);
+  const auto request = engine::TranslationRequest::parse(job->request);
   if (!request) return refuse(request.error().message);
-  {
-    const std::lock_guard lock(mutex);
-    Worker& worker = std::ranges::find(workers, gettid(), [](const auto& each) { return each.first.thread; })->first;
-    pthread_getcpuclockid(pthread_self(), &worker.clock);
-    worker.end = worker.seconds() + most_seconds(request->flow.instructions);
-  }
+  watch(request->flow.instructions);
   auto host = HostCompiler::create();
   if (!host) return refuse(host.error().message);
-  const auto code = compile(*request, **host, [&] { return !job.answered.load(); });
+  Crew crew{.threads = threads_of_a_job()};
+  // With the priority of this thread.
+  crew.start = [&](std::function<void()> work) {
+    return std::thread([&, work = std::move(work)] {
+      const AtWork at_work(job);
+      watch(request->flow.instructions);
+      work();
+    });
+  };
+  const auto code = compile(*request, **host, [&] { return !job->answered.load(); }, crew);
   if (!code) return refuse(code.error().message);
   const auto bytes = code->serialise();
   if (bytes.size() > CompilerChannel::slot_bytes) return refuse("the host code is too large");
   if (!say(true, bytes) || !cache) return;
   // The cache may be gone with the program that wanted it there.
   std::error_code error;
-  if (std::filesystem::exists(cache->directory(), error)) keep(*cache, job.request, bytes);
+  if (std::filesystem::exists(cache->directory(), error)) keep(*cache, job->request, bytes);
 }
 
 /// With the mutex held: has a thread of its own carry out the job.
@@ -128,12 +164,10 @@ void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool hurry
   std::thread([&channel, &cache, job, hurry] {
     if (!hurry) give_way(gettid());
     {
-      const std::lock_guard lock(mutex);
-      workers.emplace_back(Worker{}, job);
+      const AtWork at_work(job);
+      carry_out(channel, job, cache);
     }
-    carry_out(channel, *job, cache);
     const std::lock_guard lock(mutex);
-    std::erase_if(workers, [](const auto& worker) { return worker.first.thread == gettid(); });
     jobs.remove(job);
   }).detach();
 }

@@ -4,7 +4,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,8 +41,7 @@ void print(const Row& row) {
 
 class Measurement {
  public:
-  explicit Measurement(const target::GpuModel& gpu, std::unique_ptr<HostCompiler> host)
-      : gpu_(gpu), host_(std::move(host)) {}
+  explicit Measurement(const target::GpuModel& gpu) : gpu_(gpu) {}
 
   support::Result<void> file(const std::string& path, const std::string& part) {
     const auto mapped = support::MappedFile::open(path);
@@ -53,10 +56,10 @@ class Measurement {
       if (!loaded) return support::within(code.where, loaded.error());
       for (const machine::LoadedSymbol& symbol : (*loaded)->symbols()) {
         if (symbol.kind != machine::LoadedSymbol::Kind::kernel || symbol.name.find(part) == std::string::npos) continue;
-        if (auto done = kernel(*loaded, symbol); !done) fmt::print("{}: {}\n", symbol.name, done.error().message);
+        if (auto done = add(*loaded, symbol); !done) fmt::print("{}: {}\n", symbol.name, done.error().message);
       }
     }
-    return {};
+    return compile_all();
   }
 
   void report() {
@@ -71,6 +74,8 @@ class Measurement {
       sum.seconds += row.seconds;
     }
     print(sum);
+    fmt::print("by the clock, {} threads: {:.3f} seconds, {:.4f} per 1000\n", threads_, seconds_,
+               per_thousand(seconds_, sum.instructions));
     std::vector<std::pair<uint64_t, std::string>> names;
     for (const auto& [name, count] : untranslated_) names.emplace_back(count, name);
     std::ranges::sort(names, std::greater{});
@@ -82,7 +87,12 @@ class Measurement {
   }
 
  private:
-  support::Result<void> kernel(const std::shared_ptr<machine::LoadedCode>& code, const machine::LoadedSymbol& symbol) {
+  struct Kernel {
+    std::string name;
+    engine::TranslationRequest request;
+  };
+
+  support::Result<void> add(const std::shared_ptr<machine::LoadedCode>& code, const machine::LoadedSymbol& symbol) {
     const target::Processor& processor = *gpu_.target.processor;
     const auto made = machine::make_kernel(symbol.address, code, processor);
     if (!made) return std::unexpected(made.error());
@@ -92,18 +102,54 @@ class Measurement {
     const auto mode = machine::float_mode_of((*made)->descriptor.mode,
                                              processor.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
     const auto bytes = engine::TranslationRequest::serialise(processor, mode, *flow, flow->blocks.begin()->first, 0);
-    const auto request = engine::TranslationRequest::parse(bytes);
+    auto request = engine::TranslationRequest::parse(bytes);
     if (!request) return std::unexpected(request.error());
-    const auto result = compile(*request, *host_);
-    if (!result) return std::unexpected(result.error());
-    rows_.push_back({symbol.name, result->instructions, result->steps.size(), result->code.size(), result->seconds});
-    for (const auto& [name, count] : result->untranslated) untranslated_[name] += count;
+    kernels_.push_back({symbol.name, *std::move(request)});
     return {};
   }
 
+  /// As many kernels at once as the host has threads; towards the end, those of the largest ones that are idle.
+  support::Result<void> compile_all() {
+    const auto start = std::chrono::steady_clock::now();
+    std::ranges::sort(kernels_, std::greater{}, [](const Kernel& kernel) { return kernel.request.flow.instructions; });
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < threads_; ++i) others.emplace_back([this] { compile_some(); });
+    compile_some();
+    others.clear();
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (failure_) return std::unexpected(*failure_);
+    return {};
+  }
+
+  void compile_some() {
+    const auto host = HostCompiler::create();
+    std::unique_lock lock(mutex_);
+    if (!host) failure_ = host.error();
+    while (!failure_ && next_ != kernels_.size()) {
+      const Kernel& kernel = kernels_[next_++];
+      const auto share = static_cast<unsigned>(threads_ / std::min<size_t>(threads_, kernels_.size() - next_ + 1));
+      lock.unlock();
+      const auto result = compile(kernel.request, **host, [] { return true; }, {.threads = share});
+      lock.lock();
+      if (result) {
+        rows_.push_back(
+            {kernel.name, result->instructions, result->steps.size(), result->code.size(), result->seconds});
+        for (const auto& [name, count] : result->untranslated) untranslated_[name] += count;
+      } else {
+        fmt::print("{}: {}\n", kernel.name, result.error().message);
+      }
+    }
+  }
+
   const target::GpuModel& gpu_;
-  std::unique_ptr<HostCompiler> host_;
+  const unsigned threads_ = std::max(1u, std::thread::hardware_concurrency());
   machine::Memory memory_;
+  std::vector<Kernel> kernels_;
+  double seconds_ = 0;  ///< by the clock, for all kernels
+
+  std::mutex mutex_;  ///< of what follows
+  size_t next_ = 0;
+  std::optional<support::Error> failure_;
   std::vector<Row> rows_;
   std::map<std::string, uint64_t> untranslated_;
 };
@@ -114,9 +160,7 @@ int measure(const std::string& file, const std::string& gpu, const std::string& 
   const auto run = [&]() -> support::Result<void> {
     const auto model = target::find_gpu(gpu);
     if (!model) return std::unexpected(model.error());
-    auto host = HostCompiler::create();
-    if (!host) return std::unexpected(host.error());
-    Measurement measurement(*model, std::move(*host));
+    Measurement measurement(*model);
     if (auto done = measurement.file(file, part); !done) return done;
     measurement.report();
     return {};

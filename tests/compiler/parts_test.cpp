@@ -7,6 +7,7 @@
 #include <set>
 
 #include "comparison.h"
+#include "compiler/compile.h"
 #include "engine/wave_runner.h"
 #include "target/processor.h"
 
@@ -56,6 +57,45 @@ TEST(Parts, HoldEveryBlockOnceAndKeepSmallLoopsWhole) {
   }
   EXPECT_EQ(seen.size(), flow->blocks.size());
   EXPECT_EQ(instructions, flow->instructions);
+}
+
+/// The numbers that single steps have in the code are the places in this list, whichever thread was at a part.
+TEST(Parts, OfSeveralThreadsNumberSingleStepsThroughInOrder) {
+  std::string text;
+  for (unsigned block = 0; block < blocks; ++block) {
+    const std::string number = std::to_string(block);
+    for (unsigned i = 0; i < additions; ++i) text += "v_add_u32 v1, s4, v1\n";
+    text += "s_getreg_b32 s" + std::to_string(10 + block % 50) + ", hwreg(HW_REG_MODE)\n";
+    text += "s_cmp_eq_u32 s4, " + number + "\ns_cbranch_scc1 on" + number + "\nv_not_b32 v1, v1\non" + number + ":\n";
+  }
+  const std::vector<uint8_t> code = assemble(text + "s_endpgm", "gfx90a");
+  const auto base = reinterpret_cast<uint64_t>(code.data());
+  const target::Processor& processor = *target::find_processor("gfx90a");
+  const auto flow = engine::follow(base, base, base + code.size(), processor);
+  ASSERT_TRUE(flow);
+  WaveRunner runner("gfx90a", "interpreter");
+  const auto request = engine::TranslationRequest::parse(
+      engine::TranslationRequest::serialise(processor, runner.wave().float_mode, *flow, base, 0));
+  ASSERT_TRUE(request) << request.error().message;
+  std::vector<uint64_t> steps;
+  for (const auto& [pc, block] : request->flow.blocks) {
+    for (const engine::Located& at : block.instructions) {
+      if (at.instruction.opcode == isa::Opcode::s_getreg_b32) steps.push_back(at.pc);
+    }
+  }
+  ASSERT_EQ(steps.size(), blocks);
+  unsigned started = 0;
+  auto host = compiler::HostCompiler::create();
+  ASSERT_TRUE(host) << host.error().message;
+  const compiler::Crew crew{.threads = 3, .start = [&](std::function<void()> work) {
+                              ++started;
+                              return std::thread(std::move(work));
+                            }};
+  const auto made = compiler::compile(*request, **host, [] { return true; }, crew);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(started, 2U);
+  EXPECT_EQ(made->steps, steps);
+  EXPECT_EQ(made->untranslated.at("s_getreg_b32"), blocks);
 }
 
 TEST(Parts, TogetherDoWhatTheWholeDoes) {
