@@ -61,6 +61,12 @@ bool takes_move(const isa::Instruction& instruction) {
   return instruction.extension == isa::Extension::none && engine::registers_exist(instruction);
 }
 
+/// v_swap_b32
+bool takes_swap(const isa::Instruction& instruction) {
+  return instruction.extension == isa::Extension::none && instruction.destinations == 2 && is_row(instruction.dst(0)) &&
+         is_row(instruction.dst(1)) && engine::registers_exist(instruction);
+}
+
 bool takes_exchange(const isa::Instruction& instruction) {
   const unsigned sources = instruction.opcode == isa::Opcode::ds_bpermute_b32 ? 2 : 1;
   if (instruction.destinations != 1 || !is_row(instruction.dst()) || instruction.sources() < sources) return false;
@@ -86,6 +92,7 @@ bool LaneCode::crosses_chunks(const isa::Instruction& instruction) {
 bool LaneCode::takes(const isa::Instruction& instruction) {
   if (is_exchange(instruction.opcode)) return takes_exchange(instruction);
   if (is_move(instruction.opcode)) return takes_move(instruction);
+  if (instruction.opcode == isa::Opcode::v_swap_b32) return takes_swap(instruction);
   const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
   if (shape.call == nullptr || shape.sources > 3 || shape.masks_in > 1) return false;
   if (shape.source_part != 0 || shape.writes_one_byte) return false;  // op_sel means something else there
@@ -118,7 +125,7 @@ LaneCode::Prepared LaneCode::prepare(const isa::Instruction& instruction, Scalar
   Prepared prepared;
   prepared.instruction = &instruction;
   if (crosses_chunks(instruction)) prepared.exec_whole = registers.pair(isa::scalar::exec_lo);
-  if (is_exchange(instruction.opcode)) return prepared;
+  if (is_exchange(instruction.opcode) || instruction.opcode == isa::Opcode::v_swap_b32) return prepared;
   prepared.shape = semantics::vector_function(instruction.opcode);
   if (is_move(instruction.opcode))
     prepared.shape = {.dst_words = {1}, .src_words = {1}, .destinations = 1, .sources = 1};
@@ -221,6 +228,15 @@ void LaneCode::emit_move(const Prepared& prepared, bool keep_inactive, ChunkStat
   if (!keep_inactive) chunk.set_row(key, value);
 }
 
+void LaneCode::emit_swap(const isa::Instruction& instruction, bool keep_inactive, ChunkState& chunk) {
+  const unsigned keys[] = {row_key(instruction.dst(0), 0), row_key(instruction.dst(1), 0)};
+  llvm::Value* values[] = {chunk.row(keys[1]), chunk.row(keys[0])};
+  for (unsigned i = 0; i < 2; ++i) {
+    if (keep_inactive) chunk.set_active_lanes(keys[i], values[i]);
+    if (!keep_inactive) chunk.set_row(keys[i], values[i]);
+  }
+}
+
 VectorOperation LaneCode::operation(const Prepared& prepared) {
   const isa::Instruction& instruction = *prepared.instruction;
   VectorOperation operation;
@@ -244,6 +260,9 @@ VectorOperation LaneCode::operation(const Prepared& prepared) {
 void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
   if (is_exchange(prepared.instruction->opcode)) return emit_exchange(prepared, keep_inactive, chunk);
   if (is_move(prepared.instruction->opcode)) return emit_move(prepared, keep_inactive, chunk);
+  if (prepared.instruction->opcode == isa::Opcode::v_swap_b32) {
+    return emit_swap(*prepared.instruction, keep_inactive, chunk);
+  }
   llvm::IRBuilder<>& ir = frame_.ir;
   const semantics::VectorShape& shape = prepared.shape;
   const std::optional<semantics::DppMove> move = move_of(*prepared.instruction);

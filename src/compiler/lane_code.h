@@ -69,6 +69,7 @@ class LaneCode {
   llvm::Value* words_of(llvm::Value* row, llvm::Value* lanes, llvm::Value* valid);
   void emit_exchange(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
   void emit_move(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
+  static void emit_swap(const isa::Instruction& instruction, bool keep_inactive, ChunkState& chunk);
 
   Frame& frame_;
   Operations& operations_;

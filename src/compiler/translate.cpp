@@ -15,6 +15,7 @@
 #include "compiler/region.h"
 #include "compiler/semantics_bitcode.h"
 #include "compiler/series_code.h"
+#include "compiler/wave_code.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -23,12 +24,10 @@ namespace Atoll::compiler {
 namespace {
 
 using engine::Block;
-using engine::constant_value;
 using engine::ControlFlow;
 using engine::does_nothing;
 using engine::Image;
 using engine::Located;
-using engine::registers_exist;
 using isa::Opcode;
 using isa::OperandKind;
 using machine::WaveState;
@@ -43,6 +42,7 @@ class Translator {
         frame_(frame),
         lanes_(frame, operations),
         scalars_(frame, operations),
+        wave_code_(frame, scalars_),
         ordinary_resources_(ordinary_resources(flow)),
         region_(frame, lanes_, scalars_, ordinary_resources_),
         liveness_(flow),
@@ -109,8 +109,6 @@ class Translator {
   void emit(uint64_t pc, const Block& block);
   void emit(const Located& at);
   bool emit_control(const Located& at);
-  bool emit_lane_read(const isa::Instruction& instruction);
-  bool emit_lane_write(const isa::Instruction& instruction);
   void emit_step(const Located& at);
 
   void count() {
@@ -134,6 +132,7 @@ class Translator {
   Frame& frame_;
   LaneCode lanes_;
   ScalarCode scalars_;
+  WaveCode wave_code_;
   const std::bitset<isa::scalar::count> ordinary_resources_;
   Region region_;
   Liveness liveness_;
@@ -221,7 +220,9 @@ void Translator::emit(const Located& at) {
     ++frame_.uncounted;
     return;
   }
-  if (emit_lane_read(instruction) || emit_lane_write(instruction)) {
+  if (WaveCode::takes(instruction)) {
+    region_.end();
+    wave_code_.emit(instruction);
     ++frame_.uncounted;
     return;
   }
@@ -231,45 +232,6 @@ void Translator::emit(const Located& at) {
     return;
   }
   emit_step(at);
-}
-
-/// v_readfirstlane_b32 and v_readlane_b32 of a VGPR.
-bool Translator::emit_lane_read(const isa::Instruction& instruction) {
-  const bool first = instruction.opcode == Opcode::v_readfirstlane_b32;
-  if (!first && instruction.opcode != Opcode::v_readlane_b32) return false;
-  if (instruction.extension != isa::Extension::none || !registers_exist(instruction)) return false;
-  if (instruction.src(0).kind != OperandKind::vgpr || instruction.dst().kind != OperandKind::scalar) return false;
-  if ((instruction.dst().reg & ~1u) == isa::scalar::exec_lo) return false;
-  region_.end();
-  llvm::Value* lane;
-  if (first) {
-    // Without an active lane, lane 0: the bit above stands in for none below 64 and the remainder makes it 0.
-    lane = ir().CreateAnd(ir().CreateBinaryIntrinsic(llvm::Intrinsic::cttz, frame_.exec(), ir().getFalse()), 63);
-  } else {
-    WaveScalars registers(frame_);
-    lane = ir().CreateAnd(scalars_.value(instruction.src(1), registers), 63);
-  }
-  llvm::Value* row = frame_.at(frame_.vgpr, instruction.src(0).reg * sizeof(Row));
-  llvm::Value* address = ir().CreateInBoundsGEP(frame_.i32(), row, lane);
-  frame_.set_scalar(instruction.dst().reg, ir().CreateLoad(frame_.i32(), address));
-  return true;
-}
-
-/// v_writelane_b32 of a VGPR.
-bool Translator::emit_lane_write(const isa::Instruction& instruction) {
-  if (instruction.opcode != Opcode::v_writelane_b32 || instruction.extension != isa::Extension::none) return false;
-  if (!registers_exist(instruction) || instruction.dst().kind != OperandKind::vgpr) return false;
-  for (unsigned i = 0; i < 2; ++i) {
-    const isa::Operand& source = instruction.src(i);
-    if (source.kind != OperandKind::scalar && !constant_value(source)) return false;
-  }
-  region_.end();
-  WaveScalars registers(frame_);
-  llvm::Value* value = ir().CreateTrunc(scalars_.value(instruction.src(0), registers), frame_.i32());
-  llvm::Value* lane = ir().CreateAnd(scalars_.value(instruction.src(1), registers), 63);
-  llvm::Value* row = frame_.at(frame_.vgpr, instruction.dst().reg * sizeof(Row));
-  ir().CreateStore(value, ir().CreateInBoundsGEP(frame_.i32(), row, lane));
-  return true;
 }
 
 void Translator::emit_step(const Located& at) {

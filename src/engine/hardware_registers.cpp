@@ -1,9 +1,11 @@
 // engine: hardware registers: s_getreg_b32, s_setreg_b32 and s_setreg_imm32_b32.
 // Source: the ISA guides, "Hardware Register Read/Write" (numbers and fields); user guide for SH_MEM_BASES.
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
+#include "engine/hardware_register.h"
 #include "engine/prepare.h"
 #include "engine/register_index.h"
 #include "isa/table.h"
@@ -63,40 +65,34 @@ uint32_t lds_alloc_of(const Wave& wave) {
 /// The upper 16 bits of the private and of the shared aperture.
 constexpr uint32_t memory_bases = (machine::shared_aperture_hi & 0xFFFF'0000) | machine::private_aperture_hi >> 16;
 
+struct Readable {
+  unsigned id;
+  uint32_t (*value)(const Wave& wave);
+};
+constexpr Readable readable[] = {
+    {mode, [](const Wave& wave) { return wave.mode; }},
+    {status, status_of},
+    {trap_status, [](const Wave& wave) { return wave.trap_status; }},
+    {hardware_id, hardware_id_of},
+    {gpr_alloc, gpr_alloc_of},
+    {lds_alloc, lds_alloc_of},
+    {ib_status, [](const Wave&) { return 0u; }},  // nothing outstanding
+    {shared_memory_bases, [](const Wave&) { return memory_bases; }},
+    {xcc_id, [](const Wave&) { return 0u; }},  // one compute die
+};
+const Readable* find_readable(uint16_t immediate) {
+  const auto* found = std::ranges::find(readable, Field(immediate).id, &Readable::id);
+  return found != std::end(readable) ? found : nullptr;
+}
+
 bool get_register(Wave& wave, const MicroOp& op, Run&) {
-  const Field field(op.origin->instruction.immediate);
-  uint32_t value = 0;
-  switch (field.id) {
-    case mode:
-      value = wave.mode;
-      break;
-    case status:
-      value = status_of(wave);
-      break;
-    case trap_status:
-      value = wave.trap_status;
-      break;
-    case hardware_id:
-      value = hardware_id_of(wave);
-      break;
-    case gpr_alloc:
-      value = gpr_alloc_of(wave);
-      break;
-    case lds_alloc:
-      value = lds_alloc_of(wave);
-      break;
-    case ib_status:
-    case xcc_id:  // nothing outstanding; one compute die
-      break;
-    case shared_memory_bases:
-      value = memory_bases;
-      break;
-    default:
-      fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
-            fmt::format("s_getreg_b32 of hardware register {} is not implemented", field.id));
-      return false;
+  const uint16_t immediate = op.origin->instruction.immediate;
+  if (!has_hardware_register(immediate)) {
+    fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
+          fmt::format("s_getreg_b32 of hardware register {} is not implemented", Field(immediate).id));
+    return false;
   }
-  wave.scalar[op.mask_out] = (value & field.mask()) >> field.offset;
+  wave.scalar[op.mask_out] = hardware_register(&wave, immediate);
   return true;
 }
 
@@ -129,6 +125,13 @@ void set_register(Wave& wave, const MicroOp* op, Run& run) {
 }
 
 }  // namespace
+
+bool has_hardware_register(uint16_t immediate) { return find_readable(immediate) != nullptr; }
+
+uint32_t hardware_register(const Wave* wave, uint16_t immediate) {
+  const Field field(immediate);
+  return (find_readable(immediate)->value(*wave) & field.mask()) >> field.offset;
+}
 
 Handler prepare_hardware_register(Preparation& p) {
   switch (p.instruction.opcode) {

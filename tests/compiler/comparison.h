@@ -20,6 +20,7 @@
 #include "engine/compiled/single_step.h"
 #include "engine/compiled/translation.h"
 #include "engine/global_wave_sync.h"
+#include "engine/hardware_register.h"
 #include "engine/wave_runner.h"
 #include "isa/decode.h"
 #include "target/processor.h"
@@ -106,7 +107,9 @@ class Comparison {
     const engine::Image image{.code_base = base(),
                               .steps = steps.data(),
                               .must_stop = [](const machine::Wave*) -> uint8_t { return 0; },
-                              .access = engine::access_chunk};
+                              .access = engine::access_chunk,
+                              .hardware_register = engine::hardware_register,
+                              .now = [] { return uint64_t{0}; }};
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
 

@@ -64,6 +64,43 @@ TEST(StraightLine, AccessesBuffersInPlace) {
   EXPECT_EQ(comparison.times_given_back(), 0u);
 }
 
+TEST(StraightLine, WhatIsOfTheWaveNeedsNoStep) {
+  Comparison comparison(R"(
+    s_mov_b32 m0, 64
+    v_add_u32 v1, v1, v0
+    v_swap_b32 v1, v2
+    v_add_u32 v1, v1, v0
+    ds_append v5 offset:8
+    v_cmp_gt_u32 vcc, 40, v0
+    s_and_saveexec_b64 s[4:5], vcc
+    v_swap_b32 v2, v3
+    v_swap_b32 v4, v4
+    ds_consume v6 offset:8
+    ds_append v7 offset:65532
+    s_getreg_b32 s10, hwreg(HW_REG_MODE, 0, 8)
+    s_getreg_b32 s11, hwreg(HW_REG_STATUS)
+    s_mov_b64 exec, 0
+    s_getreg_b32 s12, hwreg(HW_REG_STATUS)
+    s_mov_b64 exec, s[4:5]
+    ds_append v8 offset:8
+    v_add_u32 v8, v8, v2)");
+  comparison.with([](WaveRunner& runner) { runner.wave().set_exec(0x00FF'FFFF'0F0F'1234); }).run();
+  EXPECT_EQ(comparison.steps(), 0u);
+}
+
+TEST(StraightLine, ClocksNeedNoStep) {
+  Comparison comparison(R"(
+    s_memrealtime s[4:5]
+    s_memtime s[6:7]
+    s_waitcnt lgkmcnt(0)
+    s_cmp_eq_u64 s[4:5], s[6:7]
+    s_mov_b64 s[4:5], 0
+    s_mov_b64 s[6:7], 0
+    s_cmp_eq_u64 s[4:5], s[6:7])");
+  comparison.run();
+  EXPECT_EQ(comparison.steps(), 0u);
+}
+
 TEST(StraightLine, MasksOfIdleChunksAreMadeToo) {
   Comparison(R"(
     v_cmp_gt_u32 vcc, 40, v0

@@ -12,6 +12,7 @@
 #include "engine/compiled/image.h"
 #include "engine/compiled/translation.h"
 #include "engine/global_wave_sync.h"
+#include "engine/hardware_register.h"
 #include "engine/wave_runner.h"
 #include "target/processor.h"
 
@@ -81,7 +82,9 @@ class Series : public testing::Test {
     const engine::Image image{.code_base = base,
                               .steps = nullptr,
                               .must_stop = [](const Wave*) -> uint8_t { return 0; },
-                              .access = engine::access_chunk};
+                              .access = engine::access_chunk,
+                              .hardware_register = engine::hardware_register,
+                              .now = [] { return uint64_t{0}; }};
     const auto placed = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(placed) << placed.error().message;
     const auto& entries = (*placed)->translated().entries;

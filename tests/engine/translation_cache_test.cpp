@@ -157,7 +157,7 @@ TEST(TranslatedCode, DamagedBytesAreRefusedOrHarmless) {
   code.steps = {4, 8};
   code.imports = {{48, 1}};
   code.code = bytes(1, 64);
-  code.untranslated["s_getreg_b32"] = 2;
+  code.untranslated["s_sendmsg"] = 2;
   const Bytes whole = code.serialise();
   ASSERT_TRUE(engine::TranslatedCode::parse(whole).has_value());
   for (size_t size = 0; size < whole.size(); ++size) {

@@ -15,7 +15,9 @@ struct Image {
   const MicroOp* const* steps;  ///< single steps (single_step.h) by number
   /// Whether the wave's dispatch is to be given up (1). Translated loops ask now and then.
   uint8_t (*must_stop)(const Wave* wave);
-  AccessFunction access;  ///< access_chunk()
+  AccessFunction access;                                                         ///< access_chunk()
+  uint32_t (*hardware_register)(const machine::Wave* wave, uint16_t immediate);  ///< hardware_register.h
+  uint64_t (*now)();                                                             ///< the machine's clock
 };
 
 /// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region

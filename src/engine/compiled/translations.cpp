@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/compiled/control_flow.h"
+#include "engine/hardware_register.h"
 #include "isa/decode.h"
 #include "machine/clock.h"
 #include "machine/dispatch.h"
@@ -220,8 +221,12 @@ std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& aske
     placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
   }
   placed->start = {.rows = placed->code->translated().start_rows, .scalars = placed->code->translated().start_scalars};
-  placed->image = {
-      .code_base = asked.base, .steps = placed->steps.data(), .must_stop = must_stop, .access = access_chunk};
+  placed->image = {.code_base = asked.base,
+                   .steps = placed->steps.data(),
+                   .must_stop = must_stop,
+                   .access = access_chunk,
+                   .hardware_register = hardware_register,
+                   .now = [] { return machine::now_ns(); }};
   return placed;
 }
 
