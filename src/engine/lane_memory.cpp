@@ -223,9 +223,63 @@ template <typename Word>
   if constexpr (sizeof(Word) == 8) rows[1][lane] = static_cast<uint32_t>(word >> 32);
 }
 
+/// Whether several of the operation, one after the other, are one with the operands joined().
+constexpr bool can_be_joined(AtomicOperation operation) {
+  using enum AtomicOperation;
+  switch (operation) {
+    case add:
+    case subtract:
+    case signed_min:
+    case unsigned_min:
+    case signed_max:
+    case unsigned_max:
+    case bit_and:
+    case bit_or:
+    case bit_xor:
+      return true;
+    default:
+      return false;
+  }
+}
+template <AtomicOperation operation, typename Word>
+[[gnu::always_inline]] inline Word joined(Word first, Word second) {
+  constexpr bool sums = operation == AtomicOperation::subtract;
+  return semantics::atomic_result<Word>(sums ? AtomicOperation::add : operation, first, second, Word{});
+}
+
+inline bool are_same(const LaneAddresses& addresses, uint64_t lanes) {
+  const uint64_t first = addresses.of[__builtin_ctzll(lanes)];
+  uint64_t differs = 0;
+  for (lanes &= lanes - 1; lanes != 0 && differs == 0; lanes &= lanes - 1) {
+    differs = addresses.of[__builtin_ctzll(lanes)] ^ first;
+  }
+  return differs == 0;
+}
+
+/// The lanes' atomics on one word, as one of the host's.
+template <AtomicOperation operation, typename Word>
+ATOLL_GUEST_ACCESS void joined_atomic(uint64_t address, uint64_t lanes, const Row* data, Row* result) {
+  const auto first = static_cast<unsigned>(__builtin_ctzll(lanes));
+  auto whole = word_of<Word>(data, first);
+  for_each_lane(lanes & (lanes - 1),
+                [&](unsigned lane) { whole = joined<operation, Word>(whole, word_of<Word>(data, lane)); });
+  Word old = one_atomic<operation, Word, true>(address, whole, Word{}, Denormals::allow_in_out);
+  if (result == nullptr) return;
+  for_each_lane(lanes, [&](unsigned lane) {
+    const auto value = word_of<Word>(data, lane);  // perhaps where the result goes
+    set_word(result, lane, old);
+    old = semantics::atomic_result<Word>(operation, old, value, Word{});
+  });
+}
+
 template <AtomicOperation operation, typename Word>
 ATOLL_GUEST_ACCESS void atomic(const LaneAddresses& addresses, uint64_t lanes, const Row* data, const Row* data2,
                                Row* result, Denormals denormals) {
+  if constexpr (can_be_joined(operation)) {
+    if ((lanes & (lanes - 1)) != 0 && are_same(addresses, lanes)) {
+      return joined_atomic<operation, Word>(addresses.of[__builtin_ctzll(lanes)], lanes, data, result);
+    }
+  }
   for_each_lane(lanes, [&](unsigned lane) {
     Word second{};
     if constexpr (semantics::has_two_operands(operation)) second = word_of<Word>(data2, lane);

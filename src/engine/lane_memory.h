@@ -29,7 +29,7 @@ Transfer transfer_function(const semantics::MemoryAccess& access);
 ATOLL_LEVEL_END
 
 /// Does the atomic of `lanes` on memory that other host threads may touch, in the order of their numbers; `result` (may
-/// be null, may be `data`) gets the old values.
+/// be null, may be `data`) gets the old values. Those on one and the same word may be one atomic of the host's.
 using Atomic = void (*)(const LaneAddresses& addresses, uint64_t lanes, const Row* data, const Row* data2, Row* result,
                         semantics::Denormals denormals);
 
