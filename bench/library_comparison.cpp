@@ -58,6 +58,7 @@ double end_what_is_left() {
 
 Taken run(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   Taken taken;
@@ -65,7 +66,8 @@ Taken run(const std::vector<std::string>& command) {
   const pid_t program = fork();
   if (program < 0) die("cannot start another process");
   if (program == 0) {
-    dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    const int null = open("/dev/null", O_WRONLY);
+    if (null >= 0) dup2(null, STDOUT_FILENO);
     execv(arguments[0], arguments.data());
     _exit(127);
   }
