@@ -67,8 +67,8 @@ set(ATOLL_INTERPRETER_ENVIRONMENT ${ATOLL_TEST_ENVIRONMENT} ATOLL_ENGINE=interpr
 set(ATOLL_COMPILED_ENVIRONMENT ${ATOLL_TEST_ENVIRONMENT} ATOLL_ENGINE=compiled ATOLL_COMPILE=wait)
 
 # atoll_test(NAME [ENGINES] [SOURCES ...] [USES ...] [LEVELS FILTER]): a GoogleTest executable, each of its tests known
-# to ctest; with ENGINES, once for each engine. Those of the filter are run once more for each level of vector
-# instructions that the host has.
+# to ctest; with ENGINES, once for each engine. Those of the filter are run once more, by each engine, for each level of
+# vector instructions that the host has.
 function(atoll_test name)
   cmake_parse_arguments(TEST "ENGINES" "LEVELS" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
@@ -90,6 +90,11 @@ function(atoll_test name)
       gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_${level} TEST_PREFIX ${level}.
         TEST_FILTER ${TEST_LEVELS}
         PROPERTIES ENVIRONMENT "${ATOLL_INTERPRETER_ENVIRONMENT};ATOLL_HOST_VECTORS=${level}")
+      if(TEST_ENGINES)
+        gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled_${level}
+          TEST_PREFIX compiled.${level}. TEST_FILTER ${TEST_LEVELS}
+          PROPERTIES ENVIRONMENT "${ATOLL_COMPILED_ENVIRONMENT};ATOLL_HOST_VECTORS=${level}")
+      endif()
     endforeach()
   endif()
 endfunction()
