@@ -66,6 +66,8 @@ struct Kernel {
 
   /// What a wave took a host thread the last time, in nanoseconds; 0 until known.
   std::atomic<uint64_t> wave_ns{0};
+  /// Whether its work-groups have been seen to wait, which may be for each other.
+  std::atomic<bool> waits{false};
   /// Instructions that the compiled engine left to the interpreter, until there was code or for want of it.
   std::atomic<uint64_t> interpreted_instructions{0};
 

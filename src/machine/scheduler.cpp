@@ -5,7 +5,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "machine/fault_guard.h"
@@ -21,9 +20,11 @@ namespace {
 /// many as take the interpreter that long. Also how often to look at the clock, which takes as long as a short wave; a
 /// wave that begins to run counts as some more instructions.
 constexpr uint64_t wave_run_ns = 25'000, least_budget = 1024, largest_budget = 32'768, wave_overhead = 16;
-/// Work-groups that a thread takes at once when they are short, and how many instructions such a batch may have: the
-/// dispatch's counter is then seldom fought for, and the threads still end at about the same time.
-constexpr uint64_t largest_batch = 64, batch_instructions = 4096;
+/// How much work a thread takes at once. Neighbouring work-groups mostly use neighbouring memory, and what a thread's
+/// code and its processor fetch ahead for the next one would be fetched away from another thread that runs it: so a
+/// piece is long against what lies ahead, and the last ones are only so short that the threads end at about the same
+/// time. Work-groups of a kernel that wait for those before them are taken few at a time, as they would wait long.
+constexpr uint64_t largest_piece_ns = 200'000, smallest_piece_ns = 2'000, waiting_piece_ns = 4'000;
 /// How long a work-group keeps a thread while others wait.
 constexpr uint64_t slice_ns = 1'000'000;
 /// How long a dispatch runs before other threads are woken for it, which costs as much as it can save by then. One that
@@ -138,7 +139,8 @@ struct Scheduler::Turn {
   uint64_t start, slice_end, offer_at, now;
 
   uint64_t taken = 0, taken_end = 0;           ///< work-groups taken from the dispatch and not begun yet
-  uint64_t batch = 0, batch_begun = 0;         ///< how many were taken last, and `clock` then
+  uint64_t group_ns = 0;                       ///< what a work-group takes about, 0: nobody knows
+  uint64_t piece = 0, piece_begun_ns = 0;      ///< how many were taken last, and when, where nobody knows
   uint64_t clock = 0, look_at = least_budget;  ///< instructions run, with what waves count; and when to look around
   uint64_t budget = least_budget;              ///< of a wave
 
@@ -210,7 +212,8 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
             .start = start,
             .slice_end = start + slice_ns,
             .offer_at = start + offer_after_ns,
-            .now = start};
+            .now = start,
+            .group_ns = d.kernel->wave_ns.load(std::memory_order_relaxed) * waves_needed(d)};
   if (takes_long(d)) offer(dispatch);
   bool any = false;
   size_t waiting_in_a_row = 0;
@@ -322,7 +325,6 @@ std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
 bool Scheduler::next_group(Turn& turn) {
   Dispatch& dispatch = *turn.dispatch;
   if (dispatch.set_aside_count.load(std::memory_order_relaxed) != 0) {
-    turn.batch = 0;  // new ones begin one by one now
     const std::lock_guard lock(dispatch.mutex);
     if (turn.resident != nullptr) {  // the one before has ended: perhaps what the first ones wait for
       dispatch.last_resumed = UINT64_MAX;
@@ -356,30 +358,52 @@ bool Scheduler::next_group(Turn& turn) {
   return true;
 }
 
+/// How many work-groups the turn is to take, of so many that no thread has taken.
+uint64_t Scheduler::piece(Turn& turn, uint64_t untaken) const {
+  const Dispatch& dispatch = *turn.dispatch;
+  const uint64_t share = untaken / (uint64_t{2} * threads_);
+  // Where some wait, new ones begin one by one.
+  if (share <= 1 || dispatch.set_aside_count.load(std::memory_order_relaxed) != 0) return 1;
+  const uint64_t piece_ns =
+      dispatch.kernel->waits.load(std::memory_order_relaxed) ? waiting_piece_ns : largest_piece_ns;
+  if (turn.group_ns != 0) {
+    const uint64_t largest = std::max<uint64_t>(1, piece_ns / turn.group_ns);
+    return std::clamp(share, std::min(largest, smallest_piece_ns / turn.group_ns), largest);
+  }
+  const uint64_t now = now_ns();
+  const uint64_t ran_ns = std::max<uint64_t>(1, now - std::exchange(turn.piece_begun_ns, now));
+  const uint64_t largest = std::min(turn.piece * 2, turn.piece * piece_ns / ran_ns);
+  return std::clamp<uint64_t>(largest, 1, share);
+}
+
 /// Takes the next work-groups of the dispatch that have not begun, unless the turn still has some; false when there is
 /// none.
 bool Scheduler::take(Turn& turn) {
   if (turn.taken != turn.taken_end) return true;
   Dispatch& dispatch = *turn.dispatch;
+  const uint64_t next = std::min(dispatch.next_work_group.load(std::memory_order_relaxed), dispatch.work_group_count);
   if (dispatch.given_back_count.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(dispatch.mutex);
     if (!dispatch.given_back.empty()) {
+      uint64_t untaken = dispatch.work_group_count - next;
+      for (const auto& [begin, end] : dispatch.given_back) untaken += end - begin;
+      turn.piece = piece(turn, untaken);
       const auto first = std::ranges::min_element(dispatch.given_back);
-      std::tie(turn.taken, turn.taken_end) = *first;
-      dispatch.given_back.erase(first);
+      turn.taken = first->first;
+      turn.taken_end = std::min(first->first + turn.piece, first->second);
+      if (turn.taken_end != first->second) {
+        first->first = turn.taken_end;
+      } else {
+        dispatch.given_back.erase(first);
+      }
       dispatch.given_back_count.store(dispatch.given_back.size(), std::memory_order_relaxed);
       return true;
     }
   }
-  const uint64_t next = dispatch.next_work_group.load(std::memory_order_relaxed);
-  if (next >= dispatch.work_group_count) return false;
-  const bool short_ones = turn.clock - turn.batch_begun <= batch_instructions;
-  const uint64_t fair_share = (dispatch.work_group_count - next) / (uint64_t{4} * threads_);
-  turn.batch = std::clamp<uint64_t>(short_ones ? turn.batch * 2 : turn.batch / 2, 1, largest_batch);
-  turn.batch = std::clamp<uint64_t>(fair_share, 1, turn.batch);
-  turn.batch_begun = turn.clock;
-  turn.taken = dispatch.next_work_group.fetch_add(turn.batch, std::memory_order_relaxed);
-  turn.taken_end = std::min(turn.taken + turn.batch, dispatch.work_group_count);
+  if (next == dispatch.work_group_count) return false;
+  turn.piece = piece(turn, dispatch.work_group_count - next);
+  turn.taken = dispatch.next_work_group.fetch_add(turn.piece, std::memory_order_relaxed);
+  turn.taken_end = std::min(turn.taken + turn.piece, dispatch.work_group_count);
   if (turn.taken < turn.taken_end) return true;
   turn.taken = turn.taken_end;
   return false;
@@ -428,7 +452,9 @@ Scheduler::Outcome Scheduler::run(Turn& turn) {
       return Outcome::ended;
     }
     if (stop == Stop::look) {
-      if (turn.now >= turn.slice_end) give_back_taken(turn);
+      // Those that wait may wait for what this thread has taken.
+      const bool some_wait = dispatch.set_aside_count.load(std::memory_order_relaxed) != 0;
+      if (turn.now >= turn.slice_end || some_wait) give_back_taken(turn);
       continue;
     }
     if (!waits) turn.has_progressed = true;
@@ -606,6 +632,7 @@ void Scheduler::set_aside(Turn& turn, Outcome why) {
       dispatch.begin_credit = std::max<uint64_t>(dispatch.begin_credit, all_wait ? waiting : 1);
       dispatch.in_vain = 0;
     }
+    if (why != Outcome::slice_over) dispatch.kernel->waits.store(true, std::memory_order_relaxed);
   }
   if (!dispatch.offered.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);

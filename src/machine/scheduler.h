@@ -5,10 +5,10 @@
 // time, is offered to the other threads of the scheduler, which then take work-groups from it as well.
 //
 // What a wave costs beside its instructions is kept small, as many waves have few. What is the same for all waves of a
-// dispatch is worked out once (initial_state.h); short work-groups are taken several at once; a wave begins when it
-// first runs, in the registers of one that has just ended if there is one; the engine may itself begin those that
-// follow, for as long as they end (WaveSeries); and the clock is read, other threads' wishes are looked at and host
-// faults are guarded against once for many waves.
+// dispatch is worked out once (initial_state.h); many short work-groups are taken at once, neighbours, as they mostly
+// use neighbouring memory; a wave begins when it first runs, in the registers of one that has just ended if there is
+// one; the engine may itself begin those that follow, for as long as they end (WaveSeries); and the clock is read,
+// other threads' wishes are looked at and host faults are guarded against once for many waves.
 //
 // A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or has
 // used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host, so
@@ -120,6 +120,7 @@ class Scheduler {
   bool takes_long(const Dispatch& dispatch) const;
   bool next_group(Turn& turn);
   std::unique_ptr<ResidentGroup> resume(Dispatch& dispatch);
+  uint64_t piece(Turn& turn, uint64_t untaken) const;
   bool take(Turn& turn);
   void give_back_taken(Turn& turn);
   Outcome run(Turn& turn);

@@ -277,6 +277,53 @@ TEST_P(SchedulerTest, AWorkGroupAmongManyShortOnesMayWaitForThoseBehindIt) {
   EXPECT_EQ(ran->waves, groups);
 }
 
+// The first launch knows nothing of the kernel; those after it know how long it takes, and then that it waits.
+TEST_P(SchedulerTest, EachWorkGroupMayWaitForTheOneBeforeIt) {
+  constexpr unsigned groups = 600, launches = 4;
+  std::vector<std::atomic<unsigned>> runs(groups);
+  std::atomic<unsigned> launch{1};
+  bool waits = false;
+  start([&](Wave& wave, uint64_t budget) {
+    const unsigned group = wave.work_group->id[0];
+    if (waits && group != 0 && runs[group - 1] != launch) {
+      wave.instructions += budget;
+      return WaveState::ready;
+    }
+    wave.instructions += 1;
+    ++runs[group];
+    return WaveState::ended;
+  });
+  for (; launch <= launches; ++launch) {
+    waits = launch > 1;
+    const auto ran = run(groups, 64);
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(ran->waves, groups);
+    for (const auto& count : runs) ASSERT_EQ(count, launch);
+  }
+}
+
+// What a thread fetches ahead for the next work-group is in vain when another thread runs that.
+TEST_P(SchedulerTest, NeighboursOfAKnownKernelStayTogether) {
+  constexpr unsigned groups = 20'000;
+  std::vector<std::atomic<int>> runs(groups);
+  bool first_waits = false, second_was_first = false;
+  start([&](Wave& wave, uint64_t) {
+    const unsigned group = wave.work_group->id[0];
+    if (group == 0 && first_waits) {
+      while (runs[groups - 1] == 1) std::this_thread::yield();  // which other threads get to
+      second_was_first = runs[1] == 2;
+    }
+    ++runs[group];
+    wave.instructions += 5000;
+    return WaveState::ended;
+  });
+  ASSERT_TRUE(run(groups, 64));
+  first_waits = GetParam() > 1;
+  ASSERT_TRUE(run(groups, 64));
+  EXPECT_FALSE(second_was_first);
+  for (const auto& count : runs) ASSERT_EQ(count, 2);
+}
+
 TEST_P(SchedulerTest, AKernelInterruptedAmongManyShortWorkGroupsEnds) {
   for (unsigned at = 100; at < 3000; at += 371) {
     start([&](Wave& wave, uint64_t) {
