@@ -32,6 +32,15 @@ class AtollKernel {
     return value_of(gpu_.launch_with(code_, case_.kernel, shape, arguments_));
   }
 
+  /// Where the arguments lie: the memory of buffers, the bytes of numbers.
+  std::vector<void*> places() {
+    std::vector<void*> places;
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      places.push_back(case_.arguments[i].is_buffer ? buffers_[i].data() : arguments_[i].bytes.data());
+    }
+    return places;
+  }
+
   std::vector<std::byte> result() const {
     const Buffer& buffer = buffers_[case_.result];
     const auto* data = static_cast<const std::byte*>(buffer.data());

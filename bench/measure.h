@@ -55,6 +55,7 @@ inline double median(std::vector<double> values) {
 struct Contestant {
   std::function<void()> run;
   int rounds = 11;
+  std::function<void()> prepare = [] {};  ///< before each run, not measured
 };
 
 /// The median seconds of each; they take turns.
@@ -63,7 +64,9 @@ inline std::vector<double> median_seconds(std::span<const Contestant> contestant
   const int rounds = std::ranges::max(contestants, {}, &Contestant::rounds).rounds;
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < contestants.size(); ++i) {
-      if (round < contestants[i].rounds) seconds[i].push_back(seconds_of(contestants[i].run));
+      if (round >= contestants[i].rounds) continue;
+      contestants[i].prepare();
+      seconds[i].push_back(seconds_of(contestants[i].run));
     }
   }
   std::vector<double> medians;

@@ -1,5 +1,6 @@
 // The same OpenCL C kernels on the same data: run by Atoll as gfx90a and as gfx900, and by pocl on this host through
-// OpenCL. Prints a Markdown table for each GPU; ends with 1 when results differ.
+// OpenCL. Prints a Markdown table for each GPU, and one of what a second thread gives to native loops beside Atoll;
+// ends with 1 when results differ.
 //
 //     pocl_comparison KERNELS.cl DIRECTORY_OF_CODE [KERNEL]
 #include <fstream>
@@ -11,12 +12,16 @@
 #include "atoll_kernel.h"
 #include "kernel_case.h"
 #include "measure.h"
+#include "native_kernel.h"
 #include "pocl.h"
 
 using namespace Atoll;
 using namespace Atoll::bench;
 
 namespace {
+
+/// Runs of each, but of the interpreter: they take milliseconds, and other users of the host disturb some of them.
+constexpr int rounds = 31, interpreter_rounds = 3;
 
 /// An engine with a number of threads, and the code on it.
 struct Setup {
@@ -45,6 +50,14 @@ class Comparison {
     for (const KernelCase& work : cases) print_row(work);
     fmt::print("| **geometric mean** | | | | **{:.2f}** | | **{:.2f}** | | **{:.1f} times** |\n\n",
                geometric_mean(ratios_), geometric_mean(speed_ups_), geometric_mean(gains_));
+    if (!native_rows_.empty()) {
+      fmt::print(
+          "What this host's threads give to native loops in the same rounds, all awake before they begin, each with an "
+          "equal part (`bench/native_loops.cpp`):\n\n"
+          "| native loop | one thread, ms | {} threads, ms | speed-up | Atoll's speed-up |\n"
+          "| --- | ---: | ---: | ---: | ---: |\n{}\n",
+          pocl_.threads(), native_rows_);
+    }
     print_goal(fmt::format("{}'s geometric mean of pocl's time", processor_), geometric_mean(ratios_), "at most", 0.5);
     print_goal(fmt::format("{}'s slowest kernel, of pocl's time", processor_), std::ranges::max(ratios_), "at most",
                1.5);
@@ -59,16 +72,31 @@ class Comparison {
     const PoclKernel pocl(pocl_, work);
     pocl.launch();
     const std::vector<std::byte> want = pocl.result();
-    std::vector<Contestant> contestants{{.run = [&] { pocl.launch(); }}};
+    const auto check = [&](std::string_view name, const std::vector<std::byte>& got) {
+      if (agree(work, got, want)) return;
+      fmt::print(stderr, "pocl_comparison: {}: {} and pocl differ on {}\n", processor_, name, work.kernel);
+      all_agree_ = false;
+    };
+    std::vector<Contestant> contestants{{.run = [&] { pocl.launch(); }, .rounds = rounds}};
     std::vector<std::unique_ptr<AtollKernel>> kernels;
     for (const Setup* setup : {&compiled_, &one_thread_, &interpreter_}) {
       const AtollKernel& kernel = *kernels.emplace_back(std::make_unique<AtollKernel>(setup->gpu, setup->code, work));
       kernel.launch();
-      if (!agree(work, kernel.result(), want)) {
-        fmt::print(stderr, "pocl_comparison: {}: {} and pocl differ on {}\n", processor_, setup->name, work.kernel);
-        all_agree_ = false;
-      }
-      contestants.push_back({.run = [&kernel] { kernel.launch(); }, .rounds = setup == &interpreter_ ? 3 : 11});
+      check(setup->name, kernel.result());
+      contestants.push_back(
+          {.run = [&kernel] { kernel.launch(); }, .rounds = setup == &interpreter_ ? interpreter_rounds : rounds});
+    }
+    const NativeLoop* const loop = native_loop(work.kernel);
+    std::vector<std::unique_ptr<NativeKernel>> natives;
+    for (const unsigned threads : {pocl_.threads(), 1u}) {
+      if (loop == nullptr) break;
+      NativeKernel& native = *natives.emplace_back(
+          std::make_unique<NativeKernel>(one_thread_.gpu, one_thread_.code, work, *loop, threads));
+      native.gather();
+      native.launch();
+      check("a native loop", native.result());
+      contestants.push_back(
+          {.run = [&native] { native.launch(); }, .rounds = rounds, .prepare = [&native] { native.gather(); }});
     }
     const std::vector<double> seconds = median_seconds(contestants);
     const double host = seconds[0], compiled = seconds[1], one_thread = seconds[2], interpreter = seconds[3];
@@ -78,12 +106,17 @@ class Comparison {
     fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.1f} | {:.1f} times |\n", work.kernel,
                work.size, host * 1e3, compiled * 1e3, ratios_.back(), one_thread * 1e3, speed_ups_.back(),
                interpreter * 1e3, gains_.back());
+    if (loop != nullptr) {
+      native_rows_ += fmt::format("| {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n", work.kernel, seconds[5] * 1e3,
+                                  seconds[4] * 1e3, seconds[5] / seconds[4], speed_ups_.back());
+    }
   }
 
   const Pocl& pocl_;
   std::string processor_;
   Setup compiled_, one_thread_, interpreter_;
   std::vector<double> ratios_, speed_ups_, gains_;
+  std::string native_rows_;
   bool all_agree_ = true;
 };
 
@@ -102,9 +135,9 @@ int main(int argc, char** argv) {
   if (cases.empty()) die(fmt::format("there is no kernel {}", argv[3]));
 
   fmt::print(
-      "pocl {} and Atoll on {} host threads, and Atoll on one; medians of 11 runs, of 3 with the interpreter; "
-      "results compared.\n",
-      pocl.version(), pocl.threads());
+      "pocl {} and Atoll on {} host threads, and Atoll on one; medians of {} runs, which take turns, of {} with the "
+      "interpreter; results compared.\n",
+      pocl.version(), pocl.threads(), rounds, interpreter_rounds);
   bool all_agree = true;
   for (const char* processor : {"gfx90a", "gfx900"}) {
     Comparison comparison(pocl, processor, fmt::format("{}/{}.co", argv[2], processor));
