@@ -20,13 +20,14 @@ namespace {
 /// many as take the interpreter that long. Also how often to look at the clock, which takes as long as a short wave; a
 /// wave that begins to run counts as some more instructions.
 constexpr uint64_t wave_run_ns = 25'000, least_budget = 1024, largest_budget = 32'768, wave_overhead = 16;
-/// How much work a thread takes at once. Neighbouring work-groups mostly use neighbouring memory, and what a thread's
-/// code and its processor fetch ahead for the next one would be fetched away from another thread that runs it: so a
-/// piece is long against what lies ahead, and the last ones are only so short that the threads end at about the same
-/// time. Work-groups of a kernel that wait for those before them are taken few at a time, as they would wait long.
-constexpr uint64_t largest_piece_ns = 200'000, smallest_piece_ns = 2'000, waiting_piece_ns = 4'000;
 /// How long a work-group keeps a thread while others wait.
 constexpr uint64_t slice_ns = 1'000'000;
+/// How much work a thread takes at once. Neighbouring work-groups mostly use neighbouring memory, and what a thread's
+/// code and its processor fetch ahead for the next one would be fetched away from another thread that runs it: so a
+/// piece is long against what lies ahead, up to a whole slice, and the last ones are only so short that the threads end
+/// at about the same time. Work-groups of a kernel that wait for those before them are taken few at a time, as they
+/// would wait long.
+constexpr uint64_t largest_piece_ns = slice_ns, smallest_piece_ns = 2'000, waiting_piece_ns = 4'000;
 /// How long a dispatch runs before other threads are woken for it, which costs as much as it can save by then. One that
 /// is known to take longer is offered to them as it begins.
 constexpr uint64_t offer_after_ns = 25'000;
