@@ -65,7 +65,7 @@ TEST(Parts, OfSeveralThreadsNumberSingleStepsThroughInOrder) {
   for (unsigned block = 0; block < blocks; ++block) {
     const std::string number = std::to_string(block);
     for (unsigned i = 0; i < additions; ++i) text += "v_add_u32 v1, s4, v1\n";
-    text += "s_getreg_b32 s" + std::to_string(10 + block % 50) + ", hwreg(HW_REG_MODE)\n";
+    text += "s_movrels_b32 s" + std::to_string(10 + block % 50) + ", s4\n";
     text += "s_cmp_eq_u32 s4, " + number + "\ns_cbranch_scc1 on" + number + "\nv_not_b32 v1, v1\non" + number + ":\n";
   }
   const std::vector<uint8_t> code = assemble(text + "s_endpgm", "gfx90a");
@@ -80,7 +80,7 @@ TEST(Parts, OfSeveralThreadsNumberSingleStepsThroughInOrder) {
   std::vector<uint64_t> steps;
   for (const auto& [pc, block] : request->flow.blocks) {
     for (const engine::Located& at : block.instructions) {
-      if (at.instruction.opcode == isa::Opcode::s_getreg_b32) steps.push_back(at.pc);
+      if (at.instruction.opcode == isa::Opcode::s_movrels_b32) steps.push_back(at.pc);
     }
   }
   ASSERT_EQ(steps.size(), blocks);
@@ -95,7 +95,7 @@ TEST(Parts, OfSeveralThreadsNumberSingleStepsThroughInOrder) {
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(started, 2U);
   EXPECT_EQ(made->steps, steps);
-  EXPECT_EQ(made->untranslated.at("s_getreg_b32"), blocks);
+  EXPECT_EQ(made->untranslated.at("s_movrels_b32"), blocks);
 }
 
 TEST(Parts, TogetherDoWhatTheWholeDoes) {
