@@ -1,73 +1,36 @@
 // semantics: the products and sums of matrix instructions (matrix.h).
 //
-// Four registers of D are done at a time: a stripe. With 32 columns it is eight rows of a block, with 16 a whole block,
-// with 4 all blocks. Its 16 chunks of 16 lanes are sums that stay in host registers while the depth goes by: for each
-// depth a chunk of a row of B is multiplied with one element of A, the same for all its lanes, and added. Hosts with
-// fewer registers do a part of the chunks at a time.
+// Four registers of D are done at a time: a stripe (matrix_stripe.h). The sums of its chunks stay in host registers
+// while the depth goes by: for each depth a chunk of a row of B is multiplied with one element of A, the same for all
+// its lanes, and added. Hosts with fewer registers do a part of the chunks at a time.
 //
 // The sums of i8 are single precision, too: no instruction has so many products that they would not be exact.
 #include "semantics/matrix.h"
 
 #include <xmmintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "semantics/float_lanes.h"
 #include "semantics/matrix_sources.h"
+#include "semantics/matrix_stripe.h"
 
 namespace Atoll::semantics {
 ATOLL_LEVEL_BEGIN
 
 namespace {
 
-constexpr unsigned stripe_rows = 4;                        ///< registers of a stripe
-constexpr unsigned row_chunks = wave_lanes / chunk_lanes;  ///< chunks of a register
 #if ATOLL_LEVEL_HAS(avx512)
 constexpr unsigned chunks_at_once = 4;  ///< of each of a stripe's registers, so that their sums fit the host's
 #else
 constexpr unsigned chunks_at_once = 1;
 #endif
 
-template <typename T>
-[[gnu::always_inline]] inline T load(const void* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-/// Where a stripe's rows and columns are, seen from its first element of A and B.
-template <unsigned columns>
-struct Stripe {
-  /// The element of A for chunk `chunk` of register `row`: the same for all lanes, but for that 4 columns have 4 lanes
-  /// each of all blocks; A is laid out for these by expand_blocks().
-  [[gnu::always_inline]] static F32 a(const float* a, unsigned row, unsigned chunk) {
-    if constexpr (columns == 4) return load<F32>(a + row * wave_lanes + chunk * chunk_lanes);
-    return F32(a[a_row(row, chunk)]);
-  }
-  static constexpr unsigned a_row(unsigned row, unsigned chunk) {
-    return columns == 32 ? chunk / 2 * stripe_rows + row : chunk * stripe_rows + row;
-  }
-  [[gnu::always_inline]] static F32 b(const float* b, unsigned chunk) { return load<F32>(b + b_column(chunk)); }
-  static constexpr unsigned b_column(unsigned chunk) {
-    return columns == 32 ? chunk % 2 * chunk_lanes : columns == 16 ? 0 : chunk * chunk_lanes;
-  }
-};
-
-/// A and B from a stripe's first element on; the steps lead from one depth to the next.
-struct Factors {
-  const float *a, *b;
-  unsigned a_step, b_step, depth;
-  const uint8_t* index = nullptr;  ///< of a sparse A: which depths of B its elements belong to
-};
-
-struct Sums {
-  F32 of[stripe_rows][chunks_at_once];
-};
-
 /// How the products are summed up: in a chain of fused multiply-adds; in pairs, groups of two or four; in groups of
-/// four with products that are exact, so that a fused multiply-add rounds as often as a sum of two products does.
-enum class Order : uint8_t { chain, twos, fours, exact_fours };
+/// four halves, whose products are exact, so that a fused multiply-add rounds as often as a sum of two products does.
+enum class Order : uint8_t { chain, twos, fours, fours_of_halves };
 
 constexpr unsigned group_of(Order order) { return order == Order::chain ? 1 : order == Order::twos ? 2 : 4; }
 
@@ -78,7 +41,7 @@ template <unsigned columns, Order order>
   const auto pair = [&](unsigned k) __attribute__((always_inline)) {
     const F32 first = Stripe<columns>::a(a + k * f.a_step, row, chunk) * b[k];
     const F32 factor = Stripe<columns>::a(a + (k + 1) * f.a_step, row, chunk);
-    if constexpr (order == Order::exact_fours) return fused(factor, b[k + 1], first);
+    if constexpr (order == Order::fours_of_halves) return fused(factor, b[k + 1], first);
     return first + factor * b[k + 1];
   };
   if constexpr (group_of(order) == 2) return pair(0);
@@ -86,7 +49,7 @@ template <unsigned columns, Order order>
 }
 
 template <unsigned columns, Order order>
-[[gnu::always_inline]] inline void add_products(const Factors& f, unsigned first_chunk, Sums& sums) {
+[[gnu::always_inline]] inline void add_products(const Factors& f, unsigned first_chunk, Sums<chunks_at_once>& sums) {
   constexpr unsigned group = group_of(order);
   const float *a = f.a, *b = f.b;
   for (unsigned k = 0; k < f.depth; k += group) {
@@ -113,7 +76,8 @@ template <unsigned columns, Order order>
 
 /// The same for a sparse A, each of whose elements has its own row of B.
 template <unsigned columns>
-[[gnu::always_inline]] inline void add_sparse_products(const Factors& f, unsigned first_chunk, Sums& sums) {
+[[gnu::always_inline]] inline void add_sparse_products(const Factors& f, unsigned first_chunk,
+                                                       Sums<chunks_at_once>& sums) {
   for (unsigned k = 0; k < f.depth; ++k) {
     const float* a = f.a + size_t{k} * f.a_step;
     const uint8_t* index = f.index + size_t{k} * f.a_step;
@@ -129,78 +93,17 @@ template <unsigned columns>
   }
 }
 
-/// What the sums begin with and what becomes of them.
-enum class Use : uint8_t {
-  floats,    ///< begin with C, and are D
-  integers,  ///< begin with 0, are added to C as integers
-  partial    ///< begin with 0 and are left in D, to be scaled and added
-};
-
-struct Target {
-  Row* d;
-  const Row* c;  ///< of the same stripe; null: the constant
-  uint32_t constant;
-  bool flush_c;
-};
-
-template <Use use>
-[[gnu::always_inline]] inline F32 begin(const Target& t, unsigned row, unsigned chunk) {
-  if constexpr (use != Use::floats) return F32(0);
-  const F32 c = t.c != nullptr ? load<F32>(&t.c[row][chunk * chunk_lanes]) : bits<F32>(U32(t.constant));
-  return t.flush_c ? select(magnitude(c) < F32(0x1p-126f), F32(0), c) : c;
-}
-
-template <Use use>
-[[gnu::always_inline]] inline void finish(const Target& t, unsigned first_chunk, Sums& sums) {
-  const auto store = [&](unsigned row, unsigned i, auto value) __attribute__((always_inline)) {
-    std::memcpy(&t.d[row][(first_chunk + i) * chunk_lanes], &value, sizeof value);
-  };
-  if constexpr (use == Use::floats) {
-    auto nans = sums.of[0][0] != sums.of[0][0];
-#pragma clang loop unroll(full)
-    for (unsigned i = 0; i < chunks_at_once; ++i) {
-#pragma clang loop unroll(full)
-      for (unsigned row = 0; row < stripe_rows; ++row) nans |= sums.of[row][i] != sums.of[row][i];
-    }
-    if (any(nans)) [[unlikely]] {
-      for (auto& row : sums.of) {
-        for (F32& sum : row) sum = select(sum == sum, sum, pattern<F32>(Format<F32>::default_nan));
-      }
-    }
-  }
-#pragma clang loop unroll(full)
-  for (unsigned row = 0; row < stripe_rows; ++row) {
-#pragma clang loop unroll(full)
-    for (unsigned i = 0; i < chunks_at_once; ++i) {
-      if constexpr (use == Use::integers) {
-        const U32 c = t.c != nullptr ? load<U32>(&t.c[row][(first_chunk + i) * chunk_lanes]) : U32(t.constant);
-        store(row, i, c + bits<U32>(convert<I32>(sums.of[row][i])));
-      } else {
-        store(row, i, sums.of[row][i]);
-      }
-    }
-  }
-}
-
 template <unsigned columns, Order order, Use use>
 void do_stripe(const Factors& f, const Target& t) {
-  for (unsigned chunk = 0; chunk < row_chunks; chunk += chunks_at_once) {
-    Sums sums;
-#pragma clang loop unroll(full)
-    for (unsigned row = 0; row < stripe_rows; ++row) {
-#pragma clang loop unroll(full)
-      for (unsigned i = 0; i < chunks_at_once; ++i) sums.of[row][i] = begin<use>(t, row, chunk + i);
-    }
-    if (order == Order::chain && f.index != nullptr) {
-      if constexpr (columns != 4) add_sparse_products<columns>(f, chunk, sums);
-    } else {
-      add_products<columns, order>(f, chunk, sums);
-    }
-    finish<use>(t, chunk, sums);
-  }
+  sum_up_stripe<use, chunks_at_once>(
+      f, t, [](const Factors& factors, unsigned chunk, Sums<chunks_at_once>& sums) __attribute__((always_inline)) {
+        if (order == Order::chain && factors.index != nullptr) {
+          if constexpr (columns != 4) add_sparse_products<columns>(factors, chunk, sums);
+        } else {
+          add_products<columns, order>(factors, chunk, sums);
+        }
+      });
 }
-
-using StripeFunction = void (*)(const Factors&, const Target&);
 
 template <unsigned columns>
 StripeFunction stripe_function(Order order, Use use) {
@@ -213,8 +116,8 @@ StripeFunction stripe_function(Order order, Use use) {
       return do_stripe<columns, Order::twos, Use::floats>;
     case Order::fours:
       return do_stripe<columns, Order::fours, Use::floats>;
-    case Order::exact_fours:
-      return do_stripe<columns, Order::exact_fours, Use::floats>;
+    case Order::fours_of_halves:
+      return do_stripe<columns, Order::fours_of_halves, Use::floats>;
   }
   return nullptr;
 }
@@ -237,12 +140,30 @@ class FlushingResults {
   unsigned before_;
 };
 
-Order order_of(const MatrixCall& call) {
-  if (call.sums == target::MatrixSums::chained) return Order::chain;
-  if (call.a_element == MatrixElement::f16) return Order::exact_fours;  // each lane has four
-  if (call.a_element != MatrixElement::bf16) return Order::chain;
+bool is_sixteen_bits(MatrixElement element) { return element == MatrixElement::f16 || element == MatrixElement::bf16; }
+
+/// How many products are aligned with each other; 0 where products are not aligned. How sparse matrices are summed up
+/// nobody has measured.
+unsigned aligned_group(const MatrixCall& call) {
+  if (call.sums != target::MatrixSums::aligned || call.index != nullptr) return 0;
+  if (is_sixteen_bits(call.a_element)) return std::min(unsigned{call.shape->depth}, 8u);
+  if (call.a_element == MatrixElement::xf32) return 4;
+  return call.a_element == MatrixElement::fp8 || call.a_element == MatrixElement::bf8 ? 16 : 0;
+}
+
+StripeFunction stripe_function(const MatrixCall& call) {
+  using target::MatrixSums;
   const MatrixShape& shape = *call.shape;
-  return shape.depth * shape.rows * shape.blocks / wave_lanes == 4 ? Order::fours : Order::twos;
+  if (call.a_element == MatrixElement::i8) return stripe_function(shape.columns, Order::chain, Use::integers);
+  if (const unsigned group = aligned_group(call); group != 0) return aligned_stripe(shape.columns, group);
+  if (!is_sixteen_bits(call.a_element)) return stripe_function(shape.columns, Order::chain, Use::floats);
+  const unsigned of_lane = shape.depth * shape.rows * shape.blocks / wave_lanes;
+  if (call.sums == MatrixSums::exact) return exact_stripe(shape.columns, of_lane);
+  Order order = Order::chain;
+  if (call.sums == MatrixSums::pairwise_flushing) {
+    order = call.a_element == MatrixElement::f16 ? Order::fours_of_halves : of_lane == 4 ? Order::fours : Order::twos;
+  }
+  return stripe_function(shape.columns, order, Use::floats);
 }
 
 /// A of 4x4 blocks, each element once for each column: for every depth four rows of 64 lanes.
@@ -338,12 +259,22 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
     whole.a = expanded;
     whole.a_step = stripe_rows * wave_lanes;
   }
-  const Use use = call.a_element == MatrixElement::i8 ? Use::integers : Use::floats;
-  const Order order = order_of(call);
-  const StripeFunction function = stripe_function(shape.columns, order, use);
+  Alignment a_alignment, b_alignment;
+  if (aligned_group(call) != 0) {
+    whole.a_least_exponent = least_normal_exponent(call.a_element, call.eight_bit);
+    whole.b_least_exponent = least_normal_exponent(call.b_element, call.eight_bit);
+    if (read_alignment(whole.a, whole.a_step * whole.depth, whole.a_least_exponent, false, a_alignment) &&
+        read_alignment(whole.b, whole.b_step * whole.depth, whole.b_least_exponent, true, b_alignment)) {
+      whole.a_alignment = a_alignment.of;
+      whole.b_alignment = b_alignment.of;
+    }
+    const int places = (22 - std::countr_zero(whole.depth)) / 2;
+    whole.unit = unit_of(whole.a, whole.a_step * whole.depth, places);
+    if (whole.unit != 0) whole.unit *= unit_of(whole.b, whole.b_step * whole.depth, places);
+  }
+  const StripeFunction function = stripe_function(call);
   const auto constant = static_cast<uint32_t>(call.constant);
-  const bool flush_c = call.sums == target::MatrixSums::pairwise_flushing &&
-                       (call.a_element == MatrixElement::f16 || call.a_element == MatrixElement::bf16);
+  const bool flush_c = call.sums == target::MatrixSums::pairwise_flushing && is_sixteen_bits(call.a_element);
   const unsigned stripes = registers_of_d(shape) / stripe_rows;
   const auto each_stripe = [&](const Factors& factors, StripeFunction work, Row* d, const Row* from) {
     for (unsigned stripe = 0; stripe < stripes; ++stripe) {
@@ -351,6 +282,10 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
       Factors f = factors;
       f.a += place.row;
       f.b += place.column;
+      if (f.a_alignment != nullptr) {
+        f.a_alignment += place.row;
+        f.b_alignment += place.column;
+      }
       if (call.index != nullptr) f.index = index.depth + place.row;
       work(f, {.d = d + stripe * stripe_rows,
                .c = from != nullptr ? from + stripe * stripe_rows : nullptr,

@@ -12,17 +12,21 @@
 // the first runs of all lanes ("Matrix Core Programming on AMD CDNA3 and CDNA4", sections 5.4 and 5.5, and Composable
 // Kernel's test/mx_mfma_op, which has the 6-bit formats too).
 //
-// In which order it is summed up. The guides say "fused multiply-add" and no more. Xie and others, "MMA-Sim: Bit-
-// Accurate Reference Model of Tensor Cores and Matrix Cores" (arXiv 2511.10909), have measured it on the GPUs:
-// - f32 and f64: a chain of fused multiply-adds from C on, in ascending depth. So it is done here.
-// - f16 and bf16 on gfx908 and gfx90a: the products that one lane's elements make are summed up in pairs, then pairs of
-//   those, and the sum is added to C, each sum rounded. gfx90a flushes the denormals of sources, C and sums (that it
-//   does is in MIOpen's documentation, too, "MI200 MFMA behavior specifics"). So it is done here.
+// In which order it is summed up. The guides say "fused multiply-add" and no more; what is known has been measured on
+// the GPUs, by Xie and others ("Bit-Accurate Modeling of GPU Matrix Multiply-Accumulate Units", arXiv 2511.10909v2,
+// table 6, and microsoft/MMA-Sim) and by Khattak and Mikaitis (north-numerical-computing/MATLAB-tensor-core, models/),
+// who agree but for bits that matrix_aligned.cpp names:
+// - f32 and f64, everywhere: a chain of fused multiply-adds from C on, in ascending depth.
+// - f16 and bf16 on gfx908: the products that one lane's elements make and what there is already are one sum, rounded
+//   once (matrix_exact.cpp). Version 1 of the first source had it in pairs.
+// - f16 and bf16 on gfx90a: those products are summed up in pairs, then pairs of those, and the sum is added to C, each
+//   sum rounded. Denormals of sources and C become +0, those of products and sums 0 with their sign; that they are
+//   flushed is in MIOpen's documentation, too ("MI200 MFMA behavior specifics").
 // - f16, bf16, xf32 and 8 bits on gfx942: groups of 4 to 16 products are aligned to the largest of them, cut off and
-//   summed up; then C is added, and rounded once. gfx950 has not been measured. Here these are chains of fused
-//   multiply-adds like f32's, which lose less and take a fraction of the time.
-// All round to nearest even and keep denormals, whatever MODE says. Each NaN that comes out is the default one.
-// Integers wrap around. EXEC has no part in it: all lanes are read and written.
+//   summed up; then C is added, and rounded once (matrix_aligned.cpp).
+// Nobody has measured gfx950, nor sparse matrices. These are chains of fused multiply-adds here, like f32's.
+// All round to nearest even, whatever MODE says, and keep denormals but for gfx90a. Each NaN that comes out is the
+// default one. Integers wrap around. EXEC has no part in it: all lanes are read and written.
 //
 // v_smfmac_*: A is sparse. Of every four elements in the direction of the depth two are there, and which ones say
 // pairs of bits in a register of their own. A lane's pairs fill a part of that register; abid says which, unless cbsz

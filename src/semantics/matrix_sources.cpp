@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "isa/table.h"
+#include "semantics/rare_lanes.h"
 #include "semantics/small_floats.h"
 
 namespace Atoll::semantics {
@@ -166,6 +167,55 @@ MatrixSource read_source(const MatrixCall& call, const Row* rows, MatrixElement 
 }
 
 }  // namespace
+
+int least_normal_exponent(MatrixElement element, EightBit eight_bit) {
+  using enum MatrixElement;
+  switch (element) {
+    case f16:
+      return -14;
+    case fp8:
+      return 1 - (eight_bit == EightBit::ocp ? OcpFp8::bias : FnuzFp8::bias);
+    case bf8:
+      return 1 - (eight_bit == EightBit::ocp ? OcpBf8::bias : FnuzBf8::bias);
+    default:
+      return -126;
+  }
+}
+
+bool read_alignment(const float* elements, unsigned count, int least_normal_exponent, bool of_b, Alignment& alignment) {
+  using Bytes = Lanes<uint8_t>;
+  constexpr int bias = 127, exponent_bits = 23;
+  const int one = of_b ? 75 : 76;
+  I32 unusual = I32(0);
+  for (unsigned i = 0; i < count; i += chunk_lanes) {
+    const I32 size = bits<I32>(load(reinterpret_cast<const uint32_t*>(elements + i)) & 0x7FFF'FFFFu);
+    const I32 exponent = __builtin_elementwise_max((size >> exponent_bits) - bias, I32(least_normal_exponent));
+    unusual |= (size != 0) & ((exponent < Alignment::least_exponent) | (exponent > Alignment::most_exponent));
+    const Bytes own = convert<Bytes>(select(size == 0, I32(Alignment::of_zero), one - exponent));
+    std::memcpy(&alignment.of[i], &own, sizeof own);
+  }
+  return !any(unusual);
+}
+
+float unit_of(const float* elements, unsigned count, int places) {
+  constexpr int bias = 127, exponent_bits = 23, most = 50;
+  I32 largest = I32(0);
+  for (unsigned i = 0; i < count; i += chunk_lanes) {
+    const I32 size = bits<I32>(load(reinterpret_cast<const uint32_t*>(elements + i)) & 0x7FFF'FFFFu);
+    largest = __builtin_elementwise_max(largest, size);
+  }
+  const int exponent = (__builtin_reduce_max(largest) >> exponent_bits) - bias;
+  if (exponent < -most || exponent > most) return 0;
+  const float unit = power_of_two(exponent + 1 - places);
+  // A sum with this has no room for parts of the unit.
+  const F32 whole = F32(unit * 0x1.8p23f);
+  I32 parts = I32(0);
+  for (unsigned i = 0; i < count; i += chunk_lanes) {
+    const F32 element = bits<F32>(load(reinterpret_cast<const uint32_t*>(elements + i)));
+    parts |= (element + whole) - whole != element;
+  }
+  return any(parts) ? 0 : unit;
+}
 
 MatrixLanes broadcast_block(const MatrixShape& shape, uint8_t cbsz, uint8_t abid) {
   MatrixLanes lanes;

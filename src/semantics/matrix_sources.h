@@ -30,6 +30,27 @@ struct MatrixLanes {
 MatrixLanes broadcast_block(const MatrixShape& shape, uint8_t cbsz, uint8_t abid);
 MatrixLanes lane_group_pattern(uint8_t blgp);
 
+/// The exponents of elements whose products are aligned (matrix_aligned.cpp): 75 or 76 minus the exponent, so that the
+/// sum of one of A's and one of B's is 151 minus the product's. A zero's is as large as the sum can be.
+///
+/// Elements from 2^-42 to 2^28 have one. Then no product counts that is denormal in single precision or too large for
+/// it, 2^(24 - exponent) is within it, too, and so is a sum of such products multiplied with that; and anything else
+/// from `least_addend` on.
+struct alignas(64) Alignment {
+  static constexpr uint8_t of_zero = 255;
+  static constexpr int least_exponent = -42, most_exponent = 27;
+  static constexpr float least_addend = 0x1p-110f;
+  uint8_t of[MatrixSource::most_elements];
+};
+/// False if an element has none.
+bool read_alignment(const float* elements, unsigned count, int least_normal_exponent, bool of_b, Alignment& alignment);
+
+/// A power of two of which all elements are whole multiples below 2^places; 0 if there is none. `places` is 22 at most.
+float unit_of(const float* elements, unsigned count, int places);
+
+/// The exponent of the smallest normal number, which denormals have, too.
+int least_normal_exponent(MatrixElement element, EightBit eight_bit);
+
 MatrixSource read_a(const MatrixCall& call);
 MatrixSource read_b(const MatrixCall& call);
 SparseIndex read_index(const MatrixCall& call, const MatrixSource& a);

@@ -73,11 +73,12 @@ enum class FlatScratch : uint8_t {
   architected   ///< gfx942, GFX11 and later: set before the wave starts
 };
 
-/// In which order matrix instructions sum up the products of 16-bit floats (semantics/matrix.h).
+/// How matrix instructions sum up the products of floats of 16 bits and less (semantics/matrix.h).
 enum class MatrixSums : uint8_t {
-  chained,           ///< one after the other
-  pairwise,          ///< those of a lane in pairs first
-  pairwise_flushing  ///< the same, with denormals flushed
+  chained,            ///< one after the other
+  exact,              ///< those of a lane and what there is already, rounded once
+  pairwise_flushing,  ///< those of a lane in pairs first, with denormals flushed
+  aligned             ///< several at a time, cut off where the largest of them says
 };
 
 /// A setting of a target feature that a code object or a GPU may have ("xnack+", "xnack-", not said).

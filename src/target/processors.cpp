@@ -103,7 +103,7 @@ constexpr Processor gfx908 = [] {
                     Feature::dot7_insts, Feature::dot10_insts, Feature::mai_insts, Feature::atomic_fadd_no_rtn_insts},
                    p.features);
   p.has_agprs = true;
-  p.matrix_sums = MatrixSums::pairwise;
+  p.matrix_sums = MatrixSums::exact;
   return p;
 }();
 
@@ -128,7 +128,7 @@ constexpr Processor gfx940 = [] {
   Processor p = gfx90a;
   p.generation = Generation::gfx940;
   p.features = without(set({Feature::gfx940_insts}, p.features), Feature::image_insts);
-  p.matrix_sums = MatrixSums::chained;
+  p.matrix_sums = MatrixSums::aligned;
   p.flat_scratch = FlatScratch::architected;
   return p;
 }();
@@ -140,6 +140,7 @@ constexpr Processor gfx950 = [] {
                    p.features);
   p.lds_bytes = 160 << 10;
   p.ocp_fp8 = true;
+  p.matrix_sums = MatrixSums::chained;  // nobody has measured them
   return p;
 }();
 

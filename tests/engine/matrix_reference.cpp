@@ -127,27 +127,140 @@ float flushed(float value) { return std::fabs(value) < 0x1p-126f ? 0 * value : v
 struct Products {
   std::vector<double> a, b;
   unsigned in_lane = 0;  ///< how many of them one lane has
+  bool sparse = false;
 };
 
-float pairwise_sum(const Products& p, size_t first, size_t count, bool flushes) {
-  float sum = 0;
-  if (count == 1) {
-    sum = static_cast<float>(p.a[first] * p.b[first]);
-  } else {
-    sum = pairwise_sum(p, first, count / 2, flushes) + pairwise_sum(p, first + count / 2, count / 2, flushes);
-  }
-  return flushes ? flushed(sum) : sum;
+float pairwise_sum(const Products& p, size_t first, size_t count) {
+  if (count == 1) return flushed(static_cast<float>(p.a[first] * p.b[first]));
+  return flushed(pairwise_sum(p, first, count / 2) + pairwise_sum(p, first + count / 2, count / 2));
 }
 
-float sum_up(const Products& p, float c, const std::string& type, const MatrixArithmetic& arithmetic) {
-  if ((type == "f16" || type == "bf16") && arithmetic.pairs) {
-    for (size_t k = 0; k < p.a.size(); k += p.in_lane) {
-      c += pairwise_sum(p, k, p.in_lane, arithmetic.flushes);
-      if (arithmetic.flushes) c = flushed(c);
-    }
-    return c;
+/// Numbers as whole multiples of 2^-400: those of all types, their products and sums are exact.
+__extension__ typedef _BitInt(1024) Whole;
+constexpr int whole_places = 400;
+
+Whole whole_of(double value) {
+  int exponent = 0;
+  const auto fraction = static_cast<int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
+  return Whole{fraction} << (exponent - 53 + whole_places);
+}
+
+/// The place of the highest bit.
+int exponent_of(Whole value) {
+  int exponent = -whole_places - 1;
+  for (Whole size = value < 0 ? -value : value; size != 0; size >>= 1) ++exponent;
+  return exponent;
+}
+
+/// Without what stands below 2^place: rounded down.
+Whole down(Whole value, int place) {
+  const int bits = place + whole_places;
+  return bits <= 0 ? value : value >> bits << bits;
+}
+Whole toward_zero(Whole value, int place) { return value < 0 ? -down(-value, place) : down(value, place); }
+
+float nearest_single(Whole value) {
+  const int place = std::max(exponent_of(value), -126) - 23;
+  Whole rounded = down(value, place);
+  const Whole twice_rest = (value - rounded) * 2, unit = Whole{1} << (place + whole_places);
+  if (twice_rest > unit || (twice_rest == unit && (rounded & unit) != 0)) rounded += unit;
+  const auto size = static_cast<float>(static_cast<int64_t>(rounded >> (place + whole_places)));
+  return std::copysign(std::ldexp(size, place), value < 0 ? -1.0f : 1.0f);
+}
+
+/// What infinities and NaNs come to, a product of 2^128 or more being infinite; false if there are none.
+bool special_sum(const Products& p, size_t first, size_t count, bool overflows, float& c) {
+  double sum = c;
+  bool special = !std::isfinite(c);
+  for (size_t k = first; k < first + count; ++k) {
+    double product = p.a[k] * p.b[k];
+    if (overflows && std::fabs(product) >= 0x1p128) product = std::copysign(INFINITY, product);
+    special = special || !std::isfinite(product);
+    sum += product;
   }
-  for (size_t k = 0; k < p.a.size(); ++k) {
+  if (special) c = static_cast<float>(sum);
+  return special;
+}
+
+/// c and the products, rounded once.
+float exact_sum(const Products& p, size_t first, size_t count, float c) {
+  if (special_sum(p, first, count, false, c)) return c;
+  Whole sum = whole_of(c);
+  for (size_t k = first; k < first + count; ++k) sum += whole_of(p.a[k] * p.b[k]);
+  if (sum != 0) return nearest_single(sum);
+  bool negative = std::signbit(c);
+  for (size_t k = first; k < first + count; ++k) negative = negative && std::signbit(p.a[k] * p.b[k]);
+  return c == 0 && negative ? -0.0f : 0.0f;
+}
+
+int least_exponent(const std::string& type, bool ocp) {
+  if (type == "f16") return -14;
+  if (type == "fp8") return ocp ? -6 : -7;
+  if (type == "bf8") return ocp ? -14 : -15;
+  return -126;
+}
+
+struct Aligned {
+  Whole sum = 0;
+  int exponent = -9999;
+};
+
+/// Every `stride`th product, cut off 24 places behind the largest exponent.
+Aligned align(const Products& p, size_t first, size_t count, size_t stride, int a_least, int b_least) {
+  Aligned result;
+  const auto exponent = [&](size_t k) {
+    return std::max(std::ilogb(p.a[k]), a_least) + std::max(std::ilogb(p.b[k]), b_least);
+  };
+  for (size_t k = first; k < first + count; k += stride) {
+    if (p.a[k] * p.b[k] != 0) result.exponent = std::max(result.exponent, exponent(k));
+  }
+  for (size_t k = first; k < first + count; k += stride) {
+    result.sum += toward_zero(whole_of(p.a[k] * p.b[k]), result.exponent - 24);
+  }
+  return result;
+}
+
+/// "Bit-Accurate Modeling of GPU Matrix Multiply-Accumulate Units" (arXiv 2511.10909v2), algorithms 10 and 11.
+float aligned_sum(const Products& p, size_t first, size_t count, const MatrixName& name, bool ocp, float c) {
+  if (special_sum(p, first, count, true, c)) return c;
+  const int a_least = least_exponent(name.a, ocp), b_least = least_exponent(name.b, ocp);
+  const bool bytes = matrix_element_bits(name.a) == 8;
+  Aligned sum = align(p, first, count, bytes ? 2 : 1, a_least, b_least);
+  if (bytes) {
+    const Aligned odd = align(p, first + 1, count - 1, 2, a_least, b_least);
+    const int exponent = std::max(sum.exponent, odd.exponent);
+    sum = {down(sum.sum, exponent - 24) + down(odd.sum, exponent - 24), exponent};
+  }
+  const int c_exponent = c == 0 ? -126 : std::max(std::ilogb(c), -126);
+  const int top = std::max(sum.exponent, c_exponent);
+  const Whole c_part = bytes && c_exponent < top - 25 ? Whole{0} : down(whole_of(c), top - 24);
+  Whole total = down(sum.sum, top - 32) + c_part;
+  total = down(total, std::max(exponent_of(total), -126) - 31);
+  return total == 0 ? 0 : nearest_single(total);
+}
+
+float sum_up(const Products& p, float c, const MatrixName& name, const MatrixArithmetic& arithmetic) {
+  const bool sixteen = name.a == "f16" || name.a == "bf16";
+  const size_t depth = p.a.size();
+  switch (arithmetic.order) {
+    case MatrixOrder::exact:
+      if (!sixteen) break;
+      for (size_t k = 0; k < depth; k += p.in_lane) c = exact_sum(p, k, p.in_lane, c);
+      return c;
+    case MatrixOrder::flushing_pairs:
+      if (!sixteen) break;
+      for (size_t k = 0; k < depth; k += p.in_lane) c = flushed(c + pairwise_sum(p, k, p.in_lane));
+      return c;
+    case MatrixOrder::aligned: {
+      if (name.a == "f32" || p.sparse) break;
+      const size_t group = std::min<size_t>(sixteen ? 8 : name.a == "xf32" ? 4 : 16, depth);
+      for (size_t k = 0; k < depth; k += group) c = aligned_sum(p, k, group, name, arithmetic.ocp, c);
+      return c;
+    }
+    case MatrixOrder::chain:
+      break;
+  }
+  for (size_t k = 0; k < depth; ++k) {
     c = std::fma(static_cast<float>(p.a[k]), static_cast<float>(p.b[k]), c);
   }
   return c;
@@ -171,23 +284,31 @@ uint32_t result_bits(float value) { return std::isnan(value) ? 0x7FC00000 : std:
 
 }  // namespace
 
+MatrixArithmetic matrix_arithmetic(std::string_view processor) {
+  if (processor == "gfx908") return {.order = MatrixOrder::exact};
+  if (processor == "gfx90a") return {.order = MatrixOrder::flushing_pairs};
+  if (processor == "gfx942") return {.order = MatrixOrder::aligned};
+  return {.ocp = processor == "gfx950"};
+}
+
 Registers multiply_reference(const MatrixName& name, const MatrixOperands& in, const MatrixArithmetic& arithmetic) {
   const unsigned words = name.result_bits / 32;
   Registers d(words * name.m * name.n * name.blocks / 64, std::vector<uint32_t>(64));
   const bool formats = name.k * name.n == 2048 && !name.sparse;
   const unsigned a_width = matrix_element_bits(name.a), b_width = matrix_element_bits(name.b);
+  const bool flushes = arithmetic.order == MatrixOrder::flushing_pairs;
   const auto a_at = [&](Location at) {
     double value = matrix_element(name.a, packed_bits(in.a, at.lane, at.element, a_width), arithmetic.ocp);
-    if (arithmetic.flushes && name.a == "f16" && std::fabs(value) < 0x1p-14) value = 0;
-    if (arithmetic.flushes && name.a == "bf16" && std::fabs(value) < 0x1p-126) value = 0;
+    if (flushes && name.a == "f16" && std::fabs(value) < 0x1p-14) value = 0;
+    if (flushes && name.a == "bf16" && std::fabs(value) < 0x1p-126) value = 0;
     return in.negate[0] ? -value : value;
   };
   const auto b_at = [&](unsigned k, unsigned j, unsigned block) {
     Location at = source_location(name.n, name.blocks, name.k, j, k, block, formats && b_width == 8);
     at.lane = lane_of_pattern(at.lane, in.blgp);
     double value = matrix_element(name.b, packed_bits(in.b, at.lane, at.element, b_width), arithmetic.ocp);
-    if (arithmetic.flushes && name.b == "f16" && std::fabs(value) < 0x1p-14) value = 0;
-    if (arithmetic.flushes && name.b == "bf16" && std::fabs(value) < 0x1p-126) value = 0;
+    if (flushes && name.b == "f16" && std::fabs(value) < 0x1p-14) value = 0;
+    if (flushes && name.b == "bf16" && std::fabs(value) < 0x1p-126) value = 0;
     return in.negate[1] ? -value : value;
   };
 
@@ -213,6 +334,7 @@ Registers multiply_reference(const MatrixName& name, const MatrixOperands& in, c
           }
         }
         p.in_lane = name.k * name.m * name.blocks / 64;
+        p.sparse = name.sparse;
         const Location at = result_location(name, i, j, block);
         if (words == 2) {
           double sum = std::bit_cast<double>(in.c.at(2 * at.element)[at.lane] |
@@ -240,9 +362,9 @@ Registers multiply_reference(const MatrixName& name, const MatrixOperands& in, c
           }
           result = result_bits(sum_up_scaled(p, single(c), scales));
         } else {
-          const bool flushes_c = arithmetic.flushes && (name.a == "f16" || name.a == "bf16");
+          const bool flushes_c = flushes && (name.a == "f16" || name.a == "bf16");
           const float start = flushes_c && std::fabs(single(c)) < 0x1p-126f ? 0 : single(c);
-          result = result_bits(sum_up(p, start, name.a, arithmetic));
+          result = result_bits(sum_up(p, start, name, arithmetic));
         }
       }
     }

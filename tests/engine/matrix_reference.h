@@ -31,10 +31,15 @@ struct MatrixOperands {
   bool negate[3] = {};
 };
 
+/// How a processor sums up products of floats of 16 bits and less.
+enum class MatrixOrder : uint8_t { chain, exact, flushing_pairs, aligned };
+
 /// What the processor has of its own.
 struct MatrixArithmetic {
-  bool pairs = false, flushes = false, ocp = false;
+  MatrixOrder order = MatrixOrder::chain;
+  bool ocp = false;
 };
+MatrixArithmetic matrix_arithmetic(std::string_view processor);
 
 /// D, in registers.
 Registers multiply_reference(const MatrixName& name, const MatrixOperands& operands,

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <random>
+#include <span>
 
 #include "engine/matrix_reference.h"
 #include "engine/wave_runner.h"
@@ -26,6 +28,14 @@ struct Places {
   unsigned d = 0, a = 64, b = 80, c = 0, index = 100, scale_a = 101, scale_b = 102;
   bool a_agpr = false, b_agpr = false, accumulators = false;
   int c_constant = -1;  ///< the code of an inline constant instead of C
+};
+
+/// What kind of numbers the operands are filled with.
+enum class Numbers : uint8_t {
+  usual,  ///< near 1 (of few bits: any)
+  edges,  ///< zeros, denormals, infinities, NaNs and the like
+  whole,  ///< small multiples of 1/4, but for some of C
+  spread  ///< of few bits each, far apart: sums lose some and are often halfway between two results
 };
 
 struct Modifiers {
@@ -63,19 +73,31 @@ class Matrix : public testing::TestWithParam<const char*> {
   unsigned below(unsigned count) { return static_cast<unsigned>(random_() % count); }
 
   /// An element, of every size or near 1, or of the values at the edges.
-  uint64_t element(const std::string& type, bool edges) {
+  uint64_t element(const std::string& type, Numbers numbers) {
     const unsigned width = test::matrix_element_bits(type);
     const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
     const uint64_t any = (uint64_t{random_()} << 32 | random_()) & mask;
     const unsigned exponent_bits = type == "f64" ? 11 : type == "f16" ? 5 : 8;
     if (width < 16) {
-      if (!edges || below(2) == 0) return any;
+      if (numbers != Numbers::edges || below(2) == 0) return any;
       const uint64_t limits[] = {0, 1, mask, mask >> 1, mask >> 1 ^ mask, (mask >> 1) - 3};
       return limits[below(6)];
     }
     const unsigned fraction_bits = width - 1 - exponent_bits;
     const uint64_t one = (uint64_t{1} << (exponent_bits - 1)) - 1, sign = any & ~(mask >> 1);
-    if (!edges) {  // exponents around that of 1
+    if (numbers == Numbers::whole && type != "f64") {
+      const float number = static_cast<float>(static_cast<int>(below(17)) - 8) * 0.25f;
+      const float single = below(99) == 0 ? number * 0x1p19f : below(99) == 0 ? number + 0x1p-15f : number;
+      if (width == 32) return std::bit_cast<uint32_t>(single);
+      return exponent_bits == 8 ? std::bit_cast<uint32_t>(number) >> 16
+                                : std::bit_cast<uint16_t>(static_cast<_Float16>(number));
+    }
+    if (numbers == Numbers::spread) {
+      const unsigned span = width == 32 ? 48 : exponent_bits == 5 ? 20 : 30;
+      const uint64_t fraction = (below(8) == 0 ? any : uint64_t{below(4)} << (fraction_bits - 2)) | below(2);
+      return sign | (one - span / 2 + below(span)) << fraction_bits | (fraction & ((uint64_t{1} << fraction_bits) - 1));
+    }
+    if (numbers == Numbers::usual) {  // exponents around that of 1
       return sign | (one - 4 + below(8)) << fraction_bits | (any & ((uint64_t{1} << fraction_bits) - 1));
     }
     const uint64_t infinity = ((uint64_t{1} << exponent_bits) - 1) << fraction_bits;
@@ -102,12 +124,12 @@ class Matrix : public testing::TestWithParam<const char*> {
   }
 
   /// Fills registers with elements of a type.
-  void fill(unsigned first, bool agpr, unsigned count, const std::string& type, bool edges) {
+  void fill(unsigned first, bool agpr, unsigned count, const std::string& type, Numbers numbers) {
     const unsigned width = test::matrix_element_bits(type);
     for (unsigned lane = 0; lane < 64; ++lane) {
       std::vector<uint32_t> words(count);
       for (unsigned position = 0; position + width <= 32 * count; position += width) {
-        const uint64_t bits = element(type, edges);
+        const uint64_t bits = element(type, numbers);
         for (unsigned bit = 0; bit < width; ++bit) {
           words[(position + bit) / 32] |= static_cast<uint32_t>(bits >> bit & 1) << (position + bit) % 32;
         }
@@ -128,10 +150,11 @@ class Matrix : public testing::TestWithParam<const char*> {
 
   bool has_blocks_modifier(const MatrixName& name) const { return name.blocks > 1; }
 
-  void check(const isa::InstructionRow& row, uint32_t opcode, const Places& at, const Modifiers& m, bool edges);
+  void check(const isa::InstructionRow& row, uint32_t opcode, const Places& at, const Modifiers& m, Numbers numbers);
 };
 
-void Matrix::check(const isa::InstructionRow& row, uint32_t opcode, const Places& at, const Modifiers& m, bool edges) {
+void Matrix::check(const isa::InstructionRow& row, uint32_t opcode, const Places& at, const Modifiers& m,
+                   Numbers numbers) {
   MatrixName name = test::parse_matrix_name(row.name);
   const bool formats = row.has(flag::matrix_formats);
   if (formats) {
@@ -149,16 +172,16 @@ void Matrix::check(const isa::InstructionRow& row, uint32_t opcode, const Places
   const unsigned d_words = name.m * name.n * name.blocks / 64 * name.result_bits / 32;
 
   const std::string result_type = name.result_bits == 64 ? "f64" : name.result == 'f' ? "f32" : "i8";
-  fill(at.c, accumulators, d_words, result_type, edges);
-  fill(at.d, accumulators, d_words, result_type, edges);
-  fill(at.a, at.a_agpr, a_words, name.a, edges);
-  fill(at.b, at.b_agpr, b_words, name.b, edges);
-  fill(at.index, false, 1, "i8", false);
+  fill(at.c, accumulators, d_words, result_type, numbers);
+  fill(at.d, accumulators, d_words, result_type, numbers);
+  fill(at.a, at.a_agpr, a_words, name.a, numbers);
+  fill(at.b, at.b_agpr, b_words, name.b, numbers);
+  fill(at.index, false, 1, "i8", Numbers::usual);
   for (const unsigned scale : {at.scale_a, at.scale_b}) {
     for (uint32_t& lane : runner_.v(scale)) {
       lane = 0;
       for (unsigned byte = 0; byte < 4; ++byte) {
-        lane |= (edges ? (below(40) == 0 ? 255 : below(255)) : 122 + below(10)) << 8 * byte;
+        lane |= (numbers == Numbers::edges ? (below(40) == 0 ? 255 : below(255)) : 122 + below(10)) << 8 * byte;
       }
     }
   }
@@ -200,17 +223,14 @@ void Matrix::check(const isa::InstructionRow& row, uint32_t opcode, const Places
   const machine::WaveState state = runner_.run_code({reinterpret_cast<const uint8_t*>(code.data()), code.size() * 4});
   ASSERT_EQ(state, machine::WaveState::ended) << row.name;
 
-  const std::string_view generation = processor_.name;
-  const bool pairs = generation == "gfx908" || generation == "gfx90a";
-  const Registers expected = test::multiply_reference(
-      name, in, {.pairs = pairs, .flushes = generation == "gfx90a", .ocp = generation == "gfx950"});
+  const Registers expected = test::multiply_reference(name, in, test::matrix_arithmetic(processor_.name));
   const Registers got = read(at.d, accumulators, d_words);
   for (unsigned i = 0; i < d_words; ++i) {
     for (unsigned lane = 0; lane < 64; ++lane) {
       if (expected[i][lane] == got[i][lane]) continue;
-      ADD_FAILURE() << row.name << (edges ? " (edges)" : "") << " cbsz " << m.cbsz << " abid " << m.abid << " blgp "
-                    << m.blgp << ": register " << i << " lane " << lane << " is " << std::hex << got[i][lane]
-                    << ", not " << expected[i][lane];
+      ADD_FAILURE() << row.name << (numbers == Numbers::edges ? " (edges)" : "") << " cbsz " << m.cbsz << " abid "
+                    << m.abid << " blgp " << m.blgp << ": register " << i << " lane " << lane << " is " << std::hex
+                    << got[i][lane] << ", not " << expected[i][lane];
       return;
     }
   }
@@ -227,44 +247,106 @@ TEST_P(Matrix, YieldsWhatTheReferenceDoes) {
     ASSERT_NE(name.m, 0u) << row.name;
     const bool sparse = row.has(flag::sparse), formats = row.has(flag::matrix_formats);
     const bool doubles = name.result_bits == 64;
-    for (const bool edges : {false, true}) {
+    for (const Numbers numbers : {Numbers::usual, Numbers::edges, Numbers::whole, Numbers::spread}) {
       Modifiers m;
       runner_.wave().set_exec(~uint64_t{0});
-      check(row, opcode, {}, m, edges);
+      check(row, opcode, {}, m, numbers);
       if (formats) {
         for (m.cbsz = 0; m.cbsz < 5; ++m.cbsz) {
           for (m.blgp = 0; m.blgp < 5; ++m.blgp) {
             m.scale_byte_a = below(4);
             m.scale_byte_b = below(4);
-            check(row, opcode, {}, m, edges);
+            check(row, opcode, {}, m, numbers);
           }
         }
         m = {};
       } else {
-        for (m.blgp = 1; m.blgp < 8 && !sparse; ++m.blgp) check(row, opcode, {}, m, edges);
+        for (m.blgp = 1; m.blgp < 8 && !sparse; ++m.blgp) check(row, opcode, {}, m, numbers);
         m.blgp = 0;
         if (sparse || name.blocks > 1) {
           for (m.cbsz = 0; 1u << m.cbsz <= (sparse ? 2 : name.blocks); ++m.cbsz) {
             m.abid = sparse ? below(4) : below(1u << m.cbsz);
-            check(row, opcode, {}, m, edges);
+            check(row, opcode, {}, m, numbers);
           }
           m = {};
         }
       }
       // Elsewhere: without lanes, in accumulation registers, with constants, over each other.
       runner_.wave().set_exec(0x5);
-      check(row, opcode, {.a = 200, .b = 220, .a_agpr = true, .accumulators = true}, m, edges);
-      check(row, opcode, {.b = 220, .b_agpr = true}, m, edges);
-      check(row, opcode, {.c_constant = 242}, m, edges);
-      if (!doubles) check(row, opcode, {.c_constant = 193}, m, edges);
+      check(row, opcode, {.a = 200, .b = 220, .a_agpr = true, .accumulators = true}, m, numbers);
+      check(row, opcode, {.b = 220, .b_agpr = true}, m, numbers);
+      check(row, opcode, {.c_constant = 242}, m, numbers);
+      if (!doubles) check(row, opcode, {.c_constant = 193}, m, numbers);
       if (processor_.unified_vgprs && !sparse) {
-        check(row, opcode, {.d = 64, .c = 4}, m, edges);
-        check(row, opcode, {.d = 80, .c = 84}, m, edges);
-        check(row, opcode, {.d = 8, .c = 4}, m, edges);
+        check(row, opcode, {.d = 64, .c = 4}, m, numbers);
+        check(row, opcode, {.d = 80, .c = 84}, m, numbers);
+        check(row, opcode, {.d = 8, .c = 4}, m, numbers);
       }
     }
   }
   EXPECT_GE(instructions, 20u);
+}
+
+/// 2^23 - 2^23 - 1/2 - 1/4 - 1/8, of which each GPU makes something else: "Bit-Accurate Modeling of GPU Matrix
+/// Multiply-Accumulate Units" (arXiv 2511.10909v2), equation 10 and table 8.
+TEST_P(Matrix, SumsUpAsTheGpuDid) {
+  struct Measured {
+    std::string_view processor;
+    Opcode opcode;
+    float result;
+  };
+  constexpr Measured measured[] = {
+      {"gfx908", Opcode::v_mfma_f32_16x16x4_f32, -0.875f}, {"gfx908", Opcode::v_mfma_f32_32x32x4bf16, -0.875f},
+      {"gfx908", Opcode::v_mfma_f32_32x32x8_f16, -0.875f}, {"gfx90a", Opcode::v_mfma_f32_16x16x4_f32, -0.875f},
+      {"gfx90a", Opcode::v_mfma_f32_32x32x4bf16, -0.375f}, {"gfx90a", Opcode::v_mfma_f32_32x32x8_bf16, 0},
+      {"gfx90a", Opcode::v_mfma_f32_32x32x8_f16, 0},       {"gfx942", Opcode::v_mfma_f32_16x16x4_f32, -0.875f},
+      {"gfx942", Opcode::v_mfma_f32_32x32x8_bf16, -0.5f},  {"gfx942", Opcode::v_mfma_f32_32x32x8_f16, -0.5f},
+      {"gfx942", Opcode::v_mfma_f32_32x32x16_bf8_bf8, -1},
+  };
+  constexpr float a[] = {-0x1p13f, -0.5f, -0.25f, -0.125f}, b[] = {0x1p10f, 1, 1, 1}, c = 0x1p23f;
+  unsigned found = 0;
+  for (const Measured& one : measured) {
+    if (one.processor != processor_.name) continue;
+    ++found;
+    const isa::InstructionRow& row = isa::row(one.opcode);
+    const MatrixName name = test::parse_matrix_name(row.name);
+    // All rows of A and all columns of B are the same, and all elements of C.
+    const auto fill_source = [&](unsigned first, std::span<const float> numbers) {
+      const unsigned width = test::matrix_element_bits(name.a), in_lane = name.k * name.m / 64;
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        for (unsigned word = 0; word < std::max(1u, in_lane * width / 32); ++word) runner_.v(first + word)[lane] = 0;
+        for (unsigned e = 0; e < in_lane; ++e) {
+          const unsigned k = lane / name.m * in_lane + e;
+          if (k >= numbers.size()) continue;
+          const uint32_t single = std::bit_cast<uint32_t>(numbers[k]);
+          const uint32_t half = std::bit_cast<uint16_t>(static_cast<_Float16>(numbers[k]));
+          // The numbers are powers of two, and so have no fraction; BF8's exponents are biased by 16.
+          const uint32_t brain = (single >> 31) << 7 | ((single >> 23 & 0xFF) - 127 + 16) << 2;
+          const uint32_t code = name.a == "f32"    ? single
+                                : name.a == "bf16" ? single >> 16
+                                : name.a == "f16"  ? half
+                                                   : brain;
+          runner_.v(first + e * width / 32)[lane] |= code << e * width % 32;
+        }
+      }
+    };
+    const Places at{.accumulators = !processor_.unified_vgprs};
+    fill_source(at.a, a);
+    fill_source(at.b, b);
+    const unsigned registers = name.m * name.n / 64;
+    for (unsigned i = 0; i < registers; ++i) {
+      for (uint32_t& lane : reg(at.c + i, at.accumulators)) lane = std::bit_cast<uint32_t>(c);
+    }
+    const std::vector<uint32_t> code = encode(row, row.opcodes.on(processor_.generation).opcode, at, {});
+    ASSERT_EQ(runner_.run_code({reinterpret_cast<const uint8_t*>(code.data()), code.size() * 4}),
+              machine::WaveState::ended);
+    for (unsigned i = 0; i < registers; ++i) {
+      for (const uint32_t lane : reg(at.d + i, at.accumulators)) {
+        ASSERT_EQ(std::bit_cast<float>(lane), one.result) << one.processor << ' ' << row.name;
+      }
+    }
+  }
+  if (found == 0) GTEST_SKIP() << "nobody has measured it";
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, Matrix, testing::Values("gfx908", "gfx90a", "gfx942", "gfx950"),
