@@ -108,7 +108,7 @@ class Compilation {
     const uint64_t share = threads_ == 1 ? left_ : left_ / (2 * threads_);
     const uint64_t most = std::clamp(share, least_module_instructions, most_module_instructions);
     Piece& piece = pieces_.emplace_back();
-    piece.translation = std::make_unique<Translation>(request_.mode, request_.level);
+    piece.translation = std::make_unique<Translation>(request_.level);
     uint64_t size = 0;
     do {
       const engine::ControlFlow& part = parts_[next_part_++];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -28,7 +29,7 @@ struct Frame {
   llvm::Value *vgpr, *agpr;             ///< rows
   llvm::Value* code_base;               ///< 64 bits: the guest address that PCs count from
   llvm::BasicBlock* allocas;            ///< the block that allocas go to
-  semantics::FloatMode mode;            ///< that the function is made for
+  semantics::FloatMode mode;            ///< of the instruction that is being made
   llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
   uint64_t uncounted = 0;               ///< instructions of the block that Run::instructions does not have yet
 
@@ -59,6 +60,29 @@ struct Frame {
   void set_scalar(unsigned reg, llvm::Value* value) {
     ir.CreateAlignedStore(value, scalar_address(reg), llvm::Align(4));
   }
+  /// MODE in the wave, for whoever looks there. Translated code itself knows its mode.
+  void write_mode(const semantics::FloatMode& value) {
+    llvm::Value* whole = at(wave, offsetof(machine::Wave, mode));
+    llvm::Value* others = ir.CreateAnd(ir.CreateLoad(i32(), whole), ~uint64_t{machine::float_mode_bits});
+    ir.CreateStore(ir.CreateOr(others, machine::mode_bits_of(value)), whole);
+    for (llvm::Value* copy : {at(wave, offsetof(machine::Wave, float_mode)),
+                              at(run, offsetof(Run, call) + offsetof(semantics::VectorCall, mode))}) {
+      ir.CreateAlignedStore(float_mode_bytes(value), copy, llvm::Align(1));
+    }
+  }
+  /// Whether the wave is in a mode (an i1).
+  llvm::Value* is_in_mode(const semantics::FloatMode& value) {
+    llvm::Constant* bytes = float_mode_bytes(value);
+    llvm::Value* now =
+        ir.CreateAlignedLoad(bytes->getType(), at(wave, offsetof(machine::Wave, float_mode)), llvm::Align(1));
+    return ir.CreateICmpEQ(now, bytes);
+  }
+  llvm::Constant* float_mode_bytes(const semantics::FloatMode& value) {
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, &value, sizeof value);
+    return ir.getIntN(8 * sizeof value, bytes);
+  }
+
   /// The guest address of a PC of the control flow, which counts from the code's base.
   llvm::Value* guest_address(uint64_t pc) { return ir.CreateAdd(code_base, ir.getInt64(pc)); }
   /// Wave::pc, for a fault that may follow: the store stays in its place.

@@ -124,6 +124,7 @@ LaneCode::Prepared LaneCode::prepare(const isa::Instruction& instruction, Scalar
   const VectorOperands operands = vector_operands(instruction);
   Prepared prepared;
   prepared.instruction = &instruction;
+  prepared.mode = frame_.mode;
   if (crosses_chunks(instruction)) prepared.exec_whole = registers.pair(isa::scalar::exec_lo);
   if (is_exchange(instruction.opcode) || instruction.opcode == isa::Opcode::v_swap_b32) return prepared;
   prepared.shape = semantics::vector_function(instruction.opcode);
@@ -242,6 +243,7 @@ VectorOperation LaneCode::operation(const Prepared& prepared) {
   VectorOperation operation;
   operation.opcode = instruction.opcode;
   for (unsigned i = 0; i < prepared.shape.sources; ++i) operation.source[i] = prepared.source[i].operand;
+  operation.mode = prepared.mode;
   operation.clamp = instruction.clamp;
   if (prepared.shape.has_truth_table) operation.truth_table = static_cast<uint8_t>(instruction.immediate);
   if (prepared.result == nullptr) return operation;

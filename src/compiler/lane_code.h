@@ -40,6 +40,7 @@ class LaneCode {
     const isa::Operand* mask = nullptr;
     llvm::Value* mask_whole = nullptr;  ///< 64 bits; null: the mask is in slices
     llvm::Value* exec_whole = nullptr;  ///< 64 bits, of an instruction that crosses chunks
+    semantics::FloatMode mode;          ///< that the wave is in
   };
   /// `sliced` tells whether a register pair is in slices.
   template <typename Sliced>

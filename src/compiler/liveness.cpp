@@ -7,6 +7,7 @@
 #include "compiler/chunk_memory.h"
 #include "compiler/lane_code.h"
 #include "compiler/scalar_code.h"
+#include "engine/hardware_register.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "isa/table.h"
@@ -90,10 +91,14 @@ Effects::Exec change_of_exec(const isa::Instruction& instruction) {
 
 }  // namespace
 
+bool changes_no_data(const isa::Instruction& instruction) {
+  return engine::does_nothing(instruction.opcode) || engine::sets_float_mode(instruction);
+}
+
 Effects effects_of(const isa::Instruction& instruction) {
   const isa::InstructionRow& row = isa::row(instruction.opcode);
   Effects effects;
-  if (engine::does_nothing(instruction.opcode) || engine::orders_memory(instruction.opcode)) return effects;
+  if (changes_no_data(instruction) || engine::orders_memory(instruction.opcode)) return effects;
   const bool overwrites = overwrites_result(instruction);
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];

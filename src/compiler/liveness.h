@@ -31,6 +31,10 @@ struct Effects {
 };
 Effects effects_of(const isa::Instruction& instruction);
 
+/// Whether an instruction has no part in what lanes and scalar registers hold: its only effect may be on MODE, which is
+/// known of each instruction beforehand (engine::Located).
+bool changes_no_data(const isa::Instruction& instruction);
+
 struct Live {
   ScalarSet scalars;
   RowSet active, inactive;  ///< rows, in the lanes that EXEC has and in those that it lacks

@@ -68,7 +68,8 @@ void LoopCode::emit_block(const LoopRegion& region, uint64_t pc, Body& body) {
   SliceState state = region.states.at(pc);
   for (size_t i = 0; i < instructions.size(); ++i) {
     const isa::Instruction& instruction = instructions[i].instruction;
-    if (engine::does_nothing(instruction.opcode)) continue;
+    if (changes_no_data(instruction)) continue;
+    frame_.mode = instructions[i].mode;
     const Way way = state.way(instruction, /*inside=*/true);
     const bool is_needed = (effects_of(instruction).row_writes & live[i + 1].inactive).any();
     const bool keep_inactive = (state.exec_written || region.exec_grows) && is_needed;

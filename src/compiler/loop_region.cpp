@@ -197,7 +197,7 @@ bool set_states(LoopRegion& region, const ControlFlow& flow) {
     const Block& block = flow.blocks.at(pc);
     SliceState state = region.states.at(pc);
     for (const engine::Located& at : body_of(block)) {
-      if (engine::does_nothing(at.instruction.opcode)) continue;
+      if (changes_no_data(at.instruction)) continue;
       const Way way = state.way(at.instruction, /*inside=*/true);
       if (way == Way::neither) return false;
       has_lanes |= way == Way::lanes || way == Way::memory;
@@ -220,6 +220,17 @@ bool set_states(LoopRegion& region, const ControlFlow& flow) {
   return has_lanes;
 }
 
+/// Whether each of the region's blocks, and where it goes from there, is always come to in the mode that is known of
+/// it.
+bool keeps_modes(const LoopRegion& region, const ControlFlow& flow) {
+  return std::ranges::all_of(region.blocks, [&](uint64_t pc) {
+    const Block& block = flow.blocks.at(pc);
+    const semantics::FloatMode mode = flow.mode_behind(block.instructions.back());
+    const BlockEnd end = *end_of(block);
+    return mode == region.mode_at(end.if_zero, flow) && mode == region.mode_at(end.if_not, flow);
+  });
+}
+
 bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness) {
   uint64_t instructions = 0;
   for (const uint64_t pc : region.blocks) {
@@ -233,13 +244,19 @@ bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness)
       if (access && (access->stores() || access->resource != nullptr)) return false;
     }
   }
-  if (instructions > most_instructions || !set_states(region, flow) || region.exits.empty()) return false;
+  if (instructions > most_instructions || !keeps_modes(region, flow) || !set_states(region, flow) ||
+      region.exits.empty())
+    return false;
   if (!chunks_may_part(region, flow, liveness)) return false;
   consider_idle_chunks(region, flow, liveness);
   return true;
 }
 
 }  // namespace
+
+const semantics::FloatMode& LoopRegion::mode_at(uint64_t pc, const ControlFlow& flow) const {
+  return flow.mode_before(flow.blocks.contains(pc) ? pc : entry);
+}
 
 bool BlockEnd::parts(const SliceState& state) const {
   switch (on) {

@@ -96,12 +96,12 @@ class Measurement {
     const target::Processor& processor = *gpu_.target.processor;
     const auto made = machine::make_kernel(symbol.address, code, processor);
     if (!made) return std::unexpected(made.error());
-    const auto flow = engine::follow((*made)->entry, code->base(), code->base() + code->size(), processor);
-    if (!flow) return std::unexpected(flow.error());
-    if (flow->blocks.empty()) return support::fail(support::ErrorKind::invalid_file, "no code");
     const auto mode = machine::float_mode_of((*made)->descriptor.mode,
                                              processor.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
-    const auto bytes = engine::TranslationRequest::serialise(processor, mode, *flow, flow->blocks.begin()->first, 0);
+    const auto flow = engine::follow((*made)->entry, mode, code->base(), code->base() + code->size(), processor);
+    if (!flow) return std::unexpected(flow.error());
+    if (flow->blocks.empty()) return support::fail(support::ErrorKind::invalid_file, "no code");
+    const auto bytes = engine::TranslationRequest::serialise(processor, *flow, flow->blocks.begin()->first, 0);
     auto request = engine::TranslationRequest::parse(bytes);
     if (!request) return std::unexpected(request.error());
     kernels_.push_back({symbol.name, *std::move(request)});

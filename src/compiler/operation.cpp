@@ -13,6 +13,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "semantics/float_mode.h"
 #include "semantics/modifiers.h"
 
 namespace Atoll::compiler {
@@ -63,9 +64,10 @@ bool gathers_results(const llvm::Instruction& instruction) { return llvm::isa<ll
 
 }  // namespace
 
-Operation::Operation(llvm::Function* function) : function_(function), is_one_block_(function->size() == 1) {
-  if (!is_one_block_) {
-    function->addFnAttr(llvm::Attribute::AlwaysInline);
+Operation::Operation(llvm::Function* function)
+    : function_(function), is_straight_(function->size() == 1 && !function->hasFnAttribute(llvm::Attribute::NoInline)) {
+  if (!is_straight_) {
+    if (!function->hasFnAttribute(llvm::Attribute::NoInline)) function->addFnAttr(llvm::Attribute::AlwaysInline);
     return;
   }
   llvm::Value* all = llvm::cast<llvm::ReturnInst>(function->getEntryBlock().getTerminator())->getReturnValue();
@@ -75,7 +77,7 @@ Operation::Operation(llvm::Function* function) : function_(function), is_one_blo
 }
 
 std::vector<llvm::Value*> Operation::emit(llvm::IRBuilder<>& ir, llvm::ArrayRef<llvm::Value*> arguments) const {
-  if (is_one_block_) return copy(ir, arguments);
+  if (is_straight_) return copy(ir, arguments);
   llvm::Value* all = ir.CreateCall(function_, arguments);
   std::vector<llvm::Value*> results;
   for (unsigned i = 0; i < all->getType()->getStructNumElements(); ++i)
@@ -145,24 +147,28 @@ struct Operations::Body {
   }
 
   llvm::Value* call(llvm::Function* callee, llvm::ArrayRef<llvm::Value*> arguments) {
-    calls.push_back(ir.CreateCall(callee, arguments));
-    return calls.back();
+    return calls.emplace_back(ir.CreateCall(callee, arguments));
   }
 
   void end(llvm::ArrayRef<llvm::Value*> results) {
     llvm::Value* all = llvm::PoisonValue::get(function->getReturnType());
     for (unsigned i = 0; i < results.size(); ++i) all = ir.CreateInsertValue(all, results[i], i);
     ir.CreateRet(all);
-    for (llvm::CallInst* inlined : calls) {
+    for (size_t i = 0; i < calls.size(); ++i) {
       llvm::InlineFunctionInfo info;
-      llvm::InlineFunction(*inlined, info);
+      llvm::InlineFunction(*calls[i], info);
+      // run_in_mode() calls the function that it was given.
+      llvm::append_range(calls, llvm::make_filter_range(info.InlinedCallSites, [&](const llvm::CallBase* inner) {
+                           return called_back != nullptr && inner->getCalledFunction() == called_back;
+                         }));
     }
   }
 
   SemanticsBitcode& semantics;
   llvm::Function* function;
   llvm::IRBuilder<> ir;
-  std::vector<llvm::CallInst*> calls;
+  std::vector<llvm::CallBase*> calls;
+  llvm::Function* called_back = nullptr;
 };
 
 struct Operations::Passes {
@@ -190,8 +196,7 @@ struct Operations::Passes {
   llvm::FunctionPassManager passes;
 };
 
-Operations::Operations(SemanticsBitcode& semantics, const semantics::FloatMode& mode)
-    : semantics_(semantics), mode_(mode), passes_(std::make_unique<Passes>()) {}
+Operations::Operations(SemanticsBitcode& semantics) : semantics_(semantics), passes_(std::make_unique<Passes>()) {}
 Operations::~Operations() = default;
 
 llvm::Function* Operations::begin(llvm::ArrayRef<llvm::Type*> parameters, llvm::ArrayRef<llvm::Type*> results) {
@@ -207,7 +212,8 @@ const Operation& Operations::vector(const VectorOperation& what) {
   const auto add = [&](auto... values) { (key.push_back(static_cast<char>(values)), ...); };
   const auto opcode = static_cast<uint16_t>(what.opcode);
   add(opcode, opcode >> 8, what.result_type, what.omod, what.truth_table, what.clamp, what.to_high_half, what.to_part,
-      what.part, what.unused);
+      what.part, what.unused, what.mode.round32, what.mode.round16_64, what.mode.denormals32, what.mode.denormals16_64,
+      what.mode.dx10_clamp, what.mode.ieee, what.mode.eight_bit);
   for (unsigned i = 0; i < semantics::vector_function(what.opcode).sources; ++i) {
     const isa::Operand& operand = what.source[i];
     add(operand.type, operand.neg, operand.abs, operand.sext, operand.neg_hi, operand.op_sel, operand.op_sel_hi,
@@ -264,20 +270,31 @@ Operation Operations::make_vector(const VectorOperation& what) {
   }
   if (shape.masks_in != 0) body.set(arguments, offsetof(VectorCall, mask_in), function->getArg(next++));
   // The function is made for one mode: its fields are constants that vanish with the branches on them.
-  const auto* mode = reinterpret_cast<const uint8_t*>(&mode_);
-  for (size_t byte = 0; byte < sizeof mode_; ++byte) {
+  const auto* mode = reinterpret_cast<const uint8_t*>(&what.mode);
+  for (size_t byte = 0; byte < sizeof what.mode; ++byte) {
     body.set(arguments, offsetof(VectorCall, mode) + byte, ir.getInt8(mode[byte]));
   }
   body.set(arguments, offsetof(VectorCall, clamp), body.byte(what.clamp));
   body.set(arguments, offsetof(VectorCall, truth_table), ir.getInt8(what.truth_table));
   body.set(arguments, offsetof(VectorCall, first_lane), function->getArg(next++));
   body.set(arguments, offsetof(VectorCall, exec), function->getArg(next));
-  body.call(semantics_.vector_function(what.opcode), {arguments});
+  llvm::Function* plain = semantics_.vector_function(what.opcode);
+  if (semantics::is_plain(what.mode) || !shape.float_use.any()) {
+    body.call(plain, {arguments});
+  } else {
+    // While the host rounds otherwise, it must do nothing else.
+    if (semantics::round_of(shape.float_use, what.mode) != semantics::Round::nearest_even) {
+      function->addFnAttr(llvm::Attribute::NoInline);
+    }
+    body.called_back = plain;
+    body.call(semantics_.function("run_in_mode"),
+              {arguments, plain, body.constant(shape.float_use), body.constant(what.mode)});
+  }
 
   const bool clamp = what.clamp && !shape.handles_clamp;
   if (result != nullptr && (what.omod != 0 || clamp)) {
     body.call(semantics_.function("apply_result_modifiers"),
-              {result, body.byte(what.result_type), body.byte(what.omod), ir.getInt1(clamp), body.constant(mode_)});
+              {result, body.byte(what.result_type), body.byte(what.omod), ir.getInt1(clamp), body.constant(what.mode)});
   }
   llvm::Value* all_lanes = ir.getInt64(0xFFFF);
   if (what.to_part) {

@@ -32,8 +32,8 @@ class Operation {
   std::vector<llvm::Value*> copy(llvm::IRBuilder<>& ir, llvm::ArrayRef<llvm::Value*> arguments) const;
 
   llvm::Function* function_;
-  bool is_one_block_;
-  std::vector<llvm::Value*> results_;  ///< in the function, if it is one block
+  bool is_straight_;                   ///< one block that is copied; others are called
+  std::vector<llvm::Value*> results_;  ///< in the function, if it is
 };
 
 /// A vector instruction on one chunk of lanes, without the registers that it works on.
@@ -41,6 +41,7 @@ struct VectorOperation {
   isa::Opcode opcode{};
   isa::Operand source[4];  ///< their types and modifiers
   isa::DataType result_type{};
+  semantics::FloatMode mode;  ///< that the wave is in
   uint8_t omod = 0, truth_table = 0;
   bool clamp = false;
   bool to_high_half = false;  ///< op_sel's last bit
@@ -62,7 +63,7 @@ struct AtomicKind {
 
 class Operations {
  public:
-  Operations(SemanticsBitcode& semantics, const semantics::FloatMode& mode);
+  explicit Operations(SemanticsBitcode& semantics);
   ~Operations();
 
   /// Arguments: the rows of each source, those of the result as they are if reads_result(), a mask (64 bits, the
@@ -86,7 +87,6 @@ class Operations {
   llvm::Function* begin(llvm::ArrayRef<llvm::Type*> parameters, llvm::ArrayRef<llvm::Type*> results);
 
   SemanticsBitcode& semantics_;
-  const semantics::FloatMode mode_;
   std::map<std::string, Operation> vector_;
   std::map<isa::Opcode, Operation> scalar_;
   std::map<AtomicKind, Operation> atomic_;

@@ -203,7 +203,7 @@ SliceState Proof::pass(uint64_t pc, Masks& masks, Deeds& deeds) {
   SliceState state = region_.states.at(pc);
   passed_ += flow_.blocks.at(pc).instructions.size();
   for (const engine::Located& at : body_of(flow_.blocks.at(pc))) {
-    if (engine::does_nothing(at.instruction.opcode)) continue;
+    if (changes_no_data(at.instruction)) continue;
     const Way way = state.way(at.instruction, /*inside=*/true);
     pass(at.instruction, way, masks, deeds);
     state.step(at.instruction, way);

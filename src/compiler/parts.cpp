@@ -60,6 +60,7 @@ std::vector<ControlFlow> cut(const ControlFlow& flow, uint64_t instructions) {
       if (next + 1 == blocks.size() && size <= 2 * instructions) best = blocks.size();
     }
     ControlFlow& part = parts.emplace_back();
+    part.mode = flow.mode;
     for (; first < best; ++first) {
       part.blocks.emplace(*flow.blocks.find(blocks[first].first));
       part.instructions += blocks[first].second->instructions.size();

@@ -86,10 +86,16 @@ void Region::add_scalar(const isa::Instruction& instruction, const Effects& effe
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(engine::no_chunk));
 }
 
+void Region::set_mode(const semantics::FloatMode& mode) {
+  if (items_.empty()) return frame_.write_mode(mode);
+  mode_behind_ = mode;
+}
+
 RegionItem& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
   RegionItem& item = items_.emplace_back();
   item.instruction = &instruction;
   item.pc = pc;
+  item.mode = frame_.mode;
   item.exec_written = state_.exec_written;
   item.inactive_needed = (effects_of(instruction).row_writes & behind_->inactive).any();
   return item;
@@ -105,8 +111,9 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   // At one address for all, scratch is there or it is not, whatever the region has changed.
   const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
   const bool is_late = may_fault && by_lane && changes_what_it_loaded_;
+  const bool follows_mode = operands.is_atomic && mode_behind_;  // who does it may look at the wave
   const bool is_known = !has_resource || (is_buffer ? buffers_.knows(operands) : stack_.knows(operands));
-  if ((stores_ & spaces) != 0 || is_late || !is_known) end();
+  if ((stores_ & spaces) != 0 || is_late || follows_mode || !is_known) end();
   llvm::Value* stack = has_resource && !is_buffer ? stack_.find(operands, registers_, pc) : nullptr;
   if (is_buffer) buffers_.check(operands, registers_, pc);
   if (operands.stores() && (loads_ & spaces) != 0) {
@@ -198,6 +205,7 @@ void Region::emit_in_order() {
 
 void Region::end() {
   if (items_.empty()) return;
+  const semantics::FloatMode mode_here = frame_.mode;
   RegionGuard guard(frame_, lanes_, memory_, strides_, items_);
   if (last_store_ || (two_forms_ == TwoForms::for_addresses && guard.is_worth_it())) {
     llvm::IRBuilder<>& ir = frame_.ir;
@@ -220,11 +228,14 @@ void Region::end() {
     emit_in_order();
   }
   registers_.release(registers_.values());
+  if (mode_behind_ && *mode_behind_ != items_.front().mode) frame_.write_mode(*mode_behind_);
+  frame_.mode = mode_here;
   clear();
 }
 
 void Region::clear() {
   items_.clear();
+  mode_behind_.reset();
   registers_.clear();
   strides_ = {};
   state_ = {};
@@ -288,6 +299,7 @@ void Region::emit_loop(const Stretch& stretch) {
   RowSet needed = stretch.live->active | stretch.live->inactive;
   for (const RegionItem& item : stretch.items) {
     const bool keep_inactive = item.inactive_needed && (item.exec_written || state_.exec_grows);
+    frame_.mode = item.mode;
     if (item.access) needed |= effects_of(*item.instruction).row_writes;
     if (item.access) {
       const auto number = static_cast<size_t>(&item - stretch.items.data());

@@ -11,6 +11,9 @@
 //
 // What nobody needs behind a region (liveness.h) is not written back.
 //
+// Where the code changes the floating-point mode within a region, each instruction is made for its mode. The wave's
+// MODE changes at the region's end, for a wave that begins anew has to be in the mode that the region began in.
+//
 // The order of the chunks is not the wave's, in which every lane is done with an instruction before any lane comes to
 // the next: so a loop has no two accesses to the same memory of which one is a store. When an access fails, nothing
 // that its chunk computes has been written to a register, nor any scalar register that the region has read: the
@@ -90,6 +93,9 @@ class Region {
   /// and the next begins.
   void add(const isa::Instruction& instruction, uint64_t pc);
 
+  /// Has the wave's MODE changed behind what was taken, for whoever looks at it there.
+  void set_mode(const semantics::FloatMode& mode);
+
   /// Emits the loop and the results that are live before the next instruction. The builder stands behind it afterwards,
   /// and the Wave has the scalars.
   void end();
@@ -133,8 +139,9 @@ class Region {
   bool every_chunk_ = false;  ///< also those without active lanes: their slices of masks are needed
   ScalarSet scalars_read_;    ///< since the region began
   const Live *before_ = nullptr, *behind_ = nullptr;
-  std::optional<size_t> last_store_;  ///< item behind loads of the same memory
-  Live live_at_store_;                ///< before it, as what follows
+  std::optional<semantics::FloatMode> mode_behind_;  ///< where it was set
+  std::optional<size_t> last_store_;                 ///< item behind loads of the same memory
+  Live live_at_store_;                               ///< before it, as what follows
   SliceState state_at_store_;
   HeldScalars::Values held_at_store_;
   bool may_fault_ = false;

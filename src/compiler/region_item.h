@@ -11,6 +11,7 @@ namespace Atoll::compiler {
 struct RegionItem {
   const isa::Instruction* instruction = nullptr;
   uint64_t pc = 0;
+  semantics::FloatMode mode;  ///< that the wave is in
   LaneCode::Prepared lanes;
   std::optional<ChunkMemory::Prepared> access;
   llvm::Value* whole[2] = {nullptr, nullptr};

@@ -16,6 +16,7 @@
 #include "compiler/semantics_bitcode.h"
 #include "compiler/series_code.h"
 #include "compiler/wave_code.h"
+#include "engine/hardware_register.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -125,7 +126,8 @@ class Translator {
     ir().CreateStore(ir().getInt8(static_cast<uint8_t>(state)), frame_.at(frame_.wave, offsetof(Wave, state)));
     leave(false);
   }
-  /// To the block at `pc`, or out of the function if there is none. Going back, a wave may have run long enough.
+  /// To the block at `pc`, or out of the function if there is none for the mode. Going back, a wave may have run long
+  /// enough.
   void go_to(uint64_t from, uint64_t pc);
 
   const ControlFlow& flow_;
@@ -140,6 +142,8 @@ class Translator {
   const bool has_loop_;  ///< what is outside of loops then matters little
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* ended_ = nullptr;  ///< where waves go that end, Wave::pc set
+  semantics::FloatMode mode_;          ///< behind what was emitted last
+  bool ends_in_other_mode_ = false;    ///< than waves begin in, somewhere
   const uint64_t first_step_;
   const bool be_brief_;
   std::vector<uint64_t> steps_;
@@ -156,7 +160,11 @@ void Translator::end_wave() {
       for (const Located& at : block.instructions) written |= effects_of(at.instruction).row_writes;
     }
     auto* done = llvm::BasicBlock::Create(frame_.context, "done", frame_.function);
-    SeriesCode(frame_, start, written).emit(blocks_.at(flow_.root), done);
+    auto* begun = llvm::BasicBlock::Create(frame_.context, "begun", frame_.function);
+    SeriesCode(frame_, start, written).emit(begun, done);
+    ir().SetInsertPoint(begun);
+    if (ends_in_other_mode_) frame_.write_mode(flow_.mode);
+    ir().CreateBr(blocks_.at(flow_.root));
     ir().SetInsertPoint(done);
   }
   ir().CreateStore(ir().getInt8(static_cast<uint8_t>(WaveState::ended)), frame_.at(frame_.wave, offsetof(Wave, state)));
@@ -165,7 +173,7 @@ void Translator::end_wave() {
 
 void Translator::go_to(uint64_t from, uint64_t pc) {
   const auto found = blocks_.find(pc);
-  if (found == blocks_.end()) {
+  if (found == blocks_.end() || flow_.mode_before(pc) != mode_) {
     set_pc(pc);
     leave(true);
     return;
@@ -186,7 +194,11 @@ void Translator::emit(uint64_t pc, const Block& block) {
   ir().SetInsertPoint(blocks_.at(pc));
   frame_.uncounted = 0;
   if (const auto loop = std::ranges::find(loops_, pc, &LoopRegion::entry); loop != loops_.end()) {
-    LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) { go_to(pc, exit); });
+    LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) {
+      mode_ = loop->mode_at(exit, flow_);
+      if (mode_ != flow_.mode_before(pc)) frame_.write_mode(mode_);
+      go_to(pc, exit);
+    });
     return;
   }
   const bool in_loop = is_in_short_loop(pc);
@@ -194,8 +206,10 @@ void Translator::emit(uint64_t pc, const Block& block) {
   region_.set_hot(!be_brief_ || in_loop, in_loop ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses);
   region_.forget_resources();
   const std::vector<Live> live = liveness_.within(block);
+  mode_ = flow_.mode_before(pc);
   for (size_t i = 0; i < block.instructions.size(); ++i) {
     region_.come_to(live[i], live[i + 1]);
+    frame_.mode = mode_;
     emit(block.instructions[i]);
     region_.note_writes(effects_of(block.instructions[i].instruction).writes);
   }
@@ -299,6 +313,7 @@ bool Translator::emit_control(const Located& at) {
       break;
     case Opcode::s_endpgm:
       finish();
+      ends_in_other_mode_ |= mode_ != flow_.mode;
       set_pc(at.next());
       ir().CreateBr(ended_);
       return true;
@@ -329,35 +344,44 @@ bool Translator::emit_control(const Located& at) {
       return true;
     }
     case Opcode::s_setreg_b32:
-    case Opcode::s_setreg_imm32_b32:  // MODE may not be the one that this code is for any more
+    case Opcode::s_setreg_imm32_b32:
+      if (engine::sets_float_mode(instruction)) {
+        mode_ = flow_.mode_behind(at);
+        region_.set_mode(mode_);
+        ++frame_.uncounted;
+        return true;
+      }
       count();
       emit_step(at);
-      set_pc(at.next());
-      leave(true);
-      return true;
+      mode_ = flow_.mode_behind(at);
+      taken = frame_.is_in_mode(mode_);
+      break;
     default:
       return false;
   }
-  // A conditional branch.
+  const bool is_branch = isa::row(instruction.opcode).has(isa::flag::label);
   auto* yes = llvm::BasicBlock::Create(frame_.context, "taken", frame_.function);
   auto* no = llvm::BasicBlock::Create(frame_.context, "not", frame_.function);
   ir().CreateCondBr(taken, yes, no);
   ir().SetInsertPoint(yes);
-  go_to(at.pc, at.target());
+  go_to(at.pc, is_branch ? at.target() : at.next());
   ir().SetInsertPoint(no);
-  go_to(at.pc, at.next());
+  if (is_branch) {
+    go_to(at.pc, at.next());
+  } else {  // in another mode than was guessed
+    set_pc(at.next());
+    leave(true);
+  }
   return true;
 }
 
 }  // namespace
 
 struct Translation::Parts {
-  Parts(const semantics::FloatMode& float_mode, semantics::HostVectors level)
-      : mode(float_mode), semantics(context, level), operations(std::in_place, semantics, mode) {
+  explicit Parts(semantics::HostVectors level) : semantics(context, level), operations(std::in_place, semantics) {
     context.setDiscardValueNames(true);  // nobody reads them
   }
 
-  const semantics::FloatMode mode;
   llvm::LLVMContext context;
   SemanticsBitcode semantics;
   std::optional<Operations> operations;
@@ -365,8 +389,7 @@ struct Translation::Parts {
   std::unique_ptr<llvm::Module> module;
 };
 
-Translation::Translation(const semantics::FloatMode& mode, semantics::HostVectors level)
-    : parts_(std::make_unique<Parts>(mode, level)) {}
+Translation::Translation(semantics::HostVectors level) : parts_(std::make_unique<Parts>(level)) {}
 Translation::~Translation() = default;
 
 Translated Translation::add(const ControlFlow& flow, const std::string& name, uint64_t first_step, bool be_brief) {
@@ -393,7 +416,7 @@ Translated Translation::add(const ControlFlow& flow, const std::string& name, ui
               .agpr = nullptr,
               .code_base = nullptr,
               .allocas = allocas,
-              .mode = parts_->mode};
+              .mode = flow.mode};
   Translated result;
   Translator(flow, *parts_->operations, frame, first_step, be_brief).run(result);
   return result;

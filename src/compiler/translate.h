@@ -10,7 +10,6 @@
 
 #include "engine/compiled/control_flow.h"
 #include "semantics/host_vectors.h"
-#include "semantics/lanes.h"
 
 namespace Atoll::compiler {
 
@@ -20,11 +19,10 @@ struct Translated {
   std::vector<uint64_t> steps;    ///< PCs of the instructions that are left to the interpreter's handlers, by number
 };
 
-/// Pieces of code as functions of one LLVM module, for waves whose MODE is `mode` and hosts with the vector
-/// instructions of `level`.
+/// Pieces of code as functions of one LLVM module, for hosts with the vector instructions of `level`.
 class Translation {
  public:
-  Translation(const semantics::FloatMode& mode, semantics::HostVectors level);
+  explicit Translation(semantics::HostVectors level);
   ~Translation();
 
   /// Makes an engine::HostFunction called `name`. PCs of `flow` count from the code's base, the single steps' numbers

@@ -1,8 +1,10 @@
-// engine: what s_getreg_b32 reads.
+// engine: what s_getreg_b32 reads, and what becomes of the floating-point mode by s_setreg_b32 and s_setreg_imm32_b32.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "isa/instruction.h"
 #include "machine/wave.h"
 
 namespace Atoll::engine {
@@ -11,5 +13,11 @@ namespace Atoll::engine {
 bool has_hardware_register(uint16_t immediate);
 /// The bits of it that the SIMM16 names. It must be there.
 uint32_t hardware_register(const machine::Wave* wave, uint16_t immediate);
+
+/// The floating-point mode of a wave behind an instruction. Null where that depends on the wave's registers.
+std::optional<semantics::FloatMode> float_mode_behind(const isa::Instruction& instruction,
+                                                      const semantics::FloatMode& before);
+/// Whether an instruction writes constants to the floating-point mode, and nothing else.
+bool sets_float_mode(const isa::Instruction& instruction);
 
 }  // namespace Atoll::engine

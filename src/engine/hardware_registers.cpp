@@ -33,6 +33,7 @@ struct Field {
   explicit Field(uint16_t immediate)
       : id(immediate & 0x3F), offset(immediate >> 6 & 0x1F), size((immediate >> 11 & 0x1F) + 1u) {}
   uint32_t mask() const { return static_cast<uint32_t>((uint64_t{1} << size) - 1) << offset; }
+  uint32_t changed(uint32_t whole, uint32_t value) const { return (whole & ~mask()) | (value << offset & mask()); }
 };
 
 uint32_t status_of(const Wave& wave) {
@@ -101,17 +102,16 @@ void set_register(Wave& wave, const MicroOp* op, Run& run) {
   const isa::Instruction& instruction = op->origin->instruction;
   const Field field(instruction.immediate);
   const auto value = static_cast<uint32_t>(scalar_value(wave, instruction.src(instruction.sources() - 1)));
-  const auto changed = [&](uint32_t old) { return (old & ~field.mask()) | (value << field.offset & field.mask()); };
   switch (field.id) {
     case mode: {
-      wave.mode = changed(wave.mode);
+      wave.mode = field.changed(wave.mode, value);
       wave.float_mode = machine::float_mode_of(wave.mode, wave.float_mode.eight_bit);
       run.call.mode = wave.float_mode;
       if (runs_apart(wave)) return go_apart(wave, op->origin->pc + instruction.size, run);
       break;
     }
     case trap_status:
-      wave.trap_status = changed(wave.trap_status);
+      wave.trap_status = field.changed(wave.trap_status, value);
       break;
     case status:  // only a trap handler may write it; hardware ignores others
       break;
@@ -131,6 +131,24 @@ bool has_hardware_register(uint16_t immediate) { return find_readable(immediate)
 uint32_t hardware_register(const Wave* wave, uint16_t immediate) {
   const Field field(immediate);
   return (find_readable(immediate)->value(*wave) & field.mask()) >> field.offset;
+}
+
+std::optional<semantics::FloatMode> float_mode_behind(const isa::Instruction& instruction,
+                                                      const semantics::FloatMode& before) {
+  const bool is_constant = instruction.opcode == isa::Opcode::s_setreg_imm32_b32;
+  if (!is_constant && instruction.opcode != isa::Opcode::s_setreg_b32) return before;
+  const Field field(instruction.immediate);
+  if (field.id != mode) return before;
+  const auto value = is_constant ? constant_value(instruction.src(instruction.sources() - 1)) : std::nullopt;
+  if (!value) return std::nullopt;
+  const uint32_t changed = field.changed(machine::mode_bits_of(before), static_cast<uint32_t>(*value));
+  return machine::float_mode_of(changed, before.eight_bit);
+}
+
+bool sets_float_mode(const isa::Instruction& instruction) {
+  if (instruction.opcode != isa::Opcode::s_setreg_imm32_b32 || instruction.sources() == 0) return false;
+  const Field field(instruction.immediate);
+  return field.id == mode && (field.mask() & ~machine::float_mode_bits) == 0;
 }
 
 Handler prepare_hardware_register(Preparation& p) {

@@ -55,6 +55,14 @@ constexpr semantics::FloatMode float_mode_of(uint32_t mode, semantics::EightBit 
           .eight_bit = eight_bit};
 }
 
+inline constexpr uint32_t float_mode_bits = 0x3FF;  ///< of a MODE register value
+/// The way back from float_mode_of().
+constexpr uint32_t mode_bits_of(const semantics::FloatMode& mode) {
+  return static_cast<uint32_t>(mode.round32) | static_cast<uint32_t>(mode.round16_64) << 2 |
+         static_cast<uint32_t>(mode.denormals32) << 4 | static_cast<uint32_t>(mode.denormals16_64) << 6 |
+         static_cast<uint32_t>(mode.dx10_clamp) << 8 | static_cast<uint32_t>(mode.ieee) << 9;
+}
+
 /// What became of a wave when its engine gave it back.
 enum class WaveState : uint8_t {
   ready,       ///< used up its budget of instructions or asked to yield (s_sleep): run it again later

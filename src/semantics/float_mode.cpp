@@ -1,59 +1,64 @@
 // semantics: see float_mode.h.
+//
+// This is part of the compiled engine's bitcode, too. There it works on one chunk, and the mode and the operands' types
+// are constants of which nothing is left when it has been inlined.
 #include "semantics/float_mode.h"
 
 #include <xmmintrin.h>
 
-#include <cstring>
+#include "semantics/float_lanes.h"
+#include "semantics/row.h"
 
 namespace Atoll::semantics {
 ATOLL_LEVEL_BEGIN
 
 namespace {
 
-unsigned words(Floating type) { return type == Floating::twice || type == Floating::single_pair ? 2 : 1; }
-
-bool is_single(Floating type) { return type == Floating::single || type == Floating::single_pair; }
-
-/// All ones where the lane is active.
-uint32_t lane_mask(uint64_t active, unsigned lane) { return 0u - static_cast<uint32_t>(active >> lane & 1); }
+#define ATOLL_INLINE [[gnu::always_inline]] inline
 
 /// Where all bits of `exponent` are 0, those of `fraction` become 0, too.
-void flush_field(Row& row, uint32_t exponent, uint32_t fraction, uint64_t active) {
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    const uint32_t tiny = (row[lane] & exponent) == 0 ? fraction & lane_mask(active, lane) : 0;
-    row[lane] &= ~tiny;
+ATOLL_INLINE U32 flush_field(U32 word, uint32_t exponent, uint32_t fraction) {
+  return select((word & exponent) == 0, word & ~fraction, word);
+}
+ATOLL_INLINE U32 flush_single(U32 word) { return flush_field(word, Format<F32>::exponent, Format<F32>::fraction); }
+ATOLL_INLINE U32 flush_half(U32 word) { return flush_field(word, Format<F16>::exponent, Format<F16>::fraction); }
+ATOLL_INLINE U32 flush_high_half(U32 word) {
+  return flush_field(word, uint32_t{Format<F16>::exponent} << 16, uint32_t{Format<F16>::fraction} << 16);
+}
+
+template <typename T, typename Change>
+ATOLL_INLINE void change_rows(Row* out, const Row* in, uint64_t written, const Change& change) {
+  using A = row::Access<T>;
+  for (unsigned chunk = 0; chunk < row::chunks; ++chunk) {
+    A::store(out, chunk, change(A::load(in, chunk)), static_cast<uint16_t>(written >> chunk * chunk_lanes));
   }
 }
 
-/// Denormals in the active lanes become zeros of the same sign.
-void flush(Row* rows, Floating type, uint64_t active) {
+/// out = in with zeros of the same sign in place of denormals, in the lanes that are to be written.
+ATOLL_INLINE void flush_rows(Row* out, const Row* in, Floating type, uint64_t written) {
   switch (type) {
     case Floating::none:
       break;
-    case Floating::half_pair:
-      flush_field(rows[0], 0x7C00'0000, 0x03FF'0000, active);
-      [[fallthrough]];
     case Floating::half:
-      flush_field(rows[0], 0x7C00, 0x03FF, active);
+      change_rows<U32>(out, in, written, flush_half);
+      break;
+    case Floating::half_pair:
+      change_rows<U32>(out, in, written, [](U32 word) { return flush_high_half(flush_half(word)); });
       break;
     case Floating::single_pair:
-      flush_field(rows[1], 0x7F80'0000, 0x007F'FFFF, active);
+      change_rows<U32>(out + 1, in + 1, written, flush_single);
       [[fallthrough]];
     case Floating::single:
-      flush_field(rows[0], 0x7F80'0000, 0x007F'FFFF, active);
+      change_rows<U32>(out, in, written, flush_single);
       break;
     case Floating::twice:
-      for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-        const uint32_t tiny = (rows[1][lane] & 0x7FF0'0000) == 0 ? lane_mask(active, lane) : 0;
-        rows[0][lane] &= ~tiny;
-        rows[1][lane] &= ~(tiny & 0x000F'FFFF);
-      }
+      change_rows<F64>(out, in, written, [](F64 value) { return flush(value); });
       break;
   }
 }
 
 /// The MXCSR rounding field (Intel SDM volume 1, 10.2.3) of a rounding mode.
-unsigned rounding_control(Round round) {
+ATOLL_INLINE unsigned rounding_control(Round round) {
   switch (round) {
     case Round::nearest_even:
       return _MM_ROUND_NEAREST;
@@ -67,39 +72,53 @@ unsigned rounding_control(Round round) {
   return _MM_ROUND_NEAREST;
 }
 
+/// Calls with the host rounding in that direction, so that the arithmetic stays in between: the compiler has to believe
+/// that the assembly changes all that can be reached from the call.
+ATOLL_INLINE void run_rounding(VectorCall& call, VectorFunction plain, Round round) {
+  const unsigned control = _mm_getcsr();
+  _mm_setcsr((control & ~_MM_ROUND_MASK) | rounding_control(round));
+  asm volatile("" : : "r"(&call) : "memory");
+  plain(call);
+  asm volatile("" : : "r"(&call) : "memory");
+  _mm_setcsr(control);
+  asm volatile("" : : "r"(&call) : "memory");
+}
+
 }  // namespace
 
-void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use) {
-  const FloatMode mode = call.mode;
+void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, const FloatMode& mode) {
   const auto flushes = [&](Floating type, Denormals kept) {
     if (type == Floating::none) return false;
     const auto denormals = static_cast<uint8_t>(is_single(type) ? mode.denormals32 : mode.denormals16_64);
     return (denormals & static_cast<uint8_t>(kept)) == 0;
   };
+#ifdef ATOLL_BITCODE
+  const uint64_t active = 0xFFFF;
+#else
+  const uint64_t active = call.exec;
+#endif
 
   // The sources, copied where they must change: the call may not touch them.
   alignas(64) Row copies[4][2];
   VectorCall inner = call;
+#pragma unroll
   for (unsigned i = 0; i < 4; ++i) {
     if (!flushes(use.src[i], Denormals::allow_in)) continue;
-    std::memcpy(copies[i], call.src[i], words(use.src[i]) * sizeof(Row));
-    flush(copies[i], use.src[i], call.exec);
+    flush_rows(copies[i], call.src[i], use.src[i], ~uint64_t{0});
     inner.src[i] = copies[i];
   }
   // The old destination can change in place: its active lanes are about to be overwritten.
-  if (flushes(use.old, Denormals::allow_in)) flush(call.dst[0], use.old, call.exec);
+  if (flushes(use.old, Denormals::allow_in)) flush_rows(call.dst[0], call.dst[0], use.old, active);
 
   inner.mode_applied = true;
-  // A conversion to an integer rounds as its source's type does.
-  const Floating rounded = use.dst != Floating::none ? use.dst : use.src[0];
-  const Round round = is_single(rounded) ? mode.round32 : mode.round16_64;
-  // The arithmetic is behind a call through a pointer, which the compiler cannot move it across.
-  const unsigned control = _mm_getcsr();
-  _mm_setcsr((control & ~_MM_ROUND_MASK) | rounding_control(round));
-  plain(inner);
-  _mm_setcsr(control);
+  const Round round = round_of(use, mode);
+  if (round == Round::nearest_even) {
+    plain(inner);
+  } else {
+    run_rounding(inner, plain, round);
+  }
 
-  if (flushes(use.dst, Denormals::allow_out)) flush(call.dst[0], use.dst, call.exec);
+  if (flushes(use.dst, Denormals::allow_out)) flush_rows(call.dst[0], call.dst[0], use.dst, active);
   call.mask_out = inner.mask_out;
 }
 

@@ -16,11 +16,8 @@ using isa::DataType;
 using isa::SdwaSelect;
 using isa::SdwaUnused;
 
-#ifdef ATOLL_BITCODE
-constexpr unsigned chunks = 1;
-#else
-constexpr unsigned chunks = wave_lanes / chunk_lanes;
-#endif
+using row::chunks;
+
 #define ATOLL_INLINE [[gnu::always_inline]] inline
 
 /// out = change(in), chunk by chunk.

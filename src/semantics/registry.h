@@ -15,6 +15,23 @@ namespace Atoll::semantics {
 /// One VGPR of a wave: 64 lanes of 32 bits. A 64-bit value is two rows, the low words first.
 using Row = uint32_t[wave_lanes];
 
+/// How an operand holds floating-point numbers: half precision in the low half of a register or in both, single
+/// precision in a register or in each of two, double precision in two.
+enum class Floating : uint8_t { none, half, half_pair, single, single_pair, twice };
+
+/// The operands of a vector function that the rounding and denormal mode concerns (float_mode.h).
+struct FloatUse {
+  Floating src[4]{};
+  Floating old = Floating::none;  ///< the destination's old value, where it is a source
+  Floating dst = Floating::none;
+
+  constexpr bool any() const {
+    bool found = old != Floating::none || dst != Floating::none;
+    for (const Floating source : src) found |= source != Floating::none;
+    return found;
+  }
+};
+
 /// One call of a vector instruction over a whole wave.
 struct VectorCall {
   uint64_t exec;      ///< lanes to write; other lanes of the result rows keep what they have
@@ -45,6 +62,7 @@ struct VectorShape {
   uint8_t source_part = 0;            ///< the width of the part of the first source that op_sel chooses: 8, 16; 0: none
   bool writes_one_byte = false;       ///< op_sel chooses the byte of the result's register
   bool has_truth_table = false;       ///< v_bitop3
+  FloatUse float_use{};               ///< for run_in_mode(); none: the function takes no notice of the mode
   bool handles_clamp = false;         ///< does what the clamp bit asks for; else clamp is the engine's [0, 1] step
 };
 

@@ -82,6 +82,13 @@ struct LaneIndex {
 
 namespace row {
 
+#ifdef ATOLL_BITCODE
+/// The chunks that functions over rows go over. Translated code has one: it is what the first lanes of each row hold.
+inline constexpr unsigned chunks = 1;
+#else
+inline constexpr unsigned chunks = wave_lanes / chunk_lanes;
+#endif
+
 template <typename T>
 struct Element {
   using type = std::remove_cvref_t<decltype(std::declval<T&>()[0])>;
@@ -346,7 +353,7 @@ void run(VectorCall& call) {
     static constexpr FloatUse use = float_use<decltype(Chunk)>();
     if constexpr (use.any()) {
       if (!is_plain(call.mode) && !call.mode_applied) [[unlikely]] {
-        run_in_mode(call, &run<Chunk, mode>, use);
+        run_in_mode(call, &run<Chunk, mode>, use, call.mode);
         return;
       }
     }
@@ -419,6 +426,7 @@ constexpr VectorShape row_function() {
 #else
   shape.call = &row::run<Chunk, mode>;
 #endif
+  if constexpr (mode == Mode::applies) shape.float_use = row::float_use<decltype(Chunk)>();
   using Result = row::ResultShape<typename S::Result>;
   shape.dst_words[0] = Result::words;
   shape.destinations = Result::words != 0;

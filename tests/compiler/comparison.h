@@ -84,11 +84,11 @@ class Comparison {
 
   void run_translated() {
     const target::Processor& processor = *target::find_processor(processor_);
-    auto flow = engine::follow(base(), base(), base() + size_, processor);
-    ASSERT_TRUE(flow) << flow.error().message;
     machine::Wave& wave = actual_.wave();
-    const auto request = engine::TranslationRequest::parse(
-        engine::TranslationRequest::serialise(processor, wave.float_mode, *flow, base(), 0));
+    auto flow = engine::follow(base(), wave.float_mode, base(), base() + size_, processor);
+    ASSERT_TRUE(flow) << flow.error().message;
+    const auto request =
+        engine::TranslationRequest::parse(engine::TranslationRequest::serialise(processor, *flow, base(), 0));
     ASSERT_TRUE(request) << request.error().message;
     regions_ = compiler::find_loop_regions(request->flow, compiler::Liveness(request->flow)).size();
     auto host = compiler::HostCompiler::create();
@@ -117,8 +117,11 @@ class Comparison {
     engine::Run& run = engine::begin_run(wave, 1'000'000, cache, sync);
     wave.pc = base();
     while (wave.pc != base() + end_) {
+      const engine::ControlFlow& known = request->flow;
+      const uint64_t pc = wave.pc - base();
+      if (known.blocks.contains(pc) && known.mode_before(pc) != wave.float_mode) return run_interpreted();
       const auto& entries = (*code)->translated().entries;
-      const auto entry = std::ranges::find(entries, wave.pc - base(), &engine::EntryPoint::pc);
+      const auto entry = std::ranges::find(entries, pc, &engine::EntryPoint::pc);
       ASSERT_NE(entry, entries.end());
       (*code)->function (*entry)(&wave, &run, entry->number, &image);
       ASSERT_NE(wave.state, machine::WaveState::faulted) << wave.fault->what;
@@ -133,8 +136,15 @@ class Comparison {
     wave.state = machine::WaveState::ended;
   }
 
+  /// The rest, for which there is no code in the wave's mode.
+  void run_interpreted() {
+    while (actual_.engine().run(actual_.wave(), 1'000'000) == machine::WaveState::ready) meanwhile_(actual_);
+  }
+
   void compare() {
     const machine::Wave &a = expected_.wave(), &b = actual_.wave();
+    EXPECT_EQ(a.mode, b.mode);
+    EXPECT_EQ(a.float_mode, b.float_mode);
     EXPECT_EQ(a.state, b.state);
     EXPECT_EQ(a.scc, b.scc);
     for (unsigned i = 0; i < isa::scalar::count; ++i) EXPECT_EQ(a.scalar[i], b.scalar[i]) << "scalar register " << i;

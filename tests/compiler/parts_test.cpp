@@ -33,7 +33,7 @@ std::string large_code() {
 TEST(Parts, HoldEveryBlockOnceAndKeepSmallLoopsWhole) {
   const std::vector<uint8_t> code = assemble(large_code() + "s_endpgm", "gfx90a");
   const auto begin = reinterpret_cast<uint64_t>(code.data());
-  const auto flow = engine::follow(begin, begin, begin + code.size(), *target::find_processor("gfx90a"));
+  const auto flow = engine::follow(begin, {}, begin, begin + code.size(), *target::find_processor("gfx90a"));
   ASSERT_TRUE(flow.has_value());
   constexpr uint64_t wanted = 500;
   const auto parts = compiler::cut(*flow, wanted);
@@ -71,11 +71,11 @@ TEST(Parts, OfSeveralThreadsNumberSingleStepsThroughInOrder) {
   const std::vector<uint8_t> code = assemble(text + "s_endpgm", "gfx90a");
   const auto base = reinterpret_cast<uint64_t>(code.data());
   const target::Processor& processor = *target::find_processor("gfx90a");
-  const auto flow = engine::follow(base, base, base + code.size(), processor);
+  const auto flow = engine::follow(base, {}, base, base + code.size(), processor);
   ASSERT_TRUE(flow);
   WaveRunner runner("gfx90a", "interpreter");
-  const auto request = engine::TranslationRequest::parse(
-      engine::TranslationRequest::serialise(processor, runner.wave().float_mode, *flow, base, 0));
+  const auto request =
+      engine::TranslationRequest::parse(engine::TranslationRequest::serialise(processor, *flow, base, 0));
   ASSERT_TRUE(request) << request.error().message;
   std::vector<uint64_t> steps;
   for (const auto& [pc, block] : request->flow.blocks) {

@@ -67,12 +67,12 @@ class Series : public testing::Test {
     const target::Processor& processor = *target::find_processor("gfx90a");
     const std::vector<uint8_t> code = assemble(source + "\ns_endpgm", "gfx90a");
     const auto base = reinterpret_cast<uint64_t>(code.data());
-    const auto flow = engine::follow(base, base, base + code.size(), processor);
-    ASSERT_TRUE(flow) << flow.error().message;
     WaveRunner runner("gfx90a", "interpreter");
     Wave& wave = runner.wave();
-    const auto request = engine::TranslationRequest::parse(
-        engine::TranslationRequest::serialise(processor, wave.float_mode, *flow, base, 0));
+    const auto flow = engine::follow(base, wave.float_mode, base, base + code.size(), processor);
+    ASSERT_TRUE(flow) << flow.error().message;
+    const auto request =
+        engine::TranslationRequest::parse(engine::TranslationRequest::serialise(processor, *flow, base, 0));
     ASSERT_TRUE(request) << request.error().message;
     auto host = compiler::HostCompiler::create();
     ASSERT_TRUE(host) << host.error().message;

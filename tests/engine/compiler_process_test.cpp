@@ -32,9 +32,9 @@ std::vector<uint8_t> request(unsigned number) {
   codes.push_back(assemble("v_add_u32 v0, " + std::to_string(number) + ", v0\ns_endpgm", "gfx90a"));
   const target::Processor& processor = *target::find_processor("gfx90a");
   const auto begin = reinterpret_cast<uint64_t>(codes.back().data());
-  const auto flow = engine::follow(begin, begin, begin + codes.back().size(), processor);
+  const auto flow = engine::follow(begin, {}, begin, begin + codes.back().size(), processor);
   EXPECT_TRUE(flow.has_value());
-  return engine::TranslationRequest::serialise(processor, {}, *flow, begin, number);
+  return engine::TranslationRequest::serialise(processor, *flow, begin, number);
 }
 
 bool exists(pid_t process) { return kill(process, 0) == 0; }

@@ -20,14 +20,14 @@ class SeriesOnGpu : public testing::TestWithParam<unsigned> {
   void SetUp() override { setenv("ATOLL_COMPILE", "wait", 1); }
   void TearDown() override { unsetenv("ATOLL_COMPILE"); }
 
-  void start(const std::string& body) {
+  void start(const std::string& body, const std::string& denormals = "float_denorm_mode_32 3") {
     const auto model = target::find_gpu("gfx90a");
     ASSERT_TRUE(model) << model.error().message;
     auto made = machine::Gpu::create(*model, engine::make_compiled_engine, {.threads = GetParam()});
     ASSERT_TRUE(made) << made.error().message;
     gpu_ = *std::move(made);
     code_ = load(*gpu_, assemble_kernel("gfx90a",
-                                        {"next_free_vgpr 8", "next_free_sgpr 16", "float_denorm_mode_32 3",
+                                        {"next_free_vgpr 8", "next_free_sgpr 16", denormals,
                                          "user_sgpr_kernarg_segment_ptr 1", "system_sgpr_workgroup_id_x 1",
                                          "system_sgpr_workgroup_id_y 1", "system_vgpr_workitem_id 1"},
                                         body));
@@ -88,6 +88,35 @@ TEST_P(SeriesOnGpu, EveryWorkItemKnowsItsPlace) {
     for (uint32_t x = 0; x < width; ++x) {
       EXPECT_EQ(out[y * width + x], rounds * ((x < 20 ? x : 0) + 256 * y + 1)) << x << ", " << y;
     }
+  }
+}
+
+/// Code that flushes denormals, but not always, and ends when it does not.
+TEST_P(SeriesOnGpu, EveryWaveBeginsInTheKernelsMode) {
+  start(R"(
+    v_and_b32 v0, 0x3ff, v0
+    s_lshl_b32 s2, s2, 8
+    v_add_u32 v1, s2, v0
+    s_load_dwordx2 s[0:1], s[0:1], 0x0
+    v_lshlrev_b32 v3, 3, v1
+    v_mul_f32 v4, 1.0, v1
+    s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 3
+    v_add_f32 v5, v1, v1
+    s_waitcnt lgkmcnt(0)
+    global_store_dwordx2 v3, v[4:5], s[0:1]
+    s_endpgm)",
+        "float_denorm_mode_32 0");
+  constexpr uint32_t items = 256 * 9;
+  std::vector<uint32_t> out(items * 2, 1);
+  const void* arguments[] = {out.data()};
+  const auto ran = run({items, 1, 1}, {256, 1, 1}, arguments);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(ran->wave_instructions, items / 64 * uint64_t{11});
+  ASSERT_EQ(gpu_->engine_report().translations.size(), 1u);
+  EXPECT_EQ(gpu_->engine_report().translations[0].single_steps, 0u);
+  for (uint32_t item = 0; item < items; ++item) {  // numbers of items are denormals
+    EXPECT_EQ(out[item * 2], 0u) << item;
+    EXPECT_EQ(out[item * 2 + 1], 2 * item) << item;
   }
 }
 

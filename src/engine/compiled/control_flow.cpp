@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "engine/hardware_register.h"
 #include "isa/decode.h"
 #include "isa/table.h"
 
@@ -16,15 +17,17 @@ namespace flag = isa::flag;
 constexpr uint64_t most_instructions = 200'000;
 
 /// Instructions behind which waves come back in by their PC: they stop or leave there.
-bool returns_behind(Opcode opcode) {
-  switch (opcode) {
+bool returns_behind(const isa::Instruction& instruction) {
+  switch (instruction.opcode) {
     case Opcode::s_barrier:
     case Opcode::s_sleep:
     case Opcode::s_swappc_b64:
     case Opcode::s_call_b64:
-    case Opcode::s_setreg_b32:
-    case Opcode::s_setreg_imm32_b32:
       return true;
+    case Opcode::s_setreg_b32:
+    case Opcode::s_setreg_imm32_b32:  // the mode may be another one than was thought, or lanes meet registers by an
+                                      // index
+      return !sets_float_mode(instruction);
     default:
       return false;
   }
@@ -32,7 +35,7 @@ bool returns_behind(Opcode opcode) {
 
 /// Whether the block ends with this instruction.
 bool ends_block(const isa::Instruction& instruction) {
-  return isa::row(instruction.opcode).has(flag::branch | flag::ends) || returns_behind(instruction.opcode);
+  return isa::row(instruction.opcode).has(flag::branch | flag::ends) || returns_behind(instruction);
 }
 
 bool has_target(const isa::Instruction& instruction) { return isa::row(instruction.opcode).has(flag::label); }
@@ -72,14 +75,20 @@ bool unfit(Opcode opcode) {
 
 }  // namespace
 
-support::Result<ControlFlow> follow(uint64_t root, uint64_t begin, uint64_t end, const target::Processor& processor) {
+semantics::FloatMode ControlFlow::mode_behind(const Located& at) const {
+  return float_mode_behind(at.instruction, at.mode).value_or(mode);
+}
+
+support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& mode, uint64_t begin, uint64_t end,
+                                    const target::Processor& processor) {
   ControlFlow flow;
   flow.root = root;
+  flow.mode = mode;
   std::map<uint64_t, Located> code;  // everything reachable
   std::set<uint64_t> leaders{root};
-  std::vector<uint64_t> to_do{root};
+  std::vector<std::pair<uint64_t, semantics::FloatMode>> to_do{{root, mode}};
   while (!to_do.empty()) {
-    uint64_t pc = to_do.back();
+    auto [pc, mode_here] = to_do.back();
     to_do.pop_back();
     while (pc >= begin && pc + 4 <= end && !code.contains(pc)) {
       const auto instruction =
@@ -89,20 +98,21 @@ support::Result<ControlFlow> follow(uint64_t root, uint64_t begin, uint64_t end,
         return support::fail(support::ErrorKind::unsupported, "{} is not translated",
                              isa::row(instruction->opcode).name);
       }
-      const Located located{pc, *instruction};
+      const Located located{pc, *instruction, mode_here};
       code.emplace(pc, located);
       if (code.size() > most_instructions) {
         return support::fail(support::ErrorKind::out_of_resources, "more than {} instructions", most_instructions);
       }
       if (has_target(*instruction)) {
         leaders.insert(located.target());
-        to_do.push_back(located.target());
+        to_do.emplace_back(located.target(), mode_here);
         if (located.target() <= pc || instruction->opcode == Opcode::s_call_b64) flow.entries.insert(located.target());
       }
-      if (returns_behind(instruction->opcode)) flow.entries.insert(located.next());
+      if (returns_behind(*instruction)) flow.entries.insert(located.next());
       if (ends_block(*instruction)) leaders.insert(located.next());
       if (!falls_through(*instruction)) break;
       pc = located.next();
+      mode_here = flow.mode_behind(located);
     }
   }
   flow.entries.insert(root);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "isa/instruction.h"
+#include "semantics/lanes.h"
 #include "support/error.h"
 #include "target/processor.h"
 
@@ -18,6 +19,7 @@ namespace Atoll::engine {
 struct Located {
   uint64_t pc;
   isa::Instruction instruction;
+  semantics::FloatMode mode;  ///< that waves are in when they come to it by the control flow
   uint64_t next() const { return pc + instruction.size; }
   /// Where a branch with a distance goes.
   uint64_t target() const {
@@ -33,14 +35,23 @@ struct Block {
 
 struct ControlFlow {
   uint64_t root = 0;
+  semantics::FloatMode mode;         ///< that waves begin in at the root
   std::map<uint64_t, Block> blocks;  ///< by address
   /// Blocks at which a wave may come in: the root, what follows a place where waves stop or leave, loop heads.
   std::set<uint64_t> entries;
   uint64_t instructions = 0;
+
+  /// The mode behind an instruction. Where the instruction leaves that to the wave's registers, it is a guess: that the
+  /// mode is again what it was at the root.
+  semantics::FloatMode mode_behind(const Located& at) const;
+  /// The mode in which waves come to a block.
+  const semantics::FloatMode& mode_before(uint64_t pc) const { return blocks.at(pc).instructions.front().mode; }
 };
 
-/// Follows the code from `root`, which together with everything else must lie in [begin, end). The error says what
+/// Follows the code from `root`, where waves are in `mode`. It must lie in [begin, end), together with everything that
+/// it leads to. Where ways in different modes meet, the code belongs to the one that comes first. The error says what
 /// makes this code unfit for translation as a whole.
-support::Result<ControlFlow> follow(uint64_t root, uint64_t begin, uint64_t end, const target::Processor& processor);
+support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& mode, uint64_t begin, uint64_t end,
+                                    const target::Processor& processor);
 
 }  // namespace Atoll::engine

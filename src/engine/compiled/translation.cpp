@@ -32,12 +32,12 @@ uint64_t TranslationRequest::group_of(std::span<const uint8_t> code, const targe
   return hash(code.first(std::min(most, code.size())), hash(name, hash(mode_bytes)));
 }
 
-std::vector<uint8_t> TranslationRequest::serialise(const target::Processor& processor, const semantics::FloatMode& mode,
-                                                   const ControlFlow& flow, uint64_t base, uint64_t group) {
+std::vector<uint8_t> TranslationRequest::serialise(const target::Processor& processor, const ControlFlow& flow,
+                                                   uint64_t base, uint64_t group) {
   SerialWriter writer;
   writer.put(group);
   writer.put_text(processor.name);
-  writer.put(mode);
+  writer.put(flow.mode);
   writer.put(semantics::host_vectors());
   writer.put(flow.root - base);
   std::vector<uint64_t> entries;
@@ -47,6 +47,7 @@ std::vector<uint8_t> TranslationRequest::serialise(const target::Processor& proc
   for (const auto& [pc, block] : flow.blocks) blocks.push_back({pc - base, block.end - pc});
   writer.put_all(std::span<const CodeRange>(blocks));
   for (const auto& [pc, bytes] : blocks) {
+    writer.put(flow.mode_before(base + pc));
     writer.put_all(std::span(reinterpret_cast<const uint8_t*>(base + pc), bytes));
   }
   return writer.take();
@@ -58,7 +59,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   TranslationRequest request;
   request.group = reader.get<uint64_t>();
   request.processor = reader.get_text();
-  request.mode = reader.get<semantics::FloatMode>();
+  request.flow.mode = reader.get<semantics::FloatMode>();
   request.level = reader.get<semantics::HostVectors>();
   if (request.level > semantics::HostVectors::avx512) return damaged();
   request.flow.root = reader.get<uint64_t>();
@@ -67,13 +68,15 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   const target::Processor* processor = target::find_processor(request.processor);
   if (processor == nullptr) return damaged();
   for (const auto& [pc, size] : reader.get_all<CodeRange>()) {
+    auto mode = reader.get<semantics::FloatMode>();
     const auto code = reader.get_all<uint8_t>();
     if (code.size() != size || code.empty()) return damaged();
     Block& block = request.flow.blocks[pc];
     for (uint64_t at = 0; at < size;) {
       const auto instruction = isa::decode(std::span(code).subspan(at), *processor);
       if (!instruction || instruction->size > size - at) return damaged();
-      block.instructions.push_back({pc + at, *instruction});
+      block.instructions.push_back({pc + at, *instruction, mode});
+      mode = request.flow.mode_behind(block.instructions.back());
       at += instruction->size;
     }
     block.end = pc + size;

@@ -19,7 +19,6 @@ namespace Atoll::engine {
 struct TranslationRequest {
   uint64_t group = 0;  ///< what group_of() says of the code at the root
   std::string processor;
-  semantics::FloatMode mode;
   semantics::HostVectors level{};  ///< of the host's vector instructions, for the host code
   ControlFlow flow;                ///< PCs count from the code's base
 
@@ -28,8 +27,8 @@ struct TranslationRequest {
                            const semantics::FloatMode& mode);
   /// The request for code that follow() found, for the level of host vectors in use. The machine code is read at its
   /// place, `base` is what PCs are to count from.
-  static std::vector<uint8_t> serialise(const target::Processor& processor, const semantics::FloatMode& mode,
-                                        const ControlFlow& flow, uint64_t base, uint64_t group);
+  static std::vector<uint8_t> serialise(const target::Processor& processor, const ControlFlow& flow, uint64_t base,
+                                        uint64_t group);
   static support::Result<TranslationRequest> parse(std::span<const uint8_t> bytes);
 };
 

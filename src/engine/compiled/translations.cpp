@@ -13,7 +13,6 @@
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/loader.h"
-#include "semantics/float_mode.h"
 
 namespace Atoll::engine {
 
@@ -57,9 +56,11 @@ struct CodeAround {
 
 }  // namespace
 
-bool Translations::Asked::covers(uint64_t pc) const {
-  const auto behind = blocks.upper_bound(pc);
-  return behind != blocks.begin() && pc < std::prev(behind)->second;
+const Translations::Asked::Stretch* Translations::Asked::at(uint64_t pc) const {
+  const auto behind = stretches.upper_bound(pc);
+  if (behind == stretches.begin()) return nullptr;
+  const Stretch& found = std::prev(behind)->second;
+  return pc < found.end ? &found : nullptr;
 }
 
 void Translations::find(const Wave& wave, Place& place) {
@@ -67,7 +68,7 @@ void Translations::find(const Wave& wave, Place& place) {
   if (code.begin == code.end) return;
   if (!Compilations::of_process().may_find(code.group(place.pc, cache_.processor(), wave.float_mode))) return;
   const std::lock_guard lock(mutex_);
-  Asked& asked = asked_for(place.pc, wave);
+  Asked& asked = asked_for(place.pc, wave.float_mode, wave);
   if (asked.compilation != nullptr || asked.request.empty()) return;
   asked.compilation = Compilations::of_process().find(asked.request);
   if (asked.compilation == nullptr) return;
@@ -125,22 +126,25 @@ machine::EngineReport Translations::report() const {
 }
 
 Translations::Asked* Translations::covering(const Wave& wave, uint64_t pc) {
-  if (!semantics::is_plain(wave.float_mode)) return nullptr;
-  const machine::Kernel* kernel = kernel_of(wave);
-  for (const uint64_t root : {kernel != nullptr ? kernel->entry : pc, pc}) {
-    Asked& asked = asked_for(root, wave);
-    if (asked.covers(pc)) return &asked;
+  const auto is_known = [&](const Asked& asked) {
+    const Asked::Stretch* stretch = asked.at(pc);
+    return stretch != nullptr && stretch->mode == wave.float_mode;
+  };
+  if (const machine::Kernel* kernel = kernel_of(wave)) {
+    const auto mode = machine::float_mode_of(kernel->descriptor.mode, wave.float_mode.eight_bit);
+    Asked& asked = asked_for(kernel->entry, mode, wave);
+    if (is_known(asked)) return &asked;
   }
-  return nullptr;
+  Asked& asked = asked_for(pc, wave.float_mode, wave);
+  return is_known(asked) ? &asked : nullptr;
 }
 
-Translations::Asked& Translations::asked_for(uint64_t root, const Wave& wave) {
-  const auto mode = std::bit_cast<std::array<uint8_t, sizeof wave.float_mode>>(wave.float_mode);
-  const auto [found, is_new] = asked_.try_emplace({root, mode});
+Translations::Asked& Translations::asked_for(uint64_t root, const semantics::FloatMode& mode, const Wave& wave) {
+  const auto [found, is_new] = asked_.try_emplace({root, std::bit_cast<std::array<uint8_t, sizeof mode>>(mode)});
   Asked& asked = found->second;
   if (is_new) {
     asked.root = root;
-    asked.mode = wave.float_mode;
+    asked.mode = mode;
     if (const machine::Kernel* kernel = kernel_of(wave)) asked.kernel = kernel->name;
     follow_code(asked, wave);
   }
@@ -148,10 +152,9 @@ Translations::Asked& Translations::asked_for(uint64_t root, const Wave& wave) {
 }
 
 void Translations::follow_code(Asked& asked, const Wave& wave) {
-  if (!semantics::is_plain(asked.mode)) return;
   const CodeAround code(wave, asked.root);
   if (code.begin == code.end) return;
-  const auto flow = follow(asked.root, code.begin, code.end, cache_.processor());
+  const auto flow = follow(asked.root, asked.mode, code.begin, code.end, cache_.processor());
   if (!flow) {
     ++report_.failures[flow.error().message];
     return;
@@ -159,8 +162,14 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
   if (flow->blocks.empty()) return;
   asked.base = flow->blocks.begin()->first;
   asked.instructions = flow->instructions;
-  for (const auto& [pc, block] : flow->blocks) asked.blocks[pc] = block.end;
-  asked.request = TranslationRequest::serialise(cache_.processor(), asked.mode, *flow, asked.base,
+  for (const auto& [pc, block] : flow->blocks) {
+    Asked::Stretch* stretch = nullptr;
+    for (const Located& at : block.instructions) {
+      if (stretch == nullptr || stretch->mode != at.mode) stretch = &(asked.stretches[at.pc] = {.end = at.pc, .mode = at.mode});
+      stretch->end = at.next();
+    }
+  }
+  asked.request = TranslationRequest::serialise(cache_.processor(), *flow, asked.base,
                                                 code.group(asked.root, cache_.processor(), asked.mode));
 }
 
@@ -193,11 +202,13 @@ void Translations::take(Asked& asked) {
   if (placed == nullptr) return;
   const TranslatedCode& translated = placed->code->translated();
   for (const EntryPoint& entry : translated.entries) {
+    const Asked::Stretch* stretch = asked.at(asked.base + entry.pc);
+    if (stretch == nullptr) continue;
     const bool begins_there = asked.base + entry.pc == asked.root;
     places_.add_way(asked.base + entry.pc, {.function = placed->code->function(entry),
                                             .number = entry.number,
                                             .image = &placed->image,
-                                            .mode = asked.mode,
+                                            .mode = stretch->mode,
                                             .start = begins_there ? &placed->start : nullptr});
   }
   report_.translations.push_back({.kernel = asked.kernel,
@@ -214,9 +225,10 @@ std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& aske
   placed->code = asked.compilation->code;
   for (const uint64_t offset : placed->code->translated().steps) {
     const uint64_t pc = asked.base + offset;
-    if (!asked.covers(pc)) return nullptr;
-    const uint64_t end = std::prev(asked.blocks.upper_bound(pc))->second;
-    const auto instruction = isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), end - pc), cache_.processor());
+    const Asked::Stretch* stretch = asked.at(pc);
+    if (stretch == nullptr) return nullptr;
+    const auto instruction =
+        isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.processor());
     if (!instruction) return nullptr;
     placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
   }

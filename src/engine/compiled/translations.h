@@ -47,19 +47,24 @@ class Translations {
   machine::EngineReport report() const;
 
  private:
-  /// The code that can be reached from one address, in one mode.
+  /// The code that can be reached from one address, which waves come to in one mode.
   struct Asked {
     std::string kernel;  ///< the kernel that it is for
     uint64_t root = 0, base = 0;
     semantics::FloatMode mode;
-    std::map<uint64_t, uint64_t> blocks;  ///< begin and end
+    struct Stretch {
+      uint64_t end;
+      semantics::FloatMode mode;  ///< that waves are in, as far as is known
+    };
+    std::map<uint64_t, Stretch> stretches;  ///< by where they begin
     uint64_t instructions = 0;
     uint64_t heat = 0;                         ///< instructions that it would have been good for so far
     std::vector<uint8_t> request;              ///< until it is handed over; empty: the code is unfit
     std::shared_ptr<Compilation> compilation;  ///< null: not asked for yet
     bool taken = false;
 
-    bool covers(uint64_t pc) const;
+    /// Where a PC is; null: not in the code.
+    const Stretch* at(uint64_t pc) const;
   };
   using RootAndMode = std::tuple<uint64_t, std::array<uint8_t, sizeof(semantics::FloatMode)>>;
 
@@ -75,7 +80,7 @@ class Translations {
 
   // All with `mutex_` held.
   Asked* covering(const Wave& wave, uint64_t pc);
-  Asked& asked_for(uint64_t root, const Wave& wave);
+  Asked& asked_for(uint64_t root, const semantics::FloatMode& mode, const Wave& wave);
   void follow_code(Asked& asked, const Wave& wave);
   void add_heat(Asked& asked, uint64_t heat);
   void hand_over(Asked& asked);
