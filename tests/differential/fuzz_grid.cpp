@@ -123,7 +123,7 @@ void FuzzGrid::reset(machine::Wave& w, unsigned number) {
   w.vgprs = w.agprs = 256;
   w.sgprs = 102;
   w.wave_size = 64;
-  w.mode = 0x3F0;  // DX10_CLAMP, IEEE, denormals
+  w.mode = dispatch_.kernel->descriptor.mode;
   w.float_mode =
       machine::float_mode_of(w.mode, processor_.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
   w.scratch = scratch(number);
@@ -181,6 +181,7 @@ void FuzzGrid::begin_group(unsigned waves, std::mt19937_64& random) {
 void FuzzGrid::place(const RandomCode& code) {
   const size_t bytes = size_ = code.words.size() * 4;
   if (bytes + 64 > code_bytes) throw std::length_error("the random code is too long");
+  dispatch_.kernel->descriptor.mode = code.mode;
   if (std::memcmp(code_.get(), code.words.data(), bytes) == 0) return;
   std::memset(code_.get(), 0, code_bytes);
   std::memcpy(code_.get(), code.words.data(), bytes);

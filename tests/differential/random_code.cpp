@@ -68,7 +68,8 @@ class Writer {
     }
     if (!code_.is_series) functions_ = pick(3);
     if (code_.is_series) begin_of_series();
-    has_modes_ = !code_.is_series && chance(15);
+    has_modes_ = chance(30);
+    if (chance(30)) code_.mode = any_mode();
     body(here() + shape_.least + pick(shape_.most - shape_.least));
     if (code_.is_series) store_registers();
     end();
@@ -307,23 +308,27 @@ class Writer {
     code_.units.push_back(unit);
   }
 
+  uint32_t any_mode() {
+    constexpr uint32_t usual = 0x3F0, flush_singles = 0x3C0, flush_all = 0x300, truncate = 0x3FF;
+    constexpr uint32_t modes[] = {usual, flush_singles, flush_singles, flush_all, truncate};
+    return chance(70) ? modes[pick(std::size(modes))] : pick(1024);
+  }
+
   /// A block in another floating-point mode: rounding, denormals, DX10_CLAMP, IEEE.
   void in_mode(unsigned depth, unsigned length) {
     constexpr uint32_t register_mode = 1, all_bits = 9u << 11;  // the hardware register's number; from bit 0 on
-    constexpr uint32_t usual = 0x3F0, flush_singles = 0x3C0, flush_all = 0x300, truncate = 0x3FF;
-    constexpr uint32_t modes[] = {flush_singles, flush_singles, flush_all, truncate};
     RandomCode::Unit unit;
     const auto set = [&](uint32_t mode) {
       put(encode_.sopk(Opcode::s_setreg_imm32_b32, 0, register_mode | all_bits), unit);
       put(mode, unit);
     };
     if (chance(80)) {
-      set(chance(70) ? modes[pick(std::size(modes))] : pick(1024));
+      set(any_mode());
     } else {
       put(encode_.sopk(Opcode::s_setreg_b32, pick(64), register_mode | 7u << 11), unit);
     }
     block(depth + 1, length);
-    if (chance(80)) set(usual);
+    if (chance(80)) set(code_.mode);
     code_.units.push_back(unit);
   }
 

@@ -25,6 +25,7 @@ struct RandomCode {
   /// Waves follow each other in translated code (machine::WaveSeries). Only what they leave in memory counts, where
   /// the program stores its registers in the end.
   bool is_series = false;
+  uint32_t mode = 0x3F0;  ///< MODE that waves begin in: round to nearest, denormals, DX10_CLAMP, IEEE
 
   /// The same code without these units.
   RandomCode without(std::span<const Unit> units_left_out) const;
