@@ -5,6 +5,7 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Module.h>
 
 namespace Atoll::compiler {
@@ -14,7 +15,9 @@ namespace {
 /// The word that a vector of single bits is made from, or null.
 llvm::Value* word_of(llvm::Value* mask, llvm::IntegerType* type, const llvm::DataLayout& layout) {
   if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(mask)) {
-    return cast->getSrcTy() == type ? cast->getOperand(0) : nullptr;
+    if (cast->getSrcTy() != type) return nullptr;
+    auto* hidden = llvm::dyn_cast<llvm::CallInst>(cast->getOperand(0));
+    return hidden != nullptr && hidden->isInlineAsm() ? hidden->getArgOperand(0) : cast->getOperand(0);
   }
   auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
   if (constant == nullptr) return nullptr;
@@ -40,7 +43,9 @@ void use_mask_words(llvm::Function& function) {
       llvm::Value* b = word_of(logic->getOperand(1), type, layout);
       if (a == nullptr || b == nullptr) continue;
       llvm::IRBuilder<> ir(logic);
-      logic->replaceAllUsesWith(ir.CreateBitCast(ir.CreateBinOp(logic->getOpcode(), a, b), lanes));
+      auto* unchanged = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "", "=r,0", false);
+      llvm::Value* word = ir.CreateCall(unchanged, {ir.CreateBinOp(logic->getOpcode(), a, b)});
+      logic->replaceAllUsesWith(ir.CreateBitCast(word, lanes));
       logic->eraseFromParent();
     }
   }

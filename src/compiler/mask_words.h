@@ -3,7 +3,8 @@
 // A wave's masks are words in scalar registers, whose slices become vectors of single bits where lanes need them. LLVM
 // moves the logic between such masks over to the vectors. Back as operations of words it is as quick, in the host's
 // general registers; and for AVX-512 LLVM 19's instruction selection does not come to an end over some of it where it
-// is left as it is ("and" of a comparison and an "or" of two words, one of which is inverted elsewhere).
+// is left as it is ("and" of a comparison and an "or" of two words, one of which is inverted elsewhere; blends by two
+// masks and by what is in either of them). So it is not to know that what lanes get is the logic of other masks.
 #pragma once
 
 #include <llvm/IR/Function.h>
