@@ -25,15 +25,14 @@ llvm::Constant* multiples(llvm::LLVMContext& context, uint32_t step) {
   return llvm::ConstantDataVector::get(context, llvm::ArrayRef<uint32_t>(values));
 }
 
-/// What an instruction adds to the address of an element by itself.
-int64_t offset_of(const isa::Instruction& instruction, const MemoryOperands& operands, unsigned element) {
+}  // namespace
+
+int64_t ChunkMemory::offset_of(const isa::Instruction& instruction, const MemoryOperands& operands, unsigned element) {
   if (operands.space != MemorySpace::lds) return instruction.offset;
   const MemoryAccess& access = semantics::memory_access(instruction.opcode);
   const uint32_t field = element == 0 ? static_cast<uint32_t>(instruction.offset) : instruction.offset1;
   return field * (access.elements == 2 ? access.offset_unit : 1u);
 }
-
-}  // namespace
 
 llvm::Value* ChunkMemory::lds_base() {
   if (lds_base_ == nullptr) {
@@ -301,6 +300,22 @@ ChunkMemory::Words ChunkMemory::load_apart(const MemoryAccess& access, const Add
   ir().SetInsertPoint(anywhere);
   ways.end_way(load_anywhere(wide(at), access.bytes, access.sign_extend, inside(at, active)));
   return ways.join();
+}
+
+llvm::Function* ChunkMemory::new_shared(const std::string& name, llvm::Type* result,
+                                        llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::SmallVector<llvm::Type*, 8> parameters;
+  for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+  auto* type = llvm::FunctionType::get(result, parameters, false);
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, *frame_.function->getParent());
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  // For AVX-512 LLVM does not count the frame pointer among what this convention preserves, although callers rely on
+  // it.
+  function->addFnAttr("frame-pointer", "all");
+  function->setCallingConv(sparing);
+  return function;
 }
 
 /// load_in_place() in a function that all such loads share.

@@ -77,6 +77,13 @@ class ChunkMemory {
   /// otherwise they may get anything.
   void emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk, const Even* even = nullptr);
 
+  /// Whether a store can be carried out for the whole wave by emit_for_wave(): those to LDS.
+  static bool can_for_wave(const isa::Instruction& instruction, const MemoryOperands& operands);
+  /// A call of a function that all such stores share: in the lanes of `exec` (64 bits), with what whole rows in memory
+  /// hold.
+  void emit_for_wave(const Prepared& prepared, llvm::Value* exec, llvm::Value* address,
+                     llvm::ArrayRef<llvm::Value*> data);
+
  private:
   using Words = std::array<llvm::Value*, 4>;
   /// Where the elements of the chunk's lanes are: at base + ((low + offset) mod 2^32), + high << 32 if there are upper
@@ -104,6 +111,8 @@ class ChunkMemory {
   llvm::BasicBlock* block(const char* name) {
     return llvm::BasicBlock::Create(frame_.context, name, ir().GetInsertBlock()->getParent());
   }
+  /// What an instruction adds to the address of an element by itself.
+  static int64_t offset_of(const isa::Instruction& instruction, const MemoryOperands& operands, unsigned element);
   Addresses addresses(const Prepared& prepared, unsigned element, ChunkState& chunk);
   llvm::Value* may_be_in_aperture(const Addresses& at, llvm::Value* active);
   llvm::SmallVector<llvm::Value*, 4> loaded_before(const semantics::MemoryAccess& access, llvm::Value* old);
@@ -198,6 +207,8 @@ class ChunkMemory {
   void store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
   Words call_load(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
   void call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
+  void emit_store_of_wave(llvm::Function& function, unsigned bytes);
+  llvm::Function* new_shared(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments);
   /// Calls the function of this name (and the kind of addresses), which `emit` makes the body of if it is new: given
   /// the addresses and active lanes as it sees them, and its first parameter for `data`.
   template <typename Emit>
@@ -264,16 +275,7 @@ llvm::CallInst* ChunkMemory::call_shared(std::string name, const Addresses& at, 
   llvm::Module& module = *frame_.function->getParent();
   llvm::Function* function = module.getFunction(name);
   if (function == nullptr) {
-    llvm::SmallVector<llvm::Type*, 8> parameters;
-    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
-    auto* type = llvm::FunctionType::get(result, parameters, false);
-    function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-    function->addFnAttr(llvm::Attribute::NoInline);
-    function->addFnAttr(llvm::Attribute::NoUnwind);
-    // For AVX-512 LLVM does not count the frame pointer among what this convention preserves, although callers rely on
-    // it.
-    function->addFnAttr("frame-pointer", "all");
-    function->setCallingConv(sparing);
+    function = new_shared(name, result, arguments);
     const llvm::IRBuilderBase::InsertPointGuard guard(ir());
     ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
     llvm::Argument* next = function->arg_begin();

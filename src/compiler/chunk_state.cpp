@@ -57,7 +57,7 @@ llvm::Value* ChunkState::whole_row(unsigned key) {
   copy = frame_.local(llvm::ArrayType::get(frame_.i32(), semantics::wave_lanes), row_align);
   const llvm::IRBuilder<>::InsertPointGuard guard(frame_.ir);
   frame_.ir.SetInsertPoint(once_end_);
-  llvm::Value* row = frame_.at(key >= 256 ? frame_.agpr : frame_.vgpr, key % 256 * sizeof(machine::Row));
+  llvm::Value* row = frame_.row_address(key);
   for (unsigned lane = 0; lane < semantics::wave_lanes; lane += semantics::chunk_lanes) {
     llvm::Value* words = frame_.ir.CreateAlignedLoad(frame_.chunk(), frame_.at(row, lane * 4), row_align);
     frame_.ir.CreateAlignedStore(words, frame_.at(copy, lane * 4), row_align);

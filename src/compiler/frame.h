@@ -54,6 +54,8 @@ struct Frame {
     return made;
   }
 
+  /// Of a row of the wave, VGPRs and AGPRs as one numbering: AGPRs from 256.
+  llvm::Value* row_address(unsigned key) { return at(key >= 256 ? agpr : vgpr, key % 256 * sizeof(machine::Row)); }
   llvm::Value* scalar_address(unsigned reg) { return at(wave, offsetof(machine::Wave, scalar) + reg * 4); }
   llvm::Value* scalar32(unsigned reg) { return ir.CreateAlignedLoad(i32(), scalar_address(reg), llvm::Align(4)); }
   llvm::Value* scalar64(unsigned reg) { return ir.CreateAlignedLoad(i64(), scalar_address(reg), llvm::Align(4)); }

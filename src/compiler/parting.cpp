@@ -2,44 +2,21 @@
 #include "compiler/parting.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
-#include "compiler/lane_code.h"
-#include "compiler/mask_logic.h"
-#include "compiler/scalar_code.h"
+#include "compiler/mask_flow.h"
 #include "engine/prepare.h"
-#include "engine/vector.h"
-#include "isa/table.h"
 
 namespace Atoll::compiler {
 
 namespace {
 
 using Function = MaskLogic::Function;
+using Deeds = MaskFlow::Deeds;
+using Masks = MaskFlow::Masks;
 using Way = SliceState::Way;
-namespace flag = isa::flag;
 
-constexpr unsigned exec_pair = isa::scalar::exec_lo / 2, vcc_pair = isa::scalar::vcc_lo / 2;
-
-/// Of a mask of which nothing is known. Whoever reads it gives it a variable first.
-constexpr Function unknown = UINT32_MAX;
-
-/// The bits of one lane of the chunk in all register pairs, and in the mask that SCC tells of.
-struct Masks {
-  std::array<Function, SliceState::pairs> pair{};
-  Function scc = MaskLogic::never;
-  Function exec() const { return pair[exec_pair]; }
-};
-
-/// What happened on a way through the code, or on any of several ways.
-struct Deeds {
-  bool rows = false;   ///< a vector instruction may have had lanes of the chunk
-  bool loads = false;  ///< with addresses that are the same for the whole wave
-  ScalarSet scalars;   ///< written, the same for the whole wave
-};
-
-class Proof {
+class Proof : MaskFlow {
  public:
   Proof(const LoopRegion& region, const engine::ControlFlow& flow, const Liveness& liveness)
       : region_(region), flow_(flow), liveness_(liveness) {}
@@ -53,7 +30,7 @@ class Proof {
       for (const Masks& masks : places) {
         Masks behind = masks;
         Deeds ignored;
-        const SliceState state = pass(pc, behind, ignored);
+        const SliceState state = pass_block(pc, behind, ignored);
         const BlockEnd end = *end_of(flow_.blocks.at(pc));
         if (end.parts(state) && !may_part(end, behind)) return false;
       }
@@ -75,32 +52,6 @@ class Proof {
   Function entry_value(unsigned pair) const { return entry_.pair[pair]; }
 
  private:
-  Function fresh() { return logic_.variable(next_variable_++); }
-  Function fresh_uniform() {
-    uniform_.push_back(fresh());
-    return uniform_.back();
-  }
-  Function known(Function& mask) {
-    if (mask == unknown) mask = fresh();
-    return mask;
-  }
-  void give_variables(Masks& masks) {
-    for (Function& each : masks.pair) known(each);
-    known(masks.scc);
-  }
-  Masks variable_masks() {
-    Masks masks;
-    masks.pair.fill(unknown);
-    masks.scc = unknown;
-    give_variables(masks);
-    return masks;
-  }
-  bool never(Function f) { return logic_.both(f, care_) == MaskLogic::never; }
-  bool same(Function f, Function g) {
-    if (f == unknown || g == unknown) return false;
-    return f == g || never(logic_.differs(f, g));
-  }
-
   Function condition(const BlockEnd& end, Masks& masks) {
     switch (end.on) {
       case BlockEnd::On::exec:
@@ -112,8 +63,7 @@ class Proof {
     }
   }
 
-  void pass(const isa::Instruction& instruction, Way way, Masks& masks, Deeds& deeds);
-  SliceState pass(uint64_t pc, Masks& masks, Deeds& deeds);
+  SliceState pass_block(uint64_t pc, Masks& masks, Deeds& deeds);
   /// Masks as they may be where a block begins.
   using Places = std::map<uint64_t, std::vector<Masks>>;
   bool follow(uint64_t start, const Masks& masks, const std::set<uint64_t>& ends, Places& at, Deeds& deeds);
@@ -128,78 +78,12 @@ class Proof {
   const LoopRegion& region_;
   const engine::ControlFlow& flow_;
   const Liveness& liveness_;
-  MaskLogic logic_;
   Masks entry_;
-  uint32_t next_variable_ = 0;
-  uint64_t passed_ = 0;                ///< instructions
-  Function care_ = MaskLogic::always;  ///< holds for the lanes that matter
-  std::vector<Function> uniform_;      ///< variables that have the same value for all lanes
+  uint64_t passed_ = 0;  ///< instructions
 };
 
-/// One instruction, in the way that it is carried out.
-void Proof::pass(const isa::Instruction& instruction, Way way, Masks& masks, Deeds& deeds) {
-  const isa::InstructionRow& row = isa::row(instruction.opcode);
-  if (way == Way::memory) {
-    if (!never(known(masks.pair[exec_pair]))) deeds.rows = true;
-    return;
-  }
-  if (way == Way::lanes) {
-    const engine::VectorOperands operands = engine::vector_operands(instruction);
-    const Function exec = known(masks.pair[exec_pair]);
-    if (operands.results != 0 && !never(exec)) deeds.rows = true;
-    if (operands.mask_result != nullptr) {
-      const Function result = never(exec) ? MaskLogic::never : logic_.both(fresh(), exec);
-      masks.pair[operands.mask_result->reg / 2] = result;
-      if (row.has(flag::exec_out)) masks.pair[exec_pair] = result;
-    }
-    return;
-  }
-  if (way == Way::scalars) {
-    const Effects effects = effects_of(instruction);
-    deeds.scalars |= effects.writes;
-    deeds.loads |= ScalarCode::takes_load(instruction);
-    if (row.has(flag::scc_out)) masks.scc = unknown;
-  }
-  bool bitwise = ScalarCode::takes(instruction) && works_on_each_bit(instruction) && is_mask(instruction.dst());
-  std::array<Function, 3> inputs{MaskLogic::never, MaskLogic::never, known(masks.pair[exec_pair])};
-  for (unsigned i = 0; bitwise && i < instruction.sources(); ++i) {
-    const isa::Operand& source = instruction.src(i);
-    const auto value = engine::constant_value(source);
-    if (is_mask(source)) {
-      inputs[i] = known(masks.pair[source.reg / 2]);
-    } else if (value == uint64_t{0} || value == ~uint64_t{0}) {
-      inputs[i] = value == uint64_t{0} ? MaskLogic::never : MaskLogic::always;
-    } else if (value) {
-      inputs[i] = fresh();
-    } else {
-      bitwise = false;
-    }
-  }
-  if (bitwise) {
-    const BitFunction function = bit_function(instruction);
-    const bool by_scc = function.result[0] != function.result[1] || function.exec[0] != function.exec[1];
-    const Function scc = by_scc ? fresh_uniform() : MaskLogic::never;
-    const auto value = [&](const uint8_t(&table)[2]) {
-      return logic_.choose(scc, logic_.of_table(inputs, table[1]), logic_.of_table(inputs, table[0]));
-    };
-    Function result = value(function.result);
-    const Function exec = value(function.exec);
-    masks.pair[instruction.dst().reg / 2] = result;
-    if (row.has(flag::exec_out)) masks.pair[exec_pair] = result = exec;
-    if (row.has(flag::scc_out)) masks.scc = result;
-    return;
-  }
-  for (unsigned i = 0; i < instruction.destinations; ++i) {
-    const isa::Operand& operand = instruction.dst(i);
-    for (unsigned word = 0; operand.kind == isa::OperandKind::scalar && word < operand.words; ++word) {
-      masks.pair[(operand.reg + word) / 2] = unknown;
-    }
-  }
-  if (row.has(flag::exec_out)) masks.pair[exec_pair] = unknown;
-}
-
 /// A block without its branch. Yields what is in slices at its end.
-SliceState Proof::pass(uint64_t pc, Masks& masks, Deeds& deeds) {
+SliceState Proof::pass_block(uint64_t pc, Masks& masks, Deeds& deeds) {
   SliceState state = region_.states.at(pc);
   passed_ += flow_.blocks.at(pc).instructions.size();
   for (const engine::Located& at : body_of(flow_.blocks.at(pc))) {
@@ -257,10 +141,10 @@ bool Proof::follow(uint64_t start, const Masks& masks, const std::set<uint64_t>&
   };
   if (!go(start, masks)) return false;
   while (!to_do.empty()) {
-    if (next_variable_ > most_variables || passed_ > most_passed) return false;
+    if (variables() > most_variables || passed_ > most_passed) return false;
     auto [pc, now] = to_do.back();
     to_do.pop_back();
-    pass(pc, now, deeds);
+    pass_block(pc, now, deeds);
     const BlockEnd end = *end_of(flow_.blocks.at(pc));
     if (!go(end.if_zero, now) || !go(end.if_not, now)) return false;
   }
@@ -288,15 +172,16 @@ bool Proof::may_part(const BlockEnd& end, const Masks& masks) {
   Masks start = masks;
   give_variables(start);
   const Function not_zero = condition(end, start);
-  care_ = logic_.not_of(not_zero);
+  Function care = logic().not_of(not_zero);
   // The wave's mask is not zero, and would be if a bit that is the same for all lanes were not set.
-  for (const Function variable : uniform_) {
-    if (logic_.implies(not_zero, variable)) care_ = logic_.both(care_, variable);
+  for (const Function variable : uniform()) {
+    if (logic().implies(not_zero, variable)) care = logic().both(care, variable);
   }
+  set_care(care);
   struct Restore {
-    Function& care;
-    ~Restore() { care = MaskLogic::always; }
-  } restore{care_};
+    Proof& proof;
+    ~Restore() { proof.set_care(MaskLogic::always); }
+  } restore{*this};
 
   Masks chunk = start;
   Deeds chunk_deeds;
@@ -316,7 +201,7 @@ bool Proof::may_part(const BlockEnd& end, const Masks& masks) {
     }
     // Further on, as long as it is certain where the chunk goes.
     if (!region_.contains(pc)) return false;
-    const SliceState state = pass(pc, chunk, chunk_deeds);
+    const SliceState state = pass_block(pc, chunk, chunk_deeds);
     const BlockEnd next = *end_of(flow_.blocks.at(pc));
     if (next.if_zero != next.if_not) {
       if (!next.parts(state) || !never(condition(next, chunk))) return false;
@@ -357,7 +242,7 @@ void consider_idle_chunks(LoopRegion& region, const engine::ControlFlow& flow, c
     }
   }
   // EXEC that has no lane of the chunk is both.
-  cleared.reset(exec_pair);
+  cleared.reset(MaskFlow::exec_pair);
   if ((kept & cleared).any()) return;
   region.leaves_out_idle_chunks = true;
   region.kept = kept;

@@ -6,6 +6,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/deferred_stores.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -91,6 +92,37 @@ void Region::set_mode(const semantics::FloatMode& mode) {
   mode_behind_ = mode;
 }
 
+void Region::leave_out(const isa::Instruction& branch, uint64_t pc, unsigned instructions) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  constexpr size_t most_branches = 64;
+  if (skipped_by_branch_.size() == most_branches) end();
+  if (items_.empty()) {
+    llvm::Value* has_lanes = ir.CreateICmpNE(frame_.exec(), ir.getInt64(0));
+    return uncount(ir.CreateSelect(has_lanes, ir.getInt64(0), ir.getInt64(instructions)));
+  }
+  new_item(branch, pc).left_out_branch = static_cast<unsigned>(skipped_by_branch_.size());
+  skipped_by_branch_.push_back(instructions);
+}
+
+void Region::uncount(llvm::Value* instructions) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::Value* address = frame_.at(frame_.run, offsetof(Run, instructions));
+  ir.CreateStore(ir.CreateSub(ir.CreateLoad(frame_.i64(), address), instructions), address);
+}
+
+/// What the branches that were left out would have skipped.
+void Region::uncount_skipped() {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  if (skipped_by_branch_.empty()) return;
+  llvm::Value* had_lanes = ir.CreateLoad(frame_.i64(), has_lanes_);
+  llvm::Value* skipped = ir.getInt64(0);
+  for (size_t i = 0; i < skipped_by_branch_.size(); ++i) {
+    llvm::Value* is_set = ir.CreateICmpNE(ir.CreateAnd(had_lanes, uint64_t{1} << i), ir.getInt64(0));
+    skipped = ir.CreateAdd(skipped, ir.CreateSelect(is_set, ir.getInt64(0), ir.getInt64(skipped_by_branch_[i])));
+  }
+  uncount(skipped);
+}
+
 RegionItem& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
   RegionItem& item = items_.emplace_back();
   item.instruction = &instruction;
@@ -113,10 +145,15 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   const bool is_late = may_fault && by_lane && changes_what_it_loaded_;
   const bool follows_mode = operands.is_atomic && mode_behind_;  // who does it may look at the wave
   const bool is_known = !has_resource || (is_buffer ? buffers_.knows(operands) : stack_.knows(operands));
-  if ((stores_ & spaces) != 0 || is_late || follows_mode || !is_known) end();
+  bool defers = ((loads_ | stores_) & spaces) != 0 && may_defer(instruction, operands);
+  const bool conflicts = !defers && (stores_ & spaces) != 0;
+  if (conflicts || is_late || follows_mode || !is_known || (may_fault && has_deferred_)) {
+    end();
+    defers = false;
+  }
   llvm::Value* stack = has_resource && !is_buffer ? stack_.find(operands, registers_, pc) : nullptr;
   if (is_buffer) buffers_.check(operands, registers_, pc);
-  if (operands.stores() && (loads_ & spaces) != 0) {
+  if (operands.stores() && (loads_ & spaces) != 0 && !defers) {
     if (may_end_with(instruction, operands)) {
       last_store_ = items_.size();
       live_at_store_ = *before_;
@@ -129,7 +166,9 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   may_fault_ |= may_fault;
   if (operands.loads()) loads_ |= spaces;
   if (operands.stores()) stores_ |= spaces;
+  has_deferred_ |= defers;
   RegionItem& item = new_item(instruction, pc);
+  item.is_deferred = defers;
   if (is_buffer) {
     item.access = memory_.prepare_in_buffer(instruction, operands, registers_);
   } else if (has_resource) {
@@ -137,8 +176,12 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   } else {
     item.access = memory_.prepare(instruction, element, registers_);
   }
-  follow_address(item);
+  if (!defers) follow_address(item);
   note_changes(instruction, operands);
+}
+
+bool Region::may_defer(const isa::Instruction& store, const MemoryOperands& operands) const {
+  return two_forms_ == TwoForms::never && ChunkMemory::can_for_wave(store, operands);
 }
 
 void Region::note_changes(const isa::Instruction& instruction, const MemoryOperands& operands) {
@@ -206,6 +249,10 @@ void Region::emit_in_order() {
 void Region::end() {
   if (items_.empty()) return;
   const semantics::FloatMode mode_here = frame_.mode;
+  if (!skipped_by_branch_.empty()) {
+    has_lanes_ = frame_.local(frame_.i64(), llvm::Align(8));
+    frame_.ir.CreateStore(frame_.ir.getInt64(0), has_lanes_);
+  }
   RegionGuard guard(frame_, lanes_, memory_, strides_, items_);
   if (last_store_ || (two_forms_ == TwoForms::for_addresses && guard.is_worth_it())) {
     llvm::IRBuilder<>& ir = frame_.ir;
@@ -230,6 +277,7 @@ void Region::end() {
   registers_.release(registers_.values());
   if (mode_behind_ && *mode_behind_ != items_.front().mode) frame_.write_mode(*mode_behind_);
   frame_.mode = mode_here;
+  uncount_skipped();
   clear();
 }
 
@@ -240,7 +288,8 @@ void Region::clear() {
   strides_ = {};
   state_ = {};
   last_store_.reset();
-  every_chunk_ = may_fault_ = false;
+  skipped_by_branch_.clear();
+  every_chunk_ = may_fault_ = has_deferred_ = false;
   scalars_read_.reset();
   loads_ = stores_ = 0;
   scratch_loads_.clear();
@@ -275,6 +324,7 @@ void Region::emit_loop(const Stretch& stretch) {
     if (!stretch.state->sliced[pair] || (!scalars_needed[2 * pair] && !scalars_needed[2 * pair + 1])) continue;
     gathered[2 * pair] = gather();
   }
+  DeferredStores deferred(frame_, memory_, stretch.items, exec);
   llvm::Value* gathered_scc = stretch.state->scc_sliced && scalars_needed[scc_number] ? gather() : nullptr;
   const auto note_chunk = [&](llvm::Value* chunk) {
     if (may_fault) frame_.note_chunk(chunk);
@@ -296,15 +346,22 @@ void Region::emit_loop(const Stretch& stretch) {
   ir.SetInsertPoint(body);
   note_chunk(ir.CreateLShr(first_lane, 4));
   // A load is done even if nobody needs its result: it may fault.
-  RowSet needed = stretch.live->active | stretch.live->inactive;
+  RowSet needed = stretch.live->active | stretch.live->inactive | deferred.rows();
   for (const RegionItem& item : stretch.items) {
     const bool keep_inactive = item.inactive_needed && (item.exec_written || state_.exec_grows);
     frame_.mode = item.mode;
     if (item.access) needed |= effects_of(*item.instruction).row_writes;
-    if (item.access) {
+    if (item.is_deferred) {
+      deferred.come_to(item, chunk);
+    } else if (item.access) {
       const auto number = static_cast<size_t>(&item - stretch.items.data());
       memory_.emit(*item.access, keep_inactive, chunk,
                    stretch.guard != nullptr ? stretch.guard->even(number) : nullptr);
+    } else if (item.left_out_branch) {
+      llvm::Value* bit = ir.getInt64(uint64_t{1} << *item.left_out_branch);
+      llvm::Value* has_lanes = ir.CreateICmpNE(ir.CreateBitCast(chunk.exec(), frame_.i16()), ir.getInt16(0));
+      llvm::Value* before_it = ir.CreateLoad(frame_.i64(), has_lanes_);
+      ir.CreateStore(ir.CreateOr(before_it, ir.CreateSelect(has_lanes, bit, ir.getInt64(0))), has_lanes_);
     } else if (item.is_vector) {
       lanes_.emit(item.lanes, keep_inactive, chunk);
     } else {
@@ -329,6 +386,7 @@ void Region::emit_loop(const Stretch& stretch) {
 
   ir.SetInsertPoint(done);
   note_chunk(ir.getInt8(engine::no_chunk));
+  deferred.emit();
   WaveScalars registers(frame_);
   for (const auto& [reg, whole] : gathered) registers.set_pair(reg, ir.CreateLoad(frame_.i64(), whole));
   if (gathered_scc != nullptr) {

@@ -14,8 +14,12 @@
 // Where the code changes the floating-point mode within a region, each instruction is made for its mode. The wave's
 // MODE changes at the region's end, for a wave that begins anew has to be in the mode that the region began in.
 //
+// Stores to LDS may be carried out behind the loop one after the other, for the whole wave each (deferred_stores.h), if
+// no access of the region behind them could see them or fail.
+//
 // The order of the chunks is not the wave's, in which every lane is done with an instruction before any lane comes to
-// the next: so a loop has no two accesses to the same memory of which one is a store. When an access fails, nothing
+// the next: so a loop has no two accesses to the same memory of which one is a store
+// that it carries out itself. When an access fails, nothing
 // that its chunk computes has been written to a register, nor any scalar register that the region has read: the
 // wave can carry out the region again from there, in its own order, with the lanes that are left
 // (Engine::retrace_fault). That would have a lane's scratch changed twice where it was loaded and then stored, or
@@ -95,6 +99,9 @@ class Region {
 
   /// Has the wave's MODE changed behind what was taken, for whoever looks at it there.
   void set_mode(const semantics::FloatMode& mode);
+  /// A branch that the wave would take, past so many instructions, if EXEC were zero (straight_code.h). They are not
+  /// counted then.
+  void leave_out(const isa::Instruction& branch, uint64_t pc, unsigned instructions);
 
   /// Emits the loop and the results that are live before the next instruction. The builder stands behind it afterwards,
   /// and the Wave has the scalars.
@@ -120,6 +127,10 @@ class Region {
   RegionItem& new_item(const isa::Instruction& instruction, uint64_t pc);
   void emit_loop(const Stretch& stretch);
   void emit_in_order();
+  /// Whether a store may be carried out behind the loop, for the whole wave.
+  bool may_defer(const isa::Instruction& store, const MemoryOperands& operands) const;
+  void uncount(llvm::Value* instructions);
+  void uncount_skipped();
   void clear();
   void add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc);
 
@@ -144,7 +155,12 @@ class Region {
   Live live_at_store_;                               ///< before it, as what follows
   SliceState state_at_store_;
   HeldScalars::Values held_at_store_;
+  /// Of each branch that is left out, how many instructions it would skip; and a local, 64 bits, that has a bit for
+  /// each of them set where EXEC is not zero.
+  std::vector<unsigned> skipped_by_branch_;
+  llvm::Value* has_lanes_ = nullptr;
   bool may_fault_ = false;
+  bool has_deferred_ = false;        ///< a store
   unsigned loads_ = 0, stores_ = 0;  ///< shared_spaces() that were
 
   /// A part of each lane's scratch: `bytes` from an offset on, from where a scalar register says; 0 bytes: any part.

@@ -77,7 +77,7 @@ void RegionGuard::require_stride_of_row(unsigned key) {
   for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
     steps[lane] = static_cast<uint32_t>(strides_.stride_of_row(key)) * lane;
   }
-  llvm::Value* row = frame_.at(key >= 256 ? frame_.agpr : frame_.vgpr, key % 256 * sizeof(machine::Row));
+  llvm::Value* row = frame_.row_address(key);
   auto* type = llvm::FixedVectorType::get(frame_.i32(), semantics::wave_lanes);
   llvm::Value* words = ir.CreateAlignedLoad(type, row, llvm::Align(64));
   llvm::Value* expected = ir.CreateAdd(ir.CreateVectorSplat(semantics::wave_lanes, first_words_.at({{}, key})),

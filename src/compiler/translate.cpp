@@ -6,7 +6,10 @@
 #include "compiler/translate.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "compiler/frame.h"
 #include "compiler/liveness.h"
@@ -15,6 +18,7 @@
 #include "compiler/region.h"
 #include "compiler/semantics_bitcode.h"
 #include "compiler/series_code.h"
+#include "compiler/straight_code.h"
 #include "compiler/wave_code.h"
 #include "engine/hardware_register.h"
 #include "engine/prepare.h"
@@ -48,19 +52,22 @@ class Translator {
         region_(frame, lanes_, scalars_, ordinary_resources_),
         liveness_(flow),
         loops_(find_loop_regions(flow, liveness_)),
+        straight_(find_straight_code(flow, liveness_, loops_)),
         has_loop_(std::ranges::any_of(flow.blocks, [](const auto& block) { return branches_back(block.second); })),
         first_step_(first_step),
         be_brief_(be_brief) {}
 
   void run(Translated& result) {
-    for (const auto& [pc, block] : flow_.blocks) {
-      if (!is_within_loop(pc)) blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
+    // By address, which is about the order in which they are run.
+    std::map<uint64_t, std::function<void()>> pieces;
+    for (const LoopRegion& loop : loops_) pieces[loop.entry] = [&] { emit(loop); };
+    for (const StraightCode& code : straight_) pieces[code.blocks.front()] = [&] { emit(code); };
+    for (const auto& [pc, emit_piece] : pieces) {
+      blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
     }
     enter(result);
     ended_ = llvm::BasicBlock::Create(frame_.context, "ended", frame_.function);
-    for (const auto& [pc, block] : flow_.blocks) {
-      if (blocks_.contains(pc)) emit(pc, block);
-    }
+    for (const auto& [pc, emit_piece] : pieces) emit_piece();
     end_wave();
     result.steps = std::move(steps_);
   }
@@ -85,11 +92,6 @@ class Translator {
     }
   }
 
-  /// Whether a block is part of a loop region and not where that begins: waves don't come in there.
-  bool is_within_loop(uint64_t pc) const {
-    return std::ranges::any_of(loops_, [&](const LoopRegion& loop) { return loop.contains(pc) && loop.entry != pc; });
-  }
-
   static bool branches_back(const Block& block) {
     const Located& last = block.instructions.back();
     return isa::row(last.instruction.opcode).has(isa::flag::label) && last.target() <= last.pc;
@@ -107,7 +109,8 @@ class Translator {
   /// What comes when a wave has ended.
   void end_wave();
 
-  void emit(uint64_t pc, const Block& block);
+  void emit(const LoopRegion& loop);
+  void emit(const StraightCode& code);
   void emit(const Located& at);
   bool emit_control(const Located& at);
   void emit_step(const Located& at);
@@ -139,7 +142,8 @@ class Translator {
   Region region_;
   Liveness liveness_;
   std::vector<LoopRegion> loops_;
-  const bool has_loop_;  ///< what is outside of loops then matters little
+  std::vector<StraightCode> straight_;  ///< everything else
+  const bool has_loop_;                 ///< what is outside of loops then matters little
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* ended_ = nullptr;  ///< where waves go that end, Wave::pc set
   semantics::FloatMode mode_;          ///< behind what was emitted last
@@ -190,34 +194,48 @@ void Translator::go_to(uint64_t from, uint64_t pc) {
   stop(WaveState::ready, pc);
 }
 
-void Translator::emit(uint64_t pc, const Block& block) {
-  ir().SetInsertPoint(blocks_.at(pc));
+void Translator::emit(const LoopRegion& loop) {
+  ir().SetInsertPoint(blocks_.at(loop.entry));
+  LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(loop, [&](uint64_t exit) {
+    mode_ = loop.mode_at(exit, flow_);
+    if (mode_ != flow_.mode_before(loop.entry)) frame_.write_mode(mode_);
+    go_to(loop.entry, exit);
+  });
+}
+
+void Translator::emit(const StraightCode& code) {
+  const uint64_t start = code.blocks.front();
+  ir().SetInsertPoint(blocks_.at(start));
   frame_.uncounted = 0;
-  if (const auto loop = std::ranges::find(loops_, pc, &LoopRegion::entry); loop != loops_.end()) {
-    LoopCode(frame_, lanes_, scalars_, flow_, liveness_).emit(*loop, [&](uint64_t exit) {
-      mode_ = loop->mode_at(exit, flow_);
-      if (mode_ != flow_.mode_before(pc)) frame_.write_mode(mode_);
-      go_to(pc, exit);
-    });
-    return;
-  }
-  const bool in_loop = is_in_short_loop(pc);
+  const bool in_loop = is_in_short_loop(start);
   using enum Region::TwoForms;
   region_.set_hot(!be_brief_ || in_loop, in_loop ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses);
   region_.forget_resources();
-  const std::vector<Live> live = liveness_.within(block);
-  mode_ = flow_.mode_before(pc);
-  for (size_t i = 0; i < block.instructions.size(); ++i) {
-    region_.come_to(live[i], live[i + 1]);
-    frame_.mode = mode_;
-    emit(block.instructions[i]);
-    region_.note_writes(effects_of(block.instructions[i].instruction).writes);
+  mode_ = flow_.mode_before(start);
+  std::vector<Live> live, live_before;  // the region looks at what it came to last
+  for (const uint64_t pc : code.blocks) {
+    const Block& block = flow_.blocks.at(pc);
+    live_before = std::exchange(live, liveness_.within(block));
+    const auto left_out = code.branches.find(pc);
+    const size_t emitted = block.instructions.size() - (left_out != code.branches.end() ? 1 : 0);
+    for (size_t i = 0; i < emitted; ++i) {
+      region_.come_to(live[i], live[i + 1]);
+      frame_.mode = mode_;
+      emit(block.instructions[i]);
+      region_.note_writes(effects_of(block.instructions[i].instruction).writes);
+    }
+    region_.come_to(live[emitted], live.back());
+    if (left_out == code.branches.end()) continue;
+    const Located& branch = block.instructions.back();
+    region_.leave_out(branch.instruction, branch.pc, left_out->second.instructions);
+    region_.come_to(live.back(), live.back());
+    ++frame_.uncounted;
   }
-  region_.come_to(live.back(), live.back());
   if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
   region_.end();
   count();
-  go_to(block.instructions.back().pc, block.end);
+  const Located& last = flow_.blocks.at(code.blocks.back()).instructions.back();
+  go_to(last.pc, last.next());
 }
 
 void Translator::emit(const Located& at) {

@@ -14,6 +14,7 @@
 #include "compiler/compile.h"
 #include "compiler/host_code.h"
 #include "compiler/loop_region.h"
+#include "compiler/straight_code.h"
 #include "engine/code_cache.h"
 #include "engine/compiled/host_code.h"
 #include "engine/compiled/image.h"
@@ -75,6 +76,8 @@ class Comparison {
   uint64_t instructions() const { return instructions_; }
   /// How many loops are regions.
   size_t regions() const { return regions_; }
+  /// How many branches over code for no lanes are left out.
+  size_t left_out() const { return left_out_; }
   unsigned times_given_back() const { return times_given_back_; }
   /// How many instructions were left to the interpreter's handlers.
   size_t steps() const { return steps_; }
@@ -90,7 +93,12 @@ class Comparison {
     const auto request =
         engine::TranslationRequest::parse(engine::TranslationRequest::serialise(processor, *flow, base(), 0));
     ASSERT_TRUE(request) << request.error().message;
-    regions_ = compiler::find_loop_regions(request->flow, compiler::Liveness(request->flow)).size();
+    const compiler::Liveness liveness(request->flow);
+    const auto loops = compiler::find_loop_regions(request->flow, liveness);
+    regions_ = loops.size();
+    for (const auto& code : compiler::find_straight_code(request->flow, liveness, loops)) {
+      left_out_ += code.branches.size();
+    }
     auto host = compiler::HostCompiler::create();
     ASSERT_TRUE(host) << host.error().message;
     auto translated = compiler::compile(*request, **host);
@@ -160,7 +168,7 @@ class Comparison {
   std::vector<uint8_t> code_;
   size_t size_ = 0, end_ = 0;
   uint64_t instructions_ = 0;
-  size_t regions_ = 0;
+  size_t regions_ = 0, left_out_ = 0;
   unsigned times_given_back_ = 0;
   std::function<void(WaveRunner&)> meanwhile_ = [](WaveRunner&) {};
   size_t steps_ = 0;

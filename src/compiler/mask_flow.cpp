@@ -1,0 +1,93 @@
+// compiler: what instructions make of lane masks (mask_flow.h).
+#include "compiler/mask_flow.h"
+
+#include "compiler/scalar_code.h"
+#include "engine/prepare.h"
+#include "engine/vector.h"
+#include "isa/table.h"
+
+namespace Atoll::compiler {
+
+using Way = SliceState::Way;
+namespace flag = isa::flag;
+
+void MaskFlow::give_variables(Masks& masks) {
+  for (Function& each : masks.pair) known(each);
+  known(masks.scc);
+}
+
+MaskFlow::Masks MaskFlow::variable_masks() {
+  Masks masks;
+  masks.pair.fill(unknown);
+  masks.scc = unknown;
+  give_variables(masks);
+  return masks;
+}
+
+bool MaskFlow::same(Function f, Function g) {
+  if (f == unknown || g == unknown) return false;
+  return f == g || never(logic_.differs(f, g));
+}
+
+void MaskFlow::pass(const isa::Instruction& instruction, Way way, Masks& masks, Deeds& deeds) {
+  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  if (way == Way::memory) {
+    if (!never(known(masks.pair[exec_pair]))) deeds.rows = true;
+    return;
+  }
+  if (way == Way::lanes) {
+    const engine::VectorOperands operands = engine::vector_operands(instruction);
+    const Function exec = known(masks.pair[exec_pair]);
+    if (operands.results != 0 && !never(exec)) deeds.rows = true;
+    if (operands.mask_result != nullptr) {
+      const Function result = never(exec) ? MaskLogic::never : logic_.both(fresh(), exec);
+      masks.pair[operands.mask_result->reg / 2] = result;
+      if (row.has(flag::exec_out)) masks.pair[exec_pair] = result;
+    }
+    return;
+  }
+  if (way == Way::scalars) {
+    const Effects effects = effects_of(instruction);
+    deeds.scalars |= effects.writes;
+    deeds.loads |= ScalarCode::takes_load(instruction);
+    if (row.has(flag::scc_out)) masks.scc = unknown;
+  }
+  bool bitwise = ScalarCode::takes(instruction) && works_on_each_bit(instruction) && is_mask(instruction.dst());
+  std::array<Function, 3> inputs{MaskLogic::never, MaskLogic::never, known(masks.pair[exec_pair])};
+  for (unsigned i = 0; bitwise && i < instruction.sources(); ++i) {
+    const isa::Operand& source = instruction.src(i);
+    const auto value = engine::constant_value(source);
+    if (is_mask(source)) {
+      inputs[i] = known(masks.pair[source.reg / 2]);
+    } else if (value == uint64_t{0} || value == ~uint64_t{0}) {
+      inputs[i] = value == uint64_t{0} ? MaskLogic::never : MaskLogic::always;
+    } else if (value) {
+      inputs[i] = fresh();
+    } else {
+      bitwise = false;
+    }
+  }
+  if (bitwise) {
+    const BitFunction function = bit_function(instruction);
+    const bool by_scc = function.result[0] != function.result[1] || function.exec[0] != function.exec[1];
+    const Function scc = by_scc ? fresh_uniform() : MaskLogic::never;
+    const auto value = [&](const uint8_t(&table)[2]) {
+      return logic_.choose(scc, logic_.of_table(inputs, table[1]), logic_.of_table(inputs, table[0]));
+    };
+    Function result = value(function.result);
+    const Function exec = value(function.exec);
+    masks.pair[instruction.dst().reg / 2] = result;
+    if (row.has(flag::exec_out)) masks.pair[exec_pair] = result = exec;
+    if (row.has(flag::scc_out)) masks.scc = result;
+    return;
+  }
+  for (unsigned i = 0; i < instruction.destinations; ++i) {
+    const isa::Operand& operand = instruction.dst(i);
+    for (unsigned word = 0; operand.kind == isa::OperandKind::scalar && word < operand.words; ++word) {
+      masks.pair[(operand.reg + word) / 2] = unknown;
+    }
+  }
+  if (row.has(flag::exec_out)) masks.pair[exec_pair] = unknown;
+}
+
+}  // namespace Atoll::compiler
