@@ -33,12 +33,12 @@ class Finder {
     }
   }
 
-  std::vector<StraightCode> find() {
+  std::vector<StraightCode> find(const std::function<bool(uint64_t)>& goes_on) {
     std::vector<StraightCode> found;
     uint64_t end = 0;
     for (const auto& [pc, block] : flow_.blocks) {
       if (pc < end) continue;
-      found.push_back(is_in_loop(pc) ? StraightCode{{pc}, {}} : from(pc));
+      found.push_back(is_in_loop(pc) || !goes_on(pc) ? StraightCode{{pc}, {}} : from(pc));
       end = flow_.blocks.at(found.back().blocks.back()).end;
     }
     std::erase_if(found, [&](const StraightCode& code) { return is_in_loop(code.blocks.front()); });
@@ -172,8 +172,9 @@ std::optional<uint64_t> Finder::try_from(uint64_t start, const std::set<uint64_t
 }  // namespace
 
 std::vector<StraightCode> find_straight_code(const engine::ControlFlow& flow, const Liveness& liveness,
-                                             const std::vector<LoopRegion>& loops) {
-  return Finder(flow, liveness, loops).find();
+                                             const std::vector<LoopRegion>& loops,
+                                             const std::function<bool(uint64_t)>& goes_on) {
+  return Finder(flow, liveness, loops).find(goes_on);
 }
 
 }  // namespace Atoll::compiler

@@ -9,6 +9,7 @@
 // - nothing in it may fault, stop or go elsewhere when no lane is active.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -29,8 +30,10 @@ struct StraightCode {
   std::map<uint64_t, LeftOutBranch> branches;  ///< by the block that ends with it
 };
 
-/// All blocks outside of `loops`, in pieces of straight code. Only its first block is entered from elsewhere.
+/// All blocks outside of `loops`, in pieces of straight code. Only its first block is entered from elsewhere. Where
+/// `goes_on` says no of a piece's first block, there is no other.
 std::vector<StraightCode> find_straight_code(const engine::ControlFlow& flow, const Liveness& liveness,
-                                             const std::vector<LoopRegion>& loops);
+                                             const std::vector<LoopRegion>& loops,
+                                             const std::function<bool(uint64_t)>& goes_on);
 
 }  // namespace Atoll::compiler

@@ -52,10 +52,11 @@ class Translator {
         region_(frame, lanes_, scalars_, ordinary_resources_),
         liveness_(flow),
         loops_(find_loop_regions(flow, liveness_)),
-        straight_(find_straight_code(flow, liveness_, loops_)),
         has_loop_(std::ranges::any_of(flow.blocks, [](const auto& block) { return branches_back(block.second); })),
         first_step_(first_step),
-        be_brief_(be_brief) {}
+        be_brief_(be_brief),
+        straight_(find_straight_code(flow, liveness_, loops_,
+                                     [this](uint64_t pc) { return two_forms(pc) == Region::TwoForms::never; })) {}
 
   void run(Translated& result) {
     // By address, which is about the order in which they are run.
@@ -106,6 +107,13 @@ class Translator {
     });
   }
 
+  /// Of the code that begins with the block. Strides are followed as long as EXEC stays what it is, so where they
+  /// matter a region ends at each condition.
+  Region::TwoForms two_forms(uint64_t pc) const {
+    using enum Region::TwoForms;
+    return is_in_short_loop(pc) ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses;
+  }
+
   /// What comes when a wave has ended.
   void end_wave();
 
@@ -142,14 +150,14 @@ class Translator {
   Region region_;
   Liveness liveness_;
   std::vector<LoopRegion> loops_;
-  std::vector<StraightCode> straight_;  ///< everything else
-  const bool has_loop_;                 ///< what is outside of loops then matters little
+  const bool has_loop_;  ///< what is outside of loops then matters little
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* ended_ = nullptr;  ///< where waves go that end, Wave::pc set
   semantics::FloatMode mode_;          ///< behind what was emitted last
   bool ends_in_other_mode_ = false;    ///< than waves begin in, somewhere
   const uint64_t first_step_;
   const bool be_brief_;
+  std::vector<StraightCode> straight_;  ///< everything but loops_
   std::vector<uint64_t> steps_;
 };
 
@@ -207,9 +215,7 @@ void Translator::emit(const StraightCode& code) {
   const uint64_t start = code.blocks.front();
   ir().SetInsertPoint(blocks_.at(start));
   frame_.uncounted = 0;
-  const bool in_loop = is_in_short_loop(start);
-  using enum Region::TwoForms;
-  region_.set_hot(!be_brief_ || in_loop, in_loop ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses);
+  region_.set_hot(!be_brief_ || is_in_short_loop(start), two_forms(start));
   region_.forget_resources();
   mode_ = flow_.mode_before(start);
   std::vector<Live> live, live_before;  // the region looks at what it came to last

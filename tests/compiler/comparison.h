@@ -96,7 +96,8 @@ class Comparison {
     const compiler::Liveness liveness(request->flow);
     const auto loops = compiler::find_loop_regions(request->flow, liveness);
     regions_ = loops.size();
-    for (const auto& code : compiler::find_straight_code(request->flow, liveness, loops)) {
+    for (const auto& code :
+         compiler::find_straight_code(request->flow, liveness, loops, [](uint64_t) { return true; })) {
       left_out_ += code.branches.size();
     }
     auto host = compiler::HostCompiler::create();

@@ -9,12 +9,15 @@ namespace {
 
 constexpr uint64_t lane_masks[] = {~uint64_t{0}, 0, 0x0000'0000'FFFF'0000, 0x00FF'FFFF'0F0F'1234};
 
+/// A loop, so that what is outside of it is not run often, and is to be short rather than quick.
+const std::string a_loop = "s_movk_i32 s9, 3\nagain:\n s_sub_u32 s9, s9, 1\n s_cbranch_scc0 again\n s_mov_b32 s9, 0\n";
+
 /// Runs the code with different lanes: in v1 is what the code's conditions look at. `left_out`: how many branches
 /// must not be there any more.
 void check(const std::string& source, size_t left_out, const std::function<void(WaveRunner&)>& setup = {}) {
   for (const uint64_t exec : lane_masks) {
     for (const uint32_t values : {0u, 1u, 64u}) {
-      Comparison comparison(source);
+      Comparison comparison(a_loop + source);
       comparison
           .with([&](WaveRunner& runner) {
             runner.wave().set_exec(exec);
@@ -165,9 +168,6 @@ TEST(LeftOutBranches, NothingIsLoadedWithoutLanes) {
   });
 }
 
-/// A loop, so that what is outside of it is not run often, and is to be short rather than quick.
-const std::string a_loop = "s_movk_i32 s9, 3\nagain:\n s_sub_u32 s9, s9, 1\n s_cbranch_scc0 again\n s_mov_b32 s9, 0\n";
-
 // Lanes store where lanes of other chunks do, and change all that stores depend on afterwards.
 TEST(DeferredStores, KeepTheirOrder) {
   const auto lds = [](WaveRunner& runner) {
@@ -179,7 +179,7 @@ TEST(DeferredStores, KeepTheirOrder) {
       runner.v(13)[lane] = lane == 33 ? 0x10000 : lane * 8;
     }
   };
-  check(a_loop + R"(
+  check(R"(
     ds_read_b32 v20, v10
     ds_write_b32 v10, v2
     ds_write_b32 v11, v3 offset:16
@@ -228,7 +228,7 @@ TEST(DeferredStores, ToMemory) {
     }
     runner.set_pair(20, memory.data());
   };
-  check(a_loop + R"(
+  check(R"(
     global_load_dword v5, v[10:11], off
     s_waitcnt vmcnt(0)
     global_store_dword v[10:11], v2, off
