@@ -58,20 +58,43 @@ struct Contestant {
   std::function<void()> prepare = [] {};  ///< before each run, not measured
 };
 
-/// The median seconds of each; they take turns.
-inline std::vector<double> median_seconds(std::span<const Contestant> contestants) {
-  std::vector<std::vector<double>> seconds(contestants.size());
-  const int rounds = std::ranges::max(contestants, {}, &Contestant::rounds).rounds;
-  for (int round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < contestants.size(); ++i) {
-      if (round >= contestants[i].rounds) continue;
-      contestants[i].prepare();
-      seconds[i].push_back(seconds_of(contestants[i].run));
+/// What was measured of contestants, who take turns.
+class Turns {
+ public:
+  explicit Turns(std::vector<Contestant> contestants)
+      : contestants_(std::move(contestants)),
+        rounds_(std::ranges::max(contestants_, {}, &Contestant::rounds).rounds),
+        seconds_(contestants_.size()) {}
+
+  /// One part of so many that the rounds are split into; other work may lie between them.
+  void take_part(int part, int parts) {
+    for (int round = rounds_ * part / parts; round < rounds_ * (part + 1) / parts; ++round) {
+      for (size_t i = 0; i < contestants_.size(); ++i) {
+        if (round >= contestants_[i].rounds) continue;
+        contestants_[i].prepare();
+        seconds_[i].push_back(seconds_of(contestants_[i].run));
+      }
     }
   }
-  std::vector<double> medians;
-  for (auto& each : seconds) medians.push_back(median(std::move(each)));
-  return medians;
+
+  /// Of each contestant.
+  std::vector<double> medians() const {
+    std::vector<double> medians;
+    for (const auto& each : seconds_) medians.push_back(median(each));
+    return medians;
+  }
+
+ private:
+  std::vector<Contestant> contestants_;
+  int rounds_;
+  std::vector<std::vector<double>> seconds_;
+};
+
+/// The median seconds of each; they take turns.
+inline std::vector<double> median_seconds(std::span<const Contestant> contestants) {
+  Turns turns({contestants.begin(), contestants.end()});
+  turns.take_part(0, 1);
+  return turns.medians();
 }
 
 /// Makes kernels wait for their compiled code, so that it is what is measured. Before the first GPU is created.

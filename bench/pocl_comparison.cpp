@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ using namespace Atoll::bench;
 
 namespace {
 
-/// Runs of each, but of the interpreter: they take milliseconds, and other users of the host disturb some of them.
-constexpr int rounds = 31, interpreter_rounds = 3;
+/// Runs of each, but of the interpreter: they take milliseconds, and other users of the host disturb some of them, for
+/// seconds at times: so a kernel's runs are in three parts, and between them are those of all other kernels.
+constexpr int rounds = 31, interpreter_rounds = 3, parts = 3;
 
 /// An engine with a number of threads, and the code on it.
 struct Setup {
@@ -31,6 +33,15 @@ struct Setup {
 
   Setup(const char* title, const std::string& processor, const std::string& path, const GpuOptions& options)
       : name(title), gpu(value_of(Gpu::create(processor, options))), code(value_of(gpu.load_file(path))) {}
+};
+
+/// A kernel on everything that it is measured on.
+struct Entry {
+  const KernelCase& work;
+  std::unique_ptr<PoclKernel> pocl;
+  std::vector<std::unique_ptr<AtollKernel>> kernels = {};
+  std::vector<std::unique_ptr<NativeKernel>> natives = {};
+  std::optional<Turns> turns = {};
 };
 
 class Comparison {
@@ -47,7 +58,12 @@ class Comparison {
     fmt::print(
         "| kernel | size | pocl, ms | Atoll, ms | of pocl's time | one thread, ms | speed-up | interpreter, ms "
         "| compiled is faster |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    for (const KernelCase& work : cases) print_row(work);
+    std::vector<Entry> entries;
+    for (const KernelCase& work : cases) entries.push_back(prepare(work));
+    for (int part = 0; part < parts; ++part) {
+      for (Entry& entry : entries) entry.turns->take_part(part, parts);
+    }
+    for (const Entry& entry : entries) print_row(entry);
     fmt::print("| **geometric mean** | | | | **{:.2f}** | | **{:.2f}** | | **{:.1f} times** |\n\n",
                geometric_mean(ratios_), geometric_mean(speed_ups_), geometric_mean(gains_));
     if (!native_rows_.empty()) {
@@ -68,8 +84,10 @@ class Comparison {
   bool all_agree() const { return all_agree_; }
 
  private:
-  void print_row(const KernelCase& work) {
-    const PoclKernel pocl(pocl_, work);
+  /// The kernel, run once on everything and its results compared.
+  Entry prepare(const KernelCase& work) {
+    Entry entry{.work = work, .pocl = std::make_unique<PoclKernel>(pocl_, work)};
+    const PoclKernel& pocl = *entry.pocl;
     pocl.launch();
     const std::vector<std::byte> want = pocl.result();
     const auto check = [&](std::string_view name, const std::vector<std::byte>& got) {
@@ -77,20 +95,19 @@ class Comparison {
       fmt::print(stderr, "pocl_comparison: {}: {} and pocl differ on {}\n", processor_, name, work.kernel);
       all_agree_ = false;
     };
-    std::vector<Contestant> contestants{{.run = [&] { pocl.launch(); }, .rounds = rounds}};
-    std::vector<std::unique_ptr<AtollKernel>> kernels;
+    std::vector<Contestant> contestants{{.run = [&pocl] { pocl.launch(); }, .rounds = rounds}};
     for (const Setup* setup : {&compiled_, &one_thread_, &interpreter_}) {
-      const AtollKernel& kernel = *kernels.emplace_back(std::make_unique<AtollKernel>(setup->gpu, setup->code, work));
+      const AtollKernel& kernel =
+          *entry.kernels.emplace_back(std::make_unique<AtollKernel>(setup->gpu, setup->code, work));
       kernel.launch();
       check(setup->name, kernel.result());
       contestants.push_back(
           {.run = [&kernel] { kernel.launch(); }, .rounds = setup == &interpreter_ ? interpreter_rounds : rounds});
     }
-    const NativeLoop* const loop = native_loop(work.kernel);
-    std::vector<std::unique_ptr<NativeKernel>> natives;
     for (const unsigned threads : {pocl_.threads(), 1u}) {
+      const NativeLoop* const loop = native_loop(work.kernel);
       if (loop == nullptr) break;
-      NativeKernel& native = *natives.emplace_back(
+      NativeKernel& native = *entry.natives.emplace_back(
           std::make_unique<NativeKernel>(one_thread_.gpu, one_thread_.code, work, *loop, threads));
       native.gather();
       native.launch();
@@ -98,7 +115,13 @@ class Comparison {
       contestants.push_back(
           {.run = [&native] { native.launch(); }, .rounds = rounds, .prepare = [&native] { native.gather(); }});
     }
-    const std::vector<double> seconds = median_seconds(contestants);
+    entry.turns.emplace(std::move(contestants));
+    return entry;
+  }
+
+  void print_row(const Entry& entry) {
+    const KernelCase& work = entry.work;
+    const std::vector<double> seconds = entry.turns->medians();
     const double host = seconds[0], compiled = seconds[1], one_thread = seconds[2], interpreter = seconds[3];
     ratios_.push_back(compiled / host);
     speed_ups_.push_back(one_thread / compiled);
@@ -106,10 +129,9 @@ class Comparison {
     fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.1f} | {:.1f} times |\n", work.kernel,
                work.size, host * 1e3, compiled * 1e3, ratios_.back(), one_thread * 1e3, speed_ups_.back(),
                interpreter * 1e3, gains_.back());
-    if (loop != nullptr) {
-      native_rows_ += fmt::format("| {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n", work.kernel, seconds[5] * 1e3,
-                                  seconds[4] * 1e3, seconds[5] / seconds[4], speed_ups_.back());
-    }
+    if (entry.natives.empty()) return;
+    native_rows_ += fmt::format("| {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n", work.kernel, seconds[5] * 1e3,
+                                seconds[4] * 1e3, seconds[5] / seconds[4], speed_ups_.back());
   }
 
   const Pocl& pocl_;

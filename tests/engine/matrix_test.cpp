@@ -287,9 +287,12 @@ TEST_P(Matrix, YieldsWhatTheReferenceDoes) {
   EXPECT_GE(instructions, 20u);
 }
 
+/// On GPUs whose sums have been measured.
+class MeasuredMatrix : public Matrix {};
+
 /// 2^23 - 2^23 - 1/2 - 1/4 - 1/8, of which each GPU makes something else: "Bit-Accurate Modeling of GPU Matrix
 /// Multiply-Accumulate Units" (arXiv 2511.10909v2), equation 10 and table 8.
-TEST_P(Matrix, SumsUpAsTheGpuDid) {
+TEST_P(MeasuredMatrix, SumsUpAsTheGpuDid) {
   struct Measured {
     std::string_view processor;
     Opcode opcode;
@@ -346,10 +349,13 @@ TEST_P(Matrix, SumsUpAsTheGpuDid) {
       }
     }
   }
-  if (found == 0) GTEST_SKIP() << "nobody has measured it";
+  EXPECT_NE(found, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, Matrix, testing::Values("gfx908", "gfx90a", "gfx942", "gfx950"),
+                         [](const auto& info) { return std::string(info.param); });
+
+INSTANTIATE_TEST_SUITE_P(Processors, MeasuredMatrix, testing::Values("gfx908", "gfx90a", "gfx942"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
