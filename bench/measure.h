@@ -66,9 +66,10 @@ class Turns {
         rounds_(std::ranges::max(contestants_, {}, &Contestant::rounds).rounds),
         seconds_(contestants_.size()) {}
 
-  /// One part of so many that the rounds are split into; other work may lie between them.
-  void take_part(int part, int parts) {
+  /// One part of so many that the rounds are split into; other work may lie between them. `wait`: before each round.
+  void take_part(int part, int parts, const std::function<void()>& wait = [] {}) {
     for (int round = rounds_ * part / parts; round < rounds_ * (part + 1) / parts; ++round) {
+      wait();
       for (size_t i = 0; i < contestants_.size(); ++i) {
         if (round >= contestants_[i].rounds) continue;
         contestants_[i].prepare();
