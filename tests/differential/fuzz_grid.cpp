@@ -294,6 +294,7 @@ void FuzzGrid::run_series(machine::Engine& engine, const RandomCode& code, std::
   }
   series.exec = ~uint64_t{0};
   series.last_exec = random() >> random() % 48;
+  fill(scratch(0), scratch_bytes, random);  // what one wave leaves there is what the next one finds
   series.scalars = series.start;
   series.first_rows = series.rows;
   series.begin_work_group = [](machine::WaveSeries& of) { return static_cast<Series&>(of).next(); };
