@@ -23,6 +23,22 @@ namespace {
 
 const llvm::Align row_align(64), unaligned(1);
 
+/// Code of several modes may stand in one module.
+AtomicKind kind_in(const semantics::FloatMode& mode, const MemoryAccess& access) {
+  AtomicKind kind{.operation = access.operation, .bytes = access.bytes};
+  if (semantics::is_floating_point(access.operation)) {
+    kind.denormals = semantics::lds_atomic_denormals(access.operation, access.bytes, mode);
+  }
+  return kind;
+}
+
+/// Of a function that all atomics share that do the same.
+std::string shared_name(std::string_view what, isa::Opcode opcode, const semantics::FloatMode& mode, bool yields) {
+  const AtomicKind kind = kind_in(mode, semantics::memory_access(opcode));
+  return fmt::format("{}_{}_{}{}", what, static_cast<unsigned>(opcode), static_cast<unsigned>(kind.denormals),
+                     yields ? "" : "_only");
+}
+
 }  // namespace
 
 bool ChunkMemory::does_in_place(const MemoryAccess& access) {
@@ -33,13 +49,10 @@ bool ChunkMemory::does_in_place(const MemoryAccess& access) {
 /// Carries out one lane's at `address` (64 bits), with operands as wide as the atomic. The old value.
 llvm::Value* ChunkMemory::one_lds_atomic(const MemoryAccess& access, llvm::Value* address, llvm::Value* data,
                                          llvm::Value* data2) {
-  AtomicKind kind{.operation = access.operation, .bytes = access.bytes};
-  if (semantics::is_floating_point(access.operation)) {
-    kind.denormals = semantics::lds_atomic_denormals(access.operation, access.bytes, frame_.mode);
-  }
   llvm::Value* place = ir().CreateIntToPtr(address, frame_.pointer());
   llvm::Value* old = ir().CreateAlignedLoad(data->getType(), place, unaligned);
-  ir().CreateAlignedStore(operations_.atomic(kind).emit(ir(), {old, data, data2})[0], place, unaligned);
+  ir().CreateAlignedStore(operations_.atomic(kind_in(frame_.mode, access)).emit(ir(), {old, data, data2})[0], place,
+                          unaligned);
   return old;
 }
 
@@ -48,7 +61,7 @@ llvm::Value* ChunkMemory::one_lds_atomic(const MemoryAccess& access, llvm::Value
 llvm::Function* ChunkMemory::lds_atomic_in_turn(isa::Opcode opcode, bool yields, unsigned rows) {
   const MemoryAccess& access = semantics::memory_access(opcode);
   llvm::Module& module = *frame_.function->getParent();
-  const std::string name = fmt::format("lds_atomic_in_turn_{}{}", static_cast<unsigned>(opcode), yields ? "" : "_only");
+  const std::string name = shared_name("lds_atomic_in_turn", opcode, frame_.mode, yields);
   if (llvm::Function* made = module.getFunction(name)) return made;
   const unsigned words = access.words();
   llvm::SmallVector<llvm::Type*, 8> parameters{frame_.i64(), frame_.chunk(), frame_.i16()};
@@ -141,7 +154,7 @@ ChunkMemory::Words ChunkMemory::call_lds_atomic(isa::Opcode opcode, bool yields,
   const unsigned words = yields ? semantics::memory_access(opcode).words() : 0;
   auto* result = llvm::StructType::get(
       frame_.context, llvm::SmallVector<llvm::Type*, 2>(words, static_cast<llvm::Type*>(frame_.chunk())));
-  const std::string name = fmt::format("lds_atomic_{}{}", static_cast<unsigned>(opcode), yields ? "" : "_only");
+  const std::string name = shared_name("lds_atomic", opcode, frame_.mode, yields);
   llvm::Value* done = call_shared(name, at, active, rows, result,
                                   [&](const Addresses& there, llvm::Value* lanes, llvm::Argument* next) {
                                     llvm::SmallVector<llvm::Value*, 4> given;

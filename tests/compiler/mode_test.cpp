@@ -305,5 +305,22 @@ TEST(Modes, AreSeenByTheInterpreter) {
   EXPECT_EQ(comparison.steps(), 0u);
 }
 
+/// Where not all lanes are active, atomics are done by functions that several of them share.
+TEST(Modes, AtomicsOfSomeLanes) {
+  Comparison comparison(R"(
+    v_lshlrev_b32 v16, 2, v0
+    ds_write_b32 v16, v1
+    v_cmp_gt_u32 vcc, 37, v0
+    s_and_saveexec_b64 s[6:7], vcc
+    ds_add_f32 v16, v2
+    s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 0
+    ds_add_f32 v16, v3
+    s_mov_b64 exec, s[6:7]
+    s_waitcnt lgkmcnt(0)
+    ds_read_b32 v21, v16)");
+  comparison.with(in_mode(usual_mode)).run();
+  EXPECT_EQ(comparison.steps(), 0u);
+}
+
 }  // namespace
 }  // namespace Atoll::test
