@@ -132,7 +132,7 @@ class Comparison {
       const auto& entries = (*code)->translated().entries;
       const auto entry = std::ranges::find(entries, pc, &engine::EntryPoint::pc);
       ASSERT_NE(entry, entries.end());
-      (*code)->function (*entry)(&wave, &run, entry->number, &image);
+      engine::enter((*code)->function(*entry), &wave, &run, entry->number, &image);
       ASSERT_NE(wave.state, machine::WaveState::faulted) << wave.fault->what;
       if (wave.pc != base() + end_) {
         ++times_given_back_;

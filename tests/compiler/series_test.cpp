@@ -100,7 +100,7 @@ class Series : public testing::Test {
     engine::GlobalWaveSync sync;
     engine::Run& run = engine::begin_run(wave, limit, cache, sync);
     run.series = &grid;
-    EXPECT_EQ((*placed)->function(*entry)(&wave, &run, entry->number, &image), engine::Leave::stops);
+    EXPECT_EQ(engine::enter((*placed)->function(*entry), &wave, &run, entry->number, &image), engine::Leave::stops);
     run.series = nullptr;
     EXPECT_EQ(wave.state, machine::WaveState::ended);
     EXPECT_EQ(wave.pc, base + code.size());

@@ -81,7 +81,7 @@ class CompiledEngine final : public machine::Engine {
       if (way != nullptr) {
         // Only the function that all of them begin in knows how.
         run.series = way->start != nullptr ? std::exchange(series, nullptr) : nullptr;
-        const Leave leave = way->function(&wave, &run, way->number, way->image);
+        const Leave leave = enter(way->function, &wave, &run, way->number, way->image);
         if (leave == Leave::faults) {
           fault_in_region(wave, run);
           break;
