@@ -3,7 +3,9 @@
 #
 #   make build      the command build/bin/atoll and the runtime build/lib/libhsa-runtime64.so.1
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
-#   make test       builds and runs every test
+#   make test       builds and runs the tests
+#   make test-levels  what make test leaves out: HIP programs at the host's narrower levels of vector instructions, which
+#                   it runs on one of their GPUs, on the others too
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
 #   make sweep      a long comparison of disassembler and assembler with LLVM's: every opcode of every processor
 #                   from GFX6 to GFX12.5
@@ -15,7 +17,7 @@
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build test demo bench sweep sweep-real fuzz fuzz-readers sanitize lint format clean
+.PHONY: build test test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint format clean
 
 build:
 	scripts/install-dependencies build
@@ -28,6 +30,13 @@ test:
 	cmake --build --preset release
 	cmake --build --preset release --target test-programs
 	ctest --preset release
+
+test-levels:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release
+	cmake --build --preset release --target test-programs
+	ctest --preset every-level
 
 demo:
 	scripts/install-dependencies build test
