@@ -135,6 +135,8 @@ void carry_out(CompilerChannel& channel, const std::shared_ptr<Job>& job,
   };
   const auto request = engine::TranslationRequest::parse(job->request);
   if (!request) return refuse(request.error().message);
+  // What code has been found worth is spent now, and if nothing comes of it, it has to be found worth as much again.
+  if (cache) cache->past_runs().forget(engine::hash(job->request));
   watch(request->flow.instructions);
   auto host = HostCompiler::create();
   if (!host) return refuse(host.error().message);

@@ -10,12 +10,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <thread>
 
 #include "engine/compiled/compilations.h"
 #include "engine/compiled/control_flow.h"
 #include "engine/compiled/translation_cache.h"
 #include "engine/wave_runner.h"
+#include "support/command.h"
 #include "target/processor.h"
 
 namespace Atoll::test {
@@ -89,6 +91,26 @@ TEST(CompilerProcess, AnswersWithCode) {
   ASSERT_TRUE(code.has_value());
   EXPECT_EQ(code->instructions, 2U);
   EXPECT_EQ(code->entries.size(), 1U);
+}
+
+TEST(CompilerProcess, ForgetsWhatHasBeenSpentOnCodeThatItCompiles) {
+  const TemporaryDirectory directory;
+  const std::vector<uint8_t> asked = request(std::random_device()());
+  const engine::TranslationCache cache = [&] {
+    const std::string before = getenv("ATOLL_CACHE") != nullptr ? getenv("ATOLL_CACHE") : "";
+    setenv("ATOLL_CACHE", directory.path().c_str(), 1);
+    auto there = engine::TranslationCache::from_environment().value().value();
+    before.empty() ? unsetenv("ATOLL_CACHE") : setenv("ATOLL_CACHE", before.c_str(), 1);
+    return there;
+  }();
+  cache.past_runs().add(engine::hash(asked), 1'000);
+  cache.past_runs().add(1, 1'000);
+  auto compiler = CompilerProcess::start(directory.path().string());
+  ASSERT_TRUE(compiler.has_value());
+  ASSERT_TRUE((*compiler)->post(asked, true).has_value());
+  EXPECT_EQ(answers_of(**compiler).size(), 1U);
+  EXPECT_EQ(cache.past_runs().spent(engine::hash(asked)), 0U);
+  EXPECT_EQ(cache.past_runs().spent(1), 1'000U);
 }
 
 TEST(CompilerProcess, SaysWhatIsWrongWithARequest) {

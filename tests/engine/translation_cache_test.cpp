@@ -114,6 +114,28 @@ TEST_F(TranslationCacheTest, ClearsItsOwnFilesOnly) {
   EXPECT_EQ(cache().contents().files, 0U);
 }
 
+TEST_F(TranslationCacheTest, HasThePastRunsAmongItsFiles) {
+  cache().past_runs().add(5, 100);
+  EXPECT_EQ(cache().past_runs().spent(5), 100U);
+  ASSERT_EQ(files().size(), 1U);
+  EXPECT_EQ(cache().contents().files, 0U) << "they are no kernel";
+  EXPECT_EQ(cache().contents().bytes, fs::file_size(files().at(0)));
+  cache().store(bytes(1, 100), bytes(2, 100));
+  EXPECT_EQ(cache().contents().files, 1U);
+  fs::create_directories(fs::path(path_) / "mine");
+  std::ofstream(fs::path(path_) / "mine/past-runs") << "text";
+  ASSERT_TRUE(cache().clear().has_value());
+  EXPECT_EQ(cache().past_runs().spent(5), 0U);
+  EXPECT_EQ(files(), std::vector<fs::path>{fs::path(path_) / "mine/past-runs"});
+}
+
+TEST_F(TranslationCacheTest, LeavesThePastRunsOutWhereThereIsLittleRoom) {
+  setenv("ATOLL_CACHE_SIZE", "200K", 1);
+  cache().past_runs().add(5, 100);
+  EXPECT_EQ(cache().past_runs().spent(5), 0U);
+  EXPECT_FALSE(fs::exists(path_));
+}
+
 TEST_F(TranslationCacheTest, IsSharedByManyWriters) {
   std::vector<std::thread> threads;
   for (unsigned thread = 0; thread < 4; ++thread) {

@@ -44,6 +44,38 @@ TEST_F(DispatchChecks, AGoodPacketRunsAndIsCounted) {
   EXPECT_EQ(gpu->statistics()[0].calls, 2u);
 }
 
+TEST(DispatchProgress, WhatIsAheadIsAsWhatHasEnded) {
+  Dispatch dispatch;
+  dispatch.work_group_count = dispatch.work_groups_left = 10;
+  dispatch.next_work_group = 3;
+  EXPECT_EQ(instructions_ahead(dispatch), 0U) << "nothing is known";
+  dispatch.wave_instructions = 200;
+  dispatch.work_groups_left = 8;
+  EXPECT_EQ(instructions_ahead(dispatch), 700U);
+  dispatch.next_work_group = 13;  // two threads have tried to take the last
+  EXPECT_EQ(instructions_ahead(dispatch), 0U);
+  dispatch.next_work_group = 1;
+  dispatch.work_group_count = uint64_t{1} << 62;
+  dispatch.work_groups_left = dispatch.work_group_count - 1;
+  EXPECT_EQ(instructions_ahead(dispatch), UINT64_MAX) << "no less for being very much";
+}
+
+TEST(DispatchProgress, WhatIsAheadIsNeverMoreThanHasNotBegun) {
+  constexpr uint64_t groups = 20'000, of_a_wave = 50;
+  uint64_t begun = 0;
+  const auto gpu = test::make_gpu("gfx900", [&](Wave& wave, uint64_t) {
+    ++begun;
+    wave.instructions += of_a_wave;
+    const uint64_t ahead = instructions_ahead(*wave.work_group->dispatch);
+    EXPECT_LE(ahead, (groups - begun) * of_a_wave);
+    EXPECT_EQ(ahead % of_a_wave, 0U);
+    return WaveState::ended;
+  });
+  const auto code = test::load(*gpu, test::assemble_kernel("gfx900", plain));
+  ASSERT_TRUE(gpu->run(test::packet_for(*code, {64 * groups, 1, 1}, {64, 1, 1})));
+  EXPECT_EQ(begun, groups);
+}
+
 TEST_F(DispatchChecks, TheKernelObjectMustBeAKernel) {
   packet.kernel_object += 64;
   expect_refused(ErrorKind::invalid_argument, "no loaded kernel");

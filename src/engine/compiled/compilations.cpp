@@ -26,15 +26,22 @@ unsigned most_at_once() {
 
 }  // namespace
 
-/// What compiling costs is known beforehand, what it is good for is not: code that has run for some time, it may be
-/// guessed, will run for as long again, and compiled in half of that or less. A program that ends just then has lost
-/// what it cost, so that must be little beside what it took anyway. Time that nobody else wants costs little, but not
-/// nothing: processors share caches, memory and sometimes more, and the compiler has to start.
-CompilingIsWorth compiling_is_worth(uint64_t interpreted, uint64_t instructions) {
-  constexpr uint64_t idle_costs = 2, program_costs = 6;
+/// What compiling costs is known beforehand, and so is what is left of a dispatch, once some of its work-groups have
+/// ended. Code for that may be hardly faster than the interpreter, and while it is made the program has two thirds of
+/// the processors: with half as fast again, five times the cost would be even.
+///
+/// What else is to come may be guessed only: code that has run for some time will run for as long again. A program
+/// that ends just then has lost what compiling cost, so that must be little beside what it took anyway. Time that
+/// nobody else wants costs less, but not nothing: processors share caches, memory and sometimes more, and the compiler
+/// has to start. What was run in past runs will be run in later ones, which gain more surely than this one; so less is
+/// enough, but it is no reason to take any of this one's time.
+CompilingIsWorth compiling_is_worth(const Interpreted& interpreted, uint64_t instructions) {
+  constexpr uint64_t costs_ahead = 12, past_costs = 4, idle_costs = 8, program_costs = 16;
   const uint64_t cost = interpreted_per_compiled * (instructions + always_compiled);
-  if (interpreted < idle_costs * cost) return CompilingIsWorth::nothing_yet;
-  return interpreted < program_costs * cost ? CompilingIsWorth::idle_time : CompilingIsWorth::program_time;
+  const auto& [in_past_runs, so_far, ahead] = interpreted;
+  if (ahead >= costs_ahead * cost || so_far >= program_costs * cost) return CompilingIsWorth::program_time;
+  const bool was_much = in_past_runs >= past_costs * cost || so_far >= idle_costs * cost;
+  return was_much ? CompilingIsWorth::idle_time : CompilingIsWorth::nothing_yet;
 }
 
 Compilations& Compilations::of_process() {

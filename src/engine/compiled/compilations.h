@@ -30,14 +30,21 @@ struct Compilation {
   bool from_cache = false;
 };
 
-/// What compiling a piece of code is worth, by how often it has been interpreted.
+/// How much of a piece of code the interpreter runs: instructions, counted for whole waves.
+struct Interpreted {
+  uint64_t in_past_runs = 0;  ///< of programs (past_runs.h)
+  uint64_t so_far = 0;        ///< in this run
+  uint64_t ahead = 0;         ///< what this run is known to have still to do
+};
+
+/// What compiling a piece of code is worth.
 enum class CompilingIsWorth : uint8_t {
   nothing_yet,
   idle_time,     ///< of the host, which nobody else wants
   program_time,  ///< as much of the host's time as the program has
 };
-/// For code of so many instructions, of which so many have been interpreted, counted for whole waves.
-CompilingIsWorth compiling_is_worth(uint64_t interpreted, uint64_t instructions);
+/// For code of so many instructions.
+CompilingIsWorth compiling_is_worth(const Interpreted& interpreted, uint64_t instructions);
 
 class Compilations {
  public:
@@ -46,6 +53,8 @@ class Compilations {
 
   /// Whether found() is worth a try for requests of this group (TranslationRequest::group_of).
   bool may_find(uint64_t group) const { return cache_ && cache_->has_group(group); }
+  /// What has been spent on code, by the hash of the request for it. The compiler forgets it when it begins with one.
+  PastRuns past_runs() const { return cache_ ? cache_->past_runs() : PastRuns(""); }
   /// Code that is there already, in this process or on disk; or null.
   std::shared_ptr<Compilation> find(const std::vector<uint8_t>& request);
   /// Asks for code, or for more of the same: the same request is worked on once.

@@ -31,6 +31,10 @@ using support::fail;
 
 constexpr uint64_t default_most_bytes = uint64_t{1} << 30;
 
+/// The table of past runs.
+constexpr const char* past_runs_name = "past-runs";
+constexpr uint64_t least_share_of_answers = 16;  ///< of the cache's limit, to the table's one
+
 struct FileHeader {
   char magic[8];
   uint64_t hits;  ///< how often it was found; not part of the checksum
@@ -143,9 +147,18 @@ support::Result<std::optional<TranslationCache>> TranslationCache::from_environm
   return cache;
 }
 
-fs::path TranslationCache::group_directory(uint64_t group) const {
+fs::path TranslationCache::build_directory() const {
   static const std::string build_and_host = fmt::format("{:016x}", build_fingerprint() ^ host_kind());
-  return directory_ / build_and_host / fmt::format("{:016x}", group);
+  return directory_ / build_and_host;
+}
+
+fs::path TranslationCache::group_directory(uint64_t group) const {
+  return build_directory() / fmt::format("{:016x}", group);
+}
+
+PastRuns TranslationCache::past_runs() const {
+  const bool has_room = most_bytes_ / (1 + least_share_of_answers) >= PastRuns::bytes;
+  return PastRuns(has_room ? (build_directory() / past_runs_name).string() : "");
 }
 
 bool TranslationCache::has_group(uint64_t group) const { return access(group_directory(group).c_str(), F_OK) == 0; }
@@ -213,11 +226,15 @@ bool is_hash(const std::string& name) {
   return name.size() == 16 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// Whether a file that lies two directories below the cache's is one of its own: the user may have named a directory
-/// that has others in it.
-bool is_ours(const fs::path& path) {
+bool is_past_runs(const fs::path& path) { return path.filename() == past_runs_name; }
+
+/// Whether a file that lies so many directories below the cache's is one of its own: the user may have named a
+/// directory that has others in it.
+bool is_ours(const fs::path& path, int depth) {
   const std::string name = path.filename();
-  return (is_hash(name) || name.starts_with("new.")) && is_hash(path.parent_path().filename()) &&
+  if (!is_hash(path.parent_path().filename())) return false;
+  if (depth == 1) return is_past_runs(path);
+  return depth == 2 && (is_hash(name) || name.starts_with("new.")) &&
          is_hash(path.parent_path().parent_path().filename());
 }
 
@@ -226,7 +243,7 @@ std::vector<FileOnDisk> files_below(const fs::path& directory) {
   std::error_code error;
   for (fs::recursive_directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;  // another process may remove files meanwhile
-    if (at.depth() != 2 || !is_ours(at->path()) || !at->is_regular_file(gone) || gone) continue;
+    if (!is_ours(at->path(), at.depth()) || !at->is_regular_file(gone) || gone) continue;
     const uint64_t bytes = at->file_size(gone);
     const auto used = at->last_write_time(gone);
     if (!gone) files.push_back({at->path(), bytes, used});
@@ -236,8 +253,8 @@ std::vector<FileOnDisk> files_below(const fs::path& directory) {
 
 void remove(const FileOnDisk& file) {
   unlink(file.path.c_str());
-  rmdir(file.path.parent_path().c_str());                // if it is empty now
-  rmdir(file.path.parent_path().parent_path().c_str());  // likewise
+  rmdir(file.path.parent_path().c_str());                                              // if it is empty now
+  if (!is_past_runs(file.path)) rmdir(file.path.parent_path().parent_path().c_str());  // likewise
 }
 
 }  // namespace
@@ -258,8 +275,9 @@ void TranslationCache::trim() const {
 TranslationCache::Contents TranslationCache::contents() const {
   Contents contents;
   for (const FileOnDisk& file : files_below(directory_)) {
-    ++contents.files;
     contents.bytes += file.bytes;
+    if (is_past_runs(file.path)) continue;
+    ++contents.files;
     const int descriptor = open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) continue;
     FileHeader header{};

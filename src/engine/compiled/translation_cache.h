@@ -6,9 +6,11 @@
 // removed. Builds of Atoll and kinds of host have directories of their own:
 //
 //     <directory>/<build and host>/<group>/<hash of the request>
+//     <directory>/<build and host>/past-runs
 //
 // A group is what the first bytes of the code say (TranslationRequest::group): whether there is something worth a
-// closer look is one question to the file system.
+// closer look is one question to the file system. What past runs have spent on code that is not there is in a table
+// (past_runs.h).
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/compiled/past_runs.h"
 #include "support/error.h"
 
 namespace Atoll::engine {
@@ -36,17 +39,22 @@ class TranslationCache {
   std::optional<std::vector<uint8_t>> find(std::span<const uint8_t> request) const;
   /// Stores an answer. What goes wrong goes unsaid: there is no cache then.
   void store(std::span<const uint8_t> request, std::span<const uint8_t> answer) const;
+  /// Keeps nothing where the limit leaves little room for it.
+  PastRuns past_runs() const;
   /// Removes the files used longest ago until the rest is well below the limit, if it is above.
   void trim() const;
 
   struct Contents {
-    uint64_t files = 0, bytes = 0, hits = 0;
+    uint64_t files = 0;  ///< with answers
+    uint64_t bytes = 0;  ///< of all files
+    uint64_t hits = 0;
   };
   Contents contents() const;
   /// Removes everything. Error: what the system says.
   support::Result<void> clear() const;
 
  private:
+  std::filesystem::path build_directory() const;
   std::filesystem::path group_directory(uint64_t group) const;
 
   std::filesystem::path directory_;

@@ -18,6 +18,10 @@ namespace Atoll::engine {
 
 namespace {
 
+/// What is kept of a kernel for later runs, at the least: below that, some milliseconds, it would cost more than it
+/// tells.
+constexpr uint64_t least_kept = 100'000;
+
 const machine::Dispatch* dispatch_of(const Wave& wave) {
   return wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
 }
@@ -79,7 +83,7 @@ void Translations::find(const Wave& wave, Place& place) {
 void Translations::ask(const Wave& wave, Place& place, uint64_t heat) {
   place.heat.store(0, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
-  if (Asked* asked = covering(wave, place.pc)) add_heat(*asked, heat);
+  if (Asked* asked = covering(wave, place.pc)) add_heat(*asked, wave, heat);
 }
 
 void Translations::ask_and_wait(const Wave& wave, Place& place) {
@@ -165,25 +169,42 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
   for (const auto& [pc, block] : flow->blocks) {
     Asked::Stretch* stretch = nullptr;
     for (const Located& at : block.instructions) {
-      if (stretch == nullptr || stretch->mode != at.mode) stretch = &(asked.stretches[at.pc] = {.end = at.pc, .mode = at.mode});
+      if (stretch == nullptr || stretch->mode != at.mode)
+        stretch = &(asked.stretches[at.pc] = {.end = at.pc, .mode = at.mode});
       stretch->end = at.next();
     }
   }
   asked.request = TranslationRequest::serialise(cache_.processor(), *flow, asked.base,
                                                 code.group(asked.root, cache_.processor(), asked.mode));
+  asked.request_hash = hash(asked.request);
 }
 
-void Translations::add_heat(Asked& asked, uint64_t heat) {
+void Translations::add_heat(Asked& asked, const Wave& wave, uint64_t heat) {
   asked.heat += heat;
-  const CompilingIsWorth worth = compiling_is_worth(asked.heat, asked.instructions);
+  Interpreted interpreted{.so_far = asked.heat};
+  if (!asked.request.empty()) {
+    if (!asked.past_heat) asked.past_heat = Compilations::of_process().past_runs().spent(asked.request_hash);
+    interpreted.in_past_runs = *asked.past_heat;
+    if (asked.heat - asked.kept_heat >= std::max(least_kept, asked.kept_heat)) keep_heat(asked);
+  }
+  const machine::Kernel* kernel = kernel_of(wave);
+  if (kernel != nullptr && kernel->entry == asked.root) interpreted.ahead = instructions_ahead(*dispatch_of(wave));
+  const CompilingIsWorth worth = compiling_is_worth(interpreted, asked.instructions);
   if (worth != CompilingIsWorth::nothing_yet) hand_over(asked);
   if (asked.compilation == nullptr) return;
   asked.compilation->heat.store(asked.heat, std::memory_order_relaxed);
   if (worth == CompilingIsWorth::program_time) Compilations::of_process().hurry(*asked.compilation);
 }
 
+/// For later runs. Nobody says when this one ends: it is done each time that there is twice as much.
+void Translations::keep_heat(Asked& asked) {
+  Compilations::of_process().past_runs().add(asked.request_hash, asked.heat - asked.kept_heat);
+  asked.kept_heat = asked.heat;
+}
+
 void Translations::hand_over(Asked& asked) {
   if (asked.compilation != nullptr || asked.request.empty()) return;
+  keep_heat(asked);
   asked.compilation = Compilations::of_process().ask(std::move(asked.request), asked.heat);
   asked.request = {};
   count_expected();

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -58,7 +59,10 @@ class Translations {
     };
     std::map<uint64_t, Stretch> stretches;  ///< by where they begin
     uint64_t instructions = 0;
-    uint64_t heat = 0;                         ///< instructions that it would have been good for so far
+    uint64_t heat = 0;                  ///< instructions that it would have been good for so far
+    uint64_t kept_heat = 0;             ///< of them, those kept for later runs
+    std::optional<uint64_t> past_heat;  ///< of past runs; unset: not looked at
+    uint64_t request_hash = 0;
     std::vector<uint8_t> request;              ///< until it is handed over; empty: the code is unfit
     std::shared_ptr<Compilation> compilation;  ///< null: not asked for yet
     bool taken = false;
@@ -82,7 +86,8 @@ class Translations {
   Asked* covering(const Wave& wave, uint64_t pc);
   Asked& asked_for(uint64_t root, const semantics::FloatMode& mode, const Wave& wave);
   void follow_code(Asked& asked, const Wave& wave);
-  void add_heat(Asked& asked, uint64_t heat);
+  void add_heat(Asked& asked, const Wave& wave, uint64_t heat);
+  void keep_heat(Asked& asked);
   void hand_over(Asked& asked);
   void take(Asked& asked);
   std::unique_ptr<PlacedImage> place(const Asked& asked);
