@@ -64,6 +64,7 @@ class HostDisassembler {
     Instructions found;
     std::set<uint64_t> seen;
     std::vector<uint64_t> open;
+    open.reserve(translated.entries.size());
     for (const engine::EntryPoint& entry : translated.entries) open.push_back(entry.function);
     while (!open.empty()) {
       uint64_t at = open.back();

@@ -10,7 +10,6 @@
 #include <map>
 
 #include "engine/wave_runner.h"
-#include "machine/fault_guard.h"
 
 namespace Atoll::test {
 
@@ -289,16 +288,6 @@ TEST_P(EvenAddress, LdsEndsInTheMiddle) {
   }
 }
 
-/// As a scheduler runs a wave.
-machine::HostFault run_into_fault(WaveRunner& runner, const std::string& source) {
-  machine::install_fault_guard();
-  machine::HostFault fault{};
-  const bool is_good = machine::guarded(fault, [&] { runner.run(source); });
-  EXPECT_FALSE(is_good);
-  if (!is_good) runner.engine().retrace_fault(runner.wave(), fault);
-  return fault;
-}
-
 TEST_P(EvenAddress, FaultsAreWhereTheProgramHasThem) {
   SparseMemory memory;
   WaveRunner runner("gfx90a", GetParam());
@@ -329,19 +318,21 @@ TEST_P(EvenAddress, FaultsAreWhereTheProgramHasThem) {
   for (const unsigned lanes : {0u, 1u, 16u, 21u, 48u, 63u}) {
     begin(lanes);
     const uint32_t start = runner.s(8);
-    machine::HostFault fault = run_into_fault(runner, source);
+    auto fault = runner.run_into_fault(source);
+    ASSERT_TRUE(fault);
     EXPECT_EQ(runner.wave().pc, runner.code_address() + 8);
-    EXPECT_EQ(fault.address / page * page, readable + page) << "some lane's: the host loads many at once";
-    EXPECT_FALSE(fault.is_write);
+    EXPECT_EQ(fault->address / page * page, readable + page) << "some lane's: the host loads many at once";
+    EXPECT_FALSE(fault->is_write);
     EXPECT_EQ(runner.s(8), start) << "nothing behind the load was done";
     EXPECT_EQ(runner.v(2)[lanes], page);
 
     memory.provide(readable + page);
     begin(lanes);
-    fault = run_into_fault(runner, source);
+    fault = runner.run_into_fault(source);
+    ASSERT_TRUE(fault);
     EXPECT_EQ(runner.wave().pc, runner.code_address() + 40);
-    EXPECT_EQ(fault.address / page * page, writable + page) << "some lane's, as for loads";
-    EXPECT_TRUE(fault.is_write);
+    EXPECT_EQ(fault->address / page * page, writable + page) << "some lane's, as for loads";
+    EXPECT_TRUE(fault->is_write);
     EXPECT_EQ(runner.s(8), start + 3);
     EXPECT_EQ(runner.s(0), SparseMemory::word_of(scalar));
     EXPECT_EQ(runner.v(6)[lanes], SparseMemory::word_of(readable + page) + SparseMemory::word_of(scalar) + start + 3);

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "engine/wave_runner.h"
-#include "machine/fault_guard.h"
 
 namespace Atoll::test {
 
@@ -180,19 +179,6 @@ TEST_P(LaneAccess, GlobalStoresOfEveryPattern) {
   }
 }
 
-/// As a scheduler runs a wave: the fault and where it is.
-struct Fault {
-  bool happened;
-  machine::HostFault host;
-};
-Fault run_into_fault(WaveRunner& runner, const std::string& source) {
-  machine::install_fault_guard();
-  Fault fault{};
-  fault.happened = !machine::guarded(fault.host, [&] { runner.run(source); });
-  if (fault.happened) runner.engine().retrace_fault(runner.wave(), fault.host);
-  return fault;
-}
-
 TEST_P(LaneAccess, LanesThatAreNotActiveTouchNothing) {
   WaveRunner runner("gfx90a", GetParam());
   Mapping memory(page);
@@ -224,8 +210,8 @@ TEST_P(LaneAccess, LanesThatAreNotActiveTouchNothing) {
     }
     runner.wave().set_exec(active == 64 ? ~uint64_t{0} : (uint64_t{1} << active) - 1);
     const std::vector<uint8_t> before = memory.copy();
-    const Fault fault = run_into_fault(runner, source);
-    ASSERT_FALSE(fault.happened) << active << " lanes, at " << runner.wave().pc - runner.code_address();
+    const auto fault = runner.run_into_fault(source);
+    ASSERT_FALSE(fault) << active << " lanes, at " << runner.wave().pc - runner.code_address();
     ASSERT_EQ(memory.copy(), expected);
     reg = 64;
     for (const Form& form : loads) {
@@ -294,26 +280,26 @@ TEST_P(LaneAccess, FaultsAreWhereTheProgramHasThem) {
       "v_addc_co_u32 v3, vcc, 0, v3, vcc\n"    // +8
       "global_load_dword v10, v[2:3], off\n";  // +12
   const std::string after = "v_add_u32 v20, 1, v20\n v_mov_b32 v4, 0\n v_mov_b32 v5, 0\n";
-  Fault fault = run_into_fault(
-      runner, before + "global_load_dword v11, v[4:5], off\nglobal_load_dword v12, v[6:7], off\n" + after);
-  ASSERT_TRUE(fault.happened);
+  auto fault = runner.run_into_fault(
+      before + "global_load_dword v11, v[4:5], off\nglobal_load_dword v12, v[6:7], off\n" + after);
+  ASSERT_TRUE(fault);
   EXPECT_EQ(runner.wave().pc, runner.code_address() + 20);
-  EXPECT_EQ(fault.host.address, memory.end() + 37);
-  EXPECT_FALSE(fault.host.is_write);
+  EXPECT_EQ(fault->address, memory.end() + 37);
+  EXPECT_FALSE(fault->is_write);
   EXPECT_EQ(runner.v64(4, 37), memory.end() + 37) << "the report works the address out again";
   EXPECT_NE(runner.wave().exec() >> 37 & 1, 0u);
 
   // A store, behind instructions that change its operands, and a second one that would fail for an earlier lane.
   runner.set_rows(2, good);
-  fault = run_into_fault(runner, before +                                     // 20 bytes
-                                     "v_add_co_u32 v4, vcc, 0, v4\n"          // +20
-                                     "global_store_dword v[4:5], v20, off\n"  // +24
-                                     "global_store_dword v[8:9], v20, off\n" +
-                                     after);
-  ASSERT_TRUE(fault.happened);
+  fault = runner.run_into_fault(before +                                 // 20 bytes
+                                "v_add_co_u32 v4, vcc, 0, v4\n"          // +20
+                                "global_store_dword v[4:5], v20, off\n"  // +24
+                                "global_store_dword v[8:9], v20, off\n" +
+                                after);
+  ASSERT_TRUE(fault);
   EXPECT_EQ(runner.wave().pc, runner.code_address() + 24);
-  EXPECT_EQ(fault.host.address, memory.end() + 37);
-  EXPECT_TRUE(fault.host.is_write);
+  EXPECT_EQ(fault->address, memory.end() + 37);
+  EXPECT_TRUE(fault->is_write);
   EXPECT_EQ(runner.v64(4, 37), memory.end() + 37);
 }
 
@@ -335,10 +321,10 @@ TEST_P(LaneAccess, FaultsOfScalarLoadsBetweenThoseOfLanes) {
   for (const uint64_t scalar_address : {memory.begin(), memory.end()}) {
     runner.wave().set_scalar64(4, scalar_address);
     runner.s(8) = 1000;
-    const Fault fault = run_into_fault(runner, source);
-    ASSERT_TRUE(fault.happened);
+    const auto fault = runner.run_into_fault(source);
+    ASSERT_TRUE(fault);
     EXPECT_EQ(runner.wave().pc, runner.code_address() + 12);
-    EXPECT_EQ(fault.host.address, memory.end() + 37);
+    EXPECT_EQ(fault->address, memory.end() + 37);
   }
   // When it is bad alone, everything before it has been done.
   runner.set_rows(4, good);
@@ -346,10 +332,10 @@ TEST_P(LaneAccess, FaultsOfScalarLoadsBetweenThoseOfLanes) {
   for (uint32_t& lane : runner.v(20)) lane = 1;
   for (uint32_t& lane : runner.v(11)) lane = 0;
   const std::vector<uint8_t> bytes = memory.copy();
-  const Fault fault = run_into_fault(runner, source);
-  ASSERT_TRUE(fault.happened);
+  const auto fault = runner.run_into_fault(source);
+  ASSERT_TRUE(fault);
   EXPECT_EQ(runner.wave().pc, runner.code_address() + 20);
-  EXPECT_EQ(fault.host.address, memory.end());
+  EXPECT_EQ(fault->address, memory.end());
   EXPECT_EQ(runner.v(20)[63], 8u);
   uint32_t word;
   std::memcpy(&word, &bytes[size_t{63} * 4], 4);
@@ -364,7 +350,7 @@ TEST_P(LaneAccess, InstructionsAreCountedUpToAFault) {
   for (const char* const access : {"global_load_dword v4, v[2:3], off", "scratch_load_dword v4, v2, off"}) {
     WaveRunner runner("gfx90a", GetParam());
     runner.s(8) = 0x8000;
-    run_into_fault(runner, before + access);
+    runner.run_into_fault(before + access);
     EXPECT_EQ(runner.wave().pc, runner.code_address() + 24) << access;
     EXPECT_EQ(runner.wave().instructions, 1u + 3 * 100 + 3) << access;
   }

@@ -97,6 +97,28 @@ void WaveRunner::set_rows(unsigned i, const std::function<uint64_t(unsigned)>& v
 }
 
 machine::WaveState WaveRunner::run(const std::string& source, uint64_t budget) {
+  place_source(source);
+  begin();
+  return resume(budget);
+}
+
+machine::WaveState WaveRunner::run_code(std::span<const uint8_t> bytes, uint64_t budget) {
+  place_code(bytes);
+  begin();
+  return resume(budget);
+}
+
+std::optional<machine::HostFault> WaveRunner::run_into_fault(const std::string& source) {
+  machine::install_fault_guard();
+  place_source(source);
+  begin();
+  machine::HostFault fault{};
+  if (machine::guarded(fault, [&] { resume(); })) return std::nullopt;
+  engine_->retrace_fault(wave(), fault);
+  return fault;
+}
+
+void WaveRunner::place_source(const std::string& source) {
   // The jump leads where no translation follows it: so no register counts as unneeded at the end.
   std::vector<uint8_t> bytes = assemble(source + "\ns_setpc_b64 s[100:101]", processor_);
   const std::vector<uint8_t> end = assemble("s_endpgm", processor_);
@@ -105,12 +127,6 @@ machine::WaveState WaveRunner::run(const std::string& source, uint64_t budget) {
   bytes.insert(bytes.end(), end.begin(), end.end());
   place_code(bytes);
   set_pair(100, code_.get() + place);
-  return start(budget);
-}
-
-machine::WaveState WaveRunner::run_code(std::span<const uint8_t> bytes, uint64_t budget) {
-  place_code(bytes);
-  return start(budget);
 }
 
 void WaveRunner::place_code(std::span<const uint8_t> bytes) {
@@ -118,10 +134,9 @@ void WaveRunner::place_code(std::span<const uint8_t> bytes) {
   std::memcpy(code_.get(), bytes.data(), bytes.size());
 }
 
-machine::WaveState WaveRunner::start(uint64_t budget) {
+void WaveRunner::begin() {
   engine_->code_changed(0, ~uint64_t{0});
   wave().pc = code_address();
-  return engine_->run(wave(), budget);
 }
 
 }  // namespace Atoll::test

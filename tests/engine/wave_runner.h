@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "machine/engine.h"
+#include "machine/fault_guard.h"
 #include "machine/wave.h"
 
 namespace Atoll::test {
@@ -45,6 +47,9 @@ class WaveRunner {
   machine::WaveState run(const std::string& source, uint64_t budget = 1'000'000);
   /// Runs machine code that brings its own s_endpgm.
   machine::WaveState run_code(std::span<const uint8_t> code, uint64_t budget = 1'000'000);
+  /// Runs `source` as a scheduler does: up to an access that the host refuses, which the engine then finds the place
+  /// of. Nothing if there is none.
+  std::optional<machine::HostFault> run_into_fault(const std::string& source);
   /// Lets the wave go on.
   machine::WaveState resume(uint64_t budget = 1'000'000) { return engine_->run(wave(), budget); }
   uint64_t code_address() const { return reinterpret_cast<uint64_t>(code_.get()); }
@@ -57,8 +62,9 @@ class WaveRunner {
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
+  void place_source(const std::string& source);
   void place_code(std::span<const uint8_t> code);
-  machine::WaveState start(uint64_t budget);
+  void begin();
 
   std::string processor_;
   std::unique_ptr<machine::Engine> engine_;
