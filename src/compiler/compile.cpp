@@ -70,9 +70,12 @@ class Compilation {
     const double start = thread_seconds();
     while (Piece* piece = translate_next()) {
       auto code = compile(*piece, host);
-      if (code) piece->code = *std::move(code);
       piece->translation.reset();
-      if (!code) fail(code.error());
+      if (code) {
+        piece->code = *std::move(code);
+      } else {
+        fail(code.error());
+      }
     }
     const std::lock_guard lock(mutex_);
     seconds_ += thread_seconds() - start;

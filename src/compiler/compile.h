@@ -18,8 +18,8 @@ namespace Atoll::compiler {
 struct Crew {
   unsigned threads = 1;  ///< with the caller's own
   /// Starts one of the others.
-  std::function<std::thread(std::function<void()>)> start = [](std::function<void()> work) {
-    return std::thread(std::move(work));
+  std::function<std::thread(std::function<void()>)> start = [](const std::function<void()>& work) {
+    return std::thread(work);
   };
 };
 
