@@ -259,14 +259,14 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
     whole.a = expanded;
     whole.a_step = stripe_rows * wave_lanes;
   }
-  Alignment a_alignment, b_alignment;
+  Alignment alignment;
   if (aligned_group(call) != 0) {
     whole.a_least_exponent = least_normal_exponent(call.a_element, call.eight_bit);
     whole.b_least_exponent = least_normal_exponent(call.b_element, call.eight_bit);
-    if (read_alignment(whole.a, whole.a_step * whole.depth, whole.a_least_exponent, false, a_alignment) &&
-        read_alignment(whole.b, whole.b_step * whole.depth, whole.b_least_exponent, true, b_alignment)) {
-      whole.a_alignment = a_alignment.of;
-      whole.b_alignment = b_alignment.of;
+    if (read_a_alignment(whole.a, whole.a_step * whole.depth, whole.a_least_exponent, alignment) &&
+        read_b_alignment(whole.b, whole.b_step * whole.depth, whole.b_least_exponent, alignment)) {
+      whole.a_alignment = alignment.of_a;
+      whole.b_alignment = alignment.of_b;
     }
     const int places = (22 - std::countr_zero(whole.depth)) / 2;
     whole.unit = unit_of(whole.a, whole.a_step * whole.depth, places);

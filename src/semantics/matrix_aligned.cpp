@@ -23,6 +23,7 @@
 // registers of a chunk. Where c is not much more than e, nothing but C is rounded down in the second: the sum of
 // integers is exact, and its conversion to single precision the only rounding. Matrices of small whole numbers,
 // whatever their unit, lose nothing at all: theirs is an exact sum in single precision.
+#include <bit>
 #include <cstdint>
 #include <utility>
 
@@ -48,9 +49,6 @@ constexpr int exponent_bias = 127, fraction_bits = 23;
   const F64 nearest = (a + places) - places;
   return nearest - select(nearest > a, F64(1), F64(0));
 }
-
-/// The same of numbers of any size that single precision has.
-[[gnu::always_inline]] inline F64 round_down_any(F64 a) { return select(magnitude(a) < F64(0x1p51), round_down(a), a); }
 
 /// The sum of products in multiples of 2^(exponent - 24).
 struct Sum {
@@ -130,29 +128,27 @@ template <unsigned columns, unsigned group>
 
 // --- Usual exponents, in integers and single precision --------------------------------------------------------------
 
-// Of the four registers of a chunk, one after the other, a byte for each result.
+/// A byte for each result of a stripe's chunk: the four rows of a column side by side, as one of the word's.
 using Bytes = uint8_t __attribute__((ext_vector_type(stripe_rows * chunk_lanes)));
-using ChunkBytes = uint8_t __attribute__((ext_vector_type(chunk_lanes)));
-using RowBytes = uint8_t __attribute__((ext_vector_type(stripe_rows)));
 
-template <size_t... lanes>
-[[gnu::always_inline]] inline Bytes each_for_a_row(RowBytes rows, std::index_sequence<lanes...>) {
-  return __builtin_shufflevector(rows, rows, (lanes / chunk_lanes)...);
+/// The byte of a row in each column's word, `places` further left.
+template <unsigned row, int places>
+[[gnu::always_inline]] inline I32 byte_of_row(Bytes bytes) {
+  constexpr int left = places - static_cast<int>(row) * 8;
+  const U32 words = bits<U32>(bytes);
+  U32 moved;
+  if constexpr (left >= 0) {
+    moved = words << left;
+  } else {
+    moved = words >> -left;
+  }
+  return bits<I32>(moved & (0xFFu << places));
 }
-template <size_t... lanes>
-[[gnu::always_inline]] inline Bytes for_each_row(ChunkBytes columns, std::index_sequence<lanes...>) {
-  return __builtin_shufflevector(columns, columns, (lanes % chunk_lanes)...);
+
+template <size_t... bytes>
+[[gnu::always_inline]] inline Bytes rows_side_by_side(Bytes rows, std::index_sequence<bytes...>) {
+  return __builtin_shufflevector(rows, rows, (bytes % stripe_rows * chunk_lanes + bytes / stripe_rows)...);
 }
-template <size_t... lanes>
-[[gnu::always_inline]] inline ChunkBytes bytes_of_row(Bytes bytes, unsigned row, std::index_sequence<lanes...>) {
-  ChunkBytes rows[stripe_rows] = {__builtin_shufflevector(bytes, bytes, lanes...),
-                                  __builtin_shufflevector(bytes, bytes, (lanes + chunk_lanes)...),
-                                  __builtin_shufflevector(bytes, bytes, (lanes + 2 * chunk_lanes)...),
-                                  __builtin_shufflevector(bytes, bytes, (lanes + 3 * chunk_lanes)...)};
-  return rows[row];
-}
-constexpr std::make_index_sequence<stripe_rows * chunk_lanes> all_results;
-constexpr std::make_index_sequence<chunk_lanes> all_columns;
 
 template <unsigned columns>
 [[gnu::always_inline]] inline Bytes a_alignment(const uint8_t* a, unsigned chunk) {
@@ -161,14 +157,10 @@ template <unsigned columns>
     for (unsigned row = 0; row < stripe_rows; ++row) {
       std::memcpy(rows[row], a + row * wave_lanes + chunk * chunk_lanes, chunk_lanes);
     }
-    return load<Bytes>(rows);
+    return rows_side_by_side(load<Bytes>(rows), std::make_index_sequence<sizeof(Bytes)>());
   } else {
-    return each_for_a_row(load<RowBytes>(a + Stripe<columns>::a_row(0, chunk)), all_results);
+    return bits<Bytes>(U32(load<uint32_t>(a + Stripe<columns>::a_row(0, chunk))));
   }
-}
-template <unsigned columns>
-[[gnu::always_inline]] inline Bytes b_alignment(const uint8_t* b, unsigned chunk) {
-  return for_each_row(load<ChunkBytes>(b + Stripe<columns>::b_column(chunk)), all_results);
 }
 
 /// The sums of products, in multiples of 2^(127 - scale); `scale` is 151 - e, that of zeros larger than any other.
@@ -179,33 +171,47 @@ struct Sums4 {
 };
 constexpr uint8_t scale_of_zeros = 240;
 
+/// Does something for each row, which is a constant there.
+template <typename Do>
+[[gnu::always_inline]] inline void for_each_row(Do action) {
+  static_assert(stripe_rows == 4);
+  action(std::integral_constant<unsigned, 0>());
+  action(std::integral_constant<unsigned, 1>());
+  action(std::integral_constant<unsigned, 2>());
+  action(std::integral_constant<unsigned, 3>());
+}
+
 template <unsigned columns, unsigned count, unsigned stride>
 [[gnu::always_inline]] inline Sums4 align_usual(const Factors& f, unsigned first, unsigned chunk) {
   Sums4 result;
   result.scale = Bytes(Alignment::of_zero);
+  const uint8_t* a_bytes = f.a_alignment + size_t{first} * f.a_step;
+  const uint32_t* b_words = f.b_alignment + size_t{first} * f.b_step + Stripe<columns>::b_column(chunk);
 #pragma clang loop unroll(full)
   for (unsigned i = 0; i < count; ++i) {
-    const size_t k = first + i * stride;
     result.scale = __builtin_elementwise_min(
-        result.scale, __builtin_elementwise_add_sat(a_alignment<columns>(f.a_alignment + k * f.a_step, chunk),
-                                                    b_alignment<columns>(f.b_alignment + k * f.b_step, chunk)));
+        result.scale, __builtin_elementwise_add_sat(a_alignment<columns>(a_bytes, chunk), load<Bytes>(b_words)));
+    a_bytes += stride * f.a_step;
+    b_words += stride * f.b_step;
   }
   result.has_zeros = any(result.scale == Bytes(Alignment::of_zero));
   result.scale = __builtin_elementwise_min(result.scale, Bytes(scale_of_zeros));
   F32 factor[stripe_rows];
-#pragma clang loop unroll(full)
-  for (unsigned row = 0; row < stripe_rows; ++row) {
-    factor[row] = bits<F32>(convert<I32>(bytes_of_row(result.scale, row, all_columns)) << fraction_bits);
+  for_each_row([&](auto row) __attribute__((always_inline)) {
+    factor[row] = bits<F32>(byte_of_row<row, fraction_bits>(result.scale));
     result.sum[row] = I32(0);
-  }
+  });
+  const float *a = f.a + size_t{first} * f.a_step, *b = f.b + size_t{first} * f.b_step;
 #pragma clang loop unroll(full)
   for (unsigned i = 0; i < count; ++i) {
-    const size_t k = first + i * stride;
-    const F32 b = Stripe<columns>::b(f.b + k * f.b_step, chunk);
+    const F32 b_row = Stripe<columns>::b(b, chunk);
 #pragma clang loop unroll(full)
     for (unsigned row = 0; row < stripe_rows; ++row) {
-      result.sum[row] += convert<I32>(Stripe<columns>::a(f.a + k * f.a_step, row, chunk) * b * factor[row]);
+      // The factor first: products that wait for it would not all find a register.
+      result.sum[row] += convert<I32>(b_row * factor[row] * Stripe<columns>::a(a, row, chunk));
     }
+    a += stride * f.a_step;
+    b += stride * f.b_step;
   }
   return result;
 }
@@ -216,56 +222,97 @@ template <unsigned columns, unsigned count, unsigned stride>
   Sums4 result;
   result.scale = __builtin_elementwise_min(a.scale, b.scale);
   result.has_zeros = a.has_zeros & b.has_zeros;
-  const auto rounded_down = [&](const Sums4& p, unsigned row) __attribute__((always_inline)) {
-    const Bytes places = __builtin_elementwise_min(Bytes(p.scale - result.scale), Bytes(31));
-    return p.sum[row] >> convert<I32>(bytes_of_row(places, row, all_columns));
+  const auto places_of = [&](const Sums4& p) __attribute__((always_inline)) {
+    return __builtin_elementwise_min(Bytes(p.scale - result.scale), Bytes(31));
   };
-#pragma clang loop unroll(full)
-  for (unsigned row = 0; row < stripe_rows; ++row) result.sum[row] = rounded_down(a, row) + rounded_down(b, row);
+  const Bytes a_places = places_of(a), b_places = places_of(b);
+  for_each_row([&](auto row) __attribute__((always_inline)) {
+    result.sum[row] = (a.sum[row] >> byte_of_row<row, 0>(a_places)) + (b.sum[row] >> byte_of_row<row, 0>(b_places));
+  });
   return result;
 }
 
-/// From which multiple of 2^(e - 24) on a C is too large for the sum to be an integer of 32 bits, and from which on it
-/// may not be a number in single precision.
-constexpr float large_addend = 0x1p30f, huge_addend = 0x1p100f;
+/// The next whole number below.
+[[gnu::always_inline]] inline F32 round_down(F32 a) {
+#if ATOLL_LEVEL_HAS(avx2)
+  return __builtin_elementwise_floor(a);
+#else
+  // One at a time, and by calls, is what the compiler would make of it.
+  const F32 nearest = select(magnitude(a) < F32(0x1p23f), convert<F32>(convert<I32>(a)), a);
+  return nearest - select(nearest > a, F32(1), F32(0));
+#endif
+}
 
-/// The second and third step for any but a huge C, `scaled` being it in multiples of 2^(e - 24).
-template <bool eight_bits>
-[[gnu::always_inline]] inline F32 add_large(I32 sum, I32 scale, F32 c, F32 scaled) {
-  const F32 unit = bits<F32>((2 * exponent_bias - scale) << fraction_bits);
-  const auto biased_exponent = [](F32 value) __attribute__((always_inline)) {
-    return bits<I32>(magnitude(value)) >> fraction_bits;
-  };
+/// How large C's are, as multiples of 2^(e - 24).
+enum class Addends : uint8_t {
+  small,  ///< below 2^30: the sum is an integer of 32 bits, and loses nothing
+  large,  ///< below 2^37: the sum loses no more than 6 places
+  larger  ///< below 2^100: within single precision
+};
+constexpr float small_addend = 0x1p30f, large_addend = 0x1p37f, larger_addend = 0x1p100f;
+
+/// The second and third step for a sum of products and a C in multiples of 2^(e - 24), but for the multiplication with
+/// that.
+template <bool eight_bits, Addends addends>
+[[gnu::always_inline]] inline F32 add_scaled_c(I32 sum, F32 c) {
+  F32 whole = round_down(c);
+  if constexpr (eight_bits) whole = select(magnitude(c) < F32(0.5f), F32(0), whole);
+  if constexpr (addends == Addends::small) return convert<F32>(sum + convert<I32>(whole));
   // The sum loses what stands below 2^(E - 32) or 31 places behind the result. Whether the result's exponent is that
   // before or after rounding makes no difference: the two differ where it is rounded to a power of two either way. Nor
   // does it what becomes of a sum that is all below: the result is C.
-  const I32 exponent = __builtin_elementwise_max(biased_exponent(c + convert<F32>(sum) * unit), biased_exponent(c) - 1);
-  constexpr int nothing_lost = 2 * exponent_bias + kept_places_of_result;
-  const I32 lost = __builtin_elementwise_max(exponent + scale - nothing_lost, I32(0));
-  sum &= I32(-1) << __builtin_elementwise_min(lost, I32(31));
-  F64 c_part = round_down_any(convert<F64>(scaled));
-  if constexpr (eight_bits) c_part = select(magnitude(convert<F64>(scaled)) < F64(0.5), F64(0), c_part);
-  return convert<F32>(convert<F64>(sum) + c_part) * unit;
+  constexpr int nothing_lost = exponent_bias + kept_places_of_result;
+  const auto kept_of = [](F32 result) __attribute__((always_inline)) {
+    const I32 exponent = bits<I32>(magnitude(result)) >> fraction_bits;
+    const I32 lost = __builtin_elementwise_max(exponent - nothing_lost, I32(0));
+    return I32(-1) << (addends == Addends::large ? lost : __builtin_elementwise_min(lost, I32(31)));
+  };
+  if constexpr (addends == Addends::large) {
+    // Single precision has room for all but the last 7 places of the sum. What the sum of C and the rest is rounded by
+    // is a number in single precision, too (Knuth's TwoSum), and a whole one below 2^14, so that it and those 7 places
+    // add up exactly.
+    constexpr int last_places = 0x7F;
+    const F32 first = convert<F32>(sum & ~last_places), nearest = whole + first;
+    const F32 last = convert<F32>(sum & last_places & kept_of(nearest));
+    const F32 first_there = nearest - whole, whole_there = nearest - first_there;
+    const F32 rounded_by = (whole - whole_there) + (first - first_there);
+    return nearest + (rounded_by + last);
+  }
+  sum &= kept_of(whole + convert<F32>(sum));
+  return convert<F32>(convert<F64>(sum) + convert<F64>(whole));
 }
 
-/// For groups in which a C is large, or not finite, or all products are zeros.
-template <unsigned columns, unsigned group>
-[[gnu::noinline]] Sums<1> add_rare_group(const Factors& f, unsigned k, unsigned chunk, const Sums4& products,
-                                         const Sums<1>& c) {
-  Sums<1> sums;
-  for (unsigned row = 0; row < stripe_rows; ++row) {
-    const F32 own = c.of[row][0];
+/// The second and third step for four rows, `scaled` being C in multiples of 2^(e - 24).
+template <bool eight_bits, Addends addends>
+[[gnu::always_inline]] inline void add_c(const Sums4& products, const F32 (&scaled)[stripe_rows], Sums<1>& sums) {
+  for_each_row([&](auto row) __attribute__((always_inline)) {
+    const I32 scale = byte_of_row<row, fraction_bits>(products.scale);
+    const F32 unit = bits<F32>(((2 * exponent_bias) << fraction_bits) - scale);
     F32& sum = sums.of[row][0];
-    const I32 scale = convert<I32>(bytes_of_row(products.scale, row, all_columns));
-    const F32 scaled = own * bits<F32>(scale << fraction_bits);
-    if (any(~(magnitude(scaled) < F32(huge_addend)))) [[unlikely]] {
-      sum = add_any_group<columns, group>(f, k, row, chunk, own);
-      continue;
-    }
-    sum = add_large < group == 16 > (products.sum[row], scale, own, scaled);
-    sum = select(scale == scale_of_zeros, own + 0.0f, sum);
+    const F32 with_products = add_scaled_c<eight_bits, addends>(products.sum[row], scaled[row]) * unit;
+    // Without products it is C.
+    sum = addends == Addends::larger ? select(scale == scale_of_zeros << fraction_bits, sum + 0.0f, with_products)
+                                     : with_products;
+  });
+}
+
+/// For groups in which a C is larger or not finite, or has no products but zeros.
+template <unsigned columns, unsigned group>
+[[gnu::noinline]] void add_rare_group(const Factors& f, unsigned k, unsigned chunk, const Sums4& products,
+                                      Sums<1>& sums) {
+  F32 scaled[stripe_rows];
+  I32 huge = I32(0);
+  for_each_row([&](auto row) __attribute__((always_inline)) {
+    const I32 scale = byte_of_row<row, fraction_bits>(products.scale);
+    const F32 c = sums.of[row][0];
+    scaled[row] = select(scale == scale_of_zeros << fraction_bits, F32(0), c * bits<F32>(scale));
+    huge |= ~(magnitude(scaled[row]) < F32(larger_addend)) | ~(magnitude(c) < infinity<F32>());
+  });
+  if (!any(huge)) return add_c<(group == 16), Addends::larger>(products, scaled, sums);
+  for (unsigned row = 0; row < stripe_rows; ++row) {
+    F32& sum = sums.of[row][0];
+    sum = add_any_group<columns, group>(f, k, row, chunk, sum);
   }
-  return sums;
 }
 
 template <unsigned columns, unsigned group>
@@ -278,24 +325,22 @@ template <unsigned columns, unsigned group>
   } else {
     products = align_usual<columns, group, 1>(f, k, chunk);
   }
-  const Sums<1> c = sums;
-  I32 large = I32(0);
-#pragma clang loop unroll(full)
-  for (unsigned row = 0; row < stripe_rows; ++row) {
-    const I32 scale = convert<I32>(bytes_of_row(products.scale, row, all_columns));
-    const I32 factor = scale << fraction_bits, unit = ((2 * exponent_bias) << fraction_bits) - factor;
-    const F32 scaled = c.of[row][0] * bits<F32>(factor);
-    large |= ~(magnitude(scaled) < F32(large_addend));
-    I32 c_part = convert<I32>(scaled);
-    c_part += convert<F32>(c_part) > scaled;  // down, where the conversion went up
-    if constexpr (eight_bits) c_part = select(magnitude(scaled) < F32(0.5f), I32(0), c_part);
-    sums.of[row][0] = convert<F32>(products.sum[row] + c_part) * bits<F32>(unit);
-  }
-  if (any(large) || products.has_zeros) {
-    const Sums4 own = products;
-    const Sums<1> before = c;
-    sums = add_rare_group<columns, group>(f, k, chunk, own, before);
-  }
+  F32 scaled[stripe_rows];
+  for_each_row([&](auto row) __attribute__((always_inline)) {
+    scaled[row] = sums.of[row][0] * bits<F32>(byte_of_row<row, fraction_bits>(products.scale));
+  });
+  const auto all_below = [&](float limit) __attribute__((always_inline)) {
+    I32 below = I32(-1);
+    for (const F32 c : scaled) below &= magnitude(c) < F32(limit);
+    return !any(~below) && !products.has_zeros;
+  };
+  if (all_below(small_addend)) return add_c<eight_bits, Addends::small>(products, scaled, sums);
+  if (all_below(large_addend)) return add_c<eight_bits, Addends::large>(products, scaled, sums);
+  // Copies, so that registers do not have to be memory for it.
+  const Sums4 own = products;
+  Sums<1> rare = sums;
+  add_rare_group<columns, group>(f, k, chunk, own, rare);
+  sums = rare;
 }
 
 // --- Small whole numbers --------------------------------------------------------------------------------------------
@@ -329,13 +374,14 @@ template <unsigned columns>
 template <unsigned columns, unsigned group>
 [[gnu::always_inline]] inline void add_groups(const Factors& f, unsigned chunk, Sums<1>& sums) {
   if (f.unit != 0 && add_whole_numbers<columns>(f, chunk, sums)) return;
-  // What is added to must not be so small that it vanishes when it is multiplied with a scale.
-  bool usual = f.a_alignment != nullptr;
+  // What is added to must not be so small that it vanishes when it is multiplied with a scale, unless it is 0.
+  I32 vanishing = I32(f.a_alignment == nullptr ? -1 : 0);
+#pragma clang loop unroll(full)
   for (unsigned row = 0; row < stripe_rows; ++row) {
-    const F32 size = magnitude(sums.of[row][0]);
-    usual = usual && !any((size < F32(Alignment::least_addend)) & (size != 0));
+    const U32 size = bits<U32>(magnitude(sums.of[row][0]));
+    vanishing |= size - 1 < U32(std::bit_cast<uint32_t>(Alignment::least_addend) - 1);
   }
-  if (usual) [[likely]] {
+  if (!any(vanishing)) [[likely]] {
     for (unsigned k = 0; k < f.depth; k += group) add_usual_group<columns, group>(f, k, chunk, sums);
     return;
   }
@@ -349,7 +395,8 @@ template <unsigned columns, unsigned group>
 
 template <unsigned columns, unsigned group>
 void do_stripe(const Factors& f, const Target& t) {
-  sum_up_stripe<Use::floats, 1>(f, t, add_groups<columns, group>);
+  sum_up_stripe<Use::floats, 1>(f, {.d = t.d, .c = t.c, .constant = t.constant, .flush_c = false},
+                                add_groups<columns, group>);
 }
 
 template <unsigned columns>

@@ -182,39 +182,66 @@ int least_normal_exponent(MatrixElement element, EightBit eight_bit) {
   }
 }
 
-bool read_alignment(const float* elements, unsigned count, int least_normal_exponent, bool of_b, Alignment& alignment) {
-  using Bytes = Lanes<uint8_t>;
-  constexpr int bias = 127, exponent_bits = 23;
-  const int one = of_b ? 75 : 76;
-  I32 unusual = I32(0);
+namespace {
+
+[[gnu::always_inline]] inline U32 size_at(const float* elements) {
+  return load(reinterpret_cast<const uint32_t*>(elements)) & 0x7FFF'FFFFu;
+}
+
+constexpr int exponent_bits = 23, exponent_bias = 127;
+
+/// Calls store(place, alignments) for all chunks; an exponent of 0 is aligned as `one`.
+template <typename Store>
+[[gnu::always_inline]] inline bool read_alignment(const float* elements, unsigned count, int least_exponent, int one,
+                                                  Store store) {
+  constexpr uint32_t least_size = (Alignment::least_exponent + exponent_bias) << exponent_bits,
+                     end_of_sizes = (Alignment::most_exponent + 1 + exponent_bias) << exponent_bits;
+  U32 smallest = U32(end_of_sizes), largest = U32(0);  // a 0 is the largest, less 1
   for (unsigned i = 0; i < count; i += chunk_lanes) {
-    const I32 size = bits<I32>(load(reinterpret_cast<const uint32_t*>(elements + i)) & 0x7FFF'FFFFu);
-    const I32 exponent = __builtin_elementwise_max((size >> exponent_bits) - bias, I32(least_normal_exponent));
-    unusual |= (size != 0) & ((exponent < Alignment::least_exponent) | (exponent > Alignment::most_exponent));
-    const Bytes own = convert<Bytes>(select(size == 0, I32(Alignment::of_zero), one - exponent));
-    std::memcpy(&alignment.of[i], &own, sizeof own);
+    const U32 size = size_at(elements + i);
+    smallest = __builtin_elementwise_min(smallest, size - 1);
+    largest = __builtin_elementwise_max(largest, size);
+    const I32 exponent =
+        __builtin_elementwise_max(bits<I32>(size >> exponent_bits), I32(least_exponent + exponent_bias));
+    store(i, select(size == 0, U32(Alignment::of_zero), bits<U32>(one + exponent_bias - exponent)));
   }
-  return !any(unusual);
+  return !any((smallest < least_size - 1) | (largest >= end_of_sizes));
+}
+
+}  // namespace
+
+bool read_a_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment) {
+  return read_alignment(elements, count, least_exponent, 76,
+                        [&](unsigned place, U32 own) __attribute__((always_inline)) {
+                          const Lanes<uint8_t> bytes = convert<Lanes<uint8_t>>(own);
+                          std::memcpy(&alignment.of_a[place], &bytes, sizeof bytes);
+                        });
+}
+
+bool read_b_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment) {
+  return read_alignment(elements, count, least_exponent, 75,
+                        [&](unsigned place, U32 own) __attribute__((always_inline)) {
+                          const U32 two = own | own << 8, four = two | two << 16;
+                          std::memcpy(&alignment.of_b[place], &four, sizeof four);
+                        });
 }
 
 float unit_of(const float* elements, unsigned count, int places) {
-  constexpr int bias = 127, exponent_bits = 23, most = 50;
-  I32 largest = I32(0);
+  constexpr int most = 50;
+  U32 largest = U32(0);
   for (unsigned i = 0; i < count; i += chunk_lanes) {
-    const I32 size = bits<I32>(load(reinterpret_cast<const uint32_t*>(elements + i)) & 0x7FFF'FFFFu);
-    largest = __builtin_elementwise_max(largest, size);
+    largest = __builtin_elementwise_max(largest, size_at(elements + i));
   }
-  const int exponent = (__builtin_reduce_max(largest) >> exponent_bits) - bias;
+  const int exponent = static_cast<int>(__builtin_reduce_max(largest) >> exponent_bits) - exponent_bias;
   if (exponent < -most || exponent > most) return 0;
   const float unit = power_of_two(exponent + 1 - places);
   // A sum with this has no room for parts of the unit.
   const F32 whole = F32(unit * 0x1.8p23f);
-  I32 parts = I32(0);
   for (unsigned i = 0; i < count; i += chunk_lanes) {
     const F32 element = bits<F32>(load(reinterpret_cast<const uint32_t*>(elements + i)));
-    parts |= (element + whole) - whole != element;
+    if (any((element + whole) - whole != element)) return 0;
   }
-  return any(parts) ? 0 : unit;
+  return unit;
 }
 
 MatrixLanes broadcast_block(const MatrixShape& shape, uint8_t cbsz, uint8_t abid) {

@@ -53,7 +53,8 @@ struct Factors {
   unsigned a_step, b_step, depth;
   const uint8_t* index = nullptr;                  ///< of a sparse A: which depths of B its elements belong to
   int a_least_exponent = 0, b_least_exponent = 0;  ///< of elements that are aligned, which denormals have
-  const uint8_t *a_alignment = nullptr, *b_alignment = nullptr;  ///< if all of them have one (matrix_sources.h)
+  const uint8_t* a_alignment = nullptr;            ///< if all elements have one (matrix_sources.h), ...
+  const uint32_t* b_alignment = nullptr;           ///< ... of B's, one in each byte
   /// If not 0, a power of two of which all their products are whole multiples, whose sums are below 2^22 of it.
   float unit = 0;
 };
