@@ -163,14 +163,6 @@ template <unsigned columns>
   }
 }
 
-/// The sums of products, in multiples of 2^(127 - scale); `scale` is 151 - e, that of zeros larger than any other.
-struct Sums4 {
-  I32 sum[stripe_rows];
-  Bytes scale;
-  bool has_zeros;  ///< that a scale is one of zeros
-};
-constexpr uint8_t scale_of_zeros = 240;
-
 /// Does something for each row, which is a constant there.
 template <typename Do>
 [[gnu::always_inline]] inline void for_each_row(Do action) {
@@ -181,29 +173,68 @@ template <typename Do>
   action(std::integral_constant<unsigned, 3>());
 }
 
-template <unsigned columns, unsigned count, unsigned stride>
-[[gnu::always_inline]] inline Sums4 align_usual(const Factors& f, unsigned first, unsigned chunk) {
-  Sums4 result;
-  result.scale = Bytes(Alignment::of_zero);
-  const uint8_t* a_bytes = f.a_alignment + size_t{first} * f.a_step;
-  const uint32_t* b_words = f.b_alignment + size_t{first} * f.b_step + Stripe<columns>::b_column(chunk);
+/// The scales of a stripe's groups, 151 - e. They are read for all chunks before any product is aligned: each is a
+/// minimum of sums that wait for each other.
+struct StripeScales {
+  static constexpr unsigned most_groups = 8;
+  alignas(64) Bytes of[most_groups][row_chunks];  ///< with 8 bits the even and the odd depths are groups of their own
+  bool are_read = false;
+  bool has_zeros = false;  ///< that there is a group without products but zeros
+};
+constexpr uint8_t scale_of_zeros = 240;  ///< larger than any other
+
+/// With 8 bits neighbours in the depth belong to two groups.
+constexpr unsigned stride_of(unsigned group) { return group == 16 ? 2 : 1; }
+constexpr unsigned most_products = 8;  ///< of a group that is aligned
+constexpr unsigned products_of(unsigned group) { return group == 16 ? most_products : group; }
+
+template <unsigned columns, unsigned group>
+[[gnu::always_inline]] inline void read_scales(const Factors& f, StripeScales& scales) {
+  constexpr unsigned stride = stride_of(group);
+  U32 zeros = U32(0);
+  unsigned place = 0;
+  for (unsigned k = 0; k < f.depth; k += group) {
+    for (unsigned first = k; first < k + stride; ++first, ++place) {
 #pragma clang loop unroll(full)
-  for (unsigned i = 0; i < count; ++i) {
-    result.scale = __builtin_elementwise_min(
-        result.scale, __builtin_elementwise_add_sat(a_alignment<columns>(a_bytes, chunk), load<Bytes>(b_words)));
-    a_bytes += stride * f.a_step;
-    b_words += stride * f.b_step;
+      for (unsigned chunk = 0; chunk < row_chunks; ++chunk) {
+        const uint8_t* a = f.a_alignment + size_t{first} * f.a_step;
+        const uint32_t* b = f.b_alignment + size_t{first} * f.b_step + Stripe<columns>::b_column(chunk);
+        Bytes scale = Bytes(Alignment::of_zero);
+#pragma clang loop unroll(full)
+        for (unsigned i = 0; i < products_of(group); ++i) {
+          scale = __builtin_elementwise_min(
+              scale, __builtin_elementwise_add_sat(a_alignment<columns>(a, chunk), load<Bytes>(b)));
+          a += stride * f.a_step;
+          b += stride * f.b_step;
+        }
+        zeros |= bits<U32>(scale == Bytes(Alignment::of_zero));
+        scales.of[place][chunk] = __builtin_elementwise_min(scale, Bytes(scale_of_zeros));
+      }
+    }
   }
-  result.has_zeros = any(result.scale == Bytes(Alignment::of_zero));
-  result.scale = __builtin_elementwise_min(result.scale, Bytes(scale_of_zeros));
+  scales.has_zeros = any(bits<I32>(zeros));
+  scales.are_read = true;
+}
+
+/// The sums of products, in multiples of 2^(127 - scale).
+struct Sums4 {
+  I32 sum[stripe_rows];
+  Bytes scale;
+};
+
+template <unsigned columns, unsigned group>
+[[gnu::always_inline]] inline Sums4 align_usual(const Factors& f, unsigned first, unsigned chunk, Bytes scale) {
+  constexpr unsigned stride = stride_of(group);
+  Sums4 result;
+  result.scale = scale;
   F32 factor[stripe_rows];
   for_each_row([&](auto row) __attribute__((always_inline)) {
-    factor[row] = bits<F32>(byte_of_row<row, fraction_bits>(result.scale));
+    factor[row] = bits<F32>(byte_of_row<row, fraction_bits>(scale));
     result.sum[row] = I32(0);
   });
   const float *a = f.a + size_t{first} * f.a_step, *b = f.b + size_t{first} * f.b_step;
 #pragma clang loop unroll(full)
-  for (unsigned i = 0; i < count; ++i) {
+  for (unsigned i = 0; i < products_of(group); ++i) {
     const F32 b_row = Stripe<columns>::b(b, chunk);
 #pragma clang loop unroll(full)
     for (unsigned row = 0; row < stripe_rows; ++row) {
@@ -221,7 +252,6 @@ template <unsigned columns, unsigned count, unsigned stride>
 [[gnu::always_inline]] inline Sums4 add(const Sums4& a, const Sums4& b) {
   Sums4 result;
   result.scale = __builtin_elementwise_min(a.scale, b.scale);
-  result.has_zeros = a.has_zeros & b.has_zeros;
   const auto places_of = [&](const Sums4& p) __attribute__((always_inline)) {
     return __builtin_elementwise_min(Bytes(p.scale - result.scale), Bytes(31));
   };
@@ -243,104 +273,91 @@ template <unsigned columns, unsigned count, unsigned stride>
 #endif
 }
 
-/// How large C's are, as multiples of 2^(e - 24).
-enum class Addends : uint8_t {
-  small,  ///< below 2^30: the sum is an integer of 32 bits, and loses nothing
-  large,  ///< below 2^37: the sum loses no more than 6 places
-  larger  ///< below 2^100: within single precision
-};
-constexpr float small_addend = 0x1p30f, large_addend = 0x1p37f, larger_addend = 0x1p100f;
-
-/// The second and third step for a sum of products and a C in multiples of 2^(e - 24), but for the multiplication with
-/// that.
-template <bool eight_bits, Addends addends>
-[[gnu::always_inline]] inline F32 add_scaled_c(I32 sum, F32 c) {
+/// The second and third step for a sum of products and a C in multiples of `unit`, 2^(e - 24). This C is below 2^32 -
+/// 2^29: nothing of the sum is lost.
+template <bool eight_bits>
+[[gnu::always_inline]] inline F32 add_usual_c(I32 sum, F32 c, I32 unit) {
   F32 whole = round_down(c);
   if constexpr (eight_bits) whole = select(magnitude(c) < F32(0.5f), F32(0), whole);
-  if constexpr (addends == Addends::small) return convert<F32>(sum + convert<I32>(whole));
+  // From 2^30 on C's last bits are 0, and those of the sum are far behind what is rounded to: half of both fits an
+  // integer of 32 bits, in which it is enough to know that a bit is lost.
+  const I32 large = ~(magnitude(c) < F32(0x1p30f));
+  whole = select(large, whole * 0.5f, whole);
+  sum = select(large, (sum >> 1) | (sum & 1), sum);
+  return convert<F32>(sum + convert<I32>(whole)) * bits<F32>(unit + (large & 1 << fraction_bits));
+}
+constexpr float end_of_usual_c = 0x1p32f - 0x1p29f;
+
+/// From which multiple of 2^(e - 24) on a C may not be a number in single precision.
+constexpr float huge_c = 0x1p100f;
+
+/// The same for a C that may be so large that the sum loses its last places, but is below `huge_c`.
+template <bool eight_bits>
+[[gnu::always_inline]] inline F32 add_large_c(I32 sum, F32 c, I32 unit) {
+  F32 whole = round_down(c);
+  if constexpr (eight_bits) whole = select(magnitude(c) < F32(0.5f), F32(0), whole);
   // The sum loses what stands below 2^(E - 32) or 31 places behind the result. Whether the result's exponent is that
   // before or after rounding makes no difference: the two differ where it is rounded to a power of two either way. Nor
   // does it what becomes of a sum that is all below: the result is C.
-  constexpr int nothing_lost = exponent_bias + kept_places_of_result;
-  const auto kept_of = [](F32 result) __attribute__((always_inline)) {
-    const I32 exponent = bits<I32>(magnitude(result)) >> fraction_bits;
-    const I32 lost = __builtin_elementwise_max(exponent - nothing_lost, I32(0));
-    return I32(-1) << (addends == Addends::large ? lost : __builtin_elementwise_min(lost, I32(31)));
-  };
-  if constexpr (addends == Addends::large) {
-    // Single precision has room for all but the last 7 places of the sum. What the sum of C and the rest is rounded by
-    // is a number in single precision, too (Knuth's TwoSum), and a whole one below 2^14, so that it and those 7 places
-    // add up exactly.
-    constexpr int last_places = 0x7F;
-    const F32 first = convert<F32>(sum & ~last_places), nearest = whole + first;
-    const F32 last = convert<F32>(sum & last_places & kept_of(nearest));
-    const F32 first_there = nearest - whole, whole_there = nearest - first_there;
-    const F32 rounded_by = (whole - whole_there) + (first - first_there);
-    return nearest + (rounded_by + last);
-  }
-  sum &= kept_of(whole + convert<F32>(sum));
-  return convert<F32>(convert<F64>(sum) + convert<F64>(whole));
+  const I32 exponent = bits<I32>(magnitude(whole + convert<F32>(sum))) >> fraction_bits;
+  const I32 lost = __builtin_elementwise_max(exponent - (exponent_bias + kept_places_of_result), I32(0));
+  sum &= I32(-1) << __builtin_elementwise_min(lost, I32(31));
+  return convert<F32>(convert<F64>(sum) + convert<F64>(whole)) * bits<F32>(unit);
 }
 
-/// The second and third step for four rows, `scaled` being C in multiples of 2^(e - 24).
-template <bool eight_bits, Addends addends>
-[[gnu::always_inline]] inline void add_c(const Sums4& products, const F32 (&scaled)[stripe_rows], Sums<1>& sums) {
-  for_each_row([&](auto row) __attribute__((always_inline)) {
-    const I32 scale = byte_of_row<row, fraction_bits>(products.scale);
-    const F32 unit = bits<F32>(((2 * exponent_bias) << fraction_bits) - scale);
-    F32& sum = sums.of[row][0];
-    const F32 with_products = add_scaled_c<eight_bits, addends>(products.sum[row], scaled[row]) * unit;
-    // Without products it is C.
-    sum = addends == Addends::larger ? select(scale == scale_of_zeros << fraction_bits, sum + 0.0f, with_products)
-                                     : with_products;
-  });
-}
+[[gnu::always_inline]] inline I32 unit_of(I32 factor) { return ((2 * exponent_bias) << fraction_bits) - factor; }
 
-/// For groups in which a C is larger or not finite, or has no products but zeros.
+/// For groups in which a C is large or not finite, or without products but zeros.
 template <unsigned columns, unsigned group>
 [[gnu::noinline]] void add_rare_group(const Factors& f, unsigned k, unsigned chunk, const Sums4& products,
                                       Sums<1>& sums) {
-  F32 scaled[stripe_rows];
-  I32 huge = I32(0);
+  constexpr bool eight_bits = group == 16;
   for_each_row([&](auto row) __attribute__((always_inline)) {
-    const I32 scale = byte_of_row<row, fraction_bits>(products.scale);
-    const F32 c = sums.of[row][0];
-    scaled[row] = select(scale == scale_of_zeros << fraction_bits, F32(0), c * bits<F32>(scale));
-    huge |= ~(magnitude(scaled[row]) < F32(larger_addend)) | ~(magnitude(c) < infinity<F32>());
-  });
-  if (!any(huge)) return add_c<(group == 16), Addends::larger>(products, scaled, sums);
-  for (unsigned row = 0; row < stripe_rows; ++row) {
     F32& sum = sums.of[row][0];
-    sum = add_any_group<columns, group>(f, k, row, chunk, sum);
-  }
+    const I32 factor = byte_of_row<row, fraction_bits>(products.scale), unit = unit_of(factor);
+    const I32 no_products = factor == scale_of_zeros << fraction_bits;
+    const F32 c = sum + 0.0f, scaled = select(no_products, F32(0), sum * bits<F32>(factor));
+    const auto all_below = [](F32 value, float limit)
+                               __attribute__((always_inline)) { return !any(~(magnitude(value) < F32(limit))); };
+    if (all_below(scaled, end_of_usual_c)) {
+      sum = add_usual_c<eight_bits>(products.sum[row], scaled, unit);
+    } else if (all_below(scaled, huge_c)) {
+      sum = add_large_c<eight_bits>(products.sum[row], scaled, unit);
+    } else {
+      sum = add_any_group<columns, group>(f, k, row, chunk, sum);
+      return;
+    }
+    sum = select(no_products, c, sum);
+  });
 }
 
 template <unsigned columns, unsigned group>
-[[gnu::always_inline]] inline void add_usual_group(const Factors& f, unsigned k, unsigned chunk, Sums<1>& sums) {
+[[gnu::always_inline]] inline void add_usual_group(const Factors& f, unsigned k, unsigned chunk,
+                                                   const StripeScales& scales, Sums<1>& sums) {
   constexpr bool eight_bits = group == 16;
-  Sums4 products;
+  const unsigned place = k / group * stride_of(group);
+  Sums4 products = align_usual<columns, group>(f, k, chunk, scales.of[place][chunk]);
   if constexpr (eight_bits) {
-    products =
-        add(align_usual<columns, group / 2, 2>(f, k, chunk), align_usual<columns, group / 2, 2>(f, k + 1, chunk));
-  } else {
-    products = align_usual<columns, group, 1>(f, k, chunk);
+    products = add(products, align_usual<columns, group>(f, k + 1, chunk, scales.of[place + 1][chunk]));
   }
+  I32 usual = I32(-1);
   F32 scaled[stripe_rows];
   for_each_row([&](auto row) __attribute__((always_inline)) {
     scaled[row] = sums.of[row][0] * bits<F32>(byte_of_row<row, fraction_bits>(products.scale));
+    usual &= magnitude(scaled[row]) < F32(end_of_usual_c);
   });
-  const auto all_below = [&](float limit) __attribute__((always_inline)) {
-    I32 below = I32(-1);
-    for (const F32 c : scaled) below &= magnitude(c) < F32(limit);
-    return !any(~below) && !products.has_zeros;
-  };
-  if (all_below(small_addend)) return add_c<eight_bits, Addends::small>(products, scaled, sums);
-  if (all_below(large_addend)) return add_c<eight_bits, Addends::large>(products, scaled, sums);
-  // Copies, so that registers do not have to be memory for it.
-  const Sums4 own = products;
-  Sums<1> rare = sums;
-  add_rare_group<columns, group>(f, k, chunk, own, rare);
-  sums = rare;
+  if (any(~usual) || scales.has_zeros) {
+    // Copies, so that registers do not have to be memory for it.
+    const Sums4 own = products;
+    Sums<1> rare = sums;
+    add_rare_group<columns, group>(f, k, chunk, own, rare);
+    sums = rare;
+    return;
+  }
+  for_each_row([&](auto row) __attribute__((always_inline)) {
+    const I32 unit = unit_of(byte_of_row<row, fraction_bits>(products.scale));
+    sums.of[row][0] = add_usual_c<eight_bits>(products.sum[row], scaled[row], unit);
+  });
 }
 
 // --- Small whole numbers --------------------------------------------------------------------------------------------
@@ -371,18 +388,26 @@ template <unsigned columns>
   return true;
 }
 
-template <unsigned columns, unsigned group>
-[[gnu::always_inline]] inline void add_groups(const Factors& f, unsigned chunk, Sums<1>& sums) {
-  if (f.unit != 0 && add_whole_numbers<columns>(f, chunk, sums)) return;
-  // What is added to must not be so small that it vanishes when it is multiplied with a scale, unless it is 0.
-  I32 vanishing = I32(f.a_alignment == nullptr ? -1 : 0);
-#pragma clang loop unroll(full)
+/// That a C is so small that it vanishes when it is multiplied with a scale, and yet not 0.
+[[gnu::always_inline]] inline bool any_vanishes(const Sums<1>& sums) {
+  constexpr uint32_t least = std::bit_cast<uint32_t>(Alignment::least_addend);
+  const auto size = [&](unsigned row) __attribute__((always_inline)) { return bits<U32>(magnitude(sums.of[row][0])); };
+  U32 smallest = size(0);
+  for (unsigned row = 1; row < stripe_rows; ++row) smallest = __builtin_elementwise_min(smallest, size(row));
+  if (!any(smallest < least)) [[likely]]
+    return false;
   for (unsigned row = 0; row < stripe_rows; ++row) {
-    const U32 size = bits<U32>(magnitude(sums.of[row][0]));
-    vanishing |= size - 1 < U32(std::bit_cast<uint32_t>(Alignment::least_addend) - 1);
+    if (any(size(row) - 1 < least - 1)) return true;
   }
-  if (!any(vanishing)) [[likely]] {
-    for (unsigned k = 0; k < f.depth; k += group) add_usual_group<columns, group>(f, k, chunk, sums);
+  return false;
+}
+
+template <unsigned columns, unsigned group>
+[[gnu::always_inline]] inline void add_groups(const Factors& f, unsigned chunk, StripeScales& scales, Sums<1>& sums) {
+  if (f.unit != 0 && add_whole_numbers<columns>(f, chunk, sums)) return;
+  if (f.a_alignment != nullptr && !any_vanishes(sums)) [[likely]] {
+    if (!scales.are_read) read_scales<columns, group>(f, scales);
+    for (unsigned k = 0; k < f.depth; k += group) add_usual_group<columns, group>(f, k, chunk, scales, sums);
     return;
   }
   for (unsigned k = 0; k < f.depth; k += group) {
@@ -395,8 +420,11 @@ template <unsigned columns, unsigned group>
 
 template <unsigned columns, unsigned group>
 void do_stripe(const Factors& f, const Target& t) {
-  sum_up_stripe<Use::floats, 1>(f, {.d = t.d, .c = t.c, .constant = t.constant, .flush_c = false},
-                                add_groups<columns, group>);
+  StripeScales scales;
+  sum_up_stripe<Use::floats, 1>(
+      f, {.d = t.d, .c = t.c, .constant = t.constant, .flush_c = false},
+      [&](const Factors& factors, unsigned chunk, Sums<1>& sums)
+          __attribute__((always_inline)) { add_groups<columns, group>(factors, chunk, scales, sums); });
 }
 
 template <unsigned columns>
