@@ -181,7 +181,10 @@ struct StripeScales {
   bool are_read = false;
   bool has_zeros = false;  ///< that there is a group without products but zeros
 };
-constexpr uint8_t scale_of_zeros = 240;  ///< larger than any other
+/// Larger than any other, and no factor is infinite when it is multiplied with it, as infinity times 0 is not 0.
+constexpr uint8_t scale_of_zeros = 226;
+static_assert(scale_of_zeros > exponent_bias + kept_places - 2 * Alignment::least_exponent &&
+              scale_of_zeros - exponent_bias + Alignment::most_exponent < exponent_bias);
 
 /// With 8 bits neighbours in the depth belong to two groups.
 constexpr unsigned stride_of(unsigned group) { return group == 16 ? 2 : 1; }

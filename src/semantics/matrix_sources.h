@@ -33,12 +33,12 @@ MatrixLanes lane_group_pattern(uint8_t blgp);
 /// The exponents of elements whose products are aligned (matrix_aligned.cpp): 75 or 76 minus the exponent, so that the
 /// sum of one of A's and one of B's is 151 minus the product's. A zero's is as large as the sum can be.
 ///
-/// Elements from 2^-38 to 2^28 have one. Then no product counts that is denormal in single precision or too large for
+/// Elements from 2^-37 to 2^28 have one. Then no product counts that is denormal in single precision or too large for
 /// it, 2^(24 - exponent) is within it, too, and so are one factor or a sum of such products multiplied with that; and
 /// anything else from `least_addend` on.
 struct Alignment {
   static constexpr uint8_t of_zero = 255;
-  static constexpr int least_exponent = -38, most_exponent = 27;
+  static constexpr int least_exponent = -37, most_exponent = 27;
   static constexpr float least_addend = 0x1p-110f;
   alignas(64) uint8_t of_a[MatrixSource::most_elements];
   alignas(64) uint32_t of_b[MatrixSource::most_elements];  ///< the same in all four bytes, one for each of A's rows

@@ -32,10 +32,11 @@ struct Places {
 
 /// What kind of numbers the operands are filled with.
 enum class Numbers : uint8_t {
-  usual,  ///< near 1 (of few bits: any)
-  edges,  ///< zeros, denormals, infinities, NaNs and the like
-  whole,  ///< small multiples of 1/4, but for some of C
-  spread  ///< of few bits each, far apart: sums lose some and are often halfway between two results
+  usual,   ///< near 1 (of few bits: any)
+  edges,   ///< zeros, denormals, infinities, NaNs and the like
+  whole,   ///< small multiples of 1/4, but for some of C
+  spread,  ///< of few bits each, far apart: sums lose some and are often halfway between two results
+  rare     ///< the same between many zeros, so that many products are 0 next to each other
 };
 
 struct Modifiers {
@@ -77,6 +78,7 @@ class Matrix : public testing::TestWithParam<const char*> {
     const unsigned width = test::matrix_element_bits(type);
     const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
     const uint64_t any = (uint64_t{random_()} << 32 | random_()) & mask;
+    if (numbers == Numbers::rare && below(8) != 0) return 0;
     const unsigned exponent_bits = type == "f64" ? 11 : type == "f16" ? 5 : 8;
     if (width < 16) {
       if (numbers != Numbers::edges || below(2) == 0) return any;
@@ -92,7 +94,7 @@ class Matrix : public testing::TestWithParam<const char*> {
       return exponent_bits == 8 ? std::bit_cast<uint32_t>(number) >> 16
                                 : std::bit_cast<uint16_t>(static_cast<_Float16>(number));
     }
-    if (numbers == Numbers::spread) {
+    if (numbers == Numbers::spread || numbers == Numbers::rare) {
       const unsigned span = width == 32 ? 48 : exponent_bits == 5 ? 20 : 30;
       const uint64_t fraction = (below(8) == 0 ? any : uint64_t{below(4)} << (fraction_bits - 2)) | below(2);
       return sign | (one - span / 2 + below(span)) << fraction_bits | (fraction & ((uint64_t{1} << fraction_bits) - 1));
@@ -247,7 +249,7 @@ TEST_P(Matrix, YieldsWhatTheReferenceDoes) {
     ASSERT_NE(name.m, 0u) << row.name;
     const bool sparse = row.has(flag::sparse), formats = row.has(flag::matrix_formats);
     const bool doubles = name.result_bits == 64;
-    for (const Numbers numbers : {Numbers::usual, Numbers::edges, Numbers::whole, Numbers::spread}) {
+    for (const Numbers numbers : {Numbers::usual, Numbers::edges, Numbers::whole, Numbers::spread, Numbers::rare}) {
       Modifiers m;
       runner_.wave().set_exec(~uint64_t{0});
       check(row, opcode, {}, m, numbers);
