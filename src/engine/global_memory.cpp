@@ -262,9 +262,8 @@ bool flat_atomic(Wave& wave, const MicroOp& op, Run& run) {
 /// dword are extended to one. (CDNA3 guide, "Memory loads to LDS"; the offset applies to both addresses.)
 void store_to_lds(Wave& wave, unsigned lane, int32_t offset, unsigned words, const uint32_t* element) {
   machine::WorkGroup& group = *wave.work_group;
-  const uint64_t address =
-      (wave.scalar[isa::scalar::m0] & 0xFFFF) + static_cast<uint64_t>(int64_t{offset}) + lane * words * 4;
-  if (address + words * 4 <= group.lds_bytes) std::memcpy(group.lds + address, element, words * 4);
+  const int64_t address = int64_t{wave.scalar[isa::scalar::m0] & 0xFFFF} + offset + lane * words * 4;
+  if (address >= 0 && address + words * 4 <= group.lds_bytes) std::memcpy(group.lds + address, element, words * 4);
 }
 
 template <bool scalar_base, bool scratch>

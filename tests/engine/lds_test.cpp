@@ -248,5 +248,21 @@ TEST_F(Lds, LoadsFromMemoryGoStraightToLds) {
   EXPECT_EQ(std::memcmp(buffer.lds() + 0x40, memory.data(), 256), 0);
 }
 
+/// The offset counts for both addresses, and may lead to before LDS.
+TEST_F(Lds, LoadsFromMemoryLeaveWhatIsBeforeLds) {
+  std::vector<uint32_t> memory(64);
+  for (unsigned lane = 0; lane < 64; ++lane) memory[lane] = 5000 + lane;
+  WaveRunner runner("gfx942");
+  std::memset(runner.lds(), 0xAB, WaveRunner::lds_bytes);
+  constexpr unsigned before = 64;
+  runner.group().lds = runner.lds() + before;
+  runner.group().lds_bytes = WaveRunner::lds_bytes - before;
+  runner.set_pair(4, reinterpret_cast<const uint8_t*>(memory.data()) + 6);
+  ASSERT_EQ(runner.run("v_lshlrev_b32 v1, 2, v0\ns_mov_b32 m0, 0\nglobal_load_lds_dword v1, s[4:5] offset:-6"),
+            WaveState::ended);
+  for (unsigned i = 0; i < before + 2; ++i) EXPECT_EQ(runner.lds()[i], 0xAB) << i;
+  EXPECT_EQ(std::memcmp(runner.lds() + before + 2, &memory[2], 62 * 4), 0);
+}
+
 }  // namespace
 }  // namespace Atoll
