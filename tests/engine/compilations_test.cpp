@@ -73,6 +73,13 @@ TEST(CompilingIsWorth, WhatIsStillToComeIsAReasonAtOnceIfItIsMuch) {
     EXPECT_LE(enough, 20 * cost + 20'000'000) << instructions;
     EXPECT_EQ(compiling_is_worth({.ahead = enough}, instructions), CompilingIsWorth::program_time) << instructions;
     EXPECT_EQ(compiling_is_worth({.ahead = ~uint64_t{0}}, instructions), CompilingIsWorth::program_time);
+    // Once code has cost much, there is less doubt, but what is ahead has to be more than even as before.
+    const uint64_t much = fewest(CompilingIsWorth::idle_time, instructions);
+    const uint64_t then = fewest([&](uint64_t ahead) {
+      return compiling_is_worth({.so_far = much, .ahead = ahead}, instructions) == CompilingIsWorth::program_time;
+    });
+    EXPECT_GE(then, 5 * cost) << instructions;
+    EXPECT_LT(then, enough) << instructions;
   }
 }
 
