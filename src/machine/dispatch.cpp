@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "machine/loader.h"
-#include "machine/scheduler.h"
+#include "machine/resident_group.h"
 
 namespace Atoll::machine {
 

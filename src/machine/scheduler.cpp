@@ -1,4 +1,4 @@
-// machine: runs work-groups on host threads. See scheduler.h.
+// machine: which work-group a thread runs next, and how long. See scheduler.h; turn.cpp runs its waves.
 #include "machine/scheduler.h"
 
 #include <pthread.h>
@@ -7,19 +7,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "machine/fault_guard.h"
 #include "machine/fault_report.h"
 #include "machine/gpu.h"
-#include "machine/signal.h"
+#include "machine/turn.h"
 
 namespace Atoll::machine {
 
 namespace {
 
-/// How long a wave runs before the next has its turn, as instructions at the rate of those before it: to begin with as
-/// many as take the interpreter that long. Also how often to look at the clock, which takes as long as a short wave; a
-/// wave that begins to run counts as some more instructions.
-constexpr uint64_t wave_run_ns = 25'000, least_budget = 1024, largest_budget = 32'768, wave_overhead = 16;
 /// How long a work-group keeps a thread while others wait.
 constexpr uint64_t slice_ns = 1'000'000;
 /// How much work a thread takes at once. Neighbouring work-groups mostly use neighbouring memory, and what a thread's
@@ -28,9 +23,6 @@ constexpr uint64_t slice_ns = 1'000'000;
 /// at about the same time. Work-groups of a kernel that wait for those before them are taken few at a time, as they
 /// would wait long.
 constexpr uint64_t largest_piece_ns = slice_ns, smallest_piece_ns = 2'000, waiting_piece_ns = 4'000;
-/// How long a dispatch runs before other threads are woken for it, which costs as much as it can save by then. One that
-/// is known to take longer is offered to them as it begins.
-constexpr uint64_t offer_after_ns = 25'000;
 /// How long a thread without work looks for some before it sleeps: to wake it takes as long.
 constexpr uint64_t spin_for_work_ns = 50'000;
 /// How long the launching thread spins for the others' last work-groups before it sleeps.
@@ -39,153 +31,11 @@ constexpr uint64_t spin_for_done_ns = 20'000;
 /// Work-groups that only seem to wait let a new one begin each, up to so many; see Scheduler::set_aside.
 constexpr size_t trusted_waiters = 64;
 
-/// What a wave may run that seems to wait: enough to see whether it still does. Waves that wait for each other's
-/// work-groups would otherwise spend most of the time looking. In a dispatch in which some were seen to wait lately,
-/// the others run little until it is known that they don't: as many instructions as they have run so far, within these
-/// limits.
-constexpr uint64_t waiting_budget = 256, wary_budget = 1024;
 /// How long a thread goes round work-groups that all wait before it sleeps in between, and how long then: what they
 /// wait for may need its processor.
 constexpr uint64_t wait_awake_ns = 200'000, nap_ns = 50'000;
 
-/// A figure that changes when anything does that a scalar register tells: a wave that comes back with the same one time
-/// and again goes round in a loop that waits for memory to change. (Or in one that counts in vector registers alone;
-/// to take that for waiting costs little.)
-uint64_t fingerprint(const Wave& wave) {
-  // Several sums side by side: one multiplication need not wait for the one before.
-  uint64_t sums[4] = {wave.pc >> 10};
-  static_assert(isa::scalar::count % std::size(sums) == 0);
-  for (unsigned i = 0; i < isa::scalar::count; i += std::size(sums)) {
-    for (unsigned j = 0; j < std::size(sums); ++j) {
-      sums[j] = (sums[j] ^ wave.scalar[i + j]) * 0x9E37'79B9'7F4A'7C15;
-    }
-  }
-  uint64_t sum = 0;
-  for (const uint64_t each : sums) sum = (sum ^ each) * 0x9E37'79B9'7F4A'7C15;
-  return sum;
-}
-
 }  // namespace
-
-StateMemory::~StateMemory() {
-  if (address_ != 0) static_cast<void>(memory_.free(address_));
-}
-
-support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
-  if (bytes == 0) return nullptr;
-  if (bytes > size_) {
-    if (address_ != 0) static_cast<void>(memory_.free(std::exchange(address_, 0)));
-    size_ = 0;
-    auto grown = memory_.allocate(bytes, 0, "the state of a work-group", 0, Memory::Pages::small);
-    if (!grown) return std::unexpected(grown.error());
-    address_ = *grown;
-    size_ = bytes;
-  }
-  return reinterpret_cast<uint8_t*>(address_);
-}
-
-support::Result<void> ResidentGroup::prepare(Dispatch& dispatch, Engine& engine) {
-  const auto rows = registers_.reserve(rows_needed(dispatch) * sizeof(Row));
-  if (!rows) return std::unexpected(rows.error());
-  const auto local = lds_.reserve(dispatch.lds_bytes);
-  if (!local) return std::unexpected(local.error());
-  const auto stack = scratch_.reserve(uint64_t{dispatch.scratch_bytes_per_wave} * waves_needed(dispatch));
-  if (!stack) return std::unexpected(stack.error());
-  group.waves.reserve(waves_needed(dispatch));  // a wave stays where it is when a smaller work-group follows
-  rows_ = reinterpret_cast<Row*>(*rows);
-  rows_of_a_wave_ = rows_of_a_wave(dispatch);
-  group.waves_begun = 0;
-  HostFault host;
-  if (guarded(host, [&] { initial_.prepare(dispatch, {.lds = *local, .scratch = *stack}, engine); })) return {};
-  return support::fail(support::ErrorKind::memory_fault,
-                       "kernel '{}': its arguments at {:#x}, which it has preloaded, are not mapped",
-                       dispatch.kernel->name, dispatch.packet.kernarg_address);
-}
-
-void ResidentGroup::begin(uint64_t number) {
-  index = number;
-  initial_.begin_work_group(group, number);
-  rows_in_use_ = 0;
-  free_rows_.clear();
-}
-
-void ResidentGroup::begin_in_series(uint64_t number, WaveSeries& series) {
-  begin(number);
-  describe(series);
-  group.waves_begun = rows_in_use_ = 1;
-}
-
-Wave& ResidentGroup::begin_wave() {
-  if (free_rows_.empty()) return initial_.begin_wave(group, rows_ + size_t{rows_of_a_wave_} * rows_in_use_++);
-  Row* const rows = free_rows_.back();
-  free_rows_.pop_back();
-  return initial_.begin_wave(group, rows);
-}
-
-Wave& ResidentGroup::settle(Wave& wave) {
-  const uint32_t number = wave.index;
-  group.waves_begun = number + 1;
-  group.waves_running = static_cast<uint32_t>(group.waves.size()) - number;
-  if (number == 0) return wave;
-  Wave& place = group.waves[number];
-  place = std::move(wave);
-  for (uint32_t ended = 0; ended < number; ++ended) group.waves[ended].state = WaveState::ended;
-  return place;
-}
-
-/// What one thread does for one dispatch in one go.
-struct Scheduler::Turn {
-  const std::shared_ptr<Dispatch>& dispatch;
-  const std::function<bool()>& more_to_begin;
-  uint64_t start, slice_end, offer_at, now;
-
-  uint64_t taken = 0, taken_end = 0;           ///< work-groups taken from the dispatch and not begun yet
-  uint64_t group_ns = 0;                       ///< what a work-group takes about, 0: nobody knows
-  uint64_t piece = 0, piece_begun_ns = 0;      ///< how many were taken last, and when, where nobody knows
-  uint64_t clock = 0, look_at = least_budget;  ///< instructions run, with what waves count; and when to look around
-  uint64_t budget = least_budget;              ///< of a wave
-
-  std::unique_ptr<ResidentGroup> resident{};      ///< prepared for the dispatch: the work-group that runs, or will
-  bool is_resumed = false;                        ///< it had been set aside
-  bool has_progressed = false;                    ///< since it began or was resumed
-  bool saw_waiting = false;                       ///< a wave that seems to wait
-  size_t next_wave = 0;                           ///< of the round
-  Wave* wave = nullptr;                           ///< that ran last
-  bool all_wait = true, all_seem_to_wait = true;  ///< the waves that ran in this round
-
-  uint64_t ended = 0, waves = 0, instructions = 0;  ///< of work-groups that ended, not yet counted in the dispatch
-
-  void begin_round() {
-    next_wave = 0;
-    wave = resident->group.waves.data();
-    all_wait = all_seem_to_wait = true;
-  }
-  void begin_taken() {
-    resident->begin(taken++);
-    is_resumed = has_progressed = false;
-    begin_round();
-  }
-  void count_group() {
-    ++ended;
-    waves += resident->group.waves.size();
-  }
-};
-
-/// The waves that may follow one of the turn's, in the work-groups that the turn has taken.
-struct Scheduler::TurnSeries : WaveSeries {
-  explicit TurnSeries(Turn& of) : turn(of) {
-    begin_work_group = [](WaveSeries& series) { return static_cast<TurnSeries&>(series).next(); };
-    turn.resident->describe(*this);
-  }
-  bool next() {
-    if (turn.taken == turn.taken_end || turn.dispatch->cancelled.load(std::memory_order_relaxed)) return false;
-    turn.count_group();
-    turn.resident->begin_in_series(turn.taken++, *this);
-    return true;
-  }
-
-  Turn& turn;
-};
 
 Scheduler::Scheduler(Engine& engine, unsigned threads, const std::atomic<uint64_t>& interrupts)
     : engine_(engine), threads_(std::max(1u, threads)), interrupts_(interrupts) {
@@ -422,176 +272,6 @@ void Scheduler::give_back_taken(Turn& turn) {
     dispatch.given_back_count.store(dispatch.given_back.size(), std::memory_order_relaxed);
   }
   turn.taken = turn.taken_end;
-}
-
-/// A host fault has ended the wave's run.
-void Scheduler::set_host_fault(Wave& wave, HostFault host) {
-  engine_.retrace_fault(wave, host);
-  if (wave.state == WaveState::faulted) return;
-  wave.state = WaveState::faulted;
-  wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::memory,
-                                             .pc = wave.pc,
-                                             .address = host.address,
-                                             .address_known = host.address_known,
-                                             .is_write = host.is_write});
-}
-
-/// Runs the turn's work-group until it ends or has to be set aside, and as many others after it as the turn has taken,
-/// as long as they end.
-Scheduler::Outcome Scheduler::run(Turn& turn) {
-  const Dispatch& dispatch = *turn.dispatch;
-  for (;;) {
-    HostFault host;
-    Stop stop = Stop::fault;
-    if (!guarded(host, [&] { stop = run_waves(turn); })) set_host_fault(*turn.wave, host);
-    if (stop == Stop::ended) return Outcome::ended;
-    const bool waits = stop == Stop::round_over && turn.all_seem_to_wait;
-    const bool goes_on = stop == Stop::look || waits ? look_around(turn) : stop != Stop::fault;
-    if (!goes_on) fault(*turn.wave);
-    if (!goes_on || dispatch.cancelled.load(std::memory_order_relaxed)) {
-      abandon(turn);
-      return Outcome::ended;
-    }
-    if (stop == Stop::look) {
-      // Those that wait may wait for what this thread has taken.
-      const bool some_wait = dispatch.set_aside_count.load(std::memory_order_relaxed) != 0;
-      if (turn.now >= turn.slice_end || some_wait) give_back_taken(turn);
-      continue;
-    }
-    if (!waits) turn.has_progressed = true;
-    if (turn.all_wait) return Outcome::waiting;
-    if (turn.all_seem_to_wait) return Outcome::seems_to_wait;
-    if (turn.now >= turn.slice_end) return Outcome::slice_over;
-    turn.begin_round();
-  }
-}
-
-/// Goes on with the turn's round of waves, and with the work-groups that it has taken when one has ended. Runs inside
-/// guarded(): nothing here may hold a lock or own anything while a wave runs.
-Scheduler::Stop Scheduler::run_waves(Turn& turn) {
-  const Dispatch& dispatch = *turn.dispatch;
-  ResidentGroup& resident = *turn.resident;
-  WorkGroup& group = resident.group;
-  for (;;) {
-    while (turn.next_wave < group.waves.size()) {
-      if (dispatch.cancelled.load(std::memory_order_relaxed)) return Stop::cancelled;
-      const size_t index = turn.next_wave++;
-      Wave& next = group.waves[index];
-      const bool begins = index == group.waves_begun;
-      if (begins) {
-        resident.begin_wave();
-      } else if (next.state != WaveState::ready) {
-        continue;
-      }
-      turn.wave = &next;
-      const uint64_t before = next.instructions;
-      const uint64_t budget = budget_of(turn, next);
-      const bool is_first = begins && index == 0 && resident.is_series();
-      const WaveState state = is_first ? run_series(turn, budget) : engine_.run(next, budget);
-      Wave& wave = *turn.wave;
-      const uint64_t ran = wave.instructions - before;
-      turn.clock += ran + wave_overhead;
-      if (state == WaveState::ready) {
-        // A wave that comes back ready before its budget is used up has said that it waits.
-        if (ran >= budget) {
-          turn.all_wait = false;
-          const uint64_t now = fingerprint(wave);
-          wave.seems_to_wait = std::exchange(wave.fingerprint, now) == now;
-          if (wave.seems_to_wait) {
-            turn.saw_waiting = true;
-            if (!dispatch.is_wary.load(std::memory_order_relaxed)) turn.dispatch->is_wary.store(true);
-          } else {
-            turn.all_seem_to_wait = false;
-          }
-        }
-      } else {
-        turn.all_wait = turn.all_seem_to_wait = false;
-        if (state == WaveState::faulted) return Stop::fault;
-        if (state == WaveState::at_barrier) {
-          ++group.waves_at_barrier;
-        } else {
-          --group.waves_running;
-          turn.instructions += wave.instructions;
-          resident.end_wave(wave);
-        }
-        if (group.waves_at_barrier != 0 && group.waves_at_barrier == group.waves_running) {
-          group.waves_at_barrier = 0;
-          for (Wave& other : group.waves) {
-            if (other.state == WaveState::at_barrier) other.state = WaveState::ready;
-          }
-        }
-      }
-      if (turn.clock >= turn.look_at) return Stop::look;
-    }
-    if (group.waves_running != 0) return Stop::round_over;
-    turn.count_group();
-    if (turn.taken == turn.taken_end) return Stop::ended;
-    turn.begin_taken();
-  }
-}
-
-/// Instructions that a wave may run before the next has its turn.
-uint64_t Scheduler::budget_of(const Turn& turn, const Wave& wave) {
-  if (wave.seems_to_wait) return waiting_budget;
-  if (!turn.dispatch->is_wary.load(std::memory_order_relaxed)) return turn.budget;
-  return std::clamp(wave.instructions, waiting_budget, wary_budget);
-}
-
-/// Runs the work-group's first wave, which has just begun, and as many as follow it at once. The turn's wave is then
-/// the last of them.
-WaveState Scheduler::run_series(Turn& turn, uint64_t budget) {
-  TurnSeries series(turn);
-  const uint64_t waves_before = turn.waves;
-  const WaveState state = engine_.run_series(*turn.wave, budget, series);
-  turn.wave = &turn.resident->settle(*turn.wave);
-  turn.next_wave = turn.wave->index + size_t{1};
-  turn.clock += (turn.waves - waves_before + turn.wave->index) * wave_overhead;
-  return state;
-}
-
-/// The dispatch is cancelled: the turn's work-group has ended half-way.
-void Scheduler::abandon(Turn& turn) {
-  const WorkGroup& group = turn.resident->group;
-  for (uint32_t i = 0; i < group.waves_begun; ++i) {
-    if (group.waves[i].state != WaveState::ended) turn.instructions += group.waves[i].instructions;
-  }
-  turn.waves += group.waves.size();
-  ++turn.ended;
-}
-
-/// Between two runs of a wave: what time is it, do others have to help, must the dispatch stop? If so, false, with
-/// the reason as the wave's fault.
-bool Scheduler::look_around(Turn& turn) {
-  Dispatch& dispatch = *turn.dispatch;
-  turn.now = now_ns();
-  turn.budget =
-      std::clamp(turn.clock * wave_run_ns / std::max<uint64_t>(1, turn.now - turn.start), least_budget, largest_budget);
-  turn.look_at = turn.clock + turn.budget;
-  const bool more = turn.taken != turn.taken_end || dispatch.has_unbegun();
-  if (turn.now >= turn.offer_at) {
-    if (!workers_.empty() && turn.more_to_begin && turn.more_to_begin()) {
-      offer(turn.dispatch);
-      turn.slice_end = turn.now;
-    } else if (more) {
-      offer(turn.dispatch);
-    }
-    turn.offer_at = turn.now + offer_after_ns;
-  }
-  const bool late = turn.now >= dispatch.deadline_ns;
-  const bool interrupted = interrupts_.load(std::memory_order_relaxed) != dispatch.interrupts_seen;
-  if (!late && !interrupted) return true;
-  // The very last wave may have ended just now; then there is nothing to stop.
-  if (turn.resident->group.waves_running == 0 && !more) return true;
-  turn.wave->fault = std::make_unique<Fault>(
-      Fault{.kind = interrupted ? Fault::Kind::interrupted : Fault::Kind::timeout, .pc = turn.wave->pc});
-  return false;
-}
-
-void Scheduler::fault(Wave& wave) {
-  Dispatch& dispatch = *wave.work_group->dispatch;
-  FaultReport report = report_fault(wave);
-  support::Error error{report.error_kind(), report.to_string()};
-  cancel(dispatch, std::move(error), std::move(report));
 }
 
 void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<FaultReport> fault) {

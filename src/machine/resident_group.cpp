@@ -1,0 +1,76 @@
+// machine: see resident_group.h.
+#include "machine/resident_group.h"
+
+#include <utility>
+
+#include "machine/fault_guard.h"
+
+namespace Atoll::machine {
+
+StateMemory::~StateMemory() {
+  if (address_ != 0) static_cast<void>(memory_.free(address_));
+}
+
+support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
+  if (bytes == 0) return nullptr;
+  if (bytes > size_) {
+    if (address_ != 0) static_cast<void>(memory_.free(std::exchange(address_, 0)));
+    size_ = 0;
+    auto grown = memory_.allocate(bytes, 0, "the state of a work-group", 0, Memory::Pages::small);
+    if (!grown) return std::unexpected(grown.error());
+    address_ = *grown;
+    size_ = bytes;
+  }
+  return reinterpret_cast<uint8_t*>(address_);
+}
+
+support::Result<void> ResidentGroup::prepare(Dispatch& dispatch, Engine& engine) {
+  const auto rows = registers_.reserve(rows_needed(dispatch) * sizeof(Row));
+  if (!rows) return std::unexpected(rows.error());
+  const auto local = lds_.reserve(dispatch.lds_bytes);
+  if (!local) return std::unexpected(local.error());
+  const auto stack = scratch_.reserve(uint64_t{dispatch.scratch_bytes_per_wave} * waves_needed(dispatch));
+  if (!stack) return std::unexpected(stack.error());
+  group.waves.reserve(waves_needed(dispatch));  // a wave stays where it is when a smaller work-group follows
+  rows_ = reinterpret_cast<Row*>(*rows);
+  rows_of_a_wave_ = rows_of_a_wave(dispatch);
+  group.waves_begun = 0;
+  HostFault host;
+  if (guarded(host, [&] { initial_.prepare(dispatch, {.lds = *local, .scratch = *stack}, engine); })) return {};
+  return support::fail(support::ErrorKind::memory_fault,
+                       "kernel '{}': its arguments at {:#x}, which it has preloaded, are not mapped",
+                       dispatch.kernel->name, dispatch.packet.kernarg_address);
+}
+
+void ResidentGroup::begin(uint64_t number) {
+  index = number;
+  initial_.begin_work_group(group, number);
+  rows_in_use_ = 0;
+  free_rows_.clear();
+}
+
+void ResidentGroup::begin_in_series(uint64_t number, WaveSeries& series) {
+  begin(number);
+  describe(series);
+  group.waves_begun = rows_in_use_ = 1;
+}
+
+Wave& ResidentGroup::begin_wave() {
+  if (free_rows_.empty()) return initial_.begin_wave(group, rows_ + size_t{rows_of_a_wave_} * rows_in_use_++);
+  Row* const rows = free_rows_.back();
+  free_rows_.pop_back();
+  return initial_.begin_wave(group, rows);
+}
+
+Wave& ResidentGroup::settle(Wave& wave) {
+  const uint32_t number = wave.index;
+  group.waves_begun = number + 1;
+  group.waves_running = static_cast<uint32_t>(group.waves.size()) - number;
+  if (number == 0) return wave;
+  Wave& place = group.waves[number];
+  place = std::move(wave);
+  for (uint32_t ended = 0; ended < number; ++ended) group.waves[ended].state = WaveState::ended;
+  return place;
+}
+
+}  // namespace Atoll::machine

@@ -1,0 +1,60 @@
+// machine: a turn, what one of the scheduler's threads does for one dispatch in one go (scheduler.h).
+//
+// It has the work-groups that the thread has taken from the dispatch, and the one of them that runs. scheduler.cpp says
+// which these are; turn.cpp runs their waves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "machine/resident_group.h"
+#include "machine/scheduler.h"
+
+namespace Atoll::machine {
+
+/// Instructions that a wave runs before the next has its turn, where it is not known yet how long they take.
+constexpr uint64_t least_budget = 1024;
+/// How long a dispatch runs before other threads are woken for it, which costs as much as it can save by then. One that
+/// is known to take longer is offered to them as it begins.
+constexpr uint64_t offer_after_ns = 25'000;
+
+/// What one thread does for one dispatch in one go.
+struct Scheduler::Turn {
+  const std::shared_ptr<Dispatch>& dispatch;
+  const std::function<bool()>& more_to_begin;
+  uint64_t start, slice_end, offer_at, now;
+
+  uint64_t taken = 0, taken_end = 0;           ///< work-groups taken from the dispatch and not begun yet
+  uint64_t group_ns = 0;                       ///< what a work-group takes about, 0: nobody knows
+  uint64_t piece = 0, piece_begun_ns = 0;      ///< how many were taken last, and when, where nobody knows
+  uint64_t clock = 0, look_at = least_budget;  ///< instructions run, with what waves count; and when to look around
+  uint64_t budget = least_budget;              ///< of a wave
+
+  std::unique_ptr<ResidentGroup> resident{};      ///< prepared for the dispatch: the work-group that runs, or will
+  bool is_resumed = false;                        ///< it had been set aside
+  bool has_progressed = false;                    ///< since it began or was resumed
+  bool saw_waiting = false;                       ///< a wave that seems to wait
+  size_t next_wave = 0;                           ///< of the round
+  Wave* wave = nullptr;                           ///< that ran last
+  bool all_wait = true, all_seem_to_wait = true;  ///< the waves that ran in this round
+
+  uint64_t ended = 0, waves = 0, instructions = 0;  ///< of work-groups that ended, not yet counted in the dispatch
+
+  void begin_round() {
+    next_wave = 0;
+    wave = resident->group.waves.data();
+    all_wait = all_seem_to_wait = true;
+  }
+  void begin_taken() {
+    resident->begin(taken++);
+    is_resumed = has_progressed = false;
+    begin_round();
+  }
+  void count_group() {
+    ++ended;
+    waves += resident->group.waves.size();
+  }
+};
+
+}  // namespace Atoll::machine
