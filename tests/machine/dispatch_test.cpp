@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "fixture.h"
 
 namespace Atoll::machine {
@@ -62,12 +64,12 @@ TEST(DispatchProgress, WhatIsAheadIsAsWhatHasEnded) {
 
 TEST(DispatchProgress, WhatIsAheadIsNeverMoreThanHasNotBegun) {
   constexpr uint64_t groups = 20'000, of_a_wave = 50;
-  uint64_t begun = 0;
+  std::atomic<uint64_t> begun = 0;
   const auto gpu = test::make_gpu("gfx900", [&](Wave& wave, uint64_t) {
-    ++begun;
+    const uint64_t begun_by_now = ++begun;
     wave.instructions += of_a_wave;
     const uint64_t ahead = instructions_ahead(*wave.work_group->dispatch);
-    EXPECT_LE(ahead, (groups - begun) * of_a_wave);
+    EXPECT_LE(ahead, (groups - begun_by_now) * of_a_wave);
     EXPECT_EQ(ahead % of_a_wave, 0U);
     return WaveState::ended;
   });
