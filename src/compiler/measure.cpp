@@ -77,6 +77,7 @@ class Measurement {
     fmt::print("by the clock, {} threads: {:.3f} seconds, {:.4f} per 1000\n", threads_, seconds_,
                per_thousand(seconds_, sum.instructions));
     std::vector<std::pair<uint64_t, std::string>> names;
+    names.reserve(untranslated_.size());
     for (const auto& [name, count] : untranslated_) names.emplace_back(count, name);
     std::ranges::sort(names, std::greater{});
     fmt::print("single steps:");

@@ -80,6 +80,7 @@ std::vector<llvm::Value*> Operation::emit(llvm::IRBuilder<>& ir, llvm::ArrayRef<
   if (is_straight_) return copy(ir, arguments);
   llvm::Value* all = ir.CreateCall(function_, arguments);
   std::vector<llvm::Value*> results;
+  results.reserve(all->getType()->getStructNumElements());
   for (unsigned i = 0; i < all->getType()->getStructNumElements(); ++i)
     results.push_back(ir.CreateExtractValue(all, i));
   return results;

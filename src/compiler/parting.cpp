@@ -113,7 +113,8 @@ void Proof::meet(std::vector<Masks>& here, uint64_t pc, const Masks& coming, boo
     const auto fits = [&](Function f, Function g) { return f == unknown || equal(f, g); };
     return std::ranges::equal(wide.pair, masks.pair, fits) && fits(wide.scc, masks.scc);
   };
-  if (!is_new || (is_new = std::ranges::none_of(here, takes_in), !is_new)) return;
+  is_new = is_new && std::ranges::none_of(here, takes_in);
+  if (!is_new) return;
   here.push_back(masks);
   if (here.size() <= most_masks_of_a_place) return;
   Masks one = here.front();

@@ -19,6 +19,7 @@ bool has_target(const Located& at) { return isa::row(at.instruction.opcode).has(
 /// For each block: how many branches go back from it or a block behind it to one before it.
 std::vector<uint64_t> branches_back_over(const ControlFlow& flow) {
   std::vector<uint64_t> addresses;
+  addresses.reserve(flow.blocks.size());
   for (const auto& [pc, block] : flow.blocks) addresses.push_back(pc);
   const auto number_of = [&](uint64_t pc) {
     return static_cast<size_t>(std::ranges::lower_bound(addresses, pc) - addresses.begin());
@@ -31,6 +32,7 @@ std::vector<uint64_t> branches_back_over(const ControlFlow& flow) {
     --change[number_of(pc) + 1];
   }
   std::vector<uint64_t> counts;
+  counts.reserve(addresses.size());
   int64_t count = 0;
   for (size_t i = 0; i < addresses.size(); ++i) counts.push_back(static_cast<uint64_t>(count += change[i]));
   return counts;
@@ -42,6 +44,7 @@ std::vector<ControlFlow> cut(const ControlFlow& flow, uint64_t instructions) {
   if (flow.instructions <= 2 * instructions) return {flow};
   const std::vector<uint64_t> back = branches_back_over(flow);
   std::vector<std::pair<uint64_t, const Block*>> blocks;
+  blocks.reserve(flow.blocks.size());
   for (const auto& [pc, block] : flow.blocks) blocks.emplace_back(pc, &block);
 
   std::vector<ControlFlow> parts;
