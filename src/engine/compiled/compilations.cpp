@@ -37,7 +37,7 @@ unsigned most_at_once() {
 /// has to start. What was run in past runs will be run in later ones, which gain more surely than this one; so less is
 /// enough, but it is no reason to take any of this one's time.
 CompilingIsWorth compiling_is_worth(const Interpreted& interpreted, uint64_t instructions) {
-  constexpr uint64_t costs_ahead = 10, least_ahead = 6, past_costs = 4, idle_costs = 8, program_costs = 16;
+  constexpr uint64_t costs_ahead = 12, least_ahead = 6, past_costs = 4, idle_costs = 8, program_costs = 16;
   const uint64_t cost = interpreted_per_compiled * (instructions + always_compiled);
   const auto& [in_past_runs, so_far, ahead] = interpreted;
   const bool is_much = so_far >= idle_costs * cost;
