@@ -293,9 +293,12 @@ void Printer::image_addresses() {
   text_ += '[';
   for (unsigned i = 0; i < in_.address_count; ++i) {
     if (i != 0) text_ += ", ";
-    const bool last = i + 1u == in_.address_count, tuples = map_.layout.address_tuples;
-    const unsigned words = row_.has(flag::ray) ? parts.rays[i] : last ? address.words - i : 1u;
-    registers("v", in_.addresses[i], tuples ? words : 1);
+    unsigned words = 1;
+    if (map_.layout.address_tuples) {
+      const bool last = i + 1u == in_.address_count;
+      words = row_.has(flag::ray) ? parts.rays[i] : last ? address.words - i : 1;
+    }
+    registers("v", in_.addresses[i], words);
   }
   text_ += ']';
 }
