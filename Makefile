@@ -79,13 +79,13 @@ fuzz-readers:
 	cmake --build --preset fuzz
 	tests/fuzz/run
 
-# HIP programs, rocminfo, and programs that are built against an installed Atoll are not instrumented and so cannot load
+# HIP programs, rocminfo, sh, and programs that are built against an installed Atoll are not instrumented and so cannot load
 # an instrumented library: they stay out here.
 sanitize:
 	scripts/install-dependencies build test develop
 	for preset in address thread; do \
 	  cmake --preset $$preset -DATOLL_BENCHMARKS=OFF && cmake --build --preset $$preset && \
-	  ctest --preset $$preset --label-exclude programs --exclude-regex '(^|\.)(Installation|Rocminfo)' || exit 1; done
+	  ctest --preset $$preset --label-exclude programs --exclude-regex '(^|\.)(Installation|Rocminfo)|AnInstallation' || exit 1; done
 
 lint:
 	scripts/install-dependencies build develop
