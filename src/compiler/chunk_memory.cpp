@@ -379,8 +379,15 @@ ChunkMemory::Words ChunkMemory::load_equal(llvm::Value* address, unsigned bytes,
     return {splat(sign_extend ? ir().CreateSExt(loaded, frame_.i32()) : ir().CreateZExt(loaded, frame_.i32()))};
   }
   Words result{};
-  for (unsigned word = 0; word < bytes / 4; ++word) {
-    result[word] = splat(ir().CreateAlignedLoad(frame_.i32(), frame_.at(address, word * 4), unaligned));
+  const unsigned words = bytes / 4;
+  for (unsigned word = 0; word + 1 < words; word += 2) {
+    // Volatile, so that LLVM does not make two of it: no other wave may see one of the dwords without the other.
+    llvm::Value* two = ir().CreateAlignedLoad(frame_.i64(), frame_.at(address, word * 4), unaligned, true);
+    result[word] = splat(ir().CreateTrunc(two, frame_.i32()));
+    result[word + 1] = splat(ir().CreateTrunc(ir().CreateLShr(two, 32), frame_.i32()));
+  }
+  if (words % 2 != 0) {
+    result[words - 1] = splat(ir().CreateAlignedLoad(frame_.i32(), frame_.at(address, (words - 1) * 4), unaligned));
   }
   return result;
 }

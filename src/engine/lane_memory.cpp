@@ -31,6 +31,26 @@ template <typename T>
   std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
 }
 
+/// One lane's element. Two dwords that are aligned to their size are read and written at
+/// once, as by a GPU, so that no other wave sees one of them without the other: chained scans keep a sum and its state
+/// in them. A host's atomic access is an ordinary one here, but one that compilers leave in one piece.
+template <unsigned words>
+ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void read_element(uint64_t address, uint32_t (&element)[words]) {
+  for (unsigned word = 0; word + 1 < words; word += 2) {
+    const uint64_t two = __atomic_load_n(reinterpret_cast<const uint64_t*>(address + word * 4), __ATOMIC_RELAXED);
+    std::memcpy(&element[word], &two, sizeof two);
+  }
+  if constexpr (words % 2 != 0) element[words - 1] = read<uint32_t>(address + (words - 1) * 4);
+}
+template <unsigned words>
+ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void write_element(uint64_t address,
+                                                                    const uint32_t (&element)[words]) {
+  for (unsigned word = 0; word + 1 < words; word += 2) {
+    const uint64_t two = element[word] | uint64_t{element[word + 1]} << 32;
+    __atomic_store_n(reinterpret_cast<uint64_t*>(address + word * 4), two, __ATOMIC_RELAXED);
+  }
+  if constexpr (words % 2 != 0) write(address + (words - 1) * 4, element[words - 1]);
+}
 /// Whether the whole wave's elements of `bytes` lie one behind the other.
 [[gnu::always_inline]] inline bool are_neighbours(const LaneAddresses& addresses, unsigned bytes) {
   const uint64_t first = addresses.of[0];
@@ -95,7 +115,7 @@ ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void load_all(const LaneAddress
   } else {
     for (unsigned lane = 0; lane < wave_lanes; ++lane) {
       uint32_t element[words];
-      std::memcpy(element, reinterpret_cast<const void*>(addresses.of[lane]), sizeof element);
+      read_element(addresses.of[lane], element);
       for (unsigned word = 0; word < words; ++word) data[word][lane] = element[word];
     }
   }
@@ -114,7 +134,7 @@ ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void store_all(const LaneAddres
     for (unsigned lane = 0; lane < wave_lanes; ++lane) {
       uint32_t element[words];
       for (unsigned word = 0; word < words; ++word) element[word] = data[word][lane];
-      std::memcpy(reinterpret_cast<void*>(addresses.of[lane]), element, sizeof element);
+      write_element(addresses.of[lane], element);
     }
   }
 }
@@ -132,6 +152,14 @@ ATOLL_GUEST_ACCESS void load_words(const LaneAddresses& addresses, uint64_t lane
     for (unsigned word = 0; word < words; ++word) {
       std::memcpy(data[word], reinterpret_cast<const void*>(addresses.of[0] + word * word_stride), sizeof(Row));
     }
+    return;
+  }
+  if (word_stride == linear) {
+    for_each_lane(lanes, [&](unsigned lane) {
+      uint32_t element[words];
+      read_element(addresses.of[lane], element);
+      for (unsigned word = 0; word < words; ++word) data[word][lane] = element[word];
+    });
     return;
   }
   for_each_lane(lanes, [&](unsigned lane) {
@@ -158,7 +186,7 @@ ATOLL_GUEST_ACCESS void store_words(const LaneAddresses& addresses, uint64_t lan
     for_each_lane(lanes, [&](unsigned lane) {
       uint32_t element[words];
       for (unsigned word = 0; word < words; ++word) element[word] = data[word][lane];
-      std::memcpy(reinterpret_cast<void*>(addresses.of[lane]), element, sizeof element);
+      write_element(addresses.of[lane], element);
     });
     return;
   }

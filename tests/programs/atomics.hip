@@ -237,6 +237,41 @@ void check_lock() {
   check::equal("system scope", sum.read(), {(8ull * 256 * 4) << 33});
 }
 
+// Loads and stores of 64 aligned bits happen at once: one work-group writes pairs of equal halves, by all lanes, by
+// some and by one, while another reads them, each lane one, some, and all lanes the same. (Chained scans keep a state
+// and a sum in such a pair.)
+constexpr int pairs = 64;
+
+__device__ unsigned halves_differ(const uint64_t* pair) {
+  const uint64_t both = __hip_atomic_load(pair, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  return static_cast<unsigned>(both >> 32) ^ static_cast<unsigned>(both);
+}
+
+__global__ void write_or_read_pairs(uint64_t* slots, unsigned* torn, int rounds) {
+  const unsigned lane = threadIdx.x;
+  unsigned different = 0;
+  for (int i = 0; i < rounds; ++i) {
+    if (blockIdx.x == 0) {
+      const uint64_t pair = static_cast<unsigned>(i) * 0x1'0000'0001ull;
+      __hip_atomic_store(&slots[lane], pair, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+      if (lane % 3 == 0) __hip_atomic_store(&slots[lane], ~pair, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+      if (lane == 5) __hip_atomic_store(&slots[0], pair, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    } else {
+      different |= halves_differ(&slots[lane]) | halves_differ(&slots[0]);
+      if (lane % 3 != 1) different |= halves_differ(&slots[lane]);
+    }
+  }
+  if (different != 0) atomicOr(torn, different);
+}
+
+void check_pairs() {
+  const check::Device<uint64_t> slots(std::vector<uint64_t>(pairs, 0));
+  const check::Device<unsigned> torn(1);
+  write_or_read_pairs<<<2, pairs>>>(slots.get(), torn.get(), 30'000);
+  check::finish();
+  check::equal("torn pairs", torn.read(), {0u});
+}
+
 }  // namespace
 
 int main() {
@@ -252,5 +287,6 @@ int main() {
   check_narrow<uint16_t>("uint16_t");
   check_message();
   check_lock();
+  check_pairs();
   return check::result();
 }
