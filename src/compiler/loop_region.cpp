@@ -231,6 +231,22 @@ bool keeps_modes(const LoopRegion& region, const ControlFlow& flow) {
   });
 }
 
+/// Whether chunks part from each other within a round of the loop. The wave does in each round what any of them does,
+/// so that its instructions are more than those of the chunk with the most.
+bool part_within_a_round(const LoopRegion& region, const ControlFlow& flow) {
+  return std::ranges::any_of(region.blocks, [&](uint64_t pc) {
+    const Block& block = flow.blocks.at(pc);
+    const BlockEnd end = *end_of(block);
+    const auto ends_round = [&](uint64_t next) { return next == region.entry || !region.contains(next); };
+    if (end.if_zero == end.if_not || ends_round(end.if_zero) || ends_round(end.if_not)) return false;
+    SliceState state = region.states.at(pc);
+    for (const engine::Located& at : body_of(block)) {
+      if (!changes_no_data(at.instruction)) state.step(at.instruction, state.way(at.instruction, /*inside=*/true));
+    }
+    return end.parts(state);
+  });
+}
+
 bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness) {
   uint64_t instructions = 0;
   for (const uint64_t pc : region.blocks) {
@@ -247,7 +263,7 @@ bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness)
   if (instructions > most_instructions || !keeps_modes(region, flow) || !set_states(region, flow) ||
       region.exits.empty())
     return false;
-  if (!chunks_may_part(region, flow, liveness)) return false;
+  if (part_within_a_round(region, flow) || !chunks_may_part(region, flow, liveness)) return false;
   consider_idle_chunks(region, flow, liveness);
   return true;
 }

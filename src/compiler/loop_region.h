@@ -3,7 +3,8 @@
 // The wave's way through such a loop and a chunk's are not the same: a branch on a lane mask is taken by the wave when
 // all of the mask's bits are zero, by a chunk when those of its slice are. The chunk then leaves out what the wave does
 // with other lanes. parting.h proves that this changes nothing; a loop for which that cannot be proven is no region.
-// Everything else depends on values that are the same for all chunks, and goes the same way.
+// Everything else depends on values that are the same for all chunks, and goes the same way. Chunks part at the end of
+// a round only: then the wave's instructions are those of the chunk with the most.
 #pragma once
 
 #include <map>

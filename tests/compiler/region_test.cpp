@@ -193,7 +193,8 @@ TEST(Loops, EachLaneLeavesWhenItIsDone) {
     v_add_u32 v3, v2, v0)");
 }
 
-// As clang compiles bench/kernels.cl, mandelbrot: the counter s12 is written where a chunk without lanes does not go.
+// As clang compiles bench/kernels.cl, mandelbrot: the counter s12 is written where a chunk without lanes would not go,
+// within a round.
 TEST(Loops, AScalarCounterOfLanesThatGoOn) {
   check_loop(R"(
     s_mov_b32 s12, 0
@@ -231,7 +232,8 @@ TEST(Loops, AScalarCounterOfLanesThatGoOn) {
     s_mov_b64 s[14:15], 0
     s_mov_b64 vcc, 0
     s_cmp_eq_u32 s12, 1
-    v_add_u32 v6, v7, v4)");
+    v_add_u32 v6, v7, v4)",
+             0);
 }
 
 // The same, but somebody asks how far the counter came: that is the wave's, not a chunk's.
@@ -252,6 +254,7 @@ TEST(Loops, AScalarCounterThatIsNeededIsTheWaves) {
              0);
 }
 
+// In each round the wave does what any chunk does: no chunk's instructions are as many as the wave's.
 TEST(Loops, ConditionsWithinLoops) {
   check_loop(R"(
     s_movk_i32 s4, 9
@@ -275,7 +278,8 @@ TEST(Loops, ConditionsWithinLoops) {
     s_sub_u32 s4, s4, 1
     s_cbranch_scc0 loop
     s_mov_b32 s9, 0
-    v_add_u32 v5, v4, v8)");
+    v_add_u32 v5, v4, v8)",
+             0);
 }
 
 TEST(Loops, WithinLoops) {
@@ -351,6 +355,7 @@ TEST(Loops, ExecWrittenInOddWays) {
     s_cbranch_scc1 loop)");
 }
 
+// Which nobody knows of a mask.
 TEST(Loops, ConditionsThatAreTheSameForAllLanes) {
   check_loop(R"(
     s_movk_i32 s4, 9
@@ -374,7 +379,8 @@ TEST(Loops, ConditionsThatAreTheSameForAllLanes) {
     s_mov_b64 s[6:7], 0
     s_mov_b64 vcc, 0
     s_cmp_eq_u32 s4, 1
-    v_add_u32 v4, v2, v3)");
+    v_add_u32 v4, v2, v3)",
+             0);
 }
 
 TEST(Loops, SeveralWaysOut) {

@@ -93,6 +93,29 @@ TEST(FoundCode, InstructionsBeforeAnotherBufferAreCounted) {
     buffer_store_dword v2, v1, s[12:15], 0 offen)");
 }
 
+// The lanes that go round the inner loop most are others each time: the wave goes round more often than any of them.
+TEST(FoundCode, RoundsOfLoopsWithinLoopsAreCounted) {
+  expect_same("gfx900", R"(
+    v_mbcnt_lo_u32_b32 v10, -1, 0
+    v_mbcnt_hi_u32_b32 v10, -1, v10
+    v_lshrrev_b32_e32 v10, 4, v10
+    s_movk_i32 s32, 2
+  outer:
+    s_mov_b64 s[12:13], 0
+    v_mov_b32_e32 v11, 0
+  inner:
+    v_add_u32_e32 v11, 1, v11
+    v_cmp_gt_u32_e32 vcc, v11, v10
+    s_or_b64 s[12:13], vcc, s[12:13]
+    s_andn2_b64 exec, exec, s[12:13]
+    s_cbranch_execnz inner
+    s_or_b64 exec, exec, s[12:13]
+    v_sub_co_u32_e32 v10, vcc, 3, v10
+    s_sub_u32 s32, s32, 1
+    s_cmp_lg_u32 s32, 0
+    s_cbranch_scc1 outer)");
+}
+
 // LLVM makes -a * 4 a * -4, which has another sign where a is a NaN.
 TEST(FoundCode, NaNsThatAreNegatedKeepTheirSign) {
   for (const char* const line :
