@@ -291,20 +291,38 @@ template <bool eight_bits>
 }
 constexpr float end_of_usual_c = 0x1p32f - 0x1p29f;
 
-/// From which multiple of 2^(e - 24) on a C may not be a number in single precision.
-constexpr float huge_c = 0x1p100f;
+/// How much larger C's may be, as multiples of 2^(e - 24).
+enum class LargeC : uint8_t {
+  below_2_37,  ///< the sum loses no more than 6 places
+  below_2_100  ///< within single precision
+};
+constexpr float end_of(LargeC large) { return large == LargeC::below_2_37 ? 0x1p37f : 0x1p100f; }
 
-/// The same for a C that may be so large that the sum loses its last places, but is below `huge_c`.
-template <bool eight_bits>
+/// The same for a C that may be so large that the sum loses its last places.
+template <bool eight_bits, LargeC large>
 [[gnu::always_inline]] inline F32 add_large_c(I32 sum, F32 c, I32 unit) {
   F32 whole = round_down(c);
   if constexpr (eight_bits) whole = select(magnitude(c) < F32(0.5f), F32(0), whole);
   // The sum loses what stands below 2^(E - 32) or 31 places behind the result. Whether the result's exponent is that
   // before or after rounding makes no difference: the two differ where it is rounded to a power of two either way. Nor
   // does it what becomes of a sum that is all below: the result is C.
-  const I32 exponent = bits<I32>(magnitude(whole + convert<F32>(sum))) >> fraction_bits;
-  const I32 lost = __builtin_elementwise_max(exponent - (exponent_bias + kept_places_of_result), I32(0));
-  sum &= I32(-1) << __builtin_elementwise_min(lost, I32(31));
+  const auto kept_of = [](F32 result) __attribute__((always_inline)) {
+    const I32 exponent = bits<I32>(magnitude(result)) >> fraction_bits;
+    const I32 lost = __builtin_elementwise_max(exponent - (exponent_bias + kept_places_of_result), I32(0));
+    return I32(-1) << (large == LargeC::below_2_37 ? lost : __builtin_elementwise_min(lost, I32(31)));
+  };
+  if constexpr (large == LargeC::below_2_37) {
+    // Single precision has room for all but the last 7 places of the sum. What the sum of C and the rest is rounded by
+    // is a number in single precision, too (Knuth's TwoSum), and a whole one below 2^14, so that it and those 7 places
+    // add up exactly.
+    constexpr int last_places = 0x7F;
+    const F32 first = convert<F32>(sum & ~last_places), nearest = whole + first;
+    const F32 last = convert<F32>(sum & last_places & kept_of(nearest));
+    const F32 first_there = nearest - whole, whole_there = nearest - first_there;
+    const F32 rounded_by = (whole - whole_there) + (first - first_there);
+    return (nearest + (rounded_by + last)) * bits<F32>(unit);
+  }
+  sum &= kept_of(whole + convert<F32>(sum));
   return convert<F32>(convert<F64>(sum) + convert<F64>(whole)) * bits<F32>(unit);
 }
 
@@ -324,8 +342,8 @@ template <unsigned columns, unsigned group>
                                __attribute__((always_inline)) { return !any(~(magnitude(value) < F32(limit))); };
     if (all_below(scaled, end_of_usual_c)) {
       sum = add_usual_c<eight_bits>(products.sum[row], scaled, unit);
-    } else if (all_below(scaled, huge_c)) {
-      sum = add_large_c<eight_bits>(products.sum[row], scaled, unit);
+    } else if (all_below(scaled, end_of(LargeC::below_2_100))) {
+      sum = add_large_c<eight_bits, LargeC::below_2_100>(products.sum[row], scaled, unit);
     } else {
       sum = add_any_group<columns, group>(f, k, row, chunk, sum);
       return;
@@ -343,24 +361,35 @@ template <unsigned columns, unsigned group>
   if constexpr (eight_bits) {
     products = add(products, align_usual<columns, group>(f, k + 1, chunk, scales.of[place + 1][chunk]));
   }
-  I32 usual = I32(-1);
   F32 scaled[stripe_rows];
+  I32 unit[stripe_rows];
   for_each_row([&](auto row) __attribute__((always_inline)) {
-    scaled[row] = sums.of[row][0] * bits<F32>(byte_of_row<row, fraction_bits>(products.scale));
-    usual &= magnitude(scaled[row]) < F32(end_of_usual_c);
+    const I32 factor = byte_of_row<row, fraction_bits>(products.scale);
+    scaled[row] = sums.of[row][0] * bits<F32>(factor);
+    unit[row] = unit_of(factor);
   });
-  if (any(~usual) || scales.has_zeros) {
-    // Copies, so that registers do not have to be memory for it.
-    const Sums4 own = products;
-    Sums<1> rare = sums;
-    add_rare_group<columns, group>(f, k, chunk, own, rare);
-    sums = rare;
+  const auto all_below = [&](float limit) __attribute__((always_inline)) {
+    I32 below = I32(-1);
+    for (const F32 c : scaled) below &= magnitude(c) < F32(limit);
+    return !any(~below);
+  };
+  if (all_below(end_of_usual_c) && !scales.has_zeros) {
+    for_each_row([&](auto row) __attribute__((always_inline)) {
+      sums.of[row][0] = add_usual_c<eight_bits>(products.sum[row], scaled[row], unit[row]);
+    });
     return;
   }
-  for_each_row([&](auto row) __attribute__((always_inline)) {
-    const I32 unit = unit_of(byte_of_row<row, fraction_bits>(products.scale));
-    sums.of[row][0] = add_usual_c<eight_bits>(products.sum[row], scaled[row], unit);
-  });
+  if (all_below(end_of(LargeC::below_2_37)) && !scales.has_zeros) {
+    for_each_row([&](auto row) __attribute__((always_inline)) {
+      sums.of[row][0] = add_large_c<eight_bits, LargeC::below_2_37>(products.sum[row], scaled[row], unit[row]);
+    });
+    return;
+  }
+  // Copies, so that registers do not have to be memory for it.
+  const Sums4 own = products;
+  Sums<1> rare = sums;
+  add_rare_group<columns, group>(f, k, chunk, own, rare);
+  sums = rare;
 }
 
 // --- Small whole numbers --------------------------------------------------------------------------------------------

@@ -228,18 +228,25 @@ bool read_b_alignment(const float* elements, unsigned count, int least_exponent,
 
 float unit_of(const float* elements, unsigned count, int places) {
   constexpr int most = 50;
-  U32 largest = U32(0);
-  for (unsigned i = 0; i < count; i += chunk_lanes) {
+  const auto unit_below = [&](U32 largest) __attribute__((always_inline)) {
+    const int exponent = static_cast<int>(__builtin_reduce_max(largest) >> exponent_bits) - exponent_bias;
+    return exponent < -most || exponent > most ? 0 : power_of_two(exponent + 1 - places);
+  };
+  const auto has_parts = [&](unsigned first, float unit) __attribute__((always_inline)) {
+    const F32 whole = F32(unit * 0x1.8p23f);  // a sum with this has no room for parts of the unit
+    const F32 element = bits<F32>(load(reinterpret_cast<const uint32_t*>(elements + first)));
+    return any((element + whole) - whole != element);
+  };
+  // Mostly the first few have parts of the unit that they would have by themselves, which is no larger than that of
+  // all.
+  U32 largest = size_at(elements);
+  if (const float unit = unit_below(largest); unit != 0 && has_parts(0, unit)) return 0;
+  for (unsigned i = chunk_lanes; i < count; i += chunk_lanes) {
     largest = __builtin_elementwise_max(largest, size_at(elements + i));
   }
-  const int exponent = static_cast<int>(__builtin_reduce_max(largest) >> exponent_bits) - exponent_bias;
-  if (exponent < -most || exponent > most) return 0;
-  const float unit = power_of_two(exponent + 1 - places);
-  // A sum with this has no room for parts of the unit.
-  const F32 whole = F32(unit * 0x1.8p23f);
-  for (unsigned i = 0; i < count; i += chunk_lanes) {
-    const F32 element = bits<F32>(load(reinterpret_cast<const uint32_t*>(elements + i)));
-    if (any((element + whole) - whole != element)) return 0;
+  const float unit = unit_below(largest);
+  for (unsigned i = 0; i < count && unit != 0; i += chunk_lanes) {
+    if (has_parts(i, unit)) return 0;
   }
   return unit;
 }
