@@ -21,7 +21,8 @@
 // Nearly always exponents are such that nothing under- or overflows on the way. Then a multiplication with 2^(24 - e)
 // and a conversion to integers do the first step, the exponents being bytes of which a vector holds those of all four
 // registers of a chunk. Where c is not much more than e, nothing but C is rounded down in the second: the sum of
-// integers is exact, and its conversion to single precision the only rounding. Matrices of small whole numbers,
+// integers is exact, and its conversion to single precision the only rounding. Where it is more, C and the sum are
+// added in single precision with what that rounds off, or in double precision. Matrices of small whole numbers,
 // whatever their unit, lose nothing at all: theirs is an exact sum in single precision.
 #include <bit>
 #include <cstdint>
@@ -276,8 +277,8 @@ template <unsigned columns, unsigned group>
 #endif
 }
 
-/// The second and third step for a sum of products and a C in multiples of `unit`, 2^(e - 24). This C is below 2^32 -
-/// 2^29: nothing of the sum is lost.
+/// The second and third step for a sum of products and a C in multiples of `unit`, 2^(e - 24), C below
+/// end_of_usual_c(): nothing of the sum is lost.
 template <bool eight_bits>
 [[gnu::always_inline]] inline F32 add_usual_c(I32 sum, F32 c, I32 unit) {
   F32 whole = round_down(c);
@@ -289,7 +290,8 @@ template <bool eight_bits>
   sum = select(large, (sum >> 1) | (sum & 1), sum);
   return convert<F32>(sum + convert<I32>(whole)) * bits<F32>(unit + (large & 1 << fraction_bits));
 }
-constexpr float end_of_usual_c = 0x1p32f - 0x1p29f;
+/// A product is below 2^26, and so C and all of them are below 2^32.
+constexpr float end_of_usual_c(bool eight_bits) { return 0x1p32f - (eight_bits ? 0x1p30f : 0x1p29f); }
 
 /// How much larger C's may be, as multiples of 2^(e - 24).
 enum class LargeC : uint8_t {
@@ -340,7 +342,7 @@ template <unsigned columns, unsigned group>
     const F32 c = sum + 0.0f, scaled = select(no_products, F32(0), sum * bits<F32>(factor));
     const auto all_below = [](F32 value, float limit)
                                __attribute__((always_inline)) { return !any(~(magnitude(value) < F32(limit))); };
-    if (all_below(scaled, end_of_usual_c)) {
+    if (all_below(scaled, end_of_usual_c(eight_bits))) {
       sum = add_usual_c<eight_bits>(products.sum[row], scaled, unit);
     } else if (all_below(scaled, end_of(LargeC::below_2_100))) {
       sum = add_large_c<eight_bits, LargeC::below_2_100>(products.sum[row], scaled, unit);
@@ -373,7 +375,7 @@ template <unsigned columns, unsigned group>
     for (const F32 c : scaled) below &= magnitude(c) < F32(limit);
     return !any(~below);
   };
-  if (all_below(end_of_usual_c) && !scales.has_zeros) {
+  if (all_below(end_of_usual_c(eight_bits)) && !scales.has_zeros) {
     for_each_row([&](auto row) __attribute__((always_inline)) {
       sums.of[row][0] = add_usual_c<eight_bits>(products.sum[row], scaled[row], unit[row]);
     });

@@ -36,7 +36,9 @@ enum class Numbers : uint8_t {
   edges,   ///< zeros, denormals, infinities, NaNs and the like
   whole,   ///< small multiples of 1/4, but for some of C
   spread,  ///< of few bits each, far apart: sums lose some and are often halfway between two results
-  rare     ///< the same between many zeros, so that many products are 0 next to each other
+  rare,    ///< the same between many zeros, so that many products are 0 next to each other
+  largest  ///< all sources the largest number below 2, so that sums are the largest for their exponent; C from 128 to
+           ///< 224
 };
 
 struct Modifiers {
@@ -80,6 +82,7 @@ class Matrix : public testing::TestWithParam<const char*> {
     const uint64_t any = (uint64_t{random_()} << 32 | random_()) & mask;
     if (numbers == Numbers::rare && below(8) != 0) return 0;
     const unsigned exponent_bits = type == "f64" ? 11 : type == "f16" ? 5 : 8;
+    if (numbers == Numbers::largest && (type == "fp8" || type == "bf8")) return type == "fp8" ? 0x47 : 0x43;
     if (width < 16) {
       if (numbers != Numbers::edges || below(2) == 0) return any;
       const uint64_t limits[] = {0, 1, mask, mask >> 1, mask >> 1 ^ mask, (mask >> 1) - 3};
@@ -93,6 +96,10 @@ class Matrix : public testing::TestWithParam<const char*> {
       if (width == 32) return std::bit_cast<uint32_t>(single);
       return exponent_bits == 8 ? std::bit_cast<uint32_t>(number) >> 16
                                 : std::bit_cast<uint16_t>(static_cast<_Float16>(number));
+    }
+    if (numbers == Numbers::largest) {
+      if (width == 32) return std::bit_cast<uint32_t>(128 + static_cast<float>(below(96 << 16)) * 0x1p-16f);
+      return ((one + 1) << fraction_bits) - 1;
     }
     if (numbers == Numbers::spread || numbers == Numbers::rare) {
       const unsigned span = width == 32 ? 48 : exponent_bits == 5 ? 20 : 30;
@@ -249,7 +256,8 @@ TEST_P(Matrix, YieldsWhatTheReferenceDoes) {
     ASSERT_NE(name.m, 0u) << row.name;
     const bool sparse = row.has(flag::sparse), formats = row.has(flag::matrix_formats);
     const bool doubles = name.result_bits == 64;
-    for (const Numbers numbers : {Numbers::usual, Numbers::edges, Numbers::whole, Numbers::spread, Numbers::rare}) {
+    for (const Numbers numbers :
+         {Numbers::usual, Numbers::edges, Numbers::whole, Numbers::spread, Numbers::rare, Numbers::largest}) {
       Modifiers m;
       runner_.wave().set_exec(~uint64_t{0});
       check(row, opcode, {}, m, numbers);
