@@ -31,9 +31,9 @@ template <typename T>
   std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
 }
 
-/// One lane's element. Two dwords that are aligned to their size are read and written at
-/// once, as by a GPU, so that no other wave sees one of them without the other: chained scans keep a sum and its state
-/// in them. A host's atomic access is an ordinary one here, but one that compilers leave in one piece.
+/// One lane's element. Two dwords that are aligned to their size are read and written at once, as by a GPU, so that no
+/// other wave sees one of them without the other: chained scans keep a sum and its state in them. A host's atomic
+/// access is an ordinary one here, but one that compilers leave in one piece.
 template <unsigned words>
 ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void read_element(uint64_t address, uint32_t (&element)[words]) {
   for (unsigned word = 0; word + 1 < words; word += 2) {

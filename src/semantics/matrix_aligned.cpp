@@ -277,12 +277,18 @@ template <unsigned columns, unsigned group>
 #endif
 }
 
+/// What counts of a C in multiples of 2^(e - 24), where e is larger than c.
+template <bool eight_bits>
+[[gnu::always_inline]] inline F32 whole_part(F32 c) {
+  const F32 whole = round_down(c);
+  return eight_bits ? select(magnitude(c) < F32(0.5f), F32(0), whole) : whole;
+}
+
 /// The second and third step for a sum of products and a C in multiples of `unit`, 2^(e - 24), C below
 /// end_of_usual_c(): nothing of the sum is lost.
 template <bool eight_bits>
 [[gnu::always_inline]] inline F32 add_usual_c(I32 sum, F32 c, I32 unit) {
-  F32 whole = round_down(c);
-  if constexpr (eight_bits) whole = select(magnitude(c) < F32(0.5f), F32(0), whole);
+  F32 whole = whole_part<eight_bits>(c);
   // From 2^30 on C's last bits are 0, and those of the sum are far behind what is rounded to: half of both fits an
   // integer of 32 bits, in which it is enough to know that a bit is lost.
   const I32 large = ~(magnitude(c) < F32(0x1p30f));
@@ -303,8 +309,7 @@ constexpr float end_of(LargeC large) { return large == LargeC::below_2_37 ? 0x1p
 /// The same for a C that may be so large that the sum loses its last places.
 template <bool eight_bits, LargeC large>
 [[gnu::always_inline]] inline F32 add_large_c(I32 sum, F32 c, I32 unit) {
-  F32 whole = round_down(c);
-  if constexpr (eight_bits) whole = select(magnitude(c) < F32(0.5f), F32(0), whole);
+  const F32 whole = whole_part<eight_bits>(c);
   // The sum loses what stands below 2^(E - 32) or 31 places behind the result. Whether the result's exponent is that
   // before or after rounding makes no difference: the two differ where it is rounded to a power of two either way. Nor
   // does it what becomes of a sum that is all below: the result is C.
