@@ -1,13 +1,12 @@
 // compiler: reading the semantics bitcode (semantics_bitcode.h).
 //
-// No table of names says which function is which instruction's: semantics' own tables of entries are constants in
-// the module, and their initialisers say it.
+// The build indexes it (index_bitcode.cpp), so that each opcode's function is found by its place in the module.
 #include "compiler/semantics_bitcode.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
-#include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
@@ -15,56 +14,59 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include "compiler/rare_lanes.h"
-#include "semantics/row.h"
 
 namespace Atoll::compiler {
 
 namespace {
 
-constexpr unsigned char portable_bitcode[] = {
+namespace portable {
+constexpr unsigned char bitcode[] = {
 #embed "semantics-portable.bc"
 };
+#include "semantics-portable.inc"
+}  // namespace portable
+
 /// Of the levels that have FMA and F16C. As IR they are the same.
+namespace avx2 {
 constexpr unsigned char bitcode[] = {
 #embed "semantics-avx2.bc"
 };
+#include "semantics-avx2.inc"
+}  // namespace avx2
+
 /// So that the preprocessed text changes with what is embedded.
 [[maybe_unused]] constexpr uint64_t bitcode_fingerprint =
 #include "semantics_fingerprint.inc"
     ;
 
+/// A level's bitcode, and where in it each opcode's function is (index_bitcode.cpp).
+struct Indexed {
+  std::span<const unsigned char> bitcode;
+  std::span<const uint16_t> vector_functions, scalar_functions;
+};
+
+Indexed indexed(semantics::HostVectors level) {
+  if (level == semantics::HostVectors::portable) {
+    return {portable::bitcode, portable::vector_functions, portable::scalar_functions};
+  }
+  return {avx2::bitcode, avx2::vector_functions, avx2::scalar_functions};
+}
+
 }  // namespace
 
-SemanticsBitcode::SemanticsBitcode(llvm::LLVMContext& context, semantics::HostVectors level)
-    : vector_(static_cast<size_t>(isa::Opcode::count)), scalar_(static_cast<size_t>(isa::Opcode::count)) {
-  const std::span<const unsigned char> chosen =
-      level == semantics::HostVectors::portable ? std::span<const unsigned char>(portable_bitcode) : bitcode;
-  const llvm::StringRef bytes(reinterpret_cast<const char*>(chosen.data()), chosen.size());
+SemanticsBitcode::SemanticsBitcode(llvm::LLVMContext& context, semantics::HostVectors level) {
+  const Indexed chosen = indexed(level);
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(chosen.bitcode.data()), chosen.bitcode.size());
   module_ = llvm::cantFail(
       llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bytes, "semantics"), context, /*ShouldLazyLoadMetadata=*/true));
-  const llvm::DataLayout& layout = module_->getDataLayout();
-  const auto pointer = llvm::PointerType::get(context, 0);
-  for (llvm::GlobalVariable& global : module_->globals()) {
-    if (!global.hasInitializer()) continue;
-    llvm::Constant* init = global.getInitializer();
-    const auto at = [&](uint64_t offset, llvm::Type* type) {
-      return llvm::ConstantFoldLoadFromConst(init, type, llvm::APInt(64, offset), layout);
-    };
-    if (global.getName().ends_with("_entriesEvE7entries")) {
-      const uint64_t size = layout.getTypeAllocSize(init->getType());
-      for (uint64_t entry = 0; entry < size; entry += sizeof(semantics::VectorEntry)) {
-        auto* opcode = llvm::dyn_cast_or_null<llvm::ConstantInt>(
-            at(entry + offsetof(semantics::VectorEntry, opcode), llvm::Type::getInt16Ty(context)));
-        auto* function = llvm::dyn_cast_or_null<llvm::Function>(
-            at(entry + offsetof(semantics::VectorEntry, shape) + offsetof(semantics::VectorShape, call), pointer));
-        if (opcode != nullptr && function != nullptr) vector_[opcode->getZExtValue()] = function;
-      }
-    } else if (global.getName().ends_with("scalar_function_tableE")) {
-      for (size_t opcode = 0; opcode < scalar_.size(); ++opcode) {
-        scalar_[opcode] = llvm::dyn_cast_or_null<llvm::Function>(at(opcode * sizeof(void*), pointer));
-      }
-    }
-  }
+  std::vector<llvm::Function*> functions = {nullptr};
+  for (llvm::Function& function : *module_) functions.push_back(&function);
+  const auto take_places = [&functions](std::vector<llvm::Function*>& into, std::span<const uint16_t> places) {
+    into.reserve(places.size());
+    std::ranges::transform(places, std::back_inserter(into), [&](uint16_t place) { return functions[place]; });
+  };
+  take_places(vector_, chosen.vector_functions);
+  take_places(scalar_, chosen.scalar_functions);
 }
 
 llvm::Function* SemanticsBitcode::read(llvm::Function* function) {
@@ -110,24 +112,12 @@ std::unique_ptr<llvm::Module> SemanticsBitcode::take() {
       }
     }
   }
-  // The tables keep every function alive: away with them, and with what was never read.
-  for (llvm::GlobalVariable& global : llvm::make_early_inc_range(module_->globals())) {
-    if (global.getName().ends_with("_entriesEvE7entries") || global.getName().ends_with("scalar_function_tableE")) {
-      global.replaceAllUsesWith(llvm::UndefValue::get(global.getType()));
-      global.eraseFromParent();
-    }
-  }
   for (llvm::Function& function : llvm::make_early_inc_range(*module_)) {
     if (!function.isMaterializable()) continue;
     function.replaceAllUsesWith(llvm::UndefValue::get(function.getType()));
     function.eraseFromParent();
   }
   llvm::cantFail(module_->materializeAll());
-  for (llvm::Function& function : *module_) {
-    if (function.isDeclaration()) continue;
-    function.setComdat(nullptr);
-    function.setLinkage(llvm::GlobalValue::InternalLinkage);
-  }
   take_rare_lanes();
   return std::move(module_);
 }
