@@ -40,7 +40,7 @@ constexpr uint64_t part_instructions = 500;
 constexpr uint64_t most_module_instructions = 4000, least_module_instructions = 600;
 
 /// From here on compiling takes so long that what it takes matters more than the last of the code's speed.
-constexpr uint64_t large_instructions = 400;
+constexpr uint64_t large_instructions = 300;
 
 /// Parts that are functions of one module.
 struct Piece {

@@ -52,8 +52,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, bool be_brief) 
   function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
   function_passes.addPass(llvm::InstCombinePass());
   function_passes.addPass(llvm::SimplifyCFGPass());
-  function_passes.addPass(llvm::EarlyCSEPass(true));
-  function_passes.addPass(llvm::DSEPass());
+  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
+  if (!be_brief) function_passes.addPass(llvm::DSEPass());
   function_passes.addPass(llvm::ADCEPass());
 
   llvm::ModulePassManager passes;
