@@ -106,8 +106,7 @@ ChunkMemory::Words ChunkMemory::load_buffer(const Prepared& prepared, llvm::Valu
     Words parts{};
     for (unsigned word = 0; word < access.words(); ++word) {
       llvm::Value* there = ir().CreateAnd(cut, is_before_end(prepared, place.offset, word * 4 + 4));
-      llvm::Value* addresses = ir().CreateAdd(wide(place.at), splat(ir().getInt64(word * 4)));
-      parts[word] = ir().CreateSelect(there, load_dwords(addresses, there), words[word]);
+      parts[word] = ir().CreateSelect(there, load_dwords(behind(apart(place.at), word * 4), there), words[word]);
     }
     ways.end_way(parts);
     ir().SetInsertPoint(whole);

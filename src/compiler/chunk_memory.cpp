@@ -225,6 +225,27 @@ llvm::Value* ChunkMemory::wide(const Addresses& at) {
   return ir().CreateAdd(addresses, splat(at.base));
 }
 
+ChunkMemory::Apart ChunkMemory::apart(const Addresses& at) {
+  // What has a limit is LDS, which is much smaller than 2^31 bytes.
+  if (at.starts == nullptr) return apart(wide(at));
+  return {ir().CreateIntToPtr(at.base, frame_.pointer()), places(at)};
+}
+
+ChunkMemory::Apart ChunkMemory::behind(const Apart& at, uint64_t bytes) {
+  return {at.base, ir().CreateAdd(at.lanes, llvm::ConstantInt::get(at.lanes->getType(), bytes))};
+}
+
+llvm::Value* ChunkMemory::wide(const Apart& at) {
+  if (at.base == nullptr) return at.lanes;
+  llvm::Value* lanes = ir().CreateZExt(at.lanes, lanes_of(frame_.i64()));
+  return ir().CreateAdd(lanes, splat(ir().CreatePtrToInt(at.base, frame_.i64())));
+}
+
+llvm::Value* ChunkMemory::pointers(const Apart& at) {
+  if (at.base == nullptr) return ir().CreateIntToPtr(at.lanes, lanes_of(frame_.pointer()));
+  return ir().CreateGEP(ir().getInt8Ty(), at.base, at.lanes);
+}
+
 llvm::Value* ChunkMemory::inside(const Addresses& at, llvm::Value* active) {
   if (at.starts == nullptr) return active;
   return ir().CreateAnd(active, ir().CreateICmpULT(places(at), splat(at.starts)));
@@ -298,7 +319,7 @@ ChunkMemory::Words ChunkMemory::load_apart(const MemoryAccess& access, const Add
   ir().SetInsertPoint(equal);
   ways.end_way(load_equal(relation.address, access.bytes, access.sign_extend));
   ir().SetInsertPoint(anywhere);
-  ways.end_way(load_anywhere(wide(at), access.bytes, access.sign_extend, inside(at, active)));
+  ways.end_way(load_anywhere(apart(at), access.bytes, access.sign_extend, inside(at, active)));
   return ways.join();
 }
 
@@ -392,29 +413,44 @@ ChunkMemory::Words ChunkMemory::load_equal(llvm::Value* address, unsigned bytes,
   return result;
 }
 
-llvm::Value* ChunkMemory::load_dwords(llvm::Value* addresses, llvm::Value* lanes) {
-  llvm::Type* words = lanes_of(frame_.i32());
-  return ir().CreateMaskedGather(words, pointers(addresses), unaligned, lanes, llvm::Constant::getNullValue(words));
+llvm::Value* ChunkMemory::gather(llvm::Type* element, const Apart& at, llvm::Value* lanes) {
+  if (!frame_.has_scatters) return ir().CreateCall(gather_by_branches(element), {wide(at), bits(lanes)});
+  llvm::Type* type = lanes_of(element);
+  return ir().CreateMaskedGather(type, pointers(at), unaligned, lanes, llvm::Constant::getNullValue(type));
 }
 
-ChunkMemory::Words ChunkMemory::load_anywhere(llvm::Value* addresses, unsigned bytes, bool sign_extend,
-                                              llvm::Value* lanes) {
-  const auto all64 = [&](uint64_t value) { return splat(ir().getInt64(value)); };
+/// What LLVM makes of a gather for hosts that have none, or slow ones, is long.
+llvm::Function* ChunkMemory::gather_by_branches(llvm::Type* element) {
+  llvm::Module& module = *frame_.function->getParent();
+  const std::string name = fmt::format("gather_{}", element->getIntegerBitWidth());
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::Type* result = lanes_of(element);
+  auto* type = llvm::FunctionType::get(result, {lanes_of(frame_.i64()), frame_.i16()}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+  ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
+  llvm::Value* active = ir().CreateBitCast(function->getArg(1), lanes_of(frame_.i1()));
+  ir().CreateRet(ir().CreateMaskedGather(result, pointers(apart(function->getArg(0))), unaligned, active,
+                                         llvm::Constant::getNullValue(result)));
+  return function;
+}
+
+ChunkMemory::Words ChunkMemory::load_anywhere(const Apart& at, unsigned bytes, bool sign_extend, llvm::Value* lanes) {
   switch (bytes) {
     case 4:
-      return {load_dwords(addresses, lanes)};
+      return {load_dwords(at, lanes)};
     case 8:
     case 12: {
-      llvm::Type* pairs = lanes_of(frame_.i64());
-      llvm::Value* loaded =
-          ir().CreateMaskedGather(pairs, pointers(addresses), unaligned, lanes, llvm::Constant::getNullValue(pairs));
+      llvm::Value* loaded = gather(frame_.i64(), at, lanes);
       llvm::Value* dwords = ir().CreateBitCast(loaded, llvm::FixedVectorType::get(frame_.i32(), chunk_lanes * 2));
       Words words{every(dwords, 2, 0), every(dwords, 2, 1)};
-      if (bytes == 12) words[2] = load_dwords(ir().CreateAdd(addresses, all64(8)), lanes);
+      if (bytes == 12) words[2] = load_dwords(behind(at, 8), lanes);
       return words;
     }
     case 16: {
-      llvm::Value* loaded = ir().CreateCall(load_quads(), {addresses, bits(lanes)});
+      llvm::Value* loaded = ir().CreateCall(load_quads(), {wide(at), bits(lanes)});
       Words words{};
       for (unsigned word = 0; word < 4; ++word) words[word] = ir().CreateExtractValue(loaded, word);
       return words;
@@ -423,8 +459,8 @@ ChunkMemory::Words ChunkMemory::load_anywhere(llvm::Value* addresses, unsigned b
       break;
   }
   // Bytes and shorts come out of the dwords that hold them: no other page than theirs is touched.
-  llvm::Value* aligned = ir().CreateAnd(addresses, all64(~uint64_t{3}));
-  llvm::Value* place = ir().CreateAnd(ir().CreateTrunc(addresses, lanes_of(frame_.i32())), splat(ir().getInt32(3)));
+  const Apart aligned{at.base, ir().CreateAnd(at.lanes, llvm::ConstantInt::get(at.lanes->getType(), ~uint64_t{3}))};
+  llvm::Value* place = ir().CreateAnd(ir().CreateTrunc(at.lanes, lanes_of(frame_.i32())), splat(ir().getInt32(3)));
   llvm::Value* shift = ir().CreateShl(place, splat(ir().getInt32(3)));
   llvm::Value* dword = load_dwords(aligned, lanes);
   llvm::Value* value;
@@ -432,7 +468,7 @@ ChunkMemory::Words ChunkMemory::load_anywhere(llvm::Value* addresses, unsigned b
     value = ir().CreateLShr(dword, shift);
   } else {
     llvm::Value* split = ir().CreateAnd(lanes, ir().CreateICmpEQ(place, splat(ir().getInt32(3))));
-    llvm::Value* next = load_dwords(ir().CreateAdd(aligned, all64(4)), split);
+    llvm::Value* next = load_dwords(behind(aligned, 4), split);
     value = ir().CreateIntrinsic(llvm::Intrinsic::fshr, {dword->getType()}, {next, dword, shift});
   }
   llvm::Value* narrow = ir().CreateTrunc(value, lanes_of(ir().getIntNTy(bytes * 8)));
@@ -505,7 +541,7 @@ void ChunkMemory::store_in_place(unsigned bytes, const Addresses& at, llvm::Valu
   store_neighbours(relation.address, bytes, active, data);
   ways.end_way({});
   ir().SetInsertPoint(anywhere);
-  store_anywhere(wide(at), bytes, inside(at, active), data);
+  store_anywhere(apart(at), bytes, inside(at, active), data);
   ways.end_way({});
   ways.join();
 }
@@ -554,14 +590,14 @@ void ChunkMemory::store_neighbours(llvm::Value* address, unsigned bytes, llvm::V
   }
 }
 
-void ChunkMemory::store_anywhere(llvm::Value* addresses, unsigned bytes, llvm::Value* lanes, const Words& data) {
-  if (bytes == 4) {
-    ir().CreateMaskedScatter(data[0], pointers(addresses), unaligned, lanes);
-  } else if (bytes == 8) {
+void ChunkMemory::store_anywhere(const Apart& at, unsigned bytes, llvm::Value* lanes, const Words& data) {
+  if (bytes == 4 && frame_.has_scatters) {
+    ir().CreateMaskedScatter(data[0], pointers(at), unaligned, lanes);
+  } else if (bytes == 8 && frame_.has_scatters) {
     llvm::Value* pairs = ir().CreateBitCast(interleave(data, 2), lanes_of(frame_.i64()));
-    ir().CreateMaskedScatter(pairs, pointers(addresses), unaligned, lanes);
+    ir().CreateMaskedScatter(pairs, pointers(at), unaligned, lanes);
   } else {
-    llvm::SmallVector<llvm::Value*, 6> arguments{addresses, bits(lanes)};
+    llvm::SmallVector<llvm::Value*, 6> arguments{wide(at), bits(lanes)};
     for (unsigned word = 0; word < (bytes + 3) / 4; ++word) arguments.push_back(data[word]);
     ir().CreateCall(store_elements(bytes), arguments);
   }

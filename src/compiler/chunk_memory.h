@@ -198,7 +198,17 @@ class ChunkMemory {
   /// low + offset
   llvm::Value* places(const Addresses& at);
   llvm::Value* wide(const Addresses& at);
-  llvm::Value* pointers(llvm::Value* addresses) { return ir().CreateIntToPtr(addresses, lanes_of(frame_.pointer())); }
+  /// Addresses of which each may be anywhere, as a gather or scatter takes them. In LDS they are 32 bits behind a
+  /// base: half as many of the host's instructions as for 64 bits.
+  struct Apart {
+    llvm::Value* base = nullptr;   ///< a pointer to dwords, or null
+    llvm::Value* lanes = nullptr;  ///< 16 x i64; or, with a base, 16 x i32 that are positive where lanes are active
+  };
+  Apart apart(const Addresses& at);
+  Apart apart(llvm::Value* addresses) { return {nullptr, addresses}; }
+  Apart behind(const Apart& at, uint64_t bytes);
+  llvm::Value* wide(const Apart& at);
+  llvm::Value* pointers(const Apart& at);
   llvm::Value* inside(const Addresses& at, llvm::Value* active);
 
   Words load_in_place(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
@@ -215,7 +225,10 @@ class ChunkMemory {
   llvm::CallInst* call_shared(std::string name, const Addresses& at, llvm::Value* active,
                               llvm::ArrayRef<llvm::Value*> data, llvm::Type* result, Emit emit);
 
-  llvm::Value* load_dwords(llvm::Value* addresses, llvm::Value* lanes);
+  /// Elements of a type (32 or 64 bits), zeros for other lanes than these.
+  llvm::Value* gather(llvm::Type* element, const Apart& at, llvm::Value* lanes);
+  llvm::Function* gather_by_branches(llvm::Type* element);
+  llvm::Value* load_dwords(const Apart& at, llvm::Value* lanes) { return gather(frame_.i32(), at, lanes); }
   /// Has the host fetch what the lanes of a later wave will want, if they go on as the chunk's do.
   void prefetch(llvm::Value* address, unsigned bytes, bool to_write);
   /// For lanes of which it is known how they lie; `address` is the chunk's first lane's, a pointer.
@@ -226,9 +239,9 @@ class ChunkMemory {
   Words stored(const semantics::MemoryAccess& access, const Words& data);
   Words load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend, llvm::Value* active);
   Words load_equal(llvm::Value* address, unsigned bytes, bool sign_extend);
-  Words load_anywhere(llvm::Value* addresses, unsigned bytes, bool sign_extend, llvm::Value* lanes);
+  Words load_anywhere(const Apart& at, unsigned bytes, bool sign_extend, llvm::Value* lanes);
   void store_neighbours(llvm::Value* address, unsigned bytes, llvm::Value* active, const Words& data);
-  void store_anywhere(llvm::Value* addresses, unsigned bytes, llvm::Value* lanes, const Words& data);
+  void store_anywhere(const Apart& at, unsigned bytes, llvm::Value* lanes, const Words& data);
   llvm::Function* load_quads();
   llvm::Function* store_elements(unsigned bytes);
   llvm::Value* interleave(const Words& data, unsigned words);

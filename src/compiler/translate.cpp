@@ -402,10 +402,12 @@ bool Translator::emit_control(const Located& at) {
 }  // namespace
 
 struct Translation::Parts {
-  explicit Parts(semantics::HostVectors level) : semantics(context, level), operations(std::in_place, semantics) {
+  explicit Parts(semantics::HostVectors vectors)
+      : level(vectors), semantics(context, vectors), operations(std::in_place, semantics) {
     context.setDiscardValueNames(true);  // nobody reads them
   }
 
+  const semantics::HostVectors level;
   llvm::LLVMContext context;
   SemanticsBitcode semantics;
   std::optional<Operations> operations;
@@ -440,7 +442,8 @@ Translated Translation::add(const ControlFlow& flow, const std::string& name, ui
               .agpr = nullptr,
               .code_base = nullptr,
               .allocas = allocas,
-              .mode = flow.mode};
+              .mode = flow.mode,
+              .has_scatters = parts_->level == semantics::HostVectors::avx512};
   Translated result;
   Translator(flow, *parts_->operations, frame, first_step, be_brief).run(result);
   return result;
