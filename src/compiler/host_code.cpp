@@ -7,6 +7,7 @@
 #include "compiler/bit_select.h"
 #include "compiler/mask_words.h"
 #include "compiler/rare_lanes.h"
+#include "compiler/spread_masks.h"
 
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
@@ -175,8 +176,9 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
   optimise(module, target, be_brief);
   for (llvm::Function& function : module) look_for_rare_lanes(function);
   for (llvm::Function& function : module) use_mask_words(function);
-  if (level == semantics::HostVectors::avx512) {
-    for (llvm::Function& function : module) hide_bit_choices(function);
+  for (llvm::Function& function : module) {
+    if (level == semantics::HostVectors::avx512) hide_bit_choices(function);
+    if (level != semantics::HostVectors::avx512) spread_masks(function);
   }
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
