@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int rounds = 5, rounds_anew = 20;
+constexpr int rounds = 5, rounds_anew = 11;
 /// From here on a ratio is doubted.
 constexpr double seems_slower = 1.015;
 
