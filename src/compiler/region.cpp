@@ -144,10 +144,13 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
   const bool is_late = may_fault && by_lane && changes_what_it_loaded_;
   const bool follows_mode = operands.is_atomic && mode_behind_;  // who does it may look at the wave
+  // A fault is traced from the region's begin on, without the lanes of chunks that are done with it: others that read
+  // theirs would find them not active.
+  const bool reads_traced = may_fault && !items_.empty() && LaneCode::crosses_chunks(*items_.front().instruction);
   const bool is_known = !has_resource || (is_buffer ? buffers_.knows(operands) : stack_.knows(operands));
   bool defers = ((loads_ | stores_) & spaces) != 0 && may_defer(instruction, operands);
   const bool conflicts = !defers && (stores_ & spaces) != 0;
-  if (conflicts || is_late || follows_mode || !is_known || (may_fault && has_deferred_)) {
+  if (conflicts || is_late || follows_mode || reads_traced || !is_known || (may_fault && has_deferred_)) {
     end();
     defers = false;
   }

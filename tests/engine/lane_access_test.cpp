@@ -303,6 +303,29 @@ TEST_P(LaneAccess, FaultsAreWhereTheProgramHasThem) {
   EXPECT_EQ(runner.v64(4, 37), memory.end() + 37);
 }
 
+// Found by random programs.
+TEST_P(LaneAccess, FaultsLeaveWhatLanesReadOfOthersBefore) {
+  WaveRunner runner("gfx90a", GetParam());
+  Mapping memory(page);
+  // Lane 50's load fails; its chunk has read lanes of the chunk that is done with both instructions by then.
+  const uint64_t bad = memory.end();
+  runner.set_rows(4, [&](unsigned lane) { return lane == 50 ? bad : memory.begin() + lane * uint64_t{4}; });
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    runner.v(12)[lane] = (lane ^ 48) * 4;
+    runner.v(14)[lane] = 1000 + lane;
+    runner.v(13)[lane] = 0;
+  }
+  const auto fault = runner.run_into_fault(
+      "ds_bpermute_b32 v13, v12, v14\n"  // +0
+      "s_waitcnt lgkmcnt(0)\n"           // +8
+      "global_load_dword v11, v[4:5], off\n"
+      "v_mov_b32 v4, 0\n v_mov_b32 v5, 0\n");
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(runner.wave().pc, runner.code_address() + 12);
+  EXPECT_EQ(fault->address, bad);
+  for (unsigned lane = 50; lane < 64; ++lane) EXPECT_EQ(runner.v(13)[lane], 1000 + (lane ^ 48)) << lane;
+}
+
 TEST_P(LaneAccess, FaultsOfScalarLoadsBetweenThoseOfLanes) {
   WaveRunner runner("gfx90a", GetParam());
   Mapping memory(page);
