@@ -104,9 +104,10 @@ ChunkMemory::Words ChunkMemory::load_buffer(const Prepared& prepared, llvm::Valu
                       llvm::MDBuilder(frame_.context).createBranchWeights(1, 16));
     ir().SetInsertPoint(in_part);
     Words parts{};
+    const Apart at = apart(place.at);
     for (unsigned word = 0; word < access.words(); ++word) {
       llvm::Value* there = ir().CreateAnd(cut, is_before_end(prepared, place.offset, word * 4 + 4));
-      parts[word] = ir().CreateSelect(there, load_dwords(behind(apart(place.at), word * 4), there), words[word]);
+      parts[word] = ir().CreateSelect(there, load_dwords(behind(at, word * 4), there), words[word]);
     }
     ways.end_way(parts);
     ir().SetInsertPoint(whole);

@@ -323,15 +323,21 @@ ChunkMemory::Words ChunkMemory::load_apart(const MemoryAccess& access, const Add
   return ways.join();
 }
 
-llvm::Function* ChunkMemory::new_shared(const std::string& name, llvm::Type* result,
-                                        llvm::ArrayRef<llvm::Value*> arguments) {
-  llvm::SmallVector<llvm::Type*, 8> parameters;
-  for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+llvm::Function* ChunkMemory::new_function(const std::string& name, llvm::Type* result,
+                                          llvm::ArrayRef<llvm::Type*> parameters) {
   auto* type = llvm::FunctionType::get(result, parameters, false);
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, *frame_.function->getParent());
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);
+  return function;
+}
+
+llvm::Function* ChunkMemory::new_shared(const std::string& name, llvm::Type* result,
+                                        llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::SmallVector<llvm::Type*, 8> parameters;
+  for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+  llvm::Function* function = new_function(name, result, parameters);
   // For AVX-512 LLVM does not count the frame pointer among what this convention preserves, although callers rely on
   // it.
   function->addFnAttr("frame-pointer", "all");
@@ -425,10 +431,7 @@ llvm::Function* ChunkMemory::gather_by_branches(llvm::Type* element) {
   const std::string name = fmt::format("gather_{}", element->getIntegerBitWidth());
   if (llvm::Function* made = module.getFunction(name)) return made;
   llvm::Type* result = lanes_of(element);
-  auto* type = llvm::FunctionType::get(result, {lanes_of(frame_.i64()), frame_.i16()}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function* function = new_function(name, result, {lanes_of(frame_.i64()), frame_.i16()});
   const llvm::IRBuilderBase::InsertPointGuard guard(ir());
   ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
   llvm::Value* active = ir().CreateBitCast(function->getArg(1), lanes_of(frame_.i1()));
@@ -482,10 +485,7 @@ llvm::Function* ChunkMemory::load_quads() {
   if (llvm::Function* made = module.getFunction(name)) return made;
   llvm::Type* row = lanes_of(frame_.i32());
   auto* result = llvm::StructType::get(frame_.context, {row, row, row, row});
-  auto* type = llvm::FunctionType::get(result, {lanes_of(frame_.i64()), frame_.i16()}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function* function = new_function(name, result, {lanes_of(frame_.i64()), frame_.i16()});
   const llvm::IRBuilderBase::InsertPointGuard guard(ir());
   ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
 
@@ -611,10 +611,7 @@ llvm::Function* ChunkMemory::store_elements(unsigned bytes) {
   const unsigned words = (bytes + 3) / 4;
   llvm::SmallVector<llvm::Type*, 6> parameters{lanes_of(frame_.i64()), frame_.i16()};
   parameters.append(words, lanes_of(frame_.i32()));
-  auto* type = llvm::FunctionType::get(ir().getVoidTy(), parameters, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function* function = new_function(name, ir().getVoidTy(), parameters);
   const llvm::IRBuilderBase::InsertPointGuard guard(ir());
   ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
   llvm::Value* addresses = ir().CreateAlloca(lanes_of(frame_.i64()));

@@ -218,6 +218,8 @@ class ChunkMemory {
   Words call_load(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
   void call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
   void emit_store_of_wave(llvm::Function& function, unsigned bytes);
+  /// A function of the module that is called and never inlined, without code yet.
+  llvm::Function* new_function(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters);
   llvm::Function* new_shared(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments);
   /// Calls the function of this name (and the kind of addresses), which `emit` makes the body of if it is new: given
   /// the addresses and active lanes as it sees them, and its first parameter for `data`.

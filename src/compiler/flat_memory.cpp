@@ -82,10 +82,7 @@ ChunkMemory::Done ChunkMemory::call_shared(const std::string& name, unsigned wor
   if (function == nullptr) {
     llvm::SmallVector<llvm::Type*, 8> parameters;
     for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
-    function = llvm::Function::Create(llvm::FunctionType::get(done_type(words), parameters, false),
-                                      llvm::GlobalValue::InternalLinkage, name, module);
-    function->addFnAttr(llvm::Attribute::NoInline);
-    function->addFnAttr(llvm::Attribute::NoUnwind);
+    function = new_function(name, done_type(words), parameters);
     const llvm::IRBuilderBase::InsertPointGuard guard(ir());
     ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "", function));
     write(function);

@@ -30,7 +30,7 @@ struct Frame {
   llvm::Value* code_base;               ///< 64 bits: the guest address that PCs count from
   llvm::BasicBlock* allocas;            ///< the block that allocas go to
   semantics::FloatMode mode;            ///< of the instruction that is being made
-  bool has_scatters;                    ///< whether the host has instructions for them; otherwise they are branches
+  bool has_scatters;                    ///< that the host has, and quick gathers; without, both are branches
   llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
   uint64_t uncounted = 0;               ///< instructions of the block that Run::instructions does not have yet
 

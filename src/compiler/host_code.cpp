@@ -177,8 +177,11 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
   for (llvm::Function& function : module) look_for_rare_lanes(function);
   for (llvm::Function& function : module) use_mask_words(function);
   for (llvm::Function& function : module) {
-    if (level == semantics::HostVectors::avx512) hide_bit_choices(function);
-    if (level != semantics::HostVectors::avx512) spread_masks(function);
+    if (level == semantics::HostVectors::avx512) {
+      hide_bit_choices(function);
+    } else {
+      spread_masks(function);
+    }
   }
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);

@@ -67,10 +67,7 @@ llvm::Function* ChunkMemory::lds_atomic_in_turn(isa::Opcode opcode, bool yields,
   llvm::SmallVector<llvm::Type*, 8> parameters{frame_.i64(), frame_.chunk(), frame_.i16()};
   parameters.append(rows, frame_.chunk());
   llvm::SmallVector<llvm::Type*, 2> results(yields ? words : 0, frame_.chunk());
-  auto* type = llvm::FunctionType::get(llvm::StructType::get(frame_.context, results), parameters, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function* function = new_function(name, llvm::StructType::get(frame_.context, results), parameters);
   const llvm::IRBuilderBase::InsertPointGuard guard(ir());
   ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "", function));
   const auto in_memory = [&](llvm::Value* row) {
