@@ -20,6 +20,7 @@
 
 #include "atoll/atoll.h"
 #include "measure.h"
+#include "whole_host.h"
 
 using namespace Atoll;
 using namespace Atoll::bench;
@@ -27,6 +28,7 @@ using namespace Atoll::bench;
 namespace {
 
 constexpr uint32_t size = 1024, tile = 64, wave = 64;
+constexpr int rounds = 21;
 
 /// Whole numbers from -4 to 4.
 std::vector<float> small_integers(uint32_t seed) {
@@ -137,6 +139,8 @@ class Launch {
 
 class Comparison {
  public:
+  explicit Comparison(WholeHost& host) : host_(host) {}
+
   /// A row of the table: one GPU's product of matrices of one type.
   void compare(const Gpu& gpu, const Code& code, const std::string& processor, const std::string& type) {
     const bool ocp = processor == "gfx950";
@@ -146,9 +150,11 @@ class Comparison {
     check(name, integers, exact, 0);
     // Of 1,024 products, which are about 1 each.
     check(name, normal, rounded, type == "i8" ? 0 : 0.005f);
-    const Contestant contestants[] = {
-        {.run = [&] { integers.multiply(); }}, {.run = [&] { exact.run(); }}, {.run = [&] { rounded.run(); }}};
-    const std::vector<double> seconds = median_seconds(contestants);
+    Turns turns({{.run = [&] { integers.multiply(); }, .rounds = rounds},
+                 {.run = [&] { exact.run(); }, .rounds = rounds},
+                 {.run = [&] { rounded.run(); }, .rounds = rounds}});
+    turns.take_part(0, 1, [&] { host_.wait(); });
+    const std::vector<double> seconds = turns.medians();
     fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.0f} | {:.2f} | {:.2f} | {:.0f} | {:.2f} |\n", processor, type,
                seconds[0] * 1e3, seconds[1] * 1e3, gigaflops(seconds[1]), seconds[1] / seconds[0], seconds[2] * 1e3,
                gigaflops(seconds[2]), seconds[2] / seconds[0]);
@@ -172,6 +178,7 @@ class Comparison {
     }
   }
 
+  WholeHost& host_;
   double largest_ratio_ = 0;
   bool all_agree_ = true;
 };
@@ -188,9 +195,11 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // each row as soon as it is measured
   wait_for_compiled_code();
 
-  Comparison comparison;
-  fmt::print("OpenBLAS (for {}) and Atoll on {} threads; medians of 11 runs, results compared.\n\n",
-             openblas_get_corename(), openblas_get_num_threads());
+  const auto threads = static_cast<unsigned>(openblas_get_num_threads());
+  WholeHost host(threads);
+  Comparison comparison(host);
+  fmt::print("OpenBLAS (for {}) and Atoll on {} threads; medians of {} runs, results compared.\n\n",
+             openblas_get_corename(), threads, rounds);
   fmt::print(
       "| GPU | elements | sgemm, ms | small integers, ms | GFLOP/s | of sgemm's time | normal numbers, ms | GFLOP/s "
       "| of sgemm's time |\n"
@@ -198,7 +207,6 @@ int main(int argc, char** argv) {
   for (const std::string& file : files) {
     const std::string target = value_of(Gpu::create_for_file(file)).target_id();
     const std::string processor = target.substr(0, target.find(':'));
-    const auto threads = static_cast<unsigned>(openblas_get_num_threads());
     const Gpu gpu = value_of(Gpu::create(target, {.threads = threads, .engine = "compiled"}));
     const Code code = value_of(gpu.load_file(file));
     const std::vector<std::string> kernels = code.kernels();
@@ -207,7 +215,7 @@ int main(int argc, char** argv) {
         comparison.compare(gpu, code, processor, type);
     }
   }
-  fmt::print("\n");
+  print_late_rounds(host, threads);
   print_goal("the slowest matrix product, of sgemm's time", comparison.largest_ratio(), "at most", 4);
   return comparison.all_agree() ? 0 : 1;
 }

@@ -93,6 +93,16 @@ constexpr std::array<NativeLoop, 4> loops{
 
 }  // namespace
 
+float multiply_and_add(int rounds) {
+  constexpr size_t lanes = 128;  // enough vectors that none waits for itself
+  std::array<float, lanes> sums{};
+  for (size_t i = 0; i < lanes; ++i) sums[i] = static_cast<float>(i);
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < lanes; ++i) sums[i] = std::fma(sums[i], 0.5f, 1.0f);
+  }
+  return sums[0] + sums[lanes - 1];
+}
+
 const NativeLoop* native_loop(std::string_view kernel) {
   const auto* const found = std::ranges::find(loops, kernel, &NativeLoop::kernel);
   return found == loops.end() ? nullptr : found;

@@ -21,4 +21,7 @@ struct NativeLoop {
 /// The loop for a kernel; null for most.
 const NativeLoop* native_loop(std::string_view kernel);
 
+/// As many multiplications and additions as a processor can do, so many rounds; returns their sum.
+float multiply_and_add(int rounds);
+
 }  // namespace Atoll::bench

@@ -170,11 +170,6 @@ int main(int argc, char** argv) {
     comparison.print_table(cases);
     all_agree = all_agree && comparison.all_agree();
   }
-  fmt::print(
-      "\nBefore each round a native loop was run on one thread and on {}. Of {} rounds, {} were put off until all "
-      "threads "
-      "were about as fast as one (`bench/whole_host.h`){}.\n",
-      pocl.threads(), host.rounds(), host.late_rounds(),
-      host.gave_up() ? "; after a minute of waiting in all none were, so single figures may be disturbed" : "");
+  print_late_rounds(host, pocl.threads());
   return all_agree ? 0 : 1;
 }

@@ -1,8 +1,10 @@
-// Whether the host's processors are all there. On a virtual machine another one may take a processor away, or two of
-// this one's may share a core, for seconds at a time; that halves what several threads do, and no figure of the guest's
-// shows it. So a loop of known length is run on one thread and on all, before what is to be measured: the choice of the
-// moment does not look at the results.
+// Whether the host's processors are all there. On a virtual machine another one may take a processor away, two of this
+// one's may share a core, or another's may share a core with one of this one's, for seconds at a time; that halves what
+// a thread does, and no figure of the guest's shows it. So a loop that keeps a core's multipliers busy is run on one
+// thread and on all, before what is to be measured: the choice of the moment does not look at the results.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,11 +19,12 @@ namespace Atoll::bench {
 
 class WholeHost {
  public:
-  explicit WholeHost(unsigned threads) : threads_(threads) {
+  /// `alone`: what the loop takes one thread, if that is known from before.
+  explicit WholeHost(unsigned threads, double alone = 1e9) : threads_(threads), alone_(alone) {
     for (int i = 0; i < 50; ++i) alone_ = std::min(alone_, seconds_on(1));
   }
 
-  /// Returns once every thread is about as fast as one thread alone; or when it has waited for a minute in all.
+  /// Returns once every thread is about as fast as the fastest so far; or when it has waited for three minutes in all.
   void wait() {
     ++rounds_;
     bool has_waited = false;
@@ -34,6 +37,7 @@ class WholeHost {
     late_rounds_ += has_waited ? 1 : 0;
   }
 
+  double alone() const { return alone_; }
   unsigned rounds() const { return rounds_; }
   /// Those that had to wait.
   unsigned late_rounds() const { return late_rounds_; }
@@ -42,23 +46,21 @@ class WholeHost {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds pause{20}, longest_wait{60'000};
+  static constexpr std::chrono::milliseconds pause{20}, longest_wait{180'000};
   static constexpr double most_slowed = 1.15;
-  static constexpr size_t pieces = 16;
+  static constexpr int loop_rounds = 100'000;
 
   /// The longest that any of so many threads takes for its loop, all at the same time.
   double seconds_on(unsigned threads) {
     std::atomic<unsigned> ready = 0;
     std::vector<double> seconds(threads);
+    std::atomic<float> sum = 0;
     const auto run = [&](unsigned thread) {
-      std::vector<uint32_t> words(pieces * words_of_a_piece, thread);
-      int32_t rounds = 64;
-      const NativeArguments arguments{words.data(), words.data(), &rounds};
       ++ready;
       while (ready != threads) {
       }
       const auto start = Clock::now();
-      loop_.run(arguments, 0, pieces);
+      sum = multiply_and_add(loop_rounds);
       seconds[thread] = std::chrono::duration<double>(Clock::now() - start).count();
     };
     {
@@ -69,11 +71,18 @@ class WholeHost {
     return std::ranges::max(seconds);
   }
 
-  const NativeLoop& loop_ = *native_loop("hash");
-  const size_t words_of_a_piece = loop_.items_of_a_piece;
-  unsigned threads_, rounds_ = 0, late_rounds_ = 0;
-  double alone_ = 1e9;  ///< seconds, the least so far
+  unsigned threads_;
+  double alone_;  ///< seconds, the least so far
+  unsigned rounds_ = 0, late_rounds_ = 0;
   std::chrono::milliseconds waited_{0};
 };
+
+inline void print_late_rounds(const WholeHost& host, unsigned threads) {
+  fmt::print(
+      "\nBefore each round a native loop was run on {} threads. Of {} rounds, {} were put off until all were about as "
+      "fast as one was at its best (`bench/whole_host.h`){}.\n",
+      threads, host.rounds(), host.late_rounds(),
+      host.gave_up() ? "; after three minutes of waiting in all none were, so figures may be disturbed" : "");
+}
 
 }  // namespace Atoll::bench

@@ -175,15 +175,27 @@ void expand_blocks(const MatrixSource& a, float* out) {
   }
 }
 
-/// The stripe's first row of A, counted through the blocks, and the first column of its block of B.
+/// A stripe's first row of A, counted through the blocks, and the first column of its block of B.
 struct Place {
   unsigned row, column;
 };
-Place place_of(const MatrixShape& shape, unsigned stripe) {
-  const unsigned rows = shape.columns == 32 ? 8 : 16;
-  const unsigned row = stripe * rows;
-  return {row, row / shape.rows * shape.columns};
-}
+
+/// Where the stripes of an instruction are. All sizes are powers of two, and divisions would take as long as a stripe.
+class Places {
+ public:
+  explicit Places(const MatrixShape& shape)
+      : rows_(shape.columns == 32 ? 8 : 16),
+        row_bits_(static_cast<unsigned>(std::countr_zero(shape.rows))),
+        column_bits_(static_cast<unsigned>(std::countr_zero(shape.columns))) {}
+
+  Place of(unsigned stripe) const {
+    const unsigned row = stripe * rows_;
+    return {row, row >> row_bits_ << column_bits_};
+  }
+
+ private:
+  unsigned rows_, row_bits_, column_bits_;
+};
 
 // --- Scales ---------------------------------------------------------------------------------------------------------
 
@@ -241,14 +253,11 @@ struct alignas(64) Registers {
   Row rows[most_registers];
 };
 
-unsigned registers_of_d(const MatrixShape& shape) {
-  const unsigned words = shape.a == MatrixElement::f64 ? 2 : 1;
-  return shape.rows * shape.columns * shape.blocks * words / wave_lanes;
-}
-
 void multiply_floats(const MatrixCall& call, const Row* c) {
   const MatrixShape& shape = *call.shape;
-  const MatrixSource a = read_a(call), b = read_b(call);
+  MatrixSource a, b;
+  read_a(call, a);
+  read_b(call, b);
   SparseIndex index;
   if (call.index != nullptr) index = read_index(call, a);
 
@@ -268,29 +277,30 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
       whole.a_alignment = alignment.of_a;
       whole.b_alignment = alignment.of_b;
     }
-    const int places = (22 - std::countr_zero(whole.depth)) / 2;
-    whole.unit = unit_of(whole.a, whole.a_step * whole.depth, places);
-    if (whole.unit != 0) whole.unit *= unit_of(whole.b, whole.b_step * whole.depth, places);
+    const int kept = (22 - std::countr_zero(whole.depth)) / 2;
+    whole.unit = unit_of(whole.a, whole.a_step * whole.depth, kept);
+    if (whole.unit != 0) whole.unit *= unit_of(whole.b, whole.b_step * whole.depth, kept);
   }
   const StripeFunction function = stripe_function(call);
   const auto constant = static_cast<uint32_t>(call.constant);
   const bool flush_c = call.sums == target::MatrixSums::pairwise_flushing && is_sixteen_bits(call.a_element);
   const unsigned stripes = registers_of_d(shape) / stripe_rows;
+  const Places places(shape);
   const auto each_stripe = [&](const Factors& factors, StripeFunction work, Row* d, const Row* from) {
+    Factors f = factors;
+    Target target{.d = d, .c = from, .constant = constant, .flush_c = flush_c};
     for (unsigned stripe = 0; stripe < stripes; ++stripe) {
-      const Place place = place_of(shape, stripe);
-      Factors f = factors;
-      f.a += place.row;
-      f.b += place.column;
+      const Place place = places.of(stripe);
+      f.a = factors.a + place.row;
+      f.b = factors.b + place.column;
       if (f.a_alignment != nullptr) {
-        f.a_alignment += place.row;
-        f.b_alignment += place.column;
+        f.a_alignment = factors.a_alignment + place.row;
+        f.b_alignment = factors.b_alignment + place.column;
       }
       if (call.index != nullptr) f.index = index.depth + place.row;
-      work(f, {.d = d + stripe * stripe_rows,
-               .c = from != nullptr ? from + stripe * stripe_rows : nullptr,
-               .constant = constant,
-               .flush_c = flush_c});
+      work(f, target);
+      target.d += stripe_rows;
+      if (from != nullptr) target.c += stripe_rows;
     }
   };
   if (call.scale[0] == nullptr) {

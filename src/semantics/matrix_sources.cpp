@@ -136,11 +136,9 @@ void read_elements(MatrixElement element, const Placing& placing, float* out) {
 
 bool has_formats(const MatrixShape& shape) { return isa::row(shape.opcode).has(isa::flag::matrix_formats); }
 
-MatrixSource read_source(const MatrixCall& call, const Row* rows, MatrixElement element, unsigned width, unsigned depth,
-                         const MatrixLanes& lanes, bool has_runs) {
-  MatrixSource source;
-  source.width = width;
-  source.depth = depth;
+void read_source(const MatrixCall& call, const Row* rows, MatrixElement element, const MatrixLanes& lanes,
+                 bool has_runs, MatrixSource& source) {
+  const unsigned width = source.width, depth = source.depth;
   Placing placing{.rows = rows,
                   .per_lane = depth * width / wave_lanes,
                   .run = 0,
@@ -162,9 +160,15 @@ MatrixSource read_source(const MatrixCall& call, const Row* rows, MatrixElement 
     }
     placing.rows = moved;
   }
-  read_elements(element, placing, source.elements);
-  return source;
+  read_elements(element, placing, source.own);
 }
+
+/// Of single precision each lane holds one element: they stay where they are, if D is not written over them.
+[[gnu::always_inline]] inline bool stays_in_place(const MatrixCall& call, MatrixElement element, const Row* row) {
+  return element == MatrixElement::f32 && (row < call.d || row >= call.d + registers_of_d(*call.shape));
+}
+
+[[gnu::always_inline]] inline const float* in_place(const Row* row) { return reinterpret_cast<const float*>(*row); }
 
 }  // namespace
 
@@ -275,18 +279,29 @@ MatrixLanes lane_group_pattern(uint8_t blgp) {
   return lanes;
 }
 
-MatrixSource read_a(const MatrixCall& call) {
+void read_a(const MatrixCall& call, MatrixSource& a) {
   const MatrixShape& shape = *call.shape;
   const bool sparse = call.index != nullptr;
+  a.width = unsigned{shape.rows} * shape.blocks;
+  a.depth = shape.depth / (sparse ? 2u : 1u);
+  if (call.cbsz == 0 && stays_in_place(call, call.a_element, call.a)) {
+    a.elements = in_place(call.a);
+    return;
+  }
   const MatrixLanes lanes = sparse ? MatrixLanes{} : broadcast_block(shape, call.cbsz, call.abid);
-  return read_source(call, call.a, call.a_element, unsigned{shape.rows} * shape.blocks,
-                     shape.depth / (sparse ? 2u : 1u), lanes, !sparse && has_formats(shape));
+  read_source(call, call.a, call.a_element, lanes, !sparse && has_formats(shape), a);
 }
 
-MatrixSource read_b(const MatrixCall& call) {
+void read_b(const MatrixCall& call, MatrixSource& b) {
   const MatrixShape& shape = *call.shape;
-  return read_source(call, call.b, call.b_element, unsigned{shape.columns} * shape.blocks, shape.depth,
-                     lane_group_pattern(call.blgp), call.index == nullptr && has_formats(shape));
+  b.width = unsigned{shape.columns} * shape.blocks;
+  b.depth = shape.depth;
+  if (call.blgp == 0 && stays_in_place(call, call.b_element, call.b)) {
+    b.elements = in_place(call.b);
+    return;
+  }
+  read_source(call, call.b, call.b_element, lane_group_pattern(call.blgp), call.index == nullptr && has_formats(shape),
+              b);
 }
 
 SparseIndex read_index(const MatrixCall& call, const MatrixSource& a) {

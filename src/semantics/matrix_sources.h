@@ -11,8 +11,13 @@ ATOLL_LEVEL_BEGIN
 /// them: all rows (columns) of the first block, of the second, and so on.
 struct alignas(64) MatrixSource {
   static constexpr unsigned most_elements = 2048;
-  float elements[most_elements];
+  const float* elements = own;  ///< or in the register, where they stand as they are to
   unsigned width = 0, depth = 0;
+  float own[most_elements];
+
+  MatrixSource() = default;
+  MatrixSource(const MatrixSource&) = delete;
+  MatrixSource& operator=(const MatrixSource&) = delete;
 
   const float* at(unsigned k) const { return elements + size_t{k} * width; }
 };
@@ -53,8 +58,14 @@ float unit_of(const float* elements, unsigned count, int places);
 /// The exponent of the smallest normal number, which denormals have, too.
 int least_normal_exponent(MatrixElement element, EightBit eight_bit);
 
-MatrixSource read_a(const MatrixCall& call);
-MatrixSource read_b(const MatrixCall& call);
+/// Registers that hold D.
+[[gnu::always_inline]] inline unsigned registers_of_d(const MatrixShape& shape) {
+  const unsigned words = shape.a == MatrixElement::f64 ? 2 : 1;
+  return shape.rows * shape.columns * shape.blocks * words / wave_lanes;
+}
+
+void read_a(const MatrixCall& call, MatrixSource& a);
+void read_b(const MatrixCall& call, MatrixSource& b);
 SparseIndex read_index(const MatrixCall& call, const MatrixSource& a);
 
 ATOLL_LEVEL_END
