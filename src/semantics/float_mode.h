@@ -23,12 +23,12 @@ ATOLL_LEVEL_BEGIN
          mode.denormals32 == Denormals::allow_in_out && mode.denormals16_64 == Denormals::allow_in_out;
 }
 
-[[gnu::always_inline]] inline constexpr bool is_single(Floating type) {
+[[gnu::always_inline]] constexpr bool is_single(Floating type) {
   return type == Floating::single || type == Floating::single_pair;
 }
 
 /// How an operation rounds. A conversion to an integer rounds as its source's type does.
-[[gnu::always_inline]] inline constexpr Round round_of(const FloatUse& use, const FloatMode& mode) {
+[[gnu::always_inline]] constexpr Round round_of(const FloatUse& use, const FloatMode& mode) {
   return is_single(use.dst != Floating::none ? use.dst : use.src[0]) ? mode.round32 : mode.round16_64;
 }
 

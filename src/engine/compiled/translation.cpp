@@ -41,9 +41,11 @@ std::vector<uint8_t> TranslationRequest::serialise(const target::Processor& proc
   writer.put(semantics::host_vectors());
   writer.put(flow.root - base);
   std::vector<uint64_t> entries;
+  entries.reserve(flow.entries.size());
   for (const uint64_t pc : flow.entries) entries.push_back(pc - base);
   writer.put_all(std::span<const uint64_t>(entries));
   std::vector<CodeRange> blocks;
+  blocks.reserve(flow.blocks.size());
   for (const auto& [pc, block] : flow.blocks) blocks.push_back({pc - base, block.end - pc});
   writer.put_all(std::span<const CodeRange>(blocks));
   for (const auto& [pc, bytes] : blocks) {
