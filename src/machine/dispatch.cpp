@@ -168,11 +168,11 @@ bool must_stop(const Dispatch& dispatch, uint64_t now) {
          dispatch.interrupts->load(std::memory_order_relaxed) != dispatch.interrupts_seen;
 }
 
-uint64_t instructions_ahead(const Dispatch& dispatch) {
+std::optional<uint64_t> instructions_ahead(const Dispatch& dispatch) {
   const uint64_t all = dispatch.work_group_count;
   const uint64_t ended = all - std::min(all, dispatch.work_groups_left.load(std::memory_order_acquire));
   const uint64_t untaken = all - std::min(all, dispatch.next_work_group.load(std::memory_order_relaxed));
-  if (ended == 0) return 0;
+  if (ended == 0) return std::nullopt;
   const uint64_t of_each = dispatch.wave_instructions.load(std::memory_order_relaxed) / ended;
   uint64_t ahead = 0;
   return __builtin_mul_overflow(of_each, untaken, &ahead) ? UINT64_MAX : ahead;

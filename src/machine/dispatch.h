@@ -145,8 +145,8 @@ struct Dispatch {
 bool must_stop(const Dispatch& dispatch, uint64_t now);
 
 /// Instructions of the work-groups that no thread has taken yet, counted for whole waves, if they run as many as those
-/// that have ended did; 0 until some have.
-uint64_t instructions_ahead(const Dispatch& dispatch);
+/// that have ended did; nothing until some have.
+std::optional<uint64_t> instructions_ahead(const Dispatch& dispatch);
 
 /// Fills in the figures from packet and kernel, which must be set. Errors, as HSA distinguishes them:
 /// invalid_argument (a malformed packet), out_of_resources (LDS, scratch or work-group larger than the GPU's).

@@ -83,6 +83,21 @@ TEST(CompilingIsWorth, WhatIsStillToComeIsAReasonAtOnceIfItIsMuch) {
   }
 }
 
+TEST(CompilingIsWorth, WhatASingleDispatchHasRunIsNoReasonWhenItIsNearlyDone) {
+  for (const uint64_t instructions : {1, 200, 5'000}) {
+    const uint64_t much = fewest(CompilingIsWorth::idle_time, instructions);
+    EXPECT_EQ(compiling_is_worth({.so_far = much, .is_run_once = true}, instructions), CompilingIsWorth::nothing_yet);
+    EXPECT_EQ(compiling_is_worth({.so_far = much, .ahead = much, .is_run_once = true}, instructions),
+              CompilingIsWorth::program_time);
+    EXPECT_EQ(compiling_is_worth({.in_past_runs = much, .so_far = much, .is_run_once = true}, instructions),
+              CompilingIsWorth::idle_time);
+    const uint64_t very_much = fewest(CompilingIsWorth::program_time, instructions);
+    EXPECT_EQ(compiling_is_worth({.so_far = very_much, .is_run_once = true}, instructions),
+              CompilingIsWorth::program_time)
+        << "work-groups of a length that nobody could know";
+  }
+}
+
 TEST(CompilingIsWorth, PastRunsAreAReasonButTakeNothingFromThisOne) {
   for (const uint64_t instructions : sizes) {
     const uint64_t cost = interpreted_per_compiled * instructions;

@@ -31,20 +31,23 @@ unsigned most_at_once() {
 /// the processors: with half as fast again, five times the cost would be even. The first work-groups may be unlike the
 /// others, so little more is enough only when there have been many.
 ///
-/// What else is to come may be guessed only: code that has run for some time will run for as long again. A program
-/// that ends just then has lost what compiling cost, so that must be little beside what it took anyway. Time that
+/// What else is to come may be guessed only: code that has run for some time will run for as long again; but not from
+/// a single dispatch, which may be the only one. A program that ends just then has lost what compiling cost, so that
+/// must be little beside what it took anyway. Time that
 /// nobody else wants costs less, but not nothing: processors share caches, memory and sometimes more, and the compiler
 /// has to start. What was run in past runs will be run in later ones, which gain more surely than this one; so less is
 /// enough, but it is no reason to take any of this one's time.
 CompilingIsWorth compiling_is_worth(const Interpreted& interpreted, uint64_t instructions) {
   constexpr uint64_t costs_ahead = 12, least_ahead = 6, past_costs = 4, idle_costs = 8, program_costs = 16;
   const uint64_t cost = interpreted_per_compiled * (instructions + always_compiled);
-  const auto& [in_past_runs, so_far, ahead] = interpreted;
+  const auto& [in_past_runs, so_far, ahead, is_run_once] = interpreted;
   const bool is_much = so_far >= idle_costs * cost;
   if (ahead >= (is_much ? least_ahead : costs_ahead) * cost || so_far >= program_costs * cost) {
     return CompilingIsWorth::program_time;
   }
-  return is_much || in_past_runs >= past_costs * cost ? CompilingIsWorth::idle_time : CompilingIsWorth::nothing_yet;
+  const bool may_run_again = is_much && !is_run_once;
+  return may_run_again || in_past_runs >= past_costs * cost ? CompilingIsWorth::idle_time
+                                                            : CompilingIsWorth::nothing_yet;
 }
 
 Compilations& Compilations::of_process() {

@@ -35,6 +35,7 @@ struct Interpreted {
   uint64_t in_past_runs = 0;  ///< of programs (past_runs.h)
   uint64_t so_far = 0;        ///< in this run
   uint64_t ahead = 0;         ///< what this run is known to have still to do
+  bool is_run_once = false;   ///< so far by a single dispatch, and what that has left is known
 };
 
 /// What compiling a piece of code is worth.

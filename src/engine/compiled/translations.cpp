@@ -187,8 +187,15 @@ void Translations::add_heat(Asked& asked, const Wave& wave, uint64_t heat) {
     interpreted.in_past_runs = *asked.past_heat;
     if (asked.heat - asked.kept_heat >= std::max(least_kept, asked.kept_heat)) keep_heat(asked);
   }
-  const machine::Kernel* kernel = kernel_of(wave);
-  if (kernel != nullptr && kernel->entry == asked.root) interpreted.ahead = instructions_ahead(*dispatch_of(wave));
+  if (const machine::Kernel* kernel = kernel_of(wave); kernel != nullptr && kernel->entry == asked.root) {
+    const machine::Dispatch& dispatch = *dispatch_of(wave);
+    const std::pair number{dispatch.queue_address, dispatch.dispatch_id};
+    if (!asked.first_dispatch) asked.first_dispatch = number;
+    asked.has_more_dispatches |= asked.first_dispatch != number;
+    const auto ahead = instructions_ahead(dispatch);
+    interpreted.ahead = ahead.value_or(0);
+    interpreted.is_run_once = ahead && !asked.has_more_dispatches;
+  }
   const CompilingIsWorth worth = compiling_is_worth(interpreted, asked.instructions);
   if (worth != CompilingIsWorth::nothing_yet) hand_over(asked);
   if (asked.compilation == nullptr) return;

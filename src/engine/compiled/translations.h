@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "engine/code_cache.h"
@@ -62,6 +63,8 @@ class Translations {
     uint64_t heat = 0;                  ///< instructions that it would have been good for so far
     uint64_t kept_heat = 0;             ///< of them, those kept for later runs
     std::optional<uint64_t> past_heat;  ///< of past runs; unset: not looked at
+    std::optional<std::pair<uint64_t, uint64_t>> first_dispatch;  ///< that ran it: its queue and number
+    bool has_more_dispatches = false;
     uint64_t request_hash = 0;
     std::vector<uint8_t> request;              ///< until it is handed over; empty: the code is unfit
     std::shared_ptr<Compilation> compilation;  ///< null: not asked for yet
