@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -57,6 +58,7 @@ struct Job {
   uint32_t slot = 0;
   std::vector<uint8_t> request;
   bool hurried = false;  ///< a thread of full priority is at it
+  bool begun = false;    ///< a thread is at it
   std::atomic<bool> answered{false};
 };
 
@@ -64,6 +66,8 @@ struct Job {
 std::mutex mutex;  ///< of what follows
 std::list<std::shared_ptr<Job>> jobs;
 std::list<std::pair<Worker, std::shared_ptr<Job>>> workers;
+unsigned idle_jobs = 0;  ///< threads that give way and are at work
+std::condition_variable idle_place;
 bool program_ended = false;
 
 /// Only when the host has nothing else to do.
@@ -99,6 +103,7 @@ class AtWork {
   explicit AtWork(const std::shared_ptr<Job>& job) {
     const std::lock_guard lock(mutex);
     workers.emplace_back(Worker{}, job);
+    job->begun = true;
   }
   ~AtWork() {
     const std::lock_guard lock(mutex);
@@ -116,11 +121,24 @@ void watch(uint64_t instructions) {
   worker.end = worker.seconds() + most_seconds(instructions);
 }
 
+/// Waits for a place among the threads that give way; false: a thread of full priority has begun with the job
+/// meanwhile. On a busy host such threads hardly get on, and each has an LLVM of its own: without a limit there were
+/// forty of them, with more than a GiB.
+bool take_idle_place(Job& job) {
+  std::unique_lock lock(mutex);
+  idle_place.wait(lock,
+                  [&] { return job.hurried || idle_jobs < std::max(1U, std::thread::hardware_concurrency() / 2); });
+  if (job.hurried) return false;
+  ++idle_jobs;
+  return true;
+}
+
 /// The host's processors are for all jobs that are under way. A job in a hurry takes no more of their time for being at
 /// several: it ends the sooner.
 unsigned threads_of_a_job() {
   const std::lock_guard lock(mutex);
-  return static_cast<unsigned>(std::thread::hardware_concurrency() / std::max<size_t>(1, jobs.size()));
+  const auto under_way = static_cast<size_t>(std::ranges::count_if(jobs, [](const auto& job) { return job->begun; }));
+  return static_cast<unsigned>(std::thread::hardware_concurrency() / std::max<size_t>(1, under_way));
 }
 
 void carry_out(CompilerChannel& channel, const std::shared_ptr<Job>& job,
@@ -163,14 +181,21 @@ void carry_out(CompilerChannel& channel, const std::shared_ptr<Job>& job,
 void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool hurry,
            const std::optional<engine::TranslationCache>& cache) {
   if (hurry) job->hurried = true;
+  if (hurry) idle_place.notify_all();
   std::thread([&channel, &cache, job, hurry] {
-    if (!hurry) give_way(gettid());
+    if (!hurry) {
+      give_way(gettid());
+      if (!take_idle_place(*job)) return;
+    }
     {
       const AtWork at_work(job);
       carry_out(channel, job, cache);
     }
     const std::lock_guard lock(mutex);
     jobs.remove(job);
+    if (hurry) return;
+    --idle_jobs;
+    idle_place.notify_all();
   }).detach();
 }
 

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "engine/compiled/compilations.h"
@@ -29,14 +31,17 @@ using engine::Compilations;
 using engine::CompilerProcess;
 
 /// A request for a piece of code that adds `number` to v0.
-std::vector<uint8_t> request(unsigned number) {
-  static std::vector<std::vector<uint8_t>> codes;  // they are read at their place
-  codes.push_back(assemble("v_add_u32 v0, " + std::to_string(number) + ", v0\ns_endpgm", "gfx90a"));
+std::vector<uint8_t> request(unsigned number, unsigned additions = 1) {
+  static std::vector<std::vector<uint8_t>> codes;        // they are read at their place
+  static const unsigned other = std::random_device()();  // than in the run before, which the cache may know
+  std::string text;
+  for (unsigned i = 0; i < additions; ++i) text += "v_add_u32 v0, " + std::to_string(other + number) + ", v0\n";
+  codes.push_back(assemble(text + "s_endpgm", "gfx90a"));
   const target::Processor& processor = *target::find_processor("gfx90a");
   const auto begin = reinterpret_cast<uint64_t>(codes.back().data());
   const auto flow = engine::follow(begin, {}, begin, begin + codes.back().size(), processor);
   EXPECT_TRUE(flow.has_value());
-  return engine::TranslationRequest::serialise(processor, *flow, begin, number);
+  return engine::TranslationRequest::serialise(processor, *flow, begin, other + number);
 }
 
 bool exists(pid_t process) { return kill(process, 0) == 0; }
@@ -214,6 +219,33 @@ TEST(CompilerProcess, HurriesWhenItIsToldTo) {
   ASSERT_TRUE(next.has_value());
   EXPECT_TRUE(answers_of(**compiler).front().is_code);
   EXPECT_EQ((*compiler)->answers(), 2U);
+}
+
+TEST(CompilerProcess, HurriesPastThoseThatWaitForTheirTurn) {
+  auto compiler = CompilerProcess::start("");
+  ASSERT_TRUE(compiler.has_value());
+  constexpr unsigned large = 1'000, waiting = 5;
+  std::set<uint32_t> slots;
+  for (unsigned i = 0; i < waiting; ++i) slots.insert((*compiler)->post(request(20 + i, large), false).value());
+  const uint32_t last = (*compiler)->post(request(30), false).value();
+  ASSERT_TRUE(soon([&] { return (*compiler)->was_begun(last); }));
+  (*compiler)->hurry(last);
+  bool has_come = false;
+  while (!has_come && !slots.empty()) {
+    for (const CompilerProcess::Answer& answer : answers_of(**compiler)) {
+      EXPECT_TRUE(answer.is_code);
+      has_come = has_come || answer.slot == last;
+      slots.erase(answer.slot);
+    }
+  }
+  EXPECT_TRUE(has_come);
+  EXPECT_GE(slots.size(), 2U) << "it came last, or about";
+  for (const uint32_t slot : slots) (*compiler)->hurry(slot);
+  while (!slots.empty()) {
+    const auto answers = answers_of(**compiler);
+    ASSERT_FALSE(answers.empty());
+    for (const CompilerProcess::Answer& answer : answers) EXPECT_EQ(slots.erase(answer.slot), 1U);
+  }
 }
 
 TEST(CompilerProcess, IsStartedAgainWhenItWasKilled) {
