@@ -50,7 +50,8 @@ template <typename T>
   const auto denormal_quotient = magnitude(quotient) < T(D::smallest_normal);
   const auto tiny = biased_exponent(numerator) <= D::tiny;
 
-  const T up = a * D::up, down = a * D::down;
+  // A NaN's sign is not left to the products: -a * 4 may become a * -4.
+  const T up = with_nan(a * D::up, a), down = with_nan(a * D::down, a);
   const auto is_denominator = a == denominator, is_numerator = a == numerator;
   // From the last rule to the first: an earlier one prevails.
   T result = select(tiny, up, a);

@@ -120,7 +120,8 @@ TEST(FoundCode, RoundsOfLoopsWithinLoopsAreCounted) {
 TEST(FoundCode, NaNsThatAreNegatedKeepTheirSign) {
   for (const char* const line :
        {"v_ldexp_f32 v10, -v12, 34", "v_ldexp_f16 v10, -v12, 3", "v_ldexp_f64 v[10:11], -v[12:13], 4",
-        "v_mul_f32 v10, -v12, 4.0", "v_fma_f32 v10, -v12, 4.0, 0", "v_mul_f64 v[10:11], -v[12:13], 4.0"}) {
+        "v_mul_f32 v10, -v12, 4.0", "v_fma_f32 v10, -v12, 4.0, 0", "v_mul_f64 v[10:11], -v[12:13], 4.0",
+        "v_div_scale_f32 v10, vcc, -v12, -1, v3", "v_div_scale_f64 v[10:11], vcc, -v[12:13], -1, v[3:4]"}) {
     SCOPED_TRACE(line);
     // NaNs in some lanes.
     expect_same("gfx908", std::string(R"(
