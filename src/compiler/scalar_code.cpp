@@ -87,7 +87,8 @@ void ScalarCode::emit(const isa::Instruction& instruction, ScalarRegisters& regi
   for (; sources < instruction.sources(); ++sources) arguments[sources] = value(instruction.src(sources), registers);
   if (instruction.encoding == isa::Encoding::sopk) arguments[sources] = ir.getInt64(instruction.immediate);
   const isa::Operand* result = instruction.destinations != 0 ? &instruction.dst() : nullptr;
-  const bool writes_exec = isa::row(instruction.opcode).has(isa::flag::exec_out);
+  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  const bool writes_exec = row.has(isa::flag::exec_out);
   if (result != nullptr) arguments[2] = value(*result, registers);
   if (writes_exec) arguments[3] = registers.pair(isa::scalar::exec_lo);
   const std::vector<llvm::Value*> results = operations_.scalar(instruction.opcode).emit(ir, arguments);
@@ -98,7 +99,8 @@ void ScalarCode::emit(const isa::Instruction& instruction, ScalarRegisters& regi
   if (writes_exec && (result == nullptr || result->reg != isa::scalar::exec_lo)) {
     registers.set_pair(isa::scalar::exec_lo, results[1]);
   }
-  registers.set_scc(results[2]);
+  // The others have kept SCC, but not always that of the instruction before: it may come from the lanes later.
+  if (row.has(isa::flag::scc_out)) registers.set_scc(results[2]);
 }
 
 llvm::Value* ScalarCode::function_of(std::span<llvm::Value* const> inputs, uint8_t table) {

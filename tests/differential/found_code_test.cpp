@@ -133,5 +133,17 @@ TEST(FoundCode, NaNsThatAreNegatedKeepTheirSign) {
   }
 }
 
+// SCC comes from the lanes at the end of the region. s_bitreplicate leaves it alone and is done before that: it wrote
+// back what SCC had been at the region's beginning.
+TEST(FoundCode, SccOfLaneMasksStaysWhatItIs) {
+  expect_same("gfx90a", R"(
+    v_mov_b32 v9, 0
+    s_or_b32 s22, s22, 1
+    s_cselect_b64 s[24:25], 4.0, s[26:27]
+    v_cmp_neq_f64_e32 vcc, 0x7fc00000, v[8:9]
+    s_andn1_wrexec_b64 vcc, vcc
+    s_bitreplicate_b64_b32 s[48:49], s24)");
+}
+
 }  // namespace
 }  // namespace Atoll::test
