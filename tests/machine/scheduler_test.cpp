@@ -53,6 +53,23 @@ TEST_P(SchedulerTest, EveryWaveOfEveryWorkGroupRunsOnce) {
   EXPECT_EQ(ran->wave_instructions, 6 * groups);
 }
 
+TEST_P(SchedulerTest, WhatWavesRunBeforeTheirWorkGroupIsSetAsideCounts) {
+  constexpr unsigned groups = 50, of_the_first = 10, of_a_wait = 5, waits = 3;
+  std::vector<std::atomic<unsigned>> runs(groups);
+  start([&](Wave& wave, uint64_t) {
+    if (wave.index == 0) {
+      wave.instructions += of_the_first;
+      return WaveState::ended;
+    }
+    wave.instructions += of_a_wait;
+    return ++runs[wave.work_group->id[0]] < waits ? WaveState::ready : WaveState::ended;
+  });
+  const auto ran = run(groups, 128);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(ran->waves, 2 * groups);
+  EXPECT_EQ(ran->wave_instructions, groups * (of_the_first + waits * of_a_wait));
+}
+
 /// Goes on in a series as WaveSeries says, in the same Wave, except that every so many waves it goes back.
 class SeriesEngine final : public test::FunctionEngine {
  public:
