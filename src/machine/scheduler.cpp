@@ -299,8 +299,6 @@ void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<F
 /// Sets the turn's work-group aside, and sees whether new ones may begin.
 void Scheduler::set_aside(Turn& turn, Outcome why) {
   Dispatch& dispatch = *turn.dispatch;
-  // Of waves that have ended, too: whoever ends the work-group, and perhaps the dispatch, knows nothing of them.
-  dispatch.wave_instructions.fetch_add(std::exchange(turn.instructions, 0), std::memory_order_relaxed);
   {
     const std::lock_guard lock(dispatch.mutex);
     const uint64_t index = turn.resident->index;

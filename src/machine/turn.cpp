@@ -144,7 +144,7 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
           ++group.waves_at_barrier;
         } else {
           --group.waves_running;
-          turn.instructions += wave.instructions;
+          resident.instructions += wave.instructions;
           resident.end_wave(wave);
         }
         if (group.waves_at_barrier != 0 && group.waves_at_barrier == group.waves_running) {
@@ -188,8 +188,7 @@ void Scheduler::abandon(Turn& turn) {
   for (uint32_t i = 0; i < group.waves_begun; ++i) {
     if (group.waves[i].state != WaveState::ended) turn.instructions += group.waves[i].instructions;
   }
-  turn.waves += group.waves.size();
-  ++turn.ended;
+  turn.count_group();
 }
 
 /// Between two runs of a wave: what time is it, do others have to help, must the dispatch stop? If so, false, with

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "machine/resident_group.h"
 #include "machine/scheduler.h"
@@ -54,6 +55,7 @@ struct Scheduler::Turn {
   void count_group() {
     ++ended;
     waves += resident->group.waves.size();
+    instructions += std::exchange(resident->instructions, 0);
   }
 };
 
