@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
         comparison.compare(gpu, code, processor, type);
     }
   }
-  print_late_rounds(host, threads);
+  host.print_late_rounds();
   print_goal("the slowest matrix product, of sgemm's time", comparison.largest_ratio(), "at most", 4);
   return comparison.all_agree() ? 0 : 1;
 }

@@ -170,6 +170,6 @@ int main(int argc, char** argv) {
     comparison.print_table(cases);
     all_agree = all_agree && comparison.all_agree();
   }
-  print_late_rounds(host, pocl.threads());
+  host.print_late_rounds();
   return all_agree ? 0 : 1;
 }

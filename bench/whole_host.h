@@ -38,11 +38,15 @@ class WholeHost {
   }
 
   double alone() const { return alone_; }
-  unsigned rounds() const { return rounds_; }
-  /// Those that had to wait.
-  unsigned late_rounds() const { return late_rounds_; }
-  /// No longer waits: what was measured since then may be disturbed.
-  bool gave_up() const { return waited_ >= longest_wait; }
+  void print_late_rounds() const {
+    // Once it has given up, it no longer waits: what was measured since then may be disturbed.
+    fmt::print(
+        "\nBefore each round a native loop was run on {} threads. Of {} rounds, {} were put off until all were about "
+        "as "
+        "fast as one was at its best (`bench/whole_host.h`){}.\n",
+        threads_, rounds_, late_rounds_,
+        waited_ < longest_wait ? "" : "; after three minutes of waiting in all none were, so figures may be disturbed");
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -76,13 +80,5 @@ class WholeHost {
   unsigned rounds_ = 0, late_rounds_ = 0;
   std::chrono::milliseconds waited_{0};
 };
-
-inline void print_late_rounds(const WholeHost& host, unsigned threads) {
-  fmt::print(
-      "\nBefore each round a native loop was run on {} threads. Of {} rounds, {} were put off until all were about as "
-      "fast as one was at its best (`bench/whole_host.h`){}.\n",
-      threads, host.rounds(), host.late_rounds(),
-      host.gave_up() ? "; after three minutes of waiting in all none were, so figures may be disturbed" : "");
-}
 
 }  // namespace Atoll::bench

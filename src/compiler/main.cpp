@@ -180,8 +180,10 @@ void carry_out(CompilerChannel& channel, const std::shared_ptr<Job>& job,
 /// With the mutex held: has a thread of its own carry out the job.
 void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool hurry,
            const std::optional<engine::TranslationCache>& cache) {
-  if (hurry) job->hurried = true;
-  if (hurry) idle_place.notify_all();
+  if (hurry) {
+    job->hurried = true;
+    idle_place.notify_all();
+  }
   std::thread([&channel, &cache, job, hurry] {
     if (!hurry) {
       give_way(gettid());

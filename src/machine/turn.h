@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <utility>
 
 #include "machine/resident_group.h"
 #include "machine/scheduler.h"
@@ -55,7 +54,7 @@ struct Scheduler::Turn {
   void count_group() {
     ++ended;
     waves += resident->group.waves.size();
-    instructions += std::exchange(resident->instructions, 0);
+    instructions += resident->instructions;
   }
 };
 
