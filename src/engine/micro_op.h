@@ -9,6 +9,7 @@
 // call), until one of them returns because the wave stops. There is no loop around them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -134,6 +135,9 @@ struct alignas(64) Run {
   machine::WaveSeries* series = nullptr;
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
+  /// Of the compiled engine: instructions that this thread interpreted and has not told the places where it began
+  /// (compiled/place_table.h); each counts for those with the same hash. Kept from one run to the next.
+  std::array<uint32_t, 8> heat{};
 };
 
 /// The calling thread's Run as it was left.

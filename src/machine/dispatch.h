@@ -33,7 +33,7 @@ class ResidentGroup;
 struct KernelStatistics {
   std::string kernel;
   uint64_t calls = 0, work_groups = 0, waves = 0, wave_instructions = 0;
-  uint64_t interpreted_instructions = 0;  ///< of them, where the engine is the compiled one
+  uint64_t interpreted_instructions = 0;  ///< of them, by the compiled engine: it had no code yet, or has none
   double seconds = 0;
 };
 
@@ -68,8 +68,6 @@ struct Kernel {
   std::atomic<uint64_t> wave_ns{0};
   /// Whether its work-groups have been seen to wait, which may be for each other.
   std::atomic<bool> waits{false};
-  /// Instructions that the compiled engine left to the interpreter, until there was code or for want of it.
-  std::atomic<uint64_t> interpreted_instructions{0};
 
   std::mutex mutex;  ///< of the statistics
   KernelStatistics statistics;
@@ -104,7 +102,7 @@ struct Dispatch {
   // Progress, shared by the host threads that run it. What changes with every few work-groups has a cache line of its
   // own.
   alignas(64) std::atomic<uint64_t> next_work_group{0};  ///< the first that no thread has taken yet
-  std::atomic<uint64_t> work_groups_left{0}, wave_instructions{0}, waves{0};
+  std::atomic<uint64_t> work_groups_left{0}, wave_instructions{0}, interpreted_instructions{0}, waves{0};
   alignas(64) std::atomic<bool> cancelled{false};     ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
   std::atomic<bool> offered{false};                   ///< to the scheduler's other threads
   std::atomic<bool> is_wary{false};                   ///< waves were seen to wait lately

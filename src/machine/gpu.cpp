@@ -32,13 +32,6 @@ void add_to(KernelStatistics& sum, const KernelStatistics& more) {
   sum.seconds += more.seconds;
 }
 
-/// With the kernel's mutex held.
-KernelStatistics statistics_of(const Kernel& kernel) {
-  KernelStatistics statistics = kernel.statistics;
-  statistics.interpreted_instructions = kernel.interpreted_instructions.load(std::memory_order_relaxed);
-  return statistics;
-}
-
 class VirtualGpu final : public Gpu {
  public:
   VirtualGpu(const target::GpuModel& model, std::unique_ptr<Engine> engine, GpuOptions options)
@@ -103,7 +96,7 @@ void VirtualGpu::forget(const LoadedCode& code) {
       const auto& [object, kernel] = entry;
       if (!code.contains(object)) return false;
       const std::lock_guard kernel_lock(kernel->mutex);
-      add_to(unloaded_[kernel->name], statistics_of(*kernel));
+      add_to(unloaded_[kernel->name], kernel->statistics);
       return true;
     });
   }
@@ -164,6 +157,7 @@ support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacke
                           .work_groups = dispatch->work_group_count,
                           .waves = dispatch->waves,
                           .wave_instructions = dispatch->wave_instructions,
+                          .interpreted_instructions = dispatch->interpreted_instructions,
                           .seconds = static_cast<double>(dispatch->end_ns - dispatch->start_ns) * 1e-9};
 }
 
@@ -185,7 +179,7 @@ std::vector<KernelStatistics> VirtualGpu::statistics() const {
     by_name = unloaded_;
     for (const auto& [object, kernel] : kernels_) {
       const std::lock_guard kernel_lock(kernel->mutex);
-      if (kernel->statistics.calls != 0) add_to(by_name[kernel->name], statistics_of(*kernel));
+      if (kernel->statistics.calls != 0) add_to(by_name[kernel->name], kernel->statistics);
     }
   }
   std::vector<KernelStatistics> rows;

@@ -79,7 +79,7 @@ void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
   wave.state = WaveState::ready;
   wave.global_sync = 0;
   wave.patience = 0;
-  wave.instructions = 0;
+  wave.instructions = wave.interpreted = 0;
   wave.fingerprint = 0;
   wave.seems_to_wait = false;
   wave.scratch_bytes_per_lane = start.scratch_bytes_per_lane;

@@ -44,7 +44,7 @@ support::Result<void> ResidentGroup::prepare(Dispatch& dispatch, Engine& engine)
 
 void ResidentGroup::begin(uint64_t number) {
   index = number;
-  instructions = 0;
+  instructions = {};
   initial_.begin_work_group(group, number);
   rows_in_use_ = 0;
   free_rows_.clear();

@@ -35,8 +35,8 @@ class ResidentGroup {
  public:
   explicit ResidentGroup(Memory& memory) : registers_(memory), lds_(memory), scratch_(memory) {}
   WorkGroup group;
-  uint64_t index = 0;         ///< the number of `group` in the dispatch
-  uint64_t instructions = 0;  ///< of its waves that have ended; whoever ends the work-group counts them
+  uint64_t index = 0;             ///< the number of `group` in the dispatch
+  InstructionCount instructions;  ///< of its waves that have ended; whoever ends the work-group counts them
 
   /// For work-groups of this dispatch. Errors: out_of_resources; memory_fault when arguments to be preloaded are not
   /// there.

@@ -324,7 +324,8 @@ void Scheduler::set_aside(Turn& turn, Outcome why) {
 void Scheduler::count_ended(Dispatch& dispatch, Turn& turn) {
   if (turn.ended == 0) return;
   dispatch.waves.fetch_add(turn.waves, std::memory_order_relaxed);
-  dispatch.wave_instructions.fetch_add(turn.instructions, std::memory_order_relaxed);
+  dispatch.wave_instructions.fetch_add(turn.instructions.all, std::memory_order_relaxed);
+  dispatch.interpreted_instructions.fetch_add(turn.instructions.interpreted, std::memory_order_relaxed);
   if (dispatch.work_groups_left.fetch_sub(turn.ended, std::memory_order_acq_rel) == turn.ended) complete(dispatch);
 }
 
@@ -337,6 +338,7 @@ void Scheduler::complete(Dispatch& dispatch) {
     statistics.work_groups += dispatch.work_group_count;
     statistics.waves += dispatch.waves.load(std::memory_order_relaxed);
     statistics.wave_instructions += dispatch.wave_instructions.load(std::memory_order_relaxed);
+    statistics.interpreted_instructions += dispatch.interpreted_instructions.load(std::memory_order_relaxed);
     statistics.seconds += static_cast<double>(dispatch.end_ns - dispatch.start_ns) * 1e-9;
   }
   if (const uint64_t waves = dispatch.waves.load(std::memory_order_relaxed); waves != 0) {

@@ -144,7 +144,7 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
           ++group.waves_at_barrier;
         } else {
           --group.waves_running;
-          resident.instructions += wave.instructions;
+          resident.instructions.add(wave);
           resident.end_wave(wave);
         }
         if (group.waves_at_barrier != 0 && group.waves_at_barrier == group.waves_running) {
@@ -186,7 +186,7 @@ WaveState Scheduler::run_series(Turn& turn, uint64_t budget) {
 void Scheduler::abandon(Turn& turn) {
   const WorkGroup& group = turn.resident->group;
   for (uint32_t i = 0; i < group.waves_begun; ++i) {
-    if (group.waves[i].state != WaveState::ended) turn.instructions += group.waves[i].instructions;
+    if (group.waves[i].state != WaveState::ended) turn.instructions.add(group.waves[i]);
   }
   turn.count_group();
 }

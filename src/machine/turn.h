@@ -39,7 +39,9 @@ struct Scheduler::Turn {
   Wave* wave = nullptr;                           ///< that ran last
   bool all_wait = true, all_seem_to_wait = true;  ///< the waves that ran in this round
 
-  uint64_t ended = 0, waves = 0, instructions = 0;  ///< of work-groups that ended, not yet counted in the dispatch
+  // Of work-groups that ended, not yet counted in the dispatch.
+  uint64_t ended = 0, waves = 0;
+  InstructionCount instructions{};
 
   void begin_round() {
     next_wave = 0;

@@ -92,6 +92,7 @@ struct alignas(64) Wave {
   bool seems_to_wait;     ///< the scheduler's: it came back with the same fingerprint twice; false at start
   uint32_t index;         ///< in the work-group
   uint64_t instructions;  ///< executed so far
+  uint64_t interpreted;   ///< of them, those that the compiled engine left to the interpreter
   uint64_t fingerprint;   ///< the scheduler's, of the wave's state when it last came back
   uint8_t* scratch;       ///< the wave's scratch memory: swizzled, 64 lanes x 4 bytes to a row
   uint32_t scratch_bytes_per_lane;
@@ -107,6 +108,17 @@ struct alignas(64) Wave {
   void set_exec(uint64_t value) { set_scalar64(isa::scalar::exec_lo, value); }
   uint64_t vcc() const { return scalar64(isa::scalar::vcc_lo); }
   void set_vcc(uint64_t value) { set_scalar64(isa::scalar::vcc_lo, value); }
+};
+
+/// What some waves have executed (Wave::instructions, Wave::interpreted).
+struct InstructionCount {
+  uint64_t all = 0, interpreted = 0;
+
+  void operator+=(const InstructionCount& more) {
+    all += more.all;
+    interpreted += more.interpreted;
+  }
+  void add(const Wave& wave) { *this += {.all = wave.instructions, .interpreted = wave.interpreted}; }
 };
 
 /// A work-group that is resident: its waves, LDS and scratch exist from its start to its end. One host thread at

@@ -210,13 +210,14 @@ FinalState FuzzGrid::run(machine::Engine& engine, const RandomCode& code, uint64
 bool FuzzGrid::run_wave(machine::Engine& engine, machine::Wave& wave, uint64_t turn, FinalState& result,
                         machine::WaveSeries* series) {
   using machine::WaveState;
-  const uint64_t before = wave.instructions;
+  const uint64_t before = wave.instructions, interpreted_before = wave.interpreted;
   machine::HostFault host;
   const bool done = machine::guarded(host, [&] {
     WaveState state = series != nullptr ? engine.run_series(wave, turn, *series) : engine.run(wave, turn);
     while (state == WaveState::ready && wave.instructions < most_instructions) state = engine.run(wave, turn);
   });
   result.instructions += wave.instructions - before;
+  interpreted_ += wave.interpreted - interpreted_before;
   if (done && wave.state != WaveState::faulted) return wave.state != WaveState::ready;
   const uint8_t chunk = engine::run_of_thread().chunk;
   if (!done) engine.retrace_fault(wave, host);

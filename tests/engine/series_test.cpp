@@ -1,11 +1,13 @@
 // Kernels whose waves the compiled engine runs in series (machine::WaveSeries), seen from outside: results, statistics
 // and faults are those of each wave.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 #include "engine/compiled/compiled_engine.h"
 #include "machine/fixture.h"
@@ -43,6 +45,16 @@ class SeriesOnGpu : public testing::TestWithParam<unsigned> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Threads, SeriesOnGpu, testing::Values(1, 2));
+
+TEST_P(SeriesOnGpu, WhatIsNotCompiledYetCountsAsInterpreted) {
+  unsetenv("ATOLL_COMPILE");
+  // Code that no cache has.
+  start(fmt::format("s_mov_b32 s4, {:#x}\ns_barrier\nv_mov_b32 v1, s4\ns_endpgm", std::random_device()()));
+  const auto ran = run({3 * 128, 1, 1}, {128, 1, 1}, nullptr);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(ran->wave_instructions, 3u * 2 * 4);
+  EXPECT_EQ(ran->interpreted_instructions, ran->wave_instructions);
+}
 
 TEST_P(SeriesOnGpu, EveryWorkItemKnowsItsPlace) {
   // 5 by 4 work-groups of 24 by 10 work-items, those at the edges smaller.
@@ -82,6 +94,7 @@ TEST_P(SeriesOnGpu, EveryWorkItemKnowsItsPlace) {
     constexpr uint32_t waves = 12 * 4 + 3 * 2 + 4 * 2 + 1;
     EXPECT_EQ(ran->waves, waves);
     EXPECT_EQ(ran->wave_instructions, uint64_t{waves} * 23);
+    EXPECT_EQ(ran->interpreted_instructions, 0u);
   }
   EXPECT_EQ(gpu_->engine_report().translations.size(), 1u);
   for (uint32_t y = 0; y < height; ++y) {

@@ -62,12 +62,14 @@ TEST_P(SchedulerTest, WhatWavesRunBeforeTheirWorkGroupIsSetAsideCounts) {
       return WaveState::ended;
     }
     wave.instructions += of_a_wait;
+    wave.interpreted += 1;
     return ++runs[wave.work_group->id[0]] < waits ? WaveState::ready : WaveState::ended;
   });
   const auto ran = run(groups, 128);
   ASSERT_TRUE(ran) << ran.error().message;
   EXPECT_EQ(ran->waves, 2 * groups);
   EXPECT_EQ(ran->wave_instructions, groups * (of_the_first + waits * of_a_wait));
+  EXPECT_EQ(ran->interpreted_instructions, groups * waits);
 }
 
 /// Goes on in a series as WaveSeries says, in the same Wave, except that every so many waves it goes back.

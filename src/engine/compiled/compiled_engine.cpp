@@ -17,8 +17,12 @@ namespace Atoll::engine {
 
 namespace {
 
-/// Instructions that the interpreter runs from one place before it is worth translating: some milliseconds.
-constexpr uint64_t worth_translating = 20'000;
+/// Instructions that the interpreter runs from one place before it is asked whether that is worth translating: to see
+/// which code belongs together takes half a millisecond, and this some. (It is worth it after ten times as many, at the
+/// least: compilations.h.)
+constexpr uint64_t worth_asking = 100'000;
+/// Of them, those that a thread runs before it tells the place.
+constexpr uint64_t worth_telling = 1'000;
 
 /// Instructions that a wave is run on for when it has faulted in a region: more than one round of a region has.
 constexpr uint64_t retrace_budget = 1'000'000;
@@ -142,11 +146,18 @@ class CompiledEngine final : public machine::Engine {
     const MicroOp* op = code_.find(place.pc);
     handler_of(op)(wave, op, run);
     const uint64_t done = run.instructions - before;
-    if (wave.work_group != nullptr && wave.work_group->dispatch != nullptr) {
-      wave.work_group->dispatch->kernel->interpreted_instructions.fetch_add(done, std::memory_order_relaxed);
+    wave.interpreted += done;
+    // The other threads tell the same place: short waves would wait for its cache line as long as some instructions
+    // take.
+    auto& untold = run.heat[place.pc / 4 % run.heat.size()];
+    const uint64_t told = untold + done;
+    if (told < worth_telling) {
+      untold = static_cast<uint32_t>(told);
+      return;
     }
-    const uint64_t heat = place.heat.fetch_add(done, std::memory_order_relaxed) + done;
-    if (heat >= worth_translating && wave.state != machine::WaveState::faulted) translations_.ask(wave, place, heat);
+    untold = 0;
+    const uint64_t heat = place.heat.fetch_add(told, std::memory_order_relaxed) + told;
+    if (heat >= worth_asking && wave.state != machine::WaveState::faulted) translations_.ask(wave, place);
   }
 
   CodeCache code_;

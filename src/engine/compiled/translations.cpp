@@ -20,7 +20,7 @@ namespace {
 
 /// What is kept of a kernel for later runs, at the least: below that, some milliseconds, it would cost more than it
 /// tells.
-constexpr uint64_t least_kept = 100'000;
+constexpr uint64_t least_kept = 400'000;
 
 const machine::Dispatch* dispatch_of(const Wave& wave) {
   return wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
@@ -80,9 +80,11 @@ void Translations::find(const Wave& wave, Place& place) {
   take(asked);
 }
 
-void Translations::ask(const Wave& wave, Place& place, uint64_t heat) {
-  place.heat.store(0, std::memory_order_relaxed);
-  const std::lock_guard lock(mutex_);
+void Translations::ask(const Wave& wave, Place& place) {
+  // Who holds it may be at something long. The heat stays, so that the next wave asks again.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  const uint64_t heat = place.heat.exchange(0, std::memory_order_relaxed);
   if (Asked* asked = covering(wave, place.pc)) add_heat(*asked, wave, heat);
 }
 

@@ -32,9 +32,10 @@ class Translations {
 
   /// For a place seen for the first time: puts translated code to use if there is some already.
   void find(const Wave& wave, Place& place);
-  /// Asks for code where it is worth it: for the wave's kernel, or for the code around the place when the kernel's
-  /// does not reach it (a function called by its address). `heat`: instructions that it would have been good for.
-  void ask(const Wave& wave, Place& place, uint64_t heat);
+  /// Asks for code if the place's heat makes it worth it: for the wave's kernel, or for the code around the place when
+  /// the kernel's does not reach it (a function called by its address). Does not wait: while another thread asks, it
+  /// does nothing.
+  void ask(const Wave& wave, Place& place);
   /// The same, and waits until the code is in use or it is clear that there will be none.
   void ask_and_wait(const Wave& wave, Place& place);
   /// Whether something was asked for and has not come.
