@@ -24,7 +24,7 @@ namespace {
 
 /// Runs of each, but of the interpreter: they take milliseconds, and other users of the host disturb some of them, for
 /// seconds at times: so a kernel's runs are in three parts, and between them are those of all other kernels.
-constexpr int rounds = 31, interpreter_rounds = 3, parts = 3;
+constexpr int rounds = 61, interpreter_rounds = 3, parts = 3;
 
 /// An engine with a number of threads, and the code on it.
 struct Setup {
