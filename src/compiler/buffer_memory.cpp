@@ -15,12 +15,6 @@ namespace Atoll::compiler {
 using semantics::chunk_lanes;
 using semantics::MemoryAccess;
 
-namespace {
-
-const llvm::Align unaligned(1);
-
-}  // namespace
-
 ChunkMemory::Prepared ChunkMemory::prepare_in_buffer(const isa::Instruction& instruction,
                                                      const MemoryOperands& operands, ScalarRegisters& registers) {
   const unsigned resource = operands.resource->reg;

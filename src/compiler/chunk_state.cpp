@@ -3,12 +3,6 @@
 
 namespace Atoll::compiler {
 
-namespace {
-
-const llvm::Align row_align(64), word_align(4);
-
-}  // namespace
-
 ChunkState::ChunkState(Frame& frame, llvm::Instruction* once_end, llvm::Instruction* begin_end, llvm::Value* first_lane,
                        bool branches)
     : frame_(frame), once_end_(once_end), begin_end_(begin_end), first_lane64_(first_lane), branches_(branches) {
@@ -73,7 +67,7 @@ ChunkState::Holder& ChunkState::mask_holder(unsigned reg) {
   return beginning_with(masks_, reg, frame_.lanes(), llvm::Align(2), true, [&] { return frame_.scalar64(reg); });
 }
 ChunkState::Holder& ChunkState::word_holder(unsigned reg) {
-  return beginning_with(words_, reg, frame_.i32(), word_align, true, [&] { return frame_.scalar32(reg); });
+  return beginning_with(words_, reg, frame_.i32(), dword_align, true, [&] { return frame_.scalar32(reg); });
 }
 ChunkState::Holder& ChunkState::scc_holder() {
   return beginning_with(scc_, 0, frame_.ir.getInt8Ty(), llvm::Align(1), true,

@@ -24,8 +24,6 @@ using Half = MemoryAccess::Half;
 
 namespace {
 
-const llvm::Align row_align(64), dword_align(4);
-
 constexpr uint64_t scratch_row = semantics::wave_lanes * 4;  ///< bytes from a lane's dword to its next
 
 /// Whether an access yields values.

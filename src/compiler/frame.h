@@ -17,6 +17,9 @@ using engine::Run;
 using machine::Row;
 using machine::Wave;
 
+/// Of rows; of scalars and single lanes in a row; of what is anywhere in a program's memory.
+inline const llvm::Align row_align(64), dword_align(4), unaligned(1);
+
 /// The host function being made, with the wave that it runs. The scalar state of the wave is always in the Wave: what
 /// the interpreter does for one instruction in between, and whoever looks at a fault, find it there. Vector
 /// registers are in their rows except within a region (region.h).

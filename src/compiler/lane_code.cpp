@@ -19,8 +19,6 @@ using engine::vector_operands;
 using engine::VectorOperands;
 using isa::OperandKind;
 
-const llvm::Align row_align(64);
-
 /// Whether a move stays within each chunk of lanes, and is the same in all of them.
 bool stays_in_chunks(const semantics::DppMove& move) {
   for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {

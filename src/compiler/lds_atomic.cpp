@@ -21,8 +21,6 @@ using semantics::MemoryAccess;
 
 namespace {
 
-const llvm::Align row_align(64), unaligned(1);
-
 /// Code of several modes may stand in one module.
 AtomicKind kind_in(const semantics::FloatMode& mode, const MemoryAccess& access) {
   AtomicKind kind{.operation = access.operation, .bytes = access.bytes};

@@ -16,8 +16,6 @@ using isa::OperandKind;
 
 namespace {
 
-const llvm::Align row_align(64), unaligned(1);
-
 bool takes_lane_read(const isa::Instruction& instruction) {
   if (instruction.src(0).kind != OperandKind::vgpr || instruction.dst().kind != OperandKind::scalar) return false;
   return (instruction.dst().reg & ~1u) != isa::scalar::exec_lo;
