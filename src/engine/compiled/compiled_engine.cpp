@@ -22,7 +22,7 @@ namespace {
 /// least: compilations.h.)
 constexpr uint64_t worth_asking = 100'000;
 /// Of them, those that a thread runs before it tells the place.
-constexpr uint64_t worth_telling = 1'000;
+constexpr uint64_t worth_telling = 10'000;
 
 /// Instructions that a wave is run on for when it has faulted in a region: more than one round of a region has.
 constexpr uint64_t retrace_budget = 1'000'000;
@@ -143,8 +143,7 @@ class CompiledEngine final : public machine::Engine {
 
   void interpret(Wave& wave, Run& run, Place& place) {
     const uint64_t before = run.instructions;
-    const MicroOp* op = code_.find(place.pc);
-    handler_of(op)(wave, op, run);
+    handler_of(place.op)(wave, place.op, run);
     const uint64_t done = run.instructions - before;
     wave.interpreted += done;
     // The other threads tell the same place: short waves would wait for its cache line as long as some instructions

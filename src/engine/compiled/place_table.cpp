@@ -15,7 +15,7 @@ Place& PlaceTable::add(uint64_t pc) {
   const std::lock_guard lock(mutex_);
   if (Place* place = find(pc)) return *place;
   auto& head = buckets_[bucket(pc)];
-  auto* place = new Place(pc, head.load());
+  auto* place = new Place(pc, code_.find(pc), head.load());
   head.store(place, std::memory_order_release);
   return *place;
 }

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/code_cache.h"
 #include "engine/compiled/image.h"
 #include "machine/engine.h"
 #include "semantics/lanes.h"
@@ -28,10 +29,12 @@ struct Way {
   const Way* next = nullptr;                       ///< for another mode
 };
 
-struct Place {
-  explicit Place(uint64_t address, Place* after) : pc(address), next(after) {}
+/// In one cache line: every wave that comes by reads it.
+struct alignas(64) Place {
+  explicit Place(uint64_t address, const MicroOp* slot, Place* after) : pc(address), op(slot), next(after) {}
   const uint64_t pc;
-  Place* const next;  ///< in the bucket
+  const MicroOp* const op;  ///< where the interpreter begins
+  Place* const next;        ///< in the bucket
   std::atomic<const Way*> ways{nullptr};
   std::atomic<uint64_t> heat{0};  ///< instructions that the interpreter ran from here
   std::atomic<bool> visited{false};
@@ -45,7 +48,7 @@ struct Place {
 
 class PlaceTable {
  public:
-  PlaceTable() = default;
+  explicit PlaceTable(CodeCache& code) : code_(code) {}
   ~PlaceTable();
   PlaceTable(const PlaceTable&) = delete;
   PlaceTable& operator=(const PlaceTable&) = delete;
@@ -68,6 +71,7 @@ class PlaceTable {
   }
   Place& add(uint64_t pc);
 
+  CodeCache& code_;
   std::mutex mutex_;  ///< held to change anything
   std::array<std::atomic<Place*>, bucket_count> buckets_{};
   std::vector<std::unique_ptr<Way>> ways_;

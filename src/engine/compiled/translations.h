@@ -26,7 +26,7 @@ namespace Atoll::engine {
 
 class Translations {
  public:
-  explicit Translations(CodeCache& cache) : cache_(cache) {}
+  explicit Translations(CodeCache& cache) : cache_(cache), places_(cache) {}
 
   Place& place(uint64_t pc) { return places_.at(pc); }
 
