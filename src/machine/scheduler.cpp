@@ -1,7 +1,6 @@
 // machine: which work-group a thread runs next, and how long. See scheduler.h; turn.cpp runs its waves.
 #include "machine/scheduler.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -25,6 +24,9 @@ constexpr uint64_t slice_ns = 1'000'000;
 constexpr uint64_t largest_piece_ns = slice_ns, smallest_piece_ns = 2'000, waiting_piece_ns = 4'000;
 /// How long a thread without work looks for some before it sleeps: to wake it takes as long.
 constexpr uint64_t spin_for_work_ns = 50'000;
+/// Threads that are kept off the processor of the one that wakes them: it takes a microsecond each. Where there are
+/// many, it matters less what becomes of one.
+constexpr size_t most_kept_off = 16;
 /// How long the launching thread spins for the others' last work-groups before it sleeps.
 constexpr uint64_t spin_for_done_ns = 20'000;
 
@@ -40,8 +42,7 @@ constexpr uint64_t wait_awake_ns = 200'000, nap_ns = 50'000;
 Scheduler::Scheduler(Engine& engine, unsigned threads, const std::atomic<uint64_t>& interrupts)
     : engine_(engine), threads_(std::max(1u, threads)), interrupts_(interrupts) {
   for (unsigned i = 1; i < threads_; ++i) {
-    workers_.emplace_back([this] { work(); });
-    pthread_setname_np(workers_.back().native_handle(), "atoll-cu");
+    workers_.push_back(std::make_unique<Worker>("atoll-cu", [this](Worker& self) { work(self); }));
   }
 }
 
@@ -52,7 +53,7 @@ Scheduler::~Scheduler() {
   }
   work_news_.fetch_add(1, std::memory_order_relaxed);
   work_wanted_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  workers_.clear();
 }
 
 bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::function<bool()>& more_to_begin) {
@@ -108,8 +109,8 @@ void Scheduler::finish(const std::shared_ptr<Dispatch>& dispatch) {
   }
 }
 
-void Scheduler::work() {
-  while (const std::shared_ptr<Dispatch> dispatch = next_offered()) work_on(dispatch);
+void Scheduler::work(Worker& self) {
+  while (const std::shared_ptr<Dispatch> dispatch = next_offered(self)) work_on(dispatch);
 }
 
 /// Whether a dispatch that nobody has begun will take long enough for other threads to help, as far as is known from
@@ -129,11 +130,18 @@ void Scheduler::offer(const std::shared_ptr<Dispatch>& dispatch) {
   if (dispatch->offered.exchange(true)) return;
   offered_.push_back(dispatch);
   work_news_.fetch_add(1, std::memory_order_relaxed);
-  if (idle_ != 0) work_wanted_.notify_all();
+  if (idle_ != 0) wake_workers();
+}
+
+/// With the mutex held, by a thread that goes on working.
+void Scheduler::wake_workers() {
+  const int here = sched_getcpu();
+  for (size_t i = 0; i < std::min(workers_.size(), most_kept_off); ++i) workers_[i]->keep_off(here);
+  work_wanted_.notify_all();
 }
 
 /// The next offered dispatch that has a work-group to run, in turn; null when the scheduler stops.
-std::shared_ptr<Dispatch> Scheduler::next_offered() {
+std::shared_ptr<Dispatch> Scheduler::next_offered(Worker& self) {
   std::unique_lock lock(mutex_);
   for (bool spun = false;;) {
     if (stopping_) return nullptr;
@@ -155,7 +163,7 @@ std::shared_ptr<Dispatch> Scheduler::next_offered() {
       continue;
     }
     ++idle_;
-    work_wanted_.wait(lock);
+    self.sleep(work_wanted_, lock);
     --idle_;
   }
 }

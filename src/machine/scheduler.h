@@ -29,7 +29,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "machine/dispatch.h"
@@ -37,6 +36,7 @@
 #include "machine/event_count.h"
 #include "machine/memory.h"
 #include "machine/resident_group.h"
+#include "machine/worker.h"
 
 namespace Atoll::machine {
 
@@ -66,9 +66,10 @@ class Scheduler {
   enum class Outcome : uint8_t { ended, slice_over, waiting, seems_to_wait };
   enum class Stop : uint8_t { ended, round_over, look, cancelled, fault };  ///< why run_waves() came back
 
-  void work();  ///< the life of one of the scheduler's own threads
+  void work(Worker& self);  ///< the life of one of the scheduler's own threads
   void offer(const std::shared_ptr<Dispatch>& dispatch);
-  std::shared_ptr<Dispatch> next_offered();
+  void wake_workers();
+  std::shared_ptr<Dispatch> next_offered(Worker& self);
   bool takes_long(const Dispatch& dispatch) const;
   bool next_group(Turn& turn);
   std::unique_ptr<ResidentGroup> resume(Dispatch& dispatch);
@@ -104,7 +105,7 @@ class Scheduler {
   std::vector<std::unique_ptr<ResidentGroup>> free_groups_;
 
   EventCount dispatch_done_;
-  std::vector<std::thread> workers_;  // last: they use the rest
+  std::vector<std::unique_ptr<Worker>> workers_;  // last: they use the rest
 };
 
 }  // namespace Atoll::machine

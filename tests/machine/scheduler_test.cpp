@@ -4,13 +4,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "fixture.h"
+#include "machine/clock.h"
 #include "machine/signal.h"
 
 namespace Atoll::machine {
@@ -51,6 +55,58 @@ TEST_P(SchedulerTest, EveryWaveOfEveryWorkGroupRunsOnce) {
   EXPECT_EQ(ran->work_groups, groups);
   EXPECT_EQ(ran->waves, 2 * groups);
   EXPECT_EQ(ran->wave_instructions, 6 * groups);
+}
+
+/// Until the end of its life the thread that makes it stays on the processor where it is.
+class OnOneProcessor {
+ public:
+  OnOneProcessor() {
+    pthread_getaffinity_np(pthread_self(), sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<size_t>(number), &one);
+    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+  }
+  ~OnOneProcessor() { pthread_setaffinity_np(pthread_self(), sizeof before_, &before_); }
+  OnOneProcessor(const OnOneProcessor&) = delete;
+  OnOneProcessor& operator=(const OnOneProcessor&) = delete;
+  bool is_the_only_one() const { return CPU_COUNT(&before_) == 1; }
+  const int number = sched_getcpu();
+
+ private:
+  cpu_set_t before_;
+};
+
+// Both threads of a kernel of some milliseconds once ran on one processor of a virtual machine, as the other one had
+// halted.
+TEST(Scheduler, ItsThreadsWakeOnAnotherProcessorThanTheirWakers) {
+  const auto launcher = std::this_thread::get_id();
+  std::atomic<int> first_processor{-1};
+  const auto gpu = test::make_gpu("gfx900",
+                                  [&](Wave& wave, uint64_t) {
+                                    if (std::this_thread::get_id() != launcher) {
+                                      int none = -1;
+                                      first_processor.compare_exchange_strong(none, sched_getcpu());
+                                    }
+                                    const uint64_t end = now_ns() + 20'000;
+                                    while (now_ns() < end) {
+                                    }
+                                    wave.instructions += 1;
+                                    return WaveState::ended;
+                                  },
+                                  {.threads = 2});
+  const auto code = test::load(*gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 4", "next_free_sgpr 8"}));
+  const OnOneProcessor here;
+  if (here.is_the_only_one()) GTEST_SKIP() << "this host has one processor";
+  int together = 0, apart = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    first_processor = -1;
+    ASSERT_TRUE(gpu->run(test::packet_for(*code, {200 * 64, 1, 1}, {64, 1, 1})));
+    if (first_processor != -1) ++(first_processor == here.number ? together : apart);
+  }
+  // When other work keeps the other processor busy, the kernel may move the thread.
+  EXPECT_GT(apart, together);
 }
 
 TEST_P(SchedulerTest, WhatWavesRunBeforeTheirWorkGroupIsSetAsideCounts) {

@@ -1,0 +1,42 @@
+// machine: a thread of the scheduler's own (scheduler.h), and on which of the host's processors it wakes.
+//
+// It is woken by a thread that goes on working, and is of use on another processor only. Linux wakes a thread on the
+// processor where it ran last, if that is idle, or on its waker's. A virtual machine's processor that has been idle for
+// some time counts as taken away by the host (vcpu_is_preempted()), and not as idle: then both threads may share one
+// processor until the kernel balances its load, some milliseconds later, when the work is done. So the waker keeps the
+// thread off its own processor, only for the waking: once awake, the thread may run wherever it might before.
+#pragma once
+
+#include <sched.h>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace Atoll::machine {
+
+class Worker {
+ public:
+  /// Starts the thread, which is named `name` and runs `life`.
+  Worker(const char* name, std::function<void(Worker&)> life);
+  ~Worker() { thread_.join(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Called by the thread itself: sleeps until `wanted` is notified. `lock` holds the mutex that `wanted` belongs to.
+  void sleep(std::condition_variable& wanted, std::unique_lock<std::mutex>& lock);
+
+  /// Called with that mutex held, before it is notified: if the thread sleeps, it is to wake on another processor than
+  /// this one, if it may run on any other.
+  void keep_off(int processor);
+
+ private:
+  static constexpr int none = -1;
+  bool asleep_ = false;
+  int kept_off_ = none;  ///< a processor
+  cpu_set_t allowed_{};  ///< the processors that it may run on, but for that
+  std::thread thread_;   ///< last: it uses the rest
+};
+
+}  // namespace Atoll::machine
