@@ -148,7 +148,7 @@ std::vector<double> ratios_of(const Turns& turns, Engine engine, std::initialize
 /// Which of so many values in order bounds their distribution's median from below, from 0 on: each of them is below the
 /// median with a probability of one half. 0, too, when they are too few for a bound.
 size_t lower_bound_of_median(size_t values) {
-  double probability = std::pow(0.5, values), sum = 0;  // that so many are below, in `below`
+  double probability = std::pow(0.5, values), sum = 0;  // of exactly `below` below it; of fewer
   size_t below = 0;
   for (; sum + probability <= beyond_bound; ++below) {
     sum += probability;
@@ -232,11 +232,9 @@ int main(int argc, char** argv) {
   fmt::print(
       "Whole programs, medians of {} rounds, in which they take turns; each checks its results against the host's. The "
       "interpreter\nhas two turns, and the ratio is to both. {} routines seemed slower by more than {:.3f} then, and "
-      "were "
-      "measured anew in {}\nrounds, which alone are shown, with the bounds that the true median is in ({:.0f}%). The "
-      "interpreter's second turns have {:.2f} to\n{:.2f} of the first ones' time: that is chance. The processor time "
-      "is "
-      "the program's and the compiler's, until the program ends.\n\n",
+      "were measured anew in {}\nrounds, which alone are shown, with the bounds that the true median is in ({:.0f}%). "
+      "The interpreter's second turns have {:.2f} to\n{:.2f} of the first ones' time: that is chance. The processor "
+      "time is the program's and the compiler's, until the program ends.\n\n",
       rounds, anew, seems_slower - 1, rounds_anew, 100 * (1 - 2 * beyond_bound), std::ranges::min(chances),
       std::ranges::max(chances));
   print_goal(fmt::format("of {} routines, those that take longer compiled and cold than by the interpreter, beyond "

@@ -121,7 +121,7 @@ struct Argument {
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   Argument(const T& value) : bytes(sizeof(T)) {  // NOLINT(google-explicit-constructor): arguments are written bare
-    std::memcpy(bytes.data(), &value, sizeof(T));
+    std::memcpy(bytes.data(), static_cast<const void*>(&value), sizeof(T));
   }
   template <typename T>
   Argument(const TypedBuffer<T>& buffer) : Argument(buffer.data()) {}  // NOLINT(google-explicit-constructor)

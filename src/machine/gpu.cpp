@@ -183,6 +183,7 @@ std::vector<KernelStatistics> VirtualGpu::statistics() const {
     }
   }
   std::vector<KernelStatistics> rows;
+  rows.reserve(by_name.size());
   for (auto& [name, row] : by_name) rows.push_back(std::move(row));
   std::ranges::sort(rows, [](const KernelStatistics& a, const KernelStatistics& b) {
     return std::tie(b.seconds, a.kernel) < std::tie(a.seconds, b.kernel);

@@ -34,7 +34,7 @@ class SeriesOnGpu : public testing::TestWithParam<unsigned> {
                                          "system_sgpr_workgroup_id_y 1", "system_vgpr_workitem_id 1"},
                                         body));
   }
-  auto run(std::array<uint32_t, 3> grid, std::array<uint16_t, 3> group, const void* arguments) {
+  auto run(std::array<uint32_t, 3> grid, std::array<uint16_t, 3> group, const void* const* arguments) {
     auto packet = packet_for(*code_, grid, group);
     packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
     return gpu_->run(packet);
