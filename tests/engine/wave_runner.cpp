@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 
 #include "engine/engines.h"
 #include "support/command.h"
@@ -49,6 +50,8 @@ T* allocate(size_t bytes) {
 
 std::vector<uint8_t> assemble(const std::string& source, std::string_view processor) {
   static std::map<std::pair<std::string, std::string>, std::vector<uint8_t>> assembled;  // tests repeat themselves
+  static std::mutex mutex;  // some run waves on several threads
+  const std::lock_guard lock(mutex);
   std::vector<uint8_t>& code = assembled[{source, std::string(processor)}];
   if (!code.empty()) return code;
   const TemporaryDirectory directory;
