@@ -94,13 +94,14 @@ FuzzGrid::Pages FuzzGrid::map(uint64_t address, size_t bytes) {
   return Pages(static_cast<uint8_t*>(memory), Unmap{bytes});
 }
 
+// Addresses that neither the host's programs nor the sanitizers' own memory have: ThreadSanitizer would give others.
 FuzzGrid::FuzzGrid(const target::Processor& processor)
     : processor_(processor),
-      rows_(map(0x5A00'0000'0000, RandomCode::most_waves * rows_of_a_wave * sizeof(machine::Row))),
-      lds_(map(0x5A01'0000'0000, lds_bytes)),
-      memory_(map(0x5A02'0000'0000, memory_bytes)),
-      scratch_(map(0x5A03'0000'0000, RandomCode::most_waves * scratch_bytes)),
-      code_(map(0x5A04'0000'0000, code_bytes)) {
+      rows_(map(0x5900'0000'0000, RandomCode::most_waves * rows_of_a_wave * sizeof(machine::Row))),
+      lds_(map(0x5901'0000'0000, lds_bytes)),
+      memory_(map(0x5902'0000'0000, memory_bytes)),
+      scratch_(map(0x5903'0000'0000, RandomCode::most_waves * scratch_bytes)),
+      code_(map(0x5904'0000'0000, code_bytes)) {
   dispatch_.kernel = std::make_shared<machine::Kernel>();
   dispatch_.kernel->entry = reinterpret_cast<uint64_t>(code_.get());
   group_.dispatch = &dispatch_;
