@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "fixture.h"
 #include "machine/clock.h"
 #include "machine/signal.h"
+#include "on_one_processor.h"
 
 namespace Atoll::machine {
 namespace {
@@ -57,26 +57,6 @@ TEST_P(SchedulerTest, EveryWaveOfEveryWorkGroupRunsOnce) {
   EXPECT_EQ(ran->wave_instructions, 6 * groups);
 }
 
-/// Until the end of its life the thread that makes it stays on the processor where it is.
-class OnOneProcessor {
- public:
-  OnOneProcessor() {
-    pthread_getaffinity_np(pthread_self(), sizeof before_, &before_);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<size_t>(number), &one);
-    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
-  }
-  ~OnOneProcessor() { pthread_setaffinity_np(pthread_self(), sizeof before_, &before_); }
-  OnOneProcessor(const OnOneProcessor&) = delete;
-  OnOneProcessor& operator=(const OnOneProcessor&) = delete;
-  bool is_the_only_one() const { return CPU_COUNT(&before_) == 1; }
-  const int number = sched_getcpu();
-
- private:
-  cpu_set_t before_;
-};
-
 // Both threads of a kernel of some milliseconds once ran on one processor of a virtual machine, as the other one had
 // halted.
 TEST(Scheduler, ItsThreadsWakeOnAnotherProcessorThanTheirWakers) {
@@ -96,7 +76,7 @@ TEST(Scheduler, ItsThreadsWakeOnAnotherProcessorThanTheirWakers) {
                                   },
                                   {.threads = 2});
   const auto code = test::load(*gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 4", "next_free_sgpr 8"}));
-  const OnOneProcessor here;
+  const test::OnOneProcessor here;
   if (here.is_the_only_one()) GTEST_SKIP() << "this host has one processor";
   int together = 0, apart = 0;
   for (int round = 0; round < 20; ++round) {

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <optional>
 
+#include "on_one_processor.h"
+
 namespace Atoll::machine {
 namespace {
 
@@ -25,10 +27,7 @@ bool equal(const cpu_set_t& a, const cpu_set_t& b) { return CPU_EQUAL(&a, &b) !=
 
 class WorkerTest : public testing::Test {
  protected:
-  ~WorkerTest() override {
-    pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
-    stop();
-  }
+  ~WorkerTest() override { stop(); }
   void start() {
     worker_.emplace("a worker", [this](Worker& self) {
       std::unique_lock lock(mutex_);
@@ -67,12 +66,6 @@ class WorkerTest : public testing::Test {
     wanted_.notify_all();
     await([&] { return slept_ != before; });
   }
-  void stay_on(int processor) {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<size_t>(processor), &one);
-    ASSERT_EQ(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
-  }
 
   const cpu_set_t before_ = allowed(pthread_self());
   const int here_ = sched_getcpu();
@@ -88,15 +81,15 @@ class WorkerTest : public testing::Test {
 TEST_F(WorkerTest, WakesOnAnotherProcessorAndMayThenRunOnAll) {
   if (CPU_COUNT(&before_) == 1) GTEST_SKIP() << "this host has one processor";
   start();
-  stay_on(here_);
+  const test::OnOneProcessor here;
   constexpr int rounds = 20;
   int elsewhere = 0;
   for (int round = 0; round < rounds; ++round) {
-    keep_off(here_);
-    EXPECT_TRUE(equal(allowed(thread_), without(before_, here_)));
+    keep_off(here.number);
+    EXPECT_TRUE(equal(allowed(thread_), without(before_, here.number)));
     wake();
     EXPECT_TRUE(equal(allowed(thread_), before_));
-    if (woke_on_ != here_) ++elsewhere;
+    if (woke_on_ != here.number) ++elsewhere;
   }
   // Once it is awake, the kernel may move it.
   EXPECT_GE(elsewhere, rounds / 2);
@@ -115,13 +108,13 @@ TEST_F(WorkerTest, IsKeptOffOneProcessorAtATime) {
 }
 
 TEST_F(WorkerTest, RunsWhereItMayIfThatIsOneProcessorOnly) {
-  stay_on(here_);
+  const test::OnOneProcessor here;
   start();  // which it inherits
   const cpu_set_t only = allowed(thread_);
-  keep_off(here_);
+  keep_off(here.number);
   EXPECT_TRUE(equal(allowed(thread_), only));
   wake();
-  EXPECT_EQ(woke_on_, here_);
+  EXPECT_EQ(woke_on_, here.number);
 }
 
 TEST_F(WorkerTest, WhatIsNoProcessorChangesNothing) {
