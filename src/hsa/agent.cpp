@@ -13,6 +13,7 @@
 #include "hsa/attribute.h"
 #include "hsa/extension_tables.h"
 #include "hsa/isa.h"
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 namespace Atoll::hsa {
@@ -97,6 +98,34 @@ hsa_status_t give_image_limit(const ImageLimits& limits, int attribute, void* va
   }
 }
 
+/// An array of bits as hsa_ext_amd.h has them for memory properties and AQL extensions.
+hsa_status_t give_bits(void* value, uint64_t bits) { return give(value, bits); }
+
+/// Memory that the agent's pools can still give out: the pools of an agent share one memory.
+uint64_t available_memory(const Agent& agent) {
+  // Device memory is the host's, of which there may be less than the product has.
+  uint64_t bytes = 0, allocated = 0;
+  for (const Pool* pool : Runtime::get()->pools_of(agent)) {
+    if (!pool->can_allocate()) continue;
+    bytes = std::max(bytes, pool->bytes);
+    allocated += pool->bytes_allocated;
+  }
+  bytes = std::min(bytes, Runtime::get()->system_fine.bytes);
+  return bytes - std::min(bytes, allocated);
+}
+
+/// Scratch memory of all queues: an aperture of 4 GiB for each XCC, as in ROCr.
+uint64_t scratch_limit_max(const target::Product& product) { return uint64_t{product.xcc_count} << 32; }
+
+/// Whether queues can be made to give back scratch memory while they exist: the products of several dies.
+bool reclaims_scratch(const target::Product& product) { return product.xcc_count > 1; }
+
+/// Every clock ticks as the machine's one clock does.
+hsa_status_t give_clock_counters(void* value) {
+  const uint64_t now = machine::now_ns();
+  return give(value, hsa_amd_clock_counters_t{now, now, now, machine::clock_hz});
+}
+
 /// Attributes that both kinds of agent answer alike, or from the same table.
 hsa_status_t give_common(const Agent& agent, int attribute, void* value) {
   switch (attribute) {
@@ -120,7 +149,17 @@ hsa_status_t give_common(const Agent& agent, int attribute, void* value) {
     case HSA_AMD_AGENT_INFO_CACHELINE_SIZE:
       return give<uint32_t>(value, 64);
     case HSA_AMD_AGENT_INFO_DOMAIN:
+    case HSA_AMD_AGENT_INFO_UCODE_VERSION:  // no microcode
+    case HSA_AMD_AGENT_INFO_SDMA_UCODE_VERSION:
       return give<uint32_t>(value, 0);
+    case HSA_AMD_AGENT_INFO_MEMORY_AVAIL:
+      return give(value, available_memory(agent));
+    case HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY:
+      return give(value, machine::clock_hz);
+    case HSA_AMD_AGENT_INFO_IOMMU_SUPPORT:
+      return give(value, HSA_IOMMU_SUPPORT_NONE);
+    case HSA_AMD_AGENT_INFO_AQL_EXTENSIONS:  // the header defines none yet
+      return give_bits(value, 0);
     case HSA_AMD_AGENT_INFO_HDP_FLUSH:  // no host data path to flush
       return give(value, hsa_amd_hdp_flush_t{});
     default:
@@ -203,6 +242,26 @@ hsa_status_t give_gpu(const Agent& agent, int attribute, void* value) {
       return give<uint32_t>(value, product.revision_id);
     case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS:
       return give(value, true);
+    case HSA_AMD_AGENT_INFO_ASIC_FAMILY_ID:
+      return give(value, product.asic_family);
+    case HSA_AMD_AGENT_INFO_NUM_SDMA_ENG:
+      return give(value, product.copy_engines);
+    case HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG:
+      return give(value, product.xgmi_copy_engines);
+    case HSA_AMD_AGENT_INFO_NUM_XCC:
+      return give(value, product.xcc_count);
+    case HSA_AMD_AGENT_INFO_DRIVER_UID:
+      return give(value, static_cast<uint32_t>(unique_id(product.name)));
+    case HSA_AMD_AGENT_INFO_NEAREST_CPU:
+      return give(value, Runtime::get()->cpu_agent.handle());
+    case HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES:
+      return give_bits(value, product.apu ? HSA_AMD_MEMORY_PROPERTY_AGENT_IS_APU : 0);
+    case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_MAX:
+      return give(value, scratch_limit_max(product));
+    case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_CURRENT:
+      return give<uint64_t>(value, Runtime::get()->scratch_limit);
+    case HSA_AMD_AGENT_INFO_CLOCK_COUNTERS:
+      return give_clock_counters(value);
     default:
       return give_common(agent, attribute, value);
   }
@@ -239,7 +298,25 @@ hsa_status_t give_cpu(const Agent& agent, int attribute, void* value) {
     case HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES:
     case HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE:
     case HSA_AMD_AGENT_INFO_ASIC_REVISION:
+    case HSA_AMD_AGENT_INFO_ASIC_FAMILY_ID:
+    case HSA_AMD_AGENT_INFO_NUM_SDMA_ENG:
+    case HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG:
+    case HSA_AMD_AGENT_INFO_NUM_XCC:
+    case HSA_AMD_AGENT_INFO_DRIVER_UID:
       return give<uint32_t>(value, 0);
+    case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
+      return give(value, false);
+    case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS:
+      return give(value, true);
+    case HSA_AMD_AGENT_INFO_NEAREST_CPU:  // asked of GPUs; ROCr gives CPUs the null handle
+      return give(value, hsa_agent_t{0});
+    case HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES:
+      return give_bits(value, 0);
+    case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_MAX:
+    case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_CURRENT:
+      return give<uint64_t>(value, 0);
+    case HSA_AMD_AGENT_INFO_CLOCK_COUNTERS:
+      return give(value, hsa_amd_clock_counters_t{});
     case HSA_AGENT_INFO_WORKGROUP_MAX_DIM: {
       const uint16_t none[3]{};
       return give(value, none);
@@ -260,6 +337,15 @@ hsa_status_t give_cpu(const Agent& agent, int attribute, void* value) {
       return give_common(agent, attribute, value);
   }
 }
+
+}  // namespace
+
+uint32_t copy_engine_mask() {
+  const target::Product& product = Runtime::get()->gpu().model().product;
+  return (uint32_t{1} << (product.copy_engines + product.xgmi_copy_engines)) - 1;
+}
+
+namespace {
 
 const Cache* find_cache(hsa_cache_t handle) {
   for (const Agent* agent : {&Runtime::get()->cpu_agent, &Runtime::get()->gpu_agent}) {
@@ -292,6 +378,17 @@ hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attribute, v
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   return found->is_gpu() ? give_gpu(*found, attribute, value) : give_cpu(*found, attribute, value);
+}
+
+// Atoll takes scratch memory for a dispatch and gives it back afterwards, whatever the limit: it is remembered.
+hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t agent, size_t threshold) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const Agent* found = Runtime::get()->find_agent(agent);
+  if (found == nullptr || !found->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
+  const Atoll::target::Product& product = Runtime::get()->gpu().model().product;
+  if (!reclaims_scratch(product) || threshold > scratch_limit_max(product)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  Runtime::get()->scratch_limit = threshold;
+  return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_amd_image_get_info_max_dim(hsa_agent_t agent, hsa_agent_info_t attribute, void* value) {

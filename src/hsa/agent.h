@@ -27,6 +27,9 @@ struct Agent {
   hsa_agent_t handle() const { return {reinterpret_cast<uint64_t>(this)}; }
 };
 
+/// What the attributes and the copy functions call available of the GPU's copy engines: a bit for each.
+uint32_t copy_engine_mask();
+
 /// The host's caches, from what the C library knows of them.
 std::vector<Cache> host_caches();
 

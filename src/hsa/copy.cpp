@@ -2,9 +2,12 @@
 #include "hsa/copy.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
+#include "hsa/logging.h"
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 namespace Atoll::hsa {
@@ -109,6 +112,15 @@ struct Rectangle {
   }
 };
 
+/// Checks the arguments of a question about the engines that copy between two agents.
+hsa_status_t check_copy_agents(hsa_agent_t destination, hsa_agent_t source, const uint32_t* answer) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const Agent* to = Runtime::get()->find_agent(destination);
+  const Agent* from = Runtime::get()->find_agent(source);
+  if (to == nullptr || from == nullptr || to == from) return HSA_STATUS_ERROR_INVALID_AGENT;
+  return answer == nullptr ? HSA_STATUS_ERROR_INVALID_ARGUMENT : HSA_STATUS_SUCCESS;
+}
+
 }  // namespace
 
 }  // namespace Atoll::hsa
@@ -130,10 +142,44 @@ hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const v
   }
   Signal* completion = signal_of(completion_signal);
   if (completion == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+  log().write(HSA_AMD_LOG_FLAG_SDMA, "copy of {} bytes from {} to {}", size, fmt::ptr(src), fmt::ptr(dst));
   // Nothing to copy leaves the signal alone, as in ROCr.
   if (size == 0) return HSA_STATUS_SUCCESS;
   return Runtime::get()->copies.submit([=] { std::memmove(dst, src, size); }, std::move(dependencies), completion,
                                        size <= copied_at_once);
+}
+
+// One thread plays all the copy engines, so that it does not matter which one is asked for.
+hsa_status_t hsa_amd_memory_async_copy_on_engine(void* dst, hsa_agent_t dst_agent, const void* src,
+                                                 hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals,
+                                                 const hsa_signal_t* dep_signals, hsa_signal_t completion_signal,
+                                                 hsa_amd_sdma_engine_id_t engine_id, bool) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (!std::has_single_bit(uint32_t{engine_id}) || (engine_id & ~copy_engine_mask()) != 0) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+  return hsa_amd_memory_async_copy(dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals,
+                                   completion_signal);
+}
+
+hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t dst_agent, hsa_agent_t src_agent,
+                                               uint32_t* engine_ids_mask) {
+  if (const hsa_status_t status = check_copy_agents(dst_agent, src_agent, engine_ids_mask);
+      status != HSA_STATUS_SUCCESS) {
+    return status;
+  }
+  *engine_ids_mask = copy_engine_mask();
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_memory_get_preferred_copy_engine(hsa_agent_t dst_agent, hsa_agent_t src_agent,
+                                                      uint32_t* recommended_ids_mask) {
+  if (const hsa_status_t status = check_copy_agents(dst_agent, src_agent, recommended_ids_mask);
+      status != HSA_STATUS_SUCCESS) {
+    return status;
+  }
+  *recommended_ids_mask = 0;  // none is nearer than another
+  return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const hsa_dim3_t* dst_offset,

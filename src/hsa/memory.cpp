@@ -12,8 +12,6 @@ namespace Atoll::hsa {
 
 namespace {
 
-constexpr uint64_t huge_page = 2 << 20;
-
 uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 }  // namespace
@@ -26,7 +24,7 @@ hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) 
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
   // As the kernel driver does; the device library's malloc() finds a block's slab by rounding its address down.
-  const uint64_t alignment = size >= huge_page ? huge_page : allocation_granule;
+  const uint64_t alignment = size >= device_memory_block ? device_memory_block : allocation_granule;
   const auto address = memory_.allocate(size, alignment, pool.owner->is_gpu() ? "device memory" : "system memory");
   if (!address) {
     pool.bytes_allocated -= size;

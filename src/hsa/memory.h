@@ -36,6 +36,11 @@ struct MemoryRecord {
   std::vector<DeallocationCallback> on_deallocation;
 
   bool holds(uint64_t where) const { return where - address < size || where - agent_address < size; }
+  /// Whether `bytes` from `where` on lie within, by one of the two addresses.
+  bool holds_range(uint64_t where, uint64_t bytes) const {
+    const uint64_t offset = where - address < size ? where - address : where - agent_address;
+    return offset < size && bytes <= size - offset;
+  }
 };
 
 class MemoryRecords {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hsa/attribute.h"
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll;
@@ -32,6 +33,20 @@ hsa_status_t give_pool_info(const Pool& pool, int attribute, void* value) {
       return give<size_t>(value, pool.can_allocate() ? pool.bytes : 0);
     default:
       return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
+}
+
+/// Attributes that only pools have.
+hsa_status_t give_pool_only_info(const Pool& pool, int attribute, void* value) {
+  switch (attribute) {
+    case HSA_AMD_MEMORY_POOL_INFO_LOCATION:
+      if (!pool.can_allocate()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+      return give(value, pool.is_system() ? HSA_AMD_MEMORY_POOL_LOCATION_CPU : HSA_AMD_MEMORY_POOL_LOCATION_GPU);
+    case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE:
+      if (!pool.can_allocate()) return give<size_t>(value, 0);
+      return give<size_t>(value, pool.is_system() ? allocation_granule : device_memory_block);
+    default:
+      return give_pool_info(pool, attribute, value);
   }
 }
 
@@ -70,7 +85,7 @@ hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t memory_pool, hsa
   const Pool* pool = Runtime::get()->find_pool(memory_pool.handle);
   if (pool == nullptr) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
   if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  return give_pool_info(*pool, attribute, value);
+  return give_pool_only_info(*pool, attribute, value);
 }
 
 hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t agent,

@@ -28,5 +28,7 @@ struct Pool {
 
 /// Granule and alignment of allocations.
 inline constexpr uint64_t allocation_granule = 4096;
+/// Sizes of device memory that leave no fragments behind.
+inline constexpr uint64_t device_memory_block = 2 << 20;
 
 }  // namespace Atoll::hsa

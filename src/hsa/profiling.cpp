@@ -3,6 +3,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::hsa;
@@ -48,4 +49,23 @@ hsa_status_t hsa_amd_profiling_convert_tick_to_system_domain(hsa_agent_t agent, 
   if (found == nullptr || !found->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
   *system_tick = agent_tick;
   return HSA_STATUS_SUCCESS;
+}
+
+// Streaming performance monitors: hardware counters that are written to memory while kernels run. Atoll has none; the
+// status is that of a GPU whose driver lacks them.
+
+namespace {
+
+hsa_status_t no_performance_monitor(hsa_agent_t agent) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const Agent* found = Runtime::get()->find_agent(agent);
+  return found == nullptr || !found->is_gpu() ? HSA_STATUS_ERROR_INVALID_AGENT : HSA_STATUS_ERROR;
+}
+
+}  // namespace
+
+hsa_status_t hsa_amd_spm_acquire(hsa_agent_t preferred_agent) { return no_performance_monitor(preferred_agent); }
+hsa_status_t hsa_amd_spm_release(hsa_agent_t preferred_agent) { return no_performance_monitor(preferred_agent); }
+hsa_status_t hsa_amd_spm_set_dest_buffer(hsa_agent_t preferred_agent, size_t, uint32_t*, uint32_t*, void*, bool*) {
+  return no_performance_monitor(preferred_agent);
 }

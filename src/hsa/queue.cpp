@@ -8,7 +8,10 @@
 #include <cstring>
 #include <utility>
 
+#include "hsa/attribute.h"
 #include "hsa/isa.h"
+#include "hsa/logging.h"
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "hsa/status.h"
 
@@ -151,6 +154,7 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
   handle->type = type;
   record->doorbell->abi.queue_ptr = reinterpret_cast<uint64_t>(handle);
   record->doorbell->queue = record->machine.get();
+  log().write(HSA_AMD_LOG_FLAG_INFO, "queue {} of {} packets at {}", handle->id, size, fmt::ptr(handle));
   Runtime::get()->queues.add(handle, std::move(record));
   *queue = handle;
   return HSA_STATUS_SUCCESS;
@@ -283,6 +287,21 @@ hsa_status_t hsa_amd_queue_cu_get_mask(const hsa_queue_t* queue, uint32_t num_cu
     cu_mask[word] = bits;
   }
   return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_amd_queue_get_info(hsa_queue_t* queue, hsa_queue_info_attribute_t attribute, void* value) {
+  if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  const auto record = Runtime::get()->queues.find(queue);
+  if (!record || !record->machine) return HSA_STATUS_ERROR_INVALID_QUEUE;
+  if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  switch (attribute) {
+    case HSA_AMD_QUEUE_INFO_AGENT:
+      return give(value, Runtime::get()->gpu_agent.handle());
+    case HSA_AMD_QUEUE_INFO_DOORBELL_ID:  // the address that is written to ring it
+      return give(value, reinterpret_cast<uint64_t>(&record->doorbell->hardware_doorbell));
+    default:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
 }
 
 hsa_status_t hsa_amd_queue_set_priority(hsa_queue_t* queue, hsa_amd_queue_priority_t priority) {

@@ -9,6 +9,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -60,6 +61,7 @@ class Runtime {
   Queues queues;
   Executables executables;
   FaultDelivery faults;
+  std::atomic<uint64_t> scratch_limit{0};  ///< what hsa_amd_agent_set_async_scratch_limit said last
   bool coherent = true;  ///< what hsa_amd_coherency_set_type said last
 
  private:

@@ -2,6 +2,7 @@
 // consistent, so that all the memory orders that the names end in come to the same.
 #include "hsa/signal.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 namespace Atoll::hsa {
@@ -263,20 +265,71 @@ ATOLL_SIGNAL_WAIT(relaxed)
 ATOLL_SIGNAL_WAIT(scacquire)
 ATOLL_SIGNAL_WAIT(acquire)
 
+namespace {
+
+/// A signal of a list that a call waits for.
+struct Listed {
+  uint32_t index;
+  Signal* signal;
+  machine::Condition condition;
+  int64_t compare;
+};
+
+/// Those of a list that are signals; the others do not count, as hsa_ext_amd.h has it since 1.7.
+std::vector<Listed> valid_signals(uint32_t count, const hsa_signal_t* signals, const hsa_signal_condition_t* conditions,
+                                  const hsa_signal_value_t* values) {
+  std::vector<Listed> listed;
+  if (!is_initialized() || signals == nullptr || conditions == nullptr || values == nullptr) return listed;
+  for (uint32_t i = 0; i < count; ++i) {
+    Signal* signal = signal_of(signals[i]);
+    if (signal != nullptr) listed.push_back({i, signal, condition_of(conditions[i]), values[i]});
+  }
+  return listed;
+}
+
+}  // namespace
+
 uint32_t hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t* signals, hsa_signal_condition_t* conds,
                                  hsa_signal_value_t* values, uint64_t timeout_hint, hsa_wait_state_t wait_hint,
                                  hsa_signal_value_t* satisfying_value) {
-  std::vector<machine::Awaited> awaited;
-  awaited.reserve(signal_count);
-  for (uint32_t i = 0; i < signal_count; ++i) {
-    Signal* signal = signal_of(signals[i]);
-    if (signal == nullptr) return UINT32_MAX;
-    awaited.push_back({&signal->abi, condition_of(conds[i]), values[i]});
-  }
-  const int index = machine::wait_any(awaited, timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE);
-  if (index < 0) return UINT32_MAX;
-  if (satisfying_value != nullptr) *satisfying_value = machine::load(*awaited[static_cast<size_t>(index)].signal);
-  return static_cast<uint32_t>(index);
+  const std::vector<Listed> listed = valid_signals(signal_count, signals, conds, values);
+  if (listed.empty()) return UINT32_MAX;
+  const Listed* satisfied = nullptr;
+  int64_t value = 0;
+  machine::wait_until(
+      [&] {
+        for (const Listed& each : listed) {
+          value = machine::load(each.signal->abi);
+          if (!machine::holds(each.condition, value, each.compare)) continue;
+          satisfied = &each;
+          return true;
+        }
+        return false;
+      },
+      timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE);
+  if (satisfied == nullptr) return UINT32_MAX;
+  if (satisfying_value != nullptr) *satisfying_value = value;
+  return satisfied->index;
+}
+
+// A condition needs to have held once, not at the same time as the others.
+uint32_t hsa_amd_signal_wait_all(uint32_t signal_count, hsa_signal_t* signals, hsa_signal_condition_t* conds,
+                                 hsa_signal_value_t* values, uint64_t timeout_hint, hsa_wait_state_t wait_hint,
+                                 hsa_signal_value_t* satisfying_values) {
+  std::vector<Listed> awaited = valid_signals(signal_count, signals, conds, values);
+  std::vector<hsa_signal_value_t> found(signal_count);  // 0 for what is no signal
+  const bool all = machine::wait_until(
+      [&] {
+        std::erase_if(awaited, [&](const Listed& each) {
+          const int64_t value = found[each.index] = machine::load(each.signal->abi);
+          return machine::holds(each.condition, value, each.compare);
+        });
+        return awaited.empty();
+      },
+      timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE);
+  if (!all) return UINT32_MAX;
+  if (satisfying_values != nullptr) std::ranges::copy(found, satisfying_values);
+  return 0;
 }
 
 // Groups.

@@ -5,16 +5,24 @@
 
 #include "hsa/attribute.h"
 #include "hsa/extension_tables.h"
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "machine/signal.h"
 
 using namespace Atoll;
 using namespace Atoll::hsa;
 
+namespace {
+
+/// The version of hsa_ext_amd.h that Atoll implements: ROCm 7.2's.
+constexpr uint16_t interface_major = 1, interface_minor = 15;
+
+}  // namespace
+
 hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  switch (attribute) {
+  switch (static_cast<int>(attribute)) {  // ROCm 7.2 has more than the enumeration of 5.2
     case HSA_SYSTEM_INFO_VERSION_MAJOR:
       return give<uint16_t>(value, 1);
     case HSA_SYSTEM_INFO_VERSION_MINOR:
@@ -22,7 +30,7 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
     case HSA_SYSTEM_INFO_TIMESTAMP:
       return give<uint64_t>(value, machine::now_ns());
     case HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY:
-      return give<uint64_t>(value, 1'000'000'000);
+      return give(value, machine::clock_hz);
     case HSA_SYSTEM_INFO_SIGNAL_MAX_WAIT:
       return give<uint64_t>(value, UINT64_MAX);
     case HSA_SYSTEM_INFO_ENDIANNESS:
@@ -43,7 +51,16 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
       return give(value, true);
     case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT:
       // True of Atoll whatever the setting; programs are told what the GPU with this target ID would say.
+    case HSA_AMD_SYSTEM_INFO_XNACK_ENABLED:
       return give(value, Runtime::get()->gpu().model().target.xnack == target::Setting::on);
+    case HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED:  // waiting threads sleep on futexes
+    case HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED:
+    case HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED:
+      return give(value, false);
+    case HSA_AMD_SYSTEM_INFO_EXT_VERSION_MAJOR:
+      return give(value, interface_major);
+    case HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR:
+      return give(value, interface_minor);
   }
   return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }

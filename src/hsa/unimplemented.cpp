@@ -6,6 +6,8 @@
 #include <hsa/hsa_ext_image.h>
 #include <hsa/hsa_ven_amd_aqlprofile.h>
 
+#include "hsa/rocm_7_2.h"
+
 #include <atomic>
 #include <cstdio>
 
@@ -49,9 +51,32 @@ ATOLL_MISSING(hsa_ext_image_import, hsa_agent_t, const void*, size_t, size_t, hs
 ATOLL_MISSING(hsa_ext_sampler_create, hsa_agent_t, const hsa_ext_sampler_descriptor_t*, hsa_ext_sampler_t*)
 ATOLL_MISSING(hsa_ext_sampler_destroy, hsa_agent_t, hsa_ext_sampler_t)
 
+extern "C" hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t, const void*, hsa_ext_sampler_t*);  // of ROCm 7.2
+ATOLL_MISSING(hsa_ext_sampler_create_v2, hsa_agent_t, const void*, hsa_ext_sampler_t*)
+
 // Sharing buffers with graphics drivers, of which there is none.
 ATOLL_MISSING(hsa_amd_interop_map_buffer, uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**)
 ATOLL_MISSING(hsa_amd_interop_unmap_buffer, void*)
+
+// Memory as file descriptors, and virtual memory.
+ATOLL_MISSING(hsa_amd_portable_export_dmabuf, const void*, size_t, int*, uint64_t*)
+ATOLL_MISSING(hsa_amd_portable_export_dmabuf_v2, const void*, size_t, int*, uint64_t*, uint64_t)
+ATOLL_MISSING(hsa_amd_portable_close_dmabuf, int)
+ATOLL_MISSING(hsa_amd_vmem_address_reserve, void**, size_t, uint64_t, uint64_t)
+ATOLL_MISSING(hsa_amd_vmem_address_reserve_align, void**, size_t, uint64_t, uint64_t, uint64_t)
+ATOLL_MISSING(hsa_amd_vmem_address_free, void*, size_t)
+ATOLL_MISSING(hsa_amd_vmem_handle_create, hsa_amd_memory_pool_t, size_t, hsa_amd_memory_type_t, uint64_t,
+              hsa_amd_vmem_alloc_handle_t*)
+ATOLL_MISSING(hsa_amd_vmem_handle_release, hsa_amd_vmem_alloc_handle_t)
+ATOLL_MISSING(hsa_amd_vmem_map, void*, size_t, size_t, hsa_amd_vmem_alloc_handle_t, uint64_t)
+ATOLL_MISSING(hsa_amd_vmem_unmap, void*, size_t)
+ATOLL_MISSING(hsa_amd_vmem_set_access, void*, size_t, const hsa_amd_memory_access_desc_t*, size_t)
+ATOLL_MISSING(hsa_amd_vmem_get_access, void*, hsa_access_permission_t*, hsa_agent_t)
+ATOLL_MISSING(hsa_amd_vmem_export_shareable_handle, int*, hsa_amd_vmem_alloc_handle_t, uint64_t)
+ATOLL_MISSING(hsa_amd_vmem_import_shareable_handle, int, hsa_amd_vmem_alloc_handle_t*)
+ATOLL_MISSING(hsa_amd_vmem_retain_alloc_handle, hsa_amd_vmem_alloc_handle_t*, void*)
+ATOLL_MISSING(hsa_amd_vmem_get_alloc_properties_from_handle, hsa_amd_vmem_alloc_handle_t, hsa_amd_memory_pool_t*,
+              hsa_amd_memory_type_t*)
 
 // The finalizer, which compiles BRIG.
 ATOLL_MISSING(hsa_ext_program_add_module, hsa_ext_program_t, hsa_ext_module_t)

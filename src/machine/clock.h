@@ -6,6 +6,9 @@
 
 namespace Atoll::machine {
 
+/// How often it ticks in a second.
+inline constexpr uint64_t clock_hz = 1'000'000'000;
+
 /// Nanoseconds of CLOCK_MONOTONIC.
 inline uint64_t now_ns() {
   timespec now;

@@ -19,7 +19,12 @@ struct Product {
   uint64_t memory_bytes;
   uint32_t l1_bytes, l2_bytes, l3_bytes;  ///< l1: of one compute unit; l3: 0 where there is none
   uint32_t pci_device_id, revision_id;
-  bool sramecc;  ///< the usual setting, where the processor has one
+  bool sramecc;                ///< the usual setting, where the processor has one
+  uint32_t asic_family;        ///< as the Linux driver numbers them
+  uint32_t xcc_count;          ///< accelerator complex dies, of which one device is made up
+  uint32_t copy_engines;       ///< SDMA engines for all uses
+  uint32_t xgmi_copy_engines;  ///< SDMA engines besides, for links to other GPUs
+  bool apu;                    ///< shares its memory with a CPU on the same package
 };
 
 /// Every GPU that Atoll has: at least one for each processor that it runs code of. The first of a processor is

@@ -114,7 +114,7 @@ TEST_F(DispatchChecks, AWorkGroupHasAtMost1024WorkItems) {
   EXPECT_TRUE(gpu->run(packet));
   packet.workgroup_size_x = 513;
   packet.workgroup_size_y = 2;
-  expect_refused(ErrorKind::invalid_argument, "up to 1024 work-items");
+  expect_refused(ErrorKind::invalid_argument, "at most 1024");
 }
 
 TEST_F(DispatchChecks, TheGridMustBeCountable) {
@@ -137,7 +137,8 @@ TEST_F(DispatchChecks, ScratchMustFit) {
   expect_refused(ErrorKind::out_of_resources, "140000 bytes of scratch");
 }
 
-TEST_F(DispatchChecks, TheMetadatasWorkGroupLimitCounts) {
+// HIP 6.4 and 7.2 launch copy kernels of their own with twice as many, and no GPU minds.
+TEST_F(DispatchChecks, AWorkGroupMayBeLargerThanItsKernelWasCompiledFor) {
   const std::string metadata = R"(
 .amdgpu_metadata
 ---
@@ -158,8 +159,10 @@ amdhsa.kernels:
   const auto limited = test::load(*gpu, test::assemble_kernel("gfx900", plain, "s_endpgm", metadata));
   packet = test::packet_for(*limited, {256, 1, 1}, {128, 1, 1});
   EXPECT_TRUE(gpu->run(packet));
-  packet.workgroup_size_x = 129;
-  expect_refused(ErrorKind::invalid_argument, "up to 128 work-items");
+  packet.workgroup_size_x = 256;
+  const auto larger = gpu->run(packet);
+  ASSERT_TRUE(larger) << larger.error().message;
+  EXPECT_EQ(larger->waves, 4u);
 }
 
 TEST(GpuCreation, RefusesProcessorsThatItCannotRun) {
