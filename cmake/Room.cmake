@@ -10,12 +10,12 @@ function(atoll_room name)
   if(NOT ROOM_SOURCES)  # headers only
     add_library(atoll_${name} INTERFACE)
     target_include_directories(atoll_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-    target_link_libraries(atoll_${name} INTERFACE ${ROOM_USES} fmt::fmt)
+    target_link_libraries(atoll_${name} INTERFACE ${ROOM_USES} atoll_fmt)
     return()
   endif()
   add_library(atoll_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(atoll_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-  target_link_libraries(atoll_${name} PUBLIC ${ROOM_USES} fmt::fmt)
+  target_link_libraries(atoll_${name} PUBLIC ${ROOM_USES} atoll_fmt)
   atoll_warnings(atoll_${name})
   foreach(level IN LISTS ATOLL_LEVELS)
     if(ROOM_LEVELLED)
@@ -39,6 +39,19 @@ function(atoll_level name level)
   endif()
   atoll_warnings(${objects})
   target_sources(atoll_${name} PRIVATE $<TARGET_OBJECTS:${objects}>)
+endfunction()
+
+# What Atoll installs runs on other distributions than the one it was built on, so it needs no libraries but the C library's:
+# the C++ library, too, is linked into it, and is hidden in shared libraries, as the program's own may be another.
+function(atoll_self_contained target)
+  if(CMAKE_CXX_FLAGS MATCHES sanitize)  # the sanitizers' own runtime needs the shared one
+    return()
+  endif()
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc LINKER:--as-needed)
+  get_target_property(type ${target} TYPE)
+  if(NOT type STREQUAL EXECUTABLE)
+    target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL)
+  endif()
 endfunction()
 
 # The warnings that every target of Atoll is built with.
