@@ -40,7 +40,7 @@ ChunkMemory::Prepared ChunkMemory::prepare_in_buffer(const isa::Instruction& ins
 ChunkMemory::InBuffer ChunkMemory::in_buffer(const Prepared& prepared, ChunkState& chunk) {
   const isa::Instruction& instruction = *prepared.instruction;
   const MemoryOperands& operands = prepared.operands;
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   const auto offset = static_cast<uint32_t>(instruction.offset);
   InBuffer place;
   if (!operands.has_index) {
@@ -78,13 +78,13 @@ llvm::Value* ChunkMemory::is_before_end(const Prepared& prepared, llvm::Value* o
 
 /// Active lanes of whose element only some dwords are inside; null: that cannot be.
 llvm::Value* ChunkMemory::cut_off(const Prepared& prepared, const InBuffer& place, ChunkState& chunk) {
-  if (place.offset == nullptr || semantics::memory_access(prepared.instruction->opcode).bytes <= 4) return nullptr;
+  if (place.offset == nullptr || semantics::memory_access(*prepared.instruction).bytes <= 4) return nullptr;
   llvm::Value* begins = ir().CreateAnd(chunk.exec(), is_before_end(prepared, place.offset, 4));
   return ir().CreateAnd(begins, ir().CreateNot(place.inside));
 }
 
 ChunkMemory::Words ChunkMemory::load_buffer(const Prepared& prepared, llvm::Value* old, ChunkState& chunk) {
-  const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
+  const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
   const InBuffer place = in_buffer(prepared, chunk);
   llvm::Value* zeros = llvm::Constant::getNullValue(frame_.chunk());
   Words words = is_hot_ ? load_in_place(access, place.at, place.inside) : call_load(access, place.at, place.inside);
@@ -108,12 +108,12 @@ ChunkMemory::Words ChunkMemory::load_buffer(const Prepared& prepared, llvm::Valu
     ways.end_way(words);
     words = ways.join();
   }
-  words[0] = place_half(access.half, words[0], old);
+  words[0] = place_half(access, words[0], old);
   return words;
 }
 
 void ChunkMemory::store_buffer(const Prepared& prepared, const Words& data, ChunkState& chunk) {
-  const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
+  const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
   const InBuffer place = in_buffer(prepared, chunk);
   llvm::Value* cut = cut_off(prepared, place, chunk);
   if (cut == nullptr) return store(access, place.at, place.inside, data);
@@ -133,7 +133,7 @@ void ChunkMemory::store_buffer(const Prepared& prepared, const Words& data, Chun
 /// Lane after lane, as the last one to store to a place wins; of `lanes`, the first dword is inside.
 void ChunkMemory::store_dwords_inside(const Prepared& prepared, const InBuffer& place, llvm::Value* lanes,
                                       const Words& data) {
-  const unsigned words = semantics::memory_access(prepared.instruction->opcode).words();
+  const unsigned words = semantics::memory_access(*prepared.instruction).words();
   const auto in_memory = [&](llvm::Value* values) {
     llvm::Value* memory = frame_.local(values->getType(), llvm::Align(64));
     ir().CreateAlignedStore(values, memory, llvm::Align(64));

@@ -18,7 +18,7 @@ using Half = MemoryAccess::Half;
 ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses& at, llvm::Value* active,
                                      llvm::Value* old) {
   Words words = is_hot_ ? load_in_place(access, at, active) : call_load(access, at, active);
-  words[0] = place_half(access.half, words[0], old);
+  words[0] = place_half(access, words[0], old);
   return words;
 }
 
@@ -41,11 +41,12 @@ ChunkMemory::Words ChunkMemory::load_in_place(const MemoryAccess& access, const 
 }
 
 /// What becomes of a register that a value is loaded into.
-llvm::Value* ChunkMemory::place_half(Half half, llvm::Value* value, llvm::Value* old) {
+llvm::Value* ChunkMemory::place_half(const MemoryAccess& access, llvm::Value* value, llvm::Value* old) {
+  if (access.half == Half::none) return value;
   const auto bits_of = [&](llvm::Value* of, uint32_t mask) { return ir().CreateAnd(of, splat(ir().getInt32(mask))); };
-  if (half == Half::low) return ir().CreateOr(bits_of(old, 0xFFFF'0000), bits_of(value, 0xFFFF));
-  if (half == Half::none) return value;
-  return ir().CreateOr(bits_of(old, 0xFFFF), ir().CreateShl(value, splat(ir().getInt32(16))));
+  const bool is_low = access.half == Half::low;
+  value = is_low ? bits_of(value, 0xFFFF) : ir().CreateShl(value, splat(ir().getInt32(16)));
+  return access.keeps_half() ? ir().CreateOr(value, bits_of(old, is_low ? 0xFFFF'0000 : 0xFFFF)) : value;
 }
 
 ChunkMemory::Words ChunkMemory::load_even(const MemoryAccess& access, MemorySpace space, llvm::Value* address,

@@ -22,7 +22,7 @@ llvm::Constant* multiples(llvm::LLVMContext& context, uint32_t step) {
 
 int64_t ChunkMemory::offset_of(const isa::Instruction& instruction, const MemoryOperands& operands, unsigned element) {
   if (operands.space != MemorySpace::lds) return instruction.offset;
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   const uint32_t field = element == 0 ? static_cast<uint32_t>(instruction.offset) : instruction.offset1;
   return field * (access.elements == 2 ? access.offset_unit : 1u);
 }
@@ -63,7 +63,7 @@ bool ChunkMemory::likes_stride(const MemoryAccess& access, int64_t stride) {
 bool ChunkMemory::needs_all_lanes(int64_t stride) { return stride != 0 && stride != 4; }
 
 unsigned ChunkMemory::elements(const Prepared& prepared) {
-  return prepared.operands.is_store ? 1 : semantics::memory_access(prepared.instruction->opcode).elements;
+  return prepared.operands.is_store ? 1 : semantics::memory_access(*prepared.instruction).elements;
 }
 
 int64_t ChunkMemory::distance(const Prepared& prepared, unsigned element) {
@@ -90,7 +90,7 @@ llvm::Value* ChunkMemory::is_inside(const Prepared& prepared, llvm::Value* low, 
     last = std::max(last, offset_of(*prepared.instruction, prepared.operands, element));
   }
   last += int64_t{semantics::wave_lanes - 1} * stride;
-  llvm::Value* starts = lds_starts(semantics::memory_access(prepared.instruction->opcode).bytes);
+  llvm::Value* starts = lds_starts(semantics::memory_access(*prepared.instruction).bytes);
   llvm::Value* place = ir().CreateAdd(ir().CreateZExt(low, frame_.i64()), ir().getInt64(static_cast<uint64_t>(last)));
   return ir().CreateICmpULT(place, ir().CreateZExt(starts, frame_.i64()));
 }
@@ -104,7 +104,7 @@ llvm::Value* ChunkMemory::lds_starts(unsigned bytes) {
 void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk, const Even* even) {
   const MemoryOperands& operands = prepared.operands;
   if (operands.is_atomic) return emit_atomic(prepared, keep_inactive, chunk);
-  const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
+  const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
   const unsigned words = access.words();
   llvm::Value* active = chunk.exec();
   /// Of the chunk's first lane.
@@ -130,10 +130,10 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
   const isa::Operand& result = *operands.result;
   Words loaded[2]{};
   for (unsigned element = 0; element < access.elements; ++element) {
-    llvm::Value* old = access.half != MemoryAccess::Half::none ? chunk.row(row_key(result, 0)) : nullptr;
+    llvm::Value* old = access.keeps_half() ? chunk.row(row_key(result, 0)) : nullptr;
     if (even != nullptr) {
       loaded[element] = load_even(access, operands.space, even_address(element), even->stride, active);
-      loaded[element][0] = place_half(access.half, loaded[element][0], old);
+      loaded[element][0] = place_half(access, loaded[element][0], old);
     } else if (operands.space == MemorySpace::flat) {
       loaded[element] = load_flat(prepared, old, chunk);
     } else if (operands.space == MemorySpace::scratch) {
@@ -153,7 +153,7 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
 
 ChunkMemory::Addresses ChunkMemory::addresses(const Prepared& prepared, unsigned element, ChunkState& chunk) {
   const isa::Instruction& instruction = *prepared.instruction;
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   const isa::Operand& address = *prepared.operands.address;
   Addresses at;
   at.low = chunk.row(row_key(address, 0));

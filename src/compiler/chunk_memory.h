@@ -134,11 +134,11 @@ class ChunkMemory {
 
   /// Of atomics on LDS.
   static bool does_in_place(const semantics::MemoryAccess& access);
-  Words lds_atomic(isa::Opcode opcode, bool yields, const Addresses& at, llvm::Value* active,
+  Words lds_atomic(semantics::AccessNumber number, bool yields, const Addresses& at, llvm::Value* active,
                    llvm::ArrayRef<llvm::Value*> rows);
-  Words call_lds_atomic(isa::Opcode opcode, bool yields, const Addresses& at, llvm::Value* active,
+  Words call_lds_atomic(semantics::AccessNumber number, bool yields, const Addresses& at, llvm::Value* active,
                         llvm::ArrayRef<llvm::Value*> rows);
-  llvm::Function* lds_atomic_in_turn(isa::Opcode opcode, bool yields, unsigned rows);
+  llvm::Function* lds_atomic_in_turn(semantics::AccessNumber number, bool yields, unsigned rows);
   llvm::Value* one_lds_atomic(const semantics::MemoryAccess& access, llvm::Value* address, llvm::Value* data,
                               llvm::Value* data2);
   /// 64 bits of two words, and a word of 32 or 64 bits.
@@ -155,7 +155,7 @@ class ChunkMemory {
 
   /// An access of a chunk that the engine can carry out, or may have to.
   struct EngineAccess {
-    isa::Opcode opcode{};
+    semantics::AccessNumber number{};
     engine::AddressSpace space{};
     bool yields = true;  ///< the values of result registers; if not, they are not waited for
     llvm::Value *wave = nullptr, *image = nullptr;
@@ -175,7 +175,7 @@ class ChunkMemory {
   Done done(llvm::Value* result, unsigned words);
   /// Has the engine do it; `data` as in engine::ChunkAccess.
   Done call_engine(const EngineAccess& access, llvm::ArrayRef<llvm::Value*> data);
-  Words call_engine(isa::Opcode opcode, engine::AddressSpace space, llvm::Value* addresses,
+  Words call_engine(semantics::AccessNumber number, engine::AddressSpace space, llvm::Value* addresses,
                     llvm::ArrayRef<llvm::Value*> data, llvm::Value* active, ChunkState& chunk, bool yields = true);
 
   template <typename Finish>
@@ -251,7 +251,7 @@ class ChunkMemory {
   llvm::Value* lds_bytes();
   llvm::Value* lds_base();
   llvm::Value* of_wave(size_t offset, llvm::Type* type);
-  llvm::Value* place_half(semantics::MemoryAccess::Half half, llvm::Value* value, llvm::Value* old);
+  llvm::Value* place_half(const semantics::MemoryAccess& access, llvm::Value* value, llvm::Value* old);
   llvm::Value* lds_starts(unsigned bytes);
 
   Frame& frame_;

@@ -6,7 +6,7 @@ namespace Atoll::compiler {
 std::vector<unsigned> DeferredStores::keys_of(const RegionItem& item) {
   const ChunkMemory::Prepared& access = *item.access;
   std::vector<unsigned> keys{row_key(*access.operands.address, 0)};
-  for (unsigned word = 0; word < semantics::memory_access(item.instruction->opcode).words(); ++word) {
+  for (unsigned word = 0; word < semantics::memory_access(*item.instruction).words(); ++word) {
     keys.push_back(row_key(*access.operands.data[access.element], word));
   }
   return keys;

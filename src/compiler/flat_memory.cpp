@@ -34,9 +34,9 @@ unsigned result_words(const MemoryAccess& access) {
 }  // namespace
 
 ChunkMemory::Done ChunkMemory::call_engine(const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data) {
-  const MemoryAccess& access = semantics::memory_access(at.opcode);
+  const MemoryAccess& access = semantics::memory_access(at.number);
   const unsigned words = at.yields ? result_words(access) : 0;
-  const std::string name = fmt::format("access_{}_{}{}", static_cast<unsigned>(at.opcode),
+  const std::string name = fmt::format("access_{}_{}{}", static_cast<unsigned>(at.number),
                                        static_cast<unsigned>(at.space), at.yields ? "" : "_only");
   return call_shared(name, words, at, data, [&](llvm::Function* function) {
     auto* local = ir().CreateAlloca(llvm::ArrayType::get(frame_.i32(), sizeof(ChunkAccess) / 4));
@@ -56,7 +56,7 @@ ChunkMemory::Done ChunkMemory::call_engine(const EngineAccess& at, llvm::ArrayRe
     llvm::CallInst* call = ir().CreateCall(
         type, called,
         {function->getArg(0), local, ir().CreateZExt(function->getArg(3), frame_.i32()), function->getArg(4),
-         ir().getInt32(static_cast<uint32_t>(at.opcode)), ir().getInt8(static_cast<uint8_t>(at.space))});
+         ir().getInt32(static_cast<uint32_t>(at.number)), ir().getInt8(static_cast<uint8_t>(at.space))});
     call->addParamAttr(5, llvm::Attribute::ZExt);
     const size_t results =
         access.kind == MemoryAccess::Kind::atomic ? offsetof(ChunkAccess, result) : offsetof(ChunkAccess, data);
@@ -102,10 +102,10 @@ ChunkMemory::Done ChunkMemory::done(llvm::Value* result, unsigned words) {
 }
 
 /// In the wave's code.
-ChunkMemory::Words ChunkMemory::call_engine(isa::Opcode opcode, AddressSpace space, llvm::Value* addresses,
+ChunkMemory::Words ChunkMemory::call_engine(semantics::AccessNumber number, AddressSpace space, llvm::Value* addresses,
                                             llvm::ArrayRef<llvm::Value*> data, llvm::Value* active, ChunkState& chunk,
                                             bool yields) {
-  const Done done = call_engine({.opcode = opcode,
+  const Done done = call_engine({.number = number,
                                  .space = space,
                                  .yields = yields,
                                  .wave = frame_.wave,
@@ -120,8 +120,8 @@ ChunkMemory::Words ChunkMemory::call_engine(isa::Opcode opcode, AddressSpace spa
 
 void ChunkMemory::emit_atomic(const Prepared& prepared, bool keep_inactive, ChunkState& chunk) {
   const MemoryOperands& operands = prepared.operands;
-  const isa::Opcode opcode = prepared.instruction->opcode;
-  const MemoryAccess& access = semantics::memory_access(opcode);
+  const semantics::AccessNumber number = semantics::access_number(*prepared.instruction);
+  const MemoryAccess& access = semantics::memory_access(number);
   const unsigned words = access.words();
   llvm::SmallVector<llvm::Value*, 4> data;
   for (unsigned i = 0; i < (semantics::has_two_operands(access.operation) ? 2u : 1u); ++i) {
@@ -134,14 +134,14 @@ void ChunkMemory::emit_atomic(const Prepared& prepared, bool keep_inactive, Chun
   Words old;
   if (operands.space == MemorySpace::buffer) {
     const InBuffer place = in_buffer(prepared, chunk);
-    old = call_engine(opcode, AddressSpace::global, wide(place.at), data, place.inside, chunk, yields);
+    old = call_engine(number, AddressSpace::global, wide(place.at), data, place.inside, chunk, yields);
     for (unsigned word = 0; yields && word < words; ++word) {
       old[word] = ir().CreateSelect(place.inside, old[word], llvm::Constant::getNullValue(frame_.chunk()));
     }
   } else if (operands.space == MemorySpace::lds && does_in_place(access)) {
     const Addresses at = addresses(prepared, 0, chunk);
-    old = is_hot_ ? lds_atomic(opcode, yields, at, chunk.exec(), data)
-                  : call_lds_atomic(opcode, yields, at, chunk.exec(), data);
+    old = is_hot_ ? lds_atomic(number, yields, at, chunk.exec(), data)
+                  : call_lds_atomic(number, yields, at, chunk.exec(), data);
   } else {
     Addresses at = addresses(prepared, 0, chunk);
     AddressSpace space = AddressSpace::global;
@@ -150,7 +150,7 @@ void ChunkMemory::emit_atomic(const Prepared& prepared, bool keep_inactive, Chun
       space = AddressSpace::lds;
       at.base = ir().getInt64(0);
     }
-    old = call_engine(opcode, space, wide(at), data, chunk.exec(), chunk, yields);
+    old = call_engine(number, space, wide(at), data, chunk.exec(), chunk, yields);
   }
   if (!yields) return;
   for (unsigned word = 0; word < words; ++word) {
@@ -168,8 +168,8 @@ llvm::Value* ChunkMemory::may_be_in_aperture(const Addresses& at, llvm::Value* a
 }
 
 ChunkMemory::Words ChunkMemory::load_flat(const Prepared& prepared, llvm::Value* old, ChunkState& chunk) {
-  const isa::Opcode opcode = prepared.instruction->opcode;
-  const MemoryAccess& access = semantics::memory_access(opcode);
+  const semantics::AccessNumber number = semantics::access_number(*prepared.instruction);
+  const MemoryAccess& access = semantics::memory_access(number);
   const Addresses at = addresses(prepared, 0, chunk);
   llvm::Value* active = chunk.exec();
   Ways ways(frame_, access.words());
@@ -178,15 +178,15 @@ ChunkMemory::Words ChunkMemory::load_flat(const Prepared& prepared, llvm::Value*
   ir().CreateCondBr(may_be_in_aperture(at, active), aperture, memory,
                     llvm::MDBuilder(frame_.context).createBranchWeights(1, 4));
   ir().SetInsertPoint(aperture);
-  ways.end_way(call_engine(opcode, AddressSpace::flat, wide(at), loaded_before(access, old), active, chunk));
+  ways.end_way(call_engine(number, AddressSpace::flat, wide(at), loaded_before(access, old), active, chunk));
   ir().SetInsertPoint(memory);
   ways.end_way(load(access, at, active, old));
   return ways.join();
 }
 
 void ChunkMemory::store_flat(const Prepared& prepared, const Words& data, ChunkState& chunk) {
-  const isa::Opcode opcode = prepared.instruction->opcode;
-  const MemoryAccess& access = semantics::memory_access(opcode);
+  const semantics::AccessNumber number = semantics::access_number(*prepared.instruction);
+  const MemoryAccess& access = semantics::memory_access(number);
   const Addresses at = addresses(prepared, 0, chunk);
   llvm::Value* active = chunk.exec();
   Ways ways(frame_, 0);
@@ -195,7 +195,7 @@ void ChunkMemory::store_flat(const Prepared& prepared, const Words& data, ChunkS
   ir().CreateCondBr(may_be_in_aperture(at, active), aperture, memory,
                     llvm::MDBuilder(frame_.context).createBranchWeights(1, 4));
   ir().SetInsertPoint(aperture);
-  call_engine(opcode, AddressSpace::flat, wide(at), llvm::ArrayRef(data).take_front(access.words()), active, chunk);
+  call_engine(number, AddressSpace::flat, wide(at), llvm::ArrayRef(data).take_front(access.words()), active, chunk);
   ways.end_way({});
   ir().SetInsertPoint(memory);
   store(access, at, active, data);
@@ -229,7 +229,7 @@ ChunkMemory::Prepared ChunkMemory::prepare_on_stack(const isa::Instruction& inst
 template <typename Finish>
 void ChunkMemory::access_scratch(const EngineAccess& at, llvm::Value* scratch, llvm::Value* size,
                                  llvm::ArrayRef<llvm::Value*> data, Finish finish) {
-  const MemoryAccess& access = semantics::memory_access(at.opcode);
+  const MemoryAccess& access = semantics::memory_access(at.number);
   llvm::Value* offset = at.addresses;
   llvm::Value* is_usual = ir().getTrue();
   if (offset->getType()->isVectorTy()) {
@@ -297,14 +297,14 @@ llvm::Value* ChunkMemory::loaded_part(const MemoryAccess& access, llvm::Value* d
       ir().CreateTrunc(ir().CreateLShr(dwords, splat(shift)), lanes_of(ir().getIntNTy(access.bytes * 8u)));
   llvm::Value* value =
       access.sign_extend ? ir().CreateSExt(narrow, frame_.chunk()) : ir().CreateZExt(narrow, frame_.chunk());
-  return place_half(access.half, value, old);
+  return place_half(access, value, old);
 }
 
 /// access_scratch() in a function that all such accesses share.
 ChunkMemory::Done ChunkMemory::call_access_scratch(const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data) {
-  const unsigned words = result_words(semantics::memory_access(at.opcode));
+  const unsigned words = result_words(semantics::memory_access(at.number));
   const bool by_lane = at.addresses->getType()->isVectorTy();
-  const std::string name = fmt::format("scratch_{}{}", static_cast<unsigned>(at.opcode), by_lane ? "_by_lane" : "");
+  const std::string name = fmt::format("scratch_{}{}", static_cast<unsigned>(at.number), by_lane ? "_by_lane" : "");
   return call_shared(name, words, at, data, [&](llvm::Function* function) {
     EngineAccess there = at;
     there.wave = function->getArg(0);
@@ -342,7 +342,7 @@ ChunkMemory::Words ChunkMemory::access_scratch(const Prepared& prepared, llvm::A
                     ? ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, offsets, splat(base))
                     : ir().CreateAdd(offsets, splat(base));
   }
-  const EngineAccess at{.opcode = instruction.opcode,
+  const EngineAccess at{.number = semantics::access_number(instruction),
                         .space = AddressSpace::scratch,
                         .wave = frame_.wave,
                         .image = frame_.image,
@@ -357,7 +357,7 @@ ChunkMemory::Words ChunkMemory::access_scratch(const Prepared& prepared, llvm::A
     check(done);
     return done.words;
   }
-  Ways ways(frame_, result_words(semantics::memory_access(instruction.opcode)));
+  Ways ways(frame_, result_words(semantics::memory_access(instruction)));
   access_scratch(at, of_wave(offsetof(Wave, scratch), frame_.pointer()),
                  of_wave(offsetof(Wave, scratch_bytes_per_lane), frame_.i32()), data, [&](const Done& done) {
                    check(done);
@@ -367,12 +367,12 @@ ChunkMemory::Words ChunkMemory::access_scratch(const Prepared& prepared, llvm::A
 }
 
 ChunkMemory::Words ChunkMemory::load_scratch(const Prepared& prepared, llvm::Value* old, ChunkState& chunk) {
-  const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
+  const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
   return access_scratch(prepared, loaded_before(access, old), chunk);
 }
 
 void ChunkMemory::store_scratch(const Prepared& prepared, const Words& data, ChunkState& chunk) {
-  const MemoryAccess& access = semantics::memory_access(prepared.instruction->opcode);
+  const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
   access_scratch(prepared, llvm::ArrayRef(data).take_front(access.words()), chunk);
 }
 

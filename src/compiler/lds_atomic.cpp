@@ -31,9 +31,10 @@ AtomicKind kind_in(const semantics::FloatMode& mode, const MemoryAccess& access)
 }
 
 /// Of a function that all atomics share that do the same.
-std::string shared_name(std::string_view what, isa::Opcode opcode, const semantics::FloatMode& mode, bool yields) {
-  const AtomicKind kind = kind_in(mode, semantics::memory_access(opcode));
-  return fmt::format("{}_{}_{}{}", what, static_cast<unsigned>(opcode), static_cast<unsigned>(kind.denormals),
+std::string shared_name(std::string_view what, semantics::AccessNumber number, const semantics::FloatMode& mode,
+                        bool yields) {
+  const AtomicKind kind = kind_in(mode, semantics::memory_access(number));
+  return fmt::format("{}_{}_{}{}", what, static_cast<unsigned>(number), static_cast<unsigned>(kind.denormals),
                      yields ? "" : "_only");
 }
 
@@ -56,10 +57,10 @@ llvm::Value* ChunkMemory::one_lds_atomic(const MemoryAccess& access, llvm::Value
 
 /// A function that does an atomic for lanes of which some are not active or not inside. Its parameters are as those of
 /// lds_atomic_anywhere() below; it returns the results.
-llvm::Function* ChunkMemory::lds_atomic_in_turn(isa::Opcode opcode, bool yields, unsigned rows) {
-  const MemoryAccess& access = semantics::memory_access(opcode);
+llvm::Function* ChunkMemory::lds_atomic_in_turn(semantics::AccessNumber number, bool yields, unsigned rows) {
+  const MemoryAccess& access = semantics::memory_access(number);
   llvm::Module& module = *frame_.function->getParent();
-  const std::string name = shared_name("lds_atomic_in_turn", opcode, frame_.mode, yields);
+  const std::string name = shared_name("lds_atomic_in_turn", number, frame_.mode, yields);
   if (llvm::Function* made = module.getFunction(name)) return made;
   const unsigned words = access.words();
   llvm::SmallVector<llvm::Type*, 8> parameters{frame_.i64(), frame_.chunk(), frame_.i16()};
@@ -103,9 +104,9 @@ llvm::Function* ChunkMemory::lds_atomic_in_turn(isa::Opcode opcode, bool yields,
 }
 
 /// `rows`: the operands' words. Lanes that are not inside yield 0.
-ChunkMemory::Words ChunkMemory::lds_atomic(isa::Opcode opcode, bool yields, const Addresses& at, llvm::Value* active,
-                                           llvm::ArrayRef<llvm::Value*> rows) {
-  const MemoryAccess& access = semantics::memory_access(opcode);
+ChunkMemory::Words ChunkMemory::lds_atomic(semantics::AccessNumber number, bool yields, const Addresses& at,
+                                           llvm::Value* active, llvm::ArrayRef<llvm::Value*> rows) {
+  const MemoryAccess& access = semantics::memory_access(number);
   const unsigned words = access.words();
   llvm::Value* offsets = places(at);
   active = inside(at, active);
@@ -136,7 +137,7 @@ ChunkMemory::Words ChunkMemory::lds_atomic(isa::Opcode opcode, bool yields, cons
   llvm::SmallVector<llvm::Value*, 8> arguments{at.base, offsets, bits(active)};
   arguments.append(rows.begin(), rows.end());
   const auto rows_given = static_cast<unsigned>(rows.size());
-  llvm::Value* result = ir().CreateCall(lds_atomic_in_turn(opcode, yields, rows_given), arguments);
+  llvm::Value* result = ir().CreateCall(lds_atomic_in_turn(number, yields, rows_given), arguments);
   Words some_rows{};
   for (unsigned i = 0; yields && i < words; ++i) some_rows[i] = ir().CreateExtractValue(result, i);
   ways.end_way(some_rows);
@@ -144,17 +145,17 @@ ChunkMemory::Words ChunkMemory::lds_atomic(isa::Opcode opcode, bool yields, cons
 }
 
 /// The same in a function that all such atomics share.
-ChunkMemory::Words ChunkMemory::call_lds_atomic(isa::Opcode opcode, bool yields, const Addresses& at,
+ChunkMemory::Words ChunkMemory::call_lds_atomic(semantics::AccessNumber number, bool yields, const Addresses& at,
                                                 llvm::Value* active, llvm::ArrayRef<llvm::Value*> rows) {
-  const unsigned words = yields ? semantics::memory_access(opcode).words() : 0;
+  const unsigned words = yields ? semantics::memory_access(number).words() : 0;
   auto* result = llvm::StructType::get(
       frame_.context, llvm::SmallVector<llvm::Type*, 2>(words, static_cast<llvm::Type*>(frame_.chunk())));
-  const std::string name = shared_name("lds_atomic", opcode, frame_.mode, yields);
+  const std::string name = shared_name("lds_atomic", number, frame_.mode, yields);
   llvm::Value* done = call_shared(name, at, active, rows, result,
                                   [&](const Addresses& there, llvm::Value* lanes, llvm::Argument* next) {
                                     llvm::SmallVector<llvm::Value*, 4> given;
                                     for (size_t i = 0; i < rows.size(); ++i) given.push_back(next++);
-                                    const Words old = lds_atomic(opcode, yields, there, lanes, given);
+                                    const Words old = lds_atomic(number, yields, there, lanes, given);
                                     llvm::Value* whole = llvm::PoisonValue::get(result);
                                     for (unsigned i = 0; i < words; ++i)
                                       whole = ir().CreateInsertValue(whole, old[i], i);

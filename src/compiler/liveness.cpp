@@ -11,6 +11,7 @@
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "isa/table.h"
+#include "semantics/memory_access.h"
 
 namespace Atoll::compiler {
 
@@ -28,7 +29,9 @@ void add_pair(ScalarSet& set, unsigned reg) {
 /// Whether active lanes of the result get a wholly new value.
 bool overwrites_result(const isa::Instruction& instruction) {
   const isa::InstructionRow& row = isa::row(instruction.opcode);
-  if (row.has(flag::reads_dst | flag::atomic) || instruction.op_sel_dst || instruction.tfe || instruction.lds)
+  const bool clears = semantics::memory_access(instruction).clears_other_half;
+  if ((row.has(flag::reads_dst) && !clears) || row.has(flag::atomic) || instruction.op_sel_dst || instruction.tfe ||
+      instruction.lds)
     return false;
   if (instruction.dst_unused == isa::SdwaUnused::preserve) return false;
   if (instruction.extension != isa::Extension::sdwa && engine::writes_part(instruction)) return false;

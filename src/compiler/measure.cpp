@@ -99,10 +99,10 @@ class Measurement {
     if (!made) return std::unexpected(made.error());
     const auto mode = machine::float_mode_of((*made)->descriptor.mode,
                                              processor.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
-    const auto flow = engine::follow((*made)->entry, mode, code->base(), code->base() + code->size(), processor);
+    const auto flow = engine::follow((*made)->entry, mode, code->base(), code->base() + code->size(), gpu_.target);
     if (!flow) return std::unexpected(flow.error());
     if (flow->blocks.empty()) return support::fail(support::ErrorKind::invalid_file, "no code");
-    const auto bytes = engine::TranslationRequest::serialise(processor, *flow, flow->blocks.begin()->first, 0);
+    const auto bytes = engine::TranslationRequest::serialise(gpu_.target, *flow, flow->blocks.begin()->first, 0);
     auto request = engine::TranslationRequest::parse(bytes);
     if (!request) return std::unexpected(request.error());
     kernels_.push_back({symbol.name, *std::move(request)});

@@ -103,7 +103,7 @@ std::optional<MemoryOperands> buffer_operands(const isa::Instruction& instructio
 }  // namespace
 
 std::optional<MemoryOperands> memory_operands(const isa::Instruction& instruction) {
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   using Kind = MemoryAccess::Kind;
   if (access.kind != Kind::load && access.kind != Kind::store && access.kind != Kind::atomic) return {};
   if (access.components != 0 || !engine::registers_exist(instruction)) return {};

@@ -42,7 +42,7 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
     case Way::memory: {
       // Where each lane stores two elements, all lanes' first ones come before the second ones.
       const bool is_store = memory_operands(instruction)->is_store;
-      const unsigned parts = is_store ? semantics::memory_access(instruction.opcode).elements : 1;
+      const unsigned parts = is_store ? semantics::memory_access(instruction).elements : 1;
       for (unsigned element = 0; element < parts; ++element) add_access(instruction, element, pc);
       break;
     }
@@ -199,7 +199,7 @@ void Region::note_changes(const isa::Instruction& instruction, const MemoryOpera
 Region::ScratchPart Region::scratch_part(const isa::Instruction& instruction, const MemoryOperands& operands) {
   if (operands.space != MemorySpace::scratch || operands.address != nullptr) return {};
   const isa::Operand* base = operands.resource != nullptr ? operands.resource_offset : operands.scalar_base;
-  return {base, operands.resource, instruction.offset, semantics::memory_access(instruction.opcode).bytes};
+  return {base, operands.resource, instruction.offset, semantics::memory_access(instruction).bytes};
 }
 
 bool Region::ScratchPart::may_overlap(const ScratchPart& other) const {
@@ -218,7 +218,7 @@ void Region::follow_address(RegionItem& item) {
   if (two_forms_ == TwoForms::never || state_.exec_grows || !can_be_even || operands.is_atomic) return;
   const auto form = strides_.address(*item.access);
   if (!form) return;
-  const auto stride = strides_.settle(*form, semantics::memory_access(item.instruction->opcode));
+  const auto stride = strides_.settle(*form, semantics::memory_access(*item.instruction));
   if (!stride || (state_.exec_written && (*stride == 0 || ChunkMemory::needs_all_lanes(*stride)))) return;
   item.address = form;
   item.stride = *stride;
@@ -228,7 +228,7 @@ bool Region::may_end_with(const isa::Instruction& store, const MemoryOperands& o
   if (two_forms_ == TwoForms::never || state_.exec_written || every_chunk_ || stores_ != 0) return false;
   if (operands.space != MemorySpace::global && operands.space != MemorySpace::lds) return false;
   if (operands.is_atomic) return false;
-  const semantics::MemoryAccess& access = semantics::memory_access(store.opcode);
+  const semantics::MemoryAccess& access = semantics::memory_access(store);
   const unsigned spaces = shared_spaces(operands.space);
   const auto is_unknown = [&](const RegionItem& item) {
     return item.access && (shared_spaces(item.access->operands.space) & spaces) != 0 && !item.address;

@@ -90,9 +90,7 @@ void RegionGuard::require_stride_of_row(unsigned key) {
 void RegionGuard::require_order(const RegionItem& load, const ChunkMemory::Even& from, const RegionItem& store,
                                 const ChunkMemory::Even& to) {
   llvm::IRBuilder<>& ir = frame_.ir;
-  const auto bytes = [](const RegionItem& item) {
-    return int64_t{semantics::memory_access(item.instruction->opcode).bytes};
-  };
+  const auto bytes = [](const RegionItem& item) { return int64_t{semantics::memory_access(*item.instruction).bytes}; };
   const int64_t loaded = last_lane * from.stride + bytes(load), stored = last_lane * to.stride + bytes(store);
   for (unsigned element = 0; element < ChunkMemory::elements(*load.access); ++element) {
     llvm::Value* address = ir.CreateAdd(from.address, number(ir, ChunkMemory::distance(*load.access, element)));

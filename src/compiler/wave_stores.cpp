@@ -10,12 +10,12 @@ namespace Atoll::compiler {
 
 bool ChunkMemory::can_for_wave(const isa::Instruction& instruction, const MemoryOperands& operands) {
   return operands.space == MemorySpace::lds && operands.is_store &&
-         semantics::memory_access(instruction.opcode).half == semantics::MemoryAccess::Half::none;
+         semantics::memory_access(instruction).half == semantics::MemoryAccess::Half::none;
 }
 
 void ChunkMemory::emit_for_wave(const Prepared& prepared, llvm::Value* exec, llvm::Value* address,
                                 llvm::ArrayRef<llvm::Value*> data) {
-  const unsigned bytes = semantics::memory_access(prepared.instruction->opcode).bytes;
+  const unsigned bytes = semantics::memory_access(*prepared.instruction).bytes;
   const int64_t offset = offset_of(*prepared.instruction, prepared.operands, prepared.element);
   llvm::SmallVector<llvm::Value*, 9> arguments{lds_base(), ir().getInt32(static_cast<uint32_t>(offset)),
                                                lds_starts(bytes), exec, address};

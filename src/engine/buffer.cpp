@@ -96,7 +96,7 @@ bool check_scratch(Wave& wave, const MicroOp& op, const BufferResource& resource
   fault(wave, op.origin->pc, Fault::Kind::scratch_overflow,
         fmt::format("private address {:#x}, but the wave has {:#x} bytes of scratch for each lane", address,
                     wave.scratch_bytes_per_lane),
-        address, semantics::memory_access(op.origin->instruction.opcode).kind != MemoryAccess::Kind::load, lane);
+        address, semantics::memory_access(op.origin->instruction).kind != MemoryAccess::Kind::load, lane);
   return false;
 }
 
@@ -148,7 +148,7 @@ bool transfer(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   if (exec == 0) return true;
   wave.pc = m.pc;
-  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   const BufferResource resource(&wave.scalar[m.scalar_base]);
   Places places;
   find_places(wave, m, run, resource, access.bytes, places);
@@ -165,7 +165,7 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   if (exec == 0) return true;
   wave.pc = m.pc;
-  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   const BufferResource resource(&wave.scalar[m.scalar_base]);
   Places places;
   find_places(wave, m, run, resource, access.bytes, places);
@@ -207,6 +207,7 @@ void set_component(const MemoryAccess& access, const semantics::BufferFormat& fo
   const bool high = access.half == MemoryAccess::Half::high || i % 2 != 0;
   const uint32_t half = semantics::narrow_component(format, value);
   uint32_t& word = data[i / 2][lane];
+  if (access.clears_other_half && i % 2 == 0) word = 0;
   word = high ? (word & 0xFFFF) | half << 16 : (word & 0xFFFF0000) | half;
 }
 
@@ -216,7 +217,7 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   if (exec == 0) return true;
   wave.pc = m.pc;
   const isa::Instruction& instruction = op.origin->instruction;
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   const BufferResource resource(&wave.scalar[m.scalar_base]);
   const bool typed = instruction.encoding == isa::Encoding::mtbuf;
   const uint8_t data_format = typed ? instruction.data_format : resource.data_format();
@@ -271,7 +272,7 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   if (exec == 0) return true;
   wave.pc = m.pc;
-  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   const BufferResource resource(&wave.scalar[m.scalar_base]);
   Places places;
   find_places(wave, m, run, resource, access.bytes, places);
@@ -314,7 +315,7 @@ Handler prepare_buffer(Preparation& p) {
   if (orders_memory(instruction.opcode)) return step<nothing>;
   if (instruction.tfe || instruction.addr64) return nullptr;  // partially resident textures; GFX6 and GFX7
 
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   MemoryOp& m = p.op.memory;
   m.pc = p.origin.pc;
   m.offset = instruction.offset;

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "isa/decode.h"
+#include "engine/target_code.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/loader.h"
@@ -91,7 +91,7 @@ bool CodeCache::prepare(Wave& wave, uint64_t pc) {
     return false;
   }
   wave.pc = pc;
-  const auto instruction = isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), available), processor_);
+  const auto instruction = decode(std::span(reinterpret_cast<const uint8_t*>(pc), available), target_);
   if (!instruction) {
     fault(wave, pc, illegal_instruction, instruction.error().message);
     return false;

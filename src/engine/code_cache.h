@@ -17,7 +17,7 @@
 #include <mutex>
 
 #include "engine/micro_op.h"
-#include "target/processor.h"
+#include "target/target.h"
 
 namespace Atoll::engine {
 
@@ -47,7 +47,7 @@ struct alignas(1 << 15) CodePage {
 
 class CodeCache {
  public:
-  explicit CodeCache(const target::Processor& processor) : processor_(processor) {}
+  explicit CodeCache(const target::Target& target) : target_(target) {}
   ~CodeCache();
   CodeCache(const CodeCache&) = delete;
   CodeCache& operator=(const CodeCache&) = delete;
@@ -68,7 +68,7 @@ class CodeCache {
 
   void sweep(uint64_t begin, uint64_t end);
 
-  const target::Processor& processor() const { return processor_; }
+  const target::Target& target() const { return target_; }
 
  private:
   static constexpr unsigned bucket_count = 4096;
@@ -78,7 +78,7 @@ class CodeCache {
   CodePage* page_at(uint64_t base) const;
   CodePage* add(uint64_t base);
 
-  const target::Processor& processor_;
+  const target::Target target_;
   std::recursive_mutex mutex_;  ///< held to add a page, to prepare a slot (which may add one) and to sweep
   std::array<std::atomic<CodePage*>, bucket_count> buckets_{};
 };

@@ -83,7 +83,7 @@ bool global_atomic(Wave& wave, const MicroOp& op, Run& run) {
   wave.pc = m.pc;
   LaneAddresses addresses;
   global_addresses<scalar_base>(wave, m, run, addresses);
-  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   if (!check_aligned(wave, op, addresses, exec, access.bytes)) return false;
   m.atomic(addresses, exec, data_rows(run, m), rows_at(run, m.data_base, m.data2), result_rows(run, m),
            semantics::memory_atomic_denormals(access.operation, access.bytes));
@@ -150,7 +150,7 @@ bool scratch_transfer(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   if (exec == 0) return true;
   wave.pc = m.pc;
-  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   alignas(64) uint32_t offsets[wave_lanes];
   scratch_offsets(wave, m, run, offsets);
   return on_scratch(wave, op, offsets, exec, access.bytes, access.kind == MemoryAccess::Kind::store, false,
@@ -215,7 +215,7 @@ bool flat_transfer(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   if (exec == 0) return true;
   wave.pc = m.pc;
-  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   const bool writes = access.kind == MemoryAccess::Kind::store;
   LaneAddresses addresses;
   global_addresses<false>(wave, m, run, addresses);
@@ -238,7 +238,7 @@ bool flat_atomic(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   if (exec == 0) return true;
   wave.pc = m.pc;
-  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   LaneAddresses addresses;
   global_addresses<false>(wave, m, run, addresses);
   if (!check_aligned(wave, op, addresses, exec, access.bytes)) return false;
@@ -272,7 +272,7 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   if (exec == 0) return true;
   wave.pc = m.pc;
-  const MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   Row* rows = run.temporary;
   const auto load = [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
     m.transfer(addresses, lanes, word_stride, rows);
@@ -298,7 +298,7 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
 
 Handler prepare_flat_memory(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   MemoryOp& m = p.op.memory;
   m.pc = p.origin.pc;
   m.offset = instruction.offset;

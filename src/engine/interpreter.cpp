@@ -11,7 +11,7 @@ namespace {
 
 class Interpreter final : public machine::Engine {
  public:
-  explicit Interpreter(const target::Processor& processor) : code_(processor) {}
+  explicit Interpreter(const target::Target& target) : code_(target) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
     Run& run = begin_run(wave, budget, code_, sync_);
@@ -62,8 +62,8 @@ Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& syn
   return run;
 }
 
-std::unique_ptr<machine::Engine> make_interpreter(const target::Processor& processor) {
-  return std::make_unique<Interpreter>(processor);
+std::unique_ptr<machine::Engine> make_interpreter(const target::Target& target) {
+  return std::make_unique<Interpreter>(target);
 }
 
 }  // namespace Atoll::engine

@@ -60,19 +60,20 @@ ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void write_element(uint64_t add
   return difference == 0;
 }
 
-template <Half half>
+template <Half half, bool clears>
 [[gnu::always_inline]] inline uint32_t place(uint32_t old, uint32_t value) {
+  if constexpr (clears) old = 0;
   if constexpr (half == Half::low) return (old & 0xFFFF0000) | (value & 0xFFFF);
   if constexpr (half == Half::high) return (old & 0xFFFF) | value << 16;
   return value;
 }
 
 /// Bytes and shorts: `Element` is signed where they are sign-extended.
-template <typename Element, Half half>
+template <typename Element, Half half, bool clears>
 ATOLL_GUEST_ACCESS void load_small(const LaneAddresses& addresses, uint64_t lanes, uint32_t, Row* data) {
   const auto load = [&](unsigned lane) {
     const auto value = static_cast<uint32_t>(int32_t{read<Element>(addresses.of[lane])});
-    data[0][lane] = place<half>(data[0][lane], value);
+    data[0][lane] = place<half, clears>(data[0][lane], value);
   };
   if (lanes == all_lanes) {
     for (unsigned lane = 0; lane < wave_lanes; ++lane) load(lane);
@@ -195,13 +196,20 @@ ATOLL_GUEST_ACCESS void store_words(const LaneAddresses& addresses, uint64_t lan
   });
 }
 
+template <Half half, bool clears>
+Transfer small_load(const MemoryAccess& access) {
+  if (access.sign_extend) {
+    return access.bytes == 1 ? load_small<int8_t, half, clears> : load_small<int16_t, half, clears>;
+  }
+  return access.bytes == 1 ? load_small<uint8_t, half, clears> : load_small<uint16_t, half, clears>;
+}
+
 template <Half half>
 Transfer small_transfer(const MemoryAccess& access) {
   if (access.kind == MemoryAccess::Kind::store) {
     return access.bytes == 1 ? store_small<uint8_t, half> : store_small<uint16_t, half>;
   }
-  if (access.sign_extend) return access.bytes == 1 ? load_small<int8_t, half> : load_small<int16_t, half>;
-  return access.bytes == 1 ? load_small<uint8_t, half> : load_small<uint16_t, half>;
+  return access.clears_other_half ? small_load<half, true>(access) : small_load<half, false>(access);
 }
 
 // --- Atomics --------------------------------------------------------------------------------------------------------

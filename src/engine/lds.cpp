@@ -108,8 +108,8 @@ void atomic(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   Offsets offsets;
   vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
-  atomic_at(m, wave, semantics::memory_access(op.origin->instruction.opcode), offsets,
-            rows_at(run, m.data_base, m.data), rows_at(run, m.data_base, m.data2),
+  atomic_at(m, wave, semantics::memory_access(op.origin->instruction), offsets, rows_at(run, m.data_base, m.data),
+            rows_at(run, m.data_base, m.data2),
             (m.bits & returns) != 0 ? rows_at(run, m.data_base, m.result) : nullptr);
 }
 
@@ -117,7 +117,7 @@ void atomic(Wave& wave, const MicroOp& op, Run& run) {
 void exchange_two(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   const isa::Instruction& instruction = op.origin->instruction;
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   Offsets first, second;
   vgpr_offsets(m, run, instruction.offset * uint32_t{access.offset_unit}, first);
   vgpr_offsets(m, run, instruction.offset1 * uint32_t{access.offset_unit}, second);
@@ -135,7 +135,7 @@ void exchange_two(Wave& wave, const MicroOp& op, Run& run) {
 void atomic_from_lds(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   const isa::Instruction& instruction = op.origin->instruction;
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   Offsets offsets, sources;
   vgpr_offsets(m, run, 0, offsets);
   // The decoder's offset is the 16 bits of both fields.
@@ -283,7 +283,7 @@ Handler prepare_lds(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   if (instruction.opcode == Opcode::ds_nop) return step<nothing>;
   if (instruction.gds) return nullptr;
-  const MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const MemoryAccess& access = semantics::memory_access(instruction);
   MemoryOp& m = p.op.memory;
   m.pc = p.origin.pc;
   m.offset = instruction.offset;

@@ -37,7 +37,7 @@ void set_scales(const Wave& wave, const isa::Instruction& instruction, Run& run,
 void multiply(Wave& wave, const MicroOp& op, Run& run) {
   const isa::Instruction& instruction = op.origin->instruction;
   const isa::InstructionRow& row = isa::row(instruction.opcode);
-  const target::Processor& processor = run.code->processor();
+  const target::Processor& processor = *run.code->target().processor;
   const VectorOp& v = op.vector;
   const auto source = [&](unsigned i) { return rows_at(run, v.source_base[i], v.source[i]); };
 

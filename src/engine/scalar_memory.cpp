@@ -82,7 +82,7 @@ template <bool is_buffer>
 bool atomic(Wave& wave, const MicroOp& op, Run&) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
-  const semantics::MemoryAccess& access = semantics::memory_access(op.origin->instruction.opcode);
+  const semantics::MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   const unsigned words = access.words();
   Row data[2 * 2];
   for (unsigned word = 0; word < 2 * words; ++word) {
@@ -208,7 +208,7 @@ Handler prepare_scalar_memory(Preparation& p) {
   if (name.starts_with("s_buffer_store_dword")) return for_words<BufferStore>(data.words);
   if (name.starts_with("s_scratch_load_dword")) return for_words<ScratchLoad>(data.words);
   if (name.starts_with("s_scratch_store_dword")) return for_words<ScratchStore>(data.words);
-  const semantics::MemoryAccess& access = semantics::memory_access(instruction.opcode);
+  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
   if (access.kind != semantics::MemoryAccess::Kind::atomic) return nullptr;
   m.atomic = atomic_function(access.operation, access.bytes);
   if (m.atomic == nullptr) return nullptr;

@@ -172,6 +172,9 @@ struct Instruction {
   bool offset_register = false, offset_immediate = false;   ///< SMEM: which of soffset and offset it has
   bool glc = false, slc = false, dlc = false, scc = false;  ///< gfx940 prints sc0, nt, -, sc1 for them
   bool gds = false, lds = false, tfe = false;
+  /// If it is a load into half a register, the other half becomes 0. The GPU (target::Target) decides that, not the
+  /// code, so it is set by whoever decodes to execute (engine/target_code.h).
+  bool clears_other_half = false;
   bool offen = false, idxen = false, addr64 = false;
   uint8_t data_format = 0;               ///< MTBUF dfmt (or the unified format)
   uint8_t number_format = 0;             ///< MTBUF nfmt

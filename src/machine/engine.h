@@ -9,10 +9,6 @@
 
 #include "machine/wave.h"
 
-namespace Atoll::target {
-struct Processor;
-}
-
 namespace Atoll::machine {
 
 struct HostFault;
@@ -46,8 +42,8 @@ struct FirstRows {
 
 /// The waves that may follow one that begins: the others of its work-group, then those of other work-groups. An engine
 /// may run them in one go, each in the Wave and the rows of the one before, which has ended; for that it sets what of
-/// the registers matters at the start (StartRegisters), EXEC and Wave::index. Other fields of the Wave are as they were when
-/// the first one began, so an engine that changes them goes no further.
+/// the registers matters at the start (StartRegisters), EXEC and Wave::index. Other fields of the Wave are as they were
+/// when the first one began, so an engine that changes them goes no further.
 struct WaveSeries {
   uint32_t waves_left = 0;            ///< of the work-group that have not begun
   uint64_t exec = 0, last_exec = 0;   ///< with which they begin, and with which the work-group's last one does

@@ -204,7 +204,7 @@ support::Result<std::unique_ptr<Gpu>> Gpu::create(const target::GpuModel& model,
     return fail(ErrorKind::unsupported, "Atoll cannot run programs on {} yet, only on the GFX9 family",
                 processor->name);
   }
-  auto engine = make_engine(*processor);
+  auto engine = make_engine(model.target);
   if (engine == nullptr) return fail(ErrorKind::unsupported, "there is no engine for {}", processor->name);
   install_fault_guard();
   return std::make_unique<VirtualGpu>(model, std::move(engine), std::move(options));

@@ -17,6 +17,7 @@
 #include "machine/queue.h"
 #include "support/error.h"
 #include "target/product.h"
+#include "target/target.h"
 
 namespace Atoll::machine {
 
@@ -28,8 +29,8 @@ struct GpuOptions {
 
 class Gpu {
  public:
-  /// `make_engine` gets the processor that the GPU is.
-  using MakeEngine = std::function<std::unique_ptr<Engine>(const target::Processor&)>;
+  /// `make_engine` gets what the GPU is to code.
+  using MakeEngine = std::function<std::unique_ptr<Engine>(const target::Target&)>;
   static support::Result<std::unique_ptr<Gpu>> create(const target::GpuModel& model, const MakeEngine& make_engine,
                                                       GpuOptions options = {});
   virtual ~Gpu() = default;

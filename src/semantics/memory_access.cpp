@@ -20,6 +20,8 @@ using Kind = MemoryAccess::Kind;
 using Half = MemoryAccess::Half;
 using enum AtomicOperation;
 
+constexpr auto opcode_count = static_cast<uint32_t>(isa::Opcode::count);
+
 struct Row {
   std::string_view name;
   MemoryAccess access;
@@ -285,13 +287,23 @@ MemoryAccess access_of(std::string_view name) {
 
 }  // namespace
 
-const MemoryAccess& memory_access(isa::Opcode opcode) {
+// The accesses of all opcodes, and behind them the same for GPUs whose D16 loads clear what they don't load.
+AccessNumber access_number(const isa::Instruction& instruction) {
+  const auto opcode = static_cast<uint32_t>(instruction.opcode);
+  return AccessNumber{instruction.clears_other_half ? opcode + opcode_count : opcode};
+}
+
+const MemoryAccess& memory_access(AccessNumber number) {
   static const auto table = [] {
-    std::array<MemoryAccess, static_cast<size_t>(isa::Opcode::count)> accesses;
-    for (size_t i = 0; i < accesses.size(); ++i) accesses[i] = access_of(isa::row(static_cast<isa::Opcode>(i)).name);
+    std::array<MemoryAccess, size_t{opcode_count} * 2> accesses;
+    for (uint32_t i = 0; i < opcode_count; ++i) {
+      accesses[i] = accesses[opcode_count + i] = access_of(isa::row(static_cast<isa::Opcode>(i)).name);
+      MemoryAccess& clearing = accesses[opcode_count + i];
+      clearing.clears_other_half = clearing.kind == Kind::load && (clearing.half != Half::none || clearing.is_d16);
+    }
     return accesses;
   }();
-  return table[static_cast<size_t>(opcode)];
+  return table[static_cast<uint32_t>(number)];
 }
 
 }  // namespace Atoll::semantics

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "isa/opcode.h"
+#include "isa/instruction.h"
 #include "semantics/atomic.h"
 
 namespace Atoll::semantics {
@@ -23,7 +23,7 @@ struct MemoryAccess {
     consume,               ///< ds_consume: subtracts it
     conditional_exchange,  ///< ds_condxchg32: exchanges each of two words whose data has bit 31, without that bit
   };
-  /// Which half of its register a value of 16 bits or less is in; the other half stays as it was.
+  /// Which half of its register a value of 16 bits or less is in; the other half stays as it was, or becomes 0.
   enum class Half : uint8_t { none, low, high };
 
   Kind kind = Kind::none;
@@ -31,20 +31,30 @@ struct MemoryAccess {
   uint8_t elements = 1;      ///< 2 for the DS forms with two offsets, which have an element at each
   uint16_t offset_unit = 1;  ///< bytes that one step of a DS offset means; more than 1 only with two offsets
   bool sign_extend = false;  ///< of loaded bytes and shorts
-  Half half = Half::none;    ///< D16 loads and stores without format
-  uint8_t components = 0;    ///< formatted access: 1 to 4 components, converted (buffer_format.h); else 0
-  bool is_d16 = false;       ///< formatted access with 16 bits for each component, two to a register
-  bool by_lane = false;      ///< ds_read_addtid, ds_write_addtid: the address is M0[15:0] + offset + 4 * lane
-  bool data_in_lds = false;  ///< ds_*_src2: the data come from a second LDS address, see src2_address()
+  Half half = Half::none;    ///< D16 loads and stores of one value
+  bool clears_other_half = false;  ///< D16 loads: bits that get no value become 0 (target::Target::d16_loads_clear)
+  uint8_t components = 0;          ///< formatted access: 1 to 4 components, converted (buffer_format.h); else 0
+  bool is_d16 = false;             ///< formatted access with 16 bits for each component, two to a register
+  bool by_lane = false;            ///< ds_read_addtid, ds_write_addtid: the address is M0[15:0] + offset + 4 * lane
+  bool data_in_lds = false;        ///< ds_*_src2: the data come from a second LDS address, see src2_address()
   AtomicOperation operation = AtomicOperation::none;
   bool returns = false;  ///< a DS instruction that yields the old value; all others do if their glc bit is set
 
+  /// Whether a load keeps half of what its result register held.
+  bool keeps_half() const { return half != Half::none && !clears_other_half; }
   /// Registers that one element's data fill.
   unsigned words() const { return components != 0 ? (is_d16 ? (components + 1u) / 2 : components) : (bytes + 3u) / 4; }
 };
 
-/// What the opcode's instruction moves; of kind `none` where it moves nothing.
-const MemoryAccess& memory_access(isa::Opcode opcode);
+/// Names one of the table's rows in compiled code.
+enum class AccessNumber : uint32_t {};
+AccessNumber access_number(const isa::Instruction& instruction);
+
+/// What an instruction moves; of kind `none` where it moves nothing.
+const MemoryAccess& memory_access(AccessNumber number);
+inline const MemoryAccess& memory_access(const isa::Instruction& instruction) {
+  return memory_access(access_number(instruction));
+}
 
 /// The second LDS address of a ds_*_src2 instruction: `address` plus a signed distance in words, which the two offset
 /// fields hold, or, if the top bit of offset1 is set, the upper half of the address itself (Vega ISA guide, "DS

@@ -31,12 +31,14 @@ std::vector<uint8_t> section(const std::vector<uint8_t>& file, std::string_view 
   return {};
 }
 
-std::unique_ptr<machine::Engine> make_engine(const target::Processor& processor, std::string_view name) {
+std::unique_ptr<machine::Engine> make_engine(std::string_view target_id, std::string_view name) {
   const char* default_name = std::getenv("ATOLL_ENGINE");
   if (name.empty() && default_name != nullptr) name = default_name;
   const auto make = engine::find_engine(name);
   EXPECT_TRUE(make.has_value());
-  return (*make)(processor);
+  const auto target = target::parse_target_id(target_id);
+  EXPECT_TRUE(target.has_value());
+  return (*make)(*target);
 }
 
 template <typename T>
@@ -64,9 +66,9 @@ std::vector<uint8_t> assemble(const std::string& source, std::string_view proces
   return code;
 }
 
-WaveRunner::WaveRunner(std::string_view processor, std::string_view engine)
-    : processor_(processor),
-      engine_(make_engine(*target::find_processor(processor), engine)),
+WaveRunner::WaveRunner(std::string_view target_id, std::string_view engine)
+    : processor_(target_id.substr(0, target_id.find(':'))),
+      engine_(make_engine(target_id, engine)),
       group_(),
       rows_(allocate<semantics::Row>(544 * sizeof(semantics::Row))),
       lds_(allocate<uint8_t>(lds_bytes)),
@@ -82,7 +84,7 @@ WaveRunner::WaveRunner(std::string_view processor, std::string_view engine)
   w.sgprs = 102;
   w.wave_size = 64;
   w.mode = 0x3F0;  // DX10_CLAMP, IEEE, denormals
-  const bool ocp = target::find_processor(processor)->ocp_fp8;
+  const bool ocp = target::find_processor(processor_)->ocp_fp8;
   w.float_mode = machine::float_mode_of(w.mode, ocp ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
   w.scratch = scratch_.get();
   w.scratch_bytes_per_lane = scratch_bytes_per_lane;

@@ -24,8 +24,9 @@ std::vector<uint8_t> assemble(const std::string& source, std::string_view proces
 /// registers zero but v0, which holds the lane's number.
 class WaveRunner {
  public:
-  /// `engine`: its name; empty: that of the environment variable ATOLL_ENGINE, or the default.
-  explicit WaveRunner(std::string_view processor = "gfx90a", std::string_view engine = "");
+  /// `target_id`: "gfx90a", or "gfx90a:sramecc+" for a GPU with SRAM ECC. `engine`: its name; empty: that of the
+  /// environment variable ATOLL_ENGINE, or the default.
+  explicit WaveRunner(std::string_view target_id = "gfx90a", std::string_view engine = "");
 
   machine::Wave& wave() { return group_.waves[0]; }
   machine::WorkGroup& group() { return group_; }

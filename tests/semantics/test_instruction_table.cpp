@@ -111,7 +111,7 @@ TEST(InstructionTable, ScalarFunctionsBelongToScalarInstructions) {
 TEST(InstructionTable, MemoryAccessesMoveTheOperandsOfTheirInstruction) {
   using Kind = MemoryAccess::Kind;
   for (const Opcode opcode : all_opcodes()) {
-    const MemoryAccess& access = memory_access(opcode);
+    const MemoryAccess& access = memory_access(isa::Instruction{.opcode = opcode});
     const isa::InstructionRow& row = isa::row(opcode);
     if (access.kind == Kind::none) continue;
     EXPECT_TRUE(row.has(flag::memory)) << row.name;

@@ -18,6 +18,10 @@ using isa::Opcode;
 using Kind = MemoryAccess::Kind;
 using Half = MemoryAccess::Half;
 
+const MemoryAccess& memory_access(Opcode opcode) {
+  return semantics::memory_access(isa::Instruction{.opcode = opcode});
+}
+
 // --- The table ------------------------------------------------------------------------------------------------------
 
 TEST(MemoryAccess, LoadsAndStores) {

@@ -16,11 +16,11 @@ constexpr uint32_t scratch_row = wave_lanes * 4;  ///< bytes from a lane's dword
 
 class Access {
  public:
-  Access(const Wave& wave, ChunkAccess& chunk, unsigned first_lane, isa::Opcode opcode, bool is_lds)
+  Access(const Wave& wave, ChunkAccess& chunk, unsigned first_lane, semantics::AccessNumber number, bool is_lds)
       : wave_(wave),
         chunk_(chunk),
         first_lane_(first_lane),
-        access_(semantics::memory_access(opcode)),
+        access_(semantics::memory_access(number)),
         is_atomic_(access_.kind == MemoryAccess::Kind::atomic),
         is_lds_(is_lds) {}
 
@@ -119,10 +119,10 @@ class Access {
 
 }  // namespace
 
-uint8_t access_chunk(const Wave* wave, ChunkAccess* chunk, uint32_t lanes, uint32_t first_lane, uint32_t opcode,
+uint8_t access_chunk(const Wave* wave, ChunkAccess* chunk, uint32_t lanes, uint32_t first_lane, uint32_t number,
                      AddressSpace space) {
   if (lanes == 0) return 1;
-  Access access(*wave, *chunk, first_lane, static_cast<isa::Opcode>(opcode), space == AddressSpace::lds);
+  Access access(*wave, *chunk, first_lane, semantics::AccessNumber{number}, space == AddressSpace::lds);
   switch (space) {
     case AddressSpace::lds:
       access.on_lds(lanes);

@@ -21,11 +21,12 @@ struct alignas(64) ChunkAccess {
 /// What the addresses are: of memory, of any of the memories in an aperture or not, offsets in LDS, private addresses.
 enum class AddressSpace : uint8_t { global, flat, lds, scratch };
 
-/// Carries out a load, store or atomic, that of `opcode` (an isa::Opcode) in the lanes of `lanes` (16 bits). Yields 0
-/// where the interpreter finds a fault of the wave's, which is then to be traced from where the code's region began.
+/// Carries out a load, store or atomic, that of `number` (a semantics::AccessNumber) in the lanes of `lanes` (16 bits).
+/// Yields 0 where the interpreter finds a fault of the wave's, which is then to be traced from where the code's region
+/// began.
 using AccessFunction = uint8_t (*)(const Wave* wave, ChunkAccess* access, uint32_t lanes, uint32_t first_lane,
-                                   uint32_t opcode, AddressSpace space);
-uint8_t access_chunk(const Wave* wave, ChunkAccess* access, uint32_t lanes, uint32_t first_lane, uint32_t opcode,
+                                   uint32_t number, AddressSpace space);
+uint8_t access_chunk(const Wave* wave, ChunkAccess* access, uint32_t lanes, uint32_t first_lane, uint32_t number,
                      AddressSpace space);
 
 }  // namespace Atoll::engine

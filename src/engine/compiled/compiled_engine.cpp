@@ -35,7 +35,7 @@ bool waits_for_code() {
 
 class CompiledEngine final : public machine::Engine {
  public:
-  explicit CompiledEngine(const target::Processor& processor) : code_(processor), translations_(code_) {}
+  explicit CompiledEngine(const target::Target& target) : code_(target), translations_(code_) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
 
@@ -167,8 +167,8 @@ class CompiledEngine final : public machine::Engine {
 
 }  // namespace
 
-std::unique_ptr<machine::Engine> make_compiled_engine(const target::Processor& processor) {
-  return std::make_unique<CompiledEngine>(processor);
+std::unique_ptr<machine::Engine> make_compiled_engine(const target::Target& target) {
+  return std::make_unique<CompiledEngine>(target);
 }
 
 }  // namespace Atoll::engine

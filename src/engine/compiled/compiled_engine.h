@@ -11,10 +11,10 @@
 #include <memory>
 
 #include "machine/engine.h"
-#include "target/processor.h"
+#include "target/target.h"
 
 namespace Atoll::engine {
 
-std::unique_ptr<machine::Engine> make_compiled_engine(const target::Processor& processor);
+std::unique_ptr<machine::Engine> make_compiled_engine(const target::Target& target);
 
 }  // namespace Atoll::engine

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "engine/hardware_register.h"
-#include "isa/decode.h"
+#include "engine/target_code.h"
 #include "isa/table.h"
 
 namespace Atoll::engine {
@@ -80,7 +80,7 @@ semantics::FloatMode ControlFlow::mode_behind(const Located& at) const {
 }
 
 support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& mode, uint64_t begin, uint64_t end,
-                                    const target::Processor& processor) {
+                                    const target::Target& target) {
   ControlFlow flow;
   flow.root = root;
   flow.mode = mode;
@@ -92,7 +92,7 @@ support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& m
     to_do.pop_back();
     while (pc >= begin && pc + 4 <= end && !code.contains(pc)) {
       const auto instruction =
-          isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), static_cast<size_t>(end - pc)), processor);
+          decode(std::span(reinterpret_cast<const uint8_t*>(pc), static_cast<size_t>(end - pc)), target);
       if (!instruction) break;  // whoever gets there has the interpreter say so
       if (unfit(instruction->opcode)) {
         return support::fail(support::ErrorKind::unsupported, "{} is not translated",

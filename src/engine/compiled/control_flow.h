@@ -12,7 +12,7 @@
 #include "isa/instruction.h"
 #include "semantics/lanes.h"
 #include "support/error.h"
-#include "target/processor.h"
+#include "target/target.h"
 
 namespace Atoll::engine {
 
@@ -52,6 +52,6 @@ struct ControlFlow {
 /// it leads to. Where ways in different modes meet, the code belongs to the one that comes first. The error says what
 /// makes this code unfit for translation as a whole.
 support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& mode, uint64_t begin, uint64_t end,
-                                    const target::Processor& processor);
+                                    const target::Target& target);
 
 }  // namespace Atoll::engine

@@ -9,7 +9,7 @@
 
 #include "engine/compiled/serial.h"
 #include "engine/compiled/translation_cache.h"
-#include "isa/decode.h"
+#include "engine/target_code.h"
 
 namespace Atoll::engine {
 
@@ -22,21 +22,34 @@ struct CodeRange {
   uint64_t pc, bytes;
 };
 
+void put_target(SerialWriter& writer, const target::Target& target) {
+  writer.put_text(target.processor->name);
+  writer.put(uint8_t{target.d16_loads_clear});
+}
+
+target::Target get_target(SerialReader& reader) {
+  target::Target target;
+  target.processor = target::find_processor(reader.get_text());
+  target.d16_loads_clear = reader.get<uint8_t>() != 0;
+  return target;
+}
+
 }  // namespace
 
-uint64_t TranslationRequest::group_of(std::span<const uint8_t> code, const target::Processor& processor,
+uint64_t TranslationRequest::group_of(std::span<const uint8_t> code, const target::Target& target,
                                       const semantics::FloatMode& mode) {
   constexpr size_t most = 64;
   const auto mode_bytes = std::bit_cast<std::array<uint8_t, sizeof mode>>(mode);
-  const std::span name(reinterpret_cast<const uint8_t*>(processor.name.data()), processor.name.size());
-  return hash(code.first(std::min(most, code.size())), hash(name, hash(mode_bytes)));
+  SerialWriter writer;
+  put_target(writer, target);
+  return hash(code.first(std::min(most, code.size())), hash(writer.take(), hash(mode_bytes)));
 }
 
-std::vector<uint8_t> TranslationRequest::serialise(const target::Processor& processor, const ControlFlow& flow,
-                                                   uint64_t base, uint64_t group) {
+std::vector<uint8_t> TranslationRequest::serialise(const target::Target& target, const ControlFlow& flow, uint64_t base,
+                                                   uint64_t group) {
   SerialWriter writer;
   writer.put(group);
-  writer.put_text(processor.name);
+  put_target(writer, target);
   writer.put(flow.mode);
   writer.put(semantics::host_vectors());
   writer.put(flow.root - base);
@@ -60,22 +73,21 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   SerialReader reader(bytes);
   TranslationRequest request;
   request.group = reader.get<uint64_t>();
-  request.processor = reader.get_text();
+  request.target = get_target(reader);
   request.flow.mode = reader.get<semantics::FloatMode>();
   request.level = reader.get<semantics::HostVectors>();
   if (request.level > semantics::HostVectors::avx512) return damaged();
   request.flow.root = reader.get<uint64_t>();
   const auto entries = reader.get_all<uint64_t>();
   request.flow.entries.insert(entries.begin(), entries.end());
-  const target::Processor* processor = target::find_processor(request.processor);
-  if (processor == nullptr) return damaged();
+  if (request.target.processor == nullptr) return damaged();
   for (const auto& [pc, size] : reader.get_all<CodeRange>()) {
     auto mode = reader.get<semantics::FloatMode>();
     const auto code = reader.get_all<uint8_t>();
     if (code.size() != size || code.empty()) return damaged();
     Block& block = request.flow.blocks[pc];
     for (uint64_t at = 0; at < size;) {
-      const auto instruction = isa::decode(std::span(code).subspan(at), *processor);
+      const auto instruction = decode(std::span(code).subspan(at), request.target);
       if (!instruction || instruction->size > size - at) return damaged();
       block.instructions.push_back({pc + at, *instruction, mode});
       mode = request.flow.mode_behind(block.instructions.back());

@@ -1,4 +1,4 @@
-// engine/compiled: what the engine asks of the compiler, and what it gets: a piece of GPU code for one processor in one
+// engine/compiled: what the engine asks of the compiler, and what it gets: a piece of GPU code for one target in one
 // mode, and the same as host code. Both are bytes on their way (and the answer in the cache on disk), read by the
 // same build of Atoll only (build_fingerprint.h).
 #pragma once
@@ -18,16 +18,16 @@ namespace Atoll::engine {
 
 struct TranslationRequest {
   uint64_t group = 0;  ///< what group_of() says of the code at the root
-  std::string processor;
+  target::Target target;
   semantics::HostVectors level{};  ///< of the host's vector instructions, for the host code
   ControlFlow flow;                ///< PCs count from the code's base
 
-  /// A hash of the first bytes of code, for the processor in the mode: known before the code is followed.
-  static uint64_t group_of(std::span<const uint8_t> code, const target::Processor& processor,
+  /// A hash of the first bytes of code, for the target in the mode: known before the code is followed.
+  static uint64_t group_of(std::span<const uint8_t> code, const target::Target& target,
                            const semantics::FloatMode& mode);
   /// The request for code that follow() found, for the level of host vectors in use. The machine code is read at its
   /// place, `base` is what PCs are to count from.
-  static std::vector<uint8_t> serialise(const target::Processor& processor, const ControlFlow& flow, uint64_t base,
+  static std::vector<uint8_t> serialise(const target::Target& target, const ControlFlow& flow, uint64_t base,
                                         uint64_t group);
   static support::Result<TranslationRequest> parse(std::span<const uint8_t> bytes);
 };

@@ -8,7 +8,7 @@
 
 #include "engine/compiled/control_flow.h"
 #include "engine/hardware_register.h"
-#include "isa/decode.h"
+#include "engine/target_code.h"
 #include "machine/clock.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
@@ -52,9 +52,9 @@ struct CodeAround {
     begin = loaded->base();
     end = begin + loaded->size();
   }
-  uint64_t group(uint64_t pc, const target::Processor& processor, const semantics::FloatMode& mode) const {
+  uint64_t group(uint64_t pc, const target::Target& target, const semantics::FloatMode& mode) const {
     const uint64_t bytes = loaded == nullptr ? 4 : end - pc;
-    return TranslationRequest::group_of(std::span(reinterpret_cast<const uint8_t*>(pc), bytes), processor, mode);
+    return TranslationRequest::group_of(std::span(reinterpret_cast<const uint8_t*>(pc), bytes), target, mode);
   }
 };
 
@@ -70,7 +70,7 @@ const Translations::Asked::Stretch* Translations::Asked::at(uint64_t pc) const {
 void Translations::find(const Wave& wave, Place& place) {
   const CodeAround code(wave, place.pc);
   if (code.begin == code.end) return;
-  if (!Compilations::of_process().may_find(code.group(place.pc, cache_.processor(), wave.float_mode))) return;
+  if (!Compilations::of_process().may_find(code.group(place.pc, cache_.target(), wave.float_mode))) return;
   const std::lock_guard lock(mutex_);
   Asked& asked = asked_for(place.pc, wave.float_mode, wave);
   if (asked.compilation != nullptr || asked.request.empty()) return;
@@ -160,7 +160,7 @@ Translations::Asked& Translations::asked_for(uint64_t root, const semantics::Flo
 void Translations::follow_code(Asked& asked, const Wave& wave) {
   const CodeAround code(wave, asked.root);
   if (code.begin == code.end) return;
-  const auto flow = follow(asked.root, asked.mode, code.begin, code.end, cache_.processor());
+  const auto flow = follow(asked.root, asked.mode, code.begin, code.end, cache_.target());
   if (!flow) {
     ++report_.failures[flow.error().message];
     return;
@@ -176,8 +176,8 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
       stretch->end = at.next();
     }
   }
-  asked.request = TranslationRequest::serialise(cache_.processor(), *flow, asked.base,
-                                                code.group(asked.root, cache_.processor(), asked.mode));
+  asked.request = TranslationRequest::serialise(cache_.target(), *flow, asked.base,
+                                                code.group(asked.root, cache_.target(), asked.mode));
   asked.request_hash = hash(asked.request);
 }
 
@@ -258,7 +258,7 @@ std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& aske
     const Asked::Stretch* stretch = asked.at(pc);
     if (stretch == nullptr) return nullptr;
     const auto instruction =
-        isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.processor());
+        decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.target());
     if (!instruction) return nullptr;
     placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
   }
