@@ -63,10 +63,12 @@ std::optional<LaneMap> dpp16_map(uint32_t control) {
       return make_map([](int lane) { return lane ^ 15; });
     case 0x141:  // row_half_mirror
       return make_map([](int lane) { return lane ^ 7; });
+    // Lanes that no row is before read themselves: it is no source out of range, which bound_ctrl would be about. So
+    // rocWMMA's tests of both expect, which pass on GPUs.
     case 0x142:  // row_bcast:15, the last lane of each row to all of the next
-      return make_map([](int lane) { return row_of(lane) - 1; });
+      return make_map([](int lane) { return lane > 15 ? row_of(lane) - 1 : lane; });
     case 0x143:  // row_bcast:31, lane 31 to the upper half
-      return make_map([](int lane) { return lane > 31 ? 31 : -1; });
+      return make_map([](int lane) { return lane > 31 ? 31 : lane; });
     default:
       return {};
   }

@@ -229,6 +229,27 @@ TEST(Vector, DppReadsOtherLanes) {
   }
 }
 
+// As rocWMMA's tests of both broadcasts expect, which pass on GPUs.
+TEST(Vector, DppBroadcastsLeaveLanesWithoutARowBeforeTheirOwnValue) {
+  WaveRunner runner("gfx942");
+  for (unsigned i = 1; i < 5; ++i) {
+    for (uint32_t& lane : runner.v(i)) lane = 1000;
+  }
+  EXPECT_EQ(runner.run(R"(
+      v_mov_b32_dpp v1, v0 row_bcast:15 row_mask:0xf bank_mask:0xf
+      v_mov_b32_dpp v2, v0 row_bcast:15 row_mask:0xf bank_mask:0xf bound_ctrl:0
+      v_mov_b32_dpp v3, v0 row_bcast:31 row_mask:0xf bank_mask:0xf
+      v_mov_b32_dpp v4, v0 row_bcast:31 row_mask:0xd bank_mask:0xf bound_ctrl:0)"),
+            WaveState::ended);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    const unsigned row = lane / 16;
+    EXPECT_EQ(runner.v(1)[lane], row == 0 ? lane : row * 16 - 1);
+    EXPECT_EQ(runner.v(2)[lane], row == 0 ? lane : row * 16 - 1);
+    EXPECT_EQ(runner.v(3)[lane], row < 2 ? lane : 31);
+    EXPECT_EQ(runner.v(4)[lane], row == 1 ? 1000 : row < 2 ? lane : 31);
+  }
+}
+
 TEST(Vector, DppLeavesLanesOutWhoseSourceExecSwitchesOff) {
   WaveRunner runner("gfx908");
   for (uint32_t& lane : runner.v(1)) lane = 1000;

@@ -169,7 +169,7 @@ TEST(GpuCreation, RefusesProcessorsThatItCannotRun) {
   target::GpuModel model = target::find_gpu("gfx900").value();
   model.target.processor = target::find_processor("gfx1030");
   ASSERT_NE(model.target.processor, nullptr);
-  const auto gpu = Gpu::create(model, [](const target::Processor&) {
+  const auto gpu = Gpu::create(model, [](const target::Target&) {
     return std::make_unique<test::FunctionEngine>([](Wave&, uint64_t) { return WaveState::ended; });
   });
   ASSERT_FALSE(gpu);

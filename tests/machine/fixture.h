@@ -64,7 +64,7 @@ inline std::unique_ptr<machine::Gpu> make_gpu(const std::string& name, FunctionE
   EXPECT_TRUE(model) << model.error().message;
   if (!model) return nullptr;
   auto gpu = machine::Gpu::create(
-      *model, [&](const target::Processor&) { return std::make_unique<FunctionEngine>(std::move(body), needed); },
+      *model, [&](const target::Target&) { return std::make_unique<FunctionEngine>(std::move(body), needed); },
       std::move(options));
   EXPECT_TRUE(gpu) << gpu.error().message;
   return gpu ? std::move(*gpu) : nullptr;

@@ -166,7 +166,7 @@ TEST_P(SchedulerTest, WavesOfASeriesAreThoseOfTheGrid) {
   };
   const auto model = target::find_gpu("gfx900");
   ASSERT_TRUE(model);
-  auto made = Gpu::create(*model, [&](const target::Processor&) { return std::make_unique<SeriesEngine>(body); },
+  auto made = Gpu::create(*model, [&](const target::Target&) { return std::make_unique<SeriesEngine>(body); },
                           {.threads = GetParam()});
   ASSERT_TRUE(made) << made.error().message;
   gpu = *std::move(made);
@@ -192,7 +192,7 @@ TEST_P(SchedulerTest, AFaultInASeriesIsThatOfItsWave) {
   };
   const auto model = target::find_gpu("gfx900");
   ASSERT_TRUE(model);
-  auto made = Gpu::create(*model, [&](const target::Processor&) { return std::make_unique<SeriesEngine>(body); },
+  auto made = Gpu::create(*model, [&](const target::Target&) { return std::make_unique<SeriesEngine>(body); },
                           {.threads = GetParam()});
   ASSERT_TRUE(made) << made.error().message;
   gpu = *std::move(made);

@@ -94,8 +94,8 @@ TEST(Dpp, Mirrors) {
 }
 
 TEST(Dpp, Broadcasts) {
-  check_dpp(0x142, [](int row, int) { return row == 0 ? -1 : row * 16 - 1; });
-  check_dpp(0x143, [](int row, int) { return row < 2 ? -1 : 31; });
+  check_dpp(0x142, [](int row, int lane) { return row == 0 ? lane : row * 16 - 1; });
+  check_dpp(0x143, [](int row, int lane) { return row < 2 ? row * 16 + lane : 31; });
   for (int lane = 0; lane < 16; ++lane) {
     check_dpp(0x150 + static_cast<uint32_t>(lane), [=](int row, int) { return row * 16 + lane; });
   }
