@@ -64,6 +64,24 @@ bool Executables::destroy_reader(hsa_code_object_reader_t handle) {
   return readers_.erase(handle.handle) != 0;
 }
 
+CodeObjectReader* Executables::with_symbols(hsa_code_object_reader_t handle) {
+  const std::scoped_lock lock(mutex_);
+  const auto position = readers_.find(handle.handle);
+  if (position == readers_.end()) return nullptr;
+  position->second->read_symbols();
+  return position->second.get();
+}
+
+const CodeSymbol* Executables::find_code_symbol(hsa_code_symbol_t handle) const {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [number, reader] : readers_) {
+    for (const CodeSymbol& symbol : reader->symbols) {
+      if (reinterpret_cast<uint64_t>(&symbol) == handle.handle) return &symbol;
+    }
+  }
+  return nullptr;
+}
+
 const LoadedCodeObject* Executables::around(uint64_t address) const {
   for (const Executable* executable : all()) {
     const std::scoped_lock lock(executable->mutex);
@@ -126,7 +144,8 @@ hsa_status_t load_into(Executable& executable, const CodeObjectReader& reader, b
   if (std::ranges::any_of((*code)->symbols(), is_taken)) return HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED;
 
   const LoadedCodeObject& object = executable.loaded.emplace_back(LoadedCodeObject{
-      &executable, *code, reader.storage.empty() ? reader.bytes : nullptr, reader.size, reader.file, is_program});
+      &executable, *code, reader.storage.empty() ? reader.bytes : nullptr, reader.size, reader.file, is_program,
+      std::make_unique<DebuggerEntry>((*code)->base(), reader.uri)});
   for (const machine::LoadedSymbol& symbol : (*code)->symbols()) {
     add_symbol(executable, {&executable, &object, &symbol, symbol.name, symbol.address, symbol.size, !is_program});
   }

@@ -10,17 +10,30 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "hsa/debugger_list.h"
 #include "machine/loader.h"
+#include "object/code_object.h"
+#include "object/kernel_descriptor.h"
 
 namespace Atoll::hsa {
 
 struct Executable;
+
+/// What an hsa_code_symbol_t's handle points to.
+struct CodeSymbol {
+  std::string name;
+  uint64_t value, size;
+  bool is_global, is_definition, is_const = false;
+  std::optional<object::RawKernelDescriptor> descriptor = std::nullopt;  ///< of a kernel
+  const object::KernelMetadata* metadata = nullptr;       ///< of a kernel
+};
 
 /// What an hsa_code_object_reader_t's handle points to.
 struct CodeObjectReader {
@@ -29,6 +42,10 @@ struct CodeObjectReader {
   size_t size = 0;
   std::string uri;  ///< "file://path#offset=1&size=2" or "memory://pid#offset=address&size=2"
   int file = -1;    ///< the descriptor it was read from
+
+  std::unique_ptr<object::CodeObject> code;  ///< once symbols were asked for; null before, and of a damaged file
+  std::deque<CodeSymbol> symbols;            ///< a deque: handles point into it
+  void read_symbols();
 };
 
 /// What an hsa_loaded_code_object_t's handle points to.
@@ -39,6 +56,7 @@ struct LoadedCodeObject {
   size_t storage_size;
   int file;
   bool is_program;  ///< loaded for all agents
+  std::unique_ptr<DebuggerEntry> debugger_entry;
 };
 
 /// What an hsa_executable_symbol_t's handle points to.
@@ -79,6 +97,9 @@ class Executables {
   CodeObjectReader* add_reader(std::unique_ptr<CodeObjectReader> reader);
   CodeObjectReader* find_reader(hsa_code_object_reader_t handle) const;
   bool destroy_reader(hsa_code_object_reader_t handle);
+  /// The reader with its symbols read; null when there is none.
+  CodeObjectReader* with_symbols(hsa_code_object_reader_t handle);
+  const CodeSymbol* find_code_symbol(hsa_code_symbol_t handle) const;
 
   /// The executable and the loaded code object around an address; null when there is none.
   const LoadedCodeObject* around(uint64_t address) const;

@@ -1,44 +1,57 @@
-// hsa: extension queries. The functions of the images' and the finalizer's tables say that they are not implemented.
+// hsa: extension queries.
 // Images are called available all the same, as they are on every GPU: from their limits HIP takes the pitch of
 // ordinary two-dimensional memory, and will not allocate any without them.
 #include "hsa/extension_tables.h"
 
-#include <hsa/hsa_ext_finalize.h>
 #include <hsa/hsa_ext_image.h>
-#include <hsa/hsa_ven_amd_aqlprofile.h>
 #include <hsa/hsa_ven_amd_loader.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "hsa/api_names.h"
+#include "hsa/rocm_7_2_extensions.h"
 #include "hsa/runtime.h"
 
 namespace Atoll::hsa {
 
 namespace {
 
-constexpr hsa_ext_images_1_pfn_t image_table{
-    .hsa_ext_image_get_capability = hsa_ext_image_get_capability,
-    .hsa_ext_image_data_get_info = hsa_ext_image_data_get_info,
-    .hsa_ext_image_create = hsa_ext_image_create,
-    .hsa_ext_image_destroy = hsa_ext_image_destroy,
-    .hsa_ext_image_copy = hsa_ext_image_copy,
-    .hsa_ext_image_import = hsa_ext_image_import,
-    .hsa_ext_image_export = hsa_ext_image_export,
-    .hsa_ext_image_clear = hsa_ext_image_clear,
-    .hsa_ext_sampler_create = hsa_ext_sampler_create,
-    .hsa_ext_sampler_destroy = hsa_ext_sampler_destroy,
-    .hsa_ext_image_get_capability_with_layout = hsa_ext_image_get_capability_with_layout,
-    .hsa_ext_image_data_get_info_with_layout = hsa_ext_image_data_get_info_with_layout,
-    .hsa_ext_image_create_with_layout = hsa_ext_image_create_with_layout};
+// The functions that tools may replace are in the tables by their entry points (api_names.h).
+#define ATOLL_ENTRY_POINT(function) extern "C" decltype(function) entry_point_##function __asm__(#function);
+ATOLL_HSA_IMAGE_FUNCTIONS(ATOLL_ENTRY_POINT)
+ATOLL_HSA_PC_SAMPLING_FUNCTIONS(ATOLL_ENTRY_POINT)
+#undef ATOLL_ENTRY_POINT
 
-constexpr hsa_ext_finalizer_1_00_pfn_t finalizer_table{
-    .hsa_ext_program_create = hsa_ext_program_create,
-    .hsa_ext_program_destroy = hsa_ext_program_destroy,
-    .hsa_ext_program_add_module = hsa_ext_program_add_module,
-    .hsa_ext_program_iterate_modules = hsa_ext_program_iterate_modules,
-    .hsa_ext_program_get_info = hsa_ext_program_get_info,
-    .hsa_ext_program_finalize = hsa_ext_program_finalize};
+/// Version 1 as ROCm 7.2 has it.
+struct ImageFunctions {
+  hsa_ext_images_1_pfn_t of_5_2;
+  decltype(hsa_ext_sampler_create_v2)* hsa_ext_sampler_create_v2;
+};
+constexpr ImageFunctions image_table{
+    .of_5_2 = {.hsa_ext_image_get_capability = entry_point_hsa_ext_image_get_capability,
+               .hsa_ext_image_data_get_info = entry_point_hsa_ext_image_data_get_info,
+               .hsa_ext_image_create = entry_point_hsa_ext_image_create,
+               .hsa_ext_image_destroy = entry_point_hsa_ext_image_destroy,
+               .hsa_ext_image_copy = entry_point_hsa_ext_image_copy,
+               .hsa_ext_image_import = entry_point_hsa_ext_image_import,
+               .hsa_ext_image_export = entry_point_hsa_ext_image_export,
+               .hsa_ext_image_clear = entry_point_hsa_ext_image_clear,
+               .hsa_ext_sampler_create = entry_point_hsa_ext_sampler_create,
+               .hsa_ext_sampler_destroy = entry_point_hsa_ext_sampler_destroy,
+               .hsa_ext_image_get_capability_with_layout = entry_point_hsa_ext_image_get_capability_with_layout,
+               .hsa_ext_image_data_get_info_with_layout = entry_point_hsa_ext_image_data_get_info_with_layout,
+               .hsa_ext_image_create_with_layout = entry_point_hsa_ext_image_create_with_layout},
+    .hsa_ext_sampler_create_v2 = entry_point_hsa_ext_sampler_create_v2};
+
+constexpr hsa_ven_amd_pc_sampling_1_00_pfn_t pc_sampling_table{
+    .hsa_ven_amd_pcs_iterate_configuration = entry_point_hsa_ven_amd_pcs_iterate_configuration,
+    .hsa_ven_amd_pcs_create = entry_point_hsa_ven_amd_pcs_create,
+    .hsa_ven_amd_pcs_create_from_id = entry_point_hsa_ven_amd_pcs_create_from_id,
+    .hsa_ven_amd_pcs_destroy = entry_point_hsa_ven_amd_pcs_destroy,
+    .hsa_ven_amd_pcs_start = entry_point_hsa_ven_amd_pcs_start,
+    .hsa_ven_amd_pcs_stop = entry_point_hsa_ven_amd_pcs_stop,
+    .hsa_ven_amd_pcs_flush = entry_point_hsa_ven_amd_pcs_flush};
 
 constexpr hsa_ven_amd_loader_1_03_pfn_t loader_table{
     .hsa_ven_amd_loader_query_host_address = hsa_ven_amd_loader_query_host_address,
@@ -52,13 +65,16 @@ constexpr hsa_ven_amd_loader_1_03_pfn_t loader_table{
     .hsa_ven_amd_loader_iterate_executables = hsa_ven_amd_loader_iterate_executables};
 
 constexpr Extension known[] = {
-    {HSA_EXTENSION_FINALIZER, "HSA_EXTENSION_FINALIZER", false, 1, 0, &finalizer_table, sizeof finalizer_table},
+    {HSA_EXTENSION_FINALIZER, "HSA_EXTENSION_FINALIZER", false, 0, 0, nullptr, 0},
     {HSA_EXTENSION_IMAGES, "HSA_EXTENSION_IMAGES", true, 1, 0, &image_table, sizeof image_table},
     {HSA_EXTENSION_PERFORMANCE_COUNTERS, "HSA_EXTENSION_PERFORMANCE_COUNTERS", false, 0, 0, nullptr, 0},
     {HSA_EXTENSION_PROFILING_EVENTS, "HSA_EXTENSION_PROFILING_EVENTS", false, 0, 0, nullptr, 0},
     {HSA_EXTENSION_AMD_PROFILER, "HSA_EXTENSION_AMD_PROFILER", true, 1, 0, nullptr, 0},
     {HSA_EXTENSION_AMD_LOADER, "HSA_EXTENSION_AMD_LOADER", true, 1, 3, &loader_table, sizeof loader_table},
     {HSA_EXTENSION_AMD_AQLPROFILE, "HSA_EXTENSION_AMD_AQLPROFILE", false, 0, 0, nullptr, 0},
+    // Not available, but whoever asks for the table gets functions that say so.
+    {HSA_EXTENSION_AMD_PC_SAMPLING, "HSA_EXTENSION_AMD_PC_SAMPLING", false, 1, 0, &pc_sampling_table,
+     sizeof pc_sampling_table},
 };
 
 const Extension* find(uint16_t number) {

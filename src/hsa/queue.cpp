@@ -217,10 +217,8 @@ hsa_status_t hsa_queue_inactivate(hsa_queue_t* queue) {
   }
 ATOLL_QUEUE_LOAD(read_index, read_dispatch_id, relaxed)
 ATOLL_QUEUE_LOAD(read_index, read_dispatch_id, scacquire)
-ATOLL_QUEUE_LOAD(read_index, read_dispatch_id, acquire)
 ATOLL_QUEUE_LOAD(write_index, write_dispatch_id, relaxed)
 ATOLL_QUEUE_LOAD(write_index, write_dispatch_id, scacquire)
-ATOLL_QUEUE_LOAD(write_index, write_dispatch_id, acquire)
 
 #define ATOLL_QUEUE_STORE(index, field, order)                                       \
   void hsa_queue_store_##index##_##order(const hsa_queue_t* queue, uint64_t value) { \
@@ -228,10 +226,8 @@ ATOLL_QUEUE_LOAD(write_index, write_dispatch_id, acquire)
   }
 ATOLL_QUEUE_STORE(read_index, read_dispatch_id, relaxed)
 ATOLL_QUEUE_STORE(read_index, read_dispatch_id, screlease)
-ATOLL_QUEUE_STORE(read_index, read_dispatch_id, release)
 ATOLL_QUEUE_STORE(write_index, write_dispatch_id, relaxed)
 ATOLL_QUEUE_STORE(write_index, write_dispatch_id, screlease)
-ATOLL_QUEUE_STORE(write_index, write_dispatch_id, release)
 
 #define ATOLL_QUEUE_CHANGE(order)                                                                           \
   uint64_t hsa_queue_add_write_index_##order(const hsa_queue_t* queue, uint64_t value) {                    \
@@ -244,11 +240,8 @@ ATOLL_QUEUE_STORE(write_index, write_dispatch_id, release)
   }
 ATOLL_QUEUE_CHANGE(relaxed)
 ATOLL_QUEUE_CHANGE(scacquire)
-ATOLL_QUEUE_CHANGE(acquire)
 ATOLL_QUEUE_CHANGE(screlease)
-ATOLL_QUEUE_CHANGE(release)
 ATOLL_QUEUE_CHANGE(scacq_screl)
-ATOLL_QUEUE_CHANGE(acq_rel)
 
 // AMD's additions. Compute units are not modelled one by one, and host threads are shared fairly: masks and
 // priorities are remembered and change no results.

@@ -12,14 +12,17 @@
 
 #include "engine/engines.h"
 #include "hsa/status.h"
+#include "hsa/tools.h"
 
 namespace Atoll::hsa {
 
 namespace {
 
 struct Lifetime {
-  std::mutex mutex;
+  std::recursive_mutex mutex;  ///< tools may call hsa_init and hsa_shut_down when they are loaded
   uint32_t references = 0;
+  bool unloading = false;  ///< tools are told of the end
+  Tools tools;
   bool watches_exit = false;
 };
 
@@ -156,6 +159,9 @@ hsa_status_t Runtime::acquire() {
       lifetime().watches_exit = true;
       std::atexit(at_exit);
     }
+    lifetime().references = 1;
+    lifetime().tools.load();
+    return HSA_STATUS_SUCCESS;
   }
   ++lifetime().references;
   return HSA_STATUS_SUCCESS;
@@ -163,7 +169,12 @@ hsa_status_t Runtime::acquire() {
 
 hsa_status_t Runtime::release() {
   const std::scoped_lock lock(lifetime().mutex);
-  if (lifetime().references == 0) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (lifetime().references == 0 || lifetime().unloading) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (lifetime().references == 1) {
+    lifetime().unloading = true;
+    lifetime().tools.unload();  // with the runtime there for their last calls
+    lifetime().unloading = false;
+  }
   if (--lifetime().references == 0) {
     at_exit();
     Runtime* runtime = current.load();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hsa/agent.h"
+#include "hsa/api_names.h"
 #include "hsa/async_events.h"
 #include "hsa/configuration.h"
 #include "hsa/copy.h"

@@ -203,19 +203,17 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_sign
   return HSA_STATUS_SUCCESS;
 }
 
-// Values. Each function exists in several memory orders, some under two names.
+// Values. Each function exists in several memory orders; the older of their names are entry points only (entry_points.cpp).
 
 #define ATOLL_SIGNAL_LOAD(order) \
   hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { return machine::load(trusted(signal).abi); }
 ATOLL_SIGNAL_LOAD(relaxed)
 ATOLL_SIGNAL_LOAD(scacquire)
-ATOLL_SIGNAL_LOAD(acquire)
 
 #define ATOLL_SIGNAL_STORE(order) \
   void hsa_signal_##order(hsa_signal_t signal, hsa_signal_value_t value) { store(trusted(signal), value); }
 ATOLL_SIGNAL_STORE(store_relaxed)
 ATOLL_SIGNAL_STORE(store_screlease)
-ATOLL_SIGNAL_STORE(store_release)
 // A silent store need not wake anyone, but may.
 ATOLL_SIGNAL_STORE(silent_store_relaxed)
 ATOLL_SIGNAL_STORE(silent_store_screlease)
@@ -225,11 +223,8 @@ ATOLL_SIGNAL_STORE(silent_store_screlease)
 #define ATOLL_SIGNAL_CHANGES(operation, change)       \
   ATOLL_SIGNAL_CHANGE(operation, relaxed, change)     \
   ATOLL_SIGNAL_CHANGE(operation, scacquire, change)   \
-  ATOLL_SIGNAL_CHANGE(operation, acquire, change)     \
   ATOLL_SIGNAL_CHANGE(operation, screlease, change)   \
-  ATOLL_SIGNAL_CHANGE(operation, release, change)     \
-  ATOLL_SIGNAL_CHANGE(operation, scacq_screl, change) \
-  ATOLL_SIGNAL_CHANGE(operation, acq_rel, change)
+  ATOLL_SIGNAL_CHANGE(operation, scacq_screl, change)
 ATOLL_SIGNAL_CHANGES(add, machine::add(trusted(signal).abi, value))
 ATOLL_SIGNAL_CHANGES(subtract, machine::add(trusted(signal).abi, static_cast<int64_t>(-static_cast<uint64_t>(value))))
 ATOLL_SIGNAL_CHANGES(and, machine::bit_and(trusted(signal).abi, value))
@@ -246,11 +241,8 @@ ATOLL_SIGNAL_CHANGES(xor, machine::bit_xor(trusted(signal).abi, value))
   }
 ATOLL_SIGNAL_EXCHANGE(relaxed)
 ATOLL_SIGNAL_EXCHANGE(scacquire)
-ATOLL_SIGNAL_EXCHANGE(acquire)
 ATOLL_SIGNAL_EXCHANGE(screlease)
-ATOLL_SIGNAL_EXCHANGE(release)
 ATOLL_SIGNAL_EXCHANGE(scacq_screl)
-ATOLL_SIGNAL_EXCHANGE(acq_rel)
 
 // Waiting. Timeouts are in ticks of the system clock, which are nanoseconds.
 
@@ -263,7 +255,6 @@ ATOLL_SIGNAL_EXCHANGE(acq_rel)
   }
 ATOLL_SIGNAL_WAIT(relaxed)
 ATOLL_SIGNAL_WAIT(scacquire)
-ATOLL_SIGNAL_WAIT(acquire)
 
 namespace {
 

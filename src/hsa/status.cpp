@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "hsa/api_names.h"
+
 namespace Atoll::hsa {
 
 namespace {

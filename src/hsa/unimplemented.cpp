@@ -2,14 +2,12 @@
 // it is called, and returns an error status.
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
-#include <hsa/hsa_ext_finalize.h>
 #include <hsa/hsa_ext_image.h>
-#include <hsa/hsa_ven_amd_aqlprofile.h>
-
-#include "hsa/rocm_7_2.h"
 
 #include <atomic>
 #include <cstdio>
+
+#include "hsa/api_names.h"
 
 namespace {
 
@@ -49,10 +47,8 @@ ATOLL_MISSING(hsa_ext_image_get_capability_with_layout, hsa_agent_t, hsa_ext_ima
 ATOLL_MISSING(hsa_ext_image_import, hsa_agent_t, const void*, size_t, size_t, hsa_ext_image_t,
               const hsa_ext_image_region_t*)
 ATOLL_MISSING(hsa_ext_sampler_create, hsa_agent_t, const hsa_ext_sampler_descriptor_t*, hsa_ext_sampler_t*)
+ATOLL_MISSING(hsa_ext_sampler_create_v2, hsa_agent_t, const hsa_ext_sampler_descriptor_v2_t*, hsa_ext_sampler_t*)
 ATOLL_MISSING(hsa_ext_sampler_destroy, hsa_agent_t, hsa_ext_sampler_t)
-
-extern "C" hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t, const void*, hsa_ext_sampler_t*);  // of ROCm 7.2
-ATOLL_MISSING(hsa_ext_sampler_create_v2, hsa_agent_t, const void*, hsa_ext_sampler_t*)
 
 // Sharing buffers with graphics drivers, of which there is none.
 ATOLL_MISSING(hsa_amd_interop_map_buffer, uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**)
@@ -77,36 +73,3 @@ ATOLL_MISSING(hsa_amd_vmem_import_shareable_handle, int, hsa_amd_vmem_alloc_hand
 ATOLL_MISSING(hsa_amd_vmem_retain_alloc_handle, hsa_amd_vmem_alloc_handle_t*, void*)
 ATOLL_MISSING(hsa_amd_vmem_get_alloc_properties_from_handle, hsa_amd_vmem_alloc_handle_t, hsa_amd_memory_pool_t*,
               hsa_amd_memory_type_t*)
-
-// The finalizer, which compiles BRIG.
-ATOLL_MISSING(hsa_ext_program_add_module, hsa_ext_program_t, hsa_ext_module_t)
-ATOLL_MISSING(hsa_ext_program_create, hsa_machine_model_t, hsa_profile_t, hsa_default_float_rounding_mode_t,
-              const char*, hsa_ext_program_t*)
-ATOLL_MISSING(hsa_ext_program_destroy, hsa_ext_program_t)
-ATOLL_MISSING(hsa_ext_program_finalize, hsa_ext_program_t, hsa_isa_t, int32_t, hsa_ext_control_directives_t,
-              const char*, hsa_code_object_type_t, hsa_code_object_t*)
-ATOLL_MISSING(hsa_ext_program_get_info, hsa_ext_program_t, hsa_ext_program_info_t, void*)
-ATOLL_MISSING(hsa_ext_program_iterate_modules, hsa_ext_program_t,
-              hsa_status_t (*)(hsa_ext_program_t, hsa_ext_module_t, void*), void*)
-
-// Symbols of unloaded code objects (deprecated; executables have them).
-ATOLL_MISSING(hsa_code_object_get_symbol, hsa_code_object_t, const char*, hsa_code_symbol_t*)
-ATOLL_MISSING(hsa_code_object_get_symbol_from_name, hsa_code_object_t, const char*, const char*, hsa_code_symbol_t*)
-ATOLL_MISSING(hsa_code_object_iterate_symbols, hsa_code_object_t,
-              hsa_status_t (*)(hsa_code_object_t, hsa_code_symbol_t, void*), void*)
-ATOLL_MISSING(hsa_code_symbol_get_info, hsa_code_symbol_t, hsa_code_symbol_info_t, void*)
-
-// Hardware counters and thread traces.
-ATOLL_MISSING(hsa_ven_amd_aqlprofile_error_string, const char**)
-ATOLL_MISSING(hsa_ven_amd_aqlprofile_get_info, const hsa_ven_amd_aqlprofile_profile_t*,
-              hsa_ven_amd_aqlprofile_info_type_t, void*)
-ATOLL_MISSING(hsa_ven_amd_aqlprofile_iterate_data, const hsa_ven_amd_aqlprofile_profile_t*,
-              hsa_ven_amd_aqlprofile_data_callback_t, void*)
-ATOLL_MISSING(hsa_ven_amd_aqlprofile_legacy_get_pm4, const hsa_ext_amd_aql_pm4_packet_t*, void*)
-ATOLL_MISSING(hsa_ven_amd_aqlprofile_read, const hsa_ven_amd_aqlprofile_profile_t*, hsa_ext_amd_aql_pm4_packet_t*)
-ATOLL_MISSING(hsa_ven_amd_aqlprofile_start, hsa_ven_amd_aqlprofile_profile_t*, hsa_ext_amd_aql_pm4_packet_t*)
-ATOLL_MISSING(hsa_ven_amd_aqlprofile_stop, const hsa_ven_amd_aqlprofile_profile_t*, hsa_ext_amd_aql_pm4_packet_t*)
-ATOLL_MISSING(hsa_ven_amd_aqlprofile_validate_event, hsa_agent_t, const hsa_ven_amd_aqlprofile_event_t*, bool*)
-
-uint32_t hsa_ven_amd_aqlprofile_version_major() { return 0; }
-uint32_t hsa_ven_amd_aqlprofile_version_minor() { return 0; }

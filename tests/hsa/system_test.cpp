@@ -99,6 +99,7 @@ TEST_F(HsaSystem, TheLoaderTableHasItsFunctionsInEveryVersion) {
   EXPECT_EQ(last.hsa_ven_amd_loader_iterate_executables, &hsa_ven_amd_loader_iterate_executables);
   EXPECT_EQ(hsa_system_get_extension_table(HSA_EXTENSION_AMD_LOADER, 1, 4, &last), HSA_STATUS_ERROR);
   EXPECT_EQ(hsa_system_get_extension_table(HSA_EXTENSION_AMD_LOADER, 2, 0, &last), HSA_STATUS_ERROR);
+  EXPECT_EQ(hsa_system_get_major_extension_table(HSA_EXTENSION_FINALIZER, 1, sizeof last, &last), HSA_STATUS_ERROR);
   bool supported = false;
   ASSERT_EQ(hsa_system_extension_supported(HSA_EXTENSION_AMD_LOADER, 1, 3, &supported), HSA_STATUS_SUCCESS);
   EXPECT_TRUE(supported);
