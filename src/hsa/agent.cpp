@@ -65,7 +65,7 @@ uint64_t unique_id(std::string_view name) {
 struct ImageLimits {
   uint32_t one_dimension, buffer, two_dimensions, three_dimensions, layers, read_only, read_write, samplers;
 };
-constexpr ImageLimits gpu_image_limits{16384, 65536, 16384, 2048, 2048, 128, 64, 16}, no_images{};
+constexpr ImageLimits gpu_image_limits{16384, UINT32_MAX, 16384, 2048, 2048, 128, 64, 16}, no_images{};
 
 hsa_status_t give_image_limit(const ImageLimits& limits, int attribute, void* value) {
   switch (attribute) {

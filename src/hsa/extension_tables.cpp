@@ -1,6 +1,7 @@
 // hsa: extension queries.
-// Images are called available all the same, as they are on every GPU: from their limits HIP takes the pitch of
-// ordinary two-dimensional memory, and will not allocate any without them.
+//
+// Images are called available on GPUs without image instructions, too: from their limits HIP takes the pitch of
+// ordinary two-dimensional memory, and will not allocate any without them. There every image's format is unsupported.
 #include "hsa/extension_tables.h"
 
 #include <hsa/hsa_ext_image.h>

@@ -202,6 +202,7 @@ Runtime::Runtime(const Configuration& configuration, std::unique_ptr<machine::Gp
                  configuration.model.product.memory_bytes},
       group{&gpu_agent, HSA_AMD_SEGMENT_GROUP, 0, configuration.model.target.processor->lds_bytes},
       memory(gpu->memory()),
+      images(gpu->memory()),
       gpu_(std::move(gpu)) {}
 
 Runtime::~Runtime() {

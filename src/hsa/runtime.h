@@ -22,6 +22,7 @@
 #include "hsa/copy.h"
 #include "hsa/executable.h"
 #include "hsa/fault.h"
+#include "hsa/images.h"
 #include "hsa/memory.h"
 #include "hsa/memory_pool.h"
 #include "hsa/queue.h"
@@ -57,6 +58,7 @@ class Runtime {
 
   MemoryRecords memory;
   SvmRanges svm;
+  Images images;
   AsyncEvents events;
   CopyEngine copies;
   Queues queues;

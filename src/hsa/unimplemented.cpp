@@ -2,7 +2,6 @@
 // it is called, and returns an error status.
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
-#include <hsa/hsa_ext_image.h>
 
 #include <atomic>
 #include <cstdio>
@@ -23,32 +22,6 @@ hsa_status_t missing(const char* function, std::atomic_flag& said) {
     static std::atomic_flag said;  \
     return missing(#name, said);   \
   }
-
-// Images. GFX9's instructions for them are not carried out either.
-ATOLL_MISSING(hsa_amd_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*, const hsa_amd_image_descriptor_t*,
-              const void*, hsa_access_permission_t, hsa_ext_image_t*)
-ATOLL_MISSING(hsa_ext_image_clear, hsa_agent_t, hsa_ext_image_t, const void*, const hsa_ext_image_region_t*)
-ATOLL_MISSING(hsa_ext_image_copy, hsa_agent_t, hsa_ext_image_t, const hsa_dim3_t*, hsa_ext_image_t, const hsa_dim3_t*,
-              const hsa_dim3_t*)
-ATOLL_MISSING(hsa_ext_image_create, hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
-              hsa_access_permission_t, hsa_ext_image_t*)
-ATOLL_MISSING(hsa_ext_image_create_with_layout, hsa_agent_t, const hsa_ext_image_descriptor_t*, const void*,
-              hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t, size_t, hsa_ext_image_t*)
-ATOLL_MISSING(hsa_ext_image_data_get_info, hsa_agent_t, const hsa_ext_image_descriptor_t*, hsa_access_permission_t,
-              hsa_ext_image_data_info_t*)
-ATOLL_MISSING(hsa_ext_image_data_get_info_with_layout, hsa_agent_t, const hsa_ext_image_descriptor_t*,
-              hsa_access_permission_t, hsa_ext_image_data_layout_t, size_t, size_t, hsa_ext_image_data_info_t*)
-ATOLL_MISSING(hsa_ext_image_destroy, hsa_agent_t, hsa_ext_image_t)
-ATOLL_MISSING(hsa_ext_image_export, hsa_agent_t, hsa_ext_image_t, void*, size_t, size_t, const hsa_ext_image_region_t*)
-ATOLL_MISSING(hsa_ext_image_get_capability, hsa_agent_t, hsa_ext_image_geometry_t, const hsa_ext_image_format_t*,
-              uint32_t*)
-ATOLL_MISSING(hsa_ext_image_get_capability_with_layout, hsa_agent_t, hsa_ext_image_geometry_t,
-              const hsa_ext_image_format_t*, hsa_ext_image_data_layout_t, uint32_t*)
-ATOLL_MISSING(hsa_ext_image_import, hsa_agent_t, const void*, size_t, size_t, hsa_ext_image_t,
-              const hsa_ext_image_region_t*)
-ATOLL_MISSING(hsa_ext_sampler_create, hsa_agent_t, const hsa_ext_sampler_descriptor_t*, hsa_ext_sampler_t*)
-ATOLL_MISSING(hsa_ext_sampler_create_v2, hsa_agent_t, const hsa_ext_sampler_descriptor_v2_t*, hsa_ext_sampler_t*)
-ATOLL_MISSING(hsa_ext_sampler_destroy, hsa_agent_t, hsa_ext_sampler_t)
 
 // Sharing buffers with graphics drivers, of which there is none.
 ATOLL_MISSING(hsa_amd_interop_map_buffer, uint32_t, hsa_agent_t*, int, uint32_t, size_t*, void**, size_t*, const void**)

@@ -14,7 +14,7 @@ namespace Atoll::test {
 class HsaTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    setenv("ATOLL_GPU", "gfx90a:sramecc+:xnack-", 1);
+    setenv("ATOLL_GPU", gpu_name, 1);
     ASSERT_EQ(hsa_init(), HSA_STATUS_SUCCESS);
     ASSERT_EQ(hsa_iterate_agents(
                   [](hsa_agent_t agent, void* data) {
@@ -64,6 +64,7 @@ class HsaTest : public ::testing::Test {
     EXPECT_EQ(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 0, 10'000'000'000, HSA_WAIT_STATE_BLOCKED), 0);
   }
 
+  const char* gpu_name = "gfx90a:sramecc+:xnack-";
   hsa_agent_t cpu{}, gpu{};
   std::vector<hsa_amd_memory_pool_t> system_pools;  ///< fine-grained, kernarg, coarse-grained
   std::vector<hsa_amd_memory_pool_t> gpu_pools;     ///< coarse-grained and fine-grained device memory, group segment

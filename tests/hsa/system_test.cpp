@@ -1,5 +1,4 @@
 // System and agent facts, extensions, status strings, reference counting.
-#include <hsa/hsa_ext_image.h>
 #include <hsa/hsa_ven_amd_loader.h>
 
 #include <time.h>
@@ -103,15 +102,6 @@ TEST_F(HsaSystem, TheLoaderTableHasItsFunctionsInEveryVersion) {
   bool supported = false;
   ASSERT_EQ(hsa_system_extension_supported(HSA_EXTENSION_AMD_LOADER, 1, 3, &supported), HSA_STATUS_SUCCESS);
   EXPECT_TRUE(supported);
-}
-
-TEST_F(HsaSystem, ImageFunctionsSayTheirNameOnceAndFail) {
-  hsa_ext_images_1_pfn_t table{};
-  ASSERT_EQ(hsa_system_get_major_extension_table(HSA_EXTENSION_IMAGES, 1, sizeof table, &table), HSA_STATUS_SUCCESS);
-  testing::internal::CaptureStderr();
-  EXPECT_NE(table.hsa_ext_image_destroy(gpu, {}), HSA_STATUS_SUCCESS);
-  EXPECT_NE(table.hsa_ext_image_destroy(gpu, {}), HSA_STATUS_SUCCESS);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "atoll: hsa_ext_image_destroy is not implemented\n");
 }
 
 TEST_F(HsaSystem, EveryStatusHasAText) {
