@@ -45,7 +45,7 @@ demo:
 	examples/demo
 
 bench:
-	scripts/install-dependencies build test bench
+	scripts/install-dependencies build test bench rocm
 	cmake --preset release
 	cmake --build --preset release
 	cmake --build --preset release --target program-rocprim program-rocsparse
