@@ -4,6 +4,8 @@
 #   make build      the command build/bin/atoll and the runtime build/lib/libhsa-runtime64.so.1
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs the tests
+#   make test-rocm  the test suites of ROCm's libraries, of ROCm 6.4 and 7.2, in folders with that ROCm (hours, tens of GB);
+#                   writes docs/rocm.md. ROCM_RUN="--suite rocPRIM --rocm 7.2 --gpu gfx90a" runs a part
 #   make test-levels  what make test leaves out: HIP programs at the host's narrower levels of vector instructions, which
 #                   it runs on one of their GPUs, on the others too
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
@@ -17,7 +19,7 @@
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build test test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint format clean
+.PHONY: build test test-rocm test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint format clean
 
 build:
 	scripts/install-dependencies build
@@ -30,6 +32,12 @@ test:
 	cmake --build --preset release
 	cmake --build --preset release --target test-programs
 	ctest --preset release
+
+test-rocm:
+	scripts/install-dependencies build rocm
+	cmake --preset release
+	cmake --build --preset release
+	tests/rocm/run $(ROCM_RUN); status=$$?; tests/rocm/report && exit $$status
 
 test-levels:
 	scripts/install-dependencies build test
