@@ -27,7 +27,7 @@ build:
 	cmake --build --preset release
 
 test:
-	scripts/install-dependencies build test
+	scripts/install-dependencies build test rocm
 	cmake --preset release
 	cmake --build --preset release
 	cmake --build --preset release --target test-programs
