@@ -17,10 +17,19 @@ namespace Atoll::hsa {
 
 namespace {
 
-std::string path_of(int file) {
+/// The path of an open file as a URI has it: what is not in [a-zA-Z0-9/_.~-] as % and two digits
+/// (hsa_ven_amd_loader.h, "file_path").
+std::string encoded_path_of(int file) {
   char path[4096];
   const ssize_t length = readlink(fmt::format("/proc/self/fd/{}", file).c_str(), path, sizeof path);
-  return length > 0 ? std::string(path, static_cast<size_t>(length)) : std::string();
+  if (length <= 0) return {};
+  std::string encoded;
+  for (const char c : std::string_view(path, static_cast<size_t>(length))) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("/_.~-").contains(c);
+    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<uint8_t>(c));
+  }
+  return encoded;
 }
 
 }  // namespace
@@ -41,7 +50,7 @@ hsa_status_t read_code_object_file(int file, size_t offset, size_t size, std::un
   }
   made->bytes = made->storage.data();
   made->size = size;
-  made->uri = fmt::format("file://{}", path_of(file));
+  made->uri = fmt::format("file://{}", encoded_path_of(file));
   if (offset != 0 || size != file_size) made->uri += fmt::format("#offset={}&size={}", offset, size);
   made->file = file;
   reader = std::move(made);

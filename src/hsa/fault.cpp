@@ -19,14 +19,21 @@ hsa_status_t queue_status(const machine::QueueError& error) {
         return status_of(error.kind);
     }
   }
-  switch (error.kind) {
-    case support::ErrorKind::invalid_argument:
+  switch (error.packet_fault) {
+    case machine::PacketFault::format:
       return HSA_STATUS_ERROR_INVALID_PACKET_FORMAT;
-    case support::ErrorKind::incompatible:
-      return HSA_STATUS_ERROR_INVALID_ISA;
-    default:
-      return status_of(error.kind);
+    case machine::PacketFault::dimensions:
+      return HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS;
+    case machine::PacketFault::group_memory:
+      return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+    case machine::PacketFault::kernel_object:
+      return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+    case machine::PacketFault::work_group_size:
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    case machine::PacketFault::none:
+      break;
   }
+  return status_of(error.kind);
 }
 
 void FaultDelivery::add_handler(hsa_amd_system_event_callback_t callback, void* data) {

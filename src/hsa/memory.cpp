@@ -51,7 +51,9 @@ hsa_status_t MemoryRecords::free(void* pointer) {
   allocations_.erase(position);
   lock.unlock();  // the callbacks may call in
 
-  for (const DeallocationCallback& callback : record.on_deallocation) callback.function(pointer, callback.user_data);
+  for (const DeallocationCallback& callback : record.on_deallocation) {
+    callback.function(callback.pointer, callback.user_data);
+  }
   record.pool->bytes_allocated -= record.size;
   if (const auto freed = memory_.free(record.address); !freed) return report("hsa_memory_free", freed.error());
   return HSA_STATUS_SUCCESS;
@@ -264,7 +266,7 @@ hsa_status_t hsa_amd_register_deallocation_callback(void* ptr, hsa_amd_deallocat
   bool is_allocation = false;
   Runtime::get()->memory.change(ptr, [&](MemoryRecord& record) {
     is_allocation = record.type == HSA_EXT_POINTER_TYPE_HSA;
-    if (is_allocation) record.on_deallocation.push_back({callback, user_data});
+    if (is_allocation) record.on_deallocation.push_back({ptr, callback, user_data});
   });
   return is_allocation ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
@@ -275,7 +277,7 @@ hsa_status_t hsa_amd_deregister_deallocation_callback(void* ptr, hsa_amd_dealloc
   bool removed = false;
   const bool known = Runtime::get()->memory.change(ptr, [&](MemoryRecord& record) {
     removed = std::erase_if(record.on_deallocation, [=](const DeallocationCallback& registered) {
-                return registered.function == callback;
+                return registered.pointer == ptr && registered.function == callback;
               }) != 0;
   });
   if (!known) return HSA_STATUS_ERROR_INVALID_ALLOCATION;

@@ -20,6 +20,7 @@
 namespace Atoll::hsa {
 
 struct DeallocationCallback {
+  void* pointer;  ///< as it was registered: anywhere in the allocation
   hsa_amd_deallocation_callback_t function;
   void* user_data;
 };

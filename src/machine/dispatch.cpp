@@ -31,10 +31,11 @@ constexpr uint64_t preload_prologue_bytes = 256;
 
 constexpr std::string_view dimension_names[3] = {"x", "y", "z"};
 
+/// Sizes that are `incompatible` do not fit each other, which GPUs tell from sizes that are just too large.
 support::Result<void> measure_grid(Dispatch& dispatch) {
   const aql::KernelDispatchPacket& packet = dispatch.packet;
   const uint32_t dimensions = packet.setup & 3;
-  if (dimensions == 0) return fail(ErrorKind::invalid_argument, "the dispatch packet's setup gives 0 dimensions");
+  if (dimensions == 0) return fail(ErrorKind::incompatible, "the dispatch packet's setup gives 0 dimensions");
   const uint32_t grid[3] = {packet.grid_size_x, packet.grid_size_y, packet.grid_size_z};
   const uint32_t group[3] = {packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z};
   dispatch.work_group_count = 1;
@@ -43,18 +44,18 @@ support::Result<void> measure_grid(Dispatch& dispatch) {
     const std::string_view name = dimension_names[d];
     const bool unused = d >= dimensions;
     if (unused && (grid[d] > 1 || group[d] > 1)) {
-      return fail(ErrorKind::invalid_argument, "the dispatch packet has {} dimensions, but its {} sizes are not 1",
+      return fail(ErrorKind::incompatible, "the dispatch packet has {} dimensions, but its {} sizes are not 1",
                   dimensions, name);
     }
-    if (!unused && grid[d] == 0) return fail(ErrorKind::invalid_argument, "the grid's {} size is 0", name);
-    if (!unused && group[d] == 0) return fail(ErrorKind::invalid_argument, "the work-group's {} size is 0", name);
+    if (!unused && grid[d] == 0) return fail(ErrorKind::incompatible, "the grid's {} size is 0", name);
+    if (!unused && group[d] == 0) return fail(ErrorKind::incompatible, "the work-group's {} size is 0", name);
     dispatch.grid_size[d] = unused ? 1 : grid[d];
     dispatch.work_group_size[d] = unused ? 1 : group[d];
     dispatch.work_groups[d] = static_cast<uint32_t>(
         (uint64_t{dispatch.grid_size[d]} + dispatch.work_group_size[d] - 1) / dispatch.work_group_size[d]);
     group_size *= dispatch.work_group_size[d];
     if (__builtin_mul_overflow(dispatch.work_group_count, dispatch.work_groups[d], &dispatch.work_group_count)) {
-      return fail(ErrorKind::invalid_argument, "the grid of {} x {} x {} has more work-groups than can be counted",
+      return fail(ErrorKind::incompatible, "the grid of {} x {} x {} has more work-groups than can be counted",
                   grid[0], grid[1], grid[2]);
     }
   }
@@ -109,8 +110,7 @@ support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std:
                                                      const target::Processor& processor) {
   const LoadedSymbol* symbol = code ? code->kernel_at(object) : nullptr;
   if (symbol == nullptr || object - code->base() > code->size() - sizeof(object::RawKernelDescriptor)) {
-    return fail(ErrorKind::invalid_argument, "the kernel object {:#x} of the dispatch packet is no loaded kernel",
-                object);
+    return fail(ErrorKind::not_found, "the kernel object {:#x} of the dispatch packet is no loaded kernel", object);
   }
   object::RawKernelDescriptor raw;
   std::memcpy(&raw, reinterpret_cast<const void*>(object), sizeof raw);

@@ -92,7 +92,8 @@ class PacketProcessor final : public Queue {
   bool dependencies_met();
   Barrier look_at_barrier();
   Step finish_packet(uint64_t completion_signal);
-  Step fail_packet(Error error, uint64_t completion_signal);
+  Step fail_packet(Error error, uint64_t completion_signal, PacketFault fault = PacketFault::format);
+  PacketFault fault_of(const aql::KernelDispatchPacket& packet, ErrorKind refusal) const;
   void retire();
   void on_dispatch_done(Dispatch& dispatch);
   void reap();
@@ -118,6 +119,7 @@ class PacketProcessor final : public Queue {
   aql::Queue abi_{};
   QueueOptions options_;
   Memory& memory_;
+  uint32_t lds_bytes_;
   uint8_t* ring_;
   Scheduler& scheduler_;
   Launch launch_;
@@ -142,6 +144,7 @@ PacketProcessor::PacketProcessor(QueueOptions options, const target::GpuModel& m
                                  Scheduler& scheduler, Launch launch)
     : options_(std::move(options)),
       memory_(memory),
+      lds_bytes_(model.target.processor->lds_bytes),
       ring_(reinterpret_cast<uint8_t*>(ring)),
       scheduler_(scheduler),
       launch_(std::move(launch)) {
@@ -269,7 +272,9 @@ PacketProcessor::Step PacketProcessor::dispatch_kernel(const uint8_t* packet) {
   aql::KernelDispatchPacket copy;
   std::memcpy(&copy, packet, sizeof copy);
   auto launched = launch_(copy, reinterpret_cast<uint64_t>(&abi_), next_);
-  if (!launched) return fail_packet(launched.error(), copy.completion_signal);
+  if (!launched) {
+    return fail_packet(launched.error(), copy.completion_signal, fault_of(copy, launched.error().kind));
+  }
   std::shared_ptr<Dispatch> dispatch = std::move(*launched);
   dispatch->on_done = [this](Dispatch& done) { on_dispatch_done(done); };
   in_flight_.push_back(dispatch);
@@ -339,14 +344,33 @@ PacketProcessor::Step PacketProcessor::finish_packet(uint64_t completion_signal)
   const uint64_t seen = packet_seen_ns_;
   retire();  // before the signal: who waits for it may look at the ring next
   if (auto completed = complete(completion_signal, seen, now_ns()); !completed) {
-    report({.kind = completed.error().kind, .message = completed.error().message, .packet_id = next_ - 1});
+    report({.kind = completed.error().kind,
+            .message = completed.error().message,
+            .packet_fault = PacketFault::format,
+            .packet_id = next_ - 1});
   }
   return Step::advanced;
 }
 
-PacketProcessor::Step PacketProcessor::fail_packet(Error error, uint64_t completion_signal) {
+PacketFault PacketProcessor::fault_of(const aql::KernelDispatchPacket& packet, ErrorKind refusal) const {
+  switch (refusal) {
+    case ErrorKind::incompatible:
+      return PacketFault::dimensions;
+    case ErrorKind::not_found:
+      return PacketFault::kernel_object;
+    case ErrorKind::out_of_resources:
+      return packet.group_segment_size > lds_bytes_ ? PacketFault::group_memory : PacketFault::none;
+    case ErrorKind::invalid_argument:
+      return PacketFault::work_group_size;
+    default:
+      return PacketFault::none;
+  }
+}
+
+PacketProcessor::Step PacketProcessor::fail_packet(Error error, uint64_t completion_signal, PacketFault fault) {
   report({.kind = error.kind,
           .message = std::move(error.message),
+          .packet_fault = fault,
           .packet_id = next_,
           .completion_signal = completion_signal});
   return Step::nothing;

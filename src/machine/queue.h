@@ -16,10 +16,21 @@ namespace Atoll::machine {
 
 class Gpu;
 
+/// What a packet processor finds wrong with a packet before anything runs: codes that GPUs tell apart.
+enum class PacketFault : uint8_t {
+  none,
+  format,           ///< an unknown type, or handles that are no signals
+  dimensions,       ///< grid and work-group sizes that do not fit each other
+  group_memory,     ///< more LDS than a work-group may have
+  kernel_object,    ///< no kernel
+  work_group_size,  ///< more work-items than a work-group may have
+};
+
 /// What stopped a queue: the packet was malformed, its kernel faulted, ...
 struct QueueError {
   support::ErrorKind kind = support::ErrorKind::invalid_argument;
   std::string message{};
+  PacketFault packet_fault = PacketFault::none;
   uint64_t packet_id = 0;
   uint64_t completion_signal = 0;      ///< of the failed packet; it is left as it was, as hardware leaves it
   std::optional<FaultReport> fault{};  ///< when the kernel faulted

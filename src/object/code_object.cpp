@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "object/code_object_v2.h"
 #include "object/elf.h"
@@ -273,6 +274,16 @@ class Reader {
     return {};
   }
 
+  /// A file that was linked from several has a note of each.
+  void add(Metadata metadata) {
+    Metadata& all = object_.metadata;
+    all.version_major = metadata.version_major;
+    all.version_minor = metadata.version_minor;
+    if (all.target.empty()) all.target = std::move(metadata.target);
+    std::ranges::move(metadata.printf_formats, std::back_inserter(all.printf_formats));
+    std::ranges::move(metadata.kernels, std::back_inserter(all.kernels));
+  }
+
   Result<void> read_notes() {
     for (const auto& [bytes, alignment] : notes_) {
       const uint64_t padding = alignment == 8 ? 8 : 4;
@@ -288,7 +299,7 @@ class Reader {
         if (note->n_type != elf::nt_amdgpu_metadata || support::read_text(*name, 0) != "AMDGPU") continue;
         auto metadata = read_metadata(*text);
         if (!metadata) return std::unexpected(metadata.error());
-        object_.metadata = std::move(*metadata);
+        add(std::move(*metadata));
       }
     }
     return {};

@@ -137,7 +137,7 @@ TEST_F(HsaExecutable, CodeForAnotherGpuAndBrokenCodeAreRefused) {
 
 TEST_F(HsaExecutable, ReadersTakeFilesAndPartsOfFiles) {
   const TemporaryDirectory directory;
-  const std::string path = directory / "padded.bin";
+  const std::string path = directory / "a padded+file\xC3\xA9.bin";
   write_file(path, std::string(100, 'x') + std::string(code.begin(), code.end()) + "tail");
   const int file = open(path.c_str(), O_RDONLY);
   ASSERT_GE(file, 0);
@@ -161,7 +161,8 @@ TEST_F(HsaExecutable, ReadersTakeFilesAndPartsOfFiles) {
   ASSERT_EQ(hsa_ven_amd_loader_loaded_code_object_get_info(loaded, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI,
                                                            uri.data()),
             HSA_STATUS_SUCCESS);
-  EXPECT_EQ(uri, fmt::format("file://{}#offset=100&size={}", path, code.size()));
+  EXPECT_EQ(uri, fmt::format("file://{}/a%20padded%2Bfile%C3%A9.bin#offset=100&size={}", directory.path().string(),
+                             code.size()));
   EXPECT_EQ(hsa_code_object_reader_destroy(reader), HSA_STATUS_SUCCESS);
   EXPECT_EQ(hsa_code_object_reader_destroy(reader), HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER);
   EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_SUCCESS);

@@ -217,7 +217,7 @@ TEST_F(HsaMemory, FillWritesWords) {
 }
 
 TEST_F(HsaMemory, DeallocationCallbacksAreCalledUnlessTakenBack) {
-  auto* pointer = allocate<char>(gpu_pools[0], 1);
+  auto* pointer = allocate<char>(gpu_pools[0], 200);
   int calls = 0;
   const auto count = [](void*, void* data) { ++*static_cast<int*>(data); };
   const auto never = [](void*, void*) { ADD_FAILURE(); };
@@ -225,8 +225,14 @@ TEST_F(HsaMemory, DeallocationCallbacksAreCalledUnlessTakenBack) {
   ASSERT_EQ(hsa_amd_register_deallocation_callback(pointer, never, nullptr), HSA_STATUS_SUCCESS);
   ASSERT_EQ(hsa_amd_deregister_deallocation_callback(pointer, never), HSA_STATUS_SUCCESS);
   EXPECT_EQ(hsa_amd_deregister_deallocation_callback(pointer, never), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  // A callback gets the address that it was registered for, which may be inside.
+  void* told = nullptr;
+  const auto tell = [](void* where, void* data) { *static_cast<void**>(data) = where; };
+  ASSERT_EQ(hsa_amd_register_deallocation_callback(pointer + 100, tell, &told), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_amd_deregister_deallocation_callback(pointer, tell), HSA_STATUS_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(hsa_amd_memory_pool_free(pointer), HSA_STATUS_SUCCESS);
   EXPECT_EQ(calls, 1);
+  EXPECT_EQ(told, pointer + 100);
 }
 
 TEST_F(HsaMemory, InterprocessHandlesOpenInTheirOwnProcess) {

@@ -202,9 +202,44 @@ TEST_F(HsaQueue, ATrapIsAnException) {
   EXPECT_EQ(awaited_error(), HSA_STATUS_ERROR_EXCEPTION);
 }
 
-TEST_F(HsaQueue, AMalformedPacketIsReported) {
+// What is wrong with a packet is told as ROCr tells it.
+TEST_F(HsaQueue, SizesThatDoNotFitEachOtherAreIncompatible) {
   auto packet = dispatch("bump.kd", 1, 1, {0});
-  packet.workgroup_size_x = 0;
+  packet.setup = 4;
+  submit(packet);
+  EXPECT_EQ(awaited_error(), HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS);
+}
+
+TEST_F(HsaQueue, TooMuchGroupMemoryIsAnInvalidAllocation) {
+  auto packet = dispatch("bump.kd", 1, 1, {0});
+  packet.group_segment_size = UINT32_MAX;
+  submit(packet);
+  EXPECT_EQ(awaited_error(), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+}
+
+TEST_F(HsaQueue, WhatIsNoKernelIsAnInvalidCodeObject) {
+  auto packet = dispatch("bump.kd", 1, 1, {0});
+  packet.kernel_object = 0;
+  submit(packet);
+  EXPECT_EQ(awaited_error(), HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
+}
+
+TEST_F(HsaQueue, ATooLargeWorkGroupIsAnInvalidArgument) {
+  submit(dispatch("bump.kd", 1, UINT16_MAX, {0}));
+  EXPECT_EQ(awaited_error(), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(HsaQueue, AnUnknownTypeIsAnInvalidFormat) {
+  auto packet = dispatch("bump.kd", 1, 1, {0});
+  packet.header |= 0xFF;
+  submit(packet);
+  EXPECT_EQ(awaited_error(), HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+}
+
+TEST_F(HsaQueue, AnUnknownVendorPacketIsAnInvalidFormat) {
+  hsa_amd_barrier_value_packet_t packet{};
+  packet.header.header = header_of(HSA_PACKET_TYPE_VENDOR_SPECIFIC);
+  packet.header.AmdFormat = 99;
   submit(packet);
   EXPECT_EQ(awaited_error(), HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
 }

@@ -81,25 +81,25 @@ TEST(DispatchProgress, WhatIsAheadIsNeverMoreThanHasNotBegun) {
 
 TEST_F(DispatchChecks, TheKernelObjectMustBeAKernel) {
   packet.kernel_object += 64;
-  expect_refused(ErrorKind::invalid_argument, "no loaded kernel");
+  expect_refused(ErrorKind::not_found, "no loaded kernel");
   packet.kernel_object = 0;
-  expect_refused(ErrorKind::invalid_argument, "no loaded kernel");
+  expect_refused(ErrorKind::not_found, "no loaded kernel");
   packet.kernel_object = 0xFFFF'FFFF'FFFF'FFC0;
-  expect_refused(ErrorKind::invalid_argument, "no loaded kernel");
+  expect_refused(ErrorKind::not_found, "no loaded kernel");
 }
 
 TEST_F(DispatchChecks, DimensionsMustMakeSense) {
   packet.setup = 0;
-  expect_refused(ErrorKind::invalid_argument, "0 dimensions");
+  expect_refused(ErrorKind::incompatible, "0 dimensions");
   packet.setup = 1;
   packet.grid_size_y = 2;
-  expect_refused(ErrorKind::invalid_argument, "its y sizes are not 1");
+  expect_refused(ErrorKind::incompatible, "its y sizes are not 1");
   packet.setup = 2;
   packet.grid_size_y = 0;
-  expect_refused(ErrorKind::invalid_argument, "grid's y size is 0");
+  expect_refused(ErrorKind::incompatible, "grid's y size is 0");
   packet.grid_size_y = 1;
   packet.workgroup_size_x = 0;
-  expect_refused(ErrorKind::invalid_argument, "work-group's x size is 0");
+  expect_refused(ErrorKind::incompatible, "work-group's x size is 0");
 }
 
 TEST_F(DispatchChecks, UnusedDimensionsMayBeLeftZero) {
@@ -120,7 +120,7 @@ TEST_F(DispatchChecks, AWorkGroupHasAtMost1024WorkItems) {
 TEST_F(DispatchChecks, TheGridMustBeCountable) {
   packet.grid_size_x = packet.grid_size_y = packet.grid_size_z = UINT32_MAX;
   packet.workgroup_size_x = 1;
-  expect_refused(ErrorKind::invalid_argument, "more work-groups than can be counted");
+  expect_refused(ErrorKind::incompatible, "more work-groups than can be counted");
 }
 
 TEST_F(DispatchChecks, LdsMustFit) {

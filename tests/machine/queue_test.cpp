@@ -350,11 +350,15 @@ TEST_F(QueueTest, ErrorsTellTheirKind) {
     await(errors_seen, 1);
     EXPECT_EQ(load(done), 1);
     queue.reset();
-    return errors[0].kind;
+    return errors[0].packet_fault;
   };
-  EXPECT_EQ(error_of([](auto& packet) { packet.group_segment_size = 1 << 20; }), ErrorKind::out_of_resources);
-  EXPECT_EQ(error_of([](auto& packet) { packet.workgroup_size_x = 2000; }), ErrorKind::invalid_argument);
-  EXPECT_EQ(error_of([](auto& packet) { packet.kernel_object = 4096; }), ErrorKind::invalid_argument);
+  EXPECT_EQ(error_of([](auto& packet) { packet.group_segment_size = 1 << 20; }), PacketFault::group_memory);
+  EXPECT_EQ(error_of([](auto& packet) { packet.private_segment_size = 1 << 20; }), PacketFault::none);
+  EXPECT_EQ(error_of([](auto& packet) { packet.workgroup_size_x = 2000; }), PacketFault::work_group_size);
+  EXPECT_EQ(error_of([](auto& packet) { packet.kernel_object = 4096; }), PacketFault::kernel_object);
+  EXPECT_EQ(error_of([](auto& packet) { packet.setup = 0; }), PacketFault::dimensions);
+  EXPECT_EQ(error_of([](auto& packet) { packet.header = header(static_cast<PacketType>(77), false); }),
+            PacketFault::format);
 }
 
 TEST_F(QueueTest, AFaultIsReportedWithItsPacket) {

@@ -164,6 +164,23 @@ TEST(CodeObject, HiddenArgumentsOfVersion5) {
   EXPECT_THAT(hidden, testing::Not(testing::Contains(unknown)));
 }
 
+TEST(CodeObject, MetadataOfAllNotesCount) {
+  const test::TemporaryDirectory directory;
+  const auto run = test::run_command(fmt::format(
+      "cd {} && for name in one two; do echo '__kernel void '$name'(__global int *p) {{ *p = 1; }}' > $name.cl && "
+      "clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -cl-std=CL2.0 -O2 -c $name.cl -o $name.o || exit 1; "
+      "done; ld.lld-22 -shared one.o two.o -o both.co 2>&1",
+      directory.path().string()));
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const auto bytes = test::read_bytes(directory / "both.co");
+  const auto object = read_code_object(bytes);
+  ASSERT_TRUE(object) << object.error().message;
+  EXPECT_NE(object->find_kernel("one"), nullptr);
+  EXPECT_NE(object->find_kernel("two"), nullptr);
+  EXPECT_EQ(object->metadata.kernels.size(), 2u);
+  EXPECT_EQ(object->metadata.target, "amdgcn-amd-amdhsa--gfx90a");
+}
+
 TEST(CodeObject, SaysWhatAFileIsInstead) {
   const auto message = [](const std::vector<uint8_t>& bytes) {
     const auto object = read_code_object(bytes);
