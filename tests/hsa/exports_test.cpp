@@ -1,5 +1,5 @@
 // The library exports every function that the public headers declare and that real programs import, each with the
-// version ROCR_1, and nothing else. What is declared, clang says; what is exported, nm.
+// version ROCR_1, and nothing else; docs/hsa.md lists them all. What is declared, clang says; what is exported, nm.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -53,6 +53,27 @@ TEST(HsaExports, EverythingThatProgramsImportIsExported) {
     EXPECT_GE(imported.size(), 10U) << program;
     for (const std::string& function : imported) EXPECT_TRUE(present.contains(function)) << function;
   }
+}
+
+/// The functions that docs/hsa.md lists: those of the API tables, and of the sections of rocr_api.txt that have some.
+TEST(HsaExports, EveryFunctionThatIsDocumentedIsExported) {
+  const std::set<std::string> present = exported();
+  const std::vector<uint8_t> bytes = read_bytes(ATOLL_SOURCES "/docs/hsa.md");
+  const std::set<std::string> documented =
+      collect(std::string(bytes.begin(), bytes.end()), std::regex(R"(^\| `((hsa|_amdgpu)_[a-z_0-9]+)` \|)"));
+  ASSERT_GT(documented.size(), 270U);
+  // What only tools call has slots in the tables and no name.
+  const std::set<std::string> of_tools = {"hsa_amd_queue_intercept_create", "hsa_amd_queue_intercept_register",
+                                          "hsa_amd_runtime_queue_create_register"};
+  for (const std::string& function : documented) {
+    EXPECT_NE(present.contains(function), of_tools.contains(function)) << function;
+  }
+  for (const std::string& function : present) EXPECT_TRUE(documented.contains(function)) << function;
+}
+
+TEST(HsaExports, TheDocumentationIsUpToDate) {
+  const CommandResult check = run_command("python3 " ATOLL_SOURCES "/scripts/document-hsa --check 2>&1");
+  EXPECT_EQ(check.exit_code, 0) << check.output;
 }
 
 TEST(HsaExports, NothingElseIsVisible) {
