@@ -9,6 +9,8 @@
 #include "hsa/logging.h"
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
+#include "hsa/status.h"
+#include "machine/fault_guard.h"
 
 namespace Atoll::hsa {
 
@@ -31,15 +33,19 @@ bool CopyEngine::is_ready(Job& job) {
 
 void CopyEngine::carry_out(Job& job) {
   const uint64_t start = machine::now_ns();
-  job.work();
+  const bool done = job.work();
   if (job.completion == nullptr) return;
   job.completion->abi.start_ts = start;
   job.completion->abi.end_ts = machine::now_ns();
-  machine::add(job.completion->abi, -1);
+  if (done) {
+    machine::add(job.completion->abi, -1);
+  } else {
+    machine::store(job.completion->abi, -1);  // any negative number says that the copy has failed
+  }
   release(*job.completion);
 }
 
-hsa_status_t CopyEngine::submit(std::function<void()> work, std::vector<Signal*> dependencies, Signal* completion,
+hsa_status_t CopyEngine::submit(std::function<bool()> work, std::vector<Signal*> dependencies, Signal* completion,
                                 bool here) {
   for (Signal* signal : dependencies) retain(*signal);
   if (completion != nullptr) retain(*completion);
@@ -79,6 +85,17 @@ void CopyEngine::loop() {
   }
 }
 
+bool move_bytes(void* to, const void* from, size_t size, std::string_view function) {
+  machine::install_fault_guard();
+  machine::HostFault fault;
+  if (machine::guarded(fault, [=] { std::memmove(to, from, size); })) return true;
+  report(function, {support::ErrorKind::memory_fault,
+                    fmt::format("copying {} bytes from {} to {} failed: {} is not {}", size, fmt::ptr(from),
+                                fmt::ptr(to), fault.address_known ? fmt::format("{:#x}", fault.address) : "an address",
+                                fault.is_write ? "writable memory" : "memory")});
+  return false;
+}
+
 hsa_status_t collect_dependencies(uint32_t count, const hsa_signal_t* handles, std::vector<Signal*>& signals) {
   if ((count == 0) != (handles == nullptr)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   for (uint32_t i = 0; i < count; ++i) {
@@ -103,12 +120,16 @@ struct Rectangle {
     return static_cast<uint8_t*>(array.base) + offset.x + (size_t{offset.y} + y) * array.pitch +
            (size_t{offset.z} + z) * array.slice;
   }
-  void copy() const {
+  bool copy() const {
     for (uint32_t z = 0; z < range.z; ++z) {
       for (uint32_t y = 0; y < range.y; ++y) {
-        std::memmove(at(destination, destination_offset, y, z), at(source, source_offset, y, z), range.x);
+        if (!move_bytes(at(destination, destination_offset, y, z), at(source, source_offset, y, z), range.x,
+                        "hsa_amd_memory_async_copy_rect")) {
+          return false;
+        }
       }
     }
+    return true;
   }
 };
 
@@ -132,8 +153,8 @@ hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const v
                                        hsa_signal_t completion_signal) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  if (Runtime::get()->find_agent(dst_agent) == nullptr || Runtime::get()->find_agent(src_agent) == nullptr) {
-    return HSA_STATUS_ERROR_INVALID_AGENT;
+  for (const hsa_agent_t agent : {dst_agent, src_agent}) {  // a null handle leaves it to the runtime
+    if (agent.handle != 0 && Runtime::get()->find_agent(agent) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   }
   std::vector<Signal*> dependencies;
   if (const hsa_status_t status = collect_dependencies(num_dep_signals, dep_signals, dependencies);
@@ -145,8 +166,8 @@ hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const v
   log().write(HSA_AMD_LOG_FLAG_SDMA, "copy of {} bytes from {} to {}", size, fmt::ptr(src), fmt::ptr(dst));
   // Nothing to copy leaves the signal alone, as in ROCr.
   if (size == 0) return HSA_STATUS_SUCCESS;
-  return Runtime::get()->copies.submit([=] { std::memmove(dst, src, size); }, std::move(dependencies), completion,
-                                       size <= copied_at_once);
+  return Runtime::get()->copies.submit([=] { return move_bytes(dst, src, size, "hsa_amd_memory_async_copy"); },
+                                       std::move(dependencies), completion, size <= copied_at_once);
 }
 
 // One thread plays all the copy engines, so that it does not matter which one is asked for.
@@ -204,6 +225,6 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const 
   const Rectangle rectangle{*dst, *src, *dst_offset, *src_offset, *range};
   const size_t bytes = size_t{range->x} * range->y * range->z;
   if (bytes == 0) return HSA_STATUS_SUCCESS;
-  return Runtime::get()->copies.submit([=] { rectangle.copy(); }, std::move(dependencies), completion,
+  return Runtime::get()->copies.submit([=] { return rectangle.copy(); }, std::move(dependencies), completion,
                                        bytes <= copied_at_once);
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -22,13 +23,14 @@ class CopyEngine {
   CopyEngine& operator=(const CopyEngine&) = delete;
   ~CopyEngine();  ///< pending work is dropped
 
-  /// Does `work` when all of `dependencies` are zero. With `here` it may be done before the call returns, when
+  /// Does `work` when all of `dependencies` are zero, and takes one off `completion`; when it returns false, as memory
+  /// that it touches is not there, the signal becomes -1. With `here` it may be done before the call returns, when
   /// nothing needs to be waited for.
-  hsa_status_t submit(std::function<void()> work, std::vector<Signal*> dependencies, Signal* completion, bool here);
+  hsa_status_t submit(std::function<bool()> work, std::vector<Signal*> dependencies, Signal* completion, bool here);
 
  private:
   struct Job {
-    std::function<void()> work;
+    std::function<bool()> work;
     std::vector<Signal*> dependencies;
     Signal* completion;  ///< may be null
   };
@@ -43,6 +45,10 @@ class CopyEngine {
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };
+
+/// Moves bytes between places that may not be there, as all addresses are the program's; false when they are not, with
+/// a report in the function's name.
+bool move_bytes(void* to, const void* from, size_t size, std::string_view function);
 
 /// Checks the arguments that say which signals a command waits for, and looks them up.
 hsa_status_t collect_dependencies(uint32_t count, const hsa_signal_t* handles, std::vector<Signal*>& signals);

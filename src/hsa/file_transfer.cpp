@@ -19,7 +19,7 @@ hsa_status_t move(Transfer step, hsa_amd_ais_file_handle_t file, void* memory, u
                   uint64_t* size_copied, int32_t* status) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (file.fd < 0 || memory == nullptr || size == 0 || offset < 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  const auto record = Runtime::get()->memory.find(memory);
+  const auto record = Runtime::get()->find_memory(memory);
   if (!record || !record->holds_range(reinterpret_cast<uint64_t>(memory), size)) {
     return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   }

@@ -1,10 +1,13 @@
-// hsa: handles by which memory and signals are passed to others. Atoll's memory belongs to one process, so a handle
-// opens only where it was made; elsewhere attaching is refused.
+// hsa: handles by which other processes open memory and signals of this one. What is shared is a file in memory
+// (machine::MemoryFile); a handle says under which descriptor its process has it, and another process opens it through
+// /proc. That takes what AMD's driver asks for too: the same user, and the exporting process still there.
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
 #include <unistd.h>
 #include <cstring>
+#include <memory>
+#include <set>
 
 #include "hsa/runtime.h"
 #include "hsa/status.h"
@@ -17,26 +20,31 @@ namespace {
 /// What the eight words of a handle hold.
 struct Ticket {
   uint32_t mark;
-  int32_t process;
-  uint64_t address, size;
-  uint64_t zero;
+  int32_t process, descriptor;
+  uint32_t zero;
+  uint64_t inode, size;  ///< tell whether the descriptor is still of the same file
 };
 static_assert(sizeof(Ticket) == sizeof(hsa_amd_ipc_memory_t));
-constexpr uint32_t memory_mark = 0x6d65'6d00, signal_mark = 0x7369'6700;
+constexpr uint32_t memory_mark = 0x6d65'6d01, signal_mark = 0x7369'6701;
 
-void write(hsa_amd_ipc_memory_t* handle, uint32_t mark, uint64_t address, uint64_t size) {
-  const Ticket ticket{mark, getpid(), address, size, 0};
+void write(hsa_amd_ipc_memory_t* handle, uint32_t mark, const machine::MemoryFile& file) {
+  const Ticket ticket{mark, getpid(), file.descriptor(), 0, file.inode(), file.size()};
   std::memcpy(handle, &ticket, sizeof ticket);
 }
 
-hsa_status_t read(const hsa_amd_ipc_memory_t* handle, uint32_t mark, const char* function, Ticket& ticket) {
+/// The file of a handle, or null, with a report if it is one of Atoll's.
+std::shared_ptr<const machine::MemoryFile> open(const hsa_amd_ipc_memory_t* handle, uint32_t mark,
+                                                const char* function) {
+  Ticket ticket{};
   std::memcpy(&ticket, handle, sizeof ticket);
-  if (ticket.mark != mark) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  if (ticket.process != getpid()) {
-    return report(function, {support::ErrorKind::unsupported,
-                             "the handle comes from another process, and Atoll's GPU memory is not shared with it"});
+  if (ticket.mark != mark) return nullptr;
+  auto file = machine::MemoryFile::open(ticket.process, ticket.descriptor);
+  if (!file) {
+    report(function, support::within(fmt::format("process {}", ticket.process), file.error()).error());
+    return nullptr;
   }
-  return HSA_STATUS_SUCCESS;
+  // The descriptor may have been closed since, and be that of another file.
+  return (*file)->inode() == ticket.inode && (*file)->size() == ticket.size ? *file : nullptr;
 }
 
 }  // namespace
@@ -49,46 +57,49 @@ hsa_status_t hsa_amd_ipc_memory_create(void* ptr, size_t len, hsa_amd_ipc_memory
   if (!record || record->type != HSA_EXT_POINTER_TYPE_HSA || record->address != address || len > record->size) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  write(handle, memory_mark, address, record->size);
+  const auto file = Runtime::get()->memory.share(*record, "hsa_amd_ipc_memory_create");
+  if (file == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  write(handle, memory_mark, *file);
   return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_amd_ipc_memory_attach(const hsa_amd_ipc_memory_t* handle, size_t len, uint32_t num_agents,
                                        const hsa_agent_t* mapping_agents, void** mapped_ptr) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (handle == nullptr || len == 0 || mapped_ptr == nullptr || (num_agents > 0 && mapping_agents == nullptr)) {
+  if (handle == nullptr || len == 0 || mapped_ptr == nullptr || (num_agents > 0) != (mapping_agents != nullptr)) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  Ticket ticket{};
-  const hsa_status_t status = read(handle, memory_mark, "hsa_amd_ipc_memory_attach", ticket);
-  if (status != HSA_STATUS_SUCCESS) return status;
-  auto* pointer = reinterpret_cast<void*>(ticket.address);
-  const auto record = Runtime::get()->memory.find(pointer);
-  if (!record || record->address != ticket.address || len > record->size) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  *mapped_ptr = pointer;
-  return HSA_STATUS_SUCCESS;
+  std::set<const Agent*> agents;
+  if (const hsa_status_t status = collect_agents(mapping_agents, num_agents, agents); status != HSA_STATUS_SUCCESS) {
+    return status;
+  }
+  const auto file = open(handle, memory_mark, "hsa_amd_ipc_memory_attach");
+  if (file == nullptr || len > file->size()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  return Runtime::get()->memory.attach(file, HSA_EXT_POINTER_TYPE_IPC, agents, mapped_ptr);
 }
 
 hsa_status_t hsa_amd_ipc_memory_detach(void* mapped_ptr) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return mapped_ptr != nullptr && Runtime::get()->memory.find(mapped_ptr) ? HSA_STATUS_SUCCESS
-                                                                          : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  return Runtime::get()->memory.detach(mapped_ptr, HSA_EXT_POINTER_TYPE_IPC);
 }
 
 hsa_status_t hsa_amd_ipc_signal_create(hsa_signal_t signal, hsa_amd_ipc_signal_t* handle) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (handle == nullptr || signal_of(signal) == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  write(handle, signal_mark, signal.handle, sizeof(Signal));
+  const Signal* found = signal_of(signal);
+  if (handle == nullptr || found == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const auto file = shared_file_of(*found);
+  if (file == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;  // was not created with HSA_AMD_SIGNAL_IPC
+  write(handle, signal_mark, *file);
   return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_amd_ipc_signal_attach(const hsa_amd_ipc_signal_t* handle, hsa_signal_t* signal) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (handle == nullptr || signal == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  Ticket ticket{};
-  const hsa_status_t status = read(handle, signal_mark, "hsa_amd_ipc_signal_attach", ticket);
-  if (status != HSA_STATUS_SUCCESS) return status;
-  if (signal_of({ticket.address}) == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
-  *signal = {ticket.address};
+  const auto file = open(handle, signal_mark, "hsa_amd_ipc_signal_attach");
+  if (file == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const Signal* attached = attach_signal(file);
+  if (attached == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  *signal = attached->handle();
   return HSA_STATUS_SUCCESS;
 }

@@ -1,12 +1,16 @@
 // hsa: the records of memory, and the functions that ask about it, lock it and fill it.
 #include "hsa/memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "hsa/status.h"
+#include "machine/fault_guard.h"
 
 namespace Atoll::hsa {
 
@@ -19,10 +23,7 @@ uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer
 hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) {
   if (!pool.can_allocate() || size > pool.bytes) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   size = (size + allocation_granule - 1) / allocation_granule * allocation_granule;
-  if (pool.bytes_allocated.fetch_add(size) + size > pool.bytes) {
-    pool.bytes_allocated -= size;
-    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  }
+  if (!pool.take(size)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   // As the kernel driver does; the device library's malloc() finds a block's slab by rounding its address down.
   const uint64_t alignment = size >= device_memory_block ? device_memory_block : allocation_granule;
   const auto address = memory_.allocate(size, alignment, pool.owner->is_gpu() ? "device memory" : "system memory");
@@ -46,7 +47,9 @@ hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) 
 hsa_status_t MemoryRecords::free(void* pointer) {
   std::unique_lock lock(mutex_);
   const auto position = allocations_.find(number(pointer));
-  if (position == allocations_.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  if (position == allocations_.end() || position->second.type != HSA_EXT_POINTER_TYPE_HSA) {
+    return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  }
   const MemoryRecord record = std::move(position->second);
   allocations_.erase(position);
   lock.unlock();  // the callbacks may call in
@@ -92,6 +95,39 @@ hsa_status_t MemoryRecords::unlock(void* pointer) {
   return HSA_STATUS_SUCCESS;
 }
 
+std::shared_ptr<const machine::MemoryFile> MemoryRecords::share(const MemoryRecord& record, std::string_view function) {
+  auto file = memory_.share(record.address, shared_memory_name(*record.pool));
+  if (file) return *file;
+  report(function, file.error());
+  return nullptr;
+}
+
+hsa_status_t MemoryRecords::attach(const std::shared_ptr<const machine::MemoryFile>& file, hsa_amd_pointer_type_t type,
+                                   const std::set<const Agent*>& agents, void** pointer) {
+  Pool* pool = pool_of_shared_memory(file->name());
+  if (pool == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const auto address = memory_.map(file, file->size(), "memory of another process");
+  if (!address) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  MemoryRecord record;
+  record.address = record.agent_address = *address;
+  record.size = file->size();
+  record.type = type;
+  record.pool = pool;
+  record.accessible = agents;
+  const std::scoped_lock lock(mutex_);
+  allocations_[*address] = std::move(record);
+  *pointer = reinterpret_cast<void*>(*address);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t MemoryRecords::detach(void* pointer, hsa_amd_pointer_type_t type) {
+  const std::scoped_lock lock(mutex_);
+  const auto position = allocations_.find(number(pointer));
+  if (position == allocations_.end() || position->second.type != type) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  allocations_.erase(position);
+  return memory_.free(number(pointer)) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+}
+
 const MemoryRecord* MemoryRecords::locate(uint64_t address) const {
   auto position = allocations_.upper_bound(address);
   if (position != allocations_.begin() && std::prev(position)->second.holds(address)) {
@@ -117,9 +153,6 @@ bool MemoryRecords::change(const void* pointer, const std::function<void(MemoryR
   return true;
 }
 
-namespace {
-
-/// The agents of a list. A null list stands for all of them.
 hsa_status_t collect_agents(const hsa_agent_t* handles, size_t count, std::set<const Agent*>& agents) {
   if (handles == nullptr) {
     agents = {&Runtime::get()->cpu_agent, &Runtime::get()->gpu_agent};
@@ -133,6 +166,16 @@ hsa_status_t collect_agents(const hsa_agent_t* handles, size_t count, std::set<c
   return HSA_STATUS_SUCCESS;
 }
 
+namespace {
+
+/// Whether something is mapped at all of the pages: msync(2) looks at mappings, and with MS_ASYNC at nothing else.
+bool is_mapped(uint64_t address, uint64_t size) {
+  const uint64_t begin = address / allocation_granule * allocation_granule;
+  uint64_t end = 0;
+  if (__builtin_add_overflow(address, size, &end)) return false;
+  return msync(reinterpret_cast<void*>(begin), end - begin, MS_ASYNC) == 0;
+}
+
 hsa_status_t lock_memory(void* host_ptr, size_t size, const hsa_agent_t* agents, int num_agent, Pool& pool,
                          bool own_address, void** agent_ptr) {
   if (size == 0 || host_ptr == nullptr || agent_ptr == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -142,6 +185,7 @@ hsa_status_t lock_memory(void* host_ptr, size_t size, const hsa_agent_t* agents,
       status != HSA_STATUS_SUCCESS) {
     return status;
   }
+  if (!is_mapped(number(host_ptr), size)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   *agent_ptr = Runtime::get()->memory.lock(host_ptr, size, pool, list, own_address);
   return HSA_STATUS_SUCCESS;
 }
@@ -212,15 +256,20 @@ hsa_status_t hsa_memory_assign_agent(void* ptr, hsa_agent_t agent, hsa_access_pe
 hsa_status_t hsa_memory_copy(void* dst, const void* src, size_t size) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  std::memmove(dst, src, size);
-  return HSA_STATUS_SUCCESS;
+  return move_bytes(dst, src, size, "hsa_memory_copy") ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
 hsa_status_t hsa_amd_memory_fill(void* ptr, uint32_t value, size_t count) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (ptr == nullptr || number(ptr) % sizeof(uint32_t) != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  std::fill_n(static_cast<uint32_t*>(ptr), count, value);
-  return HSA_STATUS_SUCCESS;
+  const auto record = Runtime::get()->find_memory(ptr);
+  if (!record || count > SIZE_MAX / sizeof(uint32_t) || !record->holds_range(number(ptr), count * sizeof(uint32_t))) {
+    return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  }
+  Atoll::machine::install_fault_guard();
+  Atoll::machine::HostFault fault;  // what is mapped may be read-only
+  const bool filled = Atoll::machine::guarded(fault, [=] { std::fill_n(static_cast<uint32_t*>(ptr), count, value); });
+  return filled ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 
 hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info, void* (*alloc)(size_t),
@@ -228,8 +277,8 @@ hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info,
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (ptr == nullptr || info == nullptr || info->size == 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 
-  const std::optional<MemoryRecord> record = Runtime::get()->memory.find(ptr);
-  hsa_amd_pointer_info_t answer{};
+  const std::optional<MemoryRecord> record = Runtime::get()->find_memory(ptr);
+  hsa_amd_pointer_info_7_2 answer{};
   answer.size = static_cast<uint32_t>(std::min<size_t>(info->size, sizeof answer));
   if (record) {
     answer.type = record->type;
@@ -237,8 +286,11 @@ hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_pointer_info_t* info,
     answer.hostBaseAddress = reinterpret_cast<void*>(record->address);
     answer.sizeInBytes = record->size;
     answer.userData = record->user_data;
-    answer.agentOwner = record->pool->owner->handle();
-    answer.global_flags = record->pool->global_flags;
+    if (record->pool != nullptr) {  // reserved addresses have none
+      answer.agentOwner = record->pool->owner->handle();
+      answer.global_flags = record->pool->global_flags;
+    }
+    answer.registered = true;
   }
   std::memcpy(info, &answer, answer.size);
 

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "hsa/memory_pool.h"
@@ -44,6 +45,9 @@ struct MemoryRecord {
   }
 };
 
+/// The agents of a list. A null list stands for all of them.
+hsa_status_t collect_agents(const hsa_agent_t* handles, size_t count, std::set<const Agent*>& agents);
+
 class MemoryRecords {
  public:
   explicit MemoryRecords(machine::Memory& memory) : memory_(memory) {}
@@ -56,6 +60,13 @@ class MemoryRecords {
   /// Returns the GPU's address.
   void* lock(void* pointer, uint64_t size, Pool& pool, const std::set<const Agent*>& agents, bool own_address);
   hsa_status_t unlock(void* pointer);
+
+  /// The file that an allocation's pages are in; null, with a report, when they cannot be moved into one.
+  std::shared_ptr<const machine::MemoryFile> share(const MemoryRecord& record, std::string_view function);
+  /// Memory of somebody else's by its file: an address for it, and an end to it.
+  hsa_status_t attach(const std::shared_ptr<const machine::MemoryFile>& file, hsa_amd_pointer_type_t type,
+                      const std::set<const Agent*>& agents, void** pointer);
+  hsa_status_t detach(void* pointer, hsa_amd_pointer_type_t type);
 
   std::optional<MemoryRecord> find(const void* pointer) const;
   /// Changes the record that holds `pointer`, if there is one.

@@ -50,6 +50,9 @@ hsa_status_t give_pool_only_info(const Pool& pool, int attribute, void* value) {
   }
 }
 
+constexpr uint32_t known_allocation_flags = HSA_AMD_MEMORY_POOL_PCIE_FLAG | HSA_AMD_MEMORY_POOL_CONTIGUOUS_FLAG |
+                                            HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG | HSA_AMD_MEMORY_POOL_UNCACHED_FLAG;
+
 /// The agent's way to a pool's memory: over PCI Express when it is the other's.
 hsa_status_t give_link(const Agent& agent, const Pool& pool, int attribute, void* value) {
   const bool own = pool.owner == &agent;
@@ -113,9 +116,11 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memor
   return give_link(*found, *pool, attribute, value);
 }
 
-hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t memory_pool, size_t size, uint32_t, void** ptr) {
+hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t memory_pool, size_t size, uint32_t flags,
+                                          void** ptr) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (size == 0 || ptr == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  // The flags say how memory is laid out physically, and cached; guest memory has no such sides.
+  if (size == 0 || ptr == nullptr || (flags & ~known_allocation_flags) != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   Pool* pool = Runtime::get()->find_pool(memory_pool.handle);
   if (pool == nullptr) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
   return Runtime::get()->memory.allocate(*pool, size, ptr);

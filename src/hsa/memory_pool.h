@@ -21,6 +21,12 @@ struct Pool {
   uint64_t bytes = 0;         ///< there are
   std::atomic<uint64_t> bytes_allocated{0};
 
+  /// Counts `size` as given out; false when there is not so much left.
+  bool take(uint64_t size) {
+    if (size <= bytes && bytes_allocated.fetch_add(size) <= bytes - size) return true;
+    if (size <= bytes) bytes_allocated -= size;
+    return false;
+  }
   bool can_allocate() const { return segment == HSA_AMD_SEGMENT_GLOBAL; }
   bool is_system() const { return can_allocate() && !owner->is_gpu(); }
   hsa_amd_memory_pool_t handle() const { return {reinterpret_cast<uint64_t>(this)}; }

@@ -12,8 +12,6 @@
 #include <string>
 #include <string_view>
 
-#include "machine/fault_guard.h"
-
 namespace Atoll::hsa {
 
 namespace {
@@ -55,22 +53,7 @@ bool can_move(uint64_t begin, uint64_t end) {
   return fit && covered == end - begin;
 }
 
-/// Copies whole pages with whatever lies between the blocks of a heap in them, which a sanitizer's memcpy would take
-/// for an overflow.
-[[clang::no_sanitize("address", "thread")]] void copy_pages(uint64_t* to, const volatile uint64_t* from,
-                                                            uint64_t size) {
-  for (uint64_t word = 0; word < size / sizeof *to; ++word) to[word] = from[word];
-}
-
 }  // namespace
-
-struct PageAliases::File {
-  int descriptor;
-  explicit File(int fd) : descriptor(fd) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { close(descriptor); }
-};
 
 /// The first segment at or after `address`, where none crosses the address any more.
 PageAliases::Segments::iterator PageAliases::split(uint64_t address) {
@@ -87,25 +70,10 @@ PageAliases::Segments::iterator PageAliases::split(uint64_t address) {
 /// Moves private pages into a memory file that is mapped in their place.
 bool PageAliases::share(uint64_t begin, uint64_t end) {
   if (!can_move(begin, end)) return false;
-  const uint64_t size = end - begin;
-  const int descriptor = memfd_create(file_name, MFD_CLOEXEC);
-  if (descriptor < 0) return false;
-  auto file = std::make_shared<const File>(descriptor);
-  if (ftruncate(descriptor, static_cast<off_t>(size)) != 0) return false;
-  void* copy = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (copy == MAP_FAILED) return false;
-  {
-    const machine::WriteHold hold(begin, end);
-    if (hold.holds()) {
-      copy_pages(static_cast<uint64_t*>(copy), static_cast<const uint64_t*>(pointer(begin)), size);
-      // In place of the private pages, and writable: who was held goes on here.
-      if (mmap(pointer(begin), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0) != MAP_FAILED) {
-        segments_.emplace(begin, Segment{.end = end, .file = std::move(file), .offset = 0, .users = 0});
-      }
-    }
-  }
-  munmap(copy, size);
-  return segments_.contains(begin);
+  auto file = machine::MemoryFile::create(file_name, end - begin);
+  if (!file || !machine::move_into_file(begin, end, **file, 0)) return false;
+  segments_.emplace(begin, Segment{.end = end, .file = std::move(*file), .offset = 0, .users = 0});
+  return true;
 }
 
 /// The way back. Pages that the program has unmapped in the meantime, or put to another use, are left alone.
@@ -115,16 +83,7 @@ void PageAliases::make_private(uint64_t begin, const Segment& segment) {
   for_each_mapping(begin, segment.end, [&](uint64_t from, uint64_t to, std::string_view, std::string_view name) {
     if (name.find(file_name) != std::string_view::npos) ours += std::min(to, segment.end) - std::max(from, begin);
   });
-  if (ours != size) return;
-  void* copy = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) return;  // then they stay shared, which nobody but a child process can tell
-  const machine::WriteHold hold(begin, segment.end);
-  if (!hold.holds()) {
-    munmap(copy, size);
-    return;
-  }
-  copy_pages(static_cast<uint64_t*>(copy), static_cast<const uint64_t*>(pointer(begin)), size);
-  if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, begin) == MAP_FAILED) munmap(copy, size);
+  if (ours == size) machine::make_private(begin, segment.end);
 }
 
 uint64_t PageAliases::add(uint64_t address, uint64_t size) {
@@ -148,7 +107,7 @@ uint64_t PageAliases::add(uint64_t address, uint64_t size) {
   for (auto segment = segments_.find(begin); segment != segments_.end() && segment->first < end; ++segment) {
     const auto& [at, it] = *segment;
     if (mmap(pointer(alias_begin + (at - begin)), it.end - at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-             it.file->descriptor, static_cast<off_t>(it.offset)) == MAP_FAILED) {
+             it.file->descriptor(), static_cast<off_t>(it.offset)) == MAP_FAILED) {
       munmap(alias, end - begin);
       return 0;
     }

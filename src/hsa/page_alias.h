@@ -15,6 +15,8 @@
 #include <memory>
 #include <mutex>
 
+#include "machine/memory_file.h"
+
 namespace Atoll::hsa {
 
 class PageAliases {
@@ -26,11 +28,10 @@ class PageAliases {
   void remove(uint64_t alias, uint64_t address, uint64_t size);
 
  private:
-  struct File;
   /// Host pages that are mapped from a memory file.
   struct Segment {
     uint64_t end;
-    std::shared_ptr<const File> file;
+    std::shared_ptr<const machine::MemoryFile> file;
     uint64_t offset;  ///< of the first page in the file
     unsigned users;   ///< aliases that they have
   };

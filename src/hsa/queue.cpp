@@ -169,6 +169,7 @@ hsa_status_t hsa_soft_queue_create(hsa_region_t region, uint32_t size, hsa_queue
   }
   const Pool* pool = Runtime::get()->find_pool(region.handle);
   if (pool == nullptr || !pool->can_allocate()) return HSA_STATUS_ERROR_INVALID_REGION;
+  if (size > queue_max_size) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   if (signal_of(doorbell_signal) == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
 
   static std::atomic<uint64_t> next_id{uint64_t{1} << 32};  // apart from the machine's
@@ -299,7 +300,8 @@ hsa_status_t hsa_amd_queue_get_info(hsa_queue_t* queue, hsa_queue_info_attribute
 
 hsa_status_t hsa_amd_queue_set_priority(hsa_queue_t* queue, hsa_amd_queue_priority_t priority) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (queue == nullptr || priority > HSA_AMD_QUEUE_PRIORITY_HIGH) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if (queue == nullptr || static_cast<int>(priority) < HSA_AMD_QUEUE_PRIORITY_LOW ||
+      priority > HSA_AMD_QUEUE_PRIORITY_HIGH) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const auto record = Runtime::get()->queues.find(queue);
   if (!record) return HSA_STATUS_ERROR_INVALID_QUEUE;
   record->priority = priority;

@@ -66,7 +66,18 @@ enum hsa_amd_memory_pool_location_t { HSA_AMD_MEMORY_POOL_LOCATION_CPU = 0, HSA_
 // Copy engines: one bit each, so that masks of them are sums.
 enum hsa_amd_sdma_engine_id_t : unsigned { HSA_AMD_SDMA_ENGINE_0 = 1 };
 
-// Pointers. The structure has grown by a field; callers say in `size` which one they have.
+// Pointers. hsa_amd_pointer_info_t has gained a field in what was padding.
+struct hsa_amd_pointer_info_7_2 {
+  uint32_t size;
+  hsa_amd_pointer_type_t type;
+  void* agentBaseAddress;
+  void* hostBaseAddress;
+  size_t sizeInBytes;
+  void* userData;
+  hsa_agent_t agentOwner;
+  uint32_t global_flags;
+  bool registered;
+};
 inline constexpr int HSA_EXT_POINTER_TYPE_RESERVED_ADDR = 5;
 inline constexpr int HSA_EXT_POINTER_TYPE_HSA_VMEM = 6;
 

@@ -202,12 +202,18 @@ Runtime::Runtime(const Configuration& configuration, std::unique_ptr<machine::Gp
                  configuration.model.product.memory_bytes},
       group{&gpu_agent, HSA_AMD_SEGMENT_GROUP, 0, configuration.model.target.processor->lds_bytes},
       memory(gpu->memory()),
+      virtual_memory(gpu->memory()),
       images(gpu->memory()),
       gpu_(std::move(gpu)) {}
 
 Runtime::~Runtime() {
   queues.clear();
   executables.clear();
+}
+
+std::optional<MemoryRecord> Runtime::find_memory(const void* pointer) const {
+  std::optional<MemoryRecord> record = memory.find(pointer);
+  return record ? record : virtual_memory.find(reinterpret_cast<uint64_t>(pointer));
 }
 
 const Agent* Runtime::find_agent(hsa_agent_t handle) const {

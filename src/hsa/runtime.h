@@ -27,6 +27,7 @@
 #include "hsa/memory_pool.h"
 #include "hsa/queue.h"
 #include "hsa/svm.h"
+#include "hsa/virtual_memory.h"
 #include "machine/gpu.h"
 
 namespace Atoll::hsa {
@@ -57,6 +58,9 @@ class Runtime {
   Pool* find_pool(uint64_t handle);
 
   MemoryRecords memory;
+  VirtualMemory virtual_memory;
+  /// What is known of the memory at an address, wherever it comes from.
+  std::optional<MemoryRecord> find_memory(const void* pointer) const;
   SvmRanges svm;
   Images images;
   AsyncEvents events;

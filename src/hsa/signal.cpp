@@ -2,12 +2,16 @@
 // consistent, so that all the memory orders that the names end in come to the same.
 #include "hsa/signal.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <memory>
 #include <new>
 #include <set>
+#include <shared_mutex>
 #include <vector>
 
 #include "hsa/rocm_7_2.h"
@@ -25,17 +29,14 @@ static_assert(offsetof(machine::aql::Signal, queue_ptr) == offsetof(amd_signal_t
 
 namespace {
 
-/// Memory for signals, in blocks that stay; freed signals are used again, the longest free one first, so that a
-/// stale handle is found out for as long as can be.
+/// Memory for signals, in one range of addresses, so that a handle is known by its value. Freed signals are used again,
+/// the longest free one first, so that a stale handle is found out for as long as can be.
 class SignalStore {
  public:
   Signal* take() {
     const std::scoped_lock lock(mutex_);
-    if (free_.size() <= kept_free) {
-      auto* block = new (std::nothrow) Signal[block_size];
-      if (block == nullptr && free_.empty()) return nullptr;
-      for (size_t i = 0; block != nullptr && i < block_size; ++i) free_.push_back(&block[i]);
-    }
+    if (free_.size() <= kept_free) grow();
+    if (free_.empty()) return nullptr;
     Signal* signal = free_.front();
     free_.pop_front();
     return signal;
@@ -44,11 +45,32 @@ class SignalStore {
     const std::scoped_lock lock(mutex_);
     free_.push_back(signal);
   }
+  /// Whether a signal is or has been at an address.
+  bool knows(uint64_t address) const {
+    const uint64_t offset = address - base_.load(std::memory_order_acquire);
+    return offset < made_.load(std::memory_order_acquire) * sizeof(Signal) && offset % sizeof(Signal) == 0;
+  }
 
  private:
   static constexpr size_t block_size = 256, kept_free = 32;
+  static constexpr size_t most = size_t{8} << 20;  ///< addresses for so many; memory is taken up by those in use
+
+  void grow() {
+    if (base_ == 0) {
+      void* range = mmap(nullptr, most * sizeof(Signal), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (range == MAP_FAILED) return;
+      base_ = reinterpret_cast<uint64_t>(range);
+    }
+    if (made_ == most) return;
+    auto* block = reinterpret_cast<Signal*>(base_.load()) + made_;
+    for (size_t i = 0; i < block_size; ++i) free_.push_back(new (block + i) Signal{});
+    made_ += block_size;
+  }
+
   std::mutex mutex_;
   std::deque<Signal*> free_;
+  std::atomic<uint64_t> base_{0}, made_{0};
 };
 
 SignalStore& signal_store() {
@@ -60,25 +82,73 @@ SignalStore& signal_store() {
 /// interrupt wakes all who wait, and they look at their signals themselves.
 uint64_t event_mailbox;
 
+/// Makes a signal's own part that of a live signal with one reference.
+void revive(Signal& signal) {
+  signal.references = 1;
+  signal.destroyed = false;
+  signal.queue = nullptr;
+  signal.hardware_doorbell = 0;
+  signal.mark = Signal::alive;
+}
+
 Signal* make(int64_t kind, int64_t value) {
   Signal* signal = signal_store().take();
   if (signal == nullptr) return nullptr;
   signal->abi = {};
   signal->abi.kind = kind;
   signal->abi.value = value;
-  signal->references = 1;
-  signal->destroyed = false;
-  signal->queue = nullptr;
-  signal->hardware_doorbell = 0;
-  signal->mark = Signal::alive;
+  revive(*signal);
   return signal;
+}
+
+/// Signals of which other processes have the part that kernels see: it is the end of a page of a memory file, and the
+/// runtime's part the beginning of the private page behind.
+class SharedSignals {
+ public:
+  Signal* add(const std::shared_ptr<const machine::MemoryFile>& file) {
+    void* pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return nullptr;
+    if (mmap(pages, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->descriptor(), 0) == MAP_FAILED) {
+      munmap(pages, 2 * page);
+      return nullptr;
+    }
+    auto* signal = reinterpret_cast<Signal*>(static_cast<uint8_t*>(pages) + before);
+    revive(*signal);
+    const std::unique_lock lock(mutex_);
+    signals_.emplace(reinterpret_cast<uint64_t>(signal), file);
+    return signal;
+  }
+  bool remove(Signal* signal) {
+    const std::unique_lock lock(mutex_);
+    if (signals_.erase(reinterpret_cast<uint64_t>(signal)) == 0) return false;
+    munmap(reinterpret_cast<uint8_t*>(signal) - before, 2 * page);
+    return true;
+  }
+  std::shared_ptr<const machine::MemoryFile> file(uint64_t address) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = signals_.find(address);
+    return found == signals_.end() ? nullptr : found->second;
+  }
+
+  static constexpr uint64_t page = 4096;
+
+ private:
+  static constexpr uint64_t before = page - sizeof(machine::aql::Signal);
+
+  mutable std::shared_mutex mutex_;
+  std::map<uint64_t, std::shared_ptr<const machine::MemoryFile>> signals_;
+};
+
+SharedSignals& shared_signals() {
+  static auto* const instance = new SharedSignals;
+  return *instance;
 }
 
 }  // namespace
 
 Signal* signal_of(hsa_signal_t handle) {
   auto* signal = reinterpret_cast<Signal*>(handle.handle);
-  if (signal == nullptr || handle.handle % alignof(machine::aql::Signal) != 0) return nullptr;
+  if (!signal_store().knows(handle.handle) && shared_signals().file(handle.handle) == nullptr) return nullptr;
   return signal->mark == Signal::alive && !signal->destroyed ? signal : nullptr;
 }
 
@@ -89,6 +159,23 @@ Signal* make_signal(int64_t initial_value, bool interrupts) {
     signal->abi.event_id = 1;
   }
   return signal;
+}
+
+Signal* make_shared_signal(int64_t initial_value) {
+  const auto file = machine::MemoryFile::create("atoll shared signal", SharedSignals::page);
+  if (!file) return nullptr;
+  Signal* signal = shared_signals().add(*file);
+  if (signal == nullptr) return nullptr;
+  signal->abi = {};
+  signal->abi.kind = AMD_SIGNAL_KIND_USER;
+  signal->abi.value = initial_value;
+  return signal;
+}
+
+Signal* attach_signal(const std::shared_ptr<const machine::MemoryFile>& file) { return shared_signals().add(file); }
+
+std::shared_ptr<const machine::MemoryFile> shared_file_of(const Signal& signal) {
+  return shared_signals().file(signal.handle().handle);
 }
 
 Signal* make_doorbell() {
@@ -102,6 +189,7 @@ void retain(Signal& signal) { ++signal.references; }
 void release(Signal& signal) {
   if (--signal.references != 0) return;
   signal.mark = 0;
+  if (shared_signals().remove(&signal)) return;  // others may still have it
   signal.abi.kind = AMD_SIGNAL_KIND_INVALID;
   signal_store().give_back(&signal);
 }
@@ -172,7 +260,9 @@ hsa_status_t hsa_amd_signal_create(hsa_signal_value_t initial_value, uint32_t nu
       if (consumers[i].handle == consumers[j].handle) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
   }
-  Signal* made = make_signal(initial_value, (attributes & HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0);
+  Signal* made = (attributes & HSA_AMD_SIGNAL_IPC) != 0
+                     ? make_shared_signal(initial_value)
+                     : make_signal(initial_value, (attributes & HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0);
   if (made == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   *signal = made->handle();
   return HSA_STATUS_SUCCESS;

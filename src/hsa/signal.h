@@ -8,8 +8,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
+#include "machine/memory_file.h"
 #include "machine/queue.h"
 #include "machine/signal.h"
 
@@ -36,6 +38,12 @@ Signal* signal_of(hsa_signal_t handle);
 /// A new signal with one reference. The memory of signals is never given back to the system, so that looking at a
 /// destroyed signal is harmless; null when there is none left.
 Signal* make_signal(int64_t initial_value, bool interrupts);
+/// A new signal that other processes can attach to by its file. Waiting threads look at it every millisecond, as nobody
+/// wakes those of another process.
+Signal* make_shared_signal(int64_t initial_value);
+Signal* attach_signal(const std::shared_ptr<const machine::MemoryFile>& file);
+/// The file of such a signal; null for others.
+std::shared_ptr<const machine::MemoryFile> shared_file_of(const Signal& signal);
 /// A new doorbell; `Signal::queue` is the caller's to set.
 Signal* make_doorbell();
 

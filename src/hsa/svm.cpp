@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "hsa/copy.h"
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 namespace Atoll::hsa {
@@ -58,9 +60,12 @@ constexpr uint64_t page = 4096;
 struct Range {
   uint64_t begin, end;
 };
-Range pages_of(const void* pointer, size_t size) {
+/// Nothing for a range that goes around the end of the address space.
+std::optional<Range> pages_of(const void* pointer, size_t size) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  return {address / page * page, (address + size + page - 1) / page * page};
+  uint64_t end = 0;
+  if (__builtin_add_overflow(address, size, &end) || end > UINT64_MAX - page) return std::nullopt;
+  return Range{address / page * page, (end + page - 1) / page * page};
 }
 
 /// Changes one attribute, or says what is wrong with it or with its value.
@@ -81,6 +86,9 @@ hsa_status_t set_one(SvmAttributes& attributes, uint64_t attribute, uint64_t val
       return HSA_STATUS_SUCCESS;
     case HSA_AMD_SVM_ATTRIB_READ_MOSTLY:
       attributes.read_mostly = value != 0;
+      return HSA_STATUS_SUCCESS;
+    case HSA_AMD_SVM_ATTRIB_GPU_EXEC:
+      attributes.gpu_exec = value != 0;
       return HSA_STATUS_SUCCESS;
     case HSA_AMD_SVM_ATTRIB_PREFERRED_LOCATION:
       if (value != 0 && Runtime::get()->find_agent({value}) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
@@ -123,6 +131,8 @@ hsa_status_t get_one(const std::vector<SvmAttributes>& pieces, hsa_amd_svm_attri
       return get([](const SvmAttributes& a) { return a.migration_granularity; }, 0);
     case HSA_AMD_SVM_ATTRIB_READ_MOSTLY:
       return get([](const SvmAttributes& a) -> uint64_t { return a.read_mostly; }, 0);
+    case HSA_AMD_SVM_ATTRIB_GPU_EXEC:
+      return get([](const SvmAttributes& a) -> uint64_t { return a.gpu_exec; }, 0);
     case HSA_AMD_SVM_ATTRIB_PREFERRED_LOCATION:
       return get([](const SvmAttributes& a) { return a.preferred_location; }, 0);
     case HSA_AMD_SVM_ATTRIB_PREFETCH_LOCATION:
@@ -157,8 +167,9 @@ hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size, hsa_amd_svm_attr
     const hsa_status_t status = set_one(trial, attribute_list[i].attribute, attribute_list[i].value);
     if (status != HSA_STATUS_SUCCESS) return status;
   }
-  const Range range = pages_of(ptr, size);
-  Runtime::get()->svm.change(range.begin, range.end, [&](SvmAttributes& attributes) {
+  const auto range = pages_of(ptr, size);
+  if (!range) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  Runtime::get()->svm.change(range->begin, range->end, [&](SvmAttributes& attributes) {
     for (size_t i = 0; i < attribute_count; ++i) {
       (void)set_one(attributes, attribute_list[i].attribute, attribute_list[i].value);  // tried above
     }
@@ -170,8 +181,9 @@ hsa_status_t hsa_amd_svm_attributes_get(void* ptr, size_t size, hsa_amd_svm_attr
                                         size_t attribute_count) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (ptr == nullptr || size == 0 || attribute_list == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  const Range range = pages_of(ptr, size);
-  const std::vector<SvmAttributes> pieces = Runtime::get()->svm.pieces(range.begin, range.end);
+  const auto range = pages_of(ptr, size);
+  if (!range) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const std::vector<SvmAttributes> pieces = Runtime::get()->svm.pieces(range->begin, range->end);
   for (size_t i = 0; i < attribute_count; ++i) {
     const hsa_status_t status = get_one(pieces, attribute_list[i]);
     if (status != HSA_STATUS_SUCCESS) return status;
@@ -192,8 +204,9 @@ hsa_status_t hsa_amd_svm_prefetch_async(void* ptr, size_t size, hsa_agent_t agen
   Signal* completion = signal_of(completion_signal);
   if (completion == nullptr && completion_signal.handle != 0) return HSA_STATUS_ERROR_INVALID_SIGNAL;
   // The location is that of the latest prefetch, finished or not. There is nothing to move.
-  const Range range = pages_of(ptr, size);
-  Runtime::get()->svm.change(range.begin, range.end,
+  const auto range = pages_of(ptr, size);
+  if (!range) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  Runtime::get()->svm.change(range->begin, range->end,
                              [=](SvmAttributes& attributes) { attributes.prefetch_location = agent.handle; });
-  return Runtime::get()->copies.submit([] {}, std::move(dependencies), completion, true);
+  return Runtime::get()->copies.submit([] { return true; }, std::move(dependencies), completion, true);
 }

@@ -16,7 +16,7 @@ namespace Atoll::hsa {
 
 struct SvmAttributes {
   uint64_t global_flag = HSA_AMD_SVM_GLOBAL_FLAG_COARSE_GRAINED;
-  bool read_only = false, hive_local = false, read_mostly = false;
+  bool read_only = false, hive_local = false, read_mostly = false, gpu_exec = false;
   uint64_t migration_granularity = 9;  ///< log2 of pages; the driver's default is 2 MiB
   uint64_t preferred_location = 0;     ///< an agent's handle, or 0
   uint64_t prefetch_location = 0;

@@ -54,9 +54,10 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
     case HSA_AMD_SYSTEM_INFO_XNACK_ENABLED:
       return give(value, Runtime::get()->gpu().model().target.xnack == target::Setting::on);
     case HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED:  // waiting threads sleep on futexes
+      return give(value, false);
     case HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED:
     case HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED:
-      return give(value, false);
+      return give(value, true);
     case HSA_AMD_SYSTEM_INFO_EXT_VERSION_MAJOR:
       return give(value, interface_major);
     case HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR:

@@ -29,32 +29,15 @@ uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to 
 /// What one allocation takes from the address space: its pages and the inaccessible one behind them.
 uint64_t mapped_size(uint64_t size) { return round_up(size, page_size()) + page_size(); }
 
+void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
+
 void unmap(uint64_t address, uint64_t size) {
-  if (size != 0) munmap(reinterpret_cast<void*>(address), size);
+  if (size != 0) munmap(pointer(address), size);
 }
 
-}  // namespace
-
-Memory::~Memory() {
-  for (const auto& [address, allocation] : allocations_) unmap(address, mapped_size(allocation.size));
-}
-
-support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner,
-                                           Pages pages) {
-  if (size == 0) return fail(ErrorKind::invalid_argument, "cannot allocate 0 bytes of memory for {}", purpose);
-  if (alignment != 0 && !std::has_single_bit(alignment)) {
-    return fail(ErrorKind::invalid_argument, "the alignment {} of {} is no power of two", alignment, purpose);
-  }
-  const bool large = pages == Pages::huge_if_large && size >= 2 * huge_page;
-  // Large blocks start on a huge page, so that the host can back them with such.
-  alignment = std::max({alignment, page_size(), large ? huge_page : 0});
-  constexpr uint64_t address_space = uint64_t{1} << 47;
-  if (size >= address_space || alignment >= address_space) {
-    return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: more than an address space",
-                size, purpose);
-  }
-  const uint64_t wanted = mapped_size(size);
-  const uint64_t slack = alignment - page_size();
+/// Inaccessible addresses for an allocation and the page behind it.
+support::Result<uint64_t> take_addresses(uint64_t size, uint64_t alignment, const std::string& purpose) {
+  const uint64_t wanted = mapped_size(size), slack = alignment - page_size();
   void* mapping = mmap(nullptr, wanted + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) {
     return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: {}", size, purpose,
@@ -64,18 +47,129 @@ support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, st
   const uint64_t address = round_up(start, alignment);
   unmap(start, address - start);
   unmap(address + wanted, start + wanted + slack - (address + wanted));
-  if (mprotect(reinterpret_cast<void*>(address), wanted - page_size(), PROT_READ | PROT_WRITE) != 0) {
+  return address;
+}
+
+/// Checks a size and an alignment, and makes the alignment at least a page.
+support::Result<uint64_t> check_size(uint64_t size, uint64_t alignment, const std::string& purpose) {
+  if (size == 0) return fail(ErrorKind::invalid_argument, "cannot allocate 0 bytes of memory for {}", purpose);
+  if (alignment != 0 && !std::has_single_bit(alignment)) {
+    return fail(ErrorKind::invalid_argument, "the alignment {} of {} is no power of two", alignment, purpose);
+  }
+  constexpr uint64_t address_space = uint64_t{1} << 47;
+  if (size >= address_space || alignment >= address_space) {
+    return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: more than an address space",
+                size, purpose);
+  }
+  return std::max(alignment, page_size());
+}
+
+}  // namespace
+
+Memory::~Memory() {
+  for (const auto& [address, allocation] : allocations_) unmap(address, mapped_size(allocation.size));
+}
+
+uint64_t Memory::record(Allocation allocation) {
+  const uint64_t address = allocation.address;
+  const std::lock_guard lock(mutex_);
+  allocated_bytes_ += allocation.size;
+  allocations_[address] = std::move(allocation);
+  return address;
+}
+
+support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner,
+                                           Pages pages) {
+  auto checked = check_size(size, alignment, purpose);
+  if (!checked) return checked;
+  const bool large = pages == Pages::huge_if_large && size >= 2 * huge_page;
+  // Large blocks start on a huge page, so that the host can back them with such.
+  const auto address = take_addresses(size, std::max(*checked, large ? huge_page : 0), purpose);
+  if (!address) return address;
+  const uint64_t bytes = round_up(size, page_size());
+  if (mprotect(pointer(*address), bytes, PROT_READ | PROT_WRITE) != 0) {
     const int error = errno;
-    unmap(address, wanted);
+    unmap(*address, mapped_size(size));
     return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: {}", size, purpose,
                 std::strerror(error));
   }
-  if (large) madvise(reinterpret_cast<void*>(address), wanted - page_size(), MADV_HUGEPAGE);
+  if (large) madvise(pointer(*address), bytes, MADV_HUGEPAGE);
+  return record({.address = *address, .size = size, .purpose = std::move(purpose), .owner = owner, .file = nullptr});
+}
 
+support::Result<uint64_t> Memory::reserve(uint64_t size, uint64_t alignment, uint64_t wish, std::string purpose) {
+  const auto checked = check_size(size, alignment, purpose);
+  if (!checked) return checked;
+  if (wish != 0 && wish % *checked == 0) {
+    void* there = mmap(pointer(wish), mapped_size(size), PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (there == pointer(wish)) {
+      return record({.address = wish, .size = size, .purpose = std::move(purpose), .owner = 0, .file = nullptr});
+    }
+  }
+  const auto address = take_addresses(size, *checked, purpose);
+  if (!address) return address;
+  return record({.address = *address, .size = size, .purpose = std::move(purpose), .owner = 0, .file = nullptr});
+}
+
+support::Result<uint64_t> Memory::map(const std::shared_ptr<const MemoryFile>& file, uint64_t size,
+                                      std::string purpose) {
+  const auto checked = check_size(size, size >= huge_page ? huge_page : 0, purpose);
+  if (!checked) return checked;
+  const auto address = take_addresses(size, *checked, purpose);
+  if (!address) return address;
+  const uint64_t bytes = round_up(size, page_size());
+  auto mapped = map_part(*address, bytes, *file, 0);
+  if (mapped) mapped = protect_part(*address, bytes, Access::read_write);
+  if (!mapped) {
+    unmap(*address, mapped_size(size));
+    return std::unexpected(mapped.error());
+  }
+  return record({.address = *address, .size = size, .purpose = std::move(purpose), .owner = 0, .file = file});
+}
+
+support::Result<std::shared_ptr<const MemoryFile>> Memory::share(uint64_t address, const std::string& name) {
   const std::lock_guard lock(mutex_);
-  allocations_[address] = {.address = address, .size = size, .purpose = std::move(purpose), .owner = owner};
-  allocated_bytes_ += size;
-  return address;
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end()) return fail(ErrorKind::invalid_argument, "no allocation starts at {:#x}", address);
+  Allocation& allocation = found->second;
+  if (allocation.file != nullptr) return allocation.file;
+  const uint64_t size = round_up(allocation.size, page_size());
+  auto file = MemoryFile::create(name, size);
+  if (!file) return file;
+  if (!move_into_file(address, address + size, **file, 0)) {
+    return fail(ErrorKind::out_of_resources, "cannot share {} bytes of {}: {}", size, allocation.purpose,
+                std::strerror(errno));
+  }
+  return allocation.file = std::move(*file);
+}
+
+support::Result<void> Memory::map_part(uint64_t address, uint64_t size, const MemoryFile& file, uint64_t offset) {
+  if (mmap(pointer(address), size, PROT_NONE, MAP_SHARED | MAP_FIXED, file.descriptor(), static_cast<off_t>(offset)) ==
+      MAP_FAILED) {
+    return fail(ErrorKind::out_of_resources, "cannot map {} bytes of memory at {:#x}: {}", size, address,
+                std::strerror(errno));
+  }
+  if (size >= huge_page) madvise(pointer(address), size, MADV_HUGEPAGE);
+  return {};
+}
+
+support::Result<void> Memory::protect_part(uint64_t address, uint64_t size, Access access) {
+  const int protection = access == Access::none ? PROT_NONE : access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+  if (mprotect(pointer(address), size, protection) != 0) {
+    return fail(ErrorKind::out_of_resources, "cannot give access to {} bytes of memory at {:#x}: {}", size, address,
+                std::strerror(errno));
+  }
+  return {};
+}
+
+support::Result<void> Memory::unmap_part(uint64_t address, uint64_t size) {
+  if (mmap(pointer(address), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
+      MAP_FAILED) {
+    return fail(ErrorKind::out_of_resources, "cannot unmap {} bytes of memory at {:#x}: {}", size, address,
+                std::strerror(errno));
+  }
+  return {};
 }
 
 support::Result<void> Memory::free(uint64_t address) {

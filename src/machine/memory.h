@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "machine/memory_file.h"
 #include "support/error.h"
 
 namespace Atoll::machine {
@@ -23,7 +25,11 @@ struct Allocation {
   uint64_t address = 0, size = 0;
   std::string purpose;  ///< for reports: "kernel code of app.co", "device memory"
   uint64_t owner = 0;   ///< free for the user of the memory (the hsa room's pool)
+  std::shared_ptr<const MemoryFile> file;  ///< what its pages are in, once shared
 };
+
+/// What may be done with pages. There is no writing without reading on x86.
+enum class Access : uint8_t { none, read, read_write };
 
 class Memory {
  public:
@@ -39,7 +45,22 @@ class Memory {
   /// two (0: a page). The host's memory is taken up as it is touched, so `size` may exceed what is free.
   support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0,
                                      Pages pages = Pages::huge_if_large);
+  /// Addresses without memory, for map_part(); `wish` is where they begin if nothing is there, 0: anywhere.
+  support::Result<uint64_t> reserve(uint64_t size, uint64_t alignment, uint64_t wish, std::string purpose);
+  /// The pages of a file at addresses of their own.
+  support::Result<uint64_t> map(const std::shared_ptr<const MemoryFile>& file, uint64_t size, std::string purpose);
+  /// Any of these; what other processes have of a shared one stays.
   support::Result<void> free(uint64_t address);
+
+  /// The file that an allocation's pages are in, into which they move the first time that somebody asks; then it gets
+  /// the name.
+  support::Result<std::shared_ptr<const MemoryFile>> share(uint64_t address, const std::string& name);
+
+  /// Pages of a file within what was reserved, and back to addresses without memory. Whole pages; the caller knows what
+  /// is mapped where.
+  static support::Result<void> map_part(uint64_t address, uint64_t size, const MemoryFile& file, uint64_t offset);
+  static support::Result<void> protect_part(uint64_t address, uint64_t size, Access access);
+  static support::Result<void> unmap_part(uint64_t address, uint64_t size);
 
   /// The allocation that holds `address`, if any.
   std::optional<Allocation> find(uint64_t address) const;
@@ -48,6 +69,8 @@ class Memory {
   uint64_t allocated_bytes() const;
 
  private:
+  uint64_t record(Allocation allocation);
+
   mutable std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;
   uint64_t allocated_bytes_ = 0;

@@ -167,8 +167,9 @@ PacketProcessor::PacketProcessor(QueueOptions options, const target::GpuModel& m
 }
 
 PacketProcessor::~PacketProcessor() {
-  cancelling_ = true;
+  // In this order: a queue that is cancelled and does not stop has been inactivated, which is an error to report.
   stopping_ = true;
+  cancelling_ = true;
   activity_.notify();
   wake_waiters();
   thread_.join();

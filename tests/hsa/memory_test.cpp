@@ -1,10 +1,13 @@
 // Pools, allocations, pointer queries, locking, handles for other processes.
+#include <unistd.h>
+
 #include <atomic>
 #include <cstring>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;
@@ -235,20 +238,6 @@ TEST_F(HsaMemory, DeallocationCallbacksAreCalledUnlessTakenBack) {
   EXPECT_EQ(told, pointer + 100);
 }
 
-TEST_F(HsaMemory, InterprocessHandlesOpenInTheirOwnProcess) {
-  auto* pointer = allocate<int>(gpu_pools[0], 16);
-  pointer[3] = 33;
-  hsa_amd_ipc_memory_t handle{};
-  ASSERT_EQ(hsa_amd_ipc_memory_create(pointer, 64, &handle), HSA_STATUS_SUCCESS);
-  void* mapped = nullptr;
-  ASSERT_EQ(hsa_amd_ipc_memory_attach(&handle, 64, 1, &gpu, &mapped), HSA_STATUS_SUCCESS);
-  EXPECT_EQ(static_cast<int*>(mapped)[3], 33);
-  EXPECT_EQ(hsa_amd_ipc_memory_detach(mapped), HSA_STATUS_SUCCESS);
-  handle.handle[0] ^= 1;
-  EXPECT_EQ(hsa_amd_ipc_memory_attach(&handle, 64, 1, &gpu, &mapped), HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(hsa_amd_memory_pool_free(pointer), HSA_STATUS_SUCCESS);
-}
-
 TEST_F(HsaMemory, TheWayToTheOtherAgentsPoolIsOneHop) {
   uint32_t hops = 0;
   ASSERT_EQ(
@@ -263,6 +252,59 @@ TEST_F(HsaMemory, TheWayToTheOtherAgentsPoolIsOneHop) {
   ASSERT_EQ(hsa_amd_agent_memory_pool_get_info(cpu, gpu_pools[2], HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS, &access),
             HSA_STATUS_SUCCESS);
   EXPECT_EQ(access, HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
+}
+
+TEST_F(HsaMemory, WhatIsNotThereIsNeitherFilledNorLocked) {
+  auto* words = allocate<uint32_t>(gpu_pools[0], 1024);
+  EXPECT_EQ(hsa_amd_memory_fill(words, 1, 1025), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+  EXPECT_EQ(hsa_amd_memory_fill(words, 1, SIZE_MAX), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+  EXPECT_EQ(hsa_amd_memory_fill(reinterpret_cast<void*>(0x1000), 1, 1), HSA_STATUS_ERROR_INVALID_ALLOCATION);
+  EXPECT_EQ(words[0], 0U);
+  void* agent_pointer = nullptr;
+  EXPECT_EQ(hsa_amd_memory_lock(reinterpret_cast<void*>(0x1000), 64, nullptr, 0, &agent_pointer),
+            HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(hsa_amd_memory_lock(words, SIZE_MAX, nullptr, 0, &agent_pointer), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  void* pointer = nullptr;
+  EXPECT_EQ(hsa_amd_memory_pool_allocate(gpu_pools[0], 64, 1U << 30, &pointer), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  ASSERT_EQ(hsa_amd_memory_pool_allocate(gpu_pools[0], 64, HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG, &pointer),
+            HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_amd_memory_pool_free(pointer), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_amd_memory_pool_free(words), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaMemory, WhatIsAllocatedIsNoLongerAvailable) {
+  const auto available = [](hsa_agent_t agent) {
+    uint64_t bytes = 0;
+    EXPECT_EQ(hsa_agent_get_info(agent, static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_MEMORY_AVAIL), &bytes),
+              HSA_STATUS_SUCCESS);
+    return bytes;
+  };
+  const uint64_t before = available(gpu), system = available(cpu);
+  EXPECT_LE(before, static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * 4096);
+  auto* coarse = allocate<uint8_t>(gpu_pools[0], 1 << 20);
+  auto* fine = allocate<uint8_t>(gpu_pools[1], 1 << 16);
+  EXPECT_EQ(available(gpu), before - (1 << 20) - (1 << 16));
+  EXPECT_EQ(available(cpu), system);
+  EXPECT_EQ(hsa_amd_memory_pool_free(coarse), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_amd_memory_pool_free(fine), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(available(gpu), before);
+}
+
+TEST_F(HsaMemory, PoolsSayWhereTheyAreAndHowTheyAreBestCut) {
+  const auto ask = [](hsa_amd_memory_pool_t pool, int attribute, auto& answer) {
+    return hsa_amd_memory_pool_get_info(pool, static_cast<hsa_amd_memory_pool_info_t>(attribute), &answer);
+  };
+  hsa_amd_memory_pool_location_t location{};
+  ASSERT_EQ(ask(gpu_pools[0], HSA_AMD_MEMORY_POOL_INFO_LOCATION, location), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(location, HSA_AMD_MEMORY_POOL_LOCATION_GPU);
+  ASSERT_EQ(ask(system_pools[0], HSA_AMD_MEMORY_POOL_INFO_LOCATION, location), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(location, HSA_AMD_MEMORY_POOL_LOCATION_CPU);
+  EXPECT_EQ(ask(gpu_pools[2], HSA_AMD_MEMORY_POOL_INFO_LOCATION, location), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  size_t granule = 0, recommended = 0;
+  ASSERT_EQ(ask(gpu_pools[0], HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE, granule), HSA_STATUS_SUCCESS);
+  ASSERT_EQ(ask(gpu_pools[0], HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE, recommended), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(recommended, 2U << 20);
+  EXPECT_EQ(recommended % granule, 0U);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "hsa/kernels.h"
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;
@@ -313,6 +314,32 @@ TEST_F(HsaQueue, ComputeUnitMasksAreCutToTheUnitsThereAre) {
   EXPECT_EQ(mask[0], 0xFU);
   EXPECT_EQ(mask[3], (1U << (110 - 96)) - 1);
   EXPECT_EQ(hsa_amd_queue_set_priority(queue, HSA_AMD_QUEUE_PRIORITY_HIGH), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaQueue, QueuesTellTheirAgentAndDoorbell) {
+  hsa_agent_t agent{};
+  EXPECT_EQ(hsa_amd_queue_get_info(queue, HSA_AMD_QUEUE_INFO_AGENT, &agent), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(agent.handle, gpu.handle);
+  uint64_t doorbell = 0;
+  EXPECT_EQ(hsa_amd_queue_get_info(queue, HSA_AMD_QUEUE_INFO_DOORBELL_ID, &doorbell), HSA_STATUS_SUCCESS);
+  EXPECT_NE(doorbell, 0U);
+  EXPECT_EQ(hsa_amd_queue_get_info(queue, static_cast<hsa_queue_info_attribute_t>(9), &doorbell),
+            HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(hsa_amd_queue_get_info(nullptr, HSA_AMD_QUEUE_INFO_AGENT, &agent), HSA_STATUS_ERROR_INVALID_QUEUE);
+  EXPECT_EQ(hsa_amd_queue_set_priority(queue, static_cast<hsa_amd_queue_priority_t>(-1)),
+            HSA_STATUS_ERROR_INVALID_ARGUMENT);
+}
+
+// Destroying a queue is no error of the queue's, whenever its thread comes to see it.
+TEST_F(HsaQueue, TheErrorCallbackIsNotForDestruction) {
+  std::atomic<int> errors{0};
+  const auto count = [](hsa_status_t, hsa_queue_t*, void* data) { ++*static_cast<std::atomic<int>*>(data); };
+  for (int i = 0; i < 3000; ++i) {
+    hsa_queue_t* idle = nullptr;
+    ASSERT_EQ(hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_SINGLE, count, &errors, 0, 0, &idle), HSA_STATUS_SUCCESS);
+    ASSERT_EQ(hsa_queue_destroy(idle), HSA_STATUS_SUCCESS);
+  }
+  EXPECT_EQ(errors, 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;
@@ -129,6 +130,51 @@ TEST_F(HsaSignal, AnAsyncFunctionIsCalledOnce) {
             HSA_STATUS_SUCCESS);
   await_zero(done);
   EXPECT_EQ(hsa_signal_destroy(done), HSA_STATUS_SUCCESS);
+}
+
+// hsa_ext_amd.h 1.7: what is no signal counts as satisfied, with the value 0.
+TEST_F(HsaSignal, AllOfSeveralAreAwaited) {
+  hsa_signal_t signals[] = {make_signal(3), {0}, make_signal(5)};
+  hsa_signal_condition_t conditions[] = {HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_LT};
+  hsa_signal_value_t values[] = {3, 77, 5}, found[] = {9, 9, 9};
+  const auto wait = [&](uint64_t timeout) {
+    return hsa_amd_signal_wait_all(3, signals, conditions, values, timeout, HSA_WAIT_STATE_BLOCKED, found);
+  };
+  EXPECT_EQ(wait(1'000'000), UINT32_MAX);
+  std::thread other([&] { hsa_signal_store_screlease(signals[2], 4); });
+  EXPECT_EQ(wait(30'000'000'000), 0U);
+  other.join();
+  EXPECT_EQ(found[0], 3);
+  EXPECT_EQ(found[1], 0);
+  EXPECT_EQ(found[2], 4);
+  EXPECT_EQ(hsa_amd_signal_wait_all(1, signals + 1, conditions, values, 0, HSA_WAIT_STATE_ACTIVE, nullptr), 0U);
+  for (const hsa_signal_t signal : {signals[0], signals[2]}) EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaSignal, WaitingForAnyPassesOverWhatIsNoSignal) {
+  hsa_signal_t signals[] = {{0}, {64}, make_signal(1)};
+  hsa_signal_condition_t conditions[] = {HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_EQ};
+  hsa_signal_value_t values[] = {0, 0, 1}, found = 0;
+  EXPECT_EQ(hsa_amd_signal_wait_any(3, signals, conditions, values, 0, HSA_WAIT_STATE_ACTIVE, &found), 2U);
+  EXPECT_EQ(found, 1);
+  EXPECT_EQ(hsa_amd_signal_wait_any(2, signals, conditions, values, 0, HSA_WAIT_STATE_ACTIVE, &found), UINT32_MAX);
+  EXPECT_EQ(hsa_amd_signal_wait_any(3, nullptr, conditions, values, 0, HSA_WAIT_STATE_ACTIVE, &found), UINT32_MAX);
+  EXPECT_EQ(hsa_amd_signal_wait_any(3, signals, nullptr, nullptr, 0, HSA_WAIT_STATE_ACTIVE, &found), UINT32_MAX);
+  EXPECT_EQ(hsa_signal_destroy(signals[2]), HSA_STATUS_SUCCESS);
+}
+
+// Any number may come as a handle: one that looks like a signal's, in memory that is there or not.
+TEST_F(HsaSignal, WildHandlesAreNoSignals) {
+  alignas(64) uint64_t words[32]{};
+  const hsa_signal_t real = make_signal(0);
+  for (const uint64_t handle : {uint64_t{64}, reinterpret_cast<uint64_t>(words), uint64_t{0xdead'beef'0000},
+                                uint64_t{1} << 63, real.handle + 64, real.handle + 8, real.handle + (uint64_t{1} << 29)}) {
+    EXPECT_EQ(hsa_signal_destroy({handle}), HSA_STATUS_ERROR_INVALID_SIGNAL) << handle;
+    volatile hsa_signal_value_t* pointer = nullptr;
+    EXPECT_EQ(hsa_amd_signal_value_pointer({handle}, &pointer), HSA_STATUS_ERROR_INVALID_SIGNAL);
+  }
+  EXPECT_EQ(hsa_signal_destroy(real), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_signal_destroy(real), HSA_STATUS_ERROR_INVALID_SIGNAL);
 }
 
 }  // namespace

@@ -72,4 +72,13 @@ TEST_F(HsaSvm, NothingIsSetWhenOneAttributeIsWrong) {
   EXPECT_EQ(get(0, 1, HSA_AMD_SVM_ATTRIB_READ_MOSTLY), 0U);
 }
 
+TEST_F(HsaSvm, RangesAroundTheEndOfTheAddressSpaceAreRefused) {
+  hsa_amd_svm_attribute_pair_t pair{HSA_AMD_SVM_ATTRIB_GLOBAL_FLAG, HSA_AMD_SVM_GLOBAL_FLAG_FINE_GRAINED};
+  for (const size_t size : {SIZE_MAX, SIZE_MAX - 4096}) {
+    EXPECT_EQ(hsa_amd_svm_attributes_get(&pair, size, &pair, 1), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(hsa_amd_svm_attributes_set(&pair, size, &pair, 1), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(hsa_amd_svm_prefetch_async(&pair, size, gpu, 0, nullptr, {0}), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  }
+}
+
 }  // namespace

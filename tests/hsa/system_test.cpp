@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;
@@ -136,6 +137,84 @@ TEST_F(HsaSystem, CachesTellTheirLevelAndSize) {
   EXPECT_EQ(level, 2);
   EXPECT_EQ(size, 8U << 20);  // the MI250X's second level
   EXPECT_EQ(sizes[1], size);
+}
+
+template <typename T>
+T ask_agent(hsa_agent_t agent, int attribute) {
+  T value{};
+  EXPECT_EQ(hsa_agent_get_info(agent, static_cast<hsa_agent_info_t>(attribute), &value), HSA_STATUS_SUCCESS)
+      << std::hex << attribute;
+  return value;
+}
+
+template <typename T>
+T ask_system(int attribute) {
+  T value{};
+  EXPECT_EQ(hsa_system_get_info(static_cast<hsa_system_info_t>(attribute), &value), HSA_STATUS_SUCCESS)
+      << std::hex << attribute;
+  return value;
+}
+
+TEST_F(HsaSystem, AttributesOfRocm72AreAnswered) {
+  EXPECT_EQ(ask_agent<uint32_t>(gpu, HSA_AMD_AGENT_INFO_ASIC_FAMILY_ID), 141U);  // AMDGPU_FAMILY_AI
+  EXPECT_EQ(ask_agent<uint32_t>(gpu, HSA_AMD_AGENT_INFO_NUM_XCC), 1U);
+  EXPECT_EQ(ask_agent<hsa_agent_t>(gpu, HSA_AMD_AGENT_INFO_NEAREST_CPU).handle, cpu.handle);
+  EXPECT_EQ(ask_agent<hsa_amd_iommu_version_t>(gpu, HSA_AMD_AGENT_INFO_IOMMU_SUPPORT), HSA_IOMMU_SUPPORT_NONE);
+  EXPECT_EQ(ask_agent<uint64_t>(gpu, HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES), 0U);  // no APU
+  EXPECT_EQ(ask_agent<uint64_t>(gpu, HSA_AMD_AGENT_INFO_AQL_EXTENSIONS), 0U);
+  EXPECT_EQ(ask_agent<uint64_t>(gpu, HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY),
+            ask_system<uint64_t>(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY));
+  for (const hsa_agent_t agent : {cpu, gpu}) {
+    for (const int attribute : {HSA_AMD_AGENT_INFO_UCODE_VERSION, HSA_AMD_AGENT_INFO_SDMA_UCODE_VERSION,
+                                HSA_AMD_AGENT_INFO_DRIVER_UID, HSA_AMD_AGENT_INFO_NUM_SDMA_ENG,
+                                HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG}) {
+      ask_agent<uint32_t>(agent, attribute);
+    }
+  }
+  EXPECT_EQ(ask_agent<uint32_t>(cpu, HSA_AMD_AGENT_INFO_NUM_SDMA_ENG), 0U);
+
+  EXPECT_TRUE(ask_system<bool>(HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED));
+  EXPECT_TRUE(ask_system<bool>(HSA_AMD_SYSTEM_INFO_VIRTUAL_MEM_API_SUPPORTED));
+  EXPECT_FALSE(ask_system<bool>(HSA_AMD_SYSTEM_INFO_XNACK_ENABLED));  // as ATOLL_GPU says
+  EXPECT_EQ(ask_system<uint16_t>(HSA_AMD_SYSTEM_INFO_EXT_VERSION_MAJOR), 1U);
+  EXPECT_EQ(ask_system<uint16_t>(HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR), 15U);
+}
+
+TEST_F(HsaSystem, ClockCountersTickTogether) {
+  const uint64_t before = ask_system<uint64_t>(HSA_SYSTEM_INFO_TIMESTAMP);
+  const auto counters = ask_agent<hsa_amd_clock_counters_t>(gpu, HSA_AMD_AGENT_INFO_CLOCK_COUNTERS);
+  const uint64_t after = ask_system<uint64_t>(HSA_SYSTEM_INFO_TIMESTAMP);
+  EXPECT_EQ(counters.system_clock_frequency, ask_system<uint64_t>(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY));
+  for (const uint64_t counter :
+       {counters.gpu_clock_counter, counters.cpu_clock_counter, counters.system_clock_counter}) {
+    EXPECT_GE(counter, before);
+    EXPECT_LE(counter, after);
+  }
+}
+
+TEST_F(HsaSystem, ScratchLimitsAreForGpusThatCanGiveScratchBack) {
+  EXPECT_EQ(ask_agent<uint64_t>(gpu, HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_MAX), uint64_t{4} << 30);
+  EXPECT_EQ(hsa_amd_agent_set_async_scratch_limit(gpu, 1 << 20), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(hsa_amd_agent_set_async_scratch_limit(cpu, 1 << 20), HSA_STATUS_ERROR_INVALID_AGENT);
+}
+
+TEST(HsaScratchLimit, IsRememberedByAnMi300x) {
+  setenv("ATOLL_GPU", "mi300x", 1);
+  ASSERT_EQ(hsa_init(), HSA_STATUS_SUCCESS);
+  hsa_agent_t gpu{};
+  hsa_iterate_agents(
+      [](hsa_agent_t agent, void* data) {
+        *static_cast<hsa_agent_t*>(data) = agent;  // the last one
+        return HSA_STATUS_SUCCESS;
+      },
+      &gpu);
+  EXPECT_EQ(ask_agent<uint32_t>(gpu, HSA_AMD_AGENT_INFO_NUM_XCC), 8U);
+  const auto most = ask_agent<uint64_t>(gpu, HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_MAX);
+  EXPECT_EQ(most, uint64_t{32} << 30);
+  EXPECT_EQ(hsa_amd_agent_set_async_scratch_limit(gpu, 1 << 20), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(ask_agent<uint64_t>(gpu, HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_CURRENT), uint64_t{1} << 20);
+  EXPECT_EQ(hsa_amd_agent_set_async_scratch_limit(gpu, most + 1), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
 }
 
 }  // namespace
