@@ -76,7 +76,8 @@ std::optional<uint64_t> hidden_value(ArgumentKind kind, const Launch& launch) {
     case ArgumentKind::hidden_remainder_z:
       return grid[2] % block[2];
     case ArgumentKind::hidden_grid_dims:
-      return grid[2] > 1 ? 3 : grid[1] > 1 ? 2 : 1;
+      // A size of a work-group counts, too: where there is no such dimension, its work-groups have the size 1.
+      return grid[2] > 1 || block[2] > 1 ? 3 : grid[1] > 1 || block[1] > 1 ? 2 : 1;
     case ArgumentKind::hidden_dynamic_lds_size:
       return dynamic_lds_bytes;
     case ArgumentKind::hidden_private_base:

@@ -72,6 +72,22 @@ TEST_F(Packing, Version5HiddenArguments) {
   EXPECT_EQ(at<uint16_t>(implicit + 64), 3);   // dimensions
 }
 
+// A grid that is as flat as a line in work-groups that are not: the partial work-groups make it two-dimensional.
+TEST_F(Packing, AWorkGroupsSizeMakesADimension) {
+  launch.grid = {64, 1, 1};
+  launch.block = {64, 4, 1};
+  pack(5);
+  constexpr size_t implicit = 16;
+  EXPECT_EQ(at<uint16_t>(implicit + 64), 2);  // dimensions
+  EXPECT_EQ(at<uint32_t>(implicit + 0), 1u);
+  EXPECT_EQ(at<uint32_t>(implicit + 4), 0u);  // no whole work-group
+  EXPECT_EQ(at<uint16_t>(implicit + 14), 4);
+  EXPECT_EQ(at<uint16_t>(implicit + 20), 1);  // remainder
+  EXPECT_EQ(at<uint32_t>(implicit + 8), 1u);  // what is not there: one work-group of one, and nothing behind it
+  EXPECT_EQ(at<uint16_t>(implicit + 16), 1);
+  EXPECT_EQ(at<uint16_t>(implicit + 22), 0);
+}
+
 TEST_F(Packing, LocalMemoryFollowsTheStaticPartAndCounts) {
   object::KernelMetadata metadata;
   metadata.name = "k";
