@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hsa/attribute.h"
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "object/code_object.h"
 
@@ -29,7 +30,7 @@ std::optional<object::RawKernelDescriptor> descriptor_of(const object::CodeObjec
 hsa_status_t give_kernel(const CodeSymbol& symbol, hsa_code_symbol_info_t attribute, void* value) {
   constexpr uint32_t least_alignment = 16;  // of a kernarg segment (HSA)
   const object::KernelMetadata* metadata = symbol.metadata;
-  switch (attribute) {
+  switch (static_cast<int>(attribute)) {
     case HSA_CODE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE:
       return give<uint32_t>(value,
                             metadata != nullptr ? metadata->kernarg_segment_size : symbol.descriptor->kernarg_size);
@@ -44,6 +45,8 @@ hsa_status_t give_kernel(const CodeSymbol& symbol, hsa_code_symbol_info_t attrib
       return give(value, metadata != nullptr && metadata->uses_dynamic_stack);
     case HSA_CODE_SYMBOL_INFO_KERNEL_CALL_CONVENTION:
       return give<uint32_t>(value, 0);
+    case HSA_CODE_SYMBOL_INFO_KERNEL_WAVEFRONT_SIZE:
+      return give<uint32_t>(value, metadata != nullptr ? metadata->wavefront_size : 64);
     default:
       return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }

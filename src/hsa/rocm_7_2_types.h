@@ -23,6 +23,9 @@ inline constexpr int HSA_AMD_SYSTEM_INFO_EXT_VERSION_MAJOR = 0x207;
 inline constexpr int HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR = 0x208;
 inline constexpr int HSA_ACCESS_PERMISSION_NONE = 0;
 
+// hsa_code_symbol_info_t.
+inline constexpr int HSA_CODE_SYMBOL_INFO_KERNEL_WAVEFRONT_SIZE = 19;
+
 // hsa_amd_agent_info_t.
 inline constexpr int HSA_AMD_AGENT_INFO_MEMORY_AVAIL = 0xA015;
 inline constexpr int HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY = 0xA016;

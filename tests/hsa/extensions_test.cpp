@@ -9,6 +9,7 @@
 #include <string>
 
 #include "hsa/kernels.h"
+#include "hsa/rocm_7_2.h"
 #include "hsa/rocm_7_2_extensions.h"
 #include "hsa/runtime.h"
 
@@ -182,6 +183,8 @@ __kernel void local_memory(__global int *data, int count) {
   EXPECT_GE(info<uint32_t>(kernel, HSA_CODE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE), 12U);
   EXPECT_EQ(info<uint32_t>(kernel, HSA_CODE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT) % 16, 0U);
   EXPECT_FALSE(info<bool>(kernel, HSA_CODE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK));
+  EXPECT_EQ(info<uint32_t>(kernel, static_cast<hsa_code_symbol_info_t>(HSA_CODE_SYMBOL_INFO_KERNEL_WAVEFRONT_SIZE)),
+            64U);
   uint32_t wrong = 0;
   EXPECT_EQ(hsa_code_symbol_get_info(kernel, HSA_CODE_SYMBOL_INFO_VARIABLE_SIZE, &wrong),
             HSA_STATUS_ERROR_INVALID_ARGUMENT);
