@@ -107,7 +107,9 @@ support::Result<uint64_t> Memory::reserve(uint64_t size, uint64_t alignment, uin
       return record({.address = wish, .size = size, .purpose = std::move(purpose), .owner = 0, .file = nullptr});
     }
   }
-  const auto address = take_addresses(size, *checked, purpose);
+  // As AMD's driver places them (libhsakmt, mmap_aperture_allocate_aligned): HIP passes no alignment on.
+  const uint64_t natural = std::min(std::bit_floor(size), huge_page);
+  const auto address = take_addresses(size, std::max(*checked, natural), purpose);
   if (!address) return address;
   return record({.address = *address, .size = size, .purpose = std::move(purpose), .owner = 0, .file = nullptr});
 }

@@ -45,7 +45,8 @@ class Memory {
   /// two (0: a page). The host's memory is taken up as it is touched, so `size` may exceed what is free.
   support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0,
                                      Pages pages = Pages::huge_if_large);
-  /// Addresses without memory, for map_part(); `wish` is where they begin if nothing is there, 0: anywhere.
+  /// Addresses without memory, for map_part(); `wish` is where they begin if nothing is there, 0: anywhere, aligned at
+  /// least to the largest power of two in their size, up to a huge page.
   support::Result<uint64_t> reserve(uint64_t size, uint64_t alignment, uint64_t wish, std::string purpose);
   /// The pages of a file at addresses of their own.
   support::Result<uint64_t> map(const std::shared_ptr<const MemoryFile>& file, uint64_t size, std::string purpose);

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -164,6 +166,11 @@ TEST_F(HsaVirtualMemory, AddressesComeAsWishedAndAligned) {
   EXPECT_NE(third, first) << "which is taken";
   EXPECT_EQ(hsa_amd_vmem_address_free(second, granule), HSA_STATUS_SUCCESS);
   EXPECT_EQ(hsa_amd_vmem_address_free(third, granule), HSA_STATUS_SUCCESS);
+  for (const size_t pages : {2, 3, 4, 8, 100, 2000}) {
+    uint8_t* range = reserve(pages * granule);
+    EXPECT_EQ(reinterpret_cast<uint64_t>(range) % std::min(std::bit_floor(pages * granule), size_t{2} << 20), 0U);
+    EXPECT_EQ(hsa_amd_vmem_address_free(range, pages * granule), HSA_STATUS_SUCCESS);
+  }
   for (const size_t alignment : {size_t{2} << 20, size_t{1} << 30}) {
     ASSERT_EQ(hsa_amd_vmem_address_reserve_align(&second, granule, 0, alignment, 0), HSA_STATUS_SUCCESS);
     EXPECT_EQ(reinterpret_cast<uint64_t>(second) % alignment, 0U);
