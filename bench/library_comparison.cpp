@@ -9,26 +9,18 @@
 // slower by chance, so routines that seem to be are measured anew, with more rounds, and what they take then counts.
 // These say within which bounds the median of ever more rounds would be, whatever the times are distributed like: a
 // routine is slower when the lower one is above 1. Processor time differs less, and shows what a busy host would
-// notice; the compiler's counts, as far as it got while the program ran. What it would go on with after the program's
-// end, for the cache, is stopped, so that the next program has the host for itself.
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+// notice; the compiler's counts, as far as it got while the program ran.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <vector>
 
 #include "measure.h"
+#include "whole_program.h"
 
 using namespace Atoll::bench;
 namespace fs = std::filesystem;
@@ -40,58 +32,6 @@ constexpr int rounds = 5, rounds_anew = 21;
 constexpr double seems_slower = 1.005;
 /// How probable it is at most that a median is below its lower bound, or above the upper one.
 constexpr double beyond_bound = 0.005;
-
-struct Taken {
-  double wall = 0, processor = 0;  ///< seconds; the processor time of the program and of its compiler
-};
-
-double processor_seconds(const rusage& usage) {
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// Ends what the program has left behind, which is this process's children now, and yields its processor time.
-double end_what_is_left() {
-  double processor = 0;
-  const std::string list = fmt::format("/proc/self/task/{}/children", getpid());
-  for (;;) {
-    std::ifstream children(list);
-    if (!children) die(list + " cannot be read");
-    for (pid_t child = 0; children >> child;) kill(child, SIGKILL);
-    rusage usage{};
-    if (wait4(-1, nullptr, 0, &usage) < 0) return processor;
-    processor += processor_seconds(usage);
-  }
-}
-
-Taken run(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  Taken taken;
-  const auto start = std::chrono::steady_clock::now();
-  const pid_t program = fork();
-  if (program < 0) die("cannot start another process");
-  if (program == 0) {
-    const int null = open("/dev/null", O_WRONLY);
-    if (null >= 0) dup2(null, STDOUT_FILENO);
-    execv(arguments[0], arguments.data());
-    _exit(127);
-  }
-  for (pid_t ended = 0; ended != program;) {
-    int status = 0;
-    rusage usage{};
-    ended = wait4(-1, &status, 0, &usage);
-    taken.processor += processor_seconds(usage);
-    if (ended == program && status != 0) die(fmt::format("{} {} failed", command[command.size() - 3], command.back()));
-  }
-  taken.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  taken.processor += end_what_is_left();
-  return taken;
-}
 
 /// Elements, or rows of a matrix with some ten entries each. What solves a system takes its rows one after the other.
 int size_of(std::string_view library, std::string_view routine) {
@@ -110,23 +50,6 @@ std::vector<std::string> routines_of(const std::string& program) {
   if (pclose(list) != 0 || routines.empty()) die(program + " does not say what it has");
   return routines;
 }
-
-/// A directory for the cache of one run, gone when it has ended.
-class Cache {
- public:
-  Cache() {
-    std::string name = (fs::temp_directory_path() / "atoll-bench-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) die("no directory for a cache");
-    directory_ = name;
-    setenv("ATOLL_CACHE", directory_.c_str(), 1);
-  }
-  ~Cache() { fs::remove_all(directory_); }
-  Cache(const Cache&) = delete;
-  Cache& operator=(const Cache&) = delete;
-
- private:
-  fs::path directory_;
-};
 
 enum Engine : uint8_t { interpreter, compiled, interpreter_again, engines };
 
@@ -167,10 +90,11 @@ Row compare(const std::string& atoll, const std::string& program, const std::str
   for (int round = 0; round < turns; ++round) {
     for (unsigned turn = 0; turn < engines; ++turn) {
       const unsigned engine = (turn + static_cast<unsigned>(round)) % engines;
-      const Cache cache;
+      const RunDirectory cache;
+      setenv("ATOLL_CACHE", cache.path().c_str(), 1);
       const Taken taken =
-          run({atoll, "run", "--gpu", "gfx90a", "--engine", engine == compiled ? "compiled" : "interpreter", "--",
-               program, routine, std::to_string(size)});
+          run_program({atoll, "run", "--gpu", "gfx90a", "--engine", engine == compiled ? "compiled" : "interpreter",
+                       "--", program, routine, std::to_string(size)});
       wall[engine].push_back(taken.wall);
       processor[engine].push_back(taken.processor);
     }
@@ -196,7 +120,7 @@ int main(int argc, char** argv) {
   if (argc != 3 && argc != 4) die("which atoll, and where are the programs?");
   const std::string_view wanted = argc == 4 ? argv[3] : "";
   unsetenv("ATOLL_COMPILE");
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // the compiler, which is no child of the program's, becomes one of this process
+  adopt_what_is_left();
 
   fmt::print(
       "| library | routine | size | interpreter, s | compiled, cold, s | ratio | bounds | interpreter again, ratio | "
