@@ -18,6 +18,7 @@
 #include "compiler/liveness.h"
 #include "compiler/parts.h"
 #include "compiler/translate.h"
+#include "engine/compiled/compiling_worth.h"
 #include "isa/table.h"
 #include "support/bytes.h"
 
@@ -38,9 +39,6 @@ constexpr uint64_t part_instructions = 500;
 /// Parts are compiled together, as what they share is made once: as long as LLVM's memory stays moderate, and there is
 /// work for all threads.
 constexpr uint64_t most_module_instructions = 4000, least_module_instructions = 600;
-
-/// From here on compiling takes so long that what it takes matters more than the last of the code's speed.
-constexpr uint64_t large_instructions = 300;
 
 /// Parts that are functions of one module.
 struct Piece {
@@ -97,7 +95,7 @@ class Compilation {
   }
 
  private:
-  bool be_brief() const { return request_.flow.instructions > large_instructions; }
+  bool be_brief() const { return request_.flow.instructions > engine::brief_from_instructions; }
 
   /// The next parts as a module, or null. The single steps are numbered through, so this is one after the other.
   Piece* translate_next() {

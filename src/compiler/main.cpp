@@ -76,6 +76,12 @@ void give_way(pid_t thread) {
   sched_setscheduler(thread, SCHED_IDLE, &none);
 }
 
+/// The opposite, where the system allows it: false otherwise.
+bool take_full_priority(pid_t thread) {
+  const sched_param none{};
+  return sched_setscheduler(thread, SCHED_OTHER, &none) == 0;
+}
+
 /// Many times what compiling takes.
 int64_t most_seconds(uint64_t instructions) { return 5 + static_cast<int64_t>(instructions / 200); }
 
@@ -201,6 +207,17 @@ void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool hurry
   }).detach();
 }
 
+/// With the mutex held: has the threads that are at the job go on with full priority. False: there are none, or they
+/// cannot.
+bool hurry_workers(const std::shared_ptr<Job>& job) {
+  if (!job->begun) return false;
+  for (const auto& [worker, its_job] : workers) {
+    if (its_job == job && !take_full_priority(worker.thread)) return false;
+  }
+  job->hurried = true;
+  return true;
+}
+
 /// Takes requests as they come.
 [[noreturn]] void take_requests(CompilerChannel& channel, const std::optional<engine::TranslationCache>& cache) {
   for (;;) {
@@ -217,10 +234,11 @@ void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool hurry
         job->request.assign(channel.data(number), channel.data(number) + size);
         begin(channel, job, slot.hurry.load(), cache);
       }
-      // A thread that gives way cannot have its priority back. Another one begins anew; whichever is first, answers.
       for (const auto& job : jobs) {
-        if (!job->hurried && !job->answered && !program_ended && channel.slots[job->slot].hurry.load())
-          begin(channel, job, true, cache);
+        if (job->hurried || job->answered || program_ended || !channel.slots[job->slot].hurry.load()) continue;
+        // A thread that gives way can mostly not have its priority back (sched(7), "SCHED_IDLE"; RLIMIT_NICE). Then
+        // another one begins anew, and whichever is first, answers.
+        if (!hurry_workers(job)) begin(channel, job, true, cache);
       }
     }
     engine::futex_wait(channel.posted, seen, 60'000);

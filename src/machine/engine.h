@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -87,6 +88,14 @@ class Engine {
   virtual void retrace_fault(Wave& wave, HostFault& fault) {
     static_cast<void>(wave);
     static_cast<void>(fault);
+  }
+
+  /// Called now and then by one of `threads` threads that run waves, when it runs none and others go on: the engine may
+  /// have it sleep while the host's processor is of more use to the kernels for something else, for as long as
+  /// `may_sleep` agrees, which is asked every few milliseconds.
+  virtual void make_room(unsigned threads, const std::function<bool()>& may_sleep) {
+    static_cast<void>(threads);
+    static_cast<void>(may_sleep);
   }
 
   /// Code at [begin, end) is new or gone: whatever was kept of it is stale. No wave is running there.

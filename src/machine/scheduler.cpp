@@ -110,7 +110,11 @@ void Scheduler::finish(const std::shared_ptr<Dispatch>& dispatch) {
 }
 
 void Scheduler::work(Worker& self) {
-  while (const std::shared_ptr<Dispatch> dispatch = next_offered(self)) work_on(dispatch);
+  while (const std::shared_ptr<Dispatch> dispatch = next_offered(self)) {
+    // The thread that launched it goes on.
+    engine_.make_room(threads_, [&] { return !stopping_ && dispatch->has_work(); });
+    work_on(dispatch);
+  }
 }
 
 /// Whether a dispatch that nobody has begun will take long enough for other threads to help, as far as is known from

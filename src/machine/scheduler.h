@@ -101,7 +101,7 @@ class Scheduler {
   std::condition_variable work_wanted_;
   unsigned idle_ = 0;                   ///< own threads that sleep until there is work
   std::atomic<uint64_t> work_news_{0};  ///< changes when there may be; changed under the mutex
-  bool stopping_ = false;
+  std::atomic<bool> stopping_ = false;  ///< changed under the mutex
   std::vector<std::unique_ptr<ResidentGroup>> free_groups_;
 
   EventCount dispatch_done_;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -75,7 +76,7 @@ int in_child(Work work) {
 
 /// Asks for code, and says whether it came.
 int compiles(unsigned number) {
-  const auto compilation = Compilations::of_process().ask(request(number), 1);
+  const auto compilation = Compilations::of_process().ask(request(number), 1, {});
   Compilations::of_process().wait(*compilation);
   return compilation->code != nullptr ? 0 : 1;
 }
@@ -264,9 +265,60 @@ TEST(CompilerProcess, OutlivesEveryDescriptor) {
   EXPECT_EQ(in_child([&] {
               if (compiles(11) != 0) return 1;
               closefrom(0);
-              const auto compilation = Compilations::of_process().ask(asked, 1);
+              const auto compilation = Compilations::of_process().ask(asked, 1, {});
               Compilations::of_process().wait(*compilation);
               return compilation->code != nullptr ? 0 : 2;
+            }),
+            0);
+}
+
+TEST(Compilations, NobodyMakesRoomForWhatIsNotInAHurry) {
+  EXPECT_EQ(in_child([] {
+              auto& compilations = Compilations::of_process();
+              const auto compilation = compilations.ask(request(20), 1, {});
+              unsigned asked = 0;
+              const bool has_slept = compilations.make_room(64, [&] { return ++asked != 0; });
+              return !has_slept && asked == 0 && compilations.in_a_hurry() == 0 ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(Compilations, AThreadMakesRoomUntilTheCodeIsThere) {
+  EXPECT_EQ(in_child([] {
+              auto& compilations = Compilations::of_process();
+              // By what it should cost, it may take as long as it likes.
+              const auto compilation = compilations.ask(request(21, 200), 1, {.interpreted = 1'000'000'000'000});
+              compilations.hurry(*compilation);
+              if (compilations.in_a_hurry() != 1) return 1;
+              const unsigned threads = std::max(2U, std::thread::hardware_concurrency());
+              compilations.make_room(threads, [] { return true; });
+              if (!compilation->done || compilation->code == nullptr) return 2;
+              return compilations.in_a_hurry() == 0 ? 0 : 3;
+            }),
+            0);
+}
+
+TEST(Compilations, NoMoreThreadsMakeRoomThanTheCompilerHasUseFor) {
+  EXPECT_EQ(in_child([] {
+              auto& compilations = Compilations::of_process();
+              const auto compilation = compilations.ask(request(22, 2'000), 1, {.interpreted = 1'000'000'000'000});
+              compilations.hurry(*compilation);
+              const unsigned threads = std::max(2U, std::thread::hardware_concurrency());
+              if (compilations.make_room(1, [] { return true; })) return 1;  // the only one goes on
+              std::atomic<bool> sleeps = false, may_sleep = true;
+              std::thread first([&] {
+                unsigned asked = 0;
+                compilations.make_room(threads, [&] {
+                  if (++asked == 2) sleeps = true;
+                  return may_sleep.load();
+                });
+                sleeps = true;  // or the code is there already
+              });
+              while (!sleeps) std::this_thread::yield();
+              const bool second = compilations.make_room(threads, [] { return true; });
+              may_sleep = false;
+              first.join();
+              return second ? 2 : 0;
             }),
             0);
 }
@@ -274,7 +326,7 @@ TEST(CompilerProcess, OutlivesEveryDescriptor) {
 TEST(CompilerProcess, WhereThereIsNoneTheInterpreterGoesOn) {
   EXPECT_EQ(in_child([&] {
               setenv("ATOLL_COMPILER", "/nowhere/atoll-compiler", 1);
-              const auto compilation = Compilations::of_process().ask(request(12), 1);
+              const auto compilation = Compilations::of_process().ask(request(12), 1, {});
               if (Compilations::of_process().compiler() != 0) return 0;  // one runs already: nothing to be seen
               Compilations::of_process().wait(*compilation);
               if (compilation->code != nullptr || !compilation->failure.contains("/nowhere/atoll-compiler")) return 1;

@@ -108,6 +108,45 @@ TEST_P(SchedulerTest, WhatWavesRunBeforeTheirWorkGroupIsSetAsideCounts) {
   EXPECT_EQ(ran->interpreted_instructions, groups * waits);
 }
 
+/// Has threads sleep that may, as long as they may.
+class RoomyEngine final : public test::FunctionEngine {
+ public:
+  RoomyEngine(Body body, std::atomic<unsigned>& sleepers, std::atomic<unsigned>& threads)
+      : FunctionEngine(std::move(body)), sleepers_(sleepers), threads_(threads) {}
+  void make_room(unsigned threads, const std::function<bool()>& may_sleep) override {
+    if (std::this_thread::get_id() == launcher_) threads_ = ~0U;
+    if (threads_ == 0) threads_ = threads;
+    ++sleepers_;
+    while (may_sleep()) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<unsigned>&sleepers_, &threads_;
+  const std::thread::id launcher_ = std::this_thread::get_id();
+};
+
+TEST(Scheduler, ItsThreadsMakeRoomWhileTheOneThatLaunchedGoesOn) {
+  constexpr unsigned groups = 100;
+  std::atomic<unsigned> sleepers{0}, threads{0}, ended{0};
+  const auto model = target::find_gpu("gfx900");
+  ASSERT_TRUE(model);
+  // Until the others have been asked, no work-group ends; then the one thread that is awake has to run all of them.
+  const auto body = [&](Wave& wave, uint64_t budget) {
+    wave.instructions += budget;
+    if (sleepers == 0) return WaveState::ready;
+    ++ended;
+    return WaveState::ended;
+  };
+  auto gpu = Gpu::create(
+      *model, [&](const target::Target&) { return std::make_unique<RoomyEngine>(body, sleepers, threads); },
+      {.threads = 3});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const auto code = test::load(**gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 4", "next_free_sgpr 8"}));
+  ASSERT_TRUE((*gpu)->run(test::packet_for(*code, {groups * 64, 1, 1}, {64, 1, 1})));
+  EXPECT_EQ(ended, groups);
+  EXPECT_EQ(threads, 3u) << "of those that run waves; or the thread that launches was asked, too";
+}
+
 /// Goes on in a series as WaveSeries says, in the same Wave, except that every so many waves it goes back.
 class SeriesEngine final : public test::FunctionEngine {
  public:

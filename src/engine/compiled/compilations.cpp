@@ -5,6 +5,8 @@
 #include <ranges>
 #include <thread>
 
+#include "machine/clock.h"
+
 namespace Atoll::engine {
 
 namespace {
@@ -12,43 +14,20 @@ namespace {
 /// A compiler that dies this often is not started again.
 constexpr unsigned most_deaths = 3;
 
-/// Instructions that the interpreter runs (for a wave) while one instruction is compiled: 0.15 ms, 15 ns each.
-constexpr uint64_t interpreted_per_compiled = 10'000;
-/// Instructions that could be compiled while the compiler starts, and before the first one of a request.
-constexpr uint64_t always_compiled = 100;
+/// Asked once: the C library reads a file for it, and every wave that begins while kernels wait comes by here.
+unsigned host_threads() {
+  static const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  return threads;
+}
 
 /// Requests in a hurry that are compiled at once, and as many others.
-unsigned most_at_once() {
-  // Asked once: the C library reads a file for it, and every wave that begins while kernels wait comes by here.
-  static const unsigned most = std::clamp(std::thread::hardware_concurrency() / 2, 1U, CompilerChannel::slot_count / 2);
-  return most;
-}
+unsigned most_at_once() { return std::clamp(host_threads() / 2, 1U, CompilerChannel::slot_count / 2); }
+
+/// Room is made for twice the time that compiling should take, and a little: then the compiler has no use for it, or it
+/// does not come to an end.
+uint64_t longest_room(const CompilingCost& cost) { return 20'000'000 + 2 * cost.ns(); }
 
 }  // namespace
-
-/// What compiling costs is known beforehand, and so is what is left of a dispatch, once some of its work-groups have
-/// ended. Code for that may be hardly faster than the interpreter, and while it is made the program has two thirds of
-/// the processors: with half as fast again, five times the cost would be even. The first work-groups may be unlike the
-/// others, so little more is enough only when there have been many.
-///
-/// What else is to come may be guessed only: code that has run for some time will run for as long again; but not from
-/// a single dispatch, which may be the only one. A program that ends just then has lost what compiling cost, so that
-/// must be little beside what it took anyway. Time that
-/// nobody else wants costs less, but not nothing: processors share caches, memory and sometimes more, and the compiler
-/// has to start. What was run in past runs will be run in later ones, which gain more surely than this one; so less is
-/// enough, but it is no reason to take any of this one's time.
-CompilingIsWorth compiling_is_worth(const Interpreted& interpreted, uint64_t instructions) {
-  constexpr uint64_t costs_ahead = 12, least_ahead = 6, past_costs = 4, idle_costs = 8, program_costs = 16;
-  const uint64_t cost = interpreted_per_compiled * (instructions + always_compiled);
-  const auto& [in_past_runs, so_far, ahead, is_run_once] = interpreted;
-  const bool is_much = so_far >= idle_costs * cost;
-  if (ahead >= (is_much ? least_ahead : costs_ahead) * cost || so_far >= program_costs * cost) {
-    return CompilingIsWorth::program_time;
-  }
-  const bool may_run_again = is_much && !is_run_once;
-  return may_run_again || in_past_runs >= past_costs * cost ? CompilingIsWorth::idle_time
-                                                            : CompilingIsWorth::nothing_yet;
-}
 
 Compilations& Compilations::of_process() {
   static auto* const compilations = new Compilations;  // outlives every exit handler
@@ -77,12 +56,13 @@ std::shared_ptr<Compilation> Compilations::find(const std::vector<uint8_t>& requ
   return found != nullptr && found->done.load() ? found : nullptr;
 }
 
-std::shared_ptr<Compilation> Compilations::ask(std::vector<uint8_t> request, uint64_t heat) {
+std::shared_ptr<Compilation> Compilations::ask(std::vector<uint8_t> request, uint64_t heat, const CompilingCost& cost) {
   const std::lock_guard lock(mutex_);
   auto compilation = find_cached(request);
   if (compilation == nullptr) {
     compilation = std::make_shared<Compilation>();
     compilation->request = request;
+    compilation->cost = cost;
     waiting_.push_back(compilation);
     all_[std::move(request)] = compilation;
   }
@@ -103,7 +83,10 @@ void Compilations::hurry(Compilation& compilation) {
   if (compilation.hurry || compilation.done.load()) return;
   compilation.hurry = true;
   for (const auto& [slot, at_compiler] : at_compiler_) {
-    if (at_compiler.get() == &compilation) compiler_->hurry(slot);
+    if (at_compiler.get() != &compilation) continue;
+    compiler_->hurry(slot);
+    compilation.room_until = machine::now_ns() + longest_room(compilation.cost);
+    ++hurried_;
   }
   hand_on();
 }
@@ -115,11 +98,40 @@ void Compilations::wait(Compilation& compilation) {
     take_answers();
     check_health();
     hand_on();
-    if (compiler_ == nullptr) continue;
-    const uint32_t seen = compiler_->answers();
+    const auto compiler = compiler_;
+    if (compiler == nullptr) continue;
+    const uint32_t seen = compiler->answers();
     lock.unlock();
-    if (!compilation.done.load()) compiler_->wait_for_answer(seen);
+    if (!compilation.done.load()) compiler->wait_for_answer(seen, 20);
   }
+}
+
+bool Compilations::make_room(unsigned threads, const std::function<bool()>& may_sleep) {
+  if (in_a_hurry() == 0) return false;
+  const unsigned number = ++making_room_;
+  bool has_slept = false;
+  while (may_sleep()) {
+    std::unique_lock lock(mutex_);
+    take_answers();
+    hand_on();
+    if (number > threads_to_make_room(threads)) break;
+    const auto compiler = compiler_;
+    const uint32_t seen = answers_seen_;
+    lock.unlock();
+    compiler->wait_for_answer(seen, 1);
+    has_slept = true;
+  }
+  --making_room_;
+  return has_slept;
+}
+
+/// With the mutex held: as many as the host lacks processors for what is compiled in a hurry. One of `threads` goes on.
+unsigned Compilations::threads_to_make_room(unsigned threads) const {
+  const uint64_t now = machine::now_ns();
+  const auto wants_room = [now](const auto& at) { return at.second->hurry && now < at.second->room_until; };
+  const auto hurried = static_cast<unsigned>(std::ranges::count_if(at_compiler_, wants_room));
+  const unsigned wanted = threads + hurried;
+  return wanted <= host_threads() ? 0 : std::min({hurried, wanted - host_threads(), threads - 1});
 }
 
 pid_t Compilations::compiler() {
@@ -139,6 +151,7 @@ void Compilations::finish_answered() {
     const auto found = at_compiler_.find(answer.slot);
     if (found == at_compiler_.end()) continue;
     finish(*found->second, answer.is_code, answer.bytes);
+    if (found->second->hurry) --hurried_;
     at_compiler_.erase(found);
   }
 }
@@ -162,7 +175,10 @@ void Compilations::hand_on() {
 
 void Compilations::post_hottest(bool hurry, size_t most) {
   const auto is_one = [hurry](const auto& compilation) { return compilation->hurry == hurry; };
-  const auto colder = [](const auto& a, const auto& b) { return a->heat.load() < b->heat.load(); };
+  const auto gain = [](const Compilation& compilation) {
+    return static_cast<double>(compilation.heat.load()) / static_cast<double>(compilation.cost.interpreted + 1);
+  };
+  const auto colder = [&](const auto& a, const auto& b) { return gain(*a) < gain(*b); };
   for (;;) {
     const auto at_compiler = std::ranges::count_if(at_compiler_, [&](const auto& at) { return is_one(at.second); });
     if (static_cast<size_t>(at_compiler) >= most) return;
@@ -172,6 +188,10 @@ void Compilations::post_hottest(bool hurry, size_t most) {
     const auto chosen = *hottest;
     if (const auto slot = compiler_->post(chosen->request, hurry)) {
       at_compiler_[*slot] = chosen;
+      if (hurry) {
+        chosen->room_until = machine::now_ns() + longest_room(chosen->cost);
+        ++hurried_;
+      }
     } else if (chosen->request.size() <= CompilerChannel::slot_bytes) {
       return;
     } else {
@@ -201,6 +221,7 @@ void Compilations::check_health() {
     }
   }
   at_compiler_.clear();
+  hurried_ = 0;
   compiler_.reset();
 }
 

@@ -1,12 +1,15 @@
 // engine/compiled: what a program has asked its compiler for, shared by all its GPUs.
 //
-// Requests wait here, the hottest in front; the compiler process, started with the first, gets some at a time. It works
-// on them when the host has nothing else to do, on those that are in a hurry like any program. Nothing here waits for
-// it (wait() apart): the engines look now and then whether answers have come.
+// Requests wait here, those in front that the interpreter spends most on for what compiling them costs; the compiler
+// process, started with the first, gets some at a time. It works on them when the host has nothing else to do, on those
+// that are in a hurry like any program. For these, threads that run waves make room where the host has no processor to
+// spare: the sooner the code is there, the less is interpreted. Otherwise nothing here waits for the compiler (wait()
+// apart): the engines look now and then whether answers have come.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +17,7 @@
 #include <vector>
 
 #include "engine/compiled/compiler_process.h"
+#include "engine/compiled/compiling_worth.h"
 #include "engine/compiled/host_code.h"
 #include "engine/compiled/translation_cache.h"
 
@@ -22,30 +26,17 @@ namespace Atoll::engine {
 struct Compilation {
   std::vector<uint8_t> request;  ///< a TranslationRequest; gone when it is done
   std::atomic<uint64_t> heat{0};
-  bool hurry = false;  ///< it has been asked for at full priority; Compilations' own
+  CompilingCost cost;
+  // Compilations' own:
+  bool hurry = false;       ///< it has been asked for at full priority
+  uint64_t room_until = 0;  ///< on machine::now_ns(): when threads no longer make room for it
+
   std::atomic<bool> done{false};
   // Set before `done`:
   std::shared_ptr<const HostCode> code;  ///< null: there is none, ...
   std::string failure;                   ///< ... because
   bool from_cache = false;
 };
-
-/// How much of a piece of code the interpreter runs: instructions, counted for whole waves.
-struct Interpreted {
-  uint64_t in_past_runs = 0;  ///< of programs (past_runs.h)
-  uint64_t so_far = 0;        ///< in this run
-  uint64_t ahead = 0;         ///< what this run is known to have still to do
-  bool is_run_once = false;   ///< so far by a single dispatch, and what that has left is known
-};
-
-/// What compiling a piece of code is worth.
-enum class CompilingIsWorth : uint8_t {
-  nothing_yet,
-  idle_time,     ///< of the host, which nobody else wants
-  program_time,  ///< as much of the host's time as the program has
-};
-/// For code of so many instructions.
-CompilingIsWorth compiling_is_worth(const Interpreted& interpreted, uint64_t instructions);
 
 class Compilations {
  public:
@@ -59,12 +50,18 @@ class Compilations {
   /// Code that is there already, in this process or on disk; or null.
   std::shared_ptr<Compilation> find(const std::vector<uint8_t>& request);
   /// Asks for code, or for more of the same: the same request is worked on once.
-  std::shared_ptr<Compilation> ask(std::vector<uint8_t> request, uint64_t heat);
+  std::shared_ptr<Compilation> ask(std::vector<uint8_t> request, uint64_t heat, const CompilingCost& cost);
   /// Takes what answers there are, and hands on what waits. Quick when there is nothing to do.
   void look();
   /// From now on the compilation is worth as much of the host's time as the program.
   void hurry(Compilation& compilation);
   void wait(Compilation& compilation);
+  /// How many the compiler has been given in a hurry, and has not answered as far as is known.
+  unsigned in_a_hurry() const { return hurried_.load(std::memory_order_relaxed); }
+  /// Called by one of `threads` threads that run waves: while the compiler is at something in a hurry, and has no
+  /// processor for it but one of theirs, the calling thread sleeps, unless others do so already, until there are
+  /// answers or `may_sleep` says no, which is asked every millisecond. True: it has slept.
+  bool make_room(unsigned threads, const std::function<bool()>& may_sleep);
   /// The compiler's process id; 0 while there is none.
   pid_t compiler();
 
@@ -77,6 +74,7 @@ class Compilations {
   /// Posts the hottest of those that hurry or do not, while fewer than `most` of them are at the compiler.
   void post_hottest(bool hurry, size_t most);
   void check_health();
+  unsigned threads_to_make_room(unsigned threads) const;
   void fail_waiting(const std::string& why);
   static void finish(Compilation& compilation, bool is_code, std::span<const uint8_t> answer);
 
@@ -85,10 +83,13 @@ class Compilations {
   std::map<std::vector<uint8_t>, std::shared_ptr<Compilation>> all_;  ///< by request
   std::vector<std::shared_ptr<Compilation>> waiting_;
   std::map<uint32_t, std::shared_ptr<Compilation>> at_compiler_;  ///< by slot
-  std::unique_ptr<CompilerProcess> compiler_;
+  std::shared_ptr<CompilerProcess> compiler_;
   uint32_t answers_seen_ = 0;
   unsigned deaths_ = 0;
   std::string unavailable_;  ///< why there is no compiler to be had
+
+  std::atomic<unsigned> hurried_{0};      ///< at the compiler in a hurry; changed under the mutex
+  std::atomic<unsigned> making_room_{0};  ///< threads
 };
 
 }  // namespace Atoll::engine

@@ -62,6 +62,10 @@ class CompiledEngine final : public machine::Engine {
     }
   }
 
+  void make_room(unsigned threads, const std::function<bool()>& may_sleep) override {
+    if (Compilations::of_process().make_room(threads, may_sleep)) translations_.take_arrived();
+  }
+
   void code_changed(uint64_t begin, uint64_t end) override {
     code_.sweep(begin, end);
     translations_.forget(begin, end);
@@ -72,7 +76,7 @@ class CompiledEngine final : public machine::Engine {
  private:
   machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveSeries* series) {
     Run& run = begin_run(wave, budget, code_, sync_);
-    if (translations_.expects_some()) translations_.take_arrived();
+    if (translations_.expects_some()) translations_.take_arrived_sometimes();
     do {
       run.resume = false;
       if (runs_apart(wave)) {

@@ -39,8 +39,8 @@ class CompilerProcess {
   std::vector<Answer> take_answers();
   /// Answers so far, whether taken or not: a look at memory.
   uint32_t answers() const { return channel_->answers.load(std::memory_order_acquire); }
-  /// Sleeps until there are more than `seen`, or some milliseconds.
-  void wait_for_answer(uint32_t seen) { futex_wait(channel_->answers, seen, 20); }
+  /// Sleeps until there are more than `seen`, or so many milliseconds.
+  void wait_for_answer(uint32_t seen, long milliseconds) { futex_wait(channel_->answers, seen, milliseconds); }
 
   enum class Health : uint8_t {
     well,

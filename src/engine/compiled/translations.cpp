@@ -99,13 +99,17 @@ void Translations::ask_and_wait(const Wave& wave, Place& place) {
   count_expected();
 }
 
-void Translations::take_arrived() {
+void Translations::take_arrived_sometimes() {
   // The coarse clock goes on every few milliseconds, and costs less than any other.
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
   const int64_t now = time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
   if (last_look_.load(std::memory_order_relaxed) == now) return;
   last_look_.store(now, std::memory_order_relaxed);
+  take_arrived();
+}
+
+void Translations::take_arrived() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   Compilations::of_process().look();
@@ -167,7 +171,7 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
   }
   if (flow->blocks.empty()) return;
   asked.base = flow->blocks.begin()->first;
-  asked.instructions = flow->instructions;
+  asked.cost = CompilingCost::of(*flow);
   for (const auto& [pc, block] : flow->blocks) {
     Asked::Stretch* stretch = nullptr;
     for (const Located& at : block.instructions) {
@@ -192,13 +196,12 @@ void Translations::add_heat(Asked& asked, const Wave& wave, uint64_t heat) {
   if (const machine::Kernel* kernel = kernel_of(wave); kernel != nullptr && kernel->entry == asked.root) {
     const machine::Dispatch& dispatch = *dispatch_of(wave);
     const std::pair number{dispatch.queue_address, dispatch.dispatch_id};
-    if (!asked.first_dispatch) asked.first_dispatch = number;
-    asked.has_more_dispatches |= asked.first_dispatch != number;
-    const auto ahead = instructions_ahead(dispatch);
-    interpreted.ahead = ahead.value_or(0);
-    interpreted.is_run_once = ahead && !asked.has_more_dispatches;
+    if (asked.last_dispatch && asked.last_dispatch != number) asked.earlier_heat = asked.heat - heat;
+    asked.last_dispatch = number;
+    interpreted.earlier = asked.earlier_heat;
+    interpreted.ahead = instructions_ahead(dispatch);
   }
-  const CompilingIsWorth worth = compiling_is_worth(interpreted, asked.instructions);
+  const CompilingIsWorth worth = compiling_is_worth(interpreted, asked.cost);
   if (worth != CompilingIsWorth::nothing_yet) hand_over(asked);
   if (asked.compilation == nullptr) return;
   asked.compilation->heat.store(asked.heat, std::memory_order_relaxed);
@@ -214,7 +217,7 @@ void Translations::keep_heat(Asked& asked) {
 void Translations::hand_over(Asked& asked) {
   if (asked.compilation != nullptr || asked.request.empty()) return;
   keep_heat(asked);
-  asked.compilation = Compilations::of_process().ask(std::move(asked.request), asked.heat);
+  asked.compilation = Compilations::of_process().ask(std::move(asked.request), asked.heat, asked.cost);
   asked.request = {};
   count_expected();
 }

@@ -40,9 +40,11 @@ class Translations {
   void ask_and_wait(const Wave& wave, Place& place);
   /// Whether something was asked for and has not come.
   bool expects_some() const { return expected_.load(std::memory_order_relaxed) != 0; }
-  /// Puts to use what has come; does not wait, not even for other threads that do the same. Mostly it only looks at the
-  /// clock, for it is called whenever a wave begins or goes on.
+  /// Puts to use what has come; does not wait, not even for other threads that do the same.
   void take_arrived();
+  /// The same, every few milliseconds: mostly it only looks at the clock, to be called whenever a wave begins or goes
+  /// on.
+  void take_arrived_sometimes();
 
   /// Code at [begin, end) is new or gone; no wave is running there.
   void forget(uint64_t begin, uint64_t end);
@@ -60,12 +62,12 @@ class Translations {
       semantics::FloatMode mode;  ///< that waves are in, as far as is known
     };
     std::map<uint64_t, Stretch> stretches;  ///< by where they begin
-    uint64_t instructions = 0;
+    CompilingCost cost;
     uint64_t heat = 0;                  ///< instructions that it would have been good for so far
     uint64_t kept_heat = 0;             ///< of them, those kept for later runs
     std::optional<uint64_t> past_heat;  ///< of past runs; unset: not looked at
-    std::optional<std::pair<uint64_t, uint64_t>> first_dispatch;  ///< that ran it: its queue and number
-    bool has_more_dispatches = false;
+    std::optional<std::pair<uint64_t, uint64_t>> last_dispatch;  ///< that ran it: its queue and number
+    uint64_t earlier_heat = 0;                                   ///< before that one
     uint64_t request_hash = 0;
     std::vector<uint8_t> request;              ///< until it is handed over; empty: the code is unfit
     std::shared_ptr<Compilation> compilation;  ///< null: not asked for yet
