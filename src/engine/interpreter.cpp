@@ -1,6 +1,8 @@
 // engine: the interpreter (interpreter.h).
 #include "engine/interpreter.h"
 
+#include <utility>
+
 #include "engine/code_cache.h"
 #include "engine/global_wave_sync.h"
 #include "engine/register_index.h"
@@ -41,9 +43,18 @@ class Interpreter final : public machine::Engine {
 
 }  // namespace
 
+// On the heap: a thread-local variable of this size would keep the library from being loaded by dlopen.
+// The pointer has no destructor: a program may launch kernels while it ends, when those have run.
 Run& run_of_thread() {
-  static thread_local Run run;
-  return run;
+  static thread_local Run* run = nullptr;
+  struct Owner {
+    ~Owner() { delete std::exchange(run, nullptr); }
+  };
+  if (run == nullptr) {
+    static thread_local Owner owner;
+    run = new Run;
+  }
+  return *run;
 }
 
 Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync) {

@@ -7,19 +7,18 @@
 // that it ends at the program's first handler or at the default action.
 #include "machine/fault_guard.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace Atoll::machine {
-
-namespace guard {
-thread_local Frame* innermost = nullptr;
-}  // namespace guard
 
 namespace {
 
@@ -35,7 +34,7 @@ struct Chain {
 Chain chains[] = {{.signal = SIGSEGV, .actions = {}}, {.signal = SIGBUS, .actions = {}}};
 std::mutex install_mutex;
 
-/// How far down its chain this thread has passed a signal on. A handler may call ours again for the same signal; then
+/// How far down its chain a thread has passed a signal on. A handler may call ours again for the same signal; then
 /// the context is the same and the stack deeper. One that left by a jump leaves this behind, which the next signal
 /// recognises by either.
 struct PassedOn {
@@ -43,7 +42,57 @@ struct PassedOn {
   const char* stack;
   unsigned links;
 };
-thread_local PassedOn passed_on __attribute__((tls_model("initial-exec"))) = {};
+
+/// What there is to know of a thread in the signal handler.
+struct ThreadState {
+  std::atomic<uintptr_t> thread{0};  ///< its pthread_self(), 0 when nobody's
+  guard::Frame* innermost = nullptr;
+  PassedOn passed_on{};
+  uint64_t holds_seen = 0;  ///< the number of ended WriteHolds at its last fault
+};
+
+/// Threads' states, in blocks that are never freed. That of a thread that only ever got a signal remains its own when
+/// it ends, for the next thread of the same pthread_self().
+struct ThreadBlock {
+  ThreadState states[64];
+  std::atomic<ThreadBlock*> next{nullptr};
+};
+ThreadBlock first_block;
+
+template <typename Look>
+ThreadState* find_state(const Look& look) {
+  for (ThreadBlock* block = &first_block; block != nullptr; block = block->next.load(std::memory_order_acquire))
+    for (ThreadState& state : block->states)
+      if (look(state)) return &state;
+  return nullptr;
+}
+
+uintptr_t this_thread() { return static_cast<uintptr_t>(pthread_self()); }
+
+/// This thread's state, or null when it has none. For the signal handler too.
+ThreadState* state_of_thread() {
+  return find_state([self = this_thread()](const ThreadState& state) {
+    return state.thread.load(std::memory_order_relaxed) == self;
+  });
+}
+
+/// This thread's state, a new one when it has none. For the signal handler too, so memory comes from mmap.
+ThreadState& make_state_of_thread() {
+  if (ThreadState* state = state_of_thread()) return *state;
+  const auto claim = [self = this_thread()](ThreadState& state) {
+    uintptr_t nobody = 0;
+    return state.thread.load(std::memory_order_relaxed) == 0 && state.thread.compare_exchange_strong(nobody, self);
+  };
+  while (true) {
+    if (find_state(claim) != nullptr)
+      return *state_of_thread();  // not its own, when a signal came between and claimed one
+    void* memory = mmap(nullptr, sizeof(ThreadBlock), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) abort();
+    auto* added = new (memory) ThreadBlock;
+    ThreadBlock* last = &first_block;
+    for (ThreadBlock* next = nullptr; !last->next.compare_exchange_strong(next, added); next = nullptr) last = next;
+  }
+}
 
 bool is_write_access(const ucontext_t& context) {
 #if defined(__x86_64__)
@@ -59,6 +108,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   Chain& chain = signal == SIGSEGV ? chains[0] : chains[1];
   const unsigned links = chain.links.load(std::memory_order_acquire);
   const auto* here = static_cast<const char*>(__builtin_frame_address(0));
+  PassedOn& passed_on = make_state_of_thread().passed_on;
   const bool again = passed_on.context == context && here < passed_on.stack;
   const unsigned depth = again ? passed_on.links : 0;
   const struct sigaction* next = depth < links ? &chain.actions[links - 1 - depth] : nullptr;
@@ -90,7 +140,6 @@ std::mutex hold_mutex;
 /// Whether the fault came from writing to held pages; then they are writable again on return. A hold that ended between
 /// the fault and this look at it is told by the count that the thread saw at its last fault.
 bool waited_for_hold(uint64_t address) {
-  thread_local uint64_t seen __attribute__((tls_model("initial-exec"))) = 0;
   const auto inside = [address] {
     return address >= held_begin.load(std::memory_order_acquire) && address < held_end.load(std::memory_order_acquire);
   };
@@ -99,7 +148,7 @@ bool waited_for_hold(uint64_t address) {
     return true;
   }
   const uint64_t ended = holds_ended.load(std::memory_order_acquire);
-  return std::exchange(seen, ended) != ended;
+  return std::exchange(make_state_of_thread().holds_seen, ended) != ended;
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
@@ -107,7 +156,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
       waited_for_hold(reinterpret_cast<uint64_t>(info->si_addr))) {
     return;
   }
-  guard::Frame* frame = guard::innermost;
+  const ThreadState* state = state_of_thread();
+  guard::Frame* frame = state != nullptr ? state->innermost : nullptr;
   if (frame == nullptr || info->si_code <= 0) {  // si_code <= 0: sent by kill() and the like
     pass_on(signal, info, context);
     return;
@@ -124,6 +174,22 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }
 
 }  // namespace
+
+guard::Frame*& guard::innermost() {
+  // The pointer has no destructor: a program may launch kernels while it ends, when those have run.
+  static thread_local ThreadState* state = nullptr;
+  struct Owner {
+    ~Owner() {
+      state->passed_on = {};
+      std::exchange(state, nullptr)->thread.store(0, std::memory_order_release);
+    }
+  };
+  if (state == nullptr) {
+    static thread_local Owner owner;
+    state = &make_state_of_thread();
+  }
+  return state->innermost;
+}
 
 void install_fault_guard() {
   const std::lock_guard lock(install_mutex);

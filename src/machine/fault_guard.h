@@ -4,6 +4,11 @@
 // mapped file) in the middle of an engine. The guard turns it into a value: the handler sees that the thread is
 // inside guarded(), and jumps back out to it. Signals that come from elsewhere go to whoever handled them before
 // Atoll did, or would have.
+//
+// The handler may run in a thread that has never been here, and must not allocate. So it cannot touch thread-local
+// variables, which a library that is loaded by dlopen gets at a thread's first use of them; those that need no
+// allocation (initial-exec) would count against the little that the C library keeps for all such libraries. It looks
+// its thread up in a list instead.
 #pragma once
 
 #include <atomic>
@@ -28,8 +33,8 @@ struct Frame {
   HostFault fault;
 };
 
-// Initial-exec: the signal handler may run in a thread whose dynamic TLS was never touched, and must not allocate.
-extern thread_local Frame* innermost __attribute__((tls_model("initial-exec")));
+/// The innermost guarded() of this thread, as the signal handler finds it.
+Frame*& innermost();
 
 }  // namespace guard
 
@@ -41,18 +46,19 @@ void install_fault_guard();
 /// destructors: it must hold no locks and own nothing at its memory accesses.
 template <typename Work>
 [[gnu::noinline]] bool guarded(HostFault& fault, const Work& work) {
+  guard::Frame*& innermost = guard::innermost();
   guard::Frame frame;
-  frame.outer = guard::innermost;
+  frame.outer = innermost;
   if (sigsetjmp(frame.jump, 0) != 0) {
-    guard::innermost = frame.outer;
+    innermost = frame.outer;
     fault = frame.fault;
     return false;
   }
-  guard::innermost = &frame;
+  innermost = &frame;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler must not move accesses out of the guard
   work();
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  guard::innermost = frame.outer;
+  innermost = frame.outer;
   return true;
 }
 
