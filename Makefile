@@ -1,7 +1,8 @@
 # The short ways into the build; CMakeLists.txt and CMakePresets.json hold the build itself. Every target first
 # installs the Debian packages that it needs and lacks (scripts/install-dependencies).
 #
-#   make build      the command build/bin/atoll and the runtime build/lib/libhsa-runtime64.so.1
+#   make build      what is installed: the command build/bin/atoll, the runtime build/lib/libhsa-runtime64.so.1, the C++
+#                   library; neither tests nor benchmarks
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs the tests
 #   make test-rocm  the test suites of ROCm's libraries, of ROCm 6.4 and 7.2, in folders with that ROCm (hours, tens of GB);
@@ -29,8 +30,7 @@ build:
 test:
 	scripts/install-dependencies build test rocm
 	cmake --preset release
-	cmake --build --preset release
-	cmake --build --preset release --target test-programs
+	cmake --build --preset release --target all tests test-programs
 	ctest --preset release
 
 test-rocm:
@@ -42,8 +42,7 @@ test-rocm:
 test-levels:
 	scripts/install-dependencies build test
 	cmake --preset release
-	cmake --build --preset release
-	cmake --build --preset release --target test-programs
+	cmake --build --preset release --target all tests test-programs
 	ctest --preset every-level
 
 demo:
@@ -55,8 +54,7 @@ demo:
 bench:
 	scripts/install-dependencies build test bench rocm
 	cmake --preset release
-	cmake --build --preset release
-	cmake --build --preset release --target program-rocprim program-rocsparse
+	cmake --build --preset release --target all benchmarks program-rocprim program-rocsparse
 	bench/run
 
 # ATOLL_SWEEP: random byte sequences per opcode value; ATOLL_SEED: which ones.
@@ -92,13 +90,13 @@ fuzz-readers:
 sanitize:
 	scripts/install-dependencies build test develop
 	for preset in address thread; do \
-	  cmake --preset $$preset -DATOLL_BENCHMARKS=OFF && cmake --build --preset $$preset && \
+	  cmake --preset $$preset -DATOLL_BENCHMARKS=OFF && cmake --build --preset $$preset --target all tests && \
 	  ctest --preset $$preset --label-exclude programs --exclude-regex '(^|\.)(Installation|Rocminfo)|AnInstallation' || exit 1; done
 
 lint:
 	scripts/install-dependencies build develop
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset release --target all tests benchmarks
 	run-clang-tidy-19 -quiet -p build '^$(CURDIR)/(src|tests|bench)/'
 
 format:

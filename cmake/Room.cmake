@@ -1,6 +1,19 @@
 # The levels of host vector instructions that some code is compiled for (src/semantics/level.h).
 set(ATOLL_LEVELS portable avx2 avx512)
 
+# Reading the C++ library's and fmt's headers is a good part of compiling a file, so they are read once for each target. A
+# compiler cache does better without: it would take every file for changed with a precompiled header's path.
+option(ATOLL_PRECOMPILED_HEADERS "Precompile the headers that most files include" OFF)
+set(ATOLL_COMMON_HEADERS <algorithm> <cstdint> <expected> <functional> <map> <memory> <optional> <span> <string> <vector>
+  <fmt/format.h>)
+
+# atoll_precompile(TARGET [headers besides the common ones ...])
+function(atoll_precompile target)
+  if(ATOLL_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${ATOLL_COMMON_HEADERS} ${ARGN})
+  endif()
+endfunction()
+
 # atoll_room(NAME [SOURCES ...] [LEVELLED ...] [USES rooms and libraries ...])
 #
 # One room of the house: the static library atoll_NAME made from the given sources, with src/ and
@@ -17,6 +30,10 @@ function(atoll_room name)
   target_include_directories(atoll_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(atoll_${name} PUBLIC ${ROOM_USES} atoll_fmt)
   atoll_warnings(atoll_${name})
+  list(LENGTH ROOM_SOURCES source_count)
+  if(source_count GREATER 4)  # fewer do not make up for it
+    atoll_precompile(atoll_${name})
+  endif()
   foreach(level IN LISTS ATOLL_LEVELS)
     if(ROOM_LEVELLED)
       atoll_level(${name} ${level} ${ROOM_LEVELLED})
@@ -58,6 +75,24 @@ endfunction()
 function(atoll_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
     -Wshadow -Wno-psabi -Werror)
+endfunction()
+
+# atoll_gather(NAME DIRECTORY): the target NAME, which builds every program and library of the directory and those in it.
+function(atoll_gather name directory)
+  if(NOT TARGET ${name})
+    add_custom_target(${name})
+  endif()
+  get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "EXECUTABLE|LIBRARY" AND NOT type STREQUAL INTERFACE_LIBRARY)
+      add_dependencies(${name} ${target})
+    endif()
+  endforeach()
+  get_property(inner DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
+  foreach(each IN LISTS inner)
+    atoll_gather(${name} ${each})
+  endforeach()
 endfunction()
 
 # The levels that this host has but does not choose by itself: all but the widest.
