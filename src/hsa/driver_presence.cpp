@@ -1,102 +1,154 @@
 // The kernel driver's presence: a library that `atoll run` preloads.
 //
-// Some programs look for AMD's kernel driver before they call the runtime: rocminfo asks lsmod for a module named
-// amdgpu and opens /dev/kfd. Atoll needs no driver, so it gives the answers that a machine with one would:
-// /proc/modules lists amdgpu, whose directory under /sys/module can be listed, and /dev/kfd opens, as the null device.
-// Everything else passes through.
+// Some programs look for AMD's kernel driver before they call the runtime, or instead: rocminfo wants its module and
+// /dev/kfd, rocm_agent_enumerator reads which GPUs it has found. Atoll needs no driver. `atoll run` writes the files
+// that a machine with one would have into a directory (tools/driver_files.h), which ATOLL_DRIVER names, and the C
+// library's functions that take a path go there for them; /dev/kfd is the null device. Every other path passes through.
+//
+// Functions that take a path only in the C library's newer or older versions are here, too: __xstat is stat in programs
+// that were linked before glibc 2.33, __open_2 and so on are open in programs compiled with _FORTIFY_SOURCE.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <atomic>
 
 #define ATOLL_INTERPOSED extern "C" __attribute__((visibility("default")))
 
 namespace {
 
-using OpenFile = FILE* (*)(const char*, const char*);
-using Open = int (*)(const char*, int, ...);
+/// What the driver's files are below. /sys/class/kfd is, on a real machine, a link into /sys/devices.
+struct Place {
+  const char *path, *target;
+};
+constexpr Place places[] = {{"/proc/modules", "/proc/modules"},
+                            {"/sys/module/amdgpu", "/sys/module/amdgpu"},
+                            {"/sys/class/kfd", "/sys/class/kfd"},
+                            {"/sys/devices/virtual/kfd", "/sys/class/kfd"}};
+constexpr char device[] = "/dev/kfd", null_device[] = "/dev/null";
 
-template <typename Function>
-Function next(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
-constexpr char modules_path[] = "/proc/modules";
-constexpr char driver_path[] = "/dev/kfd";
-constexpr char driver_line[] = "amdgpu 0 0 - Live 0x0000000000000000\n";
-
-/// The host's list of modules with the driver in it.
-FILE* open_modules(OpenFile open_file) {
-  const int file = memfd_create("modules", MFD_CLOEXEC);
-  FILE* list = file < 0 ? nullptr : fdopen(file, "w+");
-  if (list == nullptr) return nullptr;
-  bool has_driver = false;
-  if (FILE* host = open_file(modules_path, "re"); host != nullptr) {
-    char line[1024];
-    while (fgets(line, sizeof line, host) != nullptr) {
-      has_driver |= strncmp(line, "amdgpu ", 7) == 0;
-      fputs(line, list);
+/// A path as the next function in line is to have it.
+class Redirected {
+ public:
+  explicit Redirected(const char* path) : path_(path) {
+    if (path == nullptr || path[0] != '/') return;
+    if (strcmp(path, device) == 0) {
+      path_ = null_device;
+      return;
     }
-    fclose(host);
+    for (const Place& place : places) {
+      const size_t length = strlen(place.path);
+      if (strncmp(path, place.path, length) != 0 || (path[length] != '\0' && path[length] != '/')) continue;
+      const char* const files = secure_getenv("ATOLL_DRIVER");
+      if (files == nullptr) return;
+      const int written = snprintf(buffer_, sizeof buffer_, "%s%s%s", files, place.target, path + length);
+      if (written > 0 && static_cast<size_t>(written) < sizeof buffer_) path_ = buffer_;
+      return;
+    }
   }
-  if (!has_driver) fputs(driver_line, list);
-  rewind(list);
-  return list;
+  operator const char*() const { return path_; }  // NOLINT(google-explicit-constructor): stands for the path in calls
+
+ private:
+  const char* path_;
+  char buffer_[PATH_MAX];
+};
+
+/// The C library's function of this name, or the next that somebody has put before it. Old programs' versions have to
+/// be asked for. Every process that a program starts loads this library, so it does without the C++ library, and
+/// without its lock for static variables.
+template <typename Function>
+Function* next(std::atomic<Function*>& known, const char* name) {
+  Function* found = known.load(std::memory_order_relaxed);
+  for (const char* version : {"", "GLIBC_2.2.5", "GLIBC_2.3.3", "GLIBC_2.4", "GLIBC_2.7"}) {
+    if (found != nullptr) break;
+    found = reinterpret_cast<Function*>(*version == '\0' ? dlsym(RTLD_NEXT, name) : dlvsym(RTLD_NEXT, name, version));
+  }
+  known.store(found, std::memory_order_relaxed);
+  return found;
 }
 
-/// An empty directory, for what hangs on a module that the host does not have.
-DIR* open_nothing(DIR* (*open_directory)(const char*)) {
-  char path[] = "/tmp/atoll-empty-XXXXXX";
-  if (mkdtemp(path) == nullptr) return nullptr;
-  DIR* directory = open_directory(path);
-  rmdir(path);
-  return directory;
-}
-
-int open_path(Open open_next, const char* path, int flags, mode_t mode) {
-  const int file = open_next(path, flags, mode);
-  if (file >= 0 || path == nullptr || strcmp(path, driver_path) != 0) return file;
-  return open_next("/dev/null", flags, mode);
-}
+/// The argument that open has only when it may make a file.
+#define ATOLL_MODE(flags)                                               \
+  mode_t mode = 0;                                                      \
+  if (((flags) & O_CREAT) != 0 || ((flags) & O_TMPFILE) == O_TMPFILE) { \
+    va_list arguments;                                                  \
+    va_start(arguments, flags);                                         \
+    mode = va_arg(arguments, mode_t);                                   \
+    va_end(arguments);                                                  \
+  }
 
 }  // namespace
 
-ATOLL_INTERPOSED FILE* fopen(const char* path, const char* mode) {
-  static const auto open_file = next<OpenFile>("fopen");
-  return strcmp(path, modules_path) == 0 ? open_modules(open_file) : open_file(path, mode);
-}
+/// Defines the function `name`, which calls the next with `...`: its arguments, the path redirected.
+#define ATOLL_PATH_FUNCTION(result, name, parameters, ...)             \
+  ATOLL_INTERPOSED result name parameters {                            \
+    static constinit std::atomic<result(*) parameters> known{nullptr}; \
+    return next(known, #name)(__VA_ARGS__);                            \
+  }
 
-ATOLL_INTERPOSED FILE* fopen64(const char* path, const char* mode) {
-  static const auto open_file = next<OpenFile>("fopen64");
-  return strcmp(path, modules_path) == 0 ? open_modules(open_file) : open_file(path, mode);
-}
+#define ATOLL_OPEN(name)                                                         \
+  ATOLL_INTERPOSED int name(const char* path, int flags, ...) {                  \
+    static constinit std::atomic<int (*)(const char*, int, ...)> known{nullptr}; \
+    ATOLL_MODE(flags)                                                            \
+    return next(known, #name)(Redirected(path), flags, mode);                    \
+  }
+ATOLL_OPEN(open)
+ATOLL_OPEN(open64)
 
-ATOLL_INTERPOSED DIR* opendir(const char* path) {
-  static const auto open_directory = next<DIR* (*)(const char*)>("opendir");
-  DIR* directory = open_directory(path);
-  if (directory != nullptr || strncmp(path, "/sys/module/amdgpu/", 19) != 0) return directory;
-  return open_nothing(open_directory);
-}
+#define ATOLL_OPENAT(name)                                                            \
+  ATOLL_INTERPOSED int name(int directory, const char* path, int flags, ...) {        \
+    static constinit std::atomic<int (*)(int, const char*, int, ...)> known{nullptr}; \
+    ATOLL_MODE(flags)                                                                 \
+    return next(known, #name)(directory, Redirected(path), flags, mode);              \
+  }
+ATOLL_OPENAT(openat)
+ATOLL_OPENAT(openat64)
 
-ATOLL_INTERPOSED int open(const char* path, int flags, ...) {
-  static const auto open_next = next<Open>("open");
-  va_list arguments;
-  va_start(arguments, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
-  va_end(arguments);
-  return open_path(open_next, path, flags, mode);
-}
+ATOLL_PATH_FUNCTION(int, __open_2, (const char* path, int flags), Redirected(path), flags)
+ATOLL_PATH_FUNCTION(int, __open64_2, (const char* path, int flags), Redirected(path), flags)
+ATOLL_PATH_FUNCTION(int, __openat_2, (int directory, const char* path, int flags), directory, Redirected(path), flags)
+ATOLL_PATH_FUNCTION(int, __openat64_2, (int directory, const char* path, int flags), directory, Redirected(path), flags)
 
-ATOLL_INTERPOSED int open64(const char* path, int flags, ...) {
-  static const auto open_next = next<Open>("open64");
-  va_list arguments;
-  va_start(arguments, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
-  va_end(arguments);
-  return open_path(open_next, path, flags, mode);
-}
+ATOLL_PATH_FUNCTION(FILE*, fopen, (const char* path, const char* mode), Redirected(path), mode)
+ATOLL_PATH_FUNCTION(FILE*, fopen64, (const char* path, const char* mode), Redirected(path), mode)
+ATOLL_PATH_FUNCTION(DIR*, opendir, (const char* path), Redirected(path))
+
+ATOLL_PATH_FUNCTION(int, stat, (const char* path, struct stat* to), Redirected(path), to)
+ATOLL_PATH_FUNCTION(int, lstat, (const char* path, struct stat* to), Redirected(path), to)
+ATOLL_PATH_FUNCTION(int, stat64, (const char* path, struct stat64* to), Redirected(path), to)
+ATOLL_PATH_FUNCTION(int, lstat64, (const char* path, struct stat64* to), Redirected(path), to)
+ATOLL_PATH_FUNCTION(int, fstatat, (int directory, const char* path, struct stat* to, int flags), directory,
+                    Redirected(path), to, flags)
+ATOLL_PATH_FUNCTION(int, fstatat64, (int directory, const char* path, struct stat64* to, int flags), directory,
+                    Redirected(path), to, flags)
+ATOLL_PATH_FUNCTION(int, __xstat, (int version, const char* path, struct stat* to), version, Redirected(path), to)
+ATOLL_PATH_FUNCTION(int, __lxstat, (int version, const char* path, struct stat* to), version, Redirected(path), to)
+ATOLL_PATH_FUNCTION(int, __xstat64, (int version, const char* path, struct stat64* to), version, Redirected(path), to)
+ATOLL_PATH_FUNCTION(int, __lxstat64, (int version, const char* path, struct stat64* to), version, Redirected(path), to)
+ATOLL_PATH_FUNCTION(int, statx, (int directory, const char* path, int flags, unsigned mask, struct statx* to),
+                    directory, Redirected(path), flags, mask, to)
+
+ATOLL_PATH_FUNCTION(int, access, (const char* path, int mode), Redirected(path), mode)
+ATOLL_PATH_FUNCTION(int, euidaccess, (const char* path, int mode), Redirected(path), mode)
+ATOLL_PATH_FUNCTION(int, faccessat, (int directory, const char* path, int mode, int flags), directory, Redirected(path),
+                    mode, flags)
+ATOLL_PATH_FUNCTION(ssize_t, readlink, (const char* path, char* to, size_t bytes), Redirected(path), to, bytes)
+ATOLL_PATH_FUNCTION(ssize_t, readlinkat, (int directory, const char* path, char* to, size_t bytes), directory,
+                    Redirected(path), to, bytes)
+
+// The C library opens the directory itself.
+ATOLL_PATH_FUNCTION(int, scandir,
+                    (const char* path, struct dirent*** names, int (*choose)(const struct dirent*),
+                     int (*compare)(const struct dirent**, const struct dirent**)),
+                    Redirected(path), names, choose, compare)
+ATOLL_PATH_FUNCTION(int, scandir64,
+                    (const char* path, struct dirent64*** names, int (*choose)(const struct dirent64*),
+                     int (*compare)(const struct dirent64**, const struct dirent64**)),
+                    Redirected(path), names, choose, compare)

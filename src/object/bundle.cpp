@@ -314,12 +314,14 @@ Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
       }
     }
   }
-  std::vector<std::string> targets, gpus;
+  std::vector<std::string> targets;
   for (const FoundCodeObjects& file : files) targets.push_back(targets_of(file));
+  std::vector<std::string_view> processors;
   for (const target::Product& product : target::products())
-    gpus.push_back(fmt::format("{} ({})", product.name, product.processor));
-  return fail(ErrorKind::incompatible, "the GPU code is for {}; no GPU that Atoll has runs that: {}",
-              fmt::join(targets, " and for "), fmt::join(gpus, ", "));
+    if (std::ranges::find(processors, product.processor) == processors.end()) processors.push_back(product.processor);
+  return fail(ErrorKind::incompatible,
+              "the GPU code is for {}; what Atoll executes so far is GFX9's: build for one of {}",
+              fmt::join(targets, " and for "), fmt::join(processors, ", "));
 }
 
 }  // namespace Atoll::object

@@ -4,8 +4,8 @@
 // shows (an MI250X shows two of 110 units each), peak engine clock, memory. There is a product for every
 // processor whose instructions Atoll has; that is the GFX9 family.
 //
-// Families are numbered as in Linux's include/uapi/drm/amdgpu_drm.h (AMDGPU_FAMILY_AI, _RV); copy engines are counted as
-// its kfd_device.c and kfd_topology.c do, which keep two for all uses and leave the others to links between GPUs.
+// Families are numbered as in Linux's include/uapi/drm/amdgpu_drm.h (AMDGPU_FAMILY_AI, _RV); copy engines are counted
+// as its kfd_device.c and kfd_topology.c do, which keep two for all uses and leave the others to links between GPUs.
 #include "target/product.h"
 
 #include <algorithm>
@@ -25,44 +25,216 @@ constexpr uint32_t KiB = 1 << 10, MiB = 1 << 20;
 // name, marketing name, processor, | CUs, engines, arrays per engine, | clock, memory clock, bus,
 // memory, L1, L2, L3, | PCI device, revision, sramecc, | family, XCCs, copy engines, those for xGMI, APU
 constexpr std::array catalogue{
-    Product{"vega64", "AMD Radeon RX Vega 64", "gfx900", 64, 4, 1, 1630, 945, 2048,  //
-            8 * GiB, 16 * KiB, 4 * MiB, 0, 0x687f, 0xc1, false, 141, 1, 2, 0, false},
-    Product{"vega56", "AMD Radeon RX Vega 56", "gfx900", 56, 4, 1, 1590, 800, 2048,  //
-            8 * GiB, 16 * KiB, 4 * MiB, 0, 0x687f, 0xc3, false, 141, 1, 2, 0, false},
-    Product{"mi25", "AMD Radeon Instinct MI25", "gfx900", 64, 4, 1, 1500, 945, 2048,  //
-            16 * GiB, 16 * KiB, 4 * MiB, 0, 0x6860, 0x00, false, 141, 1, 2, 0, false},
-    Product{"vega11", "AMD Radeon Vega 11 Graphics", "gfx902", 11, 1, 1, 1250, 1466, 128,  //
-            4 * GiB, 16 * KiB, 1 * MiB, 0, 0x15dd, 0xc6, false, 142, 1, 1, 0, true},
-    Product{"vega-pro-20", "AMD Radeon Pro Vega 20", "gfx904", 20, 4, 1, 1283, 740, 1024,  //
-            4 * GiB, 16 * KiB, 2 * MiB, 0, 0x69af, 0xc0, false, 141, 1, 2, 0, false},
-    Product{"mi50", "AMD Radeon Instinct MI50", "gfx906", 60, 4, 1, 1725, 1000, 4096,  //
-            16 * GiB, 16 * KiB, 4 * MiB, 0, 0x66a1, 0x00, true, 141, 1, 2, 0, false},
-    Product{"mi60", "AMD Radeon Instinct MI60", "gfx906", 64, 4, 1, 1800, 1000, 4096,  //
-            32 * GiB, 16 * KiB, 4 * MiB, 0, 0x66a0, 0x00, true, 141, 1, 2, 0, false},
-    Product{"radeon-vii", "AMD Radeon VII", "gfx906", 60, 4, 1, 1801, 1000, 4096,  //
-            16 * GiB, 16 * KiB, 4 * MiB, 0, 0x66af, 0xc1, false, 141, 1, 2, 0, false},
-    Product{"mi100", "AMD Instinct MI100", "gfx908", 120, 8, 1, 1502, 1200, 4096,  //
-            32 * GiB, 16 * KiB, 8 * MiB, 0, 0x738c, 0x01, true, 141, 1, 2, 6, false},
-    Product{"vega3", "AMD Radeon Vega 3 Graphics", "gfx909", 3, 1, 1, 1100, 1200, 128,  //
-            2 * GiB, 16 * KiB, 512 * KiB, 0, 0x15d8, 0xcc, false, 142, 1, 1, 0, true},
-    Product{"mi250x", "AMD Instinct MI250X", "gfx90a", 110, 8, 1, 1700, 1600, 4096,  //
-            64 * GiB, 16 * KiB, 8 * MiB, 0, 0x7408, 0x01, true, 141, 1, 2, 3, false},
-    Product{"mi250", "AMD Instinct MI250", "gfx90a", 104, 8, 1, 1700, 1600, 4096,  //
-            64 * GiB, 16 * KiB, 8 * MiB, 0, 0x740c, 0x01, true, 141, 1, 2, 3, false},
-    Product{"mi210", "AMD Instinct MI210", "gfx90a", 104, 8, 1, 1700, 1600, 4096,  //
-            64 * GiB, 16 * KiB, 8 * MiB, 0, 0x740f, 0x02, true, 141, 1, 2, 3, false},
-    Product{"vega8", "AMD Radeon Vega 8 Graphics", "gfx90c", 8, 1, 1, 2000, 1600, 128,  //
-            4 * GiB, 16 * KiB, 1 * MiB, 0, 0x1638, 0xc1, false, 142, 1, 1, 0, true},
-    Product{"mi300x", "AMD Instinct MI300X", "gfx942", 304, 32, 1, 2100, 1300, 8192,  //
-            192 * GiB, 32 * KiB, 4 * MiB, 256 * MiB, 0x74a1, 0x00, true, 141, 8, 2, 14, false},
-    Product{"mi300a", "AMD Instinct MI300A", "gfx942", 228, 24, 1, 2100, 1300, 8192,  //
-            128 * GiB, 32 * KiB, 4 * MiB, 256 * MiB, 0x74a0, 0x00, true, 141, 6, 2, 14, true},
-    Product{"mi325x", "AMD Instinct MI325X", "gfx942", 304, 32, 1, 2100, 1500, 8192,  //
-            256 * GiB, 32 * KiB, 4 * MiB, 256 * MiB, 0x74a5, 0x00, true, 141, 8, 2, 14, false},
-    Product{"mi350x", "AMD Instinct MI350X", "gfx950", 256, 32, 1, 2200, 2000, 8192,  //
-            288 * GiB, 32 * KiB, 4 * MiB, 256 * MiB, 0x75a0, 0x00, true, 141, 8, 2, 14, false},
-    Product{"mi355x", "AMD Instinct MI355X", "gfx950", 256, 32, 1, 2400, 2000, 8192,  //
-            288 * GiB, 32 * KiB, 4 * MiB, 256 * MiB, 0x75a3, 0x00, true, 141, 8, 2, 14, false},
+    Product{"vega64", "AMD Radeon RX Vega 64",
+            "gfx900", 64,
+            4,        1,
+            1630,     945,
+            2048,  //
+            8 * GiB,  16 * KiB,
+            4 * MiB,  0,
+            0x687f,   0xc1,
+            false,    141,
+            1,        2,
+            0,        false},
+    Product{"vega56", "AMD Radeon RX Vega 56",
+            "gfx900", 56,
+            4,        1,
+            1590,     800,
+            2048,  //
+            8 * GiB,  16 * KiB,
+            4 * MiB,  0,
+            0x687f,   0xc3,
+            false,    141,
+            1,        2,
+            0,        false},
+    Product{"mi25",   "AMD Radeon Instinct MI25",
+            "gfx900", 64,
+            4,        1,
+            1500,     945,
+            2048,  //
+            16 * GiB, 16 * KiB,
+            4 * MiB,  0,
+            0x6860,   0x00,
+            false,    141,
+            1,        2,
+            0,        false},
+    Product{"vega11", "AMD Radeon Vega 11 Graphics",
+            "gfx902", 11,
+            1,        1,
+            1250,     1466,
+            128,  //
+            4 * GiB,  16 * KiB,
+            1 * MiB,  0,
+            0x15dd,   0xc6,
+            false,    142,
+            1,        1,
+            0,        true},
+    Product{"vega-pro-20",
+            "AMD Radeon Pro Vega 20",
+            "gfx904",
+            20,
+            4,
+            1,
+            1283,
+            740,
+            1024,  //
+            4 * GiB,
+            16 * KiB,
+            2 * MiB,
+            0,
+            0x69af,
+            0xc0,
+            false,
+            141,
+            1,
+            2,
+            0,
+            false},
+    Product{"mi50",   "AMD Radeon Instinct MI50",
+            "gfx906", 60,
+            4,        1,
+            1725,     1000,
+            4096,  //
+            16 * GiB, 16 * KiB,
+            4 * MiB,  0,
+            0x66a1,   0x00,
+            true,     141,
+            1,        2,
+            0,        false},
+    Product{"mi60",   "AMD Radeon Instinct MI60",
+            "gfx906", 64,
+            4,        1,
+            1800,     1000,
+            4096,  //
+            32 * GiB, 16 * KiB,
+            4 * MiB,  0,
+            0x66a0,   0x00,
+            true,     141,
+            1,        2,
+            0,        false},
+    Product{"radeon-vii", "AMD Radeon VII", "gfx906", 60, 4,      1,    1801,  1000, 4096,  //
+            16 * GiB,     16 * KiB,         4 * MiB,  0,  0x66af, 0xc1, false, 141,  1,    2, 0, false},
+    Product{"mi100",  "AMD Instinct MI100",
+            "gfx908", 120,
+            8,        1,
+            1502,     1200,
+            4096,  //
+            32 * GiB, 16 * KiB,
+            8 * MiB,  0,
+            0x738c,   0x01,
+            true,     141,
+            1,        2,
+            6,        false},
+    Product{"vega3",   "AMD Radeon Vega 3 Graphics",
+            "gfx909",  3,
+            1,         1,
+            1100,      1200,
+            128,  //
+            2 * GiB,   16 * KiB,
+            512 * KiB, 0,
+            0x15d8,    0xcc,
+            false,     142,
+            1,         1,
+            0,         true},
+    Product{"mi250x", "AMD Instinct MI250X",
+            "gfx90a", 110,
+            8,        1,
+            1700,     1600,
+            4096,  //
+            64 * GiB, 16 * KiB,
+            8 * MiB,  0,
+            0x7408,   0x01,
+            true,     141,
+            1,        2,
+            3,        false},
+    Product{"mi250",  "AMD Instinct MI250",
+            "gfx90a", 104,
+            8,        1,
+            1700,     1600,
+            4096,  //
+            64 * GiB, 16 * KiB,
+            8 * MiB,  0,
+            0x740c,   0x01,
+            true,     141,
+            1,        2,
+            3,        false},
+    Product{"mi210",  "AMD Instinct MI210",
+            "gfx90a", 104,
+            8,        1,
+            1700,     1600,
+            4096,  //
+            64 * GiB, 16 * KiB,
+            8 * MiB,  0,
+            0x740f,   0x02,
+            true,     141,
+            1,        2,
+            3,        false},
+    Product{"vega8",  "AMD Radeon Vega 8 Graphics",
+            "gfx90c", 8,
+            1,        1,
+            2000,     1600,
+            128,  //
+            4 * GiB,  16 * KiB,
+            1 * MiB,  0,
+            0x1638,   0xc1,
+            false,    142,
+            1,        1,
+            0,        true},
+    Product{"mi300x",  "AMD Instinct MI300X",
+            "gfx942",  304,
+            32,        1,
+            2100,      1300,
+            8192,  //
+            192 * GiB, 32 * KiB,
+            4 * MiB,   256 * MiB,
+            0x74a1,    0x00,
+            true,      141,
+            8,         2,
+            14,        false},
+    Product{"mi300a",  "AMD Instinct MI300A",
+            "gfx942",  228,
+            24,        1,
+            2100,      1300,
+            8192,  //
+            128 * GiB, 32 * KiB,
+            4 * MiB,   256 * MiB,
+            0x74a0,    0x00,
+            true,      141,
+            6,         2,
+            14,        true},
+    Product{"mi325x",  "AMD Instinct MI325X",
+            "gfx942",  304,
+            32,        1,
+            2100,      1500,
+            8192,  //
+            256 * GiB, 32 * KiB,
+            4 * MiB,   256 * MiB,
+            0x74a5,    0x00,
+            true,      141,
+            8,         2,
+            14,        false},
+    Product{"mi350x",  "AMD Instinct MI350X",
+            "gfx950",  256,
+            32,        1,
+            2200,      2000,
+            8192,  //
+            288 * GiB, 32 * KiB,
+            4 * MiB,   256 * MiB,
+            0x75a0,    0x00,
+            true,      141,
+            8,         2,
+            14,        false},
+    Product{"mi355x",  "AMD Instinct MI355X",
+            "gfx950",  256,
+            32,        1,
+            2400,      2000,
+            8192,  //
+            288 * GiB, 32 * KiB,
+            4 * MiB,   256 * MiB,
+            0x75a3,    0x00,
+            true,      141,
+            8,         2,
+            14,        false},
 };
 
 std::string names_of_all() {
@@ -107,8 +279,10 @@ Result<GpuModel> find_gpu(std::string_view name) {
                 covered);
   }
   if (product == catalogue.end())
-    return fail(ErrorKind::unsupported, "Atoll has no GPU with the processor {} yet; the GPUs that it has are {}",
-                processor.name, names_of_all());
+    return fail(
+        ErrorKind::unsupported,
+        "Atoll has no GPU with the processor {} yet: what it executes so far is GFX9's; the GPUs that it has are {}",
+        processor.name, names_of_all());
   settle(target->xnack, false);
   settle(target->sramecc, product->sramecc);
   return GpuModel{*product, *target};

@@ -1,12 +1,19 @@
 // tools: `atoll run`, which runs a program so that it finds Atoll's HSA runtime in place of the system's.
 //
 // It settles which GPU, says so to the runtime in environment variables (ATOLL_GPU, ATOLL_STATS, ATOLL_TIMEOUT,
-// ATOLL_THREADS, ATOLL_ENGINE), puts the runtime's directory first in LD_LIBRARY_PATH and becomes the program: exit
-// code, signals and streams are the program's own because nothing is left in between.
+// ATOLL_THREADS, ATOLL_ENGINE), has the runtime loaded and becomes the program: exit code, signals and streams are the
+// program's own because nothing is left in between.
+//
+// The runtime is preloaded. The loader takes a library that is there already for every later need of one of its SONAME,
+// so a program whose DT_RPATH leads to the real runtime gets Atoll's all the same, and so does what it loads later; and
+// functions are looked up in it first, so even one that brings a real runtime under another name calls Atoll's. The
+// directory comes first in LD_LIBRARY_PATH, too, for programs that ask for the library by its name without a number.
+// Both variables reach the programs that it starts; the loader leaves them out for set-user-ID programs.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -22,6 +29,8 @@
 #include "support/mapped_file.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
+#include "tools/driver_files.h"
+#include "tools/private_directory.h"
 
 namespace Atoll::tools {
 
@@ -93,29 +102,80 @@ std::vector<std::string> libraries_of(const std::string& program, const std::str
   return libraries;
 }
 
-/// A GPU for a program: one that runs the code in it or, when it has none, the code in its libraries. A program
-/// without any code that can be seen from outside may load some later: it gets the usual GPU.
-Result<target::GpuModel> choose_gpu_for(const std::string& path) {
-  const auto program = support::MappedFile::open(path);
-  if (!program) return std::unexpected(program.error());
+/// The GPU code of a program, a file's each, or of its libraries when it has none itself.
+struct ProgramCode {
+  std::vector<support::MappedFile> files;
+  std::vector<std::string> paths;  ///< of those with code, in the order of `found`
   std::vector<object::FoundCodeObjects> found;
-  const auto add = [&](std::span<const uint8_t> file) {
-    auto code = object::find_code_objects(file);  // a file that has none that can be read does not matter here
-    if (code && !code->code_objects.empty()) found.push_back(std::move(*code));
-  };
-  add(program->bytes());
-  std::vector<support::MappedFile> libraries;
-  const auto loader = interpreter_of(program->bytes());
-  if (found.empty() && loader) {
-    for (const std::string& library : libraries_of(path, *loader)) {
-      auto file = support::MappedFile::open(library);
-      if (!file) continue;
-      libraries.push_back(std::move(*file));
-      add(libraries.back().bytes());
-    }
+
+  void add(const std::string& path) {
+    auto file = support::MappedFile::open(path);
+    if (!file) return;
+    auto code = object::find_code_objects(file->bytes());  // a file that has none that can be read does not matter here
+    if (!code || code->code_objects.empty()) return;
+    files.push_back(std::move(*file));
+    paths.push_back(path);
+    found.push_back(std::move(*code));
   }
-  auto gpu = object::choose_gpu(found);
-  if (!gpu) return support::within(path, gpu.error());
+};
+
+ProgramCode code_of(const std::string& path, std::span<const uint8_t> program) {
+  ProgramCode code;
+  code.add(path);
+  const auto loader = interpreter_of(program);
+  if (code.found.empty() && loader)
+    for (const std::string& library : libraries_of(path, *loader)) code.add(library);
+  return code;
+}
+
+/// Says that a program is linked with a HIP that Atoll does not serve.
+void warn_of_another_rocm(const std::string& path, std::span<const uint8_t> program) {
+  constexpr std::string_view hip = "libamdhip64.so.";
+  constexpr unsigned oldest = 5, newest = 7;
+  const auto header = support::read<Elf64_Ehdr>(program, 0);
+  if (!header || !support::starts_with(program, ELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64) return;
+  for (unsigned i = 0; i < header->e_shnum; i++) {
+    const auto section = support::read<Elf64_Shdr>(program, header->e_shoff + i * sizeof(Elf64_Shdr));
+    if (!section || section->sh_type != SHT_STRTAB || (section->sh_flags & SHF_ALLOC) == 0) continue;
+    if (section->sh_offset > program.size() || section->sh_size > program.size() - section->sh_offset) continue;
+    const std::string_view names(reinterpret_cast<const char*>(program.data()) + section->sh_offset, section->sh_size);
+    const size_t found = names.find(hip);
+    if (found == std::string_view::npos) continue;
+    unsigned version = 0;
+    std::from_chars(names.data() + found + hip.size(), names.data() + names.size(), version);
+    if (version < oldest || version > newest)
+      fmt::print(stderr, "atoll: {} is linked with the HIP of ROCm {}; Atoll runs programs of ROCm 5.2 to 7.2\n", path,
+                 version);
+  }
+}
+
+/// Says which of a program's code the GPU that was asked for does not run, before HIP does, which may crash.
+void warn_of_code_that_does_not_fit(const ProgramCode& code, const target::GpuModel& gpu) {
+  for (size_t i = 0; i < code.found.size(); i++) {
+    if (object::choose_code_objects(code.found[i], gpu.target)) continue;
+    const auto fitting = object::choose_gpu({&code.found[i], 1});
+    fmt::print(stderr, "atoll: {}: the GPU code is for {}, and --gpu {} is {}; {}\n", code.paths[i],
+               object::targets_of(code.found[i]), gpu.product.name, gpu.target.to_string(),
+               fitting ? fmt::format("--gpu {} runs it", fitting->target.to_string())
+                       : "what Atoll executes so far is GFX9's");
+  }
+}
+
+/// A GPU for a program: the one that is asked for, or else one that runs its code. A program without any code that can
+/// be seen from outside may load some later: it gets the usual GPU.
+Result<target::GpuModel> gpu_for(const std::string& path, const std::string& wish) {
+  auto gpu = wish.empty() ? Result<target::GpuModel>{} : target::find_gpu(wish);
+  if (!gpu) return gpu;
+  const auto program = support::MappedFile::open(path);
+  if (!program) return wish.empty() ? std::unexpected(program.error()) : gpu;  // one that may be run, but not read
+  warn_of_another_rocm(path, program->bytes());
+  const ProgramCode code = code_of(path, program->bytes());
+  if (!wish.empty()) {
+    warn_of_code_that_does_not_fit(code, *gpu);
+    return gpu;
+  }
+  gpu = object::choose_gpu(code.found);
+  if (!gpu) return support::within(code.paths.size() == 1 ? code.paths[0] : path, gpu.error());
   return gpu;
 }
 
@@ -145,7 +205,7 @@ Result<int> run_program(const Options& options, std::vector<std::string> command
         fmt::format("atoll run has no option {} (`atoll run --help`); a program's name goes behind --", command[0]));
   auto path = find_program(command[0]);
   if (!path) return std::unexpected(path.error());
-  const auto gpu = options.gpu.empty() ? choose_gpu_for(*path) : target::find_gpu(options.gpu);
+  const auto gpu = gpu_for(*path, options.gpu);
   if (!gpu) return std::unexpected(gpu.error());
   const auto directory = runtime_directory();
   if (!directory) return std::unexpected(directory.error());
@@ -156,9 +216,16 @@ Result<int> run_program(const Options& options, std::vector<std::string> command
   if (options.timeout > 0) setenv("ATOLL_TIMEOUT", fmt::format("{}", options.timeout).c_str(), 1);
   if (!options.engine.empty()) setenv("ATOLL_ENGINE", options.engine.c_str(), 1);
   if (options.threads > 0) setenv("ATOLL_THREADS", fmt::format("{}", options.threads).c_str(), 1);
-  prepend("LD_LIBRARY_PATH", directory->string());
+  const auto libraries = loader_path(*directory);
+  if (!libraries) return std::unexpected(libraries.error());
+  prepend("LD_LIBRARY_PATH", libraries->string());
+  prepend("LD_PRELOAD", (*libraries / runtime_name).string());
   // Some programs ask for the kernel driver before they ask the runtime; this library answers for it.
-  if (fs::exists(*directory / driver_name)) prepend("LD_PRELOAD", (*directory / driver_name).string());
+  if (fs::exists(*directory / driver_name)) {
+    // Where nothing can be written, programs do without the driver's files: hardly any needs them.
+    if (const auto files = make_driver_files({&*gpu, 1})) setenv("ATOLL_DRIVER", files->c_str(), 1);
+    prepend("LD_PRELOAD", (*libraries / driver_name).string());
+  }
 
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());

@@ -1,7 +1,6 @@
 // Debian's rocminfo, as it is, on top of the library.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 
 #include "support/command.h"
@@ -11,9 +10,7 @@ using namespace Atoll::test;
 namespace {
 
 CommandResult rocminfo(const std::string& gpu) {
-  const std::string libraries = std::filesystem::path(ATOLL_HSA_LIBRARY).parent_path();
-  return run_command("ATOLL_GPU=" + gpu + " LD_LIBRARY_PATH=" + libraries +
-                     " LD_PRELOAD=" ATOLL_DRIVER_LIBRARY " rocminfo 2>&1");
+  return run_command(ATOLL_COMMAND " run --gpu " + gpu + " -- rocminfo 2>&1");
 }
 
 /// The text without its runs of blanks.

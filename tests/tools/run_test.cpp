@@ -1,5 +1,5 @@
-// `atoll run`: which GPU a program gets, what it sees, and what comes back of it. The runtime itself is not needed: a
-// copy of the command is put beside an empty file of the runtime's name, and ordinary programs are run.
+// `atoll run`: which GPU a program gets, what it sees, and what comes back of it. Ordinary programs are run, by a copy
+// of the command with a runtime of its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class RunCommand : public testing::Test {
     fs::create_directories(directory.path() / "bin");
     fs::create_directories(directory.path() / "lib");
     fs::copy_file(ATOLL_COMMAND, directory.path() / "bin/atoll");
-    test::write_file(directory / "lib/libhsa-runtime64.so.1", "");
+    fs::create_symlink(ATOLL_HSA_LIBRARY, directory.path() / "lib/libhsa-runtime64.so.1");
   }
 
   test::CommandResult run(const std::string& arguments) const {
@@ -105,7 +105,7 @@ TEST_F(RunCommand, ChoosesAGpuForTheProgramsOwnCode) {
   EXPECT_EQ(run("-- " + program("several", {"gfx900", "gfx908:xnack+", "gfx90a:xnack-"})).output,
             "mi250x:sramecc+:xnack-\n");
   EXPECT_EQ(run("-- " + program("replay", {"gfx90a:xnack+"})).output, "mi250x:sramecc+:xnack+\n");
-  EXPECT_EQ(run("--gpu vega64 -- " + program("wish", {"gfx906"})).output, "vega64:xnack-\n");
+  EXPECT_THAT(run("--gpu vega64 -- " + program("wish", {"gfx906"})).output, testing::EndsWith("\nvega64:xnack-\n"));
 }
 
 TEST_F(RunCommand, ChoosesAGpuForTheLibrariesOfAProgramWithoutCode) {
@@ -123,7 +123,9 @@ TEST_F(RunCommand, SaysWhichTargetsAndGpusThereAreWhenNoneFits) {
   const auto refused = run("-- " + program("foreign", {"gfx1030", "gfx803"}));
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.output, testing::StartsWith("atoll: "));
-  EXPECT_THAT(refused.output, testing::AllOf(HasSubstr("gfx1030"), HasSubstr("gfx803"), HasSubstr("mi250x (gfx90a)")));
+  EXPECT_THAT(refused.output,
+              testing::AllOf(HasSubstr("gfx1030"), HasSubstr("gfx803"), HasSubstr("executes so far is GFX9's"),
+                             HasSubstr("gfx90a, gfx90c, gfx942")));
 }
 
 TEST_F(RunCommand, FailuresAreOneLineAndExitCode1) {

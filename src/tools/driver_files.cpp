@@ -1,0 +1,155 @@
+// Source of names and meanings: Linux, drivers/gpu/drm/amd/amdkfd/kfd_topology.c.
+#include "tools/driver_files.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tools/private_directory.h"
+
+namespace Atoll::tools {
+
+using support::ErrorKind;
+using support::fail;
+using support::Result;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Files = std::map<std::string, std::string>;  ///< path and text; a path that ends in / is an empty directory
+using Properties = std::vector<std::pair<const char*, uint64_t>>;
+
+constexpr uint32_t amd_vendor = 0x1002;
+constexpr unsigned memory_of_host = 0, memory_of_gpu = 1;  // HSA_HEAPTYPE_*
+
+std::string text_of(const Properties& properties) {
+  std::string text;
+  for (const auto& [name, value] : properties) text += fmt::format("{} {}\n", name, value);
+  return text;
+}
+
+/// The host's list of modules with the driver in it.
+std::string modules() {
+  std::ifstream host("/proc/modules");
+  std::string text{std::istreambuf_iterator<char>(host), std::istreambuf_iterator<char>()};
+  if (!text.starts_with("amdgpu ") && text.find("\namdgpu ") == std::string::npos)
+    text += "amdgpu 0 0 - Live 0x0000000000000000\n";
+  return text;
+}
+
+void add_node(Files& files, size_t number, std::string_view name, uint64_t gpu_id, const Properties& properties,
+              unsigned memory_kind, uint64_t memory_bytes) {
+  const std::string node = fmt::format("sys/class/kfd/kfd/topology/nodes/{}/", number);
+  files[node + "name"] = fmt::format("{}\n", name);
+  files[node + "gpu_id"] = fmt::format("{}\n", gpu_id);
+  files[node + "properties"] = text_of(properties);
+  files[node + "mem_banks/0/properties"] = text_of(
+      {{"heap_type", memory_kind}, {"size_in_bytes", memory_bytes}, {"flags", 0}, {"width", 64}, {"mem_clk_max", 0}});
+  files[node + "caches/"];
+  files[node + "io_links/"];
+}
+
+Properties gpu_properties(const target::GpuModel& gpu) {
+  const target::Product& product = gpu.product;
+  const target::Processor& processor = *gpu.target.processor;
+  const target::IsaVersion version = target::isa_version(processor);
+  return {{"cpu_cores_count", 0},
+          {"simd_count", uint64_t{product.compute_units} * processor.simds_per_cu},
+          {"mem_banks_count", 1},
+          {"caches_count", 0},
+          {"io_links_count", 0},
+          {"max_waves_per_simd", processor.waves_per_simd},
+          {"lds_size_in_kb", processor.lds_bytes / 1024},
+          {"gds_size_in_kb", 0},
+          {"wave_front_size", 64},
+          {"array_count", uint64_t{product.shader_engines} * product.shader_arrays_per_engine},
+          {"simd_arrays_per_engine", product.shader_arrays_per_engine},
+          {"cu_per_simd_array",
+           product.compute_units / (uint64_t{product.shader_engines} * product.shader_arrays_per_engine)},
+          {"simd_per_cu", processor.simds_per_cu},
+          {"max_slots_scratch_cu", 32},
+          {"gfx_target_version", version.major * 10000 + version.minor * 100 + version.stepping},
+          {"vendor_id", amd_vendor},
+          {"device_id", product.pci_device_id},
+          {"location_id", 3 << 8},  // as HSA_AMD_AGENT_INFO_BDFID says
+          {"domain", 0},
+          {"num_sdma_engines", product.copy_engines},
+          {"num_sdma_xgmi_engines", product.xgmi_copy_engines},
+          {"num_xcc", product.xcc_count},
+          {"max_engine_clk_fcompute", product.clock_mhz},
+          {"local_mem_size", product.memory_bytes}};
+}
+
+Files driver_files(std::span<const target::GpuModel> gpus) {
+  Files files;
+  files["proc/modules"] = modules();
+  files["sys/module/amdgpu/initstate"] = "live\n";
+  files["sys/module/amdgpu/refcnt"] = "0\n";
+  files["sys/module/amdgpu/holders/"];
+  files["sys/class/kfd/kfd/topology/generation_id"] = "1\n";
+  files["sys/class/kfd/kfd/topology/system_properties"] =
+      text_of({{"platform_oem", 0}, {"platform_id", 0}, {"platform_rev", 0}});
+  const auto pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
+  add_node(files, 0, "", 0,
+           {{"cpu_cores_count", std::thread::hardware_concurrency()},
+            {"simd_count", 0},
+            {"mem_banks_count", 1},
+            {"caches_count", 0},
+            {"io_links_count", 0},
+            {"gfx_target_version", 0},
+            {"vendor_id", 0},
+            {"device_id", 0}},
+           memory_of_host, pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
+  for (size_t i = 0; i < gpus.size(); i++)
+    add_node(files, i + 1, gpus[i].product.processor, i + 1, gpu_properties(gpus[i]), memory_of_gpu,
+             gpus[i].product.memory_bytes);
+  return files;
+}
+
+std::error_code write_all(const Files& files, const fs::path& directory) {
+  std::error_code error;
+  for (const auto& [name, text] : files) {
+    const fs::path path = directory / name;
+    fs::create_directories(path.parent_path(), error);
+    if (error) return error;
+    if (name.ends_with('/')) continue;
+    std::ofstream file(path, std::ios::binary);
+    if (!(file << text).flush()) return std::make_error_code(std::errc::io_error);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<fs::path> make_driver_files(std::span<const target::GpuModel> gpus) {
+  const auto home = private_directory();
+  if (!home) return std::unexpected(home.error());
+  const Files files = driver_files(gpus);
+  std::string all;
+  for (const auto& [name, text] : files) all += name + '\0' + text + '\0';
+  fs::path directory = *home / fmt::format("driver-{:016x}", std::hash<std::string>{}(all));
+  std::error_code error;
+  if (fs::exists(directory, error)) return directory;
+  const fs::path fresh = directory.native() + fmt::format(".{}", getpid());  // complete when it gets its name
+  error = write_all(files, fresh);
+  if (!error) {
+    fs::rename(fresh, directory, error);
+    if (error && fs::exists(directory)) error.clear();  // another run was faster
+  }
+  std::error_code ignored;
+  fs::remove_all(fresh, ignored);
+  if (error) return fail(ErrorKind::system, "cannot write {}: {}", directory.string(), error.message());
+  return directory;
+}
+
+}  // namespace Atoll::tools
