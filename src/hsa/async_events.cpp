@@ -3,12 +3,16 @@
 
 #include <new>
 
+#include "hsa/callback.h"
 #include "hsa/runtime.h"
 
 namespace Atoll::hsa {
 
 AsyncEvents::~AsyncEvents() {
-  if (!thread_.joinable()) return;
+  if (!thread_.joinable()) {
+    if (wake_ != nullptr) release(*wake_);
+    return;
+  }
   stopping_ = true;
   machine::store(wake_->abi, 1);
   thread_.join();
@@ -19,7 +23,7 @@ AsyncEvents::~AsyncEvents() {
 
 bool AsyncEvents::start() {
   if (thread_.joinable()) return true;
-  wake_ = make_signal(0, true);
+  if (wake_ == nullptr) wake_ = make_signal(0, true);
   if (wake_ == nullptr) return false;
   thread_ = std::thread([this] { loop(); });
   return true;
@@ -29,8 +33,8 @@ hsa_status_t AsyncEvents::add(Signal& signal, hsa_signal_condition_t condition, 
                               hsa_amd_signal_handler handler, void* argument) {
   const std::scoped_lock lock(mutex_);
   if (!start()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  retain(signal);
   new_handlers_.push_back({&signal, condition, compare, handler, argument});
+  retain(signal);
   machine::store(wake_->abi, 1);
   return HSA_STATUS_SUCCESS;
 }
@@ -59,6 +63,7 @@ void AsyncEvents::run_satisfied() {
 }
 
 void AsyncEvents::loop() {
+  const InCallback marked;  // it calls little else
   std::vector<machine::Awaited> awaited;
   while (!stopping_) {
     awaited.assign(1, {&wake_->abi, machine::Condition::ne, 0});

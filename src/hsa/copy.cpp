@@ -15,7 +15,10 @@
 namespace Atoll::hsa {
 
 CopyEngine::~CopyEngine() {
-  if (!thread_.joinable()) return;
+  if (!thread_.joinable()) {
+    if (wake_ != nullptr) release(*wake_);
+    return;
+  }
   stopping_ = true;
   machine::store(wake_->abi, 1);
   thread_.join();
@@ -56,7 +59,7 @@ hsa_status_t CopyEngine::submit(std::function<bool()> work, std::vector<Signal*>
   }
   const std::scoped_lock lock(mutex_);
   if (!thread_.joinable()) {
-    wake_ = make_signal(0, true);
+    if (wake_ == nullptr) wake_ = make_signal(0, true);
     if (wake_ == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     thread_ = std::thread([this] { loop(); });
   }

@@ -1,15 +1,40 @@
 // hsa: the API tables, and the exported functions, each of which is one jump through its slot of a table. So a tool
 // that replaces an entry sees the calls of programs that know nothing of it, and without a tool a call costs an
 // indirect jump more, as calls into shared libraries do anyway.
+//
+// The tables have the functions with a boundary around those that return a status: nothing may be thrown into the
+// program, which is written in C as far as it calls the runtime.
 #include <cstddef>
 
 #include "hsa/api_names.h"
+#include "hsa/status.h"
 
 namespace Atoll::hsa {
 
 namespace {
 
-#define ATOLL_ENTRY(function) .function##_fn = &::function,
+/// The function that an entry has: one that catches what `Call` throws, which calls the runtime's own. The own function
+/// is no template parameter, as the compiler would take it by its first declaration, which does not have its linker
+/// name.
+template <typename Call, typename... Parameters>
+constexpr auto bounded(hsa_status_t (*)(Parameters...), Call) {
+  return +[](Parameters... arguments) -> hsa_status_t {
+    try {
+      return Call{}(arguments...);
+    } catch (const std::exception& exception) {
+      return status_of(exception);
+    }
+  };
+}
+
+/// Functions that return no status do nothing that throws.
+template <typename Call, typename Result, typename... Parameters>
+constexpr auto bounded(Result (*function)(Parameters...), Call) {
+  return function;
+}
+
+#define ATOLL_ENTRY(function) \
+  .function##_fn = bounded(&::function, [](auto... arguments) { return ::function(arguments...); }),
 constexpr CoreApiTable own_core{.version = {2, sizeof(CoreApiTable), 0, 0}, ATOLL_HSA_CORE_FUNCTIONS(ATOLL_ENTRY)};
 constexpr AmdExtTable own_amd_ext{.version = {2, sizeof(AmdExtTable), 8, 0},
                                   ATOLL_HSA_AMD_FUNCTIONS(ATOLL_ENTRY, ATOLL_ENTRY)};

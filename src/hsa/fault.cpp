@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "hsa/callback.h"
 #include "hsa/runtime.h"
 #include "hsa/status.h"
 
@@ -52,6 +53,7 @@ bool FaultDelivery::deliver_event(const std::optional<machine::FaultReport>& rep
   const auto handlers = handlers_;
   lock.unlock();
   bool handled = false;
+  const InCallback marked;
   for (const auto& [callback, data] : handlers) handled |= callback(&event, data) == HSA_STATUS_SUCCESS;
   return handled;
 }
@@ -66,6 +68,7 @@ void FaultDelivery::deliver(const machine::QueueError& error, hsa_queue_t* queue
   const bool is_memory_fault = static_cast<int>(status) == HSA_STATUS_ERROR_MEMORY_FAULT;
   if (is_memory_fault && deliver_event(error.fault)) return;
   if (callback != nullptr) {
+    const InCallback marked;
     callback(status, queue, data);
   } else if (is_memory_fault) {
     std::abort();

@@ -2,15 +2,21 @@
 #include "hsa/runtime.h"
 
 #include <cxxabi.h>
+#include <pthread.h>
 #include <unistd.h>
 #include <algorithm>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "engine/engines.h"
+#include "hsa/callback.h"
+#include "hsa/client.h"
 #include "hsa/status.h"
 #include "hsa/tools.h"
 
@@ -23,17 +29,27 @@ struct Lifetime {
   uint32_t references = 0;
   bool unloading = false;  ///< tools are told of the end
   Tools tools;
-  bool watches_exit = false;
+  bool ending = false;  ///< the last hsa_shut_down has been called, and the runtime is not gone yet
+  std::condition_variable_any ended;
 };
 
 /// Never destroyed: calls come in from other libraries' destructors.
-Lifetime& lifetime() {
-  static auto* const instance = new Lifetime;
-  return *instance;
+std::atomic<Lifetime*>& of_this_process() {
+  static std::atomic<Lifetime*> instance{new Lifetime};
+  return instance;
 }
+Lifetime& lifetime() { return *of_this_process().load(std::memory_order_acquire); }
 
 std::atomic<Runtime*> current{nullptr};
 bool print_statistics = false;
+
+/// A fork has the runtime's memory but none of its threads, so nothing that the parent had goes on in the child. There,
+/// hsa_init has not been called yet: it makes a runtime of the child's own.
+void begin_anew_in_child() {
+  of_this_process().store(new Lifetime, std::memory_order_release);
+  current.store(nullptr, std::memory_order_release);
+  print_statistics = false;
+}
 
 /// A kernel's name as its source has it, or the ends of it.
 std::string readable(const std::string& name) {
@@ -108,12 +124,31 @@ void print_statistics_of(const machine::Gpu& gpu) {
   std::fputs(text.c_str(), stderr);
 }
 
-/// At exit the runtime stays, for destructors that still call it; only the table is due.
-void at_exit() {
+void print_statistics_once() {
   if (Runtime* runtime = current.load(); runtime != nullptr && print_statistics) {
     print_statistics_of(runtime->gpu());
     print_statistics = false;
   }
+}
+
+/// At exit the runtime stays, for destructors that still call it; only the table is due.
+void at_exit() {
+  Lifetime& life = lifetime();
+  std::unique_lock lock(life.mutex);
+  if (!InCallback::is_this_thread()) life.ended.wait(lock, [&] { return !life.ending; });
+  if (!life.ending) print_statistics_once();
+}
+
+/// Takes the runtime apart. The queues stop first, while faults and handlers that they raise still find it.
+void end(Runtime* runtime) {
+  print_statistics_once();
+  runtime->queues.clear();
+  current.store(nullptr);
+  delete runtime;
+  Lifetime& life = lifetime();
+  const std::scoped_lock lock(life.mutex);
+  life.ending = false;
+  life.ended.notify_all();
 }
 
 uint64_t host_memory_bytes() {
@@ -143,11 +178,16 @@ hsa_status_t refuse(const support::Error& error, hsa_status_t status) {
 Runtime* Runtime::get() { return current.load(std::memory_order_acquire); }
 
 hsa_status_t Runtime::acquire() {
-  const std::scoped_lock lock(lifetime().mutex);
-  if (lifetime().references == UINT32_MAX) return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
-  if (lifetime().references == 0) {
+  Lifetime& life = lifetime();
+  std::unique_lock lock(life.mutex);
+  // A callback would wait for the runtime's end, and that for the callback's.
+  if (life.ending && InCallback::is_this_thread()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  life.ended.wait(lock, [&] { return !life.ending; });
+  if (life.references == UINT32_MAX) return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
+  if (life.references == 0) {
     const support::Result<Configuration> configuration = read_configuration();
     if (!configuration) return refuse(configuration.error(), HSA_STATUS_ERROR);
+    if (const auto known = check_clients(configuration->model); !known) return refuse(known.error(), HSA_STATUS_ERROR);
     machine::GpuOptions options;
     options.threads = configuration->threads;
     options.kernel_timeout = configuration->timeout;
@@ -155,34 +195,39 @@ hsa_status_t Runtime::acquire() {
     if (!gpu) return refuse(gpu.error(), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
     print_statistics = configuration->statistics;
     current.store(new Runtime(*configuration, std::move(*gpu)), std::memory_order_release);
-    if (!lifetime().watches_exit) {
-      lifetime().watches_exit = true;
+    static bool watches_process = false;  // in a fork, too
+    if (!std::exchange(watches_process, true)) {
       std::atexit(at_exit);
+      pthread_atfork(nullptr, nullptr, begin_anew_in_child);
     }
-    lifetime().references = 1;
-    lifetime().tools.load();
+    life.references = 1;
+    life.tools.load();
     return HSA_STATUS_SUCCESS;
   }
-  ++lifetime().references;
+  ++life.references;
   return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t Runtime::release() {
-  const std::scoped_lock lock(lifetime().mutex);
-  if (lifetime().references == 0 || lifetime().unloading) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (lifetime().references == 1) {
-    lifetime().unloading = true;
-    lifetime().tools.unload();  // with the runtime there for their last calls
-    lifetime().unloading = false;
+  Lifetime& life = lifetime();
+  std::unique_lock lock(life.mutex);
+  if (life.references == 0 || life.unloading) return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (life.references == 1) {
+    life.unloading = true;
+    life.tools.unload();  // with the runtime there for their last calls
+    life.unloading = false;
   }
-  if (--lifetime().references == 0) {
-    at_exit();
+  if (life.references == 1) {
     Runtime* runtime = current.load();
-    // The queues stop first, while faults and handlers that they raise still find the runtime.
-    runtime->queues.clear();
-    current.store(nullptr);
-    delete runtime;
+    // The threads that call callbacks are waited for, so not by one of them.
+    if (InCallback::is_this_thread()) std::thread(end, runtime).detach();  // waits for the lock
+    life.references = 0;
+    life.ending = true;
+    lock.unlock();
+    if (!InCallback::is_this_thread()) end(runtime);
+    return HSA_STATUS_SUCCESS;
   }
+  --life.references;
   return HSA_STATUS_SUCCESS;
 }
 

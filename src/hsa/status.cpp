@@ -4,6 +4,9 @@
 #include <hsa/hsa_ext_image.h>
 
 #include <cstdio>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -92,6 +95,13 @@ hsa_status_t status_of(support::ErrorKind kind) {
       break;
   }
   return HSA_STATUS_ERROR;
+}
+
+hsa_status_t status_of(const std::exception& exception) {
+  const bool out_of_resources = dynamic_cast<const std::bad_alloc*>(&exception) != nullptr ||
+                                dynamic_cast<const std::length_error*>(&exception) != nullptr ||
+                                dynamic_cast<const std::system_error*>(&exception) != nullptr;
+  return out_of_resources ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_ERROR;
 }
 
 hsa_status_t report(std::string_view function, const support::Error& error, hsa_status_t status) {
