@@ -1,7 +1,6 @@
 // hsa: memory as a file descriptor, which other libraries and processes can map. On hardware it is a dma-buf of the
-// kernel driver's; Atoll's is a file in memory (machine::MemoryFile) that an allocation's pages move into the first time
-// that it is exported.
-// Source: hsa_ext_amd.h, hsa_amd_portable_export_dmabuf_v2, hsa_amd_interop_map_buffer.
+// kernel driver's; Atoll's is a file in memory (machine::MemoryFile) that an allocation's pages move into the first
+// time that it is exported. Source: hsa_ext_amd.h, hsa_amd_portable_export_dmabuf_v2, hsa_amd_interop_map_buffer.
 #include <unistd.h>
 
 #include "hsa/rocm_7_2.h"

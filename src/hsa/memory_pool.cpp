@@ -116,8 +116,7 @@ hsa_status_t hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memor
   return give_link(*found, *pool, attribute, value);
 }
 
-hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t memory_pool, size_t size, uint32_t flags,
-                                          void** ptr) {
+hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t memory_pool, size_t size, uint32_t flags, void** ptr) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   // The flags say how memory is laid out physically, and cached; guest memory has no such sides.
   if (size == 0 || ptr == nullptr || (flags & ~known_allocation_flags) != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;

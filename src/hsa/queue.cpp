@@ -301,7 +301,9 @@ hsa_status_t hsa_amd_queue_get_info(hsa_queue_t* queue, hsa_queue_info_attribute
 hsa_status_t hsa_amd_queue_set_priority(hsa_queue_t* queue, hsa_amd_queue_priority_t priority) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (queue == nullptr || static_cast<int>(priority) < HSA_AMD_QUEUE_PRIORITY_LOW ||
-      priority > HSA_AMD_QUEUE_PRIORITY_HIGH) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+      priority > HSA_AMD_QUEUE_PRIORITY_HIGH) {
+    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  }
   const auto record = Runtime::get()->queues.find(queue);
   if (!record) return HSA_STATUS_ERROR_INVALID_QUEUE;
   record->priority = priority;

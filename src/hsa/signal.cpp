@@ -293,7 +293,8 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_sign
   return HSA_STATUS_SUCCESS;
 }
 
-// Values. Each function exists in several memory orders; the older of their names are entry points only (entry_points.cpp).
+// Values. Each function exists in several memory orders; the older of their names are entry points only
+// (entry_points.cpp).
 
 #define ATOLL_SIGNAL_LOAD(order) \
   hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { return machine::load(trusted(signal).abi); }
@@ -310,10 +311,10 @@ ATOLL_SIGNAL_STORE(silent_store_screlease)
 
 #define ATOLL_SIGNAL_CHANGE(operation, order, change) \
   void hsa_signal_##operation##_##order(hsa_signal_t signal, hsa_signal_value_t value) { change; }
-#define ATOLL_SIGNAL_CHANGES(operation, change)       \
-  ATOLL_SIGNAL_CHANGE(operation, relaxed, change)     \
-  ATOLL_SIGNAL_CHANGE(operation, scacquire, change)   \
-  ATOLL_SIGNAL_CHANGE(operation, screlease, change)   \
+#define ATOLL_SIGNAL_CHANGES(operation, change)     \
+  ATOLL_SIGNAL_CHANGE(operation, relaxed, change)   \
+  ATOLL_SIGNAL_CHANGE(operation, scacquire, change) \
+  ATOLL_SIGNAL_CHANGE(operation, screlease, change) \
   ATOLL_SIGNAL_CHANGE(operation, scacq_screl, change)
 ATOLL_SIGNAL_CHANGES(add, machine::add(trusted(signal).abi, value))
 ATOLL_SIGNAL_CHANGES(subtract, machine::add(trusted(signal).abi, static_cast<int64_t>(-static_cast<uint64_t>(value))))

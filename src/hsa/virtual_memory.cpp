@@ -176,7 +176,8 @@ hsa_status_t VirtualMemory::map(uint64_t address, uint64_t size, uint64_t offset
   const auto reservation = reservation_of(address, size);
   if (reservation == reservations_.end()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const auto next = mappings_.lower_bound(address);
-  const bool taken = mapping_at(address) != mappings_.end() || (next != mappings_.end() && next->first < address + size);
+  const bool taken =
+      mapping_at(address) != mappings_.end() || (next != mappings_.end() && next->first < address + size);
   if (taken) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   if (const auto mapped = machine::Memory::map_part(address, size, *found->second.file, offset); !mapped) {
     return report("hsa_amd_vmem_map", mapped.error());
@@ -243,8 +244,9 @@ hsa_status_t VirtualMemory::get_access(uint64_t address, const Agent& agent,
   const auto mapping = mapping_at(address);
   if (mapping == mappings_.end()) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   const auto right = mapping->second.rights.find(&agent);
-  *permission = right != mapping->second.rights.end() ? right->second
-                                                      : static_cast<hsa_access_permission_t>(HSA_ACCESS_PERMISSION_NONE);
+  *permission = right != mapping->second.rights.end()
+                    ? right->second
+                    : static_cast<hsa_access_permission_t>(HSA_ACCESS_PERMISSION_NONE);
   return HSA_STATUS_SUCCESS;
 }
 

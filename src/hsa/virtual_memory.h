@@ -1,10 +1,10 @@
 // hsa: virtual memory: addresses and memory that a program asks for apart and brings together itself.
 //
 // Addresses are reserved, memory gets a handle, a handle is mapped within what was reserved, and agents get access to
-// the mapping. The memory of a handle is a file (machine::MemoryFile), so that it can be mapped at several addresses and
-// be exported to other processes as a descriptor. The pages of the host have one protection for all: what any agent may
-// do, the host's threads may do as well.
-// Source: hsa_ext_amd.h of ROCm 7.2, hsa_amd_vmem_*; ROCr where the header leaves something open.
+// the mapping. The memory of a handle is a file (machine::MemoryFile), so that it can be mapped at several addresses
+// and be exported to other processes as a descriptor. The pages of the host have one protection for all: what any agent
+// may do, the host's threads may do as well. Source: hsa_ext_amd.h of ROCm 7.2, hsa_amd_vmem_*; ROCr where the header
+// leaves something open.
 #pragma once
 
 #include <cstdint>

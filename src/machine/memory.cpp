@@ -157,7 +157,9 @@ support::Result<void> Memory::map_part(uint64_t address, uint64_t size, const Me
 }
 
 support::Result<void> Memory::protect_part(uint64_t address, uint64_t size, Access access) {
-  const int protection = access == Access::none ? PROT_NONE : access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+  const int protection = access == Access::none   ? PROT_NONE
+                         : access == Access::read ? PROT_READ
+                                                  : PROT_READ | PROT_WRITE;
   if (mprotect(pointer(address), size, protection) != 0) {
     return fail(ErrorKind::out_of_resources, "cannot give access to {} bytes of memory at {:#x}: {}", size, address,
                 std::strerror(errno));

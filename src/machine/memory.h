@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -23,8 +23,8 @@ inline constexpr uint32_t private_aperture_hi = 0x0002'0000;
 
 struct Allocation {
   uint64_t address = 0, size = 0;
-  std::string purpose;  ///< for reports: "kernel code of app.co", "device memory"
-  uint64_t owner = 0;   ///< free for the user of the memory (the hsa room's pool)
+  std::string purpose;                     ///< for reports: "kernel code of app.co", "device memory"
+  uint64_t owner = 0;                      ///< free for the user of the memory (the hsa room's pool)
   std::shared_ptr<const MemoryFile> file;  ///< what its pages are in, once shared
 };
 

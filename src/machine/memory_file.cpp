@@ -47,9 +47,8 @@ void for_each_touched(uint64_t begin, uint64_t end, const Visit& visit) {
   for (uint64_t at = begin; at < end;) {
     const uint64_t count = std::min(pages_at_once, (end - at) / page);
     const ssize_t wanted = static_cast<ssize_t>(count * sizeof(uint64_t));
-    const bool known =
-        map >= 0 && pread(map, entries.data(), static_cast<size_t>(wanted),
-                          static_cast<off_t>(at / page * sizeof(uint64_t))) == wanted;
+    const bool known = map >= 0 && pread(map, entries.data(), static_cast<size_t>(wanted),
+                                         static_cast<off_t>(at / page * sizeof(uint64_t))) == wanted;
     for (uint64_t i = 0; i < count; ++i, at += page) {
       if (!known || (entries[i] & in_memory_or_swapped) != 0) continue;
       if (run < at) visit(run, at);

@@ -1,5 +1,5 @@
-// machine: files in memory. Their pages can be mapped at several addresses and by other processes, which get the file as
-// a descriptor. Ordinary allocations are private memory, which the host backs with huge pages; what they hold moves
+// machine: files in memory. Their pages can be mapped at several addresses and by other processes, which get the file
+// as a descriptor. Ordinary allocations are private memory, which the host backs with huge pages; what they hold moves
 // into a file when somebody asks for them as one.
 #pragma once
 
@@ -32,8 +32,7 @@ class MemoryFile {
   support::Result<int> duplicate() const;
 
  private:
-  MemoryFile(int descriptor, uint64_t size, uint64_t inode)
-      : descriptor_(descriptor), size_(size), inode_(inode) {}
+  MemoryFile(int descriptor, uint64_t size, uint64_t inode) : descriptor_(descriptor), size_(size), inode_(inode) {}
   static support::Result<std::shared_ptr<const MemoryFile>> take(int descriptor);
 
   int descriptor_;

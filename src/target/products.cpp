@@ -24,6 +24,7 @@ constexpr uint32_t KiB = 1 << 10, MiB = 1 << 20;
 
 // name, marketing name, processor, | CUs, engines, arrays per engine, | clock, memory clock, bus,
 // memory, L1, L2, L3, | PCI device, revision, sramecc, | family, XCCs, copy engines, those for xGMI, APU
+// clang-format off
 constexpr std::array catalogue{
     Product{"vega64", "AMD Radeon RX Vega 64",
             "gfx900", 64,
@@ -236,6 +237,7 @@ constexpr std::array catalogue{
             8,         2,
             14,        false},
 };
+// clang-format on
 
 std::string names_of_all() {
   std::string names;

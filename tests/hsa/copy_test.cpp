@@ -138,8 +138,9 @@ TEST_F(HsaCopy, CopiesOfMemoryThatIsNotThereFail) {
   for (const size_t size : {size_t{16}, size_t{1} << 20}) {  // at once, and on the copy thread
     for (const bool read : {true, false}) {
       const hsa_signal_t done = make_signal(1);
-      ASSERT_EQ(hsa_amd_memory_async_copy(read ? here : nowhere, gpu, read ? nowhere : here, cpu, size, 0, nullptr, done),
-                HSA_STATUS_SUCCESS);
+      ASSERT_EQ(
+          hsa_amd_memory_async_copy(read ? here : nowhere, gpu, read ? nowhere : here, cpu, size, 0, nullptr, done),
+          HSA_STATUS_SUCCESS);
       EXPECT_LT(hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, 10'000'000'000, HSA_WAIT_STATE_BLOCKED), 0);
       EXPECT_EQ(hsa_signal_destroy(done), HSA_STATUS_SUCCESS);
     }
@@ -147,8 +148,9 @@ TEST_F(HsaCopy, CopiesOfMemoryThatIsNotThereFail) {
   const hsa_signal_t done = make_signal(1);
   const hsa_pitched_ptr_t from{nowhere, 64, 64}, to{here, 64, 64};
   const hsa_dim3_t offset{}, range{16, 1, 1};
-  ASSERT_EQ(hsa_amd_memory_async_copy_rect(&to, &offset, &from, &offset, &range, gpu, hsaHostToDevice, 0, nullptr, done),
-            HSA_STATUS_SUCCESS);
+  ASSERT_EQ(
+      hsa_amd_memory_async_copy_rect(&to, &offset, &from, &offset, &range, gpu, hsaHostToDevice, 0, nullptr, done),
+      HSA_STATUS_SUCCESS);
   EXPECT_LT(hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, 10'000'000'000, HSA_WAIT_STATE_BLOCKED), 0);
   EXPECT_EQ(hsa_signal_destroy(done), HSA_STATUS_SUCCESS);
   EXPECT_EQ(hsa_memory_copy(here, nowhere, 16), HSA_STATUS_ERROR_INVALID_ARGUMENT);

@@ -167,8 +167,9 @@ TEST_F(HsaSignal, WaitingForAnyPassesOverWhatIsNoSignal) {
 TEST_F(HsaSignal, WildHandlesAreNoSignals) {
   alignas(64) uint64_t words[32]{};
   const hsa_signal_t real = make_signal(0);
-  for (const uint64_t handle : {uint64_t{64}, reinterpret_cast<uint64_t>(words), uint64_t{0xdead'beef'0000},
-                                uint64_t{1} << 63, real.handle + 64, real.handle + 8, real.handle + (uint64_t{1} << 29)}) {
+  for (const uint64_t handle :
+       {uint64_t{64}, reinterpret_cast<uint64_t>(words), uint64_t{0xdead'beef'0000}, uint64_t{1} << 63,
+        real.handle + 64, real.handle + 8, real.handle + (uint64_t{1} << 29)}) {
     EXPECT_EQ(hsa_signal_destroy({handle}), HSA_STATUS_ERROR_INVALID_SIGNAL) << handle;
     volatile hsa_signal_value_t* pointer = nullptr;
     EXPECT_EQ(hsa_amd_signal_value_pointer({handle}, &pointer), HSA_STATUS_ERROR_INVALID_SIGNAL);

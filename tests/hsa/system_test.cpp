@@ -165,9 +165,9 @@ TEST_F(HsaSystem, AttributesOfRocm72AreAnswered) {
   EXPECT_EQ(ask_agent<uint64_t>(gpu, HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY),
             ask_system<uint64_t>(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY));
   for (const hsa_agent_t agent : {cpu, gpu}) {
-    for (const int attribute : {HSA_AMD_AGENT_INFO_UCODE_VERSION, HSA_AMD_AGENT_INFO_SDMA_UCODE_VERSION,
-                                HSA_AMD_AGENT_INFO_DRIVER_UID, HSA_AMD_AGENT_INFO_NUM_SDMA_ENG,
-                                HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG}) {
+    for (const int attribute :
+         {HSA_AMD_AGENT_INFO_UCODE_VERSION, HSA_AMD_AGENT_INFO_SDMA_UCODE_VERSION, HSA_AMD_AGENT_INFO_DRIVER_UID,
+          HSA_AMD_AGENT_INFO_NUM_SDMA_ENG, HSA_AMD_AGENT_INFO_NUM_SDMA_XGMI_ENG}) {
       ask_agent<uint32_t>(agent, attribute);
     }
   }

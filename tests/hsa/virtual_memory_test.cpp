@@ -254,8 +254,7 @@ TEST_F(HsaVirtualMemory, AnotherProcessImportsAHandle) {
 
 TEST_F(HsaVirtualMemory, DISABLED_TheImporter) {
   hsa_amd_vmem_alloc_handle_t handle{};
-  ASSERT_EQ(hsa_amd_vmem_import_shareable_handle(passed_on<int>("ATOLL_TEST_DESCRIPTOR"), &handle),
-            HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_amd_vmem_import_shareable_handle(passed_on<int>("ATOLL_TEST_DESCRIPTOR"), &handle), HSA_STATUS_SUCCESS);
   hsa_amd_memory_pool_t pool{};
   hsa_amd_memory_type_t type{};
   ASSERT_EQ(hsa_amd_vmem_get_alloc_properties_from_handle(handle, &pool, &type), HSA_STATUS_SUCCESS);
