@@ -214,7 +214,7 @@ const Operation& Operations::vector(const VectorOperation& what) {
   const auto opcode = static_cast<uint16_t>(what.opcode);
   add(opcode, opcode >> 8, what.result_type, what.omod, what.truth_table, what.clamp, what.to_high_half, what.to_part,
       what.part, what.unused, what.mode.round32, what.mode.round16_64, what.mode.denormals32, what.mode.denormals16_64,
-      what.mode.dx10_clamp, what.mode.ieee, what.mode.eight_bit);
+      what.mode.dx10_clamp, what.mode.ieee, what.mode.eight_bit, what.mode.clamps_overflow);
   for (unsigned i = 0; i < semantics::vector_function(what.opcode).sources; ++i) {
     const isa::Operand& operand = what.source[i];
     add(operand.type, operand.neg, operand.abs, operand.sext, operand.neg_hi, operand.op_sel, operand.op_sel_hi,

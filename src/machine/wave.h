@@ -40,8 +40,8 @@ struct Fault {
 };
 
 /// The floating-point part of a MODE register value (ISA guide, "MODE register": FP_ROUND in bits 3:0, FP_DENORM in
-/// bits 7:4, single precision in the low half of each; DX10_CLAMP bit 8, IEEE bit 9), on a GPU with these 8-bit
-/// formats.
+/// bits 7:4, single precision in the low half of each; DX10_CLAMP bit 8, IEEE bit 9, FP16_OVFL bit 23), on a GPU with
+/// these 8-bit formats.
 constexpr semantics::FloatMode float_mode_of(uint32_t mode, semantics::EightBit eight_bit) {
   using semantics::Denormals;
   constexpr Denormals denormals[4] = {Denormals::flush_in_out, Denormals::allow_in, Denormals::allow_out,
@@ -52,15 +52,17 @@ constexpr semantics::FloatMode float_mode_of(uint32_t mode, semantics::EightBit 
           .denormals16_64 = denormals[mode >> 6 & 3],
           .dx10_clamp = (mode >> 8 & 1) != 0,
           .ieee = (mode >> 9 & 1) != 0,
-          .eight_bit = eight_bit};
+          .eight_bit = eight_bit,
+          .clamps_overflow = (mode >> 23 & 1) != 0};
 }
 
-inline constexpr uint32_t float_mode_bits = 0x3FF;  ///< of a MODE register value
+inline constexpr uint32_t float_mode_bits = 0x3FF | 1u << 23;  ///< of a MODE register value
 /// The way back from float_mode_of().
 constexpr uint32_t mode_bits_of(const semantics::FloatMode& mode) {
   return static_cast<uint32_t>(mode.round32) | static_cast<uint32_t>(mode.round16_64) << 2 |
          static_cast<uint32_t>(mode.denormals32) << 4 | static_cast<uint32_t>(mode.denormals16_64) << 6 |
-         static_cast<uint32_t>(mode.dx10_clamp) << 8 | static_cast<uint32_t>(mode.ieee) << 9;
+         static_cast<uint32_t>(mode.dx10_clamp) << 8 | static_cast<uint32_t>(mode.ieee) << 9 |
+         static_cast<uint32_t>(mode.clamps_overflow) << 23;
 }
 
 /// What became of a wave when its engine gave it back.

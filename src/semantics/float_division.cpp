@@ -146,8 +146,14 @@ LANES(v_div_fixup_legacy_f16, F16, (F16 a, F16 denominator, F16 numerator)) {
 
 std::span<const VectorEntry> float_division_entries() {
   static constexpr VectorEntry entries[] = {
-      ENTRY(v_div_scale_f32), ENTRY(v_div_scale_f64), ENTRY(v_div_fmas_f32),  ENTRY(v_div_fmas_f64),
-      ENTRY(v_div_fixup_f32), ENTRY(v_div_fixup_f64), ENTRY(v_div_fixup_f16), ENTRY(v_div_fixup_legacy_f16),
+      ENTRY(v_div_scale_f32),
+      ENTRY(v_div_scale_f64),
+      ENTRY(v_div_fmas_f32),
+      ENTRY(v_div_fmas_f64),
+      ENTRY(v_div_fixup_f32),
+      ENTRY(v_div_fixup_f64),
+      EXACT_INFINITY_ENTRY(v_div_fixup_f16),
+      EXACT_INFINITY_ENTRY(v_div_fixup_legacy_f16),
   };
   return entries;
 }

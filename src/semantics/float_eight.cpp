@@ -1,5 +1,5 @@
 // semantics: conversions of 8-bit floating-point numbers (small_floats.h), which know no rounding or denormal mode: to
-// the nearest code, or stochastically. Who wants saturation clamps first.
+// the nearest code, or stochastically. Who wants saturation clamps first, or sets MODE.FP16_OVFL.
 #include "semantics/entries.h"
 #include "semantics/small_floats.h"
 

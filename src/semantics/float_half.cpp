@@ -63,14 +63,20 @@ LANES(v_pack_b32_f16, F16x2, (F16 a, F16 b)) { return {a, b}; }
 }
 /// The result as a half, clamped, in the low half of each lane. Which half of the register it goes to is part of the
 /// instruction's name, so clamping cannot be left to who writes it there.
-[[gnu::always_inline]] inline U32 half_result(F32 value, Clamp clamp, FloatMode mode) {
+[[gnu::always_inline]] inline U32 half_result(F32 value, Mixed a, Mixed b, Mixed c, Clamp clamp, FloatMode mode) {
   if (clamp.on) {
     const F32 nan = mode.dx10_clamp ? F32(0) : value;
     value = select(value > 1, F32(1), select(value > 0, value, select(value == value, F32(0), nan)));
   }
   F16 half = narrow(value);
   if ((static_cast<uint8_t>(mode.denormals16_64) & static_cast<uint8_t>(Denormals::allow_out)) == 0) half = flush(half);
-  return convert<U32>(bits<U16>(half));
+  U32 result = convert<U32>(bits<U16>(half));
+  if (mode.clamps_overflow) {
+    const auto is_finite = [](Mixed source) { return magnitude(source.value) < infinity<F32>(); };
+    const auto overflow = ((result & 0x7FFF) == 0x7C00) & is_finite(a) & is_finite(b) & is_finite(c);
+    result = select(overflow, result - 1, result);
+  }
+  return result;
 }
 [[gnu::always_inline]] inline U32 into_low(U32 half, U32 old) { return (old & 0xFFFF0000u) | half; }
 [[gnu::always_inline]] inline U32 into_high(U32 half, U32 old) { return (old & 0x0000FFFFu) | half << 16; }
@@ -78,16 +84,16 @@ LANES(v_pack_b32_f16, F16x2, (F16 a, F16 b)) { return {a, b}; }
 LANES(v_fma_mix_f32, F32, (Mixed a, Mixed b, Mixed c)) { return mixed_fma(a, b, c); }
 LANES(v_mad_mix_f32, F32, (Mixed a, Mixed b, Mixed c)) { return mixed_mad(a, b, c); }
 LANES(v_fma_mixlo_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
-  return into_low(half_result(mixed_fma(a, b, c), clamp, mode), d.value);
+  return into_low(half_result(mixed_fma(a, b, c), a, b, c, clamp, mode), d.value);
 }
 LANES(v_mad_mixlo_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
-  return into_low(half_result(mixed_mad(a, b, c), clamp, mode), d.value);
+  return into_low(half_result(mixed_mad(a, b, c), a, b, c, clamp, mode), d.value);
 }
 LANES(v_fma_mixhi_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
-  return into_high(half_result(mixed_fma(a, b, c), clamp, mode), d.value);
+  return into_high(half_result(mixed_fma(a, b, c), a, b, c, clamp, mode), d.value);
 }
 LANES(v_mad_mixhi_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
-  return into_high(half_result(mixed_mad(a, b, c), clamp, mode), d.value);
+  return into_high(half_result(mixed_mad(a, b, c), a, b, c, clamp, mode), d.value);
 }
 
 std::span<const VectorEntry> float_half_entries() {

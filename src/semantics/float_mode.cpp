@@ -84,6 +84,64 @@ ATOLL_INLINE void run_rounding(VectorCall& call, VectorFunction plain, Round rou
   asm volatile("" : : "r"(&call) : "memory");
 }
 
+/// Bits of one half, as they stand in a register.
+struct Half {
+  unsigned shift;
+  ATOLL_INLINE U32 is_infinite(U32 word) const {
+    return bits<U32>((word >> shift & ~uint32_t{Format<F16>::sign} & 0xFFFF) == uint32_t{Format<F16>::exponent});
+  }
+  ATOLL_INLINE U32 is_zero(U32 word) const { return bits<U32>((word >> shift & 0x7FFF) == 0); }
+};
+constexpr Half halves[2] = {{0}, {16}};
+
+/// Of the halves of a result, lanes (all ones) in which infinity is no overflow.
+struct TrueInfinities {
+  U32 of[2][row::chunks]{};
+
+  /// Those that come of source number `number`.
+  ATOLL_INLINE void add(const FloatUse& use, unsigned number, Floating type, const Row* source) {
+    if (type == Floating::none) return;
+    // A reciprocal, a logarithm: a division by zero, as there is nothing else that makes an infinity of zero.
+    const bool is_only = number == 0 && use.src[1] == Floating::none && use.old == Floating::none;
+    const bool are_two = use.dst == Floating::half_pair && use.src[0] == type && use.src[1] == type;
+    for (unsigned chunk = 0; chunk < row::chunks; ++chunk) {
+      const auto note = [&](unsigned half, U32 lanes) { of[use.dst == Floating::half ? 0 : half][chunk] |= lanes; };
+      const U32 word = row::Access<U32>::load(source, chunk);
+      switch (type) {
+        case Floating::half:
+          for (unsigned half = 0; half < 2; ++half) {
+            note(half, halves[0].is_infinite(word));
+            if (is_only) note(half, halves[0].is_zero(word));
+          }
+          break;
+        case Floating::half_pair:
+          for (unsigned half = 0; half < 2; ++half) note(half, halves[half].is_infinite(word));
+          break;
+        case Floating::single:
+          for (unsigned half = 0; half < 2; ++half) {
+            if (are_two && half != number) continue;  // of two, each becomes a half
+            note(half, bits<U32>((word & 0x7FFFFFFF) == 0x7F800000));
+          }
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  /// Makes the largest number of the other infinities.
+  ATOLL_INLINE void clamp_others(Row* result, Floating type, uint64_t written) const {
+    for (unsigned chunk = 0; chunk < row::chunks; ++chunk) {
+      U32 word = row::Access<U32>::load(result, chunk);
+      for (unsigned half = 0; half < (type == Floating::half_pair ? 2 : 1); ++half) {
+        // The pattern before that of infinity.
+        word -= halves[half].is_infinite(word) & ~of[half][chunk] & 1u << halves[half].shift;
+      }
+      row::Access<U32>::store(result, chunk, word, static_cast<uint16_t>(written >> chunk * chunk_lanes));
+    }
+  }
+};
+
 }  // namespace
 
 void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, const FloatMode& mode) {
@@ -110,6 +168,15 @@ void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, co
   // The old destination can change in place: its active lanes are about to be overwritten.
   if (flushes(use.old, Denormals::allow_in)) flush_rows(call.dst[0], call.dst[0], use.old, active);
 
+  const bool clamps =
+      mode.clamps_overflow && use.overflows && (use.dst == Floating::half || use.dst == Floating::half_pair);
+  TrueInfinities infinities;
+  if (clamps) {
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) infinities.add(use, i, use.src[i], inner.src[i]);
+    infinities.add(use, 2, use.old, call.dst[0]);
+  }
+
   inner.mode_applied = true;
   const Round round = round_of(use, mode);
   if (round == Round::nearest_even) {
@@ -118,6 +185,7 @@ void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, co
     run_rounding(inner, plain, round);
   }
 
+  if (clamps) infinities.clamp_others(call.dst[0], use.dst, active);
   if (flushes(use.dst, Denormals::allow_out)) flush_rows(call.dst[0], call.dst[0], use.dst, active);
   call.mask_out = inner.mask_out;
 }

@@ -1,10 +1,10 @@
-// semantics: rounding and denormal modes other than the usual ones.
+// semantics: rounding, denormal and overflow modes other than the usual ones.
 //
-// Chunk functions are written for the mode that nearly every wave runs in: round to nearest even, denormals kept. In
-// any other mode the row function hands its call to run_in_mode(), which flushes the denormals of the sources, sets the
-// host's rounding direction, calls back, and flushes the result, all from the operand types that the chunk function
-// declares. No chunk function knows of it. Code that is translated for such a mode has run_in_mode() inlined, with the
-// mode and the operand types as constants.
+// Chunk functions are written for the mode that nearly every wave runs in: round to nearest even, denormals kept,
+// halves overflow to infinity. In any other mode the row function hands its call to run_in_mode(), which flushes the
+// denormals of the sources, sets the host's rounding direction, calls back, flushes the result and clamps it, all from
+// the operand types that the chunk function declares. No chunk function knows of it. Code that is translated for such a
+// mode has run_in_mode() inlined, with the mode and the operand types as constants.
 #pragma once
 
 #include "semantics/lanes.h"
@@ -13,14 +13,19 @@
 namespace Atoll::semantics {
 
 /// Whether the mode applies to an operation over floating-point types; some have a behaviour of their own.
-enum class Mode : uint8_t { applies, ignored };
+enum class Mode : uint8_t {
+  applies,
+  ignored,
+  never_overflows  ///< applies; an infinite half is what the operation means
+};
 
 ATOLL_LEVEL_BEGIN
 
 /// The mode that chunk functions are written for.
 [[gnu::always_inline]] inline bool is_plain(const FloatMode& mode) {
   return mode.round32 == Round::nearest_even && mode.round16_64 == Round::nearest_even &&
-         mode.denormals32 == Denormals::allow_in_out && mode.denormals16_64 == Denormals::allow_in_out;
+         mode.denormals32 == Denormals::allow_in_out && mode.denormals16_64 == Denormals::allow_in_out &&
+         !mode.clamps_overflow;
 }
 
 [[gnu::always_inline]] constexpr bool is_single(Floating type) {

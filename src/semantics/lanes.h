@@ -54,6 +54,9 @@ struct FloatMode {
   bool dx10_clamp = true;               ///< clamp turns NaN into 0
   bool ieee = true;                     ///< min, max and friends quiet signalling NaNs
   EightBit eight_bit = EightBit::fnuz;  ///< the GPU's, no part of MODE
+  /// FP16_OVFL: a half or an 8-bit float that overflows becomes the largest number. The infinity of a half stays where
+  /// it comes from an infinite source or a division by zero (AMDGPU backend user guide, compute_pgm_rsrc1).
+  bool clamps_overflow = false;
   friend bool operator==(const FloatMode&, const FloatMode&) = default;
 };
 

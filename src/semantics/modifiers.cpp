@@ -139,18 +139,22 @@ ATOLL_INLINE T scaled_and_clamped(T value, float scale, bool clamp, bool dx10_cl
 
 /// Applies scale and clamp to rows of chunk type T.
 template <typename T>
-ATOLL_INLINE void modify_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
+ATOLL_INLINE void modify_rows(Row* rows, float scale, bool clamp, const FloatMode& mode) {
   using A = row::Access<T>;
   for (unsigned chunk = 0; chunk < chunks; ++chunk) {
     const auto each = [&](auto value) {
       if constexpr (std::is_same_v<decltype(value), F16>) {
         const F32 wide = widen(value);
         // What half precision would flush is a normal number here.
-        F32 result = scaled_and_clamped(wide, scale, clamp, dx10_clamp);
+        F32 result = scaled_and_clamped(wide, scale, clamp, mode.dx10_clamp);
         if (scale != 1) result = select(magnitude(result) < 0x1p-14f, F32(0), result);
+        if (mode.clamps_overflow) {
+          const auto overflow = (magnitude(result) > 65504.0f) & (magnitude(wide) < infinity<F32>());
+          result = select(overflow, with_sign(F32(65504), result), result);
+        }
         return narrow(result);
       } else {
-        return scaled_and_clamped(value, scale, clamp, dx10_clamp);
+        return scaled_and_clamped(value, scale, clamp, mode.dx10_clamp);
       }
     };
     const T value = A::load(rows, chunk);
@@ -247,22 +251,22 @@ void apply_result_modifiers(Row* result, DataType type, uint8_t omod, bool clamp
   if (scale == 1 && !clamp) return;
   switch (type) {
     case DataType::f16:
-      modify_rows<F16>(result, scale, clamp, mode.dx10_clamp);
+      modify_rows<F16>(result, scale, clamp, mode);
       break;
     case DataType::v2f16:
-      modify_rows<Pair<F16>>(result, scale, clamp, mode.dx10_clamp);
+      modify_rows<Pair<F16>>(result, scale, clamp, mode);
       break;
     case DataType::v2bf16:
       modify_brain_rows(result, scale, clamp, mode.dx10_clamp);
       break;
     case DataType::f32:
-      modify_rows<F32>(result, scale, clamp, mode.dx10_clamp);
+      modify_rows<F32>(result, scale, clamp, mode);
       break;
     case DataType::v2f32:
-      modify_rows<Pair<F32>>(result, scale, clamp, mode.dx10_clamp);
+      modify_rows<Pair<F32>>(result, scale, clamp, mode);
       break;
     case DataType::f64:
-      modify_rows<F64>(result, scale, clamp, mode.dx10_clamp);
+      modify_rows<F64>(result, scale, clamp, mode);
       break;
     default:
       break;

@@ -24,6 +24,7 @@ struct FloatUse {
   Floating src[4]{};
   Floating old = Floating::none;  ///< the destination's old value, where it is a source
   Floating dst = Floating::none;
+  bool overflows = true;  ///< infinite results can come of overflow
 
   constexpr bool any() const {
     bool found = old != Floating::none || dst != Floating::none;

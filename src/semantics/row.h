@@ -321,11 +321,12 @@ constexpr void describe_floating(FloatUse& use, unsigned& source) {
   }
 }
 
-template <typename Function>
+template <typename Function, Mode mode>
 consteval FloatUse float_use() {
   using S = Signature<Function>;
   FloatUse use;
   use.dst = floating<typename S::Result>;
+  use.overflows = mode != Mode::never_overflows;
   unsigned source = 0;
   [&]<size_t... I>(std::index_sequence<I...>) {
     (describe_floating<std::tuple_element_t<I, typename S::Parameters>>(use, source), ...);
@@ -349,8 +350,8 @@ template <typename T>
 template <auto Chunk, Mode mode>
 void run(VectorCall& call) {
   using S = Signature<decltype(Chunk)>;
-  if constexpr (mode == Mode::applies) {
-    static constexpr FloatUse use = float_use<decltype(Chunk)>();
+  if constexpr (mode != Mode::ignored) {
+    static constexpr FloatUse use = float_use<decltype(Chunk), mode>();
     if constexpr (use.any()) {
       if (!is_plain(call.mode) && !call.mode_applied) [[unlikely]] {
         run_in_mode(call, &run<Chunk, mode>, use, call.mode);
@@ -426,7 +427,7 @@ constexpr VectorShape row_function() {
 #else
   shape.call = &row::run<Chunk, mode>;
 #endif
-  if constexpr (mode == Mode::applies) shape.float_use = row::float_use<decltype(Chunk)>();
+  if constexpr (mode != Mode::ignored) shape.float_use = row::float_use<decltype(Chunk), mode>();
   using Result = row::ResultShape<typename S::Result>;
   shape.dst_words[0] = Result::words;
   shape.destinations = Result::words != 0;
@@ -447,13 +448,18 @@ struct VectorEntry {
 
 // LANES(name, Result, (parameters)) { body }: defines the chunk function of the opcode of that name. A file ends
 // with its table: constexpr VectorEntry entries[] = {ENTRY(v_add_f32), ...}. An operation over floating-point types
-// that takes no notice of the rounding and denormal mode stands there as MODELESS_ENTRY.
+// that takes no notice of the rounding and denormal mode stands there as MODELESS_ENTRY; one of which an infinite
+// result is no overflow as EXACT_INFINITY_ENTRY.
 #define LANES(name, result, parameters) [[gnu::always_inline]] inline result name parameters
 #define ENTRY(name) \
   ::Atoll::semantics::VectorEntry { ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name>() }
 #define MODELESS_ENTRY(name)                                                                                 \
   ::Atoll::semantics::VectorEntry {                                                                          \
     ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name, ::Atoll::semantics::Mode::ignored>() \
+  }
+#define EXACT_INFINITY_ENTRY(name)                                                                                   \
+  ::Atoll::semantics::VectorEntry {                                                                                  \
+    ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name, ::Atoll::semantics::Mode::never_overflows>() \
   }
 
 ATOLL_LEVEL_END

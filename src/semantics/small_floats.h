@@ -7,7 +7,8 @@
 // are those of the "OCP Microscaling Formats Specification": numbers only, no infinities and no NaN.
 //
 // A number too large to round to the largest becomes infinity where there is one, else NaN, and where there is neither,
-// the largest.
+// the largest. So it does where MODE.FP16_OVFL says so, infinities among them, in the conversions that have no scale
+// (the vendor's emulator of GFX12.5 has that, ROCm's quick reduction relies on it on gfx942).
 #pragma once
 
 #include "semantics/float_lanes.h"
@@ -77,9 +78,10 @@ template <typename Kind>
   }
 }
 
-/// The nearest code, ties to even; toward zero if `truncate`.
+/// The nearest code, ties to even; toward zero if `truncate`. If `clamps`, what is too large becomes the largest
+/// number.
 template <typename Kind>
-[[gnu::always_inline]] inline U32 encode(F32 a, bool truncate = false) {
+[[gnu::always_inline]] inline U32 encode(F32 a, bool truncate = false, bool clamps = false) {
   constexpr int fraction_bits = Kind::fraction_bits, smallest = 1 - Kind::bias;
   const F32 size = magnitude(a);
   const I32 exponent = __builtin_elementwise_max((bits<I32>(size) >> 23) - 127, I32(smallest));
@@ -91,9 +93,11 @@ template <typename Kind>
   const auto fits = sane & (code <= U32(Kind::largest));
   const U32 sign = bits<U32>(a) >> (31 - Kind::exponent_bits - Kind::fraction_bits) & sign_bit<Kind>;
   if constexpr (is_fnuz<Kind>) {
-    return select(fits, select(code == 0, U32(0), code | sign), U32(0x80));
+    const U32 overflow = clamps ? select(a == a, Kind::largest | sign, U32(0x80)) : U32(0x80);
+    return select(fits, select(code == 0, U32(0), code | sign), overflow);
   } else {
-    return sign | select(fits, code, select(a == a, U32(Kind::overflow), U32(Kind::nan)));
+    const U32 overflow = U32(clamps ? Kind::largest : Kind::overflow);
+    return sign | select(fits, code, select(a == a, overflow, U32(Kind::nan)));
   }
 }
 
@@ -105,10 +109,12 @@ template <typename Kind>
   return mode.eight_bit == EightBit::ocp ? decode<OcpBf8>(code) : decode<FnuzBf8>(code);
 }
 [[gnu::always_inline]] inline U32 to_fp8(F32 a, FloatMode mode, bool truncate = false) {
-  return mode.eight_bit == EightBit::ocp ? encode<OcpFp8>(a, truncate) : encode<FnuzFp8>(a, truncate);
+  return mode.eight_bit == EightBit::ocp ? encode<OcpFp8>(a, truncate, mode.clamps_overflow)
+                                         : encode<FnuzFp8>(a, truncate, mode.clamps_overflow);
 }
 [[gnu::always_inline]] inline U32 to_bf8(F32 a, FloatMode mode, bool truncate = false) {
-  return mode.eight_bit == EightBit::ocp ? encode<OcpBf8>(a, truncate) : encode<FnuzBf8>(a, truncate);
+  return mode.eight_bit == EightBit::ocp ? encode<OcpBf8>(a, truncate, mode.clamps_overflow)
+                                         : encode<FnuzBf8>(a, truncate, mode.clamps_overflow);
 }
 
 /// `a` with random bits added to its fraction, to be cut off after: it becomes the next larger code with a probability
