@@ -91,7 +91,8 @@ bool CodeCache::prepare(Wave& wave, uint64_t pc) {
     return false;
   }
   wave.pc = pc;
-  const auto instruction = decode(std::span(reinterpret_cast<const uint8_t*>(pc), available), target_);
+  const auto instruction =
+      decode(std::span(reinterpret_cast<const uint8_t*>(pc), available), target_, RegisterCounts(wave, target_));
   if (!instruction) {
     fault(wave, pc, illegal_instruction, instruction.error().message);
     return false;

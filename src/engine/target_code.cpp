@@ -1,13 +1,63 @@
-// engine: decoding for a target (target_code.h).
+// engine: decoding for a target and a wave's registers (target_code.h).
 #include "engine/target_code.h"
 
 #include "isa/decode.h"
 
 namespace Atoll::engine {
 
+namespace {
+
+bool has(const RegisterCounts& registers, const isa::Operand& operand) {
+  const unsigned end = operand.reg + operand.words;
+  switch (operand.kind) {
+    case isa::OperandKind::vgpr:
+      return end <= registers.vgprs;
+    case isa::OperandKind::agpr:
+      return end <= registers.agprs;
+    case isa::OperandKind::scalar:
+      return operand.reg >= isa::scalar::vcc_lo || end <= registers.sgprs;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+RegisterCounts::RegisterCounts(const machine::Wave& wave, const target::Target& target) {
+  if (wave.vgprs == 0) return;  // of no kernel
+  sgprs = wave.sgprs;
+  agprs = wave.agprs;
+  // In a unified file the AGPRs follow, and are as well the VGPRs of those numbers.
+  vgprs = static_cast<uint16_t>(wave.vgprs + (target.processor->unified_vgprs ? wave.agprs : 0));
+}
+
+bool RegisterCounts::include(const isa::Instruction& instruction) const {
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    if (!has(*this, instruction.operands[i])) return false;
+  }
+  return true;
+}
+
+isa::Instruction without_missing(const isa::Instruction& instruction, const RegisterCounts& registers) {
+  isa::Instruction result = instruction;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    if (has(registers, instruction.operands[i])) continue;
+    if (i < instruction.destinations) return {.opcode = isa::Opcode::s_nop, .size = instruction.size};
+    result.operands[i].reg = 0;
+  }
+  return result;
+}
+
 support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target) {
   auto instruction = isa::decode(code, *target.processor);
   if (instruction) instruction->clears_other_half = target.d16_loads_clear;
+  return instruction;
+}
+
+support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target,
+                                         const RegisterCounts& registers) {
+  auto instruction = decode(code, target);
+  if (instruction && !registers.include(*instruction)) *instruction = without_missing(*instruction, registers);
   return instruction;
 }
 

@@ -80,7 +80,7 @@ semantics::FloatMode ControlFlow::mode_behind(const Located& at) const {
 }
 
 support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& mode, uint64_t begin, uint64_t end,
-                                    const target::Target& target) {
+                                    const target::Target& target, const RegisterCounts& registers) {
   ControlFlow flow;
   flow.root = root;
   flow.mode = mode;
@@ -91,9 +91,13 @@ support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& m
     auto [pc, mode_here] = to_do.back();
     to_do.pop_back();
     while (pc >= begin && pc + 4 <= end && !code.contains(pc)) {
-      const auto instruction =
-          decode(std::span(reinterpret_cast<const uint8_t*>(pc), static_cast<size_t>(end - pc)), target);
+      const std::span bytes(reinterpret_cast<const uint8_t*>(pc), static_cast<size_t>(end - pc));
+      auto instruction = decode(bytes, target);
       if (!instruction) break;  // whoever gets there has the interpreter say so
+      if (!registers.include(*instruction)) {
+        flow.registers = registers;
+        *instruction = without_missing(*instruction, registers);
+      }
       if (unfit(instruction->opcode)) {
         return support::fail(support::ErrorKind::unsupported, "{} is not translated",
                              isa::row(instruction->opcode).name);

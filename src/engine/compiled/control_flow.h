@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "engine/target_code.h"
 #include "isa/instruction.h"
 #include "semantics/lanes.h"
 #include "support/error.h"
@@ -36,6 +37,7 @@ struct Block {
 struct ControlFlow {
   uint64_t root = 0;
   semantics::FloatMode mode;         ///< that waves begin in at the root
+  RegisterCounts registers;          ///< that waves have, where the code names others; otherwise not said
   std::map<uint64_t, Block> blocks;  ///< by address
   /// Blocks at which a wave may come in: the root, what follows a place where waves stop or leave, loop heads.
   std::set<uint64_t> entries;
@@ -48,10 +50,10 @@ struct ControlFlow {
   const semantics::FloatMode& mode_before(uint64_t pc) const { return blocks.at(pc).instructions.front().mode; }
 };
 
-/// Follows the code from `root`, where waves are in `mode`. It must lie in [begin, end), together with everything that
-/// it leads to. Where ways in different modes meet, the code belongs to the one that comes first. The error says what
-/// makes this code unfit for translation as a whole.
+/// Follows the code from `root`, where waves are in `mode` and have these registers. It must lie in [begin, end),
+/// together with everything that it leads to. Where ways in different modes meet, the code belongs to the one that
+/// comes first. The error says what makes this code unfit for translation as a whole.
 support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& mode, uint64_t begin, uint64_t end,
-                                    const target::Target& target);
+                                    const target::Target& target, const RegisterCounts& registers = {});
 
 }  // namespace Atoll::engine

@@ -51,6 +51,7 @@ std::vector<uint8_t> TranslationRequest::serialise(const target::Target& target,
   writer.put(group);
   put_target(writer, target);
   writer.put(flow.mode);
+  writer.put(flow.registers);
   writer.put(semantics::host_vectors());
   writer.put(flow.root - base);
   std::vector<uint64_t> entries;
@@ -75,6 +76,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   request.group = reader.get<uint64_t>();
   request.target = get_target(reader);
   request.flow.mode = reader.get<semantics::FloatMode>();
+  request.flow.registers = reader.get<RegisterCounts>();
   request.level = reader.get<semantics::HostVectors>();
   if (request.level > semantics::HostVectors::avx512) return damaged();
   request.flow.root = reader.get<uint64_t>();
@@ -87,7 +89,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
     if (code.size() != size || code.empty()) return damaged();
     Block& block = request.flow.blocks[pc];
     for (uint64_t at = 0; at < size;) {
-      const auto instruction = decode(std::span(code).subspan(at), request.target);
+      const auto instruction = decode(std::span(code).subspan(at), request.target, request.flow.registers);
       if (!instruction || instruction->size > size - at) return damaged();
       block.instructions.push_back({pc + at, *instruction, mode});
       mode = request.flow.mode_behind(block.instructions.back());

@@ -164,7 +164,8 @@ Translations::Asked& Translations::asked_for(uint64_t root, const semantics::Flo
 void Translations::follow_code(Asked& asked, const Wave& wave) {
   const CodeAround code(wave, asked.root);
   if (code.begin == code.end) return;
-  const auto flow = follow(asked.root, asked.mode, code.begin, code.end, cache_.target());
+  const auto flow =
+      follow(asked.root, asked.mode, code.begin, code.end, cache_.target(), RegisterCounts(wave, cache_.target()));
   if (!flow) {
     ++report_.failures[flow.error().message];
     return;
@@ -172,6 +173,7 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
   if (flow->blocks.empty()) return;
   asked.base = flow->blocks.begin()->first;
   asked.cost = CompilingCost::of(*flow);
+  asked.registers = flow->registers;
   for (const auto& [pc, block] : flow->blocks) {
     Asked::Stretch* stretch = nullptr;
     for (const Located& at : block.instructions) {
@@ -261,7 +263,7 @@ std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& aske
     const Asked::Stretch* stretch = asked.at(pc);
     if (stretch == nullptr) return nullptr;
     const auto instruction =
-        decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.target());
+        decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.target(), asked.registers);
     if (!instruction) return nullptr;
     placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
   }

@@ -63,6 +63,7 @@ class Translations {
     };
     std::map<uint64_t, Stretch> stretches;  ///< by where they begin
     CompilingCost cost;
+    RegisterCounts registers;           ///< ControlFlow::registers
     uint64_t heat = 0;                  ///< instructions that it would have been good for so far
     uint64_t kept_heat = 0;             ///< of them, those kept for later runs
     std::optional<uint64_t> past_heat;  ///< of past runs; unset: not looked at
