@@ -9,11 +9,15 @@
 #include "engine/prepare.h"
 #include "engine/register_index.h"
 #include "isa/table.h"
+#include "machine/dispatch.h"
+#include "machine/gpu.h"
 #include "machine/memory.h"
 
 namespace Atoll::engine {
 
 namespace {
+
+using machine::WorkGroup;
 
 enum HardwareRegister : unsigned {
   mode = 1,
@@ -43,11 +47,32 @@ uint32_t status_of(const Wave& wave) {
 }
 
 /// Where the wave runs. A virtual GPU has no fixed places: waves of a work-group are said to be on one compute unit,
-/// spread over its SIMDs, and work-groups take compute units in turn.
+/// spread over its SIMDs, and work-groups take the GPU's compute units in turn.
+struct Place {
+  uint32_t die = 0, engine = 0, array = 0, unit = 0;
+
+  explicit Place(const Wave& wave) {
+    const WorkGroup* group = wave.work_group;
+    if (group == nullptr || group->dispatch == nullptr || group->dispatch->gpu == nullptr) return;
+    const target::Product& product = group->dispatch->gpu->model().product;
+    uint32_t rest = group->id[0] % std::max(product.compute_units, 1u);
+    const auto next = [&rest](uint32_t count) {
+      const uint32_t number = rest % std::max(count, 1u);
+      rest /= std::max(count, 1u);
+      return number;
+    };
+    die = next(product.xcc_count);
+    engine = next(product.shader_engines / std::max(product.xcc_count, 1u));
+    array = next(product.shader_arrays_per_engine);
+    unit = rest;
+  }
+};
+
+/// SE_ID has three bits on gfx908 and gfx90a, else two (HIP's device functions, "HW_ID Register bit structure").
 uint32_t hardware_id_of(const Wave& wave) {
-  const uint32_t work_group = wave.work_group != nullptr ? wave.work_group->id[0] : 0;
-  return (wave.index / 4 & 0xF) | (wave.index & 3) << 4 | (work_group & 0xF) << 8 | (work_group >> 4 & 1) << 12 |
-         (work_group >> 5 & 3) << 13;
+  const Place place(wave);
+  return (wave.index / 4 & 0xF) | (wave.index & 3) << 4 | (place.unit & 0xF) << 8 | (place.array & 1) << 12 |
+         (place.engine & 7) << 13;
 }
 
 /// Sizes in the granules of the fields: 4 VGPRs, 16 SGPRs, less one.
@@ -79,7 +104,7 @@ constexpr Readable readable[] = {
     {lds_alloc, lds_alloc_of},
     {ib_status, [](const Wave&) { return 0u; }},  // nothing outstanding
     {shared_memory_bases, [](const Wave&) { return memory_bases; }},
-    {xcc_id, [](const Wave&) { return 0u; }},  // one compute die
+    {xcc_id, [](const Wave& wave) { return Place(wave).die; }},
 };
 const Readable* find_readable(uint16_t immediate) {
   const auto* found = std::ranges::find(readable, Field(immediate).id, &Readable::id);
