@@ -47,7 +47,9 @@ struct alignas(1 << 15) CodePage {
 
 class CodeCache {
  public:
-  explicit CodeCache(const target::Target& target) : target_(target) {}
+  /// `watches_exceptions`: of waves that do (exceptions.h).
+  explicit CodeCache(const target::Target& target, bool watches_exceptions = false)
+      : target_(target), watches_exceptions_(watches_exceptions) {}
   ~CodeCache();
   CodeCache(const CodeCache&) = delete;
   CodeCache& operator=(const CodeCache&) = delete;
@@ -69,6 +71,7 @@ class CodeCache {
   void sweep(uint64_t begin, uint64_t end);
 
   const target::Target& target() const { return target_; }
+  bool watches_exceptions() const { return watches_exceptions_; }
 
  private:
   static constexpr unsigned bucket_count = 4096;
@@ -79,6 +82,7 @@ class CodeCache {
   CodePage* add(uint64_t base);
 
   const target::Target target_;
+  const bool watches_exceptions_;
   std::recursive_mutex mutex_;  ///< held to add a page, to prepare a slot (which may add one) and to sweep
   std::array<std::atomic<CodePage*>, bucket_count> buckets_{};
 };

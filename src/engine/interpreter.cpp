@@ -13,16 +13,17 @@ namespace {
 
 class Interpreter final : public machine::Engine {
  public:
-  explicit Interpreter(const target::Target& target) : code_(target) {}
+  explicit Interpreter(const target::Target& target) : code_(target), watching_code_(target, true) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
-    Run& run = begin_run(wave, budget, code_, sync_);
+    CodeCache& code = wave.watches_exceptions ? watching_code_ : code_;
+    Run& run = begin_run(wave, budget, code, sync_);
     do {
       run.resume = false;
       if (runs_apart(wave)) {
         run_apart(wave, run);
       } else {
-        const MicroOp* op = code_.find(wave.pc);
+        const MicroOp* op = code.find(wave.pc);
         handler_of(op)(wave, op, run);
       }
     } while (run.resume);
@@ -34,10 +35,13 @@ class Interpreter final : public machine::Engine {
     wave.instructions += run_of_thread().instructions;  // in order as they were
   }
 
-  void code_changed(uint64_t begin, uint64_t end) override { code_.sweep(begin, end); }
+  void code_changed(uint64_t begin, uint64_t end) override {
+    code_.sweep(begin, end);
+    watching_code_.sweep(begin, end);
+  }
 
  private:
-  CodeCache code_;
+  CodeCache code_, watching_code_;
   GlobalWaveSync sync_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/exceptions.h"
 #include "engine/vector.h"
 #include "semantics/lane_movement.h"
 #include "semantics/modifiers.h"
@@ -63,8 +64,21 @@ void write_result(const isa::Instruction& instruction, const semantics::VectorSh
   }
 }
 
-template <bool writes_exec>
-void modified(Wave& wave, const MicroOp& op, Run& run) {
+/// What exceptions are looked for in; `old`: what the result's registers hold, or null if there is no such result.
+semantics::DoneOperation done_operation(const isa::Instruction& instruction, const semantics::VectorShape& shape,
+                                        const VectorOperands& operands, const semantics::VectorCall& call,
+                                        const Row* old) {
+  return {.instruction = instruction,
+          .operands = operands.source,
+          .sources = call.src,
+          .source_count = shape.sources,
+          .old = shape.reads_dst ? old : nullptr,
+          .result = old != nullptr ? call.dst[0] : nullptr};
+}
+
+/// `watches`: for exceptions. False: one of them is enabled, and has stopped the wave.
+template <bool writes_exec, bool watches>
+bool execute(Wave& wave, const MicroOp& op, Run& run) {
   const isa::Instruction& instruction = op.origin->instruction;
   const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
   const VectorOperands operands = vector_operands(instruction);
@@ -99,17 +113,27 @@ void modified(Wave& wave, const MicroOp& op, Run& run) {
   if (operands.masks > 1) call.mask2_in = scalar_value(wave, *operands.mask[1]);
 
   Row* to = rows_at(run, op.vector.result_base, op.vector.result);
-  if (operands.results != 0 && goes_through_temporary(instruction, shape)) {
+  // Whoever watches needs the sources as they were.
+  if (operands.results != 0 && (watches || goes_through_temporary(instruction, shape))) {
     Row* result = result_rows(run);
     std::memcpy(result, to, shape.dst_words[0] * sizeof(Row));  // some functions read it, or leave half of it
     call.dst[0] = result;
     shape.call(call);
+    call.clamp = false;
+    if constexpr (watches) {
+      if (!raise_exceptions(wave, op, done_operation(instruction, shape, operands, call, to), call.exec)) return false;
+    }
     write_result(instruction, shape, to, result, call);
   } else {
     call.dst[0] = to;
     shape.call(call);
+    call.clamp = false;
+    if constexpr (watches) {
+      if (!raise_exceptions(wave, op, done_operation(instruction, shape, operands, call, nullptr), call.exec)) {
+        return false;
+      }
+    }
   }
-  call.clamp = false;
 
   if (operands.mask_result != nullptr) {
     const isa::Operand& mask = *operands.mask_result;
@@ -120,6 +144,12 @@ void modified(Wave& wave, const MicroOp& op, Run& run) {
     }
     if constexpr (writes_exec) wave.set_exec(call.mask_out);
   }
+  return true;
+}
+
+template <bool writes_exec>
+void modified(Wave& wave, const MicroOp& op, Run& run) {
+  execute<writes_exec, false>(wave, op, run);
 }
 
 }  // namespace
@@ -139,6 +169,9 @@ Handler prepare_modified(Preparation& p, const VectorOperands& operands, const s
     if (!is_row(*operands.source[i])) continue;
     p.op.vector.source_base[i] = row_base(*operands.source[i]);
     p.op.vector.source[i] = row_offset(*operands.source[i]);
+  }
+  if (p.cache.watches_exceptions() && semantics::may_raise_exceptions(instruction)) {
+    return writes_exec ? step_or_stop<execute<true, true>> : step_or_stop<execute<false, true>>;
   }
   return writes_exec ? step<modified<true>> : step<modified<false>>;
 }

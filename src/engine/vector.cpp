@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "isa/table.h"
+#include "semantics/exceptions.h"
 
 namespace Atoll::engine {
 ATOLL_LEVEL_BEGIN
@@ -127,7 +128,8 @@ Handler prepare_vector(Preparation& p) {
   p.op.vector.function = shape.call;
   p.op.broadcasts = 0;
   p.op.signs = 0;
-  bool plain = shape.sources <= 3 && shape.masks_in <= 1 &&
+  const bool is_watched = p.cache.watches_exceptions() && semantics::may_raise_exceptions(instruction);
+  bool plain = !is_watched && shape.sources <= 3 && shape.masks_in <= 1 &&
                (!is_modified(instruction, shape) || set_signs(p.op, instruction, operands));
   for (unsigned i = 0; i < shape.sources && plain; ++i) {
     plain = set_source(p, i, *operands.source[i], shape.src_words[i]);

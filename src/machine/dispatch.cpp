@@ -129,6 +129,8 @@ support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std:
     return fail(ErrorKind::invalid_file, "kernel '{}' has its entry {:#x} outside of its code object", kernel->name,
                 kernel->entry);
   }
+  constexpr uint32_t exceptions = 0x7F000;  // MODE.EXCP_EN
+  kernel->watches_exceptions = (kernel->descriptor.mode & exceptions) != 0 || code->looks_at_exceptions(processor);
   kernel->statistics.kernel = kernel->name;
   return kernel;
 }

@@ -61,6 +61,7 @@ struct Kernel {
   uint64_t entry = 0;   ///< address of the first instruction
   object::KernelDescriptor descriptor{};
   uint16_t named_vgprs = 0, named_agprs = 0;  ///< of those allocated, the first so many are all that the code names
+  bool watches_exceptions = false;            ///< enables floating-point exceptions, or its code can read them
   std::weak_ptr<const LoadedCode> code;       ///< what it belongs to
 
   /// What a wave took a host thread the last time, in nanoseconds; 0 until known.

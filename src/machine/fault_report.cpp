@@ -176,6 +176,8 @@ std::string headline(const FaultReport& report) {
       return fmt::format("kernel '{}' went past the end of its LDS, at {:#x}", report.kernel, fault.address);
     case Fault::Kind::abort:
       return fmt::format("kernel '{}' aborted itself (s_trap 2)", report.kernel);
+    case Fault::Kind::exception:
+      return fmt::format("kernel '{}' raised a floating-point exception that it enables", report.kernel);
     case Fault::Kind::timeout:
       return fmt::format("kernel '{}' was stopped: it ran longer than the timeout allows", report.kernel);
     case Fault::Kind::interrupted:
@@ -209,7 +211,8 @@ FaultReport report_fault(const Wave& wave) {
     report.lane_known = instruction && find_lane(*instruction, wave, fault);
     if (fault.address_known) report.owner = neighbourhood(fault.address, wave, gpu);
   } else {
-    report.lane_known = fault.kind == Fault::Kind::scratch_overflow || fault.kind == Fault::Kind::lds_overflow;
+    report.lane_known = fault.kind == Fault::Kind::scratch_overflow || fault.kind == Fault::Kind::lds_overflow ||
+                        fault.kind == Fault::Kind::exception;
   }
   if (!report.lane_known && wave.exec() != 0) fault.lane = static_cast<uint8_t>(std::countr_zero(wave.exec()));
   work_item_of(group, wave.index, fault.lane, report.work_item);
@@ -244,6 +247,7 @@ support::ErrorKind FaultReport::error_kind() const {
       return support::ErrorKind::illegal_instruction;
     case Fault::Kind::none:
     case Fault::Kind::abort:
+    case Fault::Kind::exception:
     case Fault::Kind::timeout:
     case Fault::Kind::interrupted:
       break;

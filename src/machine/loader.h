@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,6 +58,9 @@ class LoadedCode {
   /// The function symbol around a code address, for reports; empty where there is none.
   std::string_view function_at(uint64_t address) const;
 
+  /// Whether the code reads floating-point exceptions from TRAPSTS, or may enable them in MODE.
+  bool looks_at_exceptions(const target::Processor& processor) const;
+
   std::string uri;                                       ///< where it came from: "file://...", "memory://..."
   std::function<void(const LoadedCode&)> before_unload;  ///< whoever keeps something about the code drops it here
 
@@ -66,6 +70,8 @@ class LoadedCode {
   std::vector<uint8_t> file_;
   object::CodeObject code_object_;
   std::vector<LoadedSymbol> symbols_;
+  mutable std::once_flag looked_for_exceptions_;
+  mutable bool looks_at_exceptions_ = false;
 };
 
 }  // namespace Atoll::machine

@@ -27,6 +27,7 @@ struct Fault {
     scratch_overflow,     ///< private address past the wave's scratch
     lds_overflow,         ///< reserved for checkers: hardware reads 0 and drops writes
     abort,                ///< s_trap 2 (llvm.trap)
+    exception,            ///< of floating point, enabled in MODE (`what`)
     timeout,
     interrupted,  ///< stopped from outside
   };
@@ -85,8 +86,9 @@ struct alignas(64) Wave {
   uint16_t sgprs, vgprs, agprs;  ///< allocated counts, in registers
   uint8_t wave_size;             ///< 32 or 64
   bool scc;
-  uint32_t mode;                    ///< the MODE register
-  uint32_t status, trap_status;     ///< STATUS without the bits that live in fields (SCC, EXECZ, VCCZ); TRAPSTS
+  bool watches_exceptions;       ///< the kernel reads or enables floating-point exceptions (Kernel::watches_exceptions)
+  uint32_t mode;                 ///< the MODE register
+  uint32_t status, trap_status;  ///< STATUS without the bits that live in fields (SCC, EXECZ, VCCZ); TRAPSTS
   semantics::FloatMode float_mode;  ///< float_mode_of(mode, ...): set both or neither
   WaveState state;
   uint8_t global_sync;    ///< the engine's: whether the wave waits in global wave sync, and for what; 0 at start

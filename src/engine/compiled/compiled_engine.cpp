@@ -35,7 +35,8 @@ bool waits_for_code() {
 
 class CompiledEngine final : public machine::Engine {
  public:
-  explicit CompiledEngine(const target::Target& target) : code_(target), translations_(code_) {}
+  explicit CompiledEngine(const target::Target& target)
+      : code_(target), translations_(code_), watching_(make_interpreter(target)) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
 
@@ -69,12 +70,15 @@ class CompiledEngine final : public machine::Engine {
   void code_changed(uint64_t begin, uint64_t end) override {
     code_.sweep(begin, end);
     translations_.forget(begin, end);
+    watching_->code_changed(begin, end);
   }
 
   machine::EngineReport report() const override { return translations_.report(); }
 
  private:
   machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveSeries* series) {
+    if (wave.watches_exceptions) [[unlikely]]
+      return watching_->run(wave, budget);
     Run& run = begin_run(wave, budget, code_, sync_);
     if (translations_.expects_some()) translations_.take_arrived_sometimes();
     do {
@@ -166,6 +170,7 @@ class CompiledEngine final : public machine::Engine {
   CodeCache code_;
   GlobalWaveSync sync_;
   Translations translations_;
+  const std::unique_ptr<machine::Engine> watching_;  ///< for waves that watch floating-point exceptions
   const bool waits_ = waits_for_code();
 };
 
