@@ -2,6 +2,8 @@
 // chunk_stores.cpp move them.
 #include "compiler/chunk_memory.h"
 
+#include "compiler/unused_loads.h"
+
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
 
@@ -144,6 +146,7 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
       loaded[element] = load(access, addresses(prepared, element, chunk), active, old);
     }
   }
+  if (operands.space != MemorySpace::lds) note_loaded(ir(), llvm::ArrayRef(loaded[0]).take_front(words));
   for (unsigned i = 0; i < access.elements * words; ++i) {
     llvm::Value* value = loaded[i / words][i % words];
     if (keep_inactive) chunk.set_active_lanes(row_key(result, i), value);

@@ -8,6 +8,7 @@
 #include "compiler/mask_words.h"
 #include "compiler/rare_lanes.h"
 #include "compiler/spread_masks.h"
+#include "compiler/unused_loads.h"
 
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
@@ -50,6 +51,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, bool be_brief) 
 
   llvm::FunctionPassManager function_passes;
   function_passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  function_passes.addPass(KeepUnusedLoads());
   function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
   function_passes.addPass(llvm::InstCombinePass());
   function_passes.addPass(llvm::SimplifyCFGPass());

@@ -348,12 +348,10 @@ void Region::emit_loop(const Stretch& stretch) {
 
   ir.SetInsertPoint(body);
   note_chunk(ir.CreateLShr(first_lane, 4));
-  // A load is done even if nobody needs its result: it may fault.
-  RowSet needed = stretch.live->active | stretch.live->inactive | deferred.rows();
+  const RowSet needed = stretch.live->active | stretch.live->inactive | deferred.rows();
   for (const RegionItem& item : stretch.items) {
     const bool keep_inactive = item.inactive_needed && (item.exec_written || state_.exec_grows);
     frame_.mode = item.mode;
-    if (item.access) needed |= effects_of(*item.instruction).row_writes;
     if (item.is_deferred) {
       deferred.come_to(item, chunk);
     } else if (item.access) {

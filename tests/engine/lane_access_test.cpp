@@ -505,6 +505,28 @@ TEST_P(LaneAccess, LdsOfEveryPatternAndPastItsEnd) {
   }
 }
 
+TEST_P(LaneAccess, LoadsFaultThoughNobodyNeedsTheirResult) {
+  const char* sources[] = {
+      "global_load_dword v10, v[2:3], off\nv_mov_b32 v10, v20",
+      "flat_load_dword v10, v[2:3]\nv_mov_b32 v10, v20",
+      "global_load_dwordx4 v[10:13], v[2:3], off\nv_mov_b32 v10, 0\nv_mov_b32 v11, 0\nv_mov_b32 v12, 0\nv_mov_b32 v13, "
+      "0",
+      // What is computed of it is not needed, either.
+      "global_load_dword v10, v[2:3], off\nv_add_f32 v11, v10, v20\nv_mov_b32 v10, 0\nv_mov_b32 v11, 0",
+      "global_load_ubyte v10, v[2:3], off\ns_barrier\nv_mov_b32 v10, v20\ns_barrier\nv_mov_b32 v10, 0",
+      "s_mov_b32 s4, 5\nagain:\nglobal_load_dword v10, v[2:3], off\nv_mov_b32 v10, v20\n"
+      "s_sub_u32 s4, s4, 1\ns_cmp_lg_u32 s4, 0\ns_cbranch_scc1 again",
+  };
+  for (const std::string source : sources) {
+    WaveRunner runner("gfx90a", GetParam());
+    Mapping memory(page);
+    runner.set_rows(2, [&](unsigned lane) { return lane == 37 ? memory.end() + 64 : memory.begin() + lane * 4; });
+    const auto fault = runner.run_into_fault(source);
+    ASSERT_TRUE(fault) << source;
+    EXPECT_EQ(fault->address, memory.end() + 64) << source;
+  }
+}
+
 TEST_P(LaneAccess, HalvesOfRegisters) {
   WaveRunner runner("gfx90a", GetParam());
   Mapping memory(page);
