@@ -308,19 +308,27 @@ class Writer {
     code_.units.push_back(unit);
   }
 
+  static constexpr uint32_t clamps_overflow = 1u << 23;  ///< FP16_OVFL
+
   uint32_t any_mode() {
     constexpr uint32_t usual = 0x3F0, flush_singles = 0x3C0, flush_all = 0x300, truncate = 0x3FF;
     constexpr uint32_t modes[] = {usual, flush_singles, flush_singles, flush_all, truncate};
-    return chance(70) ? modes[pick(std::size(modes))] : pick(1024);
+    const uint32_t mode = chance(70) ? modes[pick(std::size(modes))] : pick(1024);
+    return chance(25) ? mode | clamps_overflow : mode;
   }
 
-  /// A block in another floating-point mode: rounding, denormals, DX10_CLAMP, IEEE.
+  /// A block in another floating-point mode: rounding, denormals, DX10_CLAMP, IEEE, FP16_OVFL.
   void in_mode(unsigned depth, unsigned length) {
     constexpr uint32_t register_mode = 1, all_bits = 9u << 11;  // the hardware register's number; from bit 0 on
+    constexpr uint32_t overflow_bit = 23u << 6;
     RandomCode::Unit unit;
+    const bool sets_overflow = chance(40);
     const auto set = [&](uint32_t mode) {
       put(encode_.sopk(Opcode::s_setreg_imm32_b32, 0, register_mode | all_bits), unit);
-      put(mode, unit);
+      put(mode & 0x3FF, unit);
+      if (!sets_overflow) return;
+      put(encode_.sopk(Opcode::s_setreg_imm32_b32, 0, register_mode | overflow_bit), unit);
+      put(mode >> 23, unit);
     };
     if (chance(80)) {
       set(any_mode());

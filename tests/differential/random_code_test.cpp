@@ -5,8 +5,8 @@
 //     ATOLL_FUZZ_SECONDS=3600 ATOLL_FUZZ_SEED=1000 build/bin/test_random_code
 // and one again:
 //     ATOLL_FUZZ_SEED=1234 ATOLL_FUZZ_PROGRAMS=1 build/bin/test_random_code --gtest_filter='*gfx90a'
-// ATOLL_FUZZ_PRINT=1 prints every program. Where engines differ, the program is made smaller as long as they do, and
-// printed with the difference.
+// (gfx90a_sramecc: as a GPU with SRAM ECC). ATOLL_FUZZ_PRINT=1 prints every program. Where engines differ, the program
+// is made smaller as long as they do, and printed with the difference.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@
 #include "engine/interpreter.h"
 #include "semantics/host_vectors.h"
 #include "support/command.h"
-#include "target/processor.h"
+#include "target/target.h"
 
 namespace Atoll::test {
 namespace {
@@ -39,14 +39,20 @@ uint64_t setting(const char* name, uint64_t otherwise) {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-std::vector<const target::Processor*> gfx9_processors() {
-  std::vector<const target::Processor*> found;
+/// The GFX9 processors, and those that can have it with SRAM ECC as well.
+std::vector<target::Target> gfx9_targets() {
+  std::vector<target::Target> found;
   for (const target::Processor& processor : target::processors()) {
-    using enum target::Generation;
-    if (processor.generic) continue;
-    if (processor.name.starts_with("gfx9")) found.push_back(&processor);
+    if (processor.generic || !processor.name.starts_with("gfx9")) continue;
+    found.emplace_back(processor);
+    if (!processor.supports_sramecc) continue;
+    found.emplace_back(processor);
+    found.back().d16_loads_clear = true;
   }
   return found;
+}
+std::string name_of(const target::Target& target) {
+  return std::string(target.processor->name) + (target.d16_loads_clear ? "_sramecc" : "");
 }
 
 uint64_t state_number(uint64_t seed, unsigned state) { return seed * states_per_program + state; }
@@ -71,14 +77,14 @@ RandomCode runnable_code(const target::Processor& processor, uint64_t seed, Fuzz
   return code;
 }
 
-class RandomCodeTest : public testing::TestWithParam<const target::Processor*> {
+class RandomCodeTest : public testing::TestWithParam<target::Target> {
  protected:
-  RandomCodeTest() : grid_(processor_), interpreter_(engine::make_interpreter(processor_)) {
+  RandomCodeTest() : grid_(processor_), interpreter_(engine::make_interpreter(GetParam())) {
     setenv("ATOLL_COMPILE", "wait", 1);
     setenv("ATOLL_CACHE", "off", 1);
     const auto make = engine::find_engine("compiled");
     if (make) {
-      compiled_ = (*make)(processor_);
+      compiled_ = (*make)(GetParam());
     } else {
       ADD_FAILURE() << make.error().message;
     }
@@ -101,7 +107,7 @@ class RandomCodeTest : public testing::TestWithParam<const target::Processor*> {
     const uint64_t endless = endless_compilations(), instructions = instructions_, interpreted = interpreted_now();
     const bool agreed = compare(seed);
     if (endless_compilations() != endless) {
-      fmt::print("{}, program {}: {}\n", processor_.name, seed, is_endless);
+      fmt::print("{}, program {}: {}\n", name_of(GetParam()), seed, is_endless);
       instructions_ = instructions;
       interpreted_apart_ += interpreted_now() - interpreted;
     }
@@ -120,8 +126,8 @@ class RandomCodeTest : public testing::TestWithParam<const target::Processor*> {
       const RandomCode small = smallest(code, state);
       forget_code();
       const std::string difference = grid_.run(*interpreter_, small, state).difference(translated(small, state));
-      ADD_FAILURE() << processor_.name << ", program " << seed << ", state " << i << ", " << small.waves << " waves, "
-                    << small.groups << " work-groups: the interpreter and the compiled engine differ\n"
+      ADD_FAILURE() << name_of(GetParam()) << ", program " << seed << ", state " << i << ", " << small.waves
+                    << " waves, " << small.groups << " work-groups: the interpreter and the compiled engine differ\n"
                     << small.disassembly(processor_) << difference;
       return false;
     }
@@ -181,7 +187,7 @@ class RandomCodeTest : public testing::TestWithParam<const target::Processor*> {
     fmt::print(
         "{}: programs {} to {}, {} instructions run, {:.1f}% of them interpreted; {} translated in {:.1f} s, {:.1f}% "
         "of them as single steps; {} waves begun by translated code\n",
-        processor_.name, first, first + programs - 1, instructions_, 100 * interpreted, translated, seconds,
+        name_of(GetParam()), first, first + programs - 1, instructions_, 100 * interpreted, translated, seconds,
         100 * in_steps, grid_.waves_begun_in_series());
     if (programs < usual_programs) return;
     EXPECT_LE(interpreted, most_interpreted) << "of instructions: there is too little to compare";
@@ -190,7 +196,7 @@ class RandomCodeTest : public testing::TestWithParam<const target::Processor*> {
 
   static constexpr const char* is_endless = "LLVM does not come to an end";
 
-  const target::Processor& processor_ = *GetParam();
+  const target::Processor& processor_ = *GetParam().processor;
   FuzzGrid grid_;
   std::unique_ptr<machine::Engine> interpreter_, compiled_;
   uint64_t instructions_ = 0;       ///< that the compiled engine ran, of code that could be compiled
@@ -200,8 +206,10 @@ class RandomCodeTest : public testing::TestWithParam<const target::Processor*> {
 TEST_P(RandomCodeTest, EnginesAgree) {
   if (compiled_ == nullptr) return;
   const uint64_t first = setting("ATOLL_FUZZ_SEED", 1), seconds = setting("ATOLL_FUZZ_SECONDS", 0);
-  const uint64_t programs = setting("ATOLL_FUZZ_PROGRAMS", seconds != 0 ? ~uint64_t{0} : usual_programs);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds) / gfx9_processors().size();
+  // What SRAM ECC makes different are few instructions.
+  const uint64_t few = GetParam().d16_loads_clear ? usual_programs / 4 : usual_programs;
+  const uint64_t programs = setting("ATOLL_FUZZ_PROGRAMS", seconds != 0 ? ~uint64_t{0} : few);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds) / gfx9_targets().size();
   unsigned failures = 0;
   uint64_t done = 0;
   while (done < programs && failures < 3) {
@@ -212,9 +220,10 @@ TEST_P(RandomCodeTest, EnginesAgree) {
 }
 
 /// Digests of what the interpreter makes of programs, a line for each.
-std::string digests(const target::Processor& processor, uint64_t first, uint64_t count) {
+std::string digests(const target::Target& target, uint64_t first, uint64_t count) {
+  const target::Processor& processor = *target.processor;
   FuzzGrid grid(processor);
-  const auto engine = engine::make_interpreter(processor);
+  const auto engine = engine::make_interpreter(target);
   std::string text;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const RandomCode code = runnable_code(processor, seed, grid, *engine);
@@ -228,11 +237,11 @@ std::string digests(const target::Processor& processor, uint64_t first, uint64_t
 }
 
 /// The same of a process at another level of host vectors: this program, asked for them by a variable.
-class RandomCodeLevels : public testing::TestWithParam<const target::Processor*> {};
+class RandomCodeLevels : public testing::TestWithParam<target::Target> {};
 
 TEST_P(RandomCodeLevels, Agree) {
   const uint64_t first = setting("ATOLL_FUZZ_SEED", 1), count = setting("ATOLL_FUZZ_PROGRAMS", 40);
-  const std::string own = digests(*GetParam(), first, count);
+  const std::string own = digests(GetParam(), first, count);
   if (const char* file = std::getenv("ATOLL_FUZZ_DIGESTS")) return write_file(file, own);
   const TemporaryDirectory directory;
   for (const semantics::HostVectors level : semantics::available_host_vectors()) {
@@ -240,18 +249,18 @@ TEST_P(RandomCodeLevels, Agree) {
     const std::string file = directory / std::string(name(level));
     const CommandResult result = run_command(fmt::format(
         "ATOLL_HOST_VECTORS={} ATOLL_FUZZ_DIGESTS={} /proc/{}/exe --gtest_filter='*RandomCodeLevels.Agree/{}' 2>&1",
-        name(level), file, getpid(), GetParam()->name));
+        name(level), file, getpid(), name_of(GetParam())));
     ASSERT_EQ(result.exit_code, 0) << result.output;
     const std::vector<uint8_t> bytes = read_bytes(file);
     EXPECT_EQ(std::string(bytes.begin(), bytes.end()), own) << name(level);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Gfx9, RandomCodeLevels, testing::ValuesIn(gfx9_processors()),
-                         [](const auto& processor) { return std::string(processor.param->name); });
+INSTANTIATE_TEST_SUITE_P(Gfx9, RandomCodeLevels, testing::ValuesIn(gfx9_targets()),
+                         [](const auto& target) { return name_of(target.param); });
 
-INSTANTIATE_TEST_SUITE_P(Gfx9, RandomCodeTest, testing::ValuesIn(gfx9_processors()),
-                         [](const auto& processor) { return std::string(processor.param->name); });
+INSTANTIATE_TEST_SUITE_P(Gfx9, RandomCodeTest, testing::ValuesIn(gfx9_targets()),
+                         [](const auto& target) { return name_of(target.param); });
 
 }  // namespace
 }  // namespace Atoll::test
