@@ -25,7 +25,7 @@ bool has(const RegisterCounts& registers, const isa::Operand& operand) {
 
 RegisterCounts::RegisterCounts(const machine::Wave& wave, const target::Target& target) {
   if (wave.vgprs == 0) return;  // of no kernel
-  sgprs = wave.sgprs;
+  if (wave.sgprs != 0) sgprs = wave.sgprs;
   agprs = wave.agprs;
   // In a unified file the AGPRs follow, and are as well the VGPRs of those numbers.
   vgprs = static_cast<uint16_t>(wave.vgprs + (target.processor->unified_vgprs ? wave.agprs : 0));
@@ -43,7 +43,9 @@ isa::Instruction without_missing(const isa::Instruction& instruction, const Regi
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     if (has(registers, instruction.operands[i])) continue;
     if (i < instruction.destinations) return {.opcode = isa::Opcode::s_nop, .size = instruction.size};
-    result.operands[i].reg = 0;
+    isa::Operand& source = result.operands[i];
+    source.reg = 0;
+    if (source.kind == isa::OperandKind::agpr) source.kind = isa::OperandKind::vgpr;
   }
   return result;
 }

@@ -28,8 +28,8 @@ struct RegisterCounts {
 /// The instruction that `code` begins with, as the target executes it.
 support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target);
 
-/// What an instruction that names other registers than these does. Where it reads one that is missing, it reads the
-/// first of its kind; where it writes one, it does nothing (Vega and CDNA ISA guides, "Out-of-range behavior").
+/// What an instruction that names other registers than these does. Where it reads one that is missing, it reads s0 or
+/// v0; where it writes one, it does nothing (Vega and CDNA ISA guides, "Out-of-range behavior").
 isa::Instruction without_missing(const isa::Instruction& instruction, const RegisterCounts& registers);
 
 /// Both, for code of waves with these registers.

@@ -71,6 +71,7 @@ void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
   wave.vgprs = start.vgprs;
   wave.agprs = start.agprs;
   wave.wave_size = start.wave_size;
+  wave.watches_exceptions = start.watches_exceptions;
   wave.scc = false;
   wave.mode = start.mode;
   wave.status = 0;

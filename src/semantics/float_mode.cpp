@@ -96,8 +96,13 @@ constexpr Half halves[2] = {{0}, {16}};
 
 /// Of the halves of a result, lanes (all ones) in which infinity is no overflow.
 struct TrueInfinities {
-  U32 of[2][row::chunks]{};
+  U32 of[2][row::chunks];
 
+  ATOLL_INLINE void clear() {
+    for (auto& half : of) {
+      for (U32& lanes : half) lanes = U32(0);
+    }
+  }
   /// Those that come of source number `number`.
   ATOLL_INLINE void add(const FloatUse& use, unsigned number, Floating type, const Row* source) {
     if (type == Floating::none) return;
@@ -172,6 +177,7 @@ void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, co
       mode.clamps_overflow && use.overflows && (use.dst == Floating::half || use.dst == Floating::half_pair);
   TrueInfinities infinities;
   if (clamps) {
+    infinities.clear();
 #pragma unroll
     for (unsigned i = 0; i < 4; ++i) infinities.add(use, i, use.src[i], inner.src[i]);
     infinities.add(use, 2, use.old, call.dst[0]);

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <memory>
 
+#include "engine/engines.h"
 #include "engine/wave_runner.h"
+#include "machine/fixture.h"
 
 namespace Atoll::test {
 
@@ -169,6 +172,47 @@ TEST(Exceptions, StopTheWaveIfTheyAreEnabled) {
   EXPECT_EQ(runner.wave().fault->lane, 17u);
   EXPECT_NE(runner.wave().fault->what.find("division by zero"), std::string::npos) << runner.wave().fault->what;
   EXPECT_EQ(runner.v(5)[0], 0u);
+}
+
+// --- Kernels, of which the machine finds out whether they watch -----------------------------------------------------
+
+support::Result<machine::KernelStatistics> run_kernel(const std::string& directive, const std::string& body,
+                                                      const void* const* arguments = nullptr) {
+  const auto model = target::find_gpu("gfx90a");
+  const auto make = engine::find_engine(std::getenv("ATOLL_ENGINE") != nullptr ? std::getenv("ATOLL_ENGINE") : "");
+  const auto gpu = machine::Gpu::create(*model, *make, {.threads = 1});
+  EXPECT_TRUE(gpu) << gpu.error().message;
+  std::vector<std::string> directives{"next_free_vgpr 8", "next_free_sgpr 16", "user_sgpr_kernarg_segment_ptr 1"};
+  if (!directive.empty()) directives.push_back(directive);
+  const auto code = load(**gpu, assemble_kernel("gfx90a", directives, body));
+  auto packet = packet_for(*code, {64, 1, 1}, {64, 1, 1});
+  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+  return (*gpu)->run(packet);
+}
+
+TEST(ExceptionsOfKernels, AreReadFromTheTrapStatus) {
+  uint32_t result = 0;
+  const void* arguments[] = {&result};
+  const auto ran = run_kernel("",
+                              "s_load_dwordx2 s[2:3], s[0:1], 0x0\nv_rcp_f32 v2, 0\n"
+                              "s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS, 0, 9)\nv_mov_b32 v3, s4\nv_mov_b32 v4, 0\n"
+                              "s_waitcnt lgkmcnt(0)\nglobal_store_dword v4, v3, s[2:3]\ns_endpgm",
+                              arguments);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(result, divided);
+}
+
+TEST(ExceptionsOfKernels, StopThoseThatEnableThem) {
+  const std::string body = "v_rcp_f32 v2, 0\ns_endpgm";
+  EXPECT_TRUE(run_kernel("", body));
+  EXPECT_TRUE(run_kernel("exception_fp_ieee_overflow 1", body));
+  const auto stopped = run_kernel("exception_fp_ieee_div_zero 1", body);
+  ASSERT_FALSE(stopped);
+  for (const char* part : {"floating-point exception", "division by zero", "v_rcp_f32"}) {
+    EXPECT_NE(stopped.error().message.find(part), std::string::npos) << stopped.error().message;
+  }
+  const auto by_mode = run_kernel("", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 7), 4\n" + body);
+  EXPECT_FALSE(by_mode);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Registers that a wave does not have: sources are the first register of their kind, and an instruction that writes one
+// Registers that a wave does not have: sources are s0 or v0 instead, and an instruction that writes one
 // does nothing (Vega and CDNA ISA guides, "Out-of-range behavior"). In particular no row beyond the wave's own is
 // touched.
 #include <gtest/gtest.h>
@@ -49,6 +49,7 @@ TEST_F(MissingVgprs, ReadAsTheFirstOne) {
     EXPECT_EQ(runner.v(1)[lane], lane + 5);
     EXPECT_EQ(runner.v64(2, lane), pair << 1);
     EXPECT_EQ(runner.v(4)[lane], runner.v(3)[lane] * lane + lane);
+    EXPECT_EQ(runner.v(5)[lane], lane);
   }
 }
 
@@ -80,7 +81,7 @@ TEST_F(MissingVgprs, AreMissingInLoops) {
   for (unsigned lane = 0; lane < 64; ++lane) EXPECT_EQ(runner.v(1)[lane], lane * 10);
 }
 
-// In a unified register file, the AGPRs are as well the VGPRs of the numbers that follow.
+// In a unified register file, the VGPRs of the numbers that follow are the wave's as well, as far as it has AGPRs.
 TEST(MissingRegisters, OfAUnifiedFileAreThoseBehindTheAgprs) {
   WaveRunner runner("gfx90a");
   runner.wave().vgprs = 16;
@@ -88,7 +89,7 @@ TEST(MissingRegisters, OfAUnifiedFileAreThoseBehindTheAgprs) {
   runner.wave().agpr = runner.wave().vgpr + 16;
   std::ranges::fill(runner.v(1), 5);
   std::ranges::fill(runner.v(24), foreign);
-  ASSERT_EQ(runner.run("v_accvgpr_write_b32 a7, v1\nv_accvgpr_write_b32 a8, v1\nv_add_u32 v2, v23, v24"),
+  ASSERT_EQ(runner.run("v_mov_b32 v23, v1\nv_accvgpr_write_b32 a8, v1\nv_mov_b32 v24, v1\nv_add_u32 v2, v23, v24"),
             WaveState::ended);
   for (unsigned lane = 0; lane < 64; ++lane) {
     EXPECT_EQ(runner.v(23)[lane], 5u);
@@ -107,6 +108,7 @@ TEST(MissingRegisters, AreSgprsToo) {
                                      "s_mov_b32 s33, 5\n"
                                      "s_mov_b64 s[6:7], s[32:33]\n"
                                      "v_mov_b32 v1, s40\n"
+                                     "v_readfirstlane_b32 s8, v1\n"
                                      "s_mov_b64 vcc, 3\n"
                                      "s_endpgm",
                                      "gfx90a")),
@@ -115,7 +117,7 @@ TEST(MissingRegisters, AreSgprsToo) {
   EXPECT_EQ(runner.s(33), foreign);
   EXPECT_EQ(runner.s(6), 7u);
   EXPECT_EQ(runner.s(7), 8u);
-  EXPECT_EQ(runner.v(1)[9], 7u);
+  EXPECT_EQ(runner.s(8), 7u);
   EXPECT_EQ(runner.wave().vcc(), 3u);
 }
 
