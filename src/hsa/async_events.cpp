@@ -13,7 +13,7 @@ AsyncEvents::~AsyncEvents() {
     if (wake_ != nullptr) release(*wake_);
     return;
   }
-  stopping_ = true;
+  stop();
   machine::store(wake_->abi, 1);
   thread_.join();
   for (const Handler& handler : handlers_) release(*handler.signal);
@@ -48,7 +48,7 @@ hsa_status_t AsyncEvents::call(void (*function)(void*), void* argument) {
 }
 
 void AsyncEvents::run_satisfied() {
-  for (size_t i = 0; i < handlers_.size();) {
+  for (size_t i = 0; i < handlers_.size() && !stopping_;) {
     const Handler handler = handlers_[i];
     const int64_t value = machine::load(handler.signal->abi);
     const bool satisfied = machine::holds(condition_of(handler.condition), value, handler.compare);
@@ -78,7 +78,9 @@ void AsyncEvents::loop() {
     const std::vector<Call> calls = std::exchange(calls_, {});
     lock.unlock();
     handlers_.insert(handlers_.end(), added.begin(), added.end());
-    for (const Call& call : calls) call.function(call.argument);
+    for (const Call& call : calls) {
+      if (!stopping_) call.function(call.argument);
+    }
     run_satisfied();
   }
 }

@@ -24,6 +24,8 @@ class AsyncEvents {
   hsa_status_t add(Signal& signal, hsa_signal_condition_t condition, int64_t compare, hsa_amd_signal_handler handler,
                    void* argument);
   hsa_status_t call(void (*function)(void*), void* argument);
+  /// From here on no handler is begun. What they would look at may go away while the runtime is shut down.
+  void stop() { stopping_ = true; }
 
  private:
   struct Handler {

@@ -142,6 +142,7 @@ void at_exit() {
 /// Takes the runtime apart. The queues stop first, while faults and handlers that they raise still find it.
 void end(Runtime* runtime) {
   print_statistics_once();
+  runtime->events.stop();
   runtime->queues.clear();
   current.store(nullptr);
   delete runtime;

@@ -178,4 +178,37 @@ TEST_F(HsaSignal, WildHandlesAreNoSignals) {
   EXPECT_EQ(hsa_signal_destroy(real), HSA_STATUS_ERROR_INVALID_SIGNAL);
 }
 
+// A handler that waits for the end of the runtime keeps another, whose signal is satisfied, waiting. That one must not
+// be called any more: its program may have freed what it is about.
+TEST_F(HsaSignal, HandlersAreDroppedByShuttingDown) {
+  static std::atomic<bool> waiting, both_added, first_runs, second_called;
+  waiting = both_added = first_runs = second_called = false;
+  const auto await_both = [](void*) {
+    waiting = true;
+    while (!both_added) std::this_thread::yield();
+  };
+  const auto await_the_end = [](hsa_signal_value_t, void*) {
+    first_runs = true;
+    uint64_t time = 0;
+    while (hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &time) == HSA_STATUS_SUCCESS) std::this_thread::yield();
+    return false;
+  };
+  const auto tell = [](hsa_signal_value_t, void*) {
+    second_called = true;
+    return false;
+  };
+  // Both are added before the runtime's thread looks, so that it calls them one after the other.
+  ASSERT_EQ(hsa_amd_async_function(await_both, nullptr), HSA_STATUS_SUCCESS);
+  while (!waiting) std::this_thread::yield();
+  const hsa_signal_t first = make_signal(0), second = make_signal(0);
+  ASSERT_EQ(hsa_amd_signal_async_handler(first, HSA_SIGNAL_CONDITION_EQ, 0, await_the_end, nullptr),
+            HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_amd_signal_async_handler(second, HSA_SIGNAL_CONDITION_EQ, 0, tell, nullptr), HSA_STATUS_SUCCESS);
+  both_added = true;
+  while (!first_runs) std::this_thread::yield();
+  ASSERT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
+  EXPECT_FALSE(second_called);
+  ASSERT_EQ(hsa_init(), HSA_STATUS_SUCCESS);
+}
+
 }  // namespace
