@@ -21,7 +21,7 @@ int main() {
   values[13] = -1;
   const check::Device<int> bad(values);
   positive<<<1, 64>>>(bad.get());
-  (void)hipDeviceSynchronize();
-  std::printf("not reached\n");
-  return 0;
+  const hipError_t error = hipDeviceSynchronize();  // before HIP 7 the program ends here
+  std::printf("hipDeviceSynchronize: %s\n", hipGetErrorName(error));
+  return error == hipSuccess ? 0 : 3;
 }

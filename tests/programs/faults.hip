@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     overflow<<<1, 64>>>(out.get(), 1 << 20);
   } else if (which == "large-lds") {
     use_lds<<<1, 64, 70000>>>(out.get());
-    return refused(hipGetLastError(), hipErrorOutOfMemory);
+    return refused(hipGetLastError(), HIP_VERSION < 70000000 ? hipErrorOutOfMemory : hipErrorInvalidValue);
   } else if (which == "large-work-group") {
     write_to<<<1, 2048>>>(out.get(), 1);
     return refused(hipGetLastError(), hipErrorInvalidConfiguration);

@@ -22,6 +22,16 @@ std::vector<int> ramp(int start) {
   return values;
 }
 
+// What HIP 6 calls `type` was `memoryType` before.
+template <typename Attributes>
+hipMemoryType kind(const Attributes& attributes) {
+#if HIP_VERSION >= 60000000
+  return attributes.type;
+#else
+  return attributes.memoryType;
+#endif
+}
+
 void check_managed() {
   int* values = nullptr;
   HIP(hipMallocManaged(&values, kCount * sizeof(int)));
@@ -44,7 +54,7 @@ void check_pinned() {
 
   hipPointerAttribute_t attributes{};
   HIP(hipPointerGetAttributes(&attributes, values));
-  EXPECT(attributes.memoryType == hipMemoryTypeHost);
+  EXPECT(kind(attributes) == hipMemoryTypeHost);
   EXPECT(attributes.devicePointer == on_device);
   unsigned flags = 0;
   HIP(hipHostGetFlags(&flags, values));
@@ -74,7 +84,7 @@ void check_attributes() {
   const check::Device<int> device(kCount);
   hipPointerAttribute_t attributes{};
   HIP(hipPointerGetAttributes(&attributes, device.get() + 100));
-  EXPECT(attributes.memoryType == hipMemoryTypeDevice);
+  EXPECT(kind(attributes) == hipMemoryTypeDevice);
   EXPECT(attributes.device == 0);
   hipDeviceptr_t base = nullptr;
   size_t size = 0;
@@ -82,7 +92,12 @@ void check_attributes() {
   EXPECT(base == device.get());
   EXPECT(size == kCount * sizeof(int));
   int on_stack = 0;
+#if HIP_VERSION >= 60000000
+  HIP(hipPointerGetAttributes(&attributes, &on_stack));
+  EXPECT(attributes.type == hipMemoryTypeUnregistered);
+#else
   EXPECT(hipPointerGetAttributes(&attributes, &on_stack) == hipErrorInvalidValue);
+#endif
   (void)hipGetLastError();
 }
 
