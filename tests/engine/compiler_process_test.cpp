@@ -81,6 +81,14 @@ int compiles(unsigned number) {
   return compilation->code != nullptr ? 0 : 1;
 }
 
+/// Until nothing is in a hurry any more. A fork asks anew for what the process has asked for, too.
+void await_what_is_in_a_hurry() {
+  while (Compilations::of_process().in_a_hurry() != 0) {
+    Compilations::of_process().look();
+    std::this_thread::yield();
+  }
+}
+
 int children_ended = 0;
 
 }  // namespace
@@ -276,6 +284,7 @@ TEST(Compilations, NobodyMakesRoomForWhatIsNotInAHurry) {
   EXPECT_EQ(in_child([] {
               auto& compilations = Compilations::of_process();
               const auto compilation = compilations.ask(request(20), 1, {});
+              await_what_is_in_a_hurry();
               unsigned asked = 0;
               const bool has_slept = compilations.make_room(64, [&] { return ++asked != 0; });
               return !has_slept && asked == 0 && compilations.in_a_hurry() == 0 ? 0 : 1;
@@ -288,6 +297,7 @@ TEST(Compilations, AThreadMakesRoomUntilTheCodeIsThere) {
               auto& compilations = Compilations::of_process();
               // By what it should cost, it may take as long as it likes.
               const auto compilation = compilations.ask(request(21, 200), 1, {.interpreted = 1'000'000'000'000});
+              await_what_is_in_a_hurry();
               compilations.hurry(*compilation);
               if (compilations.in_a_hurry() != 1) return 1;
               const unsigned threads = std::max(2U, std::thread::hardware_concurrency());
