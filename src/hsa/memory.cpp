@@ -327,12 +327,11 @@ hsa_status_t hsa_amd_deregister_deallocation_callback(void* ptr, hsa_amd_dealloc
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (ptr == nullptr || callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   bool removed = false;
-  const bool known = Runtime::get()->memory.change(ptr, [&](MemoryRecord& record) {
+  Runtime::get()->memory.change(ptr, [&](MemoryRecord& record) {
     removed = std::erase_if(record.on_deallocation, [=](const DeallocationCallback& registered) {
                 return registered.pointer == ptr && registered.function == callback;
               }) != 0;
   });
-  if (!known) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   return removed ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 

@@ -184,7 +184,7 @@ hsa_status_t Runtime::acquire() {
   // A callback would wait for the runtime's end, and that for the callback's.
   if (life.ending && InCallback::is_this_thread()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   life.ended.wait(lock, [&] { return !life.ending; });
-  if (life.references == UINT32_MAX) return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
+  if (life.references == INT32_MAX) return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
   if (life.references == 0) {
     const support::Result<Configuration> configuration = read_configuration();
     if (!configuration) return refuse(configuration.error(), HSA_STATUS_ERROR);

@@ -236,6 +236,7 @@ TEST_F(HsaMemory, DeallocationCallbacksAreCalledUnlessTakenBack) {
   EXPECT_EQ(hsa_amd_memory_pool_free(pointer), HSA_STATUS_SUCCESS);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(told, pointer + 100);
+  EXPECT_EQ(hsa_amd_deregister_deallocation_callback(pointer + 100, tell), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
 TEST_F(HsaMemory, TheWayToTheOtherAgentsPoolIsOneHop) {
