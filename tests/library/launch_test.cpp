@@ -131,7 +131,8 @@ TEST_P(Launch, SaysWhatIsWrong) {
   EXPECT_THAT(launch("reverse", shape, data, 1, LocalMemory{4}), HasSubstr("is a pointer to local memory"));
   EXPECT_THAT(launch("scale", shape, LocalMemory{4}, 1.0f, 64), HasSubstr("is not a pointer to local memory"));
   EXPECT_EQ(launch("fixed", shape, data), "kernel fixed was compiled for work-groups of 8 x 4 x 1");
-  EXPECT_THAT(launch("scale", {.grid = {64}, .block = {64, 64}}, data, 1.0f, 64), HasSubstr("not 64 x 64 x 1"));
+  EXPECT_THAT(launch("scale", {.grid = {64}, .block = {64, 64}}, data, 1.0f, 64),
+              HasSubstr("work-groups of 64 x 64 x 1; a GPU has at most 1024"));
   EXPECT_THAT(launch("reverse", shape, data, LocalMemory{1 << 20}, LocalMemory{4}), HasSubstr("LDS"));
   EXPECT_THAT(gpu.load_file("/nonexistent").error().message, HasSubstr("/nonexistent: No such file"));
   EXPECT_THAT(gpu.load_file("/bin/true").error().message, HasSubstr("no GPU code"));
