@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -36,13 +36,14 @@ void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 }
 
 /// Calls visit(begin, end) for the runs of pages in [begin, end) that hold anything: they are in memory or swapped out
-/// (proc(5), /proc/pid/pagemap: bits 63 and 62). All of them when the system does not tell.
+/// (proc(5), /proc/pid/pagemap: bits 63 and 62). All of them when the system does not tell. Called while a WriteHold
+/// holds the pages, which may be those of the heap: it must not allocate memory, or it would wait for itself.
 template <typename Visit>
 void for_each_touched(uint64_t begin, uint64_t end, const Visit& visit) {
   constexpr uint64_t in_memory_or_swapped = uint64_t{3} << 62;
-  constexpr uint64_t pages_at_once = 4096;
+  constexpr uint64_t pages_at_once = 512;
   const int map = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  std::vector<uint64_t> entries(pages_at_once);
+  std::array<uint64_t, pages_at_once> entries;
   uint64_t run = begin;  // of touched pages, up to `at`
   for (uint64_t at = begin; at < end;) {
     const uint64_t count = std::min(pages_at_once, (end - at) / page);
