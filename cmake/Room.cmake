@@ -1,9 +1,14 @@
 # The levels of host vector instructions that some code is compiled for (src/semantics/level.h).
 set(ATOLL_LEVELS portable avx2 avx512)
 
-# Reading the C++ library's and fmt's headers is a good part of compiling a file, so they are read once for each target. A
-# compiler cache does better without: it would take every file for changed with a precompiled header's path.
-option(ATOLL_PRECOMPILED_HEADERS "Precompile the headers that most files include" OFF)
+# Reading the headers of the C++ library, fmt and LLVM takes a third of a build's time, so they are read once for each
+# target. A compiler cache does better without: it would take every file for changed with a precompiled header's path.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(precompile OFF)
+else()
+  set(precompile ON)
+endif()
+option(ATOLL_PRECOMPILED_HEADERS "Precompile the headers that most files include" ${precompile})
 set(ATOLL_COMMON_HEADERS <algorithm> <cstdint> <expected> <functional> <map> <memory> <optional> <span> <string> <vector>
   <fmt/format.h>)
 

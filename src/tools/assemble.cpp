@@ -19,7 +19,7 @@ namespace {
 
 using support::Result;
 
-struct Request {
+struct AssembleRequest {
   std::string input, output, gpu;
   bool relocatable = false, wave64 = false, wave32 = false;
   unsigned version = 6;
@@ -43,7 +43,7 @@ Result<std::pair<std::string, int64_t>> setting_of(const std::string& text) {
   return std::pair(text.substr(0, equals), static_cast<int64_t>(negative ? -value : value));
 }
 
-Result<assembler::Options> options_of(const Request& request) {
+Result<assembler::Options> options_of(const AssembleRequest& request) {
   const auto target = target::parse_target_id(request.gpu);
   if (!target) return wrong_usage("--gpu: " + target.error().message);
   assembler::Options options;
@@ -64,7 +64,7 @@ Result<assembler::Options> options_of(const Request& request) {
   return options;
 }
 
-Result<int> run(const Request& request) {
+Result<int> run(const AssembleRequest& request) {
   const auto options = options_of(request);
   if (!options) return std::unexpected(options.error());
   auto text = read_text_file(request.input);
@@ -88,7 +88,7 @@ Result<int> run(const Request& request) {
 }  // namespace
 
 void add_asm(CLI::App& app, Invocation& invocation) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<AssembleRequest>();
   CLI::App* command = app.add_subcommand("asm", "Assemble AMDGPU assembly text into a code object");
   command->formatter(with_usage("atoll asm FILE.s --gpu NAME -o OUT [-c]"));
   command->footer(

@@ -18,7 +18,7 @@ using support::ErrorKind;
 using support::fail;
 using support::Result;
 
-struct Request {
+struct BundleRequest {
   std::string file, output, gpu, compression = "none";
   std::vector<std::string> entries;
   uint64_t alignment = 4096;
@@ -31,7 +31,7 @@ std::string target_of(const std::string& id) {
   return triple == std::string::npos ? id : id.substr(triple + 2);
 }
 
-Result<int> list(const Request& request) {
+Result<int> list(const BundleRequest& request) {
   const auto file = support::MappedFile::open(request.file);
   if (!file) return std::unexpected(file.error());
   const auto found = object::find_code_objects(file->bytes());
@@ -51,7 +51,7 @@ Result<int> list(const Request& request) {
   return 0;
 }
 
-Result<int> extract(const Request& request) {
+Result<int> extract(const BundleRequest& request) {
   const auto file = support::MappedFile::open(request.file);
   if (!file) return std::unexpected(file.error());
   const auto found = object::find_code_objects(file->bytes());
@@ -77,7 +77,7 @@ Result<int> extract(const Request& request) {
   return 0;
 }
 
-Result<int> make(const Request& request) {
+Result<int> make(const BundleRequest& request) {
   std::vector<support::MappedFile> files;
   std::vector<object::BundleEntry> entries{{.id = object::host_entry_id, .bytes = {}}};
   for (const std::string& text : request.entries) {
@@ -102,10 +102,10 @@ Result<int> make(const Request& request) {
 }  // namespace
 
 void add_bundle(CLI::App& app, Invocation& invocation) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<BundleRequest>();
   CLI::App* command = app.add_subcommand("bundle", "List, extract and make offload bundles");
   command->require_subcommand(1);
-  const auto work_with = [request, &invocation](Result<int> (*work)(const Request&)) {
+  const auto work_with = [request, &invocation](Result<int> (*work)(const BundleRequest&)) {
     return [request, &invocation, work] { invocation.work = [request, work] { return work(*request); }; };
   };
 

@@ -29,7 +29,7 @@ using support::ErrorKind;
 using support::fail;
 using support::Result;
 
-struct Request {
+struct DisassembleRequest {
   std::string file, gpu, kernel;
   unsigned wave_size = 0;
   bool bytes = false, json = false, raw = false;
@@ -110,7 +110,7 @@ struct DisassembledCode {
 };
 
 /// The error is of kind not_found if the kernel that is asked for is not in it.
-Result<DisassembledCode> disassemble_one(const object::FoundCodeObject& code, const Request& request) {
+Result<DisassembledCode> disassemble_one(const object::FoundCodeObject& code, const DisassembleRequest& request) {
   const auto file = object::read_elf_file(code.bytes);
   if (!file) return std::unexpected(file.error());
   auto metadata = object::read_metadata(*file);
@@ -128,7 +128,7 @@ Result<DisassembledCode> disassemble_one(const object::FoundCodeObject& code, co
   return DisassembledCode{std::move(*sections), std::move(*metadata)};
 }
 
-Result<void> print(DisassembledCode& code, const object::FoundCodeObject& from, const Request& request) {
+Result<void> print(DisassembledCode& code, const object::FoundCodeObject& from, const DisassembleRequest& request) {
   Result<void> written;
   const auto write = [&](std::string& text) {
     if (written) written = write_out(text);
@@ -156,7 +156,7 @@ Result<void> print(DisassembledCode& code, const object::FoundCodeObject& from, 
   return written;
 }
 
-Result<int> disassemble_file(const Request& request) {
+Result<int> disassemble_file(const DisassembleRequest& request) {
   const auto code = select_code(request.file, request.gpu);
   if (!code) return std::unexpected(code.error());
   const auto& objects = code->found.code_objects;
@@ -201,7 +201,7 @@ std::optional<std::vector<uint8_t>> spelled_bytes(std::string_view text) {
   return bytes;
 }
 
-Result<int> disassemble_raw(const Request& request) {
+Result<int> disassemble_raw(const DisassembleRequest& request) {
   if (request.gpu.empty()) return wrong_usage("--raw needs --gpu: bytes don't say what they are for");
   const target::Processor* processor = nullptr;
   if (const auto target = target::parse_target_id(request.gpu)) {
@@ -232,7 +232,7 @@ Result<int> disassemble_raw(const Request& request) {
 }  // namespace
 
 void add_disassemble(CLI::App& app, Invocation& invocation) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<DisassembleRequest>();
   CLI::App* command = app.add_subcommand("disasm", "Print the instructions of code objects");
   command->formatter(
       with_usage("atoll disasm FILE [--gpu NAME] [--kernel NAME] [--bytes] [--json]\n"

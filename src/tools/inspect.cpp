@@ -19,7 +19,7 @@ using support::ErrorKind;
 using support::Result;
 using Json = nlohmann::ordered_json;
 
-struct Request {
+struct InspectRequest {
   std::string file, gpu, kernel;
   uint32_t work_group_size = 0;
   bool json = false;
@@ -182,7 +182,7 @@ void print_kernel(const Json& kernel) {
   if (kernel.contains("kernel_code")) print_kernel_code(kernel["kernel_code"]);
 }
 
-Result<int> run(const Request& request) {
+Result<int> run(const InspectRequest& request) {
   const auto code = select_code(request.file, request.gpu);
   if (!code) return std::unexpected(code.error());
   Json all = Json::array();
@@ -221,7 +221,7 @@ Result<int> run(const Request& request) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Invocation& invocation) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<InspectRequest>();
   CLI::App* command = app.add_subcommand("inspect", "Tell what is inside code objects");
   command->formatter(with_usage("atoll inspect FILE [--gpu NAME] [--kernel NAME] [--block N] [--json]"));
   command

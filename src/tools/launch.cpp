@@ -23,7 +23,7 @@ using support::Result;
 
 namespace {
 
-struct Options {
+struct LaunchOptions {
   std::string file, gpu, kernel, grid, block;
   std::vector<std::string> arguments, print, save;
   uint32_t lds_bytes = 0;
@@ -135,7 +135,7 @@ Result<void> save_buffer(const std::string& path, const Buffer& buffer) {
 
 /// The results that were asked for. With `check_only`, nothing is shown: whether the requests make sense is known
 /// before the kernel runs.
-Result<void> show_results(const Options& options, const KernelInfo& kernel, const std::vector<MadeArgument>& made,
+Result<void> show_results(const LaunchOptions& options, const KernelInfo& kernel, const std::vector<MadeArgument>& made,
                           bool check_only) {
   for (const std::string& text : options.print) {
     const auto request = parse_print(text);
@@ -155,7 +155,8 @@ Result<void> show_results(const Options& options, const KernelInfo& kernel, cons
   return {};
 }
 
-Result<std::vector<MadeArgument>> make_arguments(const Options& options, const KernelInfo& kernel, const Gpu& gpu) {
+Result<std::vector<MadeArgument>> make_arguments(const LaunchOptions& options, const KernelInfo& kernel,
+                                                 const Gpu& gpu) {
   if (options.arguments.size() != kernel.parameters.size())
     return wrong_usage(fmt::format("kernel {} takes {} arguments, {} --arg are given (`atoll launch {}` lists them)",
                                    kernel.name, kernel.parameters.size(), options.arguments.size(), options.file));
@@ -168,7 +169,7 @@ Result<std::vector<MadeArgument>> make_arguments(const Options& options, const K
   return made;
 }
 
-Result<int> launch(const Options& options) {
+Result<int> launch(const LaunchOptions& options) {
   const auto broken = [](const Failure& failure) { return fail(ErrorKind::aborted, "{}", failure.message); };
   const GpuOptions gpu_options{
       .threads = options.threads, .timeout_seconds = options.timeout, .engine = options.engine};
@@ -212,7 +213,7 @@ Result<int> launch(const Options& options) {
 
 void add_launch(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("launch", "Run one kernel of a code object with given arguments");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LaunchOptions>();
   command->formatter(
       with_usage("atoll launch FILE --kernel NAME --grid X,Y,Z --block X,Y,Z --arg VALUE ... [OPTIONS]"));
   command->add_option("file", options->file, "A code object, an offload bundle, or a program or library with one")

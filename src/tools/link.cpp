@@ -12,12 +12,12 @@ namespace Atoll::tools {
 
 namespace {
 
-struct Request {
+struct LinkRequest {
   std::vector<std::string> inputs;
   std::string output;
 };
 
-support::Result<int> run(const Request& request) {
+support::Result<int> run(const LinkRequest& request) {
   std::vector<object::LinkInput> inputs;
   for (const std::string& path : request.inputs) {
     const auto file = support::MappedFile::open(path);
@@ -35,7 +35,7 @@ support::Result<int> run(const Request& request) {
 }  // namespace
 
 void add_link(CLI::App& app, Invocation& invocation) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<LinkRequest>();
   CLI::App* command = app.add_subcommand("link", "Link relocatable objects into a loadable code object");
   command->formatter(with_usage("atoll link FILE.o... -o OUT"));
   command->add_option("FILE.o", request->inputs, "Relocatable objects, as `atoll asm -c` or clang -c write them")

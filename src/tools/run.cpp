@@ -45,7 +45,7 @@ namespace fs = std::filesystem;
 constexpr const char* runtime_name = "libhsa-runtime64.so.1";
 constexpr const char* driver_name = "libatoll-driver.so";
 
-struct Options {
+struct RunOptions {
   std::string gpu;
   bool statistics = false;
   double timeout = 0;
@@ -198,7 +198,7 @@ void prepend(const char* variable, const std::string& value) {
   setenv(variable, joined.c_str(), 1);
 }
 
-Result<int> run_program(const Options& options, std::vector<std::string> command) {
+Result<int> run_program(const RunOptions& options, std::vector<std::string> command) {
   if (command.empty()) return wrong_usage("which program? `atoll run [OPTIONS] -- PROGRAM ARGUMENTS...`");
   if (command[0].starts_with("-"))
     return wrong_usage(
@@ -238,7 +238,7 @@ Result<int> run_program(const Options& options, std::vector<std::string> command
 
 void add_run(CLI::App& app, Invocation& invocation) {
   CLI::App* run = app.add_subcommand("run", "Run a ROCm or HIP program on a virtual GPU");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   run->formatter(with_usage("atoll run [OPTIONS] -- PROGRAM [ARGUMENTS...]"));
   run->add_option("--gpu", options->gpu,
                   "A product (mi250x), a processor (gfx90a) or a target ID (gfx90a:xnack+);\n"
