@@ -7,6 +7,7 @@
 #   make test       builds and runs the tests
 #   make test-rocm  the test suites of ROCm's libraries, of ROCm 6.4 and 7.2, in folders with that ROCm (hours, tens of GB);
 #                   writes docs/rocm.md. ROCM_RUN="--suite rocPRIM --rocm 7.2 --gpu gfx90a" runs a part
+#   make test-python  a Python program that compiles a kernel by hiprtc, launches it and checks the result, through ctypes
 #   make test-levels  what make test leaves out: HIP programs at the host's narrower levels of vector instructions, which
 #                   it runs on one of their GPUs, on the others too
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
@@ -20,7 +21,7 @@
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build test test-rocm test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint format clean
+.PHONY: build test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint format clean
 
 build:
 	scripts/install-dependencies build
@@ -38,6 +39,12 @@ test-rocm:
 	cmake --preset release
 	cmake --build --preset release
 	tests/rocm/run $(ROCM_RUN); status=$$?; tests/rocm/report && exit $$status
+
+test-python:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release
+	build/bin/atoll run --gpu gfx90a -- python3 tests/programs/hiprtc_ctypes.py
 
 test-levels:
 	scripts/install-dependencies build test

@@ -3,7 +3,8 @@
     tests/rocm/SUITE --rocm VERSION --gpu GPU [--results FILE] [--cases N]
 
 FILE gets a JSON object for each case as soon as it has an outcome: `program`, `case`, `outcome` (passed, failed or skipped),
-`seconds` and, of one that failed, `message`. The last line that is printed has the sums; the status is 1 if a case failed.
+`seconds` and, of one that failed, `message`; and an object with how many cases were `available`, where some are left out.
+The last line that is printed has the sums; the status is 1 if a case failed.
 """
 
 import argparse
@@ -41,6 +42,13 @@ class Suite:
         return subprocess.Popen([TOP / "scripts/in-rocm", self.options.rocm, "--", *run, *command],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace", **options)
 
+    def sample(self, cases):
+        """As many of the cases as are asked for, in their order."""
+        if self.results:
+            print(json.dumps({"available": len(cases)}), file=self.results, flush=True)
+        taken = set(first(cases, self.options.cases))
+        return [case for case in cases if case in taken]
+
     def note(self, program, case, outcome, seconds, message=""):
         with self.lock:
             self.counts[outcome] += 1
@@ -58,12 +66,9 @@ class Suite:
         sys.exit(1 if self.counts["failed"] or not self.counts["passed"] else 0)
 
 
-def sample(cases, count):
-    """So many of the cases, the same each time, in their order."""
-    if count is None or count >= len(cases):
-        return cases
-    taken = set(sorted(cases, key=lambda case: hashlib.sha256(case.encode()).digest())[:count])
-    return [case for case in cases if case in taken]
+def first(cases, count):
+    """So many of the cases, spread evenly over them and the same each time."""
+    return sorted(cases, key=lambda case: hashlib.sha256(case.encode()).digest())[:count]
 
 
 def work_on(pieces, do):
