@@ -120,6 +120,8 @@ int parent(const char* program) {
   check::equal("what the child wrote", read_values(values), values_after(2));
   launch(values, 3);
   HIP(hipEventRecord(event, nullptr));
+  // HIP 6 gives the other process's stream nothing to wait for: its hipStreamWaitEvent puts nothing into a queue.
+  if (HIP_VERSION < 70000000) check::finish();
   send(to_child[1], 'g');
   (void)receive<char>(from_child[0]);
   check::equal("what the child wrote after the event", read_values(values), values_after(4));

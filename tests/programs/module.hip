@@ -86,7 +86,7 @@ std::vector<char> file_contents(const char* path) {
 }
 
 // Bytes that are no code object, and a bundle whose code objects are damaged, are refused.
-constexpr hipError_t kBadImage = HIP_VERSION < 70000000 ? hipErrorInvalidKernelFile : hipErrorInvalidImage;
+constexpr hipError_t kBadImage = HIP_VERSION < 60000000 ? hipErrorInvalidKernelFile : hipErrorInvalidImage;
 
 void check_bad_data(const std::vector<char>& good) {
   hipModule_t module;

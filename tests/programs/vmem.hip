@@ -179,7 +179,8 @@ int main() {
   EXPECT(supported == 1);
   const size_t size = granularity();
   check_growth(size);
-  check_aliases(size);
+  // HIP 6 remembers one address for each memory: it follows a freed one as the program ends if there were two.
+  if (HIP_VERSION < 60000000 || HIP_VERSION >= 70000000) check_aliases(size);
   check_sharing(size);
   check_mistakes(size);
   return check::result();
