@@ -19,6 +19,7 @@ cl_int execution_status(cl_event event) {
 }
 
 // Out of order where the device has such queues; AMD's implementation has had none for GPUs since ROCm, and says so.
+// That of ROCm 5.7 makes one all the same.
 Queue out_of_order(const Gpu& gpu) {
   constexpr cl_command_queue_properties kWanted = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
   if ((gpu.info<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES) & kWanted) != 0) {
@@ -26,7 +27,10 @@ Queue out_of_order(const Gpu& gpu) {
   }
   const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, kWanted, 0};
   cl_int status = CL_SUCCESS;
-  EXPECT(clCreateCommandQueueWithProperties(gpu.context(), gpu.device(), list, &status) == nullptr);
+  if (cl_command_queue made = clCreateCommandQueueWithProperties(gpu.context(), gpu.device(), list, &status)) {
+    CL(clReleaseCommandQueue(made));
+    return gpu.queue(kWanted);
+  }
   EXPECT(status == CL_INVALID_QUEUE_PROPERTIES);
   return gpu.queue(0);
 }
