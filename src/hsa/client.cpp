@@ -1,4 +1,5 @@
-// HIP has the names of the processors that it knows as strings, among its constants.
+// HIP has the names of the processors that it knows as strings, among its constants. GPU code is a section of the
+// library's file, .hip_fatbin, and who has some is linked with HIP.
 #include "hsa/client.h"
 
 #include <link.h>
@@ -10,6 +11,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "object/bundle.h"
+#include "support/mapped_file.h"
 
 namespace Atoll::hsa {
 
@@ -45,6 +49,36 @@ bool knows(const Client& client, std::string_view processor) {
   return false;
 }
 
+/// Whether an object that is loaded has HIP among the libraries that it is linked with (DT_NEEDED).
+bool is_linked_with_hip(const dl_phdr_info& object) {
+  for (unsigned i = 0; i < object.dlpi_phnum; i++) {
+    const ElfW(Phdr)& segment = object.dlpi_phdr[i];
+    if (segment.p_type != PT_DYNAMIC) continue;
+    const auto* const dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + segment.p_vaddr);
+    const char* strings = nullptr;
+    for (const auto* entry = dynamic; entry->d_tag != DT_NULL; entry++)
+      if (entry->d_tag == DT_STRTAB)
+        strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);              // the loader adds the base
+    if (reinterpret_cast<ElfW(Addr)>(strings) < object.dlpi_addr) return false;  // not to this one: the kernel's vDSO
+    for (const auto* entry = dynamic; entry->d_tag != DT_NULL; entry++)
+      if (entry->d_tag == DT_NEEDED && std::string_view(strings + entry->d_un.d_val).starts_with("libamdhip64.so"))
+        return true;
+  }
+  return false;
+}
+
+/// The files of the process's libraries, not the program's own, that may have GPU code.
+std::vector<std::string> libraries_linked_with_hip() {
+  std::vector<std::string> paths;
+  const auto look = [](dl_phdr_info* info, size_t, void* data) {
+    if (info->dlpi_name != nullptr && *info->dlpi_name != '\0' && is_linked_with_hip(*info))
+      static_cast<std::vector<std::string>*>(data)->emplace_back(info->dlpi_name);
+    return 0;
+  };
+  dl_iterate_phdr(look, &paths);
+  return paths;
+}
+
 }  // namespace
 
 support::Result<void> check_clients(const target::GpuModel& gpu) {
@@ -65,6 +99,20 @@ support::Result<void> check_clients(const target::GpuModel& gpu) {
                          error ? client.path : file.string(), gpu.product.processor, known);
   }
   return {};
+}
+
+std::vector<std::string> libraries_without_code(const target::GpuModel& gpu) {
+  std::vector<std::string> lines;
+  for (const std::string& path : libraries_linked_with_hip()) {
+    const auto file = support::MappedFile::open(path);
+    if (!file) continue;
+    const auto code = object::code_that_does_not_run(file->bytes(), gpu.target);
+    if (!code) continue;
+    lines.push_back(fmt::format("{}: the GPU code is for {}, and the GPU, {}, is {}; {}", path,
+                                object::targets_of(*code), gpu.product.name, gpu.target.to_string(),
+                                object::who_runs(*code)));
+  }
+  return lines;
 }
 
 }  // namespace Atoll::hsa

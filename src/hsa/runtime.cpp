@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -174,6 +176,16 @@ hsa_status_t refuse(const support::Error& error, hsa_status_t status) {
   return status;
 }
 
+/// Says, once for each, which libraries of the program have no code for the GPU, before HIP finds out.
+void warn_of_libraries(const target::GpuModel& gpu) {
+  static auto* const said = new std::vector<std::string>;
+  for (std::string& line : libraries_without_code(gpu)) {
+    if (std::ranges::find(*said, line) != said->end()) continue;
+    fmt::print(stderr, "atoll: {}\n", line);
+    said->push_back(std::move(line));
+  }
+}
+
 }  // namespace
 
 Runtime* Runtime::get() { return current.load(std::memory_order_acquire); }
@@ -189,6 +201,7 @@ hsa_status_t Runtime::acquire() {
     const support::Result<Configuration> configuration = read_configuration();
     if (!configuration) return refuse(configuration.error(), HSA_STATUS_ERROR);
     if (const auto known = check_clients(configuration->model); !known) return refuse(known.error(), HSA_STATUS_ERROR);
+    warn_of_libraries(configuration->model);
     machine::GpuOptions options;
     options.threads = configuration->threads;
     options.kernel_timeout = configuration->timeout;

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 
 #include "object/archive.h"
 #include "object/code_object.h"
@@ -41,7 +43,13 @@ std::unexpected<support::Error> cut_short(std::string_view what) {
   return fail(ErrorKind::invalid_file, "the offload bundle is damaged or cut short: {}", what);
 }
 
-Result<Bundle> read_plain(Bytes bytes, uint64_t* consumed) {
+/// How much of a bundle is read. Large programs have gigabytes of code, compressed.
+enum class Depth : uint8_t {
+  whole,
+  table,  ///< of a compressed one no more than the table: its entries have no bytes
+};
+
+Result<Bundle> read_plain(Bytes bytes, uint64_t* consumed, Depth depth = Depth::whole) {
   const auto count = read<uint64_t>(bytes, bundle_magic.size());
   if (!count) return cut_short("it has no table");
   Bundle bundle;
@@ -53,7 +61,7 @@ Result<Bundle> read_plain(Bytes bytes, uint64_t* consumed) {
     const auto [offset, size, id_length] = *head;
     const auto id = slice(bytes, position + sizeof *head, id_length);
     if (!id) return cut_short(fmt::format("the name of entry {} is not all there", i));
-    const auto entry = slice(bytes, offset, size);
+    const auto entry = depth == Depth::whole ? slice(bytes, offset, size) : Bytes();
     BundleEntry result{.id = {id->begin(), id->end()}, .bytes = {}};
     if (!entry) return cut_short(fmt::format("entry {} ({}) points outside of it", i, result.id));
     result.bytes = *entry;
@@ -140,15 +148,52 @@ Result<Bundle> read_compressed(Bytes bytes, uint64_t* consumed) {
   return bundle;
 }
 
+/// The entries of a compressed bundle without their bytes. Nothing when that cannot be told from the first of what it
+/// unpacks to, or when its size is not in its header: of old ones that zlib compressed.
+std::optional<Bundle> read_compressed_table(Bytes bytes, uint64_t* consumed) {
+  constexpr size_t enough = size_t{64} << 10;
+  const auto header = read_compressed_header(bytes);
+  if (!header || header->file_bytes == 0 || !header->zstd) return std::nullopt;
+  std::vector<uint8_t> first(std::min<uint64_t>(header->unpacked_bytes, enough));
+  const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
+  ZSTD_inBuffer in{bytes.data() + header->header_bytes, header->file_bytes - header->header_bytes, 0};
+  ZSTD_outBuffer out{first.data(), first.size(), 0};
+  while (stream != nullptr && out.pos < out.size && in.pos < in.size)
+    if (ZSTD_isError(ZSTD_decompressStream(stream.get(), &out, &in)) != 0) return std::nullopt;
+  first.resize(out.pos);
+  if (!starts_with(first, bundle_magic)) return std::nullopt;
+  auto bundle = read_plain(first, nullptr, Depth::table);
+  if (!bundle) return std::nullopt;
+  *consumed = header->file_bytes;
+  return std::move(*bundle);
+}
+
+/// The target of an entry whose bytes were not read: "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-". Nothing for the host's.
+std::string_view target_in(std::string_view id) {
+  constexpr std::string_view triple = "-amdgcn-amd-amdhsa-";
+  const size_t found = id.find(triple);
+  if (found == std::string_view::npos) return {};
+  id.remove_prefix(found + triple.size());
+  if (!id.starts_with("gfx"))
+    id.remove_prefix(std::min(id.size(), id.find('-') + 1));  // the environment: "", "unknown"
+  return id;
+}
+
+Result<target::TargetId> target_of(const FoundCodeObject& each) {
+  // What the ELF header says is what counts: it is what the loader will go by.
+  return each.bytes.empty() ? target::parse_target_id(target_in(each.id)) : read_target(each.bytes);
+}
+
 bool is_code_object(Bytes bytes) {
   const auto header = read<Elf64_Ehdr>(bytes, 0);
   return header && starts_with(bytes, ELFMAG) && header->e_machine == elf::em_amdgpu;
 }
 
-/// The bundles in a stretch of bytes, with whatever padding lies between them.
-Result<void> add_bundles(Bytes bytes, const std::string& where, FoundCodeObjects& found) {
+/// The bundles in a stretch of bytes, the first `most` of them, with whatever padding lies between them.
+Result<void> add_bundles(Bytes bytes, const std::string& where, FoundCodeObjects& found, Depth depth,
+                         unsigned most = UINT32_MAX) {
   unsigned number = 0;
-  for (size_t position = 0; position < bytes.size();) {
+  for (size_t position = 0; position < bytes.size() && number < most;) {
     const Bytes rest = bytes.subspan(position);
     if (rest[0] == 0) {
       position++;
@@ -156,16 +201,23 @@ Result<void> add_bundles(Bytes bytes, const std::string& where, FoundCodeObjects
     }
     const std::string place = fmt::format("{}bundle {}", where, number++);
     uint64_t consumed = 0;
-    auto bundle = read_bundle(rest, &consumed);
+    std::optional<Bundle> table;
+    if (depth == Depth::table && starts_with(rest, compressed_magic)) table = read_compressed_table(rest, &consumed);
+    auto bundle = table ? Result<Bundle>(std::move(*table)) : read_bundle(rest, &consumed);
     if (!bundle) return support::within(place, bundle.error());
     found.bundles.push_back(std::move(*bundle));
     for (const BundleEntry& entry : found.bundles.back().entries)
-      if (is_code_object(entry.bytes))
+      if (table ? !target_in(entry.id).empty() : is_code_object(entry.bytes))
         found.code_objects.push_back(
             {fmt::format("{}, entry {}", place, entry.id), entry.id, entry.bytes, found.bundles.size() - 1});
     position += consumed;
   }
   return {};
+}
+
+bool has_sections(Bytes file) {
+  const auto header = read<Elf64_Ehdr>(file, 0);
+  return header && header->e_shnum != 0 && header->e_shoff < file.size();
 }
 
 /// The contents of .hip_fatbin, or nothing when the host's ELF file has no section of that name.
@@ -192,13 +244,13 @@ Result<std::optional<Bytes>> find_fatbin(Bytes file) {
 }
 
 /// For a program whose section table was stripped: bundles start at pages.
-Result<void> add_bundles_at_pages(Bytes file, const std::string& where, FoundCodeObjects& found) {
+Result<void> add_bundles_at_pages(Bytes file, const std::string& where, FoundCodeObjects& found, Depth depth) {
   for (size_t position = 0; position < file.size();) {
     const Bytes rest = file.subspan(position);
     uint64_t consumed = 0;
     if (starts_with(rest, bundle_magic) || starts_with(rest, compressed_magic)) {
       if (const auto bundle = read_bundle(rest, &consumed)) {
-        auto ok = add_bundles(rest.first(consumed), fmt::format("{}at byte {}, ", where, position), found);
+        auto ok = add_bundles(rest.first(consumed), fmt::format("{}at byte {}, ", where, position), found, depth);
         if (!ok) return ok;
       }
     }
@@ -212,11 +264,11 @@ bool may_hold_code(Bytes file) {
 }
 
 /// The code objects in a file that is no archive; `where` is what the file is called, with what separates it from more.
-Result<void> add_file(Bytes file, const std::string& where, FoundCodeObjects& found) {
+Result<void> add_file(Bytes file, const std::string& where, FoundCodeObjects& found, Depth depth) {
   if (!may_hold_code(file))
     return fail(ErrorKind::invalid_file,
                 "neither a code object nor an offload bundle nor an ELF program or library that may hold some");
-  if (!starts_with(file, ELFMAG)) return add_bundles(file, where, found);
+  if (!starts_with(file, ELFMAG)) return add_bundles(file, where, found, depth);
   if (is_code_object(file)) {
     const auto target = read_target(file);
     found.bundles.emplace_back();
@@ -226,8 +278,24 @@ Result<void> add_file(Bytes file, const std::string& where, FoundCodeObjects& fo
   }
   const auto fatbin = find_fatbin(file);
   if (!fatbin) return std::unexpected(fatbin.error());
-  return *fatbin ? add_bundles(**fatbin, where + "section .hip_fatbin, ", found)
-                 : add_bundles_at_pages(file, where, found);
+  if (*fatbin) return add_bundles(**fatbin, where + "section .hip_fatbin, ", found, depth);
+  return has_sections(file) ? Result<void>{} : add_bundles_at_pages(file, where, found, depth);
+}
+
+Result<FoundCodeObjects> find(Bytes file, Depth depth) {
+  FoundCodeObjects found;
+  if (!is_archive(file)) {
+    if (auto ok = add_file(file, "", found, depth); !ok) return std::unexpected(ok.error());
+    return found;
+  }
+  const auto members = read_archive(file);
+  if (!members) return std::unexpected(members.error());
+  for (const ArchiveMember& member : *members) {
+    if (!may_hold_code(member.bytes)) continue;
+    const std::string where = fmt::format("member {}, ", member.name);
+    if (auto ok = add_file(member.bytes, where, found, depth); !ok) return support::within(member.name, ok.error());
+  }
+  return found;
 }
 
 }  // namespace
@@ -238,26 +306,14 @@ Result<Bundle> read_bundle(Bytes bytes, uint64_t* consumed) {
   return fail(ErrorKind::invalid_file, "not an offload bundle");
 }
 
-Result<FoundCodeObjects> find_code_objects(Bytes file) {
-  FoundCodeObjects found;
-  if (!is_archive(file)) {
-    if (auto ok = add_file(file, "", found); !ok) return std::unexpected(ok.error());
-    return found;
-  }
-  const auto members = read_archive(file);
-  if (!members) return std::unexpected(members.error());
-  for (const ArchiveMember& member : *members) {
-    if (!may_hold_code(member.bytes)) continue;
-    const std::string where = fmt::format("member {}, ", member.name);
-    if (auto ok = add_file(member.bytes, where, found); !ok) return support::within(member.name, ok.error());
-  }
-  return found;
-}
+Result<FoundCodeObjects> find_code_objects(Bytes file) { return find(file, Depth::whole); }
+
+Result<FoundCodeObjects> find_targets(Bytes file) { return find(file, Depth::table); }
 
 std::string targets_of(const FoundCodeObjects& found) {
   std::vector<std::string> targets;
   for (const FoundCodeObject& each : found.code_objects) {
-    const auto target = read_target(each.bytes);
+    const auto target = target_of(each);
     auto text = target ? target->to_string() : each.id;
     if (std::ranges::find(targets, text) == targets.end()) targets.push_back(std::move(text));
   }
@@ -268,8 +324,7 @@ Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects&
   std::vector<FoundCodeObject> chosen;
   int best_rank = -1;  // in the bundle of the last one chosen
   for (const FoundCodeObject& each : found.code_objects) {
-    // What the ELF header says is what counts: it is what the loader will go by.
-    const auto target = read_target(each.bytes);
+    const auto target = target_of(each);
     if (!target || !check_runs_on(*target, gpu)) continue;
     const auto says = [](target::Setting setting) { return setting >= target::Setting::off ? 1 : 0; };
     const int rank = (target->processor->generic ? 0 : 4) + says(target->xnack) + says(target->sramecc);
@@ -286,6 +341,22 @@ Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects&
     return fail(ErrorKind::not_found, "there is no GPU code in it for {}: it has none at all", gpu.to_string());
   return fail(ErrorKind::incompatible, "there is no GPU code in it for {}; what it has is for {}", gpu.to_string(),
               targets_of(found));
+}
+
+std::optional<FoundCodeObjects> code_that_does_not_run(Bytes file, const target::TargetId& gpu) {
+  if (const auto fatbin = find_fatbin(file); fatbin && *fatbin) {
+    FoundCodeObjects first;
+    if (add_bundles(**fatbin, "", first, Depth::table, 1) && choose_code_objects(first, gpu)) return std::nullopt;
+  }
+  auto found = find_targets(file);
+  if (!found || found->code_objects.empty() || choose_code_objects(*found, gpu)) return std::nullopt;
+  return std::move(*found);
+}
+
+std::string who_runs(const FoundCodeObjects& found) {
+  const auto fitting = choose_gpu({&found, 1});
+  return fitting ? fmt::format("--gpu {} runs it", fitting->target.to_string())
+                 : "what Atoll executes so far is GFX9's";
 }
 
 Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,11 +44,22 @@ struct FoundCodeObjects {
 /// of such.
 support::Result<FoundCodeObjects> find_code_objects(std::span<const uint8_t> file);
 
+/// The same for who wants to know which targets there are: code objects in compressed bundles have no bytes, and are
+/// taken for what the bundle says that they are for. To unpack all of a program's can take seconds and gigabytes.
+support::Result<FoundCodeObjects> find_targets(std::span<const uint8_t> file);
+
 /// The code that a program with these would load on `gpu`: of each bundle the code object that suits it best (exact
 /// feature settings before "any", specific before generic), bundles without one left out. When there is none at
 /// all, the error lists the targets that the file has.
 support::Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects& found,
                                                                   const target::TargetId& gpu);
+
+/// The targets of what a program or library has, when nothing of it runs on `gpu`; nothing also when it has no GPU
+/// code. Reads no more than the first of its bundles, as a rule.
+std::optional<FoundCodeObjects> code_that_does_not_run(std::span<const uint8_t> file, const target::TargetId& gpu);
+
+/// Which GPU does run it, or that none does: the end of a message to the user.
+std::string who_runs(const FoundCodeObjects& found);
 
 /// A GPU for which choose_code_objects finds something in every file of `files`, and in every bundle if that can be:
 /// the usual one if it fits (or if there is no file), or else the first of the catalogue that does. The error says

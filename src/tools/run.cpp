@@ -149,16 +149,14 @@ void warn_of_another_rocm(const std::string& path, std::span<const uint8_t> prog
   }
 }
 
-/// Says which of a program's code the GPU that was asked for does not run, before HIP does, which may crash.
-void warn_of_code_that_does_not_fit(const ProgramCode& code, const target::GpuModel& gpu) {
-  for (size_t i = 0; i < code.found.size(); i++) {
-    if (object::choose_code_objects(code.found[i], gpu.target)) continue;
-    const auto fitting = object::choose_gpu({&code.found[i], 1});
-    fmt::print(stderr, "atoll: {}: the GPU code is for {}, and --gpu {} is {}; {}\n", code.paths[i],
-               object::targets_of(code.found[i]), gpu.product.name, gpu.target.to_string(),
-               fitting ? fmt::format("--gpu {} runs it", fitting->target.to_string())
-                       : "what Atoll executes so far is GFX9's");
-  }
+/// Says that the GPU that was asked for does not run a program's own code, before HIP does, which may crash. Of its
+/// libraries' code the runtime says it, which sees those that the program loads itself, too (hsa/client.h).
+void warn_of_code_that_does_not_fit(const std::string& path, std::span<const uint8_t> program,
+                                    const target::GpuModel& gpu) {
+  const auto code = object::code_that_does_not_run(program, gpu.target);
+  if (!code) return;
+  fmt::print(stderr, "atoll: {}: the GPU code is for {}, and --gpu {} is {}; {}\n", path, object::targets_of(*code),
+             gpu.product.name, gpu.target.to_string(), object::who_runs(*code));
 }
 
 /// A GPU for a program: the one that is asked for, or else one that runs its code. A program without any code that can
@@ -169,11 +167,11 @@ Result<target::GpuModel> gpu_for(const std::string& path, const std::string& wis
   const auto program = support::MappedFile::open(path);
   if (!program) return wish.empty() ? std::unexpected(program.error()) : gpu;  // one that may be run, but not read
   warn_of_another_rocm(path, program->bytes());
-  const ProgramCode code = code_of(path, program->bytes());
   if (!wish.empty()) {
-    warn_of_code_that_does_not_fit(code, *gpu);
+    warn_of_code_that_does_not_fit(path, program->bytes(), *gpu);
     return gpu;
   }
+  const ProgramCode code = code_of(path, program->bytes());
   gpu = object::choose_gpu(code.found);
   if (!gpu) return support::within(code.paths.size() == 1 ? code.paths[0] : path, gpu.error());
   return gpu;

@@ -109,9 +109,44 @@ int fill(void) {
   const auto newer = run_command("ATOLL_GPU=mi300x LD_LIBRARY_PATH=" + runtime + " " + directory / "host" + " " +
                                  directory / "hip.so" + " fill 2>&1");
   EXPECT_EQ(newer.exit_code, 0);
-  EXPECT_TRUE(std::regex_match(
-      newer.output, std::regex("atoll: .*libamdhip64\\.so\\.5.* does not know .*gfx942.*gfx90a.*\n-1 -1\n")))
+  EXPECT_TRUE(std::regex_match(newer.output,
+                               std::regex("atoll: .*libamdhip64\\.so\\.5.* does not know .*gfx942.*gfx90a.*\n-1 -1\n")))
       << newer.output;
+}
+
+// A library without code for the GPU. HIP 5.2 ends the process when it meets it: by then, one line says why.
+TEST_F(HsaLoading, OfALibraryWithoutCodeForTheGpu) {
+  write_file(directory / "kernels.hip", R"(
+#include <hip/hip_runtime.h>
+__global__ void set(int* p) { *p = 7; }
+extern "C" int get() {
+  int value = 0;
+  int* memory = nullptr;
+  if (hipMalloc((void**)&memory, sizeof value) != hipSuccess) return -1;
+  set<<<1, 1>>>(memory);
+  if (hipMemcpy(&value, memory, sizeof value, hipMemcpyDeviceToHost) != hipSuccess) return -2;
+  return value;
+}
+)");
+  const auto compiled = run_command("cd " + directory.path().string() +
+                                    " && hipcc --offload-arch=gfx900 --offload-arch=gfx906 -shared -fPIC kernels.hip "
+                                    "-o libkernels.so 2>/dev/null");
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  const std::string library = directory / "libkernels.so";
+  const auto run = [&](const std::string& gpu) {
+    return run_command("ATOLL_GPU=" + gpu +
+                       " LD_LIBRARY_PATH=" + std::filesystem::path(ATOLL_HSA_LIBRARY).parent_path().string() + " " +
+                       (directory / "host") + " " + library + " get 2>&1");
+  };
+  EXPECT_EQ(run("vega64").output, "7 7\n");
+  EXPECT_EQ(run("mi50").output, "7 7\n");
+  const auto none = run("mi250x");
+  EXPECT_NE(none.exit_code, 0);
+  EXPECT_TRUE(none.output.starts_with("atoll: " + library +
+                                      ": the GPU code is for gfx900, gfx906, and the GPU, mi250x, is "
+                                      "gfx90a:sramecc+:xnack-; --gpu gfx900:xnack- runs it\n"))
+      << none.output;
+  EXPECT_NE(none.output.find("hipErrorNoBinaryForGpu"), std::string::npos) << none.output;
 }
 
 }  // namespace

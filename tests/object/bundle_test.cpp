@@ -121,6 +121,33 @@ TEST_F(Bundles, FindsSeveralWithPaddingBetween) {
     EXPECT_TRUE(std::ranges::equal(found->code_objects[i].bytes, code_objects[i % 3])) << i;
 }
 
+// Who wants to know which targets there are need not unpack anything.
+TEST_F(Bundles, TellTheirTargetsUnpackedOrNot) {
+  std::vector<uint8_t> both = compressed;
+  both.insert(both.end(), plain.begin(), plain.end());
+  const auto found = find_targets(both);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->code_objects.size(), 6u);
+  for (size_t i = 0; i < 6; i++) {
+    EXPECT_EQ(found->code_objects[i].bundle, i / 3);
+    EXPECT_EQ(found->code_objects[i].bytes.empty(), i < 3);
+    EXPECT_EQ(found->code_objects[i].id, found->code_objects[i % 3].id);
+  }
+  EXPECT_EQ(targets_of(*found), "gfx900, gfx90a:xnack+, gfx90a:xnack-");
+  const auto chosen = choose_code_objects(*found, gpu("gfx90a:xnack+"));
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  ASSERT_EQ(chosen->size(), 2u);
+  EXPECT_EQ((*chosen)[0].id, "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+");
+  EXPECT_EQ((*chosen)[1].id, "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+");
+  const FoundCodeObjects whole = find_code_objects(both).value();
+  EXPECT_EQ(choose_gpu({&*found, 1})->target.to_string(), choose_gpu({&whole, 1})->target.to_string());
+  EXPECT_FALSE(code_that_does_not_run(both, gpu("gfx900")));
+  const auto unfit = code_that_does_not_run(both, gpu("gfx906"));
+  ASSERT_TRUE(unfit);
+  EXPECT_EQ(targets_of(*unfit), "gfx900, gfx90a:xnack+, gfx90a:xnack-");
+  EXPECT_EQ(who_runs(*unfit), "--gpu gfx90a:sramecc+:xnack- runs it");
+}
+
 TEST_F(Bundles, ABareCodeObjectIsFoundAsItself) {
   const auto found = find_code_objects(code_objects[2]);
   ASSERT_TRUE(found) << found.error().message;

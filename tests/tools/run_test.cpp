@@ -128,6 +128,42 @@ TEST_F(RunCommand, SaysWhichTargetsAndGpusThereAreWhenNoneFits) {
                              HasSubstr("gfx90a, gfx90c, gfx942")));
 }
 
+// ROCm's major version is that of HIP's library. A stand-in for it is linked, so that the program runs.
+TEST_F(RunCommand, SaysThatAProgramIsLinkedWithARocmThatIsNotServed) {
+  test::write_file(directory / "hip.c", "int hip(void) { return 0; }\n");
+  test::write_file(directory / "app.c",
+                   "#include <stdio.h>\nint hip(void);\nint main(void) { return puts(\"ran\") < hip(); }\n");
+  for (const int version : {4, 5, 6, 7, 8}) {
+    SCOPED_TRACE(version);
+    const auto compiled = test::run_command(fmt::format(
+        "cd {0} && clang-19 -shared -fPIC hip.c -Wl,-soname,libamdhip64.so.{1} -o libamdhip64.so.{1} 2>&1 && "
+        "clang-19 app.c -o app{1} ./libamdhip64.so.{1} -Wl,-rpath,{0} 2>&1",
+        directory.path().string(), version));
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+    const std::string app = directory / fmt::format("app{}", version);
+    const bool served = version >= 5 && version <= 7;
+    for (const std::string gpu : {"", "--gpu mi100 "})
+      EXPECT_EQ(run(gpu + "-- " + app).output,
+                served ? "ran\n"
+                       : fmt::format("atoll: {} is linked with the HIP of ROCm {}; Atoll runs programs of ROCm 5.2 to "
+                                     "7.2\nran\n",
+                                     app, version));
+  }
+}
+
+TEST_F(RunCommand, SaysThatAProgramHasNoCodeForTheGpu) {
+  const std::string app = program("elsewhere", {"gfx906"});
+  EXPECT_EQ(run("--gpu mi100 -- " + app).output,
+            "atoll: " + app +
+                ": the GPU code is for gfx906, and --gpu mi100 is gfx908:sramecc+:xnack-; --gpu gfx906:sramecc+:xnack- "
+                "runs it\nmi100:sramecc+:xnack-\n");
+  const std::string foreign = program("foreign", {"gfx1030"});
+  EXPECT_EQ(run("--gpu mi100 -- " + foreign).output,
+            "atoll: " + foreign +
+                ": the GPU code is for gfx1030, and --gpu mi100 is gfx908:sramecc+:xnack-; what Atoll executes so far "
+                "is GFX9's\nmi100:sramecc+:xnack-\n");
+}
+
 TEST_F(RunCommand, FailuresAreOneLineAndExitCode1) {
   struct Case {
     const char *arguments, *message;
