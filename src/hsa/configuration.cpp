@@ -29,7 +29,7 @@ support::Result<target::GpuModel> choose_gpu() {
   constexpr std::string_view usual = "gfx90a";
   const auto program = support::MappedFile::open("/proc/self/exe");
   if (!program) return target::find_gpu(usual);
-  const auto found = object::find_code_objects(program->bytes());
+  const auto found = object::find_targets(program->bytes());
   if (!found || found->code_objects.empty()) return target::find_gpu(usual);
   return object::choose_gpu({&*found, 1});
 }

@@ -140,7 +140,7 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
 Expected<Gpu> Gpu::create_for_file(const std::string& path, const GpuOptions& options) {
   const auto file = support::MappedFile::open(path);
   if (!file) return failure(file.error());
-  const auto found = object::find_code_objects(file->bytes());
+  const auto found = object::find_targets(file->bytes());
   if (!found) return std::unexpected(Failure{fmt::format("{}: {}", path, found.error().message)});
   const auto model = object::choose_gpu(std::span(&*found, 1));
   if (!model) return std::unexpected(Failure{fmt::format("{}: {}", path, model.error().message)});

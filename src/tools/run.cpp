@@ -111,7 +111,7 @@ struct ProgramCode {
   void add(const std::string& path) {
     auto file = support::MappedFile::open(path);
     if (!file) return;
-    auto code = object::find_code_objects(file->bytes());  // a file that has none that can be read does not matter here
+    auto code = object::find_targets(file->bytes());  // a file that has none that can be read does not matter here
     if (!code || code->code_objects.empty()) return;
     files.push_back(std::move(*file));
     paths.push_back(path);
