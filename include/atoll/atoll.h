@@ -87,9 +87,13 @@ struct KernelInfo {
   uint32_t vgprs = 0, agprs = 0, sgprs = 0;
   uint32_t max_block_size = 0;               ///< work-items of a work-group
   std::array<uint32_t, 3> required_block{};  ///< zeroes when any will do
+  std::array<uint32_t, 3> max_blocks{};      ///< work-groups in each dimension; 0 for any number
+  bool whole_blocks = false;                 ///< the grid has to be a multiple of the block
+  bool on_load = false, on_unload = false;   ///< runs by itself, when its code is loaded or before it is unloaded
 };
 
-/// Loaded code: one code object or, of a program made from several source files, one for each.
+/// Loaded code: one code object or, of a program made from several source files, one for each. Its fini kernels run
+/// when the last copy goes; what goes wrong in one is said on standard error.
 class ATOLL_PUBLIC Code {
  public:
   std::vector<std::string> kernels() const;
@@ -147,7 +151,8 @@ class ATOLL_PUBLIC Gpu {
   std::string product() const;    ///< "AMD Instinct MI250X"
   std::string target_id() const;  ///< "gfx90a:sramecc+:xnack-"
 
-  Expected<Code> load_file(const std::string& path) const;  ///< code object, bundle or program with one
+  /// A code object, a bundle or a program with one. Its init kernels have run when this returns.
+  Expected<Code> load_file(const std::string& path) const;
   Expected<Code> load(std::span<const std::byte> file) const;
   Expected<Buffer> allocate_bytes(size_t bytes) const;  ///< zeroed
   template <typename T>

@@ -70,6 +70,12 @@ struct Gpu::State {
 struct Code::State {
   std::shared_ptr<Gpu::State> gpu;                            // first: the code goes before its GPU does
   std::vector<std::shared_ptr<machine::LoadedCode>> objects;  // several for a program of several source files
+  bool initialized = false;                                   ///< its init kernels have run, its fini kernels will
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
 };
 
 namespace {
@@ -80,6 +86,9 @@ struct FoundKernel {
   const machine::LoadedSymbol* symbol = nullptr;
 };
 
+// What compilers make of constructors and destructors (user guide, ".kind" in the kernel metadata map).
+constexpr std::string_view init_kind = "init", fini_kind = "fini";
+
 FoundKernel find_kernel(const Code::State& state, std::string_view name) {
   for (const auto& object : state.objects)
     if (const auto* metadata = object->code_object().find_kernel(name))
@@ -87,7 +96,84 @@ FoundKernel find_kernel(const Code::State& state, std::string_view name) {
   return {};
 }
 
+/// "16 x 4 x 1".
+std::string text_of(const std::array<uint32_t, 3>& shape) {
+  return fmt::format("{} x {} x {}", shape[0], shape[1], shape[2]);
+}
+
+/// Whether a kernel is made for a launch of this shape. Hardware does not look at what a kernel was compiled for, and
+/// neither does the packet processor; a language runtime refuses some of it, and code that counts on it goes wrong.
+support::Result<void> check_shape(const object::KernelMetadata& kernel, const std::array<uint32_t, 3>& grid,
+                                  const std::array<uint32_t, 3>& block) {
+  const auto refuse = [&]<typename... Args>(fmt::format_string<Args...> words, Args&&... values) {
+    return support::fail(support::ErrorKind::invalid_argument, "kernel {} was compiled for {}", kernel.name,
+                         fmt::format(words, std::forward<Args>(values)...));
+  };
+  if (kernel.required_workgroup_size && *kernel.required_workgroup_size != block)
+    return refuse("work-groups of {}", text_of(*kernel.required_workgroup_size));
+  std::array<uint32_t, 3> work_groups{};
+  for (size_t i = 0; i < 3; i++) work_groups[i] = static_cast<uint32_t>((uint64_t{grid[i]} + block[i] - 1) / block[i]);
+  for (size_t i = 0; i < 3; i++) {
+    if (kernel.uniform_work_group_size && grid[i] % block[i] != 0)
+      return refuse("whole work-groups: of a grid of {} in work-groups of {}, the last in {} would be partial",
+                    text_of(grid), text_of(block), "XYZ"[i]);
+    if (const uint32_t most = kernel.max_workgroups[i]; most != 0 && work_groups[i] > most)
+      return refuse("at most {} work-groups in {}: a grid of {} in work-groups of {} is {}", most, "XYZ"[i],
+                    text_of(grid), text_of(block), text_of(work_groups));
+  }
+  return {};
+}
+
+/// Runs a kernel to its end, without regard to what it was compiled for.
+support::Result<machine::KernelStatistics> run(Gpu::State& gpu, const FoundKernel& kernel, library::Launch launch,
+                                               std::span<const Argument> arguments) {
+  const auto& [metadata, symbol] = kernel;
+  launch.queue_address = gpu.gpu->queue_address();
+  const auto segment = library::pack_arguments(*metadata, arguments, launch);
+  if (!segment) return std::unexpected(segment.error());
+  machine::Memory& memory = gpu.gpu->memory();
+  const auto kernarg = gpu.kernarg.take(memory, *segment);
+  if (!kernarg) return std::unexpected(kernarg.error());
+
+  machine::aql::KernelDispatchPacket packet{};
+  packet.header = static_cast<uint16_t>(machine::aql::PacketType::kernel_dispatch);
+  packet.setup = 3;
+  packet.workgroup_size_x = static_cast<uint16_t>(launch.block[0]);
+  packet.workgroup_size_y = static_cast<uint16_t>(launch.block[1]);
+  packet.workgroup_size_z = static_cast<uint16_t>(launch.block[2]);
+  packet.grid_size_x = launch.grid[0];
+  packet.grid_size_y = launch.grid[1];
+  packet.grid_size_z = launch.grid[2];
+  packet.private_segment_size =
+      std::max(metadata->private_segment_fixed_size, metadata->uses_dynamic_stack ? dynamic_stack_bytes : 0);
+  packet.group_segment_size = metadata->group_segment_fixed_size + launch.dynamic_lds_bytes;
+  packet.kernel_object = symbol->address;
+  packet.kernarg_address = *kernarg;
+  auto done = gpu.gpu->run(packet);
+  gpu.kernarg.give_back(memory, *kernarg, segment->size());
+  return done;
+}
+
+/// Runs the init or fini kernels, one work-item of each, as HIP does.
+support::Result<void> run_all(const Code::State& code, std::string_view kind) {
+  for (const auto& object : code.objects) {
+    for (const object::KernelMetadata& kernel : object->code_object().metadata.kernels) {
+      if (kernel.kind != kind) continue;
+      const auto* symbol = object->find(kernel.symbol);
+      if (symbol == nullptr) continue;  // the reader of code objects has told of that
+      const auto done = run(*code.gpu, {&kernel, symbol}, {.grid = {1, 1, 1}, .block = {1, 1, 1}}, {});
+      if (!done) return support::within(fmt::format("{} kernel {}", kind, kernel.name), done.error());
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+Code::State::~State() {
+  if (!initialized) return;
+  if (const auto done = run_all(*this, fini_kind); !done) fmt::print(stderr, "atoll: {}\n", done.error().message);
+}
 
 std::vector<std::string> Code::kernels() const {
   std::vector<std::string> names;
@@ -107,7 +193,11 @@ Expected<KernelInfo> Code::describe(std::string_view kernel) const {
                     .agprs = metadata->agpr_count,
                     .sgprs = metadata->sgpr_count,
                     .max_block_size = metadata->max_flat_workgroup_size,
-                    .required_block = metadata->required_workgroup_size.value_or(std::array<uint32_t, 3>{})};
+                    .required_block = metadata->required_workgroup_size.value_or(std::array<uint32_t, 3>{}),
+                    .max_blocks = metadata->max_workgroups,
+                    .whole_blocks = metadata->uniform_work_group_size,
+                    .on_load = metadata->kind == init_kind,
+                    .on_unload = metadata->kind == fini_kind};
 }
 
 std::span<std::byte> Code::variable(std::string_view name) const {
@@ -175,6 +265,8 @@ Expected<Code> Gpu::load(std::span<const std::byte> file) const {
     if (!loaded) return failure(loaded.error());
     code.state_->objects.push_back(std::move(*loaded));
   }
+  if (const auto done = run_all(*code.state_, init_kind); !done) return failure(done.error());
+  code.state_->initialized = true;
   return code;
 }
 
@@ -192,48 +284,18 @@ Expected<Buffer> Gpu::allocate_bytes(size_t bytes) const {
 Expected<LaunchResult> Gpu::launch_with(const Code& code, std::string_view kernel, const LaunchShape& shape,
                                         std::span<const Argument> arguments) const {
   const auto refuse = [](std::string message) { return std::unexpected(Failure{std::move(message)}); };
-  const auto [metadata, symbol] = find_kernel(*code.state_, kernel);
-  if (symbol == nullptr) return refuse(fmt::format("there is no kernel {}", kernel));
+  const FoundKernel found = find_kernel(*code.state_, kernel);
+  if (found.symbol == nullptr) return refuse(fmt::format("there is no kernel {}", kernel));
   if (code.state_->gpu != state_)
     return refuse(fmt::format("kernel {} was loaded on another GPU than it is launched on", kernel));
 
-  library::Launch launch{.grid = shape.grid,
-                         .block = shape.block,
-                         .dynamic_lds_bytes = shape.dynamic_lds_bytes,
-                         .queue_address = state_->gpu->queue_address()};
+  library::Launch launch{.grid = shape.grid, .block = shape.block, .dynamic_lds_bytes = shape.dynamic_lds_bytes};
   for (uint32_t& size : launch.grid) size = std::max(size, 1u);
   for (uint32_t& size : launch.block) size = std::max(size, 1u);
   if (std::ranges::any_of(launch.block, [](uint32_t size) { return size > UINT16_MAX; }))
-    return refuse(fmt::format("a work-group of {} x {} x {} is larger than any GPU's", launch.block[0], launch.block[1],
-                              launch.block[2]));
-  if (metadata->required_workgroup_size && *metadata->required_workgroup_size != launch.block) {
-    const auto& required = *metadata->required_workgroup_size;
-    return refuse(fmt::format("kernel {} was compiled for work-groups of {} x {} x {}", kernel, required[0],
-                              required[1], required[2]));
-  }
-
-  const auto segment = library::pack_arguments(*metadata, arguments, launch);
-  if (!segment) return failure(segment.error());
-  machine::Memory& memory = state_->gpu->memory();
-  const auto kernarg = state_->kernarg.take(memory, *segment);
-  if (!kernarg) return failure(kernarg.error());
-
-  machine::aql::KernelDispatchPacket packet{};
-  packet.header = static_cast<uint16_t>(machine::aql::PacketType::kernel_dispatch);
-  packet.setup = 3;
-  packet.workgroup_size_x = static_cast<uint16_t>(launch.block[0]);
-  packet.workgroup_size_y = static_cast<uint16_t>(launch.block[1]);
-  packet.workgroup_size_z = static_cast<uint16_t>(launch.block[2]);
-  packet.grid_size_x = launch.grid[0];
-  packet.grid_size_y = launch.grid[1];
-  packet.grid_size_z = launch.grid[2];
-  packet.private_segment_size =
-      std::max(metadata->private_segment_fixed_size, metadata->uses_dynamic_stack ? dynamic_stack_bytes : 0);
-  packet.group_segment_size = metadata->group_segment_fixed_size + launch.dynamic_lds_bytes;
-  packet.kernel_object = symbol->address;
-  packet.kernarg_address = *kernarg;
-  const auto done = state_->gpu->run(packet);
-  state_->kernarg.give_back(memory, *kernarg, segment->size());
+    return refuse(fmt::format("a work-group of {} is larger than any GPU's", text_of(launch.block)));
+  if (const auto fits = check_shape(*found.metadata, launch.grid, launch.block); !fits) return failure(fits.error());
+  const auto done = run(*state_, found, launch, arguments);
   if (!done) return failure(done.error());
   return LaunchResult{.work_groups = done->work_groups,
                       .waves = done->waves,

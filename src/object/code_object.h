@@ -98,6 +98,7 @@ struct KernelMetadata {      ///< one entry of amdhsa.kernels
   uint32_t wavefront_size = 64, max_flat_workgroup_size = 1024;
   uint32_t sgpr_count = 0, vgpr_count = 0, agpr_count = 0, sgpr_spill_count = 0, vgpr_spill_count = 0;
   std::optional<std::array<uint32_t, 3>> required_workgroup_size, workgroup_size_hint;
+  std::array<uint32_t, 3> max_workgroups{};  ///< in each dimension; 0 where the code does not say
   std::string language, device_enqueue_symbol, kind = "normal";
   bool uses_dynamic_stack = false, uniform_work_group_size = false;
 

@@ -162,6 +162,10 @@ Result<KernelMetadata> read_kernel(const Value& map, size_t index) {
     if (key == ".workgroup_size_hint") return get(value, kernel.workgroup_size_hint);
     if (key == ".uses_dynamic_stack") return get(value, kernel.uses_dynamic_stack);
     if (key == ".uniform_work_group_size") return get(value, kernel.uniform_work_group_size);
+    // LLVM to 22 at least writes "workgroups", the user guide "work_groups".
+    if (key == ".max_num_workgroups_x" || key == ".max_num_work_groups_x") return get(value, kernel.max_workgroups[0]);
+    if (key == ".max_num_workgroups_y" || key == ".max_num_work_groups_y") return get(value, kernel.max_workgroups[1]);
+    if (key == ".max_num_workgroups_z" || key == ".max_num_work_groups_z") return get(value, kernel.max_workgroups[2]);
     if (key == ".args") {
       arguments = &value;
       return value.type == msgpack::type::ARRAY;

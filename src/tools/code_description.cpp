@@ -262,6 +262,10 @@ class Description {
     out["max_work_group_size"] = kernel.max_flat_workgroup_size;
     if (kernel.required_workgroup_size) out["required_work_group_size"] = *kernel.required_workgroup_size;
     if (kernel.workgroup_size_hint) out["work_group_size_hint"] = *kernel.workgroup_size_hint;
+    if (std::ranges::any_of(kernel.max_workgroups, [](uint32_t most) { return most != 0; }))
+      for (const uint32_t most : kernel.max_workgroups)
+        out["max_work_groups"].push_back(most != 0 ? Json(most) : Json());
+    if (kernel.uniform_work_group_size) out["uniform_work_group_size"] = true;
     out["kernarg_bytes"] = kernel.kernarg_segment_size;
     out["kernarg_alignment"] = kernel.kernarg_segment_align;
     out["arguments"] = Json::array();

@@ -65,6 +65,11 @@ void list_kernels(const Code& code, const std::string& file, const Gpu& gpu) {
     if (kernel->required_block[0] != 0)
       fmt::print("    needs --block {},{},{}\n", kernel->required_block[0], kernel->required_block[1],
                  kernel->required_block[2]);
+    if (kernel->whole_blocks) fmt::print("    needs --grid to be a multiple of --block\n");
+    for (size_t i = 0; i < 3; i++)
+      if (kernel->max_blocks[i] != 0) fmt::print("    up to {} work-groups in {}\n", kernel->max_blocks[i], "XYZ"[i]);
+    if (kernel->on_load) fmt::print("    runs by itself when the code is loaded\n");
+    if (kernel->on_unload) fmt::print("    runs by itself before the code is unloaded\n");
     for (size_t i = 0; i < kernel->parameters.size(); i++) {
       const Parameter& parameter = kernel->parameters[i];
       const char* const kinds[] = {"value", "pointer", "pointer to LDS", "of a kind that cannot be passed"};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "atoll/atoll.h"
@@ -176,6 +177,96 @@ TEST_P(Launch, FromTwoThreads) {
   other.join();
   EXPECT_THAT(data[0].read(), testing::Each(1048576.0f));
   EXPECT_THAT(data[1].read(), testing::Each(1.0f / 1048576.0f));
+}
+
+/// A kernel that may be launched with few work-groups, and constructors and destructors, of which LLVM makes kernels of
+/// the kinds init and fini.
+constexpr const char* constructed_source = R"(
+#define VARIABLE __attribute__((visibility("default"), address_space(1)))
+#define KERNEL __attribute__((amdgpu_kernel, visibility("default")))
+typedef __attribute__((address_space(1))) int* Ints;
+VARIABLE volatile int made;
+VARIABLE Ints after;
+__attribute__((constructor(200))) void second(void) { made = made * 10 + 2; }
+__attribute__((constructor(100))) void first(void) { made = made * 10 + 1; }
+__attribute__((destructor)) void end(void) { if (after) *after = made; }
+KERNEL void look(Ints out) { *out = made; made = 7; }
+KERNEL __attribute__((amdgpu_max_num_work_groups(4, 2, 1))) void few(Ints out) {
+  __atomic_fetch_add(out, 1, __ATOMIC_RELAXED);
+}
+)";
+
+/// The compiler, and whether it has the attribute.
+class Constructed : public testing::TestWithParam<std::pair<const char*, bool>> {
+ protected:
+  void SetUp() override {
+    test::write_file(directory / "kernels.c", constructed_source);
+    const auto compiled =
+        test::run_command(fmt::format("{} -x c -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O2 -w {} -o {} 2>&1",
+                                      GetParam().first, directory / "kernels.c", directory / "kernels.co"));
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  }
+  test::TemporaryDirectory directory;
+  Gpu gpu = Gpu::create("gfx90a", {.timeout_seconds = 60}).value();
+};
+
+INSTANTIATE_TEST_SUITE_P(Compilers, Constructed,
+                         testing::Values(std::pair{"clang-15", false}, std::pair{"clang-19", true},
+                                         std::pair{"clang-22", true}));
+
+TEST_P(Constructed, InitKernelsRunWhenLoadedAndFiniKernelsWhenUnloaded) {
+  auto out = gpu.allocate<int>(1).value();
+  {
+    const auto code = gpu.load_file(directory / "kernels.co").value();
+    EXPECT_THAT(code.kernels(), testing::IsSupersetOf({"look", "amdgcn.device.init", "amdgcn.device.fini"}));
+    EXPECT_TRUE(code.describe("amdgcn.device.init")->on_load);
+    EXPECT_TRUE(code.describe("amdgcn.device.fini")->on_unload);
+    EXPECT_FALSE(code.describe("look")->on_load || code.describe("look")->on_unload);
+    // clang 15 leaves the order of constructors to chance.
+    EXPECT_THAT(*reinterpret_cast<int*>(code.variable("made").data()), testing::AnyOf(12, 21));
+    const Code copy = code;
+    ASSERT_TRUE(gpu.launch(copy, "look", {}, out));
+    EXPECT_THAT(out.read()[0], testing::AnyOf(12, 21));
+    void* const address = out.data();
+    std::memcpy(code.variable("after").data(), &address, sizeof address);
+  }
+  EXPECT_EQ(out.read()[0], 7);
+}
+
+TEST_P(Constructed, AsManyWorkGroupsAsTheCodeIsCompiledFor) {
+  const auto code = gpu.load_file(directory / "kernels.co").value();
+  auto out = gpu.allocate<int>(1).value();
+  ASSERT_TRUE(gpu.launch(code, "few", {.grid = {8, 4}, .block = {2, 2}}, out));
+  EXPECT_EQ(out.read()[0], 32);
+  const auto more = gpu.launch(code, "few", {.grid = {4, 5}, .block = {2, 2}}, out);
+  if (!GetParam().second) return;
+  EXPECT_THAT(code.describe("few")->max_blocks, ElementsAre(4, 2, 1));
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().message,
+            "kernel few was compiled for at most 2 work-groups in Y: a grid of 4 x 5 x 1 in work-groups of 2 x 2 x 1 "
+            "is 2 x 3 x 1");
+}
+
+// What clang assumes of HIP's kernels, and of OpenCL's before 2.0.
+TEST(WholeWorkGroups, AreWantedByKernelsThatAreCompiledForThem) {
+  const test::TemporaryDirectory directory;
+  test::write_file(directory / "k.cl", "kernel void one(global int* out) { *out = 1; }\n");
+  const auto gpu = Gpu::create("gfx90a").value();
+  auto out = gpu.allocate<int>(1).value();
+  for (const bool whole : {false, true}) {
+    const auto compiled = test::run_command(
+        fmt::format("clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -cl-std={} {} -o {} 2>&1",
+                    whole ? "CL1.2" : "CL2.0", directory / "k.cl", directory / "k.co"));
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+    const auto code = gpu.load_file(directory / "k.co").value();
+    EXPECT_EQ(code.describe("one")->whole_blocks, whole);
+    EXPECT_TRUE(gpu.launch(code, "one", {.grid = {128, 2}, .block = {64, 2}}, out));
+    const auto partial = gpu.launch(code, "one", {.grid = {100, 2}, .block = {64, 2}}, out);
+    EXPECT_EQ(partial ? "done" : partial.error().message,
+              whole ? "kernel one was compiled for whole work-groups: of a grid of 100 x 2 x 1 in work-groups of "
+                      "64 x 2 x 1, the last in X would be partial"
+                    : "done");
+  }
 }
 
 TEST(GpuCreation, ChoosesByNameOrSaysWhatThereIs) {

@@ -191,6 +191,39 @@ TEST_F(LaunchCommand, WrongUsageIsOneLineAndExitCode2) {
   }
 }
 
+// What a kernel was compiled for, and constructors: listed, and kept to. The constructor and the destructor count.
+TEST_F(LaunchCommand, KeepsToWhatTheCodeIsCompiledFor) {
+  test::write_file(*directory / "limits.c", R"(
+typedef __attribute__((address_space(1))) int* Ints;
+__attribute__((visibility("default"), address_space(1))) volatile int made;
+__attribute__((constructor)) void begin(void) { made += 5; }
+__attribute__((destructor)) void end(void) { made += 1; }
+__attribute__((amdgpu_kernel, amdgpu_max_num_work_groups(4, 2, 1))) void few(Ints out) { *out = made; }
+)");
+  // OpenCL C before 2.0 has whole work-groups only, and so has HIP.
+  test::write_file(*directory / "whole.cl", "kernel void whole(global int* out) { *out = 7; }\n");
+  const std::string compiler = "clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O2 -w ";
+  const auto compiled = test::run_command(
+      fmt::format("cd {} && {} limits.c -o limits.co 2>&1 && {} -cl-std=CL1.2 whole.cl -o whole.co 2>&1",
+                  directory->path().string(), compiler, compiler));
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  const std::string listed = launch("limits.co").output;
+  EXPECT_THAT(listed, AllOf(HasSubstr("    up to 4 work-groups in X\n    up to 2 work-groups in Y\n"),
+                            HasSubstr("    runs by itself when the code is loaded\n"),
+                            HasSubstr("    runs by itself before the code is unloaded\n")));
+  const std::string few = "limits.co --kernel few --arg buf:1:i32 --print 1 ";
+  EXPECT_EQ(launch(few + "--grid 256 --block 64").output, "1: 1 x i32\n       0: 5\n");
+  EXPECT_EQ(launch(few + "--grid 257 --block 64").output,
+            "atoll: kernel few was compiled for at most 4 work-groups in X: a grid of 257 x 1 x 1 in work-groups of "
+            "64 x 1 x 1 is 5 x 1 x 1\n");
+  EXPECT_THAT(launch("whole.co").output, HasSubstr("    needs --grid to be a multiple of --block\n"));
+  const std::string whole = "whole.co --kernel whole --arg buf:1:i32 --print 1 ";
+  EXPECT_EQ(launch(whole + "--grid 128").output, "1: 1 x i32\n       0: 7\n");
+  EXPECT_EQ(launch(whole + "--grid 100").output,
+            "atoll: kernel whole was compiled for whole work-groups: of a grid of 100 x 1 x 1 in work-groups of "
+            "64 x 1 x 1, the last in X would be partial\n");
+}
+
 TEST_F(LaunchCommand, FailuresSayWhatToDo) {
   const auto message = [](const std::string& arguments) {
     const auto run = launch(arguments);
