@@ -47,7 +47,8 @@ uint32_t status_of(const Wave& wave) {
 }
 
 /// Where the wave runs. A virtual GPU has no fixed places: waves of a work-group are said to be on one compute unit,
-/// spread over its SIMDs, and work-groups take the GPU's compute units in turn.
+/// spread over its SIMDs, and work-groups take in turn the GPU's compute units, or those of them that the queue may
+/// use.
 struct Place {
   uint32_t die = 0, engine = 0, array = 0, unit = 0;
 
@@ -55,7 +56,9 @@ struct Place {
     const WorkGroup* group = wave.work_group;
     if (group == nullptr || group->dispatch == nullptr || group->dispatch->gpu == nullptr) return;
     const target::Product& product = group->dispatch->gpu->model().product;
-    uint32_t rest = group->id[0] % std::max(product.compute_units, 1u);
+    const auto& usable = group->dispatch->compute_units;
+    uint32_t rest = usable ? (*usable)[group->id[0] % usable->size()] : group->id[0];
+    rest %= std::max(product.compute_units, 1u);
     const auto next = [&rest](uint32_t count) {
       const uint32_t number = rest % std::max(count, 1u);
       rest /= std::max(count, 1u);

@@ -52,6 +52,8 @@ support::Result<Configuration> read_configuration() {
   auto model = wish ? target::find_gpu(*wish) : choose_gpu();
   if (!model) return wish ? support::within("ATOLL_GPU", model.error()) : std::unexpected(model.error());
   configuration.model = *model;
+  if (const auto text = variable("HSA_CU_MASK"))
+    configuration.compute_units = read_compute_unit_mask(*text, model->product.compute_units);
   configuration.statistics = variable("ATOLL_STATS").value_or("0") != "0";
   if (const auto text = variable("ATOLL_TIMEOUT")) {
     const auto seconds = number<double>("ATOLL_TIMEOUT", *text);

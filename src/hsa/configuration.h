@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "hsa/compute_unit_mask.h"
 #include "machine/gpu.h"
 #include "support/error.h"
 #include "target/product.h"
@@ -14,6 +15,7 @@ struct Configuration {
   bool statistics = false;               ///< ATOLL_STATS=1: a table of kernels at the end
   std::chrono::nanoseconds timeout{0};   ///< ATOLL_TIMEOUT, in seconds, of one kernel
   unsigned threads = 0;                  ///< ATOLL_THREADS
+  ComputeUnitMask compute_units;         ///< HSA_CU_MASK; empty: all
   machine::Gpu::MakeEngine make_engine;  ///< ATOLL_ENGINE, a name of engine/engines.h
 };
 

@@ -69,6 +69,9 @@ class Interceptor final : public InterceptQueue {
   machine::aql::Queue* abi() override { return &abi_; }
   void inactivate() override { behind_record_->machine->inactivate(); }
   void set_profiling(bool enabled) override { behind_record_->machine->set_profiling(enabled); }
+  void set_compute_units(std::vector<uint16_t> numbers) override {
+    behind_record_->machine->set_compute_units(std::move(numbers));
+  }
   hsa_queue_t* handle() override { return reinterpret_cast<hsa_queue_t*>(&abi_); }
   void add_handler(hsa_amd_queue_intercept_handler handler, void* data) override {
     const std::scoped_lock lock(mutex_);

@@ -2,6 +2,7 @@
 // gets its doorbell and its error callback.
 #include "hsa/queue.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
@@ -152,6 +153,9 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
   auto* handle = reinterpret_cast<hsa_queue_t*>(record->machine->abi());
   self->store(handle);
   handle->type = type;
+  const ComputeUnitMask& usable = Runtime::get()->compute_units;
+  if (usable != all_compute_units(Runtime::get()->gpu().model().product.compute_units))
+    record->machine->set_compute_units(numbers_of(usable));
   record->doorbell->abi.queue_ptr = reinterpret_cast<uint64_t>(handle);
   record->doorbell->queue = record->machine.get();
   log().write(HSA_AMD_LOG_FLAG_INFO, "queue {} of {} packets at {}", handle->id, size, fmt::ptr(handle));
@@ -244,8 +248,7 @@ ATOLL_QUEUE_CHANGE(scacquire)
 ATOLL_QUEUE_CHANGE(screlease)
 ATOLL_QUEUE_CHANGE(scacq_screl)
 
-// AMD's additions. Compute units are not modelled one by one, and host threads are shared fairly: masks and
-// priorities are remembered and change no results.
+// AMD's additions. Host threads are shared fairly: priorities are remembered and change no results.
 
 hsa_status_t hsa_amd_queue_cu_set_mask(const hsa_queue_t* queue, uint32_t num_cu_mask_count, const uint32_t* cu_mask) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
@@ -254,13 +257,17 @@ hsa_status_t hsa_amd_queue_cu_set_mask(const hsa_queue_t* queue, uint32_t num_cu
   }
   const auto record = Runtime::get()->queues.find(queue);
   if (!record || !record->machine) return HSA_STATUS_ERROR_INVALID_QUEUE;
-  const uint32_t units = Runtime::get()->gpu().model().product.compute_units;
-  std::vector<uint32_t> mask(cu_mask, cu_mask + num_cu_mask_count / 32);
+  const ComputeUnitMask& usable = Runtime::get()->compute_units;
+  ComputeUnitMask mask = usable;
   bool reduced = false;
-  for (uint32_t bit = units; bit < num_cu_mask_count; ++bit) {
-    reduced |= (mask[bit / 32] >> bit % 32 & 1) != 0;
-    mask[bit / 32] &= ~(1U << bit % 32);
+  for (size_t word = 0; num_cu_mask_count != 0 && word < std::max<size_t>(mask.size(), num_cu_mask_count / 32);
+       ++word) {
+    const uint32_t wish = word < num_cu_mask_count / 32 ? cu_mask[word] : 0;
+    const uint32_t there = word < usable.size() ? usable[word] : 0;
+    reduced |= (wish & ~there) != 0;
+    if (word < mask.size()) mask[word] = wish & there;
   }
+  record->machine->set_compute_units(numbers_of(mask));
   record->compute_unit_mask = std::move(mask);
   return reduced ? static_cast<hsa_status_t>(HSA_STATUS_CU_MASK_REDUCED) : HSA_STATUS_SUCCESS;
 }
@@ -272,14 +279,9 @@ hsa_status_t hsa_amd_queue_cu_get_mask(const hsa_queue_t* queue, uint32_t num_cu
   }
   const auto record = Runtime::get()->queues.find(queue);
   if (!record || !record->machine) return HSA_STATUS_ERROR_INVALID_QUEUE;
-  const uint32_t units = Runtime::get()->gpu().model().product.compute_units;
-  const std::vector<uint32_t>& mask = record->compute_unit_mask;
-  for (uint32_t word = 0; word < num_cu_mask_count / 32; ++word) {
-    uint32_t bits = 0;
-    for (uint32_t bit = 0; bit < 32 && word * 32 + bit < units; ++bit) bits |= 1U << bit;
-    if (!mask.empty()) bits &= word < mask.size() ? mask[word] : 0;
-    cu_mask[word] = bits;
-  }
+  const ComputeUnitMask& mask =
+      record->compute_unit_mask.empty() ? Runtime::get()->compute_units : record->compute_unit_mask;
+  for (uint32_t word = 0; word < num_cu_mask_count / 32; ++word) cu_mask[word] = word < mask.size() ? mask[word] : 0;
   return HSA_STATUS_SUCCESS;
 }
 

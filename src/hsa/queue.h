@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "hsa/compute_unit_mask.h"
 #include "hsa/signal.h"
 #include "machine/queue.h"
 
@@ -23,7 +24,7 @@ struct QueueRecord {
   void* soft_ring = nullptr;                  ///< of a soft queue: its packets
   Signal* doorbell = nullptr;                 ///< the runtime's own; null for a soft queue
   Signal* inactive = nullptr;                 ///< the amd_queue_t's queue_inactive_signal
-  std::vector<uint32_t> compute_unit_mask;    ///< empty: all of them
+  ComputeUnitMask compute_unit_mask;          ///< empty: all of them
   hsa_amd_queue_priority_t priority = HSA_AMD_QUEUE_PRIORITY_NORMAL;
 
   ~QueueRecord();

@@ -263,6 +263,8 @@ Runtime::Runtime(const Configuration& configuration, std::unique_ptr<machine::Gp
       memory(gpu->memory()),
       virtual_memory(gpu->memory()),
       images(gpu->memory()),
+      compute_units(configuration.compute_units.empty() ? all_compute_units(configuration.model.product.compute_units)
+                                                        : configuration.compute_units),
       gpu_(std::move(gpu)) {}
 
 Runtime::~Runtime() {

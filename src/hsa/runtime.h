@@ -68,8 +68,9 @@ class Runtime {
   Queues queues;
   Executables executables;
   FaultDelivery faults;
+  const ComputeUnitMask compute_units;     ///< that queues may use
   std::atomic<uint64_t> scratch_limit{0};  ///< what hsa_amd_agent_set_async_scratch_limit said last
-  bool coherent = true;  ///< what hsa_amd_coherency_set_type said last
+  bool coherent = true;                    ///< what hsa_amd_coherency_set_type said last
 
  private:
   std::unique_ptr<machine::Gpu> gpu_;

@@ -97,6 +97,8 @@ struct Dispatch {
   uint32_t lds_bytes = 0;  ///< of a work-group, static and dynamic
   uint32_t scratch_bytes_per_lane = 0;
   uint32_t scratch_bytes_per_wave = 0;
+  std::shared_ptr<const std::vector<uint16_t>>
+      compute_units;          ///< the numbers of those that its queue may use; null: all
   uint64_t max_resident = 1;  ///< work-groups that may have begun and not ended at the same time
 
   // Progress, shared by the host threads that run it. What changes with every few work-groups has a cache line of its

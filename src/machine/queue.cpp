@@ -73,6 +73,7 @@ class PacketProcessor final : public Queue {
   void ring_doorbell(uint64_t packet_id) override;
   void inactivate() override;
   void set_profiling(bool enabled) override;
+  void set_compute_units(std::vector<uint16_t> numbers) override;
 
  private:
   enum class Step : uint8_t {
@@ -134,7 +135,9 @@ class PacketProcessor final : public Queue {
   std::atomic<uint64_t> doorbell_{0};  ///< number after the last packet that was rung for
   std::atomic<bool> stopping_{false}, cancelling_{false};
   std::mutex mutex_;
-  std::vector<Dispatch*> ended_;  ///< of those in flight; under the mutex
+  std::vector<Dispatch*> ended_;                                ///< of those in flight; under the mutex
+  std::shared_ptr<const std::vector<uint16_t>> compute_units_;  ///< under the mutex; null: all
+  std::atomic<bool> has_compute_units_{false};                  ///< they are not null
   std::atomic<size_t> ended_count_{0};
   EventCount activity_;
   std::thread thread_;
@@ -269,6 +272,12 @@ PacketProcessor::Step PacketProcessor::advance() {
                      0);
 }
 
+void PacketProcessor::set_compute_units(std::vector<uint16_t> numbers) {
+  const std::lock_guard lock(mutex_);
+  compute_units_ = numbers.empty() ? nullptr : std::make_shared<const std::vector<uint16_t>>(std::move(numbers));
+  has_compute_units_ = compute_units_ != nullptr;
+}
+
 PacketProcessor::Step PacketProcessor::dispatch_kernel(const uint8_t* packet) {
   aql::KernelDispatchPacket copy;
   std::memcpy(&copy, packet, sizeof copy);
@@ -278,6 +287,10 @@ PacketProcessor::Step PacketProcessor::dispatch_kernel(const uint8_t* packet) {
   }
   std::shared_ptr<Dispatch> dispatch = std::move(*launched);
   dispatch->on_done = [this](Dispatch& done) { on_dispatch_done(done); };
+  if (has_compute_units_.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(mutex_);
+    dispatch->compute_units = compute_units_;
+  }
   in_flight_.push_back(dispatch);
   retire();
   work_on(dispatch);

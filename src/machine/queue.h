@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "machine/aql.h"
 #include "machine/dispatch.h"
@@ -48,6 +49,8 @@ class Queue {
   /// No packet is processed any more, and what runs is stopped (hsa_queue_inactivate).
   virtual void inactivate() = 0;
   virtual void set_profiling(bool enabled) = 0;  ///< dispatch times are written to completion signals always
+  /// The compute units, by their numbers, that dispatches from now on run on, as far as waves can tell; all when empty.
+  virtual void set_compute_units(std::vector<uint16_t> numbers) = 0;
 };
 
 struct QueueOptions {

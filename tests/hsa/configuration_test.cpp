@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <hsa/hsa.h>
 
+#include <array>
 #include <cstdlib>
 
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;
@@ -16,6 +18,30 @@ void start() {
   std::_Exit(status == HSA_STATUS_SUCCESS ? 0 : 1);
 }
 
+/// Starts the runtime with HSA_CU_MASK, and ends well if a queue has these compute units, and cannot get others.
+void expect_compute_units(const char* variable, std::array<uint32_t, 4> expected, bool reduces) {
+  setenv("ATOLL_GPU", "mi250x", 1);
+  setenv("HSA_CU_MASK", variable, 1);
+  hsa_agent_t gpu{};
+  const auto find = [](hsa_agent_t agent, void* found) {
+    hsa_device_type_t type{};
+    hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+    if (type == HSA_DEVICE_TYPE_GPU) *static_cast<hsa_agent_t*>(found) = agent;
+    return HSA_STATUS_SUCCESS;
+  };
+  hsa_queue_t* queue = nullptr;
+  if (hsa_init() != HSA_STATUS_SUCCESS || hsa_iterate_agents(find, &gpu) != HSA_STATUS_SUCCESS ||
+      hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, 0, 0, &queue) != HSA_STATUS_SUCCESS)
+    std::_Exit(2);
+  std::array<uint32_t, 4> mask{};
+  if (hsa_amd_queue_cu_get_mask(queue, 128, mask.data()) != HSA_STATUS_SUCCESS || mask != expected) std::_Exit(3);
+  const std::array<uint32_t, 4> all{~0U, ~0U, ~0U, (1U << (110 - 96)) - 1};
+  const int status = hsa_amd_queue_cu_set_mask(queue, 128, all.data());
+  if (status != (reduces ? HSA_STATUS_CU_MASK_REDUCED : int{HSA_STATUS_SUCCESS})) std::_Exit(4);
+  if (hsa_amd_queue_cu_get_mask(queue, 128, mask.data()) != HSA_STATUS_SUCCESS || mask != expected) std::_Exit(5);
+  std::_Exit(0);
+}
+
 TEST(HsaConfiguration, UnknownGpusAreNamed) {
   EXPECT_EXIT((setenv("ATOLL_GPU", "voodoo2", 1), start()), testing::ExitedWithCode(1), "voodoo2.*mi250x");
 }
@@ -26,6 +52,18 @@ TEST(HsaConfiguration, NumbersMustBeNumbers) {
   EXPECT_EXIT((setenv("ATOLL_THREADS", "2x", 1), start()), testing::ExitedWithCode(1), "ATOLL_THREADS=2x");
   EXPECT_EXIT((setenv("ATOLL_TIMEOUT", "0.5", 1), setenv("ATOLL_THREADS", "3", 1), start()), testing::ExitedWithCode(0),
               "");
+}
+
+// The variable's two forms (ROCm's documentation, "Setting the number of compute units").
+TEST(HsaConfiguration, QueuesHaveTheComputeUnitsOfTheVariable) {
+  constexpr std::array<uint32_t, 4> all{~0U, ~0U, ~0U, (1U << (110 - 96)) - 1};
+  const auto ends_well = testing::ExitedWithCode(0);
+  EXPECT_EXIT(expect_compute_units("0: 3-5, 40", {0x38, 0x100, 0, 0}, true), ends_well, "");
+  EXPECT_EXIT(expect_compute_units("1:0;0-2:0x1F00000001", {1, 0x1F, 0, 0}, true), ends_well, "");
+  EXPECT_EXIT(expect_compute_units("0:0-109", all, false), ends_well, "");
+  EXPECT_EXIT(expect_compute_units("0:100-999", {0, 0, 0, 0x3FF0}, true), ends_well, "");
+  for (const char* none : {"1:0-3", "0", "0:", "0:5-3", "0:0x", "0:0x0", "0:x", "0:200", ":3"})
+    EXPECT_EXIT(expect_compute_units(none, all, false), ends_well, "") << none;
 }
 
 TEST(HsaConfiguration, HostVectorsHaveNames) {

@@ -78,7 +78,7 @@ TEST_F(HsaExecutable, SymbolsSayWhatTheyAre) {
                 },
                 &kernels),
             HSA_STATUS_SUCCESS);
-  EXPECT_EQ(kernels, (std::set<std::string>{"add.kd", "bump.kd", "stray.kd", "trap.kd"}));
+  EXPECT_EQ(kernels, (std::set<std::string>{"add.kd", "bump.kd", "stray.kd", "trap.kd", "where.kd"}));
   EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_SUCCESS);
   EXPECT_EQ(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kernels),
             HSA_STATUS_ERROR_INVALID_EXECUTABLE_SYMBOL);

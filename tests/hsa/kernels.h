@@ -24,7 +24,8 @@ inline std::vector<uint8_t> compile_kernels(const std::string& source, const std
   return read_bytes(directory / "kernels.co");
 }
 
-/// Kernels that add to memory, count in a variable, store where they are told, and trap; and two variables.
+/// Kernels that add to memory, count in a variable, store where they are told, trap, and tell the compute unit that
+/// they are on; and two variables.
 inline constexpr const char* test_kernels = R"(
 __global int counter __attribute__((visibility("default"))) = 5;
 __constant int table[4] __attribute__((visibility("default"))) = {10, 20, 30, 40};
@@ -35,6 +36,7 @@ __kernel void add(__global int *data, int value) { data[id()] += value + table[i
 __kernel void bump(void) { counter += 1; }
 __kernel void stray(__global int *nowhere) { *nowhere = 1; }
 __kernel void trap(void) { __builtin_trap(); }
+__kernel void where(__global int *unit) { unit[id()] = __builtin_amdgcn_s_getreg(7 << 11 | 8 << 6 | 4); }  // HW_ID
 )";
 
 }  // namespace Atoll::test

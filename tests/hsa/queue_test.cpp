@@ -1,6 +1,7 @@
 // Queues: creation, packets, faults, soft queues, masks.
 #include <cstring>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "hsa/kernels.h"
@@ -314,6 +315,35 @@ TEST_F(HsaQueue, ComputeUnitMasksAreCutToTheUnitsThereAre) {
   EXPECT_EQ(mask[0], 0xFU);
   EXPECT_EQ(mask[3], (1U << (110 - 96)) - 1);
   EXPECT_EQ(hsa_amd_queue_set_priority(queue, HSA_AMD_QUEUE_PRIORITY_HIGH), HSA_STATUS_SUCCESS);
+}
+
+// As AMD's rocrtst looks at it: kernels are on as many compute units as the mask has, and on none of another's.
+TEST_F(HsaQueue, KernelsSeeTheComputeUnitsOfTheMask) {
+  constexpr uint32_t groups = 400, units = 110;
+  auto* seen = allocate<int>(gpu_pools[0], groups);
+  set_arguments(seen, 0);
+  const auto run = [&] {
+    const hsa_signal_t done = make_signal(1);
+    submit(dispatch("where.kd", groups, 1, done));
+    await_zero(done);
+    hsa_signal_destroy(done);
+    return std::set<int>(seen, seen + groups);
+  };
+  const std::set<int> all = run();
+  EXPECT_EQ(all.size(), units);
+  uint32_t mask[4] = {0xF0F00001, 0, 0x80000000, 0x2001}, others[4];
+  for (int i = 0; i < 4; ++i) others[i] = ~mask[i];
+  others[3] &= (1U << (units - 96)) - 1;
+  ASSERT_EQ(hsa_amd_queue_cu_set_mask(queue, 128, mask), HSA_STATUS_SUCCESS);
+  const std::set<int> some = run();
+  EXPECT_EQ(some.size(), 12U);
+  ASSERT_EQ(hsa_amd_queue_cu_set_mask(queue, 128, others), HSA_STATUS_SUCCESS);
+  std::set<int> rest = run();
+  EXPECT_EQ(rest.size(), units - 12);
+  rest.insert(some.begin(), some.end());
+  EXPECT_EQ(rest, all);
+  ASSERT_EQ(hsa_amd_queue_cu_set_mask(queue, 0, nullptr), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(run(), all);
 }
 
 TEST_F(HsaQueue, QueuesTellTheirAgentAndDoorbell) {

@@ -1,0 +1,24 @@
+// hsa: which compute units the kernels of a queue may run on. Atoll has no compute units that could be left idle; what
+// kernels see of them is the number that HW_ID shows, and that is one of the mask's.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace Atoll::hsa {
+
+/// A bit for each compute unit, as hsa_amd_queue_cu_set_mask() takes them. Empty: all of them.
+using ComputeUnitMask = std::vector<uint32_t>;
+
+/// The mask of all `units` compute units.
+ComputeUnitMask all_compute_units(uint32_t units);
+
+/// The numbers of the bits that are set.
+std::vector<uint16_t> numbers_of(const ComputeUnitMask& mask);
+
+/// What ROCr's variable HSA_CU_MASK says of the GPU with number 0: "0:0-7,12" or "0:0x10ff", sets for several GPUs
+/// separated by ';'. Empty when it says nothing of it, or is not written so, which ROCr ignores, too.
+ComputeUnitMask read_compute_unit_mask(std::string_view text, uint32_t units);
+
+}  // namespace Atoll::hsa
