@@ -67,7 +67,8 @@ void list_kernels(const Code& code, const std::string& file, const Gpu& gpu) {
                  kernel->required_block[2]);
     if (kernel->whole_blocks) fmt::print("    needs --grid to be a multiple of --block\n");
     for (size_t i = 0; i < 3; i++)
-      if (kernel->max_blocks[i] != 0) fmt::print("    up to {} work-groups in {}\n", kernel->max_blocks[i], "XYZ"[i]);
+      if (const uint32_t most = kernel->max_blocks[i]; most != 0)
+        fmt::print("    up to {} work-group{} in {}\n", most, most == 1 ? "" : "s", "XYZ"[i]);
     if (kernel->on_load) fmt::print("    runs by itself when the code is loaded\n");
     if (kernel->on_unload) fmt::print("    runs by itself before the code is unloaded\n");
     for (size_t i = 0; i < kernel->parameters.size(); i++) {

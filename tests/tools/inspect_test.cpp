@@ -202,6 +202,23 @@ TEST_F(InspectCommand, ResourcesAndOccupancyAreTheCompilers) {
 }
 
 /// A generic processor's code has an occupancy on each GPU that runs it.
+TEST_F(InspectCommand, WhatKernelsMayBeLaunchedWithIsTheAttributes) {
+  test::write_file(directory_ / "limits.cl", R"(
+kernel __attribute__((amdgpu_max_num_work_groups(4, 2, 1))) void few(global int* out) { *out = 1; }
+kernel void any(global int* out) { *out = 1; }
+)");
+  for (const bool whole : {false, true}) {
+    ASSERT_EQ(run(fmt::format("clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -cl-std={} limits.cl -o code",
+                              whole ? "CL1.2" : "CL2.0"))
+                  .exit_code,
+              0);
+    const json code = inspect();
+    EXPECT_EQ(kernel(code, "few")["max_work_groups"], json::parse("[4, 2, 1]"));
+    EXPECT_FALSE(kernel(code, "any").contains("max_work_groups"));
+    for (const char* name : {"few", "any"}) EXPECT_EQ(kernel(code, name).contains("uniform_work_group_size"), whole);
+  }
+}
+
 TEST_F(InspectCommand, GenericCodeHasOccupancyOnEachGpu) {
   compile("gfx11-generic", true, options(256, 1, 150, 0));
   std::map<std::string, int> waves;

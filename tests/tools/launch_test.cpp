@@ -208,9 +208,11 @@ __attribute__((amdgpu_kernel, amdgpu_max_num_work_groups(4, 2, 1))) void few(Int
                   directory->path().string(), compiler, compiler));
   ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
   const std::string listed = launch("limits.co").output;
-  EXPECT_THAT(listed, AllOf(HasSubstr("    up to 4 work-groups in X\n    up to 2 work-groups in Y\n"),
-                            HasSubstr("    runs by itself when the code is loaded\n"),
-                            HasSubstr("    runs by itself before the code is unloaded\n")));
+  EXPECT_THAT(
+      listed,
+      AllOf(HasSubstr("    up to 4 work-groups in X\n    up to 2 work-groups in Y\n    up to 1 work-group in Z\n"),
+            HasSubstr("    runs by itself when the code is loaded\n"),
+            HasSubstr("    runs by itself before the code is unloaded\n")));
   const std::string few = "limits.co --kernel few --arg buf:1:i32 --print 1 ";
   EXPECT_EQ(launch(few + "--grid 256 --block 64").output, "1: 1 x i32\n       0: 5\n");
   EXPECT_EQ(launch(few + "--grid 257 --block 64").output,
