@@ -99,6 +99,16 @@ Scheduler::Outcome Scheduler::run(Turn& turn) {
   }
 }
 
+/// Which wave has the turn of that number in a round. Wave 0 is the last one as soon as all have begun: what the first
+/// work-item writes for its work-group after a barrier often overwrites what the others read there, with no barrier
+/// between. On hardware the waves read together and a memory access keeps the first from writing for hundreds of
+/// cycles, so that such programs run (rocPRIM 7.2's scans, ordered_block_id::get()); here a wave may run on for long.
+static size_t wave_in_turn(const WorkGroup& group, size_t turn) {
+  const size_t count = group.waves.size();
+  if (group.waves_begun < count) return turn;
+  return turn + 1 < count ? turn + 1 : 0;
+}
+
 /// Goes on with the turn's round of waves, and with the work-groups that it has taken when one has ended. Runs inside
 /// guarded(): nothing here may hold a lock or own anything while a wave runs.
 Scheduler::Stop Scheduler::run_waves(Turn& turn) {
@@ -108,7 +118,7 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
   for (;;) {
     while (turn.next_wave < group.waves.size()) {
       if (dispatch.cancelled.load(std::memory_order_relaxed)) return Stop::cancelled;
-      const size_t index = turn.next_wave++;
+      const size_t index = wave_in_turn(group, turn.next_wave++);
       Wave& next = group.waves[index];
       const bool begins = index == group.waves_begun;
       if (begins) {
