@@ -41,6 +41,32 @@ class HsaImages : public HsaTest {
   uint8_t* data = nullptr;
 };
 
+// gfx90a loads, stores and samples, though not by all of gfx908's instructions; gfx942 has no image instructions.
+class HsaImagesOfGfx90a : public HsaImages {
+ protected:
+  HsaImagesOfGfx90a() { gpu_name = "gfx90a"; }
+};
+class HsaImagesOfGfx942 : public HsaImages {
+ protected:
+  HsaImagesOfGfx942() { gpu_name = "gfx942"; }
+};
+
+TEST_F(HsaImagesOfGfx90a, BuffersAreImagesToo) {
+  const auto descriptor = describe(HSA_EXT_IMAGE_GEOMETRY_1DB, 256, 0, 0, 0, HSA_EXT_IMAGE_CHANNEL_ORDER_R,
+                                   HSA_EXT_IMAGE_CHANNEL_TYPE_SIGNED_INT32);
+  const hsa_ext_image_t image = create(descriptor);
+  EXPECT_EQ(field(image.handle, 0, 48), reinterpret_cast<uint64_t>(data));
+  EXPECT_EQ(field(image.handle, 64, 32), 256U * 4);
+  EXPECT_EQ(hsa_ext_image_destroy(gpu, image), HSA_STATUS_SUCCESS);
+}
+
+TEST_F(HsaImagesOfGfx942, ThereAreNone) {
+  const hsa_ext_image_format_t format{HSA_EXT_IMAGE_CHANNEL_TYPE_SIGNED_INT32, HSA_EXT_IMAGE_CHANNEL_ORDER_R};
+  uint32_t capabilities = UINT32_MAX;
+  EXPECT_EQ(hsa_ext_image_get_capability(gpu, HSA_EXT_IMAGE_GEOMETRY_1DB, &format, &capabilities), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(capabilities, uint32_t{HSA_EXT_IMAGE_CAPABILITY_NOT_SUPPORTED});
+}
+
 TEST_F(HsaImages, FormatsHaveTheirCapabilities) {
   const auto mask = [&](hsa_ext_image_geometry_t geometry, hsa_ext_image_channel_order_t order,
                         hsa_ext_image_channel_type_t type) {
