@@ -65,6 +65,13 @@ ChunkMemory::Words ChunkMemory::load_even(const MemoryAccess& access, MemorySpac
 ChunkMemory::Words ChunkMemory::load_apart(const MemoryAccess& access, const Addresses& at, const Relation& relation,
                                            llvm::Value* active) {
   Ways ways(frame_, access.words());
+  if (relation.every_second != nullptr) {
+    llvm::BasicBlock *pairs = block("pairs"), *others = block("others");
+    ir().CreateCondBr(relation.every_second, pairs, others);
+    ir().SetInsertPoint(pairs);
+    ways.end_way(load_every_second(relation.address));
+    ir().SetInsertPoint(others);
+  }
   llvm::BasicBlock* equal = block("equal");
   llvm::BasicBlock* anywhere = block("anywhere");
   ir().CreateCondBr(relation.equal, equal, anywhere);
@@ -128,6 +135,17 @@ ChunkMemory::Words ChunkMemory::load_neighbours(llvm::Value* address, unsigned b
   Words result{};
   for (unsigned word = 0; word < count; ++word) result[word] = every(loaded, count, word);
   return result;
+}
+
+/// Two loads, of which the second one ends with the last lane's dword.
+ChunkMemory::Words ChunkMemory::load_every_second(llvm::Value* address) {
+  llvm::Type* words = lanes_of(frame_.i32());
+  constexpr int lanes = chunk_lanes;
+  llvm::Value* first = ir().CreateAlignedLoad(words, address, unaligned);
+  llvm::Value* last = ir().CreateAlignedLoad(words, frame_.at(address, (lanes - 1) * 4), unaligned);
+  int picked[chunk_lanes];
+  for (int lane = 0; lane < lanes; ++lane) picked[lane] = 2 * lane < lanes ? 2 * lane : 2 * lane + 1;
+  return {ir().CreateShuffleVector(first, last, llvm::ArrayRef<int>(picked))};
 }
 
 ChunkMemory::Words ChunkMemory::load_equal(llvm::Value* address, unsigned bytes, bool sign_extend) {

@@ -204,6 +204,11 @@ ChunkMemory::Relation ChunkMemory::relate(const Addresses& at, llvm::Value* acti
   llvm::Value* end = at.starts != nullptr ? ir().CreateZExt(at.starts, frame_.i64()) : ir().getInt64(uint64_t{1} << 32);
   llvm::Value* last = ir().CreateAdd(place, ir().getInt64(uint64_t{chunk_lanes - 1} * bytes));
   relation.neighbours = ir().CreateAnd(relation.neighbours, ir().CreateICmpULT(last, end));
+  if (at.starts != nullptr && bytes == 4) {
+    llvm::Value* end_of_pairs = ir().CreateAdd(place, ir().getInt64(uint64_t{chunk_lanes - 1} * 8));
+    relation.every_second = ir().CreateAnd(none_differs(ir().CreateAdd(splat(first), multiples(frame_.context, 8))),
+                                           ir().CreateICmpULT(end_of_pairs, end));
+  }
   if (at.starts != nullptr) relation.equal = ir().CreateAnd(relation.equal, ir().CreateICmpULT(place, end));
   return relation;
 }

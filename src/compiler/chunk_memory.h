@@ -101,6 +101,9 @@ class ChunkMemory {
     llvm::Value* address;     ///< of lane 0, a pointer
     llvm::Value* neighbours;  ///< i1: each active lane's element is right behind that of the lane before
     llvm::Value* equal;       ///< i1: lane 0 is active, and every active lane's element is lane 0's
+    /// i1: each active lane's dword of LDS is the second one behind that of the lane before, as where lanes have pairs
+    /// that they load one by one. Null: not looked at.
+    llvm::Value* every_second = nullptr;
   };
 
   llvm::IRBuilder<>& ir() { return frame_.ir; }
@@ -240,6 +243,7 @@ class ChunkMemory {
                   const Words& data);
   Words stored(const semantics::MemoryAccess& access, const Words& data);
   Words load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend, llvm::Value* active);
+  Words load_every_second(llvm::Value* address);
   Words load_equal(llvm::Value* address, unsigned bytes, bool sign_extend);
   Words load_anywhere(const Apart& at, unsigned bytes, bool sign_extend, llvm::Value* lanes);
   void store_neighbours(llvm::Value* address, unsigned bytes, llvm::Value* active, const Words& data);

@@ -27,6 +27,38 @@ class Lds : public testing::Test {
   WaveRunner runner{"gfx90a"};
 };
 
+/// Lanes that are the same distance from each other, but for some; all over LDS, and up to behind its end, where loads
+/// yield 0.
+TEST_F(Lds, ReadsAtEachDistanceBetweenLanes) {
+  const auto code = test::assemble(
+      "ds_read_b32 v3, v2\nds_read_b32 v4, v2 offset:4\nds_read_b32 v5, v2 offset:248\ns_endpgm", "gfx90a");
+  for (const unsigned distance : {0, 4, 8, 12, 16}) {
+    for (const unsigned first : {0u, 4u, 1000u, WaveRunner::lds_bytes - 64 * distance, WaveRunner::lds_bytes - 256}) {
+      for (const uint64_t exec : {~uint64_t{0}, uint64_t{0x8001'FFFE'7FFF'0FF0}}) {
+        for (const unsigned odd_lane : {64, 0, 5, 41}) {
+          for (unsigned lane = 0; lane < 64; ++lane) {
+            const bool is_odd = lane == odd_lane || (exec >> lane & 1) == 0;
+            runner.v(2)[lane] = is_odd ? 36 : first + lane * distance;
+            for (const unsigned result : {3, 4, 5}) runner.v(result)[lane] = 0xDEADBEEF;
+          }
+          runner.wave().set_exec(exec);
+          ASSERT_EQ(runner.run_code(code), WaveState::ended);
+          for (unsigned lane = 0; lane < 64; ++lane) {
+            const auto loaded = [&](unsigned offset) {
+              if ((exec >> lane & 1) == 0) return 0xDEADBEEF;
+              const unsigned address = runner.v(2)[lane] + offset;
+              return address + 4 <= WaveRunner::lds_bytes ? at<uint32_t>(address) : 0;
+            };
+            ASSERT_EQ(runner.v(3)[lane], loaded(0)) << distance << ' ' << first << ' ' << lane;
+            ASSERT_EQ(runner.v(4)[lane], loaded(4)) << distance << ' ' << first << ' ' << lane;
+            ASSERT_EQ(runner.v(5)[lane], loaded(248)) << distance << ' ' << first << ' ' << lane;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_F(Lds, ReadsEveryWidth) {
   for (unsigned i = 20; i < 24; ++i) {
     for (uint32_t& lane : runner.v(i)) lane = 0xDEADBEEF;
