@@ -16,6 +16,7 @@
 
 #include "compiler/flat_code.h"
 #include "compiler/liveness.h"
+#include "compiler/matrix_code.h"
 #include "compiler/parts.h"
 #include "compiler/translate.h"
 #include "engine/compiled/compiling_worth.h"
@@ -97,7 +98,7 @@ class Compilation {
  private:
   bool be_brief() const { return request_.flow.instructions > engine::brief_from_instructions; }
 
-  /// The next parts as a module, or null. The single steps are numbered through, so this is one after the other.
+  /// The next parts as a module, or null. The steps are numbered through, so this is one after the other.
   Piece* translate_next() {
     const std::lock_guard lock(mutex_);
     if (failure_ || next_part_ == parts_.size()) return nullptr;
@@ -126,7 +127,8 @@ class Compilation {
     for (const uint64_t pc : translated.steps) {
       const engine::Block& block = std::prev(part.blocks.upper_bound(pc))->second;
       for (const engine::Located& at : block.instructions) {
-        if (at.pc == pc) ++untranslated_[std::string(isa::row(at.instruction.opcode).name)];
+        if (at.pc != pc || MatrixCode::takes(at.instruction)) continue;
+        ++untranslated_[std::string(isa::row(at.instruction.opcode).name)];
       }
     }
   }

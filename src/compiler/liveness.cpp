@@ -11,6 +11,7 @@
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "isa/table.h"
+#include "semantics/matrix.h"
 #include "semantics/memory_access.h"
 
 namespace Atoll::compiler {
@@ -164,7 +165,8 @@ Effects effects_of(const isa::Instruction& instruction) {
   const bool is_vector = effects.row_reads.any() || effects.row_writes.any();
   if (is_vector || LaneCode::takes(instruction)) add_pair(effects.reads, isa::scalar::exec_lo);
   const bool known = LaneCode::takes(instruction) || memory_operands(instruction) || ScalarCode::takes(instruction) ||
-                     ScalarCode::takes_load(instruction) || is_control(instruction.opcode);
+                     ScalarCode::takes_load(instruction) || is_control(instruction.opcode) ||
+                     semantics::matrix_shape(instruction.opcode) != nullptr;
   if (!known) {  // the registers that instructions read without naming them
     for (const unsigned reg : {isa::scalar::m0, isa::scalar::flat_scratch_lo, isa::scalar::flat_scratch_hi}) {
       effects.reads.set(reg);

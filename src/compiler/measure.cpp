@@ -134,7 +134,7 @@ class Measurement {
       lock.lock();
       if (result) {
         rows_.push_back(
-            {kernel.name, result->instructions, result->steps.size(), result->code.size(), result->seconds});
+            {kernel.name, result->instructions, result->single_steps(), result->code.size(), result->seconds});
         for (const auto& [name, count] : result->untranslated) untranslated_[name] += count;
       } else {
         fmt::print("{}: {}\n", kernel.name, result.error().message);

@@ -28,13 +28,16 @@ void Region::end_before(const isa::Instruction& instruction) {
 }
 
 void Region::add(const isa::Instruction& instruction, uint64_t pc) {
+  const Effects effects = effects_of(instruction);
+  if (MatrixCode::takes(instruction)) return add_matrix(instruction, effects, pc);
+  if ((effects.row_writes & (matrix_reads_ | matrix_writes_)).any() || (effects.row_reads & matrix_writes_).any())
+    end();
   Way way = state_.way(instruction, !items_.empty());
   const bool is_too_late = last_store_ && (way == Way::memory || way == Way::on_slices || writes_exec(instruction));
   if (way == Way::neither || is_too_late) {
     end();
     way = state_.way(instruction, /*inside=*/false);
   }
-  const Effects effects = effects_of(instruction);
   switch (way) {
     case Way::scalars:
       add_scalar(instruction, effects, pc);
@@ -85,6 +88,14 @@ void Region::add_scalar(const isa::Instruction& instruction, const Effects& effe
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(0));
   scalars_.emit_load(instruction, registers_);
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(engine::no_chunk));
+}
+
+/// An instruction that is carried out behind the loop.
+void Region::add_matrix(const isa::Instruction& instruction, const Effects& effects, uint64_t pc) {
+  new_item(instruction, pc).is_matrix = true;
+  matrix_reads_ |= effects.row_reads;
+  matrix_writes_ |= effects.row_writes;
+  if (two_forms_ != TwoForms::never) strides_.forget(effects);
 }
 
 void Region::set_mode(const semantics::FloatMode& mode) {
@@ -296,11 +307,14 @@ void Region::clear() {
   scalars_read_.reset();
   loads_ = stores_ = 0;
   scratch_loads_.clear();
+  matrix_reads_.reset();
+  matrix_writes_.reset();
   changes_what_it_loaded_ = false;
 }
 
 void Region::emit_loop(const Stretch& stretch) {
   llvm::IRBuilder<>& ir = frame_.ir;
+  if (std::ranges::all_of(stretch.items, &RegionItem::is_matrix)) return matrices_.emit(stretch.items);
   const auto block = [&](const char* name) { return llvm::BasicBlock::Create(frame_.context, name, frame_.function); };
   llvm::BasicBlock* before = ir.GetInsertBlock();
   llvm::BasicBlock* head = block("chunk");
@@ -348,10 +362,11 @@ void Region::emit_loop(const Stretch& stretch) {
 
   ir.SetInsertPoint(body);
   note_chunk(ir.CreateLShr(first_lane, 4));
-  const RowSet needed = stretch.live->active | stretch.live->inactive | deferred.rows();
+  const RowSet needed = stretch.live->active | stretch.live->inactive | deferred.rows() | matrix_reads_;
   for (const RegionItem& item : stretch.items) {
     const bool keep_inactive = item.inactive_needed && (item.exec_written || state_.exec_grows);
     frame_.mode = item.mode;
+    if (item.is_matrix) continue;
     if (item.is_deferred) {
       deferred.come_to(item, chunk);
     } else if (item.access) {
@@ -388,6 +403,7 @@ void Region::emit_loop(const Stretch& stretch) {
   ir.SetInsertPoint(done);
   note_chunk(ir.getInt8(engine::no_chunk));
   deferred.emit();
+  matrices_.emit(stretch.items);
   WaveScalars registers(frame_);
   for (const auto& [reg, whole] : gathered) registers.set_pair(reg, ir.CreateLoad(frame_.i64(), whole));
   if (gathered_scc != nullptr) {

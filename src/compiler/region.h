@@ -17,6 +17,10 @@
 // Stores to LDS may be carried out behind the loop one after the other, for the whole wave each (deferred_stores.h), if
 // no access of the region behind them could see them or fail.
 //
+// So are matrix instructions (matrix_code.h), for which all lanes meet: as long as nothing in the region behind one
+// needs what it writes, or writes what it reads. An access that fails behind one does no harm: it has not been carried
+// out then, and the wave, which begins the region again, will.
+//
 // The order of the chunks is not the wave's, in which every lane is done with an instruction before any lane comes to
 // the next: so a loop has no two accesses to the same memory of which one is a store
 // that it carries out itself. When an access fails, nothing
@@ -41,6 +45,7 @@
 #include "compiler/lane_code.h"
 #include "compiler/lane_strides.h"
 #include "compiler/liveness.h"
+#include "compiler/matrix_code.h"
 #include "compiler/plain_buffers.h"
 #include "compiler/region_guard.h"
 #include "compiler/region_item.h"
@@ -53,10 +58,12 @@ namespace Atoll::compiler {
 class Region {
  public:
   /// `ordinary_resources`: those of which it is known that they are not scratch's.
-  Region(Frame& frame, LaneCode& lanes, ScalarCode& scalars, const std::bitset<isa::scalar::count>& ordinary_resources)
+  Region(Frame& frame, LaneCode& lanes, ScalarCode& scalars, MatrixCode& matrices,
+         const std::bitset<isa::scalar::count>& ordinary_resources)
       : frame_(frame),
         lanes_(lanes),
         scalars_(scalars),
+        matrices_(matrices),
         memory_(frame, lanes.operations()),
         stack_(frame),
         buffers_(frame),
@@ -93,8 +100,8 @@ class Region {
     buffers_.forget();
   }
 
-  /// Takes the instruction at `pc`, if LaneCode, ChunkMemory or ScalarCode does; if need be the region ends before it
-  /// and the next begins.
+  /// Takes the instruction at `pc`, if LaneCode, ChunkMemory, ScalarCode or MatrixCode does; if need be the region ends
+  /// before it and the next begins.
   void add(const isa::Instruction& instruction, uint64_t pc);
 
   /// Has the wave's MODE changed behind what was taken, for whoever looks at it there.
@@ -133,10 +140,12 @@ class Region {
   void uncount_skipped();
   void clear();
   void add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc);
+  void add_matrix(const isa::Instruction& instruction, const Effects& effects, uint64_t pc);
 
   Frame& frame_;
   LaneCode& lanes_;
   ScalarCode& scalars_;
+  MatrixCode& matrices_;
   ChunkMemory memory_;
   StackBase stack_;
   PlainBuffers buffers_;
@@ -159,6 +168,7 @@ class Region {
   /// each of them set where EXEC is not zero.
   std::vector<unsigned> skipped_by_branch_;
   llvm::Value* has_lanes_ = nullptr;
+  RowSet matrix_reads_, matrix_writes_;  ///< of the region's matrix instructions
   bool may_fault_ = false;
   bool has_deferred_ = false;        ///< a store
   unsigned loads_ = 0, stores_ = 0;  ///< shared_spaces() that were

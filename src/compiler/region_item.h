@@ -7,7 +7,8 @@
 
 namespace Atoll::compiler {
 
-/// A vector instruction, a load or store, an operation on the slices of lane masks, or a branch that is left out.
+/// A vector instruction, a load or store, an operation on the slices of lane masks, a matrix instruction, or a branch
+/// that is left out.
 struct RegionItem {
   const isa::Instruction* instruction = nullptr;
   uint64_t pc = 0;
@@ -17,10 +18,11 @@ struct RegionItem {
   llvm::Value* whole[2] = {nullptr, nullptr};
   llvm::Value* scc = nullptr;
   bool is_vector = false;
+  bool is_matrix = false;                   ///< of the whole wave, behind the loop
   std::optional<unsigned> left_out_branch;  ///< its number in the region
-  bool exec_written = false;     ///< in the region before it
-  bool is_deferred = false;      ///< a store of the whole wave, behind the loop
-  bool inactive_needed = false;  ///< what its results hold in lanes outside EXEC
+  bool exec_written = false;                ///< in the region before it
+  bool is_deferred = false;                 ///< a store of the whole wave, behind the loop
+  bool inactive_needed = false;             ///< what its results hold in lanes outside EXEC
   // Of an access whose lanes are the same distance from each other if the region begins with what LaneStrides guesses:
   std::optional<LaneStrides::Form> address;
   int64_t stride = 0;

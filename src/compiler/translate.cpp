@@ -15,6 +15,7 @@
 #include "compiler/liveness.h"
 #include "compiler/loop_code.h"
 #include "compiler/loop_region.h"
+#include "compiler/matrix_code.h"
 #include "compiler/region.h"
 #include "compiler/semantics_bitcode.h"
 #include "compiler/series_code.h"
@@ -48,8 +49,9 @@ class Translator {
         lanes_(frame, operations),
         scalars_(frame, operations),
         wave_code_(frame, scalars_),
+        matrix_code_(frame, steps_, first_step),
         ordinary_resources_(ordinary_resources(flow)),
-        region_(frame, lanes_, scalars_, ordinary_resources_),
+        region_(frame, lanes_, scalars_, matrix_code_, ordinary_resources_),
         liveness_(flow),
         loops_(find_loop_regions(flow, liveness_)),
         has_loop_(std::ranges::any_of(flow.blocks, [](const auto& block) { return branches_back(block.second); })),
@@ -146,6 +148,8 @@ class Translator {
   LaneCode lanes_;
   ScalarCode scalars_;
   WaveCode wave_code_;
+  std::vector<uint64_t> steps_;
+  MatrixCode matrix_code_;
   const std::bitset<isa::scalar::count> ordinary_resources_;
   Region region_;
   Liveness liveness_;
@@ -158,7 +162,7 @@ class Translator {
   const uint64_t first_step_;
   const bool be_brief_;
   std::vector<StraightCode> straight_;  ///< everything but loops_
-  std::vector<uint64_t> steps_;
+  bool has_single_steps_ = false;
 };
 
 void Translator::end_wave() {
@@ -166,7 +170,7 @@ void Translator::end_wave() {
   const Live& start = liveness_.before(flow_.root);
   // What the interpreter's handlers may change beside the registers is not put back. Of large code this may be a part,
   // and is not worth it.
-  if (steps_.empty() && !be_brief_ && SeriesCode::can(start)) {
+  if (!has_single_steps_ && !be_brief_ && SeriesCode::can(start)) {
     RowSet written;
     for (const auto& [pc, block] : flow_.blocks) {
       for (const Located& at : block.instructions) written |= effects_of(at.instruction).row_writes;
@@ -253,7 +257,7 @@ void Translator::emit(const Located& at) {
   }
   const bool is_access = memory_operands(instruction).has_value();
   if (is_access || LaneCode::takes(instruction) || ScalarCode::takes(instruction) ||
-      ScalarCode::takes_load(instruction)) {
+      ScalarCode::takes_load(instruction) || MatrixCode::takes(instruction)) {
     region_.add(instruction, at.pc);
     ++frame_.uncounted;
     return;
@@ -280,6 +284,7 @@ void Translator::emit_step(const Located& at) {
       ir().CreateLoad(frame_.pointer(), frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*)));
   llvm::Value* handler = ir().CreateLoad(frame_.pointer(), frame_.at(op, offsetof(engine::MicroOp, handler)));
   steps_.push_back(at.pc);
+  has_single_steps_ = true;
   llvm::Value* stepped = frame_.at(frame_.run, offsetof(Run, stepped));
   ir().CreateStore(ir().getInt8(0), stepped);
   auto* type = llvm::FunctionType::get(ir().getVoidTy(), {frame_.pointer(), frame_.pointer(), frame_.pointer()}, false);

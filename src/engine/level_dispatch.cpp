@@ -32,6 +32,9 @@ const LevelFunctions& level() {
 
 Handler prepare_vector(Preparation& p) { return level().prepare_vector(p); }
 Handler prepare_matrix(Preparation& p) { return level().prepare_matrix(p); }
+void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run) {
+  level().multiply_steps(wave, steps, count, run);
+}
 Handler prepare_lane_operation(Preparation& p) { return level().prepare_lane_operation(p); }
 Handler prepare_flat_memory(Preparation& p) { return level().prepare_flat_memory(p); }
 Handler prepare_buffer(Preparation& p) { return level().prepare_buffer(p); }

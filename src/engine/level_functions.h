@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/lane_memory.h"
+#include "engine/matrix.h"
 #include "engine/prepare.h"
 
 namespace Atoll::engine {
@@ -13,6 +14,7 @@ namespace Atoll::engine {
 struct LevelFunctions {
   decltype(&engine::prepare_vector) prepare_vector;
   decltype(&engine::prepare_matrix) prepare_matrix;
+  decltype(&engine::multiply_steps) multiply_steps;
   decltype(&engine::prepare_lane_operation) prepare_lane_operation;
   decltype(&engine::prepare_flat_memory) prepare_flat_memory;
   decltype(&engine::prepare_buffer) prepare_buffer;

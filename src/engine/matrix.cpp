@@ -1,8 +1,12 @@
 // engine: matrix instructions (semantics/matrix.h): where their registers are, and what their modifiers mean.
-#include "semantics/matrix.h"
+#include "engine/matrix.h"
+
+#include <algorithm>
+#include <span>
 
 #include "engine/vector.h"
 #include "isa/table.h"
+#include "semantics/matrix.h"
 
 namespace Atoll::engine {
 ATOLL_LEVEL_BEGIN
@@ -34,7 +38,8 @@ void set_scales(const Wave& wave, const isa::Instruction& instruction, Run& run,
   }
 }
 
-void multiply(Wave& wave, const MicroOp& op, Run& run) {
+/// What the instruction does with the wave. Its modifiers and kinds of operands say all but where the rows are.
+semantics::MatrixCall call_of(Wave& wave, const MicroOp& op, Run& run) {
   const isa::Instruction& instruction = op.origin->instruction;
   const isa::InstructionRow& row = isa::row(instruction.opcode);
   const target::Processor& processor = *run.code->target().processor;
@@ -71,13 +76,31 @@ void multiply(Wave& wave, const MicroOp& op, Run& run) {
     call.blgp = instruction.blgp;
   }
   if (row.has(flag::scaled)) set_scales(wave, instruction, run, call);
-  semantics::multiply(call);
+  return call;
 }
+
+void multiply(Wave& wave, const MicroOp& op, Run& run) { semantics::multiply(call_of(wave, op, run), {}); }
 
 /// v_mfma_ld_scale_b32 without a matrix instruction behind it that would use the scales.
 void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 
 }  // namespace
+
+void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run) {
+  constexpr uint64_t most = 16;
+  semantics::MatrixFactors further[most];
+  while (count != 0) {
+    const uint64_t here = std::min(count, most);
+    for (uint64_t i = 1; i < here; ++i) {
+      const VectorOp& v = steps[i]->vector;
+      further[i] = {.a = rows_at(*run, v.source_base[source_a], v.source[source_a]),
+                    .b = rows_at(*run, v.source_base[source_b], v.source[source_b])};
+    }
+    semantics::multiply(call_of(*wave, **steps, *run), std::span(further).subspan(1, here - 1));
+    steps += here;
+    count -= here;
+  }
+}
 
 Handler prepare_matrix(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;

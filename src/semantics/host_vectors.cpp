@@ -144,6 +144,6 @@ void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const 
   level().backward_permute(exec, address, offset, source, result);
 }
 
-void multiply(const MatrixCall& call) { level().multiply(call); }
+void multiply(const MatrixCall& call, std::span<const MatrixFactors> further) { level().multiply(call, further); }
 
 }  // namespace Atoll::semantics

@@ -372,9 +372,59 @@ void multiply_doubles(const MatrixCall& call, const Row* c) {
   }
 }
 
-}  // namespace
+// --- Instructions in a row ------------------------------------------------------------------------------------------
 
-void multiply(const MatrixCall& call) {
+/// All products that a stripe takes up, of several instructions. A register of A or B is all of it.
+template <unsigned columns, unsigned depth>
+void do_stripe_of_chain(std::span<const MatrixFactors> chain, Place place, const Target& target) {
+  constexpr unsigned width = wave_lanes / depth;
+  sum_up_stripe<Use::floats, chunks_at_once>(
+      Factors{}, target,
+      [&](const Factors&, unsigned chunk, Sums<chunks_at_once>& sums) __attribute__((always_inline)) {
+        for (const MatrixFactors& f : chain) {
+          const float* a = reinterpret_cast<const float*>(*f.a) + place.row;
+          const float* b = reinterpret_cast<const float*>(*f.b) + place.column;
+          add_products<columns, Order::chain>({.a = a, .b = b, .a_step = width, .b_step = width, .depth = depth}, chunk,
+                                              sums);
+        }
+      });
+}
+
+template <unsigned columns, unsigned depth>
+void do_chain(const MatrixCall& call, const Row* c, std::span<const MatrixFactors> chain) {
+  const unsigned stripes = registers_of_d(*call.shape) / stripe_rows;
+  const Places places(*call.shape);
+  Target target{.d = call.d, .c = c, .constant = static_cast<uint32_t>(call.constant), .flush_c = false};
+  for (unsigned stripe = 0; stripe < stripes; ++stripe) {
+    do_stripe_of_chain<columns, depth>(chain, places.of(stripe), target);
+    target.d += stripe_rows;
+    if (c != nullptr) target.c += stripe_rows;
+  }
+}
+
+using ChainFunction = void (*)(const MatrixCall&, const Row* c, std::span<const MatrixFactors>);
+
+/// What does instructions on single precision whose sources stay where they are, so that their products can be taken up
+/// without a pause: sums that become NaNs stay NaNs, so one look for them at the end is enough. Null for other
+/// instructions.
+ChainFunction chain_function(const MatrixCall& call) {
+  const MatrixShape& shape = *call.shape;
+  if (shape.a != MatrixElement::f32 || call.cbsz != 0 || call.blgp != 0) return nullptr;
+  switch (shape.columns * 8u + shape.depth) {
+    case 32 * 8 + 2:
+      return do_chain<32, 2>;
+    case 32 * 8 + 1:
+      return do_chain<32, 1>;
+    case 16 * 8 + 4:
+      return do_chain<16, 4>;
+    case 16 * 8 + 1:
+      return do_chain<16, 1>;
+    default:
+      return nullptr;
+  }
+}
+
+void multiply_one(const MatrixCall& call) {
   // The sources are read before anything is written, C register by register: it matters only where C is elsewhere.
   const unsigned registers = registers_of_d(*call.shape);
   const Row* c = call.c;
@@ -385,6 +435,33 @@ void multiply(const MatrixCall& call) {
   }
   if (call.shape->a == MatrixElement::f64) return multiply_doubles(call, c);
   multiply_floats(call, c);
+}
+
+}  // namespace
+
+void multiply(const MatrixCall& call, std::span<const MatrixFactors> further) {
+  if (const ChainFunction function = chain_function(call)) {
+    constexpr unsigned most = 16;
+    const unsigned registers = registers_of_d(*call.shape);
+    const auto is_apart = [&](const Row* row) { return row < call.d || row >= call.d + registers; };
+    const auto stays = [&](const MatrixFactors& f) { return is_apart(f.a) && is_apart(f.b); };
+    const bool c_stays =
+        call.c == nullptr || call.c == call.d || call.c + registers <= call.d || call.c >= call.d + registers;
+    MatrixFactors chain[most];
+    chain[0] = {call.a, call.b};
+    if (c_stays && stays(chain[0]) && further.size() < most && std::ranges::all_of(further, stays)) {
+      std::ranges::copy(further, chain + 1);
+      return function(call, call.c, std::span(chain, further.size() + 1));
+    }
+  }
+  multiply_one(call);
+  MatrixCall next = call;
+  next.c = call.d;
+  for (const MatrixFactors& factors : further) {
+    next.a = factors.a;
+    next.b = factors.b;
+    multiply_one(next);
+  }
 }
 
 ATOLL_LEVEL_END

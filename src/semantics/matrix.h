@@ -38,6 +38,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "semantics/registry.h"
 #include "target/processor.h"
@@ -76,8 +77,14 @@ struct MatrixCall {
   target::MatrixSums sums{};
 };
 
+/// The factors of another one, which is otherwise the same.
+struct MatrixFactors {
+  const Row *a = nullptr, *b = nullptr;
+};
+
 ATOLL_LEVEL_BEGIN
-void multiply(const MatrixCall& call);
+/// Carries out an instruction, and then `further` ones, which add their products to D.
+void multiply(const MatrixCall& call, std::span<const MatrixFactors> further);
 ATOLL_LEVEL_END
 
 }  // namespace Atoll::semantics

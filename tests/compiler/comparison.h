@@ -22,6 +22,7 @@
 #include "engine/compiled/translation.h"
 #include "engine/global_wave_sync.h"
 #include "engine/hardware_register.h"
+#include "engine/matrix.h"
 #include "engine/wave_runner.h"
 #include "isa/decode.h"
 #include "target/processor.h"
@@ -118,7 +119,8 @@ class Comparison {
                               .must_stop = [](const machine::Wave*) -> uint8_t { return 0; },
                               .access = engine::access_chunk,
                               .hardware_register = engine::hardware_register,
-                              .now = [] { return uint64_t{0}; }};
+                              .now = [] { return uint64_t{0}; },
+                              .multiply = engine::multiply_steps};
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
 

@@ -13,6 +13,7 @@
 #include "engine/compiled/translation.h"
 #include "engine/global_wave_sync.h"
 #include "engine/hardware_register.h"
+#include "engine/matrix.h"
 #include "engine/wave_runner.h"
 #include "target/processor.h"
 
@@ -84,7 +85,8 @@ class Series : public testing::Test {
                               .must_stop = [](const Wave*) -> uint8_t { return 0; },
                               .access = engine::access_chunk,
                               .hardware_register = engine::hardware_register,
-                              .now = [] { return uint64_t{0}; }};
+                              .now = [] { return uint64_t{0}; },
+                              .multiply = engine::multiply_steps};
     const auto placed = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(placed) << placed.error().message;
     const auto& entries = (*placed)->translated().entries;

@@ -297,6 +297,64 @@ TEST_P(Matrix, YieldsWhatTheReferenceDoes) {
   EXPECT_GE(instructions, 20u);
 }
 
+/// Several instructions in a row, which sum up in a few sets of registers in turn, between instructions on single
+/// registers that they read and write: translated code changes their order where that makes no difference.
+TEST_P(Matrix, TakesTurnsWithOtherInstructions) {
+  if (!processor_.unified_vgprs) GTEST_SKIP() << "these have their sums in registers that v_mov_b32 does not reach";
+  constexpr unsigned registers = 128, first_source = 64;
+  unsigned instructions = 0;
+  for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
+    const isa::InstructionRow& row = isa::row(static_cast<Opcode>(i));
+    const uint32_t opcode = row.opcodes.on(processor_.generation).opcode;
+    if (!row.has(flag::matrix) || opcode == isa::Opcodes::none || !processor_.has(row.feature)) continue;
+    if (row.has(flag::sparse | flag::matrix_formats)) continue;
+    ++instructions;
+    const MatrixName name = test::parse_matrix_name(row.name);
+    const unsigned area = name.k * name.blocks;
+    const unsigned a_words = std::max(1u, name.m * area * test::matrix_element_bits(name.a) / 32 / 64);
+    const unsigned b_words = std::max(1u, name.n * area * test::matrix_element_bits(name.b) / 32 / 64);
+    const unsigned d_words = name.m * name.n * name.blocks / 64 * name.result_bits / 32;
+    const std::string result_type = name.result_bits == 64 ? "f64" : name.result == 'f' ? "f32" : "i8";
+    for (const Numbers numbers : {Numbers::usual, Numbers::edges}) {
+      fill(0, false, first_source, result_type, numbers);
+      fill(first_source, false, registers - first_source, name.a, numbers);
+      Registers expected = read(0, false, registers);
+      const uint64_t exec = below(2) == 0 ? ~uint64_t{0} : uint64_t{random_()} << 32 | random_();
+      std::vector<uint32_t> code;
+      for (unsigned step = 0; step < 16; ++step) {
+        if (below(3) == 0) {
+          const unsigned to = below(registers), from = below(registers);
+          code.push_back(0x7E000300 | to << 17 | from);  // v_mov_b32
+          for (unsigned lane = 0; lane < 64; ++lane) {
+            if ((exec >> lane & 1) != 0) expected[to][lane] = expected[from][lane];
+          }
+          continue;
+        }
+        const auto source = [&] { return first_source + 4 * below(8); };
+        const unsigned d = below(8) == 0 ? first_source : below(2) * 32;
+        const Places at{.d = d, .a = source(), .b = source(), .c = below(6) == 0 ? below(2) * 32 : d};
+        const std::vector<uint32_t> words = encode(row, opcode, at, {});
+        code.insert(code.end(), words.begin(), words.end() - 1);
+        const auto part = [&](unsigned first, unsigned count) {
+          return Registers(expected.begin() + first, expected.begin() + first + count);
+        };
+        MatrixOperands in;
+        in.a = part(at.a, a_words);
+        in.b = part(at.b, b_words);
+        in.c = part(at.c, d_words);
+        const Registers result = test::multiply_reference(name, in, test::matrix_arithmetic(processor_.name));
+        std::ranges::copy(result, expected.begin() + at.d);
+      }
+      code.push_back(0xBF810000);  // s_endpgm
+      runner_.wave().set_exec(exec);
+      ASSERT_EQ(runner_.run_code({reinterpret_cast<const uint8_t*>(code.data()), code.size() * 4}),
+                machine::WaveState::ended);
+      ASSERT_EQ(read(0, false, registers), expected) << row.name;
+    }
+  }
+  EXPECT_GE(instructions, 15u);
+}
+
 /// On GPUs whose sums have been measured.
 class MeasuredMatrix : public Matrix {};
 

@@ -12,12 +12,13 @@ namespace Atoll::engine {
 /// depends on the place is here.
 struct Image {
   uint64_t code_base;           ///< guest address from which the translation's PCs count
-  const MicroOp* const* steps;  ///< single steps (single_step.h) by number
+  const MicroOp* const* steps;  ///< single steps (single_step.h) and matrix instructions by number
   /// Whether the wave's dispatch is to be given up (1). Translated loops ask now and then.
   uint8_t (*must_stop)(const Wave* wave);
-  AccessFunction access;                                                         ///< access_chunk()
-  uint32_t (*hardware_register)(const machine::Wave* wave, uint16_t immediate);  ///< hardware_register.h
-  uint64_t (*now)();                                                             ///< the machine's clock
+  AccessFunction access;                                                                ///< access_chunk()
+  uint32_t (*hardware_register)(const machine::Wave* wave, uint16_t immediate);         ///< hardware_register.h
+  uint64_t (*now)();                                                                    ///< the machine's clock
+  void (*multiply)(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run);  ///< multiply_steps()
 };
 
 /// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region

@@ -102,6 +102,12 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   return request;
 }
 
+uint64_t TranslatedCode::single_steps() const {
+  uint64_t sum = 0;
+  for (const auto& [name, count] : untranslated) sum += count;
+  return sum;
+}
+
 std::vector<uint8_t> TranslatedCode::serialise() const {
   SerialWriter writer;
   writer.put_all(std::span(entries));

@@ -51,7 +51,7 @@ struct EntryPoint {
 
 struct TranslatedCode {
   std::vector<EntryPoint> entries;
-  std::vector<uint64_t> steps;  ///< PCs of the single steps by number
+  std::vector<uint64_t> steps;  ///< PCs of single steps and matrix instructions by number
   std::vector<Import> imports;
   std::vector<uint16_t> start_rows;  ///< machine::StartRegisters of waves that begin at the root
   uint16_t start_scalars = 0;
@@ -59,6 +59,9 @@ struct TranslatedCode {
   uint64_t instructions = 0;                     ///< of the GPU's
   double seconds = 0;                            ///< that the compiler took
   std::map<std::string, uint64_t> untranslated;  ///< what is left to the interpreter's handlers, by name
+
+  /// How many instructions are left to the interpreter's handlers.
+  uint64_t single_steps() const;
 
   std::vector<uint8_t> serialise() const;
   /// Error: damaged.

@@ -8,6 +8,7 @@
 
 #include "engine/compiled/control_flow.h"
 #include "engine/hardware_register.h"
+#include "engine/matrix.h"
 #include "engine/target_code.h"
 #include "machine/clock.h"
 #include "machine/dispatch.h"
@@ -248,7 +249,7 @@ void Translations::take(Asked& asked) {
   }
   report_.translations.push_back({.kernel = asked.kernel,
                                   .instructions = translated.instructions,
-                                  .single_steps = translated.steps.size(),
+                                  .single_steps = translated.single_steps(),
                                   .seconds = asked.compilation->from_cache ? 0 : translated.seconds,
                                   .from_cache = asked.compilation->from_cache});
   for (const auto& [name, count] : translated.untranslated) report_.untranslated[name] += count;
@@ -273,7 +274,8 @@ std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& aske
                    .must_stop = must_stop,
                    .access = access_chunk,
                    .hardware_register = hardware_register,
-                   .now = [] { return machine::now_ns(); }};
+                   .now = [] { return machine::now_ns(); },
+                   .multiply = multiply_steps};
   return placed;
 }
 

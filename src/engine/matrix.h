@@ -1,0 +1,15 @@
+// engine: matrix instructions, as translated code has them carried out.
+#pragma once
+
+#include "engine/micro_op.h"
+#include "semantics/level.h"
+
+namespace Atoll::engine {
+
+ATOLL_LEVEL_BEGIN
+/// Carries out `count` matrix instructions in a row. All but the first are the first one with other factors, and add to
+/// what it yields.
+void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run);
+ATOLL_LEVEL_END
+
+}  // namespace Atoll::engine
