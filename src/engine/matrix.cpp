@@ -87,10 +87,9 @@ void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 }  // namespace
 
 void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run) {
-  constexpr uint64_t most = 16;
-  semantics::MatrixFactors further[most];
+  semantics::MatrixFactors further[semantics::most_multiplied];
   while (count != 0) {
-    const uint64_t here = std::min(count, most);
+    const uint64_t here = std::min<uint64_t>(count, semantics::most_multiplied);
     for (uint64_t i = 1; i < here; ++i) {
       const VectorOp& v = steps[i]->vector;
       further[i] = {.a = rows_at(*run, v.source_base[source_a], v.source[source_a]),

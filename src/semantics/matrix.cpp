@@ -441,15 +441,14 @@ void multiply_one(const MatrixCall& call) {
 
 void multiply(const MatrixCall& call, std::span<const MatrixFactors> further) {
   if (const ChainFunction function = chain_function(call)) {
-    constexpr unsigned most = 16;
     const unsigned registers = registers_of_d(*call.shape);
     const auto is_apart = [&](const Row* row) { return row < call.d || row >= call.d + registers; };
     const auto stays = [&](const MatrixFactors& f) { return is_apart(f.a) && is_apart(f.b); };
     const bool c_stays =
         call.c == nullptr || call.c == call.d || call.c + registers <= call.d || call.c >= call.d + registers;
-    MatrixFactors chain[most];
+    MatrixFactors chain[most_multiplied];
     chain[0] = {call.a, call.b};
-    if (c_stays && stays(chain[0]) && further.size() < most && std::ranges::all_of(further, stays)) {
+    if (c_stays && stays(chain[0]) && further.size() < most_multiplied && std::ranges::all_of(further, stays)) {
       std::ranges::copy(further, chain + 1);
       return function(call, call.c, std::span(chain, further.size() + 1));
     }

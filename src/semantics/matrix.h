@@ -82,6 +82,9 @@ struct MatrixFactors {
   const Row *a = nullptr, *b = nullptr;
 };
 
+/// How many instructions a call of multiply() carries out at most.
+constexpr size_t most_multiplied = 16;
+
 ATOLL_LEVEL_BEGIN
 /// Carries out an instruction, and then `further` ones, which add their products to D.
 void multiply(const MatrixCall& call, std::span<const MatrixFactors> further);

@@ -201,7 +201,6 @@ TEST_F(InspectCommand, ResourcesAndOccupancyAreTheCompilers) {
   }
 }
 
-/// A generic processor's code has an occupancy on each GPU that runs it.
 TEST_F(InspectCommand, WhatKernelsMayBeLaunchedWithIsTheAttributes) {
   test::write_file(directory_ / "limits.cl", R"(
 kernel __attribute__((amdgpu_max_num_work_groups(4, 2, 1))) void few(global int* out) { *out = 1; }
@@ -219,6 +218,7 @@ kernel void any(global int* out) { *out = 1; }
   }
 }
 
+/// A generic processor's code has an occupancy on each GPU that runs it.
 TEST_F(InspectCommand, GenericCodeHasOccupancyOnEachGpu) {
   compile("gfx11-generic", true, options(256, 1, 150, 0));
   std::map<std::string, int> waves;
