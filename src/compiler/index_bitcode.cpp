@@ -4,9 +4,9 @@
 //
 // No table of names says which function is which instruction's: semantics' own tables of entries are constants in
 // the module, and their initialisers say it. Reading them takes longer than reading the functions that a kernel needs,
-// so it is done here, once: the index has two lists, of vector and of scalar functions, in which each opcode has the
-// place of its function among the module's functions, counted from 1, or 0. The tables are left out of the result, and
-// its functions are internal, as each of them may be inlined away.
+// so it is done here, once: the index has a list of vector functions for each generation and one of scalar functions,
+// in which each opcode has the place of its function among the module's functions, counted from 1, or 0. The tables are
+// left out of the result, and its functions are internal, as each of them may be inlined away.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -29,8 +29,9 @@ namespace {
 using namespace Atoll;
 
 struct Index {
-  std::vector<unsigned> vector = std::vector<unsigned>(static_cast<size_t>(isa::Opcode::count));
-  std::vector<unsigned> scalar = vector;
+  std::vector<unsigned> scalar = std::vector<unsigned>(static_cast<size_t>(isa::Opcode::count));
+  std::vector<std::vector<unsigned>> vector =  // by generation
+      std::vector(static_cast<size_t>(target::Generation::gfx12_5) + 1, scalar);
 };
 
 bool is_vector_table(const llvm::GlobalVariable& global) {
@@ -56,11 +57,24 @@ Index read_tables(const llvm::Module& module) {
     if (is_vector_table(global)) {
       const uint64_t size = layout.getTypeAllocSize(global.getValueType());
       for (uint64_t entry = 0; entry < size; entry += sizeof(semantics::VectorEntry)) {
-        const auto* opcode = llvm::dyn_cast_or_null<llvm::ConstantInt>(
-            at(entry + offsetof(semantics::VectorEntry, opcode), llvm::Type::getInt16Ty(context)));
-        const auto* function = llvm::dyn_cast_or_null<llvm::Function>(
-            at(entry + offsetof(semantics::VectorEntry, shape) + offsetof(semantics::VectorShape, call), pointer));
-        if (opcode != nullptr && function != nullptr) index.vector[opcode->getZExtValue()] = places.lookup(function);
+        using semantics::VectorEntry;
+        const auto number = [&](uint64_t offset, llvm::Type* type) -> uint64_t {
+          const auto* value = llvm::dyn_cast_or_null<llvm::ConstantInt>(at(entry + offset, type));
+          return value == nullptr ? 0 : value->getZExtValue();
+        };
+        const auto place = [&](uint64_t shape) {
+          const auto* function = llvm::dyn_cast_or_null<llvm::Function>(
+              at(entry + shape + offsetof(semantics::VectorShape, call), pointer));
+          return function == nullptr ? 0 : places.lookup(function);
+        };
+        const uint64_t opcode = number(offsetof(VectorEntry, opcode), llvm::Type::getInt16Ty(context));
+        const unsigned clearing = place(offsetof(VectorEntry, shape)), keeping = place(offsetof(VectorEntry, keeping));
+        // Entries of an instruction follow each other in the order of generations, as vector_function() wants them.
+        for (uint64_t generation = number(offsetof(VectorEntry, since), llvm::Type::getInt8Ty(context));
+             generation < index.vector.size(); ++generation) {
+          const bool keeps = keeping != 0 && semantics::keeps_upper_halves(static_cast<target::Generation>(generation));
+          index.vector[generation][opcode] = keeps ? keeping : clearing;
+        }
       }
     } else if (is_scalar_table(global)) {
       for (size_t opcode = 0; opcode < index.scalar.size(); ++opcode) {
@@ -88,11 +102,14 @@ void drop_tables(llvm::Module& module) {
 
 std::string text(const Index& index) {
   std::string lines;
-  const auto add = [&lines](const char* name, const std::vector<unsigned>& places) {
-    lines += fmt::format("constexpr uint16_t {}[] = {{{}}};\n", name, fmt::join(places, ","));
+  const auto add = [&lines](const std::vector<unsigned>& places) {
+    lines += fmt::format("{},", fmt::join(places, ","));
   };
-  add("vector_functions", index.vector);
-  add("scalar_functions", index.scalar);
+  lines += "constexpr uint16_t vector_functions[] = {";
+  for (const std::vector<unsigned>& of_generation : index.vector) add(of_generation);
+  lines += "};\nconstexpr uint16_t scalar_functions[] = {";
+  add(index.scalar);
+  lines += "};\n";
   return lines;
 }
 

@@ -67,6 +67,7 @@ SemanticsBitcode::SemanticsBitcode(llvm::LLVMContext& context, semantics::HostVe
   };
   take_places(vector_, chosen.vector_functions);
   take_places(scalar_, chosen.scalar_functions);
+  vector_functions_.insert(vector_.begin(), vector_.end());
 }
 
 llvm::Function* SemanticsBitcode::read(llvm::Function* function) {
@@ -78,13 +79,13 @@ llvm::Function* SemanticsBitcode::read(llvm::Function* function) {
 }
 
 void SemanticsBitcode::take_rare_lanes() {
-  take_rare_lanes_by_value(*module_, [this](const llvm::Function& function) {
-    return std::ranges::find(vector_, &function) != vector_.end();
-  });
+  take_rare_lanes_by_value(*module_,
+                           [this](const llvm::Function& function) { return vector_functions_.contains(&function); });
 }
 
-llvm::Function* SemanticsBitcode::vector_function(isa::Opcode opcode) {
-  return read(vector_[static_cast<size_t>(opcode)]);
+llvm::Function* SemanticsBitcode::vector_function(isa::Opcode opcode, target::Generation generation) {
+  constexpr auto opcodes = static_cast<size_t>(isa::Opcode::count);
+  return read(vector_[static_cast<size_t>(generation) * opcodes + static_cast<size_t>(opcode)]);
 }
 llvm::Function* SemanticsBitcode::scalar_function(isa::Opcode opcode) {
   return read(scalar_[static_cast<size_t>(opcode)]);

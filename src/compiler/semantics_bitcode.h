@@ -3,11 +3,13 @@
 
 #include <memory>
 
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
 #include "isa/opcode.h"
 #include "semantics/host_vectors.h"
+#include "target/processor.h"
 
 namespace Atoll::compiler {
 
@@ -17,7 +19,7 @@ class SemanticsBitcode {
   SemanticsBitcode(llvm::LLVMContext& context, semantics::HostVectors level);
 
   /// The function over one chunk of lanes (semantics/row.h, run_alone), or null. It is read in by this call.
-  llvm::Function* vector_function(isa::Opcode opcode);
+  llvm::Function* vector_function(isa::Opcode opcode, target::Generation generation = target::Generation::gfx9);
   llvm::Function* scalar_function(isa::Opcode opcode);
 
   /// A function of semantics/modifiers.h or float_mode.h, which works on one chunk, too, or of semantics/atomic.h.
@@ -32,7 +34,9 @@ class SemanticsBitcode {
   void take_rare_lanes();
 
   std::unique_ptr<llvm::Module> module_;
-  std::vector<llvm::Function*> vector_, scalar_;
+  std::vector<llvm::Function*> vector_;                     ///< by generation and opcode
+  llvm::DenseSet<const llvm::Function*> vector_functions_;  ///< all of them
+  std::vector<llvm::Function*> scalar_;
 };
 
 }  // namespace Atoll::compiler

@@ -49,6 +49,59 @@ void swap(Wave& wave, const MicroOp& op, Run& run) {
   }
 }
 
+/// v_swap_b16, whose operands are halves of registers.
+void swap_halves_of_registers(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  Row& a = *rows_at(run, op.vector.result_base, op.vector.result);
+  Row& b = *rows_at(run, op.vector.source_base[0], op.vector.source[0]);
+  const unsigned a_shift = instruction.operands[0].op_sel ? 16 : 0, b_shift = instruction.operands[1].op_sel ? 16 : 0;
+  const uint64_t exec = wave.exec();
+  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+    const uint32_t mask = 0xFFFF & (0 - static_cast<uint32_t>(exec >> lane & 1));
+    const uint32_t change = (a[lane] >> a_shift ^ b[lane] >> b_shift) & mask;
+    a[lane] ^= change << a_shift;
+    b[lane] ^= change << b_shift;
+  }
+}
+
+/// Writes the lanes of a move that have a source.
+void apply_move(const semantics::DppMove& move, uint64_t exec, const Row& source, Run& run, Row& result) {
+  Row& moved = run.temporary[0];
+  const uint64_t written = semantics::apply_dpp(move, exec, source, moved);
+  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+    const uint32_t mask = 0 - static_cast<uint32_t>(written >> lane & 1);
+    result[lane] = (moved[lane] & mask) | (result[lane] & ~mask);
+  }
+}
+
+/// v_permlane16_b32, v_permlanex16_b32
+template <bool crossed>
+void permlane16(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  const uint64_t selects =
+      (scalar_value(wave, instruction.src(1)) & 0xFFFFFFFF) | scalar_value(wave, instruction.src(2)) << 32;
+  apply_move(semantics::permlane16_move(selects, crossed, instruction.src(0).op_sel, instruction.src(1).op_sel),
+             wave.exec(), *rows_at(run, op.vector.source_base[0], op.vector.source[0]), run,
+             *rows_at(run, op.vector.result_base, op.vector.result));
+}
+
+/// v_permlane16_var_b32, v_permlanex16_var_b32
+template <bool crossed>
+void permlane16_var(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  const Row& selects = *rows_at(run, op.vector.source_base[1], op.vector.source[1]);
+  apply_move(semantics::permlane16_var_move(selects, crossed, instruction.src(0).op_sel, instruction.src(1).op_sel),
+             wave.exec(), *rows_at(run, op.vector.source_base[0], op.vector.source[0]), run,
+             *rows_at(run, op.vector.result_base, op.vector.result));
+}
+
+/// v_permlane64_b32
+void permlane64(Wave& wave, const MicroOp& op, Run& run) {
+  if (wave.wave_size == 32) return;
+  apply_move(semantics::permlane64_move(), wave.exec(), *rows_at(run, op.vector.source_base[0], op.vector.source[0]),
+             run, *rows_at(run, op.vector.result_base, op.vector.result));
+}
+
 /// v_permlane16_swap_b32, v_permlane32_swap_b32
 template <unsigned width>
 void swap_halves(Wave& wave, const MicroOp& op, Run& run) {
@@ -97,6 +150,24 @@ Handler prepare_lane_operation(Preparation& p) {
     case Opcode::v_writelane_b32:
       set_result();
       return step<write_lane>;
+    case Opcode::v_permlane16_b32:
+    case Opcode::v_permlanex16_b32:
+      set_result();
+      if (!is_row(instruction.src(0)) || is_row(instruction.src(1)) || is_row(instruction.src(2))) return nullptr;
+      set_source(p, 0, instruction.src(0), 1);
+      return instruction.opcode == Opcode::v_permlane16_b32 ? step<permlane16<false>> : step<permlane16<true>>;
+    case Opcode::v_permlane16_var_b32:
+    case Opcode::v_permlanex16_var_b32:
+      set_result();
+      if (!is_row(instruction.src(0)) || !is_row(instruction.src(1))) return nullptr;
+      set_source(p, 0, instruction.src(0), 1);
+      set_source(p, 1, instruction.src(1), 1);
+      return instruction.opcode == Opcode::v_permlane16_var_b32 ? step<permlane16_var<false>>
+                                                                : step<permlane16_var<true>>;
+    case Opcode::v_permlane64_b32:
+      set_result();
+      return is_row(instruction.src(0)) && set_source(p, 0, instruction.src(0), 1) ? step<permlane64> : nullptr;
+    case Opcode::v_swap_b16:
     case Opcode::v_swap_b32:
     case Opcode::v_permlane16_swap_b32:
     case Opcode::v_permlane32_swap_b32: {
@@ -105,6 +176,7 @@ Handler prepare_lane_operation(Preparation& p) {
       set_result();
       if (instruction.operand_count < 2 || !is_row(other) || !set_source(p, 0, other, 1)) return nullptr;
       return instruction.opcode == Opcode::v_swap_b32              ? step<swap>
+             : instruction.opcode == Opcode::v_swap_b16            ? step<swap_halves_of_registers>
              : instruction.opcode == Opcode::v_permlane16_swap_b32 ? step<swap_halves<16>>
                                                                    : step<swap_halves<32>>;
     }

@@ -215,12 +215,14 @@ void swizzle(Wave& wave, const MicroOp& op, Run& run) {
   write_lanes(wave.exec(), run.temporary[0], *rows_at(run, m.data_base, m.result));
 }
 
-template <bool pull>
+template <bool pull, bool fetch_inactive = false>
 void permute(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   constexpr auto move = pull ? semantics::backward_permute : semantics::permute;
-  move(wave.exec(), *rows_at(run, RowBase::vgpr, m.address), static_cast<uint16_t>(m.offset),
-       *rows_at(run, m.data_base, m.data), run.temporary[0]);
+  const uint64_t valid = fetch_inactive ? ~uint64_t{0} : wave.exec();
+  const unsigned reach = std::min<unsigned>(wave.wave_size, run.code->target().processor->permute_lanes);
+  move(valid, *rows_at(run, RowBase::vgpr, m.address), static_cast<uint16_t>(m.offset),
+       *rows_at(run, m.data_base, m.data), run.temporary[0], reach);
   write_lanes(wave.exec(), run.temporary[0], *rows_at(run, m.data_base, m.result));
 }
 
@@ -327,6 +329,8 @@ Handler prepare_lds(Preparation& p) {
       return step<permute<false>>;
     case Opcode::ds_bpermute_b32:
       return step<permute<true>>;
+    case Opcode::ds_bpermute_fi_b32:
+      return step<permute<true, true>>;
     case Opcode::ds_read_b64_tr_b16:
       return step<load_transposed<64, 16>>;
     case Opcode::ds_read_b64_tr_b8:

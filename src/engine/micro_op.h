@@ -34,8 +34,9 @@ using Handler = void (*)(Wave& wave, const MicroOp* op, Run& run);
 struct Origin {
   uint64_t pc = 0;
   isa::Instruction instruction;
-  std::optional<semantics::DppMove> dpp;         ///< of an instruction that has one
-  std::optional<semantics::LaneMap> lane_map{};  ///< of ds_swizzle_b32
+  std::optional<semantics::DppMove> dpp;          ///< of an instruction that has one
+  std::optional<semantics::LaneMap> lane_map{};   ///< of ds_swizzle_b32
+  const semantics::VectorShape* shape = nullptr;  ///< of a vector instruction with modifiers
 };
 
 /// What an operand's row offset counts from. Constants have rows of their own and are addressed absolutely.

@@ -80,13 +80,13 @@ semantics::DoneOperation done_operation(const isa::Instruction& instruction, con
 template <bool writes_exec, bool watches>
 bool execute(Wave& wave, const MicroOp& op, Run& run) {
   const isa::Instruction& instruction = op.origin->instruction;
-  const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
+  const semantics::VectorShape& shape = *op.origin->shape;
   const VectorOperands operands = vector_operands(instruction);
   semantics::VectorCall& call = run.call;
   const uint64_t exec = wave.exec();
   call.exec = exec;
   call.clamp = instruction.clamp;
-  call.truth_table = static_cast<uint8_t>(instruction.immediate);
+  call.truth_table = call.signed_sources = static_cast<uint8_t>(instruction.immediate);
 
   for (unsigned i = 0; i < shape.sources; ++i) {
     const isa::Operand& operand = *operands.source[i];

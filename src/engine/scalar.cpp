@@ -3,6 +3,7 @@
 // A handler is chosen for the widths of the operands, so that no handler asks what an operand is.
 #include "engine/prepare.h"
 #include "isa/table.h"
+#include "semantics/scalar_float.h"
 
 namespace Atoll::engine {
 
@@ -56,6 +57,18 @@ void scalar_general(Wave& wave, const MicroOp& op, Run&) {
   wave.scc = call.scc;
 }
 
+/// Scalar floating point: rare enough for one handler of all operands.
+void scalar_floating(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  semantics::ScalarCall call{};
+  for (unsigned i = 0; i < instruction.sources(); ++i) call.src[i] = scalar_value(wave, instruction.src(i));
+  if (instruction.destinations != 0) call.dst = scalar_value(wave, instruction.dst());
+  call.scc = wave.scc;
+  semantics::scalar_float(instruction, run.code->target().processor->generation, run.call.mode, call);
+  if (instruction.destinations != 0) wave.scalar[instruction.dst().reg] = static_cast<uint32_t>(call.dst);
+  wave.scc = call.scc;
+}
+
 template <Width a, Width b>
 Handler for_result(Width result) {
   switch (result) {
@@ -101,6 +114,7 @@ Handler for_first(Width a, Width b, Width result) {
 
 Handler prepare_scalar(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
+  if (semantics::lane_equivalent(instruction.opcode) != isa::Opcode::invalid) return step<scalar_floating>;
   ScalarOp& s = p.op.scalar;
   s.function = semantics::scalar_function(instruction.opcode);
   if (s.function == nullptr || instruction.sources() > 2) return nullptr;

@@ -82,10 +82,11 @@ Handler choose(const MicroOp& op, bool reads_mask, bool writes_mask, bool writes
 }
 
 /// Sets MicroOp::signs if neg and abs of single or double precision sources are all that the instruction modifies.
-bool set_signs(MicroOp& op, const isa::Instruction& instruction, const VectorOperands& operands) {
+bool set_signs(MicroOp& op, const isa::Instruction& instruction, const semantics::VectorShape& shape,
+               const VectorOperands& operands) {
   isa::Instruction rest = instruction;
   for (isa::Operand& operand : rest.operands) operand.neg = operand.abs = false;
-  if (is_modified(rest, semantics::vector_function(instruction.opcode)) || operands.sources == 0) return false;
+  if (is_modified(rest, shape) || operands.sources == 0) return false;
   const isa::DataType type = operands.source[0]->type;
   if (type != isa::DataType::f32 && type != isa::DataType::f64) return false;
   op.signs = type == isa::DataType::f64 ? sign_pairs : 0;
@@ -97,10 +98,15 @@ bool set_signs(MicroOp& op, const isa::Instruction& instruction, const VectorOpe
   return true;
 }
 
-/// Where op_sel chooses parts of registers that are no halves (gfx950's v_cvt_scalef32_*): says which.
-void choose_parts(isa::Instruction& instruction, const semantics::VectorShape& shape) {
+/// Where bits of modifiers mean something else. op_sel can choose parts of registers that are no halves (gfx950's
+/// v_cvt_scalef32_*), and neg say that integers are signed (v_dot4_i32_iu8), which `immediate` then does.
+void read_bits_otherwise(isa::Instruction& instruction, const semantics::VectorShape& shape) {
   using isa::SdwaSelect;
   isa::Operand* sources = &instruction.operands[instruction.destinations];
+  if (shape.has_signed_sources) {
+    instruction.immediate = static_cast<uint16_t>((sources[0].neg ? 1 : 0) | (sources[1].neg ? 2 : 0));
+    sources[0].neg = sources[1].neg = false;
+  }
   if (shape.source_part == 16) sources[0].sdwa = sources[0].op_sel ? SdwaSelect::word_1 : SdwaSelect::word_0;
   if (shape.source_part == 8) {
     sources[0].sdwa = static_cast<SdwaSelect>((sources[0].op_sel ? 1 : 0) + (sources[1].op_sel ? 2 : 0));
@@ -115,9 +121,11 @@ void choose_parts(isa::Instruction& instruction, const semantics::VectorShape& s
 
 Handler prepare_vector(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
-  const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
+  const semantics::VectorShape& shape =
+      semantics::vector_function(instruction.opcode, p.cache.target().processor->generation);
   if (shape.call == nullptr) return nullptr;
-  choose_parts(p.origin.instruction, shape);
+  p.origin.shape = &shape;
+  read_bits_otherwise(p.origin.instruction, shape);
   const VectorOperands operands = vector_operands(instruction);
   if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
       (operands.mask_result != nullptr) != shape.mask_out) {
@@ -130,7 +138,7 @@ Handler prepare_vector(Preparation& p) {
   p.op.signs = 0;
   const bool is_watched = p.cache.watches_exceptions() && semantics::may_raise_exceptions(instruction);
   bool plain = !is_watched && shape.sources <= 3 && shape.masks_in <= 1 &&
-               (!is_modified(instruction, shape) || set_signs(p.op, instruction, operands));
+               (!is_modified(instruction, shape) || set_signs(p.op, instruction, shape, operands));
   for (unsigned i = 0; i < shape.sources && plain; ++i) {
     plain = set_source(p, i, *operands.source[i], shape.src_words[i]);
   }

@@ -77,7 +77,7 @@ bool is_modified(const isa::Instruction& instruction, const semantics::VectorSha
   using enum isa::Extension;
   if (instruction.extension == sdwa || instruction.extension == dpp16 || instruction.extension == dpp8) return true;
   if (instruction.omod != 0 || instruction.clamp || instruction.op_sel_dst || shape.mixed_sources) return true;
-  if (writes_part(instruction) || shape.has_truth_table) return true;
+  if (writes_part(instruction) || shape.has_truth_table || shape.has_signed_sources) return true;
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     if (semantics::has_source_modifiers(instruction.src(i))) return true;
   }

@@ -23,6 +23,8 @@ std::span<const VectorEntry> float_division_entries();
 std::span<const VectorEntry> float_dot_entries();
 std::span<const VectorEntry> float_eight_entries();
 std::span<const VectorEntry> float_half_entries();
+std::span<const VectorEntry> float_interpolation_entries();
+std::span<const VectorEntry> float_minmax_entries();
 std::span<const VectorEntry> float_rounding_entries();
 std::span<const VectorEntry> float_scaled_entries();
 std::span<const VectorEntry> float_transcendental_entries();

@@ -1,7 +1,6 @@
-// semantics: floating-point sums, products, minima and maxima, in single and double precision.
+// semantics: floating-point sums and products, in single and double precision.
 #include "semantics/entries.h"
 #include "semantics/float_lanes.h"
-#include "semantics/float_minmax.h"
 
 namespace Atoll::semantics {
 ATOLL_LEVEL_BEGIN
@@ -33,24 +32,20 @@ LANES(v_mac_f32, F32, (F32 a, F32 b, Old<F32> d)) { return flushing_mad(a, b, d.
 LANES(v_madmk_f32, F32, (F32 a, F32 k, F32 b)) { return flushing_mad(a, k, b); }
 LANES(v_madak_f32, F32, (F32 a, F32 b, F32 k)) { return flushing_mad(a, b, k); }
 
+LANES(v_mullit_f32, F32, (F32 a, F32 b, F32 c)) {
+  constexpr float largest = std::numeric_limits<float>::max();
+  return select((b > -largest) & (c > 0), mul(a, b), F32(-largest));  // neither holds of a NaN
+}
+
 // DirectX 9's multiplication: zero times anything, infinity and NaN included, is +0.
 LANES(v_mul_legacy_f32, F32, (F32 a, F32 b)) { return select((a == 0) | (b == 0), F32(0), mul(a, b)); }
+LANES(v_fma_legacy_f32, F32, (F32 a, F32 b, F32 c)) { return select((a == 0) | (b == 0), c, fma(a, b, c)); }
+LANES(v_fmac_legacy_f32, F32, (F32 a, F32 b, Old<F32> d)) { return v_fma_legacy_f32(a, b, d.value); }
 LANES(v_mad_legacy_f32, F32, (F32 a, F32 b, F32 c)) {
   const F32 product = v_mul_legacy_f32(flush(a), flush(b));
   return flushing_sum(product, product, product, c);
 }
-
-LANES(v_min_f32, F32, (F32 a, F32 b, FloatMode mode)) { return minimum(a, b, mode.ieee); }
-LANES(v_max_f32, F32, (F32 a, F32 b, FloatMode mode)) { return maximum(a, b, mode.ieee); }
-LANES(v_min_f64, F64, (F64 a, F64 b, FloatMode mode)) { return minimum(a, b, mode.ieee); }
-LANES(v_max_f64, F64, (F64 a, F64 b, FloatMode mode)) { return maximum(a, b, mode.ieee); }
-LANES(v_min3_f32, F32, (F32 a, F32 b, F32 c, FloatMode mode)) {
-  return minimum(minimum(a, b, mode.ieee), c, mode.ieee);
-}
-LANES(v_max3_f32, F32, (F32 a, F32 b, F32 c, FloatMode mode)) {
-  return maximum(maximum(a, b, mode.ieee), c, mode.ieee);
-}
-LANES(v_med3_f32, F32, (F32 a, F32 b, F32 c, FloatMode mode)) { return median(a, b, c, mode.ieee); }
+LANES(v_mac_legacy_f32, F32, (F32 a, F32 b, Old<F32> d)) { return v_mad_legacy_f32(a, b, d.value); }
 
 // Packed single precision: two independent values, one to a register.
 using F32x2 = Pair<F32>;
@@ -60,12 +55,13 @@ LANES(v_pk_fma_f32, F32x2, (F32x2 a, F32x2 b, F32x2 c)) { return {fma(a.lo, b.lo
 
 std::span<const VectorEntry> float_arithmetic_entries() {
   static constexpr VectorEntry entries[] = {
-      ENTRY(v_add_f32),        ENTRY(v_sub_f32),    ENTRY(v_subrev_f32),     ENTRY(v_mul_f32),    ENTRY(v_add_f64),
-      ENTRY(v_mul_f64),        ENTRY(v_fma_f32),    ENTRY(v_fmac_f32),       ENTRY(v_fmamk_f32),  ENTRY(v_fmaak_f32),
-      ENTRY(v_fma_f64),        ENTRY(v_fmac_f64),   ENTRY(v_mad_f32),        ENTRY(v_mac_f32),    ENTRY(v_madmk_f32),
-      ENTRY(v_madak_f32),      ENTRY(v_min_f32),    ENTRY(v_max_f32),        ENTRY(v_min_f64),    ENTRY(v_max_f64),
-      ENTRY(v_min3_f32),       ENTRY(v_max3_f32),   ENTRY(v_med3_f32),       ENTRY(v_pk_add_f32), ENTRY(v_pk_mul_f32),
-      ENTRY(v_mul_legacy_f32), ENTRY(v_pk_fma_f32), ENTRY(v_mad_legacy_f32),
+      ENTRY(v_add_f32),        ENTRY(v_sub_f32),        ENTRY(v_subrev_f32),     ENTRY(v_mul_f32),
+      ENTRY(v_add_f64),        ENTRY(v_mul_f64),        ENTRY(v_fma_f32),        ENTRY(v_fmac_f32),
+      ENTRY(v_fmamk_f32),      ENTRY(v_fmaak_f32),      ENTRY(v_fma_f64),        ENTRY(v_fmac_f64),
+      ENTRY(v_mad_f32),        ENTRY(v_mac_f32),        ENTRY(v_madmk_f32),      ENTRY(v_madak_f32),
+      ENTRY(v_pk_add_f32),     ENTRY(v_pk_mul_f32),     ENTRY(v_mul_legacy_f32), ENTRY(v_pk_fma_f32),
+      ENTRY(v_mad_legacy_f32), ENTRY(v_mac_legacy_f32), ENTRY(v_fma_legacy_f32), ENTRY(v_fmac_legacy_f32),
+      ENTRY(v_mullit_f32),
   };
   return entries;
 }

@@ -1,5 +1,4 @@
-// semantics: what gfx950 adds: conversions to bfloat16 and half precision, with rounding of their own, and the minimum
-// and maximum of IEEE 754-2019.
+// semantics: what gfx950 adds: conversions to bfloat16 and half precision, with rounding of their own.
 //
 // A bfloat16 is the upper half of a single. These conversions round to nearest even, or stochastically, whatever the
 // mode says about rounding; about denormals it is heeded.
@@ -50,41 +49,10 @@ LANES(v_cvt_sr_f16_f32, U32, (F32 a, U32 noise, Old<U32> d, FloatMode mode)) {
   return (d.value & 0xFFFF0000u) | convert<U32>(bits<U16>(half));
 }
 
-// A NaN is the result wherever there is one; -0 is less than +0.
-[[gnu::always_inline]] inline F32 least(F32 a, F32 b) {
-  const F32 equal = bits<F32>(bits<U32>(a) | bits<U32>(b));
-  return with_nan(select(a < b, a, select(a > b, b, select(a == b, equal, a + b))), a, b);
-}
-[[gnu::always_inline]] inline F32 greatest(F32 a, F32 b) {
-  const F32 equal = bits<F32>(bits<U32>(a) & bits<U32>(b));
-  return with_nan(select(a > b, a, select(a < b, b, select(a == b, equal, a + b))), a, b);
-}
-[[gnu::always_inline]] inline F16 least(F16 a, F16 b, F16 c) {
-  return narrow(least(least(widen(a), widen(b)), widen(c)));
-}
-[[gnu::always_inline]] inline F16 greatest(F16 a, F16 b, F16 c) {
-  return narrow(greatest(greatest(widen(a), widen(b)), widen(c)));
-}
-LANES(v_minimum3_f32, F32, (F32 a, F32 b, F32 c)) { return least(least(a, b), c); }
-LANES(v_maximum3_f32, F32, (F32 a, F32 b, F32 c)) { return greatest(greatest(a, b), c); }
-LANES(v_pk_minimum3_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) {
-  return {least(a.lo, b.lo, c.lo), least(a.hi, b.hi, c.hi)};
-}
-LANES(v_pk_maximum3_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) {
-  return {greatest(a.lo, b.lo, c.lo), greatest(a.hi, b.hi, c.hi)};
-}
-
 std::span<const VectorEntry> float_brain_entries() {
   static constexpr VectorEntry entries[] = {
-      MODELESS_ENTRY(v_cvt_f32_bf16),
-      MODELESS_ENTRY(v_cvt_pk_bf16_f32),
-      MODELESS_ENTRY(v_cvt_pk_f16_f32),
-      MODELESS_ENTRY(v_cvt_sr_bf16_f32),
-      MODELESS_ENTRY(v_cvt_sr_f16_f32),
-      ENTRY(v_minimum3_f32),
-      ENTRY(v_maximum3_f32),
-      ENTRY(v_pk_minimum3_f16),
-      ENTRY(v_pk_maximum3_f16),
+      MODELESS_ENTRY(v_cvt_f32_bf16),    MODELESS_ENTRY(v_cvt_pk_bf16_f32), MODELESS_ENTRY(v_cvt_pk_f16_f32),
+      MODELESS_ENTRY(v_cvt_sr_bf16_f32), MODELESS_ENTRY(v_cvt_sr_f16_f32),
   };
   return entries;
 }

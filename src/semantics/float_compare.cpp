@@ -55,13 +55,13 @@ LANES(v_cmp_class_f64, Mask, (F64 a, U32 wanted)) { return of_class(a, wanted); 
 
 std::span<const VectorEntry> float_compare_entries() {
   using isa::Opcode;
-#define BOTH(name, type)                                                   \
-  {Opcode::v_cmp_##name##_##type, row_function<&v_cmp_##name##_##type>()}, \
-      {Opcode::v_cmpx_##name##_##type, row_function<&v_cmp_##name##_##type>()},
+#define BOTH(name, type)                                               \
+  vector_entry<&v_cmp_##name##_##type>(Opcode::v_cmp_##name##_##type), \
+      vector_entry<&v_cmp_##name##_##type>(Opcode::v_cmpx_##name##_##type),
 // Classification sees denormals as they are, whatever the mode.
-#define BOTH_MODELESS(name, type)                                                         \
-  {Opcode::v_cmp_##name##_##type, row_function<&v_cmp_##name##_##type, Mode::ignored>()}, \
-      {Opcode::v_cmpx_##name##_##type, row_function<&v_cmp_##name##_##type, Mode::ignored>()},
+#define BOTH_MODELESS(name, type)                                                     \
+  vector_entry<&v_cmp_##name##_##type, Mode::ignored>(Opcode::v_cmp_##name##_##type), \
+      vector_entry<&v_cmp_##name##_##type, Mode::ignored>(Opcode::v_cmpx_##name##_##type),
 #define EVERY_TYPE(name, condition) BOTH(name, f16) BOTH(name, f32) BOTH(name, f64)
   static constexpr VectorEntry entries[] = {
       // clang-format off

@@ -77,6 +77,12 @@ template <typename To>
 LANES(v_cvt_u16_f16, U16, (F16 a)) { return saturate16<U16>(widen(a)); }
 LANES(v_cvt_i16_f16, I16, (F16 a)) { return saturate16<I16>(widen(a)); }
 
+using I16x2 = Pair<I16>;
+using U16x2 = Pair<U16>;
+using F16x2 = Pair<F16>;
+LANES(v_cvt_pk_i16_f32, I16x2, (F32 a, F32 b)) { return {saturate16<I16>(a), saturate16<I16>(b)}; }
+LANES(v_cvt_pk_u16_f32, U16x2, (F32 a, F32 b)) { return {saturate16<U16>(a), saturate16<U16>(b)}; }
+
 // Normalised integers: [-1, 1] or [0, 1] over the integer's range, rounded in the wave's mode. Double precision keeps
 // the product exact.
 [[gnu::always_inline]] inline F64 scaled(F32 a, double scale) {
@@ -89,9 +95,6 @@ LANES(v_cvt_i16_f16, I16, (F16 a)) { return saturate16<I16>(widen(a)); }
 [[gnu::always_inline]] inline U16 unsigned_norm(F32 a) {
   return convert<U16>(__builtin_elementwise_min(saturate<U32>(scaled(a, 65535.0)), U32(65535)));
 }
-using I16x2 = Pair<I16>;
-using U16x2 = Pair<U16>;
-using F16x2 = Pair<F16>;
 LANES(v_cvt_norm_i16_f16, I16, (F16 a)) { return signed_norm(widen(a)); }
 LANES(v_cvt_norm_u16_f16, U16, (F16 a)) { return unsigned_norm(widen(a)); }
 LANES(v_cvt_pknorm_i16_f16, I16x2, (F16 a, F16 b)) { return {signed_norm(widen(a)), signed_norm(widen(b))}; }
@@ -99,17 +102,6 @@ LANES(v_cvt_pknorm_u16_f16, U16x2, (F16 a, F16 b)) { return {unsigned_norm(widen
 LANES(v_cvt_pknorm_i16_f32, I16x2, (F32 a, F32 b)) { return {signed_norm(a), signed_norm(b)}; }
 LANES(v_cvt_pknorm_u16_f32, U16x2, (F32 a, F32 b)) { return {unsigned_norm(a), unsigned_norm(b)}; }
 
-/// To half precision toward zero in any mode: everything that a half cannot hold is cut off first, so that nothing is
-/// left to round.
-[[gnu::always_inline]] inline F16 narrow_toward_zero(F32 a) {
-  constexpr float smallest_normal = 0x1p-14f, largest = 65504;
-  const F32 size = magnitude(a);
-  const F32 normal = bits<F32>(bits<U32>(a) & ~U32(0x1FFF));
-  const F32 denormal = __builtin_elementwise_trunc(a * 0x1p24f) * 0x1p-24f;
-  F32 cut = select(size < smallest_normal, denormal, normal);
-  cut = select((size > largest) & (size < infinity<F32>()), with_sign(F32(largest), a), cut);
-  return narrow(select(is_nan(a), a, cut));
-}
 LANES(v_cvt_pkrtz_f16_f32, F16x2, (F32 a, F32 b)) { return {narrow_toward_zero(a), narrow_toward_zero(b)}; }
 
 /// `a` rounded in the wave's mode and saturated to a byte, in place of byte `position` mod 4 of `rest`.
@@ -133,7 +125,8 @@ std::span<const VectorEntry> float_convert_entries() {
       ENTRY(v_cvt_u16_f16),        ENTRY(v_cvt_i16_f16),        ENTRY(v_cvt_norm_i16_f16),
       ENTRY(v_cvt_norm_u16_f16),   ENTRY(v_cvt_pknorm_i16_f16), ENTRY(v_cvt_pknorm_u16_f16),
       ENTRY(v_cvt_pknorm_i16_f32), ENTRY(v_cvt_pknorm_u16_f32), ENTRY(v_cvt_pkrtz_f16_f32),
-      ENTRY(v_cvt_pk_u8_f32),      ENTRY(v_cvt_pkaccum_u8_f32),
+      ENTRY(v_cvt_pk_i16_f32),     ENTRY(v_cvt_pk_u16_f32),     ENTRY(v_cvt_pk_u8_f32),
+      ENTRY(v_cvt_pkaccum_u8_f32),
   };
   return entries;
 }

@@ -2,10 +2,9 @@
 //
 // Most instructions with a 16-bit result clear the upper half of its register. GFX9 gave some a new opcode that leaves
 // it alone, LowHalf here, and kept the old ones as "legacy"; the ones that only GFX9 has leave it alone, too (LLVM,
-// GCNSubtarget::zeroesHigh16BitsOfDest).
+// GCNSubtarget::zeroesHigh16BitsOfDest). From GFX10 on all do (vector_function.cpp).
 #include "semantics/entries.h"
 #include "semantics/float_lanes.h"
-#include "semantics/float_minmax.h"
 
 namespace Atoll::semantics {
 ATOLL_LEVEL_BEGIN
@@ -18,6 +17,9 @@ LANES(v_subrev_f16, F16, (F16 a, F16 b)) { return sub(b, a); }
 LANES(v_mul_f16, F16, (F16 a, F16 b)) { return mul(a, b); }
 
 LANES(v_fma_f16, LowHalf<F16>, (F16 a, F16 b, F16 c)) { return {fma(a, b, c)}; }
+LANES(v_fmac_f16, F16, (F16 a, F16 b, Old<F16> d)) { return fma(a, b, d.value); }
+LANES(v_fmamk_f16, F16, (F16 a, F16 k, F16 b)) { return fma(a, k, b); }
+LANES(v_fmaak_f16, F16, (F16 a, F16 b, F16 k)) { return fma(a, b, k); }
 LANES(v_fma_legacy_f16, F16, (F16 a, F16 b, F16 c)) { return fma(a, b, c); }
 
 // As in single precision, v_mad and its kin round twice and know no denormals.
@@ -31,26 +33,10 @@ LANES(v_mac_f16, F16, (F16 a, F16 b, Old<F16> d)) { return flushing_mad(a, b, d.
 LANES(v_madmk_f16, F16, (F16 a, F16 k, F16 b)) { return flushing_mad(a, k, b); }
 LANES(v_madak_f16, F16, (F16 a, F16 b, F16 k)) { return flushing_mad(a, b, k); }
 
-LANES(v_min_f16, F16, (F16 a, F16 b, FloatMode mode)) { return minimum(a, b, mode.ieee); }
-LANES(v_max_f16, F16, (F16 a, F16 b, FloatMode mode)) { return maximum(a, b, mode.ieee); }
-LANES(v_min3_f16, LowHalf<F16>, (F16 a, F16 b, F16 c, FloatMode mode)) {
-  return {minimum(minimum(a, b, mode.ieee), c, mode.ieee)};
-}
-LANES(v_max3_f16, LowHalf<F16>, (F16 a, F16 b, F16 c, FloatMode mode)) {
-  return {maximum(maximum(a, b, mode.ieee), c, mode.ieee)};
-}
-LANES(v_med3_f16, LowHalf<F16>, (F16 a, F16 b, F16 c, FloatMode mode)) { return {median(a, b, c, mode.ieee)}; }
-
 LANES(v_pk_add_f16, F16x2, (F16x2 a, F16x2 b)) { return {add(a.lo, b.lo), add(a.hi, b.hi)}; }
 LANES(v_pk_mul_f16, F16x2, (F16x2 a, F16x2 b)) { return {mul(a.lo, b.lo), mul(a.hi, b.hi)}; }
 LANES(v_pk_fma_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) { return {fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)}; }
 LANES(v_pk_fmac_f16, F16x2, (F16x2 a, F16x2 b, Old<F16x2> d)) { return v_pk_fma_f16(a, b, d.value); }
-LANES(v_pk_min_f16, F16x2, (F16x2 a, F16x2 b, FloatMode mode)) {
-  return {minimum(a.lo, b.lo, mode.ieee), minimum(a.hi, b.hi, mode.ieee)};
-}
-LANES(v_pk_max_f16, F16x2, (F16x2 a, F16x2 b, FloatMode mode)) {
-  return {maximum(a.lo, b.lo, mode.ieee), maximum(a.hi, b.hi, mode.ieee)};
-}
 LANES(v_pack_b32_f16, F16x2, (F16 a, F16 b)) { return {a, b}; }
 
 // --- v_mad_mix, v_fma_mix: each source single or half precision, as op_sel_hi says
@@ -103,23 +89,19 @@ std::span<const VectorEntry> float_half_entries() {
       ENTRY(v_subrev_f16),
       ENTRY(v_mul_f16),
       ENTRY(v_fma_f16),
+      ENTRY(v_fmac_f16),
+      ENTRY(v_fmamk_f16),
+      ENTRY(v_fmaak_f16),
       ENTRY(v_fma_legacy_f16),
       ENTRY(v_mad_f16),
       ENTRY(v_mad_legacy_f16),
       ENTRY(v_mac_f16),
       ENTRY(v_madmk_f16),
       ENTRY(v_madak_f16),
-      ENTRY(v_min_f16),
-      ENTRY(v_max_f16),
-      ENTRY(v_min3_f16),
-      ENTRY(v_max3_f16),
-      ENTRY(v_med3_f16),
       ENTRY(v_pk_add_f16),
       ENTRY(v_pk_mul_f16),
       ENTRY(v_pk_fma_f16),
       ENTRY(v_pk_fmac_f16),
-      ENTRY(v_pk_min_f16),
-      ENTRY(v_pk_max_f16),
       MODELESS_ENTRY(v_pack_b32_f16),
       ENTRY(v_fma_mix_f32),
       ENTRY(v_mad_mix_f32),

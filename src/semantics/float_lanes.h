@@ -150,6 +150,18 @@ template <typename T>
   return bits<T>(select((word & BitsOf<T>(F::exponent)) == 0, word & BitsOf<T>(F::sign), word));
 }
 
+/// To half precision toward zero in any mode: everything that a half cannot hold is cut off first, so that nothing is
+/// left to round.
+[[gnu::always_inline]] inline F16 narrow_toward_zero(F32 a) {
+  constexpr float smallest_normal = 0x1p-14f, largest = 65504;
+  const F32 size = magnitude(a);
+  const F32 normal = bits<F32>(bits<U32>(a) & ~U32(0x1FFF));
+  const F32 denormal = __builtin_elementwise_trunc(a * 0x1p24f) * 0x1p-24f;
+  F32 cut = select(size < smallest_normal, denormal, normal);
+  cut = select((size > largest) & (size < infinity<F32>()), with_sign(F32(largest), a), cut);
+  return narrow(select(is_nan(a), a, cut));
+}
+
 /// The nearest bfloat16, the upper half of a single; ties to even. Rounding up carries into the exponent, and past the
 /// largest number to infinity.
 [[gnu::always_inline]] inline U16 to_brain(F32 a) {

@@ -114,7 +114,9 @@ const LevelFunctions& functions_of(HostVectors level) {
 
 // --- From code outside of the levels to the level in use -----------------------------------------------------------
 
-const VectorShape& vector_function(isa::Opcode opcode) { return level().vector_function(opcode); }
+const VectorShape& vector_function(isa::Opcode opcode, target::Generation generation) {
+  return level().vector_function(opcode, generation);
+}
 
 bool has_source_modifiers(const isa::Operand& operand) { return level().has_source_modifiers(operand); }
 void apply_source_modifiers(Row* out, const Row* in, const isa::Operand& operand) {
@@ -137,11 +139,12 @@ uint64_t apply_dpp(const DppMove& move, uint64_t exec, const Row& source, Row& r
 void swizzle(const LaneMap& map, uint64_t exec, const Row& source, Row& result) {
   level().swizzle(map, exec, source, result);
 }
-void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result) {
-  level().permute(exec, address, offset, source, result);
+void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result, unsigned reach) {
+  level().permute(exec, address, offset, source, result, reach);
 }
-void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result) {
-  level().backward_permute(exec, address, offset, source, result);
+void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result,
+                      unsigned reach) {
+  level().backward_permute(exec, address, offset, source, result, reach);
 }
 
 void multiply(const MatrixCall& call, std::span<const MatrixFactors> further) { level().multiply(call, further); }

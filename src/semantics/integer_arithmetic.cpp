@@ -121,6 +121,7 @@ LANES(v_subbrev_co_u32, WithMask<U32>, (U32 a, U32 b, Mask borrow, Clamp clamp))
 // --- Multiplication -------------------------------------------------------------------------------------------------
 
 LANES(v_mul_lo_u32, U32, (U32 a, U32 b)) { return a * b; }
+LANES(v_mul_lo_i32, U32, (U32 a, U32 b)) { return a * b; }
 LANES(v_mul_hi_u32, U32, (U32 a, U32 b)) { return convert<U32>(convert<U64>(a) * convert<U64>(b) >> 32u); }
 LANES(v_mul_hi_i32, I32, (I32 a, I32 b)) { return convert<I32>(convert<I64>(a) * convert<I64>(b) >> 32); }
 LANES(v_mul_lo_u16, U16, (U16 a, U16 b, Clamp clamp)) { return narrow<U16>(convert<U32>(a) * convert<U32>(b), clamp); }
@@ -199,6 +200,10 @@ LANES(v_med3_i32, I32, (I32 a, I32 b, I32 c)) { return median(a, b, c); }
 LANES(v_min3_u32, U32, (U32 a, U32 b, U32 c)) { return smaller(smaller(a, b), c); }
 LANES(v_max3_u32, U32, (U32 a, U32 b, U32 c)) { return larger(larger(a, b), c); }
 LANES(v_med3_u32, U32, (U32 a, U32 b, U32 c)) { return median(a, b, c); }
+LANES(v_minmax_i32, I32, (I32 a, I32 b, I32 c)) { return larger(smaller(a, b), c); }
+LANES(v_maxmin_i32, I32, (I32 a, I32 b, I32 c)) { return smaller(larger(a, b), c); }
+LANES(v_minmax_u32, U32, (U32 a, U32 b, U32 c)) { return larger(smaller(a, b), c); }
+LANES(v_maxmin_u32, U32, (U32 a, U32 b, U32 c)) { return smaller(larger(a, b), c); }
 LANES(v_min3_i16, LowHalf<I16>, (I16 a, I16 b, I16 c)) { return {smaller(smaller(a, b), c)}; }
 LANES(v_max3_i16, LowHalf<I16>, (I16 a, I16 b, I16 c)) { return {larger(larger(a, b), c)}; }
 LANES(v_med3_i16, LowHalf<I16>, (I16 a, I16 b, I16 c)) { return {median(a, b, c)}; }
@@ -208,21 +213,22 @@ LANES(v_med3_u16, LowHalf<U16>, (U16 a, U16 b, U16 c)) { return {median(a, b, c)
 
 std::span<const VectorEntry> integer_arithmetic_entries() {
   static constexpr VectorEntry entries[] = {
-      ENTRY(v_add_u32),        ENTRY(v_sub_u32),       ENTRY(v_subrev_u32),   ENTRY(v_add_i32),
-      ENTRY(v_sub_i32),        ENTRY(v_add_u16),       ENTRY(v_sub_u16),      ENTRY(v_subrev_u16),
-      ENTRY(v_add_i16),        ENTRY(v_sub_i16),       ENTRY(v_add3_u32),     ENTRY(v_xad_u32),
-      ENTRY(v_lshl_add_u32),   ENTRY(v_add_lshl_u32),  ENTRY(v_lshl_add_u64), ENTRY(v_add_co_u32),
-      ENTRY(v_sub_co_u32),     ENTRY(v_subrev_co_u32), ENTRY(v_addc_co_u32),  ENTRY(v_subb_co_u32),
-      ENTRY(v_subbrev_co_u32), ENTRY(v_mul_lo_u32),    ENTRY(v_mul_hi_u32),   ENTRY(v_mul_hi_i32),
-      ENTRY(v_mul_lo_u16),     ENTRY(v_mul_u32_u24),   ENTRY(v_mul_i32_i24),  ENTRY(v_mul_hi_u32_u24),
-      ENTRY(v_mul_hi_i32_i24), ENTRY(v_mad_u32_u24),   ENTRY(v_mad_i32_i24),  ENTRY(v_mad_legacy_u16),
-      ENTRY(v_mad_legacy_i16), ENTRY(v_mad_u16),       ENTRY(v_mad_i16),      ENTRY(v_mad_u32_u16),
-      ENTRY(v_mad_i32_i16),    ENTRY(v_mad_u64_u32),   ENTRY(v_mad_i64_i32),  ENTRY(v_min_i32),
-      ENTRY(v_max_i32),        ENTRY(v_min_u32),       ENTRY(v_max_u32),      ENTRY(v_min_i16),
-      ENTRY(v_max_i16),        ENTRY(v_min_u16),       ENTRY(v_max_u16),      ENTRY(v_min3_i32),
-      ENTRY(v_max3_i32),       ENTRY(v_med3_i32),      ENTRY(v_min3_u32),     ENTRY(v_max3_u32),
-      ENTRY(v_med3_u32),       ENTRY(v_min3_i16),      ENTRY(v_max3_i16),     ENTRY(v_med3_i16),
-      ENTRY(v_min3_u16),       ENTRY(v_max3_u16),      ENTRY(v_med3_u16),
+      ENTRY(v_add_u32),        ENTRY(v_sub_u32),        ENTRY(v_subrev_u32),   ENTRY(v_add_i32),
+      ENTRY(v_sub_i32),        ENTRY(v_add_u16),        ENTRY(v_sub_u16),      ENTRY(v_subrev_u16),
+      ENTRY(v_add_i16),        ENTRY(v_sub_i16),        ENTRY(v_add3_u32),     ENTRY(v_xad_u32),
+      ENTRY(v_lshl_add_u32),   ENTRY(v_add_lshl_u32),   ENTRY(v_lshl_add_u64), ENTRY(v_add_co_u32),
+      ENTRY(v_sub_co_u32),     ENTRY(v_subrev_co_u32),  ENTRY(v_addc_co_u32),  ENTRY(v_subb_co_u32),
+      ENTRY(v_subbrev_co_u32), ENTRY(v_mul_lo_u32),     ENTRY(v_mul_lo_i32),   ENTRY(v_mul_hi_u32),
+      ENTRY(v_mul_hi_i32),     ENTRY(v_mul_lo_u16),     ENTRY(v_mul_u32_u24),  ENTRY(v_mul_i32_i24),
+      ENTRY(v_mul_hi_u32_u24), ENTRY(v_mul_hi_i32_i24), ENTRY(v_mad_u32_u24),  ENTRY(v_mad_i32_i24),
+      ENTRY(v_mad_legacy_u16), ENTRY(v_mad_legacy_i16), ENTRY(v_mad_u16),      ENTRY(v_mad_i16),
+      ENTRY(v_mad_u32_u16),    ENTRY(v_mad_i32_i16),    ENTRY(v_mad_u64_u32),  ENTRY(v_mad_i64_i32),
+      ENTRY(v_min_i32),        ENTRY(v_max_i32),        ENTRY(v_min_u32),      ENTRY(v_max_u32),
+      ENTRY(v_min_i16),        ENTRY(v_max_i16),        ENTRY(v_min_u16),      ENTRY(v_max_u16),
+      ENTRY(v_min3_i32),       ENTRY(v_max3_i32),       ENTRY(v_med3_i32),     ENTRY(v_min3_u32),
+      ENTRY(v_max3_u32),       ENTRY(v_med3_u32),       ENTRY(v_min3_i16),     ENTRY(v_max3_i16),
+      ENTRY(v_med3_i16),       ENTRY(v_min3_u16),       ENTRY(v_max3_u16),     ENTRY(v_med3_u16),
+      ENTRY(v_minmax_i32),     ENTRY(v_maxmin_i32),     ENTRY(v_minmax_u32),   ENTRY(v_maxmin_u32),
   };
   return entries;
 }

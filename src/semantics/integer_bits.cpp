@@ -14,7 +14,11 @@ ATOLL_LEVEL_BEGIN
 
 LANES(v_mov_b32, U32, (U32 a)) { return a; }
 LANES(v_mov_b64, Words, (Words a)) { return a; }
+LANES(v_mov_b16, U16, (U16 a)) { return a; }
+LANES(v_cvt_i32_i16, I32, (I16 a)) { return convert<I32>(a); }
+LANES(v_cvt_u32_u16, U32, (U16 a)) { return convert<U32>(a); }
 LANES(v_cndmask_b32, U32, (U32 a, U32 b, Mask choose_b)) { return select(lanes_of(choose_b), b, a); }
+LANES(v_cndmask_b16, U16, (U16 a, U16 b, Mask choose_b)) { return select(convert<I16>(lanes_of(choose_b)), b, a); }
 LANES(v_pack_b32_f16, U32, (U16 a, U16 b)) { return convert<U32>(a) | convert<U32>(b) << 16u; }
 
 // --- Logic ----------------------------------------------------------------------------------------------------------
@@ -24,6 +28,11 @@ LANES(v_and_b32, U32, (U32 a, U32 b)) { return a & b; }
 LANES(v_or_b32, U32, (U32 a, U32 b)) { return a | b; }
 LANES(v_xor_b32, U32, (U32 a, U32 b)) { return a ^ b; }
 LANES(v_xnor_b32, U32, (U32 a, U32 b)) { return ~(a ^ b); }
+LANES(v_not_b16, U16, (U16 a)) { return ~a; }
+LANES(v_and_b16, U16, (U16 a, U16 b)) { return a & b; }
+LANES(v_or_b16, U16, (U16 a, U16 b)) { return a | b; }
+LANES(v_xor_b16, U16, (U16 a, U16 b)) { return a ^ b; }
+LANES(v_xor3_b32, U32, (U32 a, U32 b, U32 c)) { return a ^ b ^ c; }
 LANES(v_and_or_b32, U32, (U32 a, U32 b, U32 c)) { return (a & b) | c; }
 LANES(v_or3_b32, U32, (U32 a, U32 b, U32 c)) { return a | b | c; }
 /// Bit 4a + 2b + c of the table is the result for the bits a, b, c.
@@ -207,7 +216,10 @@ std::span<const VectorEntry> integer_bits_entries() {
       ENTRY(v_bcnt_u32_b32),   ENTRY(v_mbcnt_lo_u32_b32), ENTRY(v_mbcnt_hi_u32_b32),
       ENTRY(v_bitop3_b32),     ENTRY(v_bitop3_b16),       ENTRY(v_ashr_pk_i8_i32),
       ENTRY(v_ashr_pk_u8_i32), ENTRY(v_ffbh_u32),         ENTRY(v_ffbl_b32),
-      ENTRY(v_ffbh_i32),
+      ENTRY(v_ffbh_i32),       ENTRY(v_mov_b16),          ENTRY(v_cvt_i32_i16),
+      ENTRY(v_cvt_u32_u16),    ENTRY(v_cndmask_b16),      ENTRY(v_not_b16),
+      ENTRY(v_and_b16),        ENTRY(v_or_b16),           ENTRY(v_xor_b16),
+      ENTRY(v_xor3_b32),
   };
   return entries;
 }

@@ -38,7 +38,7 @@ COMPARES_OF_WORDS(i64, less_signed)
 COMPARES_OF_WORDS(u64, less)
 
 #define COMPARE_ENTRY(predicate) \
-  ENTRY(v_cmp_##predicate), VectorEntry { isa::Opcode::v_cmpx_##predicate, row_function<&v_cmp_##predicate>() }
+  ENTRY(v_cmp_##predicate), vector_entry<&v_cmp_##predicate>(isa::Opcode::v_cmpx_##predicate)
 #define COMPARE_ENTRIES(type)                                                                            \
   COMPARE_ENTRY(f_##type), COMPARE_ENTRY(lt_##type), COMPARE_ENTRY(eq_##type), COMPARE_ENTRY(le_##type), \
       COMPARE_ENTRY(gt_##type), COMPARE_ENTRY(ne_##type), COMPARE_ENTRY(ge_##type), COMPARE_ENTRY(t_##type)

@@ -144,6 +144,30 @@ LANES(v_dot2c_i32_i16, I32, (Pair<I16> a, Pair<I16> b, Old<I32> c, Clamp clamp))
 LANES(v_dot4c_i32_i8, I32, (I32 a, I32 b, Old<I32> c, Clamp clamp)) { return v_dot4_i32_i8(a, b, c.value, clamp); }
 LANES(v_dot8c_i32_i4, I32, (I32 a, I32 b, Old<I32> c, Clamp clamp)) { return v_dot8_i32_i4(a, b, c.value, clamp); }
 
+// Each of the first two sources is signed or unsigned.
+namespace {
+
+[[gnu::always_inline]] inline I32 field(U32 a, unsigned i, unsigned width, bool is_signed) {
+  return is_signed ? field(bits<I32>(a), i, width) : bits<I32>(field(a, i, width));
+}
+[[gnu::always_inline]] inline I32 dot_fields(U32 a, U32 b, I32 c, unsigned width, SignedSources is_signed,
+                                             Clamp clamp) {
+  I32 sum{};
+  for (unsigned i = 0; i < 32 / width; ++i) {
+    sum += field(a, i, width, (is_signed.bits & 1) != 0) * field(b, i, width, (is_signed.bits & 2) != 0);
+  }
+  return accumulate(convert<I64>(sum), c, clamp);
+}
+
+}  // namespace
+
+LANES(v_dot4_i32_iu8, I32, (U32 a, U32 b, I32 c, SignedSources is_signed, Clamp clamp)) {
+  return dot_fields(a, b, c, 8, is_signed, clamp);
+}
+LANES(v_dot8_i32_iu4, I32, (U32 a, U32 b, I32 c, SignedSources is_signed, Clamp clamp)) {
+  return dot_fields(a, b, c, 4, is_signed, clamp);
+}
+
 std::span<const VectorEntry> integer_packed_entries() {
   static constexpr VectorEntry entries[] = {
       ENTRY(v_pk_add_u16),     ENTRY(v_pk_sub_u16),     ENTRY(v_pk_add_i16),   ENTRY(v_pk_sub_i16),
@@ -152,6 +176,7 @@ std::span<const VectorEntry> integer_packed_entries() {
       ENTRY(v_pk_lshrrev_b16), ENTRY(v_pk_ashrrev_i16), ENTRY(v_pk_mov_b32),   ENTRY(v_dot2_i32_i16),
       ENTRY(v_dot2_u32_u16),   ENTRY(v_dot4_i32_i8),    ENTRY(v_dot4_u32_u8),  ENTRY(v_dot8_i32_i4),
       ENTRY(v_dot8_u32_u4),    ENTRY(v_dot2c_i32_i16),  ENTRY(v_dot4c_i32_i8), ENTRY(v_dot8c_i32_i4),
+      ENTRY(v_dot4_i32_iu8),   ENTRY(v_dot8_i32_iu4),
   };
   return entries;
 }

@@ -128,15 +128,37 @@ LaneMap swizzle_map(uint16_t offset) {
   return make_map([=](int lane) { return (lane & 32) | (((lane & mask) | or_mask) ^ xor_mask); });
 }
 
-LaneMap permlane16_map(uint64_t selects, bool crossed) {
-  return make_map([=](int lane) {
-    const int row = crossed ? row_of(lane) ^ 16 : row_of(lane);
-    return row | static_cast<int>(selects >> (4 * in_row(lane)) & 15);
-  });
+namespace {
+
+/// `select` of a lane: which of 16 it reads.
+template <typename Select>
+DppMove permlane_move(Select select, bool crossed, bool fetch_inactive, bool zero_invalid) {
+  return {.map = make_map([=](int lane) {
+            return (crossed ? row_of(lane) ^ static_cast<int>(row_lanes) : row_of(lane)) | (select(lane) & 15);
+          }),
+          .enabled = ~uint64_t{0},
+          .zero_invalid = zero_invalid,
+          .fetch_inactive = fetch_inactive};
 }
 
-LaneMap permlane64_map() {
-  return make_map([](int lane) { return lane ^ 32; });
+}  // namespace
+
+DppMove permlane16_move(uint64_t selects, bool crossed, bool fetch_inactive, bool zero_invalid) {
+  return permlane_move([=](int lane) { return static_cast<int>(selects >> (4 * in_row(lane)) & 15); }, crossed,
+                       fetch_inactive, zero_invalid);
+}
+
+DppMove permlane16_var_move(const Row& selects, bool crossed, bool fetch_inactive, bool zero_invalid) {
+  const uint32_t* select = selects;
+  return permlane_move([=](int lane) { return static_cast<int>(select[lane] & 15); }, crossed, fetch_inactive,
+                       zero_invalid);
+}
+
+DppMove permlane64_move() {
+  return {.map = make_map([](int lane) { return lane ^ 32; }),
+          .enabled = ~uint64_t{0},
+          .zero_invalid = false,
+          .fetch_inactive = true};
 }
 
 void transpose_tiles(const Row* loaded, unsigned lane_bits, unsigned element_bits, Row* result) {

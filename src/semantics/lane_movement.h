@@ -49,9 +49,11 @@ ATOLL_LEVEL_BEGIN
 void swizzle(const LaneMap& map, uint64_t exec, const Row& source, Row& result);
 
 /// Push: each lane of EXEC sends its value to lane (address + offset) / 4; of several senders the highest lane wins.
-void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result);
-/// Pull: each lane reads the value of lane (address + offset) / 4.
-void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result);
+/// Lanes are counted within groups of `reach`, 32 or 64 (target::Processor::permute_lanes, and the wave's size).
+void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result, unsigned reach);
+/// Pull: each lane reads the value of lane (address + offset) / 4, likewise.
+void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result,
+                      unsigned reach);
 ATOLL_LEVEL_END
 
 // --- Between one lane and the scalar registers ----------------------------------------------------------------------
@@ -80,9 +82,13 @@ void swap_halves(Row& a, Row& b, unsigned width, uint64_t exec, bool fetch_inact
 // --- v_permlane (GFX10 and later) -----------------------------------------------------------------------------------
 
 /// v_permlane16_b32: within each row of 16 lanes, lane n reads lane selects[4n+3:4n]; v_permlanex16_b32 (`crossed`)
-/// reads it from the other row of the pair. Invalid lanes go as in DPP.
-LaneMap permlane16_map(uint64_t selects, bool crossed);
-/// v_permlane64_b32: the wave's halves change places.
-LaneMap permlane64_map();
+/// reads it from the other row of the pair. A source lane that EXEC switches off is valid if `fetch_inactive`; lanes
+/// without a valid one read 0 if `zero_invalid`, else they are not written (LLVM, llvm.amdgcn.permlane16).
+DppMove permlane16_move(uint64_t selects, bool crossed, bool fetch_inactive, bool zero_invalid);
+/// v_permlane16_var_b32, v_permlanex16_var_b32: each lane has its own select.
+DppMove permlane16_var_move(const Row& selects, bool crossed, bool fetch_inactive, bool zero_invalid);
+/// v_permlane64_b32: the wave's halves change places, whatever EXEC says of the source lanes. In waves of 32 it does
+/// nothing.
+DppMove permlane64_move();
 
 }  // namespace Atoll::semantics

@@ -9,6 +9,7 @@
 
 #include "isa/opcode.h"
 #include "semantics/lanes.h"
+#include "target/processor.h"
 
 namespace Atoll::semantics {
 
@@ -45,6 +46,8 @@ struct VectorCall {
   bool mode_applied;    ///< set within run_in_mode() (float_mode.h): the function finds the mode dealt with
   bool clamp;           ///< the clamp bit, for functions that saturate an integer result themselves
   uint8_t truth_table;  ///< of v_bitop3
+  /// Of integer dot products whose neg bits say which of the first two sources are signed: a bit for each.
+  uint8_t signed_sources;
   uint32_t first_lane;  ///< of a chunk that is called alone (row.h, run_alone); 0 otherwise
 };
 using VectorFunction = void (*)(VectorCall&);
@@ -63,14 +66,16 @@ struct VectorShape {
   uint8_t source_part = 0;            ///< the width of the part of the first source that op_sel chooses: 8, 16; 0: none
   bool writes_one_byte = false;       ///< op_sel chooses the byte of the result's register
   bool has_truth_table = false;       ///< v_bitop3
+  bool has_signed_sources = false;    ///< neg of the first two sources says that they are signed (v_dot4_i32_iu8)
   FloatUse float_use{};               ///< for run_in_mode(); none: the function takes no notice of the mode
   bool handles_clamp = false;         ///< does what the clamp bit asks for; else clamp is the engine's [0, 1] step
 };
 
 ATOLL_LEVEL_BEGIN
-/// The vector function of an opcode; `call` is null where semantics has none. Code that is itself made for a level gets
-/// its own level's, other code that of the level in use (host_vectors.h).
-const VectorShape& vector_function(isa::Opcode opcode);
+/// The vector function of an opcode on that generation; `call` is null where semantics has none. Code that is itself
+/// made for a level gets its own level's, other code that of the level in use (host_vectors.h). Who runs nothing but
+/// GFX9 need not say the generation.
+const VectorShape& vector_function(isa::Opcode opcode, target::Generation generation = target::Generation::gfx9);
 ATOLL_LEVEL_END
 
 /// One call of a scalar instruction. 64-bit values are whole; narrower ones are zero-extended.

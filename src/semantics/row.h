@@ -70,6 +70,11 @@ struct TruthTable {
   uint8_t bits;
 };
 
+/// Which of the first two sources are signed (v_dot4_i32_iu8): a bit for each.
+struct SignedSources {
+  uint8_t bits;
+};
+
 /// The clamp bit, for integer operations: they saturate at the ends of their type's range instead of wrapping.
 struct Clamp {
   bool on;
@@ -225,6 +230,15 @@ template <typename T>
 inline constexpr bool is_old = false;
 template <typename T>
 inline constexpr bool is_old<Old<T>> = true;
+/// Whether it is one value of 16 bits per lane.
+template <typename T>
+inline constexpr bool is_half = false;
+template <>
+inline constexpr bool is_half<U16> = true;
+template <>
+inline constexpr bool is_half<I16> = true;
+template <>
+inline constexpr bool is_half<F16> = true;
 template <typename T>
 inline constexpr bool is_low_half = false;
 template <typename T>
@@ -237,13 +251,15 @@ inline constexpr unsigned part_width<Part<width>> = width;
 template <typename T>
 inline constexpr bool is_truth_table = std::is_same_v<T, TruthTable>;
 template <typename T>
+inline constexpr bool is_signed_sources = std::is_same_v<T, SignedSources>;
+template <typename T>
 inline constexpr bool is_clamp = std::is_same_v<T, Clamp>;
 template <typename T>
 inline constexpr bool is_lane_index = std::is_same_v<T, LaneIndex>;
 /// Whether a parameter is one of the instruction's vector sources.
 template <typename T>
-inline constexpr bool is_source =
-    !is_mode<T> && !is_mask<T> && !is_old<T> && !is_clamp<T> && !is_lane_index<T> && !is_truth_table<T>;
+inline constexpr bool is_source = !is_mode<T> && !is_mask<T> && !is_old<T> && !is_clamp<T> && !is_lane_index<T> &&
+                                  !is_truth_table<T> && !is_signed_sources<T>;
 
 /// Taking a chunk function's type apart.
 template <typename Function>
@@ -277,6 +293,8 @@ template <typename Parameters, unsigned Index>
     return Clamp{call.clamp};
   } else if constexpr (is_truth_table<T>) {
     return TruthTable{call.truth_table};
+  } else if constexpr (is_signed_sources<T>) {
+    return SignedSources{call.signed_sources};
   } else if constexpr (is_lane_index<T>) {
     return LaneIndex{U32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} +
                      (call.first_lane + chunk * chunk_lanes)};
@@ -407,6 +425,8 @@ constexpr void describe(VectorShape& shape) {
     shape.handles_clamp = true;
   } else if constexpr (is_truth_table<T>) {
     shape.has_truth_table = true;
+  } else if constexpr (is_signed_sources<T>) {
+    shape.has_signed_sources = true;
   } else if constexpr (is_source<T>) {
     shape.src_words[shape.sources++] = Access<T>::words;
     shape.mixed_sources |= std::is_same_v<T, Mixed>;
@@ -440,27 +460,55 @@ constexpr VectorShape row_function() {
   return shape;
 }
 
+/// From GFX10 on, what has a result of 16 bits leaves the other half of the register as it was. Before, most
+/// instructions clear it, and the functions say which don't (LLVM, GCNSubtarget::zeroesHigh16BitsOfDest).
+constexpr bool keeps_upper_halves(target::Generation generation) { return generation >= target::Generation::gfx10; }
+
+/// A chunk function whose 16-bit result leaves its register's upper half alone.
+template <auto Chunk, typename Function = decltype(Chunk)>
+struct KeepsUpperHalf;
+template <auto Chunk, typename Result, typename... Parameters>
+struct KeepsUpperHalf<Chunk, Result (*)(Parameters...)> {
+  [[gnu::always_inline]] static LowHalf<Result> call(Parameters... parameters) { return {Chunk(parameters...)}; }
+};
+
 /// One entry of a file's table of vector instructions.
 struct VectorEntry {
   isa::Opcode opcode;
   VectorShape shape;
+  /// The same on GPUs where 16-bit results keep the upper half of their register; without a call where the result is of
+  /// another width.
+  VectorShape keeping;
+  /// From this generation on. An instruction that later means something else has a further entry.
+  target::Generation since;
 };
+
+template <auto Chunk, Mode mode = Mode::applies>
+constexpr VectorEntry vector_entry(isa::Opcode opcode, target::Generation since = target::Generation::gfx6) {
+  using Result = typename row::Signature<decltype(Chunk)>::Result;
+  if constexpr (row::is_half<Result>) {
+    return {opcode, row_function<Chunk, mode>(), row_function<&KeepsUpperHalf<Chunk>::call, mode>(), since};
+  } else {
+    return {opcode, row_function<Chunk, mode>(), {}, since};
+  }
+}
 
 // LANES(name, Result, (parameters)) { body }: defines the chunk function of the opcode of that name. A file ends
 // with its table: constexpr VectorEntry entries[] = {ENTRY(v_add_f32), ...}. An operation over floating-point types
 // that takes no notice of the rounding and denormal mode stands there as MODELESS_ENTRY; one of which an infinite
-// result is no overflow as EXACT_INFINITY_ENTRY.
+// result is no overflow as EXACT_INFINITY_ENTRY. ENTRY_SINCE(generation, opcode, function): what an instruction does
+// from that generation on.
 #define LANES(name, result, parameters) [[gnu::always_inline]] inline result name parameters
-#define ENTRY(name) \
-  ::Atoll::semantics::VectorEntry { ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name>() }
-#define MODELESS_ENTRY(name)                                                                                 \
-  ::Atoll::semantics::VectorEntry {                                                                          \
-    ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name, ::Atoll::semantics::Mode::ignored>() \
-  }
-#define EXACT_INFINITY_ENTRY(name)                                                                                   \
-  ::Atoll::semantics::VectorEntry {                                                                                  \
-    ::Atoll::isa::Opcode::name, ::Atoll::semantics::row_function<&name, ::Atoll::semantics::Mode::never_overflows>() \
-  }
+#define ENTRY(name) ::Atoll::semantics::vector_entry<&name>(::Atoll::isa::Opcode::name)
+#define MODELESS_ENTRY(name) \
+  ::Atoll::semantics::vector_entry<&name, ::Atoll::semantics::Mode::ignored>(::Atoll::isa::Opcode::name)
+#define EXACT_INFINITY_ENTRY(name) \
+  ::Atoll::semantics::vector_entry<&name, ::Atoll::semantics::Mode::never_overflows>(::Atoll::isa::Opcode::name)
+#define ENTRY_SINCE(generation, opcode, ...) \
+  ::Atoll::semantics::vector_entry<&__VA_ARGS__>(::Atoll::isa::Opcode::opcode, ::Atoll::target::Generation::generation)
+#define MODELESS_ENTRY_SINCE(generation, opcode, ...)                                \
+  ::Atoll::semantics::vector_entry<&__VA_ARGS__, ::Atoll::semantics::Mode::ignored>( \
+      ::Atoll::isa::Opcode::opcode, ::Atoll::target::Generation::generation)
 
 ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

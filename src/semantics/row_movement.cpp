@@ -37,17 +37,27 @@ void swizzle(const LaneMap& map, uint64_t exec, const Row& source, Row& result) 
   gather(map, mapped_from(map, exec), source, result);
 }
 
-void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result) {
+namespace {
+
+/// The lane that an address of `lane` names: within its group of `reach`.
+unsigned named_lane(uint32_t address, unsigned lane, unsigned reach) {
+  return (lane & ~(reach - 1)) | (address / 4 & (reach - 1));
+}
+
+}  // namespace
+
+void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result, unsigned reach) {
   std::memset(result, 0, sizeof result);
   for (uint64_t lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    result[(address[lane] + offset) / 4 % wave_lanes] = source[lane];
+    result[named_lane(address[lane] + offset, lane, reach)] = source[lane];
   }
 }
 
-void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result) {
+void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result,
+                      unsigned reach) {
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    const uint32_t from = (address[lane] + offset) / 4 % wave_lanes;
+    const unsigned from = named_lane(address[lane] + offset, lane, reach);
     result[lane] = source[from] & (0 - static_cast<uint32_t>(exec >> from & 1));
   }
 }

@@ -67,17 +67,24 @@ void chooses(ScalarCall& call) {
   call.scc = Words<decltype(Predicate)>::template apply<Predicate>(call);
   call.dst = call.scc ? call.src[0] : call.src[1];
 }
+/// The operation on the source and EXEC.
+template <auto Operation>
+uint64_t with_exec(const ScalarCall& call) {
+  ScalarCall operands = call;
+  operands.src[1] = call.exec;
+  return Words<decltype(Operation)>::template apply<Operation>(operands);
+}
 /// EXEC becomes the operation on the source and the old EXEC, which goes to the destination.
 template <auto Operation>
 void saves_exec(ScalarCall& call) {
   call.dst = call.exec;
-  call.exec = Operation(call.src[0], call.exec);
+  call.exec = with_exec<Operation>(call);
   call.scc = call.exec != 0;
 }
 /// The same, but the destination too gets the new EXEC.
 template <auto Operation>
 void writes_exec(ScalarCall& call) {
-  call.exec = Operation(call.src[0], call.exec);
+  call.exec = with_exec<Operation>(call);
   call.dst = call.exec;
   call.scc = call.exec != 0;
 }
@@ -144,6 +151,7 @@ void cmovk(ScalarCall& call) {
 
 uint32_t pack_ll(uint32_t a, uint32_t b) { return (a & 0xFFFF) | b << 16; }
 uint32_t pack_lh(uint32_t a, uint32_t b) { return (a & 0xFFFF) | (b & 0xFFFF0000); }
+uint32_t pack_hl(uint32_t a, uint32_t b) { return a >> 16 | b << 16; }
 uint32_t pack_hh(uint32_t a, uint32_t b) { return a >> 16 | (b & 0xFFFF0000); }
 
 int32_t sext8(int8_t a) { return a; }
@@ -303,6 +311,9 @@ void shift_add(ScalarCall& call) {
 }
 
 uint32_t mul(uint32_t a, uint32_t b) { return a * b; }
+uint64_t mul_64(uint64_t a, uint64_t b) { return a * b; }
+uint64_t add_64(uint64_t a, uint64_t b) { return a + b; }
+uint64_t sub_64(uint64_t a, uint64_t b) { return a - b; }
 uint32_t mul_hi_u32(uint32_t a, uint32_t b) { return static_cast<uint32_t>(uint64_t{a} * b >> 32); }
 int32_t mul_hi_i32(int32_t a, int32_t b) { return static_cast<int32_t>(int64_t{a} * b >> 32); }
 uint32_t absolute(uint32_t a) { return a >> 31 != 0 ? 0 - a : a; }
@@ -403,6 +414,19 @@ constexpr Entry entries[] = {
     {s_orn1_saveexec_b64, saves_exec<orn1<u64>>},
     {s_andn1_wrexec_b64, writes_exec<andn1<u64>>},
     {s_andn2_wrexec_b64, writes_exec<andn2<u64>>},
+    // In waves of 32, whose EXEC has no upper half.
+    {s_and_saveexec_b32, saves_exec<and_<u32>>},
+    {s_or_saveexec_b32, saves_exec<or_<u32>>},
+    {s_xor_saveexec_b32, saves_exec<xor_<u32>>},
+    {s_andn2_saveexec_b32, saves_exec<andn2<u32>>},
+    {s_orn2_saveexec_b32, saves_exec<orn2<u32>>},
+    {s_nand_saveexec_b32, saves_exec<nand<u32>>},
+    {s_nor_saveexec_b32, saves_exec<nor<u32>>},
+    {s_xnor_saveexec_b32, saves_exec<xnor<u32>>},
+    {s_andn1_saveexec_b32, saves_exec<andn1<u32>>},
+    {s_orn1_saveexec_b32, saves_exec<orn1<u32>>},
+    {s_andn1_wrexec_b32, writes_exec<andn1<u32>>},
+    {s_andn2_wrexec_b32, writes_exec<andn2<u32>>},
 
     {s_add_u32, add_u32},
     {s_sub_u32, sub_u32},
@@ -441,6 +465,9 @@ constexpr Entry entries[] = {
     {s_bfm_b32, keeps_scc<bit_field_mask<u32>>},
     {s_bfm_b64, keeps_scc<bit_field_mask<u64>>},
     {s_mul_i32, keeps_scc<mul>},
+    {s_mul_u64, keeps_scc<mul_64>},
+    {s_add_nc_u64, keeps_scc<add_64>},
+    {s_sub_nc_u64, keeps_scc<sub_64>},
     {s_bfe_u32, scc_nonzero<bit_field_extract<u32>>},
     {s_bfe_i32, scc_nonzero<bit_field_extract<i32>>},
     {s_bfe_u64, scc_nonzero<bit_field_extract<u64>>},
@@ -454,6 +481,7 @@ constexpr Entry entries[] = {
     {s_lshl4_add_u32, shift_add<4>},
     {s_pack_ll_b32_b16, keeps_scc<pack_ll>},
     {s_pack_lh_b32_b16, keeps_scc<pack_lh>},
+    {s_pack_hl_b32_b16, keeps_scc<pack_hl>},
     {s_pack_hh_b32_b16, keeps_scc<pack_hh>},
 
     {s_movk_i32, keeps_scc<movk>},

@@ -11,10 +11,18 @@ ATOLL_LEVEL_BEGIN
 
 namespace {
 
-using Table = std::array<VectorShape, static_cast<size_t>(isa::Opcode::count)>;
+using target::Generation;
+
+constexpr size_t opcodes = static_cast<size_t>(isa::Opcode::count);
+constexpr size_t generations = static_cast<size_t>(Generation::gfx12_5) + 1;
+
+/// Each opcode's function, by generation.
+using Table = std::array<std::array<const VectorShape*, opcodes>, generations>;
 
 Table join() {
-  Table table{};
+  static constexpr VectorShape none{};
+  Table table;
+  for (auto& of_generation : table) of_generation.fill(&none);
   const std::initializer_list<std::span<const VectorEntry>> lists = {
       float_arithmetic_entries(),
       float_brain_entries(),
@@ -25,6 +33,8 @@ Table join() {
       float_dot_entries(),
       float_eight_entries(),
       float_half_entries(),
+      float_interpolation_entries(),
+      float_minmax_entries(),
       float_rounding_entries(),
       float_scaled_entries(),
       float_transcendental_entries(),
@@ -35,11 +45,16 @@ Table join() {
       integer_compare_entries(),
       integer_packed_entries(),
   };
+  std::array<Generation, opcodes> latest{};
   for (const auto& list : lists) {
     for (const VectorEntry& entry : list) {
-      VectorShape& shape = table[static_cast<size_t>(entry.opcode)];
-      assert(shape.call == nullptr && "two files define the same instruction");
-      shape = entry.shape;
+      const auto opcode = static_cast<size_t>(entry.opcode);
+      assert((table.back()[opcode] == &none || entry.since > latest[opcode]) && "two entries for the same instruction");
+      latest[opcode] = entry.since;
+      for (size_t generation = static_cast<size_t>(entry.since); generation < generations; ++generation) {
+        const bool keeping = keeps_upper_halves(static_cast<Generation>(generation)) && entry.keeping.call != nullptr;
+        table[generation][opcode] = keeping ? &entry.keeping : &entry.shape;
+      }
     }
   }
   return table;
@@ -47,9 +62,9 @@ Table join() {
 
 }  // namespace
 
-const VectorShape& vector_function(isa::Opcode opcode) {
+const VectorShape& vector_function(isa::Opcode opcode, Generation generation) {
   static const Table table = join();
-  return table[static_cast<size_t>(opcode)];
+  return *table[static_cast<size_t>(generation)][static_cast<size_t>(opcode)];
 }
 
 ATOLL_LEVEL_END

@@ -105,6 +105,7 @@ struct Processor {
   bool has_agprs;                         ///< accumulation registers
   bool ocp_fp8;                           ///< 8-bit floats are OCP's E4M3 and E5M2, not the FNUZ kind of gfx942
   MatrixSums matrix_sums;                 ///< where there are matrix instructions
+  uint8_t permute_lanes;                  ///< that ds_permute and ds_bpermute reach in waves of 64
   bool unified_vgprs;                     ///< AGPRs follow VGPRs at ACCUM_OFFSET in one file (gfx90a and later)
   bool packed_work_item_ids;              ///< v0 holds x | y << 10 | z << 20
   bool kernarg_preload;                   ///< the descriptor's KERNARG_PRELOAD fields mean something

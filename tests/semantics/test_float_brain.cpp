@@ -85,23 +85,5 @@ TEST(FloatBrain, DotProductsAddTheAddendLastOrFirst) {
   EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot2c_f32_bf16, {ones, ones}, {.old = {word(0x1p24f)}})), 0x1p24f);
 }
 
-TEST(FloatBrain, Minimum3AndMaximum3LetNansThrough) {
-  auto lists = triples(edges32());
-  append_random(lists, 32, 20000, 61);
-  const auto extremum = [](float a, float b, bool smallest) {
-    if (std::isnan(a)) return quieted(a);
-    if (std::isnan(b)) return quieted(b);
-    if (a == 0 && b == 0) return smallest == std::signbit(a) ? a : b;
-    return (smallest ? a < b : a > b) ? a : b;
-  };
-  expect_bits<float, 3>(Opcode::v_minimum3_f32, lists,
-                        [&](float a, float b, float c) { return extremum(extremum(a, b, true), c, true); });
-  expect_bits<float, 3>(Opcode::v_maximum3_f32, lists,
-                        [&](float a, float b, float c) { return extremum(extremum(a, b, false), c, false); });
-  // 1, -2 and 3 below; -0, 0 and a NaN above.
-  EXPECT_EQ(evaluate_one(Opcode::v_pk_minimum3_f16, {0x80003C00, 0x0000C000, 0x7D004200}), 0x7F00C000u);
-  EXPECT_EQ(evaluate_one(Opcode::v_pk_maximum3_f16, {0x80003C00, 0x0000C000, 0x80004200}), 0x00004200u);
-}
-
 }  // namespace
 }  // namespace Atoll::semantics::test

@@ -220,18 +220,20 @@ TEST(Swizzle, InactiveSourcesRead0) {
 TEST(Permute, PushesAndTheHighestSenderWins) {
   std::mt19937 random(1);
   for (const uint64_t exec : some_masks) {
-    const Register source = numbered(1000);
-    Register address, result;
-    for (uint32_t& word : address.row) word = static_cast<uint32_t>(random());
-    const uint16_t offset = static_cast<uint16_t>(random());
-    permute(exec, address.row, offset, source.row, result.row);
-    for (unsigned lane = 0; lane < 64; ++lane) {
-      uint32_t expected = 0;
-      for (unsigned sender = 0; sender < 64; ++sender) {
-        const uint32_t target = (address.row[sender] + offset) / 4 % 64;
-        if ((exec >> sender & 1) != 0 && target == lane) expected = 1000 + sender;
+    for (const unsigned reach : {64u, 32u}) {
+      const Register source = numbered(1000);
+      Register address, result;
+      for (uint32_t& word : address.row) word = static_cast<uint32_t>(random());
+      const uint16_t offset = static_cast<uint16_t>(random());
+      permute(exec, address.row, offset, source.row, result.row, reach);
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        uint32_t expected = 0;
+        for (unsigned sender = 0; sender < 64; ++sender) {
+          const uint32_t target = (address.row[sender] + offset) / 4 % reach + sender / reach * reach;
+          if ((exec >> sender & 1) != 0 && target == lane) expected = 1000 + sender;
+        }
+        ASSERT_EQ(result.row[lane], expected) << "lane " << lane;
       }
-      ASSERT_EQ(result.row[lane], expected) << "lane " << lane;
     }
   }
 }
@@ -239,26 +241,53 @@ TEST(Permute, PushesAndTheHighestSenderWins) {
 TEST(Permute, PullsFromActiveLanes) {
   std::mt19937 random(2);
   for (const uint64_t exec : some_masks) {
+    for (const unsigned reach : {64u, 32u}) {
+      const Register source = numbered(1000);
+      Register address, result;
+      for (uint32_t& word : address.row) word = static_cast<uint32_t>(random());
+      backward_permute(exec, address.row, 12, source.row, result.row, reach);
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        const uint32_t from = (address.row[lane] + 12) / 4 % reach + lane / reach * reach;
+        ASSERT_EQ(result.row[lane], (exec >> from & 1) != 0 ? 1000 + from : 0) << "lane " << lane;
+      }
+    }
+  }
+}
+
+/// The lanes that a move of v_permlane writes, and what; `from` is the model.
+void check_permlane(const DppMove& move, bool fetch_inactive, bool zero_invalid,
+                    const std::function<unsigned(unsigned lane)>& from) {
+  for (const uint64_t exec : some_masks) {
     const Register source = numbered(1000);
-    Register address, result;
-    for (uint32_t& word : address.row) word = static_cast<uint32_t>(random());
-    backward_permute(exec, address.row, 12, source.row, result.row);
+    Register result = numbered(5000);
+    const uint64_t written = apply_dpp(move, exec, source.row, result.row);
     for (unsigned lane = 0; lane < 64; ++lane) {
-      const uint32_t from = (address.row[lane] + 12) / 4 % 64;
-      ASSERT_EQ(result.row[lane], (exec >> from & 1) != 0 ? 1000 + from : 0) << "lane " << lane;
+      const bool valid = fetch_inactive || (exec >> from(lane) & 1) != 0;
+      ASSERT_EQ((written >> lane & 1) != 0, (exec >> lane & 1) != 0 && (valid || zero_invalid)) << "lane " << lane;
+      if ((written >> lane & 1) != 0) ASSERT_EQ(result.row[lane], valid ? 1000 + from(lane) : 0) << "lane " << lane;
     }
   }
 }
 
 TEST(Permute, PermlaneSelectsWithinItsRowOrTheOther) {
   const uint64_t selects = 0x0F1E'2D3C'4B5A'6978;
-  const LaneMap same = permlane16_map(selects, false), other = permlane16_map(selects, true);
-  for (unsigned lane = 0; lane < 64; ++lane) {
-    const unsigned select = selects >> 4 * (lane % 16) & 15;
-    EXPECT_EQ(same.from[lane], lane / 16 * 16 + select);
-    EXPECT_EQ(other.from[lane], (lane / 16 ^ 1) * 16 + select);
-    EXPECT_EQ(permlane64_map().from[lane], (lane + 32) % 64);
+  Register of_lanes;
+  std::mt19937 random(3);
+  for (uint32_t& word : of_lanes.row) word = static_cast<uint32_t>(random());
+  for (const bool crossed : {false, true}) {
+    for (const bool fetch_inactive : {false, true}) {
+      for (const bool zero_invalid : {false, true}) {
+        const unsigned other = crossed ? 1 : 0;
+        check_permlane(permlane16_move(selects, crossed, fetch_inactive, zero_invalid), fetch_inactive, zero_invalid,
+                       [&](unsigned lane) {
+                         return (lane / 16 ^ other) * 16 + static_cast<unsigned>(selects >> 4 * (lane % 16) & 15);
+                       });
+        check_permlane(permlane16_var_move(of_lanes.row, crossed, fetch_inactive, zero_invalid), fetch_inactive,
+                       zero_invalid, [&](unsigned lane) { return (lane / 16 ^ other) * 16 + of_lanes.row[lane] % 16; });
+      }
+    }
   }
+  check_permlane(permlane64_move(), true, false, [](unsigned lane) { return (lane + 32) % 64; });
 }
 
 // --- One lane -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,138 @@
+// semantics: scalar floating point as one lane of vector instructions (scalar_float.h).
+#include "semantics/scalar_float.h"
+
+#include <algorithm>
+#include <array>
+
+#include "semantics/modifiers.h"
+
+namespace Atoll::semantics {
+
+namespace {
+
+using enum isa::Opcode;
+
+struct Equivalent {
+  isa::Opcode scalar, vector;
+};
+
+constexpr Equivalent pairs[] = {
+    {s_ceil_f32, v_ceil_f32},
+    {s_ceil_f16, v_ceil_f16},
+    {s_floor_f32, v_floor_f32},
+    {s_floor_f16, v_floor_f16},
+    {s_trunc_f32, v_trunc_f32},
+    {s_trunc_f16, v_trunc_f16},
+    {s_rndne_f32, v_rndne_f32},
+    {s_rndne_f16, v_rndne_f16},
+    {s_cvt_f32_i32, v_cvt_f32_i32},
+    {s_cvt_f32_u32, v_cvt_f32_u32},
+    {s_cvt_i32_f32, v_cvt_i32_f32},
+    {s_cvt_u32_f32, v_cvt_u32_f32},
+    {s_cvt_f16_f32, v_cvt_f16_f32},
+    {s_cvt_f32_f16, v_cvt_f32_f16},
+    {s_cvt_hi_f32_f16, v_cvt_f32_f16},
+    {s_add_f32, v_add_f32},
+    {s_add_f16, v_add_f16},
+    {s_sub_f32, v_sub_f32},
+    {s_sub_f16, v_sub_f16},
+    {s_min_f32, v_min_f32},
+    {s_min_f16, v_min_f16},
+    {s_max_f32, v_max_f32},
+    {s_max_f16, v_max_f16},
+    {s_mul_f32, v_mul_f32},
+    {s_mul_f16, v_mul_f16},
+    {s_fmac_f32, v_fmac_f32},
+    {s_fmac_f16, v_fmac_f16},
+    {s_minimum_f32, v_minimum_f32},
+    {s_minimum_f16, v_minimum_f16},
+    {s_maximum_f32, v_maximum_f32},
+    {s_maximum_f16, v_maximum_f16},
+    {s_fmaak_f32, v_fmaak_f32},
+    {s_fmamk_f32, v_fmamk_f32},
+    {s_cvt_pk_rtz_f16_f32, v_cvt_pkrtz_f16_f32},
+    {s_cmp_lt_f32, v_cmp_lt_f32},
+    {s_cmp_eq_f32, v_cmp_eq_f32},
+    {s_cmp_le_f32, v_cmp_le_f32},
+    {s_cmp_gt_f32, v_cmp_gt_f32},
+    {s_cmp_lg_f32, v_cmp_lg_f32},
+    {s_cmp_ge_f32, v_cmp_ge_f32},
+    {s_cmp_o_f32, v_cmp_o_f32},
+    {s_cmp_u_f32, v_cmp_u_f32},
+    {s_cmp_nge_f32, v_cmp_nge_f32},
+    {s_cmp_nlg_f32, v_cmp_nlg_f32},
+    {s_cmp_ngt_f32, v_cmp_ngt_f32},
+    {s_cmp_nle_f32, v_cmp_nle_f32},
+    {s_cmp_neq_f32, v_cmp_neq_f32},
+    {s_cmp_nlt_f32, v_cmp_nlt_f32},
+    {s_cmp_lt_f16, v_cmp_lt_f16},
+    {s_cmp_eq_f16, v_cmp_eq_f16},
+    {s_cmp_le_f16, v_cmp_le_f16},
+    {s_cmp_gt_f16, v_cmp_gt_f16},
+    {s_cmp_lg_f16, v_cmp_lg_f16},
+    {s_cmp_ge_f16, v_cmp_ge_f16},
+    {s_cmp_o_f16, v_cmp_o_f16},
+    {s_cmp_u_f16, v_cmp_u_f16},
+    {s_cmp_nge_f16, v_cmp_nge_f16},
+    {s_cmp_nlg_f16, v_cmp_nlg_f16},
+    {s_cmp_ngt_f16, v_cmp_ngt_f16},
+    {s_cmp_nle_f16, v_cmp_nle_f16},
+    {s_cmp_neq_f16, v_cmp_neq_f16},
+    {s_cmp_nlt_f16, v_cmp_nlt_f16},
+    {v_s_exp_f32, v_exp_f32},
+    {v_s_exp_f16, v_exp_f16},
+    {v_s_log_f32, v_log_f32},
+    {v_s_log_f16, v_log_f16},
+    {v_s_rcp_f32, v_rcp_f32},
+    {v_s_rcp_f16, v_rcp_f16},
+    {v_s_rsq_f32, v_rsq_f32},
+    {v_s_rsq_f16, v_rsq_f16},
+    {v_s_sqrt_f32, v_sqrt_f32},
+    {v_s_sqrt_f16, v_sqrt_f16},
+};
+
+using Table = std::array<isa::Opcode, static_cast<size_t>(count)>;
+
+constexpr Table equivalents = [] {
+  Table table;
+  table.fill(invalid);
+  for (const Equivalent& pair : pairs) table[static_cast<size_t>(pair.scalar)] = pair.vector;
+  return table;
+}();
+
+}  // namespace
+
+isa::Opcode lane_equivalent(isa::Opcode opcode) { return equivalents[static_cast<size_t>(opcode)]; }
+
+void scalar_float(const isa::Instruction& instruction, target::Generation generation, const FloatMode& mode,
+                  ScalarCall& call) {
+  const VectorShape& shape = vector_function(lane_equivalent(instruction.opcode), generation);
+  // Functions work on chunks of lanes: what is in the others has no effect, but is a number.
+  alignas(64) Row sources[3]{}, changed[3], result{};
+  VectorCall lane{};
+  lane.exec = 1;
+  lane.mode = mode;
+  for (unsigned i = 0; i < shape.sources; ++i) {
+    const bool upper = instruction.opcode == s_cvt_hi_f32_f16;
+    sources[i][0] = static_cast<uint32_t>(upper ? call.src[i] >> 16 : call.src[i]);
+    lane.src[i] = &sources[i];
+    if (i < instruction.sources() && has_source_modifiers(instruction.src(i))) {
+      apply_source_modifiers(&changed[i], &sources[i], instruction.src(i));
+      lane.src[i] = &changed[i];
+    }
+  }
+  result[0] = static_cast<uint32_t>(call.dst);
+  lane.dst[0] = &result;
+  shape.call(lane);
+  if (shape.mask_out) {
+    call.scc = (lane.mask_out & 1) != 0;
+    return;
+  }
+  if (instruction.omod != 0 || instruction.clamp) {
+    apply_result_modifiers(&result, instruction.dst().type, instruction.omod, instruction.clamp, mode);
+  }
+  const bool is_half = shape.float_use.dst == Floating::half;
+  call.dst = is_half ? result[0] & 0xFFFF : result[0];
+}
+
+}  // namespace Atoll::semantics
