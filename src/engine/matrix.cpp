@@ -1,4 +1,5 @@
-// engine: matrix instructions (semantics/matrix.h): where their registers are, and what their modifiers mean.
+// engine: matrix instructions (semantics/matrix.h, wave_matrix.h): where their registers are, and what their modifiers
+// mean.
 #include "engine/matrix.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "engine/vector.h"
 #include "isa/table.h"
 #include "semantics/matrix.h"
+#include "semantics/wave_matrix.h"
 
 namespace Atoll::engine {
 ATOLL_LEVEL_BEGIN
@@ -81,6 +83,36 @@ semantics::MatrixCall call_of(Wave& wave, const MicroOp& op, Run& run) {
 
 void multiply(Wave& wave, const MicroOp& op, Run& run) { semantics::multiply(call_of(wave, op, run), {}); }
 
+/// WMMA, SWMMAC.
+void wave_multiply(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  const VectorOp& v = op.vector;
+  semantics::WaveMatrixCall call;
+  call.shape = semantics::wave_matrix_shape(instruction.opcode);
+  call.layout = run.code->target().processor->wave_matrices;
+  call.wave_size = wave.wave_size;
+  call.d = rows_at(run, v.result_base, v.result);
+  call.a = rows_at(run, v.source_base[source_a], v.source[source_a]);
+  call.b = rows_at(run, v.source_base[source_b], v.source[source_b]);
+  const isa::Operand& third = instruction.src(source_c);
+  if (call.shape->sparse) {
+    call.c = call.d;
+    call.index = rows_at(run, v.source_base[source_c], v.source[source_c]);
+    call.index_key = instruction.abid;
+  } else if (is_row(third)) {
+    call.c = rows_at(run, v.source_base[source_c], v.source[source_c]);
+  } else {
+    call.constant = third.value;
+  }
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    call.negate[i] = instruction.src(i).neg;
+    call.negate_high[i] = instruction.src(i).neg_hi;
+  }
+  call.clamp = instruction.clamp;
+  call.upper = third.op_sel;
+  semantics::wave_multiply(call);
+}
+
 /// v_mfma_ld_scale_b32 without a matrix instruction behind it that would use the scales.
 void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 
@@ -104,7 +136,8 @@ void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run
 Handler prepare_matrix(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   if (instruction.opcode == Opcode::v_mfma_ld_scale_b32) return step<load_unused_scales>;
-  if (semantics::matrix_shape(instruction.opcode) == nullptr) return nullptr;
+  const bool is_wave_matrix = semantics::wave_matrix_shape(instruction.opcode) != nullptr;
+  if (semantics::matrix_shape(instruction.opcode) == nullptr && !is_wave_matrix) return nullptr;
   VectorOp& v = p.op.vector;
   for (unsigned i = 0; i < std::size(v.source); ++i) {
     if (!is_row(instruction.src(i))) continue;
@@ -113,7 +146,7 @@ Handler prepare_matrix(Preparation& p) {
   }
   v.result_base = row_base(instruction.dst());
   v.result = row_offset(instruction.dst());
-  return step<multiply>;
+  return is_wave_matrix ? step<wave_multiply> : step<multiply>;
 }
 
 ATOLL_LEVEL_END

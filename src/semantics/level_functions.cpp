@@ -18,6 +18,7 @@ constexpr LevelFunctions level_functions = {
     .permute = &permute,
     .backward_permute = &backward_permute,
     .multiply = &multiply,
+    .wave_multiply = &wave_multiply,
 };
 
 }  // namespace ATOLL_LEVEL

@@ -9,6 +9,7 @@
 #include "semantics/matrix.h"
 #include "semantics/modifiers.h"
 #include "semantics/registry.h"
+#include "semantics/wave_matrix.h"
 
 namespace Atoll::semantics {
 
@@ -25,6 +26,7 @@ struct LevelFunctions {
   decltype(&semantics::permute) permute;
   decltype(&semantics::backward_permute) backward_permute;
   decltype(&semantics::multiply) multiply;
+  decltype(&semantics::wave_multiply) wave_multiply;
 };
 
 /// Those of a level that the host has.

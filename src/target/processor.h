@@ -81,6 +81,13 @@ enum class MatrixSums : uint8_t {
   aligned             ///< several at a time, cut off where the largest of them says
 };
 
+/// Where WMMA's matrices are in the registers (semantics/wave_matrix.h).
+enum class WaveMatrices : uint8_t {
+  none,
+  replicated,  ///< A and B are in the lanes' every 16 (GFX11)
+  spread       ///< each element is in one lane (GFX12)
+};
+
 /// A setting of a target feature that a code object or a GPU may have ("xnack+", "xnack-", not said).
 enum class Setting : uint8_t { unsupported, any, off, on };
 
@@ -105,6 +112,7 @@ struct Processor {
   bool has_agprs;                         ///< accumulation registers
   bool ocp_fp8;                           ///< 8-bit floats are OCP's E4M3 and E5M2, not the FNUZ kind of gfx942
   MatrixSums matrix_sums;                 ///< where there are matrix instructions
+  WaveMatrices wave_matrices;             ///< where there is WMMA
   uint8_t permute_lanes;                  ///< that ds_permute and ds_bpermute reach in waves of 64
   bool unified_vgprs;                     ///< AGPRs follow VGPRs at ACCUM_OFFSET in one file (gfx90a and later)
   bool packed_work_item_ids;              ///< v0 holds x | y << 10 | z << 20

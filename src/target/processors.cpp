@@ -51,6 +51,7 @@ constexpr Processor gfx6{
     .has_agprs = false,
     .ocp_fp8 = false,
     .matrix_sums = MatrixSums::chained,
+    .wave_matrices = WaveMatrices::none,
     .permute_lanes = 64,
     .unified_vgprs = false,
     .packed_work_item_ids = false,
@@ -177,6 +178,7 @@ constexpr Processor gfx10_3 = [] {
 constexpr Processor gfx11 = [] {
   Processor p = gfx10_3;
   p.generation = Generation::gfx11;
+  p.wave_matrices = WaveMatrices::replicated;
   p.features = set({Feature::dot5_insts, Feature::dot7_insts, Feature::dot8_insts, Feature::dot9_insts,
                     Feature::dot10_insts, Feature::dot12_insts, Feature::atomic_fadd_rtn_insts,
                     Feature::atomic_fadd_no_rtn_insts, Feature::msaa_load_insts},
@@ -203,6 +205,7 @@ constexpr Processor gfx11_5 = [] {
 constexpr Processor gfx12 = [] {
   Processor p = with_more_vgprs(gfx11);
   p.generation = Generation::gfx12;
+  p.wave_matrices = WaveMatrices::spread;
   p.permute_lanes = 64;
   p.shared_vgprs = false;
   p.ieee_mode = false;

@@ -14,6 +14,7 @@
 #include "semantics/memory_access.h"
 #include "semantics/registry.h"
 #include "semantics/scalar_float.h"
+#include "semantics/wave_matrix.h"
 
 namespace Atoll::semantics::test {
 namespace {
@@ -211,7 +212,7 @@ TEST(InstructionTable, EveryComputingInstructionHasAFunction) {
       const isa::InstructionRow& row = isa::row(opcode);
       const bool has_function = is_scalar(row) ? scalar_function(opcode) != nullptr
                                                : vector_function(opcode, processor.generation).call != nullptr;
-      const bool is_matrix = matrix_shape(opcode) != nullptr || row.has(flag::wmma);
+      const bool is_matrix = matrix_shape(opcode) != nullptr || wave_matrix_shape(opcode) != nullptr;
       const int ways = has_function + (lane_equivalent(opcode) != Opcode::invalid) + is_of_engine(opcode) + is_matrix;
       EXPECT_EQ(ways, 1) << row.name << " on " << name;
     }
