@@ -8,7 +8,7 @@
 namespace Atoll::semantics::test {
 
 Evaluation evaluate(isa::Opcode opcode, const std::vector<Values>& sources, const Conditions& conditions) {
-  const VectorShape& shape = vector_function(opcode);
+  const VectorShape& shape = vector_function(opcode, conditions.generation);
   EXPECT_NE(shape.call, nullptr) << "no semantics for opcode " << static_cast<unsigned>(opcode);
   EXPECT_EQ(shape.sources, sources.size()) << "opcode " << static_cast<unsigned>(opcode);
   Evaluation result;

@@ -22,6 +22,7 @@ struct Conditions {
   std::vector<bool> mask_in{};  ///< a bit per value; all clear when empty
   Values old{};                 ///< what the destination held; zeros when empty
   bool clamp = false;
+  target::Generation generation = target::Generation::gfx9;
 };
 
 /// The instruction over all values, 64 at a time, every lane active.

@@ -54,5 +54,38 @@ TEST(FloatDot, FlushesSinglesButNotHalvesWhateverTheMode) {
   }
 }
 
+TEST(FloatDot, HalfAccumulatorsAreRoundedInEachStep) {
+  Conditions conditions;
+  conditions.generation = target::Generation::gfx11;
+  conditions.old = {0xABCD0000};
+  // 2048 + 1 + 1: halves above 2048 are even, and the tie goes to 2048 twice.
+  EXPECT_EQ(evaluate_one(Opcode::v_dot2_f16_f16, {0x3C003C00, 0x3C003C00, 0x6800}, conditions), 0xABCD6800u);
+  // (1 + 2^-10) * (1 + 3 * 2^-10) - 1 is 2^-8 + 3 * 2^-20: the product is not rounded before the sum.
+  EXPECT_EQ(evaluate_one(Opcode::v_dot2_f16_f16, {0x3C01, 0x3C03, 0xBC00}, conditions), 0xABCD1C01u);
+  // 256 + 1 + 1 in bfloat16, of 8 bits; 2 * 3 + 5 * 7.
+  EXPECT_EQ(evaluate_one(Opcode::v_dot2_bf16_bf16, {0x3F803F80, 0x3F803F80, 0x4380}, conditions), 0xABCD4380u);
+  EXPECT_EQ(evaluate_one(Opcode::v_dot2_bf16_bf16, {0x40A04000, 0x40E04040, 0}, conditions), 0xABCD4224u);
+}
+
+TEST(FloatDot, EightBitFloatsOfBothKinds) {
+  Conditions conditions;
+  conditions.generation = target::Generation::gfx12;
+  conditions.mode.eight_bit = EightBit::ocp;
+  // 1 * 0.5 + 2 * 1 - 1.5 * 2 + 0.25 * 4, and 10.
+  const uint64_t fp8_a = 0x28BC4038, fp8_b = 0x48403830, bf8_a = 0x34BE403C, bf8_b = 0x44403C38;
+  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_fp8_fp8, {fp8_a, fp8_b, word(10.0f)}, conditions)), 10.5f);
+  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_fp8_bf8, {fp8_a, bf8_b, word(10.0f)}, conditions)), 10.5f);
+  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_bf8_fp8, {bf8_a, fp8_b, word(10.0f)}, conditions)), 10.5f);
+  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_bf8_bf8, {bf8_a, bf8_b, word(10.0f)}, conditions)), 10.5f);
+}
+
+TEST(FloatDot, Gfx11AddsToTheAddend) {
+  Conditions conditions;
+  conditions.generation = target::Generation::gfx11;
+  const uint64_t ones = 0x3F803F80;
+  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot2_f32_bf16, {ones, ones, word(0x1p24f)}, conditions)), 0x1p24f);
+  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot2_f32_bf16, {ones, ones, word(0x1p24f)})), 0x1p24f + 2);
+}
+
 }  // namespace
 }  // namespace Atoll::semantics::test

@@ -1,0 +1,81 @@
+// Scalar floating point (scalar_float.h): modes, modifiers, and what becomes of the register's upper half. What the
+// instructions compute, test_pseudocode.cpp compares with the ISA guides.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "semantics/scalar_float.h"
+
+namespace Atoll::semantics::test {
+namespace {
+
+using isa::DataType;
+using isa::Opcode;
+
+uint32_t word(float number) { return std::bit_cast<uint32_t>(number); }
+
+isa::Instruction instruction_of(Opcode opcode, DataType type, unsigned sources) {
+  isa::Instruction instruction;
+  instruction.opcode = opcode;
+  instruction.destinations = 1;
+  instruction.operand_count = static_cast<uint8_t>(1 + sources);
+  for (unsigned i = 0; i <= sources; ++i) instruction.operands[i].type = type;
+  return instruction;
+}
+
+ScalarCall run(const isa::Instruction& instruction, ScalarCall call, const FloatMode& mode = {}) {
+  scalar_float(instruction, target::Generation::gfx12, mode, call);
+  return call;
+}
+
+TEST(ScalarFloat, HeedsRoundingAndDenormals) {
+  const auto add = instruction_of(Opcode::s_add_f32, DataType::f32, 2);
+  const ScalarCall sum{.src = {word(1), word(0x1p-30f)}, .dst = 0, .exec = 0, .scc = true};
+  EXPECT_EQ(run(add, sum).dst, word(1));
+  EXPECT_EQ(run(add, sum, {.round32 = Round::plus_infinity}).dst, word(1) + 1);
+  EXPECT_TRUE(run(add, sum).scc);
+  const ScalarCall denormals{.src = {1, 1}, .dst = 0, .exec = 0, .scc = false};
+  EXPECT_EQ(run(add, denormals).dst, 2u);
+  EXPECT_EQ(run(add, denormals, {.denormals32 = Denormals::flush_in_out}).dst, 0u);
+}
+
+TEST(ScalarFloat, HalvesClearTheUpperHalf) {
+  const auto fmac = instruction_of(Opcode::s_fmac_f16, DataType::f16, 2);
+  // 2 * 3 + 1; the upper halves are something else.
+  EXPECT_EQ(run(fmac, {.src = {0x12344000, 0x56784200}, .dst = 0x9ABC3C00, .exec = 0, .scc = false}).dst, 0x4700u);
+  const auto high = instruction_of(Opcode::s_cvt_hi_f32_f16, DataType::b32, 1);
+  EXPECT_EQ(run(high, {.src = {0x3C00C000}, .dst = 0, .exec = 0, .scc = false}).dst, word(1));
+}
+
+TEST(ScalarFloat, ComparesSetScc) {
+  isa::Instruction compare;
+  compare.opcode = Opcode::s_cmp_nlt_f32;
+  const ScalarCall nan{.src = {word(NAN), word(1)}, .dst = 7, .exec = 5, .scc = false};
+  EXPECT_TRUE(run(compare, nan).scc);
+  EXPECT_EQ(run(compare, nan).dst, 7u);
+  EXPECT_EQ(run(compare, nan).exec, 5u);
+  EXPECT_FALSE(run(compare, {.src = {word(0), word(1)}, .dst = 0, .exec = 0, .scc = true}).scc);
+}
+
+TEST(ScalarFloat, TranscendentalFunctionsHaveModifiers) {
+  auto root = instruction_of(Opcode::v_s_sqrt_f32, DataType::f32, 1);
+  root.operands[1].neg = root.operands[1].abs = true;
+  EXPECT_TRUE(std::isnan(std::bit_cast<float>(
+      static_cast<uint32_t>(run(root, {.src = {word(4)}, .dst = 0, .exec = 0, .scc = false}).dst))));
+  root.operands[1].neg = false;
+  EXPECT_EQ(run(root, {.src = {word(-4)}, .dst = 0, .exec = 0, .scc = false}).dst, word(2));
+  root.clamp = true;
+  EXPECT_EQ(run(root, {.src = {word(-4)}, .dst = 0, .exec = 0, .scc = false}).dst, word(1));
+  const auto half = instruction_of(Opcode::v_s_rcp_f16, DataType::f16, 1);
+  EXPECT_EQ(run(half, {.src = {0x4000}, .dst = 0xFFFF0000, .exec = 0, .scc = false}).dst, 0x3800u);
+}
+
+TEST(ScalarFloat, OnlyItsInstructionsHaveAnEquivalent) {
+  EXPECT_EQ(lane_equivalent(Opcode::s_add_f32), Opcode::v_add_f32);
+  EXPECT_EQ(lane_equivalent(Opcode::s_add_u32), Opcode::invalid);
+  EXPECT_EQ(lane_equivalent(Opcode::invalid), Opcode::invalid);
+}
+
+}  // namespace
+}  // namespace Atoll::semantics::test
