@@ -85,7 +85,7 @@ void ChunkState::set_active_lanes(unsigned key, llvm::Value* value) {
   set_row(key, frame_.ir.CreateSelect(exec(), value, row(key)));
 }
 
-void ChunkState::write_rows(const RowSet& rows, llvm::Value* written, bool look_for_all) {
+void ChunkState::write_rows(const VectorSet& rows, llvm::Value* written, bool look_for_all) {
   llvm::IRBuilder<>& ir = frame_.ir;
   std::vector<std::pair<llvm::Value*, llvm::Value*>> stores;
   for (const unsigned key : rows_set_) {

@@ -65,7 +65,7 @@ class ChunkState final : public ScalarRegisters {
   /// Writes those of `rows` that were set to the wave: the lanes of `written`, a mask. The builder stands at the end of
   /// a block. `look_for_all`: in a way of its own if these are all lanes. The host has loads of what was stored under a
   /// mask wait until that is in its cache; but the code becomes longer.
-  void write_rows(const RowSet& rows, llvm::Value* written, bool look_for_all);
+  void write_rows(const VectorSet& rows, llvm::Value* written, bool look_for_all);
 
  private:
   /// What a register holds.

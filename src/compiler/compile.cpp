@@ -170,7 +170,7 @@ class Compilation {
 void note_start(engine::TranslatedCode& result, const engine::ControlFlow& flow) {
   const Liveness liveness(flow);
   const Live& live = liveness.before(flow.root);
-  const RowSet rows = live.active | live.inactive;
+  const VectorSet rows = live.active | live.inactive;
   for (size_t key = 0; key < rows.size(); ++key) {
     if (rows[key]) result.start_rows.push_back(static_cast<uint16_t>(key));
   }

@@ -16,7 +16,7 @@ DeferredStores::DeferredStores(Frame& frame, ChunkMemory& memory, std::span<cons
     : frame_(frame), memory_(memory) {
   if (std::ranges::none_of(items, &RegionItem::is_deferred)) return;
   for (const RegionItem& item : items) {
-    const RowSet writes = effects_of(*item.instruction).row_writes;
+    const VectorSet writes = lane_effects_of(*item.instruction).vector_writes;
     for (unsigned key = 0; writes.any() && key < writes.size(); ++key) {
       if (writes[key]) last_writes_[key] = &item;
     }

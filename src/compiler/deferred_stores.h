@@ -20,7 +20,7 @@ class DeferredStores {
   /// Within the loop, where the item has its place.
   void come_to(const RegionItem& item, ChunkState& chunk);
   /// Rows that must be written to the wave at the loop's end.
-  const RowSet& rows() const { return rows_; }
+  const VectorSet& rows() const { return rows_; }
   /// Behind the loop.
   void emit();
 
@@ -39,7 +39,7 @@ class DeferredStores {
   std::map<const RegionItem*, Store> stores_;
   std::vector<const RegionItem*> order_;
   std::map<unsigned, const RegionItem*> last_writes_;
-  RowSet rows_;
+  VectorSet rows_;
 };
 
 }  // namespace Atoll::compiler

@@ -309,7 +309,7 @@ void LaneCode::emit(const Prepared& prepared, bool keep_inactive, ChunkState& ch
   if (prepared.mask_result != nullptr) {
     llvm::Value* mask = ir.CreateAnd(ir.CreateBitCast(results[result_words], frame_.lanes()), written);
     chunk.set_mask(prepared.mask_result->reg, mask);
-    if (isa::row(prepared.instruction->opcode).has(isa::flag::exec_out)) chunk.set_mask(isa::scalar::exec_lo, mask);
+    if (isa::row_of(*prepared.instruction).has(isa::flag::exec_out)) chunk.set_mask(isa::scalar::exec_lo, mask);
   }
 }
 

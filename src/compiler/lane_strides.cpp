@@ -243,7 +243,7 @@ LaneStrides::Results LaneStrides::results_of(const LaneCode::Prepared& prepared,
 
 void LaneStrides::take(const LaneCode::Prepared& prepared, size_t item) {
   const Results results = results_of(prepared, item);
-  forget(effects_of(*prepared.instruction));
+  forget(lane_effects_of(*prepared.instruction));
   const auto set = [&](const std::optional<Content>& content, unsigned word) {
     if (content) rows_[row_key(*prepared.result, word)] = *content;
   };
@@ -252,9 +252,9 @@ void LaneStrides::take(const LaneCode::Prepared& prepared, size_t item) {
   if (results.carry && prepared.mask_result != nullptr) carries_[prepared.mask_result->reg] = *results.carry;
 }
 
-void LaneStrides::forget(const Effects& effects) {
-  for (unsigned key = 0; effects.row_writes.any() && key < effects.row_writes.size(); ++key) {
-    if (effects.row_writes[key]) rows_[key] = {};
+void LaneStrides::forget(const LaneEffects& effects) {
+  for (unsigned key = 0; effects.vector_writes.any() && key < effects.vector_writes.size(); ++key) {
+    if (effects.vector_writes[key]) rows_[key] = {};
   }
   std::erase_if(carries_,
                 [&](const auto& carry) { return effects.writes[carry.first] || effects.writes[carry.first + 1]; });

@@ -37,8 +37,8 @@ class LaneStrides {
   /// How a number depends on the lane.
   struct Form {
     std::map<unsigned, uint64_t> multiples;  ///< how much it grows for each 1 of a row's stride, by row_key()
-    RowSet rows;                             ///< that it depends on, as they are where the region begins
-    RowSet level;                            ///< of those, that must be the same in all lanes
+    VectorSet rows;                          ///< that it depends on, as they are where the region begins
+    VectorSet level;                         ///< of those, that must be the same in all lanes
     std::vector<Condition> conditions;
     friend bool operator==(const Form&, const Form&) = default;
   };
@@ -53,7 +53,7 @@ class LaneStrides {
   /// A vector instruction with that number.
   void take(const LaneCode::Prepared& prepared, size_t item);
   /// Registers that get values of which nothing is known.
-  void forget(const Effects& effects);
+  void forget(const LaneEffects& effects);
 
   /// The address of an access without what the instruction adds itself; null where nothing is known.
   std::optional<Form> address(const ChunkMemory::Prepared& access);
@@ -89,7 +89,7 @@ class LaneStrides {
   std::map<unsigned, Content> rows_;
   std::map<unsigned, Carry> carries_;  ///< by the first register of the mask
   std::map<unsigned, int64_t> strides_;
-  RowSet level_;
+  VectorSet level_;
 };
 
 }  // namespace Atoll::compiler

@@ -18,18 +18,12 @@ namespace Atoll::compiler {
 
 namespace {
 
-using isa::Opcode;
 using isa::OperandKind;
 namespace flag = isa::flag;
 
-void add_pair(ScalarSet& set, unsigned reg) {
-  set.set(reg);
-  set.set(reg + 1);
-}
-
 /// Whether active lanes of the result get a wholly new value.
 bool overwrites_result(const isa::Instruction& instruction) {
-  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  const isa::InstructionRow& row = isa::row_of(instruction);
   const bool clears = semantics::memory_access(instruction).clears_other_half;
   if ((row.has(flag::reads_dst) && !clears) || row.has(flag::atomic) || instruction.op_sel_dst || instruction.tfe ||
       instruction.lds)
@@ -48,33 +42,15 @@ bool overwrites_result(const isa::Instruction& instruction) {
 bool stays_in_lane(const isa::Instruction& instruction) {
   if (LaneCode::reads_other_lanes(instruction)) return false;
   return LaneCode::takes(instruction) || memory_operands(instruction) ||
-         isa::row(instruction.opcode).has(flag::load | flag::store);
-}
-
-bool is_control(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::s_branch:
-    case Opcode::s_cbranch_scc0:
-    case Opcode::s_cbranch_scc1:
-    case Opcode::s_cbranch_vccz:
-    case Opcode::s_cbranch_vccnz:
-    case Opcode::s_cbranch_execz:
-    case Opcode::s_cbranch_execnz:
-    case Opcode::s_endpgm:
-    case Opcode::s_barrier:
-    case Opcode::s_getpc_b64:
-      return true;
-    default:
-      return false;
-  }
+         isa::row_of(instruction).has(flag::load | flag::store);
 }
 
 /// EXEC after an operation on each bit of it, against EXEC before.
-Effects::Exec change_of_exec(const isa::Instruction& instruction) {
+LaneEffects::Exec change_of_exec(const isa::Instruction& instruction) {
   if (!ScalarCode::takes(instruction)) {  // v_cmpx yields a mask of active lanes
-    return isa::row(instruction.opcode).has(flag::exec_out) ? Effects::Exec::shrinks : Effects::Exec::changes;
+    return isa::row_of(instruction).has(flag::exec_out) ? LaneEffects::Exec::shrinks : LaneEffects::Exec::changes;
   }
-  if (!works_on_each_bit(instruction)) return Effects::Exec::changes;
+  if (!works_on_each_bit(instruction)) return LaneEffects::Exec::changes;
   // Which combinations of bits there are, when a source is EXEC itself.
   uint8_t possible = 0xFF;
   constexpr uint8_t equals_exec[2] = {0b1010'0101, 0b1100'0011};
@@ -88,9 +64,9 @@ Effects::Exec change_of_exec(const isa::Instruction& instruction) {
   const unsigned table = (function.exec[0] | function.exec[1]) & possible;
   const unsigned always = function.exec[0] & function.exec[1];
   constexpr unsigned without = 0x0F, with = 0xF0;
-  if ((table & without) == 0) return Effects::Exec::shrinks;
-  if ((~always & with & possible) == 0) return Effects::Exec::grows;
-  return Effects::Exec::changes;
+  if ((table & without) == 0) return LaneEffects::Exec::shrinks;
+  if ((~always & with & possible) == 0) return LaneEffects::Exec::grows;
+  return LaneEffects::Exec::changes;
 }
 
 }  // namespace
@@ -99,88 +75,30 @@ bool changes_no_data(const isa::Instruction& instruction) {
   return engine::does_nothing(instruction.opcode) || engine::sets_float_mode(instruction);
 }
 
-Effects effects_of(const isa::Instruction& instruction) {
-  const isa::InstructionRow& row = isa::row(instruction.opcode);
-  Effects effects;
-  if (changes_no_data(instruction) || engine::orders_memory(instruction.opcode)) return effects;
-  const bool overwrites = overwrites_result(instruction);
+LaneEffects lane_effects_of(const isa::Instruction& instruction) {
+  LaneEffects effects{isa::effects_of(instruction), {}, false, LaneEffects::Exec::stays};
+  if (changes_no_data(instruction) || effects.orders_memory) return effects;
+  // Neither engine takes the place of scratch from FLAT_SCRATCH: the wave has it (machine::Wave).
+  effects.reads.reset(isa::scalar::flat_scratch_lo);
+  effects.reads.reset(isa::scalar::flat_scratch_hi);
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];
-    const bool written = i < instruction.destinations;
-    switch (operand.kind) {
-      case OperandKind::scalar:
-        for (unsigned word = operand.reg; word < operand.reg + operand.words && word < isa::scalar::count; ++word) {
-          if (written) effects.writes.set(word);
-          // A scalar atomic's result takes the place of its data.
-          if (!written || row.has(flag::reads_dst | flag::atomic)) effects.reads.set(word);
-        }
-        break;
-      case OperandKind::vgpr:
-      case OperandKind::agpr:
-        for (unsigned word = 0; word < operand.words && row_key(operand, word) < 512; ++word) {
-          const unsigned key = row_key(operand, word);
-          if (written) effects.row_writes.set(key);
-          if (written && overwrites) effects.row_overwrites.set(key);
-          if (!written || !overwrites) effects.row_reads.set(key);
-        }
-        break;
-      case OperandKind::vccz:
-        add_pair(effects.reads, isa::scalar::vcc_lo);
-        break;
-      case OperandKind::execz:
-        add_pair(effects.reads, isa::scalar::exec_lo);
-        break;
-      case OperandKind::scc:
-        effects.reads.set(scc_number);
-        break;
-      case OperandKind::lds_direct:
-        effects.reads.set(isa::scalar::m0);
-        break;
-      default:
-        break;
+    if (operand.kind != OperandKind::scalar) continue;
+    for (unsigned reg = isa::scalar::flat_scratch_lo; reg <= isa::scalar::flat_scratch_hi; ++reg) {
+      const bool named = reg >= operand.reg && reg < operand.reg + operand.words;
+      if (named && i >= instruction.destinations) effects.reads.set(reg);
     }
   }
-  if (row.has(flag::scc_in)) effects.reads.set(scc_number);
-  if (row.has(flag::scc_out)) effects.writes.set(scc_number);
-  if (row.has(flag::exec_out)) {
-    add_pair(effects.reads, isa::scalar::exec_lo);
-    add_pair(effects.writes, isa::scalar::exec_lo);
-  }
-  switch (instruction.opcode) {
-    case Opcode::s_cbranch_scc0:
-    case Opcode::s_cbranch_scc1:
-      effects.reads.set(scc_number);
-      break;
-    case Opcode::s_cbranch_vccz:
-    case Opcode::s_cbranch_vccnz:
-      add_pair(effects.reads, isa::scalar::vcc_lo);
-      break;
-    case Opcode::s_cbranch_execz:
-    case Opcode::s_cbranch_execnz:
-      add_pair(effects.reads, isa::scalar::exec_lo);
-      break;
-    default:
-      break;
-  }
-  const bool is_vector = effects.row_reads.any() || effects.row_writes.any();
-  if (is_vector || LaneCode::takes(instruction)) add_pair(effects.reads, isa::scalar::exec_lo);
-  const bool known = LaneCode::takes(instruction) || memory_operands(instruction) || ScalarCode::takes(instruction) ||
-                     ScalarCode::takes_load(instruction) || is_control(instruction.opcode) ||
-                     semantics::matrix_shape(instruction.opcode) != nullptr;
-  if (!known) {  // the registers that instructions read without naming them
-    for (const unsigned reg : {isa::scalar::m0, isa::scalar::flat_scratch_lo, isa::scalar::flat_scratch_hi}) {
-      effects.reads.set(reg);
-    }
-    add_pair(effects.reads, isa::scalar::vcc_lo);
-    add_pair(effects.reads, isa::scalar::exec_lo);
-    effects.reads.set(scc_number);
-    if (!is_vector && !row.has(flag::memory)) effects.reads.set();  // s_movrels_b32 reads any of them
+  if (overwrites_result(instruction)) {
+    effects.vector_overwrites = effects.vector_writes;
+  } else {
+    effects.vector_reads |= effects.vector_writes;
   }
   effects.reads_inactive = !stays_in_lane(instruction);
   if (effects.writes[isa::scalar::exec_lo] || effects.writes[isa::scalar::exec_hi]) {
     effects.exec = effects.writes[isa::scalar::exec_lo] && effects.writes[isa::scalar::exec_hi]
                        ? change_of_exec(instruction)
-                       : Effects::Exec::changes;
+                       : LaneEffects::Exec::changes;
   }
   return effects;
 }
@@ -200,61 +118,63 @@ Live& Live::operator|=(const Live& other) {
   return *this;
 }
 
-void Live::step_back(const Effects& effects) {
+void Live::step_back(const LaneEffects& effects) {
   switch (effects.exec) {
-    case Effects::Exec::stays:
+    case LaneEffects::Exec::stays:
       break;
-    case Effects::Exec::shrinks:  // lanes that EXEC has may be among those that it lacks afterwards
+    case LaneEffects::Exec::shrinks:  // lanes that EXEC has may be among those that it lacks afterwards
       active |= inactive;
       break;
-    case Effects::Exec::grows:
+    case LaneEffects::Exec::grows:
       inactive |= active;
       break;
-    case Effects::Exec::changes:
+    case LaneEffects::Exec::changes:
       active |= inactive;
       inactive = active;
       break;
   }
-  active &= ~effects.row_overwrites;
-  active |= effects.row_reads;
-  if (effects.reads_inactive) inactive |= effects.row_reads;
+  active &= ~effects.vector_overwrites;
+  active |= effects.vector_reads;
+  if (effects.reads_inactive) inactive |= effects.vector_reads;
   scalars &= ~effects.writes;
   scalars |= effects.reads;
 }
 
 Successors successors_of(const engine::Block& block) {
   const engine::Located& last = block.instructions.back();
-  const isa::InstructionRow& row = isa::row(last.instruction.opcode);
   Successors successors;
-  switch (last.instruction.opcode) {
-    case Opcode::s_endpgm:
-      return successors;
-    case Opcode::s_branch:
-      successors.pcs = {last.target()};
-      return successors;
-    case Opcode::s_call_b64:
-    case Opcode::s_endpgm_saved:
-      successors.anywhere = true;
-      return successors;
-    default:
+  using enum isa::Control::Kind;
+  switch (isa::control_of(last.instruction).kind) {
+    case end:
       break;
-  }
-  if (row.has(flag::label)) {
-    successors.pcs = {last.target(), last.next()};
-  } else if (row.has(flag::branch | flag::ends | flag::trap)) {
-    successors.anywhere = true;
-  } else {
-    successors.pcs = {block.end};
+    case branch:
+      successors.pcs = {last.target()};
+      break;
+    case conditional:
+      successors.pcs = {last.target(), last.next()};
+      break;
+    case next:
+    case wait:
+      successors.pcs = {block.end};
+      break;
+    case call:
+    case indirect:
+    case indirect_call:
+    case fork:
+    case trap:
+    case trap_return:
+      successors.anywhere = true;
+      break;
   }
   return successors;
 }
 
 Liveness::Liveness(const engine::ControlFlow& flow) {
-  std::map<uint64_t, std::vector<Effects>> effects;
+  std::map<uint64_t, std::vector<LaneEffects>> effects;
   std::map<uint64_t, std::vector<uint64_t>> predecessors;
   std::set<uint64_t> to_do;
   for (const auto& [pc, block] : flow.blocks) {
-    for (const engine::Located& at : block.instructions) effects[pc].push_back(effects_of(at.instruction));
+    for (const engine::Located& at : block.instructions) effects[pc].push_back(lane_effects_of(at.instruction));
     for (const uint64_t next : successors_of(block).pcs) predecessors[next].push_back(pc);
     before_[pc];
     to_do.insert(pc);
@@ -263,7 +183,7 @@ Liveness::Liveness(const engine::ControlFlow& flow) {
     const uint64_t pc = *to_do.rbegin();
     to_do.erase(std::prev(to_do.end()));
     Live live = behind(flow.blocks.at(pc));
-    for (const Effects& each : std::views::reverse(effects.at(pc))) live.step_back(each);
+    for (const LaneEffects& each : std::views::reverse(effects.at(pc))) live.step_back(each);
     if (live == before_.at(pc)) continue;
     before_.at(pc) = live;
     for (const uint64_t predecessor : predecessors[pc]) to_do.insert(predecessor);
@@ -287,7 +207,7 @@ std::vector<Live> Liveness::within(const engine::Block& block) const {
   std::vector<Live> live(block.instructions.size() + 1, behind(block));
   for (size_t i = block.instructions.size(); i-- > 0;) {
     live[i] = live[i + 1];
-    live[i].step_back(effects_of(block.instructions[i].instruction));
+    live[i].step_back(lane_effects_of(block.instructions[i].instruction));
   }
   return live;
 }

@@ -5,31 +5,27 @@
 // from one part to the other; whatever else writes it may mix them.
 #pragma once
 
-#include <bitset>
 #include <map>
 #include <vector>
 
 #include "engine/compiled/control_flow.h"
+#include "isa/effects.h"
 #include "isa/instruction.h"
 
 namespace Atoll::compiler {
 
-/// Scalar registers by isa::scalar number, and SCC.
-inline constexpr unsigned scc_number = isa::scalar::count;
-using ScalarSet = std::bitset<isa::scalar::count + 1>;
-/// VGPRs, and AGPRs from 256.
-using RowSet = std::bitset<512>;
+using isa::ScalarSet;
+using isa::scc_number;
+using isa::VectorSet;
 
-/// What an instruction reads and writes, as far as everything outside the instruction is concerned.
-struct Effects {
+/// What an instruction reads and writes (isa/effects.h), and what becomes of lanes, as the compiler lowers it.
+struct LaneEffects : isa::Effects {
   enum class Exec : uint8_t { stays, shrinks, grows, changes };
-  ScalarSet reads, writes;
-  RowSet row_reads, row_writes;
-  RowSet row_overwrites;        ///< those of row_writes whose old value in active lanes does not matter
-  bool reads_inactive = false;  ///< lanes of row_reads that EXEC lacks, too
+  VectorSet vector_overwrites;  ///< those of vector_writes whose old value in active lanes does not matter
+  bool reads_inactive = false;  ///< lanes of vector_reads that EXEC lacks, too
   Exec exec = Exec::stays;
 };
-Effects effects_of(const isa::Instruction& instruction);
+LaneEffects lane_effects_of(const isa::Instruction& instruction);
 
 /// Whether an instruction has no part in what lanes and scalar registers hold: its only effect may be on MODE, which is
 /// known of each instruction beforehand (engine::Located).
@@ -37,13 +33,13 @@ bool changes_no_data(const isa::Instruction& instruction);
 
 struct Live {
   ScalarSet scalars;
-  RowSet active, inactive;  ///< rows, in the lanes that EXEC has and in those that it lacks
+  VectorSet active, inactive;  ///< rows, in the lanes that EXEC has and in those that it lacks
 
   static Live everything();
   friend bool operator==(const Live&, const Live&) = default;
   Live& operator|=(const Live& other);
   /// From what is live behind an instruction to what is live before it.
-  void step_back(const Effects& effects);
+  void step_back(const LaneEffects& effects);
 };
 
 class Liveness {

@@ -71,7 +71,7 @@ void LoopCode::emit_block(const LoopRegion& region, uint64_t pc, Body& body) {
     if (changes_no_data(instruction)) continue;
     frame_.mode = instructions[i].mode;
     const Way way = state.way(instruction, /*inside=*/true);
-    const bool is_needed = (effects_of(instruction).row_writes & live[i + 1].inactive).any();
+    const bool is_needed = (lane_effects_of(instruction).vector_writes & live[i + 1].inactive).any();
     const bool keep_inactive = (state.exec_written || region.exec_grows) && is_needed;
     if (way == Way::memory) {
       memory_.emit(memory_.prepare(instruction, 0, chunk), keep_inactive, chunk);
@@ -146,7 +146,8 @@ void LoopCode::emit(const LoopRegion& region, const std::function<void(uint64_t 
   }
   ScalarSet written;
   for (const uint64_t pc : region.blocks) {
-    for (const engine::Located& at : flow_.blocks.at(pc).instructions) written |= effects_of(at.instruction).writes;
+    for (const engine::Located& at : flow_.blocks.at(pc).instructions)
+      written |= lane_effects_of(at.instruction).writes;
   }
 
   llvm::BasicBlock* head = new_block("chunk");

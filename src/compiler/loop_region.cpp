@@ -17,7 +17,6 @@ namespace {
 
 using engine::Block;
 using engine::ControlFlow;
-using isa::Opcode;
 using Way = SliceState::Way;
 
 /// Bigger loops are compiled block by block: the time that the host compiler takes grows with the square of a
@@ -26,7 +25,7 @@ constexpr uint64_t most_instructions = 4000;
 
 /// Cache control in a loop is how programs wait for others: they have to be given back now and then.
 bool looks_at_others(const isa::Instruction& instruction) {
-  return isa::row(instruction.opcode).has(isa::flag::memory) &&
+  return isa::row_of(instruction).has(isa::flag::memory) &&
          (instruction.glc || instruction.slc || instruction.dlc || instruction.scc);
 }
 
@@ -156,29 +155,29 @@ bool loads_same_place(const LoopRegion& region, const ControlFlow& flow) {
 
 /// Whether some branch of the loop depends on what the loop loads: other waves may then make it end.
 bool ends_by_what_it_loads(const LoopRegion& region, const ControlFlow& flow) {
-  std::vector<Effects> effects;
+  std::vector<LaneEffects> effects;
   std::vector<bool> loads;
   ScalarSet conditions;
   for (const uint64_t pc : region.blocks) {
     const Block& block = flow.blocks.at(pc);
     for (const engine::Located& at : body_of(block)) {
-      effects.push_back(effects_of(at.instruction));
+      effects.push_back(lane_effects_of(at.instruction));
       loads.push_back(ScalarCode::takes_load(at.instruction) || memory_operands(at.instruction));
     }
     if (body_of(block).size() != block.instructions.size()) {
-      conditions |= effects_of(block.instructions.back().instruction).reads;
+      conditions |= lane_effects_of(block.instructions.back().instruction).reads;
     }
   }
   ScalarSet scalars;  // that depend on loads
-  RowSet rows;
+  VectorSet rows;
   for (bool more = true; more;) {
     more = false;
     for (size_t i = 0; i < effects.size(); ++i) {
-      const Effects& each = effects[i];
-      const bool depends = loads[i] || (each.reads & scalars).any() || (each.row_reads & rows).any();
-      if (!depends || ((each.writes & ~scalars).none() && (each.row_writes & ~rows).none())) continue;
+      const LaneEffects& each = effects[i];
+      const bool depends = loads[i] || (each.reads & scalars).any() || (each.vector_reads & rows).any();
+      if (!depends || ((each.writes & ~scalars).none() && (each.vector_writes & ~rows).none())) continue;
       scalars |= each.writes;
-      rows |= each.row_writes;
+      rows |= each.vector_writes;
       more = true;
     }
   }
@@ -292,23 +291,20 @@ std::optional<BlockEnd> end_of(const Block& block) {
   const engine::Located& last = block.instructions.back();
   const uint64_t target = last.target(), next = last.next();
   using enum BlockEnd::On;
-  switch (last.instruction.opcode) {
-    case Opcode::s_branch:
-      return BlockEnd{nothing, target, target};
-    case Opcode::s_cbranch_scc0:
-      return BlockEnd{scc, target, next};
-    case Opcode::s_cbranch_scc1:
-      return BlockEnd{scc, next, target};
-    case Opcode::s_cbranch_vccz:
-      return BlockEnd{vcc, target, next};
-    case Opcode::s_cbranch_vccnz:
-      return BlockEnd{vcc, next, target};
-    case Opcode::s_cbranch_execz:
-      return BlockEnd{exec, target, next};
-    case Opcode::s_cbranch_execnz:
-      return BlockEnd{exec, next, target};
-    default:
-      break;
+  const isa::Control control = isa::control_of(last.instruction);
+  if (control.kind == isa::Control::Kind::branch) return BlockEnd{nothing, target, target};
+  if (control.kind == isa::Control::Kind::conditional) {
+    const uint64_t if_zero = control.if_zero ? target : next, if_not = control.if_zero ? next : target;
+    switch (control.condition) {
+      case isa::Control::Condition::scc:
+        return BlockEnd{scc, if_zero, if_not};
+      case isa::Control::Condition::vcc:
+        return BlockEnd{vcc, if_zero, if_not};
+      case isa::Control::Condition::exec:
+        return BlockEnd{exec, if_zero, if_not};
+      default:
+        return std::nullopt;
+    }
   }
   const Successors successors = successors_of(block);
   if (successors.anywhere || successors.pcs.size() != 1) return std::nullopt;
@@ -317,7 +313,7 @@ std::optional<BlockEnd> end_of(const Block& block) {
 
 std::span<const engine::Located> body_of(const Block& block) {
   const std::span<const engine::Located> all(block.instructions);
-  const bool branches = isa::row(all.back().instruction.opcode).has(isa::flag::branch);
+  const bool branches = isa::control_of(all.back().instruction).is_branch();
   return branches ? all.first(all.size() - 1) : all;
 }
 
@@ -328,7 +324,7 @@ std::vector<LoopRegion> find_loop_regions(const ControlFlow& flow, const Livenes
     const engine::Located& last = block.instructions.back();
     const Successors successors = successors_of(block);
     if (successors.anywhere) entered.insert(last.next());
-    if (last.instruction.opcode == Opcode::s_call_b64) entered.insert(last.target());
+    if (isa::control_of(last.instruction).kind == isa::Control::Kind::call) entered.insert(last.target());
     for (const uint64_t next : successors.pcs) predecessors[next].push_back(pc);
   }
   // Entries that nothing leads to from there: of a part of a kernel, from its other parts.

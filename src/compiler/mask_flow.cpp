@@ -30,7 +30,7 @@ bool MaskFlow::same(Function f, Function g) {
 }
 
 void MaskFlow::pass(const isa::Instruction& instruction, Way way, Masks& masks, Deeds& deeds) {
-  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  const isa::InstructionRow& row = isa::row_of(instruction);
   if (way == Way::memory) {
     if (!never(known(masks.pair[exec_pair]))) deeds.rows = true;
     return;
@@ -47,7 +47,7 @@ void MaskFlow::pass(const isa::Instruction& instruction, Way way, Masks& masks, 
     return;
   }
   if (way == Way::scalars) {
-    const Effects effects = effects_of(instruction);
+    const LaneEffects effects = lane_effects_of(instruction);
     deeds.scalars |= effects.writes;
     deeds.loads |= ScalarCode::takes_load(instruction);
     if (row.has(flag::scc_out)) masks.scc = unknown;

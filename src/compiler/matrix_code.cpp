@@ -20,21 +20,21 @@ bool same_rows(const isa::Operand& a, const isa::Operand& b) {
 /// Whether `next` does what `first` does with other factors, and adds them to what `first` yields.
 bool continues(const isa::Instruction& first, const isa::Instruction& next) {
   namespace flag = isa::flag;
-  return first.opcode == next.opcode && !isa::row(first.opcode).has(flag::sparse | flag::scaled) &&
+  return first.opcode == next.opcode && !isa::row_of(first).has(flag::sparse | flag::scaled) &&
          same_rows(first.dst(), next.dst()) && same_rows(next.src(source_c), next.dst()) && first.cbsz == next.cbsz &&
          first.abid == next.abid && first.blgp == next.blgp;
 }
 
 /// Rows that a number of instructions read and write.
 struct Rows {
-  RowSet read, written;
+  VectorSet read, written;
 
-  void operator+=(const Effects& effects) {
-    read |= effects.row_reads;
-    written |= effects.row_writes;
+  void operator+=(const LaneEffects& effects) {
+    read |= effects.vector_reads;
+    written |= effects.vector_writes;
   }
-  bool meet(const Effects& effects) const {
-    return ((effects.row_reads | effects.row_writes) & written).any() || (effects.row_writes & read).any();
+  bool meet(const LaneEffects& effects) const {
+    return ((effects.vector_reads | effects.vector_writes) & written).any() || (effects.vector_writes & read).any();
   }
 };
 
@@ -62,7 +62,7 @@ std::vector<MatrixCode::Chain> MatrixCode::chains(std::span<const RegionItem> it
     std::vector<const RegionItem*> later;
     Rows between;  // of those in `later`, which the next one of the chain would overtake
     for (const RegionItem* item : left) {
-      const Effects effects = effects_of(*item->instruction);
+      const LaneEffects effects = lane_effects_of(*item->instruction);
       if (chain.empty() || (continues(first, *item->instruction) && !between.meet(effects))) {
         chain.push_back(item);
       } else {

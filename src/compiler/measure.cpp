@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -28,15 +29,23 @@ struct Row {
   std::string kernel;
   uint64_t instructions, steps, host_bytes;
   double seconds;
+  uint32_t digest;  ///< of the host code: two versions of the compiler that make the same code have the same
 };
+
+/// FNV-1a (Fowler, Noll, Vo), folded to 32 bits.
+uint32_t digest_of(std::span<const uint8_t> bytes) {
+  uint64_t hash = 0xCBF2'9CE4'8422'2325;
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100'0000'01B3;
+  return static_cast<uint32_t>(hash >> 32 ^ hash);
+}
 
 double per_thousand(double seconds, uint64_t instructions) {
   return instructions == 0 ? 0 : seconds * 1000 / static_cast<double>(instructions);
 }
 
 void print(const Row& row) {
-  fmt::print("{:>8} {:>8} {:>9} {:>8.3f} {:>8.4f}  {}\n", row.instructions, row.steps, row.host_bytes, row.seconds,
-             per_thousand(row.seconds, row.instructions), row.kernel);
+  fmt::print("{:>8} {:>8} {:>9} {:>8.3f} {:>8.4f} {:08x}  {}\n", row.instructions, row.steps, row.host_bytes,
+             row.seconds, per_thousand(row.seconds, row.instructions), row.digest, row.kernel);
 }
 
 class Measurement {
@@ -64,14 +73,16 @@ class Measurement {
 
   void report() {
     std::ranges::sort(rows_, {}, &Row::seconds);
-    fmt::print("{:>8} {:>8} {:>9} {:>8} {:>8}  kernel\n", "instr.", "steps", "bytes", "seconds", "s/1000");
-    Row sum{"all", 0, 0, 0, 0};
+    fmt::print("{:>8} {:>8} {:>9} {:>8} {:>8} {:>8}  kernel\n", "instr.", "steps", "bytes", "seconds", "s/1000",
+               "digest");
+    Row sum{"all", 0, 0, 0, 0, 0};
     for (const Row& row : rows_) {
       print(row);
       sum.instructions += row.instructions;
       sum.steps += row.steps;
       sum.host_bytes += row.host_bytes;
       sum.seconds += row.seconds;
+      sum.digest ^= row.digest;  // in any order
     }
     print(sum);
     fmt::print("by the clock, {} threads: {:.3f} seconds, {:.4f} per 1000\n", threads_, seconds_,
@@ -133,8 +144,8 @@ class Measurement {
       const auto result = compile(kernel.request, **host, [] { return true; }, {.threads = share});
       lock.lock();
       if (result) {
-        rows_.push_back(
-            {kernel.name, result->instructions, result->single_steps(), result->code.size(), result->seconds});
+        rows_.push_back({kernel.name, result->instructions, result->single_steps(), result->code.size(),
+                         result->seconds, digest_of(result->code)});
         for (const auto& [name, count] : result->untranslated) untranslated_[name] += count;
       } else {
         fmt::print("{}: {}\n", kernel.name, result.error().message);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "isa/table.h"
+#include "isa/effects.h"
 
 namespace Atoll::compiler {
 
@@ -14,7 +14,7 @@ using engine::Block;
 using engine::ControlFlow;
 using engine::Located;
 
-bool has_target(const Located& at) { return isa::row(at.instruction.opcode).has(isa::flag::label); }
+bool has_target(const Located& at) { return isa::control_of(at.instruction).has_target; }
 
 /// For each block: how many branches go back from it or a block behind it to one before it.
 std::vector<uint64_t> branches_back_over(const ControlFlow& flow) {

@@ -18,7 +18,7 @@ void Region::end_before(const isa::Instruction& instruction) {
   if (items_.empty()) return;
   const Way way = state_.way(instruction, /*inside=*/true);
   if (way == Way::neither || way == Way::on_slices) return end();
-  if ((effects_of(instruction).writes & scalars_read_).any()) return end();
+  if ((lane_effects_of(instruction).writes & scalars_read_).any()) return end();
   for (unsigned i = 0; i < instruction.destinations; ++i) {
     const isa::Operand& operand = instruction.dst(i);
     for (unsigned word = 0; operand.kind == isa::OperandKind::scalar && word < operand.words; ++word) {
@@ -28,9 +28,9 @@ void Region::end_before(const isa::Instruction& instruction) {
 }
 
 void Region::add(const isa::Instruction& instruction, uint64_t pc) {
-  const Effects effects = effects_of(instruction);
+  const LaneEffects effects = lane_effects_of(instruction);
   if (MatrixCode::takes(instruction)) return add_matrix(instruction, effects, pc);
-  if ((effects.row_writes & (matrix_reads_ | matrix_writes_)).any() || (effects.row_reads & matrix_writes_).any())
+  if ((effects.vector_writes & (matrix_reads_ | matrix_writes_)).any() || (effects.vector_reads & matrix_writes_).any())
     end();
   Way way = state_.way(instruction, !items_.empty());
   const bool is_too_late = last_store_ && (way == Way::memory || way == Way::on_slices || writes_exec(instruction));
@@ -62,7 +62,7 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
         const isa::Operand& source = instruction.src(i);
         if (!state_.is_sliced_source(source)) item.whole[i] = scalars_.value(source, registers_);
       }
-      if (isa::row(instruction.opcode).has(isa::flag::scc_in)) item.scc = registers_.scc();
+      if (isa::row_of(instruction).has(isa::flag::scc_in)) item.scc = registers_.scc();
       every_chunk_ = true;
       break;
     }
@@ -76,7 +76,7 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
 }
 
 /// An instruction that is carried out before the loop.
-void Region::add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc) {
+void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc) {
   const bool is_load = ScalarCode::takes_load(instruction);
   if (is_load && (stores_ & shared_spaces(MemorySpace::global)) != 0) end();
   // If an access fails, the wave begins anew, with what these were.
@@ -91,10 +91,10 @@ void Region::add_scalar(const isa::Instruction& instruction, const Effects& effe
 }
 
 /// An instruction that is carried out behind the loop.
-void Region::add_matrix(const isa::Instruction& instruction, const Effects& effects, uint64_t pc) {
+void Region::add_matrix(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc) {
   new_item(instruction, pc).is_matrix = true;
-  matrix_reads_ |= effects.row_reads;
-  matrix_writes_ |= effects.row_writes;
+  matrix_reads_ |= effects.vector_reads;
+  matrix_writes_ |= effects.vector_writes;
   if (two_forms_ != TwoForms::never) strides_.forget(effects);
 }
 
@@ -140,7 +140,7 @@ RegionItem& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
   item.pc = pc;
   item.mode = frame_.mode;
   item.exec_written = state_.exec_written;
-  item.inactive_needed = (effects_of(instruction).row_writes & behind_->inactive).any();
+  item.inactive_needed = (lane_effects_of(instruction).vector_writes & behind_->inactive).any();
   return item;
 }
 
@@ -333,7 +333,7 @@ void Region::emit_loop(const Stretch& stretch) {
   ScalarSet scalars_needed;
   bool may_fault = false;
   for (const RegionItem& item : stretch.items) {
-    scalars_needed |= effects_of(*item.instruction).writes;
+    scalars_needed |= lane_effects_of(*item.instruction).writes;
     may_fault |= item.access && item.access->operands.space != MemorySpace::lds;
   }
   scalars_needed &= stretch.live->scalars;
@@ -362,7 +362,7 @@ void Region::emit_loop(const Stretch& stretch) {
 
   ir.SetInsertPoint(body);
   note_chunk(ir.CreateLShr(first_lane, 4));
-  const RowSet needed = stretch.live->active | stretch.live->inactive | deferred.rows() | matrix_reads_;
+  const VectorSet needed = stretch.live->active | stretch.live->inactive | deferred.rows() | matrix_reads_;
   for (const RegionItem& item : stretch.items) {
     const bool keep_inactive = item.inactive_needed && (item.exec_written || state_.exec_grows);
     frame_.mode = item.mode;

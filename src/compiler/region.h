@@ -139,8 +139,8 @@ class Region {
   void uncount(llvm::Value* instructions);
   void uncount_skipped();
   void clear();
-  void add_scalar(const isa::Instruction& instruction, const Effects& effects, uint64_t pc);
-  void add_matrix(const isa::Instruction& instruction, const Effects& effects, uint64_t pc);
+  void add_scalar(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc);
+  void add_matrix(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc);
 
   Frame& frame_;
   LaneCode& lanes_;
@@ -168,7 +168,7 @@ class Region {
   /// each of them set where EXEC is not zero.
   std::vector<unsigned> skipped_by_branch_;
   llvm::Value* has_lanes_ = nullptr;
-  RowSet matrix_reads_, matrix_writes_;  ///< of the region's matrix instructions
+  VectorSet matrix_reads_, matrix_writes_;  ///< of the region's matrix instructions
   bool may_fault_ = false;
   bool has_deferred_ = false;        ///< a store
   unsigned loads_ = 0, stores_ = 0;  ///< shared_spaces() that were

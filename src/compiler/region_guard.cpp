@@ -28,7 +28,7 @@ RegionGuard::RegionGuard(Frame& frame, LaneCode& lanes, ChunkMemory& memory, con
 
 /// Which instructions the addresses depend on.
 void RegionGuard::find_slice() {
-  RowSet rows;
+  VectorSet rows;
   std::set<unsigned> carries;
   for (size_t i = items_.size(); i-- > 0;) {
     const RegionItem& item = items_[i];
@@ -37,11 +37,11 @@ void RegionGuard::find_slice() {
       for (unsigned word = 0; word < address.words; ++word) rows.set(row_key(address, word));
     }
     if (!item.is_vector) continue;
-    const Effects effects = effects_of(*item.instruction);
+    const LaneEffects effects = lane_effects_of(*item.instruction);
     const isa::Operand* carry = item.lanes.mask_result;
-    if ((effects.row_writes & rows).none() && (carry == nullptr || !carries.contains(carry->reg))) continue;
+    if ((effects.vector_writes & rows).none() && (carry == nullptr || !carries.contains(carry->reg))) continue;
     slice_[i] = true;
-    rows = (rows & ~effects.row_overwrites) | effects.row_reads;
+    rows = (rows & ~effects.vector_overwrites) | effects.vector_reads;
     if (carry != nullptr) carries.erase(carry->reg);
     if (item.lanes.mask != nullptr) carries.insert(item.lanes.mask->reg);
   }

@@ -46,7 +46,7 @@ class RegionGuard {
   ChunkMemory& memory_;
   const LaneStrides& strides_;
   std::span<const RegionItem> items_;
-  RowSet rows_;              ///< that are looked at
+  VectorSet rows_;           ///< that are looked at
   std::vector<bool> slice_;  ///< items that addresses depend on
   size_t accesses_ = 0;
   /// Different ones: accesses that differ in what the instruction adds would look at the lanes only once, too.

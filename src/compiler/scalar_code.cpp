@@ -11,34 +11,7 @@ using isa::OperandKind;
 using semantics::ScalarCall;
 
 bool works_on_each_bit(const isa::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::s_mov_b64:
-    case Opcode::s_not_b64:
-    case Opcode::s_cselect_b64:
-    case Opcode::s_and_b64:
-    case Opcode::s_or_b64:
-    case Opcode::s_xor_b64:
-    case Opcode::s_andn2_b64:
-    case Opcode::s_orn2_b64:
-    case Opcode::s_nand_b64:
-    case Opcode::s_nor_b64:
-    case Opcode::s_xnor_b64:
-    case Opcode::s_and_saveexec_b64:
-    case Opcode::s_or_saveexec_b64:
-    case Opcode::s_xor_saveexec_b64:
-    case Opcode::s_andn2_saveexec_b64:
-    case Opcode::s_orn2_saveexec_b64:
-    case Opcode::s_nand_saveexec_b64:
-    case Opcode::s_nor_saveexec_b64:
-    case Opcode::s_xnor_saveexec_b64:
-    case Opcode::s_andn1_saveexec_b64:
-    case Opcode::s_orn1_saveexec_b64:
-    case Opcode::s_andn1_wrexec_b64:
-    case Opcode::s_andn2_wrexec_b64:
-      return true;
-    default:
-      return false;
-  }
+  return isa::row_of(instruction).has(isa::flag::bitwise) && instruction.dst().words == 2;
 }
 
 BitFunction bit_function(const isa::Instruction& instruction) {
@@ -87,7 +60,7 @@ void ScalarCode::emit(const isa::Instruction& instruction, ScalarRegisters& regi
   for (; sources < instruction.sources(); ++sources) arguments[sources] = value(instruction.src(sources), registers);
   if (instruction.encoding == isa::Encoding::sopk) arguments[sources] = ir.getInt64(instruction.immediate);
   const isa::Operand* result = instruction.destinations != 0 ? &instruction.dst() : nullptr;
-  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  const isa::InstructionRow& row = isa::row_of(instruction);
   const bool writes_exec = row.has(isa::flag::exec_out);
   if (result != nullptr) arguments[2] = value(*result, registers);
   if (writes_exec) arguments[3] = registers.pair(isa::scalar::exec_lo);
@@ -126,7 +99,7 @@ llvm::Value* ScalarCode::function_of(std::span<llvm::Value* const> inputs, uint8
 
 void ScalarCode::emit_on_slices(const isa::Instruction& instruction, llvm::Value* const (&whole)[2], llvm::Value* scc,
                                 ChunkState& chunk) {
-  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  const isa::InstructionRow& row = isa::row_of(instruction);
   llvm::Value* inputs[3] = {chunk.exec(), chunk.exec(), chunk.exec()};
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     inputs[i] = whole[i] != nullptr ? chunk.slice(whole[i]) : chunk.mask(instruction.src(i).reg);

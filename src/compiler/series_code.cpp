@@ -16,7 +16,7 @@ constexpr unsigned most_cleared_rows = 16;
 }  // namespace
 
 bool SeriesCode::can(const Live& start) {
-  const RowSet rows = start.active | start.inactive;
+  const VectorSet rows = start.active | start.inactive;
   return (rows >> FirstRows::count).count() <= most_cleared_rows;
 }
 
@@ -54,7 +54,7 @@ void SeriesCode::begin_wave(llvm::Value* series, llvm::Value* waves_left, llvm::
   llvm::Value* all_first = field(offsetof(WaveSeries, first_rows), frame_.pointer());
   llvm::Type* first_rows = llvm::ArrayType::get(ir.getInt8Ty(), sizeof(FirstRows));
   llvm::Value* first = ir.CreateInBoundsGEP(first_rows, all_first, ir.CreateZExt(index, frame_.i64()));
-  const RowSet live = start_.active | start_.inactive;
+  const VectorSet live = start_.active | start_.inactive;
   for (unsigned key = 0; key < live.size(); ++key) {
     const bool may_have_ids = key < FirstRows::count;
     if (!live[key] || (!may_have_ids && !rows_written_[key])) continue;

@@ -13,7 +13,7 @@ namespace Atoll::compiler {
 class SeriesCode {
  public:
   /// `start`: what is live where waves begin. `written`: rows that the function may change.
-  SeriesCode(Frame& frame, const Live& start, const RowSet& written)
+  SeriesCode(Frame& frame, const Live& start, const VectorSet& written)
       : frame_(frame), start_(start), rows_written_(written) {}
 
   /// Whether it takes little to begin a wave of such a kernel.
@@ -28,7 +28,7 @@ class SeriesCode {
 
   Frame& frame_;
   const Live& start_;
-  const RowSet rows_written_;
+  const VectorSet rows_written_;
 };
 
 }  // namespace Atoll::compiler

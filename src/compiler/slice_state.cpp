@@ -28,7 +28,7 @@ bool is_mask(const isa::Operand& operand) {
 }
 
 bool writes_exec(const isa::Instruction& instruction) {
-  if (isa::row(instruction.opcode).has(flag::exec_out)) return true;
+  if (isa::row_of(instruction).has(flag::exec_out)) return true;
   for (unsigned i = 0; i < instruction.destinations; ++i) {
     const isa::Operand& operand = instruction.dst(i);
     if (operand.kind == OperandKind::scalar && operand.reg <= isa::scalar::exec_hi &&
@@ -40,7 +40,7 @@ bool writes_exec(const isa::Instruction& instruction) {
 }
 
 bool SliceState::reads_slices(const isa::Instruction& instruction) const {
-  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  const isa::InstructionRow& row = isa::row_of(instruction);
   if (scc_sliced && row.has(flag::scc_in)) return true;
   if (exec_written && row.has(flag::exec_out)) return true;
   const unsigned first = row.has(flag::reads_dst | flag::atomic) ? 0 : instruction.destinations;
@@ -74,7 +74,7 @@ SliceState::Way SliceState::way(const isa::Instruction& instruction, bool inside
   if (!is_load && !ScalarCode::takes(instruction)) return Way::neither;
   if (reads_slices(instruction) || (inside && writes_exec(instruction))) {
     if (is_load || !works_on_each_bit(instruction) || !is_mask(instruction.dst())) return Way::neither;
-    if (scc_sliced && isa::row(instruction.opcode).has(flag::scc_in)) return Way::neither;
+    if (scc_sliced && isa::row_of(instruction).has(flag::scc_in)) return Way::neither;
     for (unsigned i = 0; i < instruction.sources(); ++i) {
       const isa::Operand& source = instruction.src(i);
       if (!is_mask(source) && !engine::constant_value(source)) return Way::neither;
@@ -97,7 +97,7 @@ void SliceState::note_exec(bool within_beginning) {
 }
 
 void SliceState::step(const isa::Instruction& instruction, Way way) {
-  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  const isa::InstructionRow& row = isa::row_of(instruction);
   switch (way) {
     case Way::lanes: {
       const isa::Operand* mask = engine::vector_operands(instruction).mask_result;

@@ -21,7 +21,7 @@ std::bitset<isa::scalar::count> ordinary_resources(const engine::ControlFlow& fl
           if (instruction.src(0).kind == OperandKind::scalar) break;
           [[fallthrough]];
         default:
-          written |= effects_of(instruction).writes;
+          written |= lane_effects_of(instruction).writes;
           break;
         case Opcode::s_add_u32:
         case Opcode::s_addc_u32:

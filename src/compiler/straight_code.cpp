@@ -110,7 +110,7 @@ bool Finder::pass(const engine::Block& block, std::span<Pending> pending, MaskFl
     }
     MaskFlow::Deeds deeds;
     for (Pending& each : pending) {
-      each.written |= effects_of(instruction).writes;
+      each.written |= lane_effects_of(instruction).writes;
       if (way != Way::lanes && way != Way::memory) continue;
       if (flow.logic().both(flow.known(masks.pair[MaskFlow::exec_pair]), flow.logic().not_of(each.lanes)) !=
           MaskLogic::never) {

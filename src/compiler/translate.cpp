@@ -97,7 +97,7 @@ class Translator {
 
   static bool branches_back(const Block& block) {
     const Located& last = block.instructions.back();
-    return isa::row(last.instruction.opcode).has(isa::flag::label) && last.target() <= last.pc;
+    return isa::control_of(last.instruction).has_target && last.target() <= last.pc;
   }
 
   /// Whether some branch goes back over the block, and not far: a kernel's outermost loop has few rounds.
@@ -124,6 +124,9 @@ class Translator {
   void emit(const Located& at);
   bool emit_control(const Located& at);
   void emit_step(const Located& at);
+  void emit_condition(const Located& at, const isa::Control& control);
+  void emit_mode_change(const Located& at);
+  void branch(llvm::Value* condition);
 
   void count() {
     frame_.count();
@@ -156,9 +159,10 @@ class Translator {
   std::vector<LoopRegion> loops_;
   const bool has_loop_;  ///< what is outside of loops then matters little
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
-  llvm::BasicBlock* ended_ = nullptr;  ///< where waves go that end, Wave::pc set
-  semantics::FloatMode mode_;          ///< behind what was emitted last
-  bool ends_in_other_mode_ = false;    ///< than waves begin in, somewhere
+  llvm::BasicBlock* not_taken_ = nullptr;  ///< of the branch that was emitted last
+  llvm::BasicBlock* ended_ = nullptr;      ///< where waves go that end, Wave::pc set
+  semantics::FloatMode mode_;              ///< behind what was emitted last
+  bool ends_in_other_mode_ = false;        ///< than waves begin in, somewhere
   const uint64_t first_step_;
   const bool be_brief_;
   std::vector<StraightCode> straight_;  ///< everything but loops_
@@ -171,9 +175,9 @@ void Translator::end_wave() {
   // What the interpreter's handlers may change beside the registers is not put back. Of large code this may be a part,
   // and is not worth it.
   if (!has_single_steps_ && !be_brief_ && SeriesCode::can(start)) {
-    RowSet written;
+    VectorSet written;
     for (const auto& [pc, block] : flow_.blocks) {
-      for (const Located& at : block.instructions) written |= effects_of(at.instruction).row_writes;
+      for (const Located& at : block.instructions) written |= lane_effects_of(at.instruction).vector_writes;
     }
     auto* done = llvm::BasicBlock::Create(frame_.context, "done", frame_.function);
     auto* begun = llvm::BasicBlock::Create(frame_.context, "begun", frame_.function);
@@ -232,7 +236,7 @@ void Translator::emit(const StraightCode& code) {
       region_.come_to(live[i], live[i + 1]);
       frame_.mode = mode_;
       emit(block.instructions[i]);
-      region_.note_writes(effects_of(block.instructions[i].instruction).writes);
+      region_.note_writes(lane_effects_of(block.instructions[i].instruction).writes);
     }
     region_.come_to(live[emitted], live.back());
     if (left_out == code.branches.end()) continue;
@@ -278,7 +282,8 @@ void Translator::emit(const Located& at) {
 
 void Translator::emit_step(const Located& at) {
   region_.end();
-  if (effects_of(at.instruction).row_writes.none()) region_.forget_resources();  // s_movreld_b32 writes any register
+  if (lane_effects_of(at.instruction).vector_writes.none())
+    region_.forget_resources();  // s_movreld_b32 writes any register
   llvm::Value* table = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, steps)));
   llvm::Value* op =
       ir().CreateLoad(frame_.pointer(), frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*)));
@@ -300,52 +305,45 @@ void Translator::emit_step(const Located& at) {
 
 bool Translator::emit_control(const Located& at) {
   const isa::Instruction& instruction = at.instruction;
-  llvm::Value* taken = nullptr;
   const auto finish = [&] {
     region_.end();
     ++frame_.uncounted;
     count();
   };
-  const auto is_zero = [&](llvm::Value* value, bool zero) {
-    llvm::Value* nothing = llvm::ConstantInt::get(value->getType(), 0);
-    return zero ? ir().CreateICmpEQ(value, nothing) : ir().CreateICmpNE(value, nothing);
-  };
-  const auto scc = [&] { return ir().CreateLoad(ir().getInt8Ty(), frame_.scc_address()); };
-  switch (instruction.opcode) {
-    case Opcode::s_branch:
+  const isa::Control control = isa::control_of(instruction);
+  using enum isa::Control::Kind;
+  switch (control.kind) {
+    case branch:
       finish();
       go_to(at.pc, at.target());
       return true;
-    case Opcode::s_cbranch_scc0:
+    case conditional:
       finish();
-      taken = is_zero(scc(), true);
-      break;
-    case Opcode::s_cbranch_scc1:
-      finish();
-      taken = is_zero(scc(), false);
-      break;
-    case Opcode::s_cbranch_vccz:
-      finish();
-      taken = is_zero(frame_.scalar64(isa::scalar::vcc_lo), true);
-      break;
-    case Opcode::s_cbranch_vccnz:
-      finish();
-      taken = is_zero(frame_.scalar64(isa::scalar::vcc_lo), false);
-      break;
-    case Opcode::s_cbranch_execz:
-      finish();
-      taken = is_zero(frame_.exec(), true);
-      break;
-    case Opcode::s_cbranch_execnz:
-      finish();
-      taken = is_zero(frame_.exec(), false);
-      break;
-    case Opcode::s_endpgm:
+      emit_condition(at, control);
+      return true;
+    case end:
       finish();
       ends_in_other_mode_ |= mode_ != flow_.mode;
       set_pc(at.next());
       ir().CreateBr(ended_);
       return true;
+    case call:
+    case indirect:
+    case indirect_call: {
+      const bool by_register = control.kind != call;
+      if (by_register && (control.adds_to_pc || instruction.src(0).kind != OperandKind::scalar)) return false;
+      finish();
+      llvm::Value* target = by_register ? ir().CreateAnd(frame_.scalar64(instruction.src(0).reg), ~uint64_t{3})
+                                        : frame_.guest_address(at.target());
+      if (instruction.destinations != 0) frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
+      ir().CreateStore(target, frame_.at(frame_.wave, offsetof(Wave, pc)));
+      leave(true);
+      return true;
+    }
+    default:
+      break;
+  }
+  switch (instruction.opcode) {
     case Opcode::s_barrier:
       finish();
       stop(WaveState::at_barrier, at.next());
@@ -359,19 +357,6 @@ bool Translator::emit_control(const Located& at) {
       frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
       ++frame_.uncounted;
       return true;
-    case Opcode::s_setpc_b64:
-    case Opcode::s_swappc_b64:
-    case Opcode::s_call_b64: {
-      const bool indirect = instruction.opcode != Opcode::s_call_b64;
-      if (indirect && instruction.src(0).kind != OperandKind::scalar) return false;
-      finish();
-      llvm::Value* target = indirect ? ir().CreateAnd(frame_.scalar64(instruction.src(0).reg), ~uint64_t{3})
-                                     : frame_.guest_address(at.target());
-      if (instruction.destinations != 0) frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
-      ir().CreateStore(target, frame_.at(frame_.wave, offsetof(Wave, pc)));
-      leave(true);
-      return true;
-    }
     case Opcode::s_setreg_b32:
     case Opcode::s_setreg_imm32_b32:
       if (engine::sets_float_mode(instruction)) {
@@ -380,28 +365,45 @@ bool Translator::emit_control(const Located& at) {
         ++frame_.uncounted;
         return true;
       }
-      count();
-      emit_step(at);
-      mode_ = flow_.mode_behind(at);
-      taken = frame_.is_in_mode(mode_);
-      break;
+      emit_mode_change(at);
+      return true;
     default:
       return false;
   }
-  const bool is_branch = isa::row(instruction.opcode).has(isa::flag::label);
-  auto* yes = llvm::BasicBlock::Create(frame_.context, "taken", frame_.function);
-  auto* no = llvm::BasicBlock::Create(frame_.context, "not", frame_.function);
-  ir().CreateCondBr(taken, yes, no);
-  ir().SetInsertPoint(yes);
-  go_to(at.pc, is_branch ? at.target() : at.next());
-  ir().SetInsertPoint(no);
-  if (is_branch) {
-    go_to(at.pc, at.next());
-  } else {  // in another mode than was guessed
-    set_pc(at.next());
-    leave(true);
-  }
-  return true;
+}
+
+/// A conditional branch, the region ended.
+void Translator::emit_condition(const Located& at, const isa::Control& control) {
+  using enum isa::Control::Condition;
+  llvm::Value* value = control.condition == scc   ? ir().CreateLoad(ir().getInt8Ty(), frame_.scc_address())
+                       : control.condition == vcc ? frame_.scalar64(isa::scalar::vcc_lo)
+                                                  : frame_.exec();
+  llvm::Value* nothing = llvm::ConstantInt::get(value->getType(), 0);
+  branch(control.if_zero ? ir().CreateICmpEQ(value, nothing) : ir().CreateICmpNE(value, nothing));
+  go_to(at.pc, at.target());
+  ir().SetInsertPoint(not_taken_);
+  go_to(at.pc, at.next());
+}
+
+/// s_setreg_b32 that writes to the mode what is known at run time only. In another mode than was assumed, the wave
+/// leaves.
+void Translator::emit_mode_change(const Located& at) {
+  count();
+  emit_step(at);
+  mode_ = flow_.mode_behind(at);
+  branch(frame_.is_in_mode(mode_));
+  go_to(at.pc, at.next());
+  ir().SetInsertPoint(not_taken_);
+  set_pc(at.next());
+  leave(true);
+}
+
+/// Goes on in a new block if `condition` holds, and else in not_taken_.
+void Translator::branch(llvm::Value* condition) {
+  auto* taken = llvm::BasicBlock::Create(frame_.context, "taken", frame_.function);
+  not_taken_ = llvm::BasicBlock::Create(frame_.context, "not", frame_.function);
+  ir().CreateCondBr(condition, taken, not_taken_);
+  ir().SetInsertPoint(taken);
 }
 
 }  // namespace

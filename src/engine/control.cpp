@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engine/prepare.h"
+#include "isa/table.h"
 #include "machine/signal.h"
 
 namespace Atoll::engine {
@@ -117,36 +118,11 @@ bool set_source_register(Preparation& p) {
 
 }  // namespace
 
-bool does_nothing(Opcode opcode) {
-  switch (opcode) {
-    // Memory operations are done when their instruction is: there is nothing to wait for, no cache to write back and
-    // no priority or performance counter to set.
-    case Opcode::s_nop:
-    case Opcode::s_waitcnt:
-    case Opcode::s_setprio:
-    case Opcode::s_wakeup:
-    case Opcode::s_icache_inv:
-    case Opcode::s_incperflevel:
-    case Opcode::s_decperflevel:
-    case Opcode::s_ttracedata:
-      return true;
-    default:
-      return false;
-  }
-}
+// Memory operations are done when their instruction is: there is nothing to wait for, no cache to write back and no
+// priority or performance counter to set.
+bool does_nothing(Opcode opcode) { return isa::row(opcode).has(isa::flag::no_state); }
 
-bool orders_memory(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::buffer_wbl2:
-    case Opcode::buffer_inv:
-    case Opcode::buffer_invl2:
-    case Opcode::buffer_wbinvl1:
-    case Opcode::buffer_wbinvl1_vol:
-      return true;
-    default:
-      return false;
-  }
-}
+bool orders_memory(Opcode opcode) { return isa::row(opcode).has(isa::flag::cache_control); }
 
 Handler prepare_control(Preparation& p) {
   BranchOp& branch_op = p.op.branch;

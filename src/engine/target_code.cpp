@@ -42,7 +42,13 @@ isa::Instruction without_missing(const isa::Instruction& instruction, const Regi
   isa::Instruction result = instruction;
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     if (has(registers, instruction.operands[i])) continue;
-    if (i < instruction.destinations) return {.opcode = isa::Opcode::s_nop, .size = instruction.size};
+    if (i < instruction.destinations) {
+      return {.opcode = isa::Opcode::s_nop,
+              .encoding = isa::Encoding::sopp,
+              .generation = instruction.generation,
+              .lane_mask_words = instruction.lane_mask_words,
+              .size = instruction.size};
+    }
     isa::Operand& source = result.operands[i];
     source.reg = 0;
     if (source.kind == isa::OperandKind::agpr) source.kind = isa::OperandKind::vgpr;

@@ -280,6 +280,8 @@ support::Result<Instruction> decode(std::span<const uint8_t> bytes, const target
   if (map.empty) {
     return support::fail(support::ErrorKind::unsupported, "the instructions of {} are not implemented", processor.name);
   }
+  result->generation = processor.generation;
+  result->lane_mask_words = map.lane_mask_words;
   Decoder decoder(bytes, map, *result);
   if (decoder.run()) return result;
   if (decoder.truncated()) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "isa/opcode.h"
+#include "target/processor.h"
 
 namespace Atoll::isa {
 
@@ -152,8 +153,10 @@ struct Instruction {
   Opcode opcode = Opcode::invalid;
   Encoding encoding = Encoding::sopp;
   Extension extension = Extension::none;
-  uint8_t size = 0;          ///< bytes, literal or extension word included
-  uint8_t destinations = 0;  ///< how many of `operands` are written (an operand may be read as well)
+  target::Generation generation = target::Generation::gfx9;  ///< whose instruction it is (table.h: row_of)
+  uint8_t lane_mask_words = 2;  ///< scalar registers that EXEC, VCC and other lane masks fill: 1 in waves of 32 lanes
+  uint8_t size = 0;             ///< bytes, literal or extension word included
+  uint8_t destinations = 0;     ///< how many of `operands` are written (an operand may be read as well)
   uint8_t operand_count = 0;
   std::array<Operand, 8> operands{};
 

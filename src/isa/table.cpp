@@ -1,6 +1,7 @@
 // isa: the instruction table, made from table/*.inc; table.h explains the columns.
 #include "isa/table.h"
 
+#include <array>
 #include <vector>
 
 namespace Atoll::isa {
@@ -108,7 +109,7 @@ static_assert(std::size(all) == static_cast<size_t>(Opcode::count));
 struct Variant {
   Opcode opcode;
   target::Generation since;
-  uint64_t flags;
+  Flags flags;
   std::array<OperandSpec, InstructionRow::max_operands> operands;
 };
 
@@ -140,24 +141,42 @@ Opcodes::Change Opcodes::on(target::Generation generation) const {
   return now;
 }
 
-const InstructionRow& row_on(Opcode opcode, target::Generation generation) {
-  static const std::vector<InstructionRow> varied = [] {
-    std::vector<InstructionRow> made;
+namespace {
+
+/// The rows of rows::variants, and which of them are an opcode's.
+struct Variants {
+  static constexpr uint16_t none = 0xFFFF;
+  std::vector<InstructionRow> made;
+  std::vector<uint16_t> next;                         ///< of the same opcode
+  std::array<uint16_t, size_t(Opcode::count)> first;  ///< by opcode
+
+  Variants() {
+    first.fill(none);
     for (const rows::Variant& variant : rows::variants) {
       InstructionRow changed = row(variant.opcode);
       changed.flags = variant.flags;
       changed.operands = variant.operands;
+      const auto number = static_cast<uint16_t>(made.size());
       made.push_back(changed);
+      next.push_back(none);
+      uint16_t* last = &first[static_cast<size_t>(variant.opcode)];
+      while (*last != none) last = &next[*last];
+      *last = number;
     }
-    return made;
-  }();
+  }
+};
+
+}  // namespace
+
+const InstructionRow& row_on(Opcode opcode, target::Generation generation) {
+  static const Variants variants;
   const InstructionRow* now = &row(opcode);
-  for (size_t i = 0; i < varied.size(); ++i) {
-    const rows::Variant& variant = rows::variants[i];
-    if (variant.opcode != opcode || variant.since > generation) continue;
+  for (uint16_t i = variants.first[static_cast<size_t>(opcode)]; i != Variants::none; i = variants.next[i]) {
+    const target::Generation since = rows::variants[i].since;
+    if (since > generation) continue;
     // The rows themselves are GFX9's: what holds before GFX9 ends there.
-    if (variant.since < target::Generation::gfx9 && generation >= target::Generation::gfx9) continue;
-    now = &varied[i];
+    if (since < target::Generation::gfx9 && generation >= target::Generation::gfx9) continue;
+    now = &variants.made[i];
   }
   return *now;
 }

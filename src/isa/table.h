@@ -117,6 +117,7 @@ enum class Field : uint8_t {
 };
 
 /// What a row says besides operands. A row combines them with |.
+using Flags = unsigned __int128;
 namespace flag {
 // Vector ALU: other forms and modifiers.
 inline constexpr uint64_t vop3 = 1ull << 0;
@@ -207,6 +208,34 @@ inline constexpr uint64_t register_source = sdwa;  // the source is a register, 
 inline constexpr uint64_t m0_source = sdwa_whole;  // the source is M0 or a constant
 
 inline constexpr uint64_t memory = load | store | atomic;
+
+// What effects.h makes of an instruction besides operands and the flags above (those from the 64th on).
+inline constexpr Flags reads_vcc = Flags{1} << 64;     // without naming it, as the following
+inline constexpr Flags reads_exec = Flags{1} << 65;    // of scalar instructions; vector instructions do
+inline constexpr Flags ignores_exec = Flags{1} << 66;  // of vector instructions
+inline constexpr Flags reads_m0 = Flags{1} << 67;
+inline constexpr Flags writes_m0 = Flags{1} << 68;
+inline constexpr Flags reads_mode = Flags{1} << 69;  // of scalar instructions
+inline constexpr Flags writes_mode = Flags{1} << 70;
+inline constexpr Flags indexed_source = Flags{1} << 71;     // M0 says which register is read, from the operand's on
+inline constexpr Flags indexed_result = Flags{1} << 72;     // ... or written
+inline constexpr Flags register_indexing = Flags{1} << 73;  // changes which registers the following instructions name
+inline constexpr Flags bitwise = Flags{1}
+                                 << 74;  // a bit of the result depends on the same bit of the sources (and SCC)
+// Control flow.
+inline constexpr Flags if_zero = Flags{1} << 75;      // a conditional branch is taken if its condition is false
+inline constexpr Flags if_debugged = Flags{1} << 76;  // a debugger sets its condition
+inline constexpr Flags subvector = Flags{1} << 77;    // a loop over the halves of EXEC
+inline constexpr Flags call = Flags{1} << 78;         // keeps where to return to
+inline constexpr Flags fork = Flags{1} << 79;         // on GFX6 to 9: both ways, one after the other
+inline constexpr Flags trap_return = Flags{1} << 80;
+inline constexpr Flags adds_to_pc = Flags{1} << 86;  // of an indirect branch
+inline constexpr Flags waits = Flags{1} << 81;       // the wave may stop here until others have done something
+inline constexpr Flags no_state = Flags{1} << 82;    // waits for counters, hints, upkeep of caches of code, tracing: no
+                                                     // effect on registers or memory
+inline constexpr Flags reads_flat_scratch = Flags{1} << 84;  // of scalar instructions
+inline constexpr Flags writes_address = Flags{1} << 85;      // the register with the address gets another one
+inline constexpr Flags cache_control = Flags{1} << 83;       // writes back or invalidates caches of data: orders memory
 }  // namespace flag
 
 /// From which generation on an instruction has which opcode.
@@ -268,10 +297,10 @@ struct InstructionRow {
   Encoding encoding = Encoding::sopp;
   Opcodes opcodes;
   target::Feature feature = target::Feature::none;
-  uint64_t flags = 0;
+  Flags flags = 0;
   std::array<OperandSpec, max_operands> operands{};  ///< up to the first whose field is none
 
-  constexpr bool has(uint64_t flag) const { return (flags & flag) != 0; }
+  constexpr bool has(Flags flag) const { return (flags & flag) != 0; }
 };
 
 /// The row of an opcode (not of Opcode::count; of Opcode::invalid a row without a name).
@@ -279,6 +308,11 @@ const InstructionRow& row(Opcode opcode);
 
 /// The row with the flags and operands that hold on that generation.
 const InstructionRow& row_on(Opcode opcode, target::Generation generation);
+
+/// The row of a decoded instruction, on the generation that it was decoded for.
+inline const InstructionRow& row_of(const Instruction& instruction) {
+  return row_on(instruction.opcode, instruction.generation);
+}
 
 /// Whether the operand in that field is written. `returns`: of an atomic, that it returns the old value.
 bool writes(const InstructionRow& row, Field field, bool returns);

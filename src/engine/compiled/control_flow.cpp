@@ -5,72 +5,48 @@
 
 #include "engine/hardware_register.h"
 #include "engine/target_code.h"
+#include "isa/effects.h"
 #include "isa/table.h"
 
 namespace Atoll::engine {
 
 namespace {
 
-using isa::Opcode;
+using Kind = isa::Control::Kind;
 namespace flag = isa::flag;
 
 constexpr uint64_t most_instructions = 200'000;
 
-/// Instructions behind which waves come back in by their PC: they stop or leave there.
-bool returns_behind(const isa::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::s_barrier:
-    case Opcode::s_sleep:
-    case Opcode::s_swappc_b64:
-    case Opcode::s_call_b64:
-      return true;
-    case Opcode::s_setreg_b32:
-    case Opcode::s_setreg_imm32_b32:  // the mode may be another one than was thought, or lanes meet registers by an
-                                      // index
-      return !sets_float_mode(instruction);
-    default:
-      return false;
-  }
+/// Whether waves come back in after the instruction by their PC: they stop or leave there.
+bool is_entered_after(const isa::Instruction& instruction) {
+  const isa::Control control = isa::control_of(instruction);
+  if (control.kind == Kind::wait || control.is_call()) return true;
+  // The mode may be another one than was assumed, or vector instructions name their registers by an index.
+  return isa::row_of(instruction).has(flag::writes_mode) && !sets_float_mode(instruction);
 }
 
 /// Whether the block ends with this instruction.
 bool ends_block(const isa::Instruction& instruction) {
-  return isa::row(instruction.opcode).has(flag::branch | flag::ends) || returns_behind(instruction);
+  const isa::Control control = isa::control_of(instruction);
+  return control.is_branch() || control.kind == Kind::end || is_entered_after(instruction);
 }
 
-bool has_target(const isa::Instruction& instruction) { return isa::row(instruction.opcode).has(flag::label); }
+bool has_target(const isa::Instruction& instruction) { return isa::control_of(instruction).has_target; }
 
+/// Whether the instruction after it is a part of the code; after a call, it is where the wave returns to.
 bool falls_through(const isa::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::s_branch:
-    case Opcode::s_setpc_b64:
-      return false;
-    default:
-      return !isa::row(instruction.opcode).has(flag::ends);
-  }
+  const isa::Control control = isa::control_of(instruction);
+  return control.falls_through() || control.is_call();
 }
 
-/// Instructions that read or write registers by an index, or fork the wave: they need the interpreter around them.
-bool unfit(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::s_set_gpr_idx_on:
-    case Opcode::s_set_gpr_idx_off:
-    case Opcode::s_set_gpr_idx_idx:
-    case Opcode::s_set_gpr_idx_mode:
-    case Opcode::s_setvskip:
-    case Opcode::s_cbranch_g_fork:
-    case Opcode::s_cbranch_i_fork:
-    case Opcode::s_cbranch_join:
-    case Opcode::s_cbranch_cdbgsys:
-    case Opcode::s_cbranch_cdbguser:
-    case Opcode::s_cbranch_cdbgsys_or_user:
-    case Opcode::s_cbranch_cdbgsys_and_user:
-    case Opcode::s_rfe_b64:
-    case Opcode::s_rfe_restore_b64:
-      return true;
-    default:
-      return false;
-  }
+/// Instructions that change which registers others name, or fork the wave, or are the trap handler's or a debugger's:
+/// they need the interpreter around them.
+bool unfit(const isa::Instruction& instruction) {
+  const isa::Control control = isa::control_of(instruction);
+  return control.kind == Kind::fork || control.kind == Kind::trap_return ||
+         control.condition == isa::Control::Condition::debugger ||
+         control.condition == isa::Control::Condition::subvector ||
+         isa::row_of(instruction).has(flag::register_indexing);
 }
 
 }  // namespace
@@ -98,7 +74,7 @@ support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& m
         flow.registers = registers;
         *instruction = without_missing(*instruction, registers);
       }
-      if (unfit(instruction->opcode)) {
+      if (unfit(*instruction)) {
         return support::fail(support::ErrorKind::unsupported, "{} is not translated",
                              isa::row(instruction->opcode).name);
       }
@@ -110,9 +86,10 @@ support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& m
       if (has_target(*instruction)) {
         leaders.insert(located.target());
         to_do.emplace_back(located.target(), mode_here);
-        if (located.target() <= pc || instruction->opcode == Opcode::s_call_b64) flow.entries.insert(located.target());
+        if (located.target() <= pc || isa::control_of(*instruction).kind == Kind::call)
+          flow.entries.insert(located.target());
       }
-      if (returns_behind(*instruction)) flow.entries.insert(located.next());
+      if (is_entered_after(*instruction)) flow.entries.insert(located.next());
       if (ends_block(*instruction)) leaders.insert(located.next());
       if (!falls_through(*instruction)) break;
       pc = located.next();

@@ -1,0 +1,270 @@
+// isa: effects and control flow of instructions (effects.h).
+#include "isa/effects.h"
+
+#include <algorithm>
+
+#include "isa/table.h"
+
+namespace Atoll::isa {
+
+namespace {
+
+using enum target::Generation;
+
+/// Whether an instruction of that encoding does what it does for each lane that EXEC has.
+constexpr bool works_on_lanes(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::sop1:
+    case Encoding::sop2:
+    case Encoding::sopk:
+    case Encoding::sopc:
+    case Encoding::sopp:
+    case Encoding::smem:
+    case Encoding::count:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// The memory that an instruction's address leads to.
+MemorySet memory_of(const Instruction& instruction) {
+  using enum MemoryKind;
+  switch (instruction.encoding) {
+    case Encoding::smem:
+    case Encoding::global:
+    case Encoding::mimg:
+    case Encoding::vsample:
+      return MemorySet{} | global;
+    case Encoding::flat:
+      return MemorySet{} | global | scratch | lds;
+    case Encoding::scratch:
+      return MemorySet{} | scratch;
+    case Encoding::mubuf:
+    case Encoding::mtbuf:  // until GFX10 scratch is a buffer, too
+      return MemorySet{} | global | scratch;
+    case Encoding::ds:
+      return MemorySet{} | (instruction.gds ? gds : lds);
+    case Encoding::ldsdir:
+      return MemorySet{} | lds;
+    default:
+      return {};
+  }
+}
+
+class Collector {
+ public:
+  explicit Collector(const Instruction& instruction) : in_(instruction), row_(row_of(instruction)) {}
+
+  Effects collect() {
+    for (unsigned i = 0; i < in_.operand_count; ++i) {
+      if (in_.address_count != 0 && row_.operands[i].field == Field::image_address) continue;
+      const bool written = is_written(i);
+      add(in_.operands[i], written, !written || keeps_old_value(i));
+    }
+    image_addresses();
+    if (row_.has(flag::writes_address)) add(in_.operands[in_.destinations], true, true);
+    implicit_scalars();
+    memory();
+    if (row_.has(flag::indexed_source | flag::indexed_result)) indexed();
+    effects_.orders_memory = row_.has(flag::cache_control);
+    return effects_;
+  }
+
+ private:
+  /// Results come first; in a dual instruction, each half's comes first.
+  bool is_written(unsigned operand) const {
+    return operand < in_.destinations || (in_.second != Opcode::invalid && operand == in_.second_operands);
+  }
+
+  bool keeps_old_value(unsigned operand) const {
+    if (in_.second != Opcode::invalid && operand == in_.second_operands) {
+      return row_on(in_.second, in_.generation).has(flag::reads_dst);
+    }
+    if (row_.has(flag::reads_dst)) return true;
+    // What other results there are than the first are carries.
+    if (operand != 0) return row_.has(flag::atomic) && row_.operands[0].field != Field::flat_return;
+    if (row_.has(flag::atomic)) {  // the result of some takes the place of the data
+      const Field field = row_.operands[0].field;
+      return field == Field::sdata || field == Field::buffer_data || field == Field::image_data;
+    }
+    const Operand& result = in_.operands[operand];
+    if (result.kind != OperandKind::vgpr && result.kind != OperandKind::agpr) return false;
+    // From GFX10 on, vector instructions leave the other half of a register alone (RDNA ISA guides, "16-bit math").
+    if (is_half(result.type) && in_.generation >= gfx10 && !row_.has(flag::memory)) return true;
+    // Lanes that a DPP control takes out keep what they had. With tfe, a load that fails writes the last register only.
+    return result.half || in_.tfe || in_.op_sel_dst || in_.dst_unused == SdwaUnused::preserve ||
+           in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8;
+  }
+
+  void add(const Operand& operand, bool written, bool read) {
+    switch (operand.kind) {
+      case OperandKind::scalar:
+        for (unsigned reg = operand.reg; reg < std::min<unsigned>(operand.reg + operand.words, scalar::count); ++reg) {
+          if (reg == scalar::null) break;
+          if (written) effects_.writes.set(reg);
+          if (read) effects_.reads.set(reg);
+        }
+        break;
+      case OperandKind::vgpr:
+      case OperandKind::agpr: {
+        const unsigned first = operand.kind == OperandKind::agpr ? first_agpr : 0;
+        for (unsigned word = 0; word < operand.words && operand.reg + word < vector_registers_of_a_kind; ++word) {
+          if (written) effects_.vector_writes.set(first + operand.reg + word);
+          if (read) effects_.vector_reads.set(first + operand.reg + word);
+        }
+        break;
+      }
+      case OperandKind::vccz:
+        add_lane_mask(effects_.reads, scalar::vcc_lo, in_);
+        break;
+      case OperandKind::execz:
+        add_lane_mask(effects_.reads, scalar::exec_lo, in_);
+        break;
+      case OperandKind::scc:
+        effects_.reads.set(scc_number);
+        break;
+      case OperandKind::lds_direct:
+        effects_.reads.set(scalar::m0);
+        effects_.loads = effects_.loads | MemoryKind::lds;
+        break;
+      default:
+        break;
+    }
+  }
+
+  /// Addresses in any registers: each may be a tuple's first for rays, the last for other images.
+  void image_addresses() {
+    constexpr unsigned most_words = 4;
+    for (unsigned i = 0; i < in_.address_count; ++i) {
+      const unsigned words = row_.has(flag::ray) || i + 1 == in_.address_count ? most_words : 1;
+      for (unsigned word = 0; word < words && in_.addresses[i] + word < vector_registers_of_a_kind; ++word) {
+        effects_.vector_reads.set(in_.addresses[i] + word);
+      }
+    }
+  }
+
+  void implicit_scalars() {
+    ScalarSet& reads = effects_.reads;
+    ScalarSet& writes = effects_.writes;
+    if (row_.has(flag::scc_in)) reads.set(scc_number);
+    if (row_.has(flag::scc_out)) writes.set(scc_number);
+    if (row_.has(flag::reads_vcc)) add_lane_mask(reads, scalar::vcc_lo, in_);
+    const bool on_lanes = works_on_lanes(in_.encoding) && !row_.has(flag::ignores_exec | flag::cache_control);
+    if (on_lanes || row_.has(flag::reads_exec | flag::exec_out)) add_lane_mask(reads, scalar::exec_lo, in_);
+    if (row_.has(flag::exec_out)) add_lane_mask(writes, scalar::exec_lo, in_);
+    if (row_.has(flag::reads_m0) || reads_m0()) reads.set(scalar::m0);
+    if (row_.has(flag::writes_m0)) writes.set(scalar::m0);
+    if (reads_flat_scratch()) {
+      reads.set(scalar::flat_scratch_lo);
+      reads.set(scalar::flat_scratch_hi);
+    }
+    effects_.reads_mode = row_.has(flag::reads_mode | flag::writes_mode) || computes_floats();
+    effects_.writes_mode = row_.has(flag::writes_mode);
+  }
+
+  /// By what an access is to: M0 limits LDS until GFX8 (ISA guides, "LDS": M0), says where GDS' part for the wave is,
+  /// and where in LDS loads to it put their data.
+  bool reads_m0() const {
+    if (in_.encoding == Encoding::ds) {
+      return in_.gds || row_.has(flag::gws) || (in_.generation < gfx9 && row_.has(flag::memory));
+    }
+    const auto is_attribute = [](const OperandSpec& spec) { return spec.field == Field::attribute; };
+    return in_.lds || in_.row_enable || row_.has(flag::to_lds | flag::from_lds) || in_.encoding == Encoding::ldsdir ||
+           std::ranges::any_of(row_.operands, is_attribute);
+  }
+
+  /// The base of scratch. Where it is architected (gfx940, GFX11 on) FLAT_SCRATCH is no longer among the SGPRs, but is
+  /// still what such accesses depend on.
+  bool reads_flat_scratch() const {
+    if (row_.has(flag::reads_flat_scratch)) return true;
+    return (in_.encoding == Encoding::flat || in_.encoding == Encoding::scratch) && row_.has(flag::memory);
+  }
+
+  /// Whether rounding, denormals and exceptions are MODE's.
+  bool computes_floats() const {
+    if (row_.has(flag::memory)) return false;
+    if (row_.has(flag::matrix | flag::wmma)) return true;
+    const auto is_float_operand = [](const OperandSpec& spec) { return is_float(spec.type); };
+    if (in_.second != Opcode::invalid &&
+        std::ranges::any_of(row_on(in_.second, in_.generation).operands, is_float_operand)) {
+      return true;
+    }
+    return std::ranges::any_of(row_.operands, is_float_operand);
+  }
+
+  void memory() {
+    if (!row_.has(flag::memory)) return;
+    using enum MemoryKind;
+    const MemorySet place = memory_of(in_);
+    const bool to_lds = in_.lds || row_.has(flag::to_lds), from_lds = row_.has(flag::from_lds);
+    if (row_.has(flag::load)) effects_.loads = {static_cast<uint8_t>(effects_.loads.bits | place.bits)};
+    if (row_.has(flag::store)) effects_.stores = place;
+    if (from_lds) {
+      effects_.loads = effects_.loads | lds;
+    } else if (to_lds) {
+      effects_.stores = effects_.stores | lds;
+    }
+  }
+
+  /// With an index from M0, any register of the operand's kind may be meant.
+  void indexed() {
+    const bool on_lanes = works_on_lanes(in_.encoding);
+    const auto add_all = [&](bool written) {
+      if (on_lanes) {
+        for (unsigned reg = 0; reg < vector_registers_of_a_kind; ++reg) {
+          effects_.vector_reads.set(reg);
+          if (written) effects_.vector_writes.set(reg);
+        }
+      } else {
+        for (unsigned reg = 0; reg < scalar::count; ++reg) {
+          effects_.reads.set(reg);
+          if (written) effects_.writes.set(reg);
+        }
+      }
+    };
+    add_all(row_.has(flag::indexed_result));
+  }
+
+  const Instruction& in_;
+  const InstructionRow& row_;
+  Effects effects_;
+};
+
+}  // namespace
+
+Effects effects_of(const Instruction& instruction) { return Collector(instruction).collect(); }
+
+Control control_of(const Instruction& instruction) {
+  using enum Control::Kind;
+  const InstructionRow& row = row_of(instruction);
+  Control control;
+  control.has_target = row.has(flag::label);
+  control.if_zero = row.has(flag::if_zero);
+  if (row.has(flag::branch)) {
+    using enum Control::Condition;
+    control.condition = row.has(flag::subvector)     ? subvector
+                        : row.has(flag::if_debugged) ? debugger
+                        : row.has(flag::scc_in)      ? scc
+                        : row.has(flag::reads_vcc)   ? vcc
+                        : row.has(flag::reads_exec)  ? exec
+                                                     : none;
+    control.kind = row.has(flag::fork)          ? fork
+                   : row.has(flag::trap_return) ? trap_return
+                   : row.has(flag::call)        ? (control.has_target ? call : indirect_call)
+                   : !control.has_target        ? indirect
+                   : control.condition != none  ? conditional
+                                                : branch;
+    if (control.kind == fork) control.condition = none;
+    control.adds_to_pc = row.has(flag::adds_to_pc);
+  } else if (row.has(flag::ends)) {
+    control.kind = end;
+  } else if (row.has(flag::trap)) {
+    control.kind = trap;
+  } else if (row.has(flag::waits)) {
+    control.kind = wait;
+  }
+  return control;
+}
+
+}  // namespace Atoll::isa

@@ -1,0 +1,362 @@
+// What an instruction reads, writes and does to control flow (isa/effects.h), against LLVM: the descriptions of machine
+// instructions that its code generator goes by (MCInstrDesc: operands, implicit registers, mayLoad, isBranch, ...), for
+// every opcode value of every processor that LLVM 19 knows, in each wave size.
+//
+// LLVM's descriptions serve its code generator and leave out or add some things; each of these is a rule below, with
+// the reason.
+#include "isa/effects.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <string>
+
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include <llvm/MC/MCInst.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include "isa/decode.h"
+#include "isa/patterns.h"
+#include "isa/print.h"
+#include "isa/subject.h"
+#include "isa/table.h"
+
+extern "C" {
+void LLVMInitializeAMDGPUTargetInfo();
+void LLVMInitializeAMDGPUTargetMC();
+void LLVMInitializeAMDGPUDisassembler();
+}
+
+namespace Atoll::isa::test {
+namespace {
+
+/// Registers by name: "s4", "v17", "a0", "vcc_lo", "scc", "mode", ...
+using Registers = std::set<std::string>;
+
+/// What LLVM says of an instruction.
+struct Description {
+  std::string name;
+  size_t size = 0;
+  Registers reads, writes;
+  bool may_load = false, may_store = false;
+  bool is_branch = false, is_conditional = false, is_indirect = false, is_call = false, is_return = false;
+};
+
+class Llvm {
+ public:
+  Llvm(const target::Processor& processor, unsigned wave_size) : wave_size_(wave_size) {
+    static const bool initialised = [] {
+      LLVMInitializeAMDGPUTargetInfo();
+      LLVMInitializeAMDGPUTargetMC();
+      LLVMInitializeAMDGPUDisassembler();
+      return true;
+    }();
+    (void)initialised;
+    const llvm::Triple triple("amdgcn-amd-amdhsa");
+    std::string error;
+    const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple.str(), error);
+    registers_.reset(target->createMCRegInfo(triple.str()));
+    asm_info_.reset(target->createMCAsmInfo(*registers_, triple.str(), llvm::MCTargetOptions()));
+    instructions_.reset(target->createMCInstrInfo());
+    const std::string features = wave_size == 64   ? "+wavefrontsize64,-wavefrontsize32"
+                                 : wave_size == 32 ? "+wavefrontsize32,-wavefrontsize64"
+                                                   : "";
+    subtarget_.reset(target->createMCSubtargetInfo(triple.str(), "", ""));
+    if (!subtarget_->isCPUStringValid(processor.name)) return;
+    subtarget_.reset(target->createMCSubtargetInfo(triple.str(), std::string(processor.name), features));
+    context_ = std::make_unique<llvm::MCContext>(triple, asm_info_.get(), registers_.get(), subtarget_.get());
+    disassembler_.reset(target->createMCDisassembler(*subtarget_, *context_));
+  }
+
+  bool knows_processor() const { return disassembler_ != nullptr; }
+
+  std::optional<Description> describe(const Bytes& bytes) const {
+    llvm::MCInst instruction;
+    Description result;
+    uint64_t size = 0;
+    const auto status =
+        disassembler_->getInstruction(instruction, size, llvm::ArrayRef(bytes.data(), bytes.size()), 0, llvm::nulls());
+    if (status != llvm::MCDisassembler::Success) return std::nullopt;
+    const llvm::MCInstrDesc& description = instructions_->get(instruction.getOpcode());
+    result.name = instructions_->getName(instruction.getOpcode()).str();
+    result.size = size;
+    for (unsigned i = 0; i < instruction.getNumOperands(); ++i) {
+      const llvm::MCOperand& operand = instruction.getOperand(i);
+      if (operand.isReg()) add(operand.getReg(), i < description.getNumDefs() ? result.writes : result.reads, false);
+    }
+    for (const auto reg : description.implicit_uses()) add(reg, result.reads, true);
+    for (const auto reg : description.implicit_defs()) add(reg, result.writes, true);
+    result.may_load = description.mayLoad();
+    result.may_store = description.mayStore();
+    result.is_branch = description.isBranch();
+    result.is_conditional = description.isConditionalBranch();
+    result.is_indirect = description.isIndirectBranch();
+    result.is_call = description.isCall();
+    result.is_return = description.isReturn();
+    return result;
+  }
+
+ private:
+  void add(unsigned reg, Registers& to, bool implicit) const {
+    if (reg == 0) return;
+    static const std::regex numbered("(SGPR|VGPR|AGPR|TTMP)([0-9]+)(_LO16|_HI16|_vi|_gfx9plus)?");
+    static const std::regex pairs("(VCC|EXEC|FLAT_SCR|XNACK_MASK|TBA|TMA)_(LO|HI)(_ci|_vi)?");
+    for (const auto part : registers_->subregs_inclusive(reg)) {
+      const std::string name = registers_->getName(part);
+      std::smatch match;
+      if (std::regex_match(name, match, numbered)) {
+        const std::map<std::string, std::string> letters{{"SGPR", "s"}, {"VGPR", "v"}, {"AGPR", "a"}, {"TTMP", "ttmp"}};
+        to.insert(letters.at(match[1]) + match[2].str());
+      } else if (std::regex_match(name, match, pairs)) {
+        const bool high = match[2] == "HI";
+        // Implicit masks are pairs in all descriptions; where waves have 32 lanes, the lower one alone is meant.
+        if (high && implicit && wave_size_ == 32 && (match[1] == "VCC" || match[1] == "EXEC")) continue;
+        const std::map<std::string, std::string> names{{"VCC", "vcc"},          {"EXEC", "exec"}, {"FLAT_SCR", "flat"},
+                                                       {"XNACK_MASK", "xnack"}, {"TBA", "tba"},   {"TMA", "tma"}};
+        to.insert(names.at(match[1]) + (high ? "_hi" : "_lo"));
+      } else if (name == "SCC" || name == "SRC_SCC") {
+        to.insert("scc");
+      } else if (name == "M0" || name == "M0_gfxpre11" || name == "M0_gfx11plus") {
+        to.insert("m0");
+      } else if (name == "LDS_DIRECT") {  // an address in M0
+        to.insert("m0");
+      } else if (name == "MODE") {
+        to.insert("mode");
+      } else if (name == "SRC_VCCZ" || name == "SRC_EXECZ") {
+        const std::string mask = name == "SRC_VCCZ" ? "vcc" : "exec";
+        to.insert(mask + "_lo");
+        if (wave_size_ != 32) to.insert(mask + "_hi");
+      }
+    }
+  }
+
+  unsigned wave_size_;
+  std::unique_ptr<llvm::MCRegisterInfo> registers_;
+  std::unique_ptr<llvm::MCAsmInfo> asm_info_;
+  std::unique_ptr<llvm::MCInstrInfo> instructions_;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget_;
+  std::unique_ptr<llvm::MCContext> context_;
+  std::unique_ptr<llvm::MCDisassembler> disassembler_;
+};
+
+std::string name_of(unsigned reg) {
+  if (reg < scalar::vcc_lo) return "s" + std::to_string(reg);
+  if (reg >= scalar::ttmp0 && reg < scalar::m0) return "ttmp" + std::to_string(reg - scalar::ttmp0);
+  static const std::map<unsigned, std::string> names{{scalar::vcc_lo, "vcc_lo"},
+                                                     {scalar::vcc_hi, "vcc_hi"},
+                                                     {scalar::m0, "m0"},
+                                                     {scalar::null, "null"},
+                                                     {scalar::exec_lo, "exec_lo"},
+                                                     {scalar::exec_hi, "exec_hi"},
+                                                     {scalar::flat_scratch_lo, "flat_lo"},
+                                                     {scalar::flat_scratch_hi, "flat_hi"},
+                                                     {scalar::xnack_mask_lo, "xnack_lo"},
+                                                     {scalar::xnack_mask_hi, "xnack_hi"},
+                                                     {scalar::tba_lo, "tba_lo"},
+                                                     {scalar::tba_hi, "tba_hi"},
+                                                     {scalar::tma_lo, "tma_lo"},
+                                                     {scalar::tma_hi, "tma_hi"},
+                                                     {scc_number, "scc"}};
+  return names.at(reg);
+}
+
+Registers names_of(const ScalarSet& scalars, const VectorSet& vectors, bool mode) {
+  Registers names;
+  for (unsigned reg = 0; reg < scalars.size(); ++reg) {
+    if (scalars[reg]) names.insert(name_of(reg));
+  }
+  for (unsigned reg = 0; reg < vectors.size(); ++reg) {
+    if (vectors[reg]) names.insert((reg < first_agpr ? "v" : "a") + std::to_string(reg % first_agpr));
+  }
+  if (mode) names.insert("mode");
+  return names;
+}
+
+std::string text_of(const Registers& registers) {
+  std::string text;
+  for (const std::string& name : registers) text += ' ' + name;
+  return text;
+}
+
+Registers without(Registers from, const Registers& what) {
+  for (const std::string& name : what) from.erase(name);
+  return from;
+}
+
+/// What LLVM leaves out of a description, or has in it though the instruction does not do it, with the reason.
+struct Tolerated {
+  Registers reads_too_little, reads_too_much, writes_too_little, writes_too_much;
+  bool memory = false;
+
+  explicit Tolerated(const Instruction& in, const Effects& effects) {
+    const InstructionRow& row = row_of(in);
+    const Registers exec{"exec_lo", "exec_hi"}, flat{"flat_lo", "flat_hi"};
+    const auto is = [&](std::initializer_list<std::string_view> names) {
+      return std::ranges::any_of(names, [&](std::string_view name) { return row.name.starts_with(name); });
+    };
+    const auto tolerate = [](Registers& set, const Registers& more) { set.insert(more.begin(), more.end()); };
+    Registers results;
+    for (unsigned i = 0; i < in.operand_count; ++i) {
+      const Operand& operand = in.operands[i];
+      const bool written = i < in.destinations || (in.second != Opcode::invalid && i == in.second_operands);
+      for (unsigned word = 0; word < operand.words; ++word) {
+        const unsigned reg = operand.reg + word;
+        if (operand.kind == OperandKind::agpr && written) results.insert("a" + std::to_string(reg));
+        if (operand.kind == OperandKind::vgpr) {
+          if (written) results.insert("v" + std::to_string(reg));
+          // LLVM 19 knows only some halves of registers, and none of more than v127.
+          if (operand.half) {
+            reads_too_much.insert("v" + std::to_string(reg));
+            reads_too_little.insert("v" + std::to_string(reg + 128));
+          }
+          // LLVM has the old value of the second half's result in the first half's place.
+          if (in.second != Opcode::invalid) reads_too_little.insert("v" + std::to_string(reg ^ 1));
+        } else if (operand.kind == OperandKind::scalar && written) {
+          results.insert(name_of(reg));
+        }
+      }
+      // LLVM 19 takes ttmp[4:6] for ttmp[5:7]; LLVM 22 does not.
+      if (operand.words == 3 && operand.kind == OperandKind::scalar && operand.reg >= scalar::ttmp0) {
+        for (unsigned reg = scalar::ttmp0; reg < scalar::m0; ++reg) {
+          writes_too_little.insert(name_of(reg));
+          writes_too_much.insert(name_of(reg));
+        }
+      }
+    }
+    // Data and addresses of images are as many registers as LLVM happens to have a description for, and atomics that
+    // return nothing have none of their own; sources of exports that are off are in the description all the same. The
+    // VGPRs of both are in the text, which the sweep compares.
+    if (in.encoding == Encoding::mimg || in.encoding == Encoding::vsample || in.encoding == Encoding::exp) {
+      for (unsigned reg = 0; reg < vector_registers_of_a_kind; ++reg) {
+        for (Registers* set : {&reads_too_little, &reads_too_much, &writes_too_little, &writes_too_much}) {
+          set->insert("v" + std::to_string(reg));
+          set->insert("a" + std::to_string(reg));
+        }
+      }
+    }
+    // Old values that matter without being tied operands: conditional moves, single bits, the halves of a dual
+    // instruction, parts of registers.
+    const bool is_half_result = in.operand_count != 0 && is_half(in.operands[0].type);
+    const bool is_half_load = row.name.find("d16") != std::string_view::npos;
+    if (is({"s_cmov", "s_bitset", "v_cvt_pkaccum", "v_pk_fmac", "global_load_block", "scratch_load_block"}) ||
+        is_half_load || in.second != Opcode::invalid || in.dst_unused == SdwaUnused::preserve ||
+        (is_half_result && in.generation >= target::Generation::gfx10) || in.tfe || in.op_sel_dst) {
+      tolerate(reads_too_much, results);
+    }
+    // An index from M0 may mean any register.
+    if (row.has(flag::indexed_source | flag::indexed_result)) {
+      tolerate(reads_too_much, names_of(effects.reads, effects.vector_reads, false));
+      tolerate(writes_too_much, names_of(effects.writes, effects.vector_writes, false));
+    }
+    // All DS instructions of GFX9 and later are disassembled as GFX8's, which M0 limits; code generation has others.
+    const bool is_lds = in.encoding == Encoding::ds && !in.gds && in.generation >= target::Generation::gfx9;
+    if (is_lds || is({"ds_nop"})) reads_too_little.insert("m0");
+    // ... and those that GFX9 brought have none with M0, which GDS needs.
+    if (in.gds) reads_too_much.insert("m0");
+    // Some interpolations in VOP3 have lost it.
+    if (is({"v_interp"})) reads_too_much.insert("m0");
+    // VINTERP computes from registers alone.
+    if (in.encoding == Encoding::vinterp) reads_too_little.insert("m0");
+    // LLVM has EXEC with everything that has effects elsewhere.
+    if (is({"s_sendmsg"}) || row.has(flag::cache_control)) tolerate(reads_too_little, exec);
+    // Forks change EXEC, and only some bits of M0 or MODE are written here (ISA guides).
+    if (row.has(flag::fork)) {
+      tolerate(reads_too_much, exec);
+      tolerate(writes_too_much, exec);
+    }
+    if (is({"s_set_gpr_idx_mode"})) reads_too_much.insert("m0");
+    if (is({"s_set_gpr_idx_idx"})) {  // M0[7:0] and nothing else
+      reads_too_little.insert("mode");
+      writes_too_little.insert("mode");
+    }
+    if (is({"s_setvskip"})) writes_too_much.insert("mode");  // MODE.VSKIP
+    // SCC = result != 0 (ISA guides).
+    if (is({"s_quadmask"})) writes_too_much.insert("scc");
+    // Loads of scratch to LDS.
+    if (in.encoding == Encoding::scratch && (in.lds || row.has(flag::to_lds))) tolerate(reads_too_much, flat);
+    // Operations on floats that are exact do not depend on the mode.
+    reads_too_much.insert("mode");
+    // What LLVM does not move over loads and stores: waits, synchronisation, prefetches.
+    memory = row.has(flag::no_state | flag::gws | flag::gds_only) || in.encoding == Encoding::exp ||
+             row.name.find("prefetch") != std::string_view::npos;
+  }
+};
+
+/// What is different, as far as it matters; empty if nothing is.
+std::string difference(const Instruction& instruction, const Description& llvm) {
+  const Effects effects = effects_of(instruction);
+  const Tolerated tolerated(instruction, effects);
+  const Control control = control_of(instruction);
+  const Registers reads = names_of(effects.reads, effects.vector_reads, effects.reads_mode);
+  const Registers writes = names_of(effects.writes, effects.vector_writes, effects.writes_mode);
+  std::string text;
+  const auto differ = [&](const char* what, const Registers& registers) {
+    if (!registers.empty()) text += std::string("\n    ") + what + ':' + text_of(registers);
+  };
+  differ("reads too little", without(without(llvm.reads, reads), tolerated.reads_too_little));
+  differ("reads too much", without(without(reads, llvm.reads), tolerated.reads_too_much));
+  differ("writes too little", without(without(llvm.writes, writes), tolerated.writes_too_little));
+  differ("writes too much", without(without(writes, llvm.writes), tolerated.writes_too_much));
+  if (llvm.may_load && !effects.loads.any() && !tolerated.memory) text += "\n    no load";
+  if (llvm.may_store && !effects.stores.any() && !tolerated.memory) text += "\n    no store";
+  using enum Control::Kind;
+  if (llvm.is_branch && !control.is_branch()) text += "\n    no branch";
+  if (llvm.is_conditional && control.kind != conditional) text += "\n    not conditional";
+  if (llvm.is_indirect && control.kind != indirect) text += "\n    not indirect";
+  if (llvm.is_call && !control.is_call()) text += "\n    no call";
+  return text;
+}
+
+class EffectsOf : public testing::TestWithParam<Subject> {};
+
+TEST_P(EffectsOf, EveryInstructionAreThoseOfLlvm) {
+  const Subject& subject = GetParam();
+  const target::Processor& processor = *subject.processor;
+  const bool has_wave32 = (processor.wave_sizes & 1) != 0;
+  const unsigned wave_size = subject.wave_size != 0 ? subject.wave_size : has_wave32 ? 32 : 64;
+  const Llvm llvm(processor, has_wave32 ? wave_size : 0);
+  std::map<Opcode, std::string> different;
+  std::set<Opcode> equal;
+  for (const Bytes& bytes : patterns(processor, 6, 1)) {
+    const auto instruction = decode(bytes, processor, wave_size);
+    if (!instruction) continue;
+    const auto description = llvm.describe(bytes);
+    if (!description || description->size != instruction->size) continue;  // what LLVM 22 knows and 19 does not
+    const std::string text = difference(*instruction, *description);
+    if (text.empty()) {
+      equal.insert(instruction->opcode);
+    } else {
+      different.try_emplace(instruction->opcode,
+                            print(*instruction, processor) + " (" + description->name + ")" + text);
+    }
+  }
+  for (const auto& [opcode, text] : different) ADD_FAILURE() << text;
+  std::printf("%s: %zu instructions equal\n", subject.name().c_str(), equal.size());
+}
+
+/// LLVM disassembles GFX8 and later, and LLVM 19 knows nothing later than GFX12. What GFX6, GFX7, gfx950 and GFX12.5
+/// have is mostly in rows that others have, too.
+std::vector<Subject> disassembled_subjects() {
+  std::vector<Subject> subjects = all_subjects();
+  std::erase_if(subjects,
+                [](const Subject& subject) { return subject.processor->generation < target::Generation::gfx8; });
+  return subjects;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EffectsOf, testing::ValuesIn(disassembled_subjects()),
+                         [](const auto& info) { return info.param.name(); });
+
+}  // namespace
+}  // namespace Atoll::isa::test
