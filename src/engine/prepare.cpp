@@ -53,6 +53,7 @@ Handler prepare_family(Preparation& p) {
     case vopc:
     case vop3:
     case vop3p:
+    case vinterp:
       if (Handler handler = prepare_matrix(p)) return handler;
       if (Handler handler = prepare_lane_operation(p)) return handler;
       return prepare_vector(p);

@@ -58,7 +58,11 @@ isa::Instruction without_missing(const isa::Instruction& instruction, const Regi
 
 support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target) {
   auto instruction = isa::decode(code, *target.processor);
-  if (instruction) instruction->clears_other_half = target.d16_loads_clear;
+  if (!instruction) return instruction;
+  instruction->clears_other_half = target.d16_loads_clear;
+  // A result that is the upper half of a register by name goes there as one with op_sel does.
+  const isa::Operand& result = instruction->operands[0];
+  if (instruction->destinations == 1 && result.half && result.op_sel) instruction->op_sel_dst = true;
   return instruction;
 }
 

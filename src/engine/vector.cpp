@@ -11,6 +11,7 @@
 
 #include "isa/table.h"
 #include "semantics/exceptions.h"
+#include "semantics/scalar_float.h"
 
 namespace Atoll::engine {
 ATOLL_LEVEL_BEGIN
@@ -123,6 +124,7 @@ Handler prepare_vector(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   const semantics::VectorShape& shape =
       semantics::vector_function(instruction.opcode, p.cache.target().processor->generation);
+  if (semantics::lane_equivalent(instruction.opcode) != isa::Opcode::invalid) return prepare_scalar(p);
   if (shape.call == nullptr) return nullptr;
   p.origin.shape = &shape;
   read_bits_otherwise(p.origin.instruction, shape);

@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "semantics/float_lanes.h"
-#include "semantics/row.h"
+#include "semantics/rare_lanes.h"
 #include "semantics/small_floats.h"
 
 namespace Atoll::semantics {
@@ -39,39 +40,86 @@ constexpr unsigned bits_of(WaveElement element) {
   return 0;
 }
 
-/// Where an element of a source is: in which block of lanes, and which of its lane's elements it is.
+// --- Where the elements are -----------------------------------------------------------------------------------------
+
+/// Where an element of a row of A or column of B is: in which block of lanes, and which of its lane's elements it is.
 struct Place {
-  unsigned block, slot;
+  uint8_t block, slot;
 };
 
-/// The places of the elements of one row of A or column of B.
-class Places {
- public:
-  Places(const WaveMatrixCall& call, WaveElement element, unsigned depth)
-      : layout_(call.layout), blocks_(call.wave_size / size), is_half_(bits_of(element) == 16) {
-    in_lane_ = depth;
-    if (layout_ == target::WaveMatrices::replicated) return;
-    in_lane_ = std::max(depth / blocks_, 32 / bits_of(element));
-    blocks_ = depth / in_lane_;
+/// The places of the elements of one row of A, or column of B.
+struct Places {
+  Place of[most_depth];
+  uint8_t in_lane;  ///< elements that a lane has
+};
+
+Places places_of(target::WaveMatrices layout, unsigned wave_size, WaveElement element, unsigned depth) {
+  Places places{};
+  if (layout == target::WaveMatrices::replicated) {
+    places.in_lane = static_cast<uint8_t>(depth);
+    for (unsigned k = 0; k < depth; ++k) places.of[k] = {0, static_cast<uint8_t>(k)};
+    return places;
   }
-
-  unsigned in_lane() const { return in_lane_; }
-
-  Place of(unsigned k) const {
-    if (layout_ == target::WaveMatrices::replicated) return {0, k};
-    if (is_half_ && blocks_ == 2) {
-      const unsigned run = in_lane_ / 2;
-      return {k / run % 2, k / (2 * run) * run + k % run};
+  const unsigned in_lane = std::max(depth / (wave_size / size), 32 / bits_of(element)), blocks = depth / in_lane;
+  places.in_lane = static_cast<uint8_t>(in_lane);
+  for (unsigned k = 0; k < depth; ++k) {
+    unsigned block = k / in_lane, slot = k % in_lane;
+    if (bits_of(element) == 16 && blocks == 2) {
+      const unsigned run = in_lane / 2;
+      block = k / run % 2;
+      slot = k / (2 * run) * run + k % run;
+    } else if (bits_of(element) != 16 && blocks == 4) {
+      block = block % 2 * 2 + block / 2;
     }
-    const unsigned run = k / in_lane_;
-    return {!is_half_ && blocks_ == 4 ? run % 2 * 2 + run / 2 : run, k % in_lane_};
+    places.of[k] = {static_cast<uint8_t>(block), static_cast<uint8_t>(slot)};
   }
+  return places;
+}
 
- private:
-  target::WaveMatrices layout_;
-  unsigned blocks_, in_lane_;
-  bool is_half_;
+/// Where a row of C or D is: the register, whether in its upper half (of 16 bits), and the block of lanes.
+struct RowPlace {
+  uint8_t reg, block;
+  bool upper;
 };
+
+RowPlace row_place(target::WaveMatrices layout, unsigned wave_size, WaveElement element, unsigned row) {
+  const unsigned blocks = wave_size / size;
+  const auto place = [](unsigned reg, unsigned block, bool upper) {
+    return RowPlace{static_cast<uint8_t>(reg), static_cast<uint8_t>(block), upper};
+  };
+  if (layout == target::WaveMatrices::replicated) return place(row / blocks, row % blocks, false);
+  const unsigned number = row % (size / blocks), block = blocks == 2 ? row / 8 : row / 8 + row / 4 % 2 * 2;
+  return bits_of(element) == 32 ? place(number, block, false) : place(number / 2, block, number % 2 != 0);
+}
+
+/// All places of an instruction in a layout and wave size.
+struct Plan {
+  Places a, b;
+  RowPlace rows[size];
+
+  Plan(const WaveMatrixShape& shape, target::WaveMatrices layout, unsigned wave_size)
+      : a(places_of(layout, wave_size, shape.a, shape.sparse ? shape.depth / 2u : shape.depth)),
+        b(places_of(layout, wave_size, shape.b, shape.depth)) {
+    for (unsigned row = 0; row < size; ++row) rows[row] = row_place(layout, wave_size, shape.d, row);
+  }
+};
+
+const Plan& plan_of(const WaveMatrixCall& call) {
+  static const std::vector<Plan> plans = [] {
+    std::vector<Plan> made;
+    for (const WaveMatrixShape& shape : wave_matrix_shapes()) {
+      for (const auto layout : {target::WaveMatrices::replicated, target::WaveMatrices::spread}) {
+        for (const unsigned wave_size : {32u, 64u}) made.emplace_back(shape, layout, wave_size);
+      }
+    }
+    return made;
+  }();
+  const auto number = static_cast<size_t>(call.shape - wave_matrix_shapes().data());
+  const bool spread = call.layout == target::WaveMatrices::spread;
+  return plans[number * 4 + (spread ? 2 : 0) + (call.wave_size == 64 ? 1 : 0)];
+}
+
+// --- Sources and results --------------------------------------------------------------------------------------------
 
 [[gnu::always_inline]] inline U32 load_block(const Row& row, unsigned block) {
   U32 words;
@@ -79,47 +127,67 @@ class Places {
   return words;
 }
 
-/// The elements of one slot of a block of lanes. `high`: neg_hi, of odd slots.
-F32 read_elements(const Row* rows, Place place, WaveElement element, bool negative, bool high) {
-  const unsigned width = bits_of(element), first = place.slot * width;
-  const U32 word = load_block(rows[first / 32], place.block) >> first % 32;
-  switch (element) {
-    case WaveElement::f16: {
-      const F32 value = widen(bits<F16>(convert<U16>(word)));
-      return (place.slot % 2 != 0 ? high : negative) ? negate(value) : value;
-    }
-    case WaveElement::bf16: {
-      const F32 value = bits<F32>(word << 16);
-      return (place.slot % 2 != 0 ? high : negative) ? negate(value) : value;
-    }
-    case WaveElement::fp8:
-      return decode<OcpFp8>(word);
-    case WaveElement::bf8:
-      return decode<OcpBf8>(word);
-    default: {  // integers, signed if `negative`
-      const U32 top = word << (32 - width);
-      return negative ? convert<F32>(bits<I32>(top) >> int(32 - width)) : convert<F32>(bits<I32>(top >> (32 - width)));
-    }
+/// The elements in the low bits of the words. `negative`: of integers, they are signed.
+template <WaveElement element>
+[[gnu::always_inline]] inline F32 number(U32 word, bool negative) {
+  if constexpr (element == WaveElement::f16) {
+    const F32 value = widen(bits<F16>(convert<U16>(word)));
+    return negative ? negate(value) : value;
+  } else if constexpr (element == WaveElement::bf16) {
+    const F32 value = bits<F32>(word << 16);
+    return negative ? negate(value) : value;
+  } else if constexpr (element == WaveElement::fp8) {
+    return decode<OcpFp8>(word);
+  } else if constexpr (element == WaveElement::bf8) {
+    return decode<OcpBf8>(word);
+  } else {
+    constexpr unsigned unused = 32 - bits_of(element);
+    const U32 top = word << unused;
+    return convert<F32>(negative ? bits<I32>(top) >> int(unused) : bits<I32>(top >> unused));
   }
 }
 
 struct alignas(64) Source {
   float of[most_depth][size];  ///< by depth, then row or column
 
-  F32 at(unsigned k) const {
+  [[gnu::always_inline]] F32 at(unsigned k) const {
     F32 values;
     std::memcpy(&values, of[k], sizeof values);
     return values;
   }
 };
 
-void read(const WaveMatrixCall& call, unsigned number, unsigned depth, Source& source) {
-  const WaveElement element = number == 0 ? call.shape->a : call.shape->b;
-  const Row* rows = number == 0 ? call.a : call.b;
-  const Places places(call, element, depth);
+/// `negative`: of 16-bit elements in even slots, `odd` of the others.
+template <WaveElement element>
+void read(const Row* rows, const Places& places, unsigned depth, bool negative, bool odd, Source& source) {
+  constexpr unsigned width = bits_of(element);
   for (unsigned k = 0; k < depth; ++k) {
-    const F32 values = read_elements(rows, places.of(k), element, call.negate[number], call.negate_high[number]);
+    const Place place = places.of[k];
+    const unsigned first = place.slot * width;
+    const U32 word = load_block(rows[first / 32], place.block) >> first % 32;
+    const F32 values = number<element>(word, width == 16 && place.slot % 2 != 0 ? odd : negative);
     std::memcpy(source.of[k], &values, sizeof values);
+  }
+}
+
+void read(WaveElement element, const Row* rows, const Places& places, unsigned depth, bool negative, bool odd,
+          Source& source) {
+  switch (element) {
+    case WaveElement::f16:
+      return read<WaveElement::f16>(rows, places, depth, negative, odd, source);
+    case WaveElement::bf16:
+      return read<WaveElement::bf16>(rows, places, depth, negative, odd, source);
+    case WaveElement::i8:
+      return read<WaveElement::i8>(rows, places, depth, negative, odd, source);
+    case WaveElement::i4:
+      return read<WaveElement::i4>(rows, places, depth, negative, odd, source);
+    case WaveElement::fp8:
+      return read<WaveElement::fp8>(rows, places, depth, negative, odd, source);
+    case WaveElement::bf8:
+      return read<WaveElement::bf8>(rows, places, depth, negative, odd, source);
+    case WaveElement::f32:
+    case WaveElement::i32:
+      return;  // of results alone
   }
 }
 
@@ -128,39 +196,14 @@ struct Index {
   uint8_t depth[most_depth / 2][size];
 };
 
-void read_index(const WaveMatrixCall& call, unsigned depth, Index& index) {
-  const Places places(call, call.shape->a, depth);
+void read_index(const WaveMatrixCall& call, const Places& places, unsigned depth, Index& index) {
   for (unsigned k = 0; k < depth; ++k) {
-    const Place place = places.of(k);
-    const unsigned shift = 2 * (call.index_key * places.in_lane() + place.slot);
-    for (unsigned row = 0; row < size; ++row) {
-      const uint32_t bits = (*call.index)[place.block * size + row] >> shift & 3;
-      index.depth[k][row] = static_cast<uint8_t>(k / 2 * 4 + bits);
-    }
+    const Place place = places.of[k];
+    const unsigned shift = 2 * (call.index_key * unsigned{places.in_lane} + place.slot);
+    const U32 which = (load_block(*call.index, place.block) >> shift & 3) + k / 2 * 4;
+    const U8 bytes = convert<U8>(which);
+    std::memcpy(index.depth[k], &bytes, sizeof bytes);
   }
-}
-
-/// Where a row of C or D is: the register, whether in its upper half (of 16 bits), and the block of lanes.
-struct RowPlace {
-  unsigned reg, block;
-  bool upper;
-};
-
-RowPlace row_place(const WaveMatrixCall& call, unsigned row) {
-  const unsigned blocks = call.wave_size / size;
-  if (call.layout == target::WaveMatrices::replicated) return {row / blocks, row % blocks, call.upper};
-  const unsigned registers = size / blocks;
-  const unsigned block = blocks == 2 ? row / 8 : row / 8 + row / 4 % 2 * 2, number = row % registers;
-  if (bits_of(call.shape->d) == 32) return {number, block, false};
-  return {number / 2, block, number % 2 != 0};
-}
-
-/// C's bits, 16-bit ones in the low half.
-U32 read_c(const WaveMatrixCall& call, unsigned row) {
-  if (call.c == nullptr) return U32(static_cast<uint32_t>(call.constant));
-  const RowPlace place = row_place(call, row);
-  const U32 word = load_block(call.c[place.reg], place.block);
-  return place.upper ? word >> 16 : word;
 }
 
 F32 single_of(U32 c, WaveElement element) {
@@ -169,60 +212,75 @@ F32 single_of(U32 c, WaveElement element) {
 }
 
 U32 result_of(F32 sum, WaveElement element) {
-  sum = select(sum == sum, sum, pattern<F32>(Format<F32>::default_nan));
+  sum = unless<[](F32 usual) { return select(usual == usual, usual, pattern<F32>(Format<F32>::default_nan)); }>(
+      is_nan(sum), sum);
   if (element == WaveElement::f16) return convert<U32>(bits<U16>(narrow(sum)));
   if (element == WaveElement::bf16) return convert<U32>(to_brain(sum));
   return bits<U32>(sum);
 }
 
-void write_d(const WaveMatrixCall& call, unsigned row, U32 result) {
-  const RowPlace place = row_place(call, row);
+void write_d(const WaveMatrixCall& call, RowPlace place, U32 result) {
   uint32_t* to = &call.d[place.reg][place.block * size];
   if (bits_of(call.shape->d) == 16) {
     U32 old;
     std::memcpy(&old, to, sizeof old);
-    result = place.upper ? (old & 0xFFFF) | result << 16 : (old & 0xFFFF0000) | (result & 0xFFFF);
+    result = place.upper || call.upper ? (old & 0xFFFF) | result << 16 : (old & 0xFFFF0000) | (result & 0xFFFF);
   }
   std::memcpy(to, &result, sizeof result);
 }
 
-/// Adds the products to four rows' sums, from row `first` on.
+// --- Products -------------------------------------------------------------------------------------------------------
+
+/// Rows whose sums are in host registers at a time.
+#if ATOLL_LEVEL_HAS(avx512)
+constexpr unsigned rows_at_once = 8;
+#else
+constexpr unsigned rows_at_once = 4;
+#endif
+
+/// Adds the products to some rows' sums, from row `first` on.
 template <bool sparse>
 void add_products(const Source& a, const Source& b, const Index& index, unsigned depth, unsigned first, F32* sums) {
-  F32 sum[4] = {sums[0], sums[1], sums[2], sums[3]};
+  F32 sum[rows_at_once];
+#pragma clang loop unroll(full)
+  for (unsigned i = 0; i < rows_at_once; ++i) sum[i] = sums[i];
   for (unsigned k = 0; k < depth; ++k) {
     const F32 factor = sparse ? F32(0) : b.at(k);
 #pragma clang loop unroll(full)
-    for (unsigned i = 0; i < 4; ++i) {
+    for (unsigned i = 0; i < rows_at_once; ++i) {
       const unsigned row = first + i;
       sum[i] = fused(F32(a.of[k][row]), sparse ? b.at(index.depth[k][row]) : factor, sum[i]);
     }
   }
-  for (unsigned i = 0; i < 4; ++i) sums[i] = sum[i];
+#pragma clang loop unroll(full)
+  for (unsigned i = 0; i < rows_at_once; ++i) sums[i] = sum[i];
 }
 
 }  // namespace
 
 void wave_multiply(const WaveMatrixCall& call) {
   const WaveMatrixShape& shape = *call.shape;
+  const Plan& plan = plan_of(call);
   const unsigned depth_of_a = shape.sparse ? shape.depth / 2u : shape.depth;
   Source a, b;
   Index index;
-  read(call, 0, depth_of_a, a);
-  read(call, 1, shape.depth, b);
-  if (shape.sparse) read_index(call, depth_of_a, index);
+  read(shape.a, call.a, plan.a, depth_of_a, call.negate[0], call.negate_high[0], a);
+  read(shape.b, call.b, plan.b, shape.depth, call.negate[1], call.negate_high[1], b);
+  if (shape.sparse) read_index(call, plan.a, depth_of_a, index);
 
   const bool integers = shape.d == WaveElement::i32;
   U32 c[size];
   F32 sums[size];
   for (unsigned row = 0; row < size; ++row) {
-    c[row] = read_c(call, row);
+    const RowPlace place = plan.rows[row];
+    c[row] = call.c == nullptr ? U32(static_cast<uint32_t>(call.constant)) : load_block(call.c[place.reg], place.block);
+    if (call.c != nullptr && (place.upper || call.upper)) c[row] >>= 16;
     F32 start = integers ? F32(0) : single_of(c[row], shape.d);
     if (call.negate_high[2]) start = magnitude(start);
     if (call.negate[2]) start = negate(start);
     sums[row] = start;
   }
-  for (unsigned row = 0; row < size; row += 4) {
+  for (unsigned row = 0; row < size; row += rows_at_once) {
     if (shape.sparse) {
       add_products<true>(a, b, index, depth_of_a, row, sums + row);
     } else {
@@ -232,10 +290,10 @@ void wave_multiply(const WaveMatrixCall& call) {
   for (unsigned row = 0; row < size; ++row) {
     if (integers) {  // no sum has so many products that it would not be exact in single precision
       const U32 sum = bits<U32>(convert<I32>(sums[row]));
-      write_d(call, row,
+      write_d(call, plan.rows[row],
               call.clamp ? bits<U32>(__builtin_elementwise_add_sat(bits<I32>(c[row]), bits<I32>(sum))) : c[row] + sum);
     } else {
-      write_d(call, row, result_of(sums[row], shape.d));
+      write_d(call, plan.rows[row], result_of(sums[row], shape.d));
     }
   }
 }

@@ -32,6 +32,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "semantics/registry.h"
 #include "target/processor.h"
@@ -48,7 +49,8 @@ struct WaveMatrixShape {
   bool sparse = false;
 };
 
-/// The row of WMMA and SWMMAC instructions, or null.
+/// The whole table, and the row of an instruction, or null.
+std::span<const WaveMatrixShape> wave_matrix_shapes();
 const WaveMatrixShape* wave_matrix_shape(isa::Opcode opcode);
 
 /// One instruction. Registers may overlap in any way.

@@ -39,6 +39,8 @@ constexpr WaveMatrixShape shapes[] = {
 
 }  // namespace
 
+std::span<const WaveMatrixShape> wave_matrix_shapes() { return shapes; }
+
 const WaveMatrixShape* wave_matrix_shape(isa::Opcode opcode) {
   const auto* found = std::ranges::find(shapes, opcode, &WaveMatrixShape::opcode);
   return found != std::end(shapes) ? found : nullptr;

@@ -133,6 +133,7 @@ class Source {
 /// Lists of values for sources of these types.
 std::vector<Values> source_lists(const std::vector<DataType>& types) {
   std::vector<Source> sources;
+  sources.reserve(types.size());
   for (size_t i = 0; i < types.size(); ++i) sources.emplace_back(types[i], 100 + i);
   std::vector<Values> lists(types.size());
   const auto add = [&](const auto& value_of) {

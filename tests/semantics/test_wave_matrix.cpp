@@ -77,9 +77,8 @@ struct Place {
 Place place_of(WaveMatrices layout, unsigned wave, WaveElement element, unsigned depth, unsigned line, unsigned k) {
   if (layout == WaveMatrices::replicated) return {line, k};
   if (bits_of(element) == 16) {
-    if (wave == 64) return {line + 16 * (k / (depth / 4)), k % (depth / 4)};
-    // Runs of 4 (of 16 elements) or 8 (of 32).
-    const unsigned run = depth / 4;
+    const unsigned run = depth == 16 ? 4 : 8;  // of 16 elements or of 32
+    if (wave == 64) return {line + 16 * (k / run), k % run};
     return {line + 16 * (k / run % 2), run * (k / (2 * run)) + k % run};
   }
   const unsigned in_lane = std::max(depth * 16 / wave, 32 / bits_of(element)), blocks = depth / in_lane;

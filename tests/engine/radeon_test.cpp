@@ -1,0 +1,270 @@
+// Vector instructions that the Radeons of GFX10 to GFX12 have, in waves of 32 lanes: halves of registers, moves between
+// lanes, registers that M0 chooses, scalar floating point, dot products, WMMA.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "engine/wave_runner.h"
+
+namespace Atoll::test {
+namespace {
+
+using machine::WaveState;
+
+constexpr unsigned lanes = 32;
+
+class Radeon : public WaveRunner {
+ public:
+  explicit Radeon(std::string_view processor) : WaveRunner(processor, "interpreter") {
+    wave().wave_size = lanes;
+    wave().set_scalar64(isa::scalar::exec_lo, 0xFFFFFFFF);
+  }
+  void fill(unsigned reg, uint32_t value) { std::fill_n(v(reg), semantics::wave_lanes, value); }
+};
+
+uint32_t bits(float number) { return std::bit_cast<uint32_t>(number); }
+
+TEST(Radeon, SixteenBitResultsKeepTheOtherHalf) {
+  // Each processor's way to name the upper half; v3 is 0.
+  const std::pair<const char*, const char*> sums[] = {
+      {"gfx1030", "v_add_f16_sdwa v2, v1, v3 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD"},
+      {"gfx1100", "v_add_f16 v2.h, v1.l, v3.l"},
+      {"gfx1200", "v_add_f16_e64 v2, v1, v3 op_sel:[0,0,1]"}};
+  for (const auto& [processor, sum] : sums) {
+    Radeon runner(processor);
+    runner.fill(1, 0xABCD4200);
+    runner.fill(2, 0x12345678);
+    runner.fill(4, 0x9ABC0000);
+    const std::string low =
+        std::string_view(processor) == "gfx1100" ? "\nv_mul_f16 v4.l, 2.0, v1.l" : "\nv_mul_f16 v4, 2.0, v1";
+    ASSERT_EQ(runner.run(sum + low), WaveState::ended) << processor;
+    EXPECT_EQ(runner.v(2)[5], 0x42005678u) << processor;
+    EXPECT_EQ(runner.v(4)[5], 0x9ABC4600u) << processor;
+  }
+}
+
+TEST(Radeon, HalvesOfRegistersAreOperands) {
+  Radeon runner("gfx1100");
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    runner.v(1)[lane] = 0x00030002 + lane;
+    runner.v(2)[lane] = 0xFFFF0005;
+  }
+  ASSERT_EQ(runner.run(R"(
+      v_mov_b16 v3.h, v1.l
+      v_mov_b16 v3.l, v2.h
+      v_and_b16 v4.l, v1.h, v2.l
+      v_not_b16 v4.h, v1.h
+      v_cvt_i32_i16 v5, v2.h
+      v_cvt_u32_u16 v6, v2.h
+      v_swap_b16 v1.h, v2.l
+      s_mov_b32 vcc_lo, 0x0000ffff
+      v_cndmask_b16 v7.h, v2.h, v1.l, vcc_lo)"),
+            WaveState::ended);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    EXPECT_EQ(runner.v(3)[lane], (2 + lane) << 16 | 0xFFFF);
+    EXPECT_EQ(runner.v(4)[lane], 0xFFFC0001u);
+    EXPECT_EQ(runner.v(5)[lane], 0xFFFFFFFFu);
+    EXPECT_EQ(runner.v(6)[lane], 0x0000FFFFu);
+    EXPECT_EQ(runner.v(1)[lane], 0x00050002 + lane);
+    EXPECT_EQ(runner.v(2)[lane], 0xFFFF0003u);
+    EXPECT_EQ(runner.v(7)[lane], (lane < 16 ? 2 + lane : 0xFFFF) << 16);
+  }
+}
+
+TEST(Radeon, PermlaneMovesWithinRowsAndAcross) {
+  for (const char* processor : {"gfx1030", "gfx1100", "gfx1200"}) {
+    Radeon runner(processor);
+    ASSERT_EQ(runner.run(R"(
+      s_mov_b32 s0, 0x76543210
+      s_mov_b32 s1, 0x01234567
+      v_permlane16_b32 v1, v0, s0, s1
+      v_permlanex16_b32 v2, v0, s0, s1
+      v_mov_b32 v3, 99
+      v_mov_b32 v4, 99
+      v_mov_b32 v5, 99
+      s_mov_b32 exec_lo, 0xfffffffe
+      v_permlane16_b32 v3, v0, 0, 0
+      v_permlane16_b32 v4, v0, 0, 0 op_sel:[0,1]
+      v_permlane16_b32 v5, v0, 0, 0 op_sel:[1,0])"),
+              WaveState::ended);
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      const unsigned row = lane / 16 * 16, in_row = lane % 16, select = in_row < 8 ? in_row : 15 - in_row;
+      EXPECT_EQ(runner.v(1)[lane], row + select);
+      EXPECT_EQ(runner.v(2)[lane], (row ^ 16) + select);
+      // Lane 0 is switched off.
+      EXPECT_EQ(runner.v(3)[lane], row == 0 || lane == 0 ? 99 : 16u);
+      EXPECT_EQ(runner.v(4)[lane], lane == 0 ? 99 : row);
+      EXPECT_EQ(runner.v(5)[lane], lane == 0 ? 99 : row);
+    }
+  }
+}
+
+TEST(Radeon, PermlaneOfGfx12HasASelectForEachLane) {
+  Radeon runner("gfx1200");
+  for (unsigned lane = 0; lane < lanes; ++lane) runner.v(1)[lane] = lane * 7;
+  ASSERT_EQ(runner.run("v_permlane16_var_b32 v2, v0, v1\nv_permlanex16_var_b32 v3, v0, v1"), WaveState::ended);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    EXPECT_EQ(runner.v(2)[lane], lane / 16 * 16 + lane * 7 % 16);
+    EXPECT_EQ(runner.v(3)[lane], (lane / 16 ^ 1) * 16 + lane * 7 % 16);
+  }
+}
+
+TEST(Radeon, DppOfGfx10) {
+  Radeon runner("gfx1100");
+  ASSERT_EQ(runner.run(R"(
+      v_mov_b32_dpp v1, v0 row_share:5 row_mask:0xf bank_mask:0xf
+      v_mov_b32_dpp v2, v0 row_xmask:3 row_mask:0xf bank_mask:0xf
+      v_mov_b32_dpp v3, v0 dpp8:[7,6,5,4,3,2,1,0]
+      v_add_nc_u32_e64_dpp v4, v0, v0 row_mirror row_mask:0xf bank_mask:0xf)"),
+            WaveState::ended);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    EXPECT_EQ(runner.v(1)[lane], lane / 16 * 16 + 5);
+    EXPECT_EQ(runner.v(2)[lane], lane ^ 3);
+    EXPECT_EQ(runner.v(3)[lane], lane ^ 7);
+    EXPECT_EQ(runner.v(4)[lane], (lane ^ 15) + lane);
+  }
+}
+
+TEST(Radeon, BpermuteReachesTheWave) {
+  for (const char* processor : {"gfx1030", "gfx1200"}) {
+    Radeon runner(processor);
+    for (unsigned lane = 0; lane < lanes; ++lane) runner.v(1)[lane] = (lane * 5 + 64) * 4;
+    ASSERT_EQ(runner.run("ds_bpermute_b32 v2, v1, v0"), WaveState::ended);
+    for (unsigned lane = 0; lane < lanes; ++lane) EXPECT_EQ(runner.v(2)[lane], lane * 5 % 32);
+  }
+}
+
+TEST(Radeon, M0ChoosesRegisters) {
+  Radeon runner("gfx1100");
+  for (unsigned reg = 1; reg < 12; ++reg) runner.fill(reg, 100 + reg);
+  runner.s(7) = 77;
+  ASSERT_EQ(runner.run(R"(
+      s_mov_b32 m0, 3
+      v_movrels_b32 v12, v2
+      v_movreld_b32 v1, 5
+      v_movrelsd_b32 v6, v8
+      s_mov_b32 m0, 0x00020001
+      v_movrelsd_2_b32 v11, v5
+      v_swaprel_b32 v1, v1
+      s_movrelsd_2_b32 s10, s6
+      s_mov_b32 m0, 1000
+      v_movrels_b32 v14, v2
+      v_movreld_b32 v1, 5)"),
+            WaveState::ended);
+  EXPECT_EQ(runner.v(12)[3], 105u);
+  EXPECT_EQ(runner.v(4)[3], 5u);
+  EXPECT_EQ(runner.v(9)[3], 111u);
+  EXPECT_EQ(runner.v(13)[3], 106u);
+  EXPECT_EQ(runner.v(2)[3], 103u);  // v_swaprel_b32: v3 and v2
+  EXPECT_EQ(runner.v(3)[3], 102u);
+  EXPECT_EQ(runner.s(12), 77u);
+  EXPECT_EQ(runner.v(14)[3], 3u) << "v0 where there is no such register";
+}
+
+TEST(Radeon, ScalarFloatingPoint) {
+  for (const char* processor : {"gfx1150", "gfx1200"}) {
+    Radeon runner(processor);
+    ASSERT_EQ(runner.run(R"(
+      s_mov_b32 s0, 1.5
+      s_mov_b32 s1, 2.0
+      s_add_f32 s2, s0, s1
+      s_fmac_f32 s2, s0, s1
+      s_fmaak_f32 s3, s0, s1, 0x41200000
+      s_cmp_lt_f32 s0, s1
+      s_cselect_b32 s4, 1, 2
+      s_cvt_i32_f32 s5, s2
+      s_add_f16 s6, 1.0, 0x4000)"),
+              WaveState::ended)
+        << processor;
+    EXPECT_EQ(runner.s(2), bits(6.5f));
+    EXPECT_EQ(runner.s(3), bits(13.0f));
+    EXPECT_EQ(runner.s(4), 1u);
+    EXPECT_EQ(runner.s(5), 6u);
+    EXPECT_EQ(runner.s(6), 0x4200u);
+  }
+  Radeon runner("gfx1200");
+  ASSERT_EQ(runner.run("s_mov_b32 s0, 4.0\nv_s_sqrt_f32 s1, s0\nv_s_rcp_f32 s2, -s0"), WaveState::ended);
+  EXPECT_EQ(runner.s(1), bits(2.0f));
+  EXPECT_EQ(runner.s(2), bits(-0.25f));
+}
+
+TEST(Radeon, InterpolatesPixelAttributes) {
+  Radeon runner("gfx1100");
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    runner.v(1)[lane] = bits(static_cast<float>(lane));
+    runner.v(2)[lane] = bits(2.0f);
+  }
+  ASSERT_EQ(runner.run("v_interp_p10_f32 v3, v1, v2, v1\nv_interp_p2_f32 v4, v1, -v2, v3"), WaveState::ended);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const auto quad = static_cast<float>(lane / 4 * 4);
+    EXPECT_EQ(runner.v(3)[lane], bits((quad + 1) * 2 + quad));
+    EXPECT_EQ(runner.v(4)[lane], bits((quad + 1) * 2 + quad - (quad + 2) * 2));
+  }
+}
+
+TEST(Radeon, NegSaysWhichIntegersAreSigned) {
+  for (const char* processor : {"gfx1100", "gfx1200"}) {
+    Radeon runner(processor);
+    runner.fill(1, 0xFF01FF02);
+    runner.fill(2, 0x02030405);
+    runner.fill(3, 10);
+    ASSERT_EQ(runner.run(R"(
+      v_dot4_i32_iu8 v4, v1, v2, v3
+      v_dot4_i32_iu8 v5, v1, v2, v3 neg_lo:[1,0,0]
+      v_dot4_i32_iu8 v6, v2, v1, v3 neg_lo:[0,1,0]
+      v_dot8_i32_iu4 v7, v1, v2, v3 neg_lo:[1,1,0])"),
+              WaveState::ended);
+    EXPECT_EQ(runner.v(4)[0], 255u * 2 + 3 + 255 * 4 + 2 * 5 + 10);
+    EXPECT_EQ(static_cast<int32_t>(runner.v(5)[0]), -2 + 3 - 4 + 10 + 10);
+    EXPECT_EQ(runner.v(6)[0], runner.v(5)[0]);
+    EXPECT_EQ(static_cast<int32_t>(runner.v(7)[0]), -2 + 3 - 4 + 10 + 10);
+  }
+}
+
+TEST(Radeon, MultipliesMatrices) {
+  // A is the number of its row everywhere, B 1: every element of D is 16 times its row, and C.
+  for (const bool gfx12 : {false, true}) {
+    Radeon runner(gfx12 ? "gfx1200" : "gfx1100");
+    const unsigned words = gfx12 ? 4 : 8;
+    for (unsigned i = 0; i < words; ++i) {
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        const auto half = std::bit_cast<uint16_t>(static_cast<_Float16>(lane % 16));
+        runner.v(8 + i)[lane] = half | uint32_t{half} << 16;
+        runner.v(16 + i)[lane] = 0x3C003C00;
+      }
+    }
+    for (unsigned i = 0; i < 8; ++i) runner.fill(24 + i, bits(0.5f));
+    ASSERT_EQ(runner.run(gfx12 ? "v_wmma_f32_16x16x16_f16 v[24:31], v[8:11], v[16:19], v[24:31]"
+                               : "v_wmma_f32_16x16x16_f16 v[24:31], v[8:15], v[16:23], v[24:31]"),
+              WaveState::ended);
+    for (unsigned i = 0; i < 8; ++i) {
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        const unsigned row = gfx12 ? i + lane / 16 * 8 : 2 * i + lane / 16;
+        EXPECT_EQ(runner.v(24 + i)[lane], bits(static_cast<float>(16 * row) + 0.5f));
+      }
+    }
+  }
+}
+
+TEST(Radeon, MultipliesSparseMatrices) {
+  // The first and the third of each four elements of A's rows are there; B's rows are numbered.
+  Radeon runner("gfx1200");
+  for (unsigned i = 0; i < 2; ++i) runner.fill(8 + i, 0x01010101);
+  for (unsigned i = 0; i < 4; ++i) {
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      const uint32_t first = lane / 16 * 16 + 4 * i;
+      runner.v(16 + i)[lane] = first | (first + 1) << 8 | (first + 2) << 16 | (first + 3) << 24;
+    }
+  }
+  runner.fill(20, 0x88888888);
+  ASSERT_EQ(runner.run("v_swmmac_i32_16x16x32_iu8 v[24:31], v[8:9], v[16:19], v20 neg_lo:[1,1,0]"), WaveState::ended);
+  unsigned sum = 0;
+  for (unsigned k = 0; k < 32; k += 2) sum += k;
+  for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(runner.v(24 + i)[9], sum);
+}
+
+}  // namespace
+}  // namespace Atoll::test
