@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "semantics/modifiers.h"
 
@@ -100,6 +101,15 @@ constexpr Table equivalents = [] {
   return table;
 }();
 
+/// An inline constant that the source sees as a half, of which LLVM's operand types, and so the table, make a single
+/// (s_ceil_f16, s_cmp_lt_f16).
+bool is_widened(const isa::Operand& operand, Floating type) {
+  constexpr uint32_t half = 0x3F000000, four = 0x40800000, inverse_two_pi = 0x3E22F983;
+  const auto magnitude = static_cast<uint32_t>(operand.value & 0x7FFFFFFF);
+  return operand.kind == isa::OperandKind::constant && !operand.is_literal && type == Floating::half &&
+         ((magnitude >= half && magnitude <= four) || magnitude == inverse_two_pi);
+}
+
 }  // namespace
 
 isa::Opcode lane_equivalent(isa::Opcode opcode) { return equivalents[static_cast<size_t>(opcode)]; }
@@ -115,6 +125,10 @@ void scalar_float(const isa::Instruction& instruction, target::Generation genera
   for (unsigned i = 0; i < shape.sources; ++i) {
     const bool upper = instruction.opcode == s_cvt_hi_f32_f16;
     sources[i][0] = static_cast<uint32_t>(upper ? call.src[i] >> 16 : call.src[i]);
+    if (i < instruction.sources() && !upper && is_widened(instruction.src(i), shape.float_use.src[i])) {
+      const auto single = std::bit_cast<float>(sources[i][0]);
+      sources[i][0] = std::bit_cast<uint16_t>(static_cast<_Float16>(single));
+    }
     lane.src[i] = &sources[i];
     if (i < instruction.sources() && has_source_modifiers(instruction.src(i))) {
       apply_source_modifiers(&changed[i], &sources[i], instruction.src(i));

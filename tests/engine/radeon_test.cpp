@@ -32,7 +32,7 @@ TEST(Radeon, SixteenBitResultsKeepTheOtherHalf) {
   const std::pair<const char*, const char*> sums[] = {
       {"gfx1030", "v_add_f16_sdwa v2, v1, v3 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD"},
       {"gfx1100", "v_add_f16 v2.h, v1.l, v3.l"},
-      {"gfx1200", "v_add_f16_e64 v2, v1, v3 op_sel:[0,0,1]"}};
+      {"gfx1200", "v_fma_f16 v2, v1, 1.0, v3 op_sel:[0,0,0,1]"}};
   for (const auto& [processor, sum] : sums) {
     Radeon runner(processor);
     runner.fill(1, 0xABCD4200);

@@ -71,6 +71,18 @@ TEST(ScalarFloat, TranscendentalFunctionsHaveModifiers) {
   EXPECT_EQ(run(half, {.src = {0x4000}, .dst = 0xFFFF0000, .exec = 0, .scc = false}).dst, 0x3800u);
 }
 
+TEST(ScalarFloat, InlineConstantsAreHalvesOfHalves) {
+  auto floor = instruction_of(Opcode::s_floor_f16, DataType::b32, 1);
+  floor.operands[1].kind = isa::OperandKind::constant;
+  for (const auto& [single, half] : {std::pair{2.0f, 0x4000u}, {-0.5f, 0xBC00u}, {0.15915494f, 0u}}) {
+    floor.operands[1].value = word(single);
+    EXPECT_EQ(run(floor, {.src = {word(single)}, .dst = 0, .exec = 0, .scc = false}).dst, half) << single;
+  }
+  floor.operands[1].value = 0x3C00;
+  floor.operands[1].is_literal = true;
+  EXPECT_EQ(run(floor, {.src = {0x3C00}, .dst = 0, .exec = 0, .scc = false}).dst, 0x3C00u);
+}
+
 TEST(ScalarFloat, OnlyItsInstructionsHaveAnEquivalent) {
   EXPECT_EQ(lane_equivalent(Opcode::s_add_f32), Opcode::v_add_f32);
   EXPECT_EQ(lane_equivalent(Opcode::s_add_u32), Opcode::invalid);
