@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/compile.h"
-#include "compiler/host_code.h"
-#include "compiler/loop_region.h"
-#include "compiler/straight_code.h"
+#include "compiler/analysis/loop_region.h"
+#include "compiler/analysis/superblocks.h"
+#include "compiler/driver/compile.h"
+#include "compiler/llvm/host_code.h"
 #include "engine/code_cache.h"
 #include "engine/compiled/host_code.h"
 #include "engine/compiled/image.h"
@@ -78,7 +78,7 @@ class Comparison {
   /// How many loops are regions.
   size_t regions() const { return regions_; }
   /// How many branches over code for no lanes are left out.
-  size_t left_out() const { return left_out_; }
+  size_t removed() const { return left_out_; }
   unsigned times_given_back() const { return times_given_back_; }
   /// How many instructions were left to the interpreter's handlers.
   size_t steps() const { return steps_; }
@@ -97,8 +97,7 @@ class Comparison {
     const compiler::Liveness liveness(request->flow);
     const auto loops = compiler::find_loop_regions(request->flow, liveness);
     regions_ = loops.size();
-    for (const auto& code :
-         compiler::find_straight_code(request->flow, liveness, loops, [](uint64_t) { return true; })) {
+    for (const auto& code : compiler::find_superblocks(request->flow, liveness, loops, [](uint64_t) { return true; })) {
       left_out_ += code.branches.size();
     }
     auto host = compiler::HostCompiler::create();

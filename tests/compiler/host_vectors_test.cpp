@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/compile.h"
+#include "compiler/driver/compile.h"
 #include "engine/wave_runner.h"
 #include "target/processor.h"
 

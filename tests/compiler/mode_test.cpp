@@ -242,7 +242,7 @@ TEST(Modes, StayAsALoopLeavesThem) {
   EXPECT_EQ(comparison.expected().s(5) >> 4 & 0xF, 5u);
 }
 
-/// Ways that come in different modes to the same code.
+/// PhiBuilder that come in different modes to the same code.
 TEST(Modes, MeetInDifferentOnes) {
   for (const uint32_t word : {0u, 1u}) {
     Comparison comparison(R"(

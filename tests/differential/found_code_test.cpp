@@ -43,7 +43,7 @@ void expect_same(std::string_view processor, const std::string& source) {
   for (const auto& [reason, times] : compiled.engine().report().failures) ADD_FAILURE() << "not compiled: " << reason;
 }
 
-// LLVM 19 did not come to an end over this for AVX-512 (compiler/mask_words.h).
+// LLVM 19 did not come to an end over this for AVX-512 (compiler/llvm/mask_scalarization.h).
 TEST(FoundCode, LogicOfLaneMasksIsCompiled) {
   expect_same("gfx906", R"(
     v_min3_i32 v26, v29, v19, s3
@@ -67,7 +67,7 @@ TEST(FoundCode, DataOfScalarAtomicsAreRead) {
 }
 
 // LLVM 19 chose the wrong bits for AVX-512 where lanes that EXEC leaves out keep one of the values chosen from
-// (compiler/bit_select.h).
+// (compiler/llvm/bit_select.h).
 TEST(FoundCode, BitsChosenByAConstantAreBlended) {
   expect_same("gfx90a", R"(
     s_brev_b32 s2, -2

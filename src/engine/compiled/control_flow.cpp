@@ -51,7 +51,7 @@ bool unfit(const isa::Instruction& instruction) {
 
 }  // namespace
 
-semantics::FloatMode ControlFlow::mode_behind(const Located& at) const {
+semantics::FloatMode ControlFlow::mode_after(const Located& at) const {
   return float_mode_behind(at.instruction, at.mode).value_or(mode);
 }
 
@@ -93,7 +93,7 @@ support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& m
       if (ends_block(*instruction)) leaders.insert(located.next());
       if (!falls_through(*instruction)) break;
       pc = located.next();
-      mode_here = flow.mode_behind(located);
+      mode_here = flow.mode_after(located);
     }
   }
   flow.entries.insert(root);

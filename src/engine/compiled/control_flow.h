@@ -45,7 +45,7 @@ struct ControlFlow {
 
   /// The mode behind an instruction. Where the instruction leaves that to the wave's registers, it is a guess: that the
   /// mode is again what it was at the root.
-  semantics::FloatMode mode_behind(const Located& at) const;
+  semantics::FloatMode mode_after(const Located& at) const;
   /// The mode in which waves come to a block.
   const semantics::FloatMode& mode_before(uint64_t pc) const { return blocks.at(pc).instructions.front().mode; }
 };

@@ -92,7 +92,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
       const auto instruction = decode(std::span(code).subspan(at), request.target, request.flow.registers);
       if (!instruction || instruction->size > size - at) return damaged();
       block.instructions.push_back({pc + at, *instruction, mode});
-      mode = request.flow.mode_behind(block.instructions.back());
+      mode = request.flow.mode_after(block.instructions.back());
       at += instruction->size;
     }
     block.end = pc + size;

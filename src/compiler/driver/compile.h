@@ -1,0 +1,31 @@
+// compiler: the way from a request to its answer.
+//
+// translate() makes one LLVM function of the blocks (translate.h), vector instructions by regions (region.h), out of
+// the semantics room's own functions, which are there as bitcode (semantics_bitcode.h); HostCompiler makes it host
+// code (host_code.h), and flatten() a run of bytes that the engine can place anywhere (linking.h).
+#pragma once
+
+#include <functional>
+#include <thread>
+
+#include "compiler/llvm/host_code.h"
+#include "engine/compiled/translation.h"
+#include "support/error.h"
+
+namespace Atoll::compiler {
+
+/// Who is at one request.
+struct WorkerPool {
+  unsigned threads = 1;  ///< with the caller's own
+  /// Starts one of the others.
+  std::function<std::thread(std::function<void()>)> start = [](const std::function<void()>& work) {
+    return std::thread(work);
+  };
+};
+
+/// `is_wanted` is asked now and then, by one thread at a time; when it says no, the result is an error.
+support::Result<engine::TranslatedCode> compile(
+    const engine::TranslationRequest& request, HostCompiler& host,
+    const std::function<bool()>& is_wanted = [] { return true; }, const WorkerPool& pool = {});
+
+}  // namespace Atoll::compiler

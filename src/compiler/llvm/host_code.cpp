@@ -1,0 +1,198 @@
+// compiler: the host compiler (host_code.h).
+//
+// The passes are few: the operations that have branches (operation.h) are inlined, registers become values, and what
+// nobody needs goes. Loops are as they should be and stay so. For large code there are fewer still.
+#include "compiler/llvm/host_code.h"
+
+#include "compiler/llvm/bit_select.h"
+#include "compiler/llvm/mask_expansion.h"
+#include "compiler/llvm/mask_scalarization.h"
+#include "compiler/llvm/slow_path.h"
+#include "compiler/llvm/unused_loads.h"
+
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+namespace Atoll::compiler {
+
+namespace {
+
+using support::ErrorKind;
+using support::fail;
+
+void optimise(llvm::Module& module, llvm::TargetMachine& target, bool be_brief) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager call_graph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&target);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(call_graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, call_graph, modules);
+
+  llvm::FunctionPassManager function_passes;
+  function_passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  function_passes.addPass(KeepUnusedLoads());
+  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
+  function_passes.addPass(llvm::InstCombinePass());
+  function_passes.addPass(llvm::SimplifyCFGPass());
+  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
+  if (!be_brief) function_passes.addPass(llvm::DSEPass());
+  function_passes.addPass(llvm::ADCEPass());
+
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(function_passes)));
+  passes.run(module, modules);
+}
+
+/// LLVM's own pipeline for the target, whose last part only LLVM's classes may add.
+class Pipeline : public llvm::TargetPassConfig {
+ public:
+  using TargetPassConfig::addCoreISelPasses;
+};
+
+/// What improves the code and is not needed for it. In large code without them kernels run as fast as with them.
+const void* const improvements[] = {&llvm::EarlyTailDuplicateID,
+                                    &llvm::PeepholeOptimizerID,
+                                    &llvm::EarlyIfConverterID,
+                                    &llvm::EarlyMachineLICMID,
+                                    &llvm::MachineCSEID,
+                                    &llvm::MachineSinkingID,
+                                    &llvm::MachineCombinerID,
+                                    &llvm::MachineSchedulerID,
+                                    &llvm::StackSlotColoringID,
+                                    &llvm::MachineLICMID,
+                                    &llvm::PostRAMachineSinkingID,
+                                    &llvm::ShrinkWrapID,
+                                    &llvm::BranchFolderPassID,
+                                    &llvm::TailDuplicateID,
+                                    &llvm::MachineBlockPlacementID,
+                                    &llvm::MachineLateInstrsCleanupID,
+                                    &llvm::MachineCopyPropagationID};
+
+/// What LLVMTargetMachine::addPassesToEmitFile() adds for an object file; if `be_brief`, without what takes a quarter
+/// of its time. False: there is no such pipeline.
+bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
+                        llvm::raw_pwrite_stream& object, bool be_brief) {
+  auto* machine = new llvm::MachineModuleInfoWrapperPass(&target);
+  llvm::TargetPassConfig* config = target.createPassConfig(passes);
+  config->setDisableVerify(true);
+  passes.add(config);
+  passes.add(machine);
+  if (be_brief) {
+    for (const void* improvement : improvements) config->disablePass(improvement);
+    // As TargetPassConfig::addISelPasses(), but without CodeGenPrepare.
+    passes.add(llvm::createTargetTransformInfoWrapperPass(target.getTargetIRAnalysis()));
+    passes.add(llvm::createPreISelIntrinsicLoweringPass());
+    passes.add(llvm::createExpandLargeDivRemPass());
+    passes.add(llvm::createExpandLargeFpConvertPass());
+    config->addIRPasses();
+    config->addPassesToHandleExceptions();
+    config->addISelPrepare();
+    if ((config->*&Pipeline::addCoreISelPasses)()) return false;
+  } else if (config->addISelPasses()) {
+    return false;
+  }
+  config->addMachinePasses();
+  config->setInitialized();
+  llvm::MCContext& context = machine->getMMI().getContext();
+  if (target.addAsmPrinter(passes, object, nullptr, llvm::CodeGenFileType::ObjectFile, context)) return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
+}  // namespace
+
+support::Result<std::unique_ptr<HostCompiler>> HostCompiler::create() {
+  static const bool initialised = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    // Passes that change nothing for the better: the loops over chunks have addresses as the host wants them, the host
+    // looks for instructions to run far ahead itself, and masks are where they should be (mask_scalarization.h).
+    const char* const options[] = {"atoll-compiler", "-disable-lsr", "-post-RA-scheduler=false",
+                                   "-disable-x86-domain-reassignment"};
+    llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(options)), options);
+    return true;
+  }();
+  (void)initialised;
+  std::string problem;
+  auto compiler = std::make_unique<HostCompiler>();
+  compiler->architecture_ = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(), problem);
+  if (compiler->architecture_ == nullptr) return fail(ErrorKind::system, "the host's code generator: {}", problem);
+  return compiler;
+}
+
+/// For any processor of that level: what is in the cache may be run on another host.
+llvm::TargetMachine& HostCompiler::target(semantics::HostVectors level) {
+  std::unique_ptr<llvm::TargetMachine>& made = targets_[level];
+  if (made == nullptr) {
+    llvm::TargetOptions options;
+    options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // v_mad rounds twice, v_fma once
+    made.reset(architecture_->createTargetMachine(llvm::sys::getProcessTriple(), semantics::psabi_name(level), "",
+                                                  options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                  llvm::CodeGenOptLevel::Default));
+  }
+  return *made;
+}
+
+support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& module, semantics::HostVectors level,
+                                                                  bool be_brief) {
+  llvm::TargetMachine& target = this->target(level);
+  module.setDataLayout(target.createDataLayout());
+  module.setTargetTriple(target.getTargetTriple().str());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  static const std::string tuned_for = llvm::sys::getHostCPUName().str();
+  for (llvm::Function& function : module) {
+    for (const char* attribute : {"target-features", "min-legal-vector-width"}) function.removeFnAttr(attribute);
+    function.addFnAttr("target-cpu", target.getTargetCPU());
+    function.addFnAttr("tune-cpu", tuned_for);
+    function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr("min-legal-vector-width", "512");
+    // LLVM has functions that leave whole registers to their caller (ChunkMemory's shared ones) clear these registers'
+    // upper halves, as others do when they return.
+    if (function.getCallingConv() == llvm::CallingConv::Intel_OCL_BI) {
+      function.addFnAttr("target-features", "-vzeroupper");
+    }
+  }
+  optimise(module, target, be_brief);
+  for (llvm::Function& function : module) look_for_rare_lanes(function);
+  for (llvm::Function& function : module) use_mask_words(function);
+  for (llvm::Function& function : module) {
+    if (level == semantics::HostVectors::avx512) {
+      hide_bit_choices(function);
+    } else {
+      spread_masks(function);
+    }
+  }
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), stream, be_brief)) {
+    return fail(ErrorKind::system, "the host's code generator writes no object files");
+  }
+  passes.run(module);
+  return object;
+}
+
+}  // namespace Atoll::compiler

@@ -1,0 +1,133 @@
+// compiler: the pieces of IR that the translator and its regions share: where a wave's state lies.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "engine/compiled/image.h"
+#include "engine/micro_op.h"
+#include "machine/wave.h"
+#include "semantics/lanes.h"
+
+namespace Atoll::compiler {
+
+using engine::Run;
+using machine::Row;
+using machine::Wave;
+
+/// Of rows; of scalars and single lanes in a row; of what is anywhere in a program's memory.
+inline const llvm::Align row_align(64), dword_align(4), unaligned(1);
+
+/// The host function being made, with the wave that it runs. The scalar state of the wave is always in the Wave: what
+/// the interpreter does for one instruction in between, and whoever looks at a fault, find it there. Vector
+/// registers are in their rows except within a region (region.h).
+struct Frame {
+  llvm::LLVMContext& context;
+  llvm::IRBuilder<> ir;
+  llvm::Function* function;
+  llvm::Value *wave, *run;              ///< parameters: Wave*, Run*
+  llvm::Value* image;                   ///< parameter: const Image*
+  llvm::Value *vgpr, *agpr;             ///< rows
+  llvm::Value* code_base;               ///< 64 bits: the guest address that PCs count from
+  llvm::BasicBlock* allocas;            ///< the block that allocas go to
+  semantics::FloatMode mode;            ///< of the instruction that is being made
+  bool has_scatters;                    ///< that the host has, and quick gathers; without, both are branches
+  llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
+  uint64_t uncounted = 0;               ///< instructions of the block that Run::instructions does not have yet
+
+  llvm::Type* i1() { return ir.getInt1Ty(); }
+  llvm::Type* i16() { return ir.getInt16Ty(); }
+  llvm::Type* i32() { return ir.getInt32Ty(); }
+  llvm::Type* i64() { return ir.getInt64Ty(); }
+  llvm::Type* pointer() { return ir.getPtrTy(); }
+  /// One chunk of a row.
+  llvm::VectorType* chunk() { return llvm::FixedVectorType::get(i32(), semantics::chunk_lanes); }
+
+  /// A lane mask of one chunk.
+  llvm::VectorType* lanes() { return llvm::FixedVectorType::get(i1(), semantics::chunk_lanes); }
+
+  llvm::Value* at(llvm::Value* base, uint64_t offset) {
+    return offset == 0 ? base : ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), base, offset);
+  }
+  llvm::Value* local(llvm::Type* type, llvm::Align align) {
+    llvm::IRBuilder<> entry(allocas, allocas->begin());
+    auto* made = entry.CreateAlloca(type);
+    made->setAlignment(align);
+    return made;
+  }
+
+  /// Of a row of the wave, VGPRs and AGPRs as one numbering: AGPRs from 256.
+  llvm::Value* row_address(unsigned key) { return at(key >= 256 ? agpr : vgpr, key % 256 * sizeof(machine::Row)); }
+  llvm::Value* scalar_address(unsigned reg) { return at(wave, offsetof(machine::Wave, scalar) + reg * 4); }
+  llvm::Value* scalar32(unsigned reg) { return ir.CreateAlignedLoad(i32(), scalar_address(reg), llvm::Align(4)); }
+  llvm::Value* scalar64(unsigned reg) { return ir.CreateAlignedLoad(i64(), scalar_address(reg), llvm::Align(4)); }
+  void set_scalar(unsigned reg, llvm::Value* value) {
+    ir.CreateAlignedStore(value, scalar_address(reg), llvm::Align(4));
+  }
+  /// MODE in the wave, for whoever looks there. Translated code itself knows its mode.
+  void write_mode(const semantics::FloatMode& value) {
+    llvm::Value* whole = at(wave, offsetof(machine::Wave, mode));
+    llvm::Value* others = ir.CreateAnd(ir.CreateLoad(i32(), whole), ~uint64_t{machine::float_mode_bits});
+    ir.CreateStore(ir.CreateOr(others, machine::mode_bits_of(value)), whole);
+    for (llvm::Value* copy : {at(wave, offsetof(machine::Wave, float_mode)),
+                              at(run, offsetof(Run, call) + offsetof(semantics::VectorCall, mode))}) {
+      ir.CreateAlignedStore(float_mode_bytes(value), copy, llvm::Align(1));
+    }
+  }
+  /// Whether the wave is in a mode (an i1).
+  llvm::Value* is_in_mode(const semantics::FloatMode& value) {
+    llvm::Constant* bytes = float_mode_bytes(value);
+    llvm::Value* now =
+        ir.CreateAlignedLoad(bytes->getType(), at(wave, offsetof(machine::Wave, float_mode)), llvm::Align(1));
+    return ir.CreateICmpEQ(now, bytes);
+  }
+  llvm::Constant* float_mode_bytes(const semantics::FloatMode& value) {
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, &value, sizeof value);
+    return ir.getIntN(8 * sizeof value, bytes);
+  }
+
+  /// The guest address of a PC of the control flow, which counts from the code's base.
+  llvm::Value* guest_address(uint64_t pc) { return ir.CreateAdd(code_base, ir.getInt64(pc)); }
+  /// Wave::pc, for a fault that may follow: the store stays in its place.
+  void note_pc(uint64_t pc) {
+    ir.CreateStore(guest_address(pc), at(wave, offsetof(machine::Wave, pc)), /*isVolatile=*/true);
+  }
+  /// That code for one chunk runs ahead of Wave::pc, so that a fault can be traced (Run::chunk).
+  void note_chunk(llvm::Value* number) {
+    ir.CreateStore(ir.CreateTrunc(number, ir.getInt8Ty()), at(run, offsetof(Run, chunk)), /*isVolatile=*/true);
+  }
+  /// Adds `uncounted` to Run::instructions; on this way, if there are others.
+  void count() {
+    llvm::Value* address = at(run, offsetof(Run, instructions));
+    ir.CreateStore(ir.CreateAdd(ir.CreateLoad(i64(), address), ir.getInt64(uncounted)), address);
+  }
+  /// Goes on only if `is_right` (an i1); otherwise the wave is run again from Wave::pc, to find its fault.
+  void check(llvm::Value* is_right) {
+    if (faulted == nullptr) {
+      faulted = llvm::BasicBlock::Create(context, "faulted", function);
+      llvm::ReturnInst::Create(context, ir.getInt8(static_cast<uint8_t>(engine::Leave::faults)), faulted);
+    }
+    auto* right = llvm::BasicBlock::Create(context, "right", function);
+    ir.CreateCondBr(is_right, right, faulted);
+    ir.SetInsertPoint(right);
+  }
+  /// Goes on only if `is_known` (an i1); otherwise the interpreter goes on at `pc`, whose instruction and those after
+  /// must not have been executed.
+  void interpret_unless(llvm::Value* is_known, uint64_t pc) {
+    auto* other = llvm::BasicBlock::Create(context, "other", function);
+    auto* on = llvm::BasicBlock::Create(context, "on", function);
+    ir.CreateCondBr(is_known, on, other);
+    ir.SetInsertPoint(other);
+    count();
+    ir.CreateStore(guest_address(pc), at(wave, offsetof(machine::Wave, pc)));
+    ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::Leave::interpreted)));
+    ir.SetInsertPoint(on);
+  }
+  llvm::Value* exec() { return scalar64(isa::scalar::exec_lo); }
+  llvm::Value* scc_address() { return at(wave, offsetof(machine::Wave, scc)); }
+};
+
+}  // namespace Atoll::compiler

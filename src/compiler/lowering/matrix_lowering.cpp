@@ -1,0 +1,93 @@
+// compiler: matrix instructions (matrix_lowering.h).
+#include "compiler/lowering/matrix_lowering.h"
+
+#include <algorithm>
+
+#include "engine/prepare.h"
+#include "isa/table.h"
+#include "semantics/matrix.h"
+
+namespace Atoll::compiler {
+
+namespace {
+
+constexpr unsigned source_a = 0, source_b = 1, source_c = 2;
+
+bool same_rows(const isa::Operand& a, const isa::Operand& b) {
+  return a.kind == b.kind && a.reg == b.reg && a.words == b.words;
+}
+
+/// Whether `next` does what `first` does with other factors, and adds them to what `first` yields.
+bool continues(const isa::Instruction& first, const isa::Instruction& next) {
+  namespace flag = isa::flag;
+  return first.opcode == next.opcode && !isa::row_of(first).has(flag::sparse | flag::scaled) &&
+         same_rows(first.dst(), next.dst()) && same_rows(next.src(source_c), next.dst()) && first.cbsz == next.cbsz &&
+         first.abid == next.abid && first.blgp == next.blgp;
+}
+
+/// Rows that a number of instructions read and write.
+struct Rows {
+  VectorSet read, written;
+
+  void operator+=(const LaneEffects& effects) {
+    read |= effects.vector_reads;
+    written |= effects.vector_writes;
+  }
+  bool meet(const LaneEffects& effects) const {
+    return ((effects.vector_reads | effects.vector_writes) & written).any() || (effects.vector_writes & read).any();
+  }
+};
+
+}  // namespace
+
+bool MatrixLowering::takes(const isa::Instruction& instruction) {
+  if (semantics::matrix_shape(instruction.opcode) == nullptr || !engine::registers_exist(instruction)) return false;
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    const isa::Operand& source = instruction.src(i);
+    if (!engine::is_row(source) && !engine::constant_value(source)) return false;
+  }
+  return engine::is_row(instruction.src(source_a)) && engine::is_row(instruction.src(source_b)) &&
+         engine::is_row(instruction.dst());
+}
+
+std::vector<MatrixLowering::Chain> MatrixLowering::chains(std::span<const RegionItem> items) {
+  std::vector<const RegionItem*> left;
+  for (const RegionItem& item : items) {
+    if (item.is_matrix) left.push_back(&item);
+  }
+  std::vector<Chain> result;
+  while (!left.empty()) {
+    const isa::Instruction& first = *left.front()->instruction;
+    Chain& chain = result.emplace_back();
+    std::vector<const RegionItem*> later;
+    Rows between;  // of those in `later`, which the next one of the chain would overtake
+    for (const RegionItem* item : left) {
+      const LaneEffects effects = lane_effects_of(*item->instruction);
+      if (chain.empty() || (continues(first, *item->instruction) && !between.meet(effects))) {
+        chain.push_back(item);
+      } else {
+        later.push_back(item);
+        between += effects;
+      }
+    }
+    left = std::move(later);
+  }
+  return result;
+}
+
+void MatrixLowering::emit(std::span<const RegionItem> items) {
+  using engine::Image;
+  llvm::IRBuilder<>& ir = frame_.ir;
+  if (std::ranges::none_of(items, &RegionItem::is_matrix)) return;
+  llvm::Value* table = ir.CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, steps)));
+  llvm::Value* function = ir.CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, multiply)));
+  auto* type = llvm::FunctionType::get(ir.getVoidTy(),
+                                       {frame_.pointer(), frame_.pointer(), frame_.i64(), frame_.pointer()}, false);
+  for (const Chain& chain : chains(items)) {
+    llvm::Value* first = frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*));
+    for (const RegionItem* item : chain) steps_.push_back(item->pc);
+    ir.CreateCall(type, function, {frame_.wave, first, ir.getInt64(chain.size()), frame_.run});
+  }
+}
+
+}  // namespace Atoll::compiler

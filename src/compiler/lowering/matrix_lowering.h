@@ -1,0 +1,40 @@
+// compiler: matrix instructions, which the engine executes for whole waves (engine/matrix.h).
+//
+// They are part of a region like stores that are deferred (deferred_stores.h): after its loop, from the rows of the
+// wave. Kernels sum up in a few sets of registers in turn and load what comes next in between; so, where their order
+// does not matter, those that add to the same registers are done one after the other by one call, which keeps the sums
+// in the host's registers.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/lowering/frame.h"
+#include "compiler/lowering/region_item.h"
+
+namespace Atoll::compiler {
+
+class MatrixLowering {
+ public:
+  /// Notes in `steps` which instructions it takes, whose numbers count from `first_step`.
+  MatrixLowering(Frame& frame, std::vector<uint64_t>& steps, uint64_t first_step)
+      : frame_(frame), steps_(steps), first_step_(first_step) {}
+
+  /// Whether it is a matrix instruction, and all that it reads are rows and constants.
+  static bool takes(const isa::Instruction& instruction);
+
+  /// Instructions in the order in which they are to be executed; those in the same chain by one call.
+  using Chain = std::vector<const RegionItem*>;
+  static std::vector<Chain> chains(std::span<const RegionItem> items);
+
+  /// Carries out those of `items` that are matrix instructions.
+  void emit(std::span<const RegionItem> items);
+
+ private:
+  Frame& frame_;
+  std::vector<uint64_t>& steps_;
+  const uint64_t first_step_;
+};
+
+}  // namespace Atoll::compiler

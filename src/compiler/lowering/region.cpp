@@ -1,0 +1,417 @@
+// compiler: regions (region.h).
+#include "compiler/lowering/region.h"
+
+#include <algorithm>
+#include <map>
+
+#include <llvm/IR/MDBuilder.h>
+
+#include "compiler/memory/deferred_stores.h"
+#include "engine/prepare.h"
+#include "isa/table.h"
+
+namespace Atoll::compiler {
+
+using Lowering = VaryingMasks::Lowering;
+
+void Region::end_before(const isa::Instruction& instruction) {
+  if (items_.empty()) return;
+  const Lowering lowering = state_.lowering(instruction, /*inside=*/true);
+  if (lowering == Lowering::neither || lowering == Lowering::on_varying_masks) return end();
+  if ((lane_effects_of(instruction).writes & scalars_read_).any()) return end();
+  for (unsigned i = 0; i < instruction.destinations; ++i) {
+    const isa::Operand& operand = instruction.dst(i);
+    for (unsigned word = 0; operand.kind == isa::OperandKind::scalar && word < operand.words; ++word) {
+      if (state_.is_varying(operand.reg + word)) return end();
+    }
+  }
+}
+
+void Region::add(const isa::Instruction& instruction, uint64_t pc) {
+  const LaneEffects effects = lane_effects_of(instruction);
+  if (MatrixLowering::takes(instruction)) return add_matrix(instruction, effects, pc);
+  if ((effects.vector_writes & (matrix_reads_ | matrix_writes_)).any() || (effects.vector_reads & matrix_writes_).any())
+    end();
+  Lowering lowering = state_.lowering(instruction, !items_.empty());
+  const bool is_too_late = last_store_ && (lowering == Lowering::memory || lowering == Lowering::on_varying_masks ||
+                                           writes_exec(instruction));
+  if (lowering == Lowering::neither || is_too_late) {
+    end();
+    lowering = state_.lowering(instruction, /*inside=*/false);
+  }
+  switch (lowering) {
+    case Lowering::scalars:
+      add_scalar(instruction, effects, pc);
+      break;
+    case Lowering::memory: {
+      // Where each lane stores two elements, all lanes' first ones come before the second ones.
+      const bool is_store = memory_operands(instruction)->is_store;
+      const unsigned parts = is_store ? semantics::memory_access(instruction).elements : 1;
+      for (unsigned element = 0; element < parts; ++element) add_access(instruction, element, pc);
+      break;
+    }
+    case Lowering::lanes: {
+      RegionItem& item = new_item(instruction, pc);
+      item.is_vector = true;
+      item.lanes = lanes_.prepare(instruction, registers_, [this](unsigned reg) { return state_.is_varying(reg); });
+      if (versioning_ != Versioning::never && !state_.exec_written) strides_.take(item.lanes, items_.size() - 1);
+      break;
+    }
+    case Lowering::on_varying_masks: {
+      RegionItem& item = new_item(instruction, pc);
+      for (unsigned i = 0; i < instruction.sources(); ++i) {
+        const isa::Operand& source = instruction.src(i);
+        if (!state_.is_varying_source(source)) item.whole[i] = scalars_.value(source, registers_);
+      }
+      if (isa::row_of(instruction).has(isa::flag::scc_in)) item.scc = registers_.scc();
+      every_chunk_ = true;
+      break;
+    }
+    case Lowering::neither:
+      return;
+  }
+  if (lowering == Lowering::lanes || lowering == Lowering::on_varying_masks) registers_.forget(effects.writes);
+  if (versioning_ != Versioning::never && (lowering != Lowering::lanes || state_.exec_written))
+    strides_.forget(effects);
+  if (!items_.empty()) scalars_read_ |= effects.reads;
+  state_.step(instruction, lowering);
+}
+
+/// An instruction that is executed before the loop.
+void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc) {
+  const bool is_load = SaluLowering::takes_load(instruction);
+  if (is_load && (stores_ & shared_spaces(MemorySpace::global)) != 0) end();
+  // If an access fails, the wave begins anew, with what these were.
+  if (!items_.empty()) registers_.hold(scalars_read_ | effects.reads);
+  if (!is_load) return scalars_.emit(instruction, registers_);
+  // When the load fails although a vector instruction before it might have, the wave is to find out in its own order.
+  const bool is_ahead = may_fault_;
+  frame_.note_pc(is_ahead ? items_.front().pc : pc);
+  if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(0));
+  scalars_.emit_load(instruction, registers_);
+  if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(engine::no_chunk));
+}
+
+/// An instruction that is executed after the loop.
+void Region::add_matrix(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc) {
+  new_item(instruction, pc).is_matrix = true;
+  matrix_reads_ |= effects.vector_reads;
+  matrix_writes_ |= effects.vector_writes;
+  if (versioning_ != Versioning::never) strides_.forget(effects);
+}
+
+void Region::set_mode(const semantics::FloatMode& mode) {
+  if (items_.empty()) return frame_.write_mode(mode);
+  mode_after_ = mode;
+}
+
+void Region::remove_branch(const isa::Instruction& branch, uint64_t pc, unsigned instructions) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  constexpr size_t most_branches = 64;
+  if (skipped_by_branch_.size() == most_branches) end();
+  if (items_.empty()) {
+    llvm::Value* has_lanes = ir.CreateICmpNE(frame_.exec(), ir.getInt64(0));
+    return uncount(ir.CreateSelect(has_lanes, ir.getInt64(0), ir.getInt64(instructions)));
+  }
+  new_item(branch, pc).removed_branch = static_cast<unsigned>(skipped_by_branch_.size());
+  skipped_by_branch_.push_back(instructions);
+}
+
+void Region::uncount(llvm::Value* instructions) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::Value* address = frame_.at(frame_.run, offsetof(Run, instructions));
+  ir.CreateStore(ir.CreateSub(ir.CreateLoad(frame_.i64(), address), instructions), address);
+}
+
+/// What the branches that were left out would have skipped.
+void Region::uncount_skipped() {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  if (skipped_by_branch_.empty()) return;
+  llvm::Value* had_lanes = ir.CreateLoad(frame_.i64(), has_lanes_);
+  llvm::Value* skipped = ir.getInt64(0);
+  for (size_t i = 0; i < skipped_by_branch_.size(); ++i) {
+    llvm::Value* is_set = ir.CreateICmpNE(ir.CreateAnd(had_lanes, uint64_t{1} << i), ir.getInt64(0));
+    skipped = ir.CreateAdd(skipped, ir.CreateSelect(is_set, ir.getInt64(0), ir.getInt64(skipped_by_branch_[i])));
+  }
+  uncount(skipped);
+}
+
+RegionItem& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
+  RegionItem& item = items_.emplace_back();
+  item.instruction = &instruction;
+  item.pc = pc;
+  item.mode = frame_.mode;
+  item.exec_written = state_.exec_written;
+  item.inactive_needed = (lane_effects_of(instruction).vector_writes & after_->inactive).any();
+  return item;
+}
+
+void Region::add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc) {
+  MemoryOperands operands = *memory_operands(instruction);
+  const bool has_resource = operands.resource != nullptr;
+  if (has_resource && ordinary_resources_[operands.resource->reg]) operands.space = MemorySpace::buffer;
+  const bool is_buffer = operands.space == MemorySpace::buffer;
+  const unsigned spaces = shared_spaces(operands.space);
+  const bool may_fault = operands.space != MemorySpace::lds;
+  // At one address for all, scratch is there or it is not, whatever the region has changed.
+  const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
+  const bool is_late = may_fault && by_lane && changes_what_it_loaded_;
+  const bool follows_mode = operands.is_atomic && mode_after_;  // who does it may look at the wave
+  // A fault is traced from the region's begin on, without the lanes of chunks that are done with it: others that read
+  // theirs would find them not active.
+  const bool reads_traced = may_fault && !items_.empty() && ValuLowering::crosses_chunks(*items_.front().instruction);
+  const bool is_known = !has_resource || (is_buffer ? buffers_.knows(operands) : stack_.knows(operands));
+  bool defers = ((loads_ | stores_) & spaces) != 0 && may_defer(instruction, operands);
+  const bool conflicts = !defers && (stores_ & spaces) != 0;
+  if (conflicts || is_late || follows_mode || reads_traced || !is_known || (may_fault && has_deferred_)) {
+    end();
+    defers = false;
+  }
+  llvm::Value* stack = has_resource && !is_buffer ? stack_.find(operands, registers_, pc) : nullptr;
+  if (is_buffer) buffers_.check(operands, registers_, pc);
+  if (operands.stores() && (loads_ & spaces) != 0 && !defers) {
+    if (may_end_with(instruction, operands)) {
+      last_store_ = items_.size();
+      live_at_store_ = *before_;
+      state_at_store_ = state_;
+      held_at_store_ = registers_.values();
+    } else {
+      end();
+    }
+  }
+  may_fault_ |= may_fault;
+  if (operands.loads()) loads_ |= spaces;
+  if (operands.stores()) stores_ |= spaces;
+  has_deferred_ |= defers;
+  RegionItem& item = new_item(instruction, pc);
+  item.is_deferred = defers;
+  if (is_buffer) {
+    item.access = memory_.prepare_in_buffer(instruction, operands, registers_);
+  } else if (has_resource) {
+    item.access = ChunkMemory::prepare_on_stack(instruction, stack);
+  } else {
+    item.access = memory_.prepare(instruction, element, registers_);
+  }
+  if (!defers) follow_address(item);
+  note_changes(instruction, operands);
+}
+
+bool Region::may_defer(const isa::Instruction& store, const MemoryOperands& operands) const {
+  return versioning_ == Versioning::never && ChunkMemory::can_for_wave(store, operands);
+}
+
+void Region::note_changes(const isa::Instruction& instruction, const MemoryOperands& operands) {
+  changes_what_it_loaded_ |= operands.is_atomic;
+  if (operands.space != MemorySpace::scratch && operands.space != MemorySpace::flat) return;
+  const ScratchPart part = scratch_part(instruction, operands);
+  if (!operands.is_store) return scratch_loads_.push_back(part);
+  changes_what_it_loaded_ |=
+      std::ranges::any_of(scratch_loads_, [&](const ScratchPart& loaded) { return loaded.may_overlap(part); });
+}
+
+Region::ScratchPart Region::scratch_part(const isa::Instruction& instruction, const MemoryOperands& operands) {
+  if (operands.space != MemorySpace::scratch || operands.address != nullptr) return {};
+  const isa::Operand* base = operands.resource != nullptr ? operands.resource_offset : operands.scalar_base;
+  return {base, operands.resource, instruction.offset, semantics::memory_access(instruction).bytes};
+}
+
+bool Region::ScratchPart::may_overlap(const ScratchPart& other) const {
+  if (bytes == 0 || other.bytes == 0) return true;
+  const auto same = [](const isa::Operand* a, const isa::Operand* b) {
+    if (a == nullptr || b == nullptr) return a == b;
+    return a->kind == b->kind && a->reg == b->reg && engine::constant_value(*a) == engine::constant_value(*b);
+  };
+  if (!same(base, other.base) || !same(resource, other.resource)) return true;
+  return offset < other.offset + other.bytes && other.offset < offset + bytes;
+}
+
+void Region::follow_address(RegionItem& item) {
+  const MemoryOperands& operands = item.access->operands;
+  const bool can_be_even = operands.space == MemorySpace::global || operands.space == MemorySpace::lds;
+  if (versioning_ == Versioning::never || state_.exec_grows || !can_be_even || operands.is_atomic) return;
+  const auto form = strides_.address(*item.access);
+  if (!form) return;
+  const auto stride = strides_.settle(*form, semantics::memory_access(*item.instruction));
+  if (!stride || (state_.exec_written && (*stride == 0 || ChunkMemory::needs_all_lanes(*stride)))) return;
+  item.address = form;
+  item.stride = *stride;
+}
+
+bool Region::may_end_with(const isa::Instruction& store, const MemoryOperands& operands) {
+  if (versioning_ == Versioning::never || state_.exec_written || every_chunk_ || stores_ != 0) return false;
+  if (operands.space != MemorySpace::global && operands.space != MemorySpace::lds) return false;
+  if (operands.is_atomic) return false;
+  const semantics::MemoryAccess& access = semantics::memory_access(store);
+  const unsigned spaces = shared_spaces(operands.space);
+  const auto is_unknown = [&](const RegionItem& item) {
+    return item.access && (shared_spaces(item.access->operands.space) & spaces) != 0 && !item.address;
+  };
+  if (access.elements != 1 || std::ranges::any_of(items_, is_unknown)) return false;
+  const auto form = strides_.address(memory_.prepare(store, 0, registers_));
+  if (!form || !strides_.settle(*form, access)) return false;
+  return VersionGuard(frame_, lanes_, memory_, strides_, items_).is_worth_it();
+}
+
+/// In the form that fits all.
+void Region::emit_in_order() {
+  const std::span<const RegionItem> items = items_;
+  if (last_store_) {
+    emit_loop({.items = items.first(*last_store_), .live = &live_at_store_, .state = &state_at_store_});
+    registers_.release(held_at_store_);
+  }
+  emit_loop({.items = items.subspan(last_store_.value_or(0)), .live = before_, .state = &state_});
+}
+
+void Region::end() {
+  if (items_.empty()) return;
+  const semantics::FloatMode mode_here = frame_.mode;
+  if (!skipped_by_branch_.empty()) {
+    has_lanes_ = frame_.local(frame_.i64(), llvm::Align(8));
+    frame_.ir.CreateStore(frame_.ir.getInt64(0), has_lanes_);
+  }
+  VersionGuard guard(frame_, lanes_, memory_, strides_, items_);
+  if (last_store_ || (versioning_ == Versioning::for_addresses && guard.is_worth_it())) {
+    llvm::IRBuilder<>& ir = frame_.ir;
+    llvm::Value* is_known = guard.emit(last_store_ ? &items_[*last_store_] : nullptr);
+    const auto block = [&](const char* name) {
+      return llvm::BasicBlock::Create(frame_.context, name, frame_.function);
+    };
+    llvm::BasicBlock *known = block("known"), *unknown = block("unknown"), *after = block("behind");
+    ir.CreateCondBr(is_known, known, unknown, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
+    ir.SetInsertPoint(known);
+    emit_loop({.items = items_, .live = before_, .state = &state_, .guard = &guard});
+    ir.CreateBr(after);
+    ir.SetInsertPoint(unknown);
+    memory_.set_hot(false);
+    emit_in_order();
+    memory_.set_hot(is_hot_);
+    ir.CreateBr(after);
+    ir.SetInsertPoint(after);
+  } else {
+    emit_in_order();
+  }
+  registers_.release(registers_.values());
+  if (mode_after_ && *mode_after_ != items_.front().mode) frame_.write_mode(*mode_after_);
+  frame_.mode = mode_here;
+  uncount_skipped();
+  clear();
+}
+
+void Region::clear() {
+  items_.clear();
+  mode_after_.reset();
+  registers_.clear();
+  strides_ = {};
+  state_ = {};
+  last_store_.reset();
+  skipped_by_branch_.clear();
+  every_chunk_ = may_fault_ = has_deferred_ = false;
+  scalars_read_.reset();
+  loads_ = stores_ = 0;
+  scratch_loads_.clear();
+  matrix_reads_.reset();
+  matrix_writes_.reset();
+  changes_what_it_loaded_ = false;
+}
+
+void Region::emit_loop(const Segment& segment) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  if (std::ranges::all_of(segment.items, &RegionItem::is_matrix)) return matrices_.emit(segment.items);
+  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(frame_.context, name, frame_.function); };
+  llvm::BasicBlock* before = ir.GetInsertBlock();
+  llvm::BasicBlock* head = block("chunk");
+  llvm::BasicBlock* begin = block("begin");
+  llvm::BasicBlock* body = block("lanes");
+  llvm::BasicBlock* next = block("next");
+  llvm::BasicBlock* done = block("done");
+
+  llvm::Value* exec = frame_.exec();
+  std::map<unsigned, llvm::Value*> gathered;  // 64 bits
+  const auto gather = [&] {
+    llvm::Value* whole = frame_.local(frame_.i64(), llvm::Align(8));
+    ir.CreateStore(ir.getInt64(0), whole);
+    return whole;
+  };
+  ScalarSet scalars_needed;
+  bool may_fault = false;
+  for (const RegionItem& item : segment.items) {
+    scalars_needed |= lane_effects_of(*item.instruction).writes;
+    may_fault |= item.access && item.access->operands.space != MemorySpace::lds;
+  }
+  scalars_needed &= segment.live->scalars;
+  for (unsigned pair = 0; pair < VaryingMasks::pairs; ++pair) {
+    if (!segment.state->varying[pair] || (!scalars_needed[2 * pair] && !scalars_needed[2 * pair + 1])) continue;
+    gathered[2 * pair] = gather();
+  }
+  DeferredStores deferred(frame_, memory_, segment.items, exec);
+  llvm::Value* gathered_scc = segment.state->scc_varies && scalars_needed[scc_number] ? gather() : nullptr;
+  const auto note_chunk = [&](llvm::Value* chunk) {
+    if (may_fault) frame_.note_chunk(chunk);
+  };
+  if (may_fault) frame_.note_pc(segment.items.front().pc);
+  llvm::Instruction* once_end = ir.CreateBr(head);
+
+  ir.SetInsertPoint(head);
+  llvm::PHINode* first_lane = ir.CreatePHI(frame_.i64(), 2);
+  first_lane->addIncoming(ir.getInt64(0), before);
+  llvm::Value* active = ir.CreateTrunc(ir.CreateLShr(exec, first_lane), frame_.i16());
+  // Without active lanes, all that a vector instruction does is to yield masks of zeros.
+  if (every_chunk_) ir.CreateBr(begin);
+  if (!every_chunk_) ir.CreateCondBr(ir.CreateICmpEQ(active, ir.getInt16(0)), next, begin);
+
+  ir.SetInsertPoint(begin);
+  ChunkState chunk(frame_, once_end, ir.CreateBr(body), first_lane, /*branches=*/false);
+
+  ir.SetInsertPoint(body);
+  note_chunk(ir.CreateLShr(first_lane, 4));
+  const VectorSet needed = segment.live->active | segment.live->inactive | deferred.rows() | matrix_reads_;
+  for (const RegionItem& item : segment.items) {
+    const bool keep_inactive = item.inactive_needed && (item.exec_written || state_.exec_grows);
+    frame_.mode = item.mode;
+    if (item.is_matrix) continue;
+    if (item.is_deferred) {
+      deferred.come_to(item, chunk);
+    } else if (item.access) {
+      const auto number = static_cast<size_t>(&item - segment.items.data());
+      memory_.emit(*item.access, keep_inactive, chunk,
+                   segment.guard != nullptr ? segment.guard->strided(number) : nullptr);
+    } else if (item.removed_branch) {
+      llvm::Value* bit = ir.getInt64(uint64_t{1} << *item.removed_branch);
+      llvm::Value* has_lanes = ir.CreateICmpNE(ir.CreateBitCast(chunk.exec(), frame_.i16()), ir.getInt16(0));
+      llvm::Value* before_it = ir.CreateLoad(frame_.i64(), has_lanes_);
+      ir.CreateStore(ir.CreateOr(before_it, ir.CreateSelect(has_lanes, bit, ir.getInt64(0))), has_lanes_);
+    } else if (item.is_vector) {
+      lanes_.emit(item.lanes, keep_inactive, chunk);
+    } else {
+      scalars_.emit_on_varying_masks(*item.instruction, item.whole, item.scc, chunk);
+    }
+  }
+  llvm::Value* all = llvm::ConstantInt::getTrue(frame_.lanes());
+  chunk.write_rows(needed, state_.exec_grows ? all : ir.CreateBitCast(active, frame_.lanes()),
+                   versioning_ == Versioning::for_addresses && !state_.exec_grows);
+  const auto place = [&](llvm::Value* slice, llvm::Value* whole) {
+    llvm::Value* placed = ir.CreateShl(chunk.bits(slice), chunk.first_lane64());
+    ir.CreateStore(ir.CreateOr(ir.CreateLoad(frame_.i64(), whole), placed), whole);
+  };
+  for (const auto& [reg, whole] : gathered) place(chunk.mask(reg), whole);
+  if (gathered_scc != nullptr) place(chunk.scc_slice(), gathered_scc);
+  ir.CreateBr(next);
+
+  ir.SetInsertPoint(next);
+  llvm::Value* following = ir.CreateAdd(first_lane, ir.getInt64(semantics::chunk_lanes));
+  first_lane->addIncoming(following, next);
+  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(semantics::wave_lanes)), done, head);
+
+  ir.SetInsertPoint(done);
+  note_chunk(ir.getInt8(engine::no_chunk));
+  deferred.emit();
+  matrices_.emit(segment.items);
+  WaveScalars registers(frame_);
+  for (const auto& [reg, whole] : gathered) registers.set_pair(reg, ir.CreateLoad(frame_.i64(), whole));
+  if (gathered_scc != nullptr) {
+    llvm::Value* any = ir.CreateICmpNE(ir.CreateLoad(frame_.i64(), gathered_scc), ir.getInt64(0));
+    registers.set_scc(ir.CreateZExt(any, ir.getInt8Ty()));
+  }
+}
+
+}  // namespace Atoll::compiler

@@ -1,0 +1,126 @@
+// compiler: where translated code finds the scalar registers: in the Wave between regions, in locals within one.
+#pragma once
+
+#include <map>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/lowering/frame.h"
+
+namespace Atoll::compiler {
+
+/// Scalar registers by isa::scalar number, and SCC, as values that are the same for the whole wave.
+class ScalarRegisters {
+ public:
+  virtual ~ScalarRegisters() = default;
+  /// 32 bits.
+  virtual llvm::Value* word(unsigned reg) = 0;
+  virtual void set_word(unsigned reg, llvm::Value* value) = 0;
+  /// A register and the one after it, 64 bits.
+  virtual llvm::Value* pair(unsigned reg) = 0;
+  virtual void set_pair(unsigned reg, llvm::Value* value) = 0;
+  /// 8 bits, 0 or 1.
+  virtual llvm::Value* scc() = 0;
+  virtual void set_scc(llvm::Value* value) = 0;
+};
+
+/// Those in the Wave.
+class WaveScalars final : public ScalarRegisters {
+ public:
+  explicit WaveScalars(Frame& frame) : frame_(frame) {}
+  llvm::Value* word(unsigned reg) override { return frame_.scalar32(reg); }
+  void set_word(unsigned reg, llvm::Value* value) override { frame_.set_scalar(reg, value); }
+  llvm::Value* pair(unsigned reg) override { return frame_.scalar64(reg); }
+  void set_pair(unsigned reg, llvm::Value* value) override { frame_.set_scalar(reg, value); }
+  llvm::Value* scc() override { return frame_.ir.CreateLoad(frame_.ir.getInt8Ty(), frame_.scc_address()); }
+  void set_scc(llvm::Value* value) override { frame_.ir.CreateStore(value, frame_.scc_address()); }
+
+ private:
+  Frame& frame_;
+};
+
+/// Those in the Wave, except that what is written to some of them is held back: these stay what they are in the Wave.
+class HeldScalars final : public ScalarRegisters {
+ public:
+  /// Values that were held back.
+  struct Values {
+    std::map<unsigned, llvm::Value*> words;
+    llvm::Value* scc = nullptr;
+  };
+
+  explicit HeldScalars(Frame& frame) : wave_(frame), ir_(frame.ir) {}
+  llvm::Value* word(unsigned reg) override {
+    const auto found = values_.words.find(reg);
+    return found != values_.words.end() ? found->second : wave_.word(reg);
+  }
+  void set_word(unsigned reg, llvm::Value* value) override {
+    if (held_[reg]) {
+      values_.words[reg] = value;
+    } else {
+      wave_.set_word(reg, value);
+      single_.set(reg);
+    }
+  }
+  llvm::Value* pair(unsigned reg) override {
+    if (!is_single(reg) && !is_single(reg + 1)) return wave_.pair(reg);
+    return join(word(reg), word(reg + 1));
+  }
+  void set_pair(unsigned reg, llvm::Value* value) override {
+    if (held_[reg] || held_[reg + 1]) {
+      set_word(reg, ir_.CreateTrunc(value, ir_.getInt32Ty()));
+      set_word(reg + 1, ir_.CreateTrunc(ir_.CreateLShr(value, 32), ir_.getInt32Ty()));
+    } else {
+      wave_.set_pair(reg, value);
+      single_.reset(reg);
+      single_.reset(reg + 1);
+    }
+  }
+  llvm::Value* scc() override { return values_.scc != nullptr ? values_.scc : wave_.scc(); }
+  void set_scc(llvm::Value* value) override {
+    if (held_[scc_number]) values_.scc = value;
+    if (!held_[scc_number]) wave_.set_scc(value);
+  }
+
+  /// From now on, these too.
+  void hold(const ScalarSet& registers) { held_ |= registers; }
+  /// Whoever writes these gives them their value.
+  void forget(const ScalarSet& registers) {
+    std::erase_if(values_.words, [&](const auto& value) { return registers[value.first]; });
+    if (registers[scc_number]) values_.scc = nullptr;
+  }
+  const Values& values() const { return values_; }
+  /// Writes them to the Wave.
+  void release(const Values& values) {
+    for (auto next = values.words.begin(); next != values.words.end(); ++next) {
+      const auto& [reg, value] = *next;
+      const auto upper = std::next(next);
+      if (reg % 2 == 0 && upper != values.words.end() && upper->first == reg + 1) {
+        wave_.set_pair(reg, join(value, upper->second));
+        next = upper;
+      } else {
+        wave_.set_word(reg, value);
+      }
+    }
+    if (values.scc != nullptr) wave_.set_scc(values.scc);
+  }
+  void clear() {
+    held_.reset();
+    single_.reset();
+    values_ = {};
+  }
+
+ private:
+  bool is_single(unsigned reg) const { return single_[reg] || values_.words.contains(reg); }
+  llvm::Value* join(llvm::Value* low, llvm::Value* high) {
+    llvm::Type* wide = ir_.getInt64Ty();
+    return ir_.CreateOr(ir_.CreateZExt(low, wide), ir_.CreateShl(ir_.CreateZExt(high, wide), 32));
+  }
+
+  WaveScalars wave_;
+  llvm::IRBuilder<>& ir_;
+  ScalarSet held_;
+  /// Written as words: the host waits for a while when it loads a pair of which only one half has just been stored.
+  ScalarSet single_;
+  Values values_;
+};
+
+}  // namespace Atoll::compiler

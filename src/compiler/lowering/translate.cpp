@@ -1,0 +1,466 @@
+// compiler: the translator (translate.h).
+//
+// Scalar state stays in the Wave: scalar instructions load and store it, and LLVM forwards what it can within a
+// block. Vector instructions gather in a region (region.h), which ends where lanes meet; loops whose lanes don't meet
+// at all are regions as a whole (loop_region.h). Everything else is one call of the interpreter's handler.
+#include "compiler/lowering/translate.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/analysis/loop_region.h"
+#include "compiler/analysis/superblocks.h"
+#include "compiler/lowering/cross_lane_lowering.h"
+#include "compiler/lowering/frame.h"
+#include "compiler/lowering/loop_lowering.h"
+#include "compiler/lowering/matrix_lowering.h"
+#include "compiler/lowering/region.h"
+#include "compiler/lowering/semantics_bitcode.h"
+#include "compiler/lowering/wave_chaining.h"
+#include "engine/hardware_register.h"
+#include "engine/prepare.h"
+#include "isa/table.h"
+
+namespace Atoll::compiler {
+
+namespace {
+
+using engine::Block;
+using engine::ControlFlow;
+using engine::does_nothing;
+using engine::Image;
+using engine::Located;
+using isa::Opcode;
+using isa::OperandKind;
+using machine::WaveState;
+
+/// Some hundred instructions.
+constexpr uint64_t short_loop_bytes = 1024;
+
+class Translator {
+ public:
+  Translator(const ControlFlow& flow, Operations& operations, Frame& frame, uint64_t first_step, bool be_brief)
+      : flow_(flow),
+        frame_(frame),
+        lanes_(frame, operations),
+        scalars_(frame, operations),
+        wave_code_(frame, scalars_),
+        matrix_code_(frame, steps_, first_step),
+        ordinary_resources_(ordinary_resources(flow)),
+        region_(frame, lanes_, scalars_, matrix_code_, ordinary_resources_),
+        liveness_(flow),
+        loops_(find_loop_regions(flow, liveness_)),
+        has_loop_(std::ranges::any_of(flow.blocks, [](const auto& block) { return branches_back(block.second); })),
+        first_step_(first_step),
+        be_brief_(be_brief),
+        superblocks_(find_superblocks(flow, liveness_, loops_,
+                                      [this](uint64_t pc) { return versioning(pc) == Region::Versioning::never; })) {}
+
+  void run(Translated& result) {
+    // By address, which is about the order in which they are run.
+    std::map<uint64_t, std::function<void()>> pieces;
+    for (const LoopRegion& loop : loops_) pieces[loop.entry] = [&] { emit(loop); };
+    for (const Superblock& code : superblocks_) pieces[code.blocks.front()] = [&] { emit(code); };
+    for (const auto& [pc, emit_piece] : pieces) {
+      blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
+    }
+    enter(result);
+    ended_ = llvm::BasicBlock::Create(frame_.context, "ended", frame_.function);
+    for (const auto& [pc, emit_piece] : pieces) emit_piece();
+    end_wave();
+    result.steps = std::move(steps_);
+  }
+
+ private:
+  llvm::IRBuilder<>& ir() { return frame_.ir; }
+
+  /// Goes to the block that the parameter `entry` numbers.
+  void enter(Translated& result) {
+    auto* start = llvm::BasicBlock::Create(frame_.context, "start", frame_.function, frame_.allocas->getNextNode());
+    ir().SetInsertPoint(frame_.allocas);
+    ir().CreateBr(start);
+    ir().SetInsertPoint(start);
+    frame_.vgpr = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, vgpr)));
+    frame_.agpr = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, agpr)));
+    frame_.code_base = ir().CreateLoad(frame_.i64(), frame_.at(frame_.image, offsetof(Image, code_base)));
+    auto* choice = ir().CreateSwitch(frame_.function->getArg(2), blocks_.at(flow_.root));
+    for (const uint64_t pc : flow_.entries) {
+      if (!blocks_.contains(pc)) continue;
+      choice->addCase(ir().getInt64(result.entries.size()), blocks_.at(pc));
+      result.entries.push_back(pc);
+    }
+  }
+
+  static bool branches_back(const Block& block) {
+    const Located& last = block.instructions.back();
+    return isa::control_of(last.instruction).has_target && last.target() <= last.pc;
+  }
+
+  /// Whether some branch goes back over the block, and not far: a kernel's outermost loop has few rounds.
+  bool is_in_short_loop(uint64_t pc) const {
+    return std::ranges::any_of(flow_.blocks, [&](const auto& block) {
+      const Located& last = block.second.instructions.back();
+      return branches_back(block.second) && last.pc >= pc && last.target() <= pc &&
+             last.pc - last.target() <= short_loop_bytes;
+    });
+  }
+
+  /// Of the code that begins with the block. Strides are followed as long as EXEC stays what it is, so where they
+  /// matter a region ends at each condition.
+  Region::Versioning versioning(uint64_t pc) const {
+    using enum Region::Versioning;
+    return is_in_short_loop(pc) ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses;
+  }
+
+  /// What comes when a wave has ended.
+  void end_wave();
+
+  void emit(const LoopRegion& loop);
+  void emit(const Superblock& code);
+  void emit(const Located& at);
+  bool emit_control(const Located& at);
+  void emit_step(const Located& at);
+  void emit_condition(const Located& at, const isa::Control& control);
+  void emit_mode_change(const Located& at);
+  void branch(llvm::Value* condition);
+
+  void count() {
+    frame_.count();
+    frame_.uncounted = 0;
+  }
+  void set_pc(uint64_t pc) { ir().CreateStore(frame_.guest_address(pc), frame_.at(frame_.wave, offsetof(Wave, pc))); }
+  void leave(bool goes_on) {
+    const engine::Leave how = goes_on ? engine::Leave::goes_on : engine::Leave::stops;
+    ir().CreateRet(ir().getInt8(static_cast<uint8_t>(how)));
+  }
+  void stop(WaveState state, uint64_t pc) {
+    set_pc(pc);
+    ir().CreateStore(ir().getInt8(static_cast<uint8_t>(state)), frame_.at(frame_.wave, offsetof(Wave, state)));
+    leave(false);
+  }
+  /// To the block at `pc`, or out of the function if there is none for the mode. Going back, a wave may have run long
+  /// enough.
+  void go_to(uint64_t from, uint64_t pc);
+
+  const ControlFlow& flow_;
+  Frame& frame_;
+  ValuLowering lanes_;
+  SaluLowering scalars_;
+  CrossLaneLowering wave_code_;
+  std::vector<uint64_t> steps_;
+  MatrixLowering matrix_code_;
+  const std::bitset<isa::scalar::count> ordinary_resources_;
+  Region region_;
+  Liveness liveness_;
+  std::vector<LoopRegion> loops_;
+  const bool has_loop_;  ///< what is outside of loops then matters little
+  std::map<uint64_t, llvm::BasicBlock*> blocks_;
+  llvm::BasicBlock* not_taken_ = nullptr;  ///< of the branch that was emitted last
+  llvm::BasicBlock* ended_ = nullptr;      ///< where waves go that end, Wave::pc set
+  semantics::FloatMode mode_;              ///< after what was emitted last
+  bool ends_in_other_mode_ = false;        ///< than waves begin in, somewhere
+  const uint64_t first_step_;
+  const bool be_brief_;
+  std::vector<Superblock> superblocks_;  ///< everything but loops_
+  bool has_single_steps_ = false;
+};
+
+void Translator::end_wave() {
+  ir().SetInsertPoint(ended_);
+  const Live& start = liveness_.before(flow_.root);
+  // What the interpreter's handlers may change beside the registers is not put back. Of large code this may be a part,
+  // and is not worth it.
+  if (!has_single_steps_ && !be_brief_ && WaveChaining::can(start)) {
+    VectorSet written;
+    for (const auto& [pc, block] : flow_.blocks) {
+      for (const Located& at : block.instructions) written |= lane_effects_of(at.instruction).vector_writes;
+    }
+    auto* done = llvm::BasicBlock::Create(frame_.context, "done", frame_.function);
+    auto* begun = llvm::BasicBlock::Create(frame_.context, "begun", frame_.function);
+    WaveChaining(frame_, start, written).emit(begun, done);
+    ir().SetInsertPoint(begun);
+    if (ends_in_other_mode_) frame_.write_mode(flow_.mode);
+    ir().CreateBr(blocks_.at(flow_.root));
+    ir().SetInsertPoint(done);
+  }
+  ir().CreateStore(ir().getInt8(static_cast<uint8_t>(WaveState::ended)), frame_.at(frame_.wave, offsetof(Wave, state)));
+  leave(false);
+}
+
+void Translator::go_to(uint64_t from, uint64_t pc) {
+  const auto found = blocks_.find(pc);
+  if (found == blocks_.end() || flow_.mode_before(pc) != mode_) {
+    set_pc(pc);
+    leave(true);
+    return;
+  }
+  if (pc > from) {
+    ir().CreateBr(found->second);
+    return;
+  }
+  llvm::Value* done = ir().CreateLoad(frame_.i64(), frame_.at(frame_.run, offsetof(Run, instructions)));
+  llvm::Value* limit = ir().CreateLoad(frame_.i64(), frame_.at(frame_.run, offsetof(Run, limit)));
+  auto* enough = llvm::BasicBlock::Create(frame_.context, "enough", frame_.function);
+  ir().CreateCondBr(ir().CreateICmpUGE(done, limit), enough, found->second);
+  ir().SetInsertPoint(enough);
+  stop(WaveState::ready, pc);
+}
+
+void Translator::emit(const LoopRegion& loop) {
+  ir().SetInsertPoint(blocks_.at(loop.entry));
+  LoopLowering(frame_, lanes_, scalars_, flow_, liveness_).emit(loop, [&](uint64_t exit) {
+    mode_ = loop.mode_at(exit, flow_);
+    if (mode_ != flow_.mode_before(loop.entry)) frame_.write_mode(mode_);
+    go_to(loop.entry, exit);
+  });
+}
+
+void Translator::emit(const Superblock& code) {
+  const uint64_t start = code.blocks.front();
+  ir().SetInsertPoint(blocks_.at(start));
+  frame_.uncounted = 0;
+  region_.set_hot(!be_brief_ || is_in_short_loop(start), versioning(start));
+  region_.forget_resources();
+  mode_ = flow_.mode_before(start);
+  std::vector<Live> live, live_before;  // the region looks at what it came to last
+  for (const uint64_t pc : code.blocks) {
+    const Block& block = flow_.blocks.at(pc);
+    live_before = std::exchange(live, liveness_.within(block));
+    const auto removed = code.branches.find(pc);
+    const size_t emitted = block.instructions.size() - (removed != code.branches.end() ? 1 : 0);
+    for (size_t i = 0; i < emitted; ++i) {
+      region_.come_to(live[i], live[i + 1]);
+      frame_.mode = mode_;
+      emit(block.instructions[i]);
+      region_.note_writes(lane_effects_of(block.instructions[i].instruction).writes);
+    }
+    region_.come_to(live[emitted], live.back());
+    if (removed == code.branches.end()) continue;
+    const Located& branch = block.instructions.back();
+    region_.remove_branch(branch.instruction, branch.pc, removed->second.instructions);
+    region_.come_to(live.back(), live.back());
+    ++frame_.uncounted;
+  }
+  if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
+  region_.end();
+  count();
+  const Located& last = flow_.blocks.at(code.blocks.back()).instructions.back();
+  go_to(last.pc, last.next());
+}
+
+void Translator::emit(const Located& at) {
+  const isa::Instruction& instruction = at.instruction;
+  if (emit_control(at)) return;
+  if (does_nothing(instruction.opcode)) {
+    ++frame_.uncounted;
+    return;
+  }
+  const bool is_access = memory_operands(instruction).has_value();
+  if (is_access || ValuLowering::takes(instruction) || SaluLowering::takes(instruction) ||
+      SaluLowering::takes_load(instruction) || MatrixLowering::takes(instruction)) {
+    region_.add(instruction, at.pc);
+    ++frame_.uncounted;
+    return;
+  }
+  if (CrossLaneLowering::takes(instruction)) {
+    region_.end();
+    wave_code_.emit(instruction);
+    ++frame_.uncounted;
+    return;
+  }
+  if (engine::orders_memory(instruction.opcode)) {
+    region_.end();
+    ++frame_.uncounted;
+    return;
+  }
+  emit_step(at);
+}
+
+void Translator::emit_step(const Located& at) {
+  region_.end();
+  if (lane_effects_of(at.instruction).vector_writes.none())
+    region_.forget_resources();  // s_movreld_b32 writes any register
+  llvm::Value* table = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, steps)));
+  llvm::Value* op =
+      ir().CreateLoad(frame_.pointer(), frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*)));
+  llvm::Value* handler = ir().CreateLoad(frame_.pointer(), frame_.at(op, offsetof(engine::MicroOp, handler)));
+  steps_.push_back(at.pc);
+  has_single_steps_ = true;
+  llvm::Value* stepped = frame_.at(frame_.run, offsetof(Run, stepped));
+  ir().CreateStore(ir().getInt8(0), stepped);
+  auto* type = llvm::FunctionType::get(ir().getVoidTy(), {frame_.pointer(), frame_.pointer(), frame_.pointer()}, false);
+  ir().CreateCall(type, handler, {frame_.wave, op, frame_.run});
+  auto* stopped = llvm::BasicBlock::Create(frame_.context, "stopped", frame_.function);
+  auto* on = llvm::BasicBlock::Create(frame_.context, "on", frame_.function);
+  ir().CreateCondBr(ir().CreateICmpNE(ir().CreateLoad(ir().getInt8Ty(), stepped), ir().getInt8(0)), on, stopped);
+  ir().SetInsertPoint(stopped);
+  frame_.count();
+  leave(false);
+  ir().SetInsertPoint(on);
+}
+
+bool Translator::emit_control(const Located& at) {
+  const isa::Instruction& instruction = at.instruction;
+  const auto finish = [&] {
+    region_.end();
+    ++frame_.uncounted;
+    count();
+  };
+  const isa::Control control = isa::control_of(instruction);
+  using enum isa::Control::Kind;
+  switch (control.kind) {
+    case branch:
+      finish();
+      go_to(at.pc, at.target());
+      return true;
+    case conditional:
+      finish();
+      emit_condition(at, control);
+      return true;
+    case end:
+      finish();
+      ends_in_other_mode_ |= mode_ != flow_.mode;
+      set_pc(at.next());
+      ir().CreateBr(ended_);
+      return true;
+    case call:
+    case indirect:
+    case indirect_call: {
+      const bool by_register = control.kind != call;
+      if (by_register && (control.adds_to_pc || instruction.src(0).kind != OperandKind::scalar)) return false;
+      finish();
+      llvm::Value* target = by_register ? ir().CreateAnd(frame_.scalar64(instruction.src(0).reg), ~uint64_t{3})
+                                        : frame_.guest_address(at.target());
+      if (instruction.destinations != 0) frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
+      ir().CreateStore(target, frame_.at(frame_.wave, offsetof(Wave, pc)));
+      leave(true);
+      return true;
+    }
+    default:
+      break;
+  }
+  switch (instruction.opcode) {
+    case Opcode::s_barrier:
+      finish();
+      stop(WaveState::at_barrier, at.next());
+      return true;
+    case Opcode::s_sleep:
+      finish();
+      stop(WaveState::ready, at.next());
+      return true;
+    case Opcode::s_getpc_b64:
+      region_.end_before(instruction);
+      frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
+      ++frame_.uncounted;
+      return true;
+    case Opcode::s_setreg_b32:
+    case Opcode::s_setreg_imm32_b32:
+      if (engine::sets_float_mode(instruction)) {
+        mode_ = flow_.mode_after(at);
+        region_.set_mode(mode_);
+        ++frame_.uncounted;
+        return true;
+      }
+      emit_mode_change(at);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A conditional branch, the region ended.
+void Translator::emit_condition(const Located& at, const isa::Control& control) {
+  using enum isa::Control::Condition;
+  llvm::Value* value = control.condition == scc   ? ir().CreateLoad(ir().getInt8Ty(), frame_.scc_address())
+                       : control.condition == vcc ? frame_.scalar64(isa::scalar::vcc_lo)
+                                                  : frame_.exec();
+  llvm::Value* nothing = llvm::ConstantInt::get(value->getType(), 0);
+  branch(control.if_zero ? ir().CreateICmpEQ(value, nothing) : ir().CreateICmpNE(value, nothing));
+  go_to(at.pc, at.target());
+  ir().SetInsertPoint(not_taken_);
+  go_to(at.pc, at.next());
+}
+
+/// s_setreg_b32 that writes to the mode what is known at run time only. In another mode than was assumed, the wave
+/// leaves.
+void Translator::emit_mode_change(const Located& at) {
+  count();
+  emit_step(at);
+  mode_ = flow_.mode_after(at);
+  branch(frame_.is_in_mode(mode_));
+  go_to(at.pc, at.next());
+  ir().SetInsertPoint(not_taken_);
+  set_pc(at.next());
+  leave(true);
+}
+
+/// Goes on in a new block if `condition` holds, and else in not_taken_.
+void Translator::branch(llvm::Value* condition) {
+  auto* taken = llvm::BasicBlock::Create(frame_.context, "taken", frame_.function);
+  not_taken_ = llvm::BasicBlock::Create(frame_.context, "not", frame_.function);
+  ir().CreateCondBr(condition, taken, not_taken_);
+  ir().SetInsertPoint(taken);
+}
+
+}  // namespace
+
+struct Translation::Parts {
+  explicit Parts(semantics::HostVectors vectors)
+      : level(vectors), semantics(context, vectors), operations(std::in_place, semantics) {
+    context.setDiscardValueNames(true);  // nobody reads them
+  }
+
+  const semantics::HostVectors level;
+  llvm::LLVMContext context;
+  SemanticsBitcode semantics;
+  std::optional<Operations> operations;
+  std::vector<llvm::Function*> functions;
+  std::unique_ptr<llvm::Module> module;
+};
+
+Translation::Translation(semantics::HostVectors level) : parts_(std::make_unique<Parts>(level)) {}
+Translation::~Translation() = default;
+
+Translated Translation::add(const ControlFlow& flow, const std::string& name, uint64_t first_step, bool be_brief) {
+  llvm::LLVMContext& context = parts_->context;
+  auto* pointer = llvm::PointerType::get(context, 0);
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt8Ty(context),
+                                       {pointer, pointer, llvm::Type::getInt64Ty(context), pointer}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, parts_->semantics.module());
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  // Nothing but translated code and the handlers that it calls looks at the wave while it runs.
+  function->addParamAttr(0, llvm::Attribute::NoAlias);
+  function->addParamAttr(1, llvm::Attribute::NoAlias);
+  function->addParamAttr(3, llvm::Attribute::NoAlias);
+  function->addParamAttr(3, llvm::Attribute::ReadOnly);
+  parts_->functions.push_back(function);
+  auto* allocas = llvm::BasicBlock::Create(context, "locals", function);
+  Frame frame{.context = context,
+              .ir = llvm::IRBuilder<>(context),
+              .function = function,
+              .wave = function->getArg(0),
+              .run = function->getArg(1),
+              .image = function->getArg(3),
+              .vgpr = nullptr,
+              .agpr = nullptr,
+              .code_base = nullptr,
+              .allocas = allocas,
+              .mode = flow.mode,
+              .has_scatters = parts_->level == semantics::HostVectors::avx512};
+  Translated result;
+  Translator(flow, *parts_->operations, frame, first_step, be_brief).run(result);
+  return result;
+}
+
+llvm::Module& Translation::finish() {
+  parts_->operations.reset();
+  parts_->module = parts_->semantics.take();
+  for (llvm::Function* function : parts_->functions) function->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  return *parts_->module;
+}
+
+}  // namespace Atoll::compiler

@@ -1,0 +1,39 @@
+// compiler: from the control flow of a kernel, or of parts of it, to host functions.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include "engine/compiled/control_flow.h"
+#include "semantics/host_vectors.h"
+
+namespace Atoll::compiler {
+
+/// What became of a piece of code.
+struct Translated {
+  std::vector<uint64_t> entries;  ///< PCs at which waves may come in, by number
+  std::vector<uint64_t> steps;    ///< PCs of the instructions that the engine executes, by number
+};
+
+/// Pieces of code as functions of one LLVM module, for hosts with the vector instructions of `level`.
+class Translation {
+ public:
+  explicit Translation(semantics::HostVectors level);
+  ~Translation();
+
+  /// Makes an engine::HostFunction called `name`. PCs of `flow` count from the code's base, the steps' numbers from
+  /// `first_step`. `be_brief`: what is not in a loop may be slower if it is the sooner compiled.
+  Translated add(const engine::ControlFlow& flow, const std::string& name, uint64_t first_step, bool be_brief);
+  /// The module with all that was added. Nothing can be, any more.
+  llvm::Module& finish();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace Atoll::compiler

@@ -1,0 +1,164 @@
+// compiler: loads, stores and atomics of one chunk of lanes in buffers (chunk_memory.h).
+//
+// Without an index, an element is at the offsets' sum, and inside if it ends where the buffer does or before; of one of
+// several dwords, those are accessed that are inside. With an index, it is in a record, and inside if there is such a
+// record. What is outside reads as 0 and is not written (engine/buffer.cpp says where that comes from).
+#include "compiler/memory/chunk_memory.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include "compiler/lowering/phi.h"
+#include "engine/prepare.h"
+
+namespace Atoll::compiler {
+
+using semantics::chunk_lanes;
+using semantics::MemoryAccess;
+
+ChunkMemory::Prepared ChunkMemory::prepare_in_buffer(const isa::Instruction& instruction,
+                                                     const MemoryOperands& operands, ScalarRegisters& registers) {
+  const unsigned resource = operands.resource->reg;
+  Prepared prepared{.instruction = &instruction, .operands = operands};
+  llvm::Value* offset = nullptr;
+  if (const auto value = engine::constant_value(*operands.resource_offset)) {
+    offset = ir().getInt32(static_cast<uint32_t>(*value));
+  } else {
+    offset = registers.word(operands.resource_offset->reg);
+  }
+  llvm::Value* high = registers.word(resource + 1);
+  llvm::Value* base = joined(registers.word(resource), ir().CreateAnd(high, ir().getInt32(0xFFFF)));
+  prepared.scalar_base = ir().CreateAdd(base, ir().CreateZExt(offset, frame_.i64()));
+  prepared.buffer_end = registers.word(resource + 2);
+  if (operands.has_index) {
+    prepared.buffer_stride = ir().CreateAnd(ir().CreateLShr(high, 16), ir().getInt32(0x3FFF));
+  } else {
+    prepared.buffer_end = ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, prepared.buffer_end, offset);
+  }
+  return prepared;
+}
+
+ChunkMemory::InBuffer ChunkMemory::in_buffer(const Prepared& prepared, ChunkState& chunk) {
+  const isa::Instruction& instruction = *prepared.instruction;
+  const MemoryOperands& operands = prepared.operands;
+  const MemoryAccess& access = semantics::memory_access(instruction);
+  const auto offset = static_cast<uint32_t>(instruction.offset);
+  InBuffer place;
+  if (!operands.has_index) {
+    // A sum that does not fit is outside of any buffer, as is the largest one that does.
+    place.offset = splat(ir().getInt32(offset));
+    if (operands.address != nullptr) {
+      llvm::Value* row = chunk.row(row_key(*operands.address, 0));
+      place.offset = ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, row, place.offset);
+    }
+    place.at = {.base = prepared.scalar_base, .low = place.offset};
+    place.inside = ir().CreateAnd(chunk.exec(), is_before_end(prepared, place.offset, access.bytes));
+    return place;
+  }
+  llvm::Type* wide = lanes_of(frame_.i64());
+  llvm::Value* index = chunk.row(row_key(*operands.address, 0));
+  llvm::Value* stride = ir().CreateZExt(splat(prepared.buffer_stride), wide);
+  llvm::Value* address = ir().CreateMul(ir().CreateZExt(index, wide), stride);
+  if (instruction.offen) {
+    address = ir().CreateAdd(address, ir().CreateZExt(chunk.row(row_key(*operands.address, 1)), wide));
+  }
+  address = ir().CreateAdd(address, splat(ir().CreateAdd(prepared.scalar_base, ir().getInt64(offset))));
+  place.at = {.base = ir().getInt64(0),
+              .low = ir().CreateTrunc(address, frame_.chunk()),
+              .high = ir().CreateTrunc(ir().CreateLShr(address, splat(ir().getInt64(32))), frame_.chunk())};
+  place.inside = ir().CreateAnd(chunk.exec(), ir().CreateICmpULT(index, splat(prepared.buffer_end)));
+  return place;
+}
+
+/// Whether so many bytes from an offset on are in a buffer without records: lanes.
+llvm::Value* ChunkMemory::is_before_end(const Prepared& prepared, llvm::Value* offset, unsigned bytes) {
+  llvm::Value* starts =
+      ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, prepared.buffer_end, ir().getInt32(bytes - 1));
+  return ir().CreateICmpULT(offset, splat(starts));
+}
+
+/// Active lanes of whose element only some dwords are inside; null: that cannot be.
+llvm::Value* ChunkMemory::cut_off(const Prepared& prepared, const InBuffer& place, ChunkState& chunk) {
+  if (place.offset == nullptr || semantics::memory_access(*prepared.instruction).bytes <= 4) return nullptr;
+  llvm::Value* begins = ir().CreateAnd(chunk.exec(), is_before_end(prepared, place.offset, 4));
+  return ir().CreateAnd(begins, ir().CreateNot(place.inside));
+}
+
+ChunkMemory::Words ChunkMemory::load_buffer(const Prepared& prepared, llvm::Value* old, ChunkState& chunk) {
+  const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
+  const InBuffer place = in_buffer(prepared, chunk);
+  llvm::Value* zeros = llvm::Constant::getNullValue(frame_.chunk());
+  Words words = is_hot_ ? load_in_place(access, place.at, place.inside) : call_load(access, place.at, place.inside);
+  for (unsigned word = 0; word < access.words(); ++word) {
+    words[word] = ir().CreateSelect(place.inside, words[word], zeros);
+  }
+  if (llvm::Value* cut = cut_off(prepared, place, chunk)) {
+    PhiBuilder ways(frame_, access.words());
+    llvm::BasicBlock *in_part = block("in_part"), *whole = block("whole");
+    ir().CreateCondBr(ir().CreateICmpNE(bits(cut), ir().getInt16(0)), in_part, whole,
+                      llvm::MDBuilder(frame_.context).createBranchWeights(1, 16));
+    ir().SetInsertPoint(in_part);
+    Words parts{};
+    const Scattered at = scattered(place.at);
+    for (unsigned word = 0; word < access.words(); ++word) {
+      llvm::Value* there = ir().CreateAnd(cut, is_before_end(prepared, place.offset, word * 4 + 4));
+      parts[word] = ir().CreateSelect(there, load_dwords(after(at, word * 4), there), words[word]);
+    }
+    ways.add_incoming(parts);
+    ir().SetInsertPoint(whole);
+    ways.add_incoming(words);
+    words = ways.join();
+  }
+  words[0] = place_half(access, words[0], old);
+  return words;
+}
+
+void ChunkMemory::store_buffer(const Prepared& prepared, const Words& data, ChunkState& chunk) {
+  const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
+  const InBuffer place = in_buffer(prepared, chunk);
+  llvm::Value* cut = cut_off(prepared, place, chunk);
+  if (cut == nullptr) return store(access, place.at, place.inside, data);
+  PhiBuilder ways(frame_, 0);
+  llvm::BasicBlock *in_part = block("in_part"), *whole = block("whole");
+  ir().CreateCondBr(ir().CreateICmpNE(bits(cut), ir().getInt16(0)), in_part, whole,
+                    llvm::MDBuilder(frame_.context).createBranchWeights(1, 16));
+  ir().SetInsertPoint(in_part);
+  store_dwords_inside(prepared, place, ir().CreateOr(place.inside, cut), data);
+  ways.add_incoming({});
+  ir().SetInsertPoint(whole);
+  store(access, place.at, place.inside, data);
+  ways.add_incoming({});
+  ways.join();
+}
+
+/// Lane after lane, as the last one to store to a place wins; of `lanes`, the first dword is inside.
+void ChunkMemory::store_dwords_inside(const Prepared& prepared, const InBuffer& place, llvm::Value* lanes,
+                                      const Words& data) {
+  const unsigned words = semantics::memory_access(*prepared.instruction).words();
+  const auto in_memory = [&](llvm::Value* values) {
+    llvm::Value* memory = frame_.local(values->getType(), llvm::Align(64));
+    ir().CreateAlignedStore(values, memory, llvm::Align(64));
+    return memory;
+  };
+  llvm::Value *offsets = in_memory(place.offset), *addresses = in_memory(wide(place.at));
+  llvm::SmallVector<llvm::Value*, 4> rows;
+  for (unsigned word = 0; word < words; ++word) rows.push_back(in_memory(data[word]));
+  visit_lanes(bits(lanes), [&](llvm::Value* lane) {
+    const auto element = [&](llvm::Type* type, llvm::Value* values) {
+      return ir().CreateLoad(type, ir().CreateInBoundsGEP(type, values, lane));
+    };
+    llvm::Value* room = ir().CreateSub(prepared.buffer_end, element(frame_.i32(), offsets));
+    llvm::Value* to = ir().CreateIntToPtr(element(frame_.i64(), addresses), frame_.pointer());
+    llvm::BasicBlock* stored = block("stored");
+    for (unsigned word = 0; word < words; ++word) {
+      ir().CreateAlignedStore(element(frame_.i32(), rows[word]), frame_.at(to, word * 4), unaligned);
+      if (word + 1 == words) break;
+      llvm::BasicBlock* next = block("next_dword");
+      ir().CreateCondBr(ir().CreateICmpUGE(room, ir().getInt32(word * 4 + 8)), next, stored);
+      ir().SetInsertPoint(next);
+    }
+    ir().CreateBr(stored);
+    ir().SetInsertPoint(stored);
+  });
+}
+
+}  // namespace Atoll::compiler

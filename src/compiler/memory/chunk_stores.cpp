@@ -1,0 +1,140 @@
+// compiler: stores of one chunk of lanes, to neighbouring or any addresses (chunk_memory.h).
+#include "compiler/memory/chunk_memory.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <fmt/format.h>
+
+#include "compiler/lowering/phi.h"
+
+namespace Atoll::compiler {
+
+using semantics::chunk_lanes;
+using semantics::MemoryAccess;
+
+void ChunkMemory::store_even(const MemoryAccess& access, bool fetch_ahead, llvm::Value* address, llvm::Value* active,
+                             const Words& data) {
+  if (fetch_ahead) prefetch(address, access.bytes, true);
+  store_neighbours(address, access.bytes, active, stored(access, data));
+}
+
+/// The words of which the lowest bytes go to memory.
+ChunkMemory::Words ChunkMemory::stored(const MemoryAccess& access, const Words& data) {
+  Words words = data;
+  if (access.half == MemoryAccess::Half::high) words[0] = ir().CreateLShr(words[0], splat(ir().getInt32(16)));
+  return words;
+}
+
+void ChunkMemory::store(const MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data) {
+  const unsigned bytes = access.bytes;
+  const Words words = stored(access, data);
+  if (is_hot_) store_in_place(bytes, at, active, words);
+  if (!is_hot_) call_store(bytes, at, active, words);
+}
+
+void ChunkMemory::store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
+  const AddressPattern pattern = relate(at, active, bytes);
+  PhiBuilder ways(frame_, 0);
+  llvm::BasicBlock* neighbours = block("neighbours");
+  llvm::BasicBlock* anywhere = block("anywhere");
+  llvm::Value* can = bytes == 4 ? pattern.neighbours : ir().CreateAnd(pattern.neighbours, all(active));
+  ir().CreateCondBr(can, neighbours, anywhere, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
+  ir().SetInsertPoint(neighbours);
+  if (at.starts == nullptr) prefetch(pattern.address, bytes, true);
+  store_neighbours(pattern.address, bytes, active, data);
+  ways.add_incoming({});
+  ir().SetInsertPoint(anywhere);
+  store_anywhere(scattered(at), bytes, inside(at, active), data);
+  ways.add_incoming({});
+  ways.join();
+}
+
+/// store_in_place() in a function that all such stores share.
+void ChunkMemory::call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
+  const unsigned words = (bytes + 3) / 4;
+  call_shared(fmt::format("store_{}", bytes), at, active, llvm::ArrayRef(data).take_front(words), ir().getVoidTy(),
+              [&](const Addresses& there, llvm::Value* lanes, llvm::Argument* next) {
+                Words stored{};
+                for (unsigned word = 0; word < words; ++word) stored[word] = next++;
+                store_in_place(bytes, there, lanes, stored);
+                ir().CreateRetVoid();
+              });
+}
+
+/// The lanes' elements one after the other.
+llvm::Value* ChunkMemory::interleave(const Words& data, unsigned words) {
+  llvm::SmallVector<int, 64> order;
+  const auto joined = [&](llvm::Value* a, llvm::Value* b) {
+    llvm::SmallVector<int, 64> both;
+    for (unsigned i = 0; i < 2 * llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements(); ++i) {
+      both.push_back(static_cast<int>(i));
+    }
+    return ir().CreateShuffleVector(a, b, both);
+  };
+  llvm::Value* rows = data[0];
+  if (words == 2) rows = joined(data[0], data[1]);
+  if (words > 2) {
+    llvm::Value* last = words == 4 ? data[3] : llvm::PoisonValue::get(data[0]->getType());
+    rows = joined(joined(data[0], data[1]), joined(data[2], last));
+  }
+  for (unsigned lane = 0; lane < chunk_lanes; ++lane) {
+    for (unsigned word = 0; word < words; ++word) order.push_back(static_cast<int>(word * chunk_lanes + lane));
+  }
+  return ir().CreateShuffleVector(rows, order);
+}
+
+void ChunkMemory::store_neighbours(llvm::Value* address, unsigned bytes, llvm::Value* active, const Words& data) {
+  if (bytes == 4) {
+    ir().CreateMaskedStore(data[0], address, unaligned, active);
+  } else if (bytes < 4) {
+    ir().CreateAlignedStore(ir().CreateTrunc(data[0], lanes_of(ir().getIntNTy(bytes * 8))), address, unaligned);
+  } else {
+    ir().CreateAlignedStore(interleave(data, bytes / 4), address, unaligned);
+  }
+}
+
+void ChunkMemory::store_anywhere(const Scattered& at, unsigned bytes, llvm::Value* lanes, const Words& data) {
+  if (bytes == 4 && frame_.has_scatters) {
+    ir().CreateMaskedScatter(data[0], pointers(at), unaligned, lanes);
+  } else if (bytes == 8 && frame_.has_scatters) {
+    llvm::Value* pairs = ir().CreateBitCast(interleave(data, 2), lanes_of(frame_.i64()));
+    ir().CreateMaskedScatter(pairs, pointers(at), unaligned, lanes);
+  } else {
+    llvm::SmallVector<llvm::Value*, 6> arguments{wide(at), bits(lanes)};
+    for (unsigned word = 0; word < (bytes + 3) / 4; ++word) arguments.push_back(data[word]);
+    ir().CreateCall(store_elements(bytes), arguments);
+  }
+}
+
+/// Stores the lanes' elements of `bytes` one by one.
+llvm::Function* ChunkMemory::store_elements(unsigned bytes) {
+  llvm::Module& module = *frame_.function->getParent();
+  const std::string name = "store_elements_" + std::to_string(bytes);
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  const unsigned words = (bytes + 3) / 4;
+  llvm::SmallVector<llvm::Type*, 6> parameters{lanes_of(frame_.i64()), frame_.i16()};
+  parameters.append(words, lanes_of(frame_.i32()));
+  llvm::Function* function = new_function(name, ir().getVoidTy(), parameters);
+  const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+  ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
+  llvm::Value* addresses = ir().CreateAlloca(lanes_of(frame_.i64()));
+  ir().CreateStore(function->getArg(0), addresses);
+  Words data{};
+  for (unsigned word = 0; word < words; ++word) data[word] = function->getArg(2 + word);
+  llvm::Value* all_elements = interleave(data, words);
+  llvm::Value* elements = ir().CreateAlloca(all_elements->getType());
+  ir().CreateStore(all_elements, elements);
+  visit_lanes(function->getArg(1), [&](llvm::Value* lane) {
+    llvm::Value* to = ir().CreateIntToPtr(
+        ir().CreateLoad(frame_.i64(), ir().CreateInBoundsGEP(frame_.i64(), addresses, lane)), frame_.pointer());
+    llvm::Value* from = ir().CreateInBoundsGEP(frame_.i32(), elements, ir().CreateMul(lane, ir().getInt64(words)));
+    llvm::Type* element = ir().getIntNTy(bytes * 8);
+    ir().CreateAlignedStore(ir().CreateAlignedLoad(element, from, unaligned), to, unaligned);
+  });
+  ir().CreateRetVoid();
+  return function;
+}
+
+}  // namespace Atoll::compiler

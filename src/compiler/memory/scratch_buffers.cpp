@@ -1,0 +1,109 @@
+// compiler: scratch as a buffer (scratch_buffers.h).
+#include "compiler/memory/scratch_buffers.h"
+
+#include <llvm/IR/Module.h>
+
+#include "engine/prepare.h"
+
+namespace Atoll::compiler {
+
+using isa::Opcode;
+using isa::OperandKind;
+
+std::bitset<isa::scalar::count> ordinary_resources(const engine::ControlFlow& flow) {
+  ScalarSet written;
+  for (const auto& [pc, block] : flow.blocks) {
+    for (const engine::Located& at : block.instructions) {
+      const isa::Instruction& instruction = at.instruction;
+      switch (instruction.opcode) {
+        case Opcode::s_mov_b32:
+        case Opcode::s_mov_b64:
+          if (instruction.src(0).kind == OperandKind::scalar) break;
+          [[fallthrough]];
+        default:
+          written |= lane_effects_of(instruction).writes;
+          break;
+        case Opcode::s_add_u32:
+        case Opcode::s_addc_u32:
+          break;
+      }
+    }
+  }
+  std::bitset<isa::scalar::count> ordinary;
+  for (unsigned reg = 0; reg + 4 <= isa::scalar::count; ++reg) {
+    ordinary[reg] = written[reg] || written[reg + 1] || written[reg + 2] || written[reg + 3];
+  }
+  return ordinary;
+}
+
+ScratchBuffers::Key ScratchBuffers::key(const MemoryOperands& operands) {
+  const isa::Operand& offset = *operands.resource_offset;
+  if (const auto value = engine::constant_value(offset)) return {operands.resource->reg, true, *value};
+  return {operands.resource->reg, false, offset.reg};
+}
+
+void ScratchBuffers::note_writes(const ScalarSet& written) {
+  std::erase_if(known_, [&](const auto& known) {
+    bool is_written = !known.first.is_constant && written[known.first.offset];
+    for (unsigned word = 0; word < 4; ++word) is_written |= written[known.first.resource + word];
+    return is_written;
+  });
+}
+
+/// A function of the wave, the resource's words and the offset: the private address, or -1.
+llvm::Function* ScratchBuffers::checker() {
+  llvm::Module& module = *frame_.function->getParent();
+  constexpr const char* name = "stack_base";
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::Type* word = frame_.i32();
+  auto* type = llvm::FunctionType::get(word, {frame_.pointer(), word, word, word, word, word}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  const llvm::IRBuilderBase::InsertPointGuard guard(ir);
+  ir.SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "", function));
+  llvm::Value* wave = function->getArg(0);
+  const auto argument = [&](unsigned i) { return ir.CreateZExt(function->getArg(i), frame_.i64()); };
+  const auto has = [&](llvm::Value* value, uint32_t field, uint32_t expected) {
+    return ir.CreateICmpEQ(ir.CreateAnd(value, field), ir.getInt32(expected));
+  };
+  // As engine/buffer_resource.h reads it: lanes' dwords side by side, 64 of them.
+  constexpr uint32_t swizzled = 1u << 31, add_thread_id = 1u << 23, index_stride = 3u << 21;
+  llvm::Value* fits = has(function->getArg(2), swizzled, swizzled);
+  fits = ir.CreateAnd(fits, has(function->getArg(4), add_thread_id | index_stride, add_thread_id | index_stride));
+  // Each lane's column is the one that scratch gives it, and the stack's end within.
+  llvm::Value* begin = ir.CreateOr(argument(1), ir.CreateShl(ir.CreateAnd(argument(2), 0xFFFF), 32));
+  llvm::Value* scratch = ir.CreateLoad(frame_.i64(), frame_.at(wave, offsetof(Wave, scratch)));
+  llvm::Value* distance = ir.CreateSub(ir.CreateAdd(begin, argument(5)), scratch);
+  llvm::Value* bytes =
+      ir.CreateZExt(ir.CreateLoad(word, frame_.at(wave, offsetof(Wave, scratch_bytes_per_lane))), frame_.i64());
+  constexpr uint64_t lanes = semantics::wave_lanes;
+  fits = ir.CreateAnd(fits, ir.CreateICmpEQ(ir.CreateAnd(distance, lanes * 4 - 1), ir.getInt64(0)));
+  fits = ir.CreateAnd(fits, ir.CreateICmpULT(distance, ir.CreateMul(bytes, ir.getInt64(lanes))));
+  llvm::Value* base = ir.CreateLShr(distance, 6);
+  static_assert(lanes == 1u << 6);
+  // No part of the stack is past the buffer's end.
+  llvm::Value* end = ir.CreateSub(ir.CreateAdd(argument(5), bytes), base);
+  fits = ir.CreateAnd(fits, ir.CreateICmpULE(end, argument(3)));
+  ir.CreateRet(ir.CreateSelect(fits, ir.CreateTrunc(base, word), ir.getInt32(~0u)));
+  return function;
+}
+
+llvm::Value* ScratchBuffers::find(const MemoryOperands& operands, ScalarRegisters& registers, uint64_t pc) {
+  llvm::Value*& base = known_[key(operands)];
+  if (base != nullptr) return base;
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::SmallVector<llvm::Value*, 6> arguments{frame_.wave};
+  for (unsigned word = 0; word < 4; ++word) arguments.push_back(registers.word(operands.resource->reg + word));
+  if (const auto value = engine::constant_value(*operands.resource_offset)) {
+    arguments.push_back(ir.getInt32(static_cast<uint32_t>(*value)));
+  } else {
+    arguments.push_back(registers.word(operands.resource_offset->reg));
+  }
+  base = ir.CreateCall(checker(), arguments);
+  frame_.interpret_unless(ir.CreateICmpNE(base, ir.getInt32(~0u)), pc);
+  return base;
+}
+
+}  // namespace Atoll::compiler
