@@ -63,6 +63,7 @@ support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const ta
   // A result that is the upper half of a register by name goes there as one with op_sel does.
   const isa::Operand& result = instruction->operands[0];
   if (instruction->destinations == 1 && result.half && result.op_sel) instruction->op_sel_dst = true;
+  if (result.words > 1) instruction->op_sel_dst = false;  // v_cvt_pk_f32_fp8 of GFX12, where it means nothing
   return instruction;
 }
 
