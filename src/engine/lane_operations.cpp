@@ -1,7 +1,5 @@
 // engine: vector instructions that are no function of lanes: between a lane and scalar registers, exchanges of
 // registers, moves to and from the accumulation registers.
-#include <cstring>
-
 #include "engine/vector.h"
 #include "semantics/lane_movement.h"
 
@@ -113,55 +111,6 @@ void swap_halves(Wave& wave, const MicroOp& op, Run& run) {
                          control.fetch_inactive, control.bound_ctrl);
 }
 
-/// The distances by which M0 moves the numbers of the source and the destination (ISA guides, V_MOVRELS_B32 and the
-/// like).
-struct Distances {
-  uint32_t source = 0, destination = 0;
-};
-Distances distances_of(Opcode opcode, uint32_t m0) {
-  switch (opcode) {
-    case Opcode::v_movrels_b32:
-      return {.source = m0};
-    case Opcode::v_movreld_b32:
-      return {.destination = m0};
-    case Opcode::v_movrelsd_b32:
-      return {.source = m0, .destination = m0};
-    default:  // v_movrelsd_2_b32, v_swaprel_b32
-      return {.source = m0 & 0x3FF, .destination = m0 >> 16 & 0x3FF};
-  }
-}
-
-/// v_movrels_b32, v_movreld_b32, v_movrelsd_b32, v_movrelsd_2_b32, v_swaprel_b32. Where the wave has no such register,
-/// v0 is read and nothing written ("RDNA3", "VGPR Out of Range").
-void move_relative(Wave& wave, const MicroOp& op, Run& run) {
-  const isa::Instruction& instruction = op.origin->instruction;
-  const isa::Operand &destination = instruction.operands[0], &source = instruction.operands[1];
-  const Distances distances = distances_of(instruction.opcode, wave.scalar[isa::scalar::m0]);
-  const auto row = [&](uint32_t number) -> Row& {
-    return *rows_at(run, RowBase::vgpr, uint64_t{number} * sizeof(Row));
-  };
-  const uint32_t to = destination.reg + distances.destination, from = source.reg + distances.source;
-  const bool writes = to < wave.vgprs;
-  const bool swaps = instruction.opcode == Opcode::v_swaprel_b32 && from < wave.vgprs;
-  Row& old = run.temporary[0];
-  Row& value = run.temporary[1];
-  if (is_row(source)) {
-    std::memcpy(value, row(from < wave.vgprs ? from : 0), sizeof value);
-  } else {
-    fill(value, static_cast<uint32_t>(scalar_value(wave, source)));
-  }
-  std::memcpy(old, row(writes ? to : 0), sizeof old);
-  const uint64_t exec = wave.exec();
-  const auto write = [&](Row& result, const Row& words) {
-    for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
-      const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1);
-      result[lane] = (words[lane] & mask) | (result[lane] & ~mask);
-    }
-  };
-  if (writes) write(row(to), value);
-  if (swaps) write(row(from), old);
-}
-
 /// v_accvgpr_read_b32, v_accvgpr_write_b32, v_accvgpr_mov_b32
 void move(Wave& wave, const MicroOp& op, Run& run) {
   broadcast_scalars(wave, op, run);
@@ -201,13 +150,6 @@ Handler prepare_lane_operation(Preparation& p) {
     case Opcode::v_writelane_b32:
       set_result();
       return step<write_lane>;
-    case Opcode::v_movrels_b32:
-    case Opcode::v_movreld_b32:
-    case Opcode::v_movrelsd_b32:
-    case Opcode::v_movrelsd_2_b32:
-    case Opcode::v_swaprel_b32:
-      if (instruction.operand_count != 2 || instruction.extension == isa::Extension::dpp8) return nullptr;
-      return step<move_relative>;
     case Opcode::v_permlane16_b32:
     case Opcode::v_permlanex16_b32:
       set_result();

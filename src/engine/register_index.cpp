@@ -7,7 +7,6 @@
 // "S_SET_GPR_IDX_ON", "VGPR Indexing", "S_SETVSKIP".
 #include "engine/register_index.h"
 
-#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -115,21 +114,6 @@ bool move_relative(Wave& wave, const MicroOp& op, Run&) {
   return true;
 }
 
-/// s_movrelsd_2_b32: M0[9:0] moves the source's number, M0[25:16] the destination's.
-bool move_doubly_relative(Wave& wave, const MicroOp& op, Run&) {
-  const isa::Instruction& instruction = op.origin->instruction;
-  const uint32_t m0 = wave.scalar[isa::scalar::m0];
-  const uint32_t from = instruction.src(0).reg + (m0 & 0x3FF), to = instruction.dst().reg + (m0 >> 16 & 0x3FF);
-  if (std::max(from, to) >= wave.sgprs) {
-    fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
-          fmt::format("{} of s{}: the wave has {} SGPRs", isa::row(instruction.opcode).name, std::max(from, to),
-                      wave.sgprs));
-    return false;
-  }
-  wave.scalar[to] = wave.scalar[from];
-  return true;
-}
-
 }  // namespace
 
 bool runs_apart(const Wave& wave) { return (wave.mode & (index_enable | vskip)) != 0; }
@@ -187,8 +171,6 @@ Handler prepare_register_index(Preparation& p) {
       return step_or_stop<move_relative<false, 1>>;
     case Opcode::s_movreld_b64:
       return step_or_stop<move_relative<false, 2>>;
-    case Opcode::s_movrelsd_2_b32:
-      return step_or_stop<move_doubly_relative>;
     default:
       return nullptr;
   }

@@ -1,5 +1,5 @@
 // Vector instructions that the Radeons of GFX10 to GFX12 have, in waves of 32 lanes: halves of registers, moves between
-// lanes, registers that M0 chooses, scalar floating point, dot products, WMMA.
+// lanes, scalar floating point, dot products, WMMA.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -135,33 +135,6 @@ TEST(Radeon, BpermuteReachesTheWave) {
     ASSERT_EQ(runner.run("ds_bpermute_b32 v2, v1, v0"), WaveState::ended);
     for (unsigned lane = 0; lane < lanes; ++lane) EXPECT_EQ(runner.v(2)[lane], lane * 5 % 32);
   }
-}
-
-TEST(Radeon, M0ChoosesRegisters) {
-  Radeon runner("gfx1100");
-  for (unsigned reg = 1; reg < 12; ++reg) runner.fill(reg, 100 + reg);
-  runner.s(7) = 77;
-  ASSERT_EQ(runner.run(R"(
-      s_mov_b32 m0, 3
-      v_movrels_b32 v12, v2
-      v_movreld_b32 v1, 5
-      v_movrelsd_b32 v6, v8
-      s_mov_b32 m0, 0x00020001
-      v_movrelsd_2_b32 v11, v5
-      v_swaprel_b32 v1, v1
-      s_movrelsd_2_b32 s10, s6
-      s_mov_b32 m0, 1000
-      v_movrels_b32 v14, v2
-      v_movreld_b32 v1, 5)"),
-            WaveState::ended);
-  EXPECT_EQ(runner.v(12)[3], 105u);
-  EXPECT_EQ(runner.v(4)[3], 5u);
-  EXPECT_EQ(runner.v(9)[3], 111u);
-  EXPECT_EQ(runner.v(13)[3], 106u);
-  EXPECT_EQ(runner.v(2)[3], 103u);  // v_swaprel_b32: v3 and v2
-  EXPECT_EQ(runner.v(3)[3], 102u);
-  EXPECT_EQ(runner.s(12), 77u);
-  EXPECT_EQ(runner.v(14)[3], 3u) << "v0 where there is no such register";
 }
 
 TEST(Radeon, ScalarFloatingPoint) {
