@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "compiler/analysis/liveness.h"
 #include "compiler/analysis/partition.h"
 #include "compiler/llvm/linking.h"
@@ -203,6 +205,18 @@ support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest
   if (auto done = compilation.finish(result); !done) return std::unexpected(done.error());
   result.seconds += prepared;
   return result;
+}
+
+std::string dump_regions(const engine::TranslationRequest& request) {
+  std::string text;
+  Translation translation(request.level);
+  translation.dump_regions_to(&text);
+  const bool be_brief = request.flow.instructions > engine::brief_from_instructions;
+  uint64_t steps = 0;
+  for (const engine::ControlFlow& part : cut(request.flow, part_instructions)) {
+    steps += translation.add(part, fmt::format("code{:x}", part.root), steps, be_brief).steps.size();
+  }
+  return text;
 }
 
 }  // namespace Atoll::compiler

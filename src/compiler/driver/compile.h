@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <thread>
 
 #include "compiler/llvm/host_code.h"
@@ -27,5 +28,8 @@ struct WorkerPool {
 support::Result<engine::TranslatedCode> compile(
     const engine::TranslationRequest& request, HostCompiler& host,
     const std::function<bool()>& is_wanted = [] { return true; }, const WorkerPool& pool = {});
+
+/// What becomes of the code: its loops, superblocks and regions (lowering/region_plan.h), as text.
+std::string dump_regions(const engine::TranslationRequest& request);
 
 }  // namespace Atoll::compiler

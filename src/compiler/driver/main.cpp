@@ -341,12 +341,15 @@ int serve() {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 1 && arguments[0] == "--serve") return Atoll::compiler::serve();
-  if ((arguments.size() == 3 || arguments.size() == 4) && arguments[0] == "--measure") {
-    return Atoll::compiler::measure(arguments[1], arguments[2], arguments.size() == 4 ? arguments[3] : "");
+  const bool names_kernels = arguments.size() == 3 || arguments.size() == 4;
+  if (names_kernels && (arguments[0] == "--measure" || arguments[0] == "--dump-regions")) {
+    const auto run = arguments[0] == "--measure" ? Atoll::compiler::measure : Atoll::compiler::print_regions;
+    return run(arguments[1], arguments[2], arguments.size() == 4 ? arguments[3] : "");
   }
   std::fputs(
       "atoll-compiler is started by Atoll when kernels are worth compiling. What compiling costs:\n"
-      "  atoll-compiler --measure FILE GPU [PART-OF-KERNEL-NAME]\n",
+      "  atoll-compiler --measure FILE GPU [PART-OF-KERNEL-NAME]\n"
+      "  atoll-compiler --dump-regions FILE GPU [PART-OF-KERNEL-NAME]\n",
       stderr);
   return 2;
 }

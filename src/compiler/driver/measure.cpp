@@ -68,7 +68,26 @@ class Measurement {
         if (auto done = add(*loaded, symbol); !done) fmt::print("{}: {}\n", symbol.name, done.error().message);
       }
     }
-    return compile_all();
+    return {};
+  }
+
+  /// As many kernels at once as the host has threads; towards the end, those of the largest ones that are idle.
+  support::Result<void> compile_all() {
+    const auto start = std::chrono::steady_clock::now();
+    std::ranges::sort(kernels_, std::greater{}, [](const Kernel& kernel) { return kernel.request.flow.instructions; });
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < threads_; ++i) others.emplace_back([this] { compile_some(); });
+    compile_some();
+    others.clear();
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (failure_) return std::unexpected(*failure_);
+    return {};
+  }
+
+  void dump_regions() const {
+    for (const Kernel& kernel : kernels_) {
+      fmt::print("{}:\n{}\n", kernel.name, compiler::dump_regions(kernel.request));
+    }
   }
 
   void report() {
@@ -120,19 +139,6 @@ class Measurement {
     return {};
   }
 
-  /// As many kernels at once as the host has threads; towards the end, those of the largest ones that are idle.
-  support::Result<void> compile_all() {
-    const auto start = std::chrono::steady_clock::now();
-    std::ranges::sort(kernels_, std::greater{}, [](const Kernel& kernel) { return kernel.request.flow.instructions; });
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < threads_; ++i) others.emplace_back([this] { compile_some(); });
-    compile_some();
-    others.clear();
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (failure_) return std::unexpected(*failure_);
-    return {};
-  }
-
   void compile_some() {
     const auto host = HostCompiler::create();
     std::unique_lock lock(mutex_);
@@ -168,19 +174,39 @@ class Measurement {
 
 }  // namespace
 
-int measure(const std::string& file, const std::string& gpu, const std::string& part) {
+namespace {
+
+/// Reads the kernels and has `use` do something with them. The exit code.
+template <typename Use>
+int with_kernels(const std::string& file, const std::string& gpu, const std::string& part, Use use) {
   const auto run = [&]() -> support::Result<void> {
     const auto model = target::find_gpu(gpu);
     if (!model) return std::unexpected(model.error());
     Measurement measurement(*model);
     if (auto done = measurement.file(file, part); !done) return done;
-    measurement.report();
-    return {};
+    return use(measurement);
   };
   const auto done = run();
   if (done) return 0;
   fmt::print(stderr, "atoll-compiler: {}\n", done.error().message);
   return 1;
+}
+
+}  // namespace
+
+int measure(const std::string& file, const std::string& gpu, const std::string& part) {
+  return with_kernels(file, gpu, part, [](Measurement& measurement) -> support::Result<void> {
+    if (auto done = measurement.compile_all(); !done) return done;
+    measurement.report();
+    return {};
+  });
+}
+
+int print_regions(const std::string& file, const std::string& gpu, const std::string& part) {
+  return with_kernels(file, gpu, part, [](const Measurement& measurement) -> support::Result<void> {
+    measurement.dump_regions();
+    return {};
+  });
 }
 
 }  // namespace Atoll::compiler

@@ -1,4 +1,4 @@
-// compiler: what compiling costs, for those who want to know: `atoll-compiler --measure`.
+// compiler: what compiling costs and how kernels are compiled: `atoll-compiler --measure` and `--dump-regions`.
 #pragma once
 
 #include <string>
@@ -8,5 +8,8 @@ namespace Atoll::compiler {
 /// Compiles the kernels of a file for a GPU and prints what each took, the most expensive last; `part` picks those
 /// whose name has it in it. The exit code.
 int measure(const std::string& file, const std::string& gpu, const std::string& part);
+
+/// Prints the loops, superblocks and regions of a file's kernels for a GPU (compile.h); likewise.
+int print_regions(const std::string& file, const std::string& gpu, const std::string& part);
 
 }  // namespace Atoll::compiler

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -34,6 +35,7 @@ struct Frame {
   llvm::BasicBlock* allocas;            ///< the block that allocas go to
   semantics::FloatMode mode;            ///< of the instruction that is being made
   bool has_scatters;                    ///< that the host has, and quick gathers; without, both are branches
+  std::string* region_dump = nullptr;   ///< what is known of regions and loops is added to it, if there is one
   llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
   uint64_t uncounted = 0;               ///< instructions of the block that Run::instructions does not have yet
 

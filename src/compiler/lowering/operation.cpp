@@ -1,6 +1,8 @@
 // compiler: instructions as functions of values (operation.h).
 #include "compiler/lowering/operation.h"
 
+#include <algorithm>
+
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
@@ -209,20 +211,9 @@ llvm::Function* Operations::begin(llvm::ArrayRef<llvm::Type*> parameters, llvm::
 }
 
 const Operation& Operations::vector(const VectorOperation& what) {
-  std::string key;
-  const auto add = [&](auto... values) { (key.push_back(static_cast<char>(values)), ...); };
-  const auto opcode = static_cast<uint16_t>(what.opcode);
-  add(opcode, opcode >> 8, what.result_type, what.omod, what.truth_table, what.clamp, what.to_high_half, what.to_part,
-      what.part, what.unused, what.mode.round32, what.mode.round16_64, what.mode.denormals32, what.mode.denormals16_64,
-      what.mode.dx10_clamp, what.mode.ieee, what.mode.eight_bit, what.mode.clamps_overflow);
-  for (unsigned i = 0; i < semantics::vector_function(what.opcode).sources; ++i) {
-    const isa::Operand& operand = what.source[i];
-    add(operand.type, operand.neg, operand.abs, operand.sext, operand.neg_hi, operand.op_sel, operand.op_sel_hi,
-        operand.sdwa);
-  }
-  auto found = vector_.find(key);
-  if (found == vector_.end()) found = vector_.emplace(std::move(key), make_vector(what)).first;
-  return found->second;
+  auto& made = vector_[what.opcode];
+  const auto found = std::ranges::find(made, what, &std::pair<VectorOperation, Operation>::first);
+  return found != made.end() ? found->second : made.emplace_back(what, make_vector(what)).second;
 }
 
 Operation Operations::make_vector(const VectorOperation& what) {
@@ -250,10 +241,10 @@ Operation Operations::make_vector(const VectorOperation& what) {
   for (unsigned i = 0; i < shape.sources; ++i) {
     llvm::Value* rows = body.rows(shape.src_words[i]);
     take_rows(rows, shape.src_words[i]);
-    if (shape.mixed_sources || semantics::has_source_modifiers(what.source[i])) {
+    if (shape.mixed_sources || semantics::has_source_modifiers(what.source[i].operand())) {
       llvm::Value* changed = body.rows(shape.src_words[i]);
       const char* modifier = shape.mixed_sources ? "apply_mixed_source" : "apply_source_modifiers";
-      body.call(semantics_.function(modifier), {changed, rows, body.constant(what.source[i])});
+      body.call(semantics_.function(modifier), {changed, rows, body.constant(what.source[i].operand())});
       rows = changed;
     }
     body.set(arguments, offsetof(VectorCall, src) + i * sizeof(void*), rows);

@@ -6,9 +6,10 @@
 // instructions stays. The code has a copy of those for each instruction.
 #pragma once
 
+#include <array>
+#include <list>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include <llvm/IR/IRBuilder.h>
@@ -36,10 +37,43 @@ class Operation {
   std::vector<llvm::Value*> results_;  ///< in the function, if it is
 };
 
-/// A vector instruction on one chunk of lanes, without the registers that it works on.
+/// A vector instruction on one chunk of lanes, without the registers that it works on. Those that are equal are one
+/// Operation, so what is computed may depend on these members only.
 struct VectorOperation {
+  /// What an operand says of a source besides where it is.
+  struct Source {
+    isa::DataType type{};
+    isa::SdwaSelect sdwa = isa::SdwaSelect::dword;
+    bool neg = false, abs = false, sext = false, neg_hi = false, op_sel = false, op_sel_hi = false;
+
+    Source() = default;
+    explicit Source(const isa::Operand& operand)
+        : type(operand.type),
+          sdwa(operand.sdwa),
+          neg(operand.neg),
+          abs(operand.abs),
+          sext(operand.sext),
+          neg_hi(operand.neg_hi),
+          op_sel(operand.op_sel),
+          op_sel_hi(operand.op_sel_hi) {}
+    /// An operand that says the same, for the functions of semantics that apply modifiers.
+    isa::Operand operand() const {
+      isa::Operand operand;
+      operand.type = type;
+      operand.sdwa = sdwa;
+      operand.neg = neg;
+      operand.abs = abs;
+      operand.sext = sext;
+      operand.neg_hi = neg_hi;
+      operand.op_sel = op_sel;
+      operand.op_sel_hi = op_sel_hi;
+      return operand;
+    }
+    friend bool operator==(const Source&, const Source&) = default;
+  };
+
   isa::Opcode opcode{};
-  isa::Operand source[4];  ///< their types and modifiers
+  std::array<Source, 4> source{};
   isa::DataType result_type{};
   semantics::FloatMode mode;  ///< that the wave is in
   uint8_t omod = 0, truth_table = 0;
@@ -51,6 +85,7 @@ struct VectorOperation {
 
   /// Whether what the result's registers held before matters.
   bool reads_result() const;
+  friend bool operator==(const VectorOperation&, const VectorOperation&) = default;
 };
 
 /// What an atomic computes.
@@ -87,7 +122,7 @@ class Operations {
   llvm::Function* begin(llvm::ArrayRef<llvm::Type*> parameters, llvm::ArrayRef<llvm::Type*> results);
 
   SemanticsBitcode& semantics_;
-  std::map<std::string, Operation> vector_;
+  std::map<isa::Opcode, std::list<std::pair<VectorOperation, Operation>>> vector_;
   std::map<isa::Opcode, Operation> scalar_;
   std::map<AtomicKind, Operation> atomic_;
   std::unique_ptr<Passes> passes_;

@@ -2,6 +2,7 @@
 #include "compiler/lowering/region.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 
 #include <llvm/IR/MDBuilder.h>
@@ -15,14 +16,14 @@ namespace Atoll::compiler {
 using Lowering = VaryingMasks::Lowering;
 
 void Region::end_before(const isa::Instruction& instruction) {
-  if (items_.empty()) return;
-  const Lowering lowering = state_.lowering(instruction, /*inside=*/true);
+  if (plan_.items.empty()) return;
+  const Lowering lowering = plan_.masks.lowering(instruction, /*inside=*/true);
   if (lowering == Lowering::neither || lowering == Lowering::on_varying_masks) return end();
   if ((lane_effects_of(instruction).writes & scalars_read_).any()) return end();
   for (unsigned i = 0; i < instruction.destinations; ++i) {
     const isa::Operand& operand = instruction.dst(i);
     for (unsigned word = 0; operand.kind == isa::OperandKind::scalar && word < operand.words; ++word) {
-      if (state_.is_varying(operand.reg + word)) return end();
+      if (plan_.masks.is_varying(operand.reg + word)) return end();
     }
   }
 }
@@ -30,14 +31,15 @@ void Region::end_before(const isa::Instruction& instruction) {
 void Region::add(const isa::Instruction& instruction, uint64_t pc) {
   const LaneEffects effects = lane_effects_of(instruction);
   if (MatrixLowering::takes(instruction)) return add_matrix(instruction, effects, pc);
-  if ((effects.vector_writes & (matrix_reads_ | matrix_writes_)).any() || (effects.vector_reads & matrix_writes_).any())
+  if ((effects.vector_writes & (plan_.matrix_reads | matrix_writes_)).any() ||
+      (effects.vector_reads & matrix_writes_).any())
     end();
-  Lowering lowering = state_.lowering(instruction, !items_.empty());
-  const bool is_too_late = last_store_ && (lowering == Lowering::memory || lowering == Lowering::on_varying_masks ||
-                                           writes_exec(instruction));
+  Lowering lowering = plan_.masks.lowering(instruction, !plan_.items.empty());
+  const bool is_too_late = plan_.last_store && (lowering == Lowering::memory ||
+                                                lowering == Lowering::on_varying_masks || writes_exec(instruction));
   if (lowering == Lowering::neither || is_too_late) {
     end();
-    lowering = state_.lowering(instruction, /*inside=*/false);
+    lowering = plan_.masks.lowering(instruction, /*inside=*/false);
   }
   switch (lowering) {
     case Lowering::scalars:
@@ -53,28 +55,30 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
     case Lowering::lanes: {
       RegionItem& item = new_item(instruction, pc);
       item.is_vector = true;
-      item.lanes = lanes_.prepare(instruction, registers_, [this](unsigned reg) { return state_.is_varying(reg); });
-      if (versioning_ != Versioning::never && !state_.exec_written) strides_.take(item.lanes, items_.size() - 1);
+      item.lanes =
+          lanes_.prepare(instruction, registers_, [this](unsigned reg) { return plan_.masks.is_varying(reg); });
+      if (versioning_ != Versioning::never && !plan_.masks.exec_written)
+        strides_.take(item.lanes, plan_.items.size() - 1);
       break;
     }
     case Lowering::on_varying_masks: {
       RegionItem& item = new_item(instruction, pc);
       for (unsigned i = 0; i < instruction.sources(); ++i) {
         const isa::Operand& source = instruction.src(i);
-        if (!state_.is_varying_source(source)) item.whole[i] = scalars_.value(source, registers_);
+        if (!plan_.masks.is_varying_source(source)) item.whole[i] = scalars_.value(source, registers_);
       }
       if (isa::row_of(instruction).has(isa::flag::scc_in)) item.scc = registers_.scc();
-      every_chunk_ = true;
+      plan_.every_chunk = true;
       break;
     }
     case Lowering::neither:
       return;
   }
   if (lowering == Lowering::lanes || lowering == Lowering::on_varying_masks) registers_.forget(effects.writes);
-  if (versioning_ != Versioning::never && (lowering != Lowering::lanes || state_.exec_written))
+  if (versioning_ != Versioning::never && (lowering != Lowering::lanes || plan_.masks.exec_written))
     strides_.forget(effects);
-  if (!items_.empty()) scalars_read_ |= effects.reads;
-  state_.step(instruction, lowering);
+  if (!plan_.items.empty()) scalars_read_ |= effects.reads;
+  plan_.masks.step(instruction, lowering);
 }
 
 /// An instruction that is executed before the loop.
@@ -82,11 +86,11 @@ void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& 
   const bool is_load = SaluLowering::takes_load(instruction);
   if (is_load && (stores_ & shared_spaces(MemorySpace::global)) != 0) end();
   // If an access fails, the wave begins anew, with what these were.
-  if (!items_.empty()) registers_.hold(scalars_read_ | effects.reads);
+  if (!plan_.items.empty()) registers_.hold(scalars_read_ | effects.reads);
   if (!is_load) return scalars_.emit(instruction, registers_);
   // When the load fails although a vector instruction before it might have, the wave is to find out in its own order.
   const bool is_ahead = may_fault_;
-  frame_.note_pc(is_ahead ? items_.front().pc : pc);
+  frame_.note_pc(is_ahead ? plan_.items.front().pc : pc);
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(0));
   scalars_.emit_load(instruction, registers_);
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(engine::no_chunk));
@@ -95,26 +99,26 @@ void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& 
 /// An instruction that is executed after the loop.
 void Region::add_matrix(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc) {
   new_item(instruction, pc).is_matrix = true;
-  matrix_reads_ |= effects.vector_reads;
+  plan_.matrix_reads |= effects.vector_reads;
   matrix_writes_ |= effects.vector_writes;
   if (versioning_ != Versioning::never) strides_.forget(effects);
 }
 
 void Region::set_mode(const semantics::FloatMode& mode) {
-  if (items_.empty()) return frame_.write_mode(mode);
-  mode_after_ = mode;
+  if (plan_.items.empty()) return frame_.write_mode(mode);
+  plan_.mode_after = mode;
 }
 
 void Region::remove_branch(const isa::Instruction& branch, uint64_t pc, unsigned instructions) {
   llvm::IRBuilder<>& ir = frame_.ir;
   constexpr size_t most_branches = 64;
-  if (skipped_by_branch_.size() == most_branches) end();
-  if (items_.empty()) {
+  if (plan_.skipped_by_branch.size() == most_branches) end();
+  if (plan_.items.empty()) {
     llvm::Value* has_lanes = ir.CreateICmpNE(frame_.exec(), ir.getInt64(0));
     return uncount(ir.CreateSelect(has_lanes, ir.getInt64(0), ir.getInt64(instructions)));
   }
-  new_item(branch, pc).removed_branch = static_cast<unsigned>(skipped_by_branch_.size());
-  skipped_by_branch_.push_back(instructions);
+  new_item(branch, pc).removed_branch = static_cast<unsigned>(plan_.skipped_by_branch.size());
+  plan_.skipped_by_branch.push_back(instructions);
 }
 
 void Region::uncount(llvm::Value* instructions) {
@@ -126,22 +130,22 @@ void Region::uncount(llvm::Value* instructions) {
 /// What the branches that were left out would have skipped.
 void Region::uncount_skipped() {
   llvm::IRBuilder<>& ir = frame_.ir;
-  if (skipped_by_branch_.empty()) return;
+  if (plan_.skipped_by_branch.empty()) return;
   llvm::Value* had_lanes = ir.CreateLoad(frame_.i64(), has_lanes_);
   llvm::Value* skipped = ir.getInt64(0);
-  for (size_t i = 0; i < skipped_by_branch_.size(); ++i) {
+  for (size_t i = 0; i < plan_.skipped_by_branch.size(); ++i) {
     llvm::Value* is_set = ir.CreateICmpNE(ir.CreateAnd(had_lanes, uint64_t{1} << i), ir.getInt64(0));
-    skipped = ir.CreateAdd(skipped, ir.CreateSelect(is_set, ir.getInt64(0), ir.getInt64(skipped_by_branch_[i])));
+    skipped = ir.CreateAdd(skipped, ir.CreateSelect(is_set, ir.getInt64(0), ir.getInt64(plan_.skipped_by_branch[i])));
   }
   uncount(skipped);
 }
 
 RegionItem& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
-  RegionItem& item = items_.emplace_back();
+  RegionItem& item = plan_.items.emplace_back();
   item.instruction = &instruction;
   item.pc = pc;
   item.mode = frame_.mode;
-  item.exec_written = state_.exec_written;
+  item.exec_written = plan_.masks.exec_written;
   item.inactive_needed = (lane_effects_of(instruction).vector_writes & after_->inactive).any();
   return item;
 }
@@ -156,10 +160,11 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   // At one address for all, scratch is there or it is not, whatever the region has changed.
   const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
   const bool is_late = may_fault && by_lane && changes_what_it_loaded_;
-  const bool follows_mode = operands.is_atomic && mode_after_;  // who does it may look at the wave
+  const bool follows_mode = operands.is_atomic && plan_.mode_after;  // who does it may look at the wave
   // A fault is traced from the region's begin on, without the lanes of chunks that are done with it: others that read
   // theirs would find them not active.
-  const bool reads_traced = may_fault && !items_.empty() && ValuLowering::crosses_chunks(*items_.front().instruction);
+  const bool reads_traced =
+      may_fault && !plan_.items.empty() && ValuLowering::crosses_chunks(*plan_.items.front().instruction);
   const bool is_known = !has_resource || (is_buffer ? buffers_.knows(operands) : stack_.knows(operands));
   bool defers = ((loads_ | stores_) & spaces) != 0 && may_defer(instruction, operands);
   const bool conflicts = !defers && (stores_ & spaces) != 0;
@@ -171,10 +176,10 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   if (is_buffer) buffers_.check(operands, registers_, pc);
   if (operands.stores() && (loads_ & spaces) != 0 && !defers) {
     if (may_end_with(instruction, operands)) {
-      last_store_ = items_.size();
-      live_at_store_ = *before_;
-      state_at_store_ = state_;
-      held_at_store_ = registers_.values();
+      plan_.last_store = plan_.items.size();
+      plan_.live_at_store = *before_;
+      plan_.masks_at_store = plan_.masks;
+      plan_.held_at_store = registers_.values();
     } else {
       end();
     }
@@ -228,17 +233,17 @@ bool Region::ScratchPart::may_overlap(const ScratchPart& other) const {
 void Region::follow_address(RegionItem& item) {
   const MemoryOperands& operands = item.access->operands;
   const bool can_be_even = operands.space == MemorySpace::global || operands.space == MemorySpace::lds;
-  if (versioning_ == Versioning::never || state_.exec_grows || !can_be_even || operands.is_atomic) return;
+  if (versioning_ == Versioning::never || plan_.masks.exec_grows || !can_be_even || operands.is_atomic) return;
   const auto form = strides_.address(*item.access);
   if (!form) return;
   const auto stride = strides_.settle(*form, semantics::memory_access(*item.instruction));
-  if (!stride || (state_.exec_written && (*stride == 0 || ChunkMemory::needs_all_lanes(*stride)))) return;
+  if (!stride || (plan_.masks.exec_written && (*stride == 0 || ChunkMemory::needs_all_lanes(*stride)))) return;
   item.address = form;
   item.stride = *stride;
 }
 
 bool Region::may_end_with(const isa::Instruction& store, const MemoryOperands& operands) {
-  if (versioning_ == Versioning::never || state_.exec_written || every_chunk_ || stores_ != 0) return false;
+  if (versioning_ == Versioning::never || plan_.masks.exec_written || plan_.every_chunk || stores_ != 0) return false;
   if (operands.space != MemorySpace::global && operands.space != MemorySpace::lds) return false;
   if (operands.is_atomic) return false;
   const semantics::MemoryAccess& access = semantics::memory_access(store);
@@ -246,40 +251,43 @@ bool Region::may_end_with(const isa::Instruction& store, const MemoryOperands& o
   const auto is_unknown = [&](const RegionItem& item) {
     return item.access && (shared_spaces(item.access->operands.space) & spaces) != 0 && !item.address;
   };
-  if (access.elements != 1 || std::ranges::any_of(items_, is_unknown)) return false;
+  if (access.elements != 1 || std::ranges::any_of(plan_.items, is_unknown)) return false;
   const auto form = strides_.address(memory_.prepare(store, 0, registers_));
   if (!form || !strides_.settle(*form, access)) return false;
-  return VersionGuard(frame_, lanes_, memory_, strides_, items_).is_worth_it();
+  return VersionGuard(frame_, lanes_, memory_, strides_, plan_.items).is_worth_it();
 }
 
 /// In the form that fits all.
 void Region::emit_in_order() {
-  const std::span<const RegionItem> items = items_;
-  if (last_store_) {
-    emit_loop({.items = items.first(*last_store_), .live = &live_at_store_, .state = &state_at_store_});
-    registers_.release(held_at_store_);
+  const std::span<const RegionItem> items = plan_.items;
+  if (plan_.last_store) {
+    emit_loop({.items = items.first(*plan_.last_store), .live = &plan_.live_at_store, .state = &plan_.masks_at_store});
+    registers_.release(plan_.held_at_store);
   }
-  emit_loop({.items = items.subspan(last_store_.value_or(0)), .live = before_, .state = &state_});
+  emit_loop({.items = items.subspan(plan_.last_store.value_or(0)), .live = before_, .state = &plan_.masks});
 }
 
 void Region::end() {
-  if (items_.empty()) return;
+  if (plan_.items.empty()) return;
   const semantics::FloatMode mode_here = frame_.mode;
-  if (!skipped_by_branch_.empty()) {
+  if (!plan_.skipped_by_branch.empty()) {
     has_lanes_ = frame_.local(frame_.i64(), llvm::Align(8));
     frame_.ir.CreateStore(frame_.ir.getInt64(0), has_lanes_);
   }
-  VersionGuard guard(frame_, lanes_, memory_, strides_, items_);
-  if (last_store_ || (versioning_ == Versioning::for_addresses && guard.is_worth_it())) {
+  VersionGuard guard(frame_, lanes_, memory_, strides_, plan_.items);
+  plan_.is_versioned = plan_.last_store || (versioning_ == Versioning::for_addresses && guard.is_worth_it());
+  assert(faults_of(plan_).empty());
+  if (frame_.region_dump != nullptr) *frame_.region_dump += print(plan_);
+  if (plan_.is_versioned) {
     llvm::IRBuilder<>& ir = frame_.ir;
-    llvm::Value* is_known = guard.emit(last_store_ ? &items_[*last_store_] : nullptr);
+    llvm::Value* is_known = guard.emit(plan_.last_store ? &plan_.items[*plan_.last_store] : nullptr);
     const auto block = [&](const char* name) {
       return llvm::BasicBlock::Create(frame_.context, name, frame_.function);
     };
     llvm::BasicBlock *known = block("known"), *unknown = block("unknown"), *after = block("behind");
     ir.CreateCondBr(is_known, known, unknown, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
     ir.SetInsertPoint(known);
-    emit_loop({.items = items_, .live = before_, .state = &state_, .guard = &guard});
+    emit_loop({.items = plan_.items, .live = before_, .state = &plan_.masks, .guard = &guard});
     ir.CreateBr(after);
     ir.SetInsertPoint(unknown);
     memory_.set_hot(false);
@@ -291,25 +299,20 @@ void Region::end() {
     emit_in_order();
   }
   registers_.release(registers_.values());
-  if (mode_after_ && *mode_after_ != items_.front().mode) frame_.write_mode(*mode_after_);
+  if (plan_.mode_after && *plan_.mode_after != plan_.items.front().mode) frame_.write_mode(*plan_.mode_after);
   frame_.mode = mode_here;
   uncount_skipped();
   clear();
 }
 
 void Region::clear() {
-  items_.clear();
-  mode_after_.reset();
+  plan_ = {};
   registers_.clear();
   strides_ = {};
-  state_ = {};
-  last_store_.reset();
-  skipped_by_branch_.clear();
-  every_chunk_ = may_fault_ = has_deferred_ = false;
+  may_fault_ = has_deferred_ = false;
   scalars_read_.reset();
   loads_ = stores_ = 0;
   scratch_loads_.clear();
-  matrix_reads_.reset();
   matrix_writes_.reset();
   changes_what_it_loaded_ = false;
 }
@@ -356,17 +359,17 @@ void Region::emit_loop(const Segment& segment) {
   first_lane->addIncoming(ir.getInt64(0), before);
   llvm::Value* active = ir.CreateTrunc(ir.CreateLShr(exec, first_lane), frame_.i16());
   // Without active lanes, all that a vector instruction does is to yield masks of zeros.
-  if (every_chunk_) ir.CreateBr(begin);
-  if (!every_chunk_) ir.CreateCondBr(ir.CreateICmpEQ(active, ir.getInt16(0)), next, begin);
+  if (plan_.every_chunk) ir.CreateBr(begin);
+  if (!plan_.every_chunk) ir.CreateCondBr(ir.CreateICmpEQ(active, ir.getInt16(0)), next, begin);
 
   ir.SetInsertPoint(begin);
   ChunkState chunk(frame_, once_end, ir.CreateBr(body), first_lane, /*branches=*/false);
 
   ir.SetInsertPoint(body);
   note_chunk(ir.CreateLShr(first_lane, 4));
-  const VectorSet needed = segment.live->active | segment.live->inactive | deferred.rows() | matrix_reads_;
+  const VectorSet needed = segment.live->active | segment.live->inactive | deferred.rows() | plan_.matrix_reads;
   for (const RegionItem& item : segment.items) {
-    const bool keep_inactive = item.inactive_needed && (item.exec_written || state_.exec_grows);
+    const bool keep_inactive = item.inactive_needed && (item.exec_written || plan_.masks.exec_grows);
     frame_.mode = item.mode;
     if (item.is_matrix) continue;
     if (item.is_deferred) {
@@ -387,8 +390,8 @@ void Region::emit_loop(const Segment& segment) {
     }
   }
   llvm::Value* all = llvm::ConstantInt::getTrue(frame_.lanes());
-  chunk.write_rows(needed, state_.exec_grows ? all : ir.CreateBitCast(active, frame_.lanes()),
-                   versioning_ == Versioning::for_addresses && !state_.exec_grows);
+  chunk.write_rows(needed, plan_.masks.exec_grows ? all : ir.CreateBitCast(active, frame_.lanes()),
+                   versioning_ == Versioning::for_addresses && !plan_.masks.exec_grows);
   const auto place = [&](llvm::Value* slice, llvm::Value* whole) {
     llvm::Value* placed = ir.CreateShl(chunk.bits(slice), chunk.first_lane64());
     ir.CreateStore(ir.CreateOr(ir.CreateLoad(frame_.i64(), whole), placed), whole);

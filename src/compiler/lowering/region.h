@@ -35,6 +35,9 @@
 // other chunks see; the latter has two loops then. (If such a store fails where some lanes of a chunk may be written
 // and others not, and the host stores a chunk by several instructions, then lanes before the one that fails may have
 // loaded anew what they had stored. The fault is that of the program all the same.)
+//
+// What a region is found to be is a RegionPlan (region_plan.h), from which end() emits the loops. Scalar instructions
+// are emitted at once, as they come before the loop.
 #pragma once
 
 #include <optional>
@@ -45,7 +48,7 @@
 #include "compiler/analysis/liveness.h"
 #include "compiler/analysis/varying_masks.h"
 #include "compiler/lowering/matrix_lowering.h"
-#include "compiler/lowering/region_item.h"
+#include "compiler/lowering/region_plan.h"
 #include "compiler/lowering/salu_lowering.h"
 #include "compiler/lowering/valu_lowering.h"
 #include "compiler/lowering/versioning.h"
@@ -153,22 +156,13 @@ class Region {
   const std::bitset<isa::scalar::count>& ordinary_resources_;
   bool is_hot_ = true;
   Versioning versioning_ = Versioning::never;
-  std::vector<RegionItem> items_;
+  RegionPlan plan_;
   AffineAddresses strides_;
-  VaryingMasks state_;
-  bool every_chunk_ = false;  ///< also those without active lanes: their slices of masks are needed
-  ScalarSet scalars_read_;    ///< since the region began
+  ScalarSet scalars_read_;  ///< since the region began
   const Live *before_ = nullptr, *after_ = nullptr;
-  std::optional<semantics::FloatMode> mode_after_;  ///< where it was set
-  std::optional<size_t> last_store_;                ///< item after loads of the same memory
-  Live live_at_store_;                              ///< before it, as what follows
-  VaryingMasks state_at_store_;
-  HeldScalars::Values held_at_store_;
-  /// Of each branch that is left out, how many instructions it would skip; and a local, 64 bits, that has a bit for
-  /// each of them set where EXEC is not zero.
-  std::vector<unsigned> skipped_by_branch_;
+  /// A local, 64 bits, that has a bit for each branch that is removed set where EXEC is not zero.
   llvm::Value* has_lanes_ = nullptr;
-  VectorSet matrix_reads_, matrix_writes_;  ///< of the region's matrix instructions
+  VectorSet matrix_writes_;  ///< of the region's matrix instructions
   bool may_fault_ = false;
   bool has_deferred_ = false;        ///< a store
   unsigned loads_ = 0, stores_ = 0;  ///< shared_spaces() that were

@@ -11,6 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "compiler/analysis/liveness.h"
 #include "compiler/analysis/loop_region.h"
 #include "compiler/analysis/superblocks.h"
@@ -68,6 +70,7 @@ class Translator {
     for (const auto& [pc, emit_piece] : pieces) {
       blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
     }
+    if (frame_.region_dump != nullptr) dump(*frame_.region_dump);
     enter(result);
     ended_ = llvm::BasicBlock::Create(frame_.context, "ended", frame_.function);
     for (const auto& [pc, emit_piece] : pieces) emit_piece();
@@ -114,6 +117,19 @@ class Translator {
   Region::Versioning versioning(uint64_t pc) const {
     using enum Region::Versioning;
     return is_in_short_loop(pc) ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses;
+  }
+
+  /// The loops and superblocks that were found.
+  void dump(std::string& text) const {
+    for (const LoopRegion& loop : loops_) {
+      text += fmt::format("loop region at {:#x}: {} blocks, {} exits{}{}\n", loop.entry, loop.blocks.size(),
+                          loop.exits.size(), loop.may_wait ? ", may wait" : "",
+                          loop.skips_inactive_chunks ? ", skips inactive chunks" : "");
+    }
+    for (const Superblock& code : superblocks_) {
+      text += fmt::format("superblock at {:#x}: {} blocks, {} branches removed\n", code.blocks.front(),
+                          code.blocks.size(), code.branches.size());
+    }
   }
 
   /// What comes when a wave has ended.
@@ -420,6 +436,7 @@ struct Translation::Parts {
   std::optional<Operations> operations;
   std::vector<llvm::Function*> functions;
   std::unique_ptr<llvm::Module> module;
+  std::string* region_dump = nullptr;
 };
 
 Translation::Translation(semantics::HostVectors level) : parts_(std::make_unique<Parts>(level)) {}
@@ -450,11 +467,14 @@ Translated Translation::add(const ControlFlow& flow, const std::string& name, ui
               .code_base = nullptr,
               .allocas = allocas,
               .mode = flow.mode,
-              .has_scatters = parts_->level == semantics::HostVectors::avx512};
+              .has_scatters = parts_->level == semantics::HostVectors::avx512,
+              .region_dump = parts_->region_dump};
   Translated result;
   Translator(flow, *parts_->operations, frame, first_step, be_brief).run(result);
   return result;
 }
+
+void Translation::dump_regions_to(std::string* text) { parts_->region_dump = text; }
 
 llvm::Module& Translation::finish() {
   parts_->operations.reset();

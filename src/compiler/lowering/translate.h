@@ -28,6 +28,8 @@ class Translation {
   /// Makes an engine::HostFunction called `name`. PCs of `flow` count from the code's base, the steps' numbers from
   /// `first_step`. `be_brief`: what is not in a loop may be slower if it is the sooner compiled.
   Translated add(const engine::ControlFlow& flow, const std::string& name, uint64_t first_step, bool be_brief);
+  /// Adds what becomes of code that is added from now on, as text: loops, superblocks and regions.
+  void dump_regions_to(std::string* text);
   /// The module with all that was added. Nothing can be, any more.
   llvm::Module& finish();
 

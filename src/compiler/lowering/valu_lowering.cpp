@@ -240,7 +240,8 @@ VectorOperation ValuLowering::operation(const Prepared& prepared) {
   const isa::Instruction& instruction = *prepared.instruction;
   VectorOperation operation;
   operation.opcode = instruction.opcode;
-  for (unsigned i = 0; i < prepared.shape.sources; ++i) operation.source[i] = prepared.source[i].operand;
+  for (unsigned i = 0; i < prepared.shape.sources; ++i)
+    operation.source[i] = VectorOperation::Source(prepared.source[i].operand);
   operation.mode = prepared.mode;
   operation.clamp = instruction.clamp;
   if (prepared.shape.has_truth_table) operation.truth_table = static_cast<uint8_t>(instruction.immediate);
