@@ -173,12 +173,11 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   Row* data = rows_at(run, m.data_base, m.data);
   Row* result = (m.bits & returns) != 0 ? data : nullptr;
   const uint64_t lanes = exec & places.inside;
-  uint64_t low_bits = 0;
-  for_each_lane(lanes, [&](unsigned lane) { low_bits |= places.addresses.of[lane]; });
-  if (low_bits % access.bytes != 0) {
+  const unsigned misaligned = first_misaligned(places.addresses, lanes, access.bytes);
+  if (misaligned != semantics::wave_lanes) {
     fault(wave, op.origin->pc, Fault::Kind::memory,
-          fmt::format("an atomic of {} bytes must be aligned to them", access.bytes),
-          places.addresses.of[__builtin_ctzll(lanes)], true, static_cast<unsigned>(__builtin_ctzll(lanes)));
+          fmt::format("an atomic of {} bytes must be aligned to them", access.bytes), places.addresses.of[misaligned],
+          true, misaligned);
     return false;
   }
   m.atomic(places.addresses, lanes, data, data + access.words(), result,

@@ -63,13 +63,8 @@ void global_transfer(Wave& wave, const MicroOp& op, Run& run) {
 
 /// Atomics must be aligned. A lane whose address is not ends the wave.
 bool check_aligned(Wave& wave, const MicroOp& op, const LaneAddresses& addresses, uint64_t lanes, unsigned bytes) {
-  uint64_t low_bits = 0;
-  for_each_lane(lanes, [&](unsigned lane) { low_bits |= addresses.of[lane]; });
-  if (low_bits % bytes == 0) return true;
-  unsigned lane = 0;
-  for_each_lane(lanes, [&](unsigned l) {
-    if (addresses.of[lane] % bytes == 0) lane = l;
-  });
+  const unsigned lane = first_misaligned(addresses, lanes, bytes);
+  if (lane == wave_lanes) return true;
   fault(wave, op.origin->pc, Fault::Kind::memory, fmt::format("an atomic of {} bytes must be aligned to them", bytes),
         addresses.of[lane], true, lane);
   return false;

@@ -62,6 +62,13 @@ TEST_F(Buffer, AddressesAddBaseScalarIndexAndOffsets) {
   }
 }
 
+TEST_F(Buffer, OfSeveralMisalignedLanesOfAnAtomicTheFirstFaults) {
+  resource(memory.data(), 64 * 4);
+  for (unsigned lane = 0; lane < 64; ++lane) runner.v(1)[lane] = 4 * lane + (lane == 17 || lane == 40 ? 2 : 0);
+  EXPECT_EQ(runner.run("buffer_atomic_add v0, v1, s[4:7], 0 offen"), WaveState::faulted);
+  EXPECT_EQ(runner.wave().fault->lane, 17u);
+}
+
 TEST_F(Buffer, OutsideReadsZeroAndWritesNothing) {
   resource(memory.data(), 64 * 4 - 128);
   for (unsigned lane = 0; lane < 64; ++lane) runner.v(1)[lane] = 4 * lane;

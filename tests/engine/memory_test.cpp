@@ -258,6 +258,16 @@ TEST(GlobalAtomics, AMisalignedOneFaults) {
   EXPECT_EQ(runner.wave().fault->address, address_of(memory) + 2);
 }
 
+TEST(GlobalAtomics, OfSeveralMisalignedLanesTheFirstActiveOneFaults) {
+  alignas(8) uint32_t memory[4] = {};
+  WaveRunner runner;
+  runner.wave().set_exec(~uint64_t{1});
+  runner.set_rows(2,
+                  [&](unsigned lane) { return address_of(memory) + (lane == 0 || lane == 7 || lane == 20 ? 2 : 0); });
+  EXPECT_EQ(runner.run("global_atomic_add v[2:3], v0, off"), WaveState::faulted);
+  EXPECT_EQ(runner.wave().fault->lane, 7u);
+}
+
 TEST(FlatMemory, LanesGoToGlobalLdsAndScratchByTheirAddress) {
   std::vector<uint32_t> memory(64);
   WaveRunner runner;
