@@ -27,8 +27,6 @@ using semantics::wave_lanes;
 // MemoryOp::bits. `address` holds the index and the offset, those that there are; `result` a constant scalar offset.
 constexpr uint8_t has_index = 1, has_offset = 2, has_scalar_offset = 4, returns = 8;
 
-constexpr uint32_t swizzled_element = 4;  ///< bytes that stay together in a swizzled buffer of GFX9
-
 /// Where the lanes' elements are.
 struct Places {
   LaneAddresses addresses;
@@ -50,7 +48,10 @@ void find_places(const Wave& wave, const MemoryOp& m, const Run& run, const Buff
   const uint32_t scalar_offset = scalar_offset_of(wave, m);
   const uint64_t base = resource.base + scalar_offset;
   const uint32_t index_stride = resource.index_stride();
-  const bool structured = (m.bits & has_index) != 0 && resource.stride != 0;
+  constexpr uint32_t swizzled_element = 4;
+  using enum BufferResource::Bounds;
+  BufferResource::Bounds bounds = resource.bounds;
+  if (bounds == by_addressing) bounds = (m.bits & has_index) != 0 && resource.stride != 0 ? structured : raw;
   if (resource.swizzled) places.word_stride = swizzled_element * index_stride;
 
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
@@ -65,15 +66,27 @@ void find_places(const Wave& wave, const MemoryOp& m, const Run& run, const Buff
     places.addresses.of[lane] = base + distance;
 
     uint64_t left = 0;  // bytes from the element's first to the buffer's end
-    if (structured) {
-      left = index < resource.num_records ? bytes : 0;
+    const auto left_until = [&](uint64_t end, uint64_t begin) { left = begin < end ? end - begin : 0; };
+    if (bounds == raw) {
+      left_until(resource.num_records, (resource.swizzled ? offset : distance) + scalar_offset);
+    } else if (bounds == empty) {
+      left = resource.num_records != 0 ? bytes : 0;
     } else {
-      const uint64_t begin = (resource.swizzled ? offset : distance) + scalar_offset;
-      left = begin < resource.num_records ? resource.num_records - begin : 0;
+      left = index < resource.num_records ? bytes : 0;
+      if (bounds == structured_with_offset && left != 0) left_until(resource.stride, offset);
     }
     places.inside |= uint64_t{left >= bytes} << lane;
     places.words_inside[lane] = static_cast<uint8_t>(std::min<uint64_t>(left, bytes) / 4);
   }
+}
+
+/// The resource of an instruction. Nothing: it is of a kind that is not implemented, which is the wave's fault.
+std::optional<BufferResource> resource_of(Wave& wave, const MicroOp& op, const Run& run) {
+  const BufferResource resource(&wave.scalar[op.memory.scalar_base], *run.code->target().processor);
+  if (!resource.swizzled || resource.element_bytes == 4) return resource;
+  fault(wave, op.origin->pc, Fault::Kind::illegal_instruction,
+        fmt::format("a buffer with swizzled elements of {} bytes is not implemented", resource.element_bytes));
+  return std::nullopt;
 }
 
 /// Scratch has a buffer of its own: an address in it that is not the wave's is an overflow, not merely out of range.
@@ -149,11 +162,12 @@ bool transfer(Wave& wave, const MicroOp& op, Run& run) {
   if (exec == 0) return true;
   wave.pc = m.pc;
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
-  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  const auto resource = resource_of(wave, op, run);
+  if (!resource) return false;
   Places places;
-  find_places(wave, m, run, resource, access.bytes, places);
-  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
-  visit(resource, places, exec, access.bytes, access.kind == MemoryAccess::Kind::store,
+  find_places(wave, m, run, *resource, access.bytes, places);
+  if (!check_scratch(wave, op, *resource, places, exec, access.bytes)) return false;
+  visit(*resource, places, exec, access.bytes, access.kind == MemoryAccess::Kind::store,
         [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
           m.transfer(addresses, lanes, word_stride, rows_at(run, m.data_base, m.data));
         });
@@ -166,10 +180,11 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   if (exec == 0) return true;
   wave.pc = m.pc;
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
-  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  const auto resource = resource_of(wave, op, run);
+  if (!resource) return false;
   Places places;
-  find_places(wave, m, run, resource, access.bytes, places);
-  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
+  find_places(wave, m, run, *resource, access.bytes, places);
+  if (!check_scratch(wave, op, *resource, places, exec, access.bytes)) return false;
   Row* data = rows_at(run, m.data_base, m.data);
   Row* result = (m.bits & returns) != 0 ? data : nullptr;
   const uint64_t lanes = exec & places.inside;
@@ -210,6 +225,14 @@ void set_component(const MemoryAccess& access, const semantics::BufferFormat& fo
   word = high ? (word & 0xFFFF) | half << 16 : (word & 0xFFFF0000) | half;
 }
 
+/// The format that an MTBUF instruction names.
+std::optional<semantics::BufferFormat> format_of(const isa::Instruction& instruction, target::Generation generation) {
+  if (generation < target::Generation::gfx10) {
+    return semantics::buffer_format(instruction.data_format, instruction.number_format);
+  }
+  return semantics::buffer_format(isa::unified_format_name(instruction.data_format, generation));
+}
+
 bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   const uint64_t exec = wave.exec();
@@ -217,20 +240,18 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   wave.pc = m.pc;
   const isa::Instruction& instruction = op.origin->instruction;
   const MemoryAccess& access = semantics::memory_access(instruction);
-  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  const auto resource = resource_of(wave, op, run);
+  if (!resource) return false;
   const bool typed = instruction.encoding == isa::Encoding::mtbuf;
-  const uint8_t data_format = typed ? instruction.data_format : resource.data_format();
-  const uint8_t number_format = typed ? instruction.number_format : resource.number_format();
-  const auto format = semantics::buffer_format(data_format, number_format);
+  const auto format = typed ? format_of(instruction, resource->generation) : resource->format();
   if (!format) {
     fault(wave, op.origin->pc, Fault::Kind::illegal_instruction,
-          fmt::format("{}: there is no buffer format with data format {} and number format {}",
-                      isa::row(instruction.opcode).name, data_format, number_format));
+          fmt::format("{}: there is no buffer format of that number", isa::row(instruction.opcode).name));
     return false;
   }
   Places places;
-  find_places(wave, m, run, resource, format->bytes, places);
-  if (!check_scratch(wave, op, resource, places, exec, format->bytes)) return false;
+  find_places(wave, m, run, *resource, format->bytes, places);
+  if (!check_scratch(wave, op, *resource, places, exec, format->bytes)) return false;
   Row* data = rows_at(run, m.data_base, m.data);
   const bool store = access.kind == MemoryAccess::Kind::store;
   for_each_lane(exec, [&](unsigned lane) {
@@ -250,7 +271,7 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
     if (inside) {
       for (unsigned at = 0; at < format->bytes; ++at) element[at] = *piece(at);
       components = semantics::read_components(*format, element);
-      if (!typed) components = semantics::select_components(*format, components, resource.word3);
+      if (!typed) components = semantics::select_components(*format, components, resource->word3);
     }
     for (unsigned i = 0; i < access.components; ++i) set_component(access, *format, data, lane, i, components[i]);
   });
@@ -272,12 +293,13 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
   if (exec == 0) return true;
   wave.pc = m.pc;
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
-  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  const auto resource = resource_of(wave, op, run);
+  if (!resource) return false;
   Places places;
-  find_places(wave, m, run, resource, access.bytes, places);
-  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
+  find_places(wave, m, run, *resource, access.bytes, places);
+  if (!check_scratch(wave, op, *resource, places, exec, access.bytes)) return false;
   Row* rows = run.temporary;
-  visit(resource, places, exec, access.bytes, false,
+  visit(*resource, places, exec, access.bytes, false,
         [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
           m.transfer(addresses, lanes, word_stride, rows);
         });
@@ -293,10 +315,11 @@ bool store_from_lds(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   if (exec == 0) return true;
   wave.pc = m.pc;
-  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  const auto resource = resource_of(wave, op, run);
+  if (!resource) return false;
   Places places;
-  find_places(wave, m, run, resource, 4, places);
-  if (!check_scratch(wave, op, resource, places, exec, 4)) return false;
+  find_places(wave, m, run, *resource, 4, places);
+  if (!check_scratch(wave, op, *resource, places, exec, 4)) return false;
   for_each_lane(exec & places.inside, [&](unsigned lane) {
     uint32_t value = 0;
     if (const uint8_t* place = lds_place(wave, m, lane)) std::memcpy(&value, place, 4);

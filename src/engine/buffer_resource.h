@@ -1,31 +1,63 @@
 // engine: the buffer resource descriptor (V#), four SGPRs that describe a buffer.
-// Source: ISA guides of GFX9, "Buffer Resource Descriptor".
+// Source: ISA guides, "Buffer Resource Descriptor"; the values of OOB_SELECT also as Mesa names them
+// (V_008F0C_OOB_SELECT).
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "isa/buffer_formats.h"
+#include "semantics/buffer_format.h"
+#include "target/processor.h"
 
 namespace Atoll::engine {
 
 struct BufferResource {
-  uint64_t base;         ///< bytes; 48 bits
-  uint32_t stride;       ///< bytes from record to record
-  uint32_t num_records;  ///< bytes of a raw buffer, records of a structured one
-  bool swizzled;         ///< records are interleaved, so that lanes' dwords lie side by side
-  bool add_thread_id;    ///< the lane's number is added to the index
-  uint32_t word3;
+  /// What is outside the buffer. Until GFX9 that follows from how it is addressed.
+  enum class Bounds : uint8_t {
+    structured_with_offset,  ///< the index past the last record, or the offset past the record
+    structured,              ///< the index past the last record
+    empty,                   ///< everything if there are no records, else nothing
+    raw,                     ///< the offset past the last byte
+    by_addressing,           ///< `structured` if there are an index and a stride, else `raw`
+  };
 
-  explicit BufferResource(const uint32_t* words)
+  uint64_t base;              ///< bytes; 48 bits
+  uint32_t stride;            ///< bytes from record to record
+  uint32_t num_records;       ///< bytes of a raw buffer, records of a structured one
+  bool swizzled;              ///< records are interleaved, so that lanes' dwords lie side by side
+  bool add_thread_id;         ///< the lane's number is added to the index
+  uint8_t element_bytes = 4;  ///< that stay together in a swizzled buffer
+  Bounds bounds;
+  uint32_t word3;
+  target::Generation generation;
+
+  BufferResource(const uint32_t* words, const target::Processor& processor)
       : base(words[0] | uint64_t{words[1] & 0xFFFF} << 32),
         stride(words[1] >> 16 & 0x3FFF),
         num_records(words[2]),
         swizzled(words[1] >> 31 != 0),
         add_thread_id((words[3] >> 23 & 1) != 0),
-        word3(words[3]) {
-    if (add_thread_id) stride |= data_format() << 14;  // the format's bits extend the stride then
+        bounds(Bounds::by_addressing),
+        word3(words[3]),
+        generation(processor.generation) {
+    using enum target::BufferResources;
+    const target::BufferResources layout = processor.buffer_resources;
+    if (layout == gfx8 && add_thread_id) stride |= (word3 >> 15 & 0xF) << 14;
+    if (layout >= gfx10) bounds = static_cast<Bounds>(word3 >> 28 & 3);
+    if (layout == gfx11) {
+      const uint32_t swizzle = words[1] >> 30;
+      swizzled = swizzle != 0;
+      element_bytes = static_cast<uint8_t>(2u << swizzle);
+    }
   }
 
-  uint8_t number_format() const { return word3 >> 12 & 7; }
-  uint8_t data_format() const { return word3 >> 15 & 0xF; }
+  /// The format of formatted accesses; nothing if there is none of that number.
+  std::optional<semantics::BufferFormat> format() const {
+    if (generation < target::Generation::gfx10) return semantics::buffer_format(word3 >> 15 & 0xF, word3 >> 12 & 7);
+    const uint32_t mask = generation < target::Generation::gfx11 ? 0x7F : 0x3F;
+    return semantics::buffer_format(isa::unified_format_name(word3 >> 12 & mask, generation));
+  }
   uint32_t index_stride() const { return 8u << (word3 >> 21 & 3); }  ///< records that are interleaved
 
   /// The size that scalar accesses are checked against.

@@ -103,7 +103,7 @@ bool CodeCache::prepare(Wave& wave, uint64_t pc) {
   CodePage& page = *add(base);
   MicroOp& op = page.slots[(pc - base) / 4];
   if (op.handler != decode_here) return true;  // another wave was quicker
-  Origin& origin = page.origins.emplace_back(pc, *instruction, std::nullopt);
+  Origin& origin = page.origins.emplace_back(Origin{.pc = pc, .instruction = *instruction});
   op.origin = &origin;
   op.slots = instruction->size / 4;
   __atomic_store_n(&op.handler, prepare_op(origin, op, page, *this), __ATOMIC_RELEASE);

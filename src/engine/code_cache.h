@@ -87,6 +87,27 @@ class CodeCache {
   std::array<std::atomic<CodePage*>, bucket_count> buckets_{};
 };
 
+/// The caches of a GPU's code: what an instruction does depends on the wave's size, and whether exceptions are watched.
+class CodeCaches {
+ public:
+  explicit CodeCaches(const target::Target& gpu)
+      : wave64_(gpu.with_wave_size(64)),
+        wave64_watching_(gpu.with_wave_size(64), true),
+        wave32_(gpu.with_wave_size(32)),
+        wave32_watching_(gpu.with_wave_size(32), true) {}
+
+  CodeCache& of(const Wave& wave) {
+    if (wave.is_wave32()) return wave.watches_exceptions ? wave32_watching_ : wave32_;
+    return wave.watches_exceptions ? wave64_watching_ : wave64_;
+  }
+  void sweep(uint64_t begin, uint64_t end) {
+    for (CodeCache* cache : {&wave64_, &wave64_watching_, &wave32_, &wave32_watching_}) cache->sweep(begin, end);
+  }
+
+ private:
+  CodeCache wave64_, wave64_watching_, wave32_, wave32_watching_;
+};
+
 /// Makes the MicroOp of `origin.instruction`. Sets everything but the handler of `op`, and yields the handler; one
 /// that reports an illegal instruction where the engine has none for it.
 Handler prepare_op(Origin& origin, MicroOp& op, CodePage& page, CodeCache& cache);

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include "engine/prepare.h"
+#include "isa/immediate_names.h"
 #include "isa/table.h"
+#include "machine/barrier.h"
+#include "machine/clock.h"
 #include "machine/signal.h"
 
 namespace Atoll::engine {
@@ -64,6 +67,40 @@ void barrier(Wave& wave, const MicroOp* op, Run& run) {
   stop(wave, WaveState::at_barrier, op->branch.next_pc);
 }
 
+/// Numbers of barriers (RDNA4 ISA guide, "Barriers"): 0 is none, those above 0 have names, which GFX12 does not have.
+constexpr int32_t work_group_barrier = -1, trap_barrier = -2, no_barrier = 0;
+
+bool refuse_barrier(Wave& wave, const MicroOp& op, int32_t number) {
+  fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
+        fmt::format("barrier {}: only the work-group's barrier (-1) is implemented", number));
+  return false;
+}
+
+/// s_barrier_signal, s_barrier_signal_isfirst
+template <bool tells_first>
+bool barrier_signal(Wave& wave, const MicroOp& op, Run&) {
+  const isa::Operand& operand = op.origin->instruction.src(0);
+  const auto value = static_cast<int32_t>(scalar_value(wave, operand));
+  const int32_t number = operand.kind == isa::OperandKind::constant ? value : value & 0x1F;  // of M0
+  bool is_first = false;
+  if (number == work_group_barrier) {
+    is_first = machine::arrive_at_barrier(wave);
+  } else if (number != no_barrier && number != trap_barrier) {  // the trap handler's means nothing to others
+    return refuse_barrier(wave, op, number);
+  }
+  if constexpr (tells_first) wave.scc = is_first;
+  return true;
+}
+
+/// s_barrier_wait
+bool barrier_wait(Wave& wave, const MicroOp& op, Run&) {
+  const auto number = static_cast<int16_t>(op.origin->instruction.immediate);
+  if (number != work_group_barrier) return refuse_barrier(wave, op, number);
+  if (machine::passes_barrier(wave)) return true;
+  stop(wave, WaveState::waits_at_barrier, op.branch.next_pc);
+  return false;
+}
+
 /// s_sleep is what spinning waves do: the others go first.
 void sleep(Wave& wave, const MicroOp* op, Run& run) {
   ++run.instructions;
@@ -96,16 +133,48 @@ void kill(Wave& wave, const MicroOp* op, Run& run) {
   [[clang::musttail]] return end_program(wave, op, run);
 }
 
-/// Message 1 is an interrupt to the host: somebody may be waiting for a signal that the kernel has just changed.
-bool send_message(Wave& wave, const MicroOp& op, Run&) {
-  const unsigned message = op.origin->instruction.immediate & 0xF;
-  if (message == 1) {
+/// The name of the message that an instruction sends, without "MSG_"; empty if the GPU has none of that number.
+std::string_view message_of(const MicroOp& op, const Run& run, unsigned mask) {
+  const unsigned number = op.origin->instruction.immediate & mask;
+  const isa::NamedValue* message = isa::find_value(isa::messages(), number, run.code->target().processor->generation);
+  return message != nullptr ? message->name : std::string_view{};
+}
+
+bool refuse_message(Wave& wave, const MicroOp& op, std::string_view name) {
+  fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
+        fmt::format("the message {:#x} ({}) is not implemented", op.origin->instruction.immediate,
+                    name.empty() ? "unknown" : name));
+  return false;
+}
+
+/// An interrupt goes to the host: somebody may be waiting for a signal that the kernel has just changed. That a wave
+/// gives its VGPRs back before it ends makes room for others on hardware, and means nothing here.
+bool send_message(Wave& wave, const MicroOp& op, Run& run) {
+  const std::string_view message = message_of(op, run, 0xF);
+  if (message == "INTERRUPT") {
     machine::wake_waiters();
     return true;
   }
-  fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
-        fmt::format("s_sendmsg {:#x}: of the messages only the interrupt (1) is implemented",
-                    op.origin->instruction.immediate));
+  return message == "DEALLOC_VGPRS" || refuse_message(wave, op, message);
+}
+
+/// s_sendmsg_rtn_b32, s_sendmsg_rtn_b64: messages with an answer. There is no trap handler, so its addresses are 0.
+bool send_message_return(Wave& wave, const MicroOp& op, Run& run) {
+  const std::string_view message = message_of(op, run, 0xFF);
+  uint64_t answer = 0;
+  if (message == "RTN_GET_REALTIME") {
+    answer = machine::now_ns();
+  } else if (message != "RTN_GET_TMA" && message != "RTN_GET_TBA") {
+    return refuse_message(wave, op, message);
+  }
+  wave.scalar[op.mask_out] = static_cast<uint32_t>(answer);
+  if (op.origin->instruction.dst().words == 2) wave.scalar[op.mask_out + 1] = static_cast<uint32_t>(answer >> 32);
+  return true;
+}
+
+/// s_code_end pads code that nothing reaches.
+bool code_end(Wave& wave, const MicroOp& op, Run&) {
+  fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction, "s_code_end: the wave ran past its code");
   return false;
 }
 
@@ -176,10 +245,23 @@ Handler prepare_control(Preparation& p) {
       return barrier;
     case Opcode::s_sleep:
       return sleep;
+    case Opcode::s_sleep_var:
+      return sleep;
+    case Opcode::s_barrier_signal:
+      return step_or_stop<barrier_signal<false>>;
+    case Opcode::s_barrier_signal_isfirst:
+      return step_or_stop<barrier_signal<true>>;
+    case Opcode::s_barrier_wait:
+      return step_or_stop<barrier_wait>;
     case Opcode::s_trap:
       return step_or_stop<trap>;
+    case Opcode::s_code_end:
+      return step_or_stop<code_end>;
     case Opcode::s_sendmsg:
       return step_or_stop<send_message>;
+    case Opcode::s_sendmsg_rtn_b32:
+    case Opcode::s_sendmsg_rtn_b64:
+      return step_or_stop<send_message_return>;
 
     default:
       return does_nothing(p.instruction.opcode) ? step<nothing> : nullptr;

@@ -4,8 +4,8 @@
 // tells (machine/memory.h): then it is an offset in the work-group's LDS or in the lane's scratch. SCRATCH instructions
 // give the offset in scratch alone.
 //
-// Scratch is swizzled: dword n of all 64 lanes lies together, so that lanes that use the same private address use one
-// row of memory (user guide, "Address Spaces").
+// Scratch is swizzled: dword n of all lanes of a wave lies together, so that lanes that use the same private address
+// use one row of memory (user guide, "Address Spaces").
 #include <cstring>
 
 #include <fmt/format.h>
@@ -24,7 +24,8 @@ using machine::Fault;
 using semantics::MemoryAccess;
 using semantics::wave_lanes;
 
-constexpr uint32_t scratch_row = wave_lanes * 4;  ///< bytes from a lane's dword to its next
+/// Bytes from a lane's dword in scratch to its next.
+[[gnu::always_inline]] inline uint32_t scratch_row(const Wave& wave) { return wave.wave_size * 4u; }
 
 // MemoryOp::bits
 constexpr uint8_t has_vector_address = 1, has_scalar_base = 2, returns = 4;
@@ -88,7 +89,7 @@ bool global_atomic(Wave& wave, const MicroOp& op, Run& run) {
 // --- Scratch --------------------------------------------------------------------------------------------------------
 
 [[gnu::always_inline]] inline uint64_t scratch_address(const Wave& wave, unsigned lane, uint32_t offset) {
-  return reinterpret_cast<uint64_t>(wave.scratch) + uint64_t{offset / 4} * scratch_row + lane * 4 + offset % 4;
+  return reinterpret_cast<uint64_t>(wave.scratch) + uint64_t{offset / 4} * scratch_row(wave) + lane * 4 + offset % 4;
 }
 
 /// Does `access(addresses, lanes, word_stride)` on the scratch of `lanes`, whose private addresses are `offsets`. An
@@ -115,7 +116,7 @@ bool on_scratch(Wave& wave, const MicroOp& op, const uint32_t* offsets, uint64_t
           offsets[lane], writes, lane);
     return false;
   }
-  if (in_pieces != lanes) access(addresses, lanes & ~in_pieces, scratch_row);
+  if (in_pieces != lanes) access(addresses, lanes & ~in_pieces, scratch_row(wave));
   for_each_lane(in_pieces, [&](unsigned lane) {
     alignas(16) uint8_t buffer[16];
     const auto byte = [&](unsigned i) {

@@ -9,6 +9,7 @@
 #include "engine/prepare.h"
 #include "engine/register_index.h"
 #include "isa/table.h"
+#include "machine/clock.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/memory.h"
@@ -19,17 +20,7 @@ namespace {
 
 using machine::WorkGroup;
 
-enum HardwareRegister : unsigned {
-  mode = 1,
-  status = 2,
-  trap_status = 3,
-  hardware_id = 4,
-  gpr_alloc = 5,
-  lds_alloc = 6,
-  ib_status = 7,
-  shared_memory_bases = 15,
-  xcc_id = 20,
-};
+namespace hardware = isa::hardware;
 
 /// SIMM16 of the instruction: which register, and which bits of it.
 struct Field {
@@ -78,6 +69,14 @@ uint32_t hardware_id_of(const Wave& wave) {
          (place.engine & 7) << 13;
 }
 
+/// From GFX10 on in two registers (RDNA3 ISA guide, "HW_ID1", "HW_ID2"): WAVE_ID, SIMD_ID, WGP_ID, SA_ID and SE_ID; in
+/// the second, of which queue a wave is, and WG_ID, the slot of its work-group.
+uint32_t hardware_id1_of(const Wave& wave) {
+  const Place place(wave);
+  return (wave.index / 4 & 0x1F) | (wave.index & 3) << 8 | (place.unit / 2 & 0xF) << 10 | (place.array & 1) << 16 |
+         (place.engine & 7) << 18;
+}
+
 /// Sizes in the granules of the fields: 4 VGPRs, 16 SGPRs, less one.
 uint32_t gpr_alloc_of(const Wave& wave) {
   const uint32_t vgprs = std::max<uint32_t>(wave.vgprs + 3u, 4) / 4 - 1;
@@ -98,20 +97,51 @@ struct Readable {
   unsigned id;
   uint32_t (*value)(const Wave& wave);
 };
+constexpr uint32_t zero(const Wave&) { return 0; }
+
+/// Nothing is outstanding (IB_STS); there is no trap handler, and nothing that one would be told.
 constexpr Readable readable[] = {
-    {mode, [](const Wave& wave) { return wave.mode; }},
-    {status, status_of},
-    {trap_status, [](const Wave& wave) { return wave.trap_status; }},
-    {hardware_id, hardware_id_of},
-    {gpr_alloc, gpr_alloc_of},
-    {lds_alloc, lds_alloc_of},
-    {ib_status, [](const Wave&) { return 0u; }},  // nothing outstanding
-    {shared_memory_bases, [](const Wave&) { return memory_bases; }},
-    {xcc_id, [](const Wave& wave) { return Place(wave).die; }},
+    {hardware::mode, [](const Wave& wave) { return wave.mode; }},
+    {hardware::status, status_of},
+    {hardware::trap_status, [](const Wave& wave) { return wave.trap_status; }},
+    {hardware::hw_id, hardware_id_of},
+    {hardware::gpr_alloc, gpr_alloc_of},
+    {hardware::lds_alloc, lds_alloc_of},
+    {hardware::ib_status, zero},
+    {hardware::shared_memory_bases, [](const Wave&) { return memory_bases; }},
+    {hardware::xcc_id, [](const Wave& wave) { return Place(wave).die; }},
+    {hardware::hw_id1, hardware_id1_of},
+    {hardware::hw_id2,
+     [](const Wave& wave) { return wave.work_group != nullptr ? wave.work_group->id[0] % 32 << 16 : 0; }},
+    {hardware::flat_scratch_lo, [](const Wave& wave) { return wave.scalar[isa::scalar::flat_scratch_lo]; }},
+    {hardware::flat_scratch_hi, [](const Wave& wave) { return wave.scalar[isa::scalar::flat_scratch_hi]; }},
+    {hardware::shader_cycles, [](const Wave&) { return static_cast<uint32_t>(machine::now_ns()); }},
+    {hardware::shader_cycles_hi, [](const Wave&) { return static_cast<uint32_t>(machine::now_ns() >> 32); }},
+    {hardware::tba_lo, zero},
+    {hardware::tba_hi, zero},
+    {hardware::tma_lo, zero},
+    {hardware::tma_hi, zero},
+    {hardware::state_private, [](const Wave& wave) { return wave.scc ? 1u << 9 : 0u; }},
+    {hardware::exception_private, zero},
+    {hardware::exception_user, [](const Wave& wave) { return wave.trap_status; }},
+    {hardware::trap_control, zero},
 };
 const Readable* find_readable(uint16_t immediate) {
   const auto* found = std::ranges::find(readable, Field(immediate).id, &Readable::id);
   return found != std::end(readable) ? found : nullptr;
+}
+
+void set_mode(Wave& wave, uint32_t mode, Run& run) {
+  wave.mode = mode;
+  wave.float_mode = machine::float_mode_of(mode, wave.float_mode);
+  run.call.mode = wave.float_mode;
+}
+
+/// s_round_mode, s_denorm_mode: four bits of MODE from the immediate.
+template <unsigned shift>
+void set_float_mode(Wave& wave, const MicroOp& op, Run& run) {
+  constexpr uint32_t field = 0xFu << shift;
+  set_mode(wave, (wave.mode & ~field) | (uint32_t{op.origin->instruction.immediate} << shift & field), run);
 }
 
 bool get_register(Wave& wave, const MicroOp& op, Run&) {
@@ -131,17 +161,22 @@ void set_register(Wave& wave, const MicroOp* op, Run& run) {
   const Field field(instruction.immediate);
   const auto value = static_cast<uint32_t>(scalar_value(wave, instruction.src(instruction.sources() - 1)));
   switch (field.id) {
-    case mode: {
-      wave.mode = field.changed(wave.mode, value);
-      wave.float_mode = machine::float_mode_of(wave.mode, wave.float_mode.eight_bit);
-      run.call.mode = wave.float_mode;
+    case hardware::mode: {
+      set_mode(wave, field.changed(wave.mode, value), run);
       if (runs_apart(wave)) return go_apart(wave, op->origin->pc + instruction.size, run);
       break;
     }
-    case trap_status:
+    case hardware::trap_status:
+    case hardware::exception_user:
       wave.trap_status = field.changed(wave.trap_status, value);
       break;
-    case status:  // only a trap handler may write it; hardware ignores others
+    case hardware::flat_scratch_lo:
+    case hardware::flat_scratch_hi: {
+      uint32_t& half = wave.scalar[isa::scalar::flat_scratch_lo + (field.id - hardware::flat_scratch_lo)];
+      half = field.changed(half, value);
+      break;
+    }
+    case hardware::status:  // only a trap handler may write it; hardware ignores others
       break;
     default:
       return fault(
@@ -166,17 +201,17 @@ std::optional<semantics::FloatMode> float_mode_behind(const isa::Instruction& in
   const bool is_constant = instruction.opcode == isa::Opcode::s_setreg_imm32_b32;
   if (!is_constant && instruction.opcode != isa::Opcode::s_setreg_b32) return before;
   const Field field(instruction.immediate);
-  if (field.id != mode) return before;
+  if (field.id != hardware::mode) return before;
   const auto value = is_constant ? constant_value(instruction.src(instruction.sources() - 1)) : std::nullopt;
   if (!value) return std::nullopt;
   const uint32_t changed = field.changed(machine::mode_bits_of(before), static_cast<uint32_t>(*value));
-  return machine::float_mode_of(changed, before.eight_bit);
+  return machine::float_mode_of(changed, before);
 }
 
 bool sets_float_mode(const isa::Instruction& instruction) {
   if (instruction.opcode != isa::Opcode::s_setreg_imm32_b32 || instruction.sources() == 0) return false;
   const Field field(instruction.immediate);
-  return field.id == mode && (field.mask() & ~machine::float_mode_bits) == 0;
+  return field.id == hardware::mode && (field.mask() & ~machine::float_mode_bits) == 0;
 }
 
 Handler prepare_hardware_register(Preparation& p) {
@@ -187,6 +222,10 @@ Handler prepare_hardware_register(Preparation& p) {
     case isa::Opcode::s_setreg_b32:
     case isa::Opcode::s_setreg_imm32_b32:
       return p.instruction.sources() != 0 ? set_register : nullptr;
+    case isa::Opcode::s_round_mode:
+      return step<set_float_mode<0>>;
+    case isa::Opcode::s_denorm_mode:
+      return step<set_float_mode<4>>;
     default:
       return nullptr;
   }

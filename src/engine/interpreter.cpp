@@ -13,10 +13,10 @@ namespace {
 
 class Interpreter final : public machine::Engine {
  public:
-  explicit Interpreter(const target::Target& target) : code_(target), watching_code_(target, true) {}
+  explicit Interpreter(const target::Target& target) : caches_(target) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
-    CodeCache& code = wave.watches_exceptions ? watching_code_ : code_;
+    CodeCache& code = caches_.of(wave);
     Run& run = begin_run(wave, budget, code, sync_);
     do {
       run.resume = false;
@@ -35,13 +35,10 @@ class Interpreter final : public machine::Engine {
     wave.instructions += run_of_thread().instructions;  // in order as they were
   }
 
-  void code_changed(uint64_t begin, uint64_t end) override {
-    code_.sweep(begin, end);
-    watching_code_.sweep(begin, end);
-  }
+  void code_changed(uint64_t begin, uint64_t end) override { caches_.sweep(begin, end); }
 
  private:
-  CodeCache code_, watching_code_;
+  CodeCaches caches_;
   GlobalWaveSync sync_;
 };
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,7 @@
 
 namespace Atoll::engine {
 
+struct DualHalves;
 struct MicroOp;
 struct Run;
 
@@ -34,9 +36,10 @@ using Handler = void (*)(Wave& wave, const MicroOp* op, Run& run);
 struct Origin {
   uint64_t pc = 0;
   isa::Instruction instruction;
-  std::optional<semantics::DppMove> dpp;          ///< of an instruction that has one
+  std::optional<semantics::DppMove> dpp{};        ///< of an instruction that has one
   std::optional<semantics::LaneMap> lane_map{};   ///< of ds_swizzle_b32
   const semantics::VectorShape* shape = nullptr;  ///< of a vector instruction with modifiers
+  std::shared_ptr<const DualHalves> dual{};       ///< of a dual instruction (dual.cpp)
 };
 
 /// What an operand's row offset counts from. Constants have rows of their own and are addressed absolutely.
@@ -107,6 +110,12 @@ struct alignas(64) MicroOp {
   };
 };
 static_assert(sizeof(MicroOp) == 64);
+
+/// The halves of a dual instruction, each a chain of its own that ends after it.
+struct DualHalves {
+  Origin origin_x, origin_y;
+  MicroOp x[2], y[2];
+};
 
 inline constexpr uint8_t broadcast_pair = 0x80;
 

@@ -135,15 +135,8 @@ bool execute(Wave& wave, const MicroOp& op, Run& run) {
     }
   }
 
-  if (operands.mask_result != nullptr) {
-    const isa::Operand& mask = *operands.mask_result;
-    if (mask.words == 2) {
-      wave.set_scalar64(mask.reg, call.mask_out);
-    } else {
-      wave.scalar[mask.reg] = static_cast<uint32_t>(call.mask_out);
-    }
-    if constexpr (writes_exec) wave.set_exec(call.mask_out);
-  }
+  if (operands.mask_result != nullptr) wave.set_mask(operands.mask_result->reg, call.mask_out);
+  if constexpr (writes_exec) wave.set_exec(call.mask_out);
   return true;
 }
 

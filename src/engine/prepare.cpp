@@ -57,6 +57,8 @@ Handler prepare_family(Preparation& p) {
       if (Handler handler = prepare_matrix(p)) return handler;
       if (Handler handler = prepare_lane_operation(p)) return handler;
       return prepare_vector(p);
+    case vopd:
+      return prepare_dual(p);
     case ds:
       if (Handler handler = prepare_global_wave_sync(p)) return handler;
       return prepare_lds(p);

@@ -21,6 +21,7 @@ struct Preparation {
 };
 
 Handler prepare_control(Preparation& p);            // control.cpp: branches, barriers, traps, messages, waits
+Handler prepare_dual(Preparation& p);               // dual.cpp: VOPD
 Handler prepare_fork_join(Preparation& p);          // fork_join.cpp: s_cbranch_*_fork, s_cbranch_join
 Handler prepare_hardware_register(Preparation& p);  // hardware_registers.cpp: s_getreg, s_setreg
 Handler prepare_register_index(Preparation& p);     // register_index.cpp: s_set_gpr_idx_*, s_movrel*

@@ -57,10 +57,10 @@ void scratch(Wave& wave, const MicroOp& op, Run&) {
 
 /// s_buffer_load, s_buffer_store: dwords past the buffer's end read as 0 and are not written.
 template <unsigned words, bool is_store>
-void buffer(Wave& wave, const MicroOp& op, Run&) {
+void buffer(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
-  const BufferResource resource(&wave.scalar[m.scalar_base]);
+  const BufferResource resource(&wave.scalar[m.scalar_base], *run.code->target().processor);
   const uint64_t size = resource.scalar_bytes();
   const uint64_t offset = offset_of(wave, m) & ~uint64_t{3};
   uint32_t result[words];
@@ -79,7 +79,7 @@ void clock(Wave& wave, const MicroOp& op, Run&) { wave.set_scalar64(op.memory.da
 
 /// s_atomic_*, s_buffer_atomic_*: one lane's atomic with the data in SGPRs. The lane functions of vector memory do it.
 template <bool is_buffer>
-bool atomic(Wave& wave, const MicroOp& op, Run&) {
+bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
   const semantics::MemoryAccess& access = semantics::memory_access(op.origin->instruction);
@@ -92,7 +92,7 @@ bool atomic(Wave& wave, const MicroOp& op, Run&) {
   LaneAddresses addresses;
   bool inside = true;
   if constexpr (is_buffer) {
-    const BufferResource resource(&wave.scalar[m.scalar_base]);
+    const BufferResource resource(&wave.scalar[m.scalar_base], *run.code->target().processor);
     addresses.of[0] = (resource.base + offset) & ~uint64_t{3};
     inside = offset + access.bytes <= resource.scalar_bytes();
   } else {

@@ -2,6 +2,8 @@
 #include "engine/target_code.h"
 
 #include "isa/decode.h"
+#include "isa/immediate_names.h"
+#include "isa/table.h"
 
 namespace Atoll::engine {
 
@@ -57,13 +59,25 @@ isa::Instruction without_missing(const isa::Instruction& instruction, const Regi
 }
 
 support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target) {
-  auto instruction = isa::decode(code, *target.processor);
+  auto instruction = isa::decode(code, *target.processor, target.wave_size);
   if (!instruction) return instruction;
   instruction->clears_other_half = target.d16_loads_clear;
   // A result that is the upper half of a register by name goes there as one with op_sel does.
   const isa::Operand& result = instruction->operands[0];
   if (instruction->destinations == 1 && result.half && result.op_sel) instruction->op_sel_dst = true;
   if (result.words > 1) instruction->op_sel_dst = false;  // v_cvt_pk_f32_fp8 of GFX12, where it means nothing
+  for (unsigned i = instruction->destinations; i < instruction->operand_count; ++i) {
+    isa::Operand& source = instruction->operands[i];
+    if (source.kind != isa::OperandKind::scalar || source.reg != isa::scalar::null) continue;
+    source.kind = isa::OperandKind::constant;
+    source.value = 0;
+  }
+  const target::Generation generation = target.processor->generation;
+  if (isa::row_on(instruction->opcode, generation).has(isa::flag::hwreg)) {
+    constexpr unsigned number = 0x3F;
+    instruction->immediate = static_cast<uint16_t>((instruction->immediate & ~number) |
+                                                   isa::hardware_register(instruction->immediate & number, generation));
+  }
   return instruction;
 }
 

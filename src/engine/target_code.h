@@ -25,7 +25,8 @@ struct RegisterCounts {
   bool include(const isa::Instruction& instruction) const;
 };
 
-/// The instruction that `code` begins with, as the target executes it.
+/// The instruction that `code` begins with, as the target executes it. Hardware registers have the numbers of namespace
+/// isa::hardware.
 support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target);
 
 /// What an instruction that names other registers than these does. Where it reads one that is missing, it reads s0 or

@@ -53,7 +53,7 @@ void vector(Wave& wave, const MicroOp& op, Run& run) {
   call.dst[0] = rows_at(run, op.vector.result_base, op.vector.result);
   if constexpr (form.reads_mask) call.mask_in = wave.scalar64(op.mask_in);
   op.vector.function(call);
-  if constexpr (form.writes_mask) wave.set_scalar64(op.mask_out, call.mask_out);
+  if constexpr (form.writes_mask) wave.set_mask(op.mask_out, call.mask_out);
   if constexpr (form.writes_exec) wave.set_exec(call.mask_out);
 }
 
@@ -129,11 +129,14 @@ Handler prepare_vector(Preparation& p) {
   p.origin.shape = &shape;
   read_bits_otherwise(p.origin.instruction, shape);
   const VectorOperands operands = vector_operands(instruction);
+  // From GFX10 on, v_cmpx writes EXEC alone.
+  const target::Target& target = p.cache.target();
+  const bool writes_exec = isa::row_on(instruction.opcode, target.processor->generation).has(isa::flag::exec_out);
+  const bool writes_mask = operands.mask_result != nullptr || writes_exec;
   if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
-      (operands.mask_result != nullptr) != shape.mask_out) {
+      writes_mask != shape.mask_out) {
     return nullptr;
   }
-  const bool writes_exec = isa::row(instruction.opcode).has(isa::flag::exec_out);
 
   p.op.vector.function = shape.call;
   p.op.broadcasts = 0;
@@ -152,11 +155,12 @@ Handler prepare_vector(Preparation& p) {
     p.op.vector.result = 0;
   }
   for (const isa::Operand* mask : {operands.mask[0], operands.mask_result}) {
-    if (mask != nullptr && (mask->kind != isa::OperandKind::scalar || mask->words != 2)) plain = false;
+    if (mask != nullptr && mask->kind != isa::OperandKind::scalar) plain = false;
   }
   if (!plain) return prepare_modified(p, operands, shape, writes_exec);
   if (operands.mask[0] != nullptr) p.op.mask_in = static_cast<uint8_t>(operands.mask[0]->reg);
-  if (operands.mask_result != nullptr) p.op.mask_out = static_cast<uint8_t>(operands.mask_result->reg);
+  p.op.mask_out =
+      static_cast<uint8_t>(operands.mask_result != nullptr ? operands.mask_result->reg : isa::scalar::exec_lo);
 
   const bool reads_mask = operands.masks != 0;
   switch (shape.sources) {

@@ -88,7 +88,11 @@ const Agent* find_gpu(hsa_agent_t agent, hsa_status_t& status) {
   return status == HSA_STATUS_SUCCESS ? found : nullptr;
 }
 
-bool has_images() { return Runtime::get()->gpu().processor().has(target::Feature::image_insts); }
+// The instructions of GFX10 and later are not implemented.
+bool has_images() {
+  const target::Processor& processor = Runtime::get()->gpu().processor();
+  return processor.has(target::Feature::image_insts) && processor.generation < target::Generation::gfx10;
+}
 
 bool is_geometry(hsa_ext_image_geometry_t geometry) {
   return static_cast<unsigned>(geometry) <= HSA_EXT_IMAGE_GEOMETRY_2DADEPTH;

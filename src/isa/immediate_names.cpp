@@ -1,7 +1,12 @@
 #include "isa/immediate_names.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "isa/instruction.h"
 
 namespace Atoll::isa {
 namespace {
@@ -125,6 +130,42 @@ constexpr CounterField dependencies[] = {
 }  // namespace
 
 std::span<const NamedValue> hardware_registers() { return registers; }
+uint16_t hardware_register(unsigned number, target::Generation generation) {
+  constexpr std::pair<std::string_view, uint16_t> known[] = {
+      {"MODE", hardware::mode},
+      {"STATUS", hardware::status},
+      {"TRAPSTS", hardware::trap_status},
+      {"HW_ID", hardware::hw_id},
+      {"GPR_ALLOC", hardware::gpr_alloc},
+      {"LDS_ALLOC", hardware::lds_alloc},
+      {"IB_STS", hardware::ib_status},
+      {"SH_MEM_BASES", hardware::shared_memory_bases},
+      {"XCC_ID", hardware::xcc_id},
+      {"HW_ID1", hardware::hw_id1},
+      {"HW_ID2", hardware::hw_id2},
+      {"FLAT_SCR_LO", hardware::flat_scratch_lo},
+      {"FLAT_SCR_HI", hardware::flat_scratch_hi},
+      {"SCRATCH_BASE_LO", hardware::flat_scratch_lo},
+      {"SCRATCH_BASE_HI", hardware::flat_scratch_hi},
+      {"SHADER_CYCLES", hardware::shader_cycles},
+      {"SHADER_CYCLES_LO", hardware::shader_cycles},
+      {"SHADER_CYCLES_HI", hardware::shader_cycles_hi},
+      {"TBA_LO", hardware::tba_lo},
+      {"TBA_HI", hardware::tba_hi},
+      {"TMA_LO", hardware::tma_lo},
+      {"TMA_HI", hardware::tma_hi},
+      {"STATE_PRIV", hardware::state_private},
+      {"EXCP_FLAG_PRIV", hardware::exception_private},
+      {"EXCP_FLAG_USER", hardware::exception_user},
+      {"TRAP_CTRL", hardware::trap_control},
+  };
+  const NamedValue* row = find_value(registers, number, generation);
+  if (row == nullptr) return hardware::unknown;
+  constexpr std::string_view prefix = "WAVE_";  // from GFX12 on
+  const std::string_view name = row->name.starts_with(prefix) ? row->name.substr(prefix.size()) : row->name;
+  const auto* found = std::ranges::find(known, name, &std::pair<std::string_view, uint16_t>::first);
+  return found != std::end(known) ? found->second : hardware::unknown;
+}
 std::span<const NamedValue> messages() { return message_names; }
 std::span<const CounterField> wait_counters() { return counters; }
 std::span<const CounterField> dependency_counters() { return dependencies; }

@@ -24,6 +24,9 @@ struct NamedValue {
 
 /// Without "HW_REG_".
 std::span<const NamedValue> hardware_registers();
+/// Which register (namespace hardware) the number in an instruction means on that generation; `unknown` for those that
+/// Atoll has no use for.
+uint16_t hardware_register(unsigned number, target::Generation generation);
 /// Without "MSG_".
 std::span<const NamedValue> messages();
 /// "mrt0": the target of an export, which has 6 bits.

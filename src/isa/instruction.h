@@ -108,13 +108,26 @@ namespace scalar {
 inline constexpr uint16_t s0 = 0;  // ... s105
 inline constexpr uint16_t vcc_lo = 106, vcc_hi = 107;
 inline constexpr uint16_t ttmp0 = 108;  // ... ttmp15 = 123
-inline constexpr uint16_t m0 = 124, null = 125;
+inline constexpr uint16_t m0 = 124;
 inline constexpr uint16_t exec_lo = 126, exec_hi = 127;
 inline constexpr uint16_t flat_scratch_lo = 128, flat_scratch_hi = 129;
 inline constexpr uint16_t xnack_mask_lo = 130, xnack_mask_hi = 131;
 inline constexpr uint16_t tba_lo = 132, tba_hi = 133, tma_lo = 134, tma_hi = 135;
-inline constexpr uint16_t count = 136;
+/// Reads as 0, and what is written to it is lost. As a result it may be as wide as any, and has room for that.
+inline constexpr uint16_t null = 136;
+inline constexpr uint16_t count = null + 16;
 }  // namespace scalar
+
+/// Numbers of hardware registers (s_getreg, s_setreg), the same on every generation; those of GFX9 as there.
+namespace hardware {
+inline constexpr uint16_t mode = 1, status = 2, trap_status = 3, hw_id = 4, gpr_alloc = 5, lds_alloc = 6, ib_status = 7;
+inline constexpr uint16_t shared_memory_bases = 15, xcc_id = 20;
+inline constexpr uint16_t hw_id1 = 32, hw_id2 = 33, flat_scratch_lo = 34, flat_scratch_hi = 35;
+inline constexpr uint16_t shader_cycles = 36, shader_cycles_hi = 37;  ///< the former also SHADER_CYCLES_LO of GFX12
+inline constexpr uint16_t tba_lo = 38, tba_hi = 39, tma_lo = 40, tma_hi = 41;
+inline constexpr uint16_t state_private = 42, exception_private = 43, exception_user = 44, trap_control = 45;
+inline constexpr uint16_t unknown = 63;
+}  // namespace hardware
 
 /// Which part of a register an SDWA operand is (ISA guide, "SDWA": SRC0_SEL, DST_SEL).
 enum class SdwaSelect : uint8_t { byte_0, byte_1, byte_2, byte_3, word_0, word_1, dword };

@@ -11,9 +11,6 @@ namespace Atoll::machine {
 
 namespace {
 
-/// User data registers that the packet processor fills; a descriptor may ask for more, but gets no more.
-constexpr unsigned max_user_sgprs = 16;
-
 /// Hands out SGPRs from `next` upwards. What lies beyond the `limit` is asked for in vain.
 class ScalarWriter {
  public:
@@ -35,11 +32,14 @@ class ScalarWriter {
 /// The user SGPRs, which are the same for all waves.
 void write_user_sgprs(Wave& wave, const Dispatch& dispatch, const WorkGroupStorage& storage) {
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
-  ScalarWriter user(wave, 0, std::min<unsigned>(descriptor.user_sgprs, max_user_sgprs));
+  // A descriptor may ask for more than the packet processor fills, but gets no more.
+  ScalarWriter user(wave, 0, std::min<unsigned>(descriptor.user_sgprs, dispatch.gpu->processor().user_sgprs));
   const auto scratch_base = reinterpret_cast<uint64_t>(storage.scratch);
   if (descriptor.private_segment_buffer) {
     uint32_t resource[4];
-    scratch_resource(scratch_base, uint64_t{dispatch.scratch_bytes_per_wave} * waves_needed(dispatch), resource);
+    const auto target = target::Target(dispatch.gpu->processor()).with_wave_size(dispatch.wave_size);
+    scratch_resource(target, scratch_base, uint64_t{dispatch.scratch_bytes_per_wave} * waves_needed(dispatch),
+                     resource);
     for (const uint32_t word : resource) user.word(word);
   }
   if (descriptor.dispatch_ptr) user.pair(reinterpret_cast<uint64_t>(&dispatch.packet));
@@ -80,6 +80,7 @@ void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
   wave.state = WaveState::ready;
   wave.global_sync = 0;
   wave.patience = 0;
+  wave.barrier_phase = 0;
   wave.instructions = wave.interpreted = 0;
   wave.fingerprint = 0;
   wave.seems_to_wait = false;
@@ -97,16 +98,22 @@ void partial_size(const WorkGroup& group, const Dispatch& dispatch, uint32_t (&s
 
 }  // namespace
 
-void scratch_resource(uint64_t base, uint64_t bytes, uint32_t (&resource)[4]) {
+void scratch_resource(const target::Target& target, uint64_t base, uint64_t bytes, uint32_t (&resource)[4]) {
   resource[0] = static_cast<uint32_t>(base);
   resource[1] = static_cast<uint32_t>(base >> 32 & 0xFFFF)  // stride 0
                 | 1u << 31;                                 // SWIZZLE_ENABLE
   resource[2] = static_cast<uint32_t>(std::min<uint64_t>(bytes, UINT32_MAX));
-  resource[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9  // DST_SEL: x, y, z, w
-                | 4u << 12                        // NUM_FORMAT: uint
-                | 0u << 15                        // DATA_FORMAT: with ADD_TID it is the stride's upper bits
-                | 3u << 21                        // INDEX_STRIDE: 64
-                | 1u << 23;                       // ADD_TID_ENABLE
+  resource[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9            // DST_SEL: x, y, z, w
+                | (target.wave_size == 32 ? 2u : 3u) << 21  // INDEX_STRIDE: 32 or 64
+                | 1u << 23;                                 // ADD_TID_ENABLE
+  if (target.processor->buffer_resources < target::BufferResources::gfx10) {
+    resource[3] |= 4u << 12;  // NUM_FORMAT: uint; DATA_FORMAT, 0, is the stride's upper bits with ADD_TID
+  } else {
+    resource[3] |= 20u << 12   // FORMAT: 32_UINT
+                   | 1u << 24  // RESOURCE_LEVEL
+                   | 2u << 28  // OOB_SELECT: not checked
+        ;
+  }
 }
 
 uint32_t waves_needed(const Dispatch& dispatch) {
@@ -142,14 +149,14 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
   start_.agprs = descriptor.agprs;
   start_.wave_size = static_cast<uint8_t>(dispatch.wave_size);
   start_.mode = descriptor.mode;
-  start_.float_mode =
-      float_mode_of(descriptor.mode, processor.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
+  start_.float_mode = float_mode_of(descriptor.mode, processor);
   start_.scratch_bytes_per_lane = dispatch.scratch_bytes_per_lane;
   write_user_sgprs(start_, dispatch, storage);
 
   // The system SGPRs stand behind the user SGPRs.
   const bool architected_scratch = processor.flat_scratch == target::FlatScratch::architected;
   const bool ids_in_sgprs = !processor.architected_work_group_ids;
+  ids_in_ttmps_ = !ids_in_sgprs;
   unsigned next = descriptor.user_sgprs;
   const auto place = [&](bool wanted) -> uint8_t {
     if (!wanted) return none;
@@ -166,7 +173,7 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
   id_rows_ = packed_ids_ ? 1 : 1u + descriptor.work_item_ids;
   start_.watches_exceptions = dispatch.kernel->watches_exceptions;
   note_needed(start_.watches_exceptions ? nullptr : engine.needed_at_start(start_.pc, start_.float_mode));
-  is_series_ = work_group_info_ == none && storage.scratch == nullptr;
+  is_series_ = work_group_info_ == none && !ids_in_ttmps_ && storage.scratch == nullptr;
 }
 
 /// Which registers a wave begins with, from what the engine knows.
@@ -201,12 +208,16 @@ void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
   for (unsigned d = 0; d < 3; ++d) {
     if (work_group_id_[d] != none) start_.scalar[work_group_id_[d]] = group.id[d];
   }
+  if (ids_in_ttmps_) {  // TTMP9: x; TTMP7: y and z
+    start_.scalar[isa::scalar::ttmp0 + 9] = group.id[0];
+    start_.scalar[isa::scalar::ttmp0 + 7] = (group.id[1] & 0xFFFF) | group.id[2] << 16;
+  }
   if (dispatch.lds_bytes != 0) std::memset(storage_.lds, 0, dispatch.lds_bytes);
 
   if (has_partial_ || size_[0] == 0) set_size(group);
   group.waves_begun = 0;
   group.waves_running = static_cast<uint32_t>(group.waves.size());
-  group.waves_at_barrier = 0;
+  group.barrier = {};
 }
 
 void InitialState::set_size(WorkGroup& group) {
@@ -289,6 +300,7 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
 
   const uint64_t scratch_offset = uint64_t{index} * dispatch_->scratch_bytes_per_wave;
   wave.scratch = storage_.scratch == nullptr ? nullptr : storage_.scratch + scratch_offset;
+  if (ids_in_ttmps_) wave.scalar[isa::scalar::ttmp0 + 8] = index << 25;  // bits 29:25: the wave's number
   if (work_group_info_ != none) {  // bit 31: first wave; bits 5:0: waves of the work-group
     wave.scalar[work_group_info_] = (index == 0 ? 1u << 31 : 0u) | (static_cast<uint32_t>(group.waves.size()) & 0x3F);
   }

@@ -10,6 +10,7 @@
 #include "machine/engine.h"
 #include "machine/wave.h"
 #include "semantics/lanes.h"
+#include "target/target.h"
 
 namespace Atoll::machine {
 
@@ -61,6 +62,7 @@ class InitialState {
   Wave start_{};  ///< registers as far as the waves of a work-group share them
   // SGPRs that differ between work-groups or waves, where the kernel has them.
   uint8_t work_group_id_[3]{}, work_group_info_ = none, scratch_offset_ = none;
+  bool ids_in_ttmps_ = false;           ///< work-group ids and the wave's number (GFX12)
   bool own_flat_scratch_ = false;       ///< FLAT_SCRATCH is the address of the wave's scratch
   bool packed_ids_ = false;             ///< all work-item ids in v0
   std::vector<uint16_t> cleared_rows_;  ///< behind those with work-item ids; AGPRs from 256
@@ -82,8 +84,8 @@ class InitialState {
 /// The work-item id of a lane of a wave, in its work-group.
 void work_item_of(const WorkGroup& group, uint32_t wave, uint32_t lane, uint32_t (&id)[3]);
 
-/// The scratch buffer resource (V#) of GFX9: swizzled for 64 lanes by dwords, lane id added (user guide, "Private
-/// Segment Buffer"; ISA guide, "Buffer Resource Descriptor").
-void scratch_resource(uint64_t base, uint64_t bytes, uint32_t (&resource)[4]);
+/// The scratch buffer resource (V#) of GFX9 and GFX10: swizzled by dwords for the lanes of a wave, lane id added (user
+/// guide, "Private Segment Buffer"; ISA guide, "Buffer Resource Descriptor").
+void scratch_resource(const target::Target& target, uint64_t base, uint64_t bytes, uint32_t (&resource)[4]);
 
 }  // namespace Atoll::machine

@@ -462,7 +462,7 @@ void describe_gpu(aql::Queue& queue, const target::GpuModel& model) {
   queue.read_dispatch_id_field_base_byte_offset = offsetof(aql::Queue, read_dispatch_id);
   queue.queue_properties = 1u << 1;  // AMD_QUEUE_PROPERTIES_IS_PTR64
   // Scratch belongs to the resident work-groups and has no one place: waves get their own V# and base address.
-  scratch_resource(0, 0, queue.scratch_resource_descriptor);
+  scratch_resource(processor, 0, 0, queue.scratch_resource_descriptor);
 }
 
 support::Result<std::unique_ptr<Queue>> make_queue(QueueOptions options, const target::GpuModel& model, Memory& memory,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "machine/barrier.h"
 #include "machine/clock.h"
 #include "machine/fault_guard.h"
 #include "machine/fault_report.h"
@@ -128,6 +129,7 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
       }
       turn.wave = &next;
       const uint64_t before = next.instructions;
+      const uint32_t phase = group.barrier.phase;
       const uint64_t budget = budget_of(turn, next);
       const bool is_first = begins && index == 0 && resident.is_series();
       const WaveState state = is_first ? run_series(turn, budget) : engine_.run(next, budget);
@@ -151,19 +153,15 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
         turn.all_wait = turn.all_seem_to_wait = false;
         if (state == WaveState::faulted) return Stop::fault;
         if (state == WaveState::at_barrier) {
-          ++group.waves_at_barrier;
-        } else {
+          arrive_at_barrier(wave);
+        } else if (state == WaveState::ended) {
           --group.waves_running;
           resident.instructions.add(wave);
           resident.end_wave(wave);
-        }
-        if (group.waves_at_barrier != 0 && group.waves_at_barrier == group.waves_running) {
-          group.waves_at_barrier = 0;
-          for (Wave& other : group.waves) {
-            if (other.state == WaveState::at_barrier) other.state = WaveState::ready;
-          }
+          complete_barrier(group);
         }
       }
+      if (group.barrier.phase != phase) release_from_barrier(group);
       if (turn.clock >= turn.look_at) return Stop::look;
     }
     if (group.waves_running != 0) return Stop::round_over;

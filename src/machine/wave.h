@@ -11,6 +11,7 @@
 
 #include "isa/instruction.h"
 #include "semantics/registry.h"
+#include "target/processor.h"
 
 namespace Atoll::machine {
 
@@ -41,9 +42,9 @@ struct Fault {
 };
 
 /// The floating-point part of a MODE register value (ISA guide, "MODE register": FP_ROUND in bits 3:0, FP_DENORM in
-/// bits 7:4, single precision in the low half of each; DX10_CLAMP bit 8, IEEE bit 9, FP16_OVFL bit 23), on a GPU with
-/// these 8-bit formats.
-constexpr semantics::FloatMode float_mode_of(uint32_t mode, semantics::EightBit eight_bit) {
+/// bits 7:4, single precision in the low half of each; DX10_CLAMP bit 8, IEEE bit 9, FP16_OVFL bit 23), on the GPU of
+/// another mode. From GFX12 on there are no DX10_CLAMP and IEEE: clamp turns NaN into 0.
+constexpr semantics::FloatMode float_mode_of(uint32_t mode, const semantics::FloatMode& of_gpu) {
   using semantics::Denormals;
   constexpr Denormals denormals[4] = {Denormals::flush_in_out, Denormals::allow_in, Denormals::allow_out,
                                       Denormals::allow_in_out};
@@ -51,10 +52,16 @@ constexpr semantics::FloatMode float_mode_of(uint32_t mode, semantics::EightBit 
           .round16_64 = static_cast<semantics::Round>(mode >> 2 & 3),
           .denormals32 = denormals[mode >> 4 & 3],
           .denormals16_64 = denormals[mode >> 6 & 3],
-          .dx10_clamp = (mode >> 8 & 1) != 0,
-          .ieee = (mode >> 9 & 1) != 0,
-          .eight_bit = eight_bit,
+          .dx10_clamp = !of_gpu.has_ieee_mode || (mode >> 8 & 1) != 0,
+          .ieee = of_gpu.has_ieee_mode && (mode >> 9 & 1) != 0,
+          .eight_bit = of_gpu.eight_bit,
+          .has_ieee_mode = of_gpu.has_ieee_mode,
           .clamps_overflow = (mode >> 23 & 1) != 0};
+}
+
+constexpr semantics::FloatMode float_mode_of(uint32_t mode, const target::Processor& processor) {
+  return float_mode_of(mode, {.eight_bit = processor.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz,
+                              .has_ieee_mode = processor.ieee_mode});
 }
 
 inline constexpr uint32_t float_mode_bits = 0x3FF | 1u << 23;  ///< of a MODE register value
@@ -62,16 +69,17 @@ inline constexpr uint32_t float_mode_bits = 0x3FF | 1u << 23;  ///< of a MODE re
 constexpr uint32_t mode_bits_of(const semantics::FloatMode& mode) {
   return static_cast<uint32_t>(mode.round32) | static_cast<uint32_t>(mode.round16_64) << 2 |
          static_cast<uint32_t>(mode.denormals32) << 4 | static_cast<uint32_t>(mode.denormals16_64) << 6 |
-         static_cast<uint32_t>(mode.dx10_clamp) << 8 | static_cast<uint32_t>(mode.ieee) << 9 |
+         static_cast<uint32_t>(mode.has_ieee_mode && mode.dx10_clamp) << 8 | static_cast<uint32_t>(mode.ieee) << 9 |
          static_cast<uint32_t>(mode.clamps_overflow) << 23;
 }
 
 /// What became of a wave when its engine gave it back.
 enum class WaveState : uint8_t {
-  ready,       ///< used up its budget of instructions or asked to yield (s_sleep): run it again later
-  at_barrier,  ///< waits until the work-group's other waves arrive
-  ended,       ///< s_endpgm
-  faulted,     ///< see Wave::fault
+  ready,             ///< used up its budget of instructions or asked to yield (s_sleep): run it again later
+  at_barrier,        ///< arrives at the work-group's barrier and waits until the other waves arrive
+  waits_at_barrier,  ///< the same for one that has arrived earlier (s_barrier_wait)
+  ended,             ///< s_endpgm
+  faulted,           ///< see Wave::fault
 };
 
 /// A register row: 64 lanes of one VGPR (32 of them used in wave32).
@@ -91,14 +99,15 @@ struct alignas(64) Wave {
   uint32_t status, trap_status;  ///< STATUS without the bits that live in fields (SCC, EXECZ, VCCZ); TRAPSTS
   semantics::FloatMode float_mode;  ///< float_mode_of(mode, ...): set both or neither
   WaveState state;
-  uint8_t global_sync;    ///< the engine's: whether the wave waits in global wave sync, and for what; 0 at start
-  uint8_t patience;       ///< the engine's: how often a loop was begun anew lest it waits for others; 0 at start
-  bool seems_to_wait;     ///< the scheduler's: it came back with the same fingerprint twice; false at start
-  uint32_t index;         ///< in the work-group
-  uint64_t instructions;  ///< executed so far
-  uint64_t interpreted;   ///< of them, those that the compiled engine left to the interpreter
-  uint64_t fingerprint;   ///< the scheduler's, of the wave's state when it last came back
-  uint8_t* scratch;       ///< the wave's scratch memory: swizzled, 64 lanes x 4 bytes to a row
+  uint8_t global_sync;     ///< the engine's: whether the wave waits in global wave sync, and for what; 0 at start
+  uint8_t patience;        ///< the engine's: how often a loop was begun anew lest it waits for others; 0 at start
+  bool seems_to_wait;      ///< the scheduler's: it came back with the same fingerprint twice; false at start
+  uint32_t index;          ///< in the work-group
+  uint32_t barrier_phase;  ///< of the work-group's barrier, whose end its next wait is for; 0 at start
+  uint64_t instructions;   ///< executed so far
+  uint64_t interpreted;    ///< of them, those that the compiled engine left to the interpreter
+  uint64_t fingerprint;    ///< the scheduler's, of the wave's state when it last came back
+  uint8_t* scratch;        ///< the wave's scratch memory: swizzled, 64 lanes x 4 bytes to a row
   uint32_t scratch_bytes_per_lane;
   WorkGroup* work_group;
   std::unique_ptr<Fault> fault;
@@ -108,10 +117,18 @@ struct alignas(64) Wave {
     scalar[reg] = static_cast<uint32_t>(value);
     scalar[reg + 1] = static_cast<uint32_t>(value >> 32);
   }
-  uint64_t exec() const { return scalar64(isa::scalar::exec_lo); }
-  void set_exec(uint64_t value) { set_scalar64(isa::scalar::exec_lo, value); }
-  uint64_t vcc() const { return scalar64(isa::scalar::vcc_lo); }
-  void set_vcc(uint64_t value) { set_scalar64(isa::scalar::vcc_lo, value); }
+  bool is_wave32() const { return wave_size == 32; }
+  /// A lane mask in scalar registers: in one register of a wave of 32 lanes, else in two.
+  uint64_t mask(unsigned reg) const { return is_wave32() ? scalar[reg] : scalar64(reg); }
+  void set_mask(unsigned reg, uint64_t lanes) {
+    scalar[reg] = static_cast<uint32_t>(lanes);
+    if (!is_wave32()) scalar[reg + 1] = static_cast<uint32_t>(lanes >> 32);
+  }
+  /// EXEC and VCC as masks. Waves of 32 lanes don't look at EXEC_HI, and VCC_HI is an SGPR like others there.
+  uint64_t exec() const { return mask(isa::scalar::exec_lo); }
+  void set_exec(uint64_t lanes) { set_mask(isa::scalar::exec_lo, lanes); }
+  uint64_t vcc() const { return mask(isa::scalar::vcc_lo); }
+  void set_vcc(uint64_t lanes) { set_mask(isa::scalar::vcc_lo, lanes); }
 };
 
 /// What some waves have executed (Wave::instructions, Wave::interpreted).
@@ -135,7 +152,10 @@ struct WorkGroup {
   std::vector<Wave> waves;
   uint32_t waves_begun = 0;    ///< the first so many; the state of those behind them means nothing yet
   uint32_t waves_running = 0;  ///< not ended, begun or not
-  uint32_t waves_at_barrier = 0;
+  struct Barrier {
+    uint32_t arrived = 0;  ///< waves, in this phase
+    uint32_t phase = 0;    ///< how often it was complete
+  } barrier;
 };
 
 }  // namespace Atoll::machine

@@ -355,8 +355,7 @@ std::optional<FoundCodeObjects> code_that_does_not_run(Bytes file, const target:
 
 std::string who_runs(const FoundCodeObjects& found) {
   const auto fitting = choose_gpu({&found, 1});
-  return fitting ? fmt::format("--gpu {} runs it", fitting->target.to_string())
-                 : "what Atoll executes so far is GFX9's";
+  return fitting ? fmt::format("--gpu {} runs it", fitting->target.to_string()) : "Atoll executes GFX9 to GFX12 so far";
 }
 
 Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
@@ -391,7 +390,7 @@ Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
   for (const target::Product& product : target::products())
     if (std::ranges::find(processors, product.processor) == processors.end()) processors.push_back(product.processor);
   return fail(ErrorKind::incompatible,
-              "the GPU code is for {}; what Atoll executes so far is GFX9's: build for one of {}",
+              "the GPU code is for {}; Atoll executes GFX9 to GFX12 so far: build for one of {}",
               fmt::join(targets, " and for "), fmt::join(processors, ", "));
 }
 

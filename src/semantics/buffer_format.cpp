@@ -15,7 +15,8 @@ struct Layout {
   std::array<uint8_t, 4> width;
 };
 
-// By the DATA_FORMAT field. Names list the components from the highest bits down, so 2_10_10_10 begins with W.
+// By the DATA_FORMAT field, whose names they have. Names list the components from the highest bits down, so 2_10_10_10
+// begins with W.
 constexpr Layout layouts[16] = {
     {0, {}},                // invalid
     {1, {8}},               // 8
@@ -34,6 +35,12 @@ constexpr Layout layouts[16] = {
     {4, {32, 32, 32, 32}},  // 32_32_32_32
     {0, {}},                // reserved
 };
+
+constexpr std::string_view data_format_names[] = {"INVALID", "8",        "16",          "8_8",        "32",
+                                                  "16_16",   "10_11_11", "11_11_10",    "10_10_10_2", "2_10_10_10",
+                                                  "8_8_8_8", "32_32",    "16_16_16_16", "32_32_32",   "32_32_32_32"};
+constexpr std::string_view number_format_names[] = {"UNORM", "SNORM", "USCALED",  "SSCALED",
+                                                    "UINT",  "SINT",  "SNORM_NZ", "FLOAT"};
 
 bool is_integer(NumberFormat number) { return number == NumberFormat::uint || number == NumberFormat::sint; }
 bool is_signed(NumberFormat number) {
@@ -134,6 +141,16 @@ uint32_t encode(uint32_t component, unsigned width, NumberFormat number) {
 uint32_t one(NumberFormat number) { return is_integer(number) ? 1U : std::bit_cast<uint32_t>(1.0F); }
 
 }  // namespace
+
+std::optional<BufferFormat> buffer_format(std::string_view name) {
+  const size_t end = name.rfind('_');
+  if (end == std::string_view::npos) return {};
+  const auto* data = std::ranges::find(data_format_names, name.substr(0, end));
+  const auto* number = std::ranges::find(number_format_names, name.substr(end + 1));
+  if (data == std::end(data_format_names) || number == std::end(number_format_names)) return {};
+  return buffer_format(static_cast<uint8_t>(data - data_format_names),
+                       static_cast<uint8_t>(number - number_format_names));
+}
 
 std::optional<BufferFormat> buffer_format(uint8_t data_format, uint8_t number_format) {
   if (data_format >= std::size(layouts) || number_format > 7) return {};

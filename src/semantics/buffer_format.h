@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace Atoll::semantics {
 
@@ -23,7 +24,6 @@ enum class NumberFormat : uint8_t {
   floating,  ///< of 32, 16, 11 or 10 bits
 };
 
-/// One format of GFX8 and GFX9.
 struct BufferFormat {
   uint8_t components = 0;          ///< 1 to 4: X, Y, Z, W
   uint8_t bytes = 0;               ///< of the whole element
@@ -33,6 +33,9 @@ struct BufferFormat {
 
 /// The format of the two 4- and 3-bit fields; nothing if the hardware has no such format.
 std::optional<BufferFormat> buffer_format(uint8_t data_format, uint8_t number_format);
+
+/// The format of that name, "8_8_8_8_UNORM": from GFX10 on one number means both (isa/buffer_formats.h).
+std::optional<BufferFormat> buffer_format(std::string_view name);
 
 /// The four components of the element at `memory` (`format.bytes` readable bytes, any alignment): those that the
 /// format lacks are 0, and W is 1.

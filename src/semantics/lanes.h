@@ -51,9 +51,11 @@ struct FloatMode {
   Round round16_64 = Round::nearest_even;
   Denormals denormals32 = Denormals::allow_in_out;
   Denormals denormals16_64 = Denormals::allow_in_out;
-  bool dx10_clamp = true;               ///< clamp turns NaN into 0
-  bool ieee = true;                     ///< min, max and friends quiet signalling NaNs
-  EightBit eight_bit = EightBit::fnuz;  ///< the GPU's, no part of MODE
+  bool dx10_clamp = true;  ///< clamp turns NaN into 0
+  bool ieee = true;        ///< min, max and friends quiet signalling NaNs
+  // The GPU's, no part of MODE. In one byte, so that the whole has eight.
+  EightBit eight_bit : 4 = EightBit::fnuz;
+  bool has_ieee_mode : 1 = true;  ///< MODE has the bits of the two fields before
   /// FP16_OVFL: a half or an 8-bit float that overflows becomes the largest number. The infinity of a half stays where
   /// it comes from an infinite source or a division by zero (AMDGPU backend user guide, compute_pgm_rsrc1).
   bool clamps_overflow = false;

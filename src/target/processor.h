@@ -73,6 +73,14 @@ enum class FlatScratch : uint8_t {
   architected   ///< gfx942, GFX11 and later: set before the wave starts
 };
 
+/// How the words of a buffer resource are read (ISA guides, "Buffer Resource Descriptor").
+enum class BufferResources : uint8_t {
+  gfx6,   ///< a data and a number format
+  gfx8,   ///< with ADD_TID_ENABLE the data format extends the stride
+  gfx10,  ///< one format, and OOB_SELECT says how bounds are checked
+  gfx11,  ///< likewise, and SWIZZLE_ENABLE says how large elements are
+};
+
 /// How matrix instructions sum up the products of floats of 16 bits and less (semantics/matrix.h).
 enum class MatrixSums : uint8_t {
   chained,            ///< one after the other
@@ -118,6 +126,7 @@ struct Processor {
   bool packed_work_item_ids;              ///< v0 holds x | y << 10 | z << 20
   bool kernarg_preload;                   ///< the descriptor's KERNARG_PRELOAD fields mean something
   FlatScratch flat_scratch;
+  BufferResources buffer_resources;
   bool architected_work_group_ids;  ///< in TTMP registers instead of SGPRs (GFX12)
   uint32_t lds_bytes;               ///< that one work-group can have
   uint32_t scratch_bytes_per_wave;  ///< most that one wave can have
@@ -130,6 +139,8 @@ struct Processor {
   std::string_view generic_processor;
   uint8_t generic_since;
 
+  constexpr bool has_wave32() const { return (wave_sizes & 1) != 0; }
+  constexpr bool has_wave64() const { return (wave_sizes & 2) != 0; }
   constexpr bool has(Feature feature) const {
     return feature == Feature::none || (features >> static_cast<unsigned>(feature) & 1) != 0;
   }

@@ -57,6 +57,7 @@ constexpr Processor gfx6{
     .packed_work_item_ids = false,
     .kernarg_preload = false,
     .flat_scratch = FlatScratch::none,
+    .buffer_resources = BufferResources::gfx6,
     .architected_work_group_ids = false,
     .lds_bytes = 32 << 10,
     .scratch_bytes_per_wave = ((1 << 13) - 1) << 10,  // COMPUTE_TMPRING_SIZE.WAVESIZE: 13 bits, in 256 dwords
@@ -79,6 +80,7 @@ constexpr Processor gfx7 = [] {
 constexpr Processor gfx8 = [] {
   Processor p = gfx7;
   p.generation = Generation::gfx8;
+  p.buffer_resources = BufferResources::gfx8;
   p.addressable_sgprs = 102;
   return p;
 }();
@@ -149,6 +151,7 @@ constexpr Processor gfx950 = [] {
 constexpr Processor gfx10 = [] {
   Processor p = gfx9;
   p.generation = Generation::gfx10;
+  p.buffer_resources = BufferResources::gfx10;
   p.permute_lanes = 32;  // each half by itself: "RDNA3" ISA guide, DS_BPERMUTE_B32, and how Mesa gets round it
   p.features = set({Feature::fma_mix_insts, Feature::dl_insts}, p.features);
   p.vgpr_granule_wave32 = 8;
@@ -184,6 +187,7 @@ constexpr Processor gfx11 = [] {
                     Feature::atomic_fadd_no_rtn_insts, Feature::msaa_load_insts},
                    gfx10.features);
   p.packed_work_item_ids = true;
+  p.buffer_resources = BufferResources::gfx11;
   p.flat_scratch = FlatScratch::architected;
   p.scratch_bytes_per_wave = ((1 << 15) - 1) << 8;  // WAVESIZE: 15 bits, in 64 dwords
   return p;

@@ -2,10 +2,11 @@
 //
 // Figures are the vendor's published specifications: compute units and engines of the one device that the runtime
 // shows (an MI250X shows two of 110 units each), peak engine clock, memory. There is a product for every
-// processor whose instructions Atoll has; that is the GFX9 family.
+// processor whose code Atoll runs.
 //
-// Families are numbered as in Linux's include/uapi/drm/amdgpu_drm.h (AMDGPU_FAMILY_AI, _RV); copy engines are counted
-// as its kfd_device.c and kfd_topology.c do, which keep two for all uses and leave the others to links between GPUs.
+// Families are numbered as in Linux's include/uapi/drm/amdgpu_drm.h (AMDGPU_FAMILY_AI, _RV, _NV, _GC_11_0_0 ...); copy
+// engines are counted as its kfd_device.c and kfd_topology.c do, which keep two for all uses and leave the others to
+// links between GPUs.
 #include "target/product.h"
 
 #include <algorithm>
@@ -236,6 +237,37 @@ constexpr std::array catalogue{
             true,      141,
             8,         2,
             14,        false},
+    // Radeons. Device numbers: the PCI ID database; figures: the vendor's specifications.
+    Product{"rx5700xt", "AMD Radeon RX 5700 XT", "gfx1010", 40, 2, 2, 1905, 875, 256, 8 * GiB, 16 * KiB, 4 * MiB, 0, 0x731f, 0xc1, false, 143, 1, 2, 0, false},
+    Product{"rx5700", "AMD Radeon RX 5700", "gfx1010", 36, 2, 2, 1725, 875, 256, 8 * GiB, 16 * KiB, 4 * MiB, 0, 0x731f, 0xc4, false, 143, 1, 2, 0, false},
+    Product{"pro5600m", "AMD Radeon Pro 5600M", "gfx1011", 40, 2, 2, 1030, 770, 2048, 8 * GiB, 16 * KiB, 4 * MiB, 0, 0x7360, 0x41, false, 143, 1, 2, 0, false},
+    Product{"rx5500xt", "AMD Radeon RX 5500 XT", "gfx1012", 22, 1, 2, 1845, 875, 128, 8 * GiB, 16 * KiB, 2 * MiB, 0, 0x7340, 0xc5, false, 143, 1, 2, 0, false},
+    Product{"bc250", "AMD BC-250", "gfx1013", 24, 2, 2, 2000, 875, 256, 12 * GiB, 16 * KiB, 4 * MiB, 0, 0x13fe, 0x00, false, 143, 1, 2, 0, true},
+    Product{"rx6900xt", "AMD Radeon RX 6900 XT", "gfx1030", 80, 4, 2, 2250, 1000, 256, 16 * GiB, 16 * KiB, 4 * MiB, 128 * MiB, 0x73bf, 0xc0, false, 143, 1, 4, 0, false},
+    Product{"rx6800xt", "AMD Radeon RX 6800 XT", "gfx1030", 72, 4, 2, 2250, 1000, 256, 16 * GiB, 16 * KiB, 4 * MiB, 128 * MiB, 0x73bf, 0xc1, false, 143, 1, 4, 0, false},
+    Product{"rx6800", "AMD Radeon RX 6800", "gfx1030", 60, 3, 2, 2105, 1000, 256, 16 * GiB, 16 * KiB, 4 * MiB, 128 * MiB, 0x73bf, 0xc3, false, 143, 1, 4, 0, false},
+    Product{"rx6700xt", "AMD Radeon RX 6700 XT", "gfx1031", 40, 2, 2, 2581, 1000, 192, 12 * GiB, 16 * KiB, 3 * MiB, 96 * MiB, 0x73df, 0xc1, false, 143, 1, 2, 0, false},
+    Product{"rx6600xt", "AMD Radeon RX 6600 XT", "gfx1032", 32, 2, 2, 2589, 1000, 128, 8 * GiB, 16 * KiB, 2 * MiB, 32 * MiB, 0x73ff, 0xc1, false, 143, 1, 2, 0, false},
+    Product{"rx6600", "AMD Radeon RX 6600", "gfx1032", 28, 2, 2, 2491, 875, 128, 8 * GiB, 16 * KiB, 2 * MiB, 32 * MiB, 0x73ff, 0xc7, false, 143, 1, 2, 0, false},
+    Product{"steam-deck", "AMD Custom GPU 0405", "gfx1033", 8, 1, 1, 1600, 687, 128, 4 * GiB, 16 * KiB, 1 * MiB, 0, 0x163f, 0xae, false, 144, 1, 1, 0, true},
+    Product{"rx6500xt", "AMD Radeon RX 6500 XT", "gfx1034", 16, 1, 2, 2815, 1124, 64, 4 * GiB, 16 * KiB, 1 * MiB, 16 * MiB, 0x743f, 0xc1, false, 143, 1, 1, 0, false},
+    Product{"radeon680m", "AMD Radeon 680M", "gfx1035", 12, 1, 2, 2400, 1600, 128, 4 * GiB, 16 * KiB, 2 * MiB, 0, 0x1681, 0xc8, false, 146, 1, 1, 0, true},
+    Product{"radeon610m", "AMD Radeon 610M", "gfx1036", 2, 1, 1, 2200, 1200, 128, 2 * GiB, 16 * KiB, 256 * KiB, 0, 0x164e, 0xc1, false, 149, 1, 1, 0, true},
+    Product{"rx7900xtx", "AMD Radeon RX 7900 XTX", "gfx1100", 96, 6, 2, 2500, 1249, 384, 24 * GiB, 32 * KiB, 6 * MiB, 96 * MiB, 0x744c, 0xc8, false, 145, 1, 2, 0, false},
+    Product{"rx7900xt", "AMD Radeon RX 7900 XT", "gfx1100", 84, 6, 2, 2400, 1249, 320, 20 * GiB, 32 * KiB, 6 * MiB, 80 * MiB, 0x744c, 0xcc, false, 145, 1, 2, 0, false},
+    Product{"w7900", "AMD Radeon PRO W7900", "gfx1100", 96, 6, 2, 2495, 1124, 384, 48 * GiB, 32 * KiB, 6 * MiB, 96 * MiB, 0x7448, 0x00, false, 145, 1, 2, 0, false},
+    Product{"rx7800xt", "AMD Radeon RX 7800 XT", "gfx1101", 60, 3, 2, 2430, 1218, 256, 16 * GiB, 32 * KiB, 4 * MiB, 64 * MiB, 0x747e, 0xc8, false, 145, 1, 2, 0, false},
+    Product{"rx7700xt", "AMD Radeon RX 7700 XT", "gfx1101", 54, 3, 2, 2544, 1124, 192, 12 * GiB, 32 * KiB, 4 * MiB, 48 * MiB, 0x747e, 0xff, false, 145, 1, 2, 0, false},
+    Product{"rx7600", "AMD Radeon RX 7600", "gfx1102", 32, 2, 2, 2655, 1125, 128, 8 * GiB, 32 * KiB, 2 * MiB, 32 * MiB, 0x7480, 0xcf, false, 145, 1, 2, 0, false},
+    Product{"radeon780m", "AMD Radeon 780M", "gfx1103", 12, 1, 2, 2700, 1400, 128, 4 * GiB, 32 * KiB, 2 * MiB, 0, 0x15bf, 0xc8, false, 148, 1, 1, 0, true},
+    Product{"radeon890m", "AMD Radeon 890M", "gfx1150", 16, 1, 2, 2900, 1000, 128, 8 * GiB, 32 * KiB, 2 * MiB, 0, 0x150e, 0xc1, false, 150, 1, 1, 0, true},
+    Product{"radeon8060s", "AMD Radeon 8060S", "gfx1151", 40, 2, 2, 2900, 1000, 256, 64 * GiB, 32 * KiB, 2 * MiB, 32 * MiB, 0x1586, 0xc1, false, 150, 1, 1, 0, true},
+    Product{"radeon860m", "AMD Radeon 860M", "gfx1152", 8, 1, 1, 3000, 1000, 128, 8 * GiB, 32 * KiB, 1 * MiB, 0, 0x1114, 0xc2, false, 150, 1, 1, 0, true},
+    Product{"radeon820m", "AMD Radeon 820M", "gfx1153", 2, 1, 1, 2800, 1000, 128, 4 * GiB, 32 * KiB, 256 * KiB, 0, 0x1902, 0xc1, false, 150, 1, 1, 0, true},
+    Product{"rx9060xt", "AMD Radeon RX 9060 XT", "gfx1200", 32, 2, 2, 3130, 1258, 128, 16 * GiB, 32 * KiB, 4 * MiB, 32 * MiB, 0x7590, 0xc0, false, 152, 1, 2, 0, false},
+    Product{"rx9070xt", "AMD Radeon RX 9070 XT", "gfx1201", 64, 4, 2, 2970, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc0, false, 152, 1, 2, 0, false},
+    Product{"rx9070", "AMD Radeon RX 9070", "gfx1201", 56, 4, 2, 2520, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc3, false, 152, 1, 2, 0, false},
+    Product{"r9700", "AMD Radeon AI PRO R9700", "gfx1201", 64, 4, 2, 2920, 1258, 256, 32 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7551, 0xc0, false, 152, 1, 2, 0, false},
 };
 // clang-format on
 
@@ -281,10 +313,9 @@ Result<GpuModel> find_gpu(std::string_view name) {
                 covered);
   }
   if (product == catalogue.end())
-    return fail(
-        ErrorKind::unsupported,
-        "Atoll has no GPU with the processor {} yet: what it executes so far is GFX9's; the GPUs that it has are {}",
-        processor.name, names_of_all());
+    return fail(ErrorKind::unsupported,
+                "Atoll has no GPU with the processor {} yet: it executes GFX9 to GFX12; the GPUs that it has are {}",
+                processor.name, names_of_all());
   settle(target->xnack, false);
   settle(target->sramecc, product->sramecc);
   return GpuModel{*product, *target};

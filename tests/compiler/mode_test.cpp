@@ -51,7 +51,7 @@ auto in_mode(uint32_t mode) {
   return [mode](WaveRunner& runner) {
     set_special_values(runner);
     runner.wave().mode = mode;
-    runner.wave().float_mode = machine::float_mode_of(mode, semantics::EightBit::fnuz);
+    runner.wave().float_mode = machine::float_mode_of(mode, runner.wave().float_mode);
   };
 }
 

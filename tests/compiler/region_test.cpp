@@ -588,7 +588,7 @@ TEST(Modifiers, HalvesSignsAndRanges) {
         .with([&](WaveRunner& runner) {
           set_lanes_apart(runner);
           runner.wave().mode = mode;
-          runner.wave().float_mode = machine::float_mode_of(mode, semantics::EightBit::fnuz);
+          runner.wave().float_mode = machine::float_mode_of(mode, runner.wave().float_mode);
         })
         .run();
     EXPECT_EQ(comparison.steps(), 0u);

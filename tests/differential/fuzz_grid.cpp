@@ -13,6 +13,7 @@
 #include "differential/random_instruction.h"
 #include "engine/micro_op.h"
 #include "isa/decode.h"
+#include "machine/barrier.h"
 #include "machine/fault_guard.h"
 #include "machine/initial_state.h"
 
@@ -125,8 +126,7 @@ void FuzzGrid::reset(machine::Wave& w, unsigned number) {
   w.sgprs = 102;
   w.wave_size = 64;
   w.mode = dispatch_.kernel->descriptor.mode;
-  w.float_mode =
-      machine::float_mode_of(w.mode, processor_.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
+  w.float_mode = machine::float_mode_of(w.mode, processor_);
   w.scratch = scratch(number);
   w.scratch_bytes_per_lane = scratch_bytes_per_lane;
   w.work_group = &group_;
@@ -166,7 +166,7 @@ void FuzzGrid::begin(machine::Wave& w, unsigned number, std::mt19937_64& random)
   set_scalars(w.scalar, random);
   w.scc = random() % 2 != 0;
   uint32_t(&resource)[4] = *reinterpret_cast<uint32_t(*)[4]>(&w.scalar[fuzz_register::scratch_resource]);
-  machine::scratch_resource(reinterpret_cast<uint64_t>(w.scratch), scratch_bytes, resource);
+  machine::scratch_resource(processor_, reinterpret_cast<uint64_t>(w.scratch), scratch_bytes, resource);
   for (unsigned lane = 0; lane < 64; ++lane) w.vgpr[fuzz_register::lane][lane] = lane;
   fill(w.scratch, scratch_bytes, random);
 }
@@ -174,7 +174,7 @@ void FuzzGrid::begin(machine::Wave& w, unsigned number, std::mt19937_64& random)
 void FuzzGrid::begin_group(unsigned waves, std::mt19937_64& random) {
   group_.waves.resize(waves);
   group_.waves_begun = group_.waves_running = waves;
-  group_.waves_at_barrier = 0;
+  group_.barrier = {};
   fill(lds_.get(), lds_bytes, random);
   for (unsigned number = 0; number < waves; ++number) begin(group_.waves[number], number, random);
 }
@@ -266,16 +266,13 @@ bool FuzzGrid::run_group(machine::Engine& engine, uint64_t turn, FinalState& res
         break;
       }
       if (wave.state == WaveState::at_barrier) {
-        ++group_.waves_at_barrier;
-      } else {
+        machine::arrive_at_barrier(wave);
+      } else if (wave.state == WaveState::ended) {
         --group_.waves_running;
+        machine::complete_barrier(group_);
       }
     }
-    if (!is_good || group_.waves_at_barrier != group_.waves_running) continue;
-    group_.waves_at_barrier = 0;
-    for (machine::Wave& wave : group_.waves) {
-      if (wave.state == WaveState::at_barrier) wave.state = WaveState::ready;
-    }
+    if (is_good) machine::release_from_barrier(group_);
   }
   for (const machine::Wave& wave : group_.waves) result.waves.push_back(final_wave(wave, wave.index));
   return is_good;

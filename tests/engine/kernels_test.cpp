@@ -1,4 +1,6 @@
-// The kernels of kernels.h on every GFX9 processor, compiled by clang, against the same source on the host.
+// The kernels of kernels.h on every processor that executes, compiled by clang for each size of its waves, against the
+// same source on the host.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -50,14 +52,15 @@ std::vector<unsigned> run(machine::Gpu& gpu, const machine::LoadedCode& code, co
   return out;
 }
 
-class Kernels : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+class Kernels : public testing::TestWithParam<std::tuple<const char*, const char*, unsigned>> {};
 
 TEST_P(Kernels, GiveWhatTheHostGives) {
-  const auto [processor, level] = GetParam();
+  const auto [processor, level, wave_size] = GetParam();
   const test::TemporaryDirectory directory;
-  const auto compiled = test::run_command(
-      "clang-22 -x c -std=c23 -target amdgcn-amd-amdhsa -nogpulib -ffp-contract=off " + std::string(level) +
-      " -w -mcpu=" + processor + " " KERNELS_SOURCE " -o " + (directory / "kernels.co") + " 2>&1");
+  const auto compiled =
+      test::run_command("clang-22 -x c -std=c23 -target amdgcn-amd-amdhsa -nogpulib -ffp-contract=off " +
+                        std::string(level) + (wave_size == 32 ? " -mno-wavefrontsize64" : " -mwavefrontsize64") +
+                        " -w -mcpu=" + processor + " " KERNELS_SOURCE " -o " + (directory / "kernels.co") + " 2>&1");
   ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
   const auto model = target::find_gpu(processor);
   ASSERT_TRUE(model) << model.error().message;
@@ -85,14 +88,16 @@ TEST_P(Kernels, GiveWhatTheHostGives) {
   }
 }
 
+std::string name_of(const testing::TestParamInfo<Kernels::ParamType>& info) {
+  const auto& [processor, level, wave_size] = info.param;
+  return fmt::format("{}_{}_wave{}", processor, std::string_view(level) == "-O0" ? "unoptimised" : "optimised",
+                     wave_size);
+}
+
 INSTANTIATE_TEST_SUITE_P(Gfx9, Kernels,
                          testing::Combine(testing::Values("gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx90a",
                                                           "gfx90c", "gfx942", "gfx950"),
-                                          testing::Values("-O0", "-O3")),
-                         [](const auto& info) {
-                           return std::string(std::get<0>(info.param)) +
-                                  (std::string(std::get<1>(info.param)) == "-O0" ? "Unoptimised" : "Optimised");
-                         });
-
+                                          testing::Values("-O0", "-O3"), testing::Values(64)),
+                         name_of);
 }  // namespace
 }  // namespace Atoll

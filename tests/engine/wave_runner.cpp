@@ -84,8 +84,7 @@ WaveRunner::WaveRunner(std::string_view target_id, std::string_view engine)
   w.sgprs = 102;
   w.wave_size = 64;
   w.mode = 0x3F0;  // DX10_CLAMP, IEEE, denormals
-  const bool ocp = target::find_processor(processor_)->ocp_fp8;
-  w.float_mode = machine::float_mode_of(w.mode, ocp ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
+  w.float_mode = machine::float_mode_of(w.mode, *target::find_processor(processor_));
   w.scratch = scratch_.get();
   w.scratch_bytes_per_lane = scratch_bytes_per_lane;
   w.work_group = &group_;

@@ -32,7 +32,7 @@ TEST(Products, WrongNamesAreAnsweredWithWhatThereIs) {
   };
   EXPECT_THAT(message("mi9000"), testing::AllOf(HasSubstr("no GPU 'mi9000'"), HasSubstr("mi250x")));
   EXPECT_THAT(message("gfx9-4-generic"), HasSubstr("it runs on gfx942, gfx950"));
-  EXPECT_THAT(message("gfx1100"), HasSubstr("no GPU with the processor gfx1100 yet"));
+  EXPECT_THAT(message("gfx803"), HasSubstr("no GPU with the processor gfx803 yet"));
   EXPECT_THAT(message("vega64:sramecc+"), HasSubstr("gfx900 has no sramecc setting"));
 }
 

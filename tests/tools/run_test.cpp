@@ -120,11 +120,11 @@ TEST_F(RunCommand, ChoosesAGpuForTheLibrariesOfAProgramWithoutCode) {
 }
 
 TEST_F(RunCommand, SaysWhichTargetsAndGpusThereAreWhenNoneFits) {
-  const auto refused = run("-- " + program("foreign", {"gfx1030", "gfx803"}));
+  const auto refused = run("-- " + program("foreign", {"gfx803", "gfx1250"}));
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.output, testing::StartsWith("atoll: "));
   EXPECT_THAT(refused.output,
-              testing::AllOf(HasSubstr("gfx1030"), HasSubstr("gfx803"), HasSubstr("executes so far is GFX9's"),
+              testing::AllOf(HasSubstr("gfx1250"), HasSubstr("gfx803"), HasSubstr("executes GFX9 to GFX12 so far"),
                              HasSubstr("gfx90a, gfx90c, gfx942")));
 }
 
@@ -157,11 +157,11 @@ TEST_F(RunCommand, SaysThatAProgramHasNoCodeForTheGpu) {
             "atoll: " + app +
                 ": the GPU code is for gfx906, and --gpu mi100 is gfx908:sramecc+:xnack-; --gpu gfx906:sramecc+:xnack- "
                 "runs it\nmi100:sramecc+:xnack-\n");
-  const std::string foreign = program("foreign", {"gfx1030"});
+  const std::string foreign = program("foreign", {"gfx803"});
   EXPECT_EQ(run("--gpu mi100 -- " + foreign).output,
             "atoll: " + foreign +
-                ": the GPU code is for gfx1030, and --gpu mi100 is gfx908:sramecc+:xnack-; what Atoll executes so far "
-                "is GFX9's\nmi100:sramecc+:xnack-\n");
+                ": the GPU code is for gfx803, and --gpu mi100 is gfx908:sramecc+:xnack-; Atoll executes GFX9 to "
+                "GFX12 so far\nmi100:sramecc+:xnack-\n");
 }
 
 TEST_F(RunCommand, FailuresAreOneLineAndExitCode1) {
@@ -172,7 +172,7 @@ TEST_F(RunCommand, FailuresAreOneLineAndExitCode1) {
        {Case{"-- no-such-program", "there is no program no-such-program in PATH"},
         Case{"-- ./no-such-program", "there is no program ./no-such-program"}, Case{"-- /tmp", "/tmp: Is a directory"},
         Case{"--gpu mi9000 -- true", "there is no GPU 'mi9000'"},
-        Case{"--gpu gfx1100 -- true", "no GPU with the processor gfx1100 yet"}}) {
+        Case{"--gpu gfx803 -- true", "no GPU with the processor gfx803 yet"}}) {
     SCOPED_TRACE(arguments);
     const auto failed = run(arguments);
     EXPECT_EQ(failed.exit_code, 1);

@@ -127,8 +127,7 @@ class Measurement {
     const target::Processor& processor = *gpu_.target.processor;
     const auto made = machine::make_kernel(symbol.address, code, processor);
     if (!made) return std::unexpected(made.error());
-    const auto mode = machine::float_mode_of((*made)->descriptor.mode,
-                                             processor.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz);
+    const auto mode = machine::float_mode_of((*made)->descriptor.mode, processor);
     const auto flow = engine::follow((*made)->entry, mode, code->base(), code->base() + code->size(), gpu_.target);
     if (!flow) return std::unexpected(flow.error());
     if (flow->blocks.empty()) return support::fail(support::ErrorKind::invalid_file, "no code");

@@ -36,7 +36,10 @@ bool waits_for_code() {
 class CompiledEngine final : public machine::Engine {
  public:
   explicit CompiledEngine(const target::Target& target)
-      : code_(target), translations_(code_), watching_(make_interpreter(target)) {}
+      : code_(target),
+        translations_(code_),
+        translates_(target.processor->generation <= target::Generation::gfx950),
+        interpreter_(make_interpreter(target)) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
 
@@ -45,7 +48,7 @@ class CompiledEngine final : public machine::Engine {
   }
 
   const machine::StartRegisters* needed_at_start(uint64_t pc, const semantics::FloatMode& mode) override {
-    const Way* way = translations_.place(pc).way(mode);
+    const Way* way = translates_ ? translations_.place(pc).way(mode) : nullptr;
     return way != nullptr ? way->start : nullptr;
   }
 
@@ -70,15 +73,15 @@ class CompiledEngine final : public machine::Engine {
   void code_changed(uint64_t begin, uint64_t end) override {
     code_.sweep(begin, end);
     translations_.forget(begin, end);
-    watching_->code_changed(begin, end);
+    interpreter_->code_changed(begin, end);
   }
 
   machine::EngineReport report() const override { return translations_.report(); }
 
  private:
   machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveSeries* series) {
-    if (wave.watches_exceptions) [[unlikely]]
-      return watching_->run(wave, budget);
+    if (wave.watches_exceptions || !translates_) [[unlikely]]
+      return interpreter_->run(wave, budget);
     Run& run = begin_run(wave, budget, code_, sync_);
     if (translations_.expects_some()) translations_.take_arrived_sometimes();
     do {
@@ -170,7 +173,9 @@ class CompiledEngine final : public machine::Engine {
   CodeCache code_;
   GlobalWaveSync sync_;
   Translations translations_;
-  const std::unique_ptr<machine::Engine> watching_;  ///< for waves that watch floating-point exceptions
+  const bool translates_;  ///< the compiler knows the GFX9 family
+  /// For waves that watch floating-point exceptions, and for GPUs whose code is not translated.
+  const std::unique_ptr<machine::Engine> interpreter_;
   const bool waits_ = waits_for_code();
 };
 

@@ -11,7 +11,7 @@ void end_of_chain(Wave&, const MicroOp*, Run& run) { run.stepped = true; }
 
 const MicroOp* SingleSteps::prepare(uint64_t pc, const isa::Instruction& instruction) {
   Slot& slot = slots_.emplace_back();
-  slot.origin = Origin{pc, instruction, std::nullopt};
+  slot.origin = Origin{.pc = pc, .instruction = instruction};
   for (MicroOp& op : slot.ops) {
     op.handler = end_of_chain;
     op.slots = 1;

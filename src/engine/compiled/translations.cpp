@@ -142,7 +142,7 @@ Translations::Asked* Translations::covering(const Wave& wave, uint64_t pc) {
     return stretch != nullptr && stretch->mode == wave.float_mode;
   };
   if (const machine::Kernel* kernel = kernel_of(wave)) {
-    const auto mode = machine::float_mode_of(kernel->descriptor.mode, wave.float_mode.eight_bit);
+    const auto mode = machine::float_mode_of(kernel->descriptor.mode, wave.float_mode);
     Asked& asked = asked_for(kernel->entry, mode, wave);
     if (is_known(asked)) return &asked;
   }

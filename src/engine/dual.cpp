@@ -1,0 +1,106 @@
+// engine: dual instructions (VOPD, GFX11 and later): two vector instructions, X and Y, in one. Both read their sources
+// before either writes its result (RDNA3 ISA guide, "Dual Issue VALU").
+//
+// Each half becomes a MicroOp of its own, followed by one that ends the chain, and the halves run in an order in which
+// none overwrites what the other reads. Where both would (as v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v0 does), Y's
+// result waits in a temporary row.
+#include <algorithm>
+#include <memory>
+
+#include "engine/prepare.h"
+#include "engine/vector.h"
+#include "isa/table.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+/// The row of Run::temporary for a result that waits; vector.cpp and modified.cpp use those before it.
+constexpr unsigned waiting_row = 39;
+
+void end_of_half(Wave&, const MicroOp*, Run&) {}
+
+void run_half(Wave& wave, Run& run, const MicroOp (&half)[2]) { handler_of(half)(wave, half, run); }
+
+/// The halves in this order.
+template <bool x_first>
+void one_by_one(Wave& wave, const MicroOp& op, Run& run) {
+  const DualHalves& halves = *op.origin->dual;
+  run_half(wave, run, x_first ? halves.x : halves.y);
+  run_half(wave, run, x_first ? halves.y : halves.x);
+  run.instructions -= 2;  // the halves have counted themselves
+}
+
+void exchange(Wave& wave, const MicroOp& op, Run& run) {
+  const DualHalves& halves = *op.origin->dual;
+  run_half(wave, run, halves.y);
+  run_half(wave, run, halves.x);
+  Row& to = *rows_at(run, RowBase::vgpr, op.vector.result);
+  const Row& from = run.temporary[waiting_row];
+  const uint64_t exec = wave.exec();
+  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+    const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1);
+    to[lane] = (from[lane] & mask) | (to[lane] & ~mask);
+  }
+  run.instructions -= 2;
+}
+
+/// A half as an instruction by itself.
+isa::Instruction half_of(const isa::Instruction& dual, bool second) {
+  isa::Instruction half{};
+  half.opcode = second ? dual.second : dual.opcode;
+  half.encoding = isa::row(half.opcode).encoding;
+  half.size = 4;
+  half.destinations = 1;
+  half.immediate = dual.immediate;
+  const unsigned begin = second ? dual.second_operands : 0, end = second ? dual.operand_count : dual.second_operands;
+  std::copy(&dual.operands[begin], &dual.operands[0] + end, half.operands.begin());
+  half.operand_count = static_cast<uint8_t>(end - begin);
+  return half;
+}
+
+/// Whether a half reads what the other writes.
+bool reads(const isa::Instruction& half, const isa::Operand& written, const target::Processor& processor) {
+  const bool reads_dst = isa::row_on(half.opcode, processor.generation).has(isa::flag::reads_dst);
+  for (unsigned i = reads_dst ? 0 : 1; i < half.operand_count; ++i) {
+    const isa::Operand& operand = half.operands[i];
+    if (operand.kind != written.kind) continue;
+    if (operand.reg < written.reg + written.words && written.reg < operand.reg + operand.words) return true;
+  }
+  return false;
+}
+
+bool prepare_half(Preparation& p, Origin& origin, MicroOp (&half)[2]) {
+  origin.pc = p.origin.pc;
+  half[0].origin = &origin;
+  half[0].slots = 1;
+  Preparation of_half{origin, origin.instruction, half[0], p.page, p.cache};
+  half[0].handler = prepare_vector(of_half);
+  half[1].handler = end_of_half;
+  return half[0].handler != nullptr;
+}
+
+}  // namespace
+
+Handler prepare_dual(Preparation& p) {
+  auto dual = std::make_shared<DualHalves>();
+  dual->origin_x.instruction = half_of(p.instruction, false);
+  dual->origin_y.instruction = half_of(p.instruction, true);
+  if (!prepare_half(p, dual->origin_x, dual->x) || !prepare_half(p, dual->origin_y, dual->y)) return nullptr;
+
+  const target::Processor& processor = *p.cache.target().processor;
+  const isa::Instruction &x = dual->origin_x.instruction, &y = dual->origin_y.instruction;
+  const bool y_reads_x = reads(y, x.dst(), processor), x_reads_y = reads(x, y.dst(), processor);
+  const bool exchanges = y_reads_x && x_reads_y;
+  if (exchanges) {
+    if (y.dst().words != 1 || isa::row_on(y.opcode, processor.generation).has(isa::flag::reads_dst)) return nullptr;
+    p.op.vector.result = row_offset(y.dst());
+    dual->y[0].vector.result_base = RowBase::temporary;
+    dual->y[0].vector.result = waiting_row * sizeof(Row);
+  }
+  p.origin.dual = std::move(dual);
+  if (exchanges) return step<exchange>;
+  return y_reads_x ? step<one_by_one<false>> : step<one_by_one<true>>;
+}
+
+}  // namespace Atoll::engine
