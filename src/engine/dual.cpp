@@ -1,9 +1,9 @@
 // engine: dual instructions (VOPD, GFX11 and later): two vector instructions, X and Y, in one. Both read their sources
 // before either writes its result (RDNA3 ISA guide, "Dual Issue VALU").
 //
-// Each half becomes a MicroOp of its own, followed by one that ends the chain, and the halves run in an order in which
-// none overwrites what the other reads. Where both would (as v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v0 does), Y's
-// result waits in a temporary row.
+// Each half becomes a MicroOp of its own, and the halves run in an order in which none overwrites what the
+// other reads. Where both would (as v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v0 does), Y's result waits in a
+// temporary row.
 #include <algorithm>
 #include <memory>
 
@@ -20,21 +20,33 @@ constexpr unsigned waiting_row = 39;
 
 void end_of_half(Wave&, const MicroOp*, Run&) {}
 
-void run_half(Wave& wave, Run& run, const MicroOp (&half)[2]) { handler_of(half)(wave, half, run); }
+/// Prepares the half of that instruction. False: the engine does not execute it.
+bool prepare_half(Preparation& p, DualHalf& half) {
+  half.origin.pc = p.origin.pc;
+  MicroOp& op = half.chain[0];
+  op.origin = &half.origin;
+  op.slots = 1;
+  Preparation of_half{half.origin, half.origin.instruction, op, p.page, p.cache};
+  op.handler = prepare_vector(of_half);
+  half.chain[1].handler = end_of_half;
+  return op.handler != nullptr;
+}
+
+void run_half(Wave& wave, Run& run, const DualHalf& half) { handler_of(half.chain)(wave, half.chain, run); }
 
 /// The halves in this order.
 template <bool x_first>
 void one_by_one(Wave& wave, const MicroOp& op, Run& run) {
-  const DualHalves& halves = *op.origin->dual;
-  run_half(wave, run, x_first ? halves.x : halves.y);
-  run_half(wave, run, x_first ? halves.y : halves.x);
+  const DualHalf* halves = op.origin->halves.get();
+  run_half(wave, run, halves[x_first ? 0 : 1]);
+  run_half(wave, run, halves[x_first ? 1 : 0]);
   run.instructions -= 2;  // the halves have counted themselves
 }
 
 void exchange(Wave& wave, const MicroOp& op, Run& run) {
-  const DualHalves& halves = *op.origin->dual;
-  run_half(wave, run, halves.y);
-  run_half(wave, run, halves.x);
+  const DualHalf* halves = op.origin->halves.get();
+  run_half(wave, run, halves[1]);
+  run_half(wave, run, halves[0]);
   Row& to = *rows_at(run, RowBase::vgpr, op.vector.result);
   const Row& from = run.temporary[waiting_row];
   const uint64_t exec = wave.exec();
@@ -70,35 +82,26 @@ bool reads(const isa::Instruction& half, const isa::Operand& written, const targ
   return false;
 }
 
-bool prepare_half(Preparation& p, Origin& origin, MicroOp (&half)[2]) {
-  origin.pc = p.origin.pc;
-  half[0].origin = &origin;
-  half[0].slots = 1;
-  Preparation of_half{origin, origin.instruction, half[0], p.page, p.cache};
-  half[0].handler = prepare_vector(of_half);
-  half[1].handler = end_of_half;
-  return half[0].handler != nullptr;
-}
-
 }  // namespace
 
 Handler prepare_dual(Preparation& p) {
-  auto dual = std::make_shared<DualHalves>();
-  dual->origin_x.instruction = half_of(p.instruction, false);
-  dual->origin_y.instruction = half_of(p.instruction, true);
-  if (!prepare_half(p, dual->origin_x, dual->x) || !prepare_half(p, dual->origin_y, dual->y)) return nullptr;
+  const std::shared_ptr<DualHalf[]> halves = std::make_shared<DualHalf[]>(2);
+  for (unsigned i = 0; i < 2; ++i) {
+    halves[i].origin.instruction = half_of(p.instruction, i == 1);
+    if (!prepare_half(p, halves[i])) return nullptr;
+  }
 
   const target::Processor& processor = *p.cache.target().processor;
-  const isa::Instruction &x = dual->origin_x.instruction, &y = dual->origin_y.instruction;
+  const isa::Instruction &x = halves[0].origin.instruction, &y = halves[1].origin.instruction;
   const bool y_reads_x = reads(y, x.dst(), processor), x_reads_y = reads(x, y.dst(), processor);
   const bool exchanges = y_reads_x && x_reads_y;
   if (exchanges) {
     if (y.dst().words != 1 || isa::row_on(y.opcode, processor.generation).has(isa::flag::reads_dst)) return nullptr;
     p.op.vector.result = row_offset(y.dst());
-    dual->y[0].vector.result_base = RowBase::temporary;
-    dual->y[0].vector.result = waiting_row * sizeof(Row);
+    halves[1].chain[0].vector.result_base = RowBase::temporary;
+    halves[1].chain[0].vector.result = waiting_row * sizeof(Row);
   }
-  p.origin.dual = std::move(dual);
+  p.origin.halves = halves;
   if (exchanges) return step<exchange>;
   return y_reads_x ? step<one_by_one<false>> : step<one_by_one<true>>;
 }

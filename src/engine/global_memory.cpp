@@ -62,6 +62,17 @@ void global_transfer(Wave& wave, const MicroOp& op, Run& run) {
   m.transfer(addresses, exec, linear, data_rows(run, m));
 }
 
+/// global_load_addtid_b32, global_store_addtid_b32: a dword of each lane, from a scalar base on.
+void transfer_by_lane(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  wave.pc = m.pc;
+  const uint64_t scalar_base = (m.bits & has_scalar_base) != 0 ? wave.scalar64(m.scalar_base) : 0;
+  const uint64_t base = scalar_base + static_cast<uint64_t>(int64_t{m.offset});
+  LaneAddresses addresses;
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) addresses.of[lane] = base + lane * 4;
+  m.transfer(addresses, wave.exec(), linear, data_rows(run, m));
+}
+
 /// Atomics must be aligned. A lane whose address is not ends the wave.
 bool check_aligned(Wave& wave, const MicroOp& op, const LaneAddresses& addresses, uint64_t lanes, unsigned bytes) {
   const unsigned lane = first_misaligned(addresses, lanes, bytes);
@@ -252,6 +263,46 @@ bool flat_atomic(Wave& wave, const MicroOp& op, Run& run) {
       });
 }
 
+// --- Blocks of registers --------------------------------------------------------------------------------------------
+
+/// global_load_block and its like: of 32 registers, each that has its bit in M0 is moved from or to the dword of its
+/// number.
+template <bool scalar_base>
+void global_block(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  wave.pc = m.pc;
+  LaneAddresses addresses;
+  global_addresses<scalar_base>(wave, m, run, addresses);
+  for (uint32_t left = wave.scalar[isa::scalar::m0]; left != 0; left &= left - 1) {
+    const auto number = static_cast<unsigned>(__builtin_ctz(left));
+    LaneAddresses at;
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) at.of[lane] = addresses.of[lane] + number * 4;
+    m.transfer(at, exec, linear, data_rows(run, m) + number);
+  }
+}
+
+bool scratch_block(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  wave.pc = m.pc;
+  const bool writes = semantics::memory_access(op.origin->instruction).kind == MemoryAccess::Kind::store_block;
+  alignas(64) uint32_t offsets[wave_lanes];
+  scratch_offsets(wave, m, run, offsets);
+  for (uint32_t left = wave.scalar[isa::scalar::m0]; left != 0; left &= left - 1) {
+    const auto number = static_cast<unsigned>(__builtin_ctz(left));
+    alignas(64) uint32_t at[wave_lanes];
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) at[lane] = offsets[lane] + number * 4;
+    const auto move = [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
+      m.transfer(addresses, lanes, word_stride, data_rows(run, m) + number);
+    };
+    if (!on_scratch(wave, op, at, exec, 4, writes, false, move)) return false;
+  }
+  return true;
+}
+
+void nothing(Wave&, const MicroOp&, Run&) {}
+
 // --- Loads into LDS -------------------------------------------------------------------------------------------------
 
 /// global_load_lds_*: LDS address M0[15:0] + offset + the lane's place among 64 elements. Elements smaller than a
@@ -294,6 +345,7 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
 
 Handler prepare_flat_memory(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
+  if (orders_memory(instruction.opcode)) return step<nothing>;
   const MemoryAccess& access = semantics::memory_access(instruction);
   MemoryOp& m = p.op.memory;
   m.pc = p.origin.pc;
@@ -302,18 +354,26 @@ Handler prepare_flat_memory(Preparation& p) {
   m.data = m.data2 = m.result = m.address = 0;
   m.data_base = RowBase::vgpr;
 
-  // Operands, behind the result: vector address, data of stores and atomics, scalar base.
-  const bool has_data = access.kind == MemoryAccess::Kind::store || access.kind == MemoryAccess::Kind::atomic;
+  // Operands, after the result: vector address, data of stores and atomics, scalar base.
+  const bool has_data = access.kind == MemoryAccess::Kind::store || access.kind == MemoryAccess::Kind::store_block ||
+                        access.kind == MemoryAccess::Kind::atomic;
   if (instruction.sources() == 0) return nullptr;
-  if (const isa::Operand& address = instruction.src(0); address.kind == isa::OperandKind::vgpr) {
-    m.address = row_offset(address);
-    m.bits |= has_vector_address;
-  }
-  for (unsigned i = 1; i < instruction.sources(); ++i) {
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
     const isa::Operand& operand = instruction.src(i);
     if (operand.kind != isa::OperandKind::scalar) continue;
     m.scalar_base = static_cast<uint8_t>(operand.reg);
     m.bits |= has_scalar_base;
+  }
+  if (access.by_lane) {
+    const isa::Operand& data = instruction.operands[0];
+    m.data_base = row_base(data);
+    m.data = row_offset(data);
+    m.transfer = transfer_function(access);
+    return step<transfer_by_lane>;
+  }
+  if (const isa::Operand& address = instruction.src(0); address.kind == isa::OperandKind::vgpr) {
+    m.address = row_offset(address);
+    m.bits |= has_vector_address;
   }
   if (has_data) {
     if (instruction.sources() < 2) return nullptr;
@@ -339,6 +399,14 @@ Handler prepare_flat_memory(Preparation& p) {
       if (is_scratch) return step_or_stop<scratch_transfer>;
       if (is_flat) return step_or_stop<flat_transfer>;
       return scalar_base ? step<global_transfer<true>> : step<global_transfer<false>>;
+    case MemoryAccess::Kind::load_block:
+    case MemoryAccess::Kind::store_block: {
+      MemoryAccess one = access;
+      one.kind = has_data ? MemoryAccess::Kind::store : MemoryAccess::Kind::load;
+      m.transfer = transfer_function(one);
+      if (is_scratch) return step_or_stop<scratch_block>;
+      return scalar_base ? step<global_block<true>> : step<global_block<false>>;
+    }
     case MemoryAccess::Kind::atomic:
       m.atomic = atomic_function(access.operation, access.bytes);
       if (m.atomic == nullptr || is_scratch) return nullptr;

@@ -367,10 +367,13 @@ Made for_operation(AtomicOperation operation, const Make& make) {
     ATOLL_CASE(decrement)
     ATOLL_CASE(mask_or)
     ATOLL_CASE(wrap)
+    ATOLL_CASE(subtract_clamp)
+    ATOLL_CASE(conditional_subtract)
     ATOLL_CASE(float_add)
     ATOLL_CASE(float_min)
     ATOLL_CASE(float_max)
     ATOLL_CASE(float_compare_store)
+    ATOLL_CASE(float_compare_swap)
     ATOLL_CASE(packed_add_f16)
     ATOLL_CASE(packed_add_bf16)
 #undef ATOLL_CASE

@@ -123,6 +123,48 @@ void move(Wave& wave, const MicroOp& op, Run& run) {
   }
 }
 
+/// How far M0 moves the numbers of the source and of the result.
+struct Relative {
+  uint32_t source = 0, result = 0;
+};
+template <isa::Opcode opcode>
+Relative relative(const Wave& wave) {
+  const uint32_t m0 = wave.scalar[isa::scalar::m0];
+  switch (opcode) {
+    case Opcode::v_movrels_b32:
+      return {.source = m0};
+    case Opcode::v_movreld_b32:
+      return {.result = m0};
+    case Opcode::v_movrelsd_b32:
+      return {.source = m0, .result = m0};
+    default:  // v_movrelsd_2_b32, v_swaprel_b32
+      return {.source = m0 & 0x3FF, .result = m0 >> 16 & 0x3FF};
+  }
+}
+
+/// v_movrel*, v_swaprel_b32: moves between VGPRs whose numbers are known when it runs. A source that the wave does not
+/// have is v0; a result that it does not have is not written.
+template <isa::Opcode opcode>
+void move_relative(Wave& wave, const MicroOp& op, Run& run) {
+  broadcast_scalars(wave, op, run);
+  const isa::Instruction& instruction = op.origin->instruction;
+  const Relative by = relative<opcode>(wave);
+  const uint64_t to_number = uint64_t{instruction.operands[0].reg} + by.result;
+  if (to_number >= wave.vgprs) return;
+  Row& to = wave.vgpr[to_number];
+  Row* from = rows_at(run, op.vector.source_base[0], op.vector.source[0]);
+  if (op.vector.source_base[0] == RowBase::vgpr) {
+    const uint64_t number = uint64_t{instruction.operands[1].reg} + by.source;
+    from = wave.vgpr + (number < wave.vgprs ? number : 0);
+  }
+  const uint64_t exec = wave.exec();
+  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+    const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1), change = (to[lane] ^ (*from)[lane]) & mask;
+    to[lane] ^= change;
+    if constexpr (opcode == Opcode::v_swaprel_b32) (*from)[lane] ^= change;
+  }
+}
+
 void nothing(Wave&, const MicroOp&, Run&) {}
 
 }  // namespace
@@ -133,6 +175,10 @@ Handler prepare_lane_operation(Preparation& p) {
     p.op.vector.result_base = row_base(instruction.dst());
     p.op.vector.result = row_offset(instruction.dst());
   };
+  const auto prepare_relative = [&]<Opcode opcode>() -> Handler {
+    const bool has_source = instruction.operand_count >= 2 && set_source(p, 0, instruction.operands[1], 1);
+    return has_source ? step<move_relative<opcode>> : nullptr;
+  };
   p.op.broadcasts = 0;
   if (instruction.extension == isa::Extension::sdwa || instruction.extension == isa::Extension::dpp16) return nullptr;
   if (instruction.destinations != 0) p.op.mask_out = static_cast<uint8_t>(instruction.dst().reg);
@@ -140,6 +186,7 @@ Handler prepare_lane_operation(Preparation& p) {
   switch (instruction.opcode) {
     case Opcode::v_nop:
     case Opcode::v_clrexcp:  // exceptions are not recorded
+    case Opcode::v_pipeflush:
       return step<nothing>;
     case Opcode::v_readfirstlane_b32:
       if (!is_row(instruction.src(0))) return step<read_uniform>;
@@ -180,6 +227,16 @@ Handler prepare_lane_operation(Preparation& p) {
              : instruction.opcode == Opcode::v_permlane16_swap_b32 ? step<swap_halves<16>>
                                                                    : step<swap_halves<32>>;
     }
+    case Opcode::v_movrels_b32:
+      return prepare_relative.template operator()<Opcode::v_movrels_b32>();
+    case Opcode::v_movreld_b32:
+      return prepare_relative.template operator()<Opcode::v_movreld_b32>();
+    case Opcode::v_movrelsd_b32:
+      return prepare_relative.template operator()<Opcode::v_movrelsd_b32>();
+    case Opcode::v_movrelsd_2_b32:
+      return prepare_relative.template operator()<Opcode::v_movrelsd_2_b32>();
+    case Opcode::v_swaprel_b32:
+      return prepare_relative.template operator()<Opcode::v_swaprel_b32>();
     case Opcode::v_accvgpr_read_b32:
     case Opcode::v_accvgpr_write_b32:
     case Opcode::v_accvgpr_mov_b32:

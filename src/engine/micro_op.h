@@ -23,7 +23,7 @@
 
 namespace Atoll::engine {
 
-struct DualHalves;
+struct DualHalf;
 struct MicroOp;
 struct Run;
 
@@ -39,7 +39,7 @@ struct Origin {
   std::optional<semantics::DppMove> dpp{};        ///< of an instruction that has one
   std::optional<semantics::LaneMap> lane_map{};   ///< of ds_swizzle_b32
   const semantics::VectorShape* shape = nullptr;  ///< of a vector instruction with modifiers
-  std::shared_ptr<const DualHalves> dual{};       ///< of a dual instruction (dual.cpp)
+  std::shared_ptr<const DualHalf[]> halves{};     ///< of a dual instruction
 };
 
 /// What an operand's row offset counts from. Constants have rows of their own and are addressed absolutely.
@@ -111,10 +111,10 @@ struct alignas(64) MicroOp {
 };
 static_assert(sizeof(MicroOp) == 64);
 
-/// The halves of a dual instruction, each a chain of its own that ends after it.
-struct DualHalves {
-  Origin origin_x, origin_y;
-  MicroOp x[2], y[2];
+/// One of the two halves of a dual instruction (dual.cpp): a chain of its own, which ends after it.
+struct DualHalf {
+  Origin origin;
+  MicroOp chain[2];
 };
 
 inline constexpr uint8_t broadcast_pair = 0x80;

@@ -8,6 +8,7 @@
 #include "engine/global_wave_sync.h"
 #include "isa/table.h"
 #include "machine/memory.h"
+#include "semantics/scalar_float.h"
 
 namespace Atoll::engine {
 
@@ -56,6 +57,8 @@ Handler prepare_family(Preparation& p) {
     case vinterp:
       if (Handler handler = prepare_matrix(p)) return handler;
       if (Handler handler = prepare_lane_operation(p)) return handler;
+      // Those of the vector ALU whose operands are scalar registers (v_s_exp_f32 and its like).
+      if (semantics::lane_equivalent(p.instruction.opcode) != isa::Opcode::invalid) return prepare_scalar(p);
       return prepare_vector(p);
     case vopd:
       return prepare_dual(p);

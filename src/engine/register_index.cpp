@@ -114,6 +114,20 @@ bool move_relative(Wave& wave, const MicroOp& op, Run&) {
   return true;
 }
 
+/// s_movrelsd_2_b32: both numbers, by two fields of M0.
+bool move_both_relative(Wave& wave, const MicroOp& op, Run&) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  const uint32_t m0 = wave.scalar[isa::scalar::m0];
+  const unsigned from = instruction.src(0).reg + (m0 & 0x3FF), to = instruction.dst().reg + (m0 >> 16 & 0x3FF);
+  if (from >= wave.sgprs || to >= wave.sgprs) {
+    fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
+          fmt::format("s_movrelsd_2_b32 of s{} and s{}: the wave has {} SGPRs", to, from, wave.sgprs));
+    return false;
+  }
+  wave.scalar[to] = wave.scalar[from];
+  return true;
+}
+
 }  // namespace
 
 bool runs_apart(const Wave& wave) { return (wave.mode & (index_enable | vskip)) != 0; }
@@ -171,6 +185,8 @@ Handler prepare_register_index(Preparation& p) {
       return step_or_stop<move_relative<false, 1>>;
     case Opcode::s_movreld_b64:
       return step_or_stop<move_relative<false, 2>>;
+    case Opcode::s_movrelsd_2_b32:
+      return p.instruction.src(0).kind == isa::OperandKind::scalar ? step_or_stop<move_both_relative> : nullptr;
     default:
       return nullptr;
   }

@@ -31,6 +31,27 @@ void load(Wave& wave, const MicroOp& op, Run&) {
   std::memcpy(&wave.scalar[m.data], reinterpret_cast<const void*>(address), words * 4);
 }
 
+/// s_load_u8 and its like, which need not be aligned to dwords; s_buffer_load_u8 and its like.
+template <bool is_buffer>
+void load_small(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  wave.pc = m.pc;
+  const semantics::MemoryAccess& access = semantics::memory_access(op.origin->instruction);
+  const uint64_t offset = offset_of(wave, m) & ~uint64_t{access.bytes - 1u};
+  uint32_t value = 0;
+  if constexpr (is_buffer) {
+    const BufferResource resource(&wave.scalar[m.scalar_base], *run.code->target().processor);
+    if (offset + access.bytes <= resource.scalar_bytes()) {
+      std::memcpy(&value, reinterpret_cast<const void*>(resource.base + offset), access.bytes);
+    }
+  } else {
+    std::memcpy(&value, reinterpret_cast<const void*>(wave.scalar64(m.scalar_base) + offset), access.bytes);
+  }
+  const unsigned unused = 32 - 8u * access.bytes;
+  if (access.sign_extend) value = static_cast<uint32_t>(static_cast<int32_t>(value << unused) >> unused);
+  wave.scalar[m.data] = value;
+}
+
 template <unsigned words>
 void store(Wave& wave, const MicroOp& op, Run&) {
   const MemoryOp& m = op.memory;
@@ -114,6 +135,9 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   return true;
 }
 
+/// s_get_waveid_in_workgroup
+void wave_number(Wave& wave, const MicroOp& op, Run&) { wave.scalar[op.memory.data] = wave.index; }
+
 void nothing(Wave&, const MicroOp&, Run&) {}
 
 template <template <unsigned> typename Make>
@@ -123,6 +147,8 @@ Handler for_words(unsigned words) {
       return Make<1>::handler;
     case 2:
       return Make<2>::handler;
+    case 3:
+      return Make<3>::handler;
     case 4:
       return Make<4>::handler;
     case 8:
@@ -173,6 +199,9 @@ Handler prepare_scalar_memory(Preparation& p) {
     case Opcode::s_memrealtime:
       m.data = instruction.dst().reg;
       return step<clock>;
+    case Opcode::s_get_waveid_in_workgroup:
+      m.data = instruction.dst().reg;
+      return step<wave_number>;
     case Opcode::s_dcache_inv:  // memory is coherent: there is no scalar cache
     case Opcode::s_dcache_wb:
     case Opcode::s_dcache_inv_vol:
@@ -181,6 +210,12 @@ Handler prepare_scalar_memory(Preparation& p) {
     case Opcode::s_atc_probe_buffer:
     case Opcode::s_dcache_discard:
     case Opcode::s_dcache_discard_x2:
+    case Opcode::s_gl1_inv:
+    case Opcode::s_prefetch_inst:  // hints
+    case Opcode::s_prefetch_inst_pc_rel:
+    case Opcode::s_prefetch_data:
+    case Opcode::s_prefetch_data_pc_rel:
+    case Opcode::s_buffer_prefetch_data:
       return step<nothing>;
     default:
       break;
@@ -202,13 +237,16 @@ Handler prepare_scalar_memory(Preparation& p) {
   }
 
   const std::string_view name = isa::row(instruction.opcode).name;
-  if (name.starts_with("s_load_dword")) return for_words<Load>(data.words);
+  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
+  if (access.kind == semantics::MemoryAccess::Kind::load && access.bytes < 4) {
+    return name.starts_with("s_buffer_") ? step<load_small<true>> : step<load_small<false>>;
+  }
+  if (name.starts_with("s_load_")) return for_words<Load>(data.words);
   if (name.starts_with("s_store_dword")) return for_words<Store>(data.words);
-  if (name.starts_with("s_buffer_load_dword")) return for_words<BufferLoad>(data.words);
+  if (name.starts_with("s_buffer_load_")) return for_words<BufferLoad>(data.words);
   if (name.starts_with("s_buffer_store_dword")) return for_words<BufferStore>(data.words);
   if (name.starts_with("s_scratch_load_dword")) return for_words<ScratchLoad>(data.words);
   if (name.starts_with("s_scratch_store_dword")) return for_words<ScratchStore>(data.words);
-  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
   if (access.kind != semantics::MemoryAccess::Kind::atomic) return nullptr;
   m.atomic = atomic_function(access.operation, access.bytes);
   if (m.atomic == nullptr) return nullptr;

@@ -32,15 +32,18 @@ enum class AtomicOperation : uint8_t {
   bit_and,
   bit_or,
   bit_xor,
-  increment,            ///< old >= data ? 0 : old + 1
-  decrement,            ///< old == 0 || old > data ? data : old - 1
-  mask_or,              ///< (old & ~data) | data2
-  wrap,                 ///< old >= data ? old - data : old + data2
-  float_add,            ///< f32 or f64, by width; rounds to nearest even
-  float_min,            ///< a number wins over NaN, as compilers rely on (LLVM's atomicrmw fmin)
-  float_max,            ///
-  float_compare_store,  ///< compare_store, but comparing as floating point: -0 == 0, NaN equals nothing
-  packed_add_f16,       ///< two halves, each on its own
+  increment,             ///< old >= data ? 0 : old + 1
+  decrement,             ///< old == 0 || old > data ? data : old - 1
+  mask_or,               ///< (old & ~data) | data2
+  wrap,                  ///< old >= data ? old - data : old + data2
+  subtract_clamp,        ///< old < data ? 0 : old - data
+  conditional_subtract,  ///< old >= data ? old - data : old
+  float_add,             ///< f32 or f64, by width; rounds to nearest even
+  float_min,             ///< a number wins over NaN, as compilers rely on (LLVM's atomicrmw fmin)
+  float_max,             ///
+  float_compare_store,   ///< compare_store, but comparing as floating point: -0 == 0, NaN equals nothing
+  float_compare_swap,    ///< the same of compare_swap
+  packed_add_f16,        ///< two halves, each on its own
   packed_add_bf16,
 };
 
@@ -48,7 +51,7 @@ enum class AtomicOperation : uint8_t {
 constexpr bool has_two_operands(AtomicOperation operation) {
   using enum AtomicOperation;
   return operation == compare_swap || operation == compare_store || operation == float_compare_store ||
-         operation == mask_or || operation == wrap;
+         operation == float_compare_swap || operation == mask_or || operation == wrap;
 }
 /// Whether an operation computes in floating point, and so cares for denormals.
 constexpr bool is_floating_point(AtomicOperation operation) {
@@ -189,6 +192,10 @@ Word atomic_result(AtomicOperation operation, Word old, Word data, Word data2,
       return (old & ~data) | data2;
     case wrap:
       return old >= data ? old - data : old + data2;
+    case subtract_clamp:
+      return old < data ? 0 : old - data;
+    case conditional_subtract:
+      return old >= data ? old - data : old;
     case float_add:
       return std::bit_cast<Word>(atomic::add(std::bit_cast<Float>(old), std::bit_cast<Float>(data), denormals));
     case float_min:
@@ -199,6 +206,8 @@ Word atomic_result(AtomicOperation operation, Word old, Word data, Word data2,
                                                                          : std::bit_cast<Word>(as_float(old));
     case float_compare_store:
       return as_float(old) == as_float(data) ? data2 : old;
+    case float_compare_swap:
+      return as_float(old) == as_float(data2) ? data : old;
     case packed_add_f16:
       return atomic::add_f16_pair(static_cast<uint32_t>(old), static_cast<uint32_t>(data));
     case packed_add_bf16:

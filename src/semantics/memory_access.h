@@ -21,6 +21,8 @@ struct MemoryAccess {
     store_from_lds,        ///< buffer_store_lds_dword
     append,                ///< ds_append: adds the number of active lanes to one word, for the wave; old value to all
     consume,               ///< ds_consume: subtracts it
+    load_block,            ///< of 32 registers, those whose bits M0 has, from memory where they have their places, too
+    store_block,           ///< the same to memory
     conditional_exchange,  ///< ds_condxchg32: exchanges each of two words whose data has bit 31, without that bit
   };
   /// Which half of its register a value of 16 bits or less is in; the other half stays as it was, or becomes 0.
@@ -35,8 +37,8 @@ struct MemoryAccess {
   bool clears_other_half = false;  ///< D16 loads: bits that get no value become 0 (target::Target::d16_loads_clear)
   uint8_t components = 0;          ///< formatted access: 1 to 4 components, converted (buffer_format.h); else 0
   bool is_d16 = false;             ///< formatted access with 16 bits for each component, two to a register
-  bool by_lane = false;            ///< ds_read_addtid, ds_write_addtid: the address is M0[15:0] + offset + 4 * lane
-  bool data_in_lds = false;        ///< ds_*_src2: the data come from a second LDS address, see src2_address()
+  bool by_lane = false;      ///< *_addtid: 4 * lane is added to the address (DS: M0[15:0]; GLOBAL: the base) and offset
+  bool data_in_lds = false;  ///< ds_*_src2: the data come from a second LDS address, see src2_address()
   AtomicOperation operation = AtomicOperation::none;
   bool returns = false;  ///< a DS instruction that yields the old value; all others do if their glc bit is set
 

@@ -99,5 +99,12 @@ INSTANTIATE_TEST_SUITE_P(Gfx9, Kernels,
                                                           "gfx90c", "gfx942", "gfx950"),
                                           testing::Values("-O0", "-O3"), testing::Values(64)),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(Rdna, Kernels,
+                         testing::Combine(testing::Values("gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030",
+                                                          "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200",
+                                                          "gfx1201"),
+                                          testing::Values("-O0", "-O3"), testing::Values(32, 64)),
+                         name_of);
+
 }  // namespace
 }  // namespace Atoll

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include "engine/engines.h"
 #include "support/command.h"
@@ -50,23 +51,25 @@ T* allocate(size_t bytes) {
 
 }  // namespace
 
-std::vector<uint8_t> assemble(const std::string& source, std::string_view processor) {
-  static std::map<std::pair<std::string, std::string>, std::vector<uint8_t>> assembled;  // tests repeat themselves
+std::vector<uint8_t> assemble(const std::string& source, std::string_view processor, unsigned wave_size) {
+  // Tests repeat themselves.
+  static std::map<std::tuple<std::string, std::string, unsigned>, std::vector<uint8_t>> assembled;
   static std::mutex mutex;  // some run waves on several threads
   const std::lock_guard lock(mutex);
-  std::vector<uint8_t>& code = assembled[{source, std::string(processor)}];
+  std::vector<uint8_t>& code = assembled[{source, std::string(processor), wave_size}];
   if (!code.empty()) return code;
   const TemporaryDirectory directory;
   write_file(directory / "code.s", source + "\n");
-  const CommandResult result =
-      run_command("clang-22 -c -x assembler -target amdgcn-amd-amdhsa -mcpu=" + std::string(processor) + " -o " +
-                  (directory / "code.o") + " " + (directory / "code.s") + " 2>&1");
+  const bool chooses = target::find_processor(processor)->has_wave32() && wave_size == 64;
+  const CommandResult result = run_command(
+      "clang-22 -c -x assembler -target amdgcn-amd-amdhsa -mcpu=" + std::string(processor) +
+      (chooses ? " -mwavefrontsize64" : "") + " -o " + (directory / "code.o") + " " + (directory / "code.s") + " 2>&1");
   EXPECT_EQ(result.exit_code, 0) << source << "\n" << result.output;
   if (result.exit_code == 0) code = section(read_bytes(directory / "code.o"), ".text");
   return code;
 }
 
-WaveRunner::WaveRunner(std::string_view target_id, std::string_view engine)
+WaveRunner::WaveRunner(std::string_view target_id, std::string_view engine, unsigned wave_size)
     : processor_(target_id.substr(0, target_id.find(':'))),
       engine_(make_engine(target_id, engine)),
       group_(),
@@ -82,7 +85,7 @@ WaveRunner::WaveRunner(std::string_view target_id, std::string_view engine)
   w.agpr = rows_.get() + 256;
   w.vgprs = w.agprs = 256;
   w.sgprs = 102;
-  w.wave_size = 64;
+  w.wave_size = static_cast<uint8_t>(wave_size);
   w.mode = 0x3F0;  // DX10_CLAMP, IEEE, denormals
   w.float_mode = machine::float_mode_of(w.mode, *target::find_processor(processor_));
   w.scratch = scratch_.get();
@@ -124,8 +127,8 @@ std::optional<machine::HostFault> WaveRunner::run_into_fault(const std::string& 
 
 void WaveRunner::place_source(const std::string& source) {
   // The jump leads where no translation follows it: so no register counts as unneeded at the end.
-  std::vector<uint8_t> bytes = assemble(source + "\ns_setpc_b64 s[100:101]", processor_);
-  const std::vector<uint8_t> end = assemble("s_endpgm", processor_);
+  std::vector<uint8_t> bytes = assemble(source + "\ns_setpc_b64 s[100:101]", processor_, wave().wave_size);
+  const std::vector<uint8_t> end = assemble("s_endpgm", processor_, wave().wave_size);
   const size_t place = bytes.size() + 64;
   bytes.resize(place);
   bytes.insert(bytes.end(), end.begin(), end.end());

@@ -18,7 +18,7 @@ namespace Atoll::test {
 
 /// The bytes of the .text section of assembly code, put together by clang's assembler for `processor`. Adds a test
 /// failure, and yields nothing, when clang finds fault with it.
-std::vector<uint8_t> assemble(const std::string& source, std::string_view processor);
+std::vector<uint8_t> assemble(const std::string& source, std::string_view processor, unsigned wave_size = 64);
 
 /// One wave with 256 VGPRs and AGPRs, LDS and scratch. Starts with full EXEC, round to nearest, denormals kept, all
 /// registers zero but v0, which holds the lane's number.
@@ -26,7 +26,7 @@ class WaveRunner {
  public:
   /// `target_id`: "gfx90a", or "gfx90a:sramecc+" for a GPU with SRAM ECC. `engine`: its name; empty: that of the
   /// environment variable ATOLL_ENGINE, or the default.
-  explicit WaveRunner(std::string_view target_id = "gfx90a", std::string_view engine = "");
+  explicit WaveRunner(std::string_view target_id = "gfx90a", std::string_view engine = "", unsigned wave_size = 64);
 
   machine::Wave& wave() { return group_.waves[0]; }
   machine::WorkGroup& group() { return group_; }
@@ -41,7 +41,7 @@ class WaveRunner {
   uint8_t* lds() { return lds_.get(); }
   /// The dword of a lane's private memory.
   uint32_t& scratch(unsigned lane, uint32_t address) {
-    return reinterpret_cast<uint32_t*>(wave().scratch)[address / 4 * 64 + lane];
+    return reinterpret_cast<uint32_t*>(wave().scratch)[address / 4 * wave().wave_size + lane];
   }
 
   /// Runs `source`, with a jump by s[100:101] to s_endpgm behind it, until the wave stops.
