@@ -49,13 +49,13 @@ const char* reason_to_leave_out(const isa::InstructionRow& row) {
     case Encoding::exp:
       return "exports of graphics";
     case Encoding::vintrp:
-    case Encoding::vinterp:
     case Encoding::ldsdir:
       return "interpolation of graphics";
     default:
       break;
   }
   if (row.has(flag::gds_only) && !row.has(flag::gws) && row.encoding == Encoding::ds) return "global data share";
+  if (row.encoding == Encoding::vinterp) return nullptr;
   const auto* named =
       std::ranges::find_if(left_out, [&](const LeftOut& one) { return row.name.starts_with(one.name); });
   return named != std::end(left_out) ? named->reason : nullptr;

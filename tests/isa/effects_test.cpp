@@ -157,6 +157,7 @@ std::string name_of(unsigned reg) {
   static const std::map<unsigned, std::string> names{{scalar::vcc_lo, "vcc_lo"},
                                                      {scalar::vcc_hi, "vcc_hi"},
                                                      {scalar::m0, "m0"},
+                                                     {scalar::m0 + 1, "no register"},
                                                      {scalar::null, "null"},
                                                      {scalar::exec_lo, "exec_lo"},
                                                      {scalar::exec_hi, "exec_hi"},
@@ -169,7 +170,7 @@ std::string name_of(unsigned reg) {
                                                      {scalar::tma_lo, "tma_lo"},
                                                      {scalar::tma_hi, "tma_hi"},
                                                      {scc_number, "scc"}};
-  return names.at(reg);
+  return reg > scalar::null && reg < scalar::count ? "null" : names.at(reg);
 }
 
 Registers names_of(const ScalarSet& scalars, const VectorSet& vectors, bool mode) {

@@ -268,19 +268,27 @@ TEST(InstructionTable, MemoryAccessesMoveTheOperandsOfTheirInstruction) {
     const isa::InstructionRow& row = isa::row(opcode);
     if (access.kind == Kind::none) continue;
     EXPECT_TRUE(row.has(flag::memory)) << row.name;
-    EXPECT_EQ(access.kind == Kind::load, row.has(flag::load) && !row.has(flag::store) && !row.has(flag::to_lds))
+    // Of a block, a register at a time is moved.
+    const bool is_block = access.kind == Kind::load_block || access.kind == Kind::store_block;
+    EXPECT_EQ(access.kind == Kind::load || access.kind == Kind::load_block,
+              row.has(flag::load) && !row.has(flag::store) && !row.has(flag::to_lds))
         << row.name;
-    EXPECT_EQ(access.kind == Kind::store, row.has(flag::store) && !row.has(flag::load) && !row.has(flag::from_lds))
+    EXPECT_EQ(access.kind == Kind::store || access.kind == Kind::store_block,
+              row.has(flag::store) && !row.has(flag::load) && !row.has(flag::from_lds))
         << row.name;
     // Of these (ds_write_src2_*), the data are in LDS, too.
     if (access.data_in_lds && access.operation == AtomicOperation::swap) {
       EXPECT_TRUE(row.has(flag::load) && row.has(flag::store) && !row.has(flag::atomic)) << row.name;
     }
     EXPECT_EQ(access.elements == 2, row.has(flag::two_offsets)) << row.name;
-    if (access.data_in_lds || access.kind == Kind::load_to_lds || access.kind == Kind::store_from_lds) continue;
+    if (access.data_in_lds || is_block || access.kind == Kind::load_to_lds || access.kind == Kind::store_from_lds) {
+      continue;
+    }
     for (const isa::OperandSpec& operand : row.operands) {
       const unsigned words = isa::words_of(operand.type);
-      const unsigned compare = access.operation == AtomicOperation::compare_swap ? 2 : 1;  // data and compare value
+      const bool compares = access.operation == AtomicOperation::compare_swap ||
+                            (access.operation == AtomicOperation::float_compare_swap && row.encoding != Encoding::ds);
+      const unsigned compare = compares ? 2 : 1;  // data and compare value
       switch (operand.field) {
         case Field::ds_dst:
           EXPECT_EQ(words, access.words() * access.elements) << row.name;
