@@ -80,8 +80,12 @@ class CompiledEngine final : public machine::Engine {
 
  private:
   machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveSeries* series) {
-    if (wave.watches_exceptions || !translates_) [[unlikely]]
-      return interpreter_->run(wave, budget);
+    if (wave.watches_exceptions || !translates_) [[unlikely]] {
+      const uint64_t before = wave.instructions;
+      const machine::WaveState state = interpreter_->run(wave, budget);
+      wave.interpreted += wave.instructions - before;
+      return state;
+    }
     Run& run = begin_run(wave, budget, code_, sync_);
     if (translations_.expects_some()) translations_.take_arrived_sometimes();
     do {
