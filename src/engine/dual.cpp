@@ -9,6 +9,7 @@
 
 #include "engine/prepare.h"
 #include "engine/vector.h"
+#include "isa/effects.h"
 #include "isa/table.h"
 
 namespace Atoll::engine {
@@ -47,13 +48,7 @@ void exchange(Wave& wave, const MicroOp& op, Run& run) {
   const DualHalf* halves = op.origin->halves.get();
   run_half(wave, run, halves[1]);
   run_half(wave, run, halves[0]);
-  Row& to = *rows_at(run, RowBase::vgpr, op.vector.result);
-  const Row& from = run.temporary[waiting_row];
-  const uint64_t exec = wave.exec();
-  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
-    const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1);
-    to[lane] = (from[lane] & mask) | (to[lane] & ~mask);
-  }
+  copy_lanes(*rows_at(run, RowBase::vgpr, op.vector.result), run.temporary[waiting_row], wave.exec());
   run.instructions -= 2;
 }
 
@@ -62,6 +57,8 @@ isa::Instruction half_of(const isa::Instruction& dual, bool second) {
   isa::Instruction half{};
   half.opcode = second ? dual.second : dual.opcode;
   half.encoding = isa::row(half.opcode).encoding;
+  half.generation = dual.generation;
+  half.lane_mask_words = dual.lane_mask_words;
   half.size = 4;
   half.destinations = 1;
   half.immediate = dual.immediate;
@@ -69,17 +66,6 @@ isa::Instruction half_of(const isa::Instruction& dual, bool second) {
   std::copy(&dual.operands[begin], &dual.operands[0] + end, half.operands.begin());
   half.operand_count = static_cast<uint8_t>(end - begin);
   return half;
-}
-
-/// Whether a half reads what the other writes.
-bool reads(const isa::Instruction& half, const isa::Operand& written, const target::Processor& processor) {
-  const bool reads_dst = isa::row_on(half.opcode, processor.generation).has(isa::flag::reads_dst);
-  for (unsigned i = reads_dst ? 0 : 1; i < half.operand_count; ++i) {
-    const isa::Operand& operand = half.operands[i];
-    if (operand.kind != written.kind) continue;
-    if (operand.reg < written.reg + written.words && written.reg < operand.reg + operand.words) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -91,12 +77,12 @@ Handler prepare_dual(Preparation& p) {
     if (!prepare_half(p, halves[i])) return nullptr;
   }
 
-  const target::Processor& processor = *p.cache.target().processor;
   const isa::Instruction &x = halves[0].origin.instruction, &y = halves[1].origin.instruction;
-  const bool y_reads_x = reads(y, x.dst(), processor), x_reads_y = reads(x, y.dst(), processor);
-  const bool exchanges = y_reads_x && x_reads_y;
+  const isa::Effects of_x = isa::effects_of(x), of_y = isa::effects_of(y);
+  const bool y_reads_x = (of_y.vector_reads & of_x.vector_writes).any();
+  const bool exchanges = y_reads_x && (of_x.vector_reads & of_y.vector_writes).any();
   if (exchanges) {
-    if (y.dst().words != 1 || isa::row_on(y.opcode, processor.generation).has(isa::flag::reads_dst)) return nullptr;
+    if (y.dst().words != 1 || isa::row_of(y).has(isa::flag::reads_dst)) return nullptr;
     p.op.vector.result = row_offset(y.dst());
     halves[1].chain[0].vector.result_base = RowBase::temporary;
     halves[1].chain[0].vector.result = waiting_row * sizeof(Row);

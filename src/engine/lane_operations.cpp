@@ -68,10 +68,7 @@ void swap_halves_of_registers(Wave& wave, const MicroOp& op, Run& run) {
 void apply_move(const semantics::DppMove& move, uint64_t exec, const Row& source, Run& run, Row& result) {
   Row& moved = run.temporary[0];
   const uint64_t written = semantics::apply_dpp(move, exec, source, moved);
-  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
-    const uint32_t mask = 0 - static_cast<uint32_t>(written >> lane & 1);
-    result[lane] = (moved[lane] & mask) | (result[lane] & ~mask);
-  }
+  copy_lanes(result, moved, written);
 }
 
 /// v_permlane16_b32, v_permlanex16_b32
@@ -114,13 +111,8 @@ void swap_halves(Wave& wave, const MicroOp& op, Run& run) {
 /// v_accvgpr_read_b32, v_accvgpr_write_b32, v_accvgpr_mov_b32
 void move(Wave& wave, const MicroOp& op, Run& run) {
   broadcast_scalars(wave, op, run);
-  Row& to = *rows_at(run, op.vector.result_base, op.vector.result);
-  const Row& from = *rows_at(run, op.vector.source_base[0], op.vector.source[0]);
-  const uint64_t exec = wave.exec();
-  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
-    const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1);
-    to[lane] = (from[lane] & mask) | (to[lane] & ~mask);
-  }
+  copy_lanes(*rows_at(run, op.vector.result_base, op.vector.result),
+             *rows_at(run, op.vector.source_base[0], op.vector.source[0]), wave.exec());
 }
 
 /// How far M0 moves the numbers of the source and of the result.

@@ -202,17 +202,10 @@ void count_lanes(Wave& wave, const MicroOp& op, Run& run) {
 
 // --- Lane permutations ----------------------------------------------------------------------------------------------
 
-void write_lanes(uint64_t exec, const Row& from, Row& to) {
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1);
-    to[lane] = (from[lane] & mask) | (to[lane] & ~mask);
-  }
-}
-
 void swizzle(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   semantics::swizzle(*op.origin->lane_map, wave.exec(), *rows_at(run, RowBase::vgpr, m.address), run.temporary[0]);
-  write_lanes(wave.exec(), run.temporary[0], *rows_at(run, m.data_base, m.result));
+  copy_lanes(*rows_at(run, m.data_base, m.result), run.temporary[0], wave.exec());
 }
 
 template <bool pull, bool fetch_inactive = false>
@@ -223,7 +216,7 @@ void permute(Wave& wave, const MicroOp& op, Run& run) {
   const unsigned reach = std::min<unsigned>(wave.wave_size, run.code->target().processor->permute_lanes);
   move(valid, *rows_at(run, RowBase::vgpr, m.address), static_cast<uint16_t>(m.offset),
        *rows_at(run, m.data_base, m.data), run.temporary[0], reach);
-  write_lanes(wave.exec(), run.temporary[0], *rows_at(run, m.data_base, m.result));
+  copy_lanes(*rows_at(run, m.data_base, m.result), run.temporary[0], wave.exec());
 }
 
 /// ds_read_b*_tr_b*
@@ -245,7 +238,7 @@ void load_transposed(Wave& wave, const MicroOp& op, Run& run) {
   });
   semantics::transpose_tiles(loaded, lane_bits, element_bits, transposed);
   Row* result = rows_at(run, m.data_base, m.result);
-  for (unsigned word = 0; word < words; ++word) write_lanes(exec, transposed[word], result[word]);
+  for (unsigned word = 0; word < words; ++word) copy_lanes(result[word], transposed[word], exec);
 }
 
 void nothing(Wave&, const MicroOp&, Run&) {}

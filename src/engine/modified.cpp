@@ -30,15 +30,6 @@ bool goes_through_temporary(const isa::Instruction& instruction, const semantics
          writes_part(instruction);
 }
 
-void copy_lanes(Row* to, const Row* from, unsigned words, uint64_t exec) {
-  for (unsigned word = 0; word < words; ++word) {
-    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-      const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1);
-      to[word][lane] = (from[word][lane] & mask) | (to[word][lane] & ~mask);
-    }
-  }
-}
-
 const Row* fetch_source(const Wave& wave, const MicroOp& op, Run& run, unsigned i, const isa::Operand& operand,
                         unsigned words) {
   if (is_row(operand)) return rows_at(run, op.vector.source_base[i], op.vector.source[i]);
@@ -60,7 +51,7 @@ void write_result(const isa::Instruction& instruction, const semantics::VectorSh
   } else if (instruction.op_sel_dst) {
     semantics::merge_high_half(*to, *result, call.exec);
   } else {
-    copy_lanes(to, result, shape.dst_words[0], call.exec);
+    for (unsigned word = 0; word < shape.dst_words[0]; ++word) copy_lanes(to[word], result[word], call.exec);
   }
 }
 

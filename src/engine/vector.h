@@ -42,6 +42,14 @@ bool set_source(Preparation& p, unsigned slot, const isa::Operand& operand, unsi
   for (uint32_t& lane : row) lane = value;
 }
 
+/// Copies those lanes of a row.
+[[gnu::always_inline]] inline void copy_lanes(Row& to, const Row& from, uint64_t lanes) {
+  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+    const uint32_t mask = 0 - static_cast<uint32_t>(lanes >> lane & 1);
+    to[lane] = (from[lane] & mask) | (to[lane] & ~mask);
+  }
+}
+
 /// Spreads the scalar sources over the temporary rows that set_source() gave them.
 [[gnu::always_inline]] inline void broadcast_scalars(const Wave& wave, const MicroOp& op, Run& run) {
   for (unsigned i = 0; i < op.broadcasts; ++i) {
