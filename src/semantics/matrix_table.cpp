@@ -1,7 +1,8 @@
 // semantics: the table of matrix instructions (matrix.h).
-#include <algorithm>
+#include <iterator>
 
 #include "semantics/matrix.h"
+#include "semantics/opcode_rows.h"
 
 namespace Atoll::semantics {
 
@@ -93,27 +94,9 @@ constexpr MatrixShape shapes[] = {
 };
 // clang-format on
 
-constexpr auto first_opcode = std::ranges::min(shapes, {}, &MatrixShape::opcode).opcode;
-constexpr auto last_opcode = std::ranges::max(shapes, {}, &MatrixShape::opcode).opcode;
-constexpr size_t opcodes = static_cast<size_t>(last_opcode) - static_cast<size_t>(first_opcode) + 1;
-
-/// Which of the shapes an opcode has, counted from 1; 0: none.
-constexpr auto numbers = [] {
-  std::array<uint8_t, opcodes> table{};
-  uint8_t number = 0;
-  for (const MatrixShape& shape : shapes) {
-    table[static_cast<size_t>(shape.opcode) - static_cast<size_t>(first_opcode)] = ++number;
-  }
-  return table;
-}();
-
 }  // namespace
 
-const MatrixShape* matrix_shape(isa::Opcode opcode) {
-  if (opcode < first_opcode || opcode > last_opcode) return nullptr;
-  const uint8_t number = numbers[static_cast<size_t>(opcode) - static_cast<size_t>(first_opcode)];
-  return number != 0 ? &shapes[number - 1] : nullptr;
-}
+const MatrixShape* matrix_shape(isa::Opcode opcode) { return find_row<shapes>(opcode); }
 
 MatrixElement matrix_format(uint8_t code) {
   constexpr MatrixElement formats[] = {fp8, bf8, fp6, bf6, fp4};

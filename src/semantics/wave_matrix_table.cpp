@@ -1,7 +1,6 @@
 // semantics: the table of WMMA and SWMMAC instructions (wave_matrix.h). Sources: "RDNA3" and "RDNA4" ISA guides, the
 // mnemonics.
-#include <algorithm>
-
+#include "semantics/opcode_rows.h"
 #include "semantics/wave_matrix.h"
 
 namespace Atoll::semantics {
@@ -41,9 +40,6 @@ constexpr WaveMatrixShape shapes[] = {
 
 std::span<const WaveMatrixShape> wave_matrix_shapes() { return shapes; }
 
-const WaveMatrixShape* wave_matrix_shape(isa::Opcode opcode) {
-  const auto* found = std::ranges::find(shapes, opcode, &WaveMatrixShape::opcode);
-  return found != std::end(shapes) ? found : nullptr;
-}
+const WaveMatrixShape* wave_matrix_shape(isa::Opcode opcode) { return find_row<shapes>(opcode); }
 
 }  // namespace Atoll::semantics
