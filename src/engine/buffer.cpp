@@ -5,6 +5,8 @@
 // What lies outside the buffer reads as 0 and is not written.
 // Source: ISA guides of GFX9, "Buffer Addressing" and "Range Checking"; Mesa's notes on NUM_RECORDS for its unit.
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -188,13 +190,7 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   Row* data = rows_at(run, m.data_base, m.data);
   Row* result = (m.bits & returns) != 0 ? data : nullptr;
   const uint64_t lanes = exec & places.inside;
-  const unsigned misaligned = first_misaligned(places.addresses, lanes, access.bytes);
-  if (misaligned != semantics::wave_lanes) {
-    fault(wave, op.origin->pc, Fault::Kind::memory,
-          fmt::format("an atomic of {} bytes must be aligned to them", access.bytes), places.addresses.of[misaligned],
-          true, misaligned);
-    return false;
-  }
+  if (!check_aligned(wave, op, places.addresses, lanes, access.bytes)) return false;
   m.atomic(places.addresses, lanes, data, data + access.words(), result,
            semantics::memory_atomic_denormals(access.operation, access.bytes));
   for_each_lane(exec & ~lanes, [&](unsigned lane) {
@@ -225,14 +221,6 @@ void set_component(const MemoryAccess& access, const semantics::BufferFormat& fo
   word = high ? (word & 0xFFFF) | half << 16 : (word & 0xFFFF0000) | half;
 }
 
-/// The format that an MTBUF instruction names.
-std::optional<semantics::BufferFormat> format_of(const isa::Instruction& instruction, target::Generation generation) {
-  if (generation < target::Generation::gfx10) {
-    return semantics::buffer_format(instruction.data_format, instruction.number_format);
-  }
-  return semantics::buffer_format(isa::unified_format_name(instruction.data_format, generation));
-}
-
 bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   const uint64_t exec = wave.exec();
@@ -243,10 +231,17 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   const auto resource = resource_of(wave, op, run);
   if (!resource) return false;
   const bool typed = instruction.encoding == isa::Encoding::mtbuf;
-  const auto format = typed ? format_of(instruction, resource->generation) : resource->format();
+  const uint8_t data_format = typed ? instruction.data_format : resource->data_format();
+  const uint8_t number_format = typed ? instruction.number_format : resource->number_format();
+  const bool is_unified = resource->layout >= target::BufferResources::gfx10;
+  const auto format = is_unified ? semantics::unified_buffer_format(data_format, instruction.generation)
+                                 : semantics::buffer_format(data_format, number_format);
   if (!format) {
+    const std::string_view name = isa::row(instruction.opcode).name;
     fault(wave, op.origin->pc, Fault::Kind::illegal_instruction,
-          fmt::format("{}: there is no buffer format of that number", isa::row(instruction.opcode).name));
+          is_unified ? fmt::format("{}: there is no buffer format {}", name, data_format)
+                     : fmt::format("{}: there is no buffer format with data format {} and number format {}", name,
+                                   data_format, number_format));
     return false;
   }
   Places places;

@@ -4,10 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
-#include "isa/buffer_formats.h"
-#include "semantics/buffer_format.h"
 #include "target/processor.h"
 
 namespace Atoll::engine {
@@ -30,7 +27,7 @@ struct BufferResource {
   uint8_t element_bytes = 4;  ///< that stay together in a swizzled buffer
   Bounds bounds;
   uint32_t word3;
-  target::Generation generation;
+  target::BufferResources layout;
 
   BufferResource(const uint32_t* words, const target::Processor& processor)
       : base(words[0] | uint64_t{words[1] & 0xFFFF} << 32),
@@ -40,10 +37,9 @@ struct BufferResource {
         add_thread_id((words[3] >> 23 & 1) != 0),
         bounds(Bounds::by_addressing),
         word3(words[3]),
-        generation(processor.generation) {
+        layout(processor.buffer_resources) {
     using enum target::BufferResources;
-    const target::BufferResources layout = processor.buffer_resources;
-    if (layout == gfx8 && add_thread_id) stride |= (word3 >> 15 & 0xF) << 14;
+    if (layout == gfx8 && add_thread_id) stride |= data_format() << 14;  // the format's bits extend the stride then
     if (layout >= gfx10) bounds = static_cast<Bounds>(word3 >> 28 & 3);
     if (layout == gfx11) {
       const uint32_t swizzle = words[1] >> 30;
@@ -52,12 +48,12 @@ struct BufferResource {
     }
   }
 
-  /// The format of formatted accesses; nothing if there is none of that number.
-  std::optional<semantics::BufferFormat> format() const {
-    if (generation < target::Generation::gfx10) return semantics::buffer_format(word3 >> 15 & 0xF, word3 >> 12 & 7);
-    const uint32_t mask = generation < target::Generation::gfx11 ? 0x7F : 0x3F;
-    return semantics::buffer_format(isa::unified_format_name(word3 >> 12 & mask, generation));
+  /// Of formatted accesses; from GFX10 on the former alone.
+  uint8_t data_format() const {
+    if (layout < target::BufferResources::gfx10) return word3 >> 15 & 0xF;
+    return word3 >> 12 & (layout == target::BufferResources::gfx10 ? 0x7F : 0x3F);
   }
+  uint8_t number_format() const { return layout < target::BufferResources::gfx10 ? word3 >> 12 & 7 : 0; }
   uint32_t index_stride() const { return 8u << (word3 >> 21 & 3); }  ///< records that are interleaved
 
   /// The size that scalar accesses are checked against.

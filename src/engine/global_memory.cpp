@@ -73,15 +73,6 @@ void transfer_by_lane(Wave& wave, const MicroOp& op, Run& run) {
   m.transfer(addresses, wave.exec(), linear, data_rows(run, m));
 }
 
-/// Atomics must be aligned. A lane whose address is not ends the wave.
-bool check_aligned(Wave& wave, const MicroOp& op, const LaneAddresses& addresses, uint64_t lanes, unsigned bytes) {
-  const unsigned lane = first_misaligned(addresses, lanes, bytes);
-  if (lane == wave_lanes) return true;
-  fault(wave, op.origin->pc, Fault::Kind::memory, fmt::format("an atomic of {} bytes must be aligned to them", bytes),
-        addresses.of[lane], true, lane);
-  return false;
-}
-
 template <bool scalar_base>
 bool global_atomic(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;

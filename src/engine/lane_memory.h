@@ -16,14 +16,9 @@ struct alignas(64) LaneAddresses {
   uint64_t of[semantics::wave_lanes];
 };
 
-/// The first of these lanes whose address is no multiple of so many bytes (a power of two); 64 if there is none.
-inline unsigned first_misaligned(const LaneAddresses& addresses, uint64_t lanes, unsigned bytes) {
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctzll(lanes));
-    if (addresses.of[lane] % bytes != 0) return lane;
-  }
-  return semantics::wave_lanes;
-}
+/// Atomics must be aligned to their size, a power of two. False: the first of these lanes whose address is not has
+/// ended the wave.
+bool check_aligned(Wave& wave, const MicroOp& op, const LaneAddresses& addresses, uint64_t lanes, unsigned bytes);
 
 /// Bytes from one dword of an element to its next: 4, except in swizzled memory, where lanes' dwords are interleaved.
 inline constexpr uint32_t linear = 4;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/global_wave_sync.h"
+#include "engine/lane_memory.h"
 #include "isa/table.h"
 #include "machine/memory.h"
 #include "semantics/scalar_float.h"
@@ -94,6 +95,18 @@ void fault(Wave& wave, uint64_t pc, machine::Fault::Kind kind, std::string what,
                                                                .what = std::move(what)});
   wave.pc = pc;
   wave.state = machine::WaveState::faulted;
+}
+
+bool check_aligned(Wave& wave, const MicroOp& op, const LaneAddresses& addresses, uint64_t lanes, unsigned bytes) {
+  const uint64_t within = bytes - 1;
+  uint64_t low_bits = 0;
+  for_each_lane(lanes, [&](unsigned lane) { low_bits |= addresses.of[lane]; });
+  if ((low_bits & within) == 0) return true;
+  auto first = static_cast<unsigned>(__builtin_ctzll(lanes));
+  while ((lanes >> first & 1) == 0 || (addresses.of[first] & within) == 0) ++first;
+  fault(wave, op.origin->pc, machine::Fault::Kind::memory,
+        fmt::format("an atomic of {} bytes must be aligned to them", bytes), addresses.of[first], true, first);
+  return false;
 }
 
 std::optional<uint64_t> constant_value(const isa::Operand& operand) {

@@ -119,11 +119,7 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   } else {
     addresses.of[0] = (wave.scalar64(m.scalar_base) + offset) & ~uint64_t{3};
   }
-  if (addresses.of[0] % access.bytes != 0) {
-    fault(wave, op.origin->pc, machine::Fault::Kind::memory,
-          fmt::format("an atomic of {} bytes must be aligned to them", access.bytes), addresses.of[0], true);
-    return false;
-  }
+  if (!check_aligned(wave, op, addresses, 1, access.bytes)) return false;
   Row old[2];
   old[0][0] = old[1][0] = 0;
   if (inside) {

@@ -5,6 +5,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "isa/buffer_formats.h"
 
 namespace Atoll::semantics {
 
@@ -168,6 +172,28 @@ std::optional<BufferFormat> buffer_format(uint8_t data_format, uint8_t number_fo
                       .bytes = static_cast<uint8_t>(bits / 8),
                       .width = layout.width,
                       .number = number};
+}
+
+std::optional<BufferFormat> unified_buffer_format(unsigned format, target::Generation generation) {
+  using enum target::Generation;
+  using Formats = std::array<std::optional<BufferFormat>, 128>;
+  const auto formats_of = [](target::Generation family) {
+    Formats formats;
+    for (unsigned number = 0; number < formats.size(); ++number) {
+      const std::string_view name = isa::unified_format_name(number, family);
+      const size_t end = name.rfind('_');
+      if (end == std::string_view::npos) continue;
+      const auto* data = std::ranges::find(data_format_names, name.substr(0, end));
+      const auto* meaning = std::ranges::find(number_format_names, name.substr(end + 1));
+      if (data == std::end(data_format_names) || meaning == std::end(number_format_names)) continue;
+      formats[number] = buffer_format(static_cast<uint8_t>(data - data_format_names),
+                                      static_cast<uint8_t>(meaning - number_format_names));
+    }
+    return formats;
+  };
+  static const Formats of_gfx10 = formats_of(gfx10), of_gfx11 = formats_of(gfx11);
+  const Formats& formats = generation < gfx11 ? of_gfx10 : of_gfx11;
+  return format < formats.size() ? formats[format] : std::nullopt;
 }
 
 std::array<uint32_t, 4> read_components(const BufferFormat& format, const uint8_t* memory) {

@@ -9,7 +9,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string_view>
+
+#include "target/processor.h"
 
 namespace Atoll::semantics {
 
@@ -34,8 +35,8 @@ struct BufferFormat {
 /// The format of the two 4- and 3-bit fields; nothing if the hardware has no such format.
 std::optional<BufferFormat> buffer_format(uint8_t data_format, uint8_t number_format);
 
-/// The format of that name, "8_8_8_8_UNORM": from GFX10 on one number means both (isa/buffer_formats.h).
-std::optional<BufferFormat> buffer_format(std::string_view name);
+/// The same where one number means both, from GFX10 on (isa/buffer_formats.h).
+std::optional<BufferFormat> unified_buffer_format(unsigned format, target::Generation generation);
 
 /// The four components of the element at `memory` (`format.bytes` readable bytes, any alignment): those that the
 /// format lacks are 0, and W is 1.
