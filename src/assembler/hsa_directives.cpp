@@ -219,7 +219,7 @@ bool Parser::directive_amdhsa_kernel(std::string_view, Place begin) {
     return op(Operation::subtract, op(Operation::divide, aligned, constant(granule)), constant(1));
   };
   const auto wave32 = number_of(".amdhsa_wavefront_size32", options_.wave32 ? 1 : 0);
-  const bool both_sizes = processor.wave_sizes == 3;
+  const bool both_sizes = processor.has_wave_size(32) && processor.has_wave_size(64);
   const bool narrow = both_sizes ? wave32.value_or(0) != 0 : field::wavefront_size32.exists(processor);
   const Expression* vgprs = value_of(".amdhsa_next_free_vgpr", 0);
   put(field::vgpr_count, blocks(vgprs, narrow ? processor.vgpr_granule_wave32 : processor.vgpr_granule));

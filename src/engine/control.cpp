@@ -244,7 +244,6 @@ Handler prepare_control(Preparation& p) {
     case Opcode::s_barrier:
       return barrier;
     case Opcode::s_sleep:
-      return sleep;
     case Opcode::s_sleep_var:
       return sleep;
     case Opcode::s_barrier_signal:

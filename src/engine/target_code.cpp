@@ -72,11 +72,11 @@ support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const ta
     source.kind = isa::OperandKind::constant;
     source.value = 0;
   }
-  const target::Generation generation = target.processor->generation;
-  if (isa::row_on(instruction->opcode, generation).has(isa::flag::hwreg)) {
+  if (isa::row_of(*instruction).has(isa::flag::hwreg)) {
     constexpr unsigned number = 0x3F;
-    instruction->immediate = static_cast<uint16_t>((instruction->immediate & ~number) |
-                                                   isa::hardware_register(instruction->immediate & number, generation));
+    instruction->immediate =
+        static_cast<uint16_t>((instruction->immediate & ~number) |
+                              isa::hardware_register(instruction->immediate & number, instruction->generation));
   }
   return instruction;
 }

@@ -124,14 +124,12 @@ Handler prepare_vector(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   const semantics::VectorShape& shape =
       semantics::vector_function(instruction.opcode, p.cache.target().processor->generation);
-  if (semantics::lane_equivalent(instruction.opcode) != isa::Opcode::invalid) return prepare_scalar(p);
   if (shape.call == nullptr) return nullptr;
   p.origin.shape = &shape;
   read_bits_otherwise(p.origin.instruction, shape);
   const VectorOperands operands = vector_operands(instruction);
   // From GFX10 on, v_cmpx writes EXEC alone.
-  const target::Target& target = p.cache.target();
-  const bool writes_exec = isa::row_on(instruction.opcode, target.processor->generation).has(isa::flag::exec_out);
+  const bool writes_exec = isa::row_of(instruction).has(isa::flag::exec_out);
   const bool writes_mask = operands.mask_result != nullptr || writes_exec;
   if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
       writes_mask != shape.mask_out) {

@@ -52,7 +52,7 @@ Isas& isas() {
 
 hsa_isa_t agent_isa() { return {reinterpret_cast<uint64_t>(isas().named(Runtime::get()->gpu().model().target))}; }
 
-uint32_t wave_size(const target::Processor& processor) { return (processor.wave_sizes & 1) != 0 ? 32 : 64; }
+uint32_t wave_size(const target::Processor& processor) { return processor.has_wave_size(32) ? 32 : 64; }
 
 }  // namespace Atoll::hsa
 

@@ -17,7 +17,7 @@ const Made& per_processor(const target::Processor& processor, unsigned wave_size
   const auto all = target::processors();
   const target::Processor* known = &processor;
   if (known < all.data() || known >= all.data() + all.size()) known = target::find_processor(processor.name);  // a copy
-  const unsigned smallest = (processor.wave_sizes & 1) != 0 ? 32 : 64;
+  const unsigned smallest = processor.has_wave_size(32) ? 32 : 64;
   const unsigned lanes = wave_size == 0 ? smallest : wave_size;
   auto& slot = slots[(static_cast<size_t>(known - all.data()) * 2 + (lanes == 64 ? 1 : 0)) % slots.size()];
   const Made* made = slot.load(std::memory_order_acquire);

@@ -115,7 +115,7 @@ Result<KernelDescriptor> decode_kernel_descriptor(const RawKernelDescriptor& raw
   result.private_segment_fixed_size = raw.private_segment_fixed_size;
   result.kernarg_size = raw.kernarg_size;
   result.entry_offset = raw.kernel_code_entry_byte_offset;
-  result.wave32 = property(wavefront_size32) || processor.wave_sizes == 1;
+  result.wave32 = property(wavefront_size32) || !processor.has_wave_size(64);
 
   if (raw.group_segment_fixed_size > processor.lds_bytes)
     return too_much("GROUP_SEGMENT_FIXED_SIZE", raw.group_segment_fixed_size, "bytes of LDS", processor,

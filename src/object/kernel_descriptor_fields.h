@@ -63,7 +63,7 @@ constexpr bool gfx11(const Processor& p) {
   return p.generation == Generation::gfx11 || p.generation == Generation::gfx11_5;
 }
 constexpr bool from_gfx11(const Processor& p) { return p.generation >= Generation::gfx11; }
-constexpr bool with_wave32(const Processor& p) { return (p.wave_sizes & 1) != 0; }
+constexpr bool with_wave32(const Processor& p) { return p.has_wave_size(32); }
 constexpr bool with_preload(const Processor& p) { return p.kernarg_preload; }
 constexpr bool with_scratch_setup(const Processor& p) { return p.flat_scratch != FlatScratch::architected; }
 constexpr bool with_few_user_sgprs(const Processor& p) { return p.user_sgprs <= 31; }

@@ -21,7 +21,7 @@ std::vector<KernelSymbol> read_kernel_symbols(const ElfFile& file, std::span<con
 }
 
 bool has_wave32(const RawKernelDescriptor& descriptor, const target::Processor& processor) {
-  return descriptor_field::wavefront_size32.of(descriptor) != 0 || processor.wave_sizes == 1;
+  return descriptor_field::wavefront_size32.of(descriptor) != 0 || !processor.has_wave_size(64);
 }
 
 }  // namespace Atoll::object

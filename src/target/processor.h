@@ -139,8 +139,8 @@ struct Processor {
   std::string_view generic_processor;
   uint8_t generic_since;
 
-  constexpr bool has_wave32() const { return (wave_sizes & 1) != 0; }
-  constexpr bool has_wave64() const { return (wave_sizes & 2) != 0; }
+  /// Whether there are waves of that many lanes, 32 or 64.
+  constexpr bool has_wave_size(unsigned lanes) const { return (wave_sizes & lanes / 32) != 0; }
   constexpr bool has(Feature feature) const {
     return feature == Feature::none || (features >> static_cast<unsigned>(feature) & 1) != 0;
   }

@@ -20,7 +20,7 @@ struct Target {
   Target() = default;
   /// A GPU of this processor without SRAM ECC, and its waves of 64 lanes if it has them.
   Target(const Processor& processor_)  // NOLINT(google-explicit-constructor)
-      : processor(&processor_), wave_size(processor_.has_wave64() ? 64 : 32) {}
+      : processor(&processor_), wave_size(processor_.has_wave_size(64) ? 64 : 32) {}
   /// The GPU that a target ID with all its features settled names; likewise.
   Target(const TargetId& id)  // NOLINT(google-explicit-constructor)
       : Target(*id.processor) {
@@ -33,9 +33,6 @@ struct Target {
     other.wave_size = static_cast<uint8_t>(lanes);
     return other;
   }
-
-  /// Scalar registers that a lane mask fills.
-  unsigned lane_mask_words() const { return wave_size / 32; }
 };
 
 }  // namespace Atoll::target

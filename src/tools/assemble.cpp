@@ -50,8 +50,7 @@ Result<assembler::Options> options_of(const AssembleRequest& request) {
   options.target = *target;
   options.code_object_version = request.version;
   options.include_directories = request.include_directories;
-  const uint8_t sizes = target->processor->wave_sizes;
-  const bool has_32 = (sizes & 1) != 0, has_64 = (sizes & 2) != 0;
+  const bool has_32 = target->processor->has_wave_size(32), has_64 = target->processor->has_wave_size(64);
   if ((request.wave32 && !has_32) || (request.wave64 && !has_64)) {
     return wrong_usage(fmt::format("{} has waves of {} lanes only", target->processor->name, has_32 ? 32 : 64));
   }

@@ -211,7 +211,7 @@ Result<int> disassemble_raw(const DisassembleRequest& request) {
   } else {
     return std::unexpected(model.error());
   }
-  if (request.wave_size != 0 && (processor->wave_sizes & request.wave_size / 32) == 0)
+  if (request.wave_size != 0 && !processor->has_wave_size(request.wave_size))
     return wrong_usage(fmt::format("{} has no waves of {} lanes", processor->name, request.wave_size));
   auto input = read_text_file(request.file.empty() ? "-" : request.file);
   if (!input) return std::unexpected(input.error());

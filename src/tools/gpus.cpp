@@ -56,10 +56,10 @@ const char* flat_scratch_text(FlatScratch kind) {
   return "";
 }
 
-std::vector<int> wave_sizes(const Processor& processor) {
-  std::vector<int> sizes;
-  for (const int size : {32, 64})
-    if ((processor.wave_sizes & size / 32) != 0) sizes.push_back(size);
+std::vector<unsigned> wave_sizes(const Processor& processor) {
+  std::vector<unsigned> sizes;
+  for (const unsigned size : {32, 64})
+    if (processor.has_wave_size(size)) sizes.push_back(size);
   return sizes;
 }
 

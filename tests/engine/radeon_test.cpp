@@ -18,10 +18,7 @@ constexpr unsigned lanes = 32;
 
 class Radeon : public WaveRunner {
  public:
-  explicit Radeon(std::string_view processor) : WaveRunner(processor, "interpreter") {
-    wave().wave_size = lanes;
-    wave().set_scalar64(isa::scalar::exec_lo, 0xFFFFFFFF);
-  }
+  explicit Radeon(std::string_view processor) : WaveRunner(processor, "interpreter", lanes) {}
   void fill(unsigned reg, uint32_t value) { std::fill_n(v(reg), semantics::wave_lanes, value); }
 };
 

@@ -60,7 +60,7 @@ std::vector<uint8_t> assemble(const std::string& source, std::string_view proces
   if (!code.empty()) return code;
   const TemporaryDirectory directory;
   write_file(directory / "code.s", source + "\n");
-  const bool chooses = target::find_processor(processor)->has_wave32() && wave_size == 64;
+  const bool chooses = target::find_processor(processor)->has_wave_size(32) && wave_size == 64;
   const CommandResult result = run_command(
       "clang-22 -c -x assembler -target amdgcn-amd-amdhsa -mcpu=" + std::string(processor) +
       (chooses ? " -mwavefrontsize64" : "") + " -o " + (directory / "code.o") + " " + (directory / "code.s") + " 2>&1");

@@ -325,7 +325,7 @@ class EffectsOf : public testing::TestWithParam<Subject> {};
 TEST_P(EffectsOf, EveryInstructionAreThoseOfLlvm) {
   const Subject& subject = GetParam();
   const target::Processor& processor = *subject.processor;
-  const bool has_wave32 = (processor.wave_sizes & 1) != 0;
+  const bool has_wave32 = processor.has_wave_size(32);
   const unsigned wave_size = subject.wave_size != 0 ? subject.wave_size : has_wave32 ? 32 : 64;
   const Llvm llvm(processor, has_wave32 ? wave_size : 0);
   std::map<Opcode, std::string> different;
