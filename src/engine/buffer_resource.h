@@ -19,6 +19,14 @@ struct BufferResource {
     by_addressing,           ///< `structured` if there are an index and a stride, else `raw`
   };
 
+  // Fields of the words.
+  static constexpr uint32_t stride_field = 0x3FFF << 16;                 ///< of word 1
+  static constexpr uint32_t swizzle_field = 1u << 31;                    ///< of word 1
+  static constexpr uint32_t wide_swizzle_field = 3u << 30;               ///< the same from GFX11 on
+  static constexpr uint32_t add_thread_id_field = 1u << 23;              ///< of word 3
+  static constexpr uint32_t index_stride_field = 3u << 21;               ///< of word 3
+  static constexpr uint32_t bounds_field = 3u << 28, bounds_shift = 28;  ///< of word 3, from GFX10 on
+
   uint64_t base;              ///< bytes; 48 bits
   uint32_t stride;            ///< bytes from record to record
   uint32_t num_records;       ///< bytes of a raw buffer, records of a structured one
@@ -33,14 +41,14 @@ struct BufferResource {
       : base(words[0] | uint64_t{words[1] & 0xFFFF} << 32),
         stride(words[1] >> 16 & 0x3FFF),
         num_records(words[2]),
-        swizzled(words[1] >> 31 != 0),
-        add_thread_id((words[3] >> 23 & 1) != 0),
+        swizzled((words[1] & swizzle_field) != 0),
+        add_thread_id((words[3] & add_thread_id_field) != 0),
         bounds(Bounds::by_addressing),
         word3(words[3]),
         layout(processor.buffer_resources) {
     using enum target::BufferResources;
     if (layout == gfx8 && add_thread_id) stride |= data_format() << 14;  // the format's bits extend the stride then
-    if (layout >= gfx10) bounds = static_cast<Bounds>(word3 >> 28 & 3);
+    if (layout >= gfx10) bounds = static_cast<Bounds>((word3 & bounds_field) >> bounds_shift);
     if (layout == gfx11) {
       const uint32_t swizzle = words[1] >> 30;
       swizzled = swizzle != 0;

@@ -52,7 +52,8 @@ void exchange(Wave& wave, const MicroOp& op, Run& run) {
   run.instructions -= 2;
 }
 
-/// A half as an instruction by itself.
+}  // namespace
+
 isa::Instruction half_of(const isa::Instruction& dual, bool second) {
   isa::Instruction half{};
   half.opcode = second ? dual.second : dual.opcode;
@@ -67,8 +68,6 @@ isa::Instruction half_of(const isa::Instruction& dual, bool second) {
   half.operand_count = static_cast<uint8_t>(end - begin);
   return half;
 }
-
-}  // namespace
 
 Handler prepare_dual(Preparation& p) {
   const std::shared_ptr<DualHalf[]> halves = std::make_shared<DualHalf[]>(2);

@@ -137,6 +137,14 @@ void set_mode(Wave& wave, uint32_t mode, Run& run) {
   run.call.mode = wave.float_mode;
 }
 
+/// Where the fields of MODE begin that s_round_mode and s_denorm_mode write.
+constexpr unsigned rounding = 0, denormals = 4;
+std::optional<unsigned> float_mode_field(isa::Opcode opcode) {
+  if (opcode == isa::Opcode::s_round_mode) return rounding;
+  if (opcode == isa::Opcode::s_denorm_mode) return denormals;
+  return std::nullopt;
+}
+
 /// s_round_mode, s_denorm_mode: four bits of MODE from the immediate.
 template <unsigned shift>
 void set_float_mode(Wave& wave, const MicroOp& op, Run& run) {
@@ -198,6 +206,10 @@ uint32_t hardware_register(const Wave* wave, uint16_t immediate) {
 
 std::optional<semantics::FloatMode> float_mode_behind(const isa::Instruction& instruction,
                                                       const semantics::FloatMode& before) {
+  if (const auto field = float_mode_field(instruction.opcode)) {
+    const uint32_t value = uint32_t{instruction.immediate} << *field & 0xFu << *field;
+    return machine::float_mode_of((machine::mode_bits_of(before) & ~(0xFu << *field)) | value, before);
+  }
   const bool is_constant = instruction.opcode == isa::Opcode::s_setreg_imm32_b32;
   if (!is_constant && instruction.opcode != isa::Opcode::s_setreg_b32) return before;
   const Field field(instruction.immediate);
@@ -209,9 +221,11 @@ std::optional<semantics::FloatMode> float_mode_behind(const isa::Instruction& in
 }
 
 bool sets_float_mode(const isa::Instruction& instruction) {
+  if (float_mode_field(instruction.opcode)) return true;
   if (instruction.opcode != isa::Opcode::s_setreg_imm32_b32 || instruction.sources() == 0) return false;
   const Field field(instruction.immediate);
-  return field.id == hardware::mode && (field.mask() & ~machine::float_mode_bits) == 0;
+  const bool has_ieee_mode = instruction.generation < target::Generation::gfx12;
+  return field.id == hardware::mode && (field.mask() & ~machine::float_mode_bits_of(has_ieee_mode)) == 0;
 }
 
 Handler prepare_hardware_register(Preparation& p) {
@@ -223,9 +237,9 @@ Handler prepare_hardware_register(Preparation& p) {
     case isa::Opcode::s_setreg_imm32_b32:
       return p.instruction.sources() != 0 ? set_register : nullptr;
     case isa::Opcode::s_round_mode:
-      return step<set_float_mode<0>>;
+      return step<set_float_mode<rounding>>;
     case isa::Opcode::s_denorm_mode:
-      return step<set_float_mode<4>>;
+      return step<set_float_mode<denormals>>;
     default:
       return nullptr;
   }

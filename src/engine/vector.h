@@ -22,6 +22,9 @@ inline bool writes_part(const isa::Instruction& instruction) { return instructio
 /// half precision. Other operands as they are.
 isa::Operand mixed_source(const isa::Operand& operand);
 
+/// A half of a dual instruction (X, or Y if `second`) as an instruction by itself.
+isa::Instruction half_of(const isa::Instruction& dual, bool second);
+
 /// Whether an operand or the result is changed on its way: modifiers, SDWA, DPP, op_sel, clamp, omod.
 bool is_modified(const isa::Instruction& instruction, const semantics::VectorShape& shape);
 

@@ -60,9 +60,10 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// What matters to waves that begin at `pc`; null: nobody knows. Good until the code changes.
-  virtual const StartRegisters* needed_at_start(uint64_t pc, const semantics::FloatMode& mode) {
+  /// What matters to waves of so many lanes that begin at `pc`; null: nobody knows. Good until the code changes.
+  virtual const StartRegisters* needed_at_start(uint64_t pc, unsigned wave_size, const semantics::FloatMode& mode) {
     static_cast<void>(pc);
+    static_cast<void>(wave_size);
     static_cast<void>(mode);
     return nullptr;
   }

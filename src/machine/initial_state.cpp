@@ -172,7 +172,8 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
   packed_ids_ = processor.packed_work_item_ids;
   id_rows_ = packed_ids_ ? 1 : 1u + descriptor.work_item_ids;
   start_.watches_exceptions = dispatch.kernel->watches_exceptions;
-  note_needed(start_.watches_exceptions ? nullptr : engine.needed_at_start(start_.pc, start_.float_mode));
+  note_needed(start_.watches_exceptions ? nullptr
+                                        : engine.needed_at_start(start_.pc, start_.wave_size, start_.float_mode));
   is_series_ = work_group_info_ == none && !ids_in_ttmps_ && storage.scratch == nullptr;
 }
 

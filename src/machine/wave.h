@@ -64,7 +64,11 @@ constexpr semantics::FloatMode float_mode_of(uint32_t mode, const target::Proces
                               .has_ieee_mode = processor.ieee_mode});
 }
 
-inline constexpr uint32_t float_mode_bits = 0x3FF | 1u << 23;  ///< of a MODE register value
+/// Of a MODE register value, where there are DX10_CLAMP and IEEE or not.
+inline constexpr uint32_t float_mode_bits_of(bool has_ieee_mode) { return (has_ieee_mode ? 0x3FF : 0xFF) | 1u << 23; }
+inline constexpr uint32_t float_mode_bits(const semantics::FloatMode& mode) {
+  return float_mode_bits_of(mode.has_ieee_mode);
+}
 /// The way back from float_mode_of().
 constexpr uint32_t mode_bits_of(const semantics::FloatMode& mode) {
   return static_cast<uint32_t>(mode.round32) | static_cast<uint32_t>(mode.round16_64) << 2 |

@@ -1,12 +1,13 @@
 // The kernels of kernels.h on every processor that executes, compiled by clang for each size of its waves, against the
-// same source on the host.
+// same source on the host, by the engine that ATOLL_ENGINE names.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include "engine/interpreter.h"
+#include "engine/engines.h"
 #include "engine/kernels.h"
 #include "machine/gpu.h"
 #include "support/command.h"
@@ -64,7 +65,10 @@ TEST_P(Kernels, GiveWhatTheHostGives) {
   ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
   const auto model = target::find_gpu(processor);
   ASSERT_TRUE(model) << model.error().message;
-  const auto gpu = machine::Gpu::create(*model, engine::make_interpreter, {.threads = 2});
+  const char* engine_name = std::getenv("ATOLL_ENGINE");
+  const auto engine = engine::find_engine(engine_name != nullptr ? engine_name : "");
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto gpu = machine::Gpu::create(*model, *engine, {.threads = 2});
   ASSERT_TRUE(gpu) << gpu.error().message;
   const auto code = (*gpu)->load(test::read_bytes(directory / "kernels.co"), {}, "kernels");
   ASSERT_TRUE(code) << code.error().message;

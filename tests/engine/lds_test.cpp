@@ -30,8 +30,7 @@ class Lds : public testing::Test {
 /// Lanes that are the same distance from each other, but for some; all over LDS, and up to behind its end, where loads
 /// yield 0.
 TEST_F(Lds, ReadsAtEachDistanceBetweenLanes) {
-  const auto code = test::assemble(
-      "ds_read_b32 v3, v2\nds_read_b32 v4, v2 offset:4\nds_read_b32 v5, v2 offset:248\ns_endpgm", "gfx90a");
+  const std::string code = "ds_read_b32 v3, v2\nds_read_b32 v4, v2 offset:4\nds_read_b32 v5, v2 offset:248";
   for (const unsigned distance : {0, 4, 8, 12, 16}) {
     for (const unsigned first : {0u, 4u, 1000u, WaveRunner::lds_bytes - 64 * distance, WaveRunner::lds_bytes - 256}) {
       for (const uint64_t exec : {~uint64_t{0}, uint64_t{0x8001'FFFE'7FFF'0FF0}}) {
@@ -42,7 +41,7 @@ TEST_F(Lds, ReadsAtEachDistanceBetweenLanes) {
             for (const unsigned result : {3, 4, 5}) runner.v(result)[lane] = 0xDEADBEEF;
           }
           runner.wave().set_exec(exec);
-          ASSERT_EQ(runner.run_code(code), WaveState::ended);
+          ASSERT_EQ(runner.run(code), WaveState::ended);
           for (unsigned lane = 0; lane < 64; ++lane) {
             const auto loaded = [&](unsigned offset) {
               if ((exec >> lane & 1) == 0) return 0xDEADBEEF;

@@ -18,7 +18,7 @@ constexpr unsigned lanes = 32;
 
 class Radeon : public WaveRunner {
  public:
-  explicit Radeon(std::string_view processor) : WaveRunner(processor, "interpreter", lanes) {}
+  explicit Radeon(std::string_view processor) : WaveRunner(processor, "", lanes) {}
   void fill(unsigned reg, uint32_t value) { std::fill_n(v(reg), semantics::wave_lanes, value); }
 };
 

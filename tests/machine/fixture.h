@@ -49,7 +49,9 @@ class FunctionEngine : public machine::Engine {
     wave.state = body_(wave, budget);
     return wave.state;
   }
-  const machine::StartRegisters* needed_at_start(uint64_t, const semantics::FloatMode&) override { return needed_; }
+  const machine::StartRegisters* needed_at_start(uint64_t, unsigned, const semantics::FloatMode&) override {
+    return needed_;
+  }
   void code_changed(uint64_t, uint64_t) override {}
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "compiler/analysis/varying_masks.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 
@@ -129,7 +130,7 @@ AffineAddresses::Results AffineAddresses::results_of(const ValuLowering::Prepare
   const auto add_with_carry = [&](const Content& x, const Content& y, bool subtracts) {
     if (!known(x, y)) return;
     results.low = low(sum(x.word->form, subtracts ? times(y.word->form, ~uint64_t{0}) : y.word->form));
-    results.carry = Carry{x.word, y.word, results.low->word, subtracts};
+    results.carry = Carry{x.word, y.word, results.low->word, subtracts, prepared.instruction->lane_mask_words};
   };
   const auto take_carry = [&](const Content& x, const Content& y, bool subtracts) {
     const auto carry = carries_.find(prepared.mask->reg);
@@ -258,7 +259,7 @@ void AffineAddresses::forget(const LaneEffects& effects) {
     if (effects.vector_writes[key]) rows_[key] = {};
   }
   std::erase_if(carries_,
-                [&](const auto& carry) { return effects.writes[carry.first] || effects.writes[carry.first + 1]; });
+                [&](const auto& carry) { return has_mask(effects.writes, carry.first, carry.second.lane_mask_words); });
 }
 
 std::optional<Form> AffineAddresses::address(const ChunkMemory::Prepared& access) {

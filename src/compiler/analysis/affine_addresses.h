@@ -75,6 +75,7 @@ class AffineAddresses {
   struct Carry {
     const Word *a, *b, *result;
     bool subtracts;
+    unsigned lane_mask_words;  ///< registers that the carry's mask fills
   };
   struct Results;
 

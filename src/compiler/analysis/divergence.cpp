@@ -19,7 +19,7 @@ using Lowering = VaryingMasks::Lowering;
 class Proof : MaskDataflow {
  public:
   Proof(const LoopRegion& region, const engine::ControlFlow& flow, const Liveness& liveness)
-      : region_(region), flow_(flow), liveness_(liveness) {}
+      : MaskDataflow(flow.lane_mask_words()), region_(region), flow_(flow), liveness_(liveness) {}
 
   bool holds() {
     Places together;  // chunk and wave
@@ -42,22 +42,22 @@ class Proof : MaskDataflow {
   std::optional<std::map<uint64_t, std::vector<Masks>>> idle() {
     Masks start = variable_masks();
     entry_ = start;
-    start.pair[exec_pair] = DecisionDiagram::never;
+    start.mask[isa::scalar::exec_lo] = DecisionDiagram::never;
     Places at;
     SideEffects side_effects;
     if (!follow(region_.entry, start, region_.exits, at, side_effects) || side_effects.rows) return std::nullopt;
     return at;
   }
   /// What idle() began with.
-  Function entry_value(unsigned pair) const { return entry_.pair[pair]; }
+  Function entry_value(unsigned reg) const { return entry_.mask[reg]; }
 
  private:
   Function condition(const BlockEnd& end, Masks& masks) {
     switch (end.on) {
       case BlockEnd::On::exec:
-        return known(masks.pair[exec_pair]);
+        return known(masks.mask[isa::scalar::exec_lo]);
       case BlockEnd::On::vcc:
-        return known(masks.pair[vcc_pair]);
+        return known(masks.mask[isa::scalar::vcc_lo]);
       default:
         return known(masks.scc);
     }
@@ -101,18 +101,18 @@ VaryingMasks Proof::pass_block(uint64_t pc, Masks& masks, SideEffects& side_effe
 void Proof::meet(std::vector<Masks>& here, uint64_t pc, const Masks& coming, bool& is_new) {
   const ScalarSet& live = liveness_.before(pc).scalars;
   Masks masks = coming;
-  for (unsigned i = 0; i < masks.pair.size(); ++i) {
-    if (!live[2 * i] && !live[2 * i + 1] && i != exec_pair) masks.pair[i] = unknown;
+  for (unsigned reg = 0; reg < masks.mask.size(); reg += words()) {
+    if (!has_mask(live, reg, words()) && reg != isa::scalar::exec_lo) masks.mask[reg] = unknown;
   }
   if (!live[scc_number]) masks.scc = unknown;
   const auto equal = [&](Function f, Function g) { return f == g || same(f, g); };
   is_new = std::ranges::none_of(here, [&](const Masks& known_masks) {
-    return std::ranges::equal(known_masks.pair, masks.pair, equal) && equal(known_masks.scc, masks.scc);
+    return std::ranges::equal(known_masks.mask, masks.mask, equal) && equal(known_masks.scc, masks.scc);
   });
   // One set in which masks are unknown takes in every other that agrees on the rest.
   const auto takes_in = [&](const Masks& wide) {
     const auto fits = [&](Function f, Function g) { return f == unknown || equal(f, g); };
-    return std::ranges::equal(wide.pair, masks.pair, fits) && fits(wide.scc, masks.scc);
+    return std::ranges::equal(wide.mask, masks.mask, fits) && fits(wide.scc, masks.scc);
   };
   is_new = is_new && std::ranges::none_of(here, takes_in);
   if (!is_new) return;
@@ -120,8 +120,8 @@ void Proof::meet(std::vector<Masks>& here, uint64_t pc, const Masks& coming, boo
   if (here.size() <= most_masks_of_a_place) return;
   Masks one = here.front();
   for (const Masks& other : here) {
-    for (unsigned i = 0; i < one.pair.size(); ++i) {
-      if (!equal(one.pair[i], other.pair[i])) one.pair[i] = unknown;
+    for (unsigned reg = 0; reg < one.mask.size(); reg += words()) {
+      if (!equal(one.mask[reg], other.mask[reg])) one.mask[reg] = unknown;
     }
     if (!equal(one.scc, other.scc)) one.scc = unknown;
   }
@@ -159,11 +159,11 @@ bool Proof::together_again(uint64_t pc, const Masks& wave, const Masks& chunk, c
   const VaryingMasks& state = region_.states.at(pc);
   if (live[scc_number] && written[scc_number]) return false;
   if (live[scc_number] && !same(wave.scc, chunk.scc)) return false;
-  for (unsigned pair = 0; pair < VaryingMasks::pairs; ++pair) {
-    if (!live[2 * pair] && !live[2 * pair + 1]) continue;
-    if (state.varying[pair]) {
-      if (!same(wave.pair[pair], chunk.pair[pair])) return false;
-    } else if ((live & written)[2 * pair] || (live & written)[2 * pair + 1]) {
+  for (unsigned reg = 0; reg < isa::scalar::count; reg += words()) {
+    if (!has_mask(live, reg, words())) continue;
+    if (state.is_varying(reg)) {
+      if (!same(wave.mask[reg], chunk.mask[reg])) return false;
+    } else if (has_mask(live & written, reg, words())) {
       return false;
     }
   }
@@ -224,20 +224,20 @@ void consider_inactive_chunks(LoopRegion& region, const engine::ControlFlow& flo
   Proof proof(region, flow, liveness);
   const auto after = proof.idle();
   if (!after) return;
-  std::bitset<VaryingMasks::pairs> kept, cleared;
+  VaryingMasks::Registers kept, cleared;
   for (const uint64_t pc : region.exits) {
     const auto places = after->find(pc);
     if (places == after->end()) continue;
     const ScalarSet& live = liveness.before(pc).scalars;
     const VaryingMasks& state = region.states.at(pc);
     if (state.scc_varies && live[scc_number]) return;
-    for (unsigned pair = 0; pair < VaryingMasks::pairs; ++pair) {
-      if (!state.varying[pair] || (!live[2 * pair] && !live[2 * pair + 1])) continue;
+    for (unsigned reg = 0; reg < isa::scalar::count; reg += flow.lane_mask_words()) {
+      if (!state.is_varying(reg) || !has_mask(live, reg, flow.lane_mask_words())) continue;
       for (const Masks& masks : places->second) {
-        if (masks.pair[pair] == DecisionDiagram::never) {
-          cleared.set(pair);
-        } else if (masks.pair[pair] == proof.entry_value(pair)) {
-          kept.set(pair);
+        if (masks.mask[reg] == DecisionDiagram::never) {
+          cleared.set(reg);
+        } else if (masks.mask[reg] == proof.entry_value(reg)) {
+          kept.set(reg);
         } else {
           return;
         }
@@ -245,7 +245,7 @@ void consider_inactive_chunks(LoopRegion& region, const engine::ControlFlow& flo
     }
   }
   // EXEC that has no lane of the chunk is both.
-  cleared.reset(MaskDataflow::exec_pair);
+  cleared.reset(isa::scalar::exec_lo);
   if ((kept & cleared).any()) return;
   region.skips_inactive_chunks = true;
   region.kept = kept;

@@ -4,12 +4,14 @@
 #include <ranges>
 #include <set>
 
+#include "compiler/analysis/varying_masks.h"
 #include "compiler/lowering/salu_lowering.h"
 #include "compiler/lowering/valu_lowering.h"
 #include "compiler/memory/chunk_memory.h"
 #include "engine/hardware_register.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
+#include "isa/immediate_names.h"
 #include "isa/table.h"
 #include "semantics/matrix.h"
 #include "semantics/memory_access.h"
@@ -32,7 +34,7 @@ bool overwrites_result(const isa::Instruction& instruction) {
   if (instruction.extension != isa::Extension::sdwa && engine::writes_part(instruction)) return false;
   if (instruction.extension == isa::Extension::dpp16 || instruction.extension == isa::Extension::dpp8) return false;
   if (ValuLowering::takes(instruction)) {
-    const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
+    const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode, instruction.generation);
     return !shape.reads_dst && !shape.writes_low_half_only;
   }
   return row.has(flag::load);
@@ -56,7 +58,7 @@ LaneEffects::Exec change_of_exec(const isa::Instruction& instruction) {
   constexpr uint8_t equals_exec[2] = {0b1010'0101, 0b1100'0011};
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     const isa::Operand& source = instruction.src(i);
-    if (source.kind == OperandKind::scalar && source.words == 2 && source.reg == isa::scalar::exec_lo) {
+    if (is_mask(instruction, source) && is_exec(source)) {
       possible &= equals_exec[i];
     }
   }
@@ -71,8 +73,25 @@ LaneEffects::Exec change_of_exec(const isa::Instruction& instruction) {
 
 }  // namespace
 
+bool does_nothing(const isa::Instruction& instruction) {
+  if (instruction.opcode != isa::Opcode::s_sendmsg) return engine::does_nothing(instruction.opcode);
+  constexpr unsigned number = 0xF;
+  const isa::NamedValue* message =
+      isa::find_value(isa::messages(), instruction.immediate & number, instruction.generation);
+  return message != nullptr && message->name == "DEALLOC_VGPRS";
+}
+
 bool changes_no_data(const isa::Instruction& instruction) {
-  return engine::does_nothing(instruction.opcode) || engine::sets_float_mode(instruction);
+  return does_nothing(instruction) || engine::sets_float_mode(instruction);
+}
+
+std::optional<DualHalves> DualHalves::of(const isa::Instruction& instruction) {
+  if (instruction.second == isa::Opcode::invalid) return std::nullopt;
+  const isa::Instruction x = engine::half_of(instruction, false), y = engine::half_of(instruction, true);
+  const isa::Effects of_x = isa::effects_of(x), of_y = isa::effects_of(y);
+  if ((of_y.vector_reads & of_x.vector_writes).none()) return DualHalves{x, y};
+  if ((of_x.vector_reads & of_y.vector_writes).none()) return DualHalves{y, x};
+  return std::nullopt;
 }
 
 LaneEffects lane_effects_of(const isa::Instruction& instruction) {
@@ -89,16 +108,22 @@ LaneEffects lane_effects_of(const isa::Instruction& instruction) {
       if (named && i >= instruction.destinations) effects.reads.set(reg);
     }
   }
-  if (overwrites_result(instruction)) {
+  if (const auto halves = DualHalves::of(instruction)) {
+    for (const isa::Instruction& half : {halves->first, halves->second}) {
+      const VectorSet writes = isa::effects_of(half).vector_writes;
+      (overwrites_result(half) ? effects.vector_overwrites : effects.vector_reads) |= writes;
+    }
+  } else if (overwrites_result(instruction)) {
     effects.vector_overwrites = effects.vector_writes;
   } else {
     effects.vector_reads |= effects.vector_writes;
   }
   effects.reads_inactive = !stays_in_lane(instruction);
-  if (effects.writes[isa::scalar::exec_lo] || effects.writes[isa::scalar::exec_hi]) {
-    effects.exec = effects.writes[isa::scalar::exec_lo] && effects.writes[isa::scalar::exec_hi]
-                       ? change_of_exec(instruction)
-                       : LaneEffects::Exec::changes;
+  const bool has_upper_half = instruction.lane_mask_words == 2;
+  if (effects.writes[isa::scalar::exec_lo] || (has_upper_half && effects.writes[isa::scalar::exec_hi])) {
+    const bool is_whole =
+        effects.writes[isa::scalar::exec_lo] && (!has_upper_half || effects.writes[isa::scalar::exec_hi]);
+    effects.exec = is_whole ? change_of_exec(instruction) : LaneEffects::Exec::changes;
   }
   return effects;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "engine/compiled/control_flow.h"
@@ -27,6 +28,17 @@ struct LaneEffects : isa::Effects {
 };
 LaneEffects lane_effects_of(const isa::Instruction& instruction);
 
+/// A dual instruction (VOPD) as two that follow each other, in an order in which the first writes nothing that the
+/// second reads.
+struct DualHalves {
+  isa::Instruction first, second;
+  /// Null: it is not dual, or each half writes what the other reads.
+  static std::optional<DualHalves> of(const isa::Instruction& instruction);
+};
+
+/// Whether there is nothing to execute of an instruction: waits and hints, and the message by which a wave gives its
+/// VGPRs back before it ends.
+bool does_nothing(const isa::Instruction& instruction);
 /// Whether an instruction has no part in what lanes and scalar registers hold: its only effect may be on MODE, which is
 /// known of each instruction beforehand (engine::Located).
 bool changes_no_data(const isa::Instruction& instruction);

@@ -33,7 +33,7 @@ struct LoopRegion {
   /// Chunks without active lanes at the beginning can be left out: then varying masks are, after the loop, as they
   /// were before (if they are in `kept`) or zero.
   bool skips_inactive_chunks = false;
-  std::bitset<VaryingMasks::pairs> kept;
+  VaryingMasks::Registers kept;
 
   bool contains(uint64_t pc) const { return blocks.contains(pc); }
   /// The floating-point mode in which waves come to one of the blocks or leave at an exit.

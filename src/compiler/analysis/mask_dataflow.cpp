@@ -12,13 +12,13 @@ using Lowering = VaryingMasks::Lowering;
 namespace flag = isa::flag;
 
 void MaskDataflow::give_variables(Masks& masks) {
-  for (Function& each : masks.pair) known(each);
+  for (unsigned reg = 0; reg < masks.mask.size(); reg += words_) known(masks.mask[reg]);
   known(masks.scc);
 }
 
 MaskDataflow::Masks MaskDataflow::variable_masks() {
   Masks masks;
-  masks.pair.fill(unknown);
+  masks.mask.fill(unknown);
   masks.scc = unknown;
   give_variables(masks);
   return masks;
@@ -33,17 +33,18 @@ void MaskDataflow::pass(const isa::Instruction& instruction, Lowering lowering, 
                         SideEffects& side_effects) {
   const isa::InstructionRow& row = isa::row_of(instruction);
   if (lowering == Lowering::memory) {
-    if (!never(known(masks.pair[exec_pair]))) side_effects.rows = true;
+    if (!never(known(masks.mask[isa::scalar::exec_lo]))) side_effects.rows = true;
     return;
   }
   if (lowering == Lowering::lanes) {
     const engine::VectorOperands operands = engine::vector_operands(instruction);
-    const Function exec = known(masks.pair[exec_pair]);
+    const Function exec = known(masks.mask[isa::scalar::exec_lo]);
     if (operands.results != 0 && !never(exec)) side_effects.rows = true;
-    if (operands.mask_result != nullptr) {
+    const bool writes_exec = row.has(flag::exec_out);
+    if (operands.mask_result != nullptr || writes_exec) {
       const Function result = never(exec) ? DecisionDiagram::never : logic_.both(fresh(), exec);
-      masks.pair[operands.mask_result->reg / 2] = result;
-      if (row.has(flag::exec_out)) masks.pair[exec_pair] = result;
+      if (operands.mask_result != nullptr) masks.mask[operands.mask_result->reg] = result;
+      if (writes_exec) masks.mask[isa::scalar::exec_lo] = result;
     }
     return;
   }
@@ -53,16 +54,21 @@ void MaskDataflow::pass(const isa::Instruction& instruction, Lowering lowering, 
     side_effects.loads |= SaluLowering::takes_load(instruction);
     if (row.has(flag::scc_out)) masks.scc = unknown;
   }
-  bool bitwise = SaluLowering::takes(instruction) && works_on_each_bit(instruction) && is_mask(instruction.dst());
-  std::array<Function, 3> inputs{DecisionDiagram::never, DecisionDiagram::never, known(masks.pair[exec_pair])};
+  bool bitwise =
+      SaluLowering::takes(instruction) && works_on_each_bit(instruction) && is_mask(instruction, instruction.dst());
+  const uint64_t all = ~uint64_t{0} >> (words_ == 2 ? 0 : 32);
+  std::array<Function, 3> inputs{DecisionDiagram::never, DecisionDiagram::never,
+                                 known(masks.mask[isa::scalar::exec_lo])};
   for (unsigned i = 0; bitwise && i < instruction.sources(); ++i) {
     const isa::Operand& source = instruction.src(i);
     const auto value = engine::constant_value(source);
-    if (is_mask(source)) {
-      inputs[i] = known(masks.pair[source.reg / 2]);
-    } else if (value == uint64_t{0} || value == ~uint64_t{0}) {
-      inputs[i] = value == uint64_t{0} ? DecisionDiagram::never : DecisionDiagram::always;
-    } else if (value) {
+    if (is_mask(instruction, source)) {
+      inputs[i] = known(masks.mask[source.reg]);
+    } else if (value && (*value & all) == 0) {
+      inputs[i] = DecisionDiagram::never;
+    } else if (value && (*value & all) == all) {
+      inputs[i] = DecisionDiagram::always;
+    } else if (value && words_ == 2) {  // other words are hardly ever masks
       inputs[i] = fresh();
     } else {
       bitwise = false;
@@ -77,18 +83,18 @@ void MaskDataflow::pass(const isa::Instruction& instruction, Lowering lowering, 
     };
     Function result = value(function.result);
     const Function exec = value(function.exec);
-    masks.pair[instruction.dst().reg / 2] = result;
-    if (row.has(flag::exec_out)) masks.pair[exec_pair] = result = exec;
+    masks.mask[instruction.dst().reg] = result;
+    if (row.has(flag::exec_out)) masks.mask[isa::scalar::exec_lo] = result = exec;
     if (row.has(flag::scc_out)) masks.scc = result;
     return;
   }
   for (unsigned i = 0; i < instruction.destinations; ++i) {
     const isa::Operand& operand = instruction.dst(i);
     for (unsigned word = 0; operand.kind == isa::OperandKind::scalar && word < operand.words; ++word) {
-      masks.pair[(operand.reg + word) / 2] = unknown;
+      masks.mask[(operand.reg + word) / words_ * words_] = unknown;
     }
   }
-  if (row.has(flag::exec_out)) masks.pair[exec_pair] = unknown;
+  if (row.has(flag::exec_out)) masks.mask[isa::scalar::exec_lo] = unknown;
 }
 
 }  // namespace Atoll::compiler

@@ -1,8 +1,8 @@
 // compiler: what instructions make of lane masks, as functions of a lane's bits (decision_diagram.h).
 //
-// Masks are followed along a way through the code: what a lane's bit in each register pair is, and in the mask that SCC
-// tells of, in terms of what it was at the beginning. Comparisons yield bits of which nothing is known, but that they
-// are not set where EXEC is not.
+// Masks are followed along a way through the code: what a lane's bit is in each register pair (in waves of 32 lanes, in
+// each register), and in the mask that SCC tells of, in terms of what it was at the beginning. Comparisons yield bits
+// of which nothing is known, but that they are not set where EXEC is not.
 #pragma once
 
 #include <array>
@@ -19,13 +19,15 @@ class MaskDataflow {
   using Function = DecisionDiagram::Function;
   /// Of a mask of which nothing is known. Whoever reads it gives it a variable first.
   static constexpr Function unknown = UINT32_MAX;
-  static constexpr unsigned exec_pair = isa::scalar::exec_lo / 2, vcc_pair = isa::scalar::vcc_lo / 2;
 
-  /// The bits of one lane in all register pairs, and in the mask that SCC tells of.
+  /// `words`: scalar registers that a lane mask fills.
+  explicit MaskDataflow(unsigned words) : words_(words) {}
+
+  /// The bits of one lane in all masks, by their first register, and in the mask that SCC tells of.
   struct Masks {
-    std::array<Function, VaryingMasks::pairs> pair{};
+    std::array<Function, isa::scalar::count> mask{};
     Function scc = DecisionDiagram::never;
-    Function exec() const { return pair[exec_pair]; }
+    Function exec() const { return mask[isa::scalar::exec_lo]; }
   };
 
   /// What happened on a way through the code, or on any of several ways.
@@ -53,6 +55,8 @@ class MaskDataflow {
   void pass(const isa::Instruction& instruction, VaryingMasks::Lowering lowering, Masks& masks,
             SideEffects& side_effects);
 
+  /// Registers that a mask fills: they begin with multiples of that.
+  unsigned words() const { return words_; }
   DecisionDiagram& logic() { return logic_; }
   /// Variables that have the same value for all lanes.
   const std::vector<Function>& uniform() const { return uniform_; }
@@ -65,6 +69,7 @@ class MaskDataflow {
     return uniform_.back();
   }
 
+  const unsigned words_;
   DecisionDiagram logic_;
   uint32_t next_variable_ = 0;
   Function care_ = DecisionDiagram::always;

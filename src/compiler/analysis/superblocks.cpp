@@ -92,7 +92,7 @@ bool Finder::may_go_on(uint64_t pc, const Superblock& code) const {
 
 /// Whether an instruction does nothing to memory or the wave's state other than its registers when EXEC is zero.
 bool is_harmless(const isa::Instruction& instruction) {
-  if (engine::does_nothing(instruction.opcode) || ValuLowering::takes(instruction)) return true;
+  if (does_nothing(instruction) || ValuLowering::takes(instruction)) return true;
   if (const auto access = memory_operands(instruction)) return access->resource == nullptr;
   return SaluLowering::takes(instruction);
 }
@@ -102,7 +102,7 @@ bool Finder::pass(const engine::Block& block, std::span<Pending> pending, MaskDa
                   MaskDataflow::Masks& masks) {
   for (const engine::Located& at : body_of(block)) {
     const isa::Instruction& instruction = at.instruction;
-    if (engine::does_nothing(instruction.opcode)) continue;
+    if (does_nothing(instruction)) continue;
     if (!pending.empty() && !is_harmless(instruction)) return false;
     const Lowering lowering = VaryingMasks().lowering(instruction, /*inside=*/false);
     if (lowering == Lowering::neither) {  // it may write registers that it does not name
@@ -113,7 +113,7 @@ bool Finder::pass(const engine::Block& block, std::span<Pending> pending, MaskDa
     for (Pending& each : pending) {
       each.written |= lane_effects_of(instruction).writes;
       if (lowering != Lowering::lanes && lowering != Lowering::memory) continue;
-      if (flow.logic().both(flow.known(masks.pair[MaskDataflow::exec_pair]), flow.logic().not_of(each.lanes)) !=
+      if (flow.logic().both(flow.known(masks.mask[isa::scalar::exec_lo]), flow.logic().not_of(each.lanes)) !=
           DecisionDiagram::never) {
         return false;
       }
@@ -128,9 +128,9 @@ bool Finder::is_as_before(const Pending& pending, MaskDataflow& flow, const Mask
   const ScalarSet matters = liveness_.before(pending.branch.target).scalars & pending.written;
   flow.set_care(flow.logic().not_of(pending.lanes));
   bool same = !matters[scc_number] || flow.same(pending.before.scc, masks.scc);
-  for (unsigned pair = 0; same && pair < VaryingMasks::pairs; ++pair) {
-    const bool must_be = matters[2 * pair] || matters[2 * pair + 1] || pair == MaskDataflow::exec_pair;
-    same = !must_be || flow.same(pending.before.pair[pair], masks.pair[pair]);
+  for (unsigned reg = 0; same && reg < isa::scalar::count; reg += flow.words()) {
+    const bool must_be = has_mask(matters, reg, flow.words()) || reg == isa::scalar::exec_lo;
+    same = !must_be || flow.same(pending.before.mask[reg], masks.mask[reg]);
   }
   flow.set_care(DecisionDiagram::always);
   return same;
@@ -138,7 +138,7 @@ bool Finder::is_as_before(const Pending& pending, MaskDataflow& flow, const Mask
 
 /// Straight code without branches but those in `needed`. Yields another that is needed if there is one.
 std::optional<uint64_t> Finder::try_from(uint64_t start, const std::set<uint64_t>& needed, Superblock& code) {
-  MaskDataflow flow;
+  MaskDataflow flow(flow_.lane_mask_words());
   MaskDataflow::Masks masks = flow.variable_masks();
   std::vector<Pending> pending;  // the innermost last
   for (uint64_t pc = start;;) {

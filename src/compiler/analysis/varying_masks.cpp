@@ -15,23 +15,22 @@ namespace {
 using isa::OperandKind;
 namespace flag = isa::flag;
 
-constexpr unsigned exec_pair = isa::scalar::exec_lo / 2;
-
 }  // namespace
 
 bool is_exec(const isa::Operand& operand) {
-  return operand.kind == OperandKind::scalar && operand.reg / 2 == exec_pair;
+  return operand.kind == OperandKind::scalar && operand.reg == isa::scalar::exec_lo;
 }
 
-bool is_mask(const isa::Operand& operand) {
-  return operand.kind == OperandKind::scalar && operand.words == 2 && operand.reg % 2 == 0;
+bool is_mask(const isa::Instruction& instruction, const isa::Operand& operand) {
+  const unsigned words = instruction.lane_mask_words;
+  return operand.kind == OperandKind::scalar && operand.words == words && operand.reg % words == 0;
 }
 
 bool writes_exec(const isa::Instruction& instruction) {
   if (isa::row_of(instruction).has(flag::exec_out)) return true;
   for (unsigned i = 0; i < instruction.destinations; ++i) {
     const isa::Operand& operand = instruction.dst(i);
-    if (operand.kind == OperandKind::scalar && operand.reg <= isa::scalar::exec_hi &&
+    if (operand.kind == OperandKind::scalar && operand.reg < isa::scalar::exec_lo + instruction.lane_mask_words &&
         operand.reg + operand.words > isa::scalar::exec_lo) {
       return true;
     }
@@ -73,25 +72,34 @@ VaryingMasks::Lowering VaryingMasks::lowering(const isa::Instruction& instructio
   const bool is_load = SaluLowering::takes_load(instruction);
   if (!is_load && !SaluLowering::takes(instruction)) return Lowering::neither;
   if (reads_varying(instruction) || (inside && writes_exec(instruction))) {
-    if (is_load || !works_on_each_bit(instruction) || !is_mask(instruction.dst())) return Lowering::neither;
+    if (is_load || !works_on_each_bit(instruction) || !is_mask(instruction, instruction.dst()))
+      return Lowering::neither;
     if (scc_varies && isa::row_of(instruction).has(flag::scc_in)) return Lowering::neither;
     for (unsigned i = 0; i < instruction.sources(); ++i) {
       const isa::Operand& source = instruction.src(i);
-      if (!is_mask(source) && !engine::constant_value(source)) return Lowering::neither;
+      if (!is_mask(instruction, source) && !engine::constant_value(source)) return Lowering::neither;
     }
     return Lowering::on_varying_masks;
   }
   // A varying mask of which one half alone gets a new value?
   if (instruction.destinations != 0 && instruction.dst().kind == OperandKind::scalar) {
     const unsigned begin = instruction.dst().reg, end = begin + instruction.dst().words;
-    if (begin % 2 != 0 && is_varying(begin)) return Lowering::neither;
-    if (end % 2 != 0 && is_varying(end)) return Lowering::neither;
+    const unsigned words = instruction.lane_mask_words;
+    if (begin % words != 0 && is_varying(begin)) return Lowering::neither;
+    if (end % words != 0 && is_varying(end)) return Lowering::neither;
   }
   return Lowering::scalars;
 }
 
-void VaryingMasks::note_exec(bool within_beginning) {
-  varying.set(exec_pair);
+void VaryingMasks::set_mask(const isa::Instruction& by, unsigned reg, bool is_within) {
+  for (unsigned word = 0; word < by.lane_mask_words; ++word) {
+    varying.set(reg + word);
+    within[reg + word] = is_within;
+  }
+}
+
+void VaryingMasks::note_exec(const isa::Instruction& by, bool within_beginning) {
+  for (unsigned word = 0; word < by.lane_mask_words; ++word) varying.set(isa::scalar::exec_lo + word);
   exec_written = true;
   if (!within_beginning) exec_grows = true;
 }
@@ -101,18 +109,15 @@ void VaryingMasks::step(const isa::Instruction& instruction, Lowering lowering) 
   switch (lowering) {
     case Lowering::lanes: {
       const isa::Operand* mask = engine::vector_operands(instruction).mask_result;
-      if (mask != nullptr) {
-        varying.set(mask->reg / 2);
-        within[mask->reg / 2] = !exec_grows;
-      }
-      if (writes_exec(instruction)) note_exec(!exec_grows);
+      if (mask != nullptr) set_mask(instruction, mask->reg, !exec_grows);
+      if (writes_exec(instruction)) note_exec(instruction, !exec_grows);
       return;
     }
     case Lowering::scalars:
       if (instruction.destinations != 0 && instruction.dst().kind == OperandKind::scalar) {
         for (unsigned word = 0; word < instruction.dst().words; ++word) {
-          varying.reset((instruction.dst().reg + word) / 2);
-          within.reset((instruction.dst().reg + word) / 2);
+          varying.reset(instruction.dst().reg + word);
+          within.reset(instruction.dst().reg + word);
         }
       }
       if (row.has(flag::scc_out)) scc_varies = false;
@@ -123,16 +128,15 @@ void VaryingMasks::step(const isa::Instruction& instruction, Lowering lowering) 
       constexpr uint8_t source_is_0[2] = {0x55, 0x33};
       for (unsigned i = 0; i < instruction.sources(); ++i) {
         const isa::Operand& source = instruction.src(i);
-        const bool none = is_mask(source) ? within[source.reg / 2] || (is_exec(source) && !exec_grows)
-                                          : engine::constant_value(source) == uint64_t{0};
+        const bool none = is_mask(instruction, source) ? within[source.reg] || (is_exec(source) && !exec_grows)
+                                                       : engine::constant_value(source) == uint64_t{0};
         if (none) outside &= source_is_0[i];
       }
       const BitFunction function = bit_function(instruction);
       const auto is_within = [&](const uint8_t(&table)[2]) { return ((table[0] | table[1]) & outside) == 0; };
-      varying.set(instruction.dst().reg / 2);
-      within[instruction.dst().reg / 2] = is_within(function.result);
+      set_mask(instruction, instruction.dst().reg, is_within(function.result));
       if (row.has(flag::scc_out)) scc_varies = true;
-      if (writes_exec(instruction)) note_exec(is_within(function.exec));
+      if (writes_exec(instruction)) note_exec(instruction, is_within(function.exec));
       return;
     }
     case Lowering::memory:

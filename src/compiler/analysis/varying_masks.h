@@ -1,34 +1,42 @@
 // compiler: which lane masks are uniform for a region's chunks, and which vary, as they are made in the chunk loop.
 //
 // Within a region the wave's scalars are the same for every chunk, except for what comes of comparisons and of EXEC:
-// lane masks, of which each chunk has its slice only. VaryingMasks follows, instruction by instruction, which register
-// pairs are such slices, and says how an instruction can be executed then.
+// lane masks, of which each chunk has its slice only. VaryingMasks follows, instruction by instruction, which
+// registers (pairs of them in waves of 64 lanes) are such slices, and says how an instruction can be executed then.
 #pragma once
 
 #include <bitset>
 
+#include "isa/effects.h"
 #include "isa/instruction.h"
 
 namespace Atoll::compiler {
 
-/// A register pair that can be varying.
-bool is_mask(const isa::Operand& operand);
+/// Whether an instruction's operand is in registers that can be a varying mask: a pair, or in waves of 32 lanes any
+/// one.
+bool is_mask(const isa::Instruction& instruction, const isa::Operand& operand);
+/// Whether such an operand is EXEC.
 bool is_exec(const isa::Operand& operand);
+/// Whether the lane mask that begins with a register, and fills `words`, has any register in the set.
+inline bool has_mask(const isa::ScalarSet& set, unsigned reg, unsigned words) {
+  return set[reg] || (words == 2 && set[reg + 1]);
+}
 bool writes_exec(const isa::Instruction& instruction);
 
 struct VaryingMasks {
-  static constexpr unsigned pairs = isa::scalar::count / 2;
-  std::bitset<pairs> varying;
-  std::bitset<pairs> within;  ///< slices without lanes that EXEC lacked at the region's beginning
+  /// Of all registers that varying masks fill.
+  using Registers = std::bitset<isa::scalar::count>;
+  Registers varying;
+  Registers within;  ///< slices without lanes that EXEC lacked at the region's beginning
   bool scc_varies = false;
   bool exec_written = false;  ///< in the region
   bool exec_grows = false;    ///< perhaps beyond what it was at the beginning
   friend bool operator==(const VaryingMasks&, const VaryingMasks&) = default;
 
-  bool is_varying(unsigned reg) const { return varying[reg / 2]; }
+  bool is_varying(unsigned reg) const { return varying[reg]; }
   /// Whether a source is varying for an instruction on varying masks: EXEC always can be.
-  bool is_varying_source(const isa::Operand& operand) const {
-    return is_mask(operand) && (is_varying(operand.reg) || is_exec(operand));
+  bool is_varying_source(const isa::Instruction& instruction, const isa::Operand& operand) const {
+    return is_mask(instruction, operand) && (is_varying(operand.reg) || is_exec(operand));
   }
 
   /// How an instruction is executed.
@@ -48,7 +56,8 @@ struct VaryingMasks {
 
  private:
   bool reads_varying(const isa::Instruction& instruction) const;
-  void note_exec(bool within_beginning);
+  void set_mask(const isa::Instruction& by, unsigned reg, bool is_within);
+  void note_exec(const isa::Instruction& by, bool within_beginning);
 };
 
 }  // namespace Atoll::compiler

@@ -112,7 +112,7 @@ class Compilation {
     const uint64_t share = threads_ == 1 ? left_ : left_ / (2 * threads_);
     const uint64_t most = std::clamp(share, least_module_instructions, most_module_instructions);
     CompilationUnit& unit = units_.emplace_back();
-    unit.translation = std::make_unique<Translation>(request_.level);
+    unit.translation = std::make_unique<Translation>(request_.target, request_.level);
     uint64_t size = 0;
     do {
       const engine::ControlFlow& part = parts_[next_part_++];
@@ -209,7 +209,7 @@ support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest
 
 std::string dump_regions(const engine::TranslationRequest& request) {
   std::string text;
-  Translation translation(request.level);
+  Translation translation(request.target, request.level);
   translation.dump_regions_to(&text);
   const bool be_brief = request.flow.instructions > engine::brief_from_instructions;
   uint64_t steps = 0;

@@ -128,10 +128,11 @@ class Measurement {
     const auto made = machine::make_kernel(symbol.address, code, processor);
     if (!made) return std::unexpected(made.error());
     const auto mode = machine::float_mode_of((*made)->descriptor.mode, processor);
-    const auto flow = engine::follow((*made)->entry, mode, code->base(), code->base() + code->size(), gpu_.target);
+    const target::Target target = target::Target(gpu_.target).with_wave_size((*made)->descriptor.wave32 ? 32 : 64);
+    const auto flow = engine::follow((*made)->entry, mode, code->base(), code->base() + code->size(), target);
     if (!flow) return std::unexpected(flow.error());
     if (flow->blocks.empty()) return support::fail(support::ErrorKind::invalid_file, "no code");
-    const auto bytes = engine::TranslationRequest::serialise(gpu_.target, *flow, flow->blocks.begin()->first, 0);
+    const auto bytes = engine::TranslationRequest::serialise(target, *flow, flow->blocks.begin()->first, 0);
     auto request = engine::TranslationRequest::parse(bytes);
     if (!request) return std::unexpected(request.error());
     kernels_.push_back({symbol.name, *std::move(request)});

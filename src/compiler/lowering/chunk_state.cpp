@@ -52,7 +52,7 @@ llvm::Value* ChunkState::whole_row(unsigned key) {
   const llvm::IRBuilder<>::InsertPointGuard guard(frame_.ir);
   frame_.ir.SetInsertPoint(once_end_);
   llvm::Value* row = frame_.row_address(key);
-  for (unsigned lane = 0; lane < semantics::wave_lanes; lane += semantics::chunk_lanes) {
+  for (unsigned lane = 0; lane < frame_.wave_size(); lane += semantics::chunk_lanes) {
     llvm::Value* words = frame_.ir.CreateAlignedLoad(frame_.chunk(), frame_.at(row, lane * 4), row_align);
     frame_.ir.CreateAlignedStore(words, frame_.at(copy, lane * 4), row_align);
   }
@@ -64,7 +64,7 @@ ChunkState::Holder& ChunkState::row_holder(unsigned key) {
                         [&] { return frame_.ir.CreateAlignedLoad(frame_.chunk(), row_address(key), row_align); });
 }
 ChunkState::Holder& ChunkState::mask_holder(unsigned reg) {
-  return beginning_with(masks_, reg, frame_.lanes(), llvm::Align(2), true, [&] { return frame_.scalar64(reg); });
+  return beginning_with(masks_, reg, frame_.lanes(), llvm::Align(2), true, [&] { return frame_.lane_mask(reg); });
 }
 ChunkState::Holder& ChunkState::word_holder(unsigned reg) {
   return beginning_with(words_, reg, frame_.i32(), dword_align, true, [&] { return frame_.scalar32(reg); });

@@ -18,7 +18,7 @@ namespace {
 
 bool takes_lane_read(const isa::Instruction& instruction) {
   if (instruction.src(0).kind != OperandKind::vgpr || instruction.dst().kind != OperandKind::scalar) return false;
-  return (instruction.dst().reg & ~1u) != isa::scalar::exec_lo;
+  return (instruction.dst().reg & ~1u) != isa::scalar::exec_lo && instruction.dst().reg != isa::scalar::null;
 }
 
 bool takes_lane_write(const isa::Instruction& instruction) {
@@ -90,10 +90,11 @@ void CrossLaneLowering::read_lane(const isa::Instruction& instruction) {
   llvm::Value* lane;
   if (instruction.opcode == Opcode::v_readfirstlane_b32) {
     // Without an active lane, lane 0: the bit above stands in for none below 64 and the remainder makes it 0.
-    lane = ir.CreateAnd(ir.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, frame_.exec(), ir.getFalse()), 63);
+    lane = ir.CreateAnd(ir.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, frame_.exec(), ir.getFalse()),
+                        frame_.wave_size() - 1);
   } else {
     WaveScalars registers(frame_);
-    lane = ir.CreateAnd(scalars_.value(instruction.src(1), registers), 63);
+    lane = ir.CreateAnd(scalars_.value(instruction.src(1), registers), frame_.wave_size() - 1);
   }
   llvm::Value* row = frame_.at(frame_.vgpr, instruction.src(0).reg * sizeof(Row));
   frame_.set_scalar(instruction.dst().reg, ir.CreateLoad(frame_.i32(), ir.CreateInBoundsGEP(frame_.i32(), row, lane)));
@@ -104,7 +105,7 @@ void CrossLaneLowering::write_lane(const isa::Instruction& instruction) {
   llvm::IRBuilder<>& ir = frame_.ir;
   WaveScalars registers(frame_);
   llvm::Value* value = ir.CreateTrunc(scalars_.value(instruction.src(0), registers), frame_.i32());
-  llvm::Value* lane = ir.CreateAnd(scalars_.value(instruction.src(1), registers), 63);
+  llvm::Value* lane = ir.CreateAnd(scalars_.value(instruction.src(1), registers), frame_.wave_size() - 1);
   llvm::Value* row = frame_.at(frame_.vgpr, instruction.dst().reg * sizeof(Row));
   ir.CreateStore(value, ir.CreateInBoundsGEP(frame_.i32(), row, lane));
 }
@@ -138,7 +139,7 @@ void CrossLaneLowering::count_lanes(const isa::Instruction& instruction) {
   const isa::Operand& result = instruction.dst();
   llvm::Value* rows = result.kind == OperandKind::agpr ? frame_.agpr : frame_.vgpr;
   llvm::Value* all = ir.CreateVectorSplat(semantics::chunk_lanes, old);
-  for (unsigned lane = 0; lane < semantics::wave_lanes; lane += semantics::chunk_lanes) {
+  for (unsigned lane = 0; lane < frame_.wave_size(); lane += semantics::chunk_lanes) {
     llvm::Value* active = ir.CreateBitCast(ir.CreateTrunc(ir.CreateLShr(exec, lane), frame_.i16()), frame_.lanes());
     ir.CreateMaskedStore(all, frame_.at(rows, result.reg * sizeof(Row) + lane * 4), row_align, active);
   }

@@ -11,6 +11,7 @@
 #include "engine/micro_op.h"
 #include "machine/wave.h"
 #include "semantics/lanes.h"
+#include "target/target.h"
 
 namespace Atoll::compiler {
 
@@ -26,6 +27,7 @@ inline const llvm::Align row_align(64), dword_align(4), unaligned(1);
 /// registers are in their rows except within a region (region.h).
 struct Frame {
   llvm::LLVMContext& context;
+  const target::Target& target;
   llvm::IRBuilder<> ir;
   llvm::Function* function;
   llvm::Value *wave, *run;              ///< parameters: Wave*, Run*
@@ -46,6 +48,12 @@ struct Frame {
   llvm::Type* pointer() { return ir.getPtrTy(); }
   /// One chunk of a row.
   llvm::VectorType* chunk() { return llvm::FixedVectorType::get(i32(), semantics::chunk_lanes); }
+
+  unsigned wave_size() const { return target.wave_size; }
+  /// Scalar registers that a lane mask of the wave fills.
+  unsigned lane_mask_words() const { return wave_size() / 32; }
+  /// A lane mask with all lanes of the wave.
+  uint64_t all_lanes() const { return ~uint64_t{0} >> (64 - wave_size()); }
 
   /// A lane mask of one chunk.
   llvm::VectorType* lanes() { return llvm::FixedVectorType::get(i1(), semantics::chunk_lanes); }
@@ -68,10 +76,17 @@ struct Frame {
   void set_scalar(unsigned reg, llvm::Value* value) {
     ir.CreateAlignedStore(value, scalar_address(reg), llvm::Align(4));
   }
+  /// A lane mask of the wave, as 64 bits whatever registers it fills.
+  llvm::Value* lane_mask(unsigned reg) {
+    return wave_size() == 64 ? scalar64(reg) : ir.CreateZExt(scalar32(reg), i64());
+  }
+  void set_lane_mask(unsigned reg, llvm::Value* lanes) {
+    set_scalar(reg, wave_size() == 64 ? lanes : ir.CreateTrunc(lanes, i32()));
+  }
   /// MODE in the wave, for whoever looks there. Translated code itself knows its mode.
   void write_mode(const semantics::FloatMode& value) {
     llvm::Value* whole = at(wave, offsetof(machine::Wave, mode));
-    llvm::Value* others = ir.CreateAnd(ir.CreateLoad(i32(), whole), ~uint64_t{machine::float_mode_bits});
+    llvm::Value* others = ir.CreateAnd(ir.CreateLoad(i32(), whole), ~uint64_t{machine::float_mode_bits(value)});
     ir.CreateStore(ir.CreateOr(others, machine::mode_bits_of(value)), whole);
     for (llvm::Value* copy : {at(wave, offsetof(machine::Wave, float_mode)),
                               at(run, offsetof(Run, call) + offsetof(semantics::VectorCall, mode))}) {
@@ -128,7 +143,7 @@ struct Frame {
     ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::Leave::interpreted)));
     ir.SetInsertPoint(on);
   }
-  llvm::Value* exec() { return scalar64(isa::scalar::exec_lo); }
+  llvm::Value* exec() { return lane_mask(isa::scalar::exec_lo); }
   llvm::Value* scc_address() { return at(wave, offsetof(machine::Wave, scc)); }
 };
 

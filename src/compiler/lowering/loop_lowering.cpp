@@ -34,8 +34,10 @@ struct LoopLowering::Body {
 };
 
 void LoopLowering::slice_for(const VaryingMasks& here, const VaryingMasks& there, ChunkState& chunk) {
-  for (unsigned pair = 0; pair < VaryingMasks::pairs; ++pair) {
-    if (there.varying[pair] && !here.varying[pair]) chunk.set_mask(2 * pair, chunk.slice(chunk.pair(2 * pair)));
+  for (unsigned reg = 0; reg < isa::scalar::count; reg += frame_.lane_mask_words()) {
+    if (there.is_varying(reg) && !here.is_varying(reg)) {
+      chunk.set_mask(reg, chunk.slice(lane_mask(frame_, chunk, reg)));
+    }
   }
   if (there.scc_varies && !here.scc_varies) {
     llvm::Value* is_set = frame_.ir.CreateICmpNE(chunk.scc(), frame_.ir.getInt8(0));
@@ -53,7 +55,7 @@ llvm::Value* LoopLowering::is_not_zero(const BlockEnd& end, const VaryingMasks& 
   if (end.on == BlockEnd::On::scc) {
     return state.scc_varies ? any(chunk.scc_slice()) : ir.CreateICmpNE(chunk.scc(), ir.getInt8(0));
   }
-  return state.is_varying(reg) ? any(chunk.mask(reg)) : ir.CreateICmpNE(chunk.pair(reg), ir.getInt64(0));
+  return state.is_varying(reg) ? any(chunk.mask(reg)) : ir.CreateICmpNE(lane_mask(frame_, chunk, reg), ir.getInt64(0));
 }
 
 void LoopLowering::emit_block(const LoopRegion& region, uint64_t pc, Body& body) {
@@ -77,12 +79,20 @@ void LoopLowering::emit_block(const LoopRegion& region, uint64_t pc, Body& body)
       memory_.emit(memory_.prepare(instruction, 0, chunk), keep_inactive, chunk);
     } else if (lowering == Lowering::lanes) {
       const auto varying = [&](unsigned reg) { return state.is_varying(reg); };
-      lanes_.emit(lanes_.prepare(instruction, chunk, varying), keep_inactive, chunk);
+      const auto emit = [&](const isa::Instruction& one) {
+        lanes_.emit(lanes_.prepare(one, chunk, varying), keep_inactive, chunk);
+      };
+      if (const auto halves = DualHalves::of(instruction)) {
+        emit(halves->first);
+        emit(halves->second);
+      } else {
+        emit(instruction);
+      }
     } else if (lowering == Lowering::on_varying_masks) {
       llvm::Value* whole[2] = {nullptr, nullptr};
       for (unsigned source = 0; source < instruction.sources(); ++source) {
         const isa::Operand& operand = instruction.src(source);
-        if (!state.is_varying_source(operand)) whole[source] = scalars_.value(operand, chunk);
+        if (!state.is_varying_source(instruction, operand)) whole[source] = scalars_.value(operand, chunk);
       }
       scalars_.emit_on_varying_masks(instruction, whole, state.scc_varies ? nullptr : chunk.scc(), chunk);
     } else if (SaluLowering::takes_load(instruction)) {
@@ -160,9 +170,9 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
 
   llvm::Value* exec = frame_.exec();
   std::map<unsigned, llvm::Value*> masks;  // gathered
-  for (unsigned pair = 0; pair < VaryingMasks::pairs; ++pair) {
-    const bool needed = live.scalars[2 * pair] || live.scalars[2 * pair + 1];
-    if (after.varying[pair] && needed) masks[2 * pair] = new_local(0);
+  for (unsigned reg = 0; reg < isa::scalar::count; reg += frame_.lane_mask_words()) {
+    const bool needed = has_mask(live.scalars, reg, frame_.lane_mask_words());
+    if (after.is_varying(reg) && needed) masks[reg] = new_local(0);
   }
   llvm::Value* gathered_scc = after.scc_varies && live.scalars[scc_number] ? new_local(0) : nullptr;
   std::map<unsigned, llvm::Value*> words;  // as the last chunk leaves them
@@ -251,12 +261,12 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
   ir.SetInsertPoint(idle);
   llvm::Value* its_bits = ir.CreateShl(ir.getInt64(0xFFFF), first_lane);
   for (const auto& [reg, whole] : masks) {
-    if (!region.kept[reg / 2]) continue;
+    if (!region.kept[reg]) continue;
     llvm::Value* value;
     {
       const llvm::IRBuilder<>::InsertPointGuard guard(ir);
       ir.SetInsertPoint(once_end);
-      value = frame_.scalar64(reg);
+      value = frame_.lane_mask(reg);
     }
     ir.CreateStore(ir.CreateOr(load(whole), ir.CreateAnd(value, its_bits)), whole);
   }
@@ -265,7 +275,7 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
   ir.SetInsertPoint(next);
   llvm::Value* following = ir.CreateAdd(first_lane, ir.getInt64(semantics::chunk_lanes));
   first_lane->addIncoming(following, next);
-  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(semantics::wave_lanes)), done, head);
+  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(frame_.wave_size())), done, head);
 
   WaveScalars registers(frame_);
   const auto add_to_count = [&](llvm::Value* instructions) {
@@ -293,7 +303,7 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
   ir.SetInsertPoint(done);
   frame_.note_chunk(ir.getInt8(engine::no_chunk));
   if (region.may_wait) ir.CreateStore(ir.getInt8(0), patience_address);
-  for (const auto& [reg, whole] : masks) registers.set_pair(reg, load(whole));
+  for (const auto& [reg, whole] : masks) set_lane_mask(frame_, registers, reg, load(whole));
   if (gathered_scc != nullptr) {
     registers.set_scc(ir.CreateZExt(ir.CreateICmpNE(load(gathered_scc), ir.getInt64(0)), ir.getInt8Ty()));
   }

@@ -108,7 +108,7 @@ std::vector<llvm::Value*> Operation::copy(llvm::IRBuilder<>& ir, llvm::ArrayRef<
 }
 
 bool VectorOperation::reads_result() const {
-  const semantics::VectorShape& shape = semantics::vector_function(opcode);
+  const semantics::VectorShape& shape = semantics::vector_function(opcode, generation);
   return shape.reads_dst || shape.writes_low_half_only || to_part || to_high_half;
 }
 
@@ -217,7 +217,7 @@ const Operation& Operations::vector(const VectorOperation& what) {
 }
 
 Operation Operations::make_vector(const VectorOperation& what) {
-  const semantics::VectorShape& shape = semantics::vector_function(what.opcode);
+  const semantics::VectorShape& shape = semantics::vector_function(what.opcode, what.generation);
   llvm::LLVMContext& context = semantics_.module().getContext();
   llvm::Type* row = llvm::FixedVectorType::get(llvm::Type::getInt32Ty(context), semantics::chunk_lanes);
   const unsigned result_words = shape.destinations != 0 ? shape.dst_words[0] : 0;
@@ -268,9 +268,10 @@ Operation Operations::make_vector(const VectorOperation& what) {
   }
   body.set(arguments, offsetof(VectorCall, clamp), body.byte(what.clamp));
   body.set(arguments, offsetof(VectorCall, truth_table), ir.getInt8(what.truth_table));
+  body.set(arguments, offsetof(VectorCall, signed_sources), ir.getInt8(what.signed_sources));
   body.set(arguments, offsetof(VectorCall, first_lane), function->getArg(next++));
   body.set(arguments, offsetof(VectorCall, exec), function->getArg(next));
-  llvm::Function* plain = semantics_.vector_function(what.opcode);
+  llvm::Function* plain = semantics_.vector_function(what.opcode, what.generation);
   if (semantics::is_plain(what.mode) || !shape.float_use.any()) {
     body.call(plain, {arguments});
   } else {

@@ -73,10 +73,12 @@ struct VectorOperation {
   };
 
   isa::Opcode opcode{};
+  target::Generation generation = target::Generation::gfx9;
   std::array<Source, 4> source{};
   isa::DataType result_type{};
   semantics::FloatMode mode;  ///< that the wave is in
   uint8_t omod = 0, truth_table = 0;
+  uint8_t signed_sources = 0;  ///< of integer dot products that say it with neg: a bit for each source
   bool clamp = false;
   bool to_high_half = false;  ///< op_sel's last bit
   bool to_part = false;       ///< SDWA, ...

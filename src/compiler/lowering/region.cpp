@@ -53,19 +53,18 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
       break;
     }
     case Lowering::lanes: {
-      RegionItem& item = new_item(instruction, pc);
-      item.is_vector = true;
-      item.lanes =
-          lanes_.prepare(instruction, registers_, [this](unsigned reg) { return plan_.masks.is_varying(reg); });
-      if (versioning_ != Versioning::never && !plan_.masks.exec_written)
-        strides_.take(item.lanes, plan_.items.size() - 1);
+      if (const auto halves = DualHalves::of(instruction)) {
+        for (const isa::Instruction& half : {halves->first, halves->second}) add_vector(halves_.emplace_back(half), pc);
+      } else {
+        add_vector(instruction, pc);
+      }
       break;
     }
     case Lowering::on_varying_masks: {
       RegionItem& item = new_item(instruction, pc);
       for (unsigned i = 0; i < instruction.sources(); ++i) {
         const isa::Operand& source = instruction.src(i);
-        if (!plan_.masks.is_varying_source(source)) item.whole[i] = scalars_.value(source, registers_);
+        if (!plan_.masks.is_varying_source(instruction, source)) item.whole[i] = scalars_.value(source, registers_);
       }
       if (isa::row_of(instruction).has(isa::flag::scc_in)) item.scc = registers_.scc();
       plan_.every_chunk = true;
@@ -79,6 +78,13 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
     strides_.forget(effects);
   if (!plan_.items.empty()) scalars_read_ |= effects.reads;
   plan_.masks.step(instruction, lowering);
+}
+
+void Region::add_vector(const isa::Instruction& instruction, uint64_t pc) {
+  RegionItem& item = new_item(instruction, pc);
+  item.is_vector = true;
+  item.lanes = lanes_.prepare(instruction, registers_, [this](unsigned reg) { return plan_.masks.is_varying(reg); });
+  if (versioning_ != Versioning::never && !plan_.masks.exec_written) strides_.take(item.lanes, plan_.items.size() - 1);
 }
 
 /// An instruction that is executed before the loop.
@@ -307,6 +313,7 @@ void Region::end() {
 
 void Region::clear() {
   plan_ = {};
+  halves_.clear();
   registers_.clear();
   strides_ = {};
   may_fault_ = has_deferred_ = false;
@@ -342,9 +349,10 @@ void Region::emit_loop(const Segment& segment) {
     may_fault |= item.access && item.access->operands.space != MemorySpace::lds;
   }
   scalars_needed &= segment.live->scalars;
-  for (unsigned pair = 0; pair < VaryingMasks::pairs; ++pair) {
-    if (!segment.state->varying[pair] || (!scalars_needed[2 * pair] && !scalars_needed[2 * pair + 1])) continue;
-    gathered[2 * pair] = gather();
+  for (unsigned reg = 0; reg < isa::scalar::count; reg += frame_.lane_mask_words()) {
+    if (segment.state->is_varying(reg) && has_mask(scalars_needed, reg, frame_.lane_mask_words())) {
+      gathered[reg] = gather();
+    }
   }
   DeferredStores deferred(frame_, memory_, segment.items, exec);
   llvm::Value* gathered_scc = segment.state->scc_varies && scalars_needed[scc_number] ? gather() : nullptr;
@@ -403,14 +411,14 @@ void Region::emit_loop(const Segment& segment) {
   ir.SetInsertPoint(next);
   llvm::Value* following = ir.CreateAdd(first_lane, ir.getInt64(semantics::chunk_lanes));
   first_lane->addIncoming(following, next);
-  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(semantics::wave_lanes)), done, head);
+  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(frame_.wave_size())), done, head);
 
   ir.SetInsertPoint(done);
   note_chunk(ir.getInt8(engine::no_chunk));
   deferred.emit();
   matrices_.emit(segment.items);
   WaveScalars registers(frame_);
-  for (const auto& [reg, whole] : gathered) registers.set_pair(reg, ir.CreateLoad(frame_.i64(), whole));
+  for (const auto& [reg, whole] : gathered) set_lane_mask(frame_, registers, reg, ir.CreateLoad(frame_.i64(), whole));
   if (gathered_scc != nullptr) {
     llvm::Value* any = ir.CreateICmpNE(ir.CreateLoad(frame_.i64(), gathered_scc), ir.getInt64(0));
     registers.set_scc(ir.CreateZExt(any, ir.getInt8Ty()));

@@ -9,6 +9,8 @@
 // yet then: operations on each bit of them go into the loop, too, on the chunk's slice of each mask. Whatever else
 // needs them ends the region.
 //
+// A dual instruction is two items, in an order in which neither writes what the other reads.
+//
 // What nobody needs after a region (liveness.h) is not written back.
 //
 // Where the code changes the floating-point mode within a region, each instruction is made for its mode. The wave's
@@ -40,6 +42,7 @@
 // are emitted at once, as they come before the loop.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -142,6 +145,7 @@ class Region {
   void uncount(llvm::Value* instructions);
   void uncount_skipped();
   void clear();
+  void add_vector(const isa::Instruction& instruction, uint64_t pc);
   void add_scalar(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc);
   void add_matrix(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc);
 
@@ -157,6 +161,7 @@ class Region {
   bool is_hot_ = true;
   Versioning versioning_ = Versioning::never;
   RegionPlan plan_;
+  std::deque<isa::Instruction> halves_;  ///< of dual instructions among the items
   AffineAddresses strides_;
   ScalarSet scalars_read_;  ///< since the region began
   const Live *before_ = nullptr, *after_ = nullptr;

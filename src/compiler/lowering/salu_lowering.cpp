@@ -11,7 +11,7 @@ using isa::OperandKind;
 using semantics::ScalarCall;
 
 bool works_on_each_bit(const isa::Instruction& instruction) {
-  return isa::row_of(instruction).has(isa::flag::bitwise) && instruction.dst().words == 2;
+  return isa::row_of(instruction).has(isa::flag::bitwise) && instruction.dst().words == instruction.lane_mask_words;
 }
 
 BitFunction bit_function(const isa::Instruction& instruction) {
@@ -35,7 +35,7 @@ bool SaluLowering::takes(const isa::Instruction& instruction) {
 llvm::Value* SaluLowering::value(const isa::Operand& operand, ScalarRegisters& registers) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const auto is_zero = [&](unsigned reg) {
-    return ir.CreateZExt(ir.CreateICmpEQ(registers.pair(reg), ir.getInt64(0)), frame_.i64());
+    return ir.CreateZExt(ir.CreateICmpEQ(lane_mask(frame_, registers, reg), ir.getInt64(0)), frame_.i64());
   };
   switch (operand.kind) {
     case OperandKind::scalar:
@@ -63,14 +63,14 @@ void SaluLowering::emit(const isa::Instruction& instruction, ScalarRegisters& re
   const isa::InstructionRow& row = isa::row_of(instruction);
   const bool writes_exec = row.has(isa::flag::exec_out);
   if (result != nullptr) arguments[2] = value(*result, registers);
-  if (writes_exec) arguments[3] = registers.pair(isa::scalar::exec_lo);
+  if (writes_exec) arguments[3] = lane_mask(frame_, registers, isa::scalar::exec_lo);
   const std::vector<llvm::Value*> results = operations_.scalar(instruction.opcode).emit(ir, arguments);
   if (result != nullptr) {
     if (result->words == 2) registers.set_pair(result->reg, results[0]);
     if (result->words != 2) registers.set_word(result->reg, ir.CreateTrunc(results[0], frame_.i32()));
   }
   if (writes_exec && (result == nullptr || result->reg != isa::scalar::exec_lo)) {
-    registers.set_pair(isa::scalar::exec_lo, results[1]);
+    set_lane_mask(frame_, registers, isa::scalar::exec_lo, results[1]);
   }
   // The others have kept SCC, but not always that of the instruction before: it may come from the lanes later.
   if (row.has(isa::flag::scc_out)) registers.set_scc(results[2]);
@@ -126,6 +126,7 @@ bool SaluLowering::takes_load(const isa::Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::s_load_dword:
     case Opcode::s_load_dwordx2:
+    case Opcode::s_load_b96:
     case Opcode::s_load_dwordx4:
     case Opcode::s_load_dwordx8:
     case Opcode::s_load_dwordx16:
@@ -138,7 +139,7 @@ bool SaluLowering::takes_load(const isa::Instruction& instruction) {
   if (instruction.src(0).kind != OperandKind::scalar || result.reg + result.words > isa::scalar::m0) return false;
   if (instruction.sources() == 1) return true;
   const isa::Operand& offset = instruction.src(1);
-  return offset.kind == OperandKind::scalar && offset.words == 1;
+  return engine::constant_value(offset) || (offset.kind == OperandKind::scalar && offset.words == 1);
 }
 
 void SaluLowering::emit_load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart) {

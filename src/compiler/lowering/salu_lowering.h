@@ -10,8 +10,9 @@
 
 namespace Atoll::compiler {
 
-/// Whether an instruction is an operation on each bit of register pairs alone, so that it can be executed on the
-/// slices of lane masks. Its SCC, if it yields one, tells whether the result (of *_saveexec: EXEC) is other than zero.
+/// Whether an instruction is an operation on each bit of registers as wide as lane masks alone, so that it can be
+/// executed on the slices of lane masks. Its SCC, if it yields one, tells whether the result (of *_saveexec: EXEC) is
+/// other than zero.
 bool works_on_each_bit(const isa::Instruction& instruction);
 
 /// What such an instruction makes of one lane's bits: its result and the new EXEC, for each value of the sources' bits

@@ -23,6 +23,16 @@ class ScalarRegisters {
   virtual void set_scc(llvm::Value* value) = 0;
 };
 
+/// A lane mask of the wave in these registers: 64 bits, whatever registers it fills.
+inline llvm::Value* lane_mask(Frame& frame, ScalarRegisters& registers, unsigned reg) {
+  if (frame.wave_size() == 64) return registers.pair(reg);
+  return frame.ir.CreateZExt(registers.word(reg), frame.i64());
+}
+inline void set_lane_mask(Frame& frame, ScalarRegisters& registers, unsigned reg, llvm::Value* lanes) {
+  if (frame.wave_size() == 64) return registers.set_pair(reg, lanes);
+  registers.set_word(reg, frame.ir.CreateTrunc(lanes, frame.i32()));
+}
+
 /// Those in the Wave.
 class WaveScalars final : public ScalarRegisters {
  public:

@@ -19,7 +19,7 @@ class SemanticsBitcode {
   SemanticsBitcode(llvm::LLVMContext& context, semantics::HostVectors level);
 
   /// The function over one chunk of lanes (semantics/row.h, run_alone), or null. It is read in by this call.
-  llvm::Function* vector_function(isa::Opcode opcode, target::Generation generation = target::Generation::gfx9);
+  llvm::Function* vector_function(isa::Opcode opcode, target::Generation generation);
   llvm::Function* scalar_function(isa::Opcode opcode);
 
   /// A function of semantics/modifiers.h or float_mode.h, which works on one chunk, too, or of semantics/atomic.h.

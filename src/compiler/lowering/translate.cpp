@@ -33,7 +33,6 @@ namespace {
 
 using engine::Block;
 using engine::ControlFlow;
-using engine::does_nothing;
 using engine::Image;
 using engine::Located;
 using isa::Opcode;
@@ -271,7 +270,7 @@ void Translator::emit(const Superblock& code) {
 void Translator::emit(const Located& at) {
   const isa::Instruction& instruction = at.instruction;
   if (emit_control(at)) return;
-  if (does_nothing(instruction.opcode)) {
+  if (does_nothing(instruction)) {
     ++frame_.uncounted;
     return;
   }
@@ -375,6 +374,8 @@ bool Translator::emit_control(const Located& at) {
       return true;
     case Opcode::s_setreg_b32:
     case Opcode::s_setreg_imm32_b32:
+    case Opcode::s_round_mode:
+    case Opcode::s_denorm_mode:
       if (engine::sets_float_mode(instruction)) {
         mode_ = flow_.mode_after(at);
         region_.set_mode(mode_);
@@ -392,7 +393,7 @@ bool Translator::emit_control(const Located& at) {
 void Translator::emit_condition(const Located& at, const isa::Control& control) {
   using enum isa::Control::Condition;
   llvm::Value* value = control.condition == scc   ? ir().CreateLoad(ir().getInt8Ty(), frame_.scc_address())
-                       : control.condition == vcc ? frame_.scalar64(isa::scalar::vcc_lo)
+                       : control.condition == vcc ? frame_.lane_mask(isa::scalar::vcc_lo)
                                                   : frame_.exec();
   llvm::Value* nothing = llvm::ConstantInt::get(value->getType(), 0);
   branch(control.if_zero ? ir().CreateICmpEQ(value, nothing) : ir().CreateICmpNE(value, nothing));
@@ -425,11 +426,12 @@ void Translator::branch(llvm::Value* condition) {
 }  // namespace
 
 struct Translation::Parts {
-  explicit Parts(semantics::HostVectors vectors)
-      : level(vectors), semantics(context, vectors), operations(std::in_place, semantics) {
+  Parts(const target::Target& gpu, semantics::HostVectors vectors)
+      : target(gpu), level(vectors), semantics(context, vectors), operations(std::in_place, semantics) {
     context.setDiscardValueNames(true);  // nobody reads them
   }
 
+  const target::Target target;
   const semantics::HostVectors level;
   llvm::LLVMContext context;
   SemanticsBitcode semantics;
@@ -439,7 +441,8 @@ struct Translation::Parts {
   std::string* region_dump = nullptr;
 };
 
-Translation::Translation(semantics::HostVectors level) : parts_(std::make_unique<Parts>(level)) {}
+Translation::Translation(const target::Target& target, semantics::HostVectors level)
+    : parts_(std::make_unique<Parts>(target, level)) {}
 Translation::~Translation() = default;
 
 Translated Translation::add(const ControlFlow& flow, const std::string& name, uint64_t first_step, bool be_brief) {
@@ -457,6 +460,7 @@ Translated Translation::add(const ControlFlow& flow, const std::string& name, ui
   parts_->functions.push_back(function);
   auto* allocas = llvm::BasicBlock::Create(context, "locals", function);
   Frame frame{.context = context,
+              .target = parts_->target,
               .ir = llvm::IRBuilder<>(context),
               .function = function,
               .wave = function->getArg(0),

@@ -10,6 +10,7 @@
 
 #include "engine/compiled/control_flow.h"
 #include "semantics/host_vectors.h"
+#include "target/target.h"
 
 namespace Atoll::compiler {
 
@@ -19,10 +20,10 @@ struct Translated {
   std::vector<uint64_t> steps;    ///< PCs of the instructions that the engine executes, by number
 };
 
-/// Pieces of code as functions of one LLVM module, for hosts with the vector instructions of `level`.
+/// Pieces of code for a target as functions of one LLVM module, for hosts with the vector instructions of `level`.
 class Translation {
  public:
-  explicit Translation(semantics::HostVectors level);
+  Translation(const target::Target& target, semantics::HostVectors level);
   ~Translation();
 
   /// Makes an engine::HostFunction called `name`. PCs of `flow` count from the code's base, the steps' numbers from

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/analysis/varying_masks.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "isa/table.h"
@@ -84,29 +85,33 @@ bool ValuLowering::reads_other_lanes(const isa::Instruction& instruction) {
 bool ValuLowering::crosses_chunks(const isa::Instruction& instruction) {
   if (instruction.opcode == isa::Opcode::ds_bpermute_b32) return true;
   const auto move = move_of(instruction);
-  return move && !stays_in_chunks(*move);
+  // A lane that is not active need not hold its register's value in a region.
+  return move && (move->fetch_inactive || !stays_in_chunks(*move));
 }
 
 bool ValuLowering::takes(const isa::Instruction& instruction) {
   if (is_exchange(instruction.opcode)) return takes_exchange(instruction);
   if (is_move(instruction.opcode)) return takes_move(instruction);
   if (instruction.opcode == isa::Opcode::v_swap_b32) return takes_swap(instruction);
-  const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode);
+  if (instruction.second != isa::Opcode::invalid) {
+    const auto halves = DualHalves::of(instruction);
+    return halves && takes(halves->first) && takes(halves->second);
+  }
+  const semantics::VectorShape& shape = semantics::vector_function(instruction.opcode, instruction.generation);
   if (shape.call == nullptr || shape.sources > 3 || shape.masks_in > 1) return false;
   if (shape.source_part != 0 || shape.writes_one_byte) return false;  // op_sel means something else there
   using enum isa::Extension;
   if (instruction.extension == dpp16 || instruction.extension == dpp8) {
     const auto move = move_of(instruction);
-    // A lane that is not active need not hold its register's value in a region.
-    if (!move || move->fetch_inactive || !is_row(instruction.src(0))) return false;
+    if (!move || !is_row(instruction.src(0))) return false;
   }
   const VectorOperands operands = vector_operands(instruction);
   if (operands.sources != shape.sources || operands.masks != shape.masks_in || operands.results != shape.destinations ||
-      (operands.mask_result != nullptr) != shape.mask_out || operands.results > 1) {
+      (operands.mask_result != nullptr || writes_exec(instruction)) != shape.mask_out || operands.results > 1) {
     return false;
   }
   for (const isa::Operand* mask : {operands.mask[0], operands.mask_result}) {
-    if (mask != nullptr && (mask->kind != OperandKind::scalar || mask->words != 2 || mask->reg % 2 != 0)) return false;
+    if (mask != nullptr && !is_mask(instruction, *mask)) return false;
   }
   if (operands.results != 0 && !is_row(*operands.result[0])) return false;
   for (unsigned i = 0; i < operands.sources; ++i) {
@@ -123,9 +128,9 @@ ValuLowering::Prepared ValuLowering::prepare(const isa::Instruction& instruction
   Prepared prepared;
   prepared.instruction = &instruction;
   prepared.mode = frame_.mode;
-  if (crosses_chunks(instruction)) prepared.exec_whole = registers.pair(isa::scalar::exec_lo);
+  if (crosses_chunks(instruction)) prepared.exec_whole = lane_mask(frame_, registers, isa::scalar::exec_lo);
   if (is_exchange(instruction.opcode) || instruction.opcode == isa::Opcode::v_swap_b32) return prepared;
-  prepared.shape = semantics::vector_function(instruction.opcode);
+  prepared.shape = semantics::vector_function(instruction.opcode, instruction.generation);
   if (is_move(instruction.opcode))
     prepared.shape = {.dst_words = {1}, .src_words = {1}, .destinations = 1, .sources = 1};
   for (unsigned i = 0; i < prepared.shape.sources; ++i) {
@@ -180,6 +185,7 @@ llvm::Value* ValuLowering::valid_lanes(const Prepared& prepared, const semantics
   llvm::IRBuilder<>& ir = frame_.ir;
   llvm::Value* in_range = chunk.slice(ir.getInt64(move.map.in_range));
   if (prepared.exec_whole != nullptr) {
+    if (move.fetch_inactive) return in_range;
     return ir.CreateAnd(are_in(prepared.exec_whole, sources_of(move.map, chunk)), in_range);
   }
   int from[semantics::chunk_lanes];
@@ -208,7 +214,12 @@ void ValuLowering::emit_exchange(const Prepared& prepared, bool keep_inactive, C
     const auto all = [&](uint32_t word) { return ir.CreateVectorSplat(semantics::chunk_lanes, ir.getInt32(word)); };
     llvm::Value* address = chunk.row(row_key(instruction.src(0), 0));
     address = ir.CreateAdd(address, all(static_cast<uint16_t>(instruction.offset)));
-    llvm::Value* lanes = ir.CreateAnd(ir.CreateLShr(address, all(2)), all(semantics::wave_lanes - 1));
+    const unsigned reach = std::min<unsigned>(frame_.wave_size(), frame_.target.processor->permute_lanes);
+    llvm::Value* lanes = ir.CreateAnd(ir.CreateLShr(address, all(2)), all(reach - 1));
+    if (reach != frame_.wave_size()) {  // each half of the wave by itself
+      llvm::Value* half = ir.CreateAnd(chunk.first_lane(), ir.getInt32(~(reach - 1)));
+      lanes = ir.CreateOr(lanes, ir.CreateVectorSplat(semantics::chunk_lanes, half));
+    }
     llvm::Value* row = chunk.whole_row(row_key(instruction.src(1), 0));
     value = words_of(row, lanes, are_in(prepared.exec_whole, lanes));
   }
@@ -240,11 +251,18 @@ VectorOperation ValuLowering::operation(const Prepared& prepared) {
   const isa::Instruction& instruction = *prepared.instruction;
   VectorOperation operation;
   operation.opcode = instruction.opcode;
+  operation.generation = instruction.generation;
   for (unsigned i = 0; i < prepared.shape.sources; ++i)
     operation.source[i] = VectorOperation::Source(prepared.source[i].operand);
   operation.mode = prepared.mode;
   operation.clamp = instruction.clamp;
   if (prepared.shape.has_truth_table) operation.truth_table = static_cast<uint8_t>(instruction.immediate);
+  if (prepared.shape.has_signed_sources) {
+    for (unsigned i = 0; i < 2; ++i) {
+      operation.signed_sources |= static_cast<uint8_t>((operation.source[i].neg ? 1u : 0u) << i);
+      operation.source[i].neg = false;
+    }
+  }
   if (prepared.result == nullptr) return operation;
   operation.result_type = instruction.dst().type;
   operation.omod = instruction.omod;
@@ -307,9 +325,9 @@ void ValuLowering::emit(const Prepared& prepared, bool keep_inactive, ChunkState
     if (keep_inactive || move) value = ir.CreateSelect(written, value, chunk.row(key));
     chunk.set_row(key, value);
   }
-  if (prepared.mask_result != nullptr) {
+  if (shape.mask_out) {
     llvm::Value* mask = ir.CreateAnd(ir.CreateBitCast(results[result_words], frame_.lanes()), written);
-    chunk.set_mask(prepared.mask_result->reg, mask);
+    if (prepared.mask_result != nullptr) chunk.set_mask(prepared.mask_result->reg, mask);
     if (isa::row_of(*prepared.instruction).has(isa::flag::exec_out)) chunk.set_mask(isa::scalar::exec_lo, mask);
   }
 }

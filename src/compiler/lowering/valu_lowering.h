@@ -47,7 +47,7 @@ class ValuLowering {
   Prepared prepare(const isa::Instruction& instruction, ScalarRegisters& registers, Sliced varying) {
     Prepared prepared = prepare(instruction, registers);
     if (prepared.mask != nullptr && !varying(prepared.mask->reg)) {
-      prepared.mask_whole = registers.pair(prepared.mask->reg);
+      prepared.mask_whole = lane_mask(frame_, registers, prepared.mask->reg);
     }
     return prepared;
   }

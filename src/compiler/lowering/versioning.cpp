@@ -7,8 +7,6 @@ namespace Atoll::compiler {
 
 namespace {
 
-constexpr unsigned last_lane = semantics::wave_lanes - 1;
-
 llvm::Value* number(llvm::IRBuilder<>& ir, int64_t value) { return ir.getInt64(static_cast<uint64_t>(value)); }
 
 }  // namespace
@@ -67,22 +65,24 @@ void VersionGuard::require(const AffineAddresses::Condition& condition) {
   if (condition.is_signed) word = ir.CreateXor(word, ir.getInt32(1u << (condition.bits - 1)));
   const uint64_t end = uint64_t{1} << condition.bits;
   llvm::Value* first = ir.CreateAnd(ir.CreateZExt(word, frame_.i64()), end - 1);
-  require(ir.CreateICmpULT(ir.CreateAdd(first, number(ir, stride * last_lane)), ir.getInt64(end)));
+  require(ir.CreateICmpULT(ir.CreateAdd(first, number(ir, stride * last_lane())), ir.getInt64(end)));
 }
 
 /// Of the active lanes. Lane 0's word is what they are compared with, even if that lane is not active.
 void VersionGuard::require_stride_of_row(unsigned key) {
   llvm::IRBuilder<>& ir = frame_.ir;
-  std::vector<uint32_t> steps(semantics::wave_lanes);
-  for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
+  const unsigned lanes = frame_.wave_size();
+  std::vector<uint32_t> steps(lanes);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
     steps[lane] = static_cast<uint32_t>(strides_.stride_of_row(key)) * lane;
   }
   llvm::Value* row = frame_.row_address(key);
-  auto* type = llvm::FixedVectorType::get(frame_.i32(), semantics::wave_lanes);
+  auto* type = llvm::FixedVectorType::get(frame_.i32(), lanes);
   llvm::Value* words = ir.CreateAlignedLoad(type, row, llvm::Align(64));
-  llvm::Value* expected = ir.CreateAdd(ir.CreateVectorSplat(semantics::wave_lanes, first_words_.at({{}, key})),
+  llvm::Value* expected = ir.CreateAdd(ir.CreateVectorSplat(lanes, first_words_.at({{}, key})),
                                        llvm::ConstantDataVector::get(frame_.context, steps));
-  llvm::Value* others = ir.CreateBitCast(ir.CreateICmpNE(words, expected), frame_.i64());
+  llvm::Value* others = ir.CreateBitCast(ir.CreateICmpNE(words, expected), ir.getIntNTy(lanes));
+  others = ir.CreateZExt(others, frame_.i64());
   require(ir.CreateICmpEQ(ir.CreateAnd(others, frame_.exec()), ir.getInt64(0)));
 }
 
@@ -91,7 +91,7 @@ void VersionGuard::require_order(const RegionItem& load, const ChunkMemory::Stri
                                  const ChunkMemory::Strided& to) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const auto bytes = [](const RegionItem& item) { return int64_t{semantics::memory_access(*item.instruction).bytes}; };
-  const int64_t loaded = last_lane * from.stride + bytes(load), stored = last_lane * to.stride + bytes(store);
+  const int64_t loaded = last_lane() * from.stride + bytes(load), stored = last_lane() * to.stride + bytes(store);
   for (unsigned element = 0; element < ChunkMemory::elements(*load.access); ++element) {
     llvm::Value* address = ir.CreateAdd(from.address, number(ir, ChunkMemory::distance(*load.access, element)));
     llvm::Value* ahead = ir.CreateSub(to.address, address);
@@ -155,7 +155,7 @@ llvm::Value* VersionGuard::emit(const RegionItem* store) {
     }
   }
   for (const AffineAddresses::Condition& each : conditions) require(each);
-  if (all_lanes) require(ir.CreateICmpEQ(frame_.exec(), ir.getInt64(~uint64_t{0})));
+  if (all_lanes) require(ir.CreateICmpEQ(frame_.exec(), ir.getInt64(frame_.all_lanes())));
   for (size_t i = 0; store != nullptr && i < items_.size(); ++i) {
     const RegionItem& item = items_[i];
     const bool is_load = item.access && item.address && &item != store;

@@ -30,6 +30,7 @@ class VersionGuard {
   const ChunkMemory::Strided* strided(size_t item) const;
 
  private:
+  int64_t last_lane() const { return frame_.wave_size() - 1; }
   void find_slice();
   /// Carries the slice out for the first lanes, and notes the words of lane 0 that matter.
   void compute_first_lane();

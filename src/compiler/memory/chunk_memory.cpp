@@ -91,7 +91,7 @@ llvm::Value* ChunkMemory::is_inside(const Prepared& prepared, llvm::Value* low, 
   for (unsigned element = 1; element < elements(prepared); ++element) {
     last = std::max(last, offset_of(*prepared.instruction, prepared.operands, element));
   }
-  last += int64_t{semantics::wave_lanes - 1} * stride;
+  last += int64_t{frame_.wave_size() - 1} * stride;
   llvm::Value* starts = lds_starts(semantics::memory_access(*prepared.instruction).bytes);
   llvm::Value* place = ir().CreateAdd(ir().CreateZExt(low, frame_.i64()), ir().getInt64(static_cast<uint64_t>(last)));
   return ir().CreateICmpULT(place, ir().CreateZExt(starts, frame_.i64()));

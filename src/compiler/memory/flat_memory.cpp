@@ -5,6 +5,8 @@
 // spilled registers and local variables, use neighbouring dwords. Whatever else there is, the engine does.
 #include "compiler/memory/chunk_memory.h"
 
+#include <bit>
+
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
@@ -23,8 +25,6 @@ using semantics::MemoryAccess;
 using Half = MemoryAccess::Half;
 
 namespace {
-
-constexpr uint64_t scratch_row = semantics::wave_lanes * 4;  ///< bytes from a lane's dword to its next
 
 /// Whether an access yields values.
 unsigned result_words(const MemoryAccess& access) {
@@ -251,8 +251,10 @@ void ChunkMemory::access_scratch(const EngineAccess& at, llvm::Value* scratch, l
   ir().CreateCondBr(is_usual, usual, others, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
 
   ir().SetInsertPoint(usual);
-  static_assert(scratch_row / 4 == 1u << 6);
-  llvm::Value* distance = ir().CreateShl(ir().CreateAnd(wide_offset, ~uint64_t{3}), ir().getInt64(6));
+  // Bytes from a lane's dword to its next.
+  const uint64_t scratch_row = uint64_t{frame_.wave_size()} * 4;
+  const auto row_shift = static_cast<uint64_t>(std::countr_zero(scratch_row / 4));
+  llvm::Value* distance = ir().CreateShl(ir().CreateAnd(wide_offset, ~uint64_t{3}), ir().getInt64(row_shift));
   distance = ir().CreateAdd(distance, ir().CreateShl(ir().CreateZExt(at.first_lane, frame_.i64()), 2));
   llvm::Value* place = ir().CreateGEP(ir().getInt8Ty(), scratch, distance);
   const bool is_store = access.kind == MemoryAccess::Kind::store;

@@ -1,19 +1,31 @@
 // compiler: buffers other than scratch (raw_buffers.h).
 #include "compiler/memory/raw_buffers.h"
 
+#include "engine/buffer_resource.h"
+
 namespace Atoll::compiler {
 
 void RawBuffers::check(const MemoryOperands& operands, ScalarRegisters& registers, uint64_t pc) {
   if (!known_.insert(key(operands)).second) return;
   llvm::IRBuilder<>& ir = frame_.ir;
-  // As engine/buffer_resource.h reads it: records interleaved, the lane's number added to the index, bytes of a record.
-  constexpr uint32_t swizzled = 1u << 31, add_thread_id = 1u << 23, stride = 0x3FFFu << 16;
+  using engine::BufferResource;
+  const target::BufferResources layout = frame_.target.processor->buffer_resources;
+  const bool has_wide_swizzle = layout >= target::BufferResources::gfx11;
   llvm::Value* word1 = registers.word(operands.resource->reg + 1u);
-  llvm::Value* special = ir.CreateAnd(word1, ir.getInt32(swizzled));
-  special = ir.CreateOr(special, ir.CreateAnd(registers.word(operands.resource->reg + 3u), ir.getInt32(add_thread_id)));
+  llvm::Value* word3 = registers.word(operands.resource->reg + 3u);
+  llvm::Value* special = ir.CreateAnd(
+      word1, ir.getInt32(has_wide_swizzle ? BufferResource::wide_swizzle_field : BufferResource::swizzle_field));
+  special = ir.CreateOr(special, ir.CreateAnd(word3, ir.getInt32(BufferResource::add_thread_id_field)));
   llvm::Value* is_plain = ir.CreateICmpEQ(special, ir.getInt32(0));
+  if (layout >= target::BufferResources::gfx10) {
+    const auto bounds = operands.has_index ? BufferResource::Bounds::structured : BufferResource::Bounds::raw;
+    const uint32_t field = static_cast<uint32_t>(bounds) << BufferResource::bounds_shift;
+    llvm::Value* its_bounds = ir.CreateAnd(word3, ir.getInt32(BufferResource::bounds_field));
+    is_plain = ir.CreateAnd(is_plain, ir.CreateICmpEQ(its_bounds, ir.getInt32(field)));
+  }
   if (operands.has_index) {
-    llvm::Value* has_records = ir.CreateICmpNE(ir.CreateAnd(word1, ir.getInt32(stride)), ir.getInt32(0));
+    llvm::Value* has_records =
+        ir.CreateICmpNE(ir.CreateAnd(word1, ir.getInt32(BufferResource::stride_field)), ir.getInt32(0));
     is_plain = ir.CreateAnd(is_plain, has_records);
   }
   frame_.interpret_unless(is_plain, pc);

@@ -1,8 +1,8 @@
 // compiler: buffers other than scratch.
 //
 // What a buffer resource says is known when the code runs. Translated code has the addresses of those whose records
-// follow one another (buffer_memory.cpp); it looks at each resource before the first access in a block, and where it is
-// of another kind, the interpreter goes on.
+// follow one another, and whose bounds are those that GFX9 has for the way of addressing (buffer_memory.cpp); it looks
+// at each resource before the first access in a block, and where it is of another kind, the interpreter goes on.
 #pragma once
 
 #include <set>

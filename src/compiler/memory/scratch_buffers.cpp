@@ -1,8 +1,11 @@
 // compiler: scratch as a buffer (scratch_buffers.h).
 #include "compiler/memory/scratch_buffers.h"
 
+#include <bit>
+
 #include <llvm/IR/Module.h>
 
+#include "engine/buffer_resource.h"
 #include "engine/prepare.h"
 
 namespace Atoll::compiler {
@@ -68,24 +71,36 @@ llvm::Function* ScratchBuffers::checker() {
   const auto has = [&](llvm::Value* value, uint32_t field, uint32_t expected) {
     return ir.CreateICmpEQ(ir.CreateAnd(value, field), ir.getInt32(expected));
   };
-  // As engine/buffer_resource.h reads it: lanes' dwords side by side, 64 of them.
-  constexpr uint32_t swizzled = 1u << 31, add_thread_id = 1u << 23, index_stride = 3u << 21;
-  llvm::Value* fits = has(function->getArg(2), swizzled, swizzled);
-  fits = ir.CreateAnd(fits, has(function->getArg(4), add_thread_id | index_stride, add_thread_id | index_stride));
+  // Lanes' dwords side by side, as many as the wave has lanes.
+  using engine::BufferResource;
+  const target::BufferResources layout = frame_.target.processor->buffer_resources;
+  const uint64_t lanes = frame_.wave_size();
+  const auto lanes_shift = static_cast<uint64_t>(std::countr_zero(lanes));
+  const auto index_stride = static_cast<uint32_t>((lanes_shift - 3) << 21);
+  llvm::Value* fits = layout >= target::BufferResources::gfx11
+                          ? has(function->getArg(2), BufferResource::wide_swizzle_field, 1u << 30)
+                          : has(function->getArg(2), BufferResource::swizzle_field, BufferResource::swizzle_field);
+  fits = ir.CreateAnd(fits,
+                      has(function->getArg(4), BufferResource::add_thread_id_field | BufferResource::index_stride_field,
+                          BufferResource::add_thread_id_field | index_stride));
   // Each lane's column is the one that scratch gives it, and the stack's end within.
   llvm::Value* begin = ir.CreateOr(argument(1), ir.CreateShl(ir.CreateAnd(argument(2), 0xFFFF), 32));
   llvm::Value* scratch = ir.CreateLoad(frame_.i64(), frame_.at(wave, offsetof(Wave, scratch)));
   llvm::Value* distance = ir.CreateSub(ir.CreateAdd(begin, argument(5)), scratch);
   llvm::Value* bytes =
       ir.CreateZExt(ir.CreateLoad(word, frame_.at(wave, offsetof(Wave, scratch_bytes_per_lane))), frame_.i64());
-  constexpr uint64_t lanes = semantics::wave_lanes;
   fits = ir.CreateAnd(fits, ir.CreateICmpEQ(ir.CreateAnd(distance, lanes * 4 - 1), ir.getInt64(0)));
   fits = ir.CreateAnd(fits, ir.CreateICmpULT(distance, ir.CreateMul(bytes, ir.getInt64(lanes))));
-  llvm::Value* base = ir.CreateLShr(distance, 6);
-  static_assert(lanes == 1u << 6);
-  // No part of the stack is past the buffer's end.
-  llvm::Value* end = ir.CreateSub(ir.CreateAdd(argument(5), bytes), base);
-  fits = ir.CreateAnd(fits, ir.CreateICmpULE(end, argument(3)));
+  llvm::Value* base = ir.CreateLShr(distance, lanes_shift);
+  if (layout >= target::BufferResources::gfx10) {  // the ABI's resource has no end
+    constexpr auto empty = static_cast<uint32_t>(BufferResource::Bounds::empty);
+    fits = ir.CreateAnd(fits,
+                        has(function->getArg(4), BufferResource::bounds_field, empty << BufferResource::bounds_shift));
+    fits = ir.CreateAnd(fits, ir.CreateICmpNE(function->getArg(3), ir.getInt32(0)));
+  } else {  // no part of the stack is past the buffer's end
+    llvm::Value* end = ir.CreateSub(ir.CreateAdd(argument(5), bytes), base);
+    fits = ir.CreateAnd(fits, ir.CreateICmpULE(end, argument(3)));
+  }
   ir.CreateRet(ir.CreateSelect(fits, ir.CreateTrunc(base, word), ir.getInt32(~0u)));
   return function;
 }

@@ -1,8 +1,9 @@
 // compiler: where a wave's stack is, in code that addresses scratch as a buffer.
 //
-// On GFX9 up to gfx90a, compilers reach scratch by buffer instructions. A resource in SGPRs says where it is and how
-// lanes are interleaved, an SGPR how far the wave's stack has grown. Whether the resource is that of the wave's scratch
-// is found out when the code runs, once for each pair of them in a block; if it is not, the interpreter goes on.
+// On GFX9 up to gfx90a, and on GFX10, compilers reach scratch by buffer instructions. A resource in SGPRs says where it
+// is and how lanes are interleaved, an SGPR how far the wave's stack has grown. Whether the resource is that of the
+// wave's scratch is found out when the code runs, once for each pair of them in a block; if it is not, the interpreter
+// goes on.
 #pragma once
 
 #include <map>

@@ -63,7 +63,7 @@ void ChunkMemory::emit_store_of_wave(llvm::Function& function, unsigned bytes) {
   ir().SetInsertPoint(next);
   llvm::Value* following = ir().CreateAdd(first_lane, ir().getInt64(semantics::chunk_lanes));
   first_lane->addIncoming(following, next);
-  ir().CreateCondBr(ir().CreateICmpEQ(following, ir().getInt64(semantics::wave_lanes)), done, chunk);
+  ir().CreateCondBr(ir().CreateICmpEQ(following, ir().getInt64(frame_.wave_size())), done, chunk);
 
   ir().SetInsertPoint(done);
   ir().CreateRetVoid();

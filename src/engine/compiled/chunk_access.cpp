@@ -10,9 +10,6 @@ namespace Atoll::engine {
 namespace {
 
 using semantics::MemoryAccess;
-using semantics::wave_lanes;
-
-constexpr uint32_t scratch_row = wave_lanes * 4;  ///< bytes from a lane's dword to its next
 
 class Access {
  public:
@@ -22,7 +19,8 @@ class Access {
         first_lane_(first_lane),
         access_(semantics::memory_access(number)),
         is_atomic_(access_.kind == MemoryAccess::Kind::atomic),
-        is_lds_(is_lds) {}
+        is_lds_(is_lds),
+        scratch_row_(wave.wave_size * 4u) {}
 
   void on_memory(uint64_t lanes) { move(chunk_.addresses, lanes, linear); }
 
@@ -58,7 +56,7 @@ class Access {
       addresses.of[lane] = scratch_address(lane, offset);
     });
     if (!all_inside) return false;
-    if (in_pieces != lanes) move(addresses, lanes & ~in_pieces, scratch_row);
+    if (in_pieces != lanes) move(addresses, lanes & ~in_pieces, scratch_row_);
     for_each_lane(in_pieces, [&](unsigned lane) { in_pieces_at(lane); });
     return true;
   }
@@ -72,7 +70,7 @@ class Access {
 
  private:
   uint64_t scratch_address(unsigned lane, uint32_t offset) const {
-    return reinterpret_cast<uint64_t>(wave_.scratch) + uint64_t{offset / 4} * scratch_row + (first_lane_ + lane) * 4 +
+    return reinterpret_cast<uint64_t>(wave_.scratch) + uint64_t{offset / 4} * scratch_row_ + (first_lane_ + lane) * 4 +
            offset % 4;
   }
 
@@ -115,6 +113,7 @@ class Access {
   const unsigned first_lane_;
   const MemoryAccess& access_;
   const bool is_atomic_, is_lds_;
+  const uint32_t scratch_row_;  ///< bytes from a lane's dword to its next
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // engine/compiled: the compiled engine (compiled_engine.h).
 #include "engine/compiled/compiled_engine.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -36,9 +38,8 @@ bool waits_for_code() {
 class CompiledEngine final : public machine::Engine {
  public:
   explicit CompiledEngine(const target::Target& target)
-      : code_(target),
-        translations_(code_),
-        translates_(target.processor->generation <= target::Generation::gfx950),
+      : wave64_(target.with_wave_size(64)),
+        wave32_(target.with_wave_size(32)),
         interpreter_(make_interpreter(target)) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
@@ -47,8 +48,9 @@ class CompiledEngine final : public machine::Engine {
     return run(wave, budget, &series);
   }
 
-  const machine::StartRegisters* needed_at_start(uint64_t pc, const semantics::FloatMode& mode) override {
-    const Way* way = translates_ ? translations_.place(pc).way(mode) : nullptr;
+  const machine::StartRegisters* needed_at_start(uint64_t pc, unsigned wave_size,
+                                                 const semantics::FloatMode& mode) override {
+    const Way* way = code_of(wave_size).translations.place(pc).way(mode);
     return way != nullptr ? way->start : nullptr;
   }
 
@@ -67,36 +69,58 @@ class CompiledEngine final : public machine::Engine {
   }
 
   void make_room(unsigned threads, const std::function<bool()>& may_sleep) override {
-    if (Compilations::of_process().make_room(threads, may_sleep)) translations_.take_arrived();
+    if (!Compilations::of_process().make_room(threads, may_sleep)) return;
+    for (Code* code : {&wave64_, &wave32_}) code->translations.take_arrived();
   }
 
   void code_changed(uint64_t begin, uint64_t end) override {
-    code_.sweep(begin, end);
-    translations_.forget(begin, end);
+    for (Code* code : {&wave64_, &wave32_}) {
+      code->cache.sweep(begin, end);
+      code->translations.forget(begin, end);
+    }
     interpreter_->code_changed(begin, end);
   }
 
-  machine::EngineReport report() const override { return translations_.report(); }
+  machine::EngineReport report() const override {
+    machine::EngineReport report = wave64_.translations.report();
+    machine::EngineReport more = wave32_.translations.report();
+    std::ranges::move(more.translations, std::back_inserter(report.translations));
+    for (const auto& [name, count] : more.untranslated) report.untranslated[name] += count;
+    for (const auto& [reason, count] : more.failures) report.failures[reason] += count;
+    report.unfinished += more.unfinished;
+    return report;
+  }
 
  private:
+  /// For waves of one size: what an instruction does depends on it.
+  struct Code {
+    CodeCache cache;
+    Translations translations;
+    explicit Code(const target::Target& target) : cache(target), translations(cache) {}
+  };
+  Code& code_of(unsigned wave_size) { return wave_size == 32 ? wave32_ : wave64_; }
+
   machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveSeries* series) {
-    if (wave.watches_exceptions || !translates_) [[unlikely]] {
+    if (wave.watches_exceptions) [[unlikely]] {
       const uint64_t before = wave.instructions;
       const machine::WaveState state = interpreter_->run(wave, budget);
       wave.interpreted += wave.instructions - before;
       return state;
     }
-    Run& run = begin_run(wave, budget, code_, sync_);
-    if (translations_.expects_some()) translations_.take_arrived_sometimes();
+    Code& code = code_of(wave.wave_size);
+    Translations& translations = code.translations;
+    Run& run = begin_run(wave, budget, code.cache, sync_);
+    if (translations.expects_some()) translations.take_arrived_sometimes();
     do {
       run.resume = false;
       if (runs_apart(wave)) {
         run_apart(wave, run);
         continue;
       }
-      Place& place = translations_.place(wave.pc);
+      Place& place = translations.place(wave.pc);
       const Way* way = place.way(wave.float_mode);
-      if (way == nullptr && (waits_ || !place.visited.load(std::memory_order_relaxed))) way = first_visit(wave, place);
+      if (way == nullptr && (waits_ || !place.visited.load(std::memory_order_relaxed)))
+        way = first_visit(translations, wave, place);
       if (way != nullptr) {
         // Only the function that all of them begin in knows how.
         run.series = way->start != nullptr ? std::exchange(series, nullptr) : nullptr;
@@ -107,14 +131,14 @@ class CompiledEngine final : public machine::Engine {
         }
         if (leave == Leave::interpreted) {
           series = nullptr;
-          interpret(wave, run, translations_.place(wave.pc));
+          interpret(translations, wave, run, translations.place(wave.pc));
           continue;
         }
         run.resume = leave == Leave::goes_on && run.instructions < run.limit;
         if (leave == Leave::goes_on && !run.resume) wave.state = machine::WaveState::ready;
       } else {
         series = nullptr;
-        interpret(wave, run, place);
+        interpret(translations, wave, run, place);
       }
     } while (run.resume);
     wave.instructions += run.instructions;
@@ -130,8 +154,9 @@ class CompiledEngine final : public machine::Engine {
     return true;
   }
   void retrace(Wave& wave) {
-    Run& run = begin_run(wave, retrace_budget, code_, sync_);
-    const MicroOp* op = code_.find(wave.pc);
+    CodeCache& cache = code_of(wave.wave_size).cache;
+    Run& run = begin_run(wave, retrace_budget, cache, sync_);
+    const MicroOp* op = cache.find(wave.pc);
     handler_of(op)(wave, op, run);
   }
   /// Translated code came upon what the interpreter calls a fault.
@@ -146,17 +171,17 @@ class CompiledEngine final : public machine::Engine {
     }
   }
 
-  const Way* first_visit(const Wave& wave, Place& place) {
+  const Way* first_visit(Translations& translations, const Wave& wave, Place& place) const {
     place.visited.store(true, std::memory_order_relaxed);
     if (waits_) {
-      translations_.ask_and_wait(wave, place);
+      translations.ask_and_wait(wave, place);
     } else {
-      translations_.find(wave, place);
+      translations.find(wave, place);
     }
     return place.way(wave.float_mode);
   }
 
-  void interpret(Wave& wave, Run& run, Place& place) {
+  static void interpret(Translations& translations, Wave& wave, Run& run, Place& place) {
     const uint64_t before = run.instructions;
     handler_of(place.op)(wave, place.op, run);
     const uint64_t done = run.instructions - before;
@@ -171,14 +196,12 @@ class CompiledEngine final : public machine::Engine {
     }
     untold = 0;
     const uint64_t heat = place.heat.fetch_add(told, std::memory_order_relaxed) + told;
-    if (heat >= worth_asking && wave.state != machine::WaveState::faulted) translations_.ask(wave, place);
+    if (heat >= worth_asking && wave.state != machine::WaveState::faulted) translations.ask(wave, place);
   }
 
-  CodeCache code_;
+  Code wave64_, wave32_;
   GlobalWaveSync sync_;
-  Translations translations_;
-  const bool translates_;  ///< the compiler knows the GFX9 family
-  /// For waves that watch floating-point exceptions, and for GPUs whose code is not translated.
+  /// For waves that watch floating-point exceptions.
   const std::unique_ptr<machine::Engine> interpreter_;
   const bool waits_ = waits_for_code();
 };

@@ -59,6 +59,7 @@ support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& m
                                     const target::Target& target, const RegisterCounts& registers) {
   ControlFlow flow;
   flow.root = root;
+  flow.wave_size = target.wave_size;
   flow.mode = mode;
   std::map<uint64_t, Located> code;  // everything reachable
   std::set<uint64_t> leaders{root};

@@ -36,12 +36,16 @@ struct Block {
 
 struct ControlFlow {
   uint64_t root = 0;
+  uint8_t wave_size = 64;            ///< lanes
   semantics::FloatMode mode;         ///< that waves begin in at the root
   RegisterCounts registers;          ///< that waves have, where the code names others; otherwise not said
   std::map<uint64_t, Block> blocks;  ///< by address
   /// Blocks at which a wave may come in: the root, what follows a place where waves stop or leave, loop heads.
   std::set<uint64_t> entries;
   uint64_t instructions = 0;
+
+  /// Scalar registers that a lane mask fills.
+  unsigned lane_mask_words() const { return wave_size / 32; }
 
   /// The mode behind an instruction. Where the instruction leaves that to the wave's registers, it is a guess: that the
   /// mode is again what it was at the root.

@@ -25,12 +25,14 @@ struct CodeRange {
 void put_target(SerialWriter& writer, const target::Target& target) {
   writer.put_text(target.processor->name);
   writer.put(uint8_t{target.d16_loads_clear});
+  writer.put(target.wave_size);
 }
 
 target::Target get_target(SerialReader& reader) {
   target::Target target;
   target.processor = target::find_processor(reader.get_text());
   target.d16_loads_clear = reader.get<uint8_t>() != 0;
+  target.wave_size = reader.get<uint8_t>();
   return target;
 }
 
@@ -75,6 +77,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   TranslationRequest request;
   request.group = reader.get<uint64_t>();
   request.target = get_target(reader);
+  request.flow.wave_size = request.target.wave_size;
   request.flow.mode = reader.get<semantics::FloatMode>();
   request.flow.registers = reader.get<RegisterCounts>();
   request.level = reader.get<semantics::HostVectors>();
@@ -82,7 +85,8 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   request.flow.root = reader.get<uint64_t>();
   const auto entries = reader.get_all<uint64_t>();
   request.flow.entries.insert(entries.begin(), entries.end());
-  if (request.target.processor == nullptr) return damaged();
+  const target::Processor* processor = request.target.processor;
+  if (processor == nullptr || !processor->has_wave_size(request.target.wave_size)) return damaged();
   for (const auto& [pc, size] : reader.get_all<CodeRange>()) {
     auto mode = reader.get<semantics::FloatMode>();
     const auto code = reader.get_all<uint8_t>();
