@@ -17,18 +17,48 @@ namespace {
 using isa::Opcode;
 using machine::WaveState;
 
-bool always(const Wave&) { return true; }
-bool never(const Wave&) { return false; }
-bool scc0(const Wave& wave) { return !wave.scc; }
-bool scc1(const Wave& wave) { return wave.scc; }
-bool vccz(const Wave& wave) { return wave.vcc() == 0; }
-bool vccnz(const Wave& wave) { return wave.vcc() != 0; }
-bool execz(const Wave& wave) { return wave.exec() == 0; }
-bool execnz(const Wave& wave) { return wave.exec() != 0; }
+bool always(Wave&, const MicroOp&) { return true; }
+bool never(Wave&, const MicroOp&) { return false; }
+bool scc0(Wave& wave, const MicroOp&) { return !wave.scc; }
+bool scc1(Wave& wave, const MicroOp&) { return wave.scc; }
+bool vccz(Wave& wave, const MicroOp&) { return wave.vcc() == 0; }
+bool vccnz(Wave& wave, const MicroOp&) { return wave.vcc() != 0; }
+bool execz(Wave& wave, const MicroOp&) { return wave.exec() == 0; }
+bool execnz(Wave& wave, const MicroOp&) { return wave.exec() != 0; }
 
-template <bool (*Condition)(const Wave&)>
+/// s_subvector_loop_begin: the first of up to two passes, each with one half of EXEC; the other half waits in the
+/// register. Taken: there is nothing to do.
+bool begin_subvector_loop(Wave& wave, const MicroOp& op) {
+  if (wave.exec() == 0) return true;
+  uint32_t &low = wave.scalar[isa::scalar::exec_lo], &high = wave.scalar[isa::scalar::exec_hi];
+  uint32_t& waiting = wave.scalar[op.mask_out];
+  if (low == 0) {
+    waiting = low;
+  } else {
+    waiting = high;
+    high = 0;
+  }
+  return false;
+}
+
+/// s_subvector_loop_end. Taken: the second pass begins.
+bool end_subvector_loop(Wave& wave, const MicroOp& op) {
+  uint32_t &low = wave.scalar[isa::scalar::exec_lo], &high = wave.scalar[isa::scalar::exec_hi];
+  uint32_t& waiting = wave.scalar[op.mask_out];
+  if (high != 0) {
+    low = waiting;
+    return false;
+  }
+  if (waiting == 0) return false;
+  high = waiting;
+  waiting = low;
+  low = 0;
+  return true;
+}
+
+template <bool (*Condition)(Wave&, const MicroOp&)>
 void branch(Wave& wave, const MicroOp* op, Run& run) {
-  const bool taken = Condition(wave);
+  const bool taken = Condition(wave, *op);
   if (++run.instructions >= run.limit) [[unlikely]] {
     return stop(wave, WaveState::ready, taken ? op->branch.target_pc : op->branch.next_pc);
   }
@@ -224,6 +254,12 @@ Handler prepare_control(Preparation& p) {
     case Opcode::s_cbranch_cdbgsys_or_user:
     case Opcode::s_cbranch_cdbgsys_and_user:
       return to_target(branch<never>);
+    case Opcode::s_subvector_loop_begin:
+    case Opcode::s_subvector_loop_end: {
+      p.op.mask_out = static_cast<uint8_t>(p.instruction.operands[0].reg);
+      const bool begins = p.instruction.opcode == Opcode::s_subvector_loop_begin;
+      return to_target(begins ? branch<begin_subvector_loop> : branch<end_subvector_loop>);
+    }
     case Opcode::s_call_b64:
       return to_target(call);
 

@@ -294,6 +294,37 @@ bool scratch_block(Wave& wave, const MicroOp& op, Run& run) {
 
 void nothing(Wave&, const MicroOp&, Run&) {}
 
+// --- Loads of matrices ----------------------------------------------------------------------------------------------
+
+/// global_load_tr_b128 (elements of 16 bits), global_load_tr_b64 (8). Lanes that load nothing count as zeros.
+template <bool scalar_base, unsigned element_bits>
+void global_load_transposed(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  constexpr unsigned words = element_bits / 4;
+  wave.pc = m.pc;
+  LaneAddresses addresses;
+  global_addresses<scalar_base>(wave, m, run, addresses);
+  Row *loaded = run.temporary, *transposed = run.temporary + words;
+  std::memset(loaded, 0, words * sizeof(Row));
+  m.transfer(addresses, exec, linear, loaded);
+  semantics::transpose_octets(loaded, element_bits, transposed);
+  Row* result = data_rows(run, m);
+  for (unsigned word = 0; word < words; ++word) copy_lanes(result[word], transposed[word], exec);
+}
+
+template <unsigned element_bits>
+Handler choose_transposed(Preparation& p, bool scalar_base) {
+  // How waves of 64 lanes share a matrix among the lanes is not published.
+  if (p.cache.target().wave_size != 32) return nullptr;
+  MemoryAccess access;
+  access.kind = MemoryAccess::Kind::load;
+  access.bytes = element_bits;
+  p.op.memory.transfer = transfer_function(access);
+  return scalar_base ? step<global_load_transposed<true, element_bits>>
+                     : step<global_load_transposed<false, element_bits>>;
+}
+
 // --- Loads into LDS -------------------------------------------------------------------------------------------------
 
 /// global_load_lds_*: LDS address M0[15:0] + offset + the lane's place among 64 elements. Elements smaller than a
@@ -382,6 +413,8 @@ Handler prepare_flat_memory(Preparation& p) {
   const bool is_scratch = instruction.encoding == isa::Encoding::scratch;
   const bool scalar_base = (m.bits & has_scalar_base) != 0;
   if (!is_scratch && (m.bits & has_vector_address) == 0) return nullptr;
+  if (instruction.opcode == isa::Opcode::global_load_tr_b128) return choose_transposed<16>(p, scalar_base);
+  if (instruction.opcode == isa::Opcode::global_load_tr_b64) return choose_transposed<8>(p, scalar_base);
   switch (access.kind) {
     case MemoryAccess::Kind::load:
     case MemoryAccess::Kind::store:

@@ -9,6 +9,7 @@
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "semantics/lane_movement.h"
+#include "semantics/ray_tracing.h"
 
 namespace Atoll::engine {
 ATOLL_LEVEL_BEGIN
@@ -241,6 +242,33 @@ void load_transposed(Wave& wave, const MicroOp& op, Run& run) {
   for (unsigned word = 0; word < words; ++word) copy_lanes(result[word], transposed[word], exec);
 }
 
+// --- Ray tracing ----------------------------------------------------------------------------------------------------
+
+/// ds_bvh_stack_rtn_b32 of GFX11
+void bvh_stack(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const machine::WorkGroup& group = *wave.work_group;
+  const auto is_inside = [&](uint32_t address) { return uint64_t{address} + 4 <= group.lds_bytes; };
+  const auto load = [&](uint32_t address) {
+    uint32_t value = 0;
+    if (is_inside(address)) std::memcpy(&value, group.lds + address, 4);
+    return value;
+  };
+  const auto store = [&](uint32_t address, uint32_t value) {
+    if (is_inside(address)) std::memcpy(group.lds + address, &value, 4);
+  };
+  Row& address = *rows_at(run, RowBase::vgpr, m.address);
+  const Row& last_visited = *rows_at(run, m.data_base, m.data);
+  const Row* data = rows_at(run, m.data_base, m.data2);
+  Row& result = *rows_at(run, m.data_base, m.result);
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    semantics::BvhStack stack(address[lane], static_cast<uint8_t>(m.offset >> 8));
+    result[lane] = semantics::push_nodes(stack, last_visited[lane],
+                                         {data[0][lane], data[1][lane], data[2][lane], data[3][lane]}, load, store);
+    address[lane] = stack.address();
+  });
+}
+
 void nothing(Wave&, const MicroOp&, Run&) {}
 
 // --- Preparation ----------------------------------------------------------------------------------------------------
@@ -332,6 +360,9 @@ Handler prepare_lds(Preparation& p) {
       return step<load_transposed<64, 4>>;
     case Opcode::ds_read_b96_tr_b6:
       return step<load_transposed<96, 6>>;
+    case Opcode::ds_bvh_stack_rtn_b32:
+      // The state that GFX12 keeps in the address is not published.
+      return instruction.generation < target::Generation::gfx12 ? step<bvh_stack> : nullptr;
     default:
       break;
   }

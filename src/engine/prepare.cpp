@@ -73,6 +73,8 @@ Handler prepare_family(Preparation& p) {
     case mubuf:
     case mtbuf:
       return prepare_buffer(p);
+    case mimg:
+      return prepare_ray_tracing(p);
     default:
       return nullptr;
   }

@@ -180,6 +180,20 @@ void transpose_tiles(const Row* loaded, unsigned lane_bits, unsigned element_bit
   }
 }
 
+void transpose_octets(const Row* loaded, unsigned element_bits, Row* result) {
+  constexpr unsigned octet = 8;
+  const uint32_t mask = (1u << element_bits) - 1;
+  for (unsigned word = 0; word < octet * element_bits / 32; ++word) std::memset(result[word], 0, sizeof(Row));
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    const unsigned first = lane / octet * octet, source = lane % octet * element_bits;
+    for (unsigned row = 0; row < octet; ++row) {
+      const unsigned target = row * element_bits;
+      const uint32_t element = loaded[source / 32][first + row] >> source % 32 & mask;
+      result[target / 32][lane] |= element << target % 32;
+    }
+  }
+}
+
 void swap_halves(Row& a, Row& b, unsigned width, uint64_t exec, bool fetch_inactive, bool zero_inactive) {
   const auto move = [&](unsigned to_lane, uint32_t& to, unsigned from_lane, uint32_t from) {
     if ((exec >> to_lane & 1) == 0) return;

@@ -74,6 +74,12 @@ inline uint32_t read_first_lane(const Row& row, uint64_t exec) {
 /// the other, of elements of `element_bits`; each lane gets the column of its number. `result` is not `loaded`.
 void transpose_tiles(const Row* loaded, unsigned lane_bits, unsigned element_bits, Row* result);
 
+/// global_load_tr_b128 and global_load_tr_b64 in waves of 32 lanes: what 8 lanes have loaded are the rows of a tile of
+/// 8 columns; each lane gets the column of its number. (Measured on gfx1201 by others for elements of 16 bits, by
+/// transposing the numbers 0 to 255; the layout of WMMA's matrices asks for the same of 8 bits.) `result` is not
+/// `loaded`.
+void transpose_octets(const Row* loaded, unsigned element_bits, Row* result);
+
 /// v_permlane16_swap_b32, v_permlane32_swap_b32: of each 2 * `width` lanes, the second half of `a` and the first of `b`
 /// change places. A lane that EXEC switches off is not written, and not read unless `fetch_inactive`: instead of its
 /// value there is 0 if `zero_inactive`, else nothing changes.
