@@ -1,14 +1,15 @@
 // machine: whether loaded code looks at floating-point exceptions (loader.h).
 //
 // Nearly no code does, so this must cost next to nothing: the words of the code are compared with the few instructions
-// that can, which are s_getreg_b32 of TRAPSTS and s_setreg_b32 and s_setreg_imm32_b32 of bits of MODE that enable
-// exceptions. What looks like one may be the rest of another instruction, or a constant; that is found out by decoding
-// from the function's begin.
+// that can, which are s_getreg_b32 of TRAPSTS (GFX12: EXCP_FLAG_USER) and s_setreg_b32 and s_setreg_imm32_b32 of bits
+// of MODE that enable exceptions (GFX12 has those in TRAP_CTRL, which the engines refuse to write). What looks like one
+// may be the rest of another instruction, or a constant; that is found out by decoding from the function's begin.
 #include <algorithm>
 #include <cstring>
 #include <span>
 
 #include "isa/decode.h"
+#include "isa/immediate_names.h"
 #include "isa/table.h"
 #include "machine/loader.h"
 
@@ -18,20 +19,17 @@ namespace {
 
 using isa::Opcode;
 
-constexpr unsigned mode_register = 1, trap_status_register = 3;
 constexpr uint32_t enabled_exceptions = 0x7F000;
 
-/// SIMM16: which register, and which bits of it.
-bool is_of(unsigned id, uint32_t bits, uint16_t immediate) {
+/// By SIMM16: which register, and which bits of it.
+bool is_one(Opcode opcode, uint16_t immediate, target::Generation generation) {
+  const uint16_t number = isa::hardware_register(immediate & 0x3F, generation);
+  if (opcode == Opcode::s_getreg_b32) {
+    return number == isa::hardware::trap_status || number == isa::hardware::exception_user;
+  }
   const unsigned offset = immediate >> 6 & 0x1F, size = (immediate >> 11 & 0x1F) + 1u;
   const auto mask = static_cast<uint32_t>(((uint64_t{1} << size) - 1) << offset);
-  return (immediate & 0x3F) == id && (mask & bits) != 0;
-}
-
-bool is_one(Opcode opcode, uint16_t immediate) {
-  if (opcode == Opcode::s_getreg_b32) return is_of(trap_status_register, ~0u, immediate);
-  return (opcode == Opcode::s_setreg_b32 || opcode == Opcode::s_setreg_imm32_b32) &&
-         is_of(mode_register, enabled_exceptions, immediate);
+  return number == isa::hardware::mode && generation < target::Generation::gfx12 && (mask & enabled_exceptions) != 0;
 }
 
 uint32_t word_at(std::span<const uint8_t> code, uint64_t at) {
@@ -62,7 +60,9 @@ bool LoadedCode::looks_at_exceptions(const target::Processor& processor) const {
         if ((word & ~opcode_field & 0xFF800000) != sopk) continue;
         for (const Opcode opcode : opcodes) {
           const uint32_t number = isa::row(opcode).opcodes.on(processor.generation).opcode;
-          if ((word & opcode_field) != number << 23 || !is_one(opcode, static_cast<uint16_t>(word))) continue;
+          if ((word & opcode_field) != number << 23 ||
+              !is_one(opcode, static_cast<uint16_t>(word), processor.generation))
+            continue;
           // The function's begin, if it has a symbol; else the word is believed.
           uint64_t begin = at;
           for (const object::Symbol& function : code_object_.functions) {

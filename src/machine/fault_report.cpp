@@ -33,12 +33,12 @@ bool is_canonical(uint64_t address) {
   return top == 0 || top == -1;
 }
 
-std::optional<isa::Instruction> instruction_at(const LoadedCode* code, uint64_t pc,
-                                               const target::Processor& processor) {
+std::optional<isa::Instruction> instruction_at(const LoadedCode* code, uint64_t pc, const target::Processor& processor,
+                                               unsigned wave_size) {
   if (code == nullptr || !code->contains(pc)) return std::nullopt;
   constexpr uint64_t longest = 20;
   const uint64_t bytes = std::min(code->base() + code->size() - pc, longest);
-  auto decoded = isa::decode({reinterpret_cast<const uint8_t*>(pc), bytes}, processor);
+  auto decoded = isa::decode({reinterpret_cast<const uint8_t*>(pc), bytes}, processor, wave_size);
   if (!decoded) return std::nullopt;
   return *decoded;
 }
@@ -200,7 +200,7 @@ FaultReport report_fault(const Wave& wave) {
   report.wave = wave.index;
 
   const std::shared_ptr<const LoadedCode> code = gpu.code_at(fault.pc);
-  const auto instruction = instruction_at(code.get(), fault.pc, gpu.processor());
+  const auto instruction = instruction_at(code.get(), fault.pc, gpu.processor(), wave.wave_size);
   report.instruction = instruction ? isa::print(*instruction, gpu.processor()) : raw_words(code.get(), fault.pc);
   if (code) {
     report.function = readable(code->function_at(fault.pc));
