@@ -163,39 +163,40 @@ void kill(Wave& wave, const MicroOp* op, Run& run) {
   [[clang::musttail]] return end_program(wave, op, run);
 }
 
-/// The name of the message that an instruction sends, without "MSG_"; empty if the GPU has none of that number.
-std::string_view message_of(const MicroOp& op, const Run& run, unsigned mask) {
-  const unsigned number = op.origin->instruction.immediate & mask;
-  const isa::NamedValue* message = isa::find_value(isa::messages(), number, run.code->target().processor->generation);
+/// The name of a message, without "MSG_"; empty if the GPU has none of that number.
+std::string_view name_of_message(uint64_t number, const Run& run) {
+  const isa::NamedValue* message =
+      isa::find_value(isa::messages(), static_cast<unsigned>(number), run.code->target().processor->generation);
   return message != nullptr ? message->name : std::string_view{};
 }
 
-bool refuse_message(Wave& wave, const MicroOp& op, std::string_view name) {
+bool refuse_message(Wave& wave, const MicroOp& op, uint64_t number, std::string_view name) {
   fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
-        fmt::format("the message {:#x} ({}) is not implemented", op.origin->instruction.immediate,
-                    name.empty() ? "unknown" : name));
+        fmt::format("the message {:#x} ({}) is not implemented", number, name.empty() ? "unknown" : name));
   return false;
 }
 
 /// An interrupt goes to the host: somebody may be waiting for a signal that the kernel has just changed. That a wave
 /// gives its VGPRs back before it ends makes room for others on hardware, and means nothing here.
 bool send_message(Wave& wave, const MicroOp& op, Run& run) {
-  const std::string_view message = message_of(op, run, 0xF);
+  const uint16_t immediate = op.origin->instruction.immediate;
+  const std::string_view message = name_of_message(immediate & 0xF, run);
   if (message == "INTERRUPT") {
     machine::wake_waiters();
     return true;
   }
-  return message == "DEALLOC_VGPRS" || refuse_message(wave, op, message);
+  return message == "DEALLOC_VGPRS" || refuse_message(wave, op, immediate, message);
 }
 
 /// s_sendmsg_rtn_b32, s_sendmsg_rtn_b64: messages with an answer. There is no trap handler, so its addresses are 0.
 bool send_message_return(Wave& wave, const MicroOp& op, Run& run) {
-  const std::string_view message = message_of(op, run, 0xFF);
+  const uint64_t number = op.origin->instruction.src(0).value;
+  const std::string_view message = name_of_message(number, run);
   uint64_t answer = 0;
   if (message == "RTN_GET_REALTIME") {
     answer = machine::now_ns();
   } else if (message != "RTN_GET_TMA" && message != "RTN_GET_TBA") {
-    return refuse_message(wave, op, message);
+    return refuse_message(wave, op, number, message);
   }
   wave.scalar[op.mask_out] = static_cast<uint32_t>(answer);
   if (op.origin->instruction.dst().words == 2) wave.scalar[op.mask_out + 1] = static_cast<uint32_t>(answer >> 32);

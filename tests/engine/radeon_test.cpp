@@ -134,6 +134,26 @@ TEST(Radeon, BpermuteReachesTheWave) {
   }
 }
 
+TEST(Radeon, MessagesWithAnAnswer) {
+  for (const char* processor : {"gfx1100", "gfx1200"}) {
+    Radeon runner(processor);
+    runner.s(8) = runner.s(9) = 99;
+    ASSERT_EQ(runner.run(R"(
+      s_sendmsg_rtn_b64 s[2:3], sendmsg(MSG_RTN_GET_REALTIME)
+      s_sendmsg_rtn_b32 s4, sendmsg(MSG_RTN_GET_REALTIME)
+      s_sendmsg_rtn_b64 s[6:7], sendmsg(MSG_RTN_GET_REALTIME)
+      s_sendmsg_rtn_b64 s[8:9], sendmsg(MSG_RTN_GET_TBA))"),
+              WaveState::ended);
+    const uint64_t first = runner.wave().scalar64(2), last = runner.wave().scalar64(6);
+    EXPECT_GT(first, 0U);
+    EXPECT_GE(last, first);
+    EXPECT_LE(runner.s(4) - runner.s(2), last - first);
+    EXPECT_EQ(runner.wave().scalar64(8), 0U);  // there is no trap handler
+    ASSERT_EQ(runner.run("s_sendmsg_rtn_b32 s0, sendmsg(MSG_RTN_SAVE_WAVE)"), WaveState::faulted);
+    EXPECT_EQ(runner.wave().fault->what, "the message 0x84 (RTN_SAVE_WAVE) is not implemented");
+  }
+}
+
 TEST(Radeon, ScalarFloatingPoint) {
   for (const char* processor : {"gfx1150", "gfx1200"}) {
     Radeon runner(processor);
