@@ -106,12 +106,17 @@ bool refuse_barrier(Wave& wave, const MicroOp& op, int32_t number) {
   return false;
 }
 
+/// The barrier that an instruction's source names: a constant, or 5 bits of M0.
+int32_t barrier_number(const Wave& wave, const MicroOp& op) {
+  const isa::Operand& operand = op.origin->instruction.src(0);
+  const auto value = static_cast<int32_t>(scalar_value(wave, operand));
+  return operand.kind == isa::OperandKind::constant ? value : value & 0x1F;
+}
+
 /// s_barrier_signal, s_barrier_signal_isfirst
 template <bool tells_first>
 bool barrier_signal(Wave& wave, const MicroOp& op, Run&) {
-  const isa::Operand& operand = op.origin->instruction.src(0);
-  const auto value = static_cast<int32_t>(scalar_value(wave, operand));
-  const int32_t number = operand.kind == isa::OperandKind::constant ? value : value & 0x1F;  // of M0
+  const int32_t number = barrier_number(wave, op);
   bool is_first = false;
   if (number == work_group_barrier) {
     is_first = machine::arrive_at_barrier(wave);
@@ -129,6 +134,15 @@ bool barrier_wait(Wave& wave, const MicroOp& op, Run&) {
   if (machine::passes_barrier(wave)) return true;
   stop(wave, WaveState::waits_at_barrier, op.branch.next_pc);
   return false;
+}
+
+/// s_get_barrier_state: whether it is there (bit 0), how many waves take part (from bit 4), and have arrived (from 16).
+bool get_barrier_state(Wave& wave, const MicroOp& op, Run&) {
+  const int32_t number = barrier_number(wave, op);
+  if (number != work_group_barrier) return refuse_barrier(wave, op, number);
+  const machine::WorkGroup& group = *wave.work_group;
+  wave.scalar[op.mask_out] = 1 | group.waves_running << 4 | group.barrier.arrived << 16;
+  return true;
 }
 
 /// s_sleep is what spinning waves do: the others go first.
@@ -287,6 +301,8 @@ Handler prepare_control(Preparation& p) {
       return step_or_stop<barrier_signal<false>>;
     case Opcode::s_barrier_signal_isfirst:
       return step_or_stop<barrier_signal<true>>;
+    case Opcode::s_get_barrier_state:
+      return step_or_stop<get_barrier_state>;
     case Opcode::s_barrier_wait:
       return step_or_stop<barrier_wait>;
     case Opcode::s_trap:

@@ -33,7 +33,6 @@ constexpr LeftOut left_out[] = {
     {"s_barrier_init", "barriers with names, which GFX12.5 has"},
     {"s_barrier_join", "barriers with names, which GFX12.5 has"},
     {"s_barrier_leave", "barriers with names, which GFX12.5 has"},
-    {"s_get_barrier_state", "barriers with names, which GFX12.5 has"},
     {"s_alloc_vgpr", "dynamic VGPRs, which no HSA kernel can ask for"},
 };
 
