@@ -26,11 +26,13 @@ int run(int argc, char** argv) {
   Invocation invocation;
   add_run(app, invocation);
   add_launch(app, invocation);
+  add_eval(app, invocation);
   add_gpus(app, invocation);
   add_cache(app, invocation);
   add_asm(app, invocation);
   add_disassemble(app, invocation);
   add_inspect(app, invocation);
+  add_isa(app, invocation);
   add_link(app, invocation);
   add_bundle(app, invocation);
 

@@ -1,0 +1,101 @@
+// tools: one wave and what is around it, in which `atoll eval` runs code: a GPU with the code loaded, registers, LDS,
+// scratch, and memory at the addresses that the user says.
+//
+// The wave is run by an engine as the machine runs its waves, so what an instruction does, and how it fails, is what it
+// does in a program. Single steps are made with the engine's own means, too: all code but one instruction is replaced
+// by s_trap, which tells where the wave would go on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isa/instruction.h"
+#include "machine/dispatch.h"
+#include "machine/gpu.h"
+#include "machine/wave.h"
+#include "support/error.h"
+#include "tools/eval_values.h"
+
+namespace Atoll::tools {
+
+/// What a wave and its memory are at one time.
+struct WaveSnapshot {
+  std::vector<uint32_t> scalars;  ///< by isa::scalar number
+  bool scc = false;
+  uint32_t mode = 0, trap_status = 0;
+  std::vector<std::array<uint32_t, semantics::wave_lanes>> rows;  ///< VGPRs, and AGPRs from isa::first_agpr on
+  std::vector<uint32_t> scratch;  ///< dwords: those of all lanes for the first private address, then the next
+  std::vector<uint8_t> lds;
+  std::map<uint64_t, std::vector<uint8_t>> memory;  ///< what the user has filled, by address
+};
+
+class EvalWave {
+ public:
+  struct Options {
+    target::GpuModel gpu;
+    unsigned wave_size = 64;
+    std::string engine;  ///< its name
+  };
+  /// `code_object` has the code: its .text section, which begins with the first instruction and ends with two s_endpgm.
+  static support::Result<std::unique_ptr<EvalWave>> create(const Options& options,
+                                                           std::span<const uint8_t> code_object);
+  EvalWave(const EvalWave&) = delete;
+  EvalWave& operator=(const EvalWave&) = delete;
+  ~EvalWave();
+
+  support::Result<void> assign(const Assignment& assignment);
+
+  const target::Target& target() const { return target_; }
+  const machine::Wave& wave() const { return group_.waves[0]; }
+  WaveSnapshot snapshot() const;
+  /// All instructions, in order. What cannot be decoded is left out.
+  std::vector<isa::Instruction> instructions() const;
+  std::optional<isa::Instruction> instruction_at(uint64_t pc) const;
+  uint64_t code_address() const { return code_begin_; }
+
+  enum class Outcome : uint8_t { ended, faulted, over_limit };
+  /// Runs until the end, a fault, or about that many instructions.
+  Outcome run(uint64_t limit);
+  /// Carries out one instruction. Nothing: the wave goes on.
+  std::optional<Outcome> step();
+
+  /// What the wave faulted with.
+  support::Error fault() const;
+
+ private:
+  EvalWave() = default;
+  support::Result<void> place(std::span<const uint8_t> code_object);
+  void begin(const target::Processor& processor);
+  support::Result<void> assign_rows(const Assignment& assignment);
+  support::Result<void> assign_scalar(const Assignment& assignment);
+  support::Result<void> assign_bytes(const Assignment& assignment);
+  support::Result<uint8_t*> memory_at(uint64_t address, uint64_t bytes, const std::string& text);
+  std::string neighbourhood(uint64_t address) const;
+  void end_alive();
+  Outcome run_some(uint64_t limit);
+
+  template <typename T>
+  struct Free {
+    void operator()(T* memory) const { std::free(memory); }
+  };
+  target::Target target_;
+  std::unique_ptr<machine::Gpu> gpu_;
+  std::shared_ptr<machine::LoadedCode> code_;
+  std::unique_ptr<machine::Engine> engine_;
+  machine::Dispatch dispatch_;
+  machine::WorkGroup group_;
+  std::unique_ptr<machine::Row, Free<machine::Row>> rows_;
+  std::unique_ptr<uint8_t, Free<uint8_t>> lds_, scratch_;
+  uint64_t code_begin_ = 0, code_end_ = 0;
+  std::vector<uint8_t> code_bytes_;     ///< as they were
+  std::map<uint64_t, uint64_t> pages_;  ///< of memory: where they begin, and their bytes
+};
+
+}  // namespace Atoll::tools

@@ -1,0 +1,328 @@
+// tools: `atoll isa`, questions to the instruction table: what an instruction is and where, what a processor has, and
+// what differs between two.
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "engine/coverage.h"
+#include "target/product.h"
+#include "tools/command.h"
+#include "tools/command_line.h"
+#include "tools/instruction_description.h"
+#include "tools/instruction_facts.h"
+
+namespace Atoll::tools {
+
+namespace {
+
+using isa::Opcode;
+using support::ErrorKind;
+using support::fail;
+using support::Result;
+using target::Processor;
+using Json = nlohmann::ordered_json;
+
+struct IsaRequest {
+  std::string name, gpu;
+  std::pair<std::string, std::string> diff;
+  bool json = false;
+};
+
+/// A processor by its name, also one that nothing is executed on, or by a product's.
+Result<const Processor*> find_processor(const std::string& name, const char* option) {
+  if (const Processor* processor = target::find_processor(std::string_view(name).substr(0, name.find(':'))))
+    return processor;
+  const auto gpu = target::find_gpu(name);
+  if (!gpu) return wrong_usage(fmt::format("{}: {}", option, gpu.error().message));
+  return gpu->target.processor;
+}
+
+std::string encodings_text(const std::vector<EncodingFact>& encodings) {
+  std::string text;
+  for (const EncodingFact& each : encodings) {
+    text += fmt::format("{}{} {:#x}", text.empty() ? "" : ", ", each.encoding, each.opcode);
+    if (!each.note.empty()) text += fmt::format(" ({})", each.note);
+  }
+  return text;
+}
+
+/// Processors with the same text, the texts in the order of their first.
+class ByProcessor {
+ public:
+  void add(const Processor& processor, const std::string& text) {
+    auto found = std::ranges::find(groups_, text, &Group::text);
+    if (found == groups_.end()) found = groups_.insert(groups_.end(), {text, {}});
+    found->processors.push_back(&processor);
+  }
+  void print(const char* label) const {
+    for (const Group& group : groups_) {
+      fmt::print("  {:<10} {}{}{}\n", &group == groups_.data() ? label : "", group.text, group.text.empty() ? "" : "  ",
+                 fmt::format("[{}]", processor_ranges(group.processors)));
+    }
+  }
+
+ private:
+  struct Group {
+    std::string text;
+    std::vector<const Processor*> processors;
+  };
+  std::vector<Group> groups_;
+};
+
+std::string list_text(const std::vector<std::string_view>& list) {
+  return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ", "));
+}
+
+std::string operand_text(const OperandFact& operand) {
+  std::string text = fmt::format("{} {}", operand.field, operand.type);
+  if (operand.type.empty()) text = std::string(operand.field);
+  return text + fmt::format(" ({}{})", operand.written ? "result: " : "", operand.accepts);
+}
+
+/// Whether it is executed, in words; empty for processors whose code is not executed at all.
+std::string executed_text(const Processor& processor, Opcode opcode) {
+  if (!engine::executes(processor)) return {};
+  if (engine::executes(processor, opcode)) return "yes";
+  const char* reason = engine::reason_not_executed(isa::row(opcode));
+  return fmt::format("no: {}", reason != nullptr ? reason : "not implemented");
+}
+
+std::vector<const Processor*> processors_with(Opcode opcode, const Processor* only) {
+  std::vector<const Processor*> processors;
+  for (const Processor& processor : target::processors()) {
+    if ((only == nullptr || only == &processor) && name_on(processor, opcode)) processors.push_back(&processor);
+  }
+  return processors;
+}
+
+void print_instruction(Opcode opcode, const std::vector<const Processor*>& processors) {
+  ByProcessor names, encodings, operands, modifiers, reads, writes, executed;
+  for (const Processor* processor : processors) {
+    const InstructionFacts facts = facts_on(*processor, opcode);
+    names.add(*processor, std::string(facts.name));
+    encodings.add(*processor, encodings_text(facts.encodings));
+    std::string text;
+    for (const OperandFact& operand : facts.operands) text += (text.empty() ? "" : ", ") + operand_text(operand);
+    operands.add(*processor, text.empty() ? "none" : text);
+    modifiers.add(*processor, list_text(facts.modifiers));
+    reads.add(*processor, list_text(facts.reads));
+    writes.add(*processor, list_text(facts.writes));
+    if (const std::string does = executed_text(*processor, opcode); !does.empty()) executed.add(*processor, does);
+  }
+  fmt::print("{}\n  {}\n", isa::row(opcode).name, describe_instruction(isa::row(opcode)));
+  names.print("name");
+  encodings.print("encoding");
+  operands.print("operands");
+  modifiers.print("modifiers");
+  reads.print("reads");
+  writes.print("writes");
+  executed.print("executed");
+}
+
+Json encodings_as_json(const std::vector<EncodingFact>& encodings) {
+  auto list = Json::array();
+  for (const EncodingFact& each : encodings) {
+    Json one{{"encoding", each.encoding}, {"opcode", each.opcode}};
+    if (!each.note.empty()) one["note"] = each.note;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json instruction_as_json(Opcode opcode, const std::vector<const Processor*>& processors) {
+  Json json{{"instruction", isa::row(opcode).name}, {"description", describe_instruction(isa::row(opcode))}};
+  auto& list = json["processors"] = Json::array();
+  for (const Processor* processor : processors) {
+    const InstructionFacts facts = facts_on(*processor, opcode);
+    auto operands = Json::array();
+    for (const OperandFact& operand : facts.operands) {
+      operands.push_back({{"field", operand.field},
+                          {"type", operand.type},
+                          {"bits", operand.bits},
+                          {"accepts", operand.accepts},
+                          {"result", operand.written}});
+    }
+    list.push_back({{"processor", processor->name},
+                    {"name", facts.name},
+                    {"encodings", encodings_as_json(facts.encodings)},
+                    {"operands", operands},
+                    {"modifiers", facts.modifiers},
+                    {"reads", facts.reads},
+                    {"writes", facts.writes},
+                    {"executed", engine::executes(*processor, opcode)}});
+  }
+  return json;
+}
+
+Result<int> describe(const IsaRequest& request, const Processor* gpu) {
+  auto opcodes = find_instructions(request.name);
+  if (opcodes.empty()) {
+    const auto similar = similar_names(request.name);
+    return fail(ErrorKind::not_found, "there is no instruction '{}'{}", request.name,
+                similar.empty() ? std::string() : fmt::format("; like it are: {}", fmt::join(similar, ", ")));
+  }
+  auto json = Json::array();
+  bool any = false;
+  for (const Opcode opcode : opcodes) {
+    const auto processors = processors_with(opcode, gpu);
+    if (processors.empty()) continue;
+    if (request.json) {
+      json.push_back(instruction_as_json(opcode, processors));
+    } else {
+      if (any) fmt::print("\n");
+      print_instruction(opcode, processors);
+    }
+    any = true;
+  }
+  if (!any) {
+    return fail(ErrorKind::not_found, "{} does not have {}; these do: {}", gpu->name, request.name,
+                processor_ranges(processors_with(opcodes.front(), nullptr)));
+  }
+  if (request.json) fmt::print("{}\n", json.dump(2));
+  return 0;
+}
+
+/// Instructions whose names match a pattern of the shell's, on one processor or on any.
+Result<int> list(const IsaRequest& request, const Processor* gpu) {
+  const std::string pattern = request.name.empty() ? "*" : request.name;
+  auto json = Json::array();
+  unsigned found = 0;
+  for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    const auto name = gpu != nullptr ? name_on(*gpu, opcode) : std::optional(isa::row(opcode).name);
+    if (!name || fnmatch(pattern.c_str(), std::string(*name).c_str(), 0) != 0) continue;
+    ++found;
+    const std::string text = describe_instruction(isa::row(opcode));
+    if (gpu == nullptr) {
+      const auto processors = processors_with(opcode, nullptr);
+      auto names = Json::array();
+      for (const Processor* processor : processors) names.push_back(processor->name);
+      request.json ? json.push_back({{"name", *name}, {"processors", names}, {"description", text}})
+                   : fmt::print("{:<34} {}  [{}]\n", *name, text, processor_ranges(processors));
+      continue;
+    }
+    const auto encodings = encodings_on(*gpu, opcode);
+    const char* reason =
+        engine::executes(*gpu) ? engine::reason_not_executed(isa::row(opcode)) : "the processor's code is not executed";
+    if (request.json) {
+      json.push_back({{"name", *name},
+                      {"instruction", isa::row(opcode).name},
+                      {"encodings", encodings_as_json(encodings)},
+                      {"description", text},
+                      {"executed", reason == nullptr}});
+    } else {
+      fmt::print("{:<34} {:<28} {}{}\n", *name, encodings_text(encodings), text,
+                 reason != nullptr && engine::executes(*gpu) ? fmt::format("  [not executed: {}]", reason) : "");
+    }
+  }
+  if (found == 0) {
+    return fail(ErrorKind::not_found, "no instruction{} is like '{}'",
+                gpu != nullptr ? fmt::format(" of {}", gpu->name) : std::string(), pattern);
+  }
+  if (request.json) fmt::print("{}\n", json.dump(2));
+  return 0;
+}
+
+Result<int> compare(const IsaRequest& request) {
+  const auto from = find_processor(request.diff.first, "--diff"), to = find_processor(request.diff.second, "--diff");
+  if (!from) return std::unexpected(from.error());
+  if (!to) return std::unexpected(to.error());
+  const std::string pattern = request.name.empty() ? "*" : request.name;
+  Json came = Json::array(), went = Json::array(), changed = Json::array(), renamed = Json::array();
+  std::vector<std::string> came_text, went_text, changed_text, renamed_text;
+  for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    const auto old_name = name_on(**from, opcode), new_name = name_on(**to, opcode);
+    const auto matches = [&](const auto& name) {
+      return name && fnmatch(pattern.c_str(), std::string(*name).c_str(), 0) == 0;
+    };
+    if (!matches(old_name) && !matches(new_name)) continue;
+    const auto before = encodings_on(**from, opcode), after = encodings_on(**to, opcode);
+    if (!old_name) {
+      came.push_back({{"name", *new_name}, {"encodings", encodings_as_json(after)}});
+      came_text.push_back(fmt::format("{:<34} {}", *new_name, encodings_text(after)));
+    } else if (!new_name) {
+      went.push_back({{"name", *old_name}, {"encodings", encodings_as_json(before)}});
+      went_text.push_back(fmt::format("{:<34} {}", *old_name, encodings_text(before)));
+    } else {
+      if (*old_name != *new_name) {
+        renamed.push_back({{"from", *old_name}, {"to", *new_name}});
+        renamed_text.push_back(fmt::format("{:<34} -> {}", *old_name, *new_name));
+      }
+      if (before != after) {
+        changed.push_back({{"name", *new_name}, {"from", encodings_as_json(before)}, {"to", encodings_as_json(after)}});
+        changed_text.push_back(
+            fmt::format("{:<34} {} -> {}", *new_name, encodings_text(before), encodings_text(after)));
+      }
+    }
+  }
+  if (request.json) {
+    fmt::print("{}\n", Json{{"from", (*from)->name},
+                            {"to", (*to)->name},
+                            {"came", came},
+                            {"went", went},
+                            {"renamed", renamed},
+                            {"changed", changed}}
+                           .dump(2));
+    return 0;
+  }
+  const auto print = [](const std::string& heading, const std::vector<std::string>& lines) {
+    fmt::print("{}: {}\n", heading, lines.size());
+    for (const std::string& line : lines) fmt::print("  {}\n", line);
+  };
+  print(fmt::format("{} has, {} has not", (*to)->name, (*from)->name), came_text);
+  print(fmt::format("{} has, {} has not", (*from)->name, (*to)->name), went_text);
+  print("other names", renamed_text);
+  print("other opcodes or encodings", changed_text);
+  return 0;
+}
+
+Result<int> run_isa(const IsaRequest& request) {
+  if (!request.diff.first.empty()) {
+    if (!request.gpu.empty()) return wrong_usage("isa: --diff names the GPUs, there is nothing for --gpu to say");
+    return compare(request);
+  }
+  const Processor* gpu = nullptr;
+  if (!request.gpu.empty()) {
+    const auto found = find_processor(request.gpu, "--gpu");
+    if (!found) return std::unexpected(found.error());
+    gpu = *found;
+  }
+  if (request.name.empty() && gpu == nullptr) return wrong_usage("isa: say which instruction, or which --gpu");
+  const bool is_pattern = request.name.find_first_of("*?[") != std::string::npos;
+  return request.name.empty() || is_pattern ? list(request, gpu) : describe(request, gpu);
+}
+
+}  // namespace
+
+void add_isa(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<IsaRequest>();
+  CLI::App* command = app.add_subcommand("isa", "Tell what an instruction is, what a GPU has, or how two differ");
+  command->formatter(
+      with_usage("atoll isa NAME [--gpu NAME] [--json]\n"
+                 "       atoll isa ['PATTERN'] --gpu NAME [--json]\n"
+                 "       atoll isa ['PATTERN'] --diff FROM TO [--json]"));
+  command->add_option("NAME", request->name,
+                      "An instruction's name, on any generation; or a pattern, as\n"
+                      "'v_*_f16', for a list of those that match");
+  command->add_option("--gpu", request->gpu, "A processor (gfx600 to gfx1251), or a product, alone");
+  command->add_option("--diff", request->diff, "Two of them: what came, what went, and what changed");
+  command->add_flag("--json", request->json, "Print JSON");
+  command->footer(
+      "D is the result, S0 to S2 are the sources in the order of the text.\n"
+      "\n"
+      "Examples:\n"
+      "  atoll isa v_perm_b32\n"
+      "  atoll isa ds_read_b32 --gpu gfx1201\n"
+      "  atoll isa 'v_wmma_*' --gpu rx7900xtx\n"
+      "  atoll isa --diff gfx1030 gfx1100");
+  command->callback([request, &invocation] { invocation.work = [request] { return run_isa(*request); }; });
+}
+
+}  // namespace Atoll::tools
