@@ -18,10 +18,11 @@
 #   make fuzz-readers  libFuzzer on everything that reads files, 10 minutes each, or ATOLL_FUZZ_SECONDS
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
 #   make lint       clang-tidy over src/
+#   make tested-instructions  what tests note of the instructions that they compare, for docs/isa.md and docs/gpus.md
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint format clean
+.PHONY: build test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint tested-instructions format clean
 
 build:
 	scripts/install-dependencies build
@@ -105,6 +106,17 @@ lint:
 	cmake --preset release
 	cmake --build --preset release --target all tests benchmarks
 	run-clang-tidy-19 -quiet -p build '^$(CURDIR)/(src|tests|bench)/'
+
+tested-instructions:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release --target atoll tests
+	rm -f build/tested-instructions
+	cd build && export ATOLL_TESTED_INSTRUCTIONS=$(CURDIR)/build/tested-instructions && bin/test_semantics_float && \
+	  bin/test_semantics_integer && bin/test_semantics_pseudocode && bin/test_guide_modifiers && \
+	  ATOLL_ENGINE=interpreter bin/test_engine --gtest_filter='-*Kernels*:*RandomPrograms*:*Coverage*'
+	scripts/document-gpus --tested build/tested-instructions
+	scripts/document-gpus
 
 format:
 	scripts/install-dependencies develop

@@ -8,6 +8,7 @@
 #include "isa/opcode.h"
 #include "isa/table.h"
 #include "target/processor.h"
+#include "target/target.h"
 
 namespace Atoll::engine {
 
@@ -18,11 +19,11 @@ bool executes(const target::Processor& processor);
 /// was found.
 std::optional<isa::Instruction> sample_instruction(const target::Processor& processor, isa::Opcode opcode);
 
-/// Whether an instruction that the processor has is one that the interpreter has a handler for. Instances of it are
-/// made and prepared, so this takes some time.
-bool executes(const target::Processor& processor, isa::Opcode opcode);
+/// Whether an instruction that the target has is one that the interpreter has a handler for. Instances of it are made
+/// and prepared, so this takes some time.
+bool executes(const target::Target& target, isa::Opcode opcode);
 
-/// Why an instruction is not executed on processors that are; null if it has to be.
-const char* reason_not_executed(const isa::InstructionRow& row);
+/// Why an instruction is not executed on processors whose code is; null if it has to be.
+const char* reason_not_executed(const isa::InstructionRow& row, const target::Target& target);
 
 }  // namespace Atoll::engine

@@ -85,12 +85,45 @@ std::string operand_text(const OperandFact& operand) {
   return text + fmt::format(" ({}{})", operand.written ? "result: " : "", operand.accepts);
 }
 
+std::vector<target::Target> targets_of(const Processor& processor) {
+  std::vector<target::Target> targets;
+  for (const unsigned lanes : {32, 64}) {
+    if (processor.has_wave_size(lanes)) targets.push_back(target::Target(processor).with_wave_size(lanes));
+  }
+  return targets;
+}
+
+/// Whether an instruction is executed, in waves of some size.
+bool is_executed(const Processor& processor, Opcode opcode) {
+  return std::ranges::any_of(targets_of(processor),
+                             [&](const target::Target& target) { return engine::executes(target, opcode); });
+}
+
+/// Why it is not, by the reasons that are known; null if it is in waves of some size.
+const char* reason_not_executed(const Processor& processor, Opcode opcode) {
+  if (!engine::executes(processor)) return "the processor's code is not executed";
+  const char* reason = nullptr;
+  for (const target::Target& target : targets_of(processor)) {
+    reason = engine::reason_not_executed(isa::row(opcode), target);
+    if (reason == nullptr) break;
+  }
+  return reason;
+}
+
 /// Whether it is executed, in words; empty for processors whose code is not executed at all.
 std::string executed_text(const Processor& processor, Opcode opcode) {
   if (!engine::executes(processor)) return {};
-  if (engine::executes(processor, opcode)) return "yes";
-  const char* reason = engine::reason_not_executed(isa::row(opcode));
-  return fmt::format("no: {}", reason != nullptr ? reason : "not implemented");
+  std::string yes, no;
+  for (const target::Target& target : targets_of(processor)) {
+    const char* reason = engine::reason_not_executed(isa::row(opcode), target);
+    if (engine::executes(target, opcode)) {
+      yes = fmt::format("yes, in waves of {} lanes", target.wave_size);
+    } else {
+      no = fmt::format("no: {}", reason != nullptr ? reason : "not implemented");
+    }
+  }
+  if (yes.empty()) return no;
+  return no.empty() ? "yes" : fmt::format("{}; otherwise {}", yes, no);
 }
 
 std::vector<const Processor*> processors_with(Opcode opcode, const Processor* only) {
@@ -155,7 +188,7 @@ Json instruction_as_json(Opcode opcode, const std::vector<const Processor*>& pro
                     {"modifiers", facts.modifiers},
                     {"reads", facts.reads},
                     {"writes", facts.writes},
-                    {"executed", engine::executes(*processor, opcode)}});
+                    {"executed", is_executed(*processor, opcode)}});
   }
   return json;
 }
@@ -208,14 +241,15 @@ Result<int> list(const IsaRequest& request, const Processor* gpu) {
       continue;
     }
     const auto encodings = encodings_on(*gpu, opcode);
-    const char* reason =
-        engine::executes(*gpu) ? engine::reason_not_executed(isa::row(opcode)) : "the processor's code is not executed";
+    const char* reason = reason_not_executed(*gpu, opcode);
     if (request.json) {
-      json.push_back({{"name", *name},
-                      {"instruction", isa::row(opcode).name},
-                      {"encodings", encodings_as_json(encodings)},
-                      {"description", text},
-                      {"executed", reason == nullptr}});
+      Json one({{"name", *name},
+                {"instruction", isa::row(opcode).name},
+                {"encodings", encodings_as_json(encodings)},
+                {"description", text},
+                {"executed", reason == nullptr}});
+      if (reason != nullptr) one["reason"] = reason;
+      json.push_back(std::move(one));
     } else {
       fmt::print("{:<34} {:<28} {}{}\n", *name, encodings_text(encodings), text,
                  reason != nullptr && engine::executes(*gpu) ? fmt::format("  [not executed: {}]", reason) : "");

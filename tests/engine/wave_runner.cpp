@@ -10,7 +10,9 @@
 #include <tuple>
 
 #include "engine/engines.h"
+#include "isa/decode.h"
 #include "support/command.h"
+#include "support/tested_instructions.h"
 #include "target/processor.h"
 
 namespace Atoll::test {
@@ -139,6 +141,16 @@ void WaveRunner::place_source(const std::string& source) {
 void WaveRunner::place_code(std::span<const uint8_t> bytes) {
   code_.reset(allocate<uint8_t>(bytes.size() + 64));
   std::memcpy(code_.get(), bytes.data(), bytes.size());
+  const target::Processor& processor = *target::find_processor(processor_);
+  for (size_t at = 0; at < bytes.size();) {
+    const auto instruction = isa::decode(bytes.subspan(at), processor, wave().wave_size);
+    at += instruction ? instruction->size : 4;
+    if (!instruction) continue;
+    note_tested(TestedBy::engine, instruction->opcode, processor.generation);
+    if (instruction->second != isa::Opcode::invalid) {
+      note_tested(TestedBy::engine, instruction->second, processor.generation);
+    }
+  }
 }
 
 void WaveRunner::begin() {

@@ -5,12 +5,15 @@
 #include <cstring>
 #include <random>
 
+#include "semantics/note_function.h"
+
 namespace Atoll::semantics::test {
 
 Evaluation evaluate(isa::Opcode opcode, const std::vector<Values>& sources, const Conditions& conditions) {
   const VectorShape& shape = vector_function(opcode, conditions.generation);
   EXPECT_NE(shape.call, nullptr) << "no semantics for opcode " << static_cast<unsigned>(opcode);
   EXPECT_EQ(shape.sources, sources.size()) << "opcode " << static_cast<unsigned>(opcode);
+  note_function(Atoll::test::TestedBy::arithmetic, opcode, conditions.generation);
   Evaluation result;
   if (shape.call == nullptr || shape.sources != sources.size()) return result;
   const size_t count = sources.front().size();

@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "semantics/note_function.h"
+
 namespace Atoll::semantics::test {
 
 namespace {
@@ -28,7 +30,9 @@ uint32_t random_word(std::mt19937& random) {
 
 class Check {
  public:
-  Check(isa::Opcode opcode, const Reference& reference) : shape_(vector_function(opcode)), reference_(reference) {}
+  Check(isa::Opcode opcode, const Reference& reference) : shape_(vector_function(opcode)), reference_(reference) {
+    note_function(Atoll::test::TestedBy::arithmetic, opcode, target::Generation::gfx9);
+  }
 
   const VectorShape& shape() const { return shape_; }
 

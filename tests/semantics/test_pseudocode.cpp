@@ -19,6 +19,7 @@
 #include "isa/opcode_map.h"
 #include "isa/table.h"
 #include "semantics/guide.h"
+#include "semantics/note_function.h"
 #include "semantics/scalar_float.h"
 
 namespace Atoll::semantics::test {
@@ -302,6 +303,7 @@ TEST_P(Pseudocode, InstructionsDoWhatTheGuideSays) {
         try {
           Comparison(guide, processor, opcode, name).check();
           ++compared;
+          note_function(Atoll::test::TestedBy::pseudocode, opcode, processor.generation);
         } catch (const pseudocode::Unsupported& why) {
           left_out[why.what()].push_back(name);
         }

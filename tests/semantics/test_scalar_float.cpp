@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "semantics/note_function.h"
 #include "semantics/scalar_float.h"
 
 namespace Atoll::semantics::test {
@@ -26,6 +27,7 @@ isa::Instruction instruction_of(Opcode opcode, DataType type, unsigned sources) 
 
 ScalarCall run(const isa::Instruction& instruction, ScalarCall call, const FloatMode& mode = {}) {
   scalar_float(instruction, target::Generation::gfx12, mode, call);
+  note_function(Atoll::test::TestedBy::arithmetic, instruction.opcode, target::Generation::gfx12);
   return call;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "semantics/note_function.h"
 #include "semantics/registry.h"
 
 namespace Atoll::semantics::test {
@@ -66,6 +67,7 @@ void check(Opcode opcode, unsigned width_a, unsigned width_b, unsigned width_dst
   SCOPED_TRACE("opcode " + std::to_string(static_cast<unsigned>(opcode)));
   const ScalarFunction function = scalar_function(opcode);
   ASSERT_NE(function, nullptr) << "no semantics";
+  note_function(Atoll::test::TestedBy::arithmetic, opcode, target::Generation::gfx9);
   std::mt19937_64 random(static_cast<unsigned>(opcode));
   const auto narrowed = [](uint64_t value, unsigned width) { return width == 64 ? value : value & 0xFFFFFFFF; };
   const auto compare = [&](uint64_t a, uint64_t b) {

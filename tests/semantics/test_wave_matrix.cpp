@@ -14,6 +14,7 @@
 
 #include "isa/table.h"
 #include "semantics/wave_matrix.h"
+#include "support/tested_instructions.h"
 
 namespace Atoll::semantics::test {
 namespace {
@@ -260,6 +261,10 @@ void for_each_shape(const std::function<void(const WaveMatrixShape&, WaveMatrice
     ++shapes;
     for (const unsigned wave : {32u, 64u}) {
       using enum target::Generation;
+      for (const target::Generation generation : {gfx11, gfx12}) {
+        if (isa::row(opcode).opcodes.on(generation).opcode == isa::Opcodes::none) continue;
+        Atoll::test::note_tested(Atoll::test::TestedBy::arithmetic, opcode, generation);
+      }
       if (isa::row(opcode).opcodes.on(gfx11).opcode != isa::Opcodes::none)
         check(*shape, WaveMatrices::replicated, wave);
       if (isa::row(opcode).opcodes.on(gfx12).opcode != isa::Opcodes::none) check(*shape, WaveMatrices::spread, wave);
