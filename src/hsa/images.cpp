@@ -4,10 +4,12 @@
 // runtime chooses the distance of rows, a multiple of 256 bytes as GFX9's resource words want it. Importing, exporting,
 // copying and clearing are done by the host.
 //
-// Images belong to GPUs that sample them. The others have none: every format is unsupported there.
+// Images belong to GPUs that sample them. The others have none: every format is unsupported there. Of Radeons, whose
+// image instructions are not executed, the images in buffers (1DB: linear textures) are there: they are read by
+// instructions for buffers.
 //
 // Source: hsa_ext_image.h; hsa_ext_amd.h, hsa_amd_image_create; Vega ISA manual, "Image Resource Descriptor", "Buffer
-// Resource Descriptor", "Image Sampler Descriptor".
+// Resource Descriptor", "Image Sampler Descriptor"; RDNA ISA guides, "Buffer Resource Descriptor".
 #include "hsa/images.h"
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include "hsa/attribute.h"
 #include "hsa/rocm_7_2_extensions.h"
 #include "hsa/runtime.h"
+#include "semantics/buffer_format.h"
 
 namespace Atoll::hsa {
 
@@ -52,18 +55,37 @@ unsigned resource_type(hsa_ext_image_geometry_t geometry) {
   }
 }
 
+bool is_radeon() { return Runtime::get()->gpu().processor().generation >= target::Generation::gfx10; }
+
+/// The number that means both formats of a buffer from GFX10 on; nothing if there is none.
+std::optional<unsigned> unified_format(const ImageFormat& format) {
+  const auto both = semantics::buffer_format(format.data_format, format.number_format);
+  if (!both) return std::nullopt;
+  return semantics::unified_format_number(*both, Runtime::get()->gpu().processor().generation);
+}
+
+void set_buffer(Images::Words& words, const Image& image) {
+  const uint64_t width = image.descriptor.width;
+  set_field(words, 0, 48, reinterpret_cast<uint64_t>(image.data));
+  set_field(words, 48, 14, image.format.bytes);  // stride
+  set_selects(words, image.format);
+  if (is_radeon()) {
+    set_field(words, 64, 32, width);  // records, by which accesses are checked: OOB_SELECT stays 0
+    set_field(words, 108, 7, *unified_format(image.format));
+  } else {
+    set_field(words, 64, 32, width * image.format.bytes);
+    set_field(words, 108, 3, image.format.number_format);
+    set_field(words, 111, 4, image.format.data_format);
+  }
+}
+
 Images::Words resource_words(const Image& image) {
   Images::Words words{};
   const hsa_ext_image_descriptor_t& descriptor = image.descriptor;
-  const auto address = reinterpret_cast<uint64_t>(image.data);
   if (descriptor.geometry == HSA_EXT_IMAGE_GEOMETRY_1DB) {
-    set_field(words, 0, 48, address);
-    set_field(words, 48, 14, image.format.bytes);                     // stride
-    set_field(words, 64, 32, descriptor.width * image.format.bytes);  // records
-    set_selects(words, image.format);
-    set_field(words, 108, 3, image.format.number_format);
-    set_field(words, 111, 4, image.format.data_format);
+    set_buffer(words, image);
   } else {
+    const auto address = reinterpret_cast<uint64_t>(image.data);
     set_field(words, 0, 40, address >> 8);
     set_field(words, 52, 6, image.format.data_format);
     set_field(words, 58, 4, image.format.number_format);
@@ -88,10 +110,14 @@ const Agent* find_gpu(hsa_agent_t agent, hsa_status_t& status) {
   return status == HSA_STATUS_SUCCESS ? found : nullptr;
 }
 
-// The instructions of GFX10 and later are not implemented.
-bool has_images() {
-  const target::Processor& processor = Runtime::get()->gpu().processor();
-  return processor.has(target::Feature::image_insts) && processor.generation < target::Generation::gfx10;
+/// Whether there are images of any kind.
+bool has_images() { return is_radeon() || Runtime::get()->gpu().processor().has(target::Feature::image_insts); }
+
+/// What images of a format and geometry can be; nothing if there are none.
+std::optional<ImageFormat> find_format(const hsa_ext_image_format_t& format, hsa_ext_image_geometry_t geometry) {
+  if (!has_images() || (is_radeon() && geometry != HSA_EXT_IMAGE_GEOMETRY_1DB)) return std::nullopt;
+  const auto found = find_image_format(format, geometry);
+  return found && is_radeon() && !unified_format(*found) ? std::nullopt : found;
 }
 
 bool is_geometry(hsa_ext_image_geometry_t geometry) {
@@ -162,8 +188,8 @@ struct Layout {
 hsa_status_t plan(const hsa_ext_image_descriptor_t& descriptor, hsa_access_permission_t permission, bool opaque,
                   uint64_t row_pitch, uint64_t slice_pitch, Layout& layout) {
   if (!is_permission(permission) || !is_geometry(descriptor.geometry)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  const auto format = find_image_format(descriptor.format, descriptor.geometry);
-  if (!has_images() || !format || (format->capabilities & needed_capability(permission)) == 0) {
+  const auto format = find_format(descriptor.format, descriptor.geometry);
+  if (!format || (format->capabilities & needed_capability(permission)) == 0) {
     return extended(HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED);
   }
   if (const hsa_status_t status = check_size(descriptor); status != HSA_STATUS_SUCCESS) return status;
@@ -320,8 +346,8 @@ hsa_status_t hsa_ext_image_get_capability(hsa_agent_t agent, hsa_ext_image_geome
   if (image_format == nullptr || capability_mask == nullptr || !is_geometry(geometry)) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  const auto format = find_image_format(*image_format, geometry);
-  *capability_mask = has_images() && format ? format->capabilities : uint32_t{HSA_EXT_IMAGE_CAPABILITY_NOT_SUPPORTED};
+  const auto format = find_format(*image_format, geometry);
+  *capability_mask = format ? format->capabilities : uint32_t{HSA_EXT_IMAGE_CAPABILITY_NOT_SUPPORTED};
   return HSA_STATUS_SUCCESS;
 }
 

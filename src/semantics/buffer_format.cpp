@@ -146,16 +146,6 @@ uint32_t one(NumberFormat number) { return is_integer(number) ? 1U : std::bit_ca
 
 }  // namespace
 
-std::optional<BufferFormat> buffer_format(std::string_view name) {
-  const size_t end = name.rfind('_');
-  if (end == std::string_view::npos) return {};
-  const auto* data = std::ranges::find(data_format_names, name.substr(0, end));
-  const auto* number = std::ranges::find(number_format_names, name.substr(end + 1));
-  if (data == std::end(data_format_names) || number == std::end(number_format_names)) return {};
-  return buffer_format(static_cast<uint8_t>(data - data_format_names),
-                       static_cast<uint8_t>(number - number_format_names));
-}
-
 std::optional<BufferFormat> buffer_format(uint8_t data_format, uint8_t number_format) {
   if (data_format >= std::size(layouts) || number_format > 7) return {};
   const Layout& layout = layouts[data_format];
@@ -174,26 +164,44 @@ std::optional<BufferFormat> buffer_format(uint8_t data_format, uint8_t number_fo
                       .number = number};
 }
 
-std::optional<BufferFormat> unified_buffer_format(unsigned format, target::Generation generation) {
+namespace {
+
+using Formats = std::array<std::optional<BufferFormat>, 128>;
+
+/// By their numbers: each name is a data format's and a number format's, "8_8_8_8_UNORM".
+Formats formats_of(target::Generation generation) {
+  Formats formats;
+  for (unsigned number = 0; number < formats.size(); ++number) {
+    const std::string_view name = isa::unified_format_name(number, generation);
+    const size_t end = name.rfind('_');
+    if (end == std::string_view::npos) continue;
+    const auto* data = std::ranges::find(data_format_names, name.substr(0, end));
+    const auto* meaning = std::ranges::find(number_format_names, name.substr(end + 1));
+    if (data == std::end(data_format_names) || meaning == std::end(number_format_names)) continue;
+    formats[number] = buffer_format(static_cast<uint8_t>(data - data_format_names),
+                                    static_cast<uint8_t>(meaning - number_format_names));
+  }
+  return formats;
+}
+
+const Formats& unified_formats(target::Generation generation) {
   using enum target::Generation;
-  using Formats = std::array<std::optional<BufferFormat>, 128>;
-  const auto formats_of = [](target::Generation family) {
-    Formats formats;
-    for (unsigned number = 0; number < formats.size(); ++number) {
-      const std::string_view name = isa::unified_format_name(number, family);
-      const size_t end = name.rfind('_');
-      if (end == std::string_view::npos) continue;
-      const auto* data = std::ranges::find(data_format_names, name.substr(0, end));
-      const auto* meaning = std::ranges::find(number_format_names, name.substr(end + 1));
-      if (data == std::end(data_format_names) || meaning == std::end(number_format_names)) continue;
-      formats[number] = buffer_format(static_cast<uint8_t>(data - data_format_names),
-                                      static_cast<uint8_t>(meaning - number_format_names));
-    }
-    return formats;
-  };
   static const Formats of_gfx10 = formats_of(gfx10), of_gfx11 = formats_of(gfx11);
-  const Formats& formats = generation < gfx11 ? of_gfx10 : of_gfx11;
+  return generation < gfx11 ? of_gfx10 : of_gfx11;
+}
+
+}  // namespace
+
+std::optional<BufferFormat> unified_buffer_format(unsigned format, target::Generation generation) {
+  const Formats& formats = unified_formats(generation);
   return format < formats.size() ? formats[format] : std::nullopt;
+}
+
+std::optional<unsigned> unified_format_number(const BufferFormat& format, target::Generation generation) {
+  const Formats& formats = unified_formats(generation);
+  const auto* found = std::ranges::find(formats, std::optional(format));
+  if (found == formats.end()) return std::nullopt;
+  return static_cast<unsigned>(found - formats.begin());
 }
 
 std::array<uint32_t, 4> read_components(const BufferFormat& format, const uint8_t* memory) {

@@ -30,6 +30,8 @@ struct BufferFormat {
   uint8_t bytes = 0;               ///< of the whole element
   std::array<uint8_t, 4> width{};  ///< bits of each component; X lies lowest
   NumberFormat number = NumberFormat::unorm;
+
+  friend bool operator==(const BufferFormat&, const BufferFormat&) = default;
 };
 
 /// The format of the two 4- and 3-bit fields; nothing if the hardware has no such format.
@@ -37,6 +39,9 @@ std::optional<BufferFormat> buffer_format(uint8_t data_format, uint8_t number_fo
 
 /// The same where one number means both, from GFX10 on (isa/buffer_formats.h).
 std::optional<BufferFormat> unified_buffer_format(unsigned format, target::Generation generation);
+
+/// Its number there; nothing if there is none.
+std::optional<unsigned> unified_format_number(const BufferFormat& format, target::Generation generation);
 
 /// The four components of the element at `memory` (`format.bytes` readable bytes, any alignment): those that the
 /// format lacks are 0, and W is 1.

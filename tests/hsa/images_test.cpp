@@ -56,6 +56,25 @@ TEST_F(HsaImagesOfGfx90a, BuffersAreImagesToo) {
   EXPECT_EQ(hsa_ext_image_destroy(gpu, image), HSA_STATUS_SUCCESS);
 }
 
+class HsaImagesOfRadeons : public HsaImages {
+ protected:
+  HsaImagesOfRadeons() { gpu_name = "gfx1030"; }
+};
+
+TEST_F(HsaImagesOfRadeons, AreBuffersOnly) {
+  const auto buffer = describe(HSA_EXT_IMAGE_GEOMETRY_1DB, 256, 0, 0, 0, HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA,
+                               HSA_EXT_IMAGE_CHANNEL_TYPE_FLOAT);
+  const hsa_ext_image_t image = create(buffer);
+  EXPECT_EQ(field(image.handle, 0, 48), reinterpret_cast<uint64_t>(data));
+  EXPECT_EQ(field(image.handle, 48, 14), 16U);
+  EXPECT_EQ(field(image.handle, 64, 32), 256U);
+  EXPECT_EQ(field(image.handle, 108, 7), 77U);  // BUF_FMT_32_32_32_32_FLOAT of the RDNA2 guide's table
+  EXPECT_EQ(hsa_ext_image_destroy(gpu, image), HSA_STATUS_SUCCESS);
+  uint32_t mask = 1;
+  EXPECT_EQ(hsa_ext_image_get_capability(gpu, HSA_EXT_IMAGE_GEOMETRY_2D, &buffer.format, &mask), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(mask, uint32_t{HSA_EXT_IMAGE_CAPABILITY_NOT_SUPPORTED});
+}
+
 TEST_F(HsaImages, FormatsHaveTheirCapabilities) {
   const auto mask = [&](hsa_ext_image_geometry_t geometry, hsa_ext_image_channel_order_t order,
                         hsa_ext_image_channel_type_t type) {
