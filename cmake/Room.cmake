@@ -119,6 +119,14 @@ set(ATOLL_TEST_ENVIRONMENT ATOLL_CACHE=${CMAKE_BINARY_DIR}/test-cache)
 set(ATOLL_INTERPRETER_ENVIRONMENT ${ATOLL_TEST_ENVIRONMENT} ATOLL_ENGINE=interpreter)
 set(ATOLL_COMPILED_ENVIRONMENT ${ATOLL_TEST_ENVIRONMENT} ATOLL_ENGINE=compiled ATOLL_COMPILE=wait)
 
+# Lets the tests of that list, which gtest_discover_tests() has made, run with these variables. Among its PROPERTIES
+# there can be no list: CMake takes it apart there, and all variables but the first are lost.
+function(atoll_test_environment list)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${list}_environment.cmake)
+  file(WRITE ${file} "if(${list})\n  set_tests_properties(\${${list}} PROPERTIES ENVIRONMENT \"${ARGN}\")\nendif()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+endfunction()
+
 # atoll_test(NAME [ENGINES] [SOURCES ...] [USES ...] [LEVELS FILTER]): a GoogleTest executable, each of its tests known
 # to ctest; with ENGINES, once for each engine. Those of the filter are run once more, by each engine, for each level of
 # vector instructions that the host has.
@@ -130,10 +138,10 @@ function(atoll_test name)
   atoll_warnings(${name})
   if(TEST_ENGINES)
     add_dependencies(${name} atoll-compiler)
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_interpreter TEST_PREFIX interpreter.
-      PROPERTIES ENVIRONMENT "${ATOLL_INTERPRETER_ENVIRONMENT}")
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled TEST_PREFIX compiled.
-      PROPERTIES ENVIRONMENT "${ATOLL_COMPILED_ENVIRONMENT}")
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_interpreter TEST_PREFIX interpreter.)
+    atoll_test_environment(${name}_interpreter ${ATOLL_INTERPRETER_ENVIRONMENT})
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled TEST_PREFIX compiled.)
+    atoll_test_environment(${name}_compiled ${ATOLL_COMPILED_ENVIRONMENT})
   else()
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES ENVIRONMENT "${ATOLL_TEST_ENVIRONMENT}")
   endif()
@@ -141,12 +149,12 @@ function(atoll_test name)
     atoll_other_levels(levels)
     foreach(level IN LISTS levels)
       gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_${level} TEST_PREFIX ${level}.
-        TEST_FILTER ${TEST_LEVELS}
-        PROPERTIES ENVIRONMENT "${ATOLL_INTERPRETER_ENVIRONMENT};ATOLL_HOST_VECTORS=${level}")
+        TEST_FILTER ${TEST_LEVELS})
+      atoll_test_environment(${name}_${level} ${ATOLL_INTERPRETER_ENVIRONMENT} ATOLL_HOST_VECTORS=${level})
       if(TEST_ENGINES)
         gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled_${level}
-          TEST_PREFIX compiled.${level}. TEST_FILTER ${TEST_LEVELS}
-          PROPERTIES ENVIRONMENT "${ATOLL_COMPILED_ENVIRONMENT};ATOLL_HOST_VECTORS=${level}")
+          TEST_PREFIX compiled.${level}. TEST_FILTER ${TEST_LEVELS})
+        atoll_test_environment(${name}_compiled_${level} ${ATOLL_COMPILED_ENVIRONMENT} ATOLL_HOST_VECTORS=${level})
       endif()
     endforeach()
   endif()

@@ -104,10 +104,14 @@ INSTANTIATE_TEST_SUITE_P(Gfx9, Kernels,
                                           testing::Values("-O0", "-O3"), testing::Values(64)),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Rdna, Kernels,
-                         testing::Combine(testing::Values("gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030",
-                                                          "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200",
-                                                          "gfx1201"),
+                         testing::Combine(testing::Values("gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"),
                                           testing::Values("-O0", "-O3"), testing::Values(32, 64)),
+                         name_of);
+// Of generations that the above have as well, so that one way is enough.
+INSTANTIATE_TEST_SUITE_P(OtherRdna, Kernels,
+                         testing::Values(std::tuple("gfx1011", "-O3", 32), std::tuple("gfx1012", "-O0", 64),
+                                         std::tuple("gfx1013", "-O3", 64), std::tuple("gfx1103", "-O0", 32),
+                                         std::tuple("gfx1150", "-O3", 32), std::tuple("gfx1200", "-O0", 64)),
                          name_of);
 
 }  // namespace
