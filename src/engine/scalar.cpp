@@ -35,7 +35,7 @@ void scalar(Wave& wave, const MicroOp& op, Run&) {
   wave.scc = call.scc;
 }
 
-/// Any operands, EXEC included (s_and_saveexec_b64 and its like).
+/// Any operands, EXEC (s_and_saveexec_b64 and its like) and null included.
 void scalar_general(Wave& wave, const MicroOp& op, Run&) {
   const isa::Instruction& instruction = op.origin->instruction;
   semantics::ScalarCall call{};
@@ -43,6 +43,7 @@ void scalar_general(Wave& wave, const MicroOp& op, Run&) {
     call.src[i] = scalar_value(wave, instruction.src(i));
   }
   const isa::Operand* result = instruction.destinations != 0 ? &instruction.dst() : nullptr;
+  if (result != nullptr && result->reg == isa::scalar::null) result = nullptr;
   if (result != nullptr) call.dst = scalar_value(wave, *result);
   call.exec = wave.exec();
   call.scc = wave.scc;
@@ -121,6 +122,7 @@ Handler prepare_scalar(Preparation& p) {
 
   Width source[2] = {Width::none, Width::none};
   bool general = isa::row(instruction.opcode).has(isa::flag::exec_out);
+  if (instruction.destinations != 0 && instruction.dst().reg == isa::scalar::null) general = true;
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     const isa::Operand& operand = instruction.src(i);
     if (const auto value = constant_value(operand)) {

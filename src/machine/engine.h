@@ -41,14 +41,20 @@ struct FirstRows {
   Row row[count];
 };
 
+/// Where work-group ids are in TTMPs (target::Processor::architected_work_group_ids), bits 29:25 of TTMP8 are the
+/// wave's number in its work-group.
+inline constexpr unsigned wave_number_register = isa::scalar::ttmp0 + 8, wave_number_shift = 25;
+
 /// The waves that may follow one that begins: the others of its work-group, then those of other work-groups. An engine
 /// may run them in one go, each in the Wave and the rows of the one before, which has ended; for that it sets what of
 /// the registers matters at the start (StartRegisters), EXEC and Wave::index. Other fields of the Wave are as they were
 /// when the first one began, so an engine that changes them goes no further.
 struct WaveSeries {
-  uint32_t waves_left = 0;            ///< of the work-group that have not begun
-  uint64_t exec = 0, last_exec = 0;   ///< with which they begin, and with which the work-group's last one does
-  const uint32_t* scalars = nullptr;  ///< with which they begin, by isa::scalar number
+  uint32_t waves_left = 0;           ///< of the work-group that have not begun
+  uint64_t exec = 0, last_exec = 0;  ///< with which they begin, and with which the work-group's last one does
+  /// With which they begin, by isa::scalar number. Where work-group ids are in TTMPs, wave_number_register is each
+  /// wave's own.
+  const uint32_t* scalars = nullptr;
   /// Of the work-group's waves, the first one's first. All other rows begin with zeros.
   const FirstRows* first_rows = nullptr;
   /// When all waves of the work-group have ended: begins another and describes it here, none of its waves begun. False:

@@ -174,7 +174,7 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
   start_.watches_exceptions = dispatch.kernel->watches_exceptions;
   note_needed(start_.watches_exceptions ? nullptr
                                         : engine.needed_at_start(start_.pc, start_.wave_size, start_.float_mode));
-  is_series_ = work_group_info_ == none && !ids_in_ttmps_ && storage.scratch == nullptr;
+  is_series_ = work_group_info_ == none && storage.scratch == nullptr;
 }
 
 /// Which registers a wave begins with, from what the engine knows.
@@ -301,7 +301,7 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
 
   const uint64_t scratch_offset = uint64_t{index} * dispatch_->scratch_bytes_per_wave;
   wave.scratch = storage_.scratch == nullptr ? nullptr : storage_.scratch + scratch_offset;
-  if (ids_in_ttmps_) wave.scalar[isa::scalar::ttmp0 + 8] = index << 25;  // bits 29:25: the wave's number
+  if (ids_in_ttmps_) wave.scalar[wave_number_register] = index << wave_number_shift;
   if (work_group_info_ != none) {  // bit 31: first wave; bits 5:0: waves of the work-group
     wave.scalar[work_group_info_] = (index == 0 ? 1u << 31 : 0u) | (static_cast<uint32_t>(group.waves.size()) & 0x3F);
   }

@@ -71,6 +71,13 @@ TEST(Radeon, HalvesOfRegistersAreOperands) {
   }
 }
 
+TEST(Radeon, NullIsZeroWhateverWasWrittenToIt) {
+  Radeon runner("gfx1030");
+  // -32768 would overflow, had the register kept its value.
+  ASSERT_EQ(runner.run("s_brev_b32 null, 1\ns_addk_i32 null, 0x8000\ns_cselect_b32 s0, 1, 2"), WaveState::ended);
+  EXPECT_EQ(runner.s(0), 2u);
+}
+
 TEST(Radeon, PermlaneMovesWithinRowsAndAcross) {
   for (const char* processor : {"gfx1030", "gfx1100", "gfx1200"}) {
     Radeon runner(processor);

@@ -22,13 +22,14 @@ class SeriesOnGpu : public testing::TestWithParam<unsigned> {
   void SetUp() override { setenv("ATOLL_COMPILE", "wait", 1); }
   void TearDown() override { unsetenv("ATOLL_COMPILE"); }
 
-  void start(const std::string& body, const std::string& denormals = "float_denorm_mode_32 3") {
-    const auto model = target::find_gpu("gfx90a");
+  void start(const std::string& body, const std::string& denormals = "float_denorm_mode_32 3",
+             const std::string& processor = "gfx90a") {
+    const auto model = target::find_gpu(processor);
     ASSERT_TRUE(model) << model.error().message;
     auto made = machine::Gpu::create(*model, engine::make_compiled_engine, {.threads = GetParam()});
     ASSERT_TRUE(made) << made.error().message;
     gpu_ = *std::move(made);
-    code_ = load(*gpu_, assemble_kernel("gfx90a",
+    code_ = load(*gpu_, assemble_kernel(processor,
                                         {"next_free_vgpr 8", "next_free_sgpr 16", denormals,
                                          "user_sgpr_kernarg_segment_ptr 1", "system_sgpr_workgroup_id_x 1",
                                          "system_sgpr_workgroup_id_y 1", "system_vgpr_workitem_id 1"},
@@ -102,6 +103,32 @@ TEST_P(SeriesOnGpu, EveryWorkItemKnowsItsPlace) {
       EXPECT_EQ(out[y * width + x], rounds * ((x < 20 ? x : 0) + 256 * y + 1)) << x << ", " << y;
     }
   }
+}
+
+/// Of GFX12, on which ids of work-groups and of waves are in TTMPs, in waves of 32 lanes.
+TEST_P(SeriesOnGpu, EveryWaveKnowsItsNumber) {
+  start(R"(
+    s_load_b64 s[0:1], s[0:1], 0x0
+    s_bfe_u32 s4, ttmp8, 0x50019
+    s_lshl_b32 s5, ttmp9, 4
+    s_lshl_b32 s6, ttmp9, 9
+    s_add_co_u32 s4, s4, s5
+    v_and_b32 v1, 0x3ff, v0
+    v_lshl_add_u32 v1, v1, 2, s6
+    v_mov_b32 v2, s4
+    s_wait_kmcnt 0x0
+    global_store_b32 v1, v2, s[0:1]
+    s_endpgm)",
+        "float_denorm_mode_32 3", "gfx1201");
+  constexpr uint32_t groups = 40;
+  std::vector<uint32_t> out(groups * 128);
+  const void* arguments[] = {out.data()};
+  const auto ran = run({groups * 128, 1, 1}, {128, 1, 1}, arguments);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(ran->waves, groups * 4);
+  EXPECT_EQ(ran->wave_instructions, uint64_t{groups} * 4 * 11);
+  EXPECT_EQ(ran->interpreted_instructions, 0u);
+  for (uint32_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], i / 128 * 16 + i % 128 / 32) << i;
 }
 
 /// Code that flushes denormals, but not always, and ends when it does not.

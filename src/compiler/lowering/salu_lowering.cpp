@@ -39,6 +39,7 @@ llvm::Value* SaluLowering::value(const isa::Operand& operand, ScalarRegisters& r
   };
   switch (operand.kind) {
     case OperandKind::scalar:
+      if (operand.reg == isa::scalar::null) return ir.getInt64(0);
       return operand.words == 2 ? registers.pair(operand.reg)
                                 : ir.CreateZExt(registers.word(operand.reg), frame_.i64());
     case OperandKind::scc:

@@ -49,6 +49,9 @@ void WaveChaining::begin_wave(llvm::Value* series, llvm::Value* waves_left, llvm
     copy(words, frame_.at(scalars, reg * sizeof(uint32_t)), frame_.scalar_address(reg), llvm::Align(4));
     reg += count;
   }
+  if (frame_.target.processor->architected_work_group_ids && start_.scalars[machine::wave_number_register]) {
+    frame_.set_scalar(machine::wave_number_register, ir.CreateShl(index, machine::wave_number_shift));
+  }
   if (start_.scalars[scc_number]) ir.CreateStore(ir.getInt8(0), frame_.scc_address());
 
   llvm::Value* all_first = field(offsetof(WaveSeries, first_rows), frame_.pointer());
