@@ -1,10 +1,17 @@
-// The words of GFX9 instructions, from their fields (Vega ISA guide, "Microcode formats").
+// The words of instructions, from their fields (Vega ISA guide, "Microcode formats"); of scalar instructions and of
+// vector instructions in 32 bits, later generations have the same.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
+#include "isa/encode.h"
 #include "isa/table.h"
-#include "target/processor.h"
+#include "target/target.h"
 
 namespace Atoll::test {
 
@@ -16,10 +23,64 @@ inline constexpr unsigned vcc = 106, m0 = 124, exec = 126, zero = 128, minus_one
 
 class Encoder {
  public:
-  explicit Encoder(const target::Processor& processor) : processor_(processor) {}
+  explicit Encoder(const target::Target& target) : target_(target) {}
 
   /// The opcode's number on this processor.
-  uint32_t number(isa::Opcode opcode) const { return isa::row(opcode).opcodes.on(processor_.generation).opcode; }
+  uint32_t number(isa::Opcode opcode) const {
+    return isa::row(opcode).opcodes.on(target_.processor->generation).opcode;
+  }
+  /// Of instructions on lane masks, of which that with 64 bits is given, the one for the wave's size.
+  isa::Opcode mask(isa::Opcode opcode) const {
+    using enum isa::Opcode;
+    constexpr std::pair<isa::Opcode, isa::Opcode> of_waves_of_32[] = {{s_mov_b64, s_mov_b32},
+                                                                      {s_and_b64, s_and_b32},
+                                                                      {s_or_b64, s_or_b32},
+                                                                      {s_xor_b64, s_xor_b32},
+                                                                      {s_andn2_b64, s_andn2_b32},
+                                                                      {s_and_saveexec_b64, s_and_saveexec_b32},
+                                                                      {s_andn2_saveexec_b64, s_andn2_saveexec_b32},
+                                                                      {s_or_saveexec_b64, s_or_saveexec_b32},
+                                                                      {s_xor_saveexec_b64, s_xor_saveexec_b32}};
+    for (const auto& [wide, narrow] : of_waves_of_32) {
+      if (target_.wave_size == 32 && opcode == wide) return narrow;
+    }
+    return opcode;
+  }
+  /// The words of an instruction with those operands, the results first.
+  std::vector<uint32_t> words(isa::Opcode opcode, isa::Encoding encoding, unsigned results,
+                              std::initializer_list<isa::Operand> operands, int32_t offset = 0) const {
+    isa::Instruction instruction{.opcode = opcode, .encoding = encoding};
+    instruction.generation = target_.processor->generation;
+    instruction.lane_mask_words = static_cast<uint8_t>(target_.wave_size / 32);
+    instruction.destinations = static_cast<uint8_t>(results);
+    for (const isa::Operand& operand : operands) instruction.operands[instruction.operand_count++] = operand;
+    instruction.offset = offset;
+    const auto encoded = isa::encode(instruction, *target_.processor, target_.wave_size);
+    if (!encoded) throw std::logic_error(encoded.error().message);
+    std::vector<uint32_t> made(encoded->size / 4);
+    std::memcpy(made.data(), encoded->bytes.data(), encoded->size);
+    return made;
+  }
+  static isa::Operand vgpr(unsigned reg, unsigned words = 1) {
+    return {.kind = isa::OperandKind::vgpr,
+            .type = isa::DataType::b32,
+            .words = static_cast<uint8_t>(words),
+            .reg = static_cast<uint16_t>(reg)};
+  }
+  static isa::Operand scalar(unsigned reg, unsigned words = 1) {
+    return {.kind = isa::OperandKind::scalar,
+            .type = isa::DataType::b32,
+            .words = static_cast<uint8_t>(words),
+            .reg = static_cast<uint16_t>(reg)};
+  }
+  isa::Operand lane_mask(unsigned reg) const {
+    isa::Operand operand = scalar(reg, target_.wave_size / 32);
+    operand.type = isa::DataType::lane_mask;
+    return operand;
+  }
+  static isa::Operand constant(uint64_t value) {
+    return {.kind = isa::OperandKind::constant, .type = isa::DataType::b32, .value = value};
+  }
 
   uint32_t sopp(isa::Opcode opcode, uint32_t immediate) const {
     return 0xBF800000 | number(opcode) << 16 | (immediate & 0xFFFF);
@@ -47,7 +108,7 @@ class Encoder {
   }
 
  private:
-  const target::Processor& processor_;
+  const target::Target target_;
 };
 
 }  // namespace Atoll::test

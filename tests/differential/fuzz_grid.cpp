@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <random>
@@ -96,8 +97,9 @@ FuzzGrid::Pages FuzzGrid::map(uint64_t address, size_t bytes) {
 }
 
 // Addresses that neither the host's programs nor the sanitizers' own memory have: ThreadSanitizer would give others.
-FuzzGrid::FuzzGrid(const target::Processor& processor)
-    : processor_(processor),
+FuzzGrid::FuzzGrid(const target::Target& target)
+    : target_(target),
+      processor_(*target.processor),
       rows_(map(0x5900'0000'0000, RandomCode::most_waves * rows_of_a_wave * sizeof(machine::Row))),
       lds_(map(0x5901'0000'0000, lds_bytes)),
       memory_(map(0x5902'0000'0000, memory_bytes)),
@@ -124,7 +126,7 @@ void FuzzGrid::reset(machine::Wave& w, unsigned number) {
   w.agpr = w.vgpr + 256;
   w.vgprs = w.agprs = 256;
   w.sgprs = 102;
-  w.wave_size = 64;
+  w.wave_size = target_.wave_size;
   w.mode = dispatch_.kernel->descriptor.mode;
   w.float_mode = machine::float_mode_of(w.mode, processor_);
   w.scratch = scratch(number);
@@ -153,6 +155,12 @@ void FuzzGrid::set_scalars(uint32_t* scalar, std::mt19937_64& random) {
   set_pair(fuzz_register::resource, middle | uint64_t{stride} << 48);
   scalar[fuzz_register::resource + 2] = stride != 0 ? 128 : 4096;
   scalar[fuzz_register::resource + 3] = in_order | number_format << 12 | data_format << 15;
+  if (processor_.buffer_resources >= target::BufferResources::gfx10) {
+    constexpr uint32_t structured = 1, raw = 3;  // OOB_SELECT
+    const uint32_t bounds = random() % 8 == 0 ? static_cast<uint32_t>(random() % 4) : stride != 0 ? structured : raw;
+    const auto format = static_cast<uint32_t>(random() % 64);
+    scalar[fuzz_register::resource + 3] = in_order | format << 12 | bounds << 28;
+  }
   // Now and then, lanes' scratch lies askew.
   scalar[fuzz_register::stack_offset] =
       static_cast<uint32_t>(random() % 16 != 0 ? random() % 32 * 256 : random() % 1024 * 4);
@@ -166,7 +174,7 @@ void FuzzGrid::begin(machine::Wave& w, unsigned number, std::mt19937_64& random)
   set_scalars(w.scalar, random);
   w.scc = random() % 2 != 0;
   uint32_t(&resource)[4] = *reinterpret_cast<uint32_t(*)[4]>(&w.scalar[fuzz_register::scratch_resource]);
-  machine::scratch_resource(processor_, reinterpret_cast<uint64_t>(w.scratch), scratch_bytes, resource);
+  machine::scratch_resource(target_, reinterpret_cast<uint64_t>(w.scratch), scratch_bytes, resource);
   for (unsigned lane = 0; lane < 64; ++lane) w.vgpr[fuzz_register::lane][lane] = lane;
   fill(w.scratch, scratch_bytes, random);
 }
@@ -242,7 +250,7 @@ std::bitset<isa::scalar::count> FuzzGrid::scalars_written_from(uint64_t pc) cons
   std::bitset<isa::scalar::count> written;
   const std::span<const uint8_t> code(code_.get(), size_);
   while (pc < size_) {
-    const auto instruction = isa::decode(code.subspan(pc), processor_);
+    const auto instruction = isa::decode(code.subspan(pc), processor_, target_.wave_size);
     for (unsigned i = 0; instruction && i < instruction->destinations; ++i) {
       const isa::Operand& operand = instruction->operands[i];
       if (operand.kind != isa::OperandKind::scalar) continue;
@@ -325,7 +333,8 @@ void FuzzGrid::run_series(machine::Engine& engine, const RandomCode& code, std::
 FinalWave FuzzGrid::final_wave(const machine::Wave& wave, unsigned number) {
   FinalWave result;
   result.state = wave.state;
-  std::memcpy(result.scalar.data(), wave.scalar, sizeof wave.scalar);
+  // What was written to null is nowhere.
+  std::copy_n(wave.scalar, isa::scalar::null, result.scalar.begin());
   result.scc = wave.scc;
   result.mode = wave.mode;
   result.status = wave.status;

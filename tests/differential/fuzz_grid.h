@@ -12,12 +12,13 @@
 #include "machine/dispatch.h"
 #include "machine/engine.h"
 #include "machine/wave.h"
+#include "target/target.h"
 
 namespace Atoll::test {
 
 class FuzzGrid {
  public:
-  explicit FuzzGrid(const target::Processor& processor);
+  explicit FuzzGrid(const target::Target& target);
 
   /// Runs code from the state of that number, `turn` instructions at a time, until it ends, faults, or is found to be
   /// endless. All engines, and all processes, see the same addresses.
@@ -52,6 +53,7 @@ class FuzzGrid {
   std::bitset<isa::scalar::count> scalars_written_from(uint64_t pc) const;
   FinalWave final_wave(const machine::Wave& wave, unsigned number);
 
+  const target::Target target_;
   const target::Processor& processor_;
   machine::Dispatch dispatch_;
   machine::WorkGroup group_;

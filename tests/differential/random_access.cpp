@@ -48,7 +48,14 @@ void RandomInstruction::set_flat_address(bool is_flat, std::vector<uint32_t>& wo
     return;
   }
   if (!to_aperture && chance(40)) {  // as compilers add
-    words.push_back(encode.vop2(Opcode::v_add_co_u32, low, fuzz_register::buffer, low));
+    if (is_gfx9()) {
+      words.push_back(encode.vop2(Opcode::v_add_co_u32, low, fuzz_register::buffer, low));
+    } else {
+      const std::vector<uint32_t> sum = encode.words(Opcode::v_add_co_u32, Encoding::vop3, 2,
+                                                     {Encoder::vgpr(low), encode.lane_mask(isa::scalar::vcc_lo),
+                                                      Encoder::scalar(fuzz_register::buffer), Encoder::vgpr(low)});
+      words.insert(words.end(), sum.begin(), sum.end());
+    }
     words.push_back(encode.vop1(Opcode::v_mov_b32, high, fuzz_register::buffer + 1));
     words.push_back(encode.vop2(Opcode::v_addc_co_u32, high, zero, high));
     return;

@@ -52,10 +52,11 @@ struct Shape {
 
 class Writer {
  public:
-  Writer(const target::Processor& processor, uint64_t seed)
+  Writer(const target::Target& target, uint64_t seed)
       : shape_(Shape::of(seed)),
         random_(seed),
-        instruction_(processor, random_, is(Shape::Kind::series) ? FuzzMix::few : FuzzMix::everything,
+        target_(target),
+        instruction_(target, random_, is(Shape::Kind::series) ? FuzzMix::few : FuzzMix::everything,
                      is(Shape::Kind::faulty) ? 12 : 0),
         encode_(instruction_.encode) {}
 
@@ -98,6 +99,8 @@ class Writer {
     bool is_relative;  ///< in s_call_b64
   };
 
+  bool is_gfx9() const { return target_.processor->generation < target::Generation::gfx10; }
+  bool is_gfx12() const { return target_.processor->generation >= target::Generation::gfx12; }
   bool is(Shape::Kind kind) const { return shape_.kind == kind; }
   unsigned pick(unsigned count) { return instruction_.pick(count); }
   bool chance(unsigned percent) { return instruction_.chance(percent); }
@@ -117,14 +120,19 @@ class Writer {
   /// The registers that random instructions use most, for all lanes.
   void store_registers() {
     constexpr unsigned offset = fuzz_register::result_offset, spread = fuzz_few_registers;
-    put(encode_.sop1(Opcode::s_mov_b64, fuzz_register::saved_exec, exec));
+    put(encode_.sop1(encode_.mask(Opcode::s_mov_b64), fuzz_register::saved_exec, exec));
     put(encode_.sop2(Opcode::s_cselect_b32, fuzz_register::counter, zero + 1, zero));
-    put(encode_.sop1(Opcode::s_mov_b64, exec, minus_one));
+    put(encode_.sop1(encode_.mask(Opcode::s_mov_b64), exec, minus_one));
     put(encode_.vop1(Opcode::v_mov_b32, spread, fuzz_register::counter));
     unsigned lane = 1;
     const auto spread_scalar = [&](unsigned reg) {
-      put(0xD0000000 | encode_.number(Opcode::v_writelane_b32) << 16 | spread);
-      put(reg | (zero + lane++) << 9);
+      if (is_gfx9()) {
+        put(0xD0000000 | encode_.number(Opcode::v_writelane_b32) << 16 | spread);
+        put(reg | (zero + lane++) << 9);
+      } else {
+        put(encode_.words(Opcode::v_writelane_b32, isa::Encoding::vop3, 1,
+                          {Encoder::vgpr(spread), Encoder::scalar(reg), Encoder::constant(lane++)}));
+      }
     };
     for (const unsigned pair : {vcc, fuzz_register::saved_exec, operand_code::m0}) {
       spread_scalar(pair);
@@ -132,8 +140,17 @@ class Writer {
     }
     for (unsigned reg = 0; reg < 32; ++reg) spread_scalar(reg);
     for (unsigned reg = 0; reg <= spread; ++reg) {
-      put(0xDC008000 | encode_.number(Opcode::global_store_dword) << 18 | reg * 256);
-      put(offset | reg << 8 | fuzz_register::results << 16);
+      if (is_gfx9()) {
+        put(0xDC008000 | encode_.number(Opcode::global_store_dword) << 18 | reg * 256);
+        put(offset | reg << 8 | fuzz_register::results << 16);
+        continue;
+      }
+      // Offsets of GFX10 have 12 bits with their sign.
+      put(encode_.vop2(Opcode::v_add_u32, fuzz_register::address, literal_code, offset));
+      put(reg * 256);
+      put(encode_.words(
+          Opcode::global_store_dword, isa::Encoding::global, 0,
+          {Encoder::vgpr(fuzz_register::address), Encoder::vgpr(reg), Encoder::scalar(fuzz_register::results, 2)}));
     }
   }
 
@@ -153,6 +170,7 @@ class Writer {
 
   uint32_t here() const { return static_cast<uint32_t>(code_.words.size()); }
   void put(uint32_t word) { code_.words.push_back(word); }
+  void put(const std::vector<uint32_t>& words) { code_.words.insert(code_.words.end(), words.begin(), words.end()); }
   void put(uint32_t word, RandomCode::Unit& unit) {
     unit.push_back(here());
     put(word);
@@ -195,8 +213,13 @@ class Writer {
   /// What other waves have done to LDS and memory is there behind it.
   void barrier() {
     RandomCode::Unit unit;
-    if (chance(50)) put(encode_.sopp(Opcode::s_waitcnt, 0), unit);
-    put(encode_.sopp(Opcode::s_barrier, 0), unit);
+    if (chance(50) && !is_gfx12()) put(encode_.sopp(Opcode::s_waitcnt, 0), unit);
+    if (is_gfx12()) {
+      put(encode_.sop1(Opcode::s_barrier_signal, 0, minus_one), unit);
+      put(encode_.sopp(Opcode::s_barrier_wait, 0xFFFF), unit);
+    } else {
+      put(encode_.sopp(Opcode::s_barrier, 0), unit);
+    }
     code_.units.push_back(unit);
   }
 
@@ -209,7 +232,8 @@ class Writer {
     RandomCode::Unit unit;
     const bool of_vcc = branch == Opcode::s_cbranch_vccz || branch == Opcode::s_cbranch_vccnz;
     // As compilers do, lest lanes that are off decide.
-    if (of_vcc && chance(60)) put(encode_.sop2(Opcode::s_and_b64, vcc, exec, chance(50) ? vcc : pick(32) * 2), unit);
+    if (of_vcc && chance(60))
+      put(encode_.sop2(encode_.mask(Opcode::s_and_b64), vcc, exec, chance(50) ? vcc : pick(32) * 2), unit);
     const uint32_t at = here();
     put(0, unit);
     block(depth + 1, length);
@@ -235,7 +259,7 @@ class Writer {
     const unsigned rounds = fuzz_register::rounds + depth, most = fuzz_register::most_rounds + depth;
     const unsigned done = fuzz_register::done + 2 * depth;
     RandomCode::Unit unit;
-    put(encode_.sop1(Opcode::s_mov_b64, done, zero), unit);
+    put(encode_.sop1(encode_.mask(Opcode::s_mov_b64), done, zero), unit);
     put(encode_.vop1(Opcode::v_mov_b32, rounds, zero), unit);
     put(encode_.vop2(Opcode::v_and_b32, most, zero + 7, instruction_.vgpr()), unit);
     RandomCode::Unit branch_over;
@@ -245,14 +269,14 @@ class Writer {
     block(depth + 1, length);
     put(encode_.vop2(Opcode::v_add_u32, rounds, zero + 1, rounds), unit);
     put(encode_.vopc(Opcode::v_cmp_gt_u32, vgprs + rounds, most), unit);
-    put(encode_.sop2(Opcode::s_or_b64, done, vcc, done), unit);
-    put(encode_.sop2(Opcode::s_andn2_b64, exec, exec, done), unit);
+    put(encode_.sop2(encode_.mask(Opcode::s_or_b64), done, vcc, done), unit);
+    put(encode_.sop2(encode_.mask(Opcode::s_andn2_b64), exec, exec, done), unit);
     put(encode_.sopp(Opcode::s_cbranch_execnz, begin - here() - 1), unit);
     if (!branch_over.empty()) {
       branch_here(over, Opcode::s_cbranch_execz);
       code_.units.push_back(branch_over);
     }
-    put(encode_.sop2(Opcode::s_or_b64, exec, exec, done), unit);
+    put(encode_.sop2(encode_.mask(Opcode::s_or_b64), exec, exec, done), unit);
     code_.units.push_back(unit);
   }
 
@@ -263,13 +287,14 @@ class Writer {
     const unsigned saved = fuzz_register::saved_exec + 2 * depth;
     const unsigned mask = chance(60) ? vcc : pick(32) * 2;
     RandomCode::Unit unit;
-    put(encode_.sop1(saves[pick(std::size(saves))], saved, mask), unit);
+    put(encode_.sop1(encode_.mask(saves[pick(std::size(saves))]), saved, mask), unit);
     const bool branches = chance(60);
     const uint32_t at = here();
     if (branches) put(0, unit);
     block(depth + 1, length);
     if (branches) branch_here(at, Opcode::s_cbranch_execz);
-    put(chance(70) ? encode_.sop2(Opcode::s_or_b64, exec, exec, saved) : encode_.sop1(Opcode::s_mov_b64, exec, saved),
+    put(chance(70) ? encode_.sop2(encode_.mask(Opcode::s_or_b64), exec, exec, saved)
+                   : encode_.sop1(encode_.mask(Opcode::s_mov_b64), exec, saved),
         unit);
     code_.units.push_back(unit);
   }
@@ -290,21 +315,21 @@ class Writer {
     put(encode_.vopc(chance(50) ? Opcode::v_cmp_lt_u32 : Opcode::v_cmp_gt_f32, vgprs + instruction_.vgpr(),
                      instruction_.vgpr()),
         unit);
-    put(encode_.sop1(Opcode::s_and_saveexec_b64, saved, vcc), unit);
-    put(encode_.sop2(Opcode::s_xor_b64, saved, exec, saved), unit);
+    put(encode_.sop1(encode_.mask(Opcode::s_and_saveexec_b64), saved, vcc), unit);
+    put(encode_.sop2(encode_.mask(Opcode::s_xor_b64), saved, exec, saved), unit);
     const uint32_t to_else = branch();
     block(depth + 1, length);
     arrive(to_else);
     if (chance(50)) {
-      put(encode_.sop1(Opcode::s_or_saveexec_b64, saved, saved), unit);
-      put(encode_.sop2(Opcode::s_xor_b64, exec, exec, saved), unit);
+      put(encode_.sop1(encode_.mask(Opcode::s_or_saveexec_b64), saved, saved), unit);
+      put(encode_.sop2(encode_.mask(Opcode::s_xor_b64), exec, exec, saved), unit);
     } else {
-      put(encode_.sop1(Opcode::s_andn2_saveexec_b64, saved, saved), unit);
+      put(encode_.sop1(encode_.mask(Opcode::s_andn2_saveexec_b64), saved, saved), unit);
     }
     const uint32_t to_end = branch();
     block(depth + 1, 1 + pick(length));
     arrive(to_end);
-    put(encode_.sop2(Opcode::s_or_b64, exec, exec, saved), unit);
+    put(encode_.sop2(encode_.mask(Opcode::s_or_b64), exec, exec, saved), unit);
     code_.units.push_back(unit);
   }
 
@@ -319,7 +344,7 @@ class Writer {
 
   /// A block in another floating-point mode: rounding, denormals, DX10_CLAMP, IEEE, FP16_OVFL.
   void in_mode(unsigned depth, unsigned length) {
-    constexpr uint32_t register_mode = 1, all_bits = 9u << 11;  // the hardware register's number; from bit 0 on
+    const uint32_t register_mode = 1, all_bits = (is_gfx12() ? 7u : 9u) << 11;  // its number; from bit 0 on
     constexpr uint32_t overflow_bit = 23u << 6;
     RandomCode::Unit unit;
     const bool sets_overflow = chance(40);
@@ -330,7 +355,9 @@ class Writer {
       put(encode_.sopk(Opcode::s_setreg_imm32_b32, 0, register_mode | overflow_bit), unit);
       put(mode >> 23, unit);
     };
-    if (chance(80)) {
+    if (!is_gfx9() && chance(30)) {
+      put(encode_.sopp(chance(50) ? Opcode::s_round_mode : Opcode::s_denorm_mode, pick(16)), unit);
+    } else if (chance(80)) {
       set(any_mode());
     } else {
       put(encode_.sopk(Opcode::s_setreg_b32, pick(64), register_mode | 7u << 11), unit);
@@ -360,7 +387,7 @@ class Writer {
   void set_exec() {
     RandomCode::Unit unit;
     if (chance(70)) {
-      put(encode_.sop1(Opcode::s_mov_b64, exec, minus_one), unit);
+      put(encode_.sop1(encode_.mask(Opcode::s_mov_b64), exec, minus_one), unit);
     } else {
       put(encode_.sop1(Opcode::s_mov_b32, exec + pick(2), literal_code), unit);
       put(static_cast<uint32_t>(random_()), unit);
@@ -370,6 +397,7 @@ class Writer {
 
   const Shape shape_;
   std::mt19937_64 random_;
+  const target::Target target_;
   RandomInstruction instruction_;
   const Encoder& encode_;
   RandomCode code_;
@@ -389,11 +417,12 @@ RandomCode RandomCode::without(std::span<const Unit> units_left_out) const {
   return rest;
 }
 
-std::string RandomCode::disassembly(const target::Processor& processor) const {
+std::string RandomCode::disassembly(const target::Target& target) const {
+  const target::Processor& processor = *target.processor;
   std::string text;
   for (size_t i = 0; i < words.size();) {
     const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(words.data() + i), (words.size() - i) * 4);
-    const auto instruction = isa::decode(bytes, processor);
+    const auto instruction = isa::decode(bytes, processor, target.wave_size);
     if (words[i] != s_nop) {
       text += fmt::format("  {:#06x}  {}\n", i * 4,
                           instruction ? isa::print(*instruction, processor) : fmt::format(".long {:#x}", words[i]));
@@ -403,6 +432,6 @@ std::string RandomCode::disassembly(const target::Processor& processor) const {
   return text;
 }
 
-RandomCode random_code(const target::Processor& processor, uint64_t seed) { return Writer(processor, seed).program(); }
+RandomCode random_code(const target::Target& target, uint64_t seed) { return Writer(target, seed).program(); }
 
 }  // namespace Atoll::test

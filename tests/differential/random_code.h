@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "target/processor.h"
+#include "target/target.h"
 
 namespace Atoll::test {
 
@@ -30,10 +30,10 @@ struct RandomCode {
   /// The same code without these units.
   RandomCode without(std::span<const Unit> units_left_out) const;
   /// The instructions other than s_nop, one a line.
-  std::string disassembly(const target::Processor& processor) const;
+  std::string disassembly(const target::Target& target) const;
 };
 
 /// The program of a number. Most have some ten instructions, some hundreds, few thousands: enough to be cut into parts.
-RandomCode random_code(const target::Processor& processor, uint64_t seed);
+RandomCode random_code(const target::Target& target, uint64_t seed);
 
 }  // namespace Atoll::test

@@ -51,16 +51,27 @@ std::vector<target::Target> gfx9_targets() {
   }
   return found;
 }
+/// One processor of each later generation, for each size of its waves.
+std::vector<target::Target> rdna_targets() {
+  std::vector<target::Target> found;
+  for (const char* name : {"gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"}) {
+    const target::Target target(*target::find_processor(name));
+    for (const unsigned wave_size : {32, 64}) found.push_back(target.with_wave_size(wave_size));
+  }
+  return found;
+}
 std::string name_of(const target::Target& target) {
-  return std::string(target.processor->name) + (target.d16_loads_clear ? "_sramecc" : "");
+  std::string name(target.processor->name);
+  if (target.processor->has_wave_size(32)) name += fmt::format("_wave{}", target.wave_size);
+  return name + (target.d16_loads_clear ? "_sramecc" : "");
 }
 
 uint64_t state_number(uint64_t seed, unsigned state) { return seed * states_per_program + state; }
 
 /// Code that runs to its end: without the units at which a wave faults. Of some programs only those that the engines
 /// lack are left out, and not what faults for its address.
-RandomCode runnable_code(const target::Processor& processor, uint64_t seed, FuzzGrid& grid, machine::Engine& engine) {
-  RandomCode code = random_code(processor, seed);
+RandomCode runnable_code(const target::Target& target, uint64_t seed, FuzzGrid& grid, machine::Engine& engine) {
+  RandomCode code = random_code(target, seed);
   for (unsigned state = 0; state < states_per_program; ++state) {
     for (;;) {
       engine.code_changed(0, ~uint64_t{0});
@@ -79,7 +90,7 @@ RandomCode runnable_code(const target::Processor& processor, uint64_t seed, Fuzz
 
 class RandomCodeTest : public testing::TestWithParam<target::Target> {
  protected:
-  RandomCodeTest() : grid_(processor_), interpreter_(engine::make_interpreter(GetParam())) {
+  RandomCodeTest() : grid_(GetParam()), interpreter_(engine::make_interpreter(GetParam())) {
     setenv("ATOLL_COMPILE", "wait", 1);
     setenv("ATOLL_CACHE", "off", 1);
     const auto make = engine::find_engine("compiled");
@@ -115,8 +126,8 @@ class RandomCodeTest : public testing::TestWithParam<target::Target> {
   }
 
   bool compare(uint64_t seed) {
-    const RandomCode code = runnable_code(processor_, seed, grid_, *interpreter_);
-    if (setting("ATOLL_FUZZ_PRINT", 0) != 0) fmt::print("program {}\n{}", seed, code.disassembly(processor_));
+    const RandomCode code = runnable_code(GetParam(), seed, grid_, *interpreter_);
+    if (setting("ATOLL_FUZZ_PRINT", 0) != 0) fmt::print("program {}\n{}", seed, code.disassembly(GetParam()));
     forget_code();
     for (unsigned i = 0; i < states_per_program; ++i) {
       const uint64_t state = state_number(seed, i);
@@ -128,7 +139,7 @@ class RandomCodeTest : public testing::TestWithParam<target::Target> {
       const std::string difference = grid_.run(*interpreter_, small, state).difference(translated(small, state));
       ADD_FAILURE() << name_of(GetParam()) << ", program " << seed << ", state " << i << ", " << small.waves
                     << " waves, " << small.groups << " work-groups: the interpreter and the compiled engine differ\n"
-                    << small.disassembly(processor_) << difference;
+                    << small.disassembly(GetParam()) << difference;
       return false;
     }
     return true;
@@ -196,7 +207,6 @@ class RandomCodeTest : public testing::TestWithParam<target::Target> {
 
   static constexpr const char* is_endless = "LLVM does not come to an end";
 
-  const target::Processor& processor_ = *GetParam().processor;
   FuzzGrid grid_;
   std::unique_ptr<machine::Engine> interpreter_, compiled_;
   uint64_t instructions_ = 0;       ///< that the compiled engine ran, of code that could be compiled
@@ -209,7 +219,8 @@ TEST_P(RandomCodeTest, EnginesAgree) {
   // What SRAM ECC makes different are few instructions.
   const uint64_t few = GetParam().d16_loads_clear ? usual_programs / 4 : usual_programs;
   const uint64_t programs = setting("ATOLL_FUZZ_PROGRAMS", seconds != 0 ? ~uint64_t{0} : few);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds) / gfx9_targets().size();
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::seconds(seconds) / (gfx9_targets().size() + rdna_targets().size());
   unsigned failures = 0;
   uint64_t done = 0;
   while (done < programs && failures < 3) {
@@ -221,12 +232,11 @@ TEST_P(RandomCodeTest, EnginesAgree) {
 
 /// Digests of what the interpreter makes of programs, a line for each.
 std::string digests(const target::Target& target, uint64_t first, uint64_t count) {
-  const target::Processor& processor = *target.processor;
-  FuzzGrid grid(processor);
+  FuzzGrid grid(target);
   const auto engine = engine::make_interpreter(target);
   std::string text;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const RandomCode code = runnable_code(processor, seed, grid, *engine);
+    const RandomCode code = runnable_code(target, seed, grid, *engine);
     engine->code_changed(0, ~uint64_t{0});
     for (unsigned i = 0; i < states_per_program; ++i) {
       const FinalState end = grid.run(*engine, code, state_number(seed, i));
@@ -260,6 +270,12 @@ INSTANTIATE_TEST_SUITE_P(Gfx9, RandomCodeLevels, testing::ValuesIn(gfx9_targets(
                          [](const auto& target) { return name_of(target.param); });
 
 INSTANTIATE_TEST_SUITE_P(Gfx9, RandomCodeTest, testing::ValuesIn(gfx9_targets()),
+                         [](const auto& target) { return name_of(target.param); });
+
+INSTANTIATE_TEST_SUITE_P(Rdna, RandomCodeLevels, testing::ValuesIn(rdna_targets()),
+                         [](const auto& target) { return name_of(target.param); });
+
+INSTANTIATE_TEST_SUITE_P(Rdna, RandomCodeTest, testing::ValuesIn(rdna_targets()),
                          [](const auto& target) { return name_of(target.param); });
 
 }  // namespace

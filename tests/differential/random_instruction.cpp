@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "differential/instruction_pool.h"
 #include "isa/decode.h"
 
 namespace Atoll::test {
@@ -29,9 +30,12 @@ bool is_left_out(const InstructionRow& row) {
   constexpr uint64_t flags = flag::branch | flag::label | flag::ends | flag::barrier | flag::trap | flag::hwreg |
                              flag::message | flag::gpr_index_imm | flag::gws | flag::gds_only | flag::scaled;
   if ((row.flags & flags) != 0) return true;
-  constexpr std::array<std::string_view, 11> prefixes{"s_memtime",      "s_memrealtime",  "s_sleep",    "s_set",
-                                                      "s_movrel",       "s_cbranch",      "s_rfe",      "s_ttracedata",
-                                                      "s_incperflevel", "s_decperflevel", "s_atc_probe"};
+  if (row.has(flag::waits | flag::writes_mode | flag::register_indexing)) return true;
+  // M0 says which registers.
+  if (row.has(flag::indexed_source | flag::indexed_result) && row.encoding != Encoding::sop1) return true;
+  constexpr std::array<std::string_view, 13> prefixes{
+      "s_sendmsg", "s_get_", "s_memtime",    "s_memrealtime",  "s_sleep",        "s_set",      "s_movrel",
+      "s_cbranch", "s_rfe",  "s_ttracedata", "s_incperflevel", "s_decperflevel", "s_atc_probe"};
   for (const std::string_view prefix : prefixes) {
     if (row.name.starts_with(prefix)) return true;
   }
@@ -47,20 +51,23 @@ bool RandomInstruction::has_operand(const InstructionRow& row, Field field) {
   return false;
 }
 
-RandomInstruction::RandomInstruction(const target::Processor& processor, std::mt19937_64& random, FuzzMix mix,
+RandomInstruction::RandomInstruction(const target::Target& target, std::mt19937_64& random, FuzzMix mix,
                                      unsigned bad_addresses)
-    : encode(processor), processor_(processor), random_(random), bad_addresses_(bad_addresses) {
+    : encode(target), target_(target), random_(random), bad_addresses_(bad_addresses) {
+  const target::Processor& processor = *target.processor;
   for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
     const auto opcode = static_cast<Opcode>(i);
-    const InstructionRow& row = isa::row(opcode);
+    const InstructionRow& row = isa::row_on(opcode, processor.generation);
     if (encode.number(opcode) == isa::Opcodes::none || !processor.has(row.feature) || is_left_out(row)) continue;
     const Kind kind = kind_of(row);
     if (kind != kinds) opcodes_[kind].push_back(opcode);
   }
+  // Of the pool of all of them: the opcode says nothing.
+  if (!is_gfx9() && !InstructionPool::of(target).duals().empty()) opcodes_[dual].push_back(Opcode::v_nop);
   choose_mixture(mix);
 }
 
-RandomInstruction::Kind RandomInstruction::kind_of(const InstructionRow& row) {
+RandomInstruction::Kind RandomInstruction::kind_of(const InstructionRow& row) const {
   switch (row.encoding) {
     case Encoding::sop1:
     case Encoding::sop2:
@@ -74,7 +81,7 @@ RandomInstruction::Kind RandomInstruction::kind_of(const InstructionRow& row) {
     case Encoding::vop2:
     case Encoding::vop3:
     case Encoding::vop3p:
-      if (row.name.starts_with("v_mfma") || row.name.starts_with("v_smfmac")) return matrix;
+      if (row.has(flag::matrix | flag::wmma)) return matrix;
       return row.name.contains("lane") ? crossing : vector;
     case Encoding::smem:
       return scalar_load;
@@ -95,7 +102,7 @@ RandomInstruction::Kind RandomInstruction::kind_of(const InstructionRow& row) {
 }
 
 void RandomInstruction::choose_mixture(FuzzMix mix) {
-  constexpr std::array<unsigned, kinds> usual{40, 8, 4, 4, 18, 8, 10, 4, 4, 1, 3};
+  constexpr std::array<unsigned, kinds> usual{40, 8, 4, 4, 18, 8, 10, 4, 4, 1, 3, 15};
   constexpr std::array<unsigned, 5> factors{0, 1, 1, 2, 4};
   for (unsigned kind = 0; kind < kinds; ++kind) {
     const bool is_simple = kind == vector || kind == compare || kind == scalar || kind == global || kind == scalar_load;
@@ -124,12 +131,16 @@ RandomInstruction::Kind RandomInstruction::any_kind() {
 
 std::vector<uint32_t> RandomInstruction::make() {
   for (;;) {
-    const std::vector<Opcode>& opcodes = opcodes_[any_kind()];
+    const Kind kind = any_kind();
+    const std::vector<Opcode>& opcodes = opcodes_[kind];
     const Opcode opcode = opcodes[pick(static_cast<unsigned>(opcodes.size()))];
     // A third of the vector compares write EXEC, and would soon leave no lane on.
-    if (isa::row(opcode).has(flag::exec_out) && chance(75)) continue;
+    if (isa::row_on(opcode, target_.processor->generation).has(flag::exec_out) && chance(75)) continue;
+    const InstructionPool* pool = is_gfx9() ? nullptr : &InstructionPool::of(target_);
     for (unsigned tries = 0; tries < 20; ++tries) {
-      if (auto words = attempt(isa::row(opcode), opcode)) return *words;
+      auto words = pool == nullptr ? attempt(isa::row(opcode), opcode)
+                                   : remade(kind == dual ? pool->duals() : pool->with(opcode));
+      if (words) return *words;
     }
   }
 }
@@ -239,7 +250,7 @@ void RandomInstruction::vector_alu(const InstructionRow& row, uint32_t opcode, s
 
 bool RandomInstruction::fits(const std::vector<uint32_t>& words, Opcode opcode) const {
   const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(words.data()), words.size() * 4);
-  const auto instruction = isa::decode(bytes, processor_);
+  const auto instruction = isa::decode(bytes, *target_.processor, target_.wave_size);
   if (!instruction || instruction->opcode != opcode || instruction->size != bytes.size()) return false;
   if (instruction->gds) return false;
   const bool is_memory = instruction->encoding == Encoding::mubuf || instruction->encoding == Encoding::mtbuf;
@@ -256,7 +267,8 @@ bool RandomInstruction::fits(const std::vector<uint32_t>& words, Opcode opcode) 
       case isa::OperandKind::scalar:
         if (end > isa::scalar::count) return false;
         if (i < instruction->destinations && end > fuzz_register::first_kept && operand.reg != m0 &&
-            !(operand.reg >= vcc && end <= vcc + 2) && !(operand.reg >= exec && end <= exec + 2)) {
+            operand.reg != isa::scalar::null && !(operand.reg >= vcc && end <= vcc + 2) &&
+            !(operand.reg >= exec && end <= exec + 2)) {
           return false;
         }
         break;
@@ -271,7 +283,7 @@ bool RandomInstruction::fits(const std::vector<uint32_t>& words, Opcode opcode) 
 }
 
 std::optional<std::vector<uint32_t>> RandomInstruction::attempt(const InstructionRow& row, Opcode opcode) {
-  const isa::Opcodes::Change change = row.opcodes.on(processor_.generation);
+  const isa::Opcodes::Change change = row.opcodes.on(target_.processor->generation);
   const uint32_t op = change.opcode;
   std::vector<uint32_t> all;
   switch (row.encoding) {

@@ -1,9 +1,10 @@
-// Instructions made at random from the instruction table, for GFX9 processors.
+// Instructions made at random from the instruction table.
 //
-// An instruction is made as bits: its opcode where its encoding has it, small register numbers, modifiers; what the
-// decoder then does not take for that very instruction, or what would harm more than the wave's own state, is thrown
-// away and made anew. Memory instructions get their addresses from registers that are set before them, so that they
-// stay in a buffer.
+// For GFX9, an instruction is made as bits: its opcode where its encoding has it, small register numbers, modifiers;
+// what the decoder then does not take for that very instruction, or what would harm more than the wave's own state, is
+// thrown away and made anew. Memory instructions get their addresses from registers that are set before them, so that
+// they stay in a buffer. For later generations, one of a pool gets such registers, addresses and modifiers
+// (remade_instruction.cpp).
 //
 // Each program has its own mixture of kinds of instructions, and perhaps few of each: what only goes wrong where many
 // of a kind come together, or none of another in between, is found sooner so ("swarm testing", Groce et al., ISSTA
@@ -57,7 +58,7 @@ enum class FuzzMix : uint8_t {
 class RandomInstruction {
  public:
   /// `bad_addresses`: percent of the addresses that are not mapped.
-  RandomInstruction(const target::Processor& processor, std::mt19937_64& random, FuzzMix mix, unsigned bad_addresses);
+  RandomInstruction(const target::Target& target, std::mt19937_64& random, FuzzMix mix, unsigned bad_addresses);
 
   /// The words of one instruction, with those before it that set its address.
   std::vector<uint32_t> make();
@@ -84,14 +85,19 @@ class RandomInstruction {
     buffer_memory,
     typed_buffer,
     scalar_load,
+    dual,
     kinds
   };
   static bool has_operand(const isa::InstructionRow& row, isa::Field field);
-  static Kind kind_of(const isa::InstructionRow& row);
+  Kind kind_of(const isa::InstructionRow& row) const;
+  bool is_gfx9() const { return target_.processor->generation < target::Generation::gfx10; }
   void choose_mixture(FuzzMix mix);
   Kind any_kind();
   std::optional<std::vector<uint32_t>> attempt(const isa::InstructionRow& row, isa::Opcode opcode);
   bool fits(const std::vector<uint32_t>& words, isa::Opcode opcode) const;
+  std::optional<std::vector<uint32_t>> remade(const std::vector<isa::Instruction>& pool);
+  void remake_registers(isa::Instruction& instruction);
+  bool remake_address(isa::Instruction& instruction, std::vector<uint32_t>& words);
   void vector_alu(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
   void vop3(const isa::InstructionRow& row, uint32_t opcode, std::vector<uint32_t>& words);
   void vop3p(uint32_t opcode, std::vector<uint32_t>& words);
@@ -104,7 +110,7 @@ class RandomInstruction {
   unsigned any_source();
   uint32_t literal();
 
-  const target::Processor& processor_;
+  const target::Target target_;
   std::mt19937_64& random_;
   const unsigned bad_addresses_;
   std::array<std::vector<isa::Opcode>, kinds> opcodes_;
