@@ -1,7 +1,7 @@
 // An ordinary HIP program: nothing in it knows of Atoll. It draws the Mandelbrot set on the GPU, counts the iterations
 // in LDS, and checks both against the host.
 //
-//     hipcc --offload-arch=gfx900 --offload-arch=gfx90a -O2 mandelbrot.hip -o mandelbrot
+//     hipcc --offload-arch=gfx1030 --offload-arch=gfx90a -O2 mandelbrot.hip -o mandelbrot
 //     atoll run --gpu gfx90a --stats -- ./mandelbrot
 #include <hip/hip_runtime.h>
 

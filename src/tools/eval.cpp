@@ -30,6 +30,7 @@ struct EvalRequest {
   std::string file, gpu, engine = "interpreter";
   unsigned wave_size = 0;
   uint64_t limit = 1'000'000;
+  double timeout = 10;
   bool trace = false, json = false;
 };
 
@@ -129,6 +130,20 @@ Outcome trace(EvalWave& wave, const EvalRequest& request, Json& steps) {
   return Outcome::over_limit;
 }
 
+const char* outcome_name(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::ended:
+      return "ended";
+    case Outcome::faulted:
+      return "fault";
+    case Outcome::over_limit:
+      return "limit";
+    case Outcome::timed_out:
+      return "timeout";
+  }
+  return "";
+}
+
 Result<int> evaluate(const EvalRequest& request) {
   const auto gpu = target::find_gpu(request.gpu);
   if (!gpu) return wrong_usage("--gpu: " + gpu.error().message);
@@ -146,7 +161,8 @@ Result<int> evaluate(const EvalRequest& request) {
   const auto code = assemble(request, gpu->target, *wave_size);
   if (!code) return std::unexpected(code.error());
   if (!*code) return 1;
-  auto made = EvalWave::create({.gpu = *gpu, .wave_size = *wave_size, .engine = request.engine}, **code);
+  auto made = EvalWave::create(
+      {.gpu = *gpu, .wave_size = *wave_size, .engine = request.engine, .timeout_seconds = request.timeout}, **code);
   if (!made) return std::unexpected(made.error());
   EvalWave& wave = **made;
   for (const Assignment& assignment : assignments) {
@@ -164,12 +180,15 @@ Result<int> evaluate(const EvalRequest& request) {
     error = support::Error{ErrorKind::aborted,
                            fmt::format("stopped after {} instructions (--limit)", wave.wave().instructions)};
   }
+  if (outcome == Outcome::timed_out) {
+    error = support::Error{ErrorKind::aborted, fmt::format("stopped after {} s (--timeout)", request.timeout)};
+  }
   if (request.json) {
     Json json{{"processor", processor.name},
               {"wave_size", *wave_size},
               {"engine", request.engine},
               {"instructions", wave.wave().instructions - (outcome == Outcome::ended ? 1 : 0)},
-              {"outcome", outcome == Outcome::ended ? "ended" : (outcome == Outcome::faulted ? "fault" : "limit")}};
+              {"outcome", outcome_name(outcome)}};
     if (error) json["error"] = error->message;
     json.update(changes_as_json(before, after, types, *wave_size));
     if (request.trace) json["trace"] = std::move(steps);
@@ -202,6 +221,9 @@ void add_eval(CLI::App& app, Invocation& invocation) {
   command->add_option("--engine", request->engine, "interpreter, which is the default, or compiled")->type_name("NAME");
   command->add_option("--limit", request->limit, "Stop after about so many instructions (1000000)")
       ->type_name("N")
+      ->check(positive());
+  command->add_option("--timeout", request->timeout, "Stop after that long (10)")
+      ->type_name("SECONDS")
       ->check(positive());
   command->add_flag("--trace", request->trace, "Print each instruction that is executed with what it changes");
   command->add_flag("--json", request->json, "Print JSON");

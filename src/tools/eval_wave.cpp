@@ -13,6 +13,7 @@
 #include "isa/effects.h"
 #include "isa/table.h"
 #include "machine/barrier.h"
+#include "machine/clock.h"
 #include "machine/fault_guard.h"
 #include "machine/fault_report.h"
 #include "tools/command.h"
@@ -33,7 +34,7 @@ EvalWave::~EvalWave() {
 
 namespace {
 
-constexpr uint64_t page_bytes = 4096;
+constexpr uint64_t page_bytes = 4096, look_at_clock_after = 1'000'000;
 constexpr uint32_t scratch_bytes_per_lane = 1024;
 constexpr unsigned row_count = isa::first_agpr + isa::vector_registers_of_a_kind;
 /// Rows that an instruction reaches whose registers go past the last one.
@@ -80,6 +81,7 @@ Result<std::unique_ptr<EvalWave>> EvalWave::create(const Options& options, std::
   if (auto ok = eval->place(code_object); !ok) return std::unexpected(ok.error());
   eval->begin(*options.gpu.target.processor);
   if (options.engine == "compiled") eval->end_alive();
+  eval->dispatch_.deadline_ns = machine::now_ns() + static_cast<uint64_t>(options.timeout_seconds * 1e9);
   return eval;
 }
 
@@ -338,8 +340,11 @@ EvalWave::Outcome EvalWave::run_some(uint64_t limit) {
   Wave& wave = group_.waves[0];
   const uint64_t end = wave.instructions + limit;
   while (wave.instructions < end) {
+    if (machine::now_ns() >= dispatch_.deadline_ns) return Outcome::timed_out;
     machine::HostFault host;
-    if (!machine::guarded(host, [&] { engine_->run(wave, end - wave.instructions); })) {
+    // The clock is looked at now and then; compiled loops look at it themselves.
+    const uint64_t budget = std::min(end - wave.instructions, look_at_clock_after);
+    if (!machine::guarded(host, [&] { engine_->run(wave, budget); })) {
       engine_->retrace_fault(wave, host);
       if (wave.state != WaveState::faulted) {
         wave.state = WaveState::faulted;

@@ -42,6 +42,7 @@ class EvalWave {
     target::GpuModel gpu;
     unsigned wave_size = 64;
     std::string engine;  ///< its name
+    double timeout_seconds = 10;
   };
   /// `code_object` has the code: its .text section, which begins with the first instruction and ends with two s_endpgm.
   static support::Result<std::unique_ptr<EvalWave>> create(const Options& options,
@@ -60,7 +61,7 @@ class EvalWave {
   std::optional<isa::Instruction> instruction_at(uint64_t pc) const;
   uint64_t code_address() const { return code_begin_; }
 
-  enum class Outcome : uint8_t { ended, faulted, over_limit };
+  enum class Outcome : uint8_t { ended, faulted, over_limit, timed_out };
   /// Runs until the end, a fault, or about that many instructions.
   Outcome run(uint64_t limit);
   /// Carries out one instruction. Nothing: the wave goes on.
