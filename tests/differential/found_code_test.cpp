@@ -80,6 +80,17 @@ TEST(FoundCode, BitsChosenByAConstantAreBlended) {
     v_add_u32_e32 v9, v9, v6)");
 }
 
+// The same where one of the values is a constant, as in tanh(infinity).
+TEST(FoundCode, BitsChosenFromAConstantAreBlended) {
+  expect_same("gfx1030", R"(
+    s_brev_b32 s2, -2
+    s_and_saveexec_b64 s[30:31], vcc
+    v_bfi_b32 v2, s2, 1.0, v2
+    v_bfi_b32 v4, s2, 1.0, v5
+    s_or_b64 exec, exec, s[30:31]
+    v_add_nc_u32_e32 v9, v2, v4)");
+}
+
 // A buffer of a kind that translated code does not know, with lanes' numbers in the addresses: the interpreter goes on
 // behind the instructions of the block, which nobody had counted.
 TEST(FoundCode, InstructionsBeforeAnotherBufferAreCounted) {

@@ -59,6 +59,10 @@ llvm::Value* replacement(llvm::Instruction& instruction) {
       match(&instruction, m_c_Or(m_And(m_Value(a), m_APInt(mask)), m_And(m_Value(b), m_APInt(others)))) ||
       match(&instruction, m_c_Add(m_And(m_Value(a), m_APInt(mask)), m_And(m_Value(b), m_APInt(others))));
   if (joined && *mask == ~*others) return choose(ir, type, *mask, a, b);
+  // What the other bits come from may be anything, as a constant or a choice that has been folded.
+  if (match(&instruction, m_c_Or(m_And(m_Value(a), m_APInt(mask)), m_Value(b)))) {
+    return ir.CreateOr(ir.CreateAnd(a, hidden(ir, type, *mask)), b);
+  }
   // ((a ^ b) & mask) ^ b
   if (match(&instruction, m_c_Xor(m_And(m_c_Xor(m_Value(a), m_Value(b)), m_APInt(mask)), m_Deferred(b)))) {
     return choose(ir, type, *mask, a, b);
