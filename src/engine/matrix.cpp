@@ -119,6 +119,10 @@ void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 }  // namespace
 
 void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run) {
+  if (semantics::wave_matrix_shape(steps[0]->origin->instruction.opcode) != nullptr) {
+    for (uint64_t i = 0; i < count; ++i) wave_multiply(*wave, *steps[i], *run);
+    return;
+  }
   semantics::MatrixFactors further[semantics::most_multiplied];
   while (count != 0) {
     const uint64_t here = std::min<uint64_t>(count, semantics::most_multiplied);

@@ -6,6 +6,7 @@
 #include "engine/prepare.h"
 #include "isa/table.h"
 #include "semantics/matrix.h"
+#include "semantics/wave_matrix.h"
 
 namespace Atoll::compiler {
 
@@ -41,7 +42,9 @@ struct Rows {
 }  // namespace
 
 bool MatrixLowering::takes(const isa::Instruction& instruction) {
-  if (semantics::matrix_shape(instruction.opcode) == nullptr || !engine::registers_exist(instruction)) return false;
+  const bool is_matrix = semantics::matrix_shape(instruction.opcode) != nullptr ||
+                         semantics::wave_matrix_shape(instruction.opcode) != nullptr;
+  if (!is_matrix || !engine::registers_exist(instruction)) return false;
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     const isa::Operand& source = instruction.src(i);
     if (!engine::is_row(source) && !engine::constant_value(source)) return false;
