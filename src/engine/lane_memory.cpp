@@ -31,11 +31,20 @@ template <typename T>
   std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
 }
 
-/// One lane's element. Two dwords that are aligned to their size are read and written at once, as by a GPU, so that no
-/// other wave sees one of them without the other: chained scans keep a sum and its state in them. A host's atomic
-/// access is an ordinary one here, but one that compilers leave in one piece.
+using Four = uint32_t __attribute__((ext_vector_type(4)));
+using UnalignedFour = Four __attribute__((aligned(1)));
+
+/// One lane's element. Two dwords and four that are aligned to their size are read and written at once, as by a GPU, so
+/// that no other wave sees one of them without the others: chained scans keep a sum and its state in them. A host's
+/// atomic access is an ordinary one here, but one that compilers leave in one piece, and so is a volatile one of a
+/// vector (with AVX, 16 aligned bytes are one piece for other processors, too: Intel's and AMD's manuals).
 template <unsigned words>
 ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void read_element(uint64_t address, uint32_t (&element)[words]) {
+  if constexpr (words == 4) {
+    const Four four = *reinterpret_cast<const volatile UnalignedFour*>(address);
+    std::memcpy(element, &four, sizeof four);
+    return;
+  }
   for (unsigned word = 0; word + 1 < words; word += 2) {
     const uint64_t two = __atomic_load_n(reinterpret_cast<const uint64_t*>(address + word * 4), __ATOMIC_RELAXED);
     std::memcpy(&element[word], &two, sizeof two);
@@ -45,12 +54,19 @@ ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void read_element(uint64_t addr
 template <unsigned words>
 ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void write_element(uint64_t address,
                                                                     const uint32_t (&element)[words]) {
+  if constexpr (words == 4) {
+    Four four;
+    std::memcpy(&four, element, sizeof four);
+    *reinterpret_cast<volatile UnalignedFour*>(address) = four;
+    return;
+  }
   for (unsigned word = 0; word + 1 < words; word += 2) {
     const uint64_t two = element[word] | uint64_t{element[word + 1]} << 32;
     __atomic_store_n(reinterpret_cast<uint64_t*>(address + word * 4), two, __ATOMIC_RELAXED);
   }
   if constexpr (words % 2 != 0) write(address + (words - 1) * 4, element[words - 1]);
 }
+
 /// Whether the whole wave's elements of `bytes` lie one behind the other.
 [[gnu::always_inline]] inline bool are_neighbours(const LaneAddresses& addresses, unsigned bytes) {
   const uint64_t first = addresses.of[0];
@@ -91,7 +107,6 @@ ATOLL_GUEST_ACCESS void store_small(const LaneAddresses& addresses, uint64_t lan
 }
 
 // Elements of four dwords and rows of four lanes are each other's transpose.
-using Four = uint32_t __attribute__((ext_vector_type(4)));
 [[gnu::always_inline]] inline void transpose(Four (&m)[4]) {
   const Four low01 = __builtin_shufflevector(m[0], m[1], 0, 4, 1, 5),
              low23 = __builtin_shufflevector(m[2], m[3], 0, 4, 1, 5);

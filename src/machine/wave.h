@@ -65,8 +65,8 @@ constexpr semantics::FloatMode float_mode_of(uint32_t mode, const target::Proces
 }
 
 /// Of a MODE register value, where there are DX10_CLAMP and IEEE or not.
-inline constexpr uint32_t float_mode_bits_of(bool has_ieee_mode) { return (has_ieee_mode ? 0x3FF : 0xFF) | 1u << 23; }
-inline constexpr uint32_t float_mode_bits(const semantics::FloatMode& mode) {
+constexpr uint32_t float_mode_bits_of(bool has_ieee_mode) { return (has_ieee_mode ? 0x3FF : 0xFF) | 1u << 23; }
+constexpr uint32_t float_mode_bits(const semantics::FloatMode& mode) {
   return float_mode_bits_of(mode.has_ieee_mode);
 }
 /// The way back from float_mode_of().

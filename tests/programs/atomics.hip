@@ -272,6 +272,47 @@ void check_pairs() {
   check::equal("torn pairs", torn.read(), {0u});
 }
 
+// The same of 128 bits: C++ has no such atomic, but programs load and store them whole where they find them aligned.
+struct alignas(16) Quad {
+  unsigned word[4];
+};
+
+__device__ unsigned words_differ(const Quad* quad) {
+  const Quad all = *quad;
+  __asm__ volatile("" ::: "memory");
+  return (all.word[0] ^ all.word[1]) | (all.word[0] ^ all.word[2]) | (all.word[0] ^ all.word[3]);
+}
+
+__device__ void write_quad(Quad* quad, unsigned value) {
+  *quad = Quad{{value, value, value, value}};
+  __asm__ volatile("" ::: "memory");
+}
+
+__global__ void write_or_read_quads(Quad* slots, unsigned* torn, int rounds) {
+  const unsigned lane = threadIdx.x;
+  unsigned different = 0;
+  for (int i = 0; i < rounds; ++i) {
+    const auto value = static_cast<unsigned>(i);
+    if (blockIdx.x == 0) {
+      write_quad(&slots[lane], value);
+      if (lane % 3 == 0) write_quad(&slots[lane], ~value);
+      if (lane == 5) write_quad(&slots[0], value);
+    } else {
+      different |= words_differ(&slots[lane]) | words_differ(&slots[0]);
+      if (lane % 3 != 1) different |= words_differ(&slots[lane]);
+    }
+  }
+  if (different != 0) atomicOr(torn, different);
+}
+
+void check_quads() {
+  const check::Device<Quad> slots(std::vector<Quad>(size_t{pairs}));
+  const check::Device<unsigned> torn(1);
+  write_or_read_quads<<<2, pairs>>>(slots.get(), torn.get(), 30'000);
+  check::finish();
+  check::equal("torn quads", torn.read(), {0u});
+}
+
 }  // namespace
 
 int main() {
@@ -288,5 +329,6 @@ int main() {
   check_message();
   check_lock();
   check_pairs();
+  check_quads();
   return check::result();
 }

@@ -130,8 +130,10 @@ ChunkMemory::Words ChunkMemory::load_neighbours(llvm::Value* address, unsigned b
     return {ir().CreateMaskedLoad(words, address, unaligned, active, llvm::Constant::getNullValue(words))};
   }
   const unsigned count = bytes / 4;
-  llvm::Value* loaded =
-      ir().CreateAlignedLoad(llvm::FixedVectorType::get(frame_.i32(), chunk_lanes * count), address, unaligned);
+  // Volatile, as LLVM loads single dwords of elements of four where vectors are short: other waves may write all four.
+  const bool keeps_whole = bytes == 16 && !frame_.has_scatters;
+  llvm::Value* loaded = ir().CreateAlignedLoad(llvm::FixedVectorType::get(frame_.i32(), chunk_lanes * count), address,
+                                               unaligned, keeps_whole);
   Words result{};
   for (unsigned word = 0; word < count; ++word) result[word] = every(loaded, count, word);
   return result;
@@ -155,8 +157,14 @@ ChunkMemory::Words ChunkMemory::load_equal(llvm::Value* address, unsigned bytes,
   }
   Words result{};
   const unsigned words = bytes / 4;
+  // Volatile, so that LLVM does not make several of one: no other wave may see some of the dwords without the others.
+  if (words == 4) {
+    llvm::Type* quad = llvm::FixedVectorType::get(frame_.i32(), 4);
+    llvm::Value* four = ir().CreateAlignedLoad(quad, address, unaligned, true);
+    for (unsigned word = 0; word < 4; ++word) result[word] = splat(ir().CreateExtractElement(four, word));
+    return result;
+  }
   for (unsigned word = 0; word + 1 < words; word += 2) {
-    // Volatile, so that LLVM does not make two of it: no other wave may see one of the dwords without the other.
     llvm::Value* two = ir().CreateAlignedLoad(frame_.i64(), frame_.at(address, word * 4), unaligned, true);
     result[word] = splat(ir().CreateTrunc(two, frame_.i32()));
     result[word + 1] = splat(ir().CreateTrunc(ir().CreateLShr(two, 32), frame_.i32()));

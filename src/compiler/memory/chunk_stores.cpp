@@ -130,8 +130,10 @@ llvm::Function* ChunkMemory::store_elements(unsigned bytes) {
     llvm::Value* to = ir().CreateIntToPtr(
         ir().CreateLoad(frame_.i64(), ir().CreateInBoundsGEP(frame_.i64(), addresses, lane)), frame_.pointer());
     llvm::Value* from = ir().CreateInBoundsGEP(frame_.i32(), elements, ir().CreateMul(lane, ir().getInt64(words)));
+    // LLVM copies an integer of 128 bits in halves, of which other waves could see one.
     llvm::Type* element = ir().getIntNTy(bytes * 8);
-    ir().CreateAlignedStore(ir().CreateAlignedLoad(element, from, unaligned), to, unaligned);
+    if (bytes == 16) element = llvm::FixedVectorType::get(frame_.i32(), 4);
+    ir().CreateAlignedStore(ir().CreateAlignedLoad(element, from, unaligned), to, unaligned, bytes == 16);
   });
   ir().CreateRetVoid();
   return function;
