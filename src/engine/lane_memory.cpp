@@ -32,7 +32,9 @@ template <typename T>
 }
 
 using Four = uint32_t __attribute__((ext_vector_type(4)));
-using UnalignedFour = Four __attribute__((aligned(1)));
+struct [[gnu::packed]] UnalignedFour {
+  Four words;
+};
 
 /// One lane's element. Two dwords and four that are aligned to their size are read and written at once, as by a GPU, so
 /// that no other wave sees one of them without the others: chained scans keep a sum and its state in them. A host's
@@ -41,7 +43,7 @@ using UnalignedFour = Four __attribute__((aligned(1)));
 template <unsigned words>
 ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void read_element(uint64_t address, uint32_t (&element)[words]) {
   if constexpr (words == 4) {
-    const Four four = *reinterpret_cast<const volatile UnalignedFour*>(address);
+    const Four four = reinterpret_cast<const volatile UnalignedFour*>(address)->words;
     std::memcpy(element, &four, sizeof four);
     return;
   }
@@ -57,7 +59,7 @@ ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void write_element(uint64_t add
   if constexpr (words == 4) {
     Four four;
     std::memcpy(&four, element, sizeof four);
-    *reinterpret_cast<volatile UnalignedFour*>(address) = four;
+    reinterpret_cast<volatile UnalignedFour*>(address)->words = four;
     return;
   }
   for (unsigned word = 0; word + 1 < words; word += 2) {
