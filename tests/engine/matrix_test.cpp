@@ -345,9 +345,8 @@ TEST_P(Matrix, TakesTurnsWithOtherInstructions) {
         const Registers result = test::multiply_reference(name, in, test::matrix_arithmetic(processor_.name));
         std::ranges::copy(result, expected.begin() + at.d);
       }
-      code.push_back(0xBF810000);  // s_endpgm
       runner_.wave().set_exec(exec);
-      ASSERT_EQ(runner_.run_code({reinterpret_cast<const uint8_t*>(code.data()), code.size() * 4}),
+      ASSERT_EQ(runner_.run_instructions({reinterpret_cast<const uint8_t*>(code.data()), code.size() * 4}),
                 machine::WaveState::ended);
       ASSERT_EQ(read(0, false, registers), expected) << row.name;
     }

@@ -111,6 +111,12 @@ machine::WaveState WaveRunner::run(const std::string& source, uint64_t budget) {
   return resume(budget);
 }
 
+machine::WaveState WaveRunner::run_instructions(std::span<const uint8_t> instructions, uint64_t budget) {
+  place_instructions({instructions.begin(), instructions.end()});
+  begin();
+  return resume(budget);
+}
+
 machine::WaveState WaveRunner::run_code(std::span<const uint8_t> bytes, uint64_t budget) {
   place_code(bytes);
   begin();
@@ -128,8 +134,13 @@ std::optional<machine::HostFault> WaveRunner::run_into_fault(const std::string& 
 }
 
 void WaveRunner::place_source(const std::string& source) {
+  place_instructions(assemble(source, processor_, wave().wave_size));
+}
+
+void WaveRunner::place_instructions(std::vector<uint8_t> bytes) {
   // The jump leads where no translation follows it: so no register counts as unneeded at the end.
-  std::vector<uint8_t> bytes = assemble(source + "\ns_setpc_b64 s[100:101]", processor_, wave().wave_size);
+  const std::vector<uint8_t> jump = assemble("s_setpc_b64 s[100:101]", processor_, wave().wave_size);
+  bytes.insert(bytes.end(), jump.begin(), jump.end());
   const std::vector<uint8_t> end = assemble("s_endpgm", processor_, wave().wave_size);
   const size_t place = bytes.size() + 64;
   bytes.resize(place);

@@ -46,7 +46,10 @@ class WaveRunner {
 
   /// Runs `source`, with a jump by s[100:101] to s_endpgm behind it, until the wave stops.
   machine::WaveState run(const std::string& source, uint64_t budget = 1'000'000);
-  /// Runs machine code that brings its own s_endpgm.
+  /// The same for machine code.
+  machine::WaveState run_instructions(std::span<const uint8_t> instructions, uint64_t budget = 1'000'000);
+  /// Runs machine code that brings its own s_endpgm. What registers hold then is nobody's to see: translated code does
+  /// not write back what nothing reads any more.
   machine::WaveState run_code(std::span<const uint8_t> code, uint64_t budget = 1'000'000);
   /// Runs `source` as a scheduler does: up to an access that the host refuses, which the engine then finds the place
   /// of. Nothing if there is none.
@@ -64,6 +67,7 @@ class WaveRunner {
     void operator()(void* memory) const { std::free(memory); }
   };
   void place_source(const std::string& source);
+  void place_instructions(std::vector<uint8_t> bytes);
   void place_code(std::span<const uint8_t> code);
   void begin();
 
