@@ -26,9 +26,9 @@ constexpr unsigned most_address_words = 12;
 
 /// The registers of the address's words: one after the other, or where the instruction names them one by one (GFX10) or
 /// by group (GFX11).
-std::array<uint8_t, most_address_words> address_registers(const isa::Instruction& instruction, bool has_groups) {
+std::array<uint8_t, most_address_words> address_registers(const isa::Instruction& instruction, unsigned node_words,
+                                                          bool has_groups) {
   std::array<uint8_t, most_address_words> registers{};
-  const unsigned node_words = instruction.opcode == isa::Opcode::image_bvh64_intersect_ray ? 2 : 1;
   const unsigned groups[] = {node_words, 1, 3, 3, 3};
   unsigned word = 0;
   for (unsigned group = 0; group < std::size(groups); ++group) {
@@ -58,7 +58,7 @@ bool intersect(Wave& wave, const MicroOp& op, Run& run) {
   const isa::Instruction& instruction = op.origin->instruction;
   const bool is_wide = instruction.opcode == isa::Opcode::image_bvh64_intersect_ray;
   const unsigned node_words = is_wide ? 2 : 1;
-  const auto registers = address_registers(instruction, is_gfx11);
+  const auto registers = address_registers(instruction, node_words, is_gfx11);
   const BvhResource resource(std::span<const uint32_t, 4>(&wave.scalar[op.memory.scalar_base], 4), is_gfx11);
   wave.pc = op.memory.pc;
   const Row* vgprs = rows_at(run, RowBase::vgpr, 0);

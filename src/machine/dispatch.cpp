@@ -55,8 +55,8 @@ support::Result<void> measure_grid(Dispatch& dispatch) {
         (uint64_t{dispatch.grid_size[d]} + dispatch.work_group_size[d] - 1) / dispatch.work_group_size[d]);
     group_size *= dispatch.work_group_size[d];
     if (__builtin_mul_overflow(dispatch.work_group_count, dispatch.work_groups[d], &dispatch.work_group_count)) {
-      return fail(ErrorKind::incompatible, "the grid of {} x {} x {} has more work-groups than can be counted",
-                  grid[0], grid[1], grid[2]);
+      return fail(ErrorKind::incompatible, "the grid of {} x {} x {} has more work-groups than can be counted", grid[0],
+                  grid[1], grid[2]);
     }
   }
   // The most that a kernel was compiled for is the compiler's affair: no GPU checks it, and HIP 6.4 launches kernels of
@@ -129,8 +129,8 @@ support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std:
     return fail(ErrorKind::invalid_file, "kernel '{}' has its entry {:#x} outside of its code object", kernel->name,
                 kernel->entry);
   }
-  constexpr uint32_t exceptions = 0x7F000;  // MODE.EXCP_EN
-  kernel->watches_exceptions = (kernel->descriptor.mode & exceptions) != 0 || code->looks_at_exceptions(processor);
+  kernel->watches_exceptions =
+      (kernel->descriptor.mode & enabled_exceptions) != 0 || code->looks_at_exceptions(processor);
   kernel->statistics.kernel = kernel->name;
   return kernel;
 }

@@ -111,4 +111,8 @@ class Engine {
   virtual EngineReport report() const { return {}; }
 };
 
+/// A host memory fault has ended the engine's run of the wave: retraces it and gives the wave its fault. To be called
+/// on the thread that ran.
+void set_host_fault(Engine& engine, Wave& wave, HostFault host);
+
 }  // namespace Atoll::machine

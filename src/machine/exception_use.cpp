@@ -12,14 +12,13 @@
 #include "isa/immediate_names.h"
 #include "isa/table.h"
 #include "machine/loader.h"
+#include "machine/wave.h"
 
 namespace Atoll::machine {
 
 namespace {
 
 using isa::Opcode;
-
-constexpr uint32_t enabled_exceptions = 0x7F000;
 
 /// By SIMM16: which register, and which bits of it.
 bool is_one(Opcode opcode, uint16_t immediate, target::Generation generation) {

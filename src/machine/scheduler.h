@@ -83,7 +83,6 @@ class Scheduler {
   bool look_around(Turn& turn);
   void abandon(Turn& turn);
   void fault(Wave& wave);
-  void set_host_fault(Wave& wave, HostFault host);
   void set_aside(Turn& turn, Outcome why);
   void count_ended(Dispatch& dispatch, Turn& turn);
   void complete(Dispatch& dispatch);

@@ -58,9 +58,8 @@ struct Scheduler::TurnSeries : WaveSeries {
   Turn& turn;
 };
 
-/// A host fault has ended the wave's run.
-void Scheduler::set_host_fault(Wave& wave, HostFault host) {
-  engine_.retrace_fault(wave, host);
+void set_host_fault(Engine& engine, Wave& wave, HostFault host) {
+  engine.retrace_fault(wave, host);
   if (wave.state == WaveState::faulted) return;
   wave.state = WaveState::faulted;
   wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::memory,
@@ -77,7 +76,7 @@ Scheduler::Outcome Scheduler::run(Turn& turn) {
   for (;;) {
     HostFault host;
     Stop stop = Stop::fault;
-    if (!guarded(host, [&] { stop = run_waves(turn); })) set_host_fault(*turn.wave, host);
+    if (!guarded(host, [&] { stop = run_waves(turn); })) set_host_fault(engine_, *turn.wave, host);
     if (stop == Stop::ended) return Outcome::ended;
     const bool waits = stop == Stop::round_over && turn.all_seem_to_wait;
     const bool goes_on = stop == Stop::look || waits ? look_around(turn) : stop != Stop::fault;

@@ -66,9 +66,9 @@ constexpr semantics::FloatMode float_mode_of(uint32_t mode, const target::Proces
 
 /// Of a MODE register value, where there are DX10_CLAMP and IEEE or not.
 constexpr uint32_t float_mode_bits_of(bool has_ieee_mode) { return (has_ieee_mode ? 0x3FF : 0xFF) | 1u << 23; }
-constexpr uint32_t float_mode_bits(const semantics::FloatMode& mode) {
-  return float_mode_bits_of(mode.has_ieee_mode);
-}
+constexpr uint32_t float_mode_bits(const semantics::FloatMode& mode) { return float_mode_bits_of(mode.has_ieee_mode); }
+/// MODE.EXCP_EN before GFX12: which exceptions trap (ISA guides, "MODE register").
+constexpr uint32_t enabled_exceptions = 0x7F000;
 /// The way back from float_mode_of().
 constexpr uint32_t mode_bits_of(const semantics::FloatMode& mode) {
   return static_cast<uint32_t>(mode.round32) | static_cast<uint32_t>(mode.round16_64) << 2 |

@@ -50,11 +50,9 @@ Result<assembler::Options> options_of(const AssembleRequest& request) {
   options.target = *target;
   options.code_object_version = request.version;
   options.include_directories = request.include_directories;
-  const bool has_32 = target->processor->has_wave_size(32), has_64 = target->processor->has_wave_size(64);
-  if ((request.wave32 && !has_32) || (request.wave64 && !has_64)) {
-    return wrong_usage(fmt::format("{} has waves of {} lanes only", target->processor->name, has_32 ? 32 : 64));
-  }
-  options.wave32 = has_32 && !request.wave64;
+  const unsigned wave_size = request.wave32 ? 32 : request.wave64 ? 64 : 0;
+  if (auto ok = check_wave_size(*target->processor, wave_size); !ok) return std::unexpected(ok.error());
+  options.wave32 = target->processor->has_wave_size(32) && !request.wave64;
   for (const std::string& symbol : request.symbols) {
     auto setting = setting_of(symbol);
     if (!setting) return std::unexpected(setting.error());

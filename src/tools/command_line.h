@@ -5,7 +5,12 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
+#include "support/error.h"
+#include "target/processor.h"
+#include "tools/command.h"
 
 namespace Atoll::tools {
 
@@ -30,6 +35,12 @@ inline CLI::Validator positive() {
             return "'" + text + "' is not a number above 0";
           },
           ""};
+}
+
+/// A usage error where the processor has no waves of so many lanes; 0 is no wish.
+inline support::Result<void> check_wave_size(const target::Processor& processor, unsigned lanes) {
+  if (lanes == 0 || processor.has_wave_size(lanes)) return {};
+  return wrong_usage(fmt::format("{} has no waves of {} lanes", processor.name, lanes));
 }
 
 }  // namespace Atoll::tools

@@ -211,8 +211,7 @@ Result<int> disassemble_raw(const DisassembleRequest& request) {
   } else {
     return std::unexpected(model.error());
   }
-  if (request.wave_size != 0 && !processor->has_wave_size(request.wave_size))
-    return wrong_usage(fmt::format("{} has no waves of {} lanes", processor->name, request.wave_size));
+  if (auto ok = check_wave_size(*processor, request.wave_size); !ok) return std::unexpected(ok.error());
   auto input = read_text_file(request.file.empty() ? "-" : request.file);
   if (!input) return std::unexpected(input.error());
   auto bytes = spelled_bytes(*input);

@@ -35,10 +35,9 @@ struct EvalRequest {
 };
 
 /// The wave size that is asked for, or 32 where the GPU has both.
-Result<unsigned> wave_size_of(const EvalRequest& request, const target::Processor& processor) {
-  if (request.wave_size == 0) return processor.has_wave_size(32) ? 32u : 64u;
-  if (processor.has_wave_size(request.wave_size)) return request.wave_size;
-  return wrong_usage(fmt::format("{} has no waves of {} lanes", processor.name, request.wave_size));
+unsigned wave_size_of(const EvalRequest& request, const target::Processor& processor) {
+  if (request.wave_size != 0) return request.wave_size;
+  return processor.has_wave_size(32) ? 32 : 64;
 }
 
 /// The code as a code object; nothing if there are mistakes in it, which are told.
@@ -148,8 +147,8 @@ Result<int> evaluate(const EvalRequest& request) {
   const auto gpu = target::find_gpu(request.gpu);
   if (!gpu) return wrong_usage("--gpu: " + gpu.error().message);
   const target::Processor& processor = *gpu->target.processor;
-  const auto wave_size = wave_size_of(request, processor);
-  if (!wave_size) return std::unexpected(wave_size.error());
+  if (auto ok = check_wave_size(processor, request.wave_size); !ok) return std::unexpected(ok.error());
+  const unsigned wave_size = wave_size_of(request, processor);
   if (request.trace && request.engine != "interpreter") return wrong_usage("--trace is the interpreter's");
   std::vector<Assignment> assignments;
   for (const std::string& word : request.words) {
@@ -158,11 +157,11 @@ Result<int> evaluate(const EvalRequest& request) {
     if (!assignment) return std::unexpected(assignment.error());
     assignments.push_back(std::move(*assignment));
   }
-  const auto code = assemble(request, gpu->target, *wave_size);
+  const auto code = assemble(request, gpu->target, wave_size);
   if (!code) return std::unexpected(code.error());
   if (!*code) return 1;
   auto made = EvalWave::create(
-      {.gpu = *gpu, .wave_size = *wave_size, .engine = request.engine, .timeout_seconds = request.timeout}, **code);
+      {.gpu = *gpu, .wave_size = wave_size, .engine = request.engine, .timeout_seconds = request.timeout}, **code);
   if (!made) return std::unexpected(made.error());
   EvalWave& wave = **made;
   for (const Assignment& assignment : assignments) {
@@ -185,16 +184,16 @@ Result<int> evaluate(const EvalRequest& request) {
   }
   if (request.json) {
     Json json{{"processor", processor.name},
-              {"wave_size", *wave_size},
+              {"wave_size", wave_size},
               {"engine", request.engine},
               {"instructions", wave.wave().instructions - (outcome == Outcome::ended ? 1 : 0)},
               {"outcome", outcome_name(outcome)}};
     if (error) json["error"] = error->message;
-    json.update(changes_as_json(before, after, types, *wave_size));
+    json.update(changes_as_json(before, after, types, wave_size));
     if (request.trace) json["trace"] = std::move(steps);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else if (!request.trace) {
-    const auto lines = changes_as_text(before, after, types, *wave_size, outcome == Outcome::ended);
+    const auto lines = changes_as_text(before, after, types, wave_size, outcome == Outcome::ended);
     for (const std::string& line : lines) fmt::print("{}\n", line);
     if (lines.empty() && outcome == Outcome::ended) fmt::print("nothing changed\n");
   }

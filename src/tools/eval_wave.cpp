@@ -48,9 +48,6 @@ T* allocate(size_t bytes) {
   return static_cast<T*>(memory);
 }
 
-/// Bits of MODE (ISA guides, "MODE register": EXCP_EN).
-constexpr uint32_t enabled_exceptions = 0x7F000;
-
 /// The word of `s_trap 1`, whose number no trap handler has.
 uint32_t trap_word(target::Generation generation) {
   constexpr uint32_t sopp = 0xBF800000;
@@ -239,7 +236,7 @@ Result<void> EvalWave::assign_scalar(const Assignment& assignment) {
     case Kind::mode:
       wave.mode = static_cast<uint32_t>(value);
       wave.float_mode = machine::float_mode_of(wave.mode, *target_.processor);
-      if ((wave.mode & enabled_exceptions) != 0) wave.watches_exceptions = true;
+      if ((wave.mode & machine::enabled_exceptions) != 0) wave.watches_exceptions = true;
       return {};
     default:
       break;
@@ -344,17 +341,7 @@ EvalWave::Outcome EvalWave::run_some(uint64_t limit) {
     machine::HostFault host;
     // The clock is looked at now and then; compiled loops look at it themselves.
     const uint64_t budget = std::min(end - wave.instructions, look_at_clock_after);
-    if (!machine::guarded(host, [&] { engine_->run(wave, budget); })) {
-      engine_->retrace_fault(wave, host);
-      if (wave.state != WaveState::faulted) {
-        wave.state = WaveState::faulted;
-        wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::memory,
-                                                   .pc = wave.pc,
-                                                   .address = host.address,
-                                                   .address_known = host.address_known,
-                                                   .is_write = host.is_write});
-      }
-    }
+    if (!machine::guarded(host, [&] { engine_->run(wave, budget); })) machine::set_host_fault(*engine_, wave, host);
     if (wave.state == WaveState::ended) return Outcome::ended;
     if (wave.state == WaveState::faulted) return Outcome::faulted;
     const uint32_t phase = group_.barrier.phase;

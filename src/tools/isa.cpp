@@ -193,6 +193,11 @@ Json instruction_as_json(Opcode opcode, const std::vector<const Processor*>& pro
   return json;
 }
 
+/// Whether the shell's pattern matches; an empty one matches everything.
+bool matches(const std::string& pattern, std::string_view name) {
+  return pattern.empty() || fnmatch(pattern.c_str(), std::string(name).c_str(), 0) == 0;
+}
+
 Result<int> describe(const IsaRequest& request, const Processor* gpu) {
   auto opcodes = find_instructions(request.name);
   if (opcodes.empty()) {
@@ -223,13 +228,12 @@ Result<int> describe(const IsaRequest& request, const Processor* gpu) {
 
 /// Instructions whose names match a pattern of the shell's, on one processor or on any.
 Result<int> list(const IsaRequest& request, const Processor* gpu) {
-  const std::string pattern = request.name.empty() ? "*" : request.name;
   auto json = Json::array();
   unsigned found = 0;
   for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
     const auto opcode = static_cast<Opcode>(i);
     const auto name = gpu != nullptr ? name_on(*gpu, opcode) : std::optional(isa::row(opcode).name);
-    if (!name || fnmatch(pattern.c_str(), std::string(*name).c_str(), 0) != 0) continue;
+    if (!name || !matches(request.name, *name)) continue;
     ++found;
     const std::string text = describe_instruction(isa::row(opcode));
     if (gpu == nullptr) {
@@ -257,7 +261,7 @@ Result<int> list(const IsaRequest& request, const Processor* gpu) {
   }
   if (found == 0) {
     return fail(ErrorKind::not_found, "no instruction{} is like '{}'",
-                gpu != nullptr ? fmt::format(" of {}", gpu->name) : std::string(), pattern);
+                gpu != nullptr ? fmt::format(" of {}", gpu->name) : std::string(), request.name);
   }
   if (request.json) fmt::print("{}\n", json.dump(2));
   return 0;
@@ -267,16 +271,12 @@ Result<int> compare(const IsaRequest& request) {
   const auto from = find_processor(request.diff.first, "--diff"), to = find_processor(request.diff.second, "--diff");
   if (!from) return std::unexpected(from.error());
   if (!to) return std::unexpected(to.error());
-  const std::string pattern = request.name.empty() ? "*" : request.name;
   Json came = Json::array(), went = Json::array(), changed = Json::array(), renamed = Json::array();
   std::vector<std::string> came_text, went_text, changed_text, renamed_text;
   for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
     const auto opcode = static_cast<Opcode>(i);
     const auto old_name = name_on(**from, opcode), new_name = name_on(**to, opcode);
-    const auto matches = [&](const auto& name) {
-      return name && fnmatch(pattern.c_str(), std::string(*name).c_str(), 0) == 0;
-    };
-    if (!matches(old_name) && !matches(new_name)) continue;
+    if (!(old_name && matches(request.name, *old_name)) && !(new_name && matches(request.name, *new_name))) continue;
     const auto before = encodings_on(**from, opcode), after = encodings_on(**to, opcode);
     if (!old_name) {
       came.push_back({{"name", *new_name}, {"encodings", encodings_as_json(after)}});
