@@ -12,7 +12,7 @@
 
 namespace Atoll::bench {
 
-/// What such a program is told on its command line, behind what its kernels are in.
+/// What such a program is told on its command line, after what its kernels are in.
 struct LaunchOrders {
   int launches = 0;       ///< of each kernel
   bool in_turns = false;  ///< a launch of each kernel after the other; or all of one, then all of the next

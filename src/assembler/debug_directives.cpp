@@ -7,7 +7,7 @@ namespace Atoll::assembler {
 
 namespace {
 
-/// The 32 hexadecimal digits behind "md5 0x".
+/// The 32 hexadecimal digits after "md5 0x".
 std::optional<Md5> parse_md5(std::string_view digits) {
   if (digits.starts_with("0x")) digits.remove_prefix(2);
   Md5 md5{};

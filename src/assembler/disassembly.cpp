@@ -44,7 +44,7 @@ uint64_t zeros_to_skip(Bytes bytes) {
   return count < 8 ? 0 : count & ~uint64_t{3};
 }
 
-/// Whether what stands behind an instruction is not reached from there, or by way of a branch as well. LLVM does not
+/// Whether what stands after an instruction is not reached from there, or by way of a branch as well. LLVM does not
 /// count the return from a trap handler among them.
 bool ends_block(const isa::Instruction& in, const isa::InstructionRow& row) {
   using isa::Opcode;
@@ -288,7 +288,7 @@ class FileDisassembler {
       Range range = ranges[i];
       if (!only.empty()) {
         if (i == 0 || symbols[i - 1]->name != only) continue;
-        // Without the padding behind it.
+        // Without the padding after it.
         const uint64_t size = symbols[i - 1]->raw.st_size;
         if (size != 0) range.end = std::min(range.end, range.begin + std::min(size, section.bytes.size()));
       }

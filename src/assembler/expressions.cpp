@@ -118,7 +118,7 @@ const Expression* Parser::primary() {
   switch (at.kind) {
     case TokenKind::integer: {
       lexer().advance();
-      // "1b" and "1f" are the local labels before and behind.
+      // "1b" and "1f" are the local labels before and after.
       const bool adjacent =
           token().kind == TokenKind::identifier && token().text.data() == at.text.data() + at.text.size();
       if (adjacent && (token().text == "b" || token().text == "f")) {

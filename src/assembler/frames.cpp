@@ -1,6 +1,6 @@
 // assembler: frames (frames.h).
 //
-// Each of the two sections has common entries and behind each the frames that share it. In .eh_frame a common entry
+// Each of the two sections has common entries and after each the frames that share it. In .eh_frame a common entry
 // says how a frame's symbols are written, so that there is one for each way; in .debug_frame one is enough.
 #include "assembler/frames.h"
 
@@ -79,8 +79,8 @@ class FrameSection {
   template <typename Body>
   void entry(unsigned alignment, Body body) {
     Symbol& end = unit_.anonymous_label();
-    const Expression& behind = unit_.operation(Operation::add, {&unit_.here(), &unit_.constant(4)});
-    out_.difference(unit_.reference(end), behind, 4);
+    const Expression& after = unit_.operation(Operation::add, {&unit_.here(), &unit_.constant(4)});
+    out_.difference(unit_.reference(end), after, 4);
     body();
     unit_.emit_tail({.kind = Tail::Kind::align, .alignment = alignment, .place = {}});
     unit_.define(end, {});

@@ -13,7 +13,7 @@
 
 namespace Atoll::assembler {
 
-/// What happens to the frame behind some instruction.
+/// What happens to the frame after some instruction.
 struct FrameStep {
   enum class Kind : uint8_t {
     define_cfa,           ///< the frame's address is register `reg` plus `offset`

@@ -1,6 +1,6 @@
 // assembler: what an instruction may not be although each of its operands may (instruction_parser.h).
 //
-// An instruction's fields could hold these; the hardware does not do what they say, or nobody knows what it does. What
+// An instruction's fields could hold these; the hardware does not do what they say, or it is not documented. What
 // the fields cannot hold, isa::encode refuses.
 // Sources: the vendor's ISA guides ("Scalar inputs", "DPP", "Memory Temporal Hints"); where they are silent, what
 // LLVM's assembler refuses.
@@ -137,7 +137,7 @@ bool InstructionParser::check_halves() {
   if ((given_ & bit(Modifier::op_sel)) != 0 &&
       !row_->has(flag::op_sel | flag::op_sel4 | flag::permlane | flag::op_sel_dst)) {
     return refuse(modifier_places_[static_cast<size_t>(Modifier::op_sel)],
-                  "the instruction has no op_sel: .l or .h behind a register says which half is meant");
+                  "the instruction has no op_sel: .l or .h after a register says which half is meant");
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// assembler: dual instructions, whose two halves a wave carries out at once (instruction_parser.h).
+// assembler: dual instructions, whose two halves a wave executes at once (instruction_parser.h).
 //
 // A text does not say whether it is VOPD or, from GFX12.5 on, VOPD3. It is VOPD if that can hold it, else VOPD3: both
 // are made of it, and the encoder, which knows the rules, decides.
@@ -82,7 +82,7 @@ bool InstructionParser::dual(std::string_view mnemonic, Place place) {
   if (y.opcode == Opcode::invalid) return error("expected the other half, as v_dual_add_f32");
   lexer().advance();
   if (!read(y)) return false;
-  if (!lexer().at_end()) return error("unexpected token behind the operands");
+  if (!lexer().at_end()) return error("unexpected token after the operands");
 
   using isa::CodeMap;
   const auto has_halves = [&](const isa::DualHalves& halves) {

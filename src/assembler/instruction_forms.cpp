@@ -70,7 +70,7 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   } else if (!operands(most_operands)) {
     return false;
   }
-  if (!lexer().at_end()) return error("unexpected token behind the operands");
+  if (!lexer().at_end()) return error("unexpected token after the operands");
   return choose(found.forms, found.suffix);
 }
 
@@ -253,7 +253,7 @@ bool InstructionParser::match(const Form& form) {
   }
   const Operand* address = form.encoding == Encoding::flat ? operand_of(Field::flat_address) : nullptr;
   if (address != nullptr && address->words == 1 && out.operands[out.operand_count - 1u].kind != OperandKind::scalar) {
-    return refuse(mnemonic_place_, "a pair of SGPRs is missing behind an address of 32 bits");
+    return refuse(mnemonic_place_, "a pair of SGPRs is missing after an address of 32 bits");
   }
   if (read != count_) {
     ++progress_;

@@ -122,7 +122,7 @@ bool InstructionParser::hardware_register(int64_t& value) {
     if (!count) return false;
     width = *count;
   }
-  if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' behind hwreg(...");
+  if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' after hwreg(...");
   value = id | first << 6 | (width - 1) << 11;
   return true;
 }
@@ -172,12 +172,12 @@ bool InstructionParser::message(int64_t& value) {
       stream = *number;
     }
   }
-  if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' behind sendmsg(...");
+  if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' after sendmsg(...");
   value = id | operation << 4 | stream << 8;
   return true;
 }
 
-/// vmcnt(0) & lgkmcnt(1): those that are not named are not waited for. "_sat" behind a name takes what is too much as
+/// vmcnt(0) & lgkmcnt(1): those that are not named are not waited for. "_sat" after a name takes what is too much as
 /// the most there is.
 bool InstructionParser::counters(std::span<const CounterField> all, int64_t& value, bool is_waitcnt) {
   const auto there = [&](const CounterField& field) {

@@ -108,7 +108,7 @@ bool InstructionParser::flat_base(const OperandText& text, unsigned words, Opera
   const Operand* address = form_->encoding != Encoding::scratch ? operand_of(Field::flat_address) : nullptr;
   if (address != nullptr && (address->words == 2) != off) {
     return refuse_operand(text,
-                          off ? "a pair of SGPRs behind an address of 32 bits" : "'off' behind an address of 64 bits");
+                          off ? "a pair of SGPRs after an address of 32 bits" : "'off' after an address of 64 bits");
   }
   if (!off && text.kind == OperandKind::scalar && text.reg == scalar::exec_hi) {
     return refuse(text.place, "the base cannot be exec_hi");

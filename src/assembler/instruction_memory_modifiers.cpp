@@ -44,7 +44,7 @@ bool InstructionParser::buffer_format() {
       return error(at, fmt::format("not on {}: format {}", unit_.processor().name, name));
     }
   } while (lexer().accept(TokenKind::comma));
-  if (!lexer().accept(TokenKind::right_bracket)) return error(place, "expected ']' behind the format");
+  if (!lexer().accept(TokenKind::right_bracket)) return error(place, "expected ']' after the format");
   return true;
 }
 
@@ -88,7 +88,7 @@ bool InstructionParser::temporal_hint() {
 /// The modes of ds_swizzle_b32 (ISA guide, "DS_SWIZZLE_B32").
 bool InstructionParser::swizzle() {
   lexer().advance();
-  if (!lexer().accept(TokenKind::left_paren)) return error("expected '(' behind swizzle");
+  if (!lexer().accept(TokenKind::left_paren)) return error("expected '(' after swizzle");
   const Place place = lexer().place();
   const std::string_view mode = word();
   const auto argument = [&](int64_t least, int64_t most) -> std::optional<unsigned> {
@@ -162,7 +162,7 @@ bool InstructionParser::swizzle() {
     return error(place, fmt::format("not on {}: swizzle mode {}", unit_.processor().name, mode));
   }
   said_.offset = static_cast<int32_t>(value);
-  if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' behind swizzle(...");
+  if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' after swizzle(...");
   return true;
 }
 

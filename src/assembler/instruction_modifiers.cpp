@@ -18,10 +18,10 @@ namespace names = isa::names;
 
 namespace {
 
-/// How the value behind a modifier's name reads.
+/// How the value after a modifier's name reads.
 enum class Syntax : uint8_t {
   flag,         ///< the name alone
-  flag_or_bit,  ///< the name alone, or 0 or 1 behind a colon
+  flag_or_bit,  ///< the name alone, or 0 or 1 after a colon
   number,       ///< into `target`, from 0 to `most`
   offset,       ///< a signed number, or swizzle(...)
   bits,         ///< [1,0,1]

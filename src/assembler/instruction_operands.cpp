@@ -128,7 +128,7 @@ bool InstructionParser::operands(unsigned most) {
         return unknown_modifier(read.expression->symbol->name, read.place);
       }
     }
-    if (lexer().accept(TokenKind::comma) && lexer().at_end()) return error("an operand is missing behind the comma");
+    if (lexer().accept(TokenKind::comma) && lexer().at_end()) return error("an operand is missing after the comma");
     if (lexer().is(TokenKind::colon)) return true;  // the other half of a dual instruction
   }
   return true;
@@ -137,7 +137,7 @@ bool InstructionParser::operands(unsigned most) {
 bool InstructionParser::operand() {
   OperandText& to = operands_[count_];
   bool spelled_neg = false, spelled_abs = false, spelled_sext = false, bars = false;
-  // The token behind a '-' tells a negated source from a negative number.
+  // The token after a '-' tells a negated source from a negative number.
   if (lexer().is(TokenKind::minus)) {
     Lexer ahead = lexer();
     ahead.advance();
@@ -169,10 +169,10 @@ bool InstructionParser::operand() {
   }
   if (call("sext")) to.sext = spelled_sext = true;
   if (!operand_value(to, bars)) return false;
-  if (spelled_sext && !lexer().accept(TokenKind::right_paren)) return error("expected ')' behind sext(...");
-  if (spelled_abs && !lexer().accept(TokenKind::right_paren)) return error("expected ')' behind abs(...");
+  if (spelled_sext && !lexer().accept(TokenKind::right_paren)) return error("expected ')' after sext(...");
+  if (spelled_abs && !lexer().accept(TokenKind::right_paren)) return error("expected ')' after abs(...");
   if (bars && !lexer().accept(TokenKind::pipe)) return error("expected '|'");
-  if (spelled_neg && !lexer().accept(TokenKind::right_paren)) return error("expected ')' behind neg(...");
+  if (spelled_neg && !lexer().accept(TokenKind::right_paren)) return error("expected ')' after neg(...");
   return true;
 }
 
@@ -214,7 +214,7 @@ bool InstructionParser::function_operand(OperandText& to, std::string_view name)
     to.lit64 = name == "lit64";
     if (!constant(to, false)) return false;
     if (to.is == OperandText::Kind::expression) return error(to.place, "a literal has to be a number");
-    if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' behind lit(...");
+    if (!lexer().accept(TokenKind::right_paren)) return error("expected ')' after lit(...");
     return true;
   }
   if (name == "sendmsg") {
@@ -245,7 +245,7 @@ std::optional<bool> InstructionParser::register_operand(OperandText& to) {
       if (!end) return false;
       last = *end;
     }
-    if (!lexer().accept(TokenKind::right_bracket)) return error("expected ']' behind the registers");
+    if (!lexer().accept(TokenKind::right_bracket)) return error("expected ']' after the registers");
     if (last < *first) return error(place, "the first register's number must not be above the last one's");
     to.kind = file->kind;
     return finish_register(to, file->first, static_cast<unsigned>(*first), static_cast<unsigned>(last - *first) + 1,
@@ -332,7 +332,7 @@ bool InstructionParser::register_list(OperandText& to) {
     addresses_[address_count_] = static_cast<uint8_t>(one.reg);
     address_words_[address_count_++] = one.words;
   } while (lexer().accept(TokenKind::comma));
-  if (!lexer().accept(TokenKind::right_bracket)) return error("expected ']' behind the registers");
+  if (!lexer().accept(TokenKind::right_bracket)) return error("expected ']' after the registers");
   to.list = true;
   to.words = consecutive ? static_cast<uint8_t>(words) : uint8_t{0};
   return true;

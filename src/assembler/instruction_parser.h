@@ -163,7 +163,7 @@ class InstructionParser {
   InstructionParser(Parser& parser, Unit& unit, Source& source, const Mnemonics& mnemonics, const isa::OpcodeMap& map)
       : parser_(parser), unit_(unit), source_(source), mnemonics_(mnemonics), map_(map) {}
 
-  /// Reads the operands behind the mnemonic up to the statement's end. What is wrong has been reported.
+  /// Reads the operands after the mnemonic up to the statement's end. What is wrong has been reported.
   bool parse(std::string_view mnemonic, Place place);
 
   const ParsedInstruction& result() const { return result_; }
@@ -198,7 +198,7 @@ class InstructionParser {
   bool number_list(std::span<uint8_t> numbers, unsigned most);
   bool dpp_control(std::string_view name);
   bool dimension();
-  /// One of those words behind a prefix, or its number.
+  /// One of those words after a prefix, or its number.
   std::optional<uint8_t> named_number(std::span<const std::string_view> words, std::string_view prefix);
   bool scope();
   std::string_view word();
@@ -218,7 +218,7 @@ class InstructionParser {
   bool delay(int64_t& value);
   bool gpr_index(int64_t& value);
   bool version(int64_t& value);
-  /// Whether a word with a parenthesis behind it comes, as in "vmcnt(0)".
+  /// Whether a word with a parenthesis after it comes, as in "vmcnt(0)".
   bool at_call();
 
   // --- Forms (instruction_forms.cpp)

@@ -155,7 +155,7 @@ bool Unit::needs_nop(Section& section, const Fixup& branch) {
   return (value->constant + static_cast<int64_t>(*to - *from - branch.offset) - 4) / 4 == astray;
 }
 
-/// Puts nops behind branches that need them, until no further one does.
+/// Puts nops after branches that need them, until no further one does.
 void Unit::add_branch_nops(Section& section) {
   for (bool again = true; again;) {
     again = false;

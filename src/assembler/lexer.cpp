@@ -97,7 +97,7 @@ void Lexer::lex_number() {
   if (text[p] == '0' && (at(p + 1) == 'x' || at(p + 1) == 'X')) {
     base = 16;
     p += 2;
-    // A hexadecimal float has a 'p' behind its digits.
+    // A hexadecimal float has a 'p' after its digits.
     size_t q = p;
     while (digit_value(at(q)) < 16 || at(q) == '.') ++q;
     if (at(q) == 'p' || at(q) == 'P') {

@@ -95,7 +95,7 @@ class Lexer {
     return true;
   }
 
-  /// What is left of the statement from the current token on, without a comment behind it; the current token is its
+  /// What is left of the statement from the current token on, without a comment after it; the current token is its
   /// end afterwards.
   std::string_view rest_of_statement();
 

@@ -13,7 +13,7 @@ namespace Atoll::assembler {
 
 namespace {
 
-// The special opcodes: from line_base on, line_range lines for each step of the address, behind the standard opcodes.
+// The special opcodes: from line_base on, line_range lines for each step of the address, after the standard opcodes.
 constexpr int8_t line_base = -5;
 constexpr uint8_t line_range = 14, opcode_base = 13;
 constexpr std::array<uint8_t, opcode_base - 1> standard_operands{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
@@ -251,8 +251,8 @@ void LineTable::emit(Unit& unit) const {
   Symbol& unit_end = unit.anonymous_label();
   Symbol& header_end = unit.anonymous_label();
   const auto length_to = [&](Symbol& end) {
-    const Expression& behind = unit.operation(Operation::add, {&unit.here(), &unit.constant(4)});
-    unit.emit_value(difference(unit, unit.reference(end), behind), 4, {});
+    const Expression& after = unit.operation(Operation::add, {&unit.here(), &unit.constant(4)});
+    unit.emit_value(difference(unit, unit.reference(end), after), 4, {});
   };
   length_to(unit_end);
   unit.emit_integer(strings != nullptr ? 5 : 4, 2);

@@ -13,7 +13,7 @@
 
 namespace Atoll::assembler {
 
-/// What a .loc says of the code behind it.
+/// What a .loc says of the code after it.
 struct SourceLine {
   uint32_t file = 1, line = 0, column = 0, isa = 0, discriminator = 0;
   bool is_statement = true, basic_block = false, prologue_end = false, epilogue_begin = false;
@@ -35,7 +35,7 @@ class LineTable {
                 std::optional<std::string> source);
   bool has_file(uint32_t number) const;
   bool is_empty() const { return files_.empty() && !root_; }
-  /// Code behind here belongs to that line; `at` is where the code begins.
+  /// Code after here belongs to that line; `at` is where the code begins.
   void add_row(Section& section, const Expression& at, const SourceLine& line);
   /// Writes .debug_line, and .debug_line_str of DWARF 5.
   void emit(Unit& unit) const;

@@ -129,7 +129,7 @@ std::optional<std::string> Parser::body_until(Place place, bool is_macro) {
   }
 }
 
-/// One argument of a macro, as text. Space ends it unless an operator stands before or behind.
+/// One argument of a macro, as text. Space ends it unless an operator stands before or after.
 std::optional<std::string> Parser::macro_argument(bool rest) {
   if (rest) return std::string(lexer().rest_of_statement());
   if (alternate_macros_ && lexer().is(TokenKind::less)) {

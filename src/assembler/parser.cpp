@@ -86,7 +86,7 @@ std::optional<int64_t> Parser::absolute() {
 void Parser::statement() {
   const size_t depth = levels_.size();
   const auto skip = [&] {
-    // A directive that entered or left a text has its own statement behind it.
+    // A directive that entered or left a text has its own statement after it.
     if (levels_.size() != depth) return;
     while (!lexer().at_end()) lexer().advance();
     lexer().accept(TokenKind::end_of_statement);

@@ -1,8 +1,8 @@
 // assembler: what is being assembled: sections of bytes, the symbols, and the places that wait for a value.
 //
-// A section is a list of fragments: bytes, and behind them a tail whose length may not be known yet (an alignment is
+// A section is a list of fragments: bytes, and after them a tail whose length may not be known yet (an alignment is
 // known as soon as all before it is; a fill may depend on symbols that come later). Instructions have a fixed length
-// from the start; only on GPUs where a branch by 63 words goes astray, a nop is put behind such a one. Subsections are
+// from the start; only on GPUs where a branch by 63 words goes astray, a nop is put after such a one. Subsections are
 // lists of fragments of their own until the text has ended; then they follow each other. finish() gives the tails their
 // lengths, fills in the values and leaves what it cannot know to relocations.
 //
@@ -50,7 +50,7 @@ struct Fragment {
 struct Fixup {
   enum class Kind : uint8_t {
     data,    ///< `size` bytes
-    branch,  ///< the 16 bits of a branch: words from behind the instruction
+    branch,  ///< the 16 bits of a branch: words, counted from the end of the instruction
   };
   Kind kind = Kind::data;
   uint8_t size = 4;
@@ -103,9 +103,9 @@ struct Section {
   bool is_code() const { return (flags & 4) != 0; }  ///< SHF_EXECINSTR
 };
 
-/// Puts an integer of `size` bytes behind others; from the ninth on they are 0.
+/// Puts an integer of `size` bytes after others; from the ninth on they are 0.
 void append_integer(std::vector<uint8_t>& bytes, uint64_t value, unsigned size);
-/// Puts the bytes of an alignment, a fill or a nop behind others.
+/// Puts the bytes of an alignment, a fill or a nop after others.
 void append_padding(std::vector<uint8_t>& bytes, const Tail& tail, uint64_t length);
 /// Whether an integer of `size` bytes can have that value, signed or not.
 bool fits_integer(int64_t value, unsigned size);
@@ -125,7 +125,7 @@ class Unit {
   void switch_to(Section& section, uint32_t subsection = 0);
   /// The current section, all of it where a subsection is current.
   Section& current_whole() { return current_->whole != nullptr ? *current_->whole : *current_; }
-  /// Puts the subsections behind each other: when no more content comes.
+  /// Puts the subsections after each other: when no more content comes.
   void join_subsections();
   void push_section() { section_stack_.emplace_back(current_, previous_); }
   bool pop_section();
@@ -177,7 +177,7 @@ class Unit {
   /// Bytes from the section's start to here, if that is known.
   std::optional<uint64_t> position();
 
-  /// Decides which branches get a nop: when no more code comes. Until then it is not known how far code behind a branch
+  /// Decides which branches get a nop: when no more code comes. Until then it is not known how far code after a branch
   /// is from what is before it.
   void settle_branches();
   /// Gives everything its address and fills in the values. What goes wrong is in the Source.

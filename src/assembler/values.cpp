@@ -120,7 +120,7 @@ std::optional<Value> Unit::evaluate(const Expression& expression) {
     case Expression::Kind::constant:
       return Value{.constant = expression.constant};
     case Expression::Kind::symbol: {
-      // A .weakref may come behind what names its alias.
+      // A .weakref may come after what names its alias.
       Symbol& named = *expression.symbol;
       Symbol& symbol = named.weakly_names != nullptr ? *named.weakly_names : named;
       if (!symbol.is_variable()) return Value{.plus = &symbol, .specifier = expression.specifier};

@@ -1,4 +1,4 @@
-// engine: MUBUF and MTBUF instructions: memory behind a buffer resource.
+// engine: MUBUF and MTBUF instructions: memory that a buffer resource describes.
 //
 // An address is made of the resource's base, a scalar offset, an index times the stride, and an offset; in a swizzled
 // buffer the records are interleaved by dwords. Scratch of GFX9 up to gfx90a is such a buffer, indexed by the lane.

@@ -32,7 +32,7 @@ struct alignas(1 << 15) CodePage {
   std::deque<Origin> origins;
   std::deque<std::array<Row, 2>> constants;
   std::map<uint64_t, const Row*> constant_rows;  ///< the same by value, so that each stands there once
-  /// An instruction that starts in the page's last words ends in the words behind them: from each of those slots
+  /// An instruction that starts in the page's last words ends in the words after them: from each of those slots
   /// the chain goes on in the next page.
   MicroOp slots[code_page_slots + 5];
 

@@ -25,18 +25,18 @@ void push(Wave& wave, uint64_t pc, uint64_t lanes) {
 }
 
 /// Where a fork goes on.
-uint64_t fork(Wave& wave, uint64_t condition, uint64_t target, uint64_t behind) {
+uint64_t fork(Wave& wave, uint64_t condition, uint64_t target, uint64_t following) {
   const uint64_t exec = wave.exec(), pass = condition & exec, fail = ~condition & exec;
   if (pass == exec) return target;
-  if (fail == exec) return behind;
+  if (fail == exec) return following;
   const bool fail_first = __builtin_popcountll(fail) < __builtin_popcountll(pass);
-  push(wave, fail_first ? target : behind, fail_first ? pass : fail);
+  push(wave, fail_first ? target : following, fail_first ? pass : fail);
   wave.set_exec(fail_first ? fail : pass);
-  return fail_first ? behind : target;
+  return fail_first ? following : target;
 }
 
-uint64_t join(Wave& wave, uint32_t saved_depth, uint64_t behind) {
-  if (depth(wave) == (saved_depth & 7)) return behind;
+uint64_t join(Wave& wave, uint32_t saved_depth, uint64_t following) {
+  if (depth(wave) == (saved_depth & 7)) return following;
   set_depth(wave, depth(wave) - 1);
   const unsigned entry = depth(wave) * entry_registers;
   wave.set_exec(wave.scalar64(entry));
@@ -45,18 +45,19 @@ uint64_t join(Wave& wave, uint32_t saved_depth, uint64_t behind) {
 
 void fork_or_join(Wave& wave, const MicroOp* op, Run& run) {
   const isa::Instruction& instruction = op->origin->instruction;
-  const uint64_t behind = op->origin->pc + instruction.size;
+  const uint64_t following = op->origin->pc + instruction.size;
   const uint64_t first = scalar_value(wave, instruction.src(0));
   uint64_t next = 0;
   switch (instruction.opcode) {
     case Opcode::s_cbranch_g_fork:
-      next = fork(wave, first, scalar_value(wave, instruction.src(1)), behind);
+      next = fork(wave, first, scalar_value(wave, instruction.src(1)), following);
       break;
     case Opcode::s_cbranch_i_fork:
-      next = fork(wave, first, behind + static_cast<int64_t>(static_cast<int16_t>(instruction.immediate)) * 4, behind);
+      next = fork(wave, first, following + static_cast<int64_t>(static_cast<int16_t>(instruction.immediate)) * 4,
+                  following);
       break;
     default:
-      next = join(wave, static_cast<uint32_t>(first), behind);
+      next = join(wave, static_cast<uint32_t>(first), following);
   }
   next &= ~uint64_t{3};
   if (++run.instructions >= run.limit) [[unlikely]] {

@@ -69,7 +69,7 @@ ATOLL_GUEST_ACCESS [[gnu::always_inline]] inline void write_element(uint64_t add
   if constexpr (words % 2 != 0) write(address + (words - 1) * 4, element[words - 1]);
 }
 
-/// Whether the whole wave's elements of `bytes` lie one behind the other.
+/// Whether the whole wave's elements of `bytes` lie one after the other.
 [[gnu::always_inline]] inline bool are_neighbours(const LaneAddresses& addresses, unsigned bytes) {
   const uint64_t first = addresses.of[0];
   if (addresses.of[1] != first + bytes || addresses.of[63] != first + 63 * bytes) return false;

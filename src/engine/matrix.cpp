@@ -25,7 +25,7 @@ Row* rows_of(const Run& run, const isa::Operand& operand) {
   return rows_at(run, row_base(operand), row_offset(operand));
 }
 
-/// The scale operands behind the matrices' own, which need not be in VGPRs.
+/// The scale operands after the matrices' own, which need not be in VGPRs.
 void set_scales(const Wave& wave, const isa::Instruction& instruction, Run& run, semantics::MatrixCall& call) {
   constexpr unsigned first_scale = 3;
   for (unsigned i = 0; i < std::size(call.scale); ++i) {
@@ -113,7 +113,7 @@ void wave_multiply(Wave& wave, const MicroOp& op, Run& run) {
   semantics::wave_multiply(call);
 }
 
-/// v_mfma_ld_scale_b32 without a matrix instruction behind it that would use the scales.
+/// v_mfma_ld_scale_b32 without a matrix instruction after it that would use the scales.
 void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 
 }  // namespace

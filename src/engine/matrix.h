@@ -1,4 +1,4 @@
-// engine: matrix instructions, as translated code has them carried out.
+// engine: matrix instructions, as translated code has them executed.
 #pragma once
 
 #include "engine/micro_op.h"

@@ -38,7 +38,7 @@ Handler prepare_buffer(Preparation& p);          // buffer.cpp: MUBUF, MTBUF
 Handler prepare_lds(Preparation& p);             // lds.cpp: DS
 ATOLL_LEVEL_END
 
-/// The handler of an instruction that no family carries out: a fault with its name.
+/// The handler of an instruction that no family executes: a fault with its name.
 void not_implemented(Wave& wave, const MicroOp* op, Run& run);
 
 /// The value of an operand that no wave changes: a constant or an aperture. Null for the others.
@@ -50,7 +50,7 @@ uint64_t scalar_value(const Wave& wave, const isa::Operand& operand);
 /// Whether an instruction has nothing to do here: waits, hints, and upkeep of caches and counters that there are not.
 bool does_nothing(isa::Opcode opcode);
 /// Whether all that an instruction does is to write back or invalidate caches, which there are not: only, accesses
-/// behind it are not to come before those ahead of it.
+/// after it are not to come before those ahead of it.
 bool orders_memory(isa::Opcode opcode);
 
 /// Whether an operand is a VGPR or an AGPR, and so has a value for each lane.

@@ -1,9 +1,9 @@
 // engine: registers chosen at run time: s_movrel*, and the modes in which vector instructions mean something else.
 //
-// s_set_gpr_idx_on makes the VGPR numbers of the vector instructions behind it relative to an index, until
+// s_set_gpr_idx_on makes the VGPR numbers of the vector instructions after it relative to an index, until
 // s_set_gpr_idx_off; s_setvskip makes the wave pass over vector instructions. Both are rare and short, and the handlers
 // know nothing of them: in these modes the wave runs apart from the chain, instruction by instruction, each as a copy
-// of its MicroOp with the index added and with a slot behind it that ends the chain. Source: ISA guide,
+// of its MicroOp with the index added and with a slot after it that ends the chain. Source: ISA guide,
 // "S_SET_GPR_IDX_ON", "VGPR Indexing", "S_SETVSKIP".
 #include "engine/register_index.h"
 
@@ -35,7 +35,7 @@ bool is_scalar(const isa::Instruction& instruction) {
   return e == sop1 || e == sop2 || e == sopk || e == sopc || e == sopp || e == smem;
 }
 
-/// Where a copied MicroOp's chain ends: the wave goes on behind the original.
+/// Where a copied MicroOp's chain ends: the wave goes on after the original.
 void pause(Wave&, const MicroOp*, Run& run) { run.resume = true; }
 
 /// Adds the index to the registers of a vector instruction. Hardware reads v0 where the wave has no such register, and
@@ -152,7 +152,7 @@ void run_apart(Wave& wave, Run& run) {
     }
     MicroOp copy[6];
     copy[0] = *op;
-    for (MicroOp& behind : std::span(copy).subspan(1)) behind.handler = pause;
+    for (MicroOp& later : std::span(copy).subspan(1)) later.handler = pause;
     if ((wave.mode & index_enable) != 0 && semantics::vector_function(instruction.opcode).call != nullptr &&
         !index_registers(wave, copy[0])) {
       copy[0].handler = pause;

@@ -1,4 +1,4 @@
-// hsa: asynchronous copies. A thread plays the part of the DMA engines: it carries out a copy once all the
+// hsa: asynchronous copies. A thread plays the part of the DMA engines: it executes a copy once all the
 // signals that it depends on are zero, whatever else waits, and then takes one off its completion signal.
 #pragma once
 

@@ -41,13 +41,13 @@ struct Handler {
 
 class Interceptor final : public InterceptQueue {
  public:
-  Interceptor(hsa_queue_t* behind, std::shared_ptr<QueueRecord> behind_record, void* ring, uint32_t size,
+  Interceptor(hsa_queue_t* wrapped, std::shared_ptr<QueueRecord> wrapped_record, void* ring, uint32_t size,
               Signal& doorbell, std::unique_ptr<InterceptErrors> errors)
       : errors_(std::move(errors)),
-        behind_(behind),
-        behind_record_(std::move(behind_record)),
+        wrapped_(wrapped),
+        wrapped_record_(std::move(wrapped_record)),
         ring_(static_cast<Packet*>(ring)) {
-    abi_ = *behind_record_->machine->abi();
+    abi_ = *wrapped_record_->machine->abi();
     abi_.base_address = reinterpret_cast<uint64_t>(ring_);
     abi_.size = size;
     abi_.doorbell_signal = doorbell.handle().handle;
@@ -59,18 +59,18 @@ class Interceptor final : public InterceptQueue {
     }
   }
   ~Interceptor() override {
-    if (Runtime* runtime = Runtime::get()) runtime->queues.remove(behind_);
+    if (Runtime* runtime = Runtime::get()) runtime->queues.remove(wrapped_);
     std::free(ring_);
   }
   Interceptor(const Interceptor&) = delete;
   Interceptor& operator=(const Interceptor&) = delete;
 
-  bool is_own_thread() const override { return behind_record_->machine->is_own_thread(); }
+  bool is_own_thread() const override { return wrapped_record_->machine->is_own_thread(); }
   machine::aql::Queue* abi() override { return &abi_; }
-  void inactivate() override { behind_record_->machine->inactivate(); }
-  void set_profiling(bool enabled) override { behind_record_->machine->set_profiling(enabled); }
+  void inactivate() override { wrapped_record_->machine->inactivate(); }
+  void set_profiling(bool enabled) override { wrapped_record_->machine->set_profiling(enabled); }
   void set_compute_units(std::vector<uint16_t> numbers) override {
-    behind_record_->machine->set_compute_units(std::move(numbers));
+    wrapped_record_->machine->set_compute_units(std::move(numbers));
   }
   hsa_queue_t* handle() override { return reinterpret_cast<hsa_queue_t*>(&abi_); }
   void add_handler(hsa_amd_queue_intercept_handler handler, void* data) override {
@@ -128,35 +128,35 @@ class Interceptor final : public InterceptQueue {
     position = outer;
   }
 
-  /// Writes one packet to the queue behind, when it has room.
+  /// Writes one packet to the wrapped queue, when it has room.
   void submit(const Packet& packet) {
     if (static_cast<uint8_t>(packet.header()) == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
         packet.bytes[2] == InterceptMarker::format_number) {
       InterceptMarker marker;
       std::memcpy(&marker, packet.bytes, sizeof marker);
       if (marker.callback != nullptr) {
-        marker.callback(&marker, behind_, hsa_queue_load_write_index_relaxed(behind_));
+        marker.callback(&marker, wrapped_, hsa_queue_load_write_index_relaxed(wrapped_));
       }
       return;
     }
-    const uint64_t index = hsa_queue_add_write_index_relaxed(behind_, 1);
-    while (index - hsa_queue_load_read_index_scacquire(behind_) >= behind_->size) {
+    const uint64_t index = hsa_queue_add_write_index_relaxed(wrapped_, 1);
+    while (index - hsa_queue_load_read_index_scacquire(wrapped_) >= wrapped_->size) {
       // A queue that has failed takes nothing any more.
-      if (machine::load(behind_record_->inactive->abi) != 0) return;
+      if (machine::load(wrapped_record_->inactive->abi) != 0) return;
       std::this_thread::yield();
     }
-    Packet& to = static_cast<Packet*>(behind_->base_address)[index & (behind_->size - 1)];
+    Packet& to = static_cast<Packet*>(wrapped_->base_address)[index & (wrapped_->size - 1)];
     // The first word, with the header, comes last: all of it is there when the packet is valid.
     std::memcpy(to.bytes + sizeof(uint32_t), packet.bytes + sizeof(uint32_t), sizeof packet - sizeof(uint32_t));
     uint32_t first = 0;
     std::memcpy(&first, packet.bytes, sizeof first);
     __atomic_store_n(reinterpret_cast<uint32_t*>(to.bytes), first, __ATOMIC_RELEASE);
-    hsa_signal_store_screlease(behind_->doorbell_signal, static_cast<hsa_signal_value_t>(index));
+    hsa_signal_store_screlease(wrapped_->doorbell_signal, static_cast<hsa_signal_value_t>(index));
   }
 
-  std::unique_ptr<InterceptErrors> errors_;  ///< first, as the queue behind uses it to its end
-  hsa_queue_t* behind_;
-  std::shared_ptr<QueueRecord> behind_record_;
+  std::unique_ptr<InterceptErrors> errors_;  ///< first, as the wrapped queue uses it to its end
+  hsa_queue_t* wrapped_;
+  std::shared_ptr<QueueRecord> wrapped_record_;
   Packet* ring_;
   machine::aql::Queue abi_{};
   std::mutex mutex_;
@@ -168,11 +168,11 @@ thread_local Interceptor::Position* Interceptor::position = nullptr;
 
 }  // namespace
 
-std::unique_ptr<InterceptQueue> InterceptQueue::make(hsa_queue_t* behind, uint32_t size, Signal& doorbell,
+std::unique_ptr<InterceptQueue> InterceptQueue::make(hsa_queue_t* wrapped, uint32_t size, Signal& doorbell,
                                                      std::unique_ptr<InterceptErrors> errors) {
   void* ring = std::aligned_alloc(alignof(Packet), size_t{size} * sizeof(Packet));
   if (ring == nullptr) return nullptr;
-  return std::make_unique<Interceptor>(behind, Runtime::get()->queues.find(behind), ring, size, doorbell,
+  return std::make_unique<Interceptor>(wrapped, Runtime::get()->queues.find(wrapped), ring, size, doorbell,
                                        std::move(errors));
 }
 
@@ -186,7 +186,7 @@ hsa_status_t hsa_amd_queue_intercept_create(hsa_agent_t agent_handle, uint32_t s
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (queue == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   auto errors = std::make_unique<InterceptErrors>(callback, data);
-  hsa_queue_t* behind = nullptr;
+  hsa_queue_t* wrapped = nullptr;
   // Tools put packets of their own beside the program's: there is room for several to each.
   const hsa_status_t status = hsa_queue_create(
       agent_handle, size <= queue_max_size ? std::min(size * 8, queue_max_size) : size, type,
@@ -194,15 +194,15 @@ hsa_status_t hsa_amd_queue_intercept_create(hsa_agent_t agent_handle, uint32_t s
         auto* to = static_cast<InterceptErrors*>(pointer);
         if (to->callback != nullptr) to->callback(status, to->queue, to->data);
       },
-      errors.get(), private_segment_size, group_segment_size, &behind);
+      errors.get(), private_segment_size, group_segment_size, &wrapped);
   if (status != HSA_STATUS_SUCCESS) return status;
 
   auto record = std::make_shared<QueueRecord>();
   record->doorbell = make_doorbell();
   std::unique_ptr<InterceptQueue> made;
-  if (record->doorbell != nullptr) made = InterceptQueue::make(behind, size, *record->doorbell, std::move(errors));
+  if (record->doorbell != nullptr) made = InterceptQueue::make(wrapped, size, *record->doorbell, std::move(errors));
   if (made == nullptr) {
-    hsa_queue_destroy(behind);
+    hsa_queue_destroy(wrapped);
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
   hsa_queue_t* handle = made->handle();

@@ -14,19 +14,19 @@
 
 namespace Atoll::hsa {
 
-/// Whom the errors of the queue behind are told, in the name of the queue in front.
+/// Whom the errors of the wrapped queue are told, in the name of the intercepting queue.
 struct InterceptErrors {
   QueueCallback callback;
   void* data;
   std::atomic<hsa_queue_t*> queue{nullptr};
 };
 
-/// A queue in front of one of the GPU's, whose place it takes in the books: programs write to its ring, and ringing its
-/// doorbell has the packets go through the tools' handlers to the queue behind it.
+/// A queue that wraps one of the GPU's, whose place it takes in the books: programs write to its ring, and ringing its
+/// doorbell has the packets go through the tools' handlers to the wrapped queue.
 class InterceptQueue : public machine::Queue {
  public:
-  /// Takes over `behind`, which it destroys in the end, and to which `errors` belongs. Null without memory.
-  static std::unique_ptr<InterceptQueue> make(hsa_queue_t* behind, uint32_t size, Signal& doorbell,
+  /// Takes over `wrapped`, which it destroys in the end, and to which `errors` belongs. Null without memory.
+  static std::unique_ptr<InterceptQueue> make(hsa_queue_t* wrapped, uint32_t size, Signal& doorbell,
                                               std::unique_ptr<InterceptErrors> errors);
 
   virtual hsa_queue_t* handle() = 0;

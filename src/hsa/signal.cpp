@@ -102,7 +102,7 @@ Signal* make(int64_t kind, int64_t value) {
 }
 
 /// Signals of which other processes have the part that kernels see: it is the end of a page of a memory file, and the
-/// runtime's part the beginning of the private page behind.
+/// runtime's part the beginning of the private page after.
 class SharedSignals {
  public:
   Signal* add(const std::shared_ptr<const machine::MemoryFile>& file) {

@@ -48,7 +48,7 @@ class VirtualMemory {
 
   /// What pointer queries say of a mapping, or of a reserved address where nothing is mapped.
   std::optional<MemoryRecord> find(uint64_t address) const;
-  /// The file behind a mapping, and where in it an address lies.
+  /// The file of a mapping, and where in it an address lies.
   std::shared_ptr<const machine::MemoryFile> file_at(uint64_t address, uint64_t& offset) const;
 
  private:

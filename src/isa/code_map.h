@@ -43,7 +43,7 @@ struct CodeMap {
     return format != nullptr && format->size == 4;
   }
   /// Whether a constant as an operand of that type sees it, if it is a literal at all, is one of 64 bits: where there
-  /// are such, behind instructions of one word, if 32 bits cannot say it. (They could say an integer with bit 31 set,
+  /// are such, after instructions of one word, if 32 bits cannot say it. (They could say an integer with bit 31 set,
   /// but LLVM does not leave it to them.)
   bool needs_wide_literal(uint64_t value, DataType type, Encoding encoding) const;
 

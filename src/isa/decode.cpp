@@ -124,7 +124,7 @@ bool Decoder::vop3() {
   return operands() && vop3_modifiers();
 }
 
-/// Scales and a matrix instruction behind them are one instruction of 16 bytes; on GFX9 if the second says so.
+/// Scales and a matrix instruction after them are one instruction of 16 bytes; on GFX9 if the second says so.
 bool Decoder::scaled_matrix() {
   constexpr unsigned scaled = 1;  // in the place of abid
   if (bytes_.size() < 16 || !need(16)) return false;

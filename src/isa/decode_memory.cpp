@@ -105,7 +105,7 @@ bool Decoder::flat() {
     if (layout.flat_bases) {
       if (!operands()) return false;
       if (get(Bits::saddr) == layout.flat_saddr_none) return true;
-      // A base that rows do not have, behind the operands.
+      // A base that rows do not have, after the operands.
       Operand& base = out_.operands[out_.operand_count++];
       base.type = DataType::b64;
       return scalar_register(base, get(Bits::saddr), 2);

@@ -49,7 +49,7 @@ class Decoder {
     }
     return true;
   }
-  /// A word behind what has been read so far.
+  /// A word after what has been read so far.
   bool further_word(uint32_t& word) {
     const unsigned at = out_.size;
     if (at / 4 >= most_words || !need(at + 4)) return false;

@@ -2,7 +2,7 @@
 //
 // It goes the decoder's way back (decode.cpp) with the same tables: a row's operands name the fields to write, the
 // formats (format.h) say where those are, a CodeMap has the opcode's value and the codes of registers and constants.
-// The base words come first, then the SDWA, DPP or literal word behind them.
+// The base words come first, then the SDWA, DPP or literal word after them.
 //
 // Fields that an instruction does not use have the values that LLVM's assembler gives them, as tests/isa observes them.
 #include "isa/encode.h"

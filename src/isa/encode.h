@@ -21,7 +21,7 @@ struct Encoded {
 
 /// The bytes of `instruction` on `processor`, in the encoding and with the extension (SDWA, DPP) that it names; what
 /// decode() makes of them is the instruction again. A constant becomes an inline constant where there is one, and a
-/// literal where there is none or where `is_literal` says so; then Instruction::literal is what stands behind the
+/// literal where there is none or where `is_literal` says so; then Instruction::literal is what stands after the
 /// instruction. The error says which operand or modifier the encoding cannot hold. Lane masks have the width of
 /// `wave_size`, as for decode().
 support::Result<Encoded> encode(const Instruction& instruction, const target::Processor& processor,

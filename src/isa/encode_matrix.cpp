@@ -23,7 +23,7 @@ bool Encoder::accumulator_apart() {
          fail("the accumulator has to be the destination or to have no register in common with it");
 }
 
-/// v_mfma_ld_scale_b32 with the scales, and the matrix instruction behind it, which says so.
+/// v_mfma_ld_scale_b32 with the scales, and the matrix instruction after it, which says so.
 bool Encoder::scaled_matrix() {
   if (!put(Bits::cbsz, in_.cbsz, "cbsz") || !put(Bits::blgp, in_.blgp, "blgp")) return false;
   set(Bits::abid, 1);
@@ -132,7 +132,7 @@ bool Encoder::wmma_scales(unsigned position) {
   return true;
 }
 
-/// The instruction that loads the scales, and the WMMA behind it.
+/// The instruction that loads the scales, and the WMMA after it.
 bool Encoder::scaled_wmma() {
   if (in_.extension > Extension::literal) return fail("DPP is not possible");
   if (!operands() || !vop3p_modifiers()) return false;

@@ -158,7 +158,7 @@ bool Encoder::vop3p_modifiers() {
   return true;
 }
 
-// --- Words behind the instruction -----------------------------------------------------------------------------------
+// --- Words after the instruction -----------------------------------------------------------------------------------
 
 bool Encoder::extension() {
   switch (in_.extension) {

@@ -71,7 +71,7 @@ class Encoder {
   /// A code of 9 bits.
   bool source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
   bool constant(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
-  /// Puts the constant behind the instruction; `wide`: in 64 bits.
+  /// Puts the constant after the instruction; `wide`: in 64 bits.
   bool literal(const Operand& operand, Field field, DataType type, bool wide);
   bool vcc(const Operand& operand, Field field);
   bool immediate(const Operand& operand, Field field, uint32_t most, uint32_t& value);

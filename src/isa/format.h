@@ -139,7 +139,7 @@ struct Format {
 /// MTBUF; `segment` tells them apart.
 std::span<const Format> formats_of(target::Generation generation);
 
-/// Words behind VOP1, VOP2, VOPC and VOP3 that modify them (ISA guides, "SDWA", "DPP", "DPP8"): places in that word.
+/// Words after VOP1, VOP2, VOPC and VOP3 that modify them (ISA guides, "SDWA", "DPP", "DPP8"): places in that word.
 namespace dpp16 {
 inline constexpr BitRange src0{0, 8}, control{8, 9}, fetch_inactive{18, 1}, bound_ctrl{19, 1}, modifiers{20, 4},
     bank_mask{24, 4}, row_mask{28, 4};

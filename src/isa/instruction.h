@@ -44,7 +44,7 @@ enum class Encoding : uint8_t {
   count
 };
 
-/// What stands behind the base word of a VOP1, VOP2 or VOPC instruction (a literal may follow others as well).
+/// What stands after the base word of a VOP1, VOP2 or VOPC instruction (a literal may follow others as well).
 enum class Extension : uint8_t { none, literal, sdwa, dpp16, dpp8 };
 
 /// How an instruction sees an operand: decides how wide it is, what inline constants mean, which modifiers apply.
@@ -137,7 +137,7 @@ struct Operand {
   OperandKind kind = OperandKind::none;
   DataType type = DataType::none;
   uint8_t words = 0;        ///< 32-bit registers that it spans; 0 for what is no register
-  bool is_literal = false;  ///< a constant that stands behind the instruction rather than inline
+  bool is_literal = false;  ///< a constant that stands after the instruction rather than inline
   uint16_t reg = 0;
   uint64_t value = 0;  ///< of a constant, in the operand's type: sign-extended integers, f16/f32/f64 bit patterns
   // Input modifiers.
@@ -180,7 +180,7 @@ struct Instruction {
   SdwaSelect dst_sel = SdwaSelect::dword;  ///< also the byte that a conversion to 8 bits writes
   SdwaUnused dst_unused = SdwaUnused::pad;
   Dpp dpp{};
-  uint32_t literal = 0;       ///< the constant behind the instruction, as it stands there
+  uint32_t literal = 0;       ///< the constant after the instruction, as it stands there
   uint32_t literal_high = 0;  ///< its upper half, if it has 64 bits
   bool wide_literal = false;
   int32_t offset = 0;   ///< of a memory instruction, bytes, sign-extended; DS: offset (or offset0)

@@ -71,7 +71,7 @@ struct Layout {
   bool moves_share_banks = false;       ///< both halves of a dual instruction can read the same bank if they are moves
   bool halves_share_registers = false;  ///< ... or if they read the same register
   bool bf16_dots_begin_vopd = false;    ///< can be the first half of VOPD, and not of VOPD3 alone
-  bool branch_needs_nop = false;        ///< behind a branch by 63 words, which goes astray otherwise
+  bool branch_needs_nop = false;        ///< after a branch by 63 words, which goes astray otherwise
   uint8_t scalar_inputs = 1;            ///< different scalar values that a vector instruction can read
   bool right_shifts_read_two = false;   ///< ... and so can right shifts of 64 bits, not one alone
   bool packed_scalars_low = false;      ///< a scalar source of two floats is its lower register twice
@@ -132,7 +132,7 @@ struct OpcodeMap {
   std::array<std::vector<Opcode>, static_cast<size_t>(Encoding::count)> opcodes;
   DualHalves vopd, vopd3;
   std::array<std::string_view, 64> dual_names{};  ///< of their halves, the same in both encodings
-  /// VOP3P behind an instruction that loads scales, by how many words each of the two has, less one.
+  /// VOP3P after an instruction that loads scales, by how many words each of the two has, less one.
   std::array<std::vector<Opcode>, 2> scaled;
   /// By Opcode: the row as it is on this generation, and the instruction's name there.
   std::vector<const InstructionRow*> rows;

@@ -168,7 +168,7 @@ void Printer::suffix() {
 }
 
 void Printer::operands() {
-  // Prefetches have the offset before its register, others behind it.
+  // Prefetches have the offset before its register, others after it.
   const bool prefetch =
       std::ranges::any_of(row_.operands, [](const OperandSpec& spec) { return spec.field == Field::prefetch_length; });
   unsigned position = 0;
@@ -196,7 +196,7 @@ void Printer::operands() {
     value(in_.operands[position]);
   }
   if (in_.encoding == Encoding::smem && in_.operand_count != 0 && row_.operands[1].field != Field::none && !prefetch) {
-    // The offset stands in soffset's place if there is no soffset, behind it otherwise.
+    // The offset stands in soffset's place if there is no soffset, after it otherwise.
     if (!in_.offset_immediate) return;
     if (in_.offset_register) {
       text_ += " offset:";

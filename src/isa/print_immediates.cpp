@@ -112,7 +112,7 @@ void Printer::depctr() {
   counters(dependency_counters(), " ");
 }
 
-/// s_delay_alu: which instructions before it and behind it depend on which (ISA guide of GFX11, "S_DELAY_ALU").
+/// s_delay_alu: which instructions before it and after it depend on which (ISA guide of GFX11, "S_DELAY_ALU").
 void Printer::delay() {
   bool any = false;
   const auto part = [&](unsigned value, std::span<const std::string_view> names, std::string_view name,

@@ -1,4 +1,4 @@
-// isa: the printer's modifiers: what stands behind the operands.
+// isa: the printer's modifiers: what stands after the operands.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -134,7 +134,7 @@ void Printer::vector_modifiers() {
     }
   }
   flag(in_.clamp, "clamp");
-  if (row_.has(flag::op_sel_dst)) {  // behind clamp, as v_interp_p2_f16 alone has it
+  if (row_.has(flag::op_sel_dst)) {  // after clamp, as v_interp_p2_f16 alone has it
     const std::array all{in_.operands[2].op_sel, false, in_.operands[3].op_sel, in_.op_sel_dst};
     select_list(all);
   }

@@ -147,7 +147,7 @@ inline constexpr uint64_t scc_in = 1ull << 21;
 inline constexpr uint64_t scc_out = 1ull << 22;
 inline constexpr uint64_t exec_out = 1ull << 23;
 // Control.
-inline constexpr uint64_t branch = 1ull << 24;  // may continue elsewhere than behind itself
+inline constexpr uint64_t branch = 1ull << 24;  // may continue elsewhere than after itself
 inline constexpr uint64_t label = 1ull << 25;   // its immediate is a distance in words from the next instruction
 inline constexpr uint64_t ends = 1ull << 26;    // the wave's last instruction
 inline constexpr uint64_t barrier = 1ull << 27;
@@ -200,7 +200,7 @@ inline constexpr uint64_t reuse =
 inline constexpr uint64_t no_suffix = two_offsets;      // its text does not tell VOP1 and VOP3 apart
 inline constexpr uint64_t scale_select = gds_only;      // op_sel's place says which scale
 inline constexpr uint64_t neg_hi_accumulator = no_gds;  // neg_hi of the third source alone
-inline constexpr uint64_t scalar_selects = sampler;     // the sources behind the first are no VGPRs
+inline constexpr uint64_t scalar_selects = sampler;     // the sources after the first are no VGPRs
 
 // Of scalar instructions; they share their bits with flags of vector instructions. The disassembler reads what they
 // rule out.

@@ -56,7 +56,7 @@ std::optional<uint64_t> hidden_value(ArgumentKind kind, const Launch& launch) {
     case ArgumentKind::hidden_multigrid_sync_arg:
     case ArgumentKind::hidden_heap_v1:
       return 0;
-    // Whole work-groups, and the work-items of the partial one behind them.
+    // Whole work-groups, and the work-items of the partial one after them.
     case ArgumentKind::hidden_block_count_x:
       return grid[0] / block[0];
     case ArgumentKind::hidden_block_count_y:

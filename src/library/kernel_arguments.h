@@ -1,5 +1,5 @@
 // library: from arguments as a caller gives them to the kernel argument segment that a kernel reads: each parameter at
-// its offset, and the hidden arguments that the compiler added behind them.
+// its offset, and the hidden arguments that the compiler added after them.
 // Source: user guide, "Kernel Argument Metadata Map" (value_kind), V3 to V5.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Launch {
   uint64_t queue_address = 0;               ///< of the amd_queue_t that the kernel belongs to
 };
 
-/// The kernel argument segment. Local memory arguments get their place in LDS behind the static part and behind each
+/// The kernel argument segment. Local memory arguments get their place in LDS after the static part and after each
 /// other, and add to `launch.dynamic_lds_bytes`. Errors name the parameter.
 support::Result<std::vector<std::byte>> pack_arguments(const object::KernelMetadata& kernel,
                                                        std::span<const Argument> arguments, Launch& launch);

@@ -26,7 +26,7 @@ constexpr uint64_t max_scratch_bytes_per_wave = 0x1FFF * scratch_granule;
 constexpr uint64_t dynamic_stack_bytes = 16384;
 
 /// When a kernel has kernel arguments preloaded, its code starts with 256 bytes for firmware that does not do so; the
-/// entry lies behind them (user guide, "Preloaded Kernel Arguments").
+/// entry lies after them (user guide, "Preloaded Kernel Arguments").
 constexpr uint64_t preload_prologue_bytes = 256;
 
 constexpr std::string_view dimension_names[3] = {"x", "y", "z"};

@@ -66,7 +66,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// What matters to waves of so many lanes that begin at `pc`; null: nobody knows. Good until the code changes.
+  /// What matters to waves of so many lanes that begin at `pc`; null: unknown. Good until the code changes.
   virtual const StartRegisters* needed_at_start(uint64_t pc, unsigned wave_size, const semantics::FloatMode& mode) {
     static_cast<void>(pc);
     static_cast<void>(wave_size);
@@ -88,9 +88,9 @@ class Engine {
     return run(wave, budget);
   }
 
-  /// To be called when a host memory fault has ended run(), on the same thread. An engine that carries out instructions
+  /// To be called when a host memory fault has ended run(), on the same thread. An engine that executes instructions
   /// in another order than the program's goes back to the order here: it runs the wave on from where it stands until it
-  /// faults again, so that Wave::pc and `fault` are those of the first instruction that cannot be carried out. Lanes
+  /// faults again, so that Wave::pc and `fault` are those of the first instruction that cannot be executed. Lanes
   /// that were done with it are out of EXEC then.
   virtual void retrace_fault(Wave& wave, HostFault& fault) {
     static_cast<void>(wave);

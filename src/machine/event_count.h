@@ -17,7 +17,7 @@ class EventCount {
  public:
   /// Call after the change; wakes all sleepers. One atomic operation when nobody sleeps.
   void notify() {
-    // A read-modify-write rather than a load: it keeps the look at the sleepers behind the change.
+    // A read-modify-write rather than a load: it keeps the look at the sleepers after the change.
     if (sleepers_.fetch_add(0, std::memory_order_seq_cst) != 0) wake();
   }
 

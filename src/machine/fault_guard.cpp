@@ -1,4 +1,4 @@
-// machine: the SIGSEGV and SIGBUS handlers behind guarded(). See fault_guard.h.
+// machine: the SIGSEGV and SIGBUS handlers that guarded() relies on. See fault_guard.h.
 //
 // Handlers and the program's own. Whatever was installed before ours is kept and called for signals that are not
 // ours. When the program installs a handler later, install_fault_guard() (called before each dispatch) puts ours

@@ -127,7 +127,7 @@ uint32_t rows_of_a_wave(const Dispatch& dispatch) {
 }
 
 uint64_t rows_needed(const Dispatch& dispatch) {
-  // A program may name registers that its wave has not. They are then a neighbour's, or behind the last wave's, where
+  // A program may name registers that its wave has not. They are then a neighbour's, or after the last wave's, where
   // there must be rows for all that an instruction can name.
   constexpr uint64_t nameable = 256 + 256;
   return uint64_t{waves_needed(dispatch)} * rows_of_a_wave(dispatch) + nameable;
@@ -153,7 +153,7 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
   start_.scratch_bytes_per_lane = dispatch.scratch_bytes_per_lane;
   write_user_sgprs(start_, dispatch, storage);
 
-  // The system SGPRs stand behind the user SGPRs.
+  // The system SGPRs stand after the user SGPRs.
   const bool architected_scratch = processor.flat_scratch == target::FlatScratch::architected;
   const bool ids_in_sgprs = !processor.architected_work_group_ids;
   ids_in_ttmps_ = !ids_in_sgprs;

@@ -65,11 +65,11 @@ class InitialState {
   bool ids_in_ttmps_ = false;           ///< work-group ids and the wave's number (GFX12)
   bool own_flat_scratch_ = false;       ///< FLAT_SCRATCH is the address of the wave's scratch
   bool packed_ids_ = false;             ///< all work-item ids in v0
-  std::vector<uint16_t> cleared_rows_;  ///< behind those with work-item ids; AGPRs from 256
+  std::vector<uint16_t> cleared_rows_;  ///< after those with work-item ids; AGPRs from 256
   uint32_t scalar_blocks_ = 0;          ///< so many of Wave::scalar matter
   unsigned id_rows_ = 1;                ///< so many VGPRs from v0 on begin with work-item ids
   bool is_series_ = false;
-  uint64_t next_index_ = 0;         ///< behind the work-group that began last
+  uint64_t next_index_ = 0;         ///< after the work-group that began last
   bool has_partial_ = false;        ///< whether the grid's edge makes some work-groups smaller
   uint32_t size_[3]{}, items_ = 0;  ///< of the work-group that began last
   /// With what v0 to v2 begin in each wave of a work-group of this size, wave size and number of ids.

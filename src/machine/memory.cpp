@@ -26,7 +26,7 @@ constexpr uint64_t huge_page = uint64_t{2} << 20;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
-/// What one allocation takes from the address space: its pages and the inaccessible one behind them.
+/// What one allocation takes from the address space: its pages and the inaccessible one after them.
 uint64_t mapped_size(uint64_t size) { return round_up(size, page_size()) + page_size(); }
 
 void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
@@ -35,7 +35,7 @@ void unmap(uint64_t address, uint64_t size) {
   if (size != 0) munmap(pointer(address), size);
 }
 
-/// Inaccessible addresses for an allocation and the page behind it.
+/// Inaccessible addresses for an allocation and the page after it.
 support::Result<uint64_t> take_addresses(uint64_t size, uint64_t alignment, const std::string& purpose) {
   const uint64_t wanted = mapped_size(size), slack = alignment - page_size();
   void* mapping = mmap(nullptr, wanted + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

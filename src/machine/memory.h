@@ -41,7 +41,7 @@ class Memory {
   /// Whether the host should back large blocks with huge pages: not where most of a block is never touched.
   enum class Pages : uint8_t { huge_if_large, small };
 
-  /// Fresh zeroed memory, page-aligned (or more), with an inaccessible page behind it. `alignment` is a power of
+  /// Fresh zeroed memory, page-aligned (or more), with an inaccessible page after it. `alignment` is a power of
   /// two (0: a page). The host's memory is taken up as it is touched, so `size` may exceed what is free.
   support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0,
                                      Pages pages = Pages::huge_if_large);

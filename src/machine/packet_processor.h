@@ -1,4 +1,4 @@
-// machine: what stands behind Gpu::create_queue().
+// machine: what implements Gpu::create_queue().
 #pragma once
 
 #include <cstdint>

@@ -347,7 +347,7 @@ PacketProcessor::Step PacketProcessor::dispatch_agent(const uint8_t* packet) {
   if (!options_.on_agent_dispatch || !options_.on_agent_dispatch(copy)) {
     return fail_packet(
         {ErrorKind::invalid_argument,
-         fmt::format("packet {} is an agent dispatch of type {}, which a GPU cannot carry out", next_, copy.type)},
+         fmt::format("packet {} is an agent dispatch of type {}, which a GPU cannot execute", next_, copy.type)},
         copy.completion_signal);
   }
   return finish_packet(copy.completion_signal);

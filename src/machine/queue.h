@@ -1,5 +1,5 @@
-// machine: an AQL queue: the ring buffer and amd_queue_t that programs write to, and the packet processor behind it.
-// Source: HSA system architecture, "User mode queuing", "AQL"; user guide, "Kernel Dispatch".
+// machine: an AQL queue: the ring buffer and amd_queue_t that programs write to, and the packet processor that reads
+// it. Source: HSA system architecture, "User mode queuing", "AQL"; user guide, "Kernel Dispatch".
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// machine: which work-group a thread runs next, and how long. See scheduler.h; turn.cpp runs its waves.
+// machine: which work-group a thread runs next, and how long. See scheduler.h; time_slice.cpp runs its waves.
 #include "machine/scheduler.h"
 
 #include <sched.h>
@@ -8,7 +8,7 @@
 
 #include "machine/fault_report.h"
 #include "machine/gpu.h"
-#include "machine/turn.h"
+#include "machine/time_slice.h"
 
 namespace Atoll::machine {
 
@@ -18,10 +18,10 @@ namespace {
 constexpr uint64_t slice_ns = 1'000'000;
 /// How much work a thread takes at once. Neighbouring work-groups mostly use neighbouring memory, and what a thread's
 /// code and its processor fetch ahead for the next one would be fetched away from another thread that runs it: so a
-/// piece is long against what lies ahead, up to a whole slice, and the last ones are only so short that the threads end
+/// batch is long against what lies ahead, up to a whole slice, and the last ones are only so short that the threads end
 /// at about the same time. Work-groups of a kernel that wait for those before them are taken few at a time, as they
 /// would wait long.
-constexpr uint64_t largest_piece_ns = slice_ns, smallest_piece_ns = 2'000, waiting_piece_ns = 4'000;
+constexpr uint64_t largest_batch_ns = slice_ns, smallest_batch_ns = 2'000, waiting_batch_ns = 4'000;
 /// How long a thread without work looks for some before it sleeps: to wake it takes as long.
 constexpr uint64_t spin_for_work_ns = 50'000;
 /// Threads that are kept off the processor of the one that wakes them: it takes a microsecond each. Where there are
@@ -59,32 +59,32 @@ Scheduler::~Scheduler() {
 bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::function<bool()>& more_to_begin) {
   Dispatch& d = *dispatch;
   const uint64_t start = now_ns();
-  Turn turn{.dispatch = dispatch,
-            .more_to_begin = more_to_begin,
-            .start = start,
-            .slice_end = start + slice_ns,
-            .offer_at = start + offer_after_ns,
-            .now = start,
-            .group_ns = d.kernel->wave_ns.load(std::memory_order_relaxed) * waves_needed(d)};
+  TimeSlice slice{.dispatch = dispatch,
+                  .more_to_begin = more_to_begin,
+                  .start = start,
+                  .end = start + slice_ns,
+                  .offer_at = start + offer_after_ns,
+                  .now = start,
+                  .group_ns = d.kernel->wave_ns.load(std::memory_order_relaxed) * waves_needed(d)};
   if (takes_long(d)) offer(dispatch);
   bool any = false;
   size_t waiting_in_a_row = 0;
   uint64_t progressed_at = start;
-  while (turn.now < turn.slice_end && next_group(turn)) {
+  while (slice.now < slice.end && next_group(slice)) {
     any = true;
-    const Outcome outcome = run(turn);
+    const Outcome outcome = run(slice);
     if (outcome == Outcome::ended) {
       waiting_in_a_row = 0;
-      progressed_at = turn.now;
+      progressed_at = slice.now;
       continue;
     }
-    give_back_taken(turn);
-    if (outcome == Outcome::slice_over || turn.has_progressed) progressed_at = turn.now;
+    give_back_taken(slice);
+    if (outcome == Outcome::slice_over || slice.has_progressed) progressed_at = slice.now;
     waiting_in_a_row = outcome == Outcome::slice_over ? 0 : waiting_in_a_row + 1;
-    set_aside(turn, outcome);
+    set_aside(slice, outcome);
     if (waiting_in_a_row > d.set_aside_count.load(std::memory_order_relaxed)) {
       // Everybody waits: perhaps for a host thread that has no processor.
-      if (turn.now - progressed_at < wait_awake_ns) {
+      if (slice.now - progressed_at < wait_awake_ns) {
         sched_yield();
       } else {
         constexpr timespec nap{.tv_sec = 0, .tv_nsec = nap_ns};
@@ -93,10 +93,11 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
       waiting_in_a_row = 0;
     }
   }
-  if (!turn.saw_waiting && d.is_wary.load(std::memory_order_relaxed)) d.is_wary.store(false, std::memory_order_relaxed);
-  give_back_taken(turn);
-  if (turn.resident) give_back(std::move(turn.resident));
-  count_ended(d, turn);
+  if (!slice.saw_waiting && d.is_wary.load(std::memory_order_relaxed))
+    d.is_wary.store(false, std::memory_order_relaxed);
+  give_back_taken(slice);
+  if (slice.resident) give_back(std::move(slice.resident));
+  count_ended(d, slice);
   return any;
 }
 
@@ -144,16 +145,16 @@ void Scheduler::wake_workers() {
   work_wanted_.notify_all();
 }
 
-/// The next offered dispatch that has a work-group to run, in turn; null when the scheduler stops.
+/// The next offered dispatch that has a work-group to run, round robin; null when the scheduler stops.
 std::shared_ptr<Dispatch> Scheduler::next_offered(Worker& self) {
   std::unique_lock lock(mutex_);
   for (bool spun = false;;) {
     if (stopping_) return nullptr;
     for (size_t i = 0; i < offered_.size(); ++i) {
-      const size_t index = (next_turn_ + i) % offered_.size();
+      const size_t index = (next_offered_index_ + i) % offered_.size();
       const std::shared_ptr<Dispatch>& candidate = offered_[index];
       if (!candidate->has_work()) continue;
-      next_turn_ = index + 1;
+      next_offered_index_ = index + 1;
       return candidate;
     }
     if (!std::exchange(spun, true)) {
@@ -184,12 +185,12 @@ std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
   return group;
 }
 
-/// Gives the turn a work-group to run: one that was set aside, or a new one. False when there is none.
-bool Scheduler::next_group(Turn& turn) {
-  Dispatch& dispatch = *turn.dispatch;
+/// Gives the slice a work-group to run: one that was set aside, or a new one. False when there is none.
+bool Scheduler::next_group(TimeSlice& slice) {
+  Dispatch& dispatch = *slice.dispatch;
   if (dispatch.set_aside_count.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(dispatch.mutex);
-    if (turn.resident != nullptr) {  // the one before has ended: perhaps what the first ones wait for
+    if (slice.resident != nullptr) {  // the one before has ended: perhaps what the first ones wait for
       dispatch.last_resumed = UINT64_MAX;
       dispatch.in_vain = 0;
     }
@@ -197,65 +198,65 @@ bool Scheduler::next_group(Turn& turn) {
         dispatch.begin_credit != 0 && dispatch.set_aside.size() < dispatch.max_resident && dispatch.has_unbegun();
     if (!may_begin) {
       if (auto group = resume(dispatch)) {
-        if (turn.resident) give_back(std::move(turn.resident));
-        turn.resident = std::move(group);
-        turn.is_resumed = true;
-        turn.has_progressed = false;
-        turn.begin_round();
+        if (slice.resident) give_back(std::move(slice.resident));
+        slice.resident = std::move(group);
+        slice.is_resumed = true;
+        slice.has_progressed = false;
+        slice.begin_round();
         return true;
       }
     } else {
       --dispatch.begin_credit;
     }
   }
-  if (!take(turn)) return false;
-  if (turn.resident == nullptr) {
-    turn.resident = take_storage();
-    if (auto prepared = turn.resident->prepare(dispatch, engine_); !prepared) {
-      give_back(std::move(turn.resident));
+  if (!take(slice)) return false;
+  if (slice.resident == nullptr) {
+    slice.resident = take_storage();
+    if (auto prepared = slice.resident->prepare(dispatch, engine_); !prepared) {
+      give_back(std::move(slice.resident));
       cancel(dispatch, prepared.error());
       return false;
     }
   }
-  turn.begin_taken();
+  slice.begin_taken();
   return true;
 }
 
-/// How many work-groups the turn is to take, of so many that no thread has taken.
-uint64_t Scheduler::piece(Turn& turn, uint64_t untaken) const {
-  const Dispatch& dispatch = *turn.dispatch;
+/// How many work-groups the slice is to take, of so many that no thread has taken.
+uint64_t Scheduler::batch_size(TimeSlice& slice, uint64_t untaken) const {
+  const Dispatch& dispatch = *slice.dispatch;
   const uint64_t share = untaken / (uint64_t{2} * threads_);
   // Where some wait, new ones begin one by one.
   if (share <= 1 || dispatch.set_aside_count.load(std::memory_order_relaxed) != 0) return 1;
-  const uint64_t piece_ns =
-      dispatch.kernel->waits.load(std::memory_order_relaxed) ? waiting_piece_ns : largest_piece_ns;
-  if (turn.group_ns != 0) {
-    const uint64_t largest = std::max<uint64_t>(1, piece_ns / turn.group_ns);
-    return std::clamp(share, std::min(largest, smallest_piece_ns / turn.group_ns), largest);
+  const uint64_t batch_ns =
+      dispatch.kernel->waits.load(std::memory_order_relaxed) ? waiting_batch_ns : largest_batch_ns;
+  if (slice.group_ns != 0) {
+    const uint64_t largest = std::max<uint64_t>(1, batch_ns / slice.group_ns);
+    return std::clamp(share, std::min(largest, smallest_batch_ns / slice.group_ns), largest);
   }
   const uint64_t now = now_ns();
-  const uint64_t ran_ns = std::max<uint64_t>(1, now - std::exchange(turn.piece_begun_ns, now));
-  const uint64_t largest = std::min(turn.piece * 2, turn.piece * piece_ns / ran_ns);
+  const uint64_t ran_ns = std::max<uint64_t>(1, now - std::exchange(slice.batch_begun_ns, now));
+  const uint64_t largest = std::min(slice.batch * 2, slice.batch * batch_ns / ran_ns);
   return std::clamp<uint64_t>(largest, 1, share);
 }
 
-/// Takes the next work-groups of the dispatch that have not begun, unless the turn still has some; false when there is
+/// Takes the next work-groups of the dispatch that have not begun, unless the slice still has some; false when there is
 /// none.
-bool Scheduler::take(Turn& turn) {
-  if (turn.taken != turn.taken_end) return true;
-  Dispatch& dispatch = *turn.dispatch;
+bool Scheduler::take(TimeSlice& slice) {
+  if (slice.taken != slice.taken_end) return true;
+  Dispatch& dispatch = *slice.dispatch;
   const uint64_t next = std::min(dispatch.next_work_group.load(std::memory_order_relaxed), dispatch.work_group_count);
   if (dispatch.given_back_count.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(dispatch.mutex);
     if (!dispatch.given_back.empty()) {
       uint64_t untaken = dispatch.work_group_count - next;
       for (const auto& [begin, end] : dispatch.given_back) untaken += end - begin;
-      turn.piece = piece(turn, untaken);
+      slice.batch = batch_size(slice, untaken);
       const auto first = std::ranges::min_element(dispatch.given_back);
-      turn.taken = first->first;
-      turn.taken_end = std::min(first->first + turn.piece, first->second);
-      if (turn.taken_end != first->second) {
-        first->first = turn.taken_end;
+      slice.taken = first->first;
+      slice.taken_end = std::min(first->first + slice.batch, first->second);
+      if (slice.taken_end != first->second) {
+        first->first = slice.taken_end;
       } else {
         dispatch.given_back.erase(first);
       }
@@ -264,26 +265,26 @@ bool Scheduler::take(Turn& turn) {
     }
   }
   if (next == dispatch.work_group_count) return false;
-  turn.piece = piece(turn, dispatch.work_group_count - next);
-  turn.taken = dispatch.next_work_group.fetch_add(turn.piece, std::memory_order_relaxed);
-  turn.taken_end = std::min(turn.taken + turn.piece, dispatch.work_group_count);
-  if (turn.taken < turn.taken_end) return true;
-  turn.taken = turn.taken_end;
+  slice.batch = batch_size(slice, dispatch.work_group_count - next);
+  slice.taken = dispatch.next_work_group.fetch_add(slice.batch, std::memory_order_relaxed);
+  slice.taken_end = std::min(slice.taken + slice.batch, dispatch.work_group_count);
+  if (slice.taken < slice.taken_end) return true;
+  slice.taken = slice.taken_end;
   return false;
 }
 
-/// Lets others have what the turn has taken and not begun.
-void Scheduler::give_back_taken(Turn& turn) {
-  if (turn.taken == turn.taken_end) return;
-  Dispatch& dispatch = *turn.dispatch;
+/// Lets others have what the slice has taken and not begun.
+void Scheduler::give_back_taken(TimeSlice& slice) {
+  if (slice.taken == slice.taken_end) return;
+  Dispatch& dispatch = *slice.dispatch;
   const std::lock_guard lock(dispatch.mutex);
   if (dispatch.error) {  // it is being cancelled, and nobody begins them any more
-    turn.ended += turn.taken_end - turn.taken;
+    slice.ended += slice.taken_end - slice.taken;
   } else {
-    dispatch.given_back.emplace_back(turn.taken, turn.taken_end);
+    dispatch.given_back.emplace_back(slice.taken, slice.taken_end);
     dispatch.given_back_count.store(dispatch.given_back.size(), std::memory_order_relaxed);
   }
-  turn.taken = turn.taken_end;
+  slice.taken = slice.taken_end;
 }
 
 void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<FaultReport> fault) {
@@ -308,19 +309,19 @@ void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<F
   if (unbegun != 0 && dispatch.work_groups_left.fetch_sub(unbegun) == unbegun) complete(dispatch);
 }
 
-/// Sets the turn's work-group aside, and sees whether new ones may begin.
-void Scheduler::set_aside(Turn& turn, Outcome why) {
-  Dispatch& dispatch = *turn.dispatch;
+/// Sets the slice's work-group aside, and sees whether new ones may begin.
+void Scheduler::set_aside(TimeSlice& slice, Outcome why) {
+  Dispatch& dispatch = *slice.dispatch;
   {
     const std::lock_guard lock(dispatch.mutex);
-    const uint64_t index = turn.resident->index;
-    dispatch.set_aside.emplace(index, std::move(turn.resident));
+    const uint64_t index = slice.resident->index;
+    dispatch.set_aside.emplace(index, std::move(slice.resident));
     const size_t waiting = dispatch.set_aside.size();
     dispatch.set_aside_count.store(waiting, std::memory_order_relaxed);
     if (why == Outcome::waiting) ++dispatch.begin_credit;
-    if (turn.has_progressed) dispatch.in_vain = 0;
+    if (slice.has_progressed) dispatch.in_vain = 0;
     // A full round in which none has ended: those that wait may do so for one that has not begun.
-    if (turn.is_resumed && ++dispatch.in_vain >= waiting) {
+    if (slice.is_resumed && ++dispatch.in_vain >= waiting) {
       const bool all_wait = why != Outcome::slice_over && waiting < trusted_waiters;
       dispatch.begin_credit = std::max<uint64_t>(dispatch.begin_credit, all_wait ? waiting : 1);
       dispatch.in_vain = 0;
@@ -333,12 +334,12 @@ void Scheduler::set_aside(Turn& turn, Outcome why) {
   if (idle_ != 0) work_wanted_.notify_one();
 }
 
-void Scheduler::count_ended(Dispatch& dispatch, Turn& turn) {
-  if (turn.ended == 0) return;
-  dispatch.waves.fetch_add(turn.waves, std::memory_order_relaxed);
-  dispatch.wave_instructions.fetch_add(turn.instructions.all, std::memory_order_relaxed);
-  dispatch.interpreted_instructions.fetch_add(turn.instructions.interpreted, std::memory_order_relaxed);
-  if (dispatch.work_groups_left.fetch_sub(turn.ended, std::memory_order_acq_rel) == turn.ended) complete(dispatch);
+void Scheduler::count_ended(Dispatch& dispatch, TimeSlice& slice) {
+  if (slice.ended == 0) return;
+  dispatch.waves.fetch_add(slice.waves, std::memory_order_relaxed);
+  dispatch.wave_instructions.fetch_add(slice.instructions.all, std::memory_order_relaxed);
+  dispatch.interpreted_instructions.fetch_add(slice.instructions.interpreted, std::memory_order_relaxed);
+  if (dispatch.work_groups_left.fetch_sub(slice.ended, std::memory_order_acq_rel) == slice.ended) complete(dispatch);
 }
 
 void Scheduler::complete(Dispatch& dispatch) {

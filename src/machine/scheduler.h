@@ -13,13 +13,13 @@
 // A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or has
 // used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host, so
 // none keeps a thread for ever: after a time slice, or when all its waves say that they wait (s_sleep) or look as if
-// they did, it is set aside, and others have their turn. Those set aside come before new ones, so that work-groups
+// they did, it is set aside, and others run. Those set aside come before new ones, so that work-groups
 // that merely take long do not pile up. They may wait for one that has not begun, so new ones do begin: one for each
 // that says that it waits; one with every full round in which none has ended; and as many as wait when none so much as
 // got on, until as many have begun as fit on the GPU. Work-groups thus get their wish, as far as hardware grants it.
 //
 // Mostly a work-group waits for those before it (rows of a triangular system, sums of a scan). So when one has ended,
-// the first of those set aside is next; a wave that seems to wait only has a look when its turn comes, and other waves
+// the first of those set aside is next; a wave that seems to wait only polls when its turn comes, and other waves
 // of a dispatch in which some do run little before they are looked at.
 #pragma once
 
@@ -61,30 +61,30 @@ class Scheduler {
   void cancel(Dispatch& dispatch, support::Error error, std::optional<FaultReport> fault = std::nullopt);
 
  private:
-  struct Turn;
-  struct TurnSeries;
+  struct TimeSlice;
+  struct SliceSeries;
   enum class Outcome : uint8_t { ended, slice_over, waiting, seems_to_wait };
-  enum class Stop : uint8_t { ended, round_over, look, cancelled, fault };  ///< why run_waves() came back
+  enum class Stop : uint8_t { ended, round_over, poll, cancelled, fault };  ///< why run_waves() came back
 
   void work(Worker& self);  ///< the life of one of the scheduler's own threads
   void offer(const std::shared_ptr<Dispatch>& dispatch);
   void wake_workers();
   std::shared_ptr<Dispatch> next_offered(Worker& self);
   bool takes_long(const Dispatch& dispatch) const;
-  bool next_group(Turn& turn);
+  bool next_group(TimeSlice& slice);
   std::unique_ptr<ResidentGroup> resume(Dispatch& dispatch);
-  uint64_t piece(Turn& turn, uint64_t untaken) const;
-  bool take(Turn& turn);
-  void give_back_taken(Turn& turn);
-  Outcome run(Turn& turn);
-  Stop run_waves(Turn& turn);
-  static uint64_t budget_of(const Turn& turn, const Wave& wave);
-  WaveState run_series(Turn& turn, uint64_t budget);
-  bool look_around(Turn& turn);
-  void abandon(Turn& turn);
+  uint64_t batch_size(TimeSlice& slice, uint64_t untaken) const;
+  bool take(TimeSlice& slice);
+  void give_back_taken(TimeSlice& slice);
+  Outcome run(TimeSlice& slice);
+  Stop run_waves(TimeSlice& slice);
+  static uint64_t budget_of(const TimeSlice& slice, const Wave& wave);
+  WaveState run_series(TimeSlice& slice, uint64_t budget);
+  bool poll(TimeSlice& slice);
+  void abandon(TimeSlice& slice);
   void fault(Wave& wave);
-  void set_aside(Turn& turn, Outcome why);
-  void count_ended(Dispatch& dispatch, Turn& turn);
+  void set_aside(TimeSlice& slice, Outcome why);
+  void count_ended(Dispatch& dispatch, TimeSlice& slice);
   void complete(Dispatch& dispatch);
   std::unique_ptr<ResidentGroup> take_storage();
   void give_back(std::unique_ptr<ResidentGroup> group);
@@ -96,7 +96,7 @@ class Scheduler {
 
   std::mutex mutex_;  ///< of what follows
   std::vector<std::shared_ptr<Dispatch>> offered_;
-  size_t next_turn_ = 0;  ///< index in `offered_` of whose turn it is
+  size_t next_offered_index_ = 0;  ///< in `offered_`
   std::condition_variable work_wanted_;
   unsigned idle_ = 0;                   ///< own threads that sleep until there is work
   std::atomic<uint64_t> work_news_{0};  ///< changes when there may be; changed under the mutex

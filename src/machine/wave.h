@@ -154,7 +154,7 @@ struct WorkGroup {
   uint8_t* lds = nullptr;  ///< `lds_bytes` bytes, 64-byte aligned, zeroed at start
   uint32_t lds_bytes = 0;
   std::vector<Wave> waves;
-  uint32_t waves_begun = 0;    ///< the first so many; the state of those behind them means nothing yet
+  uint32_t waves_begun = 0;    ///< the first so many; the state of those after them means nothing yet
   uint32_t waves_running = 0;  ///< not ended, begun or not
   struct Barrier {
     uint32_t arrived = 0;  ///< waves, in this phase

@@ -1,6 +1,6 @@
 // object: reading offload bundles and finding code objects in any file that may hold some.
 //
-// A bundle is a table of (offset, size, id) with the files behind it. A compressed one is a header in front of a
+// A bundle is a table of (offset, size, id) with the files after it. A compressed one is a header before a
 // zlib stream or zstd frame that unpacks to such a bundle. A HIP program has its bundles one after the other in
 // the section .hip_fatbin, each at a page's start.
 #include "object/bundle.h"

@@ -71,7 +71,7 @@ Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& p
     const uint32_t first_agpr = (accum_offset.of(raw) + 1) * 4;
     if (first_agpr > allocated)
       return fail(ErrorKind::invalid_file,
-                  "the kernel descriptor's ACCUM_OFFSET puts the first AGPR at {}, behind the {} registers that {} "
+                  "the kernel descriptor's ACCUM_OFFSET puts the first AGPR at {}, beyond the {} registers that {} "
                   "asks for",
                   first_agpr, allocated, vgpr_count.name);
     result.accum_offset = static_cast<uint16_t>(first_agpr);

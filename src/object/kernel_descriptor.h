@@ -26,7 +26,7 @@ static_assert(sizeof(RawKernelDescriptor) == 64);
 struct KernelDescriptor {
   uint32_t group_segment_fixed_size, private_segment_fixed_size, kernarg_size;
   /// Of the code, from the descriptor's own address. Where kernarg_preload_length is not 0, the code starts with
-  /// 256 bytes for packet processors that cannot preload; one that can starts the wave behind them.
+  /// 256 bytes for packet processors that cannot preload; one that can starts the wave after them.
   int64_t entry_offset;
   uint16_t vgprs, sgprs;  ///< allocated; vgprs: architected ones where AGPRs are apart or at accum_offset
   uint16_t accum_offset;  ///< first AGPR in a unified file; 0 where there is none

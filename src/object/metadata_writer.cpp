@@ -140,7 +140,7 @@ support::Result<std::vector<uint8_t>> packed(std::string_view yaml, const Prepar
   }
 }
 
-/// The first pipeline's registers, whose keys may have names behind their numbers: 0x2e12 (COMPUTE_PGM_RSRC1).
+/// The first pipeline's registers, whose keys may have names after their numbers: 0x2e12 (COMPUTE_PGM_RSRC1).
 support::Result<void> number_registers(YAML::Node& document) {
   if (!document.IsMap()) return fail(ErrorKind::invalid_file, "PAL metadata has to be a map");
   YAML::Node pipelines = document["amdpal.pipelines"];

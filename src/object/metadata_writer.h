@@ -14,7 +14,7 @@ namespace Atoll::object {
 /// floating-point numbers become these, quoted or not.
 support::Result<std::vector<uint8_t>> yaml_to_message_pack(std::string_view yaml);
 
-/// The document of a PAL code object's note (.amdgpu_pal_metadata): registers have numbers for keys, with names behind
+/// The document of a PAL code object's note (.amdgpu_pal_metadata): registers have numbers for keys, with names after
 /// them or not, and a document without pipelines gets one, without registers.
 support::Result<std::vector<uint8_t>> pal_metadata_from_yaml(std::string_view yaml);
 

@@ -35,7 +35,7 @@ std::vector<uint8_t> write_relocatable(const Relocatable& object) {
   }
   const std::string& strings = names.finish();
 
-  // Numbers: 0, the names, then each section with its relocations behind it and its group before the group's first, and
+  // Numbers: 0, the names, then each section with its relocations after it and its group before the group's first, and
   // the symbols last.
   std::vector<uint16_t> number(object.sections.size() + 1), group_number(object.groups.size() + 1);
   std::vector<std::vector<uint32_t>> members(object.groups.size() + 1);
@@ -67,7 +67,7 @@ std::vector<uint8_t> write_relocatable(const Relocatable& object) {
               .sh_entsize = section.entry_size};
     if (section.link_to_symbols) {
       header.sh_link = symbols_number;
-      continue;  // behind the relocations
+      continue;  // after the relocations
     }
     align(file, section.alignment);
     header.sh_offset = file.size();

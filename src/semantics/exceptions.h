@@ -1,6 +1,6 @@
 // semantics: the exceptions that floating-point operations raise, as TRAPSTS collects them and MODE enables them.
 //
-// Nobody pays for them but kernels that look: which exceptions an operation has raised is found out afterwards, lane by
+// Only kernels that look for them pay: which exceptions an operation has raised is found out afterwards, lane by
 // lane, from its sources and its result. What the documents leave open: input denormals are raised where the mode keeps
 // them; operations that are approximations raise neither underflow nor inexact.
 // Source: Vega and CDNA ISA guides, "TRAPSTS" and "MODE register" (EXCP, EXCP_EN); IEEE 754 for when each is raised.
@@ -25,7 +25,7 @@ inline constexpr unsigned enable_shift = 12;  ///< of EXCP_EN in MODE
 /// Whether an instruction may raise any.
 bool may_raise_exceptions(const isa::Instruction& instruction);
 
-/// One operation that has been carried out: its sources with their modifiers applied, what its destination held before
+/// One operation that has been executed: its sources with their modifiers applied, what its destination held before
 /// and the result before any modifier (null: it has none).
 struct DoneOperation {
   const isa::Instruction& instruction;

@@ -8,7 +8,7 @@
 // in the depth. B likewise, by columns. Of D and C each four registers hold four neighbouring rows at a time, as long
 // as there are lanes; of a double's matrix each register pair holds one row at a time. Source: the formulas of AMD's
 // Matrix Instruction Calculator (ROCm/amd_matrix_instruction_calculator, gfx9), and the CDNA ISA guides, "Matrix
-// Arithmetic Instructions". v_mfma_*_f8f6f4 differ: of 8-bit elements a lane holds two runs of 16, the second behind
+// Arithmetic Instructions". v_mfma_*_f8f6f4 differ: of 8-bit elements a lane holds two runs of 16, the second after
 // the first runs of all lanes ("Matrix Core Programming on AMD CDNA3 and CDNA4", sections 5.4 and 5.5, and Composable
 // Kernel's test/mx_mfma_op, which has the 6-bit formats too).
 //
@@ -82,7 +82,7 @@ struct MatrixFactors {
   const Row *a = nullptr, *b = nullptr;
 };
 
-/// How many instructions a call of multiply() carries out at most.
+/// How many instructions a call of multiply() executes at most.
 constexpr size_t most_multiplied = 16;
 
 ATOLL_LEVEL_BEGIN

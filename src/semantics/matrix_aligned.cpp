@@ -7,12 +7,12 @@
 // depth are one group, of 4 with xf32, of 16 with 8 bits:
 //
 // 1. The exponent of a product is the sum of its factors' exponents, a denormal's being that of the smallest normal
-//    number; e is the largest of the group, zeros left out. Each product is cut off, toward zero, behind 2^(e - 24),
+//    number; e is the largest of the group, zeros left out. Each product is cut off, toward zero, below 2^(e - 24),
 //    and they are summed up exactly. With 8 bits the even and the odd depths are two groups, whose sums are rounded
 //    down (toward minus infinity) to multiples of 2^(e - 24) of the larger e, and added.
 // 2. With C's exponent c, -126 or more, and E the larger of e and c: the sum is rounded down to a multiple of
 //    2^(E - 32), C to one of 2^(E - 24); with 8 bits a C with c < E - 25 is 0. The two are added exactly.
-// 3. The result is rounded down 31 places behind its own exponent, and then to nearest even. Denormals are kept.
+// 3. The result is rounded down 31 places below its own exponent, and then to nearest even. Denormals are kept.
 //
 // A product of 2^128 or more is infinite. Infinities and NaNs give what they would in any order of the sum. Of the two
 // sources the second keeps a bit less in the second step and leaves out the rounding down in the third; the first is
@@ -289,7 +289,7 @@ template <bool eight_bits>
 template <bool eight_bits>
 [[gnu::always_inline]] inline F32 add_usual_c(I32 sum, F32 c, I32 unit) {
   F32 whole = whole_part<eight_bits>(c);
-  // From 2^30 on C's last bits are 0, and those of the sum are far behind what is rounded to: half of both fits an
+  // From 2^30 on C's last bits are 0, and those of the sum are far below what is rounded to: half of both fits an
   // integer of 32 bits, in which it is enough to know that a bit is lost.
   const I32 large = ~(magnitude(c) < F32(0x1p30f));
   whole = select(large, whole * 0.5f, whole);
@@ -310,7 +310,7 @@ constexpr float end_of(LargeC large) { return large == LargeC::below_2_37 ? 0x1p
 template <bool eight_bits, LargeC large>
 [[gnu::always_inline]] inline F32 add_large_c(I32 sum, F32 c, I32 unit) {
   const F32 whole = whole_part<eight_bits>(c);
-  // The sum loses what stands below 2^(E - 32) or 31 places behind the result. Whether the result's exponent is that
+  // The sum loses what stands below 2^(E - 32) or 31 places below the result. Whether the result's exponent is that
   // before or after rounding makes no difference: the two differ where it is rounded to a power of two either way. Nor
   // does it what becomes of a sum that is all below: the result is C.
   const auto kept_of = [](F32 result) __attribute__((always_inline)) {

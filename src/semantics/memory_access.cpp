@@ -312,7 +312,7 @@ MemoryAccess access_of(std::string_view name) {
 
 }  // namespace
 
-// The accesses of all opcodes, and behind them the same for GPUs whose D16 loads clear what they don't load.
+// The accesses of all opcodes, and after them the same for GPUs whose D16 loads clear what they don't load.
 AccessNumber access_number(const isa::Instruction& instruction) {
   const auto opcode = static_cast<uint32_t>(instruction.opcode);
   return AccessNumber{instruction.clears_other_half ? opcode + opcode_count : opcode};

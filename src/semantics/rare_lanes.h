@@ -2,7 +2,7 @@
 //
 // The interpreter looks after each operation whether there is such a lane. Translated code looks once for many
 // operations, and does all of them again where it finds one. So in the bitcode the question is a call of a function
-// that nobody defines: the compiler puts in its place what it needs (compiler/llvm/slow_path.h).
+// that has no definition: the compiler puts in its place what it needs (compiler/llvm/slow_path.h).
 #pragma once
 
 #include "semantics/lanes.h"

@@ -41,7 +41,7 @@ inline bool starts_with(std::span<const uint8_t> bytes, std::string_view prefix)
   return bytes.size() >= prefix.size() && std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0;
 }
 
-/// Puts the bytes of `value` behind others.
+/// Puts the bytes of `value` after others.
 template <typename T>
   requires std::is_trivially_copyable_v<T>
 void append(std::vector<uint8_t>& bytes, const T& value) {

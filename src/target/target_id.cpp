@@ -17,7 +17,7 @@ constexpr uint32_t xnack_v3 = 0x100, sramecc_v3 = 0x200;
 constexpr unsigned xnack_v4_shift = 8, sramecc_v4_shift = 10;  // two bits each, a Setting
 constexpr unsigned generic_version_shift = 24;
 
-/// "amdgcn-amd-amdhsa--gfx900" and the older "amdgcn-amd-amdhsa-gfx900": what is behind the triple.
+/// "amdgcn-amd-amdhsa--gfx900" and the older "amdgcn-amd-amdhsa-gfx900": what is after the triple.
 std::string_view without_triple(std::string_view text) {
   constexpr std::string_view triple = "amdgcn-amd-amdhsa-";
   if (!text.starts_with(triple)) return text;

@@ -25,7 +25,7 @@ struct BundleRequest {
   bool json = false;
 };
 
-/// What is behind the triple of an entry's ID: "gfx90a:xnack-".
+/// What is after the triple of an entry's ID: "gfx90a:xnack-".
 std::string target_of(const std::string& id) {
   const size_t triple = id.find("--");
   return triple == std::string::npos ? id : id.substr(triple + 2);
@@ -119,7 +119,7 @@ void add_bundle(CLI::App& app, Invocation& invocation) {
   extract_command->formatter(with_usage("atoll bundle extract FILE -o OUT [--gpu TARGET]"));
   extract_command->add_option("FILE", request->file, "A bundle, or an executable or library that has some")->required();
   extract_command
-      ->add_option("-o,--output", request->output, "File to write; of several, each gets bundle and target behind it")
+      ->add_option("-o,--output", request->output, "File to write; of several, each gets bundle and target after it")
       ->required();
   extract_command->add_option("--gpu", request->gpu, "Target ID of the entries wanted; all without it");
   extract_command->callback(work_with(extract));

@@ -20,7 +20,7 @@ namespace Atoll::tools {
 /// What the command line asked for, once it is taken apart.
 struct Invocation {
   std::function<support::Result<int>()> work;  ///< of the subcommand that was named; gives the exit code
-  std::vector<std::string> after_dashes;       ///< what stood behind "--", in `atoll run` the program
+  std::vector<std::string> after_dashes;       ///< what stood after "--", in `atoll run` the program
 };
 
 // Each adds its subcommand to `app`; when the command line names it, `invocation.work` is set.

@@ -243,7 +243,7 @@ void add_disassemble(CLI::App& app, Invocation& invocation) {
                       "Of several code objects those for this processor or target ID\n"
                       "(gfx90a:xnack-), or those that this product would run (mi250x)");
   command->add_option("--kernel", request->kernel, "This kernel only, by its name, mangled or not");
-  command->add_flag("--bytes", request->bytes, "Put address and bytes behind each instruction");
+  command->add_flag("--bytes", request->bytes, "Put address and bytes after each instruction");
   command->add_flag("--json", request->json, "Print JSON");
   command->add_flag("--raw", request->raw,
                     "FILE, or standard input, is instructions alone: binary, or as\n"

@@ -83,7 +83,7 @@ std::optional<std::vector<uint8_t>> parse_lanes(std::string_view text) {
   return lanes;
 }
 
-/// "3" or "[2:3]" behind a register file's letter; takes what it reads off the text.
+/// "3" or "[2:3]" after a register file's letter; takes what it reads off the text.
 std::optional<std::pair<unsigned, unsigned>> take_registers(std::string_view& text) {
   if (text.starts_with('[')) {
     const size_t close = text.find(']');

@@ -146,7 +146,7 @@ void EvalWave::begin(const target::Processor& processor) {
 }
 
 /// The compiled engine leaves registers as they are that nothing reads before the wave ends. So it ends by a jump, of
-/// which the engine cannot know where it leads, to an s_endpgm behind the code.
+/// which the engine cannot know where it leads, to an s_endpgm after the code.
 void EvalWave::end_alive() {
   const target::Generation generation = target_.processor->generation;
   uint64_t last = code_begin_;
@@ -159,7 +159,7 @@ void EvalWave::end_alive() {
     }
     pc += instruction ? instruction->size : 4;
   }
-  // Two have been put behind the code: the first is a jump, too, the last one is where it leads.
+  // Two have been put after the code: the first is a jump, too, the last one is where it leads.
   std::memcpy(reinterpret_cast<void*>(last), &code_bytes_[last - code_begin_], 4);
   group_.waves[0].set_scalar64(jump_register, last);
 }

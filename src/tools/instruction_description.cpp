@@ -261,7 +261,7 @@ constexpr Phrase operations[] = {
     {"cbranch_g_fork", "Takes both ways of a branch one after the other, the one for fewer lanes first: to an address"},
     {"cbranch_i_fork",
      "Takes both ways of a branch one after the other, the one for fewer lanes first: by the immediate"},
-    {"cbranch_join", "Ends a fork: goes on with the other way, or behind it when both are done"},
+    {"cbranch_join", "Ends a fork: goes on with the other way, or after it when both are done"},
     {"subvector_loop_begin", "Begins a loop that runs for each half of a wave of 64 lanes"},
     {"subvector_loop_end", "Ends a loop that runs for each half of a wave of 64 lanes"},
     {"endpgm", "Ends the wave"},

@@ -127,7 +127,7 @@ Result<PrintRequest> parse_print(std::string_view text) {
   if (count == "all")
     request.most = UINT64_MAX;
   else if (error != std::errc() || end != count.end())
-    return wrong_usage(fmt::format("--print {}: behind the colon stands a number or 'all'", text));
+    return wrong_usage(fmt::format("--print {}: after the colon stands a number or 'all'", text));
   return request;
 }
 

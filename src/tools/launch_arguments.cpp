@@ -87,7 +87,7 @@ Result<void> fill(std::string_view text, const ElementType& type, std::byte* dat
               text);
 }
 
-/// COUNT[:TYPE][=FILL], behind "buf:".
+/// COUNT[:TYPE][=FILL], after "buf:".
 Result<MadeArgument> make_buffer(std::string_view text, const Parameter& parameter, const Gpu& gpu) {
   const size_t equals = text.find('=');
   const std::string_view shape = text.substr(0, equals);

@@ -1,4 +1,4 @@
-// tools: what stands behind `--arg` of `atoll launch`.
+// tools: what stands after `--arg` of `atoll launch`.
 //
 //     5  1.5  0xff              a number of the parameter's type
 //     u8:5  f64:1.5             a number of this type

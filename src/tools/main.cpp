@@ -36,7 +36,7 @@ int run(int argc, char** argv) {
   add_link(app, invocation);
   add_bundle(app, invocation);
 
-  // What is behind "--" belongs to the program that is to be run, options and all.
+  // What is after "--" belongs to the program that is to be run, options and all.
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
   if (dashes != end) invocation.after_dashes.assign(dashes + 1, end);

@@ -189,7 +189,7 @@ Result<fs::path> runtime_directory() {
               runtime_name, candidates[0].lexically_normal().string(), candidates[1].lexically_normal().string());
 }
 
-/// Puts `value` in front of a list in the environment.
+/// Puts `value` at the beginning of a list in the environment.
 void prepend(const char* variable, const std::string& value) {
   const char* old = std::getenv(variable);
   const std::string joined = old != nullptr && *old != '\0' ? value + ":" + old : value;
@@ -200,7 +200,7 @@ Result<int> run_program(const RunOptions& options, std::vector<std::string> comm
   if (command.empty()) return wrong_usage("which program? `atoll run [OPTIONS] -- PROGRAM ARGUMENTS...`");
   if (command[0].starts_with("-"))
     return wrong_usage(
-        fmt::format("atoll run has no option {} (`atoll run --help`); a program's name goes behind --", command[0]));
+        fmt::format("atoll run has no option {} (`atoll run --help`); a program's name goes after --", command[0]));
   auto path = find_program(command[0]);
   if (!path) return std::unexpected(path.error());
   const auto gpu = gpu_for(*path, options.gpu);

@@ -80,7 +80,7 @@ TEST(LineTables, AreThoseOfDwarf4) {
       "gfx900");
 }
 
-/// There a nop is put behind some branches, which is decided at the end.
+/// There a nop is put after some branches, which is decided at the end.
 TEST(LineTables, CountBranchesWhoseLengthIsSettledLast) {
   std::string text = ".file 1 \"a.c\"\n.cfi_startproc\nf:\n.loc 1 1 1\ns_nop 0\ns_cbranch_scc0 .Lfar\n.loc 1 2 1\n";
   text += ".cfi_def_cfa_offset 8\n.rept 63\ns_nop 0\n.endr\n.Lfar:\n.loc 1 3 1\ns_nop 0\n.loc 1 4 1\n";

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The lines of a listing that both programs print, without what Atoll puts behind the bytes.
+/// The lines of a listing that both programs print, without what Atoll puts after the bytes.
 std::vector<std::string> lines_of(const std::string& text) {
   static const std::regex remark("(// [0-9A-F]{12}:( [0-9A-F]+)+) [<R].*$");
   std::vector<std::string> lines;
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Some, DisassemblyFor,
                            return name;
                          });
 
-/// The remark that Atoll puts behind the line on which that text is, of the section's lines one after the other.
+/// The remark that Atoll puts after the line on which that text is, of the section's lines one after the other.
 std::vector<std::string> remarks_on(const std::string& text, const std::string& instruction) {
   std::vector<std::string> remarks;
   std::istringstream stream(text);
@@ -151,7 +151,7 @@ void many(float* p, float* q, int n) {
   EXPECT_NE(listing(object).find(" /*v256*/"), std::string::npos);
 }
 
-/// Each kind of operand in each bank; instructions behind which the bank is forgotten, and others.
+/// Each kind of operand in each bank; instructions after which the bank is forgotten, and others.
 TEST_F(Disassembly, OfRegistersInOtherBanksIsObjdumps) {
   constexpr const char* forms[] = {
       "v_wmma_f32_16x16x4_f32 v[16:23], v[0:1], v[2:3], v[16:23]",
@@ -183,9 +183,9 @@ TEST_F(Disassembly, OfRegistersInOtherBanksIsObjdumps) {
       "s_setpc_b64 s[0:1]",
       "s_swappc_b64 s[2:3], s[0:1]",
       "s_rfe_b64 s[0:1]",
-      "s_call_b64 s[0:1], behind",
-      "s_cbranch_scc0 behind",
-      "s_branch behind",
+      "s_call_b64 s[0:1], after",
+      "s_cbranch_scc0 after",
+      "s_branch after",
       "s_trap 1",
       ".long 0xffffffff",
   };

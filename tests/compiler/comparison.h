@@ -29,7 +29,7 @@
 
 namespace Atoll::test {
 
-/// Lines of assembly behind which all registers are looked at.
+/// Lines of assembly after which all registers are looked at.
 class Comparison {
  public:
   explicit Comparison(const std::string& source, std::string_view processor = "gfx90a")

@@ -120,7 +120,7 @@ TEST(Parts, TogetherDoWhatTheWholeDoes) {
   for (unsigned lane = 0; lane < 64; ++lane) EXPECT_EQ(runner.v(1)[lane], sum);
 }
 
-/// In large code that is not in loops, accesses are calls of functions: more rows are needed behind them than those
+/// In large code that is not in loops, accesses are calls of functions: more rows are needed after them than those
 /// keep.
 TEST(Parts, CallWhatAccessesMemory) {
   std::string text = R"(

@@ -80,7 +80,7 @@ TEST(RegionPlan, StoresAndLoadsOfTheSameMemoryDoNotMeet) {
   const std::string write = "ds_write_b32 v2, v3", read = "ds_read_b32 v3, v2";
   EXPECT_EQ(Plan({load, "v_add_u32 v3, v3, v3", write}).faults(), "");
   EXPECT_THAT(Plan({store, load}).faults(), HasSubstr("global_load_dword at 0x10 meets a store"));
-  EXPECT_THAT(Plan({load, store}).faults(), HasSubstr("global_store_dword at 0x10 stores behind a load"));
+  EXPECT_THAT(Plan({load, store}).faults(), HasSubstr("global_store_dword at 0x10 stores after a load"));
   EXPECT_EQ(Plan({store, write}).faults(), "");
   EXPECT_THAT(Plan({write, read}).faults(), HasSubstr("ds_read_b32 at 0x10 meets a store"));
 

@@ -355,7 +355,7 @@ TEST(Loops, ExecWrittenInOddWays) {
     s_cbranch_scc1 loop)");
 }
 
-// Which nobody knows of a mask.
+// Of a mask that is unknown.
 TEST(Loops, ConditionsThatAreTheSameForAllLanes) {
   check_loop(R"(
     s_movk_i32 s4, 9

@@ -26,7 +26,7 @@ void check(const std::string& source, size_t removed, const std::function<void(W
           })
           .run();
       EXPECT_EQ(comparison.removed(), removed) << source;
-      // The interpreter carries out one instruction more, which ends the wave.
+      // The interpreter executes one instruction more, which ends the wave.
       EXPECT_EQ(comparison.instructions() + 1, comparison.expected().wave().instructions) << source;
       if (testing::Test::HasFailure()) return;
     }

@@ -33,7 +33,7 @@ struct FinalFault {
   std::string what{};
   /// Lanes from 0 on that were ahead of the instruction (Engine::retrace_fault): what they have is not defined.
   unsigned lanes_ahead = 0;
-  /// Scalar registers that instructions behind it write: those may have been carried out.
+  /// Scalar registers that instructions after it write: those may have been executed.
   std::bitset<isa::scalar::count> scalars_ahead{};
 };
 

@@ -92,7 +92,7 @@ TEST(FoundCode, BitsChosenFromAConstantAreBlended) {
 }
 
 // A buffer of a kind that translated code does not know, with lanes' numbers in the addresses: the interpreter goes on
-// behind the instructions of the block, which nobody had counted.
+// after the instructions of the block, which nobody had counted.
 TEST(FoundCode, InstructionsBeforeAnotherBufferAreCounted) {
   expect_same("gfx90a", R"(
     s_mov_b32 s12, s20

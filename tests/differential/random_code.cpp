@@ -84,7 +84,7 @@ class Writer {
       if (call.is_relative) {
         code_.words[call.word] |= (entry - call.word - 1) & 0xFFFF;
       } else {
-        // From behind s_getpc_b64, which is the word before s_add_u32 and its literal.
+        // From the instruction after s_getpc_b64, which is the word before s_add_u32 and its literal.
         code_.words[call.word] = (entry - (call.word - 1)) * 4;
       }
     }
@@ -154,8 +154,8 @@ class Writer {
     }
   }
 
-  /// The end is a jump to the last instruction: to whoever translates the program, what comes behind might read any
-  /// register, while behind s_endpgm none is needed. (Waves in series must end where they can be seen to.)
+  /// The end is a jump to the last instruction: to whoever translates the program, what comes after might read any
+  /// register, while after s_endpgm none is needed. (Waves in series must end where they can be seen to.)
   void end() {
     constexpr unsigned one = zero + 1, behind_jump = zero + 12, callee = fuzz_register::callee;
     if (!code_.is_series) {
@@ -210,7 +210,7 @@ class Writer {
     code_.units.push_back(unit);
   }
 
-  /// What other waves have done to LDS and memory is there behind it.
+  /// What other waves have done to LDS and memory is there after it.
   void barrier() {
     RandomCode::Unit unit;
     if (chance(50) && !is_gfx12()) put(encode_.sopp(Opcode::s_waitcnt, 0), unit);

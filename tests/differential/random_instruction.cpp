@@ -25,7 +25,7 @@ using operand_code::zero;
 constexpr unsigned sdwa_code = operand_code::sdwa, dpp_code = operand_code::dpp, literal_code = operand_code::literal;
 
 /// Instructions that programs must not have in any place: they end or stop the wave, go elsewhere, give another value
-/// each time, or change what the instructions behind them mean.
+/// each time, or change what the instructions after them mean.
 bool is_left_out(const InstructionRow& row) {
   constexpr uint64_t flags = flag::branch | flag::label | flag::ends | flag::barrier | flag::trap | flag::hwreg |
                              flag::message | flag::gpr_index_imm | flag::gws | flag::gds_only | flag::scaled;

@@ -41,7 +41,7 @@ inline constexpr unsigned other_address = 252;              // a pair, too
 inline constexpr unsigned lane = 254;                       // the lane's number
 }  // namespace fuzz_register
 
-/// Bytes before and behind the buffer's address that instructions may touch.
+/// Bytes before and after the buffer's address that instructions may touch.
 inline constexpr unsigned fuzz_buffer_reach = 32768;
 
 /// VGPRs that programs of FuzzMix::few name, tuples from the last one on included.

@@ -163,7 +163,7 @@ class Trial {
     runner_.v(row)[lane] = static_cast<uint32_t>(value);
     runner_.v(row + 1)[lane] = static_cast<uint32_t>(value >> 32);
   }
-  /// The second operand is behind the first for GLOBAL.
+  /// The second operand is after the first for GLOBAL.
   unsigned atomic_data2() const { return atomic_.type.empty() ? 4 + words() : 6; }
 
  private:

@@ -114,7 +114,7 @@ TEST(Control, GlobalWaveSyncHoldsWavesUntilAllHaveCome) {
       s_mov_b32 s0, 1
       ds_gws_barrier v2 offset:4 gds
       s_mov_b32 s0, 2)");
-  ASSERT_EQ(state, WaveState::ready);  // behind s_sleep
+  ASSERT_EQ(state, WaveState::ready);  // after s_sleep
   const machine::Wave& first = runner.wave();
   machine::Wave second{};
   std::copy(std::begin(first.scalar), std::end(first.scalar), second.scalar);

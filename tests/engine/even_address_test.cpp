@@ -31,7 +31,7 @@ class SparseMemory {
   SparseMemory& operator=(const SparseMemory&) = delete;
   ~SparseMemory() { munmap(reinterpret_cast<void*>(begin_), bytes); }
 
-  /// A multiple of 4 GiB with as much as any index reaches before and behind it.
+  /// A multiple of 4 GiB with as much as any index reaches before and after it.
   uint64_t middle() const { return (begin_ + bytes / 2) >> 32 << 32; }
 
   static uint32_t word_of(uint64_t address) { return static_cast<uint32_t>((address >> 2) * 0x9E37'79B9 + 1); }
@@ -72,7 +72,7 @@ constexpr Way ways[] = {
      [](uint32_t i, uint64_t base, uint64_t) { return base + uint64_t{i} * 4; }},
     {"with a sign", "v_ashrrev_i32 v1, 31, v0\n v_lshlrev_b64 v[2:3], 2, v[0:1]\n" ADD_BASE,
      [](uint32_t i, uint64_t base, uint64_t) { return base + sign_extended(i) * 4; }},
-    {"with a sign, behind a sum",
+    {"with a sign, after a sum",
      "v_subrev_u32 v0, s8, v0\n v_ashrrev_i32 v1, 31, v0\n v_lshlrev_b64 v[2:3], 2, v[0:1]\n" ADD_BASE,
      [](uint32_t i, uint64_t base, uint64_t start) {
        return base + sign_extended(i - static_cast<uint32_t>(start)) * 4;
@@ -155,7 +155,7 @@ class EvenAddress : public testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Engines, EvenAddress, testing::Values("interpreter", "compiled"));
 
-/// v6, v7: loaded from the address and behind it; their sum goes back to the address.
+/// v6, v7: loaded from the address and after it; their sum goes back to the address.
 constexpr const char* accesses =
     "global_load_dword v6, v[2:3], off\n global_load_dword v7, v[2:3], off offset:4\n s_waitcnt vmcnt(0)\n"
     "v_add_u32 v8, v6, v7\n global_store_dword v[2:3], v8, off\n";
@@ -323,7 +323,7 @@ TEST_P(EvenAddress, FaultsAreWhereTheProgramHasThem) {
     EXPECT_EQ(runner.wave().pc, runner.code_address() + 8);
     EXPECT_EQ(fault->address / page * page, readable + page) << "some lane's: the host loads many at once";
     EXPECT_FALSE(fault->is_write);
-    EXPECT_EQ(runner.s(8), start) << "nothing behind the load was done";
+    EXPECT_EQ(runner.s(8), start) << "nothing after the load was done";
     EXPECT_EQ(runner.v(2)[lanes], page);
 
     memory.provide(readable + page);

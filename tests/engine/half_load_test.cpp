@@ -19,7 +19,7 @@ namespace {
 using machine::WaveState;
 
 struct HalfLoad {
-  const char *memory_name, *lds_name;  ///< behind "global_load_" and its like, behind "ds_read_"
+  const char *memory_name, *lds_name;  ///< after "global_load_" and its like, after "ds_read_"
   unsigned bytes;
   bool sign;
 };

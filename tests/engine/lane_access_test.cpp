@@ -18,7 +18,7 @@ using machine::WaveState;
 
 constexpr uint64_t page = 4096;
 
-/// Readable and writable memory with nothing before and behind it.
+/// Readable and writable memory with nothing before and after it.
 class Mapping {
  public:
   explicit Mapping(uint64_t bytes, uint64_t end_at = 0) : bytes_(bytes) {
@@ -43,7 +43,7 @@ class Mapping {
 };
 
 struct Form {
-  const char* name;  ///< behind load_ or store_
+  const char* name;  ///< after load_ or store_
   unsigned bytes;
   bool sign = false;
 };
@@ -182,7 +182,7 @@ TEST_P(LaneAccess, GlobalStoresOfEveryPattern) {
 TEST_P(LaneAccess, LanesThatAreNotActiveTouchNothing) {
   WaveRunner runner("gfx90a", GetParam());
   Mapping memory(page);
-  // The last active lane's element is the last of the page; those behind it are not there.
+  // The last active lane's element is the last of the page; those after it are not there.
   for (const unsigned active : {64u, 63u, 40u, 16u, 1u}) {
     std::string source;
     unsigned reg = 64;
@@ -224,7 +224,7 @@ TEST_P(LaneAccess, LanesThatAreNotActiveTouchNothing) {
   }
 }
 
-/// A multiple of 4 GiB with nothing within more than 4 GiB before it, and 4 GiB behind it. Where that is, is not the
+/// A multiple of 4 GiB with nothing within more than 4 GiB before it, and 4 GiB after it. Where that is, is not the
 /// same in every process: sanitizers have memory of their own.
 uint64_t free_boundary() {
   constexpr uint64_t step = 0x1'0000'0000;
@@ -239,7 +239,7 @@ TEST_P(LaneAccess, AddressesAcrossFourGibibytes) {
   const uint64_t boundary = free_boundary();
   Mapping memory(2 * page, boundary + page);
   ASSERT_EQ(memory.begin(), boundary - page);
-  // Lane 20's element is the first behind the boundary; then lanes whose low words go around it and the high ones
+  // Lane 20's element is the first after the boundary; then lanes whose low words go around it and the high ones
   // don't, as the sum of 32 bits of a byte offset would.
   Mapping other(page, boundary - 0x1'0000'0000 + page);
   ASSERT_EQ(other.begin(), boundary - 0x1'0000'0000);
@@ -289,7 +289,7 @@ TEST_P(LaneAccess, FaultsAreWhereTheProgramHasThem) {
   EXPECT_EQ(runner.v64(4, 37), memory.end() + 37) << "the report works the address out again";
   EXPECT_NE(runner.wave().exec() >> 37 & 1, 0u);
 
-  // A store, behind instructions that change its operands, and a second one that would fail for an earlier lane.
+  // A store, after instructions that change its operands, and a second one that would fail for an earlier lane.
   runner.set_rows(2, good);
   fault = runner.run_into_fault(before +                                 // 20 bytes
                                 "v_add_co_u32 v4, vcc, 0, v4\n"          // +20

@@ -27,7 +27,7 @@ class Lds : public testing::Test {
   WaveRunner runner{"gfx90a"};
 };
 
-/// Lanes that are the same distance from each other, but for some; all over LDS, and up to behind its end, where loads
+/// Lanes that are the same distance from each other, but for some; all over LDS, and up to beyond its end, where loads
 /// yield 0.
 TEST_F(Lds, ReadsAtEachDistanceBetweenLanes) {
   const std::string code = "ds_read_b32 v3, v2\nds_read_b32 v4, v2 offset:4\nds_read_b32 v5, v2 offset:248";

@@ -205,7 +205,7 @@ struct Aligned {
   int exponent = -9999;
 };
 
-/// Every `stride`th product, cut off 24 places behind the largest exponent.
+/// Every `stride`th product, cut off 24 places below the largest exponent.
 Aligned align(const Products& p, size_t first, size_t count, size_t stride, int a_least, int b_least) {
   Aligned result;
   const auto exponent = [&](size_t k) {

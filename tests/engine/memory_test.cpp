@@ -36,7 +36,7 @@ T read(const std::vector<uint8_t>& bytes, size_t at) {
 
 struct Family {
   const char* prefix;
-  const char* address;  ///< operands of a load behind the result, with the address in v[2:3]
+  const char* address;  ///< operands of a load after the result, with the address in v[2:3]
 };
 class GlobalMemory : public testing::TestWithParam<Family> {
  protected:

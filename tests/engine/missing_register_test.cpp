@@ -15,7 +15,7 @@ using machine::WaveState;
 
 constexpr uint32_t foreign = 0xF0F0F0F0;
 
-/// A wave with the first 16 VGPRs, behind which are others' rows, and no AGPRs.
+/// A wave with the first 16 VGPRs, after which are others' rows, and no AGPRs.
 class MissingVgprs : public testing::Test {
  protected:
   MissingVgprs() {

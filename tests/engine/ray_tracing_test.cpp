@@ -284,7 +284,7 @@ TEST(BvhStack, GivesNodesBackInOrder) {
   code += "v_mov_b32 v2, -1\nv_mov_b32 v4, 10\nv_mov_b32 v5, 11\nv_mov_b32 v6, 12\nv_mov_b32 v7, 13\n" + step(20);
   code += "v_mov_b32 v4, -1\nv_mov_b32 v5, -1\nv_mov_b32 v6, -1\nv_mov_b32 v7, -1\n";
   for (unsigned i = 21; i < 25; ++i) code += step(i);
-  // Again at the same node after its child 11: 12 and 13 are behind it already, 10 is new.
+  // Again at the same node after its child 11: 12 and 13 are done already, 10 is new.
   code += "v_mov_b32 v2, 12\nv_mov_b32 v4, 10\nv_mov_b32 v5, 11\nv_mov_b32 v6, 12\nv_mov_b32 v7, 13\n" + step(25);
   ASSERT_EQ(runner.run(code), WaveState::ended);
   for (unsigned lane = 0; lane < lanes; ++lane) {

@@ -44,7 +44,7 @@ class WaveRunner {
     return reinterpret_cast<uint32_t*>(wave().scratch)[address / 4 * wave().wave_size + lane];
   }
 
-  /// Runs `source`, with a jump by s[100:101] to s_endpgm behind it, until the wave stops.
+  /// Runs `source`, with a jump by s[100:101] to s_endpgm after it, until the wave stops.
   machine::WaveState run(const std::string& source, uint64_t budget = 1'000'000);
   /// The same for machine code.
   machine::WaveState run_instructions(std::span<const uint8_t> instructions, uint64_t budget = 1'000'000);

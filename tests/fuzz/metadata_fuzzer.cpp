@@ -1,4 +1,4 @@
-// Input: the text of a note, MessagePack; or, behind a '#', YAML as the assembler reads it.
+// Input: the text of a note, MessagePack; or, after a '#', YAML as the assembler reads it.
 #include "object/metadata.h"
 
 #include "fuzz/fuzzer.h"

@@ -25,7 +25,7 @@ TEST_F(HsaCopy, CopiesWaitForTheirDependencies) {
   const hsa_signal_t dependencies[] = {first, second};
   ASSERT_EQ(hsa_amd_memory_async_copy(destination, gpu, source, cpu, count * sizeof(uint32_t), 2, dependencies, done),
             HSA_STATUS_SUCCESS);
-  // A copy behind it that waits for nothing is not held up.
+  // A copy after it that waits for nothing is not held up.
   auto* aside = allocate<uint32_t>(gpu_pools[0], count);
   ASSERT_EQ(hsa_amd_memory_async_copy(aside, gpu, source, cpu, count * sizeof(uint32_t), 0, nullptr, other),
             HSA_STATUS_SUCCESS);

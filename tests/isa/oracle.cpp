@@ -136,7 +136,7 @@ std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<
     throw std::runtime_error(fmt::format("llvm-mc-22 is missing or failed: {}", run.output));
   }
 
-  // It goes on behind a line that it refuses: "lines.s:8:1: error: what is wrong", and lines that show where.
+  // It goes on after a line that it refuses: "lines.s:8:1: error: what is wrong", and lines that show where.
   std::vector<Assembled> all(lines.size());
   std::istringstream messages(run.output);
   const std::regex error(R"(^lines\.s:(\d+):\d+: error: (.*)$)");
@@ -175,7 +175,7 @@ std::vector<std::string> oracle_mnemonics() {
   Dl_info where{};
   if (dladdr(reinterpret_cast<void*>(library().create), &where) == 0) throw std::runtime_error("where is LLVM 22?");
   const std::vector<uint8_t> file = Atoll::test::read_bytes(where.dli_fname);
-  // The table is a row of names, each behind a byte that is its length.
+  // The table is a row of names, each after a byte that is its length.
   const auto is_name = [&](size_t at) {
     if (at >= file.size() || file[at] == 0 || at + file[at] >= file.size()) return false;
     return std::all_of(

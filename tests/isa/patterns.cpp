@@ -43,8 +43,8 @@ class Shaper {
     return bytes();
   }
 
-  /// Random bits behind that prefix of 9 bits.
-  Bytes behind(uint32_t prefix, bool sparse) {
+  /// Random bits after that prefix of 9 bits.
+  Bytes with_prefix(uint32_t prefix, bool sparse) {
     for (uint32_t& word : words_) word = sparse ? random() & random() : random();
     words_[0] = (words_[0] & 0x7FFFFF) | prefix << 23;
     switch (prefix >> 3) {
@@ -348,7 +348,7 @@ std::vector<Bytes> patterns(const target::Processor& processor, unsigned each, u
   }
   for (uint32_t prefix = 0; prefix < 512; ++prefix) {
     if (prefix == vop3p_gfx9 && processor.generation >= target::Generation::gfx10) continue;
-    for (unsigned i = 0; i < each; ++i) all.push_back(shaper.behind(prefix, i % 2 == 1));
+    for (unsigned i = 0; i < each; ++i) all.push_back(shaper.with_prefix(prefix, i % 2 == 1));
   }
   const bool mfma = processor.generation == target::Generation::gfx950;
   if (!mfma && processor.generation < target::Generation::gfx12_5) return all;

@@ -1,5 +1,5 @@
 // Byte sequences that exercise every opcode value of every encoding of a processor. The formats (isa/format.h) say
-// where fields are; what the bytes mean is the oracle's to say. Further sequences are random behind every 9-bit prefix,
+// where fields are; what the bytes mean is the oracle's to say. Further sequences are random after every 9-bit prefix,
 // so that encodings that no format describes are seen too.
 #pragma once
 

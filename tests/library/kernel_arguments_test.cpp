@@ -54,7 +54,7 @@ TEST_F(Packing, ExplicitArgumentsLieAtTheirOffsets) {
   EXPECT_EQ(at<int>(12), 77);
 }
 
-// The implicit arguments of V5 start at a multiple of 8 behind the explicit ones, 16 here; their offsets from there on
+// The implicit arguments of V5 start at a multiple of 8 after the explicit ones, 16 here; their offsets from there on
 // are fixed by the ABI.
 TEST_F(Packing, Version5HiddenArguments) {
   pack(5);
@@ -83,7 +83,7 @@ TEST_F(Packing, AWorkGroupsSizeMakesADimension) {
   EXPECT_EQ(at<uint32_t>(implicit + 4), 0u);  // no whole work-group
   EXPECT_EQ(at<uint16_t>(implicit + 14), 4);
   EXPECT_EQ(at<uint16_t>(implicit + 20), 1);  // remainder
-  EXPECT_EQ(at<uint32_t>(implicit + 8), 1u);  // what is not there: one work-group of one, and nothing behind it
+  EXPECT_EQ(at<uint32_t>(implicit + 8), 1u);  // what is not there: one work-group of one, and nothing after it
   EXPECT_EQ(at<uint16_t>(implicit + 16), 1);
   EXPECT_EQ(at<uint16_t>(implicit + 22), 0);
 }

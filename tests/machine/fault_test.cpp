@@ -165,7 +165,7 @@ TEST_F(FaultReports, NameEverythingAboutABadStore) {
   const auto result = run("global_store_dword v[2:3], v1, off offset:16\ns_endpgm", [&](Wave& wave) {
     if (buffer == 0) buffer = wave.work_group->dispatch->gpu->memory().allocate(4096, 0, "test buffer").value();
     for (unsigned lane = 0; lane < 64; ++lane) {
-      // Lane 9 is the first whose address lies behind the buffer.
+      // Lane 9 is the first whose address lies after the buffer.
       const uint64_t address = buffer + (lane < 9 ? lane * 4 : 4096 + lane * 4);
       wave.vgpr[2][lane] = static_cast<uint32_t>(address);
       wave.vgpr[3][lane] = static_cast<uint32_t>(address >> 32);

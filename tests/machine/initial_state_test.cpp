@@ -252,7 +252,7 @@ TEST(InitialState, WorkGroupsAtTheGridsEdgeArePartial) {
       EXPECT_EQ(wave.vgpr[1][lane], lane / width % height);
       EXPECT_EQ(wave.vgpr[2][lane], lane / width / height);
     }
-    EXPECT_EQ(wave.scalar[1], 0x8000'0001u) << "work-group info behind the id: first of one wave";
+    EXPECT_EQ(wave.scalar[1], 0x8000'0001u) << "work-group info after the id: first of one wave";
     items += count;
   }
   EXPECT_EQ(items, 150u);

@@ -249,7 +249,7 @@ TEST_F(QueueTest, BarrierAndWaitsForAllOfItsSignals) {
   store(a, 0);
   give_it_time();
   EXPECT_EQ(load(passed), 1);
-  EXPECT_EQ(load(kernel_done), 1) << "nothing starts behind a barrier packet that waits";
+  EXPECT_EQ(load(kernel_done), 1) << "nothing starts after a barrier packet that waits";
   store(a, 5);  // it was seen to be 0 once, which is enough
   store(b, 0);
   await(passed, 0);

@@ -356,12 +356,12 @@ TEST_P(SchedulerTest, WorkGroupsInAChainLookSeldomWhenOneIsHeldUp) {
 }
 
 TEST_P(SchedulerTest, AWorkGroupAmongManyShortOnesMayWaitForThoseBehindIt) {
-  constexpr unsigned groups = 5000, waits = 1500, behind = 200;
+  constexpr unsigned groups = 5000, waits = 1500, later = 200;
   std::vector<std::atomic<int>> runs(groups);
   start([&](Wave& wave, uint64_t) {
     const unsigned group = wave.work_group->id[0];
     wave.instructions += 1;
-    if (group == waits && runs[waits + behind] == 0) return WaveState::ready;
+    if (group == waits && runs[waits + later] == 0) return WaveState::ready;
     ++runs[group];
     return WaveState::ended;
   });

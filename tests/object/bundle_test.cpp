@@ -83,7 +83,7 @@ TEST_F(Bundles, ReadsCompressedOnes) {
 }
 
 // The layouts of the other versions are documented; the bundler at hand writes version 2 only. Their headers are made
-// by hand in front of its compressed data.
+// by hand before its compressed data.
 TEST_F(Bundles, ReadsEveryVersionOfTheCompressedHeader) {
   ASSERT_EQ(compressed[4], 2);
   const std::vector<uint8_t> data(compressed.begin() + 24, compressed.end());

@@ -177,7 +177,7 @@ TEST(KernelDescriptor, NamesTheFieldThatMustNotBeSet) {
   EXPECT_THAT(refusal("gfx906", [](Raw& raw) { raw.compute_pgm_rsrc3 = 1; }, invalid), HasSubstr("ACCUM_OFFSET"));
   EXPECT_THAT(refusal(
                   "gfx90a", [](Raw& raw) { raw.compute_pgm_rsrc3 |= 63; }, invalid),
-              HasSubstr("ACCUM_OFFSET puts the first AGPR at 256, behind the 8 registers"));
+              HasSubstr("ACCUM_OFFSET puts the first AGPR at 256, beyond the 8 registers"));
   EXPECT_THAT(refusal("gfx906", [](Raw& raw) { raw.compute_pgm_rsrc1 |= 1 << 20; }, invalid), HasSubstr("PRIV"));
   EXPECT_THAT(refusal(
                   "gfx906", [](Raw& raw) { raw.compute_pgm_rsrc2 |= 3 << 11; }, invalid),

@@ -70,7 +70,7 @@ int child(int in, int out) {
   check::finish();
   send(out, 'a');  // the memory is the parent's again
 
-  // The parent has recorded the event behind a kernel that it has not waited for.
+  // The parent has recorded the event after a kernel that it has not waited for.
   (void)receive<char>(in);
   hipStream_t stream;
   HIP(hipStreamCreate(&stream));

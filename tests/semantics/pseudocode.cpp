@@ -237,7 +237,7 @@ class Parser {
 
   Tree program() {
     Tree block = statements({""});
-    if (peek().kind != Token::Kind::end) throw Unsupported("text behind the end: " + peek().text);
+    if (peek().kind != Token::Kind::end) throw Unsupported("text after the end: " + peek().text);
     return block;
   }
 

@@ -125,7 +125,7 @@ class Multiplication {
         put(a, place, bits_of(shape_.a), code_of(a_[line][k], shape_.a));
         if (odd_or_even(place, options_.negate[0], options_.negate_high[0], shape_.a)) a_[line][k] = -a_[line][k];
         if (shape_.sparse) {
-          // The second of a pair is behind the first.
+          // The second of a pair is after the first.
           const unsigned which =
               k % 2 == 0 ? random_() % 3 : index_[line][k - 1] % 4 + 1 + random_() % (3 - index_[line][k - 1] % 4);
           index_[line][k] = k / 2 * 4 + which;

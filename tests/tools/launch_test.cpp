@@ -125,7 +125,7 @@ TEST_F(LaunchCommand, ReadsAndSavesFiles) {
     EXPECT_EQ(value, input[i] * 2);
   }
   EXPECT_EQ(test::read_bytes(*directory / "again"), out);
-  // A longer buffer than the file is zero behind it, a shorter one takes the file's start.
+  // A longer buffer than the file is zero after it, a shorter one takes the file's start.
   EXPECT_EQ(launch("kernels.co --kernel scale --grid 64 --arg buf:6=file:in --arg 1 --arg 6 --print 1").output,
             "1: 6 x f32\n       0: 1 -2 3.5 10000000000 0 0\n");
   EXPECT_EQ(launch("kernels.co --kernel scale --grid 64 --arg buf:1=file:in --arg 1 --arg 1 --print 1").output,

@@ -1,7 +1,7 @@
 // compiler: the host compiler (host_code.h).
 //
 // The passes are few: the operations that have branches (operation.h) are inlined, registers become values, and what
-// nobody needs goes. Loops are as they should be and stay so. For large code there are fewer still.
+// is not needed goes. Loops are as they should be and stay so. For large code there are fewer still.
 #include "compiler/llvm/host_code.h"
 
 #include "compiler/llvm/bit_select.h"

@@ -1,4 +1,4 @@
-// compiler: loads of which nobody needs the result. They are done all the same: where there is no memory, the wave
+// compiler: loads whose result is not needed. They are done all the same: where there is no memory, the wave
 // faults.
 //
 // LLVM would leave them out. So each load says what it has loaded by a call of a function that does nothing; once

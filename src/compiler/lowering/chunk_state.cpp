@@ -98,7 +98,7 @@ void ChunkState::write_rows(const VectorSet& rows, llvm::Value* written, bool lo
       return llvm::BasicBlock::Create(frame_.context, name, frame_.function);
     };
     llvm::BasicBlock *whole = block("whole"), *part = block("part");
-    after = block("behind");
+    after = block("after");
     ir.CreateCondBr(ir.CreateICmpEQ(ir.CreateBitCast(written, frame_.i16()), ir.getInt16(0xFFFF)), whole, part);
     ir.SetInsertPoint(whole);
     for (const auto& [value, address] : stores) ir.CreateAlignedStore(value, address, row_align);

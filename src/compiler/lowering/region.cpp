@@ -290,7 +290,7 @@ void Region::end() {
     const auto block = [&](const char* name) {
       return llvm::BasicBlock::Create(frame_.context, name, frame_.function);
     };
-    llvm::BasicBlock *known = block("known"), *unknown = block("unknown"), *after = block("behind");
+    llvm::BasicBlock *known = block("known"), *unknown = block("unknown"), *after = block("after");
     ir.CreateCondBr(is_known, known, unknown, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
     ir.SetInsertPoint(known);
     emit_loop({.items = plan_.items, .live = before_, .state = &plan_.masks, .guard = &guard});

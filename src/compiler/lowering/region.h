@@ -11,7 +11,7 @@
 //
 // A dual instruction is two items, in an order in which neither writes what the other reads.
 //
-// What nobody needs after a region (liveness.h) is not written back.
+// What is not needed after a region (liveness.h) is not written back.
 //
 // Where the code changes the floating-point mode within a region, each instruction is made for its mode. The wave's
 // MODE changes at the region's end, for a wave that begins anew has to be in the mode that the region began in.

@@ -62,7 +62,7 @@ std::vector<std::string> faults_of(const RegionPlan& plan) {
   const auto fault = [&](const RegionItem& item, std::string_view what) {
     faults.push_back(fmt::format("{} at {:#x} {}", isa::row_of(*item.instruction).name, item.pc, what));
   };
-  if (plan.last_store && !plan.is_versioned) fault(plan.items[*plan.last_store], "stores behind loads in one form");
+  if (plan.last_store && !plan.is_versioned) fault(plan.items[*plan.last_store], "stores after loads in one form");
   unsigned loads = 0, stores = 0;  // shared_spaces() that were
   bool has_deferred = false;
   size_t branches = 0;
@@ -95,7 +95,7 @@ std::vector<std::string> faults_of(const RegionPlan& plan) {
     }
     // Chunks follow each other, so that one's store would come before another's load of the same memory.
     if ((stores & spaces) != 0) fault(item, "meets a store of another chunk");
-    if (operands.stores() && (loads & spaces) != 0 && plan.last_store != i) fault(item, "stores behind a load");
+    if (operands.stores() && (loads & spaces) != 0 && plan.last_store != i) fault(item, "stores after a load");
     if (operands.loads()) loads |= spaces;
     if (operands.stores()) stores |= spaces;
   }

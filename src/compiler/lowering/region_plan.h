@@ -22,7 +22,7 @@ struct RegionPlan {
   bool every_chunk = false;   ///< also those without active lanes: what they have of masks is needed
   bool is_versioned = false;  ///< there are two forms, and a check of addresses chooses (versioning.h)
 
-  /// An item behind loads of the same memory that stores to it: in the form that fits all it begins a loop of its own.
+  /// An item after loads of the same memory that stores to it: in the form that fits all it begins a loop of its own.
   std::optional<size_t> last_store;
   Live live_at_store;  ///< before it, as what follows
   VaryingMasks masks_at_store;

@@ -14,7 +14,7 @@ namespace Atoll::engine {
 /// The lanes' addresses and data: of each row, the first 16 lanes are the chunk's.
 struct alignas(64) ChunkAccess {
   LaneAddresses addresses;  ///< changed by the access
-  Row data[4];              ///< of stores and atomics (a second operand behind the first), result of loads
+  Row data[4];              ///< of stores and atomics (a second operand after the first), result of loads
   Row result[2];            ///< of atomics
 };
 

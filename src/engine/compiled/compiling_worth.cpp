@@ -11,7 +11,7 @@ namespace {
 
 /// What the compiler's time is spent on, in instructions that the interpreter runs meanwhile, 15 ns each. Measured on
 /// the benchmark's kernels and a hundred of rocPRIM's and rocSPARSE's, of which it tells most to within a third: 18 ms
-/// for the start; 0.18 ms for an instruction; 1.5 ms for each entry, behind which all registers are loaded; double
+/// for the start; 0.18 ms for an instruction; 1.5 ms for each entry, after which all registers are loaded; double
 /// precision takes twice the host registers.
 constexpr uint64_t for_the_start = 1'200'000, for_an_instruction = 12'000, for_an_entry = 100'000,
                    for_a_double = 30'000;

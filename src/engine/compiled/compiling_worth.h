@@ -1,6 +1,6 @@
 // engine/compiled: when a piece of code is compiled.
 //
-// Code that the interpreter runs costs little at first and ever more; compiling it costs once, and nobody knows how
+// Code that the interpreter runs costs little at first and ever more; compiling it costs once, and it is unknown how
 // long a program will go on. So what the interpreter may still have to do is held against what compiling costs, both in
 // the same unit: instructions that the interpreter runs, counted for whole waves.
 //
@@ -38,7 +38,7 @@ struct Interpreted {
   uint64_t in_past_runs = 0;  ///< of programs (past_runs.h)
   uint64_t so_far = 0;        ///< in this run
   uint64_t earlier = 0;       ///< of that, in dispatches before the one under way
-  /// What the dispatch under way has left for threads to begin with; unset: nobody knows.
+  /// What the dispatch under way has left for threads to begin with; unset: unknown.
   std::optional<uint64_t> ahead = {};
 };
 

@@ -47,7 +47,7 @@ struct ControlFlow {
   /// Scalar registers that a lane mask fills.
   unsigned lane_mask_words() const { return wave_size / 32; }
 
-  /// The mode behind an instruction. Where the instruction leaves that to the wave's registers, it is a guess: that the
+  /// The mode after an instruction. Where the instruction leaves that to the wave's registers, it is a guess: that the
   /// mode is again what it was at the root.
   semantics::FloatMode mode_after(const Located& at) const;
   /// The mode in which waves come to a block.

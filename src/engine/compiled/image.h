@@ -33,8 +33,8 @@ enum class Leave : uint8_t {
 /// A translated function. It runs a wave from the place that `entry` numbers.
 using HostFunction = Leave (*)(Wave* wave, Run* run, uint64_t entry, const Image* image);
 
-/// Calls it. UndefinedBehaviorSanitizer would look for the function's type in front of it, where clang puts it; in
-/// front of the first translated function there is no memory.
+/// Calls it. UndefinedBehaviorSanitizer would look for the function's type before it, where clang puts it; before
+/// the first translated function there is no memory.
 [[clang::no_sanitize("function")]] inline Leave enter(HostFunction function, Wave* wave, Run* run, uint64_t entry,
                                                       const Image* image) {
   return function(wave, run, entry, image);

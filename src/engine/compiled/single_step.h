@@ -1,7 +1,7 @@
-// engine/compiled: one instruction carried out by the interpreter's handler, called from translated code.
+// engine/compiled: one instruction executed by the interpreter's handler, called from translated code.
 //
 // Whatever the translator has no IR for is done this way. The handler is prepared as the interpreter would prepare
-// it, but in a slot of its own, behind which the chain ends.
+// it, but in a slot of its own, after which the chain ends.
 #pragma once
 
 #include <deque>
@@ -17,13 +17,13 @@ class SingleSteps {
   explicit SingleSteps(CodeCache& cache) : cache_(cache), page_(std::make_unique<CodePage>()) {}
 
   /// A MicroOp that stands for the instruction at `pc` alone. Calling its handler carries it out; when the wave goes
-  /// on behind it, Run::stepped is set, otherwise the wave has stopped.
+  /// on after it, Run::stepped is set, otherwise the wave has stopped.
   const MicroOp* prepare(uint64_t pc, const isa::Instruction& instruction);
 
  private:
   struct Slot {
     Origin origin;
-    MicroOp ops[6];  ///< the instruction's words, and the end of the chain behind them
+    MicroOp ops[6];  ///< the instruction's words, and the end of the chain after them
   };
   CodeCache& cache_;
   std::unique_ptr<CodePage> page_;  ///< for the constants

@@ -62,9 +62,9 @@ struct CodeAround {
 }  // namespace
 
 const Translations::Asked::Stretch* Translations::Asked::at(uint64_t pc) const {
-  const auto behind = stretches.upper_bound(pc);
-  if (behind == stretches.begin()) return nullptr;
-  const Stretch& found = std::prev(behind)->second;
+  const auto after = stretches.upper_bound(pc);
+  if (after == stretches.begin()) return nullptr;
+  const Stretch& found = std::prev(after)->second;
   return pc < found.end ? &found : nullptr;
 }
 

@@ -153,7 +153,7 @@ void check_callbacks(const Gpu& gpu, cl_program program) {
   EXPECT(completed == 1 && failed == 1);
 }
 
-// Who runs the program compares the lines. The word is none of four letters: LLVM 21 and 22 leave out the zero behind a
+// Who runs the program compares the lines. The word is none of four letters: LLVM 21 and 22 leave out the zero after a
 // string whose length is a multiple of four.
 void check_printf(const Gpu& gpu) {
   const opencl::Program program = gpu.build(R"(

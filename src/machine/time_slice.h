@@ -1,7 +1,8 @@
-// machine: a turn, what one of the scheduler's threads does for one dispatch in one go (scheduler.h).
+// machine: a time slice, which is what one of the scheduler's threads runs of one dispatch before it looks for other
+// work (scheduler.h).
 //
 // It has the work-groups that the thread has taken from the dispatch, and the one of them that runs. scheduler.cpp says
-// which these are; turn.cpp runs their waves.
+// which these are; time_slice.cpp runs their waves.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +14,22 @@
 
 namespace Atoll::machine {
 
-/// Instructions that a wave runs before the next has its turn, where it is not known yet how long they take.
+/// Instructions that a wave runs before the next does, where it is not known yet how long they take.
 constexpr uint64_t least_budget = 1024;
 /// How long a dispatch runs before other threads are woken for it, which costs as much as it can save by then. One that
 /// is known to take longer is offered to them as it begins.
 constexpr uint64_t offer_after_ns = 25'000;
 
-/// What one thread does for one dispatch in one go.
-struct Scheduler::Turn {
+/// What one thread runs of one dispatch, and how far it is.
+struct Scheduler::TimeSlice {
   const std::shared_ptr<Dispatch>& dispatch;
   const std::function<bool()>& more_to_begin;
-  uint64_t start, slice_end, offer_at, now;
+  uint64_t start, end, offer_at, now;
 
   uint64_t taken = 0, taken_end = 0;           ///< work-groups taken from the dispatch and not begun yet
-  uint64_t group_ns = 0;                       ///< what a work-group takes about, 0: nobody knows
-  uint64_t piece = 0, piece_begun_ns = 0;      ///< how many were taken last, and when, where nobody knows
-  uint64_t clock = 0, look_at = least_budget;  ///< instructions run, with what waves count; and when to look around
+  uint64_t group_ns = 0;                       ///< what a work-group takes about; 0: unknown
+  uint64_t batch = 0, batch_begun_ns = 0;      ///< how many were taken last, and when, where that is unknown
+  uint64_t clock = 0, poll_at = least_budget;  ///< instructions run, with what waves count; and when to poll
   uint64_t budget = least_budget;              ///< of a wave
 
   std::unique_ptr<ResidentGroup> resident{};      ///< prepared for the dispatch: the work-group that runs, or will

@@ -1,5 +1,5 @@
-// machine: runs the waves of a turn's work-groups. See turn.h.
-#include "machine/turn.h"
+// machine: runs the waves of a slice's work-groups. See time_slice.h.
+#include "machine/time_slice.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ namespace Atoll::machine {
 
 namespace {
 
-/// How long a wave runs before the next has its turn, as instructions at the rate of those before it: to begin with as
+/// How long a wave runs before the next has its slice, as instructions at the rate of those before it: to begin with as
 /// many as take the interpreter that long. Also how often to look at the clock, which takes as long as a short wave; a
 /// wave that begins to run counts as some more instructions.
 constexpr uint64_t wave_run_ns = 25'000, largest_budget = 32'768, wave_overhead = 16;
@@ -42,20 +42,20 @@ uint64_t fingerprint(const Wave& wave) {
 
 }  // namespace
 
-/// The waves that may follow one of the turn's, in the work-groups that the turn has taken.
-struct Scheduler::TurnSeries : WaveSeries {
-  explicit TurnSeries(Turn& of) : turn(of) {
-    begin_work_group = [](WaveSeries& series) { return static_cast<TurnSeries&>(series).next(); };
-    turn.resident->describe(*this);
+/// The waves that may follow one of the slice's, in the work-groups that it has taken.
+struct Scheduler::SliceSeries : WaveSeries {
+  explicit SliceSeries(TimeSlice& of) : slice(of) {
+    begin_work_group = [](WaveSeries& series) { return static_cast<SliceSeries&>(series).next(); };
+    slice.resident->describe(*this);
   }
   bool next() {
-    if (turn.taken == turn.taken_end || turn.dispatch->cancelled.load(std::memory_order_relaxed)) return false;
-    turn.count_group();
-    turn.resident->begin_in_series(turn.taken++, *this);
+    if (slice.taken == slice.taken_end || slice.dispatch->cancelled.load(std::memory_order_relaxed)) return false;
+    slice.count_group();
+    slice.resident->begin_in_series(slice.taken++, *this);
     return true;
   }
 
-  Turn& turn;
+  TimeSlice& slice;
 };
 
 void set_host_fault(Engine& engine, Wave& wave, HostFault host) {
@@ -69,56 +69,56 @@ void set_host_fault(Engine& engine, Wave& wave, HostFault host) {
                                              .is_write = host.is_write});
 }
 
-/// Runs the turn's work-group until it ends or has to be set aside, and as many others after it as the turn has taken,
+/// Runs the slice's work-group until it ends or has to be set aside, and as many others after it as it has taken,
 /// as long as they end.
-Scheduler::Outcome Scheduler::run(Turn& turn) {
-  const Dispatch& dispatch = *turn.dispatch;
+Scheduler::Outcome Scheduler::run(TimeSlice& slice) {
+  const Dispatch& dispatch = *slice.dispatch;
   for (;;) {
     HostFault host;
     Stop stop = Stop::fault;
-    if (!guarded(host, [&] { stop = run_waves(turn); })) set_host_fault(engine_, *turn.wave, host);
+    if (!guarded(host, [&] { stop = run_waves(slice); })) set_host_fault(engine_, *slice.wave, host);
     if (stop == Stop::ended) return Outcome::ended;
-    const bool waits = stop == Stop::round_over && turn.all_seem_to_wait;
-    const bool goes_on = stop == Stop::look || waits ? look_around(turn) : stop != Stop::fault;
-    if (!goes_on) fault(*turn.wave);
+    const bool waits = stop == Stop::round_over && slice.all_seem_to_wait;
+    const bool goes_on = stop == Stop::poll || waits ? poll(slice) : stop != Stop::fault;
+    if (!goes_on) fault(*slice.wave);
     if (!goes_on || dispatch.cancelled.load(std::memory_order_relaxed)) {
-      abandon(turn);
+      abandon(slice);
       return Outcome::ended;
     }
-    if (stop == Stop::look) {
+    if (stop == Stop::poll) {
       // Those that wait may wait for what this thread has taken.
       const bool some_wait = dispatch.set_aside_count.load(std::memory_order_relaxed) != 0;
-      if (turn.now >= turn.slice_end || some_wait) give_back_taken(turn);
+      if (slice.now >= slice.end || some_wait) give_back_taken(slice);
       continue;
     }
-    if (!waits) turn.has_progressed = true;
-    if (turn.all_wait) return Outcome::waiting;
-    if (turn.all_seem_to_wait) return Outcome::seems_to_wait;
-    if (turn.now >= turn.slice_end) return Outcome::slice_over;
-    turn.begin_round();
+    if (!waits) slice.has_progressed = true;
+    if (slice.all_wait) return Outcome::waiting;
+    if (slice.all_seem_to_wait) return Outcome::seems_to_wait;
+    if (slice.now >= slice.end) return Outcome::slice_over;
+    slice.begin_round();
   }
 }
 
-/// Which wave has the turn of that number in a round. Wave 0 is the last one as soon as all have begun: what the first
+/// Which wave runs as that number of a round. Wave 0 is the last one as soon as all have begun: what the first
 /// work-item writes for its work-group after a barrier often overwrites what the others read there, with no barrier
 /// between. On hardware the waves read together and a memory access keeps the first from writing for hundreds of
 /// cycles, so that such programs run (rocPRIM 7.2's scans, ordered_block_id::get()); here a wave may run on for long.
-static size_t wave_in_turn(const WorkGroup& group, size_t turn) {
+static size_t wave_in_round(const WorkGroup& group, size_t number) {
   const size_t count = group.waves.size();
-  if (group.waves_begun < count) return turn;
-  return turn + 1 < count ? turn + 1 : 0;
+  if (group.waves_begun < count) return number;
+  return number + 1 < count ? number + 1 : 0;
 }
 
-/// Goes on with the turn's round of waves, and with the work-groups that it has taken when one has ended. Runs inside
+/// Goes on with the slice's round of waves, and with the work-groups that it has taken when one has ended. Runs inside
 /// guarded(): nothing here may hold a lock or own anything while a wave runs.
-Scheduler::Stop Scheduler::run_waves(Turn& turn) {
-  const Dispatch& dispatch = *turn.dispatch;
-  ResidentGroup& resident = *turn.resident;
+Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
+  const Dispatch& dispatch = *slice.dispatch;
+  ResidentGroup& resident = *slice.resident;
   WorkGroup& group = resident.group;
   for (;;) {
-    while (turn.next_wave < group.waves.size()) {
+    while (slice.next_wave < group.waves.size()) {
       if (dispatch.cancelled.load(std::memory_order_relaxed)) return Stop::cancelled;
-      const size_t index = wave_in_turn(group, turn.next_wave++);
+      const size_t index = wave_in_round(group, slice.next_wave++);
       Wave& next = group.waves[index];
       const bool begins = index == group.waves_begun;
       if (begins) {
@@ -126,30 +126,30 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
       } else if (next.state != WaveState::ready) {
         continue;
       }
-      turn.wave = &next;
+      slice.wave = &next;
       const uint64_t before = next.instructions;
       const uint32_t phase = group.barrier.phase;
-      const uint64_t budget = budget_of(turn, next);
+      const uint64_t budget = budget_of(slice, next);
       const bool is_first = begins && index == 0 && resident.is_series();
-      const WaveState state = is_first ? run_series(turn, budget) : engine_.run(next, budget);
-      Wave& wave = *turn.wave;
+      const WaveState state = is_first ? run_series(slice, budget) : engine_.run(next, budget);
+      Wave& wave = *slice.wave;
       const uint64_t ran = wave.instructions - before;
-      turn.clock += ran + wave_overhead;
+      slice.clock += ran + wave_overhead;
       if (state == WaveState::ready) {
         // A wave that comes back ready before its budget is used up has said that it waits.
         if (ran >= budget) {
-          turn.all_wait = false;
+          slice.all_wait = false;
           const uint64_t now = fingerprint(wave);
           wave.seems_to_wait = std::exchange(wave.fingerprint, now) == now;
           if (wave.seems_to_wait) {
-            turn.saw_waiting = true;
-            if (!dispatch.is_wary.load(std::memory_order_relaxed)) turn.dispatch->is_wary.store(true);
+            slice.saw_waiting = true;
+            if (!dispatch.is_wary.load(std::memory_order_relaxed)) slice.dispatch->is_wary.store(true);
           } else {
-            turn.all_seem_to_wait = false;
+            slice.all_seem_to_wait = false;
           }
         }
       } else {
-        turn.all_wait = turn.all_seem_to_wait = false;
+        slice.all_wait = slice.all_seem_to_wait = false;
         if (state == WaveState::faulted) return Stop::fault;
         if (state == WaveState::at_barrier) {
           arrive_at_barrier(wave);
@@ -161,68 +161,68 @@ Scheduler::Stop Scheduler::run_waves(Turn& turn) {
         }
       }
       if (group.barrier.phase != phase) release_from_barrier(group);
-      if (turn.clock >= turn.look_at) return Stop::look;
+      if (slice.clock >= slice.poll_at) return Stop::poll;
     }
     if (group.waves_running != 0) return Stop::round_over;
-    turn.count_group();
-    if (turn.taken == turn.taken_end) return Stop::ended;
-    turn.begin_taken();
+    slice.count_group();
+    if (slice.taken == slice.taken_end) return Stop::ended;
+    slice.begin_taken();
   }
 }
 
-/// Instructions that a wave may run before the next has its turn.
-uint64_t Scheduler::budget_of(const Turn& turn, const Wave& wave) {
+/// Instructions that a wave may run before the next has its slice.
+uint64_t Scheduler::budget_of(const TimeSlice& slice, const Wave& wave) {
   if (wave.seems_to_wait) return waiting_budget;
-  if (!turn.dispatch->is_wary.load(std::memory_order_relaxed)) return turn.budget;
+  if (!slice.dispatch->is_wary.load(std::memory_order_relaxed)) return slice.budget;
   return std::clamp(wave.instructions, waiting_budget, wary_budget);
 }
 
-/// Runs the work-group's first wave, which has just begun, and as many as follow it at once. The turn's wave is then
+/// Runs the work-group's first wave, which has just begun, and as many as follow it at once. The slice's wave is then
 /// the last of them.
-WaveState Scheduler::run_series(Turn& turn, uint64_t budget) {
-  TurnSeries series(turn);
-  const uint64_t waves_before = turn.waves;
-  const WaveState state = engine_.run_series(*turn.wave, budget, series);
-  turn.wave = &turn.resident->settle(*turn.wave);
-  turn.next_wave = turn.wave->index + size_t{1};
-  turn.clock += (turn.waves - waves_before + turn.wave->index) * wave_overhead;
+WaveState Scheduler::run_series(TimeSlice& slice, uint64_t budget) {
+  SliceSeries series(slice);
+  const uint64_t waves_before = slice.waves;
+  const WaveState state = engine_.run_series(*slice.wave, budget, series);
+  slice.wave = &slice.resident->settle(*slice.wave);
+  slice.next_wave = slice.wave->index + size_t{1};
+  slice.clock += (slice.waves - waves_before + slice.wave->index) * wave_overhead;
   return state;
 }
 
-/// The dispatch is cancelled: the turn's work-group has ended half-way.
-void Scheduler::abandon(Turn& turn) {
-  const WorkGroup& group = turn.resident->group;
+/// The dispatch is cancelled: the slice's work-group has ended half-way.
+void Scheduler::abandon(TimeSlice& slice) {
+  const WorkGroup& group = slice.resident->group;
   for (uint32_t i = 0; i < group.waves_begun; ++i) {
-    if (group.waves[i].state != WaveState::ended) turn.instructions.add(group.waves[i]);
+    if (group.waves[i].state != WaveState::ended) slice.instructions.add(group.waves[i]);
   }
-  turn.count_group();
+  slice.count_group();
 }
 
 /// Between two runs of a wave: what time is it, do others have to help, must the dispatch stop? If so, false, with
 /// the reason as the wave's fault.
-bool Scheduler::look_around(Turn& turn) {
-  Dispatch& dispatch = *turn.dispatch;
-  turn.now = now_ns();
-  turn.budget =
-      std::clamp(turn.clock * wave_run_ns / std::max<uint64_t>(1, turn.now - turn.start), least_budget, largest_budget);
-  turn.look_at = turn.clock + turn.budget;
-  const bool more = turn.taken != turn.taken_end || dispatch.has_unbegun();
-  if (turn.now >= turn.offer_at) {
-    if (!workers_.empty() && turn.more_to_begin && turn.more_to_begin()) {
-      offer(turn.dispatch);
-      turn.slice_end = turn.now;
+bool Scheduler::poll(TimeSlice& slice) {
+  Dispatch& dispatch = *slice.dispatch;
+  slice.now = now_ns();
+  slice.budget = std::clamp(slice.clock * wave_run_ns / std::max<uint64_t>(1, slice.now - slice.start), least_budget,
+                            largest_budget);
+  slice.poll_at = slice.clock + slice.budget;
+  const bool more = slice.taken != slice.taken_end || dispatch.has_unbegun();
+  if (slice.now >= slice.offer_at) {
+    if (!workers_.empty() && slice.more_to_begin && slice.more_to_begin()) {
+      offer(slice.dispatch);
+      slice.end = slice.now;
     } else if (more) {
-      offer(turn.dispatch);
+      offer(slice.dispatch);
     }
-    turn.offer_at = turn.now + offer_after_ns;
+    slice.offer_at = slice.now + offer_after_ns;
   }
-  const bool late = turn.now >= dispatch.deadline_ns;
+  const bool late = slice.now >= dispatch.deadline_ns;
   const bool interrupted = interrupts_.load(std::memory_order_relaxed) != dispatch.interrupts_seen;
   if (!late && !interrupted) return true;
   // The very last wave may have ended just now; then there is nothing to stop.
-  if (turn.resident->group.waves_running == 0 && !more) return true;
-  turn.wave->fault = std::make_unique<Fault>(
-      Fault{.kind = interrupted ? Fault::Kind::interrupted : Fault::Kind::timeout, .pc = turn.wave->pc});
+  if (slice.resident->group.waves_running == 0 && !more) return true;
+  slice.wave->fault = std::make_unique<Fault>(
+      Fault{.kind = interrupted ? Fault::Kind::interrupted : Fault::Kind::timeout, .pc = slice.wave->pc});
   return false;
 }
 
