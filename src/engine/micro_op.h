@@ -146,8 +146,8 @@ struct alignas(64) Run {
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
   /// Of the compiled engine: instructions that this thread interpreted and has not told the places where it began
-  /// (compiled/place_table.h); each counts for those with the same hash. Kept from one run to the next.
-  std::array<uint32_t, 8> heat{};
+  /// (compiled/entry_table.h); each counts for those with the same hash. Kept from one run to the next.
+  std::array<uint32_t, 8> hotness{};
 };
 
 /// The calling thread's Run as it was left.

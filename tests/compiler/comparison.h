@@ -17,7 +17,7 @@
 #include "compiler/llvm/host_code.h"
 #include "engine/code_cache.h"
 #include "engine/compiled/host_code.h"
-#include "engine/compiled/image.h"
+#include "engine/compiled/jit_context.h"
 #include "engine/compiled/single_step.h"
 #include "engine/compiled/translation.h"
 #include "engine/global_wave_sync.h"
@@ -113,13 +113,13 @@ class Comparison {
       ASSERT_TRUE(instruction);
       steps.push_back(prepared.prepare(base() + pc, *instruction));
     }
-    const engine::Image image{.code_base = base(),
-                              .steps = steps.data(),
-                              .must_stop = [](const machine::Wave*) -> uint8_t { return 0; },
-                              .access = engine::access_chunk,
-                              .hardware_register = engine::hardware_register,
-                              .now = [] { return uint64_t{0}; },
-                              .multiply = engine::multiply_steps};
+    const engine::JitContext context{.code_base = base(),
+                                     .steps = steps.data(),
+                                     .must_stop = [](const machine::Wave*) -> uint8_t { return 0; },
+                                     .access = engine::access_chunk,
+                                     .hardware_register = engine::hardware_register,
+                                     .now = [] { return uint64_t{0}; },
+                                     .multiply = engine::multiply_steps};
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
 
@@ -133,7 +133,7 @@ class Comparison {
       const auto& entries = (*code)->translated().entries;
       const auto entry = std::ranges::find(entries, pc, &engine::EntryPoint::pc);
       ASSERT_NE(entry, entries.end());
-      engine::enter((*code)->function(*entry), &wave, &run, entry->number, &image);
+      engine::enter((*code)->function(*entry), &wave, &run, entry->number, &context);
       ASSERT_NE(wave.state, machine::WaveState::faulted) << wave.fault->what;
       if (wave.pc != base() + end_) {
         ++times_given_back_;

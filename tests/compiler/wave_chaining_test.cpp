@@ -9,7 +9,7 @@
 #include "compiler/llvm/host_code.h"
 #include "engine/code_cache.h"
 #include "engine/compiled/host_code.h"
-#include "engine/compiled/image.h"
+#include "engine/compiled/jit_context.h"
 #include "engine/compiled/translation.h"
 #include "engine/global_wave_sync.h"
 #include "engine/hardware_register.h"
@@ -80,13 +80,13 @@ class Series : public testing::Test {
     auto translated = compiler::compile(*request, **host, [] { return true; });
     ASSERT_TRUE(translated) << translated.error().message;
     ASSERT_EQ(translated->steps.size(), 0u);
-    const engine::Image image{.code_base = base,
-                              .steps = nullptr,
-                              .must_stop = [](const Wave*) -> uint8_t { return 0; },
-                              .access = engine::access_chunk,
-                              .hardware_register = engine::hardware_register,
-                              .now = [] { return uint64_t{0}; },
-                              .multiply = engine::multiply_steps};
+    const engine::JitContext context{.code_base = base,
+                                     .steps = nullptr,
+                                     .must_stop = [](const Wave*) -> uint8_t { return 0; },
+                                     .access = engine::access_chunk,
+                                     .hardware_register = engine::hardware_register,
+                                     .now = [] { return uint64_t{0}; },
+                                     .multiply = engine::multiply_steps};
     const auto placed = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(placed) << placed.error().message;
     const auto& entries = (*placed)->translated().entries;
@@ -102,7 +102,8 @@ class Series : public testing::Test {
     engine::GlobalWaveSync sync;
     engine::Run& run = engine::begin_run(wave, limit, cache, sync);
     run.series = &grid;
-    EXPECT_EQ(engine::enter((*placed)->function(*entry), &wave, &run, entry->number, &image), engine::Leave::stops);
+    EXPECT_EQ(engine::enter((*placed)->function(*entry), &wave, &run, entry->number, &context),
+              engine::ExitReason::stops);
     run.series = nullptr;
     EXPECT_EQ(wave.state, machine::WaveState::ended);
     EXPECT_EQ(wave.pc, base + code.size());

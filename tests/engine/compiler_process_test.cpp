@@ -48,10 +48,10 @@ std::vector<uint8_t> request(unsigned number, unsigned additions = 1) {
 
 bool exists(pid_t process) { return kill(process, 0) == 0; }
 
-/// Whether it is so within some seconds.
+/// Whether it becomes so. On a host that is busy, compilations in idle time may take a minute to begin.
 template <typename Condition>
 bool soon(Condition condition) {
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 12'000; ++i) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -10,7 +10,7 @@
 namespace Atoll::compiler {
 
 using engine::constant_value;
-using engine::Image;
+using engine::JitContext;
 using isa::Opcode;
 using isa::OperandKind;
 
@@ -63,9 +63,9 @@ void CrossLaneLowering::emit(const isa::Instruction& instruction) {
       return count_lanes(instruction);
     case Opcode::s_memtime:
     case Opcode::s_memrealtime:
-      return frame_.set_scalar(instruction.dst().reg, call_engine(offsetof(Image, now), frame_.i64(), {}));
+      return frame_.set_scalar(instruction.dst().reg, call_engine(offsetof(JitContext, now), frame_.i64(), {}));
     case Opcode::s_getreg_b32:
-      return frame_.set_scalar(instruction.dst().reg, call_engine(offsetof(Image, hardware_register), frame_.i32(),
+      return frame_.set_scalar(instruction.dst().reg, call_engine(offsetof(JitContext, hardware_register), frame_.i32(),
                                                                   {frame_.wave, ir.getInt16(instruction.immediate)}));
     default:
       return read_lane(instruction);
@@ -76,7 +76,7 @@ llvm::Value* CrossLaneLowering::call_engine(size_t function, llvm::Type* result,
                                             llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::SmallVector<llvm::Type*, 2> parameters;
   for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
-  llvm::Value* address = frame_.ir.CreateLoad(frame_.pointer(), frame_.at(frame_.image, function));
+  llvm::Value* address = frame_.ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, function));
   llvm::CallInst* call = frame_.ir.CreateCall(llvm::FunctionType::get(result, parameters, false), address, arguments);
   for (unsigned i = 0; i < parameters.size(); ++i) {
     if (parameters[i]->isIntegerTy()) call->addParamAttr(i, llvm::Attribute::ZExt);

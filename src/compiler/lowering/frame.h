@@ -7,7 +7,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
-#include "engine/compiled/image.h"
+#include "engine/compiled/jit_context.h"
 #include "engine/micro_op.h"
 #include "machine/wave.h"
 #include "semantics/lanes.h"
@@ -31,7 +31,7 @@ struct Frame {
   llvm::IRBuilder<> ir;
   llvm::Function* function;
   llvm::Value *wave, *run;              ///< parameters: Wave*, Run*
-  llvm::Value* image;                   ///< parameter: const Image*
+  llvm::Value* jit_context;             ///< parameter: const JitContext*
   llvm::Value *vgpr, *agpr;             ///< rows
   llvm::Value* code_base;               ///< 64 bits: the guest address that PCs count from
   llvm::BasicBlock* allocas;            ///< the block that allocas go to
@@ -125,7 +125,7 @@ struct Frame {
   void check(llvm::Value* is_right) {
     if (faulted == nullptr) {
       faulted = llvm::BasicBlock::Create(context, "faulted", function);
-      llvm::ReturnInst::Create(context, ir.getInt8(static_cast<uint8_t>(engine::Leave::faults)), faulted);
+      llvm::ReturnInst::Create(context, ir.getInt8(static_cast<uint8_t>(engine::ExitReason::faults)), faulted);
     }
     auto* right = llvm::BasicBlock::Create(context, "right", function);
     ir.CreateCondBr(is_right, right, faulted);
@@ -140,7 +140,7 @@ struct Frame {
     ir.SetInsertPoint(other);
     count();
     ir.CreateStore(guest_address(pc), at(wave, offsetof(machine::Wave, pc)));
-    ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::Leave::interpreted)));
+    ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::ExitReason::interpreted)));
     ir.SetInsertPoint(on);
   }
   llvm::Value* exec() { return lane_mask(isa::scalar::exec_lo); }

@@ -122,7 +122,8 @@ void LoopLowering::emit_block(const LoopRegion& region, uint64_t pc, Body& body)
       ir.CreateCondBr(ir.CreateICmpUGE(count, body.patience), body.given_back, ask);
       ir.SetInsertPoint(ask);
     }
-    llvm::Value* helper = ir.CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(engine::Image, must_stop)));
+    llvm::Value* helper =
+        ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(engine::JitContext, must_stop)));
     auto* type = llvm::FunctionType::get(ir.getInt8Ty(), {frame_.pointer()}, false);
     llvm::Value* stop = ir.CreateCall(type, helper, {frame_.wave});
     ir.CreateCondBr(ir.CreateICmpNE(stop, ir.getInt8(0)), body.stopped, on);
@@ -289,7 +290,7 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
     ir.CreateStore(ir.getInt8(static_cast<uint8_t>(machine::WaveState::ready)),
                    frame_.at(frame_.wave, offsetof(Wave, state)));
     frame_.note_chunk(ir.getInt8(engine::no_chunk));
-    ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::Leave::stops)));
+    ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::ExitReason::stops)));
   };
   ir.SetInsertPoint(body.stopped);
   give_back();

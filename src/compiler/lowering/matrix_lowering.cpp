@@ -79,11 +79,12 @@ std::vector<MatrixLowering::Chain> MatrixLowering::chains(std::span<const Region
 }
 
 void MatrixLowering::emit(std::span<const RegionItem> items) {
-  using engine::Image;
+  using engine::JitContext;
   llvm::IRBuilder<>& ir = frame_.ir;
   if (std::ranges::none_of(items, &RegionItem::is_matrix)) return;
-  llvm::Value* table = ir.CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, steps)));
-  llvm::Value* function = ir.CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, multiply)));
+  llvm::Value* table = ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, steps)));
+  llvm::Value* function =
+      ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, multiply)));
   auto* type = llvm::FunctionType::get(ir.getVoidTy(),
                                        {frame_.pointer(), frame_.pointer(), frame_.i64(), frame_.pointer()}, false);
   for (const Chain& chain : chains(items)) {

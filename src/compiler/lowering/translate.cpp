@@ -33,7 +33,7 @@ namespace {
 
 using engine::Block;
 using engine::ControlFlow;
-using engine::Image;
+using engine::JitContext;
 using engine::Located;
 using isa::Opcode;
 using isa::OperandKind;
@@ -88,7 +88,7 @@ class Translator {
     ir().SetInsertPoint(start);
     frame_.vgpr = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, vgpr)));
     frame_.agpr = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, agpr)));
-    frame_.code_base = ir().CreateLoad(frame_.i64(), frame_.at(frame_.image, offsetof(Image, code_base)));
+    frame_.code_base = ir().CreateLoad(frame_.i64(), frame_.at(frame_.jit_context, offsetof(JitContext, code_base)));
     auto* choice = ir().CreateSwitch(frame_.function->getArg(2), blocks_.at(flow_.root));
     for (const uint64_t pc : flow_.entries) {
       if (!blocks_.contains(pc)) continue;
@@ -149,7 +149,7 @@ class Translator {
   }
   void set_pc(uint64_t pc) { ir().CreateStore(frame_.guest_address(pc), frame_.at(frame_.wave, offsetof(Wave, pc))); }
   void leave(bool goes_on) {
-    const engine::Leave how = goes_on ? engine::Leave::goes_on : engine::Leave::stops;
+    const engine::ExitReason how = goes_on ? engine::ExitReason::goes_on : engine::ExitReason::stops;
     ir().CreateRet(ir().getInt8(static_cast<uint8_t>(how)));
   }
   void stop(WaveState state, uint64_t pc) {
@@ -299,7 +299,7 @@ void Translator::emit_step(const Located& at) {
   region_.end();
   if (lane_effects_of(at.instruction).vector_writes.none())
     region_.forget_resources();  // s_movreld_b32 writes any register
-  llvm::Value* table = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.image, offsetof(Image, steps)));
+  llvm::Value* table = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, steps)));
   llvm::Value* op =
       ir().CreateLoad(frame_.pointer(), frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*)));
   llvm::Value* handler = ir().CreateLoad(frame_.pointer(), frame_.at(op, offsetof(engine::MicroOp, handler)));
@@ -465,7 +465,7 @@ Translated Translation::add(const ControlFlow& flow, const std::string& name, ui
               .function = function,
               .wave = function->getArg(0),
               .run = function->getArg(1),
-              .image = function->getArg(3),
+              .jit_context = function->getArg(3),
               .vgpr = nullptr,
               .agpr = nullptr,
               .code_base = nullptr,

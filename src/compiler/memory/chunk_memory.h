@@ -161,7 +161,7 @@ class ChunkMemory {
     semantics::AccessNumber number{};
     engine::AddressSpace space{};
     bool yields = true;  ///< the values of result registers; if not, they are not waited for
-    llvm::Value *wave = nullptr, *image = nullptr;
+    llvm::Value *wave = nullptr, *jit_context = nullptr;
     llvm::Value* addresses =
         nullptr;  ///< 16 x i64; before it is clear that the engine has to, of scratch: i32 or 16 of it
     llvm::Value* active = nullptr;      ///< lanes

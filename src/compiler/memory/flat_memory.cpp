@@ -49,7 +49,7 @@ ChunkMemory::Done ChunkMemory::call_engine(const EngineAccess& at, llvm::ArrayRe
       ir().CreateAlignedStore(function->getArg(5 + i), row(offsetof(ChunkAccess, data), i), row_align);
     }
     llvm::Value* called =
-        ir().CreateLoad(frame_.pointer(), frame_.at(function->getArg(1), offsetof(engine::Image, access)));
+        ir().CreateLoad(frame_.pointer(), frame_.at(function->getArg(1), offsetof(engine::JitContext, access)));
     auto* type = llvm::FunctionType::get(
         ir().getInt8Ty(),
         {frame_.pointer(), frame_.pointer(), frame_.i32(), frame_.i32(), frame_.i32(), ir().getInt8Ty()}, false);
@@ -74,7 +74,7 @@ template <typename Write>
 ChunkMemory::Done ChunkMemory::call_shared(const std::string& name, unsigned words, const EngineAccess& at,
                                            llvm::ArrayRef<llvm::Value*> data, Write write) {
   llvm::Module& module = *frame_.function->getParent();
-  llvm::SmallVector<llvm::Value*, 8> arguments{at.wave, at.image, at.addresses, bits(at.active), at.first_lane};
+  llvm::SmallVector<llvm::Value*, 8> arguments{at.wave, at.jit_context, at.addresses, bits(at.active), at.first_lane};
   arguments.append(data.begin(), data.end());
   llvm::Function* function = module.getFunction(name);
   if (function == nullptr) {
@@ -109,7 +109,7 @@ ChunkMemory::Words ChunkMemory::call_engine(semantics::AccessNumber number, Addr
                                  .space = space,
                                  .yields = yields,
                                  .wave = frame_.wave,
-                                 .image = frame_.image,
+                                 .jit_context = frame_.jit_context,
                                  .addresses = addresses,
                                  .active = active,
                                  .first_lane = chunk.first_lane()},
@@ -310,7 +310,7 @@ ChunkMemory::Done ChunkMemory::call_access_scratch(const EngineAccess& at, llvm:
   return call_shared(name, words, at, data, [&](llvm::Function* function) {
     EngineAccess there = at;
     there.wave = function->getArg(0);
-    there.image = function->getArg(1);
+    there.jit_context = function->getArg(1);
     there.addresses = function->getArg(2);
     there.active = ir().CreateBitCast(function->getArg(3), frame_.lanes());
     there.first_lane = function->getArg(4);
@@ -347,7 +347,7 @@ ChunkMemory::Words ChunkMemory::access_scratch(const Prepared& prepared, llvm::A
   const EngineAccess at{.number = semantics::access_number(instruction),
                         .space = AddressSpace::scratch,
                         .wave = frame_.wave,
-                        .image = frame_.image,
+                        .jit_context = frame_.jit_context,
                         .addresses = addresses,
                         .active = chunk.exec(),
                         .first_lane = chunk.first_lane()};

@@ -56,7 +56,8 @@ std::shared_ptr<Compilation> Compilations::find(const std::vector<uint8_t>& requ
   return found != nullptr && found->done.load() ? found : nullptr;
 }
 
-std::shared_ptr<Compilation> Compilations::ask(std::vector<uint8_t> request, uint64_t heat, const CompilingCost& cost) {
+std::shared_ptr<Compilation> Compilations::ask(std::vector<uint8_t> request, uint64_t hotness,
+                                               const CompilingCost& cost) {
   const std::lock_guard lock(mutex_);
   auto compilation = find_cached(request);
   if (compilation == nullptr) {
@@ -66,7 +67,7 @@ std::shared_ptr<Compilation> Compilations::ask(std::vector<uint8_t> request, uin
     waiting_.push_back(compilation);
     all_[std::move(request)] = compilation;
   }
-  compilation->heat.fetch_add(heat, std::memory_order_relaxed);
+  compilation->hotness.fetch_add(hotness, std::memory_order_relaxed);
   hand_on();
   return compilation;
 }
@@ -176,7 +177,7 @@ void Compilations::hand_on() {
 void Compilations::post_hottest(bool hurry, size_t most) {
   const auto is_one = [hurry](const auto& compilation) { return compilation->hurry == hurry; };
   const auto gain = [](const Compilation& compilation) {
-    return static_cast<double>(compilation.heat.load()) / static_cast<double>(compilation.cost.interpreted + 1);
+    return static_cast<double>(compilation.hotness.load()) / static_cast<double>(compilation.cost.interpreted + 1);
   };
   const auto colder = [&](const auto& a, const auto& b) { return gain(*a) < gain(*b); };
   for (;;) {

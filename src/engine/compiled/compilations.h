@@ -25,7 +25,7 @@ namespace Atoll::engine {
 
 struct Compilation {
   std::vector<uint8_t> request;  ///< a TranslationRequest; gone when it is done
-  std::atomic<uint64_t> heat{0};
+  std::atomic<uint64_t> hotness{0};
   CompilingCost cost;
   // Compilations' own:
   bool hurry = false;       ///< it has been asked for at full priority
@@ -50,7 +50,7 @@ class Compilations {
   /// Code that is there already, in this process or on disk; or null.
   std::shared_ptr<Compilation> find(const std::vector<uint8_t>& request);
   /// Asks for code, or for more of the same: the same request is worked on once.
-  std::shared_ptr<Compilation> ask(std::vector<uint8_t> request, uint64_t heat, const CompilingCost& cost);
+  std::shared_ptr<Compilation> ask(std::vector<uint8_t> request, uint64_t hotness, const CompilingCost& cost);
   /// Takes what answers there are, and hands on what waits. Quick when there is nothing to do.
   void look();
   /// From now on the compilation is worth as much of the host's time as the program.

@@ -19,11 +19,11 @@ namespace Atoll::engine {
 
 namespace {
 
-/// Instructions that the interpreter runs from one place before it is asked whether that is worth translating: to see
+/// Instructions that the interpreter runs from an entry before it is asked whether that is worth translating: to see
 /// which code belongs together takes half a millisecond, and this some. (It is worth it after ten times as many, at the
 /// least: compilations.h.)
 constexpr uint64_t worth_asking = 100'000;
-/// Of them, those that a thread runs before it tells the place.
+/// Of them, those that a thread runs before it counts them there.
 constexpr uint64_t worth_telling = 10'000;
 
 /// Instructions that a wave is run on for when it has faulted in a region: more than one round of a region has.
@@ -50,8 +50,8 @@ class CompiledEngine final : public machine::Engine {
 
   const machine::StartRegisters* needed_at_start(uint64_t pc, unsigned wave_size,
                                                  const semantics::FloatMode& mode) override {
-    const Way* way = code_of(wave_size).translations.place(pc).way(mode);
-    return way != nullptr ? way->start : nullptr;
+    const EntryCode* code = code_of(wave_size).translations.entry(pc).code(mode);
+    return code != nullptr ? code->start : nullptr;
   }
 
   void retrace_fault(Wave& wave, machine::HostFault& fault) override {
@@ -107,9 +107,9 @@ class CompiledEngine final : public machine::Engine {
       wave.interpreted += wave.instructions - before;
       return state;
     }
-    Code& code = code_of(wave.wave_size);
-    Translations& translations = code.translations;
-    Run& run = begin_run(wave, budget, code.cache, sync_);
+    Code& of_size = code_of(wave.wave_size);
+    Translations& translations = of_size.translations;
+    Run& run = begin_run(wave, budget, of_size.cache, sync_);
     if (translations.expects_some()) translations.take_arrived_sometimes();
     do {
       run.resume = false;
@@ -117,28 +117,28 @@ class CompiledEngine final : public machine::Engine {
         run_apart(wave, run);
         continue;
       }
-      Place& place = translations.place(wave.pc);
-      const Way* way = place.way(wave.float_mode);
-      if (way == nullptr && (waits_ || !place.visited.load(std::memory_order_relaxed)))
-        way = first_visit(translations, wave, place);
-      if (way != nullptr) {
+      Entry& entry = translations.entry(wave.pc);
+      const EntryCode* code = entry.code(wave.float_mode);
+      if (code == nullptr && (waits_ || !entry.visited.load(std::memory_order_relaxed)))
+        code = first_visit(translations, wave, entry);
+      if (code != nullptr) {
         // Only the function that all of them begin in knows how.
-        run.series = way->start != nullptr ? std::exchange(series, nullptr) : nullptr;
-        const Leave leave = enter(way->function, &wave, &run, way->number, way->image);
-        if (leave == Leave::faults) {
+        run.series = code->start != nullptr ? std::exchange(series, nullptr) : nullptr;
+        const ExitReason reason = enter(code->function, &wave, &run, code->number, code->context);
+        if (reason == ExitReason::faults) {
           fault_in_region(wave, run);
           break;
         }
-        if (leave == Leave::interpreted) {
+        if (reason == ExitReason::interpreted) {
           series = nullptr;
-          interpret(translations, wave, run, translations.place(wave.pc));
+          interpret(translations, wave, run, translations.entry(wave.pc));
           continue;
         }
-        run.resume = leave == Leave::goes_on && run.instructions < run.limit;
-        if (leave == Leave::goes_on && !run.resume) wave.state = machine::WaveState::ready;
+        run.resume = reason == ExitReason::goes_on && run.instructions < run.limit;
+        if (reason == ExitReason::goes_on && !run.resume) wave.state = machine::WaveState::ready;
       } else {
         series = nullptr;
-        interpret(translations, wave, run, place);
+        interpret(translations, wave, run, entry);
       }
     } while (run.resume);
     wave.instructions += run.instructions;
@@ -171,32 +171,32 @@ class CompiledEngine final : public machine::Engine {
     }
   }
 
-  const Way* first_visit(Translations& translations, const Wave& wave, Place& place) const {
-    place.visited.store(true, std::memory_order_relaxed);
+  const EntryCode* first_visit(Translations& translations, const Wave& wave, Entry& entry) const {
+    entry.visited.store(true, std::memory_order_relaxed);
     if (waits_) {
-      translations.ask_and_wait(wave, place);
+      translations.ask_and_wait(wave, entry);
     } else {
-      translations.find(wave, place);
+      translations.find(wave, entry);
     }
-    return place.way(wave.float_mode);
+    return entry.code(wave.float_mode);
   }
 
-  static void interpret(Translations& translations, Wave& wave, Run& run, Place& place) {
+  static void interpret(Translations& translations, Wave& wave, Run& run, Entry& entry) {
     const uint64_t before = run.instructions;
-    handler_of(place.op)(wave, place.op, run);
+    handler_of(entry.op)(wave, entry.op, run);
     const uint64_t done = run.instructions - before;
     wave.interpreted += done;
-    // The other threads tell the same place: short waves would wait for its cache line as long as some instructions
+    // The other threads count at the same entry: short waves would wait for its cache line as long as some instructions
     // take.
-    auto& untold = run.heat[place.pc / 4 % run.heat.size()];
+    auto& untold = run.hotness[entry.pc / 4 % run.hotness.size()];
     const uint64_t told = untold + done;
     if (told < worth_telling) {
       untold = static_cast<uint32_t>(told);
       return;
     }
     untold = 0;
-    const uint64_t heat = place.heat.fetch_add(told, std::memory_order_relaxed) + told;
-    if (heat >= worth_asking && wave.state != machine::WaveState::faulted) translations.ask(wave, place);
+    const uint64_t hotness = entry.hotness.fetch_add(told, std::memory_order_relaxed) + told;
+    if (hotness >= worth_asking && wave.state != machine::WaveState::faulted) translations.ask(wave, entry);
   }
 
   Code wave64_, wave32_;

@@ -1,6 +1,6 @@
 // engine/compiled: the compiled engine: GPU machine code translated to host code.
 //
-// The way through the folder: the interpreter starts a kernel, and the engine counts what it does (place_table.h). When
+// The way through the folder: the interpreter starts a kernel, and the engine counts what it does (entry_table.h). When
 // that is much, follow() finds the code that can be reached (control_flow.h), which is sent to the compiler
 // (translation.h, compilations.h): a process of its own (compiler_process.h, and the room src/compiler), because LLVM
 // in the program's process could collide with the program's LLVM, and outlive exit(). What comes back is placed in

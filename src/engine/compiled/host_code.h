@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "engine/compiled/image.h"
+#include "engine/compiled/jit_context.h"
 #include "engine/compiled/translation.h"
 #include "support/error.h"
 

@@ -68,12 +68,12 @@ const Translations::Asked::Stretch* Translations::Asked::at(uint64_t pc) const {
   return pc < found.end ? &found : nullptr;
 }
 
-void Translations::find(const Wave& wave, Place& place) {
-  const CodeAround code(wave, place.pc);
+void Translations::find(const Wave& wave, Entry& entry) {
+  const CodeAround code(wave, entry.pc);
   if (code.begin == code.end) return;
-  if (!Compilations::of_process().may_find(code.group(place.pc, cache_.target(), wave.float_mode))) return;
+  if (!Compilations::of_process().may_find(code.group(entry.pc, cache_.target(), wave.float_mode))) return;
   const std::lock_guard lock(mutex_);
-  Asked& asked = asked_for(place.pc, wave.float_mode, wave);
+  Asked& asked = asked_for(entry.pc, wave.float_mode, wave);
   if (asked.compilation != nullptr || asked.request.empty()) return;
   asked.compilation = Compilations::of_process().find(asked.request);
   if (asked.compilation == nullptr) return;
@@ -81,17 +81,17 @@ void Translations::find(const Wave& wave, Place& place) {
   take(asked);
 }
 
-void Translations::ask(const Wave& wave, Place& place) {
-  // Who holds it may be at something long. The heat stays, so that the next wave asks again.
+void Translations::ask(const Wave& wave, Entry& entry) {
+  // Who holds it may be at something long. The hotness stays, so that the next wave asks again.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
-  const uint64_t heat = place.heat.exchange(0, std::memory_order_relaxed);
-  if (Asked* asked = covering(wave, place.pc)) add_heat(*asked, wave, heat);
+  const uint64_t hotness = entry.hotness.exchange(0, std::memory_order_relaxed);
+  if (Asked* asked = covering(wave, entry.pc)) add_hotness(*asked, wave, hotness);
 }
 
-void Translations::ask_and_wait(const Wave& wave, Place& place) {
+void Translations::ask_and_wait(const Wave& wave, Entry& entry) {
   const std::lock_guard lock(mutex_);
-  Asked* asked = covering(wave, place.pc);
+  Asked* asked = covering(wave, entry.pc);
   if (asked == nullptr) return;
   hand_over(*asked);
   if (asked->compilation == nullptr) return;
@@ -120,10 +120,10 @@ void Translations::take_arrived() {
 
 void Translations::forget(uint64_t begin, uint64_t end) {
   const std::lock_guard lock(mutex_);
-  places_.forget(begin, end);
+  entries_.forget(begin, end);
   std::erase_if(asked_, [&](const auto& asked) { return asked.second.root >= begin && asked.second.root < end; });
-  std::erase_if(images_,
-                [&](const auto& image) { return image->image.code_base >= begin && image->image.code_base < end; });
+  std::erase_if(placed_,
+                [&](const auto& code) { return code->context.code_base >= begin && code->context.code_base < end; });
   count_expected();
 }
 
@@ -188,39 +188,39 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
   asked.request_hash = hash(asked.request);
 }
 
-void Translations::add_heat(Asked& asked, const Wave& wave, uint64_t heat) {
-  asked.heat += heat;
-  Interpreted interpreted{.so_far = asked.heat};
+void Translations::add_hotness(Asked& asked, const Wave& wave, uint64_t hotness) {
+  asked.hotness += hotness;
+  Interpreted interpreted{.so_far = asked.hotness};
   if (!asked.request.empty()) {
-    if (!asked.past_heat) asked.past_heat = Compilations::of_process().past_runs().spent(asked.request_hash);
-    interpreted.in_past_runs = *asked.past_heat;
-    if (asked.heat - asked.kept_heat >= std::max(least_kept, asked.kept_heat)) keep_heat(asked);
+    if (!asked.past_hotness) asked.past_hotness = Compilations::of_process().past_runs().spent(asked.request_hash);
+    interpreted.in_past_runs = *asked.past_hotness;
+    if (asked.hotness - asked.kept_hotness >= std::max(least_kept, asked.kept_hotness)) keep_hotness(asked);
   }
   if (const machine::Kernel* kernel = kernel_of(wave); kernel != nullptr && kernel->entry == asked.root) {
     const machine::Dispatch& dispatch = *dispatch_of(wave);
     const std::pair number{dispatch.queue_address, dispatch.dispatch_id};
-    if (asked.last_dispatch && asked.last_dispatch != number) asked.earlier_heat = asked.heat - heat;
+    if (asked.last_dispatch && asked.last_dispatch != number) asked.earlier_hotness = asked.hotness - hotness;
     asked.last_dispatch = number;
-    interpreted.earlier = asked.earlier_heat;
+    interpreted.earlier = asked.earlier_hotness;
     interpreted.ahead = instructions_ahead(dispatch);
   }
   const CompilingIsWorth worth = compiling_is_worth(interpreted, asked.cost);
   if (worth != CompilingIsWorth::nothing_yet) hand_over(asked);
   if (asked.compilation == nullptr) return;
-  asked.compilation->heat.store(asked.heat, std::memory_order_relaxed);
+  asked.compilation->hotness.store(asked.hotness, std::memory_order_relaxed);
   if (worth == CompilingIsWorth::program_time) Compilations::of_process().hurry(*asked.compilation);
 }
 
 /// For later runs. Nobody says when this one ends: it is done each time that there is twice as much.
-void Translations::keep_heat(Asked& asked) {
-  Compilations::of_process().past_runs().add(asked.request_hash, asked.heat - asked.kept_heat);
-  asked.kept_heat = asked.heat;
+void Translations::keep_hotness(Asked& asked) {
+  Compilations::of_process().past_runs().add(asked.request_hash, asked.hotness - asked.kept_hotness);
+  asked.kept_hotness = asked.hotness;
 }
 
 void Translations::hand_over(Asked& asked) {
   if (asked.compilation != nullptr || asked.request.empty()) return;
-  keep_heat(asked);
-  asked.compilation = Compilations::of_process().ask(std::move(asked.request), asked.heat, asked.cost);
+  keep_hotness(asked);
+  asked.compilation = Compilations::of_process().ask(std::move(asked.request), asked.hotness, asked.cost);
   asked.request = {};
   count_expected();
 }
@@ -241,11 +241,11 @@ void Translations::take(Asked& asked) {
     const Asked::Stretch* stretch = asked.at(asked.base + entry.pc);
     if (stretch == nullptr) continue;
     const bool begins_there = asked.base + entry.pc == asked.root;
-    places_.add_way(asked.base + entry.pc, {.function = placed->code->function(entry),
-                                            .number = entry.number,
-                                            .image = &placed->image,
-                                            .mode = stretch->mode,
-                                            .start = begins_there ? &placed->start : nullptr});
+    entries_.add_code(asked.base + entry.pc, {.function = placed->code->function(entry),
+                                              .number = entry.number,
+                                              .context = &placed->context,
+                                              .mode = stretch->mode,
+                                              .start = begins_there ? &placed->start : nullptr});
   }
   report_.translations.push_back({.kernel = asked.kernel,
                                   .instructions = translated.instructions,
@@ -253,11 +253,11 @@ void Translations::take(Asked& asked) {
                                   .seconds = asked.compilation->from_cache ? 0 : translated.seconds,
                                   .from_cache = asked.compilation->from_cache});
   for (const auto& [name, count] : translated.untranslated) report_.untranslated[name] += count;
-  images_.push_back(std::move(placed));
+  placed_.push_back(std::move(placed));
 }
 
-std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& asked) {
-  auto placed = std::make_unique<PlacedImage>(cache_);
+std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked) {
+  auto placed = std::make_unique<PlacedCode>(cache_);
   placed->code = asked.compilation->code;
   for (const uint64_t offset : placed->code->translated().steps) {
     const uint64_t pc = asked.base + offset;
@@ -269,13 +269,13 @@ std::unique_ptr<Translations::PlacedImage> Translations::place(const Asked& aske
     placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
   }
   placed->start = {.rows = placed->code->translated().start_rows, .scalars = placed->code->translated().start_scalars};
-  placed->image = {.code_base = asked.base,
-                   .steps = placed->steps.data(),
-                   .must_stop = must_stop,
-                   .access = access_chunk,
-                   .hardware_register = hardware_register,
-                   .now = [] { return machine::now_ns(); },
-                   .multiply = multiply_steps};
+  placed->context = {.code_base = asked.base,
+                     .steps = placed->steps.data(),
+                     .must_stop = must_stop,
+                     .access = access_chunk,
+                     .hardware_register = hardware_register,
+                     .now = [] { return machine::now_ns(); },
+                     .multiply = multiply_steps};
   return placed;
 }
 

@@ -14,7 +14,7 @@
 
 #include "engine/code_cache.h"
 #include "engine/compiled/compilations.h"
-#include "engine/compiled/place_table.h"
+#include "engine/compiled/entry_table.h"
 #include "engine/compiled/single_step.h"
 #include "machine/engine.h"
 
@@ -26,18 +26,18 @@ namespace Atoll::engine {
 
 class Translations {
  public:
-  explicit Translations(CodeCache& cache) : cache_(cache), places_(cache) {}
+  explicit Translations(CodeCache& cache) : cache_(cache), entries_(cache) {}
 
-  Place& place(uint64_t pc) { return places_.at(pc); }
+  Entry& entry(uint64_t pc) { return entries_.at(pc); }
 
-  /// For a place seen for the first time: puts translated code to use if there is some already.
-  void find(const Wave& wave, Place& place);
-  /// Asks for code if the place's heat makes it worth it: for the wave's kernel, or for the code around the place when
-  /// the kernel's does not reach it (a function called by its address). Does not wait: while another thread asks, it
-  /// does nothing.
-  void ask(const Wave& wave, Place& place);
+  /// For an entry seen for the first time: puts translated code to use if there is some already.
+  void find(const Wave& wave, Entry& entry);
+  /// Asks for code if the entry's hotness makes it worth it: for the wave's kernel, or for the code around the entry
+  /// when the kernel's does not reach it (a function called by its address). Does not wait: while another thread asks,
+  /// it does nothing.
+  void ask(const Wave& wave, Entry& entry);
   /// The same, and waits until the code is in use or it is clear that there will be none.
-  void ask_and_wait(const Wave& wave, Place& place);
+  void ask_and_wait(const Wave& wave, Entry& entry);
   /// Whether something was asked for and has not come.
   bool expects_some() const { return expected_.load(std::memory_order_relaxed) != 0; }
   /// Puts to use what has come; does not wait, not even for other threads that do the same.
@@ -63,12 +63,12 @@ class Translations {
     };
     std::map<uint64_t, Stretch> stretches;  ///< by where they begin
     CompilingCost cost;
-    RegisterCounts registers;           ///< ControlFlow::registers
-    uint64_t heat = 0;                  ///< instructions that it would have been good for so far
-    uint64_t kept_heat = 0;             ///< of them, those kept for later runs
-    std::optional<uint64_t> past_heat;  ///< of past runs; unset: not looked at
+    RegisterCounts registers;              ///< ControlFlow::registers
+    uint64_t hotness = 0;                  ///< instructions that it would have been good for so far
+    uint64_t kept_hotness = 0;             ///< of them, those kept for later runs
+    std::optional<uint64_t> past_hotness;  ///< of past runs; unset: not looked at
     std::optional<std::pair<uint64_t, uint64_t>> last_dispatch;  ///< that ran it: its queue and number
-    uint64_t earlier_heat = 0;                                   ///< before that one
+    uint64_t earlier_hotness = 0;                                ///< before that one
     uint64_t request_hash = 0;
     std::vector<uint8_t> request;              ///< until it is handed over; empty: the code is unfit
     std::shared_ptr<Compilation> compilation;  ///< null: not asked for yet
@@ -80,9 +80,9 @@ class Translations {
   using RootAndMode = std::tuple<uint64_t, std::array<uint8_t, sizeof(semantics::FloatMode)>>;
 
   /// Translated code at the place where its GPU code is loaded.
-  struct PlacedImage {
-    explicit PlacedImage(CodeCache& cache) : prepared(cache) {}
-    Image image{};
+  struct PlacedCode {
+    explicit PlacedCode(CodeCache& cache) : prepared(cache) {}
+    JitContext context{};
     std::shared_ptr<const HostCode> code;
     SingleSteps prepared;
     machine::StartRegisters start;
@@ -93,20 +93,20 @@ class Translations {
   Asked* covering(const Wave& wave, uint64_t pc);
   Asked& asked_for(uint64_t root, const semantics::FloatMode& mode, const Wave& wave);
   void follow_code(Asked& asked, const Wave& wave);
-  void add_heat(Asked& asked, const Wave& wave, uint64_t heat);
-  void keep_heat(Asked& asked);
+  void add_hotness(Asked& asked, const Wave& wave, uint64_t hotness);
+  void keep_hotness(Asked& asked);
   void hand_over(Asked& asked);
   void take(Asked& asked);
-  std::unique_ptr<PlacedImage> place(const Asked& asked);
+  std::unique_ptr<PlacedCode> place(const Asked& asked);
   void count_expected();
 
   CodeCache& cache_;
-  PlaceTable places_;
+  EntryTable entries_;
   std::atomic<uint32_t> expected_{0};
   std::atomic<int64_t> last_look_{0};  ///< for what has come: nanoseconds
   mutable std::mutex mutex_;           ///< of what follows
   std::map<RootAndMode, Asked> asked_;
-  std::vector<std::unique_ptr<PlacedImage>> images_;
+  std::vector<std::unique_ptr<PlacedCode>> placed_;
   machine::EngineReport report_;
 };
 

@@ -9,8 +9,8 @@
 namespace Atoll::engine {
 
 /// Nothing absolute is in the host code, so that it can lie on disk and be used wherever the GPU code is loaded: what
-/// depends on the place is here.
-struct Image {
+/// depends on where that is, is here.
+struct JitContext {
   uint64_t code_base;           ///< guest address from which the translation's PCs count
   const MicroOp* const* steps;  ///< single steps (single_step.h) and matrix instructions by number
   /// Whether the wave's dispatch is to be given up (1). Translated loops ask now and then.
@@ -23,21 +23,21 @@ struct Image {
 
 /// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region
 /// was that begins at Wave::pc.
-enum class Leave : uint8_t {
+enum class ExitReason : uint8_t {
   stops,       ///< the wave does
   goes_on,     ///< at Wave::pc, which is not in the function or not to be run by it
   faults,      ///< as the interpreter will find out
   interpreted  ///< the interpreter is to go on at Wave::pc, be there code for it or not
 };
 
-/// A translated function. It runs a wave from the place that `entry` numbers.
-using HostFunction = Leave (*)(Wave* wave, Run* run, uint64_t entry, const Image* image);
+/// A translated function. It runs a wave from the entry of that number.
+using HostFunction = ExitReason (*)(Wave* wave, Run* run, uint64_t entry, const JitContext* context);
 
 /// Calls it. UndefinedBehaviorSanitizer would look for the function's type before it, where clang puts it; before
 /// the first translated function there is no memory.
-[[clang::no_sanitize("function")]] inline Leave enter(HostFunction function, Wave* wave, Run* run, uint64_t entry,
-                                                      const Image* image) {
-  return function(wave, run, entry, image);
+[[clang::no_sanitize("function")]] inline ExitReason enter(HostFunction function, Wave* wave, Run* run, uint64_t entry,
+                                                           const JitContext* context) {
+  return function(wave, run, entry, context);
 }
 
 }  // namespace Atoll::engine
