@@ -6,6 +6,7 @@
 #include <elf.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace Atoll::object::elf {
 
@@ -23,5 +24,23 @@ constexpr uint32_t sht_llvm_addrsig = 0x6FFF4C03;
 constexpr uint8_t symbol_type(const Elf64_Sym& symbol) { return symbol.st_info & 0xF; }
 constexpr uint8_t symbol_binding(const Elf64_Sym& symbol) { return symbol.st_info >> 4; }
 constexpr uint8_t symbol_visibility(const Elf64_Sym& symbol) { return symbol.st_other & 3; }
+
+/// The header of a file for GPUs, all but the places and numbers of its tables.
+inline Elf64_Ehdr header_of(uint16_t type, uint8_t os_abi, uint8_t abi_version, uint32_t flags) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_ident[EI_OSABI] = os_abi;
+  header.e_ident[EI_ABIVERSION] = abi_version;
+  header.e_type = type;
+  header.e_machine = em_amdgpu;
+  header.e_version = EV_CURRENT;
+  header.e_flags = flags;
+  header.e_ehsize = sizeof header;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  return header;
+}
 
 }  // namespace Atoll::object::elf

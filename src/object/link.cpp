@@ -53,6 +53,8 @@ support::Result<std::vector<uint8_t>> Linker::run() {
     make_tables();
     lay_out();
     relocate();
+    fill_dynamic_tables();
+    make_symbol_table();
   }
   if (!problems_.empty()) return fail(ErrorKind::invalid_file, "{}", problems_);
   return write();

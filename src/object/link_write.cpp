@@ -10,7 +10,7 @@ namespace Atoll::object {
 using support::align_up;
 using support::append;
 
-std::vector<uint8_t> Linker::write() {
+std::vector<Elf64_Phdr> Linker::make_segments() const {
   std::vector<Elf64_Phdr> segments;
   const auto add = [&](uint32_t type, uint32_t flags, uint64_t offset, uint64_t address, uint64_t file_size,
                        uint64_t memory_size, uint64_t alignment) {
@@ -62,7 +62,11 @@ std::vector<uint8_t> Linker::write() {
   if (notes_end != 0) {
     add(PT_NOTE, PF_R, notes_offset, notes_begin, notes_end - notes_begin, notes_end - notes_begin, 4);
   }
+  return segments;
+}
 
+std::vector<uint8_t> Linker::write() {
+  const std::vector<Elf64_Phdr> segments = make_segments();
   StringTable names;
   names.add(".shstrtab");
   for (const OutputSection* section : order_) names.add(section->name);
@@ -80,23 +84,12 @@ std::vector<uint8_t> Linker::write() {
   file.insert(file.end(), strings.begin(), strings.end());
   file.resize(align_up(file.size(), 8));
 
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_ident[EI_VERSION] = EV_CURRENT;
-  header.e_ident[EI_OSABI] = inputs_[0].object.os_abi;
-  header.e_ident[EI_ABIVERSION] = inputs_[0].object.abi_version;
-  header.e_type = ET_DYN;
-  header.e_machine = elf::em_amdgpu;
-  header.e_version = EV_CURRENT;
+  const Relocatable& first = inputs_[0].object;
+  Elf64_Ehdr header = elf::header_of(ET_DYN, first.os_abi, first.abi_version, flags_);
   header.e_phoff = sizeof header;
   header.e_shoff = file.size();
-  header.e_flags = flags_;
-  header.e_ehsize = sizeof header;
   header.e_phentsize = sizeof(Elf64_Phdr);
   header.e_phnum = static_cast<uint16_t>(segments.size());
-  header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = static_cast<uint16_t>(order_.size() + 2);
   header.e_shstrndx = static_cast<uint16_t>(order_.size() + 1);
   std::memcpy(file.data(), &header, sizeof header);

@@ -1,11 +1,13 @@
 // object: the linker's state (link.h), for its own files: link.cpp resolves symbols and gathers sections,
-// link_layout.cpp gives everything its address, link_relocate.cpp fills in the bytes and the tables, link_write.cpp
-// puts the file together.
+// link_layout.cpp gives everything its address, link_relocate.cpp fills in the bytes, link_tables.cpp the tables, and
+// link_write.cpp puts the file together.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,6 +90,17 @@ class Linker {
   void make_tables();
   void lay_out();
   void relocate();
+  void fill_global_offset_table();
+  std::optional<uint64_t> relocated_value(size_t input, const RelocatableSection& section, const Placement& at,
+                                          const RelocatableRelocation& relocation);
+  void leave_to_loader(uint64_t at, const GlobalSymbol* symbol, uint64_t value, int64_t addend);
+  void fill_dynamic_tables();
+  void make_symbol_table();
+  Elf64_Sym symbol_entry(const GlobalSymbol& symbol, uint32_t name) const;
+  using NamedSymbol = std::pair<std::string, Elf64_Sym>;
+  std::vector<NamedSymbol> local_symbols() const;
+  void put_last(std::initializer_list<OutputSection*> sections);
+  std::vector<Elf64_Phdr> make_segments() const;
   std::vector<uint8_t> write();
 
   GlobalSymbol* global(size_t input, uint32_t index) {
