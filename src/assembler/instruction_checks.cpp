@@ -31,7 +31,7 @@ bool InstructionParser::check() {
     case Encoding::vop3:
     case Encoding::vop3p:
       return check_scalar_inputs() && check_lane_select() && check_lds_direct() && check_halves() && check_wide_dpp() &&
-             check_dot_selects() && check_accumulation_write();
+             check_dot_selects() && check_sparse_index() && check_accumulation_write();
     case Encoding::vinterp:
       return check_halves();
     case Encoding::ds:
@@ -163,6 +163,22 @@ bool InstructionParser::check_dot_selects() {
     const Operand& operand = result_.instruction.operands[i];
     if (!operand.op_sel && operand.op_sel_hi) continue;
     return refuse(mnemonic_place_, "invalid op_sel operand: dot products have none on this GPU");
+  }
+  return true;
+}
+
+/// index_key chooses among what a register has of a sparse matrix's index, which, as the elements of fp8 and bf8, is
+/// not negated.
+bool InstructionParser::check_sparse_index() {
+  const Instruction& in = result_.instruction;
+  if (row_->operands[3].field != Field::wmma_index) return true;
+  if (in.abid >= map_.index_keys(*row_)) {
+    return refuse(modifier_places_[static_cast<size_t>(Modifier::index_key)],
+                  "out of range index_key: a register has not as many parts of the index");
+  }
+  const bool can_negate = row_->has(flag::neg | flag::neg_low_sources);
+  for (const Operand& operand : std::span(in.operands).subspan(can_negate ? 3 : 1, can_negate ? 1 : 3)) {
+    if (operand.neg || operand.neg_hi) return refuse(mnemonic_place_, "invalid neg_lo or neg_hi operand");
   }
   return true;
 }

@@ -279,6 +279,7 @@ class InstructionParser {
   bool check_lane_select();
   bool check_wide_dpp();
   bool check_dot_selects();
+  bool check_sparse_index();
   bool check_accumulation_write();
   bool check_null_counter();
   bool check_even_resource();

@@ -108,11 +108,12 @@ bool InstructionParser::source_operand(const OperandSpec& spec, const OperandTex
     case Field::vgpr_src2:
       return vector_register(text, type, to);
     case Field::src1:
-      if (form_->kind == FormKind::vop3_dpp && (!map_.layout.scalar_dpp_sources || row_->has(flag::mix)))
+      if (form_->kind == FormKind::vop3_dpp && !map_.layout.has_scalar_dpp_source(*row_))
         return vector_register(text, type, to);
       if (wide || (sdwa && map_.layout.scalar_sdwa)) return source(text, type, literals, to);
       return vector_register(text, type, to);
     case Field::src2:
+      if (form_->kind == FormKind::vop3_dpp && row_->has(flag::neg_accumulator)) return vector_register(text, type, to);
       return source(text, type, literals, to);
     case Field::literal: {
       if (!text.is_constant() || text.is == OperandText::Kind::expression) return refuse_operand(text, "a number");

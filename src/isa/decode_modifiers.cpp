@@ -144,11 +144,7 @@ bool Decoder::vop3p_modifiers() {
     if (row.operands[3].field == Field::wmma_index) {
       if (((neg_hi | neg) & 0b100) != 0 || (((neg_hi | neg) != 0) && !row.has(flag::neg | flag::neg_low_sources)))
         return false;
-      // A lane has less bits of the index in wave64 where the matrix has less registers.
-      // Of more bits than a register has, two keys choose among the halves of a pair.
-      unsigned keys = row.operands[3].type == DataType::b32 ? 1 : 2;
-      if (words_of(row.operands[1].type) > 1) keys *= map_.lane_mask_words;
-      if (op_sel >= keys) return false;
+      if (op_sel >= map_.index_keys(row)) return false;
       out_.abid = static_cast<uint8_t>(op_sel);
       op_sel = 0;
     }

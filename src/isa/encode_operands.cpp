@@ -180,7 +180,7 @@ bool Encoder::put_source0(unsigned code, Field field) {
 bool Encoder::put_source1(unsigned code, Field field) {
   if (wide()) {
     const bool dpp = in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8;
-    if (dpp && code < code::vgpr && (!layout_.scalar_dpp_sources || row_->has(flag::mix))) {
+    if (dpp && code < code::vgpr && !layout_.has_scalar_dpp_source(*row_)) {
       return wrong(field, "has to be a vector register with DPP on {}", processor_.name);
     }
     set(Bits::src1, code);

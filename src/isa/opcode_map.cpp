@@ -210,6 +210,13 @@ bool OpcodeMap::has_dpp(const InstructionRow& row, Encoding encoding, bool dpp8)
   });
 }
 
+unsigned OpcodeMap::index_keys(const InstructionRow& row) const {
+  // A lane has less bits of the index in wave64 where the matrix has less registers.
+  // Of more bits than a register has, two keys choose among the halves of a pair.
+  const unsigned keys = row.operands[3].type == DataType::b32 ? 1 : 2;
+  return words_of(row.operands[1].type) > 1 ? keys * lane_mask_words : keys;
+}
+
 void OpcodeMap::read_formats() {
   const std::span<const Format> all = formats_of(generation);
   // Longer prefixes are within shorter ones and come last.

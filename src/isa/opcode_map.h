@@ -82,6 +82,11 @@ struct Layout {
 
   /// Whether the instruction can have clamp in VOP3.
   bool clamps(const InstructionRow& row) const;
+  /// Whether the instruction, with DPP, can have an SGPR or a constant as its second source. LLVM has v_fma_mix and the
+  /// dot products of 8-bit floats without.
+  bool has_scalar_dpp_source(const InstructionRow& row) const {
+    return scalar_dpp_sources && !row.has(flag::mix | flag::neg_accumulator);
+  }
 };
 
 /// What a code of a scalar source or destination names.
@@ -148,6 +153,8 @@ struct OpcodeMap {
   const DualHalves& duals(Encoding encoding) const { return encoding == Encoding::vopd3 ? vopd3 : vopd; }
   /// Whether an instruction can have a DPP word in that encoding; `dpp8`: one of that kind.
   bool has_dpp(const InstructionRow& row, Encoding encoding, bool dpp8) const;
+  /// How many index_key of a sparse matrix instruction choose among.
+  unsigned index_keys(const InstructionRow& row) const;
   Opcode at(Encoding encoding, unsigned value) const {
     const std::vector<Opcode>& all = opcodes[static_cast<size_t>(encoding)];
     return value < all.size() ? all[value] : Opcode::invalid;

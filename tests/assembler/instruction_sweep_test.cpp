@@ -133,6 +133,28 @@ INSTANTIATE_TEST_SUITE_P(All, InstructionSweep, testing::ValuesIn(all_processors
   return name;
 });
 
+// What the sweep's patterns seldom have.
+TEST(Instructions, DotProductsAndSparseMatricesHaveTheModifiersThatTheOracleAccepts) {
+  const std::vector<std::string> texts{
+      "v_dot4_f32_fp8_bf8 v0, v1, v2, v3 quad_perm:[3,2,1,0]",
+      "v_dot4_f32_bf8_bf8 v0, v1, v2, v3 neg_lo:[0,0,1] dpp8:[7,6,5,4,3,2,1,0]",
+      "v_dot4_f32_fp8_fp8 v0, v1, s2, v3 quad_perm:[3,2,1,0]",
+      "v_dot4_f32_fp8_fp8 v0, v1, v2, s3 quad_perm:[3,2,1,0]",
+      "v_dot4_f32_fp8_fp8 v0, v1, 1.0, v3 dpp8:[7,6,5,4,3,2,1,0]",
+      "v_swmmac_f32_16x16x32_f16 v[12:19], v[0:3], v[4:11], v20 index_key:1",
+      "v_swmmac_f32_16x16x32_f16 v[12:19], v[0:3], v[4:11], v20 index_key:2",
+      "v_swmmac_i32_16x16x64_iu4 v[6:13], v[0:1], v[2:5], v14 index_key:1",
+      "v_swmmac_f32_16x16x32_f16 v[12:19], v[0:3], v[4:11], v20 neg_lo:[1,1,0] neg_hi:[0,1,0]",
+      "v_swmmac_f32_16x16x32_f16 v[12:19], v[0:3], v[4:11], v20 neg_lo:[0,0,1]",
+      "v_swmmac_bf16_16x16x32_bf16 v[12:15], v[0:3], v[4:11], v16 neg_hi:[0,0,1]",
+      "v_swmmac_i32_16x16x32_iu8 v[6:13], v[0:1], v[2:5], v14 neg_lo:[1,0,0] clamp",
+      "v_swmmac_f32_16x16x32_fp8_fp8 v[6:13], v[0:1], v[2:5], v14 neg_lo:[1,0,0]",
+      "v_swmmac_f32_16x16x32_bf8_fp8 v[6:13], v[0:1], v[2:5], v14 neg_hi:[0,1,0]"};
+  const target::Processor& processor = *target::find_processor("gfx1201");
+  const std::vector<Bytes> answers = assemble("gfx1201", texts);
+  for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(assembled(texts[i], processor).bytes, answers[i]) << texts[i];
+}
+
 TEST(Instructions, OperandsCanHaveTheNamesOfModifiers) {
   const std::vector<std::string> texts{"image_sample a16, v7, s[44:51], s[88:91] dmask:0x1",
                                        "image_sample v16, v7, s[44:51], s[88:91] dmask:0x1 a16"};

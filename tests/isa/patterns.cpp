@@ -197,6 +197,15 @@ class Shaper {
     if (extended && (turn % 8 == 5 || turn % 8 == 6)) {
       to_vgpr(Bits::src1);
       to_vgpr(Bits::src2);
+      if (generation_ >= target::Generation::gfx12 && format_->encoding == Encoding::vop3p && turn / 8 % 2 == 0) {
+        // Dot products of 8-bit floats have no selects and negate the accumulator alone.
+        put(Bits::op_sel, 0);
+        put(Bits::op_sel_hi, 3);
+        put(Bits::op_sel_hi2, 1);
+        put(Bits::clamp, 0);
+        put(Bits::neg, get(Bits::neg) & 4);
+        put(Bits::abs, get(Bits::abs) & 4);
+      }
     }
     if (extended) return;
     // What crashes the oracle: matrix sources that are no vector registers, accumulators that are scalar registers, and
