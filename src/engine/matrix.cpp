@@ -3,6 +3,7 @@
 #include "engine/matrix.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "engine/vector.h"
@@ -83,34 +84,57 @@ semantics::MatrixCall call_of(Wave& wave, const MicroOp& op, Run& run) {
 
 void multiply(Wave& wave, const MicroOp& op, Run& run) { semantics::multiply(call_of(wave, op, run), {}); }
 
-/// WMMA, SWMMAC.
-void wave_multiply(Wave& wave, const MicroOp& op, Run& run) {
-  const isa::Instruction& instruction = op.origin->instruction;
+/// The same for WMMA and SWMMAC, whose modifiers are in the Origin.
+semantics::WaveMatrixCall wave_call_of(const MicroOp& op, const Run& run) {
+  const semantics::WaveMatrixOperation& operation = *op.origin->wave_matrix;
   const VectorOp& v = op.vector;
-  semantics::WaveMatrixCall call;
-  call.shape = semantics::wave_matrix_shape(instruction.opcode);
-  call.layout = run.code->target().processor->wave_matrices;
-  call.wave_size = wave.wave_size;
-  call.d = rows_at(run, v.result_base, v.result);
-  call.a = rows_at(run, v.source_base[source_a], v.source[source_a]);
-  call.b = rows_at(run, v.source_base[source_b], v.source[source_b]);
-  const isa::Operand& third = instruction.src(source_c);
-  if (call.shape->sparse) {
+  const auto source = [&](unsigned i) { return rows_at(run, v.source_base[i], v.source[i]); };
+  semantics::WaveMatrixCall call{.operation = &operation,
+                                 .d = rows_at(run, v.result_base, v.result),
+                                 .a = source(source_a),
+                                 .b = source(source_b)};
+  if (operation.shape->sparse) {
     call.c = call.d;
-    call.index = rows_at(run, v.source_base[source_c], v.source[source_c]);
-    call.index_key = instruction.abid;
-  } else if (is_row(third)) {
-    call.c = rows_at(run, v.source_base[source_c], v.source[source_c]);
-  } else {
-    call.constant = third.value;
+    call.index = source(source_c);
+  } else if (op.origin->instruction.src(source_c).kind == isa::OperandKind::vgpr) {
+    call.c = source(source_c);
+  }
+  return call;
+}
+
+semantics::WaveMatrixOperation wave_operation_of(const isa::Instruction& instruction, const target::Target& target) {
+  const isa::Operand& third = instruction.src(source_c);
+  semantics::WaveMatrixOperation operation;
+  operation.shape = semantics::wave_matrix_shape(instruction.opcode);
+  operation.layout = target.processor->wave_matrices;
+  operation.wave_size = target.wave_size;
+  if (operation.shape->sparse) {
+    operation.index_key = instruction.abid;
+  } else if (!is_row(third)) {
+    operation.constant = static_cast<uint32_t>(third.value);
   }
   for (unsigned i = 0; i < instruction.sources(); ++i) {
-    call.negate[i] = instruction.src(i).neg;
-    call.negate_high[i] = instruction.src(i).neg_hi;
+    operation.negate[i] = instruction.src(i).neg;
+    operation.negate_high[i] = instruction.src(i).neg_hi;
   }
-  call.clamp = instruction.clamp;
-  call.upper = third.op_sel;
-  semantics::wave_multiply(call);
+  operation.clamp = instruction.clamp;
+  operation.upper = third.op_sel;
+  return operation;
+}
+
+void wave_multiply(Wave&, const MicroOp& op, Run& run) {
+  const semantics::WaveMatrixCall call = wave_call_of(op, run);
+  semantics::wave_multiply({&call, 1});
+}
+
+void wave_multiply_steps(std::span<const MicroOp* const> steps, const Run& run) {
+  std::array<semantics::WaveMatrixCall, 16> calls;
+  while (!steps.empty()) {
+    const size_t count = std::min(steps.size(), calls.size());
+    for (size_t i = 0; i < count; ++i) calls[i] = wave_call_of(*steps[i], run);
+    semantics::wave_multiply({calls.data(), count});
+    steps = steps.subspan(count);
+  }
 }
 
 /// v_mfma_ld_scale_b32 without a matrix instruction after it that would use the scales.
@@ -119,8 +143,8 @@ void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 }  // namespace
 
 void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run) {
-  if (semantics::wave_matrix_shape(steps[0]->origin->instruction.opcode) != nullptr) {
-    for (uint64_t i = 0; i < count; ++i) wave_multiply(*wave, *steps[i], *run);
+  if (steps[0]->origin->wave_matrix) {
+    wave_multiply_steps({steps, count}, *run);
     return;
   }
   semantics::MatrixFactors further[semantics::most_multiplied];
@@ -150,7 +174,9 @@ Handler prepare_matrix(Preparation& p) {
   }
   v.result_base = row_base(instruction.dst());
   v.result = row_offset(instruction.dst());
-  return is_wave_matrix ? step<wave_multiply> : step<multiply>;
+  if (!is_wave_matrix) return step<multiply>;
+  p.origin.wave_matrix = wave_operation_of(instruction, p.cache.target());
+  return step<wave_multiply>;
 }
 
 ATOLL_LEVEL_END

@@ -7,8 +7,8 @@
 namespace Atoll::engine {
 
 ATOLL_LEVEL_BEGIN
-/// Carries out `count` matrix instructions in a row. All but the first are the first one with other factors, and add to
-/// what it yields.
+/// Executes `count` matrix instructions in a row. Of MFMA, all but the first are the first one with other factors, and
+/// add to what it yields; of WMMA and SWMMAC, none may write what a later one reads as A, B or index.
 void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run);
 ATOLL_LEVEL_END
 

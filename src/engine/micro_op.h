@@ -20,6 +20,7 @@
 #include "machine/wave.h"
 #include "semantics/lane_movement.h"
 #include "semantics/registry.h"
+#include "semantics/wave_matrix.h"
 
 namespace Atoll::engine {
 
@@ -36,10 +37,11 @@ using Handler = void (*)(Wave& wave, const MicroOp* op, Run& run);
 struct Origin {
   uint64_t pc = 0;
   isa::Instruction instruction;
-  std::optional<semantics::DppMove> dpp{};        ///< of an instruction that has one
-  std::optional<semantics::LaneMap> lane_map{};   ///< of ds_swizzle_b32
-  const semantics::VectorShape* shape = nullptr;  ///< of a vector instruction with modifiers
-  std::shared_ptr<const DualHalf[]> halves{};     ///< of a dual instruction
+  std::optional<semantics::DppMove> dpp{};                      ///< of an instruction that has one
+  std::optional<semantics::LaneMap> lane_map{};                 ///< of ds_swizzle_b32
+  std::optional<semantics::WaveMatrixOperation> wave_matrix{};  ///< of WMMA and SWMMAC
+  const semantics::VectorShape* shape = nullptr;                ///< of a vector instruction with modifiers
+  std::shared_ptr<const DualHalf[]> halves{};                   ///< of a dual instruction
 };
 
 /// What an operand's row offset counts from. Constants have rows of their own and are addressed absolutely.

@@ -148,6 +148,6 @@ void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const 
 }
 
 void multiply(const MatrixCall& call, std::span<const MatrixFactors> further) { level().multiply(call, further); }
-void wave_multiply(const WaveMatrixCall& call) { level().wave_multiply(call); }
+void wave_multiply(std::span<const WaveMatrixCall> calls) { level().wave_multiply(calls); }
 
 }  // namespace Atoll::semantics

@@ -1,8 +1,13 @@
 // semantics: the products and sums of WMMA and SWMMAC (wave_matrix.h).
 //
-// A, B and C are first put in order as single precision: of each depth the 16 rows of A side by side, and the 16
-// columns of B. A row of D is then a chunk of lanes, to which the products of one element of A and a chunk of B are
-// added.
+// A and B are first put in order as single precision: of each depth the 16 rows of A side by side, and the 16 columns
+// of B. A row of D is then a chunk of lanes, to which the products of one element of A and a chunk of B are added; with
+// AVX-512 all 16 rows are in host registers meanwhile.
+//
+// Code multiplies a few rows of tiles with a few columns of tiles, so a source that several instructions of a call have
+// in common is put in order once. And it adds to the same D again and again: products in a row that do are a chain,
+// whose sums stay in host registers from one to the next. That is what one after the other would yield: single
+// precision is not rounded further between them, and integers wrap.
 #include "semantics/wave_matrix.h"
 
 #include <algorithm>
@@ -46,6 +51,9 @@ constexpr unsigned bits_of(WaveElement element) {
 struct Place {
   uint8_t block, slot;
 };
+
+/// Elements that a row of A has.
+constexpr unsigned depth_of_a(const WaveMatrixShape& shape) { return shape.sparse ? shape.depth / 2u : shape.depth; }
 
 /// The places of the elements of one row of A, or column of B.
 struct Places {
@@ -92,19 +100,43 @@ RowPlace row_place(target::WaveMatrices layout, unsigned wave_size, WaveElement 
   return bits_of(element) == 32 ? place(number, block, false) : place(number / 2, block, number % 2 != 0);
 }
 
+/// The registers of one source: each word of a block has elements of as many depths in a row as fit in.
+struct SourcePlan {
+  struct Word {
+    uint16_t place;  ///< its block's first lane, counted in dwords from the first register on
+    uint8_t depth;   ///< of its first element
+  };
+  static constexpr unsigned most_words = 16;
+  WaveElement element;
+  uint8_t depth, words = 0;
+  Word word[most_words]{};
+
+  SourcePlan(const Places& places, WaveElement type, unsigned source_depth)
+      : element(type), depth(static_cast<uint8_t>(source_depth)) {
+    const unsigned in_word = 32 / bits_of(type);
+    for (unsigned k = 0; k < source_depth; k += in_word) {
+      const Place place = places.of[k];
+      word[words++] = {static_cast<uint16_t>(place.slot / in_word * wave_lanes + place.block * size),
+                       static_cast<uint8_t>(k)};
+    }
+  }
+};
+
 /// All places of an instruction in a layout and wave size.
 struct Plan {
-  Places a, b;
+  Places a_places;
+  SourcePlan a, b;
   RowPlace rows[size];
 
   Plan(const WaveMatrixShape& shape, target::WaveMatrices layout, unsigned wave_size)
-      : a(places_of(layout, wave_size, shape.a, shape.sparse ? shape.depth / 2u : shape.depth)),
-        b(places_of(layout, wave_size, shape.b, shape.depth)) {
+      : a_places(places_of(layout, wave_size, shape.a, depth_of_a(shape))),
+        a(a_places, shape.a, depth_of_a(shape)),
+        b(places_of(layout, wave_size, shape.b, shape.depth), shape.b, shape.depth) {
     for (unsigned row = 0; row < size; ++row) rows[row] = row_place(layout, wave_size, shape.d, row);
   }
 };
 
-const Plan& plan_of(const WaveMatrixCall& call) {
+const Plan& plan_of(const WaveMatrixOperation& operation) {
   static const std::vector<Plan> plans = [] {
     std::vector<Plan> made;
     for (const WaveMatrixShape& shape : wave_matrix_shapes()) {
@@ -114,9 +146,9 @@ const Plan& plan_of(const WaveMatrixCall& call) {
     }
     return made;
   }();
-  const auto number = static_cast<size_t>(call.shape - wave_matrix_shapes().data());
-  const bool spread = call.layout == target::WaveMatrices::spread;
-  return plans[number * 4 + (spread ? 2 : 0) + (call.wave_size == 64 ? 1 : 0)];
+  const auto number = static_cast<size_t>(operation.shape - wave_matrix_shapes().data());
+  const bool spread = operation.layout == target::WaveMatrices::spread;
+  return plans[number * 4 + (spread ? 2 : 0) + (operation.wave_size == 64 ? 1 : 0)];
 }
 
 // --- Sources and results --------------------------------------------------------------------------------------------
@@ -127,69 +159,144 @@ const Plan& plan_of(const WaveMatrixCall& call) {
   return words;
 }
 
-/// The elements in the low bits of the words. `negative`: of integers, they are signed.
-template <WaveElement element>
-[[gnu::always_inline]] inline F32 number(U32 word, bool negative) {
+/// Half to single precision, for memory: there the compiler cannot take it for a half again (widen()).
+[[gnu::always_inline]] inline F32 single(F16 half) {
+#if ATOLL_LEVEL_HAS(avx2)
+  return convert<F32>(half);
+#else
+  return widen(half);
+#endif
+}
+
+/// Element `number` of the words.
+template <WaveElement element, bool is_signed>
+[[gnu::always_inline]] inline F32 element_of(U32 words, unsigned number) {
+  constexpr unsigned width = bits_of(element), unused = 32 - width;
+  const U32 shifted = words >> number * width;
   if constexpr (element == WaveElement::f16) {
-    const F32 value = widen(bits<F16>(convert<U16>(word)));
-    return negative ? negate(value) : value;
+    return single(bits<F16>(convert<U16>(shifted)));
   } else if constexpr (element == WaveElement::bf16) {
-    const F32 value = bits<F32>(word << 16);
-    return negative ? negate(value) : value;
+    return bits<F32>(shifted << 16);
   } else if constexpr (element == WaveElement::fp8) {
-    return decode<OcpFp8>(word);
+    return decode<OcpFp8>(shifted);
   } else if constexpr (element == WaveElement::bf8) {
-    return decode<OcpBf8>(word);
+    return decode<OcpBf8>(shifted);
+  } else if constexpr (is_signed) {
+    return convert<F32>(bits<I32>(words << (unused - number * width)) >> int(unused));
   } else {
-    constexpr unsigned unused = 32 - bits_of(element);
-    const U32 top = word << unused;
-    return convert<F32>(negative ? bits<I32>(top) >> int(unused) : bits<I32>(top >> unused));
+    return convert<F32>(bits<I32>(shifted & (0xFFFFFFFF >> unused)));
   }
 }
 
-struct alignas(64) Source {
-  float of[most_depth][size];  ///< by depth, then row or column
+/// One depth of a source: an element of each row or column.
+struct alignas(64) Slice {
+  float of[size];
 
-  [[gnu::always_inline]] F32 at(unsigned k) const {
+  [[gnu::always_inline]] F32 all() const {
     F32 values;
-    std::memcpy(&values, of[k], sizeof values);
+    std::memcpy(&values, of, sizeof values);
     return values;
   }
 };
 
-/// `negative`: of 16-bit elements in even slots, `odd` of the others.
+/// What the modifiers do to the elements of a source.
+struct Signs {
+  uint32_t flipped = 0;  ///< bits of each word
+  bool is_signed = false;
+  bool operator==(const Signs&) const = default;
+};
+
+Signs signs_of(const WaveMatrixOperation& operation, unsigned source, WaveElement element) {
+  if (bits_of(element) == 16) {
+    return {.flipped = (operation.negate[source] ? 0x8000u : 0) | (operation.negate_high[source] ? 0x80000000u : 0)};
+  }
+  return {.is_signed = operation.negate[source]};
+}
+
+/// A word of each row or column.
 template <WaveElement element>
-void read(const Row* rows, const Places& places, unsigned depth, bool negative, bool odd, Source& source) {
-  constexpr unsigned width = bits_of(element);
-  for (unsigned k = 0; k < depth; ++k) {
-    const Place place = places.of[k];
-    const unsigned first = place.slot * width;
-    const U32 word = load_block(rows[first / 32], place.block) >> first % 32;
-    const F32 values = number<element>(word, width == 16 && place.slot % 2 != 0 ? odd : negative);
-    std::memcpy(source.of[k], &values, sizeof values);
+[[gnu::always_inline]] inline U32 load_words(const Row* rows, SourcePlan::Word word, uint32_t flipped) {
+  U32 words;
+  std::memcpy(&words, &rows[0][0] + word.place, sizeof words);
+  return bits_of(element) == 16 ? words ^ flipped : words;
+}
+
+template <WaveElement element, bool is_signed>
+void read(const Row* rows, const SourcePlan& plan, uint32_t flipped, Slice* to) {
+  for (unsigned i = 0; i < plan.words; ++i) {
+    const U32 words = load_words<element>(rows, plan.word[i], flipped);
+    Slice* const first = to + plan.word[i].depth;
+#pragma clang loop unroll(full)
+    for (unsigned k = 0; k < 32 / bits_of(element); ++k) {
+      const F32 values = element_of<element, is_signed>(words, k);
+      std::memcpy(first[k].of, &values, sizeof values);
+    }
   }
 }
 
-void read(WaveElement element, const Row* rows, const Places& places, unsigned depth, bool negative, bool odd,
-          Source& source) {
+/// Calls `work` with the type of a source's elements, and whether they are signed, as template arguments.
+template <typename Work>
+[[gnu::always_inline]] inline void with_element(WaveElement element, bool is_signed, Work work) {
+  using enum WaveElement;
   switch (element) {
-    case WaveElement::f16:
-      return read<WaveElement::f16>(rows, places, depth, negative, odd, source);
-    case WaveElement::bf16:
-      return read<WaveElement::bf16>(rows, places, depth, negative, odd, source);
-    case WaveElement::i8:
-      return read<WaveElement::i8>(rows, places, depth, negative, odd, source);
-    case WaveElement::i4:
-      return read<WaveElement::i4>(rows, places, depth, negative, odd, source);
-    case WaveElement::fp8:
-      return read<WaveElement::fp8>(rows, places, depth, negative, odd, source);
-    case WaveElement::bf8:
-      return read<WaveElement::bf8>(rows, places, depth, negative, odd, source);
-    case WaveElement::f32:
-    case WaveElement::i32:
+    case f16:
+      return work.template operator()<f16, false>();
+    case bf16:
+      return work.template operator()<bf16, false>();
+    case i8:
+      return is_signed ? work.template operator()<i8, true>() : work.template operator()<i8, false>();
+    case i4:
+      return is_signed ? work.template operator()<i4, true>() : work.template operator()<i4, false>();
+    case fp8:
+      return work.template operator()<fp8, false>();
+    case bf8:
+      return work.template operator()<bf8, false>();
+    case f32:
+    case i32:
       return;  // of results alone
   }
 }
+
+/// Whole sources in single precision, kept while the registers that they are read from stay as they are.
+class Sources {
+ public:
+  /// Whether there is room for two more.
+  bool has_room() const { return count_ + 2 <= most && used_ + size_t{2} * most_depth <= std::size(slices_); }
+  void clear() { count_ = used_ = 0; }
+
+  const Slice* get(const Row* rows, const SourcePlan& plan, Signs signs) {
+    for (unsigned i = 0; i < count_; ++i) {
+      const Entry& entry = entries_[i];
+      if (entry.rows == rows && entry.plan == &plan && entry.signs == signs) return entry.slices;
+    }
+    Slice* const slices = slices_ + used_;
+    with_element(plan.element, signs.is_signed, [&]<WaveElement element, bool is_signed>() {
+      read<element, is_signed>(rows, plan, signs.flipped, slices);
+    });
+    entries_[count_++] = {rows, &plan, signs, slices};
+    used_ += plan.depth;
+    return slices;
+  }
+
+ private:
+  static constexpr unsigned most = 16;
+  struct Entry {
+    const Row* rows;
+    const SourcePlan* plan;
+    Signs signs;
+    const Slice* slices;
+  };
+  Entry entries_[most];  // NOLINT(*-member-init): the first count_ of them are
+  unsigned count_ = 0, used_ = 0;
+  Slice slices_[384];  // NOLINT(*-member-init): 24 KiB of which the first used_ are
+};
+
+/// What is multiplied in one step of a chain: A in order, and B as it is in the registers.
+struct Factors {
+  const Slice* a;
+  const Row* b;
+  uint32_t b_flipped;
+};
 
 /// Of a sparse A, which depth of B each element belongs to.
 struct Index {
@@ -199,14 +306,14 @@ struct Index {
 void read_index(const WaveMatrixCall& call, const Places& places, unsigned depth, Index& index) {
   for (unsigned k = 0; k < depth; ++k) {
     const Place place = places.of[k];
-    const unsigned shift = 2 * (call.index_key * unsigned{places.in_lane} + place.slot);
+    const unsigned shift = 2 * (call.operation->index_key * unsigned{places.in_lane} + place.slot);
     const U32 which = (load_block(*call.index, place.block) >> shift & 3) + k / 2 * 4;
     const U8 bytes = convert<U8>(which);
     std::memcpy(index.depth[k], &bytes, sizeof bytes);
   }
 }
 
-F32 single_of(U32 c, WaveElement element) {
+F32 addend_of(U32 c, WaveElement element) {
   if (element == WaveElement::f16) return widen(bits<F16>(convert<U16>(c)));
   return bits<F32>(element == WaveElement::bf16 ? c << 16 : c);
 }
@@ -221,10 +328,11 @@ U32 result_of(F32 sum, WaveElement element) {
 
 void write_d(const WaveMatrixCall& call, RowPlace place, U32 result) {
   uint32_t* to = &call.d[place.reg][place.block * size];
-  if (bits_of(call.shape->d) == 16) {
+  if (bits_of(call.operation->shape->d) == 16) {
     U32 old;
     std::memcpy(&old, to, sizeof old);
-    result = place.upper || call.upper ? (old & 0xFFFF) | result << 16 : (old & 0xFFFF0000) | (result & 0xFFFF);
+    result =
+        place.upper || call.operation->upper ? (old & 0xFFFF) | result << 16 : (old & 0xFFFF0000) | (result & 0xFFFF);
   }
   std::memcpy(to, &result, sizeof result);
 }
@@ -233,68 +341,182 @@ void write_d(const WaveMatrixCall& call, RowPlace place, U32 result) {
 
 /// Rows whose sums are in host registers at a time.
 #if ATOLL_LEVEL_HAS(avx512)
-constexpr unsigned rows_at_once = 8;
+constexpr unsigned rows_at_once = size;
 #else
 constexpr unsigned rows_at_once = 4;
 #endif
 
-/// Adds the products to some rows' sums, from row `first` on.
-template <bool sparse>
-void add_products(const Source& a, const Source& b, const Index& index, unsigned depth, unsigned first, F32* sums) {
-  F32 sum[rows_at_once];
+/// Adds the products of a chain to some rows' sums, from row `first` on. B's chunks are needed once, so they are made
+/// where they are.
+template <WaveElement b_element, bool b_signed>
+[[gnu::always_inline]] inline void add_products(std::span<const Factors> chain, const SourcePlan& plan, unsigned first,
+                                                F32 (&sums)[rows_at_once]) {
+  for (const Factors& factors : chain) {
+    for (unsigned i = 0; i < plan.words; ++i) {
+      const U32 words = load_words<b_element>(factors.b, plan.word[i], factors.b_flipped);
+      const Slice* const a = factors.a + plan.word[i].depth;
 #pragma clang loop unroll(full)
-  for (unsigned i = 0; i < rows_at_once; ++i) sum[i] = sums[i];
+      for (unsigned k = 0; k < 32 / bits_of(b_element); ++k) {
+        const F32 factor = element_of<b_element, b_signed>(words, k);
+#pragma clang loop unroll(full)
+        for (unsigned row = 0; row < rows_at_once; ++row) {
+          sums[row] = fused(F32(a[k].of[first + row]), factor, sums[row]);
+        }
+      }
+    }
+  }
+}
+
+/// The same of a sparse A, whose elements have a row of B each.
+[[gnu::always_inline]] inline void add_sparse_products(const Slice* a, const Slice* b, const Index& index,
+                                                       unsigned depth, unsigned first, F32 (&sums)[rows_at_once]) {
   for (unsigned k = 0; k < depth; ++k) {
-    const F32 factor = sparse ? F32(0) : b.at(k);
 #pragma clang loop unroll(full)
     for (unsigned i = 0; i < rows_at_once; ++i) {
       const unsigned row = first + i;
-      sum[i] = fused(F32(a.of[k][row]), sparse ? b.at(index.depth[k][row]) : factor, sum[i]);
+      sums[i] = fused(F32(a[k].of[row]), b[index.depth[k][row]].all(), sums[i]);
     }
   }
+}
+
+/// C, as it was before D was written.
+class Addends {
+ public:
+  Addends(const WaveMatrixCall& call, const Plan& plan) : from_(call.c), constant_(call.operation->constant) {
+    if (from_ == nullptr || from_ == call.d) return;
+    for (const RowPlace& row : plan.rows) {
+      const U32 words = load_block(from_[row.reg], row.block);
+      std::memcpy(&copy_[row.reg][row.block * size], &words, sizeof words);
+    }
+    from_ = copy_;
+  }
+  U32 at(RowPlace place, bool upper) const {
+    if (from_ == nullptr) return U32(constant_);
+    const U32 words = load_block(from_[place.reg], place.block);
+    return upper ? words >> 16 : words;
+  }
+
+ private:
+  const Row* from_;
+  uint32_t constant_;
+  Row copy_[size / 2];  // NOLINT(*-member-init): if from_ says so
+};
+
+/// D of one instruction, or of a chain of them, which differ in nothing but the factors. `add` adds the products to
+/// rows' sums.
+template <WaveElement d, typename Add>
+[[gnu::always_inline]] inline void sum_up(const WaveMatrixCall& call, const Plan& plan, Add add) {
+  const WaveMatrixOperation& operation = *call.operation;
+  const Addends addends(call, plan);
+  for (unsigned first = 0; first < size; first += rows_at_once) {
+    F32 sums[rows_at_once];
 #pragma clang loop unroll(full)
-  for (unsigned i = 0; i < rows_at_once; ++i) sums[i] = sum[i];
+    for (unsigned i = 0; i < rows_at_once; ++i) {
+      const RowPlace place = plan.rows[first + i];
+      sums[i] = d == WaveElement::i32 ? F32(0) : addend_of(addends.at(place, place.upper || operation.upper), d);
+    }
+    if (d != WaveElement::i32 && (operation.negate_high[2] || operation.negate[2])) {
+      for (F32& sum : sums) {
+        if (operation.negate_high[2]) sum = magnitude(sum);
+        if (operation.negate[2]) sum = negate(sum);
+      }
+    }
+    add(first, sums);
+    if constexpr (d == WaveElement::f32) {
+      I32 nans = I32(0);
+#pragma clang loop unroll(full)
+      for (unsigned i = 0; i < rows_at_once; i += 2) {  // a host compares two with each other at once
+        nans |= is_nan(sums[i]) | is_nan(sums[i + 1]);
+      }
+      if (any(nans)) [[unlikely]] {
+        for (F32& sum : sums) sum = select(sum == sum, sum, pattern<F32>(Format<F32>::default_nan));
+      }
+    }
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < rows_at_once; ++i) {
+      const RowPlace place = plan.rows[first + i];
+      if constexpr (d == WaveElement::f32) {
+        std::memcpy(&call.d[place.reg][place.block * size], &sums[i], sizeof sums[i]);
+      } else if constexpr (d == WaveElement::i32) {  // so few products that they are exact in single precision
+        const U32 c = addends.at(place, false), sum = bits<U32>(convert<I32>(sums[i]));
+        write_d(call, place,
+                operation.clamp ? bits<U32>(__builtin_elementwise_add_sat(bits<I32>(c), bits<I32>(sum))) : c + sum);
+      } else {
+        write_d(call, place, result_of(sums[i], d));
+      }
+    }
+  }
+}
+
+void multiply(const WaveMatrixCall& call, const Plan& plan, std::span<const Factors> chain, bool b_signed) {
+  with_element(plan.b.element, b_signed, [&]<WaveElement b, bool is_signed>() {
+    const auto add = [&](unsigned first, F32(&sums)[rows_at_once])
+                         __attribute__((always_inline)) { add_products<b, is_signed>(chain, plan.b, first, sums); };
+    if constexpr (b == WaveElement::i8 || b == WaveElement::i4) return sum_up<WaveElement::i32>(call, plan, add);
+    if constexpr (b == WaveElement::f16 || b == WaveElement::bf16) {
+      if (call.operation->shape->d == b) return sum_up<b>(call, plan, add);
+    }
+    sum_up<WaveElement::f32>(call, plan, add);
+  });
+}
+
+void multiply_sparse(const WaveMatrixCall& call, const Plan& plan, const Slice* a, const Slice* b) {
+  Index index;
+  read_index(call, plan.a_places, plan.a.depth, index);
+  const auto add = [&](unsigned first, F32(&sums)[rows_at_once]) {
+    add_sparse_products(a, b, index, plan.a.depth, first, sums);
+  };
+  switch (call.operation->shape->d) {
+    case WaveElement::f32:
+      return sum_up<WaveElement::f32>(call, plan, add);
+    case WaveElement::f16:
+      return sum_up<WaveElement::f16>(call, plan, add);
+    case WaveElement::bf16:
+      return sum_up<WaveElement::bf16>(call, plan, add);
+    case WaveElement::i32:
+      return sum_up<WaveElement::i32>(call, plan, add);
+    default:
+      return;
+  }
+}
+
+/// The longest chain: so many sums of integers are exact in single precision.
+constexpr unsigned longest_chain = 8;
+
+/// Whether `next` adds its products to what `first` yields, and nothing is done to the sums in between.
+bool continues(const WaveMatrixCall& first, const WaveMatrixCall& next) {
+  const WaveMatrixOperation &one = *first.operation, &other = *next.operation;
+  return next.d == first.d && next.c == next.d && other.shape == one.shape && bits_of(other.shape->d) == 32 &&
+         !other.shape->sparse && !one.clamp && !other.clamp && !other.negate[2] && !other.negate_high[2] &&
+         (bits_of(other.shape->b) == 16 || other.negate[1] == one.negate[1]);
 }
 
 }  // namespace
 
-void wave_multiply(const WaveMatrixCall& call) {
-  const WaveMatrixShape& shape = *call.shape;
-  const Plan& plan = plan_of(call);
-  const unsigned depth_of_a = shape.sparse ? shape.depth / 2u : shape.depth;
-  Source a, b;
-  Index index;
-  read(shape.a, call.a, plan.a, depth_of_a, call.negate[0], call.negate_high[0], a);
-  read(shape.b, call.b, plan.b, shape.depth, call.negate[1], call.negate_high[1], b);
-  if (shape.sparse) read_index(call, plan.a, depth_of_a, index);
-
-  const bool integers = shape.d == WaveElement::i32;
-  U32 c[size];
-  F32 sums[size];
-  for (unsigned row = 0; row < size; ++row) {
-    const RowPlace place = plan.rows[row];
-    c[row] = call.c == nullptr ? U32(static_cast<uint32_t>(call.constant)) : load_block(call.c[place.reg], place.block);
-    if (call.c != nullptr && (place.upper || call.upper)) c[row] >>= 16;
-    F32 start = integers ? F32(0) : single_of(c[row], shape.d);
-    if (call.negate_high[2]) start = magnitude(start);
-    if (call.negate[2]) start = negate(start);
-    sums[row] = start;
-  }
-  for (unsigned row = 0; row < size; row += rows_at_once) {
+void wave_multiply(std::span<const WaveMatrixCall> calls) {
+  Sources sources;
+  while (!calls.empty()) {
+    const WaveMatrixCall& first = calls.front();
+    const WaveMatrixShape& shape = *first.operation->shape;
+    const Plan& plan = plan_of(*first.operation);
+    if (!sources.has_room()) sources.clear();
     if (shape.sparse) {
-      add_products<true>(a, b, index, depth_of_a, row, sums + row);
-    } else {
-      add_products<false>(a, b, index, depth_of_a, row, sums + row);
+      const Slice* const a = sources.get(first.a, plan.a, signs_of(*first.operation, 0, shape.a));
+      const Slice* const b = sources.get(first.b, plan.b, signs_of(*first.operation, 1, shape.b));
+      multiply_sparse(first, plan, a, b);
+      calls = calls.subspan(1);
+      continue;
     }
-  }
-  for (unsigned row = 0; row < size; ++row) {
-    if (integers) {  // no sum has so many products that it would not be exact in single precision
-      const U32 sum = bits<U32>(convert<I32>(sums[row]));
-      write_d(call, plan.rows[row],
-              call.clamp ? bits<U32>(__builtin_elementwise_add_sat(bits<I32>(c[row]), bits<I32>(sum))) : c[row] + sum);
-    } else {
-      write_d(call, plan.rows[row], result_of(sums[row], shape.d));
-    }
+    Factors chain[longest_chain];  // NOLINT(*-member-init): the first `length`
+    size_t length = 0;
+    do {
+      const WaveMatrixCall& call = calls[length];
+      chain[length++] = {.a = sources.get(call.a, plan.a, signs_of(*call.operation, 0, shape.a)),
+                         .b = call.b,
+                         .b_flipped = signs_of(*call.operation, 1, shape.b).flipped};
+    } while (length < longest_chain && length < calls.size() && sources.has_room() && continues(first, calls[length]));
+    multiply(first, plan, std::span(chain, length), first.operation->negate[1]);
+    calls = calls.subspan(length);
   }
 }
 

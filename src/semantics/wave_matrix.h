@@ -53,24 +53,30 @@ struct WaveMatrixShape {
 std::span<const WaveMatrixShape> wave_matrix_shapes();
 const WaveMatrixShape* wave_matrix_shape(isa::Opcode opcode);
 
-/// One instruction. Registers may overlap in any way.
-struct WaveMatrixCall {
+/// What an instruction says but for where its registers are.
+struct WaveMatrixOperation {
   const WaveMatrixShape* shape = nullptr;
   target::WaveMatrices layout{};
-  unsigned wave_size = 32;
-  Row* d = nullptr;
-  const Row *a = nullptr, *b = nullptr;
-  const Row* c = nullptr;      ///< null: `constant` in all elements
-  uint64_t constant = 0;       ///< as the result's type sees it
-  const Row* index = nullptr;  ///< of a sparse A
+  uint8_t wave_size = 32;
   uint8_t index_key = 0;
   std::array<bool, 3> negate{}, negate_high{};  ///< of A, B and C
   bool clamp = false;
-  bool upper = false;  ///< 16-bit C and D are in the upper halves
+  bool upper = false;     ///< 16-bit C and D are in the upper halves
+  uint32_t constant = 0;  ///< C in all elements, if it is in no registers, as the result's type sees it
+};
+
+/// An instruction with its registers, which may overlap in any way.
+struct WaveMatrixCall {
+  const WaveMatrixOperation* operation = nullptr;
+  Row* d = nullptr;
+  const Row *a = nullptr, *b = nullptr;
+  const Row* c = nullptr;      ///< null: the constant
+  const Row* index = nullptr;  ///< of a sparse A
 };
 
 ATOLL_LEVEL_BEGIN
-void wave_multiply(const WaveMatrixCall& call);
+/// Executes instructions one after the other. None of them may write what a later one reads as A, B or index.
+void wave_multiply(std::span<const WaveMatrixCall> calls);
 ATOLL_LEVEL_END
 
 }  // namespace Atoll::semantics

@@ -11,10 +11,10 @@ namespace {
 
 /// Runs the code in both engines, from the same random registers and with s[20:21] the address of 16 words of memory,
 /// and compares what is left in registers and there.
-void expect_same(std::string_view processor, const std::string& source) {
+void expect_same(std::string_view processor, const std::string& source, unsigned wave_size = 64) {
   setenv("ATOLL_COMPILE", "wait", 1);
   setenv("ATOLL_CACHE", "off", 1);
-  WaveRunner interpreted(processor, "interpreter"), compiled(processor, "compiled");
+  WaveRunner interpreted(processor, "interpreter", wave_size), compiled(processor, "compiled", wave_size);
   uint32_t memory[16], left[2][16];
   for (WaveRunner* runner : {&interpreted, &compiled}) {
     for (uint32_t& word : memory) word = 0x12345678;
@@ -154,6 +154,28 @@ TEST(FoundCode, SccOfLaneMasksStaysWhatItIs) {
     v_cmp_neq_f64_e32 vcc, 0x7fc00000, v[8:9]
     s_andn1_wrexec_b64 vcc, vcc
     s_bitreplicate_b64_b32 s[48:49], s24)");
+}
+
+// They are no chain of products, and no call of several has them all. Of integers, as random floats become NaNs.
+TEST(MatrixCode, MatricesThatAreMadeAreMultiplied) {
+  expect_same("gfx90a", R"(
+    v_mfma_i32_4x4x4i8 v[0:3], v4, v5, v[0:3]
+    v_mfma_i32_4x4x4i8 v[0:3], v1, v5, v[0:3]
+    v_mfma_i32_4x4x4i8 v[8:11], v0, v6, v[8:11])");
+  expect_same("gfx1100", R"(
+    v_wmma_i32_16x16x16_iu8 v[0:7], v[8:11], v[16:19], v[0:7]
+    v_wmma_i32_16x16x16_iu8 v[24:31], v[8:11], v[16:19], v[24:31] neg_lo:[0,1,0]
+    v_wmma_i32_16x16x16_iu8 v[24:31], v[0:3], v[16:19], v[24:31]
+    v_wmma_i32_16x16x16_iu8 v[0:7], v[8:11], v[24:27], v[0:7]
+    v_wmma_i32_16x16x16_iu8 v[0:7], v[8:11], v[4:7], v[0:7]
+    v_wmma_i32_16x16x16_iu8 v[0:7], v[1:4], v[4:7], v[0:7] neg_lo:[1,0,0])",
+              32);
+  expect_same("gfx1201", R"(
+    v_swmmac_i32_16x16x32_iu8 v[0:7], v[8:9], v[16:19], v12
+    v_swmmac_i32_16x16x32_iu8 v[24:31], v[8:9], v[16:19], v0
+    v_wmma_i32_16x16x16_iu8 v[24:31], v[24:25], v[16:17], v[24:31]
+    v_wmma_i32_16x16x16_iu8 v[12:19], v[24:25], v[28:29], 1)",
+              32);
 }
 
 }  // namespace

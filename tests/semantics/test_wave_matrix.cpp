@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "isa/table.h"
@@ -166,28 +168,29 @@ class Multiplication {
     }
 
     Registers d = c;
-    WaveMatrixCall call;
-    call.shape = &shape_;
-    call.layout = layout_;
-    call.wave_size = wave_;
-    call.d = d.rows;
-    call.a = a.rows;
-    call.b = b.rows;
-    call.c = options_.constant ? nullptr : d.rows;
-    call.constant = constant;
-    call.index = index.rows;
-    call.index_key = static_cast<uint8_t>(options_.key);
+    WaveMatrixOperation operation;
+    operation.shape = &shape_;
+    operation.layout = layout_;
+    operation.wave_size = static_cast<uint8_t>(wave_);
+    operation.constant = constant;
+    operation.index_key = static_cast<uint8_t>(options_.key);
     for (unsigned i = 0; i < 3; ++i) {
-      call.negate[i] = options_.negate[i];
-      call.negate_high[i] = options_.negate_high[i];
+      operation.negate[i] = options_.negate[i];
+      operation.negate_high[i] = options_.negate_high[i];
     }
     if (shape_.d == i32) {
-      call.negate[0] = options_.a_signed;
-      call.negate[1] = options_.b_signed;
+      operation.negate[0] = options_.a_signed;
+      operation.negate[1] = options_.b_signed;
     }
-    call.clamp = options_.clamp;
-    call.upper = options_.upper;
-    wave_multiply(call);
+    operation.clamp = options_.clamp;
+    operation.upper = options_.upper;
+    const WaveMatrixCall call{.operation = &operation,
+                              .d = d.rows,
+                              .a = a.rows,
+                              .b = b.rows,
+                              .c = options_.constant ? nullptr : d.rows,
+                              .index = index.rows};
+    wave_multiply({&call, 1});
 
     Registers expected = c;
     for (unsigned i = 0; i < 16; ++i) {
@@ -332,17 +335,56 @@ TEST(WaveMatrix, SixteenBitResultsAreRoundedOnce) {
   Registers ones, d;
   for (Row& row : ones.rows) std::ranges::fill(row, 0x3C003C00);
   for (Row& row : d.rows) std::ranges::fill(row, 0x68006800);
-  wave_multiply({.shape = &shape,
-                 .layout = WaveMatrices::spread,
-                 .wave_size = 32,
-                 .d = d.rows,
-                 .a = ones.rows,
-                 .b = ones.rows,
-                 .c = d.rows});
+  const WaveMatrixOperation operation{.shape = &shape, .layout = WaveMatrices::spread, .wave_size = 32};
+  const WaveMatrixCall call{.operation = &operation, .d = d.rows, .a = ones.rows, .b = ones.rows, .c = d.rows};
+  wave_multiply({&call, 1});
   EXPECT_EQ(d.rows[0][0], 0x68086808u);
   EXPECT_EQ(d.rows[3][31], 0x68086808u);
   EXPECT_EQ(d.rows[3][32], 0x68006800u);
   EXPECT_EQ(d.rows[4][0], 0x68006800u);
+}
+
+// Sums that stay in host registers and sources that are put in order once are those of one instruction after the other.
+TEST(WaveMatrix, ACallOfSeveralYieldsWhatCallsOfOneDo) {
+  constexpr unsigned source_rows = 40, tiles = 3, rows_of_d = 8;
+  struct alignas(64) File {
+    Row rows[source_rows + tiles * rows_of_d];
+  };
+  std::mt19937 random(1);
+  const std::span<const WaveMatrixShape> shapes = wave_matrix_shapes();
+  for (unsigned round = 0; round < 300; ++round) {
+    File together;
+    for (Row& row : together.rows) {
+      // Without infinities and NaNs in any format, which all sums would soon be.
+      for (uint32_t& lane : row) lane = static_cast<uint32_t>(random()) & 0xBFBFBFBF;
+    }
+    File apart = together;
+    std::vector<WaveMatrixOperation> operations(40);
+    std::vector<WaveMatrixCall> calls[2];
+    const WaveMatrixShape* shape = nullptr;
+    for (WaveMatrixOperation& operation : operations) {
+      if (shape == nullptr || random() % 8 == 0) shape = &shapes[random() % shapes.size()];
+      operation.shape = shape;
+      operation.layout = WaveMatrices::spread;
+      operation.wave_size = round % 2 == 0 ? 32 : 64;
+      operation.clamp = shape->d == i32 && random() % 8 == 0;
+      for (unsigned i = 0; i < 3; ++i) operation.negate[i] = random() % 8 == 0;
+      const size_t a = random() % 4 * 8, b = random() % 4 * 8, index = random() % source_rows;
+      const size_t tile = random() % tiles, addend = random() % 8 == 0 ? random() % tiles : tile;
+      for (File* const file : {&together, &apart}) {
+        Row* const first_d = file->rows + source_rows;
+        calls[file == &apart].push_back({.operation = &operation,
+                                         .d = first_d + tile * rows_of_d,
+                                         .a = file->rows + a,
+                                         .b = file->rows + b,
+                                         .c = first_d + (shape->sparse ? tile : addend) * rows_of_d,
+                                         .index = file->rows + index});
+      }
+    }
+    wave_multiply(calls[0]);
+    for (const WaveMatrixCall& call : calls[1]) wave_multiply({&call, 1});
+    ASSERT_EQ(std::memcmp(&together, &apart, sizeof together), 0) << "round " << round;
+  }
 }
 
 }  // namespace

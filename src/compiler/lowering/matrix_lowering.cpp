@@ -18,12 +18,27 @@ bool same_rows(const isa::Operand& a, const isa::Operand& b) {
   return a.kind == b.kind && a.reg == b.reg && a.words == b.words;
 }
 
+bool overlap(const isa::Operand& a, const isa::Operand& b) {
+  return a.kind == b.kind && a.reg < b.reg + b.words && b.reg < a.reg + a.words;
+}
+
+/// Whether a register of D is multiplied by an instruction, or says where its sparse elements belong.
+bool multiplies(const isa::Instruction& instruction, const isa::Operand& d) {
+  return overlap(instruction.src(source_a), d) || overlap(instruction.src(source_b), d) ||
+         (isa::row_of(instruction).has(isa::flag::sparse) && overlap(instruction.src(source_c), d));
+}
+
 /// Whether `next` does what `first` does with other factors, and adds them to what `first` yields.
 bool continues(const isa::Instruction& first, const isa::Instruction& next) {
   namespace flag = isa::flag;
+  if (multiplies(next, first.dst())) return false;
   return first.opcode == next.opcode && !isa::row_of(first).has(flag::sparse | flag::scaled) &&
          same_rows(first.dst(), next.dst()) && same_rows(next.src(source_c), next.dst()) && first.cbsz == next.cbsz &&
          first.abid == next.abid && first.blgp == next.blgp;
+}
+
+bool is_wave_matrix(const isa::Instruction& instruction) {
+  return semantics::wave_matrix_shape(instruction.opcode) != nullptr;
 }
 
 /// Rows that a number of instructions read and write.
@@ -42,8 +57,7 @@ struct Rows {
 }  // namespace
 
 bool MatrixLowering::takes(const isa::Instruction& instruction) {
-  const bool is_matrix = semantics::matrix_shape(instruction.opcode) != nullptr ||
-                         semantics::wave_matrix_shape(instruction.opcode) != nullptr;
+  const bool is_matrix = semantics::matrix_shape(instruction.opcode) != nullptr || is_wave_matrix(instruction);
   if (!is_matrix || !engine::registers_exist(instruction)) return false;
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     const isa::Operand& source = instruction.src(i);
@@ -78,6 +92,26 @@ std::vector<MatrixLowering::Chain> MatrixLowering::chains(std::span<const Region
   return result;
 }
 
+std::vector<MatrixLowering::Chain> MatrixLowering::calls(std::span<const RegionItem> items) {
+  std::vector<Chain> result;
+  for (Chain& chain : chains(items)) {
+    const auto can_follow = [&](const Chain& call) {
+      return is_wave_matrix(*chain.front()->instruction) && is_wave_matrix(*call.front()->instruction) &&
+             std::ranges::none_of(call, [&](const RegionItem* before) {
+               return std::ranges::any_of(chain, [&](const RegionItem* item) {
+                 return multiplies(*item->instruction, before->instruction->dst());
+               });
+             });
+    };
+    if (!result.empty() && can_follow(result.back())) {
+      result.back().insert(result.back().end(), chain.begin(), chain.end());
+    } else {
+      result.push_back(std::move(chain));
+    }
+  }
+  return result;
+}
+
 void MatrixLowering::emit(std::span<const RegionItem> items) {
   using engine::JitContext;
   llvm::IRBuilder<>& ir = frame_.ir;
@@ -87,7 +121,7 @@ void MatrixLowering::emit(std::span<const RegionItem> items) {
       ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, multiply)));
   auto* type = llvm::FunctionType::get(ir.getVoidTy(),
                                        {frame_.pointer(), frame_.pointer(), frame_.i64(), frame_.pointer()}, false);
-  for (const Chain& chain : chains(items)) {
+  for (const Chain& chain : calls(items)) {
     llvm::Value* first = frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*));
     for (const RegionItem* item : chain) steps_.push_back(item->pc);
     ir.CreateCall(type, function, {frame_.wave, first, ir.getInt64(chain.size()), frame_.run});

@@ -3,7 +3,8 @@
 // They are part of a region like stores that are deferred (deferred_stores.h): after its loop, from the rows of the
 // wave. Kernels sum up in a few sets of registers in turn and load what comes next in between; so, where their order
 // does not matter, those that add to the same registers are done one after the other by one call, which keeps the sums
-// in the host's registers.
+// in the host's registers. Of WMMA and SWMMAC a call takes all that follow each other, as they have sources in common,
+// unless one reads what another one makes.
 #pragma once
 
 #include <span>
@@ -24,11 +25,13 @@ class MatrixLowering {
   /// Whether it is a matrix instruction, and all that it reads are rows and constants.
   static bool takes(const isa::Instruction& instruction);
 
-  /// Instructions in the order in which they are to be executed; those in the same chain by one call.
+  /// Instructions in the order in which they are to be executed: those that add to the same registers, and those that
+  /// are executed by one call.
   using Chain = std::vector<const RegionItem*>;
   static std::vector<Chain> chains(std::span<const RegionItem> items);
+  static std::vector<Chain> calls(std::span<const RegionItem> items);
 
-  /// Carries out those of `items` that are matrix instructions.
+  /// Executes those of `items` that are matrix instructions.
   void emit(std::span<const RegionItem> items);
 
  private:
