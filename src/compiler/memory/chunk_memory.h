@@ -141,6 +141,7 @@ class ChunkMemory {
                    llvm::ArrayRef<llvm::Value*> rows);
   Words call_lds_atomic(semantics::AccessNumber number, bool yields, const Addresses& at, llvm::Value* active,
                         llvm::ArrayRef<llvm::Value*> rows);
+  llvm::Value* in_host_memory(llvm::Value* chunk);
   llvm::Function* lds_atomic_in_turn(semantics::AccessNumber number, bool yields, unsigned rows);
   llvm::Value* one_lds_atomic(const semantics::MemoryAccess& access, llvm::Value* address, llvm::Value* data,
                               llvm::Value* data2);
