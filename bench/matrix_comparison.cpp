@@ -27,7 +27,7 @@ using namespace Atoll::bench;
 
 namespace {
 
-constexpr uint32_t size = 1024, tile = 64, wave = 64;
+constexpr uint32_t size = 1024, tile = 64;
 constexpr int rounds = 21;
 
 /// Whole numbers from -4 to 4.
@@ -96,6 +96,8 @@ Buffer buffer_of(const Gpu& gpu, const std::vector<std::byte>& bytes) {
   return buffer;
 }
 
+bool is_radeon(const std::string& processor) { return !processor.starts_with("gfx9"); }
+
 double gigaflops(double seconds) { return 2.0 * size * size * size / seconds * 1e-9; }
 
 /// C = A times B, by sgemm.
@@ -115,12 +117,13 @@ class Launch {
       : gpu_(gpu),
         code_(code),
         kernel_("product_" + type),
+        wave_(value_of(code.describe(kernel_)).required_block[0]),
         left_(buffer_of(gpu, encode(product.a, type, ocp))),
         right_(buffer_of(gpu, encode(product.b, type, ocp))),
         result_(value_of(gpu.allocate<uint32_t>(size * size))) {}
 
   void run() const {
-    const LaunchShape shape{.grid = {size / tile * wave, size / tile, 1}, .block = {wave, 1, 1}};
+    const LaunchShape shape{.grid = {size / tile * wave_, size / tile, 1}, .block = {wave_, 1, 1}};
     value_of(gpu_.launch_with(code_, kernel_, shape, std::vector<Argument>{left_, right_, result_}));
   }
 
@@ -133,6 +136,7 @@ class Launch {
   const Gpu& gpu_;
   const Code& code_;
   std::string kernel_;
+  uint32_t wave_;
   Buffer left_, right_;
   TypedBuffer<uint32_t> result_;
 };
@@ -143,7 +147,7 @@ class Comparison {
 
   /// A row of the table: one GPU's product of matrices of one type.
   void compare(const Gpu& gpu, const Code& code, const std::string& processor, const std::string& type) {
-    const bool ocp = processor == "gfx950";
+    const bool ocp = processor == "gfx950" || processor.starts_with("gfx12");
     Product integers{small_integers(1), small_integers(2)}, normal{normal_numbers(1, type), normal_numbers(2, type)};
     const Launch exact(gpu, code, type, ocp, integers), rounded(gpu, code, type, ocp, normal);
     const std::string name = type + " of " + processor;
@@ -158,11 +162,17 @@ class Comparison {
     fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.0f} | {:.2f} | {:.2f} | {:.0f} | {:.2f} |\n", processor, type,
                seconds[0] * 1e3, seconds[1] * 1e3, gigaflops(seconds[1]), seconds[1] / seconds[0], seconds[2] * 1e3,
                gigaflops(seconds[2]), seconds[2] / seconds[0]);
-    largest_ratio_ = std::max({largest_ratio_, seconds[1] / seconds[0], seconds[2] / seconds[0]});
+    double& largest = is_radeon(processor) ? largest_on_radeons_ : largest_on_instincts_;
+    largest = std::max({largest, seconds[1] / seconds[0], seconds[2] / seconds[0]});
   }
 
   bool all_agree() const { return all_agree_; }
-  double largest_ratio() const { return largest_ratio_; }
+  void print_goals() const {
+    if (largest_on_instincts_ != 0)
+      print_goal("the slowest matrix product of Instincts, of sgemm's time", largest_on_instincts_, "at most", 4);
+    if (largest_on_radeons_ != 0)
+      print_goal("the slowest matrix product of Radeons, of sgemm's time", largest_on_radeons_, "at most", 3);
+  }
 
  private:
   void check(const std::string& name, Product& product, const Launch& launch, float allowed) {
@@ -179,7 +189,7 @@ class Comparison {
   }
 
   WholeHost& host_;
-  double largest_ratio_ = 0;
+  double largest_on_instincts_ = 0, largest_on_radeons_ = 0;
   bool all_agree_ = true;
 };
 
@@ -216,6 +226,6 @@ int main(int argc, char** argv) {
     }
   }
   host.print_late_rounds();
-  print_goal("the slowest matrix product, of sgemm's time", comparison.largest_ratio(), "at most", 4);
+  comparison.print_goals();
   return comparison.all_agree() ? 0 : 1;
 }
