@@ -1,0 +1,243 @@
+// The kernels of this directory on every processor that executes, compiled by clang, against the host's results, in
+// both engines.
+//
+// A file is compiled in several ways for a processor: without and with optimization, for each size of its waves, by
+// clang 22 and by clang 15 where that knows processor and builtins. With ATOLL_KERNELS=all each way is tried in each
+// engine. Otherwise it is one way, another from file to file and from processor to processor, in the interpreter; and
+// one more in the compiled engine for every third file, so that each pair of processor, file and engine meets.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engines.h"
+#include "kernels/kernel.h"
+#include "kernels/references.h"
+#include "machine/gpu.h"
+#include "support/command.h"
+#include "target/product.h"
+
+namespace Atoll::test {
+namespace {
+
+/// A file of kernels.
+struct Source {
+  std::string_view file, options;
+  std::span<const Kernel> (*kernels)();
+  unsigned items, group_size;
+  bool clang15 = true;
+};
+
+constexpr std::string_view as_c = "-x c -std=c2x", as_opencl = "-x cl -cl-std=CL2.0";
+/// So many that the last work-group is not full.
+constexpr unsigned items_alone = work_group_size * 3 - 5;
+const Source sources[] = {
+    {"integers.h", as_c, integer_kernels, items_alone, work_group_size},
+    {"floats.h", as_c, float_kernels, items_alone, work_group_size},
+    {"control_flow.h", as_c, control_flow_kernels, items_alone, work_group_size},
+    {"memory.h", as_c, memory_kernels, items_alone, work_group_size},
+    {"algorithms.h", as_c, algorithm_kernels, items_alone, work_group_size},
+    {"classes.h", "-x c++ -std=c++20 -fno-rtti -fno-exceptions", class_kernels, items_alone, work_group_size},
+    {"recent.h", as_c, recent_kernels, items_alone, work_group_size, false},
+    {"brains.c", as_c, brain_kernels, items_alone, work_group_size, false},
+    {"groups.cl", as_opencl, group_kernels, 128 * 3, 128},
+    {"atomics.cl", as_opencl, atomic_kernels, 128 * 3, 128},
+    {"waves.c", as_c, wave_kernels, 64 * 3, 64, false},
+};
+/// Of GFX11 and GFX12.
+const Source wave_matrices = {"wave_matrices.c", as_c, gfx11_matrix_kernels, 64 * 3, 64, false};
+
+/// A way to compile a file.
+struct Way {
+  std::string_view compiler, level;
+  unsigned wave_size;
+};
+
+std::vector<Way> ways_of(const target::Processor& processor, const Source& source) {
+  const bool known_to_clang15 = processor.generation <= target::Generation::gfx10_3 &&
+                                processor.generation != target::Generation::gfx940 &&
+                                processor.generation != target::Generation::gfx950;
+  std::vector<Way> ways;
+  for (const std::string_view compiler : {"clang-22", "clang-15"}) {
+    if (compiler == "clang-15" && !(known_to_clang15 && source.clang15)) continue;
+    for (const std::string_view level : {"-O0", "-O3"}) {
+      for (const unsigned wave_size : {32u, 64u}) {
+        if (processor.has_wave_size(wave_size)) ways.push_back({compiler, level, wave_size});
+      }
+    }
+  }
+  return ways;
+}
+
+/// What the compiler is told of the processor, and the kernels that there are then.
+struct Choice {
+  std::string options;
+  std::vector<Kernel> kernels;
+};
+
+Choice choose(const target::Processor& processor, const Source& source, const Way& way) {
+  Choice choice;
+  choice.options = fmt::format("{} {} -mcpu={}", source.options, way.level, processor.name);
+  if (processor.has_wave_size(32))
+    choice.options += way.wave_size == 32 ? " -mno-wavefrontsize64" : " -mwavefrontsize64";
+  if (way.wave_size == 64) choice.options += " -DWIDE_WAVES";
+  const auto add = [&](std::span<const Kernel> kernels) {
+    choice.kernels.insert(choice.kernels.end(), kernels.begin(), kernels.end());
+  };
+  const target::Generation generation = processor.generation;
+  if (&source == &wave_matrices) {
+    const bool gfx12 = generation == target::Generation::gfx12;
+    if (gfx12) choice.options += " -DGFX12";
+    add(gfx12 ? gfx12_matrix_kernels() : gfx11_matrix_kernels());
+    return choice;
+  }
+  add(source.kernels());
+  if (source.file != "waves.c") return choice;
+  if (generation >= target::Generation::gfx10) {
+    choice.options += " -DPERMLANES";
+    add(permlane_kernels());
+  }
+  if (generation >= target::Generation::gfx11 && way.wave_size == 64) {
+    choice.options += " -DPERMLANE64";
+    add(permlane64_kernels());
+  }
+  if (processor.has(target::Feature::dot7_insts)) {
+    choice.options += " -DDOTS";
+    if (processor.has(target::Feature::dot1_insts)) choice.options += " -DSIGNED_DOTS";
+    add(dot_kernels());
+  }
+  return choice;
+}
+
+std::vector<unsigned> input() {
+  std::vector<unsigned> words(in_words);
+  unsigned state = 12345;
+  for (unsigned& word : words) {
+    state = state * 1664525 + 1013904223;
+    word = state ^ state >> 15;
+  }
+  words[3] = 0;
+  words[10] = 0xFFFFFFFF;
+  words[11] = 0x80000000;
+  return words;
+}
+
+void run(machine::Gpu& gpu, const machine::LoadedCode& code, const char* name, const Source& source,
+         const std::vector<unsigned>& in, std::vector<unsigned>& out) {
+  const machine::LoadedSymbol* kernel = code.find(std::string(name) + ".kd");
+  ASSERT_NE(kernel, nullptr) << "no kernel " << name;
+  const void* arguments[64] = {in.data(), out.data()};  // and those that are hidden, which nothing asks for
+  machine::aql::KernelDispatchPacket packet{};
+  packet.setup = 1;
+  packet.workgroup_size_x = static_cast<uint16_t>(source.group_size);
+  packet.workgroup_size_y = packet.workgroup_size_z = 1;
+  packet.grid_size_x = source.items;
+  packet.grid_size_y = packet.grid_size_z = 1;
+  packet.private_segment_size = 16384;
+  packet.group_segment_size = 16384;
+  packet.kernel_object = kernel->address;
+  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+  const auto result = gpu.run(packet);
+  ASSERT_TRUE(result) << name << ": " << result.error().message;
+}
+
+void try_way(const char* processor_name, const Source& source, const Way& way, std::string_view engine_name) {
+  SCOPED_TRACE(fmt::format("{} {} in waves of {}, {}", way.compiler, way.level, way.wave_size, engine_name));
+  const target::Processor& processor = *target::find_processor(processor_name);
+  const Choice choice = choose(processor, source, way);
+  const TemporaryDirectory directory;
+  const auto compiled = run_command(fmt::format(
+      "{} -target amdgcn-amd-amdhsa -nogpulib -fvisibility=default -ffp-contract=off -w {} {}/{} -o {} 2>&1",
+      way.compiler, choice.options, KERNELS, source.file, directory / "kernels.co"));
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  const auto model = target::find_gpu(processor_name);
+  ASSERT_TRUE(model) << model.error().message;
+  const auto engine = engine::find_engine(engine_name);
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto gpu = machine::Gpu::create(*model, *engine, {.threads = 2});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const auto code = (*gpu)->load(read_bytes(directory / "kernels.co"), {}, "kernels");
+  ASSERT_TRUE(code) << code.error().message;
+
+  const std::vector<unsigned> in = input();
+  for (const Kernel& kernel : choice.kernels) {
+    std::vector<unsigned> expected(8192), got(8192);
+    kernel.expect({in.data(), expected.data(), source.items, way.wave_size, &processor});
+    run(**gpu, **code, kernel.name, source, in, got);
+    for (unsigned i = 0; i < expected.size(); ++i) {
+      if (expected[i] == got[i]) continue;
+      ADD_FAILURE() << fmt::format("{}: word {} of item {} is {:#x}, on the host {:#x}", kernel.name,
+                                   i % out_words_per_item, i / out_words_per_item, got[i], expected[i]);
+      break;
+    }
+  }
+}
+
+/// `turn`: a number that differs from file to file and from processor to processor.
+void try_ways(const char* processor_name, const Source& source, size_t turn) {
+  setenv("ATOLL_COMPILE", "wait", 1);  // nothing that can be compiled is left to the interpreter
+  const std::vector<Way> ways = ways_of(*target::find_processor(processor_name), source);
+  const char* which = std::getenv("ATOLL_KERNELS");
+  if (which != nullptr && std::string_view(which) == "all") {
+    for (const Way& way : ways) {
+      try_way(processor_name, source, way, "interpreter");
+      try_way(processor_name, source, way, "compiled");
+    }
+    return;
+  }
+  try_way(processor_name, source, ways[turn % ways.size()], "interpreter");
+  if (turn % 3 == 0) try_way(processor_name, source, ways[(turn + ways.size() / 2) % ways.size()], "compiled");
+}
+
+/// One processor or more of each generation.
+constexpr const char* processors[] = {"gfx900",  "gfx906",  "gfx908",  "gfx90a",  "gfx942",
+                                      "gfx950",  "gfx1010", "gfx1012", "gfx1030", "gfx1100",
+                                      "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
+constexpr const char* with_wave_matrices[] = {"gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
+/// With the instructions of one of those, so that a file for each is enough.
+constexpr const char* other_processors[] = {"gfx902", "gfx904", "gfx90c", "gfx1011", "gfx1013", "gfx1036"};
+
+class Kernels : public testing::TestWithParam<std::tuple<size_t, size_t>> {};
+
+TEST_P(Kernels, GiveWhatTheHostGives) {
+  const auto [processor, source] = GetParam();
+  try_ways(processors[processor], sources[source], processor * 7 + source);
+}
+
+std::string name_of(const testing::TestParamInfo<Kernels::ParamType>& info) {
+  const auto& [processor, source] = info.param;
+  const std::string_view file = sources[source].file;
+  return fmt::format("{}_{}", processors[processor], file.substr(0, file.find('.')));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Kernels,
+                         testing::Combine(testing::Range<size_t>(0, std::size(processors)),
+                                          testing::Range<size_t>(0, std::size(sources))),
+                         name_of);
+
+class WaveMatrixKernels : public testing::TestWithParam<size_t> {};
+
+TEST_P(WaveMatrixKernels, GiveWhatTheHostGives) {
+  try_ways(with_wave_matrices[GetParam()], wave_matrices, GetParam() * 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, WaveMatrixKernels, testing::Range<size_t>(0, std::size(with_wave_matrices)),
+                         [](const auto& info) { return std::string(with_wave_matrices[info.param]); });
+
+class OtherKernels : public testing::TestWithParam<size_t> {};
+
+TEST_P(OtherKernels, GiveWhatTheHostGives) {
+  const size_t files = std::size(sources);
+  for (size_t i = 0; i < 2; ++i) {
+    try_ways(other_processors[GetParam()], sources[(GetParam() * 2 + i) % files], GetParam() + i);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OtherKernels, testing::Range<size_t>(0, std::size(other_processors)),
+                         [](const auto& info) { return std::string(other_processors[info.param]); });
+
+}  // namespace
+}  // namespace Atoll::test
