@@ -1,0 +1,43 @@
+// For tests that run whole families of instructions on each generation: which of them a processor has and what they are
+// called there, and many short programs assembled at once.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/opcode.h"
+#include "target/processor.h"
+
+namespace Atoll::test {
+
+/// What LLVM calls the instruction on the processor, whose row in the table has that name; empty if the processor lacks
+/// it or nothing executes it.
+std::string name_on(const target::Processor& processor, std::string_view row_name);
+
+/// The machine code of each source, by one call of clang.
+std::vector<std::vector<uint8_t>> assemble_programs(const std::vector<std::string>& sources,
+                                                    const target::Processor& processor, unsigned wave_size);
+
+/// The suffix of an atomic that returns what was there.
+std::string_view returning(const target::Processor& processor);
+
+/// The last word of the resource of a buffer of bytes, without structure (LLVM, AMDGPUUsage and what ROCm's libraries
+/// use).
+uint32_t raw_buffer_word(const target::Processor& processor);
+
+/// A register, or more of them from `first` on: "v3", "v[4:5]", "s[8:11]".
+std::string registers(char kind, unsigned first, unsigned count);
+
+/// One processor or more of each generation, with each size of its waves.
+struct Machine {
+  const char* processor;
+  unsigned wave_size;
+};
+inline constexpr Machine machines[] = {
+    {"gfx900", 64},  {"gfx906", 64},  {"gfx908", 64},  {"gfx90a", 64},  {"gfx942", 64},  {"gfx950", 64},
+    {"gfx1010", 32}, {"gfx1010", 64}, {"gfx1012", 32}, {"gfx1030", 32}, {"gfx1030", 64}, {"gfx1100", 32},
+    {"gfx1100", 64}, {"gfx1150", 32}, {"gfx1150", 64}, {"gfx1201", 32}, {"gfx1201", 64}};
+std::string name_of_machine(const Machine& machine);
+
+}  // namespace Atoll::test
