@@ -80,7 +80,8 @@ bool InstructionParser::apply_op_sel() {
       return false;
     }
   }
-  const unsigned result = sources + (row_->has(flag::reads_dst) && map_.layout.true16 ? 1 : 0);
+  const bool old_is_source = row_->has(flag::reads_dst) && !row_->has(flag::op_sel) && map_.layout.true16;
+  const unsigned result = sources + (old_is_source ? 1 : 0);
   const bool selected = given && result < list.count && list.at(result) && !row_->has(flag::op_sel4 | flag::permlane);
   Operand& dst = out.operands[0];
   if (dst.half && !merge_half(dst, selected, given)) return false;

@@ -224,7 +224,7 @@ bool sets_float_mode(const isa::Instruction& instruction) {
   if (float_mode_field(instruction.opcode)) return true;
   if (instruction.opcode != isa::Opcode::s_setreg_imm32_b32 || instruction.sources() == 0) return false;
   const Field field(instruction.immediate);
-  const bool has_ieee_mode = instruction.generation < target::Generation::gfx12;
+  const bool has_ieee_mode = instruction.generation < target::Generation::gfx11_7;
   return field.id == hardware::mode && (field.mask() & ~machine::float_mode_bits_of(has_ieee_mode)) == 0;
 }
 

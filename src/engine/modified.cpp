@@ -108,11 +108,18 @@ bool execute(Wave& wave, const MicroOp& op, Run& run) {
   if (operands.results != 0 && (watches || goes_through_temporary(instruction, shape))) {
     Row* result = result_rows(run);
     std::memcpy(result, to, shape.dst_words[0] * sizeof(Row));  // some functions read it, or leave half of it
+    const Row* old = to;
+    if (semantics::reads_high_half(instruction, shape)) {
+      semantics::move_high_half_down(*result);
+      Row* copy = fetched_rows(run, 2);  // there is no third source
+      std::memcpy(copy, result, sizeof(Row));
+      old = copy;
+    }
     call.dst[0] = result;
     shape.call(call);
     call.clamp = false;
     if constexpr (watches) {
-      if (!raise_exceptions(wave, op, done_operation(instruction, shape, operands, call, to), call.exec)) return false;
+      if (!raise_exceptions(wave, op, done_operation(instruction, shape, operands, call, old), call.exec)) return false;
     }
     write_result(instruction, shape, to, result, call);
   } else {

@@ -811,6 +811,7 @@ std::span<const Format> formats_of(target::Generation generation) {
       return gfx10;
     case target::Generation::gfx11:
     case target::Generation::gfx11_5:
+    case target::Generation::gfx11_7:
       return gfx11;
     case target::Generation::gfx12:
       return gfx12;

@@ -56,14 +56,13 @@ Layout::Layout(const target::Processor& processor) {
   low_halves = generation >= Generation::gfx12;
   address_tuples = navi3;
   scalar_inputs = navi ? 2 : 1;
-  scalar_offset_always = positive_offsets = byte_select = temporal_hints = split_matrices =
-      generation >= Generation::gfx12;
+  scalar_offset_always = positive_offsets = temporal_hints = generation >= Generation::gfx12;
+  byte_select = split_matrices = moves_share_banks = generation >= Generation::gfx11_7;
   flat_bases = wide_literals = scale_offsets = halves_share_registers = right_shifts_read_two = packed_scalars_low =
       generation >= Generation::gfx12_5;
   wide_row_share = processor.has(target::Feature::dpp_64bit);
   smem_immediate_bits = generation >= Generation::gfx12 ? 5 : 7;
   bf16_dots_begin_vopd = generation < Generation::gfx12_5;
-  moves_share_banks = generation >= Generation::gfx12;
   branch_needs_nop = generation == Generation::gfx10;
   null_soffset_printed = generation < Generation::gfx12;
   scratch_none = generation == Generation::gfx10_3 ? 0x7F : 0;

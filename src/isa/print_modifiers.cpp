@@ -85,7 +85,8 @@ void Printer::list(std::string_view name, bool Operand::* member, bool usual, bo
     if (i != in_.destinations) text_ += ',';
     text_ += in_.operands[i].*member ? '1' : '0';
   }
-  if (with_destination && row_.has(flag::reads_dst) && map_.layout.true16) text_ += ",0";  // of the old destination
+  // Of the old destination, where it is a source like others.
+  if (with_destination && row_.has(flag::reads_dst) && !row_.has(flag::op_sel) && map_.layout.true16) text_ += ",0";
   if (with_destination) (text_ += ',') += in_.op_sel_dst ? '1' : '0';
   text_ += ']';
 }

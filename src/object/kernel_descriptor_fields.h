@@ -60,7 +60,7 @@ constexpr bool with_wgp_mode(const Processor& p) { return p.work_group_processor
 constexpr bool with_unified_vgprs(const Processor& p) { return p.unified_vgprs; }
 constexpr bool with_shared_vgprs(const Processor& p) { return p.shared_vgprs; }
 constexpr bool gfx11(const Processor& p) {
-  return p.generation == Generation::gfx11 || p.generation == Generation::gfx11_5;
+  return p.generation >= Generation::gfx11 && p.generation < Generation::gfx12;
 }
 constexpr bool from_gfx11(const Processor& p) { return p.generation >= Generation::gfx11; }
 constexpr bool with_wave32(const Processor& p) { return p.has_wave_size(32); }

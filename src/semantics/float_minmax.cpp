@@ -85,7 +85,7 @@ LANES(v_pk_maximum3_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) {
 std::span<const VectorEntry> float_minmax_entries() {
 #define EACH_RULE(name)                                                                                    \
   vector_entry<&name<NanRule::second>>(isa::Opcode::name), ENTRY_SINCE(gfx11, name, name<NanRule::first>), \
-      ENTRY_SINCE(gfx12, name, name<NanRule::quiet>)
+      ENTRY_SINCE(gfx11_7, name, name<NanRule::quiet>)
   static constexpr VectorEntry entries[] = {
       EACH_RULE(v_min_f32),        EACH_RULE(v_max_f32),        EACH_RULE(v_min_f64),
       EACH_RULE(v_max_f64),        EACH_RULE(v_min_f16),        EACH_RULE(v_max_f16),

@@ -2,9 +2,9 @@
 // is less than +0 in all of them.
 //
 // V_MIN, V_MAX and V_MED3 take the number where there are a number and a NaN. With IEEE mode on, a signalling NaN is
-// the result all the same, made quiet. GFX12, which has no IEEE mode, takes the number in any case. Which of two NaNs
-// it is differs, too (NanRule). V_MINIMUM and V_MAXIMUM (gfx950, GFX12) yield a NaN where there is one, as IEEE
-// 754-2019's operations of these names do.
+// the result all the same, made quiet. GFX11.7 and GFX12, which have no IEEE mode, take the number in any case. Which
+// of two NaNs it is differs, too (NanRule). V_MINIMUM and V_MAXIMUM (gfx950, GFX11.7, GFX12) yield a NaN where there is
+// one, as IEEE 754-2019's operations of these names do.
 #pragma once
 
 #include "semantics/float_lanes.h"

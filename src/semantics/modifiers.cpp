@@ -273,6 +273,14 @@ void apply_result_modifiers(Row* result, DataType type, uint8_t omod, bool clamp
   }
 }
 
+bool reads_high_half(const isa::Instruction& instruction, const VectorShape& shape) {
+  return instruction.op_sel_dst && shape.reads_dst && shape.sources < 3;
+}
+
+void move_high_half_down(Row& row) {
+  merge_lanes(row, row, ~uint64_t{0}, [](U32, U32 value) { return value >> 16u; });
+}
+
 void merge_high_half(Row& dst, const Row& result, uint64_t exec) {
   merge_lanes(dst, result, exec, [](U32 old, U32 value) { return (old & 0xFFFFu) | value << 16u; });
 }

@@ -36,6 +36,11 @@ void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand);
 /// "Output modifiers"). Clamp turns NaN into 0 if the mode's dx10_clamp says so. Other types stay as they are.
 void apply_result_modifiers(Row* result, isa::DataType type, uint8_t omod, bool clamp, const FloatMode& mode);
 
+/// Whether a result that goes to the upper half is computed from what is there, as v_fmac_f16's sum with op_sel:[0,0,1].
+bool reads_high_half(const isa::Instruction& instruction, const VectorShape& shape);
+/// The upper half of each lane, moved down for the instruction's function.
+void move_high_half_down(Row& row);
+
 /// Writes a 16-bit result to the upper half of the active lanes' registers, leaving the lower (op_sel's last bit).
 void merge_high_half(Row& dst, const Row& result, uint64_t exec);
 

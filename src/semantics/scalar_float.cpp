@@ -110,18 +110,33 @@ bool is_widened(const isa::Operand& operand, Floating type) {
          ((magnitude >= half && magnitude <= four) || magnitude == inverse_two_pi);
 }
 
+bool is_min_or_max(isa::Opcode opcode) {
+  return opcode == s_min_f32 || opcode == s_min_f16 || opcode == s_max_f32 || opcode == s_max_f16;
+}
+
+/// The vector instruction's meaning, and the mode that it has it in. GFX11.7 makes minimumNumber of IEEE 754-2019 of
+/// V_MIN and V_MAX, but leaves S_MIN and S_MAX minNum of IEEE 754-2008, as GFX11.5's are in IEEE mode (llvm-project,
+/// pull request 207308).
+const VectorShape& lane_function(isa::Opcode opcode, target::Generation generation, FloatMode& mode) {
+  if (generation == target::Generation::gfx11_7 && is_min_or_max(opcode)) {
+    generation = target::Generation::gfx11_5;
+    mode.ieee = true;
+  }
+  return vector_function(lane_equivalent(opcode), generation);
+}
+
 }  // namespace
 
 isa::Opcode lane_equivalent(isa::Opcode opcode) { return equivalents[static_cast<size_t>(opcode)]; }
 
 void scalar_float(const isa::Instruction& instruction, target::Generation generation, const FloatMode& mode,
                   ScalarCall& call) {
-  const VectorShape& shape = vector_function(lane_equivalent(instruction.opcode), generation);
   // Functions work on chunks of lanes: what is in the others has no effect, but is a number.
   alignas(64) Row sources[3]{}, changed[3], result{};
   VectorCall lane{};
   lane.exec = 1;
   lane.mode = mode;
+  const VectorShape& shape = lane_function(instruction.opcode, generation, lane.mode);
   for (unsigned i = 0; i < shape.sources; ++i) {
     const bool upper = instruction.opcode == s_cvt_hi_f32_f16;
     sources[i][0] = static_cast<uint32_t>(upper ? call.src[i] >> 16 : call.src[i]);

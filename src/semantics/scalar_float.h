@@ -1,4 +1,4 @@
-// semantics: floating-point instructions of the scalar ALU (GFX11.5, GFX12), and transcendental functions whose
+// semantics: floating-point instructions of the scalar ALU (from GFX11.5 on), and transcendental functions whose
 // operands are scalar registers (v_s_exp_f32 and its like, GFX12).
 //
 // What such an instruction computes is what some vector instruction computes in one lane, modifiers and the wave's

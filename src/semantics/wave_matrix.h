@@ -1,4 +1,4 @@
-// semantics: the Radeons' matrix instructions, WMMA (GFX11, GFX12) and SWMMAC (GFX12): D = A * B + C, the matrices
+// semantics: the Radeons' matrix instructions, WMMA (GFX11 on) and SWMMAC (GFX11.7 on): D = A * B + C, the matrices
 // spread over the registers of a wave of 32 or 64 lanes.
 //
 // D and C have 16 rows and 16 columns, A 16 rows, B 16 columns; a row of a table (wave_matrix.cpp) has the depth and

@@ -26,6 +26,7 @@ enum class Generation : uint8_t {
   gfx10_3,
   gfx11,
   gfx11_5,
+  gfx11_7,
   gfx12,
   gfx12_5
 };
@@ -93,7 +94,7 @@ enum class MatrixSums : uint8_t {
 enum class WaveMatrices : uint8_t {
   none,
   replicated,  ///< A and B are in the lanes' every 16 (GFX11)
-  spread       ///< each element is in one lane (GFX12)
+  spread       ///< each element is in one lane (GFX11.7, GFX12)
 };
 
 /// A setting of a target feature that a code object or a GPU may have ("xnack+", "xnack-", not said).
@@ -116,7 +117,7 @@ struct Processor {
   uint8_t user_sgprs;                     ///< most that the packet processor sets
   bool shared_vgprs;                      ///< the descriptor's SHARED_VGPR_COUNT means something (GFX10, GFX11)
   bool work_group_processors;             ///< WGP_MODE, MEM_ORDERED and FWD_PROGRESS do (GFX10 and later)
-  bool ieee_mode, fp16_ovfl_mode;         ///< MODE has IEEE and DX10_CLAMP (until GFX11), FP16_OVFL (from GFX9 on)
+  bool ieee_mode, fp16_ovfl_mode;         ///< MODE has IEEE and DX10_CLAMP (until GFX11.5), FP16_OVFL (from GFX9 on)
   bool has_agprs;                         ///< accumulation registers
   bool ocp_fp8;                           ///< 8-bit floats are OCP's E4M3 and E5M2, not the FNUZ kind of gfx942
   MatrixSums matrix_sums;                 ///< where there are matrix instructions

@@ -206,6 +206,19 @@ constexpr Processor gfx11_5 = [] {
   return p;
 }();
 
+/// What LLVM's main branch says of gfx1170 to gfx1172, which are alike and not in LLVM 22: GFX11.5 with GFX12's matrix
+/// instructions, 8-bit floats and IEEE 754-2019 minimum and maximum (llvm/test/MC/AMDGPU/gfx1170_*, pull requests
+/// 180185, 180191, 180516, 185625), and without IEEE and DX10_CLAMP (182107). Sizes are GFX11.5's.
+constexpr Processor gfx11_7 = [] {
+  Processor p = gfx11_5;
+  p.generation = Generation::gfx11_7;
+  p.wave_matrices = WaveMatrices::spread;
+  p.ieee_mode = false;
+  p.features = without(set({Feature::dot11_insts, Feature::fp8_conversion_insts}, p.features), Feature::dot5_insts);
+  p.ocp_fp8 = true;
+  return p;
+}();
+
 constexpr Processor gfx12 = [] {
   Processor p = with_more_vgprs(gfx11);
   p.generation = Generation::gfx12;
@@ -310,7 +323,12 @@ constexpr std::array table{
     row("gfx1151", 0x04a, with_more_vgprs(gfx11_5), nothing, "gfx11-generic"),
     row("gfx1152", 0x055, gfx11_5, nothing, "gfx11-generic"),
     row("gfx1153", 0x058, gfx11_5, nothing, "gfx11-generic"),
+    row("gfx1154", 0x057, gfx11_5, nothing, "gfx11-generic"),
     row("gfx11-generic", 0x054, gfx11, nothing),
+    row("gfx1170", 0x05d, gfx11_7, nothing, "gfx11-7-generic"),
+    row("gfx1171", 0x05e, gfx11_7, nothing, "gfx11-7-generic"),
+    row("gfx1172", 0x05c, gfx11_7, nothing, "gfx11-7-generic"),
+    row("gfx11-7-generic", 0x062, gfx11_7, nothing),
     row("gfx1200", 0x048, gfx12, nothing, "gfx12-generic"),
     row("gfx1201", 0x04e, gfx12, nothing, "gfx12-generic"),
     row("gfx12-generic", 0x059, gfx12, nothing),
@@ -336,7 +354,7 @@ IsaVersion isa_version(const Processor& processor) {
   const size_t dash = name.find('-');
   const bool minor = name[dash + 1] != 'g';
   const unsigned major = number(name.substr(0, dash));
-  return {major, minor ? digit(name[dash + 1]) : 0, major == 11 ? 3u : 0u};
+  return {major, minor ? digit(name[dash + 1]) : 0, major == 11 && !minor ? 3u : 0u};
 }
 
 std::span<const Processor> processors() { return table; }

@@ -264,6 +264,13 @@ constexpr std::array catalogue{
     Product{"radeon8060s", "AMD Radeon 8060S", "gfx1151", 40, 2, 2, 2900, 1000, 256, 64 * GiB, 32 * KiB, 2 * MiB, 32 * MiB, 0x1586, 0xc1, false, 150, 1, 1, 0, true},
     Product{"radeon860m", "AMD Radeon 860M", "gfx1152", 8, 1, 1, 3000, 1000, 128, 8 * GiB, 32 * KiB, 1 * MiB, 0, 0x1114, 0xc2, false, 150, 1, 1, 0, true},
     Product{"radeon820m", "AMD Radeon 820M", "gfx1153", 2, 1, 1, 2800, 1000, 128, 4 * GiB, 32 * KiB, 256 * KiB, 0, 0x1902, 0xc1, false, 150, 1, 1, 0, true},
+    // Announced as nothing yet, so called as their processors are. The marketing name is libdrm's for what it has no name
+    // of, the family what Linux's amdgpu_discovery.c says of GC 11.5.4, 11.7.0 and 11.7.1; the figures are the Radeon
+    // 860M's, as their own are not published.
+    Product{"gfx1154", "AMD Radeon Graphics", "gfx1154", 8, 1, 1, 3000, 1000, 128, 8 * GiB, 32 * KiB, 1 * MiB, 0, 0, 0, false, 150, 1, 1, 0, true},
+    Product{"gfx1170", "AMD Radeon Graphics", "gfx1170", 8, 1, 1, 3000, 1000, 128, 8 * GiB, 32 * KiB, 1 * MiB, 0, 0, 0, false, 154, 1, 1, 0, true},
+    Product{"gfx1171", "AMD Radeon Graphics", "gfx1171", 8, 1, 1, 3000, 1000, 128, 8 * GiB, 32 * KiB, 1 * MiB, 0, 0, 0, false, 154, 1, 1, 0, true},
+    Product{"gfx1172", "AMD Radeon Graphics", "gfx1172", 8, 1, 1, 3000, 1000, 128, 8 * GiB, 32 * KiB, 1 * MiB, 0, 0, 0, false, 154, 1, 1, 0, true},
     Product{"rx9060xt", "AMD Radeon RX 9060 XT", "gfx1200", 32, 2, 2, 3130, 1258, 128, 16 * GiB, 32 * KiB, 4 * MiB, 32 * MiB, 0x7590, 0xc0, false, 152, 1, 2, 0, false},
     Product{"rx9070xt", "AMD Radeon RX 9070 XT", "gfx1201", 64, 4, 2, 2970, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc0, false, 152, 1, 2, 0, false},
     Product{"rx9070", "AMD Radeon RX 9070", "gfx1201", 56, 4, 2, 2520, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc3, false, 152, 1, 2, 0, false},

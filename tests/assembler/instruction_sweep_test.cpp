@@ -150,9 +150,11 @@ TEST(Instructions, DotProductsAndSparseMatricesHaveTheModifiersThatTheOracleAcce
       "v_swmmac_i32_16x16x32_iu8 v[6:13], v[0:1], v[2:5], v14 neg_lo:[1,0,0] clamp",
       "v_swmmac_f32_16x16x32_fp8_fp8 v[6:13], v[0:1], v[2:5], v14 neg_lo:[1,0,0]",
       "v_swmmac_f32_16x16x32_bf8_fp8 v[6:13], v[0:1], v[2:5], v14 neg_hi:[0,1,0]"};
-  const target::Processor& processor = *target::find_processor("gfx1201");
-  const std::vector<Bytes> answers = assemble("gfx1201", texts);
-  for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(assembled(texts[i], processor).bytes, answers[i]) << texts[i];
+  for (const char* name : {"gfx1170", "gfx1201"}) {
+    const target::Processor& processor = *target::find_processor(name);
+    const std::vector<Bytes> answers = assemble(name, texts);
+    for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(assembled(texts[i], processor).bytes, answers[i]) << texts[i];
+  }
 }
 
 TEST(Instructions, OperandsCanHaveTheNamesOfModifiers) {

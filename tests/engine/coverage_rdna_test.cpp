@@ -56,7 +56,7 @@ std::string name_of(const testing::TestParamInfo<RdnaCoverage::ParamType>& info)
 
 INSTANTIATE_TEST_SUITE_P(Rdna, RdnaCoverage,
                          testing::Combine(testing::Values("gfx1010", "gfx1012", "gfx1030", "gfx1100", "gfx1150",
-                                                          "gfx1201"),
+                                                          "gfx1170", "gfx1201"),
                                           testing::Values(32, 64)),
                          name_of);
 

@@ -297,7 +297,8 @@ TEST_P(GuideModifiers, AreAppliedToEachInstruction) {
 
 INSTANTIATE_TEST_SUITE_P(Guides, GuideModifiers,
                          testing::Values(Subject{"cdna", "gfx950", 64, 310}, Subject{"rdna3", "gfx1030", 32, 270},
-                                         Subject{"rdna3", "gfx1150", 32, 305}, Subject{"rdna4", "gfx1200", 32, 310}),
+                                         Subject{"rdna3", "gfx1150", 32, 305}, Subject{"rdna4", "gfx1170", 32, 300},
+                                         Subject{"rdna4", "gfx1200", 32, 310}),
                          [](const auto& info) { return std::string(info.param.processor); });
 
 }  // namespace

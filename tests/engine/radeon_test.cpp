@@ -156,7 +156,7 @@ TEST(Radeon, TellsTheStateOfABarrier) {
 }
 
 TEST(Radeon, MessagesWithAnAnswer) {
-  for (const char* processor : {"gfx1100", "gfx1200"}) {
+  for (const char* processor : {"gfx1100", "gfx1170", "gfx1200"}) {
     Radeon runner(processor);
     runner.s(8) = runner.s(9) = 99;
     ASSERT_EQ(runner.run(R"(
@@ -176,7 +176,7 @@ TEST(Radeon, MessagesWithAnAnswer) {
 }
 
 TEST(Radeon, ScalarFloatingPoint) {
-  for (const char* processor : {"gfx1150", "gfx1200"}) {
+  for (const char* processor : {"gfx1150", "gfx1170", "gfx1200"}) {
     Radeon runner(processor);
     ASSERT_EQ(runner.run(R"(
       s_mov_b32 s0, 1.5
@@ -217,7 +217,7 @@ TEST(Radeon, InterpolatesPixelAttributes) {
 }
 
 TEST(Radeon, NegSaysWhichIntegersAreSigned) {
-  for (const char* processor : {"gfx1100", "gfx1200"}) {
+  for (const char* processor : {"gfx1100", "gfx1170", "gfx1200"}) {
     Radeon runner(processor);
     runner.fill(1, 0xFF01FF02);
     runner.fill(2, 0x02030405);
@@ -237,8 +237,10 @@ TEST(Radeon, NegSaysWhichIntegersAreSigned) {
 
 TEST(Radeon, MultipliesMatrices) {
   // A is the number of its row everywhere, B 1: every element of D is 16 times its row, and C.
-  for (const bool gfx12 : {false, true}) {
-    Radeon runner(gfx12 ? "gfx1200" : "gfx1100");
+  for (const char* processor : {"gfx1100", "gfx1170", "gfx1200"}) {
+    SCOPED_TRACE(processor);
+    Radeon runner(processor);
+    const bool gfx12 = std::string_view(processor) != "gfx1100";  // what GFX12 began
     const unsigned words = gfx12 ? 4 : 8;
     for (unsigned i = 0; i < words; ++i) {
       for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -262,19 +264,22 @@ TEST(Radeon, MultipliesMatrices) {
 
 TEST(Radeon, MultipliesSparseMatrices) {
   // The first and the third of each four elements of A's rows are there; B's rows are numbered.
-  Radeon runner("gfx1200");
-  for (unsigned i = 0; i < 2; ++i) runner.fill(8 + i, 0x01010101);
-  for (unsigned i = 0; i < 4; ++i) {
-    for (unsigned lane = 0; lane < lanes; ++lane) {
-      const uint32_t first = lane / 16 * 16 + 4 * i;
-      runner.v(16 + i)[lane] = first | (first + 1) << 8 | (first + 2) << 16 | (first + 3) << 24;
+  for (const char* processor : {"gfx1170", "gfx1200"}) {
+    SCOPED_TRACE(processor);
+    Radeon runner(processor);
+    for (unsigned i = 0; i < 2; ++i) runner.fill(8 + i, 0x01010101);
+    for (unsigned i = 0; i < 4; ++i) {
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        const uint32_t first = lane / 16 * 16 + 4 * i;
+        runner.v(16 + i)[lane] = first | (first + 1) << 8 | (first + 2) << 16 | (first + 3) << 24;
+      }
     }
+    runner.fill(20, 0x88888888);
+    ASSERT_EQ(runner.run("v_swmmac_i32_16x16x32_iu8 v[24:31], v[8:9], v[16:19], v20 neg_lo:[1,1,0]"), WaveState::ended);
+    unsigned sum = 0;
+    for (unsigned k = 0; k < 32; k += 2) sum += k;
+    for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(runner.v(24 + i)[9], sum);
   }
-  runner.fill(20, 0x88888888);
-  ASSERT_EQ(runner.run("v_swmmac_i32_16x16x32_iu8 v[24:31], v[8:9], v[16:19], v20 neg_lo:[1,1,0]"), WaveState::ended);
-  unsigned sum = 0;
-  for (unsigned k = 0; k < 32; k += 2) sum += k;
-  for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(runner.v(24 + i)[9], sum);
 }
 
 }  // namespace

@@ -270,7 +270,7 @@ TEST_P(RayTracing, NodesOfProgramsAndThoseBeyondTheEnd) {
   EXPECT_NE(runner.wave().fault->what.find("beyond the hierarchy"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Radeons, RayTracing, testing::Values("gfx1030", "gfx1100", "gfx1151"));
+INSTANTIATE_TEST_SUITE_P(Radeons, RayTracing, testing::Values("gfx1030", "gfx1100", "gfx1151", "gfx1170"));
 
 TEST(BvhStack, GivesNodesBackInOrder) {
   WaveRunner runner("gfx1100", "interpreter", lanes);

@@ -13,7 +13,7 @@ using test::WaveRunner;
 
 /// "Wave32": EXEC_HI and VCC_HI are no masks; comparisons write one register.
 TEST(Wave32, MasksAreOneRegister) {
-  for (const char* gpu : {"gfx1030", "gfx1100", "gfx1201"}) {
+  for (const char* gpu : {"gfx1030", "gfx1100", "gfx1170", "gfx1201"}) {
     SCOPED_TRACE(gpu);
     WaveRunner runner(gpu, "", 32);
     runner.s(7) = 0x1234;
@@ -91,7 +91,7 @@ TEST(Rdna, DualInstructionsReadBeforeTheyWrite) {
 
 /// "Null register": it reads as 0, and EXEC next to its code stays.
 TEST(Rdna, NullReadsAsZeroAndTakesAnything) {
-  for (const char* gpu : {"gfx1030", "gfx1100", "gfx1201"}) {
+  for (const char* gpu : {"gfx1030", "gfx1100", "gfx1170", "gfx1201"}) {
     SCOPED_TRACE(gpu);
     WaveRunner runner(gpu);
     ASSERT_EQ(runner.run("s_mov_b64 null, 0\n"
@@ -109,7 +109,7 @@ TEST(Rdna, NullReadsAsZeroAndTakesAnything) {
 /// "Hardware registers": numbers differ by generation. FLAT_SCR is kept in them, and MODE has what s_round_mode and
 /// s_denorm_mode write.
 TEST(Rdna, HardwareRegistersAreTheGenerations) {
-  for (const char* gpu : {"gfx1030", "gfx1100"}) {
+  for (const char* gpu : {"gfx1030", "gfx1100", "gfx1170"}) {
     SCOPED_TRACE(gpu);
     WaveRunner runner(gpu);
     ASSERT_EQ(runner.run("s_mov_b32 s0, 0x12345678\n"
@@ -223,7 +223,7 @@ TEST(Rdna, BlocksAndSmallScalarLoads) {
 
 /// "16-bit operands": halves of registers by name, whose other halves stay.
 TEST(Rdna, HalvesOfRegistersAreOperands) {
-  for (const char* gpu : {"gfx1100", "gfx1151"}) {
+  for (const char* gpu : {"gfx1100", "gfx1151", "gfx1170"}) {
     SCOPED_TRACE(gpu);
     WaveRunner runner(gpu, "", 32);
     for (unsigned lane = 0; lane < 32; ++lane) {

@@ -9,9 +9,11 @@
 #include <mutex>
 #include <tuple>
 
+#include "assembler/assembler.h"
 #include "engine/engines.h"
 #include "isa/decode.h"
 #include "support/command.h"
+#include "support/llvm_processors.h"
 #include "support/tested_instructions.h"
 #include "target/processor.h"
 
@@ -60,6 +62,15 @@ std::vector<uint8_t> assemble(const std::string& source, std::string_view proces
   const std::lock_guard lock(mutex);
   std::vector<uint8_t>& code = assembled[{source, std::string(processor), wave_size}];
   if (!code.empty()) return code;
+  if (!is_known_to_llvm(processor)) {
+    assembler::Options options;
+    options.target = target::parse_target_id(processor).value();
+    options.wave32 = wave_size == 32;
+    const auto result = assembler::assemble("code.s", source + "\n", options);
+    EXPECT_TRUE(result.object.has_value()) << source << "\n" << result.messages;
+    if (result.object) code = result.object->sections.front().bytes;
+    return code;
+  }
   const TemporaryDirectory directory;
   write_file(directory / "code.s", source + "\n");
   const bool chooses = target::find_processor(processor)->has_wave_size(32) && wave_size == 64;

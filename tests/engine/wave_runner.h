@@ -16,8 +16,8 @@
 
 namespace Atoll::test {
 
-/// The bytes of the .text section of assembly code, put together by clang's assembler for `processor`. Adds a test
-/// failure, and yields nothing, when clang finds fault with it.
+/// The bytes of the .text section of assembly code, put together by clang's assembler for `processor`, or by Atoll's if
+/// LLVM 22 does not know it. Adds a test failure, and yields nothing, when the assembler finds fault with the code.
 std::vector<uint8_t> assemble(const std::string& source, std::string_view processor, unsigned wave_size = 64);
 
 /// One wave with 256 VGPRs and AGPRs, LDS and scratch. Starts with full EXEC, round to nearest, denormals kept, all

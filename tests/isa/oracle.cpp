@@ -13,6 +13,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "isa/newer_processors.h"
 #include "support/command.h"
 
 namespace Atoll::isa::test {
@@ -121,8 +122,8 @@ std::string spelled(const Bytes& bytes) {
   return text;
 }
 
-std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<const std::string> lines,
-                                          std::string_view features) {
+std::vector<Assembled> assembled_by_llvm(std::string_view processor, std::span<const std::string> lines,
+                                         std::string_view features) {
   const Atoll::test::TemporaryDirectory directory;
   std::string text;
   for (size_t i = 0; i < lines.size(); ++i) text += fmt::format("line_{}:\n{}\n", i, lines[i]);
@@ -203,8 +204,8 @@ std::vector<std::string> oracle_mnemonics() {
   return names;
 }
 
-std::vector<Disassembled> disassemble(std::string_view processor, std::span<const Bytes> sequences,
-                                      std::string_view features) {
+std::vector<Disassembled> disassembled_by_llvm(std::string_view processor, std::span<const Bytes> sequences,
+                                               std::string_view features) {
   library();  // before the children, which inherit it
   std::vector<Disassembled> all;
   while (all.size() < sequences.size()) {

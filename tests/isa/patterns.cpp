@@ -183,7 +183,7 @@ class Shaper {
       constexpr std::array sources{Bits::src0, Bits::src1, Bits::src2};
       put(sources[random() % 3], 0xFF);
     }
-    if (generation_ >= target::Generation::gfx12 && format_->encoding == Encoding::vop3p && turn % 8 < 4) {
+    if (generation_ >= target::Generation::gfx11_7 && format_->encoding == Encoding::vop3p && turn % 8 < 4) {
       // Matrix instructions have but vector registers, no selects, and few negations.
       for (const Bits field : {Bits::src0, Bits::src1, Bits::src2}) to_vgpr(field);
       put(Bits::op_sel, turn % 4 == 0 ? random() % 4 : 0);
@@ -197,7 +197,7 @@ class Shaper {
     if (extended && (turn % 8 == 5 || turn % 8 == 6)) {
       to_vgpr(Bits::src1);
       to_vgpr(Bits::src2);
-      if (generation_ >= target::Generation::gfx12 && format_->encoding == Encoding::vop3p && turn / 8 % 2 == 0) {
+      if (generation_ >= target::Generation::gfx11_7 && format_->encoding == Encoding::vop3p && turn / 8 % 2 == 0) {
         // Dot products of 8-bit floats have no selects and negate the accumulator alone.
         put(Bits::op_sel, 0);
         put(Bits::op_sel_hi, 3);

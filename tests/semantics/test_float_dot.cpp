@@ -69,14 +69,16 @@ TEST(FloatDot, HalfAccumulatorsAreRoundedInEachStep) {
 
 TEST(FloatDot, EightBitFloatsOfBothKinds) {
   Conditions conditions;
-  conditions.generation = target::Generation::gfx12;
   conditions.mode.eight_bit = EightBit::ocp;
-  // 1 * 0.5 + 2 * 1 - 1.5 * 2 + 0.25 * 4, and 10.
-  const uint64_t fp8_a = 0x28BC4038, fp8_b = 0x48403830, bf8_a = 0x34BE403C, bf8_b = 0x44403C38;
-  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_fp8_fp8, {fp8_a, fp8_b, word(10.0f)}, conditions)), 10.5f);
-  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_fp8_bf8, {fp8_a, bf8_b, word(10.0f)}, conditions)), 10.5f);
-  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_bf8_fp8, {bf8_a, fp8_b, word(10.0f)}, conditions)), 10.5f);
-  EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_bf8_bf8, {bf8_a, bf8_b, word(10.0f)}, conditions)), 10.5f);
+  for (const target::Generation generation : {target::Generation::gfx11_7, target::Generation::gfx12}) {
+    conditions.generation = generation;
+    // 1 * 0.5 + 2 * 1 - 1.5 * 2 + 0.25 * 4, and 10.
+    const uint64_t fp8_a = 0x28BC4038, fp8_b = 0x48403830, bf8_a = 0x34BE403C, bf8_b = 0x44403C38;
+    EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_fp8_fp8, {fp8_a, fp8_b, word(10.0f)}, conditions)), 10.5f);
+    EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_fp8_bf8, {fp8_a, bf8_b, word(10.0f)}, conditions)), 10.5f);
+    EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_bf8_fp8, {bf8_a, fp8_b, word(10.0f)}, conditions)), 10.5f);
+    EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot4_f32_bf8_bf8, {bf8_a, bf8_b, word(10.0f)}, conditions)), 10.5f);
+  }
 }
 
 TEST(FloatDot, Gfx11AddsToTheAddend) {

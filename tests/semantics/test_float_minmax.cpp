@@ -22,6 +22,7 @@ struct Kind {
 constexpr Kind kinds[] = {{Generation::gfx9, Rule::second},
                           {Generation::gfx10_3, Rule::second},
                           {Generation::gfx11, Rule::first},
+                          {Generation::gfx11_7, Rule::first_made_quiet},
                           {Generation::gfx12, Rule::first_made_quiet}};
 
 template <typename T>
@@ -133,21 +134,23 @@ TEST(FloatMinmax, IeeesMinimumAndMaximumLetNansThrough) {
     return [=](auto a, auto b, auto c) { return any_of(any_of(a, b, first_least), c, least); };
   };
   Conditions conditions;
-  conditions.generation = Generation::gfx12;
-  expect_bits<float, 2>(Opcode::v_minimum_f32, inputs(2, 32), two(true), conditions);
-  expect_bits<float, 2>(Opcode::v_maximum_f32, inputs(2, 32), two(false), conditions);
-  expect_bits<double, 2>(Opcode::v_minimum_f64, inputs(2, 64), two(true), conditions);
-  expect_bits<double, 2>(Opcode::v_maximum_f64, inputs(2, 64), two(false), conditions);
-  expect_bits<float, 3>(Opcode::v_minimum3_f32, inputs(3, 32), three(true, true), conditions);
-  expect_bits<float, 3>(Opcode::v_maximum3_f32, inputs(3, 32), three(false, false), conditions);
-  expect_bits<float, 3>(Opcode::v_minimummaximum_f32, inputs(3, 32), three(true, false), conditions);
-  expect_bits<float, 3>(Opcode::v_maximumminimum_f32, inputs(3, 32), three(false, true), conditions);
-  expect_halves(Opcode::v_minimum_f16, 2, [&](float a, float b, float) { return two(true)(a, b); }, conditions);
-  expect_halves(Opcode::v_maximum_f16, 2, [&](float a, float b, float) { return two(false)(a, b); }, conditions);
-  expect_halves(Opcode::v_minimum3_f16, 3, three(true, true), conditions);
-  expect_halves(Opcode::v_maximum3_f16, 3, three(false, false), conditions);
-  expect_halves(Opcode::v_minimummaximum_f16, 3, three(true, false), conditions);
-  expect_halves(Opcode::v_maximumminimum_f16, 3, three(false, true), conditions);
+  for (const Generation generation : {Generation::gfx11_7, Generation::gfx12}) {
+    conditions.generation = generation;
+    expect_bits<float, 2>(Opcode::v_minimum_f32, inputs(2, 32), two(true), conditions);
+    expect_bits<float, 2>(Opcode::v_maximum_f32, inputs(2, 32), two(false), conditions);
+    expect_bits<double, 2>(Opcode::v_minimum_f64, inputs(2, 64), two(true), conditions);
+    expect_bits<double, 2>(Opcode::v_maximum_f64, inputs(2, 64), two(false), conditions);
+    expect_bits<float, 3>(Opcode::v_minimum3_f32, inputs(3, 32), three(true, true), conditions);
+    expect_bits<float, 3>(Opcode::v_maximum3_f32, inputs(3, 32), three(false, false), conditions);
+    expect_bits<float, 3>(Opcode::v_minimummaximum_f32, inputs(3, 32), three(true, false), conditions);
+    expect_bits<float, 3>(Opcode::v_maximumminimum_f32, inputs(3, 32), three(false, true), conditions);
+    expect_halves(Opcode::v_minimum_f16, 2, [&](float a, float b, float) { return two(true)(a, b); }, conditions);
+    expect_halves(Opcode::v_maximum_f16, 2, [&](float a, float b, float) { return two(false)(a, b); }, conditions);
+    expect_halves(Opcode::v_minimum3_f16, 3, three(true, true), conditions);
+    expect_halves(Opcode::v_maximum3_f16, 3, three(false, false), conditions);
+    expect_halves(Opcode::v_minimummaximum_f16, 3, three(true, false), conditions);
+    expect_halves(Opcode::v_maximumminimum_f16, 3, three(false, true), conditions);
+  }
   // 1, -2 and 3 below; -0, 0 and a NaN above.
   EXPECT_EQ(evaluate_one(Opcode::v_pk_minimum3_f16, {0x80003C00, 0x0000C000, 0x7D004200}), 0x7F00C000u);
   EXPECT_EQ(evaluate_one(Opcode::v_pk_maximum3_f16, {0x80003C00, 0x0000C000, 0x80004200}), 0x00004200u);

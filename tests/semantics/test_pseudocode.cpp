@@ -273,6 +273,12 @@ struct Subject {
   unsigned least;  ///< instructions that are compared, at least
 };
 
+/// Which GFX11.7, whose guide is not published, has otherwise than GFX12 (semantics/scalar_float.cpp).
+bool is_scalar_min_or_max(Opcode opcode) {
+  return opcode == Opcode::s_min_f32 || opcode == Opcode::s_max_f32 || opcode == Opcode::s_min_f16 ||
+         opcode == Opcode::s_max_f16;
+}
+
 class Pseudocode : public testing::TestWithParam<Subject> {};
 
 TEST_P(Pseudocode, InstructionsDoWhatTheGuideSays) {
@@ -297,6 +303,8 @@ TEST_P(Pseudocode, InstructionsDoWhatTheGuideSays) {
       } else if (processor.generation < target::Generation::gfx11 && GetParam().guide == std::string_view("rdna3") &&
                  differs_on_gfx10(name)) {
         left_out["lets another NaN through"].push_back(name);
+      } else if (processor.generation == target::Generation::gfx11_7 && is_scalar_min_or_max(opcode)) {
+        left_out["minNum of IEEE 754-2008 still; tested"].push_back(name);
       } else if (!guide.has(name)) {
         left_out["not in the guide"].push_back(name);
       } else {
@@ -317,7 +325,8 @@ TEST_P(Pseudocode, InstructionsDoWhatTheGuideSays) {
 
 INSTANTIATE_TEST_SUITE_P(Guides, Pseudocode,
                          testing::Values(Subject{"cdna", "gfx950", 540}, Subject{"rdna3", "gfx1030", 505},
-                                         Subject{"rdna3", "gfx1150", 605}, Subject{"rdna4", "gfx1200", 590}),
+                                         Subject{"rdna3", "gfx1150", 605}, Subject{"rdna4", "gfx1170", 560},
+                                         Subject{"rdna4", "gfx1200", 590}),
                          [](const auto& info) { return fmt::format("{}_{}", info.param.guide, info.param.processor); });
 
 }  // namespace

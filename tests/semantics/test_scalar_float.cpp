@@ -25,9 +25,10 @@ isa::Instruction instruction_of(Opcode opcode, DataType type, unsigned sources) 
   return instruction;
 }
 
-ScalarCall run(const isa::Instruction& instruction, ScalarCall call, const FloatMode& mode = {}) {
-  scalar_float(instruction, target::Generation::gfx12, mode, call);
-  note_function(Atoll::test::TestedBy::arithmetic, instruction.opcode, target::Generation::gfx12);
+ScalarCall run(const isa::Instruction& instruction, ScalarCall call, const FloatMode& mode = {},
+               target::Generation generation = target::Generation::gfx12) {
+  scalar_float(instruction, generation, mode, call);
+  note_function(Atoll::test::TestedBy::arithmetic, instruction.opcode, generation);
   return call;
 }
 
@@ -40,6 +41,30 @@ TEST(ScalarFloat, HeedsRoundingAndDenormals) {
   const ScalarCall denormals{.src = {1, 1}, .dst = 0, .exec = 0, .scc = false};
   EXPECT_EQ(run(add, denormals).dst, 2u);
   EXPECT_EQ(run(add, denormals, {.denormals32 = Denormals::flush_in_out}).dst, 0u);
+}
+
+// GFX12's are IEEE 754-2019's minimumNumber and maximumNumber, GFX11.7's IEEE 754-2008's minNum and maxNum, of which a
+// signalling NaN is a NaN. Neither has an IEEE mode.
+TEST(ScalarFloat, SignallingNansBeforeNumbersUntilGfx12) {
+  using target::Generation;
+  constexpr uint32_t signalling = 0x7F800123, quiet = 0x7FC00123, signalling_half = 0x7C12, quiet_half = 0x7E12;
+  const FloatMode mode{.ieee = false, .has_ieee_mode = false};
+  const auto both = [&](Opcode opcode, DataType type, uint64_t a, uint64_t b, Generation generation) {
+    return run(instruction_of(opcode, type, 2), {.src = {a, b}, .dst = 0, .exec = 0, .scc = false}, mode, generation)
+        .dst;
+  };
+  for (const Opcode opcode : {Opcode::s_min_f32, Opcode::s_max_f32}) {
+    EXPECT_EQ(both(opcode, DataType::f32, signalling, word(1), Generation::gfx11_7), quiet);
+    EXPECT_EQ(both(opcode, DataType::f32, word(1), signalling, Generation::gfx11_7), quiet);
+    EXPECT_EQ(both(opcode, DataType::f32, quiet, word(1), Generation::gfx11_7), word(1));
+    EXPECT_EQ(both(opcode, DataType::f32, signalling, word(1), Generation::gfx12), word(1));
+  }
+  for (const Opcode opcode : {Opcode::s_min_f16, Opcode::s_max_f16}) {
+    EXPECT_EQ(both(opcode, DataType::f16, signalling_half, 0x3C00, Generation::gfx11_7), quiet_half);
+    EXPECT_EQ(both(opcode, DataType::f16, signalling_half, 0x3C00, Generation::gfx12), 0x3C00u);
+  }
+  EXPECT_EQ(both(Opcode::s_min_f32, DataType::f32, word(1), word(2), Generation::gfx11_7), word(1));
+  EXPECT_EQ(both(Opcode::s_max_f32, DataType::f32, word(1), word(2), Generation::gfx11_7), word(2));
 }
 
 TEST(ScalarFloat, HalvesClearTheUpperHalf) {

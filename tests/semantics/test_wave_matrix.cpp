@@ -264,7 +264,7 @@ void for_each_shape(const std::function<void(const WaveMatrixShape&, WaveMatrice
     ++shapes;
     for (const unsigned wave : {32u, 64u}) {
       using enum target::Generation;
-      for (const target::Generation generation : {gfx11, gfx12}) {
+      for (const target::Generation generation : {gfx11, gfx11_7, gfx12}) {
         if (isa::row(opcode).opcodes.on(generation).opcode == isa::Opcodes::none) continue;
         Atoll::test::note_tested(Atoll::test::TestedBy::arithmetic, opcode, generation);
       }

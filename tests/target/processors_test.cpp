@@ -1,4 +1,5 @@
-// The table of processors against LLVM's assembler: the ELF numbers that it writes and the instructions that it knows.
+// The table of processors against LLVM's assembler: the ELF numbers that it writes and the instructions that it knows;
+// of processors newer than LLVM 22, against what LLVM's main branch says.
 #include "target/processor.h"
 
 #include <gtest/gtest.h>
@@ -10,14 +11,51 @@
 #include <sstream>
 
 #include "support/command.h"
+#include "support/llvm_processors.h"
 
 namespace Atoll::target {
 namespace {
+
+// llvm-project's main branch: llvm/include/llvm/BinaryFormat/ELF.h and llvm/lib/TargetParser/AMDGPUTargetParser.cpp.
+TEST(Processors, NewerOnesAreAsLlvmsMainBranchHasThem) {
+  struct Newer {
+    std::string_view name, generic;
+    uint32_t elf_machine;
+    IsaVersion version;
+  };
+  constexpr Newer all[] = {{"gfx1154", "gfx11-generic", 0x57, {11, 5, 4}},
+                           {"gfx1170", "gfx11-7-generic", 0x5D, {11, 7, 0}},
+                           {"gfx1171", "gfx11-7-generic", 0x5E, {11, 7, 1}},
+                           {"gfx1172", "gfx11-7-generic", 0x5C, {11, 7, 2}},
+                           {"gfx11-7-generic", "", 0x62, {11, 7, 0}}};
+  size_t unknown = 0;
+  for (const Processor& processor : processors()) unknown += test::is_known_to_llvm(processor.name) ? 0 : 1;
+  EXPECT_EQ(unknown, std::size(all));
+  for (const Newer& newer : all) {
+    SCOPED_TRACE(newer.name);
+    const Processor* processor = find_processor(newer.name);
+    ASSERT_NE(processor, nullptr);
+    EXPECT_EQ(find_processor(newer.elf_machine), processor);
+    EXPECT_EQ(processor->generic_processor, newer.generic);
+    EXPECT_FALSE(processor->supports_xnack || processor->supports_sramecc);
+    const IsaVersion version = isa_version(*processor);
+    EXPECT_EQ(version.major, newer.version.major);
+    EXPECT_EQ(version.minor, newer.version.minor);
+    EXPECT_EQ(version.stepping, newer.version.stepping);
+    const Processor& other = *find_processor(test::llvm_processor(newer.name));
+    const auto bit = [](Feature feature) { return uint64_t{1} << static_cast<unsigned>(feature); };
+    const uint64_t changed = test::is_gfx11_7(newer.name) ? bit(Feature::dot5_insts) | bit(Feature::dot11_insts) |
+                                                                bit(Feature::fp8_conversion_insts)
+                                                          : 0;
+    EXPECT_EQ(processor->features, other.features ^ changed);
+  }
+}
 
 TEST(Processors, ElfNumbersAreTheAssemblers) {
   const test::TemporaryDirectory directory;
   const std::string object = directory / "empty.o";
   for (const Processor& processor : processors()) {
+    if (!test::is_known_to_llvm(processor.name)) continue;
     SCOPED_TRACE(processor.name);
     const auto run = test::run_command(fmt::format(
         "llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu={} -filetype=obj -o {} /dev/null 2>&1", processor.name, object));
@@ -88,6 +126,7 @@ TEST(Processors, FeaturesAreTheAssemblers) {
   for (const Probe& probe : probes) text += std::string(probe.instruction) + "\n";
   test::write_file(source, text);
   for (const Processor& processor : processors()) {
+    if (!test::is_known_to_llvm(processor.name)) continue;
     // One run tells all: an instruction that the processor lacks is an error that names its line.
     const auto run = test::run_command(
         fmt::format("llvm-mc-22 -triple amdgcn -mcpu={} {} -o /dev/null 2>&1", processor.name, source));

@@ -253,7 +253,13 @@ Operation Operations::make_vector(const VectorOperation& what) {
   if (result_words != 0) {
     result = body.rows(result_words);
     const unsigned first_old = next;
-    if (what.reads_result()) take_rows(result, result_words);
+    if (what.to_high_half && shape.reads_dst && shape.sources < 3) {
+      // As semantics::reads_high_half.
+      llvm::Value* old = function->getArg(next++);
+      body.set_row(result, 0, ir.CreateLShr(old, llvm::ConstantInt::get(old->getType(), 16)));
+    } else if (what.reads_result()) {
+      take_rows(result, result_words);
+    }
     if (what.to_part || what.to_high_half) {
       merged = body.rows(1);
       body.set_row(merged, 0, function->getArg(first_old));
