@@ -408,8 +408,10 @@ template <WaveElement d, typename Add>
 [[gnu::always_inline]] inline void sum_up(const WaveMatrixCall& call, const Plan& plan, Add add) {
   const WaveMatrixOperation& operation = *call.operation;
   const Addends addends(call, plan);
+  // D is written when all of it is known: A and B may be in its registers.
+  F32 all_sums[size / rows_at_once][rows_at_once];  // NOLINT(*-member-init)
   for (unsigned first = 0; first < size; first += rows_at_once) {
-    F32 sums[rows_at_once];
+    F32(&sums)[rows_at_once] = all_sums[first / rows_at_once];
 #pragma clang loop unroll(full)
     for (unsigned i = 0; i < rows_at_once; ++i) {
       const RowPlace place = plan.rows[first + i];
@@ -432,18 +434,20 @@ template <WaveElement d, typename Add>
         for (F32& sum : sums) sum = select(sum == sum, sum, pattern<F32>(Format<F32>::default_nan));
       }
     }
+  }
 #pragma clang loop unroll(full)
-    for (unsigned i = 0; i < rows_at_once; ++i) {
-      const RowPlace place = plan.rows[first + i];
-      if constexpr (d == WaveElement::f32) {
-        std::memcpy(&call.d[place.reg][place.block * size], &sums[i], sizeof sums[i]);
-      } else if constexpr (d == WaveElement::i32) {  // so few products that they are exact in single precision
-        const U32 c = addends.at(place, false), sum = bits<U32>(convert<I32>(sums[i]));
-        write_d(call, place,
-                operation.clamp ? bits<U32>(__builtin_elementwise_add_sat(bits<I32>(c), bits<I32>(sum))) : c + sum);
-      } else {
-        write_d(call, place, result_of(sums[i], d));
-      }
+  for (unsigned row = 0; row < size; ++row) {
+    const RowPlace place = plan.rows[row];
+    const F32 sum = all_sums[row / rows_at_once][row % rows_at_once];
+    if constexpr (d == WaveElement::f32) {
+      std::memcpy(&call.d[place.reg][place.block * size], &sum, sizeof sum);
+    } else if constexpr (d == WaveElement::i32) {  // so few products that they are exact in single precision
+      const U32 c = addends.at(place, false), products = bits<U32>(convert<I32>(sum));
+      write_d(
+          call, place,
+          operation.clamp ? bits<U32>(__builtin_elementwise_add_sat(bits<I32>(c), bits<I32>(products))) : c + products);
+    } else {
+      write_d(call, place, result_of(sum, d));
     }
   }
 }

@@ -209,6 +209,24 @@ class Multiplication {
             << isa::row(shape_.opcode).name << " wave" << wave_ << " register " << r << " lane " << lane;
       }
     }
+
+    // The same where A or B was.
+    if (bits_of(shape_.d) != 32) return;
+    for (const Registers* source : {&a, &b}) {
+      Registers over = *source;
+      WaveMatrixCall there = call;
+      there.d = over.rows;
+      (source == &a ? there.a : there.b) = over.rows;
+      if (there.c != nullptr) there.c = c.rows;
+      wave_multiply({&there, 1});
+      for (unsigned i = 0; i < 16; ++i) {
+        for (unsigned j = 0; j < 16; ++j) {
+          const Place place = place_of_result(layout_, wave_, shape_.d, i, j, false);
+          ASSERT_EQ(over.rows[place.slot][place.lane], expected.rows[place.slot][place.lane])
+              << isa::row(shape_.opcode).name << " wave" << wave_ << (source == &a ? " over A" : " over B");
+        }
+      }
+    }
   }
 
  private:
