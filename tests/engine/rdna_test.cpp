@@ -262,6 +262,31 @@ TEST(Rdna, HalvesOfRegistersAreOperands) {
   }
 }
 
+/// "16-bit operands": a sum begins with the half that it is written to.
+TEST(Rdna, SumsBeginWithTheirHalf) {
+  for (const char* gpu : {"gfx1100", "gfx1151", "gfx1170"}) {
+    SCOPED_TRACE(gpu);
+    WaveRunner runner(gpu, "", 32);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      runner.v(2)[lane] = 0x4000'4200;                                   // 2 and 3
+      for (unsigned i = 3; i < 8; ++i) runner.v(i)[lane] = 0x3C00'4900;  // 1 and 10
+    }
+    ASSERT_EQ(runner.run("v_fmac_f16_e32 v3.l, v2.l, v2.h\n"
+                         "v_fmac_f16_e32 v4.h, v2.l, v2.h\n"
+                         "v_fmac_f16_e64 v5.h, -v2.l, v2.h\n"
+                         "v_fmac_f16_e64 v6.h, -v2.l, v2.h clamp\n"
+                         "v_fmac_f16_dpp v7.h, v2.l, v2.h quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf"),
+              WaveState::ended);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      EXPECT_EQ(runner.v(3)[lane], 0x3C00'4C00u) << lane;  // 16
+      EXPECT_EQ(runner.v(4)[lane], 0x4700'4900u) << lane;  // 7
+      EXPECT_EQ(runner.v(5)[lane], 0xC500'4900u) << lane;  // -5
+      EXPECT_EQ(runner.v(6)[lane], 0x0000'4900u) << lane;
+      EXPECT_EQ(runner.v(7)[lane], 0x4700'4900u) << lane;
+    }
+  }
+}
+
 /// V_MOVREL*: the numbers of registers from M0.
 TEST(Rdna, MovesBetweenRegistersByNumber) {
   WaveRunner runner("gfx1030", "", 32);
