@@ -195,7 +195,7 @@ TEST_F(Disassembly, OfRegistersInOtherBanksIsObjdumps) {
       text += fmt::format("s_set_vgpr_msb {:#x}\n{}\nv_mov_b32 v1, v2\n", banks, form);
   text +=
       "s_set_vgpr_msb 0x55\n.Lloop:\nv_mov_b32 v1, v2\ns_set_vgpr_msb 0x55\nv_mov_b32 v1, v2\n"
-      "s_cbranch_scc1 .Lloop\ns_set_vgpr_msb 0x55\nbehind:\nv_mov_b32 v1, v2\ns_endpgm\n";
+      "s_cbranch_scc1 .Lloop\ns_set_vgpr_msb 0x55\nafter:\nv_mov_b32 v1, v2\ns_endpgm\n";
   test::write_file(directory_ / "banks.s", text);
   const std::string object = directory_ / "banks.o";
   const auto run =
