@@ -55,7 +55,7 @@ void compaction(const Launch& launch) {
 unsigned reached(const Launch& launch, unsigned lane, unsigned wanted) {
   const target::Generation generation = launch.processor->generation;
   const bool halves =
-      launch.wave_size == 64 && generation >= target::Generation::gfx10 && generation <= target::Generation::gfx11_5;
+      launch.wave_size == 64 && generation >= target::Generation::gfx10 && generation < target::Generation::gfx12;
   return halves ? lane / 32 * 32 + wanted % 32 : wanted % launch.wave_size;
 }
 
