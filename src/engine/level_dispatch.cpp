@@ -32,8 +32,8 @@ const LevelFunctions& level() {
 
 Handler prepare_vector(Preparation& p) { return level().prepare_vector(p); }
 Handler prepare_matrix(Preparation& p) { return level().prepare_matrix(p); }
-void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run) {
-  level().multiply_steps(wave, steps, count, run);
+void multiply_ops(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run) {
+  level().multiply_ops(wave, ops, count, run);
 }
 Handler prepare_lane_operation(Preparation& p) { return level().prepare_lane_operation(p); }
 Handler prepare_flat_memory(Preparation& p) { return level().prepare_flat_memory(p); }

@@ -8,7 +8,7 @@ extern const LevelFunctions level_functions;
 constexpr LevelFunctions level_functions = {
     .prepare_vector = &prepare_vector,
     .prepare_matrix = &prepare_matrix,
-    .multiply_steps = &multiply_steps,
+    .multiply_ops = &multiply_ops,
     .prepare_lane_operation = &prepare_lane_operation,
     .prepare_flat_memory = &prepare_flat_memory,
     .prepare_buffer = &prepare_buffer,

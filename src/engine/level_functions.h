@@ -14,7 +14,7 @@ namespace Atoll::engine {
 struct LevelFunctions {
   decltype(&engine::prepare_vector) prepare_vector;
   decltype(&engine::prepare_matrix) prepare_matrix;
-  decltype(&engine::multiply_steps) multiply_steps;
+  decltype(&engine::multiply_ops) multiply_ops;
   decltype(&engine::prepare_lane_operation) prepare_lane_operation;
   decltype(&engine::prepare_flat_memory) prepare_flat_memory;
   decltype(&engine::prepare_buffer) prepare_buffer;

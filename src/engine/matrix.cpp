@@ -127,13 +127,13 @@ void wave_multiply(Wave&, const MicroOp& op, Run& run) {
   semantics::wave_multiply({&call, 1});
 }
 
-void wave_multiply_steps(std::span<const MicroOp* const> steps, const Run& run) {
+void wave_multiply_ops(std::span<const MicroOp* const> ops, const Run& run) {
   std::array<semantics::WaveMatrixCall, 16> calls;
-  while (!steps.empty()) {
-    const size_t count = std::min(steps.size(), calls.size());
-    for (size_t i = 0; i < count; ++i) calls[i] = wave_call_of(*steps[i], run);
+  while (!ops.empty()) {
+    const size_t count = std::min(ops.size(), calls.size());
+    for (size_t i = 0; i < count; ++i) calls[i] = wave_call_of(*ops[i], run);
     semantics::wave_multiply({calls.data(), count});
-    steps = steps.subspan(count);
+    ops = ops.subspan(count);
   }
 }
 
@@ -142,21 +142,21 @@ void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 
 }  // namespace
 
-void multiply_steps(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run) {
-  if (steps[0]->origin->wave_matrix) {
-    wave_multiply_steps({steps, count}, *run);
+void multiply_ops(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run) {
+  if (ops[0]->origin->wave_matrix) {
+    wave_multiply_ops({ops, count}, *run);
     return;
   }
   semantics::MatrixFactors further[semantics::most_multiplied];
   while (count != 0) {
     const uint64_t here = std::min<uint64_t>(count, semantics::most_multiplied);
     for (uint64_t i = 1; i < here; ++i) {
-      const VectorOp& v = steps[i]->vector;
+      const VectorOp& v = ops[i]->vector;
       further[i] = {.a = rows_at(*run, v.source_base[source_a], v.source[source_a]),
                     .b = rows_at(*run, v.source_base[source_b], v.source[source_b])};
     }
-    semantics::multiply(call_of(*wave, **steps, *run), std::span(further).subspan(1, here - 1));
-    steps += here;
+    semantics::multiply(call_of(*wave, **ops, *run), std::span(further).subspan(1, here - 1));
+    ops += here;
     count -= here;
   }
 }

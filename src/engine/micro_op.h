@@ -139,8 +139,8 @@ struct alignas(64) Run {
   uintptr_t base[static_cast<unsigned>(RowBase::count)]{};  ///< addresses; 0 for RowBase::absolute
   uint64_t instructions = 0;                                ///< executed in this run
   uint64_t limit = 0;                                       ///< at which a branch gives the wave back
-  bool resume = false;   ///< the chain ended only to go on in another way (register_index.h)
-  bool stepped = false;  ///< a single step has been executed (compiled/single_step.h)
+  bool resume = false;              ///< the chain ended only to go on in another way (register_index.h)
+  bool fallback_completed = false;  ///< an interpreter fallback has been executed (compiled/interpreter_fallback.h)
   /// Of translated code that may fault and runs a chunk of lanes ahead of the others: which one (compiled/region.h).
   uint8_t chunk = no_chunk;
   /// Which waves may follow in translated code when this one has ended; null: none.

@@ -69,13 +69,13 @@ std::string readable(const std::string& name) {
 /// thing.
 std::string describe(const machine::EngineReport& report) {
   std::string text;
-  uint64_t instructions = 0, steps = 0;
+  uint64_t instructions = 0, fallbacks = 0;
   double seconds = 0;
   size_t cached = 0;
   const machine::EngineReport::Translation* longest = nullptr;
   for (const auto& translation : report.translations) {
     instructions += translation.instructions;
-    steps += translation.single_steps;
+    fallbacks += translation.fallbacks;
     seconds += translation.seconds;
     cached += translation.from_cache ? 1 : 0;
     if (longest == nullptr || translation.seconds > longest->seconds) longest = &translation;
@@ -89,12 +89,12 @@ std::string describe(const machine::EngineReport& report) {
     }
   }
   if (report.unfinished != 0) text += fmt::format("  not finished at exit: {}\n", report.unfinished);
-  if (steps != 0) {
+  if (fallbacks != 0) {
     std::vector<std::pair<uint64_t, std::string>> names;
     for (const auto& [name, count] : report.untranslated) names.emplace_back(count, name);
     std::ranges::sort(names, std::greater{});
     constexpr size_t most_names = 12;
-    text += fmt::format("  by single steps of the interpreter: {}:", steps);
+    text += fmt::format("  left to the interpreter: {}:", fallbacks);
     for (size_t i = 0; i < std::min(names.size(), most_names); ++i) {
       text += fmt::format(" {} {}", names[i].first, names[i].second);
     }

@@ -19,8 +19,8 @@ struct EngineReport {
   struct Translation {
     std::string kernel;
     uint64_t instructions = 0;
-    uint64_t single_steps = 0;  ///< of them, those left to the interpreter's handlers
-    double seconds = 0;         ///< that the compiler took
+    uint64_t fallbacks = 0;  ///< of them, those left to the interpreter's handlers
+    double seconds = 0;      ///< that the compiler took
     bool from_cache = false;
   };
   std::vector<Translation> translations;         ///< in the order in which they came into use

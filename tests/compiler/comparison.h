@@ -17,8 +17,8 @@
 #include "compiler/llvm/host_code.h"
 #include "engine/code_cache.h"
 #include "engine/compiled/host_code.h"
+#include "engine/compiled/interpreter_fallback.h"
 #include "engine/compiled/jit_context.h"
-#include "engine/compiled/single_step.h"
 #include "engine/compiled/translation.h"
 #include "engine/global_wave_sync.h"
 #include "engine/hardware_register.h"
@@ -81,7 +81,7 @@ class Comparison {
   size_t removed() const { return left_out_; }
   unsigned times_given_back() const { return times_given_back_; }
   /// How many instructions were left to the interpreter's handlers.
-  size_t steps() const { return steps_; }
+  size_t helper_calls() const { return helper_calls_; }
 
  private:
   uint64_t base() const { return reinterpret_cast<uint64_t>(code_.data()); }
@@ -104,22 +104,22 @@ class Comparison {
     ASSERT_TRUE(host) << host.error().message;
     auto translated = compiler::compile(*request, **host);
     ASSERT_TRUE(translated) << translated.error().message;
-    steps_ = translated->steps.size();
+    helper_calls_ = translated->helper_pcs.size();
     engine::CodeCache cache(processor);
-    engine::SingleSteps prepared(cache);
-    std::vector<const engine::MicroOp*> steps;
-    for (const uint64_t pc : translated->steps) {
+    engine::InterpreterFallbacks prepared(cache);
+    std::vector<const engine::MicroOp*> helper_ops;
+    for (const uint64_t pc : translated->helper_pcs) {
       const auto instruction = isa::decode(std::span(code_).subspan(pc), processor);
       ASSERT_TRUE(instruction);
-      steps.push_back(prepared.prepare(base() + pc, *instruction));
+      helper_ops.push_back(prepared.prepare(base() + pc, *instruction));
     }
     const engine::JitContext context{.code_base = base(),
-                                     .steps = steps.data(),
+                                     .helper_ops = helper_ops.data(),
                                      .must_stop = [](const machine::Wave*) -> uint8_t { return 0; },
                                      .access = engine::access_chunk,
                                      .hardware_register = engine::hardware_register,
                                      .now = [] { return uint64_t{0}; },
-                                     .multiply = engine::multiply_steps};
+                                     .multiply = engine::multiply_ops};
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
 
@@ -173,7 +173,7 @@ class Comparison {
   size_t regions_ = 0, left_out_ = 0;
   unsigned times_given_back_ = 0;
   std::function<void(WaveRunner&)> meanwhile_ = [](WaveRunner&) {};
-  size_t steps_ = 0;
+  size_t helper_calls_ = 0;
 };
 
 }  // namespace Atoll::test

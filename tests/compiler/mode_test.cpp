@@ -64,7 +64,7 @@ void compare_in_modes(const std::string& source, std::string_view processor = "g
     const testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("in mode {:03x}", mode));
     Comparison comparison(source, processor);
     comparison.with(in_mode(mode)).run();
-    EXPECT_EQ(comparison.steps(), 0u);
+    EXPECT_EQ(comparison.helper_calls(), 0u);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -218,7 +218,7 @@ TEST(Modes, ChangeWithinALoop) {
     s_getreg_b32 s5, hwreg(HW_REG_MODE))");
   comparison.with(in_mode(0x3C0)).run();
   EXPECT_EQ(comparison.regions(), 1u);
-  EXPECT_EQ(comparison.steps(), 0u);
+  EXPECT_EQ(comparison.helper_calls(), 0u);
 }
 
 TEST(Modes, StayAsALoopLeavesThem) {
@@ -280,11 +280,11 @@ TEST(Modes, ComeFromRegisters) {
           runner.s(1) = mode;
         })
         .run();
-    EXPECT_EQ(comparison.steps(), 1u);
+    EXPECT_EQ(comparison.helper_calls(), 1u);
   }
 }
 
-/// Who does an atomic on LDS or a single step looks at the wave for its mode.
+/// Who does an atomic on LDS or an interpreter fallback looks at the wave for its mode.
 TEST(Modes, AreSeenByTheInterpreter) {
   Comparison comparison(R"(
     v_lshlrev_b32 v16, 2, v0
@@ -302,7 +302,7 @@ TEST(Modes, AreSeenByTheInterpreter) {
     ds_read_b32 v21, v16)");
   comparison.with(in_mode(usual_mode)).run();
   EXPECT_EQ(comparison.expected().s(4), 0x3C0u);
-  EXPECT_EQ(comparison.steps(), 0u);
+  EXPECT_EQ(comparison.helper_calls(), 0u);
 }
 
 /// Where not all lanes are active, atomics are done by functions that several of them share.
@@ -319,7 +319,7 @@ TEST(Modes, AtomicsOfSomeLanes) {
     s_waitcnt lgkmcnt(0)
     ds_read_b32 v21, v16)");
   comparison.with(in_mode(usual_mode)).run();
-  EXPECT_EQ(comparison.steps(), 0u);
+  EXPECT_EQ(comparison.helper_calls(), 0u);
 }
 
 }  // namespace

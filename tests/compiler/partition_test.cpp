@@ -59,8 +59,8 @@ TEST(Parts, HoldEveryBlockOnceAndKeepSmallLoopsWhole) {
   EXPECT_EQ(instructions, flow->instructions);
 }
 
-/// The numbers that single steps have in the code are the places in this list, whichever thread was at a part.
-TEST(Parts, OfSeveralThreadsNumberSingleStepsThroughInOrder) {
+/// The numbers that interpreter fallbacks have in the code are the places in this list, whichever thread was at a part.
+TEST(Parts, OfSeveralThreadsNumberHelperOpsThroughInOrder) {
   std::string text;
   for (unsigned block = 0; block < blocks; ++block) {
     const std::string number = std::to_string(block);
@@ -77,13 +77,13 @@ TEST(Parts, OfSeveralThreadsNumberSingleStepsThroughInOrder) {
   const auto request =
       engine::TranslationRequest::parse(engine::TranslationRequest::serialise(processor, *flow, base, 0));
   ASSERT_TRUE(request) << request.error().message;
-  std::vector<uint64_t> steps;
+  std::vector<uint64_t> helper_pcs;
   for (const auto& [pc, block] : request->flow.blocks) {
     for (const engine::Located& at : block.instructions) {
-      if (at.instruction.opcode == isa::Opcode::s_movrels_b32) steps.push_back(at.pc);
+      if (at.instruction.opcode == isa::Opcode::s_movrels_b32) helper_pcs.push_back(at.pc);
     }
   }
-  ASSERT_EQ(steps.size(), blocks);
+  ASSERT_EQ(helper_pcs.size(), blocks);
   unsigned started = 0;
   auto host = compiler::HostCompiler::create();
   ASSERT_TRUE(host) << host.error().message;
@@ -94,7 +94,7 @@ TEST(Parts, OfSeveralThreadsNumberSingleStepsThroughInOrder) {
   const auto made = compiler::compile(*request, **host, [] { return true; }, pool);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(started, 2U);
-  EXPECT_EQ(made->steps, steps);
+  EXPECT_EQ(made->helper_pcs, helper_pcs);
   EXPECT_EQ(made->untranslated.at("s_movrels_b32"), blocks);
 }
 
@@ -107,7 +107,7 @@ TEST(Parts, TogetherDoWhatTheWholeDoes) {
   const auto report = runner.engine().report();
   ASSERT_EQ(report.translations.size(), 2U);  // and the s_endpgm at another place that it ends with
   EXPECT_GT(report.translations[0].instructions, 4000U);
-  EXPECT_EQ(report.translations[0].single_steps, 0U);
+  EXPECT_EQ(report.translations[0].fallbacks, 0U);
   uint32_t sum = 0, loops = 0;
   for (unsigned round = 0; round < rounds; ++round) {
     for (unsigned block = 0; block < blocks; ++block) {

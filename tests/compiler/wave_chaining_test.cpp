@@ -79,14 +79,14 @@ class Series : public testing::Test {
     ASSERT_TRUE(host) << host.error().message;
     auto translated = compiler::compile(*request, **host, [] { return true; });
     ASSERT_TRUE(translated) << translated.error().message;
-    ASSERT_EQ(translated->steps.size(), 0u);
+    ASSERT_EQ(translated->helper_pcs.size(), 0u);
     const engine::JitContext context{.code_base = base,
-                                     .steps = nullptr,
+                                     .helper_ops = nullptr,
                                      .must_stop = [](const Wave*) -> uint8_t { return 0; },
                                      .access = engine::access_chunk,
                                      .hardware_register = engine::hardware_register,
                                      .now = [] { return uint64_t{0}; },
-                                     .multiply = engine::multiply_steps};
+                                     .multiply = engine::multiply_ops};
     const auto placed = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(placed) << placed.error().message;
     const auto& entries = (*placed)->translated().entries;

@@ -31,8 +31,8 @@ constexpr unsigned states_per_program = 6;
 /// Programs of a run without further wishes: one of every shape (random_code.cpp).
 constexpr uint64_t usual_programs = 16;
 
-/// What may be left to the interpreter, as code in modes that are not compiled, and to its single steps.
-constexpr double most_interpreted = 0.6, most_single_steps = 0.2;
+/// What may be left to the interpreter, as code in modes that are not compiled, and as fallbacks.
+constexpr double most_interpreted = 0.6, most_fallbacks = 0.2;
 
 uint64_t setting(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -186,23 +186,23 @@ class RandomCodeTest : public testing::TestWithParam<target::Target> {
       if (reason == is_endless) continue;
       ADD_FAILURE() << "not compiled, so not compared: " << reason << ", " << times << " times";
     }
-    uint64_t translated = 0, steps = 0;
+    uint64_t translated = 0, fallbacks = 0;
     double seconds = 0;
     for (const machine::EngineReport::Translation& translation : report.translations) {
       translated += translation.instructions;
-      steps += translation.single_steps;
+      fallbacks += translation.fallbacks;
       seconds += translation.seconds;
     }
     const double interpreted = static_cast<double>(interpreted_now()) / static_cast<double>(instructions_);
-    const double in_steps = static_cast<double>(steps) / static_cast<double>(translated);
+    const double in_fallbacks = static_cast<double>(fallbacks) / static_cast<double>(translated);
     fmt::print(
         "{}: programs {} to {}, {} instructions run, {:.1f}% of them interpreted; {} translated in {:.1f} s, {:.1f}% "
-        "of them as single steps; {} waves begun by translated code\n",
+        "of them as interpreter fallbacks; {} waves begun by translated code\n",
         name_of(GetParam()), first, first + programs - 1, instructions_, 100 * interpreted, translated, seconds,
-        100 * in_steps, grid_.waves_begun_in_series());
+        100 * in_fallbacks, grid_.waves_begun_in_series());
     if (programs < usual_programs) return;
     EXPECT_LE(interpreted, most_interpreted) << "of instructions: there is too little to compare";
-    EXPECT_LE(in_steps, most_single_steps);
+    EXPECT_LE(in_fallbacks, most_fallbacks);
   }
 
   static constexpr const char* is_endless = "LLVM does not come to an end";

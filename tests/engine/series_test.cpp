@@ -153,7 +153,7 @@ TEST_P(SeriesOnGpu, EveryWaveBeginsInTheKernelsMode) {
   ASSERT_TRUE(ran) << ran.error().message;
   EXPECT_EQ(ran->wave_instructions, items / 64 * uint64_t{11});
   ASSERT_EQ(gpu_->engine_report().translations.size(), 1u);
-  EXPECT_EQ(gpu_->engine_report().translations[0].single_steps, 0u);
+  EXPECT_EQ(gpu_->engine_report().translations[0].fallbacks, 0u);
   for (uint32_t item = 0; item < items; ++item) {  // numbers of items are denormals
     EXPECT_EQ(out[item * 2], 0u) << item;
     EXPECT_EQ(out[item * 2 + 1], 2 * item) << item;

@@ -176,7 +176,7 @@ TEST_F(TranslationCacheTest, WithoutAWritableDirectoryNothingIsKept) {
 TEST(TranslatedCode, DamagedBytesAreRefusedOrHarmless) {
   engine::TranslatedCode code;
   code.entries = {{0, 0, 0}, {16, 32, 1}};
-  code.steps = {4, 8};
+  code.helper_pcs = {4, 8};
   code.imports = {{48, 1}};
   code.code = bytes(1, 64);
   code.untranslated["s_sendmsg"] = 2;

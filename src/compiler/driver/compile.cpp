@@ -91,7 +91,7 @@ class Compilation {
   support::Result<void> finish(engine::TranslatedCode& result) {
     if (failure_) return std::unexpected(*failure_);
     for (const CompilationUnit& unit : units_) add(result, unit);
-    result.steps = std::move(steps_);
+    result.helper_pcs = std::move(helper_pcs_);
     result.untranslated = std::move(untranslated_);
     result.seconds = seconds_;
     return {};
@@ -100,7 +100,7 @@ class Compilation {
  private:
   bool be_brief() const { return request_.flow.instructions > engine::brief_from_instructions; }
 
-  /// The next parts as a module, or null. The steps are numbered through, so this is one after the other.
+  /// The next parts as a module, or null. The helper calls are numbered through, so this is one after the other.
   CompilationUnit* translate_next() {
     const std::lock_guard lock(mutex_);
     if (failure_ || next_part_ == parts_.size()) return nullptr;
@@ -118,15 +118,16 @@ class Compilation {
       const engine::ControlFlow& part = parts_[next_part_++];
       size += part.instructions;
       const std::string& name = unit.names.emplace_back("code" + std::to_string(unit.names.size()));
-      note_steps(part, unit.translated.emplace_back(unit.translation->add(part, name, steps_.size(), be_brief())));
+      note_helpers(part,
+                   unit.translated.emplace_back(unit.translation->add(part, name, helper_pcs_.size(), be_brief())));
     } while (next_part_ != parts_.size() && size + parts_[next_part_].instructions <= most);
     left_ -= std::min(size, left_);
     return &unit;
   }
 
-  void note_steps(const engine::ControlFlow& part, const Translated& translated) {
-    steps_.insert(steps_.end(), translated.steps.begin(), translated.steps.end());
-    for (const uint64_t pc : translated.steps) {
+  void note_helpers(const engine::ControlFlow& part, const Translated& translated) {
+    helper_pcs_.insert(helper_pcs_.end(), translated.helper_pcs.begin(), translated.helper_pcs.end());
+    for (const uint64_t pc : translated.helper_pcs) {
       const engine::Block& block = std::prev(part.blocks.upper_bound(pc))->second;
       for (const engine::Located& at : block.instructions) {
         if (at.pc != pc || MatrixLowering::takes(at.instruction)) continue;
@@ -163,7 +164,7 @@ class Compilation {
   size_t next_part_ = 0;
   uint64_t left_;  ///< instructions of parts that nobody has begun
   std::deque<CompilationUnit> units_;
-  std::vector<uint64_t> steps_;
+  std::vector<uint64_t> helper_pcs_;
   std::map<std::string, uint64_t> untranslated_;
   std::optional<support::Error> failure_;
   double seconds_ = 0;  ///< of all threads
@@ -212,9 +213,9 @@ std::string dump_regions(const engine::TranslationRequest& request) {
   Translation translation(request.target, request.level);
   translation.dump_regions_to(&text);
   const bool be_brief = request.flow.instructions > engine::brief_from_instructions;
-  uint64_t steps = 0;
+  uint64_t helpers = 0;
   for (const engine::ControlFlow& part : cut(request.flow, part_instructions)) {
-    steps += translation.add(part, fmt::format("code{:x}", part.root), steps, be_brief).steps.size();
+    helpers += translation.add(part, fmt::format("code{:x}", part.root), helpers, be_brief).helper_pcs.size();
   }
   return text;
 }

@@ -27,7 +27,7 @@ namespace {
 
 struct Row {
   std::string kernel;
-  uint64_t instructions, steps, host_bytes;
+  uint64_t instructions, fallbacks, host_bytes;
   double seconds;
   uint32_t digest;  ///< of the host code: two versions of the compiler that make the same code have the same
 };
@@ -44,7 +44,7 @@ double per_thousand(double seconds, uint64_t instructions) {
 }
 
 void print(const Row& row) {
-  fmt::print("{:>8} {:>8} {:>9} {:>8.3f} {:>8.4f} {:08x}  {}\n", row.instructions, row.steps, row.host_bytes,
+  fmt::print("{:>8} {:>8} {:>9} {:>8.3f} {:>8.4f} {:08x}  {}\n", row.instructions, row.fallbacks, row.host_bytes,
              row.seconds, per_thousand(row.seconds, row.instructions), row.digest, row.kernel);
 }
 
@@ -92,13 +92,13 @@ class Measurement {
 
   void report() {
     std::ranges::sort(rows_, {}, &Row::seconds);
-    fmt::print("{:>8} {:>8} {:>9} {:>8} {:>8} {:>8}  kernel\n", "instr.", "steps", "bytes", "seconds", "s/1000",
+    fmt::print("{:>8} {:>8} {:>9} {:>8} {:>8} {:>8}  kernel\n", "instr.", "fallback", "bytes", "seconds", "s/1000",
                "digest");
     Row sum{"all", 0, 0, 0, 0, 0};
     for (const Row& row : rows_) {
       print(row);
       sum.instructions += row.instructions;
-      sum.steps += row.steps;
+      sum.fallbacks += row.fallbacks;
       sum.host_bytes += row.host_bytes;
       sum.seconds += row.seconds;
       sum.digest ^= row.digest;  // in any order
@@ -110,7 +110,7 @@ class Measurement {
     names.reserve(untranslated_.size());
     for (const auto& [name, count] : untranslated_) names.emplace_back(count, name);
     std::ranges::sort(names, std::greater{});
-    fmt::print("single steps:");
+    fmt::print("interpreter fallbacks:");
     for (const auto& [count, name] : names) fmt::print(" {} {}", count, name);
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -150,8 +150,8 @@ class Measurement {
       const auto result = compile(kernel.request, **host, [] { return true; }, {.threads = share});
       lock.lock();
       if (result) {
-        rows_.push_back({kernel.name, result->instructions, result->single_steps(), result->code.size(),
-                         result->seconds, digest_of(result->code)});
+        rows_.push_back({kernel.name, result->instructions, result->fallbacks(), result->code.size(), result->seconds,
+                         digest_of(result->code)});
         for (const auto& [name, count] : result->untranslated) untranslated_[name] += count;
       } else {
         fmt::print("{}: {}\n", kernel.name, result.error().message);

@@ -116,14 +116,14 @@ void MatrixLowering::emit(std::span<const RegionItem> items) {
   using engine::JitContext;
   llvm::IRBuilder<>& ir = frame_.ir;
   if (std::ranges::none_of(items, &RegionItem::is_matrix)) return;
-  llvm::Value* table = ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, steps)));
+  llvm::Value* table = ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, helper_ops)));
   llvm::Value* function =
       ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, multiply)));
   auto* type = llvm::FunctionType::get(ir.getVoidTy(),
                                        {frame_.pointer(), frame_.pointer(), frame_.i64(), frame_.pointer()}, false);
   for (const Chain& chain : calls(items)) {
-    llvm::Value* first = frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*));
-    for (const RegionItem* item : chain) steps_.push_back(item->pc);
+    llvm::Value* first = frame_.at(table, (first_helper_ + helper_pcs_.size()) * sizeof(engine::MicroOp*));
+    for (const RegionItem* item : chain) helper_pcs_.push_back(item->pc);
     ir.CreateCall(type, function, {frame_.wave, first, ir.getInt64(chain.size()), frame_.run});
   }
 }

@@ -18,9 +18,9 @@ namespace Atoll::compiler {
 
 class MatrixLowering {
  public:
-  /// Notes in `steps` which instructions it takes, whose numbers count from `first_step`.
-  MatrixLowering(Frame& frame, std::vector<uint64_t>& steps, uint64_t first_step)
-      : frame_(frame), steps_(steps), first_step_(first_step) {}
+  /// Notes in `helper_pcs` which instructions it takes, whose numbers count from `first_helper`.
+  MatrixLowering(Frame& frame, std::vector<uint64_t>& helper_pcs, uint64_t first_helper)
+      : frame_(frame), helper_pcs_(helper_pcs), first_helper_(first_helper) {}
 
   /// Whether it is a matrix instruction, and all that it reads are rows and constants.
   static bool takes(const isa::Instruction& instruction);
@@ -36,8 +36,8 @@ class MatrixLowering {
 
  private:
   Frame& frame_;
-  std::vector<uint64_t>& steps_;
-  const uint64_t first_step_;
+  std::vector<uint64_t>& helper_pcs_;
+  const uint64_t first_helper_;
 };
 
 }  // namespace Atoll::compiler

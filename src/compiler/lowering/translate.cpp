@@ -44,19 +44,19 @@ constexpr uint64_t short_loop_bytes = 1024;
 
 class Translator {
  public:
-  Translator(const ControlFlow& flow, Operations& operations, Frame& frame, uint64_t first_step, bool be_brief)
+  Translator(const ControlFlow& flow, Operations& operations, Frame& frame, uint64_t first_helper, bool be_brief)
       : flow_(flow),
         frame_(frame),
         lanes_(frame, operations),
         scalars_(frame, operations),
         wave_code_(frame, scalars_),
-        matrix_code_(frame, steps_, first_step),
+        matrix_code_(frame, helper_pcs_, first_helper),
         ordinary_resources_(ordinary_resources(flow)),
         region_(frame, lanes_, scalars_, matrix_code_, ordinary_resources_),
         liveness_(flow),
         loops_(find_loop_regions(flow, liveness_)),
         has_loop_(std::ranges::any_of(flow.blocks, [](const auto& block) { return branches_back(block.second); })),
-        first_step_(first_step),
+        first_helper_(first_helper),
         be_brief_(be_brief),
         superblocks_(find_superblocks(flow, liveness_, loops_,
                                       [this](uint64_t pc) { return versioning(pc) == Region::Versioning::never; })) {}
@@ -74,7 +74,7 @@ class Translator {
     ended_ = llvm::BasicBlock::Create(frame_.context, "ended", frame_.function);
     for (const auto& [pc, emit_piece] : pieces) emit_piece();
     end_wave();
-    result.steps = std::move(steps_);
+    result.helper_pcs = std::move(helper_pcs_);
   }
 
  private:
@@ -138,7 +138,7 @@ class Translator {
   void emit(const Superblock& code);
   void emit(const Located& at);
   bool emit_control(const Located& at);
-  void emit_step(const Located& at);
+  void emit_fallback(const Located& at);
   void emit_condition(const Located& at, const isa::Control& control);
   void emit_mode_change(const Located& at);
   void branch(llvm::Value* condition);
@@ -166,7 +166,7 @@ class Translator {
   ValuLowering lanes_;
   SaluLowering scalars_;
   CrossLaneLowering wave_code_;
-  std::vector<uint64_t> steps_;
+  std::vector<uint64_t> helper_pcs_;
   MatrixLowering matrix_code_;
   const std::bitset<isa::scalar::count> ordinary_resources_;
   Region region_;
@@ -178,10 +178,10 @@ class Translator {
   llvm::BasicBlock* ended_ = nullptr;      ///< where waves go that end, Wave::pc set
   semantics::FloatMode mode_;              ///< after what was emitted last
   bool ends_in_other_mode_ = false;        ///< than waves begin in, somewhere
-  const uint64_t first_step_;
+  const uint64_t first_helper_;
   const bool be_brief_;
   std::vector<Superblock> superblocks_;  ///< everything but loops_
-  bool has_single_steps_ = false;
+  bool has_fallbacks_ = false;
 };
 
 void Translator::end_wave() {
@@ -189,7 +189,7 @@ void Translator::end_wave() {
   const Live& start = liveness_.before(flow_.root);
   // What the interpreter's handlers may change beside the registers is not put back. Of large code this may be a part,
   // and is not worth it.
-  if (!has_single_steps_ && !be_brief_ && WaveChaining::can(start)) {
+  if (!has_fallbacks_ && !be_brief_ && WaveChaining::can(start)) {
     VectorSet written;
     for (const auto& [pc, block] : flow_.blocks) {
       for (const Located& at : block.instructions) written |= lane_effects_of(at.instruction).vector_writes;
@@ -292,26 +292,28 @@ void Translator::emit(const Located& at) {
     ++frame_.uncounted;
     return;
   }
-  emit_step(at);
+  emit_fallback(at);
 }
 
-void Translator::emit_step(const Located& at) {
+void Translator::emit_fallback(const Located& at) {
   region_.end();
   if (lane_effects_of(at.instruction).vector_writes.none())
     region_.forget_resources();  // s_movreld_b32 writes any register
-  llvm::Value* table = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, steps)));
-  llvm::Value* op =
-      ir().CreateLoad(frame_.pointer(), frame_.at(table, (first_step_ + steps_.size()) * sizeof(engine::MicroOp*)));
+  llvm::Value* table =
+      ir().CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, helper_ops)));
+  llvm::Value* op = ir().CreateLoad(frame_.pointer(),
+                                    frame_.at(table, (first_helper_ + helper_pcs_.size()) * sizeof(engine::MicroOp*)));
   llvm::Value* handler = ir().CreateLoad(frame_.pointer(), frame_.at(op, offsetof(engine::MicroOp, handler)));
-  steps_.push_back(at.pc);
-  has_single_steps_ = true;
-  llvm::Value* stepped = frame_.at(frame_.run, offsetof(Run, stepped));
-  ir().CreateStore(ir().getInt8(0), stepped);
+  helper_pcs_.push_back(at.pc);
+  has_fallbacks_ = true;
+  llvm::Value* fallback_completed = frame_.at(frame_.run, offsetof(Run, fallback_completed));
+  ir().CreateStore(ir().getInt8(0), fallback_completed);
   auto* type = llvm::FunctionType::get(ir().getVoidTy(), {frame_.pointer(), frame_.pointer(), frame_.pointer()}, false);
   ir().CreateCall(type, handler, {frame_.wave, op, frame_.run});
   auto* stopped = llvm::BasicBlock::Create(frame_.context, "stopped", frame_.function);
   auto* on = llvm::BasicBlock::Create(frame_.context, "on", frame_.function);
-  ir().CreateCondBr(ir().CreateICmpNE(ir().CreateLoad(ir().getInt8Ty(), stepped), ir().getInt8(0)), on, stopped);
+  ir().CreateCondBr(ir().CreateICmpNE(ir().CreateLoad(ir().getInt8Ty(), fallback_completed), ir().getInt8(0)), on,
+                    stopped);
   ir().SetInsertPoint(stopped);
   frame_.count();
   leave(false);
@@ -406,7 +408,7 @@ void Translator::emit_condition(const Located& at, const isa::Control& control) 
 /// leaves.
 void Translator::emit_mode_change(const Located& at) {
   count();
-  emit_step(at);
+  emit_fallback(at);
   mode_ = flow_.mode_after(at);
   branch(frame_.is_in_mode(mode_));
   go_to(at.pc, at.next());
@@ -445,7 +447,7 @@ Translation::Translation(const target::Target& target, semantics::HostVectors le
     : parts_(std::make_unique<Parts>(target, level)) {}
 Translation::~Translation() = default;
 
-Translated Translation::add(const ControlFlow& flow, const std::string& name, uint64_t first_step, bool be_brief) {
+Translated Translation::add(const ControlFlow& flow, const std::string& name, uint64_t first_helper, bool be_brief) {
   llvm::LLVMContext& context = parts_->context;
   auto* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getInt8Ty(context),
@@ -474,7 +476,7 @@ Translated Translation::add(const ControlFlow& flow, const std::string& name, ui
               .has_scatters = parts_->level == semantics::HostVectors::avx512,
               .region_dump = parts_->region_dump};
   Translated result;
-  Translator(flow, *parts_->operations, frame, first_step, be_brief).run(result);
+  Translator(flow, *parts_->operations, frame, first_helper, be_brief).run(result);
   return result;
 }
 

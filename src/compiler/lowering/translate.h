@@ -16,8 +16,8 @@ namespace Atoll::compiler {
 
 /// What became of a piece of code.
 struct Translated {
-  std::vector<uint64_t> entries;  ///< PCs at which waves may come in, by number
-  std::vector<uint64_t> steps;    ///< PCs of the instructions that the engine executes, by number
+  std::vector<uint64_t> entries;     ///< PCs at which waves may come in, by number
+  std::vector<uint64_t> helper_pcs;  ///< PCs of the instructions that the engine executes, by number
 };
 
 /// Pieces of code for a target as functions of one LLVM module, for hosts with the vector instructions of `level`.
@@ -26,9 +26,9 @@ class Translation {
   Translation(const target::Target& target, semantics::HostVectors level);
   ~Translation();
 
-  /// Makes an engine::HostFunction called `name`. PCs of `flow` count from the code's base, the steps' numbers from
-  /// `first_step`. `be_brief`: what is not in a loop may be slower if it is the sooner compiled.
-  Translated add(const engine::ControlFlow& flow, const std::string& name, uint64_t first_step, bool be_brief);
+  /// Makes an engine::HostFunction called `name`. PCs of `flow` count from the code's base, the helper calls' numbers
+  /// from `first_helper`. `be_brief`: what is not in a loop may be slower if it is the sooner compiled.
+  Translated add(const engine::ControlFlow& flow, const std::string& name, uint64_t first_helper, bool be_brief);
   /// Adds what becomes of code that is added from now on, as text: loops, superblocks and regions.
   void dump_regions_to(std::string* text);
   /// The module with all that was added. Nothing can be, any more.

@@ -5,7 +5,7 @@
 // (translation.h, compilations.h): a process of its own (compiler_process.h, and the room src/compiler), because LLVM
 // in the program's process could collide with the program's LLVM, and outlive exit(). What comes back is placed in
 // memory (host_code.h) and called from then on; instructions that have no translation are executed by the
-// interpreter's handlers in between (single_step.h). Whatever fails on this way, the interpreter goes on.
+// interpreter's handlers in between (interpreter_fallback.h). Whatever fails on this way, the interpreter goes on.
 #pragma once
 
 #include <memory>

@@ -11,14 +11,15 @@ namespace Atoll::engine {
 /// Nothing absolute is in the host code, so that it can lie on disk and be used wherever the GPU code is loaded: what
 /// depends on where that is, is here.
 struct JitContext {
-  uint64_t code_base;           ///< guest address from which the translation's PCs count
-  const MicroOp* const* steps;  ///< single steps (single_step.h) and matrix instructions by number
+  uint64_t code_base;  ///< guest address from which the translation's PCs count
+  const MicroOp* const*
+      helper_ops;  ///< interpreter fallbacks (interpreter_fallback.h) and matrix instructions by number
   /// Whether the wave's dispatch is to be given up (1). Translated loops ask now and then.
   uint8_t (*must_stop)(const Wave* wave);
-  AccessFunction access;                                                                ///< access_chunk()
-  uint32_t (*hardware_register)(const machine::Wave* wave, uint16_t immediate);         ///< hardware_register.h
-  uint64_t (*now)();                                                                    ///< the machine's clock
-  void (*multiply)(Wave* wave, const MicroOp* const* steps, uint64_t count, Run* run);  ///< multiply_steps()
+  AccessFunction access;                                                              ///< access_chunk()
+  uint32_t (*hardware_register)(const machine::Wave* wave, uint16_t immediate);       ///< hardware_register.h
+  uint64_t (*now)();                                                                  ///< the machine's clock
+  void (*multiply)(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run);  ///< multiply_ops()
 };
 
 /// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region

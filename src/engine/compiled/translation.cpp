@@ -106,7 +106,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   return request;
 }
 
-uint64_t TranslatedCode::single_steps() const {
+uint64_t TranslatedCode::fallbacks() const {
   uint64_t sum = 0;
   for (const auto& [name, count] : untranslated) sum += count;
   return sum;
@@ -115,7 +115,7 @@ uint64_t TranslatedCode::single_steps() const {
 std::vector<uint8_t> TranslatedCode::serialise() const {
   SerialWriter writer;
   writer.put_all(std::span(entries));
-  writer.put_all(std::span(steps));
+  writer.put_all(std::span(helper_pcs));
   writer.put_all(std::span(imports));
   writer.put_all(std::span(start_rows));
   writer.put(start_scalars);
@@ -134,7 +134,7 @@ support::Result<TranslatedCode> TranslatedCode::parse(std::span<const uint8_t> b
   SerialReader reader(bytes);
   TranslatedCode result;
   result.entries = reader.get_all<EntryPoint>();
-  result.steps = reader.get_all<uint64_t>();
+  result.helper_pcs = reader.get_all<uint64_t>();
   result.imports = reader.get_all<Import>();
   result.start_rows = reader.get_all<uint16_t>();
   result.start_scalars = reader.get<uint16_t>();

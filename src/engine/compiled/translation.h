@@ -51,7 +51,7 @@ struct EntryPoint {
 
 struct TranslatedCode {
   std::vector<EntryPoint> entries;
-  std::vector<uint64_t> steps;  ///< PCs of single steps and matrix instructions by number
+  std::vector<uint64_t> helper_pcs;  ///< PCs of interpreter fallbacks and matrix instructions by number
   std::vector<Import> imports;
   std::vector<uint16_t> start_rows;  ///< machine::StartRegisters of waves that begin at the root
   uint16_t start_scalars = 0;
@@ -61,7 +61,7 @@ struct TranslatedCode {
   std::map<std::string, uint64_t> untranslated;  ///< what is left to the interpreter's handlers, by name
 
   /// How many instructions are left to the interpreter's handlers.
-  uint64_t single_steps() const;
+  uint64_t fallbacks() const;
 
   std::vector<uint8_t> serialise() const;
   /// Error: damaged.

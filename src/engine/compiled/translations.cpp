@@ -249,7 +249,7 @@ void Translations::take(Asked& asked) {
   }
   report_.translations.push_back({.kernel = asked.kernel,
                                   .instructions = translated.instructions,
-                                  .single_steps = translated.single_steps(),
+                                  .fallbacks = translated.fallbacks(),
                                   .seconds = asked.compilation->from_cache ? 0 : translated.seconds,
                                   .from_cache = asked.compilation->from_cache});
   for (const auto& [name, count] : translated.untranslated) report_.untranslated[name] += count;
@@ -259,23 +259,23 @@ void Translations::take(Asked& asked) {
 std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked) {
   auto placed = std::make_unique<PlacedCode>(cache_);
   placed->code = asked.compilation->code;
-  for (const uint64_t offset : placed->code->translated().steps) {
+  for (const uint64_t offset : placed->code->translated().helper_pcs) {
     const uint64_t pc = asked.base + offset;
     const Asked::Stretch* stretch = asked.at(pc);
     if (stretch == nullptr) return nullptr;
     const auto instruction =
         decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.target(), asked.registers);
     if (!instruction) return nullptr;
-    placed->steps.push_back(placed->prepared.prepare(pc, *instruction));
+    placed->helper_ops.push_back(placed->fallbacks.prepare(pc, *instruction));
   }
   placed->start = {.rows = placed->code->translated().start_rows, .scalars = placed->code->translated().start_scalars};
   placed->context = {.code_base = asked.base,
-                     .steps = placed->steps.data(),
+                     .helper_ops = placed->helper_ops.data(),
                      .must_stop = must_stop,
                      .access = access_chunk,
                      .hardware_register = hardware_register,
                      .now = [] { return machine::now_ns(); },
-                     .multiply = multiply_steps};
+                     .multiply = multiply_ops};
   return placed;
 }
 

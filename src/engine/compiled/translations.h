@@ -15,7 +15,7 @@
 #include "engine/code_cache.h"
 #include "engine/compiled/compilations.h"
 #include "engine/compiled/entry_table.h"
-#include "engine/compiled/single_step.h"
+#include "engine/compiled/interpreter_fallback.h"
 #include "machine/engine.h"
 
 namespace Atoll::machine {
@@ -81,12 +81,12 @@ class Translations {
 
   /// Translated code at the place where its GPU code is loaded.
   struct PlacedCode {
-    explicit PlacedCode(CodeCache& cache) : prepared(cache) {}
+    explicit PlacedCode(CodeCache& cache) : fallbacks(cache) {}
     JitContext context{};
     std::shared_ptr<const HostCode> code;
-    SingleSteps prepared;
+    InterpreterFallbacks fallbacks;
     machine::StartRegisters start;
-    std::vector<const MicroOp*> steps;
+    std::vector<const MicroOp*> helper_ops;
   };
 
   // All with `mutex_` held.

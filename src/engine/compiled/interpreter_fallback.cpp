@@ -1,15 +1,15 @@
-// engine/compiled: single steps (single_step.h).
-#include "engine/compiled/single_step.h"
+// engine/compiled: interpreter fallbacks (interpreter_fallback.h).
+#include "engine/compiled/interpreter_fallback.h"
 
 namespace Atoll::engine {
 
 namespace {
 
-void end_of_chain(Wave&, const MicroOp*, Run& run) { run.stepped = true; }
+void end_of_chain(Wave&, const MicroOp*, Run& run) { run.fallback_completed = true; }
 
 }  // namespace
 
-const MicroOp* SingleSteps::prepare(uint64_t pc, const isa::Instruction& instruction) {
+const MicroOp* InterpreterFallbacks::prepare(uint64_t pc, const isa::Instruction& instruction) {
   Slot& slot = slots_.emplace_back();
   slot.origin = Origin{.pc = pc, .instruction = instruction};
   for (MicroOp& op : slot.ops) {

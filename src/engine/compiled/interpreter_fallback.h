@@ -1,4 +1,5 @@
-// engine/compiled: one instruction executed by the interpreter's handler, called from translated code.
+// engine/compiled: interpreter fallbacks: one instruction executed by the interpreter's handler, called from translated
+// code.
 //
 // Whatever the translator has no IR for is done this way. The handler is prepared as the interpreter would prepare
 // it, but in a slot of its own, after which the chain ends.
@@ -12,12 +13,12 @@
 
 namespace Atoll::engine {
 
-class SingleSteps {
+class InterpreterFallbacks {
  public:
-  explicit SingleSteps(CodeCache& cache) : cache_(cache), page_(std::make_unique<CodePage>()) {}
+  explicit InterpreterFallbacks(CodeCache& cache) : cache_(cache), page_(std::make_unique<CodePage>()) {}
 
   /// A MicroOp that stands for the instruction at `pc` alone. Calling its handler carries it out; when the wave goes
-  /// on after it, Run::stepped is set, otherwise the wave has stopped.
+  /// on after it, Run::fallback_completed is set, otherwise the wave has stopped.
   const MicroOp* prepare(uint64_t pc, const isa::Instruction& instruction);
 
  private:
