@@ -3,6 +3,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/lowering/chunk_loop.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -161,13 +162,10 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
       written |= lane_effects_of(at.instruction).writes;
   }
 
-  llvm::BasicBlock* head = new_block("chunk");
-  llvm::BasicBlock* begin = new_block("begin");
-  llvm::BasicBlock* lanes = new_block("lanes");
-  llvm::BasicBlock* idle = new_block("idle");
-  llvm::BasicBlock* end = new_block("end");
-  llvm::BasicBlock* next = new_block("next");
-  llvm::BasicBlock* done = new_block("done");
+  ChunkLoop loop(frame_, *frame_.function);
+  llvm::BasicBlock* begin = loop.block("begin", loop.lanes);
+  llvm::BasicBlock* idle = loop.block("idle", loop.next);
+  llvm::BasicBlock* end = loop.block("end", loop.next);
 
   llvm::Value* exec = frame_.exec();
   std::map<unsigned, llvm::Value*> masks;  // gathered
@@ -193,13 +191,8 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
     had_patience = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, had_patience, ir.getInt64(most_patience));
   }
   frame_.note_pc(region.entry);
-  llvm::Instruction* once_end = ir.CreateBr(head);
-  llvm::BasicBlock* before = once_end->getParent();
-
-  ir.SetInsertPoint(head);
-  llvm::PHINode* first_lane = ir.CreatePHI(frame_.i64(), 2);
-  first_lane->addIncoming(ir.getInt64(0), before);
-  llvm::Value* active = ir.CreateTrunc(ir.CreateLShr(exec, first_lane), frame_.i16());
+  llvm::Instruction* once_end = loop.enter(exec);
+  llvm::Value *first_lane = loop.first_lane(), *active = loop.active();
   if (region.skips_inactive_chunks) {
     // One has to run for the scalars' sake, be EXEC zero as a whole.
     llvm::Value* is_idle = ir.CreateICmpEQ(active, ir.getInt16(0));
@@ -220,7 +213,7 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
     first_poll = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first_poll, waits);
   }
   ir.CreateStore(first_poll, next_poll);
-  ChunkState chunk(frame_, once_end, ir.CreateBr(lanes), first_lane, /*branches=*/true);
+  ChunkState chunk(frame_, once_end, ir.CreateBr(loop.lanes), first_lane, /*branches=*/true);
 
   Body body{.chunk = chunk,
             .blocks = {},
@@ -231,7 +224,7 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
             .next_poll = next_poll};
   for (const uint64_t pc : region.blocks) body.blocks[pc] = new_block("loop");
   for (const uint64_t pc : region.exits) body.blocks[pc] = new_block("exit");
-  ir.SetInsertPoint(lanes);
+  ir.SetInsertPoint(loop.lanes);
   frame_.note_chunk(ir.CreateLShr(first_lane, 4));
   slice_for({}, region.states.at(region.entry), chunk);
   ir.CreateBr(body.blocks.at(region.entry));
@@ -257,7 +250,7 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
   for (const auto& [reg, kept] : words) ir.CreateStore(ir.CreateZExt(chunk.word(reg), frame_.i64()), kept);
   if (has_scc) ir.CreateStore(ir.CreateZExt(chunk.scc(), frame_.i64()), scc);
   ir.CreateStore(ir.CreateBinaryIntrinsic(llvm::Intrinsic::umax, load(longest), load(count)), longest);
-  ir.CreateBr(next);
+  ir.CreateBr(loop.next);
 
   ir.SetInsertPoint(idle);
   llvm::Value* its_bits = ir.CreateShl(ir.getInt64(0xFFFF), first_lane);
@@ -271,12 +264,8 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
     }
     ir.CreateStore(ir.CreateOr(load(whole), ir.CreateAnd(value, its_bits)), whole);
   }
-  ir.CreateBr(next);
-
-  ir.SetInsertPoint(next);
-  llvm::Value* following = ir.CreateAdd(first_lane, ir.getInt64(semantics::chunk_lanes));
-  first_lane->addIncoming(following, next);
-  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(frame_.wave_size())), done, head);
+  ir.CreateBr(loop.next);
+  loop.finish();
 
   WaveScalars registers(frame_);
   const auto add_to_count = [&](llvm::Value* instructions) {
@@ -301,7 +290,7 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
     give_back();
   }
 
-  ir.SetInsertPoint(done);
+  ir.SetInsertPoint(loop.done);
   frame_.note_chunk(ir.getInt8(engine::no_chunk));
   if (region.may_wait) ir.CreateStore(ir.getInt8(0), patience_address);
   for (const auto& [reg, whole] : masks) set_lane_mask(frame_, registers, reg, load(whole));

@@ -7,6 +7,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/lowering/chunk_loop.h"
 #include "compiler/memory/deferred_stores.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
@@ -327,13 +328,8 @@ void Region::clear() {
 void Region::emit_loop(const Segment& segment) {
   llvm::IRBuilder<>& ir = frame_.ir;
   if (std::ranges::all_of(segment.items, &RegionItem::is_matrix)) return matrices_.emit(segment.items);
-  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(frame_.context, name, frame_.function); };
-  llvm::BasicBlock* before = ir.GetInsertBlock();
-  llvm::BasicBlock* head = block("chunk");
-  llvm::BasicBlock* begin = block("begin");
-  llvm::BasicBlock* body = block("lanes");
-  llvm::BasicBlock* next = block("next");
-  llvm::BasicBlock* done = block("done");
+  ChunkLoop loop(frame_, *frame_.function);
+  llvm::BasicBlock* begin = loop.block("begin", loop.lanes);
 
   llvm::Value* exec = frame_.exec();
   std::map<unsigned, llvm::Value*> gathered;  // 64 bits
@@ -360,21 +356,16 @@ void Region::emit_loop(const Segment& segment) {
     if (may_fault) frame_.note_chunk(chunk);
   };
   if (may_fault) frame_.note_pc(segment.items.front().pc);
-  llvm::Instruction* once_end = ir.CreateBr(head);
-
-  ir.SetInsertPoint(head);
-  llvm::PHINode* first_lane = ir.CreatePHI(frame_.i64(), 2);
-  first_lane->addIncoming(ir.getInt64(0), before);
-  llvm::Value* active = ir.CreateTrunc(ir.CreateLShr(exec, first_lane), frame_.i16());
+  llvm::Instruction* once_end = loop.enter(exec);
   // Without active lanes, all that a vector instruction does is to yield masks of zeros.
   if (plan_.every_chunk) ir.CreateBr(begin);
-  if (!plan_.every_chunk) ir.CreateCondBr(ir.CreateICmpEQ(active, ir.getInt16(0)), next, begin);
+  if (!plan_.every_chunk) loop.skip_inactive(begin);
 
   ir.SetInsertPoint(begin);
-  ChunkState chunk(frame_, once_end, ir.CreateBr(body), first_lane, /*branches=*/false);
+  ChunkState chunk(frame_, once_end, ir.CreateBr(loop.lanes), loop.first_lane(), /*branches=*/false);
 
-  ir.SetInsertPoint(body);
-  note_chunk(ir.CreateLShr(first_lane, 4));
+  ir.SetInsertPoint(loop.lanes);
+  note_chunk(ir.CreateLShr(loop.first_lane(), 4));
   const VectorSet needed = segment.live->active | segment.live->inactive | deferred.rows() | plan_.matrix_reads;
   for (const RegionItem& item : segment.items) {
     const bool keep_inactive = item.inactive_needed && (item.exec_written || plan_.masks.exec_grows);
@@ -398,7 +389,7 @@ void Region::emit_loop(const Segment& segment) {
     }
   }
   llvm::Value* all = llvm::ConstantInt::getTrue(frame_.lanes());
-  chunk.write_rows(needed, plan_.masks.exec_grows ? all : ir.CreateBitCast(active, frame_.lanes()),
+  chunk.write_rows(needed, plan_.masks.exec_grows ? all : ir.CreateBitCast(loop.active(), frame_.lanes()),
                    versioning_ == Versioning::for_addresses && !plan_.masks.exec_grows);
   const auto place = [&](llvm::Value* slice, llvm::Value* whole) {
     llvm::Value* placed = ir.CreateShl(chunk.bits(slice), chunk.first_lane64());
@@ -406,14 +397,9 @@ void Region::emit_loop(const Segment& segment) {
   };
   for (const auto& [reg, whole] : gathered) place(chunk.mask(reg), whole);
   if (gathered_scc != nullptr) place(chunk.scc_slice(), gathered_scc);
-  ir.CreateBr(next);
+  ir.CreateBr(loop.next);
+  loop.finish();
 
-  ir.SetInsertPoint(next);
-  llvm::Value* following = ir.CreateAdd(first_lane, ir.getInt64(semantics::chunk_lanes));
-  first_lane->addIncoming(following, next);
-  ir.CreateCondBr(ir.CreateICmpEQ(following, ir.getInt64(frame_.wave_size())), done, head);
-
-  ir.SetInsertPoint(done);
   note_chunk(ir.getInt8(engine::no_chunk));
   deferred.emit();
   matrices_.emit(segment.items);

@@ -4,6 +4,7 @@
 
 #include <llvm/IR/Module.h>
 
+#include "compiler/lowering/chunk_loop.h"
 #include "compiler/memory/chunk_memory.h"
 
 namespace Atoll::compiler {
@@ -32,23 +33,17 @@ void ChunkMemory::emit_for_wave(const Prepared& prepared, llvm::Value* exec, llv
 /// The body of such a function.
 void ChunkMemory::emit_store_of_wave(llvm::Function& function, unsigned bytes) {
   const llvm::IRBuilderBase::InsertPointGuard guard(ir());
-  const auto new_block = [&](const char* name) { return llvm::BasicBlock::Create(frame_.context, name, &function); };
-  llvm::BasicBlock *begin = new_block("begin"), *chunk = new_block("chunk"), *lanes = new_block("lanes"),
-                   *next = new_block("next"), *done = new_block("done");
+  llvm::BasicBlock* begin = llvm::BasicBlock::Create(frame_.context, "begin", &function);
+  ChunkLoop loop(frame_, function);
   llvm::Argument *base = function.getArg(0), *offset = function.getArg(1), *starts = function.getArg(2),
                  *exec = function.getArg(3), *address = function.getArg(4);
   ir().SetInsertPoint(begin);
-  ir().CreateBr(chunk);
+  loop.enter(exec);
+  loop.skip_inactive(loop.lanes);
 
-  ir().SetInsertPoint(chunk);
-  llvm::PHINode* first_lane = ir().CreatePHI(frame_.i64(), 2);
-  first_lane->addIncoming(ir().getInt64(0), begin);
-  llvm::Value* active = ir().CreateTrunc(ir().CreateLShr(exec, first_lane), frame_.i16());
-  ir().CreateCondBr(ir().CreateICmpEQ(active, ir().getInt16(0)), next, lanes);
-
-  ir().SetInsertPoint(lanes);
+  ir().SetInsertPoint(loop.lanes);
   const auto words_of = [&](llvm::Value* row) {
-    llvm::Value* words = ir().CreateInBoundsGEP(frame_.i32(), row, first_lane);
+    llvm::Value* words = ir().CreateInBoundsGEP(frame_.i32(), row, loop.first_lane());
     return ir().CreateAlignedLoad(frame_.chunk(), words, llvm::Align(64));
   };
   Addresses at;
@@ -57,15 +52,9 @@ void ChunkMemory::emit_store_of_wave(llvm::Function& function, unsigned bytes) {
   at.starts = starts;
   Words stored{};
   for (unsigned word = 0; word < (bytes + 3) / 4; ++word) stored[word] = words_of(address + 1 + word);
-  store_in_place(bytes, at, ir().CreateBitCast(active, frame_.lanes()), stored);
-  ir().CreateBr(next);
-
-  ir().SetInsertPoint(next);
-  llvm::Value* following = ir().CreateAdd(first_lane, ir().getInt64(semantics::chunk_lanes));
-  first_lane->addIncoming(following, next);
-  ir().CreateCondBr(ir().CreateICmpEQ(following, ir().getInt64(frame_.wave_size())), done, chunk);
-
-  ir().SetInsertPoint(done);
+  store_in_place(bytes, at, ir().CreateBitCast(loop.active(), frame_.lanes()), stored);
+  ir().CreateBr(loop.next);
+  loop.finish();
   ir().CreateRetVoid();
 }
 
