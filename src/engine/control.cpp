@@ -97,8 +97,7 @@ void barrier(Wave& wave, const MicroOp* op, Run& run) {
   stop(wave, WaveState::at_barrier, op->branch.next_pc);
 }
 
-/// Numbers of barriers (RDNA4 ISA guide, "Barriers"): 0 is none, those above 0 have names, which GFX12 does not have.
-constexpr int32_t work_group_barrier = -1, trap_barrier = -2, no_barrier = 0;
+using machine::no_barrier, machine::trap_barrier, machine::work_group_barrier;
 
 bool refuse_barrier(Wave& wave, const MicroOp& op, int32_t number) {
   fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
@@ -127,13 +126,15 @@ bool barrier_signal(Wave& wave, const MicroOp& op, Run&) {
   return true;
 }
 
-/// s_barrier_wait
-bool barrier_wait(Wave& wave, const MicroOp& op, Run&) {
-  const auto number = static_cast<int16_t>(op.origin->instruction.immediate);
-  if (number != work_group_barrier) return refuse_barrier(wave, op, number);
-  if (machine::passes_barrier(wave)) return true;
-  stop(wave, WaveState::waits_at_barrier, op.branch.next_pc);
-  return false;
+/// s_barrier_wait: the wave stops even if the barrier is complete, so that the machine chooses which goes on first.
+void barrier_wait(Wave& wave, const MicroOp* op, Run& run) {
+  ++run.instructions;
+  const auto number = static_cast<int16_t>(op->origin->instruction.immediate);
+  if (number == work_group_barrier) {
+    stop(wave, WaveState::waits_at_barrier, op->branch.next_pc);
+  } else {
+    refuse_barrier(wave, *op, number);
+  }
 }
 
 /// s_get_barrier_state: whether it is there (bit 0), how many waves take part (from bit 4), and have arrived (from 16).
@@ -304,7 +305,7 @@ Handler prepare_control(Preparation& p) {
     case Opcode::s_get_barrier_state:
       return step_or_stop<get_barrier_state>;
     case Opcode::s_barrier_wait:
-      return step_or_stop<barrier_wait>;
+      return barrier_wait;
     case Opcode::s_trap:
       return step_or_stop<trap>;
     case Opcode::s_code_end:

@@ -15,7 +15,7 @@ bool has_hardware_register(uint16_t immediate);
 uint32_t hardware_register(const machine::Wave* wave, uint16_t immediate);
 
 /// The floating-point mode of a wave after an instruction. Null where that depends on the wave's registers.
-std::optional<semantics::FloatMode> float_mode_behind(const isa::Instruction& instruction,
+std::optional<semantics::FloatMode> float_mode_after(const isa::Instruction& instruction,
                                                       const semantics::FloatMode& before);
 /// Whether an instruction writes constants to the floating-point mode, and nothing else.
 bool sets_float_mode(const isa::Instruction& instruction);

@@ -204,7 +204,7 @@ uint32_t hardware_register(const Wave* wave, uint16_t immediate) {
   return (find_readable(immediate)->value(*wave) & field.mask()) >> field.offset;
 }
 
-std::optional<semantics::FloatMode> float_mode_behind(const isa::Instruction& instruction,
+std::optional<semantics::FloatMode> float_mode_after(const isa::Instruction& instruction,
                                                       const semantics::FloatMode& before) {
   if (const auto field = float_mode_field(instruction.opcode)) {
     const uint32_t value = uint32_t{instruction.immediate} << *field & 0xFu << *field;

@@ -9,6 +9,9 @@
 
 namespace Atoll::machine {
 
+/// Numbers of barriers (RDNA4 ISA guide, "Barriers"): 0 is none, those above 0 have names, which GFX12 does not have.
+constexpr int32_t work_group_barrier = -1, trap_barrier = -2, no_barrier = 0;
+
 /// Begins the barrier's next phase if all waves have arrived. True: it has.
 inline bool complete_barrier(WorkGroup& group) {
   if (group.barrier.arrived == 0 || group.barrier.arrived != group.waves_running) return false;
@@ -31,6 +34,17 @@ inline bool passes_barrier(Wave& wave) {
   if (phase == wave.barrier_phase) return false;
   wave.barrier_phase = phase;
   return true;
+}
+
+/// What it means for the barrier that the wave has stopped: one that is `at_barrier` arrives; one that
+/// `waits_at_barrier` for a phase that is over is ready at once. The others that wait are released by
+/// release_from_barrier().
+inline void stop_at_barrier(Wave& wave) {
+  if (wave.state == WaveState::at_barrier) {
+    arrive_at_barrier(wave);
+  } else if (wave.state == WaveState::waits_at_barrier && passes_barrier(wave)) {
+    wave.state = WaveState::ready;
+  }
 }
 
 /// Makes the waves ready that wait for a phase that is over.

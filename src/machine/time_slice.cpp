@@ -151,9 +151,8 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       } else {
         slice.all_wait = slice.all_seem_to_wait = false;
         if (state == WaveState::faulted) return Stop::fault;
-        if (state == WaveState::at_barrier) {
-          arrive_at_barrier(wave);
-        } else if (state == WaveState::ended) {
+        stop_at_barrier(wave);
+        if (state == WaveState::ended) {
           --group.waves_running;
           resident.instructions.add(wave);
           resident.end_wave(wave);

@@ -345,7 +345,7 @@ EvalWave::Outcome EvalWave::run_some(uint64_t limit) {
     if (wave.state == WaveState::ended) return Outcome::ended;
     if (wave.state == WaveState::faulted) return Outcome::faulted;
     const uint32_t phase = group_.barrier.phase;
-    if (wave.state == WaveState::at_barrier) machine::arrive_at_barrier(wave);
+    machine::stop_at_barrier(wave);
     if (group_.barrier.phase != phase) machine::release_from_barrier(group_);
     if (wave.state == WaveState::waits_at_barrier) {
       wave.state = WaveState::faulted;

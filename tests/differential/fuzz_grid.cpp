@@ -273,9 +273,8 @@ bool FuzzGrid::run_group(machine::Engine& engine, uint64_t turn, FinalState& res
         if (result.fault) result.fault->wave = first + wave.index;
         break;
       }
-      if (wave.state == WaveState::at_barrier) {
-        machine::arrive_at_barrier(wave);
-      } else if (wave.state == WaveState::ended) {
+      machine::stop_at_barrier(wave);
+      if (wave.state == WaveState::ended) {
         --group_.waves_running;
         machine::complete_barrier(group_);
       }

@@ -26,6 +26,7 @@
 #include "engine/hardware_register.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
+#include "machine/barrier.h"
 
 namespace Atoll::compiler {
 
@@ -38,6 +39,15 @@ using engine::Located;
 using isa::Opcode;
 using isa::OperandKind;
 using machine::WaveState;
+
+/// Whether s_barrier_signal or s_barrier_wait names the barrier that all waves of the work-group share, by a constant.
+bool names_work_group_barrier(const isa::Instruction& instruction) {
+  if (instruction.opcode == Opcode::s_barrier_wait) {
+    return static_cast<int16_t>(instruction.immediate) == machine::work_group_barrier;
+  }
+  const isa::Operand& number = instruction.src(0);
+  return number.kind == OperandKind::constant && static_cast<int32_t>(number.value) == machine::work_group_barrier;
+}
 
 /// Some hundred instructions.
 constexpr uint64_t short_loop_bytes = 1024;
@@ -140,6 +150,7 @@ class Translator {
   bool emit_control(const Located& at);
   void emit_fallback(const Located& at);
   void emit_condition(const Located& at, const isa::Control& control);
+  void emit_arrival(bool tells_first);
   void emit_mode_change(const Located& at);
   void branch(llvm::Value* condition);
 
@@ -365,6 +376,18 @@ bool Translator::emit_control(const Located& at) {
       finish();
       stop(WaveState::at_barrier, at.next());
       return true;
+    case Opcode::s_barrier_wait:
+      if (!names_work_group_barrier(instruction)) return false;
+      finish();
+      stop(WaveState::waits_at_barrier, at.next());
+      return true;
+    case Opcode::s_barrier_signal:
+    case Opcode::s_barrier_signal_isfirst:
+      if (!names_work_group_barrier(instruction)) return false;
+      region_.end();
+      emit_arrival(instruction.opcode == Opcode::s_barrier_signal_isfirst);
+      ++frame_.uncounted;
+      return true;
     case Opcode::s_sleep:
       finish();
       stop(WaveState::ready, at.next());
@@ -402,6 +425,24 @@ void Translator::emit_condition(const Located& at, const isa::Control& control) 
   go_to(at.pc, at.target());
   ir().SetInsertPoint(not_taken_);
   go_to(at.pc, at.next());
+}
+
+/// What machine::arrive_at_barrier() does.
+void Translator::emit_arrival(bool tells_first) {
+  using Barrier = machine::WorkGroup::Barrier;
+  llvm::Value* group = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, work_group)));
+  llvm::Value* running = ir().CreateLoad(frame_.i32(), frame_.at(group, offsetof(machine::WorkGroup, waves_running)));
+  llvm::Value* barrier = frame_.at(group, offsetof(machine::WorkGroup, barrier));
+  llvm::Value* arrived_at = frame_.at(barrier, offsetof(Barrier, arrived));
+  llvm::Value* phase_at = frame_.at(barrier, offsetof(Barrier, phase));
+  llvm::Value* arrived = ir().CreateAdd(ir().CreateLoad(frame_.i32(), arrived_at), ir().getInt32(1));
+  llvm::Value* is_complete = ir().CreateICmpEQ(arrived, running);
+  ir().CreateStore(ir().CreateSelect(is_complete, ir().getInt32(0), arrived), arrived_at);
+  llvm::Value* phase = ir().CreateLoad(frame_.i32(), phase_at);
+  ir().CreateStore(ir().CreateAdd(phase, ir().CreateZExt(is_complete, frame_.i32())), phase_at);
+  if (!tells_first) return;
+  llvm::Value* is_first = ir().CreateICmpEQ(arrived, ir().getInt32(1));
+  ir().CreateStore(ir().CreateZExt(is_first, ir().getInt8Ty()), frame_.scc_address());
 }
 
 /// s_setreg_b32 that writes to the mode what is known at run time only. In another mode than was assumed, the wave

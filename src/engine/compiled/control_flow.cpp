@@ -52,7 +52,7 @@ bool unfit(const isa::Instruction& instruction) {
 }  // namespace
 
 semantics::FloatMode ControlFlow::mode_after(const Located& at) const {
-  return float_mode_behind(at.instruction, at.mode).value_or(mode);
+  return float_mode_after(at.instruction, at.mode).value_or(mode);
 }
 
 support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& mode, uint64_t begin, uint64_t end,
