@@ -34,10 +34,11 @@ struct Machine {
   const char* processor;
   unsigned wave_size;
 };
-inline constexpr Machine machines[] = {
-    {"gfx900", 64},  {"gfx906", 64},  {"gfx908", 64},  {"gfx90a", 64},  {"gfx942", 64},  {"gfx950", 64},
-    {"gfx1010", 32}, {"gfx1010", 64}, {"gfx1012", 32}, {"gfx1030", 32}, {"gfx1030", 64}, {"gfx1100", 32},
-    {"gfx1100", 64}, {"gfx1150", 32}, {"gfx1150", 64}, {"gfx1201", 32}, {"gfx1201", 64}};
+inline constexpr Machine machines[] = {{"gfx900", 64},  {"gfx906", 64},  {"gfx908", 64},  {"gfx90a", 64},
+                                       {"gfx942", 64},  {"gfx950", 64},  {"gfx1010", 32}, {"gfx1010", 64},
+                                       {"gfx1012", 32}, {"gfx1030", 32}, {"gfx1030", 64}, {"gfx1100", 32},
+                                       {"gfx1100", 64}, {"gfx1150", 32}, {"gfx1150", 64}, {"gfx1170", 32},
+                                       {"gfx1170", 64}, {"gfx1201", 32}, {"gfx1201", 64}};
 std::string name_of_machine(const Machine& machine);
 
 }  // namespace Atoll::test
