@@ -1,7 +1,6 @@
 // assembler: reading an instruction's modifiers (instruction_parser.h). Each is a row of a table that says its name and
 // how its value reads; whether the instruction has it is seen when its forms are tried.
 #include <algorithm>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -47,7 +46,9 @@ enum class Syntax : uint8_t {
   matrix_reuse,
 };
 
-struct Row {
+}  // namespace
+
+struct InstructionParser::ModifierRow {
   Modifier modifier;
   Syntax syntax;
   bool Instruction::* flag = nullptr;
@@ -56,9 +57,9 @@ struct Row {
   uint8_t index = 0;  ///< of the source or matrix that it is about
 };
 
-const std::unordered_map<std::string_view, Row>& rows() {
+const std::unordered_map<std::string_view, InstructionParser::ModifierRow>& InstructionParser::modifier_rows() {
   using enum Modifier;
-  static const std::unordered_map<std::string_view, Row> all{
+  static const std::unordered_map<std::string_view, ModifierRow> all{
       {"clamp", {clamp, Syntax::flag_or_bit, &Instruction::clamp}},
       {"mul", {omod, Syntax::multiply}},
       {"div", {omod, Syntax::divide}},
@@ -149,11 +150,9 @@ const std::unordered_map<std::string_view, Row>& rows() {
   return all;
 }
 
-}  // namespace
-
 std::string_view InstructionParser::modifier_like(std::string_view name) {
   SpellingOf nearest(name);
-  for (const auto& [known, row] : rows()) nearest.consider(known);
+  for (const auto& [known, row] : modifier_rows()) nearest.consider(known);
   return nearest.found();
 }
 
@@ -171,9 +170,9 @@ std::string_view InstructionParser::word() {
 std::optional<bool> InstructionParser::modifier() {
   if (!lexer().is(TokenKind::identifier)) return std::nullopt;
   const std::string_view name = token().text;
-  const auto found = rows().find(name);
-  if (found == rows().end()) return std::nullopt;
-  const Row& row = found->second;
+  const auto found = modifier_rows().find(name);
+  if (found == modifier_rows().end()) return std::nullopt;
+  const ModifierRow& row = found->second;
   // Two names are operands elsewhere: a16 is the data of an image, too, which comes first.
   const bool image = encoding_ == isa::Encoding::mimg || encoding_ == isa::Encoding::vsample;
   if (row.modifier == Modifier::a16 && (!image || count_ == 0)) return std::nullopt;
@@ -194,146 +193,187 @@ std::optional<bool> InstructionParser::modifier() {
   modifier_places_[static_cast<size_t>(row.modifier)] = place;
   lexer().advance();
   if (!alone) lexer().advance();
-  const Place value_place = lexer().place();
-  const auto value = [&](int64_t most) { return number_between(0, most); };
+  if (row.syntax == Syntax::flag_or_bit && alone) {
+    said_.*row.flag = true;
+    return true;
+  }
+  return row.syntax == Syntax::dpp_control ? dpp_control(name) : modifier_value(row);
+}
+
+/// What comes after the name and its colon.
+bool InstructionParser::modifier_value(const ModifierRow& row) {
   switch (row.syntax) {
     case Syntax::flag:
       if (row.flag != nullptr) said_.*row.flag = true;
       return true;
-    case Syntax::flag_or_bit: {
-      const auto set = alone ? std::optional<int64_t>(1) : value(1);
-      if (!set) return false;
-      said_.*row.flag = *set != 0;
-      return true;
-    }
-    case Syntax::number: {
-      const auto number = value(row.most);
-      if (!number) return false;
-      if (row.target != nullptr) {
-        said_.*row.target = static_cast<uint8_t>(*number);
-      } else if (row.modifier == Modifier::byte_sel) {
-        byte_select_ = static_cast<uint8_t>(*number);
-      } else if (row.modifier == Modifier::bitop3 || row.modifier == Modifier::scale_sel) {
-        said_.immediate = static_cast<uint16_t>(*number);
-      } else {
-        said_.offset = static_cast<int32_t>(*number);
-      }
-      return true;
-    }
-    case Syntax::offset: {
-      if (lexer().is(TokenKind::identifier) && token().text == "swizzle") return swizzle();
-      const auto number = this->number();
-      if (!number) return false;
-      if (*number != static_cast<int32_t>(*number)) return error(value_place, "the offset is too large");
-      said_.offset = static_cast<int32_t>(*number);
-      return true;
-    }
+    case Syntax::flag_or_bit:
+      return bit_value(said_.*row.flag);
+    case Syntax::number:
+      return number_value(row);
+    case Syntax::offset:
+      return offset_value();
     case Syntax::bits:
-      switch (row.modifier) {
-        case Modifier::op_sel:
-          return bit_list(op_sel_);
-        case Modifier::op_sel_hi:
-          return bit_list(op_sel_hi_);
-        case Modifier::neg_lo:
-          return bit_list(neg_lo_);
-        case Modifier::neg_hi:
-          return bit_list(neg_hi_);
-        default:
-          return bit_list(neg_);
-      }
+      return bit_list(bits_of(row.modifier));
     case Syntax::multiply:
-    case Syntax::divide: {
-      const auto factor = value(4);
-      if (!factor) return false;
-      const bool multiplies = row.syntax == Syntax::multiply;
-      if (*factor == 0 || *factor == 3 || (!multiplies && *factor == 4)) {
-        return error(value_place, "expected mul:2, mul:4 or div:2");
-      }
-      said_.omod = static_cast<uint8_t>(*factor == 1 ? 0 : !multiplies ? 3 : *factor == 2 ? 1 : 2);
-      return true;
-    }
+    case Syntax::divide:
+      return output_modifier(row.syntax == Syntax::multiply);
     case Syntax::select:
-    case Syntax::source_select: {
-      const auto select = find_word(names::sdwa_selects, word());
-      if (!select) return error(value_place, "expected BYTE_0 to BYTE_3, WORD_0, WORD_1 or DWORD");
-      const auto chosen = static_cast<SdwaSelect>(*select);
-      (row.syntax == Syntax::select ? said_.dst_sel : source_selects_[row.index]) = chosen;
-      return true;
-    }
-    case Syntax::unused: {
-      const auto unused = find_word(names::sdwa_unused, word());
-      if (!unused) return error(value_place, "expected UNUSED_PAD, UNUSED_SEXT or UNUSED_PRESERVE");
-      said_.dst_unused = static_cast<isa::SdwaUnused>(*unused);
-      return true;
-    }
-    case Syntax::dpp_control:
-      return dpp_control(name);
-    case Syntax::dpp_masks: {
-      const auto mask = value(15);
-      if (!mask) return false;
-      (row.modifier == Modifier::row_mask ? said_.dpp.row_mask : said_.dpp.bank_mask) = static_cast<uint8_t>(*mask);
-      return true;
-    }
-    case Syntax::bound_ctrl: {
-      const auto set = value(1);
-      if (!set) return false;
+      return sdwa_select(said_.dst_sel);
+    case Syntax::source_select:
+      return sdwa_select(source_selects_[row.index]);
+    case Syntax::unused:
+      return sdwa_unused();
+    case Syntax::dpp_masks:
+      return field_value(row.modifier == Modifier::row_mask ? said_.dpp.row_mask : said_.dpp.bank_mask, 15);
+    case Syntax::bound_ctrl:
       // Until GFX10, "bound_ctrl:0" has been another way to set it.
-      said_.dpp.bound_ctrl = *set != 0 || !map_.layout.vector_dpp;
+      if (!bit_value(said_.dpp.bound_ctrl)) return false;
+      said_.dpp.bound_ctrl |= !map_.layout.vector_dpp;
       return true;
-    }
-    case Syntax::fetch_inactive: {
-      const auto set = value(1);
-      if (!set) return false;
-      said_.dpp.fetch_inactive = *set != 0;
-      return true;
-    }
-    case Syntax::dpp8: {
-      std::array<uint8_t, 8> lanes{};
-      if (!number_list(lanes, 7)) return false;
-      said_.dpp.control = 0;
-      for (unsigned i = 0; i < lanes.size(); ++i) said_.dpp.control |= static_cast<uint32_t>(lanes[i]) << (3 * i);
-      return true;
-    }
+    case Syntax::fetch_inactive:
+      return bit_value(said_.dpp.fetch_inactive);
+    case Syntax::dpp8:
+      return dpp8_lanes();
     case Syntax::format:
       return buffer_format();
     case Syntax::data_format:
-    case Syntax::number_format: {
-      const bool data = row.syntax == Syntax::data_format;
-      const auto number = value(data ? 15 : 7);
-      if (!number) return false;
-      (data ? said_.data_format : said_.number_format) = static_cast<uint8_t>(*number);
-      return true;
-    }
+      return field_value(said_.data_format, 15);
+    case Syntax::number_format:
+      return field_value(said_.number_format, 7);
     case Syntax::temporal_hint:
       return temporal_hint();
     case Syntax::scope:
       return scope();
-    case Syntax::matrix_format: {
-      const auto format = named_number(names::matrix_formats, "MATRIX_FMT_");
-      if (format) said_.*row.target = *format;
-      return format.has_value();
-    }
-    case Syntax::matrix_scale: {
-      const auto lanes = named_number(names::matrix_scale_rows, "MATRIX_SCALE_");
-      if (lanes) scale_rows_[row.index] = *lanes != 0;
-      return lanes.has_value();
-    }
-    case Syntax::matrix_scale_format: {
-      const auto format = named_number(names::matrix_scale_formats, "MATRIX_SCALE_FMT_");
-      if (format) said_.scale_formats[row.index] = *format;
-      return format.has_value();
-    }
+    case Syntax::matrix_format:
+    case Syntax::matrix_scale:
+    case Syntax::matrix_scale_format:
     case Syntax::matrix_reuse:
-      said_.matrix_reuse = static_cast<uint8_t>(said_.matrix_reuse | 1u << row.index);
-      return true;
-    case Syntax::dimension: {
-      const auto dimension = find_word(names::dimensions, without("SQ_RSRC_IMG_", word()));
-      if (!dimension) return error(value_place, "invalid dim value");
-      said_.dim = static_cast<uint8_t>(*dimension);
-      return true;
-    }
+      return matrix_value(row);
+    case Syntax::dimension:
+      return dimension();
+    case Syntax::dpp_control:  // tells itself by the name
+      break;
   }
   return false;
+}
+
+/// A number into a field of the instruction.
+bool InstructionParser::field_value(uint8_t& field, int64_t most) {
+  const auto number = number_between(0, most);
+  if (number) field = static_cast<uint8_t>(*number);
+  return number.has_value();
+}
+
+bool InstructionParser::bit_value(bool& flag) {
+  const auto set = number_between(0, 1);
+  if (set) flag = *set != 0;
+  return set.has_value();
+}
+
+bool InstructionParser::number_value(const ModifierRow& row) {
+  if (row.target != nullptr) return field_value(said_.*row.target, row.most);
+  const auto number = number_between(0, row.most);
+  if (!number) return false;
+  if (row.modifier == Modifier::byte_sel) {
+    byte_select_ = static_cast<uint8_t>(*number);
+  } else if (row.modifier == Modifier::bitop3 || row.modifier == Modifier::scale_sel) {
+    said_.immediate = static_cast<uint16_t>(*number);
+  } else {
+    said_.offset = static_cast<int32_t>(*number);
+  }
+  return true;
+}
+
+bool InstructionParser::offset_value() {
+  if (lexer().is(TokenKind::identifier) && token().text == "swizzle") return swizzle();
+  const Place place = lexer().place();
+  const auto offset = number();
+  if (!offset) return false;
+  if (*offset != static_cast<int32_t>(*offset)) return error(place, "the offset is too large");
+  said_.offset = static_cast<int32_t>(*offset);
+  return true;
+}
+
+BitList& InstructionParser::bits_of(Modifier modifier) {
+  switch (modifier) {
+    case Modifier::op_sel:
+      return op_sel_;
+    case Modifier::op_sel_hi:
+      return op_sel_hi_;
+    case Modifier::neg_lo:
+      return neg_lo_;
+    case Modifier::neg_hi:
+      return neg_hi_;
+    default:
+      return neg_;
+  }
+}
+
+/// mul:2, mul:4 or div:2; a factor of 1 is none.
+bool InstructionParser::output_modifier(bool multiplies) {
+  const Place place = lexer().place();
+  const auto factor = number_between(0, 4);
+  if (!factor) return false;
+  if (*factor == 0 || *factor == 3 || (!multiplies && *factor == 4)) {
+    return error(place, "expected mul:2, mul:4 or div:2");
+  }
+  said_.omod = static_cast<uint8_t>(*factor == 1 ? 0 : !multiplies ? 3 : *factor == 2 ? 1 : 2);
+  return true;
+}
+
+bool InstructionParser::sdwa_select(SdwaSelect& select) {
+  const Place place = lexer().place();
+  const auto found = find_word(names::sdwa_selects, word());
+  if (!found) return error(place, "expected BYTE_0 to BYTE_3, WORD_0, WORD_1 or DWORD");
+  select = static_cast<SdwaSelect>(*found);
+  return true;
+}
+
+bool InstructionParser::sdwa_unused() {
+  const Place place = lexer().place();
+  const auto unused = find_word(names::sdwa_unused, word());
+  if (!unused) return error(place, "expected UNUSED_PAD, UNUSED_SEXT or UNUSED_PRESERVE");
+  said_.dst_unused = static_cast<isa::SdwaUnused>(*unused);
+  return true;
+}
+
+bool InstructionParser::dpp8_lanes() {
+  std::array<uint8_t, 8> lanes{};
+  if (!number_list(lanes, 7)) return false;
+  said_.dpp.control = 0;
+  for (unsigned i = 0; i < lanes.size(); ++i) said_.dpp.control |= static_cast<uint32_t>(lanes[i]) << (3 * i);
+  return true;
+}
+
+/// What matrix instructions of GFX12.5 say about A and B.
+bool InstructionParser::matrix_value(const ModifierRow& row) {
+  std::optional<uint8_t> value;
+  switch (row.syntax) {
+    case Syntax::matrix_format:
+      value = named_number(names::matrix_formats, "MATRIX_FMT_");
+      if (value) said_.*row.target = *value;
+      break;
+    case Syntax::matrix_scale:
+      value = named_number(names::matrix_scale_rows, "MATRIX_SCALE_");
+      if (value) scale_rows_[row.index] = *value != 0;
+      break;
+    case Syntax::matrix_scale_format:
+      value = named_number(names::matrix_scale_formats, "MATRIX_SCALE_FMT_");
+      if (value) said_.scale_formats[row.index] = *value;
+      break;
+    default:  // matrix_reuse: the name says it all
+      said_.matrix_reuse = static_cast<uint8_t>(said_.matrix_reuse | 1u << row.index);
+      return true;
+  }
+  return value.has_value();
+}
+
+bool InstructionParser::dimension() {
+  const Place place = lexer().place();
+  const auto dimension = find_word(names::dimensions, without("SQ_RSRC_IMG_", word()));
+  if (!dimension) return error(place, "invalid dim value");
+  said_.dim = static_cast<uint8_t>(*dimension);
+  return true;
 }
 
 /// [0,1,...] of up to four bits.

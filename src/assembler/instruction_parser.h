@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "assembler/lexer.h"
 #include "assembler/mnemonics.h"
@@ -192,6 +193,19 @@ class InstructionParser {
   // --- Modifiers (instruction_modifiers.cpp)
   /// Nothing: the token is no modifier.
   std::optional<bool> modifier();
+  struct ModifierRow;
+  static const std::unordered_map<std::string_view, ModifierRow>& modifier_rows();
+  bool modifier_value(const ModifierRow& row);
+  bool field_value(uint8_t& field, int64_t most);
+  bool bit_value(bool& flag);
+  bool number_value(const ModifierRow& row);
+  bool offset_value();
+  BitList& bits_of(Modifier modifier);
+  bool output_modifier(bool multiplies);
+  bool sdwa_select(isa::SdwaSelect& select);
+  bool sdwa_unused();
+  bool dpp8_lanes();
+  bool matrix_value(const ModifierRow& row);
   /// The modifier whose name is most like that, or nothing.
   static std::string_view modifier_like(std::string_view name);
   bool bit_list(BitList& list);

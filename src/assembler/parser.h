@@ -177,10 +177,12 @@ class Parser {
   // --- AMDGPU (hsa_directives.cpp)
   bool directive_amdgcn_target(std::string_view, Place);
   bool directive_code_object_version(std::string_view, Place);
-  bool directive_amdhsa_kernel(std::string_view, Place);
   bool directive_metadata(std::string_view, Place);
   bool directive_pal_metadata(std::string_view, Place);
   bool directive_lds(std::string_view, Place);
+  // Of kernel descriptors (descriptor_directives.cpp):
+  class DescriptorBlock;
+  bool directive_amdhsa_kernel(std::string_view, Place);
   // Of code object V2 (kernel_code_directives.cpp):
   bool directive_hsa_code_object_version(std::string_view, Place);
   bool directive_hsa_code_object_isa(std::string_view, Place);
