@@ -3,6 +3,8 @@
 #
 #   make build      what is installed: the command build/bin/atoll, the runtime build/lib/libhsa-runtime64.so.1, the C++
 #                   library; neither tests nor benchmarks
+#   make install    builds, and installs under PREFIX (/usr/local; DESTDIR goes before it)
+#   make package    builds a Debian package and a tarball that runs from anywhere, in build/packages
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs the tests
 #   make test-rocm  the test suites of ROCm's libraries, of ROCm 6.4 and 7.2, in folders with that ROCm (hours, tens of GB);
@@ -22,15 +24,23 @@
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint tested-instructions format clean
+.PHONY: build install package test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint tested-instructions format clean
 
 build:
 	scripts/install-dependencies build
 	cmake --preset release
 	cmake --build --preset release
 
+PREFIX = /usr/local
+install: build
+	DESTDIR='$(DESTDIR)' cmake --install build --prefix "$$(realpath -m '$(PREFIX)')" --strip
+
+package: build
+	scripts/install-dependencies package
+	cpack --config build/CPackConfig.cmake
+
 test:
-	scripts/install-dependencies build test rocm
+	scripts/install-dependencies build package test rocm
 	cmake --preset release
 	cmake --build --preset release --target all tests test-programs
 	ctest --preset release

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -27,22 +30,41 @@ bool is_own(const char* path) {
          (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+/// Whether the path means itself in LD_PRELOAD and LD_LIBRARY_PATH.
+bool is_plain(std::string_view path) { return path.find_first_of(":;$ \t\n") == std::string_view::npos; }
+
+/// Where temporary files may be: /tmp, so that all runs find the same, or else the user's own choice.
+std::vector<std::string> temporary_directories() {
+  std::vector<std::string> directories{"/tmp"};
+  for (const char* variable : {"TMPDIR", "XDG_RUNTIME_DIR"}) {
+    const char* path = std::getenv(variable);
+    if (path != nullptr && *path == '/' && is_plain(path)) directories.emplace_back(path);
+  }
+  return directories;
+}
+
 }  // namespace
 
 Result<fs::path> private_directory() {
-  const std::string usual = fmt::format("/tmp/atoll-{}", geteuid());
-  if (mkdir(usual.c_str(), S_IRWXU) == 0 || is_own(usual.c_str())) return usual;
-  std::string other = usual + "-XXXXXX";
-  if (mkdtemp(other.data()) == nullptr)
-    return fail(ErrorKind::system, "cannot make the directory {}: {}", other, std::strerror(errno));
-  return other;
+  std::string reason = "no directory";
+  for (const std::string& parent : temporary_directories()) {
+    const std::string usual = fmt::format("{}/atoll-{}", parent, geteuid());
+    if (mkdir(usual.c_str(), S_IRWXU) == 0 || is_own(usual.c_str())) return usual;
+    std::string other = usual + "-XXXXXX";
+    if (mkdtemp(other.data()) != nullptr) return other;
+    reason = fmt::format("{}: {}", parent, std::strerror(errno));
+  }
+  return fail(ErrorKind::system, "no place for temporary files, neither /tmp nor TMPDIR ({})", reason);
 }
 
 Result<fs::path> loader_path(const fs::path& directory) {
   const std::string& text = directory.native();
-  if (text.find_first_of(":;$ \t\n") == std::string::npos) return directory;
+  if (is_plain(text)) return directory;
   const auto home = private_directory();
-  if (!home) return std::unexpected(home.error());
+  if (!home) {
+    return fail(ErrorKind::system, "'{}' has characters that the loader does not take, and the link to it has {}", text,
+                home.error().message);
+  }
   fs::path link = *home / fmt::format("runtime-{:016x}", std::hash<std::string>{}(text));
   std::error_code error;
   if (fs::read_symlink(link, error) == directory) return link;
