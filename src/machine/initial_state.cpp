@@ -310,8 +310,10 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
     wave.set_scalar64(isa::scalar::flat_scratch_lo, reinterpret_cast<uint64_t>(wave.scratch));
   }
 
-  std::memcpy(rows, ids_->rows[index].row, id_rows_ * sizeof(Row));
-  for (const uint16_t key : cleared_rows_) std::memset(key < 256 ? rows[key] : wave.agpr[key - 256], 0, sizeof(Row));
+  // A wave of 32 has the first half of each row.
+  const std::size_t row_bytes = dispatch_->wave_size * sizeof rows[0][0];
+  for (unsigned row = 0; row < id_rows_; ++row) std::memcpy(rows[row], ids_->rows[index].row[row], row_bytes);
+  for (const uint16_t key : cleared_rows_) std::memset(key < 256 ? rows[key] : wave.agpr[key - 256], 0, row_bytes);
   return wave;
 }
 

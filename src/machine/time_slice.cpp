@@ -162,7 +162,14 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       if (group.barrier.phase != phase) release_from_barrier(group);
       if (slice.clock >= slice.poll_at) return Stop::poll;
     }
-    if (group.waves_running != 0) return Stop::round_over;
+    if (group.waves_running != 0) {
+      // Where nothing is to decide, the next round begins at once: leaving guarded() and entering it anew takes as long
+      // as a wave that runs from one barrier to the next.
+      if (slice.all_wait || slice.all_seem_to_wait || slice.now >= slice.end) return Stop::round_over;
+      slice.has_progressed = true;
+      slice.begin_round();
+      continue;
+    }
     slice.count_group();
     if (slice.taken == slice.taken_end) return Stop::ended;
     slice.begin_taken();

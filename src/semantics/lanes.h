@@ -56,10 +56,14 @@ struct FloatMode {
   // The GPU's, no part of MODE. In one byte, so that the whole has eight.
   EightBit eight_bit : 4 = EightBit::fnuz;
   bool has_ieee_mode : 1 = true;  ///< MODE has the bits of the two fields before
+  uint8_t unused : 3 = 0;         ///< names the byte's other bits, so that two modes are equal if their bytes are
   /// FP16_OVFL: a half or an 8-bit float that overflows becomes the largest number. The infinity of a half stays where
   /// it comes from an infinite source or a division by zero (AMDGPU backend user guide, compute_pgm_rsrc1).
   bool clamps_overflow = false;
-  friend bool operator==(const FloatMode&, const FloatMode&) = default;
+  /// Compared as one word: waves compare theirs whenever they begin to run.
+  friend bool operator==(const FloatMode& a, const FloatMode& b) {
+    return __builtin_bit_cast(uint64_t, a) == __builtin_bit_cast(uint64_t, b);
+  }
 };
 
 ATOLL_LEVEL_BEGIN
