@@ -148,7 +148,12 @@ class Parser {
   bool directive_address_significance(std::string_view, Place);
   bool directive_weak_reference(std::string_view, Place);
   bool directive_version(std::string_view, Place);
+  struct SectionAttributes;
   bool parse_section(bool push);
+  std::optional<std::string> section_name();
+  bool section_attributes(SectionAttributes& given, const Section& before, bool has_subsection);
+  bool section_type(SectionAttributes& given);
+  bool section_type_arguments(SectionAttributes& given);
   bool parse_section_flags(std::string_view text, uint64_t& flags, bool& in_last_group, Place place);
   bool named_section_flags(uint64_t& flags);
   std::optional<uint32_t> subsection();

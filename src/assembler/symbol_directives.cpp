@@ -151,130 +151,148 @@ bool Parser::named_section_flags(uint64_t& flags) {
   return true;
 }
 
-/// .section name[, "flags"[, @type[, entry size][, group, comdat][, linked-to]]]
-bool Parser::parse_section(bool push) {
+/// A section's name, which may hold characters that are operators elsewhere (".note.GNU-stack").
+std::optional<std::string> Parser::section_name() {
+  if (lexer().is(TokenKind::string)) return quoted();
+  const size_t begin = lexer().start();
+  size_t end = begin;
+  while (!lexer().at_end() && !lexer().is(TokenKind::comma) && !lexer().is(TokenKind::string) &&
+         (end == begin || lexer().start() == end)) {
+    end = lexer().start() + token().text.size();
+    lexer().advance();
+  }
+  if (end == begin) {
+    error("expected identifier");
+    return std::nullopt;
+  }
+  return std::string(lexer().buffer().text.substr(begin, end - begin));
+}
+
+/// What a .section says after the name.
+struct Parser::SectionAttributes {
   SectionKey key;
+  uint64_t flags = 0, entry_size = 0;
+  uint32_t type = 0;
+  uint32_t subsection = 0;
+  std::string linked_to;
+  bool flags_given = false, comdat = false;
+  bool in_last_group = false;  ///< of the section before
+};
+
+/// .section name[, "flags"[, @type[, entry size][, group, comdat][, linked-to][, unique, number]]]
+bool Parser::parse_section(bool push) {
+  SectionAttributes given;
+  auto section_name = this->section_name();
+  if (!section_name) return false;
+  given.key.name = *std::move(section_name);
+  const KnownSection known = known_section(given.key.name);
+  given.flags = known.flags;
+  given.type = known.type;
+  const Section& before = unit_.current_whole();
+  if (push) unit_.push_section();
+  if (!section_attributes(given, before, push) || !expect_end()) {
+    if (push) unit_.pop_section();
+    return false;
+  }
+  if (const Section* there = unit_.find_section(given.key); there != nullptr && given.flags_given) {
+    if (there->type != given.type) {
+      error(fmt::format("changed section type for {}, expected: {:#x}", given.key.name, there->type));
+    } else if (there->flags != given.flags) {
+      error(fmt::format("changed section flags for {}, expected: {:#x}", given.key.name, there->flags));
+    }
+  }
+  Section& section = unit_.section(given.key, given.type, given.flags, given.entry_size);
+  if (section.linked_to.empty()) section.linked_to = given.linked_to;
+  section.comdat |= given.comdat;
+  unit_.switch_to(section, given.subsection);
+  return true;
+}
+
+/// From the comma after the name on. Only .pushsection takes a subsection there.
+bool Parser::section_attributes(SectionAttributes& given, const Section& before, bool has_subsection) {
+  if (!lexer().accept(TokenKind::comma)) return true;
+  if (has_subsection && !lexer().is(TokenKind::string) && !lexer().is(TokenKind::hash)) {
+    const auto number = subsection();
+    if (!number) return false;
+    given.subsection = *number;
+    if (!lexer().accept(TokenKind::comma)) return true;
+  }
+  given.flags_given = true;
+  if (lexer().is(TokenKind::hash)) return named_section_flags(given.flags);
+
+  const Place place = lexer().place();
+  const auto text = quoted();
+  if (!text) return false;
+  given.flags = 0;
+  if (!parse_section_flags(*text, given.flags, given.in_last_group, place)) return false;
+  if (given.in_last_group && !before.key.group.empty()) {
+    given.key.group = before.key.group;
+    given.comdat = before.comdat;
+    given.flags |= SHF_GROUP;
+  }
+  if (lexer().accept(TokenKind::comma)) return section_type(given) && section_type_arguments(given);
+  return (given.flags & SHF_MERGE) == 0 || error("Mergeable section must specify the type");
+}
+
+/// @type, %type, "type", or its number
+bool Parser::section_type(SectionAttributes& given) {
+  const Place place = lexer().place();
+  std::string word;
   if (lexer().is(TokenKind::string)) {
     const auto text = quoted();
     if (!text) return false;
-    key.name = *text;
+    word = *text;
   } else {
-    // A name here may hold characters that are operators elsewhere (".note.GNU-stack").
-    const size_t begin = lexer().start();
-    size_t end = begin;
-    while (!lexer().at_end() && !lexer().is(TokenKind::comma) && !lexer().is(TokenKind::string) &&
-           (end == begin || lexer().start() == end)) {
-      end = lexer().start() + token().text.size();
-      lexer().advance();
-    }
-    if (end == begin) return error("expected identifier");
-    key.name = lexer().buffer().text.substr(begin, end - begin);
+    if (lexer().is(TokenKind::at) || lexer().is(TokenKind::percent)) lexer().advance();
+    word = token().text;
+    if (word.empty()) return error("expected identifier");
+    lexer().advance();
   }
-  const KnownSection known = known_section(key.name);
-  uint64_t flags = known.flags, entry_size = 0;
-  uint32_t type = known.type;
-  std::string linked_to;
-  bool flags_given = false, comdat = false;
-  const Section& before = unit_.current_whole();
-  if (push) unit_.push_section();
-  const auto fail = [&] {
-    if (push) unit_.pop_section();
-    return false;
-  };
-  std::optional<uint32_t> subsection = 0;
-  bool more = lexer().accept(TokenKind::comma);
-  if (more && push && !lexer().is(TokenKind::string) && !lexer().is(TokenKind::hash)) {
-    subsection = this->subsection();
-    if (!subsection) return fail();
-    more = lexer().accept(TokenKind::comma);
+  const auto* found = std::ranges::find(section_types, word, &NamedType::name);
+  if (found != std::end(section_types)) {
+    given.type = found->type;
+  } else if (word.starts_with("0x")) {
+    given.type = static_cast<uint32_t>(std::strtoul(word.c_str(), nullptr, 16));
+  } else {
+    return error(place, "unknown section type");
   }
-  if (more && lexer().is(TokenKind::hash)) {
-    if (!named_section_flags(flags)) return fail();
-    flags_given = true;
-  } else if (more) {
-    const Place place = lexer().place();
-    const auto text = quoted();
-    if (!text) return fail();
-    flags = 0;
-    flags_given = true;
-    bool in_last_group = false;
-    if (!parse_section_flags(*text, flags, in_last_group, place)) return fail();
-    if (in_last_group && !before.key.group.empty()) {
-      key.group = before.key.group;
-      comdat = before.comdat;
-      flags |= SHF_GROUP;
-    }
+  return true;
+}
+
+/// What follows the type, as the flags have it, and after that what makes the section another of its name.
+bool Parser::section_type_arguments(SectionAttributes& given) {
+  if ((given.flags & SHF_MERGE) != 0) {
+    if (!expect_comma()) return false;
+    const auto size = absolute();
+    if (!size) return false;
+    if (*size <= 0) return error("entry size must be positive");
+    given.entry_size = static_cast<uint64_t>(*size);
+  }
+  if ((given.flags & SHF_GROUP) != 0 && !given.in_last_group) {
+    if (!expect_comma()) return false;
+    const auto group = name();
+    if (!group) return false;
+    given.key.group = *group;
     if (lexer().accept(TokenKind::comma)) {
-      const Place type_place = lexer().place();
-      std::string word;
-      if (lexer().is(TokenKind::string)) {
-        const auto quoted_type = quoted();
-        if (!quoted_type) return fail();
-        word = *quoted_type;
-      } else {
-        if (lexer().is(TokenKind::at) || lexer().is(TokenKind::percent)) lexer().advance();
-        word = token().text;
-        if (word.empty()) return error("expected identifier") || fail();
-        lexer().advance();
-      }
-      const auto* found = std::ranges::find(section_types, word, &NamedType::name);
-      if (found != std::end(section_types)) {
-        type = found->type;
-      } else if (word.starts_with("0x")) {
-        type = static_cast<uint32_t>(std::strtoul(word.c_str(), nullptr, 16));
-      } else {
-        error(type_place, "unknown section type");
-        return fail();
-      }
-      if ((flags & SHF_MERGE) != 0) {
-        if (!expect_comma()) return fail();
-        const auto size = absolute();
-        if (!size) return fail();
-        if (*size <= 0) return error("entry size must be positive") || fail();
-        entry_size = static_cast<uint64_t>(*size);
-      }
-      if ((flags & SHF_GROUP) != 0 && !in_last_group) {
-        if (!expect_comma()) return fail();
-        const auto group = name();
-        if (!group) return fail();
-        key.group = *group;
-        if (lexer().accept(TokenKind::comma)) {
-          const auto word_comdat = name();
-          if (!word_comdat) return fail();
-          if (*word_comdat != "comdat") return error("Linkage must be 'comdat'") || fail();
-          comdat = true;
-        }
-      }
-      if ((flags & SHF_LINK_ORDER) != 0) {
-        if (!expect_comma()) return fail();
-        const auto symbol_name = name();
-        if (!symbol_name) return fail();
-        linked_to = *symbol_name;
-      }
-      if (lexer().accept(TokenKind::comma)) {
-        if (!lexer().is(TokenKind::identifier) || token().text != "unique") return error("expected 'unique'") || fail();
-        lexer().advance();
-        if (!expect_comma()) return fail();
-        const auto number = absolute();
-        if (!number) return fail();
-        key.unique = static_cast<uint32_t>(*number) + 1;
-      }
-    } else if ((flags & SHF_MERGE) != 0) {
-      return error("Mergeable section must specify the type") || fail();
+      const auto linkage = name();
+      if (!linkage) return false;
+      if (*linkage != "comdat") return error("Linkage must be 'comdat'");
+      given.comdat = true;
     }
   }
-  if (!expect_end()) return fail();
-  if (const Section* there = unit_.find_section(key); there != nullptr && flags_given) {
-    if (there->type != type) {
-      error(fmt::format("changed section type for {}, expected: {:#x}", key.name, there->type));
-    } else if (there->flags != flags) {
-      error(fmt::format("changed section flags for {}, expected: {:#x}", key.name, there->flags));
-    }
+  if ((given.flags & SHF_LINK_ORDER) != 0) {
+    if (!expect_comma()) return false;
+    const auto symbol_name = name();
+    if (!symbol_name) return false;
+    given.linked_to = *symbol_name;
   }
-  Section& section = unit_.section(key, type, flags, entry_size);
-  if (section.linked_to.empty()) section.linked_to = linked_to;
-  section.comdat |= comdat;
-  unit_.switch_to(section, *subsection);
+  if (!lexer().accept(TokenKind::comma)) return true;
+  if (!lexer().is(TokenKind::identifier) || token().text != "unique") return error("expected 'unique'");
+  lexer().advance();
+  if (!expect_comma()) return false;
+  const auto number = absolute();
+  if (!number) return false;
+  given.key.unique = static_cast<uint32_t>(*number) + 1;
   return true;
 }
 

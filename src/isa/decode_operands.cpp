@@ -116,15 +116,116 @@ unsigned Decoder::source0() const {
   }
 }
 
+/// By what it is to the instruction.
 bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
-  const bool wide = this->wide(), sdwa = out_.extension == Extension::sdwa;
-  const bool literals = wide ? map_.layout.vector_literals : !row_->has(flag::no_literal) && !sdwa;
+  switch (field) {
+    case Field::vdst:
+    case Field::agpr_dst:
+    case Field::lane_dst:
+    case Field::cmp_dst:
+    case Field::carry_out:
+      return vector_destination(operand, field, type);
+    case Field::wmma_dst:
+    case Field::wmma_src0:
+    case Field::wmma_src1:
+    case Field::wmma_acc:
+    case Field::wmma_acc_f16:
+    case Field::wmma_index:
+      return wmma_operand(operand, field, type);
+    case Field::message_code:
+    case Field::literal:
+    case Field::interp_slot:
+    case Field::attribute:
+      return vector_constant(operand, field, type);
+    default:
+      return vector_source(operand, field, type);
+  }
+}
+
+bool Decoder::vector_destination(Operand& operand, Field field, DataType type) {
   switch (field) {
     case Field::vdst:
       return vector_register(operand, get(Bits::vdst), type);
-    case Field::message_code:
-      immediate(operand, get(Bits::src0));
+    case Field::agpr_dst:
+      return vgpr(operand, get(Bits::vdst), words(type), true);
+    case Field::lane_dst:
+      return scalar_destination(operand, get(Bits::vdst), type);
+    case Field::carry_out:
+      if (wide()) return scalar_register(operand, get(Bits::sdst), words(type));
+      vcc(operand);
       return true;
+    default:
+      return comparison_destination(operand, type);
+  }
+}
+
+bool Decoder::comparison_destination(Operand& operand, DataType type) const {
+  const bool sdwa = out_.extension == Extension::sdwa;
+  if (map_.layout.exec_compares && row_->has(flag::exec_out)) {
+    operand.kind = OperandKind::scalar;
+    operand.reg = scalar::exec_lo;
+    operand.words = map_.lane_mask_words;
+    // VOP3's destination field counts for nothing: clang wrote 0 there until it wrote the code of EXEC.
+    return !sdwa || !bit(extension_, 15);
+  }
+  if (wide()) return scalar_destination(operand, get(Bits::vdst), type);
+  if (sdwa && bit(extension_, 15) && map_.layout.scalar_sdwa)
+    return scalar_register(operand, bits(extension_, 8, 7), words(type));
+  vcc(operand);
+  return true;
+}
+
+bool Decoder::vector_source(Operand& operand, Field field, DataType type) {
+  switch (field) {
+    case Field::src0:
+    case Field::src0_dst:
+    case Field::vgpr_src0:
+    case Field::agpr_src0:
+      return first_source(operand, field, type);
+    case Field::src1:
+    case Field::vgpr_src1:
+      return second_source(operand, field, type);
+    case Field::src2:
+      return source(operand, get(Bits::src2), type, vector_literals());
+    case Field::vgpr_src2:
+      return vgpr_source(operand, get(Bits::src2), type);
+    case Field::carry_in:
+      if (wide()) return scalar_destination(operand, get(Bits::src2), type);
+      vcc(operand);
+      return true;
+    case Field::vcc_in:
+      vcc(operand);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Decoder::first_source(Operand& operand, Field field, DataType type) {
+  const unsigned number = source0();
+  if (field == Field::src0 || (out_.extension == Extension::sdwa && field == Field::vgpr_src0))
+    return source(operand, number, type, vector_literals());
+  if (field == Field::vgpr_src0 && number == code::lds_direct && words(type) == 1) {
+    operand.kind = OperandKind::lds_direct;
+    return true;
+  }
+  if (field == Field::agpr_src0) return number >= code::vgpr && vgpr(operand, number - code::vgpr, 1, true);
+  return vgpr_source(operand, number, type);
+}
+
+bool Decoder::second_source(Operand& operand, Field field, DataType type) {
+  const unsigned number = get(Bits::src1);
+  if (wide()) {
+    return field == Field::src1 ? source(operand, number, type, vector_literals()) : vgpr_source(operand, number, type);
+  }
+  if (out_.extension == Extension::sdwa && bit(extension_, 31) && map_.layout.scalar_sdwa)
+    return number != code::literal && scalar_source(operand, number, type, false);
+  if (out_.encoding == Encoding::vinterp) return vgpr_source(operand, number, type);
+  return vector_register(operand, number, type);
+}
+
+bool Decoder::wmma_operand(Operand& operand, Field field, DataType type) {
+  switch (field) {
     case Field::wmma_dst:
       return vgpr(operand, get(Bits::vdst), wmma_words(type));
     case Field::wmma_src0:
@@ -140,85 +241,32 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
       return number >= code::vgpr &&
              vgpr(operand, number - code::vgpr, map_.layout.split_matrices ? wmma_words(type) : words(type));
     }
-    case Field::wmma_acc:
-    case Field::wmma_acc_f16: {
+    case Field::wmma_index:
+      return vgpr_source(operand, get(Bits::src2), type == DataType::b64 ? type : DataType::b32);
+    default: {  // the accumulator
       const unsigned number = get(Bits::src2);
       if (number >= code::vgpr) return vgpr(operand, number - code::vgpr, wmma_words(type));
       operand.type = type_of_accumulator_constant(field, wmma_words(type));
       return number >= code::constants && scalar_source(operand, number, operand.type, true);
     }
-    case Field::wmma_index:
-      return vgpr_source(operand, get(Bits::src2), type == DataType::b64 ? type : DataType::b32);
-    case Field::agpr_dst:
-      return vgpr(operand, get(Bits::vdst), words(type), true);
-    case Field::lane_dst:
-      return scalar_destination(operand, get(Bits::vdst), type);
-    case Field::cmp_dst:
-      if (map_.layout.exec_compares && row_->has(flag::exec_out)) {
-        operand.kind = OperandKind::scalar;
-        operand.reg = scalar::exec_lo;
-        operand.words = map_.lane_mask_words;
-        // VOP3's destination field counts for nothing: clang wrote 0 there until it wrote the code of EXEC.
-        return !sdwa || !bit(extension_, 15);
-      }
-      if (wide) return scalar_destination(operand, get(Bits::vdst), type);
-      if (sdwa && bit(extension_, 15) && map_.layout.scalar_sdwa)
-        return scalar_register(operand, bits(extension_, 8, 7), words(type));
-      vcc(operand);
+  }
+}
+
+bool Decoder::vector_constant(Operand& operand, Field field, DataType type) {
+  switch (field) {
+    case Field::message_code:
+      immediate(operand, get(Bits::src0));
       return true;
-    case Field::carry_out:
-      if (wide) return scalar_register(operand, get(Bits::sdst), words(type));
-      vcc(operand);
-      return true;
-    case Field::carry_in:
-      if (wide) return scalar_destination(operand, get(Bits::src2), type);
-      vcc(operand);
-      return true;
-    case Field::vcc_in:
-      vcc(operand);
-      return true;
-    case Field::src0:
-    case Field::src0_dst:
-    case Field::vgpr_src0:
-    case Field::agpr_src0: {
-      const unsigned number = source0();
-      if (field == Field::src0 || (sdwa && field == Field::vgpr_src0)) return source(operand, number, type, literals);
-      if (field == Field::vgpr_src0 && number == code::lds_direct && words(type) == 1) {
-        operand.kind = OperandKind::lds_direct;
-        return true;
-      }
-      if (field == Field::agpr_src0) return number >= code::vgpr && vgpr(operand, number - code::vgpr, 1, true);
-      return vgpr_source(operand, number, type);
-    }
-    case Field::src1:
-    case Field::vgpr_src1:
-      if (wide) {
-        const unsigned number = get(Bits::src1);
-        return field == Field::src1 ? source(operand, number, type, literals) : vgpr_source(operand, number, type);
-      }
-      if (sdwa && bit(extension_, 31) && map_.layout.scalar_sdwa) {
-        const unsigned number = get(Bits::src1);
-        return number != code::literal && scalar_source(operand, number, type, false);
-      }
-      if (out_.encoding == Encoding::vinterp) return vgpr_source(operand, get(Bits::src1), type);
-      return vector_register(operand, get(Bits::src1), type);
-    case Field::src2:
-      return source(operand, get(Bits::src2), type, literals);
-    case Field::vgpr_src2:
-      return vgpr_source(operand, get(Bits::src2), type);
     case Field::literal:
       return (type == DataType::f64 || !out_.wide_literal) && literal(operand, type, type == DataType::f64);
     case Field::interp_slot:
       immediate(operand, get(Bits::slot));
       return true;
-    case Field::attribute:
+    default:                                                                   // an attribute
       if (is(Bits::high) && row_->encoding == Encoding::vintrp) return false;  // floats have no upper half
       immediate(operand, get(Bits::attribute) | get(Bits::channel) << 6 | get(Bits::high) << 8);
       return true;
-    default:
-      break;
   }
-  return false;
 }
 
 /// Which of a matrix instruction's registers are AGPRs: its dedicated bits where the files are unified, always

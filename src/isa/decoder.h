@@ -156,6 +156,18 @@ class Decoder {
   bool operands();
   bool operand(Operand& operand, Field field, DataType type);
   bool vector_operand(Operand& operand, Field field, DataType type);
+  bool vector_destination(Operand& operand, Field field, DataType type);
+  bool comparison_destination(Operand& operand, DataType type) const;
+  bool vector_source(Operand& operand, Field field, DataType type);
+  bool first_source(Operand& operand, Field field, DataType type);
+  bool second_source(Operand& operand, Field field, DataType type);
+  bool vector_constant(Operand& operand, Field field, DataType type);
+  bool wmma_operand(Operand& operand, Field field, DataType type);
+  /// Whether a source may be a constant after the instruction.
+  bool vector_literals() const {
+    if (wide()) return map_.layout.vector_literals;
+    return !row_->has(flag::no_literal) && out_.extension != Extension::sdwa;
+  }
   unsigned source0() const;
   bool matrix_operand(Operand& operand, Field field, DataType type);
   bool scalar_operand(Operand& operand, Field field, DataType type);

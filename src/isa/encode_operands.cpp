@@ -196,20 +196,15 @@ bool Encoder::put_source1(unsigned code, Field field) {
   return true;
 }
 
+/// By what it is to the instruction.
 bool Encoder::vector_operand(const Operand& operand, Field field, DataType type) {
-  const bool wide = this->wide(), sdwa = in_.extension == Extension::sdwa;
-  const bool extended = sdwa || in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8;
-  const bool literals = wide ? layout_.vector_literals && !extended : !row_->has(flag::no_literal) && !extended;
-  unsigned code = 0;
   switch (field) {
     case Field::vdst:
-      if (!vector_register(operand, field, type, code)) return false;
-      set(Bits::vdst, code);
-      return true;
-    case Field::message_code:
-      if (!immediate(operand, field, 0xFF, code)) return false;
-      set(Bits::src0, code);
-      return true;
+    case Field::agpr_dst:
+    case Field::lane_dst:
+    case Field::cmp_dst:
+    case Field::carry_out:
+      return vector_destination(operand, field, type);
     case Field::wmma_dst:
     case Field::wmma_src0:
     case Field::wmma_src1:
@@ -217,74 +212,137 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
     case Field::wmma_acc_f16:
     case Field::wmma_index:
       return wmma_operand(operand, field, type);
+    case Field::message_code:
+    case Field::literal:
+    case Field::interp_slot:
+    case Field::attribute:
+      return vector_constant(operand, field, type);
+    default:
+      return vector_source(operand, field, type);
+  }
+}
+
+bool Encoder::vector_destination(const Operand& operand, Field field, DataType type) {
+  unsigned code = 0;
+  switch (field) {
+    case Field::vdst:
+      if (!vector_register(operand, field, type, code)) return false;
+      break;
     case Field::agpr_dst:
       if (!vgpr(operand, field, words(type), code, true)) return false;
-      set(Bits::vdst, code);
-      return true;
+      break;
     case Field::lane_dst:
       // A lane that is read does not go to M0; the result of scalar arithmetic may, but not to EXEC.
       if (operand.reg == scalar::m0 && !row_->has(flag::neg)) return wrong(field, "cannot be m0");
       if ((operand.reg & ~1) == scalar::exec_lo && row_->has(flag::neg)) return wrong(field, "cannot be exec");
       if (!scalar_register(operand, field, words(type), code)) return false;
-      set(Bits::vdst, code);
-      return true;
-    case Field::cmp_dst:
-      if (layout_.exec_compares && row_->has(flag::exec_out)) {
-        if (wide) set(Bits::vdst, codes_.code_of_register(scalar::exec_lo));
-        return true;
-      }
-      if (wide) {
-        if (!scalar_register(operand, field, words(type), code)) return false;
-        set(Bits::vdst, code);
-        return true;
-      }
-      if (sdwa && layout_.scalar_sdwa && !(operand.kind == OperandKind::scalar && operand.reg == scalar::vcc_lo)) {
-        if (!scalar_register(operand, field, words(type), code)) return false;
-        extension_ |= code << 8 | 1u << 15;
-        return true;
-      }
-      return vcc(operand, field);
+      break;
     case Field::carry_out:
-      if (!wide) return vcc(operand, field);
+      if (!wide()) return vcc(operand, field);
       if (!scalar_register(operand, field, words(type), code)) return false;
       set(Bits::sdst, code);
       return true;
-    case Field::carry_in:
-      if (!wide) return vcc(operand, field);
-      if (!scalar_register(operand, field, words(type), code)) return false;
-      set(Bits::src2, code);
-      return true;
-    case Field::vcc_in:
-      return vcc(operand, field);
+    default:
+      return comparison_destination(operand, field, type);
+  }
+  set(Bits::vdst, code);
+  return true;
+}
+
+bool Encoder::comparison_destination(const Operand& operand, Field field, DataType type) {
+  unsigned code = 0;
+  if (layout_.exec_compares && row_->has(flag::exec_out)) {
+    if (wide()) set(Bits::vdst, codes_.code_of_register(scalar::exec_lo));
+    return true;
+  }
+  if (wide()) {
+    if (!scalar_register(operand, field, words(type), code)) return false;
+    set(Bits::vdst, code);
+    return true;
+  }
+  const bool is_vcc = operand.kind == OperandKind::scalar && operand.reg == scalar::vcc_lo;
+  if (in_.extension != Extension::sdwa || !layout_.scalar_sdwa || is_vcc) return vcc(operand, field);
+  if (!scalar_register(operand, field, words(type), code)) return false;
+  extension_ |= code << 8 | 1u << 15;
+  return true;
+}
+
+bool Encoder::vector_source(const Operand& operand, Field field, DataType type) {
+  switch (field) {
     case Field::src0:
-      return source(operand, field, type, literals, code) && put_source0(code, field);
     case Field::src0_dst:
     case Field::vgpr_src0:
-      if (field == Field::vgpr_src0 && operand.kind == OperandKind::lds_direct && words(type) == 1 && !sdwa) {
-        if (codes_.code_of_kind(operand.kind) == CodeMap::none) {
-          return wrong(field, "cannot be src_lds_direct on {}", processor_.name);
-        }
-        return put_source0(code::lds_direct, field);
-      }
-      return vector_register(operand, field, type, code) && put_source0(code + code::vgpr, field);
     case Field::agpr_src0:
-      return vgpr(operand, field, 1, code, true) && put_source0(code + code::vgpr, field);
+      return first_source(operand, field, type);
     case Field::src1:
-      if (!wide && operand.kind != OperandKind::vgpr && !(sdwa && layout_.scalar_sdwa)) {
-        return wrong(field, "has to be a vector register in {}", encoding_name(in_.encoding));
-      }
-      return source(operand, field, type, literals && wide, code) && put_source1(code, field);
     case Field::vgpr_src1:
-      if (!vector_register(operand, field, type, code)) return false;
-      set(Bits::src1, in_.encoding == Encoding::vintrp ? code : code + code::vgpr);
-      return true;
+      return second_source(operand, field, type);
     case Field::src2:
-      if (!source(operand, field, type, literals, code)) return false;
-      set(Bits::src2, code);
-      return true;
+    case Field::vgpr_src2:
+    case Field::carry_in:
+      return third_source(operand, field, type);
+    case Field::vcc_in:
+      return vcc(operand, field);
+    default:
+      return wrong(field, "cannot be encoded");
+  }
+}
+
+bool Encoder::first_source(const Operand& operand, Field field, DataType type) {
+  unsigned code = 0;
+  if (field == Field::src0) return source(operand, field, type, vector_literals(), code) && put_source0(code, field);
+  if (field == Field::agpr_src0) {
+    return vgpr(operand, field, 1, code, true) && put_source0(code + code::vgpr, field);
+  }
+  const bool is_lds_direct = operand.kind == OperandKind::lds_direct && words(type) == 1;
+  if (field == Field::vgpr_src0 && is_lds_direct && in_.extension != Extension::sdwa) {
+    if (codes_.code_of_kind(operand.kind) == CodeMap::none) {
+      return wrong(field, "cannot be src_lds_direct on {}", processor_.name);
+    }
+    return put_source0(code::lds_direct, field);
+  }
+  return vector_register(operand, field, type, code) && put_source0(code + code::vgpr, field);
+}
+
+bool Encoder::second_source(const Operand& operand, Field field, DataType type) {
+  unsigned code = 0;
+  if (field == Field::vgpr_src1) {
+    if (!vector_register(operand, field, type, code)) return false;
+    set(Bits::src1, in_.encoding == Encoding::vintrp ? code : code + code::vgpr);
+    return true;
+  }
+  const bool takes_scalars = wide() || (in_.extension == Extension::sdwa && layout_.scalar_sdwa);
+  if (!takes_scalars && operand.kind != OperandKind::vgpr) {
+    return wrong(field, "has to be a vector register in {}", encoding_name(in_.encoding));
+  }
+  return source(operand, field, type, wide() && vector_literals(), code) && put_source1(code, field);
+}
+
+bool Encoder::third_source(const Operand& operand, Field field, DataType type) {
+  unsigned code = 0;
+  switch (field) {
+    case Field::src2:
+      if (!source(operand, field, type, vector_literals(), code)) return false;
+      break;
     case Field::vgpr_src2:
       if (!vector_register(operand, field, type, code)) return false;
-      set(Bits::src2, code + code::vgpr);
+      code += code::vgpr;
+      break;
+    default:  // a carry
+      if (!wide()) return vcc(operand, field);
+      if (!scalar_register(operand, field, words(type), code)) return false;
+      break;
+  }
+  set(Bits::src2, code);
+  return true;
+}
+
+bool Encoder::vector_constant(const Operand& operand, Field field, DataType type) {
+  unsigned code = 0;
+  switch (field) {
+    case Field::message_code:
+      if (!immediate(operand, field, 0xFF, code)) return false;
+      set(Bits::src0, code);
       return true;
     case Field::literal:
       return literal(operand, field, type, type == DataType::f64);
@@ -292,16 +350,13 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
       if (!immediate(operand, field, 2, code)) return false;
       set(Bits::slot, code);
       return true;
-    case Field::attribute:
+    default:  // an attribute
       if (!immediate(operand, field, 0x1FF, code)) return false;
       if ((code & 63) > last_attribute) return wrong(field, "has to be attr0 to attr{}", last_attribute);
       set(Bits::attribute, code & 63);
       set(Bits::channel, code >> 6 & 3);
       return put(Bits::high, code >> 8, "high");
-    default:
-      break;
   }
-  return wrong(field, "cannot be encoded");
 }
 
 bool Encoder::scalar_operand(const Operand& operand, Field field, DataType type) {

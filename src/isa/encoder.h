@@ -134,6 +134,18 @@ class Encoder {
   const Operand* find(Field field) const;
   bool operand(const Operand& operand, Field field, DataType type);
   bool vector_operand(const Operand& operand, Field field, DataType type);
+  bool vector_destination(const Operand& operand, Field field, DataType type);
+  bool comparison_destination(const Operand& operand, Field field, DataType type);
+  bool vector_source(const Operand& operand, Field field, DataType type);
+  bool first_source(const Operand& operand, Field field, DataType type);
+  bool second_source(const Operand& operand, Field field, DataType type);
+  bool third_source(const Operand& operand, Field field, DataType type);
+  bool vector_constant(const Operand& operand, Field field, DataType type);
+  /// Whether a source may be a constant after the instruction.
+  bool vector_literals() const {
+    if (in_.extension != Extension::none && in_.extension != Extension::literal) return false;
+    return wide() ? layout_.vector_literals : !row_->has(flag::no_literal);
+  }
   /// Whether the last operand of FLAT is a scalar base, which rows do not have.
   bool flat_has_base() const {
     return in_.encoding == Encoding::flat && layout_.flat_bases && in_.operand_count != 0 &&

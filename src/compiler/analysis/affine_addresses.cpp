@@ -63,7 +63,7 @@ Form low_bits(const Word& word, unsigned bits, bool is_signed = false) {
 
 }  // namespace
 
-/// What an instruction makes of its sources.
+/// What an instruction yields.
 struct AffineAddresses::Results {
   std::optional<Content> low, high;  ///< the result's first and second row
   std::optional<Carry> carry;
@@ -109,138 +109,212 @@ std::optional<Form> AffineAddresses::pair_source(const ValuLowering::Prepared& p
   return pair(source(prepared, number, 0), source(prepared, number, 1));
 }
 
-AffineAddresses::Results AffineAddresses::results_of(const ValuLowering::Prepared& prepared, size_t item) {
-  Results results;
-  if (engine::is_modified(*prepared.instruction, prepared.shape) || prepared.result == nullptr) return results;
-  const Content a = source(prepared, 0, 0);
-  const Content b = prepared.shape.sources > 1 ? source(prepared, 1, 0) : Content{};
-  const Content c = prepared.shape.sources > 2 ? source(prepared, 2, 0) : Content{};
-  const auto known = [](const auto&... contents) { return ((contents.word != nullptr) && ...); };
-  const auto low = [&](Form form) { return Content{new_word(std::move(form), item, row_key(*prepared.result, 0))}; };
-  /// The upper half of a number with that lower half.
-  const auto high = [&](const std::optional<Form>& form, const Word* its_low, unsigned word) {
-    Content content{nullptr, form, its_low};
-    if (form && form->multiples.empty()) content.word = new_word(*form, item, row_key(*prepared.result, word));
-    return content;
-  };
-  const auto set_pair = [&](Content first, const std::optional<Form>& form) {
-    results.high = high(form, first.word, 1);
-    results.low = std::move(first);
-  };
-  const auto add_with_carry = [&](const Content& x, const Content& y, bool subtracts) {
-    if (!known(x, y)) return;
-    results.low = low(sum(x.word->form, subtracts ? times(y.word->form, ~uint64_t{0}) : y.word->form));
-    results.carry = Carry{x.word, y.word, results.low->word, subtracts, prepared.instruction->lane_mask_words};
-  };
-  const auto take_carry = [&](const Content& x, const Content& y, bool subtracts) {
-    const auto carry = carries_.find(prepared.mask->reg);
-    if (prepared.mask_whole != nullptr || carry == carries_.end() || carry->second.subtracts != subtracts) return;
-    const Content low_a{carry->second.a}, low_b{carry->second.b};
-    auto first = pair(low_a, x), second = pair(low_b, y);
-    if (!subtracts && (!first || !second)) {  // which halves belong together is not to be seen
-      first = pair(low_a, y);
-      second = pair(low_b, x);
-    }
-    if (!first || !second) return;
-    results.low = high(sum(*first, subtracts ? times(*second, ~uint64_t{0}) : *second), carry->second.result, 0);
-  };
+/// What one instruction makes of its sources.
+class AffineAddresses::Follower {
+ public:
+  Follower(AffineAddresses& addresses, const ValuLowering::Prepared& prepared, size_t item)
+      : addresses_(addresses),
+        prepared_(prepared),
+        item_(item),
+        a_(addresses.source(prepared, 0, 0)),
+        b_(prepared.shape.sources > 1 ? addresses.source(prepared, 1, 0) : Content{}),
+        c_(prepared.shape.sources > 2 ? addresses.source(prepared, 2, 0) : Content{}) {}
 
-  switch (prepared.instruction->opcode) {
-    case Opcode::v_mov_b32:
-      results.low = a;
-      break;
-    case Opcode::v_mov_b64:
-      results.low = a;
-      results.high = source(prepared, 0, 1);
-      break;
+  Results results() {
+    move() || add() || multiply() || take_bits() || add_halves() || add_wide();
+    return std::move(results_);
+  }
+
+ private:
+  // Each of these knows some opcodes: false for others.
+  bool move();
+  bool add();
+  bool multiply();
+  bool take_bits();
+  bool add_halves();
+  bool add_wide();
+
+  static bool known(const auto&... contents) { return ((contents.word != nullptr) && ...); }
+  static Form negative(const Form& form) { return times(form, ~uint64_t{0}); }
+  Content low(Form form) { return {addresses_.new_word(std::move(form), item_, row_key(*prepared_.result, 0))}; }
+  /// The upper half of a number with that lower half.
+  Content high(const std::optional<Form>& form, const Word* its_low, unsigned word) {
+    Content content{nullptr, form, its_low};
+    if (form && form->multiples.empty()) {
+      content.word = addresses_.new_word(*form, item_, row_key(*prepared_.result, word));
+    }
+    return content;
+  }
+  void set_pair(Content first, const std::optional<Form>& form) {
+    results_.high = high(form, first.word, 1);
+    results_.low = std::move(first);
+  }
+  std::optional<Form> pair_source(unsigned number) { return addresses_.pair_source(prepared_, number); }
+  /// The lower half of a sum or difference of 64 bits, and the upper one.
+  void add_with_carry(const Content& x, const Content& y, bool subtracts);
+  void take_carry(const Content& x, const Content& y, bool subtracts);
+
+  AffineAddresses& addresses_;
+  const ValuLowering::Prepared& prepared_;
+  const size_t item_;
+  const Content a_, b_, c_;  ///< the sources
+  Results results_;
+};
+
+bool AffineAddresses::Follower::move() {
+  const bool is_wide = prepared_.instruction->opcode == Opcode::v_mov_b64;
+  if (!is_wide && prepared_.instruction->opcode != Opcode::v_mov_b32) return false;
+  results_.low = a_;
+  if (is_wide) results_.high = addresses_.source(prepared_, 0, 1);
+  return true;
+}
+
+bool AffineAddresses::Follower::add() {
+  switch (prepared_.instruction->opcode) {
     case Opcode::v_add_u32:
-      if (known(a, b)) results.low = low(sum(a.word->form, b.word->form));
-      break;
+      if (known(a_, b_)) results_.low = low(sum(a_.word->form, b_.word->form));
+      return true;
     case Opcode::v_sub_u32:
-      if (known(a, b)) results.low = low(sum(a.word->form, times(b.word->form, ~uint64_t{0})));
-      break;
+      if (known(a_, b_)) results_.low = low(sum(a_.word->form, negative(b_.word->form)));
+      return true;
     case Opcode::v_subrev_u32:
-      if (known(a, b)) results.low = low(sum(b.word->form, times(a.word->form, ~uint64_t{0})));
-      break;
+      if (known(a_, b_)) results_.low = low(sum(b_.word->form, negative(a_.word->form)));
+      return true;
     case Opcode::v_add3_u32:
-      if (known(a, b, c)) results.low = low(sum(sum(a.word->form, b.word->form), c.word->form));
-      break;
+      if (known(a_, b_, c_)) results_.low = low(sum(sum(a_.word->form, b_.word->form), c_.word->form));
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Shifts to the left, too.
+bool AffineAddresses::Follower::multiply() {
+  switch (prepared_.instruction->opcode) {
     case Opcode::v_lshlrev_b32:
-      if (known(a, b)) results.low = low(shifted(b.word->form, *a.word, 32));
-      break;
+      if (known(a_, b_)) results_.low = low(shifted(b_.word->form, *a_.word, 32));
+      return true;
     case Opcode::v_lshl_add_u32:
-      if (known(a, b, c)) results.low = low(sum(shifted(a.word->form, *b.word, 32), c.word->form));
-      break;
+      if (known(a_, b_, c_)) results_.low = low(sum(shifted(a_.word->form, *b_.word, 32), c_.word->form));
+      return true;
     case Opcode::v_add_lshl_u32:
-      if (known(a, b, c)) results.low = low(shifted(sum(a.word->form, b.word->form), *c.word, 32));
-      break;
+      if (known(a_, b_, c_)) results_.low = low(shifted(sum(a_.word->form, b_.word->form), *c_.word, 32));
+      return true;
     case Opcode::v_mul_lo_u32:
-      if (known(a, b)) results.low = low(product(*a.word, *b.word));
-      break;
+      if (known(a_, b_)) results_.low = low(product(*a_.word, *b_.word));
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool AffineAddresses::Follower::take_bits() {
+  switch (prepared_.instruction->opcode) {
     case Opcode::v_and_b32: {
-      const Content& mask = known(a) && a.word->constant ? a : b;
-      const Content& other = &mask == &a ? b : a;
+      const Content& mask = known(a_) && a_.word->constant ? a_ : b_;
+      const Content& other = &mask == &a_ ? b_ : a_;
       if (!known(mask, other) || !mask.word->constant || !std::has_single_bit(uint64_t{*mask.word->constant} + 1))
-        break;
-      results.low = low(low_bits(*other.word, static_cast<unsigned>(std::popcount(*mask.word->constant))));
-      break;
+        return true;
+      results_.low = low(low_bits(*other.word, static_cast<unsigned>(std::popcount(*mask.word->constant))));
+      return true;
     }
     case Opcode::v_bfe_u32: {
-      if (!known(a, b, c) || !b.word->constant || !c.word->constant) break;
-      const unsigned first = *b.word->constant & 31, bits = *c.word->constant & 31;
-      if (first + bits > 32 || bits == 0) break;
-      results.low = low(low_bits(*a.word, first != 0 ? first : bits));
-      if (first != 0) results.low = low(times(results.low->word->form, 0));
-      break;
+      if (!known(a_, b_, c_) || !b_.word->constant || !c_.word->constant) return true;
+      const unsigned first = *b_.word->constant & 31, bits = *c_.word->constant & 31;
+      if (first + bits > 32 || bits == 0) return true;
+      results_.low = low(low_bits(*a_.word, first != 0 ? first : bits));
+      if (first != 0) results_.low = low(times(results_.low->word->form, 0));
+      return true;
     }
     case Opcode::v_ashrrev_i32:
       // Of a number that is as wide as its sign is, the upper half.
-      if (known(a, b) && a.word->constant == 31) results.low = high(low_bits(*b.word, 32, true), b.word, 0);
-      break;
+      if (known(a_, b_) && a_.word->constant == 31) results_.low = high(low_bits(*b_.word, 32, true), b_.word, 0);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool AffineAddresses::Follower::add_halves() {
+  switch (prepared_.instruction->opcode) {
     case Opcode::v_add_co_u32:
-      add_with_carry(a, b, false);
-      break;
+      add_with_carry(a_, b_, false);
+      return true;
     case Opcode::v_sub_co_u32:
-      add_with_carry(a, b, true);
-      break;
+      add_with_carry(a_, b_, true);
+      return true;
     case Opcode::v_subrev_co_u32:
-      add_with_carry(b, a, true);
-      break;
+      add_with_carry(b_, a_, true);
+      return true;
     case Opcode::v_addc_co_u32:
-      take_carry(a, b, false);
-      break;
+      take_carry(a_, b_, false);
+      return true;
     case Opcode::v_subb_co_u32:
-      take_carry(a, b, true);
-      break;
+      take_carry(a_, b_, true);
+      return true;
     case Opcode::v_subbrev_co_u32:
-      take_carry(b, a, true);
-      break;
+      take_carry(b_, a_, true);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void AffineAddresses::Follower::add_with_carry(const Content& x, const Content& y, bool subtracts) {
+  if (!known(x, y)) return;
+  results_.low = low(sum(x.word->form, subtracts ? negative(y.word->form) : y.word->form));
+  results_.carry = Carry{x.word, y.word, results_.low->word, subtracts, prepared_.instruction->lane_mask_words};
+}
+
+void AffineAddresses::Follower::take_carry(const Content& x, const Content& y, bool subtracts) {
+  const auto carry = addresses_.carries_.find(prepared_.mask->reg);
+  if (prepared_.mask_whole != nullptr || carry == addresses_.carries_.end() || carry->second.subtracts != subtracts) {
+    return;
+  }
+  const Content low_a{carry->second.a}, low_b{carry->second.b};
+  auto first = addresses_.pair(low_a, x), second = addresses_.pair(low_b, y);
+  if (!subtracts && (!first || !second)) {  // which halves belong together is not to be seen
+    first = addresses_.pair(low_a, y);
+    second = addresses_.pair(low_b, x);
+  }
+  if (!first || !second) return;
+  results_.low = high(sum(*first, subtracts ? negative(*second) : *second), carry->second.result, 0);
+}
+
+/// Numbers of 64 bits.
+bool AffineAddresses::Follower::add_wide() {
+  switch (prepared_.instruction->opcode) {
     case Opcode::v_lshlrev_b64: {
-      const auto number = pair_source(prepared, 1);
-      if (!known(a, b) || !a.word->constant || *a.word->constant > 31 || !number) break;
-      set_pair(low(shifted(b.word->form, *a.word, 32)), shifted(*number, *a.word, 64));
-      break;
+      const auto number = pair_source(1);
+      if (!known(a_, b_) || !a_.word->constant || *a_.word->constant > 31 || !number) return true;
+      set_pair(low(shifted(b_.word->form, *a_.word, 32)), shifted(*number, *a_.word, 64));
+      return true;
     }
     case Opcode::v_lshl_add_u64: {
-      const auto first = pair_source(prepared, 0), second = pair_source(prepared, 2);
-      if (!known(a, b, c) || !b.word->constant || *b.word->constant > 31 || !first || !second) break;
-      set_pair(low(sum(shifted(a.word->form, *b.word, 32), c.word->form)), sum(shifted(*first, *b.word, 64), *second));
-      break;
+      const auto first = pair_source(0), second = pair_source(2);
+      if (!known(a_, b_, c_) || !b_.word->constant || *b_.word->constant > 31 || !first || !second) return true;
+      set_pair(low(sum(shifted(a_.word->form, *b_.word, 32), c_.word->form)),
+               sum(shifted(*first, *b_.word, 64), *second));
+      return true;
     }
     case Opcode::v_mad_u64_u32: {
-      if (!known(a, b, c)) break;
-      const Form whole = product(*a.word, *b.word);
-      auto number = pair_source(prepared, 2);
+      if (!known(a_, b_, c_)) return true;
+      const Form whole = product(*a_.word, *b_.word);
+      auto number = pair_source(2);
       if (number) {
-        number = sum(sum(whole, *number), sum(times(low_bits(*a.word, 32), 0), times(low_bits(*b.word, 32), 0)));
+        number = sum(sum(whole, *number), sum(times(low_bits(*a_.word, 32), 0), times(low_bits(*b_.word, 32), 0)));
       }
-      set_pair(low(sum(whole, c.word->form)), number);
-      break;
+      set_pair(low(sum(whole, c_.word->form)), number);
+      return true;
     }
     default:
-      break;
+      return false;
   }
-  return results;
+}
+
+AffineAddresses::Results AffineAddresses::results_of(const ValuLowering::Prepared& prepared, size_t item) {
+  if (engine::is_modified(*prepared.instruction, prepared.shape) || prepared.result == nullptr) return {};
+  return Follower(*this, prepared, item).results();
 }
 
 void AffineAddresses::take(const ValuLowering::Prepared& prepared, size_t item) {

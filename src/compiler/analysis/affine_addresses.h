@@ -78,6 +78,7 @@ class AffineAddresses {
     unsigned lane_mask_words;  ///< registers that the carry's mask fills
   };
   struct Results;
+  class Follower;
 
   const Word* new_word(Form form, std::optional<size_t> item = {}, unsigned key = 0);
   Content& content(unsigned key);
