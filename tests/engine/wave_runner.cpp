@@ -150,12 +150,13 @@ void WaveRunner::place_source(const std::string& source) {
 
 void WaveRunner::place_instructions(std::vector<uint8_t> bytes) {
   // The jump leads where no translation follows it: so no register counts as unneeded at the end.
-  const std::vector<uint8_t> jump = assemble("s_setpc_b64 s[100:101]", processor_, wave().wave_size);
-  bytes.insert(bytes.end(), jump.begin(), jump.end());
-  const std::vector<uint8_t> end = assemble("s_endpgm", processor_, wave().wave_size);
+  const std::vector<uint8_t> ending = assemble("s_setpc_b64 s[100:101]\ns_endpgm", processor_, wave().wave_size);
+  ASSERT_EQ(ending.size(), 8u);
+  const auto end = ending.begin() + 4;
+  bytes.insert(bytes.end(), ending.begin(), end);
   const size_t place = bytes.size() + 64;
   bytes.resize(place);
-  bytes.insert(bytes.end(), end.begin(), end.end());
+  bytes.insert(bytes.end(), end, ending.end());
   place_code(bytes);
   set_pair(100, code_.get() + place);
 }
