@@ -199,6 +199,63 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   return true;
 }
 
+// --- Between memory and LDS -----------------------------------------------------------------------------------------
+
+/// A lane's place in LDS, M0[15:0] + the instruction's offset + its place among 64 elements; null outside LDS.
+uint8_t* lds_place(const Wave& wave, const MemoryOp& m, unsigned lane, unsigned bytes) {
+  const machine::WorkGroup& group = *wave.work_group;
+  const uint32_t address = (wave.scalar[isa::scalar::m0] & 0xFFFF) + static_cast<uint32_t>(m.offset) + lane * bytes;
+  return uint64_t{address} + bytes <= group.lds_bytes ? group.lds + address : nullptr;
+}
+
+/// Elements of whole dwords that a load has put into rows.
+void store_to_lds(const Wave& wave, const MemoryOp& m, unsigned words, const Row* rows) {
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    uint8_t* place = lds_place(wave, m, lane, words * 4);
+    if (place == nullptr) return;
+    for (unsigned word = 0; word < words; ++word) std::memcpy(place + word * 4, &rows[word][lane], 4);
+  });
+}
+
+bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
+  const auto resource = resource_of(wave, op, run);
+  if (!resource) return false;
+  Places places;
+  find_places(wave, m, run, *resource, access.bytes, places);
+  if (!check_scratch(wave, op, *resource, places, exec, access.bytes)) return false;
+  Row* rows = run.temporary;
+  visit(*resource, places, exec, access.bytes, false,
+        [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
+          m.transfer(addresses, lanes, word_stride, rows);
+        });
+  store_to_lds(wave, m, access.words(), rows);
+  return true;
+}
+
+/// buffer_store_lds_dword
+bool store_from_lds(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const uint64_t exec = wave.exec();
+  if (exec == 0) return true;
+  wave.pc = m.pc;
+  const auto resource = resource_of(wave, op, run);
+  if (!resource) return false;
+  Places places;
+  find_places(wave, m, run, *resource, 4, places);
+  if (!check_scratch(wave, op, *resource, places, exec, 4)) return false;
+  for_each_lane(exec & places.inside, [&](unsigned lane) {
+    uint32_t value = 0;
+    if (const uint8_t* place = lds_place(wave, m, lane, 4)) std::memcpy(&value, place, 4);
+    std::memcpy(reinterpret_cast<void*>(places.addresses.of[lane]), &value, 4);
+  });
+  return true;
+}
+
 // --- Formats --------------------------------------------------------------------------------------------------------
 
 /// Component i of a lane, from or to the registers: a register each, or half of one.
@@ -247,7 +304,7 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   Places places;
   find_places(wave, m, run, *resource, format->bytes, places);
   if (!check_scratch(wave, op, *resource, places, exec, format->bytes)) return false;
-  Row* data = rows_at(run, m.data_base, m.data);
+  Row* data = instruction.lds ? run.temporary : rows_at(run, m.data_base, m.data);
   const bool store = access.kind == MemoryAccess::Kind::store;
   for_each_lane(exec, [&](unsigned lane) {
     const bool inside = (places.inside >> lane & 1) != 0;
@@ -270,56 +327,7 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
     }
     for (unsigned i = 0; i < access.components; ++i) set_component(access, *format, data, lane, i, components[i]);
   });
-  return true;
-}
-
-// --- Between memory and LDS -----------------------------------------------------------------------------------------
-
-/// The LDS address of a lane: M0[15:0] + the instruction's offset + 4 for each lane; null outside LDS.
-uint8_t* lds_place(const Wave& wave, const MemoryOp& m, unsigned lane) {
-  const machine::WorkGroup& group = *wave.work_group;
-  const uint32_t address = (wave.scalar[isa::scalar::m0] & 0xFFFF) + static_cast<uint32_t>(m.offset) + lane * 4;
-  return uint64_t{address} + 4 <= group.lds_bytes ? group.lds + address : nullptr;
-}
-
-bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
-  const MemoryOp& m = op.memory;
-  const uint64_t exec = wave.exec();
-  if (exec == 0) return true;
-  wave.pc = m.pc;
-  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
-  const auto resource = resource_of(wave, op, run);
-  if (!resource) return false;
-  Places places;
-  find_places(wave, m, run, *resource, access.bytes, places);
-  if (!check_scratch(wave, op, *resource, places, exec, access.bytes)) return false;
-  Row* rows = run.temporary;
-  visit(*resource, places, exec, access.bytes, false,
-        [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
-          m.transfer(addresses, lanes, word_stride, rows);
-        });
-  for_each_lane(exec, [&](unsigned lane) {
-    if (uint8_t* place = lds_place(wave, m, lane)) std::memcpy(place, &rows[0][lane], 4);
-  });
-  return true;
-}
-
-/// buffer_store_lds_dword
-bool store_from_lds(Wave& wave, const MicroOp& op, Run& run) {
-  const MemoryOp& m = op.memory;
-  const uint64_t exec = wave.exec();
-  if (exec == 0) return true;
-  wave.pc = m.pc;
-  const auto resource = resource_of(wave, op, run);
-  if (!resource) return false;
-  Places places;
-  find_places(wave, m, run, *resource, 4, places);
-  if (!check_scratch(wave, op, *resource, places, exec, 4)) return false;
-  for_each_lane(exec & places.inside, [&](unsigned lane) {
-    uint32_t value = 0;
-    if (const uint8_t* place = lds_place(wave, m, lane)) std::memcpy(&value, place, 4);
-    std::memcpy(reinterpret_cast<void*>(places.addresses.of[lane]), &value, 4);
-  });
+  if (instruction.lds) store_to_lds(wave, m, 1, data);
   return true;
 }
 
@@ -365,13 +373,13 @@ Handler prepare_buffer(Preparation& p) {
   if (instruction.destinations != 0) m.bits |= returns;
 
   if (access.kind == MemoryAccess::Kind::store_from_lds) return step_or_stop<store_from_lds>;
-  if (access.components != 0) return instruction.lds || at < 2 ? nullptr : step_or_stop<formatted>;
+  if (access.components != 0) return instruction.lds || at >= 2 ? step_or_stop<formatted> : nullptr;
   switch (access.kind) {
     case MemoryAccess::Kind::load:
     case MemoryAccess::Kind::store:
       m.transfer = transfer_function(access);
       if (m.transfer == nullptr) return nullptr;
-      if (instruction.lds) return access.bytes <= 4 ? step_or_stop<load_to_lds> : nullptr;
+      if (instruction.lds) return step_or_stop<load_to_lds>;
       return at >= 2 ? step_or_stop<transfer> : nullptr;
     case MemoryAccess::Kind::atomic:
       m.atomic = atomic_function(access.operation, access.bytes);

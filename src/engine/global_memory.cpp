@@ -327,8 +327,9 @@ Handler choose_transposed(Preparation& p, bool scalar_base) {
 
 // --- Loads into LDS -------------------------------------------------------------------------------------------------
 
-/// global_load_lds_*: LDS address M0[15:0] + offset + the lane's place among 64 elements. Elements smaller than a
-/// dword are extended to one. (CDNA3 guide, "Memory loads to LDS"; the offset applies to both addresses.)
+/// global_load_lds_* and loads with an lds bit: LDS address M0[15:0] + offset + the lane's place among 64 elements.
+/// Elements smaller than a dword are extended to one. (CDNA3 guide, "Memory loads to LDS"; the offset applies to both
+/// addresses.)
 void store_to_lds(Wave& wave, unsigned lane, int32_t offset, unsigned words, const uint32_t* element) {
   machine::WorkGroup& group = *wave.work_group;
   const int64_t address = int64_t{wave.scalar[isa::scalar::m0] & 0xFFFF} + offset + lane * words * 4;
@@ -361,6 +362,11 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
     store_to_lds(wave, lane, m.offset, access.words(), element);
   });
   return true;
+}
+
+Handler choose_load_to_lds(bool is_scratch, bool scalar_base) {
+  if (is_scratch) return step_or_stop<load_to_lds<false, true>>;
+  return scalar_base ? step_or_stop<load_to_lds<true, false>> : step_or_stop<load_to_lds<false, false>>;
 }
 
 }  // namespace
@@ -420,6 +426,7 @@ Handler prepare_flat_memory(Preparation& p) {
     case MemoryAccess::Kind::store:
       m.transfer = transfer_function(access);
       if (m.transfer == nullptr) return nullptr;
+      if (instruction.lds) return choose_load_to_lds(is_scratch, scalar_base);  // until gfx90a, and GFX10: a bit
       if (is_scratch) return step_or_stop<scratch_transfer>;
       if (is_flat) return step_or_stop<flat_transfer>;
       return scalar_base ? step<global_transfer<true>> : step<global_transfer<false>>;
@@ -440,9 +447,7 @@ Handler prepare_flat_memory(Preparation& p) {
       MemoryAccess load = access;
       load.kind = MemoryAccess::Kind::load;
       m.transfer = transfer_function(load);
-      if (m.transfer == nullptr) return nullptr;
-      if (is_scratch) return step_or_stop<load_to_lds<false, true>>;
-      return scalar_base ? step_or_stop<load_to_lds<true, false>> : step_or_stop<load_to_lds<false, false>>;
+      return m.transfer == nullptr ? nullptr : choose_load_to_lds(is_scratch, scalar_base);
     }
     default:
       return nullptr;
