@@ -263,7 +263,8 @@ struct Tolerated {
     }
     // All DS instructions of GFX9 and later are disassembled as GFX8's, which M0 limits; code generation has others.
     const bool is_lds = in.encoding == Encoding::ds && !in.gds && in.generation >= target::Generation::gfx9;
-    if (is_lds || is({"ds_nop"})) reads_too_little.insert("m0");
+    const bool is_at_m0 = is({"ds_append", "ds_consume", "ds_read_addtid", "ds_write_addtid"});
+    if ((is_lds && !is_at_m0) || is({"ds_nop"})) reads_too_little.insert("m0");
     // ... and those that GFX9 brought have none with M0, which GDS needs.
     if (in.gds) reads_too_much.insert("m0");
     // Some interpolations in VOP3 have lost it.
