@@ -272,8 +272,10 @@ TEST_P(RayTracing, NodesOfProgramsAndThoseBeyondTheEnd) {
 
 INSTANTIATE_TEST_SUITE_P(Radeons, RayTracing, testing::Values("gfx1030", "gfx1100", "gfx1151", "gfx1170"));
 
-TEST(BvhStack, GivesNodesBackInOrder) {
-  WaveRunner runner("gfx1100", "interpreter", lanes);
+class BvhStack : public testing::TestWithParam<const char*> {};
+
+TEST_P(BvhStack, GivesNodesBackInOrder) {
+  WaveRunner runner(GetParam(), "interpreter", lanes);
   constexpr unsigned stack_size_16 = 1 << 4;
   // Each lane's stack begins at its own dword.
   std::string code = "v_lshlrev_b32 v1, 18, v0\n";
@@ -298,6 +300,8 @@ TEST(BvhStack, GivesNodesBackInOrder) {
     EXPECT_EQ(word, none);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(OfGfx11, BvhStack, testing::Values("gfx1100", "gfx1150", "gfx1170"));
 
 TEST(TransposingLoads, GiveEachLaneAColumnOfEightRows) {
   WaveRunner runner("gfx1201", "interpreter", lanes);
