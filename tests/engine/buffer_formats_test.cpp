@@ -9,6 +9,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/instruction_programs.h"
@@ -23,11 +26,11 @@ using test::Machine;
 using test::registers;
 using test::WaveRunner;
 
-enum class Number : uint8_t { unorm, snorm, sscaled, uint, sint, floating };
+enum class Number : uint8_t { unorm, snorm, uscaled, sscaled, uint, sint, floating };
 
 struct Format {
-  const char *data, *number_name;  ///< as LLVM names them
-  unsigned gfx9, gfx10, gfx11;     ///< in a resource's word 3, from bit 12 on
+  std::string data, number_name;  ///< as LLVM names them
+  unsigned gfx9, gfx10, gfx11;    ///< in a resource's word 3, from bit 12 on
   unsigned components;
   std::array<unsigned, 4> width;  ///< bits
   Number number;
@@ -35,7 +38,7 @@ struct Format {
   unsigned bytes() const { return (width[0] + width[1] + width[2] + width[3]) / 8; }
 };
 constexpr unsigned of_gfx9(unsigned data, unsigned number) { return number | data << 3; }
-constexpr Format formats[] = {
+const Format formats[] = {
     {"8", "UINT", of_gfx9(1, 4), 5, 5, 1, {8}, Number::uint},
     {"16", "FLOAT", of_gfx9(2, 7), 13, 13, 1, {16}, Number::floating},
     {"32", "FLOAT", of_gfx9(4, 7), 22, 22, 1, {32}, Number::floating},
@@ -59,6 +62,7 @@ double value_of(Number number, uint32_t bits, unsigned width) {
   const auto integer = static_cast<int32_t>(bits << (32 - width)) >> (32 - width);
   switch (number) {
     case Number::uint:
+    case Number::uscaled:
       return bits;
     case Number::sint:
     case Number::sscaled:
@@ -80,6 +84,7 @@ uint32_t bits_of(Number number, double value, unsigned width) {
   switch (number) {
     case Number::uint:
     case Number::sint:
+    case Number::uscaled:
     case Number::sscaled:
       return static_cast<uint32_t>(std::llrint(value)) & ones(width);
     case Number::unorm:
@@ -153,6 +158,7 @@ struct FormattedAccesses {
       : processor(*target::find_processor(machine.processor)), lanes(machine.wave_size) {}
 
   void are_converted() const;
+  void are_all_known() const;
 
   std::vector<Access> accesses(const Format& format) const;
   std::string text(const Format& format, const Access& access, unsigned data, unsigned place) const;
@@ -314,10 +320,59 @@ void FormattedAccesses::are_converted() const {
   }
 }
 
+/// Every format that the generation has (ISA guides, "Buffer formats"), by LLVM's names.
+void FormattedAccesses::are_all_known() const {
+  const bool is_gfx11 = processor.generation >= Generation::gfx11;
+  constexpr std::string_view all_data[] = {"8",        "16",          "8_8",        "32",         "16_16",
+                                           "10_11_11", "11_11_10",    "10_10_10_2", "2_10_10_10", "8_8_8_8",
+                                           "32_32",    "16_16_16_16", "32_32_32",   "32_32_32_32"};
+  constexpr std::pair<Number, std::string_view> all_numbers[] = {
+      {Number::unorm, "UNORM"}, {Number::snorm, "SNORM"}, {Number::uscaled, "USCALED"}, {Number::sscaled, "SSCALED"},
+      {Number::uint, "UINT"},   {Number::sint, "SINT"},   {Number::floating, "FLOAT"}};
+  std::vector<Format> here;
+  for (const std::string_view data : all_data) {
+    const bool has_10 = data == "10_11_11" || data == "11_11_10";
+    for (const auto& [number, number_name] : all_numbers) {
+      const bool is_scaled = number == Number::uscaled || number == Number::sscaled;
+      if (data.starts_with("32") && !is_integer(number) && number != Number::floating) continue;
+      if (number == Number::floating && (data.starts_with('8') || data.find("10_10") != data.npos)) continue;
+      if (is_gfx11 && ((has_10 && number != Number::floating) || (data == "10_10_10_2" && is_scaled))) continue;
+      Format format{std::string(data), std::string(number_name), 0, 0, 0, 0, {}, number};
+      // The name begins with the highest bits.
+      for (std::string_view left = data; !left.empty();) {
+        const size_t before = left.rfind('_');
+        const std::string_view last = before == left.npos ? left : left.substr(before + 1);
+        format.width[format.components++] = static_cast<unsigned>(std::stoul(std::string(last)));
+        left = before == left.npos ? std::string_view{} : left.substr(0, before);
+      }
+      here.push_back(format);
+    }
+  }
+  const std::vector<Access> all = {
+      {false, true, false, false, 4, test::name_on(processor, "tbuffer_load_format_xyzw")},
+      {true, true, false, false, 4, test::name_on(processor, "tbuffer_store_format_xyzw")}};
+  std::vector<std::string> sources;
+  for (const Format& format : here) {
+    sources.push_back(text(format, all[0], result, 0) + text(format, all[1], wholes, 16));
+  }
+  const auto codes = test::assemble_programs(sources, processor, lanes);
+  for (size_t i = 0; i < codes.size(); ++i) {
+    SCOPED_TRACE(sources[i]);
+    run(here[i], all, codes[i], "", masks[1], selects[0]);
+  }
+}
+
 TEST(BufferFormats, AreConverted) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(FormattedAccesses(machine).are_converted());
+  }
+}
+
+TEST(BufferFormats, AreAllKnown) {
+  for (const Machine& machine : {Machine{"gfx900", 64}, Machine{"gfx1010", 64}, Machine{"gfx1100", 32}}) {
+    SCOPED_TRACE(test::name_of_machine(machine));
+    ASSERT_NO_FATAL_FAILURE(FormattedAccesses(machine).are_all_known());
   }
 }
 

@@ -1,11 +1,11 @@
-// Memory instructions that some generations alone have: those placed by the lane's number, blocks of registers, and the
-// control of caches, which does nothing here. What is expected is computed by the host, by the ISA guides' pseudo-code.
+// Memory instructions that some generations alone have, those placed by the lane's number and blocks of registers, and
+// the constants that their encodings add to addresses, which differ by generation. What is expected is computed by the
+// host, by the ISA guides' pseudo-code.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
 #include "engine/instruction_programs.h"
@@ -129,48 +129,50 @@ TEST(MemoryByGeneration, BlocksOfRegisters) {
   }
 }
 
-/// Memory is coherent without it: nothing changes.
-TEST(MemoryByGeneration, ControlOfCachesChangesNothing) {
-  const struct {
-    const char *row, *operands;
-  } all[] = {{"buffer_wbl2", ""},
-             {"buffer_inv", "sc1"},
-             {"buffer_invl2", ""},
-             {"buffer_wbinvl1", ""},
-             {"buffer_wbinvl1_vol", ""},
-             {"buffer_gl0_inv", ""},
-             {"buffer_gl1_inv", ""},
-             {"global_inv", "scope:SCOPE_SYS"},
-             {"global_wb", "scope:SCOPE_DEV"},
-             {"global_wbinv", "scope:SCOPE_SYS"}};
+/// The largest and smallest constants that LLVM's assembler takes.
+TEST(MemoryByGeneration, OffsetsUpToTheirEnds) {
+  constexpr int64_t half = 9 << 20;
+  std::vector<uint8_t> memory(2 * half);
+  const auto mark = [&](int64_t offset, uint32_t value) { std::memcpy(&memory[half + offset], &value, 4); };
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
-    std::string source;
-    for (const auto& [row, operands] : all) {
-      const std::string name = test::name_on(processor, row);
-      if (!name.empty()) source += fmt::format("{} {}\n", name, operands);
-    }
-    ASSERT_FALSE(source.empty());
-    const std::string_view global_store =
-        processor.generation >= Generation::gfx11 ? "global_store_b32" : "global_store_dword";
-    const std::string_view global_load =
-        processor.generation >= Generation::gfx11 ? "global_load_b32" : "global_load_dword";
+    const Generation generation = processor.generation;
+    const bool is_gfx12 = generation >= Generation::gfx12, is_gfx10 = generation >= Generation::gfx10;
+    const int64_t of_lanes = is_gfx12 ? 1 << 23 : generation >= Generation::gfx11 || !is_gfx10 ? 1 << 12 : 1 << 11;
+    const int64_t of_scalars = is_gfx12 ? 1 << 23 : 1 << 20, of_buffers = is_gfx12 ? 1 << 23 : 1 << 12;
+    mark(of_lanes - 1, 0x1111'1111);
+    mark(-of_lanes, 0x2222'2222);
+    const auto name = [&](const char* row) { return test::name_on(processor, row); };
+
     WaveRunner runner(machine.processor, "", machine.wave_size);
-    std::vector<uint32_t> memory(64, 5);
-    runner.set_pair(2, memory.data());
-    for (unsigned lane = 0; lane < 64; ++lane) runner.v(1)[lane] = lane * 4;
-    for (unsigned reg = 4; reg < 100; ++reg) runner.s(reg) = 0x1234'0000 + reg;
-    // What was stored before is there after it.
-    ASSERT_EQ(runner.run(fmt::format("{} v1, v0, s[2:3]\n{}{} v2, v1, s[2:3]\n", global_store, source, global_load)),
+    runner.set_pair(2, memory.data() + half);
+    runner.set_pair(4, memory.data() + half);
+    runner.s(6) = static_cast<uint32_t>(half);
+    runner.s(7) = test::raw_buffer_word(processor);
+    for (unsigned lane = 0; lane < 64; ++lane) runner.v(1)[lane] = 0;
+    runner.set_rows(2, [&](unsigned) { return reinterpret_cast<uint64_t>(memory.data() + half); });
+    ASSERT_EQ(runner.run(fmt::format("{0} v4, v1, s[2:3] offset:{1}\n{0} v5, v[2:3], off offset:{2}\n"
+                                     "{0} v6, v[2:3], off offset:{1}\n{0} v7, v1, s[2:3] offset:{2}\n",
+                                     name("global_load_dword"), of_lanes - 1, -of_lanes)),
               WaveState::ended);
+    mark(of_scalars - 4, 0x3333'3333);
+    mark(-of_scalars, 0x4444'4444);
+    ASSERT_EQ(runner.run(fmt::format("{0} s8, s[2:3], {1}\n{0} s9, s[2:3], {2}\n{3} s10, s[4:7], {1}\n",
+                                     name("s_load_dword"), of_scalars - 4, -of_scalars, name("s_buffer_load_dword"))),
+              WaveState::ended);
+    mark(of_buffers - 1, 0x5555'5555);
+    ASSERT_EQ(runner.run(fmt::format("s_mov_b32 s12, 0\n{0} v8, v1, s[4:7], s12 offen offset:{1}\n"
+                                     "{0} v9, off, s[4:7], s12 offset:{1}\n",
+                                     name("buffer_load_dword"), of_buffers - 1)),
+              WaveState::ended);
+    EXPECT_EQ(runner.s(8), 0x3333'3333u);
+    EXPECT_EQ(runner.s(9), 0x4444'4444u);
+    EXPECT_EQ(runner.s(10), 0x3333'3333u);
+    constexpr uint32_t expected[] = {0x1111'1111, 0x2222'2222, 0x1111'1111, 0x2222'2222, 0x5555'5555, 0x5555'5555};
     for (unsigned lane = 0; lane < machine.wave_size; ++lane) {
-      EXPECT_EQ(memory[lane], lane);
-      EXPECT_EQ(runner.v(0)[lane], lane);
-      EXPECT_EQ(runner.v(1)[lane], lane * 4);
-      EXPECT_EQ(runner.v(2)[lane], lane);
+      for (unsigned i = 0; i < 6; ++i) EXPECT_EQ(runner.v(4 + i)[lane], expected[i]) << 'v' << 4 + i << ' ' << lane;
     }
-    for (unsigned reg = 4; reg < 100; ++reg) EXPECT_EQ(runner.s(reg), 0x1234'0000 + reg) << 's' << reg;
   }
 }
 

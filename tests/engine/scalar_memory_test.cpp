@@ -25,7 +25,6 @@ struct Accesses {
   void load_small_values();
   void store_every_width();
   void read_what_the_wave_is();
-  void hints_and_caches_change_nothing();
 
   /// A buffer in s[4:7].
   void set_buffer(uint32_t stride, uint32_t records) {
@@ -230,44 +229,6 @@ void Accesses::read_what_the_wave_is() {
   }
 }
 
-/// What has no result leaves memory and registers alone: caches, which memory is coherent without, and hints.
-void Accesses::hints_and_caches_change_nothing() {
-  set_buffer(0, 0x200);
-  const struct {
-    const char *row, *operands;
-  } all[] = {
-      {"s_dcache_inv", ""},
-      {"s_dcache_wb", ""},
-      {"s_dcache_inv_vol", ""},
-      {"s_dcache_wb_vol", ""},
-      {"s_gl1_inv", ""},
-      {"s_dcache_discard", "s[2:3], 0x40"},
-      {"s_dcache_discard_x2", "s[2:3], s8"},
-      {"s_atc_probe", "1, s[2:3], 0x20"},
-      {"s_atc_probe_buffer", "2, s[4:7], 0x20"},
-      {"s_prefetch_inst", "s[2:3], 0x100, s8, 3"},
-      {"s_prefetch_inst_pc_rel", "0x100, s8, 3"},
-      {"s_prefetch_data", "s[2:3], 0x100, s8, 31"},
-      {"s_prefetch_data_pc_rel", "0x100, s8, 3"},
-      {"s_buffer_prefetch_data", "s[4:7], 0x100, s8, 7"},
-  };
-  std::string source;
-  unsigned count = 0;
-  for (const auto& [row, operands] : all) {
-    const std::string name = test::name_on(processor, row);
-    if (name.empty()) continue;
-    ++count;
-    source += fmt::format("{} {}\n", name, operands);
-  }
-  ASSERT_GE(count, 3u);
-  const std::vector<uint8_t> before = memory;
-  std::vector<uint32_t> scalar(100);
-  for (unsigned i = 0; i < 100; ++i) scalar[i] = runner.s(i);
-  ASSERT_EQ(runner.run(source), WaveState::ended);
-  EXPECT_TRUE(memory == before);
-  for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(runner.s(i), scalar[i]) << 's' << i;
-}
-
 TEST(ScalarMemoryFamilies, LoadEveryWidth) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
@@ -296,12 +257,6 @@ TEST(ScalarMemoryFamilies, ReadWhatTheWaveIs) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).read_what_the_wave_is());
-  }
-}
-TEST(ScalarMemoryFamilies, HintsAndCachesChangeNothing) {
-  for (const Machine& machine : test::machines) {
-    SCOPED_TRACE(test::name_of_machine(machine));
-    ASSERT_NO_FATAL_FAILURE(Accesses(machine).hints_and_caches_change_nothing());
   }
 }
 
