@@ -7,6 +7,7 @@
 
 #include "engine/instruction_programs.h"
 #include "engine/wave_runner.h"
+#include "support/tested_instructions.h"
 
 namespace Atoll {
 namespace {
@@ -75,6 +76,8 @@ TEST(GlobalWaveSync, ReleasesAllThatWait) {
     const auto release = test::assemble("s_mov_b32 m0, 0\nds_gws_sema_release_all offset:7 gds\ns_endpgm\n",
                                         machine.processor, machine.wave_size);
     other.wave().pc = reinterpret_cast<uint64_t>(release.data());
+    test::note_tested(test::TestedBy::engine, isa::Opcode::ds_gws_sema_release_all,
+                      target::find_processor(machine.processor)->generation);
     EXPECT_EQ(runner.engine().run(other.wave(), 1000), WaveState::ended);
     EXPECT_EQ(runner.resume(), WaveState::ended);
     EXPECT_EQ(runner.s(0), 2u);

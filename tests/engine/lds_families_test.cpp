@@ -20,7 +20,7 @@ using test::Machine;
 using test::registers;
 using test::WaveRunner;
 
-constexpr uint64_t masks[] = {~uint64_t{0}, 0xF7FF'FFFE'DFFF'7FF9, 0x0000'0100'0002'0001};
+constexpr uint64_t masks[] = {~uint64_t{0}, 0xF7FF'FFFE'DFFF'7FF9, 0x0000'0100'0002'0001, 0};
 
 /// LDS as it is to become.
 class Lds {

@@ -1,8 +1,8 @@
 // Every load and store of GLOBAL, FLAT, scratch, LDS and buffer instructions, of each width and of halves of registers,
-// on each generation, in waves of 32 and 64 lanes, with all lanes on and with some, and with each way to name an
-// address. What is expected is computed here, lane after lane, on copies of the memories: scratch is swizzled by dwords
-// (LLVM, AMDGPUUsage, "Address Spaces"), and loads of half a register keep the other half but on GPUs with SRAM ECC
-// (LLVM's d16PreservesUnusedBits()).
+// on each generation, in waves of 32 and 64 lanes, with all lanes on, with some and with none, with each way to name an
+// address, and of VGPRs and AGPRs where the register file has both. What is expected is computed here, lane after lane,
+// on copies of the memories: scratch is swizzled by dwords (LLVM, AMDGPUUsage, "Address Spaces"), and loads of half a
+// register keep the other half but on GPUs with SRAM ECC (LLVM's d16PreservesUnusedBits()).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -103,7 +103,7 @@ constexpr unsigned flat_address_of(unsigned store) { return 100 + store * 2; }
 constexpr unsigned memory_bytes = 4096, record_bytes = 24;
 static_assert(WaveRunner::lds_bytes == memory_bytes && WaveRunner::scratch_bytes_per_lane == 256);
 constexpr unsigned store_places[] = {0, 2, 4, 8, 16, 28, 1, 44};  ///< of the stores, by their sum of bytes
-constexpr uint64_t masks[] = {~uint64_t{0}, 0xF7FF'FFFE'DFFF'7FF9, 0x0000'0100'0002'0001};
+constexpr uint64_t masks[] = {~uint64_t{0}, 0xF7FF'FFFE'DFFF'7FF9, 0x0000'0100'0002'0001, 0};
 
 /// The three memories, as they are or as they are to become.
 struct Memories {
@@ -132,7 +132,8 @@ int displacement_of(const Family& family, const target::Processor& processor) {
   return family.kind == Family::Kind::address || family.kind == Family::Kind::offset ? -20 : 12;
 }
 
-std::string program_of(const Family& family, const target::Processor& processor) {
+/// `kind`: of the registers with data, 'v' or 'a'.
+std::string program_of(const Family& family, const target::Processor& processor, char kind) {
   const bool is_lds = family.kind == Family::Kind::lds;
   const int displacement = displacement_of(family, processor);
   const auto with_offset = [](int offset) { return offset == 0 ? "\n" : fmt::format(" offset:{}\n", offset); };
@@ -141,14 +142,14 @@ std::string program_of(const Family& family, const target::Processor& processor)
     const std::string row = std::string(family.prefix) + (is_lds ? loads[i].of_lds : loads[i].of_memory);
     const std::string name = test::name_on(processor, row);
     EXPECT_FALSE(name.empty()) << row;
-    source += fmt::format("{} {}, {}{}", name, registers('v', result_of(i), (loads[i].bytes + 3) / 4),
+    source += fmt::format("{} {}, {}{}", name, registers(kind, result_of(i), (loads[i].bytes + 3) / 4),
                           family.load_address, with_offset(displacement));
   }
   for (unsigned i = 0; i < std::size(stores); ++i) {
     const std::string row = std::string(family.prefix) + (is_lds ? stores[i].of_lds : stores[i].of_memory);
     const std::string name = test::name_on(processor, row);
     EXPECT_FALSE(name.empty()) << row;
-    const std::string from = registers('v', data, (stores[i].bytes + 3) / 4);
+    const std::string from = registers(kind, data, (stores[i].bytes + 3) / 4);
     const std::string address = registers('v', flat_address_of(i), 2);
     const int place = family.kind == Family::Kind::flat ? 0 : static_cast<int>(store_places[i]);
     source +=
@@ -163,19 +164,22 @@ struct Accesses {
 
   void move_the_bytes_of_each_width() const;
 
-  void run(const Family& family, const std::vector<uint8_t>& code, std::string_view sramecc, uint64_t exec,
+  void run(const Family& family, char kind, const std::vector<uint8_t>& code, std::string_view sramecc, uint64_t exec,
            unsigned shift) const;
 
   const target::Processor& processor;
   unsigned lanes;
 };
 
-void Accesses::run(const Family& family, const std::vector<uint8_t>& code, std::string_view sramecc, uint64_t exec,
-                   unsigned shift) const {
+void Accesses::run(const Family& family, char kind, const std::vector<uint8_t>& code, std::string_view sramecc,
+                   uint64_t exec, unsigned shift) const {
   using Kind = Family::Kind;
   WaveRunner runner(std::string(processor.name) + std::string(sramecc), "", lanes);
   if (lanes == 32) exec &= 0xFFFF'FFFF;
   runner.wave().set_exec(exec);
+  const auto reg = [&](unsigned number) -> semantics::Row& {
+    return kind == 'a' ? runner.a(number) : runner.v(number);
+  };
   Memories before;
   before.wave_size = lanes;
   before.scratch.resize(WaveRunner::scratch_bytes_per_lane * lanes);
@@ -220,7 +224,7 @@ void Accesses::run(const Family& family, const std::vector<uint8_t>& code, std::
   runner.s(20) = family.scalar;
   runner.s(21) = load_place(0) - displacement;
   runner.s(22) = store_place(0) - displacement;
-  const auto set_address = [&](unsigned reg, unsigned lane, uint32_t place) {
+  const auto set_address = [&](unsigned first, unsigned lane, uint32_t place) {
     const uint32_t offset = place - displacement - family.scalar;
     uint64_t value = offset;
     const Space space = space_of(lane);
@@ -233,8 +237,8 @@ void Accesses::run(const Family& family, const std::vector<uint8_t>& code, std::
     } else if (family.kind == Kind::records) {
       value = offset / record_bytes | uint64_t{offset % record_bytes} << 32;
     }
-    runner.v(reg)[lane] = static_cast<uint32_t>(value);
-    runner.v(reg + 1)[lane] = static_cast<uint32_t>(value >> 32);
+    runner.v(first)[lane] = static_cast<uint32_t>(value);
+    runner.v(first + 1)[lane] = static_cast<uint32_t>(value >> 32);
   };
   for (unsigned lane = 0; lane < lanes; ++lane) {
     set_address(2, lane, load_place(lane));
@@ -242,8 +246,8 @@ void Accesses::run(const Family& family, const std::vector<uint8_t>& code, std::
     for (unsigned i = 0; i < std::size(stores); ++i) {
       set_address(flat_address_of(i), lane, store_place(lane) + store_places[i]);
     }
-    for (unsigned i = 0; i < 4; ++i) runner.v(data + i)[lane] = 0x9E37'79B9 * (4 * lane + i + 1);
-    for (unsigned i = 0; i < std::size(loads) * 4; ++i) runner.v(result_of(0) + i)[lane] = 0xDEAD'BEEF - i;
+    for (unsigned i = 0; i < 4; ++i) reg(data + i)[lane] = 0x9E37'79B9 * (4 * lane + i + 1);
+    for (unsigned i = 0; i < std::size(loads) * 4; ++i) reg(result_of(0) + i)[lane] = 0xDEAD'BEEF - i;
   }
 
   Memories expected = before;
@@ -253,7 +257,7 @@ void Accesses::run(const Family& family, const std::vector<uint8_t>& code, std::
     for (unsigned i = 0; i < std::size(loads); ++i) {
       const Form& form = loads[i];
       uint32_t words[4];
-      for (unsigned word = 0; word < 4; ++word) words[word] = runner.v(result_of(i) + word)[lane];
+      for (unsigned word = 0; word < 4; ++word) words[word] = reg(result_of(i) + word)[lane];
       if (on) {
         uint8_t bytes[16]{};
         for (unsigned b = 0; b < form.bytes; ++b) bytes[b] = before.byte(space_of(lane), lane, load_place(lane) + b);
@@ -271,7 +275,7 @@ void Accesses::run(const Family& family, const std::vector<uint8_t>& code, std::
     }
     for (unsigned i = 0; on && i < std::size(stores); ++i) {
       uint8_t bytes[16];
-      for (unsigned word = 0; word < 4; ++word) std::memcpy(bytes + word * 4, &runner.v(data + word)[lane], 4);
+      for (unsigned word = 0; word < 4; ++word) std::memcpy(bytes + word * 4, &reg(data + word)[lane], 4);
       const unsigned from = stores[i].half == Half::high ? 2 : 0, place = store_place(lane) + store_places[i];
       for (unsigned b = 0; b < stores[i].bytes; ++b) expected.byte(space_of(lane), lane, place + b) = bytes[from + b];
     }
@@ -280,7 +284,7 @@ void Accesses::run(const Family& family, const std::vector<uint8_t>& code, std::
   ASSERT_EQ(runner.run_instructions(code), WaveState::ended);
   for (unsigned i = 0; i < std::size(loads) * 4; ++i) {
     for (unsigned lane = 0; lane < lanes; ++lane) {
-      ASSERT_EQ(runner.v(result_of(0) + i)[lane], results[i][lane])
+      ASSERT_EQ(reg(result_of(0) + i)[lane], results[i][lane])
           << family.name << ' ' << loads[i / 4].of_memory << ", word " << i % 4 << " of lane " << lane;
     }
   }
@@ -292,20 +296,28 @@ void Accesses::run(const Family& family, const std::vector<uint8_t>& code, std::
 }
 
 void Accesses::move_the_bytes_of_each_width() const {
-  std::vector<const Family*> here;
+  struct Program {
+    const Family* family;
+    char kind;
+  };
+  std::vector<Program> programs;
   std::vector<std::string> sources;
   for (const Family& family : families) {
     if (!has(family, processor)) continue;
-    here.push_back(&family);
-    sources.push_back(program_of(family, processor));
+    for (const char kind : {'v', 'a'}) {
+      if (kind == 'a' && !processor.unified_vgprs) continue;
+      programs.push_back({&family, kind});
+      sources.push_back(program_of(family, processor, kind));
+    }
   }
   const auto codes = test::assemble_programs(sources, processor, lanes);
-  for (size_t i = 0; i < here.size(); ++i) {
+  for (size_t i = 0; i < programs.size(); ++i) {
     SCOPED_TRACE(sources[i]);
     for (const std::string_view sramecc : {"", ":sramecc-", ":sramecc+"}) {
       if (sramecc.empty() == processor.supports_sramecc) continue;
       for (const uint64_t exec : masks) {
-        for (const unsigned shift : {0u, 1u}) run(*here[i], codes[i], sramecc, exec, shift);
+        for (const unsigned shift : {0u, 1u})
+          run(*programs[i].family, programs[i].kind, codes[i], sramecc, exec, shift);
         if (testing::Test::HasFatalFailure()) return;
       }
     }
