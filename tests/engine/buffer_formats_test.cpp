@@ -362,14 +362,14 @@ void FormattedAccesses::are_all_known() const {
   }
 }
 
-TEST(BufferFormats, AreConverted) {
+TEST(BufferFormatsOnEachGeneration, AreConverted) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(FormattedAccesses(machine).are_converted());
   }
 }
 
-TEST(BufferFormats, AreAllKnown) {
+TEST(BufferFormatsOnEachGeneration, AreAllKnown) {
   for (const Machine& machine : {Machine{"gfx900", 64}, Machine{"gfx1010", 64}, Machine{"gfx1100", 32}}) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(FormattedAccesses(machine).are_all_known());

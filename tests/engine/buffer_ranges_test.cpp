@@ -112,7 +112,7 @@ struct Ranges {
   }
 };
 
-TEST(BufferRanges, AreThoseOfTheResource) {
+TEST(BufferRangesOnEachGeneration, AreThoseOfTheResource) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);

@@ -24,7 +24,7 @@ bool has_sync(const Machine& machine) {
   return has;
 }
 
-TEST(GlobalWaveSync, SemaphoresLetThroughAsManyAsTheyCount) {
+TEST(GlobalWaveSyncOnEachGeneration, SemaphoresLetThroughAsManyAsTheyCount) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     if (!has_sync(machine)) continue;
@@ -55,7 +55,7 @@ TEST(GlobalWaveSync, SemaphoresLetThroughAsManyAsTheyCount) {
   }
 }
 
-TEST(GlobalWaveSync, ReleasesAllThatWait) {
+TEST(GlobalWaveSyncOnEachGeneration, ReleasesAllThatWait) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     if (!has_sync(machine)) continue;

@@ -241,25 +241,25 @@ void Accesses::that_exchange_on_a_condition() {
   }
 }
 
-TEST(LdsFamilies, OfTwoPlaces) {
+TEST(LdsOnEachGeneration, OfTwoPlaces) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).of_two_places());
   }
 }
-TEST(LdsFamilies, OfTheLanesNumber) {
+TEST(LdsOnEachGeneration, OfTheLanesNumber) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).of_the_lanes_number());
   }
 }
-TEST(LdsFamilies, ThatCountLanes) {
+TEST(LdsOnEachGeneration, ThatCountLanes) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).that_count_lanes());
   }
 }
-TEST(LdsFamilies, ThatExchangeOnACondition) {
+TEST(LdsOnEachGeneration, ThatExchangeOnACondition) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).that_exchange_on_a_condition());

@@ -324,7 +324,7 @@ void Accesses::move_the_bytes_of_each_width() const {
   }
 }
 
-TEST(LoadStoreFamilies, MoveTheBytesOfEachWidth) {
+TEST(LoadsAndStoresOnEachGeneration, MoveTheBytesOfEachWidth) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).move_the_bytes_of_each_width());

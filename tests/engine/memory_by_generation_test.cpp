@@ -30,7 +30,7 @@ std::vector<uint8_t> bytes(size_t count) {
 }
 
 /// GLOBAL_LOAD_ADDTID_B32, GLOBAL_STORE_ADDTID_B32: a dword for each lane from a scalar base on.
-TEST(MemoryByGeneration, DwordsByTheLanesNumber) {
+TEST(MemoryOnEachGeneration, DwordsByTheLanesNumber) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
@@ -62,7 +62,7 @@ TEST(MemoryByGeneration, DwordsByTheLanesNumber) {
 }
 
 /// GLOBAL_LOAD_BLOCK and its like: of 32 registers, those with a bit in M0, each with the dword of its number.
-TEST(MemoryByGeneration, BlocksOfRegisters) {
+TEST(MemoryOnEachGeneration, BlocksOfRegisters) {
   constexpr uint32_t chosen[] = {0x8000'0005, 0xFFFF'FFFF, 0, 0x0F0F'1000};
   constexpr unsigned first_loaded = 40, first_of_scratch = 80, first_stored = 120;
   for (const Machine& machine : test::machines) {
@@ -130,7 +130,7 @@ TEST(MemoryByGeneration, BlocksOfRegisters) {
 }
 
 /// The largest and smallest constants that LLVM's assembler takes.
-TEST(MemoryByGeneration, OffsetsUpToTheirEnds) {
+TEST(MemoryOnEachGeneration, OffsetsUpToTheirEnds) {
   constexpr int64_t half = 9 << 20;
   std::vector<uint8_t> memory(2 * half);
   const auto mark = [&](int64_t offset, uint32_t value) { std::memcpy(&memory[half + offset], &value, 4); };

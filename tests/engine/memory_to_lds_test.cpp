@@ -131,7 +131,7 @@ void start(Loads& loads, uint64_t exec) {
   std::memcpy(loads.runner.lds(), loads.expected.data(), loads.expected.size());
 }
 
-TEST(MemoryToLds, OfGlobalInstructions) {
+TEST(MemoryToLdsOnEachGeneration, OfGlobalInstructions) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     Loads loads(machine);
@@ -154,7 +154,7 @@ TEST(MemoryToLds, OfGlobalInstructions) {
   }
 }
 
-TEST(MemoryToLds, OfScratchInstructions) {
+TEST(MemoryToLdsOnEachGeneration, OfScratchInstructions) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     Loads loads(machine);
@@ -182,7 +182,7 @@ TEST(MemoryToLds, OfScratchInstructions) {
   }
 }
 
-TEST(MemoryToLds, OfBufferInstructions) {
+TEST(MemoryToLdsOnEachGeneration, OfBufferInstructions) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     Loads loads(machine);
@@ -202,7 +202,7 @@ TEST(MemoryToLds, OfBufferInstructions) {
 }
 
 /// With a format: one component, as in a register. Here 16 bits of an integer with sign.
-TEST(MemoryToLds, OfBufferInstructionsWithAFormat) {
+TEST(MemoryToLdsOnEachGeneration, OfBufferInstructionsWithAFormat) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     Loads loads(machine);
@@ -221,7 +221,7 @@ TEST(MemoryToLds, OfBufferInstructionsWithAFormat) {
 
 /// BUFFER_STORE_LDS_DWORD: the lanes' dwords of LDS, here to those of a buffer that adds the lanes' numbers to the
 /// index.
-TEST(MemoryToLds, AndBack) {
+TEST(MemoryToLdsOnEachGeneration, AndBack) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     Loads loads(machine);

@@ -20,7 +20,7 @@ using test::WaveRunner;
 
 constexpr uint64_t masks[] = {~uint64_t{0}, 0xF7FF'FFFE'DFFF'7FF9};
 
-TEST(ResultOverAddress, LoadsBeginWithTheAddressAsItWas) {
+TEST(ResultOverAddressOnEachGeneration, LoadsBeginWithTheAddressAsItWas) {
   for (const Machine& machine : test::machines) {
     const target::Processor& processor = *target::find_processor(machine.processor);
     const auto name = [&](const char* row) { return test::name_on(processor, row); };

@@ -229,31 +229,31 @@ void Accesses::read_what_the_wave_is() {
   }
 }
 
-TEST(ScalarMemoryFamilies, LoadEveryWidth) {
+TEST(ScalarMemoryOnEachGeneration, LoadEveryWidth) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).load_every_width());
   }
 }
-TEST(ScalarMemoryFamilies, LoadEveryWidthFromBuffers) {
+TEST(ScalarMemoryOnEachGeneration, LoadEveryWidthFromBuffers) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).load_every_width_from_buffers());
   }
 }
-TEST(ScalarMemoryFamilies, LoadSmallValues) {
+TEST(ScalarMemoryOnEachGeneration, LoadSmallValues) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).load_small_values());
   }
 }
-TEST(ScalarMemoryFamilies, StoreEveryWidth) {
+TEST(ScalarMemoryOnEachGeneration, StoreEveryWidth) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).store_every_width());
   }
 }
-TEST(ScalarMemoryFamilies, ReadWhatTheWaveIs) {
+TEST(ScalarMemoryOnEachGeneration, ReadWhatTheWaveIs) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).read_what_the_wave_is());
