@@ -91,15 +91,19 @@ void add_asm(CLI::App& app, Invocation& invocation) {
   command->footer(
       "FILE.s is what llvm-mc and clang -S use for AMDGPU: instructions in LLVM's syntax, GNU directives, and the\n"
       "AMDGPU ones (.amdhsa_kernel ...). Mistakes are listed as file:line:column: error: ..., all of them.");
-  command->add_option("FILE.s", request->input, "Assembly text; - is standard input")->required();
-  command->add_option("--gpu", request->gpu, "Processor or target ID, as gfx1030 or gfx90a:xnack-")->required();
-  command->add_option("-o,--output", request->output, "File to write")->required();
+  command->add_option("FILE.s", request->input, "Assembly text; - is standard input")->type_name("FILE")->required();
+  command->add_option("--gpu", request->gpu, "Processor or target ID, as gfx1030 or gfx90a:xnack-")
+      ->type_name("GPU")
+      ->required();
+  command->add_option("-o,--output", request->output, "File to write")->type_name("FILE")->required();
   command->add_flag("-c", request->relocatable, "Write a relocatable object instead of a loadable code object");
   command->add_option("-I", request->include_directories, "Directory to look for .include and .incbin files in")
+      ->type_name("DIRECTORY")
       ->allow_extra_args(false);
   command->add_option("--defsym", request->symbols, "NAME=VALUE: sets a symbol before the first line")
+      ->type_name("DEFINITION")
       ->allow_extra_args(false);
-  command->add_option("--code-object-version", request->version, "3 to 6 (6)")->check(CLI::Range(3, 6));
+  command->add_option("--code-object-version", request->version, "3 to 6 (6)")->type_name("N")->check(CLI::Range(3, 6));
   auto* wave32 = command->add_flag("--wave32", request->wave32, "Waves of 32 lanes (what GPUs that have both take)");
   command->add_flag("--wave64", request->wave64, "Waves of 64 lanes, on GPUs that have both")->excludes(wave32);
   command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });

@@ -111,26 +111,36 @@ void add_bundle(CLI::App& app, Invocation& invocation) {
 
   CLI::App* list_command = command->add_subcommand("list", "List the code objects in a file");
   list_command->formatter(with_usage("atoll bundle list FILE [--json]"));
-  list_command->add_option("FILE", request->file, "A bundle, or an executable or library that has some")->required();
+  list_command->add_option("FILE", request->file, "A bundle, or an executable or library that has some")
+      ->type_name("FILE")
+      ->required();
   list_command->add_flag("--json", request->json, "Print JSON");
   list_command->callback(work_with(list));
 
   CLI::App* extract_command = command->add_subcommand("extract", "Write the code objects of a file to files");
   extract_command->formatter(with_usage("atoll bundle extract FILE -o OUT [--gpu TARGET]"));
-  extract_command->add_option("FILE", request->file, "A bundle, or an executable or library that has some")->required();
+  extract_command->add_option("FILE", request->file, "A bundle, or an executable or library that has some")
+      ->type_name("FILE")
+      ->required();
   extract_command
       ->add_option("-o,--output", request->output, "File to write; of several, each gets bundle and target after it")
+      ->type_name("FILE")
       ->required();
-  extract_command->add_option("--gpu", request->gpu, "Target ID of the entries wanted; all without it");
+  extract_command->add_option("--gpu", request->gpu, "Target ID of the entries wanted; all without it")
+      ->type_name("GPU");
   extract_command->callback(work_with(extract));
 
   CLI::App* make_command = command->add_subcommand("make", "Pack code objects into a bundle");
   make_command->formatter(with_usage("atoll bundle make GPU=FILE... -o OUT [--compress zstd]"));
-  make_command->add_option("GPU=FILE", request->entries, "Target ID and code object of each entry")->required();
-  make_command->add_option("-o,--output", request->output, "File to write")->required();
+  make_command->add_option("GPU=FILE", request->entries, "Target ID and code object of each entry")
+      ->type_name("")
+      ->required();
+  make_command->add_option("-o,--output", request->output, "File to write")->type_name("FILE")->required();
   make_command->add_option("--compress", request->compression, "none, zlib or zstd")
+      ->type_name("METHOD")
       ->check(CLI::IsMember({"none", "zlib", "zstd"}));
   make_command->add_option("--align", request->alignment, "Where entries begin: multiples of so many bytes")
+      ->type_name("BYTES")
       ->check(positive());
   make_command->callback(work_with(make));
 }

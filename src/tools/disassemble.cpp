@@ -236,19 +236,23 @@ void add_disassemble(CLI::App& app, Invocation& invocation) {
   command->formatter(
       with_usage("atoll disasm FILE [--gpu NAME] [--kernel NAME] [--bytes] [--json]\n"
                  "       atoll disasm --raw --gpu NAME [FILE]"));
-  command->add_option(
-      "FILE", request->file,
-      "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such");
-  command->add_option("--gpu", request->gpu,
-                      "Of several code objects those for this processor or target ID\n"
-                      "(gfx90a:xnack-), or those that this product would run (mi250x)");
-  command->add_option("--kernel", request->kernel, "This kernel only, by its name, mangled or not");
+  command
+      ->add_option("FILE", request->file,
+                   "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such")
+      ->type_name("FILE");
+  command
+      ->add_option("--gpu", request->gpu,
+                   "Of several code objects those for this processor or target ID\n"
+                   "(gfx90a:xnack-), or those that this product would run (mi250x)")
+      ->type_name("GPU");
+  command->add_option("--kernel", request->kernel, "This kernel only, by its name, mangled or not")->type_name("NAME");
   command->add_flag("--bytes", request->bytes, "Put address and bytes after each instruction");
   command->add_flag("--json", request->json, "Print JSON");
   command->add_flag("--raw", request->raw,
                     "FILE, or standard input, is instructions alone: binary, or as\n"
                     "text, hexadecimal: 7e000280 (words) or 80 02 00 7e (bytes)");
   command->add_option("--wave-size", request->wave_size, "With --raw: 32 or 64, where the processor has both")
+      ->type_name("LANES")
       ->check(CLI::IsMember({32, 64}));
   command->footer(
       "Examples:\n"

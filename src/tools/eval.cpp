@@ -211,13 +211,14 @@ void add_eval(CLI::App& app, Invocation& invocation) {
                       "Lines of assembly text, in LLVM's syntax, and what the\nwave begins with: DESTINATION=VALUE");
   command->add_option("--file", request->file, "Assembly text to run first; - is standard input")->type_name("FILE");
   command->add_option("--gpu", request->gpu, "Product, processor or target ID, as in `atoll run`")
-      ->type_name("NAME")
+      ->type_name("GPU")
       ->required();
   command
       ->add_option("--wave-size", request->wave_size,
                    "Lanes, where the GPU has waves of both sizes: 32, if it is not said")
       ->check(CLI::IsMember({32, 64}));
-  command->add_option("--engine", request->engine, "interpreter, which is the default, or compiled")->type_name("NAME");
+  command->add_option("--engine", request->engine, "interpreter, which is the default, or compiled")
+      ->type_name("ENGINE");
   command->add_option("--limit", request->limit, "Stop after about so many instructions (1000000)")
       ->type_name("N")
       ->check(positive());

@@ -227,15 +227,19 @@ void add_inspect(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("FILE", request->file,
                    "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such")
+      ->type_name("FILE")
       ->required();
-  command->add_option("--gpu", request->gpu,
-                      "Of several code objects those for this processor or target ID\n"
-                      "(gfx90a:xnack-), or those that this product would run (mi250x)");
-  command->add_option("--kernel", request->kernel, "This kernel only, by its name, mangled or not");
+  command
+      ->add_option("--gpu", request->gpu,
+                   "Of several code objects those for this processor or target ID\n"
+                   "(gfx90a:xnack-), or those that this product would run (mi250x)")
+      ->type_name("GPU");
+  command->add_option("--kernel", request->kernel, "This kernel only, by its name, mangled or not")->type_name("NAME");
   command
       ->add_option("--block", request->work_group_size,
                    "Work-items of the work-groups for which occupancy is given:\n"
                    "the most that the kernel allows, without it")
+      ->type_name("N")
       ->check(positive());
   command->add_flag("--json", request->json, "Print JSON");
   command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });

@@ -345,8 +345,8 @@ void add_isa(CLI::App& app, Invocation& invocation) {
   command->add_option("NAME", request->name,
                       "An instruction's name, on any generation; or a pattern, as\n"
                       "'v_*_f16', for a list of those that match");
-  command->add_option("--gpu", request->gpu, "A processor (gfx600 to gfx1251), or a product, alone");
-  command->add_option("--diff", request->diff, "Two of them: what came, what went, and what changed");
+  command->add_option("--gpu", request->gpu, "A processor (gfx600 to gfx1251), or a product, alone")->type_name("GPU");
+  command->add_option("--diff", request->diff, "Two of them: what came, what went, and what changed")->type_name("GPU");
   command->add_flag("--json", request->json, "Print JSON");
   command->footer(
       "D is the result, S0 to S2 are the sources in the order of the text.\n"

@@ -251,13 +251,13 @@ void add_launch(CLI::App& app, Invocation& invocation) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--lds", options->lds_bytes, "Dynamic LDS (HIP's third launch parameter)")->type_name("BYTES");
-  command->add_option("--gpu", options->gpu, "As in `atoll run`; without it, one that runs the code")
-      ->type_name("NAME");
+  command->add_option("--gpu", options->gpu, "As in `atoll run`; without it, one that runs the code")->type_name("GPU");
   command->add_flag("--stats", options->statistics, "Print on standard error what the kernel took");
   command->add_option("--timeout", options->timeout, "Stop the kernel when it runs longer than this")
       ->type_name("SECONDS")
       ->check(positive());
-  command->add_option("--engine", options->engine, "The engine that runs the kernels: interpreter");
+  command->add_option("--engine", options->engine, "The engine that runs the kernels: interpreter")
+      ->type_name("ENGINE");
   command->add_option("--threads", options->threads, "Host threads that run work-groups")
       ->type_name("N")
       ->check(positive());

@@ -39,8 +39,9 @@ void add_link(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("link", "Link relocatable objects into a loadable code object");
   command->formatter(with_usage("atoll link FILE.o... -o OUT"));
   command->add_option("FILE.o", request->inputs, "Relocatable objects, as `atoll asm -c` or clang -c write them")
+      ->type_name("FILE")
       ->required();
-  command->add_option("-o,--output", request->output, "File to write")->required();
+  command->add_option("-o,--output", request->output, "File to write")->type_name("FILE")->required();
   command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });
 }
 

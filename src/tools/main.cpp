@@ -35,6 +35,7 @@ int run(int argc, char** argv) {
   add_isa(app, invocation);
   add_link(app, invocation);
   add_bundle(app, invocation);
+  add_completion(app, invocation);
 
   // What is after "--" belongs to the program that is to be run, options and all.
   char** const end = argv + argc;

@@ -241,18 +241,21 @@ void add_run(CLI::App& app, Invocation& invocation) {
   run->add_option("--gpu", options->gpu,
                   "A product (mi250x), a processor (gfx90a) or a target ID (gfx90a:xnack+);\n"
                   "`atoll gpus` lists them. Without it, a GPU that runs the program's code")
-      ->type_name("NAME");
+      ->type_name("GPU");
   run->add_flag("--stats", options->statistics, "At exit, print on standard error what each kernel took");
   run->add_option("--timeout", options->timeout, "Stop a kernel that runs longer than this")
       ->type_name("SECONDS")
       ->check(positive());
   run->add_option("--engine", options->engine,
-                  "The engine that runs the kernels: compiled (the default)\nor interpreter");
+                  "The engine that runs the kernels: compiled (the default)\nor interpreter")
+      ->type_name("ENGINE");
   run->add_option("--threads", options->threads, "Host threads that run work-groups; all of the host's without it")
       ->type_name("N")
       ->check(positive());
   run->footer(
       "The program's exit code, signals, standard streams and environment are its own.\n\n"
+      "The environment says the same to programs that load Atoll's runtime without `atoll run`, and here where\n"
+      "the options do not: ATOLL_GPU, ATOLL_STATS=1, ATOLL_TIMEOUT, ATOLL_ENGINE, ATOLL_THREADS.\n\n"
       "Examples:\n"
       "  atoll run -- ./saxpy 1000000\n"
       "  atoll run --gpu vega64 --stats -- ./saxpy 1000000\n"

@@ -41,12 +41,14 @@ std::set<std::string> files_of(const std::string& list, const std::string& prefi
 std::set<std::string> files_of_the_tarball() { return files_of(run("tar tf " + tarball), tarball_folder + "/"); }
 
 TEST(InstallationPackage, TheTarballIsOneFolderWithEverything) {
-  EXPECT_THAT(
-      files_of_the_tarball(),
-      testing::IsSupersetOf({"bin/atoll", "libexec/atoll/atoll-compiler", "lib/atoll/libhsa-runtime64.so.1",
-                             "lib/atoll/libatoll-driver.so", "lib/libatoll.so", "include/atoll/atoll.h",
-                             "lib/cmake/atoll/atollConfig.cmake", "lib/pkgconfig/atoll.pc", "share/doc/atoll/README.md",
-                             "share/doc/atoll/CHANGELOG.md", "share/doc/atoll/LICENSE", "share/doc/atoll/copyright"}));
+  EXPECT_THAT(files_of_the_tarball(),
+              testing::IsSupersetOf({"bin/atoll", "libexec/atoll/atoll-compiler", "lib/atoll/libhsa-runtime64.so.1",
+                                     "lib/atoll/libatoll-driver.so", "lib/libatoll.so", "include/atoll/atoll.h",
+                                     "lib/cmake/atoll/atollConfig.cmake", "lib/pkgconfig/atoll.pc",
+                                     "share/doc/atoll/README.md", "share/doc/atoll/CHANGELOG.md",
+                                     "share/doc/atoll/LICENSE", "share/doc/atoll/copyright", "share/man/man1/atoll.1",
+                                     "share/man/man1/atoll-run.1", "share/bash-completion/completions/atoll",
+                                     "share/zsh/site-functions/_atoll", "share/fish/vendor_completions.d/atoll.fish"}));
 }
 
 // What is linked in wants its license told.
