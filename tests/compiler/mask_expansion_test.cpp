@@ -11,7 +11,7 @@
 #include <llvm/Support/SourceMgr.h>
 #include <sys/mman.h>
 
-#include "compiler/llvm/host_code.h"
+#include "compiler/driver/passes.h"
 #include "compiler/llvm/linking.h"
 
 namespace Atoll::test {
@@ -40,7 +40,7 @@ compiler::LinkedCode compiled(semantics::HostVectors level) {
   llvm::SMDiagnostic error;
   const auto module = llvm::parseAssemblyString(store_under_mask, error, context);
   if (!host || module == nullptr) return {};
-  const auto object = (*host)->compile(*module, level, false);
+  const auto object = compiler::compile_module(*module, **host, level, false);
   if (!object) return {};
   const std::string name = "code0";
   return compiler::link_object(*object, std::span(&name, 1)).value_or(compiler::LinkedCode{});

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "compiler/llvm/host_code.h"
+#include "compiler/driver/passes.h"
 
 namespace Atoll::test {
 namespace {
@@ -49,7 +49,7 @@ next:
   llvm::SMDiagnostic error;
   const auto module = llvm::parseAssemblyString(blends, error, context);
   if (!host || module == nullptr) _exit(1);
-  const auto code = (*host)->compile(*module, level, false);
+  const auto code = compiler::compile_module(*module, **host, level, false);
   _exit(code && !code->empty() ? 0 : 2);
 }
 

@@ -11,16 +11,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "compiler/analysis/liveness.h"
 #include "compiler/analysis/partition.h"
-#include "compiler/llvm/linking.h"
+#include "compiler/driver/passes.h"
 #include "compiler/lowering/matrix_lowering.h"
-#include "compiler/lowering/translate.h"
 #include "engine/compiled/compiling_worth.h"
 #include "isa/table.h"
 #include "support/bytes.h"
@@ -39,20 +37,17 @@ double thread_seconds() {
 /// Larger code is cut: LLVM's time for a function grows faster than the function from about here on.
 constexpr uint64_t part_instructions = 500;
 
+/// Whether the code is so large that what is not in a loop may be slower if it is the sooner compiled.
+bool is_to_be_brief(const engine::TranslationRequest& request) {
+  return request.flow.instructions > engine::brief_from_instructions;
+}
+
 /// Parts are compiled together, as what they share is made once: as long as LLVM's memory stays moderate, and there is
 /// work for all threads.
 constexpr uint64_t most_module_instructions = 4000, least_module_instructions = 600;
 
-/// Parts that are functions of one module.
-struct CompilationUnit {
-  std::unique_ptr<Translation> translation;  ///< until it is compiled
-  std::vector<std::string> names;            ///< of the functions
-  std::vector<Translated> translated;
-  LinkedCode code;
-};
-
-/// One request, on which any number of threads work: each translates what is next and compiles it while the others do
-/// the same with what follows.
+/// One request, on which any number of threads work: each has the next parts emitted, in turns, and compiles them while
+/// the others do the same with what follows.
 class Compilation {
  public:
   Compilation(const engine::TranslationRequest& request, const std::function<bool()>& is_wanted, unsigned threads)
@@ -69,13 +64,26 @@ class Compilation {
   /// Until nothing is left, or something has failed.
   void work(HostCompiler& host) {
     const double start = thread_seconds();
-    while (CompilationUnit* unit = translate_next()) {
-      auto code = compile(*unit, host);
-      unit->translation.reset();
-      if (code) {
-        unit->code = *std::move(code);
+    for (;;) {
+      // The helper calls are numbered through, so modules are emitted one after the other.
+      std::unique_lock turn(mutex_);
+      const auto parts = take_next();
+      if (parts.empty()) break;
+      CompiledModule& module = modules_.emplace_back();
+      const ModuleRequest request{.parts = parts,
+                                  .target = request_.target,
+                                  .level = request_.level,
+                                  .first_helper = helper_pcs_.size(),
+                                  .be_brief = is_to_be_brief(request_)};
+      auto compiled = run_passes(request, &host, [&](std::span<const Translated> translated) {
+        for (size_t i = 0; i < parts.size(); ++i) note_helpers(parts[i], translated[i]);
+        turn.unlock();
+      });
+      if (turn.owns_lock()) turn.unlock();
+      if (compiled) {
+        module = *std::move(compiled);
       } else {
-        fail(code.error());
+        fail(compiled.error());
       }
     }
     const std::lock_guard lock(mutex_);
@@ -90,7 +98,7 @@ class Compilation {
   /// When all threads are done.
   support::Result<void> finish(engine::TranslatedCode& result) {
     if (failure_) return std::unexpected(*failure_);
-    for (const CompilationUnit& unit : units_) add(result, unit);
+    for (const CompiledModule& module : modules_) add(result, module);
     result.helper_pcs = std::move(helper_pcs_);
     result.untranslated = std::move(untranslated_);
     result.seconds = seconds_;
@@ -98,31 +106,23 @@ class Compilation {
   }
 
  private:
-  bool be_brief() const { return request_.flow.instructions > engine::brief_from_instructions; }
-
-  /// The next parts as a module, or null. The helper calls are numbered through, so this is one after the other.
-  CompilationUnit* translate_next() {
-    const std::lock_guard lock(mutex_);
-    if (failure_ || next_part_ == parts_.size()) return nullptr;
+  /// The next parts, to be a module; none: there are no more, or something has failed. With the mutex held.
+  std::span<const engine::ControlFlow> take_next() {
+    if (failure_ || next_part_ == parts_.size()) return {};
     if (!is_wanted_()) {
       failure_ = support::Error{support::ErrorKind::system, "the code is not wanted any more"};
-      return nullptr;
+      return {};
     }
     // The pieces become smaller towards the end, so that all threads end at about the same time.
     const uint64_t share = threads_ == 1 ? left_ : left_ / (2 * threads_);
     const uint64_t most = std::clamp(share, least_module_instructions, most_module_instructions);
-    CompilationUnit& unit = units_.emplace_back();
-    unit.translation = std::make_unique<Translation>(request_.target, request_.level);
+    const size_t first = next_part_;
     uint64_t size = 0;
     do {
-      const engine::ControlFlow& part = parts_[next_part_++];
-      size += part.instructions;
-      const std::string& name = unit.names.emplace_back("code" + std::to_string(unit.names.size()));
-      note_helpers(part,
-                   unit.translated.emplace_back(unit.translation->add(part, name, helper_pcs_.size(), be_brief())));
+      size += parts_[next_part_++].instructions;
     } while (next_part_ != parts_.size() && size + parts_[next_part_].instructions <= most);
     left_ -= std::min(size, left_);
-    return &unit;
+    return std::span(parts_).subspan(first, next_part_ - first);
   }
 
   void note_helpers(const engine::ControlFlow& part, const Translated& translated) {
@@ -136,21 +136,15 @@ class Compilation {
     }
   }
 
-  support::Result<LinkedCode> compile(CompilationUnit& unit, HostCompiler& host) const {
-    const auto object = host.compile(unit.translation->finish(), request_.level, be_brief());
-    if (!object) return std::unexpected(object.error());
-    return link_object(*object, unit.names);
-  }
-
-  static void add(engine::TranslatedCode& result, const CompilationUnit& unit) {
+  static void add(engine::TranslatedCode& result, const CompiledModule& module) {
     const auto place = static_cast<uint32_t>(support::align_up(result.code.size(), 64));
     result.code.resize(place);
-    result.code.insert(result.code.end(), unit.code.bytes.begin(), unit.code.bytes.end());
-    for (const auto& [slot, function] : unit.code.imports) result.imports.push_back({place + slot, function});
-    for (size_t i = 0; i < unit.translated.size(); ++i) {
+    result.code.insert(result.code.end(), module.code.bytes.begin(), module.code.bytes.end());
+    for (const auto& [slot, function] : module.code.imports) result.imports.push_back({place + slot, function});
+    for (size_t i = 0; i < module.parts.size(); ++i) {
       uint32_t number = 0;
-      for (const uint64_t pc : unit.translated[i].entries) {
-        result.entries.push_back({pc, place + static_cast<uint32_t>(unit.code.entries[i]), number++});
+      for (const uint64_t pc : module.parts[i].entries) {
+        result.entries.push_back({pc, place + static_cast<uint32_t>(module.code.entries[i]), number++});
       }
     }
   }
@@ -163,7 +157,7 @@ class Compilation {
   std::mutex mutex_;  ///< of what follows
   size_t next_part_ = 0;
   uint64_t left_;  ///< instructions of parts that nobody has begun
-  std::deque<CompilationUnit> units_;
+  std::deque<CompiledModule> modules_;
   std::vector<uint64_t> helper_pcs_;
   std::map<std::string, uint64_t> untranslated_;
   std::optional<support::Error> failure_;
@@ -210,13 +204,14 @@ support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest
 
 std::string dump_regions(const engine::TranslationRequest& request) {
   std::string text;
-  Translation translation(request.target, request.level);
-  translation.dump_regions_to(&text);
-  const bool be_brief = request.flow.instructions > engine::brief_from_instructions;
-  uint64_t helpers = 0;
-  for (const engine::ControlFlow& part : cut(request.flow, part_instructions)) {
-    helpers += translation.add(part, fmt::format("code{:x}", part.root), helpers, be_brief).helper_pcs.size();
-  }
+  const std::vector<engine::ControlFlow> parts = cut(request.flow, part_instructions);
+  const ModuleRequest module{.parts = parts,
+                             .target = request.target,
+                             .level = request.level,
+                             .be_brief = is_to_be_brief(request),
+                             .region_dump = &text};
+  const auto done = run_passes(module, nullptr, [](std::span<const Translated>) {});
+  if (!done) text += done.error().message + '\n';
   return text;
 }
 

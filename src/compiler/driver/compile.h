@@ -1,8 +1,7 @@
 // compiler: the way from a request to its answer.
 //
-// translate() makes one LLVM function of the blocks (translate.h), vector instructions by regions (region.h), out of
-// the semantics room's own functions, which are there as bitcode (semantics_bitcode.h); HostCompiler makes it host
-// code (host_code.h), and flatten() a run of bytes that the engine can place anywhere (linking.h).
+// Large code is cut into parts, on which several threads may work. What is done to each, one pass after the other, is
+// in passes.cpp.
 #pragma once
 
 #include <functional>

@@ -4,10 +4,6 @@
 // is not needed goes. Loops are as they should be and stay so. For large code there are fewer still.
 #include "compiler/llvm/host_code.h"
 
-#include "compiler/llvm/bit_select.h"
-#include "compiler/llvm/mask_expansion.h"
-#include "compiler/llvm/mask_scalarization.h"
-#include "compiler/llvm/slow_path.h"
 #include "compiler/llvm/unused_loads.h"
 
 #include <llvm/Analysis/TargetTransformInfo.h>
@@ -36,35 +32,6 @@ namespace {
 
 using support::ErrorKind;
 using support::fail;
-
-void optimise(llvm::Module& module, llvm::TargetMachine& target, bool be_brief) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager call_graph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&target);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(call_graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, call_graph, modules);
-
-  llvm::FunctionPassManager function_passes;
-  function_passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  function_passes.addPass(KeepUnusedLoads());
-  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
-  function_passes.addPass(llvm::InstCombinePass());
-  function_passes.addPass(llvm::SimplifyCFGPass());
-  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
-  if (!be_brief) function_passes.addPass(llvm::DSEPass());
-  function_passes.addPass(llvm::ADCEPass());
-
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(function_passes)));
-  passes.run(module, modules);
-}
 
 /// LLVM's own pipeline for the target, whose last part only LLVM's classes may add.
 class Pipeline : public llvm::TargetPassConfig {
@@ -156,9 +123,8 @@ llvm::TargetMachine& HostCompiler::target(semantics::HostVectors level) {
   return *made;
 }
 
-support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& module, semantics::HostVectors level,
-                                                                  bool be_brief) {
-  llvm::TargetMachine& target = this->target(level);
+void HostCompiler::set_target(llvm::Module& module, semantics::HostVectors level) {
+  const llvm::TargetMachine& target = this->target(level);
   module.setDataLayout(target.createDataLayout());
   module.setTargetTriple(target.getTargetTriple().str());
   module.setPICLevel(llvm::PICLevel::BigPIC);
@@ -175,20 +141,43 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::compile(llvm::Module& 
       function.addFnAttr("target-features", "-vzeroupper");
     }
   }
-  optimise(module, target, be_brief);
-  for (llvm::Function& function : module) look_for_rare_lanes(function);
-  for (llvm::Function& function : module) use_mask_words(function);
-  for (llvm::Function& function : module) {
-    if (level == semantics::HostVectors::avx512) {
-      hide_bit_choices(function);
-    } else {
-      spread_masks(function);
-    }
-  }
+}
+
+void HostCompiler::optimise(llvm::Module& module, semantics::HostVectors level, bool be_brief) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager call_graph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&target(level));
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(call_graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, call_graph, modules);
+
+  llvm::FunctionPassManager function_passes;
+  function_passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  function_passes.addPass(KeepUnusedLoads());
+  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
+  function_passes.addPass(llvm::InstCombinePass());
+  function_passes.addPass(llvm::SimplifyCFGPass());
+  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
+  if (!be_brief) function_passes.addPass(llvm::DSEPass());
+  function_passes.addPass(llvm::ADCEPass());
+
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(function_passes)));
+  passes.run(module, modules);
+}
+
+support::Result<llvm::SmallVector<char, 0>> HostCompiler::generate(llvm::Module& module, semantics::HostVectors level,
+                                                                   bool be_brief) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
-  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), stream, be_brief)) {
+  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target(level)), stream, be_brief)) {
     return fail(ErrorKind::system, "the host's code generator writes no object files");
   }
   passes.run(module);

@@ -18,10 +18,14 @@ class HostCompiler {
  public:
   static support::Result<std::unique_ptr<HostCompiler>> create();
 
-  /// A relocatable object file for the host, its code position-independent. `be_brief`: it may be slower if it is the
-  /// sooner compiled.
-  support::Result<llvm::SmallVector<char, 0>> compile(llvm::Module& module, semantics::HostVectors level,
-                                                      bool be_brief);
+  // The steps of compile_module() (driver/passes.h) that need to know the host. `be_brief`: the code may be slower if
+  // it is the sooner compiled.
+  /// Has the module's functions made for hosts of that level.
+  void set_target(llvm::Module& module, semantics::HostVectors level);
+  void optimise(llvm::Module& module, semantics::HostVectors level, bool be_brief);
+  /// A relocatable object file for the host, its code position-independent.
+  support::Result<llvm::SmallVector<char, 0>> generate(llvm::Module& module, semantics::HostVectors level,
+                                                       bool be_brief);
 
  private:
   llvm::TargetMachine& target(semantics::HostVectors level);

@@ -48,6 +48,7 @@
 #include <vector>
 
 #include "compiler/analysis/affine_addresses.h"
+#include "compiler/analysis/hotness.h"
 #include "compiler/analysis/liveness.h"
 #include "compiler/analysis/varying_masks.h"
 #include "compiler/lowering/matrix_lowering.h"
@@ -83,12 +84,6 @@ class Region {
     after_ = &after;
   }
 
-  /// When the code that follows has two forms.
-  enum class Versioning : uint8_t {
-    never,         ///< it is not run often
-    for_one_loop,  ///< rather than two: where it is run often, and otherwise the looks would cost nearly what they save
-    for_addresses,  ///< also where that saves no loop
-  };
   /// How often the code that follows is run: Versioning, and ChunkMemory::set_hot.
   void set_hot(bool is_hot, Versioning versioning) {
     is_hot_ = is_hot;

@@ -49,33 +49,24 @@ bool names_work_group_barrier(const isa::Instruction& instruction) {
   return number.kind == OperandKind::constant && static_cast<int32_t>(number.value) == machine::work_group_barrier;
 }
 
-/// Some hundred instructions.
-constexpr uint64_t short_loop_bytes = 1024;
-
 class Translator {
  public:
-  Translator(const ControlFlow& flow, Operations& operations, Frame& frame, uint64_t first_helper, bool be_brief)
-      : flow_(flow),
+  Translator(const CodeFacts& code, Operations& operations, Frame& frame, uint64_t first_helper)
+      : code_(code),
+        flow_(code.flow),
         frame_(frame),
         lanes_(frame, operations),
         scalars_(frame, operations),
         wave_code_(frame, scalars_),
         matrix_code_(frame, helper_pcs_, first_helper),
-        ordinary_resources_(ordinary_resources(flow)),
-        region_(frame, lanes_, scalars_, matrix_code_, ordinary_resources_),
-        liveness_(flow),
-        loops_(find_loop_regions(flow, liveness_)),
-        has_loop_(std::ranges::any_of(flow.blocks, [](const auto& block) { return branches_back(block.second); })),
-        first_helper_(first_helper),
-        be_brief_(be_brief),
-        superblocks_(find_superblocks(flow, liveness_, loops_,
-                                      [this](uint64_t pc) { return versioning(pc) == Region::Versioning::never; })) {}
+        region_(frame, lanes_, scalars_, matrix_code_, code.ordinary_resources),
+        first_helper_(first_helper) {}
 
   void run(Translated& result) {
     // By address, which is about the order in which they are run.
     std::map<uint64_t, std::function<void()>> pieces;
-    for (const LoopRegion& loop : loops_) pieces[loop.entry] = [&] { emit(loop); };
-    for (const Superblock& code : superblocks_) pieces[code.blocks.front()] = [&] { emit(code); };
+    for (const LoopRegion& loop : code_.loops) pieces[loop.entry] = [&] { emit(loop); };
+    for (const Superblock& code : code_.superblocks) pieces[code.blocks.front()] = [&] { emit(code); };
     for (const auto& [pc, emit_piece] : pieces) {
       blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
     }
@@ -107,35 +98,14 @@ class Translator {
     }
   }
 
-  static bool branches_back(const Block& block) {
-    const Located& last = block.instructions.back();
-    return isa::control_of(last.instruction).has_target && last.target() <= last.pc;
-  }
-
-  /// Whether some branch goes back over the block, and not far: a kernel's outermost loop has few rounds.
-  bool is_in_short_loop(uint64_t pc) const {
-    return std::ranges::any_of(flow_.blocks, [&](const auto& block) {
-      const Located& last = block.second.instructions.back();
-      return branches_back(block.second) && last.pc >= pc && last.target() <= pc &&
-             last.pc - last.target() <= short_loop_bytes;
-    });
-  }
-
-  /// Of the code that begins with the block. Strides are followed as long as EXEC stays what it is, so where they
-  /// matter a region ends at each condition.
-  Region::Versioning versioning(uint64_t pc) const {
-    using enum Region::Versioning;
-    return is_in_short_loop(pc) ? for_one_loop : be_brief_ || has_loop_ ? never : for_addresses;
-  }
-
   /// The loops and superblocks that were found.
   void dump(std::string& text) const {
-    for (const LoopRegion& loop : loops_) {
+    for (const LoopRegion& loop : code_.loops) {
       text += fmt::format("loop region at {:#x}: {} blocks, {} exits{}{}\n", loop.entry, loop.blocks.size(),
                           loop.exits.size(), loop.may_wait ? ", may wait" : "",
                           loop.skips_inactive_chunks ? ", skips inactive chunks" : "");
     }
-    for (const Superblock& code : superblocks_) {
+    for (const Superblock& code : code_.superblocks) {
       text += fmt::format("superblock at {:#x}: {} blocks, {} branches removed\n", code.blocks.front(),
                           code.blocks.size(), code.branches.size());
     }
@@ -172,6 +142,7 @@ class Translator {
   /// enough.
   void go_to(uint64_t from, uint64_t pc);
 
+  const CodeFacts& code_;
   const ControlFlow& flow_;
   Frame& frame_;
   ValuLowering lanes_;
@@ -179,28 +150,22 @@ class Translator {
   CrossLaneLowering wave_code_;
   std::vector<uint64_t> helper_pcs_;
   MatrixLowering matrix_code_;
-  const std::bitset<isa::scalar::count> ordinary_resources_;
   Region region_;
-  Liveness liveness_;
-  std::vector<LoopRegion> loops_;
-  const bool has_loop_;  ///< what is outside of loops then matters little
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* not_taken_ = nullptr;  ///< of the branch that was emitted last
   llvm::BasicBlock* ended_ = nullptr;      ///< where waves go that end, Wave::pc set
   semantics::FloatMode mode_;              ///< after what was emitted last
   bool ends_in_other_mode_ = false;        ///< than waves begin in, somewhere
   const uint64_t first_helper_;
-  const bool be_brief_;
-  std::vector<Superblock> superblocks_;  ///< everything but loops_
   bool has_fallbacks_ = false;
 };
 
 void Translator::end_wave() {
   ir().SetInsertPoint(ended_);
-  const Live& start = liveness_.before(flow_.root);
+  const Live& start = code_.liveness.before(flow_.root);
   // What the interpreter's handlers may change beside the registers is not put back. Of large code this may be a part,
   // and is not worth it.
-  if (!has_fallbacks_ && !be_brief_ && WaveChaining::can(start)) {
+  if (!has_fallbacks_ && !code_.hotness.be_brief() && WaveChaining::can(start)) {
     VectorSet written;
     for (const auto& [pc, block] : flow_.blocks) {
       for (const Located& at : block.instructions) written |= lane_effects_of(at.instruction).vector_writes;
@@ -238,7 +203,7 @@ void Translator::go_to(uint64_t from, uint64_t pc) {
 
 void Translator::emit(const LoopRegion& loop) {
   ir().SetInsertPoint(blocks_.at(loop.entry));
-  LoopLowering(frame_, lanes_, scalars_, flow_, liveness_).emit(loop, [&](uint64_t exit) {
+  LoopLowering(frame_, lanes_, scalars_, flow_, code_.liveness).emit(loop, [&](uint64_t exit) {
     mode_ = loop.mode_at(exit, flow_);
     if (mode_ != flow_.mode_before(loop.entry)) frame_.write_mode(mode_);
     go_to(loop.entry, exit);
@@ -249,13 +214,13 @@ void Translator::emit(const Superblock& code) {
   const uint64_t start = code.blocks.front();
   ir().SetInsertPoint(blocks_.at(start));
   frame_.uncounted = 0;
-  region_.set_hot(!be_brief_ || is_in_short_loop(start), versioning(start));
+  region_.set_hot(code_.hotness.is_hot(start), code_.hotness.versioning(start));
   region_.forget_resources();
   mode_ = flow_.mode_before(start);
   std::vector<Live> live, live_before;  // the region looks at what it came to last
   for (const uint64_t pc : code.blocks) {
     const Block& block = flow_.blocks.at(pc);
-    live_before = std::exchange(live, liveness_.within(block));
+    live_before = std::exchange(live, code_.liveness.within(block));
     const auto removed = code.branches.find(pc);
     const size_t emitted = block.instructions.size() - (removed != code.branches.end() ? 1 : 0);
     for (size_t i = 0; i < emitted; ++i) {
@@ -481,14 +446,14 @@ struct Translation::Parts {
   std::optional<Operations> operations;
   std::vector<llvm::Function*> functions;
   std::unique_ptr<llvm::Module> module;
-  std::string* region_dump = nullptr;
 };
 
 Translation::Translation(const target::Target& target, semantics::HostVectors level)
     : parts_(std::make_unique<Parts>(target, level)) {}
 Translation::~Translation() = default;
 
-Translated Translation::add(const ControlFlow& flow, const std::string& name, uint64_t first_helper, bool be_brief) {
+Translated Translation::add(const CodeFacts& code, const std::string& name, uint64_t first_helper,
+                            std::string* region_dump) {
   llvm::LLVMContext& context = parts_->context;
   auto* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getInt8Ty(context),
@@ -513,15 +478,13 @@ Translated Translation::add(const ControlFlow& flow, const std::string& name, ui
               .agpr = nullptr,
               .code_base = nullptr,
               .allocas = allocas,
-              .mode = flow.mode,
+              .mode = code.flow.mode,
               .has_scatters = parts_->level == semantics::HostVectors::avx512,
-              .region_dump = parts_->region_dump};
+              .region_dump = region_dump};
   Translated result;
-  Translator(flow, *parts_->operations, frame, first_helper, be_brief).run(result);
+  Translator(code, *parts_->operations, frame, first_helper).run(result);
   return result;
 }
-
-void Translation::dump_regions_to(std::string* text) { parts_->region_dump = text; }
 
 llvm::Module& Translation::finish() {
   parts_->operations.reset();

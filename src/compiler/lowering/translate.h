@@ -1,18 +1,34 @@
 // compiler: from the control flow of a kernel, or of parts of it, to host functions.
 #pragma once
 
+#include <bitset>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/analysis/hotness.h"
+#include "compiler/analysis/liveness.h"
+#include "compiler/analysis/loop_region.h"
+#include "compiler/analysis/superblocks.h"
 #include "engine/compiled/control_flow.h"
 #include "semantics/host_vectors.h"
 #include "target/target.h"
 
 namespace Atoll::compiler {
+
+/// What the analyses say of a piece of code.
+struct CodeFacts {
+  const engine::ControlFlow& flow;
+  const Liveness& liveness;
+  const Hotness& hotness;
+  std::span<const LoopRegion> loops;
+  std::span<const Superblock> superblocks;  ///< everything but the loops
+  std::bitset<isa::scalar::count> ordinary_resources;
+};
 
 /// What became of a piece of code.
 struct Translated {
@@ -26,11 +42,9 @@ class Translation {
   Translation(const target::Target& target, semantics::HostVectors level);
   ~Translation();
 
-  /// Makes an engine::HostFunction called `name`. PCs of `flow` count from the code's base, the helper calls' numbers
-  /// from `first_helper`. `be_brief`: what is not in a loop may be slower if it is the sooner compiled.
-  Translated add(const engine::ControlFlow& flow, const std::string& name, uint64_t first_helper, bool be_brief);
-  /// Adds what becomes of code that is added from now on, as text: loops, superblocks and regions.
-  void dump_regions_to(std::string* text);
+  /// Makes an engine::HostFunction called `name`. PCs of the code count from its base, the helper calls' numbers from
+  /// `first_helper`. What becomes of the code is added to `region_dump` as text, if there is one.
+  Translated add(const CodeFacts& code, const std::string& name, uint64_t first_helper, std::string* region_dump);
   /// The module with all that was added. Nothing can be, any more.
   llvm::Module& finish();
 

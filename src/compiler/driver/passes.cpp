@@ -1,0 +1,81 @@
+// compiler: all passes, in the order in which they run (passes.h).
+#include "compiler/driver/passes.h"
+
+#include <fmt/format.h>
+
+#include "compiler/analysis/hotness.h"
+#include "compiler/analysis/liveness.h"
+#include "compiler/analysis/loop_region.h"
+#include "compiler/analysis/superblocks.h"
+#include "compiler/llvm/bit_select.h"
+#include "compiler/llvm/mask_expansion.h"
+#include "compiler/llvm/mask_scalarization.h"
+#include "compiler/llvm/slow_path.h"
+#include "compiler/memory/scratch_buffers.h"
+
+namespace Atoll::compiler {
+
+support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCompiler* host,
+                                           const std::function<void(std::span<const Translated>)>& emitted) {
+  // 1. Decoding and the control-flow graph: the engine has done both (engine::follow), and sends the blocks' bytes,
+  //    which TranslationRequest::parse() has decoded. Large code has been cut into parts (analysis/partition.h).
+  Translation translation(request.target, request.level);
+  CompiledModule result;
+  std::vector<std::string> names;
+  uint64_t next_helper = request.first_helper;
+  for (const engine::ControlFlow& flow : request.parts) {
+    // 2. Analyses: which registers are needed later; what is run often; which loops' lanes do not meet, so that a chunk
+    //    can run them as a whole; what is left, in superblocks, whose branches over code for no lanes are removed;
+    //    which buffers are not scratch.
+    const Liveness liveness(flow);
+    const Hotness hotness(flow, request.be_brief);
+    const std::vector<LoopRegion> loops = find_loop_regions(flow, liveness);
+    const std::vector<Superblock> superblocks = find_superblocks(
+        flow, liveness, loops, [&](uint64_t pc) { return hotness.versioning(pc) == Versioning::never; });
+    const CodeFacts facts{.flow = flow,
+                          .liveness = liveness,
+                          .hotness = hotness,
+                          .loops = loops,
+                          .superblocks = superblocks,
+                          .ordinary_resources = ordinary_resources(flow)};
+    // 3. Regions and 4. LLVM's code of them: a superblock's regions are planned one after the other (Region::add), as
+    //    what is between them stands where the builder is; each plan is checked and printed before it is emitted
+    //    (Region::end).
+    const std::string& name = names.emplace_back(fmt::format("code{}", names.size()));
+    Translated translated = translation.add(facts, name, next_helper, request.region_dump);
+    next_helper += translated.helper_pcs.size();
+    result.parts.push_back(std::move(translated));
+  }
+  emitted(result.parts);
+  if (host == nullptr) return result;
+  // 5. LLVM's passes and those of ours over its code, and the object file.
+  const auto object = compile_module(translation.finish(), *host, request.level, request.be_brief);
+  if (!object) return std::unexpected(object.error());
+  // 6. A run of bytes that the engine can place anywhere.
+  auto code = link_object(*object, names);
+  if (!code) return std::unexpected(code.error());
+  result.code = *std::move(code);
+  return result;
+}
+
+support::Result<llvm::SmallVector<char, 0>> compile_module(llvm::Module& module, HostCompiler& host,
+                                                           semantics::HostVectors level, bool be_brief) {
+  host.set_target(module, level);
+  // LLVM's: operations are inlined, registers become values, what is not needed goes.
+  host.optimise(module, level, be_brief);
+  // What operations do in rare lanes is moved out of the way.
+  for (llvm::Function& function : module) look_for_rare_lanes(function);
+  // Lane masks as the host likes them: words where they are worked on as a whole, and in vectors or mask registers
+  // where they choose lanes.
+  for (llvm::Function& function : module) use_mask_words(function);
+  for (llvm::Function& function : module) {
+    if (level == semantics::HostVectors::avx512) {
+      hide_bit_choices(function);
+    } else {
+      spread_masks(function);
+    }
+  }
+  return host.generate(module, level, be_brief);
+}
+
+}  // namespace Atoll::compiler
