@@ -202,8 +202,7 @@ support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest
   return result;
 }
 
-std::string dump_regions(const engine::TranslationRequest& request) {
-  std::string text;
+support::Result<void> dump_regions(const engine::TranslationRequest& request, std::string& text) {
   const std::vector<engine::ControlFlow> parts = cut(request.flow, part_instructions);
   const ModuleRequest module{.parts = parts,
                              .target = request.target,
@@ -211,8 +210,8 @@ std::string dump_regions(const engine::TranslationRequest& request) {
                              .be_brief = is_to_be_brief(request),
                              .region_dump = &text};
   const auto done = run_passes(module, nullptr, [](std::span<const Translated>) {});
-  if (!done) text += done.error().message + '\n';
-  return text;
+  if (!done) return std::unexpected(done.error());
+  return {};
 }
 
 }  // namespace Atoll::compiler

@@ -28,7 +28,8 @@ support::Result<engine::TranslatedCode> compile(
     const engine::TranslationRequest& request, HostCompiler& host,
     const std::function<bool()>& is_wanted = [] { return true; }, const WorkerPool& pool = {});
 
-/// What becomes of the code: its loops, superblocks and regions (lowering/region_plan.h), as text.
-std::string dump_regions(const engine::TranslationRequest& request);
+/// Adds what becomes of the code: its superblocks, and the plans of its regions (lowering/plan_text.h). Error: a plan
+/// is wrong; the text says so, too.
+support::Result<void> dump_regions(const engine::TranslationRequest& request, std::string& text);
 
 }  // namespace Atoll::compiler

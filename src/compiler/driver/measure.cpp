@@ -84,10 +84,16 @@ class Measurement {
     return {};
   }
 
-  void dump_regions() const {
+  /// The first error, after all of them.
+  support::Result<void> dump_regions() const {
+    support::Result<void> result;
     for (const Kernel& kernel : kernels_) {
-      fmt::print("{}:\n{}\n", kernel.name, compiler::dump_regions(kernel.request));
+      std::string text;
+      const auto done = compiler::dump_regions(kernel.request, text);
+      fmt::print("{}:\n{}\n", kernel.name, text);
+      if (!done && result) result = support::within(kernel.name, done.error());
     }
+    return result;
   }
 
   void report() {
@@ -203,10 +209,7 @@ int measure(const std::string& file, const std::string& gpu, const std::string& 
 }
 
 int print_regions(const std::string& file, const std::string& gpu, const std::string& part) {
-  return with_kernels(file, gpu, part, [](const Measurement& measurement) -> support::Result<void> {
-    measurement.dump_regions();
-    return {};
-  });
+  return with_kernels(file, gpu, part, [](const Measurement& measurement) { return measurement.dump_regions(); });
 }
 
 }  // namespace Atoll::compiler

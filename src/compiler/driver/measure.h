@@ -9,7 +9,8 @@ namespace Atoll::compiler {
 /// whose name has it in it. The exit code.
 int measure(const std::string& file, const std::string& gpu, const std::string& part);
 
-/// Prints the loops, superblocks and regions of a file's kernels for a GPU (compile.h); likewise.
+/// Prints the loops, superblocks and regions of a file's kernels for a GPU (compile.h); likewise. 1: some plan is
+/// wrong.
 int print_regions(const std::string& file, const std::string& gpu, const std::string& part);
 
 }  // namespace Atoll::compiler

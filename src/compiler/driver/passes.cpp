@@ -2,6 +2,7 @@
 #include "compiler/driver/passes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compiler/analysis/hotness.h"
 #include "compiler/analysis/liveness.h"
@@ -11,9 +12,29 @@
 #include "compiler/llvm/mask_expansion.h"
 #include "compiler/llvm/mask_scalarization.h"
 #include "compiler/llvm/slow_path.h"
+#include "compiler/lowering/plan_text.h"
+#include "compiler/lowering/plan_validation.h"
+#include "compiler/lowering/region_plan.h"
 #include "compiler/memory/scratch_buffers.h"
 
 namespace Atoll::compiler {
+
+namespace {
+
+/// Checks the plan, and prints it where somebody wants to know.
+void report(const LoopPlan& plan, const engine::ControlFlow& flow, const Liveness& liveness, PlanReport& about_plans) {
+  const std::vector<std::string> faults = faults_of(plan, flow, liveness);
+  if (about_plans.text != nullptr) {
+    // A wrong plan may be one that cannot be printed.
+    if (faults.empty()) *about_plans.text += print(plan, flow, liveness);
+    for (const std::string& fault : faults) *about_plans.text += "  WRONG: " + fault + '\n';
+  }
+  for (const std::string& fault : faults) {
+    about_plans.faults.push_back(fmt::format("loop region at {:#x}: {}", plan.region.entry, fault));
+  }
+}
+
+}  // namespace
 
 support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCompiler* host,
                                            const std::function<void(std::span<const Translated>)>& emitted) {
@@ -22,6 +43,7 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
   Translation translation(request.target, request.level);
   CompiledModule result;
   std::vector<std::string> names;
+  PlanReport about_plans{.text = request.region_dump, .faults = {}};
   uint64_t next_helper = request.first_helper;
   for (const engine::ControlFlow& flow : request.parts) {
     // 2. Analyses: which registers are needed later; what is run often; which loops' lanes do not meet, so that a chunk
@@ -32,19 +54,28 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
     const std::vector<LoopRegion> loops = find_loop_regions(flow, liveness);
     const std::vector<Superblock> superblocks = find_superblocks(
         flow, liveness, loops, [&](uint64_t pc) { return hotness.versioning(pc) == Versioning::never; });
+    // 3. Planning: what the host code of each loop leaves in the wave. The plans are checked before anything is made
+    //    from them.
+    std::vector<LoopPlan> plans;
+    for (const LoopRegion& loop : loops) plans.push_back(plan_loop(loop, flow, liveness));
+    for (const LoopPlan& plan : plans) report(plan, flow, liveness, about_plans);
+    // 4. Emission, as LLVM's code. The regions within superblocks are planned there, one after the other (Region::add),
+    //    as they depend on how scalar registers stand where the builder is; each plan is checked before it is emitted,
+    //    too (Region::end).
     const CodeFacts facts{.flow = flow,
                           .liveness = liveness,
                           .hotness = hotness,
-                          .loops = loops,
+                          .loops = plans,
                           .superblocks = superblocks,
                           .ordinary_resources = ordinary_resources(flow)};
-    // 3. Regions and 4. LLVM's code of them: a superblock's regions are planned one after the other (Region::add), as
-    //    what is between them stands where the builder is; each plan is checked and printed before it is emitted
-    //    (Region::end).
     const std::string& name = names.emplace_back(fmt::format("code{}", names.size()));
-    Translated translated = translation.add(facts, name, next_helper, request.region_dump);
+    Translated translated = translation.add(facts, name, next_helper, about_plans);
     next_helper += translated.helper_pcs.size();
     result.parts.push_back(std::move(translated));
+  }
+  if (!about_plans.faults.empty()) {
+    return support::fail(support::ErrorKind::unsupported, "the plan of a region is wrong: {}",
+                         fmt::join(about_plans.faults, "; "));
   }
   emitted(result.parts);
   if (host == nullptr) return result;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -22,6 +23,12 @@ using machine::Wave;
 /// Of rows; of scalars and single lanes in a row; of what is anywhere in a program's memory.
 inline const llvm::Align row_align(64), dword_align(4), unaligned(1);
 
+/// What is said of the plans of regions (region_plan.h).
+struct PlanReport {
+  std::string* text = nullptr;      ///< what they are is added to it, if there is one
+  std::vector<std::string> faults;  ///< plans that are wrong: the code must not be used then
+};
+
 /// The host function being made, with the wave that it runs. The scalar state of the wave is always in the Wave: what
 /// the interpreter does for one instruction in between, and whoever looks at a fault, find it there. Vector
 /// registers are in their rows except within a region (region.h).
@@ -37,7 +44,7 @@ struct Frame {
   llvm::BasicBlock* allocas;            ///< the block that allocas go to
   semantics::FloatMode mode;            ///< of the instruction that is being made
   bool has_scatters;                    ///< that the host has, and quick gathers; without, both are branches
-  std::string* region_dump = nullptr;   ///< what is known of regions and loops is added to it, if there is one
+  PlanReport& plans;                    ///< takes what is to be said of regions
   llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
   uint64_t uncounted = 0;               ///< instructions of the block that Run::instructions does not have yet
 

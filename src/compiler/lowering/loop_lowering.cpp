@@ -3,7 +3,6 @@
 
 #include <llvm/IR/MDBuilder.h>
 
-#include "compiler/lowering/chunk_loop.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -23,16 +22,6 @@ constexpr uint64_t patience = 1u << 16;
 constexpr uint8_t most_patience = 24;
 
 }  // namespace
-
-/// What is at hand while the blocks are emitted.
-struct LoopLowering::Body {
-  ChunkState& chunk;
-  std::map<uint64_t, llvm::BasicBlock*> blocks;  ///< of the region, and one for each exit
-  llvm::BasicBlock* stopped;                     ///< in the middle, for good
-  llvm::BasicBlock* given_back;                  ///< to begin anew; null: never
-  llvm::Value* patience = nullptr;               ///< instructions until then; 64 bits
-  llvm::Value *count, *next_poll;                ///< locals, 64 bits: instructions of this chunk
-};
 
 void LoopLowering::slice_for(const VaryingMasks& here, const VaryingMasks& there, ChunkState& chunk) {
   for (unsigned reg = 0; reg < isa::scalar::count; reg += frame_.lane_mask_words()) {
@@ -59,203 +48,218 @@ llvm::Value* LoopLowering::is_not_zero(const BlockEnd& end, const VaryingMasks& 
   return state.is_varying(reg) ? any(chunk.mask(reg)) : ir.CreateICmpNE(lane_mask(frame_, chunk, reg), ir.getInt64(0));
 }
 
-void LoopLowering::emit_block(const LoopRegion& region, uint64_t pc, Body& body) {
+/// An instruction on one chunk. `is_needed`: what its results hold in lanes that EXEC lacks.
+void LoopLowering::emit(const engine::Located& at, bool is_needed, VaryingMasks& state, ChunkState& chunk) {
+  const isa::Instruction& instruction = at.instruction;
+  frame_.mode = at.mode;
+  const Lowering lowering = state.lowering(instruction, /*inside=*/true);
+  const bool keep_inactive = (state.exec_written || region_.exec_grows) && is_needed;
+  if (lowering == Lowering::memory) {
+    memory_.emit(memory_.prepare(instruction, 0, chunk), keep_inactive, chunk);
+  } else if (lowering == Lowering::lanes) {
+    const auto varying = [&](unsigned reg) { return state.is_varying(reg); };
+    const auto emit_one = [&](const isa::Instruction& one) {
+      lanes_.emit(lanes_.prepare(one, chunk, varying), keep_inactive, chunk);
+    };
+    if (const auto halves = DualHalves::of(instruction)) {
+      emit_one(halves->first);
+      emit_one(halves->second);
+    } else {
+      emit_one(instruction);
+    }
+  } else if (lowering == Lowering::on_varying_masks) {
+    llvm::Value* whole[2] = {nullptr, nullptr};
+    for (unsigned source = 0; source < instruction.sources(); ++source) {
+      const isa::Operand& operand = instruction.src(source);
+      if (!state.is_varying_source(instruction, operand)) whole[source] = scalars_.value(operand, chunk);
+    }
+    scalars_.emit_on_varying_masks(instruction, whole, state.scc_varies ? nullptr : chunk.scc(), chunk);
+  } else if (SaluLowering::takes_load(instruction)) {
+    // In a loop that does not wait for others: there, a word must come from the load that stays in its place.
+    scalars_.emit_load(instruction, chunk, /*words_apart=*/!region_.may_wait);
+  } else {
+    scalars_.emit(instruction, chunk);
+  }
+  state.step(instruction, lowering);
+}
+
+/// Where a round may end: asks now and then whether to go on. `count`: the chunk's instructions so far.
+void LoopLowering::emit_poll(llvm::Value* count) {
   llvm::IRBuilder<>& ir = frame_.ir;
-  ChunkState& chunk = body.chunk;
+  auto* poll = llvm::BasicBlock::Create(frame_.context, "poll", frame_.function);
+  auto* on = llvm::BasicBlock::Create(frame_.context, "on", frame_.function);
+  ir.CreateCondBr(ir.CreateICmpUGE(count, ir.CreateLoad(frame_.i64(), next_poll_)), poll, on,
+                  llvm::MDBuilder(frame_.context).createBranchWeights(1, 1u << 20));
+  ir.SetInsertPoint(poll);
+  ir.CreateStore(ir.CreateAdd(count, ir.getInt64(instructions_between_polls)), next_poll_);
+  if (given_back_ != nullptr) {
+    auto* ask = llvm::BasicBlock::Create(frame_.context, "ask", frame_.function);
+    ir.CreateCondBr(ir.CreateICmpUGE(count, waits_), given_back_, ask);
+    ir.SetInsertPoint(ask);
+  }
+  llvm::Value* helper =
+      ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(engine::JitContext, must_stop)));
+  auto* type = llvm::FunctionType::get(ir.getInt8Ty(), {frame_.pointer()}, false);
+  llvm::Value* stop = ir.CreateCall(type, helper, {frame_.wave});
+  ir.CreateCondBr(ir.CreateICmpNE(stop, ir.getInt8(0)), stopped_, on);
+  ir.SetInsertPoint(on);
+}
+
+void LoopLowering::emit_block(uint64_t pc, ChunkState& chunk) {
+  llvm::IRBuilder<>& ir = frame_.ir;
   const engine::Block& block = flow_.blocks.at(pc);
   const std::span<const engine::Located> instructions = body_of(block);
-  ir.SetInsertPoint(body.blocks.at(pc));
+  ir.SetInsertPoint(blocks_.at(pc));
 
   const std::vector<Live> live = liveness_.within(block);
 
-  VaryingMasks state = region.states.at(pc);
+  VaryingMasks state = region_.states.at(pc);
   for (size_t i = 0; i < instructions.size(); ++i) {
-    const isa::Instruction& instruction = instructions[i].instruction;
-    if (changes_no_data(instruction)) continue;
-    frame_.mode = instructions[i].mode;
-    const Lowering lowering = state.lowering(instruction, /*inside=*/true);
-    const bool is_needed = (lane_effects_of(instruction).vector_writes & live[i + 1].inactive).any();
-    const bool keep_inactive = (state.exec_written || region.exec_grows) && is_needed;
-    if (lowering == Lowering::memory) {
-      memory_.emit(memory_.prepare(instruction, 0, chunk), keep_inactive, chunk);
-    } else if (lowering == Lowering::lanes) {
-      const auto varying = [&](unsigned reg) { return state.is_varying(reg); };
-      const auto emit = [&](const isa::Instruction& one) {
-        lanes_.emit(lanes_.prepare(one, chunk, varying), keep_inactive, chunk);
-      };
-      if (const auto halves = DualHalves::of(instruction)) {
-        emit(halves->first);
-        emit(halves->second);
-      } else {
-        emit(instruction);
-      }
-    } else if (lowering == Lowering::on_varying_masks) {
-      llvm::Value* whole[2] = {nullptr, nullptr};
-      for (unsigned source = 0; source < instruction.sources(); ++source) {
-        const isa::Operand& operand = instruction.src(source);
-        if (!state.is_varying_source(instruction, operand)) whole[source] = scalars_.value(operand, chunk);
-      }
-      scalars_.emit_on_varying_masks(instruction, whole, state.scc_varies ? nullptr : chunk.scc(), chunk);
-    } else if (SaluLowering::takes_load(instruction)) {
-      // In a loop that does not wait for others: there, a word must come from the load that stays in its place.
-      scalars_.emit_load(instruction, chunk, /*words_apart=*/!region.may_wait);
-    } else {
-      scalars_.emit(instruction, chunk);
-    }
-    state.step(instruction, lowering);
+    if (changes_no_data(instructions[i].instruction)) continue;
+    const bool is_needed = (lane_effects_of(instructions[i].instruction).vector_writes & live[i + 1].inactive).any();
+    emit(instructions[i], is_needed, state, chunk);
   }
 
-  llvm::Value* count = ir.CreateAdd(ir.CreateLoad(frame_.i64(), body.count), ir.getInt64(block.instructions.size()));
-  ir.CreateStore(count, body.count);
+  llvm::Value* count = ir.CreateAdd(ir.CreateLoad(frame_.i64(), count_), ir.getInt64(block.instructions.size()));
+  ir.CreateStore(count, count_);
   const BlockEnd end = *end_of(block);
-  for (const uint64_t next : {end.if_zero, end.if_not}) slice_for(state, region.states.at(next), chunk);
+  for (const uint64_t next : {end.if_zero, end.if_not}) slice_for(state, region_.states.at(next), chunk);
   llvm::Value* not_zero =
       end.if_zero != end.if_not ? is_not_zero(end, state, chunk) : static_cast<llvm::Value*>(ir.getTrue());
-  if (end.if_zero <= pc || end.if_not <= pc) {  // perhaps for ever
-    auto* poll = llvm::BasicBlock::Create(frame_.context, "poll", frame_.function);
-    auto* on = llvm::BasicBlock::Create(frame_.context, "on", frame_.function);
-    ir.CreateCondBr(ir.CreateICmpUGE(count, ir.CreateLoad(frame_.i64(), body.next_poll)), poll, on,
-                    llvm::MDBuilder(frame_.context).createBranchWeights(1, 1u << 20));
-    ir.SetInsertPoint(poll);
-    ir.CreateStore(ir.CreateAdd(count, ir.getInt64(instructions_between_polls)), body.next_poll);
-    if (body.given_back != nullptr) {
-      auto* ask = llvm::BasicBlock::Create(frame_.context, "ask", frame_.function);
-      ir.CreateCondBr(ir.CreateICmpUGE(count, body.patience), body.given_back, ask);
-      ir.SetInsertPoint(ask);
-    }
-    llvm::Value* helper =
-        ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(engine::JitContext, must_stop)));
-    auto* type = llvm::FunctionType::get(ir.getInt8Ty(), {frame_.pointer()}, false);
-    llvm::Value* stop = ir.CreateCall(type, helper, {frame_.wave});
-    ir.CreateCondBr(ir.CreateICmpNE(stop, ir.getInt8(0)), body.stopped, on);
-    ir.SetInsertPoint(on);
-  }
+  if (end.if_zero <= pc || end.if_not <= pc) emit_poll(count);  // perhaps for ever
   if (end.if_zero == end.if_not) {
-    ir.CreateBr(body.blocks.at(end.if_zero));
+    ir.CreateBr(blocks_.at(end.if_zero));
   } else {
-    ir.CreateCondBr(not_zero, body.blocks.at(end.if_not), body.blocks.at(end.if_zero));
+    ir.CreateCondBr(not_zero, blocks_.at(end.if_not), blocks_.at(end.if_zero));
   }
 }
 
-void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint64_t exit)>& leave) {
+llvm::BasicBlock* LoopLowering::new_block(const char* name) {
+  return llvm::BasicBlock::Create(frame_.context, name, frame_.function);
+}
+
+llvm::Value* LoopLowering::new_local(uint64_t value) {
+  llvm::Value* made = frame_.local(frame_.i64(), llvm::Align(8));
+  frame_.ir.CreateStore(frame_.ir.getInt64(value), made);
+  return made;
+}
+
+void LoopLowering::emit(const std::function<void(uint64_t exit)>& leave) {
   llvm::IRBuilder<>& ir = frame_.ir;
-  const auto new_block = [&](const char* name) {
-    return llvm::BasicBlock::Create(frame_.context, name, frame_.function);
-  };
-  const auto new_local = [&](uint64_t value) {
-    llvm::Value* made = frame_.local(frame_.i64(), llvm::Align(8));
-    ir.CreateStore(ir.getInt64(value), made);
-    return made;
-  };
-  const auto load = [&](llvm::Value* from) { return ir.CreateLoad(frame_.i64(), from); };
-
-  // What is needed after the region, and varying there.
-  Live live;
-  VaryingMasks after = region.states.at(*region.exits.begin());
-  for (const uint64_t exit : region.exits) {
-    live |= liveness_.before(exit);
-    after.join(region.states.at(exit));
-  }
-  ScalarSet written;
-  for (const uint64_t pc : region.blocks) {
-    for (const engine::Located& at : flow_.blocks.at(pc).instructions)
-      written |= lane_effects_of(at.instruction).writes;
-  }
-
   ChunkLoop loop(frame_, *frame_.function);
   llvm::BasicBlock* begin = loop.block("begin", loop.lanes);
   llvm::BasicBlock* idle = loop.block("idle", loop.next);
   llvm::BasicBlock* end = loop.block("end", loop.next);
 
   llvm::Value* exec = frame_.exec();
-  std::map<unsigned, llvm::Value*> masks;  // gathered
-  for (unsigned reg = 0; reg < isa::scalar::count; reg += frame_.lane_mask_words()) {
-    const bool needed = has_mask(live.scalars, reg, frame_.lane_mask_words());
-    if (after.is_varying(reg) && needed) masks[reg] = new_local(0);
-  }
-  llvm::Value* gathered_scc = after.scc_varies && live.scalars[scc_number] ? new_local(0) : nullptr;
-  std::map<unsigned, llvm::Value*> words;  // as the last chunk leaves them
-  for (unsigned reg = 0; reg < isa::scalar::count; ++reg) {
-    if (live.scalars[reg] && written[reg] && !after.is_varying(reg)) words[reg] = new_local(0);
-  }
-  const bool has_scc = live.scalars[scc_number] && written[scc_number] && !after.scc_varies;
-  llvm::Value* scc = has_scc ? new_local(0) : nullptr;
-  llvm::Value* longest = new_local(0);
-  llvm::Value* way_out = new_local(0);
-  llvm::Value* count = frame_.local(frame_.i64(), llvm::Align(8));
-  llvm::Value* next_poll = new_local(instructions_between_polls);
-  llvm::Value* patience_address = frame_.at(frame_.wave, offsetof(Wave, patience));
-  llvm::Value* had_patience = nullptr;
-  if (region.may_wait) {
-    had_patience = ir.CreateZExt(ir.CreateLoad(ir.getInt8Ty(), patience_address), frame_.i64());
-    had_patience = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, had_patience, ir.getInt64(most_patience));
-  }
-  frame_.note_pc(region.entry);
+  make_locals();
+  frame_.note_pc(region_.entry);
   llvm::Instruction* once_end = loop.enter(exec);
-  llvm::Value *first_lane = loop.first_lane(), *active = loop.active();
-  if (region.skips_inactive_chunks) {
-    // One has to run for the scalars' sake, be EXEC zero as a whole.
-    llvm::Value* is_idle = ir.CreateICmpEQ(active, ir.getInt16(0));
-    llvm::Value* stands_in = ir.CreateICmpEQ(ir.CreateOr(exec, first_lane), ir.getInt64(0));
-    ir.CreateCondBr(ir.CreateAnd(is_idle, ir.CreateNot(stands_in)), idle, begin);
-  } else {
-    ir.CreateBr(begin);
-  }
-
+  choose_chunks(exec, loop, begin, idle);
   ir.SetInsertPoint(begin);
-  ir.CreateStore(ir.getInt64(0), count);
+  begin_chunk(exec, loop.first_lane());
+  ChunkState chunk(frame_, once_end, ir.CreateBr(loop.lanes), loop.first_lane(), /*branches=*/true);
+  emit_rounds(loop, end, chunk);
+  ir.SetInsertPoint(end);
+  end_chunk(loop, chunk);
+  ir.SetInsertPoint(idle);
+  skip_chunk(loop, once_end);
+  loop.finish();
+  give_back();
+  ir.SetInsertPoint(loop.done);
+  finish();
+  emit_exits(leave);
+}
+
+/// For what becomes of the chunks: all of 64 bits.
+void LoopLowering::make_locals() {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  for (const unsigned reg : plan_.results.masks) masks_[reg] = new_local(0);
+  if (plan_.results.gathers_scc) gathered_scc_ = new_local(0);
+  for (const unsigned reg : plan_.words) words_[reg] = new_local(0);
+  if (plan_.keeps_scc) scc_ = new_local(0);
+  longest_ = new_local(0);
+  way_out_ = new_local(0);
+  count_ = frame_.local(frame_.i64(), llvm::Align(8));
+  next_poll_ = new_local(instructions_between_polls);
+  patience_address_ = frame_.at(frame_.wave, offsetof(Wave, patience));
+  if (!region_.may_wait) return;
+  had_patience_ = ir.CreateZExt(ir.CreateLoad(ir.getInt8Ty(), patience_address_), frame_.i64());
+  had_patience_ = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, had_patience_, ir.getInt64(most_patience));
+}
+
+/// Which chunks run the loop.
+void LoopLowering::choose_chunks(llvm::Value* exec, const ChunkLoop& loop, llvm::BasicBlock* begin,
+                                 llvm::BasicBlock* idle) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  if (!region_.skips_inactive_chunks) {
+    ir.CreateBr(begin);
+    return;
+  }
+  // One has to run for the scalars' sake, be EXEC zero as a whole.
+  llvm::Value* is_idle = ir.CreateICmpEQ(loop.active(), ir.getInt16(0));
+  llvm::Value* stands_in = ir.CreateICmpEQ(ir.CreateOr(exec, loop.first_lane()), ir.getInt64(0));
+  ir.CreateCondBr(ir.CreateAnd(is_idle, ir.CreateNot(stands_in)), idle, begin);
+}
+
+void LoopLowering::begin_chunk(llvm::Value* exec, llvm::Value* first_lane) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  ir.CreateStore(ir.getInt64(0), count_);
   llvm::Value* first_poll = ir.getInt64(instructions_between_polls);
-  llvm::Value* waits = nullptr;
-  if (region.may_wait) {
+  if (region_.may_wait) {
     llvm::Value* before_it = ir.CreateSub(ir.CreateShl(ir.getInt64(1), first_lane), ir.getInt64(1));
     llvm::Value* is_first = ir.CreateICmpEQ(ir.CreateAnd(exec, before_it), ir.getInt64(0));
-    waits = ir.CreateSelect(is_first, ir.CreateShl(ir.getInt64(patience), had_patience), ir.getInt64(~uint64_t{0}));
-    first_poll = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first_poll, waits);
+    waits_ = ir.CreateSelect(is_first, ir.CreateShl(ir.getInt64(patience), had_patience_), ir.getInt64(~uint64_t{0}));
+    first_poll = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first_poll, waits_);
   }
-  ir.CreateStore(first_poll, next_poll);
-  ChunkState chunk(frame_, once_end, ir.CreateBr(loop.lanes), first_lane, /*branches=*/true);
+  ir.CreateStore(first_poll, next_poll_);
+}
 
-  Body body{.chunk = chunk,
-            .blocks = {},
-            .stopped = new_block("stopped"),
-            .given_back = region.may_wait ? new_block("given_back") : nullptr,
-            .patience = waits,
-            .count = count,
-            .next_poll = next_poll};
-  for (const uint64_t pc : region.blocks) body.blocks[pc] = new_block("loop");
-  for (const uint64_t pc : region.exits) body.blocks[pc] = new_block("exit");
+/// The region's own blocks, and one for each exit, which goes to `end`.
+void LoopLowering::emit_rounds(const ChunkLoop& loop, llvm::BasicBlock* end, ChunkState& chunk) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  stopped_ = new_block("stopped");
+  if (region_.may_wait) given_back_ = new_block("given_back");
+  for (const uint64_t pc : region_.blocks) blocks_[pc] = new_block("loop");
+  for (const uint64_t pc : region_.exits) blocks_[pc] = new_block("exit");
   ir.SetInsertPoint(loop.lanes);
-  frame_.note_chunk(ir.CreateLShr(first_lane, 4));
-  slice_for({}, region.states.at(region.entry), chunk);
-  ir.CreateBr(body.blocks.at(region.entry));
-  for (const uint64_t pc : region.blocks) emit_block(region, pc, body);
+  frame_.note_chunk(ir.CreateLShr(loop.first_lane(), 4));
+  slice_for({}, region_.states.at(region_.entry), chunk);
+  ir.CreateBr(blocks_.at(region_.entry));
+  for (const uint64_t pc : region_.blocks) emit_block(pc, chunk);
   uint64_t number = 0;
-  for (const uint64_t pc : region.exits) {
-    ir.SetInsertPoint(body.blocks.at(pc));
-    slice_for(region.states.at(pc), after, chunk);
-    ir.CreateStore(ir.getInt64(number++), way_out);
+  for (const uint64_t pc : region_.exits) {
+    ir.SetInsertPoint(blocks_.at(pc));
+    slice_for(region_.states.at(pc), plan_.after, chunk);
+    ir.CreateStore(ir.getInt64(number++), way_out_);
     ir.CreateBr(end);
   }
+}
 
-  ir.SetInsertPoint(end);
+/// Keeps what the chunk's registers hold.
+void LoopLowering::end_chunk(const ChunkLoop& loop, ChunkState& chunk) {
+  llvm::IRBuilder<>& ir = frame_.ir;
   llvm::Value* all = llvm::Constant::getAllOnesValue(frame_.lanes());
-  llvm::Value* stored = region.exec_grows ? all : ir.CreateBitCast(active, frame_.lanes());
-  chunk.write_rows(live.active | live.inactive, stored, /*look_for_all=*/false);
+  llvm::Value* stored = region_.exec_grows ? all : ir.CreateBitCast(loop.active(), frame_.lanes());
+  chunk.write_rows(plan_.results.rows, stored, /*look_for_all=*/false);
   const auto place = [&](llvm::Value* slice, llvm::Value* whole) {
-    llvm::Value* placed = ir.CreateShl(chunk.bits(slice), first_lane);
+    llvm::Value* placed = ir.CreateShl(chunk.bits(slice), loop.first_lane());
     ir.CreateStore(ir.CreateOr(load(whole), placed), whole);
   };
-  for (const auto& [reg, whole] : masks) place(chunk.mask(reg), whole);
-  if (gathered_scc != nullptr) place(chunk.scc_slice(), gathered_scc);
-  for (const auto& [reg, kept] : words) ir.CreateStore(ir.CreateZExt(chunk.word(reg), frame_.i64()), kept);
-  if (has_scc) ir.CreateStore(ir.CreateZExt(chunk.scc(), frame_.i64()), scc);
-  ir.CreateStore(ir.CreateBinaryIntrinsic(llvm::Intrinsic::umax, load(longest), load(count)), longest);
+  for (const auto& [reg, whole] : masks_) place(chunk.mask(reg), whole);
+  if (gathered_scc_ != nullptr) place(chunk.scc_slice(), gathered_scc_);
+  for (const auto& [reg, kept] : words_) ir.CreateStore(ir.CreateZExt(chunk.word(reg), frame_.i64()), kept);
+  if (scc_ != nullptr) ir.CreateStore(ir.CreateZExt(chunk.scc(), frame_.i64()), scc_);
+  ir.CreateStore(ir.CreateBinaryIntrinsic(llvm::Intrinsic::umax, load(longest_), load(count_)), longest_);
   ir.CreateBr(loop.next);
+}
 
-  ir.SetInsertPoint(idle);
-  llvm::Value* its_bits = ir.CreateShl(ir.getInt64(0xFFFF), first_lane);
-  for (const auto& [reg, whole] : masks) {
-    if (!region.kept[reg]) continue;
+/// Of a chunk that does not run the loop, masks stay what they were.
+void LoopLowering::skip_chunk(const ChunkLoop& loop, llvm::Instruction* once_end) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::Value* its_bits = ir.CreateShl(ir.getInt64(0xFFFF), loop.first_lane());
+  for (const auto& [reg, whole] : masks_) {
+    if (!region_.kept[reg]) continue;
     llvm::Value* value;
     {
       const llvm::IRBuilder<>::InsertPointGuard guard(ir);
@@ -265,45 +269,55 @@ void LoopLowering::emit(const LoopRegion& region, const std::function<void(uint6
     ir.CreateStore(ir.CreateOr(load(whole), ir.CreateAnd(value, its_bits)), whole);
   }
   ir.CreateBr(loop.next);
-  loop.finish();
+}
 
-  WaveScalars registers(frame_);
-  const auto add_to_count = [&](llvm::Value* instructions) {
-    llvm::Value* address = frame_.at(frame_.run, offsetof(Run, instructions));
-    ir.CreateStore(ir.CreateAdd(load(address), instructions), address);
-  };
-  const auto give_back = [&] {
-    add_to_count(load(count));
-    llvm::Value* pc = frame_.guest_address(region.entry);
+void LoopLowering::add_to_count(llvm::Value* instructions) {
+  llvm::Value* address = frame_.at(frame_.run, offsetof(Run, instructions));
+  frame_.ir.CreateStore(frame_.ir.CreateAdd(load(address), instructions), address);
+}
+
+/// The ends of ways out in the middle of the loop, from which waves come back to its entry.
+void LoopLowering::give_back() {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  const auto leave_function = [&] {
+    add_to_count(load(count_));
+    llvm::Value* pc = frame_.guest_address(region_.entry);
     ir.CreateStore(pc, frame_.at(frame_.wave, offsetof(Wave, pc)));
     ir.CreateStore(ir.getInt8(static_cast<uint8_t>(machine::WaveState::ready)),
                    frame_.at(frame_.wave, offsetof(Wave, state)));
     frame_.note_chunk(ir.getInt8(engine::no_chunk));
     ir.CreateRet(ir.getInt8(static_cast<uint8_t>(engine::ExitReason::stops)));
   };
-  ir.SetInsertPoint(body.stopped);
-  give_back();
-  if (region.may_wait) {
-    ir.SetInsertPoint(body.given_back);
-    llvm::Value* more = ir.CreateTrunc(ir.CreateAdd(had_patience, ir.getInt64(1)), ir.getInt8Ty());
-    ir.CreateStore(more, patience_address);
-    give_back();
-  }
+  ir.SetInsertPoint(stopped_);
+  leave_function();
+  if (given_back_ == nullptr) return;
+  ir.SetInsertPoint(given_back_);
+  llvm::Value* more = ir.CreateTrunc(ir.CreateAdd(had_patience_, ir.getInt64(1)), ir.getInt8Ty());
+  ir.CreateStore(more, patience_address_);
+  leave_function();
+}
 
-  ir.SetInsertPoint(loop.done);
+/// After the last chunk: gives the Wave what the chunks have left.
+void LoopLowering::finish() {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  WaveScalars registers(frame_);
   frame_.note_chunk(ir.getInt8(engine::no_chunk));
-  if (region.may_wait) ir.CreateStore(ir.getInt8(0), patience_address);
-  for (const auto& [reg, whole] : masks) set_lane_mask(frame_, registers, reg, load(whole));
-  if (gathered_scc != nullptr) {
-    registers.set_scc(ir.CreateZExt(ir.CreateICmpNE(load(gathered_scc), ir.getInt64(0)), ir.getInt8Ty()));
+  if (region_.may_wait) ir.CreateStore(ir.getInt8(0), patience_address_);
+  for (const auto& [reg, whole] : masks_) set_lane_mask(frame_, registers, reg, load(whole));
+  if (gathered_scc_ != nullptr) {
+    registers.set_scc(ir.CreateZExt(ir.CreateICmpNE(load(gathered_scc_), ir.getInt64(0)), ir.getInt8Ty()));
   }
-  for (const auto& [reg, kept] : words) registers.set_word(reg, ir.CreateTrunc(load(kept), frame_.i32()));
-  if (has_scc) registers.set_scc(ir.CreateTrunc(load(scc), ir.getInt8Ty()));
-  add_to_count(load(longest));
+  for (const auto& [reg, kept] : words_) registers.set_word(reg, ir.CreateTrunc(load(kept), frame_.i32()));
+  if (scc_ != nullptr) registers.set_scc(ir.CreateTrunc(load(scc_), ir.getInt8Ty()));
+  add_to_count(load(longest_));
+}
+
+void LoopLowering::emit_exits(const std::function<void(uint64_t exit)>& leave) {
+  llvm::IRBuilder<>& ir = frame_.ir;
   llvm::BasicBlock* nowhere = new_block("nowhere");
-  auto* choice = ir.CreateSwitch(load(way_out), nowhere);
-  number = 0;
-  for (const uint64_t exit : region.exits) {
+  auto* choice = ir.CreateSwitch(load(way_out_), nowhere);
+  uint64_t number = 0;
+  for (const uint64_t exit : region_.exits) {
     llvm::BasicBlock* out = new_block("out");
     choice->addCase(ir.getInt64(number++), out);
     ir.SetInsertPoint(out);

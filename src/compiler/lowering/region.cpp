@@ -2,12 +2,14 @@
 #include "compiler/lowering/region.h"
 
 #include <algorithm>
-#include <cassert>
 #include <map>
 
+#include <fmt/format.h>
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/lowering/chunk_loop.h"
+#include "compiler/lowering/plan_text.h"
+#include "compiler/lowering/plan_validation.h"
 #include "compiler/memory/deferred_stores.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
@@ -77,7 +79,10 @@ void Region::add(const isa::Instruction& instruction, uint64_t pc) {
   if (lowering == Lowering::lanes || lowering == Lowering::on_varying_masks) registers_.forget(effects.writes);
   if (versioning_ != Versioning::never && (lowering != Lowering::lanes || plan_.masks.exec_written))
     strides_.forget(effects);
-  if (!plan_.items.empty()) scalars_read_ |= effects.reads;
+  if (!plan_.items.empty()) {
+    scalars_read_ |= effects.reads;
+    plan_.steps.push_back({.instruction = &instruction, .pc = pc, .how = lowering, .items_end = plan_.items.size()});
+  }
   plan_.masks.step(instruction, lowering);
 }
 
@@ -148,6 +153,7 @@ void Region::uncount_skipped() {
 }
 
 RegionItem& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
+  if (plan_.items.empty()) plan_.masks_before = plan_.masks;
   RegionItem& item = plan_.items.emplace_back();
   item.instruction = &instruction;
   item.pc = pc;
@@ -266,12 +272,10 @@ bool Region::may_end_with(const isa::Instruction& store, const MemoryOperands& o
 
 /// In the form that fits all.
 void Region::emit_in_order() {
-  const std::span<const RegionItem> items = plan_.items;
-  if (plan_.last_store) {
-    emit_loop({.items = items.first(*plan_.last_store), .live = &plan_.live_at_store, .state = &plan_.masks_at_store});
-    registers_.release(plan_.held_at_store);
+  for (const RegionPlan::Loop& loop : plan_.loops) {
+    emit_loop(loop, nullptr);
+    if (loop.end != plan_.items.size()) registers_.release(plan_.held_at_store);
   }
-  emit_loop({.items = items.subspan(plan_.last_store.value_or(0)), .live = before_, .state = &plan_.masks});
 }
 
 void Region::end() {
@@ -283,8 +287,9 @@ void Region::end() {
   }
   VersionGuard guard(frame_, lanes_, memory_, strides_, plan_.items);
   plan_.is_versioned = plan_.last_store || (versioning_ == Versioning::for_addresses && guard.is_worth_it());
-  assert(faults_of(plan_).empty());
-  if (frame_.region_dump != nullptr) *frame_.region_dump += print(plan_);
+  plan_.live = *before_;
+  plan_.plan_loops(frame_.lane_mask_words());
+  report();
   if (plan_.is_versioned) {
     llvm::IRBuilder<>& ir = frame_.ir;
     llvm::Value* is_known = guard.emit(plan_.last_store ? &plan_.items[*plan_.last_store] : nullptr);
@@ -294,7 +299,7 @@ void Region::end() {
     llvm::BasicBlock *known = block("known"), *unknown = block("unknown"), *after = block("after");
     ir.CreateCondBr(is_known, known, unknown, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
     ir.SetInsertPoint(known);
-    emit_loop({.items = plan_.items, .live = before_, .state = &plan_.masks, .guard = &guard});
+    emit_loop(*plan_.versioned, &guard);
     ir.CreateBr(after);
     ir.SetInsertPoint(unknown);
     memory_.set_hot(false);
@@ -312,6 +317,18 @@ void Region::end() {
   clear();
 }
 
+/// Checks the plan, and prints it where somebody wants to know.
+void Region::report() {
+  const std::vector<std::string> faults = faults_of(plan_);
+  if (std::string* text = frame_.plans.text) {
+    *text += print(plan_);
+    for (const std::string& fault : faults) *text += "  WRONG: " + fault + '\n';
+  }
+  for (const std::string& fault : faults) {
+    frame_.plans.faults.push_back(fmt::format("region at {:#x}: {}", plan_.items.front().pc, fault));
+  }
+}
+
 void Region::clear() {
   plan_ = {};
   halves_.clear();
@@ -325,9 +342,31 @@ void Region::clear() {
   changes_what_it_loaded_ = false;
 }
 
-void Region::emit_loop(const Segment& segment) {
+/// For one chunk.
+void Region::emit_item(const RegionItem& item, ChunkState& chunk, DeferredStores& deferred,
+                       const ChunkMemory::Strided* strided) {
   llvm::IRBuilder<>& ir = frame_.ir;
-  if (std::ranges::all_of(segment.items, &RegionItem::is_matrix)) return matrices_.emit(segment.items);
+  const bool keep_inactive = item.inactive_needed && (item.exec_written || plan_.masks.exec_grows);
+  if (item.is_deferred) {
+    deferred.come_to(item, chunk);
+  } else if (item.access) {
+    memory_.emit(*item.access, keep_inactive, chunk, strided);
+  } else if (item.removed_branch) {
+    llvm::Value* bit = ir.getInt64(uint64_t{1} << *item.removed_branch);
+    llvm::Value* has_lanes = ir.CreateICmpNE(ir.CreateBitCast(chunk.exec(), frame_.i16()), ir.getInt16(0));
+    llvm::Value* before_it = ir.CreateLoad(frame_.i64(), has_lanes_);
+    ir.CreateStore(ir.CreateOr(before_it, ir.CreateSelect(has_lanes, bit, ir.getInt64(0))), has_lanes_);
+  } else if (item.is_vector) {
+    lanes_.emit(item.lanes, keep_inactive, chunk);
+  } else {
+    scalars_.emit_on_varying_masks(*item.instruction, item.whole, item.scc, chunk);
+  }
+}
+
+void Region::emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guard) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  const auto items = std::span(std::as_const(plan_.items)).subspan(planned.first, planned.end - planned.first);
+  if (std::ranges::all_of(items, &RegionItem::is_matrix)) return matrices_.emit(items);
   ChunkLoop loop(frame_, *frame_.function);
   llvm::BasicBlock* begin = loop.block("begin", loop.lanes);
 
@@ -338,24 +377,15 @@ void Region::emit_loop(const Segment& segment) {
     ir.CreateStore(ir.getInt64(0), whole);
     return whole;
   };
-  ScalarSet scalars_needed;
-  bool may_fault = false;
-  for (const RegionItem& item : segment.items) {
-    scalars_needed |= lane_effects_of(*item.instruction).writes;
-    may_fault |= item.access && item.access->operands.space != MemorySpace::lds;
-  }
-  scalars_needed &= segment.live->scalars;
-  for (unsigned reg = 0; reg < isa::scalar::count; reg += frame_.lane_mask_words()) {
-    if (segment.state->is_varying(reg) && has_mask(scalars_needed, reg, frame_.lane_mask_words())) {
-      gathered[reg] = gather();
-    }
-  }
-  DeferredStores deferred(frame_, memory_, segment.items, exec);
-  llvm::Value* gathered_scc = segment.state->scc_varies && scalars_needed[scc_number] ? gather() : nullptr;
+  const bool may_fault = std::ranges::any_of(
+      items, [](const RegionItem& item) { return item.access && item.access->operands.space != MemorySpace::lds; });
+  for (const unsigned reg : planned.results.masks) gathered[reg] = gather();
+  DeferredStores deferred(frame_, memory_, items, exec);
+  llvm::Value* gathered_scc = planned.results.gathers_scc ? gather() : nullptr;
   const auto note_chunk = [&](llvm::Value* chunk) {
     if (may_fault) frame_.note_chunk(chunk);
   };
-  if (may_fault) frame_.note_pc(segment.items.front().pc);
+  if (may_fault) frame_.note_pc(items.front().pc);
   llvm::Instruction* once_end = loop.enter(exec);
   // Without active lanes, all that a vector instruction does is to yield masks of zeros.
   if (plan_.every_chunk) ir.CreateBr(begin);
@@ -366,30 +396,15 @@ void Region::emit_loop(const Segment& segment) {
 
   ir.SetInsertPoint(loop.lanes);
   note_chunk(ir.CreateLShr(loop.first_lane(), 4));
-  const VectorSet needed = segment.live->active | segment.live->inactive | deferred.rows() | plan_.matrix_reads;
-  for (const RegionItem& item : segment.items) {
-    const bool keep_inactive = item.inactive_needed && (item.exec_written || plan_.masks.exec_grows);
+  for (const RegionItem& item : items) {
     frame_.mode = item.mode;
     if (item.is_matrix) continue;
-    if (item.is_deferred) {
-      deferred.come_to(item, chunk);
-    } else if (item.access) {
-      const auto number = static_cast<size_t>(&item - segment.items.data());
-      memory_.emit(*item.access, keep_inactive, chunk,
-                   segment.guard != nullptr ? segment.guard->strided(number) : nullptr);
-    } else if (item.removed_branch) {
-      llvm::Value* bit = ir.getInt64(uint64_t{1} << *item.removed_branch);
-      llvm::Value* has_lanes = ir.CreateICmpNE(ir.CreateBitCast(chunk.exec(), frame_.i16()), ir.getInt16(0));
-      llvm::Value* before_it = ir.CreateLoad(frame_.i64(), has_lanes_);
-      ir.CreateStore(ir.CreateOr(before_it, ir.CreateSelect(has_lanes, bit, ir.getInt64(0))), has_lanes_);
-    } else if (item.is_vector) {
-      lanes_.emit(item.lanes, keep_inactive, chunk);
-    } else {
-      scalars_.emit_on_varying_masks(*item.instruction, item.whole, item.scc, chunk);
-    }
+    const auto number = static_cast<size_t>(&item - items.data());
+    emit_item(item, chunk, deferred, guard != nullptr ? guard->strided(number) : nullptr);
   }
   llvm::Value* all = llvm::ConstantInt::getTrue(frame_.lanes());
-  chunk.write_rows(needed, plan_.masks.exec_grows ? all : ir.CreateBitCast(loop.active(), frame_.lanes()),
+  chunk.write_rows(planned.results.rows | deferred.rows(),
+                   plan_.masks.exec_grows ? all : ir.CreateBitCast(loop.active(), frame_.lanes()),
                    versioning_ == Versioning::for_addresses && !plan_.masks.exec_grows);
   const auto place = [&](llvm::Value* slice, llvm::Value* whole) {
     llvm::Value* placed = ir.CreateShl(chunk.bits(slice), chunk.first_lane64());
@@ -402,7 +417,7 @@ void Region::emit_loop(const Segment& segment) {
 
   note_chunk(ir.getInt8(engine::no_chunk));
   deferred.emit();
-  matrices_.emit(segment.items);
+  matrices_.emit(items);
   WaveScalars registers(frame_);
   for (const auto& [reg, whole] : gathered) set_lane_mask(frame_, registers, reg, ir.CreateLoad(frame_.i64(), whole));
   if (gathered_scc != nullptr) {

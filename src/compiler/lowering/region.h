@@ -57,6 +57,7 @@
 #include "compiler/lowering/valu_lowering.h"
 #include "compiler/lowering/versioning.h"
 #include "compiler/memory/chunk_memory.h"
+#include "compiler/memory/deferred_stores.h"
 #include "compiler/memory/raw_buffers.h"
 #include "compiler/memory/scratch_buffers.h"
 
@@ -118,14 +119,6 @@ class Region {
   void end_before(const isa::Instruction& instruction);
 
  private:
-  /// A part of the region that has a loop of its own.
-  struct Segment {
-    std::span<const RegionItem> items;
-    const Live* live;                     ///< after it
-    const VaryingMasks* state;            ///< there
-    const VersionGuard* guard = nullptr;  ///< of the form whose accesses it knows
-  };
-
   void add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc);
   void note_changes(const isa::Instruction& instruction, const MemoryOperands& operands);
   /// What is known of where the lanes' elements are.
@@ -133,7 +126,11 @@ class Region {
   /// Whether a store after loads may belong to the same region.
   bool may_end_with(const isa::Instruction& store, const MemoryOperands& operands);
   RegionItem& new_item(const isa::Instruction& instruction, uint64_t pc);
-  void emit_loop(const Segment& segment);
+  void report();
+  /// `guard`: of the form whose accesses it knows.
+  void emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guard);
+  void emit_item(const RegionItem& item, ChunkState& chunk, DeferredStores& deferred,
+                 const ChunkMemory::Strided* strided);
   void emit_in_order();
   /// Whether a store may be executed after the loop, for the whole wave.
   bool may_defer(const isa::Instruction& store, const MemoryOperands& operands) const;

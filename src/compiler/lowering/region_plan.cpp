@@ -1,107 +1,74 @@
-// compiler: printing and checking regions (region_plan.h).
+// compiler: the last steps of planning regions (region_plan.h): what the loops over chunks leave in the wave.
 #include "compiler/lowering/region_plan.h"
 
-#include <string_view>
-
-#include <fmt/format.h>
-
-#include "isa/table.h"
+#include <algorithm>
+#include <span>
 
 namespace Atoll::compiler {
 
 namespace {
 
-std::string_view name_of(MemorySpace space) {
-  switch (space) {
-    case MemorySpace::global:
-      return "global";
-    case MemorySpace::lds:
-      return "LDS";
-    case MemorySpace::scratch:
-      return "scratch";
-    case MemorySpace::flat:
-      return "flat";
-    case MemorySpace::buffer:
-      return "buffer";
+/// Of those that are `needed`.
+std::vector<unsigned> varying_masks(const VaryingMasks& state, const ScalarSet& needed, unsigned lane_mask_words) {
+  std::vector<unsigned> masks;
+  for (unsigned reg = 0; reg < isa::scalar::count; reg += lane_mask_words) {
+    if (state.is_varying(reg) && has_mask(needed, reg, lane_mask_words)) masks.push_back(reg);
   }
-  return {};
-}
-
-std::string what_is(const RegionItem& item) {
-  if (item.is_matrix) return "matrix, after the loop";
-  if (item.removed_branch) return fmt::format("removed branch {}", *item.removed_branch);
-  if (item.is_vector) return "VALU";
-  if (!item.access) return "varying mask";
-  const MemoryOperands& operands = item.access->operands;
-  std::string text = fmt::format("{} {}",
-                                 operands.is_atomic  ? "atomic,"
-                                 : operands.is_store ? "store,"
-                                                     : "load,",
-                                 name_of(operands.space));
-  if (item.is_deferred) text += ", after the loop";
-  if (item.address) text += fmt::format(", stride {}", item.stride);
-  return text;
+  return masks;
 }
 
 }  // namespace
 
-std::string print(const RegionPlan& plan) {
-  std::string text = fmt::format("region at {:#x}: {} items{}{}\n", plan.items.front().pc, plan.items.size(),
-                                 plan.is_versioned ? ", versioned" : "", plan.every_chunk ? ", every chunk" : "");
-  for (size_t i = 0; i < plan.items.size(); ++i) {
-    const RegionItem& item = plan.items[i];
-    text += fmt::format("  {:#8x} {}{:<24} {}\n", item.pc, plan.last_store == i ? "| " : "  ",
-                        isa::row_of(*item.instruction).name, what_is(item));
+RegionPlan::Loop RegionPlan::loop(size_t first, size_t end, const Live& live_after, const VaryingMasks& state,
+                                  unsigned lane_mask_words) const {
+  Loop loop{.first = first, .end = end, .results = {}};
+  const auto own = std::span(items).subspan(first, end - first);
+  if (std::ranges::all_of(own, &RegionItem::is_matrix)) return loop;  // there is nothing to loop for
+  ScalarSet scalars;
+  VectorSet rows;
+  for (const RegionItem& item : own) {
+    const LaneEffects effects = lane_effects_of(*item.instruction);
+    scalars |= effects.writes;
+    if (!item.is_matrix) rows |= effects.vector_writes;
   }
-  for (const std::string& fault : faults_of(plan)) text += "  WRONG: " + fault + '\n';
-  return text;
+  loop.results.rows = rows & (live_after.active | live_after.inactive | matrix_reads);
+  const ScalarSet needed = scalars & live_after.scalars;
+  loop.results.masks = varying_masks(state, needed, lane_mask_words);
+  loop.results.gathers_scc = state.scc_varies && needed[scc_number];
+  return loop;
 }
 
-std::vector<std::string> faults_of(const RegionPlan& plan) {
-  std::vector<std::string> faults;
-  const auto fault = [&](const RegionItem& item, std::string_view what) {
-    faults.push_back(fmt::format("{} at {:#x} {}", isa::row_of(*item.instruction).name, item.pc, what));
-  };
-  if (plan.last_store && !plan.is_versioned) fault(plan.items[*plan.last_store], "stores after loads in one form");
-  unsigned loads = 0, stores = 0;  // shared_spaces() that were
-  bool has_deferred = false;
-  size_t branches = 0;
-  VectorSet matrix_reads, matrix_writes;
-  for (size_t i = 0; i < plan.items.size(); ++i) {
-    const RegionItem& item = plan.items[i];
-    const LaneEffects effects = lane_effects_of(*item.instruction);
-    if (item.is_matrix) {
-      matrix_reads |= effects.vector_reads;
-      matrix_writes |= effects.vector_writes;
-      continue;
-    }
-    if (item.removed_branch && *item.removed_branch != branches++) fault(item, "has the number of another branch");
-    // A matrix instruction is executed after the loop, so nothing after it may need or change what it works on.
-    if ((effects.vector_reads & matrix_writes).any() ||
-        (effects.vector_writes & (matrix_reads | matrix_writes)).any()) {
-      fault(item, "works on what a matrix instruction before it does");
-    }
-    if (!item.access) continue;
-    const MemoryOperands& operands = item.access->operands;
-    const unsigned spaces = shared_spaces(operands.space);
-    if (plan.last_store && i > *plan.last_store) fault(item, "is an access after the last store");
-    if (has_deferred && !item.is_deferred && operands.space != MemorySpace::lds) {
-      fault(item, "may fail after a store that waits");
-    }
-    if (item.is_deferred) {
-      has_deferred = true;
-      stores |= spaces;
-      continue;
-    }
-    // Chunks follow each other, so that one's store would come before another's load of the same memory.
-    if ((stores & spaces) != 0) fault(item, "meets a store of another chunk");
-    if (operands.stores() && (loads & spaces) != 0 && plan.last_store != i) fault(item, "stores after a load");
-    if (operands.loads()) loads |= spaces;
-    if (operands.stores()) stores |= spaces;
+void RegionPlan::plan_loops(unsigned lane_mask_words) {
+  const size_t second = last_store.value_or(0);
+  if (last_store) loops.push_back(loop(0, second, live_at_store, masks_at_store, lane_mask_words));
+  loops.push_back(loop(second, items.size(), live, masks, lane_mask_words));
+  if (is_versioned) versioned = loop(0, items.size(), live, masks, lane_mask_words);
+}
+
+LoopPlan plan_loop(const LoopRegion& region, const engine::ControlFlow& flow, const Liveness& liveness) {
+  LoopPlan plan;
+  plan.region = region;
+  plan.after = region.states.at(*region.exits.begin());
+  for (const uint64_t exit : region.exits) {
+    plan.live |= liveness.before(exit);
+    plan.after.join(region.states.at(exit));
   }
-  if (branches != plan.skipped_by_branch.size())
-    faults.emplace_back("the removed branches are not those that are counted");
-  return faults;
+  for (const uint64_t pc : region.blocks) {
+    for (const engine::Located& at : flow.blocks.at(pc).instructions) {
+      const LaneEffects effects = lane_effects_of(at.instruction);
+      plan.written |= effects.writes;
+      plan.rows_read |= effects.vector_reads;
+      plan.rows_written |= effects.vector_writes;
+    }
+  }
+  plan.results.rows = plan.rows_written & (plan.live.active | plan.live.inactive);
+  plan.results.masks = varying_masks(plan.after, plan.live.scalars, flow.lane_mask_words());
+  plan.results.gathers_scc = plan.after.scc_varies && plan.live.scalars[scc_number];
+  for (unsigned reg = 0; reg < isa::scalar::count; ++reg) {
+    if (plan.live.scalars[reg] && plan.written[reg] && !plan.after.is_varying(reg)) plan.words.push_back(reg);
+  }
+  plan.keeps_scc = plan.live.scalars[scc_number] && plan.written[scc_number] && !plan.after.scc_varies;
+  return plan;
 }
 
 }  // namespace Atoll::compiler

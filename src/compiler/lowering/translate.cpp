@@ -65,12 +65,12 @@ class Translator {
   void run(Translated& result) {
     // By address, which is about the order in which they are run.
     std::map<uint64_t, std::function<void()>> pieces;
-    for (const LoopRegion& loop : code_.loops) pieces[loop.entry] = [&] { emit(loop); };
+    for (const LoopPlan& loop : code_.loops) pieces[loop.region.entry] = [&] { emit(loop); };
     for (const Superblock& code : code_.superblocks) pieces[code.blocks.front()] = [&] { emit(code); };
     for (const auto& [pc, emit_piece] : pieces) {
       blocks_[pc] = llvm::BasicBlock::Create(frame_.context, "code", frame_.function);
     }
-    if (frame_.region_dump != nullptr) dump(*frame_.region_dump);
+    if (frame_.plans.text != nullptr) dump(*frame_.plans.text);
     enter(result);
     ended_ = llvm::BasicBlock::Create(frame_.context, "ended", frame_.function);
     for (const auto& [pc, emit_piece] : pieces) emit_piece();
@@ -98,13 +98,8 @@ class Translator {
     }
   }
 
-  /// The loops and superblocks that were found.
+  /// The superblocks that were found.
   void dump(std::string& text) const {
-    for (const LoopRegion& loop : code_.loops) {
-      text += fmt::format("loop region at {:#x}: {} blocks, {} exits{}{}\n", loop.entry, loop.blocks.size(),
-                          loop.exits.size(), loop.may_wait ? ", may wait" : "",
-                          loop.skips_inactive_chunks ? ", skips inactive chunks" : "");
-    }
     for (const Superblock& code : code_.superblocks) {
       text += fmt::format("superblock at {:#x}: {} blocks, {} branches removed\n", code.blocks.front(),
                           code.blocks.size(), code.branches.size());
@@ -114,7 +109,7 @@ class Translator {
   /// What comes when a wave has ended.
   void end_wave();
 
-  void emit(const LoopRegion& loop);
+  void emit(const LoopPlan& loop);
   void emit(const Superblock& code);
   void emit(const Located& at);
   bool emit_control(const Located& at);
@@ -201,9 +196,10 @@ void Translator::go_to(uint64_t from, uint64_t pc) {
   stop(WaveState::ready, pc);
 }
 
-void Translator::emit(const LoopRegion& loop) {
+void Translator::emit(const LoopPlan& plan) {
+  const LoopRegion& loop = plan.region;
   ir().SetInsertPoint(blocks_.at(loop.entry));
-  LoopLowering(frame_, lanes_, scalars_, flow_, code_.liveness).emit(loop, [&](uint64_t exit) {
+  LoopLowering(frame_, lanes_, scalars_, flow_, code_.liveness, plan).emit([&](uint64_t exit) {
     mode_ = loop.mode_at(exit, flow_);
     if (mode_ != flow_.mode_before(loop.entry)) frame_.write_mode(mode_);
     go_to(loop.entry, exit);
@@ -452,8 +448,7 @@ Translation::Translation(const target::Target& target, semantics::HostVectors le
     : parts_(std::make_unique<Parts>(target, level)) {}
 Translation::~Translation() = default;
 
-Translated Translation::add(const CodeFacts& code, const std::string& name, uint64_t first_helper,
-                            std::string* region_dump) {
+Translated Translation::add(const CodeFacts& code, const std::string& name, uint64_t first_helper, PlanReport& plans) {
   llvm::LLVMContext& context = parts_->context;
   auto* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getInt8Ty(context),
@@ -480,7 +475,7 @@ Translated Translation::add(const CodeFacts& code, const std::string& name, uint
               .allocas = allocas,
               .mode = code.flow.mode,
               .has_scatters = parts_->level == semantics::HostVectors::avx512,
-              .region_dump = region_dump};
+              .plans = plans};
   Translated result;
   Translator(code, *parts_->operations, frame, first_helper).run(result);
   return result;

@@ -12,8 +12,9 @@
 
 #include "compiler/analysis/hotness.h"
 #include "compiler/analysis/liveness.h"
-#include "compiler/analysis/loop_region.h"
 #include "compiler/analysis/superblocks.h"
+#include "compiler/lowering/frame.h"
+#include "compiler/lowering/region_plan.h"
 #include "engine/compiled/control_flow.h"
 #include "semantics/host_vectors.h"
 #include "target/target.h"
@@ -25,7 +26,7 @@ struct CodeFacts {
   const engine::ControlFlow& flow;
   const Liveness& liveness;
   const Hotness& hotness;
-  std::span<const LoopRegion> loops;
+  std::span<const LoopPlan> loops;
   std::span<const Superblock> superblocks;  ///< everything but the loops
   std::bitset<isa::scalar::count> ordinary_resources;
 };
@@ -43,8 +44,8 @@ class Translation {
   ~Translation();
 
   /// Makes an engine::HostFunction called `name`. PCs of the code count from its base, the helper calls' numbers from
-  /// `first_helper`. What becomes of the code is added to `region_dump` as text, if there is one.
-  Translated add(const CodeFacts& code, const std::string& name, uint64_t first_helper, std::string* region_dump);
+  /// `first_helper`. Where there are faults in `plans` then, the function must not be used.
+  Translated add(const CodeFacts& code, const std::string& name, uint64_t first_helper, PlanReport& plans);
   /// The module with all that was added. Nothing can be, any more.
   llvm::Module& finish();
 

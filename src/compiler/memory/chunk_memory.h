@@ -69,6 +69,8 @@ class ChunkMemory {
   llvm::Value* first_address(const Prepared& prepared, llvm::Value* low, llvm::Value* high);
   /// Whether all lanes' elements are inside of memory that has a limit. Null: it has none.
   llvm::Value* is_inside(const Prepared& prepared, llvm::Value* low, int64_t stride);
+  /// What an instruction adds to the address of an element by itself.
+  static int64_t offset_of(const isa::Instruction& instruction, const MemoryOperands& operands, unsigned element);
   /// From the first element of the access to the others that the instruction has for each lane: bytes.
   static unsigned elements(const Prepared& prepared);
   static int64_t distance(const Prepared& prepared, unsigned element);
@@ -114,8 +116,6 @@ class ChunkMemory {
   llvm::BasicBlock* block(const char* name) {
     return llvm::BasicBlock::Create(frame_.context, name, ir().GetInsertBlock()->getParent());
   }
-  /// What an instruction adds to the address of an element by itself.
-  static int64_t offset_of(const isa::Instruction& instruction, const MemoryOperands& operands, unsigned element);
   Addresses addresses(const Prepared& prepared, unsigned element, ChunkState& chunk);
   llvm::Value* may_be_in_aperture(const Addresses& at, llvm::Value* active);
   llvm::SmallVector<llvm::Value*, 4> loaded_before(const semantics::MemoryAccess& access, llvm::Value* old);
