@@ -335,15 +335,16 @@ void FormattedAccesses::are_all_known() const {
     for (const auto& [number, number_name] : all_numbers) {
       const bool is_scaled = number == Number::uscaled || number == Number::sscaled;
       if (data.starts_with("32") && !is_integer(number) && number != Number::floating) continue;
-      if (number == Number::floating && (data.starts_with('8') || data.find("10_10") != data.npos)) continue;
+      if (number == Number::floating && (data.starts_with('8') || data.find("10_10") != std::string_view::npos))
+        continue;
       if (is_gfx11 && ((has_10 && number != Number::floating) || (data == "10_10_10_2" && is_scaled))) continue;
       Format format{std::string(data), std::string(number_name), 0, 0, 0, 0, {}, number};
       // The name begins with the highest bits.
       for (std::string_view left = data; !left.empty();) {
         const size_t before = left.rfind('_');
-        const std::string_view last = before == left.npos ? left : left.substr(before + 1);
+        const std::string_view last = before == std::string_view::npos ? left : left.substr(before + 1);
         format.width[format.components++] = static_cast<unsigned>(std::stoul(std::string(last)));
-        left = before == left.npos ? std::string_view{} : left.substr(0, before);
+        left = before == std::string_view::npos ? std::string_view{} : left.substr(0, before);
       }
       here.push_back(format);
     }
@@ -352,6 +353,7 @@ void FormattedAccesses::are_all_known() const {
       {false, true, false, false, 4, test::name_on(processor, "tbuffer_load_format_xyzw")},
       {true, true, false, false, 4, test::name_on(processor, "tbuffer_store_format_xyzw")}};
   std::vector<std::string> sources;
+  sources.reserve(here.size());
   for (const Format& format : here) {
     sources.push_back(text(format, all[0], result, 0) + text(format, all[1], wholes, 16));
   }

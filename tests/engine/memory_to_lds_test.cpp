@@ -116,6 +116,7 @@ void Loads::add(const std::string& instruction, const Element& element,
 void Loads::run() {
   const auto before = [&](unsigned reg) { return std::vector<uint32_t>(runner.v(reg), runner.v(reg) + 64); };
   std::vector<std::vector<uint32_t>> registers;
+  registers.reserve(16);
   for (unsigned reg = 0; reg < 16; ++reg) registers.push_back(before(reg));
   ASSERT_EQ(runner.run(source), WaveState::ended) << source;
   EXPECT_EQ(std::memcmp(runner.lds(), expected.data(), expected.size()), 0) << source;
