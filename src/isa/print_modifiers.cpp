@@ -119,8 +119,10 @@ void Printer::vector_modifiers() {
     }
     const bool halves = map_.layout.true16 &&
                         std::ranges::any_of(row_.operands, [](const OperandSpec& spec) { return is_half(spec.type); });
-    const bool two = (in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8) && in_.destinations == 1 &&
-                     row_.encoding == Encoding::vopc;
+    // Of comparisons with DPP, and of those that write EXEC, the sources alone.
+    const bool two =
+        (in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8 || row_.has(flag::exec_out)) &&
+        in_.destinations == 1 && row_.encoding == Encoding::vopc;
     const bool selects = std::ranges::any_of(row_.operands, [](const OperandSpec& spec) {
       return spec.field == Field::carry_in;  // v_cndmask_b16
     });
