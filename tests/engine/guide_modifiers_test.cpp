@@ -274,7 +274,14 @@ TEST_P(GuideModifiers, AreAppliedToEachInstruction) {
       const std::string name = semantics::test::name_in(*guide_, opcode, map);
       if (semantics::test::exceptions().contains(name) || !guide_->has(name)) continue;
       if (row.has(isa::flag::exec_out)) continue;
-      if (processor_->generation == target::Generation::gfx10_3 && semantics::test::differs_on_gfx10(name)) continue;
+      // The guides do not say what it yields where it scales nothing.
+      if (name.starts_with("v_div_scale_")) continue;
+      // The 8-bit floats of gfx940 are others than those of the guide's GPU; test_float_eight.cpp has them.
+      const bool has_own_bytes = processor_->generation == target::Generation::gfx940;
+      if (has_own_bytes && (name.contains("fp8") || name.contains("bf8"))) continue;
+      const bool is_gfx10 =
+          processor_->generation == target::Generation::gfx10 || processor_->generation == target::Generation::gfx10_3;
+      if (is_gfx10 && semantics::test::differs_on_gfx10(name)) continue;
       try {
         const pseudocode::Tree program = guide_->tree(name);
         unsigned done = 0;
@@ -296,10 +303,18 @@ TEST_P(GuideModifiers, AreAppliedToEachInstruction) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Guides, GuideModifiers,
-                         testing::Values(Subject{"cdna", "gfx950", 64, 310}, Subject{"rdna3", "gfx1030", 32, 270},
-                                         Subject{"rdna3", "gfx1150", 32, 305}, Subject{"rdna4", "gfx1170", 32, 300},
-                                         Subject{"rdna4", "gfx1200", 32, 310}),
-                         [](const auto& info) { return std::string(info.param.processor); });
+                         testing::Values(Subject{"cdna", "gfx900", 64, 285}, Subject{"cdna", "gfx906", 64, 295},
+                                         Subject{"cdna", "gfx908", 64, 300}, Subject{"cdna", "gfx90a", 64, 300},
+                                         Subject{"cdna", "gfx942", 64, 300}, Subject{"cdna", "gfx950", 64, 310},
+                                         Subject{"rdna3", "gfx1010", 32, 270}, Subject{"rdna3", "gfx1012", 64, 270},
+                                         Subject{"rdna3", "gfx1030", 32, 270}, Subject{"rdna3", "gfx1030", 64, 270},
+                                         Subject{"rdna3", "gfx1100", 32, 305}, Subject{"rdna3", "gfx1100", 64, 305},
+                                         Subject{"rdna3", "gfx1150", 32, 305}, Subject{"rdna3", "gfx1150", 64, 305},
+                                         Subject{"rdna4", "gfx1170", 32, 300}, Subject{"rdna4", "gfx1170", 64, 300},
+                                         Subject{"rdna4", "gfx1200", 32, 310}, Subject{"rdna4", "gfx1201", 64, 310}),
+                         [](const auto& info) {
+                           return fmt::format("{}_wave{}", info.param.processor, info.param.lanes);
+                         });
 
 }  // namespace
 }  // namespace Atoll::test

@@ -12,6 +12,7 @@
 #include "engine/wave_runner.h"
 #include "isa/decode.h"
 #include "isa/table.h"
+#include "support/tested_instructions.h"
 
 namespace Atoll {
 namespace {
@@ -231,6 +232,10 @@ void Matrix::check(const isa::InstructionRow& row, uint32_t opcode, const Places
   ASSERT_EQ(isa::row(decoded->opcode).name, row.name);
   const machine::WaveState state = runner_.run_code({reinterpret_cast<const uint8_t*>(code.data()), code.size() * 4});
   ASSERT_EQ(state, machine::WaveState::ended) << row.name;
+  // The words before the instruction, which load its scales.
+  if (row.has(flag::scaled)) {
+    test::note_tested(test::TestedBy::engine, Opcode::v_mfma_ld_scale_b32, processor_.generation);
+  }
 
   const Registers expected = test::multiply_reference(name, in, test::matrix_arithmetic(processor_.name));
   const Registers got = read(at.d, accumulators, d_words);

@@ -156,7 +156,7 @@ TEST(Radeon, TellsTheStateOfABarrier) {
 }
 
 TEST(Radeon, MessagesWithAnAnswer) {
-  for (const char* processor : {"gfx1100", "gfx1170", "gfx1200"}) {
+  for (const char* processor : {"gfx1100", "gfx1150", "gfx1170", "gfx1200"}) {
     Radeon runner(processor);
     runner.s(8) = runner.s(9) = 99;
     ASSERT_EQ(runner.run(R"(
@@ -203,21 +203,24 @@ TEST(Radeon, ScalarFloatingPoint) {
 }
 
 TEST(Radeon, InterpolatesPixelAttributes) {
-  Radeon runner("gfx1100");
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    runner.v(1)[lane] = bits(static_cast<float>(lane));
-    runner.v(2)[lane] = bits(2.0f);
-  }
-  ASSERT_EQ(runner.run("v_interp_p10_f32 v3, v1, v2, v1\nv_interp_p2_f32 v4, v1, -v2, v3"), WaveState::ended);
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    const auto quad = static_cast<float>(lane / 4 * 4);
-    EXPECT_EQ(runner.v(3)[lane], bits((quad + 1) * 2 + quad));
-    EXPECT_EQ(runner.v(4)[lane], bits((quad + 1) * 2 + quad - (quad + 2) * 2));
+  for (const char* processor : {"gfx1100", "gfx1150", "gfx1170", "gfx1200"}) {
+    SCOPED_TRACE(processor);
+    Radeon runner(processor);
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      runner.v(1)[lane] = bits(static_cast<float>(lane));
+      runner.v(2)[lane] = bits(2.0f);
+    }
+    ASSERT_EQ(runner.run("v_interp_p10_f32 v3, v1, v2, v1\nv_interp_p2_f32 v4, v1, -v2, v3"), WaveState::ended);
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      const auto quad = static_cast<float>(lane / 4 * 4);
+      EXPECT_EQ(runner.v(3)[lane], bits((quad + 1) * 2 + quad));
+      EXPECT_EQ(runner.v(4)[lane], bits((quad + 1) * 2 + quad - (quad + 2) * 2));
+    }
   }
 }
 
 TEST(Radeon, NegSaysWhichIntegersAreSigned) {
-  for (const char* processor : {"gfx1100", "gfx1170", "gfx1200"}) {
+  for (const char* processor : {"gfx1100", "gfx1150", "gfx1170", "gfx1200"}) {
     Radeon runner(processor);
     runner.fill(1, 0xFF01FF02);
     runner.fill(2, 0x02030405);

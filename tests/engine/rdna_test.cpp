@@ -305,6 +305,29 @@ TEST(Rdna, MovesBetweenRegistersByNumber) {
   EXPECT_EQ(runner.v(16)[5], 117u);
 }
 
+/// V_MUL_LO_I32, which GFX10.1 has besides V_MUL_LO_U32.
+TEST(Rdna, ProductsOfSignedIntegers) {
+  for (const char* gpu : {"gfx1010", "gfx1012"}) {
+    for (const unsigned wave_size : {32u, 64u}) {
+      WaveRunner runner(gpu, "", wave_size);
+      constexpr uint64_t exec = 0xF0F0'1234'8765'4321;
+      runner.wave().set_exec(exec);
+      runner.s(3) = 0xFFFF'FFF9;
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        runner.v(1)[lane] = 0x9E37'79B9 * lane + 0x8000'0000;
+        runner.v(2)[lane] = runner.v(3)[lane] = 5;
+      }
+      ASSERT_EQ(runner.run("v_mul_lo_i32 v2, v1, s3\nv_mul_lo_i32 v3, v1, v1"), WaveState::ended);
+      for (unsigned lane = 0; lane < wave_size; ++lane) {
+        const bool on = (exec >> lane & 1) != 0;
+        const int64_t number = static_cast<int32_t>(runner.v(1)[lane]);
+        EXPECT_EQ(runner.v(2)[lane], on ? static_cast<uint32_t>(number * -7) : 5) << lane;
+        EXPECT_EQ(runner.v(3)[lane], on ? static_cast<uint32_t>(number * number) : 5) << lane;
+      }
+    }
+  }
+}
+
 /// "Barriers" of GFX12: a wave that has signalled goes on until it waits.
 TEST(Rdna, BarriersAreSignalledAndWaitedFor) {
   WaveRunner runner("gfx1201");
