@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/vector.h"
+#include "isa/constants.h"
 #include "isa/table.h"
 #include "semantics/matrix.h"
 #include "semantics/wave_matrix.h"
@@ -102,6 +103,19 @@ semantics::WaveMatrixCall wave_call_of(const MicroOp& op, const Run& run) {
   return call;
 }
 
+/// A constant in the place of C is one of its elements, as clang 22 makes use of it for GFX12. The operand's type is
+/// what LLVM's text needs, after the number of registers.
+uint32_t constant_of(const isa::Operand& operand, semantics::WaveElement element) {
+  using semantics::WaveElement;
+  const isa::InlineFloats& floats = isa::inline_floats(operand.type);
+  const auto* const found = std::ranges::find(floats, operand.value);
+  if (found == std::end(floats)) return static_cast<uint32_t>(operand.value);
+  const isa::InlineFloats& own = element == WaveElement::f16    ? isa::inline_f16
+                                 : element == WaveElement::bf16 ? isa::inline_bf16
+                                                                : isa::inline_f32;
+  return static_cast<uint32_t>(own[static_cast<size_t>(found - floats.begin())]);
+}
+
 semantics::WaveMatrixOperation wave_operation_of(const isa::Instruction& instruction, const target::Target& target) {
   const isa::Operand& third = instruction.src(source_c);
   semantics::WaveMatrixOperation operation;
@@ -111,7 +125,7 @@ semantics::WaveMatrixOperation wave_operation_of(const isa::Instruction& instruc
   if (operation.shape->sparse) {
     operation.index_key = instruction.abid;
   } else if (!is_row(third)) {
-    operation.constant = static_cast<uint32_t>(third.value);
+    operation.constant = constant_of(third, operation.shape->d);
   }
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     operation.negate[i] = instruction.src(i).neg;
