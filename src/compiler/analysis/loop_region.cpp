@@ -8,6 +8,7 @@
 #include "compiler/analysis/divergence.h"
 #include "compiler/lowering/salu_lowering.h"
 #include "compiler/memory/chunk_memory.h"
+#include "compiler/memory/scalar_memory.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -143,7 +144,7 @@ bool loads_same_place(const LoopRegion& region, const ControlFlow& flow) {
   });
   bool found = false;
   each([&](const isa::Instruction& instruction) {
-    if (!SaluLowering::takes_load(instruction) && !memory_operands(instruction)) return;
+    if (!ScalarMemory::takes(instruction) && !memory_operands(instruction)) return;
     bool same = true;
     for (unsigned i = 0; i < instruction.sources(); ++i) {
       registers(instruction.src(i), [&](const auto& reg) { same &= !changed.contains(reg); });
@@ -162,7 +163,7 @@ bool ends_by_what_it_loads(const LoopRegion& region, const ControlFlow& flow) {
     const Block& block = flow.blocks.at(pc);
     for (const engine::Located& at : body_of(block)) {
       effects.push_back(lane_effects_of(at.instruction));
-      loads.push_back(SaluLowering::takes_load(at.instruction) || memory_operands(at.instruction));
+      loads.push_back(ScalarMemory::takes(at.instruction) || memory_operands(at.instruction));
     }
     if (body_of(block).size() != block.instructions.size()) {
       conditions |= lane_effects_of(block.instructions.back().instruction).reads;

@@ -2,6 +2,7 @@
 #include "compiler/analysis/mask_dataflow.h"
 
 #include "compiler/lowering/salu_lowering.h"
+#include "compiler/memory/scalar_memory.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "isa/table.h"
@@ -51,7 +52,7 @@ void MaskDataflow::pass(const isa::Instruction& instruction, Lowering lowering, 
   if (lowering == Lowering::scalars) {
     const LaneEffects effects = lane_effects_of(instruction);
     side_effects.scalars |= effects.writes;
-    side_effects.loads |= SaluLowering::takes_load(instruction);
+    side_effects.loads |= ScalarMemory::takes(instruction);
     if (row.has(flag::scc_out)) masks.scc = unknown;
   }
   bool bitwise =

@@ -4,6 +4,7 @@
 #include "compiler/lowering/salu_lowering.h"
 #include "compiler/lowering/valu_lowering.h"
 #include "compiler/memory/chunk_memory.h"
+#include "compiler/memory/scalar_memory.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "isa/table.h"
@@ -69,7 +70,7 @@ VaryingMasks::Lowering VaryingMasks::lowering(const isa::Instruction& instructio
     }
     return is_access ? Lowering::memory : Lowering::lanes;
   }
-  const bool is_load = SaluLowering::takes_load(instruction);
+  const bool is_load = ScalarMemory::takes(instruction);
   if (!is_load && !SaluLowering::takes(instruction)) return Lowering::neither;
   if (reads_varying(instruction) || (inside && writes_exec(instruction))) {
     if (is_load || !works_on_each_bit(instruction) || !is_mask(instruction, instruction.dst()))

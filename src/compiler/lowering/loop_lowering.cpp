@@ -3,6 +3,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/memory/scalar_memory.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -74,9 +75,9 @@ void LoopLowering::emit(const engine::Located& at, bool is_needed, VaryingMasks&
       if (!state.is_varying_source(instruction, operand)) whole[source] = scalars_.value(operand, chunk);
     }
     scalars_.emit_on_varying_masks(instruction, whole, state.scc_varies ? nullptr : chunk.scc(), chunk);
-  } else if (SaluLowering::takes_load(instruction)) {
+  } else if (ScalarMemory::takes(instruction)) {
     // In a loop that does not wait for others: there, a word must come from the load that stays in its place.
-    scalars_.emit_load(instruction, chunk, /*words_apart=*/!region_.may_wait);
+    ScalarMemory(frame_).load(instruction, chunk, /*words_apart=*/!region_.may_wait);
   } else {
     scalars_.emit(instruction, chunk);
   }

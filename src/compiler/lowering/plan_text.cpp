@@ -41,9 +41,9 @@ std::string span_of(const isa::Instruction& instruction, const MemoryOperands& o
   const semantics::MemoryAccess& access = semantics::memory_access(instruction);
   const unsigned first = operands.is_store ? element : 0;
   const unsigned count = operands.is_store ? 1 : access.elements;
-  std::string text = fmt::format("{} bytes at {}", access.bytes, ChunkMemory::offset_of(instruction, operands, first));
+  std::string text = fmt::format("{} bytes at {}", access.bytes, offset_of(instruction, operands, first));
   for (unsigned i = 1; i < count; ++i) {
-    text += fmt::format(" and {}", ChunkMemory::offset_of(instruction, operands, first + i));
+    text += fmt::format(" and {}", offset_of(instruction, operands, first + i));
   }
   return text;
 }

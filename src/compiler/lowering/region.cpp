@@ -11,6 +11,7 @@
 #include "compiler/lowering/plan_text.h"
 #include "compiler/lowering/plan_validation.h"
 #include "compiler/memory/deferred_stores.h"
+#include "compiler/memory/scalar_memory.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -95,7 +96,7 @@ void Region::add_vector(const isa::Instruction& instruction, uint64_t pc) {
 
 /// An instruction that is executed before the loop.
 void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc) {
-  const bool is_load = SaluLowering::takes_load(instruction);
+  const bool is_load = ScalarMemory::takes(instruction);
   if (is_load && (stores_ & shared_spaces(MemorySpace::global)) != 0) end();
   // If an access fails, the wave begins anew, with what these were.
   if (!plan_.items.empty()) registers_.hold(scalars_read_ | effects.reads);
@@ -104,7 +105,7 @@ void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& 
   const bool is_ahead = may_fault_;
   frame_.note_pc(is_ahead ? plan_.items.front().pc : pc);
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(0));
-  scalars_.emit_load(instruction, registers_);
+  ScalarMemory(frame_).load(instruction, registers_);
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(engine::no_chunk));
 }
 

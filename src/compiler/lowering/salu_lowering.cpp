@@ -123,40 +123,4 @@ void SaluLowering::emit_on_varying_masks(const isa::Instruction& instruction, ll
   if (row.has(isa::flag::scc_out)) chunk.set_scc_slice(result);
 }
 
-bool SaluLowering::takes_load(const isa::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::s_load_dword:
-    case Opcode::s_load_dwordx2:
-    case Opcode::s_load_b96:
-    case Opcode::s_load_dwordx4:
-    case Opcode::s_load_dwordx8:
-    case Opcode::s_load_dwordx16:
-      break;
-    default:
-      return false;
-  }
-  const isa::Operand& result = instruction.dst();
-  if (!engine::registers_exist(instruction) || result.kind != OperandKind::scalar) return false;
-  if (instruction.src(0).kind != OperandKind::scalar || result.reg + result.words > isa::scalar::m0) return false;
-  if (instruction.sources() == 1) return true;
-  const isa::Operand& offset = instruction.src(1);
-  return engine::constant_value(offset) || (offset.kind == OperandKind::scalar && offset.words == 1);
-}
-
-void SaluLowering::emit_load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart) {
-  llvm::IRBuilder<>& ir = frame_.ir;
-  const isa::Operand& result = instruction.dst();
-  llvm::Value* offset = ir.getInt64(static_cast<uint64_t>(int64_t{instruction.offset}));
-  if (instruction.sources() > 1) offset = ir.CreateAdd(offset, value(instruction.src(1), registers));
-  llvm::Value* address = ir.CreateAnd(ir.CreateAdd(registers.pair(instruction.src(0).reg), offset), ~uint64_t{3});
-  llvm::Value* pointer = ir.CreateIntToPtr(address, frame_.pointer());
-  llvm::Type* type = llvm::FixedVectorType::get(frame_.i32(), result.words);
-  llvm::Value* loaded = ir.CreateAlignedLoad(type, pointer, llvm::Align(4), /*isVolatile=*/true);
-  for (unsigned i = 0; i < result.words; ++i) {
-    llvm::Value* word = words_apart ? ir.CreateAlignedLoad(frame_.i32(), frame_.at(pointer, i * 4), llvm::Align(4))
-                                    : ir.CreateExtractElement(loaded, i);
-    registers.set_word(result.reg + i, word);
-  }
-}
-
 }  // namespace Atoll::compiler

@@ -30,12 +30,6 @@ class SaluLowering {
   static bool takes(const isa::Instruction& instruction);
   void emit(const isa::Instruction& instruction, ScalarRegisters& registers);
 
-  /// s_load_dword and its multiples.
-  static bool takes_load(const isa::Instruction& instruction);
-  /// The load stays in its place and is executed even if its result is not needed, since it may fault: volatile.
-  /// `words_apart`: each word is also loaded by itself, which is best for one that goes to all lanes.
-  void emit_load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart = false);
-
   /// 64 bits.
   llvm::Value* value(const isa::Operand& operand, ScalarRegisters& registers);
 

@@ -23,6 +23,7 @@
 #include "compiler/lowering/region.h"
 #include "compiler/lowering/semantics_bitcode.h"
 #include "compiler/lowering/wave_chaining.h"
+#include "compiler/memory/scalar_memory.h"
 #include "engine/hardware_register.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
@@ -248,7 +249,7 @@ void Translator::emit(const Located& at) {
   }
   const bool is_access = memory_operands(instruction).has_value();
   if (is_access || ValuLowering::takes(instruction) || SaluLowering::takes(instruction) ||
-      SaluLowering::takes_load(instruction) || MatrixLowering::takes(instruction)) {
+      ScalarMemory::takes(instruction) || MatrixLowering::takes(instruction)) {
     region_.add(instruction, at.pc);
     ++frame_.uncounted;
     return;

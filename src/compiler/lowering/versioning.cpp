@@ -92,8 +92,8 @@ void VersionGuard::require_order(const RegionItem& load, const ChunkMemory::Stri
   llvm::IRBuilder<>& ir = frame_.ir;
   const auto bytes = [](const RegionItem& item) { return int64_t{semantics::memory_access(*item.instruction).bytes}; };
   const int64_t loaded = last_lane() * from.stride + bytes(load), stored = last_lane() * to.stride + bytes(store);
-  for (unsigned element = 0; element < ChunkMemory::elements(*load.access); ++element) {
-    llvm::Value* address = ir.CreateAdd(from.address, number(ir, ChunkMemory::distance(*load.access, element)));
+  for (unsigned element = 0; element < load.access->elements(); ++element) {
+    llvm::Value* address = ir.CreateAdd(from.address, number(ir, load.access->distance(element)));
     llvm::Value* ahead = ir.CreateSub(to.address, address);
     if (from.stride >= to.stride) {
       // Unless lane 0 stores within what is loaded, and further on than where it loads itself.

@@ -1,9 +1,5 @@
-// compiler: loads, stores and atomics of one chunk of lanes in buffers (chunk_memory.h).
-//
-// Without an index, an element is at the offsets' sum, and inside if it ends where the buffer does or before; of one of
-// several dwords, those are accessed that are inside. With an index, it is in a record, and inside if there is such a
-// record. What is outside reads as 0 and is not written (engine/buffer.cpp says where that comes from).
-#include "compiler/memory/chunk_memory.h"
+// compiler: loads, stores and atomics of one chunk of lanes in buffers (buffer_memory.h).
+#include "compiler/memory/buffer_memory.h"
 
 #include <llvm/IR/MDBuilder.h>
 
@@ -12,13 +8,14 @@
 
 namespace Atoll::compiler {
 
+using engine::AddressSpace;
 using semantics::chunk_lanes;
 using semantics::MemoryAccess;
 
-ChunkMemory::Prepared ChunkMemory::prepare_in_buffer(const isa::Instruction& instruction,
-                                                     const MemoryOperands& operands, ScalarRegisters& registers) {
+PreparedAccess BufferMemory::prepare_in_buffer(const isa::Instruction& instruction, const MemoryOperands& operands,
+                                               ScalarRegisters& registers) {
   const unsigned resource = operands.resource->reg;
-  Prepared prepared{.instruction = &instruction, .operands = operands};
+  PreparedAccess prepared{.instruction = &instruction, .operands = operands};
   llvm::Value* offset = nullptr;
   if (const auto value = engine::constant_value(*operands.resource_offset)) {
     offset = ir().getInt32(static_cast<uint32_t>(*value));
@@ -37,7 +34,7 @@ ChunkMemory::Prepared ChunkMemory::prepare_in_buffer(const isa::Instruction& ins
   return prepared;
 }
 
-ChunkMemory::InBuffer ChunkMemory::in_buffer(const Prepared& prepared, ChunkState& chunk) {
+BufferMemory::InBuffer BufferMemory::in_buffer(const PreparedAccess& prepared, ChunkState& chunk) {
   const isa::Instruction& instruction = *prepared.instruction;
   const MemoryOperands& operands = prepared.operands;
   const MemoryAccess& access = semantics::memory_access(instruction);
@@ -70,24 +67,26 @@ ChunkMemory::InBuffer ChunkMemory::in_buffer(const Prepared& prepared, ChunkStat
 }
 
 /// Whether so many bytes from an offset on are in a buffer without records: lanes.
-llvm::Value* ChunkMemory::is_before_end(const Prepared& prepared, llvm::Value* offset, unsigned bytes) {
+llvm::Value* BufferMemory::is_before_end(const PreparedAccess& prepared, llvm::Value* offset, unsigned bytes) {
   llvm::Value* starts =
       ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, prepared.buffer_end, ir().getInt32(bytes - 1));
   return ir().CreateICmpULT(offset, splat(starts));
 }
 
 /// Active lanes of whose element only some dwords are inside; null: that cannot be.
-llvm::Value* ChunkMemory::cut_off(const Prepared& prepared, const InBuffer& place, ChunkState& chunk) {
+llvm::Value* BufferMemory::cut_off(const PreparedAccess& prepared, const InBuffer& place, ChunkState& chunk) {
   if (place.offset == nullptr || semantics::memory_access(*prepared.instruction).bytes <= 4) return nullptr;
   llvm::Value* begins = ir().CreateAnd(chunk.exec(), is_before_end(prepared, place.offset, 4));
   return ir().CreateAnd(begins, ir().CreateNot(place.inside));
 }
 
-ChunkMemory::Words ChunkMemory::load_buffer(const Prepared& prepared, llvm::Value* old, ChunkState& chunk) {
+LaneAccess::Words BufferMemory::load(const PreparedAccess& prepared, unsigned /*element*/, llvm::Value* old,
+                                     ChunkState& chunk) {
   const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
   const InBuffer place = in_buffer(prepared, chunk);
   llvm::Value* zeros = llvm::Constant::getNullValue(frame_.chunk());
-  Words words = is_hot_ ? load_in_place(access, place.at, place.inside) : call_load(access, place.at, place.inside);
+  Words words =
+      context_.is_hot ? load_in_place(access, place.at, place.inside) : call_load(access, place.at, place.inside);
   for (unsigned word = 0; word < access.words(); ++word) {
     words[word] = ir().CreateSelect(place.inside, words[word], zeros);
   }
@@ -112,11 +111,11 @@ ChunkMemory::Words ChunkMemory::load_buffer(const Prepared& prepared, llvm::Valu
   return words;
 }
 
-void ChunkMemory::store_buffer(const Prepared& prepared, const Words& data, ChunkState& chunk) {
+void BufferMemory::store(const PreparedAccess& prepared, const Words& data, ChunkState& chunk) {
   const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
   const InBuffer place = in_buffer(prepared, chunk);
   llvm::Value* cut = cut_off(prepared, place, chunk);
-  if (cut == nullptr) return store(access, place.at, place.inside, data);
+  if (cut == nullptr) return store_lanes(access, place.at, place.inside, data);
   PhiBuilder ways(frame_, 0);
   llvm::BasicBlock *in_part = block("in_part"), *whole = block("whole");
   ir().CreateCondBr(ir().CreateICmpNE(bits(cut), ir().getInt16(0)), in_part, whole,
@@ -125,14 +124,14 @@ void ChunkMemory::store_buffer(const Prepared& prepared, const Words& data, Chun
   store_dwords_inside(prepared, place, ir().CreateOr(place.inside, cut), data);
   ways.add_incoming({});
   ir().SetInsertPoint(whole);
-  store(access, place.at, place.inside, data);
+  store_lanes(access, place.at, place.inside, data);
   ways.add_incoming({});
   ways.join();
 }
 
 /// Lane after lane, as the last one to store to a place wins; of `lanes`, the first dword is inside.
-void ChunkMemory::store_dwords_inside(const Prepared& prepared, const InBuffer& place, llvm::Value* lanes,
-                                      const Words& data) {
+void BufferMemory::store_dwords_inside(const PreparedAccess& prepared, const InBuffer& place, llvm::Value* lanes,
+                                       const Words& data) {
   const unsigned words = semantics::memory_access(*prepared.instruction).words();
   const auto in_memory = [&](llvm::Value* values) {
     llvm::Value* memory = frame_.local(values->getType(), llvm::Align(64));
@@ -159,6 +158,17 @@ void ChunkMemory::store_dwords_inside(const Prepared& prepared, const InBuffer& 
     ir().CreateBr(stored);
     ir().SetInsertPoint(stored);
   });
+}
+
+LaneAccess::Words BufferMemory::atomic(const PreparedAccess& prepared, bool yields, llvm::ArrayRef<llvm::Value*> data,
+                                       ChunkState& chunk) {
+  const semantics::AccessNumber number = semantics::access_number(*prepared.instruction);
+  const InBuffer place = in_buffer(prepared, chunk);
+  Words old = call_engine(number, AddressSpace::global, wide(place.at), data, place.inside, chunk, yields);
+  for (unsigned word = 0; yields && word < semantics::memory_access(number).words(); ++word) {
+    old[word] = ir().CreateSelect(place.inside, old[word], llvm::Constant::getNullValue(frame_.chunk()));
+  }
+  return old;
 }
 
 }  // namespace Atoll::compiler

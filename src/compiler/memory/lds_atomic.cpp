@@ -1,9 +1,9 @@
-// compiler: atomics on LDS of one chunk of lanes (chunk_memory.h).
+// compiler: atomics on LDS of one chunk of lanes (lds_memory.h).
 //
 // LDS belongs to a work-group, which has one host thread at a time: an atomic there is a load, what it computes
 // (semantics/atomic.h), and a store, for one lane after the other. Where all lanes are active and inside, as in most
 // code, that is written out for each; otherwise a loop over the lanes does it.
-#include "compiler/memory/chunk_memory.h"
+#include "compiler/memory/lds_memory.h"
 
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
@@ -40,24 +40,24 @@ std::string shared_name(std::string_view what, semantics::AccessNumber number, c
 
 }  // namespace
 
-bool ChunkMemory::does_in_place(const MemoryAccess& access) {
+bool LdsMemory::does_in_place(const MemoryAccess& access) {
   // The host may lack conversions of halves.
   return access.operation != AtomicOperation::packed_add_f16 && access.operation != AtomicOperation::packed_add_bf16;
 }
 
 /// Carries out one lane's at `address` (64 bits), with operands as wide as the atomic. The old value.
-llvm::Value* ChunkMemory::one_lds_atomic(const MemoryAccess& access, llvm::Value* address, llvm::Value* data,
-                                         llvm::Value* data2) {
+llvm::Value* LdsMemory::one_lds_atomic(const MemoryAccess& access, llvm::Value* address, llvm::Value* data,
+                                       llvm::Value* data2) {
   llvm::Value* place = ir().CreateIntToPtr(address, frame_.pointer());
   llvm::Value* old = ir().CreateAlignedLoad(data->getType(), place, unaligned);
-  ir().CreateAlignedStore(operations_.atomic(kind_in(frame_.mode, access)).emit(ir(), {old, data, data2})[0], place,
-                          unaligned);
+  ir().CreateAlignedStore(context_.operations.atomic(kind_in(frame_.mode, access)).emit(ir(), {old, data, data2})[0],
+                          place, unaligned);
   return old;
 }
 
 /// A function that does an atomic for lanes of which some are not active or not inside. Its parameters are as those of
 /// lds_atomic_anywhere() below; it returns the results.
-llvm::Function* ChunkMemory::lds_atomic_in_turn(semantics::AccessNumber number, bool yields, unsigned rows) {
+llvm::Function* LdsMemory::lds_atomic_in_turn(semantics::AccessNumber number, bool yields, unsigned rows) {
   const MemoryAccess& access = semantics::memory_access(number);
   llvm::Module& module = *frame_.function->getParent();
   const std::string name = shared_name("lds_atomic_in_turn", number, frame_.mode, yields);
@@ -106,7 +106,7 @@ llvm::Function* ChunkMemory::lds_atomic_in_turn(semantics::AccessNumber number, 
 /// Where a chunk's words can be loaded one by one. Such a word is there sooner than one that is taken out of a vector
 /// register: of places that are known late the host guesses that no store before them meets them, and begins anew where
 /// one does. On Zen 4, counting bytes took ten times as long.
-llvm::Value* ChunkMemory::in_host_memory(llvm::Value* chunk) {
+llvm::Value* LdsMemory::in_host_memory(llvm::Value* chunk) {
   llvm::BasicBlock& entry = ir().GetInsertBlock()->getParent()->getEntryBlock();
   auto* memory = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(frame_.chunk());
   memory->setAlignment(row_align);
@@ -115,8 +115,8 @@ llvm::Value* ChunkMemory::in_host_memory(llvm::Value* chunk) {
 }
 
 /// `rows`: the operands' words. Lanes that are not inside yield 0.
-ChunkMemory::Words ChunkMemory::lds_atomic(semantics::AccessNumber number, bool yields, const Addresses& at,
-                                           llvm::Value* active, llvm::ArrayRef<llvm::Value*> rows) {
+LaneAccess::Words LdsMemory::lds_atomic(semantics::AccessNumber number, bool yields, const Addresses& at,
+                                        llvm::Value* active, llvm::ArrayRef<llvm::Value*> rows) {
   const MemoryAccess& access = semantics::memory_access(number);
   const unsigned words = access.words();
   llvm::Value* offsets = places(at);
@@ -159,8 +159,8 @@ ChunkMemory::Words ChunkMemory::lds_atomic(semantics::AccessNumber number, bool 
 }
 
 /// The same in a function that all such atomics share.
-ChunkMemory::Words ChunkMemory::call_lds_atomic(semantics::AccessNumber number, bool yields, const Addresses& at,
-                                                llvm::Value* active, llvm::ArrayRef<llvm::Value*> rows) {
+LaneAccess::Words LdsMemory::call_lds_atomic(semantics::AccessNumber number, bool yields, const Addresses& at,
+                                             llvm::Value* active, llvm::ArrayRef<llvm::Value*> rows) {
   const unsigned words = yields ? semantics::memory_access(number).words() : 0;
   auto* result = llvm::StructType::get(
       frame_.context, llvm::SmallVector<llvm::Type*, 2>(words, static_cast<llvm::Type*>(frame_.chunk())));

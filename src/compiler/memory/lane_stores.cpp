@@ -1,9 +1,7 @@
-// compiler: stores of one chunk of lanes, to neighbouring or any addresses (chunk_memory.h).
-#include "compiler/memory/chunk_memory.h"
+// compiler: stores of one chunk of lanes, to neighbouring or any addresses (lane_access.h).
+#include "compiler/memory/lane_access.h"
 
-#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
-#include <llvm/IR/Module.h>
 
 #include <fmt/format.h>
 
@@ -14,27 +12,27 @@ namespace Atoll::compiler {
 using semantics::chunk_lanes;
 using semantics::MemoryAccess;
 
-void ChunkMemory::store_even(const MemoryAccess& access, bool fetch_ahead, llvm::Value* address, llvm::Value* active,
-                             const Words& data) {
+void LaneAccess::store_even(const MemoryAccess& access, bool fetch_ahead, llvm::Value* address, llvm::Value* active,
+                            const Words& data) {
   if (fetch_ahead) prefetch(address, access.bytes, true);
   store_neighbours(address, access.bytes, active, stored(access, data));
 }
 
 /// The words of which the lowest bytes go to memory.
-ChunkMemory::Words ChunkMemory::stored(const MemoryAccess& access, const Words& data) {
+LaneAccess::Words LaneAccess::stored(const MemoryAccess& access, const Words& data) {
   Words words = data;
   if (access.half == MemoryAccess::Half::high) words[0] = ir().CreateLShr(words[0], splat(ir().getInt32(16)));
   return words;
 }
 
-void ChunkMemory::store(const MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data) {
+void LaneAccess::store_lanes(const MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data) {
   const unsigned bytes = access.bytes;
   const Words words = stored(access, data);
-  if (is_hot_) store_in_place(bytes, at, active, words);
-  if (!is_hot_) call_store(bytes, at, active, words);
+  if (context_.is_hot) store_in_place(bytes, at, active, words);
+  if (!context_.is_hot) call_store(bytes, at, active, words);
 }
 
-void ChunkMemory::store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
+void LaneAccess::store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
   const AddressPattern pattern = relate(at, active, bytes);
   PhiBuilder ways(frame_, 0);
   llvm::BasicBlock* neighbours = block("neighbours");
@@ -52,7 +50,7 @@ void ChunkMemory::store_in_place(unsigned bytes, const Addresses& at, llvm::Valu
 }
 
 /// store_in_place() in a function that all such stores share.
-void ChunkMemory::call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
+void LaneAccess::call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
   const unsigned words = (bytes + 3) / 4;
   call_shared(fmt::format("store_{}", bytes), at, active, llvm::ArrayRef(data).take_front(words), ir().getVoidTy(),
               [&](const Addresses& there, llvm::Value* lanes, llvm::Argument* next) {
@@ -64,7 +62,7 @@ void ChunkMemory::call_store(unsigned bytes, const Addresses& at, llvm::Value* a
 }
 
 /// The lanes' elements one after the other.
-llvm::Value* ChunkMemory::interleave(const Words& data, unsigned words) {
+llvm::Value* LaneAccess::interleave(const Words& data, unsigned words) {
   llvm::SmallVector<int, 64> order;
   const auto joined = [&](llvm::Value* a, llvm::Value* b) {
     llvm::SmallVector<int, 64> both;
@@ -85,7 +83,7 @@ llvm::Value* ChunkMemory::interleave(const Words& data, unsigned words) {
   return ir().CreateShuffleVector(rows, order);
 }
 
-void ChunkMemory::store_neighbours(llvm::Value* address, unsigned bytes, llvm::Value* active, const Words& data) {
+void LaneAccess::store_neighbours(llvm::Value* address, unsigned bytes, llvm::Value* active, const Words& data) {
   if (bytes == 4) {
     ir().CreateMaskedStore(data[0], address, unaligned, active);
   } else if (bytes < 4) {
@@ -95,7 +93,7 @@ void ChunkMemory::store_neighbours(llvm::Value* address, unsigned bytes, llvm::V
   }
 }
 
-void ChunkMemory::store_anywhere(const Scattered& at, unsigned bytes, llvm::Value* lanes, const Words& data) {
+void LaneAccess::store_anywhere(const Scattered& at, unsigned bytes, llvm::Value* lanes, const Words& data) {
   if (bytes == 4 && frame_.has_scatters) {
     ir().CreateMaskedScatter(data[0], pointers(at), unaligned, lanes);
   } else if (bytes == 8 && frame_.has_scatters) {
@@ -109,7 +107,7 @@ void ChunkMemory::store_anywhere(const Scattered& at, unsigned bytes, llvm::Valu
 }
 
 /// Stores the lanes' elements of `bytes` one by one.
-llvm::Function* ChunkMemory::store_elements(unsigned bytes) {
+llvm::Function* LaneAccess::store_elements(unsigned bytes) {
   llvm::Module& module = *frame_.function->getParent();
   const std::string name = "store_elements_" + std::to_string(bytes);
   if (llvm::Function* made = module.getFunction(name)) return made;

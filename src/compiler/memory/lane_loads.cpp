@@ -1,9 +1,7 @@
-// compiler: loads of one chunk of lanes, from neighbouring, equal or any addresses (chunk_memory.h).
-#include "compiler/memory/chunk_memory.h"
+// compiler: loads of one chunk of lanes, from neighbouring, equal or any addresses (lane_access.h).
+#include "compiler/memory/lane_access.h"
 
-#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
-#include <llvm/IR/Module.h>
 
 #include <fmt/format.h>
 
@@ -15,14 +13,14 @@ using semantics::chunk_lanes;
 using semantics::MemoryAccess;
 using Half = MemoryAccess::Half;
 
-ChunkMemory::Words ChunkMemory::load(const MemoryAccess& access, const Addresses& at, llvm::Value* active,
-                                     llvm::Value* old) {
-  Words words = is_hot_ ? load_in_place(access, at, active) : call_load(access, at, active);
+LaneAccess::Words LaneAccess::load_lanes(const MemoryAccess& access, const Addresses& at, llvm::Value* active,
+                                         llvm::Value* old) {
+  Words words = context_.is_hot ? load_in_place(access, at, active) : call_load(access, at, active);
   words[0] = place_half(access, words[0], old);
   return words;
 }
 
-ChunkMemory::Words ChunkMemory::load_in_place(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
+LaneAccess::Words LaneAccess::load_in_place(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
   const unsigned bytes = access.bytes;
   const AddressPattern pattern = relate(at, active, bytes);
   PhiBuilder ways(frame_, access.words());
@@ -41,7 +39,7 @@ ChunkMemory::Words ChunkMemory::load_in_place(const MemoryAccess& access, const 
 }
 
 /// What becomes of a register that a value is loaded into.
-llvm::Value* ChunkMemory::place_half(const MemoryAccess& access, llvm::Value* value, llvm::Value* old) {
+llvm::Value* LaneAccess::place_half(const MemoryAccess& access, llvm::Value* value, llvm::Value* old) {
   if (access.half == Half::none) return value;
   const auto bits_of = [&](llvm::Value* of, uint32_t mask) { return ir().CreateAnd(of, splat(ir().getInt32(mask))); };
   const bool is_low = access.half == Half::low;
@@ -49,8 +47,8 @@ llvm::Value* ChunkMemory::place_half(const MemoryAccess& access, llvm::Value* va
   return access.keeps_half() ? ir().CreateOr(value, bits_of(old, is_low ? 0xFFFF'0000 : 0xFFFF)) : value;
 }
 
-ChunkMemory::Words ChunkMemory::load_even(const MemoryAccess& access, MemorySpace space, llvm::Value* address,
-                                          int64_t stride, llvm::Value* active) {
+LaneAccess::Words LaneAccess::load_even(const MemoryAccess& access, MemorySpace space, llvm::Value* address,
+                                        int64_t stride, llvm::Value* active) {
   if (stride == 0) return load_equal(address, access.bytes, access.sign_extend);
   if (space == MemorySpace::global) prefetch(address, static_cast<unsigned>(stride), false);
   if (stride == access.bytes) return load_neighbours(address, access.bytes, access.sign_extend, active);
@@ -62,8 +60,8 @@ ChunkMemory::Words ChunkMemory::load_even(const MemoryAccess& access, MemorySpac
 }
 
 /// For lanes that are no neighbours.
-ChunkMemory::Words ChunkMemory::load_scattered(const MemoryAccess& access, const Addresses& at,
-                                               const AddressPattern& pattern, llvm::Value* active) {
+LaneAccess::Words LaneAccess::load_scattered(const MemoryAccess& access, const Addresses& at,
+                                             const AddressPattern& pattern, llvm::Value* active) {
   PhiBuilder ways(frame_, access.words());
   if (pattern.every_second != nullptr) {
     llvm::BasicBlock *pairs = block("pairs"), *others = block("others");
@@ -83,7 +81,7 @@ ChunkMemory::Words ChunkMemory::load_scattered(const MemoryAccess& access, const
 }
 
 /// load_in_place() in a function that all such loads share.
-ChunkMemory::Words ChunkMemory::call_load(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
+LaneAccess::Words LaneAccess::call_load(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
   const unsigned words = access.words();
   auto* result = llvm::StructType::get(
       frame_.context, llvm::SmallVector<llvm::Type*, 4>(words, static_cast<llvm::Type*>(frame_.chunk())));
@@ -101,13 +99,13 @@ ChunkMemory::Words ChunkMemory::call_load(const MemoryAccess& access, const Addr
 }
 
 /// Every `step`th dword of a vector of them, from the `first` one.
-llvm::Value* ChunkMemory::every(llvm::Value* dwords, unsigned step, unsigned first) {
+llvm::Value* LaneAccess::every(llvm::Value* dwords, unsigned step, unsigned first) {
   int picked[chunk_lanes];
   for (unsigned lane = 0; lane < chunk_lanes; ++lane) picked[lane] = static_cast<int>(lane * step + first);
   return ir().CreateShuffleVector(dwords, llvm::ArrayRef<int>(picked));
 }
 
-void ChunkMemory::prefetch(llvm::Value* address, unsigned bytes, bool to_write) {
+void LaneAccess::prefetch(llvm::Value* address, unsigned bytes, bool to_write) {
   // Waves that begin one after the other mostly go on where the one before ended. The host's own prefetcher does not
   // see that early enough: their loads are few, and far apart in time.
   constexpr unsigned waves_ahead = 4, line = 64;
@@ -119,8 +117,8 @@ void ChunkMemory::prefetch(llvm::Value* address, unsigned bytes, bool to_write) 
   }
 }
 
-ChunkMemory::Words ChunkMemory::load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend,
-                                                llvm::Value* active) {
+LaneAccess::Words LaneAccess::load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend,
+                                              llvm::Value* active) {
   llvm::Type* words = lanes_of(frame_.i32());
   if (bytes < 4) {
     llvm::Value* loaded = ir().CreateAlignedLoad(lanes_of(ir().getIntNTy(bytes * 8)), address, unaligned);
@@ -140,7 +138,7 @@ ChunkMemory::Words ChunkMemory::load_neighbours(llvm::Value* address, unsigned b
 }
 
 /// Two loads, of which the second one ends with the last lane's dword.
-ChunkMemory::Words ChunkMemory::load_every_second(llvm::Value* address) {
+LaneAccess::Words LaneAccess::load_every_second(llvm::Value* address) {
   llvm::Type* words = lanes_of(frame_.i32());
   constexpr int lanes = chunk_lanes;
   llvm::Value* first = ir().CreateAlignedLoad(words, address, unaligned);
@@ -150,7 +148,7 @@ ChunkMemory::Words ChunkMemory::load_every_second(llvm::Value* address) {
   return {ir().CreateShuffleVector(first, last, llvm::ArrayRef<int>(picked))};
 }
 
-ChunkMemory::Words ChunkMemory::load_equal(llvm::Value* address, unsigned bytes, bool sign_extend) {
+LaneAccess::Words LaneAccess::load_equal(llvm::Value* address, unsigned bytes, bool sign_extend) {
   if (bytes < 4) {
     llvm::Value* loaded = ir().CreateAlignedLoad(ir().getIntNTy(bytes * 8), address, unaligned);
     return {splat(sign_extend ? ir().CreateSExt(loaded, frame_.i32()) : ir().CreateZExt(loaded, frame_.i32()))};
@@ -175,14 +173,14 @@ ChunkMemory::Words ChunkMemory::load_equal(llvm::Value* address, unsigned bytes,
   return result;
 }
 
-llvm::Value* ChunkMemory::gather(llvm::Type* element, const Scattered& at, llvm::Value* lanes) {
+llvm::Value* LaneAccess::gather(llvm::Type* element, const Scattered& at, llvm::Value* lanes) {
   if (!frame_.has_scatters) return ir().CreateCall(gather_by_branches(element), {wide(at), bits(lanes)});
   llvm::Type* type = lanes_of(element);
   return ir().CreateMaskedGather(type, pointers(at), unaligned, lanes, llvm::Constant::getNullValue(type));
 }
 
 /// What LLVM makes of a gather for hosts that have none, or slow ones, is long.
-llvm::Function* ChunkMemory::gather_by_branches(llvm::Type* element) {
+llvm::Function* LaneAccess::gather_by_branches(llvm::Type* element) {
   llvm::Module& module = *frame_.function->getParent();
   const std::string name = fmt::format("gather_{}", element->getIntegerBitWidth());
   if (llvm::Function* made = module.getFunction(name)) return made;
@@ -196,8 +194,7 @@ llvm::Function* ChunkMemory::gather_by_branches(llvm::Type* element) {
   return function;
 }
 
-ChunkMemory::Words ChunkMemory::load_anywhere(const Scattered& at, unsigned bytes, bool sign_extend,
-                                              llvm::Value* lanes) {
+LaneAccess::Words LaneAccess::load_anywhere(const Scattered& at, unsigned bytes, bool sign_extend, llvm::Value* lanes) {
   switch (bytes) {
     case 4:
       return {load_dwords(at, lanes)};
@@ -236,7 +233,7 @@ ChunkMemory::Words ChunkMemory::load_anywhere(const Scattered& at, unsigned byte
 }
 
 /// Loads 16 bytes for each lane: the four rows of their dwords. Lanes that are not active load zeros.
-llvm::Function* ChunkMemory::load_quads() {
+llvm::Function* LaneAccess::load_quads() {
   llvm::Module& module = *frame_.function->getParent();
   constexpr const char* name = "load_quads";
   if (llvm::Function* made = module.getFunction(name)) return made;

@@ -1,0 +1,27 @@
+// compiler: memory by global addresses, and by flat ones, which may also be of LDS or scratch.
+//
+// A flat address is nearly always one of memory, which a look at the upper halves tells. Whatever else there is, the
+// engine does.
+#pragma once
+
+#include "compiler/memory/space_memory.h"
+
+namespace Atoll::compiler {
+
+class GlobalMemory final : public SpaceMemory {
+ public:
+  using SpaceMemory::SpaceMemory;
+
+  Words load(const PreparedAccess& prepared, unsigned element, llvm::Value* old, ChunkState& chunk) override;
+  void store(const PreparedAccess& prepared, const Words& data, ChunkState& chunk) override;
+  Words atomic(const PreparedAccess& prepared, bool yields, llvm::ArrayRef<llvm::Value*> data,
+               ChunkState& chunk) override;
+
+ private:
+  Addresses addresses(const PreparedAccess& prepared, unsigned element, ChunkState& chunk);
+  llvm::Value* may_be_in_aperture(const Addresses& at, llvm::Value* active);
+  Words load_flat(const PreparedAccess& prepared, llvm::Value* old, ChunkState& chunk);
+  void store_flat(const PreparedAccess& prepared, const Words& data, ChunkState& chunk);
+};
+
+}  // namespace Atoll::compiler

@@ -1,0 +1,130 @@
+// compiler: loads and stores of one chunk of lanes in LDS (lds_memory.h).
+#include "compiler/memory/lds_memory.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/lowering/chunk_loop.h"
+
+namespace Atoll::compiler {
+
+using semantics::MemoryAccess;
+
+LaneAccess::Addresses LdsMemory::addresses(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) {
+  Addresses at;
+  at.low = chunk.row(row_key(*prepared.operands.address, 0));
+  at.offset = static_cast<uint32_t>(prepared.offset(element));
+  at.base = lds_base();
+  at.starts = lds_starts(semantics::memory_access(*prepared.instruction).bytes);
+  return at;
+}
+
+LaneAccess::Words LdsMemory::load(const PreparedAccess& prepared, unsigned element, llvm::Value* old,
+                                  ChunkState& chunk) {
+  const Addresses at = addresses(prepared, element, chunk);
+  return load_lanes(semantics::memory_access(*prepared.instruction), at, chunk.exec(), old);
+}
+
+void LdsMemory::store(const PreparedAccess& prepared, const Words& data, ChunkState& chunk) {
+  const Addresses at = addresses(prepared, prepared.element, chunk);
+  store_lanes(semantics::memory_access(*prepared.instruction), at, chunk.exec(), data);
+}
+
+LaneAccess::Words LdsMemory::atomic(const PreparedAccess& prepared, bool yields, llvm::ArrayRef<llvm::Value*> data,
+                                    ChunkState& chunk) {
+  const semantics::AccessNumber number = semantics::access_number(*prepared.instruction);
+  Addresses at = addresses(prepared, 0, chunk);
+  if (does_in_place(semantics::memory_access(number))) {
+    return context_.is_hot ? lds_atomic(number, yields, at, chunk.exec(), data)
+                           : call_lds_atomic(number, yields, at, chunk.exec(), data);
+  }
+  at.base = ir().getInt64(0);
+  return call_engine(number, engine::AddressSpace::lds, wide(at), data, chunk.exec(), chunk, yields);
+}
+
+llvm::Value* LdsMemory::lds_base() {
+  if (lds_base_ == nullptr) {
+    llvm::IRBuilder<> entry(frame_.allocas->getTerminator());
+    const auto load = [&](llvm::Value* base, size_t offset, llvm::Type* type) {
+      return entry.CreateLoad(type, entry.CreateConstInBoundsGEP1_64(entry.getInt8Ty(), base, offset));
+    };
+    llvm::Value* group = load(frame_.wave, offsetof(Wave, work_group), frame_.pointer());
+    lds_base_ = entry.CreatePtrToInt(load(group, offsetof(machine::WorkGroup, lds), frame_.pointer()), frame_.i64());
+    lds_bytes_ = load(group, offsetof(machine::WorkGroup, lds_bytes), frame_.i32());
+  }
+  return lds_base_;
+}
+
+llvm::Value* LdsMemory::lds_bytes() {
+  lds_base();
+  return lds_bytes_;
+}
+
+/// The first place, from which on an element of so many bytes would not lie inside of LDS as a whole: 32 bits.
+llvm::Value* LdsMemory::lds_starts(unsigned bytes) {
+  return ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, ir().CreateAdd(lds_bytes(), ir().getInt32(1)),
+                                    ir().getInt32(bytes));
+}
+
+llvm::Value* LdsMemory::is_inside(const PreparedAccess& prepared, llvm::Value* low, int64_t stride) {
+  int64_t last = prepared.offset(prepared.element);
+  for (unsigned element = 1; element < prepared.elements(); ++element) {
+    last = std::max(last, prepared.offset(element));
+  }
+  last += int64_t{frame_.wave_size() - 1} * stride;
+  llvm::Value* starts = lds_starts(semantics::memory_access(*prepared.instruction).bytes);
+  llvm::Value* place = ir().CreateAdd(ir().CreateZExt(low, frame_.i64()), ir().getInt64(static_cast<uint64_t>(last)));
+  return ir().CreateICmpULT(place, ir().CreateZExt(starts, frame_.i64()));
+}
+
+bool LdsMemory::can_for_wave(const isa::Instruction& instruction, const MemoryOperands& operands) {
+  return operands.space == MemorySpace::lds && operands.is_store &&
+         semantics::memory_access(instruction).half == semantics::MemoryAccess::Half::none;
+}
+
+void LdsMemory::emit_for_wave(const PreparedAccess& prepared, llvm::Value* exec, llvm::Value* address,
+                              llvm::ArrayRef<llvm::Value*> data) {
+  const unsigned bytes = semantics::memory_access(*prepared.instruction).bytes;
+  const int64_t offset = prepared.offset(prepared.element);
+  llvm::SmallVector<llvm::Value*, 9> arguments{lds_base(), ir().getInt32(static_cast<uint32_t>(offset)),
+                                               lds_starts(bytes), exec, address};
+  arguments.append(data.begin(), data.end());
+  const std::string name = fmt::format("store_wave_{}", bytes);
+  llvm::Function* function = frame_.function->getParent()->getFunction(name);
+  if (function == nullptr) {
+    function = new_shared(name, ir().getVoidTy(), arguments);
+    emit_store_of_wave(*function, bytes);
+  }
+  ir().CreateCall(function, arguments)->setCallingConv(sparing);
+}
+
+/// The body of such a function, a loop over the chunks.
+void LdsMemory::emit_store_of_wave(llvm::Function& function, unsigned bytes) {
+  const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+  llvm::BasicBlock* begin = llvm::BasicBlock::Create(frame_.context, "begin", &function);
+  ChunkLoop loop(frame_, function);
+  llvm::Argument *base = function.getArg(0), *offset = function.getArg(1), *starts = function.getArg(2),
+                 *exec = function.getArg(3), *address = function.getArg(4);
+  ir().SetInsertPoint(begin);
+  loop.enter(exec);
+  loop.skip_inactive(loop.lanes);
+
+  ir().SetInsertPoint(loop.lanes);
+  const auto words_of = [&](llvm::Value* row) {
+    llvm::Value* words = ir().CreateInBoundsGEP(frame_.i32(), row, loop.first_lane());
+    return ir().CreateAlignedLoad(frame_.chunk(), words, llvm::Align(64));
+  };
+  Addresses at;
+  at.base = base;
+  at.low = ir().CreateAdd(words_of(address), splat(offset));
+  at.starts = starts;
+  Words stored{};
+  for (unsigned word = 0; word < (bytes + 3) / 4; ++word) stored[word] = words_of(address + 1 + word);
+  store_in_place(bytes, at, ir().CreateBitCast(loop.active(), frame_.lanes()), stored);
+  ir().CreateBr(loop.next);
+  loop.finish();
+  ir().CreateRetVoid();
+}
+
+}  // namespace Atoll::compiler
