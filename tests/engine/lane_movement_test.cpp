@@ -73,6 +73,7 @@ TEST(LaneMovementOnEachGeneration, LanesAndScalars) {
     for (const uint64_t mask : masks) {
       for (const uint32_t lane : {0u, 1u, 31u, 32u, 63u, 64u + 40, 0xFFFF'FFFFu}) {
         std::vector<Lanes> v;
+        v.reserve(6);
         for (unsigned reg = 0; reg < 6; ++reg) v.push_back(fill(runner, reg, reg + 1));
         const uint64_t exec = mask & lanes_of(machine.wave_size);
         runner.wave().set_exec(mask);
@@ -107,6 +108,7 @@ TEST(LaneMovementOnEachGeneration, RegistersChangePlaces) {
               WaveState::ended);
     for (const uint64_t exec : masks) {
       std::vector<Lanes> v;
+      v.reserve(9);
       for (unsigned reg = 0; reg < 9; ++reg) v.push_back(fill(runner, reg, reg + 1));
       runner.wave().set_exec(exec);
       ASSERT_EQ(run_again(runner), WaveState::ended);
@@ -181,6 +183,7 @@ void check_moves(const Machine& machine, const std::vector<Move>& moves, const L
     const Lanes values = fill(runner, 1, 1), others = fill(runner, 2, 2);
     std::ranges::copy(selects, runner.v(3));
     std::vector<Lanes> expected;
+    expected.reserve(moves.size());
     for (unsigned i = 0; i < moves.size(); ++i) expected.push_back(fill(runner, first + i, first + i));
     runner.wave().set_exec(exec);
     ASSERT_EQ(run_again(runner), WaveState::ended);

@@ -132,6 +132,7 @@ TEST(RegisterIndexOnEachGeneration, IndexModeMovesTheOperandsThatItNames) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ++machines;
     std::vector<std::string> sources;
+    sources.reserve(16);
     for (unsigned enabled = 0; enabled < 16; ++enabled) {
       // All ways to set index and operands.
       sources.push_back(fmt::format(R"(

@@ -111,6 +111,7 @@ TEST(WaveMatricesOnEachGeneration, MultiplyAsTheReferenceDoes) {
     }
     EXPECT_GE(cases.size(), layout == WaveMatrices::replicated ? 18u : 66u);
     std::vector<std::string> sources;
+    sources.reserve(cases.size());
     for (const Case& one : cases) sources.push_back(one.source);
     const auto codes = test::assemble_programs(sources, processor, wave);
     WaveRunner runner(machine.processor, "", wave);
