@@ -1,6 +1,7 @@
 // hsa: the thread that calls handlers.
 #include "hsa/async_events.h"
 
+#include <chrono>
 #include <new>
 
 #include "hsa/callback.h"
@@ -9,16 +10,26 @@
 namespace Atoll::hsa {
 
 AsyncEvents::~AsyncEvents() {
-  if (!thread_.joinable()) {
-    if (wake_ != nullptr) release(*wake_);
-    return;
-  }
-  stop();
-  machine::store(wake_->abi, 1);
-  thread_.join();
+  join();
   for (const Handler& handler : handlers_) release(*handler.signal);
   for (const Handler& handler : new_handlers_) release(*handler.signal);
-  release(*wake_);
+  if (wake_ != nullptr) release(*wake_);
+}
+
+void AsyncEvents::join() {
+  stop();
+  if (!thread_.joinable()) return;
+  machine::store(wake_->abi, 1);
+  thread_.join();
+}
+
+void AsyncEvents::drain() {
+  std::unique_lock lock(mutex_);
+  if (!thread_.joinable()) return;
+  // A round that has begun may have looked at a signal before its condition held.
+  const uint64_t wanted = rounds_begun_ + 1;
+  machine::store(wake_->abi, 1);
+  round_done_.wait_for(lock, std::chrono::seconds(1), [&] { return rounds_done_ >= wanted || stopping_; });
 }
 
 bool AsyncEvents::start() {
@@ -76,12 +87,17 @@ void AsyncEvents::loop() {
     std::unique_lock lock(mutex_);
     const std::vector<Handler> added = std::exchange(new_handlers_, {});
     const std::vector<Call> calls = std::exchange(calls_, {});
+    const uint64_t round = ++rounds_begun_;
     lock.unlock();
     handlers_.insert(handlers_.end(), added.begin(), added.end());
     for (const Call& call : calls) {
       if (!stopping_) call.function(call.argument);
     }
     run_satisfied();
+    lock.lock();
+    rounds_done_ = round;
+    lock.unlock();
+    round_done_.notify_all();
   }
 }
 

@@ -5,6 +5,9 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -24,8 +27,13 @@ class AsyncEvents {
   hsa_status_t add(Signal& signal, hsa_signal_condition_t condition, int64_t compare, hsa_amd_signal_handler handler,
                    void* argument);
   hsa_status_t call(void (*function)(void*), void* argument);
+  /// Returns when no handler runs and none is due, or after a second: one may wait for what the caller holds. Not for
+  /// callbacks themselves.
+  void drain();
   /// From here on no handler is begun. What they would look at may go away while the runtime is shut down.
   void stop() { stopping_ = true; }
+  /// Stops, and returns when the handler that runs has returned.
+  void join();
 
  private:
   struct Handler {
@@ -44,9 +52,11 @@ class AsyncEvents {
   void loop();
   void run_satisfied();
 
-  std::mutex mutex_;  ///< guards new_handlers_ and calls_
+  std::mutex mutex_;  ///< guards new_handlers_, calls_, and what drain() waits for
   std::vector<Handler> new_handlers_;
   std::vector<Call> calls_;
+  uint64_t rounds_begun_ = 0, rounds_done_ = 0;  ///< of looking at all signals
+  std::condition_variable round_done_;
   std::vector<Handler> handlers_;  ///< the thread's own
   Signal* wake_ = nullptr;         ///< not zero: there is something new, or an end
   std::atomic<bool> stopping_{false};

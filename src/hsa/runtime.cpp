@@ -133,12 +133,21 @@ void print_statistics_once() {
   }
 }
 
-/// At exit the runtime stays, for destructors that still call it; only the table is due.
+/// At exit the runtime stays, for destructors that still call it; only the table is due. Handlers that are due run to
+/// their end before, as the destructors take away what they work on: HIP's handlers tell a waiting thread that its
+/// command is complete, and go on with the command.
 void at_exit() {
   Lifetime& life = lifetime();
   std::unique_lock lock(life.mutex);
-  if (!InCallback::is_this_thread()) life.ended.wait(lock, [&] { return !life.ending; });
-  if (!life.ending) print_statistics_once();
+  const bool in_callback = InCallback::is_this_thread();
+  if (!in_callback) life.ended.wait(lock, [&] { return !life.ending; });
+  if (life.ending) return;
+  print_statistics_once();
+  if (in_callback || life.references == 0 || life.references == INT32_MAX) return;
+  ++life.references;
+  lock.unlock();
+  Runtime::get()->events.drain();
+  Runtime::release();
 }
 
 /// Takes the runtime apart. The queues stop first, while faults and handlers that they raise still find it.
@@ -146,6 +155,7 @@ void end(Runtime* runtime) {
   print_statistics_once();
   runtime->events.stop();
   runtime->queues.clear();
+  runtime->events.join();
   current.store(nullptr);
   delete runtime;
   Lifetime& life = lifetime();

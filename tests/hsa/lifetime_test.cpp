@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -115,6 +116,54 @@ TEST_F(HsaLifetimes, AForkBeginsAnew) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
+}
+
+/// Destroyed at exit after whatever was registered while the program ran, as HIP's objects are.
+struct StaticObject {
+  std::atomic<bool> is_used{false}, used_to_the_end{false};
+  ~StaticObject() {
+    if (is_used) _exit(used_to_the_end ? 0 : 1);
+  }
+} static_object;
+
+// A handler may use what the program's destructors take away, and be late.
+TEST_F(HsaLifetimes, AtExitHandlersEndBeforeDestructorsBegin) {
+  const auto run = [] {
+    alarm(60);
+    if (hsa_init() != HSA_STATUS_SUCCESS) _exit(2);
+    Exchange exchange;
+    call_later(
+        [](hsa_signal_value_t, void* data) {
+          static_object.is_used = true;
+          static_cast<Exchange*>(data)->entered = true;
+          usleep(100'000);
+          static_object.used_to_the_end = true;
+          return false;
+        },
+        exchange);
+    await(exchange.entered);
+    std::exit(3);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+}
+
+// One that waits for the thread that ends the program is not waited for.
+TEST_F(HsaLifetimes, AHandlerThatNeverEndsDoesNotKeepTheProgram) {
+  const auto run = [] {
+    alarm(60);
+    if (hsa_init() != HSA_STATUS_SUCCESS) _exit(2);
+    static Exchange exchange;
+    call_later(
+        [](hsa_signal_value_t, void* data) {
+          static_cast<Exchange*>(data)->entered = true;
+          for (;;) pause();
+          return false;
+        },
+        exchange);
+    await(exchange.entered);
+    std::exit(3);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(3), "");
 }
 
 // A program in which no thread can be made, from some point on.
