@@ -108,7 +108,8 @@ void check_program(uint64_t seed, const std::string& processor, const std::strin
 }
 
 TEST(RandomPrograms, GiveTheSameResultsOnGpuAndHost) {
-  constexpr const char* processors[] = {"gfx900", "gfx906", "gfx908", "gfx90a", "gfx942"};
+  constexpr const char* processors[] = {"gfx900",  "gfx906",  "gfx908",  "gfx90a",  "gfx942",
+                                        "gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"};
   constexpr const char* optimisations[] = {"-O0", "-O1", "-O2", "-O3"};
   uint64_t first = 11, last = 20;
   if (const char* range = std::getenv("ATOLL_RANDOM_PROGRAMS")) {
