@@ -153,7 +153,6 @@ void at_exit() {
 /// Takes the runtime apart. The queues stop first, while faults and handlers that they raise still find it.
 void end(Runtime* runtime) {
   print_statistics_once();
-  runtime->events.stop();
   runtime->queues.clear();
   runtime->events.join();
   current.store(nullptr);
@@ -247,6 +246,7 @@ hsa_status_t Runtime::release() {
     if (InCallback::is_this_thread()) std::thread(end, runtime).detach();  // waits for the lock
     life.references = 0;
     life.ending = true;
+    runtime->events.stop();  // before a handler that calls this returns, and the next one would begin
     lock.unlock();
     if (!InCallback::is_this_thread()) end(runtime);
     return HSA_STATUS_SUCCESS;
