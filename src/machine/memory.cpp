@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace Atoll::machine {
@@ -67,14 +68,52 @@ support::Result<uint64_t> check_size(uint64_t size, uint64_t alignment, const st
 }  // namespace
 
 Memory::~Memory() {
-  for (const auto& [address, allocation] : allocations_) unmap(address, mapped_size(allocation.size));
+  for (const auto& [address, allocation] : allocations_) {
+    if (!allocation.is_packed) give_back(allocation);
+  }
+  packed_.for_each_block([](const PackedPages::Block& block) { unmap(block.address, mapped_size(block.bytes)); });
+}
+
+/// Whether an allocation is one of those that share mappings: small ones do, once many have mappings of their own.
+bool Memory::packs(uint64_t size, uint64_t alignment) const {
+  if (size > PackedPages::largest || alignment > page_size()) return false;
+  const std::lock_guard lock(mutex_);
+  return allocations_.size() - packed_.count() >= most_with_own_mappings();
+}
+
+std::optional<uint64_t> Memory::take_packed(uint64_t size) {
+  const uint64_t bytes = round_up(size, page_size());
+  if (const auto address = packed_.take(bytes)) return address;
+  const auto block = take_addresses(PackedPages::block_bytes, huge_page, "small allocations");
+  if (!block) return std::nullopt;
+  if (!packed_.add_block(*block)) {
+    unmap(*block, mapped_size(PackedPages::block_bytes));
+    return std::nullopt;
+  }
+  return packed_.take(bytes);
+}
+
+void Memory::give_back(const Allocation& allocation) {
+  if (!allocation.is_packed) {
+    unmap(allocation.address, mapped_size(allocation.size));
+    return;
+  }
+  const auto empty =
+      packed_.give_back(allocation.address, round_up(allocation.size, page_size()), allocation.file != nullptr);
+  if (empty) unmap(empty->address, mapped_size(empty->bytes));
 }
 
 uint64_t Memory::record(Allocation allocation) {
   const uint64_t address = allocation.address;
-  const std::lock_guard lock(mutex_);
-  allocated_bytes_ += allocation.size;
-  allocations_[address] = std::move(allocation);
+  try {
+    const std::lock_guard lock(mutex_);
+    Allocation& recorded = allocations_[address];
+    recorded = std::move(allocation);
+    allocated_bytes_ += recorded.size;
+  } catch (const std::bad_alloc&) {
+    give_back(allocation);
+    throw;
+  }
   return address;
 }
 
@@ -82,6 +121,17 @@ support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, st
                                            Pages pages) {
   auto checked = check_size(size, alignment, purpose);
   if (!checked) return checked;
+  if (packs(size, *checked)) {
+    // Where that fails, it may still have mappings of its own.
+    if (const auto packed = take_packed(size)) {
+      return record({.address = *packed,
+                     .size = size,
+                     .purpose = std::move(purpose),
+                     .owner = owner,
+                     .file = nullptr,
+                     .is_packed = true});
+    }
+  }
   const bool large = pages == Pages::huge_if_large && size >= 2 * huge_page;
   // Large blocks start on a huge page, so that the host can back them with such.
   const auto address = take_addresses(size, std::max(*checked, large ? huge_page : 0), purpose);
@@ -177,18 +227,18 @@ support::Result<void> Memory::unmap_part(uint64_t address, uint64_t size) {
 }
 
 support::Result<void> Memory::free(uint64_t address) {
-  uint64_t size = 0;
+  Allocation allocation;
   {
     const std::lock_guard lock(mutex_);
     const auto found = allocations_.find(address);
     if (found == allocations_.end()) {
       return fail(ErrorKind::invalid_argument, "no allocation starts at {:#x}", address);
     }
-    size = found->second.size;
-    allocated_bytes_ -= size;
+    allocation = std::move(found->second);
+    allocated_bytes_ -= allocation.size;
     allocations_.erase(found);
   }
-  unmap(address, mapped_size(size));
+  give_back(allocation);
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "machine/memory_file.h"
+#include "machine/packed_pages.h"
 #include "support/error.h"
 
 namespace Atoll::machine {
@@ -26,6 +27,7 @@ struct Allocation {
   std::string purpose;                     ///< for reports: "kernel code of app.co", "device memory"
   uint64_t owner = 0;                      ///< free for the user of the memory (the hsa room's pool)
   std::shared_ptr<const MemoryFile> file;  ///< what its pages are in, once shared
+  bool is_packed = false;                  ///< its pages are `Memory`'s PackedPages
 };
 
 /// What may be done with pages. There is no writing without reading on x86.
@@ -41,8 +43,9 @@ class Memory {
   /// Whether the host should back large blocks with huge pages: not where most of a block is never touched.
   enum class Pages : uint8_t { huge_if_large, small };
 
-  /// Fresh zeroed memory, page-aligned (or more), with an inaccessible page after it. `alignment` is a power of
-  /// two (0: a page). The host's memory is taken up as it is touched, so `size` may exceed what is free.
+  /// Fresh zeroed memory, page-aligned (or more), with an inaccessible page after it, if the host has such for so many
+  /// allocations (packed_pages.h). `alignment` is a power of two (0: a page). The host's memory is taken up as it is
+  /// touched, so `size` may exceed what is free.
   support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0,
                                      Pages pages = Pages::huge_if_large);
   /// Addresses without memory, for map_part(); `wish` is where they begin if nothing is there, 0: anywhere, aligned at
@@ -71,7 +74,11 @@ class Memory {
 
  private:
   uint64_t record(Allocation allocation);
+  bool packs(uint64_t size, uint64_t alignment) const;
+  std::optional<uint64_t> take_packed(uint64_t size);
+  void give_back(const Allocation& allocation);
 
+  PackedPages packed_;
   mutable std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;
   uint64_t allocated_bytes_ = 0;
