@@ -8,7 +8,7 @@
 #include "isa/table.h"
 #include "machine/barrier.h"
 #include "machine/clock.h"
-#include "machine/signal.h"
+#include "machine/signal_watch.h"
 
 namespace Atoll::engine {
 
@@ -197,7 +197,8 @@ bool send_message(Wave& wave, const MicroOp& op, Run& run) {
   const uint16_t immediate = op.origin->instruction.immediate;
   const std::string_view message = name_of_message(immediate & 0xF, run);
   if (message == "INTERRUPT") {
-    machine::wake_waiters();
+    constexpr uint32_t event_id_mask = 0xFF;  // what the device library sends of it
+    machine::tell_watchers_of_event(wave.scalar[isa::scalar::m0] & event_id_mask);
     return true;
   }
   return message == "DEALLOC_VGPRS" || refuse_message(wave, op, immediate, message);

@@ -1,8 +1,8 @@
 // hsa: the thread that calls handlers.
 #include "hsa/async_events.h"
 
+#include <algorithm>
 #include <chrono>
-#include <new>
 
 #include "hsa/callback.h"
 #include "hsa/runtime.h"
@@ -13,13 +13,17 @@ AsyncEvents::~AsyncEvents() {
   join();
   for (const Handler& handler : handlers_) release(*handler.signal);
   for (const Handler& handler : new_handlers_) release(*handler.signal);
-  if (wake_ != nullptr) release(*wake_);
+}
+
+void AsyncEvents::tell() {
+  has_news_ = true;
+  changed_.notify();
 }
 
 void AsyncEvents::join() {
   stop();
   if (!thread_.joinable()) return;
-  machine::store(wake_->abi, 1);
+  tell();
   thread_.join();
 }
 
@@ -28,68 +32,64 @@ void AsyncEvents::drain() {
   if (!thread_.joinable()) return;
   // A round that has begun may have looked at a signal before its condition held.
   const uint64_t wanted = rounds_begun_ + 1;
-  machine::store(wake_->abi, 1);
+  tell();
   round_done_.wait_for(lock, std::chrono::seconds(1), [&] { return rounds_done_ >= wanted || stopping_; });
 }
 
-bool AsyncEvents::start() {
-  if (thread_.joinable()) return true;
-  if (wake_ == nullptr) wake_ = make_signal(0, true);
-  if (wake_ == nullptr) return false;
-  thread_ = std::thread([this] { loop(); });
-  return true;
+void AsyncEvents::start() {
+  if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
 }
 
 hsa_status_t AsyncEvents::add(Signal& signal, hsa_signal_condition_t condition, int64_t compare,
                               hsa_amd_signal_handler handler, void* argument) {
   const std::scoped_lock lock(mutex_);
-  if (!start()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  new_handlers_.push_back({&signal, condition, compare, handler, argument});
+  start();
+  Handler& added = new_handlers_.emplace_back(&signal, condition, compare, handler, argument);
   retain(signal);
-  machine::store(wake_->abi, 1);
+  added.watch.start(signal.abi, changed_);
+  tell();
   return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t AsyncEvents::call(void (*function)(void*), void* argument) {
   const std::scoped_lock lock(mutex_);
-  if (!start()) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  start();
   calls_.push_back({function, argument});
-  machine::store(wake_->abi, 1);
+  tell();
   return HSA_STATUS_SUCCESS;
 }
 
 void AsyncEvents::run_satisfied() {
-  for (size_t i = 0; i < handlers_.size() && !stopping_;) {
-    const Handler handler = handlers_[i];
-    const int64_t value = machine::load(handler.signal->abi);
-    const bool satisfied = machine::holds(condition_of(handler.condition), value, handler.compare);
-    const bool keep = satisfied ? handler.function(value, handler.argument) : !handler.signal->destroyed;
+  for (auto handler = handlers_.begin(); handler != handlers_.end() && !stopping_;) {
+    const int64_t value = machine::load(handler->signal->abi);
+    const bool satisfied = machine::holds(condition_of(handler->condition), value, handler->compare);
+    const bool keep = satisfied ? handler->function(value, handler->argument) : !handler->signal->destroyed;
     if (keep) {
-      ++i;
+      ++handler;
       continue;
     }
-    release(*handler.signal);
-    handlers_.erase(handlers_.begin() + static_cast<ptrdiff_t>(i));
+    handler->watch.stop();
+    release(*handler->signal);
+    handler = handlers_.erase(handler);
   }
 }
 
 void AsyncEvents::loop() {
   const InCallback marked;  // it calls little else
-  std::vector<machine::Awaited> awaited;
+  constexpr uint64_t spin_ns = 10'000;
+  const auto is_due = [this] { return has_news_ || std::ranges::any_of(handlers_, &Handler::is_due); };
   while (!stopping_) {
-    awaited.assign(1, {&wake_->abi, machine::Condition::ne, 0});
-    for (const Handler& handler : handlers_) {
-      awaited.push_back({&handler.signal->abi, condition_of(handler.condition), handler.compare});
-    }
-    machine::wait_any(awaited, UINT64_MAX, false);
-    machine::store(wake_->abi, 0);
+    const bool any_without_mailbox = std::ranges::any_of(
+        handlers_, [](const Handler& handler) { return handler.signal->abi.event_mailbox_ptr == 0; });
+    changed_.wait_until(UINT64_MAX, spin_ns, is_due, machine::recheck_of_signals(any_without_mailbox));
+    has_news_ = false;
 
+    Calls calls;
     std::unique_lock lock(mutex_);
-    const std::vector<Handler> added = std::exchange(new_handlers_, {});
-    const std::vector<Call> calls = std::exchange(calls_, {});
+    handlers_.splice(handlers_.end(), new_handlers_);
+    calls.swap(calls_);
     const uint64_t round = ++rounds_begun_;
     lock.unlock();
-    handlers_.insert(handlers_.end(), added.begin(), added.end());
     for (const Call& call : calls) {
       if (!stopping_) call.function(call.argument);
     }

@@ -8,11 +8,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <list>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "hsa/signal.h"
+#include "machine/event_count.h"
+#include "machine/signal_watch.h"
 
 namespace Atoll::hsa {
 
@@ -42,24 +44,33 @@ class AsyncEvents {
     int64_t compare;
     hsa_amd_signal_handler function;
     void* argument;
+    machine::SignalWatch watch{};  ///< notifies `changed_`
+
+    bool is_due() const {
+      return signal->destroyed || machine::holds(condition_of(condition), machine::load(signal->abi), compare);
+    }
   };
   struct Call {
     void (*function)(void*);
     void* argument;
   };
+  // Lists, of which parts go from one to another without memory being asked for.
+  using Handlers = std::list<Handler>;
+  using Calls = std::list<Call>;
 
-  bool start();  ///< with mutex_ held: makes the thread when there is none
+  void start();  ///< with mutex_ held: makes the thread when there is none
+  void tell();   ///< the thread that there is something new
   void loop();
   void run_satisfied();
 
   std::mutex mutex_;  ///< guards new_handlers_, calls_, and what drain() waits for
-  std::vector<Handler> new_handlers_;
-  std::vector<Call> calls_;
+  Handlers new_handlers_;
+  Calls calls_;
   uint64_t rounds_begun_ = 0, rounds_done_ = 0;  ///< of looking at all signals
   std::condition_variable round_done_;
-  std::vector<Handler> handlers_;  ///< the thread's own
-  Signal* wake_ = nullptr;         ///< not zero: there is something new, or an end
-  std::atomic<bool> stopping_{false};
+  Handlers handlers_;  ///< the thread's own
+  machine::EventCount changed_;
+  std::atomic<bool> has_news_{false}, stopping_{false};
   std::thread thread_;
 };
 

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "hsa/loaded_objects.h"
 #include "object/bundle.h"
 #include "support/mapped_file.h"
 
@@ -26,19 +27,17 @@ struct Client {
 
 std::vector<Client> clients_of_process() {
   std::vector<Client> clients;
-  const auto look = [](dl_phdr_info* info, size_t, void* data) {
-    const std::string_view path = info->dlpi_name;
-    if (path.find("/libamdhip64.so") == std::string_view::npos) return 0;
+  for_each_loaded_object([&](const dl_phdr_info& info) {
+    const std::string_view path = info.dlpi_name;
+    if (path.find("/libamdhip64.so") == std::string_view::npos) return;
     Client client{std::string(path), {}};
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-      const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    for (unsigned i = 0; i < info.dlpi_phnum; i++) {
+      const ElfW(Phdr)& segment = info.dlpi_phdr[i];
       if (segment.p_type != PT_LOAD || (segment.p_flags & (PF_R | PF_W | PF_X)) != PF_R) continue;
-      client.constants.emplace_back(reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr), segment.p_filesz);
+      client.constants.emplace_back(reinterpret_cast<const char*>(info.dlpi_addr + segment.p_vaddr), segment.p_filesz);
     }
-    static_cast<std::vector<Client>*>(data)->push_back(std::move(client));
-    return 0;
-  };
-  dl_iterate_phdr(look, &clients);
+    clients.push_back(std::move(client));
+  });
   return clients;
 }
 
@@ -70,12 +69,10 @@ bool is_linked_with_hip(const dl_phdr_info& object) {
 /// The files of the process's libraries, not the program's own, that may have GPU code.
 std::vector<std::string> libraries_linked_with_hip() {
   std::vector<std::string> paths;
-  const auto look = [](dl_phdr_info* info, size_t, void* data) {
-    if (info->dlpi_name != nullptr && *info->dlpi_name != '\0' && is_linked_with_hip(*info))
-      static_cast<std::vector<std::string>*>(data)->emplace_back(info->dlpi_name);
-    return 0;
-  };
-  dl_iterate_phdr(look, &paths);
+  for_each_loaded_object([&](const dl_phdr_info& info) {
+    if (info.dlpi_name != nullptr && *info.dlpi_name != '\0' && is_linked_with_hip(info))
+      paths.emplace_back(info.dlpi_name);
+  });
   return paths;
 }
 

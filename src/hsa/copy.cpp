@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "hsa/logging.h"
@@ -15,14 +17,12 @@
 namespace Atoll::hsa {
 
 CopyEngine::~CopyEngine() {
-  if (!thread_.joinable()) {
-    if (wake_ != nullptr) release(*wake_);
-    return;
+  if (thread_.joinable()) {
+    stopping_ = true;
+    changed_.notify();
+    thread_.join();
   }
-  stopping_ = true;
-  machine::store(wake_->abi, 1);
-  thread_.join();
-  release(*wake_);
+  std::ranges::for_each(new_jobs_, give_up);
 }
 
 bool CopyEngine::is_ready(Job& job) {
@@ -36,7 +36,11 @@ bool CopyEngine::is_ready(Job& job) {
 
 void CopyEngine::carry_out(Job& job) {
   const uint64_t start = machine::now_ns();
-  const bool done = job.work();
+  bool done = false;
+  try {
+    done = job.work();
+  } catch (const std::bad_alloc&) {  // it had something to report
+  }
   if (job.completion == nullptr) return;
   job.completion->abi.start_ts = start;
   job.completion->abi.end_ts = machine::now_ns();
@@ -48,44 +52,64 @@ void CopyEngine::carry_out(Job& job) {
   release(*job.completion);
 }
 
+void CopyEngine::give_up(Job& job) {
+  job.watch.stop();
+  for (Signal* signal : job.dependencies) release(*signal);
+  if (job.completion != nullptr) release(*job.completion);
+}
+
 hsa_status_t CopyEngine::submit(std::function<bool()> work, std::vector<Signal*> dependencies, Signal* completion,
                                 bool here) {
-  for (Signal* signal : dependencies) retain(*signal);
+  Jobs job;
+  Job& added = job.emplace_back(std::move(work), std::move(dependencies), completion);
+  for (Signal* signal : added.dependencies) retain(*signal);
   if (completion != nullptr) retain(*completion);
-  Job job{std::move(work), std::move(dependencies), completion};
-  if (here && is_ready(job)) {
-    carry_out(job);
+  if (here && is_ready(added)) {
+    carry_out(added);
     return HSA_STATUS_SUCCESS;
   }
   const std::scoped_lock lock(mutex_);
   if (!thread_.joinable()) {
-    if (wake_ == nullptr) wake_ = make_signal(0, true);
-    if (wake_ == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-    thread_ = std::thread([this] { loop(); });
+    try {
+      thread_ = std::thread([this] { loop(); });
+    } catch (const std::system_error&) {
+      give_up(added);
+      return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    }
   }
-  new_jobs_.push_back(std::move(job));
-  machine::store(wake_->abi, 1);
+  new_jobs_.splice(new_jobs_.end(), job);
+  has_news_ = true;
+  changed_.notify();
   return HSA_STATUS_SUCCESS;
 }
 
 void CopyEngine::loop() {
-  std::vector<Job> jobs;
-  std::vector<machine::Awaited> awaited;
+  constexpr uint64_t spin_ns = 10'000;
+  Jobs jobs;
+  const auto is_due = [&] {
+    return has_news_ || stopping_ ||
+           std::ranges::any_of(jobs, [](const Job& job) { return machine::load(job.dependencies.front()->abi) == 0; });
+  };
   while (!stopping_) {
-    awaited.assign(1, {&wake_->abi, machine::Condition::ne, 0});
-    for (const Job& job : jobs) awaited.push_back({&job.dependencies.front()->abi, machine::Condition::eq, 0});
-    machine::wait_any(awaited, UINT64_MAX, false);
-    machine::store(wake_->abi, 0);
-
-    std::unique_lock lock(mutex_);
-    std::ranges::move(std::exchange(new_jobs_, {}), std::back_inserter(jobs));
-    lock.unlock();
-    std::erase_if(jobs, [](Job& job) {
-      if (!is_ready(job)) return false;
+    const bool any_without_mailbox =
+        std::ranges::any_of(jobs, [](const Job& job) { return job.dependencies.front()->abi.event_mailbox_ptr == 0; });
+    changed_.wait_until(UINT64_MAX, spin_ns, is_due, machine::recheck_of_signals(any_without_mailbox));
+    has_news_ = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      jobs.splice(jobs.end(), new_jobs_);
+    }
+    std::erase_if(jobs, [&](Job& job) {
+      if (!is_ready(job)) {
+        job.watch.start(job.dependencies.front()->abi, changed_);
+        return false;
+      }
+      job.watch.stop();
       carry_out(job);
       return true;
     });
   }
+  std::ranges::for_each(jobs, give_up);
 }
 
 bool move_bytes(void* to, const void* from, size_t size, std::string_view function) {

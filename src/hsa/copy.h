@@ -7,12 +7,15 @@
 
 #include <atomic>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "hsa/signal.h"
+#include "machine/event_count.h"
+#include "machine/signal_watch.h"
 
 namespace Atoll::hsa {
 
@@ -31,18 +34,21 @@ class CopyEngine {
  private:
   struct Job {
     std::function<bool()> work;
-    std::vector<Signal*> dependencies;
-    Signal* completion;  ///< may be null
+    std::vector<Signal*> dependencies;  ///< that have not been seen to be zero
+    Signal* completion;                 ///< may be null
+    machine::SignalWatch watch{};       ///< of the first dependency
   };
+  using Jobs = std::list<Job>;  // they go to the thread without memory being asked for
 
   static bool is_ready(Job& job);  ///< drops dependencies that are met
   static void carry_out(Job& job);
+  static void give_up(Job& job);  ///< lets go of its signals
   void loop();
 
   std::mutex mutex_;
-  std::vector<Job> new_jobs_;
-  Signal* wake_ = nullptr;
-  std::atomic<bool> stopping_{false};
+  Jobs new_jobs_;
+  machine::EventCount changed_;
+  std::atomic<bool> has_news_{false}, stopping_{false};
   std::thread thread_;
 };
 

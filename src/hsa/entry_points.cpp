@@ -27,7 +27,19 @@ constexpr auto bounded(hsa_status_t (*)(Parameters...), Call) {
   };
 }
 
-/// Functions that return no status do nothing that throws.
+/// A number of a signal, or UINT32_MAX for none.
+template <typename Call, typename... Parameters>
+constexpr auto bounded(uint32_t (*)(Parameters...), Call) {
+  return +[](Parameters... arguments) -> uint32_t {
+    try {
+      return Call{}(arguments...);
+    } catch (const std::exception&) {
+      return UINT32_MAX;
+    }
+  };
+}
+
+/// Functions that return neither do nothing that throws.
 template <typename Call, typename Result, typename... Parameters>
 constexpr auto bounded(Result (*function)(Parameters...), Call) {
   return function;

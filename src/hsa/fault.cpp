@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include "hsa/callback.h"
 #include "hsa/runtime.h"
@@ -49,21 +50,35 @@ bool FaultDelivery::deliver_event(const std::optional<machine::FaultReport>& rep
   event.memory_fault.fault_reason_mask = HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT;
   if (report) event.memory_fault.virtual_address = report->fault.address;
 
-  std::unique_lock lock(mutex_);
-  const auto handlers = handlers_;
-  lock.unlock();
   bool handled = false;
   const InCallback marked;
-  for (const auto& [callback, data] : handlers) handled |= callback(&event, data) == HSA_STATUS_SUCCESS;
+  std::unique_lock lock(mutex_);
+  for (auto handler = handlers_.begin(); handler != handlers_.end(); ++handler) {
+    lock.unlock();  // it may call in; handlers stay where they are
+    handled |= handler->first(&event, handler->second) == HSA_STATUS_SUCCESS;
+    lock.lock();
+  }
   return handled;
 }
 
-void FaultDelivery::deliver(const machine::QueueError& error, hsa_queue_t* queue, QueueCallback callback, void* data) {
-  const std::string text = error.fault
-                               ? error.fault->to_string()
-                               : fmt::format("queue {}, packet {}: {}", queue->id, error.packet_id, error.message);
-  std::fputs(("atoll: " + text + "\n").c_str(), stderr);
+namespace {
 
+/// Says why a queue stopped; out of memory, only that it did.
+void say_why(const machine::QueueError& error, const hsa_queue_t& queue) {
+  try {
+    const std::string text = error.fault
+                                 ? error.fault->to_string()
+                                 : fmt::format("queue {}, packet {}: {}", queue.id, error.packet_id, error.message);
+    std::fputs(("atoll: " + text + "\n").c_str(), stderr);
+  } catch (const std::bad_alloc&) {
+    std::fputs("atoll: a queue stopped, and memory is out\n", stderr);
+  }
+}
+
+}  // namespace
+
+void FaultDelivery::deliver(const machine::QueueError& error, hsa_queue_t* queue, QueueCallback callback, void* data) {
+  say_why(error, *queue);
   const hsa_status_t status = queue_status(error);
   const bool is_memory_fault = static_cast<int>(status) == HSA_STATUS_ERROR_MEMORY_FAULT;
   if (is_memory_fault && deliver_event(error.fault)) return;

@@ -6,10 +6,10 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include <list>
 #include <mutex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "machine/dispatch.h"
 #include "machine/queue.h"
@@ -31,7 +31,7 @@ class FaultDelivery {
   bool deliver_event(const std::optional<machine::FaultReport>& report);
 
   std::mutex mutex_;
-  std::vector<std::pair<hsa_amd_system_event_callback_t, void*>> handlers_;
+  std::list<std::pair<hsa_amd_system_event_callback_t, void*>> handlers_;  ///< none is ever taken out
 };
 
 /// What the callback of a queue that stopped is told: the codes of ROCr's queue error handler.

@@ -23,6 +23,10 @@ uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer
 hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) {
   if (!pool.can_allocate() || size > pool.bytes) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   size = (size + allocation_granule - 1) / allocation_granule * allocation_granule;
+  std::map<uint64_t, MemoryRecord> record_node;  // made before the memory, which would be lost without a record
+  MemoryRecord& record = record_node[0];
+  record.accessible.insert(pool.owner);
+  if (pool.is_system()) record.accessible.insert(&Runtime::get()->gpu_agent);
   if (!pool.take(size)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   // As the kernel driver does; the device library's malloc() finds a block's slab by rounding its address down.
   const uint64_t alignment = size >= device_memory_block ? device_memory_block : allocation_granule;
@@ -31,15 +35,14 @@ hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) 
     pool.bytes_allocated -= size;
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
-  MemoryRecord record;
   record.address = record.agent_address = *address;
   record.size = size;
   record.type = HSA_EXT_POINTER_TYPE_HSA;
   record.pool = &pool;
-  record.accessible.insert(pool.owner);
-  if (pool.is_system()) record.accessible.insert(&Runtime::get()->gpu_agent);
+  auto node = record_node.extract(record_node.begin());
+  node.key() = *address;
   const std::scoped_lock lock(mutex_);
-  allocations_[*address] = std::move(record);
+  allocations_.insert(std::move(node));
   *pointer = reinterpret_cast<void*>(*address);
   return HSA_STATUS_SUCCESS;
 }
@@ -238,7 +241,7 @@ hsa_status_t hsa_amd_memory_unlock(void* host_ptr) {
 // Registering is a hint that kernels will use the memory, which they can anyhow.
 hsa_status_t hsa_memory_register(void* ptr, size_t size) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return ptr == nullptr && size != 0 ? HSA_STATUS_ERROR_INVALID_ARGUMENT : HSA_STATUS_SUCCESS;
+  return (ptr == nullptr) != (size == 0) ? HSA_STATUS_ERROR_INVALID_ARGUMENT : HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_memory_deregister(void*, size_t) {

@@ -21,6 +21,7 @@
 #include "hsa/client.h"
 #include "hsa/status.h"
 #include "hsa/tools.h"
+#include "machine/signal_watch.h"
 
 namespace Atoll::hsa {
 
@@ -51,6 +52,7 @@ void begin_anew_in_child() {
   of_this_process().store(new Lifetime, std::memory_order_release);
   current.store(nullptr, std::memory_order_release);
   print_statistics = false;
+  machine::forget_watches();
 }
 
 /// A kernel's name as its source has it, or the ends of it.
@@ -224,7 +226,15 @@ hsa_status_t Runtime::acquire() {
       pthread_atfork(nullptr, nullptr, begin_anew_in_child);
     }
     life.references = 1;
-    life.tools.load();
+    try {
+      life.tools.load();
+    } catch (const std::exception&) {
+      life.references = 0;
+      life.ending = true;
+      lock.unlock();
+      end(current.load());
+      throw;
+    }
     return HSA_STATUS_SUCCESS;
   }
   ++life.references;

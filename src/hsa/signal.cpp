@@ -16,6 +16,7 @@
 
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
+#include "machine/signal_watch.h"
 
 namespace Atoll::hsa {
 
@@ -43,7 +44,10 @@ class SignalStore {
   }
   void give_back(Signal* signal) {
     const std::scoped_lock lock(mutex_);
-    free_.push_back(signal);
+    try {
+      free_.push_back(signal);
+    } catch (const std::bad_alloc&) {  // then it is not used again
+    }
   }
   /// Whether a signal is or has been at an address.
   bool knows(uint64_t address) const {
@@ -78,8 +82,8 @@ SignalStore& signal_store() {
   return *instance;
 }
 
-/// Where kernels announce the event of a signal that they changed, before they interrupt. Nobody reads it: an
-/// interrupt wakes all who wait, and they look at their signals themselves.
+/// Where kernels announce the event of a signal that they changed, before they interrupt. Nobody reads it: the
+/// interrupt itself names the event, and those who watch such signals look at them.
 uint64_t event_mailbox;
 
 /// Makes a signal's own part that of a live signal with one reference.
@@ -139,8 +143,10 @@ class SharedSignals {
   std::map<uint64_t, std::shared_ptr<const machine::MemoryFile>> signals_;
 };
 
+/// Asks for no memory, as signals are also released where nothing may be thrown.
 SharedSignals& shared_signals() {
-  static auto* const instance = new SharedSignals;
+  alignas(SharedSignals) static std::byte memory[sizeof(SharedSignals)];
+  static auto* const instance = new (memory) SharedSignals;
   return *instance;
 }
 
@@ -156,7 +162,7 @@ Signal* make_signal(int64_t initial_value, bool interrupts) {
   Signal* signal = make(AMD_SIGNAL_KIND_USER, initial_value);
   if (signal != nullptr && interrupts) {
     signal->abi.event_mailbox_ptr = reinterpret_cast<uint64_t>(&event_mailbox);
-    signal->abi.event_id = 1;
+    signal->abi.event_id = machine::event_id_of(signal->abi);
   }
   return signal;
 }
@@ -234,10 +240,9 @@ hsa_status_t wait_for_group(hsa_signal_group_t handle, const hsa_signal_conditio
   }
   const std::vector<Signal*> signals = group->signals;
   lock.unlock();
-  const int index = machine::wait_any(awaited, UINT64_MAX, hint == HSA_WAIT_STATE_ACTIVE);
+  const int index = machine::wait_any(awaited, UINT64_MAX, hint == HSA_WAIT_STATE_ACTIVE, value);
   if (index < 0) return HSA_STATUS_ERROR;
   *signal = signals[static_cast<size_t>(index)]->handle();
-  *value = machine::load(signals[static_cast<size_t>(index)]->abi);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -279,7 +284,7 @@ hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
   Signal* found = signal_of(signal);
   if (found == nullptr || found->is_doorbell()) return HSA_STATUS_ERROR_INVALID_SIGNAL;
   if (found->destroyed.exchange(true)) return HSA_STATUS_ERROR_INVALID_SIGNAL;
-  machine::wake_waiters();
+  machine::tell_watchers(found->abi);  // a handler on it is done
   release(*found);
   return HSA_STATUS_SUCCESS;
 }
@@ -349,68 +354,47 @@ ATOLL_SIGNAL_WAIT(scacquire)
 
 namespace {
 
-/// A signal of a list that a call waits for.
-struct Listed {
-  uint32_t index;
-  Signal* signal;
-  machine::Condition condition;
-  int64_t compare;
-};
-
-/// Those of a list that are signals; the others do not count, as hsa_ext_amd.h has it since 1.7.
-std::vector<Listed> valid_signals(uint32_t count, const hsa_signal_t* signals, const hsa_signal_condition_t* conditions,
-                                  const hsa_signal_value_t* values) {
-  std::vector<Listed> listed;
-  if (!is_initialized() || signals == nullptr || conditions == nullptr || values == nullptr) return listed;
-  for (uint32_t i = 0; i < count; ++i) {
-    Signal* signal = signal_of(signals[i]);
-    if (signal != nullptr) listed.push_back({i, signal, condition_of(conditions[i]), values[i]});
+/// Those of a list that are signals, with their numbers in it; the others do not count, as hsa_ext_amd.h has it since
+/// 1.7.
+struct ValidSignals {
+  ValidSignals(uint32_t count, const hsa_signal_t* signals, const hsa_signal_condition_t* conditions,
+               const hsa_signal_value_t* values) {
+    if (!is_initialized() || signals == nullptr || conditions == nullptr || values == nullptr) return;
+    for (uint32_t i = 0; i < count; ++i) {
+      const Signal* signal = signal_of(signals[i]);
+      if (signal == nullptr) continue;
+      awaited.push_back({&signal->abi, condition_of(conditions[i]), values[i]});
+      numbers.push_back(i);
+    }
   }
-  return listed;
-}
+
+  std::vector<machine::Awaited> awaited;
+  std::vector<uint32_t> numbers;
+};
 
 }  // namespace
 
 uint32_t hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t* signals, hsa_signal_condition_t* conds,
                                  hsa_signal_value_t* values, uint64_t timeout_hint, hsa_wait_state_t wait_hint,
                                  hsa_signal_value_t* satisfying_value) {
-  const std::vector<Listed> listed = valid_signals(signal_count, signals, conds, values);
-  if (listed.empty()) return UINT32_MAX;
-  const Listed* satisfied = nullptr;
+  const ValidSignals valid(signal_count, signals, conds, values);
+  if (valid.awaited.empty()) return UINT32_MAX;
   int64_t value = 0;
-  machine::wait_until(
-      [&] {
-        for (const Listed& each : listed) {
-          value = machine::load(each.signal->abi);
-          if (!machine::holds(each.condition, value, each.compare)) continue;
-          satisfied = &each;
-          return true;
-        }
-        return false;
-      },
-      timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE);
-  if (satisfied == nullptr) return UINT32_MAX;
+  const int found = machine::wait_any(valid.awaited, timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE, &value);
+  if (found < 0) return UINT32_MAX;
   if (satisfying_value != nullptr) *satisfying_value = value;
-  return satisfied->index;
+  return valid.numbers[static_cast<size_t>(found)];
 }
 
-// A condition needs to have held once, not at the same time as the others.
 uint32_t hsa_amd_signal_wait_all(uint32_t signal_count, hsa_signal_t* signals, hsa_signal_condition_t* conds,
                                  hsa_signal_value_t* values, uint64_t timeout_hint, hsa_wait_state_t wait_hint,
                                  hsa_signal_value_t* satisfying_values) {
-  std::vector<Listed> awaited = valid_signals(signal_count, signals, conds, values);
-  std::vector<hsa_signal_value_t> found(signal_count);  // 0 for what is no signal
-  const bool all = machine::wait_until(
-      [&] {
-        std::erase_if(awaited, [&](const Listed& each) {
-          const int64_t value = found[each.index] = machine::load(each.signal->abi);
-          return machine::holds(each.condition, value, each.compare);
-        });
-        return awaited.empty();
-      },
-      timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE);
-  if (!all) return UINT32_MAX;
-  if (satisfying_values != nullptr) std::ranges::copy(found, satisfying_values);
+  ValidSignals valid(signal_count, signals, conds, values);
+  std::vector<int64_t> found(valid.awaited.size());
+  if (!machine::wait_all(valid.awaited, found, timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE)) return UINT32_MAX;
+  if (satisfying_values == nullptr) return 0;
+  std::fill_n(satisfying_values, signal_count, 0);  // for what is no signal
+  for (size_t i = 0; i < found.size(); ++i) satisfying_values[valid.numbers[i]] = found[i];
   return 0;
 }
 

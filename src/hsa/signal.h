@@ -38,8 +38,8 @@ Signal* signal_of(hsa_signal_t handle);
 /// A new signal with one reference. The memory of signals is never given back to the system, so that looking at a
 /// destroyed signal is harmless; null when there is none left.
 Signal* make_signal(int64_t initial_value, bool interrupts);
-/// A new signal that other processes can attach to by its file. Waiting threads look at it every millisecond, as nobody
-/// wakes those of another process.
+/// A new signal that other processes can attach to by its file. Waiting threads look at it every few milliseconds,
+/// as nobody wakes those of another process.
 Signal* make_shared_signal(int64_t initial_value);
 Signal* attach_signal(const std::shared_ptr<const machine::MemoryFile>& file);
 /// The file of such a signal; null for others.

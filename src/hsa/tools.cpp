@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "hsa/api_tables.h"
+#include "hsa/loaded_objects.h"
 
 namespace Atoll::hsa {
 
@@ -40,12 +41,9 @@ void complain(const std::string& name, std::string_view reason) {
 /// Tools among the libraries that the process has loaded.
 std::vector<Tool> find_loaded_tools(uint64_t first_order) {
   std::vector<std::string> names;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        if (*info->dlpi_name != '\0') static_cast<std::vector<std::string>*>(data)->emplace_back(info->dlpi_name);
-        return 0;
-      },
-      &names);
+  for_each_loaded_object([&](const dl_phdr_info& info) {
+    if (*info.dlpi_name != '\0') names.emplace_back(info.dlpi_name);
+  });
   std::vector<Tool> tools;
   for (const std::string& name : names) {
     void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);

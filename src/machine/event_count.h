@@ -13,6 +13,29 @@
 
 namespace Atoll::machine {
 
+/// How often a sleeper looks at its condition though nobody has notified it, as some changes come without a word: a
+/// part of the time that it has slept, within these limits. So what comes soon is seen soon, and many threads that wait
+/// long cost little.
+struct Recheck {
+  uint64_t least_ns = 1'000'000, most_ns = 1'000'000;
+
+  uint64_t after(uint64_t slept_ns) const { return std::clamp(slept_ns / 8, least_ns, most_ns); }
+};
+
+/// Calls `ready` until it says true or the clock reaches `end_ns`; returns what it said last. `now` is the time, then
+/// and on return.
+template <typename Ready>
+bool spin_until(uint64_t end_ns, uint64_t& now, const Ready& ready) {
+  while (now < end_ns) {
+    for (unsigned i = 0; i < 16; ++i) {
+      if (ready()) return true;
+      __builtin_ia32_pause();
+    }
+    now = now_ns();
+  }
+  return false;
+}
+
 class EventCount {
  public:
   /// Call after the change; wakes all sleepers. One atomic operation when nobody sleeps.
@@ -22,24 +45,23 @@ class EventCount {
   }
 
   /// Calls `ready` until it says true or the clock reaches `end_ns`; returns what it said last. Spins for `spin_ns`
-  /// first, then sleeps, and looks again every `recheck_ns` even if nobody notifies.
+  /// first, then sleeps.
   template <typename Ready>
-  bool wait_until(uint64_t end_ns, uint64_t spin_ns, const Ready& ready, uint64_t recheck_ns = 1'000'000) {
+  bool wait_until(uint64_t end_ns, uint64_t spin_ns, const Ready& ready, Recheck recheck = {}) {
     if (ready()) return true;
     uint64_t now = now_ns();
-    const uint64_t spin_end = std::min(end_ns, now + spin_ns);
-    while (now < spin_end) {
-      for (unsigned i = 0; i < 16; ++i) {
-        if (ready()) return true;
-        __builtin_ia32_pause();
-      }
-      now = now_ns();
-    }
+    return spin_until(std::min(end_ns, now + spin_ns), now, ready) || sleep_until(end_ns, now, ready, recheck);
+  }
+
+  /// The same without spinning; it is `now`.
+  template <typename Ready>
+  bool sleep_until(uint64_t end_ns, uint64_t now, const Ready& ready, Recheck recheck = {}) {
+    const uint64_t begin = now;
     while (now < end_ns) {
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       const uint32_t seen = epoch_.load(std::memory_order_seq_cst);
       const bool already = ready();
-      if (!already) sleep(seen, std::min(recheck_ns, end_ns - now));
+      if (!already) sleep(seen, std::min(recheck.after(now - begin), end_ns - now));
       sleepers_.fetch_sub(1, std::memory_order_relaxed);
       if (already || ready()) return true;
       now = now_ns();

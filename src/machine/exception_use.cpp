@@ -49,7 +49,8 @@ bool is_instruction(std::span<const uint8_t> code, uint64_t begin, uint64_t at, 
 }  // namespace
 
 bool LoadedCode::looks_at_exceptions(const target::Processor& processor) const {
-  std::call_once(looked_for_exceptions_, [&] {
+  const std::lock_guard lock(exceptions_mutex_);  // not call_once(): nothing may be thrown through the C library
+  if (!looked_for_exceptions_) {
     constexpr uint32_t sopk = 0xB0000000, opcode_field = 0x0F800000;
     constexpr Opcode opcodes[] = {Opcode::s_getreg_b32, Opcode::s_setreg_b32, Opcode::s_setreg_imm32_b32};
     for (const object::Segment& segment : code_object_.segments) {
@@ -73,7 +74,8 @@ bool LoadedCode::looks_at_exceptions(const target::Processor& processor) const {
         }
       }
     }
-  });
+    looked_for_exceptions_ = true;
+  }
   return looks_at_exceptions_;
 }
 

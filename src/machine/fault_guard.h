@@ -56,7 +56,12 @@ template <typename Work>
   }
   innermost = &frame;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler must not move accesses out of the guard
-  work();
+  try {
+    work();
+  } catch (...) {
+    innermost = frame.outer;
+    throw;
+  }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   innermost = frame.outer;
   return true;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 #include <thread>
 #include <tuple>
@@ -96,7 +97,10 @@ void VirtualGpu::forget(const LoadedCode& code) {
       const auto& [object, kernel] = entry;
       if (!code.contains(object)) return false;
       const std::lock_guard kernel_lock(kernel->mutex);
-      add_to(unloaded_[kernel->name], kernel->statistics);
+      try {
+        add_to(unloaded_[kernel->name], kernel->statistics);
+      } catch (const std::bad_alloc&) {  // a destructor waits for this: then without its statistics
+      }
       return true;
     });
   }

@@ -70,7 +70,8 @@ class LoadedCode {
   std::vector<uint8_t> file_;
   object::CodeObject code_object_;
   std::vector<LoadedSymbol> symbols_;
-  mutable std::once_flag looked_for_exceptions_;
+  mutable std::mutex exceptions_mutex_;  ///< of what follows
+  mutable bool looked_for_exceptions_ = false;
   mutable bool looks_at_exceptions_ = false;
 };
 

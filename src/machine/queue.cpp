@@ -14,10 +14,13 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <exception>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,6 +29,7 @@
 #include "machine/fault_guard.h"
 #include "machine/packet_processor.h"
 #include "machine/signal.h"
+#include "machine/signal_watch.h"
 
 namespace Atoll::machine {
 
@@ -40,7 +44,11 @@ constexpr uint32_t packet_bytes = 64;
 constexpr size_t max_in_flight = 16;
 /// How long an idle queue watches its ring before its thread sleeps.
 constexpr uint64_t spin_for_packet_ns = 50'000;
-constexpr uint64_t idle_recheck_ns = 1'000'000'000, polling_recheck_ns = 1'000'000;
+/// And how long one watches the signals that its next packet waits for.
+constexpr uint64_t spin_for_dependencies_ns = 10'000;
+/// How often it looks at the ring then: it may have been rung for packets that are not there yet, and a kernel rings
+/// without a word.
+constexpr Recheck idle_recheck{.least_ns = 1'000'000'000, .most_ns = 8'000'000'000}, polling_recheck{};
 constexpr uint8_t amd_barrier_value = 2;  ///< HSA_AMD_PACKET_TYPE_BARRIER_VALUE
 
 aql::Signal& signal_at(uint64_t handle) { return *reinterpret_cast<aql::Signal*>(handle); }
@@ -86,11 +94,13 @@ class PacketProcessor final : public Queue {
   enum class Barrier : uint8_t { open, closed, broken };
 
   void process();
+  void process_next();
   Step advance();
   Step dispatch_kernel(const uint8_t* slot);
   Step pass_barrier(uint64_t completion_signal);
   Step dispatch_agent(const uint8_t* slot);
   bool dependencies_met();
+  void watch_dependencies(std::span<SignalWatch> watches);
   Barrier look_at_barrier();
   Step finish_packet(uint64_t completion_signal);
   Step fail_packet(Error error, uint64_t completion_signal, PacketFault fault = PacketFault::format);
@@ -165,6 +175,8 @@ PacketProcessor::PacketProcessor(QueueOptions options, const target::GpuModel& m
     const auto invalid = static_cast<uint16_t>(aql::PacketType::invalid);
     std::memcpy(slot(i), &invalid, sizeof invalid);
   }
+  in_flight_.reserve(max_in_flight);
+  ended_.reserve(max_in_flight);
   thread_ = std::thread([this] { process(); });
   pthread_setname_np(thread_.native_handle(), "atoll-queue");
 }
@@ -174,7 +186,6 @@ PacketProcessor::~PacketProcessor() {
   stopping_ = true;
   cancelling_ = true;
   activity_.notify();
-  wake_waiters();
   thread_.join();
   static_cast<void>(memory_.free(reinterpret_cast<uint64_t>(ring_)));
 }
@@ -191,7 +202,6 @@ void PacketProcessor::ring_doorbell(uint64_t packet_id) {
 void PacketProcessor::inactivate() {
   cancelling_ = true;
   activity_.notify();
-  wake_waiters();
 }
 
 void PacketProcessor::set_profiling(bool enabled) {
@@ -205,19 +215,28 @@ void PacketProcessor::set_profiling(bool enabled) {
 
 void PacketProcessor::process() {
   while (!stopping_.load(std::memory_order_relaxed) || !in_flight_.empty()) {
-    reap();
-    if (cancelling_.exchange(false)) {
-      for (const auto& dispatch : in_flight_) {
-        scheduler_.cancel(*dispatch, {ErrorKind::aborted, "the queue was destroyed or inactivated"});
-      }
-      if (active()) report({.kind = ErrorKind::aborted, .message = "the queue was inactivated"});
+    try {
+      process_next();
+    } catch (const std::exception&) {
+      // Memory is out: a message that needs none.
+      report({.kind = ErrorKind::out_of_resources, .message = "out of memory", .packet_id = next_});
     }
-    const Step step = active() ? advance() : Step::nothing;
-    if (step == Step::advanced) continue;
-    bool worked = false;
-    for (const auto& dispatch : in_flight_) worked |= work_on(dispatch);
-    if (!worked) rest(step);
   }
+}
+
+void PacketProcessor::process_next() {
+  reap();
+  if (cancelling_.exchange(false)) {
+    for (const auto& dispatch : in_flight_) {
+      scheduler_.cancel(*dispatch, {ErrorKind::aborted, "the queue was destroyed or inactivated"});
+    }
+    if (active()) report({.kind = ErrorKind::aborted, .message = "the queue was inactivated"});
+  }
+  const Step step = active() ? advance() : Step::nothing;
+  if (step == Step::advanced) return;
+  bool worked = false;
+  for (const auto& dispatch : in_flight_) worked |= work_on(dispatch);
+  if (!worked) rest(step);
 }
 
 /// Sleeps until there may be something to do.
@@ -230,14 +249,18 @@ void PacketProcessor::rest(Step step) {
            });
   };
   if (step == Step::blocked) {
-    wait_until([&] { return wanted() || look_at_barrier() != Barrier::closed; }, UINT64_MAX, false);
+    SignalWatch watches[std::size(decltype(aql::BarrierPacket::dep_signal){})];
+    watch_dependencies(watches);
+    activity_.wait_until(
+        UINT64_MAX, spin_for_dependencies_ns, [&] { return wanted() || look_at_barrier() != Barrier::closed; },
+        recheck_of_signals(true));
     return;
   }
   // A packet that may not start yet is no reason to wake. Whether there was one is for advance() to say: a look at the
   // ring now would take one that has just arrived for it.
   const bool watch_ring = active() && step != Step::held;
   const bool announced = doorbell_.load(std::memory_order_relaxed) > next_;
-  const uint64_t recheck = announced || !in_flight_.empty() ? polling_recheck_ns : idle_recheck_ns;
+  const Recheck recheck = announced || !in_flight_.empty() ? polling_recheck : idle_recheck;
   activity_.wait_until(
       UINT64_MAX, spin_for_packet_ns, [&] { return wanted() || (watch_ring && packet_there(next_)); }, recheck);
 }
@@ -317,6 +340,20 @@ bool PacketProcessor::dependencies_met() {
   }
   if (dependencies == 0) return true;
   return type == aql::PacketType::barrier_and ? satisfied_ == dependencies : satisfied_ != 0;
+}
+
+/// Has `activity_` notified of changes of the signals that the barrier packet at the head waits for.
+void PacketProcessor::watch_dependencies(std::span<SignalWatch> watches) {
+  const uint8_t* packet = slot(next_);
+  if (aql::packet_type(header(next_)) == aql::PacketType::vendor_specific) {
+    const uint64_t signal = reinterpret_cast<const aql::BarrierValuePacket*>(packet)->signal;
+    if (signal != 0) watches.front().start(signal_at(signal), activity_);
+    return;
+  }
+  for (size_t i = 0; i < watches.size(); ++i) {
+    const uint64_t signal = reinterpret_cast<const aql::BarrierPacket*>(packet)->dep_signal[i];
+    if (signal != 0) watches[i].start(signal_at(signal), activity_);
+  }
 }
 
 /// Whether the barrier packet at the head need not wait: its dependencies are met, or they are no signals at all.
@@ -419,18 +456,19 @@ void PacketProcessor::on_dispatch_done(Dispatch& dispatch) {
 /// Lets go of dispatches that have ended.
 void PacketProcessor::reap() {
   if (ended_count_.load(std::memory_order_acquire) == 0) return;
-  std::vector<std::shared_ptr<Dispatch>> ended;
+  std::array<std::shared_ptr<Dispatch>, max_in_flight> ended;
+  size_t count = 0;
   {
     const std::lock_guard lock(mutex_);
     for (const Dispatch* done : ended_) {
       const auto found = std::ranges::find(in_flight_, done, &std::shared_ptr<Dispatch>::get);
-      ended.push_back(std::move(*found));
+      ended[count++] = std::move(*found);
       in_flight_.erase(found);
     }
     ended_.clear();
     ended_count_.store(0, std::memory_order_relaxed);
   }
-  for (const auto& dispatch : ended) {
+  for (const auto& dispatch : std::span(ended).first(count)) {
     if (!dispatch->error || !active()) continue;
     report({.kind = dispatch->error->kind,
             .message = dispatch->error->message,
@@ -445,7 +483,7 @@ void PacketProcessor::report(QueueError error) {
   if (failed_) return;
   failed_ = true;
   for (const auto& dispatch : in_flight_) {
-    scheduler_.cancel(*dispatch, {ErrorKind::aborted, "an earlier dispatch of the queue failed"});
+    scheduler_.cancel(*dispatch, {ErrorKind::aborted, "queue failed"});  // nobody is told; a message without memory
   }
   if (options_.queue_inactive_signal != 0) store(signal_at(options_.queue_inactive_signal), 1);
   if (options_.on_error) options_.on_error(error);
@@ -472,7 +510,12 @@ support::Result<std::unique_ptr<Queue>> make_queue(QueueOptions options, const t
   }
   auto ring = memory.allocate(uint64_t{options.size} * packet_bytes, 0, "the ring of a queue");
   if (!ring) return std::unexpected(ring.error());
-  return std::make_unique<PacketProcessor>(std::move(options), model, memory, *ring, scheduler, std::move(launch));
+  try {
+    return std::make_unique<PacketProcessor>(std::move(options), model, memory, *ring, scheduler, std::move(launch));
+  } catch (const std::exception& exception) {  // no memory, or no thread
+    static_cast<void>(memory.free(*ring));
+    return fail(ErrorKind::out_of_resources, "cannot make a queue: {}", exception.what());
+  }
 }
 
 }  // namespace Atoll::machine

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "machine/fault_report.h"
@@ -41,12 +42,21 @@ constexpr uint64_t wait_awake_ns = 200'000, nap_ns = 50'000;
 
 Scheduler::Scheduler(Engine& engine, unsigned threads, const std::atomic<uint64_t>& interrupts)
     : engine_(engine), threads_(std::max(1u, threads)), interrupts_(interrupts) {
-  for (unsigned i = 1; i < threads_; ++i) {
-    workers_.push_back(std::make_unique<Worker>("atoll-cu", [this](Worker& self) { work(self); }));
+  free_groups_.reserve(most_free_groups());
+  workers_.reserve(threads_);  // a worker that is not among them when an exception comes would be waited for
+  try {
+    for (unsigned i = 1; i < threads_; ++i) {
+      workers_.push_back(std::make_unique<Worker>("atoll-cu", [this](Worker& self) { work(self); }));
+    }
+  } catch (const std::exception&) {  // no memory, or no thread: those that there are have to end first
+    stop_workers();
+    throw;
   }
 }
 
-Scheduler::~Scheduler() {
+Scheduler::~Scheduler() { stop_workers(); }
+
+void Scheduler::stop_workers() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -66,10 +76,26 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
                   .offer_at = start + offer_after_ns,
                   .now = start,
                   .group_ns = d.kernel->wave_ns.load(std::memory_order_relaxed) * waves_needed(d)};
-  if (takes_long(d)) offer(dispatch);
   bool any = false;
+  try {
+    work_until_slice_ends(slice, any);
+  } catch (const std::bad_alloc&) {
+    run_out_of_memory(slice);
+    give_back_taken(slice);
+  }
+  if (!slice.saw_waiting && d.is_wary.load(std::memory_order_relaxed))
+    d.is_wary.store(false, std::memory_order_relaxed);
+  if (slice.resident) give_back(std::move(slice.resident));
+  count_ended(d, slice);
+  return any;
+}
+
+/// What throws, when memory is out, leaves the slice as it is.
+void Scheduler::work_until_slice_ends(TimeSlice& slice, bool& any) {
+  Dispatch& d = *slice.dispatch;
+  if (takes_long(d)) offer(slice.dispatch);
   size_t waiting_in_a_row = 0;
-  uint64_t progressed_at = start;
+  uint64_t progressed_at = slice.start;
   while (slice.now < slice.end && next_group(slice)) {
     any = true;
     const Outcome outcome = run(slice);
@@ -82,6 +108,7 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
     if (outcome == Outcome::slice_over || slice.has_progressed) progressed_at = slice.now;
     waiting_in_a_row = outcome == Outcome::slice_over ? 0 : waiting_in_a_row + 1;
     set_aside(slice, outcome);
+    slice.is_half_way = false;
     if (waiting_in_a_row > d.set_aside_count.load(std::memory_order_relaxed)) {
       // Everybody waits: perhaps for a host thread that has no processor.
       if (slice.now - progressed_at < wait_awake_ns) {
@@ -93,12 +120,7 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
       waiting_in_a_row = 0;
     }
   }
-  if (!slice.saw_waiting && d.is_wary.load(std::memory_order_relaxed))
-    d.is_wary.store(false, std::memory_order_relaxed);
   give_back_taken(slice);
-  if (slice.resident) give_back(std::move(slice.resident));
-  count_ended(d, slice);
-  return any;
 }
 
 void Scheduler::finish(const std::shared_ptr<Dispatch>& dispatch) {
@@ -113,7 +135,10 @@ void Scheduler::finish(const std::shared_ptr<Dispatch>& dispatch) {
 void Scheduler::work(Worker& self) {
   while (const std::shared_ptr<Dispatch> dispatch = next_offered(self)) {
     // The thread that launched it goes on.
-    engine_.make_room(threads_, [&] { return !stopping_ && dispatch->has_work(); });
+    try {
+      engine_.make_room(threads_, [&] { return !stopping_ && dispatch->has_work(); });
+    } catch (const std::bad_alloc&) {  // then without
+    }
     work_on(dispatch);
   }
 }
@@ -200,7 +225,7 @@ bool Scheduler::next_group(TimeSlice& slice) {
       if (auto group = resume(dispatch)) {
         if (slice.resident) give_back(std::move(slice.resident));
         slice.resident = std::move(group);
-        slice.is_resumed = true;
+        slice.is_resumed = slice.is_half_way = true;
         slice.has_progressed = false;
         slice.begin_round();
         return true;
@@ -383,7 +408,7 @@ std::unique_ptr<ResidentGroup> Scheduler::take_storage() {
 void Scheduler::give_back(std::unique_ptr<ResidentGroup> group) {
   const std::lock_guard lock(mutex_);
   // Enough for every thread; what a crowd of waiting work-groups needed beyond that is freed.
-  if (free_groups_.size() < 2 * size_t{threads_} + 4) free_groups_.push_back(std::move(group));
+  if (free_groups_.size() < most_free_groups()) free_groups_.push_back(std::move(group));
 }
 
 }  // namespace Atoll::machine

@@ -76,18 +76,23 @@ class Scheduler {
   uint64_t batch_size(TimeSlice& slice, uint64_t untaken) const;
   bool take(TimeSlice& slice);
   void give_back_taken(TimeSlice& slice);
+  void work_until_slice_ends(TimeSlice& slice, bool& any);
   Outcome run(TimeSlice& slice);
+  Outcome run_until_set_aside(TimeSlice& slice);
   Stop run_waves(TimeSlice& slice);
   static uint64_t budget_of(const TimeSlice& slice, const Wave& wave);
   WaveState run_series(TimeSlice& slice, uint64_t budget);
   bool poll(TimeSlice& slice);
   void abandon(TimeSlice& slice);
+  void run_out_of_memory(TimeSlice& slice);
+  void stop_workers();
   void fault(Wave& wave);
   void set_aside(TimeSlice& slice, Outcome why);
   void count_ended(Dispatch& dispatch, TimeSlice& slice);
   void complete(Dispatch& dispatch);
   std::unique_ptr<ResidentGroup> take_storage();
   void give_back(std::unique_ptr<ResidentGroup> group);
+  size_t most_free_groups() const { return 2 * size_t{threads_} + 4; }
 
   Engine& engine_;
   const unsigned threads_;

@@ -2,16 +2,17 @@
 //
 // A kernel changes a signal with ordinary atomics, unseen by the host; it then says so with s_sendmsg (an
 // interrupt) when the signal has an event mailbox. Waiting threads spin for a moment and then sleep until
-// some signal operation or interrupt wakes them, looking again every millisecond for kernels that send none.
+// an operation on one of their signals or an interrupt wakes them (signal_watch.h), looking again now and then for
+// changes that nobody tells of.
 // Source: HSA runtime specification, "Signals"; amd_signal_t.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "machine/aql.h"
 #include "machine/clock.h"
+#include "machine/event_count.h"
 
 namespace Atoll::machine {
 
@@ -31,11 +32,7 @@ constexpr bool holds(Condition condition, int64_t value, int64_t compare) {
   return false;
 }
 
-/// Wakes every thread that sleeps in wait_*: call after changing a signal's value (and on s_sendmsg interrupts).
-/// Costs one atomic load when nobody sleeps.
-void wake_waiters();
-
-/// Signal values as the HSA calls change them; each wakes waiters.
+/// Signal values as the HSA calls change them; each wakes the signal's waiters.
 inline int64_t load(const aql::Signal& signal) { return __atomic_load_n(&signal.value, __ATOMIC_ACQUIRE); }
 void store(aql::Signal& signal, int64_t value);
 int64_t add(aql::Signal& signal, int64_t value);  ///< returns the old value
@@ -53,11 +50,17 @@ struct Awaited {
   Condition condition;
   int64_t compare;
 };
-/// Index of a signal whose condition holds, or -1 after the timeout.
-int wait_any(std::span<const Awaited> awaited, uint64_t timeout_ns, bool spin);
+/// Index of a signal whose condition holds, or -1 after the timeout; and the value with which it does.
+int wait_any(std::span<const Awaited> awaited, uint64_t timeout_ns, bool spin, int64_t* value = nullptr);
 
-/// Waits until `ready`, which looks at signals and at whatever else is told by wake_waiters(), says true; false after
-/// the timeout.
-bool wait_until(const std::function<bool()>& ready, uint64_t timeout_ns, bool spin);
+/// Waits until each condition has held once, not necessarily all at a time; false after the timeout. Gives the values
+/// seen last; an entry whose signal is null, as those are left whose conditions have held, is not waited for.
+bool wait_all(std::span<Awaited> awaited, std::span<int64_t> values, uint64_t timeout_ns, bool spin);
+
+/// How often to look at signals that one waits for: kernels send an interrupt after changing one that has an event
+/// mailbox; other processes, and kernels that change another, tell nobody.
+constexpr Recheck recheck_of_signals(bool any_without_mailbox) {
+  return {.least_ns = 1'000'000, .most_ns = any_without_mailbox ? uint64_t{8'000'000} : uint64_t{128'000'000}};
+}
 
 }  // namespace Atoll::machine

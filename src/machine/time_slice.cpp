@@ -2,6 +2,7 @@
 #include "machine/time_slice.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "machine/barrier.h"
@@ -51,7 +52,9 @@ struct Scheduler::SliceSeries : WaveSeries {
   bool next() {
     if (slice.taken == slice.taken_end || slice.dispatch->cancelled.load(std::memory_order_relaxed)) return false;
     slice.count_group();
-    slice.resident->begin_in_series(slice.taken++, *this);
+    slice.resident->begin_in_series(slice.taken, *this);
+    ++slice.taken;
+    slice.is_half_way = true;
     return true;
   }
 
@@ -72,6 +75,21 @@ void set_host_fault(Engine& engine, Wave& wave, HostFault host) {
 /// Runs the slice's work-group until it ends or has to be set aside, and as many others after it as it has taken,
 /// as long as they end.
 Scheduler::Outcome Scheduler::run(TimeSlice& slice) {
+  try {
+    return run_until_set_aside(slice);
+  } catch (const std::bad_alloc&) {
+    run_out_of_memory(slice);
+    return Outcome::ended;
+  }
+}
+
+/// The host has no memory for what the slice needs: its dispatch ends here. Asks for none itself.
+void Scheduler::run_out_of_memory(TimeSlice& slice) {
+  cancel(*slice.dispatch, {support::ErrorKind::out_of_resources, "out of memory"});  // short: kept in the string itself
+  if (slice.is_half_way) abandon(slice);
+}
+
+Scheduler::Outcome Scheduler::run_until_set_aside(TimeSlice& slice) {
   const Dispatch& dispatch = *slice.dispatch;
   for (;;) {
     HostFault host;

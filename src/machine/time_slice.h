@@ -36,6 +36,7 @@ struct Scheduler::TimeSlice {
   bool is_resumed = false;                        ///< it had been set aside
   bool has_progressed = false;                    ///< since it began or was resumed
   bool saw_waiting = false;                       ///< a wave that seems to wait
+  bool is_half_way = false;                       ///< it has begun, and neither ended nor been set aside
   size_t next_wave = 0;                           ///< of the round
   Wave* wave = nullptr;                           ///< that ran last
   bool all_wait = true, all_seem_to_wait = true;  ///< the waves that ran in this round
@@ -50,11 +51,14 @@ struct Scheduler::TimeSlice {
     all_wait = all_seem_to_wait = true;
   }
   void begin_taken() {
-    resident->begin(taken++);
+    resident->begin(taken);  // may find that memory is out
+    ++taken;
+    is_half_way = true;
     is_resumed = has_progressed = false;
     begin_round();
   }
   void count_group() {
+    is_half_way = false;
     ++ended;
     waves += resident->group.waves.size();
     instructions += resident->instructions;

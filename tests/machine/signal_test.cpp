@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "machine/signal_watch.h"
+
 namespace Atoll::machine {
 namespace {
 
@@ -93,6 +95,60 @@ TEST(Signal, WaitAnyTellsWhichOne) {
   other.join();
   store(first, 5);
   EXPECT_EQ(wait_any(awaited, UINT64_MAX, false), 0);
+}
+
+TEST(Signal, WhoWaitsIsWokenByNoOtherSignal) {
+  std::vector<aql::Signal> signals(1000);  // more than there are buckets
+  EventCount changed;
+  std::atomic<unsigned> looks{0};
+  const SignalWatch watch(signals[0], changed);
+  std::thread waiter([&] {
+    const auto ready = [&] { return ++looks, load(signals[0]) != 0; };
+    constexpr uint64_t never_ns = uint64_t{3600} * 1'000'000'000;
+    EXPECT_TRUE(changed.sleep_until(UINT64_MAX, now_ns(), ready, {.least_ns = never_ns, .most_ns = never_ns}));
+  });
+  while (looks == 0) std::this_thread::yield();
+  for (aql::Signal& other : signals) {
+    if (&other != &signals[0]) store(other, 1);
+  }
+  EXPECT_EQ(looks, 1U);
+  store(signals[0], 1);
+  waiter.join();
+  EXPECT_LE(looks, 3U);
+}
+
+TEST(Signal, AnInterruptTellsThoseThatWatchSignalsOfItsEvent) {
+  aql::Signal signal{}, other{};
+  ASSERT_NE(event_id_of(signal), event_id_of(other));
+  for (const uint32_t event : {event_id_of(signal), uint32_t{0}, UINT32_MAX}) {
+    std::atomic<unsigned> looks{0};
+    std::thread waiter([&] {
+      EventCount changed;
+      const SignalWatch watch(signal, changed);
+      const auto ready = [&] { return ++looks, load(signal) != 0; };
+      constexpr uint64_t never_ns = uint64_t{3600} * 1'000'000'000;
+      EXPECT_TRUE(changed.sleep_until(UINT64_MAX, now_ns(), ready, {.least_ns = never_ns, .most_ns = never_ns}));
+    });
+    while (looks == 0) std::this_thread::yield();
+    __atomic_store_n(&signal.value, 1, __ATOMIC_SEQ_CST);
+    tell_watchers_of_event(event);
+    waiter.join();
+    store(signal, 0);
+  }
+}
+
+TEST(Signal, AllOfSeveralAreAwaitedThoughNotAtATime) {
+  std::vector<aql::Signal> signals(20);
+  std::vector<Awaited> awaited;
+  for (const aql::Signal& signal : signals) awaited.push_back({&signal, Condition::ne, 0});
+  std::vector<int64_t> values(signals.size());
+  EXPECT_FALSE(wait_all(awaited, values, 1000, false));
+  std::thread other([&] {
+    for (aql::Signal& signal : signals) store(signal, 5);
+  });
+  EXPECT_TRUE(wait_all(awaited, values, UINT64_MAX, false));
+  other.join();
+  EXPECT_EQ(values, std::vector<int64_t>(signals.size(), 5));
 }
 
 }  // namespace
