@@ -42,6 +42,10 @@ bool wait_for_signals(size_t count, const SignalAt& signal, uint64_t timeout_ns,
 
 }  // namespace
 
+Recheck recheck_of_signals(bool any_without_mailbox) {
+  return {.least_ns = 1'000'000, .most_ns = any_without_mailbox ? uint64_t{8'000'000} : uint64_t{1'000'000'000}};
+}
+
 void EventCount::wake() {
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   syscall(SYS_futex, &epoch_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);

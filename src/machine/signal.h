@@ -59,8 +59,6 @@ bool wait_all(std::span<Awaited> awaited, std::span<int64_t> values, uint64_t ti
 
 /// How often to look at signals that one waits for: kernels send an interrupt after changing one that has an event
 /// mailbox; other processes, and kernels that change another, tell nobody.
-constexpr Recheck recheck_of_signals(bool any_without_mailbox) {
-  return {.least_ns = 1'000'000, .most_ns = any_without_mailbox ? uint64_t{8'000'000} : uint64_t{128'000'000}};
-}
+Recheck recheck_of_signals(bool any_without_mailbox);
 
 }  // namespace Atoll::machine
