@@ -18,13 +18,15 @@
 #   make sweep-real the same with every code object of rocRAND and rocSPARSE, as compiled for seven GPUs
 #   make fuzz       random machine code in both engines for an hour, or ATOLL_FUZZ_SECONDS; from program ATOLL_FUZZ_SEED on
 #   make fuzz-readers  libFuzzer on everything that reads files, 10 minutes each, or ATOLL_FUZZ_SECONDS
+#   make soak       long loads of the HSA runtime, and every call of it for memory, threads or files refused;
+#                   rewrites docs/reliability.md
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
 #   make lint       clang-tidy over src/
 #   make tested-instructions  what tests note of the instructions that they compare, for docs/isa.md and docs/gpus.md
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build install package test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers sanitize lint tested-instructions format clean
+.PHONY: build install package test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers soak sanitize lint tested-instructions format clean
 
 build:
 	scripts/install-dependencies build
@@ -102,6 +104,12 @@ fuzz-readers:
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	tests/fuzz/run
+
+soak:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release --target atoll-compiler hsa_load test_hsa_failures
+	tests/hsa/soak
 
 # HIP programs, rocminfo, sh, and programs that are built against an installed Atoll are not instrumented and so cannot load
 # an instrumented library: they stay out here.

@@ -19,6 +19,17 @@ namespace {
 /// The time after which a run hangs; each takes a few hundredths of a second.
 constexpr const char* limit = "timeout -s KILL 60 ";
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ATOLL_SANITIZED
+#endif
+#endif
+#ifdef ATOLL_SANITIZED
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
 class HsaFailures : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -27,6 +38,9 @@ class HsaFailures : public testing::Test {
     const std::vector<uint8_t> code = compile_kernels(test_kernels);
     std::ofstream(kernels(), std::ios::binary)
         .write(reinterpret_cast<const char*>(code.data()), static_cast<std::streamsize>(code.size()));
+  }
+  void SetUp() override {
+    if (is_sanitized) GTEST_SKIP() << "sanitizers bring a malloc of their own, and need many addresses";
   }
   static void TearDownTestSuite() {
     delete directory;
