@@ -93,16 +93,22 @@ class Counter {
   uint32_t dispatches_ = 0;
 };
 
-/// The median time of a dispatch that is waited for.
+/// The median time of a dispatch that is waited for, in the best of some rounds: the host may have other work in the
+/// others.
 double dispatch_microseconds(FailingQueue& queue, Counter& counter) {
-  std::vector<double> times(3000);
-  for (double& time : times) {
-    const auto start = Clock::now();
-    counter.count(queue);
-    time = seconds_since(start) * 1e6;
+  constexpr int rounds = 10;
+  double best = 1e9;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<double> times(1000);
+    for (double& time : times) {
+      const auto start = Clock::now();
+      counter.count(queue);
+      time = seconds_since(start) * 1e6;
+    }
+    std::ranges::sort(times);
+    best = std::min(best, times[times.size() / 2]);
   }
-  std::ranges::sort(times);
-  return times[times.size() / 2];
+  return best;
 }
 
 int dispatches(const char* path, size_t thread_count, size_t queue_count, size_t count) {
