@@ -15,8 +15,12 @@
 #include "hsa/isa.h"
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
+#include "hsa/visible_devices.h"
+#include "target/topology.h"
 
 namespace Atoll::hsa {
+
+namespace {
 
 std::vector<Cache> host_caches() {
   std::vector<Cache> caches;
@@ -26,6 +30,52 @@ std::vector<Cache> host_caches() {
     if (bytes > 0) caches.push_back({level, static_cast<uint64_t>(bytes), "CPU L" + std::to_string(level)});
   }
   return caches;
+}
+
+std::vector<Cache> gpu_caches(const target::Product& product) {
+  std::vector<Cache> caches;
+  const uint32_t bytes[] = {product.l1_bytes, product.l2_bytes, product.l3_bytes};
+  for (uint8_t level = 1; level <= 3; ++level) {
+    if (bytes[level - 1] != 0) {
+      caches.push_back({level, bytes[level - 1], fmt::format("{} L{}", product.processor, level)});
+    }
+  }
+  return caches;
+}
+
+uint64_t host_memory_bytes() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+constexpr uint32_t fine_flag = HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
+                   coarse_flag = HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
+                   kernarg_flag = HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT;
+
+}  // namespace
+
+CpuAgent::CpuAgent() : Agent(HSA_DEVICE_TYPE_CPU, 0, host_caches(), host_memory_bytes()) {
+  for (const uint32_t flags : {fine_flag, fine_flag | kernarg_flag, coarse_flag})
+    pools.push_back({this, HSA_AMD_SEGMENT_GLOBAL, flags, memory.bytes()});
+}
+
+GpuAgent::GpuAgent(const GpuConfiguration& configuration, std::unique_ptr<machine::Gpu> machine)
+    : Agent(HSA_DEVICE_TYPE_GPU, target::node_of(configuration.number), gpu_caches(configuration.model.product),
+            configuration.memory_bytes),
+      machine(std::move(machine)),
+      number(configuration.number),
+      compute_units(configuration.compute_units.empty() ? all_compute_units(product().compute_units)
+                                                        : configuration.compute_units) {
+  for (const uint32_t flags : {coarse_flag, fine_flag})
+    pools.push_back({this, HSA_AMD_SEGMENT_GLOBAL, flags, memory.bytes()});
+  pools.push_back({this, HSA_AMD_SEGMENT_GROUP, 0, model().target.processor->lds_bytes});
+}
+
+bool Pool::take(uint64_t size) const { return owner->memory.take(size); }
+void Pool::give_back(uint64_t size) const { owner->memory.give_back(size); }
+bool Pool::is_system() const { return can_allocate() && !owner->is_gpu(); }
+
+uint32_t GpuAgent::copy_engine_mask() const {
+  return (uint32_t{1} << (product().copy_engines + product().xgmi_copy_engines)) - 1;
 }
 
 namespace {
@@ -52,13 +102,6 @@ hsa_status_t give_caches(void* value, const Agent& agent) {
   uint32_t bytes[4]{};
   for (const Cache& cache : agent.caches) bytes[cache.level - 1] = static_cast<uint32_t>(cache.bytes);
   return give(value, bytes);
-}
-
-/// A stable number for the product: GPUs have one burnt in.
-uint64_t unique_id(std::string_view name) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return hash;
 }
 
 /// Limits of images: ROCr's for GFX9. The CPU has none.
@@ -101,17 +144,13 @@ hsa_status_t give_image_limit(const ImageLimits& limits, int attribute, void* va
 /// An array of bits as hsa_ext_amd.h has them for memory properties and AQL extensions.
 hsa_status_t give_bits(void* value, uint64_t bits) { return give(value, bits); }
 
-/// Memory that the agent's pools can still give out: the pools of an agent share one memory.
+/// Memory that the agent's pools can still give out. That of GPUs is the host's, of which there may be less.
 uint64_t available_memory(const Agent& agent) {
-  // Device memory is the host's, of which there may be less than the product has.
-  uint64_t bytes = 0, allocated = 0;
-  for (const Pool* pool : Runtime::get()->pools_of(agent)) {
-    if (!pool->can_allocate()) continue;
-    bytes = std::max(bytes, pool->bytes);
-    allocated += pool->bytes_allocated;
-  }
-  bytes = std::min(bytes, Runtime::get()->system_fine.bytes);
-  return bytes - std::min(bytes, allocated);
+  uint64_t taken = agent.is_gpu() ? 0 : agent.memory.taken();
+  if (agent.is_gpu())
+    for (const auto& gpu : Runtime::get()->gpu_agents) taken += gpu->memory.taken();
+  const uint64_t host_bytes = Runtime::get()->cpu_agent.memory.bytes();
+  return std::min(host_bytes - std::min(host_bytes, taken), agent.memory.bytes() - agent.memory.taken());
 }
 
 /// Scratch memory of all queues: an aperture of 4 GiB for each XCC, as in ROCr.
@@ -167,10 +206,9 @@ hsa_status_t give_common(const Agent& agent, int attribute, void* value) {
   }
 }
 
-hsa_status_t give_gpu(const Agent& agent, int attribute, void* value) {
-  const machine::Gpu& gpu = Runtime::get()->gpu();
-  const target::Product& product = gpu.model().product;
-  const target::Processor& processor = gpu.processor();
+hsa_status_t give_gpu(const GpuAgent& agent, int attribute, void* value) {
+  const target::Product& product = agent.product();
+  const target::Processor& processor = agent.machine->processor();
   switch (attribute) {
     case HSA_AGENT_INFO_NAME:
       return give_text(value, processor.name);
@@ -203,7 +241,7 @@ hsa_status_t give_gpu(const Agent& agent, int attribute, void* value) {
     case HSA_AGENT_INFO_QUEUE_MAX_SIZE:
       return give<uint32_t>(value, queue_max_size);
     case HSA_AGENT_INFO_ISA:
-      return give(value, agent_isa());
+      return give(value, isa_of(agent));
     case HSA_AGENT_INFO_EXTENSIONS:
       return hsa_system_get_info(HSA_SYSTEM_INFO_EXTENSIONS, value);
     case HSA_AMD_AGENT_INFO_CHIP_ID:
@@ -216,7 +254,7 @@ hsa_status_t give_gpu(const Agent& agent, int attribute, void* value) {
     case HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS:
       return give<uint32_t>(value, 1);
     case HSA_AMD_AGENT_INFO_BDFID:
-      return give<uint32_t>(value, 3 << 8);  // bus 3, device 0, function 0
+      return give<uint32_t>(value, target::pci_location_of(agent.number));
     case HSA_AMD_AGENT_INFO_MEMORY_WIDTH:
       return give<uint32_t>(value, product.memory_bus_bits);
     case HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY:
@@ -234,7 +272,7 @@ hsa_status_t give_gpu(const Agent& agent, int attribute, void* value) {
     case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
       return give(value, true);
     case HSA_AMD_AGENT_INFO_UUID: {
-      const std::string text = fmt::format("GPU-{:016x}", unique_id(product.name));
+      const std::string text = uuid_of(product, agent.number);
       std::memcpy(value, text.c_str(), text.size() + 1);
       return HSA_STATUS_SUCCESS;
     }
@@ -251,7 +289,7 @@ hsa_status_t give_gpu(const Agent& agent, int attribute, void* value) {
     case HSA_AMD_AGENT_INFO_NUM_XCC:
       return give(value, product.xcc_count);
     case HSA_AMD_AGENT_INFO_DRIVER_UID:
-      return give(value, static_cast<uint32_t>(unique_id(product.name)));
+      return give<uint32_t>(value, agent.node);  // the topology's gpu_id
     case HSA_AMD_AGENT_INFO_NEAREST_CPU:
       return give(value, Runtime::get()->cpu_agent.handle());
     case HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES:
@@ -259,7 +297,7 @@ hsa_status_t give_gpu(const Agent& agent, int attribute, void* value) {
     case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_MAX:
       return give(value, scratch_limit_max(product));
     case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_CURRENT:
-      return give<uint64_t>(value, Runtime::get()->scratch_limit);
+      return give<uint64_t>(value, agent.scratch_limit);
     case HSA_AMD_AGENT_INFO_CLOCK_COUNTERS:
       return give_clock_counters(value);
     default:
@@ -340,15 +378,10 @@ hsa_status_t give_cpu(const Agent& agent, int attribute, void* value) {
 
 }  // namespace
 
-uint32_t copy_engine_mask() {
-  const target::Product& product = Runtime::get()->gpu().model().product;
-  return (uint32_t{1} << (product.copy_engines + product.xgmi_copy_engines)) - 1;
-}
-
 namespace {
 
 const Cache* find_cache(hsa_cache_t handle) {
-  for (const Agent* agent : {&Runtime::get()->cpu_agent, &Runtime::get()->gpu_agent}) {
+  for (const Agent* agent : Runtime::get()->agents) {
     for (const Cache& cache : agent->caches) {
       if (reinterpret_cast<uint64_t>(&cache) == handle.handle) return &cache;
     }
@@ -365,7 +398,7 @@ using namespace Atoll::hsa;
 hsa_status_t hsa_iterate_agents(hsa_status_t (*callback)(hsa_agent_t agent, void* data), void* data) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  for (const Agent* agent : {&Runtime::get()->cpu_agent, &Runtime::get()->gpu_agent}) {
+  for (const Agent* agent : Runtime::get()->agents) {
     const hsa_status_t status = callback(agent->handle(), data);
     if (status != HSA_STATUS_SUCCESS) return status;
   }
@@ -377,17 +410,18 @@ hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attribute, v
   const Agent* found = Runtime::get()->find_agent(agent);
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  return found->is_gpu() ? give_gpu(*found, attribute, value) : give_cpu(*found, attribute, value);
+  const GpuAgent* gpu = Runtime::get()->find_gpu(agent);
+  return gpu != nullptr ? give_gpu(*gpu, attribute, value) : give_cpu(*found, attribute, value);
 }
 
 // Atoll takes scratch memory for a dispatch and gives it back afterwards, whatever the limit: it is remembered.
 hsa_status_t hsa_amd_agent_set_async_scratch_limit(hsa_agent_t agent, size_t threshold) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  const Agent* found = Runtime::get()->find_agent(agent);
-  if (found == nullptr || !found->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
-  const Atoll::target::Product& product = Runtime::get()->gpu().model().product;
+  GpuAgent* found = Runtime::get()->find_gpu(agent);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  const Atoll::target::Product& product = found->product();
   if (!reclaims_scratch(product) || threshold > scratch_limit_max(product)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  Runtime::get()->scratch_limit = threshold;
+  found->scratch_limit = threshold;
   return HSA_STATUS_SUCCESS;
 }
 

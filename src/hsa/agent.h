@@ -1,12 +1,19 @@
-// hsa: the two agents of a program under Atoll: the host's processors and the virtual GPU.
+// hsa: the agents of a program under Atoll: the host's processors, then the virtual GPUs.
 #pragma once
 
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "hsa/compute_unit_mask.h"
+#include "hsa/configuration.h"
+#include "hsa/memory_pool.h"
+#include "machine/gpu.h"
 
 namespace Atoll::hsa {
 
@@ -19,18 +26,41 @@ struct Cache {
 
 /// What an hsa_agent_t's handle points to.
 struct Agent {
-  hsa_device_type_t device = HSA_DEVICE_TYPE_CPU;
-  uint32_t node = 0;  ///< place in the topology: the CPU is node 0, the GPU node 1
-  std::vector<Cache> caches;
+  Agent(hsa_device_type_t device, uint32_t node, std::vector<Cache> caches, uint64_t memory_bytes)
+      : device(device), node(node), caches(std::move(caches)), memory(memory_bytes) {}
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  const hsa_device_type_t device;
+  const uint32_t node;  ///< place in the topology: the CPU is node 0
+  const std::vector<Cache> caches;
+  MemoryBudget memory;      ///< what its pools share out
+  std::vector<Pool> pools;  ///< in the order in which ROCr lists them; none comes or goes, as handles point to them
 
   bool is_gpu() const { return device == HSA_DEVICE_TYPE_GPU; }
   hsa_agent_t handle() const { return {reinterpret_cast<uint64_t>(this)}; }
 };
 
-/// What the attributes and the copy functions call available of the GPU's copy engines: a bit for each.
-uint32_t copy_engine_mask();
+/// The host's processors, with its memory.
+struct CpuAgent : Agent {
+  CpuAgent();
+  Pool& fine_grained() { return pools[0]; }
+};
 
-/// The host's caches, from what the C library knows of them.
-std::vector<Cache> host_caches();
+/// One of the GPUs, and what the program has set of it.
+struct GpuAgent : Agent {
+  GpuAgent(const GpuConfiguration& configuration, std::unique_ptr<machine::Gpu> machine);
+
+  const std::unique_ptr<machine::Gpu> machine;
+  const unsigned number;                   ///< among all of the machine
+  const ComputeUnitMask compute_units;     ///< that queues may use
+  std::atomic<uint64_t> scratch_limit{0};  ///< what hsa_amd_agent_set_async_scratch_limit said last
+  std::atomic<bool> coherent{true};        ///< what hsa_amd_coherency_set_type said last
+
+  const target::GpuModel& model() const { return machine->model(); }
+  const target::Product& product() const { return model().product; }
+  /// What the attributes and the copy functions call available of its copy engines: a bit for each.
+  uint32_t copy_engine_mask() const;
+};
 
 }  // namespace Atoll::hsa

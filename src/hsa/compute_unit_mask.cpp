@@ -9,6 +9,8 @@
 #include <ranges>
 #include <string>
 
+#include "target/topology.h"
+
 namespace Atoll::hsa {
 
 namespace {
@@ -70,7 +72,7 @@ std::vector<uint16_t> numbers_of(const ComputeUnitMask& mask) {
   return numbers;
 }
 
-ComputeUnitMask read_compute_unit_mask(std::string_view text, uint32_t units) {
+ComputeUnitMask read_compute_unit_mask(std::string_view text, uint32_t gpu, uint32_t units) {
   std::string packed;
   for (const char c : text)
     if (c != ' ' && (c < '\t' || c > '\r')) packed += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -81,8 +83,8 @@ ComputeUnitMask read_compute_unit_mask(std::string_view text, uint32_t units) {
     const std::string_view list = set.substr(colon + 1);
     ComputeUnitMask mask = list.starts_with("0x") ? read_hexadecimal(list.substr(2), units) : read_list(list, units);
     if (mask.empty()) return {};
-    if (const ComputeUnitMask gpus = read_list(set.substr(0, colon), 32); !gpus.empty() && (gpus[0] & 1) != 0)
-      return mask;
+    const ComputeUnitMask gpus = read_list(set.substr(0, colon), target::most_gpus);
+    if (!gpus.empty() && (gpus[gpu / 32] >> gpu % 32 & 1) != 0) return mask;
   }
   return {};
 }

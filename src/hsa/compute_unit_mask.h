@@ -17,8 +17,9 @@ ComputeUnitMask all_compute_units(uint32_t units);
 /// The numbers of the bits that are set.
 std::vector<uint16_t> numbers_of(const ComputeUnitMask& mask);
 
-/// What ROCr's variable HSA_CU_MASK says of the GPU with number 0: "0:0-7,12" or "0:0x10ff", sets for several GPUs
-/// separated by ';'. Empty when it says nothing of it, or is not written so, which ROCr ignores, too.
-ComputeUnitMask read_compute_unit_mask(std::string_view text, uint32_t units);
+/// What ROCr's variable HSA_CU_MASK says of the GPU with a number, counted among those that the program sees:
+/// "0:0-7,12" or "0-3:0x10ff", sets for several GPUs separated by ';'. Empty when it says nothing of it, or is not
+/// written so, which ROCr ignores, too.
+ComputeUnitMask read_compute_unit_mask(std::string_view text, uint32_t gpu, uint32_t units);
 
 }  // namespace Atoll::hsa

@@ -8,9 +8,12 @@
 #include <string_view>
 
 #include "engine/engines.h"
+#include "hsa/visible_devices.h"
 #include "object/bundle.h"
 #include "semantics/host_vectors.h"
+#include "support/byte_size.h"
 #include "support/mapped_file.h"
+#include "target/topology.h"
 
 namespace Atoll::hsa {
 
@@ -44,16 +47,56 @@ support::Result<T> number(std::string_view name, std::string_view text) {
   return value;
 }
 
+/// All GPUs of the machine.
+support::Result<std::vector<target::GpuModel>> find_models() {
+  unsigned count = 0;
+  if (const auto text = variable("ATOLL_GPUS")) {
+    const auto wish = number<unsigned>("ATOLL_GPUS", *text);
+    if (!wish) return std::unexpected(wish.error());
+    if (*wish == 0 || *wish > target::most_gpus)
+      return support::fail(support::ErrorKind::invalid_argument, "ATOLL_GPUS={}: there can be 1 to {}", *text,
+                           target::most_gpus);
+    count = *wish;
+  }
+  if (const auto names = variable("ATOLL_GPU")) {
+    auto models = target::find_gpus(*names, count);
+    return models ? models : support::within("ATOLL_GPU", models.error());
+  }
+  const auto model = choose_gpu();
+  if (!model) return std::unexpected(model.error());
+  return std::vector<target::GpuModel>(std::max(1U, count), *model);
+}
+
+/// The GPUs that the program sees, each with what the environment says of it.
+support::Result<std::vector<GpuConfiguration>> read_gpus() {
+  const auto models = find_models();
+  if (!models) return std::unexpected(models.error());
+  uint64_t memory_bytes = 0;
+  if (const auto text = variable("ATOLL_MEMORY")) {
+    const auto bytes = support::parse_byte_size(*text);
+    if (!bytes) return support::within("ATOLL_MEMORY", bytes.error());
+    memory_bytes = *bytes;
+  }
+  std::vector<GpuConfiguration> gpus;
+  const char* const visible = std::getenv("ROCR_VISIBLE_DEVICES");  // empty: none
+  for (const unsigned number : visible != nullptr ? visible_devices(visible, *models) : all_devices(models->size())) {
+    const target::GpuModel& model = (*models)[number];
+    GpuConfiguration& gpu =
+        gpus.emplace_back(model, number, memory_bytes != 0 ? memory_bytes : model.product.memory_bytes);
+    if (const auto text = variable("HSA_CU_MASK"))
+      gpu.compute_units =
+          read_compute_unit_mask(*text, static_cast<uint32_t>(gpus.size() - 1), model.product.compute_units);
+  }
+  return gpus;
+}
+
 }  // namespace
 
 support::Result<Configuration> read_configuration() {
   Configuration configuration;
-  const auto wish = variable("ATOLL_GPU");
-  auto model = wish ? target::find_gpu(*wish) : choose_gpu();
-  if (!model) return wish ? support::within("ATOLL_GPU", model.error()) : std::unexpected(model.error());
-  configuration.model = *model;
-  if (const auto text = variable("HSA_CU_MASK"))
-    configuration.compute_units = read_compute_unit_mask(*text, model->product.compute_units);
+  auto gpus = read_gpus();
+  if (!gpus) return std::unexpected(gpus.error());
+  configuration.gpus = std::move(*gpus);
   configuration.statistics = variable("ATOLL_STATS").value_or("0") != "0";
   if (const auto text = variable("ATOLL_TIMEOUT")) {
     const auto seconds = number<double>("ATOLL_TIMEOUT", *text);

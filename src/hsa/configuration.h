@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <vector>
 
 #include "hsa/compute_unit_mask.h"
 #include "machine/gpu.h"
@@ -10,12 +11,18 @@
 
 namespace Atoll::hsa {
 
-struct Configuration {
+struct GpuConfiguration {
   target::GpuModel model;
+  unsigned number = 0;            ///< among all GPUs of the machine, those included that the program does not see
+  uint64_t memory_bytes = 0;      ///< ATOLL_MEMORY, or else the product's
+  ComputeUnitMask compute_units;  ///< HSA_CU_MASK; empty: all
+};
+
+struct Configuration {
+  std::vector<GpuConfiguration> gpus;    ///< ATOLL_GPU, ATOLL_GPUS: those that ROCR_VISIBLE_DEVICES shows, in its order
   bool statistics = false;               ///< ATOLL_STATS=1: a table of kernels at the end
   std::chrono::nanoseconds timeout{0};   ///< ATOLL_TIMEOUT, in seconds, of one kernel
   unsigned threads = 0;                  ///< ATOLL_THREADS
-  ComputeUnitMask compute_units;         ///< HSA_CU_MASK; empty: all
   machine::Gpu::MakeEngine make_engine;  ///< ATOLL_ENGINE, a name of engine/engines.h
 };
 

@@ -160,6 +160,12 @@ struct Rectangle {
   }
 };
 
+/// The GPU whose engines copy between two agents: the source's, or else the destination's; null when neither is a GPU.
+const GpuAgent* copying_gpu(hsa_agent_t destination, hsa_agent_t source) {
+  const GpuAgent* gpu = Runtime::get()->find_gpu(source);
+  return gpu != nullptr ? gpu : Runtime::get()->find_gpu(destination);
+}
+
 /// Checks the arguments of a question about the engines that copy between two agents.
 hsa_status_t check_copy_agents(hsa_agent_t destination, hsa_agent_t source, const uint32_t* answer) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
@@ -203,7 +209,9 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void* dst, hsa_agent_t dst_agen
                                                  const hsa_signal_t* dep_signals, hsa_signal_t completion_signal,
                                                  hsa_amd_sdma_engine_id_t engine_id, bool) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (!std::has_single_bit(uint32_t{engine_id}) || (engine_id & ~copy_engine_mask()) != 0) {
+  const GpuAgent* gpu = copying_gpu(dst_agent, src_agent);
+  if (gpu == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (!std::has_single_bit(uint32_t{engine_id}) || (engine_id & ~gpu->copy_engine_mask()) != 0) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
   return hsa_amd_memory_async_copy(dst, dst_agent, src, src_agent, size, num_dep_signals, dep_signals,
@@ -216,7 +224,8 @@ hsa_status_t hsa_amd_memory_copy_engine_status(hsa_agent_t dst_agent, hsa_agent_
       status != HSA_STATUS_SUCCESS) {
     return status;
   }
-  *engine_ids_mask = copy_engine_mask();
+  const GpuAgent* gpu = copying_gpu(dst_agent, src_agent);
+  *engine_ids_mask = gpu != nullptr ? gpu->copy_engine_mask() : 0;
   return HSA_STATUS_SUCCESS;
 }
 
@@ -240,8 +249,7 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const 
       dir == hsaHostToHost) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  const Agent* agent = Runtime::get()->find_agent(copy_agent);
-  if (agent == nullptr || !agent->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
+  if (Runtime::get()->find_gpu(copy_agent) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   std::vector<Signal*> dependencies;
   if (const hsa_status_t status = collect_dependencies(num_dep_signals, dep_signals, dependencies);
       status != HSA_STATUS_SUCCESS) {

@@ -111,10 +111,19 @@ const ExecutableSymbol* Executables::find_symbol(hsa_executable_symbol_t handle)
   return nullptr;
 }
 
-void add_symbol(Executable& executable, ExecutableSymbol symbol) {
-  const ExecutableSymbol& added = executable.symbols.emplace_back(std::move(symbol));
-  executable.by_name.emplace(added.name, &added);
-  executable.handles.insert(&added);
+void Executable::add(ExecutableSymbol symbol) {
+  const ExecutableSymbol& added = symbols.emplace_back(std::move(symbol));
+  by_name.emplace(added.name, &added);
+  handles.insert(&added);
+}
+
+const ExecutableSymbol* Executable::find(std::string_view name, const Agent* agent) const {
+  const auto [begin, end] = by_name.equal_range(name);
+  const auto found = std::find_if(begin, end, [=](const auto& entry) {
+    const ExecutableSymbol& symbol = *entry.second;
+    return agent == nullptr || symbol.agent == nullptr || symbol.agent == agent;
+  });
+  return found == end ? nullptr : found->second;
 }
 
 namespace {
@@ -126,28 +135,27 @@ hsa_status_t load_status(support::ErrorKind kind) {
 
 }  // namespace
 
-hsa_status_t load_into(Executable& executable, const CodeObjectReader& reader, bool is_program,
+hsa_status_t load_into(Executable& executable, const GpuAgent& agent, const CodeObjectReader& reader, bool is_program,
                        hsa_loaded_code_object_t* loaded) {
   const std::scoped_lock lock(executable.mutex);
   if (executable.frozen) return HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
   const auto external = [&](std::string_view name) -> std::optional<uint64_t> {
-    const auto definition = executable.definitions.find(name);
-    if (definition == executable.definitions.end()) return std::nullopt;
-    return definition->second;
+    const ExecutableSymbol* definition = executable.find(name, &agent);
+    return definition != nullptr && definition->loaded == nullptr ? std::optional(definition->address) : std::nullopt;
   };
-  auto code = Runtime::get()->gpu().load({reader.bytes, reader.size}, external, reader.uri);
+  auto code = agent.machine->load({reader.bytes, reader.size}, external, reader.uri);
   if (!code) return report("hsa_executable_load_agent_code_object", code.error(), load_status(code.error().kind));
 
   const auto is_taken = [&](const machine::LoadedSymbol& symbol) {
-    return symbol.is_global && executable.by_name.contains(symbol.name);
+    return symbol.is_global && executable.find(symbol.name, &agent) != nullptr;
   };
   if (std::ranges::any_of((*code)->symbols(), is_taken)) return HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED;
 
-  const LoadedCodeObject& object = executable.loaded.emplace_back(LoadedCodeObject{
-      &executable, *code, reader.storage.empty() ? reader.bytes : nullptr, reader.size, reader.file, is_program,
-      std::make_unique<DebuggerEntry>((*code)->base(), reader.uri)});
+  const LoadedCodeObject& object = executable.loaded.emplace_back(
+      LoadedCodeObject{&executable, &agent, *code, reader.storage.empty() ? reader.bytes : nullptr, reader.size,
+                       reader.file, is_program, std::make_unique<DebuggerEntry>((*code)->base(), reader.uri)});
   for (const machine::LoadedSymbol& symbol : (*code)->symbols()) {
-    add_symbol(executable, {&executable, &object, &symbol, symbol.name, symbol.address, symbol.size, !is_program});
+    executable.add({&executable, &agent, &object, &symbol, symbol.name, symbol.address, symbol.size, !is_program});
   }
   if (loaded != nullptr) *loaded = {reinterpret_cast<uint64_t>(&object)};
   return HSA_STATUS_SUCCESS;
@@ -155,27 +163,40 @@ hsa_status_t load_into(Executable& executable, const CodeObjectReader& reader, b
 
 namespace {
 
-hsa_status_t define_variable(hsa_executable_t handle, const char* name, void* address, bool agent_allocation) {
+/// The GPU that a code object for all agents goes to: the first one that runs it, or else the first one, which says why
+/// it does not. Null when there is no GPU.
+const GpuAgent* gpu_for(const CodeObjectReader& reader) {
+  const auto& gpus = Runtime::get()->gpu_agents;
+  const auto code = object::read_code_object({reader.bytes, reader.size});
+  const auto runs_it = [&](const auto& gpu) {
+    return code && target::check_runs_on(code->target, gpu->model().target).has_value();
+  };
+  const auto found = std::ranges::find_if(gpus, runs_it);
+  return found != gpus.end() ? found->get() : gpus.empty() ? nullptr : gpus.front().get();
+}
+
+/// A variable of the program's, for the code of one agent, or with null for all that is loaded.
+hsa_status_t define_variable(hsa_executable_t handle, const Agent* agent, const char* name, void* address) {
   Executable* executable = Runtime::get()->executables.find(handle);
   if (executable == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
   if (name == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const std::scoped_lock lock(executable->mutex);
   if (executable->frozen) return HSA_STATUS_ERROR_FROZEN_EXECUTABLE;
-  if (executable->by_name.contains(name)) return HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED;
+  if (executable->find(name, agent) != nullptr) return HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED;
   const auto number = reinterpret_cast<uint64_t>(address);
-  executable->definitions[name] = number;
-  add_symbol(*executable, {executable, nullptr, nullptr, name, number, 0, agent_allocation});
+  executable->add({executable, agent, nullptr, nullptr, name, number, 0, agent != nullptr});
   return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t find_symbol_named(hsa_executable_t handle, const char* name, hsa_executable_symbol_t* symbol) {
+hsa_status_t find_symbol_named(hsa_executable_t handle, const char* name, const Agent* agent,
+                               hsa_executable_symbol_t* symbol) {
   Executable* executable = Runtime::get()->executables.find(handle);
   if (executable == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
   if (name == nullptr || symbol == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const std::scoped_lock lock(executable->mutex);
-  const auto found = executable->by_name.find(name);
-  if (found == executable->by_name.end()) return HSA_STATUS_ERROR_INVALID_SYMBOL_NAME;
-  *symbol = {reinterpret_cast<uint64_t>(found->second)};
+  const ExecutableSymbol* found = executable->find(name, agent);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_SYMBOL_NAME;
+  *symbol = {reinterpret_cast<uint64_t>(found)};
   return HSA_STATUS_SUCCESS;
 }
 
@@ -286,11 +307,11 @@ hsa_status_t hsa_executable_load_agent_code_object(hsa_executable_t executable, 
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   Executable* found = Runtime::get()->executables.find(executable);
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
-  const Agent* target = Runtime::get()->find_agent(agent);
-  if (target == nullptr || !target->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
+  const GpuAgent* gpu = Runtime::get()->find_gpu(agent);
+  if (gpu == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   const CodeObjectReader* reader = Runtime::get()->executables.find_reader(code_object_reader);
   if (reader == nullptr) return HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER;
-  return load_into(*found, *reader, false, loaded_code_object);
+  return load_into(*found, *gpu, *reader, false, loaded_code_object);
 }
 
 hsa_status_t hsa_executable_load_program_code_object(hsa_executable_t executable,
@@ -301,7 +322,9 @@ hsa_status_t hsa_executable_load_program_code_object(hsa_executable_t executable
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
   const CodeObjectReader* reader = Runtime::get()->executables.find_reader(code_object_reader);
   if (reader == nullptr) return HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER;
-  return load_into(*found, *reader, true, loaded_code_object);
+  const GpuAgent* gpu = gpu_for(*reader);
+  if (gpu == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  return load_into(*found, *gpu, *reader, true, loaded_code_object);
 }
 
 hsa_status_t hsa_executable_freeze(hsa_executable_t executable, const char*) {
@@ -332,14 +355,15 @@ hsa_status_t hsa_executable_get_info(hsa_executable_t executable, hsa_executable
 hsa_status_t hsa_executable_global_variable_define(hsa_executable_t executable, const char* variable_name,
                                                    void* address) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return define_variable(executable, variable_name, address, false);
+  return define_variable(executable, nullptr, variable_name, address);
 }
 
 hsa_status_t hsa_executable_agent_global_variable_define(hsa_executable_t executable, hsa_agent_t agent,
                                                          const char* variable_name, void* address) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (Runtime::get()->find_agent(agent) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
-  return define_variable(executable, variable_name, address, true);
+  const Agent* found = Runtime::get()->find_agent(agent);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  return define_variable(executable, found, variable_name, address);
 }
 
 hsa_status_t hsa_executable_readonly_variable_define(hsa_executable_t executable, hsa_agent_t agent,
@@ -362,17 +386,19 @@ hsa_status_t hsa_executable_validate_alt(hsa_executable_t executable, const char
 hsa_status_t hsa_executable_get_symbol_by_name(hsa_executable_t executable, const char* symbol_name,
                                                const hsa_agent_t* agent, hsa_executable_symbol_t* symbol) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (agent != nullptr && Runtime::get()->find_agent(*agent) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
-  return find_symbol_named(executable, symbol_name, symbol);
+  const Agent* found = agent != nullptr ? Runtime::get()->find_agent(*agent) : nullptr;
+  if (agent != nullptr && found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  return find_symbol_named(executable, symbol_name, found, symbol);
 }
 
 hsa_status_t hsa_executable_get_symbol(hsa_executable_t executable, const char* module_name, const char* symbol_name,
                                        hsa_agent_t agent, int32_t, hsa_executable_symbol_t* symbol) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  if (Runtime::get()->find_agent(agent) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  const Agent* found = Runtime::get()->find_agent(agent);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   // Code objects have not known modules since V2.
   if (module_name != nullptr && *module_name != '\0') return HSA_STATUS_ERROR_INVALID_SYMBOL_NAME;
-  return find_symbol_named(executable, symbol_name, symbol);
+  return find_symbol_named(executable, symbol_name, found, symbol);
 }
 
 hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t executable_symbol,
@@ -400,7 +426,7 @@ hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t executable_s
     case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION:
       return give(value, true);
     case HSA_EXECUTABLE_SYMBOL_INFO_AGENT:
-      return give(value, Runtime::get()->gpu_agent.handle());
+      return give(value, symbol->agent != nullptr ? symbol->agent->handle() : hsa_agent_t{0});
     default:
       return is_kernel ? give_kernel_info(*symbol, attribute, value) : give_variable_info(*symbol, attribute, value);
   }
@@ -426,7 +452,7 @@ hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t executable, h
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   return iterate_symbols(
-      executable, [=](const ExecutableSymbol& symbol) { return found->is_gpu() && symbol.agent_allocation; },
+      executable, [=](const ExecutableSymbol& symbol) { return symbol.agent == found && symbol.agent_allocation; },
       [=](hsa_executable_symbol_t symbol) { return callback(executable, agent, symbol, data); });
 }
 

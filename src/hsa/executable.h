@@ -13,10 +13,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "hsa/agent.h"
 #include "hsa/debugger_list.h"
 #include "machine/loader.h"
 #include "object/code_object.h"
@@ -32,7 +32,7 @@ struct CodeSymbol {
   uint64_t value, size;
   bool is_global, is_definition, is_const = false;
   std::optional<object::RawKernelDescriptor> descriptor = std::nullopt;  ///< of a kernel
-  const object::KernelMetadata* metadata = nullptr;       ///< of a kernel
+  const object::KernelMetadata* metadata = nullptr;                      ///< of a kernel
 };
 
 /// What an hsa_code_object_reader_t's handle points to.
@@ -51,6 +51,7 @@ struct CodeObjectReader {
 /// What an hsa_loaded_code_object_t's handle points to.
 struct LoadedCodeObject {
   Executable* executable;
+  const GpuAgent* agent;  ///< that has it
   std::shared_ptr<machine::LoadedCode> code;
   const uint8_t* storage;  ///< the reader's bytes, which are the program's own unless it read a file
   size_t storage_size;
@@ -62,6 +63,7 @@ struct LoadedCodeObject {
 /// What an hsa_executable_symbol_t's handle points to.
 struct ExecutableSymbol {
   Executable* executable;
+  const Agent* agent;              ///< whose it is; null for a variable that the program defined for all
   const LoadedCodeObject* loaded;  ///< null for a variable that the program defined
   const machine::LoadedSymbol* symbol;
   std::string name;
@@ -77,13 +79,16 @@ struct Executable {
   bool frozen = false;
   std::deque<LoadedCodeObject> loaded;   ///< a deque: handles point into it
   std::deque<ExecutableSymbol> symbols;  ///< of all loaded code objects and definitions
-  std::unordered_map<std::string_view, const ExecutableSymbol*> by_name;
+  std::multimap<std::string_view, const ExecutableSymbol*>
+      by_name;  ///< those of a name in the order in which they came
   std::unordered_set<const ExecutableSymbol*> handles;
-  std::map<std::string, uint64_t, std::less<>> definitions;  ///< variables that the program defined
-};
 
-/// Adds a symbol, with executable.mutex held. Of several local symbols with one name, the first is found by it.
-void add_symbol(Executable& executable, ExecutableSymbol symbol);
+  // With the mutex held:
+  void add(ExecutableSymbol symbol);
+  /// The first symbol of the name that is the agent's, or everybody's; without an agent, the first of any. Null when
+  /// there is none.
+  const ExecutableSymbol* find(std::string_view name, const Agent* agent) const;
+};
 
 /// All executables and readers, to check handles and to search.
 class Executables {
@@ -115,8 +120,8 @@ class Executables {
 /// Makes a reader of an open file's bytes [offset, offset + size); size 0 takes what is left.
 hsa_status_t read_code_object_file(int file, size_t offset, size_t size, std::unique_ptr<CodeObjectReader>& reader);
 
-/// Loads bytes into an executable, for the GPU agent.
-hsa_status_t load_into(Executable& executable, const CodeObjectReader& reader, bool is_program,
+/// Loads bytes into an executable, for a GPU.
+hsa_status_t load_into(Executable& executable, const GpuAgent& agent, const CodeObjectReader& reader, bool is_program,
                        hsa_loaded_code_object_t* loaded);
 
 }  // namespace Atoll::hsa

@@ -43,10 +43,10 @@ void FaultDelivery::add_handler(hsa_amd_system_event_callback_t callback, void* 
   handlers_.emplace_back(callback, data);
 }
 
-bool FaultDelivery::deliver_event(const std::optional<machine::FaultReport>& report) {
+bool FaultDelivery::deliver_event(const std::optional<machine::FaultReport>& report, hsa_agent_t gpu) {
   hsa_amd_event_t event{};
   event.event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT;
-  event.memory_fault.agent = Runtime::get()->gpu_agent.handle();
+  event.memory_fault.agent = gpu;
   event.memory_fault.fault_reason_mask = HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT;
   if (report) event.memory_fault.virtual_address = report->fault.address;
 
@@ -77,11 +77,12 @@ void say_why(const machine::QueueError& error, const hsa_queue_t& queue) {
 
 }  // namespace
 
-void FaultDelivery::deliver(const machine::QueueError& error, hsa_queue_t* queue, QueueCallback callback, void* data) {
+void FaultDelivery::deliver(const machine::QueueError& error, hsa_agent_t gpu, hsa_queue_t* queue,
+                            QueueCallback callback, void* data) {
   say_why(error, *queue);
   const hsa_status_t status = queue_status(error);
   const bool is_memory_fault = static_cast<int>(status) == HSA_STATUS_ERROR_MEMORY_FAULT;
-  if (is_memory_fault && deliver_event(error.fault)) return;
+  if (is_memory_fault && deliver_event(error.fault, gpu)) return;
   if (callback != nullptr) {
     const InCallback marked;
     callback(status, queue, data);

@@ -22,13 +22,14 @@ class FaultDelivery {
  public:
   void add_handler(hsa_amd_system_event_callback_t callback, void* data);
 
-  /// A queue stopped. Says why on standard error. Memory faults go to the event handlers; what they don't take, and
-  /// all else, goes to the queue's callback (HIP's ends the process). A memory fault that nobody takes ends the
-  /// process, as on hardware.
-  void deliver(const machine::QueueError& error, hsa_queue_t* queue, QueueCallback callback, void* data);
+  /// A queue of the GPU stopped. Says why on standard error. Memory faults go to the event handlers; what they don't
+  /// take, and all else, goes to the queue's callback (HIP's ends the process). A memory fault that nobody takes ends
+  /// the process, as on hardware.
+  void deliver(const machine::QueueError& error, hsa_agent_t gpu, hsa_queue_t* queue, QueueCallback callback,
+               void* data);
 
  private:
-  bool deliver_event(const std::optional<machine::FaultReport>& report);
+  bool deliver_event(const std::optional<machine::FaultReport>& report, hsa_agent_t gpu);
 
   std::mutex mutex_;
   std::list<std::pair<hsa_amd_system_event_callback_t, void*>> handlers_;  ///< none is ever taken out

@@ -55,23 +55,23 @@ unsigned resource_type(hsa_ext_image_geometry_t geometry) {
   }
 }
 
-bool is_radeon() { return Runtime::get()->gpu().processor().generation >= target::Generation::gfx10; }
+bool is_radeon(const GpuAgent& gpu) { return gpu.machine->processor().generation >= target::Generation::gfx10; }
 
 /// The number that means both formats of a buffer from GFX10 on; nothing if there is none.
-std::optional<unsigned> unified_format(const ImageFormat& format) {
+std::optional<unsigned> unified_format(const GpuAgent& gpu, const ImageFormat& format) {
   const auto both = semantics::buffer_format(format.data_format, format.number_format);
   if (!both) return std::nullopt;
-  return semantics::unified_format_number(*both, Runtime::get()->gpu().processor().generation);
+  return semantics::unified_format_number(*both, gpu.machine->processor().generation);
 }
 
-void set_buffer(Images::Words& words, const Image& image) {
+void set_buffer(Images::Words& words, const GpuAgent& gpu, const Image& image) {
   const uint64_t width = image.descriptor.width;
   set_field(words, 0, 48, reinterpret_cast<uint64_t>(image.data));
   set_field(words, 48, 14, image.format.bytes);  // stride
   set_selects(words, image.format);
-  if (is_radeon()) {
+  if (is_radeon(gpu)) {
     set_field(words, 64, 32, width);  // records, by which accesses are checked: OOB_SELECT stays 0
-    set_field(words, 108, 7, *unified_format(image.format));
+    set_field(words, 108, 7, *unified_format(gpu, image.format));
   } else {
     set_field(words, 64, 32, width * image.format.bytes);
     set_field(words, 108, 3, image.format.number_format);
@@ -79,11 +79,11 @@ void set_buffer(Images::Words& words, const Image& image) {
   }
 }
 
-Images::Words resource_words(const Image& image) {
+Images::Words resource_words(const GpuAgent& gpu, const Image& image) {
   Images::Words words{};
   const hsa_ext_image_descriptor_t& descriptor = image.descriptor;
   if (descriptor.geometry == HSA_EXT_IMAGE_GEOMETRY_1DB) {
-    set_buffer(words, image);
+    set_buffer(words, gpu, image);
   } else {
     const auto address = reinterpret_cast<uint64_t>(image.data);
     set_field(words, 0, 40, address >> 8);
@@ -103,21 +103,24 @@ Images::Words resource_words(const Image& image) {
   return words;
 }
 
-/// The GPU of a handle, if it has images; `status` says what is wrong with the agent otherwise.
-const Agent* find_gpu(hsa_agent_t agent, hsa_status_t& status) {
-  const Agent* found = Runtime::get()->find_agent(agent);
-  status = found == nullptr || !found->is_gpu() ? HSA_STATUS_ERROR_INVALID_AGENT : HSA_STATUS_SUCCESS;
-  return status == HSA_STATUS_SUCCESS ? found : nullptr;
+/// The GPU of a handle; `status` says what is wrong with the agent otherwise.
+const GpuAgent* find_gpu(hsa_agent_t agent, hsa_status_t& status) {
+  const GpuAgent* found = Runtime::get()->find_gpu(agent);
+  status = found == nullptr ? HSA_STATUS_ERROR_INVALID_AGENT : HSA_STATUS_SUCCESS;
+  return found;
 }
 
 /// Whether there are images of any kind.
-bool has_images() { return is_radeon() || Runtime::get()->gpu().processor().has(target::Feature::image_insts); }
+bool has_images(const GpuAgent& gpu) {
+  return is_radeon(gpu) || gpu.machine->processor().has(target::Feature::image_insts);
+}
 
 /// What images of a format and geometry can be; nothing if there are none.
-std::optional<ImageFormat> find_format(const hsa_ext_image_format_t& format, hsa_ext_image_geometry_t geometry) {
-  if (!has_images() || (is_radeon() && geometry != HSA_EXT_IMAGE_GEOMETRY_1DB)) return std::nullopt;
+std::optional<ImageFormat> find_format(const GpuAgent& gpu, const hsa_ext_image_format_t& format,
+                                       hsa_ext_image_geometry_t geometry) {
+  if (!has_images(gpu) || (is_radeon(gpu) && geometry != HSA_EXT_IMAGE_GEOMETRY_1DB)) return std::nullopt;
   const auto found = find_image_format(format, geometry);
-  return found && is_radeon() && !unified_format(*found) ? std::nullopt : found;
+  return found && is_radeon(gpu) && !unified_format(gpu, *found) ? std::nullopt : found;
 }
 
 bool is_geometry(hsa_ext_image_geometry_t geometry) {
@@ -142,10 +145,10 @@ uint32_t needed_capability(hsa_access_permission_t permission) {
 hsa_status_t extended(int status) { return static_cast<hsa_status_t>(status); }
 
 /// Checks a descriptor's sizes against the agent's limits, which fit the fields of the resource words.
-hsa_status_t check_size(const hsa_ext_image_descriptor_t& descriptor) {
-  const auto limit = [](int attribute) {
+hsa_status_t check_size(const GpuAgent& gpu, const hsa_ext_image_descriptor_t& descriptor) {
+  const auto limit = [&](int attribute) {
     uint32_t value[3]{};
-    hsa_agent_get_info(Runtime::get()->gpu_agent.handle(), static_cast<hsa_agent_info_t>(attribute), value);
+    hsa_agent_get_info(gpu.handle(), static_cast<hsa_agent_info_t>(attribute), value);
     return uint64_t{value[0]};
   };
   uint64_t width = 0, height = 1, depth = 1, layers = 1;
@@ -185,14 +188,14 @@ struct Layout {
 };
 
 /// Checks what images of this description may be, and says how their data lies. Pitches of 0 are the default ones.
-hsa_status_t plan(const hsa_ext_image_descriptor_t& descriptor, hsa_access_permission_t permission, bool opaque,
-                  uint64_t row_pitch, uint64_t slice_pitch, Layout& layout) {
+hsa_status_t plan(const GpuAgent& gpu, const hsa_ext_image_descriptor_t& descriptor, hsa_access_permission_t permission,
+                  bool opaque, uint64_t row_pitch, uint64_t slice_pitch, Layout& layout) {
   if (!is_permission(permission) || !is_geometry(descriptor.geometry)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  const auto format = find_format(descriptor.format, descriptor.geometry);
+  const auto format = find_format(gpu, descriptor.format, descriptor.geometry);
   if (!format || (format->capabilities & needed_capability(permission)) == 0) {
     return extended(HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED);
   }
-  if (const hsa_status_t status = check_size(descriptor); status != HSA_STATUS_SUCCESS) return status;
+  if (const hsa_status_t status = check_size(gpu, descriptor); status != HSA_STATUS_SUCCESS) return status;
 
   const bool buffer = descriptor.geometry == HSA_EXT_IMAGE_GEOMETRY_1DB;
   const uint64_t least_row = descriptor.width * format->bytes;
@@ -216,12 +219,12 @@ hsa_status_t plan(const hsa_ext_image_descriptor_t& descriptor, hsa_access_permi
   return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t create(const hsa_ext_image_descriptor_t& descriptor, const void* data, const Layout& layout,
-                    hsa_ext_image_t* handle) {
+hsa_status_t create(const GpuAgent& gpu, const hsa_ext_image_descriptor_t& descriptor, const void* data,
+                    const Layout& layout, hsa_ext_image_t* handle) {
   if (reinterpret_cast<uint64_t>(data) % layout.info.alignment != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const Image image{descriptor, layout.format, static_cast<uint8_t*>(const_cast<void*>(data)), layout.row_pitch,
                     layout.slice_pitch};
-  handle->handle = Runtime::get()->images.add_image(image, resource_words(image));
+  handle->handle = Runtime::get()->images.add_image(image, resource_words(gpu, image));
   return handle->handle != 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
@@ -342,11 +345,12 @@ hsa_status_t hsa_ext_image_get_capability(hsa_agent_t agent, hsa_ext_image_geome
                                           const hsa_ext_image_format_t* image_format, uint32_t* capability_mask) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   hsa_status_t status{};
-  if (find_gpu(agent, status) == nullptr) return status;
+  const GpuAgent* gpu = find_gpu(agent, status);
+  if (gpu == nullptr) return status;
   if (image_format == nullptr || capability_mask == nullptr || !is_geometry(geometry)) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  const auto format = find_format(*image_format, geometry);
+  const auto format = find_format(*gpu, *image_format, geometry);
   *capability_mask = format ? format->capabilities : uint32_t{HSA_EXT_IMAGE_CAPABILITY_NOT_SUPPORTED};
   return HSA_STATUS_SUCCESS;
 }
@@ -365,10 +369,11 @@ hsa_status_t hsa_ext_image_data_get_info(hsa_agent_t agent, const hsa_ext_image_
                                          hsa_ext_image_data_info_t* image_data_info) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   hsa_status_t status{};
-  if (find_gpu(agent, status) == nullptr) return status;
+  const GpuAgent* gpu = find_gpu(agent, status);
+  if (gpu == nullptr) return status;
   if (image_descriptor == nullptr || image_data_info == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   Layout layout{};
-  status = plan(*image_descriptor, access_permission, true, 0, 0, layout);
+  status = plan(*gpu, *image_descriptor, access_permission, true, 0, 0, layout);
   if (status == HSA_STATUS_SUCCESS) *image_data_info = layout.info;
   return status;
 }
@@ -381,13 +386,15 @@ hsa_status_t hsa_ext_image_data_get_info_with_layout(hsa_agent_t agent,
                                                      hsa_ext_image_data_info_t* image_data_info) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   hsa_status_t status{};
-  if (find_gpu(agent, status) == nullptr) return status;
+  const GpuAgent* gpu = find_gpu(agent, status);
+  if (gpu == nullptr) return status;
   if (image_descriptor == nullptr || image_data_info == nullptr ||
       image_data_layout != HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
   Layout layout{};
-  status = plan(*image_descriptor, access_permission, false, image_data_row_pitch, image_data_slice_pitch, layout);
+  status =
+      plan(*gpu, *image_descriptor, access_permission, false, image_data_row_pitch, image_data_slice_pitch, layout);
   if (status == HSA_STATUS_SUCCESS) *image_data_info = layout.info;
   return status;
 }
@@ -399,12 +406,13 @@ hsa_status_t hsa_ext_image_create(hsa_agent_t agent, const hsa_ext_image_descrip
                                   hsa_ext_image_t* image) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   hsa_status_t status{};
-  if (find_gpu(agent, status) == nullptr) return status;
+  const GpuAgent* gpu = find_gpu(agent, status);
+  if (gpu == nullptr) return status;
   if (image_descriptor == nullptr || image_data == nullptr || image == nullptr)
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   Layout layout{};
-  status = plan(*image_descriptor, access_permission, true, 0, 0, layout);
-  return status == HSA_STATUS_SUCCESS ? create(*image_descriptor, image_data, layout, image) : status;
+  status = plan(*gpu, *image_descriptor, access_permission, true, 0, 0, layout);
+  return status == HSA_STATUS_SUCCESS ? create(*gpu, *image_descriptor, image_data, layout, image) : status;
 }
 
 hsa_status_t hsa_ext_image_create_with_layout(hsa_agent_t agent, const hsa_ext_image_descriptor_t* image_descriptor,
@@ -414,14 +422,16 @@ hsa_status_t hsa_ext_image_create_with_layout(hsa_agent_t agent, const hsa_ext_i
                                               hsa_ext_image_t* image) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   hsa_status_t status{};
-  if (find_gpu(agent, status) == nullptr) return status;
+  const GpuAgent* gpu = find_gpu(agent, status);
+  if (gpu == nullptr) return status;
   if (image_descriptor == nullptr || image_data == nullptr || image == nullptr ||
       image_data_layout != HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
   Layout layout{};
-  status = plan(*image_descriptor, access_permission, false, image_data_row_pitch, image_data_slice_pitch, layout);
-  return status == HSA_STATUS_SUCCESS ? create(*image_descriptor, image_data, layout, image) : status;
+  status =
+      plan(*gpu, *image_descriptor, access_permission, false, image_data_row_pitch, image_data_slice_pitch, layout);
+  return status == HSA_STATUS_SUCCESS ? create(*gpu, *image_descriptor, image_data, layout, image) : status;
 }
 
 // An image that a graphics driver laid out: its resource words come with it. Those of linear images are understood.
@@ -430,12 +440,13 @@ hsa_status_t hsa_amd_image_create(hsa_agent_t agent, const hsa_ext_image_descrip
                                   hsa_access_permission_t access_permission, hsa_ext_image_t* image) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   hsa_status_t status{};
-  if (find_gpu(agent, status) == nullptr) return status;
+  const GpuAgent* gpu = find_gpu(agent, status);
+  if (gpu == nullptr) return status;
   if (image_descriptor == nullptr || image_layout == nullptr || image_data == nullptr || image == nullptr) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
   constexpr uint32_t amd = 0x1002;  // as a PCI vendor
-  const uint32_t device = amd << 16 | Runtime::get()->gpu().model().product.pci_device_id;
+  const uint32_t device = amd << 16 | gpu->product().pci_device_id;
   const uint32_t* words = image_layout->data;
   const uint32_t swizzle_mode = words[3] >> 20 & 0x1F;
   if (image_layout->version != 1 || image_layout->deviceID != device || swizzle_mode != 0) {
@@ -444,8 +455,8 @@ hsa_status_t hsa_amd_image_create(hsa_agent_t agent, const hsa_ext_image_descrip
   const auto format = find_image_format(image_descriptor->format, image_descriptor->geometry);
   const uint64_t row_pitch = format ? ((words[4] >> 13 & 0xFFFF) + 1) * uint64_t{format->bytes} : 0;
   Layout layout{};
-  status = plan(*image_descriptor, access_permission, false, row_pitch, 0, layout);
-  return status == HSA_STATUS_SUCCESS ? create(*image_descriptor, image_data, layout, image)
+  status = plan(*gpu, *image_descriptor, access_permission, false, row_pitch, 0, layout);
+  return status == HSA_STATUS_SUCCESS ? create(*gpu, *image_descriptor, image_data, layout, image)
                                       : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
@@ -516,9 +527,10 @@ hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t agent, const hsa_ext_sampler_
                                        hsa_ext_sampler_t* sampler) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   hsa_status_t status{};
-  if (find_gpu(agent, status) == nullptr) return status;
+  const GpuAgent* gpu = find_gpu(agent, status);
+  if (gpu == nullptr) return status;
   if (sampler_descriptor == nullptr || sampler == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  if (!has_images() || sampler_descriptor->coordinate_mode > HSA_EXT_SAMPLER_COORDINATE_MODE_NORMALIZED ||
+  if (!has_images(*gpu) || sampler_descriptor->coordinate_mode > HSA_EXT_SAMPLER_COORDINATE_MODE_NORMALIZED ||
       sampler_descriptor->filter_mode > HSA_EXT_SAMPLER_FILTER_MODE_LINEAR) {
     return extended(HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED);
   }

@@ -207,6 +207,7 @@ hsa_status_t hsa_amd_queue_intercept_create(hsa_agent_t agent_handle, uint32_t s
   }
   hsa_queue_t* handle = made->handle();
   record->machine = std::move(made);
+  record->agent = Runtime::get()->find_gpu(agent_handle);
   record->doorbell->abi.queue_ptr = reinterpret_cast<uint64_t>(handle);
   record->doorbell->queue = record->machine.get();
   Runtime::get()->queues.add(handle, std::move(record));

@@ -50,7 +50,7 @@ Isas& isas() {
 
 }  // namespace
 
-hsa_isa_t agent_isa() { return {reinterpret_cast<uint64_t>(isas().named(Runtime::get()->gpu().model().target))}; }
+hsa_isa_t isa_of(const GpuAgent& agent) { return {reinterpret_cast<uint64_t>(isas().named(agent.model().target))}; }
 
 uint32_t wave_size(const target::Processor& processor) { return processor.has_wave_size(32) ? 32 : 64; }
 
@@ -74,7 +74,8 @@ hsa_status_t hsa_agent_iterate_isas(hsa_agent_t agent, hsa_status_t (*callback)(
   const Agent* found = Runtime::get()->find_agent(agent);
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  return found->is_gpu() ? callback(agent_isa(), data) : HSA_STATUS_SUCCESS;
+  const GpuAgent* gpu = Runtime::get()->find_gpu(agent);
+  return gpu != nullptr ? callback(isa_of(*gpu), data) : HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_isa_get_info_alt(hsa_isa_t handle, hsa_isa_info_t attribute, void* value) {

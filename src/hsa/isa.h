@@ -12,8 +12,10 @@ namespace Atoll::hsa {
 inline constexpr uint16_t max_work_group_size = 1024;
 inline constexpr uint32_t queue_min_size = 64, queue_max_size = 131072;  ///< in packets
 
-/// The one that the GPU agent has.
-hsa_isa_t agent_isa();
+struct GpuAgent;
+
+/// The one that a GPU has.
+hsa_isa_t isa_of(const GpuAgent& agent);
 
 /// The size of a processor's waves when a kernel doesn't choose: what the compiler takes by default.
 uint32_t wave_size(const target::Processor& processor);

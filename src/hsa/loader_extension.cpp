@@ -38,7 +38,7 @@ hsa_status_t hsa_ven_amd_loader_query_segment_descriptors(hsa_ven_amd_loader_seg
     const std::scoped_lock lock(executable->mutex);
     for (const LoadedCodeObject& loaded : executable->loaded) {
       hsa_ven_amd_loader_segment_descriptor_t descriptor{};
-      descriptor.agent = Runtime::get()->gpu_agent.handle();
+      descriptor.agent = loaded.agent->handle();
       descriptor.executable = handle_of(executable);
       descriptor.code_object_storage_type = storage_type(loaded);
       descriptor.code_object_storage_base = loaded.storage;
@@ -102,7 +102,7 @@ hsa_status_t hsa_ven_amd_loader_loaded_code_object_get_info(hsa_loaded_code_obje
                                             : HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_KIND_AGENT);
     case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_AGENT:
       if (loaded->is_program) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-      return give(value, Runtime::get()->gpu_agent.handle());
+      return give(value, loaded->agent->handle());
     case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_TYPE:
       return give<uint32_t>(value, storage_type(*loaded));
     case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_BASE:

@@ -26,13 +26,13 @@ hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) 
   std::map<uint64_t, MemoryRecord> record_node;  // made before the memory, which would be lost without a record
   MemoryRecord& record = record_node[0];
   record.accessible.insert(pool.owner);
-  if (pool.is_system()) record.accessible.insert(&Runtime::get()->gpu_agent);
+  if (pool.is_system()) record.accessible.insert(Runtime::get()->agents.begin(), Runtime::get()->agents.end());
   if (!pool.take(size)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   // As the kernel driver does; the device library's malloc() finds a block's slab by rounding its address down.
   const uint64_t alignment = size >= device_memory_block ? device_memory_block : allocation_granule;
   const auto address = memory_.allocate(size, alignment, pool.owner->is_gpu() ? "device memory" : "system memory");
   if (!address) {
-    pool.bytes_allocated -= size;
+    pool.give_back(size);
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   }
   record.address = record.agent_address = *address;
@@ -60,7 +60,7 @@ hsa_status_t MemoryRecords::free(void* pointer) {
   for (const DeallocationCallback& callback : record.on_deallocation) {
     callback.function(callback.pointer, callback.user_data);
   }
-  record.pool->bytes_allocated -= record.size;
+  record.pool->give_back(record.size);
   if (const auto freed = memory_.free(record.address); !freed) return report("hsa_memory_free", freed.error());
   return HSA_STATUS_SUCCESS;
 }
@@ -158,7 +158,7 @@ bool MemoryRecords::change(const void* pointer, const std::function<void(MemoryR
 
 hsa_status_t collect_agents(const hsa_agent_t* handles, size_t count, std::set<const Agent*>& agents) {
   if (handles == nullptr) {
-    agents = {&Runtime::get()->cpu_agent, &Runtime::get()->gpu_agent};
+    agents.insert(Runtime::get()->agents.begin(), Runtime::get()->agents.end());
     return HSA_STATUS_SUCCESS;
   }
   for (size_t i = 0; i < count; ++i) {
@@ -218,7 +218,7 @@ hsa_status_t hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_agent_t*
 
 hsa_status_t hsa_amd_memory_lock(void* host_ptr, size_t size, hsa_agent_t* agents, int num_agent, void** agent_ptr) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  return lock_memory(host_ptr, size, agents, num_agent, Runtime::get()->system_fine, false, agent_ptr);
+  return lock_memory(host_ptr, size, agents, num_agent, Runtime::get()->cpu_agent.fine_grained(), false, agent_ptr);
 }
 
 hsa_status_t hsa_amd_memory_lock_to_pool(void* host_ptr, size_t size, hsa_agent_t* agents, int num_agent,
@@ -229,7 +229,8 @@ hsa_status_t hsa_amd_memory_lock_to_pool(void* host_ptr, size_t size, hsa_agent_
   if (found == nullptr) return static_cast<hsa_status_t>(HSA_STATUS_ERROR_INVALID_MEMORY_POOL);
   if (!found->is_system()) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   // Locking to the coarse-grained pool is for one copy, locking to the fine-grained one for kernels (hipHostRegister).
-  return lock_memory(host_ptr, size, agents, num_agent, *found, found == &Runtime::get()->system_fine, agent_ptr);
+  return lock_memory(host_ptr, size, agents, num_agent, *found, found == &Runtime::get()->cpu_agent.fine_grained(),
+                     agent_ptr);
 }
 
 hsa_status_t hsa_amd_memory_unlock(void* host_ptr) {
@@ -340,21 +341,21 @@ hsa_status_t hsa_amd_deregister_deallocation_callback(void* ptr, hsa_amd_dealloc
 
 hsa_status_t hsa_amd_coherency_get_type(hsa_agent_t agent, hsa_amd_coherency_type_t* type) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  const Agent* found = Runtime::get()->find_agent(agent);
-  if (found == nullptr || !found->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
+  const GpuAgent* found = Runtime::get()->find_gpu(agent);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (type == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  *type = Runtime::get()->coherent ? HSA_AMD_COHERENCY_TYPE_COHERENT : HSA_AMD_COHERENCY_TYPE_NONCOHERENT;
+  *type = found->coherent ? HSA_AMD_COHERENCY_TYPE_COHERENT : HSA_AMD_COHERENCY_TYPE_NONCOHERENT;
   return HSA_STATUS_SUCCESS;
 }
 
 // Atoll's memory is always coherent, so the wish is only remembered.
 hsa_status_t hsa_amd_coherency_set_type(hsa_agent_t agent, hsa_amd_coherency_type_t type) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
-  const Agent* found = Runtime::get()->find_agent(agent);
-  if (found == nullptr || !found->is_gpu()) return HSA_STATUS_ERROR_INVALID_AGENT;
+  GpuAgent* found = Runtime::get()->find_gpu(agent);
+  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (type != HSA_AMD_COHERENCY_TYPE_COHERENT && type != HSA_AMD_COHERENCY_TYPE_NONCOHERENT) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  Runtime::get()->coherent = type == HSA_AMD_COHERENCY_TYPE_COHERENT;
+  found->coherent = type == HSA_AMD_COHERENCY_TYPE_COHERENT;
   return HSA_STATUS_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include "hsa/attribute.h"
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
+#include "target/topology.h"
 
 using namespace Atoll;
 using namespace Atoll::hsa;
@@ -53,26 +54,42 @@ hsa_status_t give_pool_only_info(const Pool& pool, int attribute, void* value) {
 constexpr uint32_t known_allocation_flags = HSA_AMD_MEMORY_POOL_PCIE_FLAG | HSA_AMD_MEMORY_POOL_CONTIGUOUS_FLAG |
                                             HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG | HSA_AMD_MEMORY_POOL_UNCACHED_FLAG;
 
-/// The agent's way to a pool's memory: over PCI Express when it is the other's.
+/// The way between two agents, neither of which is the other.
+target::Link link_between(const Agent& one, const Agent& other) {
+  const GpuAgent* gpu = Runtime::get()->find_gpu(one.handle());
+  const GpuAgent* other_gpu = Runtime::get()->find_gpu(other.handle());
+  return gpu != nullptr && other_gpu != nullptr ? target::link_between(gpu->product(), other_gpu->product())
+                                                : target::link_to_host();
+}
+
+/// One hop of the way. HIP adds up their distances.
+hsa_amd_memory_pool_link_info_t hop_of(const target::Link& link) {
+  hsa_amd_memory_pool_link_info_t info{};
+  info.min_bandwidth = link.least_bandwidth;
+  info.max_bandwidth = link.bandwidth;
+  info.atomic_support_32bit = info.atomic_support_64bit = info.coherent_support = true;
+  info.link_type = link.kind == target::Link::Kind::xgmi ? HSA_AMD_LINK_INFO_TYPE_XGMI : HSA_AMD_LINK_INFO_TYPE_PCIE;
+  info.numa_distance = link.distance / link.hops;
+  return info;
+}
+
+/// An agent's way to a pool's memory.
 hsa_status_t give_link(const Agent& agent, const Pool& pool, int attribute, void* value) {
   const bool own = pool.owner == &agent;
-  const bool reachable = own || pool.can_allocate();  // nobody else sees the GPU's group segment
+  const bool reachable = own || pool.can_allocate();  // nobody else sees a GPU's group segment
+  const bool linked = reachable && !own;
   switch (attribute) {
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS:
       if (!reachable) return give(value, HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
       return give(value, own ? HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT
                              : HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT);
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS:
-      return give<uint32_t>(value, reachable && !own ? 1 : 0);
+      return give<uint32_t>(value, linked ? link_between(agent, *pool.owner).hops : 0);
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO:
-      if (reachable && !own) {
-        hsa_amd_memory_pool_link_info_t link{};
-        link.min_bandwidth = 16'000;  // MB/s
-        link.max_bandwidth = 32'000;
-        link.atomic_support_32bit = link.atomic_support_64bit = link.coherent_support = true;
-        link.link_type = HSA_AMD_LINK_INFO_TYPE_PCIE;
-        link.numa_distance = 20;
-        std::memcpy(value, &link, sizeof link);
+      if (linked) {  // an array with one for each hop; they are alike
+        const target::Link link = link_between(agent, *pool.owner);
+        const std::vector<hsa_amd_memory_pool_link_info_t> hops(link.hops, hop_of(link));
+        std::memcpy(value, hops.data(), hops.size() * sizeof hops[0]);
       }
       return HSA_STATUS_SUCCESS;
     default:
@@ -98,8 +115,8 @@ hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t agent,
   const Agent* found = Runtime::get()->find_agent(agent);
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  for (const Pool* pool : Runtime::get()->pools_of(*found)) {
-    const hsa_status_t status = callback(pool->handle(), data);
+  for (const Pool& pool : found->pools) {
+    const hsa_status_t status = callback(pool.handle(), data);
     if (status != HSA_STATUS_SUCCESS) return status;
   }
   return HSA_STATUS_SUCCESS;
@@ -153,7 +170,7 @@ hsa_status_t hsa_region_get_info(hsa_region_t region, hsa_region_info_t attribut
   const Pool* pool = Runtime::get()->find_pool(region.handle);
   if (pool == nullptr) return HSA_STATUS_ERROR_INVALID_REGION;
   if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  const target::Product& product = Runtime::get()->gpu().model().product;
+  const GpuAgent* gpu = Runtime::get()->find_gpu(pool->owner->handle());
   switch (static_cast<int>(attribute)) {
     case HSA_REGION_INFO_ALLOC_MAX_PRIVATE_WORKGROUP_SIZE:
       return HSA_STATUS_ERROR_INVALID_ARGUMENT;  // only of the private segment, which is no region here
@@ -162,9 +179,9 @@ hsa_status_t hsa_region_get_info(hsa_region_t region, hsa_region_info_t attribut
     case HSA_AMD_REGION_INFO_BASE:
       return give<void*>(value, nullptr);
     case HSA_AMD_REGION_INFO_BUS_WIDTH:
-      return give<uint32_t>(value, pool->owner->is_gpu() ? product.memory_bus_bits : 0);
+      return give<uint32_t>(value, gpu != nullptr ? gpu->product().memory_bus_bits : 0);
     case HSA_AMD_REGION_INFO_MAX_CLOCK_FREQUENCY:
-      return give<uint32_t>(value, pool->owner->is_gpu() ? product.memory_clock_mhz : 0);
+      return give<uint32_t>(value, gpu != nullptr ? gpu->product().memory_clock_mhz : 0);
     default:
       return give_pool_info(*pool, attribute, value);
   }
@@ -177,13 +194,13 @@ hsa_status_t hsa_agent_iterate_regions(hsa_agent_t agent, hsa_status_t (*callbac
   if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
   if (callback == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   // Unlike pools, regions belong to every agent that reaches them.
-  std::vector<Pool*> pools = Runtime::get()->pools_of(*found);
-  if (found->is_gpu()) {
-    for (Pool* pool : Runtime::get()->pools_of(Runtime::get()->cpu_agent)) pools.push_back(pool);
-  }
-  for (const Pool* pool : pools) {
-    const hsa_status_t status = callback({pool->handle().handle}, data);
-    if (status != HSA_STATUS_SUCCESS) return status;
+  std::vector<const Agent*> owners{found};
+  if (found->is_gpu()) owners.push_back(&Runtime::get()->cpu_agent);
+  for (const Agent* owner : owners) {
+    for (const Pool& pool : owner->pools) {
+      const hsa_status_t status = callback({pool.handle().handle}, data);
+      if (status != HSA_STATUS_SUCCESS) return status;
+    }
   }
   return HSA_STATUS_SUCCESS;
 }

@@ -9,26 +9,42 @@
 #include <atomic>
 #include <cstdint>
 
-#include "hsa/agent.h"
-
 namespace Atoll::hsa {
+
+struct Agent;
+
+/// How much memory there is for an agent's pools together, and how much of it they have given out.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(uint64_t bytes) : bytes_(bytes) {}
+
+  uint64_t bytes() const { return bytes_; }
+  uint64_t taken() const { return taken_; }
+  /// Counts `size` as given out; false when there is not so much left.
+  bool take(uint64_t size) {
+    if (size <= bytes_ && taken_.fetch_add(size) <= bytes_ - size) return true;
+    if (size <= bytes_) taken_ -= size;
+    return false;
+  }
+  void give_back(uint64_t size) { taken_ -= size; }
+
+ private:
+  const uint64_t bytes_;
+  std::atomic<uint64_t> taken_{0};
+};
 
 /// What the handle of an hsa_amd_memory_pool_t, and of an hsa_region_t, points to.
 struct Pool {
-  const Agent* owner = nullptr;
-  hsa_amd_segment_t segment = HSA_AMD_SEGMENT_GLOBAL;
-  uint32_t global_flags = 0;  ///< bits of hsa_amd_memory_pool_global_flag_t; 0 for the group segment
-  uint64_t bytes = 0;         ///< there are
-  std::atomic<uint64_t> bytes_allocated{0};
+  Agent* owner;
+  hsa_amd_segment_t segment;
+  uint32_t global_flags;  ///< bits of hsa_amd_memory_pool_global_flag_t; 0 for the group segment
+  uint64_t bytes;         ///< there are
 
-  /// Counts `size` as given out; false when there is not so much left.
-  bool take(uint64_t size) {
-    if (size <= bytes && bytes_allocated.fetch_add(size) <= bytes - size) return true;
-    if (size <= bytes) bytes_allocated -= size;
-    return false;
-  }
+  /// Of the agent's memory, which all its pools share.
+  bool take(uint64_t size) const;
+  void give_back(uint64_t size) const;
   bool can_allocate() const { return segment == HSA_AMD_SEGMENT_GLOBAL; }
-  bool is_system() const { return can_allocate() && !owner->is_gpu(); }
+  bool is_system() const;
   hsa_amd_memory_pool_t handle() const { return {reinterpret_cast<uint64_t>(this)}; }
 };
 

@@ -126,9 +126,9 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
   if (queue == nullptr || !is_valid_size(size) || type > HSA_QUEUE_TYPE_COOPERATIVE) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  const Agent* found = Runtime::get()->find_agent(agent);
-  if (found == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
-  if (!found->is_gpu() || size < queue_min_size || size > queue_max_size) {
+  if (Runtime::get()->find_agent(agent) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+  const GpuAgent* gpu = Runtime::get()->find_gpu(agent);
+  if (gpu == nullptr || size < queue_min_size || size > queue_max_size) {
     return HSA_STATUS_ERROR_INVALID_QUEUE_CREATION;
   }
 
@@ -145,17 +145,17 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
   // The callback is told the queue's address, which is known only after creation, but before any packet.
   auto self = std::make_shared<std::atomic<hsa_queue_t*>>(nullptr);
   options.on_error = [=](const machine::QueueError& error) {
-    Runtime::get()->faults.deliver(error, self->load(), callback, data);
+    Runtime::get()->faults.deliver(error, agent, self->load(), callback, data);
   };
-  auto made = Runtime::get()->gpu().create_queue(std::move(options));
+  auto made = gpu->machine->create_queue(std::move(options));
   if (!made) return report("hsa_queue_create", made.error());
   record->machine = std::move(*made);
+  record->agent = gpu;
   auto* handle = reinterpret_cast<hsa_queue_t*>(record->machine->abi());
   self->store(handle);
   handle->type = type;
-  const ComputeUnitMask& usable = Runtime::get()->compute_units;
-  if (usable != all_compute_units(Runtime::get()->gpu().model().product.compute_units))
-    record->machine->set_compute_units(numbers_of(usable));
+  if (gpu->compute_units != all_compute_units(gpu->product().compute_units))
+    record->machine->set_compute_units(numbers_of(gpu->compute_units));
   record->doorbell->abi.queue_ptr = reinterpret_cast<uint64_t>(handle);
   record->doorbell->queue = record->machine.get();
   log().write(HSA_AMD_LOG_FLAG_INFO, "queue {} of {} packets at {}", handle->id, size, fmt::ptr(handle));
@@ -257,7 +257,7 @@ hsa_status_t hsa_amd_queue_cu_set_mask(const hsa_queue_t* queue, uint32_t num_cu
   }
   const auto record = Runtime::get()->queues.find(queue);
   if (!record || !record->machine) return HSA_STATUS_ERROR_INVALID_QUEUE;
-  const ComputeUnitMask& usable = Runtime::get()->compute_units;
+  const ComputeUnitMask& usable = record->agent->compute_units;
   ComputeUnitMask mask = usable;
   bool reduced = false;
   for (size_t word = 0; num_cu_mask_count != 0 && word < std::max<size_t>(mask.size(), num_cu_mask_count / 32);
@@ -280,7 +280,7 @@ hsa_status_t hsa_amd_queue_cu_get_mask(const hsa_queue_t* queue, uint32_t num_cu
   const auto record = Runtime::get()->queues.find(queue);
   if (!record || !record->machine) return HSA_STATUS_ERROR_INVALID_QUEUE;
   const ComputeUnitMask& mask =
-      record->compute_unit_mask.empty() ? Runtime::get()->compute_units : record->compute_unit_mask;
+      record->compute_unit_mask.empty() ? record->agent->compute_units : record->compute_unit_mask;
   for (uint32_t word = 0; word < num_cu_mask_count / 32; ++word) cu_mask[word] = word < mask.size() ? mask[word] : 0;
   return HSA_STATUS_SUCCESS;
 }
@@ -292,7 +292,7 @@ hsa_status_t hsa_amd_queue_get_info(hsa_queue_t* queue, hsa_queue_info_attribute
   if (value == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   switch (attribute) {
     case HSA_AMD_QUEUE_INFO_AGENT:
-      return give(value, Runtime::get()->gpu_agent.handle());
+      return give(value, record->agent->handle());
     case HSA_AMD_QUEUE_INFO_DOORBELL_ID:  // the address that is written to ring it
       return give(value, reinterpret_cast<uint64_t>(&record->doorbell->hardware_doorbell));
     default:

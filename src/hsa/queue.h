@@ -11,15 +11,17 @@
 #include <mutex>
 #include <vector>
 
+#include "hsa/agent.h"
 #include "hsa/compute_unit_mask.h"
 #include "hsa/signal.h"
 #include "machine/queue.h"
 
 namespace Atoll::hsa {
 
-/// A queue of the GPU, or a soft queue, whose packets the program itself processes.
+/// A queue of a GPU, or a soft queue, whose packets the program itself processes.
 struct QueueRecord {
   std::unique_ptr<machine::Queue> machine;    ///< null for a soft queue
+  const GpuAgent* agent = nullptr;            ///< whose it is; null for a soft queue
   std::unique_ptr<machine::aql::Queue> soft;  ///< of a soft queue: the amd_queue_t
   void* soft_ring = nullptr;                  ///< of a soft queue: its packets
   Signal* doorbell = nullptr;                 ///< the runtime's own; null for a soft queue

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "hsa/status.h"
 #include "hsa/tools.h"
 #include "machine/signal_watch.h"
+#include "target/topology.h"
 
 namespace Atoll::hsa {
 
@@ -106,8 +108,17 @@ std::string describe(const machine::EngineReport& report) {
   return text;
 }
 
-void print_statistics_of(const machine::Gpu& gpu) {
+/// The table of a GPU. Of several, each is told by its number, and one that has run nothing has no rows.
+void print_statistics_of(const GpuAgent& agent, bool is_one_of_several) {
+  const machine::Gpu& gpu = *agent.machine;
   std::vector<machine::KernelStatistics> rows = gpu.statistics();
+  const target::GpuModel& model = gpu.model();
+  std::string text = fmt::format("atoll: {}{} ({})", is_one_of_several ? fmt::format("GPU {}, ", agent.number) : "",
+                                 model.product.marketing_name, model.target.to_string());
+  if (is_one_of_several && rows.empty()) {
+    std::fputs((text + ": no kernels\n").c_str(), stderr);
+    return;
+  }
   double total = 0;
   size_t width = 6;
   for (machine::KernelStatistics& row : rows) {
@@ -115,10 +126,8 @@ void print_statistics_of(const machine::Gpu& gpu) {
     total += row.seconds;
     width = std::max(width, row.kernel.size());
   }
-  const target::GpuModel& model = gpu.model();
-  std::string text = fmt::format("atoll: {} ({})\n{:<{}} {:>9} {:>12} {:>18} {:>12} {:>10} {:>7}\n",
-                                 model.product.marketing_name, model.target.to_string(), "kernel", width, "calls",
-                                 "work-groups", "wave instructions", "interpreted", "seconds", "share");
+  text += fmt::format("\n{:<{}} {:>9} {:>12} {:>18} {:>12} {:>10} {:>7}\n", "kernel", width, "calls", "work-groups",
+                      "wave instructions", "interpreted", "seconds", "share");
   for (const machine::KernelStatistics& row : rows) {
     text += fmt::format("{:<{}} {:>9} {:>12} {:>18} {:>12} {:>10.4f} {:>6.1f}%\n", row.kernel, width, row.calls,
                         row.work_groups, row.wave_instructions, row.interpreted_instructions, row.seconds,
@@ -130,7 +139,7 @@ void print_statistics_of(const machine::Gpu& gpu) {
 
 void print_statistics_once() {
   if (Runtime* runtime = current.load(); runtime != nullptr && print_statistics) {
-    print_statistics_of(runtime->gpu());
+    for (const auto& agent : runtime->gpu_agents) print_statistics_of(*agent, runtime->gpu_agents.size() > 1);
     print_statistics = false;
   }
 }
@@ -165,21 +174,6 @@ void end(Runtime* runtime) {
   life.ended.notify_all();
 }
 
-uint64_t host_memory_bytes() {
-  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-std::vector<Cache> gpu_caches(const target::Product& product) {
-  std::vector<Cache> caches;
-  const uint32_t bytes[] = {product.l1_bytes, product.l2_bytes, product.l3_bytes};
-  for (uint8_t level = 1; level <= 3; ++level) {
-    if (bytes[level - 1] != 0) {
-      caches.push_back({level, bytes[level - 1], fmt::format("{} L{}", product.processor, level)});
-    }
-  }
-  return caches;
-}
-
 /// Reports why there is no runtime: once, although HIP asks again before every call.
 hsa_status_t refuse(const support::Error& error, hsa_status_t status) {
   static auto* const said = new std::string;
@@ -187,7 +181,7 @@ hsa_status_t refuse(const support::Error& error, hsa_status_t status) {
   return status;
 }
 
-/// Says, once for each, which libraries of the program have no code for the GPU, before HIP finds out.
+/// Says, once for each, which libraries of the program have no code for a GPU, before HIP finds out.
 void warn_of_libraries(const target::GpuModel& gpu) {
   static auto* const said = new std::vector<std::string>;
   for (std::string& line : libraries_without_code(gpu)) {
@@ -195,6 +189,32 @@ void warn_of_libraries(const target::GpuModel& gpu) {
     fmt::print(stderr, "atoll: {}\n", line);
     said->push_back(std::move(line));
   }
+}
+
+/// The runtime with its GPUs, if they can be what the environment wants them to be.
+support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& configuration) {
+  std::vector<std::unique_ptr<GpuAgent>> agents;
+  auto host = std::make_shared<machine::Host>(configuration.threads);
+  std::set<std::string> checked;  // of several GPUs of a kind, one
+  for (const GpuConfiguration& gpu : configuration.gpus) {
+    if (checked.insert(target::name_of(gpu.model)).second) {
+      if (const auto known = check_clients(gpu.model); !known) return std::unexpected(known.error());
+      warn_of_libraries(gpu.model);
+    }
+    machine::GpuOptions options;
+    options.host = host;
+    options.kernel_timeout = configuration.timeout;
+    auto machine = machine::Gpu::create(gpu.model, configuration.make_engine, std::move(options));
+    if (!machine) return std::unexpected(machine.error());
+    agents.push_back(std::make_unique<GpuAgent>(gpu, std::move(*machine)));
+  }
+  return std::make_unique<Runtime>(std::move(host), std::move(agents));
+}
+
+std::vector<Agent*> all_agents(CpuAgent& cpu, const std::vector<std::unique_ptr<GpuAgent>>& gpus) {
+  std::vector<Agent*> agents{&cpu};
+  for (const auto& gpu : gpus) agents.push_back(gpu.get());
+  return agents;
 }
 
 }  // namespace
@@ -211,15 +231,10 @@ hsa_status_t Runtime::acquire() {
   if (life.references == 0) {
     const support::Result<Configuration> configuration = read_configuration();
     if (!configuration) return refuse(configuration.error(), HSA_STATUS_ERROR);
-    if (const auto known = check_clients(configuration->model); !known) return refuse(known.error(), HSA_STATUS_ERROR);
-    warn_of_libraries(configuration->model);
-    machine::GpuOptions options;
-    options.threads = configuration->threads;
-    options.kernel_timeout = configuration->timeout;
-    auto gpu = machine::Gpu::create(configuration->model, configuration->make_engine, std::move(options));
-    if (!gpu) return refuse(gpu.error(), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+    auto made = make_runtime(*configuration);
+    if (!made) return refuse(made.error(), HSA_STATUS_ERROR);
     print_statistics = configuration->statistics;
-    current.store(new Runtime(*configuration, std::move(*gpu)), std::memory_order_release);
+    current.store(made->release(), std::memory_order_release);
     static bool watches_process = false;  // in a fork, too
     if (!std::exchange(watches_process, true)) {
       std::atexit(at_exit);
@@ -265,27 +280,13 @@ hsa_status_t Runtime::release() {
   return HSA_STATUS_SUCCESS;
 }
 
-Runtime::Runtime(const Configuration& configuration, std::unique_ptr<machine::Gpu> gpu)
-    : cpu_agent{HSA_DEVICE_TYPE_CPU, 0, host_caches()},
-      gpu_agent{HSA_DEVICE_TYPE_GPU, 1, gpu_caches(configuration.model.product)},
-      system_fine{&cpu_agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
-                  host_memory_bytes()},
-      system_kernarg{&cpu_agent, HSA_AMD_SEGMENT_GLOBAL,
-                     HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED | HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT,
-                     host_memory_bytes()},
-      system_coarse{&cpu_agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
-                    host_memory_bytes()},
-      local_coarse{&gpu_agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED,
-                   configuration.model.product.memory_bytes},
-      local_fine{&gpu_agent, HSA_AMD_SEGMENT_GLOBAL, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED,
-                 configuration.model.product.memory_bytes},
-      group{&gpu_agent, HSA_AMD_SEGMENT_GROUP, 0, configuration.model.target.processor->lds_bytes},
-      memory(gpu->memory()),
-      virtual_memory(gpu->memory()),
-      images(gpu->memory()),
-      compute_units(configuration.compute_units.empty() ? all_compute_units(configuration.model.product.compute_units)
-                                                        : configuration.compute_units),
-      gpu_(std::move(gpu)) {}
+Runtime::Runtime(std::shared_ptr<machine::Host> host, std::vector<std::unique_ptr<GpuAgent>> gpus)
+    : host_(std::move(host)),
+      gpu_agents(std::move(gpus)),
+      agents(all_agents(cpu_agent, gpu_agents)),
+      memory(host_->memory),
+      virtual_memory(host_->memory),
+      images(host_->memory) {}
 
 Runtime::~Runtime() {
   queues.clear();
@@ -297,22 +298,21 @@ std::optional<MemoryRecord> Runtime::find_memory(const void* pointer) const {
   return record ? record : virtual_memory.find(reinterpret_cast<uint64_t>(pointer));
 }
 
-const Agent* Runtime::find_agent(hsa_agent_t handle) const {
-  for (const Agent* agent : {&cpu_agent, &gpu_agent}) {
-    if (agent->handle().handle == handle.handle) return agent;
-  }
-  return nullptr;
+Agent* Runtime::find_agent(hsa_agent_t handle) const {
+  const auto found =
+      std::ranges::find(agents, handle.handle, [](const Agent* agent) { return agent->handle().handle; });
+  return found == agents.end() ? nullptr : *found;
 }
 
-std::vector<Pool*> Runtime::pools_of(const Agent& agent) {
-  if (agent.is_gpu()) return {&local_coarse, &local_fine, &group};
-  return {&system_fine, &system_kernarg, &system_coarse};
+GpuAgent* Runtime::find_gpu(hsa_agent_t handle) const {
+  Agent* found = find_agent(handle);
+  return found != nullptr && found->is_gpu() ? static_cast<GpuAgent*>(found) : nullptr;
 }
 
 Pool* Runtime::find_pool(uint64_t handle) {
-  for (const Agent* agent : {&cpu_agent, &gpu_agent}) {
-    for (Pool* pool : pools_of(*agent)) {
-      if (pool->handle().handle == handle) return pool;
+  for (Agent* agent : agents) {
+    for (Pool& pool : agent->pools) {
+      if (pool.handle().handle == handle) return &pool;
     }
   }
   return nullptr;

@@ -1,8 +1,8 @@
 // hsa: the HSA runtime API on top of machine, built as libhsa-runtime64.so.1. A file per subject holds the public
 // functions of that subject (signal.cpp the hsa_signal_* functions, ...); they are thin: what a GPU does is machine's.
 //
-// This file: the Runtime, made by the first hsa_init and gone with the last hsa_shut_down: the GPU, the agents and
-// pools, and the books that are kept of queues, executables and memory. A process that ends without hsa_shut_down
+// This file: the Runtime, made by the first hsa_init and gone with the last hsa_shut_down: the agents with their GPUs
+// and pools, and the books that are kept of queues, executables and memory. A process that ends without hsa_shut_down
 // leaves it in place, so that destructors of the program's libraries may still call in.
 #pragma once
 
@@ -18,7 +18,6 @@
 #include "hsa/agent.h"
 #include "hsa/api_names.h"
 #include "hsa/async_events.h"
-#include "hsa/configuration.h"
 #include "hsa/copy.h"
 #include "hsa/executable.h"
 #include "hsa/fault.h"
@@ -28,7 +27,7 @@
 #include "hsa/queue.h"
 #include "hsa/svm.h"
 #include "hsa/virtual_memory.h"
-#include "machine/gpu.h"
+#include "machine/host.h"
 
 namespace Atoll::hsa {
 
@@ -40,20 +39,22 @@ class Runtime {
   /// The runtime, or null before the first hsa_init.
   static Runtime* get();
 
-  Runtime(const Configuration& configuration, std::unique_ptr<machine::Gpu> gpu);
+  Runtime(std::shared_ptr<machine::Host> host, std::vector<std::unique_ptr<GpuAgent>> gpus);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
 
-  machine::Gpu& gpu() { return *gpu_; }
+ private:
+  const std::shared_ptr<machine::Host> host_;  // before what uses it
 
-  const Agent cpu_agent, gpu_agent;
+ public:
+  CpuAgent cpu_agent;
+  const std::vector<std::unique_ptr<GpuAgent>> gpu_agents;
+  const std::vector<Agent*> agents;  ///< all of them, the CPU's first
   /// The agent of a handle, or null.
-  const Agent* find_agent(hsa_agent_t handle) const;
-
-  // The CPU's pools in the order in which ROCr lists them, then the GPU's.
-  Pool system_fine, system_kernarg, system_coarse, local_coarse, local_fine, group;
-  std::vector<Pool*> pools_of(const Agent& agent);
+  Agent* find_agent(hsa_agent_t handle) const;
+  /// The same when it is a GPU's.
+  GpuAgent* find_gpu(hsa_agent_t handle) const;
   /// The pool of a handle, or null. Regions are pools.
   Pool* find_pool(uint64_t handle);
 
@@ -68,12 +69,6 @@ class Runtime {
   Queues queues;
   Executables executables;
   FaultDelivery faults;
-  const ComputeUnitMask compute_units;     ///< that queues may use
-  std::atomic<uint64_t> scratch_limit{0};  ///< what hsa_amd_agent_set_async_scratch_limit said last
-  bool coherent = true;                    ///< what hsa_amd_coherency_set_type said last
-
- private:
-  std::unique_ptr<machine::Gpu> gpu_;
 };
 
 /// hsa_init has been called, and hsa_shut_down not as often.

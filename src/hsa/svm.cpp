@@ -96,12 +96,10 @@ hsa_status_t set_one(SvmAttributes& attributes, uint64_t attribute, uint64_t val
       return HSA_STATUS_SUCCESS;
     case HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE:
     case HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE:
-    case HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS: {
-      const Agent* agent = Runtime::get()->find_agent({value});
-      if (agent == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
-      (agent->is_gpu() ? attributes.gpu_access : attributes.cpu_access) = attribute;
+    case HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS:
+      if (Runtime::get()->find_agent({value}) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
+      attributes.access[value] = attribute;
       return HSA_STATUS_SUCCESS;
-    }
     default:
       return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
@@ -139,12 +137,9 @@ hsa_status_t get_one(const std::vector<SvmAttributes>& pieces, hsa_amd_svm_attri
       return get([](const SvmAttributes& a) { return a.prefetch_location; }, 0);
     case HSA_AMD_SVM_ATTRIB_ACCESS_QUERY: {
       // The answer replaces the attribute; the value names the agent.
-      const Agent* agent = Runtime::get()->find_agent({pair.value});
-      if (agent == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
-      const bool gpu = agent->is_gpu();
+      if (Runtime::get()->find_agent({pair.value}) == nullptr) return HSA_STATUS_ERROR_INVALID_AGENT;
       pair.attribute = common_value(
-          pieces, [=](const SvmAttributes& a) { return gpu ? a.gpu_access : a.cpu_access; },
-          HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS);
+          pieces, [&](const SvmAttributes& a) { return a.access_of(pair.value); }, HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS);
       return HSA_STATUS_SUCCESS;
     }
     default:

@@ -1,5 +1,5 @@
-// hsa: attributes of ordinary memory that the GPU shares (shared virtual memory, HIP's managed memory). All memory
-// is equally near to Atoll's GPU, so they are remembered and answered, and change nothing else.
+// hsa: attributes of ordinary memory that the GPUs share (shared virtual memory, HIP's managed memory). All memory
+// is equally near to Atoll's GPUs, so they are remembered and answered, and change nothing else.
 // Source: hsa_ext_amd.h, hsa_amd_svm_attributes_set.
 #pragma once
 
@@ -20,7 +20,11 @@ struct SvmAttributes {
   uint64_t migration_granularity = 9;  ///< log2 of pages; the driver's default is 2 MiB
   uint64_t preferred_location = 0;     ///< an agent's handle, or 0
   uint64_t prefetch_location = 0;
-  uint64_t cpu_access = HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE, gpu_access = HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE;
+  std::map<uint64_t, uint64_t> access;  ///< by agent's handle, what was said of it
+  uint64_t access_of(uint64_t agent) const {
+    const auto said = access.find(agent);
+    return said != access.end() ? said->second : uint64_t{HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE};
+  }
   bool operator==(const SvmAttributes&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // hsa: facts about the whole system.
 #include <hsa/hsa.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "hsa/attribute.h"
@@ -16,6 +17,13 @@ namespace {
 
 /// The version of hsa_ext_amd.h that Atoll implements: ROCm 7.2's.
 constexpr uint16_t interface_major = 1, interface_minor = 15;
+
+/// The driver has one setting for a process; it is on where every GPU has it on.
+bool is_xnack_on() {
+  const auto& gpus = Runtime::get()->gpu_agents;
+  const auto is_on = [](const auto& gpu) { return gpu->model().target.xnack == target::Setting::on; };
+  return !gpus.empty() && std::ranges::all_of(gpus, is_on);
+}
 
 }  // namespace
 
@@ -50,9 +58,9 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t attribute, void* value) {
     case HSA_AMD_SYSTEM_INFO_SVM_SUPPORTED:
       return give(value, true);
     case HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT:
-      // True of Atoll whatever the setting; programs are told what the GPU with this target ID would say.
+      // True of Atoll whatever the setting; programs are told what the GPUs with these target IDs would say.
     case HSA_AMD_SYSTEM_INFO_XNACK_ENABLED:
-      return give(value, Runtime::get()->gpu().model().target.xnack == target::Setting::on);
+      return give(value, is_xnack_on());
     case HSA_AMD_SYSTEM_INFO_MWAITX_ENABLED:  // waiting threads sleep on futexes
       return give(value, false);
     case HSA_AMD_SYSTEM_INFO_DMABUF_SUPPORTED:

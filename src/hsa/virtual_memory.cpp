@@ -9,6 +9,7 @@
 
 #include "hsa/runtime.h"
 #include "hsa/status.h"
+#include "target/topology.h"
 
 namespace Atoll::hsa {
 
@@ -39,7 +40,7 @@ std::optional<uint64_t> end_of(uint64_t address, uint64_t size) {
 }  // namespace
 
 VirtualMemory::~VirtualMemory() {
-  for (const auto& [number, handle] : handles_) handle.pool->bytes_allocated -= handle.size;
+  for (const auto& [number, handle] : handles_) handle.pool->give_back(handle.size);
 }
 
 VirtualMemory::Reservations::const_iterator VirtualMemory::reservation_of(uint64_t address, uint64_t size) const {
@@ -107,7 +108,7 @@ hsa_status_t VirtualMemory::create(Pool& pool, uint64_t size, hsa_amd_memory_typ
   if (!pool.take(size)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   auto file = machine::MemoryFile::create(shared_memory_name(pool), size);
   if (!file) {
-    pool.bytes_allocated -= size;
+    pool.give_back(size);
     return report("hsa_amd_vmem_handle_create", file.error());
   }
   const std::scoped_lock lock(mutex_);
@@ -134,7 +135,7 @@ hsa_status_t VirtualMemory::import(int descriptor, uint64_t* handle) {
 
 void VirtualMemory::drop_unused(std::map<uint64_t, Handle>::iterator handle) {
   if (handle->second.references != 0 || handle->second.mappings != 0) return;
-  handle->second.pool->bytes_allocated -= handle->second.size;
+  handle->second.pool->give_back(handle->second.size);
   handles_.erase(handle);
 }
 
@@ -281,25 +282,29 @@ std::shared_ptr<const machine::MemoryFile> VirtualMemory::file_at(uint64_t addre
 
 namespace {
 
-/// Before the number of the pool, in the order in which the agents list theirs.
+/// Before the number of the pool, in the order in which its agent lists them, and that of the agent's node.
 constexpr std::string_view shared_name = "atoll shared memory of pool ";
 
-std::vector<Pool*> all_pools() {
-  std::vector<Pool*> pools = Runtime::get()->pools_of(Runtime::get()->cpu_agent);
-  for (Pool* pool : Runtime::get()->pools_of(Runtime::get()->gpu_agent)) pools.push_back(pool);
-  return pools;
-}
+std::string name_of_pool(size_t pool, uint32_t node) { return fmt::format("{}{} of node {}", shared_name, pool, node); }
 
 }  // namespace
 
 std::string shared_memory_name(const Pool& pool) {
-  const std::vector<Pool*> pools = all_pools();
-  return fmt::format("{}{}", shared_name, std::ranges::find(pools, &pool) - pools.begin());
+  return name_of_pool(static_cast<size_t>(&pool - pool.owner->pools.data()), pool.owner->node);
 }
 
 Pool* pool_of_shared_memory(const std::string& name) {
-  for (Pool* pool : all_pools()) {
-    if (shared_memory_name(*pool) == name) return pool;
+  for (Agent* agent : Runtime::get()->agents) {
+    for (Pool& pool : agent->pools) {
+      if (shared_memory_name(pool) == name) return &pool;
+    }
+  }
+  // Of a GPU that this process does not see (ROCR_VISIBLE_DEVICES): it counts as the same kind of its first one's.
+  for (const auto& gpu : Runtime::get()->gpu_agents) {
+    for (size_t i = 0; i < gpu->pools.size(); ++i) {
+      for (unsigned hidden = 0; hidden < target::most_gpus; ++hidden)
+        if (name == name_of_pool(i, target::node_of(hidden))) return &gpu->pools[i];
+    }
   }
   return nullptr;
 }

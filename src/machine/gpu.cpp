@@ -6,12 +6,12 @@
 #include <mutex>
 #include <new>
 #include <shared_mutex>
-#include <thread>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "machine/fault_guard.h"
+#include "machine/host.h"
 #include "machine/packet_processor.h"
 #include "machine/scheduler.h"
 #include "machine/signal.h"
@@ -38,14 +38,17 @@ class VirtualGpu final : public Gpu {
   VirtualGpu(const target::GpuModel& model, std::unique_ptr<Engine> engine, GpuOptions options)
       : model_(model),
         options_(std::move(options)),
-        engine_(std::move(engine)),
-        scheduler_(*engine_, options_.threads != 0 ? options_.threads : std::thread::hardware_concurrency(),
-                   interrupts_) {
+        host_(options_.host ? options_.host : std::make_shared<Host>(options_.threads)),
+        engine_(std::move(engine)) {
     describe_gpu(own_queue_, model_);
   }
+  ~VirtualGpu() override { host_->scheduler.forget(*this); }
+  VirtualGpu(const VirtualGpu&) = delete;
+  VirtualGpu& operator=(const VirtualGpu&) = delete;
 
   const target::GpuModel& model() const override { return model_; }
-  Memory& memory() override { return memory_; }
+  Memory& memory() override { return host_->memory; }
+  Engine& engine() override { return *engine_; }
   support::Result<std::shared_ptr<LoadedCode>> load(std::span<const uint8_t> file, const ExternalSymbols& externals,
                                                     std::string uri) override;
   std::shared_ptr<LoadedCode> code_at(uint64_t address) const override;
@@ -64,7 +67,7 @@ class VirtualGpu final : public Gpu {
 
   const target::GpuModel model_;
   const GpuOptions options_;
-  Memory memory_;
+  const std::shared_ptr<Host> host_;
   std::atomic<uint64_t> interrupts_{0};
   std::unique_ptr<Engine> engine_;
 
@@ -75,12 +78,11 @@ class VirtualGpu final : public Gpu {
 
   aql::Queue own_queue_{};  ///< what kernels see as their queue that were launched without one
   std::atomic<uint64_t> own_dispatches_{0};
-  Scheduler scheduler_;
 };
 
 support::Result<std::shared_ptr<LoadedCode>> VirtualGpu::load(std::span<const uint8_t> file,
                                                               const ExternalSymbols& externals, std::string uri) {
-  auto code = LoadedCode::load(memory_, model_.target, file, externals, std::move(uri));
+  auto code = LoadedCode::load(host_->memory, model_.target, file, externals, std::move(uri));
   if (!code) return code;
   (*code)->before_unload = [this](const LoadedCode& gone) { forget(gone); };
   engine_->code_changed((*code)->base(), (*code)->base() + (*code)->size());
@@ -153,7 +155,7 @@ support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacke
   auto launched = launch(packet, queue_address(), own_dispatches_.fetch_add(1));
   if (!launched) return std::unexpected(launched.error());
   const std::shared_ptr<Dispatch> dispatch = std::move(*launched);
-  scheduler_.finish(dispatch);
+  host_->scheduler.finish(dispatch);
   if (dispatch->fault && options_.on_fault) options_.on_fault(*dispatch->fault);
   if (dispatch->error) return std::unexpected(*dispatch->error);
   return KernelStatistics{.kernel = dispatch->kernel->name,
@@ -170,7 +172,7 @@ support::Result<std::unique_ptr<Queue>> VirtualGpu::create_queue(QueueOptions op
     if (error.fault && options_.on_fault) options_.on_fault(*error.fault);
     if (next) next(error);
   };
-  return make_queue(std::move(options), model_, memory_, scheduler_,
+  return make_queue(std::move(options), model_, host_->memory, host_->scheduler,
                     [this](const aql::KernelDispatchPacket& packet, uint64_t queue_address, uint64_t dispatch_id) {
                       return launch(packet, queue_address, dispatch_id);
                     });

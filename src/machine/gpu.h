@@ -21,8 +21,12 @@
 
 namespace Atoll::machine {
 
+struct Host;
+
 struct GpuOptions {
-  unsigned threads = 0;  ///< host threads that run work-groups, the one that launches among them; 0: the host's
+  std::shared_ptr<Host> host{};  ///< shared with other GPUs (host.h); null: of its own
+  unsigned threads =
+      0;  ///< of a host of its own: threads that run work-groups, the one that launches among them; 0: all
   std::chrono::nanoseconds kernel_timeout{0};          ///< of one dispatch; 0: none
   std::function<void(const FaultReport&)> on_fault{};  ///< besides the error that the launcher gets
 };
@@ -38,6 +42,7 @@ class Gpu {
   virtual const target::GpuModel& model() const = 0;
   const target::Processor& processor() const { return *model().target.processor; }
   virtual Memory& memory() = 0;
+  virtual Engine& engine() = 0;
 
   /// Checks that the code object is for this GPU, places it and resolves its symbols. The code must be let go
   /// before the GPU is.

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "machine/fault_report.h"
 #include "machine/gpu.h"
+#include "machine/host.h"
 #include "machine/time_slice.h"
 
 namespace Atoll::machine {
@@ -40,9 +42,11 @@ constexpr uint64_t wait_awake_ns = 200'000, nap_ns = 50'000;
 
 }  // namespace
 
-Scheduler::Scheduler(Engine& engine, unsigned threads, const std::atomic<uint64_t>& interrupts)
-    : engine_(engine), threads_(std::max(1u, threads)), interrupts_(interrupts) {
+Host::Host(unsigned threads) : scheduler(threads != 0 ? threads : std::thread::hardware_concurrency()) {}
+
+Scheduler::Scheduler(unsigned threads) : threads_(std::max(1u, threads)) {
   free_groups_.reserve(most_free_groups());
+  in_hand_.reserve(threads_);
   workers_.reserve(threads_);  // a worker that is not among them when an exception comes would be waited for
   try {
     for (unsigned i = 1; i < threads_; ++i) {
@@ -133,14 +137,24 @@ void Scheduler::finish(const std::shared_ptr<Dispatch>& dispatch) {
 }
 
 void Scheduler::work(Worker& self) {
-  while (const std::shared_ptr<Dispatch> dispatch = next_offered(self)) {
+  while (std::shared_ptr<Dispatch> dispatch = next_offered(self)) {
+    const Gpu* const gpu = dispatch->gpu;
     // The thread that launched it goes on.
     try {
-      engine_.make_room(threads_, [&] { return !stopping_ && dispatch->has_work(); });
+      dispatch->gpu->engine().make_room(threads_, [&] { return !stopping_ && dispatch->has_work(); });
     } catch (const std::bad_alloc&) {  // then without
     }
     work_on(dispatch);
+    dispatch.reset();  // with what it keeps of the GPU's
+    const std::lock_guard lock(mutex_);
+    in_hand_.erase(std::ranges::find(in_hand_, gpu));
+    let_go_.notify_all();
   }
+}
+
+void Scheduler::forget(const Gpu& gpu) {
+  std::unique_lock lock(mutex_);
+  let_go_.wait(lock, [&] { return std::ranges::find(in_hand_, &gpu) == in_hand_.end(); });
 }
 
 /// Whether a dispatch that nobody has begun will take long enough for other threads to help, as far as is known from
@@ -180,6 +194,7 @@ std::shared_ptr<Dispatch> Scheduler::next_offered(Worker& self) {
       const std::shared_ptr<Dispatch>& candidate = offered_[index];
       if (!candidate->has_work()) continue;
       next_offered_index_ = index + 1;
+      in_hand_.push_back(candidate->gpu);
       return candidate;
     }
     if (!std::exchange(spun, true)) {
@@ -237,7 +252,7 @@ bool Scheduler::next_group(TimeSlice& slice) {
   if (!take(slice)) return false;
   if (slice.resident == nullptr) {
     slice.resident = take_storage();
-    if (auto prepared = slice.resident->prepare(dispatch, engine_); !prepared) {
+    if (auto prepared = slice.resident->prepare(dispatch, dispatch.gpu->engine()); !prepared) {
       give_back(std::move(slice.resident));
       cancel(dispatch, prepared.error());
       return false;

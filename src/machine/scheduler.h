@@ -1,8 +1,9 @@
-// machine: which host thread runs which work-group when.
+// machine: which host thread runs which work-group when, for all GPUs of the process (host.h).
 //
 // Who launches a dispatch runs it: the thread of its queue takes work-group after work-group and runs each to
 // its end, without a lock on the way. Small dispatches never leave that thread. One that takes longer, or did the last
-// time, is offered to the other threads of the scheduler, which then take work-groups from it as well.
+// time, is offered to the other threads of the scheduler, which then take work-groups from it as well: of all that are
+// offered, whichever GPU they run on, each gets a time slice in turn.
 //
 // What a wave costs beside its instructions is kept small, as many waves have few. What is the same for all waves of a
 // dispatch is worked out once (initial_state.h); many short work-groups are taken at once, neighbours, as they mostly
@@ -42,9 +43,8 @@ namespace Atoll::machine {
 
 class Scheduler {
  public:
-  /// `threads`: host threads that run work-groups at once, the launching one among them. `interrupts` counts the
-  /// calls of Gpu::interrupt().
-  Scheduler(Engine& engine, unsigned threads, const std::atomic<uint64_t>& interrupts);
+  /// `threads`: host threads that run work-groups of one dispatch at once, the launching one among them.
+  explicit Scheduler(unsigned threads);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -59,6 +59,9 @@ class Scheduler {
 
   /// Ends a dispatch before its time. Its resident work-groups stop when their threads next look.
   void cancel(Dispatch& dispatch, support::Error error, std::optional<FaultReport> fault = std::nullopt);
+
+  /// Waits until none of the scheduler's own threads has a dispatch of the GPU in hand, all of which have ended.
+  void forget(const Gpu& gpu);
 
  private:
   struct TimeSlice;
@@ -94,9 +97,7 @@ class Scheduler {
   void give_back(std::unique_ptr<ResidentGroup> group);
   size_t most_free_groups() const { return 2 * size_t{threads_} + 4; }
 
-  Engine& engine_;
   const unsigned threads_;
-  const std::atomic<uint64_t>& interrupts_;
   Memory memory_;  ///< of the waves' state: no guest allocation, so it is not the GPU's
 
   std::mutex mutex_;  ///< of what follows
@@ -104,6 +105,8 @@ class Scheduler {
   size_t next_offered_index_ = 0;  ///< in `offered_`
   std::condition_variable work_wanted_;
   unsigned idle_ = 0;                   ///< own threads that sleep until there is work
+  std::vector<const Gpu*> in_hand_;     ///< the GPUs of the dispatches that own threads have in hand, each as often
+  std::condition_variable let_go_;      ///< `in_hand_` has fewer
   std::atomic<uint64_t> work_news_{0};  ///< changes when there may be; changed under the mutex
   std::atomic<bool> stopping_ = false;  ///< changed under the mutex
   std::vector<std::unique_ptr<ResidentGroup>> free_groups_;

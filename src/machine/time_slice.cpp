@@ -9,6 +9,7 @@
 #include "machine/clock.h"
 #include "machine/fault_guard.h"
 #include "machine/fault_report.h"
+#include "machine/gpu.h"
 
 namespace Atoll::machine {
 
@@ -94,7 +95,7 @@ Scheduler::Outcome Scheduler::run_until_set_aside(TimeSlice& slice) {
   for (;;) {
     HostFault host;
     Stop stop = Stop::fault;
-    if (!guarded(host, [&] { stop = run_waves(slice); })) set_host_fault(engine_, *slice.wave, host);
+    if (!guarded(host, [&] { stop = run_waves(slice); })) set_host_fault(dispatch.gpu->engine(), *slice.wave, host);
     if (stop == Stop::ended) return Outcome::ended;
     const bool waits = stop == Stop::round_over && slice.all_seem_to_wait;
     const bool goes_on = stop == Stop::poll || waits ? poll(slice) : stop != Stop::fault;
@@ -131,6 +132,7 @@ static size_t wave_in_round(const WorkGroup& group, size_t number) {
 /// guarded(): nothing here may hold a lock or own anything while a wave runs.
 Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
   const Dispatch& dispatch = *slice.dispatch;
+  Engine& engine = dispatch.gpu->engine();
   ResidentGroup& resident = *slice.resident;
   WorkGroup& group = resident.group;
   for (;;) {
@@ -149,7 +151,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       const uint32_t phase = group.barrier.phase;
       const uint64_t budget = budget_of(slice, next);
       const bool is_first = begins && index == 0 && resident.is_series();
-      const WaveState state = is_first ? run_series(slice, budget) : engine_.run(next, budget);
+      const WaveState state = is_first ? run_series(slice, budget) : engine.run(next, budget);
       Wave& wave = *slice.wave;
       const uint64_t ran = wave.instructions - before;
       slice.clock += ran + wave_overhead;
@@ -206,7 +208,7 @@ uint64_t Scheduler::budget_of(const TimeSlice& slice, const Wave& wave) {
 WaveState Scheduler::run_series(TimeSlice& slice, uint64_t budget) {
   SliceSeries series(slice);
   const uint64_t waves_before = slice.waves;
-  const WaveState state = engine_.run_series(*slice.wave, budget, series);
+  const WaveState state = slice.dispatch->gpu->engine().run_series(*slice.wave, budget, series);
   slice.wave = &slice.resident->settle(*slice.wave);
   slice.next_wave = slice.wave->index + size_t{1};
   slice.clock += (slice.waves - waves_before + slice.wave->index) * wave_overhead;
@@ -241,7 +243,7 @@ bool Scheduler::poll(TimeSlice& slice) {
     slice.offer_at = slice.now + offer_after_ns;
   }
   const bool late = slice.now >= dispatch.deadline_ns;
-  const bool interrupted = interrupts_.load(std::memory_order_relaxed) != dispatch.interrupts_seen;
+  const bool interrupted = dispatch.interrupts->load(std::memory_order_relaxed) != dispatch.interrupts_seen;
   if (!late && !interrupted) return true;
   // The very last wave may have ended just now; then there is nothing to stop.
   if (slice.resident->group.waves_running == 0 && !more) return true;

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "target/topology.h"
 #include "tools/private_directory.h"
 
 namespace Atoll::tools {
@@ -47,19 +48,70 @@ std::string modules() {
   return text;
 }
 
-void add_node(Files& files, size_t number, std::string_view name, uint64_t gpu_id, const Properties& properties,
-              unsigned memory_kind, uint64_t memory_bytes) {
-  const std::string node = fmt::format("sys/class/kfd/kfd/topology/nodes/{}/", number);
-  files[node + "name"] = fmt::format("{}\n", name);
-  files[node + "gpu_id"] = fmt::format("{}\n", gpu_id);
-  files[node + "properties"] = text_of(properties);
-  files[node + "mem_banks/0/properties"] = text_of(
-      {{"heap_type", memory_kind}, {"size_in_bytes", memory_bytes}, {"flags", 0}, {"width", 64}, {"mem_clk_max", 0}});
-  files[node + "caches/"];
-  files[node + "io_links/"];
+/// A way from one node to another, as `folder` lists it: io_links has direct ones, p2p_links those by way of others.
+struct NodeLink {
+  std::string_view folder;
+  size_t to;
+  target::Link link;
+};
+
+/// The ways from a node, of which number 0 is the host.
+std::vector<NodeLink> links_from(size_t node, std::span<const target::GpuModel> gpus) {
+  std::vector<NodeLink> links;
+  for (size_t to = 0; to <= gpus.size(); to++) {
+    if (to == node) continue;
+    const target::Link link = node == 0 || to == 0 ? target::link_to_host()
+                                                   : target::link_between(gpus[node - 1].product, gpus[to - 1].product);
+    links.push_back({link.hops == 1 ? "io_links" : "p2p_links", to, link});
+  }
+  return links;
 }
 
-Properties gpu_properties(const target::GpuModel& gpu) {
+Properties link_properties(size_t from, const NodeLink& way) {
+  constexpr unsigned pcie = 2, xgmi = 11;  // HSA_IOLINKTYPE_*
+  return {{"type", way.link.kind == target::Link::Kind::xgmi ? xgmi : pcie},
+          {"version_major", 0},
+          {"version_minor", 0},
+          {"node_from", from},
+          {"node_to", way.to},
+          {"weight", way.link.distance},
+          {"min_latency", 0},
+          {"max_latency", 0},
+          {"min_bandwidth", way.link.least_bandwidth},
+          {"max_bandwidth", way.link.bandwidth},
+          {"recommended_transfer_size", 0},
+          {"flags", 1}};  // enabled
+}
+
+struct Node {
+  std::string_view name;
+  uint64_t gpu_id;  ///< 0: the host
+  Properties properties;
+  uint64_t memory_bytes;
+};
+
+void add_node(Files& files, size_t number, Node node, std::span<const target::GpuModel> gpus) {
+  const std::string folder = fmt::format("sys/class/kfd/kfd/topology/nodes/{}/", number);
+  files[folder + "caches/"];
+  files[folder + "io_links/"];
+  files[folder + "p2p_links/"];
+  std::map<std::string_view, uint64_t> counts{{"io_links", 0}, {"p2p_links", 0}};
+  for (const NodeLink& way : links_from(number, gpus))
+    files[fmt::format("{}{}/{}/properties", folder, way.folder, counts[way.folder]++)] =
+        text_of(link_properties(number, way));
+  node.properties.emplace_back("io_links_count", counts["io_links"]);
+  node.properties.emplace_back("p2p_links_count", counts["p2p_links"]);
+  files[folder + "name"] = fmt::format("{}\n", node.name);
+  files[folder + "gpu_id"] = fmt::format("{}\n", node.gpu_id);
+  files[folder + "properties"] = text_of(node.properties);
+  files[folder + "mem_banks/0/properties"] = text_of({{"heap_type", node.gpu_id == 0 ? memory_of_host : memory_of_gpu},
+                                                      {"size_in_bytes", node.memory_bytes},
+                                                      {"flags", 0},
+                                                      {"width", 64},
+                                                      {"mem_clk_max", 0}});
+}
+
+Properties gpu_properties(const target::GpuModel& gpu, unsigned number, uint64_t memory_bytes) {
   const target::Product& product = gpu.product;
   const target::Processor& processor = *gpu.target.processor;
   const target::IsaVersion version = target::isa_version(processor);
@@ -67,7 +119,6 @@ Properties gpu_properties(const target::GpuModel& gpu) {
           {"simd_count", uint64_t{product.compute_units} * processor.simds_per_cu},
           {"mem_banks_count", 1},
           {"caches_count", 0},
-          {"io_links_count", 0},
           {"max_waves_per_simd", processor.waves_per_simd},
           {"lds_size_in_kb", processor.lds_bytes / 1024},
           {"gds_size_in_kb", 0},
@@ -81,16 +132,17 @@ Properties gpu_properties(const target::GpuModel& gpu) {
           {"gfx_target_version", version.major * 10000 + version.minor * 100 + version.stepping},
           {"vendor_id", amd_vendor},
           {"device_id", product.pci_device_id},
-          {"location_id", 3 << 8},  // as HSA_AMD_AGENT_INFO_BDFID says
+          {"location_id", target::pci_location_of(number)},
           {"domain", 0},
           {"num_sdma_engines", product.copy_engines},
           {"num_sdma_xgmi_engines", product.xgmi_copy_engines},
           {"num_xcc", product.xcc_count},
+          {"unique_id", target::unique_id_of(product, number)},
           {"max_engine_clk_fcompute", product.clock_mhz},
-          {"local_mem_size", product.memory_bytes}};
+          {"local_mem_size", memory_bytes}};
 }
 
-Files driver_files(std::span<const target::GpuModel> gpus) {
+Files driver_files(std::span<const target::GpuModel> gpus, uint64_t memory_bytes) {
   Files files;
   files["proc/modules"] = modules();
   files["sys/module/amdgpu/initstate"] = "live\n";
@@ -100,19 +152,24 @@ Files driver_files(std::span<const target::GpuModel> gpus) {
   files["sys/class/kfd/kfd/topology/system_properties"] =
       text_of({{"platform_oem", 0}, {"platform_id", 0}, {"platform_rev", 0}});
   const auto pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
-  add_node(files, 0, "", 0,
-           {{"cpu_cores_count", std::thread::hardware_concurrency()},
-            {"simd_count", 0},
-            {"mem_banks_count", 1},
-            {"caches_count", 0},
-            {"io_links_count", 0},
-            {"gfx_target_version", 0},
-            {"vendor_id", 0},
-            {"device_id", 0}},
-           memory_of_host, pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
-  for (size_t i = 0; i < gpus.size(); i++)
-    add_node(files, i + 1, gpus[i].product.processor, i + 1, gpu_properties(gpus[i]), memory_of_gpu,
-             gpus[i].product.memory_bytes);
+  add_node(files, 0,
+           {"",
+            0,
+            {{"cpu_cores_count", std::thread::hardware_concurrency()},
+             {"simd_count", 0},
+             {"mem_banks_count", 1},
+             {"caches_count", 0},
+             {"gfx_target_version", 0},
+             {"vendor_id", 0},
+             {"device_id", 0}},
+            pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))},
+           gpus);
+  for (unsigned i = 0; i < gpus.size(); i++) {
+    const target::Product& product = gpus[i].product;
+    const uint64_t bytes = memory_bytes != 0 ? memory_bytes : product.memory_bytes;
+    const uint32_t node = target::node_of(i);
+    add_node(files, node, {product.processor, node, gpu_properties(gpus[i], i, bytes), bytes}, gpus);
+  }
   return files;
 }
 
@@ -131,10 +188,10 @@ std::error_code write_all(const Files& files, const fs::path& directory) {
 
 }  // namespace
 
-Result<fs::path> make_driver_files(std::span<const target::GpuModel> gpus) {
+Result<fs::path> make_driver_files(std::span<const target::GpuModel> gpus, uint64_t memory_bytes) {
   const auto home = private_directory();
   if (!home) return std::unexpected(home.error());
-  const Files files = driver_files(gpus);
+  const Files files = driver_files(gpus, memory_bytes);
   std::string all;
   for (const auto& [name, text] : files) all += name + '\0' + text + '\0';
   fs::path directory = *home / fmt::format("driver-{:016x}", std::hash<std::string>{}(all));

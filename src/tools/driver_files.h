@@ -4,6 +4,7 @@
 // (hsa/driver_presence.cpp) leads them here.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 
@@ -13,6 +14,7 @@
 namespace Atoll::tools {
 
 /// A directory with these files under their usual paths (sys/class/kfd/...), which programs share and nobody changes.
-support::Result<std::filesystem::path> make_driver_files(std::span<const target::GpuModel> gpus);
+/// `memory_bytes`: of each GPU; 0: its product's.
+support::Result<std::filesystem::path> make_driver_files(std::span<const target::GpuModel> gpus, uint64_t memory_bytes);
 
 }  // namespace Atoll::tools

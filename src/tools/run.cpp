@@ -1,8 +1,8 @@
 // tools: `atoll run`, which runs a program so that it finds Atoll's HSA runtime in place of the system's.
 //
-// It settles which GPU, says so to the runtime in environment variables (ATOLL_GPU, ATOLL_STATS, ATOLL_TIMEOUT,
-// ATOLL_THREADS, ATOLL_ENGINE), has the runtime loaded and becomes the program: exit code, signals and streams are the
-// program's own because nothing is left in between.
+// It settles which GPUs, says so to the runtime in environment variables (ATOLL_GPU, ATOLL_MEMORY, ATOLL_STATS,
+// ATOLL_TIMEOUT, ATOLL_THREADS, ATOLL_ENGINE), has the runtime loaded and becomes the program: exit code, signals and
+// streams are the program's own because nothing is left in between.
 //
 // The runtime is preloaded. The loader takes a library that is there already for every later need of one of its SONAME,
 // so a program whose DT_RPATH leads to the real runtime gets Atoll's all the same, and so does what it loads later; and
@@ -18,6 +18,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -25,8 +26,10 @@
 
 #include "object/bundle.h"
 #include "object/elf.h"
+#include "support/byte_size.h"
 #include "support/bytes.h"
 #include "support/mapped_file.h"
+#include "target/topology.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/driver_files.h"
@@ -47,6 +50,8 @@ constexpr const char* driver_name = "libatoll-driver.so";
 
 struct RunOptions {
   std::string gpu;
+  unsigned gpus = 0;
+  std::string memory;
   bool statistics = false;
   double timeout = 0;
   unsigned threads = 0;
@@ -159,22 +164,40 @@ void warn_of_code_that_does_not_fit(const std::string& path, std::span<const uin
              gpu.product.name, gpu.target.to_string(), object::who_runs(*code));
 }
 
-/// A GPU for a program: the one that is asked for, or else one that runs its code. A program without any code that can
-/// be seen from outside may load some later: it gets the usual GPU.
-Result<target::GpuModel> gpu_for(const std::string& path, const std::string& wish) {
-  auto gpu = wish.empty() ? Result<target::GpuModel>{} : target::find_gpu(wish);
-  if (!gpu) return gpu;
+/// The GPUs that are asked for, each with a warning when it does not run the program's code.
+Result<std::vector<target::GpuModel>> gpus_named(const std::string& path, const std::string& wish, unsigned count) {
+  auto gpus = target::find_gpus(wish, count);
+  if (!gpus) return support::within("--gpu " + wish, gpus.error());
   const auto program = support::MappedFile::open(path);
-  if (!program) return wish.empty() ? std::unexpected(program.error()) : gpu;  // one that may be run, but not read
+  if (!program) return gpus;  // it may be run, but not read
   warn_of_another_rocm(path, program->bytes());
-  if (!wish.empty()) {
-    warn_of_code_that_does_not_fit(path, program->bytes(), *gpu);
-    return gpu;
-  }
+  std::set<std::string> seen;
+  for (const target::GpuModel& gpu : *gpus)
+    if (seen.insert(target::name_of(gpu)).second) warn_of_code_that_does_not_fit(path, program->bytes(), gpu);
+  return gpus;
+}
+
+/// GPUs for a program: those that are asked for, or else so many of one that runs its code. A program without any code
+/// that can be seen from outside may load some later: it gets the usual GPU.
+Result<std::vector<target::GpuModel>> gpus_for(const std::string& path, const std::string& wish, unsigned count) {
+  if (!wish.empty()) return gpus_named(path, wish, count);
+  const auto program = support::MappedFile::open(path);
+  if (!program) return std::unexpected(program.error());
+  warn_of_another_rocm(path, program->bytes());
   const ProgramCode code = code_of(path, program->bytes());
-  gpu = object::choose_gpu(code.found);
+  const auto gpu = object::choose_gpu(code.found);
   if (!gpu) return support::within(code.paths.size() == 1 ? code.paths[0] : path, gpu.error());
-  return gpu;
+  return std::vector<target::GpuModel>(std::max(1U, count), *gpu);
+}
+
+/// What each GPU's memory is to be, by the option or the variable; 0: the product's.
+Result<uint64_t> memory_of_a_gpu(const RunOptions& options) {
+  const char* const variable = std::getenv("ATOLL_MEMORY");
+  const std::string text = !options.memory.empty() ? options.memory : variable != nullptr ? variable : "";
+  if (text.empty()) return 0;
+  const auto bytes = support::parse_byte_size(text);
+  if (!bytes) return wrong_usage((options.memory.empty() ? "ATOLL_MEMORY: " : "--memory: ") + bytes.error().message);
+  return bytes;
 }
 
 /// The directory of Atoll's HSA runtime, from where this command lies: a build tree's bin/ or an installation's.
@@ -203,13 +226,16 @@ Result<int> run_program(const RunOptions& options, std::vector<std::string> comm
         fmt::format("atoll run has no option {} (`atoll run --help`); a program's name goes after --", command[0]));
   auto path = find_program(command[0]);
   if (!path) return std::unexpected(path.error());
-  const auto gpu = gpu_for(*path, options.gpu);
-  if (!gpu) return std::unexpected(gpu.error());
+  const auto memory = memory_of_a_gpu(options);
+  if (!memory) return std::unexpected(memory.error());
+  const auto gpus = gpus_for(*path, options.gpu, options.gpus);
+  if (!gpus) return std::unexpected(gpus.error());
   const auto directory = runtime_directory();
   if (!directory) return std::unexpected(directory.error());
 
-  const std::string settings = gpu->target.to_string().substr(gpu->product.processor.size());
-  setenv("ATOLL_GPU", fmt::format("{}{}", gpu->product.name, settings).c_str(), 1);
+  setenv("ATOLL_GPU", target::names_of(*gpus).c_str(), 1);
+  unsetenv("ATOLL_GPUS");  // the list says it
+  if (!options.memory.empty()) setenv("ATOLL_MEMORY", options.memory.c_str(), 1);
   if (options.statistics) setenv("ATOLL_STATS", "1", 1);
   if (options.timeout > 0) setenv("ATOLL_TIMEOUT", fmt::format("{}", options.timeout).c_str(), 1);
   if (!options.engine.empty()) setenv("ATOLL_ENGINE", options.engine.c_str(), 1);
@@ -221,7 +247,7 @@ Result<int> run_program(const RunOptions& options, std::vector<std::string> comm
   // Some programs ask for the kernel driver before they ask the runtime; this library answers for it.
   if (fs::exists(*directory / driver_name)) {
     // Where nothing can be written, programs do without the driver's files: hardly any needs them.
-    if (const auto files = make_driver_files({&*gpu, 1})) setenv("ATOLL_DRIVER", files->c_str(), 1);
+    if (const auto files = make_driver_files(*gpus, *memory)) setenv("ATOLL_DRIVER", files->c_str(), 1);
     prepend("LD_PRELOAD", (*libraries / driver_name).string());
   }
 
@@ -240,8 +266,14 @@ void add_run(CLI::App& app, Invocation& invocation) {
   run->formatter(with_usage("atoll run [OPTIONS] -- PROGRAM [ARGUMENTS...]"));
   run->add_option("--gpu", options->gpu,
                   "A product (mi250x), a processor (gfx90a) or a target ID (gfx90a:xnack+);\n"
-                  "`atoll gpus` lists them. Without it, a GPU that runs the program's code")
+                  "`atoll gpus` lists them; several, separated by commas, for a machine with several\n"
+                  "GPUs. Without it, a GPU that runs the program's code")
       ->type_name("GPU");
+  run->add_option("--gpus", options->gpus, "So many GPUs of that kind")
+      ->type_name("N")
+      ->check(CLI::Range(1U, target::most_gpus));
+  run->add_option("--memory", options->memory, "The memory of each GPU (4G, 512M), in place of the product's")
+      ->type_name("SIZE");
   run->add_flag("--stats", options->statistics, "At exit, print on standard error what each kernel took");
   run->add_option("--timeout", options->timeout, "Stop a kernel that runs longer than this")
       ->type_name("SECONDS")
@@ -255,11 +287,14 @@ void add_run(CLI::App& app, Invocation& invocation) {
   run->footer(
       "The program's exit code, signals, standard streams and environment are its own.\n\n"
       "The environment says the same to programs that load Atoll's runtime without `atoll run`, and here where\n"
-      "the options do not: ATOLL_GPU, ATOLL_STATS=1, ATOLL_TIMEOUT, ATOLL_ENGINE, ATOLL_THREADS.\n\n"
+      "the options do not: ATOLL_MEMORY, ATOLL_STATS=1, ATOLL_TIMEOUT, ATOLL_ENGINE, ATOLL_THREADS; and there,\n"
+      "ATOLL_GPU and ATOLL_GPUS.\n\n"
       "Examples:\n"
       "  atoll run -- ./saxpy 1000000\n"
       "  atoll run --gpu vega64 --stats -- ./saxpy 1000000\n"
-      "  atoll run --gpu gfx90a:xnack+ -- rocminfo");
+      "  atoll run --gpu gfx90a:xnack+ -- rocminfo\n"
+      "  atoll run --gpus 4 --memory 8G -- ./all_reduce\n"
+      "  atoll run --gpu mi250x,rx7900xtx -- rocminfo");
   run->prefix_command();  // the program may stand there without "--" too
   run->callback([run, options, &invocation] {
     invocation.work = [run, options, &invocation] {

@@ -54,6 +54,16 @@ TEST(HsaConfiguration, NumbersMustBeNumbers) {
               "");
 }
 
+TEST(HsaConfiguration, SeveralGpusMakeSense) {
+  EXPECT_EXIT((setenv("ATOLL_GPUS", "0", 1), start()), testing::ExitedWithCode(1), "ATOLL_GPUS=0");
+  EXPECT_EXIT((setenv("ATOLL_GPUS", "65", 1), start()), testing::ExitedWithCode(1), "ATOLL_GPUS=65: .* 64");
+  EXPECT_EXIT((setenv("ATOLL_GPU", "mi50,mi100", 1), setenv("ATOLL_GPUS", "3", 1), start()), testing::ExitedWithCode(1),
+              "ATOLL_GPU: a list of 2 GPUs, and 3");
+  EXPECT_EXIT((setenv("ATOLL_MEMORY", "1X", 1), start()), testing::ExitedWithCode(1), "ATOLL_MEMORY: '1X'");
+  EXPECT_EXIT((setenv("ATOLL_MEMORY", "4G", 1), setenv("ATOLL_GPUS", "64", 1), start()), testing::ExitedWithCode(0),
+              "");
+}
+
 // The variable's two forms (ROCm's documentation, "Setting the number of compute units").
 TEST(HsaConfiguration, QueuesHaveTheComputeUnitsOfTheVariable) {
   constexpr std::array<uint32_t, 4> all{~0U, ~0U, ~0U, (1U << (110 - 96)) - 1};
@@ -73,13 +83,16 @@ TEST(HsaConfiguration, HostVectorsHaveNames) {
 }
 
 TEST(HsaConfiguration, StatisticsComeAtExitThoughNobodyShutsDown) {
-  const auto run = [] {
+  const auto run = [](const char* gpus) {
     setenv("ATOLL_STATS", "1", 1);
-    setenv("ATOLL_GPU", "vega64", 1);
+    setenv("ATOLL_GPU", gpus, 1);
     if (hsa_init() != HSA_STATUS_SUCCESS) std::_Exit(1);
     std::exit(0);
   };
-  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "AMD Radeon RX Vega 64 .gfx900:xnack-.\nkernel +calls +work-groups");
+  EXPECT_EXIT(run("vega64"), testing::ExitedWithCode(0),
+              "AMD Radeon RX Vega 64 .gfx900:xnack-.\nkernel +calls +work-groups");
+  EXPECT_EXIT(run("vega64,mi100"), testing::ExitedWithCode(0),
+              "GPU 0, AMD Radeon RX Vega 64 .*: no kernels\natoll: GPU 1, AMD Instinct MI100 .*: no kernels\n");
 }
 
 }  // namespace

@@ -42,4 +42,12 @@ TEST(Rocminfo, ShowsTheGpuThatIsAskedFor) {
   EXPECT_NE(text.find("Name: amdgcn-amd-amdhsa--gfx906:sramecc-:xnack+"), std::string::npos) << text;
 }
 
+TEST(Rocminfo, ShowsSeveralGpus) {
+  const std::string text = squeezed(rocminfo("mi250x,rx7900xtx").output);
+  for (const char* line : {"Agent 2", "Name: gfx90a", "Agent 3", "Name: gfx1100", "Node: 2", "BDFID: 1024",
+                           "Name: amdgcn-amd-amdhsa--gfx1100", "*** Done ***"})
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+  EXPECT_EQ(text.find("Agent 4"), std::string::npos) << text;
+}
+
 }  // namespace

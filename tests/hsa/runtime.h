@@ -33,6 +33,7 @@ class HsaTest : public ::testing::Test {
   }
   void TearDown() override { EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS); }
 
+ public:
   static std::vector<hsa_amd_memory_pool_t> pools_of(hsa_agent_t agent) {
     std::vector<hsa_amd_memory_pool_t> pools;
     EXPECT_EQ(hsa_amd_agent_iterate_memory_pools(
@@ -64,6 +65,7 @@ class HsaTest : public ::testing::Test {
     EXPECT_EQ(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 0, 10'000'000'000, HSA_WAIT_STATE_BLOCKED), 0);
   }
 
+ protected:
   const char* gpu_name = "gfx90a:sramecc+:xnack-";
   hsa_agent_t cpu{}, gpu{};
   std::vector<hsa_amd_memory_pool_t> system_pools;  ///< fine-grained, kernarg, coarse-grained

@@ -36,6 +36,22 @@ TEST(Driver, DescribesTheGpuInItsTopology) {
   EXPECT_EQ(run("vega64", "ls /sys/devices/virtual/kfd/kfd/topology/nodes"), "0\n1\n");
 }
 
+// Types of links: HSA_IOLINKTYPE_PCIEXPRESS is 2, HSA_IOLINK_TYPE_XGMI 11 (ROCm's hsakmttypes.h).
+TEST(Driver, DescribesSeveralGpusAndTheirLinks) {
+  const std::string gpus = "mi250x,rx7900xtx,mi250x --memory 4G", nodes = "/sys/class/kfd/kfd/topology/nodes/";
+  EXPECT_THAT(run(gpus, "rocm_agent_enumerator"), testing::EndsWith("gfx90a\ngfx1100\ngfx90a\n"));
+  EXPECT_EQ(run(gpus, "ls " + nodes), "0\n1\n2\n3\n");
+  EXPECT_THAT(run(gpus, "cat " + nodes + "2/properties"),
+              testing::AllOf(HasSubstr("gfx_target_version 110000\n"), HasSubstr("location_id 1024\n"),
+                             HasSubstr("local_mem_size 4294967296\n"), HasSubstr("io_links_count 1\n"),
+                             HasSubstr("p2p_links_count 2\n")));
+  // The first one's: the host, and the other of its kind.
+  EXPECT_EQ(run(gpus, "sh -c 'grep -hE \"^(type|node_to) \" " + nodes + "1/io_links/*/properties'"),
+            "type 2\nnode_to 0\ntype 11\nnode_to 3\n");
+  EXPECT_EQ(run(gpus, "sh -c 'grep -hE \"^(type|node_to) \" " + nodes + "1/p2p_links/*/properties'"),
+            "type 2\nnode_to 2\n");
+}
+
 // Each of these takes another function of the C library.
 TEST(Driver, IsSeenByEveryFunction) {
   test::TemporaryDirectory directory;

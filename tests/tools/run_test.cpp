@@ -80,6 +80,37 @@ TEST_F(RunCommand, TellsTheRuntimeWhatWasAskedFor) {
   EXPECT_EQ(run(show).output, "mi250x:sramecc+:xnack-,,,\n");
 }
 
+TEST_F(RunCommand, TellsTheRuntimeOfSeveralGpus) {
+  const std::string show = " -- sh -c 'echo $ATOLL_GPU $ATOLL_GPUS $ATOLL_MEMORY'";
+  EXPECT_EQ(run("--gpus 3 --gpu mi50 --memory 4G" + show).output,
+            "mi50:sramecc+:xnack-,mi50:sramecc+:xnack-,mi50:sramecc+:xnack- 4G\n");
+  EXPECT_EQ(run("--gpu mi250x:xnack+,rx7900xtx" + show).output, "mi250x:sramecc+:xnack+,rx7900xtx\n");
+  EXPECT_EQ(run("--gpus 2 -- " + program("twice", {"gfx906"})).output, "mi50:sramecc+:xnack-,mi50:sramecc+:xnack-\n");
+}
+
+TEST_F(RunCommand, WarnsForEachKindOfGpuThatHasNoCode) {
+  const std::string output = run("--gpu gfx906,gfx90a,vega64,gfx90a -- " + program("some", {"gfx906"})).output;
+  EXPECT_THAT(output, testing::AllOf(HasSubstr("--gpu mi250x is gfx90a"), HasSubstr("--gpu vega64 is gfx900"),
+                                     testing::Not(HasSubstr("--gpu mi50"))));
+  EXPECT_EQ(std::ranges::count(output, '\n'), 3) << output;
+}
+
+TEST_F(RunCommand, NumbersOfGpusAndAmountsOfMemoryMakeSense) {
+  const auto refused = [&](const std::string& options) {
+    const auto result = run(options + " -- true");
+    EXPECT_EQ(result.exit_code, 2) << options;
+    return result.output;
+  };
+  EXPECT_THAT(refused("--gpus 0"), HasSubstr("--gpus"));
+  EXPECT_THAT(refused("--gpus 65"), HasSubstr("64"));
+  EXPECT_THAT(refused("--gpus two"), HasSubstr("--gpus"));
+  EXPECT_THAT(refused("--gpus 3 --gpu mi50,mi100"), HasSubstr("a list of 2 GPUs, and 3 are asked for"));
+  EXPECT_THAT(refused("--memory 1X"), HasSubstr("--memory: '1X' is no amount of memory: write 4G, 512M"));
+  EXPECT_THAT(refused("--memory 0"), HasSubstr("--memory"));
+  EXPECT_THAT(refused("--memory 99999999999T"), HasSubstr("--memory"));
+  EXPECT_THAT(run("--gpu mi50,voodoo2 -- true").output, HasSubstr("there is no GPU 'voodoo2'"));
+}
+
 TEST_F(RunCommand, TheRuntimesDirectoryComesFirst) {
   EXPECT_EQ(test::run_command(fmt::format("LD_LIBRARY_PATH=/opt/x {}/bin/atoll run -- sh -c 'echo $LD_LIBRARY_PATH'",
                                           directory.path().string()))

@@ -1,0 +1,18 @@
+// machine: what all GPUs of a process share: guest memory, since a guest address is the host's, and the host's threads
+// that run work-groups. Several GPUs are therefore no more threads than one.
+#pragma once
+
+#include "machine/memory.h"
+#include "machine/scheduler.h"
+
+namespace Atoll::machine {
+
+struct Host {
+  /// `threads`: that run work-groups, the one that launches among them; 0: as many as the host has processors.
+  explicit Host(unsigned threads);
+
+  Memory memory;
+  Scheduler scheduler;
+};
+
+}  // namespace Atoll::machine
