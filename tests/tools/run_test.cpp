@@ -120,11 +120,11 @@ TEST_F(RunCommand, ChoosesAGpuForTheLibrariesOfAProgramWithoutCode) {
 }
 
 TEST_F(RunCommand, SaysWhichTargetsAndGpusThereAreWhenNoneFits) {
-  const auto refused = run("-- " + program("foreign", {"gfx803", "gfx810"}));
+  const auto refused = run("-- " + program("foreign", {"gfx1250", "gfx1251"}));
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.output, testing::StartsWith("atoll: "));
   EXPECT_THAT(refused.output,
-              testing::AllOf(HasSubstr("gfx810"), HasSubstr("gfx803"), HasSubstr("executes GFX9 to GFX12 so far"),
+              testing::AllOf(HasSubstr("gfx1251"), HasSubstr("gfx1250"), HasSubstr("to GFX12 so far"),
                              HasSubstr("gfx90a, gfx90c, gfx942")));
 }
 
