@@ -35,7 +35,8 @@ class RunCommand : public testing::Test {
                       const std::string& options = "") const {
     std::string ids = "host-x86_64-unknown-linux", inputs = "-input=/dev/null";
     for (const std::string& target : targets) {
-      test::compile_code_object("clang-15", 4, target, directory / (target + ".co"));
+      const std::string compiler = target.starts_with("gfx125") ? "clang-22" : "clang-15";
+      test::compile_code_object(compiler, 4, target, directory / (target + ".co"));
       ids += ",hipv4-amdgcn-amd-amdhsa--" + target;
       inputs += fmt::format(" -input={}.co", target);
     }
