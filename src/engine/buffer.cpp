@@ -1,11 +1,12 @@
 // engine: MUBUF and MTBUF instructions: memory that a buffer resource describes.
 //
 // An address is made of the resource's base, a scalar offset, an index times the stride, and an offset; in a swizzled
-// buffer the records are interleaved by dwords. Scratch of GFX9 up to gfx90a is such a buffer, indexed by the lane.
-// What lies outside the buffer reads as 0 and is not written.
-// Source: ISA guides of GFX9, "Buffer Addressing" and "Range Checking"; Mesa's notes on NUM_RECORDS for its unit.
+// buffer the records are interleaved by dwords, or by elements of another size that the resource says. Scratch of GFX6
+// up to gfx90a is such a buffer, indexed by the lane. What lies outside the buffer reads as 0 and is not written.
+// Source: ISA guides of GFX9, "Buffer Addressing" and "Range Checking"; Mesa's notes on NUM_RECORDS for its unit;
+// LLVM's selection of addr64, whose resources have no records.
+#include <bit>
 #include <cstring>
-#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -27,18 +28,44 @@ using semantics::MemoryAccess;
 using semantics::wave_lanes;
 
 // MemoryOp::bits. `address` holds the index and the offset, those that there are; `result` a constant scalar offset.
-constexpr uint8_t has_index = 1, has_offset = 2, has_scalar_offset = 4, returns = 8;
+constexpr uint8_t has_index = 1, has_offset = 2, has_scalar_offset = 4, returns = 8, has_address = 16;
 
-/// Where the lanes' elements are.
+/// Where the lanes' data are. In a swizzled buffer, elements of a record do not follow each other.
 struct Places {
   LaneAddresses addresses;
-  uint32_t word_stride = linear;
-  uint64_t inside = 0;                 ///< lanes whose element is in the buffer whole
-  uint8_t words_inside[wave_lanes]{};  ///< of the others: how many of its dwords are
+  uint32_t word_stride = linear;  ///< of data that begin with an element
+  bool swizzled = false;
+  uint32_t element_shift = 0;          ///< of a swizzled buffer: the power of two that an element's size is
+  uint32_t element_stride = 0;         ///< bytes from an element of a record to its next
+  uint8_t in_element[wave_lanes]{};    ///< bytes from where the element begins to where the data do
+  uint64_t inside = 0;                 ///< lanes whose data are in the buffer whole
+  uint8_t words_inside[wave_lanes]{};  ///< of the others: how many of the data's dwords are
+
+  uint64_t byte(unsigned lane, unsigned i) const {
+    if (!swizzled) return addresses.of[lane] + i;
+    const uint32_t at = in_element[lane] + i, element = at >> element_shift;
+    return addresses.of[lane] - in_element[lane] + uint64_t{element} * element_stride + at - (element << element_shift);
+  }
+  /// Whether a lane's data are in more than one element, and not in such a way that word_stride says where.
+  bool in_pieces(unsigned lane, unsigned bytes) const {
+    const unsigned element_bytes = 1u << element_shift;
+    const bool by_words = element_bytes == 4 && in_element[lane] == 0;
+    return swizzled && !by_words && in_element[lane] + bytes > element_bytes;
+  }
 };
 
 uint32_t scalar_offset_of(const Wave& wave, const MemoryOp& m) {
   return (m.bits & has_scalar_offset) != 0 ? wave.scalar[m.scalar_offset] : m.result;
+}
+
+/// addr64 of GFX6 and GFX7: the lanes' 64-bit offsets from the resource's base, with no end.
+void find_addresses(const MemoryOp& m, const Run& run, uint64_t base, Places& places) {
+  const Row* address = rows_at(run, RowBase::vgpr, m.address);
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    places.addresses.of[lane] =
+        base + (address[0][lane] | uint64_t{address[1][lane]} << 32) + static_cast<uint32_t>(m.offset);
+  }
+  places.inside = all_lanes;
 }
 
 void find_places(const Wave& wave, const MemoryOp& m, const Run& run, const BufferResource& resource, unsigned bytes,
@@ -49,21 +76,28 @@ void find_places(const Wave& wave, const MemoryOp& m, const Run& run, const Buff
   const Row& offsets = (m.bits & has_offset) != 0 ? *next : zeros;
   const uint32_t scalar_offset = scalar_offset_of(wave, m);
   const uint64_t base = resource.base + scalar_offset;
-  const uint32_t index_stride = resource.index_stride();
-  constexpr uint32_t swizzled_element = 4;
+  if ((m.bits & has_address) != 0) return find_addresses(m, run, base, places);
+  const auto element_shift = static_cast<uint32_t>(std::countr_zero(resource.element_bytes));
+  const auto stride_shift = static_cast<uint32_t>(std::countr_zero(resource.index_stride()));
   using enum BufferResource::Bounds;
   BufferResource::Bounds bounds = resource.bounds;
   if (bounds == by_addressing) bounds = (m.bits & has_index) != 0 && resource.stride != 0 ? structured : raw;
-  if (resource.swizzled) places.word_stride = swizzled_element * index_stride;
+  if (resource.swizzled) {
+    places.swizzled = true;
+    places.element_shift = element_shift;
+    places.element_stride = 1u << (element_shift + stride_shift);
+    if (resource.element_bytes == 4) places.word_stride = places.element_stride;
+  }
 
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
     const uint64_t offset = uint64_t{offsets[lane]} + static_cast<uint32_t>(m.offset);
     const uint64_t index = uint64_t{indices[lane]} + (resource.add_thread_id ? lane : 0);
     uint64_t distance = index * resource.stride + offset;
     if (resource.swizzled) {
-      distance =
-          (index / index_stride * resource.stride + offset / swizzled_element * swizzled_element) * index_stride +
-          index % index_stride * swizzled_element + offset % swizzled_element;
+      const uint64_t in_element = offset & (resource.element_bytes - 1u);
+      distance = (((index >> stride_shift) * resource.stride + offset - in_element) << stride_shift) +
+                 ((index & (resource.index_stride() - 1)) << element_shift) + in_element;
+      places.in_element[lane] = static_cast<uint8_t>(in_element);
     }
     places.addresses.of[lane] = base + distance;
 
@@ -82,13 +116,8 @@ void find_places(const Wave& wave, const MemoryOp& m, const Run& run, const Buff
   }
 }
 
-/// The resource of an instruction. Nothing: it is of a kind that is not implemented, which is the wave's fault.
-std::optional<BufferResource> resource_of(Wave& wave, const MicroOp& op, const Run& run) {
-  const BufferResource resource(&wave.scalar[op.memory.scalar_base], *run.code->target().processor);
-  if (!resource.swizzled || resource.element_bytes == 4) return resource;
-  fault(wave, op.origin->pc, Fault::Kind::illegal_instruction,
-        fmt::format("a buffer with swizzled elements of {} bytes is not implemented", resource.element_bytes));
-  return std::nullopt;
+BufferResource resource_of(const Wave& wave, const MicroOp& op, const Run& run) {
+  return {&wave.scalar[op.memory.scalar_base], *run.code->target().processor};
 }
 
 /// Scratch has a buffer of its own: an address in it that is not the wave's is an overflow, not merely out of range.
@@ -99,9 +128,8 @@ bool check_scratch(Wave& wave, const MicroOp& op, const BufferResource& resource
   const uint64_t size = uint64_t{wave.scratch_bytes_per_lane} * wave.wave_size;
   uint64_t outside = 0;
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    const uint64_t distance = places.addresses.of[lane] - begin;
-    const uint64_t last = (places.addresses.of[lane] % 4 + bytes - 1) / 4 * places.word_stride;
-    outside |= uint64_t{distance >= size || distance + last >= size} << lane;
+    const uint64_t first = places.byte(lane, 0) - begin, last = places.byte(lane, bytes - 1) - begin;
+    outside |= uint64_t{first >= size || last >= size} << lane;
   }
   outside &= lanes;
   if (outside == 0) [[likely]]
@@ -122,33 +150,23 @@ bool any_cut_off(const Places& places, uint64_t lanes) {
   return any;
 }
 
-/// Calls `access(addresses, lanes, word_stride)` for the lanes whose element can be moved at once, and for each of the
-/// others with a buffer in the place of its element: the dwords outside the buffer, or an unaligned element of a
-/// swizzled buffer, which lies in pieces.
+/// Calls `access(addresses, lanes, word_stride)` for the lanes whose data can be moved at once, and for each of the
+/// others with a copy in the place of its data: dwords outside the buffer, or data in pieces of a swizzled one.
 template <typename Access>
-void visit(const BufferResource& resource, const Places& places, uint64_t exec, unsigned bytes, bool writes,
-           const Access& access) {
-  uint64_t whole = places.inside;
-  if (resource.swizzled && bytes > 1) {
-    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-      const bool split = places.addresses.of[lane] % 4 != 0 && places.addresses.of[lane] % 4 + bytes > 4;
-      whole &= ~(uint64_t{split} << lane);
-    }
+void visit(const Places& places, uint64_t exec, unsigned bytes, bool writes, const Access& access) {
+  uint64_t in_pieces = 0;
+  if (places.swizzled && bytes > 1) {
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) in_pieces |= uint64_t{places.in_pieces(lane, bytes)} << lane;
   }
-  whole &= exec;
+  in_pieces &= exec & places.inside;
+  uint64_t whole = exec & places.inside & ~in_pieces;
   // The last lane to store to a place wins.
-  if (writes && any_cut_off(places, exec & ~whole)) whole = 0;
+  if (writes && (in_pieces != 0 || any_cut_off(places, exec & ~whole))) whole = 0;
   if (whole != 0) access(places.addresses, whole, places.word_stride);
   for_each_lane(exec & ~whole, [&](unsigned lane) {
     alignas(16) uint8_t buffer[16]{};
     const unsigned count = (places.inside >> lane & 1) != 0 ? bytes : places.words_inside[lane] * 4u;
-    const auto byte = [&](unsigned i) {
-      const uint64_t address = places.addresses.of[lane] + i;
-      if (!resource.swizzled) return reinterpret_cast<uint8_t*>(address);
-      // From the dword that the element begins in, `passed` dwords on.
-      const uint64_t passed = address / 4 - places.addresses.of[lane] / 4;
-      return reinterpret_cast<uint8_t*>(address - passed * 4 + passed * places.word_stride);
-    };
+    const auto byte = [&](unsigned i) { return reinterpret_cast<uint8_t*>(places.byte(lane, i)); };
     for (unsigned i = 0; i < count; ++i) buffer[i] = *byte(i);
     LaneAddresses addresses;
     addresses.of[lane] = reinterpret_cast<uint64_t>(buffer);
@@ -164,12 +182,11 @@ bool transfer(Wave& wave, const MicroOp& op, Run& run) {
   if (exec == 0) return true;
   wave.pc = m.pc;
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
-  const auto resource = resource_of(wave, op, run);
-  if (!resource) return false;
+  const BufferResource resource = resource_of(wave, op, run);
   Places places;
-  find_places(wave, m, run, *resource, access.bytes, places);
-  if (!check_scratch(wave, op, *resource, places, exec, access.bytes)) return false;
-  visit(*resource, places, exec, access.bytes, access.kind == MemoryAccess::Kind::store,
+  find_places(wave, m, run, resource, access.bytes, places);
+  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
+  visit(places, exec, access.bytes, access.kind == MemoryAccess::Kind::store,
         [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
           m.transfer(addresses, lanes, word_stride, rows_at(run, m.data_base, m.data));
         });
@@ -182,11 +199,10 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   if (exec == 0) return true;
   wave.pc = m.pc;
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
-  const auto resource = resource_of(wave, op, run);
-  if (!resource) return false;
+  const BufferResource resource = resource_of(wave, op, run);
   Places places;
-  find_places(wave, m, run, *resource, access.bytes, places);
-  if (!check_scratch(wave, op, *resource, places, exec, access.bytes)) return false;
+  find_places(wave, m, run, resource, access.bytes, places);
+  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
   Row* data = rows_at(run, m.data_base, m.data);
   Row* result = (m.bits & returns) != 0 ? data : nullptr;
   const uint64_t lanes = exec & places.inside;
@@ -223,16 +239,14 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
   if (exec == 0) return true;
   wave.pc = m.pc;
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
-  const auto resource = resource_of(wave, op, run);
-  if (!resource) return false;
+  const BufferResource resource = resource_of(wave, op, run);
   Places places;
-  find_places(wave, m, run, *resource, access.bytes, places);
-  if (!check_scratch(wave, op, *resource, places, exec, access.bytes)) return false;
+  find_places(wave, m, run, resource, access.bytes, places);
+  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
   Row* rows = run.temporary;
-  visit(*resource, places, exec, access.bytes, false,
-        [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
-          m.transfer(addresses, lanes, word_stride, rows);
-        });
+  visit(places, exec, access.bytes, false, [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
+    m.transfer(addresses, lanes, word_stride, rows);
+  });
   store_to_lds(wave, m, access.words(), rows);
   return true;
 }
@@ -243,11 +257,10 @@ bool store_from_lds(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t exec = wave.exec();
   if (exec == 0) return true;
   wave.pc = m.pc;
-  const auto resource = resource_of(wave, op, run);
-  if (!resource) return false;
+  const BufferResource resource = resource_of(wave, op, run);
   Places places;
-  find_places(wave, m, run, *resource, 4, places);
-  if (!check_scratch(wave, op, *resource, places, exec, 4)) return false;
+  find_places(wave, m, run, resource, 4, places);
+  if (!check_scratch(wave, op, resource, places, exec, 4)) return false;
   for_each_lane(exec & places.inside, [&](unsigned lane) {
     uint32_t value = 0;
     if (const uint8_t* place = lds_place(wave, m, lane, 4)) std::memcpy(&value, place, 4);
@@ -258,17 +271,18 @@ bool store_from_lds(Wave& wave, const MicroOp& op, Run& run) {
 
 // --- Formats --------------------------------------------------------------------------------------------------------
 
-/// Component i of a lane, from or to the registers: a register each, or half of one.
-uint32_t component(const MemoryAccess& access, const semantics::BufferFormat& format, const Row* data, unsigned lane,
-                   unsigned i) {
+/// Component i of a lane, from or to the registers: a register each, or half of one; unpacked, a register's low half.
+uint32_t component(const MemoryAccess& access, bool unpacked, const semantics::BufferFormat& format, const Row* data,
+                   unsigned lane, unsigned i) {
   if (!access.is_d16) return data[i][lane];
+  if (unpacked) return semantics::widen_component(format, static_cast<uint16_t>(data[i][lane]));
   const bool high = access.half == MemoryAccess::Half::high || i % 2 != 0;
   return semantics::widen_component(format, static_cast<uint16_t>(data[i / 2][lane] >> (high ? 16 : 0)));
 }
-void set_component(const MemoryAccess& access, const semantics::BufferFormat& format, Row* data, unsigned lane,
-                   unsigned i, uint32_t value) {
-  if (!access.is_d16) {
-    data[i][lane] = value;
+void set_component(const MemoryAccess& access, bool unpacked, const semantics::BufferFormat& format, Row* data,
+                   unsigned lane, unsigned i, uint32_t value) {
+  if (!access.is_d16 || unpacked) {
+    data[i][lane] = access.is_d16 ? semantics::narrow_component(format, value) : value;
     return;
   }
   const bool high = access.half == MemoryAccess::Half::high || i % 2 != 0;
@@ -285,12 +299,11 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   wave.pc = m.pc;
   const isa::Instruction& instruction = op.origin->instruction;
   const MemoryAccess& access = semantics::memory_access(instruction);
-  const auto resource = resource_of(wave, op, run);
-  if (!resource) return false;
+  const BufferResource resource = resource_of(wave, op, run);
   const bool typed = instruction.encoding == isa::Encoding::mtbuf;
-  const uint8_t data_format = typed ? instruction.data_format : resource->data_format();
-  const uint8_t number_format = typed ? instruction.number_format : resource->number_format();
-  const bool is_unified = resource->layout >= target::BufferResources::gfx10;
+  const uint8_t data_format = typed ? instruction.data_format : resource.data_format();
+  const uint8_t number_format = typed ? instruction.number_format : resource.number_format();
+  const bool is_unified = resource.layout >= target::BufferResources::gfx10;
   const auto format = is_unified ? semantics::unified_buffer_format(data_format, instruction.generation)
                                  : semantics::buffer_format(data_format, number_format);
   if (!format) {
@@ -302,20 +315,20 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
     return false;
   }
   Places places;
-  find_places(wave, m, run, *resource, format->bytes, places);
-  if (!check_scratch(wave, op, *resource, places, exec, format->bytes)) return false;
+  find_places(wave, m, run, resource, format->bytes, places);
+  if (!check_scratch(wave, op, resource, places, exec, format->bytes)) return false;
   Row* data = instruction.lds ? run.temporary : rows_at(run, m.data_base, m.data);
   const bool store = access.kind == MemoryAccess::Kind::store;
+  const bool unpacked = run.code->target().processor->has(target::Feature::unpacked_d16);
   for_each_lane(exec, [&](unsigned lane) {
     const bool inside = (places.inside >> lane & 1) != 0;
-    auto* memory = reinterpret_cast<uint8_t*>(places.addresses.of[lane]);
-    // A swizzled buffer keeps the element's dwords apart.
     uint8_t element[16]{};
-    const auto piece = [&](unsigned at) { return memory + at / 4 * uint64_t{places.word_stride} + at % 4; };
+    const auto piece = [&](unsigned at) { return reinterpret_cast<uint8_t*>(places.byte(lane, at)); };
     std::array<uint32_t, 4> components{};
     if (store) {
       if (!inside) return;
-      for (unsigned i = 0; i < access.components; ++i) components[i] = component(access, *format, data, lane, i);
+      for (unsigned i = 0; i < access.components; ++i)
+        components[i] = component(access, unpacked, *format, data, lane, i);
       semantics::write_components(*format, components, element);
       for (unsigned at = 0; at < format->bytes; ++at) *piece(at) = element[at];
       return;
@@ -323,9 +336,11 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
     if (inside) {
       for (unsigned at = 0; at < format->bytes; ++at) element[at] = *piece(at);
       components = semantics::read_components(*format, element);
-      if (!typed) components = semantics::select_components(*format, components, resource->word3);
+      if (!typed) components = semantics::select_components(*format, components, resource.word3);
     }
-    for (unsigned i = 0; i < access.components; ++i) set_component(access, *format, data, lane, i, components[i]);
+    for (unsigned i = 0; i < access.components; ++i) {
+      set_component(access, unpacked, *format, data, lane, i, components[i]);
+    }
   });
   if (instruction.lds) store_to_lds(wave, m, 1, data);
   return true;
@@ -338,13 +353,14 @@ void nothing(Wave&, const MicroOp&, Run&) {}
 Handler prepare_buffer(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   if (orders_memory(instruction.opcode)) return step<nothing>;
-  if (instruction.tfe || instruction.addr64) return nullptr;  // partially resident textures; GFX6 and GFX7
+  if (instruction.tfe) return nullptr;  // partially resident textures
 
   const MemoryAccess& access = semantics::memory_access(instruction);
   MemoryOp& m = p.op.memory;
   m.pc = p.origin.pc;
   m.offset = instruction.offset;
-  m.bits = static_cast<uint8_t>((instruction.idxen ? has_index : 0) | (instruction.offen ? has_offset : 0));
+  m.bits = static_cast<uint8_t>((instruction.idxen ? has_index : 0) | (instruction.offen ? has_offset : 0) |
+                                (instruction.addr64 ? has_address : 0));
   m.address = m.data = m.data2 = m.result = 0;
   m.data_base = RowBase::vgpr;
 
@@ -362,7 +378,7 @@ Handler prepare_buffer(Preparation& p) {
   } else {
     return nullptr;
   }
-  if ((m.bits & (has_index | has_offset)) != 0) {
+  if ((m.bits & (has_index | has_offset | has_address)) != 0) {
     if (at == 0 || instruction.operands[at - 1].kind != isa::OperandKind::vgpr) return nullptr;
     m.address = row_offset(instruction.operands[at - 1]);
   }

@@ -10,7 +10,7 @@
 namespace Atoll::engine {
 
 struct BufferResource {
-  /// What is outside the buffer. Until GFX9 that follows from how it is addressed.
+  /// What is outside the buffer. Until GFX9 that follows from its stride and how it is addressed.
   enum class Bounds : uint8_t {
     structured_with_offset,  ///< the index past the last record, or the offset past the record
     structured,              ///< the index past the last record
@@ -20,12 +20,13 @@ struct BufferResource {
   };
 
   // Fields of the words.
-  static constexpr uint32_t stride_field = 0x3FFF << 16;                 ///< of word 1
-  static constexpr uint32_t swizzle_field = 1u << 31;                    ///< of word 1
-  static constexpr uint32_t wide_swizzle_field = 3u << 30;               ///< the same from GFX11 on
-  static constexpr uint32_t add_thread_id_field = 1u << 23;              ///< of word 3
-  static constexpr uint32_t index_stride_field = 3u << 21;               ///< of word 3
-  static constexpr uint32_t bounds_field = 3u << 28, bounds_shift = 28;  ///< of word 3, from GFX10 on
+  static constexpr uint32_t stride_field = 0x3FFF << 16;                             ///< of word 1
+  static constexpr uint32_t swizzle_field = 1u << 31;                                ///< of word 1
+  static constexpr uint32_t wide_swizzle_field = 3u << 30;                           ///< the same from GFX11 on
+  static constexpr uint32_t add_thread_id_field = 1u << 23;                          ///< of word 3
+  static constexpr uint32_t index_stride_field = 3u << 21;                           ///< of word 3
+  static constexpr uint32_t element_size_field = 3u << 19, element_size_shift = 19;  ///< of word 3, until GFX8
+  static constexpr uint32_t bounds_field = 3u << 28, bounds_shift = 28;              ///< of word 3, from GFX10 on
 
   uint64_t base;              ///< bytes; 48 bits
   uint32_t stride;            ///< bytes from record to record
@@ -48,12 +49,27 @@ struct BufferResource {
         layout(processor.buffer_resources) {
     using enum target::BufferResources;
     if (layout == gfx8 && add_thread_id) stride |= data_format() << 14;  // the format's bits extend the stride then
+    if (has_element_size(processor)) {
+      element_bytes = static_cast<uint8_t>(2u << ((word3 & element_size_field) >> element_size_shift));
+      const bool has_records = stride != 0 && (swizzled || !counts_bytes(processor));
+      bounds = has_records ? Bounds::structured : Bounds::raw;
+    }
     if (layout >= gfx10) bounds = static_cast<Bounds>((word3 & bounds_field) >> bounds_shift);
     if (layout == gfx11) {
       const uint32_t swizzle = words[1] >> 30;
       swizzled = swizzle != 0;
       element_bytes = static_cast<uint8_t>(2u << swizzle);
     }
+  }
+
+  /// Until GFX8 word 3 says how large elements of swizzled buffers are, and the way of addressing does not matter for
+  /// what is outside.
+  static constexpr bool has_element_size(const target::Processor& processor) {
+    return processor.generation < target::Generation::gfx9;
+  }
+  /// Whether the size of a buffer that is not swizzled is in bytes even where it has records: on GFX8.
+  static constexpr bool counts_bytes(const target::Processor& processor) {
+    return processor.generation == target::Generation::gfx8;
   }
 
   /// Of formatted accesses; from GFX10 on the former alone.

@@ -18,6 +18,7 @@
 #include "engine/target_code.h"
 #include "isa/format.h"
 #include "isa/opcode_map.h"
+#include "target/executed.h"
 #include "target/target.h"
 
 namespace Atoll::engine {
@@ -157,9 +158,7 @@ constexpr LeftOut left_out[] = {
 
 }  // namespace
 
-bool executes(const target::Processor& processor) {
-  return processor.generation >= Generation::gfx9 && processor.generation <= Generation::gfx12;
-}
+bool executes(const target::Processor& processor) { return target::is_executed(processor); }
 
 /// Calls `visit` with instructions of that opcode until it says that it has seen enough.
 template <typename Visit>

@@ -1,11 +1,13 @@
 // engine: DS instructions: the work-group's local data share, and the lane permutations that share its encoding.
 //
-// Reads past the work-group's LDS give 0 and writes there are dropped, as on hardware. One host thread at a time runs a
+// Reads past the work-group's LDS give 0 and writes there are dropped, as on hardware; until GFX8 M0 may have the end
+// nearer. One host thread at a time runs a
 // work-group, so LDS atomics are plain reads and writes.
 // Source: ISA guides of GFX9, "Data Share Instructions".
 #include <cstring>
 
 #include "engine/lane_memory.h"
+#include "engine/lds_limit.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "semantics/lane_movement.h"
@@ -39,28 +41,32 @@ void lane_offsets(const Wave& wave, uint32_t offset, Offsets& offsets) {
   for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets.of[lane] = base + lane * 4;
 }
 
+/// What the wave reaches of its work-group's LDS.
+[[gnu::always_inline]] inline Lds lds_of(const Wave& wave, const Run& run) {
+  return {.start = wave.work_group->lds, .bytes = lds_reach(wave, *run.code->target().processor)};
+}
+
 /// Host addresses of elements of `bytes`; yields the lanes whose element is inside LDS.
-[[gnu::always_inline]] inline uint64_t lds_addresses(const Wave& wave, const Offsets& offsets, unsigned bytes,
+[[gnu::always_inline]] inline uint64_t lds_addresses(const Lds& lds, const Offsets& offsets, unsigned bytes,
                                                      LaneAddresses& addresses) {
-  const machine::WorkGroup& group = *wave.work_group;
-  const auto base = reinterpret_cast<uint64_t>(group.lds);
+  const auto base = reinterpret_cast<uint64_t>(lds.start);
   uint32_t highest = 0;
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
     addresses.of[lane] = base + offsets.of[lane];
     highest = std::max(highest, offsets.of[lane]);
   }
-  if (uint64_t{highest} + bytes <= group.lds_bytes) [[likely]]
+  if (uint64_t{highest} + bytes <= lds.bytes) [[likely]]
     return all_lanes;
   uint64_t inside = 0;
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    inside |= uint64_t{uint64_t{offsets.of[lane]} + bytes <= group.lds_bytes} << lane;
+    inside |= uint64_t{uint64_t{offsets.of[lane]} + bytes <= lds.bytes} << lane;
   }
   return inside;
 }
 
-void load(const MemoryOp& m, const Wave& wave, const Offsets& offsets, unsigned bytes, uint64_t exec, Row* data) {
+void load(const MemoryOp& m, const Lds& lds, const Offsets& offsets, unsigned bytes, uint64_t exec, Row* data) {
   LaneAddresses addresses;
-  const uint64_t inside = lds_addresses(wave, offsets, bytes, addresses);
+  const uint64_t inside = lds_addresses(lds, offsets, bytes, addresses);
   static constexpr uint32_t zeros[4]{};
   if (inside != all_lanes) {
     for_each_lane(exec & ~inside, [&](unsigned lane) { addresses.of[lane] = reinterpret_cast<uint64_t>(zeros); });
@@ -68,9 +74,9 @@ void load(const MemoryOp& m, const Wave& wave, const Offsets& offsets, unsigned 
   m.transfer(addresses, exec, linear, data);
 }
 
-void store(const MemoryOp& m, const Wave& wave, const Offsets& offsets, unsigned bytes, uint64_t exec, Row* data) {
+void store(const MemoryOp& m, const Lds& lds, const Offsets& offsets, unsigned bytes, uint64_t exec, Row* data) {
   LaneAddresses addresses;
-  const uint64_t inside = lds_addresses(wave, offsets, bytes, addresses);
+  const uint64_t inside = lds_addresses(lds, offsets, bytes, addresses);
   m.transfer(addresses, exec & inside, linear, data);
 }
 
@@ -87,21 +93,21 @@ void transfer(Wave& wave, const MicroOp& op, Run& run) {
   } else {
     vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
   }
+  const Lds lds = lds_of(wave, run);
   constexpr auto move = kind == MemoryAccess::Kind::load ? load : store;
-  if constexpr (elements == 1) return move(m, wave, offsets, bytes, exec, rows_at(run, m.data_base, m.data));
+  if constexpr (elements == 1) return move(m, lds, offsets, bytes, exec, rows_at(run, m.data_base, m.data));
   Offsets second = offsets;
   for (uint32_t& offset : second.of) offset += m.result;
-  move(m, wave, offsets, bytes, exec, rows_at(run, m.data_base, m.data));
-  move(m, wave, second, bytes, exec, rows_at(run, m.data_base, m.data2));
+  move(m, lds, offsets, bytes, exec, rows_at(run, m.data_base, m.data));
+  move(m, lds, second, bytes, exec, rows_at(run, m.data_base, m.data2));
 }
 
 /// Does an atomic at `offsets`; lanes outside LDS get 0.
-void atomic_at(const MemoryOp& m, const Wave& wave, const MemoryAccess& access, const Offsets& offsets, const Row* data,
-               const Row* data2, Row* result) {
-  const machine::WorkGroup& group = *wave.work_group;
+void atomic_at(const MemoryOp& m, const Wave& wave, const Run& run, const MemoryAccess& access, const Offsets& offsets,
+               const Row* data, const Row* data2, Row* result) {
   LaneAddresses wide;
   for (unsigned lane = 0; lane < wave_lanes; ++lane) wide.of[lane] = offsets.of[lane];
-  m.lds_atomic({.start = group.lds, .bytes = group.lds_bytes}, wide, wave.exec(), data, data2, result,
+  m.lds_atomic(lds_of(wave, run), wide, wave.exec(), data, data2, result,
                semantics::lds_atomic_denormals(access.operation, access.bytes, wave.float_mode));
 }
 
@@ -109,7 +115,7 @@ void atomic(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   Offsets offsets;
   vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
-  atomic_at(m, wave, semantics::memory_access(op.origin->instruction), offsets, rows_at(run, m.data_base, m.data),
+  atomic_at(m, wave, run, semantics::memory_access(op.origin->instruction), offsets, rows_at(run, m.data_base, m.data),
             rows_at(run, m.data_base, m.data2),
             (m.bits & returns) != 0 ? rows_at(run, m.data_base, m.result) : nullptr);
 }
@@ -124,8 +130,8 @@ void exchange_two(Wave& wave, const MicroOp& op, Run& run) {
   vgpr_offsets(m, run, instruction.offset1 * uint32_t{access.offset_unit}, second);
   const unsigned words = access.words();
   Row* old = run.temporary;
-  atomic_at(m, wave, access, first, rows_at(run, m.data_base, m.data), nullptr, old);
-  atomic_at(m, wave, access, second, rows_at(run, m.data_base, m.data2), nullptr, old + words);
+  atomic_at(m, wave, run, access, first, rows_at(run, m.data_base, m.data), nullptr, old);
+  atomic_at(m, wave, run, access, second, rows_at(run, m.data_base, m.data2), nullptr, old + words);
   Row* result = rows_at(run, m.data_base, m.result);
   for_each_lane(wave.exec(), [&](unsigned lane) {
     for (unsigned word = 0; word < 2 * words; ++word) result[word][lane] = old[word][lane];
@@ -145,7 +151,7 @@ void atomic_from_lds(Wave& wave, const MicroOp& op, Run& run) {
                                                static_cast<uint8_t>(instruction.offset >> 8));
   }
   LaneAddresses addresses;
-  const uint64_t inside = lds_addresses(wave, sources, access.bytes, addresses);
+  const uint64_t inside = lds_addresses(lds_of(wave, run), sources, access.bytes, addresses);
   Row* data = run.temporary;
   for_each_lane(wave.exec(), [&](unsigned lane) {
     uint32_t words[2]{};
@@ -155,7 +161,7 @@ void atomic_from_lds(Wave& wave, const MicroOp& op, Run& run) {
     data[0][lane] = words[0];
     data[1][lane] = words[1];
   });
-  atomic_at(m, wave, access, offsets, data, nullptr, nullptr);
+  atomic_at(m, wave, run, access, offsets, data, nullptr, nullptr);
 }
 
 /// ds_condxchg32_rtn_b64: each of the two words is exchanged if its new value has bit 31, which is not stored.
@@ -165,7 +171,7 @@ void conditional_exchange(Wave& wave, const MicroOp& op, Run& run) {
   vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
   for (uint32_t& offset : offsets.of) offset &= 0xFFF8;
   LaneAddresses addresses;
-  const uint64_t inside = lds_addresses(wave, offsets, 8, addresses);
+  const uint64_t inside = lds_addresses(lds_of(wave, run), offsets, 8, addresses);
   const Row* data = rows_at(run, m.data_base, m.data);
   Row* result = rows_at(run, m.data_base, m.result);
   for_each_lane(wave.exec(), [&](unsigned lane) {
@@ -229,7 +235,7 @@ void load_transposed(Wave& wave, const MicroOp& op, Run& run) {
   Offsets offsets;
   vgpr_offsets(m, run, static_cast<uint32_t>(m.offset), offsets);
   LaneAddresses addresses;
-  const uint64_t inside = lds_addresses(wave, offsets, lane_bits / 8, addresses);
+  const uint64_t inside = lds_addresses(lds_of(wave, run), offsets, lane_bits / 8, addresses);
   Row *loaded = run.temporary, *transposed = run.temporary + words;
   std::memset(loaded, 0, words * sizeof(Row));  // what lanes have that load nothing
   for_each_lane(exec & inside, [&](unsigned lane) {

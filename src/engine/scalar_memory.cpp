@@ -8,6 +8,7 @@
 #include "engine/buffer_resource.h"
 #include "engine/lane_memory.h"
 #include "engine/prepare.h"
+#include "engine/scalar_offset.h"
 #include "isa/table.h"
 #include "machine/signal.h"
 
@@ -17,9 +18,14 @@ namespace {
 
 using isa::Opcode;
 
+/// The immediate offset has 34 bits on GFX7: MemoryOp::address is its upper word.
+[[gnu::always_inline]] inline uint64_t immediate_of(const MemoryOp& m) {
+  return static_cast<uint32_t>(m.offset) | uint64_t{m.address} << 32;
+}
+
 /// The byte offset that the instruction adds: an immediate, an SGPR, or both.
 [[gnu::always_inline]] inline uint64_t offset_of(const Wave& wave, const MemoryOp& m) {
-  return static_cast<uint64_t>(int64_t{m.offset}) + (m.bits != 0 ? wave.scalar[m.scalar_offset] : 0);
+  return immediate_of(m) + (m.bits != 0 ? wave.scalar[m.scalar_offset] : 0);
 }
 
 /// s_load_dword and its multiples
@@ -67,8 +73,7 @@ void scratch(Wave& wave, const MicroOp& op, Run&) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
   const uint64_t offset = m.bits != 0 ? wave.scalar[m.scalar_offset] * uint64_t{64} : 0;
-  const uint64_t address =
-      (wave.scalar64(m.scalar_base) + static_cast<uint64_t>(int64_t{m.offset}) + offset) & ~uint64_t{3};
+  const uint64_t address = (wave.scalar64(m.scalar_base) + immediate_of(m) + offset) & ~uint64_t{3};
   if constexpr (is_store) {
     std::memcpy(reinterpret_cast<void*>(address), &wave.scalar[m.data], words * 4);
   } else {
@@ -187,7 +192,9 @@ Handler prepare_scalar_memory(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   MemoryOp& m = p.op.memory;
   m.pc = p.origin.pc;
-  m.offset = instruction.offset;
+  const int64_t offset = scalar_offset(instruction);
+  m.offset = static_cast<int32_t>(offset);
+  m.address = static_cast<uint32_t>(offset >> 32);
   m.bits = 0;
 
   switch (instruction.opcode) {

@@ -142,7 +142,8 @@ support::Result<void> prepare(Dispatch& dispatch, const target::GpuModel& model)
   if (auto measured = measure_grid(dispatch); !measured) return measured;
   if (auto measured = measure_scratch(dispatch); !measured) return measured;
 
-  if (descriptor.flat_scratch_init && processor.flat_scratch != target::FlatScratch::absolute) {
+  using enum target::FlatScratch;
+  if (descriptor.flat_scratch_init && processor.flat_scratch != absolute && processor.flat_scratch != offset_size) {
     return fail(ErrorKind::unsupported, "kernel '{}' asks for FLAT_SCRATCH_INIT, which {} does not have",
                 dispatch.kernel->name, processor.name);
   }

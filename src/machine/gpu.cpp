@@ -15,6 +15,7 @@
 #include "machine/packet_processor.h"
 #include "machine/scheduler.h"
 #include "machine/signal.h"
+#include "target/executed.h"
 
 namespace Atoll::machine {
 
@@ -206,8 +207,9 @@ support::Result<std::unique_ptr<Gpu>> Gpu::create(const target::GpuModel& model,
   if (processor->generic) {
     return fail(ErrorKind::invalid_argument, "{} stands for several processors; a GPU is one of them", processor->name);
   }
-  if (processor->generation < target::Generation::gfx9 || processor->generation > target::Generation::gfx12) {
-    return fail(ErrorKind::unsupported, "Atoll cannot run programs on {} yet, only on GFX9 to GFX12", processor->name);
+  if (!target::is_executed(*processor)) {
+    return fail(ErrorKind::unsupported, "Atoll cannot run programs on {} yet, only on {}", processor->name,
+                target::executed_generations);
   }
   auto engine = make_engine(model.target);
   if (engine == nullptr) return fail(ErrorKind::unsupported, "there is no engine for {}", processor->name);

@@ -46,7 +46,12 @@ void write_user_sgprs(Wave& wave, const Dispatch& dispatch, const WorkGroupStora
   if (descriptor.queue_ptr) user.pair(dispatch.queue_address);
   if (descriptor.kernarg_segment_ptr) user.pair(dispatch.packet.kernarg_address);
   if (descriptor.dispatch_id) user.pair(dispatch.dispatch_id);
-  if (descriptor.flat_scratch_init) user.pair(scratch_base);
+  if (descriptor.flat_scratch_init) {
+    // Where FLAT_SCRATCH is an offset and a size, scratch begins where the hardware's hidden base of it is: at offset
+    // 0.
+    const bool is_address = dispatch.gpu->processor().flat_scratch == target::FlatScratch::absolute;
+    user.pair(is_address ? scratch_base : uint64_t{dispatch.scratch_bytes_per_lane} << 32);
+  }
   if (descriptor.private_segment_size) user.word(dispatch.scratch_bytes_per_lane);
   for (unsigned i = 0; i < descriptor.kernarg_preload_length; ++i) {
     uint32_t word = 0;
@@ -106,8 +111,11 @@ void scratch_resource(const target::Target& target, uint64_t base, uint64_t byte
   resource[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9            // DST_SEL: x, y, z, w
                 | (target.wave_size == 32 ? 2u : 3u) << 21  // INDEX_STRIDE: 32 or 64
                 | 1u << 23;                                 // ADD_TID_ENABLE
-  if (target.processor->buffer_resources < target::BufferResources::gfx10) {
-    resource[3] |= 4u << 12;  // NUM_FORMAT: uint; DATA_FORMAT, 0, is the stride's upper bits with ADD_TID
+  const target::BufferResources layout = target.processor->buffer_resources;
+  if (target.processor->generation < target::Generation::gfx9) resource[3] |= 1u << 19;  // ELEMENT_SIZE: 4 bytes
+  if (layout < target::BufferResources::gfx10) {
+    resource[3] |= 4u << 12;  // NUM_FORMAT: uint; from GFX8 on DATA_FORMAT, 0, is the stride's upper bits with ADD_TID
+    if (layout == target::BufferResources::gfx6) resource[3] |= 4u << 15;  // DATA_FORMAT: 32
   } else {
     resource[3] |= 20u << 12   // FORMAT: 32_UINT
                    | 1u << 24  // RESOURCE_LEVEL

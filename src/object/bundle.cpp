@@ -18,6 +18,7 @@
 #include "object/elf_file.h"
 #include "object/md5.h"
 #include "support/bytes.h"
+#include "target/executed.h"
 
 namespace Atoll::object {
 
@@ -355,7 +356,8 @@ std::optional<FoundCodeObjects> code_that_does_not_run(Bytes file, const target:
 
 std::string who_runs(const FoundCodeObjects& found) {
   const auto fitting = choose_gpu({&found, 1});
-  return fitting ? fmt::format("--gpu {} runs it", fitting->target.to_string()) : "Atoll executes GFX9 to GFX12 so far";
+  return fitting ? fmt::format("--gpu {} runs it", fitting->target.to_string())
+                 : fmt::format("Atoll executes {} so far", target::executed_generations);
 }
 
 Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
@@ -389,9 +391,8 @@ Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
   std::vector<std::string_view> processors;
   for (const target::Product& product : target::products())
     if (std::ranges::find(processors, product.processor) == processors.end()) processors.push_back(product.processor);
-  return fail(ErrorKind::incompatible,
-              "the GPU code is for {}; Atoll executes GFX9 to GFX12 so far: build for one of {}",
-              fmt::join(targets, " and for "), fmt::join(processors, ", "));
+  return fail(ErrorKind::incompatible, "the GPU code is for {}; Atoll executes {} so far: build for one of {}",
+              fmt::join(targets, " and for "), target::executed_generations, fmt::join(processors, ", "));
 }
 
 }  // namespace Atoll::object

@@ -1,6 +1,7 @@
 // semantics: floating-point comparisons and classification (V_CMP_*, V_CMPX_*).
 //
-// V_CMPX yields the same lanes as V_CMP; that EXEC follows them is the engine's part.
+// V_CMPX yields the same lanes as V_CMP; that EXEC follows them is the engine's part. So do V_CMPS and V_CMPSX of GFX6
+// and GFX7, which differ in the exceptions of quiet NaNs.
 #include "semantics/entries.h"
 #include "semantics/float_lanes.h"
 
@@ -58,11 +59,15 @@ std::span<const VectorEntry> float_compare_entries() {
 #define BOTH(name, type)                                               \
   vector_entry<&v_cmp_##name##_##type>(Opcode::v_cmp_##name##_##type), \
       vector_entry<&v_cmp_##name##_##type>(Opcode::v_cmpx_##name##_##type),
+#define BOTH_SIGNALLING(name, type)                                     \
+  vector_entry<&v_cmp_##name##_##type>(Opcode::v_cmps_##name##_##type), \
+      vector_entry<&v_cmp_##name##_##type>(Opcode::v_cmpsx_##name##_##type),
 // Classification sees denormals as they are, whatever the mode.
 #define BOTH_MODELESS(name, type)                                                     \
   vector_entry<&v_cmp_##name##_##type, Mode::ignored>(Opcode::v_cmp_##name##_##type), \
       vector_entry<&v_cmp_##name##_##type, Mode::ignored>(Opcode::v_cmpx_##name##_##type),
-#define EVERY_TYPE(name, condition) BOTH(name, f16) BOTH(name, f32) BOTH(name, f64)
+#define EVERY_TYPE(name, condition) \
+  BOTH(name, f16) BOTH(name, f32) BOTH(name, f64) BOTH_SIGNALLING(name, f32) BOTH_SIGNALLING(name, f64)
   static constexpr VectorEntry entries[] = {
       // clang-format off
       PREDICATES(EVERY_TYPE)
@@ -70,6 +75,7 @@ std::span<const VectorEntry> float_compare_entries() {
       // clang-format on
   };
 #undef BOTH
+#undef BOTH_SIGNALLING
 #undef BOTH_MODELESS
 #undef EVERY_TYPE
   return entries;

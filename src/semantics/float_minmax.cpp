@@ -82,23 +82,54 @@ LANES(v_pk_maximum3_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) {
   return {v_maximum3_f16(a.lo, b.lo, c.lo), v_maximum3_f16(a.hi, b.hi, c.hi)};
 }
 
+// DirectX 9's: by one comparison, so that of a NaN and a number it is the second operand (LLVM, "fmin_legacy").
+LANES(v_min_legacy_f32, F32, (F32 a, F32 b)) { return select(a < b, a, b); }
+LANES(v_max_legacy_f32, F32, (F32 a, F32 b)) { return select(a >= b, a, b); }
+
 std::span<const VectorEntry> float_minmax_entries() {
+  // Until GFX8 they flush no denormals, whatever the mode (LLVM, GCNSubtarget::supportsMinMaxDenormModes).
 #define EACH_RULE(name)                                                                                    \
-  vector_entry<&name<NanRule::second>>(isa::Opcode::name), ENTRY_SINCE(gfx11, name, name<NanRule::first>), \
-      ENTRY_SINCE(gfx11_7, name, name<NanRule::quiet>)
+  MODELESS_ENTRY_SINCE(gfx6, name, name<NanRule::second>), ENTRY_SINCE(gfx9, name, name<NanRule::second>), \
+      ENTRY_SINCE(gfx11, name, name<NanRule::first>), ENTRY_SINCE(gfx11_7, name, name<NanRule::quiet>)
   static constexpr VectorEntry entries[] = {
-      EACH_RULE(v_min_f32),        EACH_RULE(v_max_f32),        EACH_RULE(v_min_f64),
-      EACH_RULE(v_max_f64),        EACH_RULE(v_min_f16),        EACH_RULE(v_max_f16),
-      EACH_RULE(v_min3_f32),       EACH_RULE(v_max3_f32),       EACH_RULE(v_med3_f32),
-      EACH_RULE(v_min3_f16),       EACH_RULE(v_max3_f16),       EACH_RULE(v_med3_f16),
-      EACH_RULE(v_minmax_f32),     EACH_RULE(v_maxmin_f32),     EACH_RULE(v_minmax_f16),
-      EACH_RULE(v_maxmin_f16),     EACH_RULE(v_pk_min_f16),     EACH_RULE(v_pk_max_f16),
-      ENTRY(v_minimum_f16),        ENTRY(v_maximum_f16),        ENTRY(v_minimum_f32),
-      ENTRY(v_maximum_f32),        ENTRY(v_minimum_f64),        ENTRY(v_maximum_f64),
-      ENTRY(v_minimum3_f16),       ENTRY(v_maximum3_f16),       ENTRY(v_minimum3_f32),
-      ENTRY(v_maximum3_f32),       ENTRY(v_minimummaximum_f16), ENTRY(v_maximumminimum_f16),
-      ENTRY(v_minimummaximum_f32), ENTRY(v_maximumminimum_f32), ENTRY(v_pk_minimum_f16),
-      ENTRY(v_pk_maximum_f16),     ENTRY(v_pk_minimum3_f16),    ENTRY(v_pk_maximum3_f16),
+      EACH_RULE(v_min_f32),
+      EACH_RULE(v_max_f32),
+      EACH_RULE(v_min_f64),
+      EACH_RULE(v_max_f64),
+      EACH_RULE(v_min_f16),
+      EACH_RULE(v_max_f16),
+      EACH_RULE(v_min3_f32),
+      EACH_RULE(v_max3_f32),
+      EACH_RULE(v_med3_f32),
+      EACH_RULE(v_min3_f16),
+      EACH_RULE(v_max3_f16),
+      EACH_RULE(v_med3_f16),
+      EACH_RULE(v_minmax_f32),
+      EACH_RULE(v_maxmin_f32),
+      EACH_RULE(v_minmax_f16),
+      EACH_RULE(v_maxmin_f16),
+      EACH_RULE(v_pk_min_f16),
+      EACH_RULE(v_pk_max_f16),
+      ENTRY(v_minimum_f16),
+      ENTRY(v_maximum_f16),
+      ENTRY(v_minimum_f32),
+      ENTRY(v_maximum_f32),
+      ENTRY(v_minimum_f64),
+      ENTRY(v_maximum_f64),
+      ENTRY(v_minimum3_f16),
+      ENTRY(v_maximum3_f16),
+      ENTRY(v_minimum3_f32),
+      ENTRY(v_maximum3_f32),
+      ENTRY(v_minimummaximum_f16),
+      ENTRY(v_maximumminimum_f16),
+      ENTRY(v_minimummaximum_f32),
+      ENTRY(v_maximumminimum_f32),
+      ENTRY(v_pk_minimum_f16),
+      ENTRY(v_pk_maximum_f16),
+      ENTRY(v_pk_minimum3_f16),
+      ENTRY(v_pk_maximum3_f16),
+      MODELESS_ENTRY(v_min_legacy_f32),
+      MODELESS_ENTRY(v_max_legacy_f32),
   };
 #undef EACH_RULE
   return entries;

@@ -2,8 +2,9 @@
 //
 // The hardware approximates these within about one unit in the last place, each generation a little differently. Here
 // they come out nearly always correctly rounded: computed with polynomials of this file's own, most of them in double
-// precision and rounded once. Nothing depends on the host's math library, so results are the same everywhere. At the special values
-// they are what the ISA guides list: of negative numbers the roots and the logarithm are the negative default NaN.
+// precision and rounded once. Nothing depends on the host's math library, so results are the same everywhere. At the
+// special values they are what the ISA guides list: of negative numbers the roots and the logarithm are the negative
+// default NaN.
 //
 // The single precision ones know no denormals, whatever the mode (CLRX, GcnInstrsVop1.md; LLVM scales their operands
 // for that reason): denormal operands are zeros, and so are denormal results.
@@ -167,6 +168,27 @@ LANES(v_rcp_f64, F64, (F64 a)) { return reciprocal(a); }
 LANES(v_rsq_f64, F64, (F64 a)) { return reciprocal_root(a); }
 LANES(v_sqrt_f64, F64, (F64 a)) { return square_root(a); }
 
+// Of GFX6 and GFX7: "clamp" makes infinities the largest number, of the logarithm the negative one only; "legacy",
+// which is DirectX 9's, makes them zeros. The sign stays. (Southern Islands ISA guide, "VOP1 Instructions".)
+template <typename T>
+[[gnu::always_inline]] inline T clamped_infinity(T a) {
+  const T largest = pattern<T>(Format<T>::exponent - 1);
+  return select(magnitude(a) == infinity<T>(), with_sign(largest, a), a);
+}
+[[gnu::always_inline]] inline F32 zero_for_infinity(F32 a) {
+  return select(magnitude(a) == infinity<F32>(), with_sign(F32(0), a), a);
+}
+LANES(v_rcp_clamp_f32, F32, (F32 a)) { return clamped_infinity(v_rcp_f32(a)); }
+LANES(v_rcp_legacy_f32, F32, (F32 a)) { return zero_for_infinity(v_rcp_f32(a)); }
+LANES(v_rsq_clamp_f32, F32, (F32 a)) { return clamped_infinity(v_rsq_f32(a)); }
+LANES(v_rsq_legacy_f32, F32, (F32 a)) { return zero_for_infinity(v_rsq_f32(a)); }
+LANES(v_log_clamp_f32, F32, (F32 a)) {
+  const F32 result = v_log_f32(a);
+  return select(result == -infinity<F32>(), clamped_infinity(result), result);
+}
+LANES(v_rcp_clamp_f64, F64, (F64 a)) { return clamped_infinity(v_rcp_f64(a)); }
+LANES(v_rsq_clamp_f64, F64, (F64 a)) { return clamped_infinity(v_rsq_f64(a)); }
+
 // Every denormal half is a normal single: nothing to flush.
 LANES(v_rcp_f16, F16, (F16 a)) { return narrow(reciprocal(widen(a))); }
 LANES(v_sqrt_f16, F16, (F16 a)) { return narrow(square_root(widen(a))); }
@@ -215,6 +237,13 @@ std::span<const VectorEntry> float_transcendental_entries() {
       MODELESS_ENTRY(v_exp_legacy_f32),
       MODELESS_ENTRY(v_sin_f32),
       MODELESS_ENTRY(v_cos_f32),
+      MODELESS_ENTRY(v_rcp_clamp_f32),
+      MODELESS_ENTRY(v_rcp_legacy_f32),
+      MODELESS_ENTRY(v_rsq_clamp_f32),
+      MODELESS_ENTRY(v_rsq_legacy_f32),
+      MODELESS_ENTRY(v_log_clamp_f32),
+      ENTRY(v_rcp_clamp_f64),
+      ENTRY(v_rsq_clamp_f64),
       ENTRY(v_rcp_f64),
       ENTRY(v_rsq_f64),
       ENTRY(v_sqrt_f64),

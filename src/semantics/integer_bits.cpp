@@ -55,6 +55,12 @@ LANES(v_bfi_b32, U32, (U32 a, U32 b, U32 c)) { return (a & b) | (~a & c); }
 LANES(v_lshlrev_b32, U32, (U32 a, U32 b)) { return b << (a & 31u); }
 LANES(v_lshrrev_b32, U32, (U32 a, U32 b)) { return b >> (a & 31u); }
 LANES(v_ashrrev_i32, I32, (U32 a, I32 b)) { return b >> bits<I32>(a & 31u); }
+LANES(v_lshl_b32, U32, (U32 a, U32 b)) { return a << (b & 31u); }
+LANES(v_lshr_b32, U32, (U32 a, U32 b)) { return a >> (b & 31u); }
+LANES(v_ashr_i32, I32, (I32 a, U32 b)) { return a >> bits<I32>(b & 31u); }
+LANES(v_lshl_b64, Words, (Words a, U32 b)) { return shift_left(a, b); }
+LANES(v_lshr_b64, Words, (Words a, U32 b)) { return shift_right(a, b); }
+LANES(v_ashr_i64, Words, (Words a, U32 b)) { return shift_right_signed(a, b); }
 LANES(v_lshlrev_b16, U16, (U16 a, U16 b)) { return b << (a & uint16_t{15}); }
 LANES(v_lshrrev_b16, U16, (U16 a, U16 b)) { return b >> (a & uint16_t{15}); }
 LANES(v_ashrrev_i16, I16, (U16 a, I16 b)) { return b >> bits<I16>(a & uint16_t{15}); }
@@ -219,7 +225,9 @@ std::span<const VectorEntry> integer_bits_entries() {
       ENTRY(v_ffbh_i32),       ENTRY(v_mov_b16),          ENTRY(v_cvt_i32_i16),
       ENTRY(v_cvt_u32_u16),    ENTRY(v_cndmask_b16),      ENTRY(v_not_b16),
       ENTRY(v_and_b16),        ENTRY(v_or_b16),           ENTRY(v_xor_b16),
-      ENTRY(v_xor3_b32),
+      ENTRY(v_xor3_b32),       ENTRY(v_lshl_b32),         ENTRY(v_lshr_b32),
+      ENTRY(v_ashr_i32),       ENTRY(v_lshl_b64),         ENTRY(v_lshr_b64),
+      ENTRY(v_ashr_i64),
   };
   return entries;
 }

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <array>
 
+#include "target/executed.h"
+
 namespace Atoll::target {
 
 using support::ErrorKind;
@@ -275,6 +277,33 @@ constexpr std::array catalogue{
     Product{"rx9070xt", "AMD Radeon RX 9070 XT", "gfx1201", 64, 4, 2, 2970, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc0, false, 152, 1, 2, 0, false},
     Product{"rx9070", "AMD Radeon RX 9070", "gfx1201", 56, 4, 2, 2520, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc3, false, 152, 1, 2, 0, false},
     Product{"r9700", "AMD Radeon AI PRO R9700", "gfx1201", 64, 4, 2, 2920, 1258, 256, 32 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7551, 0xc0, false, 152, 1, 2, 0, false},
+    // GPUs before GFX9, last, as of those that fit a program the first is taken. Device numbers: the PCI ID database and
+    // libdrm's amdgpu.ids; figures: the vendor's specifications. Nothing is published of gfx705, whose figures are Kabini's.
+    Product{"rx580", "AMD Radeon RX 580", "gfx803", 36, 4, 1, 1340, 2000, 256, 8 * GiB, 16 * KiB, 2 * MiB, 0, 0x67df, 0xe7, false, 130, 1, 2, 0, false},
+    Product{"rx480", "AMD Radeon RX 480", "gfx803", 36, 4, 1, 1266, 2000, 256, 8 * GiB, 16 * KiB, 2 * MiB, 0, 0x67df, 0xc7, false, 130, 1, 2, 0, false},
+    Product{"rx470", "AMD Radeon RX 470", "gfx803", 32, 4, 1, 1206, 1650, 256, 4 * GiB, 16 * KiB, 2 * MiB, 0, 0x67df, 0xcf, false, 130, 1, 2, 0, false},
+    Product{"rx570", "AMD Radeon RX 570", "gfx803", 32, 4, 1, 1244, 1750, 256, 4 * GiB, 16 * KiB, 2 * MiB, 0, 0x67df, 0xef, false, 130, 1, 2, 0, false},
+    Product{"rx590", "AMD Radeon RX 590", "gfx803", 36, 4, 1, 1545, 2000, 256, 8 * GiB, 16 * KiB, 2 * MiB, 0, 0x67df, 0xe1, false, 130, 1, 2, 0, false},
+    Product{"fury-x", "AMD Radeon R9 Fury X", "gfx803", 64, 4, 1, 1050, 500, 4096, 4 * GiB, 16 * KiB, 2 * MiB, 0, 0x7300, 0xc8, false, 130, 1, 2, 0, false},
+    Product{"fury", "AMD Radeon R9 Fury", "gfx803", 56, 4, 1, 1000, 500, 4096, 4 * GiB, 16 * KiB, 2 * MiB, 0, 0x7300, 0xcb, false, 130, 1, 2, 0, false},
+    Product{"r9-nano", "AMD Radeon R9 Nano", "gfx803", 64, 4, 1, 1000, 500, 4096, 4 * GiB, 16 * KiB, 2 * MiB, 0, 0x7300, 0xca, false, 130, 1, 2, 0, false},
+    Product{"carrizo", "AMD Radeon R7 Graphics", "gfx801", 8, 1, 1, 800, 1066, 128, 2 * GiB, 16 * KiB, 512 * KiB, 0, 0x9874, 0xc4, false, 135, 1, 2, 0, true},
+    Product{"r9-285", "AMD Radeon R9 285", "gfx802", 28, 4, 1, 918, 1375, 256, 2 * GiB, 16 * KiB, 512 * KiB, 0, 0x6939, 0x00, false, 130, 1, 2, 0, false},
+    Product{"r9-380x", "AMD Radeon R9 380X", "gfx802", 32, 4, 1, 970, 1425, 256, 4 * GiB, 16 * KiB, 512 * KiB, 0, 0x6938, 0xf1, false, 130, 1, 2, 0, false},
+    Product{"firepro-s7150", "AMD FirePro S7150", "gfx805", 32, 4, 1, 920, 1250, 256, 8 * GiB, 16 * KiB, 512 * KiB, 0, 0x6929, 0x00, false, 130, 1, 2, 0, false},
+    Product{"stoney", "AMD Radeon R5 Graphics", "gfx810", 3, 1, 1, 847, 933, 64, 2 * GiB, 16 * KiB, 256 * KiB, 0, 0x98e4, 0xc1, false, 135, 1, 1, 0, true},
+    Product{"r9-290x", "AMD Radeon R9 290X", "gfx702", 44, 4, 1, 1000, 1250, 512, 4 * GiB, 16 * KiB, 1 * MiB, 0, 0x67b0, 0x00, false, 120, 1, 2, 0, false},
+    Product{"r9-290", "AMD Radeon R9 290", "gfx702", 40, 4, 1, 947, 1250, 512, 4 * GiB, 16 * KiB, 1 * MiB, 0, 0x67b1, 0x00, false, 120, 1, 2, 0, false},
+    Product{"r9-390x", "AMD Radeon R9 390X", "gfx702", 44, 4, 1, 1050, 1500, 512, 8 * GiB, 16 * KiB, 1 * MiB, 0, 0x67b0, 0x80, false, 120, 1, 2, 0, false},
+    Product{"w9100", "AMD FirePro W9100", "gfx701", 44, 4, 1, 930, 1250, 512, 16 * GiB, 16 * KiB, 1 * MiB, 0, 0x67a0, 0x00, false, 120, 1, 2, 0, false},
+    Product{"kaveri", "AMD Radeon R7 Graphics", "gfx700", 8, 1, 1, 720, 1066, 128, 2 * GiB, 16 * KiB, 512 * KiB, 0, 0x130f, 0xd4, false, 125, 1, 2, 0, true},
+    Product{"kabini", "AMD Radeon HD 8330", "gfx703", 2, 1, 1, 500, 800, 64, 1 * GiB, 16 * KiB, 128 * KiB, 0, 0x9832, 0x00, false, 125, 1, 2, 0, true},
+    Product{"r7-260x", "AMD Radeon R7 260X", "gfx704", 14, 2, 1, 1100, 1625, 128, 2 * GiB, 16 * KiB, 256 * KiB, 0, 0x6658, 0x00, false, 120, 1, 2, 0, false},
+    Product{"gfx705", "AMD Radeon Graphics", "gfx705", 2, 1, 1, 500, 800, 64, 1 * GiB, 16 * KiB, 128 * KiB, 0, 0, 0, false, 125, 1, 2, 0, true},
+    Product{"hd7970", "AMD Radeon HD 7970", "gfx600", 32, 2, 2, 925, 1375, 384, 3 * GiB, 16 * KiB, 768 * KiB, 0, 0x6798, 0x00, false, 110, 1, 2, 0, false},
+    Product{"hd7870", "AMD Radeon HD 7870", "gfx601", 20, 2, 2, 1000, 1200, 256, 2 * GiB, 16 * KiB, 512 * KiB, 0, 0x6818, 0x00, false, 110, 1, 2, 0, false},
+    Product{"hd7770", "AMD Radeon HD 7770", "gfx601", 10, 1, 2, 1000, 1125, 128, 1 * GiB, 16 * KiB, 256 * KiB, 0, 0x683d, 0x00, false, 110, 1, 2, 0, false},
+    Product{"r7-250", "AMD Radeon R7 250", "gfx602", 6, 1, 1, 1000, 1150, 128, 1 * GiB, 16 * KiB, 256 * KiB, 0, 0x6610, 0x00, false, 110, 1, 2, 0, false},
 };
 // clang-format on
 
@@ -321,8 +350,8 @@ Result<GpuModel> find_gpu(std::string_view name) {
   }
   if (product == catalogue.end())
     return fail(ErrorKind::unsupported,
-                "Atoll has no GPU with the processor {} yet: it executes GFX9 to GFX12; the GPUs that it has are {}",
-                processor.name, names_of_all());
+                "Atoll has no GPU with the processor {} yet: it executes {}; the GPUs that it has are {}",
+                processor.name, executed_generations, names_of_all());
   settle(target->xnack, false);
   settle(target->sramecc, product->sramecc);
   return GpuModel{*product, *target};

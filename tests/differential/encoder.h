@@ -100,7 +100,10 @@ class Encoder {
   uint32_t vop1(isa::Opcode opcode, unsigned result, unsigned source) const {
     return 0x7E000000 | number(opcode) << 9 | result << 17 | source;
   }
+  bool has(isa::Opcode opcode) const { return number(opcode) != isa::Opcodes::none; }
   uint32_t vop2(isa::Opcode opcode, unsigned result, unsigned a, unsigned b) const {
+    // GFX8 has additions with a carry alone.
+    if (opcode == isa::Opcode::v_add_u32 && !has(opcode)) opcode = isa::Opcode::v_add_co_u32;
     return number(opcode) << 25 | result << 17 | b << 9 | a;
   }
   uint32_t vopc(isa::Opcode opcode, unsigned a, unsigned b) const {

@@ -153,7 +153,8 @@ void FuzzGrid::set_scalars(uint32_t* scalar, std::mt19937_64& random) {
   const auto number_format = static_cast<uint32_t>(random() % 8),
              data_format = 1 + static_cast<uint32_t>(random() % 14);
   set_pair(fuzz_register::resource, middle | uint64_t{stride} << 48);
-  scalar[fuzz_register::resource + 2] = stride != 0 ? 128 : 4096;
+  const bool counts_bytes = processor_.generation == target::Generation::gfx8;  // unless it is swizzled
+  scalar[fuzz_register::resource + 2] = stride != 0 && !counts_bytes ? 128 : 4096;
   scalar[fuzz_register::resource + 3] = in_order | number_format << 12 | data_format << 15;
   if (processor_.buffer_resources >= target::BufferResources::gfx10) {
     constexpr uint32_t structured = 1, raw = 3;  // OOB_SELECT

@@ -97,10 +97,12 @@ void RandomInstruction::flat(const InstructionRow& row, uint32_t opcode, std::ve
       offset = pick(32) * 4;
     }
   }
-  if (segment == 2 && chance(30)) offset |= 0x1000;  // negative
+  if (segment == 2 && chance(30)) offset |= 0x1000;               // negative
+  const bool has_offset = encode.has(Opcode::global_load_dword);  // from GFX9 on
+  if (!has_offset) offset = 0;
   const unsigned glc = pick(2);
   words.push_back(0xDC000000 | opcode << 18 | segment << 14 | offset | glc << 16 | pick(2) << 17);
-  uint32_t w1 = fuzz_register::address | base << 16 | (chance(10) ? 1u << 23 : 0);
+  uint32_t w1 = fuzz_register::address | base << 16 | (has_offset && chance(10) ? 1u << 23 : 0);
   if (has_operand(row, Field::flat_data)) w1 |= vgpr() << 8;
   if (has_operand(row, Field::flat_dst) || (has_operand(row, Field::flat_return) && glc != 0)) w1 |= vgpr() << 24;
   words.push_back(w1);

@@ -140,6 +140,17 @@ class Writer {
     }
     for (unsigned reg = 0; reg < 32; ++reg) spread_scalar(reg);
     for (unsigned reg = 0; reg <= spread; ++reg) {
+      if (!encode_.has(Opcode::global_store_dword)) {
+        constexpr unsigned address = fuzz_register::address;
+        put(encode_.vop2(Opcode::v_add_u32, address, literal_code, offset));
+        put(reg * 256);
+        put(encode_.vop2(Opcode::v_add_co_u32, address, fuzz_register::results, address));
+        put(encode_.vop1(Opcode::v_mov_b32, address + 1, fuzz_register::results + 1));
+        put(encode_.vop2(Opcode::v_addc_co_u32, address + 1, zero, address + 1));
+        put(0xDC000000 | encode_.number(Opcode::flat_store_dword) << 18);
+        put(address | reg << 8);
+        continue;
+      }
       if (is_gfx9()) {
         put(0xDC008000 | encode_.number(Opcode::global_store_dword) << 18 | reg * 256);
         put(offset | reg << 8 | fuzz_register::results << 16);
@@ -370,7 +381,7 @@ class Writer {
   void call() {
     constexpr unsigned callee = fuzz_register::callee;
     RandomCode::Unit unit;
-    if (chance(30)) {
+    if (chance(30) && encode_.has(Opcode::s_call_b64)) {
       calls_.push_back({here(), pick(functions_), true});
       put(encode_.sopk(Opcode::s_call_b64, fuzz_register::caller, 0), unit);
     } else {

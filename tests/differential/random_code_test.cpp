@@ -39,11 +39,11 @@ uint64_t setting(const char* name, uint64_t otherwise) {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-/// The GFX9 processors, and those that can have it with SRAM ECC as well.
+/// One GFX8 processor and those of GFX9, and those that can have it with SRAM ECC as well.
 std::vector<target::Target> gfx9_targets() {
   std::vector<target::Target> found;
   for (const target::Processor& processor : target::processors()) {
-    if (processor.generic || !processor.name.starts_with("gfx9")) continue;
+    if (processor.generic || !(processor.name.starts_with("gfx9") || processor.name == "gfx803")) continue;
     found.emplace_back(processor);
     if (!processor.supports_sramecc) continue;
     found.emplace_back(processor);

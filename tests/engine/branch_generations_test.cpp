@@ -90,7 +90,7 @@ TEST(BranchesOnEachGeneration, EachConditionTakesItsBranch) {
 }
 
 TEST(BranchesOnEachGeneration, CallsKeepTheAddressBehindThem) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     WaveRunner runner(machine.processor, "", machine.wave_size);
     ASSERT_EQ(runner.run(R"(
@@ -126,7 +126,7 @@ TEST(BranchesOnEachGeneration, CallsKeepTheAddressBehindThem) {
 
 /// Lanes leave the loop one by one; then all of them go on.
 TEST(BranchesOnEachGeneration, LoopsRunUntilTheLastLaneHasLeft) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     const std::string add = test::name_on(processor, "v_add_u32");
@@ -205,7 +205,7 @@ TEST(BranchesOnEachGeneration, SubvectorLoopsRunOnceForEachHalf) {
 
 /// S_ENDPGM, S_ENDPGM_SAVED and S_SETKILL 1 end the wave; what stands behind them does not run.
 TEST(BranchesOnEachGeneration, EndingsEndTheWave) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     std::vector<std::string> sources;

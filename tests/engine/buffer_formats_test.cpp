@@ -365,7 +365,7 @@ void FormattedAccesses::are_all_known() const {
 }
 
 TEST(BufferFormatsOnEachGeneration, AreConverted) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(FormattedAccesses(machine).are_converted());
   }

@@ -1,11 +1,13 @@
 // Where a buffer's elements are and which are outside of it, on each generation. The rules are the ISA guides', "Buffer
-// Addressing" and "Range Checking": until GFX9 they follow from the stride and the addressing, from GFX10 on from the
-// resource (OOB_SELECT). In a swizzled buffer, dwords of records that follow each other lie side by side. What is
-// expected is computed here for each dword.
+// Addressing" and "Range Checking": on GFX9 they follow from the stride and the addressing, before from the stride and,
+// on GFX8, from whether the buffer is swizzled (Mesa's notes on NUM_RECORDS), from GFX10 on from the resource
+// (OOB_SELECT). In a swizzled buffer, elements of records that follow each other lie side by side; they are dwords,
+// until GFX8 and from GFX11 on also larger. What is expected is computed here for each dword.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -29,6 +31,7 @@ struct Buffer {
   unsigned stride, records;
   Select select;         ///< from GFX10 on
   unsigned swizzle = 0;  ///< records that are interleaved, of 8, 16, 32 or 64
+  unsigned element = 4;  ///< bytes, where the buffer is swizzled
 };
 constexpr Buffer buffers[] = {
     {0, 203, raw},
@@ -40,6 +43,8 @@ constexpr Buffer buffers[] = {
     {12, 0, no_records},
     {12, 1, no_records},
     {8, 50, index_alone, 32},
+    {16, 40, index_alone, 16, 8},
+    {32, 40, index_alone, 8, 16},
 };
 
 /// How an instruction names a place: with an index in v2, an offset in v3, a constant and what s8 has.
@@ -72,13 +77,17 @@ struct Ranges {
   /// Word 1 without the base's bits, and word 3.
   uint32_t word1() const {
     uint32_t word = buffer.stride << 16;
-    if (buffer.swizzle != 0) word |= is_new_swizzle() ? 1u << 30 : 1u << 31;  // elements of 4 bytes
+    if (buffer.swizzle != 0) word |= is_new_swizzle() ? element_code() << 30 : 1u << 31;
     return word;
   }
   bool is_new_swizzle() const { return processor.generation >= Generation::gfx11; }
+  bool has_element_size() const { return processor.generation < Generation::gfx9; }
+  bool exists() const { return buffer.element == 4 || is_new_swizzle() || has_element_size(); }
+  uint32_t element_code() const { return static_cast<uint32_t>(std::countr_zero(buffer.element)) - 1; }
   uint32_t word3() const {
     uint32_t word = test::raw_buffer_word(processor) & ~(3u << 28);
     if (!is_old()) word |= uint32_t{buffer.select} << 28;
+    if (has_element_size()) word |= element_code() << 19;
     for (unsigned i = 0; buffer.swizzle != 0 && i < 4; ++i) {
       if (buffer.swizzle == 8u << i) word |= i << 21;  // INDEX_STRIDE
     }
@@ -89,11 +98,14 @@ struct Ranges {
   uint64_t place(uint64_t index, uint64_t offset, unsigned at) const {
     offset += at;
     if (buffer.swizzle == 0) return scalar_offset + index * buffer.stride + offset;
-    const uint64_t row = index / buffer.swizzle, column = index % buffer.swizzle;
-    return scalar_offset + (row * buffer.stride + offset / 4 * 4) * buffer.swizzle + column * 4 + offset % 4;
+    const uint64_t row = index / buffer.swizzle, column = index % buffer.swizzle, element = buffer.element;
+    return scalar_offset + (row * buffer.stride + offset / element * element) * buffer.swizzle + column * element +
+           offset % element;
   }
   Select select() const {
     if (!is_old()) return buffer.select;
+    if (processor.generation == Generation::gfx8) return buffer.stride != 0 && buffer.swizzle != 0 ? index_alone : raw;
+    if (processor.generation < Generation::gfx8) return buffer.stride != 0 ? index_alone : raw;
     return addressing.has_index && buffer.stride != 0 ? index_alone : raw;
   }
   /// Whether it is in the buffer.
@@ -113,7 +125,9 @@ struct Ranges {
 };
 
 TEST(BufferRangesOnEachGeneration, AreThoseOfTheResource) {
-  for (const Machine& machine : test::machines) {
+  std::vector<Machine> machines{{"gfx600", 64}};
+  machines.insert(machines.end(), std::begin(test::machines), std::end(test::machines));
+  for (const Machine& machine : machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     std::vector<std::string> sources;
@@ -132,9 +146,11 @@ TEST(BufferRangesOnEachGeneration, AreThoseOfTheResource) {
     for (unsigned way = 0; way < std::size(addressings); ++way) {
       for (const Buffer& buffer : buffers) {
         const Ranges ranges{processor, buffer, addressings[way]};
+        if (!ranges.exists()) continue;
         for (const uint64_t mask : masks) {
-          SCOPED_TRACE(fmt::format("{}stride {}, records {}, select {}, swizzle {}", sources[way], buffer.stride,
-                                   buffer.records, static_cast<int>(buffer.select), buffer.swizzle));
+          SCOPED_TRACE(fmt::format("{}stride {}, records {}, select {}, swizzle {}, elements of {}", sources[way],
+                                   buffer.stride, buffer.records, static_cast<int>(buffer.select), buffer.swizzle,
+                                   buffer.element));
           const uint64_t exec = machine.wave_size == 32 ? mask & 0xFFFF'FFFF : mask;
           std::vector<uint8_t> memory(memory_bytes);
           for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<uint8_t>(i * 167 + i / 256 * 13 + 0x80);

@@ -1,5 +1,5 @@
-// Every instruction that a processor of GFX10 to GFX12 has is executed, but for those that engine/coverage.h names with
-// the reason.
+// Every instruction that a processor of GFX6 to GFX8 or of GFX10 to GFX12 has is executed, but for those that
+// engine/coverage.h names with the reason.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,9 +16,9 @@ namespace {
 
 using isa::Opcode;
 
-class RdnaCoverage : public testing::TestWithParam<std::tuple<const char*, unsigned>> {};
+class PatternCoverage : public testing::TestWithParam<std::tuple<const char*, unsigned>> {};
 
-TEST_P(RdnaCoverage, EveryInstructionIsExecuted) {
+TEST_P(PatternCoverage, EveryInstructionIsExecuted) {
   const auto [name, wave_size] = GetParam();
   const target::Processor& processor = *target::find_processor(name);
   const target::Target target = target::Target(processor).with_wave_size(wave_size);
@@ -50,14 +50,18 @@ TEST_P(RdnaCoverage, EveryInstructionIsExecuted) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<RdnaCoverage::ParamType>& info) {
+std::string name_of(const testing::TestParamInfo<PatternCoverage::ParamType>& info) {
   return std::string(std::get<0>(info.param)) + "_wave" + std::to_string(std::get<1>(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(Rdna, RdnaCoverage,
+INSTANTIATE_TEST_SUITE_P(Rdna, PatternCoverage,
                          testing::Combine(testing::Values("gfx1010", "gfx1012", "gfx1030", "gfx1100", "gfx1150",
                                                           "gfx1170", "gfx1201"),
                                           testing::Values(32, 64)),
+                         name_of);
+
+INSTANTIATE_TEST_SUITE_P(Older, PatternCoverage,
+                         testing::Combine(testing::Values("gfx600", "gfx701", "gfx803", "gfx810"), testing::Values(64)),
                          name_of);
 
 }  // namespace

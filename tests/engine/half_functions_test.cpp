@@ -97,7 +97,7 @@ std::vector<Form> forms_on(const target::Processor& processor) {
 TEST(HalfFunctionsOnEachGeneration, AreRoundedAndLeaveTheOtherHalf) {
   constexpr unsigned first = 10, runs = 48;
   unsigned salt = 0;
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ++salt;
     const target::Processor& processor = *target::find_processor(machine.processor);
@@ -176,7 +176,7 @@ TEST(HalfFunctionsOnEachGeneration, AreRoundedAndLeaveTheOtherHalf) {
 
 /// V_LDEXP_F16: the exponent is an integer of 16 bits.
 TEST(HalfFunctionsOnEachGeneration, LdexpMovesTheExponent) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     const bool names_halves = processor.generation >= Generation::gfx11 && processor.generation < Generation::gfx12;

@@ -2,6 +2,7 @@
 // called there, and many short programs assembled at once.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,11 +35,13 @@ struct Machine {
   const char* processor;
   unsigned wave_size;
 };
-inline constexpr Machine machines[] = {{"gfx900", 64},  {"gfx906", 64},  {"gfx908", 64},  {"gfx90a", 64},
-                                       {"gfx942", 64},  {"gfx950", 64},  {"gfx1010", 32}, {"gfx1010", 64},
-                                       {"gfx1012", 32}, {"gfx1030", 32}, {"gfx1030", 64}, {"gfx1100", 32},
-                                       {"gfx1100", 64}, {"gfx1150", 32}, {"gfx1150", 64}, {"gfx1170", 32},
-                                       {"gfx1170", 64}, {"gfx1201", 32}, {"gfx1201", 64}};
+inline constexpr Machine machines[] = {
+    {"gfx701", 64},  {"gfx803", 64},  {"gfx900", 64},  {"gfx906", 64},  {"gfx908", 64},  {"gfx90a", 64},
+    {"gfx942", 64},  {"gfx950", 64},  {"gfx1010", 32}, {"gfx1010", 64}, {"gfx1012", 32}, {"gfx1030", 32},
+    {"gfx1030", 64}, {"gfx1100", 32}, {"gfx1100", 64}, {"gfx1150", 32}, {"gfx1150", 64}, {"gfx1170", 32},
+    {"gfx1170", 64}, {"gfx1201", 32}, {"gfx1201", 64}};
+/// The same without those before GFX9.
+inline constexpr std::span machines_from_gfx9 = std::span(machines).subspan(2);
 std::string name_of_machine(const Machine& machine);
 
 }  // namespace Atoll::test

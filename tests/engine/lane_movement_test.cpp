@@ -98,7 +98,7 @@ TEST(LaneMovementOnEachGeneration, LanesAndScalars) {
 }
 
 TEST(LaneMovementOnEachGeneration, RegistersChangePlaces) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     const bool halves = !test::name_on(processor, "v_swap_b16").empty();
@@ -204,7 +204,7 @@ void check_moves(const Machine& machine, const std::vector<Move>& moves, const L
 
 /// DPP16 controls as LLVM writes them, with the generations that have them ("DPP" in the ISA guides), and DPP8.
 TEST(LaneMovementOnEachGeneration, DataParallelPrimitives) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     const bool is_gfx9 = processor.generation < Generation::gfx10;
@@ -389,7 +389,7 @@ TEST(LaneMovementOnEachGeneration, Swizzles) {
 
 /// DS_PERMUTE, DS_BPERMUTE, DS_BPERMUTE_FI. In waves of 64 lanes, those of GFX10 and GFX11 stay within each half.
 TEST(LaneMovementOnEachGeneration, PermutationsByAddress) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     const bool by_halves = processor.generation >= Generation::gfx10 && processor.generation < Generation::gfx12;

@@ -248,7 +248,7 @@ TEST(LdsOnEachGeneration, OfTwoPlaces) {
   }
 }
 TEST(LdsOnEachGeneration, OfTheLanesNumber) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).of_the_lanes_number());
   }

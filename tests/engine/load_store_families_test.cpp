@@ -325,7 +325,7 @@ void Accesses::move_the_bytes_of_each_width() const {
 }
 
 TEST(LoadsAndStoresOnEachGeneration, MoveTheBytesOfEachWidth) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).move_the_bytes_of_each_width());
   }

@@ -134,7 +134,7 @@ TEST(MemoryOnEachGeneration, OffsetsUpToTheirEnds) {
   constexpr int64_t half = 9 << 20;
   std::vector<uint8_t> memory(2 * half);
   const auto mark = [&](int64_t offset, uint32_t value) { std::memcpy(&memory[half + offset], &value, 4); };
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     const Generation generation = processor.generation;

@@ -20,7 +20,7 @@ using test::Machine;
 using test::WaveRunner;
 
 TEST(MemoryEndsOnEachGeneration, ScratchPastItsEndIsTheFirstLanesFault) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     const std::string scratch = test::name_on(processor, "scratch_load_dwordx2") + " v[4:5], v1, off";
@@ -76,7 +76,7 @@ TEST(MemoryEndsOnEachGeneration, FlatAddressesPastLdsReadZeroAndDropWrites) {
 }
 
 TEST(MemoryEndsOnEachGeneration, AMisalignedAtomicIsTheFirstLanesFault) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     const std::string global = test::name_on(processor, "global_atomic_add") + " v1, v4, s[2:3]";

@@ -133,7 +133,7 @@ void start(Loads& loads, uint64_t exec) {
 }
 
 TEST(MemoryToLdsOnEachGeneration, OfGlobalInstructions) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     Loads loads(machine);
     for (const uint64_t exec : masks) {
@@ -156,7 +156,7 @@ TEST(MemoryToLdsOnEachGeneration, OfGlobalInstructions) {
 }
 
 TEST(MemoryToLdsOnEachGeneration, OfScratchInstructions) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     Loads loads(machine);
     for (const uint64_t exec : masks) {
@@ -223,7 +223,7 @@ TEST(MemoryToLdsOnEachGeneration, OfBufferInstructionsWithAFormat) {
 /// BUFFER_STORE_LDS_DWORD: the lanes' dwords of LDS, here to those of a buffer that adds the lanes' numbers to the
 /// index.
 TEST(MemoryToLdsOnEachGeneration, AndBack) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     Loads loads(machine);
     const std::string name = test::name_on(loads.processor, "buffer_store_lds_dword");

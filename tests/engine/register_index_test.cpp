@@ -65,17 +65,22 @@ TEST(RegisterIndexOnEachGeneration, VectorMoves) {
     if (test::name_on(processor, "v_movrels_b32").empty()) continue;
     SCOPED_TRACE(test::name_of_machine(machine));
     ++machines;
-    const std::vector<uint8_t> code = test::assemble(R"(
+    std::string source = R"(
         s_mov_b32 m0, s0
         v_movrels_b32 v1, v10
         v_movreld_b32 v20, v2
-        v_movreld_b32 v30, s5
         v_movreld_b32_e64 v31, 0.5
-        v_movrelsd_b32 v40, v11
+        v_movrelsd_b32 v40, v11)";
+    // Since GFX10, and a scalar beside M0.
+    const bool has_two_distances = !test::name_on(processor, "v_movrelsd_2_b32").empty();
+    if (has_two_distances) {
+      source += R"(
+        v_movreld_b32 v30, s5
         s_mov_b32 m0, s1
         v_movrelsd_2_b32 v50, v12
-        v_swaprel_b32 v60, v70)",
-                                                     machine.processor, machine.wave_size);
+        v_swaprel_b32 v60, v70)";
+    }
+    const std::vector<uint8_t> code = test::assemble(source, machine.processor, machine.wave_size);
     for (const uint64_t exec : {~uint64_t{0}, some_lanes, uint64_t{0}}) {
       for (const unsigned distance : {0u, 1u, 9u, 200u}) {
         for (const auto& [from, to] : {std::pair{0u, 0u}, {5u, 2u}, {2u, 7u}, {0x3FFu, 1u}, {1u, 0x3FFu}}) {
@@ -104,11 +109,13 @@ TEST(RegisterIndexOnEachGeneration, VectorMoves) {
           };
           move(1, 10 + distance, false);
           move(20 + distance, 2, false);
-          fill(30 + distance, 0x5555);
           fill(31 + distance, 0x3F00'0000);
           move(40 + distance, 11 + distance, false);
-          move(50 + to, 12 + from, false);
-          move(60 + to, 70 + from, true);
+          if (has_two_distances) {
+            fill(30 + distance, 0x5555);
+            move(50 + to, 12 + from, false);
+            move(60 + to, 70 + from, true);
+          }
           ASSERT_EQ(runner.run_instructions(code), WaveState::ended);
           for (unsigned i = 0; i < 256; ++i) {
             for (unsigned lane = 0; lane < machine.wave_size; ++lane) {
@@ -120,7 +127,7 @@ TEST(RegisterIndexOnEachGeneration, VectorMoves) {
       }
     }
   }
-  EXPECT_EQ(machines, 13u);
+  EXPECT_EQ(machines, 15u);
 }
 
 /// The index mode of GFX9: vector instructions in it, with each combination of operands that are moved.
@@ -181,7 +188,7 @@ TEST(RegisterIndexOnEachGeneration, IndexModeMovesTheOperandsThatItNames) {
       EXPECT_EQ(runner.s(8), 0x1234'0000 | second | (15 - enabled) << 12);
     }
   }
-  EXPECT_EQ(machines, 6u);
+  EXPECT_EQ(machines, 7u);
 }
 
 TEST(RegisterIndexOnEachGeneration, VskipPassesOverVectorInstructions) {

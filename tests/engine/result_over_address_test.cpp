@@ -21,7 +21,7 @@ using test::WaveRunner;
 constexpr uint64_t masks[] = {~uint64_t{0}, 0xF7FF'FFFE'DFFF'7FF9};
 
 TEST(ResultOverAddressOnEachGeneration, LoadsBeginWithTheAddressAsItWas) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     const target::Processor& processor = *target::find_processor(machine.processor);
     const auto name = [&](const char* row) { return test::name_on(processor, row); };
     const std::string source = fmt::format(

@@ -230,13 +230,13 @@ void Accesses::read_what_the_wave_is() {
 }
 
 TEST(ScalarMemoryOnEachGeneration, LoadEveryWidth) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).load_every_width());
   }
 }
 TEST(ScalarMemoryOnEachGeneration, LoadEveryWidthFromBuffers) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).load_every_width_from_buffers());
   }
@@ -248,7 +248,7 @@ TEST(ScalarMemoryOnEachGeneration, LoadSmallValues) {
   }
 }
 TEST(ScalarMemoryOnEachGeneration, StoreEveryWidth) {
-  for (const Machine& machine : test::machines) {
+  for (const Machine& machine : test::machines_from_gfx9) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).store_every_width());
   }

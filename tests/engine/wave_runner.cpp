@@ -11,6 +11,7 @@
 
 #include "assembler/assembler.h"
 #include "engine/engines.h"
+#include "engine/lds_limit.h"
 #include "isa/decode.h"
 #include "support/command.h"
 #include "support/llvm_processors.h"
@@ -105,6 +106,7 @@ WaveRunner::WaveRunner(std::string_view target_id, std::string_view engine, unsi
   w.scratch_bytes_per_lane = scratch_bytes_per_lane;
   w.work_group = &group_;
   w.set_exec(~uint64_t{0});
+  if (engine::lds_limit_in_m0(*target::find_processor(processor_))) w.scalar[isa::scalar::m0] = ~0u;
   for (unsigned lane = 0; lane < 64; ++lane) v(0)[lane] = lane;
 }
 

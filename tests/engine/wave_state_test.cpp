@@ -196,7 +196,7 @@ TEST(WaveStateOnEachGeneration, SemaphoresCountWhoMayPass) {
     EXPECT_EQ(runner.resume(1000), WaveState::ended);
     EXPECT_EQ(runner.s(0), 5u);
   }
-  EXPECT_EQ(machines, 17u);
+  EXPECT_EQ(machines, 19u);
 }
 
 TEST(WaveStateOnEachGeneration, GlobalBarriersHoldWavesUntilAllHaveCome) {
@@ -227,7 +227,7 @@ TEST(WaveStateOnEachGeneration, GlobalBarriersHoldWavesUntilAllHaveCome) {
     EXPECT_EQ(runner.s(0), 2u);
     EXPECT_EQ(runner.engine().run(second, 1000), WaveState::ended);
   }
-  EXPECT_EQ(machines, 17u);
+  EXPECT_EQ(machines, 19u);
 }
 
 /// S_CBRANCH_I_FORK, S_CBRANCH_G_FORK and S_CBRANCH_JOIN of GFX9: lanes that agree go one way together, else the

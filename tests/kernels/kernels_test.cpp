@@ -88,6 +88,11 @@ Choice choose(const target::Processor& processor, const Source& source, const Wa
   if (processor.has_wave_size(32))
     choice.options += way.wave_size == 32 ? " -mno-wavefrontsize64" : " -mwavefrontsize64";
   if (way.wave_size == 64) choice.options += " -DWIDE_WAVES";
+  // Until GFX8 apertures are hidden arguments in version 5, for which clang 22 without optimization looks at address 0.
+  // And clang has denormals flushed for some of them, which the host does not do.
+  if (processor.generation < target::Generation::gfx9) {
+    choice.options += " -mcode-object-version=4 -Xclang -fdenormal-fp-math-f32=ieee";
+  }
   const auto add = [&](std::span<const Kernel> kernels) {
     choice.kernels.insert(choice.kernels.end(), kernels.begin(), kernels.end());
   };
@@ -99,6 +104,10 @@ Choice choose(const target::Processor& processor, const Source& source, const Wa
     return choice;
   }
   add(source.kernels());
+  // GFX7 has no arithmetic of halves, and LLVM leaves out roundings between the instructions that take its place.
+  if (generation < target::Generation::gfx8) {
+    std::erase_if(choice.kernels, [](const Kernel& kernel) { return std::string_view(kernel.name) == "halves"; });
+  }
   if (source.file != "waves.c") return choice;
   if (generation >= target::Generation::gfx10) {
     choice.options += " -DPERMLANES";
@@ -230,11 +239,12 @@ void try_ways(const char* processor_name, const Source& source, size_t turn) {
 /// One processor or more of each generation.
 constexpr const char* processors[] = {"gfx900",  "gfx906",  "gfx908",  "gfx90a",  "gfx942",  "gfx950",
                                       "gfx1010", "gfx1012", "gfx1030", "gfx1100", "gfx1103", "gfx1150",
-                                      "gfx1151", "gfx1170", "gfx1200", "gfx1201"};
+                                      "gfx1151", "gfx1170", "gfx1200", "gfx1201", "gfx803"};
 constexpr const char* with_wave_matrices[] = {"gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
-/// With the instructions of one of those, so that a file for each is enough.
-constexpr const char* other_processors[] = {"gfx902",  "gfx904",  "gfx90c",  "gfx1011",
-                                            "gfx1013", "gfx1036", "gfx1154", "gfx1172"};
+/// With the instructions of one of those, so that a file for each is enough; and GFX7, for which clang 22 cannot
+/// compile some.
+constexpr const char* other_processors[] = {"gfx902",  "gfx904",  "gfx90c",  "gfx1011", "gfx1013",
+                                            "gfx1036", "gfx1154", "gfx1172", "gfx701"};
 
 class Kernels : public testing::TestWithParam<std::tuple<size_t, size_t>> {};
 

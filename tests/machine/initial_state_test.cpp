@@ -96,8 +96,9 @@ std::vector<std::string> with(std::vector<std::string> more) {
 
 uint64_t pair(const Seen& wave, unsigned reg) { return wave.scalar[reg] | uint64_t{wave.scalar[reg + 1]} << 32; }
 
-TEST(InitialState, EverySgprInOrderOnGfx900) {
-  for (const char* processor : {"gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx90c"}) {
+TEST(InitialState, EverySgprInOrderUntilGfx90a) {
+  for (const char* processor :
+       {"gfx701", "gfx803", "gfx810", "gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx90c"}) {
     SCOPED_TRACE(processor);
     // All user SGPRs: 4 + 2 + 2 + 2 + 2 + 2 + 1 = 15.
     const auto waves =
@@ -109,6 +110,8 @@ TEST(InitialState, EverySgprInOrderOnGfx900) {
                   "system_sgpr_workgroup_id_y 1", "system_sgpr_workgroup_id_z 1", "system_sgpr_workgroup_info 1"}),
             {256, 2, 3}, {128, 1, 1}, [](auto& packet) { packet.kernarg_address = 0x1234'5678'9ABC; });
     ASSERT_EQ(waves.size(), 2u * 2 * 3 * 2);
+    const target::Generation generation = target::find_processor(processor)->generation;
+    const bool is_before_gfx9 = generation < target::Generation::gfx9;
     for (const Seen& wave : waves) {
       const uint64_t base = wave.scalar[0] | uint64_t{wave.scalar[1] & 0xFFFF} << 32;
       const uint32_t offset = wave.scalar[19];
@@ -116,13 +119,20 @@ TEST(InitialState, EverySgprInOrderOnGfx900) {
       EXPECT_GE(wave.scalar[2], 2 * 64 * 100u) << "at least as many bytes as two waves' scratch";
       EXPECT_EQ(wave.scalar[3] >> 21 & 3, 3u) << "index stride 64";
       EXPECT_EQ(wave.scalar[3] >> 23 & 1, 1u) << "adds the lane id";
-      EXPECT_EQ(wave.scalar[3] >> 15 & 0xF, 0u) << "upper stride bits";
+      const uint32_t data_format = generation < target::Generation::gfx8 ? 4 : 0;
+      EXPECT_EQ(wave.scalar[3] >> 15 & 0xF, data_format) << "dwords, or upper stride bits";
+      EXPECT_EQ(wave.scalar[3] >> 19 & 3, is_before_gfx9 ? 1u : 0u) << "elements of 4 bytes";
       EXPECT_EQ(wave.scalar[3] >> 30, 0u) << "a buffer";
       EXPECT_EQ(pair(wave, 4), wave.packet_address);
       EXPECT_EQ(pair(wave, 6), wave.queue_address);
       EXPECT_EQ(pair(wave, 8), 0x1234'5678'9ABCu);
       EXPECT_EQ(pair(wave, 10), 0u) << "the GPU's first dispatch";
-      EXPECT_EQ(pair(wave, 12), base);
+      if (is_before_gfx9) {
+        EXPECT_EQ(wave.scalar[12], 0u) << "scratch begins where the hardware's base of it is";
+        EXPECT_EQ(wave.scalar[13], 100u);
+      } else {
+        EXPECT_EQ(pair(wave, 12), base);
+      }
       EXPECT_EQ(wave.scalar[14], 100u);
       EXPECT_EQ(wave.scalar[15], wave.group[0]);
       EXPECT_EQ(wave.scalar[16], wave.group[1]);

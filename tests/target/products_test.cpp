@@ -18,6 +18,9 @@ TEST(Products, FindsProductsProcessorsAndTargetIds) {
   };
   EXPECT_EQ(target("mi250x"), "mi250x gfx90a:sramecc+:xnack-");
   EXPECT_EQ(target("mi210:xnack+"), "mi210 gfx90a:sramecc+:xnack+");
+  EXPECT_EQ(target("rx480"), "rx480 gfx803");
+  EXPECT_EQ(target("gfx803"), "rx580 gfx803");
+  EXPECT_EQ(target("hd7970"), "hd7970 gfx600");
   EXPECT_EQ(target("vega64"), "vega64 gfx900:xnack-");
   EXPECT_EQ(target("radeon-vii"), "radeon-vii gfx906:sramecc-:xnack-");
   EXPECT_EQ(target("gfx906"), "mi50 gfx906:sramecc+:xnack-");
@@ -32,7 +35,7 @@ TEST(Products, WrongNamesAreAnsweredWithWhatThereIs) {
   };
   EXPECT_THAT(message("mi9000"), testing::AllOf(HasSubstr("no GPU 'mi9000'"), HasSubstr("mi250x")));
   EXPECT_THAT(message("gfx9-4-generic"), HasSubstr("it runs on gfx942, gfx950"));
-  EXPECT_THAT(message("gfx803"), HasSubstr("no GPU with the processor gfx803 yet"));
+  EXPECT_THAT(message("gfx1250"), HasSubstr("no GPU with the processor gfx1250 yet"));
   EXPECT_THAT(message("vega64:sramecc+"), HasSubstr("gfx900 has no sramecc setting"));
 }
 

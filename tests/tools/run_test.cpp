@@ -35,7 +35,8 @@ class RunCommand : public testing::Test {
                       const std::string& options = "") const {
     std::string ids = "host-x86_64-unknown-linux", inputs = "-input=/dev/null";
     for (const std::string& target : targets) {
-      test::compile_code_object("clang-15", 4, target, directory / (target + ".co"));
+      const std::string compiler = target.starts_with("gfx125") ? "clang-22" : "clang-15";
+      test::compile_code_object(compiler, 4, target, directory / (target + ".co"));
       ids += ",hipv4-amdgcn-amd-amdhsa--" + target;
       inputs += fmt::format(" -input={}.co", target);
     }
@@ -151,12 +152,11 @@ TEST_F(RunCommand, ChoosesAGpuForTheLibrariesOfAProgramWithoutCode) {
 }
 
 TEST_F(RunCommand, SaysWhichTargetsAndGpusThereAreWhenNoneFits) {
-  const auto refused = run("-- " + program("foreign", {"gfx803", "gfx810"}));
+  const auto refused = run("-- " + program("foreign", {"gfx1250", "gfx1251"}));
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.output, testing::StartsWith("atoll: "));
-  EXPECT_THAT(refused.output,
-              testing::AllOf(HasSubstr("gfx810"), HasSubstr("gfx803"), HasSubstr("executes GFX9 to GFX12 so far"),
-                             HasSubstr("gfx90a, gfx90c, gfx942")));
+  EXPECT_THAT(refused.output, testing::AllOf(HasSubstr("gfx1251"), HasSubstr("gfx1250"), HasSubstr("to GFX12 so far"),
+                                             HasSubstr("gfx90a, gfx90c, gfx942")));
 }
 
 // ROCm's major version is that of HIP's library. A stand-in for it is linked, so that the program runs.

@@ -77,17 +77,19 @@ std::optional<MemoryOperands> lds_operands(const isa::Instruction& instruction, 
 
 /// Compilers use loads and stores of buffers without an index for scratch.
 std::optional<MemoryOperands> buffer_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
-  if (instruction.lds || instruction.tfe || instruction.addr64) return {};
+  if (instruction.lds || instruction.tfe) return {};
   // Data, address, resource, offset.
   if (instruction.operand_count < 4 || !engine::is_row(instruction.operands[0])) return {};
   MemoryOperands operands;
   operands.is_store = access.kind == MemoryAccess::Kind::store;
   operands.is_atomic = access.kind == MemoryAccess::Kind::atomic;
   operands.has_index = instruction.idxen;
-  operands.space = operands.is_atomic || operands.has_index ? MemorySpace::buffer : MemorySpace::scratch;
+  const bool may_be_scratch = !operands.is_atomic && !operands.has_index && !instruction.addr64;
+  operands.space = may_be_scratch ? MemorySpace::scratch : MemorySpace::buffer;
   if (operands.stores()) operands.data[0] = &instruction.operands[0];
   if (instruction.destinations != 0) operands.result = &instruction.operands[0];
-  const unsigned address_words = (instruction.idxen ? 1u : 0u) + (instruction.offen ? 1u : 0u);
+  const unsigned address_words =
+      instruction.addr64 ? 2u : (instruction.idxen ? 1u : 0u) + (instruction.offen ? 1u : 0u);
   if (address_words != 0) {
     operands.address = &instruction.operands[1];
     if (!is_vgpr(*operands.address) || operands.address->words != address_words) return {};

@@ -4,6 +4,8 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/lowering/phi.h"
+#include "compiler/memory/raw_buffers.h"
+#include "engine/buffer_resource.h"
 #include "engine/prepare.h"
 
 namespace Atoll::compiler {
@@ -28,10 +30,36 @@ PreparedAccess BufferMemory::prepare_in_buffer(const isa::Instruction& instructi
   prepared.buffer_end = registers.word(resource + 2);
   if (operands.has_index) {
     prepared.buffer_stride = ir().CreateAnd(ir().CreateLShr(high, 16), ir().getInt32(0x3FFF));
-  } else {
+  }
+  if (!counts_records(operands)) {
     prepared.buffer_end = ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, prepared.buffer_end, offset);
   }
   return prepared;
+}
+
+/// Whether the buffer's size is in records: not on GFX8, if it is not swizzled.
+bool BufferMemory::counts_records(const MemoryOperands& operands) const {
+  return operands.has_index && !engine::BufferResource::counts_bytes(*frame_.target.processor);
+}
+
+/// An element's distance from the buffer's begin, or the largest number if it is larger: 16 x i32.
+llvm::Value* BufferMemory::distance(const PreparedAccess& prepared, ChunkState& chunk) {
+  const isa::Instruction& instruction = *prepared.instruction;
+  const MemoryOperands& operands = prepared.operands;
+  // A sum that does not fit is outside of any buffer, as is the largest one that does.
+  const auto add = [&](llvm::Value* a, llvm::Value* b) {
+    return ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, a, b);
+  };
+  llvm::Value* distance = splat(ir().getInt32(static_cast<uint32_t>(instruction.offset)));
+  if (operands.address == nullptr) return distance;
+  if (!operands.has_index) return add(chunk.row(row_key(*operands.address, 0)), distance);
+  llvm::Type* wide = lanes_of(frame_.i64());
+  llvm::Value* index = ir().CreateZExt(chunk.row(row_key(*operands.address, 0)), wide);
+  llvm::Value* record = ir().CreateMul(index, ir().CreateZExt(splat(prepared.buffer_stride), wide));
+  llvm::Value* largest = splat(ir().getInt64(UINT32_MAX));
+  record = ir().CreateTrunc(ir().CreateBinaryIntrinsic(llvm::Intrinsic::umin, record, largest), frame_.chunk());
+  if (instruction.offen) distance = add(chunk.row(row_key(*operands.address, 1)), distance);
+  return add(record, distance);
 }
 
 BufferMemory::InBuffer BufferMemory::in_buffer(const PreparedAccess& prepared, ChunkState& chunk) {
@@ -40,13 +68,15 @@ BufferMemory::InBuffer BufferMemory::in_buffer(const PreparedAccess& prepared, C
   const MemoryAccess& access = semantics::memory_access(instruction);
   const auto offset = static_cast<uint32_t>(instruction.offset);
   InBuffer place;
-  if (!operands.has_index) {
-    // A sum that does not fit is outside of any buffer, as is the largest one that does.
-    place.offset = splat(ir().getInt32(offset));
-    if (operands.address != nullptr) {
-      llvm::Value* row = chunk.row(row_key(*operands.address, 0));
-      place.offset = ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, row, place.offset);
-    }
+  if (has_wide_offsets(operands)) {
+    place.at = {.base = ir().CreateAdd(prepared.scalar_base, ir().getInt64(offset)),
+                .low = chunk.row(row_key(*operands.address, 0)),
+                .high = chunk.row(row_key(*operands.address, 1))};
+    place.inside = chunk.exec();
+    return place;
+  }
+  if (!counts_records(operands)) {
+    place.offset = distance(prepared, chunk);
     place.at = {.base = prepared.scalar_base, .low = place.offset};
     place.inside = ir().CreateAnd(chunk.exec(), is_before_end(prepared, place.offset, access.bytes));
     return place;

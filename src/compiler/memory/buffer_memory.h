@@ -2,7 +2,8 @@
 //
 // Without an index, an element is at the offsets' sum, and inside if it ends where the buffer does or before; of one of
 // several dwords, those are accessed that are inside. With an index, it is in a record, and inside if there is such a
-// record. What is outside reads as 0 and is not written (engine/buffer.cpp says where that comes from).
+// record; on GFX8, if it ends where the buffer does or before. Lanes with 64-bit offsets are anywhere. What is outside
+// reads as 0 and is not written (engine/buffer.cpp says where that comes from).
 #pragma once
 
 #include "compiler/memory/space_memory.h"
@@ -26,8 +27,10 @@ class BufferMemory final : public SpaceMemory {
   struct InBuffer {
     Addresses at;
     llvm::Value* inside = nullptr;  ///< active lanes whose elements are in the buffer as a whole
-    llvm::Value* offset = nullptr;  ///< from Prepared::scalar_base: 16 x i32; null if there is an index
+    llvm::Value* offset = nullptr;  ///< from Prepared::scalar_base: 16 x i32; null if the size is in records
   };
+  bool counts_records(const MemoryOperands& operands) const;
+  llvm::Value* distance(const PreparedAccess& prepared, ChunkState& chunk);
   InBuffer in_buffer(const PreparedAccess& prepared, ChunkState& chunk);
   llvm::Value* is_before_end(const PreparedAccess& prepared, llvm::Value* offset, unsigned bytes);
   llvm::Value* cut_off(const PreparedAccess& prepared, const InBuffer& place, ChunkState& chunk);

@@ -2,6 +2,7 @@
 #include "compiler/memory/chunk_memory.h"
 
 #include "compiler/llvm/unused_loads.h"
+#include "engine/lds_limit.h"
 
 namespace Atoll::compiler {
 
@@ -27,6 +28,9 @@ ChunkMemory::Prepared ChunkMemory::prepare(const isa::Instruction& instruction, 
   Prepared prepared{.instruction = &instruction, .operands = *memory_operands(instruction), .element = element};
   if (const isa::Operand* base = prepared.operands.scalar_base) {
     prepared.scalar_base = base->words == 2 ? registers.pair(base->reg) : registers.word(base->reg);
+  }
+  if (prepared.operands.space == MemorySpace::lds && engine::lds_limit_in_m0(*frame_.target.processor)) {
+    prepared.lds_limit = ir().CreateAnd(registers.word(isa::scalar::m0), engine::lds_limit_bits);
   }
   return prepared;
 }

@@ -16,7 +16,7 @@ LaneAccess::Addresses LdsMemory::addresses(const PreparedAccess& prepared, unsig
   at.low = chunk.row(row_key(*prepared.operands.address, 0));
   at.offset = static_cast<uint32_t>(prepared.offset(element));
   at.base = lds_base();
-  at.starts = lds_starts(semantics::memory_access(*prepared.instruction).bytes);
+  at.starts = lds_starts(prepared);
   return at;
 }
 
@@ -56,14 +56,15 @@ llvm::Value* LdsMemory::lds_base() {
   return lds_base_;
 }
 
-llvm::Value* LdsMemory::lds_bytes() {
+/// The first place, from which on an element would not lie inside of LDS as a whole: 32 bits.
+llvm::Value* LdsMemory::lds_starts(const PreparedAccess& prepared) {
   lds_base();
-  return lds_bytes_;
-}
-
-/// The first place, from which on an element of so many bytes would not lie inside of LDS as a whole: 32 bits.
-llvm::Value* LdsMemory::lds_starts(unsigned bytes) {
-  return ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, ir().CreateAdd(lds_bytes(), ir().getInt32(1)),
+  llvm::Value* end = lds_bytes_;
+  if (prepared.lds_limit != nullptr) {
+    end = ir().CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, prepared.lds_limit);
+  }
+  const unsigned bytes = semantics::memory_access(*prepared.instruction).bytes;
+  return ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, ir().CreateAdd(end, ir().getInt32(1)),
                                     ir().getInt32(bytes));
 }
 
@@ -73,7 +74,7 @@ llvm::Value* LdsMemory::is_inside(const PreparedAccess& prepared, llvm::Value* l
     last = std::max(last, prepared.offset(element));
   }
   last += int64_t{frame_.wave_size() - 1} * stride;
-  llvm::Value* starts = lds_starts(semantics::memory_access(*prepared.instruction).bytes);
+  llvm::Value* starts = lds_starts(prepared);
   llvm::Value* place = ir().CreateAdd(ir().CreateZExt(low, frame_.i64()), ir().getInt64(static_cast<uint64_t>(last)));
   return ir().CreateICmpULT(place, ir().CreateZExt(starts, frame_.i64()));
 }
@@ -88,7 +89,7 @@ void LdsMemory::emit_for_wave(const PreparedAccess& prepared, llvm::Value* exec,
   const unsigned bytes = semantics::memory_access(*prepared.instruction).bytes;
   const int64_t offset = prepared.offset(prepared.element);
   llvm::SmallVector<llvm::Value*, 9> arguments{lds_base(), ir().getInt32(static_cast<uint32_t>(offset)),
-                                               lds_starts(bytes), exec, address};
+                                               lds_starts(prepared), exec, address};
   arguments.append(data.begin(), data.end());
   const std::string name = fmt::format("store_wave_{}", bytes);
   llvm::Function* function = frame_.function->getParent()->getFunction(name);

@@ -31,8 +31,7 @@ class LdsMemory final : public SpaceMemory {
 
  private:
   Addresses addresses(const PreparedAccess& prepared, unsigned element, ChunkState& chunk);
-  llvm::Value* lds_bytes();
-  llvm::Value* lds_starts(unsigned bytes);
+  llvm::Value* lds_starts(const PreparedAccess& prepared);
   void emit_store_of_wave(llvm::Function& function, unsigned bytes);
 
   static bool does_in_place(const semantics::MemoryAccess& access);

@@ -27,6 +27,7 @@ struct PreparedAccess {
   /// Of a buffer, 32 bits: how many bytes there are after `scalar_base`, or, if there is an index, records, ...
   llvm::Value* buffer_end = nullptr;
   llvm::Value* buffer_stride = nullptr;  ///< ... and how many bytes each has
+  llvm::Value* lds_limit = nullptr;      ///< what M0 limits LDS to, 32 bits; null: it does not
 
   int64_t offset(unsigned of_element) const { return offset_of(*instruction, operands, of_element); }
   /// How many elements it has for each lane, and how far they are from the first: bytes.

@@ -6,7 +6,7 @@
 namespace Atoll::compiler {
 
 void RawBuffers::check(const MemoryOperands& operands, ScalarRegisters& registers, uint64_t pc) {
-  if (!known_.insert(key(operands)).second) return;
+  if (has_wide_offsets(operands) || !known_.insert(key(operands)).second) return;
   llvm::IRBuilder<>& ir = frame_.ir;
   using engine::BufferResource;
   const target::BufferResources layout = frame_.target.processor->buffer_resources;
@@ -23,10 +23,12 @@ void RawBuffers::check(const MemoryOperands& operands, ScalarRegisters& register
     llvm::Value* its_bounds = ir.CreateAnd(word3, ir.getInt32(BufferResource::bounds_field));
     is_plain = ir.CreateAnd(is_plain, ir.CreateICmpEQ(its_bounds, ir.getInt32(field)));
   }
-  if (operands.has_index) {
-    llvm::Value* has_records =
-        ir.CreateICmpNE(ir.CreateAnd(word1, ir.getInt32(BufferResource::stride_field)), ir.getInt32(0));
-    is_plain = ir.CreateAnd(is_plain, has_records);
+  llvm::Value* stride = ir.CreateAnd(word1, ir.getInt32(BufferResource::stride_field));
+  const target::Processor& processor = *frame_.target.processor;
+  if (operands.has_index && !BufferResource::counts_bytes(processor)) {
+    is_plain = ir.CreateAnd(is_plain, ir.CreateICmpNE(stride, ir.getInt32(0)));
+  } else if (layout == target::BufferResources::gfx6) {
+    is_plain = ir.CreateAnd(is_plain, ir.CreateICmpEQ(stride, ir.getInt32(0)));  // or its size is in records
   }
   frame_.interpret_unless(is_plain, pc);
 }

@@ -2,6 +2,7 @@
 #include "compiler/memory/scalar_memory.h"
 
 #include "engine/prepare.h"
+#include "engine/scalar_offset.h"
 
 namespace Atoll::compiler {
 
@@ -37,7 +38,7 @@ llvm::Value* ScalarMemory::offset(const isa::Operand& operand, ScalarRegisters& 
 void ScalarMemory::load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const isa::Operand& result = instruction.dst();
-  llvm::Value* offset = ir.getInt64(static_cast<uint64_t>(int64_t{instruction.offset}));
+  llvm::Value* offset = ir.getInt64(static_cast<uint64_t>(engine::scalar_offset(instruction)));
   if (instruction.sources() > 1) offset = ir.CreateAdd(offset, this->offset(instruction.src(1), registers));
   llvm::Value* address = ir.CreateAnd(ir.CreateAdd(registers.pair(instruction.src(0).reg), offset), ~uint64_t{3});
   llvm::Value* pointer = ir.CreateIntToPtr(address, frame_.pointer());

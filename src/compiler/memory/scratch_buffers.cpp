@@ -83,6 +83,10 @@ llvm::Function* ScratchBuffers::checker() {
   fits = ir.CreateAnd(fits,
                       has(function->getArg(4), BufferResource::add_thread_id_field | BufferResource::index_stride_field,
                           BufferResource::add_thread_id_field | index_stride));
+  if (BufferResource::has_element_size(*frame_.target.processor)) {
+    constexpr uint32_t of_dwords = 1u << BufferResource::element_size_shift;
+    fits = ir.CreateAnd(fits, has(function->getArg(4), BufferResource::element_size_field, of_dwords));
+  }
   // Each lane's column is the one that scratch gives it, and the stack's end within.
   llvm::Value* begin = ir.CreateOr(argument(1), ir.CreateShl(ir.CreateAnd(argument(2), 0xFFFF), 32));
   llvm::Value* scratch = ir.CreateLoad(frame_.i64(), frame_.at(wave, offsetof(Wave, scratch)));
