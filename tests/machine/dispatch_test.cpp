@@ -167,13 +167,13 @@ amdhsa.kernels:
 
 TEST(GpuCreation, RefusesProcessorsThatItCannotRun) {
   target::GpuModel model = target::find_gpu("gfx900").value();
-  model.target.processor = target::find_processor("gfx803");
+  model.target.processor = target::find_processor("gfx1250");
   ASSERT_NE(model.target.processor, nullptr);
   const auto gpu = Gpu::create(model, [](const target::Target&) {
     return std::make_unique<test::FunctionEngine>([](Wave&, uint64_t) { return WaveState::ended; });
   });
   ASSERT_FALSE(gpu);
-  EXPECT_THAT(gpu.error().message, HasSubstr("gfx803"));
+  EXPECT_THAT(gpu.error().message, HasSubstr("gfx1250"));
 }
 
 }  // namespace

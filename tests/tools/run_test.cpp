@@ -188,10 +188,10 @@ TEST_F(RunCommand, SaysThatAProgramHasNoCodeForTheGpu) {
             "atoll: " + app +
                 ": the GPU code is for gfx906, and --gpu mi100 is gfx908:sramecc+:xnack-; --gpu gfx906:sramecc+:xnack- "
                 "runs it\nmi100:sramecc+:xnack-\n");
-  const std::string foreign = program("foreign", {"gfx803"});
+  const std::string foreign = program("foreign", {"gfx1250"});
   EXPECT_EQ(run("--gpu mi100 -- " + foreign).output,
             "atoll: " + foreign +
-                ": the GPU code is for gfx803, and --gpu mi100 is gfx908:sramecc+:xnack-; Atoll executes GFX9 to "
+                ": the GPU code is for gfx1250, and --gpu mi100 is gfx908:sramecc+:xnack-; Atoll executes GFX6 to "
                 "GFX12 so far\nmi100:sramecc+:xnack-\n");
 }
 
@@ -203,7 +203,7 @@ TEST_F(RunCommand, FailuresAreOneLineAndExitCode1) {
        {Case{"-- no-such-program", "there is no program no-such-program in PATH"},
         Case{"-- ./no-such-program", "there is no program ./no-such-program"}, Case{"-- /tmp", "/tmp: Is a directory"},
         Case{"--gpu mi9000 -- true", "there is no GPU 'mi9000'"},
-        Case{"--gpu gfx803 -- true", "no GPU with the processor gfx803 yet"}}) {
+        Case{"--gpu gfx1250 -- true", "no GPU with the processor gfx1250 yet"}}) {
     SCOPED_TRACE(arguments);
     const auto failed = run(arguments);
     EXPECT_EQ(failed.exit_code, 1);
