@@ -432,7 +432,7 @@ TEST_P(AtomicFamilies, OfTheScalarUnit) {
       }
     }
   }
-  if (processor.generation > target::Generation::gfx10) {
+  if (processor.generation < target::Generation::gfx9 || processor.generation > target::Generation::gfx10) {
     EXPECT_TRUE(sources.empty());
     return;
   }
