@@ -25,6 +25,7 @@ struct GpuOptions {
   unsigned threads = 0;  ///< host threads that run work-groups, the one that launches among them; 0: the host's
   std::chrono::nanoseconds kernel_timeout{0};          ///< of one dispatch; 0: none
   std::function<void(const FaultReport&)> on_fault{};  ///< besides the error that the launcher gets
+  std::string core_file{};  ///< where a fault leaves a core file, %p being the process; empty: nowhere
 };
 
 class Gpu {

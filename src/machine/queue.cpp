@@ -176,6 +176,7 @@ PacketProcessor::~PacketProcessor() {
   activity_.notify();
   wake_waiters();
   thread_.join();
+  if (options_.on_destroy) options_.on_destroy(abi_);
   static_cast<void>(memory_.free(reinterpret_cast<uint64_t>(ring_)));
 }
 
