@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "hsa/compute_unit_mask.h"
 #include "machine/gpu.h"
@@ -15,6 +16,7 @@ struct Configuration {
   bool statistics = false;               ///< ATOLL_STATS=1: a table of kernels at the end
   std::chrono::nanoseconds timeout{0};   ///< ATOLL_TIMEOUT, in seconds, of one kernel
   unsigned threads = 0;                  ///< ATOLL_THREADS
+  std::string core_file;                 ///< ATOLL_CORE, where a fault leaves a core file; empty: nowhere
   ComputeUnitMask compute_units;         ///< HSA_CU_MASK; empty: all
   machine::Gpu::MakeEngine make_engine;  ///< ATOLL_ENGINE, a name of engine/engines.h
 };

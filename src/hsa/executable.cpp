@@ -143,9 +143,9 @@ hsa_status_t load_into(Executable& executable, const CodeObjectReader& reader, b
   };
   if (std::ranges::any_of((*code)->symbols(), is_taken)) return HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED;
 
-  const LoadedCodeObject& object = executable.loaded.emplace_back(LoadedCodeObject{
-      &executable, *code, reader.storage.empty() ? reader.bytes : nullptr, reader.size, reader.file, is_program,
-      std::make_unique<DebuggerEntry>((*code)->base(), reader.uri)});
+  const LoadedCodeObject& object = executable.loaded.emplace_back(
+      LoadedCodeObject{&executable, *code, reader.storage.empty() ? reader.bytes : nullptr, reader.size, reader.file,
+                       is_program, std::make_unique<DebuggerEntry>((*code)->base(), reader.uri)});
   for (const machine::LoadedSymbol& symbol : (*code)->symbols()) {
     add_symbol(executable, {&executable, &object, &symbol, symbol.name, symbol.address, symbol.size, !is_program});
   }
@@ -197,8 +197,11 @@ hsa_status_t iterate_symbols(hsa_executable_t handle, auto&& is_wanted, auto&& c
 }
 
 hsa_status_t give_kernel_info(const ExecutableSymbol& symbol, hsa_executable_symbol_info_t attribute, void* value) {
-  object::RawKernelDescriptor descriptor{};
-  std::memcpy(&descriptor, reinterpret_cast<const void*>(symbol.address), sizeof descriptor);
+  const object::CodeObject& code = symbol.loaded->code->code_object();
+  const object::Symbol* in_file = code.find_symbol(symbol.name);
+  const object::RawKernelDescriptor descriptor =
+      in_file != nullptr ? code.descriptor_of(*in_file).value_or(object::RawKernelDescriptor{})
+                         : object::RawKernelDescriptor{};
   const object::KernelMetadata* metadata = symbol.symbol->metadata;
   constexpr uint32_t least_alignment = 16;  // of a kernarg segment (HSA)
   switch (attribute) {

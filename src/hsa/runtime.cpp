@@ -214,6 +214,7 @@ hsa_status_t Runtime::acquire() {
     machine::GpuOptions options;
     options.threads = configuration->threads;
     options.kernel_timeout = configuration->timeout;
+    options.core_file = configuration->core_file;
     auto gpu = machine::Gpu::create(configuration->model, configuration->make_engine, std::move(options));
     if (!gpu) return refuse(gpu.error(), HSA_STATUS_ERROR_OUT_OF_RESOURCES);
     print_statistics = configuration->statistics;
