@@ -139,6 +139,7 @@ struct GpuOptions {
   unsigned threads = 0;        ///< host threads that run work-groups; 0: all of the host's
   double timeout_seconds = 0;  ///< of one launch; 0: none
   std::string engine{};        ///< "compiled" (the default) or "interpreter"
+  std::string core_file{};     ///< where a fault leaves a core file, %p being the process; empty: nowhere
 };
 
 class ATOLL_PUBLIC Gpu {

@@ -92,7 +92,7 @@ constexpr std::string_view init_kind = "init", fini_kind = "fini";
 FoundKernel find_kernel(const Code::State& state, std::string_view name) {
   for (const auto& object : state.objects)
     if (const auto* metadata = object->code_object().find_kernel(name))
-      if (const auto* symbol = object->find(metadata->symbol)) return {metadata, symbol};
+      if (const auto* symbol = object->find(metadata->object_symbol())) return {metadata, symbol};
   return {};
 }
 
@@ -159,7 +159,7 @@ support::Result<void> run_all(const Code::State& code, std::string_view kind) {
   for (const auto& object : code.objects) {
     for (const object::KernelMetadata& kernel : object->code_object().metadata.kernels) {
       if (kernel.kind != kind) continue;
-      const auto* symbol = object->find(kernel.symbol);
+      const auto* symbol = object->find(kernel.object_symbol());
       if (symbol == nullptr) continue;  // the reader of code objects has told of that
       const auto done = run(*code.gpu, {&kernel, symbol}, {.grid = {1, 1, 1}, .block = {1, 1, 1}}, {});
       if (!done) return support::within(fmt::format("{} kernel {}", kind, kernel.name), done.error());
@@ -216,6 +216,7 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
   machine_options.threads = options.threads;
   machine_options.kernel_timeout =
       std::chrono::nanoseconds(static_cast<int64_t>(std::clamp(options.timeout_seconds, 0.0, 1e9) * 1e9));
+  machine_options.core_file = options.core_file;
   const auto make_engine = engine::find_engine(options.engine);
   if (!make_engine) return failure(make_engine.error());
   if (const auto level = semantics::wanted_host_vectors(); !level) return failure(level.error());

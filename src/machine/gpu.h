@@ -29,6 +29,7 @@ struct GpuOptions {
       0;  ///< of a host of its own: threads that run work-groups, the one that launches among them; 0: all
   std::chrono::nanoseconds kernel_timeout{0};          ///< of one dispatch; 0: none
   std::function<void(const FaultReport&)> on_fault{};  ///< besides the error that the launcher gets
+  std::string core_file{};  ///< where a fault leaves a core file, %p being the process; empty: nowhere
 };
 
 class Gpu {

@@ -31,6 +31,9 @@ support::Result<std::string> find_kernel(std::vector<std::string> names, const s
   const bool ambiguous = !matches.empty();
   std::vector<std::string>& listed = ambiguous ? matches : names;
   if (!ambiguous) std::ranges::transform(names, names.begin(), demangled);
+  if (names.empty())
+    return support::fail(support::ErrorKind::not_found, "there is no kernel {} in {}: its metadata describes none",
+                         wanted, file);
   constexpr size_t most = 8;
   const bool more = listed.size() > most;
   if (more) listed.resize(most);
