@@ -5,16 +5,18 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "tools/code_description.h"
+#include "library/code_description.h"
+#include "library/kernel_names.h"
 #include "tools/code_selection.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
-#include "tools/kernel_names.h"
 
 namespace Atoll::tools {
 
 namespace {
 
+using library::describe_code;
+using library::find_kernel;
 using support::ErrorKind;
 using support::Result;
 using Json = nlohmann::ordered_json;
