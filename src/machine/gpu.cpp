@@ -55,7 +55,8 @@ class VirtualGpu final : public Gpu {
                                                     std::string uri) override;
   std::shared_ptr<LoadedCode> code_at(uint64_t address) const override;
   support::Result<std::unique_ptr<Queue>> create_queue(QueueOptions options) override;
-  support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet) override;
+  support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet,
+                                        std::optional<FaultReport>* fault) override;
   uint64_t queue_address() const override { return reinterpret_cast<uint64_t>(&own_queue_); }
   void interrupt() override { interrupts_.fetch_add(1); }
   std::vector<KernelStatistics> statistics() const override;
@@ -176,12 +177,14 @@ void VirtualGpu::dump_core(Dispatch& dispatch) {
   if (dispatch.error) dispatch.error->message = dispatch.fault->to_string();
 }
 
-support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacket& packet) {
+support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacket& packet,
+                                                  std::optional<FaultReport>* fault) {
   auto launched = launch(packet, queue_address(), own_dispatches_.fetch_add(1));
   if (!launched) return std::unexpected(launched.error());
   const std::shared_ptr<Dispatch> dispatch = std::move(*launched);
   host_->scheduler.finish(dispatch);
   if (dispatch->fault && options_.on_fault) options_.on_fault(*dispatch->fault);
+  if (dispatch->fault && fault != nullptr) *fault = *dispatch->fault;
   if (dispatch->error) return std::unexpected(*dispatch->error);
   return KernelStatistics{.kernel = dispatch->kernel->name,
                           .calls = 1,

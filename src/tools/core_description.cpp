@@ -10,18 +10,19 @@
 
 #include "isa/decode.h"
 #include "isa/print.h"
+#include "library/kernel_names.h"
 #include "machine/aql.h"
 #include "machine/source_lines.h"
 #include "object/code_object.h"
 #include "object/gpu_core.h"
 #include "support/bytes.h"
-#include "tools/kernel_names.h"
 
 namespace Atoll::tools {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+using library::demangled;
 using support::ErrorKind;
 using support::fail;
 using support::Result;

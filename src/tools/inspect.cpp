@@ -5,19 +5,21 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "library/code_description.h"
+#include "library/kernel_names.h"
 #include "object/gpu_core.h"
 #include "support/mapped_file.h"
-#include "tools/code_description.h"
 #include "tools/code_selection.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/core_description.h"
-#include "tools/kernel_names.h"
 
 namespace Atoll::tools {
 
 namespace {
 
+using library::describe_code;
+using library::find_kernel;
 using support::ErrorKind;
 using support::Result;
 using Json = nlohmann::ordered_json;

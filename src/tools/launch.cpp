@@ -10,13 +10,16 @@
 #include <CLI/CLI.hpp>
 
 #include "atoll/atoll.h"
+#include "library/kernel_names.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
-#include "tools/kernel_names.h"
 #include "tools/launch_arguments.h"
 
 namespace Atoll::tools {
 
+using library::demangled;
+using library::ElementType;
+using library::find_kernel;
 using support::ErrorKind;
 using support::fail;
 using support::Result;

@@ -1,5 +1,5 @@
-// tools: kernels' names (kernel_names.h).
-#include "tools/kernel_names.h"
+// library: kernels' names (kernel_names.h).
+#include "library/kernel_names.h"
 
 #include <cxxabi.h>
 
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 std::string demangled(const std::string& name) {
   if (!name.starts_with("_Z")) return name;  // "f" would be float
@@ -42,4 +42,4 @@ support::Result<std::string> find_kernel(std::vector<std::string> names, const s
                        ambiguous ? "say which of " : "there are ", fmt::join(listed, ", "), more ? ", ..." : "");
 }
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

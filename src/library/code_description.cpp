@@ -1,10 +1,11 @@
-// tools: descriptions of code objects (code_description.h).
-#include "tools/code_description.h"
+// library: descriptions of code objects (code_description.h).
+#include "library/code_description.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "library/kernel_names.h"
 #include "object/code_object.h"
 #include "object/code_object_v2.h"
 #include "object/descriptor_meaning.h"
@@ -13,9 +14,8 @@
 #include "object/metadata.h"
 #include "object/occupancy.h"
 #include "object/relocation_type.h"
-#include "tools/kernel_names.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 namespace {
 
@@ -359,4 +359,4 @@ support::Result<Json> describe_code(const object::FoundCodeObject& code, const s
   return json;
 }
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library
