@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "library/device_printf.h"
-#include "machine/signal.h"
+#include "machine/signal_watch.h"
 
 namespace Atoll::library {
 
@@ -67,7 +67,7 @@ Hostcalls::~Hostcalls() {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   }
-  machine::wake_waiters();
+  news_.notify();
   thread_.join();
 }
 
@@ -84,7 +84,7 @@ support::Result<void> Hostcalls::make() {
   doorbell_->kind = 1;
   // With a mailbox, kernels say by an interrupt that they have rung.
   doorbell_->event_mailbox_ptr = *address + part(sizeof(Buffer)) + part(sizeof(machine::aql::Signal));
-  doorbell_->event_id = 1;
+  doorbell_->event_id = machine::event_id_of(*doorbell_);
   headers_ = reinterpret_cast<Header*>(*address + headers_at);
   slots_ = reinterpret_cast<Slots*>(*address + slots_at);
   *buffer_ = {.headers = headers_,
@@ -127,18 +127,20 @@ void Hostcalls::end(bool ended_well) {
   if (!ended_well) packets_lost_ = true;
   if (--running_ != 0) return;
   idle_ = true;
-  machine::wake_waiters();
+  news_.notify();
 }
 
 void Hostcalls::serve() {
+  const machine::SignalWatch watch(*doorbell_, news_);
   while (!stopping_) {
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return stopping_ || running_ != 0; });
     }
-    machine::wait_until(
-        [this] { return stopping_ || idle_ || __atomic_load_n(&buffer_->ready_stack, __ATOMIC_ACQUIRE) != 0; },
-        UINT64_MAX, false);
+    constexpr uint64_t spin_ns = 20'000;
+    news_.wait_until(UINT64_MAX, spin_ns, [this] {
+      return stopping_ || idle_ || __atomic_load_n(&buffer_->ready_stack, __ATOMIC_ACQUIRE) != 0;
+    });
     answer_all();
   }
 }

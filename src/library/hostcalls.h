@@ -22,6 +22,7 @@
 
 #include "library/output.h"
 #include "machine/aql.h"
+#include "machine/event_count.h"
 #include "machine/memory.h"
 #include "support/error.h"
 
@@ -73,6 +74,7 @@ class Hostcalls {
   bool packets_lost_ = false;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> idle_{true};
+  machine::EventCount news_;  ///< the doorbell has been rung, or one of the two above has changed
   std::thread thread_;
 };
 
