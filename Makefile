@@ -5,6 +5,7 @@
 #                   library; neither tests nor benchmarks
 #   make install    builds, and installs under PREFIX (/usr/local; DESTDIR goes before it)
 #   make package    builds a Debian package and a tarball that runs from anywhere, in build/packages
+#   make wheel      builds the Python module as a wheel, in build/packages
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs the tests
 #   make test-rocm  the test suites of ROCm's libraries, of ROCm 6.4 and 7.2, in folders with that ROCm (hours, tens of GB);
@@ -26,7 +27,7 @@
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build install package test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers soak sanitize lint tested-instructions format clean
+.PHONY: build install package wheel test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers soak sanitize lint tested-instructions format clean
 
 build:
 	scripts/install-dependencies build
@@ -40,6 +41,9 @@ install: build
 package: build
 	scripts/install-dependencies package
 	cpack --config build/CPackConfig.cmake
+
+wheel: build
+	scripts/make-wheel
 
 test:
 	scripts/install-dependencies build package test rocm

@@ -1,23 +1,25 @@
-// Atoll's C++ library: a virtual AMD GPU in a few lines.  The namespace is spelt Atoll because C has a function
-// atoll().
+// Atoll's C++ library: a virtual AMD GPU in a few lines. The namespace is spelt Atoll because C has a function atoll().
 //
-//     auto gpu = Atoll::Gpu::create("gfx90a").value();
-//     auto code = gpu.load_file("kernels.co").value();
-//     auto out = gpu.allocate<float>(1024).value();
-//     gpu.launch(code, "scale", {.grid = {1024}, .block = {256}}, out, 2.0f, 1024).value();
+//     auto gpu = Atoll::value_of(Atoll::Gpu::create("gfx90a"));
+//     auto code = Atoll::value_of(gpu.load_file("kernels.co"));
+//     auto out = Atoll::value_of(gpu.allocate<float>(1024));
+//     auto done = gpu.launch(code, "scale", {.grid = {1024}, .block = {256}}, out, 2.0f, 1024);
+//     if (!done) std::fprintf(stderr, "%s\n", done.error().message.c_str());
 //     std::vector<float> result = out.read();
 //
-// Nothing throws: what can fail returns Expected<T>, whose error() says in words what went wrong. Handles (Gpu, Code,
-// Buffer) are cheap to copy, share what they stand for, and keep alive what they need. Different threads may use the
-// same ones.
+// Nothing here throws but value_of() and what the C++ library throws when memory runs out: what can fail returns
+// Expected<T>, whose error() says what went wrong, in words and in fields (failure.h). Handles (Gpu, Code, Buffer,
+// Stream, Event) are cheap to copy, share what they stand for, and keep alive what they need. Different threads may use
+// the same ones. A handle that is default-constructed, or was moved from, stands for nothing and may only be assigned
+// to.
+//
+// The same from C: atoll_c.h.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <expected>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,45 +27,16 @@
 #include <type_traits>
 #include <vector>
 
-#define ATOLL_PUBLIC __attribute__((visibility("default")))
+#include "atoll/arguments.h"
+#include "atoll/code_tools.h"
+#include "atoll/evaluate.h"
+#include "atoll/failure.h"
+#include "atoll/version.h"
 
 namespace Atoll {
 
-/// What went wrong, in words for a person. A fault in a kernel has several lines: kernel, instruction, address, lane.
-struct Failure {
-  std::string message;
-};
-template <typename T>
-using Expected = std::expected<T, Failure>;
-
-/// Memory of a GPU, freed with its last copy. `data()` is valid on host and GPU alike.
-class ATOLL_PUBLIC Buffer {
- public:
-  void* data() const { return data_.get(); }
-  size_t size() const { return size_; }  ///< bytes
-
- private:
-  friend class Gpu;
-  std::shared_ptr<void> data_;
-  size_t size_ = 0;
-};
-
-template <typename T>
-class TypedBuffer : public Buffer {
- public:
-  explicit TypedBuffer(Buffer buffer) : Buffer(std::move(buffer)) {}
-  size_t count() const { return size() / sizeof(T); }
-  std::span<T> span() const { return {static_cast<T*>(data()), count()}; }
-  std::vector<T> read() const { return {span().begin(), span().end()}; }
-  void write(std::span<const T> values) const {
-    std::memcpy(data(), values.data(), std::min(values.size_bytes(), size()));
-  }
-};
-
-/// LDS for a kernel parameter that is a pointer to it (OpenCL's `__local` pointers).
-struct LocalMemory {
-  uint32_t bytes = 0;
-};
+/// ATOLL_VERSION_STRING of the library that the program runs with.
+ATOLL_PUBLIC std::string_view version();
 
 /// One parameter of a kernel, as the code object describes it.
 struct Parameter {
@@ -92,18 +65,35 @@ struct KernelInfo {
   bool on_load = false, on_unload = false;   ///< runs by itself, when its code is loaded or before it is unloaded
 };
 
+/// What a kernel's C++ signature says of one of its parameters: see Gpu::kernel.
+struct ParameterType {
+  Parameter::Kind kind = Parameter::Kind::value;
+  uint32_t size = 0;
+  bool is_floating = false, is_integer = false;
+
+  template <typename P>
+  static constexpr ParameterType of() {
+    if constexpr (std::is_same_v<P, LocalMemory>) return {.kind = Parameter::Kind::local_memory};
+    if constexpr (std::is_pointer_v<P>) return {.kind = Parameter::Kind::pointer, .size = sizeof(P)};
+    return {.size = sizeof(P), .is_floating = std::is_floating_point_v<P>, .is_integer = std::is_integral_v<P>};
+  }
+};
+
 /// Loaded code: one code object or, of a program made from several source files, one for each. Its fini kernels run
 /// when the last copy goes; what goes wrong in one is said on standard error.
 class ATOLL_PUBLIC Code {
  public:
   std::vector<std::string> kernels() const;
   Expected<KernelInfo> describe(std::string_view kernel) const;
+  /// A failure when the kernel's parameters are not of these types, as far as its metadata tells.
+  Expected<void> check_signature(std::string_view kernel, std::span<const ParameterType> types) const;
   /// A device variable's memory; empty when there is none of that name.
   std::span<std::byte> variable(std::string_view name) const;
   struct State;
 
  private:
   friend class Gpu;
+  friend class Stream;
   std::shared_ptr<State> state_;
 };
 
@@ -118,32 +108,75 @@ struct LaunchResult {
   double seconds = 0;
 };
 
-/// One kernel argument as bytes.
-struct Argument {
-  std::vector<std::byte> bytes;
-  bool is_local_memory = false;  ///< then `bytes` is the uint32_t number of bytes of LDS
-  template <typename T>
-    requires std::is_trivially_copyable_v<T>
-  Argument(const T& value) : bytes(sizeof(T)) {  // NOLINT(google-explicit-constructor): arguments are written bare
-    std::memcpy(bytes.data(), static_cast<const void*>(&value), sizeof(T));
-  }
-  template <typename T>
-  Argument(const TypedBuffer<T>& buffer) : Argument(buffer.data()) {}  // NOLINT(google-explicit-constructor)
-  Argument(const Buffer& buffer) : Argument(buffer.data()) {}          // NOLINT(google-explicit-constructor)
-  Argument(LocalMemory local) : Argument(local.bytes) {                // NOLINT(google-explicit-constructor)
-    is_local_memory = true;
-  }
+/// Something that a stream does, and when it has been done.
+class ATOLL_PUBLIC Event {
+ public:
+  bool is_done() const;
+  /// Waits until it is done; what a launch took, or why it failed.
+  Expected<LaunchResult> wait() const;
+  /// Whether it was done within that time.
+  bool wait_for(double seconds) const;
+  struct State;
+
+ private:
+  friend class Stream;
+  std::shared_ptr<State> state_;
 };
+
+template <typename Signature>
+class Kernel;
+
+/// Work for a GPU that is done one after the other, while the program goes on. Different streams run at the same time.
+///
+/// After something has failed, what comes later in the stream is not done, and fails too, until synchronize() has told
+/// what it was. Everything that was begun is finished before the last handle goes.
+class ATOLL_PUBLIC Stream {
+ public:
+  /// As Gpu::launch_with. Mistakes in the arguments and the shape are found at once; buffers live until it has run.
+  Expected<Event> launch_with(const Code& code, std::string_view kernel, const LaunchShape& shape,
+                              std::span<const Argument> arguments) const;
+  template <typename... Args>
+  Expected<Event> launch(const Code& code, std::string_view kernel, const LaunchShape& shape,
+                         const Args&... arguments) const {
+    const std::array<Argument, sizeof...(Args)> list{Argument(arguments)...};
+    return launch_with(code, kernel, shape, list);
+  }
+  template <typename... P>
+  Expected<Event> launch(const Kernel<void(P...)>& kernel, const LaunchShape& shape,
+                         std::type_identity_t<PassedAs<P>>... arguments) const;
+
+  /// A function of the host's, in its turn; it must not wait for the stream.
+  Event call(std::function<void()> function) const;
+  /// Done when all that was given to the stream before is.
+  Event record() const;
+  /// What comes later waits until the event, of whatever stream, is done; it fails if that has failed.
+  void wait(const Event& event) const;
+  /// Waits until all is done; the first failure since the last time.
+  Expected<void> synchronize() const;
+  struct State;
+
+ private:
+  friend class Gpu;
+  std::shared_ptr<State> state_;
+};
+
+/// Where a kernel's printf() goes: assertions write to the second.
+enum class Output : uint8_t { standard_output, standard_error };
 
 struct GpuOptions {
   unsigned threads = 0;        ///< host threads that run work-groups; 0: all of the host's
   double timeout_seconds = 0;  ///< of one launch; 0: none
   std::string engine{};        ///< "compiled" (the default) or "interpreter"
+  std::string core_file{};     ///< where a fault leaves a core file, %p being the process; empty: nowhere
+  /// Gets what kernels print, instead of the program's standard output and standard error; from any thread, one call at
+  /// a time.
+  std::function<void(std::string_view text, Output where)> on_output{};
 };
 
 class ATOLL_PUBLIC Gpu {
  public:
-  /// `name`: a product ("mi250x"), a processor ("gfx90a") or a target ID ("gfx90a:xnack-").
+  /// `name`: a product ("mi250x"), a processor ("gfx90a") or a target ID ("gfx90a:xnack-"). There may be several GPUs
+  /// at a time; each has code and memory of its own, and its kernels can use the others' memory, too.
   static Expected<Gpu> create(std::string_view name, const GpuOptions& options = {});
   /// A GPU that runs the code in this file.
   static Expected<Gpu> create_for_file(const std::string& path, const GpuOptions& options = {});
@@ -157,6 +190,10 @@ class ATOLL_PUBLIC Gpu {
   Expected<Buffer> allocate_bytes(size_t bytes) const;  ///< zeroed
   template <typename T>
   Expected<TypedBuffer<T>> allocate(size_t count) const {
+    static_assert(std::is_trivially_copyable_v<T>, "memory of a GPU holds numbers and structures of such");
+    if (count > SIZE_MAX / sizeof(T))
+      return std::unexpected(
+          Failure{.message = "so many elements do not fit into memory", .kind = FailureKind::out_of_resources});
     auto buffer = allocate_bytes(count * sizeof(T));
     if (!buffer) return std::unexpected(buffer.error());
     return TypedBuffer<T>(*buffer);
@@ -173,10 +210,68 @@ class ATOLL_PUBLIC Gpu {
     return launch_with(code, kernel, shape, list);
   }
 
+  /// The kernel as a function of C++, whose arguments the compiler checks:
+  ///
+  ///     auto scale = value_of(gpu.kernel<void(float*, float, int)>(code, "scale"));
+  ///     scale({.grid = {1024}, .block = {256}}, out, 2.0f, 1024);
+  ///
+  /// A failure when the signature is not the kernel's, as far as its metadata tells.
+  template <typename Signature>
+  Expected<Kernel<Signature>> kernel(const Code& code, std::string_view name) const;
+
+  Expected<Stream> create_stream() const;
+
+  /// Stops what runs on the GPU: launches end with FailureKind::aborted. May be called from a signal handler.
+  void interrupt() const;
+
   struct State;
 
  private:
   std::shared_ptr<State> state_;
 };
+
+/// A kernel with its signature: see Gpu::kernel. Parameters that are pointers take buffers of the type pointed to,
+/// those of type LocalMemory LDS.
+template <typename... P>
+class Kernel<void(P...)> {
+ public:
+  Kernel(Gpu gpu, Code code, std::string name) : gpu_(std::move(gpu)), code_(std::move(code)), name_(std::move(name)) {}
+  const Code& code() const { return code_; }
+  const std::string& name() const { return name_; }
+
+  /// Runs it to its end.
+  Expected<LaunchResult> operator()(const LaunchShape& shape, PassedAs<P>... arguments) const {
+    const std::array<Argument, sizeof...(P)> list{std::move(arguments.argument)...};
+    return gpu_.launch_with(code_, name_, shape, list);
+  }
+
+ private:
+  Gpu gpu_;
+  Code code_;
+  std::string name_;
+};
+
+namespace detail {
+template <typename Signature>
+struct TypesOf;
+template <typename... P>
+struct TypesOf<void(P...)> {
+  static constexpr std::array<ParameterType, sizeof...(P)> types{ParameterType::of<P>()...};
+};
+}  // namespace detail
+
+template <typename Signature>
+Expected<Kernel<Signature>> Gpu::kernel(const Code& code, std::string_view name) const {
+  if (auto same = code.check_signature(name, detail::TypesOf<Signature>::types); !same)
+    return std::unexpected(same.error());
+  return Kernel<Signature>(*this, code, std::string(name));
+}
+
+template <typename... P>
+Expected<Event> Stream::launch(const Kernel<void(P...)>& kernel, const LaunchShape& shape,
+                               std::type_identity_t<PassedAs<P>>... arguments) const {
+  const std::array<Argument, sizeof...(P)> list{std::move(arguments.argument)...};
+  return launch_with(kernel.code(), kernel.name(), shape, list);
+}
 
 }  // namespace Atoll

@@ -17,8 +17,13 @@ bool Parser::directive_amdgcn_target(std::string_view, Place) {
   const Place place = lexer().place();
   const auto text = quoted();
   if (!text || !expect_end()) return false;
-  const auto parsed = target::parse_target_id(*text);
+  auto parsed = target::parse_target_id(*text);
   if (!parsed) return error(place, parsed.error().message);
+  // In V2 and V3 what is not named is off, where a processor's name stands alone, too.
+  if (code_object_version_ <= 3 && text->find_first_of(":+") == std::string::npos) {
+    for (target::Setting* setting : {&parsed->xnack, &parsed->sramecc})
+      if (*setting == target::Setting::any) *setting = target::Setting::off;
+  }
   if (parsed->processor != target_.processor) {
     return error(place, fmt::format("the code is for {}, but is assembled for {}", parsed->processor->name,
                                     target_.processor->name));

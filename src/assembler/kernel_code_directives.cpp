@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "assembler/parser.h"
+#include "object/code_object_v2.h"
 #include "object/elf.h"
 #include "object/kernel_code.h"
 #include "support/bytes.h"
@@ -91,6 +92,27 @@ bool Parser::directive_hsa_code_object_isa(std::string_view, Place) {
     content.push_back(0);
   }
   emit_note("AMD", object::elf::nt_amd_hsa_isa_version, content, true);
+  return true;
+}
+
+/// .amd_amdgpu_isa "amdgcn-amd-amdhsa--gfx901": a note for readers, with what is in quotes
+bool Parser::directive_isa_name(std::string_view, Place) {
+  const auto text = quoted();
+  if (!text || !expect_end()) return false;
+  emit_note("AMD", object::elf::nt_amd_hsa_isa_name, {reinterpret_cast<const uint8_t*>(text->data()), text->size()},
+            true);
+  return true;
+}
+
+/// .amd_amdgpu_hsa_metadata, YAML, .end_amd_amdgpu_hsa_metadata
+bool Parser::directive_hsa_metadata(std::string_view, Place place) {
+  if (!expect_end()) return false;
+  auto text = text_until(".end_amd_amdgpu_hsa_metadata", place);
+  if (!text) return false;
+  if (const auto metadata = object::read_metadata_v2(*text); !metadata) return error(place, metadata.error().message);
+  if (text->ends_with("\n\n")) text->pop_back();  // the line break before the end of the directive
+  emit_note("AMD", object::elf::nt_amd_hsa_metadata, {reinterpret_cast<const uint8_t*>(text->data()), text->size()},
+            true);
   return true;
 }
 

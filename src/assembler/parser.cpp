@@ -261,6 +261,8 @@ const std::unordered_map<std::string_view, Parser::Directive>& Parser::directive
     add(&Parser::directive_pal_metadata, {".amdgpu_pal_metadata", ".amd_amdgpu_pal_metadata"});
     add(&Parser::directive_lds, {".amdgpu_lds"});
     add(&Parser::directive_hsa_code_object_version, {".hsa_code_object_version"});
+    add(&Parser::directive_isa_name, {".amd_amdgpu_isa"});
+    add(&Parser::directive_hsa_metadata, {".amd_amdgpu_hsa_metadata"});
     add(&Parser::directive_hsa_code_object_isa, {".hsa_code_object_isa"});
     add(&Parser::directive_amdgpu_hsa_kernel, {".amdgpu_hsa_kernel"});
     add(&Parser::directive_amd_kernel_code_t, {".amd_kernel_code_t"});

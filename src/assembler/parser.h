@@ -190,6 +190,8 @@ class Parser {
   bool directive_amdhsa_kernel(std::string_view, Place);
   // Of code object V2 (kernel_code_directives.cpp):
   bool directive_hsa_code_object_version(std::string_view, Place);
+  bool directive_isa_name(std::string_view, Place);
+  bool directive_hsa_metadata(std::string_view, Place);
   bool directive_hsa_code_object_isa(std::string_view, Place);
   bool directive_amdgpu_hsa_kernel(std::string_view, Place);
   bool directive_amd_kernel_code_t(std::string_view, Place);

@@ -14,19 +14,6 @@ namespace Atoll::hsa {
 
 namespace {
 
-/// The kernel descriptor of a kernel's symbol.
-std::optional<object::RawKernelDescriptor> descriptor_of(const object::CodeObject& code, const object::Symbol& symbol) {
-  object::RawKernelDescriptor descriptor{};
-  for (const object::Segment& segment : code.segments) {
-    if (symbol.value < segment.address) continue;
-    const uint64_t offset = symbol.value - segment.address;
-    if (offset > segment.bytes.size() || segment.bytes.size() - offset < sizeof descriptor) continue;
-    std::memcpy(&descriptor, segment.bytes.data() + offset, sizeof descriptor);
-    return descriptor;
-  }
-  return std::nullopt;
-}
-
 hsa_status_t give_kernel(const CodeSymbol& symbol, hsa_code_symbol_info_t attribute, void* value) {
   constexpr uint32_t least_alignment = 16;  // of a kernarg segment (HSA)
   const object::KernelMetadata* metadata = symbol.metadata;
@@ -79,13 +66,14 @@ void CodeObjectReader::read_symbols() {
   code = std::make_unique<object::CodeObject>(std::move(*read));
   for (const object::Symbol& symbol : code->symbols) {
     const bool is_external = !symbol.defined && !symbol.name.empty();
-    if (!is_external && (symbol.type != STT_OBJECT || symbol.name.empty())) continue;
+    const bool is_kernel = code->is_kernel(symbol);
+    if (!is_external && !is_kernel && (symbol.type != STT_OBJECT || symbol.name.empty())) continue;
     CodeSymbol made{.name = std::string(symbol.name),
                     .value = symbol.value,
                     .size = symbol.size,
                     .is_global = symbol.binding != STB_LOCAL,
                     .is_definition = symbol.defined};
-    if (symbol.defined && symbol.name.ends_with(".kd")) made.descriptor = descriptor_of(*code, symbol);
+    if (is_kernel) made.descriptor = code->descriptor_of(symbol);
     if (made.descriptor) made.metadata = code->find_kernel(symbol.name);
     for (const object::Segment& segment : code->segments) {
       const bool holds = symbol.value >= segment.address && symbol.value - segment.address < segment.memory_size;

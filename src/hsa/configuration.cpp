@@ -104,6 +104,7 @@ support::Result<Configuration> read_configuration() {
     configuration.timeout =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(std::min(*seconds, 1e9)));
   }
+  configuration.core_file = variable("ATOLL_CORE").value_or("");
   auto make_engine = engine::find_engine(variable("ATOLL_ENGINE").value_or(""));
   if (!make_engine) return support::within("ATOLL_ENGINE", make_engine.error());
   configuration.make_engine = std::move(*make_engine);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <vector>
 
 #include "hsa/compute_unit_mask.h"
@@ -23,6 +24,7 @@ struct Configuration {
   bool statistics = false;               ///< ATOLL_STATS=1: a table of kernels at the end
   std::chrono::nanoseconds timeout{0};   ///< ATOLL_TIMEOUT, in seconds, of one kernel
   unsigned threads = 0;                  ///< ATOLL_THREADS
+  std::string core_file;                 ///< ATOLL_CORE, where a fault leaves a core file; empty: nowhere
   machine::Gpu::MakeEngine make_engine;  ///< ATOLL_ENGINE, a name of engine/engines.h
 };
 

@@ -218,8 +218,11 @@ hsa_status_t iterate_symbols(hsa_executable_t handle, auto&& is_wanted, auto&& c
 }
 
 hsa_status_t give_kernel_info(const ExecutableSymbol& symbol, hsa_executable_symbol_info_t attribute, void* value) {
-  object::RawKernelDescriptor descriptor{};
-  std::memcpy(&descriptor, reinterpret_cast<const void*>(symbol.address), sizeof descriptor);
+  const object::CodeObject& code = symbol.loaded->code->code_object();
+  const object::Symbol* in_file = code.find_symbol(symbol.name);
+  const object::RawKernelDescriptor descriptor =
+      in_file != nullptr ? code.descriptor_of(*in_file).value_or(object::RawKernelDescriptor{})
+                         : object::RawKernelDescriptor{};
   const object::KernelMetadata* metadata = symbol.symbol->metadata;
   constexpr uint32_t least_alignment = 16;  // of a kernarg segment (HSA)
   switch (attribute) {

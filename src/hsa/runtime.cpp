@@ -204,6 +204,7 @@ support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& conf
     machine::GpuOptions options;
     options.host = host;
     options.kernel_timeout = configuration.timeout;
+    options.core_file = configuration.core_file;
     auto machine = machine::Gpu::create(gpu.model, configuration.make_engine, std::move(options));
     if (!machine) return std::unexpected(machine.error());
     agents.push_back(std::make_unique<GpuAgent>(gpu, std::move(*machine)));

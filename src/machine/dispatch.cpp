@@ -5,8 +5,10 @@
 #include <cstring>
 #include <utility>
 
+#include "machine/core_dump.h"
 #include "machine/loader.h"
 #include "machine/resident_group.h"
+#include "object/kernel_code.h"
 
 namespace Atoll::machine {
 
@@ -101,6 +103,24 @@ void count_named_registers(Kernel& kernel, const object::KernelMetadata* metadat
   if (processor.unified_vgprs) kernel.named_agprs = 0;  // the count is of both, and v0 and so on come first
 }
 
+/// The descriptor of a kernel, or what code object V2 has in its place, decoded; nothing where there is none.
+std::optional<support::Result<object::KernelDescriptor>> read_descriptor(uint64_t object, const LoadedCode& code,
+                                                                         const target::Processor& processor) {
+  const auto read = [&](auto& raw) {
+    if (object - code.base() > code.size() || code.size() - (object - code.base()) < sizeof raw) return false;
+    std::memcpy(&raw, reinterpret_cast<const void*>(object), sizeof raw);
+    return true;
+  };
+  if (code.code_object().version == 2) {
+    object::RawKernelCode raw;
+    if (!read(raw)) return std::nullopt;
+    return object::decode_kernel_code(raw, processor);
+  }
+  object::RawKernelDescriptor raw;
+  if (!read(raw)) return std::nullopt;
+  return object::decode_kernel_descriptor(raw, processor);
+}
+
 }  // namespace
 
 Dispatch::Dispatch() = default;
@@ -109,22 +129,22 @@ Dispatch::~Dispatch() = default;
 support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std::shared_ptr<const LoadedCode>& code,
                                                      const target::Processor& processor) {
   const LoadedSymbol* symbol = code ? code->kernel_at(object) : nullptr;
-  if (symbol == nullptr || object - code->base() > code->size() - sizeof(object::RawKernelDescriptor)) {
+  const auto descriptor = symbol != nullptr ? read_descriptor(object, *code, processor) : std::nullopt;
+  if (!descriptor) {
     return fail(ErrorKind::not_found, "the kernel object {:#x} of the dispatch packet is no loaded kernel", object);
   }
-  object::RawKernelDescriptor raw;
-  std::memcpy(&raw, reinterpret_cast<const void*>(object), sizeof raw);
   auto kernel = std::make_shared<Kernel>();
   kernel->object = object;
   kernel->code = code;
-  kernel->name = std::string(std::string_view(symbol->name).substr(0, symbol->name.rfind('.')));
+  std::string_view name = symbol->name;
+  if (name.ends_with(".kd")) name.remove_suffix(3);
+  kernel->name = std::string(name);
   if (symbol->metadata != nullptr) kernel->name = symbol->metadata->name;
-  auto descriptor = object::decode_kernel_descriptor(raw, processor);
-  if (!descriptor) return support::within(fmt::format("kernel '{}'", kernel->name), descriptor.error());
-  kernel->descriptor = *descriptor;
+  if (!*descriptor) return support::within(fmt::format("kernel '{}'", kernel->name), descriptor->error());
+  kernel->descriptor = **descriptor;
   count_named_registers(*kernel, symbol->metadata, processor);
-  kernel->entry = object + static_cast<uint64_t>(descriptor->entry_offset);
-  if (descriptor->kernarg_preload_length != 0) kernel->entry += preload_prologue_bytes;
+  kernel->entry = object + static_cast<uint64_t>(kernel->descriptor.entry_offset);
+  if (kernel->descriptor.kernarg_preload_length != 0) kernel->entry += preload_prologue_bytes;
   if (!code->contains(kernel->entry)) {
     return fail(ErrorKind::invalid_file, "kernel '{}' has its entry {:#x} outside of its code object", kernel->name,
                 kernel->entry);

@@ -28,6 +28,7 @@ namespace Atoll::machine {
 class Gpu;
 class LoadedCode;
 class ResidentGroup;
+struct StoppedWorkGroup;
 
 /// One row of `--stats`.
 struct KernelStatistics {
@@ -49,6 +50,9 @@ struct FaultReport {
   uint32_t work_group[3]{};
   uint32_t work_item[3]{};  ///< of the faulting lane
   uint32_t wave = 0;
+  std::string origin;              ///< of a jump to where there is no code: the call, where it can be told
+  std::vector<std::string> waves;  ///< of a hang: where those of the work-group are, and what they wait for
+  std::string core_file;  ///< where the state of the GPU was written (core_dump.h), or why it was not; empty: nowhere
   std::string to_string() const;  ///< several lines, for standard error
   /// What kind of error the launcher gets: memory_fault, illegal_instruction or aborted.
   support::ErrorKind error_kind() const;
@@ -128,6 +132,9 @@ struct Dispatch {
   // Why it was cancelled: the first reason counts.
   std::optional<support::Error> error;
   std::optional<FaultReport> fault;  ///< when the reason is a fault
+  // Where a core file is wanted: what becomes of it once the last wave has stopped, and the waves until then.
+  std::function<void(Dispatch&)> dump_core;
+  std::vector<StoppedWorkGroup> stopped;
 
   Dispatch();
   ~Dispatch();

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "isa/decode.h"
+#include "isa/effects.h"
 #include "isa/print.h"
 #include "machine/fault_guard.h"
 #include "machine/gpu.h"
@@ -154,6 +155,15 @@ std::string neighbourhood(uint64_t address, const Wave& wave, Gpu& gpu) {
   return fmt::format("{} bytes past the end of {}", offset - allocation->size, describe(*allocation));
 }
 
+/// llvm.trap, and not another number or s_sethalt.
+bool is_trap_2(const Fault& fault) { return fault.what.empty() || fault.what.starts_with("s_trap 2 "); }
+
+/// Whether the headline has all that Fault::what says.
+bool is_in_headline(const Fault& fault) {
+  return fault.kind == Fault::Kind::illegal_instruction || fault.kind == Fault::Kind::memory ||
+         (fault.kind == Fault::Kind::abort && !is_trap_2(fault));
+}
+
 std::string headline(const FaultReport& report) {
   const Fault& fault = report.fault;
   switch (fault.kind) {
@@ -162,6 +172,10 @@ std::string headline(const FaultReport& report) {
     case Fault::Kind::memory:
       if (!fault.address_known) {
         return fmt::format("kernel '{}' accessed an address that is not canonical", report.kernel);
+      }
+      if (!fault.what.empty()) {  // it is there, but may not be accessed like this
+        return fmt::format("kernel '{}' {} {:#x}: {}", report.kernel, fault.is_write ? "wrote to" : "read from",
+                           fault.address, fault.what);
       }
       return fmt::format("kernel '{}' {} {:#x}, which is not mapped for that", report.kernel,
                          fault.is_write ? "wrote to" : "read from", fault.address);
@@ -175,7 +189,8 @@ std::string headline(const FaultReport& report) {
     case Fault::Kind::lds_overflow:
       return fmt::format("kernel '{}' went past the end of its LDS, at {:#x}", report.kernel, fault.address);
     case Fault::Kind::abort:
-      return fmt::format("kernel '{}' aborted itself (s_trap 2)", report.kernel);
+      return is_trap_2(fault) ? fmt::format("kernel '{}' aborted itself (s_trap 2)", report.kernel)
+                              : fmt::format("kernel '{}' stopped: {}", report.kernel, fault.what);
     case Fault::Kind::exception:
       return fmt::format("kernel '{}' raised a floating-point exception that it enables", report.kernel);
     case Fault::Kind::timeout:
@@ -184,6 +199,71 @@ std::string headline(const FaultReport& report) {
       return fmt::format("kernel '{}' was interrupted", report.kernel);
   }
   return fmt::format("kernel '{}' stopped", report.kernel);
+}
+
+/// An instruction with its address and source line.
+std::string place_of(uint64_t pc, const Wave& wave, const Gpu& gpu) {
+  const std::shared_ptr<const LoadedCode> code = gpu.code_at(pc);
+  const auto instruction = instruction_at(code.get(), pc, gpu.processor(), wave.wave_size);
+  std::string text = instruction ? isa::print(*instruction, gpu.processor()) : raw_words(code.get(), pc);
+  text += fmt::format("{}(at {:#x})", text.empty() ? "" : "  ", pc);
+  const std::string source = code ? source_line_at(code->file(), pc - code->base()) : std::string();
+  return source.empty() ? text : text + "  " + source;
+}
+
+/// The call that led to an address without code. It has left the address after itself in registers, and is known by
+/// that these and its target are still there.
+std::string call_to(uint64_t target, const Wave& wave, const Gpu& gpu) {
+  constexpr uint64_t call_bytes = 4;  // s_swappc_b64
+  for (unsigned reg = 0; reg + 1 < isa::scalar::vcc_lo; reg += 2) {
+    const uint64_t pc = wave.scalar64(reg) - call_bytes;
+    const std::shared_ptr<const LoadedCode> code = gpu.code_at(pc);
+    const auto call = instruction_at(code.get(), pc, gpu.processor(), wave.wave_size);
+    if (!call || isa::control_of(*call).kind != isa::Control::Kind::indirect_call || call->operand_count < 2) continue;
+    const isa::Operand &link = call->operands[0], &address = call->operands[1];
+    if (link.reg != reg || address.kind != OperandKind::scalar || address.reg + 1u >= isa::scalar::count) continue;
+    const bool overwritten = address.reg == link.reg;
+    if (overwritten || (wave.scalar64(address.reg) & ~uint64_t{3}) == target) return place_of(pc, wave, gpu);
+  }
+  return {};
+}
+
+/// Where the waves of a work-group are, those at the same place together, and what they wait for.
+std::vector<std::string> waves_of(const WorkGroup& group, const Gpu& gpu) {
+  struct Place {
+    WaveState state;
+    uint64_t pc;
+    std::vector<uint32_t> waves;
+  };
+  std::vector<Place> places;
+  uint32_t ended = 0;
+  for (uint32_t i = 0; i < group.waves_begun; ++i) {
+    const Wave& wave = group.waves[i];
+    if (wave.state == WaveState::ended) {
+      ++ended;
+      continue;
+    }
+    const bool waits = wave.state == WaveState::at_barrier || wave.state == WaveState::waits_at_barrier;
+    constexpr uint64_t barrier_bytes = 4;  // the wave's PC is behind it
+    const uint64_t pc = waits ? wave.pc - barrier_bytes : wave.pc;
+    const auto same = std::ranges::find_if(
+        places, [&](const Place& place) { return place.pc == pc && (place.state == wave.state || waits); });
+    (same != places.end() ? *same : places.emplace_back(wave.state, pc, std::vector<uint32_t>{})).waves.push_back(i);
+  }
+  std::vector<std::string> lines;
+  for (const Place& place : places) {
+    const bool waits = place.state == WaveState::at_barrier || place.state == WaveState::waits_at_barrier;
+    const bool one = place.waves.size() == 1;
+    lines.push_back(fmt::format("{} {} {}: {}", one ? "wave" : "waves", fmt::join(place.waves, ", "),
+                                waits ? (one ? "waits at the barrier" : "wait at the barrier") : (one ? "runs" : "run"),
+                                place_of(place.pc, group.waves[place.waves.front()], gpu)));
+  }
+  const auto count = [&](uint64_t number, const char* one, const char* many) {
+    if (number != 0) lines.push_back(fmt::format("{} {}", number, number == 1 ? one : many));
+  };
+  count(ended, "wave has ended", "waves have ended");
+  count(group.waves.size() - group.waves_begun, "wave has not begun", "waves have not begun");
+  return lines;
 }
 
 }  // namespace
@@ -208,12 +288,17 @@ FaultReport report_fault(const Wave& wave) {
     report.source = source_line_at(code->file(), fault.pc - code->base());
   }
   if (fault.kind == Fault::Kind::memory) {
-    report.lane_known = instruction && find_lane(*instruction, wave, fault);
+    // The host says nothing of accesses to addresses that are not canonical.
+    if (!fault.address_known && instruction) fault.is_write = !isa::effects_of(*instruction).loads.any();
+    report.lane_known = !fault.what.empty() || (instruction && find_lane(*instruction, wave, fault));
     if (fault.address_known) report.owner = neighbourhood(fault.address, wave, gpu);
   } else {
     report.lane_known = fault.kind == Fault::Kind::scratch_overflow || fault.kind == Fault::Kind::lds_overflow ||
                         fault.kind == Fault::Kind::exception;
   }
+  if (fault.kind == Fault::Kind::instruction_fetch) report.origin = call_to(fault.pc, wave, gpu);
+  const bool hangs = fault.kind == Fault::Kind::timeout || fault.kind == Fault::Kind::interrupted;
+  if (hangs && group.waves.size() > 1) report.waves = waves_of(group, gpu);
   if (!report.lane_known && wave.exec() != 0) fault.lane = static_cast<uint8_t>(std::countr_zero(wave.exec()));
   work_item_of(group, wave.index, fault.lane, report.work_item);
   return report;
@@ -229,10 +314,13 @@ std::string FaultReport::to_string() const {
   line("function", function);
   line("source", source);
   line("address", owner);
-  line("detail", fault.kind == Fault::Kind::illegal_instruction ? std::string() : fault.what);
+  line("called by", origin);
+  line("detail", is_in_headline(fault) ? std::string() : fault.what);
   line("work-group", fmt::format("({}, {}, {}), wave {}", work_group[0], work_group[1], work_group[2], wave));
   line(lane_known ? "work-item" : "first lane",
        fmt::format("({}, {}, {}), lane {}", work_item[0], work_item[1], work_item[2], fault.lane));
+  for (size_t i = 0; i < waves.size(); ++i) line(i == 0 ? "waves" : "", waves[i]);
+  line("core file", core_file);
   return text;
 }
 

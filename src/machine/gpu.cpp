@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "machine/core_dump.h"
 #include "machine/fault_guard.h"
 #include "machine/host.h"
 #include "machine/packet_processor.h"
@@ -54,7 +55,8 @@ class VirtualGpu final : public Gpu {
                                                     std::string uri) override;
   std::shared_ptr<LoadedCode> code_at(uint64_t address) const override;
   support::Result<std::unique_ptr<Queue>> create_queue(QueueOptions options) override;
-  support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet) override;
+  support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet,
+                                        std::optional<FaultReport>* fault) override;
   uint64_t queue_address() const override { return reinterpret_cast<uint64_t>(&own_queue_); }
   void interrupt() override { interrupts_.fetch_add(1); }
   std::vector<KernelStatistics> statistics() const override;
@@ -65,6 +67,7 @@ class VirtualGpu final : public Gpu {
                                                     uint64_t dispatch_id);
   support::Result<std::shared_ptr<Kernel>> kernel_at(uint64_t object, const std::shared_ptr<const LoadedCode>& code);
   void forget(const LoadedCode& code);
+  void dump_core(Dispatch& dispatch);
 
   const target::GpuModel model_;
   const GpuOptions options_;
@@ -76,6 +79,7 @@ class VirtualGpu final : public Gpu {
   std::map<uint64_t, std::weak_ptr<LoadedCode>> codes_;            ///< by base address
   std::unordered_map<uint64_t, std::shared_ptr<Kernel>> kernels_;  ///< by kernel object, once launched
   std::map<std::string, KernelStatistics> unloaded_;               ///< statistics of kernels that are gone
+  std::vector<const aql::Queue*> queues_;
 
   aql::Queue own_queue_{};  ///< what kernels see as their queue that were launched without one
   std::atomic<uint64_t> own_dispatches_{0};
@@ -143,6 +147,7 @@ support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelD
   dispatch->kernel = std::move(*kernel);
   if (auto prepared = prepare(*dispatch, model_); !prepared) return std::unexpected(prepared.error());
   install_fault_guard();
+  if (!options_.core_file.empty()) dispatch->dump_core = [this](Dispatch& faulted) { dump_core(faulted); };
   dispatch->interrupts = &interrupts_;
   dispatch->interrupts_seen = interrupts_.load();
   dispatch->start_ns = now_ns();
@@ -152,12 +157,34 @@ support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelD
   return dispatch;
 }
 
-support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacket& packet) {
+/// Writes what the last wave of a faulted dispatch has left, and notes in the report where.
+void VirtualGpu::dump_core(Dispatch& dispatch) {
+  std::vector<std::shared_ptr<LoadedCode>> codes;
+  support::Result<std::string> written;
+  {
+    const std::unique_lock lock(mutex_);  // queues stay, and one file is written after the other
+    for (const auto& [base, code] : codes_)
+      if (auto loaded = code.lock()) codes.push_back(std::move(loaded));
+    std::vector<const aql::Queue*> queues = queues_;
+    if (dispatch.queue_address == queue_address()) queues.push_back(&own_queue_);
+    written = write_core_file(
+        {.model = model_, .memory = host_->memory, .codes = codes, .queues = queues, .dispatch = dispatch},
+        options_.core_file);
+  }
+  const std::lock_guard lock(dispatch.mutex);
+  dispatch.stopped.clear();
+  dispatch.fault->core_file = written ? *written : "not written: " + written.error().message;
+  if (dispatch.error) dispatch.error->message = dispatch.fault->to_string();
+}
+
+support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacket& packet,
+                                                  std::optional<FaultReport>* fault) {
   auto launched = launch(packet, queue_address(), own_dispatches_.fetch_add(1));
   if (!launched) return std::unexpected(launched.error());
   const std::shared_ptr<Dispatch> dispatch = std::move(*launched);
   host_->scheduler.finish(dispatch);
   if (dispatch->fault && options_.on_fault) options_.on_fault(*dispatch->fault);
+  if (dispatch->fault && fault != nullptr) *fault = *dispatch->fault;
   if (dispatch->error) return std::unexpected(*dispatch->error);
   return KernelStatistics{.kernel = dispatch->kernel->name,
                           .calls = 1,
@@ -173,10 +200,18 @@ support::Result<std::unique_ptr<Queue>> VirtualGpu::create_queue(QueueOptions op
     if (error.fault && options_.on_fault) options_.on_fault(*error.fault);
     if (next) next(error);
   };
-  return make_queue(std::move(options), model_, host_->memory, host_->scheduler,
-                    [this](const aql::KernelDispatchPacket& packet, uint64_t queue_address, uint64_t dispatch_id) {
-                      return launch(packet, queue_address, dispatch_id);
-                    });
+  options.on_destroy = [this, next = std::move(options.on_destroy)](const aql::Queue& queue) {
+    if (next) next(queue);
+    const std::unique_lock lock(mutex_);
+    std::erase(queues_, &queue);
+  };
+  auto queue = make_queue(std::move(options), model_, host_->memory, host_->scheduler,
+                          [this](const aql::KernelDispatchPacket& packet, uint64_t queue_address,
+                                 uint64_t dispatch_id) { return launch(packet, queue_address, dispatch_id); });
+  if (!queue) return queue;
+  const std::unique_lock lock(mutex_);
+  queues_.push_back((*queue)->abi());
+  return queue;
 }
 
 std::vector<KernelStatistics> VirtualGpu::statistics() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct GpuOptions {
       0;  ///< of a host of its own: threads that run work-groups, the one that launches among them; 0: all
   std::chrono::nanoseconds kernel_timeout{0};          ///< of one dispatch; 0: none
   std::function<void(const FaultReport&)> on_fault{};  ///< besides the error that the launcher gets
+  std::string core_file{};  ///< where a fault leaves a core file, %p being the process; empty: nowhere
 };
 
 class Gpu {
@@ -54,8 +56,9 @@ class Gpu {
   virtual support::Result<std::unique_ptr<Queue>> create_queue(QueueOptions options) = 0;
 
   /// Runs one kernel to its end on the caller's time, without a queue of the caller's. `packet.kernel_object` and
-  /// `kernarg_address` are guest addresses; its completion signal is not touched.
-  virtual support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet) = 0;
+  /// `kernarg_address` are guest addresses; its completion signal is not touched. If the kernel faults, `fault` is set.
+  virtual support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet,
+                                                std::optional<FaultReport>* fault = nullptr) = 0;
   /// Of the amd_queue_t that kernels launched by run() see as theirs.
   virtual uint64_t queue_address() const = 0;
 

@@ -53,6 +53,8 @@ void write_user_sgprs(Wave& wave, const Dispatch& dispatch, const WorkGroupStora
     user.pair(is_address ? scratch_base : uint64_t{dispatch.scratch_bytes_per_lane} << 32);
   }
   if (descriptor.private_segment_size) user.word(dispatch.scratch_bytes_per_lane);
+  for (unsigned d = 0; d < 3; ++d)
+    if (descriptor.grid_work_groups[d]) user.word(dispatch.work_groups[d]);
   for (unsigned i = 0; i < descriptor.kernarg_preload_length; ++i) {
     uint32_t word = 0;
     const uint64_t offset = (uint64_t{descriptor.kernarg_preload_offset} + i) * sizeof word;

@@ -95,10 +95,6 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
   code->code_object_ = std::move(*object);
   code->uri = std::move(uri);
   const object::CodeObject& parsed = code->code_object_;
-  if (parsed.version < 3) {
-    return fail(ErrorKind::unsupported, "{}: code object version {} is older than what Atoll loads (3 and later)",
-                code->uri, parsed.version);
-  }
   if (auto runs = target::check_runs_on(parsed.target, gpu); !runs) return support::within(code->uri, runs.error());
   if (parsed.memory_size == 0) return fail(ErrorKind::invalid_file, "{}: has nothing to load", code->uri);
 
@@ -121,14 +117,15 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
   }
 
   std::unordered_map<std::string_view, const object::KernelMetadata*> kernels;
-  for (const object::KernelMetadata& kernel : parsed.metadata.kernels) kernels.emplace(kernel.symbol, &kernel);
+  for (const object::KernelMetadata& kernel : parsed.metadata.kernels) kernels.emplace(kernel.object_symbol(), &kernel);
   for (const object::Symbol& symbol : parsed.symbols) {
-    if (!symbol.defined || symbol.type != STT_OBJECT || symbol.name.empty()) continue;
+    const bool is_kernel = parsed.is_kernel(symbol);
+    if (!is_kernel && (!symbol.defined || symbol.type != STT_OBJECT || symbol.name.empty())) continue;
     LoadedSymbol loaded{.name = std::string(symbol.name),
                         .address = *base + symbol.value,
                         .size = symbol.size,
                         .is_global = symbol.binding != STB_LOCAL};
-    if (symbol.name.ends_with(".kd")) {
+    if (is_kernel) {
       loaded.kind = LoadedSymbol::Kind::kernel;
       if (const auto found = kernels.find(symbol.name); found != kernels.end()) loaded.metadata = found->second;
     }

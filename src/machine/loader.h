@@ -22,9 +22,10 @@ class Memory;
 
 struct LoadedSymbol {
   enum class Kind : uint8_t { variable, kernel };
-  std::string name;  ///< as in the symbol table: kernels end in ".kd"
+  std::string name;  ///< as in the symbol table: kernels end in ".kd", but for those of code object V2
   Kind kind = Kind::variable;
-  uint64_t address = 0;  ///< of the variable, or of the kernel descriptor (the "kernel object")
+  uint64_t address =
+      0;  ///< of the variable, or of the kernel descriptor, in V2 the amd_kernel_code_t (the "kernel object")
   uint64_t size = 0;
   bool is_global = true;                             ///< binding: program or agent linkage
   const object::KernelMetadata* metadata = nullptr;  ///< of a kernel

@@ -263,6 +263,14 @@ std::optional<Allocation> Memory::nearest(uint64_t address) const {
   return below;
 }
 
+std::vector<Allocation> Memory::allocations() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Allocation> all;
+  all.reserve(allocations_.size());
+  for (const auto& [address, allocation] : allocations_) all.push_back(allocation);
+  return all;
+}
+
 uint64_t Memory::allocated_bytes() const {
   const std::lock_guard lock(mutex_);
   return allocated_bytes_;

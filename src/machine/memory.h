@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "machine/memory_file.h"
 #include "machine/packed_pages.h"
@@ -71,6 +72,7 @@ class Memory {
   /// The allocation with the least distance to `address`, for fault reports; nullopt when there is none at all.
   std::optional<Allocation> nearest(uint64_t address) const;
   uint64_t allocated_bytes() const;
+  std::vector<Allocation> allocations() const;  ///< by address
 
  private:
   uint64_t record(Allocation allocation);

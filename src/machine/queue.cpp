@@ -187,6 +187,7 @@ PacketProcessor::~PacketProcessor() {
   cancelling_ = true;
   activity_.notify();
   thread_.join();
+  if (options_.on_destroy) options_.on_destroy(abi_);
   static_cast<void>(memory_.free(reinterpret_cast<uint64_t>(ring_)));
 }
 

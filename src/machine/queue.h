@@ -56,9 +56,10 @@ class Queue {
 struct QueueOptions {
   uint32_t size = 0;  ///< packets, a power of two
   bool multi_producer = true, cooperative = false;
-  aql::Signal* doorbell = nullptr;                    ///< the caller's; kept in the amd_queue_t
-  uint64_t queue_inactive_signal = 0;                 ///< set to 1 once the queue has been inactivated or has failed
-  std::function<void(const QueueError&)> on_error{};  ///< from the queue's thread; the queue is stopped then
+  aql::Signal* doorbell = nullptr;                      ///< the caller's; kept in the amd_queue_t
+  uint64_t queue_inactive_signal = 0;                   ///< set to 1 once the queue has been inactivated or has failed
+  std::function<void(const QueueError&)> on_error{};    ///< from the queue's thread; the queue is stopped then
+  std::function<void(const aql::Queue&)> on_destroy{};  ///< when nothing is processed any more
   /// Agent dispatch packets, which a GPU has no use for but a queue made by hsa_soft_queue_create has.
   std::function<bool(const aql::AgentDispatchPacket&)> on_agent_dispatch{};
 };

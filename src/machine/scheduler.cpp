@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "machine/core_dump.h"
 #include "machine/fault_report.h"
 #include "machine/gpu.h"
 #include "machine/host.h"
@@ -403,6 +404,7 @@ void Scheduler::complete(Dispatch& dispatch) {
     const std::lock_guard lock(mutex_);
     std::erase_if(offered_, [&](const std::shared_ptr<Dispatch>& other) { return other.get() == &dispatch; });
   }
+  if (dispatch.dump_core && dispatch.fault) dispatch.dump_core(dispatch);
   if (dispatch.on_done) dispatch.on_done(dispatch);
   dispatch.done.store(true, std::memory_order_release);
   dispatch_done_.notify();

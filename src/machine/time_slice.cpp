@@ -7,6 +7,7 @@
 
 #include "machine/barrier.h"
 #include "machine/clock.h"
+#include "machine/core_dump.h"
 #include "machine/fault_guard.h"
 #include "machine/fault_report.h"
 #include "machine/gpu.h"
@@ -218,6 +219,10 @@ WaveState Scheduler::run_series(TimeSlice& slice, uint64_t budget) {
 /// The dispatch is cancelled: the slice's work-group has ended half-way.
 void Scheduler::abandon(TimeSlice& slice) {
   const WorkGroup& group = slice.resident->group;
+  if (Dispatch& dispatch = *slice.dispatch; dispatch.dump_core) {
+    const std::lock_guard lock(dispatch.mutex);
+    if (dispatch.fault) dispatch.stopped.push_back(save(group));
+  }
   for (uint32_t i = 0; i < group.waves_begun; ++i) {
     if (group.waves[i].state != WaveState::ended) slice.instructions.add(group.waves[i]);
   }
@@ -247,6 +252,11 @@ bool Scheduler::poll(TimeSlice& slice) {
   if (!late && !interrupted) return true;
   // The very last wave may have ended just now; then there is nothing to stop.
   if (slice.resident->group.waves_running == 0 && !more) return true;
+  // The wave that ran last may have ended; one that has not is what the dispatch waits for.
+  WorkGroup& group = slice.resident->group;
+  for (uint32_t i = 0; i < group.waves_begun && slice.wave->state == WaveState::ended; ++i) {
+    if (group.waves[i].state != WaveState::ended) slice.wave = &group.waves[i];
+  }
   slice.wave->fault = std::make_unique<Fault>(
       Fault{.kind = interrupted ? Fault::Kind::interrupted : Fault::Kind::timeout, .pc = slice.wave->pc});
   return false;

@@ -387,7 +387,9 @@ Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
     }
   }
   std::vector<std::string> targets;
-  for (const FoundCodeObjects& file : files) targets.push_back(targets_of(file));
+  for (const FoundCodeObjects& file : files)
+    if (!file.code_objects.empty()) targets.push_back(targets_of(file));
+  if (targets.empty()) return fail(ErrorKind::not_found, "there is no GPU code in it");
   std::vector<std::string_view> processors;
   for (const target::Product& product : target::products())
     if (std::ranges::find(processors, product.processor) == processors.end()) processors.push_back(product.processor);

@@ -49,14 +49,19 @@ Result<Elf64_Ehdr> read_amdgpu_header(Bytes file) {
     return fail(ErrorKind::invalid_file, "the ELF file is for machine number {}, not for an AMD GPU ({})",
                 header->e_machine, elf::em_amdgpu);
   const uint8_t osabi = header->e_ident[EI_OSABI];
-  if (osabi == elf::osabi_amdgpu_pal || osabi == elf::osabi_amdgpu_mesa3d)
+  if (osabi == elf::osabi_amdgpu_pal || osabi == elf::osabi_amdgpu_mesa3d || osabi == ELFOSABI_NONE)
     return fail(ErrorKind::unsupported, "the code object is for {}, Atoll runs those for amdhsa",
-                osabi == elf::osabi_amdgpu_pal ? "amdpal" : "mesa3d");
+                osabi == elf::osabi_amdgpu_pal      ? "amdpal"
+                : osabi == elf::osabi_amdgpu_mesa3d ? "mesa3d"
+                                                    : "no operating system");
   if (osabi != elf::osabi_amdgpu_hsa)
     return fail(ErrorKind::invalid_file, "the code object's OS ABI is {}, amdhsa's is {}", osabi,
                 elf::osabi_amdgpu_hsa);
   return header;
 }
+
+/// Whether a symbol of that type is a function's, or a kernel's of code object V2.
+bool is_code(uint8_t symbol_type) { return symbol_type == STT_FUNC || symbol_type == elf::stt_amdgpu_hsa_kernel; }
 
 /// The reader's working state: what is known of the file so far.
 class Reader {
@@ -80,15 +85,12 @@ class Reader {
  private:
   Result<void> read_identity() {
     const uint8_t abi = header_.e_ident[EI_ABIVERSION];
-    if (abi == elf::abi_version_v2)
-      return fail(ErrorKind::unsupported,
-                  "code object V2 is not supported: build it anew (-mcode-object-version=4 or later)");
     if (header_.e_type == ET_REL)
       return fail(ErrorKind::invalid_file, "a relocatable object, not linked yet: link it with `ld.lld -shared`");
     if (header_.e_type != ET_DYN)
       return fail(ErrorKind::invalid_file, "ELF type {} where a code object is a shared object ({})", header_.e_type,
                   ET_DYN);
-    auto target = target::target_id_of_flags(header_.e_flags, abi);
+    auto target = read_target(object_.file);
     if (!target) return std::unexpected(target.error());
     object_.target = *target;
     object_.e_flags = header_.e_flags;
@@ -274,16 +276,6 @@ class Reader {
     return {};
   }
 
-  /// A file that was linked from several has a note of each.
-  void add(Metadata metadata) {
-    Metadata& all = object_.metadata;
-    all.version_major = metadata.version_major;
-    all.version_minor = metadata.version_minor;
-    if (all.target.empty()) all.target = std::move(metadata.target);
-    std::ranges::move(metadata.printf_formats, std::back_inserter(all.printf_formats));
-    std::ranges::move(metadata.kernels, std::back_inserter(all.kernels));
-  }
-
   Result<void> read_notes() {
     for (const auto& [bytes, alignment] : notes_) {
       const uint64_t padding = alignment == 8 ? 8 : 4;
@@ -296,10 +288,10 @@ class Reader {
         const auto text = slice(bytes, text_offset, note->n_descsz);
         if (!name || !text) return broken("a note is not all there");
         offset = align_up(text_offset + note->n_descsz, padding);
-        if (note->n_type != elf::nt_amdgpu_metadata || support::read_text(*name, 0) != "AMDGPU") continue;
-        auto metadata = read_metadata(*text);
+        auto metadata = read_metadata(
+            ElfNote{.owner = support::read_text(*name, 0).value_or(""), .type = note->n_type, .description = *text});
         if (!metadata) return std::unexpected(metadata.error());
-        add(std::move(*metadata));
+        if (*metadata) append_metadata(object_.metadata, std::move(**metadata));
       }
     }
     return {};
@@ -325,7 +317,7 @@ class Reader {
       if (!table || !strings) return broken("its symbol table points outside of it");
       for (uint64_t offset = 0; offset + sizeof(Elf64_Sym) <= table->size(); offset += sizeof(Elf64_Sym)) {
         const auto raw = *read<Elf64_Sym>(*table, offset);
-        if (elf::symbol_type(raw) != STT_FUNC || raw.st_shndx == SHN_UNDEF) continue;
+        if (!is_code(elf::symbol_type(raw)) || raw.st_shndx == SHN_UNDEF) continue;
         auto symbol = make_symbol(raw, *strings);
         if (!symbol) return std::unexpected(symbol.error());
         object_.functions.push_back(*symbol);
@@ -333,7 +325,7 @@ class Reader {
     }
     if (object_.functions.empty())
       for (const Symbol& symbol : object_.symbols)
-        if (symbol.type == STT_FUNC && symbol.defined) object_.functions.push_back(symbol);
+        if (is_code(symbol.type) && symbol.defined) object_.functions.push_back(symbol);
     std::ranges::sort(object_.functions, {}, &Symbol::value);
     return {};
   }
@@ -363,10 +355,34 @@ std::string_view KernelMetadata::code_symbol() const {
   return code;
 }
 
+std::string_view KernelMetadata::object_symbol() const {
+  return std::string_view(symbol).ends_with("@kd") ? code_symbol() : std::string_view(symbol);
+}
+
 const KernelMetadata* CodeObject::find_kernel(std::string_view name) const {
-  const auto found = std::ranges::find_if(
-      metadata.kernels, [&](const KernelMetadata& kernel) { return kernel.name == name || kernel.symbol == name; });
+  const auto found = std::ranges::find_if(metadata.kernels, [&](const KernelMetadata& kernel) {
+    return kernel.name == name || kernel.object_symbol() == name;
+  });
   return found == metadata.kernels.end() ? nullptr : &*found;
+}
+
+bool CodeObject::is_kernel(const Symbol& symbol) const {
+  if (!symbol.defined || symbol.name.empty()) return false;
+  if (version == 2) return symbol.type == elf::stt_amdgpu_hsa_kernel;
+  return symbol.type == STT_OBJECT && symbol.name.ends_with(".kd");
+}
+
+std::optional<RawKernelDescriptor> CodeObject::descriptor_of(const Symbol& symbol) const {
+  for (const Segment& segment : segments) {
+    if (symbol.value < segment.address || symbol.value - segment.address > segment.bytes.size()) continue;
+    const Bytes bytes = segment.bytes.subspan(symbol.value - segment.address);
+    if (version != 2) {
+      if (const auto descriptor = read<RawKernelDescriptor>(bytes, 0)) return descriptor;
+    } else if (const auto code = read<RawKernelCode>(bytes, 0)) {
+      return object::descriptor_of(*code, *target.processor);
+    }
+  }
+  return std::nullopt;
 }
 
 Result<CodeObject> read_code_object(std::span<const uint8_t> file) { return Reader(file).run(); }
@@ -383,8 +399,10 @@ Result<target::TargetId> read_target(std::span<const uint8_t> file) {
 
 Result<target::TargetId> read_target(const ElfFile& file) {
   const uint8_t* identity = file.header.e_ident;
-  if (identity[EI_OSABI] == elf::osabi_amdgpu_hsa && identity[EI_ABIVERSION] == elf::abi_version_v2)
-    return read_target_v2(file);
+  // Versions are amdhsa's; the flags for other systems are those of V3.
+  if (identity[EI_OSABI] != elf::osabi_amdgpu_hsa)
+    return target::target_id_of_flags(file.header.e_flags, elf::abi_version_v3);
+  if (identity[EI_ABIVERSION] == elf::abi_version_v2) return read_target_v2(file);
   return target::target_id_of_flags(file.header.e_flags, identity[EI_ABIVERSION]);
 }
 

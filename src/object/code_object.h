@@ -1,9 +1,9 @@
-// object: code objects, the ELF files that hold GPU machine code: reading them, from V3 to V6, as clang writes them.
+// object: code objects, the ELF files that hold GPU machine code: reading them, from V2 to V6, as clang writes them.
 //
 // A CodeObject is checked when it is made: every offset, size and index that later code follows lies inside
-// the file. It refers to the bytes that it was read from and does not own them. V2, whose kernels are described in
-// another way (code_object_v2.h), is not among those that run, and refused by name.
-// Source: user guide, "ELF Code Object", "Code Object Metadata", "Kernel Descriptor".
+// the file. It refers to the bytes that it was read from and does not own them. What is special to V2, whose kernels
+// are described in another way, is in code_object_v2.h. Source: user guide, "ELF Code Object", "Code Object Metadata",
+// "Kernel Descriptor".
 #pragma once
 
 #include <array>
@@ -87,7 +87,8 @@ struct KernelArgument {
   uint32_t offset = 0, size = 0;
   uint32_t pointee_align = 0;
   std::string address_space, access, actual_access;
-  bool is_const = false, is_restrict = false, is_volatile = false;
+  std::string value_type;  ///< of older compilers: "f32"
+  bool is_const = false, is_restrict = false, is_volatile = false, is_pipe = false;
 };
 
 struct KernelMetadata {      ///< one entry of amdhsa.kernels
@@ -98,11 +99,15 @@ struct KernelMetadata {      ///< one entry of amdhsa.kernels
   uint32_t wavefront_size = 64, max_flat_workgroup_size = 1024;
   uint32_t sgpr_count = 0, vgpr_count = 0, agpr_count = 0, sgpr_spill_count = 0, vgpr_spill_count = 0;
   std::optional<std::array<uint32_t, 3>> required_workgroup_size, workgroup_size_hint;
-  std::array<uint32_t, 3> max_workgroups{};  ///< in each dimension; 0 where the code does not say
-  std::string language, device_enqueue_symbol, kind = "normal";
+  std::array<uint32_t, 3> max_workgroups{};                 ///< in each dimension; 0 where the code does not say
+  std::optional<std::array<uint32_t, 3>> cluster_dims;      ///< work-groups of a cluster (GFX12.5)
+  std::optional<std::array<uint32_t, 2>> language_version;  ///< major, minor
+  std::string language, device_enqueue_symbol, vec_type_hint, kind = "normal";
   bool uses_dynamic_stack = false, uniform_work_group_size = false;
+  std::optional<bool> workgroup_processor_mode;  ///< work-groups have both CUs of a work-group processor
 
-  std::string_view code_symbol() const;  ///< the name of the symbol that its code has
+  std::string_view code_symbol() const;    ///< the name of the symbol that its code has
+  std::string_view object_symbol() const;  ///< and of the one that dispatches name: its descriptor; in V2, its code
 };
 
 struct Metadata {
@@ -114,7 +119,7 @@ struct Metadata {
 
 struct CodeObject {
   std::span<const uint8_t> file;
-  unsigned version = 0;  ///< 3 to 6; V5 and V6 differ in the ELF header only
+  unsigned version = 0;  ///< 2 to 6; V5 and V6 differ in the ELF header only
   target::TargetId target;
   uint32_t e_flags = 0;
   std::vector<Segment> segments;
@@ -126,6 +131,9 @@ struct CodeObject {
 
   const Symbol* find_symbol(std::string_view name) const;          ///< by its whole name, defined or not
   const KernelMetadata* find_kernel(std::string_view name) const;  ///< by name, with or without ".kd"
+  bool is_kernel(const Symbol& symbol) const;                      ///< a descriptor, or in V2 a kernel
+  /// The descriptor of such a symbol, or what in V2 says the same; nothing when it is not all in the file.
+  std::optional<RawKernelDescriptor> descriptor_of(const Symbol& symbol) const;
 };
 
 /// Reads a loadable code object (ET_DYN). `file` must outlive the result.

@@ -124,6 +124,8 @@ Result<KernelArgument> read_argument(const YAML::Node& map, const std::string& w
     if (key == "IsConst") return get(value, argument.is_const);
     if (key == "IsRestrict") return get(value, argument.is_restrict);
     if (key == "IsVolatile") return get(value, argument.is_volatile);
+    if (key == "IsPipe") return get(value, argument.is_pipe);
+    if (key == "ValueType") return get(value, argument.value_type);
     return true;
   });
   if (!ok) return std::unexpected(ok.error());
@@ -140,6 +142,7 @@ Result<KernelArgument> read_argument(const YAML::Node& map, const std::string& w
 bool read_attribute(const std::string& key, const YAML::Node& value, KernelMetadata& kernel) {
   if (key == "ReqdWorkGroupSize") return get(value, kernel.required_workgroup_size);
   if (key == "WorkGroupSizeHint") return get(value, kernel.workgroup_size_hint);
+  if (key == "VecTypeHint") return get(value, kernel.vec_type_hint);
   if (key == "RuntimeHandle") return get(value, kernel.device_enqueue_symbol);
   return true;
 }
@@ -166,6 +169,7 @@ Result<KernelMetadata> read_kernel(const YAML::Node& map, size_t index) {
     if (key == "Name") return get(value, kernel.name);
     if (key == "SymbolName") return get(value, kernel.symbol);
     if (key == "Language") return get(value, kernel.language);
+    if (key == "LanguageVersion") return get(value, kernel.language_version.emplace());
     if (key == "Attrs") attributes.reset(value);
     if (key == "CodeProps") properties.reset(value);
     if (key == "Args") arguments.reset(value);
@@ -188,6 +192,11 @@ Result<KernelMetadata> read_kernel(const YAML::Node& map, size_t index) {
     if (!argument) return std::unexpected(argument.error());
     kernel.arguments.push_back(std::move(*argument));
   }
+  if (kernel.kernarg_segment_size == 0) kernel.kernarg_segment_size = end;
+  if (end > kernel.kernarg_segment_size)
+    return fail(ErrorKind::invalid_file,
+                "metadata: the arguments of kernel {} end at byte {} of a kernel argument segment of {}", kernel.name,
+                end, kernel.kernarg_segment_size);
   return kernel;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "object/kernel_descriptor_fields.h"
+
 namespace Atoll::object {
 
 namespace {
@@ -103,6 +105,43 @@ void KernelCodeField::set(RawKernelCode& code, uint64_t value) const {
     const auto mask = static_cast<uint8_t>(1u << at % 8);
     code[at / 8] = static_cast<uint8_t>((value >> i & 1) != 0 ? code[at / 8] | mask : code[at / 8] & ~mask);
   }
+}
+
+RawKernelDescriptor descriptor_of(const RawKernelCode& code, const target::Processor& processor) {
+  const auto field = [&](std::string_view name) { return kernel_code_field(name).of(code); };
+  const auto word = [&](unsigned bit) {
+    return static_cast<uint32_t>(
+        KernelCodeField{.name = {}, .older_key = {}, .bit = static_cast<uint16_t>(bit), .width = 32}.of(code));
+  };
+  // What the packet processor sets itself, whatever the record says: priority, privilege, debugging and traps, and how
+  // much LDS there is, which is the packet's to say.
+  constexpr uint32_t own1 = 1u << 10 | 1u << 11 | 1u << 20 | 1u << 22 | 1u << 24 | 1u << 25;
+  constexpr uint32_t own2 = 1u << 6 | 3u << 13 | 0x1FFu << 15;
+  RawKernelDescriptor descriptor{};
+  descriptor.group_segment_fixed_size = static_cast<uint32_t>(field("workgroup_group_segment_byte_size"));
+  descriptor.private_segment_fixed_size = static_cast<uint32_t>(field("workitem_private_segment_byte_size"));
+  descriptor.kernarg_size = static_cast<uint32_t>(std::min<uint64_t>(field("kernarg_segment_byte_size"), UINT32_MAX));
+  descriptor.kernel_code_entry_byte_offset = static_cast<int64_t>(field("kernel_code_entry_byte_offset"));
+  descriptor.compute_pgm_rsrc1 = word(resources1) & ~own1;
+  descriptor.compute_pgm_rsrc2 = word(resources2) & ~own2;
+  constexpr uint32_t same_properties = 0x7F | 1u << 10;  // which SGPRs are set up, and waves of 32 lanes
+  descriptor.kernel_code_properties =
+      static_cast<uint16_t>((word(properties) & same_properties) | field("is_dynamic_callstack") << 11);
+  if (processor.unified_vgprs) {  // younger than the record: all registers that it asks for are VGPRs
+    const uint32_t vgprs = (descriptor_field::vgpr_count.of(descriptor) + 1) * processor.vgpr_granule;
+    descriptor.compute_pgm_rsrc3 = vgprs / 4 - 1;  // ACCUM_OFFSET
+  }
+  return descriptor;
+}
+
+support::Result<KernelDescriptor> decode_kernel_code(const RawKernelCode& code, const target::Processor& processor) {
+  auto descriptor = decode_kernel_descriptor(descriptor_of(code, processor), processor);
+  if (!descriptor) return descriptor;
+  constexpr std::string_view counts[] = {"enable_sgpr_grid_workgroup_count_x", "enable_sgpr_grid_workgroup_count_y",
+                                         "enable_sgpr_grid_workgroup_count_z"};
+  for (size_t i = 0; i < std::size(counts); ++i)
+    descriptor->grid_work_groups[i] = kernel_code_field(counts[i]).of(code) != 0;
+  return descriptor;
 }
 
 }  // namespace Atoll::object

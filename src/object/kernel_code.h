@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "object/kernel_descriptor.h"
+
 namespace Atoll::object {
 
 using RawKernelCode = std::array<uint8_t, 256>;  ///< as it lies in memory
@@ -37,5 +39,12 @@ std::span<const KernelCodeField> kernel_code_fields();
 
 /// The field of that name, which must be one.
 const KernelCodeField& kernel_code_field(std::string_view name);
+
+/// The descriptor that says the same. What only the record has is left out: how many work-groups the grid has is a
+/// register that descriptors cannot ask for (KernelDescriptor::grid_work_groups).
+RawKernelDescriptor descriptor_of(const RawKernelCode& code, const target::Processor& processor);
+
+/// What the record says, checked as a descriptor is.
+support::Result<KernelDescriptor> decode_kernel_code(const RawKernelCode& code, const target::Processor& processor);
 
 }  // namespace Atoll::object

@@ -35,6 +35,7 @@ struct KernelDescriptor {
   // Enabled SGPR state, in the order in which it is laid out.
   bool private_segment_buffer, dispatch_ptr, queue_ptr, kernarg_segment_ptr, dispatch_id, flat_scratch_init,
       private_segment_size;
+  bool grid_work_groups[3];  ///< how many there are in each dimension: of code object V2 only
   bool work_group_id_x, work_group_id_y, work_group_id_z, work_group_info, private_segment;  ///< scratch wave offset
   uint8_t work_item_ids;  ///< 0: x, 1: x and y, 2: x, y and z
   uint8_t user_sgprs;     ///< as the descriptor says it: more than the enabled ones is padding

@@ -130,6 +130,8 @@ Result<KernelArgument> read_argument(const Value& map, std::string_view kernel, 
                        if (key == ".is_const") return get(value, argument.is_const);
                        if (key == ".is_restrict") return get(value, argument.is_restrict);
                        if (key == ".is_volatile") return get(value, argument.is_volatile);
+                       if (key == ".is_pipe") return get(value, argument.is_pipe);
+                       if (key == ".value_type") return get(value, argument.value_type);
                        return true;
                      });
   if (!ok) return std::unexpected(ok.error());
@@ -145,6 +147,10 @@ Result<KernelMetadata> read_kernel(const Value& map, size_t index) {
     if (key == ".name") return get(value, kernel.name);
     if (key == ".symbol") return get(value, kernel.symbol);
     if (key == ".language") return get(value, kernel.language);
+    if (key == ".language_version") return get(value, kernel.language_version);
+    if (key == ".vec_type_hint") return get(value, kernel.vec_type_hint);
+    if (key == ".cluster_dims") return get(value, kernel.cluster_dims);
+    if (key == ".workgroup_processor_mode") return get(value, kernel.workgroup_processor_mode);
     if (key == ".kind") return get(value, kernel.kind);
     if (key == ".device_enqueue_symbol") return get(value, kernel.device_enqueue_symbol);
     if (key == ".kernarg_segment_size") return get(value, kernel.kernarg_segment_size);
@@ -226,15 +232,29 @@ Result<Metadata> read_metadata(std::span<const uint8_t> note) {
   return metadata;
 }
 
+void append_metadata(Metadata& all, Metadata more) {
+  all.version_major = more.version_major;
+  all.version_minor = more.version_minor;
+  if (all.target.empty()) all.target = std::move(more.target);
+  std::ranges::move(more.printf_formats, std::back_inserter(all.printf_formats));
+  std::ranges::move(more.kernels, std::back_inserter(all.kernels));
+}
+
+Result<std::optional<Metadata>> read_metadata(const ElfNote& note) {
+  if (note.type == elf::nt_amdgpu_metadata && note.owner == "AMDGPU") return read_metadata(note.description);
+  if (note.type != elf::nt_amd_hsa_metadata || note.owner != "AMD") return std::nullopt;
+  const std::string_view text(reinterpret_cast<const char*>(note.description.data()), note.description.size());
+  return read_metadata_v2(text.substr(0, text.find('\0')));
+}
+
 Result<Metadata> read_metadata(const ElfFile& file) {
+  Metadata all;
   for (const ElfNote& note : read_notes(file)) {
-    if (note.type == elf::nt_amdgpu_metadata && note.owner == "AMDGPU") return read_metadata(note.description);
-    if (note.type == elf::nt_amd_hsa_metadata && note.owner == "AMD") {
-      const std::string_view text(reinterpret_cast<const char*>(note.description.data()), note.description.size());
-      return read_metadata_v2(text.substr(0, text.find('\0')));
-    }
+    auto metadata = read_metadata(note);
+    if (!metadata) return std::unexpected(metadata.error());
+    if (*metadata) append_metadata(all, std::move(**metadata));
   }
-  return Metadata{};
+  return all;
 }
 
 }  // namespace Atoll::object

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "object/code_object.h"
@@ -16,7 +17,13 @@ namespace Atoll::object {
 /// their own; keys that it knows must have their type.
 support::Result<Metadata> read_metadata(std::span<const uint8_t> note);
 
-/// The same of the note in a code object or relocatable; metadata without kernels if there is no such note.
+/// What a note says if it is one with metadata, of V2 or later.
+support::Result<std::optional<Metadata>> read_metadata(const ElfNote& note);
+
+/// The same of all notes in a code object or relocatable; metadata without kernels if there is no such note.
 support::Result<Metadata> read_metadata(const ElfFile& file);
+
+/// A file that was linked from several has a note of each.
+void append_metadata(Metadata& all, Metadata more);
 
 }  // namespace Atoll::object

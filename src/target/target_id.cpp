@@ -39,6 +39,26 @@ Result<void> check_setting(std::string_view feature, Setting code, Setting gpu, 
   return fail(ErrorKind::incompatible, "the code is for {}{}, the GPU is {}", feature, sign(code), gpu_id.to_string());
 }
 
+/// "+xnack+sram-ecc", by which code object V2 and V3 name the features that may be on; those not named are off.
+Result<TargetId> parse_features_v3(TargetId result, std::string_view features, std::string_view text) {
+  for (Setting* setting : {&result.xnack, &result.sramecc})
+    if (*setting != Setting::unsupported) *setting = Setting::off;
+  while (!features.empty()) {
+    features.remove_prefix(1);  // '+'
+    const std::string_view name = features.substr(0, features.find('+'));
+    features.remove_prefix(name.size());
+    const bool is_sramecc = name == "sram-ecc" || name == "sramecc";
+    if (!is_sramecc && name != "xnack")
+      return fail(ErrorKind::invalid_argument, "'{}' in target ID '{}': features are +xnack, +sram-ecc", name, text);
+    Setting& setting = is_sramecc ? result.sramecc : result.xnack;
+    if (setting == Setting::unsupported)
+      return fail(ErrorKind::invalid_argument, "'{}' in target ID '{}': {} has no such setting", name, text,
+                  result.processor->name);
+    setting = Setting::any;
+  }
+  return result;
+}
+
 /// The processors of GFX9 with an even stepping up to here have the next one for code with xnack on.
 constexpr unsigned last_stepping_with_xnack = 6;
 
@@ -51,7 +71,7 @@ std::string TargetId::to_string() const {
 
 Result<TargetId> parse_target_id(std::string_view text) {
   const std::string_view id = without_triple(text);
-  const std::string_view name = id.substr(0, id.find(':'));
+  const std::string_view name = id.substr(0, id.find_first_of(":+"));
   TargetId result;
   result.processor = find_processor(name);
   if (result.processor == nullptr)
@@ -61,6 +81,7 @@ Result<TargetId> parse_target_id(std::string_view text) {
   if (result.processor->generic) result.generic_version = 1;
 
   std::string_view rest = id.substr(name.size());
+  if (rest.starts_with('+')) return parse_features_v3(result, rest, text);
   while (!rest.empty()) {
     rest.remove_prefix(1);  // ':'
     const std::string_view item = rest.substr(0, rest.find(':'));

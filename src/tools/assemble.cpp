@@ -103,7 +103,7 @@ void add_asm(CLI::App& app, Invocation& invocation) {
   command->add_option("--defsym", request->symbols, "NAME=VALUE: sets a symbol before the first line")
       ->type_name("DEFINITION")
       ->allow_extra_args(false);
-  command->add_option("--code-object-version", request->version, "3 to 6 (6)")->type_name("N")->check(CLI::Range(3, 6));
+  command->add_option("--code-object-version", request->version, "2 to 6 (6)")->type_name("N")->check(CLI::Range(2, 6));
   auto* wave32 = command->add_flag("--wave32", request->wave32, "Waves of 32 lanes (what GPUs that have both take)");
   command->add_flag("--wave64", request->wave64, "Waves of 64 lanes, on GPUs that have both")->excludes(wave32);
   command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });

@@ -37,6 +37,13 @@ inline CLI::Validator positive() {
           ""};
 }
 
+/// `--core[=FILE]`. The file's name stands behind a =, because a word that follows may be the program to run.
+inline void add_core_option(CLI::App& command, std::string& file) {
+  command.add_flag("--core{gpucore.%p}", file,
+                   "After a fault, write the state of the GPU (waves, queues, memory) to a core\n"
+                   "file, for `atoll inspect`: --core=FILE, or gpucore.PID (%p is the process)");
+}
+
 /// A usage error where the processor has no waves of so many lanes; 0 is no wish.
 inline support::Result<void> check_wave_size(const target::Processor& processor, unsigned lanes) {
   if (lanes == 0 || processor.has_wave_size(lanes)) return {};

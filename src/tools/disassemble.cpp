@@ -11,12 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "assembler/disassembly.h"
-#include "object/metadata.h"
+#include "library/code_disassembly.h"
 #include "tools/code_selection.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/files.h"
-#include "tools/kernel_names.h"
 #include "tools/ordered_work.h"
 
 namespace Atoll::tools {
@@ -25,6 +24,7 @@ namespace {
 
 using assembler::DisassembledSection;
 using assembler::Line;
+using library::DisassembledCode;
 using support::ErrorKind;
 using support::fail;
 using support::Result;
@@ -83,51 +83,6 @@ void append_json(std::string& out, const DisassembledSection& section) {
   out += "\n  ]}";
 }
 
-/// What the metadata says of a kernel, in a line.
-std::string describe(const object::KernelMetadata& kernel) {
-  std::string text = fmt::format("kernel {}: {} VGPRs", demangled(kernel.name), kernel.vgpr_count);
-  if (kernel.agpr_count != 0) text += fmt::format(" ({} of them AGPRs)", kernel.agpr_count);
-  return text + fmt::format(", {} SGPRs, {} bytes of LDS, {} of scratch, wave{}", kernel.sgpr_count,
-                            kernel.group_segment_fixed_size, kernel.private_segment_fixed_size, kernel.wavefront_size);
-}
-
-void add_remarks(DisassembledSection& section, const object::Metadata& metadata) {
-  for (assembler::Heading& heading : section.headings) {
-    if (heading.is_label) continue;
-    const auto kernel = std::ranges::find(metadata.kernels, heading.name, &object::KernelMetadata::code_symbol);
-    if (kernel != metadata.kernels.end()) {
-      heading.remark = describe(*kernel);
-    } else if (std::string readable = demangled(heading.name); readable != heading.name) {
-      heading.remark = std::move(readable);
-    }
-  }
-}
-
-/// One code object, all but its text.
-struct DisassembledCode {
-  std::vector<DisassembledSection> sections;
-  object::Metadata metadata;
-};
-
-/// The error is of kind not_found if the kernel that is asked for is not in it.
-Result<DisassembledCode> disassemble_one(const object::FoundCodeObject& code, const DisassembleRequest& request) {
-  const auto file = object::read_elf_file(code.bytes);
-  if (!file) return std::unexpected(file.error());
-  auto metadata = object::read_metadata(*file);
-  if (!metadata) return std::unexpected(metadata.error());
-  std::string symbol;
-  if (!request.kernel.empty()) {
-    std::vector<std::string> names;
-    for (const auto& kernel : metadata->kernels) names.emplace_back(kernel.code_symbol());
-    const auto found = find_kernel(names, request.kernel, code.id);
-    if (!found) return std::unexpected(found.error());
-    symbol = *found;
-  }
-  auto sections = assembler::disassemble(code.bytes, symbol);
-  if (!sections) return std::unexpected(sections.error());
-  return DisassembledCode{std::move(*sections), std::move(*metadata)};
-}
-
 Result<void> print(DisassembledCode& code, const object::FoundCodeObject& from, const DisassembleRequest& request) {
   Result<void> written;
   const auto write = [&](std::string& text) {
@@ -144,13 +99,7 @@ Result<void> print(DisassembledCode& code, const object::FoundCodeObject& from, 
     }
     text += "]}";
   } else {
-    const auto target = object::read_target(from.bytes);
-    text = fmt::format("; {}\n; {}\n", from.where, target ? target->to_string() : from.id);
-    for (DisassembledSection& section : code.sections) {
-      add_remarks(section, code.metadata);
-      fmt::format_to(std::back_inserter(text), "\nDisassembly of section {}:\n", section.name);
-      append_text(text, section, request.bytes, write);
-    }
+    library::append_text(text, code, from, request.bytes, write);
   }
   write(text);
   return written;
@@ -160,7 +109,8 @@ Result<int> disassemble_file(const DisassembleRequest& request) {
   const auto code = select_code(request.file, request.gpu);
   if (!code) return std::unexpected(code.error());
   const auto& objects = code->found.code_objects;
-  OrderedWork<DisassembledCode> work(objects.size(), [&](size_t i) { return disassemble_one(objects[i], request); });
+  OrderedWork<DisassembledCode> work(objects.size(),
+                                     [&](size_t i) { return library::disassemble(objects[i], request.kernel); });
   bool any = false;
   std::optional<support::Error> not_there;
   for (size_t i = 0; i < objects.size(); ++i) {

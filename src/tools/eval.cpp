@@ -7,19 +7,23 @@
 
 #include "assembler/assembler.h"
 #include "isa/print.h"
+#include "library/eval_changes.h"
+#include "library/eval_values.h"
+#include "library/eval_wave.h"
+#include "library/evaluation.h"
 #include "object/link.h"
 #include "target/product.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
-#include "tools/eval_changes.h"
-#include "tools/eval_values.h"
-#include "tools/eval_wave.h"
 #include "tools/files.h"
 
 namespace Atoll::tools {
 
 namespace {
 
+using library::EvalWave;
+using library::RegisterTypes;
+using library::WaveSnapshot;
 using support::ErrorKind;
 using support::Result;
 using Json = nlohmann::ordered_json;
@@ -34,12 +38,6 @@ struct EvalRequest {
   bool trace = false, json = false;
 };
 
-/// The wave size that is asked for, or 32 where the GPU has both.
-unsigned wave_size_of(const EvalRequest& request, const target::Processor& processor) {
-  if (request.wave_size != 0) return request.wave_size;
-  return processor.has_wave_size(32) ? 32 : 64;
-}
-
 /// The code as a code object; nothing if there are mistakes in it, which are told.
 Result<std::optional<std::vector<uint8_t>>> assemble(const EvalRequest& request, const target::TargetId& target,
                                                      unsigned wave_size) {
@@ -50,13 +48,12 @@ Result<std::optional<std::vector<uint8_t>>> assemble(const EvalRequest& request,
     text = std::move(*read);
   }
   for (const std::string& word : request.words) {
-    if (!is_assignment(word)) text += word + "\n";
+    if (!library::is_assignment(word)) text += word + "\n";
   }
   if (text.find_first_not_of(" \t\n") == std::string::npos) {
     return wrong_usage("eval: say which instruction, or --file FILE");
   }
-  // Two: the compiled engine's code ends with the first, and a jump to the second (eval_wave.cpp).
-  text += "\n.text\ns_endpgm\ns_endpgm\n";
+  text += library::eval_code_end;
   const std::string name = request.file.empty() ? "<command line>" : (request.file == "-" ? "<stdin>" : request.file);
   auto assembled = assembler::assemble(
       name, std::move(text), {.target = target, .wave32 = wave_size == 32, .include_directories = {}, .symbols = {}});
@@ -66,13 +63,6 @@ Result<std::optional<std::vector<uint8_t>>> assemble(const EvalRequest& request,
   auto linked = object::link({&input, 1});
   if (!linked) return std::unexpected(linked.error());
   return std::move(*linked);
-}
-
-/// The code's last instructions are not the user's.
-std::vector<isa::Instruction> own_instructions(const EvalWave& wave) {
-  auto all = wave.instructions();
-  all.resize(all.size() - std::min<size_t>(all.size(), 2));
-  return all;
 }
 
 struct Step {
@@ -129,31 +119,17 @@ Outcome trace(EvalWave& wave, const EvalRequest& request, Json& steps) {
   return Outcome::over_limit;
 }
 
-const char* outcome_name(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::ended:
-      return "ended";
-    case Outcome::faulted:
-      return "fault";
-    case Outcome::over_limit:
-      return "limit";
-    case Outcome::timed_out:
-      return "timeout";
-  }
-  return "";
-}
-
 Result<int> evaluate(const EvalRequest& request) {
   const auto gpu = target::find_gpu(request.gpu);
   if (!gpu) return wrong_usage("--gpu: " + gpu.error().message);
   const target::Processor& processor = *gpu->target.processor;
   if (auto ok = check_wave_size(processor, request.wave_size); !ok) return std::unexpected(ok.error());
-  const unsigned wave_size = wave_size_of(request, processor);
+  const unsigned wave_size = library::eval_wave_size(request.wave_size, processor);
   if (request.trace && request.engine != "interpreter") return wrong_usage("--trace is the interpreter's");
-  std::vector<Assignment> assignments;
+  std::vector<library::Assignment> assignments;
   for (const std::string& word : request.words) {
-    if (!is_assignment(word)) continue;
-    auto assignment = parse_assignment(word);
+    if (!library::is_assignment(word)) continue;
+    auto assignment = library::parse_assignment(word);
     if (!assignment) return std::unexpected(assignment.error());
     assignments.push_back(std::move(*assignment));
   }
@@ -164,7 +140,7 @@ Result<int> evaluate(const EvalRequest& request) {
       {.gpu = *gpu, .wave_size = wave_size, .engine = request.engine, .timeout_seconds = request.timeout}, **code);
   if (!made) return std::unexpected(made.error());
   EvalWave& wave = **made;
-  for (const Assignment& assignment : assignments) {
+  for (const library::Assignment& assignment : assignments) {
     if (auto ok = wave.assign(assignment); !ok) return std::unexpected(ok.error());
   }
 
@@ -172,7 +148,7 @@ Result<int> evaluate(const EvalRequest& request) {
   auto steps = Json::array();
   const Outcome outcome = request.trace ? trace(wave, request, steps) : wave.run(request.limit);
   const WaveSnapshot after = wave.snapshot();
-  const RegisterTypes types(own_instructions(wave));
+  const RegisterTypes types(library::own_instructions(wave));
   std::optional<support::Error> error;
   if (outcome == Outcome::faulted) error = wave.fault();
   if (outcome == Outcome::over_limit) {
@@ -183,13 +159,7 @@ Result<int> evaluate(const EvalRequest& request) {
     error = support::Error{ErrorKind::aborted, fmt::format("stopped after {} s (--timeout)", request.timeout)};
   }
   if (request.json) {
-    Json json{{"processor", processor.name},
-              {"wave_size", wave_size},
-              {"engine", request.engine},
-              {"instructions", wave.wave().instructions - (outcome == Outcome::ended ? 1 : 0)},
-              {"outcome", outcome_name(outcome)}};
-    if (error) json["error"] = error->message;
-    json.update(changes_as_json(before, after, types, wave_size));
+    Json json = library::evaluation_as_json(wave, request.engine, outcome, error, before, after, types);
     if (request.trace) json["trace"] = std::move(steps);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else if (!request.trace) {

@@ -1,20 +1,25 @@
-// tools: `atoll inspect`, what is inside code objects.
+// tools: `atoll inspect`, what is inside code objects, and core files of GPUs.
 #include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "tools/code_description.h"
+#include "library/code_description.h"
+#include "library/kernel_names.h"
+#include "object/gpu_core.h"
+#include "support/mapped_file.h"
 #include "tools/code_selection.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
-#include "tools/kernel_names.h"
+#include "tools/core_description.h"
 
 namespace Atoll::tools {
 
 namespace {
 
+using library::describe_code;
+using library::find_kernel;
 using support::ErrorKind;
 using support::Result;
 using Json = nlohmann::ordered_json;
@@ -22,6 +27,7 @@ using Json = nlohmann::ordered_json;
 struct InspectRequest {
   std::string file, gpu, kernel;
   uint32_t work_group_size = 0;
+  std::optional<uint32_t> wave;
   bool json = false;
 };
 
@@ -121,9 +127,9 @@ void print_arguments(const Json& kernel) {
              number_of(kernel, "kernarg_alignment"));
   for (const Json& argument : kernel["arguments"]) {
     std::string more;
-    for (const char* key : {"address_space", "access", "actual_access"})
+    for (const char* key : {"address_space", "access", "actual_access", "value_type"})
       if (argument.contains(key)) more += " " + string_of(argument, key);
-    for (const char* key : {"const", "restrict", "volatile"})
+    for (const char* key : {"const", "restrict", "volatile", "pipe"})
       if (argument.contains(key)) more += fmt::format(" {}", key);
     for (const char* key : {"type", "name"})
       if (argument.contains(key)) more += " " + string_of(argument, key);
@@ -159,7 +165,11 @@ void print_kernel_code(const Json& fields) {
 void print_kernel(const Json& kernel) {
   fmt::print("\nKernel {}\n", string_of(kernel, "name"));
   if (kernel.contains("signature")) fmt::print("    signature    {}\n", string_of(kernel, "signature"));
-  if (kernel.contains("language")) fmt::print("    language     {}\n", string_of(kernel, "language"));
+  if (kernel.contains("language"))
+    fmt::print("    language     {}{}\n", string_of(kernel, "language"),
+               kernel.contains("language_version")
+                   ? fmt::format(" {}", fmt::join(kernel["language_version"].get<std::vector<uint32_t>>(), "."))
+                   : "");
   if (kernel.contains("vgprs")) {
     fmt::print("    registers    {} VGPRs", number_of(kernel, "vgprs"));
     if (kernel.contains("agprs")) fmt::print(", {} AGPRs", number_of(kernel, "agprs"));
@@ -174,6 +184,10 @@ void print_kernel(const Json& kernel) {
     fmt::print(", up to {} work-items", number_of(kernel, "max_work_group_size"));
   if (kernel.contains("required_work_group_size"))
     fmt::print(", required: {}", fmt::join(kernel["required_work_group_size"].get<std::vector<uint32_t>>(), " x "));
+  if (kernel.contains("cluster_dims"))
+    fmt::print(", in clusters of {}", fmt::join(kernel["cluster_dims"].get<std::vector<uint32_t>>(), " x "));
+  if (kernel.contains("work_group_processor_mode"))
+    fmt::print(", {}", kernel["work_group_processor_mode"].get<bool>() ? "in work-group processor mode" : "in CU mode");
   fmt::print("\n");
   if (kernel.contains("error")) fmt::print("    wrong        {}\n", string_of(kernel, "error"));
   if (kernel.contains("occupancy")) print_occupancy(kernel["occupancy"]);
@@ -182,7 +196,20 @@ void print_kernel(const Json& kernel) {
   if (kernel.contains("kernel_code")) print_kernel_code(kernel["kernel_code"]);
 }
 
+Result<int> run_core(const InspectRequest& request, std::span<const uint8_t> file) {
+  const auto core = describe_core(file, request.wave);
+  if (!core) return support::within(request.file, core.error());
+  if (request.json)
+    fmt::print("{}\n", core->dump(2));
+  else
+    print_core(*core, request.wave);
+  return 0;
+}
+
 Result<int> run(const InspectRequest& request) {
+  if (const auto file = support::MappedFile::open(request.file); file && object::is_gpu_core(file->bytes()))
+    return run_core(request, file->bytes());
+  if (request.wave) return wrong_usage(fmt::format("--wave: {} is no core file of a GPU", request.file));
   const auto code = select_code(request.file, request.gpu);
   if (!code) return std::unexpected(code.error());
   Json all = Json::array();
@@ -222,11 +249,14 @@ Result<int> run(const InspectRequest& request) {
 
 void add_inspect(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<InspectRequest>();
-  CLI::App* command = app.add_subcommand("inspect", "Tell what is inside code objects");
-  command->formatter(with_usage("atoll inspect FILE [--gpu NAME] [--kernel NAME] [--block N] [--json]"));
+  CLI::App* command = app.add_subcommand("inspect", "Tell what is inside code objects and core files");
+  command->formatter(
+      with_usage("atoll inspect FILE [--gpu NAME] [--kernel NAME] [--block N] [--json]\n"
+                 "       atoll inspect CORE [--wave N] [--json]"));
   command
       ->add_option("FILE", request->file,
-                   "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such")
+                   "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such; "
+                   "or a core file of a GPU\n(atoll run --core)")
       ->type_name("FILE")
       ->required();
   command
@@ -241,6 +271,8 @@ void add_inspect(CLI::App& app, Invocation& invocation) {
                    "the most that the kernel allows, without it")
       ->type_name("N")
       ->check(positive());
+  command->add_option("--wave", request->wave, "In a core file, this wave only, with all its registers")
+      ->type_name("N");
   command->add_flag("--json", request->json, "Print JSON");
   command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });
 }

@@ -10,13 +10,16 @@
 #include <CLI/CLI.hpp>
 
 #include "atoll/atoll.h"
+#include "library/kernel_names.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
-#include "tools/kernel_names.h"
 #include "tools/launch_arguments.h"
 
 namespace Atoll::tools {
 
+using library::demangled;
+using library::ElementType;
+using library::find_kernel;
 using support::ErrorKind;
 using support::fail;
 using support::Result;
@@ -30,7 +33,7 @@ struct LaunchOptions {
   bool statistics = false;
   double timeout = 0;
   unsigned threads = 0;
-  std::string engine;
+  std::string engine, core;
 };
 
 /// "64", "64,8" or "64,8,2".
@@ -177,8 +180,10 @@ Result<std::vector<MadeArgument>> make_arguments(const LaunchOptions& options, c
 
 Result<int> launch(const LaunchOptions& options) {
   const auto broken = [](const Failure& failure) { return fail(ErrorKind::aborted, "{}", failure.message); };
-  const GpuOptions gpu_options{
-      .threads = options.threads, .timeout_seconds = options.timeout, .engine = options.engine};
+  const GpuOptions gpu_options{.threads = options.threads,
+                               .timeout_seconds = options.timeout,
+                               .engine = options.engine,
+                               .core_file = options.core};
   const auto gpu =
       options.gpu.empty() ? Gpu::create_for_file(options.file, gpu_options) : Gpu::create(options.gpu, gpu_options);
   if (!gpu) return broken(gpu.error());
@@ -261,6 +266,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
   command->add_option("--threads", options->threads, "Host threads that run work-groups")
       ->type_name("N")
       ->check(positive());
+  add_core_option(*command, options->core);
   command->footer(
       "A VALUE is\n"
       "  5  -1.5  0xff           a number of the parameter's type (where the code object does not say which: an\n"

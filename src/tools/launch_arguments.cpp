@@ -15,6 +15,11 @@ using support::Result;
 
 namespace {
 
+using library::element_type_of_c;
+using library::element_types;
+using library::ElementType;
+using library::find_element_type;
+using library::guess_element_type;
 using Kind = ElementType::Kind;
 
 std::string names_of_types() {

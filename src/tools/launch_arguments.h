@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "atoll/atoll.h"
+#include "library/element_type.h"
 #include "support/error.h"
-#include "tools/element_type.h"
 
 namespace Atoll::tools {
 
@@ -23,7 +23,7 @@ namespace Atoll::tools {
 struct MadeArgument {
   Argument argument;
   std::optional<Buffer> buffer;
-  const ElementType* type = nullptr;  ///< of the buffer's elements
+  const library::ElementType* type = nullptr;  ///< of the buffer's elements
 };
 
 /// Makes the argument that `text` describes for a parameter, on `gpu`. The error names what is wrong in `text`.

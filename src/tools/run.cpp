@@ -1,8 +1,8 @@
 // tools: `atoll run`, which runs a program so that it finds Atoll's HSA runtime in place of the system's.
 //
 // It settles which GPUs, says so to the runtime in environment variables (ATOLL_GPU, ATOLL_MEMORY, ATOLL_STATS,
-// ATOLL_TIMEOUT, ATOLL_THREADS, ATOLL_ENGINE), has the runtime loaded and becomes the program: exit code, signals and
-// streams are the program's own because nothing is left in between.
+// ATOLL_TIMEOUT, ATOLL_THREADS, ATOLL_ENGINE, ATOLL_CORE), has the runtime loaded and becomes the program: exit code,
+// signals and streams are the program's own because nothing is left in between.
 //
 // The runtime is preloaded. The loader takes a library that is there already for every later need of one of its SONAME,
 // so a program whose DT_RPATH leads to the real runtime gets Atoll's all the same, and so does what it loads later; and
@@ -55,7 +55,7 @@ struct RunOptions {
   bool statistics = false;
   double timeout = 0;
   unsigned threads = 0;
-  std::string engine;
+  std::string engine, core;
 };
 
 /// Finds a program as a shell does: a name with a slash is a path, any other is looked for in PATH.
@@ -239,6 +239,8 @@ Result<int> run_program(const RunOptions& options, std::vector<std::string> comm
   if (options.statistics) setenv("ATOLL_STATS", "1", 1);
   if (options.timeout > 0) setenv("ATOLL_TIMEOUT", fmt::format("{}", options.timeout).c_str(), 1);
   if (!options.engine.empty()) setenv("ATOLL_ENGINE", options.engine.c_str(), 1);
+  // The program may go to another directory.
+  if (!options.core.empty()) setenv("ATOLL_CORE", fs::absolute(options.core).c_str(), 1);
   if (options.threads > 0) setenv("ATOLL_THREADS", fmt::format("{}", options.threads).c_str(), 1);
   const auto libraries = loader_path(*directory);
   if (!libraries) return std::unexpected(libraries.error());
@@ -284,11 +286,12 @@ void add_run(CLI::App& app, Invocation& invocation) {
   run->add_option("--threads", options->threads, "Host threads that run work-groups; all of the host's without it")
       ->type_name("N")
       ->check(positive());
+  add_core_option(*run, options->core);
   run->footer(
       "The program's exit code, signals, standard streams and environment are its own.\n\n"
       "The environment says the same to programs that load Atoll's runtime without `atoll run`, and here where\n"
-      "the options do not: ATOLL_MEMORY, ATOLL_STATS=1, ATOLL_TIMEOUT, ATOLL_ENGINE, ATOLL_THREADS; and there,\n"
-      "ATOLL_GPU and ATOLL_GPUS.\n\n"
+      "the options do not: ATOLL_MEMORY, ATOLL_STATS=1, ATOLL_TIMEOUT, ATOLL_ENGINE, ATOLL_THREADS, ATOLL_CORE; and\n"
+      "there, ATOLL_GPU and ATOLL_GPUS.\n\n"
       "Examples:\n"
       "  atoll run -- ./saxpy 1000000\n"
       "  atoll run --gpu vega64 --stats -- ./saxpy 1000000\n"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "assembler/llvm_assembler.h"
+#include "support/command.h"
 
 namespace Atoll::test {
 namespace {
@@ -101,6 +102,19 @@ TEST_P(KernelCode, HasEveryKeyAtItsPlace) {
     all += fmt::format("  {} = 1\n", key.name);
   }
   expect_same_object(with_record(all), GetParam(), oracle);
+}
+
+/// What clang 15 writes for a kernel, its metadata and its other notes included.
+TEST(KernelCodeText, OfClangGivesTheSameObject) {
+  const TemporaryDirectory directory;
+  write_file(directory / "k.cl", "kernel void k(global float *out, float x, local int *part) { *out = x + *part; }");
+  const auto clang = run_command(
+      "clang-15 --target=amdgcn-amd-amdhsa -mcpu=gfx900 -nogpulib -O1 -Wno-deprecated "
+      "-mcode-object-version=2 -cl-kernel-arg-info -S -o - " +
+      (directory / "k.cl"));
+  ASSERT_EQ(clang.exit_code, 0);
+  EXPECT_NE(clang.output.find(".amd_amdgpu_hsa_metadata"), std::string::npos);
+  expect_same_object(clang.output, "gfx900", oracle);
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, KernelCode,

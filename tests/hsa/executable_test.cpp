@@ -211,4 +211,49 @@ TEST_F(HsaExecutable, TheOldInterfaceLoadsTheSameBytes) {
   EXPECT_EQ(hsa_code_object_destroy(object), HSA_STATUS_SUCCESS);
 }
 
+class HsaCodeObjectV2 : public HsaExecutable {
+ protected:
+  HsaCodeObjectV2() { gpu_name = "gfx900:xnack+"; }
+};
+
+/// Of code object V2, whose kernels' symbols are those of their code.
+TEST_F(HsaCodeObjectV2, HasKernels) {
+  const TemporaryDirectory directory;
+  write_file(
+      directory / "k.s",
+      ".hsa_code_object_version 2,1\n.hsa_code_object_isa\n.text\n.p2align 8\n.amdgpu_hsa_kernel k\n.globl k\nk:\n"
+      ".amd_kernel_code_t\n kernarg_segment_byte_size = 24\n workgroup_group_segment_byte_size = 96\n"
+      " workitem_private_segment_byte_size = 8\n user_sgpr_count = 2\n.end_amd_kernel_code_t\ns_endpgm\n"
+      ".Lend:\n.size k, .Lend-k\n.data\n.globl counter\n.type counter,@object\n.size counter, 4\n"
+      "counter: .long 7\n");
+  const auto made = run_command(
+      fmt::format("cd {} && llvm-mc-15 -triple amdgcn-amd-amdhsa -mcpu=gfx900 --amdhsa-code-object-version=2 "
+                  "-filetype=obj k.s -o k.o && ld.lld-22 -shared k.o -o k.co 2>&1",
+                  directory.path().string()));
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  std::vector<uint8_t> bytes = read_bytes(directory / "k.co");
+  const hsa_executable_t executable = load(bytes);
+  ASSERT_EQ(load_status, HSA_STATUS_SUCCESS);
+  EXPECT_EQ(symbol_info<hsa_symbol_kind_t>(executable, "k", HSA_EXECUTABLE_SYMBOL_INFO_TYPE), HSA_SYMBOL_KIND_KERNEL);
+  EXPECT_NE(symbol_info<uint64_t>(executable, "k", HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT), 0U);
+  EXPECT_EQ(symbol_info<uint32_t>(executable, "k", HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE), 24U);
+  EXPECT_EQ(symbol_info<uint32_t>(executable, "k", HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE), 96U);
+  EXPECT_EQ(symbol_info<uint32_t>(executable, "k", HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE), 8U);
+  EXPECT_EQ(*symbol_info<const int*>(executable, "counter", HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS), 7);
+  EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_SUCCESS);
+
+  hsa_code_object_t code_object{};
+  ASSERT_EQ(hsa_code_object_deserialize(bytes.data(), bytes.size(), nullptr, &code_object), HSA_STATUS_SUCCESS);
+  char version[64];
+  EXPECT_EQ(hsa_code_object_get_info(code_object, HSA_CODE_OBJECT_INFO_VERSION, version), HSA_STATUS_SUCCESS);
+  EXPECT_STREQ(version, "2.0");
+  hsa_code_symbol_t symbol{};
+  ASSERT_EQ(hsa_code_object_get_symbol(code_object, "k", &symbol), HSA_STATUS_SUCCESS);
+  uint32_t bytes_of_lds = 0;
+  EXPECT_EQ(hsa_code_symbol_get_info(symbol, HSA_CODE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE, &bytes_of_lds),
+            HSA_STATUS_SUCCESS);
+  EXPECT_EQ(bytes_of_lds, 96U);
+  EXPECT_EQ(hsa_code_object_destroy(code_object), HSA_STATUS_SUCCESS);
+}
+
 }  // namespace

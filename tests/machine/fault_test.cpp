@@ -17,6 +17,7 @@ namespace {
 
 using support::ErrorKind;
 using testing::HasSubstr;
+using testing::Not;
 
 void* unmapped_page() {
   void* page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -149,6 +150,7 @@ TEST(FaultGuardDeathTest, WithoutAHandlerTheProcessDiesAsItWould) {
 class FaultReports : public testing::Test {
  protected:
   support::Result<KernelStatistics> run(const std::string& body, std::function<void(Wave&)> access) {
+    code.reset();  // before its GPU
     gpu = test::make_gpu("gfx900", [access = std::move(access)](Wave& wave, uint64_t) {
       if (wave.work_group->id[0] == 2 && wave.index == 1) access(wave);
       return WaveState::ended;
@@ -196,6 +198,93 @@ TEST_F(FaultReports, FindTheLaneOfAnAddressThatTheHostDoesNotSay) {
   EXPECT_THAT(result.error().message, HasSubstr("read from 0x4242000000000020"));
   EXPECT_THAT(result.error().message, HasSubstr("no possible address"));
   EXPECT_THAT(result.error().message, HasSubstr("lane 4"));
+}
+
+TEST_F(FaultReports, StoresToAddressesThatTheHostDoesNotSayAreWrites) {
+  const auto result = run("global_store_dword v2, v1, s[4:5]\ns_endpgm", [&](Wave& wave) {
+    wave.set_scalar64(4, 0x4242'0000'0000'0000);
+    for (unsigned lane = 0; lane < 64; ++lane) wave.vgpr[2][lane] = lane * 8;
+    *reinterpret_cast<volatile uint32_t*>(wave.scalar64(4)) = 1;
+  });
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("kernel 'k' wrote to 0x4242000000000000"));
+}
+
+/// What the engine found wrong is not that the memory is missing.
+TEST_F(FaultReports, UnalignedAtomicsAreCalledThat) {
+  gpu = test::make_gpu("gfx900", [](Wave& wave, uint64_t) {
+    wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::memory,
+                                               .pc = wave.pc,
+                                               .address = 0x1002,
+                                               .is_write = true,
+                                               .lane = 3,
+                                               .what = "an atomic of 4 bytes must be aligned to them"});
+    return WaveState::faulted;
+  });
+  code = test::load(*gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 8", "next_free_sgpr 16"},
+                                                "global_atomic_add v[0:1], v2, off\ns_endpgm"));
+  const auto result = gpu->run(test::packet_for(*code, {64, 1, 1}, {64, 1, 1}));
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("kernel 'k' wrote to 0x1002: an atomic of 4 bytes must be aligned"));
+  EXPECT_THAT(result.error().message, Not(HasSubstr("not mapped")));
+  EXPECT_THAT(result.error().message, HasSubstr("work-item    (3, 0, 0), lane 3"));
+}
+
+TEST_F(FaultReports, OtherTrapsAreNotCalledAborts) {
+  const auto trap = [&](const char* what) {
+    code.reset();  // before its GPU
+    gpu = test::make_gpu("gfx900", [what](Wave& wave, uint64_t) {
+      wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::abort, .pc = wave.pc, .what = what});
+      return WaveState::faulted;
+    });
+    code = test::load(*gpu,
+                      test::assemble_kernel("gfx900", {"next_free_vgpr 8", "next_free_sgpr 16"}, "s_trap 1\ns_endpgm"));
+    const auto result = gpu->run(test::packet_for(*code, {64, 1, 1}, {64, 1, 1}));
+    return result ? std::string() : result.error().message;
+  };
+  EXPECT_THAT(trap("s_trap 1: no trap handler has this number"),
+              testing::StartsWith("kernel 'k' stopped: s_trap 1: no trap handler has this number\n"));
+  EXPECT_THAT(trap("s_trap 2 (the kernel called abort)"),
+              testing::StartsWith("kernel 'k' aborted itself (s_trap 2)\n"));
+}
+
+TEST_F(FaultReports, AWildCallIsSaidToComeFromItsPlace) {
+  gpu = test::make_gpu("gfx900", [](Wave& wave, uint64_t) {
+    wave.set_scalar64(4, 0x7000);
+    wave.set_scalar64(30, wave.pc + 4 + 4);  // after the call, which is the second instruction
+    wave.pc = 0x7000;
+    wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::instruction_fetch, .pc = wave.pc});
+    return WaveState::faulted;
+  });
+  code = test::load(*gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 8", "next_free_sgpr 32"},
+                                                "s_nop 0\ns_swappc_b64 s[30:31], s[4:5]\ns_endpgm"));
+  const auto result = gpu->run(test::packet_for(*code, {64, 1, 1}, {64, 1, 1}));
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("jumped to 0x7000, where there is no code"));
+  const uint64_t call = code->base() + code->code_object().functions.at(0).value + 4;
+  EXPECT_THAT(result.error().message,
+              HasSubstr(fmt::format("called by    s_swappc_b64 s[30:31], s[4:5]  (at {:#x})", call)));
+}
+
+/// One of four waves never comes to the barrier, and one has ended.
+TEST(HangReports, SayWhereEveryWaveIs) {
+  const auto gpu = test::make_gpu("gfx900",
+                                  [](Wave& wave, uint64_t) {
+                                    if (wave.index == 1) return WaveState::ready;
+                                    if (wave.index == 3) return WaveState::ended;
+                                    wave.pc = wave.work_group->dispatch->kernel->entry + 4;  // behind the barrier
+                                    return WaveState::at_barrier;
+                                  },
+                                  {.threads = 1, .kernel_timeout = std::chrono::milliseconds(20)});
+  const auto code = test::load(
+      *gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 8", "next_free_sgpr 16"}, "s_barrier\ns_endpgm"));
+  const auto result = gpu->run(test::packet_for(*code, {256, 1, 1}, {256, 1, 1}));
+  ASSERT_FALSE(result);
+  const uint64_t entry = code->base() + code->code_object().functions.at(0).value;
+  const std::string& text = result.error().message;
+  EXPECT_THAT(text, HasSubstr(fmt::format("waves 0, 2 wait at the barrier: s_barrier  (at {:#x})", entry)));
+  EXPECT_THAT(text, HasSubstr(fmt::format("wave 1 runs: s_barrier  (at {:#x})", entry)));
+  EXPECT_THAT(text, HasSubstr("1 wave has ended"));
 }
 
 TEST_F(FaultReports, SayNullPointer) {

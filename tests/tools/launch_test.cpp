@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -251,6 +252,90 @@ TEST_F(LaunchCommand, FailuresSayWhatToDo) {
               AllOf(HasSubstr("kernel 'stray'"), HasSubstr("kernels.co.cl:"), HasSubstr("lane 0")));
   EXPECT_THAT(message("kernels.co --kernel forever --grid 64 --arg buf:1 --timeout 0.2"),
               HasSubstr("kernel 'forever' was stopped"));
+}
+
+TEST_F(LaunchCommand, SaysWhenThereIsNothingToLaunch) {
+  const auto plain = launch("/bin/true --kernel k --grid 1");
+  EXPECT_EQ(plain.exit_code, 1);
+  EXPECT_EQ(plain.output, "atoll: /bin/true: there is no GPU code in it\n");
+  test::write_file(*directory / "bare.s", ".globl k\n.type k,@function\nk: s_endpgm\n");
+  ASSERT_EQ(test::run_command(fmt::format("cd {} && {} asm bare.s --gpu gfx900 -o bare.co 2>&1",
+                                          directory->path().string(), ATOLL_COMMAND))
+                .exit_code,
+            0);
+  EXPECT_THAT(launch("bare.co --gpu gfx900 --kernel k --grid 1").output,
+              HasSubstr("there is no kernel k in bare.co: its metadata describes none\n"));
+}
+
+/// Code object V2, compiled, and assembled by Atoll from what the compiler writes as text.
+TEST_F(LaunchCommand, RunsCodeObjectV2) {
+  test::write_file(*directory / "mirror.cl",
+                   "kernel __attribute__((reqd_work_group_size(64, 1, 1)))\n"
+                   "void mirror(global float *out, float factor, int count) {\n"
+                   "  local float part[64];\n"
+                   "  int lane = __builtin_amdgcn_workitem_id_x(), i = 64 * __builtin_amdgcn_workgroup_id_x() + lane;\n"
+                   "  part[lane] = out[i] * factor;\n"
+                   "  __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\");\n"
+                   "  __builtin_amdgcn_s_barrier();\n"
+                   "  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");\n"
+                   "  if (i < count) out[i] = part[63 - lane];\n"
+                   "}\n");
+  for (const char* gpu : {"gfx900", "gfx906:xnack-"}) {
+    SCOPED_TRACE(gpu);
+    const auto compiled = test::run_command(
+        fmt::format("cd {0} && c='clang-15 --target=amdgcn-amd-amdhsa -mcpu={1} -nogpulib -O2 -mcode-object-version=2 "
+                    "-Wno-deprecated mirror.cl' && $c -o v2.co && $c -S -o v2.s && {2} asm v2.s --gpu {1} "
+                    "--code-object-version 2 -o own.co 2>&1",
+                    directory->path().string(), gpu, ATOLL_COMMAND));
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+    for (const char* file : {"v2.co", "own.co"}) {
+      SCOPED_TRACE(file);
+      const auto run =
+          launch(fmt::format("{} --kernel mirror --grid 128 --arg buf:128=ramp --arg 2 --arg 128 --print 1:all", file));
+      EXPECT_EQ(run.exit_code, 0);
+      EXPECT_THAT(run.output, AllOf(HasSubstr("0: 126 124 122 120 118 116 114 112\n"),
+                                    HasSubstr("     120: 142 140 138 136 134 132 130 128\n")));
+    }
+  }
+}
+
+/// The file is described by `atoll inspect`, in text and in JSON.
+TEST_F(LaunchCommand, LeavesACoreFile) {
+  test::write_file(*directory / "stray.cl",
+                   "kernel void stray(global int *p, int where) {\n"
+                   "  p[__builtin_amdgcn_workitem_id_x()] = 7;\n"
+                   "  p[where] = 1;\n"
+                   "}\n");
+  const auto compiled = test::run_command(fmt::format(
+      "cd {} && clang-22 --target=amdgcn-amd-amdhsa -mcpu=gfx906 -nogpulib -g -O1 stray.cl -o stray.co 2>&1",
+      directory->path().string()));
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  const std::string arguments = "stray.co --kernel stray --grid 64 --arg buf:64 --arg 0x10000000";
+  const auto fault = launch(arguments + " --core=stray.core");
+  EXPECT_EQ(fault.exit_code, 1);
+  EXPECT_THAT(fault.output, HasSubstr("core file    stray.core\n"));
+  const auto inspect = [](const std::string& options) {
+    return test::run_command(
+        fmt::format("cd {} && {} inspect stray.core {} 2>&1", directory->path().string(), ATOLL_COMMAND, options));
+  };
+  const auto text = inspect("");
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.output,
+              AllOf(HasSubstr("Waves (1)"), HasSubstr("stopped: memory violation"), HasSubstr("stray.cl:3:12"),
+                    HasSubstr("        global_store_dword "), HasSubstr("gfx906"), HasSubstr("wave memory violation")));
+  const auto json = nlohmann::json::parse(inspect("--json").output, nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["agents"][0]["processor"], "gfx906");
+  EXPECT_EQ(json["waves"][0]["kernel"], "stray");
+  EXPECT_EQ(json["waves"][0]["exec"].get<uint64_t>(), UINT64_MAX);
+  const auto wave = nlohmann::json::parse(inspect("--json --wave 0").output, nullptr, false);
+  EXPECT_EQ(wave["waves"][0]["vector_registers"]["v"][1][63], 1);  // what is stored
+  EXPECT_THAT(inspect("--wave 0").output, AllOf(HasSubstr("      v1[56]     00000001 00000001"), HasSubstr("exec")));
+  EXPECT_THAT(inspect("--wave 1").output, HasSubstr("there is no wave 1"));
+
+  // Without a name, it is called after the process.
+  EXPECT_THAT(launch(arguments + " --core").output, testing::ContainsRegex("core file    gpucore\\.[0-9]+\n"));
+  EXPECT_THAT(launch(arguments).output, testing::Not(HasSubstr("core file")));
 }
 
 }  // namespace

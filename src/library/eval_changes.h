@@ -1,5 +1,5 @@
-// tools: what `atoll eval` prints: registers and memory that differ between two states of its wave, and those that the
-// code writes with what they had before. How a register's bits are shown follows from the operand's type in the
+// library: what `atoll eval` prints: registers and memory that differ between two states of its wave, and those that
+// the code writes with what they had before. How a register's bits are shown follows from the operand's type in the
 // instruction that writes it.
 #pragma once
 
@@ -11,10 +11,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "atoll/evaluate.h"
 #include "isa/instruction.h"
-#include "tools/eval_wave.h"
+#include "library/eval_wave.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 /// Registers as instructions see those that they write.
 class RegisterTypes {
@@ -51,7 +52,11 @@ std::vector<std::string> changes_as_text(const WaveSnapshot& before, const WaveS
 nlohmann::ordered_json changes_as_json(const WaveSnapshot& before, const WaveSnapshot& after,
                                        const RegisterTypes& types, unsigned wave_size);
 
+/// The changes as the public library gives them: `registers`, `memory` and `unchanged` of an evaluation.
+void add_changes(Evaluation& evaluation, const WaveSnapshot& before, const WaveSnapshot& after,
+                 const RegisterTypes& types, unsigned wave_size);
+
 /// "f32 1.5": bits as a type sees them; empty where hexadecimal says it all.
 std::string describe_bits(uint64_t bits, isa::DataType type);
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

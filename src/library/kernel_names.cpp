@@ -1,5 +1,5 @@
-// tools: kernels' names (kernel_names.h).
-#include "tools/kernel_names.h"
+// library: kernels' names (kernel_names.h).
+#include "library/kernel_names.h"
 
 #include <cxxabi.h>
 
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 std::string demangled(const std::string& name) {
   if (!name.starts_with("_Z")) return name;  // "f" would be float
@@ -31,6 +31,9 @@ support::Result<std::string> find_kernel(std::vector<std::string> names, const s
   const bool ambiguous = !matches.empty();
   std::vector<std::string>& listed = ambiguous ? matches : names;
   if (!ambiguous) std::ranges::transform(names, names.begin(), demangled);
+  if (names.empty())
+    return support::fail(support::ErrorKind::not_found, "there is no kernel {} in {}: its metadata describes none",
+                         wanted, file);
   constexpr size_t most = 8;
   const bool more = listed.size() > most;
   if (more) listed.resize(most);
@@ -39,4 +42,4 @@ support::Result<std::string> find_kernel(std::vector<std::string> names, const s
                        ambiguous ? "say which of " : "there are ", fmt::join(listed, ", "), more ? ", ..." : "");
 }
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

@@ -1,4 +1,4 @@
-// tools: kernels by the names that people know them by.
+// library: kernels by the names that people know them by.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 /// "add(float*, float const*, int)" of "_Z3addPfPKfi"; the name itself where it is not mangled.
 std::string demangled(const std::string& name);
@@ -16,4 +16,4 @@ std::string demangled(const std::string& name);
 support::Result<std::string> find_kernel(std::vector<std::string> names, const std::string& wanted,
                                          const std::string& file);
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

@@ -1,4 +1,4 @@
-// tools: one wave and what is around it, in which `atoll eval` runs code: a GPU with the code loaded, registers, LDS,
+// library: one wave and what is around it, in which `atoll eval` runs code: a GPU with the code loaded, registers, LDS,
 // scratch, and memory at the addresses that the user says.
 //
 // The wave is run by an engine as the machine runs its waves, so what an instruction does, and how it fails, is what it
@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "isa/instruction.h"
+#include "library/eval_values.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/wave.h"
 #include "support/error.h"
-#include "tools/eval_values.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 /// What a wave and its memory are at one time.
 struct WaveSnapshot {
@@ -69,6 +69,7 @@ class EvalWave {
 
   /// What the wave faulted with.
   support::Error fault() const;
+  machine::FaultReport fault_report() const;
 
  private:
   EvalWave() = default;
@@ -99,4 +100,4 @@ class EvalWave {
   std::map<uint64_t, uint64_t> pages_;  ///< of memory: where they begin, and their bytes
 };
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

@@ -1,4 +1,4 @@
-// tools: what `atoll eval` takes as the state that its code begins with: DESTINATION=VALUE.
+// library: what `atoll eval` takes as the state that its code begins with: DESTINATION=VALUE.
 //
 // A value is read in two steps, as what it becomes depends on where it goes: parse_assignment() takes the text apart
 // and finds its mistakes, elements_of() makes the bits for one lane, or for one element of memory.
@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "library/element_type.h"
 #include "support/error.h"
-#include "tools/element_type.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 /// What stands left of the `=`.
 struct Destination {
@@ -55,4 +55,4 @@ unsigned natural_bits(const Value& value, uint64_t item);
 /// "0-7, 9": lane numbers in ascending order, with runs joined.
 std::string lane_ranges(const std::vector<uint8_t>& lanes);
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

@@ -1,4 +1,4 @@
-// tools: the numbers that `atoll launch` reads, fills buffers with and prints: i8 to i64, u8 to u64, f16 to f64.
+// library: the numbers that `atoll launch` reads, fills buffers with and prints: i8 to i64, u8 to u64, f16 to f64.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 #include "support/error.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 struct ElementType {
   enum class Kind : uint8_t { signed_integer, unsigned_integer, floating };
@@ -40,4 +40,4 @@ void put_number(const ElementType& type, double value, std::byte* out);
 /// As short as it can be read back.
 std::string print_number(const ElementType& type, const std::byte* bytes);
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

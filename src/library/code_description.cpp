@@ -1,10 +1,11 @@
-// tools: descriptions of code objects (code_description.h).
-#include "tools/code_description.h"
+// library: descriptions of code objects (code_description.h).
+#include "library/code_description.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "library/kernel_names.h"
 #include "object/code_object.h"
 #include "object/code_object_v2.h"
 #include "object/descriptor_meaning.h"
@@ -13,9 +14,8 @@
 #include "object/metadata.h"
 #include "object/occupancy.h"
 #include "object/relocation_type.h"
-#include "tools/kernel_names.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 namespace {
 
@@ -252,6 +252,7 @@ class Description {
 
   void describe(const KernelMetadata& kernel, Json& out) {
     if (!kernel.language.empty()) out["language"] = text(kernel.language);
+    if (kernel.language_version) out["language_version"] = *kernel.language_version;
     if (kernel.kind != "normal") out["kind"] = text(kernel.kind);
     out["vgprs"] = kernel.vgpr_count;
     if (processor_ != nullptr && processor_->has_agprs) out["agprs"] = kernel.agpr_count;
@@ -262,6 +263,9 @@ class Description {
     out["max_work_group_size"] = kernel.max_flat_workgroup_size;
     if (kernel.required_workgroup_size) out["required_work_group_size"] = *kernel.required_workgroup_size;
     if (kernel.workgroup_size_hint) out["work_group_size_hint"] = *kernel.workgroup_size_hint;
+    if (!kernel.vec_type_hint.empty()) out["vector_type_hint"] = text(kernel.vec_type_hint);
+    if (kernel.cluster_dims) out["cluster_dims"] = *kernel.cluster_dims;
+    if (kernel.workgroup_processor_mode) out["work_group_processor_mode"] = *kernel.workgroup_processor_mode;
     if (std::ranges::any_of(kernel.max_workgroups, [](uint32_t most) { return most != 0; }))
       for (const uint32_t most : kernel.max_workgroups)
         out["max_work_groups"].push_back(most != 0 ? Json(most) : Json());
@@ -275,12 +279,15 @@ class Description {
                                                                   {"type", &argument.type_name},
                                                                   {"address_space", &argument.address_space},
                                                                   {"access", &argument.access},
-                                                                  {"actual_access", &argument.actual_access}};
+                                                                  {"actual_access", &argument.actual_access},
+                                                                  {"value_type", &argument.value_type}};
       for (const auto& [key, value] : texts)
         if (!value->empty()) one[key] = text(*value);
       if (argument.pointee_align != 0) one["pointee_alignment"] = argument.pointee_align;
-      const std::pair<const char*, bool> flags[] = {
-          {"const", argument.is_const}, {"restrict", argument.is_restrict}, {"volatile", argument.is_volatile}};
+      const std::pair<const char*, bool> flags[] = {{"const", argument.is_const},
+                                                    {"restrict", argument.is_restrict},
+                                                    {"volatile", argument.is_volatile},
+                                                    {"pipe", argument.is_pipe}};
       for (const auto& [key, value] : flags)
         if (value) one[key] = true;
       out["arguments"].push_back(std::move(one));
@@ -352,4 +359,4 @@ support::Result<Json> describe_code(const object::FoundCodeObject& code, const s
   return json;
 }
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

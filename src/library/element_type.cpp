@@ -1,4 +1,4 @@
-#include "tools/element_type.h"
+#include "library/element_type.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 using support::ErrorKind;
 using support::fail;
@@ -120,4 +120,4 @@ std::string print_number(const ElementType& type, const std::byte* bytes) {
   return fmt::format("{}", static_cast<int64_t>(value << shift) >> shift);
 }
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

@@ -1,4 +1,4 @@
-#include "tools/eval_values.h"
+#include "library/eval_values.h"
 
 #include <algorithm>
 #include <array>
@@ -12,12 +12,13 @@
 #include <fmt/format.h>
 
 #include "isa/instruction.h"
-#include "tools/command.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 namespace {
 
+using support::ErrorKind;
+using support::fail;
 using support::Result;
 namespace scalar = isa::scalar;
 
@@ -387,10 +388,10 @@ Result<Assignment> parse_assignment(std::string_view word) {
   std::string_view text = word.substr(equals + 1);
   const auto destination = parse_destination(name);
   if (!destination) {
-    return wrong_usage(
-        fmt::format("{}: '{}' is nothing that can be set; these are: v3, v[2:3], v3[0-7] (lanes), a3, s3, s[2:3], vcc, "
-                    "exec, scc, m0, mode, ttmp3, flat_scratch, lds[ADDRESS], mem[ADDRESS]",
-                    word, name));
+    return fail(ErrorKind::invalid_argument,
+                "{}: '{}' is nothing that can be set; these are: v3, v[2:3], v3[0-7] (lanes), a3, s3, s[2:3], vcc, "
+                "exec, scc, m0, mode, ttmp3, flat_scratch, lds[ADDRESS], mem[ADDRESS]",
+                word, name);
   }
   Assignment assignment{
       .text = std::string(word), .destination = *destination, .value = {.text = std::string(text), .items = {}}};
@@ -402,7 +403,7 @@ Result<Assignment> parse_assignment(std::string_view word) {
   for (const std::string_view prefix : {"s:", "seed:"}) {
     if (!text.starts_with(prefix)) continue;
     value.seed = number_of<uint64_t>(text.substr(prefix.size()));
-    if (!value.seed) return wrong_usage(fmt::format("{}: the seed must be a number", word));
+    if (!value.seed) return fail(ErrorKind::invalid_argument, "{}: the seed must be a number", word);
     return assignment;
   }
   for (const std::string_view item : split(text, ',')) {
@@ -425,7 +426,8 @@ Result<std::vector<uint8_t>> bytes_of_item(const Value& value, uint64_t item, un
   const auto count = static_cast<unsigned>(elements.size());
   unsigned element_bits = value.type != nullptr ? value.type->size * 8u : bits / count;
   if (element_bits * count > bits || element_bits == 0) {
-    return wrong_usage(fmt::format("{}: {} x {} bits do not fit into {}", value.text, count, element_bits, bits));
+    return fail(ErrorKind::invalid_argument, "{}: {} x {} bits do not fit into {}", value.text, count, element_bits,
+                bits);
   }
   std::vector<uint8_t> bytes(bits / 8);
   for (unsigned i = 0; i < count; ++i) {
@@ -433,24 +435,25 @@ Result<std::vector<uint8_t>> bytes_of_item(const Value& value, uint64_t item, un
     Expression expression(elements[i], index, floating);
     const auto number = expression.evaluate();
     if (!number) {
-      return wrong_usage(fmt::format("{}: '{}' is no value{}{}", value.text, elements[i],
-                                     expression.complaint().empty() ? "" : ": ", expression.complaint()));
+      return fail(ErrorKind::invalid_argument, "{}: '{}' is no value{}{}", value.text, elements[i],
+                  expression.complaint().empty() ? "" : ": ", expression.complaint());
     }
     const size_t at = size_t{i} * element_bits / 8;
     if (floating || number->floating) {
       if (value.type != nullptr && !floating) {
-        return wrong_usage(fmt::format("{}: '{}' is no integer", value.text, elements[i]));
+        return fail(ErrorKind::invalid_argument, "{}: '{}' is no integer", value.text, elements[i]);
       }
       if (element_bits != 16 && element_bits != 32 && element_bits != 64) {
-        return wrong_usage(
-            fmt::format("{}: there are no floating-point numbers of {} bits; say which type, as in f32:1.5", value.text,
-                        element_bits));
+        return fail(ErrorKind::invalid_argument,
+                    "{}: there are no floating-point numbers of {} bits; say which type, as in f32:1.5", value.text,
+                    element_bits);
       }
       put(bytes, at, float_bits(number->as_real(), element_bits, value.type == &brain_float), element_bits / 8);
       continue;
     }
     if (expression.is_plain() && !fits(number->integer, element_bits)) {
-      return wrong_usage(fmt::format("{}: {} does not fit into {} bits", value.text, elements[i], element_bits));
+      return fail(ErrorKind::invalid_argument, "{}: {} does not fit into {} bits", value.text, elements[i],
+                  element_bits);
     }
     // A single integer is extended by its sign to all of a wider destination.
     put(bytes, at, number->integer, element_bits / 8);
@@ -475,4 +478,4 @@ std::string lane_ranges(const std::vector<uint8_t>& lanes) {
   return text;
 }
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

@@ -1,4 +1,4 @@
-#include "tools/eval_wave.h"
+#include "library/eval_wave.h"
 
 #include <sys/mman.h>
 
@@ -16,9 +16,8 @@
 #include "machine/clock.h"
 #include "machine/fault_guard.h"
 #include "machine/fault_report.h"
-#include "tools/command.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 using machine::Fault;
 using machine::Wave;
@@ -67,7 +66,7 @@ Result<std::unique_ptr<EvalWave>> EvalWave::create(const Options& options, std::
   // One run of the code is all that there is: the compiled engine is to have it compiled then.
   if (options.engine == "compiled") setenv("ATOLL_COMPILE", "wait", 1);
   const auto make_engine = engine::find_engine(options.engine);
-  if (!make_engine) return wrong_usage("--engine: " + make_engine.error().message);
+  if (!make_engine) return fail(ErrorKind::invalid_argument, "{}", make_engine.error().message);
   const auto of_gpu = engine::find_engine("interpreter");
   auto gpu = machine::Gpu::create(options.gpu, *of_gpu, {.threads = 1});
   if (!gpu) return std::unexpected(gpu.error());
@@ -182,7 +181,7 @@ Result<void> EvalWave::assign_rows(const Assignment& assignment) {
   const Destination& to = assignment.destination;
   const bool accumulation = to.kind == Destination::Kind::agpr;
   if (accumulation && wave().agprs == 0) {
-    return wrong_usage(fmt::format("{}: {} has no AGPRs", assignment.text, target_.processor->name));
+    return fail(ErrorKind::invalid_argument, "{}: {} has no AGPRs", assignment.text, target_.processor->name);
   }
   std::vector<uint8_t> lanes = to.lanes;
   for (unsigned lane = 0; to.lanes.empty() && lane < target_.wave_size; ++lane) {
@@ -191,7 +190,7 @@ Result<void> EvalWave::assign_rows(const Assignment& assignment) {
   machine::Row* rows = (accumulation ? wave().agpr : wave().vgpr) + to.reg;
   for (size_t i = 0; i < lanes.size(); ++i) {
     if (lanes[i] >= target_.wave_size) {
-      return wrong_usage(fmt::format("{}: the wave has {} lanes", assignment.text, target_.wave_size));
+      return fail(ErrorKind::invalid_argument, "{}: the wave has {} lanes", assignment.text, target_.wave_size);
     }
     const auto bytes = bytes_of_item(assignment.value, i, to.high ? 16 : to.words * 32, lanes[i]);
     if (!bytes) return std::unexpected(bytes.error());
@@ -213,8 +212,8 @@ Result<void> EvalWave::assign_scalar(const Assignment& assignment) {
   const Destination& to = assignment.destination;
   Wave& wave = group_.waves[0];
   if (assignment.value.items.size() > 1) {
-    return wrong_usage(fmt::format("{}: a scalar register has one value; the words of several are separated by colons",
-                                   assignment.text));
+    return fail(ErrorKind::invalid_argument,
+                "{}: a scalar register has one value; the words of several are separated by colons", assignment.text);
   }
   const bool mask = to.kind == Kind::exec || to.kind == Kind::vcc;
   const unsigned bits = mask ? target_.wave_size : to.words * 32;
@@ -230,7 +229,7 @@ Result<void> EvalWave::assign_scalar(const Assignment& assignment) {
       wave.set_vcc(value);
       return {};
     case Kind::scc:
-      if (value > 1) return wrong_usage(fmt::format("{}: scc is 0 or 1", assignment.text));
+      if (value > 1) return fail(ErrorKind::invalid_argument, "{}: scc is 0 or 1", assignment.text);
       wave.scc = value != 0;
       return {};
     case Kind::mode:
@@ -243,7 +242,8 @@ Result<void> EvalWave::assign_scalar(const Assignment& assignment) {
   }
   const uint16_t general = target_.processor->addressable_sgprs;
   if (to.reg < scalar::vcc_lo && to.reg + to.words > general) {
-    return wrong_usage(fmt::format("{}: {} has s0 to s{}", assignment.text, target_.processor->name, general - 1));
+    return fail(ErrorKind::invalid_argument, "{}: {} has s0 to s{}", assignment.text, target_.processor->name,
+                general - 1);
   }
   std::memcpy(&wave.scalar[to.reg], bytes->data(), bytes->size());
   return {};
@@ -252,7 +252,8 @@ Result<void> EvalWave::assign_scalar(const Assignment& assignment) {
 /// Host memory for guest addresses, which are host addresses.
 Result<uint8_t*> EvalWave::memory_at(uint64_t address, uint64_t bytes, const std::string& text) {
   constexpr uint64_t most = uint64_t{1} << 32, address_end = uint64_t{1} << 47;
-  if (bytes > most || address >= address_end) return wrong_usage(fmt::format("{}: there is no such memory", text));
+  if (bytes > most || address >= address_end)
+    return fail(ErrorKind::invalid_argument, "{}: there is no such memory", text);
   const uint64_t end = (address + bytes + page_bytes - 1) / page_bytes * page_bytes;
   for (uint64_t page = address / page_bytes * page_bytes; page < end; page += page_bytes) {
     const auto above = pages_.upper_bound(page);
@@ -278,7 +279,8 @@ Result<void> EvalWave::assign_bytes(const Assignment& assignment) {
   uint8_t* place = nullptr;
   if (to.kind == Destination::Kind::lds) {
     if (to.address >= group_.lds_bytes || total > group_.lds_bytes - to.address) {
-      return wrong_usage(fmt::format("{}: a work-group has {} bytes of LDS", assignment.text, group_.lds_bytes));
+      return fail(ErrorKind::invalid_argument, "{}: a work-group has {} bytes of LDS", assignment.text,
+                  group_.lds_bytes);
     }
     place = lds_.get() + to.address;
   } else {
@@ -402,14 +404,19 @@ std::string EvalWave::neighbourhood(uint64_t address) const {
   return fmt::format("{} bytes past the end of the memory that is given, at {:#x}", address - end, end);
 }
 
-support::Error EvalWave::fault() const {
+machine::FaultReport EvalWave::fault_report() const {
   machine::FaultReport report = machine::report_fault(wave());
+  if (report.fault.kind == Fault::Kind::memory) report.owner = neighbourhood(report.fault.address);
+  return report;
+}
+
+support::Error EvalWave::fault() const {
+  const machine::FaultReport report = fault_report();
   // What the report would take for llvm.trap says itself what it is.
   if (report.fault.kind == Fault::Kind::abort && !report.fault.what.empty()) {
     return {report.error_kind(), fmt::format("{}\n  instruction  {}", report.fault.what, report.instruction)};
   }
-  if (report.fault.kind == Fault::Kind::memory) report.owner = neighbourhood(report.fault.address);
   return {report.error_kind(), report.to_string()};
 }
 
-}  // namespace Atoll::tools
+}  // namespace Atoll::library

@@ -1,4 +1,4 @@
-#include "tools/eval_changes.h"
+#include "library/eval_changes.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 #include "isa/effects.h"
 #include "isa/table.h"
 
-namespace Atoll::tools {
+namespace Atoll::library {
 
 namespace {
 
@@ -437,4 +437,22 @@ nlohmann::ordered_json changes_as_json(const WaveSnapshot& before, const WaveSna
   return {{"registers", registers}, {"memory", memory}};
 }
 
-}  // namespace Atoll::tools
+void add_changes(Evaluation& evaluation, const WaveSnapshot& before, const WaveSnapshot& after,
+                 const RegisterTypes& types, unsigned wave_size) {
+  Changes changes = find_changes(before, after, types, wave_size);
+  for (const RegisterChange& change : changes.registers) {
+    Atoll::RegisterChange one{.name = change.name,
+                              .type = std::string(type_name(change.type)),
+                              .bits = change.bits,
+                              .per_lane = change.per_lane,
+                              .lanes = {}};
+    for (const RegisterChange::Lane& lane : change.lanes) one.lanes.push_back({lane.lane, lane.before, lane.after});
+    evaluation.registers.push_back(std::move(one));
+  }
+  for (MemoryChange& change : changes.memory)
+    evaluation.memory.push_back(
+        {.memory = std::string(change.name), .address = change.address, .dwords = std::move(change.dwords)});
+  evaluation.unchanged = std::move(changes.unchanged);
+}
+
+}  // namespace Atoll::library

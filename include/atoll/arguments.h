@@ -1,0 +1,107 @@
+// Atoll's C++ library: memory of a GPU, and what kernels are launched with. atoll.h includes this.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "atoll/code_tools.h"
+
+namespace Atoll {
+
+/// Memory of a GPU, freed with its last copy. `data()` is valid on host and GPU alike.
+class ATOLL_PUBLIC Buffer {
+ public:
+  void* data() const { return data_.get(); }
+  size_t size() const { return size_; }  ///< bytes
+
+ private:
+  friend class Gpu;
+  friend struct Argument;
+  std::shared_ptr<void> data_;
+  size_t size_ = 0;
+};
+
+template <typename T>
+class TypedBuffer : public Buffer {
+ public:
+  explicit TypedBuffer(Buffer buffer) : Buffer(std::move(buffer)) {}
+  size_t count() const { return size() / sizeof(T); }
+  std::span<T> span() const { return {static_cast<T*>(data()), count()}; }
+  std::vector<T> read() const { return {span().begin(), span().end()}; }
+  void write(std::span<const T> values) const {
+    std::memcpy(data(), values.data(), std::min(values.size_bytes(), size()));
+  }
+};
+
+/// LDS for a kernel parameter that is a pointer to it (OpenCL's `__local` pointers).
+struct LocalMemory {
+  uint32_t bytes = 0;
+};
+
+/// One kernel argument as bytes.
+struct Argument {
+  std::vector<std::byte> bytes;
+  bool is_local_memory = false;         ///< then `bytes` is the uint32_t number of bytes of LDS
+  std::shared_ptr<const void> keeps{};  ///< the buffer that it points to, which so lives until the kernel has run
+
+  template <typename T>
+  Argument(const T& value) {  // NOLINT(google-explicit-constructor): arguments are written bare
+    static_assert(
+        std::is_trivially_copyable_v<T> && !std::is_array_v<T>,
+        "a kernel argument is a number, a structure of such, a pointer, a Buffer or LocalMemory; what is in a "
+        "container or an array is copied to a buffer first (Gpu::allocate)");
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      bytes.resize(sizeof(T));
+      std::memcpy(bytes.data(), static_cast<const void*>(&value), sizeof(T));
+    }
+  }
+  template <typename T>
+  Argument(const TypedBuffer<T>& buffer)  // NOLINT(google-explicit-constructor)
+      : Argument(static_cast<const Buffer&>(buffer)) {}
+  Argument(const Buffer& buffer) : Argument(buffer.data()) {
+    keeps = buffer.data_;
+  }                                                      // NOLINT(google-explicit-constructor)
+  Argument(LocalMemory local) : Argument(local.bytes) {  // NOLINT(google-explicit-constructor)
+    is_local_memory = true;
+  }
+};
+
+/// An argument for a parameter of the type P of a kernel's C++ signature: what a function with such a parameter would
+/// take, except that nothing floating-point becomes an integer.
+template <typename P>
+struct PassedAs {
+  static_assert(std::is_trivially_copyable_v<P>, "a kernel's parameters are numbers, structures and pointers");
+  Argument argument;
+  PassedAs(const P& value)  // NOLINT(google-explicit-constructor)
+    requires std::is_class_v<P> || std::is_enum_v<P>
+      : argument(value) {}
+  template <typename U>
+    requires std::is_arithmetic_v<P> && std::is_convertible_v<U, P> &&
+             (!std::is_integral_v<P> || !std::is_floating_point_v<U>)
+  PassedAs(U value) : argument(static_cast<P>(value)) {}  // NOLINT(google-explicit-constructor)
+};
+template <typename T>
+struct PassedAs<T*> {
+  Argument argument;
+  PassedAs(T* pointer) : argument(pointer) {}  // NOLINT(google-explicit-constructor)
+  template <typename U>
+    requires std::is_convertible_v<U*, T*>
+  PassedAs(const TypedBuffer<U>& buffer) : argument(buffer) {}  // NOLINT(google-explicit-constructor)
+  PassedAs(const Buffer& buffer)                                // NOLINT(google-explicit-constructor)
+    requires std::is_void_v<T>
+      : argument(buffer) {}
+};
+template <>
+struct PassedAs<LocalMemory> {
+  Argument argument;
+  PassedAs(LocalMemory local) : argument(local) {}  // NOLINT(google-explicit-constructor)
+};
+
+}  // namespace Atoll

@@ -1,0 +1,205 @@
+// library: kernel launches: whether shape and arguments fit the kernel, what it needs besides, and its run (state.h).
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "library/failure.h"
+#include "library/state.h"
+
+namespace Atoll::library {
+
+namespace {
+
+/// What a lane gets whose stack the compiler could not size (recursion, calls through pointers). The HIP runtime's
+/// figure for such kernels.
+constexpr uint32_t dynamic_stack_bytes = 16 << 10;
+
+/// "16 x 4 x 1".
+std::string text_of(const std::array<uint32_t, 3>& shape) {
+  return fmt::format("{} x {} x {}", shape[0], shape[1], shape[2]);
+}
+
+/// Whether a kernel is made for a launch of this shape. Hardware does not look at what a kernel was compiled for, and
+/// neither does the packet processor; a language runtime refuses some of it, and code that counts on it goes wrong.
+support::Result<void> check_shape(const object::KernelMetadata& kernel, const std::array<uint32_t, 3>& grid,
+                                  const std::array<uint32_t, 3>& block) {
+  const auto refuse = [&]<typename... Args>(fmt::format_string<Args...> words, Args&&... values) {
+    return support::fail(support::ErrorKind::invalid_argument, "kernel {} was compiled for {}", kernel.name,
+                         fmt::format(words, std::forward<Args>(values)...));
+  };
+  if (kernel.required_workgroup_size && *kernel.required_workgroup_size != block)
+    return refuse("work-groups of {}", text_of(*kernel.required_workgroup_size));
+  std::array<uint32_t, 3> work_groups{};
+  for (size_t i = 0; i < 3; i++) work_groups[i] = static_cast<uint32_t>((uint64_t{grid[i]} + block[i] - 1) / block[i]);
+  for (size_t i = 0; i < 3; i++) {
+    if (kernel.uniform_work_group_size && grid[i] % block[i] != 0)
+      return refuse("whole work-groups: of a grid of {} in work-groups of {}, the last in {} would be partial",
+                    text_of(grid), text_of(block), "XYZ"[i]);
+    if (const uint32_t most = kernel.max_workgroups[i]; most != 0 && work_groups[i] > most)
+      return refuse("at most {} work-groups in {}: a grid of {} in work-groups of {} is {}", most, "XYZ"[i],
+                    text_of(grid), text_of(block), text_of(work_groups));
+  }
+  return {};
+}
+
+Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const FoundKernel& kernel, Launch launch,
+                                 std::span<const Argument> arguments) {
+  launch.queue_address = gpu.gpu->queue_address();
+  auto segment = pack_arguments(*kernel.metadata, arguments, launch);
+  if (!segment) return failed(std::move(segment).error());
+  return PreparedLaunch{.kernel = kernel, .launch = launch, .segment = std::move(*segment)};
+}
+
+const object::KernelArgument* find_argument(const object::KernelMetadata& kernel, object::ArgumentKind kind) {
+  const auto found = std::ranges::find(kernel.arguments, kind, &object::KernelArgument::kind);
+  return found == kernel.arguments.end() ? nullptr : &*found;
+}
+
+/// What printf() needs while a kernel runs, given to it by hidden arguments.
+class PrintfServices {
+ public:
+  PrintfServices(Gpu::State& gpu, PreparedLaunch& launch) : gpu_(gpu), launch_(launch) {}
+  PrintfServices(const PrintfServices&) = delete;
+  PrintfServices& operator=(const PrintfServices&) = delete;
+  ~PrintfServices() {
+    if (calls_) gpu_.hostcalls->end(ended_well);
+    if (buffer_)
+      gpu_.output.write(print_records(launch_.kernel.object->printf_formats, buffer_->records()),
+                        Output::standard_output);
+  }
+
+  support::Result<void> begin() {
+    const object::KernelMetadata& kernel = *launch_.kernel.metadata;
+    const auto* at = find_argument(kernel, object::ArgumentKind::hidden_printf_buffer);
+    if (at != nullptr && !launch_.kernel.object->printf_formats.empty()) {
+      auto made = PrintfBuffer::create(gpu_.gpu->memory());
+      if (!made) return std::unexpected(made.error());
+      buffer_.emplace(std::move(*made));
+      put(*at, buffer_->address());
+    }
+    if (const auto* calls_at = find_argument(kernel, object::ArgumentKind::hidden_hostcall_buffer)) {
+      const auto address = gpu_.hostcalls->begin();
+      if (!address) return std::unexpected(address.error());
+      calls_ = true;
+      put(*calls_at, *address);
+    }
+    return {};
+  }
+
+  bool ended_well = false;
+
+ private:
+  void put(const object::KernelArgument& argument, uint64_t address) {
+    std::memcpy(launch_.segment.data() + argument.offset, &address, std::min<size_t>(argument.size, sizeof address));
+  }
+
+  Gpu::State& gpu_;
+  PreparedLaunch& launch_;
+  std::optional<PrintfBuffer> buffer_;
+  bool calls_ = false;
+};
+
+}  // namespace
+
+support::Result<uint64_t> KernargMemory::take(machine::Memory& memory, std::span<const std::byte> arguments) {
+  auto address = take_free(arguments.size());
+  if (!address) {
+    auto made = memory.allocate(std::max(arguments.size(), kept_bytes), 0, "a kernel's arguments");
+    if (!made) return made;
+    address = *made;
+  }
+  std::ranges::copy(arguments, reinterpret_cast<std::byte*>(*address));
+  return *address;
+}
+
+void KernargMemory::give_back(machine::Memory& memory, uint64_t address, size_t bytes) {
+  if (bytes <= kept_bytes) {
+    const std::lock_guard lock(mutex_);
+    if (free_.size() < most_kept) return free_.push_back(address);
+  }
+  static_cast<void>(memory.free(address));  // it was allocated there: cannot fail
+}
+
+std::optional<uint64_t> KernargMemory::take_free(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > kept_bytes || free_.empty()) return std::nullopt;
+  const uint64_t address = free_.back();
+  free_.pop_back();
+  return address;
+}
+
+FoundKernel find_kernel(const Code::State& code, std::string_view name) {
+  for (const LoadedObject& object : code.objects)
+    if (const auto* metadata = object.code->code_object().find_kernel(name))
+      if (const auto* symbol = object.code->find(metadata->object_symbol())) return {metadata, symbol, &object};
+  return {};
+}
+
+Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code, std::string_view kernel,
+                                 const LaunchShape& shape, std::span<const Argument> arguments) {
+  const FoundKernel found = find_kernel(code, kernel);
+  if (found.symbol == nullptr) return refuse(FailureKind::not_found, "there is no kernel {}", kernel);
+  if (code.gpu.get() != &gpu)
+    return refuse(FailureKind::invalid_argument, "kernel {} was loaded on another GPU than it is launched on", kernel);
+
+  Launch launch{.grid = shape.grid, .block = shape.block, .dynamic_lds_bytes = shape.dynamic_lds_bytes};
+  for (uint32_t& size : launch.grid) size = std::max(size, 1u);
+  for (uint32_t& size : launch.block) size = std::max(size, 1u);
+  if (std::ranges::any_of(launch.block, [](uint32_t size) { return size > UINT16_MAX; }))
+    return refuse(FailureKind::out_of_resources, "a work-group of {} is larger than any GPU's", text_of(launch.block));
+  if (auto fits = check_shape(*found.metadata, launch.grid, launch.block); !fits)
+    return failed(std::move(fits).error());
+  return prepare(gpu, found, launch, arguments);
+}
+
+Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch) {
+  const object::KernelMetadata& metadata = *launch.kernel.metadata;
+  PrintfServices services(gpu, launch);
+  if (auto begun = services.begin(); !begun) return failed(std::move(begun).error());
+  machine::Memory& memory = gpu.gpu->memory();
+  const auto kernarg = gpu.kernarg.take(memory, launch.segment);
+  if (!kernarg) return failed(kernarg.error());
+
+  machine::aql::KernelDispatchPacket packet{};
+  packet.header = static_cast<uint16_t>(machine::aql::PacketType::kernel_dispatch);
+  packet.setup = 3;
+  packet.workgroup_size_x = static_cast<uint16_t>(launch.launch.block[0]);
+  packet.workgroup_size_y = static_cast<uint16_t>(launch.launch.block[1]);
+  packet.workgroup_size_z = static_cast<uint16_t>(launch.launch.block[2]);
+  packet.grid_size_x = launch.launch.grid[0];
+  packet.grid_size_y = launch.launch.grid[1];
+  packet.grid_size_z = launch.launch.grid[2];
+  packet.private_segment_size =
+      std::max(metadata.private_segment_fixed_size, metadata.uses_dynamic_stack ? dynamic_stack_bytes : 0);
+  packet.group_segment_size = metadata.group_segment_fixed_size + launch.launch.dynamic_lds_bytes;
+  packet.kernel_object = launch.kernel.symbol->address;
+  packet.kernarg_address = *kernarg;
+  std::optional<machine::FaultReport> fault;
+  auto done = gpu.gpu->run(packet, &fault);
+  gpu.kernarg.give_back(memory, *kernarg, launch.segment.size());
+  if (!done) return std::unexpected(failure_of(std::move(done).error(), fault));
+  services.ended_well = true;
+  return LaunchResult{.work_groups = done->work_groups,
+                      .waves = done->waves,
+                      .wave_instructions = done->wave_instructions,
+                      .seconds = done->seconds};
+}
+
+Expected<void> run_all(const Code::State& code, std::string_view kind) {
+  for (const LoadedObject& object : code.objects) {
+    for (const object::KernelMetadata& kernel : object.code->code_object().metadata.kernels) {
+      if (kernel.kind != kind) continue;
+      const auto* symbol = object.code->find(kernel.object_symbol());
+      if (symbol == nullptr) continue;  // the reader of code objects has told of that
+      auto prepared = prepare(*code.gpu, {&kernel, symbol, &object}, {.grid = {1, 1, 1}, .block = {1, 1, 1}}, {});
+      auto done = prepared ? run(*code.gpu, std::move(*prepared)) : std::unexpected(std::move(prepared).error());
+      if (done) continue;
+      Failure failure = std::move(done).error();
+      failure.message = fmt::format("{} kernel {}: {}", kind, kernel.name, failure.message);
+      return std::unexpected(std::move(failure));
+    }
+  }
+  return {};
+}
+
+}  // namespace Atoll::library

@@ -1,0 +1,98 @@
+// library: what the public handles stand for, and a kernel launch as the library makes it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "atoll/atoll.h"
+#include "library/hostcalls.h"
+#include "library/kernel_arguments.h"
+#include "library/output.h"
+#include "library/printf_buffer.h"
+#include "machine/gpu.h"
+
+namespace Atoll {
+
+namespace library {
+
+/// Memory for kernel arguments, kept from one launch to the next: to map and unmap it takes longer than a small kernel.
+class KernargMemory {
+ public:
+  /// A segment with a copy of these arguments.
+  support::Result<uint64_t> take(machine::Memory& memory, std::span<const std::byte> arguments);
+  void give_back(machine::Memory& memory, uint64_t address, size_t bytes);
+
+ private:
+  static constexpr size_t kept_bytes = 4096, most_kept = 16;
+
+  std::optional<uint64_t> take_free(size_t bytes);
+
+  std::mutex mutex_;
+  std::vector<uint64_t> free_;
+};
+
+/// One code object and the formats of its printf().
+struct LoadedObject {
+  std::shared_ptr<machine::LoadedCode> code;
+  std::vector<PrintfFormat> printf_formats;
+};
+
+/// A kernel's metadata and symbol, and the code object that has it; nulls when none has.
+struct FoundKernel {
+  const object::KernelMetadata* metadata = nullptr;
+  const machine::LoadedSymbol* symbol = nullptr;
+  const LoadedObject* object = nullptr;
+};
+
+// What compilers make of constructors and destructors (user guide, ".kind" in the kernel metadata map).
+inline constexpr std::string_view init_kind = "init", fini_kind = "fini";
+
+}  // namespace library
+
+struct Gpu::State {
+  explicit State(std::function<void(std::string_view, Output)> on_output) : output(std::move(on_output)) {}
+
+  library::OutputSink output;
+  std::unique_ptr<machine::Gpu> gpu;
+  library::KernargMemory kernarg;                 ///< what is left in it goes with the GPU's memory
+  std::unique_ptr<library::Hostcalls> hostcalls;  ///< last: its thread uses the memory
+};
+
+struct Code::State {
+  std::shared_ptr<Gpu::State> gpu;             // first: the code goes before its GPU does
+  std::vector<library::LoadedObject> objects;  // several for a program of several source files
+  bool initialized = false;                    ///< its init kernels have run, its fini kernels will
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+};
+
+namespace library {
+
+FoundKernel find_kernel(const Code::State& code, std::string_view name);
+
+/// A launch whose shape and arguments have been checked.
+struct PreparedLaunch {
+  FoundKernel kernel;
+  Launch launch;
+  std::vector<std::byte> segment;  ///< of the kernel arguments
+};
+Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code, std::string_view kernel,
+                                 const LaunchShape& shape, std::span<const Argument> arguments);
+
+/// Runs a kernel to its end, and prints what it prints.
+Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch);
+
+/// Runs the init or fini kernels, one work-item of each, as HIP does.
+Expected<void> run_all(const Code::State& code, std::string_view kind);
+
+}  // namespace library
+
+}  // namespace Atoll

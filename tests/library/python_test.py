@@ -1,0 +1,244 @@
+"""The Python module, as it is installed from its wheel; results against NumPy's for the same."""
+
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import atoll
+import numpy as np
+
+SOURCE = """
+typedef struct { int a; double b; } Pair;
+kernel void scale(global float* data, float factor, int count) {
+  int i = __builtin_amdgcn_workgroup_id_x() * __builtin_amdgcn_workgroup_size_x() + __builtin_amdgcn_workitem_id_x();
+  if (i < count) data[i] *= factor;
+}
+kernel void types(global double* out, char c, ushort s, long l, double d, Pair p) {
+  out[0] = c; out[1] = s; out[2] = l; out[3] = d; out[4] = p.a; out[5] = p.b;
+}
+kernel void reverse(global int* data, local int* part) {
+  uint i = __builtin_amdgcn_workitem_id_x();
+  part[i] = data[i];
+  __builtin_amdgcn_s_barrier();
+  data[i] = part[63 - i];
+}
+kernel void stray(global int* out) {
+  out[1 << 28] = 1;
+}
+kernel void forever(global volatile int* out) { while (*out == 0) {} }
+__attribute__((visibility("default"))) global int counter;
+kernel void count(void) { counter++; }
+"""
+PRINTING = """
+__attribute__((used)) global char* __printf_alloc(uint bytes) {  // one work-item is all that prints
+  global uint* buffer = (global uint*)((constant size_t*)__builtin_amdgcn_implicitarg_ptr())[9];
+  buffer[0] += bytes;
+  return (global char*)buffer + 8 + buffer[0] - bytes;
+}
+int printf(constant const char* format, ...);
+kernel void hello(int i) { printf("hello %d\\n", i); }
+"""
+
+
+def compile_code(directory, name, source, *options):
+    path = pathlib.Path(directory) / name
+    path.with_suffix(".cl").write_text(source)
+    subprocess.run([
+        "clang-22", "-nogpulib", "-x", "cl", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-O2", "-w", "-cl-kernel-arg-info",
+        "-cl-std=CL2.0", *options,
+        path.with_suffix(".cl"), "-o", path
+    ], check=True)
+    return path
+
+
+class Launches(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.path = compile_code(cls.directory.name, "kernels.co", SOURCE, "-g")
+        cls.gpu = atoll.Gpu("gfx90a", timeout=60)
+        cls.code = cls.gpu.load(cls.path)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def test_arrays_are_copied_to_the_gpu_and_back(self):
+        x = np.arange(1000, dtype=np.float32)
+        done = self.gpu.launch(self.code, "scale", x, 2.5, 990, grid=1000, block=256)
+        expected = np.arange(1000, dtype=np.float32)
+        expected[:990] *= np.float32(2.5)
+        np.testing.assert_array_equal(x, expected)
+        self.assertEqual((done.work_groups, done.waves), (4, 16))
+
+    def test_arrays_in_the_gpus_memory_and_parts_of_them_are_not(self):
+        x = self.gpu.array(np.ones((4, 64)), np.float32)
+        self.gpu.launch(self.code, "scale", x[2], 3, 64, grid=64)
+        self.assertEqual(x.sum(), 64 * 6)
+        np.testing.assert_array_equal(x[2], np.full(64, 3))
+        self.assertEqual(self.gpu.zeros(10, np.int64).dtype, np.int64)
+        self.assertTrue((self.gpu.zeros((2, 3)) == 0).all())
+
+    def test_read_only_arrays_stay_as_they_are_and_those_with_gaps_are_refused(self):
+        x = np.ones(64, np.float32)
+        x.flags.writeable = False
+        self.gpu.launch(self.code, "scale", x, 3, 64, grid=64)
+        self.assertTrue((x == 1).all())
+        with self.assertRaisesRegex(TypeError, "gaps"):
+            self.gpu.launch(self.code, "scale", np.ones(128, np.float32)[::2], 3, 64, grid=64)
+
+    def test_values_become_what_the_parameters_are(self):
+        out = np.zeros(6)
+        pair = np.array((7, 0.125), dtype=np.dtype([("a", "i4"), ("b", "f8")], align=True))
+        self.gpu.launch(self.code, "types", out, -3, 65535, -3_000_000_000, 2, pair, grid=1, block=1)
+        self.assertEqual(out.tolist(), [-3, 65535, -3e9, 2, 7, 0.125])
+        self.gpu.launch(self.code, "types", out, np.int8(1), np.uint16(2), np.int64(3), np.float64(4),
+                        struct.pack("<iid", 5, 0, 6), grid=1, block=1)
+        self.assertEqual(out.tolist(), [1, 2, 3, 4, 5, 6])
+
+    def test_values_that_do_not_fit_are_refused(self):
+        x = np.ones(64, np.float32)
+        for arguments, exception, words in [((x, 2.5), TypeError, "takes 3 arguments, 2 are given"),
+                                            ((x, 2.5, 1.5), TypeError, "int count is an integer, 1.5 is not"),
+                                            ((x, 2.5, 1 << 40), ValueError, "int count"),
+                                            ((x, "2.5", 1), TypeError, "str is nothing that"),
+                                            ((x, np.float64(2.5), 1), atoll.Error, "has 4 bytes, 8 are given")]:
+            with self.assertRaisesRegex(exception, words):
+                self.gpu.launch(self.code, "scale", *arguments, grid=64)
+        with self.assertRaisesRegex(atoll.Error, "no kernel nothing"):
+            self.gpu.launch(self.code, "nothing", grid=1)
+
+    def test_local_memory(self):
+        x = np.arange(64, dtype=np.int32)
+        self.gpu.launch(self.code, "reverse", x, atoll.LocalMemory(256), grid=64)
+        self.assertEqual(x.tolist(), list(range(63, -1, -1)))
+
+    def test_descriptions_and_variables(self):
+        self.assertIn("scale", self.code.kernels)
+        scale = self.code.kernel("scale")
+        self.assertEqual([(p.type, p.name, p.kind, p.size) for p in scale.parameters],
+                         [("float*", "data", "pointer", 8), ("float", "factor", "value", 4),
+                          ("int", "count", "value", 4)])
+        counter = self.code.variable("counter").cast("i")
+        counter[0] = 41
+        self.gpu.launch(self.code, "count", grid=1, block=1)
+        self.assertEqual(counter[0], 42)
+        self.assertEqual(self.gpu.target_id, "gfx90a:sramecc+:xnack-")
+
+    def test_faults_are_exceptions_with_fields(self):
+        x = self.gpu.zeros(64, np.int32)
+        with self.assertRaises(atoll.Error) as raised:
+            self.gpu.launch(self.code, "stray", x, grid=1, block=1)
+        error = raised.exception
+        self.assertEqual(error.status, "memory_fault")
+        self.assertEqual((error.fault.kind, error.fault.kernel, error.fault.is_write), ("memory", "stray", True))
+        self.assertEqual(error.fault.address, x.ctypes.data + (4 << 28))
+        self.assertEqual(error.fault.line, 1 + SOURCE[:SOURCE.index("out[1 << 28]")].count("\n"))
+        self.gpu.launch(self.code, "count", grid=1, block=1)  # the GPU lives on
+
+    def test_streams(self):
+        x = self.gpu.array(np.ones(64, np.float32))
+        stream, other = self.gpu.stream(), self.gpu.stream()
+        events = [stream.launch(self.code, "scale", x, 2, 64, grid=64) for _ in range(5)]
+        other.wait(events[-1])
+        event = other.launch(self.code, "scale", x, 10, 64, grid=64)
+        self.assertEqual(event.wait().waves, 1)
+        self.assertTrue(all(each.done for each in events))
+        self.assertTrue((x == 320).all())
+        with self.assertRaisesRegex(TypeError, "GPU's memory"):
+            stream.launch(self.code, "scale", np.ones(64, np.float32), 2, 64, grid=64)
+        stream.launch(self.code, "stray", x, grid=1)
+        with self.assertRaisesRegex(atoll.Error, "stray"):
+            stream.synchronize()
+        stream.synchronize()
+
+    def test_several_gpus_and_threads(self):
+        results = []
+
+        def work():
+            gpu = atoll.Gpu("gfx90a", engine="interpreter")
+            x = np.ones(256, np.float32)
+            for _ in range(3):
+                gpu.launch(gpu.load(self.path.read_bytes()), "scale", x, 2, 256, grid=256)
+            results.append(x[255])
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(results, [8, 8, 8])
+
+    def test_ctrl_c_stops_a_kernel(self):
+        flag = self.gpu.zeros(1, np.int32)
+        stop = threading.Event()
+
+        def interrupt():
+            while not stop.wait(0.2):
+                os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                try:
+                    self.gpu.launch(self.code, "forever", flag, grid=1, block=1)
+                finally:
+                    stop.set()
+                    flag[0] = 1
+        finally:
+            thread.join()
+        self.gpu.launch(self.code, "count", grid=1, block=1)
+
+    def test_what_kernels_print(self):
+        path = compile_code(self.directory.name, "hello.co", PRINTING, "-mcode-object-version=5")
+        lines = []
+        gpu = atoll.Gpu("gfx90a", on_output=lambda text, is_error: lines.append((text, is_error)))
+        gpu.launch(gpu.load(path), "hello", 7, grid=1, block=1)
+        self.assertEqual(lines, [("hello 7\n", False)])
+
+
+class Tools(unittest.TestCase):
+
+    def test_evaluate(self):
+        result = atoll.eval("v_fma_f32 v0, v1, v2, v3", "gfx1100", v1=1.5, v2=np.arange(32, dtype=np.float32), v3=[1.0])
+        self.assertEqual(result.wave_size, 32)
+        for lane, value in result["v0"].items():
+            self.assertEqual(value, 1.5 * lane + 1)
+        self.assertIn("f32 1\n", str(result))
+        result = atoll.eval(["s_add_u32 s0, s1, s2"], "gfx90a", {"s1": 40, "s2": "0x2"})
+        self.assertEqual((result["s0"], result.error), (42, None))
+        result = atoll.eval("global_store_dword v0, v1, s[2:3]", "gfx90a",
+                            {"v1": 7, "s[2:3]": "0x10000000", "exec": 1, "mem[0x10000000:64]": 0})
+        self.assertEqual(result.memory, {0x10000000: struct.pack("<I", 7)})
+        result = atoll.eval("global_load_dword v0, v1, s[2:3]", "gfx90a", {"s[2:3]": "0x30000000"})
+        self.assertEqual((result.error.status, result.error.fault.address), ("memory_fault", 0x30000000))
+        with self.assertRaisesRegex(atoll.Error, "<text>:1:1: error"):
+            atoll.eval("v_nonsense", "gfx90a")
+
+    def test_assemble_link_and_read(self):
+        text = ".globl f\n.type f,@function\nf:\n  v_add_f32_e32 v0, v1, v2\n  s_endpgm\n"
+        objects = [atoll.asm(text, "gfx90a", relocatable=True)]
+        code = atoll.link(objects)
+        self.assertIn("v_add_f32_e32 v0, v1, v2", atoll.disasm(code))
+        self.assertEqual(atoll.inspect(code)[0]["target"], "gfx90a")
+        self.assertEqual([each.text for each in atoll.decode([0x7E000280, 0x7E0202FF, 0x40490FDB], "gfx1100")],
+                         ["v_mov_b32_e32 v0, 0", "v_mov_b32_e32 v1, 0x40490fdb"])
+        with self.assertRaisesRegex(atoll.Error, "bad.s:1:22: error") as raised:
+            atoll.asm("v_add_f32 v0, v1, v2 glc", "gfx900", name="bad.s")
+        self.assertEqual(raised.exception.status, "invalid_argument")
+
+    def test_the_module_is_that_of_the_wheel(self):
+        self.assertTrue(atoll.__file__.startswith(sys.prefix), atoll.__file__)
+        self.assertRegex(atoll.__version__, r"^\d+\.\d+\.\d+$")
+
+
+if __name__ == "__main__":
+    unittest.main()
