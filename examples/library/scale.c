@@ -35,9 +35,9 @@ int main(int argc, char** argv) {
   printf("data[3] is %g after %llu instructions of %llu waves\n", (double)data[3],
          (unsigned long long)result.wave_instructions, (unsigned long long)result.waves);
 
-  /* 4096 floats are more than there are. */
-  count = 4096;
-  shape.grid[0] = 4096;
+  /* 1280 floats are more than there are. */
+  count = 1280;
+  shape.grid[0] = 1280;
   atoll_status status = atoll_launch(gpu, code, "scale", &shape, arguments, 3, NULL, &error);
   printf("%s: %s\n", atoll_status_name(status), atoll_error_message(error));
   const atoll_fault* fault = atoll_error_fault(error);

@@ -36,8 +36,8 @@ int main(int argc, char** argv) try {
   Atoll::value_of(stream.synchronize());
   std::printf("data[3] is %g\n", static_cast<double>(data.span()[3]));
 
-  // 4096 floats are more than there are.
-  if (auto bad = scale({.grid = {4096}, .block = {256}}, data, 2.0F, 4096); !bad) print(bad.error());
+  // 1280 floats are more than there are.
+  if (auto bad = scale({.grid = {1280}, .block = {256}}, data, 2.0F, 1280); !bad) print(bad.error());
 } catch (const Atoll::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

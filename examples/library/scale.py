@@ -20,9 +20,9 @@ for _ in range(2):
 stream.synchronize()
 print(f"data[3] is {on_gpu[3]:g}")
 
-# 4096 floats are more than there are.
+# 1280 floats are more than there are.
 try:
-    gpu.launch(code, "scale", on_gpu, 2.0, 4096, grid=4096, block=256)
+    gpu.launch(code, "scale", on_gpu, 2.0, 1280, grid=1280, block=256)
 except atoll.Error as error:
     print(f"{error.status}: {error}")
     fault = error.fault

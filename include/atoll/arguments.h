@@ -67,7 +67,7 @@ struct Argument {
       : Argument(static_cast<const Buffer&>(buffer)) {}
   Argument(const Buffer& buffer) : Argument(buffer.data()) {
     keeps = buffer.data_;
-  }                                                      // NOLINT(google-explicit-constructor)
+  }  // NOLINT(google-explicit-constructor)
   Argument(LocalMemory local) : Argument(local.bytes) {  // NOLINT(google-explicit-constructor)
     is_local_memory = true;
   }

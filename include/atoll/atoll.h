@@ -19,8 +19,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -146,7 +148,21 @@ class ATOLL_PUBLIC Stream {
                          std::type_identity_t<PassedAs<P>>... arguments) const;
 
   /// A function of the host's, in its turn; it must not wait for the stream.
-  Event call(std::function<void()> function) const;
+  Event call(std::function<void()> function) const {
+    // Caught here, in the program: the library has a C++ runtime of its own.
+    return call_told([run = std::move(function)]() -> std::optional<std::string> {
+      try {
+        run();
+      } catch (const std::exception& exception) {
+        return exception.what();
+      } catch (...) {
+        return "something that is no std::exception";
+      }
+      return std::nullopt;
+    });
+  }
+  /// The same for a function that does not throw, but returns what went wrong in it.
+  Event call_told(std::function<std::optional<std::string>()> function) const;
   /// Done when all that was given to the stream before is.
   Event record() const;
   /// What comes later waits until the event, of whatever stream, is done; it fails if that has failed.
@@ -169,7 +185,7 @@ struct GpuOptions {
   std::string engine{};        ///< "compiled" (the default) or "interpreter"
   std::string core_file{};     ///< where a fault leaves a core file, %p being the process; empty: nowhere
   /// Gets what kernels print, instead of the program's standard output and standard error; from any thread, one call at
-  /// a time.
+  /// a time. It must neither throw nor launch kernels.
   std::function<void(std::string_view text, Output where)> on_output{};
 };
 

@@ -144,21 +144,18 @@ Expected<Event> Stream::launch_with(const Code& code, std::string_view kernel, c
   return event;
 }
 
-Event Stream::call(std::function<void()> function) const {
+Event Stream::call_told(std::function<std::optional<std::string>()> function) const {
   Event event;
   event.state_ = state_->add([function = std::move(function)]() -> Expected<LaunchResult> {
-    try {
-      function();
-    } catch (const std::exception& exception) {
-      return library::refuse(FailureKind::aborted, "a function that the stream called threw: {}", exception.what());
-    }
+    if (const auto wrong = function())
+      return library::refuse(FailureKind::aborted, "a function that the stream called threw: {}", *wrong);
     return LaunchResult{};
   });
   return event;
 }
 
 Event Stream::record() const {
-  return call([] {});
+  return call_told([] { return std::optional<std::string>(); });
 }
 
 void Stream::wait(const Event& event) const {

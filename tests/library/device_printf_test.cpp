@@ -85,7 +85,8 @@ TEST(PrintfRecords, FormatsAreUnescaped) {
   EXPECT_EQ(formats[2].text, "plain");
 
   const uint32_t records[] = {7, 42, 0x6C6C6568, 0x0000006F, 9, 7, 1};  // "hello"
-  EXPECT_EQ(print_records(formats, std::as_bytes(std::span(records))).substr(0, 25), "a: b\n\\ \"42\" helloplaina: b");
+  EXPECT_THAT(print_records(formats, std::as_bytes(std::span(records))),
+              testing::StartsWith("a: b\n\\ \"42\" helloplaina: b"));
 }
 
 // Kernels that go wrong may write anything there.
@@ -95,7 +96,7 @@ TEST(PrintfRecords, RandomBytesDoNoHarm) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; round++) {
     std::vector<uint32_t> words(random() % 40);
-    for (uint32_t& word : words) word = random() % 3 == 0 ? random() % 4 : random();
+    for (uint32_t& word : words) word = static_cast<uint32_t>(random() % 3 == 0 ? random() % 4 : random());
     print_records(formats, std::as_bytes(std::span(words)));
     std::vector<uint64_t> message(random() % 12);
     for (uint64_t& word : message) word = random() % 2 == 0 ? 0x2573256425'2A66ULL : random();

@@ -34,8 +34,8 @@ kernel void conversions(int i, uint u, long l, double d) {
   printf("no arguments\n");
 }
 kernel void lanes(void) {
-  int i = get_global_id(0);
-  if (i % 3 == 0) printf("work-item %d of %s\n", i, i == 0 ? "first" : "others");
+  int i = __builtin_amdgcn_workgroup_id_x() * 100 + __builtin_amdgcn_workitem_id_x();
+  if (i % 3 == 0) printf("work-item %d of %s\n", i, "some");  // strings must be constants
 }
 kernel void before_a_fault(global int* out) {
   printf("still here\n");
@@ -123,8 +123,7 @@ TEST_P(PrintingOpenCL, IsTheHosts) {
   output.clear();
   ASSERT_TRUE(gpu.launch(code, "lanes", {.grid = {300}, .block = {100}}));
   std::vector<std::string> expected;
-  for (int item = 0; item < 300; item += 3)
-    expected.push_back(host("work-item %d of %s", item, item == 0 ? "first" : "others"));
+  for (int item = 0; item < 300; item += 3) expected.push_back(host("work-item %d of %s", item, "some"));
   std::ranges::sort(expected);
   EXPECT_EQ(sorted_lines(), expected);
 
