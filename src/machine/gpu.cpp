@@ -203,6 +203,9 @@ support::Result<std::unique_ptr<Gpu>> Gpu::create(const target::GpuModel& model,
   if (processor->generation < target::Generation::gfx9 || processor->generation > target::Generation::gfx12) {
     return fail(ErrorKind::unsupported, "Atoll cannot run programs on {} yet, only on GFX9 to GFX12", processor->name);
   }
+  if (options.threads > most_threads) {
+    return fail(ErrorKind::invalid_argument, "{} threads: there can be {} at most", options.threads, most_threads);
+  }
   auto engine = make_engine(model.target);
   if (engine == nullptr) return fail(ErrorKind::unsupported, "there is no engine for {}", processor->name);
   install_fault_guard();

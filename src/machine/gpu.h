@@ -21,6 +21,9 @@
 
 namespace Atoll::machine {
 
+/// More host threads than any host has processors for.
+inline constexpr unsigned most_threads = 1024;
+
 struct GpuOptions {
   unsigned threads = 0;  ///< host threads that run work-groups, the one that launches among them; 0: the host's
   std::chrono::nanoseconds kernel_timeout{0};          ///< of one dispatch; 0: none

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "machine/fault_report.h"
@@ -41,8 +42,12 @@ constexpr uint64_t wait_awake_ns = 200'000, nap_ns = 50'000;
 
 Scheduler::Scheduler(Engine& engine, unsigned threads, const std::atomic<uint64_t>& interrupts)
     : engine_(engine), threads_(std::max(1u, threads)), interrupts_(interrupts) {
-  for (unsigned i = 1; i < threads_; ++i) {
-    workers_.push_back(std::make_unique<Worker>("atoll-cu", [this](Worker& self) { work(self); }));
+  workers_.reserve(threads_);
+  try {
+    for (unsigned i = 1; i < threads_; ++i)
+      workers_.push_back(std::make_unique<Worker>("atoll-cu", [this](Worker& self) { work(self); }));
+  } catch (const std::system_error&) {
+    // The host gives no more threads (ulimit -u): those that there are do the work, at the least the launching one.
   }
 }
 
