@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 
 #include "engine/engines.h"
 #include "object/bundle.h"
 #include "semantics/host_vectors.h"
+#include "support/environment.h"
 #include "support/mapped_file.h"
 
 namespace Atoll::hsa {
@@ -18,7 +18,7 @@ namespace {
 
 /// The value of a variable; nothing when it is unset or empty.
 std::optional<std::string_view> variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = support::environment_variable(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return value;
 }
