@@ -16,8 +16,8 @@ support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name) {
     if (const auto compiler = find_compiler(); !compiler) return std::unexpected(compiler.error());
     return make_compiled_engine;
   }
-  return support::fail(support::ErrorKind::not_found, "no engine is named '{}'; there are: compiled, interpreter",
-                       name);
+  return support::fail(support::ErrorKind::not_found, "no engine is named '{}'; there are: {}", name,
+                       fmt::join(engine_names, ", "));
 }
 
 }  // namespace Atoll::engine

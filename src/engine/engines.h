@@ -8,6 +8,8 @@
 
 namespace Atoll::engine {
 
+inline constexpr std::string_view engine_names[] = {"compiled", "interpreter"};
+
 /// "interpreter", "compiled", or "" for the default, which is compiled. Errors: which names there are; for "compiled",
 /// that its compiler is missing.
 support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name);

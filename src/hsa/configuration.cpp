@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 
 #include "engine/engines.h"
 #include "hsa/visible_devices.h"
+#include "machine/gpu.h"
 #include "object/bundle.h"
 #include "semantics/host_vectors.h"
 #include "support/byte_size.h"
+#include "support/environment.h"
 #include "support/mapped_file.h"
 #include "target/topology.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 /// The value of a variable; nothing when it is unset or empty.
 std::optional<std::string_view> variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = support::environment_variable(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return value;
 }
@@ -78,7 +79,7 @@ support::Result<std::vector<GpuConfiguration>> read_gpus() {
     memory_bytes = *bytes;
   }
   std::vector<GpuConfiguration> gpus;
-  const char* const visible = std::getenv("ROCR_VISIBLE_DEVICES");  // empty: none
+  const char* const visible = support::environment_variable("ROCR_VISIBLE_DEVICES");  // empty: none
   for (const unsigned number : visible != nullptr ? visible_devices(visible, *models) : all_devices(models->size())) {
     const target::GpuModel& model = (*models)[number];
     GpuConfiguration& gpu =
@@ -112,6 +113,9 @@ support::Result<Configuration> read_configuration() {
   if (const auto text = variable("ATOLL_THREADS")) {
     const auto threads = number<unsigned>("ATOLL_THREADS", *text);
     if (!threads) return std::unexpected(threads.error());
+    if (*threads > machine::most_threads)
+      return support::fail(support::ErrorKind::invalid_argument, "ATOLL_THREADS={}: there can be {} at most", *text,
+                           machine::most_threads);
     configuration.threads = *threads;
   }
   return configuration;

@@ -246,6 +246,9 @@ support::Result<std::unique_ptr<Gpu>> Gpu::create(const target::GpuModel& model,
     return fail(ErrorKind::unsupported, "Atoll cannot run programs on {} yet, only on {}", processor->name,
                 target::executed_generations);
   }
+  if (options.threads > most_threads) {
+    return fail(ErrorKind::invalid_argument, "{} threads: there can be {} at most", options.threads, most_threads);
+  }
   auto engine = make_engine(model.target);
   if (engine == nullptr) return fail(ErrorKind::unsupported, "there is no engine for {}", processor->name);
   install_fault_guard();

@@ -2,9 +2,9 @@
 #include "semantics/host_vectors.h"
 
 #include <array>
-#include <cstdlib>
 
 #include "semantics/level_functions.h"
+#include "support/environment.h"
 
 namespace Atoll::semantics {
 
@@ -79,7 +79,7 @@ std::string_view psabi_name(HostVectors level) {
 support::Result<HostVectors> wanted_host_vectors() {
   constexpr const char* variable = "ATOLL_HOST_VECTORS";
   const std::span<const HostVectors> available = available_host_vectors();
-  const char* text = std::getenv(variable);
+  const char* text = support::environment_variable(variable);
   const std::string_view wish = text == nullptr ? "" : text;
   if (wish.empty()) return available.back();
   for (const HostVectors level : available) {

@@ -1,14 +1,9 @@
-// support: a file's bytes, mapped instead of read: GPU libraries have gigabytes of which little is looked at.
+// support: a file's bytes. Regular files are mapped instead of read, as GPU libraries have gigabytes of which little is
+// looked at. Everything else that can be opened is read to its end: pipes, devices, and the files of /proc and /sys,
+// which do not say how long they are.
 #pragma once
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,43 +14,28 @@ namespace Atoll::support {
 
 class MappedFile {
  public:
+  /// Of what is read: a device may never come to an end.
+  static constexpr uint64_t most_read = uint64_t{512} << 20;
+
   /// The error says what the operating system says, with the path.
-  static Result<MappedFile> open(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return fail(ErrorKind::system, "{}: {}", path, std::strerror(errno));
-    MappedFile file;
-    struct stat status{};
-    int error = 0;
-    if (fstat(descriptor, &status) != 0) {
-      error = errno;
-    } else if (S_ISDIR(status.st_mode)) {
-      error = EISDIR;
-    } else if (status.st_size > 0) {
-      void* address = mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
-      if (address == MAP_FAILED)
-        error = errno;
-      else
-        file.bytes_ = {static_cast<const uint8_t*>(address), static_cast<size_t>(status.st_size)};
-    }
-    close(descriptor);
-    if (error != 0) return fail(ErrorKind::system, "{}: {}", path, std::strerror(error));
-    return file;
-  }
+  static Result<MappedFile> open(const std::string& path);
+  /// What is left of an open file, which stays open; `name` is for errors.
+  static Result<MappedFile> from(int descriptor, const std::string& name);
 
   MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   MappedFile& operator=(MappedFile&& other) noexcept {
     std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~MappedFile() {
-    if (!bytes_.empty()) munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
-  }
+  ~MappedFile();
 
   std::span<const uint8_t> bytes() const { return bytes_; }
 
  private:
-  MappedFile() = default;
-  std::span<const uint8_t> bytes_;
+  explicit MappedFile(std::span<const uint8_t> bytes) : bytes_(bytes) {}
+  static Result<MappedFile> read_to_end(int descriptor, const std::string& name);
+
+  std::span<const uint8_t> bytes_;  ///< begins a mapping of its own, which ends with the last page
 };
 
 }  // namespace Atoll::support

@@ -95,7 +95,9 @@ void add_asm(CLI::App& app, Invocation& invocation) {
   command->add_option("--gpu", request->gpu, "Processor or target ID, as gfx1030 or gfx90a:xnack-")
       ->type_name("GPU")
       ->required();
-  command->add_option("-o,--output", request->output, "File to write")->type_name("FILE")->required();
+  command->add_option("-o,--output", request->output, "File to write; - is standard output")
+      ->type_name("FILE")
+      ->required();
   command->add_flag("-c", request->relocatable, "Write a relocatable object instead of a loadable code object");
   command->add_option("-I", request->include_directories, "Directory to look for .include and .incbin files in")
       ->type_name("DIRECTORY")

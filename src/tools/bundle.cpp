@@ -5,7 +5,6 @@
 
 #include "object/bundle.h"
 #include "object/bundle_writer.h"
-#include "support/mapped_file.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/files.h"
@@ -17,6 +16,9 @@ namespace {
 using support::ErrorKind;
 using support::fail;
 using support::Result;
+
+/// The largest page of any host that maps bundles: between entries there are no more zeros.
+constexpr uint64_t largest_alignment = uint64_t{2} << 20;
 
 struct BundleRequest {
   std::string file, output, gpu, compression = "none";
@@ -32,7 +34,7 @@ std::string target_of(const std::string& id) {
 }
 
 Result<int> list(const BundleRequest& request) {
-  const auto file = support::MappedFile::open(request.file);
+  const auto file = open_input(request.file);
   if (!file) return std::unexpected(file.error());
   const auto found = object::find_code_objects(file->bytes());
   if (!found) return support::within(request.file, found.error());
@@ -52,7 +54,7 @@ Result<int> list(const BundleRequest& request) {
 }
 
 Result<int> extract(const BundleRequest& request) {
-  const auto file = support::MappedFile::open(request.file);
+  const auto file = open_input(request.file);
   if (!file) return std::unexpected(file.error());
   const auto found = object::find_code_objects(file->bytes());
   if (!found) return support::within(request.file, found.error());
@@ -64,6 +66,11 @@ Result<int> extract(const BundleRequest& request) {
     return fail(ErrorKind::not_found, "{}: no code for {}; there is code for {}", request.file, request.gpu,
                 object::targets_of(*found));
   }
+  const bool to_output = is_standard_output(request.output);
+  if (to_output && chosen.size() > 1) {
+    return wrong_usage(fmt::format("{} code objects do not go to one output: choose one with --gpu, of {}",
+                                   chosen.size(), object::targets_of(*found)));
+  }
   for (size_t i = 0; i < chosen.size(); ++i) {
     std::string path = request.output;
     if (chosen.size() > 1) {
@@ -72,7 +79,7 @@ Result<int> extract(const BundleRequest& request) {
       path = fmt::format("{}.{}.{}.co", request.output, chosen[i]->bundle, target);
     }
     if (auto ok = write_file(path, chosen[i]->bytes); !ok) return std::unexpected(ok.error());
-    fmt::print("{}: {} bytes, {}\n", path, chosen[i]->bytes.size(), chosen[i]->id);
+    if (!to_output) fmt::print("{}: {} bytes, {}\n", path, chosen[i]->bytes.size(), chosen[i]->id);
   }
   return 0;
 }
@@ -85,7 +92,7 @@ Result<int> make(const BundleRequest& request) {
     if (equals == std::string::npos) return wrong_usage(fmt::format("'{}': an entry is GPU=FILE", text));
     const auto target = target::parse_target_id(text.substr(0, equals));
     if (!target) return std::unexpected(target.error());
-    auto file = support::MappedFile::open(text.substr(equals + 1));
+    auto file = open_input(text.substr(equals + 1));
     if (!file) return std::unexpected(file.error());
     files.push_back(std::move(*file));
     entries.push_back({.id = "hipv4-amdgcn-amd-amdhsa--" + target->to_string(), .bytes = files.back().bytes()});
@@ -123,7 +130,8 @@ void add_bundle(CLI::App& app, Invocation& invocation) {
       ->type_name("FILE")
       ->required();
   extract_command
-      ->add_option("-o,--output", request->output, "File to write; of several, each gets bundle and target after it")
+      ->add_option("-o,--output", request->output,
+                   "File to write, or - for standard output; of several, each\ngets bundle and target after it")
       ->type_name("FILE")
       ->required();
   extract_command->add_option("--gpu", request->gpu, "Target ID of the entries wanted; all without it")
@@ -135,13 +143,15 @@ void add_bundle(CLI::App& app, Invocation& invocation) {
   make_command->add_option("GPU=FILE", request->entries, "Target ID and code object of each entry")
       ->type_name("")
       ->required();
-  make_command->add_option("-o,--output", request->output, "File to write")->type_name("FILE")->required();
+  make_command->add_option("-o,--output", request->output, "File to write; - is standard output")
+      ->type_name("FILE")
+      ->required();
   make_command->add_option("--compress", request->compression, "none, zlib or zstd")
       ->type_name("METHOD")
       ->check(CLI::IsMember({"none", "zlib", "zstd"}));
   make_command->add_option("--align", request->alignment, "Where entries begin: multiples of so many bytes")
       ->type_name("BYTES")
-      ->check(positive());
+      ->check(positive(largest_alignment));
   make_command->callback(work_with(make));
 }
 

@@ -10,6 +10,9 @@
 
 namespace Atoll::tools {
 
+using support::ErrorKind;
+using support::fail;
+
 namespace {
 
 support::Result<int> show() {
@@ -18,6 +21,9 @@ support::Result<int> show() {
   if (!*cache) {
     fmt::print("There is no cache: ATOLL_CACHE is off, or there is no home directory.\n");
     return 0;
+  }
+  if (auto ok = (*cache)->check(); !ok) {
+    return fail(ErrorKind::system, "the cache is not used: {}", ok.error().message);
   }
   const auto contents = (*cache)->contents();
   constexpr double mebibyte = 1 << 20;
@@ -46,7 +52,8 @@ void add_cache(CLI::App& app, Invocation& invocation) {
   cache->footer(
       "Kernels that have been compiled are kept, so that the next run starts with them. The place is\n"
       "$ATOLL_CACHE (off: none), or else $XDG_CACHE_HOME/atoll, or else ~/.cache/atoll; the size at most\n"
-      "$ATOLL_CACHE_SIZE (500M, 2G), or else 1G: those used longest ago go first.");
+      "$ATOLL_CACHE_SIZE (500M, 2G), or else 1G: those used longest ago go first. A directory that others own or\n"
+      "may write to is not used, as what is in it is executed.");
   CLI::App* clearing = cache->add_subcommand("clear", "Remove all of them");
   cache->callback([&invocation, clearing] { invocation.work = clearing->parsed() ? clear : show; });
 }

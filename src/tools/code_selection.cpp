@@ -2,13 +2,14 @@
 #include "tools/code_selection.h"
 
 #include "library/code_selection.h"
+#include "tools/files.h"
 
 namespace Atoll::tools {
 
 using support::Result;
 
 Result<SelectedCode> select_code(const std::string& path, const std::string& gpu) {
-  auto file = support::MappedFile::open(path);
+  auto file = open_input(path);
   if (!file) return std::unexpected(file.error());
   auto found = object::find_code_objects(file->bytes());
   if (!found) return support::within(path, found.error());

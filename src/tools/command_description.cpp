@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "engine/engines.h"
 #include "target/processor.h"
 #include "target/product.h"
 
@@ -61,7 +62,7 @@ CommandDescription describe_command(const CLI::App& app) { return describe(app, 
 
 std::vector<std::string> known_values(const OptionDescription& option) {
   if (!option.choices.empty()) return option.choices;
-  if (option.value == "ENGINE") return {"compiled", "interpreter"};
+  if (option.value == "ENGINE") return {std::begin(engine::engine_names), std::end(engine::engine_names)};
   std::vector<std::string> names;
   if (option.value == "GPU") {
     for (const target::Product& product : target::products()) names.emplace_back(product.name);

@@ -2,12 +2,14 @@
 // complaints a person can read.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "engine/engines.h"
 #include "support/error.h"
 #include "target/processor.h"
 #include "tools/command.h"
@@ -27,12 +29,24 @@ inline std::shared_ptr<CLI::Formatter> with_usage(std::string line) {
   return std::make_shared<Formatter>(std::move(line));
 }
 
-/// Accepts numbers above zero.
-inline CLI::Validator positive() {
-  return {[](std::string& text) -> std::string {
+/// Accepts numbers above zero, up to `most`, beyond which nothing makes sense or can be afforded.
+inline CLI::Validator positive(uint64_t most) {
+  return {[most](std::string& text) -> std::string {
             double value = 0;
-            if (CLI::detail::lexical_cast(text, value) && value > 0) return {};
-            return "'" + text + "' is not a number above 0";
+            if (CLI::detail::lexical_cast(text, value) && value > 0 && value <= static_cast<double>(most)) return {};
+            return fmt::format("'{}' is not a number above 0 and up to {}", text, most);
+          },
+          ""};
+}
+
+/// Thirty years: no timeout is longer.
+constexpr uint64_t most_seconds = 1'000'000'000;
+
+/// Accepts the names of engines.
+inline CLI::Validator engine_name() {
+  return {[](std::string& text) -> std::string {
+            if (std::ranges::find(engine::engine_names, text) != std::end(engine::engine_names)) return {};
+            return fmt::format("there is no engine '{}', but {}", text, fmt::join(engine::engine_names, " and "));
           },
           ""};
 }

@@ -1,9 +1,6 @@
 // tools: `atoll disasm`, machine code as text.
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <optional>
 
 #include <fmt/format.h>
@@ -34,11 +31,6 @@ struct DisassembleRequest {
   unsigned wave_size = 0;
   bool bytes = false, json = false, raw = false;
 };
-
-Result<void> write_out(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return {};
-  return fail(ErrorKind::system, "standard output: {}", std::strerror(errno));
-}
 
 std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -86,7 +78,7 @@ void append_json(std::string& out, const DisassembledSection& section) {
 Result<void> print(DisassembledCode& code, const object::FoundCodeObject& from, const DisassembleRequest& request) {
   Result<void> written;
   const auto write = [&](std::string& text) {
-    if (written) written = write_out(text);
+    if (written) written = write_standard_output(text);
     text.clear();
   };
   std::string text;
@@ -122,13 +114,13 @@ Result<int> disassemble_file(const DisassembleRequest& request) {
     if (!disassembled)
       return support::within(fmt::format("{}: {}", request.file, objects[i].where), disassembled.error());
     const char* between = request.json ? (any ? ",\n" : "[\n") : (any ? "\n" : "");
-    if (auto ok = write_out(between); !ok) return std::unexpected(ok.error());
+    if (auto ok = write_standard_output(between); !ok) return std::unexpected(ok.error());
     if (auto ok = print(*disassembled, objects[i], request); !ok) return std::unexpected(ok.error());
     any = true;
   }
   if (!any && not_there) return support::within(request.file, *not_there);
   if (request.json) {
-    if (auto ok = write_out("\n]\n"); !ok) return std::unexpected(ok.error());
+    if (auto ok = write_standard_output("\n]\n"); !ok) return std::unexpected(ok.error());
   }
   return 0;
 }
@@ -174,7 +166,7 @@ Result<int> disassemble_raw(const DisassembleRequest& request) {
   } else {
     append_text(text, section, request.bytes, {});
   }
-  if (auto ok = write_out(text); !ok) return std::unexpected(ok.error());
+  if (auto ok = write_standard_output(text); !ok) return std::unexpected(ok.error());
   return 0;
 }
 

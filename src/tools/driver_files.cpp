@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "target/topology.h"
+#include "tools/files.h"
 #include "tools/private_directory.h"
 
 namespace Atoll::tools {
@@ -180,8 +182,8 @@ std::error_code write_all(const Files& files, const fs::path& directory) {
     fs::create_directories(path.parent_path(), error);
     if (error) return error;
     if (name.ends_with('/')) continue;
-    std::ofstream file(path, std::ios::binary);
-    if (!(file << text).flush()) return std::make_error_code(std::errc::io_error);
+    const std::span bytes(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+    if (!write_file(path, bytes)) return std::make_error_code(std::errc::io_error);
   }
   return {};
 }

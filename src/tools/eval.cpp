@@ -38,6 +38,8 @@ struct EvalRequest {
   bool trace = false, json = false;
 };
 
+constexpr uint64_t most_instructions = uint64_t{1} << 48;  ///< --limit: months
+
 /// The code as a code object; nothing if there are mistakes in it, which are told.
 Result<std::optional<std::vector<uint8_t>>> assemble(const EvalRequest& request, const target::TargetId& target,
                                                      unsigned wave_size) {
@@ -188,13 +190,14 @@ void add_eval(CLI::App& app, Invocation& invocation) {
                    "Lanes, where the GPU has waves of both sizes: 32, if it is not said")
       ->check(CLI::IsMember({32, 64}));
   command->add_option("--engine", request->engine, "interpreter, which is the default, or compiled")
-      ->type_name("ENGINE");
+      ->type_name("ENGINE")
+      ->check(engine_name());
   command->add_option("--limit", request->limit, "Stop after about so many instructions (1000000)")
       ->type_name("N")
-      ->check(positive());
+      ->check(positive(most_instructions));
   command->add_option("--timeout", request->timeout, "Stop after that long (10)")
       ->type_name("SECONDS")
-      ->check(positive());
+      ->check(positive(most_seconds));
   command->add_flag("--trace", request->trace, "Print each instruction that is executed with what it changes");
   command->add_flag("--json", request->json, "Print JSON");
   command->footer(

@@ -24,6 +24,8 @@ using support::ErrorKind;
 using support::Result;
 using Json = nlohmann::ordered_json;
 
+constexpr uint64_t most_work_items = 1024;  ///< of a work-group, on any GPU
+
 struct InspectRequest {
   std::string file, gpu, kernel;
   uint32_t work_group_size = 0;
@@ -270,7 +272,7 @@ void add_inspect(CLI::App& app, Invocation& invocation) {
                    "Work-items of the work-groups for which occupancy is given:\n"
                    "the most that the kernel allows, without it")
       ->type_name("N")
-      ->check(positive());
+      ->check(positive(most_work_items));
   command->add_option("--wave", request->wave, "In a core file, this wave only, with all its registers")
       ->type_name("N");
   command->add_flag("--json", request->json, "Print JSON");

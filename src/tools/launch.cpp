@@ -4,15 +4,16 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "atoll/atoll.h"
 #include "library/kernel_names.h"
+#include "machine/gpu.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
+#include "tools/files.h"
 #include "tools/launch_arguments.h"
 
 namespace Atoll::tools {
@@ -134,14 +135,6 @@ Result<PrintRequest> parse_print(std::string_view text) {
   return request;
 }
 
-Result<void> save_buffer(const std::string& path, const Buffer& buffer) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(static_cast<const char*>(buffer.data()), static_cast<std::streamsize>(buffer.size()));
-  file.close();
-  if (!file) return fail(ErrorKind::system, "cannot write {}", path);
-  return {};
-}
-
 /// The results that were asked for. With `check_only`, nothing is shown: whether the requests make sense is known
 /// before the kernel runs.
 Result<void> show_results(const LaunchOptions& options, const KernelInfo& kernel, const std::vector<MadeArgument>& made,
@@ -159,7 +152,9 @@ Result<void> show_results(const LaunchOptions& options, const KernelInfo& kernel
     const auto buffer = find_buffer(std::string_view(text).substr(0, equals), kernel, made, "--save");
     if (!buffer) return std::unexpected(buffer.error());
     if (check_only) continue;
-    if (auto ok = save_buffer(text.substr(equals + 1), *(*buffer)->buffer); !ok) return ok;
+    const Buffer& contents = *(*buffer)->buffer;
+    const std::span bytes(static_cast<const uint8_t*>(contents.data()), contents.size());
+    if (auto ok = write_file(text.substr(equals + 1), bytes); !ok) return ok;
   }
   return {};
 }
@@ -251,7 +246,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
       ->type_name("ARG")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--save", options->save, "Afterwards, write a buffer's bytes to a file")
+  command->add_option("--save", options->save, "Afterwards, write a buffer's bytes to a file (-: standard output)")
       ->type_name("ARG=PATH")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -260,12 +255,15 @@ void add_launch(CLI::App& app, Invocation& invocation) {
   command->add_flag("--stats", options->statistics, "Print on standard error what the kernel took");
   command->add_option("--timeout", options->timeout, "Stop the kernel when it runs longer than this")
       ->type_name("SECONDS")
-      ->check(positive());
-  command->add_option("--engine", options->engine, "The engine that runs the kernels: interpreter")
-      ->type_name("ENGINE");
+      ->check(positive(most_seconds));
+  command
+      ->add_option("--engine", options->engine,
+                   "The engine that runs the kernel: compiled (the default)\nor interpreter")
+      ->type_name("ENGINE")
+      ->check(engine_name());
   command->add_option("--threads", options->threads, "Host threads that run work-groups")
       ->type_name("N")
-      ->check(positive());
+      ->check(positive(machine::most_threads));
   add_core_option(*command, options->core);
   command->footer(
       "A VALUE is\n"

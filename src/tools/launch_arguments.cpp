@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-#include "support/mapped_file.h"
+#include "tools/files.h"
 
 namespace Atoll::tools {
 
@@ -111,7 +111,7 @@ Result<MadeArgument> make_buffer(std::string_view text, const Parameter& paramet
   const bool from_file = filling.starts_with("file:");
   std::optional<support::MappedFile> file;
   if (from_file) {
-    auto opened = support::MappedFile::open(std::string(filling.substr(5)));
+    auto opened = open_input(std::string(filling.substr(5)));
     if (!opened) return std::unexpected(opened.error());
     file = std::move(*opened);
   }

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 
 #include "object/link.h"
-#include "support/mapped_file.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/files.h"
@@ -20,7 +19,7 @@ struct LinkRequest {
 support::Result<int> run(const LinkRequest& request) {
   std::vector<object::LinkInput> inputs;
   for (const std::string& path : request.inputs) {
-    const auto file = support::MappedFile::open(path);
+    const auto file = open_input(path);
     if (!file) return std::unexpected(file.error());
     auto object = object::read_relocatable(file->bytes());
     if (!object) return support::within(path, object.error());
@@ -41,7 +40,9 @@ void add_link(CLI::App& app, Invocation& invocation) {
   command->add_option("FILE.o", request->inputs, "Relocatable objects, as `atoll asm -c` or clang -c write them")
       ->type_name("FILE")
       ->required();
-  command->add_option("-o,--output", request->output, "File to write")->type_name("FILE")->required();
+  command->add_option("-o,--output", request->output, "File to write; - is standard output")
+      ->type_name("FILE")
+      ->required();
   command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });
 }
 

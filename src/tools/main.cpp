@@ -1,11 +1,17 @@
 // tools: the atoll command's entry: finds the subcommand, runs it, and says what went wrong.
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <exception>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "support/exceptions.h"
 #include "tools/command.h"
+#include "tools/files.h"
 
 namespace Atoll::tools {
 namespace {
@@ -13,11 +19,26 @@ namespace {
 constexpr int usage_error = 2, failure = 1;
 
 int complain(const std::string& message, int exit_code) {
-  fmt::print(stderr, "atoll: {}\n", message);
+  std::fputs(fmt::format("atoll: {}\n", message).c_str(), stderr);  // unlike fmt's, it throws nothing
   return exit_code;
 }
 
-int run(int argc, char** argv) {
+/// In a thread of the machine's or an engine's nobody is there to take an exception.
+[[noreturn]] void end_by_exception() {
+  const std::string reason = std::current_exception() ? support::describe_exception().message : "std::terminate()";
+  complain(reason, failure);
+  _exit(failure);
+}
+
+/// "atoll bundle list", of the subcommands that the command line has named.
+std::string named_command(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* at = &app; !at->get_subcommands().empty(); name += " " + at->get_name())
+    at = at->get_subcommands().front();
+  return name;
+}
+
+support::Result<int> run(int argc, char** argv) {
   CLI::App app{"Atoll: an AMD GPU in software.", "atoll"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("atoll " ATOLL_VERSION));
@@ -44,17 +65,22 @@ int run(int argc, char** argv) {
   const auto is_named = [&](const CLI::App* subcommand) { return argc > 1 && subcommand->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' &&
       std::ranges::none_of(app.get_subcommands([](const CLI::App*) { return true; }), is_named))
-    return complain(fmt::format("there is no subcommand '{}' (`atoll --help` says what there is)", argv[1]),
-                    usage_error);
+    return wrong_usage(fmt::format("there is no subcommand '{}' (`atoll --help` says what there is)", argv[1]));
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& request) {  // --help and --version
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
-    return complain(fmt::format("{} (`atoll --help` says what there is)", error.what()), usage_error);
+    return wrong_usage(fmt::format("{} (`{} --help` says what there is)", error.what(), named_command(app)));
   }
+  return invocation.work();
+}
 
-  const auto exit_code = invocation.work();
+/// The exit code, when all output is where it should be, or else the reason is told.
+int run_to_end(int argc, char** argv) {
+  auto exit_code = support::without_exceptions([&] { return run(argc, argv); });
+  const auto finished = finish_standard_output();
+  if (exit_code && !finished) exit_code = std::unexpected(finished.error());
   if (exit_code) return *exit_code;
   return complain(exit_code.error().message,
                   exit_code.error().kind == support::ErrorKind::invalid_argument ? usage_error : failure);
@@ -63,4 +89,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace Atoll::tools
 
-int main(int argc, char** argv) { return Atoll::tools::run(argc, argv); }
+int main(int argc, char** argv) {
+  std::set_terminate(Atoll::tools::end_by_exception);
+  Atoll::tools::reserve_standard_streams();
+  // A file that may not become so large (ulimit -f) is an error like any other. A program that `atoll run` becomes
+  // would inherit what is ignored.
+  if (argc < 2 || std::string_view(argv[1]) != "run") std::signal(SIGXFSZ, SIG_IGN);
+  return Atoll::tools::run_to_end(argc, argv);
+}

@@ -6,10 +6,12 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "support/error.h"
+#include "support/exceptions.h"
 
 namespace Atoll::tools {
 
@@ -22,7 +24,12 @@ class OrderedWork {
   OrderedWork(size_t count, Make make) : count_(count), make_(std::move(make)), made_(count) {
     const size_t threads = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
     ahead_ = 2 * threads;
-    for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    threads_.reserve(threads);
+    try {
+      for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // The host gives no more threads: those that there are do the work, or whoever takes it.
+    }
   }
   ~OrderedWork() {
     {
@@ -37,6 +44,7 @@ class OrderedWork {
 
   support::Result<T> take(size_t index) {
     std::unique_lock lock(mutex_);
+    if (threads_.empty()) made_[index] = make(index);
     changed_.wait(lock, [&] { return made_[index].has_value(); });
     auto result = std::move(*made_[index]);
     made_[index].reset();
@@ -47,6 +55,10 @@ class OrderedWork {
   }
 
  private:
+  support::Result<T> make(size_t index) {
+    return support::without_exceptions([&] { return make_(index); });
+  }
+
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -54,7 +66,7 @@ class OrderedWork {
       if (next_ >= count_) return;
       const size_t mine = next_++;
       lock.unlock();
-      auto result = make_(mine);
+      auto result = make(mine);
       lock.lock();
       made_[mine] = std::move(result);
       changed_.notify_all();

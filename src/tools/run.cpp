@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "machine/gpu.h"
 #include "object/bundle.h"
 #include "object/elf.h"
 #include "support/byte_size.h"
@@ -279,13 +280,14 @@ void add_run(CLI::App& app, Invocation& invocation) {
   run->add_flag("--stats", options->statistics, "At exit, print on standard error what each kernel took");
   run->add_option("--timeout", options->timeout, "Stop a kernel that runs longer than this")
       ->type_name("SECONDS")
-      ->check(positive());
+      ->check(positive(most_seconds));
   run->add_option("--engine", options->engine,
                   "The engine that runs the kernels: compiled (the default)\nor interpreter")
-      ->type_name("ENGINE");
+      ->type_name("ENGINE")
+      ->check(engine_name());
   run->add_option("--threads", options->threads, "Host threads that run work-groups; all of the host's without it")
       ->type_name("N")
-      ->check(positive());
+      ->check(positive(machine::most_threads));
   add_core_option(*run, options->core);
   run->footer(
       "The program's exit code, signals, standard streams and environment are its own.\n\n"

@@ -2,6 +2,8 @@
 #include "engine/compiled/translation_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -165,6 +167,94 @@ TEST_F(TranslationCacheTest, ReadsItsVariables) {
   EXPECT_EQ(TranslationCache::from_environment().value()->most_bytes(), 3U << 20);
   setenv("ATOLL_CACHE_SIZE", "plenty", 1);
   EXPECT_FALSE(TranslationCache::from_environment().has_value());
+}
+
+TEST_F(TranslationCacheTest, IsItsUsersAlone) {
+  const mode_t before = umask(0);
+  cache().store(bytes(1, 100), bytes(2, 100));
+  cache().past_runs().add(5, 100);
+  umask(before);
+  unsigned directories = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(path_)) {
+    EXPECT_EQ(entry.status().permissions(),
+              entry.is_directory() ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write)
+        << entry.path();
+    directories += entry.is_directory() ? 1 : 0;
+  }
+  EXPECT_EQ(directories, 2U);
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(TranslationCacheTest, TakesNothingThatOthersCouldHaveMade) {
+  const Bytes request = bytes(1, 100), answer = bytes(2, 100);
+  cache().store(request, answer);
+  cache().past_runs().add(5, 100);
+  ASSERT_EQ(cache().find(request), answer);
+  const fs::path build = fs::directory_iterator(path_)->path();
+  std::vector<fs::path> places{path_, build};
+  for (const auto& entry : fs::recursive_directory_iterator(build)) places.push_back(entry.path());
+  ASSERT_EQ(places.size(), 5U);
+  for (const fs::path& place : places) {
+    const auto found = [&] { return cache().find(request) == answer && cache().past_runs().spent(5) == 100; };
+    const fs::perms mode = fs::status(place).permissions();
+    for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+      fs::permissions(place, mode | others);
+      EXPECT_FALSE(found()) << place;
+      EXPECT_EQ(cache().check().has_value(), place != path_);
+      fs::permissions(place, mode);
+    }
+    if (geteuid() == 0) {
+      constexpr uid_t nobody = 65534;
+      ASSERT_EQ(lchown(place.c_str(), nobody, nobody), 0);
+      EXPECT_FALSE(found()) << place;
+      ASSERT_EQ(lchown(place.c_str(), 0, 0), 0);
+    }
+    // A link in its place, to the very same.
+    const fs::path moved = fs::path(directory_ / "moved");
+    fs::rename(place, moved);
+    fs::create_symlink(moved, place);
+    EXPECT_EQ(found(), place == path_) << "only the cache's own directory may be named by a link: " << place;
+    fs::remove(place);
+    // A pipe in its place is not waited for.
+    ASSERT_EQ(mkfifo(place.c_str(), 0600), 0);
+    EXPECT_FALSE(found()) << place;
+    fs::remove(place);
+    fs::rename(moved, place);
+    ASSERT_TRUE(found()) << place;
+  }
+}
+
+TEST_F(TranslationCacheTest, WritesThroughNoLink) {
+  cache().past_runs().add(5, 100);
+  cache().store(bytes(1, 100), bytes(2, 100));
+  const std::string victim = directory_ / "victim";
+  write_file(victim, "precious");
+  for (const fs::path& file : files()) {
+    fs::remove(file);
+    fs::create_symlink(victim, file);
+  }
+  cache().past_runs().add(5, 100);
+  cache().store(bytes(1, 100), bytes(2, 100));
+  EXPECT_EQ(cache().find(bytes(1, 100)), bytes(2, 100)) << "the link has been replaced";
+  EXPECT_EQ(read_bytes(victim), (Bytes{'p', 'r', 'e', 'c', 'i', 'o', 'u', 's'}));
+}
+
+TEST_F(TranslationCacheTest, AFileThatSaysItIsHugeEndsNobody) {
+  const Bytes request = bytes(1, 100);
+  for (const bool in_header : {false, true}) {
+    cache().store(request, bytes(2, 100));
+    const fs::path file = files().at(0);
+    constexpr uint64_t huge = uint64_t{1} << 40;
+    if (in_header) {
+      std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+      const uint64_t answer = huge - 40 - 100;
+      stream.seekp(32);
+      stream.write(reinterpret_cast<const char*>(&answer), sizeof answer);
+    }
+    fs::resize_file(file, huge);  // sparse
+    EXPECT_EQ(cache().find(request), std::nullopt);
+    EXPECT_TRUE(files().empty());
+  }
 }
 
 TEST_F(TranslationCacheTest, WithoutAWritableDirectoryNothingIsKept) {

@@ -308,9 +308,8 @@ int serve() {
   const auto program = static_cast<int>(syscall(SYS_pidfd_open, channel.program, 0));
   pthread_mutex_lock(&channel.life);
   channel.compiler.store(CompilerChannel::Compiler::running);
-  const auto cache = engine::TranslationCache::from_environment().value_or(std::nullopt);
-  std::error_code error;
-  if (cache) std::filesystem::create_directories(cache->directory(), error);
+  auto cache = engine::TranslationCache::from_environment().value_or(std::nullopt);
+  if (cache && !cache->make()) cache.reset();
   std::thread([&] { take_requests(channel, cache); }).detach();
 
   constexpr int look_milliseconds = 1000, looks_before_leaving = 5;

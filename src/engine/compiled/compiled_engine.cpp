@@ -2,7 +2,6 @@
 #include "engine/compiled/compiled_engine.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "engine/register_index.h"
 #include "machine/dispatch.h"
 #include "machine/fault_guard.h"
+#include "support/environment.h"
 
 namespace Atoll::engine {
 
@@ -31,7 +31,7 @@ constexpr uint64_t retrace_budget = 1'000'000;
 
 /// Whether waves wait for translated code instead of starting in the interpreter: $ATOLL_COMPILE=wait.
 bool waits_for_code() {
-  const char* wish = std::getenv("ATOLL_COMPILE");
+  const char* wish = support::environment_variable("ATOLL_COMPILE");
   return wish != nullptr && std::string_view(wish) == "wait";
 }
 

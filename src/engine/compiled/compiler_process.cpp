@@ -9,18 +9,19 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <new>
 
 #include "engine/compiled/build_fingerprint.h"
+#include "support/environment.h"
 
 namespace Atoll::engine {
 
@@ -94,8 +95,10 @@ struct Launch {
   }
 }
 
-/// The program's environment without what would be loaded into the compiler too, and with this variable in front.
+/// The program's environment without what would be loaded into the compiler too, and with this variable in front. It is
+/// alone if the program has more rights than whoever started it, and with them the environment.
 std::vector<char*> compiler_environment(std::string& first) {
+  if (getauxval(AT_SECURE) != 0) return {first.data(), nullptr};
   std::vector<char*> variables{first.data()};
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
@@ -133,7 +136,7 @@ support::Result<CompilerChannel*> make_channel(int& descriptor) {
 }  // namespace
 
 support::Result<std::string> find_compiler() {
-  if (const char* path = std::getenv("ATOLL_COMPILER"); path != nullptr && *path != '\0') {
+  if (const char* path = support::environment_variable("ATOLL_COMPILER"); path != nullptr && *path != '\0') {
     if (access(path, X_OK) != 0) return fail(ErrorKind::not_found, "ATOLL_COMPILER={}: {}", path, std::strerror(errno));
     return fs::absolute(path).string();
   }

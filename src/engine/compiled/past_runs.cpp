@@ -1,15 +1,13 @@
 // engine/compiled: what past runs have spent (past_runs.h).
 #include "engine/compiled/past_runs.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <limits>
 #include <utility>
 
+#include "engine/compiled/private_files.h"
 #include "engine/compiled/translation_cache.h"
 
 namespace Atoll::engine {
@@ -56,58 +54,52 @@ struct Set {
   }
 };
 
-class File {
- public:
-  File(const std::string& path, int flags)
-      : descriptor_(path.empty() ? -1 : open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  bool is_open() const { return descriptor_ >= 0; }
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
+/// The file, in a directory of the cache; with O_CREAT, what is missing is made.
+Descriptor open_file(const std::string& path, int flags) {
+  if (path.empty()) return Descriptor();
+  using Missing = PrivateDirectory::Missing;
+  const Missing missing = (flags & O_CREAT) != 0 ? Missing::make : Missing::none;
+  const std::filesystem::path name(path), place = name.parent_path();
+  const auto cache = PrivateDirectory::open(place.parent_path(), missing);
+  if (!cache) return Descriptor();
+  const auto directory = cache->inner(place.filename(), missing);
+  return directory ? directory->file(name.filename(), flags) : Descriptor();
+}
 
 }  // namespace
 
 uint64_t PastRuns::spent(uint64_t code) const {
-  const File file(path_, O_RDONLY);
-  if (!file.is_open()) return 0;
-  Set set = Set::read(file.descriptor(), code);
+  const Descriptor file = open_file(path_, O_RDONLY);
+  if (!file) return 0;
+  Set set = Set::read(file.number(), code);
   const Record* record = set.of(code);
   return record != nullptr ? record->spent : 0;
 }
 
 void PastRuns::add(uint64_t code, uint64_t instructions) const {
   if (path_.empty() || instructions == 0) return;
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
-  const File file(path_, O_RDWR | O_CREAT);
-  if (!file.is_open()) return;
-  Set set = Set::read(file.descriptor(), code);
+  const Descriptor file = open_file(path_, O_RDWR | O_CREAT);
+  if (!file) return;
+  Set set = Set::read(file.number(), code);
   if (Record* known = set.of(code)) {
     const uint64_t room = std::numeric_limits<uint64_t>::max() - known->spent;
-    return set.write(file.descriptor(), *known, code, known->spent + std::min(room, instructions));
+    return set.write(file.number(), *known, code, known->spent + std::min(room, instructions));
   }
   Record& least = *std::ranges::min_element(set.records, {}, &Record::spent);
   // Those that stay fade, so that what nobody runs any more goes some day.
   if (least.spent != 0) {
     for (Record& record : set.records) {
-      if (&record != &least) set.write(file.descriptor(), record, record.code, std::max<uint64_t>(1, record.spent / 2));
+      if (&record != &least) set.write(file.number(), record, record.code, std::max<uint64_t>(1, record.spent / 2));
     }
   }
-  set.write(file.descriptor(), least, code, instructions);
+  set.write(file.number(), least, code, instructions);
 }
 
 void PastRuns::forget(uint64_t code) const {
-  const File file(path_, O_RDWR);
-  if (!file.is_open()) return;
-  Set set = Set::read(file.descriptor(), code);
-  if (Record* known = set.of(code)) set.write(file.descriptor(), *known, 0, 0);
+  const Descriptor file = open_file(path_, O_RDWR);
+  if (!file) return;
+  Set set = Set::read(file.number(), code);
+  if (Record* known = set.of(code)) set.write(file.number(), *known, 0, 0);
 }
 
 }  // namespace Atoll::engine

@@ -19,7 +19,8 @@ class PastRuns {
   static constexpr uint64_t record_bytes = 24, records_of_a_set = 8, sets = 512;
   static constexpr uint64_t bytes = record_bytes * records_of_a_set * sets;  ///< of the file at most
 
-  /// Of the file with this name; empty: nothing is kept. It is opened only as long as it is used.
+  /// Of the file with this name; empty: nothing is kept. It is opened only as long as it is used, and only if it and
+  /// the two directories that it is in are the user's own (private_files.h).
   explicit PastRuns(std::string path) : path_(std::move(path)) {}
 
   /// Instructions that have been interpreted of the code with this hash, counted for whole waves.

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -19,7 +18,9 @@
 #include <fmt/format.h>
 
 #include "engine/compiled/build_fingerprint.h"
+#include "engine/compiled/compiler_channel.h"
 #include "support/bytes.h"
+#include "support/environment.h"
 
 namespace Atoll::engine {
 
@@ -69,10 +70,8 @@ std::optional<uint64_t> parse_size(std::string_view text) {
   return value << 10 * (which + 1);
 }
 
-std::optional<std::vector<uint8_t>> read_file(int descriptor) {
-  struct stat status{};
-  if (fstat(descriptor, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(FileHeader))) return std::nullopt;
-  std::vector<uint8_t> bytes(static_cast<size_t>(status.st_size));
+std::optional<std::vector<uint8_t>> read_bytes(int descriptor, uint64_t size) {
+  std::vector<uint8_t> bytes(size);
   for (size_t at = 0; at < bytes.size();) {
     const ssize_t got = read(descriptor, bytes.data() + at, bytes.size() - at);
     if (got <= 0) return std::nullopt;
@@ -81,13 +80,21 @@ std::optional<std::vector<uint8_t>> read_file(int descriptor) {
   return bytes;
 }
 
-/// Whether the file is whole and sound.
-bool is_sound(std::span<const uint8_t> file) {
-  const auto header = support::read<FileHeader>(file, 0);
-  return header && std::memcmp(header->magic, magic, sizeof magic) == 0 && header->request_bytes <= file.size() &&
-         header->answer_bytes <= file.size() &&
-         sizeof *header + header->request_bytes + header->answer_bytes == file.size() &&
-         header->checksum == hash(file.subspan(sizeof *header));
+/// What is in a file: the header, the request and the answer. Nothing if it is not whole and sound. No more is read
+/// than a request and its answer can have, however large the file says that it is.
+std::optional<std::vector<uint8_t>> read_sound(int descriptor) {
+  struct stat status{};
+  if (fstat(descriptor, &status) != 0 || status.st_size < static_cast<off_t>(sizeof(FileHeader))) return std::nullopt;
+  const auto size = static_cast<uint64_t>(status.st_size);
+  FileHeader header{};
+  if (pread(descriptor, &header, sizeof header, 0) != sizeof header) return std::nullopt;
+  if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.request_bytes > CompilerChannel::slot_bytes ||
+      header.answer_bytes > CompilerChannel::slot_bytes ||
+      sizeof header + header.request_bytes + header.answer_bytes != size)
+    return std::nullopt;
+  auto file = read_bytes(descriptor, size);
+  if (!file || header.checksum != hash(std::span(*file).subspan(sizeof header))) return std::nullopt;
+  return file;
 }
 
 bool write_all(int descriptor, std::span<const uint8_t> bytes) {
@@ -122,7 +129,7 @@ uint64_t hash(std::span<const uint8_t> bytes, uint64_t seed) {
 
 support::Result<std::optional<TranslationCache>> TranslationCache::from_environment() {
   const auto variable = [](const char* name) -> std::string_view {
-    const char* value = std::getenv(name);
+    const char* value = support::environment_variable(name);
     return value != nullptr ? value : "";
   };
   TranslationCache cache;
@@ -147,60 +154,75 @@ support::Result<std::optional<TranslationCache>> TranslationCache::from_environm
   return cache;
 }
 
-fs::path TranslationCache::build_directory() const {
+std::string TranslationCache::build_name() {
   static const std::string build_and_host = fmt::format("{:016x}", build_fingerprint() ^ host_kind());
-  return directory_ / build_and_host;
+  return build_and_host;
 }
 
-fs::path TranslationCache::group_directory(uint64_t group) const {
-  return build_directory() / fmt::format("{:016x}", group);
+std::string TranslationCache::group_name(uint64_t group) { return fmt::format("{:016x}", group); }
+
+support::Result<PrivateDirectory> TranslationCache::group_directory(uint64_t group,
+                                                                    PrivateDirectory::Missing missing) const {
+  auto cache = PrivateDirectory::open(directory_, missing);
+  if (!cache) return cache;
+  auto build = cache->inner(build_name(), missing);
+  if (!build) return build;
+  return build->inner(group_name(group), missing);
+}
+
+support::Result<void> TranslationCache::check() const {
+  const auto cache = PrivateDirectory::open(directory_, PrivateDirectory::Missing::none);
+  if (!cache && cache.error().kind != ErrorKind::not_found) return std::unexpected(cache.error());
+  return {};
+}
+
+bool TranslationCache::make() const {
+  return PrivateDirectory::open(directory_, PrivateDirectory::Missing::make).has_value();
 }
 
 PastRuns TranslationCache::past_runs() const {
   const bool has_room = most_bytes_ / (1 + least_share_of_answers) >= PastRuns::bytes;
-  return PastRuns(has_room ? (build_directory() / past_runs_name).string() : "");
+  return PastRuns(has_room ? (directory_ / build_name() / past_runs_name).string() : "");
 }
 
-bool TranslationCache::has_group(uint64_t group) const { return access(group_directory(group).c_str(), F_OK) == 0; }
+bool TranslationCache::has_group(uint64_t group) const {
+  return access((directory_ / build_name() / group_name(group)).c_str(), F_OK) == 0;
+}
 
 std::optional<std::vector<uint8_t>> TranslationCache::find(std::span<const uint8_t> request) const {
   const auto group = support::read<uint64_t>(request, 0);
-  if (!group) return std::nullopt;
-  const fs::path path = group_directory(*group) / fmt::format("{:016x}", hash(request));
-  int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
-  std::optional<std::vector<uint8_t>> answer;
-  const auto file = read_file(descriptor);
-  if (!file || !is_sound(*file)) {
-    unlink(path.c_str());
-  } else {
-    auto header = *support::read<FileHeader>(*file, 0);
-    const std::span whole(*file);
-    if (std::ranges::equal(whole.subspan(sizeof header, header.request_bytes), request)) {
-      const auto found = whole.last(header.answer_bytes);
-      answer.emplace(found.begin(), found.end());
-      // Two that do this at once may count one: it is for people. The time of the write is that of the last use.
-      ++header.hits;
-      [[maybe_unused]] const ssize_t written =
-          pwrite(descriptor, &header.hits, sizeof header.hits, offsetof(FileHeader, hits));
-    }
+  if (!group || !has_group(*group)) return std::nullopt;
+  const auto place = group_directory(*group, PrivateDirectory::Missing::none);
+  if (!place) return std::nullopt;
+  const std::string name = fmt::format("{:016x}", hash(request));
+  Descriptor opened = place->file(name, O_RDWR);
+  if (!opened) opened = place->file(name, O_RDONLY);
+  if (!opened) return std::nullopt;
+  const auto file = read_sound(opened.number());
+  if (!file) {
+    place->remove(name);
+    return std::nullopt;
   }
-  close(descriptor);
-  return answer;
+  auto header = *support::read<FileHeader>(*file, 0);
+  const std::span whole(*file);
+  if (!std::ranges::equal(whole.subspan(sizeof header, header.request_bytes), request)) return std::nullopt;
+  // Two that do this at once may count one: it is for people. The time of the write is that of the last use.
+  ++header.hits;
+  [[maybe_unused]] const ssize_t written =
+      pwrite(opened.number(), &header.hits, sizeof header.hits, offsetof(FileHeader, hits));
+  const auto answer = whole.last(header.answer_bytes);
+  return std::vector<uint8_t>(answer.begin(), answer.end());
 }
 
 void TranslationCache::store(std::span<const uint8_t> request, std::span<const uint8_t> answer) const {
   const auto group = support::read<uint64_t>(request, 0);
   if (!group || request.size() + answer.size() > most_bytes_) return;
-  const fs::path place = group_directory(*group);
-  std::error_code error;
-  fs::create_directories(place, error);
-  if (error) return;
+  const auto place = group_directory(*group, PrivateDirectory::Missing::make);
+  if (!place) return;
   static std::atomic<uint64_t> number{0};
-  const fs::path temporary = place / fmt::format("new.{}.{}", getpid(), number.fetch_add(1));
-  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor < 0) return;
+  const std::string temporary = fmt::format("new.{}.{}", getpid(), number.fetch_add(1));
+  Descriptor file = place->file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+  if (!file) return;
   FileHeader header{};
   std::memcpy(header.magic, magic, sizeof magic);
   header.request_bytes = request.size();
@@ -208,10 +230,9 @@ void TranslationCache::store(std::span<const uint8_t> request, std::span<const u
   std::vector<uint8_t> body(request.begin(), request.end());
   body.insert(body.end(), answer.begin(), answer.end());
   header.checksum = hash(body);
-  const bool written = write_all(descriptor, bytes_of(header)) && write_all(descriptor, body);
-  const bool closed = close(descriptor) == 0;
-  const fs::path path = place / fmt::format("{:016x}", hash(request));
-  if (!written || !closed || rename(temporary.c_str(), path.c_str()) != 0) unlink(temporary.c_str());
+  const bool written = write_all(file.number(), bytes_of(header)) && write_all(file.number(), body);
+  const bool closed = file.finish();
+  if (!written || !closed || !place->rename(temporary, fmt::format("{:016x}", hash(request)))) place->remove(temporary);
 }
 
 namespace {
@@ -260,6 +281,7 @@ void remove(const FileOnDisk& file) {
 }  // namespace
 
 void TranslationCache::trim() const {
+  if (!check()) return;
   std::vector<FileOnDisk> files = files_below(directory_);
   uint64_t bytes = 0;
   for (const FileOnDisk& file : files) bytes += file.bytes;
@@ -278,16 +300,15 @@ TranslationCache::Contents TranslationCache::contents() const {
     contents.bytes += file.bytes;
     if (is_past_runs(file.path)) continue;
     ++contents.files;
-    const int descriptor = open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) continue;
+    const Descriptor opened(open(file.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     FileHeader header{};
-    if (read(descriptor, &header, sizeof header) == sizeof header) contents.hits += header.hits;
-    close(descriptor);
+    if (opened && read(opened.number(), &header, sizeof header) == sizeof header) contents.hits += header.hits;
   }
   return contents;
 }
 
 support::Result<void> TranslationCache::clear() const {
+  if (auto ok = check(); !ok) return ok;
   for (const FileOnDisk& file : files_below(directory_)) remove(file);
   if (rmdir(directory_.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY) {
     return fail(ErrorKind::system, "cannot remove {}: {}", directory_.string(), std::strerror(errno));

@@ -8,6 +8,9 @@
 //     <directory>/<build and host>/<group>/<hash of the request>
 //     <directory>/<build and host>/past-runs
 //
+// Whoever could put a file there would have what they like executed, so directories and files have to be the user's own
+// (private_files.h): otherwise there is no cache.
+//
 // A group is what the first bytes of the code say (TranslationRequest::group): whether there is something worth a
 // closer look is one question to the file system. What past runs have spent on code that is not there is in a table
 // (past_runs.h).
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "engine/compiled/past_runs.h"
+#include "engine/compiled/private_files.h"
 #include "support/error.h"
 
 namespace Atoll::engine {
@@ -27,11 +31,17 @@ namespace Atoll::engine {
 class TranslationCache {
  public:
   /// In $ATOLL_CACHE, else $XDG_CACHE_HOME/atoll, else ~/.cache/atoll. Nothing if $ATOLL_CACHE is "off" or there
-  /// is no home. No file is touched yet. The error says which variable makes no sense.
+  /// is no home, and in programs that must not trust their environment (support/environment.h). No file is touched yet.
+  /// The error says which variable makes no sense.
   static support::Result<std::optional<TranslationCache>> from_environment();
 
   const std::filesystem::path& directory() const { return directory_; }
   uint64_t most_bytes() const { return most_bytes_; }
+
+  /// The error says why the directory is not used, if it is there and is not.
+  support::Result<void> check() const;
+  /// Makes the directory where there is none. Whether it is used.
+  bool make() const;
 
   /// Whether find() can succeed for some request of the group.
   bool has_group(uint64_t group) const;
@@ -54,8 +64,9 @@ class TranslationCache {
   support::Result<void> clear() const;
 
  private:
-  std::filesystem::path build_directory() const;
-  std::filesystem::path group_directory(uint64_t group) const;
+  static std::string build_name();
+  static std::string group_name(uint64_t group);
+  support::Result<PrivateDirectory> group_directory(uint64_t group, PrivateDirectory::Missing missing) const;
 
   std::filesystem::path directory_;
   uint64_t most_bytes_ = 0;
