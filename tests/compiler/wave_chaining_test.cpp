@@ -65,15 +65,15 @@ class Series : public testing::Test {
  protected:
   /// Runs all waves of the grid by one call, unless `limit` ends it before. The last one ends at the end of the code.
   void run(const std::string& source, uint32_t groups, uint64_t limit = 1'000'000) {
-    const target::Processor& processor = *target::find_processor("gfx90a");
-    const std::vector<uint8_t> code = assemble(source + "\ns_endpgm", "gfx90a");
+    const std::string_view name = target.processor->name;
+    const std::vector<uint8_t> code = assemble(source + "\ns_endpgm", name, target.wave_size);
     const auto base = reinterpret_cast<uint64_t>(code.data());
-    WaveRunner runner("gfx90a", "interpreter");
+    WaveRunner runner(name, "interpreter", target.wave_size);
     Wave& wave = runner.wave();
-    const auto flow = engine::follow(base, wave.float_mode, base, base + code.size(), processor);
+    const auto flow = engine::follow(base, wave.float_mode, base, base + code.size(), target);
     ASSERT_TRUE(flow) << flow.error().message;
     const auto request =
-        engine::TranslationRequest::parse(engine::TranslationRequest::serialise(processor, *flow, base, 0));
+        engine::TranslationRequest::parse(engine::TranslationRequest::serialise(target, *flow, base, 0));
     ASSERT_TRUE(request) << request.error().message;
     auto host = compiler::HostCompiler::create();
     ASSERT_TRUE(host) << host.error().message;
@@ -97,8 +97,9 @@ class Series : public testing::Test {
     result.assign(groups * waves_of_a_group * 64, 0);
     const auto address = reinterpret_cast<uint64_t>(result.data());
     std::memcpy(grid.start, &address, sizeof address);
+    grid.start[isa::scalar::exec_hi] = exec_hi;
     grid.begin(wave);
-    engine::CodeCache cache(processor);
+    engine::CodeCache cache(target);
     engine::GlobalWaveSync sync;
     engine::Run& run = engine::begin_run(wave, limit, cache, sync);
     run.series = &grid;
@@ -113,6 +114,8 @@ class Series : public testing::Test {
   /// What the work-item has stored.
   uint32_t stored(uint32_t group, uint32_t item) const { return result[group * waves_of_a_group * 64 + item]; }
 
+  target::Target target{*target::find_processor("gfx90a")};
+  uint32_t exec_hi = 0;  ///< with which waves of 32 lanes begin
   std::vector<uint32_t> result;
   std::pair<uint32_t, uint32_t> last;  ///< the work-group and wave that ran last
   uint64_t instructions = 0;
@@ -152,6 +155,23 @@ TEST_F(Series, EachWaveBeginsAsTheFirstDoes) {
   }
   EXPECT_EQ(last, std::pair(9u, waves_of_a_group - 1));
   EXPECT_EQ(instructions, 10u * waves_of_a_group * 20);
+}
+
+TEST_F(Series, WavesOf32LanesBeginWithTheirExecHi) {
+  target = target::Target(*target::find_processor("gfx1030")).with_wave_size(32);
+  exec_hi = 9;
+  run(R"(
+    s_mul_i32 s3, s2, 192
+    v_add_nc_u32 v2, s3, v0
+    v_lshlrev_b32 v2, 2, v2
+    v_mov_b32 v3, exec_hi
+    global_store_dword v2, v3, s[0:1]
+    s_mov_b32 exec_hi, 5)",
+      4);
+  for (uint32_t group = 0; group < 4; ++group) {
+    for (uint32_t wave = 0; wave < waves_of_a_group; ++wave)
+      EXPECT_EQ(stored(group, 64 * wave), 9u) << "work-group " << group << ", wave " << wave;
+  }
 }
 
 TEST_F(Series, EndsWhenHalfOfTheInstructionsAreUsedUp) {

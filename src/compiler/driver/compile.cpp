@@ -164,7 +164,7 @@ class Compilation {
   double seconds_ = 0;  ///< of all threads
 };
 
-void note_start(engine::TranslatedCode& result, const engine::ControlFlow& flow) {
+void note_start(engine::TranslatedCode& result, const engine::ControlFlow& flow, unsigned wave_size) {
   const Liveness liveness(flow);
   const Live& live = liveness.before(flow.root);
   const VectorSet rows = live.active | live.inactive;
@@ -172,7 +172,8 @@ void note_start(engine::TranslatedCode& result, const engine::ControlFlow& flow)
     if (rows[key]) result.start_rows.push_back(static_cast<uint16_t>(key));
   }
   for (unsigned reg = 0; reg < isa::scalar::count; ++reg) {
-    const bool is_exec = (reg & ~1u) == isa::scalar::exec_lo;  // every wave has its own
+    const bool is_exec =
+        reg >= isa::scalar::exec_lo && reg < isa::scalar::exec_lo + wave_size / 32;  // each has its own
     if (live.scalars[reg] && !is_exec) result.start_scalars = static_cast<uint16_t>(reg + 1);
   }
 }
@@ -184,7 +185,7 @@ support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest
   const double start = thread_seconds();
   engine::TranslatedCode result;
   result.instructions = request.flow.instructions;
-  note_start(result, request.flow);
+  note_start(result, request.flow, request.target.wave_size);
   Compilation compilation(request, is_wanted, std::max(1u, pool.threads));
   const double prepared = thread_seconds() - start;
   std::vector<std::thread> others;
