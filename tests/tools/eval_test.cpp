@@ -281,7 +281,7 @@ TEST(EvalCommand, SaysWhatIsWrong) {
       {"s_nop\\ 0 --gpu gfx1250", "it executes GFX"},
       {"s_nop\\ 0 --gpu radeon9000", "there is no GPU"},
       {"s_nop\\ 0 --gpu gfx900 --wave-size 32", "no waves of 32 lanes"},
-      {"s_nop\\ 0 --gpu gfx900 --engine warp", "no engine is named 'warp'"},
+      {"s_nop\\ 0 --gpu gfx900 --engine warp", "there is no engine 'warp'"},
       {"s_nop\\ 0 --gpu gfx900 --engine compiled --trace", "--trace is the interpreter's"},
       {"s_nop\\ 0 --gpu gfx900 v256=1", "'v256' is nothing that can be set"},
       {"s_nop\\ 0 --gpu gfx900 'v[3:2]=1'", "nothing that can be set"},
