@@ -11,8 +11,8 @@
 #   make test-rocm  the test suites of ROCm's libraries, of ROCm 6.4 and 7.2, in folders with that ROCm (hours, tens of GB);
 #                   writes docs/rocm.md. ROCM_RUN="--suite rocPRIM --rocm 7.2 --gpu gfx90a" runs a part
 #   make test-python  a Python program that compiles a kernel by hiprtc, launches it and checks the result, through ctypes
-#   make test-levels  what make test leaves out: HIP programs at the host's narrower levels of vector instructions, which
-#                   it runs on one of their GPUs, on the others too
+#   make test-levels  what make test leaves out: tests and HIP programs at the host's narrower levels of vector
+#                   instructions, of which it runs a sample
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
 #   make sweep      a long comparison of disassembler and assembler with LLVM's: every opcode of every processor
 #                   from GFX6 to GFX12.5

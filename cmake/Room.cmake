@@ -127,9 +127,28 @@ function(atoll_test_environment list)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
 endfunction()
 
+# atoll_sample_levels(LIST PREFIX COUNT TURN): of a list of tests that gtest_discover_tests makes, those whose turn it is
+# stay among the tests that run without being asked for; the others get the label every-level. The same test has COUNT
+# such lists, and its turn (by its name without what is before it for engine and level) is in one of them.
+function(atoll_sample_levels list prefix count turn)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${list}_sample.cmake)
+  string(LENGTH ${prefix} length)
+  file(WRITE ${file} "foreach(test IN LISTS ${list})
+  string(SUBSTRING \"\${test}\" ${length} -1 name)
+  string(MD5 turn \"\${name}\")
+  string(SUBSTRING \${turn} 0 4 turn)
+  math(EXPR turn \"0x\${turn} % ${count}\")
+  if(NOT turn EQUAL ${turn})
+    set_tests_properties(\"\${test}\" PROPERTIES LABELS every-level)
+  endif()
+endforeach()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+endfunction()
+
 # atoll_test(NAME [ENGINES] [SOURCES ...] [USES ...] [LEVELS FILTER]): a GoogleTest executable, each of its tests known
-# to ctest; with ENGINES, once for each engine. Those of the filter are run once more, by each engine, for each level of
-# vector instructions that the host has.
+# to ctest; with ENGINES, once for each engine. Those of the filter are run once more, by each engine, for each other level
+# of vector instructions that the host has: one of these runs for each test, in turn, and all with make test-levels.
 function(atoll_test name)
   cmake_parse_arguments(TEST "ENGINES" "LEVELS" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
@@ -147,14 +166,23 @@ function(atoll_test name)
   endif()
   if(TEST_LEVELS)
     atoll_other_levels(levels)
+    list(LENGTH levels runs)
+    if(TEST_ENGINES)
+      math(EXPR runs "2 * ${runs}")
+    endif()
+    set(turn 0)
     foreach(level IN LISTS levels)
       gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_${level} TEST_PREFIX ${level}.
         TEST_FILTER ${TEST_LEVELS})
       atoll_test_environment(${name}_${level} ${ATOLL_INTERPRETER_ENVIRONMENT} ATOLL_HOST_VECTORS=${level})
+      atoll_sample_levels(${name}_${level} ${level}. ${runs} ${turn})
+      math(EXPR turn "${turn} + 1")
       if(TEST_ENGINES)
         gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled_${level}
           TEST_PREFIX compiled.${level}. TEST_FILTER ${TEST_LEVELS})
         atoll_test_environment(${name}_compiled_${level} ${ATOLL_COMPILED_ENVIRONMENT} ATOLL_HOST_VECTORS=${level})
+        atoll_sample_levels(${name}_compiled_${level} compiled.${level}. ${runs} ${turn})
+        math(EXPR turn "${turn} + 1")
       endif()
     endforeach()
   endif()

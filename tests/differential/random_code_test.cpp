@@ -60,6 +60,12 @@ std::vector<target::Target> rdna_targets() {
   }
   return found;
 }
+/// Whether a processor gets the programs of every shape in each run. The other GFX9 processors are nearly one of these:
+/// some programs are enough for what is different.
+bool is_a_sample(const target::Target& target) {
+  constexpr std::string_view alike[] = {"gfx902", "gfx904", "gfx909", "gfx90c", "gfx940", "gfx941"};
+  return !target.d16_loads_clear && std::ranges::find(alike, target.processor->name) == std::end(alike);
+}
 std::string name_of(const target::Target& target) {
   std::string name(target.processor->name);
   if (target.processor->has_wave_size(32)) name += fmt::format("_wave{}", target.wave_size);
@@ -216,8 +222,7 @@ class RandomCodeTest : public testing::TestWithParam<target::Target> {
 TEST_P(RandomCodeTest, EnginesAgree) {
   if (compiled_ == nullptr) return;
   const uint64_t first = setting("ATOLL_FUZZ_SEED", 1), seconds = setting("ATOLL_FUZZ_SECONDS", 0);
-  // What SRAM ECC makes different are few instructions.
-  const uint64_t few = GetParam().d16_loads_clear ? usual_programs / 4 : usual_programs;
+  const uint64_t few = is_a_sample(GetParam()) ? usual_programs : usual_programs / 4;
   const uint64_t programs = setting("ATOLL_FUZZ_PROGRAMS", seconds != 0 ? ~uint64_t{0} : few);
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::seconds(seconds) / (gfx9_targets().size() + rdna_targets().size());
@@ -250,7 +255,8 @@ std::string digests(const target::Target& target, uint64_t first, uint64_t count
 class RandomCodeLevels : public testing::TestWithParam<target::Target> {};
 
 TEST_P(RandomCodeLevels, Agree) {
-  const uint64_t first = setting("ATOLL_FUZZ_SEED", 1), count = setting("ATOLL_FUZZ_PROGRAMS", 40);
+  const uint64_t first = setting("ATOLL_FUZZ_SEED", 1);
+  const uint64_t count = setting("ATOLL_FUZZ_PROGRAMS", is_a_sample(GetParam()) ? 40 : 10);
   const std::string own = digests(GetParam(), first, count);
   if (const char* file = std::getenv("ATOLL_FUZZ_DIGESTS")) return write_file(file, own);
   const TemporaryDirectory directory;
