@@ -24,14 +24,14 @@
 
 namespace {
 
-/// What the driver's files are below. /sys/class/kfd is, on a real machine, a link into /sys/devices.
+/// What the driver's files are below. /sys/class/kfd is, on a real machine, a link into /sys/devices. The host's own
+/// graphics devices and sensors are not among Atoll's, so that no program takes one of them for a GPU of this machine.
 struct Place {
   const char *path, *target;
 };
-constexpr Place places[] = {{"/proc/modules", "/proc/modules"},
-                            {"/sys/module/amdgpu", "/sys/module/amdgpu"},
-                            {"/sys/class/kfd", "/sys/class/kfd"},
-                            {"/sys/devices/virtual/kfd", "/sys/class/kfd"}};
+constexpr Place places[] = {{"/proc/modules", "/proc/modules"},   {"/sys/module/amdgpu", "/sys/module/amdgpu"},
+                            {"/sys/class/drm", "/sys/class/drm"}, {"/sys/class/hwmon", "/sys/class/hwmon"},
+                            {"/sys/class/kfd", "/sys/class/kfd"}, {"/sys/devices/virtual/kfd", "/sys/class/kfd"}};
 constexpr char device[] = "/dev/kfd", null_device[] = "/dev/null";
 
 /// A path as the next function in line is to have it.
@@ -142,6 +142,11 @@ ATOLL_PATH_FUNCTION(int, faccessat, (int directory, const char* path, int mode, 
 ATOLL_PATH_FUNCTION(ssize_t, readlink, (const char* path, char* to, size_t bytes), Redirected(path), to, bytes)
 ATOLL_PATH_FUNCTION(ssize_t, readlinkat, (int directory, const char* path, char* to, size_t bytes), directory,
                     Redirected(path), to, bytes)
+
+ATOLL_PATH_FUNCTION(ssize_t, getxattr, (const char* path, const char* name, void* to, size_t bytes), Redirected(path),
+                    name, to, bytes)
+ATOLL_PATH_FUNCTION(ssize_t, lgetxattr, (const char* path, const char* name, void* to, size_t bytes), Redirected(path),
+                    name, to, bytes)
 
 // The C library opens the directory itself.
 ATOLL_PATH_FUNCTION(int, scandir,

@@ -1,4 +1,5 @@
-// Source of names and meanings: Linux, drivers/gpu/drm/amd/amdkfd/kfd_topology.c.
+// Source of names and meanings: Linux, drivers/gpu/drm/amd/amdkfd/kfd_topology.c; of what is below sys/class/drm, its
+// Documentation/gpu/amdgpu (driver-misc, thermal) and Documentation/ABI/testing/sysfs-bus-pci.
 #include "tools/driver_files.h"
 
 #include <unistd.h>
@@ -29,10 +30,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Files = std::map<std::string, std::string>;  ///< path and text; a path that ends in / is an empty directory
+struct Files {
+  std::map<std::string, std::string> texts;  ///< by path; a path that ends in / is an empty directory
+  std::map<std::string, std::string> links;  ///< by path: where the symbolic link leads
+};
 using Properties = std::vector<std::pair<const char*, uint64_t>>;
 
 constexpr uint32_t amd_vendor = 0x1002;
+/// DRM numbers the devices for rendering alone from here on; a GPU's card has the GPU's number.
+constexpr unsigned render_minor_of(unsigned gpu) { return 128 + gpu; }
 constexpr unsigned memory_of_host = 0, memory_of_gpu = 1;  // HSA_HEAPTYPE_*
 
 std::string text_of(const Properties& properties) {
@@ -85,6 +91,12 @@ Properties link_properties(size_t from, const NodeLink& way) {
           {"flags", 1}};  // enabled
 }
 
+/// As Linux spells a place on the PCI bus: domain, bus, device and function.
+std::string pci_address_of(unsigned gpu) {
+  const uint32_t location = target::pci_location_of(gpu);
+  return fmt::format("0000:{:02x}:{:02x}.{:x}", location >> 8, location >> 3 & 0x1f, location & 7);
+}
+
 struct Node {
   std::string_view name;
   uint64_t gpu_id;  ///< 0: the host
@@ -94,23 +106,24 @@ struct Node {
 
 void add_node(Files& files, size_t number, Node node, std::span<const target::GpuModel> gpus) {
   const std::string folder = fmt::format("sys/class/kfd/kfd/topology/nodes/{}/", number);
-  files[folder + "caches/"];
-  files[folder + "io_links/"];
-  files[folder + "p2p_links/"];
+  files.texts[folder + "caches/"];
+  files.texts[folder + "io_links/"];
+  files.texts[folder + "p2p_links/"];
   std::map<std::string_view, uint64_t> counts{{"io_links", 0}, {"p2p_links", 0}};
   for (const NodeLink& way : links_from(number, gpus))
-    files[fmt::format("{}{}/{}/properties", folder, way.folder, counts[way.folder]++)] =
+    files.texts[fmt::format("{}{}/{}/properties", folder, way.folder, counts[way.folder]++)] =
         text_of(link_properties(number, way));
   node.properties.emplace_back("io_links_count", counts["io_links"]);
   node.properties.emplace_back("p2p_links_count", counts["p2p_links"]);
-  files[folder + "name"] = fmt::format("{}\n", node.name);
-  files[folder + "gpu_id"] = fmt::format("{}\n", node.gpu_id);
-  files[folder + "properties"] = text_of(node.properties);
-  files[folder + "mem_banks/0/properties"] = text_of({{"heap_type", node.gpu_id == 0 ? memory_of_host : memory_of_gpu},
-                                                      {"size_in_bytes", node.memory_bytes},
-                                                      {"flags", 0},
-                                                      {"width", 64},
-                                                      {"mem_clk_max", 0}});
+  files.texts[folder + "name"] = fmt::format("{}\n", node.name);
+  files.texts[folder + "gpu_id"] = fmt::format("{}\n", node.gpu_id);
+  files.texts[folder + "properties"] = text_of(node.properties);
+  files.texts[folder + "mem_banks/0/properties"] =
+      text_of({{"heap_type", node.gpu_id == 0 ? memory_of_host : memory_of_gpu},
+               {"size_in_bytes", node.memory_bytes},
+               {"flags", 0},
+               {"width", 64},
+               {"mem_clk_max", 0}});
 }
 
 Properties gpu_properties(const target::GpuModel& gpu, unsigned number, uint64_t memory_bytes) {
@@ -124,7 +137,7 @@ Properties gpu_properties(const target::GpuModel& gpu, unsigned number, uint64_t
           {"max_waves_per_simd", processor.waves_per_simd},
           {"lds_size_in_kb", processor.lds_bytes / 1024},
           {"gds_size_in_kb", 0},
-          {"wave_front_size", 64},
+          {"wave_front_size", processor.has_wave_size(32) ? 32 : 64},
           {"array_count", uint64_t{product.shader_engines} * product.shader_arrays_per_engine},
           {"simd_arrays_per_engine", product.shader_arrays_per_engine},
           {"cu_per_simd_array",
@@ -136,6 +149,8 @@ Properties gpu_properties(const target::GpuModel& gpu, unsigned number, uint64_t
           {"device_id", product.pci_device_id},
           {"location_id", target::pci_location_of(number)},
           {"domain", 0},
+          {"drm_render_minor", render_minor_of(number)},
+          {"hive_id", product.xgmi_copy_engines != 0 ? target::unique_id_of(product, 0) : 0},
           {"num_sdma_engines", product.copy_engines},
           {"num_sdma_xgmi_engines", product.xgmi_copy_engines},
           {"num_xcc", product.xcc_count},
@@ -144,14 +159,55 @@ Properties gpu_properties(const target::GpuModel& gpu, unsigned number, uint64_t
           {"local_mem_size", memory_bytes}};
 }
 
+/// The GPU as a graphics device: what ROCm's system management library (rocm-smi, and RCCL by it) reads of one that
+/// does nothing at the moment. What only a chip has, as temperatures, is left out. As on any machine, the classes link
+/// to the device, by whose name programs know its place on the bus.
+void add_graphics_device(Files& files, const target::GpuModel& gpu, unsigned number, uint64_t memory_bytes) {
+  const target::Product& product = gpu.product;
+  const std::string address = pci_address_of(number);
+  const std::string device = fmt::format("devices/pci0000:00/{}/", address), folder = "sys/" + device;
+  const auto add = [&](std::string_view name, const std::string& text) {
+    files.texts[folder + std::string(name)] = text + "\n";
+  };
+  add("vendor", fmt::format("{:#06x}", amd_vendor));
+  add("device", fmt::format("{:#06x}", product.pci_device_id));
+  add("subsystem_vendor", fmt::format("{:#06x}", amd_vendor));
+  add("subsystem_device", "0x0000");
+  add("revision", "0x00");
+  add("class", "0x038000");  // a display controller
+  add("numa_node", "-1");
+  add("product_name", std::string(product.name));
+  add("vbios_version", "Atoll");  // by this file rocm-smi tells GPUs from other devices of the vendor
+  add("unique_id", fmt::format("{:016x}", target::unique_id_of(product, number)));
+  add("gpu_busy_percent", "0");
+  add("mem_busy_percent", "0");
+  for (const char* memory : {"vram", "vis_vram"}) {
+    add(fmt::format("mem_info_{}_total", memory), fmt::to_string(memory_bytes));
+    add(fmt::format("mem_info_{}_used", memory), "0");
+  }
+  add("pp_dpm_sclk", fmt::format("0: {}Mhz *", product.clock_mhz));
+  add("power_dpm_force_performance_level", "auto");
+  add("uevent",
+      fmt::format("DRIVER=amdgpu\nPCI_ID={:04X}:{:04X}\nPCI_SLOT_NAME={}", amd_vendor, product.pci_device_id, address));
+  const std::string monitor = fmt::format("hwmon/hwmon{}", number);
+  add(monitor + "/name", "amdgpu");
+  add(monitor + "/in0_label", "vddgfx");  // which rocm-smi takes for granted
+  files.links[folder + monitor + "/device"] = "../..";
+  files.links[fmt::format("sys/class/hwmon/hwmon{}", number)] = "../../" + device + monitor;
+  for (const std::string& name : {fmt::format("card{}", number), fmt::format("renderD{}", render_minor_of(number))}) {
+    files.links[folder + "drm/" + name + "/device"] = "../..";
+    files.links["sys/class/drm/" + name] = "../../" + device + "drm/" + name;
+  }
+}
+
 Files driver_files(std::span<const target::GpuModel> gpus, uint64_t memory_bytes) {
   Files files;
-  files["proc/modules"] = modules();
-  files["sys/module/amdgpu/initstate"] = "live\n";
-  files["sys/module/amdgpu/refcnt"] = "0\n";
-  files["sys/module/amdgpu/holders/"];
-  files["sys/class/kfd/kfd/topology/generation_id"] = "1\n";
-  files["sys/class/kfd/kfd/topology/system_properties"] =
+  files.texts["proc/modules"] = modules();
+  files.texts["sys/module/amdgpu/initstate"] = "live\n";
+  files.texts["sys/module/amdgpu/refcnt"] = "0\n";
+  files.texts["sys/module/amdgpu/holders/"];
+  files.texts["sys/class/kfd/kfd/topology/generation_id"] = "1\n";
+  files.texts["sys/class/kfd/kfd/topology/system_properties"] =
       text_of({{"platform_oem", 0}, {"platform_id", 0}, {"platform_rev", 0}});
   const auto pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
   add_node(files, 0,
@@ -171,19 +227,26 @@ Files driver_files(std::span<const target::GpuModel> gpus, uint64_t memory_bytes
     const uint64_t bytes = memory_bytes != 0 ? memory_bytes : product.memory_bytes;
     const uint32_t node = target::node_of(i);
     add_node(files, node, {product.processor, node, gpu_properties(gpus[i], i, bytes), bytes}, gpus);
+    add_graphics_device(files, gpus[i], i, bytes);
   }
   return files;
 }
 
 std::error_code write_all(const Files& files, const fs::path& directory) {
   std::error_code error;
-  for (const auto& [name, text] : files) {
+  for (const auto& [name, text] : files.texts) {
     const fs::path path = directory / name;
     fs::create_directories(path.parent_path(), error);
     if (error) return error;
     if (name.ends_with('/')) continue;
     const std::span bytes(reinterpret_cast<const uint8_t*>(text.data()), text.size());
     if (!write_file(path, bytes)) return std::make_error_code(std::errc::io_error);
+  }
+  for (const auto& [name, target] : files.links) {
+    const fs::path path = directory / name;
+    fs::create_directories(path.parent_path(), error);
+    if (!error) fs::create_symlink(target, path, error);
+    if (error) return error;
   }
   return {};
 }
@@ -195,7 +258,8 @@ Result<fs::path> make_driver_files(std::span<const target::GpuModel> gpus, uint6
   if (!home) return std::unexpected(home.error());
   const Files files = driver_files(gpus, memory_bytes);
   std::string all;
-  for (const auto& [name, text] : files) all += name + '\0' + text + '\0';
+  for (const auto* map : {&files.texts, &files.links})
+    for (const auto& [name, text] : *map) all += name + '\0' + text + '\0';
   fs::path directory = *home / fmt::format("driver-{:016x}", std::hash<std::string>{}(all));
   std::error_code error;
   if (fs::exists(directory, error)) return directory;

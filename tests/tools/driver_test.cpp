@@ -52,6 +52,13 @@ TEST(Driver, DescribesSeveralGpusAndTheirLinks) {
             "type 2\nnode_to 2\n");
 }
 
+// Debian's rocm-smi reads the graphics devices, and wants each to be a node of the topology.
+TEST(Driver, HasGraphicsDevicesForRocmSmi) {
+  EXPECT_THAT(run("mi250x,rx7900xtx --memory 4G", "rocm-smi --showid --showmeminfo vram --showbus --csv"),
+              testing::AllOf(HasSubstr("card0,0x7408,0000:03:00.0,4294967296,0\n"),
+                             HasSubstr("card1,0x744c,0000:04:00.0,4294967296,0\n")));
+}
+
 // Each of these takes another function of the C library.
 TEST(Driver, IsSeenByEveryFunction) {
   test::TemporaryDirectory directory;
