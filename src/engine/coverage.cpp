@@ -212,10 +212,9 @@ const char* reason_not_executed(const InstructionRow& row, const target::Target&
   const bool is_gfx12 = target.processor->generation >= Generation::gfx12;
   switch (row.encoding) {
     case Encoding::mimg:
-      if (row.has(flag::ray)) return is_gfx12 ? "the layout of GFX12's nodes is not published" : nullptr;
-      return "images";
+      return row.has(flag::ray) && is_gfx12 ? "the layout of GFX12's nodes is not published" : nullptr;
     case Encoding::vsample:
-      return "images";
+      return nullptr;
     case Encoding::exp:
       return "exports of graphics";
     case Encoding::vintrp:

@@ -74,7 +74,10 @@ Handler prepare_family(Preparation& p) {
     case mtbuf:
       return prepare_buffer(p);
     case mimg:
-      return prepare_ray_tracing(p);
+      if (Handler handler = prepare_ray_tracing(p)) return handler;
+      return prepare_image(p);
+    case vsample:
+      return prepare_image(p);
     default:
       return nullptr;
   }

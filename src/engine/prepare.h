@@ -24,6 +24,7 @@ Handler prepare_control(Preparation& p);            // control.cpp: branches, ba
 Handler prepare_dual(Preparation& p);               // dual.cpp: VOPD
 Handler prepare_fork_join(Preparation& p);          // fork_join.cpp: s_cbranch_*_fork, s_cbranch_join
 Handler prepare_hardware_register(Preparation& p);  // hardware_registers.cpp: s_getreg, s_setreg
+Handler prepare_image(Preparation& p);              // image.cpp: the other instructions of images
 Handler prepare_ray_tracing(Preparation& p);        // ray_tracing.cpp: image_bvh*_intersect_ray
 Handler prepare_register_index(Preparation& p);     // register_index.cpp: s_set_gpr_idx_*, s_movrel*
 Handler prepare_scalar(Preparation& p);             // scalar.cpp

@@ -4,98 +4,106 @@
 // runtime chooses the distance of rows, a multiple of 256 bytes as GFX9's resource words want it. Importing, exporting,
 // copying and clearing are done by the host.
 //
-// Images belong to GPUs that sample them. The others have none: every format is unsupported there. Of Radeons, whose
-// image instructions are not executed, the images in buffers (1DB: linear textures) are there: they are read by
-// instructions for buffers.
+// Images belong to GPUs that have instructions for them. The others have none: every format is unsupported there.
 //
-// Source: hsa_ext_image.h; hsa_ext_amd.h, hsa_amd_image_create; Vega ISA manual, "Image Resource Descriptor", "Buffer
-// Resource Descriptor", "Image Sampler Descriptor"; RDNA ISA guides, "Buffer Resource Descriptor".
+// Source: hsa_ext_image.h; hsa_ext_amd.h, hsa_amd_image_create; ISA guides, "Buffer Resource Descriptor". The words of
+// images and samplers are those of semantics/image_resource.h and semantics/image_sampler.h.
 #include "hsa/images.h"
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "hsa/attribute.h"
 #include "hsa/rocm_7_2_extensions.h"
 #include "hsa/runtime.h"
 #include "semantics/buffer_format.h"
+#include "semantics/image_format.h"
+#include "semantics/image_resource.h"
+#include "semantics/image_sampler.h"
 
 namespace Atoll::hsa {
 
 namespace {
 
-constexpr uint64_t row_alignment = 256;  ///< HSA_EXT_AGENT_INFO_IMAGE_LINEAR_ROW_PITCH_ALIGNMENT
+constexpr uint64_t row_alignment = semantics::image_row_alignment;
 constexpr uint64_t block_bytes = 64 << 10;
 
-/// Puts a field of up to 64 bits into words.
-void set_field(Images::Words& words, unsigned bit, unsigned width, uint64_t value) {
-  for (unsigned i = 0; i < width; ++i) {
-    if ((value >> i & 1) != 0) words[(bit + i) / 32] |= 1U << (bit + i) % 32;
-  }
-}
-
-void set_selects(Images::Words& words, const ImageFormat& format) {
-  for (unsigned i = 0; i < 4; ++i) set_field(words, 96 + 3 * i, 3, static_cast<uint64_t>(format.select[i]));
-}
-
-/// SQ_RSRC_IMG_*.
-unsigned resource_type(hsa_ext_image_geometry_t geometry) {
+semantics::ImageType type_of(hsa_ext_image_geometry_t geometry) {
+  using enum semantics::ImageType;
   switch (geometry) {
     case HSA_EXT_IMAGE_GEOMETRY_1D:
-      return 8;
+      return one_d;
     case HSA_EXT_IMAGE_GEOMETRY_3D:
-      return 10;
+      return three_d;
     case HSA_EXT_IMAGE_GEOMETRY_1DA:
-      return 12;
+      return one_d_array;
     case HSA_EXT_IMAGE_GEOMETRY_2DA:
     case HSA_EXT_IMAGE_GEOMETRY_2DADEPTH:
-      return 13;
+      return two_d_array;
     default:
-      return 9;
+      return two_d;
   }
 }
 
-bool is_radeon(const GpuAgent& gpu) { return gpu.machine->processor().generation >= target::Generation::gfx10; }
+const target::Processor& processor_of(const GpuAgent& gpu) { return gpu.machine->processor(); }
+bool is_radeon(const GpuAgent& gpu) { return processor_of(gpu).generation >= target::Generation::gfx10; }
 
-/// The number that means both formats of a buffer from GFX10 on; nothing if there is none.
-std::optional<unsigned> unified_format(const GpuAgent& gpu, const ImageFormat& format) {
-  const auto both = semantics::buffer_format(format.data_format, format.number_format);
-  if (!both) return std::nullopt;
-  return semantics::unified_format_number(*both, gpu.machine->processor().generation);
+/// Whether the GPU's resources have a number for the format, those of buffers or those of images.
+bool has_format(const GpuAgent& gpu, const ImageFormat& format, hsa_ext_image_geometry_t geometry) {
+  const target::Generation generation = processor_of(gpu).generation;
+  if (geometry == HSA_EXT_IMAGE_GEOMETRY_1DB && is_radeon(gpu)) {
+    return semantics::unified_format_number(format.elements, generation).has_value();
+  }
+  return semantics::image_format_fields(format.elements, generation).has_value();
 }
 
-void set_buffer(Images::Words& words, const GpuAgent& gpu, const Image& image) {
+void set_buffer(std::span<uint32_t> words, const GpuAgent& gpu, const Image& image) {
+  const target::Generation generation = processor_of(gpu).generation;
+  const auto set = [&](uint16_t bit, uint8_t width, uint64_t value) {
+    semantics::DescriptorField{bit, width}.set(words, value);
+  };
   const uint64_t width = image.descriptor.width;
-  set_field(words, 0, 48, reinterpret_cast<uint64_t>(image.data));
-  set_field(words, 48, 14, image.format.bytes);  // stride
-  set_selects(words, image.format);
+  set(0, 48, reinterpret_cast<uint64_t>(image.data));
+  set(48, 14, image.format.bytes());  // stride
+  for (uint16_t i = 0; i < 4; ++i) set(96 + 3 * i, 3, static_cast<uint64_t>(image.format.selects[i]));
   if (is_radeon(gpu)) {
-    set_field(words, 64, 32, width);  // records, by which accesses are checked: OOB_SELECT stays 0
-    set_field(words, 108, 7, *unified_format(gpu, image.format));
+    set(64, 32, width);  // records, by which accesses are checked: OOB_SELECT stays 0
+    set(108, 7, *semantics::unified_format_number(image.format.elements, generation));
   } else {
-    set_field(words, 64, 32, width * image.format.bytes);
-    set_field(words, 108, 3, image.format.number_format);
-    set_field(words, 111, 4, image.format.data_format);
+    const auto format = *semantics::image_format_fields(image.format.elements, generation);
+    // GFX8 counts bytes unless the buffer is swizzled, GFX6 and GFX7 records.
+    const bool counts_records = generation < target::Generation::gfx8;
+    set(64, 32, counts_records ? width : width * image.format.bytes());
+    set(108, 3, format.number);
+    set(111, 4, format.data);
   }
 }
 
-Images::Words resource_words(const GpuAgent& gpu, const Image& image) {
+semantics::ImageResource resource_of(const Image& image) {
+  const hsa_ext_image_descriptor_t& descriptor = image.descriptor;
+  semantics::ImageResource resource{.base = reinterpret_cast<uint64_t>(image.data),
+                                    .type = type_of(descriptor.geometry),
+                                    .format = image.format.elements,
+                                    .selects = image.format.selects};
+  resource.width = static_cast<uint32_t>(descriptor.width);
+  resource.height = static_cast<uint32_t>(std::max<uint64_t>(descriptor.height, 1));
+  resource.depth = static_cast<uint32_t>(std::max<uint64_t>(descriptor.depth, 1));
+  if (is_array(resource.type)) resource.last_layer = static_cast<uint32_t>(descriptor.array_size) - 1;
+  resource.row_pitch = static_cast<uint32_t>(image.row_pitch / image.format.bytes());
+  return resource;
+}
+
+/// Nothing: the GPU's resource words cannot say that the rows are so far from each other.
+std::optional<Images::Words> resource_words(const GpuAgent& gpu, const Image& image) {
   Images::Words words{};
   const hsa_ext_image_descriptor_t& descriptor = image.descriptor;
   if (descriptor.geometry == HSA_EXT_IMAGE_GEOMETRY_1DB) {
     set_buffer(words, gpu, image);
   } else {
-    const auto address = reinterpret_cast<uint64_t>(image.data);
-    set_field(words, 0, 40, address >> 8);
-    set_field(words, 52, 6, image.format.data_format);
-    set_field(words, 58, 4, image.format.number_format);
-    set_field(words, 64, 14, descriptor.width - 1);
-    set_field(words, 78, 14, std::max<uint64_t>(descriptor.height, 1) - 1);
-    set_selects(words, image.format);
-    set_field(words, 124, 4, resource_type(descriptor.geometry));  // the swizzle mode stays 0: linear
-    const uint64_t layers = std::max<uint64_t>({descriptor.depth, descriptor.array_size, 1});
-    set_field(words, 128, 13, layers - 1);
-    set_field(words, 141, 16, image.row_pitch / image.format.bytes - 1);
+    const auto resource = semantics::write_image_resource(resource_of(image), processor_of(gpu));
+    if (!resource) return {};
+    std::ranges::copy(*resource, words.begin());
   }
   words[8] = descriptor.format.channel_type;
   words[9] = descriptor.format.channel_order;
@@ -110,17 +118,14 @@ const GpuAgent* find_gpu(hsa_agent_t agent, hsa_status_t& status) {
   return found;
 }
 
-/// Whether there are images of any kind.
-bool has_images(const GpuAgent& gpu) {
-  return is_radeon(gpu) || gpu.machine->processor().has(target::Feature::image_insts);
-}
+bool has_images(const GpuAgent& gpu) { return processor_of(gpu).has(target::Feature::image_insts); }
 
 /// What images of a format and geometry can be; nothing if there are none.
 std::optional<ImageFormat> find_format(const GpuAgent& gpu, const hsa_ext_image_format_t& format,
                                        hsa_ext_image_geometry_t geometry) {
-  if (!has_images(gpu) || (is_radeon(gpu) && geometry != HSA_EXT_IMAGE_GEOMETRY_1DB)) return std::nullopt;
+  if (!has_images(gpu)) return std::nullopt;
   const auto found = find_image_format(format, geometry);
-  return found && is_radeon(gpu) && !unified_format(gpu, *found) ? std::nullopt : found;
+  return found && has_format(gpu, *found, geometry) ? found : std::nullopt;
 }
 
 bool is_geometry(hsa_ext_image_geometry_t geometry) {
@@ -198,7 +203,7 @@ hsa_status_t plan(const GpuAgent& gpu, const hsa_ext_image_descriptor_t& descrip
   if (const hsa_status_t status = check_size(gpu, descriptor); status != HSA_STATUS_SUCCESS) return status;
 
   const bool buffer = descriptor.geometry == HSA_EXT_IMAGE_GEOMETRY_1DB;
-  const uint64_t least_row = descriptor.width * format->bytes;
+  const uint64_t least_row = descriptor.width * format->bytes();
   const uint64_t height = std::max<uint64_t>(descriptor.height, 1);
   const uint64_t layers = std::max<uint64_t>({descriptor.depth, descriptor.array_size, 1});
   if (row_pitch == 0) {
@@ -209,13 +214,16 @@ hsa_status_t plan(const GpuAgent& gpu, const hsa_ext_image_descriptor_t& descrip
                           descriptor.geometry != HSA_EXT_IMAGE_GEOMETRY_2DDEPTH && !buffer;
   // The resource words have no field for the distance of slices: it follows from that of rows.
   const uint64_t only_slice = has_slices ? row_pitch * height : 0;
+  const bool says_pitch = buffer || semantics::says_row_pitch(type_of(descriptor.geometry), processor_of(gpu));
+  const uint64_t only_row = semantics::default_row_pitch(static_cast<uint32_t>(descriptor.width), format->bytes()) *
+                            uint64_t{format->bytes()};
   if (row_pitch < least_row || (slice_pitch != 0 && slice_pitch != only_slice) ||
-      (!buffer && (row_pitch % row_alignment != 0 || row_pitch / format->bytes > 1 << 16))) {
+      (!buffer && row_pitch % row_alignment != 0) || (!says_pitch && row_pitch != only_row)) {
     return extended(HSA_EXT_STATUS_ERROR_IMAGE_PITCH_UNSUPPORTED);
   }
   layout = {*format, row_pitch, only_slice, {}};
   layout.info.size = row_pitch * height * layers;
-  layout.info.alignment = buffer ? format->bytes : row_alignment;
+  layout.info.alignment = buffer ? format->bytes() : row_alignment;
   return HSA_STATUS_SUCCESS;
 }
 
@@ -224,7 +232,9 @@ hsa_status_t create(const GpuAgent& gpu, const hsa_ext_image_descriptor_t& descr
   if (reinterpret_cast<uint64_t>(data) % layout.info.alignment != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const Image image{descriptor, layout.format, static_cast<uint8_t*>(const_cast<void*>(data)), layout.row_pitch,
                     layout.slice_pitch};
-  handle->handle = Runtime::get()->images.add_image(image, resource_words(gpu, image));
+  const auto words = resource_words(gpu, image);
+  if (!words) return extended(HSA_EXT_STATUS_ERROR_IMAGE_PITCH_UNSUPPORTED);
+  handle->handle = Runtime::get()->images.add_image(image, *words);
   return handle->handle != 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
@@ -255,7 +265,7 @@ hsa_status_t transfer(hsa_agent_t agent, hsa_ext_image_t handle, uint8_t* memory
   if (!image || memory == nullptr || region == nullptr || !holds(*image, region->offset, region->range)) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
-  const size_t row_bytes = size_t{region->range.x} * image->format.bytes;
+  const size_t row_bytes = size_t{region->range.x} * image->format.bytes();
   row_pitch = std::max(row_pitch, row_bytes);
   const bool layers_of_rows = image->descriptor.geometry == HSA_EXT_IMAGE_GEOMETRY_1DA;
   slice_pitch = std::max(slice_pitch, layers_of_rows ? row_pitch : row_pitch * region->range.y);
@@ -447,13 +457,11 @@ hsa_status_t hsa_amd_image_create(hsa_agent_t agent, const hsa_ext_image_descrip
   }
   constexpr uint32_t amd = 0x1002;  // as a PCI vendor
   const uint32_t device = amd << 16 | gpu->product().pci_device_id;
-  const uint32_t* words = image_layout->data;
-  const uint32_t swizzle_mode = words[3] >> 20 & 0x1F;
-  if (image_layout->version != 1 || image_layout->deviceID != device || swizzle_mode != 0) {
-    return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  }
+  if (image_layout->version != 1 || image_layout->deviceID != device) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  const auto resource = semantics::read_image_resource({image_layout->data, 8}, processor_of(*gpu));
+  if (!resource) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const auto format = find_image_format(image_descriptor->format, image_descriptor->geometry);
-  const uint64_t row_pitch = format ? ((words[4] >> 13 & 0xFFFF) + 1) * uint64_t{format->bytes} : 0;
+  const uint64_t row_pitch = format ? uint64_t{resource->row_pitch} * format->bytes() : 0;
   Layout layout{};
   status = plan(*gpu, *image_descriptor, access_permission, false, row_pitch, 0, layout);
   return status == HSA_STATUS_SUCCESS ? create(*gpu, *image_descriptor, image_data, layout, image)
@@ -496,7 +504,7 @@ hsa_status_t hsa_ext_image_copy(hsa_agent_t agent, hsa_ext_image_t src_image, co
   for_each_row(*range, [&](uint32_t y, uint32_t z) {
     std::memmove(to->element({dst_offset->x, dst_offset->y + y, dst_offset->z + z}),
                  from->element({src_offset->x, src_offset->y + y, src_offset->z + z}),
-                 size_t{range->x} * from->format.bytes);
+                 size_t{range->x} * from->format.bytes());
   });
   return HSA_STATUS_SUCCESS;
 }
@@ -514,8 +522,8 @@ hsa_status_t hsa_ext_image_clear(hsa_agent_t agent, hsa_ext_image_t image, const
   const std::array<uint8_t, 16> element = encode_element(found->format, data);
   for_each_row(image_region->range, [&](uint32_t y, uint32_t z) {
     uint8_t* row = found->element({image_region->offset.x, image_region->offset.y + y, image_region->offset.z + z});
-    for (uint32_t x = 0; x < image_region->range.x; ++x, row += found->format.bytes) {
-      std::memcpy(row, element.data(), found->format.bytes);
+    for (uint32_t x = 0; x < image_region->range.x; ++x, row += found->format.bytes()) {
+      std::memcpy(row, element.data(), found->format.bytes());
     }
   });
   return HSA_STATUS_SUCCESS;
@@ -534,19 +542,21 @@ hsa_status_t hsa_ext_sampler_create_v2(hsa_agent_t agent, const hsa_ext_sampler_
       sampler_descriptor->filter_mode > HSA_EXT_SAMPLER_FILTER_MODE_LINEAR) {
     return extended(HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED);
   }
-  Images::Words words{};
+  using Sampler = semantics::ImageSampler;
+  Sampler described{.max_lod = 16};  // cut off at the field's largest
   for (unsigned axis = 0; axis < 3; ++axis) {
-    // SQ_TEX_*: wrap, mirror, the last texel, the border's colour.
-    constexpr unsigned clamp[] = {2, 2, 6, 0, 1};  // undefined, clamp to edge, clamp to border, repeat, mirrored repeat
+    constexpr Sampler::Clamp clamps[] = {Sampler::Clamp::last_texel,  // undefined
+                                         Sampler::Clamp::last_texel, Sampler::Clamp::border, Sampler::Clamp::wrap,
+                                         Sampler::Clamp::mirror};
     const uint32_t mode = sampler_descriptor->address_modes[axis];
-    if (mode >= std::size(clamp)) return extended(HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED);
-    set_field(words, 3 * axis, 3, clamp[mode]);
+    if (mode >= std::size(clamps)) return extended(HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED);
+    described.clamp[axis] = clamps[mode];
   }
-  const bool linear = sampler_descriptor->filter_mode == HSA_EXT_SAMPLER_FILTER_MODE_LINEAR;
-  set_field(words, 15, 1, sampler_descriptor->coordinate_mode == HSA_EXT_SAMPLER_COORDINATE_MODE_UNNORMALIZED);
-  set_field(words, 44, 12, 4095);           // greatest level of detail
-  set_field(words, 84, 2, linear ? 1 : 0);  // filter where an image is enlarged: point or bilinear
-  set_field(words, 86, 2, linear ? 1 : 0);  // and where it is reduced; transparent black is the border's colour
+  described.unnormalized = sampler_descriptor->coordinate_mode == HSA_EXT_SAMPLER_COORDINATE_MODE_UNNORMALIZED;
+  described.magnifies_linearly = described.minifies_linearly =
+      sampler_descriptor->filter_mode == HSA_EXT_SAMPLER_FILTER_MODE_LINEAR;
+  Images::Words words{};
+  std::ranges::copy(semantics::write_image_sampler(described, processor_of(*gpu)), words.begin());
   sampler->handle = Runtime::get()->images.add_sampler(words);
   return sampler->handle != 0 ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 }

@@ -26,7 +26,7 @@ struct Image {
 
   uint8_t* element(const hsa_dim3_t& at) const {
     const bool layers_of_rows = descriptor.geometry == HSA_EXT_IMAGE_GEOMETRY_1DA;
-    return data + uint64_t{at.x} * format.bytes + uint64_t{at.y} * (layers_of_rows ? slice_pitch : row_pitch) +
+    return data + uint64_t{at.x} * format.bytes() + uint64_t{at.y} * (layers_of_rows ? slice_pitch : row_pitch) +
            uint64_t{at.z} * slice_pitch;
   }
   /// How many elements there are along each axis of a region: of 1DA images y counts layers, of 2DA images z does.

@@ -133,11 +133,20 @@ class Collector {
     }
   }
 
-  /// Addresses in any registers: each may be a tuple's first for rays, the last for other images.
+  /// Addresses in any registers: each may be a tuple's first for rays, the last for other images. Until GFX9 the
+  /// resource says how many registers there are: the operand is the least, and what could be is read.
   void image_addresses() {
-    constexpr unsigned most_words = 4;
+    constexpr unsigned most_words = 4, most_at_all = 13;
+    for (unsigned i = 0; i < in_.operand_count; ++i) {
+      if (row_.operands[i].field != Field::image_address || in_.generation >= gfx10) continue;
+      const unsigned words = row_.has(flag::sampler) ? most_at_all : most_words, first = in_.operands[i].reg;
+      for (unsigned word = 0; word < words && first + word < vector_registers_of_a_kind; ++word) {
+        effects_.vector_reads.set(first + word);
+      }
+    }
     for (unsigned i = 0; i < in_.address_count; ++i) {
-      const unsigned words = row_.has(flag::ray) || i + 1 == in_.address_count ? most_words : 1;
+      const bool is_last = i + 1 == in_.address_count;
+      const unsigned words = row_.has(flag::ray) ? most_words : is_last ? most_at_all : 1;
       for (unsigned word = 0; word < words && in_.addresses[i] + word < vector_registers_of_a_kind; ++word) {
         effects_.vector_reads.set(in_.addresses[i] + word);
       }

@@ -46,7 +46,6 @@ constexpr std::string_view data_format_names[] = {"INVALID", "8",        "16",  
 constexpr std::string_view number_format_names[] = {"UNORM", "SNORM", "USCALED",  "SSCALED",
                                                     "UINT",  "SINT",  "SNORM_NZ", "FLOAT"};
 
-bool is_integer(NumberFormat number) { return number == NumberFormat::uint || number == NumberFormat::sint; }
 bool is_signed(NumberFormat number) {
   return number == NumberFormat::snorm || number == NumberFormat::sscaled || number == NumberFormat::sint;
 }
@@ -83,6 +82,10 @@ uint32_t to_small_float(float value, unsigned width) {
   return sign | std::min(pattern, infinity);
 }
 
+/// The curve of sRGB (IEC 61966-2-1): from what is stored to light, and back.
+double from_srgb(double stored) { return stored <= 0.04045 ? stored / 12.92 : std::pow((stored + 0.055) / 1.055, 2.4); }
+double to_srgb(double light) { return light <= 0.0031308 ? light * 12.92 : 1.055 * std::pow(light, 1 / 2.4) - 0.055; }
+
 uint32_t decode(uint32_t bits, unsigned width, NumberFormat number) {
   const auto extended = static_cast<int32_t>(bits << (32 - width)) >> (32 - width);
   const double largest = std::ldexp(1.0, static_cast<int>(is_signed(number) ? width - 1 : width)) - 1;
@@ -102,6 +105,8 @@ uint32_t decode(uint32_t bits, unsigned width, NumberFormat number) {
       return static_cast<uint32_t>(extended);
     case NumberFormat::floating:
       return width == 32 ? bits : std::bit_cast<uint32_t>(small_float(bits, width));
+    case NumberFormat::srgb:
+      return as_float(from_srgb(bits / largest));
     case NumberFormat::snorm_nz:
       break;
   }
@@ -135,16 +140,24 @@ uint32_t encode(uint32_t component, unsigned width, NumberFormat number) {
     }
     case NumberFormat::floating:
       return width == 32 ? component : to_small_float(value, width);
+    case NumberFormat::srgb: {
+      const double light = std::isnan(value) ? 0 : std::clamp<double>(value, 0, 1);
+      return static_cast<uint32_t>(__builtin_roundeven(to_srgb(light) * largest));
+    }
     case NumberFormat::snorm_nz:
       break;
   }
   return 0;
 }
 
-/// What W is where the format has none, and DST_SEL's constant 1.
-uint32_t one(NumberFormat number) { return is_integer(number) ? 1U : std::bit_cast<uint32_t>(1.0F); }
+/// Alpha of an sRGB format is stored as it is.
+NumberFormat number_of(const BufferFormat& format, unsigned component) {
+  return format.number == NumberFormat::srgb && component == 3 ? NumberFormat::unorm : format.number;
+}
 
 }  // namespace
+
+uint32_t one(NumberFormat number) { return is_integer(number) ? 1U : std::bit_cast<uint32_t>(1.0F); }
 
 std::optional<BufferFormat> buffer_format(uint8_t data_format, uint8_t number_format) {
   if (data_format >= std::size(layouts) || number_format > 7) return {};
@@ -214,7 +227,7 @@ std::array<uint32_t, 4> read_components(const BufferFormat& format, const uint8_
     const unsigned first = position / 32 * 4;
     std::memcpy(&word, memory + first, std::min<size_t>(sizeof word, format.bytes - first));
     const uint32_t ones = width == 32 ? ~0U : (1U << width) - 1;
-    result[i] = decode(word >> position % 32 & ones, width, format.number);
+    result[i] = decode(word >> position % 32 & ones, width, number_of(format, i));
     position += width;
   }
   return result;
@@ -224,7 +237,7 @@ void write_components(const BufferFormat& format, const std::array<uint32_t, 4>&
   uint32_t words[4]{};
   unsigned position = 0;
   for (unsigned i = 0; i < format.components; ++i) {
-    words[position / 32] |= encode(components[i], format.width[i], format.number) << position % 32;
+    words[position / 32] |= encode(components[i], format.width[i], number_of(format, i)) << position % 32;
     position += format.width[i];
   }
   std::memcpy(memory, words, format.bytes);

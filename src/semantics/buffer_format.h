@@ -1,4 +1,5 @@
-// semantics: the data formats of formatted buffer access (buffer_load_format, tbuffer_load_format and their stores).
+// semantics: the data formats of formatted buffer access (buffer_load_format, tbuffer_load_format and their stores),
+// and what they and the formats of images (image_format.h) share: how elements in memory become components.
 //
 // A data format says how many components there are and which bits hold them; a number format says what the bits
 // mean. MTBUF instructions name both; for MUBUF they stand in the buffer resource (Vega ISA guide, "Buffer resource
@@ -23,7 +24,10 @@ enum class NumberFormat : uint8_t {
   sint,
   snorm_nz,  ///< reserved since GFX6
   floating,  ///< of 32, 16, 11 or 10 bits
+  srgb,      ///< of images alone: as unorm, but X, Y and Z are stored along the curve of sRGB
 };
+
+constexpr bool is_integer(NumberFormat number) { return number == NumberFormat::uint || number == NumberFormat::sint; }
 
 struct BufferFormat {
   uint8_t components = 0;          ///< 1 to 4: X, Y, Z, W
@@ -49,6 +53,9 @@ std::array<uint32_t, 4> read_components(const BufferFormat& format, const uint8_
 
 /// The inverse: values outside the format's range go to its nearest end, NaN to 0.
 void write_components(const BufferFormat& format, const std::array<uint32_t, 4>& components, uint8_t* memory);
+
+/// What W is where the format has none, and the constant 1 of a resource's selectors.
+uint32_t one(NumberFormat number);
 
 /// The components in the order that the resource's DST_SEL fields ask for (four fields of 3 bits from bit 0 of its
 /// word 3: 0 and 1 are constants, 4 to 7 are X to W). Applies to loads.

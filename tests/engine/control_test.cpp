@@ -144,9 +144,9 @@ TEST(Control, Trap2AbortsAndTrap3GoesOn) {
 
 TEST(Control, WhatAtollLacksIsNamed) {
   WaveRunner runner("gfx900");
-  EXPECT_EQ(runner.run("image_load v[0:3], v[0:1], s[0:7] dmask:0xf unorm"), WaveState::faulted);
+  EXPECT_EQ(runner.run("ds_ordered_count v0, v1 gds"), WaveState::faulted);
   EXPECT_EQ(runner.wave().fault->kind, Fault::Kind::illegal_instruction);
-  EXPECT_THAT(runner.wave().fault->what, testing::HasSubstr("image_load"));
+  EXPECT_THAT(runner.wave().fault->what, testing::HasSubstr("ds_ordered_count"));
 }
 
 TEST(Control, BytesThatAreNoInstructionFault) {

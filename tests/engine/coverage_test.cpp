@@ -82,6 +82,9 @@ std::vector<Words> instances(Encoding encoding, uint32_t op) {
     case Encoding::mtbuf:
       add(0xE8000000 | op << 15 | 4 << 19, 0x80000000);
       break;
+    case Encoding::mimg:  // one component, without a sampler and with one
+      add(0xF0000100 | op << 18, 0);
+      break;
     default:
       break;
   }

@@ -61,7 +61,7 @@ class HsaImagesOfRadeons : public HsaImages {
   HsaImagesOfRadeons() { gpu_name = "gfx1030"; }
 };
 
-TEST_F(HsaImagesOfRadeons, AreBuffersOnly) {
+TEST_F(HsaImagesOfRadeons, BuffersHaveTheirWords) {
   const auto buffer = describe(HSA_EXT_IMAGE_GEOMETRY_1DB, 256, 0, 0, 0, HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA,
                                HSA_EXT_IMAGE_CHANNEL_TYPE_FLOAT);
   const hsa_ext_image_t image = create(buffer);
@@ -70,9 +70,60 @@ TEST_F(HsaImagesOfRadeons, AreBuffersOnly) {
   EXPECT_EQ(field(image.handle, 64, 32), 256U);
   EXPECT_EQ(field(image.handle, 108, 7), 77U);  // BUF_FMT_32_32_32_32_FLOAT of the RDNA2 guide's table
   EXPECT_EQ(hsa_ext_image_destroy(gpu, image), HSA_STATUS_SUCCESS);
-  uint32_t mask = 1;
-  EXPECT_EQ(hsa_ext_image_get_capability(gpu, HSA_EXT_IMAGE_GEOMETRY_2D, &buffer.format, &mask), HSA_STATUS_SUCCESS);
-  EXPECT_EQ(mask, uint32_t{HSA_EXT_IMAGE_CAPABILITY_NOT_SUPPORTED});
+}
+
+// The places of fields are those of ROCr's resource_nv.h.
+TEST_F(HsaImagesOfRadeons, ResourceWordsAreThoseOfGfx10) {
+  const hsa_ext_image_t image =
+      create(describe(HSA_EXT_IMAGE_GEOMETRY_2D, 1001, 50, 0, 0, HSA_EXT_IMAGE_CHANNEL_ORDER_BGRA,
+                      HSA_EXT_IMAGE_CHANNEL_TYPE_UNORM_INT8));
+  EXPECT_EQ(field(image.handle, 0, 40) << 8, reinterpret_cast<uint64_t>(data));
+  EXPECT_EQ(field(image.handle, 52, 9), 56U);  // 8_8_8_8_UNORM
+  EXPECT_EQ(field(image.handle, 62, 14), 1000U);
+  EXPECT_EQ(field(image.handle, 78, 14), 49U);
+  EXPECT_EQ(field(image.handle, 96, 12), 6U | 5U << 3 | 4U << 6 | 7U << 9);  // z, y, x, w
+  EXPECT_EQ(field(image.handle, 116, 5), 0U);                                // linear
+  EXPECT_EQ(field(image.handle, 124, 4), 9U);                                // 2D
+  EXPECT_EQ(field(image.handle, 128, 14), 1023U);                            // rows of 4096 bytes
+  EXPECT_EQ(hsa_ext_image_destroy(gpu, image), HSA_STATUS_SUCCESS);
+  const hsa_ext_image_t layers = create(describe(HSA_EXT_IMAGE_GEOMETRY_2DA, 10, 6, 0, 3, HSA_EXT_IMAGE_CHANNEL_ORDER_R,
+                                                 HSA_EXT_IMAGE_CHANNEL_TYPE_UNSIGNED_INT16));
+  EXPECT_EQ(field(layers.handle, 52, 9), 11U);  // 16_UINT
+  EXPECT_EQ(field(layers.handle, 124, 4), 13U);
+  EXPECT_EQ(field(layers.handle, 128, 13), 2U);  // the last layer
+  EXPECT_EQ(hsa_ext_image_destroy(gpu, layers), HSA_STATUS_SUCCESS);
+}
+
+// Of arrays and 3D images the words have no room for the distance of rows.
+TEST_F(HsaImagesOfRadeons, ArraysHaveThePitchOfTheirWidth) {
+  hsa_ext_image_data_info_t info{};
+  const auto layout = [&](hsa_ext_image_geometry_t geometry, size_t layers, size_t row) {
+    const auto image =
+        describe(geometry, 100, 7, 0, layers, HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA, HSA_EXT_IMAGE_CHANNEL_TYPE_UNORM_INT8);
+    return extended(hsa_ext_image_data_get_info_with_layout(gpu, &image, HSA_ACCESS_PERMISSION_RO,
+                                                            HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR, row, 0, &info));
+  };
+  EXPECT_EQ(layout(HSA_EXT_IMAGE_GEOMETRY_2D, 0, 1024), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(layout(HSA_EXT_IMAGE_GEOMETRY_2DA, 3, 512), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(layout(HSA_EXT_IMAGE_GEOMETRY_2DA, 3, 1024), HSA_EXT_STATUS_ERROR_IMAGE_PITCH_UNSUPPORTED);
+}
+
+class HsaImagesOfGfx12 : public HsaImages {
+ protected:
+  HsaImagesOfGfx12() { gpu_name = "gfx1201"; }
+};
+
+// The places of fields are those of ROCr's resource_gfx12.h.
+TEST_F(HsaImagesOfGfx12, WordsAreThoseOfGfx12) {
+  const hsa_ext_image_t image =
+      create(describe(HSA_EXT_IMAGE_GEOMETRY_2D, 1001, 50, 0, 0, HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA,
+                      HSA_EXT_IMAGE_CHANNEL_TYPE_UNORM_INT8));
+  EXPECT_EQ(field(image.handle, 49, 8), 42U);  // 8_8_8_8_UNORM
+  EXPECT_EQ(field(image.handle, 62, 16), 1000U);
+  EXPECT_EQ(field(image.handle, 78, 16), 49U);
+  EXPECT_EQ(field(image.handle, 124, 4), 9U);
+  EXPECT_EQ(field(image.handle, 128, 16), 1023U);
+  EXPECT_EQ(hsa_ext_image_destroy(gpu, image), HSA_STATUS_SUCCESS);
 }
 
 TEST_F(HsaImages, FormatsHaveTheirCapabilities) {
@@ -187,6 +238,9 @@ TEST_F(HsaImages, AnImageOfAGraphicsDriverHasItsPitch) {
   ASSERT_EQ(hsa_agent_get_info(gpu, static_cast<hsa_agent_info_t>(HSA_AMD_AGENT_INFO_CHIP_ID), &chip),
             HSA_STATUS_SUCCESS);
   uint32_t metadata[10] = {1, 0x1002U << 16 | chip};
+  metadata[2 + 1] = 10 << 20;         // 8_8_8_8, unorm
+  metadata[2 + 2] = 99 | 49 << 14;    // width and height
+  metadata[2 + 3] = 9U << 28;         // 2D
   metadata[2 + 4] = (256 - 1) << 13;  // rows of 256 elements
   const auto* layout = reinterpret_cast<const hsa_amd_image_descriptor_t*>(metadata);
   auto* bytes = allocate<uint8_t>(gpu_pools[0], 256 * 4 * 50);
@@ -195,10 +249,10 @@ TEST_F(HsaImages, AnImageOfAGraphicsDriverHasItsPitch) {
             HSA_STATUS_SUCCESS);
   EXPECT_EQ(field(image.handle, 141, 16), 255U);
   EXPECT_EQ(hsa_ext_image_destroy(gpu, image), HSA_STATUS_SUCCESS);
-  metadata[2 + 3] = 9 << 20;  // 64 KB standard swizzle
+  metadata[2 + 3] |= 9 << 20;  // 64 KB standard swizzle
   EXPECT_EQ(hsa_amd_image_create(gpu, &descriptor, layout, bytes, HSA_ACCESS_PERMISSION_RW, &image),
             HSA_STATUS_ERROR_INVALID_ARGUMENT);
-  metadata[2 + 3] = 0;
+  metadata[2 + 3] = 9U << 28;
   metadata[1] = 0;
   EXPECT_EQ(hsa_amd_image_create(gpu, &descriptor, layout, bytes, HSA_ACCESS_PERMISSION_RW, &image),
             HSA_STATUS_ERROR_INVALID_ARGUMENT);
