@@ -283,6 +283,13 @@ bool Parser::directive_repeated(std::string_view directive, Place place) {
   }
   if (!expect_end()) return false;
   if (static_cast<uint64_t>(*count) > (uint64_t{1} << 30) / size) return error(place, "the repetition is too long");
+  if (const auto known = unit_.absolute(*value)) {
+    if (*count > 0 && !fits_integer(*known, size)) source_.error(place, "out of range literal value");
+    for (int64_t i = 0; i < *count; ++i) unit_.emit_integer(static_cast<uint64_t>(*known), size);
+    return true;
+  }
+  constexpr int64_t most_to_fill_in = int64_t{1} << 20;  // each of these is a place of its own to fill in
+  if (*count > most_to_fill_in) return error(place, "the repetition of a value that comes later is too long");
   for (int64_t i = 0; i < *count; ++i) unit_.emit_value(*value, size, place);
   return true;
 }

@@ -52,6 +52,8 @@ struct Symbol {
   bool in_relocation = false;
   bool retained = false;  ///< in the symbol table even if nothing else needs it there
   bool being_evaluated = false;
+  uint32_t known_in = 0;  ///< Unit's epoch in which `known` is the value that it is set to; 0: none
+  int64_t known = 0;
   bool named = false, weakly_named = false;  ///< in expressions by its own name, by a .weakref's
 
   bool is_label() const { return section != nullptr; }
@@ -107,6 +109,18 @@ struct Expression {
   std::vector<const Expression*> operands;
   Place place;
 };
+
+/// Calls `visit` for an expression and, where it returns true, for the operands, in the order of the text. A sum may
+/// have any number of terms, each of which is one level: so there is no recursion here.
+template <typename Visit>
+void walk(const Expression& root, const Visit& visit) {
+  std::vector<const Expression*> pending{&root};
+  while (!pending.empty()) {
+    const Expression& at = *pending.back();
+    pending.pop_back();
+    if (visit(at)) pending.insert(pending.end(), at.operands.rbegin(), at.operands.rend());
+  }
+}
 
 /// What an expression comes to: plus - minus + constant. Without symbols it is a number.
 struct Value {

@@ -107,7 +107,20 @@ const Expression* Parser::named(std::string_view name, Place place) {
   return &unit_.reference(unit_.symbol(name), specifier, place);
 }
 
+/// An operand with what stands before it. Its parts are read by recursion, as deep as they are nested.
 const Expression* Parser::primary() {
+  constexpr unsigned deepest = 256;  // as many brackets as clang takes in C
+  if (nesting_ == deepest) {
+    error(fmt::format("expressions cannot be nested more than {} levels deep", deepest));
+    return nullptr;
+  }
+  ++nesting_;
+  const Expression* read = nested_primary();
+  --nesting_;
+  return read;
+}
+
+const Expression* Parser::nested_primary() {
   const Place place = lexer().place();
   const Token at = token();
   const auto unary = [&](Operation operation) -> const Expression* {

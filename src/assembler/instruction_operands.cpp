@@ -98,16 +98,6 @@ const File* find_file(std::string_view name, size_t& letters) {
   return nullptr;
 }
 
-/// Whether an expression depends on where a label stands. LLVM does not look at a distance of labels while it chooses
-/// an encoding, even where that is known already.
-bool mentions_label(const Expression& value) {
-  if (value.symbol != nullptr) {
-    if (value.symbol->is_label()) return true;
-    if (value.symbol->is_variable() && mentions_label(*value.symbol->value)) return true;
-  }
-  return std::ranges::any_of(value.operands, [](const Expression* operand) { return mentions_label(*operand); });
-}
-
 }  // namespace
 
 Lexer& InstructionParser::lexer() { return parser_.lexer(); }
@@ -364,7 +354,10 @@ bool InstructionParser::constant(OperandText& to, bool in_bars) {
   lexer().jump(begin);
   const Expression* value = in_bars ? parser_.primary() : parser_.expression();
   if (value == nullptr) return false;
-  const auto known = mentions_label(*value) ? std::nullopt : unit_.absolute(*value);
+  // LLVM does not look at a distance of labels while it chooses an encoding, even where that is known already.
+  const bool is_constant = value->kind == Expression::Kind::constant;
+  const bool on_labels = !is_constant && unit_.names(*value, [](const Symbol& symbol) { return symbol.is_label(); });
+  const auto known = on_labels ? std::nullopt : unit_.absolute(*value);
   if (known) {
     to.is = OperandText::Kind::integer;
     to.value = static_cast<uint64_t>(*known);

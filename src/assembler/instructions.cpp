@@ -53,17 +53,15 @@ void Parser::instruction(std::string_view mnemonic, Place place) {
 /// Whether a literal counts from its own place: a symbol's address does, unless it says otherwise; a difference of two
 /// is a number.
 bool Parser::counts_from_place(const Expression& value) {
-  switch (value.kind) {
-    case Expression::Kind::constant:
-      return false;
-    case Expression::Kind::symbol:
-      return value.specifier != Specifier::abs32_lo && value.specifier != Specifier::abs32_hi &&
-             value.specifier != Specifier::abs64;
-    case Expression::Kind::operation:
-      break;
-  }
-  if (value.operation == Operation::subtract) return false;
-  return std::ranges::any_of(value.operands, [](const Expression* operand) { return counts_from_place(*operand); });
+  bool counts = false;
+  walk(value, [&](const Expression& part) {
+    if (part.kind == Expression::Kind::symbol && part.specifier != Specifier::abs32_lo &&
+        part.specifier != Specifier::abs32_hi && part.specifier != Specifier::abs64) {
+      counts = true;
+    }
+    return !counts && part.operation != Operation::subtract;
+  });
+  return counts;
 }
 
 /// .amdgcn.next_free_vgpr and .amdgcn.next_free_sgpr grow with the registers that instructions name; a text may set
@@ -72,7 +70,7 @@ void Parser::count_registers() {
   const auto grow = [&](Symbol& symbol, unsigned count) {
     if (symbol.value->kind == Expression::Kind::constant && symbol.value->constant >= count) return;
     const auto now = unit_.absolute(*symbol.value);
-    if (now && *now < count) symbol.value = &unit_.constant(count);
+    if (now && *now < count) unit_.set_value(symbol, unit_.constant(count));
   };
   grow(*next_free_vgpr_, instructions_->vgprs());
   grow(*next_free_sgpr_, instructions_->sgprs());

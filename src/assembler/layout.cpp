@@ -111,8 +111,6 @@ void Unit::settle_branches() {
 }
 
 void Unit::lay_out(Section& section) {
-  /// No kernel is that large, and a mistaken .org must not take the host's memory.
-  constexpr uint64_t largest_section = uint64_t{1} << 32;
   const auto last = static_cast<uint32_t>(section.fragments.size() - 1);
   if (!address_of(section, last)) {
     const Fragment& stuck = section.fragments[section.addresses.size() - 1];
@@ -120,7 +118,7 @@ void Unit::lay_out(Section& section) {
     return;
   }
   section.size = section.addresses[last] + section.fragments[last].bytes.size();
-  if (section.size > largest_section) {
+  if (section.size > largest_content) {
     source_.error({}, fmt::format("section '{}' is larger than 4 GiB", section.key.name));
     return;
   }
@@ -133,6 +131,13 @@ void Unit::lay_out(Section& section) {
     }
     return;
   }
+  take_room(section.size);
+}
+
+/// The bytes of a section that has its addresses.
+void Unit::fill(Section& section) {
+  if (!section.has_bytes()) return;
+  const auto last = static_cast<uint32_t>(section.fragments.size() - 1);
   section.bytes.reserve(section.size);
   for (uint32_t i = 0; i <= last; ++i) {
     const Fragment& fragment = section.fragments[i];
@@ -165,6 +170,7 @@ void Unit::add_branch_nops(Section& section) {
       if (tail.kind != Tail::Kind::branch_nop || tail.taken || !needs_nop(section, fixup)) continue;
       tail.taken = again = true;
       section.addresses.resize(std::min<size_t>(section.addresses.size(), fixup.fragment + 1));
+      ++epoch_;
     }
   }
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t deepest_expansion = 200;
 /// Bytes that all expansions within expansions may have: what doubles need not go deep to be long.
 constexpr size_t largest_nested = size_t{1} << 25;
-/// Bytes that one repetition may expand to.
+/// Bytes that all expansions of a text may have.
 constexpr size_t largest_expansion = size_t{1} << 28;
 
 /// What joins the words of a macro's argument. '%' does not: it evaluates one.
@@ -40,6 +40,17 @@ std::string_view trimmed(std::string_view text) {
 
 // --- Texts ----------------------------------------------------------------------------------------------------------
 
+/// Whether so many bytes more may be expanded to here. If not, it is an error, after which nothing more is read: it is
+/// asked before the bytes are made, since a few lines can stand for more than there is memory.
+bool Parser::has_room(uint64_t bytes, Place place) {
+  const bool nested = levels_.size() > 1;
+  const bool too_much = bytes + expanded_bytes_ > largest_expansion;
+  if (!too_much && !(nested && bytes + nested_bytes_ > largest_nested)) return true;
+  ended_ = true;
+  return error(place, too_much ? fmt::format("macros and repetitions expand to more than {} bytes", largest_expansion)
+                               : fmt::format("macros within macros expand to more than {} bytes", largest_nested));
+}
+
 /// Goes on reading in another text; the one that brings it in has to be at the end of its statement.
 void Parser::enter(Buffer buffer) {
   lexer().accept(TokenKind::end_of_statement);
@@ -47,12 +58,9 @@ void Parser::enter(Buffer buffer) {
     error(buffer.from, fmt::format("macros cannot be nested more than {} levels deep", deepest_expansion));
     return;
   }
+  if (!buffer.is_file) expanded_bytes_ += buffer.text.size();
   if (levels_.size() > 1) nested_bytes_ += buffer.text.size();
-  if (nested_bytes_ > largest_nested) {
-    error(buffer.from, fmt::format("macros within macros expand to more than {} bytes", largest_nested));
-    ended_ = true;
-    return;
-  }
+  if (!has_room(0, buffer.from)) return;
   buffer.conditions = static_cast<unsigned>(conditions_.size());
   levels_.push_back({Lexer(source_.add(std::move(buffer)))});
 }
@@ -259,17 +267,22 @@ bool Parser::directive_altmacro(std::string_view word, Place) {
   return expect_end();
 }
 
-std::string Parser::expand(std::string_view body, const std::vector<MacroParameter>& parameters,
-                           const std::vector<std::string>& arguments) const {
+/// Puts the body after `out`, with the arguments for the parameters.
+bool Parser::expand(std::string_view body, const std::vector<MacroParameter>& parameters,
+                    const std::vector<std::string>& arguments, std::string& out, Place place) {
   const auto find = [&](std::string_view word) -> const std::string* {
     for (size_t i = 0; i < parameters.size(); ++i) {
       if (parameters[i].name == word) return &arguments[i];
     }
     return nullptr;
   };
-  std::string out;
-  out.reserve(body.size());
+  constexpr size_t stretch = 4096;  // of the body, after which the room is looked at; an argument may be long
+  size_t looked_at = 0;
   for (size_t i = 0; i < body.size();) {
+    if (out.size() - looked_at > stretch) {
+      looked_at = out.size();
+      if (!has_room(looked_at, place)) return false;
+    }
     const char c = body[i];
     if (c == '\\' && i + 1 < body.size()) {
       if (body[i + 1] == '@') {
@@ -306,7 +319,7 @@ std::string Parser::expand(std::string_view body, const std::vector<MacroParamet
     out += c;
     ++i;
   }
-  return out;
+  return has_room(out.size(), place);
 }
 
 bool Parser::invoke(const std::string& macro_name, const Macro& macro, Place place) {
@@ -350,7 +363,8 @@ bool Parser::invoke(const std::string& macro_name, const Macro& macro, Place pla
     }
     arguments.push_back(given[i].value_or(parameter.fallback));
   }
-  std::string text = expand(macro.body, macro.parameters, arguments);
+  std::string text;
+  if (!expand(macro.body, macro.parameters, arguments, text, place)) return false;
   ++expansions_;
   enter({.name = "<instantiation>", .text = std::move(text), .from = place, .is_file = false});
   return true;
@@ -365,11 +379,14 @@ bool Parser::directive_rept(std::string_view, Place place) {
   if (*count < 0) return error(count_place, "Count is negative");
   const auto body = body_until(place, false);
   if (!body) return false;
-  if (static_cast<uint64_t>(*count) * std::max<size_t>(body->size(), 1) > largest_expansion) {
+  const auto times = static_cast<uint64_t>(*count);
+  if (!body->empty() && times > largest_expansion / body->size()) {
     return error(count_place, "the repetition is too long");
   }
   std::string text;
-  for (int64_t i = 0; i < *count; ++i) text += expand(*body, {}, {});
+  for (uint64_t i = 0; i < times && !body->empty(); ++i) {
+    if (!expand(*body, {}, {}, text, place)) return false;
+  }
   enter({.name = "<instantiation>", .text = std::move(text), .from = place, .is_file = false});
   return true;
 }
@@ -390,7 +407,9 @@ bool Parser::directive_irp(std::string_view word, Place place) {
   const auto body = body_until(place, false);
   if (!body) return false;
   std::string text;
-  for (const std::string& value : values) text += expand(*body, parameters, {value});
+  for (const std::string& value : values) {
+    if (!expand(*body, parameters, {value}, text, place)) return false;
+  }
   enter({.name = "<instantiation>", .text = std::move(text), .from = place, .is_file = false});
   return true;
 }
@@ -405,7 +424,9 @@ bool Parser::directive_irpc(std::string_view word, Place place) {
   const auto body = body_until(place, false);
   if (!body) return false;
   std::string text;
-  for (const char c : *characters) text += expand(*body, parameters, {std::string(1, c)});
+  for (const char c : *characters) {
+    if (!expand(*body, parameters, {std::string(1, c)}, text, place)) return false;
+  }
   enter({.name = "<instantiation>", .text = std::move(text), .from = place, .is_file = false});
   return true;
 }

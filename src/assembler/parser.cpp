@@ -31,6 +31,7 @@ void Parser::run(const Buffer& buffer) {
     }
     statement();
     if (source_.is_full() && source_.failed()) break;  // nobody reads more, and a wrong macro can give any number
+    if (unit_.is_exhausted()) break;
   }
   levels_.resize(1, levels_.front());
   if (!conditions_.empty()) error("unmatched .ifs or .elses");
@@ -166,15 +167,9 @@ bool Parser::assignment(std::string_view name, Place place, bool redefinable) {
     return true;
   }
   Symbol& symbol = unit_.symbol(name);
-  const std::function<bool(const Expression&)> uses = [&](const Expression& e) {
-    if (e.symbol == &symbol) return true;
-    if (e.symbol != nullptr && e.symbol->is_variable() && uses(*e.symbol->value)) return true;
-    for (const Expression* operand : e.operands) {
-      if (uses(*operand)) return true;
-    }
-    return false;
-  };
-  if (uses(*value)) return error(value_place, fmt::format("Recursive use of '{}'", name));
+  const bool of_itself = value->kind != Expression::Kind::constant &&
+                         unit_.names(*value, [&](const Symbol& each) { return &each == &symbol; });
+  if (of_itself) return error(value_place, fmt::format("Recursive use of '{}'", name));
   if (symbol.is_label() || symbol.common_size || (symbol.is_variable() && !(symbol.redefinable && redefinable))) {
     return error(place, fmt::format("redefinition of '{}'", name));
   }

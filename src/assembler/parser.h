@@ -70,6 +70,7 @@ class Parser {
   // --- Expressions (expressions.cpp)
   const Expression* expression();
   const Expression* primary();
+  const Expression* nested_primary();
   const Expression* binary(unsigned least_precedence, const Expression* left);
   const Expression* named(std::string_view name, Place place);
   std::optional<uint64_t> real_bits(unsigned size);
@@ -90,8 +91,9 @@ class Parser {
   void leave_expansions();
   bool invoke(const std::string& macro_name, const Macro& macro, Place place);
   std::optional<std::string> macro_argument(bool rest);
-  std::string expand(std::string_view body, const std::vector<MacroParameter>& parameters,
-                     const std::vector<std::string>& arguments) const;
+  bool has_room(uint64_t bytes, Place place);
+  bool expand(std::string_view body, const std::vector<MacroParameter>& parameters,
+              const std::vector<std::string>& arguments, std::string& out, Place place);
   std::optional<std::string> body_until(Place place, bool is_macro);
   bool skipping() const { return !conditions_.empty() && conditions_.back().skips; }
 
@@ -206,9 +208,10 @@ class Parser {
   target::TargetId target_;
   uint32_t code_object_version_ = 6;
   std::vector<Level> levels_;
+  unsigned nesting_ = 0;  ///< of the expression that is being read
   std::map<std::string, Macro, std::less<>> macros_;
   uint64_t expansions_ = 0;
-  size_t nested_bytes_ = 0;  // of expansions within expansions
+  size_t expanded_bytes_ = 0, nested_bytes_ = 0;  // of all expansions, and of those within others
   std::vector<Condition> conditions_;
   bool ended_ = false;
   bool alternate_macros_ = false, macros_on_ = true;

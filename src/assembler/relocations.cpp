@@ -154,8 +154,10 @@ void Unit::resolve(Section& section, const SpelledRelocation& spelled) {
 void Unit::finish() {
   final_ = true;
   const size_t errors = source_.errors();
+  content_ = 0;
   for (Section& section : sections_) lay_out(section);
   if (source_.errors() != errors) return;
+  for (Section& section : sections_) fill(section);
   for (Section& section : sections_) {
     // In LLVM's order: spelled ones at a number belong to the section's beginning, which is empty in the .text that is
     // there from the start, the others to what holds their place.

@@ -137,6 +137,11 @@ void Unit::define(Symbol& symbol, Place place) {
 void Unit::assign(Symbol& symbol, const Expression& value) {
   keep(symbol);
   keep_symbols_of(value);
+  set_value(symbol, value);
+}
+
+void Unit::set_value(Symbol& symbol, const Expression& value) {
+  if (symbol.value != nullptr) ++epoch_;
   symbol.value = &value;
 }
 
@@ -148,16 +153,17 @@ void Unit::keep(Symbol& symbol) {
 
 void Unit::keep_symbols_of(const Expression& expression) {
   // What is named by a .weakref alone is kept when a relocation needs it.
-  if (expression.symbol != nullptr && (expression.symbol->named || !expression.symbol->weakly_named)) {
-    keep(*expression.symbol);
-  }
-  for (const Expression* operand : expression.operands) keep_symbols_of(*operand);
+  walk(expression, [&](const Expression& part) {
+    if (part.symbol != nullptr && (part.symbol->named || !part.symbol->weakly_named)) keep(*part.symbol);
+    return true;
+  });
 }
 
 // --- Content --------------------------------------------------------------------------------------------------------
 
 void Unit::emit(std::span<const uint8_t> bytes) {
   begin_content();
+  if (!take_room(bytes.size())) return;
   auto& to = current_->fragments.back().bytes;
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
@@ -170,7 +176,16 @@ void Unit::begin_content() {
 
 void Unit::emit_integer(uint64_t value, unsigned size) {
   begin_content();
-  append_integer(current_->fragments.back().bytes, value, size);
+  if (take_room(size)) append_integer(current_->fragments.back().bytes, value, size);
+}
+
+/// Counts bytes that sections get: no text may have more than memory.
+bool Unit::take_room(uint64_t bytes) {
+  content_ += bytes;
+  if (content_ <= largest_content) return true;
+  if (!exhausted_) source_.error({}, "the sections are larger than 4 GiB");
+  exhausted_ = true;
+  return false;
 }
 
 void Unit::emit_value(const Expression& expression, unsigned size, Place place) {
@@ -197,7 +212,7 @@ void Unit::emit_tail(Tail tail) {
       if (const auto length = tail_length(*current_, tail, *at)) {
         std::vector<uint8_t>& bytes = current_->fragments.back().bytes;
         if (*length <= 4096) {
-          append_padding(bytes, tail, *length);
+          if (take_room(*length)) append_padding(bytes, tail, *length);
           return;
         }
       }

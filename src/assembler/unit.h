@@ -103,6 +103,9 @@ struct Section {
   bool is_code() const { return (flags & 4) != 0; }  ///< SHF_EXECINSTR
 };
 
+/// Bytes that all sections may have. No code is that large, and a mistaken .org must not take the host's memory.
+inline constexpr uint64_t largest_content = uint64_t{1} << 32;
+
 /// Puts an integer of `size` bytes after others; from the ninth on they are 0.
 void append_integer(std::vector<uint8_t>& bytes, uint64_t value, unsigned size);
 /// Puts the bytes of an alignment, a fill or a nop after others.
@@ -141,6 +144,8 @@ class Unit {
   void define(Symbol& symbol, Place place);
   void define_local_label(uint64_t number, Place place);
   void assign(Symbol& symbol, const Expression& value);
+  /// What it is set to, without a place in the symbol table.
+  void set_value(Symbol& symbol, const Expression& value);
   /// Puts the symbol at the end of the symbol table unless it has its place already.
   void keep(Symbol& symbol);
   void keep_symbols_of(const Expression& expression);
@@ -163,6 +168,10 @@ class Unit {
   std::optional<Value> evaluate(const Expression& expression);
   /// The number that it is, if that is known by now.
   std::optional<int64_t> absolute(const Expression& expression);
+  /// Whether `is` holds for a symbol that the expression names, or that what variables are set to names in turn.
+  bool names(const Expression& expression, const std::function<bool(const Symbol&)>& is);
+  /// Whether the text takes more steps or memory than any needs, which has been reported.
+  bool is_exhausted() const { return exhausted_; }
 
   // --- Content of the current section
   /// What is to be done before the next bytes are emitted.
@@ -185,6 +194,7 @@ class Unit {
 
  private:
   void begin_content();
+  bool take_room(uint64_t bytes);
   std::optional<uint64_t> address_of(Section& section, uint32_t fragment);
   std::optional<uint64_t> address_of(const Symbol& symbol) {
     const auto base = address_of(*symbol.section, symbol.fragment);
@@ -194,11 +204,18 @@ class Unit {
   std::optional<uint64_t> tail_length(const Section& section, const Tail& tail, uint64_t address);
   void fill_tail(Section& section, const Tail& tail, uint64_t length);
   void lay_out(Section& section);
+  void fill(Section& section);
   void add_branch_nops(Section& section);
   bool needs_nop(Section& section, const Fixup& branch);
   void resolve(Section& section, const Fixup& fixup);
   void resolve(Section& section, const SpelledRelocation& relocation);
   std::optional<Value> combine(Operation operation, const Value& a, const Value& b);
+  std::optional<Value> apply_to(Operation operation, std::span<const Value> values);
+  struct Pending;
+  std::optional<Value> evaluate_pending(std::vector<Pending>& pending);
+  bool enter_symbol(std::vector<Pending>& pending, std::vector<Value>& values,
+                    const std::unordered_map<const Symbol*, Value>& done);
+  bool spend(uint64_t steps, Place place = {});
 
   Source& source_;
   const target::Processor& processor_;
@@ -214,6 +231,11 @@ class Unit {
   std::vector<Symbol*> kept_, address_significant_;
   bool wants_address_significance_ = false;
   std::deque<Expression> expressions_;
+  uint32_t epoch_ = 1;  ///< another when a variable is set anew, or code becomes longer: what was known is not any more
+  unsigned evaluations_ = 0;  ///< within each other: where a section's length depends on another's
+  uint64_t steps_ = 0;        ///< that evaluating has taken
+  uint64_t content_ = 0;      ///< bytes that the text gives; then those that all sections have
+  bool exhausted_ = false;
   std::function<void()> before_content_;
   bool branches_settled_ = false;
   bool final_ = false;  ///< every label has its address

@@ -1,5 +1,6 @@
 // assembler: expressions and what they come to, as far as is known (unit.h).
 #include <algorithm>
+#include <unordered_set>
 
 #include "assembler/unit.h"
 
@@ -68,6 +69,7 @@ std::optional<uint64_t> Unit::distance(const Symbol& from, const Symbol& to) {
   // Where neither address is known, what lies between may be.
   const bool ahead = from.fragment < to.fragment;
   const Symbol &low = ahead ? from : to, &high = ahead ? to : from;
+  if (!spend(high.fragment - low.fragment)) return std::nullopt;
   uint64_t length = high.offset - low.offset;
   for (uint32_t i = low.fragment; i < high.fragment; ++i) {
     const Fragment& between = low.section->fragments[i];
@@ -115,41 +117,38 @@ std::optional<Value> Unit::combine(Operation operation, const Value& a, const Va
   return result;
 }
 
-std::optional<Value> Unit::evaluate(const Expression& expression) {
-  switch (expression.kind) {
-    case Expression::Kind::constant:
-      return Value{.constant = expression.constant};
-    case Expression::Kind::symbol: {
-      // A .weakref may come after what names its alias.
-      Symbol& named = *expression.symbol;
-      Symbol& symbol = named.weakly_names != nullptr ? *named.weakly_names : named;
-      if (!symbol.is_variable()) return Value{.plus = &symbol, .specifier = expression.specifier};
-      if (symbol.being_evaluated) return std::nullopt;
-      symbol.being_evaluated = true;
-      auto value = evaluate(*symbol.value);
-      symbol.being_evaluated = false;
-      if (value && expression.specifier != Specifier::none) value->specifier = expression.specifier;
-      return value;
-    }
-    case Expression::Kind::operation:
-      break;
+/// Takes steps from what evaluating may cost in all. Values are known in one step each as a rule; but a chain of
+/// symbols whose beginning is not known yet is followed from each of them on, as are sections whose lengths depend on
+/// each other.
+bool Unit::spend(uint64_t steps, Place place) {
+  constexpr uint64_t most_steps = uint64_t{1} << 26;
+  constexpr uint64_t steps_for_each = 16;
+  steps_ += steps;
+  if (!exhausted_ && steps_ > most_steps + steps_for_each * expressions_.size()) {
+    exhausted_ = true;
+    source_.error(place, "expressions that depend on each other take too many steps to evaluate");
   }
-  std::vector<Value> values;
-  for (const Expression* operand : expression.operands) {
-    const auto value = evaluate(*operand);
-    if (!value) return std::nullopt;
-    values.push_back(*value);
-  }
+  return !exhausted_;
+}
+
+/// An expression whose value is wanted.
+struct Unit::Pending {
+  const Expression* expression;
+  Symbol* variable = nullptr;  ///< the one that it names, whose value is being evaluated
+  size_t next = 0;             ///< the operand that comes next
+};
+
+std::optional<Value> Unit::apply_to(Operation operation, std::span<const Value> values) {
   if (std::ranges::all_of(values, &Value::is_absolute)) {
     std::vector<int64_t> numbers;
     for (const Value& value : values) numbers.push_back(value.constant);
-    const auto result = apply(expression.operation, numbers, processor_);
+    const auto result = apply(operation, numbers, processor_);
     return result ? std::optional(Value{.constant = *result}) : std::nullopt;
   }
-  switch (expression.operation) {
+  switch (operation) {
     case Operation::add:
     case Operation::subtract:
-      return combine(expression.operation, values[0], values[1]);
+      return combine(operation, values[0], values[1]);
     case Operation::negate:
       return combine(Operation::subtract, Value{}, values[0]);
     case Operation::plus:
@@ -157,6 +156,102 @@ std::optional<Value> Unit::evaluate(const Expression& expression) {
     default:
       return std::nullopt;
   }
+}
+
+/// The symbol that the last pending expression is: its value if that is there, or else what it is set to is pending,
+/// too. False for one that is set to itself.
+bool Unit::enter_symbol(std::vector<Pending>& pending, std::vector<Value>& values,
+                        const std::unordered_map<const Symbol*, Value>& done) {
+  const Expression& expression = *pending.back().expression;
+  // A .weakref may come after what names its alias.
+  Symbol& named = *expression.symbol;
+  Symbol& symbol = named.weakly_names != nullptr ? *named.weakly_names : named;
+  const auto give = [&](Value value) {
+    if (expression.specifier != Specifier::none) value.specifier = expression.specifier;
+    values.push_back(value);
+    pending.pop_back();
+    return true;
+  };
+  if (!symbol.is_variable()) return give({.plus = &symbol});
+  if (symbol.known_in == epoch_) return give({.constant = symbol.known});
+  if (const auto found = done.find(&symbol); found != done.end()) return give(found->second);
+  if (symbol.being_evaluated) return false;
+  symbol.being_evaluated = true;
+  pending.back().variable = &symbol;
+  pending.push_back({symbol.value});
+  return true;
+}
+
+/// The value of the one expression that is pending.
+std::optional<Value> Unit::evaluate_pending(std::vector<Pending>& pending) {
+  const Place place = pending.back().expression->place;
+  std::vector<Value> values;
+  std::unordered_map<const Symbol*, Value> done;  // each variable once, however often it is named
+  while (!pending.empty()) {
+    if (!spend(1, place)) return std::nullopt;
+    Pending& at = pending.back();
+    const Expression& expression = *at.expression;
+    if (expression.kind == Expression::Kind::constant) {
+      values.push_back({.constant = expression.constant});
+      pending.pop_back();
+    } else if (expression.kind == Expression::Kind::symbol && at.variable == nullptr) {
+      if (!enter_symbol(pending, values, done)) return std::nullopt;
+    } else if (expression.kind == Expression::Kind::symbol) {
+      Value& value = values.back();
+      done.emplace(at.variable, value);
+      if (value.is_absolute() && value.specifier == Specifier::none) {
+        at.variable->known = value.constant;
+        at.variable->known_in = epoch_;
+      }
+      if (expression.specifier != Specifier::none) value.specifier = expression.specifier;
+      at.variable->being_evaluated = false;
+      pending.pop_back();
+    } else if (at.next < expression.operands.size()) {
+      pending.push_back({expression.operands[at.next++]});
+    } else {
+      const size_t first = values.size() - expression.operands.size();
+      const auto value = apply_to(expression.operation, std::span(values).subspan(first));
+      if (!value) return std::nullopt;
+      values.resize(first);
+      values.push_back(*value);
+      pending.pop_back();
+    }
+  }
+  return values.back();
+}
+
+std::optional<Value> Unit::evaluate(const Expression& expression) {
+  /// Evaluations within evaluations, by way of sections' lengths.
+  constexpr unsigned deepest = 64;
+  if (expression.kind == Expression::Kind::constant) return Value{.constant = expression.constant};
+  if (evaluations_ == deepest) return std::nullopt;
+  ++evaluations_;
+  std::vector<Pending> pending{{&expression}};
+  const auto value = evaluate_pending(pending);
+  for (const Pending& unfinished : pending) {
+    if (unfinished.variable != nullptr) unfinished.variable->being_evaluated = false;
+  }
+  --evaluations_;
+  return value;
+}
+
+bool Unit::names(const Expression& root, const std::function<bool(const Symbol&)>& is) {
+  std::unordered_set<const Symbol*> seen;
+  std::vector<const Expression*> pending{&root};
+  bool found = false;
+  while (!pending.empty() && !found) {
+    const Expression& next = *pending.back();
+    pending.pop_back();
+    walk(next, [&](const Expression& part) {
+      if (found || !spend(1, root.place)) return false;
+      if (const Symbol* symbol = part.symbol) {
+        found = is(*symbol);
+        if (symbol->is_variable() && seen.insert(symbol).second) pending.push_back(symbol->value);
+      }
+      return true;
+    });
+  }
+  return found;
 }
 
 std::optional<int64_t> Unit::absolute(const Expression& expression) {

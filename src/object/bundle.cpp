@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "object/archive.h"
 #include "object/code_object.h"
 #include "object/elf_file.h"
 #include "object/md5.h"
+#include "object/unpack_budget.h"
 #include "support/bytes.h"
 #include "target/executed.h"
 
@@ -36,9 +38,6 @@ using Bytes = std::span<const uint8_t>;
 constexpr std::string_view bundle_magic = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr std::string_view compressed_magic = "CCOB";
 constexpr size_t page = 4096;
-
-/// More than any bundle unpacks to; a garbled header must not ask for all memory.
-constexpr uint64_t largest_unpacked = uint64_t{1} << 34;
 
 std::unexpected<support::Error> cut_short(std::string_view what) {
   return fail(ErrorKind::invalid_file, "the offload bundle is damaged or cut short: {}", what);
@@ -110,52 +109,62 @@ Result<CompressedHeader> read_compressed_header(Bytes bytes) {
   header.hash = *hash;
   if (*version > 1 && (header.file_bytes < header.header_bytes || header.file_bytes > bytes.size()))
     return cut_short(fmt::format("its header says {} bytes, there are {}", header.file_bytes, bytes.size()));
-  if (header.unpacked_bytes > largest_unpacked) return cut_short("its header says an impossible size");
   return header;
 }
 
 /// Unpacks to `out`, whose size is what must come out; returns the bytes taken, 0 for garbled data.
-uint64_t unpack_zstd(Bytes packed, std::vector<uint8_t>& out) {
+uint64_t unpack_zstd(Bytes packed, std::span<uint8_t> out) {
+  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != out.size()) return 0;
   const size_t frame = ZSTD_findFrameCompressedSize(packed.data(), packed.size());
   if (ZSTD_isError(frame) != 0) return 0;
-  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != out.size()) return 0;
   return ZSTD_decompress(out.data(), out.size(), packed.data(), frame) == out.size() ? frame : 0;
 }
 
-uint64_t unpack_zlib(Bytes packed, std::vector<uint8_t>& out) {
+uint64_t unpack_zlib(Bytes packed, std::span<uint8_t> out) {
   uLongf size = out.size();
   uLong taken = packed.size();
   return uncompress2(out.data(), &size, packed.data(), &taken) == Z_OK && size == out.size() ? taken : 0;
 }
 
-Result<Bundle> read_compressed(Bytes bytes, uint64_t* consumed) {
+Result<Bundle> read_compressed(Bytes bytes, uint64_t* consumed, UnpackBudget& budget) {
   const auto header = read_compressed_header(bytes);
   if (!header) return std::unexpected(header.error());
   const uint64_t end = header->file_bytes != 0 ? header->file_bytes : bytes.size();
   const Bytes packed = bytes.subspan(header->header_bytes, end - header->header_bytes);
-  // A byte unpacks to no more than about a thousand with zlib and, in practice, far less than this with zstd.
-  if (header->unpacked_bytes / (uint64_t{1} << 16) > packed.size())
-    return cut_short("its header says an impossible size");
-  std::vector<uint8_t> storage(header->unpacked_bytes);
-  const uint64_t taken = header->zstd ? unpack_zstd(packed, storage) : unpack_zlib(packed, storage);
+  if (auto ok = budget.spend(header->unpacked_bytes); !ok) return std::unexpected(ok.error());
+  // Not cleared: the host gives memory only as the data arrive, whatever the header says.
+  std::unique_ptr<uint8_t[]> storage(new (std::nothrow) uint8_t[header->unpacked_bytes]);
+  if (storage == nullptr)
+    return fail(ErrorKind::out_of_resources, "there is not enough memory for the {} bytes that its header says",
+                header->unpacked_bytes);
+  const std::span<uint8_t> unpacked(storage.get(), header->unpacked_bytes);
+  const uint64_t taken = header->zstd ? unpack_zstd(packed, unpacked) : unpack_zlib(packed, unpacked);
   if (taken == 0) return cut_short(fmt::format("its {} data do not unpack", header->zstd ? "zstd" : "zlib"));
-  if (read<uint64_t>(md5(storage), 0) != header->hash)
+  if (read<uint64_t>(md5(unpacked), 0) != header->hash)
     return cut_short("what its data unpack to is not what was packed (its hash is another)");
-  if (!starts_with(storage, bundle_magic)) return cut_short("what it unpacks to is no bundle");
-  auto bundle = read_plain(storage, nullptr);
+  if (!starts_with(unpacked, bundle_magic)) return cut_short("what it unpacks to is no bundle");
+  auto bundle = read_plain(unpacked, nullptr);
   if (!bundle) return bundle;
   bundle->storage = std::move(storage);  // moving keeps the bytes where the entries point
   if (consumed != nullptr) *consumed = header->file_bytes != 0 ? header->file_bytes : header->header_bytes + taken;
   return bundle;
 }
 
+Result<Bundle> read_any(Bytes bytes, uint64_t* consumed, UnpackBudget& budget) {
+  if (starts_with(bytes, bundle_magic)) return read_plain(bytes, consumed);
+  if (starts_with(bytes, compressed_magic)) return read_compressed(bytes, consumed, budget);
+  return fail(ErrorKind::invalid_file, "not an offload bundle");
+}
+
 /// The entries of a compressed bundle without their bytes. Nothing when that cannot be told from the first of what it
 /// unpacks to, or when its size is not in its header: of old ones that zlib compressed.
-std::optional<Bundle> read_compressed_table(Bytes bytes, uint64_t* consumed) {
+std::optional<Bundle> read_compressed_table(Bytes bytes, uint64_t* consumed, UnpackBudget& budget) {
   constexpr size_t enough = size_t{64} << 10;
   const auto header = read_compressed_header(bytes);
   if (!header || header->file_bytes == 0 || !header->zstd) return std::nullopt;
-  std::vector<uint8_t> first(std::min<uint64_t>(header->unpacked_bytes, enough));
+  const uint64_t length = std::min<uint64_t>(header->unpacked_bytes, enough);
+  if (!budget.spend(length)) return std::nullopt;
+  std::vector<uint8_t> first(length);
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
   ZSTD_inBuffer in{bytes.data() + header->header_bytes, header->file_bytes - header->header_bytes, 0};
   ZSTD_outBuffer out{first.data(), first.size(), 0};
@@ -190,28 +199,53 @@ bool is_code_object(Bytes bytes) {
   return header && starts_with(bytes, ELFMAG) && header->e_machine == elf::em_amdgpu;
 }
 
-/// The bundles in a stretch of bytes, the first `most` of them, with whatever padding lies between them.
-Result<void> add_bundles(Bytes bytes, const std::string& where, FoundCodeObjects& found, Depth depth,
-                         unsigned most = UINT32_MAX) {
+/// Looks for code objects in one file, or in an archive's members.
+class Search {
+ public:
+  Search(Depth depth, uint64_t file_bytes) : depth_(depth), budget_(file_bytes) {}
+
+  /// The bundles in a stretch of bytes, the first `most` of them, with whatever padding lies between them.
+  Result<void> add_bundles(Bytes bytes, const std::string& where, unsigned most = UINT32_MAX);
+  /// The code objects in a file that is no archive; `where` is what the file is called, with what separates it from
+  /// more.
+  Result<void> add_file(Bytes file, const std::string& where);
+
+  FoundCodeObjects found;
+
+ private:
+  Result<uint64_t> add_bundle(Bytes bytes, const std::string& place);
+  Result<void> add_bundles_at_pages(Bytes file, const std::string& where);
+
+  Depth depth_;
+  UnpackBudget budget_;
+};
+
+/// The bundle that `bytes` begin with; returns its size.
+Result<uint64_t> Search::add_bundle(Bytes bytes, const std::string& place) {
+  uint64_t consumed = 0;
+  std::optional<Bundle> table;
+  if (depth_ == Depth::table && starts_with(bytes, compressed_magic))
+    table = read_compressed_table(bytes, &consumed, budget_);
+  auto bundle = table ? Result<Bundle>(std::move(*table)) : read_any(bytes, &consumed, budget_);
+  if (!bundle) return support::within(place, bundle.error());
+  found.bundles.push_back(std::move(*bundle));
+  for (const BundleEntry& entry : found.bundles.back().entries)
+    if (table ? !target_in(entry.id).empty() : is_code_object(entry.bytes))
+      found.code_objects.push_back(
+          {fmt::format("{}, entry {}", place, entry.id), entry.id, entry.bytes, found.bundles.size() - 1});
+  return consumed;
+}
+
+Result<void> Search::add_bundles(Bytes bytes, const std::string& where, unsigned most) {
   unsigned number = 0;
   for (size_t position = 0; position < bytes.size() && number < most;) {
-    const Bytes rest = bytes.subspan(position);
-    if (rest[0] == 0) {
+    if (bytes[position] == 0) {
       position++;
       continue;
     }
-    const std::string place = fmt::format("{}bundle {}", where, number++);
-    uint64_t consumed = 0;
-    std::optional<Bundle> table;
-    if (depth == Depth::table && starts_with(rest, compressed_magic)) table = read_compressed_table(rest, &consumed);
-    auto bundle = table ? Result<Bundle>(std::move(*table)) : read_bundle(rest, &consumed);
-    if (!bundle) return support::within(place, bundle.error());
-    found.bundles.push_back(std::move(*bundle));
-    for (const BundleEntry& entry : found.bundles.back().entries)
-      if (table ? !target_in(entry.id).empty() : is_code_object(entry.bytes))
-        found.code_objects.push_back(
-            {fmt::format("{}, entry {}", place, entry.id), entry.id, entry.bytes, found.bundles.size() - 1});
-    position += consumed;
+    const auto consumed = add_bundle(bytes.subspan(position), fmt::format("{}bundle {}", where, number++));
+    if (!consumed) return std::unexpected(consumed.error());
+    position += *consumed;
   }
   return {};
 }
@@ -244,18 +278,20 @@ Result<std::optional<Bytes>> find_fatbin(Bytes file) {
   return std::nullopt;
 }
 
-/// For a program whose section table was stripped: bundles start at pages.
-Result<void> add_bundles_at_pages(Bytes file, const std::string& where, FoundCodeObjects& found, Depth depth) {
+/// For a program whose section table was stripped: bundles start at pages. What looks like one may be other data.
+Result<void> Search::add_bundles_at_pages(Bytes file, const std::string& where) {
   for (size_t position = 0; position < file.size();) {
     const Bytes rest = file.subspan(position);
-    uint64_t consumed = 0;
+    uint64_t size = 1;
     if (starts_with(rest, bundle_magic) || starts_with(rest, compressed_magic)) {
-      if (const auto bundle = read_bundle(rest, &consumed)) {
-        auto ok = add_bundles(rest.first(consumed), fmt::format("{}at byte {}, ", where, position), found, depth);
-        if (!ok) return ok;
+      const auto consumed = add_bundle(rest, fmt::format("{}at byte {}, bundle 0", where, position));
+      if (!consumed) {
+        if (auto ok = budget_.spend(rest.size()); !ok)
+          return support::within(fmt::format("{}at byte {}", where, position), ok.error());
       }
+      size = consumed.value_or(size);
     }
-    position += support::align_up(std::max<uint64_t>(consumed, 1), page);
+    position += support::align_up(std::max<uint64_t>(size, 1), page);
   }
   return {};
 }
@@ -264,12 +300,11 @@ bool may_hold_code(Bytes file) {
   return starts_with(file, bundle_magic) || starts_with(file, compressed_magic) || starts_with(file, ELFMAG);
 }
 
-/// The code objects in a file that is no archive; `where` is what the file is called, with what separates it from more.
-Result<void> add_file(Bytes file, const std::string& where, FoundCodeObjects& found, Depth depth) {
+Result<void> Search::add_file(Bytes file, const std::string& where) {
   if (!may_hold_code(file))
     return fail(ErrorKind::invalid_file,
                 "neither a code object nor an offload bundle nor an ELF program or library that may hold some");
-  if (!starts_with(file, ELFMAG)) return add_bundles(file, where, found, depth);
+  if (!starts_with(file, ELFMAG)) return add_bundles(file, where);
   if (is_code_object(file)) {
     const auto target = read_target(file);
     found.bundles.emplace_back();
@@ -279,32 +314,31 @@ Result<void> add_file(Bytes file, const std::string& where, FoundCodeObjects& fo
   }
   const auto fatbin = find_fatbin(file);
   if (!fatbin) return std::unexpected(fatbin.error());
-  if (*fatbin) return add_bundles(**fatbin, where + "section .hip_fatbin, ", found, depth);
-  return has_sections(file) ? Result<void>{} : add_bundles_at_pages(file, where, found, depth);
+  if (*fatbin) return add_bundles(**fatbin, where + "section .hip_fatbin, ");
+  return has_sections(file) ? Result<void>{} : add_bundles_at_pages(file, where);
 }
 
 Result<FoundCodeObjects> find(Bytes file, Depth depth) {
-  FoundCodeObjects found;
+  Search search(depth, file.size());
   if (!is_archive(file)) {
-    if (auto ok = add_file(file, "", found, depth); !ok) return std::unexpected(ok.error());
-    return found;
+    if (auto ok = search.add_file(file, ""); !ok) return std::unexpected(ok.error());
+    return std::move(search.found);
   }
   const auto members = read_archive(file);
   if (!members) return std::unexpected(members.error());
   for (const ArchiveMember& member : *members) {
     if (!may_hold_code(member.bytes)) continue;
     const std::string where = fmt::format("member {}, ", member.name);
-    if (auto ok = add_file(member.bytes, where, found, depth); !ok) return support::within(member.name, ok.error());
+    if (auto ok = search.add_file(member.bytes, where); !ok) return support::within(member.name, ok.error());
   }
-  return found;
+  return std::move(search.found);
 }
 
 }  // namespace
 
 Result<Bundle> read_bundle(Bytes bytes, uint64_t* consumed) {
-  if (starts_with(bytes, bundle_magic)) return read_plain(bytes, consumed);
-  if (starts_with(bytes, compressed_magic)) return read_compressed(bytes, consumed);
-  return fail(ErrorKind::invalid_file, "not an offload bundle");
+  UnpackBudget budget(bytes.size());
+  return read_any(bytes, consumed, budget);
 }
 
 Result<FoundCodeObjects> find_code_objects(Bytes file) { return find(file, Depth::whole); }
@@ -346,8 +380,8 @@ Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects&
 
 std::optional<FoundCodeObjects> code_that_does_not_run(Bytes file, const target::TargetId& gpu) {
   if (const auto fatbin = find_fatbin(file); fatbin && *fatbin) {
-    FoundCodeObjects first;
-    if (add_bundles(**fatbin, "", first, Depth::table, 1) && choose_code_objects(first, gpu)) return std::nullopt;
+    Search first(Depth::table, file.size());
+    if (first.add_bundles(**fatbin, "", 1) && choose_code_objects(first.found, gpu)) return std::nullopt;
   }
   auto found = find_targets(file);
   if (!found || found->code_objects.empty() || choose_code_objects(*found, gpu)) return std::nullopt;

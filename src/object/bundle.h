@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,10 +23,11 @@ struct BundleEntry {
 
 struct Bundle {
   std::vector<BundleEntry> entries;
-  std::vector<uint8_t> storage;
+  std::unique_ptr<uint8_t[]> storage;
 };
 
-/// Reads one bundle ("__CLANG_OFFLOAD_BUNDLE__" or compressed "CCOB"). `consumed`, if given, gets its size.
+/// Reads one bundle ("__CLANG_OFFLOAD_BUNDLE__" or compressed "CCOB"). `consumed`, if given, gets its size. What it
+/// unpacks to is bounded by the size of `bytes` (unpack_budget.h), as it is for a whole file in the functions below.
 support::Result<Bundle> read_bundle(std::span<const uint8_t> bytes, uint64_t* consumed = nullptr);
 
 /// One code object found in a file, with where it was: "app.hip_fatbin bundle 0 entry gfx90a".

@@ -1,12 +1,11 @@
 // object: what is special to code object V2 (code_object_v2.h).
 #include "object/code_object_v2.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
 
+#include "object/yaml.h"
 #include "support/bytes.h"
 
 namespace Atoll::object {
@@ -244,16 +243,12 @@ std::vector<KernelCodeSymbol> read_kernel_codes(const ElfFile& file, std::span<c
 bool has_wave32(const RawKernelCode& code) { return kernel_code_field("wavefront_size").of(code) == 5; }
 
 Result<Metadata> read_metadata_v2(std::string_view yaml) {
-  YAML::Node root;
-  try {  // the library's way to say that the text is no YAML
-    root = YAML::Load(std::string(yaml));
-  } catch (const YAML::Exception& error) {
-    return fail(ErrorKind::invalid_file, "the metadata note is not valid YAML: {}", error.what());
-  }
+  const auto root = read_yaml(yaml);
+  if (!root) return support::within("the metadata note is not valid YAML", root.error());
   Metadata metadata;
   std::array<uint32_t, 2> version{};
   YAML::Node kernels(YAML::NodeType::Sequence);
-  auto ok = read_map(root, "the root", [&](const std::string& key, const YAML::Node& value) {
+  auto ok = read_map(*root, "the root", [&](const std::string& key, const YAML::Node& value) {
     if (key == "Version") return get(value, version);
     if (key == "Printf") return get(value, metadata.printf_formats);
     if (key == "Kernels") kernels.reset(value);

@@ -8,10 +8,10 @@
 #include <string>
 #include <tuple>
 
-#include <yaml-cpp/yaml.h>
 #include <msgpack.hpp>
 
 #include "object/metadata.h"
+#include "object/yaml.h"
 
 namespace Atoll::object {
 
@@ -128,11 +128,12 @@ template <typename Prepare>
 support::Result<std::vector<uint8_t>> packed(std::string_view yaml, const Prepare& prepare) {
   // The library speaks of errors by exceptions; they end here.
   try {
-    YAML::Node document = YAML::Load(std::string(yaml));
-    if (auto ok = prepare(document); !ok) return std::unexpected(ok.error());
+    auto document = read_yaml(yaml);
+    if (!document) return std::unexpected(document.error());
+    if (auto ok = prepare(*document); !ok) return std::unexpected(ok.error());
     msgpack::sbuffer buffer;
     Packer packer(buffer);
-    if (auto ok = pack(packer, document, 0); !ok) return std::unexpected(ok.error());
+    if (auto ok = pack(packer, *document, 0); !ok) return std::unexpected(ok.error());
     const auto* bytes = reinterpret_cast<const uint8_t*>(buffer.data());
     return std::vector<uint8_t>(bytes, bytes + buffer.size());
   } catch (const YAML::Exception& problem) {

@@ -1,5 +1,6 @@
 // What is wrong is found where llvm-mc-22 finds it, all of it and not the first alone; and no text, however broken,
 // does harm.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -72,6 +73,105 @@ TEST(Errors, EndlessRecursionIsStopped) {
   const auto result = atoll_assemble(".macro m\nm\n.endm\nm\n", "gfx90a");
   EXPECT_TRUE(result.object.empty());
   EXPECT_NE(result.messages.find("nested"), std::string::npos) << result.messages;
+}
+
+TEST(Errors, ExpressionsAreReadAsDeepAsClangReadsBrackets) {
+  const auto assembled = [](const std::string& value) { return atoll_assemble(".long " + value + "\n", "gfx90a"); };
+  for (const char* before : {"-", "~", "(-", "max(1, "}) {
+    std::string deep, too_deep;
+    const std::string_view opens = before;
+    const auto repeated = [&](size_t count, std::string_view part) {
+      std::string all;
+      for (size_t i = 0; i < count; ++i) all += part;
+      return all;
+    };
+    const std::string_view closes = opens.find('(') == std::string_view::npos ? "" : ")";
+    const std::string text = ".long " + repeated(100, opens) + "1" + repeated(100, closes) + "\n";
+    expect_same_object(text, "gfx90a");
+    for (const size_t count : {1000u, 200'000u}) {
+      const auto result = assembled(repeated(count, opens) + "1" + repeated(count, closes));
+      EXPECT_NE(result.messages.find("cannot be nested more than 256 levels deep"), std::string::npos) << before;
+    }
+  }
+}
+
+/// Sums of any length, which are as deep as they are long.
+TEST(Errors, LongSumsAreNoDeepNesting) {
+  std::string sum = "end-begin";
+  for (int i = 0; i < 5000; ++i) sum += "+later-later+" + std::to_string(i);
+  expect_same_object("begin: .long " + sum + "\n.long 1\nend:\n.set later, 5\n", "gfx90a");
+  for (int i = 0; i < 100'000; ++i) sum += "+later";
+  for (const char* use : {".long ", ".set x, ", ".size f, ", "s_mov_b32 s0, ", ".fill ", ".quad f+"}) {
+    const auto result = atoll_assemble("begin:\nend:\n" + (use + sum) + "\n.set later, 0\n", "gfx90a");
+    EXPECT_FALSE(result.object.empty() && result.messages.empty()) << use;
+  }
+}
+
+/// Symbols that are set to twice the next: what they come to is worked out once for each.
+TEST(Errors, ChainsOfSymbolsTakeNoLongerThanTheyAre) {
+  std::string forward, backward = ".set b0, end-begin\n";
+  for (int i = 0; i < 40; ++i) {
+    forward += fmt::format(".set n{}, n{}+n{}\n", i, i + 1, i + 1);
+    backward += fmt::format(".set b{}, b{}+b{}\n", i + 1, i, i);
+  }
+  const std::string uses = ".quad n0, b40\nbegin: .long 1\nend:\ns_mov_b32 s0, n38\n.set n40, 3\n";
+  const auto result = atoll_assemble(forward + backward + uses, "gfx90a");
+  EXPECT_EQ(result.messages, "");
+  // llvm-mc-22 takes twice as long for each symbol more: it is asked about fewer.
+  std::string few = forward.substr(forward.find(".set n30")) + backward.substr(0, backward.find(".set b10"));
+  expect_same_object(few + ".quad n30, b9\nbegin: .long 1\nend:\n.set n40, 3\n", "gfx90a");
+
+  // A variable that is set anew changes what was known of others.
+  const std::string anew =
+      ".set d, end-begin\nbegin: .long 1\nend:\n.if d+d != 8\n.error \"before\"\n.endif\n"
+      ".set d, end-begin+3\n.if d+d != 14\n.error \"after\"\n.endif\n";
+  EXPECT_EQ(atoll_assemble(anew, "gfx90a").messages, llvm_assemble(anew, "gfx90a").messages);
+  EXPECT_FALSE(atoll_assemble(anew, "gfx90a").object.empty());
+  // Where all of a chain is followed from each of its symbols on, and where sections' lengths depend on each other,
+  // there is an end to it.
+  std::string chain, sections;
+  for (int i = 0; i < 20'000; ++i) chain += fmt::format(".set c{0}, c{1}+1\n.long c{0}\n", i + 1, i);
+  EXPECT_NE(atoll_assemble(chain + ".set c0, 1\n", "gfx90a").messages.find("take too many steps to evaluate"),
+            std::string::npos);
+  for (int i = 0; i < 2'000; ++i)
+    sections += fmt::format(".section s{0}\nb{0}: .fill (e{1}-b{1})+(e{1}-b{1})\ne{0}:\n", i, i + 1);
+  EXPECT_TRUE(atoll_assemble(sections, "gfx90a").object.empty());
+}
+
+/// Some lines that stand for more than there is memory.
+TEST(Errors, ExpansionsAreBoundedBeforeTheyAreMade) {
+  const std::string long_argument(100'000, 'x');
+  std::string uses_it;
+  for (int i = 0; i < 10'000; ++i) uses_it += "\\a";
+  for (const std::string& text : {
+           ".macro m a\n" + uses_it + "\n.endm\nm " + long_argument + "\n",
+           ".macro m a\n.irpc c, \\a\n.irpc d, \\a\n;\n.endr\n.endr\n.endm\nm " + long_argument + "\n",
+           std::string(".rept 1<<62\nabcd\n.endr\n"),
+       }) {
+    const auto result = atoll_assemble(text, "gfx90a");
+    EXPECT_TRUE(result.object.empty());
+    EXPECT_FALSE(result.messages.empty());
+    EXPECT_LT(result.messages.size(), 2'000'000u);
+  }
+  // To repeat nothing costs nothing.
+  expect_same_object(".rept 1000\n.rept 1<<10\n.endr\n.endr\n", "gfx90a");
+  EXPECT_FALSE(atoll_assemble(".rept 100000\n.rept 1<<62\n.endr\n.endr\n", "gfx90a").object.empty());
+  EXPECT_TRUE(atoll_assemble(".dcb.l 1<<28, unknown\n", "gfx90a").object.empty());
+  EXPECT_TRUE(atoll_assemble(".data\n.space 3<<30\n.section a\n.space 3<<30\n", "gfx90a").object.empty());
+}
+
+/// Each level of aliases doubles what the metadata have; LLVM takes none at all.
+TEST(Errors, MetadataHaveNoAliases) {
+  std::string lines = "amdhsa.version: [1, 2]\namdhsa.kernels: []\na0: &a0 [1, 2]\n";
+  for (int i = 0; i < 60; ++i) lines += fmt::format("a{1}: &a{1} [*a{0}, *a{0}]\n", i, i + 1);
+  for (const auto& [begin, end] :
+       {std::pair{".amdgpu_metadata", ".end_amdgpu_metadata"}, {".amdgpu_pal_metadata", ".end_amdgpu_pal_metadata"}}) {
+    const std::string text = fmt::format("{}\n{}{}\n", begin, lines, end);
+    EXPECT_TRUE(llvm_assemble(text.substr(0, text.find("a2:")) + end + "\n", "gfx90a").object.empty());
+    const auto result = atoll_assemble(text, "gfx90a");
+    EXPECT_TRUE(result.object.empty());
+    EXPECT_NE(result.messages.find("line 4: an alias (*name) is not supported"), std::string::npos) << result.messages;
+  }
 }
 
 /// Macros that call themselves twice: each level doubles what there is to do, with errors and without.

@@ -1,9 +1,12 @@
 // Offload bundles as clang-offload-bundler and hipcc make them: reading, finding them in programs, choosing from them.
 #include "object/bundle.h"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <fstream>
 #include <string>
 
 #include "object/bundle_writer.h"
@@ -258,7 +261,7 @@ TEST_F(Bundles, ChoosesAGpuThatRunsTheCode) {
   FoundCodeObjects first, second;
   first.code_objects = {{"first", "", code_objects[0], 0}, {"first", "", code_objects[2], 0}};
   second.code_objects = {{"second", "", code_objects[0], 0}};
-  const FoundCodeObjects both[] = {first, second};
+  const FoundCodeObjects both[] = {std::move(first), std::move(second)};
   EXPECT_EQ(choose_gpu(std::span(both, 1))->target.to_string(), "gfx90a:sramecc+:xnack-");
   EXPECT_EQ(choose_gpu(both)->target.to_string(), "gfx900:xnack-");
   EXPECT_EQ(choose_gpu({})->target.to_string(), "gfx90a:sramecc+:xnack-");
@@ -362,6 +365,95 @@ TEST_F(Bundles, TheBundlerUnpacksWhatIsWritten) {
     EXPECT_EQ(test::read_bytes(out), code_objects[2]);
     EXPECT_EQ(read_bundle(*written)->entries.size(), 4u);
   }
+}
+
+/// A stretch of memory under a limit for its lifetime.
+class AddressSpaceLimit {
+ public:
+  explicit AddressSpaceLimit(uint64_t more) {
+    EXPECT_EQ(getrlimit(RLIMIT_AS, &before_), 0);
+    uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit limit{.rlim_cur = pages * 4096 + more, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+  }
+  AddressSpaceLimit(const AddressSpaceLimit&) = delete;
+  AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
+  ~AddressSpaceLimit() { EXPECT_EQ(setrlimit(RLIMIT_AS, &before_), 0); }
+
+ private:
+  rlimit before_;
+};
+
+/// A bundle of one entry of zeros, which pack to less than a ten-thousandth.
+std::vector<uint8_t> packed_zeros(uint64_t size) {
+  const std::vector<uint8_t> zeros(size);
+  const std::vector<BundleEntry> entries{{.id = "hipv4-amdgcn-amd-amdhsa--gfx900", .bytes = zeros}};
+  return write_bundle(entries, 4096, Compression::zstd).value();
+}
+
+uint64_t resident_bytes() {
+  uint64_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * 4096;
+}
+
+TEST_F(Bundles, WhatAFileUnpacksToIsBoundedByItsSize) {
+  // A file may unpack to 64 MiB and 1024 times its size.
+  const auto small = packed_zeros(uint64_t{34} << 20);
+  ASSERT_LT(small.size(), 12000u);
+  EXPECT_TRUE(find_code_objects(small));
+  auto large = small;
+  large[15] = 6;  // 98 MiB, as its header says
+  const auto alone = find_code_objects(large);
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().kind, support::ErrorKind::out_of_resources);
+  EXPECT_THAT(alone.error().message, HasSubstr("bundle 0: it unpacks to more than"));
+  EXPECT_FALSE(read_bundle(large));
+
+  // It is one bound for all bundles of a file, in an archive's members as well.
+  std::vector<uint8_t> many;
+  for (int i = 0; i < 2; i++) many.insert(many.end(), small.begin(), small.end());
+  EXPECT_THAT(find_code_objects(many).error().message, HasSubstr("bundle 1: it unpacks to more than"));
+  std::string archive = "!<arch>\n";
+  for (int i = 0; i < 2; i++) {
+    archive += fmt::format("{:<48}{:<10}`\n", fmt::format("{}.o/", i), small.size());
+    archive.append(small.begin(), small.end());
+    archive.resize(support::align_up(archive.size(), 2));
+  }
+  EXPECT_THAT(find_code_objects(std::vector<uint8_t>(archive.begin(), archive.end())).error().message,
+              HasSubstr("member 1.o, bundle 0: it unpacks to more than"));
+  // Their targets can be told for less.
+  EXPECT_EQ(targets_of(find_targets(many).value()), "gfx900");
+}
+
+TEST_F(Bundles, AHeaderThatPromisesMuchTakesNoMemory) {
+  auto bytes = compressed;
+  bytes.resize(64 << 20);  // allows 64 GiB
+  bytes[12] = bytes[13] = bytes[14] = bytes[15] = 0xFF;
+  const uint64_t before = resident_bytes();
+  EXPECT_THAT(find_code_objects(bytes).error().message, HasSubstr("do not unpack"));
+  EXPECT_LT(resident_bytes(), before + (32 << 20));
+#if !__has_feature(address_sanitizer)
+  const AddressSpaceLimit limit(256 << 20);
+  EXPECT_THAT(find_code_objects(bytes).error().message,
+              HasSubstr("there is not enough memory for the 4294967295 bytes"));
+#endif
+}
+
+// Every page begins with what looks like a bundle and is none: reading each to the end of the file would take hours.
+TEST_F(Bundles, LookingForThemAtPagesIsBoundedToo) {
+  std::vector<uint8_t> file(16 << 20);
+  std::copy_n(test::read_bytes("/bin/true").begin(), sizeof(Elf64_Ehdr), file.begin());
+  auto& header = *reinterpret_cast<Elf64_Ehdr*>(file.data());
+  header.e_shnum = 0;
+  header.e_shoff = 0;
+  constexpr std::string_view magic = "__CLANG_OFFLOAD_BUNDLE__";
+  for (size_t page = 4096; page < file.size(); page += 4096) {
+    std::copy(magic.begin(), magic.end(), file.begin() + static_cast<ptrdiff_t>(page));
+    std::fill_n(file.begin() + static_cast<ptrdiff_t>(page + magic.size()), 7, uint8_t{0xFF});  // very many entries
+  }
+  EXPECT_THAT(find_code_objects(file).error().message, HasSubstr("it unpacks to more than"));
 }
 
 }  // namespace
