@@ -17,5 +17,7 @@ struct SelectedCode {
 /// Those of a file, or those for a GPU: a processor or target ID stands for the code objects that were built for it,
 /// settings that it does not name being any; a product's name for what it would run. An error when there are none.
 support::Result<SelectedCode> select_code(const std::string& path, const std::string& gpu);
+/// The same of a file that is open, as a pipe can be read only once.
+support::Result<SelectedCode> select_code(const std::string& path, support::MappedFile file, const std::string& gpu);
 
 }  // namespace Atoll::tools

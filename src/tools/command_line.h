@@ -22,6 +22,13 @@ inline std::shared_ptr<CLI::Formatter> with_usage(std::string line) {
    public:
     explicit Formatter(std::string usage) : usage_(std::move(usage)) {}
     std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+    /// The parser writes a value that may be left out with what it is then: "--core{gpucore.%p}".
+    std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+      std::string name = CLI::Formatter::make_option_name(option, is_positional);
+      const size_t open = name.find('{'), close = name.find('}');
+      if (open < close && close != std::string::npos) name.replace(open, close - open + 1, "[=FILE]");
+      return name;
+    }
 
    private:
     std::string usage_;

@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/core_description.h"
+#include "tools/files.h"
 
 namespace Atoll::tools {
 
@@ -209,10 +210,11 @@ Result<int> run_core(const InspectRequest& request, std::span<const uint8_t> fil
 }
 
 Result<int> run(const InspectRequest& request) {
-  if (const auto file = support::MappedFile::open(request.file); file && object::is_gpu_core(file->bytes()))
-    return run_core(request, file->bytes());
+  auto file = open_input(request.file);
+  if (!file) return std::unexpected(file.error());
+  if (object::is_gpu_core(file->bytes())) return run_core(request, file->bytes());
   if (request.wave) return wrong_usage(fmt::format("--wave: {} is no core file of a GPU", request.file));
-  const auto code = select_code(request.file, request.gpu);
+  const auto code = select_code(request.file, *std::move(file), request.gpu);
   if (!code) return std::unexpected(code.error());
   Json all = Json::array();
   std::optional<support::Error> not_there;

@@ -147,7 +147,7 @@ void check_page(const std::string& command, const std::filesystem::path& pages, 
   // Each line of the help is there, words and all, where it is not a heading or a table's columns.
   for (const std::string& word : words_of(help))
     if (word.starts_with("--") && word.find_first_of("`'") == std::string::npos)
-      EXPECT_THAT(page, HasSubstr(word.substr(0, word.find(',')))) << file;
+      EXPECT_THAT(page, HasSubstr(word.substr(0, word.find_first_of(",[")))) << file;
   for (const std::string& subcommand : subcommands_in(help)) {
     EXPECT_THAT(page, HasSubstr(name + "-" + subcommand + "(1)"));
     check_page(command.empty() ? subcommand : command + " " + subcommand, pages, checked);
