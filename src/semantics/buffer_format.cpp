@@ -86,9 +86,15 @@ uint32_t to_small_float(float value, unsigned width) {
 double from_srgb(double stored) { return stored <= 0.04045 ? stored / 12.92 : std::pow((stored + 0.055) / 1.055, 2.4); }
 double to_srgb(double light) { return light <= 0.0031308 ? light * 12.92 : 1.055 * std::pow(light, 1 / 2.4) - 0.055; }
 
+/// The largest integer of so many bits.
+double largest_of(unsigned width, NumberFormat number) {
+  return static_cast<double>((uint64_t{1} << (is_signed(number) ? width - 1 : width)) - 1);
+}
+
 uint32_t decode(uint32_t bits, unsigned width, NumberFormat number) {
+  if (width == 32) return bits;  // what has 32 bits is an integer or a float
   const auto extended = static_cast<int32_t>(bits << (32 - width)) >> (32 - width);
-  const double largest = std::ldexp(1.0, static_cast<int>(is_signed(number) ? width - 1 : width)) - 1;
+  const double largest = largest_of(width, number);
   const auto as_float = [](double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); };
   switch (number) {
     case NumberFormat::unorm:
@@ -104,7 +110,7 @@ uint32_t decode(uint32_t bits, unsigned width, NumberFormat number) {
     case NumberFormat::sint:
       return static_cast<uint32_t>(extended);
     case NumberFormat::floating:
-      return width == 32 ? bits : std::bit_cast<uint32_t>(small_float(bits, width));
+      return std::bit_cast<uint32_t>(small_float(bits, width));
     case NumberFormat::srgb:
       return as_float(from_srgb(bits / largest));
     case NumberFormat::snorm_nz:
@@ -122,7 +128,7 @@ uint32_t encode(uint32_t component, unsigned width, NumberFormat number) {
     const double integer = __builtin_roundeven(std::clamp(value * scale, low, high));
     return static_cast<uint32_t>(static_cast<int64_t>(integer)) & ones;
   };
-  const double largest = std::ldexp(1.0, static_cast<int>(is_signed(number) ? width - 1 : width)) - 1;
+  const double largest = largest_of(width, number);
   switch (number) {
     case NumberFormat::unorm:
       return rounded(largest, 0, largest);

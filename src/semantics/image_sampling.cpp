@@ -119,14 +119,14 @@ class LevelSampler {
   LevelSampler(const ImageResource& resource, const ImageSampler& sampler, const SamplePoint& point, bool compares,
                unsigned level)
       : resource_(resource), sampler_(sampler), point_(point), compares_(compares) {
-    const ImageResource::Level size = resource.level(resource.first_level + level);
-    sizes_ = {size.width, size.height, size.depth};
+    size_ = resource.level(resource.first_level + level);
     const double last = resource.layers() - 1;
     double layer = std::isnan(point.layer) ? 0 : std::nearbyint(static_cast<double>(point.layer));
     // Of cubes the face and eight times the layer come as one.
     if (resource.type == ImageType::cube && layer > 0) layer = std::floor(layer / 8) * 6 + std::fmod(layer, 8);
-    place_.layer = static_cast<uint32_t>(std::clamp(layer, 0.0, last));
-    place_.level = level;
+    const auto number = static_cast<uint64_t>(std::clamp(layer, 0.0, last)) + resource.first_layer;
+    base_ = resource.base + size_.offset;
+    if (number != 0) base_ += number * resource.samples * resource.layer_bytes();
   }
 
   Taps taps(unsigned axis, bool linear) const {
@@ -137,21 +137,21 @@ class LevelSampler {
       at -= 1;
       clamp = Clamp::last_texel;
     }
-    const double position = position_of(at, sizes_[axis], sampler_.unnormalized, point_.offset[axis], clamp);
-    return taps_of(position, sizes_[axis], clamp, linear, sampler_.truncates);
+    const uint32_t size = axis == 0 ? size_.width : axis == 1 ? size_.height : size_.depth;
+    const double position = position_of(at, size, sampler_.unnormalized, point_.offset[axis], clamp);
+    return taps_of(position, size, clamp, linear, sampler_.truncates);
   }
 
   /// An element as it goes into the filter.
   Components element(int64_t x, int64_t y, int64_t z) const {
-    Components components = border_of(sampler_, resource_.format.number);
+    Components components;
     if (x != outside && y != outside && z != outside) {
-      ElementPlace place = place_;
-      place.x = static_cast<uint32_t>(x);
-      place.y = static_cast<uint32_t>(y);
-      place.z = static_cast<uint32_t>(z);
-      if (const uint8_t* memory = element_address(resource_, place)) {
-        components = read_components(resource_.format, memory);
-      }
+      const uint64_t address = base_ + static_cast<uint64_t>(z) * size_.slice_bytes +
+                               static_cast<uint64_t>(y) * size_.row_bytes +
+                               static_cast<uint64_t>(x) * resource_.format.bytes;
+      components = read_components(resource_.format, reinterpret_cast<const uint8_t*>(address));
+    } else {
+      components = border_of(sampler_, resource_.format.number);
     }
     if (compares_) {
       const bool holds = compare(sampler_.compare, point_.reference, std::bit_cast<float>(components[0]));
@@ -201,8 +201,8 @@ class LevelSampler {
   const ImageSampler& sampler_;
   const SamplePoint& point_;
   bool compares_;
-  std::array<uint32_t, 3> sizes_{};
-  ElementPlace place_;
+  ImageResource::Level size_;
+  uint64_t base_;  ///< of the level in its layer
 };
 
 unsigned last_level_of(const ImageResource& resource) { return resource.last_level - resource.first_level; }

@@ -213,8 +213,7 @@ void check_slices(bool layered) {
   HIP(hipMalloc3DArray(&array, &format, make_hipExtent(width, height, depth),
                        layered ? hipArrayLayered : hipArrayDefault));
   hipMemcpy3DParms copy{};
-  copy.srcPtr =
-      make_hipPitchedPtr(const_cast<float*>(values.data()), width * sizeof(float), width, height);
+  copy.srcPtr = make_hipPitchedPtr(const_cast<float*>(values.data()), width * sizeof(float), width, height);
   copy.dstArray = array;
   copy.extent = make_hipExtent(width, height, depth);
   copy.kind = hipMemcpyHostToDevice;

@@ -252,9 +252,12 @@ TEST(EvalCommand, ReportsFaultsByName) {
   EXPECT_THAT(wild.output,
               AllOf(HasSubstr("v5[0-63]"), HasSubstr("read from 0x20000000, which is not mapped"),
                     HasSubstr("global_load_dword v0, v1, s[2:3]"), HasSubstr("lane 0"), Not(HasSubstr("unchanged"))));
+  const auto global = eval("'ds_ordered_count v0, v1 gds' --gpu gfx1100");
+  EXPECT_EQ(global.exit_code, 1);
+  EXPECT_THAT(global.output, HasSubstr("ds_ordered_count is not implemented"));
   const auto image = eval("'image_load v0, v1, s[0:7] dmask:0x1 dim:SQ_RSRC_IMG_1D' --gpu gfx1100");
   EXPECT_EQ(image.exit_code, 1);
-  EXPECT_THAT(image.output, HasSubstr("image_load is not implemented"));
+  EXPECT_THAT(image.output, HasSubstr("image_load: the resource is of type 0, which is no image"));
   const auto jump = eval("'s_setpc_b64 s[0:1]' --gpu gfx1200 's[0:1]=0x1000'");
   EXPECT_EQ(jump.exit_code, 1);
   EXPECT_THAT(jump.output, HasSubstr("jumped to 0x1000, where there is no code"));

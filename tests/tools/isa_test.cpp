@@ -175,8 +175,8 @@ TEST(IsaCommand, SaysWhatAnInstructionIs) {
   const auto add = isa_json("s_addc_u32 --gpu gfx90a")[0]["processors"][0];
   EXPECT_EQ(add["reads"], json::array({"SCC"}));
   EXPECT_EQ(add["writes"], json::array({"SCC"}));
-  const auto image = isa_command("image_load --gpu gfx1100");
-  EXPECT_THAT(image.output, HasSubstr("executed   no: images"));
+  const auto global = isa_command("ds_ordered_count --gpu gfx1100");
+  EXPECT_THAT(global.output, HasSubstr("executed   no: global data share"));
   // A name of another generation, an encoding's suffix, a dual instruction's half.
   EXPECT_THAT(isa_command("ds_load_b32 --gpu gfx1100").output, HasSubstr("ds_read_b32"));
   EXPECT_THAT(isa_command("v_add_f32_e64 --gpu gfx1100").output, HasSubstr("v_add_f32\n"));
