@@ -58,10 +58,7 @@ void load(const ImageAccess& access, uint64_t lanes, const Row* vgprs, Row* rows
     const ElementPlace place = place_of(access, vgprs, lane);
     const auto components =
         access.operation.packed ? packed_element(access, place) : load_element(access.resource, place);
-    data.count = 0;
-    for (unsigned i = 0; i < 4; ++i) {
-      if ((access.mask() >> i & 1) != 0) data.of[lane][data.count++] = components[i];
-    }
+    data.keep(lane, access.mask(), components);
   });
   write_data(access, lanes, data, rows);
 }
@@ -109,10 +106,7 @@ void resource_info(const ImageAccess& access, uint64_t lanes, const Row* vgprs, 
       sizes = {size.width, size.height, size.depth, levels};
       if (semantics::is_array(resource.type)) sizes[semantics::dimensions(resource.type)] = resource.layers();
     }
-    data.count = 0;
-    for (unsigned i = 0; i < 4; ++i) {
-      if ((access.mask() >> i & 1) != 0) data.of[lane][data.count++] = sizes[i];
-    }
+    data.keep(lane, access.mask(), sizes);
   });
   write_data(access, lanes, data, rows);
 }

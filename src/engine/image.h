@@ -59,6 +59,14 @@ ImageCoordinates coordinates_of(const ImageAccess& access, const ImageAddress& a
 struct ImageData {
   unsigned count = 0;  ///< of components
   std::array<std::array<uint32_t, 4>, semantics::wave_lanes> of;
+
+  /// Of a lane's components those that are in the mask, one after the other.
+  void keep(unsigned lane, unsigned mask, const std::array<uint32_t, 4>& components) {
+    count = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+      if ((mask >> i & 1) != 0) of[lane][count++] = components[i];
+    }
+  }
 };
 /// Components into the instruction's registers, and 0 into the register of tfe: nothing is missing.
 void write_data(const ImageAccess& access, uint64_t lanes, const ImageData& data, Row* rows);

@@ -105,9 +105,8 @@ bool sample(Wave& wave, const MicroOp& op, Run& run, const ImageAccess& access) 
   ImageData data;
   for_each_lane(wave.exec(), [&](unsigned lane) {
     const SamplePoint point = sampling.point(lane);
-    auto& result = data.of[lane];
     if (operation.kind == ImageOperation::Kind::gather) {
-      result = gather_image(access.resource, sampler, point, component, operation.compares, operation.in_a_row);
+      data.of[lane] = gather_image(access.resource, sampler, point, component, operation.compares, operation.in_a_row);
       data.count = 4;
       return;
     }
@@ -120,10 +119,7 @@ bool sample(Wave& wave, const MicroOp& op, Run& run, const ImageAccess& access) 
     } else {
       components = sample_image(access.resource, sampler, point, operation.compares);
     }
-    data.count = 0;
-    for (unsigned i = 0; i < 4; ++i) {
-      if ((access.mask() >> i & 1) != 0) result[data.count++] = components[i];
-    }
+    data.keep(lane, access.mask(), components);
   });
   write_data(access, wave.exec(), data, rows_at(run, m.data_base, m.data));
   return true;

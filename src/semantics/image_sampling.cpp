@@ -113,6 +113,18 @@ Components border_of(const ImageSampler& sampler, NumberFormat number) {
   }
 }
 
+/// Where a layer begins, or one sample of one: each of a layer's samples counts as a layer. Adding up the levels of one
+/// is spared for the first.
+uint64_t layer_offset(const ImageResource& resource, uint64_t layer) {
+  return layer == 0 ? 0 : layer * resource.layer_bytes();
+}
+
+/// Where an element lies in its level.
+uint64_t element_offset(const ImageResource& resource, const ImageResource::Level& level, uint64_t x, uint64_t y,
+                        uint64_t z) {
+  return z * level.slice_bytes + y * level.row_bytes + x * resource.format.bytes;
+}
+
 /// One level of the image as one sample sees it.
 class LevelSampler {
  public:
@@ -125,8 +137,7 @@ class LevelSampler {
     // Of cubes the face and eight times the layer come as one.
     if (resource.type == ImageType::cube && layer > 0) layer = std::floor(layer / 8) * 6 + std::fmod(layer, 8);
     const auto number = static_cast<uint64_t>(std::clamp(layer, 0.0, last)) + resource.first_layer;
-    base_ = resource.base + size_.offset;
-    if (number != 0) base_ += number * resource.samples * resource.layer_bytes();
+    base_ = resource.base + layer_offset(resource, number * resource.samples) + size_.offset;
   }
 
   Taps taps(unsigned axis, bool linear) const {
@@ -146,9 +157,8 @@ class LevelSampler {
   Components element(int64_t x, int64_t y, int64_t z) const {
     Components components;
     if (x != outside && y != outside && z != outside) {
-      const uint64_t address = base_ + static_cast<uint64_t>(z) * size_.slice_bytes +
-                               static_cast<uint64_t>(y) * size_.row_bytes +
-                               static_cast<uint64_t>(x) * resource_.format.bytes;
+      const uint64_t address = base_ + element_offset(resource_, size_, static_cast<uint64_t>(x),
+                                                      static_cast<uint64_t>(y), static_cast<uint64_t>(z));
       components = read_components(resource_.format, reinterpret_cast<const uint8_t*>(address));
     } else {
       components = border_of(sampler_, resource_.format.number);
@@ -221,9 +231,8 @@ uint8_t* element_address(const ImageResource& resource, const ElementPlace& plac
   const ImageResource::Level level = resource.level(resource.first_level + place.level);
   if (place.x >= level.width || place.y >= level.height || place.z >= level.depth) return nullptr;
   const uint64_t layer = (uint64_t{resource.first_layer} + place.layer) * resource.samples + place.sample;
-  const uint64_t in_layers = layer == 0 ? 0 : layer * resource.layer_bytes();
-  return reinterpret_cast<uint8_t*>(resource.base + in_layers + level.offset + place.z * level.slice_bytes +
-                                    place.y * level.row_bytes + uint64_t{place.x} * resource.format.bytes);
+  return reinterpret_cast<uint8_t*>(resource.base + layer_offset(resource, layer) + level.offset +
+                                    element_offset(resource, level, place.x, place.y, place.z));
 }
 
 Components load_element(const ImageResource& resource, const ElementPlace& place) {

@@ -43,6 +43,11 @@ bool does_nothing(const isa::Instruction& instruction);
 /// known of each instruction beforehand (engine::Located).
 bool changes_no_data(const isa::Instruction& instruction);
 
+/// Whether the register is EXEC's. In waves of 32 lanes, whose masks have one word, EXEC_HI is a register like others.
+constexpr bool is_exec(unsigned reg, unsigned lane_mask_words) {
+  return reg >= isa::scalar::exec_lo && reg < isa::scalar::exec_lo + lane_mask_words;
+}
+
 struct Live {
   ScalarSet scalars;
   VectorSet active, inactive;  ///< rows, in the lanes that EXEC has and in those that it lacks

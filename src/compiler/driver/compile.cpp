@@ -172,9 +172,8 @@ void note_start(engine::TranslatedCode& result, const engine::ControlFlow& flow,
     if (rows[key]) result.start_rows.push_back(static_cast<uint16_t>(key));
   }
   for (unsigned reg = 0; reg < isa::scalar::count; ++reg) {
-    const bool is_exec =
-        reg >= isa::scalar::exec_lo && reg < isa::scalar::exec_lo + wave_size / 32;  // each has its own
-    if (live.scalars[reg] && !is_exec) result.start_scalars = static_cast<uint16_t>(reg + 1);
+    // Every wave has its own EXEC.
+    if (live.scalars[reg] && !is_exec(reg, wave_size / 32)) result.start_scalars = static_cast<uint16_t>(reg + 1);
   }
 }
 

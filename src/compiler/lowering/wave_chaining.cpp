@@ -34,11 +34,7 @@ void WaveChaining::begin_wave(llvm::Value* series, llvm::Value* waves_left, llvm
       ir.CreateSelect(ir.CreateICmpEQ(left, ir.getInt32(0)), field(offsetof(WaveSeries, last_exec), frame_.i64()),
                       field(offsetof(WaveSeries, exec), frame_.i64()));
   frame_.set_lane_mask(isa::scalar::exec_lo, exec);
-  // Waves of 32 lanes have an EXEC_HI that is none of their lanes' and begins as other registers do.
-  const unsigned after_exec = isa::scalar::exec_lo + frame_.lane_mask_words();
-  const auto is_restored = [&](unsigned reg) {
-    return start_.scalars[reg] && (reg < isa::scalar::exec_lo || reg >= after_exec);
-  };
+  const auto is_restored = [&](unsigned reg) { return start_.scalars[reg] && !is_exec(reg, frame_.lane_mask_words()); };
   llvm::Value* scalars = field(offsetof(WaveSeries, scalars), frame_.pointer());
   for (unsigned reg = 0; reg < isa::scalar::count;) {
     unsigned count = 0;  // some that lie side by side
