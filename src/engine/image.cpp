@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/image_rows.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -53,6 +54,7 @@ std::array<uint32_t, 4> packed_element(const ImageAccess& access, const ElementP
 }
 
 void load(const ImageAccess& access, uint64_t lanes, const Row* vgprs, Row* rows) {
+  if (load_image_rows(access, lanes, vgprs, rows)) return;
   ImageData data;
   for_each_lane(lanes, [&](unsigned lane) {
     const ElementPlace place = place_of(access, vgprs, lane);

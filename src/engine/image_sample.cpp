@@ -5,7 +5,7 @@
 #include <span>
 
 #include "engine/code_cache.h"
-#include "engine/image.h"
+#include "engine/image_rows.h"
 
 namespace Atoll::engine {
 
@@ -100,7 +100,9 @@ bool sample(Wave& wave, const MicroOp& op, Run& run, const ImageAccess& access) 
   read->unnormalized = read->unnormalized || access.instruction.unorm;
   const ImageSampler& sampler = *read;
   const ImageOperation& operation = access.operation;
-  const Sampling sampling(access, sampler, rows_at(run, RowBase::vgpr, 0));
+  const Row* vgprs = rows_at(run, RowBase::vgpr, 0);
+  if (sample_image_rows(access, sampler, wave.exec(), vgprs, rows_at(run, m.data_base, m.data))) return true;
+  const Sampling sampling(access, sampler, vgprs);
   const auto component = static_cast<unsigned>(std::countr_zero(access.mask()));
   ImageData data;
   for_each_lane(wave.exec(), [&](unsigned lane) {

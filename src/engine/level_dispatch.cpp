@@ -46,5 +46,12 @@ Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes) {
 LdsAtomic lds_atomic_function(semantics::AtomicOperation operation, unsigned bytes) {
   return level().lds_atomic_function(operation, bytes);
 }
+bool load_image_rows(const ImageAccess& access, uint64_t lanes, const Row* vgprs, Row* rows) {
+  return level().load_image_rows(access, lanes, vgprs, rows);
+}
+bool sample_image_rows(const ImageAccess& access, const semantics::ImageSampler& sampler, uint64_t lanes,
+                       const Row* vgprs, Row* rows) {
+  return level().sample_image_rows(access, sampler, lanes, vgprs, rows);
+}
 
 }  // namespace Atoll::engine

@@ -5,6 +5,7 @@
 // (level_dispatch.cpp).
 #pragma once
 
+#include "engine/image_rows.h"
 #include "engine/lane_memory.h"
 #include "engine/matrix.h"
 #include "engine/prepare.h"
@@ -22,6 +23,8 @@ struct LevelFunctions {
   decltype(&engine::transfer_function) transfer_function;
   decltype(&engine::atomic_function) atomic_function;
   decltype(&engine::lds_atomic_function) lds_atomic_function;
+  decltype(&engine::load_image_rows) load_image_rows;
+  decltype(&engine::sample_image_rows) sample_image_rows;
 };
 
 }  // namespace Atoll::engine
