@@ -12,16 +12,19 @@ constexpr const char* oracle = "llvm-mc-15 --amdhsa-code-object-version=2";
 
 class KernelCode : public testing::TestWithParam<const char*> {};
 
-std::string with_record(const std::string& lines) {
+std::string kernel(const std::string& name, const std::string& lines) {
   return fmt::format(
-      ".hsa_code_object_version 2,1\n.hsa_code_object_isa\n.p2align 8\n.amdgpu_hsa_kernel k\n.globl k\nk:\n"
-      ".amd_kernel_code_t\n{}.end_amd_kernel_code_t\n.long 0xbf810000\n.Lend:\n.size k, .Lend-k\n",
-      lines);
+      ".p2align 8\n.amdgpu_hsa_kernel {0}\n.globl {0}\n{0}:\n"
+      ".amd_kernel_code_t\n{1}.end_amd_kernel_code_t\n.long 0xbf810000\n.L{0}_end:\n.size {0}, .L{0}_end-{0}\n",
+      name, lines);
 }
+const std::string start_of_object = ".hsa_code_object_version 2,1\n.hsa_code_object_isa\n";
+std::string with_record(const std::string& lines) { return start_of_object + kernel("k", lines); }
 
 TEST_P(KernelCode, IsUsualWithoutKeys) { expect_same_object(with_record(""), GetParam(), oracle); }
 
-/// Every key that LLVM 15 reads, with the bits of its value that it has room for, and all of them together.
+/// Every key that LLVM 15 reads, with the bits of its value that it has room for, each in a kernel of its own; and all
+/// of them together.
 TEST_P(KernelCode, HasEveryKeyAtItsPlace) {
   struct Key {
     const char* name;
@@ -95,12 +98,12 @@ TEST_P(KernelCode, HasEveryKeyAtItsPlace) {
       {"call_convention", 31},
       {"runtime_loader_kernel_symbol", 62},
   };
-  std::string all;
+  std::string all, kernels = start_of_object;
   for (const Key& key : keys) {
-    const std::string line = fmt::format("  {} = {:#x}\n", key.name, (uint64_t{1} << key.width) - 1);
-    expect_same_object(with_record(line), GetParam(), oracle);
+    kernels += kernel(key.name, fmt::format("  {} = {:#x}\n", key.name, (uint64_t{1} << key.width) - 1));
     all += fmt::format("  {} = 1\n", key.name);
   }
+  expect_same_object(kernels, GetParam(), oracle);
   expect_same_object(with_record(all), GetParam(), oracle);
 }
 
