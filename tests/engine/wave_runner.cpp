@@ -1,6 +1,5 @@
 #include "engine/wave_runner.h"
 
-#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,29 +12,12 @@
 #include "engine/engines.h"
 #include "engine/lds_limit.h"
 #include "isa/decode.h"
-#include "support/command.h"
-#include "support/llvm_processors.h"
 #include "support/tested_instructions.h"
 #include "target/processor.h"
 
 namespace Atoll::test {
 
 namespace {
-
-/// The contents of a section of a 64-bit ELF file that an assembler has just written.
-std::vector<uint8_t> section(const std::vector<uint8_t>& file, std::string_view name) {
-  if (file.size() < sizeof(Elf64_Ehdr)) return {};
-  Elf64_Ehdr header;
-  std::memcpy(&header, file.data(), sizeof header);
-  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(file.data() + header.e_shoff);
-  const auto* names = reinterpret_cast<const char*>(file.data() + sections[header.e_shstrndx].sh_offset);
-  for (unsigned i = 0; i < header.e_shnum; ++i) {
-    if (names + sections[i].sh_name != name) continue;
-    const uint8_t* begin = file.data() + sections[i].sh_offset;
-    return {begin, begin + sections[i].sh_size};
-  }
-  return {};
-}
 
 std::unique_ptr<machine::Engine> make_engine(std::string_view target_id, std::string_view name) {
   const char* default_name = std::getenv("ATOLL_ENGINE");
@@ -63,23 +45,12 @@ std::vector<uint8_t> assemble(const std::string& source, std::string_view proces
   const std::lock_guard lock(mutex);
   std::vector<uint8_t>& code = assembled[{source, std::string(processor), wave_size}];
   if (!code.empty()) return code;
-  if (!is_known_to_llvm(processor)) {
-    assembler::Options options;
-    options.target = target::parse_target_id(processor).value();
-    options.wave32 = wave_size == 32;
-    const auto result = assembler::assemble("code.s", source + "\n", options);
-    EXPECT_TRUE(result.object.has_value()) << source << "\n" << result.messages;
-    if (result.object) code = result.object->sections.front().bytes;
-    return code;
-  }
-  const TemporaryDirectory directory;
-  write_file(directory / "code.s", source + "\n");
-  const bool chooses = target::find_processor(processor)->has_wave_size(32) && wave_size == 64;
-  const CommandResult result = run_command(
-      "clang-22 -c -x assembler -target amdgcn-amd-amdhsa -mcpu=" + std::string(processor) +
-      (chooses ? " -mwavefrontsize64" : "") + " -o " + (directory / "code.o") + " " + (directory / "code.s") + " 2>&1");
-  EXPECT_EQ(result.exit_code, 0) << source << "\n" << result.output;
-  if (result.exit_code == 0) code = section(read_bytes(directory / "code.o"), ".text");
+  assembler::Options options;
+  options.target = target::parse_target_id(processor).value();
+  options.wave32 = wave_size == 32;
+  const auto result = assembler::assemble("code.s", source + "\n", options);
+  EXPECT_TRUE(result.object.has_value()) << source << "\n" << result.messages;
+  if (result.object) code = result.object->sections.front().bytes;
   return code;
 }
 

@@ -1,4 +1,4 @@
-// For the engine's tests: assembles a few lines with clang, and runs them on one wave with registers as given.
+// For the engine's tests: assembles a few lines, and runs them on one wave with registers as given.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@
 
 namespace Atoll::test {
 
-/// The bytes of the .text section of assembly code, put together by clang's assembler for `processor`, or by Atoll's if
-/// LLVM 22 does not know it. Adds a test failure, and yields nothing, when the assembler finds fault with the code.
+/// The bytes of the .text section of assembly code for `processor`, by Atoll's assembler: tests/assembler compares it
+/// with LLVM's, and a process of that for each text would take most of the tests' time. Adds a test failure, and yields
+/// nothing, when the assembler finds fault with the code.
 std::vector<uint8_t> assemble(const std::string& source, std::string_view processor, unsigned wave_size = 64);
 
 /// One wave with 256 VGPRs and AGPRs, LDS and scratch. Starts with full EXEC, round to nearest, denormals kept, all
