@@ -108,7 +108,7 @@ Result<void> read_word(Words& words, std::string_view word) {
   }
   if (const auto found = find<Scope>(scopes, {}, scope); found && (*found != Scope::system || !words.one_address_space))
     return take(words.scope, *found, word, "scope");
-  return fail(ErrorKind::invalid_argument, "'{}' is no word of a memory operation: there are {}", word,
+  return fail(ErrorKind::invalid_argument, "'{}' is no word of a memory operation, which consists of {}", word,
               accepted_words());
 }
 
@@ -218,7 +218,8 @@ Result<Operation> parse_operation(std::string_view text) {
     at = end;
   }
   if (!words.access)
-    return fail(ErrorKind::invalid_argument, "'{}' names no operation: say {}", text, accepted_words());
+    return fail(ErrorKind::invalid_argument, "'{}' names no operation: a memory operation consists of {}", text,
+                accepted_words());
   Operation operation{.access = *words.access,
                       .order = words.order.value_or(Order::not_atomic),
                       .scope = words.scope.value_or(Scope::system),

@@ -64,20 +64,25 @@ class Builder {
     steps_.push_back({kind, std::move(instruction), 0, std::move(reason)});
   }
 
+  void wait(Counters counters, const std::string& reason) { wait(counters, reason, reason); }
+
   /// One s_waitcnt for the counters that it has in common, an instruction each for the others.
-  void wait(Counters counters, const std::string& reason) {
+  void wait(Counters counters, const std::string& reason, const std::string& lds_reason) {
     constexpr std::string_view common = "s_waitcnt ";
     size_t joint = steps_.size();  // where the s_waitcnt is, once there is one
     bool is_joint = false;
     for (const CounterFact& each : generation_.counters) {
       if (!has(counters, each.counter)) continue;
+      const std::string& why = each.counter == Counter::lds ? lds_reason : reason;
       const bool joins = each.instruction.starts_with(common);
       if (joins && is_joint) {
-        steps_[joint].instruction += fmt::format(" {}", each.instruction.substr(common.size()));
-        steps_[joint].waits |= mask(each.counter);
+        Step& step = steps_[joint];
+        step.instruction += fmt::format(" {}", each.instruction.substr(common.size()));
+        step.waits |= mask(each.counter);
+        if (step.reason != why) step.reason += fmt::format("; {}", why);
         continue;
       }
-      steps_.push_back({StepKind::wait, std::string(each.instruction), mask(each.counter), reason});
+      steps_.push_back({StepKind::wait, std::string(each.instruction), mask(each.counter), why});
       if (joins) joint = steps_.size() - 1, is_joint = true;
     }
   }
@@ -245,15 +250,12 @@ class Builder {
   }
 
   void wait_before(Counters counters) {
-    const Counters lds = counters & mask(Counter::lds), vector = counters & ~lds;
-    std::string reason;
-    if (vector != 0)
-      reason = fmt::format("the wave's earlier accesses to vector memory{} have completed before {}: {}",
-                           rule_->write_back.empty() ? "" : ", and the write-back,", noun(), rule_->why_wait);
-    if (lds != 0)
-      reason += fmt::format("{}earlier accesses to LDS have completed: they are in another queue than vector memory's",
-                            reason.empty() ? "" : "; ");
-    wait(counters, reason);
+    wait(counters,
+         fmt::format("the wave's earlier accesses to vector memory{} have completed before {}: {}",
+                     rule_->write_back.empty() ? "" : ", and the write-back,", noun(), rule_->why_wait),
+         fmt::format("the wave's earlier accesses to LDS have completed before {}: they are in another queue than "
+                     "vector memory's",
+                     noun()));
   }
 
   void wait_for_sequential_consistency() {
