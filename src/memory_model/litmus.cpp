@@ -50,6 +50,8 @@ constexpr Order every_order[] = {Order::unordered, Order::monotonic, Order::acqu
 constexpr Scope every_scope[] = {Scope::singlethread, Scope::wavefront, Scope::workgroup,
                                  Scope::cluster,      Scope::agent,     Scope::system};
 constexpr size_t most_nested = 64;
+/// Of threads, statements and initial values: more than anybody can enumerate, and few enough to look through.
+constexpr size_t most_items = 4096;
 
 class Parser {
  public:
@@ -67,8 +69,8 @@ class Parser {
         return support::within(fmt::format("line {}", line_), std::move(read.error()));
     }
     if (test_.threads.empty())
-      return fail(ErrorKind::invalid_argument, "there are no threads: a line 'P0 | P1' begins them");
-    if (!ended_) return fail(ErrorKind::invalid_argument, "the last line is missing: exists, ~exists or race");
+      return fail(ErrorKind::invalid_file, "there are no threads: a line 'P0 | P1' begins them");
+    if (!ended_) return fail(ErrorKind::invalid_file, "the last line is missing: exists, ~exists or race");
     place_threads();
     return std::move(test_);
   }
@@ -76,7 +78,7 @@ class Parser {
  private:
   template <typename... Args>
   static std::unexpected<support::Error> wrong(fmt::format_string<Args...> format, Args&&... args) {
-    return fail(ErrorKind::invalid_argument, format, std::forward<Args>(args)...);
+    return fail(ErrorKind::invalid_file, format, std::forward<Args>(args)...);
   }
 
   Result<void> read_line(std::string_view line) {
@@ -141,6 +143,7 @@ class Parser {
   }
 
   Result<void> read_initial_values(const std::vector<std::string_view>& tokens) {
+    if (tokens.size() > 3 * most_items) return wrong("there are more than {} initial values", most_items);
     for (size_t i = 1; i < tokens.size(); i += 3) {
       const auto number = i + 2 < tokens.size() ? number_of(tokens[i + 2]) : std::nullopt;
       if (!number || tokens[i + 1] != "=" || !is_name(tokens[i])) return wrong("should be init LOCATION=NUMBER ...");
@@ -168,6 +171,8 @@ class Parser {
       columns.push_back(column);
       at = end + 1;
     }
+    if (columns.size() > most_items || (statements_ += columns.size()) > most_items)
+      return wrong("there are more than {} threads or statements", most_items);
     if (test_.threads.empty()) {
       for (const std::string_view name : columns) {
         if (!is_name(name) || tokens_of(name).size() != 1)
@@ -224,7 +229,8 @@ class Parser {
     const auto* form = std::ranges::find(forms, words.empty() ? "" : words[0], &Form::word);
     if (form == std::end(forms))
       return wrong("'{}' is no statement: there are store, load, add, exchange, cas, fence and barrier", text);
-    LitmusStatement statement{.action = form->action, .result = {}, .expected = {}, .value = {}, .text = std::string(text)};
+    LitmusStatement statement{
+        .action = form->action, .result = {}, .expected = {}, .value = {}, .text = std::string(text)};
     const size_t operands = size_t{form->location} + size_t{form->expected} + size_t{form->value};
     if (words.size() < 1 + operands) return wrong("'{}' lacks operands", text);
     size_t at = 1;
@@ -347,7 +353,7 @@ class Parser {
   }
 
   std::string_view text_;
-  size_t line_ = 0;
+  size_t line_ = 0, statements_ = 0;
   bool ended_ = false;
   unsigned groups_made_ = 0;
   std::map<std::string, std::vector<Group>> groups_;

@@ -1,11 +1,12 @@
-// Litmus tests: the classic ones with the answers that the literature has for models of this kind (C++'s with scopes, as
-// HSA's and OpenCL's), and the format.
+// Litmus tests: the classic ones with the answers that the literature has for models of this kind (C++'s with scopes,
+// as HSA's and OpenCL's), and the format.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "memory_model/litmus.h"
 
@@ -53,9 +54,11 @@ LitmusResult outcomes(const std::string& text) {
 TEST(Litmus, OutcomesAreAllThatTheModelAllows) {
   // Values are of P0:r0, P1:r0, x, y. Sequentially consistent interleavings give three of the four.
   const auto result = outcomes(
-      "P0 | P1\n store x 1 seq_cst agent | store y 1 seq_cst agent\n r0 = load y seq_cst agent | r0 = load x seq_cst agent\n"
+      "P0 | P1\n store x 1 seq_cst agent | store y 1 seq_cst agent\n r0 = load y seq_cst agent | r0 = load x seq_cst "
+      "agent\n"
       "exists P0:r0=1");
-  EXPECT_THAT(result.outcomes, ElementsAre(LitmusOutcome{0, 1, 1, 1}, LitmusOutcome{1, 0, 1, 1}, LitmusOutcome{1, 1, 1, 1}));
+  EXPECT_THAT(result.outcomes,
+              ElementsAre(LitmusOutcome{0, 1, 1, 1}, LitmusOutcome{1, 0, 1, 1}, LitmusOutcome{1, 1, 1, 1}));
   EXPECT_FALSE(result.race);
 }
 
@@ -65,7 +68,8 @@ TEST(Litmus, OneThreadHasOneOutcome) {
 }
 
 TEST(Litmus, AFailingCompareAndExchangeWritesNothing) {
-  const auto result = outcomes("init x=7\nP0\n r0 = cas x 1 2 acq_rel agent\n r1 = cas x 7 8 acq_rel agent\n exists x=8");
+  const auto result =
+      outcomes("init x=7\nP0\n r0 = cas x 1 2 acq_rel agent\n r1 = cas x 7 8 acq_rel agent\n exists x=8");
   EXPECT_THAT(result.outcomes, ElementsAre(LitmusOutcome{7, 7, 8}));
 }
 
@@ -116,6 +120,33 @@ TEST(Litmus, MistakesAreToldByLine) {
   EXPECT_THAT(error("scopes (workgroup P0\n"), HasSubstr("')' is missing"));
   EXPECT_THAT(error("scopes (workgroup (agent P0))\n"), HasSubstr("not inside"));
   EXPECT_THAT(error("init x\n"), HasSubstr("init LOCATION=NUMBER"));
+}
+
+TEST(Litmus, ChangedTextIsReadOrRefused) {
+  std::minstd_rand random(1);
+  for (const std::string& name : examples()) {
+    std::ifstream file(std::filesystem::path(ATOLL_LITMUS_DIRECTORY) / (name + ".litmus"));
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    for (int copy = 0; copy < 200; ++copy) {
+      std::string changed = text;
+      for (int i = 0; i < 3; ++i) {
+        const size_t at = random() % changed.size();
+        switch (random() % 3) {
+          case 0:
+            changed[at] = static_cast<char>(random());
+            break;
+          case 1:
+            changed.erase(at, random() % 10);
+            break;
+          default:
+            changed.insert(at, text.substr(random() % text.size(), random() % 20));
+        }
+        if (changed.empty()) break;
+      }
+      const auto test = parse_litmus(changed);
+      EXPECT_TRUE(test || !test.error().message.empty());
+    }
+  }
 }
 
 TEST(Litmus, WhatIsTooLargeIsRefused) {
