@@ -35,6 +35,8 @@ void add_inspect(CLI::App& app, Invocation& invocation);
 void add_isa(CLI::App& app, Invocation& invocation);
 void add_launch(CLI::App& app, Invocation& invocation);
 void add_link(CLI::App& app, Invocation& invocation);
+void add_litmus(CLI::App& app, Invocation& invocation);
+void add_model(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 
 /// A usage error that a subcommand finds itself: exit code 2.

@@ -16,6 +16,7 @@
 #include "tools/command_line.h"
 #include "tools/instruction_description.h"
 #include "tools/instruction_facts.h"
+#include "tools/named_processor.h"
 
 namespace Atoll::tools {
 
@@ -33,15 +34,6 @@ struct IsaRequest {
   std::pair<std::string, std::string> diff;
   bool json = false;
 };
-
-/// A processor by its name, also one that nothing is executed on, or by a product's.
-Result<const Processor*> find_processor(const std::string& name, const char* option) {
-  if (const Processor* processor = target::find_processor(std::string_view(name).substr(0, name.find(':'))))
-    return processor;
-  const auto gpu = target::find_gpu(name);
-  if (!gpu) return wrong_usage(fmt::format("{}: {}", option, gpu.error().message));
-  return gpu->target.processor;
-}
 
 std::string encodings_text(const std::vector<EncodingFact>& encodings) {
   std::string text;
@@ -268,7 +260,8 @@ Result<int> list(const IsaRequest& request, const Processor* gpu) {
 }
 
 Result<int> compare(const IsaRequest& request) {
-  const auto from = find_processor(request.diff.first, "--diff"), to = find_processor(request.diff.second, "--diff");
+  const auto from = find_named_processor(request.diff.first, "--diff"),
+             to = find_named_processor(request.diff.second, "--diff");
   if (!from) return std::unexpected(from.error());
   if (!to) return std::unexpected(to.error());
   Json came = Json::array(), went = Json::array(), changed = Json::array(), renamed = Json::array();
@@ -324,7 +317,7 @@ Result<int> run_isa(const IsaRequest& request) {
   }
   const Processor* gpu = nullptr;
   if (!request.gpu.empty()) {
-    const auto found = find_processor(request.gpu, "--gpu");
+    const auto found = find_named_processor(request.gpu, "--gpu");
     if (!found) return std::unexpected(found.error());
     gpu = *found;
   }

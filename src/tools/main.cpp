@@ -54,6 +54,8 @@ support::Result<int> run(int argc, char** argv) {
   add_disassemble(app, invocation);
   add_inspect(app, invocation);
   add_isa(app, invocation);
+  add_model(app, invocation);
+  add_litmus(app, invocation);
   add_link(app, invocation);
   add_bundle(app, invocation);
   add_completion(app, invocation);
