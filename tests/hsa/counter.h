@@ -1,5 +1,5 @@
-// A count that a kernel keeps, for programs that load the runtime: whether it is right shows that no dispatch was lost or
-// came twice.
+// A count that a kernel keeps, for programs that load the runtime: whether it is right shows that no dispatch was lost
+// or came twice.
 #pragma once
 
 #include <cstdint>
