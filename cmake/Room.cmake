@@ -1,3 +1,5 @@
+include(${CMAKE_CURRENT_LIST_DIR}/Turn.cmake)
+
 # The levels of host vector instructions that some code is compiled for (src/semantics/level.h).
 set(ATOLL_LEVELS portable avx2 avx512)
 
@@ -133,11 +135,10 @@ endfunction()
 function(atoll_sample_levels list prefix count turn)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/${list}_sample.cmake)
   string(LENGTH ${prefix} length)
-  file(WRITE ${file} "foreach(test IN LISTS ${list})
+  file(WRITE ${file} "include(\"${PROJECT_SOURCE_DIR}/cmake/Turn.cmake\")
+foreach(test IN LISTS ${list})
   string(SUBSTRING \"\${test}\" ${length} -1 name)
-  string(MD5 turn \"\${name}\")
-  string(SUBSTRING \${turn} 0 4 turn)
-  math(EXPR turn \"0x\${turn} % ${count}\")
+  atoll_turn(turn \"\${name}\" ${count})
   if(NOT turn EQUAL ${turn})
     set_tests_properties(\"\${test}\" PROPERTIES LABELS every-level)
   endif()

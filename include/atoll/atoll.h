@@ -49,7 +49,7 @@ struct Parameter {
     unsupported    ///< images, samplers, pipes, queues
   };
   std::string name;  ///< empty where the compiler left names out
-  std::string type;  ///< "float*", empty where the compiler left types out
+  std::string type;  ///< "float*", as the metadata or the kernel's name in C++ has it; empty where neither does
   Kind kind = Kind::value;
   uint32_t offset = 0, size = 0;  ///< in the kernel argument segment
 };

@@ -143,7 +143,7 @@ typedef enum atoll_parameter_kind {
   ATOLL_PARAMETER_UNSUPPORTED = 3
 } atoll_parameter_kind;
 typedef struct atoll_parameter {
-  const char *name, *type; /* empty where the compiler left them out */
+  const char *name, *type; /* "data", "float*"; empty where neither the metadata nor the name in C++ has them */
   atoll_parameter_kind kind;
   uint32_t offset, size;
 } atoll_parameter;

@@ -5,10 +5,12 @@ import struct
 
 from . import _library
 
-# Types as OpenCL's metadata names them, and how struct packs them.
+# Types as OpenCL's metadata and names in C++ spell them, and how struct packs them.
 _FORMATS = {
     "char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "long": "q", "ulong": "Q",
-    "half": "e", "float": "f", "double": "d", "bool": "?", "size_t": "Q"
+    "half": "e", "float": "f", "double": "d", "bool": "?", "size_t": "Q",
+    "signed char": "b", "unsigned char": "B", "unsigned short": "H", "unsigned int": "I", "unsigned long": "Q",
+    "long long": "q", "unsigned long long": "Q", "_Float16": "e", "__half": "e"
 }
 _BY_SIZE = {int: {1: "b", 2: "h", 4: "i", 8: "q"}, float: {2: "e", 4: "f", 8: "d"}}
 

@@ -118,6 +118,7 @@ object::Relocatable make_object(Unit& unit, const Parser& parser, const Options&
   std::unordered_map<const Symbol*, uint32_t> indices;
   for (const bool locals : {true, false}) {
     for (Symbol* symbol : unit.kept()) {
+      if (symbol == nullptr) continue;
       const bool names_group = std::ranges::find(groups, symbol) != groups.end();
       if (!is_kept(*symbol) && !names_group) continue;
       object::RelocatableSymbol described = describe(unit, *symbol, numbers);

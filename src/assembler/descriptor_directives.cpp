@@ -127,7 +127,7 @@ class Parser::DescriptorBlock {
   }
   bool error_at(std::string_view directive, std::string message) {
     const auto found = given_.find(directive);
-    return parser_.error(found != given_.end() ? found->second.place : Place{}, std::move(message));
+    return parser_.error(found != given_.end() ? found->second.place : begin_, std::move(message));
   }
   const Expression* constant(int64_t value) { return &unit_.constant(value); }
   const Expression* op(Operation operation, const Expression* a, const Expression* b) {
@@ -236,7 +236,11 @@ bool Parser::DescriptorBlock::put_user_sgprs() {
   if (*count < implied) {
     return error_at(directive, "amdgpu_user_sgpr_count smaller than than implied by enabled user SGPRs");
   }
-  if (*count > processor_.user_sgprs) return parser_.error(begin_, "too many user SGPRs enabled");
+  // LLVM takes what fits the field, but there are no more registers (COMPUTE_USER_DATA) to set them from.
+  if (*count > processor_.user_sgprs) {
+    return error_at(directive, fmt::format("too many user SGPRs enabled: {}, {} has {}", *count, processor_.name,
+                                           processor_.user_sgprs));
+  }
   const bool is_wide = field::wide_user_sgpr_count.exists(processor_);
   put(is_wide ? field::wide_user_sgpr_count : field::user_sgpr_count, constant(*count));
   return true;

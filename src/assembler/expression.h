@@ -39,6 +39,9 @@ struct Symbol {
   uint32_t fragment = 0;  ///< of the section
   uint64_t offset = 0;    ///< in the fragment
   const Expression* value = nullptr;
+  /// What it was set to before, each a variable that has no name: expressions that were read then mean these.
+  std::vector<Symbol*> earlier;
+  bool in_expressions = false;     ///< since it was set, or at all
   Symbol* weakly_names = nullptr;  ///< .weakref: another name of that symbol, which need not be defined then
   const Expression* size = nullptr;
   std::optional<uint64_t> common_size;            ///< of a common or LDS symbol; `offset` is its alignment
@@ -48,7 +51,8 @@ struct Symbol {
   bool temporary = false;    ///< ".L...": not in the object's symbol table
   bool redefinable = false;  ///< by .set and '='
   bool registered = false;   ///< in the order of the symbol table
-  bool is_section = false;   ///< stands for the section's start in relocations
+  size_t place_in_order = 0;
+  bool is_section = false;  ///< stands for the section's start in relocations
   bool in_relocation = false;
   bool retained = false;  ///< in the symbol table even if nothing else needs it there
   bool being_evaluated = false;
@@ -104,6 +108,8 @@ struct Expression {
   Kind kind = Kind::constant;
   Operation operation = Operation::none;
   Specifier specifier = Specifier::none;
+  uint32_t setting =
+      0;  ///< of the symbol: an earlier one, or, where that index is the next one, what it is set to last
   int64_t constant = 0;
   Symbol* symbol = nullptr;
   std::vector<const Expression*> operands;

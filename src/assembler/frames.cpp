@@ -264,6 +264,8 @@ std::optional<uint64_t> dwarf_register(std::string_view name, bool wave32) {
   if (name == "pc") return program_counter;
   if (name == "exec") return 17;
   if (name == "exec_lo") return 1;
+  if (name == "vcc") return 768;  // LLVM writes register -1 for it, which debuggers do not know
+  if (name == "vcc_lo") return 512;
   if (name.size() < 2) return std::nullopt;
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);

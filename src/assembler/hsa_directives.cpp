@@ -24,9 +24,14 @@ bool Parser::directive_amdgcn_target(std::string_view, Place) {
     for (target::Setting* setting : {&parsed->xnack, &parsed->sramecc})
       if (*setting == target::Setting::any) *setting = target::Setting::off;
   }
-  if (parsed->processor != target_.processor) {
-    return error(place, fmt::format("the code is for {}, but is assembled for {}", parsed->processor->name,
-                                    target_.processor->name));
+  // V2 and V3 cannot leave a setting open, so theirs may close one that the command line leaves open.
+  const auto fits = [&](target::Setting said, target::Setting chosen) {
+    return said == chosen || (code_object_version_ <= 3 && chosen == target::Setting::any);
+  };
+  if (parsed->processor != target_.processor || !fits(parsed->xnack, target_.xnack) ||
+      !fits(parsed->sramecc, target_.sramecc)) {
+    return error(place,
+                 fmt::format("the code is for {}, but is assembled for {}", parsed->to_string(), target_.to_string()));
   }
   target_.xnack = parsed->xnack;
   target_.sramecc = parsed->sramecc;

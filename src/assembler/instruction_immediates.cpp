@@ -103,8 +103,11 @@ bool InstructionParser::hardware_register(int64_t& value) {
   int64_t id = 0, first = 0, width = 32;
   if (lexer().is(TokenKind::identifier)) {
     const std::string_view name = token().text;
-    const NamedValue* found =
-        name.starts_with("HW_REG_") ? find_name(isa::hardware_registers(), name.substr(7), map_.generation) : nullptr;
+    const NamedValue* found = nullptr;
+    if (name.starts_with("HW_REG_")) {
+      found = find_name(isa::hardware_registers(), name.substr(7), map_.generation);
+      if (found == nullptr) found = find_name(isa::other_hardware_register_names(), name.substr(7), map_.generation);
+    }
     if (found == nullptr) return error(fmt::format("not on {}: hardware register {}", unit_.processor().name, name));
     id = found->value;
     lexer().advance();

@@ -167,7 +167,8 @@ bool Parser::assignment(std::string_view name, Place place, bool redefinable) {
     return true;
   }
   Symbol& symbol = unit_.symbol(name);
-  const bool of_itself = value->kind != Expression::Kind::constant &&
+  // Where it has a value already, the new one is made of that.
+  const bool of_itself = !symbol.is_variable() && value->kind != Expression::Kind::constant &&
                          unit_.names(*value, [&](const Symbol& each) { return &each == &symbol; });
   if (of_itself) return error(value_place, fmt::format("Recursive use of '{}'", name));
   if (symbol.is_label() || symbol.common_size || (symbol.is_variable() && !(symbol.redefinable && redefinable))) {

@@ -135,9 +135,24 @@ void Unit::define(Symbol& symbol, Place place) {
 }
 
 void Unit::assign(Symbol& symbol, const Expression& value) {
+  if (symbol.is_variable()) {
+    // Expressions that name it keep the value that it has had so far.
+    if (symbol.in_expressions) {
+      Symbol& earlier = symbols_.emplace_back();
+      earlier.name = symbol.name;
+      earlier.temporary = true;
+      earlier.value = symbol.value;
+      symbol.earlier.push_back(&earlier);
+      symbol.in_expressions = false;
+    }
+    // Its place in the symbol table is that of the last time, as LLVM has it.
+    if (symbol.registered) kept_[symbol.place_in_order] = nullptr;
+    symbol.registered = false;
+  }
   keep(symbol);
   keep_symbols_of(value);
-  set_value(symbol, value);
+  symbol.value = &value;
+  symbol.known_in = 0;
 }
 
 void Unit::set_value(Symbol& symbol, const Expression& value) {
@@ -148,6 +163,7 @@ void Unit::set_value(Symbol& symbol, const Expression& value) {
 void Unit::keep(Symbol& symbol) {
   if (symbol.registered) return;
   symbol.registered = true;
+  symbol.place_in_order = kept_.size();
   kept_.push_back(&symbol);
 }
 

@@ -143,12 +143,16 @@ class Unit {
   /// Defines the label here.
   void define(Symbol& symbol, Place place);
   void define_local_label(uint64_t number, Place place);
+  /// Sets it, maybe anew.
   void assign(Symbol& symbol, const Expression& value);
-  /// What it is set to, without a place in the symbol table.
+  /// The symbol that an expression names: what it was set to then, if it has been set anew since.
+  static Symbol& meant(const Expression& reference);
+  /// What it is set to, without a place in the symbol table, and in all expressions that name it.
   void set_value(Symbol& symbol, const Expression& value);
   /// Puts the symbol at the end of the symbol table unless it has its place already.
   void keep(Symbol& symbol);
   void keep_symbols_of(const Expression& expression);
+  /// In the order of the symbol table; null where a symbol has got a later place.
   const std::vector<Symbol*>& kept() const { return kept_; }
   // The table of symbols whose address matters (.addrsig).
   void want_address_significance() { wants_address_significance_ = true; }
@@ -231,7 +235,7 @@ class Unit {
   std::vector<Symbol*> kept_, address_significant_;
   bool wants_address_significance_ = false;
   std::deque<Expression> expressions_;
-  uint32_t epoch_ = 1;  ///< another when a variable is set anew, or code becomes longer: what was known is not any more
+  uint32_t epoch_ = 1;        ///< another when a count is, or code becomes longer: what was known is not any more
   unsigned evaluations_ = 0;  ///< within each other: where a section's length depends on another's
   uint64_t steps_ = 0;        ///< that evaluating has taken
   uint64_t content_ = 0;      ///< bytes that the text gives; then those that all sections have

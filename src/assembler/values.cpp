@@ -23,9 +23,18 @@ const Expression& Unit::reference(Symbol& name, Specifier specifier, Place place
   Expression& made = expressions_.emplace_back();
   made.kind = Expression::Kind::symbol;
   made.symbol = &symbol;
+  made.setting = static_cast<uint32_t>(symbol.earlier.size());
+  symbol.in_expressions = true;
   made.specifier = specifier;
   made.place = place;
   return made;
+}
+
+Symbol& Unit::meant(const Expression& reference) {
+  Symbol& symbol = *reference.symbol;
+  // A .weakref may come after what names its alias.
+  if (symbol.weakly_names != nullptr) return *symbol.weakly_names;
+  return reference.setting < symbol.earlier.size() ? *symbol.earlier[reference.setting] : symbol;
 }
 
 const Expression& Unit::operation(Operation operation, std::vector<const Expression*> operands, Place place) {
@@ -163,9 +172,7 @@ std::optional<Value> Unit::apply_to(Operation operation, std::span<const Value> 
 bool Unit::enter_symbol(std::vector<Pending>& pending, std::vector<Value>& values,
                         const std::unordered_map<const Symbol*, Value>& done) {
   const Expression& expression = *pending.back().expression;
-  // A .weakref may come after what names its alias.
-  Symbol& named = *expression.symbol;
-  Symbol& symbol = named.weakly_names != nullptr ? *named.weakly_names : named;
+  Symbol& symbol = meant(expression);
   const auto give = [&](Value value) {
     if (expression.specifier != Specifier::none) value.specifier = expression.specifier;
     values.push_back(value);
@@ -244,7 +251,8 @@ bool Unit::names(const Expression& root, const std::function<bool(const Symbol&)
     pending.pop_back();
     walk(next, [&](const Expression& part) {
       if (found || !spend(1, root.place)) return false;
-      if (const Symbol* symbol = part.symbol) {
+      if (part.symbol != nullptr) {
+        const Symbol* const symbol = &meant(part);
         found = is(*symbol);
         if (symbol->is_variable() && seen.insert(symbol).second) pending.push_back(symbol->value);
       }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "target/buffer_elements.h"
 #include "target/processor.h"
 
 namespace Atoll::engine {
@@ -49,7 +50,7 @@ struct BufferResource {
         layout(processor.buffer_resources) {
     using enum target::BufferResources;
     if (layout == gfx8 && add_thread_id) stride |= data_format() << 14;  // the format's bits extend the stride then
-    if (has_element_size(processor)) {
+    if (target::has_element_size(processor)) {  // the way of addressing does not matter then for what is outside
       element_bytes = static_cast<uint8_t>(2u << ((word3 & element_size_field) >> element_size_shift));
       const bool has_records = stride != 0 && (swizzled || !counts_bytes(processor));
       bounds = has_records ? Bounds::structured : Bounds::raw;
@@ -62,11 +63,6 @@ struct BufferResource {
     }
   }
 
-  /// Until GFX8 word 3 says how large elements of swizzled buffers are, and the way of addressing does not matter for
-  /// what is outside.
-  static constexpr bool has_element_size(const target::Processor& processor) {
-    return processor.generation < target::Generation::gfx9;
-  }
   /// Whether the size of a buffer that is not swizzled is in bytes even where it has records: on GFX8.
   static constexpr bool counts_bytes(const target::Processor& processor) {
     return processor.generation == target::Generation::gfx8;

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "engine/image.h"
+#include "support/half.h"
 
 namespace Atoll::engine {
 
@@ -10,7 +11,7 @@ namespace {
 using semantics::ImageType;
 using target::Generation;
 
-float half(uint32_t bits) { return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits))); }
+using support::half_value;
 
 /// Coordinates of an address: those in a layer, the layer or face, the sample.
 unsigned coordinate_count(ImageType type) {
@@ -119,19 +120,21 @@ ImageAddress read_address(const ImageAccess& access, const Row* vgprs, unsigned 
   }
   if (operation.bias) {
     const uint32_t word = reader.word();
-    address.bias = packed ? half(word) : std::bit_cast<float>(word);
+    address.bias = packed ? half_value(word) : std::bit_cast<float>(word);
   }
   if (operation.compares) address.reference = std::bit_cast<float>(reader.word());
   if (has_gradients(operation)) {
     for (auto& direction : address.gradients) {
       for (unsigned axis = 0; axis < semantics::dimensions(access.address_type); ++axis) {
         const uint32_t part = reader.part(access.has_half_gradients);
-        direction[axis] = access.has_half_gradients ? half(part) : std::bit_cast<float>(part);
+        direction[axis] = access.has_half_gradients ? half_value(part) : std::bit_cast<float>(part);
       }
       reader.end_of_parts();
     }
   }
-  const auto widened = [&](uint32_t part) { return packed && are_floats ? std::bit_cast<uint32_t>(half(part)) : part; };
+  const auto widened = [&](uint32_t part) {
+    return packed && are_floats ? std::bit_cast<uint32_t>(half_value(part)) : part;
+  };
   if (has_coordinates(operation)) {
     for (unsigned i = 0; i < coordinate_count(access.address_type); ++i) {
       address.coordinates[i] = widened(reader.part(packed));

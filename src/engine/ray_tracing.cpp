@@ -15,6 +15,7 @@
 #include "engine/lane_memory.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
+#include "support/half.h"
 
 namespace Atoll::engine {
 
@@ -43,10 +44,7 @@ std::array<uint8_t, most_address_words> address_registers(const isa::Instruction
 
 /// Directions of 16 bits: GFX10 packs the six values two by two, GFX11 a direction's with its inverse's.
 void unpack_directions(const uint32_t* words, bool is_gfx11, semantics::Ray& ray) {
-  const auto half = [&](unsigned number) {
-    const auto bits = static_cast<uint16_t>(words[number / 2] >> number % 2 * 16);
-    return static_cast<float>(std::bit_cast<_Float16>(bits));
-  };
+  const auto half = [&](unsigned number) { return support::half_value(words[number / 2] >> number % 2 * 16); };
   for (unsigned axis = 0; axis < 3; ++axis) {
     ray.direction[axis] = half(is_gfx11 ? axis * 2 : axis);
     ray.inverse_direction[axis] = half(is_gfx11 ? axis * 2 + 1 : 3 + axis);

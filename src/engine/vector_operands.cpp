@@ -4,6 +4,7 @@
 
 #include "engine/vector.h"
 #include "semantics/modifiers.h"
+#include "support/half.h"
 
 namespace Atoll::engine {
 
@@ -43,10 +44,10 @@ isa::Operand mixed_source(const isa::Operand& operand) {
   }
   constexpr uint16_t inverse_two_pi = 0x3118;
   const auto bits = static_cast<uint16_t>(operand.value);
-  const auto magnitude = static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits & 0x7FFF)));
+  const float magnitude = support::half_value(bits & 0x7FFF);
   if (magnitude < 0.1f || magnitude > 4.0f) return operand;  // an integer's bits
   isa::Operand wide = operand;
-  wide.value = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<_Float16>(bits)));
+  wide.value = std::bit_cast<uint32_t>(support::half_value(bits));
   if (bits == inverse_two_pi) wide.value = 0x3E22F983;
   wide.type = isa::DataType::f32;
   return wide;

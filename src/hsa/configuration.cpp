@@ -98,7 +98,7 @@ support::Result<Configuration> read_configuration() {
   auto gpus = read_gpus();
   if (!gpus) return std::unexpected(gpus.error());
   configuration.gpus = std::move(*gpus);
-  configuration.statistics = variable("ATOLL_STATS").value_or("0") != "0";
+  if (const auto where = variable("ATOLL_STATS"); where && *where != "0") configuration.statistics = *where;
   if (const auto text = variable("ATOLL_TIMEOUT")) {
     const auto seconds = number<double>("ATOLL_TIMEOUT", *text);
     if (!seconds) return std::unexpected(seconds.error());

@@ -21,7 +21,7 @@ struct GpuConfiguration {
 
 struct Configuration {
   std::vector<GpuConfiguration> gpus;    ///< ATOLL_GPU, ATOLL_GPUS: those that ROCR_VISIBLE_DEVICES shows, in its order
-  bool statistics = false;               ///< ATOLL_STATS=1: a table of kernels at the end
+  std::string statistics;                ///< ATOLL_STATS (machine/statistics.h); empty: none are told
   std::chrono::nanoseconds timeout{0};   ///< ATOLL_TIMEOUT, in seconds, of one kernel
   unsigned threads = 0;                  ///< ATOLL_THREADS
   std::string core_file;                 ///< ATOLL_CORE, where a fault leaves a core file; empty: nowhere

@@ -1,7 +1,6 @@
 // hsa: hsa_init, hsa_shut_down and the object between them.
 #include "hsa/runtime.h"
 
-#include <cxxabi.h>
 #include <pthread.h>
 #include <unistd.h>
 #include <algorithm>
@@ -23,6 +22,7 @@
 #include "hsa/status.h"
 #include "hsa/tools.h"
 #include "machine/signal_watch.h"
+#include "machine/statistics.h"
 #include "target/topology.h"
 
 namespace Atoll::hsa {
@@ -46,102 +46,36 @@ std::atomic<Lifetime*>& of_this_process() {
 Lifetime& lifetime() { return *of_this_process().load(std::memory_order_acquire); }
 
 std::atomic<Runtime*> current{nullptr};
-bool print_statistics = false;
+
+/// Where statistics go, until they are told. Never destroyed: the end of the process may come after destructors.
+std::string& statistics_wish() {
+  static auto* const wish = new std::string;
+  return *wish;
+}
 
 /// A fork has the runtime's memory but none of its threads, so nothing that the parent had goes on in the child. There,
 /// hsa_init has not been called yet: it makes a runtime of the child's own.
 void begin_anew_in_child() {
   of_this_process().store(new Lifetime, std::memory_order_release);
   current.store(nullptr, std::memory_order_release);
-  print_statistics = false;
+  statistics_wish().clear();
   machine::forget_watches();
 }
 
-/// A kernel's name as its source has it, or the ends of it.
-std::string readable(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 ? text : name;
-  std::free(text);
-  // Templates of libraries have names of many lines; their ends tell them apart.
-  constexpr size_t longest = 72, end = 32;
-  if (result.size() > longest) result.replace(longest - end - 3, result.size() - longest + 3, "...");
-  return result;
-}
-
-/// What the engine translated, what took long, and what it had to leave to the interpreter; empty if it does no such
-/// thing.
-std::string describe(const machine::EngineReport& report) {
-  std::string text;
-  uint64_t instructions = 0, fallbacks = 0;
-  double seconds = 0;
-  size_t cached = 0;
-  const machine::EngineReport::Translation* longest = nullptr;
-  for (const auto& translation : report.translations) {
-    instructions += translation.instructions;
-    fallbacks += translation.fallbacks;
-    seconds += translation.seconds;
-    cached += translation.from_cache ? 1 : 0;
-    if (longest == nullptr || translation.seconds > longest->seconds) longest = &translation;
-  }
-  if (longest != nullptr) {
-    text += fmt::format("compiled: {} pieces of code ({} from the cache), {} instructions, {:.3f} s\n",
-                        report.translations.size(), cached, instructions, seconds);
-    if (longest->seconds > 0) {
-      text += fmt::format("  longest: {:.3f} s for the {} instructions of {}\n", longest->seconds,
-                          longest->instructions, readable(longest->kernel));
-    }
-  }
-  if (report.unfinished != 0) text += fmt::format("  not finished at exit: {}\n", report.unfinished);
-  if (fallbacks != 0) {
-    std::vector<std::pair<uint64_t, std::string>> names;
-    for (const auto& [name, count] : report.untranslated) names.emplace_back(count, name);
-    std::ranges::sort(names, std::greater{});
-    constexpr size_t most_names = 12;
-    text += fmt::format("  left to the interpreter: {}:", fallbacks);
-    for (size_t i = 0; i < std::min(names.size(), most_names); ++i) {
-      text += fmt::format(" {} {}", names[i].first, names[i].second);
-    }
-    text += names.size() > most_names ? fmt::format(" and {} others\n", names.size() - most_names) : "\n";
-  }
-  for (const auto& [reason, count] : report.failures) text += fmt::format("  not compiled: {} ({})\n", reason, count);
-  return text;
-}
-
-/// The table of a GPU. Of several, each is told by its number, and one that has run nothing has no rows.
-void print_statistics_of(const GpuAgent& agent, bool is_one_of_several) {
-  const machine::Gpu& gpu = *agent.machine;
-  std::vector<machine::KernelStatistics> rows = gpu.statistics();
-  const target::GpuModel& model = gpu.model();
-  std::string text = fmt::format("atoll: {}{} ({})", is_one_of_several ? fmt::format("GPU {}, ", agent.number) : "",
-                                 model.product.marketing_name, model.target.to_string());
-  if (is_one_of_several && rows.empty()) {
-    std::fputs((text + ": no kernels\n").c_str(), stderr);
+/// Tells once what the GPUs have run.
+void tell_statistics() {
+  Runtime* const runtime = current.load();
+  const std::string where = std::exchange(statistics_wish(), {});
+  if (runtime == nullptr || where.empty()) return;
+  std::vector<machine::GpuStatistics> gpus;
+  for (const auto& agent : runtime->gpu_agents) gpus.push_back(machine::statistics_of(*agent->machine, agent->number));
+  if (where != machine::statistics_as_table) {
+    if (const auto written = machine::write_statistics(gpus, where); !written)
+      fmt::print(stderr, "atoll: {}\n", written.error().message);
     return;
   }
-  double total = 0;
-  size_t width = 6;
-  for (machine::KernelStatistics& row : rows) {
-    row.kernel = readable(row.kernel);
-    total += row.seconds;
-    width = std::max(width, row.kernel.size());
-  }
-  text += fmt::format("\n{:<{}} {:>9} {:>12} {:>18} {:>12} {:>10} {:>7}\n", "kernel", width, "calls", "work-groups",
-                      "wave instructions", "interpreted", "seconds", "share");
-  for (const machine::KernelStatistics& row : rows) {
-    text += fmt::format("{:<{}} {:>9} {:>12} {:>18} {:>12} {:>10.4f} {:>6.1f}%\n", row.kernel, width, row.calls,
-                        row.work_groups, row.wave_instructions, row.interpreted_instructions, row.seconds,
-                        total > 0 ? 100 * row.seconds / total : 0.0);
-  }
-  text += describe(gpu.engine_report());
-  std::fputs(text.c_str(), stderr);
-}
-
-void print_statistics_once() {
-  if (Runtime* runtime = current.load(); runtime != nullptr && print_statistics) {
-    for (const auto& agent : runtime->gpu_agents) print_statistics_of(*agent, runtime->gpu_agents.size() > 1);
-    print_statistics = false;
-  }
+  for (machine::GpuStatistics& gpu : gpus)
+    std::fputs(machine::statistics_table(std::move(gpu), gpus.size() > 1).c_str(), stderr);
 }
 
 /// At exit the runtime stays, for destructors that still call it; only the table is due. Handlers that are due run to
@@ -153,7 +87,7 @@ void at_exit() {
   const bool in_callback = InCallback::is_this_thread();
   if (!in_callback) life.ended.wait(lock, [&] { return !life.ending; });
   if (life.ending) return;
-  print_statistics_once();
+  tell_statistics();
   if (in_callback || life.references == 0 || life.references == INT32_MAX) return;
   ++life.references;
   lock.unlock();
@@ -163,7 +97,7 @@ void at_exit() {
 
 /// Takes the runtime apart. The queues stop first, while faults and handlers that they raise still find it.
 void end(Runtime* runtime) {
-  print_statistics_once();
+  tell_statistics();
   runtime->queues.clear();
   runtime->events.join();
   current.store(nullptr);
@@ -233,8 +167,11 @@ hsa_status_t Runtime::acquire() {
     const support::Result<Configuration> configuration = read_configuration();
     if (!configuration) return refuse(configuration.error(), HSA_STATUS_ERROR);
     auto made = make_runtime(*configuration);
-    if (!made) return refuse(made.error(), HSA_STATUS_ERROR);
-    print_statistics = configuration->statistics;
+    if (!made) {
+      const bool out_of_resources = made.error().kind == support::ErrorKind::out_of_resources;
+      return refuse(made.error(), out_of_resources ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_ERROR);
+    }
+    statistics_wish() = configuration->statistics;
     current.store(made->release(), std::memory_order_release);
     static bool watches_process = false;  // in a fork, too
     if (!std::exchange(watches_process, true)) {

@@ -68,6 +68,18 @@ constexpr NamedValue registers[] = {
     {34, "XNACK_MASK", gfx12_5, gfx12_5},
 };
 
+// What LLVM's assembler takes besides: the names of other generations.
+constexpr NamedValue other_register_names[] = {
+    {23, "HW_ID", gfx10, gfx10_3},           {1, "MODE", gfx12, gfx12_5},
+    {2, "STATUS", gfx12, gfx12_5},           {4, "STATE_PRIV", gfx12, gfx12_5},
+    {5, "GPR_ALLOC", gfx12, gfx12_5},        {6, "LDS_ALLOC", gfx12, gfx12_5},
+    {17, "EXCP_FLAG_PRIV", gfx12, gfx12_5},  {18, "EXCP_FLAG_USER", gfx12, gfx12_5},
+    {19, "TRAP_CTRL", gfx12, gfx12_5},       {20, "SCRATCH_BASE_LO", gfx12, gfx12_5},
+    {21, "SCRATCH_BASE_HI", gfx12, gfx12_5}, {23, "HW_ID1", gfx12, gfx12_5},
+    {24, "HW_ID2", gfx12, gfx12_5},          {31, "DVGPR_ALLOC_LO", gfx12, gfx12_5},
+    {32, "DVGPR_ALLOC_HI", gfx12, gfx12_5},
+};
+
 constexpr NamedValue message_names[] = {
     {1, "INTERRUPT", gfx6, gfx12_5},
     {2, "GS", gfx6, gfx10_3},
@@ -130,6 +142,7 @@ constexpr CounterField dependencies[] = {
 }  // namespace
 
 std::span<const NamedValue> hardware_registers() { return registers; }
+std::span<const NamedValue> other_hardware_register_names() { return other_register_names; }
 uint16_t hardware_register(unsigned number, target::Generation generation) {
   constexpr std::pair<std::string_view, uint16_t> known[] = {
       {"MODE", hardware::mode},

@@ -24,6 +24,8 @@ struct NamedValue {
 
 /// Without "HW_REG_".
 std::span<const NamedValue> hardware_registers();
+/// Names that are read besides those, but never written.
+std::span<const NamedValue> other_hardware_register_names();
 /// Which register (namespace hardware) the number in an instruction means on that generation; `unknown` for those that
 /// Atoll has no use for.
 uint16_t hardware_register(unsigned number, target::Generation generation);

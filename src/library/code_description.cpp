@@ -149,6 +149,8 @@ class Description {
     const auto metadata = object::read_metadata(file_);
     if (!metadata) {
       wrong("the metadata", metadata.error());
+    } else if (metadata->version_major == 0) {  // no version has this number: there is none
+      json_["metadata"] = nullptr;
     } else {
       json_["metadata"] = {{"version", fmt::format("{}.{}", metadata->version_major, metadata->version_minor)},
                            {"target", text(metadata->target)}};

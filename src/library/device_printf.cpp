@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "support/half.h"
+
 namespace Atoll::library {
 
 namespace {
@@ -82,7 +84,7 @@ double float_of(std::span<const std::byte> bytes) {
   const uint64_t bits = bits_of(bytes);
   if (bytes.size() >= 8) return std::bit_cast<double>(bits);
   if (bytes.size() >= 4) return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  return static_cast<double>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
+  return static_cast<double>(support::half_value(static_cast<uint32_t>(bits)));
 }
 
 /// Of so many bytes as the length says, or the argument has.

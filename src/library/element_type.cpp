@@ -27,6 +27,17 @@ constexpr std::array types{
     ElementType{"f64", "double", Kind::floating, 8},
 };
 
+/// How names in C++ spell those types that OpenCL calls otherwise.
+struct Spelling {
+  std::string_view cxx, c;
+};
+constexpr std::array spellings{
+    Spelling{"signed char", "char"},  Spelling{"unsigned char", "uchar"},      Spelling{"bool", "uchar"},
+    Spelling{"long long", "long"},    Spelling{"unsigned long long", "ulong"}, Spelling{"unsigned short", "ushort"},
+    Spelling{"unsigned int", "uint"}, Spelling{"unsigned long", "ulong"},      Spelling{"_Float16", "half"},
+    Spelling{"__half", "half"},
+};
+
 template <typename T>
 std::vector<std::byte> bytes_of(T value) {
   std::vector<std::byte> bytes(sizeof value);
@@ -58,6 +69,10 @@ const ElementType* find_element_type(std::string_view name) {
 
 const ElementType* element_type_of_c(std::string_view c_type) {
   if (c_type.ends_with('*')) c_type.remove_suffix(1);
+  for (const std::string_view qualifier : {" volatile", " const"})
+    if (c_type.ends_with(qualifier)) c_type.remove_suffix(qualifier.size());
+  const auto spelling = std::ranges::find(spellings, c_type, &Spelling::cxx);
+  if (spelling != spellings.end()) c_type = spelling->c;
   const auto found = std::ranges::find(types, c_type, &ElementType::c);
   return found == types.end() ? nullptr : &*found;
 }

@@ -25,7 +25,8 @@ struct ElementType {
 std::span<const ElementType> element_types();
 /// "f32", or nullptr.
 const ElementType* find_element_type(std::string_view name);
-/// The type of "float" or, after the `*`, of "float*", as OpenCL's metadata spells it; nullptr for any other.
+/// The type of "float" or, after the `*`, of "float*", as OpenCL's metadata or a name in C++ ("float const*") spells
+/// it; nullptr for any other.
 const ElementType* element_type_of_c(std::string_view c_type);
 /// What a number is when nothing says so: an integer of `size` bytes or, with a point or an exponent, a
 /// floating-point number; nullptr when there is none of that size.

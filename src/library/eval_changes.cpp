@@ -10,12 +10,14 @@
 
 #include "isa/effects.h"
 #include "isa/table.h"
+#include "support/half.h"
 
 namespace Atoll::library {
 
 namespace {
 
 using isa::DataType;
+using support::half_value;
 namespace scalar = isa::scalar;
 
 /// A register, or a pair of them that is one value, before and after.
@@ -213,7 +215,6 @@ bool looks_like_float(uint32_t bits) {
   return exponent > 127 - 34 && exponent < 127 + 34;
 }
 
-float half_value(uint32_t bits) { return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits))); }
 float brain_value(uint32_t bits) { return std::bit_cast<float>(bits << 16); }
 
 std::vector<uint8_t> lanes_of(uint64_t mask) {

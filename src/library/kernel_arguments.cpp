@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "library/kernel_names.h"
 #include "machine/memory.h"
 #include "support/bytes.h"
 
@@ -98,6 +99,11 @@ std::vector<Parameter> parameters_of(const KernelMetadata& kernel) {
   for (const KernelArgument& argument : kernel.arguments)
     if (!is_hidden(argument))
       parameters.push_back({argument.name, argument.type_name, kind_of(argument.kind), argument.offset, argument.size});
+  // HIP's metadata has no types, but the name in C++ has.
+  auto types = parameter_types(kernel.name);
+  if (types.size() != parameters.size()) return parameters;
+  for (size_t i = 0; i < types.size(); i++)
+    if (parameters[i].type.empty()) parameters[i].type = std::move(types[i]);
   return parameters;
 }
 

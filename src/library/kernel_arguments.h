@@ -16,7 +16,7 @@
 
 namespace Atoll::library {
 
-/// The kernel's parameters as its metadata tells of them, hidden ones left out.
+/// The kernel's parameters as its metadata and its name in C++ tell of them, hidden ones left out.
 std::vector<Parameter> parameters_of(const object::KernelMetadata& kernel);
 
 struct Launch {

@@ -1,22 +1,33 @@
 // library: kernels' names (kernel_names.h).
 #include "library/kernel_names.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
 namespace Atoll::library {
 
-std::string demangled(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;  // "f" would be float
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 ? text : name;
-  std::free(text);
-  return result;
+std::vector<std::string> parameter_types(const std::string& name) {
+  const std::string readable = demangled(name);
+  if (readable == name || !readable.ends_with(')')) return {};
+  // The parameters are in the last pair of brackets; others may be in a type ("(anonymous namespace)", a pointer to a
+  // function, a template's arguments), so what is found is in reverse order.
+  std::vector<std::string> types;
+  size_t depth = 0, end = readable.size() - 1;
+  for (size_t i = end; i-- > 0;) {
+    const char c = readable[i];
+    const bool begins = c == '(' && depth == 0;
+    if (begins || (c == ',' && depth == 0)) {
+      const size_t start = readable.find_first_not_of(' ', i + 1);
+      if (start < end) types.push_back(readable.substr(start, end - start));
+      end = i;
+    }
+    if (begins) break;
+    if (c == ')' || c == '>' || c == ']' || c == '}') depth++;
+    if ((c == '(' || c == '<' || c == '[' || c == '{') && depth > 0) depth--;
+  }
+  std::ranges::reverse(types);
+  return types;
 }
 
 support::Result<std::string> find_kernel(std::vector<std::string> names, const std::string& wanted,

@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "support/demangle.h"
 #include "support/error.h"
 
 namespace Atoll::library {
 
-/// "add(float*, float const*, int)" of "_Z3addPfPKfi"; the name itself where it is not mangled.
-std::string demangled(const std::string& name);
+using support::demangled;
+
+/// {"float*", "float const*", "int"} of "_Z3addPfPKfi"; nothing where the name is not mangled.
+std::vector<std::string> parameter_types(const std::string& name);
 
 /// The kernel that is meant: its name in the code object, or its name in C++ with or without parameters. The error says
 /// what there is in `file`.

@@ -2,6 +2,7 @@
 // of memory of its own, so that it has addresses: the list of code objects, the context save areas, and the packet of
 // a kernel that was launched without a queue.
 #include "machine/core_dump.h"
+#include "machine/process_path.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -508,9 +509,7 @@ StoppedWorkGroup save(const WorkGroup& group) {
 }
 
 Result<std::string> write_core_file(const CoreContents& contents, const std::string& path) {
-  std::string where = path;
-  for (size_t at = 0; (at = where.find("%p", at)) != std::string::npos;) where.replace(at, 2, std::to_string(getpid()));
-  return Core(contents).write(where);
+  return Core(contents).write(with_process(path));
 }
 
 }  // namespace Atoll::machine

@@ -5,11 +5,8 @@
 // trying which can be read.
 #include "machine/fault_report.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -22,6 +19,7 @@
 #include "machine/gpu.h"
 #include "machine/initial_state.h"
 #include "machine/source_lines.h"
+#include "support/demangle.h"
 
 namespace Atoll::machine {
 
@@ -101,16 +99,6 @@ bool find_lane(const isa::Instruction& instruction, const Wave& wave, Fault& fau
     if (address && fault.address - *address < bytes) return make_it(lane, fault.address);
   }
   return false;
-}
-
-/// "scale(float*, int)" for "_Z5scalePfi"; other names as they are.
-std::string readable(std::string_view name) {
-  const std::string text(name);
-  int status = 0;
-  char* demangled = abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && demangled != nullptr ? std::string(demangled) : text;
-  std::free(demangled);
-  return result;
 }
 
 /// The bytes at `pc` in hexadecimal words, for what cannot be disassembled.
@@ -275,7 +263,7 @@ FaultReport report_fault(const Wave& wave) {
   FaultReport report;
   if (wave.fault) report.fault = *wave.fault;
   Fault& fault = report.fault;
-  report.kernel = readable(dispatch.kernel->name);
+  report.kernel = support::demangled(dispatch.kernel->name);
   std::ranges::copy(group.id, report.work_group);
   report.wave = wave.index;
 
@@ -283,7 +271,7 @@ FaultReport report_fault(const Wave& wave) {
   const auto instruction = instruction_at(code.get(), fault.pc, gpu.processor(), wave.wave_size);
   report.instruction = instruction ? isa::print(*instruction, gpu.processor()) : raw_words(code.get(), fault.pc);
   if (code) {
-    report.function = readable(code->function_at(fault.pc));
+    report.function = support::demangled(std::string(code->function_at(fault.pc)));
     if (report.function == report.kernel) report.function.clear();
     report.source = source_line_at(code->file(), fault.pc - code->base());
   }

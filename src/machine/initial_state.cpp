@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "machine/gpu.h"
+#include "target/buffer_elements.h"
 
 namespace Atoll::machine {
 
@@ -114,7 +115,7 @@ void scratch_resource(const target::Target& target, uint64_t base, uint64_t byte
                 | (target.wave_size == 32 ? 2u : 3u) << 21  // INDEX_STRIDE: 32 or 64
                 | 1u << 23;                                 // ADD_TID_ENABLE
   const target::BufferResources layout = target.processor->buffer_resources;
-  if (target.processor->generation < target::Generation::gfx9) resource[3] |= 1u << 19;  // ELEMENT_SIZE: 4 bytes
+  if (target::has_element_size(*target.processor)) resource[3] |= 1u << 19;  // ELEMENT_SIZE: 4 bytes
   if (layout < target::BufferResources::gfx10) {
     resource[3] |= 4u << 12;  // NUM_FORMAT: uint; from GFX8 on DATA_FORMAT, 0, is the stride's upper bits with ADD_TID
     if (layout == target::BufferResources::gfx6) resource[3] |= 4u << 15;  // DATA_FORMAT: 32

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "support/half.h"
+
 namespace Atoll::semantics {
 
 namespace {
@@ -40,7 +42,7 @@ Value read(const uint8_t* from) {
   return value;
 }
 
-float half_at(const uint8_t* from) { return static_cast<float>(std::bit_cast<_Float16>(read<uint16_t>(from))); }
+float half_at(const uint8_t* from) { return support::half_value(read<uint16_t>(from)); }
 
 Point difference(const Point& a, const Point& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 float dot(const Point& a, const Point& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }

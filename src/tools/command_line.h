@@ -65,6 +65,13 @@ inline void add_core_option(CLI::App& command, std::string& file) {
                    "file, for `atoll inspect`: --core=FILE, or gpucore.PID (%p is the process)");
 }
 
+/// `--stats[=FILE]`; the value is machine::statistics_as_table without a file.
+inline void add_statistics_option(CLI::App& command, std::string& file) {
+  command.add_flag("--stats{1}", file,
+                   "At the end, print on standard error what each kernel took;\n"
+                   "--stats=FILE writes it to a file instead, as JSON (%p is the process)");
+}
+
 /// A usage error where the processor has no waves of so many lanes; 0 is no wish.
 inline support::Result<void> check_wave_size(const target::Processor& processor, unsigned lanes) {
   if (lanes == 0 || processor.has_wave_size(lanes)) return {};

@@ -61,7 +61,9 @@ void print_header(const Json& code) {
                string_of(header, "sramecc"));
   if (header.contains("generic_version")) fmt::print(", generic version {}", number_of(header, "generic_version"));
   fmt::print("\n");
-  if (code.contains("metadata")) {
+  if (code.contains("metadata") && code["metadata"].is_null()) {
+    fmt::print("  metadata       none\n");
+  } else if (code.contains("metadata")) {
     const Json& metadata = code["metadata"];
     const std::string target = string_of(metadata, "target");
     fmt::print("  metadata       version {}{}{}\n", string_of(metadata, "version"), target.empty() ? "" : ", target ",

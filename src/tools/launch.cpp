@@ -11,6 +11,8 @@
 #include "atoll/atoll.h"
 #include "library/kernel_names.h"
 #include "machine/gpu.h"
+#include "machine/process_path.h"
+#include "machine/statistics.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/files.h"
@@ -31,10 +33,9 @@ struct LaunchOptions {
   std::string file, gpu, kernel, grid, block;
   std::vector<std::string> arguments, print, save;
   uint32_t lds_bytes = 0;
-  bool statistics = false;
   double timeout = 0;
   unsigned threads = 0;
-  std::string engine, core;
+  std::string engine, core, statistics;
 };
 
 /// "64", "64,8" or "64,8,2".
@@ -79,8 +80,9 @@ void list_kernels(const Code& code, const std::string& file, const Gpu& gpu) {
       const Parameter& parameter = kernel->parameters[i];
       const char* const kinds[] = {"value", "pointer", "pointer to LDS", "of a kind that cannot be passed"};
       fmt::print("    --arg {}: {} bytes, {}{}{}{}{}\n", i + 1, parameter.size,
-                 kinds[static_cast<size_t>(parameter.kind)], parameter.name.empty() ? "" : ", ", parameter.type,
-                 parameter.type.empty() ? "" : " ", parameter.name);
+                 kinds[static_cast<size_t>(parameter.kind)],
+                 parameter.type.empty() && parameter.name.empty() ? "" : ", ", parameter.type,
+                 parameter.type.empty() || parameter.name.empty() ? "" : " ", parameter.name);
     }
   }
 }
@@ -173,6 +175,27 @@ Result<std::vector<MadeArgument>> make_arguments(const LaunchOptions& options, c
   return made;
 }
 
+Result<void> tell_statistics(const std::string& where, const Gpu& gpu, const std::string& kernel,
+                             const LaunchResult& done) {
+  if (where.empty()) return {};
+  if (where == machine::statistics_as_table) {
+    fmt::print(stderr, "{} on {} ({}): {} work-groups, {} waves, {} wave instructions, {:.6f} s of host time\n",
+               demangled(kernel), gpu.product(), gpu.target_id(), done.work_groups, done.waves, done.wave_instructions,
+               done.seconds);
+    return {};
+  }
+  const machine::GpuStatistics statistics{.product = std::string(gpu.product()),
+                                          .target = gpu.target_id(),
+                                          .kernels = {{.kernel = kernel,
+                                                       .calls = 1,
+                                                       .work_groups = done.work_groups,
+                                                       .waves = done.waves,
+                                                       .wave_instructions = done.wave_instructions,
+                                                       .seconds = done.seconds}}};
+  const std::string text = machine::statistics_json({&statistics, 1});
+  return write_file(machine::with_process(where), {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
 Result<int> launch(const LaunchOptions& options) {
   const auto broken = [](const Failure& failure) { return fail(ErrorKind::aborted, "{}", failure.message); };
   const GpuOptions gpu_options{.threads = options.threads,
@@ -208,10 +231,7 @@ Result<int> launch(const LaunchOptions& options) {
       *code, *name, {.grid = *grid, .block = *block, .dynamic_lds_bytes = options.lds_bytes}, arguments);
   if (!done) return broken(done.error());
   if (auto ok = show_results(options, *kernel, *made, false); !ok) return std::unexpected(ok.error());
-  if (options.statistics)
-    fmt::print(stderr, "{} on {} ({}): {} work-groups, {} waves, {} wave instructions, {:.6f} s\n", demangled(*name),
-               gpu->product(), gpu->target_id(), done->work_groups, done->waves, done->wave_instructions,
-               done->seconds);
+  if (auto ok = tell_statistics(options.statistics, *gpu, *name, *done); !ok) return std::unexpected(ok.error());
   return 0;
 }
 
@@ -252,7 +272,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--lds", options->lds_bytes, "Dynamic LDS (HIP's third launch parameter)")->type_name("BYTES");
   command->add_option("--gpu", options->gpu, "As in `atoll run`; without it, one that runs the code")->type_name("GPU");
-  command->add_flag("--stats", options->statistics, "Print on standard error what the kernel took");
+  add_statistics_option(*command, options->statistics);
   command->add_option("--timeout", options->timeout, "Stop the kernel when it runs longer than this")
       ->type_name("SECONDS")
       ->check(positive(most_seconds));
@@ -267,8 +287,9 @@ void add_launch(CLI::App& app, Invocation& invocation) {
   add_core_option(*command, options->core);
   command->footer(
       "A VALUE is\n"
-      "  5  -1.5  0xff           a number of the parameter's type (where the code object does not say which: an\n"
-      "                          integer or, with a point or an exponent, a floating-point number of its size)\n"
+      "  5  -1.5  0xff           a number of the parameter's type (where neither metadata nor the name in C++ says\n"
+      "                          which: an integer or, with a point or an exponent, a floating-point number of its\n"
+      "                          size)\n"
       "  u8:5  f64:1.5           a number of this type: i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64\n"
       "  hex:0100000002000000    these bytes, for structures\n"
       "  null                    a null pointer\n"

@@ -25,6 +25,7 @@
 #include <CLI/CLI.hpp>
 
 #include "machine/gpu.h"
+#include "machine/statistics.h"
 #include "object/bundle.h"
 #include "object/elf.h"
 #include "support/byte_size.h"
@@ -53,10 +54,9 @@ struct RunOptions {
   std::string gpu;
   unsigned gpus = 0;
   std::string memory;
-  bool statistics = false;
   double timeout = 0;
   unsigned threads = 0;
-  std::string engine, core;
+  std::string engine, core, statistics;
 };
 
 /// Finds a program as a shell does: a name with a slash is a path, any other is looked for in PATH.
@@ -237,10 +237,14 @@ Result<int> run_program(const RunOptions& options, std::vector<std::string> comm
   setenv("ATOLL_GPU", target::names_of(*gpus).c_str(), 1);
   unsetenv("ATOLL_GPUS");  // the list says it
   if (!options.memory.empty()) setenv("ATOLL_MEMORY", options.memory.c_str(), 1);
-  if (options.statistics) setenv("ATOLL_STATS", "1", 1);
   if (options.timeout > 0) setenv("ATOLL_TIMEOUT", fmt::format("{}", options.timeout).c_str(), 1);
   if (!options.engine.empty()) setenv("ATOLL_ENGINE", options.engine.c_str(), 1);
   // The program may go to another directory.
+  if (!options.statistics.empty())
+    setenv("ATOLL_STATS",
+           options.statistics == machine::statistics_as_table ? options.statistics.c_str()
+                                                              : fs::absolute(options.statistics).c_str(),
+           1);
   if (!options.core.empty()) setenv("ATOLL_CORE", fs::absolute(options.core).c_str(), 1);
   if (options.threads > 0) setenv("ATOLL_THREADS", fmt::format("{}", options.threads).c_str(), 1);
   const auto libraries = loader_path(*directory);
@@ -277,7 +281,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(1U, target::most_gpus));
   run->add_option("--memory", options->memory, "The memory of each GPU (4G, 512M), in place of the product's")
       ->type_name("SIZE");
-  run->add_flag("--stats", options->statistics, "At exit, print on standard error what each kernel took");
+  add_statistics_option(*run, options->statistics);
   run->add_option("--timeout", options->timeout, "Stop a kernel that runs longer than this")
       ->type_name("SECONDS")
       ->check(positive(most_seconds));

@@ -88,6 +88,20 @@ TEST(LineTables, CountBranchesWhoseLengthIsSettledLast) {
   for (const char* processor : {"gfx1010", "gfx1030"}) expect_same_object(text, processor);
 }
 
+// llvm-mc writes register -1 for vcc; the numbers are those of the user guide, "Register Identifier".
+TEST(Frames, VccIsTheRegisterOfTheUserGuide) {
+  const auto text = [](const char* vcc, const char* vcc_lo) {
+    return fmt::format("f:\n.cfi_startproc\n.cfi_undefined {}\n.cfi_same_value {}\ns_nop 0\n.cfi_endproc\n", vcc,
+                       vcc_lo);
+  };
+  for (const char* processor : {"gfx90a", "gfx1100"}) {
+    const auto numbers = llvm_assemble(text("768", "512"), processor);
+    const auto names = atoll_assemble(text("vcc", "vcc_lo"), processor);
+    ASSERT_FALSE(names.object.empty()) << names.messages;
+    EXPECT_EQ(names.object, numbers.object) << processor;
+  }
+}
+
 TEST(LineTables, ErrorsAreFoundWithTheirPlaces) {
   const auto atoll = atoll_assemble(
       ".file 1 \"a\"\n.loc 2 3\n.loc 1 3 is_stmt 2\n.loc 1 2 nonsense\n.file 1 \"b\"\n.file 2 \"c\" md5 zero\n"

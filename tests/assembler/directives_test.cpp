@@ -505,6 +505,15 @@ amdhsa.version:
      "false]\n...\n.end_amdgpu_pal_metadata\n"},
     {"PalMetadataWithoutPipelines", ".amdgpu_pal_metadata\n---\namdpal.pipelines: []\n...\n.end_amdgpu_pal_metadata\n"},
     {"PalMetadataOfAVersionOnly", ".amdgpu_pal_metadata\n---\namdpal.version: [3, 0]\n...\n.end_amdgpu_pal_metadata\n"},
+    {"SymbolsSetAnew",
+     ".set a, x-y\n.set b, a+a\n.set a, 5\nx:\n.long 1\ny:\n.long b, a\n.set a, x\n.set c, a\n.set a, a+4\n"
+     ".long a, c\n.set d, a-c+x\n.set a, d-x\n.set .Lt, y\n.set e, .Lt\n.set .Lt, 7\n.long a, e, .Lt, z\n"
+     ".set z, x\n.long z\n.set z, y\n.long z\n"},
+    {"SymbolsNamedBeforeTheyAreSet",
+     ".set b, a+1\n.set c, b\n.long b\n.set a, 4\n.set b, 0\n.set a, 9\n.long c, b, a\n"},
+    {"SymbolsSetAnewHaveALaterPlace",
+     ".macro m\n.set a, a+1\n.endm\n.set a, 0\n.set b, 0\nm\nm\n.set c, 3\n.set d, x\n.set e, d\n.set d, 1\n"
+     ".hidden f\n.set f, x\n.set f, 4\nx:\n"},
     {"CodeObjectVersion", ".amdhsa_code_object_version 4\n.amdgcn_target \"amdgcn-amd-amdhsa--gfx90a\"\n.long 1\n"},
 };
 

@@ -57,6 +57,46 @@ good:
   EXPECT_EQ(error_lines(atoll_assemble(text, "gfx90a").messages), expected);
 }
 
+/// A target and llvm-mc's options for it, in a command line that is made with -mcpu=.
+struct CommandLine {
+  const char *target, *llvm;
+};
+
+TEST(Errors, TheTextsTargetMustBeTheCommandLines) {
+  const CommandLine command_lines[] = {{"gfx90a", "gfx90a"},
+                                       {"gfx90a:xnack-", "gfx90a -mattr=-xnack"},
+                                       {"gfx90a:sramecc+:xnack+", "gfx90a -mattr=+sramecc,+xnack"},
+                                       {"gfx1030", "gfx1030"}};
+  const char* const targets[] = {
+      "gfx90a",  "gfx90a:xnack+", "gfx90a:xnack-", "gfx90a:sramecc+:xnack+", "gfx90a:sramecc-:xnack+",
+      "gfx1030", "gfx908"};
+  for (const CommandLine& command_line : command_lines) {
+    for (const char* target : targets) {
+      const std::string text = fmt::format(".amdgcn_target \"amdgcn-amd-amdhsa--{}\"\n", target);
+      EXPECT_EQ(error_places(atoll_assemble(text, command_line.target).messages),
+                error_places(llvm_assemble(text, command_line.llvm).messages))
+          << target << " for " << command_line.target;
+    }
+  }
+}
+
+// llvm-mc takes what the descriptor's field of 5 bits can hold.
+TEST(Errors, NoProcessorSetsMoreUserSgprsThanItHas) {
+  const auto messages = [](int count, const char* processor) {
+    return atoll_assemble(fmt::format(".amdhsa_kernel k\n.amdhsa_next_free_vgpr 8\n.amdhsa_next_free_sgpr 8\n"
+                                      ".amdhsa_user_sgpr_count {}\n.end_amdhsa_kernel\n",
+                                      count),
+                          processor)
+        .messages;
+  };
+  EXPECT_EQ(messages(16, "gfx900"), "");
+  EXPECT_TRUE(
+      messages(17, "gfx900").starts_with("test.s:4:25: error: too many user SGPRs enabled: 17, gfx900 has 16\n"))
+      << messages(17, "gfx900");
+  EXPECT_EQ(messages(32, "gfx1250"), "");
+  EXPECT_TRUE(messages(33, "gfx1250").contains(": 33, gfx1250 has 32\n"));
+}
+
 TEST(Errors, ShowTheLineAndACaret) {
   const auto result = atoll_assemble(".long 1\n\t.byte 300 ; too much\n", "gfx90a");
   EXPECT_EQ(result.messages, "test.s:2:8: error: out of range literal value\n\t.byte 300 ; too much\n\t      ^\n");

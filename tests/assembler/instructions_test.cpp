@@ -106,6 +106,18 @@ v_dual_cndmask_b32 v0, v1, v2 :: v_dual_mul_f32 v3, v4, v5
                      "gfx1100");
 }
 
+// LLVM knows a register by the names of other generations, too.
+TEST(Instructions, HardwareRegistersHaveOtherNames) {
+  std::string text;
+  for (const char* name : {"MODE", "STATUS", "STATE_PRIV", "GPR_ALLOC", "LDS_ALLOC", "HW_ID1", "HW_ID2",
+                           "DVGPR_ALLOC_LO", "DVGPR_ALLOC_HI", "EXCP_FLAG_PRIV", "EXCP_FLAG_USER", "TRAP_CTRL",
+                           "SCRATCH_BASE_LO", "SCRATCH_BASE_HI", "WAVE_DVGPR_ALLOC_HI"})
+    text += fmt::format("s_getreg_b32 s0, hwreg(HW_REG_{})\n", name);
+  for (const char* processor : {"gfx1200", "gfx1201", "gfx1250"}) expect_same_object(text, processor);
+  for (const char* processor : {"gfx1010", "gfx1030"})
+    expect_same_object("s_getreg_b32 s0, hwreg(HW_REG_HW_ID)\n", processor);
+}
+
 TEST(Instructions, ImmediatesHaveNames) {
   expect_same_object(R"(
 s_waitcnt vmcnt(0)&lgkmcnt(0)

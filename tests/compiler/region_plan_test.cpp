@@ -24,17 +24,19 @@ using compiler::RegionPlan;
 using testing::HasSubstr;
 using testing::Not;
 
-engine::TranslationRequest request_of(const std::string& source) {
-  const target::Processor& processor = *target::find_processor("gfx90a");
-  const std::vector<uint8_t> code = assemble(source, "gfx90a");
+engine::TranslationRequest request_of(const std::string& source, std::string_view processor = "gfx90a",
+                                      unsigned wave_size = 64) {
+  target::Target target = *target::find_processor(processor);
+  target.wave_size = static_cast<uint8_t>(wave_size);
+  const std::vector<uint8_t> code = assemble(source, processor, wave_size);
   const auto base = reinterpret_cast<uint64_t>(code.data());
-  const auto flow = engine::follow(base, {}, base, base + code.size(), processor);
-  return *engine::TranslationRequest::parse(engine::TranslationRequest::serialise(processor, *flow, base, 0));
+  const auto flow = engine::follow(base, {}, base, base + code.size(), target);
+  return *engine::TranslationRequest::parse(engine::TranslationRequest::serialise(target, *flow, base, 0));
 }
 
-std::string dump(const std::string& source) {
+std::string dump(const std::string& source, std::string_view processor = "gfx90a", unsigned wave_size = 64) {
   std::string text;
-  const auto done = compiler::dump_regions(request_of(source), text);
+  const auto done = compiler::dump_regions(request_of(source, processor, wave_size), text);
   EXPECT_TRUE(done) << done.error().message;
   EXPECT_THAT(text, Not(HasSubstr("WRONG")));
   return text;
@@ -72,6 +74,17 @@ TEST(RegionDump, SaysWhichRegistersARegionReadsHoldsAndWrites) {
                               "  holds v[0:3] v5\n"
                               "  loop over items 0 to 2 writes v3\n"));
   EXPECT_THAT(text, HasSubstr("s_add_u32                scalar, before the loop"));
+}
+
+TEST(RegionDump, ExecHiIsARegisterLikeOthersInWavesOf32Lanes) {
+  const std::string source = R"(
+    v_add_nc_u32 v2, v0, v1
+    v_add_nc_u32 v3, exec_hi, v2
+    s_barrier
+    global_store_dword v[8:9], v3, off
+    s_endpgm)";
+  EXPECT_THAT(dump(source, "gfx1030", 32), HasSubstr("  reads v[0:1] exec_hi\n"));
+  EXPECT_THAT(dump(source, "gfx1030", 64), HasSubstr("  reads v[0:1]\n"));
 }
 
 TEST(RegionDump, SaysWhichMasksARegionMakes) {

@@ -1,12 +1,15 @@
 // What the environment asks for, right and wrong, and what is printed at the end.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hsa/hsa.h>
 
 #include <array>
 #include <cstdlib>
+#include <string>
 
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
+#include "support/command.h"
 
 using namespace Atoll::test;
 
@@ -83,8 +86,8 @@ TEST(HsaConfiguration, HostVectorsHaveNames) {
 }
 
 TEST(HsaConfiguration, StatisticsComeAtExitThoughNobodyShutsDown) {
-  const auto run = [](const char* gpus) {
-    setenv("ATOLL_STATS", "1", 1);
+  const auto run = [](const char* gpus, const std::string& statistics = "1") {
+    setenv("ATOLL_STATS", statistics.c_str(), 1);
     setenv("ATOLL_GPU", gpus, 1);
     if (hsa_init() != HSA_STATUS_SUCCESS) std::_Exit(1);
     std::exit(0);
@@ -93,6 +96,17 @@ TEST(HsaConfiguration, StatisticsComeAtExitThoughNobodyShutsDown) {
               "AMD Radeon RX Vega 64 .gfx900:xnack-.\nkernel +calls +work-groups");
   EXPECT_EXIT(run("vega64,mi100"), testing::ExitedWithCode(0),
               "GPU 0, AMD Radeon RX Vega 64 .*: no kernels\natoll: GPU 1, AMD Instinct MI100 .*: no kernels\n");
+  const TemporaryDirectory directory;
+  const std::string file = directory / "stats.json";
+  EXPECT_EXIT(run("vega64,mi100", file), testing::ExitedWithCode(0), "^$");
+  EXPECT_THAT(
+      run_command("python3 -c 'import json, sys; print([(g[\"number\"], g[\"target\"], g[\"kernels\"]) for g in "
+                  "json.load(open(sys.argv[1]))[\"gpus\"]])' " +
+                  file)
+          .output,
+      testing::Eq("[(0, 'gfx900:xnack-', []), (1, 'gfx908:sramecc+:xnack-', [])]\n"));
+  EXPECT_EXIT(run("vega64", directory / "nowhere/stats.json"), testing::ExitedWithCode(0),
+              "atoll: the statistics cannot be written to .*nowhere/stats.json: No such file or directory");
 }
 
 }  // namespace

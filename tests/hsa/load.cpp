@@ -24,6 +24,7 @@
 
 #include <fmt/format.h>
 
+#include "hsa/counter.h"
 #include "hsa/program.h"
 #include "hsa/random_calls.h"
 
@@ -59,40 +60,6 @@ std::vector<uint8_t> read_file(const char* path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-struct AddArguments {
-  uint32_t* data;
-  uint32_t value;
-};
-
-/// 64 words to which each dispatch adds.
-class Counter {
- public:
-  Counter(const Gpu& gpu, const Kernels& kernels) : kernel_(kernels.object("add.kd")) {
-    data_ = static_cast<uint32_t*>(Gpu::allocate(gpu.device, 64 * sizeof(uint32_t)));
-    arguments_ = static_cast<AddArguments*>(Gpu::allocate(gpu.kernarg, sizeof(AddArguments)));
-    *arguments_ = {data_, 3};
-  }
-  void count(FailingQueue& queue) {
-    hsa_signal_store_relaxed(done_, 1);
-    queue.submit(FailingQueue::dispatch(kernel_, arguments_, 64, 64, done_));
-    queue.await(done_);
-    ++dispatches_;
-  }
-  bool is_right() const {
-    for (uint32_t i = 0; i < 64; ++i) {
-      if (data_[i] != dispatches_ * (3 + (i % 4 + 1) * 10)) return false;
-    }
-    return true;
-  }
-
- private:
-  uint64_t kernel_;
-  uint32_t* data_;
-  AddArguments* arguments_;
-  hsa_signal_t done_ = make_signal(1);
-  uint32_t dispatches_ = 0;
-};
-
 /// The median time of a dispatch that is waited for, in the best of some rounds: the host may have other work in the
 /// others.
 double dispatch_microseconds(FailingQueue& queue, Counter& counter) {
@@ -118,7 +85,7 @@ int dispatches(const char* path, size_t thread_count, size_t queue_count, size_t
   std::deque<FailingQueue> queues;
   for (size_t i = 0; i < queue_count; ++i) queues.emplace_back(gpu);
   std::deque<Counter> counters;
-  for (size_t i = 0; i < thread_count; ++i) counters.emplace_back(gpu, kernels);
+  for (size_t i = 0; i < thread_count; ++i) counters.emplace_back(gpu, kernels.object("add.kd"));
   std::atomic<int> refused{0};
   std::vector<std::thread> threads;
   const auto start = Clock::now();
@@ -165,7 +132,7 @@ int waiters(const char* path, size_t signal_count, size_t waiter_count) {
   const Gpu gpu;
   const Kernels kernels(gpu, file);
   FailingQueue queue(gpu);
-  Counter counter(gpu, kernels);
+  Counter counter(gpu, kernels.object("add.kd"));
   dispatch_microseconds(queue, counter);
   const double alone = dispatch_microseconds(queue, counter);
   std::vector<hsa_signal_t> signals(signal_count);
@@ -198,7 +165,7 @@ int idle_queues(const char* path, size_t count) {
   const Gpu gpu;
   const Kernels kernels(gpu, file);
   FailingQueue queue(gpu);
-  Counter counter(gpu, kernels);
+  Counter counter(gpu, kernels.object("add.kd"));
   dispatch_microseconds(queue, counter);
   const double alone = dispatch_microseconds(queue, counter);
   std::deque<FailingQueue> idle;
@@ -225,7 +192,7 @@ int faults(const char* path, size_t count) {
   std::thread worker([&] {
     try {
       FailingQueue queue(gpu);
-      Counter counter(gpu, kernels);
+      Counter counter(gpu, kernels.object("add.kd"));
       while (!stop) counter.count(queue);
       worker_right = counter.is_right();
     } catch (const Refused&) {

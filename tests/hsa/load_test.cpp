@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "hsa/counter.h"
 #include "hsa/kernels.h"
 #include "hsa/program.h"
 
@@ -29,40 +30,6 @@ __kernel void nowhere(void) {
     ASSERT_EQ(hsa_init(), HSA_STATUS_SUCCESS);
   }
   void TearDown() override { EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS); }
-
-  struct AddArguments {
-    uint32_t* data;
-    uint32_t value;
-  };
-
-  /// Counts by a kernel: every dispatch adds `value` to each of 64 words, and what the table has.
-  class Counter {
-   public:
-    Counter(const Gpu& gpu, uint64_t kernel) : kernel_(kernel) {
-      data_ = static_cast<uint32_t*>(Gpu::allocate(gpu.device, 64 * sizeof(uint32_t)));
-      arguments_ = static_cast<AddArguments*>(Gpu::allocate(gpu.kernarg, sizeof(AddArguments)));
-      *arguments_ = {data_, 3};
-    }
-    void count(FailingQueue& queue) {
-      hsa_signal_store_relaxed(done_, 1);
-      queue.submit(FailingQueue::dispatch(kernel_, arguments_, 64, 64, done_));
-      queue.await(done_);
-      ++dispatches_;
-    }
-    bool is_right() const {
-      for (uint32_t i = 0; i < 64; ++i) {
-        if (data_[i] != dispatches_ * (3 + (i % 4 + 1) * 10)) return false;
-      }
-      return true;
-    }
-
-   private:
-    uint64_t kernel_;
-    uint32_t* data_;
-    AddArguments* arguments_;
-    hsa_signal_t done_ = make_signal(1);
-    uint32_t dispatches_ = 0;
-  };
 
   static inline std::vector<uint8_t> code;
 };

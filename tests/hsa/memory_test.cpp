@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "hsa/access.h"
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
@@ -21,17 +22,6 @@ class HsaMemory : public HsaTest {
     info.size = sizeof info;
     EXPECT_EQ(hsa_amd_pointer_info(pointer, &info, nullptr, nullptr, nullptr), HSA_STATUS_SUCCESS);
     return info;
-  }
-  static std::set<uint64_t> agents_with_access(const void* pointer) {
-    hsa_amd_pointer_info_t info{};
-    info.size = sizeof info;
-    uint32_t count = 0;
-    hsa_agent_t* agents = nullptr;
-    EXPECT_EQ(hsa_amd_pointer_info(pointer, &info, std::malloc, &count, &agents), HSA_STATUS_SUCCESS);
-    std::set<uint64_t> handles;
-    for (uint32_t i = 0; i < count; ++i) handles.insert(agents[i].handle);
-    std::free(agents);
-    return handles;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "hsa/access.h"
 #include "hsa/kernels.h"
 #include "hsa/other_process.h"
 #include "hsa/rocm_7_2.h"
@@ -73,17 +74,6 @@ class HsaSeveralGpus : public testing::Test {
     void* pointer = nullptr;
     EXPECT_EQ(hsa_amd_memory_pool_allocate(pool, count * sizeof(T), 0, &pointer), HSA_STATUS_SUCCESS);
     return static_cast<T*>(pointer);
-  }
-  static std::set<uint64_t> accessible(const void* pointer) {
-    hsa_amd_pointer_info_t info{};
-    info.size = sizeof info;
-    uint32_t count = 0;
-    hsa_agent_t* agents = nullptr;
-    EXPECT_EQ(hsa_amd_pointer_info(pointer, &info, std::malloc, &count, &agents), HSA_STATUS_SUCCESS);
-    std::set<uint64_t> handles;
-    for (uint32_t i = 0; i < count; ++i) handles.insert(agents[i].handle);
-    std::free(agents);
-    return handles;
   }
 
   /// Loads the code for each GPU into one executable, and gives each a queue.
@@ -205,11 +195,12 @@ TEST_F(HsaSeveralGpus, TheyReachEachOtherDirectlyOrByWayOfTheHost) {
 TEST_F(HsaSeveralGpus, WhoMayUseMemoryIsRemembered) {
   start(three);
   auto* memory = allocate<int>(gpus[1].pools[0], 100);
-  EXPECT_EQ(accessible(memory), (std::set<uint64_t>{gpus[1].agent.handle}));
+  EXPECT_EQ(agents_with_access(memory), (std::set<uint64_t>{gpus[1].agent.handle}));
   const hsa_agent_t others[] = {gpus[0].agent, gpus[2].agent};
   ASSERT_EQ(hsa_amd_agents_allow_access(2, others, nullptr, memory), HSA_STATUS_SUCCESS);
-  EXPECT_EQ(accessible(memory), (std::set<uint64_t>{gpus[0].agent.handle, gpus[1].agent.handle, gpus[2].agent.handle}));
-  EXPECT_EQ(accessible(allocate<int>(system_pools[0], 100)).size(), 4U);
+  EXPECT_EQ(agents_with_access(memory),
+            (std::set<uint64_t>{gpus[0].agent.handle, gpus[1].agent.handle, gpus[2].agent.handle}));
+  EXPECT_EQ(agents_with_access(allocate<int>(system_pools[0], 100)).size(), 4U);
 }
 
 TEST_F(HsaSeveralGpus, KernelsOfEachReadAndWriteTheOthersMemory) {

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "library/kernel_names.h"
 #include "library/kernels.h"
 #include "machine/memory.h"
 
@@ -132,6 +133,22 @@ TEST_F(Packing, UnknownKindsAreNamed) {
   metadata.arguments[0].kind = object::ArgumentKind::image;
   const Argument one[] = {uint64_t{1}};
   EXPECT_THAT(pack_arguments(metadata, one, launch).error().message, testing::HasSubstr("image"));
+}
+
+// Names by clang of the declarations beside them.
+TEST(ParameterTypes, AreThoseOfTheNameInCxx) {
+  using Types = std::vector<std::string>;
+  EXPECT_EQ(parameter_types("_Z3addPfPKfi"),
+            (Types{"float*", "float const*", "int"}));  // add(float*, const float*, int)
+  EXPECT_EQ(parameter_types("_Z4nonev"), Types{});      // none()
+  EXPECT_EQ(parameter_types("plain"), Types{});         // extern "C"
+  // template <class T, class U> void f(std::pair<T, U>*, T), with float and int, in an unnamed namespace
+  EXPECT_EQ(parameter_types("_ZN12_GLOBAL__N_11fIfiEEvPSt4pairIT_T0_ES2_"), (Types{"std::pair<float, int>*", "float"}));
+  // halves(const _Float16*, _Float16)
+  EXPECT_THAT(parameter_types("_Z6halvesPKDF16_DF16_"),
+              testing::AnyOf(Types{"half const*", "half"}, Types{"_Float16 const*", "_Float16"}));
+  // map(void (*)(int, float), unsigned char)
+  EXPECT_EQ(parameter_types("_Z3mapPFvifEh"), (Types{"void (*)(int, float)", "unsigned char"}));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ import unittest
 import atoll
 import numpy as np
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = """
 typedef struct { int a; double b; } Pair;
 kernel void scale(global float* data, float factor, int count) {
@@ -203,6 +204,29 @@ class Launches(unittest.TestCase):
         gpu = atoll.Gpu("gfx90a", on_output=lambda text, is_error: lines.append((text, is_error)))
         gpu.launch(gpu.load(path), "hello", 7, grid=1, block=1)
         self.assertEqual(lines, [("hello 7\n", False)])
+
+
+class Examples(unittest.TestCase):
+    """The programs of docs/library.md, which shows what they print."""
+
+    def run_example(self, name, *arguments):
+        done = subprocess.run([sys.executable, ROOT / "examples/library" / name, *arguments], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return done.stdout
+
+    def test_scale_prints_what_the_program_in_cxx_does(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = compile_code(directory, "scale.co", (ROOT / "examples/library/scale.cl").read_text(), "-g")
+            printed = self.run_example("scale.py", path)
+        self.assertRegex(printed, r"data\[3\] is 7.5 after [0-9]+ instructions of 16 waves\n"
+                         r"data\[3\] is 30\nmemory_fault: kernel 'scale' ")
+        self.assertRegex(printed, r"\nin fields: memory in line 6 of .*scale.cl, work-group 4, lane 0\n$")
+
+    def test_instructions_prints_what_the_documentation_shows(self):
+        documentation = (ROOT / "docs/library.md").read_text()
+        shown = documentation.split("$ python3 instructions.py\n")[1].split("```")[0]
+        self.assertEqual(self.run_example("instructions.py"), shown)
 
 
 class Tools(unittest.TestCase):

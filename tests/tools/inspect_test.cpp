@@ -218,6 +218,14 @@ kernel void any(global int* out) { *out = 1; }
   }
 }
 
+TEST_F(InspectCommand, CodeWithoutMetadataHasNoVersionOfIt) {
+  const auto linked =
+      run("echo s_endpgm > f.s && llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu=gfx90a -filetype=obj f.s -o code");
+  ASSERT_EQ(linked.exit_code, 0) << linked.output;
+  EXPECT_TRUE(inspect()["metadata"].is_null());
+  EXPECT_THAT(run(fmt::format("{} inspect code", ATOLL_COMMAND)).output, HasSubstr("\n  metadata       none\n"));
+}
+
 /// A generic processor's code has an occupancy on each GPU that runs it.
 TEST_F(InspectCommand, GenericCodeHasOccupancyOnEachGpu) {
   compile("gfx11-generic", true, options(256, 1, 150, 0));

@@ -27,6 +27,9 @@ class LaunchCommand : public testing::Test {
                      "#include <hip/hip_runtime.h>\n"
                      "__global__ void twice(int* p, float f, double d) { p[threadIdx.x] *= 2; p[0] += f + d; }\n"
                      "namespace a { __global__ void same(int*) {} }\nnamespace b { __global__ void same(int*) {} }\n"
+                     "__global__ void kinds(float* p, const unsigned* q, _Float16 h, unsigned char c, float f) {\n"
+                     "  p[0] = h; p[1] = c; p[2] = f; p[3] = q[1]; }\n"
+                     "extern \"C\" __global__ void bare(float* p, float f) { *p = f; }\n"
                      "__global__ void same(int*) {}\n__global__ void same(float*) {}\n");
     const auto run = test::run_command(fmt::format(
         "hipcc --genco --offload-arch=gfx900 --offload-arch=gfx908 {0}.hip -o {0} 2>/dev/null", *directory / "two"));
@@ -52,6 +55,9 @@ TEST_F(LaunchCommand, ListsKernels) {
   EXPECT_THAT(hip.output,
               AllOf(HasSubstr("_Z5twicePifd\n    twice(int*, float, double)"), HasSubstr("for gfx900:xnack-")));
   EXPECT_THAT(launch("two --gpu gfx908").output, HasSubstr("for gfx908:sramecc+:xnack-"));
+  EXPECT_THAT(hip.output, AllOf(HasSubstr("--arg 2: 8 bytes, pointer, unsigned int const*\n"),
+                                HasSubstr("--arg 5: 4 bytes, value, float\n"), HasSubstr("\nbare\n"),
+                                HasSubstr("--arg 2: 4 bytes, value\n")));
 }
 
 TEST_F(LaunchCommand, PrintsResults) {
@@ -73,7 +79,16 @@ TEST_F(LaunchCommand, TakesArgumentsOfEveryForm) {
   EXPECT_EQ(
       launch(to + "--arg buf:7 --arg u8:0xfe --arg i16:0x7fff --arg 0x10 --arg f64:-1e300 --arg " + structure).output,
       "out: 7 x f64\n       0: -2 32767 16 -1e+300 7 0.125 120\n");
-  // HIP's metadata does not tell types: what a number looks like decides.
+  // HIP's metadata does not tell types, but the name in C++ does.
+  EXPECT_EQ(launch("two --kernel kinds --gpu gfx908 --grid 1 --block 1 --arg buf:4 --arg buf:2=ramp --arg 2 --arg 0xff "
+                   "--arg 3 --print 1")
+                .output,
+            "1: 4 x f32\n       0: 2 255 3 1\n");
+  EXPECT_THAT(launch("two --kernel twice --gpu gfx908 --grid 1 --block 1 --arg buf:4 --arg 1 --arg ten").output,
+              HasSubstr("--arg 3: 'ten' is not a number of type f64"));
+  // Where nothing does, what a number looks like decides.
+  EXPECT_EQ(launch("two --kernel bare --gpu gfx908 --grid 1 --block 1 --arg buf:1:i32 --arg 2 --print 1").output,
+            "1: 1 x i32\n       0: 2\n");
   EXPECT_EQ(launch("two --kernel twice --gpu gfx908 --block 4 --grid 4 --arg buf:4:i32=ramp --arg 1.0 --arg 2.5 "
                    "--print 1")
                 .output,
@@ -104,9 +119,9 @@ TEST_F(LaunchCommand, ProgramsOfSeveralSourceFilesHaveTheKernelsOfAll) {
                   directory->path().string()));
   ASSERT_EQ(compiled.exit_code, 0);
   EXPECT_EQ(launch("library.so --kernel first --grid 5 --block 5 --arg buf:5 --print 1").output,
-            "1: 5 x u8\n       0: 102 105 114 115 116\n");
+            "1: 5 x i8\n       0: 102 105 114 115 116\n");
   EXPECT_EQ(launch("library.so --kernel second --grid 5 --block 5 --arg buf:5 --print 1").output,
-            "1: 5 x u8\n       0: 115 101 99 111 110\n");
+            "1: 5 x i8\n       0: 115 101 99 111 110\n");
 }
 
 TEST_F(LaunchCommand, ReadsAndSavesFiles) {
@@ -149,6 +164,32 @@ TEST_F(LaunchCommand, StatisticsGoToStandardError) {
       directory->path().string(), ATOLL_COMMAND));
   EXPECT_THAT(run.output, AllOf(testing::StartsWith("scale on AMD Instinct MI250X (gfx90a:sramecc+:xnack-): "),
                                 HasSubstr("4 work-groups, 8 waves")));
+}
+
+TEST_F(LaunchCommand, StatisticsGoToAFileAsJson) {
+  const auto run = launch(
+      "two --kernel kinds --gpu gfx908 --grid 512 --block 128 --arg buf:4 --arg buf:2 --arg 1 --arg 1 "
+      "--arg 1 --stats=stats.json");
+  EXPECT_EQ(run.output, "");
+  std::string text;
+  for (const uint8_t byte : test::read_bytes(*directory / "stats.json")) text += static_cast<char>(byte);
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << text;
+  const auto& gpu = json["gpus"][0];
+  EXPECT_EQ(gpu["target"], "gfx908:sramecc+:xnack-");
+  const auto& kernel = gpu["kernels"][0];
+  EXPECT_EQ(kernel["name"], "_Z5kindsPfPKjDF16_hf");
+  EXPECT_THAT(kernel["signature"].get<std::string>(), testing::StartsWith("kinds(float*, unsigned int const*, "));
+  EXPECT_EQ(kernel["calls"], 1);
+  EXPECT_EQ(kernel["work_groups"], 4);
+  EXPECT_EQ(kernel["waves"], 8);
+  EXPECT_GT(kernel["wave_instructions"], 8);
+  EXPECT_GT(kernel["host_seconds"], 0);
+  EXPECT_THAT(
+      launch("two --kernel kinds --gpu gfx908 --grid 1 --block 1 --arg buf:4 --arg buf:2 --arg 1 --arg 1 --arg 1 "
+             "--stats=nowhere/stats.json")
+          .output,
+      HasSubstr("atoll: nowhere/stats.json: "));
 }
 
 TEST_F(LaunchCommand, WrongUsageIsOneLineAndExitCode2) {

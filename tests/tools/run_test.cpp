@@ -79,6 +79,9 @@ TEST_F(RunCommand, TellsTheRuntimeWhatWasAskedFor) {
   EXPECT_EQ(run("--gpu gfx906:xnack+ --stats --timeout 2.5 --threads 3" + show).output,
             "mi50:sramecc+:xnack+,1,2.5,3\n");
   EXPECT_EQ(run(show).output, "mi250x:sramecc+:xnack-,,,\n");
+  // The program may go to another directory.
+  EXPECT_THAT(run("--gpu mi100 --stats=stats.%p.json" + show).output,
+              testing::MatchesRegex("mi100:sramecc.:xnack-,/.*/stats.%p.json,,\n"));
 }
 
 TEST_F(RunCommand, TellsTheRuntimeOfSeveralGpus) {

@@ -68,6 +68,12 @@ std::string line(uint64_t pc, const isa::Instruction& instruction, bool begins_l
   return fmt::format("  {:#8x} {}{:<24} {}\n", pc, begins_loop ? "| " : "  ", isa::row_of(instruction).name, what);
 }
 
+/// Whatever is executed for lanes reads it.
+void leave_out_exec(ScalarSet& scalars, unsigned lane_mask_words) {
+  for (const unsigned reg : {isa::scalar::exec_lo, isa::scalar::exec_hi})
+    if (is_exec(reg, lane_mask_words)) scalars.reset(reg);
+}
+
 /// Which rows and scalars a region reads before it has written all of them, and which rows it has to do with.
 struct Registers {
   VectorSet rows_read, rows_held;
@@ -88,9 +94,7 @@ struct Registers {
       scalars_read |= effects.reads & ~scalars_written;
       scalars_written |= effects.writes;
     }
-    // Whatever is executed for lanes reads it.
-    scalars_read.reset(isa::scalar::exec_lo);
-    scalars_read.reset(isa::scalar::exec_hi);
+    leave_out_exec(scalars_read, plan.items.front().instruction->lane_mask_words);
   }
 };
 
@@ -224,8 +228,7 @@ std::string print(const LoopPlan& plan, const engine::ControlFlow& flow, const L
       scalars_read |= lane_effects_of(at.instruction).reads;
   }
   scalars_read &= before.scalars;
-  scalars_read.reset(isa::scalar::exec_lo);
-  scalars_read.reset(isa::scalar::exec_hi);
+  leave_out_exec(scalars_read, flow.blocks.at(region.entry).instructions.front().instruction.lane_mask_words);
   ScalarSet words;
   for (const unsigned reg : plan.words) words.set(reg);
   words[scc_number] = plan.keeps_scc;

@@ -83,7 +83,7 @@ llvm::Function* ScratchBuffers::checker() {
   fits = ir.CreateAnd(fits,
                       has(function->getArg(4), BufferResource::add_thread_id_field | BufferResource::index_stride_field,
                           BufferResource::add_thread_id_field | index_stride));
-  if (BufferResource::has_element_size(*frame_.target.processor)) {
+  if (target::has_element_size(*frame_.target.processor)) {
     constexpr uint32_t of_dwords = 1u << BufferResource::element_size_shift;
     fits = ir.CreateAnd(fits, has(function->getArg(4), BufferResource::element_size_field, of_dwords));
   }

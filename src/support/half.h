@@ -1,0 +1,15 @@
+// support: numbers of 16 bits, as code that is compiled for any host reads them. (Code compiled for a level of host
+// vectors has lanes of them: semantics/lanes.h.)
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace Atoll::support {
+
+/// The half that the low 16 bits are.
+inline float half_value(uint32_t bits) {
+  return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
+}
+
+}  // namespace Atoll::support
