@@ -150,9 +150,10 @@ constexpr LeftOut left_out[] = {
     {"s_endpgm_ordered_ps_done", "pixel shaders"},
     {"ds_ordered_count", "global data share"},
     {"global_atomic_ordered_add_b64", "streamed output of graphics"},
-    {"s_barrier_init", "barriers with names, which GFX12.5 has"},
-    {"s_barrier_join", "barriers with names, which GFX12.5 has"},
-    {"s_barrier_leave", "barriers with names, which GFX12.5 has"},
+    {"v_wmma_ld_scale", "scales that no matrix instruction follows"},
+    {"v_swmmac_bf16f32_", "where the result goes is not published"},
+    {"tensor_save", "state of copies, for a trap handler"},
+    {"tensor_stop", "state of copies, for a trap handler"},
     {"s_alloc_vgpr", "dynamic VGPRs, which no HSA kernel can ask for"},
 };
 
@@ -210,6 +211,10 @@ bool executes(const target::Target& target, Opcode opcode) {
 
 const char* reason_not_executed(const InstructionRow& row, const target::Target& target) {
   const bool is_gfx12 = target.processor->generation >= Generation::gfx12;
+  if (target.processor->generation == Generation::gfx12 &&
+      (row.name == "s_barrier_init" || row.name == "s_barrier_join" || row.name == "s_barrier_leave")) {
+    return "barriers with names, which GFX12.5 has";
+  }
   switch (row.encoding) {
     case Encoding::mimg:
       return row.has(flag::ray) && is_gfx12 ? "the layout of GFX12's nodes is not published" : nullptr;

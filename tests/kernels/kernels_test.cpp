@@ -121,6 +121,7 @@ Choice choose(const target::Processor& processor, const Source& source, const Wa
   if (processor.has(target::Feature::dot7_insts) && !is_gfx11_7(processor.name)) {
     choice.options += " -DDOTS";
     if (processor.has(target::Feature::dot1_insts)) choice.options += " -DSIGNED_DOTS";
+    if (generation < target::Generation::gfx12_5) choice.options += " -DHALF_DOTS";
     add(dot_kernels());
   }
   return choice;
@@ -237,9 +238,9 @@ void try_ways(const char* processor_name, const Source& source, size_t turn) {
 }
 
 /// One processor or more of each generation.
-constexpr const char* processors[] = {"gfx900",  "gfx906",  "gfx908",  "gfx90a",  "gfx942",  "gfx950",
-                                      "gfx1010", "gfx1012", "gfx1030", "gfx1100", "gfx1103", "gfx1150",
-                                      "gfx1151", "gfx1170", "gfx1200", "gfx1201", "gfx803"};
+constexpr const char* processors[] = {"gfx900",  "gfx906",  "gfx908",  "gfx90a",  "gfx942",  "gfx950",  "gfx1010",
+                                      "gfx1012", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1170",
+                                      "gfx1200", "gfx1201", "gfx1250", "gfx1251", "gfx803"};
 constexpr const char* with_wave_matrices[] = {"gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
 /// With the instructions of one of those, so that a file for each is enough; and GFX7, for which clang 22 cannot
 /// compile some.
