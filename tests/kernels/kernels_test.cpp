@@ -54,6 +54,9 @@ const Source sources[] = {
 /// Of GFX11 and GFX12.
 const Source wave_matrices = {"wave_matrices.c", as_c, gfx11_matrix_kernels, 64 * 3, 64, false};
 
+/// For GFX12.5 alone, which has the registers.
+const Source registers = {"registers.h", as_c, register_kernels, items_alone, work_group_size, false};
+
 /// A way to compile a file.
 struct Way {
   std::string_view compiler, level;
@@ -273,6 +276,14 @@ TEST_P(WaveMatrixKernels, GiveWhatTheHostGives) {
 
 INSTANTIATE_TEST_SUITE_P(Of, WaveMatrixKernels, testing::Range<size_t>(0, std::size(with_wave_matrices)),
                          [](const auto& info) { return std::string(with_wave_matrices[info.param]); });
+
+/// In each engine, with optimization: without it values are in scratch.
+TEST(RegisterKernels, GiveWhatTheHostGives) {
+  setenv("ATOLL_COMPILE", "wait", 1);
+  for (const std::string_view engine : {"interpreter", "compiled"}) {
+    try_way("gfx1250", registers, {"clang-22", "-O3", 32}, engine);
+  }
+}
 
 class OtherKernels : public testing::TestWithParam<size_t> {};
 
