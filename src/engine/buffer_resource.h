@@ -49,6 +49,10 @@ struct BufferResource {
         word3(words[3]),
         layout(processor.buffer_resources) {
     using enum target::BufferResources;
+    if (processor.generation >= target::Generation::gfx12_5) {
+      read_gfx12_5(words);
+      return;
+    }
     if (layout == gfx8 && add_thread_id) stride |= data_format() << 14;  // the format's bits extend the stride then
     if (target::has_element_size(processor)) {  // the way of addressing does not matter then for what is outside
       element_bytes = static_cast<uint8_t>(2u << ((word3 & element_size_field) >> element_size_shift));
@@ -61,6 +65,16 @@ struct BufferResource {
       swizzled = swizzle != 0;
       element_bytes = static_cast<uint8_t>(2u << swizzle);
     }
+  }
+
+  /// GFX12.5: 57 bits of base and 45 of size (LLVM, lowerPointerAsRsrcIntrin), of which 32 count here.
+  void read_gfx12_5(const uint32_t* words) {
+    base = words[0] | uint64_t{words[1] & 0x1FF'FFFF} << 32;
+    const uint64_t records = uint64_t{words[3] & 0x3F} << 39 | uint64_t{words[2]} << 7 | words[1] >> 25;
+    num_records = static_cast<uint32_t>(records < UINT32_MAX ? records : UINT32_MAX);
+    stride = word3 >> 12 & 0x3FFF;
+    swizzled = add_thread_id = false;
+    bounds = word3 >> 31 != 0 ? Bounds::raw : Bounds::by_addressing;
   }
 
   /// Whether the size of a buffer that is not swizzled is in bytes even where it has records: on GFX8.

@@ -91,8 +91,8 @@ bool CodeCache::prepare(Wave& wave, uint64_t pc) {
     return false;
   }
   wave.pc = pc;
-  const auto instruction =
-      decode(std::span(reinterpret_cast<const uint8_t*>(pc), available), target_, RegisterCounts(wave, target_));
+  const auto instruction = decode(std::span(reinterpret_cast<const uint8_t*>(pc), available), target_,
+                                  RegisterCounts(wave, target_), banks_);
   if (!instruction) {
     fault(wave, pc, illegal_instruction, instruction.error().message);
     return false;
@@ -117,6 +117,20 @@ void CodeCache::sweep(uint64_t begin, uint64_t end) {
       if (page->base < end && page->base + code_page_bytes > begin) clear(*page);
     }
   }
+}
+
+void CodeCaches::sweep(uint64_t begin, uint64_t end) {
+  for (CodeCache* cache : {&wave64_, &wave64_watching_, &wave32_, &wave32_watching_}) cache->sweep(begin, end);
+  const std::lock_guard lock(banked_mutex_);
+  for (auto& [key, cache] : banked_) cache.sweep(begin, end);
+}
+
+CodeCache& CodeCaches::banked(const Wave& wave) {
+  const std::lock_guard lock(banked_mutex_);
+  const uint8_t banks = vgpr_banks(wave);
+  return banked_
+      .try_emplace(std::pair(wave.watches_exceptions, banks), wave32_.target(), wave.watches_exceptions, banks)
+      .first->second;
 }
 
 }  // namespace Atoll::engine

@@ -15,8 +15,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "engine/micro_op.h"
+#include "engine/vgpr_banks.h"
 #include "target/target.h"
 
 namespace Atoll::engine {
@@ -47,9 +49,10 @@ struct alignas(1 << 15) CodePage {
 
 class CodeCache {
  public:
-  /// `watches_exceptions`: of waves that do (exceptions.h).
-  explicit CodeCache(const target::Target& target, bool watches_exceptions = false)
-      : target_(target), watches_exceptions_(watches_exceptions) {}
+  /// `watches_exceptions`: of waves that do (exceptions.h). `banks`: of waves whose instructions name VGPRs of those
+  /// (vgpr_banks.h).
+  explicit CodeCache(const target::Target& target, bool watches_exceptions = false, uint8_t banks = 0)
+      : target_(target), watches_exceptions_(watches_exceptions), banks_(banks) {}
   ~CodeCache();
   CodeCache(const CodeCache&) = delete;
   CodeCache& operator=(const CodeCache&) = delete;
@@ -83,29 +86,38 @@ class CodeCache {
 
   const target::Target target_;
   const bool watches_exceptions_;
+  const uint8_t banks_;
   std::recursive_mutex mutex_;  ///< held to add a page, to prepare a slot (which may add one) and to sweep
   std::array<std::atomic<CodePage*>, bucket_count> buckets_{};
 };
 
-/// The caches of a GPU's code: what an instruction does depends on the wave's size, and whether exceptions are watched.
+/// The caches of a GPU's code: what an instruction does depends on the wave's size, whether exceptions are watched, and
+/// in which banks it finds its VGPRs.
 class CodeCaches {
  public:
   explicit CodeCaches(const target::Target& gpu)
       : wave64_(gpu.with_wave_size(64)),
         wave64_watching_(gpu.with_wave_size(64), true),
         wave32_(gpu.with_wave_size(32)),
-        wave32_watching_(gpu.with_wave_size(32), true) {}
+        wave32_watching_(gpu.with_wave_size(32), true),
+        has_banks_(has_vgpr_banks(*gpu.processor)) {}
 
   CodeCache& of(const Wave& wave) {
+    if (has_banks_ && vgpr_banks(wave) != 0) [[unlikely]]
+      return banked(wave);
     if (wave.is_wave32()) return wave.watches_exceptions ? wave32_watching_ : wave32_;
     return wave.watches_exceptions ? wave64_watching_ : wave64_;
   }
-  void sweep(uint64_t begin, uint64_t end) {
-    for (CodeCache* cache : {&wave64_, &wave64_watching_, &wave32_, &wave32_watching_}) cache->sweep(begin, end);
-  }
+  void sweep(uint64_t begin, uint64_t end);
 
  private:
+  /// The cache of waves whose instructions name VGPRs of those banks, which begins when the first comes.
+  CodeCache& banked(const Wave& wave);
+
   CodeCache wave64_, wave64_watching_, wave32_, wave32_watching_;
+  const bool has_banks_;
+  std::mutex banked_mutex_;
+  std::map<std::pair<bool, uint8_t>, CodeCache> banked_;  ///< by watching or not, and banks
 };
 
 /// Makes the MicroOp of `origin.instruction`. Sets everything but the handler of `op`, and yields the handler; one

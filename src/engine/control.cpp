@@ -97,12 +97,21 @@ void barrier(Wave& wave, const MicroOp* op, Run& run) {
   stop(wave, WaveState::at_barrier, op->branch.next_pc);
 }
 
-using machine::no_barrier, machine::trap_barrier, machine::work_group_barrier;
+using machine::cluster_barrier, machine::no_barrier, machine::trap_barrier, machine::work_group_barrier;
 
 bool refuse_barrier(Wave& wave, const MicroOp& op, int32_t number) {
   fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
-        fmt::format("barrier {}: only the work-group's barrier (-1) is implemented", number));
+        number == cluster_barrier
+            ? fmt::format("barrier {}: the work-group is not one of a cluster, as Atoll does not launch them", number)
+            : fmt::format("there is no barrier {} that the program can use", number));
   return false;
+}
+
+/// The barrier with a name that has this number; null if there is none on the wave's GPU.
+machine::WorkGroup::NamedBarrier* named_barrier(const Wave& wave, int32_t number, const Run& run) {
+  if (run.code->target().processor->generation < target::Generation::gfx12_5) return nullptr;
+  auto& barriers = wave.work_group->named_barriers;
+  return number > no_barrier && number < static_cast<int32_t>(barriers.size()) ? &barriers[number] : nullptr;
 }
 
 /// The barrier that an instruction's source names: a constant, or 5 bits of M0.
@@ -114,11 +123,14 @@ int32_t barrier_number(const Wave& wave, const MicroOp& op) {
 
 /// s_barrier_signal, s_barrier_signal_isfirst
 template <bool tells_first>
-bool barrier_signal(Wave& wave, const MicroOp& op, Run&) {
+bool barrier_signal(Wave& wave, const MicroOp& op, Run& run) {
   const int32_t number = barrier_number(wave, op);
   bool is_first = false;
   if (number == work_group_barrier) {
     is_first = machine::arrive_at_barrier(wave);
+  } else if (machine::WorkGroup::NamedBarrier* named = named_barrier(wave, number, run)) {
+    const bool is_register = op.origin->instruction.src(0).kind != isa::OperandKind::constant;
+    is_first = machine::arrive_at_barrier(*named, is_register ? wave.scalar[isa::scalar::m0] >> 16 & 0x7F : 0);
   } else if (number != no_barrier && number != trap_barrier) {  // the trap handler's means nothing to others
     return refuse_barrier(wave, op, number);
   }
@@ -132,19 +144,63 @@ void barrier_wait(Wave& wave, const MicroOp* op, Run& run) {
   const auto number = static_cast<int16_t>(op->origin->instruction.immediate);
   if (number == work_group_barrier) {
     stop(wave, WaveState::waits_at_barrier, op->branch.next_pc);
+  } else if (number == no_barrier || named_barrier(wave, number, run) != nullptr) {
+    // Whatever number it has, the wave waits for the barrier that it has joined. It comes back here until that is
+    // complete.
+    const bool passes = number == no_barrier || machine::passes_named_barrier(wave);
+    stop(wave, WaveState::ready, passes ? op->branch.next_pc : op->origin->pc);
   } else {
     refuse_barrier(wave, *op, number);
   }
 }
 
 /// s_get_barrier_state: whether it is there (bit 0), how many waves take part (from bit 4), and have arrived (from 16).
-bool get_barrier_state(Wave& wave, const MicroOp& op, Run&) {
+bool get_barrier_state(Wave& wave, const MicroOp& op, Run& run) {
   const int32_t number = barrier_number(wave, op);
+  if (const machine::WorkGroup::NamedBarrier* named = named_barrier(wave, number, run)) {
+    wave.scalar[op.mask_out] = 1 | named->expected << 4 | named->arrived << 16;
+    return true;
+  }
   if (number != work_group_barrier) return refuse_barrier(wave, op, number);
   const machine::WorkGroup& group = *wave.work_group;
   wave.scalar[op.mask_out] = 1 | group.waves_running << 4 | group.barrier.arrived << 16;
   return true;
 }
+
+/// s_barrier_init: as many waves as M0's upper half says are to arrive.
+bool barrier_init(Wave& wave, const MicroOp& op, Run& run) {
+  const int32_t number = barrier_number(wave, op);
+  machine::WorkGroup::NamedBarrier* named = named_barrier(wave, number, run);
+  if (named == nullptr) return number == no_barrier || refuse_barrier(wave, op, number);
+  machine::initialize_barrier(*named, wave.scalar[isa::scalar::m0] >> 16 & 0x7F);
+  return true;
+}
+
+bool barrier_join(Wave& wave, const MicroOp& op, Run& run) {
+  const int32_t number = barrier_number(wave, op);
+  if (number != no_barrier && named_barrier(wave, number, run) == nullptr) return refuse_barrier(wave, op, number);
+  machine::join_barrier(wave, static_cast<uint32_t>(number));
+  return true;
+}
+
+/// s_barrier_leave: SCC says whether there was one to leave.
+void barrier_leave(Wave& wave, const MicroOp&, Run&) {
+  wave.scc = wave.named_barrier != no_barrier;
+  machine::leave_barrier(wave);
+}
+
+/// s_add_pc_i64: relative to the next instruction.
+void add_to_pc(Wave& wave, const MicroOp* op, Run& run) {
+  const uint64_t distance = scalar_value(wave, op->origin->instruction.src(0));
+  const uint64_t target = (op->branch.next_pc + distance) & ~uint64_t{3};
+  if (++run.instructions >= run.limit) [[unlikely]] {
+    return stop(wave, WaveState::ready, target);
+  }
+  op = run.code->find(target);
+  [[clang::musttail]] return handler_of(op)(wave, op, run);
+}
+
+void shader_cycles(Wave& wave, const MicroOp& op, Run&) { wave.set_scalar64(op.mask_out, machine::now_ns()); }
 
 /// s_sleep is what spinning waves do: the others go first.
 void sleep(Wave& wave, const MicroOp* op, Run& run) {
@@ -232,6 +288,29 @@ bool set_source_register(Preparation& p) {
   return true;
 }
 
+/// What GFX12.5 has besides; GFX12 has the barriers' instructions, but not the barriers.
+Handler prepare_gfx12_5(const Preparation& p) {
+  if (p.cache.target().processor->generation < target::Generation::gfx12_5) return nullptr;
+  switch (p.instruction.opcode) {
+    case Opcode::s_barrier_init:
+      return step_or_stop<barrier_init>;
+    case Opcode::s_barrier_join:
+      return step_or_stop<barrier_join>;
+    case Opcode::s_barrier_leave:
+      return step<barrier_leave>;
+    case Opcode::s_wakeup_barrier:  // of waves that sleep: none sleeps longer than it has to
+      return step<nothing>;
+    case Opcode::s_monitor_sleep:  // until memory that the wave has asked to be told of may have changed
+      return sleep;
+    case Opcode::s_add_pc_i64:
+      return add_to_pc;
+    case Opcode::s_get_shader_cycles_u64:
+      return step<shader_cycles>;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 // Memory operations are done when their instruction is: there is nothing to wait for, no cache to write back and no
@@ -307,6 +386,14 @@ Handler prepare_control(Preparation& p) {
       return step_or_stop<get_barrier_state>;
     case Opcode::s_barrier_wait:
       return barrier_wait;
+    case Opcode::s_barrier_init:
+    case Opcode::s_barrier_join:
+    case Opcode::s_barrier_leave:
+    case Opcode::s_wakeup_barrier:
+    case Opcode::s_monitor_sleep:
+    case Opcode::s_add_pc_i64:
+    case Opcode::s_get_shader_cycles_u64:
+      return prepare_gfx12_5(p);
     case Opcode::s_trap:
       return step_or_stop<trap>;
     case Opcode::s_code_end:

@@ -42,6 +42,7 @@ class InstanceMaker {
         format_(format),
         value_(value),
         is_ray_(isa::row(opcode).has(flag::ray)),
+        is_tensor_(isa::row(opcode).has(flag::tensor)),
         random_(static_cast<uint32_t>(opcode) + 1) {}
 
   /// In the first turn all fields are zero, but those of an instruction with rays, which has but one form.
@@ -60,6 +61,7 @@ class InstanceMaker {
       put(Bits::unorm, 1);
       put(Bits::r128, 1);
     }
+    if (is_tensor_) put_tensor();
     put(Bits::opcode, value_);
     put(Bits::opcode_high, value_ >> format_.at(Bits::opcode).count);
     const unsigned rest = 32u - format_.prefix_bits;
@@ -77,6 +79,15 @@ class InstanceMaker {
     const auto mask = static_cast<uint32_t>((uint64_t{1} << range.count) - 1);
     uint32_t& word = words_[range.low / 32];
     word = (word & ~(mask << range.low % 32)) | (value & mask) << range.low % 32;
+  }
+
+  /// The one form of copies of tensors: the first two groups of a descriptor.
+  void put_tensor() {
+    constexpr uint32_t null = 0x7C;
+    words_ = {};
+    put(Bits::dmask, 1);
+    put(Bits::dim, 1);
+    for (const Bits group : {Bits::address2, Bits::address3, Bits::address4}) put(group, null);
   }
 
   uint32_t any(std::initializer_list<uint32_t> values) { return values.begin()[random_() % values.size()]; }
@@ -115,7 +126,7 @@ class InstanceMaker {
   Generation generation_;
   const Format& format_;
   uint32_t value_;
-  bool is_ray_;
+  bool is_ray_, is_tensor_;
   std::mt19937 random_;
   Words words_{};
 };
@@ -132,9 +143,15 @@ std::span<const uint8_t> bytes_of(const Words& words) {
   return {reinterpret_cast<const uint8_t*>(words.data()), sizeof words};
 }
 
-/// Matrix instructions of gfx950 with scales: two words that load them stand before the two of the instruction.
-Words with_scales(const Words& words) {
-  constexpr uint32_t load_scales = 0xD3AC0000, vgpr_sources = 256 | 256 << 9, scaled_bit = 0x800;
+/// Matrix instructions with scales: two words that load them stand before the two of the instruction. On GFX12.5 there
+/// are two instructions that load scales.
+Words with_scales(const Words& words, Generation generation, unsigned turn) {
+  constexpr uint32_t vgpr_sources = 256 | 256 << 9;
+  if (generation >= Generation::gfx12_5) {
+    constexpr uint32_t load_scales = 0xCC350000, load_scales16 = 0xCC3A0000, third_vgpr = 256 << 18;
+    return {turn / 2 % 2 == 0 ? load_scales : load_scales16, vgpr_sources | third_vgpr, words[0], words[1], 0};
+  }
+  constexpr uint32_t load_scales = 0xD3AC0000, scaled_bit = 0x800;
   return {load_scales, vgpr_sources, words[0] | scaled_bit, words[1], 0};
 }
 
@@ -150,9 +167,10 @@ constexpr LeftOut left_out[] = {
     {"s_endpgm_ordered_ps_done", "pixel shaders"},
     {"ds_ordered_count", "global data share"},
     {"global_atomic_ordered_add_b64", "streamed output of graphics"},
-    {"s_barrier_init", "barriers with names, which GFX12.5 has"},
-    {"s_barrier_join", "barriers with names, which GFX12.5 has"},
-    {"s_barrier_leave", "barriers with names, which GFX12.5 has"},
+    {"v_wmma_ld_scale", "scales that no matrix instruction follows"},
+    {"v_swmmac_bf16f32_", "where the result goes is not published"},
+    {"tensor_save", "state of copies, for a trap handler"},
+    {"tensor_stop", "state of copies, for a trap handler"},
     {"s_alloc_vgpr", "dynamic VGPRs, which no HSA kernel can ask for"},
 };
 
@@ -177,7 +195,7 @@ void visit_instances(const target::Target& target, Opcode opcode, const Visit& v
       InstanceMaker maker(processor, format, value, opcode);
       for (unsigned turn = 0; turn < most_turns; ++turn) {
         Words words = maker.make(turn);
-        if (is_scaled) words = with_scales(words);
+        if (is_scaled) words = with_scales(words, processor.generation, turn);
         const auto instruction = decode(bytes_of(words), target);
         // Names of registers that there are not would be handled before the instruction is.
         if (!instruction || instruction->opcode != opcode || !registers_exist(*instruction)) continue;
@@ -210,6 +228,10 @@ bool executes(const target::Target& target, Opcode opcode) {
 
 const char* reason_not_executed(const InstructionRow& row, const target::Target& target) {
   const bool is_gfx12 = target.processor->generation >= Generation::gfx12;
+  if (target.processor->generation == Generation::gfx12 &&
+      (row.name == "s_barrier_init" || row.name == "s_barrier_join" || row.name == "s_barrier_leave")) {
+    return "barriers with names, which GFX12.5 has";
+  }
   switch (row.encoding) {
     case Encoding::mimg:
       return row.has(flag::ray) && is_gfx12 ? "the layout of GFX12's nodes is not published" : nullptr;

@@ -1,5 +1,5 @@
-// engine: dual instructions (VOPD, GFX11 and later): two vector instructions, X and Y, in one. Both read their sources
-// before either writes its result (RDNA3 ISA guide, "Dual Issue VALU").
+// engine: dual instructions (VOPD, GFX11 and later, and VOPD3, GFX12.5): two vector instructions, X and Y, in one. Both
+// read their sources before either writes its result (RDNA3 ISA guide, "Dual Issue VALU").
 //
 // Each half becomes a MicroOp of its own, and the halves run in an order in which none overwrites what the
 // other reads. Where both would (as v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v0 does), Y's result waits in a
@@ -66,6 +66,13 @@ isa::Instruction half_of(const isa::Instruction& dual, bool second) {
   const unsigned begin = second ? dual.second_operands : 0, end = second ? dual.operand_count : dual.second_operands;
   std::copy(&dual.operands[begin], &dual.operands[0] + end, half.operands.begin());
   half.operand_count = static_cast<uint8_t>(end - begin);
+  // v_dual_bitop2_b32 has in the truth table those bits whose third source is 0.
+  if (half.opcode == isa::Opcode::v_bitop3_b32 && half.operand_count == 3) {
+    isa::Operand& third = half.operands[half.operand_count++];
+    third = {};
+    third.kind = isa::OperandKind::constant;
+    third.type = isa::DataType::b32;
+  }
   return half;
 }
 

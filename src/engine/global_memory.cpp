@@ -2,7 +2,8 @@
 //
 // A GLOBAL address is a host address. A FLAT address may lie in one of the two apertures instead, which its upper half
 // tells (machine/memory.h): then it is an offset in the work-group's LDS or in the lane's scratch. SCRATCH instructions
-// give the offset in scratch alone.
+// give the offset in scratch alone. On GFX12.5 an address of scratch says in which lane's (lane_scratch.h), and the
+// offset that stands beside a scalar base is signed and may count elements (scale_offset).
 //
 // Scratch is swizzled: dword n of all lanes of a wave lies together, so that lanes that use the same private address
 // use one row of memory (user guide, "Address Spaces").
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "engine/lane_memory.h"
+#include "engine/lane_scratch.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "machine/memory.h"
@@ -28,7 +30,7 @@ using semantics::wave_lanes;
 [[gnu::always_inline]] inline uint32_t scratch_row(const Wave& wave) { return wave.wave_size * 4u; }
 
 // MemoryOp::bits
-constexpr uint8_t has_vector_address = 1, has_scalar_base = 2, returns = 4;
+constexpr uint8_t has_vector_address = 1, has_scalar_base = 2, returns = 4, scaled_offsets = 8;
 
 Row* data_rows(const Run& run, const MemoryOp& m) { return rows_at(run, m.data_base, m.data); }
 Row* result_rows(const Run& run, const MemoryOp& m) {
@@ -43,12 +45,25 @@ template <bool scalar_base>
   const auto offset = static_cast<uint64_t>(int64_t{m.offset});
   if constexpr (scalar_base) {
     const uint64_t base = wave.scalar64(m.scalar_base) + offset;
+    if ((m.bits & scaled_offsets) != 0) {
+      const int64_t scale = m.scalar_offset;
+      for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+        addresses.of[lane] = base + static_cast<uint64_t>(static_cast<int32_t>(rows[0][lane]) * scale);
+      }
+      return;
+    }
     for (unsigned lane = 0; lane < wave_lanes; ++lane) addresses.of[lane] = base + rows[0][lane];
   } else {
     for (unsigned lane = 0; lane < wave_lanes; ++lane) {
       addresses.of[lane] = (rows[0][lane] | uint64_t{rows[1][lane]} << 32) + offset;
     }
   }
+}
+
+/// Of a FLAT instruction, which has a scalar base on GFX12.5 alone.
+void flat_addresses(const Wave& wave, const MemoryOp& m, const Run& run, LaneAddresses& addresses) {
+  if ((m.bits & has_scalar_base) != 0) return global_addresses<true>(wave, m, run, addresses);
+  global_addresses<false>(wave, m, run, addresses);
 }
 
 template <bool scalar_base>
@@ -90,19 +105,24 @@ bool global_atomic(Wave& wave, const MicroOp& op, Run& run) {
 
 // --- Scratch --------------------------------------------------------------------------------------------------------
 
-[[gnu::always_inline]] inline uint64_t scratch_address(const Wave& wave, unsigned lane, uint32_t offset) {
-  return reinterpret_cast<uint64_t>(wave.scratch) + uint64_t{offset / 4} * scratch_row(wave) + lane * 4 + offset % 4;
+/// `column`: where the first dword is of the lane whose scratch it is.
+[[gnu::always_inline]] inline uint64_t scratch_address(const Wave& wave, uint64_t column, uint32_t offset) {
+  return column + uint64_t{offset / 4} * scratch_row(wave) + offset % 4;
 }
 
-/// Does `access(addresses, lanes, word_stride)` on the scratch of `lanes`, whose private addresses are `offsets`. An
-/// element that is not aligned to a dword and reaches over one lies in pieces: it goes through a buffer.
+/// Does `access(addresses, lanes, word_stride)` on the scratch of `lanes`, whose private addresses are `offsets`, in
+/// their own scratch or in the `columns`. An element that is not aligned to a dword and reaches over one lies in
+/// pieces: it goes through a buffer.
 template <typename Access>
 bool on_scratch(Wave& wave, const MicroOp& op, const uint32_t* offsets, uint64_t lanes, unsigned bytes, bool writes,
-                bool in_one_piece, const Access& access) {
+                bool in_one_piece, const Access& access, const uint64_t* columns = nullptr) {
   LaneAddresses addresses;
   uint64_t outside = 0, in_pieces = 0;
+  const auto column = [&](unsigned lane) {
+    return columns != nullptr ? columns[lane] : reinterpret_cast<uint64_t>(wave.scratch) + lane * 4;
+  };
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    addresses.of[lane] = scratch_address(wave, lane, offsets[lane]);
+    addresses.of[lane] = scratch_address(wave, column(lane), offsets[lane]);
     const bool split =
         in_one_piece ? offsets[lane] % 4 + bytes > 4 : offsets[lane] % 4 != 0 && offsets[lane] % 4 + bytes > 4;
     outside |= uint64_t{uint64_t{offsets[lane]} + bytes > wave.scratch_bytes_per_lane} << lane;
@@ -122,7 +142,7 @@ bool on_scratch(Wave& wave, const MicroOp& op, const uint32_t* offsets, uint64_t
   for_each_lane(in_pieces, [&](unsigned lane) {
     alignas(16) uint8_t buffer[16];
     const auto byte = [&](unsigned i) {
-      return reinterpret_cast<uint8_t*>(scratch_address(wave, lane, offsets[lane] + i));
+      return reinterpret_cast<uint8_t*>(scratch_address(wave, column(lane), offsets[lane] + i));
     };
     for (unsigned i = 0; i < bytes; ++i) buffer[i] = *byte(i);
     addresses.of[lane] = reinterpret_cast<uint64_t>(buffer);
@@ -137,7 +157,8 @@ void scratch_offsets(const Wave& wave, const MemoryOp& m, const Run& run, uint32
   if ((m.bits & has_scalar_base) != 0) base += wave.scalar[m.scalar_base];
   if ((m.bits & has_vector_address) != 0) {
     const Row& row = *rows_at(run, RowBase::vgpr, m.address);
-    for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = base + row[lane];
+    const uint32_t scale = (m.bits & scaled_offsets) != 0 ? m.scalar_offset : 1;
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = base + row[lane] * scale;
   } else {
     for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = base;
   }
@@ -172,7 +193,7 @@ bool scratch_transfer(Wave& wave, const MicroOp& op, Run& run) {
   bool any = false;
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
     const auto upper = static_cast<uint32_t>(addresses.of[lane] >> 32);
-    any |= upper == machine::shared_aperture_hi || upper == machine::private_aperture_hi;
+    any |= upper >= machine::shared_aperture_hi;  // or what is no address
   }
   return any;
 }
@@ -188,7 +209,11 @@ bool on_flat(Wave& wave, const MicroOp& op, LaneAddresses& addresses, uint64_t l
   }
   const uint64_t shared = lanes_in(machine::shared_aperture_hi, addresses, lanes);
   const uint64_t scratch = lanes_in(machine::private_aperture_hi, addresses, lanes);
-  const uint64_t global = lanes & ~shared & ~scratch;
+  uint64_t elsewhere = 0;  // in scratch by an address that says whose
+  if ((op.memory.bits & scaled_offsets) != 0) {
+    for_each_lane(lanes, [&](unsigned lane) { elsewhere |= uint64_t{is_lane_scratch(addresses.of[lane])} << lane; });
+  }
+  const uint64_t global = lanes & ~shared & ~scratch & ~elsewhere;
   if (global != 0) access(addresses, global, linear);
   if (shared != 0) {
     const machine::WorkGroup& group = *wave.work_group;
@@ -202,8 +227,17 @@ bool on_flat(Wave& wave, const MicroOp& op, LaneAddresses& addresses, uint64_t l
     if (inside != 0) access(addresses, inside, linear);
     if (inside != shared) out_of_range(shared & ~inside);
   }
-  if (scratch == 0) return true;
   alignas(64) uint32_t offsets[wave_lanes];
+  if (elsewhere != 0) {
+    uint64_t columns[wave_lanes];
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+      const PrivateAddress address = lane_scratch(wave, addresses.of[lane]);
+      offsets[lane] = address.offset;
+      columns[lane] = address.column;
+    }
+    if (!on_scratch(wave, op, offsets, elsewhere, bytes, writes, in_one_piece, access, columns)) return false;
+  }
+  if (scratch == 0) return true;
   for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = static_cast<uint32_t>(addresses.of[lane]);
   return on_scratch(wave, op, offsets, scratch, bytes, writes, in_one_piece, access);
 }
@@ -216,7 +250,7 @@ bool flat_transfer(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   const bool writes = access.kind == MemoryAccess::Kind::store;
   LaneAddresses addresses;
-  global_addresses<false>(wave, m, run, addresses);
+  flat_addresses(wave, m, run, addresses);
   return on_flat(
       wave, op, addresses, exec, access.bytes, writes, false,
       [&](const LaneAddresses& at, uint64_t lanes, uint32_t word_stride) {
@@ -238,7 +272,7 @@ bool flat_atomic(Wave& wave, const MicroOp& op, Run& run) {
   wave.pc = m.pc;
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   LaneAddresses addresses;
-  global_addresses<false>(wave, m, run, addresses);
+  flat_addresses(wave, m, run, addresses);
   if (!check_aligned(wave, op, addresses, exec, access.bytes)) return false;
   Row* result = result_rows(run, m);
   return on_flat(
@@ -417,6 +451,10 @@ Handler prepare_flat_memory(Preparation& p) {
 
   const bool is_flat = instruction.encoding == isa::Encoding::flat;
   const bool is_scratch = instruction.encoding == isa::Encoding::scratch;
+  if (instruction.generation >= target::Generation::gfx12_5) {
+    m.bits |= scaled_offsets;
+    m.scalar_offset = instruction.scale_offset ? access.bytes : 1;
+  }
   const bool scalar_base = (m.bits & has_scalar_base) != 0;
   if (!is_scratch && (m.bits & has_vector_address) == 0) return nullptr;
   if (instruction.opcode == isa::Opcode::global_load_tr_b128) return choose_transposed<16>(p, scalar_base);

@@ -8,6 +8,7 @@
 #include "engine/hardware_register.h"
 #include "engine/prepare.h"
 #include "engine/register_index.h"
+#include "engine/vgpr_banks.h"
 #include "isa/table.h"
 #include "machine/clock.h"
 #include "machine/dispatch.h"
@@ -108,6 +109,7 @@ constexpr Readable readable[] = {
     {hardware::gpr_alloc, gpr_alloc_of},
     {hardware::lds_alloc, lds_alloc_of},
     {hardware::ib_status, zero},
+    {hardware::ib_status2, zero},  // no work-group is one of a cluster
     {hardware::shared_memory_bases, [](const Wave&) { return memory_bases; }},
     {hardware::xcc_id, [](const Wave& wave) { return Place(wave).die; }},
     {hardware::hw_id1, hardware_id1_of},
@@ -170,8 +172,17 @@ void set_register(Wave& wave, const MicroOp* op, Run& run) {
   const auto value = static_cast<uint32_t>(scalar_value(wave, instruction.src(instruction.sources() - 1)));
   switch (field.id) {
     case hardware::mode: {
+      const uint32_t before = wave.mode;
       set_mode(wave, field.changed(wave.mode, value), run);
-      if (runs_apart(wave)) return go_apart(wave, op->origin->pc + instruction.size, run);
+      if (has_vgpr_banks(*run.code->target().processor)) {
+        // s_setreg_imm32_b32 takes the banks from its constant whatever field it writes (LLVM, handleSetregMode).
+        if (instruction.opcode == isa::Opcode::s_setreg_imm32_b32) {
+          wave.mode = (wave.mode & ~banks_mask) | (value & banks_mask);
+        }
+        if (((wave.mode ^ before) & banks_mask) != 0) return go_apart(wave, op->origin->pc + instruction.size, run);
+      } else if (runs_apart(wave)) {
+        return go_apart(wave, op->origin->pc + instruction.size, run);
+      }
       break;
     }
     case hardware::trap_status:
@@ -205,7 +216,7 @@ uint32_t hardware_register(const Wave* wave, uint16_t immediate) {
 }
 
 std::optional<semantics::FloatMode> float_mode_after(const isa::Instruction& instruction,
-                                                      const semantics::FloatMode& before) {
+                                                     const semantics::FloatMode& before) {
   if (const auto field = float_mode_field(instruction.opcode)) {
     const uint32_t value = uint32_t{instruction.immediate} << *field & 0xFu << *field;
     return machine::float_mode_of((machine::mode_bits_of(before) & ~(0xFu << *field)) | value, before);

@@ -16,14 +16,14 @@ class Interpreter final : public machine::Engine {
   explicit Interpreter(const target::Target& target) : caches_(target) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
-    CodeCache& code = caches_.of(wave);
-    Run& run = begin_run(wave, budget, code, sync_);
+    Run& run = begin_run(wave, budget, caches_.of(wave), sync_);
     do {
       run.resume = false;
+      run.code = &caches_.of(wave);  // which s_set_vgpr_msb changes
       if (runs_apart(wave)) {
         run_apart(wave, run);
       } else {
-        const MicroOp* op = code.find(wave.pc);
+        const MicroOp* op = run.code->find(wave.pc);
         handler_of(op)(wave, op, run);
       }
     } while (run.resume);

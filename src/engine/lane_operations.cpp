@@ -1,5 +1,6 @@
 // engine: vector instructions that are no function of lanes: between a lane and scalar registers, exchanges of
 // registers, moves to and from the accumulation registers.
+#include "engine/lane_memory.h"
 #include "engine/vector.h"
 #include "semantics/lane_movement.h"
 
@@ -92,6 +93,38 @@ void permlane16_var(Wave& wave, const MicroOp& op, Run& run) {
              *rows_at(run, op.vector.result_base, op.vector.result));
 }
 
+/// v_permlane_bcast_b32, v_permlane_up_b32, v_permlane_down_b32 and v_permlane_xor_b32 (GFX12.5): from a lane of the
+/// same group of lanes, whose size is the last source, a power of two; from a lane that is not in it comes 0. Lanes
+/// that EXEC leaves out are read as well. Source: AMD's emulator of GFX12.5 (ROCm's rocjitsu).
+enum class GroupMove : uint8_t { broadcast, up, down, exclusive_or };
+template <GroupMove move>
+void permute_group(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  const auto select = static_cast<uint32_t>(scalar_value(wave, instruction.src(1)));
+  auto width = static_cast<uint32_t>(scalar_value(wave, instruction.src(2)));
+  if (width == 0 || (width & (width - 1)) != 0 || width > wave.wave_size) width = wave.wave_size;
+  const Row& source = *rows_at(run, op.vector.source_base[0], op.vector.source[0]);
+  Row& moved = run.temporary[0];
+  for (uint32_t lane = 0; lane < wave.wave_size; ++lane) {
+    const uint32_t place = lane % width;
+    uint64_t from = place;
+    if constexpr (move == GroupMove::broadcast) from = select % width;
+    if constexpr (move == GroupMove::up) from = place >= select ? place - select : width;
+    if constexpr (move == GroupMove::down) from = uint64_t{place} + select;
+    if constexpr (move == GroupMove::exclusive_or) from = place ^ select;
+    moved[lane] = from < width ? source[lane - place + from] : 0;
+  }
+  copy_lanes(*rows_at(run, op.vector.result_base, op.vector.result), moved, wave.exec());
+}
+
+/// v_permlane_idx_gen_b32: numbers of lanes for a permutation after it.
+void generate_index(Wave& wave, const MicroOp& op, Run& run) {
+  const auto select = static_cast<uint32_t>(scalar_value(wave, op.origin->instruction.src(1)));
+  const Row& source = *rows_at(run, op.vector.source_base[0], op.vector.source[0]);
+  Row& result = *rows_at(run, op.vector.result_base, op.vector.result);
+  for_each_lane(wave.exec(), [&](unsigned lane) { result[lane] = source[lane] ^ select; });
+}
+
 /// v_permlane64_b32
 void permlane64(Wave& wave, const MicroOp& op, Run& run) {
   if (wave.wave_size == 32) return;
@@ -159,6 +192,21 @@ void move_relative(Wave& wave, const MicroOp& op, Run& run) {
 
 void nothing(Wave&, const MicroOp&, Run&) {}
 
+Handler group_permutation(const isa::Instruction& instruction) {
+  if (instruction.opcode == Opcode::v_permlane_idx_gen_b32) return step<generate_index>;
+  if (is_row(instruction.src(2))) return nullptr;
+  switch (instruction.opcode) {
+    case Opcode::v_permlane_bcast_b32:
+      return step<permute_group<GroupMove::broadcast>>;
+    case Opcode::v_permlane_up_b32:
+      return step<permute_group<GroupMove::up>>;
+    case Opcode::v_permlane_down_b32:
+      return step<permute_group<GroupMove::down>>;
+    default:
+      return step<permute_group<GroupMove::exclusive_or>>;
+  }
+}
+
 }  // namespace
 
 Handler prepare_lane_operation(Preparation& p) {
@@ -203,6 +251,15 @@ Handler prepare_lane_operation(Preparation& p) {
       set_source(p, 1, instruction.src(1), 1);
       return instruction.opcode == Opcode::v_permlane16_var_b32 ? step<permlane16_var<false>>
                                                                 : step<permlane16_var<true>>;
+    case Opcode::v_permlane_bcast_b32:
+    case Opcode::v_permlane_up_b32:
+    case Opcode::v_permlane_down_b32:
+    case Opcode::v_permlane_xor_b32:
+    case Opcode::v_permlane_idx_gen_b32:
+      set_result();
+      if (!is_row(instruction.src(0)) || is_row(instruction.src(1))) return nullptr;
+      set_source(p, 0, instruction.src(0), 1);
+      return group_permutation(instruction);
     case Opcode::v_permlane64_b32:
       set_result();
       return is_row(instruction.src(0)) && set_source(p, 0, instruction.src(0), 1) ? step<permlane64> : nullptr;

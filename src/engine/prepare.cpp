@@ -5,8 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "engine/async_copies.h"
+#include "engine/deep_matrix.h"
 #include "engine/global_wave_sync.h"
 #include "engine/lane_memory.h"
+#include "engine/tensor_copies.h"
+#include "engine/transposed_loads.h"
 #include "isa/table.h"
 #include "machine/memory.h"
 #include "semantics/scalar_float.h"
@@ -56,24 +60,31 @@ Handler prepare_family(Preparation& p) {
     case vop3:
     case vop3p:
     case vinterp:
+      if (Handler handler = prepare_deep_matrix(p)) return handler;
       if (Handler handler = prepare_matrix(p)) return handler;
       if (Handler handler = prepare_lane_operation(p)) return handler;
       // Those of the vector ALU whose operands are scalar registers (v_s_exp_f32 and its like).
       if (semantics::lane_equivalent(p.instruction.opcode) != isa::Opcode::invalid) return prepare_scalar(p);
       return prepare_vector(p);
     case vopd:
+    case vopd3:
       return prepare_dual(p);
     case ds:
       if (Handler handler = prepare_global_wave_sync(p)) return handler;
+      if (Handler handler = prepare_async_copy(p)) return handler;
+      if (Handler handler = prepare_transposed_load(p)) return handler;
       return prepare_lds(p);
     case flat:
     case global:
     case scratch:
+      if (Handler handler = prepare_async_copy(p)) return handler;
+      if (Handler handler = prepare_transposed_load(p)) return handler;
       return prepare_flat_memory(p);
     case mubuf:
     case mtbuf:
       return prepare_buffer(p);
     case mimg:
+      if (Handler handler = prepare_tensor_copy(p)) return handler;
       if (Handler handler = prepare_ray_tracing(p)) return handler;
       return prepare_image(p);
     case vsample:
@@ -152,6 +163,12 @@ uint64_t scalar_value(const Wave& wave, const isa::Operand& operand) {
       return wave.scc;
     case lds_direct:
       return lds_direct_value(wave);
+    case flat_scratch_base_lo: {
+      const uint64_t base = machine::lane_scratch_base | reinterpret_cast<uint64_t>(wave.scratch);
+      return isa::words_of(operand.type) == 2 ? base : base & 0xFFFF'FFFF;
+    }
+    case flat_scratch_base_hi:
+      return (machine::lane_scratch_base | reinterpret_cast<uint64_t>(wave.scratch)) >> 32;
     default:
       return constant_value(operand).value_or(0);
   }
@@ -164,7 +181,7 @@ bool registers_exist(const isa::Instruction& instruction) {
     switch (operand.kind) {
       case isa::OperandKind::vgpr:
       case isa::OperandKind::agpr:
-        if (end > 256) return false;
+        if (end > (instruction.generation < target::Generation::gfx12_5 ? 256 : 1024)) return false;
         break;
       case isa::OperandKind::scalar:
         if (end > isa::scalar::count) return false;

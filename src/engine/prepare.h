@@ -65,9 +65,9 @@ inline RowBase row_base(const isa::Operand& operand) {
 }
 inline uint32_t row_offset(const isa::Operand& operand) { return operand.reg * uint32_t{sizeof(Row)}; }
 
-/// Whether every register that the instruction names is one of 256 VGPRs and 256 AGPRs. Behind the registers of a
-/// work-group's last wave there are rows for all of them (machine/initial_state.cpp), so whatever a wave has allocated,
-/// none of its instructions can touch other memory of the host.
+/// Whether every register that the instruction names is one of 256 VGPRs and 256 AGPRs, on GFX12.5 of 1024 VGPRs.
+/// Behind the registers of a work-group's last wave there are rows for all of them (machine/initial_state.cpp), so
+/// whatever a wave has allocated, none of its instructions can touch other memory of the host.
 bool registers_exist(const isa::Instruction& instruction);
 
 }  // namespace Atoll::engine

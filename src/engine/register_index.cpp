@@ -14,6 +14,7 @@
 
 #include "engine/prepare.h"
 #include "engine/vector.h"
+#include "engine/vgpr_banks.h"
 #include "isa/table.h"
 
 namespace Atoll::engine {
@@ -128,6 +129,15 @@ bool move_both_relative(Wave& wave, const MicroOp& op, Run&) {
   return true;
 }
 
+/// s_set_vgpr_msb: the instructions after it are prepared for these banks. The immediate's upper byte says what was
+/// before, for readers of the code.
+void set_vgpr_banks(Wave& wave, const MicroOp* op, Run& run) {
+  ++run.instructions;
+  const isa::Instruction& instruction = op->origin->instruction;
+  wave.mode = with_banks(wave.mode, static_cast<uint8_t>(instruction.immediate));
+  go_apart(wave, op->origin->pc + instruction.size, run);
+}
+
 }  // namespace
 
 bool runs_apart(const Wave& wave) { return (wave.mode & (index_enable | vskip)) != 0; }
@@ -175,6 +185,8 @@ Handler prepare_register_index(Preparation& p) {
       return step<gpr_index_mode>;
     case Opcode::s_set_gpr_idx_idx:
       return p.instruction.sources() == 1 ? step<gpr_index_index> : nullptr;
+    case Opcode::s_set_vgpr_msb:
+      return set_vgpr_banks;
     case Opcode::s_setvskip:
       return p.instruction.sources() == 2 ? set_vskip : nullptr;
     case Opcode::s_movrels_b32:

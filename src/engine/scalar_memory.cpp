@@ -23,9 +23,10 @@ using isa::Opcode;
   return static_cast<uint32_t>(m.offset) | uint64_t{m.address} << 32;
 }
 
-/// The byte offset that the instruction adds: an immediate, an SGPR, or both.
+/// The byte offset that the instruction adds: an immediate, an SGPR, or both. MemoryOp::bits is the SGPR's factor; 0:
+/// there is none.
 [[gnu::always_inline]] inline uint64_t offset_of(const Wave& wave, const MemoryOp& m) {
-  return immediate_of(m) + (m.bits != 0 ? wave.scalar[m.scalar_offset] : 0);
+  return immediate_of(m) + (m.bits != 0 ? uint64_t{wave.scalar[m.scalar_offset]} * m.bits : 0);
 }
 
 /// s_load_dword and its multiples
@@ -186,6 +187,12 @@ struct BufferStore {
   static constexpr Handler handler = step<buffer<words, true>>;
 };
 
+/// By which scale_offset multiplies an offset (GFX12.5): the bytes that the instruction loads.
+unsigned access_bytes(const isa::Instruction& instruction) {
+  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
+  return access.bytes != 0 ? access.bytes : instruction.operands[0].words * 4u;
+}
+
 }  // namespace
 
 Handler prepare_scalar_memory(Preparation& p) {
@@ -235,7 +242,7 @@ Handler prepare_scalar_memory(Preparation& p) {
     const isa::Operand& operand = instruction.operands[i];
     if (operand.kind == isa::OperandKind::scalar) {
       m.scalar_offset = static_cast<uint8_t>(operand.reg);
-      m.bits = 1;
+      m.bits = instruction.scale_offset ? static_cast<uint8_t>(access_bytes(instruction)) : 1;
     }
   }
 

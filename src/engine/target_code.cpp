@@ -4,6 +4,7 @@
 #include "isa/decode.h"
 #include "isa/immediate_names.h"
 #include "isa/table.h"
+#include "isa/vgpr_banks.h"
 
 namespace Atoll::engine {
 
@@ -82,8 +83,9 @@ support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const ta
 }
 
 support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target,
-                                         const RegisterCounts& registers) {
+                                         const RegisterCounts& registers, uint8_t banks) {
   auto instruction = decode(code, target);
+  if (instruction) isa::choose_banks(*instruction, banks);
   if (instruction && !registers.include(*instruction)) *instruction = without_missing(*instruction, registers);
   return instruction;
 }

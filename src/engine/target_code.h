@@ -33,8 +33,8 @@ support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const ta
 /// v0; where it writes one, it does nothing (Vega and CDNA ISA guides, "Out-of-range behavior").
 isa::Instruction without_missing(const isa::Instruction& instruction, const RegisterCounts& registers);
 
-/// Both, for code of waves with these registers.
+/// Both, for code of waves with these registers, whose instructions name VGPRs of these banks (isa/vgpr_banks.h).
 support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target,
-                                         const RegisterCounts& registers);
+                                         const RegisterCounts& registers, uint8_t banks = 0);
 
 }  // namespace Atoll::engine

@@ -152,6 +152,7 @@ uint16_t hardware_register(unsigned number, target::Generation generation) {
       {"GPR_ALLOC", hardware::gpr_alloc},
       {"LDS_ALLOC", hardware::lds_alloc},
       {"IB_STS", hardware::ib_status},
+      {"IB_STS2", hardware::ib_status2},
       {"SH_MEM_BASES", hardware::shared_memory_bases},
       {"XCC_ID", hardware::xcc_id},
       {"HW_ID1", hardware::hw_id1},

@@ -126,6 +126,7 @@ inline constexpr uint16_t hw_id1 = 32, hw_id2 = 33, flat_scratch_lo = 34, flat_s
 inline constexpr uint16_t shader_cycles = 36, shader_cycles_hi = 37;  ///< the former also SHADER_CYCLES_LO of GFX12
 inline constexpr uint16_t tba_lo = 38, tba_hi = 39, tma_lo = 40, tma_hi = 41;
 inline constexpr uint16_t state_private = 42, exception_private = 43, exception_user = 44, trap_control = 45;
+inline constexpr uint16_t ib_status2 = 46;  ///< of a wave of a cluster, where it is in it
 inline constexpr uint16_t unknown = 63;
 }  // namespace hardware
 

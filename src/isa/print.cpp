@@ -13,6 +13,7 @@
 
 #include "isa/constants.h"
 #include "isa/printer.h"
+#include "isa/vgpr_banks.h"
 
 namespace Atoll::isa {
 namespace {
@@ -58,48 +59,6 @@ std::string_view inline_float(uint64_t value, ConstantFormat format, const Layou
     return format.width == 64 && i == 8 ? "0.15915494309189532" : float_names[i];
   }
   return {};
-}
-
-/// The roles that s_set_vgpr_msb knows, in the order of its bits.
-enum class BankRole : uint8_t { first, second, third, destination };
-
-/// What an operand is to s_set_vgpr_msb, if it is anything. Memory instructions have addresses for a first source and
-/// data for the next ones; what buffers store has the place of what they load.
-std::optional<BankRole> bank_role(Field field) {
-  switch (field) {
-    case Field::src0:
-    case Field::src0_dst:
-    case Field::vgpr_src0:
-    case Field::wmma_src0:
-    case Field::ds_addr:
-    case Field::flat_address:
-    case Field::buffer_address:
-      return BankRole::first;
-    case Field::src1:
-    case Field::vgpr_src1:
-    case Field::wmma_src1:
-    case Field::ds_data0:
-    case Field::flat_data:
-    case Field::lds_data_address:
-      return BankRole::second;
-    case Field::src2:
-    case Field::vgpr_src2:
-    case Field::wmma_acc:
-    case Field::wmma_acc_f16:
-    case Field::wmma_index:
-    case Field::ds_data1:
-      return BankRole::third;
-    case Field::vdst:
-    case Field::wmma_dst:
-    case Field::ds_dst:
-    case Field::flat_dst:
-    case Field::flat_return:
-    case Field::lds_address:
-    case Field::buffer_data:
-      return BankRole::destination;
-    default:
-      return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -262,10 +221,7 @@ void Printer::operand(const Operand& op, const OperandSpec& spec) {
 
 /// What the register is called in the whole file.
 void Printer::bank(const Operand& op, const OperandSpec& spec) {
-  const auto role = bank_role(spec.field);
-  if (!role) return;
-  const unsigned bank =
-      vgpr_banks_ >> 2 * (behind_literal_ && *role == BankRole::second ? 2u : static_cast<unsigned>(*role)) & 3u;
+  const unsigned bank = bank_of(spec.field, vgpr_banks_, behind_literal_);
   if (bank == 0) return;
   text_ += " /*";
   Operand whole = op;

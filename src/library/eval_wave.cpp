@@ -235,7 +235,8 @@ Result<void> EvalWave::assign_scalar(const Assignment& assignment) {
     case Kind::mode:
       wave.mode = static_cast<uint32_t>(value);
       wave.float_mode = machine::float_mode_of(wave.mode, *target_.processor);
-      if ((wave.mode & machine::enabled_exceptions) != 0) wave.watches_exceptions = true;
+      if (target_.processor->generation < target::Generation::gfx12 && (wave.mode & machine::enabled_exceptions) != 0)
+        wave.watches_exceptions = true;
       return {};
     default:
       break;

@@ -9,8 +9,9 @@
 
 namespace Atoll::machine {
 
-/// Numbers of barriers (RDNA4 ISA guide, "Barriers"): 0 is none, those above 0 have names, which GFX12 does not have.
-constexpr int32_t work_group_barrier = -1, trap_barrier = -2, no_barrier = 0;
+/// Numbers of barriers (user guide, "Execution Barriers"): 0 is none, those above it have names (GFX12.5), -3 and -4
+/// are those of a cluster of work-groups.
+constexpr int32_t work_group_barrier = -1, trap_barrier = -2, cluster_barrier = -3, no_barrier = 0;
 
 /// Begins the barrier's next phase if all waves have arrived. True: it has.
 inline bool complete_barrier(WorkGroup& group) {
@@ -54,6 +55,52 @@ inline void release_from_barrier(WorkGroup& group) {
     const bool waits = wave.state == WaveState::at_barrier || wave.state == WaveState::waits_at_barrier;
     if (waits && passes_barrier(wave)) wave.state = WaveState::ready;
   }
+}
+
+// Barriers with names: each begins with as many waves as are to arrive, which need not be all of the work-group; a wave
+// waits for the one that it has joined last.
+
+/// Begins the next phase if as many have arrived as are expected.
+inline void complete_barrier(WorkGroup::NamedBarrier& barrier) {
+  if (barrier.arrived == 0 || barrier.arrived != barrier.expected) return;
+  barrier.arrived = 0;
+  ++barrier.phase;
+}
+
+inline void initialize_barrier(WorkGroup::NamedBarrier& barrier, uint32_t expected) {
+  barrier.expected = expected;
+  barrier.arrived = 0;
+}
+
+/// A wave arrives; from now on `expected` waves are to arrive, if that is not 0. True: it is the first in this phase.
+inline bool arrive_at_barrier(WorkGroup::NamedBarrier& barrier, uint32_t expected) {
+  if (expected != 0) barrier.expected = expected;
+  const bool is_first = ++barrier.arrived == 1;
+  complete_barrier(barrier);
+  return is_first;
+}
+
+inline void join_barrier(Wave& wave, uint32_t number) {
+  wave.named_barrier = static_cast<uint8_t>(number);
+  wave.named_phase = wave.work_group->named_barriers[number].phase;
+}
+
+/// The wave leaves the barrier that it has joined: one less is to arrive.
+inline void leave_barrier(Wave& wave) {
+  if (wave.named_barrier == no_barrier) return;
+  WorkGroup::NamedBarrier& barrier = wave.work_group->named_barriers[wave.named_barrier];
+  if (barrier.expected != 0) --barrier.expected;
+  complete_barrier(barrier);
+  wave.named_barrier = no_barrier;
+}
+
+/// Whether the phase is over for which the wave would have to wait.
+inline bool passes_named_barrier(Wave& wave) {
+  if (wave.named_barrier == no_barrier) return true;
+  const uint32_t phase = wave.work_group->named_barriers[wave.named_barrier].phase;
+  if (phase == wave.named_phase) return false;
+  wave.named_phase = phase;
+  return true;
 }
 
 }  // namespace Atoll::machine

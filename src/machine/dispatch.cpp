@@ -144,7 +144,9 @@ support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std:
   kernel->descriptor = **descriptor;
   count_named_registers(*kernel, symbol->metadata, processor);
   kernel->entry = object + static_cast<uint64_t>(kernel->descriptor.entry_offset);
-  if (kernel->descriptor.kernarg_preload_length != 0) kernel->entry += preload_prologue_bytes;
+  // From GFX12.5 on there is no code before it for packet processors that do not preload.
+  const bool has_prologue = processor.generation < target::Generation::gfx12_5;
+  if (kernel->descriptor.kernarg_preload_length != 0 && has_prologue) kernel->entry += preload_prologue_bytes;
   if (!code->contains(kernel->entry)) {
     return fail(ErrorKind::invalid_file, "kernel '{}' has its entry {:#x} outside of its code object", kernel->name,
                 kernel->entry);

@@ -88,7 +88,8 @@ void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
   wave.state = WaveState::ready;
   wave.global_sync = 0;
   wave.patience = 0;
-  wave.barrier_phase = 0;
+  wave.barrier_phase = wave.named_phase = 0;
+  wave.named_barrier = 0;
   wave.instructions = wave.interpreted = 0;
   wave.fingerprint = 0;
   wave.seems_to_wait = false;
@@ -140,7 +141,7 @@ uint32_t rows_of_a_wave(const Dispatch& dispatch) {
 uint64_t rows_needed(const Dispatch& dispatch) {
   // A program may name registers that its wave has not. They are then a neighbour's, or after the last wave's, where
   // there must be rows for all that an instruction can name.
-  constexpr uint64_t nameable = 256 + 256;
+  const uint64_t nameable = std::max<uint64_t>(256 + 256, dispatch.gpu->processor().addressable_vgprs);
   return uint64_t{waves_needed(dispatch)} * rows_of_a_wave(dispatch) + nameable;
 }
 
@@ -182,6 +183,7 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
   own_flat_scratch_ = descriptor.private_segment && architected_scratch;
   packed_ids_ = processor.packed_work_item_ids;
   id_rows_ = packed_ids_ ? 1 : 1u + descriptor.work_item_ids;
+  has_named_barriers_ = processor.generation >= target::Generation::gfx12_5;
   start_.watches_exceptions = dispatch.kernel->watches_exceptions;
   note_needed(start_.watches_exceptions ? nullptr
                                         : engine.needed_at_start(start_.pc, start_.wave_size, start_.float_mode));
@@ -195,6 +197,9 @@ void InitialState::note_needed(const StartRegisters* needed) {
     return key < 256 ? key >= id_rows_ && key < kernel.named_vgprs : key - 256 < kernel.named_agprs;
   };
   cleared_rows_.clear();
+  // Rows past those that an instruction can name without s_set_vgpr_msb; translated code has none of them.
+  const bool has_more = needed == nullptr && !dispatch_->gpu->processor().has_agprs && kernel.named_vgprs > 256;
+  further_rows_ = has_more ? kernel.named_vgprs - 256u : 0;
   for (uint16_t key = 0; needed == nullptr && key < 512; ++key) {
     if (is_cleared(key)) cleared_rows_.push_back(key);
   }
@@ -230,6 +235,7 @@ void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
   group.waves_begun = 0;
   group.waves_running = static_cast<uint32_t>(group.waves.size());
   group.barrier = {};
+  if (has_named_barriers_) group.named_barriers = {};
 }
 
 void InitialState::set_size(WorkGroup& group) {
@@ -324,6 +330,7 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
   // A wave of 32 has the first half of each row.
   const std::size_t row_bytes = dispatch_->wave_size * sizeof rows[0][0];
   for (unsigned row = 0; row < id_rows_; ++row) std::memcpy(rows[row], ids_->rows[index].row[row], row_bytes);
+  if (further_rows_ != 0) std::memset(rows[256], 0, further_rows_ * sizeof rows[0]);
   for (const uint16_t key : cleared_rows_) std::memset(key < 256 ? rows[key] : wave.agpr[key - 256], 0, row_bytes);
   return wave;
 }

@@ -23,6 +23,12 @@ namespace Atoll::machine {
 inline constexpr uint32_t shared_aperture_hi = 0x0001'0000;
 inline constexpr uint32_t private_aperture_hi = 0x0002'0000;
 
+/// On GFX12.5 a flat address of scratch says whose it is: the lane in bits 56 to 52, below them the private address on
+/// top of where the wave's scratch begins, and in bits 63 to 58 what SRC_FLAT_SCRATCH_BASE has there, which tells it
+/// from others (LLVM, SITargetLowering::lowerADDRSPACECAST).
+inline constexpr uint64_t lane_scratch_base = uint64_t{0x20} << 56;
+inline constexpr unsigned lane_scratch_tag_shift = 58, lane_scratch_lane_shift = 52;
+
 struct Allocation {
   uint64_t address = 0, size = 0;
   std::string purpose;                     ///< for reports: "kernel code of app.co", "device memory"

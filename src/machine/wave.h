@@ -4,6 +4,7 @@
 // (dispatch.h) fills it in, an engine (engine.h) advances it, the scheduler decides when.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -108,6 +109,8 @@ struct alignas(64) Wave {
   bool seems_to_wait;      ///< the scheduler's: it came back with the same fingerprint twice; false at start
   uint32_t index;          ///< in the work-group
   uint32_t barrier_phase;  ///< of the work-group's barrier, whose end its next wait is for; 0 at start
+  uint32_t named_phase;    ///< the same of the barrier with a name that it has joined
+  uint8_t named_barrier;   ///< number of that barrier (barrier.h); 0 for none, as at start
   uint64_t instructions;   ///< executed so far
   uint64_t interpreted;    ///< of them, those that the compiled engine left to the interpreter
   uint64_t fingerprint;    ///< the scheduler's, of the wave's state when it last came back
@@ -160,6 +163,11 @@ struct WorkGroup {
     uint32_t arrived = 0;  ///< waves, in this phase
     uint32_t phase = 0;    ///< how often it was complete
   } barrier;
+  /// Barriers with names (GFX12.5), by number; number 0 is that of none.
+  struct NamedBarrier : Barrier {
+    uint32_t expected = 0;  ///< waves that have to arrive
+  };
+  std::array<NamedBarrier, 17> named_barriers{};
 };
 
 }  // namespace Atoll::machine

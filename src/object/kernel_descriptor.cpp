@@ -93,11 +93,12 @@ Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& p
 }
 
 /// The initial MODE register: the float modes in bits 0 to 7, then DX10_CLAMP, IEEE, the enabled exceptions from bit
-/// 12 on, and FP16_OVFL in bit 23 (ISA documents, "MODE register").
+/// 12 on (which on GFX12.5 are the VGPRs' banks), and FP16_OVFL in bit 23 (ISA documents, "MODE register").
 uint32_t initial_mode(const RawKernelDescriptor& raw, const Processor& processor) {
   const uint32_t clamp = processor.ieee_mode ? dx10_clamp.of(raw) : 0;  // GFX12: WG_RR_EN
   const uint32_t floats = raw.compute_pgm_rsrc1 >> round_mode_32.shift & 0xFF;
-  const uint32_t exceptions = raw.compute_pgm_rsrc2 >> invalid_operation.shift & 0x7F;
+  const bool has_exceptions = processor.generation < target::Generation::gfx12_5;
+  const uint32_t exceptions = has_exceptions ? raw.compute_pgm_rsrc2 >> invalid_operation.shift & 0x7F : 0;
   return floats | clamp << 8 | ieee_mode.of(raw) << 9 | exceptions << 12 | fp16_ovfl.of(raw) << 23;
 }
 

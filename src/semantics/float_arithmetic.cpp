@@ -16,6 +16,8 @@ LANES(v_fma_f32, F32, (F32 a, F32 b, F32 c)) { return fma(a, b, c); }
 LANES(v_fmac_f32, F32, (F32 a, F32 b, Old<F32> d)) { return fma(a, b, d.value); }
 LANES(v_fmamk_f32, F32, (F32 a, F32 k, F32 b)) { return fma(a, k, b); }
 LANES(v_fmaak_f32, F32, (F32 a, F32 b, F32 k)) { return fma(a, b, k); }
+LANES(v_fmamk_f64, F64, (F64 a, F64 k, F64 b)) { return fma(a, k, b); }
+LANES(v_fmaak_f64, F64, (F64 a, F64 b, F64 k)) { return fma(a, b, k); }
 LANES(v_fma_f64, F64, (F64 a, F64 b, F64 c)) { return fma(a, b, c); }
 LANES(v_fmac_f64, F64, (F64 a, F64 b, Old<F64> d)) { return fma(a, b, d.value); }
 
@@ -61,7 +63,7 @@ std::span<const VectorEntry> float_arithmetic_entries() {
       ENTRY(v_mad_f32),        ENTRY(v_mac_f32),        ENTRY(v_madmk_f32),      ENTRY(v_madak_f32),
       ENTRY(v_pk_add_f32),     ENTRY(v_pk_mul_f32),     ENTRY(v_mul_legacy_f32), ENTRY(v_pk_fma_f32),
       ENTRY(v_mad_legacy_f32), ENTRY(v_mac_legacy_f32), ENTRY(v_fma_legacy_f32), ENTRY(v_fmac_legacy_f32),
-      ENTRY(v_mullit_f32),
+      ENTRY(v_mullit_f32),     ENTRY(v_fmamk_f64),      ENTRY(v_fmaak_f64),
   };
   return entries;
 }

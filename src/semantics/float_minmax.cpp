@@ -86,6 +86,16 @@ LANES(v_pk_maximum3_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) {
 LANES(v_min_legacy_f32, F32, (F32 a, F32 b)) { return select(a < b, a, b); }
 LANES(v_max_legacy_f32, F32, (F32 a, F32 b)) { return select(a >= b, a, b); }
 
+// GFX12.5's, of three: the numbers among them.
+LANES(v_pk_min3_num_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) {
+  constexpr auto least = [](F16 x, F16 y) { return min_number<NanRule::quiet>(x, y, false); };
+  return {least(least(a.lo, b.lo), c.lo), least(least(a.hi, b.hi), c.hi)};
+}
+LANES(v_pk_max3_num_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) {
+  constexpr auto greatest = [](F16 x, F16 y) { return max_number<NanRule::quiet>(x, y, false); };
+  return {greatest(greatest(a.lo, b.lo), c.lo), greatest(greatest(a.hi, b.hi), c.hi)};
+}
+
 std::span<const VectorEntry> float_minmax_entries() {
   // Until GFX8 they flush no denormals, whatever the mode (LLVM, GCNSubtarget::supportsMinMaxDenormModes).
 #define EACH_RULE(name)                                                                                    \
@@ -128,6 +138,8 @@ std::span<const VectorEntry> float_minmax_entries() {
       ENTRY(v_pk_maximum_f16),
       ENTRY(v_pk_minimum3_f16),
       ENTRY(v_pk_maximum3_f16),
+      ENTRY(v_pk_min3_num_f16),
+      ENTRY(v_pk_max3_num_f16),
       MODELESS_ENTRY(v_min_legacy_f32),
       MODELESS_ENTRY(v_max_legacy_f32),
   };

@@ -198,6 +198,47 @@ LANES(v_exp_f16, F16, (F16 a)) { return narrow(exp2(widen(a))); }
 LANES(v_sin_f16, F16, (F16 a)) { return narrow(sine(widen(a), false)); }
 LANES(v_cos_f16, F16, (F16 a)) { return narrow(sine(widen(a), true)); }
 
+/// The hyperbolic tangent.
+[[gnu::always_inline]] inline F32 tangent(F32 a) {
+  // (e^2x - 1) / (e^2x + 1), with e^2x = 2^n * 2^f; of small numbers a - a^3/3 + ..., whose first term left out is
+  // below 2^-40 of the sum.
+  static constexpr double powers[] = {1.0,
+                                      0.69314718055994531,
+                                      0.24022650695910071,
+                                      0.055504108664821580,
+                                      0.0096181291076284772,
+                                      0.0013333558146428443,
+                                      0.00015403530393381609,
+                                      1.5252733804059840e-05,
+                                      1.3215486790144309e-06,
+                                      1.0178086009239699e-07,
+                                      7.0549116208011233e-09};
+  static constexpr double series[] = {1.0, -1.0 / 3, 2.0 / 15, -17.0 / 315, 62.0 / 2835, -1382.0 / 155925};
+  constexpr double two_by_ln2 = 2.8853900817779268;
+  const F32 size = magnitude(a);
+  const F64 x = convert<F64>(select(size < 16, size, F32(16)));  // of a NaN, 16
+  const F64 small = x * polynomial(x * x, series);
+  const F64 number = x * two_by_ln2;
+  const F64 whole = __builtin_elementwise_roundeven(number);
+  const F64 power = polynomial(number - whole, powers) * power_of_two(convert<I32>(whole));
+  const F64 large = (power - 1) / (power + 1);
+  const F32 result = with_sign(convert<F32>(select(x < 0.0625, small, large)), a);
+  return select(a == a, result, quiet(a));
+}
+LANES(v_tanh_f32, F32, (F32 a)) { return tangent(flush(a)); }
+LANES(v_tanh_f16, F16, (F16 a)) { return narrow(tangent(widen(a))); }
+
+// Of bfloat16, as of single precision.
+[[gnu::always_inline]] inline F32 wide(U16 brain) { return bits<F32>(convert<U32>(brain) << 16); }
+LANES(v_rcp_bf16, U16, (U16 a)) { return to_brain(v_rcp_f32(wide(a))); }
+LANES(v_sqrt_bf16, U16, (U16 a)) { return to_brain(v_sqrt_f32(wide(a))); }
+LANES(v_rsq_bf16, U16, (U16 a)) { return to_brain(v_rsq_f32(wide(a))); }
+LANES(v_log_bf16, U16, (U16 a)) { return to_brain(v_log_f32(wide(a))); }
+LANES(v_exp_bf16, U16, (U16 a)) { return to_brain(v_exp_f32(wide(a))); }
+LANES(v_sin_bf16, U16, (U16 a)) { return to_brain(v_sin_f32(wide(a))); }
+LANES(v_cos_bf16, U16, (U16 a)) { return to_brain(v_cos_f32(wide(a))); }
+LANES(v_tanh_bf16, U16, (U16 a)) { return to_brain(v_tanh_f32(wide(a))); }
+
 /// The first 1201 bits of 2 / pi after the binary point, the highest first, and 15 zeros.
 constexpr uint64_t two_by_pi[] = {
     0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041, 0xFE5163ABDEBBC561, 0xB7246E3A424DD2E0,
@@ -255,6 +296,16 @@ std::span<const VectorEntry> float_transcendental_entries() {
       ENTRY(v_sin_f16),
       ENTRY(v_cos_f16),
       MODELESS_ENTRY(v_trig_preop_f64),
+      MODELESS_ENTRY(v_tanh_f32),
+      ENTRY(v_tanh_f16),
+      MODELESS_ENTRY(v_rcp_bf16),
+      MODELESS_ENTRY(v_sqrt_bf16),
+      MODELESS_ENTRY(v_rsq_bf16),
+      MODELESS_ENTRY(v_log_bf16),
+      MODELESS_ENTRY(v_exp_bf16),
+      MODELESS_ENTRY(v_sin_bf16),
+      MODELESS_ENTRY(v_cos_bf16),
+      MODELESS_ENTRY(v_tanh_bf16),
   };
   return entries;
 }

@@ -211,6 +211,32 @@ LANES(v_min3_u16, LowHalf<U16>, (U16 a, U16 b, U16 c)) { return {smaller(smaller
 LANES(v_max3_u16, LowHalf<U16>, (U16 a, U16 b, U16 c)) { return {larger(larger(a, b), c)}; }
 LANES(v_med3_u16, LowHalf<U16>, (U16 a, U16 b, U16 c)) { return {median(a, b, c)}; }
 
+// --- Of GFX12.5 -----------------------------------------------------------------------------------------------------
+
+LANES(v_add_nc_u64, Words, (Words a, Words b)) { return add_words(a, b).value; }
+LANES(v_sub_nc_u64, Words, (Words a, Words b)) {
+  const U32 lo = a.lo - b.lo;
+  return {lo, a.hi - b.hi + bits<U32>(a.lo < b.lo)};  // plus minus one
+}
+LANES(v_mul_u64, Words, (Words a, Words b)) {
+  return {a.lo * b.lo, v_mul_hi_u32(a.lo, b.lo) + a.lo * b.hi + a.hi * b.lo};
+}
+[[gnu::always_inline]] inline Words chosen(I32 first, Words a, Words b) {
+  return {select(first, a.lo, b.lo), select(first, a.hi, b.hi)};
+}
+LANES(v_min_u64, Words, (Words a, Words b)) { return chosen(less(a, b), a, b); }
+LANES(v_max_u64, Words, (Words a, Words b)) { return chosen(less(a, b), b, a); }
+LANES(v_min_i64, Words, (Words a, Words b)) { return chosen(less_signed(a, b), a, b); }
+LANES(v_max_i64, Words, (Words a, Words b)) { return chosen(less_signed(a, b), b, a); }
+LANES(v_mad_u32, U32, (U32 a, U32 b, U32 c)) { return a * b + c; }
+LANES(v_mad_nc_u64_u32, Words, (U32 a, U32 b, Words c, Clamp clamp)) { return v_mad_u64_u32(a, b, c, clamp).value; }
+LANES(v_mad_nc_i64_i32, Words, (I32 a, I32 b, Words c, Clamp clamp)) { return v_mad_i64_i32(a, b, c, clamp).value; }
+// The clamp bit is about the sum.
+LANES(v_add_max_i32, I32, (I32 a, I32 b, I32 c, Clamp clamp)) { return larger(v_add_i32(a, b, clamp), c); }
+LANES(v_add_max_u32, U32, (U32 a, U32 b, U32 c, Clamp clamp)) { return larger(add(a, b, clamp), c); }
+LANES(v_add_min_i32, I32, (I32 a, I32 b, I32 c, Clamp clamp)) { return smaller(v_add_i32(a, b, clamp), c); }
+LANES(v_add_min_u32, U32, (U32 a, U32 b, U32 c, Clamp clamp)) { return smaller(add(a, b, clamp), c); }
+
 std::span<const VectorEntry> integer_arithmetic_entries() {
   static constexpr VectorEntry entries[] = {
       ENTRY(v_add_u32),        ENTRY(v_sub_u32),        ENTRY(v_subrev_u32),   ENTRY(v_add_i32),
@@ -229,6 +255,10 @@ std::span<const VectorEntry> integer_arithmetic_entries() {
       ENTRY(v_max3_u32),       ENTRY(v_med3_u32),       ENTRY(v_min3_i16),     ENTRY(v_max3_i16),
       ENTRY(v_med3_i16),       ENTRY(v_min3_u16),       ENTRY(v_max3_u16),     ENTRY(v_med3_u16),
       ENTRY(v_minmax_i32),     ENTRY(v_maxmin_i32),     ENTRY(v_minmax_u32),   ENTRY(v_maxmin_u32),
+      ENTRY(v_add_nc_u64),     ENTRY(v_sub_nc_u64),     ENTRY(v_mul_u64),      ENTRY(v_min_u64),
+      ENTRY(v_max_u64),        ENTRY(v_min_i64),        ENTRY(v_max_i64),      ENTRY(v_mad_u32),
+      ENTRY(v_mad_nc_u64_u32), ENTRY(v_mad_nc_i64_i32), ENTRY(v_add_max_i32),  ENTRY(v_add_max_u32),
+      ENTRY(v_add_min_i32),    ENTRY(v_add_min_u32),
   };
   return entries;
 }

@@ -3,8 +3,11 @@
 //
 // A shift takes only as many bits of its amount as the operand's width needs: 4, 5 or 6. The "rev" forms, which
 // hold the amount in the first source, are the only ones that GFX9 encodes.
+#include <type_traits>
+
 #include "semantics/entries.h"
 #include "semantics/integer_words.h"
+#include "semantics/lane_words.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
@@ -206,27 +209,82 @@ LANES(v_ffbl_b32, U32, (U32 a)) { return select(a == 0u, U32(~0u), count_ones(~a
 // The highest bit that differs from the sign: the sign taken away, it is the highest one.
 LANES(v_ffbh_i32, U32, (I32 a)) { return leading_zeros(bits<U32>(a ^ (a >> 31))); }
 
+// --- Of GFX12.5 -----------------------------------------------------------------------------------------------------
+
+/// The four bytes, each the nearest number of 4 bits.
+template <typename T>
+[[gnu::always_inline]] inline U16 four_nibbles(U32 bytes, int least, int greatest) {
+  U32 nibbles = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const U32 moved = bytes << (24 - 8 * i);
+    const I32 byte = std::is_signed_v<T> ? bits<I32>(moved) >> 24 : bits<I32>(moved >> 24);
+    const I32 nearest = __builtin_elementwise_min(__builtin_elementwise_max(byte, I32(least)), I32(greatest));
+    nibbles |= (bits<U32>(nearest) & 15) << 4 * i;
+  }
+  return convert<U16>(nibbles);
+}
+LANES(v_sat_pk4_i4_i8, U16, (U32 a)) { return four_nibbles<int8_t>(a, -8, 7); }
+LANES(v_sat_pk4_u4_u8, U16, (U32 a)) { return four_nibbles<uint8_t>(a, 0, 15); }
+
+/// v_perm_pk16: a table of 16 fields, looked up by the 16 nibbles of the last source. The first source is the upper
+/// part of the table.
+template <unsigned width, unsigned words>
+[[gnu::always_inline]] inline LaneWords<words> looked_up(const LaneWords<words>& table, Pair<U32> which) {
+  LaneWords<words> result{};
+  constexpr uint32_t mask = (1u << width) - 1;
+  for (unsigned i = 0; i < 16; ++i) {
+    const U32 index = (i < 8 ? which.lo >> 4 * i : which.hi >> 4 * (i - 8)) & 15;
+    U32 field = 0;
+    for (unsigned entry = 0; entry < 16; ++entry) {
+      field = select(index == entry, get_field<width>(table, entry) & mask, field);
+    }
+    put_field<width>(result, i, field);
+  }
+  return result;
+}
+LANES(v_perm_pk16_b4_u4, LaneWords<2>, (U32 high, U32 low, Pair<U32> which)) {
+  return looked_up<4>(LaneWords<2>{{low, high}}, which);
+}
+LANES(v_perm_pk16_b6_u4, LaneWords<3>, (U32 high, Pair<U32> low, Pair<U32> which)) {
+  return looked_up<6>(LaneWords<3>{{low.lo, low.hi, high}}, which);
+}
+LANES(v_perm_pk16_b8_u4, LaneWords<4>, (Pair<U32> high, Pair<U32> low, Pair<U32> which)) {
+  return looked_up<8>(LaneWords<4>{{low.lo, low.hi, high.lo, high.hi}}, which);
+}
+
 std::span<const VectorEntry> integer_bits_entries() {
   static constexpr VectorEntry entries[] = {
-      ENTRY(v_mov_b32),        ENTRY(v_mov_b64),          ENTRY(v_cndmask_b32),
-      ENTRY(v_pack_b32_f16),   ENTRY(v_not_b32),          ENTRY(v_and_b32),
-      ENTRY(v_or_b32),         ENTRY(v_xor_b32),          ENTRY(v_xnor_b32),
-      ENTRY(v_and_or_b32),     ENTRY(v_or3_b32),          ENTRY(v_lshl_or_b32),
-      ENTRY(v_bfi_b32),        ENTRY(v_lshlrev_b32),      ENTRY(v_lshrrev_b32),
-      ENTRY(v_ashrrev_i32),    ENTRY(v_lshlrev_b16),      ENTRY(v_lshrrev_b16),
-      ENTRY(v_ashrrev_i16),    ENTRY(v_lshlrev_b64),      ENTRY(v_lshrrev_b64),
-      ENTRY(v_ashrrev_i64),    ENTRY(v_alignbit_b32),     ENTRY(v_alignbyte_b32),
-      ENTRY(v_bfe_u32),        ENTRY(v_bfe_i32),          ENTRY(v_bfm_b32),
-      ENTRY(v_bfrev_b32),      ENTRY(v_perm_b32),         ENTRY(v_sat_pk_u8_i16),
-      ENTRY(v_cvt_pk_u16_u32), ENTRY(v_cvt_pk_i16_i32),   ENTRY(v_screen_partition_4se_b32),
-      ENTRY(v_bcnt_u32_b32),   ENTRY(v_mbcnt_lo_u32_b32), ENTRY(v_mbcnt_hi_u32_b32),
-      ENTRY(v_bitop3_b32),     ENTRY(v_bitop3_b16),       ENTRY(v_ashr_pk_i8_i32),
-      ENTRY(v_ashr_pk_u8_i32), ENTRY(v_ffbh_u32),         ENTRY(v_ffbl_b32),
-      ENTRY(v_ffbh_i32),       ENTRY(v_mov_b16),          ENTRY(v_cvt_i32_i16),
-      ENTRY(v_cvt_u32_u16),    ENTRY(v_cndmask_b16),      ENTRY(v_not_b16),
-      ENTRY(v_and_b16),        ENTRY(v_or_b16),           ENTRY(v_xor_b16),
-      ENTRY(v_xor3_b32),       ENTRY(v_lshl_b32),         ENTRY(v_lshr_b32),
-      ENTRY(v_ashr_i32),       ENTRY(v_lshl_b64),         ENTRY(v_lshr_b64),
+      ENTRY(v_mov_b32),          ENTRY(v_mov_b64),
+      ENTRY(v_cndmask_b32),      ENTRY(v_pack_b32_f16),
+      ENTRY(v_not_b32),          ENTRY(v_and_b32),
+      ENTRY(v_or_b32),           ENTRY(v_xor_b32),
+      ENTRY(v_xnor_b32),         ENTRY(v_and_or_b32),
+      ENTRY(v_or3_b32),          ENTRY(v_lshl_or_b32),
+      ENTRY(v_bfi_b32),          ENTRY(v_lshlrev_b32),
+      ENTRY(v_lshrrev_b32),      ENTRY(v_ashrrev_i32),
+      ENTRY(v_lshlrev_b16),      ENTRY(v_lshrrev_b16),
+      ENTRY(v_ashrrev_i16),      ENTRY(v_lshlrev_b64),
+      ENTRY(v_lshrrev_b64),      ENTRY(v_ashrrev_i64),
+      ENTRY(v_alignbit_b32),     ENTRY(v_alignbyte_b32),
+      ENTRY(v_bfe_u32),          ENTRY(v_bfe_i32),
+      ENTRY(v_bfm_b32),          ENTRY(v_sat_pk4_i4_i8),
+      ENTRY(v_sat_pk4_u4_u8),    ENTRY(v_perm_pk16_b4_u4),
+      ENTRY(v_perm_pk16_b6_u4),  ENTRY(v_perm_pk16_b8_u4),
+      ENTRY(v_bfrev_b32),        ENTRY(v_perm_b32),
+      ENTRY(v_sat_pk_u8_i16),    ENTRY(v_cvt_pk_u16_u32),
+      ENTRY(v_cvt_pk_i16_i32),   ENTRY(v_screen_partition_4se_b32),
+      ENTRY(v_bcnt_u32_b32),     ENTRY(v_mbcnt_lo_u32_b32),
+      ENTRY(v_mbcnt_hi_u32_b32), ENTRY(v_bitop3_b32),
+      ENTRY(v_bitop3_b16),       ENTRY(v_ashr_pk_i8_i32),
+      ENTRY(v_ashr_pk_u8_i32),   ENTRY(v_ffbh_u32),
+      ENTRY(v_ffbl_b32),         ENTRY(v_ffbh_i32),
+      ENTRY(v_mov_b16),          ENTRY(v_cvt_i32_i16),
+      ENTRY(v_cvt_u32_u16),      ENTRY(v_cndmask_b16),
+      ENTRY(v_not_b16),          ENTRY(v_and_b16),
+      ENTRY(v_or_b16),           ENTRY(v_xor_b16),
+      ENTRY(v_xor3_b32),         ENTRY(v_lshl_b32),
+      ENTRY(v_lshr_b32),         ENTRY(v_ashr_i32),
+      ENTRY(v_lshl_b64),         ENTRY(v_lshr_b64),
       ENTRY(v_ashr_i64),
   };
   return entries;

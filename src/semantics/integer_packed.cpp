@@ -77,6 +77,20 @@ LANES(v_pk_ashrrev_i16, Pair<I16>, (Pair<I16> a, Pair<I16> b)) {
   return both(a, b, [](I16 x, I16 y) { return y >> (x & int16_t{15}); });
 }
 
+// Of GFX12.5. The clamp bit is about the sum.
+#define ADD_THEN(type, Element, then)                                                                                \
+  LANES(v_pk_add_##then##_##type, Pair<Element>, (Pair<Element> a, Pair<Element> b, Pair<Element> c, Clamp clamp)) { \
+    return v_pk_##then##_##type(v_pk_add_##type(a, b, clamp), c);                                                    \
+  }                                                                                                                  \
+  LANES(v_pk_##then##3_##type, Pair<Element>, (Pair<Element> a, Pair<Element> b, Pair<Element> c)) {                 \
+    return v_pk_##then##_##type(v_pk_##then##_##type(a, b), c);                                                      \
+  }
+ADD_THEN(i16, I16, min)
+ADD_THEN(i16, I16, max)
+ADD_THEN(u16, U16, min)
+ADD_THEN(u16, U16, max)
+#undef ADD_THEN
+
 // One 32-bit half of each source's register pair. op_sel alone chooses, for both sources, and what op_sel chooses
 // stands in `lo`; op_sel_hi has no part in it.
 LANES(v_pk_mov_b32, Pair<U32>, (Pair<U32> a, Pair<U32> b)) { return {a.lo, b.lo}; }
@@ -170,13 +184,15 @@ LANES(v_dot8_i32_iu4, I32, (U32 a, U32 b, I32 c, SignedSources is_signed, Clamp 
 
 std::span<const VectorEntry> integer_packed_entries() {
   static constexpr VectorEntry entries[] = {
-      ENTRY(v_pk_add_u16),     ENTRY(v_pk_sub_u16),     ENTRY(v_pk_add_i16),   ENTRY(v_pk_sub_i16),
-      ENTRY(v_pk_mul_lo_u16),  ENTRY(v_pk_mad_u16),     ENTRY(v_pk_mad_i16),   ENTRY(v_pk_min_i16),
-      ENTRY(v_pk_max_i16),     ENTRY(v_pk_min_u16),     ENTRY(v_pk_max_u16),   ENTRY(v_pk_lshlrev_b16),
-      ENTRY(v_pk_lshrrev_b16), ENTRY(v_pk_ashrrev_i16), ENTRY(v_pk_mov_b32),   ENTRY(v_dot2_i32_i16),
-      ENTRY(v_dot2_u32_u16),   ENTRY(v_dot4_i32_i8),    ENTRY(v_dot4_u32_u8),  ENTRY(v_dot8_i32_i4),
-      ENTRY(v_dot8_u32_u4),    ENTRY(v_dot2c_i32_i16),  ENTRY(v_dot4c_i32_i8), ENTRY(v_dot8c_i32_i4),
-      ENTRY(v_dot4_i32_iu8),   ENTRY(v_dot8_i32_iu4),
+      ENTRY(v_pk_add_u16),     ENTRY(v_pk_sub_u16),     ENTRY(v_pk_add_i16),     ENTRY(v_pk_sub_i16),
+      ENTRY(v_pk_mul_lo_u16),  ENTRY(v_pk_mad_u16),     ENTRY(v_pk_mad_i16),     ENTRY(v_pk_min_i16),
+      ENTRY(v_pk_max_i16),     ENTRY(v_pk_min_u16),     ENTRY(v_pk_max_u16),     ENTRY(v_pk_lshlrev_b16),
+      ENTRY(v_pk_lshrrev_b16), ENTRY(v_pk_ashrrev_i16), ENTRY(v_pk_mov_b32),     ENTRY(v_dot2_i32_i16),
+      ENTRY(v_dot2_u32_u16),   ENTRY(v_dot4_i32_i8),    ENTRY(v_dot4_u32_u8),    ENTRY(v_dot8_i32_i4),
+      ENTRY(v_dot8_u32_u4),    ENTRY(v_dot2c_i32_i16),  ENTRY(v_dot4c_i32_i8),   ENTRY(v_dot8c_i32_i4),
+      ENTRY(v_dot4_i32_iu8),   ENTRY(v_dot8_i32_iu4),   ENTRY(v_pk_add_min_i16), ENTRY(v_pk_add_max_i16),
+      ENTRY(v_pk_add_min_u16), ENTRY(v_pk_add_max_u16), ENTRY(v_pk_min3_i16),    ENTRY(v_pk_max3_i16),
+      ENTRY(v_pk_min3_u16),    ENTRY(v_pk_max3_u16),
   };
   return entries;
 }

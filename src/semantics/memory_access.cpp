@@ -89,6 +89,12 @@ constexpr Row memory_rows[] = {
     {"store_byte_d16_hi", store(1, Half::high)},
     {"store_short_d16_hi", store(2, Half::high)},
 
+    {"load_b32", load(4)},  // cluster_load_b32 ...
+    {"load_b64", load(8)},
+    {"load_b128", load(16)},
+    {"load_monitor_b32", load(4)},
+    {"load_monitor_b64", load(8)},
+    {"load_monitor_b128", load(16)},
     {"load_dword_addtid", by_lane(Kind::load)},
     {"store_dword_addtid", by_lane(Kind::store)},
     {"load_block", plain(Kind::load_block, 4)},
@@ -266,8 +272,8 @@ constexpr DsAtomic ds_atomic_rows[] = {
     {"add", "f64", atomic_of(float_add, 8)},
 };
 
-constexpr std::string_view memory_prefixes[] = {"flat_",    "global_", "scratch_",  "buffer_",
-                                                "tbuffer_", "s_",      "s_buffer_", "s_scratch_"};
+constexpr std::string_view memory_prefixes[] = {"flat_", "global_",   "scratch_",   "buffer_", "tbuffer_",
+                                                "s_",    "s_buffer_", "s_scratch_", "cluster_"};
 
 template <size_t Size>
 std::optional<MemoryAccess> find(const Row (&rows)[Size], std::string_view name) {

@@ -236,6 +236,11 @@ void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand) {
     return;
   }
   extract(out, in, {operand.op_sel ? 16u : 0u, 16}, false);
+  if (operand.type == isa::DataType::bf16) {
+    for (uint32_t& lane : out) lane <<= 16;
+    change_sign(out, out, sign);
+    return;
+  }
   for (unsigned chunk = 0; chunk < chunks; ++chunk) {
     row::Access<F32>::store(&out, chunk, widen(row::Access<F16>::load(&out, chunk)), 0xFFFF);
   }

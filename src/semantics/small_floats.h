@@ -34,6 +34,11 @@ struct OcpBf8 {
   static constexpr int exponent_bits = 5, fraction_bits = 2, bias = 15;
   static constexpr uint32_t largest = 0x7B, overflow = 0x7C, nan = 0x7E;
 };
+/// Without a sign: what FP8 is on GFX12.5 where an instruction's clamp bit says so, and a scale of its matrices.
+struct E5M3 {
+  static constexpr int exponent_bits = 5, fraction_bits = 3, bias = 15;
+  static constexpr uint32_t largest = 0xFE, overflow = 0xFF, nan = 0xFF;
+};
 struct Fp6 {
   static constexpr int exponent_bits = 2, fraction_bits = 3, bias = 1;
   static constexpr uint32_t largest = 0x1F, overflow = 0x1F, nan = 0x1F;

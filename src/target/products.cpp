@@ -277,6 +277,10 @@ constexpr std::array catalogue{
     Product{"rx9070xt", "AMD Radeon RX 9070 XT", "gfx1201", 64, 4, 2, 2970, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc0, false, 152, 1, 2, 0, false},
     Product{"rx9070", "AMD Radeon RX 9070", "gfx1201", 56, 4, 2, 2520, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc3, false, 152, 1, 2, 0, false},
     Product{"r9700", "AMD Radeon AI PRO R9700", "gfx1201", 64, 4, 2, 2920, 1258, 256, 32 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7551, 0xc0, false, 152, 1, 2, 0, false},
+    // GFX12.5: called as their processors are, as no product with published figures has them yet. The family is GFX12's,
+    // sizes that LLVM does not say are the MI355X's.
+    Product{"gfx1250", "AMD Radeon Graphics", "gfx1250", 256, 32, 1, 2400, 2000, 8192, 288 * GiB, 32 * KiB, 4 * MiB, 256 * MiB, 0, 0, true, 152, 8, 2, 14, false},
+    Product{"gfx1251", "AMD Radeon Graphics", "gfx1251", 256, 32, 1, 2400, 2000, 8192, 288 * GiB, 32 * KiB, 4 * MiB, 256 * MiB, 0, 0, true, 152, 8, 2, 14, false},
     // GPUs before GFX9, last, as of those that fit a program the first is taken. Device numbers: the PCI ID database and
     // libdrm's amdgpu.ids; figures: the vendor's specifications. Nothing is published of gfx705, whose figures are Kabini's.
     Product{"rx580", "AMD Radeon RX 580", "gfx803", 36, 4, 1, 1340, 2000, 256, 8 * GiB, 16 * KiB, 2 * MiB, 0, 0x67df, 0xe7, false, 130, 1, 2, 0, false},

@@ -1,4 +1,4 @@
-// Every instruction that a processor of GFX6 to GFX8 or of GFX10 to GFX12 has is executed, but for those that
+// Every instruction that a processor of GFX6 to GFX8 or of GFX10 to GFX12.5 has is executed, but for those that
 // engine/coverage.h names with the reason.
 #include <gtest/gtest.h>
 
@@ -53,6 +53,9 @@ TEST_P(PatternCoverage, EveryInstructionIsExecuted) {
 std::string name_of(const testing::TestParamInfo<PatternCoverage::ParamType>& info) {
   return std::string(std::get<0>(info.param)) + "_wave" + std::to_string(std::get<1>(info.param));
 }
+
+INSTANTIATE_TEST_SUITE_P(Gfx12_5, PatternCoverage, testing::Combine(testing::Values("gfx1250"), testing::Values(32)),
+                         name_of);
 
 INSTANTIATE_TEST_SUITE_P(Rdna, PatternCoverage,
                          testing::Combine(testing::Values("gfx1010", "gfx1012", "gfx1030", "gfx1100", "gfx1150",

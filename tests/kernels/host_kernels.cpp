@@ -7,6 +7,7 @@
 #include "kernels/memory.h"
 #include "kernels/recent.h"
 #include "kernels/references.h"
+#include "kernels/registers.h"
 
 namespace Atoll::test {
 namespace {
@@ -32,6 +33,7 @@ constexpr Kernel of_memory[] = {ENTRY(memory),        ENTRY(sorting),  ENTRY(hea
 constexpr Kernel of_algorithms[] = {ENTRY(secure_hash),  ENTRY(ciphers), ENTRY(checksums), ENTRY(queens),
                                     ENTRY(long_numbers), ENTRY(life),    ENTRY(text),      ENTRY(shuffles)};
 constexpr Kernel of_recent[] = {ENTRY(powers_of_two), ENTRY(roots)};
+constexpr Kernel of_registers[] = {ENTRY(many_registers)};
 constexpr Kernel of_classes[] = {ENTRY(templates), ENTRY(virtual_functions), ENTRY(operators), ENTRY(lifetimes)};
 
 }  // namespace
@@ -42,6 +44,7 @@ std::span<const Kernel> control_flow_kernels() { return of_control_flow; }
 std::span<const Kernel> memory_kernels() { return of_memory; }
 std::span<const Kernel> algorithm_kernels() { return of_algorithms; }
 std::span<const Kernel> recent_kernels() { return of_recent; }
+std::span<const Kernel> register_kernels() { return of_registers; }
 std::span<const Kernel> class_kernels() { return of_classes; }
 
 }  // namespace Atoll::test

@@ -8,6 +8,9 @@
 enum { work_group_size = 64, in_words = 1024, out_words_per_item = 4 };
 
 #ifdef __AMDGCN__
+#ifndef KERNEL_OPTIONS
+#define KERNEL_OPTIONS
+#endif
 #ifdef __cplusplus
 #define LINKAGE extern "C"
 #else
@@ -15,7 +18,7 @@ enum { work_group_size = 64, in_words = 1024, out_words_per_item = 4 };
 #endif
 #define KERNEL(name)                                                                                              \
   static inline void name##_item(unsigned item, const unsigned* in, unsigned* out);                               \
-  LINKAGE __attribute__((amdgpu_kernel)) void name(const unsigned* in, unsigned* out) {                           \
+  LINKAGE KERNEL_OPTIONS __attribute__((amdgpu_kernel)) void name(const unsigned* in, unsigned* out) {            \
     name##_item(__builtin_amdgcn_workgroup_id_x() * work_group_size + __builtin_amdgcn_workitem_id_x(), in, out); \
   }                                                                                                               \
   static inline void name##_item(unsigned item, const unsigned* in, unsigned* out)

@@ -54,6 +54,9 @@ const Source sources[] = {
 /// Of GFX11 and GFX12.
 const Source wave_matrices = {"wave_matrices.c", as_c, gfx11_matrix_kernels, 64 * 3, 64, false};
 
+/// For GFX12.5 alone, which has the registers.
+const Source registers = {"registers.h", as_c, register_kernels, items_alone, work_group_size, false};
+
 /// A way to compile a file.
 struct Way {
   std::string_view compiler, level;
@@ -121,6 +124,7 @@ Choice choose(const target::Processor& processor, const Source& source, const Wa
   if (processor.has(target::Feature::dot7_insts) && !is_gfx11_7(processor.name)) {
     choice.options += " -DDOTS";
     if (processor.has(target::Feature::dot1_insts)) choice.options += " -DSIGNED_DOTS";
+    if (generation < target::Generation::gfx12_5) choice.options += " -DHALF_DOTS";
     add(dot_kernels());
   }
   return choice;
@@ -237,9 +241,9 @@ void try_ways(const char* processor_name, const Source& source, size_t turn) {
 }
 
 /// One processor or more of each generation.
-constexpr const char* processors[] = {"gfx900",  "gfx906",  "gfx908",  "gfx90a",  "gfx942",  "gfx950",
-                                      "gfx1010", "gfx1012", "gfx1030", "gfx1100", "gfx1103", "gfx1150",
-                                      "gfx1151", "gfx1170", "gfx1200", "gfx1201", "gfx803"};
+constexpr const char* processors[] = {"gfx900",  "gfx906",  "gfx908",  "gfx90a",  "gfx942",  "gfx950",  "gfx1010",
+                                      "gfx1012", "gfx1030", "gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1170",
+                                      "gfx1200", "gfx1201", "gfx1250", "gfx1251", "gfx803"};
 constexpr const char* with_wave_matrices[] = {"gfx1100", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
 /// With the instructions of one of those, so that a file for each is enough; and GFX7, for which clang 22 cannot
 /// compile some.
@@ -272,6 +276,14 @@ TEST_P(WaveMatrixKernels, GiveWhatTheHostGives) {
 
 INSTANTIATE_TEST_SUITE_P(Of, WaveMatrixKernels, testing::Range<size_t>(0, std::size(with_wave_matrices)),
                          [](const auto& info) { return std::string(with_wave_matrices[info.param]); });
+
+/// In each engine, with optimization: without it values are in scratch.
+TEST(RegisterKernels, GiveWhatTheHostGives) {
+  setenv("ATOLL_COMPILE", "wait", 1);
+  for (const std::string_view engine : {"interpreter", "compiled"}) {
+    try_way("gfx1250", registers, {"clang-22", "-O3", 32}, engine);
+  }
+}
 
 class OtherKernels : public testing::TestWithParam<size_t> {};
 

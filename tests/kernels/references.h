@@ -30,6 +30,7 @@ std::span<const Kernel> memory_kernels();
 std::span<const Kernel> algorithm_kernels();
 std::span<const Kernel> recent_kernels();
 std::span<const Kernel> class_kernels();
+std::span<const Kernel> register_kernels();
 
 std::span<const Kernel> brain_kernels();
 

@@ -163,8 +163,12 @@ KERNEL(dots) {
   const unsigned a = in[item], b = in[item + 1], c = in[item + 2];
   out[item * 4] = __builtin_amdgcn_udot4(a, b, c, 0);
   out[item * 4 + 1] = __builtin_amdgcn_udot8(a, b, c >> 4, 0);
+#ifdef HALF_DOTS
   const half2 x = {(_Float16)(float)(a % 30), (_Float16)(float)(b % 20)}, y = {(_Float16)3.0f, (_Float16)-2.0f};
   out[item * 4 + 2] = __builtin_bit_cast(unsigned, __builtin_amdgcn_fdot2(x, y, 0.5f, 0));
+#else  // GFX12.5 has none of halves with a result in single precision
+  out[item * 4 + 2] = __builtin_bit_cast(unsigned, (float)(a % 30) * 3.0f - (float)(b % 20) * 2.0f + 0.5f);
+#endif
 #ifdef SIGNED_DOTS
   out[item * 4 + 3] = (unsigned)__builtin_amdgcn_sdot4((int)a, (int)b, (int)c, 0);
 #else

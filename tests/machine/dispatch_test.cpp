@@ -167,13 +167,15 @@ amdhsa.kernels:
 
 TEST(GpuCreation, RefusesProcessorsThatItCannotRun) {
   target::GpuModel model = target::find_gpu("gfx900").value();
-  model.target.processor = target::find_processor("gfx1250");
-  ASSERT_NE(model.target.processor, nullptr);
+  target::Processor newer = *target::find_processor("gfx1250");
+  newer.name = "gfx1310";
+  newer.generation = static_cast<target::Generation>(static_cast<int>(newer.generation) + 1);
+  model.target.processor = &newer;
   const auto gpu = Gpu::create(model, [](const target::Target&) {
     return std::make_unique<test::FunctionEngine>([](Wave&, uint64_t) { return WaveState::ended; });
   });
   ASSERT_FALSE(gpu);
-  EXPECT_THAT(gpu.error().message, HasSubstr("gfx1250"));
+  EXPECT_THAT(gpu.error().message, HasSubstr("gfx1310"));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(Products, WrongNamesAreAnsweredWithWhatThereIs) {
   };
   EXPECT_THAT(message("mi9000"), testing::AllOf(HasSubstr("no GPU 'mi9000'"), HasSubstr("mi250x")));
   EXPECT_THAT(message("gfx9-4-generic"), HasSubstr("it runs on gfx942, gfx950"));
-  EXPECT_THAT(message("gfx1250"), HasSubstr("no GPU with the processor gfx1250 yet"));
+  EXPECT_THAT(message("gfx1310"), HasSubstr("no GPU 'gfx1310'"));
   EXPECT_THAT(message("vega64:sramecc+"), HasSubstr("gfx900 has no sramecc setting"));
 }
 

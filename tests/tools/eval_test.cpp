@@ -281,7 +281,6 @@ TEST(EvalCommand, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> mistakes[] = {
       {"", "--gpu is required"},
       {"--gpu gfx900", "say which instruction"},
-      {"s_nop\\ 0 --gpu gfx1250", "it executes GFX"},
       {"s_nop\\ 0 --gpu radeon9000", "there is no GPU"},
       {"s_nop\\ 0 --gpu gfx900 --wave-size 32", "no waves of 32 lanes"},
       {"s_nop\\ 0 --gpu gfx900 --engine warp", "there is no engine 'warp'"},

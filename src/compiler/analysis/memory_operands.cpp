@@ -16,6 +16,7 @@ bool is_vgpr(const isa::Operand& operand) { return operand.kind == OperandKind::
 /// FLAT, GLOBAL and SCRATCH.
 std::optional<MemoryOperands> flat_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
   MemoryOperands operands;
+  if (instruction.scale_offset) return {};
   operands.is_store = access.kind == MemoryAccess::Kind::store;
   operands.is_atomic = access.kind == MemoryAccess::Kind::atomic;
   const bool is_scratch = instruction.encoding == isa::Encoding::scratch;
@@ -36,6 +37,9 @@ std::optional<MemoryOperands> flat_operands(const isa::Instruction& instruction,
   const unsigned address_words = is_scratch || operands.scalar_base != nullptr ? 1 : 2;
   if (operands.address != nullptr && operands.address->words != address_words) return {};
   if (operands.space == MemorySpace::flat && operands.scalar_base != nullptr) return {};
+  // The offset beside a scalar base is signed.
+  if (operands.scalar_base != nullptr && !is_scratch && instruction.generation >= target::Generation::gfx12_5)
+    return {};
   if (operands.stores()) {
     if (instruction.sources() < 2 || !engine::is_row(instruction.src(1))) return {};
     operands.data[0] = &instruction.src(1);
@@ -78,6 +82,7 @@ std::optional<MemoryOperands> lds_operands(const isa::Instruction& instruction, 
 /// Compilers use loads and stores of buffers without an index for scratch.
 std::optional<MemoryOperands> buffer_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
   if (instruction.lds || instruction.tfe) return {};
+  if (instruction.generation >= target::Generation::gfx12_5) return {};  // with resources of its own
   // Data, address, resource, offset.
   if (instruction.operand_count < 4 || !engine::is_row(instruction.operands[0])) return {};
   MemoryOperands operands;

@@ -22,6 +22,7 @@ bool ScalarMemory::takes(const isa::Instruction& instruction) {
       return false;
   }
   const isa::Operand& result = instruction.dst();
+  if (instruction.scale_offset) return false;
   if (!engine::registers_exist(instruction) || result.kind != OperandKind::scalar) return false;
   if (instruction.src(0).kind != OperandKind::scalar || result.reg + result.words > isa::scalar::m0) return false;
   if (instruction.sources() == 1) return true;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "engine/lane_scratch.h"
 #include "machine/memory.h"
 
 namespace Atoll::engine {
@@ -61,6 +62,17 @@ class Access {
     return true;
   }
 
+  /// The same of addresses that say in which lane's scratch they are.
+  bool on_lane_scratch(uint64_t lanes) {
+    for_each_lane(lanes, [&](unsigned lane) {
+      const PrivateAddress address = lane_scratch(wave_, chunk_.addresses.of[lane]);
+      columns_[lane] = address.column;
+      chunk_.addresses.of[lane] = address.offset;
+    });
+    has_columns_ = true;
+    return on_scratch(lanes);
+  }
+
   /// As atomics must be.
   bool are_aligned(uint64_t lanes) const {
     uint64_t low_bits = 0;
@@ -70,8 +82,9 @@ class Access {
 
  private:
   uint64_t scratch_address(unsigned lane, uint32_t offset) const {
-    return reinterpret_cast<uint64_t>(wave_.scratch) + uint64_t{offset / 4} * scratch_row_ + (first_lane_ + lane) * 4 +
-           offset % 4;
+    const uint64_t column =
+        has_columns_ ? columns_[lane] : reinterpret_cast<uint64_t>(wave_.scratch) + (first_lane_ + lane) * 4;
+    return column + uint64_t{offset / 4} * scratch_row_ + offset % 4;
   }
 
   void move(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
@@ -113,7 +126,9 @@ class Access {
   const unsigned first_lane_;
   const MemoryAccess& access_;
   const bool is_atomic_, is_lds_;
-  const uint32_t scratch_row_;  ///< bytes from a lane's dword to its next
+  bool has_columns_ = false;
+  uint64_t columns_[semantics::chunk_lanes];  ///< where the scratch begins that a lane's address is in
+  const uint32_t scratch_row_;                ///< bytes from a lane's dword to its next
 };
 
 }  // namespace
@@ -136,16 +151,18 @@ uint8_t access_chunk(const Wave* wave, ChunkAccess* chunk, uint32_t lanes, uint3
       break;
   }
   if (!access.are_aligned(lanes)) return 0;
-  uint64_t shared = 0, scratch = 0;
+  uint64_t shared = 0, scratch = 0, elsewhere = 0;
   for_each_lane(lanes, [&](unsigned lane) {
     const auto upper = static_cast<uint32_t>(chunk->addresses.of[lane] >> 32);
     shared |= uint64_t{upper == machine::shared_aperture_hi} << lane;
     scratch |= uint64_t{upper == machine::private_aperture_hi} << lane;
+    elsewhere |= uint64_t{is_lane_scratch(chunk->addresses.of[lane])} << lane;
   });
-  const uint64_t global = lanes & ~shared & ~scratch;
+  const uint64_t global = lanes & ~shared & ~scratch & ~elsewhere;
   if (global != 0) access.on_memory(global);
   if (shared != 0) access.on_lds(shared);
-  return scratch == 0 || access.on_scratch(scratch) ? 1 : 0;
+  if (scratch != 0 && !access.on_scratch(scratch)) return 0;
+  return elsewhere == 0 || access.on_lane_scratch(elsewhere) ? 1 : 0;
 }
 
 }  // namespace Atoll::engine

@@ -40,6 +40,8 @@ class CompiledEngine final : public machine::Engine {
   explicit CompiledEngine(const target::Target& target)
       : wave64_(target.with_wave_size(64)),
         wave32_(target.with_wave_size(32)),
+        banked_(target),
+        has_banks_(has_vgpr_banks(*target.processor)),
         interpreter_(make_interpreter(target)) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
@@ -78,6 +80,7 @@ class CompiledEngine final : public machine::Engine {
       code->cache.sweep(begin, end);
       code->translations.forget(begin, end);
     }
+    banked_.sweep(begin, end);
     interpreter_->code_changed(begin, end);
   }
 
@@ -117,6 +120,12 @@ class CompiledEngine final : public machine::Engine {
         run_apart(wave, run);
         continue;
       }
+      if (has_banks_ && vgpr_banks(wave) != 0) {
+        interpret_banked(wave, run);
+        series = nullptr;
+        continue;
+      }
+      run.code = &of_size.cache;
       Entry& entry = translations.entry(wave.pc);
       const EntryCode* code = entry.code(wave.float_mode);
       if (code == nullptr && (waits_ || !entry.visited.load(std::memory_order_relaxed)))
@@ -154,7 +163,8 @@ class CompiledEngine final : public machine::Engine {
     return true;
   }
   void retrace(Wave& wave) {
-    CodeCache& cache = code_of(wave.wave_size).cache;
+    const bool is_banked = has_banks_ && vgpr_banks(wave) != 0;
+    CodeCache& cache = is_banked ? banked_.of(wave) : code_of(wave.wave_size).cache;
     Run& run = begin_run(wave, retrace_budget, cache, sync_);
     const MicroOp* op = cache.find(wave.pc);
     handler_of(op)(wave, op, run);
@@ -169,6 +179,15 @@ class CompiledEngine final : public machine::Engine {
     if (wave.state != machine::WaveState::faulted) {
       fault(wave, pc, machine::Fault::Kind::memory, "an access that failed at first", 0);
     }
+  }
+
+  /// Code with VGPRs of other banks than the first is not translated.
+  void interpret_banked(Wave& wave, Run& run) {
+    run.code = &banked_.of(wave);
+    const uint64_t before = run.instructions;
+    const MicroOp* op = run.code->find(wave.pc);
+    handler_of(op)(wave, op, run);
+    wave.interpreted += run.instructions - before;
   }
 
   const EntryCode* first_visit(Translations& translations, const Wave& wave, Entry& entry) const {
@@ -200,6 +219,8 @@ class CompiledEngine final : public machine::Engine {
   }
 
   Code wave64_, wave32_;
+  CodeCaches banked_;
+  const bool has_banks_;
   GlobalWaveSync sync_;
   /// For waves that watch floating-point exceptions.
   const std::unique_ptr<machine::Engine> interpreter_;

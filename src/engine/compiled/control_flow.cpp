@@ -5,6 +5,7 @@
 
 #include "engine/hardware_register.h"
 #include "engine/target_code.h"
+#include "engine/vgpr_banks.h"
 #include "isa/effects.h"
 #include "isa/table.h"
 
@@ -39,6 +40,19 @@ bool falls_through(const isa::Instruction& instruction) {
   return control.falls_through() || control.is_call();
 }
 
+/// s_setreg_imm32_b32 of MODE on GFX12.5, if it chooses another bank of VGPRs than the first (hardware_registers.cpp).
+bool sets_vgpr_banks(const isa::Instruction& instruction) {
+  if (instruction.generation < target::Generation::gfx12_5) return false;
+  constexpr unsigned number = 0x3F;
+  if (instruction.opcode == isa::Opcode::s_setreg_b32) {
+    const unsigned first = instruction.immediate >> 6 & 0x1F, end = first + (instruction.immediate >> 11 & 0x1F) + 1;
+    return (instruction.immediate & number) == isa::hardware::mode && first < banks_in_mode + 8 && end > banks_in_mode;
+  }
+  return instruction.opcode == isa::Opcode::s_setreg_imm32_b32 && instruction.sources() != 0 &&
+         (instruction.immediate & number) == isa::hardware::mode &&
+         (instruction.src(instruction.sources() - 1).value & banks_mask) != 0;
+}
+
 /// Instructions that change which registers others name, or fork the wave, or are the trap handler's or a debugger's:
 /// they need the interpreter around them.
 bool unfit(const isa::Instruction& instruction) {
@@ -46,7 +60,7 @@ bool unfit(const isa::Instruction& instruction) {
   return control.kind == Kind::fork || control.kind == Kind::trap_return ||
          control.condition == isa::Control::Condition::debugger ||
          control.condition == isa::Control::Condition::subvector ||
-         isa::row_of(instruction).has(flag::register_indexing);
+         isa::row_of(instruction).has(flag::register_indexing) || sets_vgpr_banks(instruction);
 }
 
 }  // namespace

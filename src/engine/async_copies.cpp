@@ -1,0 +1,173 @@
+// engine: GFX12.5's copies between memory and LDS that a wave does not wait for, and prefetches.
+//
+// A lane's element goes from its address in memory to its address in LDS, which a VGPR has, or back; the offset of the
+// instruction counts on both sides. Such copies are done when their instruction is, so there is nothing for
+// s_wait_asynccnt to wait for, and a barrier in LDS at which they arrive is arrived at at once.
+#include "engine/async_copies.h"
+
+#include <cstring>
+
+#include "engine/lane_memory.h"
+#include "engine/vector.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using isa::Opcode;
+
+// MemoryOp::bits
+constexpr uint8_t has_scalar_base = 1;
+
+/// MemoryOp::address: of the addresses in memory; data: of those in LDS; scalar_offset: the factor of an offset beside
+/// a scalar base; result: bytes of an element.
+template <bool loads>
+void copy(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  wave.pc = m.pc;
+  const machine::WorkGroup& group = *wave.work_group;
+  const Row* rows = rows_at(run, RowBase::vgpr, m.address);
+  const Row& lds_row = *rows_at(run, RowBase::vgpr, m.data);
+  const bool scalar_base = (m.bits & has_scalar_base) != 0;
+  const uint64_t base = (scalar_base ? wave.scalar64(m.scalar_base) : 0) + static_cast<uint64_t>(int64_t{m.offset});
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    const uint64_t vector = scalar_base
+                                ? static_cast<uint64_t>(static_cast<int32_t>(rows[0][lane]) * int64_t{m.scalar_offset})
+                                : rows[0][lane] | uint64_t{rows[1][lane]} << 32;
+    void* memory = reinterpret_cast<void*>(base + vector);
+    const uint32_t in_lds = lds_row[lane] + static_cast<uint32_t>(m.offset);
+    const bool inside = uint64_t{in_lds} + m.result <= group.lds_bytes;
+    // Through a buffer: a fault of memory leaves LDS as it was.
+    uint8_t element[16]{};
+    if constexpr (loads) {
+      std::memcpy(element, memory, m.result);
+      if (inside) std::memcpy(group.lds + in_lds, element, m.result);
+    } else {
+      if (inside) std::memcpy(element, group.lds + in_lds, m.result);
+      std::memcpy(memory, element, m.result);
+    }
+  });
+}
+
+void nothing(Wave&, const MicroOp&, Run&) {}
+
+/// A barrier in LDS of 8 bytes: how many are still to arrive in this phase, less one; the phase, which counts down; and
+/// with how many a phase begins, less one: 16 bits each, from the lowest up. (AMD's emulator of GFX12.5, ROCm's
+/// rocjitsu, lds_barrier_cell.h.)
+uint64_t after_arrivals(uint64_t barrier, uint64_t arrivals) {
+  constexpr uint64_t field = 0xFFFF;
+  uint64_t pending = barrier & field, phase = barrier >> 16 & field;
+  const uint64_t initial = barrier >> 32 & field;
+  if (arrivals <= pending) {
+    pending -= arrivals;
+  } else {
+    const uint64_t further = arrivals - pending - 1;
+    phase = (phase - 1 - further / (initial + 1)) & field;
+    pending = initial - further % (initial + 1);
+  }
+  return (barrier & field << 48) | initial << 32 | phase << 16 | pending;
+}
+
+/// ds_atomic_barrier_arrive_rtn_b64: as many arrive as the data say, and the barrier as it was is the result;
+/// ds_atomic_async_barrier_arrive_b64: one, when the copies before it are done.
+template <bool returns>
+void arrive(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const machine::WorkGroup& group = *wave.work_group;
+  const Row& row = *rows_at(run, RowBase::vgpr, m.address);
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    const uint32_t address = row[lane] + static_cast<uint32_t>(m.offset);
+    uint64_t barrier = 0, arrivals = 1;
+    if constexpr (returns) {
+      const Row* data = rows_at(run, RowBase::vgpr, m.data);
+      arrivals = data[0][lane] | uint64_t{data[1][lane]} << 32;
+    }
+    if (uint64_t{address} + sizeof barrier <= group.lds_bytes) {
+      std::memcpy(&barrier, group.lds + address, sizeof barrier);
+      const uint64_t after = after_arrivals(barrier, arrivals);
+      std::memcpy(group.lds + address, &after, sizeof after);
+    }
+    if constexpr (returns) {
+      Row* result = rows_at(run, RowBase::vgpr, m.result);
+      result[0][lane] = static_cast<uint32_t>(barrier);
+      result[1][lane] = static_cast<uint32_t>(barrier >> 32);
+    }
+  });
+}
+
+Handler prepare_arrival(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  MemoryOp& m = p.op.memory;
+  m.offset = instruction.offset;
+  if (!is_row(instruction.src(0))) return nullptr;
+  m.address = row_offset(instruction.src(0));
+  if (instruction.opcode == Opcode::ds_atomic_async_barrier_arrive_b64) return step<arrive<false>>;
+  if (instruction.destinations != 1 || instruction.sources() < 2 || !is_row(instruction.src(1))) return nullptr;
+  m.data = row_offset(instruction.src(1));
+  m.result = row_offset(instruction.dst());
+  return step<arrive<true>>;
+}
+
+/// Bytes of an element; 0: it is no such copy.
+unsigned element_bytes(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::global_load_async_to_lds_b8:
+    case Opcode::cluster_load_async_to_lds_b8:
+    case Opcode::global_store_async_from_lds_b8:
+      return 1;
+    case Opcode::global_load_async_to_lds_b32:
+    case Opcode::cluster_load_async_to_lds_b32:
+    case Opcode::global_store_async_from_lds_b32:
+      return 4;
+    case Opcode::global_load_async_to_lds_b64:
+    case Opcode::cluster_load_async_to_lds_b64:
+    case Opcode::global_store_async_from_lds_b64:
+      return 8;
+    case Opcode::global_load_async_to_lds_b128:
+    case Opcode::cluster_load_async_to_lds_b128:
+    case Opcode::global_store_async_from_lds_b128:
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+bool is_store(Opcode opcode) {
+  return opcode == Opcode::global_store_async_from_lds_b8 || opcode == Opcode::global_store_async_from_lds_b32 ||
+         opcode == Opcode::global_store_async_from_lds_b64 || opcode == Opcode::global_store_async_from_lds_b128;
+}
+
+}  // namespace
+
+// A work-group is the only one of its cluster, so a load for the cluster is one for the work-group.
+Handler prepare_async_copy(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  if (instruction.opcode == Opcode::global_prefetch_b8 || instruction.opcode == Opcode::flat_prefetch_b8) {
+    return step<nothing>;
+  }
+  if (instruction.opcode == Opcode::ds_atomic_async_barrier_arrive_b64 ||
+      instruction.opcode == Opcode::ds_atomic_barrier_arrive_rtn_b64) {
+    return prepare_arrival(p);
+  }
+  const unsigned bytes = element_bytes(instruction.opcode);
+  if (bytes == 0) return nullptr;
+  const bool stores = is_store(instruction.opcode);
+  const isa::Operand& memory = instruction.operands[stores ? 0 : 1];
+  const isa::Operand& lds = instruction.operands[stores ? 1 : 0];
+  if (!is_row(memory) || !is_row(lds)) return nullptr;
+  MemoryOp& m = p.op.memory;
+  m.pc = p.origin.pc;
+  m.offset = instruction.offset;
+  m.address = row_offset(memory);
+  m.data = row_offset(lds);
+  m.result = bytes;
+  m.bits = 0;
+  m.scalar_offset = static_cast<uint8_t>(instruction.scale_offset ? bytes : 1);
+  if (instruction.operand_count > 2 && instruction.operands[2].kind == isa::OperandKind::scalar) {
+    m.scalar_base = static_cast<uint8_t>(instruction.operands[2].reg);
+    m.bits = has_scalar_base;
+  }
+  return stores ? step<copy<false>> : step<copy<true>>;
+}
+
+}  // namespace Atoll::engine

@@ -1,0 +1,134 @@
+// engine: ds_load_tr* and global_load_tr* of GFX12.5. Each lane loads some neighbouring elements of a row; what it gets
+// are elements of a column, from other lanes' loads, so that a matrix in memory by rows is in registers as WMMA has
+// columns.
+//
+// Where element j of lane s goes is by AMD's emulator of GFX12.5 (ROCm's rocjitsu, shared/ds_transpose.h). What lanes
+// load that EXEC leaves out counts as zeros.
+#include "engine/transposed_loads.h"
+
+#include <cstring>
+
+#include "engine/lane_memory.h"
+#include "engine/vector.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+using isa::Opcode;
+
+constexpr unsigned lanes = 32, most_words = 4;
+
+/// The lane and the place in it of element `j` that lane `s` loads.
+struct Target {
+  unsigned lane, slot;
+};
+template <unsigned width>
+constexpr Target target_of(unsigned s, unsigned j) {
+  if constexpr (width == 16) return {s / 8 * 8 + j, s % 8};
+  if constexpr (width == 8) return {s / 16 * 16 + s / 4 % 2 * 8 + j, s / 8 % 2 * 4 + s % 4};
+  if constexpr (width == 6) return {s / 4 % 2 * 16 + j, s / 8 * 4 + s % 4};
+  return {s / 8 % 2 * 16 + j, s / 16 * 8 + s % 8};
+}
+
+using Element = uint32_t[most_words];
+
+template <unsigned width, unsigned words>
+void transpose(const Element (&loaded)[lanes], Element (&transposed)[lanes]) {
+  std::memset(transposed, 0, sizeof transposed);
+  constexpr uint32_t mask = (1u << width) - 1;
+  for (unsigned s = 0; s < lanes; ++s) {
+    for (unsigned j = 0; j < words * 32 / width; ++j) {
+      const unsigned from = j * width;
+      uint64_t bits = loaded[s][from / 32];
+      if (from / 32 + 1 < words) bits |= uint64_t{loaded[s][from / 32 + 1]} << 32;
+      const uint64_t value = bits >> from % 32 & mask;
+      const Target to = target_of<width>(s, j);
+      const unsigned at = to.slot * width;
+      transposed[to.lane][at / 32] |= static_cast<uint32_t>(value << at % 32);
+      if (at % 32 + width > 32) transposed[to.lane][at / 32 + 1] |= static_cast<uint32_t>(value >> (32 - at % 32));
+    }
+  }
+}
+
+// MemoryOp::bits
+constexpr uint8_t has_scalar_base = 1;
+
+/// The host's address of what a lane loads; null if it is outside of LDS.
+template <bool in_lds, unsigned bytes>
+const void* address_of(const Wave& wave, const MemoryOp& m, const Row* rows, unsigned lane) {
+  if constexpr (in_lds) {
+    const uint32_t offset = rows[0][lane] + static_cast<uint32_t>(m.offset);
+    const machine::WorkGroup& group = *wave.work_group;
+    return uint64_t{offset} + bytes <= group.lds_bytes ? group.lds + offset : nullptr;
+  }
+  const auto offset = static_cast<uint64_t>(int64_t{m.offset});
+  if ((m.bits & has_scalar_base) == 0) {
+    return reinterpret_cast<const void*>((rows[0][lane] | uint64_t{rows[1][lane]} << 32) + offset);
+  }
+  const int64_t vector = static_cast<int32_t>(rows[0][lane]) * int64_t{m.scalar_offset};
+  return reinterpret_cast<const void*>(wave.scalar64(m.scalar_base) + static_cast<uint64_t>(vector) + offset);
+}
+
+template <bool in_lds, unsigned width, unsigned words>
+void load(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  wave.pc = m.pc;
+  const Row* rows = rows_at(run, RowBase::vgpr, m.address);
+  Element loaded[lanes]{}, transposed[lanes];
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    const void* from = address_of<in_lds, words * 4>(wave, m, rows, lane);
+    if (from != nullptr) std::memcpy(loaded[lane], from, words * 4);
+  });
+  transpose<width, words>(loaded, transposed);
+  Row* result = rows_at(run, RowBase::vgpr, m.result);
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    for (unsigned word = 0; word < words; ++word) result[word][lane] = transposed[lane][word];
+  });
+}
+
+Handler handler_for(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::ds_load_tr16_b128:
+      return step<load<true, 16, 4>>;
+    case Opcode::ds_load_tr8_b64:
+      return step<load<true, 8, 2>>;
+    case Opcode::ds_load_tr6_b96:
+      return step<load<true, 6, 3>>;
+    case Opcode::ds_load_tr4_b64:
+      return step<load<true, 4, 2>>;
+    case Opcode::global_load_tr_b128:
+      return step<load<false, 16, 4>>;
+    case Opcode::global_load_tr_b64:
+      return step<load<false, 8, 2>>;
+    case Opcode::global_load_tr6_b96:
+      return step<load<false, 6, 3>>;
+    case Opcode::global_load_tr4_b64:
+      return step<load<false, 4, 2>>;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Handler prepare_transposed_load(Preparation& p) {
+  const isa::Instruction& instruction = p.instruction;
+  if (instruction.generation < target::Generation::gfx12_5) return nullptr;
+  const Handler handler = handler_for(instruction.opcode);
+  if (handler == nullptr || instruction.destinations != 1 || !is_row(instruction.src(0))) return nullptr;
+  MemoryOp& m = p.op.memory;
+  m.pc = p.origin.pc;
+  m.offset = instruction.offset;
+  m.address = row_offset(instruction.src(0));
+  m.result = row_offset(instruction.dst());
+  m.bits = 0;
+  m.scalar_offset = static_cast<uint8_t>(instruction.scale_offset ? instruction.dst().words * 4 : 1);
+  if (instruction.sources() > 1 && instruction.src(1).kind == isa::OperandKind::scalar) {
+    m.scalar_base = static_cast<uint8_t>(instruction.src(1).reg);
+    m.bits = has_scalar_base;
+  }
+  return handler;
+}
+
+}  // namespace Atoll::engine

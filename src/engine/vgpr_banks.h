@@ -1,0 +1,34 @@
+// engine: the bits of MODE that say in which banks instructions find their VGPRs (GFX12.5).
+//
+// s_set_vgpr_msb has them for the first, second and third source and the destination, from its lowest bits up; MODE has
+// them from bit 12 on, with the destination's first (LLVM's AMDGPULowerVGPREncoding, convertModeToSetregFormat). Code
+// that is prepared for one choice of banks is kept apart from that for another (code_cache.h).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "machine/wave.h"
+#include "target/processor.h"
+
+namespace Atoll::engine {
+
+constexpr unsigned banks_in_mode = 12;
+constexpr uint32_t banks_mask = 0xFFu << banks_in_mode;
+
+/// Whether waves of that processor have more VGPRs than an instruction can name.
+constexpr bool has_vgpr_banks(const target::Processor& processor) {
+  return processor.generation >= target::Generation::gfx12_5;
+}
+
+/// The banks that s_set_vgpr_msb or s_setreg chose for a wave of such a processor, in the order of s_set_vgpr_msb.
+inline uint8_t vgpr_banks(const machine::Wave& wave) {
+  return std::rotr(static_cast<uint8_t>(wave.mode >> banks_in_mode), 2);
+}
+
+/// MODE with these banks.
+constexpr uint32_t with_banks(uint32_t mode, uint8_t banks) {
+  return (mode & ~banks_mask) | uint32_t{std::rotl(banks, 2)} << banks_in_mode;
+}
+
+}  // namespace Atoll::engine
