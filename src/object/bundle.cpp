@@ -345,11 +345,22 @@ Result<FoundCodeObjects> find_code_objects(Bytes file) { return find(file, Depth
 
 Result<FoundCodeObjects> find_targets(Bytes file) { return find(file, Depth::table); }
 
+namespace {
+
+/// What a bundle's entry is for where it is no known target: "hipv4-amdgcn-amd-amdhsa--gfx1310-" is for gfx1310.
+std::string_view target_in_id(std::string_view id) {
+  if (const size_t triple = id.find("--"); triple != std::string_view::npos) id.remove_prefix(triple + 2);
+  while (id.ends_with('-')) id.remove_suffix(1);
+  return id;
+}
+
+}  // namespace
+
 std::string targets_of(const FoundCodeObjects& found) {
   std::vector<std::string> targets;
   for (const FoundCodeObject& each : found.code_objects) {
     const auto target = target_of(each);
-    auto text = target ? target->to_string() : each.id;
+    auto text = target ? target->to_string() : std::string(target_in_id(each.id));
     if (std::ranges::find(targets, text) == targets.end()) targets.push_back(std::move(text));
   }
   return fmt::format("{}", fmt::join(targets, ", "));

@@ -240,11 +240,12 @@ TEST_F(Bundles, ChoosesAGpuThatRunsTheCode) {
     FoundCodeObjects found;
     for (const std::string& target : targets) {
       const std::string path = *directory / "one.co";
-      const bool is_known = target != "gfx1310";  // of which there is no GPU
-      test::compile_code_object("clang-22", 6, is_known ? target : "gfx1250", path);
+      if (target == "gfx1310") {
+        test::compile_code_object_of_gfx1310(path);
+      } else {
+        test::compile_code_object("clang-22", 6, target, path);
+      }
       files.push_back(test::read_bytes(path));
-      constexpr uint8_t gfx1310 = 0x50;  // EF_AMDGPU_MACH_AMDGCN_GFX1310
-      if (!is_known) files.back()[offsetof(Elf64_Ehdr, e_flags)] = gfx1310;
       found.code_objects.push_back({"somewhere", target, files.back(), 0});
     }
     const auto model = choose_gpu(std::span(&found, 1));

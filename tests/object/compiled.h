@@ -2,10 +2,14 @@
 // given clang.
 #pragma once
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "support/command.h"
 
@@ -41,6 +45,16 @@ inline void compile_code_object(const std::string& compiler, int version, const 
                   " -cl-kernel-arg-info {} {}.cl -o {} 2>&1",
                   compiler, target, version, options, path, path));
   ASSERT_EQ(run.exit_code, 0) << run.output;
+}
+
+/// The same as if it were compiled for gfx1310, of which there is no GPU, and which no compiler knows.
+inline void compile_code_object_of_gfx1310(const std::string& path) {
+  compile_code_object("clang-15", 4, "gfx1030", path);
+  std::vector<uint8_t> file = read_bytes(path);
+  ASSERT_GE(file.size(), sizeof(Elf64_Ehdr));
+  constexpr uint8_t processor = 0x50;  // EF_AMDGPU_MACH_AMDGCN_GFX1310
+  file[offsetof(Elf64_Ehdr, e_flags)] = processor;
+  write_file(path, {file.begin(), file.end()});
 }
 
 }  // namespace Atoll::test
