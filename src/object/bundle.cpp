@@ -189,6 +189,14 @@ std::string_view target_in(std::string_view id) {
   return id;
 }
 
+/// What is shown of an entry whose target is not known. The bundler ends those without settings with a dash.
+std::string name_in(std::string_view id) {
+  std::string_view name = target_in(id);
+  if (name.empty()) return std::string(id);
+  if (!name.contains(':') && name.ends_with('-')) name.remove_suffix(1);
+  return std::string(name);
+}
+
 Result<target::TargetId> target_of(const FoundCodeObject& each) {
   // What the ELF header says is what counts: it is what the loader will go by.
   return each.bytes.empty() ? target::parse_target_id(target_in(each.id)) : read_target(each.bytes);
@@ -345,22 +353,11 @@ Result<FoundCodeObjects> find_code_objects(Bytes file) { return find(file, Depth
 
 Result<FoundCodeObjects> find_targets(Bytes file) { return find(file, Depth::table); }
 
-namespace {
-
-/// What a bundle's entry is for where it is no known target: "hipv4-amdgcn-amd-amdhsa--gfx1310-" is for gfx1310.
-std::string_view target_in_id(std::string_view id) {
-  if (const size_t triple = id.find("--"); triple != std::string_view::npos) id.remove_prefix(triple + 2);
-  while (id.ends_with('-')) id.remove_suffix(1);
-  return id;
-}
-
-}  // namespace
-
 std::string targets_of(const FoundCodeObjects& found) {
   std::vector<std::string> targets;
   for (const FoundCodeObject& each : found.code_objects) {
     const auto target = target_of(each);
-    auto text = target ? target->to_string() : std::string(target_in_id(each.id));
+    auto text = target ? target->to_string() : name_in(each.id);
     if (std::ranges::find(targets, text) == targets.end()) targets.push_back(std::move(text));
   }
   return fmt::format("{}", fmt::join(targets, ", "));

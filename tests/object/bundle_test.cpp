@@ -260,6 +260,13 @@ TEST_F(Bundles, ChoosesAGpuThatRunsTheCode) {
   EXPECT_EQ(gpu_for({"gfx1250"}), "gfx1250:sramecc+:xnack-");
   EXPECT_THAT(gpu_for({"gfx1310"}), testing::AllOf(HasSubstr("the GPU code is for gfx1310;"), HasSubstr("gfx90a")));
   EXPECT_EQ(gpu_for({}), "there is no GPU code in it");
+  const auto shown = [](const std::string& id) {
+    FoundCodeObjects found;
+    found.code_objects.push_back({"somewhere", id, {}, 0});
+    return targets_of(found);
+  };
+  EXPECT_EQ(shown("hipv4-amdgcn-amd-amdhsa--gfx1310-"), "gfx1310");
+  EXPECT_EQ(shown("hipv4-amdgcn-amd-amdhsa--gfx1310:xnack-"), "gfx1310:xnack-");
 
   // Code in several files: a GPU that all of them have something for, whatever the first would rather have.
   FoundCodeObjects first, second;
