@@ -8,6 +8,7 @@
 #include <span>
 
 #include "semantics/opcode_rows.h"
+#include "support/half.h"
 
 namespace Atoll::semantics {
 
@@ -138,7 +139,7 @@ float number_of(uint32_t code, DeepElement element) {
     case fp4:
       return small_number(code, fp4_format);
     case f16:
-      return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(code)));
+      return support::half_value(code);
     case bf16:
       return std::bit_cast<float>(code << 16);
     default:

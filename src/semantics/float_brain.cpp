@@ -35,7 +35,7 @@ using U16x2 = Pair<U16>;
   return narrow(select(magnitude(a) < 0x1p-14f, denormal, select(a == a, normal, a)));
 }
 
-LANES(v_cvt_f32_bf16, F32, (U16 a)) { return bits<F32>(convert<U32>(a) << 16); }
+LANES(v_cvt_f32_bf16, F32, (U16 a)) { return widen(a); }
 LANES(v_cvt_pk_bf16_f32, U16x2, (F32 a, F32 b, FloatMode mode)) {
   return {to_brain(source(a, mode)), to_brain(source(b, mode))};
 }
@@ -52,9 +52,6 @@ LANES(v_cvt_sr_f16_f32, U32, (F32 a, U32 noise, Old<U32> d, FloatMode mode)) {
 }
 
 // Of two at once: the first goes to the lower half, the second has the noise that follows.
-[[gnu::always_inline]] inline U32 next_noise(U32 noise) {
-  return noise << 1 ^ select(bits<I32>(noise) < 0, U32(197), U32(0));  // v_prng_b32
-}
 LANES(v_cvt_sr_pk_bf16_f32, U32, (F32 a, F32 b, U32 noise, FloatMode mode)) {
   const U32 low = bits<U32>(noisy(source(a, mode), noise >> 16));
   const U32 high = bits<U32>(noisy(source(b, mode), next_noise(noise) >> 16));
@@ -68,28 +65,23 @@ LANES(v_cvt_sr_pk_f16_f32, F16x2, (F32 a, F32 b, U32 noise, FloatMode mode)) {
 // --- Arithmetic, rounded once to nearest even -----------------------------------------------------------------------
 // Single precision holds sums and products of bfloat16s with so many bits to spare that a second rounding does no harm.
 
-[[gnu::always_inline]] inline F32 wide(U16 brain) { return bits<F32>(convert<U32>(brain) << 16); }
 [[gnu::always_inline]] inline U16 brain_fma(U16 a, U16 b, U16 c) {
-  const F32 product = wide(a) * wide(b);  // exact: 16 bits
-  const F32 addend = wide(c);
-  const F32 sum = product + addend;
-  const F32 finite = round_to_odd(sum, product, addend);
-  return to_brain(with_nan(select(magnitude(sum) < infinity<F32>(), finite, sum), wide(a), wide(b), addend));
+  return to_brain(fma_to_odd(widen(a), widen(b), widen(c)));
 }
 LANES(v_pk_add_bf16, U16x2, (U16x2 a, U16x2 b)) {
-  return {to_brain(add(wide(a.lo), wide(b.lo))), to_brain(add(wide(a.hi), wide(b.hi)))};
+  return {to_brain(add(widen(a.lo), widen(b.lo))), to_brain(add(widen(a.hi), widen(b.hi)))};
 }
 LANES(v_pk_mul_bf16, U16x2, (U16x2 a, U16x2 b)) {
-  return {to_brain(mul(wide(a.lo), wide(b.lo))), to_brain(mul(wide(a.hi), wide(b.hi)))};
+  return {to_brain(mul(widen(a.lo), widen(b.lo))), to_brain(mul(widen(a.hi), widen(b.hi)))};
 }
 LANES(v_pk_fma_bf16, U16x2, (U16x2 a, U16x2 b, U16x2 c)) {
   return {brain_fma(a.lo, b.lo, c.lo), brain_fma(a.hi, b.hi, c.hi)};
 }
 [[gnu::always_inline]] inline U16 brain_min(U16 a, U16 b) {
-  return to_brain(min_number<NanRule::quiet>(wide(a), wide(b), false));
+  return to_brain(min_number<NanRule::quiet>(widen(a), widen(b), false));
 }
 [[gnu::always_inline]] inline U16 brain_max(U16 a, U16 b) {
-  return to_brain(max_number<NanRule::quiet>(wide(a), wide(b), false));
+  return to_brain(max_number<NanRule::quiet>(widen(a), widen(b), false));
 }
 LANES(v_pk_min_num_bf16, U16x2, (U16x2 a, U16x2 b)) { return {brain_min(a.lo, b.lo), brain_min(a.hi, b.hi)}; }
 LANES(v_pk_max_num_bf16, U16x2, (U16x2 a, U16x2 b)) { return {brain_max(a.lo, b.lo), brain_max(a.hi, b.hi)}; }

@@ -170,6 +170,13 @@ template <typename T>
   return convert<U16>(select(a == a, rounded, bits<U32>(quiet(a))) >> 16);
 }
 
+[[gnu::always_inline]] inline F32 widen(U16 brain) { return bits<F32>(convert<U32>(brain) << 16); }
+
+/// The noise after this one, for rounding at random: v_prng_b32.
+[[gnu::always_inline]] inline U32 next_noise(U32 noise) {
+  return noise << 1 ^ select(bits<I32>(noise) < 0, U32(197), U32(0));
+}
+
 /// `result`, where it is a NaN the one that comes of the operands.
 template <typename T, typename... Operands>
 [[gnu::always_inline]] inline T choose_nan(T result, Operands... operands) {
@@ -252,13 +259,15 @@ template <typename T>
 [[gnu::always_inline]] inline F16 sub(F16 a, F16 b) { return narrow(sub(widen(a), widen(b))); }
 [[gnu::always_inline]] inline F16 mul(F16 a, F16 b) { return narrow(mul(widen(a), widen(b))); }
 
-[[gnu::always_inline]] inline F16 fma(F16 a, F16 b, F16 c) {
-  const F32 product = widen(a) * widen(b);  // exact: 22 bits
-  const F32 addend = widen(c);
-  const F32 sum = product + addend;
-  const F32 finite = round_to_odd(sum, product, addend);
-  return narrow(with_nan(select(magnitude(sum) < infinity<F32>(), finite, sum), widen(a), widen(b), addend));
+/// a * b + c of numbers whose product is exact (22 bits of halves, 16 of bfloat16s), so that rounding it to as many
+/// bits as they have rounds once.
+[[gnu::always_inline]] inline F32 fma_to_odd(F32 a, F32 b, F32 c) {
+  const F32 product = a * b;
+  const F32 sum = product + c;
+  const F32 finite = round_to_odd(sum, product, c);
+  return with_nan(select(magnitude(sum) < infinity<F32>(), finite, sum), a, b, c);
 }
+[[gnu::always_inline]] inline F16 fma(F16 a, F16 b, F16 c) { return narrow(fma_to_odd(widen(a), widen(b), widen(c))); }
 
 ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

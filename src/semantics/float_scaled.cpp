@@ -16,8 +16,6 @@ using F32x2 = Pair<F32>;
 using F16x2 = Pair<F16>;
 using U16x2 = Pair<U16>;
 
-/// bfloat16 to single precision.
-[[gnu::always_inline]] inline F32 widen(U16 brain) { return bits<F32>(convert<U32>(brain) << 16); }
 [[gnu::always_inline]] inline F32 widen(F32 a) { return a; }
 /// 2 to `power`, from -127 to 127, or NaN for 128.
 [[gnu::always_inline]] inline F32 scale_factor(I32 power) {
@@ -45,7 +43,7 @@ template <typename Kind>
   return multiplied(decode<Kind>(code), scale);
 }
 
-LANES(v_prng_b32, U32, (U32 seed)) { return seed << 1 ^ select(bits<I32>(seed) < 0, U32(197), U32(0)); }
+LANES(v_prng_b32, U32, (U32 seed)) { return next_noise(seed); }
 
 // --- 8 bits ---------------------------------------------------------------------------------------------------------
 

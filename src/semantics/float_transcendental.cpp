@@ -90,6 +90,8 @@ template <typename T>
   return unless<careful>(special, plain_reciprocal_root(a), a);
 }
 
+constexpr double two_by_ln2 = 2.8853900817779268;
+
 /// log2 of a number that is no denormal.
 [[gnu::always_inline]] inline F32 log2(F32 a) {
   // a = 2^exponent * mantissa, mantissa between sqrt(1/2) and sqrt(2).
@@ -98,7 +100,6 @@ template <typename T>
   const I32 exponent = (word - root_half) >> 23;
   const F64 mantissa = convert<F64>(bits<F32>(word - (exponent << 23)));
   // ln(m) = 2 atanh(t), t = (m - 1) / (m + 1), |t| < 0.172. The first term left out is below 2^-45.
-  constexpr double two_by_ln2 = 2.8853900817779268;
   static constexpr double series[] = {two_by_ln2,     two_by_ln2 / 3,  two_by_ln2 / 5,  two_by_ln2 / 7,
                                       two_by_ln2 / 9, two_by_ln2 / 11, two_by_ln2 / 13, two_by_ln2 / 15};
   const F64 t = (mantissa - 1) / (mantissa + 1);
@@ -110,24 +111,25 @@ template <typename T>
   return select(a == a, result, quiet(a));
 }
 
+/// Powers of ln(2) by factorials: the Taylor series of 2^x. |x| <= 0.5; the first term left out is below 2^-41.
+constexpr double exp2_series[] = {1.0,
+                                  0.69314718055994531,
+                                  0.24022650695910071,
+                                  0.055504108664821580,
+                                  0.0096181291076284772,
+                                  0.0013333558146428443,
+                                  0.00015403530393381609,
+                                  1.5252733804059840e-05,
+                                  1.3215486790144309e-06,
+                                  1.0178086009239699e-07,
+                                  7.0549116208011233e-09};
+
 /// 2^a.
 [[gnu::always_inline]] inline F32 exp2(F32 a) {
-  // Powers of ln(2) by factorials: the Taylor series of 2^x. |x| <= 0.5; the first term left out is below 2^-41.
-  static constexpr double series[] = {1.0,
-                                      0.69314718055994531,
-                                      0.24022650695910071,
-                                      0.055504108664821580,
-                                      0.0096181291076284772,
-                                      0.0013333558146428443,
-                                      0.00015403530393381609,
-                                      1.5252733804059840e-05,
-                                      1.3215486790144309e-06,
-                                      1.0178086009239699e-07,
-                                      7.0549116208011233e-09};
   const F32 bounded = select(a < -160, F32(-160), select(a > 160, F32(160), a));
   const F32 number = select(a == a, bounded, F32(0));
   const F32 whole = __builtin_elementwise_roundeven(number);
-  const F64 power = polynomial(convert<F64>(number - whole), series) * power_of_two(convert<I32>(whole));
+  const F64 power = polynomial(convert<F64>(number - whole), exp2_series) * power_of_two(convert<I32>(whole));
   return select(a == a, convert<F32>(power), quiet(a));
 }
 
@@ -202,25 +204,13 @@ LANES(v_cos_f16, F16, (F16 a)) { return narrow(sine(widen(a), true)); }
 [[gnu::always_inline]] inline F32 tangent(F32 a) {
   // (e^2x - 1) / (e^2x + 1), with e^2x = 2^n * 2^f; of small numbers a - a^3/3 + ..., whose first term left out is
   // below 2^-40 of the sum.
-  static constexpr double powers[] = {1.0,
-                                      0.69314718055994531,
-                                      0.24022650695910071,
-                                      0.055504108664821580,
-                                      0.0096181291076284772,
-                                      0.0013333558146428443,
-                                      0.00015403530393381609,
-                                      1.5252733804059840e-05,
-                                      1.3215486790144309e-06,
-                                      1.0178086009239699e-07,
-                                      7.0549116208011233e-09};
   static constexpr double series[] = {1.0, -1.0 / 3, 2.0 / 15, -17.0 / 315, 62.0 / 2835, -1382.0 / 155925};
-  constexpr double two_by_ln2 = 2.8853900817779268;
   const F32 size = magnitude(a);
   const F64 x = convert<F64>(select(size < 16, size, F32(16)));  // of a NaN, 16
   const F64 small = x * polynomial(x * x, series);
   const F64 number = x * two_by_ln2;
   const F64 whole = __builtin_elementwise_roundeven(number);
-  const F64 power = polynomial(number - whole, powers) * power_of_two(convert<I32>(whole));
+  const F64 power = polynomial(number - whole, exp2_series) * power_of_two(convert<I32>(whole));
   const F64 large = (power - 1) / (power + 1);
   const F32 result = with_sign(convert<F32>(select(x < 0.0625, small, large)), a);
   return select(a == a, result, quiet(a));
@@ -229,15 +219,14 @@ LANES(v_tanh_f32, F32, (F32 a)) { return tangent(flush(a)); }
 LANES(v_tanh_f16, F16, (F16 a)) { return narrow(tangent(widen(a))); }
 
 // Of bfloat16, as of single precision.
-[[gnu::always_inline]] inline F32 wide(U16 brain) { return bits<F32>(convert<U32>(brain) << 16); }
-LANES(v_rcp_bf16, U16, (U16 a)) { return to_brain(v_rcp_f32(wide(a))); }
-LANES(v_sqrt_bf16, U16, (U16 a)) { return to_brain(v_sqrt_f32(wide(a))); }
-LANES(v_rsq_bf16, U16, (U16 a)) { return to_brain(v_rsq_f32(wide(a))); }
-LANES(v_log_bf16, U16, (U16 a)) { return to_brain(v_log_f32(wide(a))); }
-LANES(v_exp_bf16, U16, (U16 a)) { return to_brain(v_exp_f32(wide(a))); }
-LANES(v_sin_bf16, U16, (U16 a)) { return to_brain(v_sin_f32(wide(a))); }
-LANES(v_cos_bf16, U16, (U16 a)) { return to_brain(v_cos_f32(wide(a))); }
-LANES(v_tanh_bf16, U16, (U16 a)) { return to_brain(v_tanh_f32(wide(a))); }
+LANES(v_rcp_bf16, U16, (U16 a)) { return to_brain(v_rcp_f32(widen(a))); }
+LANES(v_sqrt_bf16, U16, (U16 a)) { return to_brain(v_sqrt_f32(widen(a))); }
+LANES(v_rsq_bf16, U16, (U16 a)) { return to_brain(v_rsq_f32(widen(a))); }
+LANES(v_log_bf16, U16, (U16 a)) { return to_brain(v_log_f32(widen(a))); }
+LANES(v_exp_bf16, U16, (U16 a)) { return to_brain(v_exp_f32(widen(a))); }
+LANES(v_sin_bf16, U16, (U16 a)) { return to_brain(v_sin_f32(widen(a))); }
+LANES(v_cos_bf16, U16, (U16 a)) { return to_brain(v_cos_f32(widen(a))); }
+LANES(v_tanh_bf16, U16, (U16 a)) { return to_brain(v_tanh_f32(widen(a))); }
 
 /// The first 1201 bits of 2 / pi after the binary point, the highest first, and 15 zeros.
 constexpr uint64_t two_by_pi[] = {
