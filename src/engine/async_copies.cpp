@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "engine/lane_address.h"
 #include "engine/lane_memory.h"
 #include "engine/vector.h"
 
@@ -16,11 +17,8 @@ namespace {
 
 using isa::Opcode;
 
-// MemoryOp::bits
-constexpr uint8_t has_scalar_base = 1;
-
-/// MemoryOp::address: of the addresses in memory; data: of those in LDS; scalar_offset: the factor of an offset beside
-/// a scalar base; result: bytes of an element.
+/// MemoryOp::data: of the addresses in LDS; result: bytes of an element; addresses in memory as lane_address.h has
+/// them.
 template <bool loads>
 void copy(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
@@ -28,13 +26,8 @@ void copy(Wave& wave, const MicroOp& op, Run& run) {
   const machine::WorkGroup& group = *wave.work_group;
   const Row* rows = rows_at(run, RowBase::vgpr, m.address);
   const Row& lds_row = *rows_at(run, RowBase::vgpr, m.data);
-  const bool scalar_base = (m.bits & has_scalar_base) != 0;
-  const uint64_t base = (scalar_base ? wave.scalar64(m.scalar_base) : 0) + static_cast<uint64_t>(int64_t{m.offset});
   for_each_lane(wave.exec(), [&](unsigned lane) {
-    const uint64_t vector = scalar_base
-                                ? static_cast<uint64_t>(static_cast<int32_t>(rows[0][lane]) * int64_t{m.scalar_offset})
-                                : rows[0][lane] | uint64_t{rows[1][lane]} << 32;
-    void* memory = reinterpret_cast<void*>(base + vector);
+    void* memory = reinterpret_cast<void*>(lane_address(wave, m, rows, lane));
     const uint32_t in_lds = lds_row[lane] + static_cast<uint32_t>(m.offset);
     const bool inside = uint64_t{in_lds} + m.result <= group.lds_bytes;
     // Through a buffer: a fault of memory leaves LDS as it was.
@@ -157,16 +150,9 @@ Handler prepare_async_copy(Preparation& p) {
   if (!is_row(memory) || !is_row(lds)) return nullptr;
   MemoryOp& m = p.op.memory;
   m.pc = p.origin.pc;
-  m.offset = instruction.offset;
-  m.address = row_offset(memory);
+  set_lane_address(m, instruction, memory, instruction.operand_count > 2 ? &instruction.operands[2] : nullptr, bytes);
   m.data = row_offset(lds);
   m.result = bytes;
-  m.bits = 0;
-  m.scalar_offset = static_cast<uint8_t>(instruction.scale_offset ? bytes : 1);
-  if (instruction.operand_count > 2 && instruction.operands[2].kind == isa::OperandKind::scalar) {
-    m.scalar_base = static_cast<uint8_t>(instruction.operands[2].reg);
-    m.bits = has_scalar_base;
-  }
   return stores ? step<copy<false>> : step<copy<true>>;
 }
 

@@ -55,15 +55,16 @@ bool is_plain(const ImageAccess& access) {
 /// One level of the image, and where the lanes' elements are in it.
 class Level {
  public:
-  explicit Level(const ImageResource& resource)
-      : resource_(resource), size_(resource.level(resource.first_level)), dimensions_(dimensions(resource.type)) {}
+  explicit Level(const ImageResource& resource) : resource_(resource), size_(resource.level(resource.first_level)) {
+    if (is_array(resource.type)) layer_bytes_ = resource.layer_bytes();
+  }
 
-  unsigned dimensions() const { return dimensions_; }
+  unsigned dimensions() const { return semantics::dimensions(resource_.type); }
   int32_t size(unsigned axis) const {
     return static_cast<int32_t>(axis == 0 ? size_.width : axis == 1 ? size_.height : size_.depth);
   }
-  uint64_t layer_bytes() const { return is_array(resource_.type) ? resource_.layer_bytes() : 0; }
-  uint64_t base() const { return resource_.base + size_.offset + resource_.first_layer * layer_bytes(); }
+  uint64_t layer_bytes() const { return layer_bytes_; }
+  uint64_t base() const { return resource_.base + size_.offset + resource_.first_layer * layer_bytes_; }
   uint64_t step(unsigned axis) const {
     return axis == 0 ? resource_.format.bytes : axis == 1 ? size_.row_bytes : size_.slice_bytes;
   }
@@ -71,9 +72,7 @@ class Level {
  private:
   const ImageResource& resource_;
   ImageResource::Level size_;
-  unsigned dimensions_;
-
-  static unsigned dimensions(ImageType type) { return semantics::dimensions(type); }
+  uint64_t layer_bytes_ = 0;  ///< of arrays
 };
 
 /// The elements at `addresses`, as they lie in memory.
@@ -88,6 +87,15 @@ __attribute__((no_sanitize("thread", "alignment", "null"))) void fetch(const Lan
   if (bytes == 1) return read(uint8_t{}, words.of[0], 0);
   if (bytes == 2) return read(uint16_t{}, words.of[0], 0);
   for (unsigned word = 0; word < bytes / 4; ++word) read(uint32_t{}, words.of[word], word * 4);
+}
+
+/// The same of some lanes, of which there is one at least; the others read what the first of them does.
+void fetch_lanes(LaneAddresses& addresses, uint64_t lanes, unsigned bytes, Words& words) {
+  if (lanes != all_lanes) {
+    const uint64_t any = addresses.of[std::countr_zero(lanes)];
+    for_lanes([&](unsigned lane) { addresses.of[lane] = (lanes >> lane & 1) != 0 ? addresses.of[lane] : any; });
+  }
+  fetch(addresses, bytes, words);
 }
 
 /// Floats of 16, 11 and 10 bits: the last two have no sign. Multiplying moves the exponent's bias, for denormals, too.
@@ -320,11 +328,10 @@ class Samples {
     });
   }
 
-  /// Fetches the elements of a corner. Lanes that are inactive or in the border read what another does.
+  /// Fetches the elements of a corner. Of lanes that are inactive or in the border they mean nothing.
   void take(unsigned corner) {
     LaneAddresses addresses = bases_;
     inside_ = ~uint64_t{0};
-    bool has_border = false;
     for (unsigned axis = 0; axis < level_.dimensions(); ++axis) {
       const Indices& index = taps_[axis].index[corner >> axis & 1];
       const uint64_t step = level_.step(axis);
@@ -332,15 +339,10 @@ class Samples {
         addresses.of[lane] += static_cast<uint64_t>(static_cast<uint32_t>(index.of[lane])) * step;
       });
       if (sampler_.clamp[axis] != Clamp::border) continue;
-      has_border = true;
       for_lanes([&](unsigned lane) { inside_ &= ~(uint64_t{index.of[lane] == outside} << lane); });
     }
     const uint64_t read = lanes_ & inside_;
-    if (!has_border && read == all_lanes) return fetch(addresses, format().bytes, words_);
-    if (read == 0) return;
-    const uint64_t any = addresses.of[std::countr_zero(read)];
-    for_lanes([&](unsigned lane) { addresses.of[lane] = (read >> lane & 1) != 0 ? addresses.of[lane] : any; });
-    fetch(addresses, format().bytes, words_);
+    if (read != 0) fetch_lanes(addresses, read, format().bytes, words_);
   }
 
   /// A component of the elements fetched last, or of the border's colour.
@@ -412,13 +414,7 @@ bool load_image_rows(const ImageAccess& access, uint64_t lanes, const Row* vgprs
   }
   if (is_array(resource.type)) move(level.dimensions(), resource.layers(), level.layer_bytes());
   Words words;
-  if (inside != 0) {
-    const uint64_t any = addresses.of[std::countr_zero(inside)];
-    if (inside != all_lanes) {
-      for_lanes([&](unsigned lane) { addresses.of[lane] = (inside >> lane & 1) != 0 ? addresses.of[lane] : any; });
-    }
-    fetch(addresses, resource.format.bytes, words);
-  }
+  if (inside != 0) fetch_lanes(addresses, inside, resource.format.bytes, words);
   Row values;
   write_selected(access, lanes, rows, [&](unsigned i) -> const Row& {
     if (inside != 0) decode(resource.format, words, i, values);

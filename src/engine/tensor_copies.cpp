@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "isa/table.h"
+#include "semantics/descriptor_field.h"
 
 namespace Atoll::engine {
 
@@ -32,14 +33,8 @@ struct Tensor {
 
 /// `count` bits of a group, from `first` on.
 uint64_t bits_of(const uint32_t* group, unsigned first, unsigned count) {
-  uint64_t value = 0;
-  for (unsigned done = 0; done < count;) {
-    const unsigned at = first + done, shift = at % 32, here = std::min(count - done, 32 - shift);
-    const uint64_t part = group[at / 32] >> shift & ((uint64_t{1} << here) - 1);
-    value |= part << done;
-    done += here;
-  }
-  return value;
+  const semantics::DescriptorField field{static_cast<uint16_t>(first), static_cast<uint8_t>(count)};
+  return field.get({group, (first + count + 31) / 32});
 }
 
 Tensor describe(const uint32_t* group0, const uint32_t* group1, const uint32_t* group2, const uint32_t* group3) {

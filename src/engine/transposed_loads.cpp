@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "engine/lane_address.h"
 #include "engine/lane_memory.h"
 #include "engine/vector.h"
 
@@ -51,9 +52,6 @@ void transpose(const Element (&loaded)[lanes], Element (&transposed)[lanes]) {
   }
 }
 
-// MemoryOp::bits
-constexpr uint8_t has_scalar_base = 1;
-
 /// The host's address of what a lane loads; null if it is outside of LDS.
 template <bool in_lds, unsigned bytes>
 const void* address_of(const Wave& wave, const MemoryOp& m, const Row* rows, unsigned lane) {
@@ -62,12 +60,7 @@ const void* address_of(const Wave& wave, const MemoryOp& m, const Row* rows, uns
     const machine::WorkGroup& group = *wave.work_group;
     return uint64_t{offset} + bytes <= group.lds_bytes ? group.lds + offset : nullptr;
   }
-  const auto offset = static_cast<uint64_t>(int64_t{m.offset});
-  if ((m.bits & has_scalar_base) == 0) {
-    return reinterpret_cast<const void*>((rows[0][lane] | uint64_t{rows[1][lane]} << 32) + offset);
-  }
-  const int64_t vector = static_cast<int32_t>(rows[0][lane]) * int64_t{m.scalar_offset};
-  return reinterpret_cast<const void*>(wave.scalar64(m.scalar_base) + static_cast<uint64_t>(vector) + offset);
+  return reinterpret_cast<const void*>(lane_address(wave, m, rows, lane));
 }
 
 template <bool in_lds, unsigned width, unsigned words>
@@ -119,15 +112,9 @@ Handler prepare_transposed_load(Preparation& p) {
   if (handler == nullptr || instruction.destinations != 1 || !is_row(instruction.src(0))) return nullptr;
   MemoryOp& m = p.op.memory;
   m.pc = p.origin.pc;
-  m.offset = instruction.offset;
-  m.address = row_offset(instruction.src(0));
+  set_lane_address(m, instruction, instruction.src(0), instruction.sources() > 1 ? &instruction.src(1) : nullptr,
+                   instruction.dst().words * 4U);
   m.result = row_offset(instruction.dst());
-  m.bits = 0;
-  m.scalar_offset = static_cast<uint8_t>(instruction.scale_offset ? instruction.dst().words * 4 : 1);
-  if (instruction.sources() > 1 && instruction.src(1).kind == isa::OperandKind::scalar) {
-    m.scalar_base = static_cast<uint8_t>(instruction.src(1).reg);
-    m.bits = has_scalar_base;
-  }
   return handler;
 }
 

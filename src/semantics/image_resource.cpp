@@ -138,26 +138,6 @@ void read_extent(const Fields& fields, std::span<const uint32_t> words, ImageRes
 
 }  // namespace
 
-uint64_t DescriptorField::get(std::span<const uint32_t> words) const {
-  uint64_t value = 0;
-  for (unsigned done = 0; done < width;) {
-    const unsigned at = bit + done, in_word = at % 32, count = std::min(32 - in_word, width - done);
-    if (at / 32 >= words.size()) break;
-    const uint64_t part = words[at / 32] >> in_word & ((uint64_t{1} << count) - 1);
-    value |= part << done;
-    done += count;
-  }
-  return value;
-}
-
-bool DescriptorField::set(std::span<uint32_t> words, uint64_t value) const {
-  if (width < 64 && value >> width != 0) return false;
-  for (unsigned i = 0; i < width; ++i) {
-    if ((value >> i & 1) != 0) words[(bit + i) / 32] |= 1U << (bit + i) % 32;
-  }
-  return true;
-}
-
 uint32_t default_row_pitch(uint32_t width, uint32_t element_bytes) {
   return element_bytes == 0 ? width : static_cast<uint32_t>(row_bytes_of(width, element_bytes) / element_bytes);
 }

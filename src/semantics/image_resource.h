@@ -17,6 +17,7 @@
 #include <span>
 
 #include "semantics/buffer_format.h"
+#include "semantics/descriptor_field.h"
 #include "support/error.h"
 #include "target/processor.h"
 
@@ -88,15 +89,5 @@ std::optional<std::array<uint32_t, 8>> write_image_resource(const ImageResource&
 std::array<uint32_t, 4> select_components(const ImageResource& resource, const std::array<uint32_t, 4>& components);
 /// The inverse, for stores: each component of memory gets the first that is read from it.
 std::array<uint32_t, 4> unselect_components(const ComponentSelects& selects, const std::array<uint32_t, 4>& components);
-
-/// Bits of descriptors: a field that may lie across words, `width` 0 where a generation has none.
-struct DescriptorField {
-  uint16_t bit = 0;
-  uint8_t width = 0;
-
-  uint64_t get(std::span<const uint32_t> words) const;
-  /// False: the value has more bits.
-  bool set(std::span<uint32_t> words, uint64_t value) const;
-};
 
 }  // namespace Atoll::semantics
