@@ -187,6 +187,26 @@ struct GpuOptions {
   /// Gets what kernels print, instead of the program's standard output and standard error; from any thread, one call at
   /// a time. It must neither throw nor launch kernels.
   std::function<void(std::string_view text, Output where)> on_output{};
+  /// What is to be checked while kernels run: names of checkers with commas between them ("memory"), or "all"; empty:
+  /// what the environment variable ATOLL_CHECK says. Findings are kept (Gpu::findings).
+  std::string check{};
+  std::string check_suppressions{};  ///< path of a file of findings not to be reported
+  std::string check_report{};        ///< where the findings go in the end: a file .json, .xml (JUnit) or .sarif
+  /// Gets the report of each finding, instead of the program's standard error; as on_output.
+  std::function<void(std::string_view report)> on_finding{};
+};
+
+/// A mistake of a kernel's, found by a checker. Each is told once; `count` says how often it was made.
+struct Finding {
+  std::string checker;      ///< "memory"
+  std::string kind;         ///< "out-of-bounds"
+  bool is_note = false;     ///< something to know, not a mistake
+  std::string message;      ///< in one line
+  std::string report;       ///< all that is known, in several lines
+  std::string kernel;       ///< demangled; empty when it was not in a kernel
+  std::string source_file;  ///< of the instruction; empty without debug information
+  uint32_t line = 0, column = 0;
+  uint64_t count = 0;
 };
 
 class ATOLL_PUBLIC Gpu {
@@ -236,6 +256,9 @@ class ATOLL_PUBLIC Gpu {
   Expected<Kernel<Signature>> kernel(const Code& code, std::string_view name) const;
 
   Expected<Stream> create_stream() const;
+
+  /// What the checkers have found until now, in the order in which they found it.
+  std::vector<Finding> findings() const;
 
   /// Stops what runs on the GPU: launches end with FailureKind::aborted. May be called from a signal handler.
   void interrupt() const;

@@ -109,8 +109,23 @@ typedef struct atoll_gpu_options {
   const char* engine;     /* "compiled", which is the default, or "interpreter" */
   atoll_output on_output; /* null: the program's standard output and standard error */
   void* user;             /* what on_output gets */
+  const char* check;      /* what is to be checked while kernels run: "memory", "all"; null: what ATOLL_CHECK says */
+  const char* check_suppressions; /* path of a file of findings not to be reported, or null */
+  const char* check_report;       /* where the findings go in the end: .json, .xml (JUnit), .sarif; or null */
+  atoll_output on_finding;        /* gets the report of each finding; null: the program's standard error */
 } atoll_gpu_options;
-#define ATOLL_GPU_OPTIONS_INIT {sizeof(atoll_gpu_options), 0, 0, NULL, NULL, NULL}
+#define ATOLL_GPU_OPTIONS_INIT {sizeof(atoll_gpu_options), 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+
+/* A mistake of a kernel's, found by a checker. */
+typedef struct atoll_finding {
+  size_t struct_size;
+  const char *checker, *kind;       /* "memory", "out-of-bounds" */
+  const char *message, *report;     /* in one line, and in several */
+  const char *kernel, *source_file; /* empty where there is none */
+  uint32_t line, column;
+  uint64_t count; /* how often it was made */
+  int is_note;    /* something to know, no mistake */
+} atoll_finding;
 
 /* A product ("mi250x"), a processor ("gfx90a") or a target ID; one that runs the code in a file. `options` may be null.
  */
@@ -120,6 +135,10 @@ ATOLL_API atoll_status atoll_gpu_create_for_file(const char* path, const atoll_g
                                                  atoll_error** error);
 ATOLL_API const char* atoll_gpu_product(const atoll_gpu* gpu);   /* "AMD Instinct MI250X" */
 ATOLL_API const char* atoll_gpu_target_id(const atoll_gpu* gpu); /* "gfx90a:sramecc+:xnack-" */
+/* What the checkers have found until now; the count may grow. A finding lives as long as the GPU's handle, and is as it
+   was when it was first asked for. Null beyond the last. */
+ATOLL_API size_t atoll_gpu_finding_count(const atoll_gpu* gpu);
+ATOLL_API const atoll_finding* atoll_gpu_finding(const atoll_gpu* gpu, size_t index);
 /* Stops what runs on the GPU, with ATOLL_ABORTED. May be called from a signal handler. */
 ATOLL_API void atoll_gpu_interrupt(const atoll_gpu* gpu);
 ATOLL_API void atoll_gpu_free(atoll_gpu* gpu);

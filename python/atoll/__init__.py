@@ -14,11 +14,11 @@ NumPy is needed for arrays in the GPU's memory only.
 
 from . import _library
 from .errors import Error, Fault
-from .gpu import Code, Event, Gpu, Kernel, LaunchResult, LocalMemory, Parameter, Stream
+from .gpu import Code, Event, Finding, Gpu, Kernel, LaunchResult, LocalMemory, Parameter, Stream
 from .tools import Evaluation, Instruction, Register, asm, decode, disasm, eval, inspect, link  # noqa: A004
 
 __version__ = _library.version().decode()
 __all__ = [
-    "Code", "Error", "Evaluation", "Event", "Fault", "Gpu", "Instruction", "Kernel", "LaunchResult", "LocalMemory",
+    "Code", "Error", "Evaluation", "Event", "Fault", "Finding", "Gpu", "Instruction", "Kernel", "LaunchResult", "LocalMemory",
     "Parameter", "Register", "Stream", "asm", "decode", "disasm", "eval", "inspect", "link"
 ]

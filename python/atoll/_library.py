@@ -29,7 +29,14 @@ DECODED = ctypes.CFUNCTYPE(None, c_void_p, c_uint64, c_uint32, c_char_p)
 
 class GpuOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("threads", c_uint32), ("timeout_seconds", c_double), ("engine", c_char_p),
-                ("on_output", OUTPUT), ("user", c_void_p)]
+                ("on_output", OUTPUT), ("user", c_void_p), ("check", c_char_p), ("check_suppressions", c_char_p),
+                ("check_report", c_char_p), ("on_finding", OUTPUT)]
+
+
+class Finding(ctypes.Structure):
+    _fields_ = [("struct_size", c_size_t), ("checker", c_char_p), ("kind", c_char_p), ("message", c_char_p),
+                ("report", c_char_p), ("kernel", c_char_p), ("source_file", c_char_p), ("line", c_uint32),
+                ("column", c_uint32), ("count", c_uint64), ("is_note", c_int)]
 
 
 class Fault(ctypes.Structure):
@@ -97,6 +104,8 @@ _FUNCTIONS = {
     "gpu_create_for_file": (_STATUS, [c_char_p, POINTER(GpuOptions), _PH]),
     "gpu_product": (c_char_p, [_H]),
     "gpu_target_id": (c_char_p, [_H]),
+    "gpu_finding_count": (c_size_t, [_H]),
+    "gpu_finding": (POINTER(Finding), [_H, c_size_t]),
     "gpu_interrupt": (None, [_H]),
     "gpu_free": (None, [_H]),
     "code_load_file": (_STATUS, [_H, c_char_p, _PH]),

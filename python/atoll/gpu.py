@@ -214,14 +214,39 @@ class Stream:
         errors.call("stream_synchronize", self._handle)
 
 
+@dataclass(frozen=True)
+class Finding:
+    """A mistake of a kernel's, found by a checker; `count` says how often it was made."""
+
+    checker: str
+    kind: str
+    message: str
+    report: str
+    kernel: str
+    source_file: str
+    line: int
+    column: int
+    count: int
+    is_note: bool
+
+
 class Gpu:
     """A virtual GPU: a product ("mi250x"), a processor ("gfx90a") or a target ID ("gfx90a:xnack+").
 
     `timeout` is in seconds, for one launch. What kernels print goes to `on_output(text, is_standard_error)`, or to
-    sys.stdout and sys.stderr.
+    sys.stdout and sys.stderr. `check` names checkers ("memory", "all"), whose findings are then in `findings`, and are
+    reported to `on_finding(text)` or on sys.stderr; `check_suppressions` and `check_report` are paths.
     """
 
-    def __init__(self, name, *, threads=0, timeout=0, engine="", on_output=None):
+    def __init__(self, name, *, threads=0, timeout=0, engine="", on_output=None, check="", check_suppressions="",
+                 check_report="", on_finding=None):
+        receive_finding = on_finding or (lambda text: self._print(text, True))
+
+        @_library.OUTPUT
+        def finding(_, text, size, is_standard_error):
+            receive_finding(ctypes.string_at(text, size).decode(errors="replace"))
+
+        self._on_finding = finding
         receive = on_output or self._print
 
         @_library.OUTPUT
@@ -229,7 +254,9 @@ class Gpu:
             receive(ctypes.string_at(text, size).decode(errors="replace"), bool(is_standard_error))
 
         self._output = output
-        options = _library.GpuOptions(ctypes.sizeof(_library.GpuOptions), threads, timeout, engine.encode(), output, None)
+        options = _library.GpuOptions(ctypes.sizeof(_library.GpuOptions), threads, timeout, engine.encode(), output, None,
+                                      check.encode(), os.fsencode(check_suppressions), os.fsencode(check_report),
+                                      finding)
         self._stream = None  # for launch()
         self._handle = errors.make("gpu_create", name.encode(), ctypes.byref(options))
         self._waiting = threading.Lock()
@@ -253,6 +280,18 @@ class Gpu:
     @property
     def target_id(self):
         return _library.gpu_target_id(self._handle).decode()
+
+    @property
+    def findings(self):
+        """What the checkers have found until now: a list of Finding."""
+        found = []
+        for index in range(_library.gpu_finding_count(self._handle)):
+            each = _library.gpu_finding(self._handle, index).contents
+            found.append(Finding(each.checker.decode(), each.kind.decode(), each.message.decode(errors="replace"),
+                                 each.report.decode(errors="replace"), each.kernel.decode(errors="replace"),
+                                 each.source_file.decode(errors="replace"), each.line, each.column, each.count,
+                                 bool(each.is_note)))
+        return found
 
     def load(self, code):
         """Code: the path of a code object, a bundle or a program with one, or the bytes of such a file."""

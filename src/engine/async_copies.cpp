@@ -9,6 +9,7 @@
 
 #include "engine/lane_address.h"
 #include "engine/lane_memory.h"
+#include "engine/observation.h"
 #include "engine/vector.h"
 
 namespace Atoll::engine {
@@ -40,6 +41,23 @@ void copy(Wave& wave, const MicroOp& op, Run& run) {
       std::memcpy(memory, element, m.result);
     }
   });
+}
+
+/// What an observer is told: both sides.
+template <bool loads>
+void copy_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  const MemoryOp& m = op.memory;
+  const Row* rows = rows_at(run, RowBase::vgpr, m.address);
+  const Row& lds_row = *rows_at(run, RowBase::vgpr, m.data);
+  LaneAddresses addresses;
+  uint32_t offsets[semantics::wave_lanes]{};
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    addresses.of[lane] = lane_address(wave, m, rows, lane);
+    offsets[lane] = lds_row[lane] + static_cast<uint32_t>(m.offset);
+  });
+  teller.set_direction(loads, !loads);
+  teller.global(addresses, wave.exec(), m.result);
+  teller.lds_side(offsets, wave.exec(), m.result, loads);
 }
 
 void nothing(Wave&, const MicroOp&, Run&) {}
@@ -88,8 +106,18 @@ void arrive(Wave& wave, const MicroOp& op, Run& run) {
   });
 }
 
+void arrival_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  const Row& row = *rows_at(run, RowBase::vgpr, op.memory.address);
+  uint32_t offsets[semantics::wave_lanes]{};
+  for_each_lane(wave.exec(),
+                [&](unsigned lane) { offsets[lane] = row[lane] + static_cast<uint32_t>(op.memory.offset); });
+  teller.set_direction(true, true, true);
+  teller.lds(offsets, wave.exec(), 8);
+}
+
 Handler prepare_arrival(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
+  p.origin.accesses = arrival_accesses;
   MemoryOp& m = p.op.memory;
   m.offset = instruction.offset;
   if (!is_row(instruction.src(0))) return nullptr;
@@ -153,6 +181,7 @@ Handler prepare_async_copy(Preparation& p) {
   set_lane_address(m, instruction, memory, instruction.operand_count > 2 ? &instruction.operands[2] : nullptr, bytes);
   m.data = row_offset(lds);
   m.result = bytes;
+  p.origin.accesses = stores ? copy_accesses<false> : copy_accesses<true>;
   return stores ? step<copy<false>> : step<copy<true>>;
 }
 

@@ -5,6 +5,7 @@
 // up to gfx90a is such a buffer, indexed by the lane. What lies outside the buffer reads as 0 and is not written.
 // Source: ISA guides of GFX9, "Buffer Addressing" and "Range Checking"; Mesa's notes on NUM_RECORDS for its unit;
 // LLVM's selection of addr64, whose resources have no records.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "engine/buffer_resource.h"
 #include "engine/lane_memory.h"
+#include "engine/observation.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "isa/table.h"
@@ -218,9 +220,12 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
 // --- Between memory and LDS -----------------------------------------------------------------------------------------
 
 /// A lane's place in LDS, M0[15:0] + the instruction's offset + its place among 64 elements; null outside LDS.
+uint32_t address_in_lds(const Wave& wave, const MemoryOp& m, unsigned lane, unsigned bytes) {
+  return (wave.scalar[isa::scalar::m0] & 0xFFFF) + static_cast<uint32_t>(m.offset) + lane * bytes;
+}
 uint8_t* lds_place(const Wave& wave, const MemoryOp& m, unsigned lane, unsigned bytes) {
   const machine::WorkGroup& group = *wave.work_group;
-  const uint32_t address = (wave.scalar[isa::scalar::m0] & 0xFFFF) + static_cast<uint32_t>(m.offset) + lane * bytes;
+  const uint32_t address = address_in_lds(wave, m, lane, bytes);
   return uint64_t{address} + bytes <= group.lds_bytes ? group.lds + address : nullptr;
 }
 
@@ -292,6 +297,22 @@ void set_component(const MemoryAccess& access, bool unpacked, const semantics::B
   word = high ? (word & 0xFFFF) | half << 16 : (word & 0xFFFF0000) | half;
 }
 
+/// The format of a formatted access: by the instruction if it is typed, else by the resource.
+struct FormatNumbers {
+  uint8_t data, number;
+  bool unified;
+
+  FormatNumbers(const isa::Instruction& instruction, const BufferResource& resource)
+      : data(is_typed(instruction) ? instruction.data_format : resource.data_format()),
+        number(is_typed(instruction) ? instruction.number_format : resource.number_format()),
+        unified(resource.layout >= target::BufferResources::gfx10) {}
+  static bool is_typed(const isa::Instruction& instruction) { return instruction.encoding == isa::Encoding::mtbuf; }
+  auto find(const isa::Instruction& instruction) const {
+    return unified ? semantics::unified_buffer_format(data, instruction.generation)
+                   : semantics::buffer_format(data, number);
+  }
+};
+
 bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   const uint64_t exec = wave.exec();
@@ -301,17 +322,14 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryAccess& access = semantics::memory_access(instruction);
   const BufferResource resource = resource_of(wave, op, run);
   const bool typed = instruction.encoding == isa::Encoding::mtbuf;
-  const uint8_t data_format = typed ? instruction.data_format : resource.data_format();
-  const uint8_t number_format = typed ? instruction.number_format : resource.number_format();
-  const bool is_unified = resource.layout >= target::BufferResources::gfx10;
-  const auto format = is_unified ? semantics::unified_buffer_format(data_format, instruction.generation)
-                                 : semantics::buffer_format(data_format, number_format);
+  const FormatNumbers numbers(instruction, resource);
+  const auto format = numbers.find(instruction);
   if (!format) {
     const std::string_view name = isa::row(instruction.opcode).name;
     fault(wave, op.origin->pc, Fault::Kind::illegal_instruction,
-          is_unified ? fmt::format("{}: there is no buffer format {}", name, data_format)
-                     : fmt::format("{}: there is no buffer format with data format {} and number format {}", name,
-                                   data_format, number_format));
+          numbers.unified ? fmt::format("{}: there is no buffer format {}", name, numbers.data)
+                          : fmt::format("{}: there is no buffer format with data format {} and number format {}", name,
+                                        numbers.data, numbers.number));
     return false;
   }
   Places places;
@@ -347,6 +365,73 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
 }
 
 void nothing(Wave&, const MicroOp&, Run&) {}
+
+// --- What an observer is told ---------------------------------------------------------------------------------------
+
+/// Private addresses of what lies in the wave's scratch.
+void tell_scratch(AccessTeller& teller, const Wave& wave, const Places& places, uint64_t lanes, unsigned bytes) {
+  const auto begin = reinterpret_cast<uint64_t>(wave.scratch);
+  const uint64_t row = wave.wave_size * 4u, size = uint64_t{wave.scratch_bytes_per_lane} * wave.wave_size;
+  alignas(64) uint32_t offsets[wave_lanes]{};
+  for_each_lane(lanes, [&](unsigned lane) {
+    const uint64_t distance = places.byte(lane, 0) - begin;
+    const uint64_t offset = distance < size ? distance / row * 4 + distance % 4 : distance / wave.wave_size;
+    offsets[lane] = static_cast<uint32_t>(std::min<uint64_t>(offset, UINT32_MAX));
+  });
+  teller.scratch(offsets, lanes, bytes);
+}
+
+void tell_places(AccessTeller& teller, const Wave& wave, const BufferResource& resource, const Places& places,
+                 unsigned bytes) {
+  const uint64_t exec = wave.exec();
+  if (resource.swizzled && resource.add_thread_id && wave.scratch != nullptr) {
+    return tell_scratch(teller, wave, places, exec & places.inside, bytes);
+  }
+  if (!places.swizzled) {
+    teller.global(places.addresses, exec & places.inside, bytes);
+    uint64_t cut[4]{};  // by the number of dwords that are inside
+    for_each_lane(exec & ~places.inside,
+                  [&](unsigned lane) { cut[places.words_inside[lane] & 3] |= uint64_t{1} << lane; });
+    for (unsigned words = 1; words < 4; ++words) teller.global(places.addresses, cut[words], words * 4);
+    return;
+  }
+  // Byte by byte where an element may be cut anywhere.
+  const unsigned piece = bytes % 4 == 0 && resource.element_bytes % 4 == 0 ? 4 : 1;
+  for (unsigned at = 0; at < bytes; at += piece) {
+    LaneAddresses addresses;
+    uint64_t lanes = 0;
+    for_each_lane(exec, [&](unsigned lane) {
+      if ((places.inside >> lane & 1) == 0 && at >= places.words_inside[lane] * 4u) return;
+      lanes |= uint64_t{1} << lane;
+      addresses.of[lane] = places.byte(lane, at);
+    });
+    teller.global(addresses, lanes, piece);
+  }
+}
+
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  if (wave.exec() == 0) return;
+  const MemoryOp& m = op.memory;
+  const isa::Instruction& instruction = op.origin->instruction;
+  const MemoryAccess& access = semantics::memory_access(instruction);
+  const BufferResource resource = resource_of(wave, op, run);
+  unsigned bytes = access.bytes;
+  if (access.components != 0) {
+    const auto format = FormatNumbers(instruction, resource).find(instruction);
+    if (!format) return;
+    bytes = format->bytes;
+  }
+  if (access.kind == MemoryAccess::Kind::store_from_lds) bytes = 4;
+  Places places;
+  find_places(wave, m, run, resource, bytes, places);
+  tell_places(teller, wave, resource, places, bytes);
+  if (!instruction.lds && access.kind != MemoryAccess::Kind::store_from_lds) return;
+  const bool stores = access.kind == MemoryAccess::Kind::store_from_lds;
+  const unsigned in_lds = stores || access.components != 0 ? 4 : access.words() * 4;
+  alignas(64) uint32_t offsets[wave_lanes];
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = address_in_lds(wave, m, lane, in_lds);
+  teller.lds_side(offsets, stores ? wave.exec() & places.inside : wave.exec(), in_lds, !stores);
+}
 
 }  // namespace
 
@@ -388,6 +473,7 @@ Handler prepare_buffer(Preparation& p) {
   }
   if (instruction.destinations != 0) m.bits |= returns;
 
+  p.origin.accesses = accesses;
   if (access.kind == MemoryAccess::Kind::store_from_lds) return step_or_stop<store_from_lds>;
   if (access.components != 0) return instruction.lds || at >= 2 ? step_or_stop<formatted> : nullptr;
   switch (access.kind) {

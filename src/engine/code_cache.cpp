@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/observation.h"
 #include "engine/target_code.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
@@ -106,7 +107,8 @@ bool CodeCache::prepare(Wave& wave, uint64_t pc) {
   Origin& origin = page.origins.emplace_back(Origin{.pc = pc, .instruction = *instruction});
   op.origin = &origin;
   op.slots = instruction->size / 4;
-  __atomic_store_n(&op.handler, prepare_op(origin, op, page, *this), __ATOMIC_RELEASE);
+  const Handler handler = prepare_op(origin, op, page, *this);
+  __atomic_store_n(&op.handler, observe(origin, handler, watched_), __ATOMIC_RELEASE);
   return true;
 }
 
@@ -129,7 +131,8 @@ CodeCache& CodeCaches::banked(const Wave& wave) {
   const std::lock_guard lock(banked_mutex_);
   const uint8_t banks = vgpr_banks(wave);
   return banked_
-      .try_emplace(std::pair(wave.watches_exceptions, banks), wave32_.target(), wave.watches_exceptions, banks)
+      .try_emplace(std::pair(wave.watches_exceptions, banks), wave32_.target(), wave.watches_exceptions, banks,
+                   watched_)
       .first->second;
 }
 

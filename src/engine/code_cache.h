@@ -19,6 +19,7 @@
 
 #include "engine/micro_op.h"
 #include "engine/vgpr_banks.h"
+#include "machine/observer.h"
 #include "target/target.h"
 
 namespace Atoll::engine {
@@ -50,9 +51,10 @@ struct alignas(1 << 15) CodePage {
 class CodeCache {
  public:
   /// `watches_exceptions`: of waves that do (exceptions.h). `banks`: of waves whose instructions name VGPRs of those
-  /// (vgpr_banks.h).
-  explicit CodeCache(const target::Target& target, bool watches_exceptions = false, uint8_t banks = 0)
-      : target_(target), watches_exceptions_(watches_exceptions), banks_(banks) {}
+  /// (vgpr_banks.h). `watched`: what is to be told of the code's execution (observation.h).
+  explicit CodeCache(const target::Target& target, bool watches_exceptions = false, uint8_t banks = 0,
+                     const machine::Watched& watched = {})
+      : target_(target), watches_exceptions_(watches_exceptions), banks_(banks), watched_(watched) {}
   ~CodeCache();
   CodeCache(const CodeCache&) = delete;
   CodeCache& operator=(const CodeCache&) = delete;
@@ -87,6 +89,7 @@ class CodeCache {
   const target::Target target_;
   const bool watches_exceptions_;
   const uint8_t banks_;
+  const machine::Watched watched_;
   std::recursive_mutex mutex_;  ///< held to add a page, to prepare a slot (which may add one) and to sweep
   std::array<std::atomic<CodePage*>, bucket_count> buckets_{};
 };
@@ -95,11 +98,12 @@ class CodeCache {
 /// in which banks it finds its VGPRs.
 class CodeCaches {
  public:
-  explicit CodeCaches(const target::Target& gpu)
-      : wave64_(gpu.with_wave_size(64)),
-        wave64_watching_(gpu.with_wave_size(64), true),
-        wave32_(gpu.with_wave_size(32)),
-        wave32_watching_(gpu.with_wave_size(32), true),
+  explicit CodeCaches(const target::Target& gpu, const machine::Watched& watched = {})
+      : wave64_(gpu.with_wave_size(64), false, 0, watched),
+        wave64_watching_(gpu.with_wave_size(64), true, 0, watched),
+        wave32_(gpu.with_wave_size(32), false, 0, watched),
+        wave32_watching_(gpu.with_wave_size(32), true, 0, watched),
+        watched_(watched),
         has_banks_(has_vgpr_banks(*gpu.processor)) {}
 
   CodeCache& of(const Wave& wave) {
@@ -115,6 +119,7 @@ class CodeCaches {
   CodeCache& banked(const Wave& wave);
 
   CodeCache wave64_, wave64_watching_, wave32_, wave32_watching_;
+  const machine::Watched watched_;
   const bool has_banks_;
   std::mutex banked_mutex_;
   std::map<std::pair<bool, uint8_t>, CodeCache> banked_;  ///< by watching or not, and banks

@@ -8,6 +8,7 @@
 #include "isa/table.h"
 #include "machine/barrier.h"
 #include "machine/clock.h"
+#include "machine/observer.h"
 #include "machine/signal_watch.h"
 
 namespace Atoll::engine {
@@ -121,6 +122,10 @@ int32_t barrier_number(const Wave& wave, const MicroOp& op) {
   return operand.kind == isa::OperandKind::constant ? value : value & 0x1F;
 }
 
+void tell(const Run& run, const Wave& wave, machine::BarrierEvent::Kind kind, int32_t number) {
+  if (run.observer != nullptr) run.observer->barrier(wave, {kind, number});
+}
+
 /// s_barrier_signal, s_barrier_signal_isfirst
 template <bool tells_first>
 bool barrier_signal(Wave& wave, const MicroOp& op, Run& run) {
@@ -134,6 +139,7 @@ bool barrier_signal(Wave& wave, const MicroOp& op, Run& run) {
   } else if (number != no_barrier && number != trap_barrier) {  // the trap handler's means nothing to others
     return refuse_barrier(wave, op, number);
   }
+  if (number != no_barrier && number != trap_barrier) tell(run, wave, machine::BarrierEvent::Kind::arrives, number);
   if constexpr (tells_first) wave.scc = is_first;
   return true;
 }
@@ -147,7 +153,11 @@ void barrier_wait(Wave& wave, const MicroOp* op, Run& run) {
   } else if (number == no_barrier || named_barrier(wave, number, run) != nullptr) {
     // Whatever number it has, the wave waits for the barrier that it has joined. It comes back here until that is
     // complete.
+    const int32_t joined = wave.named_barrier;
     const bool passes = number == no_barrier || machine::passes_named_barrier(wave);
+    if (number != no_barrier && joined != no_barrier) {
+      tell(run, wave, passes ? machine::BarrierEvent::Kind::passes : machine::BarrierEvent::Kind::waits, joined);
+    }
     stop(wave, WaveState::ready, passes ? op->branch.next_pc : op->origin->pc);
   } else {
     refuse_barrier(wave, *op, number);
@@ -173,6 +183,7 @@ bool barrier_init(Wave& wave, const MicroOp& op, Run& run) {
   machine::WorkGroup::NamedBarrier* named = named_barrier(wave, number, run);
   if (named == nullptr) return number == no_barrier || refuse_barrier(wave, op, number);
   machine::initialize_barrier(*named, wave.scalar[isa::scalar::m0] >> 16 & 0x7F);
+  tell(run, wave, machine::BarrierEvent::Kind::begins, number);
   return true;
 }
 
@@ -180,12 +191,14 @@ bool barrier_join(Wave& wave, const MicroOp& op, Run& run) {
   const int32_t number = barrier_number(wave, op);
   if (number != no_barrier && named_barrier(wave, number, run) == nullptr) return refuse_barrier(wave, op, number);
   machine::join_barrier(wave, static_cast<uint32_t>(number));
+  if (number != no_barrier) tell(run, wave, machine::BarrierEvent::Kind::joins, number);
   return true;
 }
 
 /// s_barrier_leave: SCC says whether there was one to leave.
-void barrier_leave(Wave& wave, const MicroOp&, Run&) {
+void barrier_leave(Wave& wave, const MicroOp&, Run& run) {
   wave.scc = wave.named_barrier != no_barrier;
+  if (wave.scc) tell(run, wave, machine::BarrierEvent::Kind::leaves, wave.named_barrier);
   machine::leave_barrier(wave);
 }
 

@@ -20,4 +20,8 @@ support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name) {
                        fmt::join(engine_names, ", "));
 }
 
+machine::Gpu::MakeEngine observed_engine(machine::Observer& observer) {
+  return [&observer](const target::Target& target) { return make_observed_interpreter(target, observer); };
+}
+
 }  // namespace Atoll::engine

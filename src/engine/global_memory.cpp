@@ -8,11 +8,13 @@
 // Scratch is swizzled: dword n of all lanes of a wave lies together, so that lanes that use the same private address
 // use one row of memory (user guide, "Address Spaces").
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "engine/lane_memory.h"
 #include "engine/lane_scratch.h"
+#include "engine/observation.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "machine/memory.h"
@@ -78,13 +80,17 @@ void global_transfer(Wave& wave, const MicroOp& op, Run& run) {
 }
 
 /// global_load_addtid_b32, global_store_addtid_b32: a dword of each lane, from a scalar base on.
+void addresses_by_lane(const Wave& wave, const MemoryOp& m, LaneAddresses& addresses) {
+  const uint64_t scalar_base = (m.bits & has_scalar_base) != 0 ? wave.scalar64(m.scalar_base) : 0;
+  const uint64_t base = scalar_base + static_cast<uint64_t>(int64_t{m.offset});
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) addresses.of[lane] = base + lane * 4;
+}
+
 void transfer_by_lane(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
-  const uint64_t scalar_base = (m.bits & has_scalar_base) != 0 ? wave.scalar64(m.scalar_base) : 0;
-  const uint64_t base = scalar_base + static_cast<uint64_t>(int64_t{m.offset});
   LaneAddresses addresses;
-  for (unsigned lane = 0; lane < wave_lanes; ++lane) addresses.of[lane] = base + lane * 4;
+  addresses_by_lane(wave, m, addresses);
   m.transfer(addresses, wave.exec(), linear, data_rows(run, m));
 }
 
@@ -364,9 +370,13 @@ Handler choose_transposed(Preparation& p, bool scalar_base) {
 /// global_load_lds_* and loads with an lds bit: LDS address M0[15:0] + offset + the lane's place among 64 elements.
 /// Elements smaller than a dword are extended to one. (CDNA3 guide, "Memory loads to LDS"; the offset applies to both
 /// addresses.)
+int64_t address_in_lds(const Wave& wave, unsigned lane, int32_t offset, unsigned words) {
+  return int64_t{wave.scalar[isa::scalar::m0] & 0xFFFF} + offset + lane * words * 4;
+}
+
 void store_to_lds(Wave& wave, unsigned lane, int32_t offset, unsigned words, const uint32_t* element) {
   machine::WorkGroup& group = *wave.work_group;
-  const int64_t address = int64_t{wave.scalar[isa::scalar::m0] & 0xFFFF} + offset + lane * words * 4;
+  const int64_t address = address_in_lds(wave, lane, offset, words);
   if (address >= 0 && address + words * 4 <= group.lds_bytes) std::memcpy(group.lds + address, element, words * 4);
 }
 
@@ -398,7 +408,97 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
   return true;
 }
 
-Handler choose_load_to_lds(bool is_scratch, bool scalar_base) {
+// --- What an observer is told ---------------------------------------------------------------------------------------
+
+template <bool scalar_base>
+void global_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  LaneAddresses addresses;
+  global_addresses<scalar_base>(wave, op.memory, run, addresses);
+  teller.global(addresses, wave.exec(), semantics::memory_access(op.origin->instruction).bytes);
+}
+
+void accesses_by_lane(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
+  LaneAddresses addresses;
+  addresses_by_lane(wave, op.memory, addresses);
+  teller.global(addresses, wave.exec(), semantics::memory_access(op.origin->instruction).bytes);
+}
+
+void scratch_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  alignas(64) uint32_t offsets[wave_lanes];
+  scratch_offsets(wave, op.memory, run, offsets);
+  teller.scratch(offsets, wave.exec(), semantics::memory_access(op.origin->instruction).bytes);
+}
+
+void flat_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  const MemoryOp& m = op.memory;
+  const unsigned bytes = semantics::memory_access(op.origin->instruction).bytes;
+  LaneAddresses addresses;
+  flat_addresses(wave, m, run, addresses);
+  const uint64_t lanes = wave.exec();
+  const uint64_t shared = lanes_in(machine::shared_aperture_hi, addresses, lanes);
+  uint64_t scratch = lanes_in(machine::private_aperture_hi, addresses, lanes);
+  alignas(64) uint32_t offsets[wave_lanes];
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = static_cast<uint32_t>(addresses.of[lane]);
+  if ((m.bits & scaled_offsets) != 0) {
+    for_each_lane(lanes & ~shared & ~scratch, [&](unsigned lane) {
+      if (!is_lane_scratch(addresses.of[lane])) return;
+      scratch |= uint64_t{1} << lane;
+      offsets[lane] = lane_scratch(wave, addresses.of[lane]).offset;
+    });
+  }
+  teller.global(addresses, lanes & ~shared & ~scratch, bytes);
+  teller.lds(offsets, shared, bytes);
+  teller.scratch(offsets, scratch, bytes);
+}
+
+template <bool scratch, bool scalar_base>
+void block_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  LaneAddresses addresses;
+  alignas(64) uint32_t offsets[wave_lanes];
+  if constexpr (scratch) {
+    scratch_offsets(wave, op.memory, run, offsets);
+  } else {
+    global_addresses<scalar_base>(wave, op.memory, run, addresses);
+  }
+  uint32_t distance = 0;  // that has been added
+  for (uint32_t left = wave.scalar[isa::scalar::m0]; left != 0; left &= left - 1) {
+    const uint32_t further =
+        static_cast<uint32_t>(__builtin_ctz(left)) * 4 - std::exchange(distance, __builtin_ctz(left) * 4);
+    for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+      if constexpr (scratch) {
+        offsets[lane] += further;
+      } else {
+        addresses.of[lane] += further;
+      }
+    }
+    if constexpr (scratch) {
+      teller.scratch(offsets, wave.exec(), 4);
+    } else {
+      teller.global(addresses, wave.exec(), 4);
+    }
+  }
+}
+
+/// A load into LDS: both sides.
+template <bool scratch, bool scalar_base>
+void load_to_lds_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  if constexpr (scratch) {
+    scratch_accesses(wave, op, run, teller);
+  } else {
+    global_accesses<scalar_base>(wave, op, run, teller);
+  }
+  const unsigned words = semantics::memory_access(op.origin->instruction).words();
+  alignas(64) uint32_t offsets[wave_lanes];
+  for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+    offsets[lane] = static_cast<uint32_t>(address_in_lds(wave, lane, op.memory.offset, words));
+  }
+  teller.lds_side(offsets, wave.exec(), words * 4, true);
+}
+
+Handler choose_load_to_lds(Preparation& p, bool is_scratch, bool scalar_base) {
+  p.origin.accesses = is_scratch    ? load_to_lds_accesses<true, false>
+                      : scalar_base ? load_to_lds_accesses<false, true>
+                                    : load_to_lds_accesses<false, false>;
   if (is_scratch) return step_or_stop<load_to_lds<false, true>>;
   return scalar_base ? step_or_stop<load_to_lds<true, false>> : step_or_stop<load_to_lds<false, false>>;
 }
@@ -431,6 +531,7 @@ Handler prepare_flat_memory(Preparation& p) {
     m.data_base = row_base(data);
     m.data = row_offset(data);
     m.transfer = transfer_function(access);
+    p.origin.accesses = accesses_by_lane;
     return step<transfer_by_lane>;
   }
   if (const isa::Operand& address = instruction.src(0); address.kind == isa::OperandKind::vgpr) {
@@ -457,6 +558,10 @@ Handler prepare_flat_memory(Preparation& p) {
   }
   const bool scalar_base = (m.bits & has_scalar_base) != 0;
   if (!is_scratch && (m.bits & has_vector_address) == 0) return nullptr;
+  p.origin.accesses = is_scratch    ? scratch_accesses
+                      : is_flat     ? flat_accesses
+                      : scalar_base ? global_accesses<true>
+                                    : global_accesses<false>;
   if (instruction.opcode == isa::Opcode::global_load_tr_b128) return choose_transposed<16>(p, scalar_base);
   if (instruction.opcode == isa::Opcode::global_load_tr_b64) return choose_transposed<8>(p, scalar_base);
   switch (access.kind) {
@@ -464,7 +569,7 @@ Handler prepare_flat_memory(Preparation& p) {
     case MemoryAccess::Kind::store:
       m.transfer = transfer_function(access);
       if (m.transfer == nullptr) return nullptr;
-      if (instruction.lds) return choose_load_to_lds(is_scratch, scalar_base);  // until gfx90a, and GFX10: a bit
+      if (instruction.lds) return choose_load_to_lds(p, is_scratch, scalar_base);  // until gfx90a, and GFX10: a bit
       if (is_scratch) return step_or_stop<scratch_transfer>;
       if (is_flat) return step_or_stop<flat_transfer>;
       return scalar_base ? step<global_transfer<true>> : step<global_transfer<false>>;
@@ -473,6 +578,9 @@ Handler prepare_flat_memory(Preparation& p) {
       MemoryAccess one = access;
       one.kind = has_data ? MemoryAccess::Kind::store : MemoryAccess::Kind::load;
       m.transfer = transfer_function(one);
+      p.origin.accesses = is_scratch    ? block_accesses<true, false>
+                          : scalar_base ? block_accesses<false, true>
+                                        : block_accesses<false, false>;
       if (is_scratch) return step_or_stop<scratch_block>;
       return scalar_base ? step<global_block<true>> : step<global_block<false>>;
     }
@@ -485,7 +593,7 @@ Handler prepare_flat_memory(Preparation& p) {
       MemoryAccess load = access;
       load.kind = MemoryAccess::Kind::load;
       m.transfer = transfer_function(load);
-      return m.transfer == nullptr ? nullptr : choose_load_to_lds(is_scratch, scalar_base);
+      return m.transfer == nullptr ? nullptr : choose_load_to_lds(p, is_scratch, scalar_base);
     }
     default:
       return nullptr;

@@ -13,10 +13,13 @@ namespace {
 
 class Interpreter final : public machine::Engine {
  public:
-  explicit Interpreter(const target::Target& target) : caches_(target) {}
+  /// `observer` may be null.
+  Interpreter(const target::Target& target, machine::Observer* observer)
+      : caches_(target, observer != nullptr ? observer->watched() : machine::Watched{}), observer_(observer) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
     Run& run = begin_run(wave, budget, caches_.of(wave), sync_);
+    run.observer = observer_;
     do {
       run.resume = false;
       run.code = &caches_.of(wave);  // which s_set_vgpr_msb changes
@@ -40,6 +43,7 @@ class Interpreter final : public machine::Engine {
  private:
   CodeCaches caches_;
   GlobalWaveSync sync_;
+  machine::Observer* const observer_;
 };
 
 }  // namespace
@@ -75,7 +79,11 @@ Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& syn
 }
 
 std::unique_ptr<machine::Engine> make_interpreter(const target::Target& target) {
-  return std::make_unique<Interpreter>(target);
+  return std::make_unique<Interpreter>(target, nullptr);
+}
+
+std::unique_ptr<machine::Engine> make_observed_interpreter(const target::Target& target, machine::Observer& observer) {
+  return std::make_unique<Interpreter>(target, &observer);
 }
 
 }  // namespace Atoll::engine

@@ -8,10 +8,14 @@
 #include <memory>
 
 #include "machine/engine.h"
+#include "machine/observer.h"
 #include "target/target.h"
 
 namespace Atoll::engine {
 
 std::unique_ptr<machine::Engine> make_interpreter(const target::Target& target);
+
+/// The same for a machine that is observed; the observer must outlive it.
+std::unique_ptr<machine::Engine> make_observed_interpreter(const target::Target& target, machine::Observer& observer);
 
 }  // namespace Atoll::engine

@@ -8,6 +8,7 @@
 
 #include "engine/lane_memory.h"
 #include "engine/lds_limit.h"
+#include "engine/observation.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "semantics/lane_movement.h"
@@ -138,18 +139,23 @@ void exchange_two(Wave& wave, const MicroOp& op, Run& run) {
   });
 }
 
-/// ds_*_src2: the data come from a second place in LDS.
-void atomic_from_lds(Wave& wave, const MicroOp& op, Run& run) {
-  const MemoryOp& m = op.memory;
+/// Of ds_*_src2: the place of the atomic, and that of its data.
+void two_offsets(const MicroOp& op, const Run& run, Offsets& offsets, Offsets& sources) {
   const isa::Instruction& instruction = op.origin->instruction;
-  const MemoryAccess& access = semantics::memory_access(instruction);
-  Offsets offsets, sources;
-  vgpr_offsets(m, run, 0, offsets);
+  vgpr_offsets(op.memory, run, 0, offsets);
   // The decoder's offset is the 16 bits of both fields.
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
     sources.of[lane] = semantics::src2_address(offsets.of[lane], static_cast<uint8_t>(instruction.offset),
                                                static_cast<uint8_t>(instruction.offset >> 8));
   }
+}
+
+/// ds_*_src2: the data come from a second place in LDS.
+void atomic_from_lds(Wave& wave, const MicroOp& op, Run& run) {
+  const MemoryOp& m = op.memory;
+  const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
+  Offsets offsets, sources;
+  two_offsets(op, run, offsets, sources);
   LaneAddresses addresses;
   const uint64_t inside = lds_addresses(lds_of(wave, run), sources, access.bytes, addresses);
   Row* data = run.temporary;
@@ -277,6 +283,58 @@ void bvh_stack(Wave& wave, const MicroOp& op, Run& run) {
 
 void nothing(Wave&, const MicroOp&, Run&) {}
 
+// --- What an observer is told ---------------------------------------------------------------------------------------
+
+/// Loads, stores and atomics.
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  const MemoryOp& m = op.memory;
+  const isa::Instruction& instruction = op.origin->instruction;
+  const MemoryAccess& access = semantics::memory_access(instruction);
+  const auto tell = [&](uint32_t offset) {
+    Offsets offsets;
+    if (access.by_lane) {
+      lane_offsets(wave, offset, offsets);
+    } else {
+      vgpr_offsets(m, run, offset, offsets);
+    }
+    teller.lds(offsets.of, wave.exec(), access.bytes);
+  };
+  if (access.elements == 1) return tell(static_cast<uint32_t>(m.offset));
+  tell(static_cast<uint32_t>(instruction.offset) * access.offset_unit);
+  tell(instruction.offset1 * uint32_t{access.offset_unit});
+}
+
+/// Atomics whose data are in LDS.
+void accesses_from_lds(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  const unsigned bytes = semantics::memory_access(op.origin->instruction).bytes;
+  Offsets offsets, sources;
+  two_offsets(op, run, offsets, sources);
+  teller.lds_side(sources.of, wave.exec(), bytes, false);
+  teller.lds(offsets.of, wave.exec(), bytes);
+}
+
+void conditional_exchange_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  Offsets offsets;
+  vgpr_offsets(op.memory, run, static_cast<uint32_t>(op.memory.offset), offsets);
+  for (uint32_t& offset : offsets.of) offset &= 0xFFF8;
+  teller.lds(offsets.of, wave.exec(), 8);
+}
+
+/// ds_append, ds_consume: one word for the wave, as of its first lane.
+void count_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
+  Offsets offsets;
+  for (uint32_t& offset : offsets.of) {
+    offset = (wave.scalar[isa::scalar::m0] & 0xFFFF) + static_cast<uint32_t>(op.memory.offset);
+  }
+  teller.lds(offsets.of, wave.exec() & -wave.exec(), 4);
+}
+
+void transposed_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  Offsets offsets;
+  vgpr_offsets(op.memory, run, static_cast<uint32_t>(op.memory.offset), offsets);
+  teller.lds(offsets.of, wave.exec(), op.origin->instruction.dst().words * 4u);
+}
+
 // --- Preparation ----------------------------------------------------------------------------------------------------
 
 template <MemoryAccess::Kind kind, unsigned bytes>
@@ -348,6 +406,10 @@ Handler prepare_lds(Preparation& p) {
   }
   if (const isa::Operand* data2 = take()) m.data2 = row_offset(*data2);
 
+  const auto transposed = [&](Handler handler) {
+    p.origin.accesses = transposed_accesses;
+    return handler;
+  };
   switch (instruction.opcode) {
     case Opcode::ds_swizzle_b32:
       p.origin.lane_map = semantics::swizzle_map(static_cast<uint16_t>(m.offset));
@@ -359,13 +421,13 @@ Handler prepare_lds(Preparation& p) {
     case Opcode::ds_bpermute_fi_b32:
       return step<permute<true, true>>;
     case Opcode::ds_read_b64_tr_b16:
-      return step<load_transposed<64, 16>>;
+      return transposed(step<load_transposed<64, 16>>);
     case Opcode::ds_read_b64_tr_b8:
-      return step<load_transposed<64, 8>>;
+      return transposed(step<load_transposed<64, 8>>);
     case Opcode::ds_read_b64_tr_b4:
-      return step<load_transposed<64, 4>>;
+      return transposed(step<load_transposed<64, 4>>);
     case Opcode::ds_read_b96_tr_b6:
-      return step<load_transposed<96, 6>>;
+      return transposed(step<load_transposed<96, 6>>);
     case Opcode::ds_bvh_stack_rtn_b32:
       // The state that GFX12 keeps in the address is not published.
       return instruction.generation < target::Generation::gfx12 ? step<bvh_stack> : nullptr;
@@ -373,6 +435,7 @@ Handler prepare_lds(Preparation& p) {
       break;
   }
 
+  p.origin.accesses = access.data_in_lds ? accesses_from_lds : accesses;
   switch (access.kind) {
     case MemoryAccess::Kind::load:
       m.data = m.result;
@@ -393,10 +456,13 @@ Handler prepare_lds(Preparation& p) {
       if (access.data_in_lds) return step<atomic_from_lds>;
       return access.elements == 2 ? step<exchange_two> : step<atomic>;
     case MemoryAccess::Kind::conditional_exchange:
+      p.origin.accesses = conditional_exchange_accesses;
       return step<conditional_exchange>;
     case MemoryAccess::Kind::append:
+      p.origin.accesses = count_accesses;
       return step<count_lanes<true>>;
     case MemoryAccess::Kind::consume:
+      p.origin.accesses = count_accesses;
       return step<count_lanes<false>>;
     default:
       return nullptr;

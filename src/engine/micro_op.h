@@ -22,8 +22,13 @@
 #include "semantics/registry.h"
 #include "semantics/wave_matrix.h"
 
+namespace Atoll::machine {
+class Observer;
+}
+
 namespace Atoll::engine {
 
+class AccessTeller;
 struct DualHalf;
 struct MicroOp;
 struct Run;
@@ -32,6 +37,9 @@ using machine::Row;
 using machine::Wave;
 
 using Handler = void (*)(Wave& wave, const MicroOp* op, Run& run);
+
+/// Tells what a memory instruction is about to access, in a machine that is observed (observation.h).
+using Accesses = void (*)(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller);
 
 /// Where a MicroOp came from; what the quick handlers need of it is in the MicroOp itself.
 struct Origin {
@@ -42,6 +50,8 @@ struct Origin {
   std::optional<semantics::WaveMatrixOperation> wave_matrix{};  ///< of WMMA and SWMMAC
   const semantics::VectorShape* shape = nullptr;                ///< of a vector instruction with modifiers
   std::shared_ptr<const DualHalf[]> halves{};                   ///< of a dual instruction
+  Accesses accesses = nullptr;                                  ///< of a memory instruction
+  Handler observed = nullptr;                                   ///< its own handler, where it is observed
 };
 
 /// What an operand's row offset counts from. Constants have rows of their own and are addressed absolutely.
@@ -147,6 +157,7 @@ struct alignas(64) Run {
   machine::WaveSeries* series = nullptr;
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
+  machine::Observer* observer = nullptr;  ///< of a machine that has one
   /// Of the compiled engine: instructions that this thread interpreted and has not told the places where it began
   /// (compiled/entry_table.h); each counts for those with the same hash. Kept from one run to the next.
   std::array<uint32_t, 8> hotness{};

@@ -7,6 +7,7 @@
 
 #include "engine/buffer_resource.h"
 #include "engine/lane_memory.h"
+#include "engine/observation.h"
 #include "engine/prepare.h"
 #include "engine/scalar_offset.h"
 #include "isa/table.h"
@@ -142,6 +143,29 @@ void wave_number(Wave& wave, const MicroOp& op, Run&) { wave.scalar[op.memory.da
 
 void nothing(Wave&, const MicroOp&, Run&) {}
 
+/// What an observer is told. Dwords of a buffer past its end are not accessed.
+template <bool is_buffer>
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  const MemoryOp& m = op.memory;
+  const isa::Instruction& instruction = op.origin->instruction;
+  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
+  const bool is_small = access.kind == semantics::MemoryAccess::Kind::load && access.bytes < 4;
+  const bool is_atomic = access.kind == semantics::MemoryAccess::Kind::atomic;
+  uint64_t bytes = is_small || is_atomic ? access.bytes : instruction.operands[0].words * 4u;
+  // Single bytes and words need not be aligned to dwords.
+  const unsigned granule = !is_small ? 4 : is_buffer ? unsigned{access.bytes} : 1;
+  const uint64_t offset = offset_of(wave, m);
+  uint64_t base = wave.scalar64(m.scalar_base);
+  if constexpr (is_buffer) {
+    const BufferResource resource(&wave.scalar[m.scalar_base], *run.code->target().processor);
+    base = resource.base;
+    const uint64_t from = offset & ~uint64_t{granule - 1}, size = resource.scalar_bytes();
+    const uint64_t inside = from < size ? size - from : 0;
+    if (inside < bytes) bytes = is_small || is_atomic ? 0 : inside / 4 * 4;
+  }
+  teller.scalar(base + offset, static_cast<unsigned>(bytes), granule);
+}
+
 template <template <unsigned> typename Make>
 Handler for_words(unsigned words) {
   switch (words) {
@@ -248,6 +272,10 @@ Handler prepare_scalar_memory(Preparation& p) {
 
   const std::string_view name = isa::row(instruction.opcode).name;
   const semantics::MemoryAccess& access = semantics::memory_access(instruction);
+  // s_scratch_* is of no lane's, and no compiler makes use of it.
+  if (!name.starts_with("s_scratch_")) {
+    p.origin.accesses = name.starts_with("s_buffer_") ? accesses<true> : accesses<false>;
+  }
   if (access.kind == semantics::MemoryAccess::Kind::load && access.bytes < 4) {
     return name.starts_with("s_buffer_") ? step<load_small<true>> : step<load_small<false>>;
   }

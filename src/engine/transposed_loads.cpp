@@ -10,6 +10,7 @@
 
 #include "engine/lane_address.h"
 #include "engine/lane_memory.h"
+#include "engine/observation.h"
 #include "engine/vector.h"
 
 namespace Atoll::engine {
@@ -80,6 +81,21 @@ void load(Wave& wave, const MicroOp& op, Run& run) {
   });
 }
 
+/// What an observer is told.
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  const MemoryOp& m = op.memory;
+  const unsigned bytes = op.origin->instruction.dst().words * 4u;
+  const Row* rows = rows_at(run, RowBase::vgpr, m.address);
+  if (op.origin->instruction.encoding == isa::Encoding::ds) {
+    uint32_t offsets[semantics::wave_lanes]{};
+    for_each_lane(wave.exec(), [&](unsigned lane) { offsets[lane] = rows[0][lane] + static_cast<uint32_t>(m.offset); });
+    return teller.lds(offsets, wave.exec(), bytes);
+  }
+  LaneAddresses addresses;
+  for_each_lane(wave.exec(), [&](unsigned lane) { addresses.of[lane] = lane_address(wave, m, rows, lane); });
+  teller.global(addresses, wave.exec(), bytes);
+}
+
 Handler handler_for(Opcode opcode) {
   switch (opcode) {
     case Opcode::ds_load_tr16_b128:
@@ -115,6 +131,7 @@ Handler prepare_transposed_load(Preparation& p) {
   set_lane_address(m, instruction, instruction.src(0), instruction.sources() > 1 ? &instruction.src(1) : nullptr,
                    instruction.dst().words * 4U);
   m.result = row_offset(instruction.dst());
+  p.origin.accesses = accesses;
   return handler;
 }
 

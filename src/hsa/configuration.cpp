@@ -109,6 +109,9 @@ support::Result<Configuration> read_configuration() {
   auto make_engine = engine::find_engine(variable("ATOLL_ENGINE").value_or(""));
   if (!make_engine) return support::within("ATOLL_ENGINE", make_engine.error());
   configuration.make_engine = std::move(*make_engine);
+  auto check = observe::options_from_environment();
+  if (!check) return std::unexpected(check.error());
+  configuration.check = std::move(*check);
   if (const auto level = semantics::wanted_host_vectors(); !level) return std::unexpected(level.error());
   if (const auto text = variable("ATOLL_THREADS")) {
     const auto threads = number<unsigned>("ATOLL_THREADS", *text);

@@ -7,6 +7,7 @@
 
 #include "hsa/compute_unit_mask.h"
 #include "machine/gpu.h"
+#include "observe/options.h"
 #include "support/error.h"
 #include "target/product.h"
 
@@ -26,6 +27,7 @@ struct Configuration {
   unsigned threads = 0;                  ///< ATOLL_THREADS
   std::string core_file;                 ///< ATOLL_CORE, where a fault leaves a core file; empty: nowhere
   machine::Gpu::MakeEngine make_engine;  ///< ATOLL_ENGINE, a name of engine/engines.h
+  observe::Options check;                ///< ATOLL_CHECK and its like
 };
 
 /// Reads the environment. Without ATOLL_GPU, a GPU is chosen that runs code embedded in the program.

@@ -123,6 +123,15 @@ bool move_bytes(void* to, const void* from, size_t size, std::string_view functi
   return false;
 }
 
+void tell_of_copy(const void* to, const void* from, size_t size, std::string_view function) {
+  machine::Observer* const observer = memory_observer();
+  if (observer == nullptr) return;
+  observer->copying({.destination = reinterpret_cast<uint64_t>(to),
+                     .source = reinterpret_cast<uint64_t>(from),
+                     .bytes = size,
+                     .function = function});
+}
+
 hsa_status_t collect_dependencies(uint32_t count, const hsa_signal_t* handles, std::vector<Signal*>& signals) {
   if ((count == 0) != (handles == nullptr)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   for (uint32_t i = 0; i < count; ++i) {
@@ -146,6 +155,11 @@ struct Rectangle {
   static uint8_t* at(const hsa_pitched_ptr_t& array, const hsa_dim3_t& offset, uint32_t y, uint32_t z) {
     return static_cast<uint8_t*>(array.base) + offset.x + (size_t{offset.y} + y) * array.pitch +
            (size_t{offset.z} + z) * array.slice;
+  }
+  /// Of one row.
+  void tell(uint32_t y, uint32_t z) const {
+    tell_of_copy(at(destination, destination_offset, y, z), at(source, source_offset, y, z), range.x,
+                 "hsa_amd_memory_async_copy_rect");
   }
   bool copy() const {
     for (uint32_t z = 0; z < range.z; ++z) {
@@ -199,6 +213,7 @@ hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const v
   log().write(HSA_AMD_LOG_FLAG_SDMA, "copy of {} bytes from {} to {}", size, fmt::ptr(src), fmt::ptr(dst));
   // Nothing to copy leaves the signal alone, as in ROCr.
   if (size == 0) return HSA_STATUS_SUCCESS;
+  tell_of_copy(dst, src, size, "hsa_amd_memory_async_copy");
   return Runtime::get()->copies.submit([=] { return move_bytes(dst, src, size, "hsa_amd_memory_async_copy"); },
                                        std::move(dependencies), completion, size <= copied_at_once);
 }
@@ -260,6 +275,8 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const 
   const Rectangle rectangle{*dst, *src, *dst_offset, *src_offset, *range};
   const size_t bytes = size_t{range->x} * range->y * range->z;
   if (bytes == 0) return HSA_STATUS_SUCCESS;
+  rectangle.tell(0, 0);
+  if (range->y > 1 || range->z > 1) rectangle.tell(range->y - 1, range->z - 1);  // if these two are right, all are
   return Runtime::get()->copies.submit([=] { return rectangle.copy(); }, std::move(dependencies), completion,
                                        bytes <= copied_at_once);
 }

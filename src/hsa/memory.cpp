@@ -18,10 +18,17 @@ namespace {
 
 uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
+machine::MemoryEvent::Kind kind_of(const Pool& pool) {
+  using enum machine::MemoryEvent::Kind;
+  if (!pool.is_system()) return device;
+  return (pool.global_flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT) != 0 ? kernarg : host;
+}
+
 }  // namespace
 
 hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) {
   if (!pool.can_allocate() || size > pool.bytes) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  const uint64_t asked = size;
   size = (size + allocation_granule - 1) / allocation_granule * allocation_granule;
   std::map<uint64_t, MemoryRecord> record_node;  // made before the memory, which would be lost without a record
   MemoryRecord& record = record_node[0];
@@ -41,6 +48,13 @@ hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) 
   record.pool = &pool;
   auto node = record_node.extract(record_node.begin());
   node.key() = *address;
+  if (machine::Observer* const observer = memory_observer()) {
+    observer->allocated({.kind = kind_of(pool),
+                         .address = *address,
+                         .size = asked,
+                         .reserved = size,
+                         .function = "hsa_amd_memory_pool_allocate"});
+  }
   const std::scoped_lock lock(mutex_);
   allocations_.insert(std::move(node));
   *pointer = reinterpret_cast<void*>(*address);
@@ -50,7 +64,11 @@ hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) 
 hsa_status_t MemoryRecords::free(void* pointer) {
   std::unique_lock lock(mutex_);
   const auto position = allocations_.find(number(pointer));
+  machine::Observer* const observer = memory_observer();
+  constexpr const char* function = "hsa_amd_memory_pool_free";
   if (position == allocations_.end() || position->second.type != HSA_EXT_POINTER_TYPE_HSA) {
+    lock.unlock();
+    if (observer != nullptr) observer->freed(number(pointer), function, [] {});
     return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   }
   const MemoryRecord record = std::move(position->second);
@@ -61,6 +79,12 @@ hsa_status_t MemoryRecords::free(void* pointer) {
     callback.function(callback.pointer, callback.user_data);
   }
   record.pool->give_back(record.size);
+  if (observer != nullptr) {
+    observer->freed(record.address, function, [&memory = memory_, address = record.address] {
+      if (const auto freed = memory.free(address); !freed) report("hsa_memory_free", freed.error());
+    });
+    return HSA_STATUS_SUCCESS;
+  }
   if (const auto freed = memory_.free(record.address); !freed) return report("hsa_memory_free", freed.error());
   return HSA_STATUS_SUCCESS;
 }
@@ -260,12 +284,16 @@ hsa_status_t hsa_memory_assign_agent(void* ptr, hsa_agent_t agent, hsa_access_pe
 hsa_status_t hsa_memory_copy(void* dst, const void* src, size_t size) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  tell_of_copy(dst, src, size, "hsa_memory_copy");
   return move_bytes(dst, src, size, "hsa_memory_copy") ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
 hsa_status_t hsa_amd_memory_fill(void* ptr, uint32_t value, size_t count) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (ptr == nullptr || number(ptr) % sizeof(uint32_t) != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if (count <= SIZE_MAX / sizeof(uint32_t)) {
+    tell_of_copy(ptr, nullptr, count * sizeof(uint32_t), "hsa_amd_memory_fill");
+  }
   const auto record = Runtime::get()->find_memory(ptr);
   if (!record || count > SIZE_MAX / sizeof(uint32_t) || !record->holds_range(number(ptr), count * sizeof(uint32_t))) {
     return HSA_STATUS_ERROR_INVALID_ALLOCATION;

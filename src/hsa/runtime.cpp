@@ -18,6 +18,7 @@
 
 #include "engine/engines.h"
 #include "hsa/callback.h"
+#include "hsa/checking.h"
 #include "hsa/client.h"
 #include "hsa/status.h"
 #include "hsa/tools.h"
@@ -59,6 +60,7 @@ void begin_anew_in_child() {
   of_this_process().store(new Lifetime, std::memory_order_release);
   current.store(nullptr, std::memory_order_release);
   statistics_wish().clear();
+  forget_findings();
   machine::forget_watches();
 }
 
@@ -88,6 +90,8 @@ void at_exit() {
   if (!in_callback) life.ended.wait(lock, [&] { return !life.ending; });
   if (life.ending) return;
   tell_statistics();
+  if (Runtime* const runtime = current.load(); runtime != nullptr && runtime->checkers)
+    finish_checks(*runtime->checkers);
   if (in_callback || life.references == 0 || life.references == INT32_MAX) return;
   ++life.references;
   lock.unlock();
@@ -99,7 +103,9 @@ void at_exit() {
 void end(Runtime* runtime) {
   tell_statistics();
   runtime->queues.clear();
+  if (runtime->checkers) finish_checks(*runtime->checkers);
   runtime->events.join();
+  if (runtime->checkers) runtime->checkers->forget();
   current.store(nullptr);
   delete runtime;
   Lifetime& life = lifetime();
@@ -129,6 +135,14 @@ void warn_of_libraries(const target::GpuModel& gpu) {
 support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& configuration) {
   std::vector<std::unique_ptr<GpuAgent>> agents;
   auto host = std::make_shared<machine::Host>(configuration.threads);
+  std::unique_ptr<observe::Checkers> checkers;
+  machine::Gpu::MakeEngine make_engine = configuration.make_engine;
+  if (configuration.check.any()) {
+    auto made = make_checkers(configuration.check);
+    if (!made) return std::unexpected(made.error());
+    checkers = std::move(*made);
+    make_engine = engine::observed_engine(*checkers);
+  }
   std::set<std::string> checked;  // of several GPUs of a kind, one
   for (const GpuConfiguration& gpu : configuration.gpus) {
     if (checked.insert(target::name_of(gpu.model)).second) {
@@ -139,11 +153,12 @@ support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& conf
     options.host = host;
     options.kernel_timeout = configuration.timeout;
     options.core_file = configuration.core_file;
-    auto machine = machine::Gpu::create(gpu.model, configuration.make_engine, std::move(options));
+    options.observer = checkers.get();
+    auto machine = machine::Gpu::create(gpu.model, make_engine, std::move(options));
     if (!machine) return std::unexpected(machine.error());
     agents.push_back(std::make_unique<GpuAgent>(gpu, std::move(*machine)));
   }
-  return std::make_unique<Runtime>(std::move(host), std::move(agents));
+  return std::make_unique<Runtime>(std::move(host), std::move(checkers), std::move(agents));
 }
 
 std::vector<Agent*> all_agents(CpuAgent& cpu, const std::vector<std::unique_ptr<GpuAgent>>& gpus) {
@@ -176,6 +191,7 @@ hsa_status_t Runtime::acquire() {
     static bool watches_process = false;  // in a fork, too
     if (!std::exchange(watches_process, true)) {
       std::atexit(at_exit);
+      if (configuration->check.exit_code) watch_exit_code();
       pthread_atfork(nullptr, nullptr, begin_anew_in_child);
     }
     life.references = 1;
@@ -218,8 +234,10 @@ hsa_status_t Runtime::release() {
   return HSA_STATUS_SUCCESS;
 }
 
-Runtime::Runtime(std::shared_ptr<machine::Host> host, std::vector<std::unique_ptr<GpuAgent>> gpus)
+Runtime::Runtime(std::shared_ptr<machine::Host> host, std::unique_ptr<observe::Checkers> those_who_check,
+                 std::vector<std::unique_ptr<GpuAgent>> gpus)
     : host_(std::move(host)),
+      checkers(std::move(those_who_check)),
       gpu_agents(std::move(gpus)),
       agents(all_agents(cpu_agent, gpu_agents)),
       memory(host_->memory),

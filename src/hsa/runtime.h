@@ -28,6 +28,7 @@
 #include "hsa/svm.h"
 #include "hsa/virtual_memory.h"
 #include "machine/host.h"
+#include "observe/checkers.h"
 
 namespace Atoll::hsa {
 
@@ -39,7 +40,9 @@ class Runtime {
   /// The runtime, or null before the first hsa_init.
   static Runtime* get();
 
-  Runtime(std::shared_ptr<machine::Host> host, std::vector<std::unique_ptr<GpuAgent>> gpus);
+  /// `checkers` may be null.
+  Runtime(std::shared_ptr<machine::Host> host, std::unique_ptr<observe::Checkers> checkers,
+          std::vector<std::unique_ptr<GpuAgent>> gpus);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
@@ -48,6 +51,7 @@ class Runtime {
   const std::shared_ptr<machine::Host> host_;  // before what uses it
 
  public:
+  const std::unique_ptr<observe::Checkers> checkers;  ///< which watch the GPUs and what is told of memory; null: none
   CpuAgent cpu_agent;
   const std::vector<std::unique_ptr<GpuAgent>> gpu_agents;
   const std::vector<Agent*> agents;  ///< all of them, the CPU's first
@@ -70,6 +74,12 @@ class Runtime {
   Executables executables;
   FaultDelivery faults;
 };
+
+/// Who is to be told of allocations and copies; null: nobody.
+inline machine::Observer* memory_observer() {
+  const Runtime* const runtime = Runtime::get();
+  return runtime != nullptr ? runtime->checkers.get() : nullptr;
+}
 
 /// hsa_init has been called, and hsa_shut_down not as often.
 inline bool is_initialized() { return Runtime::get() != nullptr; }

@@ -49,6 +49,11 @@ class SignalStore {
     } catch (const std::bad_alloc&) {  // then it is not used again
     }
   }
+  /// All signals that there have been, as begin and end.
+  std::pair<uint64_t, uint64_t> range() const {
+    const uint64_t begin = base_.load(std::memory_order_acquire);
+    return {begin, begin + made_.load(std::memory_order_acquire) * sizeof(Signal)};
+  }
   /// Whether a signal is or has been at an address.
   bool knows(uint64_t address) const {
     const uint64_t offset = address - base_.load(std::memory_order_acquire);
@@ -176,6 +181,14 @@ Signal* make_shared_signal(int64_t initial_value) {
   signal->abi.kind = AMD_SIGNAL_KIND_USER;
   signal->abi.value = initial_value;
   return signal;
+}
+
+std::optional<std::pair<uint64_t, uint64_t>> memory_of_signals(uint64_t address) {
+  const auto range = signal_store().range();
+  if (address >= range.first && address < range.second) return range;
+  const uint64_t page = address / SharedSignals::page * SharedSignals::page;
+  if (shared_signals().file(page) != nullptr) return std::pair(page, page + SharedSignals::page);
+  return std::nullopt;
 }
 
 Signal* attach_signal(const std::shared_ptr<const machine::MemoryFile>& file) { return shared_signals().add(file); }

@@ -53,6 +53,17 @@ std::vector<SvmAttributes> SvmRanges::pieces(uint64_t begin, uint64_t end) const
   return found;
 }
 
+std::optional<std::pair<uint64_t, uint64_t>> SvmRanges::find(uint64_t address) const {
+  const std::scoped_lock lock(mutex_);
+  const auto above = pieces_.upper_bound(address);
+  if (above == pieces_.begin() || address >= std::prev(above)->second.end) return std::nullopt;
+  // Neighbours are one range.
+  auto first = std::prev(above), last = first;
+  while (first != pieces_.begin() && std::prev(first)->second.end == first->first) --first;
+  while (std::next(last) != pieces_.end() && last->second.end == std::next(last)->first) ++last;
+  return std::pair(first->first, last->second.end);
+}
+
 namespace {
 
 constexpr uint64_t page = 4096;

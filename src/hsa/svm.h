@@ -10,6 +10,8 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace Atoll::hsa {
@@ -34,6 +36,8 @@ class SvmRanges {
   void change(uint64_t begin, uint64_t end, const std::function<void(SvmAttributes&)>& change);
   /// The attributes of every piece of [begin, end).
   std::vector<SvmAttributes> pieces(uint64_t begin, uint64_t end) const;
+  /// The range around an address of which something was said, as begin and end.
+  std::optional<std::pair<uint64_t, uint64_t>> find(uint64_t address) const;
 
  private:
   struct Piece {

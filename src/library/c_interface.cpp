@@ -23,9 +23,16 @@ struct atoll_error {
   atoll_fault fault{};
   bool on_heap = true;
 };
+/// A finding, as C has it.
+struct KeptFinding {
+  Atoll::Finding finding;
+  atoll_finding c;
+};
 struct atoll_gpu {
   Atoll::Gpu gpu;
   std::string product, target_id;
+  mutable std::mutex mutex;                 ///< of the findings
+  mutable std::list<KeptFinding> findings;  ///< that were asked for, and those before them
 };
 /// A kernel's description with its parameters, as C has them.
 struct DescribedKernel {
@@ -141,6 +148,14 @@ Atoll::GpuOptions gpu_options(const atoll_gpu_options* given) {
   const atoll_gpu_options from = options_of(given, ATOLL_GPU_OPTIONS_INIT);
   Atoll::GpuOptions options{
       .threads = from.threads, .timeout_seconds = from.timeout_seconds, .engine = text_of(from.engine)};
+  options.check = text_of(from.check);
+  options.check_suppressions = text_of(from.check_suppressions);
+  options.check_report = text_of(from.check_report);
+  if (from.on_finding != nullptr) {
+    options.on_finding = [receive = from.on_finding, user = from.user](std::string_view text) {
+      receive(user, text.data(), text.size(), 1);
+    };
+  }
   if (from.on_output != nullptr) {
     options.on_output = [receive = from.on_output, user = from.user](std::string_view text, Atoll::Output where) {
       receive(user, text.data(), text.size(), where == Atoll::Output::standard_error ? 1 : 0);
@@ -151,7 +166,8 @@ Atoll::GpuOptions gpu_options(const atoll_gpu_options* given) {
 
 Expected<atoll_gpu*> gpu_handle(Expected<Atoll::Gpu> gpu) {
   if (!gpu) return std::unexpected(std::move(gpu).error());
-  return new atoll_gpu{.gpu = *gpu, .product = gpu->product(), .target_id = gpu->target_id()};
+  return new atoll_gpu{
+      .gpu = *gpu, .product = gpu->product(), .target_id = gpu->target_id(), .mutex = {}, .findings = {}};
 }
 
 Expected<atoll_code*> code_handle(Expected<Atoll::Code> code) {
@@ -301,6 +317,30 @@ atoll_status atoll_gpu_create_for_file(const char* path, const atoll_gpu_options
 }
 const char* atoll_gpu_product(const atoll_gpu* gpu) { return gpu == nullptr ? "" : gpu->product.c_str(); }
 const char* atoll_gpu_target_id(const atoll_gpu* gpu) { return gpu == nullptr ? "" : gpu->target_id.c_str(); }
+size_t atoll_gpu_finding_count(const atoll_gpu* gpu) { return gpu == nullptr ? 0 : gpu->gpu.findings().size(); }
+const atoll_finding* atoll_gpu_finding(const atoll_gpu* gpu, size_t index) {
+  if (gpu == nullptr) return nullptr;
+  const std::lock_guard lock(gpu->mutex);
+  if (index >= gpu->findings.size()) {
+    std::vector<Atoll::Finding> all = gpu->gpu.findings();
+    for (size_t i = gpu->findings.size(); i < all.size(); ++i) {
+      KeptFinding& kept = gpu->findings.emplace_back(std::move(all[i]), atoll_finding{});
+      const Atoll::Finding& from = kept.finding;
+      kept.c = {.struct_size = sizeof(atoll_finding),
+                .checker = from.checker.c_str(),
+                .kind = from.kind.c_str(),
+                .message = from.message.c_str(),
+                .report = from.report.c_str(),
+                .kernel = from.kernel.c_str(),
+                .source_file = from.source_file.c_str(),
+                .line = from.line,
+                .column = from.column,
+                .count = from.count,
+                .is_note = from.is_note ? 1 : 0};
+    }
+  }
+  return index < gpu->findings.size() ? &std::next(gpu->findings.begin(), static_cast<ptrdiff_t>(index))->c : nullptr;
+}
 void atoll_gpu_interrupt(const atoll_gpu* gpu) {
   if (gpu != nullptr) gpu->gpu.interrupt();
 }

@@ -10,6 +10,7 @@
 #include "library/state.h"
 #include "object/bundle.h"
 #include "semantics/host_vectors.h"
+#include "support/bytes.h"
 #include "support/mapped_file.h"
 
 namespace Atoll {
@@ -17,6 +18,29 @@ namespace Atoll {
 using library::failed;
 
 std::string_view version() { return ATOLL_VERSION_STRING; }
+
+namespace {
+
+support::Result<observe::Options> check_options(const GpuOptions& options) {
+  if (options.check.empty()) return observe::options_from_environment();
+  observe::Options check;
+  auto checkers = observe::parse_checkers(options.check);
+  if (!checkers) return std::unexpected(checkers.error());
+  check.checkers = std::move(*checkers);
+  check.suppressions = options.check_suppressions;
+  check.report_file = options.check_report;
+  return check;
+}
+
+}  // namespace
+
+Gpu::State::~State() {
+  hostcalls.reset();
+  if (!checkers) return;
+  if (const auto written = checkers->finish(); !written) fmt::print(stderr, "atoll: {}\n", written.error().message);
+  // Memory that was freed and kept goes back to the GPU's.
+  checkers->forget();
+}
 
 Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
   const auto model = target::find_gpu(name);
@@ -26,13 +50,24 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
   machine_options.core_file = options.core_file;
   machine_options.kernel_timeout =
       std::chrono::nanoseconds(static_cast<int64_t>(std::clamp(options.timeout_seconds, 0.0, 1e9) * 1e9));
-  const auto make_engine = engine::find_engine(options.engine);
+  auto make_engine = engine::find_engine(options.engine);
   if (!make_engine) return failed(make_engine.error());
   if (const auto level = semantics::wanted_host_vectors(); !level) return failed(level.error());
+  const auto check = check_options(options);
+  if (!check) return failed(check.error());
+  std::unique_ptr<observe::Checkers> checkers;
+  if (check->any()) {
+    auto made = observe::Checkers::create(*check, {.tell = options.on_finding, .program = std::string(name)});
+    if (!made) return failed(made.error());
+    checkers = std::move(*made);
+    make_engine = engine::observed_engine(*checkers);
+    machine_options.observer = checkers.get();
+  }
   auto machine = machine::Gpu::create(*model, *make_engine, std::move(machine_options));
   if (!machine) return failed(machine.error());
   Gpu gpu;
   gpu.state_ = std::make_shared<State>(options.on_output);
+  gpu.state_->checkers = std::move(checkers);
   gpu.state_->gpu = std::move(*machine);
   gpu.state_->hostcalls = std::make_unique<library::Hostcalls>(gpu.state_->gpu->memory(), gpu.state_->output);
   return gpu;
@@ -51,6 +86,25 @@ Expected<Gpu> Gpu::create_for_file(const std::string& path, const GpuOptions& op
 std::string Gpu::product() const { return std::string(state_->gpu->model().product.marketing_name); }
 
 std::string Gpu::target_id() const { return state_->gpu->model().target.to_string(); }
+
+std::vector<Finding> Gpu::findings() const {
+  std::vector<Finding> list;
+  if (!state_->checkers) return list;
+  for (observe::Finding& finding : state_->checkers->findings().all()) {
+    std::string report = observe::to_text(finding);
+    list.push_back({.checker = std::move(finding.checker),
+                    .kind = std::move(finding.kind),
+                    .is_note = finding.is_note,
+                    .message = std::move(finding.message),
+                    .report = std::move(report),
+                    .kernel = std::move(finding.kernel),
+                    .source_file = std::move(finding.source.file),
+                    .line = finding.source.line,
+                    .column = finding.source.column,
+                    .count = finding.count});
+  }
+  return list;
+}
 
 void Gpu::interrupt() const { state_->gpu->interrupt(); }
 
@@ -90,10 +144,23 @@ Expected<Code> Gpu::load(std::span<const std::byte> file) const {
 Expected<Buffer> Gpu::allocate_bytes(size_t bytes) const {
   const auto address = state_->gpu->memory().allocate(std::max<size_t>(bytes, 1), 0, "a buffer");
   if (!address) return failed(address.error());
+  constexpr uint64_t page = 4096;
+  if (state_->checkers) {
+    state_->checkers->allocated({.kind = machine::MemoryEvent::Kind::device,
+                                 .address = *address,
+                                 .size = bytes,
+                                 .reserved = support::align_up(std::max<size_t>(bytes, 1), page),
+                                 .function = "Gpu::allocate"});
+  }
   Buffer buffer;
   buffer.size_ = bytes;
   buffer.data_ = std::shared_ptr<void>(reinterpret_cast<void*>(*address), [state = state_](void* memory) {
-    (void)state->gpu->memory().free(reinterpret_cast<uint64_t>(memory));  // it was allocated there: cannot fail
+    // It was allocated there: that cannot fail.
+    const auto release = [gpu = state->gpu.get(), memory] {
+      (void)gpu->memory().free(reinterpret_cast<uint64_t>(memory));
+    };
+    if (!state->checkers) return release();
+    state->checkers->freed(reinterpret_cast<uint64_t>(memory), "~Buffer", release);
   });
   return buffer;
 }

@@ -15,6 +15,7 @@
 #include "library/output.h"
 #include "library/printf_buffer.h"
 #include "machine/gpu.h"
+#include "observe/checkers.h"
 
 namespace Atoll {
 
@@ -57,7 +58,12 @@ inline constexpr std::string_view init_kind = "init", fini_kind = "fini";
 struct Gpu::State {
   explicit State(std::function<void(std::string_view, Output)> on_output) : output(std::move(on_output)) {}
 
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+
   library::OutputSink output;
+  std::unique_ptr<observe::Checkers> checkers;  ///< null: nothing is checked
   std::unique_ptr<machine::Gpu> gpu;
   library::KernargMemory kernarg;                 ///< what is left in it goes with the GPU's memory
   std::unique_ptr<library::Hostcalls> hostcalls;  ///< last: its thread uses the memory

@@ -27,6 +27,7 @@ namespace Atoll::machine {
 
 class Gpu;
 class LoadedCode;
+class Observer;
 class ResidentGroup;
 struct StoppedWorkGroup;
 
@@ -92,6 +93,7 @@ struct Dispatch {
   uint64_t dispatch_id = 0;                    ///< the packet's number in its queue
   std::shared_ptr<Kernel> kernel;
   std::shared_ptr<const LoadedCode> code;  ///< the kernel's; kept loaded while it runs
+  Observer* observer = nullptr;            ///< of dispatches, work-groups, waves and barriers (observer.h); null: none
 
   uint32_t grid_size[3]{};        ///< work-items; 1 in dimensions that the packet does not use
   uint32_t work_group_size[3]{};  ///< work-items of a whole work-group

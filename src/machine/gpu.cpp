@@ -13,6 +13,7 @@
 #include "machine/core_dump.h"
 #include "machine/fault_guard.h"
 #include "machine/host.h"
+#include "machine/observer.h"
 #include "machine/packet_processor.h"
 #include "machine/scheduler.h"
 #include "machine/signal.h"
@@ -42,6 +43,7 @@ class VirtualGpu final : public Gpu {
         options_(std::move(options)),
         host_(options_.host ? options_.host : std::make_shared<Host>(options_.threads)),
         engine_(std::move(engine)) {
+    if (options_.observer != nullptr) watched_ = options_.observer->watched();
     describe_gpu(own_queue_, model_);
   }
   ~VirtualGpu() override { host_->scheduler.forget(*this); }
@@ -74,6 +76,7 @@ class VirtualGpu final : public Gpu {
   const std::shared_ptr<Host> host_;
   std::atomic<uint64_t> interrupts_{0};
   std::unique_ptr<Engine> engine_;
+  Watched watched_;
 
   mutable std::shared_mutex mutex_;                                // of what follows
   std::map<uint64_t, std::weak_ptr<LoadedCode>> codes_;            ///< by base address
@@ -91,12 +94,16 @@ support::Result<std::shared_ptr<LoadedCode>> VirtualGpu::load(std::span<const ui
   if (!code) return code;
   (*code)->before_unload = [this](const LoadedCode& gone) { forget(gone); };
   engine_->code_changed((*code)->base(), (*code)->base() + (*code)->size());
-  const std::unique_lock lock(mutex_);
-  codes_[(*code)->base()] = *code;
+  {
+    const std::unique_lock lock(mutex_);
+    codes_[(*code)->base()] = *code;
+  }
+  if (watched_.code) options_.observer->code_loaded(**code);
   return code;
 }
 
 void VirtualGpu::forget(const LoadedCode& code) {
+  if (watched_.code) options_.observer->code_unloading(code);
   {
     const std::unique_lock lock(mutex_);
     codes_.erase(code.base());
@@ -153,6 +160,10 @@ support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelD
   dispatch->start_ns = now_ns();
   if (options_.kernel_timeout.count() > 0) {
     dispatch->deadline_ns = dispatch->start_ns + static_cast<uint64_t>(options_.kernel_timeout.count());
+  }
+  if (watched_.dispatches || watched_.work_groups || watched_.barriers) {
+    dispatch->observer = options_.observer;
+    dispatch->observer->dispatch_begins(*dispatch);
   }
   return dispatch;
 }

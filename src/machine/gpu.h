@@ -34,6 +34,8 @@ struct GpuOptions {
   std::chrono::nanoseconds kernel_timeout{0};          ///< of one dispatch; 0: none
   std::function<void(const FaultReport&)> on_fault{};  ///< besides the error that the launcher gets
   std::string core_file{};  ///< where a fault leaves a core file, %p being the process; empty: nowhere
+  /// Who watches it, if anybody does (observer.h): must outlive it, and the engine has to be one that tells the same.
+  Observer* observer = nullptr;
 };
 
 class Gpu {

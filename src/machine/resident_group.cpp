@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "machine/fault_guard.h"
+#include "machine/observer.h"
 
 namespace Atoll::machine {
 
@@ -16,7 +17,7 @@ support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
   if (bytes > size_) {
     if (address_ != 0) static_cast<void>(memory_.free(std::exchange(address_, 0)));
     size_ = 0;
-    auto grown = memory_.allocate(bytes, 0, "the state of a work-group", 0, Memory::Pages::small);
+    auto grown = memory_.allocate(bytes, 0, std::string(work_group_state), 0, Memory::Pages::small);
     if (!grown) return std::unexpected(grown.error());
     address_ = *grown;
     size_ = bytes;
@@ -48,6 +49,7 @@ void ResidentGroup::begin(uint64_t number) {
   initial_.begin_work_group(group, number);
   rows_in_use_ = 0;
   free_rows_.clear();
+  if (Observer* observer = group.dispatch->observer) observer->work_group_begins(group);
 }
 
 void ResidentGroup::begin_in_series(uint64_t number, WaveSeries& series) {
@@ -57,10 +59,16 @@ void ResidentGroup::begin_in_series(uint64_t number, WaveSeries& series) {
 }
 
 Wave& ResidentGroup::begin_wave() {
-  if (free_rows_.empty()) return initial_.begin_wave(group, rows_ + size_t{rows_of_a_wave_} * rows_in_use_++);
-  Row* const rows = free_rows_.back();
-  free_rows_.pop_back();
-  return initial_.begin_wave(group, rows);
+  Row* rows = nullptr;
+  if (free_rows_.empty()) {
+    rows = rows_ + size_t{rows_of_a_wave_} * rows_in_use_++;
+  } else {
+    rows = free_rows_.back();
+    free_rows_.pop_back();
+  }
+  Wave& wave = initial_.begin_wave(group, rows);
+  if (Observer* observer = group.dispatch->observer) observer->wave_begins(wave);
+  return wave;
 }
 
 Wave& ResidentGroup::settle(Wave& wave) {

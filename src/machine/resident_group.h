@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "machine/dispatch.h"
@@ -14,6 +15,9 @@
 #include "machine/memory.h"
 
 namespace Atoll::machine {
+
+/// Its purpose in Memory.
+inline constexpr std::string_view work_group_state = "the state of a work-group";
 
 /// Host memory that grows and is reused.
 class StateMemory {

@@ -12,6 +12,7 @@
 #include "machine/fault_report.h"
 #include "machine/gpu.h"
 #include "machine/host.h"
+#include "machine/observer.h"
 #include "machine/time_slice.h"
 
 namespace Atoll::machine {
@@ -404,6 +405,7 @@ void Scheduler::complete(Dispatch& dispatch) {
     const std::lock_guard lock(mutex_);
     std::erase_if(offered_, [&](const std::shared_ptr<Dispatch>& other) { return other.get() == &dispatch; });
   }
+  if (dispatch.observer != nullptr) dispatch.observer->dispatch_ends(dispatch);
   if (dispatch.dump_core && dispatch.fault) dispatch.dump_core(dispatch);
   if (dispatch.on_done) dispatch.on_done(dispatch);
   dispatch.done.store(true, std::memory_order_release);

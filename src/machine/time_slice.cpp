@@ -11,6 +11,7 @@
 #include "machine/fault_guard.h"
 #include "machine/fault_report.h"
 #include "machine/gpu.h"
+#include "machine/observer.h"
 
 namespace Atoll::machine {
 
@@ -63,6 +64,17 @@ struct Scheduler::SliceSeries : WaveSeries {
   TimeSlice& slice;
 };
 
+/// A wave has come back from the engine: what that means, for the observer.
+static void tell_of_stop(Observer& observer, const Wave& wave) {
+  using enum BarrierEvent::Kind;
+  if (wave.state == WaveState::ended) return observer.wave_ends(wave);
+  if (wave.state == WaveState::at_barrier) observer.barrier(wave, {arrives, work_group_barrier});
+  observer.barrier(wave, {waits, work_group_barrier});
+  if (wave.state == WaveState::waits_at_barrier && wave.work_group->barrier.phase != wave.barrier_phase) {
+    observer.barrier(wave, {passes, work_group_barrier});
+  }
+}
+
 void set_host_fault(Engine& engine, Wave& wave, HostFault host) {
   engine.retrace_fault(wave, host);
   if (wave.state == WaveState::faulted) return;
@@ -72,6 +84,17 @@ void set_host_fault(Engine& engine, Wave& wave, HostFault host) {
                                              .address = host.address,
                                              .address_known = host.address_known,
                                              .is_write = host.is_write});
+}
+
+/// A phase of the barrier is over, and the waves that wait for that are about to go on.
+static void tell_of_release(Observer& observer, const WorkGroup& group) {
+  for (uint32_t i = 0; i < group.waves_begun; ++i) {
+    const Wave& wave = group.waves[i];
+    const bool waits = wave.state == WaveState::at_barrier || wave.state == WaveState::waits_at_barrier;
+    if (waits && group.barrier.phase != wave.barrier_phase) {
+      observer.barrier(wave, {BarrierEvent::Kind::passes, work_group_barrier});
+    }
+  }
 }
 
 /// Runs the slice's work-group until it ends or has to be set aside, and as many others after it as it has taken,
@@ -172,6 +195,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       } else {
         slice.all_wait = slice.all_seem_to_wait = false;
         if (state == WaveState::faulted) return Stop::fault;
+        if (dispatch.observer != nullptr) tell_of_stop(*dispatch.observer, wave);
         stop_at_barrier(wave);
         if (state == WaveState::ended) {
           --group.waves_running;
@@ -180,7 +204,10 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
           complete_barrier(group);
         }
       }
-      if (group.barrier.phase != phase) release_from_barrier(group);
+      if (group.barrier.phase != phase) {
+        if (dispatch.observer != nullptr) tell_of_release(*dispatch.observer, group);
+        release_from_barrier(group);
+      }
       if (slice.clock >= slice.poll_at) return Stop::poll;
     }
     if (group.waves_running != 0) {
@@ -191,6 +218,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       slice.begin_round();
       continue;
     }
+    if (dispatch.observer != nullptr) dispatch.observer->work_group_ends(group);
     slice.count_group();
     if (slice.taken == slice.taken_end) return Stop::ended;
     slice.begin_taken();
@@ -225,6 +253,9 @@ void Scheduler::abandon(TimeSlice& slice) {
   }
   for (uint32_t i = 0; i < group.waves_begun; ++i) {
     if (group.waves[i].state != WaveState::ended) slice.instructions.add(group.waves[i]);
+  }
+  if (group.dispatch != nullptr && group.dispatch->observer != nullptr) {
+    group.dispatch->observer->work_group_ends(group);
   }
   slice.count_group();
 }

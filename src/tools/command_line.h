@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "engine/engines.h"
+#include "observe/options.h"
 #include "support/error.h"
 #include "target/processor.h"
 #include "tools/command.h"
@@ -26,7 +27,9 @@ inline std::shared_ptr<CLI::Formatter> with_usage(std::string line) {
     std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
       std::string name = CLI::Formatter::make_option_name(option, is_positional);
       const size_t open = name.find('{'), close = name.find('}');
-      if (open < close && close != std::string::npos) name.replace(open, close - open + 1, "[=FILE]");
+      if (open < close && close != std::string::npos) {
+        name.replace(open, close - open + 1, name.contains("--check{") ? "[=LIST]" : "[=FILE]");
+      }
       return name;
     }
 
@@ -71,6 +74,16 @@ inline void add_statistics_option(CLI::App& command, std::string& file) {
                    "At the end, print on standard error what each kernel took;\n"
                    "--stats=FILE writes it to a file instead, as JSON (%p is the process)");
 }
+
+/// `--check[=LIST]` and what belongs to it.
+struct CheckWish {
+  std::string list, report, exit_code, suppressions;
+
+  /// Usage errors: an unknown checker, a report whose kind is unknown, a mistake in the suppressions. Files are given
+  /// with absolute paths.
+  support::Result<observe::Options> options() const;
+};
+void add_check_options(CLI::App& command, CheckWish& wish);
 
 /// A usage error where the processor has no waves of so many lanes; 0 is no wish.
 inline support::Result<void> check_wave_size(const target::Processor& processor, unsigned lanes) {

@@ -36,6 +36,7 @@ struct LaunchOptions {
   double timeout = 0;
   unsigned threads = 0;
   std::string engine, core, statistics;
+  CheckWish check;
 };
 
 /// "64", "64,8" or "64,8,2".
@@ -198,10 +199,15 @@ Result<void> tell_statistics(const std::string& where, const Gpu& gpu, const std
 
 Result<int> launch(const LaunchOptions& options) {
   const auto broken = [](const Failure& failure) { return fail(ErrorKind::aborted, "{}", failure.message); };
+  const auto check = options.check.options();
+  if (!check) return std::unexpected(check.error());
   const GpuOptions gpu_options{.threads = options.threads,
                                .timeout_seconds = options.timeout,
                                .engine = options.engine,
-                               .core_file = options.core};
+                               .core_file = options.core,
+                               .check = fmt::format("{}", fmt::join(check->checkers, ",")),
+                               .check_suppressions = check->suppressions,
+                               .check_report = check->report_file};
   const auto gpu =
       options.gpu.empty() ? Gpu::create_for_file(options.file, gpu_options) : Gpu::create(options.gpu, gpu_options);
   if (!gpu) return broken(gpu.error());
@@ -232,7 +238,9 @@ Result<int> launch(const LaunchOptions& options) {
   if (!done) return broken(done.error());
   if (auto ok = show_results(options, *kernel, *made, false); !ok) return std::unexpected(ok.error());
   if (auto ok = tell_statistics(options.statistics, *gpu, *name, *done); !ok) return std::unexpected(ok.error());
-  return 0;
+  const auto findings = gpu->findings();
+  const bool any = std::ranges::any_of(findings, [](const Finding& finding) { return !finding.is_note; });
+  return any ? check->exit_code.value_or(0) : 0;
 }
 
 }  // namespace
@@ -285,6 +293,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(positive(machine::most_threads));
   add_core_option(*command, options->core);
+  add_check_options(*command, options->check);
   command->footer(
       "A VALUE is\n"
       "  5  -1.5  0xff           a number of the parameter's type (where neither metadata nor the name in C++ says\n"

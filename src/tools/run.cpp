@@ -1,8 +1,8 @@
 // tools: `atoll run`, which runs a program so that it finds Atoll's HSA runtime in place of the system's.
 //
 // It settles which GPUs, says so to the runtime in environment variables (ATOLL_GPU, ATOLL_MEMORY, ATOLL_STATS,
-// ATOLL_TIMEOUT, ATOLL_THREADS, ATOLL_ENGINE, ATOLL_CORE), has the runtime loaded and becomes the program: exit code,
-// signals and streams are the program's own because nothing is left in between.
+// ATOLL_TIMEOUT, ATOLL_THREADS, ATOLL_ENGINE, ATOLL_CORE, ATOLL_CHECK), has the runtime loaded and becomes the program:
+// exit code, signals and streams are the program's own because nothing is left in between.
 //
 // The runtime is preloaded. The loader takes a library that is there already for every later need of one of its SONAME,
 // so a program whose DT_RPATH leads to the real runtime gets Atoll's all the same, and so does what it loads later; and
@@ -57,6 +57,7 @@ struct RunOptions {
   double timeout = 0;
   unsigned threads = 0;
   std::string engine, core, statistics;
+  CheckWish check;
 };
 
 /// Finds a program as a shell does: a name with a slash is a path, any other is looked for in PATH.
@@ -220,11 +221,22 @@ void prepend(const char* variable, const std::string& value) {
   setenv(variable, joined.c_str(), 1);
 }
 
+/// Says to the runtime what is to be checked (observe/options.h).
+void set_checks(const observe::Options& check) {
+  if (!check.any()) return;
+  setenv("ATOLL_CHECK", fmt::format("{}", fmt::join(check.checkers, ",")).c_str(), 1);
+  if (!check.report_file.empty()) setenv("ATOLL_CHECK_REPORT", check.report_file.c_str(), 1);
+  if (!check.suppressions.empty()) setenv("ATOLL_CHECK_SUPPRESSIONS", check.suppressions.c_str(), 1);
+  if (check.exit_code) setenv("ATOLL_CHECK_EXIT_CODE", fmt::format("{}", *check.exit_code).c_str(), 1);
+}
+
 Result<int> run_program(const RunOptions& options, std::vector<std::string> command) {
   if (command.empty()) return wrong_usage("which program? `atoll run [OPTIONS] -- PROGRAM ARGUMENTS...`");
   if (command[0].starts_with("-"))
     return wrong_usage(
         fmt::format("atoll run has no option {} (`atoll run --help`); a program's name goes after --", command[0]));
+  const auto check = options.check.options();
+  if (!check) return std::unexpected(check.error());
   auto path = find_program(command[0]);
   if (!path) return std::unexpected(path.error());
   const auto memory = memory_of_a_gpu(options);
@@ -246,6 +258,7 @@ Result<int> run_program(const RunOptions& options, std::vector<std::string> comm
                                                               : fs::absolute(options.statistics).c_str(),
            1);
   if (!options.core.empty()) setenv("ATOLL_CORE", fs::absolute(options.core).c_str(), 1);
+  set_checks(*check);
   if (options.threads > 0) setenv("ATOLL_THREADS", fmt::format("{}", options.threads).c_str(), 1);
   const auto libraries = loader_path(*directory);
   if (!libraries) return std::unexpected(libraries.error());
@@ -293,6 +306,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(positive(machine::most_threads));
   add_core_option(*run, options->core);
+  add_check_options(*run, options->check);
   run->footer(
       "The program's exit code, signals, standard streams and environment are its own.\n\n"
       "The environment says the same to programs that load Atoll's runtime without `atoll run`, and here where\n"

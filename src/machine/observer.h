@@ -1,0 +1,158 @@
+// machine: how others watch a machine: the one interface of checkers, a debugger, a profiler, a tracer (room observe).
+//
+// An observer says once, before the machine is made, which kinds of events it wants. What nobody wants costs nothing: a
+// machine without an observer runs code in which there is nothing of this, and one with an observer has its
+// instructions prepared with just those events (engine/observation.h). The rare ones, of work-groups and barriers, may
+// be told to one that did not ask for them.
+//
+// Threads. Events of one work-group come one after the other, each after the work-group's last one has returned, though
+// from one host thread now and from another then. Events of different work-groups, and of the host's calls, come from
+// many threads at once: the observer synchronises what it shares between them. A dispatch's begin comes before, its end
+// after all events of its work-groups.
+//
+// What happens inside of a wave (instructions, accesses) is told inside guarded() (fault_guard.h): whoever then touches
+// memory of the guest, which may not be there, does it with read_guest(), and holds no lock meanwhile. The wave is the
+// observer's to read, not to change.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace Atoll::isa {
+struct Instruction;
+}
+
+namespace Atoll::machine {
+
+class LoadedCode;
+struct Dispatch;
+struct Wave;
+struct WorkGroup;
+
+/// Kinds of events.
+struct Watched {
+  bool code = false;          ///< code_loaded, code_unloading
+  bool dispatches = false;    ///< dispatch_begins, dispatch_ends
+  bool work_groups = false;   ///< work_group_begins, work_group_ends, wave_begins, wave_ends
+  bool instructions = false;  ///< instruction
+  bool accesses = false;      ///< access
+  bool barriers = false;      ///< barrier
+  bool memory = false;        ///< allocated, freed, copying
+
+  Watched& operator|=(const Watched& more) {
+    code |= more.code;
+    dispatches |= more.dispatches;
+    work_groups |= more.work_groups;
+    instructions |= more.instructions;
+    accesses |= more.accesses;
+    barriers |= more.barriers;
+    memory |= more.memory;
+    return *this;
+  }
+};
+
+enum class Space : uint8_t {
+  global,   ///< the host's address
+  lds,      ///< the byte in the work-group's LDS; it may lie beyond, where reads give 0 and writes are dropped
+  scratch,  ///< the private address in the lane's scratch
+};
+
+/// What an instruction is about to access: one element of each of some lanes. An instruction of several elements (two
+/// offsets, a swizzled buffer, flat addresses in different spaces, memory and LDS) makes several. What a buffer's
+/// bounds keep from memory is no access.
+struct AccessEvent {
+  const isa::Instruction& instruction;  ///< scopes and caches are in its modifiers
+  uint64_t pc;
+  Space space;
+  bool reads, writes;  ///< an atomic does both
+  bool is_atomic;
+  bool is_scalar;             ///< by scalar memory: the wave's, as of lane 0
+  bool drops_bits;            ///< the address was not aligned to dwords, and what it accesses is the dword around it
+  uint32_t bytes;             ///< of an element
+  uint64_t lanes;             ///< a bit for each that accesses: those of EXEC, as far as they get to memory; not 0
+  const uint64_t* addresses;  ///< by lane, of 64; those of lanes that don't access mean nothing
+};
+
+/// What happens at a barrier. A wave that executes s_barrier arrives and waits; from GFX12 on these are two
+/// instructions.
+struct BarrierEvent {
+  enum class Kind : uint8_t {
+    begins,   ///< the barrier with a name is made anew (s_barrier_init)
+    joins,    ///< the wave: its waits are for this barrier with a name from now on
+    arrives,  ///< the wave
+    waits,    ///< the wave, from now on; a wait for a barrier with a name may be told more than once
+    passes,   ///< the wave: its wait is over
+    leaves,   ///< the wave, a barrier with a name that it had joined
+  };
+  Kind kind;
+  int32_t number;  ///< as barrier.h has it
+};
+
+/// Memory that the program has got from a runtime.
+struct MemoryEvent {
+  enum class Kind : uint8_t {
+    device,   ///< of a GPU
+    host,     ///< of the host, for GPUs too
+    kernarg,  ///< of the host, for kernels' arguments
+  };
+  Kind kind = Kind::device;
+  uint64_t address = 0;
+  uint64_t size = 0;            ///< in bytes, as the program asked for them
+  uint64_t reserved = 0;        ///< up to where nobody else has memory
+  std::string_view function{};  ///< that was called
+};
+
+/// A copy or a fill that the runtime is asked for, told on the thread that asks.
+struct CopyEvent {
+  uint64_t destination = 0;
+  uint64_t source = 0;  ///< 0: a fill
+  uint64_t bytes = 0;
+  std::string_view function{};
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  /// The same at all times.
+  virtual Watched watched() const = 0;
+
+  virtual void code_loaded(const LoadedCode& code) { static_cast<void>(code); }
+  virtual void code_unloading(const LoadedCode& code) { static_cast<void>(code); }
+
+  virtual void dispatch_begins(const Dispatch& dispatch) { static_cast<void>(dispatch); }
+  virtual void dispatch_ends(const Dispatch& dispatch) { static_cast<void>(dispatch); }
+
+  /// None of the work-group's waves has begun; all have ended, or the dispatch was cancelled.
+  virtual void work_group_begins(const WorkGroup& group) { static_cast<void>(group); }
+  virtual void work_group_ends(const WorkGroup& group) { static_cast<void>(group); }
+  virtual void wave_begins(const Wave& wave) { static_cast<void>(wave); }
+  virtual void wave_ends(const Wave& wave) { static_cast<void>(wave); }
+
+  /// The wave is about to execute it. Its accesses are told after it.
+  virtual void instruction(const Wave& wave, uint64_t pc, const isa::Instruction& instruction) {
+    static_cast<void>(wave);
+    static_cast<void>(pc);
+    static_cast<void>(instruction);
+  }
+  virtual void access(const Wave& wave, const AccessEvent& access) {
+    static_cast<void>(wave);
+    static_cast<void>(access);
+  }
+  virtual void barrier(const Wave& wave, const BarrierEvent& event) {
+    static_cast<void>(wave);
+    static_cast<void>(event);
+  }
+
+  virtual void allocated(const MemoryEvent& memory) { static_cast<void>(memory); }
+  /// The program gives memory back. It stays mapped until the observer calls `release`, once: here, or later.
+  virtual void freed(uint64_t address, std::string_view function, std::function<void()> release) {
+    static_cast<void>(address);
+    static_cast<void>(function);
+    release();
+  }
+  virtual void copying(const CopyEvent& copy) { static_cast<void>(copy); }
+};
+
+}  // namespace Atoll::machine

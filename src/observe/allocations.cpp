@@ -1,0 +1,159 @@
+// observe: see allocations.h.
+#include "observe/allocations.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace Atoll::observe {
+
+namespace {
+
+/// The block that this thread found last.
+struct LastHit {
+  uint64_t generation = 0, begin = 1, end = 0;
+};
+thread_local LastHit last_hit;
+
+}  // namespace
+
+std::string words_for(const Block& block) {
+  using enum machine::MemoryEvent::Kind;
+  const char* of = "device memory";
+  if (block.kind == host) of = "host memory for GPUs";
+  if (block.kind == kernarg) of = "memory for kernel arguments";
+  return fmt::format("{} byte{} of {}", block.size, block.size == 1 ? "" : "s", of);
+}
+
+uint64_t Allocations::next_generation() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1) + 1;
+}
+
+Allocations::~Allocations() { release_all(); }
+
+void Allocations::release_all() {
+  std::vector<std::function<void()>> released;
+  {
+    const std::unique_lock lock(mutex_);
+    for (const uint64_t address : kept_) {
+      released.push_back(std::move(blocks_.at(address).release));
+      blocks_.erase(address);
+    }
+    kept_.clear();
+    kept_bytes_ = 0;
+  }
+  for (const auto& each : released) each();
+}
+
+void Allocations::add(Block block) {
+  block.reserved = std::max(block.reserved, block.size);
+  const std::unique_lock lock(mutex_);
+  erase_overlapping(block.begin, block.begin + block.reserved);
+  const uint64_t begin = block.begin;
+  blocks_.insert_or_assign(begin, Entry{.block = std::move(block), .release = {}});
+}
+
+/// What was there is gone, and somebody else has the addresses.
+void Allocations::erase_overlapping(uint64_t begin, uint64_t end) {
+  auto position = blocks_.lower_bound(begin);
+  if (position != blocks_.begin()) {
+    const Block& before = std::prev(position)->second.block;
+    if (before.begin + before.reserved > begin) --position;
+  }
+  while (position != blocks_.end() && position->first < end) {
+    std::erase(remembered_, position->first);
+    position = blocks_.erase(position);
+    generation_.store(next_generation(), std::memory_order_release);
+  }
+}
+
+bool Allocations::free(uint64_t address, std::string_view function, const HostStack& stack,
+                       std::function<void()> release) {
+  std::vector<std::function<void()>> released;
+  {
+    const std::unique_lock lock(mutex_);
+    const auto found = blocks_.find(address);
+    if (found == blocks_.end() || found->second.block.is_free) return false;
+    Entry& entry = found->second;
+    entry.block.is_free = true;
+    entry.block.freed = stack;
+    entry.block.free_function = function;
+    generation_.store(next_generation(), std::memory_order_release);
+    entry.release = std::move(release);
+    kept_.push_back(address);
+    kept_bytes_ += entry.block.reserved;
+    trim(released);
+  }
+  for (const auto& each : released) each();
+  return true;
+}
+
+/// Lets the oldest go that are more than are kept.
+void Allocations::trim(std::vector<std::function<void()>>& released) {
+  while (kept_bytes_ > most_kept) {
+    const uint64_t oldest = kept_.front();
+    kept_.pop_front();
+    Entry& entry = blocks_.at(oldest);  // nobody else can have got its addresses
+    kept_bytes_ -= entry.block.reserved;
+    released.push_back(std::exchange(entry.release, {}));
+    remembered_.push_back(oldest);
+  }
+  while (remembered_.size() > most_remembered) {
+    blocks_.erase(remembered_.front());
+    remembered_.pop_front();
+  }
+}
+
+bool Allocations::is_live(uint64_t address, uint64_t end) const {
+  LastHit& hit = last_hit;
+  const uint64_t generation = generation_.load(std::memory_order_acquire);
+  if (hit.generation == generation && address >= hit.begin && end <= hit.end) [[likely]]
+    return true;
+  const std::shared_lock lock(mutex_);
+  auto position = blocks_.upper_bound(address);
+  if (position == blocks_.begin()) return false;
+  const Block& block = std::prev(position)->second.block;
+  if (block.is_free || end < address || !block.holds(address, end - address)) return false;
+  if (block.kind == machine::MemoryEvent::Kind::kernarg) return false;
+  hit = {generation, block.begin, block.end()};
+  return true;
+}
+
+std::optional<Block> Allocations::find(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  auto position = blocks_.upper_bound(address);
+  if (position == blocks_.begin()) return std::nullopt;
+  const Block& block = std::prev(position)->second.block;
+  if (address - block.begin >= block.reserved) return std::nullopt;
+  return block;
+}
+
+std::optional<Block> Allocations::nearest(uint64_t address, uint64_t reach) const {
+  const std::shared_lock lock(mutex_);
+  std::optional<Block> best;
+  uint64_t least = reach;
+  const auto look_at = [&](const Block& block) {
+    if (block.is_free) return;
+    const uint64_t distance = address < block.begin ? block.begin - address : address - std::min(address, block.end());
+    if (distance > least) return;
+    least = distance;
+    best = block;
+  };
+  auto position = blocks_.upper_bound(address);
+  if (position != blocks_.begin()) look_at(std::prev(position)->second.block);
+  if (position != blocks_.end()) look_at(position->second.block);
+  return best;
+}
+
+std::vector<Block> Allocations::live() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<Block> blocks;
+  for (const auto& [begin, entry] : blocks_)
+    if (!entry.block.is_free) blocks.push_back(entry.block);
+  return blocks;
+}
+
+}  // namespace Atoll::observe

@@ -1,0 +1,83 @@
+// observe: the memory that the program has got from a runtime, with its bounds to the byte and who asked for it; and
+// what it has given back, which is kept for a while, so that nobody else gets the addresses and a late access is known.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "machine/observer.h"
+#include "observe/host_stack.h"
+
+namespace Atoll::observe {
+
+struct Block {
+  machine::MemoryEvent::Kind kind = machine::MemoryEvent::Kind::device;
+  uint64_t begin = 0, size = 0, reserved = 0;
+  std::string function;  ///< that it was asked for with
+  HostStack allocated;
+  bool is_free = false;
+  HostStack freed;
+  std::string free_function;
+
+  uint64_t end() const { return begin + size; }
+  bool holds(uint64_t address, uint64_t bytes) const {
+    return address >= begin && address - begin <= size && bytes <= size - (address - begin);
+  }
+};
+
+/// "400 bytes of device memory"
+std::string words_for(const Block& block);
+
+class Allocations {
+ public:
+  /// How many bytes of freed memory are kept, and how many blocks are remembered after that.
+  static constexpr uint64_t most_kept = uint64_t{256} << 20;
+  static constexpr size_t most_remembered = 4096;
+
+  Allocations() = default;
+  Allocations(const Allocations&) = delete;
+  Allocations& operator=(const Allocations&) = delete;
+  ~Allocations();
+
+  void add(Block block);
+  /// Lets all go that is free.
+  void release_all();
+  /// The memory is kept until `release` is called. False: nothing live begins at the address; `release` is let go.
+  bool free(uint64_t address, std::string_view function, const HostStack& stack, std::function<void()> release);
+
+  /// Whether [address, end) is in one live block, other than of kernels' arguments. Quick when it is in the same block
+  /// as the last one that this thread asked about.
+  bool is_live(uint64_t address, uint64_t end) const;
+  /// The block, live or free, whose reserved bytes an address is in.
+  std::optional<Block> find(uint64_t address) const;
+  /// The live one nearest to an address, within `reach` bytes.
+  std::optional<Block> nearest(uint64_t address, uint64_t reach) const;
+  std::vector<Block> live() const;
+
+ private:
+  struct Entry {
+    Block block;
+    std::function<void()> release;  ///< of one that is free and kept
+  };
+  using Map = std::map<uint64_t, Entry>;
+
+  void erase_overlapping(uint64_t begin, uint64_t end);
+  void trim(std::vector<std::function<void()>>& released);
+
+  mutable std::shared_mutex mutex_;
+  Map blocks_;                              ///< by address; their reserved ranges don't overlap
+  std::deque<uint64_t> kept_, remembered_;  ///< addresses of free blocks, oldest first
+  uint64_t kept_bytes_ = 0;
+  /// Counts frees, after which what threads remember of blocks is void. No two objects have the same number.
+  std::atomic<uint64_t> generation_{next_generation()};
+  static uint64_t next_generation();
+};
+
+}  // namespace Atoll::observe

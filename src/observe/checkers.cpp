@@ -1,0 +1,132 @@
+// observe: see checkers.h.
+#include "observe/checkers.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "observe/memory_checker.h"
+#include "observe/report_file.h"
+
+namespace Atoll::observe {
+
+namespace {
+
+void to_standard_error(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+support::Result<std::unique_ptr<Checkers>> Checkers::create(Options options, Surroundings surroundings) {
+  if (const auto checked = check(options); !checked) return std::unexpected(checked.error());
+  Suppressions suppressions;
+  if (!options.suppressions.empty()) {
+    auto read = Suppressions::read(options.suppressions);
+    if (!read) return std::unexpected(read.error());
+    suppressions = std::move(*read);
+  }
+  if (!surroundings.tell) surroundings.tell = to_standard_error;
+  return std::unique_ptr<Checkers>(new Checkers(std::move(options), std::move(surroundings), std::move(suppressions)));
+}
+
+Checkers::Checkers(Options options, Surroundings surroundings, Suppressions suppressions)
+    : options_(std::move(options)),
+      surroundings_(std::move(surroundings)),
+      findings_(std::move(suppressions), surroundings_.tell) {
+  const auto wanted = [&](std::string_view name) {
+    return std::ranges::find(options_.checkers, name) != options_.checkers.end();
+  };
+  if (wanted("memory") || wanted("leak")) {
+    checkers_.push_back(make_memory_checker(findings_, surroundings_, wanted("memory"), wanted("leak")));
+  }
+  for (const auto& checker : checkers_) {
+    const machine::Watched wants = checker->watched();
+    watched_ |= wants;
+    if (wants.code) of_code_.push_back(checker.get());
+    if (wants.dispatches) of_dispatches_.push_back(checker.get());
+    if (wants.work_groups) of_work_groups_.push_back(checker.get());
+    if (wants.instructions) of_instructions_.push_back(checker.get());
+    if (wants.accesses) of_accesses_.push_back(checker.get());
+    if (wants.barriers) of_barriers_.push_back(checker.get());
+    if (wants.memory) of_memory_.push_back(checker.get());
+  }
+}
+
+support::Result<void> Checkers::finish() {
+  if (finished_) return {};
+  finished_ = true;
+  for (const auto& checker : checkers_) checker->finish();
+  const std::vector<Finding> findings = findings_.all();
+  uint64_t errors = 0, times = 0;
+  for (const Finding& finding : findings) {
+    if (finding.is_note) continue;
+    ++errors;
+    times += finding.count;
+  }
+  if (errors != 0) {
+    std::string text = fmt::format("atoll: {} finding{}", errors, errors == 1 ? "" : "s");
+    if (times > errors) text += fmt::format(", {} times in all", times);
+    if (const uint64_t hidden = findings_.suppressed(); hidden != 0) text += fmt::format("; {} suppressed", hidden);
+    text += '\n';
+    for (const Finding& finding : findings) {
+      if (finding.is_note) continue;
+      text +=
+          fmt::format("  {}: {}{}{}{}\n", finding.checker, finding.kind, finding.source.file.empty() ? "" : " at ",
+                      finding.source.to_string(), finding.count > 1 ? fmt::format(", {} times", finding.count) : "");
+    }
+    surroundings_.tell(text);
+  }
+  if (options_.report_file.empty()) return {};
+  return write_report(options_.report_file, findings, surroundings_.program);
+}
+
+void Checkers::forget() {
+  for (const auto& checker : checkers_) checker->forget();
+}
+
+void Checkers::code_loaded(const machine::LoadedCode& code) {
+  for (Checker* each : of_code_) each->code_loaded(code);
+}
+void Checkers::code_unloading(const machine::LoadedCode& code) {
+  for (Checker* each : of_code_) each->code_unloading(code);
+}
+void Checkers::dispatch_begins(const machine::Dispatch& dispatch) {
+  for (Checker* each : of_dispatches_) each->dispatch_begins(dispatch);
+}
+void Checkers::dispatch_ends(const machine::Dispatch& dispatch) {
+  for (Checker* each : of_dispatches_) each->dispatch_ends(dispatch);
+}
+void Checkers::work_group_begins(const machine::WorkGroup& group) {
+  for (Checker* each : of_work_groups_) each->work_group_begins(group);
+}
+void Checkers::work_group_ends(const machine::WorkGroup& group) {
+  for (Checker* each : of_work_groups_) each->work_group_ends(group);
+}
+void Checkers::wave_begins(const machine::Wave& wave) {
+  for (Checker* each : of_work_groups_) each->wave_begins(wave);
+}
+void Checkers::wave_ends(const machine::Wave& wave) {
+  for (Checker* each : of_work_groups_) each->wave_ends(wave);
+}
+void Checkers::instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) {
+  for (Checker* each : of_instructions_) each->instruction(wave, pc, instruction);
+}
+void Checkers::access(const machine::Wave& wave, const machine::AccessEvent& access) {
+  for (Checker* each : of_accesses_) each->access(wave, access);
+}
+void Checkers::barrier(const machine::Wave& wave, const machine::BarrierEvent& event) {
+  for (Checker* each : of_barriers_) each->barrier(wave, event);
+}
+void Checkers::allocated(const machine::MemoryEvent& memory) {
+  for (Checker* each : of_memory_) each->allocated(memory);
+}
+void Checkers::freed(uint64_t address, std::string_view function, std::function<void()> release) {
+  const std::shared_ptr<void> last(nullptr, [release = std::move(release)](void*) { release(); });
+  for (Checker* each : of_memory_) each->freed(address, function, [last] { static_cast<void>(last); });
+}
+void Checkers::copying(const machine::CopyEvent& copy) {
+  for (Checker* each : of_memory_) each->copying(copy);
+}
+
+}  // namespace Atoll::observe

@@ -1,0 +1,85 @@
+// observe: the checkers of a process, as the one observer of its GPUs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "machine/observer.h"
+#include "observe/findings.h"
+#include "observe/options.h"
+#include "support/error.h"
+
+namespace Atoll::observe {
+
+/// What checkers cannot know by themselves.
+struct Surroundings {
+  /// Gets the reports, for people, one at a time; empty: standard error.
+  std::function<void(std::string_view)> tell{};
+  /// The memory around an address that kernels may use although no allocated() told of it, as begin and end: what the
+  /// program has registered or mapped, signals.
+  std::function<std::optional<std::pair<uint64_t, uint64_t>>(uint64_t)> known{};
+  std::string program{};  ///< what is run, for report files
+};
+
+/// One checker: an observer that makes findings. Memory that is freed goes when the last of them has let go of the
+/// function that freed() hands over, called or not.
+class Checker : public machine::Observer {
+ public:
+  /// The process is about to end, or the last GPU to go: what can only be said then. Called once.
+  virtual void finish() {}
+  /// Memory that is kept has to go now.
+  virtual void forget() {}
+};
+
+class Checkers final : public machine::Observer {
+ public:
+  /// Errors: a suppression file that cannot be read or understood, a report whose kind is unknown.
+  static support::Result<std::unique_ptr<Checkers>> create(Options options, Surroundings surroundings);
+
+  const Options& options() const { return options_; }
+  Findings& findings() { return findings_; }
+
+  /// Lets the checkers say what is left, tells how many findings there were, and writes the report. Only the first call
+  /// does anything. The error is that of the report.
+  support::Result<void> finish();
+
+  /// Lets go of all memory that is kept, before who has it goes.
+  void forget();
+
+  machine::Watched watched() const override { return watched_; }
+  void code_loaded(const machine::LoadedCode& code) override;
+  void code_unloading(const machine::LoadedCode& code) override;
+  void dispatch_begins(const machine::Dispatch& dispatch) override;
+  void dispatch_ends(const machine::Dispatch& dispatch) override;
+  void work_group_begins(const machine::WorkGroup& group) override;
+  void work_group_ends(const machine::WorkGroup& group) override;
+  void wave_begins(const machine::Wave& wave) override;
+  void wave_ends(const machine::Wave& wave) override;
+  void instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) override;
+  void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
+  void barrier(const machine::Wave& wave, const machine::BarrierEvent& event) override;
+  void allocated(const machine::MemoryEvent& memory) override;
+  void freed(uint64_t address, std::string_view function, std::function<void()> release) override;
+  void copying(const machine::CopyEvent& copy) override;
+
+ private:
+  Checkers(Options options, Surroundings surroundings, Suppressions suppressions);
+
+  const Options options_;
+  const Surroundings surroundings_;
+  Findings findings_;
+  machine::Watched watched_;
+  std::vector<std::unique_ptr<Checker>> checkers_;
+  /// Those that want such events.
+  std::vector<Checker*> of_code_, of_dispatches_, of_work_groups_, of_instructions_, of_accesses_, of_barriers_,
+      of_memory_;
+  bool finished_ = false;
+};
+
+}  // namespace Atoll::observe

@@ -1,0 +1,163 @@
+// observe: see host_stack.h.
+#include "observe/host_stack.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <execinfo.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "machine/source_lines.h"
+#include "support/bytes.h"
+#include "support/demangle.h"
+#include "support/mapped_file.h"
+
+namespace Atoll::observe {
+
+namespace {
+
+/// A file of the process, open for its symbols and lines.
+struct Module {
+  std::string path;
+  std::optional<support::MappedFile> file;
+  bool is_relative = true;                                         ///< addresses in it count from where it is loaded
+  std::map<uint64_t, std::pair<uint64_t, std::string>> functions;  ///< by address: size and name
+};
+
+/// Of the symbol table that programs keep unless they are stripped.
+void read_functions(Module& module) {
+  const std::span<const uint8_t> bytes = module.file->bytes();
+  const auto header = support::read<Elf64_Ehdr>(bytes, 0);
+  if (!header || !support::starts_with(bytes, ELFMAG)) return;
+  module.is_relative = header->e_type == ET_DYN;
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    const auto section = support::read<Elf64_Shdr>(bytes, header->e_shoff + i * sizeof(Elf64_Shdr));
+    if (!section || section->sh_type != SHT_SYMTAB) continue;
+    const auto names = support::read<Elf64_Shdr>(bytes, header->e_shoff + section->sh_link * sizeof(Elf64_Shdr));
+    if (!names) continue;
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section->sh_size; at += sizeof(Elf64_Sym)) {
+      const auto symbol = support::read<Elf64_Sym>(bytes, section->sh_offset + at);
+      if (!symbol) return;
+      if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_value == 0) continue;
+      const auto name = support::read_text(bytes, names->sh_offset + symbol->st_name);
+      if (name) module.functions.try_emplace(symbol->st_value, symbol->st_size, std::string(*name));
+    }
+  }
+}
+
+/// Kept: a report asks for the same files again.
+Module& module_at(const char* path) {
+  static auto* const modules = new std::map<std::string, std::unique_ptr<Module>>;
+  std::unique_ptr<Module>& module = (*modules)[path];
+  if (module != nullptr) return *module;
+  module = std::make_unique<Module>();
+  module->path = path;
+  // The loader's name of the program itself is how it was called.
+  auto file = support::MappedFile::open(path);
+  if (!file) file = support::MappedFile::open("/proc/self/exe");
+  if (file) {
+    module->file.emplace(std::move(*file));
+    read_functions(*module);
+  }
+  return *module;
+}
+
+struct Frame {
+  const void* base = nullptr;  ///< of its module
+  std::string module;          ///< file name without directories
+  std::string function, line;
+};
+
+Frame frame_at(void* address) {
+  // What is returned to; the call is before it.
+  auto* const pc = static_cast<char*>(address) - 1;
+  Frame frame;
+  Dl_info info{};
+  if (dladdr(pc, &info) == 0 || info.dli_fname == nullptr) return frame;
+  frame.base = info.dli_fbase;
+  const std::string_view path = info.dli_fname;
+  frame.module = path.substr(path.rfind('/') + 1);
+  Module& module = module_at(info.dli_fname);
+  const uint64_t offset =
+      reinterpret_cast<uint64_t>(pc) - (module.is_relative ? reinterpret_cast<uint64_t>(info.dli_fbase) : 0);
+  if (info.dli_sname != nullptr) frame.function = info.dli_sname;
+  if (auto above = module.functions.upper_bound(offset); above != module.functions.begin()) {
+    const auto& [begin, function] = *std::prev(above);
+    if (offset - begin < function.first) frame.function = function.second;
+  }
+  frame.function = support::demangled(frame.function);
+  if (module.file) frame.line = machine::source_line_at(module.file->bytes(), offset);
+  return frame;
+}
+
+bool is_runtime(std::string_view module) {
+  constexpr std::string_view runtimes[] = {"libamdhip64.so", "libamdocl64.so", "libOpenCL.so", "libhsa-runtime64.so"};
+  return std::ranges::any_of(runtimes, [&](std::string_view name) { return module.starts_with(name); });
+}
+
+const void* own_base() {
+  Dl_info info{};
+  return dladdr(reinterpret_cast<const void*>(&own_base), &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+}  // namespace
+
+HostStack HostStack::here() {
+  HostStack stack;
+  void* all[most_frames + 2];
+  const int found = backtrace(all, std::size(all));
+  for (int i = 2; i < found; ++i) stack.frames[stack.count++] = all[i];
+  return stack;
+}
+
+uint64_t HostStack::hash() const {
+  uint64_t sum = count;
+  for (size_t i = 0; i < count; ++i) sum = (sum ^ reinterpret_cast<uint64_t>(frames[i])) * 0x9E37'79B9'7F4A'7C15;
+  return sum;
+}
+
+HostFrames describe(const HostStack& stack) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  static const void* const own = own_base();
+  HostFrames result;
+  for (size_t i = 0; i < stack.count; ++i) {
+    const Frame frame = frame_at(stack.frames[i]);
+    if (frame.base == nullptr) continue;
+    if (result.frames.empty() && (frame.base == own || is_runtime(frame.module))) {
+      result.call = frame.function;
+      continue;
+    }
+    if (frame.module.starts_with("libc.so") || frame.module.starts_with("ld-linux")) break;
+    if (frame.function == "_start") break;
+    result.frames.push_back(fmt::format("{}{}{}", frame.function.empty() ? "in " + frame.module : frame.function,
+                                        frame.line.empty() ? "" : "  ", frame.line));
+    if (frame.function.empty() && !frame.line.empty()) result.frames.back() = frame.line;
+    if (frame.function == "main") break;
+  }
+  constexpr std::string_view api[] = {"hip", "hsa_", "cl"};
+  result.by_program = !result.frames.empty() && std::ranges::any_of(api, [&](std::string_view prefix) {
+    return result.call.starts_with(prefix);
+  });
+  return result;
+}
+
+std::vector<std::string> lines_of(const HostStack& stack, std::string_view function) {
+  HostFrames frames = describe(stack);
+  std::vector<std::string> lines;
+  if (frames.frames.empty()) {
+    if (!function.empty()) lines.emplace_back(function);
+    return lines;
+  }
+  const std::string call = frames.call.empty() ? std::string(function) : frames.call;
+  frames.frames.front() = call.empty() ? frames.frames.front() : "by " + call + " in " + frames.frames.front();
+  return frames.frames;
+}
+
+}  // namespace Atoll::observe

@@ -1,0 +1,515 @@
+// observe: see memory_checker.h.
+#include "observe/memory_checker.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "machine/dispatch.h"
+#include "machine/gpu.h"
+#include "machine/resident_group.h"
+#include "object/code_object.h"
+#include "object/elf_file.h"
+#include "observe/allocations.h"
+#include "observe/place.h"
+#include "support/bytes.h"
+#include "support/demangle.h"
+#include "target/target_id.h"
+
+namespace Atoll::observe {
+
+namespace {
+
+using machine::AccessEvent;
+using machine::Space;
+
+constexpr const char* checker = "memory";
+
+/// An access past an allocation is told as one of that if it is so near; further away nobody knows what was meant.
+constexpr uint64_t reach = uint64_t{1} << 20;
+/// Kernel arguments begin at multiples of 16, and compilers load whole dwords of them (user guide, "Kernarg Segment").
+constexpr uint64_t kernarg_alignment = 16;
+/// So far past a kernel's arguments others' may be.
+constexpr uint64_t kernarg_reach = 4096;
+
+template <typename Visit>
+void for_each_lane(uint64_t lanes, const Visit& visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+const char* verb_of(const AccessEvent& access) {
+  if (access.is_atomic) return "does an atomic on";
+  return access.writes ? "writes" : "reads";
+}
+
+std::string bytes_in_words(uint64_t bytes) { return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"); }
+
+/// Where an access lies in relation to a range: "4 bytes after the end of", "at offset 8 in".
+std::string relation(uint64_t address, uint64_t bytes, uint64_t begin, uint64_t size) {
+  const uint64_t end = begin + size;
+  if (address >= end) {
+    return address == end ? "right after the end of"
+                          : fmt::format("{} after the end of", bytes_in_words(address - end));
+  }
+  if (address < begin) {
+    return address + bytes > begin ? fmt::format("{} before, and on into", bytes_in_words(begin - address))
+                                   : fmt::format("{} before", bytes_in_words(begin - address));
+  }
+  if (address + bytes > end) {
+    return fmt::format("at offset {}, so that {} after the end of", address - begin,
+                       address + bytes - end == 1
+                           ? "the last byte is"
+                           : fmt::format("the last {} are", bytes_in_words(address + bytes - end)));
+  }
+  return fmt::format("at offset {} in", address - begin);
+}
+
+/// What the first lane that goes wrong does, and how many others do.
+struct Culprit {
+  unsigned lane = 0;
+  uint64_t address = 0, count = 0;
+};
+
+/// The variables of loaded code.
+struct Variables {
+  struct Variable {
+    uint64_t begin, size;
+    std::string name;
+  };
+  std::vector<Variable> list;  ///< by address
+  bool complete = false;       ///< those are known that only the code itself can name, too
+
+  /// The last that begins at or before an address.
+  const Variable* at(uint64_t address) const {
+    const auto above = std::ranges::upper_bound(list, address, {}, &Variable::begin);
+    return above == list.begin() ? nullptr : &*std::prev(above);
+  }
+};
+
+class MemoryChecker final : public Checker {
+ public:
+  MemoryChecker(Findings& findings, const Surroundings& surroundings, bool checks, bool tells_leaks)
+      : findings_(findings), surroundings_(surroundings), checks_(checks), tells_leaks_(tells_leaks) {}
+
+  machine::Watched watched() const override { return {.code = checks_, .accesses = checks_, .memory = true}; }
+
+  void code_unloading(const machine::LoadedCode& code) override {
+    const std::lock_guard lock(mutex_);
+    variables_.erase(&code);
+  }
+
+  void access(const machine::Wave& wave, const AccessEvent& access) override {
+    switch (access.space) {
+      case Space::global:
+        return check_global(wave, access);
+      case Space::lds:
+        return check_lds(wave, access);
+      case Space::scratch:
+        return check_scratch(wave, access);
+    }
+  }
+
+  void allocated(const machine::MemoryEvent& memory) override {
+    Block block;
+    block.kind = memory.kind;
+    block.begin = memory.address;
+    block.size = memory.size;
+    block.reserved = memory.reserved;
+    block.function = memory.function;
+    block.allocated = HostStack::here();
+    allocations_.add(std::move(block));
+  }
+
+  void freed(uint64_t address, std::string_view function, std::function<void()> release) override {
+    const HostStack stack = HostStack::here();
+    const std::optional<Block> before = allocations_.find(address);
+    if (allocations_.free(address, function, stack, std::move(release)) || !before || !checks_) return;
+    if (before->is_free)
+      bad_free("double-free", "frees memory that is free already", *before, address, function, stack);
+  }
+
+  void copying(const machine::CopyEvent& copy) override {
+    if (!checks_ || copy.bytes == 0) return;
+    check_copy(copy, copy.destination, true);
+    if (copy.source != 0) check_copy(copy, copy.source, false);
+  }
+
+  void finish() override;
+  void forget() override { allocations_.release_all(); }
+
+ private:
+  template <typename Inside>
+  static Culprit culprits(const AccessEvent& access, const Inside& inside) {
+    Culprit culprit;
+    for_each_lane(access.lanes, [&](unsigned lane) {
+      if (inside(access.addresses[lane])) return;
+      if (culprit.count++ == 0) culprit = {lane, access.addresses[lane], 1};
+    });
+    return culprit;
+  }
+
+  void check_global(const machine::Wave& wave, const AccessEvent& access);
+  void check_lane(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
+  bool check_arguments(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
+  void check_code(const machine::Wave& wave, const AccessEvent& access, unsigned lane, const machine::LoadedCode& code);
+  void check_lds(const machine::Wave& wave, const AccessEvent& access);
+  void check_scratch(const machine::Wave& wave, const AccessEvent& access);
+  void check_copy(const machine::CopyEvent& copy, uint64_t address, bool writes);
+  bool may_use(const machine::Wave& wave, uint64_t address, uint64_t bytes) const;
+
+  /// A finding of the memory of `block`.
+  void report_block(const machine::Wave& wave, const AccessEvent& access, const Culprit& culprit, std::string kind,
+                    const Block& block, std::string advice);
+  void report(const machine::Wave& wave, const AccessEvent& access, const Culprit& culprit, std::string kind,
+              std::string what, std::string address, std::vector<NamedStack> stacks, std::string advice);
+  void bad_free(std::string kind, std::string what, const Block& block, uint64_t address, std::string_view function,
+                const HostStack& stack);
+
+  const Variables& variables_of(const machine::LoadedCode& code);
+
+  Findings& findings_;
+  const Surroundings& surroundings_;
+  const bool checks_, tells_leaks_;
+  Allocations allocations_;
+  std::mutex mutex_;  ///< of what follows
+  std::map<const machine::LoadedCode*, Variables> variables_;
+};
+
+std::vector<NamedStack> stacks_of(const Block& block) {
+  std::vector<NamedStack> stacks;
+  const auto add = [&](const char* title, const HostStack& stack, const std::string& function) {
+    std::vector<std::string> lines = lines_of(stack, function);
+    if (!lines.empty()) stacks.push_back({title, std::move(lines)});
+  };
+  add("allocated", block.allocated, block.function);
+  if (block.is_free) add("freed", block.freed, block.free_function);
+  return stacks;
+}
+
+void MemoryChecker::report(const machine::Wave& wave, const AccessEvent& access, const Culprit& culprit,
+                           std::string kind, std::string what, std::string address, std::vector<NamedStack> stacks,
+                           std::string advice) {
+  if (findings_.known(checker, kind, access.pc, culprit.count)) return;
+  Finding finding{.checker = checker, .kind = std::move(kind)};
+  set_place(finding, wave, access.pc, culprit.lane);
+  finding.message = fmt::format("kernel '{}' {}", finding.kernel, what);
+  finding.address = std::move(address);
+  finding.stacks = std::move(stacks);
+  finding.advice = std::move(advice);
+  finding.count = culprit.count;
+  findings_.add(access.pc, std::move(finding));
+}
+
+void MemoryChecker::report_block(const machine::Wave& wave, const AccessEvent& access, const Culprit& culprit,
+                                 std::string kind, const Block& block, std::string advice) {
+  if (findings_.known(checker, kind, access.pc, culprit.count)) return;
+  const std::string where = fmt::format("{} {}{}", relation(culprit.address, access.bytes, block.begin, block.size),
+                                        words_for(block), block.is_free ? " that was freed" : "");
+  report(wave, access, culprit, std::move(kind),
+         fmt::format("{} {} {}", verb_of(access), bytes_in_words(access.bytes), where),
+         fmt::format("{:#x}, {} at {:#x}", culprit.address, where, block.begin), stacks_of(block), std::move(advice));
+}
+
+// --- Memory ----------------------------------------------------------------------------------------------------------
+
+void MemoryChecker::check_global(const machine::Wave& wave, const AccessEvent& access) {
+  uint64_t least = UINT64_MAX, most = 0;
+  for_each_lane(access.lanes, [&](unsigned lane) {
+    least = std::min(least, access.addresses[lane]);
+    most = std::max(most, access.addresses[lane]);
+  });
+  if (access.drops_bits) [[unlikely]] {
+    report(wave, access, {.lane = 0, .address = least, .count = 1}, "misaligned",
+           "loads scalars from an address that is not a multiple of 4: the GPU leaves its last two bits out",
+           fmt::format("{:#x} after rounding", least), {},
+           "align what the pointer points to, or load it with vector instructions");
+  }
+  if (allocations_.is_live(least, most + access.bytes)) [[likely]] {
+    if (access.is_atomic) {
+      const Culprit culprit = culprits(access, [&](uint64_t address) { return (address & (access.bytes - 1u)) == 0; });
+      if (culprit.count != 0) {
+        report(wave, access, culprit, "misaligned",
+               fmt::format("does an atomic on {} at an address that is not a multiple of that",
+                           bytes_in_words(access.bytes)),
+               fmt::format("{:#x}", culprit.address), {}, "align what the pointer points to");
+      }
+    }
+    return;
+  }
+  for_each_lane(access.lanes, [&](unsigned lane) { check_lane(wave, access, lane); });
+}
+
+/// Memory that kernels may use besides what was allocated.
+bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_t bytes) const {
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  const auto within = [&](uint64_t begin, uint64_t size) {
+    return address - begin < size && bytes <= size - (address - begin);
+  };
+  constexpr uint64_t queue_bytes = 256;  // of an amd_queue_t
+  if (within(reinterpret_cast<uint64_t>(&dispatch.packet), sizeof dispatch.packet)) return true;
+  if (within(dispatch.queue_address, queue_bytes)) return true;
+  if (surroundings_.known) {
+    if (const auto range = surroundings_.known(address)) return within(range->first, range->second - range->first);
+  }
+  // The machine's own: rings of queues, arguments, buffers of printf. Not registers, LDS and scratch.
+  if (const auto own = dispatch.gpu->memory().find(address)) {
+    return own->purpose != machine::work_group_state && within(own->address, own->size);
+  }
+  // With it the whole process's memory is the GPU's.
+  return dispatch.gpu->model().target.xnack == target::Setting::on;
+}
+
+void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& access, unsigned lane) {
+  const uint64_t address = access.addresses[lane], bytes = access.bytes;
+  if (allocations_.is_live(address, address + bytes)) return;
+  const Culprit culprit{.lane = lane, .address = address, .count = 1};
+  if (check_arguments(wave, access, lane)) return;
+  if (const auto block = allocations_.find(address)) {
+    if (!block->is_free && block->holds(address, bytes)) return;  // memory of kernel arguments
+    if (block->is_free) {
+      return report_block(wave, access, culprit, "use-after-free", *block,
+                          "free the memory after the last kernel that uses it has ended");
+    }
+    return report_block(wave, access, culprit, "out-of-bounds", *block,
+                        "check the index against the number of elements, or allocate more");
+  }
+  if (const auto code = wave.work_group->dispatch->gpu->code_at(address)) return check_code(wave, access, lane, *code);
+  if (may_use(wave, address, bytes)) return;
+  if (const auto block = allocations_.nearest(address, reach)) {
+    return report_block(wave, access, culprit, "out-of-bounds", *block,
+                        "check the index against the number of elements, or allocate more");
+  }
+  constexpr uint64_t first_page = 4096;
+  const bool is_null = address < first_page;
+  report(
+      wave, access, culprit, "bad-address",
+      fmt::format("{} {} {}", verb_of(access), bytes_in_words(bytes),
+                  is_null ? "at a null pointer" : "where the GPU has no memory"),
+      fmt::format("{:#x}, {}", address,
+                  is_null ? "a null pointer, or an offset from one"
+                          : "no memory that the program has allocated or registered for GPUs"),
+      {},
+      is_null
+          ? "pass the kernel a pointer to memory"
+          : "is it a pointer to the host's stack, heap or variables? Copy the data to the GPU, or register the memory");
+}
+
+/// What lies behind the dispatch's own arguments. True: that is what it was.
+bool MemoryChecker::check_arguments(const machine::Wave& wave, const AccessEvent& access, unsigned lane) {
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  const uint64_t begin = dispatch.packet.kernarg_address, address = access.addresses[lane];
+  const uint64_t size = dispatch.kernel->descriptor.kernarg_size;
+  if (size == 0 || address - begin >= size + kernarg_reach) return false;
+  if (address - begin + access.bytes <= support::align_up(size, kernarg_alignment)) return true;
+  const auto block = allocations_.find(address);
+  if (block && block->kind != machine::MemoryEvent::Kind::kernarg) return false;
+  const std::string where = fmt::format("{} the kernel's {} of arguments", relation(address, access.bytes, begin, size),
+                                        bytes_in_words(size));
+  report(wave, access, {.lane = lane, .address = address, .count = 1}, "arguments-out-of-bounds",
+         fmt::format("{} {} {}", verb_of(access), bytes_in_words(access.bytes), where),
+         fmt::format("{:#x}, {} at {:#x}", address, where, begin), {},
+         "check the index into a structure or array that is passed by value");
+  return true;
+}
+
+/// Of the symbol tables, the dynamic one and the one that only stripping takes away.
+const Variables& MemoryChecker::variables_of(const machine::LoadedCode& code) {
+  const std::lock_guard lock(mutex_);
+  const auto [position, is_new] = variables_.try_emplace(&code);
+  Variables& variables = position->second;
+  if (!is_new) return variables;
+  for (const machine::LoadedSymbol& symbol : code.symbols()) {
+    if (symbol.kind == machine::LoadedSymbol::Kind::variable) {
+      variables.list.push_back({symbol.address, symbol.size, symbol.name});
+    }
+  }
+  const auto file = object::read_elf_file(code.file());
+  const object::ElfSection* const table = file ? file->find_section(SHT_SYMTAB) : nullptr;
+  if (table != nullptr) {
+    if (const auto symbols = object::read_symbols(*file, *table)) {
+      variables.complete = true;
+      for (const object::ElfSymbol& symbol : *symbols) {
+        if (ELF64_ST_TYPE(symbol.raw.st_info) != STT_OBJECT || symbol.raw.st_shndx == SHN_UNDEF) continue;
+        variables.list.push_back({code.base() + symbol.raw.st_value, symbol.raw.st_size, std::string(symbol.name)});
+      }
+    }
+  }
+  std::ranges::sort(variables.list, {}, &Variables::Variable::begin);
+  return variables;
+}
+
+void MemoryChecker::check_code(const machine::Wave& wave, const AccessEvent& access, unsigned lane,
+                               const machine::LoadedCode& code) {
+  const uint64_t address = access.addresses[lane], offset = address - code.base();
+  const Culprit culprit{.lane = lane, .address = address, .count = 1};
+  const Variables& variables = variables_of(code);
+  const Variables::Variable* variable = variables.at(address);
+  const bool is_inside = variable != nullptr && address - variable->begin < variable->size;
+  const auto& segments = code.code_object().segments;
+  const auto segment = std::ranges::find_if(
+      segments, [&](const object::Segment& each) { return offset - each.address < each.memory_size; });
+  const auto name_of = [](const Variables::Variable& of) { return support::demangled(of.name); };
+  if (access.writes && segment != segments.end() && !segment->writable) {
+    return report(wave, access, culprit, "read-only",
+                  fmt::format("writes {} to {}", bytes_in_words(access.bytes),
+                              is_inside             ? fmt::format("'{}', which is constant", name_of(*variable))
+                              : segment->executable ? "the code of a kernel"
+                                                    : "constant data of the program"),
+                  fmt::format("{:#x}, in {}", address, code.uri), {},
+                  "constants are for the host to change, between kernels");
+  }
+  if (is_inside && access.bytes <= variable->size - (address - variable->begin)) return;
+  if (segment == segments.end() || !segment->writable) return;  // literals and tables of the compiler's have no names
+  if (variable == nullptr || variable->size == 0) return;
+  if (!is_inside && !variables.complete) return;
+  const std::string where =
+      fmt::format("{} '{}', which has {}", relation(address, access.bytes, variable->begin, variable->size),
+                  name_of(*variable), bytes_in_words(variable->size));
+  report(wave, access, culprit, "variable-out-of-bounds",
+         fmt::format("{} {} {}", verb_of(access), bytes_in_words(access.bytes), where),
+         fmt::format("{:#x}, {}", address, where), {}, "check the index against the size of the array");
+}
+
+// --- LDS and scratch -------------------------------------------------------------------------------------------------
+
+void MemoryChecker::check_lds(const machine::Wave& wave, const AccessEvent& access) {
+  const machine::WorkGroup& group = *wave.work_group;
+  const Culprit outside = culprits(access, [&](uint64_t offset) { return offset + access.bytes <= group.lds_bytes; });
+  if (outside.count != 0 && !findings_.known(checker, "lds-out-of-bounds", access.pc, outside.count)) {
+    const machine::Dispatch& dispatch = *group.dispatch;
+    const uint32_t fixed = dispatch.kernel->descriptor.group_segment_fixed_size;
+    const std::string size = group.lds_bytes == 0 ? "no LDS"
+                             : group.lds_bytes > fixed && fixed != 0
+                                 ? fmt::format("{} of LDS ({} of the kernel's variables, {} dynamic)",
+                                               bytes_in_words(group.lds_bytes), fixed, group.lds_bytes - fixed)
+                                 : fmt::format("{} of LDS", bytes_in_words(group.lds_bytes));
+    report(wave, access, outside, "lds-out-of-bounds",
+           fmt::format("{} {} at byte {} of LDS, where the work-group has {}", verb_of(access),
+                       bytes_in_words(access.bytes), outside.address, size),
+           fmt::format("{:#x} in LDS: {} the work-group's {}", outside.address,
+                       relation(outside.address, access.bytes, 0, group.lds_bytes), bytes_in_words(group.lds_bytes)),
+           {},
+           fixed == group.lds_bytes && fixed != 0
+               ? "check the index against the size of the array in LDS (GPUs read 0 there and drop what is written)"
+               : "check the index, and the size of dynamic LDS that the launch asks for");
+  }
+  // Until GFX8; later ones split such accesses.
+  const target::Processor& processor = group.dispatch->gpu->processor();
+  if (processor.generation >= target::Generation::gfx9 || access.bytes < 2) return;
+  const uint64_t alignment = access.bytes == 12 ? 16 : access.bytes;
+  const Culprit misaligned = culprits(access, [&](uint64_t offset) { return (offset & (alignment - 1)) == 0; });
+  if (misaligned.count == 0) return;
+  report(wave, access, misaligned, "misaligned",
+         fmt::format("{} {} in LDS at {:#x}, which is no multiple of {}", verb_of(access), bytes_in_words(access.bytes),
+                     misaligned.address, alignment),
+         fmt::format("{:#x} in LDS", misaligned.address), {}, "align what the pointer points to");
+}
+
+void MemoryChecker::check_scratch(const machine::Wave& wave, const AccessEvent& access) {
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  // As the packet has it, without what is added to fill up rows.
+  const uint64_t size =
+      std::max<uint64_t>(dispatch.packet.private_segment_size, dispatch.kernel->descriptor.private_segment_fixed_size);
+  const Culprit outside = culprits(access, [&](uint64_t offset) { return offset + access.bytes <= size; });
+  if (outside.count == 0 || findings_.known(checker, "scratch-out-of-bounds", access.pc, outside.count)) return;
+  const std::string where = fmt::format("{} the lane's {} of scratch", relation(outside.address, access.bytes, 0, size),
+                                        bytes_in_words(size));
+  report(wave, access, outside, "scratch-out-of-bounds",
+         fmt::format("{} {} {}", verb_of(access), bytes_in_words(access.bytes), where),
+         fmt::format("{:#x} in scratch: {}", outside.address, where), {},
+         "check the index into a local array, and how deep functions call each other");
+}
+
+// --- What the host does ----------------------------------------------------------------------------------------------
+
+void MemoryChecker::check_copy(const machine::CopyEvent& copy, uint64_t address, bool writes) {
+  if (allocations_.is_live(address, address + copy.bytes)) return;
+  const auto block = allocations_.find(address);
+  if (!block || (!block->is_free && block->holds(address, copy.bytes))) return;  // the program's own memory
+  const char* const kind = block->is_free ? "use-after-free" : "copy-out-of-bounds";
+  const HostStack stack = HostStack::here();
+  if (findings_.known(checker, kind, stack.hash(), 1)) return;
+  Finding finding{.checker = checker, .kind = kind};
+  const HostFrames frames = describe(stack);
+  const std::string where = fmt::format("{} {}{}", relation(address, copy.bytes, block->begin, block->size),
+                                        words_for(*block), block->is_free ? " that was freed" : "");
+  finding.message =
+      fmt::format("{} {} {} {} {}", frames.call.empty() ? std::string(copy.function) : frames.call,
+                  copy.source == 0 ? "fills"
+                  : writes         ? "copies"
+                                   : "copies",
+                  bytes_in_words(copy.bytes), copy.source == 0 || writes ? "to memory" : "from memory", where);
+  finding.address = fmt::format("{:#x}, {} at {:#x}", address, where, block->begin);
+  std::vector<std::string> lines = lines_of(stack, copy.function);
+  if (!lines.empty()) finding.stacks.push_back({"called", std::move(lines)});
+  for (NamedStack& each : stacks_of(*block)) finding.stacks.push_back(std::move(each));
+  finding.advice =
+      block->is_free ? "free the memory after the last copy" : "check the number of bytes, and where the copy begins";
+  findings_.add(stack.hash(), std::move(finding));
+}
+
+void MemoryChecker::bad_free(std::string kind, std::string what, const Block& block, uint64_t address,
+                             std::string_view function, const HostStack& stack) {
+  if (findings_.known(checker, kind, stack.hash(), 1)) return;
+  Finding finding{.checker = checker, .kind = std::move(kind)};
+  const HostFrames frames = describe(stack);
+  finding.message = fmt::format("{} {}", frames.call.empty() ? std::string(function) : frames.call, what);
+  finding.address = fmt::format("{:#x}, {}", address, words_for(block));
+  std::vector<std::string> lines = lines_of(stack, function);
+  if (!lines.empty()) finding.stacks.push_back({"called", std::move(lines)});
+  for (NamedStack& each : stacks_of(block)) finding.stacks.push_back(std::move(each));
+  finding.advice = "free memory once";
+  findings_.add(stack.hash(), std::move(finding));
+}
+
+/// What the program itself asked for and never freed, those of the same calls together. A language runtime keeps memory
+/// of its own until the end.
+void MemoryChecker::finish() {
+  struct Leak {
+    Block first;
+    uint64_t count = 0, bytes = 0;
+  };
+  std::map<uint64_t, Leak> leaks;
+  for (Block& block : allocations_.live()) {
+    using enum machine::MemoryEvent::Kind;
+    if (block.kind != device && block.kind != host) continue;
+    Leak& leak = leaks[block.allocated.hash()];
+    ++leak.count;
+    leak.bytes += block.size;
+    if (leak.count == 1) leak.first = std::move(block);
+  }
+  std::erase_if(leaks, [](const auto& entry) { return !describe(entry.second.first.allocated).by_program; });
+  if (leaks.empty()) return;
+  if (!tells_leaks_) {
+    uint64_t count = 0, bytes = 0;
+    for (const auto& [hash, leak] : leaks) count += leak.count, bytes += leak.bytes;
+    Finding note{.checker = "leak", .kind = "not-freed", .is_note = true};
+    note.message = fmt::format("{} allocation{} of {} in all {} never freed; --check=memory,leak says which", count,
+                               count == 1 ? "" : "s", bytes_in_words(bytes), count == 1 ? "was" : "were");
+    return findings_.add(0, std::move(note));
+  }
+  for (auto& [hash, leak] : leaks) {
+    Finding finding{.checker = "leak", .kind = "not-freed"};
+    finding.message = leak.count == 1 ? fmt::format("{} was never freed", words_for(leak.first))
+                                      : fmt::format("{} allocations of {} in all were never freed, the first of {}",
+                                                    leak.count, bytes_in_words(leak.bytes), words_for(leak.first));
+    finding.stacks = stacks_of(leak.first);
+    finding.advice = "free what is allocated";
+    finding.count = leak.count;
+    findings_.add(hash, std::move(finding));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Checker> make_memory_checker(Findings& findings, const Surroundings& surroundings, bool checks,
+                                             bool tells_leaks) {
+  return std::make_unique<MemoryChecker>(findings, surroundings, checks, tells_leaks);
+}
+
+}  // namespace Atoll::observe

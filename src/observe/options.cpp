@@ -1,0 +1,92 @@
+// observe: see options.h.
+#include "observe/options.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "observe/report_file.h"
+#include "observe/suppressions.h"
+#include "support/environment.h"
+
+namespace Atoll::observe {
+
+using support::ErrorKind;
+using support::fail;
+
+bool is_checker(std::string_view name) {
+  return std::ranges::find(checker_list, name, &CheckerName::name) != std::end(checker_list);
+}
+
+std::string checker_names() {
+  std::string names;
+  for (const CheckerName& checker : checker_list) names += (names.empty() ? "" : ", ") + std::string(checker.name);
+  return names;
+}
+
+support::Result<std::vector<std::string>> parse_checkers(std::string_view text) {
+  std::vector<std::string> checkers;
+  const auto add = [&](std::string_view name) {
+    if (std::ranges::find(checkers, name) == checkers.end()) checkers.emplace_back(name);
+  };
+  if (text == "0" || text == "none") return checkers;
+  if (text == "1") text = "all";
+  do {
+    const size_t end = std::min(text.find(','), text.size());
+    const std::string_view name = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (name.empty() || name == "all") {
+      for (const CheckerName& checker : checker_list)
+        if (checker.by_default) add(checker.name);
+    } else if (is_checker(name)) {
+      add(name);
+    } else {
+      return fail(ErrorKind::not_found, "there is no checker '{}'; there are: {}", name, checker_names());
+    }
+  } while (!text.empty());
+  return checkers;
+}
+
+support::Result<int> parse_exit_code(std::string_view text) {
+  int code = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
+  if (error != std::errc() || end != text.data() + text.size() || code < 0 || code > 255) {
+    return fail(ErrorKind::invalid_argument, "{} is no exit code (0 to 255)", text);
+  }
+  return code;
+}
+
+support::Result<void> check(const Options& options) {
+  if (!options.report_file.empty()) {
+    if (const auto format = report_format(options.report_file); !format) return std::unexpected(format.error());
+  }
+  if (!options.suppressions.empty()) {
+    if (const auto read = Suppressions::read(options.suppressions); !read) return std::unexpected(read.error());
+  }
+  return {};
+}
+
+support::Result<Options> options_from_environment() {
+  const auto variable = [](const char* name) -> std::string_view {
+    const char* value = support::environment_variable(name);
+    return value != nullptr ? value : "";
+  };
+  Options options;
+  if (const std::string_view list = variable("ATOLL_CHECK"); !list.empty()) {
+    auto checkers = parse_checkers(list);
+    if (!checkers) return support::within("ATOLL_CHECK", checkers.error());
+    options.checkers = std::move(*checkers);
+  }
+  options.report_file = variable("ATOLL_CHECK_REPORT");
+  options.suppressions = variable("ATOLL_CHECK_SUPPRESSIONS");
+  if (const std::string_view text = variable("ATOLL_CHECK_EXIT_CODE"); !text.empty()) {
+    const auto code = parse_exit_code(text);
+    if (!code) return support::within("ATOLL_CHECK_EXIT_CODE", code.error());
+    options.exit_code = *code;
+  }
+  if (options.any()) {
+    if (const auto checked = check(options); !checked) return std::unexpected(checked.error());
+  }
+  return options;
+}
+
+}  // namespace Atoll::observe

@@ -1,0 +1,134 @@
+// What an observer is told of accesses: addresses are worked out here from the instruction's definition.
+#include <numeric>
+
+#include "observe/recorder.h"
+
+namespace Atoll::test {
+namespace {
+
+using machine::Space;
+
+const std::vector<std::string> directives = {"next_free_vgpr 16", "next_free_sgpr 32", "group_segment_fixed_size 1024",
+                                             "user_sgpr_kernarg_segment_ptr 1"};
+
+struct Accesses : testing::Test {
+  Recorder recorder{{.accesses = true}};
+  std::vector<uint32_t> words = std::vector<uint32_t>(1024);
+  uint64_t base = reinterpret_cast<uint64_t>(words.data());
+  const void* arguments[1] = {words.data()};
+
+  /// Of the kernel after its first access, which loads the pointer.
+  const RecordedAccess& only() {
+    EXPECT_EQ(recorder.accesses.size(), 2U);
+    return recorder.accesses.back();
+  }
+  void run(const char* gpu, const std::string& text, uint32_t items = 64) {
+    run_observed(recorder, gpu, directives,
+                 "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n" + text + "\ns_endpgm", items, items,
+                 arguments);
+  }
+  static std::vector<uint64_t> from(uint64_t begin, uint64_t step, size_t count) {
+    std::vector<uint64_t> addresses(count);
+    for (size_t i = 0; i < count; ++i) addresses[i] = begin + i * step;
+    return addresses;
+  }
+};
+
+TEST_F(Accesses, AScalarLoadIsTheWaves) {
+  run("gfx900", "s_load_dwordx4 s[8:11], s[4:5], 0x10");
+  ASSERT_EQ(recorder.accesses.size(), 2U);
+  const RecordedAccess& arguments_load = recorder.accesses[0];
+  EXPECT_EQ(arguments_load.addresses, from(reinterpret_cast<uint64_t>(arguments), 0, 1));
+  EXPECT_EQ(arguments_load.bytes, 8U);
+  const RecordedAccess& access = only();
+  EXPECT_TRUE(access.is_scalar && access.reads && !access.writes);
+  EXPECT_EQ(access.bytes, 16U);
+  EXPECT_EQ(access.lanes, 1U);
+  EXPECT_EQ(access.addresses, from(base + 16, 0, 1));
+}
+
+TEST_F(Accesses, AGlobalStoreHasAnAddressForEachLaneOfExec) {
+  run("gfx900", "v_lshlrev_b32 v1, 3, v0\ns_mov_b64 exec, 0xf0\nglobal_store_dwordx2 v1, v[2:3], s[4:5] offset:16");
+  const RecordedAccess& access = only();
+  EXPECT_EQ(access.space, Space::global);
+  EXPECT_TRUE(access.writes && !access.reads && !access.is_atomic && !access.is_scalar);
+  EXPECT_EQ(access.bytes, 8U);
+  EXPECT_EQ(access.lanes, 0xF0U);
+  EXPECT_EQ(access.addresses, from(base + 16 + 4 * 8, 8, 4));
+}
+
+TEST_F(Accesses, AnAtomicReadsAndWrites) {
+  run("gfx900", "v_lshlrev_b32 v1, 2, v0\nglobal_atomic_add v1, v2, s[4:5]");
+  const RecordedAccess& access = only();
+  EXPECT_TRUE(access.is_atomic && access.reads && access.writes);
+  EXPECT_EQ(access.bytes, 4U);
+  EXPECT_EQ(access.addresses, from(base, 4, 64));
+}
+
+TEST_F(Accesses, NothingIsToldOfAnInstructionThatNoLaneExecutes) {
+  run("gfx900", "s_mov_b64 exec, 0\nglobal_store_dword v1, v2, s[4:5]");
+  EXPECT_EQ(recorder.accesses.size(), 1U);
+}
+
+TEST_F(Accesses, InLdsAreOffsets) {
+  run("gfx900", "s_mov_b32 m0, -1\nv_lshlrev_b32 v1, 2, v0\nds_write2_b32 v1, v2, v3 offset0:1 offset1:64");
+  ASSERT_EQ(recorder.accesses.size(), 3U);
+  for (size_t i = 1; i < 3; ++i) {
+    EXPECT_EQ(recorder.accesses[i].space, Space::lds);
+    EXPECT_TRUE(recorder.accesses[i].writes);
+    EXPECT_EQ(recorder.accesses[i].bytes, 4U);
+  }
+  EXPECT_EQ(recorder.accesses[1].addresses, from(4, 4, 64));
+  EXPECT_EQ(recorder.accesses[2].addresses, from(256, 4, 64));
+}
+
+TEST_F(Accesses, WhatABufferKeepsOutIsNone) {
+  // 100 bytes: 25 lanes are inside.
+  run("gfx900",
+      "s_mov_b32 s6, 100\ns_mov_b32 s7, 0x00024fac\nv_lshlrev_b32 v1, 2, v0\n"
+      "buffer_load_dword v2, v1, s[4:7], 0 offen");
+  const RecordedAccess& access = only();
+  EXPECT_EQ(access.space, Space::global);
+  EXPECT_EQ(access.lanes, (uint64_t{1} << 25) - 1);
+  EXPECT_EQ(access.addresses, from(base, 4, 25));
+}
+
+TEST_F(Accesses, FlatAddressesAreToldBySpace) {
+  // Lanes 0 to 31 go to memory, the others to LDS.
+  run("gfx900",
+      "s_mov_b64 s[8:9], src_shared_base\nv_lshlrev_b32 v3, 2, v0\nv_mov_b32 v1, s4\nv_mov_b32 v2, s5\n"
+      "v_add_co_u32 v1, vcc, v1, v3\nv_addc_co_u32 v2, vcc, 0, v2, vcc\ns_mov_b64 exec, 0xffffffff00000000\n"
+      "v_mov_b32 v1, v3\nv_mov_b32 v2, s9\ns_mov_b64 exec, -1\nflat_load_dword v4, v[1:2]\ns_waitcnt vmcnt(0) "
+      "lgkmcnt(0)");
+  ASSERT_EQ(recorder.accesses.size(), 3U);
+  EXPECT_EQ(recorder.accesses[1].space, Space::global);
+  EXPECT_EQ(recorder.accesses[1].addresses, from(base, 4, 32));
+  EXPECT_EQ(recorder.accesses[2].space, Space::lds);
+  EXPECT_EQ(recorder.accesses[2].addresses, from(128, 4, 32));
+}
+
+TEST_F(Accesses, ScratchHasPrivateAddresses) {
+  run_observed(recorder, "gfx942",
+               {"next_free_vgpr 16", "next_free_sgpr 32", "private_segment_fixed_size 64", "enable_private_segment 1"},
+               "v_mov_b32 v1, 8\nscratch_store_dwordx2 v1, v[2:3], off offset:16\ns_endpgm", 64, 64, nullptr, 64);
+  ASSERT_EQ(recorder.accesses.size(), 1U);
+  EXPECT_EQ(recorder.accesses[0].space, Space::scratch);
+  EXPECT_EQ(recorder.accesses[0].bytes, 8U);
+  EXPECT_EQ(recorder.accesses[0].addresses, from(24, 0, 64));
+}
+
+TEST_F(Accesses, WavesOf32LanesHaveSoMany) {
+  run_observed(
+      recorder, "gfx1100",
+      {"next_free_vgpr 16", "next_free_sgpr 32", "user_sgpr_kernarg_segment_ptr 1", "wavefront_size32 1"},
+      "s_load_b64 s[4:5], s[0:1], 0x0\nv_and_b32 v0, 0x3ff, v0\nv_lshlrev_b32 v1, 1, v0\ns_waitcnt lgkmcnt(0)\n"
+      "global_load_u16 v2, v1, s[4:5]\ns_endpgm",
+      32, 32, arguments);
+  const RecordedAccess& access = only();
+  EXPECT_EQ(access.lanes, 0xFFFFFFFFU);
+  EXPECT_EQ(access.bytes, 2U);
+  EXPECT_EQ(access.addresses, from(base, 2, 32));
+}
+
+}  // namespace
+}  // namespace Atoll::test

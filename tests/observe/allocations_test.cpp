@@ -1,0 +1,76 @@
+// The books of allocations: bounds to the byte, and what is remembered of freed memory.
+#include <gtest/gtest.h>
+
+#include "observe/allocations.h"
+
+namespace Atoll::test {
+namespace {
+
+using observe::Allocations;
+using observe::Block;
+
+Block block(uint64_t begin, uint64_t size, uint64_t reserved) {
+  Block made;
+  made.begin = begin;
+  made.size = size;
+  made.reserved = reserved;
+  return made;
+}
+
+TEST(Allocations, BoundsAreThoseAskedFor) {
+  Allocations allocations;
+  allocations.add(block(0x1000, 100, 0x1000));
+  EXPECT_TRUE(allocations.is_live(0x1000, 0x1064));
+  EXPECT_TRUE(allocations.is_live(0x1060, 0x1064));
+  EXPECT_FALSE(allocations.is_live(0x1060, 0x1065));
+  EXPECT_FALSE(allocations.is_live(0xFFF, 0x1001));
+  EXPECT_FALSE(allocations.is_live(0x1001, 0x1000));
+  ASSERT_TRUE(allocations.find(0x1FFF));
+  EXPECT_FALSE(allocations.find(0x2000));
+}
+
+TEST(Allocations, FreedMemoryIsKeptAndKnown) {
+  int released = 0;
+  {
+    Allocations allocations;
+    allocations.add(block(0x1000, 100, 0x1000));
+    EXPECT_TRUE(allocations.is_live(0x1000, 0x1001));
+    EXPECT_TRUE(allocations.free(0x1000, "free", {}, [&] { ++released; }));
+    EXPECT_FALSE(allocations.is_live(0x1000, 0x1001));  // though this thread has just asked
+    ASSERT_TRUE(allocations.find(0x1000));
+    EXPECT_TRUE(allocations.find(0x1000)->is_free);
+    EXPECT_FALSE(allocations.free(0x1000, "free", {}, [&] { released += 100; }));
+    EXPECT_FALSE(allocations.free(0x9000, "free", {}, [&] { released += 100; }));
+    EXPECT_EQ(released, 0);
+  }
+  EXPECT_EQ(released, 1);
+}
+
+TEST(Allocations, TheOldestGoWhenTooMuchIsKept) {
+  std::vector<int> released;
+  Allocations allocations;
+  constexpr uint64_t size = Allocations::most_kept / 2;
+  for (int i = 0; i < 4; ++i) {
+    const uint64_t begin = (static_cast<uint64_t>(i) + 1) << 40;
+    allocations.add(block(begin, size, size));
+    allocations.free(begin, "free", {}, [&released, i] { released.push_back(i); });
+  }
+  EXPECT_EQ(released, (std::vector<int>{0, 1}));
+  // Of those that are gone it is still known that they were there, until somebody else has the addresses.
+  EXPECT_TRUE(allocations.find(uint64_t{1} << 40)->is_free);
+  allocations.add(block(uint64_t{1} << 40, 16, 4096));
+  EXPECT_FALSE(allocations.find(uint64_t{1} << 40)->is_free);
+  EXPECT_TRUE(allocations.is_live(uint64_t{1} << 40, (uint64_t{1} << 40) + 16));
+}
+
+TEST(Allocations, TheNearestIsWithinReach) {
+  Allocations allocations;
+  allocations.add(block(0x10000, 0x100, 0x1000));
+  allocations.add(block(0x20000, 0x100, 0x1000));
+  EXPECT_EQ(allocations.nearest(0x10200, 0x1000)->begin, 0x10000U);
+  EXPECT_EQ(allocations.nearest(0x1FFF0, 0x1000)->begin, 0x20000U);
+  EXPECT_FALSE(allocations.nearest(0x18000, 0x1000));
+}
+
+}  // namespace
+}  // namespace Atoll::test

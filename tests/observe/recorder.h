@@ -1,0 +1,85 @@
+// An observer that writes down what it is told, and a GPU that it watches.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "engine/engines.h"
+#include "isa/instruction.h"
+#include "isa/table.h"
+#include "machine/fixture.h"
+#include "machine/observer.h"
+
+namespace Atoll::test {
+
+struct RecordedAccess {
+  machine::Space space;
+  bool reads, writes, is_atomic, is_scalar;
+  uint32_t bytes;
+  uint64_t lanes;
+  std::vector<uint64_t> addresses;  ///< of the lanes that access, lowest first
+};
+
+struct Recorder : machine::Observer {
+  machine::Watched wanted;
+  std::mutex mutex;
+  std::vector<RecordedAccess> accesses;
+  std::vector<std::string> events;
+
+  explicit Recorder(const machine::Watched& watched) : wanted(watched) {}
+  machine::Watched watched() const override { return wanted; }
+
+  void note(std::string event) {
+    const std::lock_guard lock(mutex);
+    events.push_back(std::move(event));
+  }
+  void code_loaded(const machine::LoadedCode&) override { note("code"); }
+  void code_unloading(const machine::LoadedCode&) override { note("code goes"); }
+  void dispatch_begins(const machine::Dispatch&) override { note("dispatch"); }
+  void dispatch_ends(const machine::Dispatch&) override { note("dispatch ends"); }
+  void work_group_begins(const machine::WorkGroup& group) override { note(fmt::format("group {}", group.id[0])); }
+  void work_group_ends(const machine::WorkGroup& group) override { note(fmt::format("group {} ends", group.id[0])); }
+  void wave_begins(const machine::Wave& wave) override { note(fmt::format("wave {}", wave.index)); }
+  void wave_ends(const machine::Wave& wave) override { note(fmt::format("wave {} ends", wave.index)); }
+  void instruction(const machine::Wave&, uint64_t, const isa::Instruction& instruction) override {
+    note(std::string(isa::row(instruction.opcode).name));
+  }
+  void access(const machine::Wave&, const machine::AccessEvent& access) override {
+    RecordedAccess recorded{access.space,     access.reads, access.writes, access.is_atomic,
+                            access.is_scalar, access.bytes, access.lanes,  {}};
+    for (unsigned lane = 0; lane < 64; ++lane)
+      if ((access.lanes >> lane & 1) != 0) recorded.addresses.push_back(access.addresses[lane]);
+    const std::lock_guard lock(mutex);
+    accesses.push_back(std::move(recorded));
+  }
+  void barrier(const machine::Wave& wave, const machine::BarrierEvent& event) override {
+    constexpr const char* words[] = {"begins", "joins", "arrives", "waits", "passes", "leaves"};
+    note(fmt::format("wave {} {} {}", wave.index, words[static_cast<size_t>(event.kind)], event.number));
+  }
+};
+
+/// Runs a kernel of `items` work-items in work-groups of `group` on a GPU that the recorder watches.
+inline void run_observed(Recorder& recorder, const char* gpu_name, const std::vector<std::string>& directives,
+                         const std::string& text, uint32_t items, uint32_t group, const void* arguments = nullptr,
+                         uint32_t scratch = 0) {
+  const auto model = target::find_gpu(gpu_name);
+  ASSERT_TRUE(model) << model.error().message;
+  auto gpu = machine::Gpu::create(*model, engine::observed_engine(recorder), {.threads = 1, .observer = &recorder});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  {
+    const auto code = load(**gpu, assemble_kernel(gpu_name, directives, text));
+    ASSERT_NE(code, nullptr);
+    auto packet = packet_for(*code, {items, 1, 1}, {static_cast<uint16_t>(group), 1, 1});
+    packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+    packet.private_segment_size = scratch;
+    const auto ran = (*gpu)->run(packet);
+    ASSERT_TRUE(ran) << ran.error().message;
+  }
+}
+
+}  // namespace Atoll::test
