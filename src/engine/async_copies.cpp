@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "engine/guest_bounds.h"
 #include "engine/lane_address.h"
 #include "engine/lane_memory.h"
 #include "engine/observation.h"
@@ -28,7 +29,9 @@ void copy(Wave& wave, const MicroOp& op, Run& run) {
   const Row* rows = rows_at(run, RowBase::vgpr, m.address);
   const Row& lds_row = *rows_at(run, RowBase::vgpr, m.data);
   for_each_lane(wave.exec(), [&](unsigned lane) {
-    void* memory = reinterpret_cast<void*>(lane_address(wave, m, rows, lane));
+    const uint64_t address = lane_address(wave, m, rows, lane);
+    check_bounds(wave, address, !loads);
+    void* memory = reinterpret_cast<void*>(address);
     const uint32_t in_lds = lds_row[lane] + static_cast<uint32_t>(m.offset);
     const bool inside = uint64_t{in_lds} + m.result <= group.lds_bytes;
     // Through a buffer: a fault of memory leaves LDS as it was.

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "engine/buffer_resource.h"
+#include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
 #include "engine/observation.h"
 #include "engine/prepare.h"
@@ -122,10 +123,19 @@ BufferResource resource_of(const Wave& wave, const MicroOp& op, const Run& run) 
   return {&wave.scalar[op.memory.scalar_base], *run.code->target().processor};
 }
 
-/// Scratch has a buffer of its own: an address in it that is not the wave's is an overflow, not merely out of range.
-bool check_scratch(Wave& wave, const MicroOp& op, const BufferResource& resource, const Places& places, uint64_t lanes,
-                   unsigned bytes) {
-  if (!resource.swizzled || !resource.add_thread_id || wave.scratch == nullptr) return true;
+/// That the GPU may touch what lies in the buffer. Scratch has a buffer of its own: an address in it that is not the
+/// wave's is an overflow, not merely out of range.
+bool check_places(Wave& wave, const MicroOp& op, const BufferResource& resource, const Places& places, uint64_t lanes,
+                  unsigned bytes) {
+  const bool writes = semantics::memory_access(op.origin->instruction).kind != MemoryAccess::Kind::load;
+  if (!resource.swizzled || !resource.add_thread_id || wave.scratch == nullptr) {
+    // Of an element that is cut off, the first dword is inside.
+    for_each_lane(lanes, [&](unsigned lane) {
+      const bool any = (places.inside >> lane & 1) != 0 || places.words_inside[lane] != 0;
+      if (any) check_bounds(wave, places.addresses.of[lane], writes);
+    });
+    return true;
+  }
   const auto begin = reinterpret_cast<uint64_t>(wave.scratch);
   const uint64_t size = uint64_t{wave.scratch_bytes_per_lane} * wave.wave_size;
   uint64_t outside = 0;
@@ -141,7 +151,7 @@ bool check_scratch(Wave& wave, const MicroOp& op, const BufferResource& resource
   fault(wave, op.origin->pc, Fault::Kind::scratch_overflow,
         fmt::format("private address {:#x}, but the wave has {:#x} bytes of scratch for each lane", address,
                     wave.scratch_bytes_per_lane),
-        address, semantics::memory_access(op.origin->instruction).kind != MemoryAccess::Kind::load, lane);
+        address, writes, lane);
   return false;
 }
 
@@ -187,7 +197,7 @@ bool transfer(Wave& wave, const MicroOp& op, Run& run) {
   const BufferResource resource = resource_of(wave, op, run);
   Places places;
   find_places(wave, m, run, resource, access.bytes, places);
-  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
+  if (!check_places(wave, op, resource, places, exec, access.bytes)) return false;
   visit(places, exec, access.bytes, access.kind == MemoryAccess::Kind::store,
         [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
           m.transfer(addresses, lanes, word_stride, rows_at(run, m.data_base, m.data));
@@ -204,7 +214,7 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   const BufferResource resource = resource_of(wave, op, run);
   Places places;
   find_places(wave, m, run, resource, access.bytes, places);
-  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
+  if (!check_places(wave, op, resource, places, exec, access.bytes)) return false;
   Row* data = rows_at(run, m.data_base, m.data);
   Row* result = (m.bits & returns) != 0 ? data : nullptr;
   const uint64_t lanes = exec & places.inside;
@@ -247,7 +257,7 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
   const BufferResource resource = resource_of(wave, op, run);
   Places places;
   find_places(wave, m, run, resource, access.bytes, places);
-  if (!check_scratch(wave, op, resource, places, exec, access.bytes)) return false;
+  if (!check_places(wave, op, resource, places, exec, access.bytes)) return false;
   Row* rows = run.temporary;
   visit(places, exec, access.bytes, false, [&](const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride) {
     m.transfer(addresses, lanes, word_stride, rows);
@@ -265,7 +275,7 @@ bool store_from_lds(Wave& wave, const MicroOp& op, Run& run) {
   const BufferResource resource = resource_of(wave, op, run);
   Places places;
   find_places(wave, m, run, resource, 4, places);
-  if (!check_scratch(wave, op, resource, places, exec, 4)) return false;
+  if (!check_places(wave, op, resource, places, exec, 4)) return false;
   for_each_lane(exec & places.inside, [&](unsigned lane) {
     uint32_t value = 0;
     if (const uint8_t* place = lds_place(wave, m, lane, 4)) std::memcpy(&value, place, 4);
@@ -334,7 +344,7 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
   }
   Places places;
   find_places(wave, m, run, resource, format->bytes, places);
-  if (!check_scratch(wave, op, resource, places, exec, format->bytes)) return false;
+  if (!check_places(wave, op, resource, places, exec, format->bytes)) return false;
   Row* data = instruction.lds ? run.temporary : rows_at(run, m.data_base, m.data);
   const bool store = access.kind == MemoryAccess::Kind::store;
   const bool unpacked = run.code->target().processor->has(target::Feature::unpacked_d16);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
 #include "engine/lane_scratch.h"
 #include "engine/observation.h"
@@ -37,6 +38,12 @@ constexpr uint8_t has_vector_address = 1, has_scalar_base = 2, returns = 4, scal
 Row* data_rows(const Run& run, const MemoryOp& m) { return rows_at(run, m.data_base, m.data); }
 Row* result_rows(const Run& run, const MemoryOp& m) {
   return (m.bits & returns) != 0 ? rows_at(run, m.data_base, m.result) : nullptr;
+}
+
+bool writes(const MicroOp& op) {
+  const MemoryAccess::Kind kind = semantics::memory_access(op.origin->instruction).kind;
+  return kind == MemoryAccess::Kind::store || kind == MemoryAccess::Kind::store_block ||
+         kind == MemoryAccess::Kind::atomic;
 }
 
 /// 64-bit addresses in a VGPR pair, or a scalar base with 32-bit offsets.
@@ -76,6 +83,7 @@ void global_transfer(Wave& wave, const MicroOp& op, Run& run) {
   wave.pc = m.pc;
   LaneAddresses addresses;
   global_addresses<scalar_base>(wave, m, run, addresses);
+  check_bounds(wave, addresses, exec, writes(op));
   m.transfer(addresses, exec, linear, data_rows(run, m));
 }
 
@@ -91,6 +99,7 @@ void transfer_by_lane(Wave& wave, const MicroOp& op, Run& run) {
   wave.pc = m.pc;
   LaneAddresses addresses;
   addresses_by_lane(wave, m, addresses);
+  check_bounds(wave, addresses, wave.exec(), writes(op));
   m.transfer(addresses, wave.exec(), linear, data_rows(run, m));
 }
 
@@ -104,6 +113,7 @@ bool global_atomic(Wave& wave, const MicroOp& op, Run& run) {
   global_addresses<scalar_base>(wave, m, run, addresses);
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   if (!check_aligned(wave, op, addresses, exec, access.bytes)) return false;
+  check_bounds(wave, addresses, exec, true);
   m.atomic(addresses, exec, data_rows(run, m), rows_at(run, m.data_base, m.data2), result_rows(run, m),
            semantics::memory_atomic_denormals(access.operation, access.bytes));
   return true;
@@ -210,6 +220,7 @@ template <typename Access, typename OutOfRange>
 bool on_flat(Wave& wave, const MicroOp& op, LaneAddresses& addresses, uint64_t lanes, unsigned bytes, bool writes,
              bool in_one_piece, const Access& access, const OutOfRange& out_of_range) {
   if (!any_in_aperture(addresses)) [[likely]] {
+    check_bounds(wave, addresses, lanes, writes);
     access(addresses, lanes, linear);
     return true;
   }
@@ -220,7 +231,10 @@ bool on_flat(Wave& wave, const MicroOp& op, LaneAddresses& addresses, uint64_t l
     for_each_lane(lanes, [&](unsigned lane) { elsewhere |= uint64_t{is_lane_scratch(addresses.of[lane])} << lane; });
   }
   const uint64_t global = lanes & ~shared & ~scratch & ~elsewhere;
-  if (global != 0) access(addresses, global, linear);
+  if (global != 0) {
+    check_bounds(wave, addresses, global, writes);
+    access(addresses, global, linear);
+  }
   if (shared != 0) {
     const machine::WorkGroup& group = *wave.work_group;
     uint64_t inside = 0;
@@ -309,6 +323,7 @@ void global_block(Wave& wave, const MicroOp& op, Run& run) {
     const auto number = static_cast<unsigned>(__builtin_ctz(left));
     LaneAddresses at;
     for (unsigned lane = 0; lane < wave_lanes; ++lane) at.of[lane] = addresses.of[lane] + number * 4;
+    check_bounds(wave, at, exec, writes(op));
     m.transfer(at, exec, linear, data_rows(run, m) + number);
   }
 }
@@ -347,6 +362,7 @@ void global_load_transposed(Wave& wave, const MicroOp& op, Run& run) {
   global_addresses<scalar_base>(wave, m, run, addresses);
   Row *loaded = run.temporary, *transposed = run.temporary + words;
   std::memset(loaded, 0, words * sizeof(Row));
+  check_bounds(wave, addresses, exec, false);
   m.transfer(addresses, exec, linear, loaded);
   semantics::transpose_octets(loaded, element_bits, transposed);
   Row* result = data_rows(run, m);
@@ -398,6 +414,7 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
   } else {
     LaneAddresses addresses;
     global_addresses<scalar_base>(wave, m, run, addresses);
+    check_bounds(wave, addresses, exec, false);
     load(addresses, exec, linear);
   }
   for_each_lane(exec, [&](unsigned lane) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/guest_bounds.h"
 #include "engine/image_rows.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
@@ -161,6 +162,12 @@ bool execute(Wave& wave, const MicroOp& op, Run& run) {
   if (const unsigned words = access.address_words(); words != 0 && access.address_register(words - 1) >= 256) {
     image_fault(wave, op, "its address would be in registers that do not exist");
     return false;
+  }
+  if (access.operation.kind != Kind::resource_info) {  // the image as a whole
+    const bool writes = access.operation.kind == Kind::store || access.operation.kind == Kind::atomic;
+    const uint64_t layers = (uint64_t{resource->last_layer} + 1) * resource->samples;
+    check_bounds(wave, resource->base, writes);
+    check_bounds(wave, resource->base + layers * resource->layer_bytes() - 1, writes);
   }
   const Row* vgprs = rows_at(run, RowBase::vgpr, 0);
   Row* data = rows_at(run, m.data_base, m.data);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
@@ -83,6 +84,7 @@ bool intersect(Wave& wave, const MicroOp& op, Run& run) {
             resource.base + offset, false, lane);
       return false;
     }
+    check_bounds(wave, resource.base + offset, false);
     results[lane] =
         semantics::intersect_node(pointer, reinterpret_cast<const uint8_t*>(resource.base + offset), ray, resource);
   }

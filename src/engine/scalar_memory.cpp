@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/buffer_resource.h"
+#include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
 #include "engine/observation.h"
 #include "engine/prepare.h"
@@ -36,6 +37,7 @@ void load(Wave& wave, const MicroOp& op, Run&) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
   const uint64_t address = (wave.scalar64(m.scalar_base) + offset_of(wave, m)) & ~uint64_t{3};
+  check_bounds(wave, address, false);
   std::memcpy(&wave.scalar[m.data], reinterpret_cast<const void*>(address), words * 4);
 }
 
@@ -50,10 +52,13 @@ void load_small(Wave& wave, const MicroOp& op, Run& run) {
   if constexpr (is_buffer) {
     const BufferResource resource(&wave.scalar[m.scalar_base], *run.code->target().processor);
     if (offset + access.bytes <= resource.scalar_bytes()) {
+      check_bounds(wave, resource.base + offset, false);
       std::memcpy(&value, reinterpret_cast<const void*>(resource.base + offset), access.bytes);
     }
   } else {
-    std::memcpy(&value, reinterpret_cast<const void*>(wave.scalar64(m.scalar_base) + offset), access.bytes);
+    const uint64_t address = wave.scalar64(m.scalar_base) + offset;
+    check_bounds(wave, address, false);
+    std::memcpy(&value, reinterpret_cast<const void*>(address), access.bytes);
   }
   const unsigned unused = 32 - 8u * access.bytes;
   if (access.sign_extend) value = static_cast<uint32_t>(static_cast<int32_t>(value << unused) >> unused);
@@ -65,6 +70,7 @@ void store(Wave& wave, const MicroOp& op, Run&) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
   const uint64_t address = (wave.scalar64(m.scalar_base) + offset_of(wave, m)) & ~uint64_t{3};
+  check_bounds(wave, address, true);
   std::memcpy(reinterpret_cast<void*>(address), &wave.scalar[m.data], words * 4);
 }
 
@@ -76,6 +82,7 @@ void scratch(Wave& wave, const MicroOp& op, Run&) {
   wave.pc = m.pc;
   const uint64_t offset = m.bits != 0 ? wave.scalar[m.scalar_offset] * uint64_t{64} : 0;
   const uint64_t address = (wave.scalar64(m.scalar_base) + immediate_of(m) + offset) & ~uint64_t{3};
+  check_bounds(wave, address, is_store);
   if constexpr (is_store) {
     std::memcpy(reinterpret_cast<void*>(address), &wave.scalar[m.data], words * 4);
   } else {
@@ -96,6 +103,7 @@ void buffer(Wave& wave, const MicroOp& op, Run& run) {
     const bool inside = offset + i * 4 + 4 <= size;
     auto* address = reinterpret_cast<void*>(resource.base + offset + i * 4);
     result[i] = 0;
+    if (inside) check_bounds(wave, resource.base + offset + i * 4, is_store);
     if (inside && is_store) std::memcpy(address, &wave.scalar[m.data + i], 4);
     if (inside && !is_store) std::memcpy(&result[i], address, 4);
   }
@@ -130,6 +138,7 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   Row old[2];
   old[0][0] = old[1][0] = 0;
   if (inside) {
+    check_bounds(wave, addresses.of[0], true);
     m.atomic(addresses, 1, data, data + words, old, semantics::memory_atomic_denormals(access.operation, access.bytes));
   }
   if (op.origin->instruction.glc) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstring>
 
+#include "engine/guest_bounds.h"
 #include "isa/table.h"
 #include "semantics/descriptor_field.h"
 
@@ -94,7 +95,9 @@ void copy_tile(const Wave& wave, const Tensor& tensor, bool loads) {
       inside &= tensor.tile[d] == 0 || at[d] < tensor.size[d];
       offset += at[d] * tensor.stride[d];
     }
-    auto* memory = reinterpret_cast<void*>(tensor.address + offset * tensor.element_bytes);
+    const uint64_t address = tensor.address + offset * tensor.element_bytes;
+    if (inside) check_bounds(wave, address, !loads);
+    auto* memory = reinterpret_cast<void*>(address);
     if (!loads && inside) std::memcpy(memory, group.lds + lds, tensor.element_bytes);
     if (loads && inside) std::memcpy(group.lds + lds, memory, tensor.element_bytes);
     if (loads && !inside) std::memset(group.lds + lds, 0, tensor.element_bytes);

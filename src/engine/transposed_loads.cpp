@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "engine/guest_bounds.h"
 #include "engine/lane_address.h"
 #include "engine/lane_memory.h"
 #include "engine/observation.h"
@@ -61,7 +62,9 @@ const void* address_of(const Wave& wave, const MemoryOp& m, const Row* rows, uns
     const machine::WorkGroup& group = *wave.work_group;
     return uint64_t{offset} + bytes <= group.lds_bytes ? group.lds + offset : nullptr;
   }
-  return reinterpret_cast<const void*>(lane_address(wave, m, rows, lane));
+  const uint64_t address = lane_address(wave, m, rows, lane);
+  check_bounds(wave, address, false);
+  return reinterpret_cast<const void*>(address);
 }
 
 template <bool in_lds, unsigned width, unsigned words>

@@ -97,6 +97,8 @@ void* MemoryRecords::lock(void* pointer, uint64_t size, Pool& pool, const std::s
     const uint64_t alias = own_address ? aliases_.add(number(pointer), size) : 0;
     record.address = number(pointer);
     record.agent_address = alias != 0 ? alias : record.address;
+    record.is_outside = alias == 0 && !machine::AddressRange::of_process().bounds().hold(record.address);
+    if (record.is_outside) memory_.add_outside();
     record.size = size;
     record.type = HSA_EXT_POINTER_TYPE_LOCKED;
     record.pool = &pool;
@@ -118,6 +120,7 @@ hsa_status_t MemoryRecords::unlock(void* pointer) {
     return HSA_STATUS_SUCCESS;
   }
   if (record.agent_address != record.address) aliases_.remove(record.agent_address, record.address, record.size);
+  if (record.is_outside) memory_.remove_outside();
   locked_.erase(position);
   return HSA_STATUS_SUCCESS;
 }

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "machine/address_range.h"
+
 namespace Atoll::hsa {
 
 namespace {
@@ -101,14 +103,15 @@ uint64_t PageAliases::add(uint64_t address, uint64_t size) {
     if (!share(at, until)) return 0;
     at = until;
   }
-  void* alias = mmap(nullptr, end - begin, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (alias == MAP_FAILED) return 0;
-  const auto alias_begin = reinterpret_cast<uint64_t>(alias);
+  auto& addresses = machine::AddressRange::of_process();
+  const auto alias = addresses.take(end - begin + page, page);  // the page behind it is inaccessible
+  if (!alias) return 0;
+  const uint64_t alias_begin = *alias;
   for (auto segment = segments_.find(begin); segment != segments_.end() && segment->first < end; ++segment) {
     const auto& [at, it] = *segment;
     if (mmap(pointer(alias_begin + (at - begin)), it.end - at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
              it.file->descriptor(), static_cast<off_t>(it.offset)) == MAP_FAILED) {
-      munmap(alias, end - begin);
+      addresses.give_back(alias_begin, end - begin + page);
       return 0;
     }
   }
@@ -121,7 +124,7 @@ uint64_t PageAliases::add(uint64_t address, uint64_t size) {
 void PageAliases::remove(uint64_t alias, uint64_t address, uint64_t size) {
   const uint64_t begin = address / page * page, end = (address + size + page - 1) / page * page;
   const std::scoped_lock lock(mutex_);
-  munmap(pointer(alias / page * page), end - begin);
+  machine::AddressRange::of_process().give_back(alias / page * page, end - begin + page);
   split(begin);
   split(end);
   for (auto segment = segments_.lower_bound(begin); segment != segments_.end() && segment->first < end;) {

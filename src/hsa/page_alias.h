@@ -1,10 +1,10 @@
 // hsa: a second address for memory of the program's own.
 //
-// On hardware, memory that a program locks for the GPU gets an address there that is not the host's. Atoll's GPU could
-// do with the host's, but HIP relies on the two being different: it keeps both in one map and, in 5.2, ends the process
-// when it unregisters memory whose two addresses are one. So the pages are made to appear twice: what is in
-// them moves into a memory file, which is mapped in their place and at the second address. When they are no longer
-// locked, they become private memory again.
+// On hardware, memory that a program locks for the GPU gets an address there that is not the host's. Here it gets one
+// in the range of guest memory (machine::AddressRange), as kernels may touch nothing else; and HIP relies on the two
+// being different: it keeps both in one map and, in 5.2, ends the process when it unregisters memory whose two
+// addresses are one. So the pages are made to appear twice: what is in them moves into a memory file, which is mapped
+// in their place and at the second address. When they are no longer locked, they become private memory again.
 //
 // Other threads may be at work in these pages meanwhile (the first and the last are seldom the caller's alone); their
 // writes are held while the contents move (machine::WriteHold).

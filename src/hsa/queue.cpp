@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
+#include <new>
 #include <utility>
 
 #include "hsa/attribute.h"
@@ -60,7 +59,7 @@ QueueRecord::~QueueRecord() {
   for (Signal* signal : {doorbell, inactive}) {
     if (signal != nullptr) release(*signal);
   }
-  std::free(soft_ring);
+  if (soft != 0) static_cast<void>(memory->free(soft));
 }
 
 void Queues::add(hsa_queue_t* queue, std::shared_ptr<QueueRecord> record) {
@@ -179,21 +178,24 @@ hsa_status_t hsa_soft_queue_create(hsa_region_t region, uint32_t size, hsa_queue
   static std::atomic<uint64_t> next_id{uint64_t{1} << 32};  // apart from the machine's
   auto record = std::make_shared<QueueRecord>();
   const size_t bytes = size_t{size} * sizeof(hsa_kernel_dispatch_packet_t);
-  record->soft_ring = std::aligned_alloc(sizeof(hsa_kernel_dispatch_packet_t), bytes);
-  if (record->soft_ring == nullptr) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-  auto* packets = static_cast<hsa_kernel_dispatch_packet_t*>(record->soft_ring);
-  std::memset(packets, 0, bytes);
+  // Kernels may put packets there.
+  machine::Memory& memory = Runtime::get()->guest_memory();
+  const auto address = memory.allocate(bytes + sizeof(AbiQueue), 0, "a soft queue");
+  if (!address) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  record->memory = &memory;
+  record->soft = *address;
+  auto* packets = reinterpret_cast<hsa_kernel_dispatch_packet_t*>(*address);
   for (uint32_t i = 0; i < size; ++i) packets[i].header = HSA_PACKET_TYPE_INVALID;
 
-  record->soft = std::make_unique<machine::aql::Queue>();
-  auto* handle = reinterpret_cast<hsa_queue_t*>(record->soft.get());
+  auto* made = new (reinterpret_cast<void*>(*address + bytes)) AbiQueue{};
+  auto* handle = reinterpret_cast<hsa_queue_t*>(made);
   handle->type = type;
   handle->features = features;
-  handle->base_address = record->soft_ring;
+  handle->base_address = packets;
   handle->doorbell_signal = doorbell_signal;
   handle->size = size;
   handle->id = next_id++;
-  record->soft->read_dispatch_id_field_base_byte_offset = offsetof(machine::aql::Queue, read_dispatch_id);
+  made->read_dispatch_id_field_base_byte_offset = offsetof(machine::aql::Queue, read_dispatch_id);
   Runtime::get()->queues.add(handle, std::move(record));
   *queue = handle;
   return HSA_STATUS_SUCCESS;
@@ -294,7 +296,7 @@ hsa_status_t hsa_amd_queue_get_info(hsa_queue_t* queue, hsa_queue_info_attribute
     case HSA_AMD_QUEUE_INFO_AGENT:
       return give(value, record->agent->handle());
     case HSA_AMD_QUEUE_INFO_DOORBELL_ID:  // the address that is written to ring it
-      return give(value, reinterpret_cast<uint64_t>(&record->doorbell->hardware_doorbell));
+      return give(value, reinterpret_cast<uint64_t>(&record->doorbell->hardware_doorbell()));
     default:
       return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }

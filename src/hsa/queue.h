@@ -20,13 +20,13 @@ namespace Atoll::hsa {
 
 /// A queue of a GPU, or a soft queue, whose packets the program itself processes.
 struct QueueRecord {
-  std::unique_ptr<machine::Queue> machine;    ///< null for a soft queue
-  const GpuAgent* agent = nullptr;            ///< whose it is; null for a soft queue
-  std::unique_ptr<machine::aql::Queue> soft;  ///< of a soft queue: the amd_queue_t
-  void* soft_ring = nullptr;                  ///< of a soft queue: its packets
-  Signal* doorbell = nullptr;                 ///< the runtime's own; null for a soft queue
-  Signal* inactive = nullptr;                 ///< the amd_queue_t's queue_inactive_signal
-  ComputeUnitMask compute_unit_mask;          ///< empty: all of them
+  std::unique_ptr<machine::Queue> machine;  ///< null for a soft queue
+  const GpuAgent* agent = nullptr;          ///< whose it is; null for a soft queue
+  machine::Memory* memory = nullptr;        ///< of a soft queue: what it is allocated from
+  uint64_t soft = 0;                        ///< of a soft queue: where its packets are, and the amd_queue_t after them
+  Signal* doorbell = nullptr;               ///< the runtime's own; null for a soft queue
+  Signal* inactive = nullptr;               ///< the amd_queue_t's queue_inactive_signal
+  ComputeUnitMask compute_unit_mask;        ///< empty: all of them
   hsa_amd_queue_priority_t priority = HSA_AMD_QUEUE_PRIORITY_NORMAL;
 
   ~QueueRecord();

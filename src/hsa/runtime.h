@@ -62,6 +62,7 @@ class Runtime {
   /// The pool of a handle, or null. Regions are pools.
   Pool* find_pool(uint64_t handle);
 
+  machine::Memory& guest_memory() { return host_->memory; }
   MemoryRecords memory;
   VirtualMemory virtual_memory;
   /// What is known of the memory at an address, wherever it comes from.

@@ -16,6 +16,7 @@
 
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
+#include "machine/address_range.h"
 #include "machine/signal_watch.h"
 
 namespace Atoll::hsa {
@@ -30,8 +31,9 @@ static_assert(offsetof(machine::aql::Signal, queue_ptr) == offsetof(amd_signal_t
 
 namespace {
 
-/// Memory for signals, in one range of addresses, so that a handle is known by its value. Freed signals are used again,
-/// the longest free one first, so that a stale handle is found out for as long as can be.
+/// Memory for signals, in one range of guest memory, so that a handle is known by its value; what the runtime keeps of
+/// each is elsewhere, in the same order. Freed signals are used again, the longest free one first, so that a stale
+/// handle is found out for as long as can be.
 class SignalStore {
  public:
   Signal* take() {
@@ -52,33 +54,56 @@ class SignalStore {
   /// All signals that there have been, as begin and end.
   std::pair<uint64_t, uint64_t> range() const {
     const uint64_t begin = base_.load(std::memory_order_acquire);
-    return {begin, begin + made_.load(std::memory_order_acquire) * sizeof(Signal)};
+    return {begin, begin + made_.load(std::memory_order_acquire) * sizeof(machine::aql::Signal)};
   }
-  /// Whether a signal is or has been at an address.
-  bool knows(uint64_t address) const {
+  /// The signal that is or has been at an address; null: there has been none.
+  Signal* find(uint64_t address) const {
     const uint64_t offset = address - base_.load(std::memory_order_acquire);
-    return offset < made_.load(std::memory_order_acquire) * sizeof(Signal) && offset % sizeof(Signal) == 0;
+    const uint64_t number = offset / sizeof(machine::aql::Signal);
+    const bool is_one =
+        number != 0 && number < made_.load(std::memory_order_acquire) && offset % sizeof(machine::aql::Signal) == 0;
+    return is_one ? own_ + number : nullptr;
   }
+  /// Where kernels announce the event of a signal that they changed, before they interrupt: the place of the first
+  /// signal, which is none. Nobody reads it: the interrupt itself names the event, and those who watch such signals
+  /// look at them.
+  uint64_t event_mailbox() const { return base_; }
 
  private:
   static constexpr size_t block_size = 256, kept_free = 32;
   static constexpr size_t most = size_t{8} << 20;  ///< addresses for so many; memory is taken up by those in use
+  static constexpr uint64_t block_bytes = block_size * sizeof(machine::aql::Signal);
+  static_assert(block_bytes % 4096 == 0);
 
-  void grow() {
-    if (base_ == 0) {
-      void* range = mmap(nullptr, most * sizeof(Signal), PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (range == MAP_FAILED) return;
-      base_ = reinterpret_cast<uint64_t>(range);
+  bool reserve() {
+    auto& range = machine::AddressRange::of_process();
+    constexpr uint64_t bytes = most * sizeof(machine::aql::Signal);
+    const auto address = range.take(bytes, 4096);
+    if (!address) return false;
+    void* own = mmap(nullptr, most * sizeof(Signal), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (own == MAP_FAILED) {
+      range.give_back(*address, bytes);
+      return false;
     }
-    if (made_ == most) return;
-    auto* block = reinterpret_cast<Signal*>(base_.load()) + made_;
-    for (size_t i = 0; i < block_size; ++i) free_.push_back(new (block + i) Signal{});
+    own_ = static_cast<Signal*>(own);
+    base_ = *address;
+    return true;
+  }
+  void grow() {
+    if ((base_ == 0 && !reserve()) || made_ == most) return;
+    auto* block = reinterpret_cast<machine::aql::Signal*>(base_.load()) + made_;
+    if (mprotect(block, block_bytes, PROT_READ | PROT_WRITE) != 0) return;
+    for (size_t i = 0; i < block_size; ++i) {
+      Signal* signal = new (own_ + made_ + i) Signal(*new (block + i) machine::aql::Signal{});
+      if (made_ + i != 0) free_.push_back(signal);
+    }
     made_ += block_size;
   }
 
   std::mutex mutex_;
   std::deque<Signal*> free_;
+  Signal* own_ = nullptr;
   std::atomic<uint64_t> base_{0}, made_{0};
 };
 
@@ -87,17 +112,12 @@ SignalStore& signal_store() {
   return *instance;
 }
 
-/// Where kernels announce the event of a signal that they changed, before they interrupt. Nobody reads it: the
-/// interrupt itself names the event, and those who watch such signals look at them.
-uint64_t event_mailbox;
-
 /// Makes a signal's own part that of a live signal with one reference.
 void revive(Signal& signal) {
   signal.references = 1;
   signal.destroyed = false;
   signal.queue = nullptr;
-  signal.hardware_doorbell = 0;
-  signal.mark = Signal::alive;
+  signal.alive = true;
 }
 
 Signal* make(int64_t kind, int64_t value) {
@@ -110,42 +130,55 @@ Signal* make(int64_t kind, int64_t value) {
   return signal;
 }
 
-/// Signals of which other processes have the part that kernels see: it is the end of a page of a memory file, and the
-/// runtime's part the beginning of the private page after.
+/// Signals of which other processes have the part that kernels see: it is the end of a page of a memory file.
 class SharedSignals {
  public:
   Signal* add(const std::shared_ptr<const machine::MemoryFile>& file) {
-    void* pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED) return nullptr;
-    if (mmap(pages, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->descriptor(), 0) == MAP_FAILED) {
-      munmap(pages, 2 * page);
+    auto& range = machine::AddressRange::of_process();
+    const auto begin = range.take(2 * page, page);
+    if (!begin) return nullptr;
+    if (mmap(reinterpret_cast<void*>(*begin), page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file->descriptor(),
+             0) == MAP_FAILED) {
+      range.give_back(*begin, 2 * page);
       return nullptr;
     }
-    auto* signal = reinterpret_cast<Signal*>(static_cast<uint8_t*>(pages) + before);
+    const uint64_t address = *begin + before;
+    auto signal = std::make_unique<Signal>(*reinterpret_cast<machine::aql::Signal*>(address));
     revive(*signal);
+    Signal* const made = signal.get();
     const std::unique_lock lock(mutex_);
-    signals_.emplace(reinterpret_cast<uint64_t>(signal), file);
-    return signal;
+    signals_.emplace(address, Shared{file, std::move(signal)});
+    return made;
   }
-  bool remove(Signal* signal) {
+  bool remove(const Signal& signal) {
+    const uint64_t address = signal.handle().handle;
     const std::unique_lock lock(mutex_);
-    if (signals_.erase(reinterpret_cast<uint64_t>(signal)) == 0) return false;
-    munmap(reinterpret_cast<uint8_t*>(signal) - before, 2 * page);
+    if (signals_.erase(address) == 0) return false;
+    machine::AddressRange::of_process().give_back(address - before, 2 * page);
     return true;
+  }
+  Signal* find(uint64_t address) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = signals_.find(address);
+    return found == signals_.end() ? nullptr : found->second.signal.get();
   }
   std::shared_ptr<const machine::MemoryFile> file(uint64_t address) const {
     const std::shared_lock lock(mutex_);
     const auto found = signals_.find(address);
-    return found == signals_.end() ? nullptr : found->second;
+    return found == signals_.end() ? nullptr : found->second.file;
   }
 
   static constexpr uint64_t page = 4096;
 
  private:
   static constexpr uint64_t before = page - sizeof(machine::aql::Signal);
+  struct Shared {
+    std::shared_ptr<const machine::MemoryFile> file;
+    std::unique_ptr<Signal> signal;
+  };
 
   mutable std::shared_mutex mutex_;
-  std::map<uint64_t, std::shared_ptr<const machine::MemoryFile>> signals_;
+  std::map<uint64_t, Shared> signals_;
 };
 
 /// Asks for no memory, as signals are also released where nothing may be thrown.
@@ -158,15 +191,15 @@ SharedSignals& shared_signals() {
 }  // namespace
 
 Signal* signal_of(hsa_signal_t handle) {
-  auto* signal = reinterpret_cast<Signal*>(handle.handle);
-  if (!signal_store().knows(handle.handle) && shared_signals().file(handle.handle) == nullptr) return nullptr;
-  return signal->mark == Signal::alive && !signal->destroyed ? signal : nullptr;
+  Signal* signal = signal_store().find(handle.handle);
+  if (signal == nullptr) signal = shared_signals().find(handle.handle);
+  return signal != nullptr && signal->alive && !signal->destroyed ? signal : nullptr;
 }
 
 Signal* make_signal(int64_t initial_value, bool interrupts) {
   Signal* signal = make(AMD_SIGNAL_KIND_USER, initial_value);
   if (signal != nullptr && interrupts) {
-    signal->abi.event_mailbox_ptr = reinterpret_cast<uint64_t>(&event_mailbox);
+    signal->abi.event_mailbox_ptr = signal_store().event_mailbox();
     signal->abi.event_id = machine::event_id_of(signal->abi);
   }
   return signal;
@@ -199,7 +232,7 @@ std::shared_ptr<const machine::MemoryFile> shared_file_of(const Signal& signal) 
 
 Signal* make_doorbell() {
   Signal* signal = make(AMD_SIGNAL_KIND_DOORBELL, 0);
-  if (signal != nullptr) signal->abi.value = reinterpret_cast<int64_t>(&signal->hardware_doorbell);
+  if (signal != nullptr) signal->abi.value = reinterpret_cast<int64_t>(&signal->hardware_doorbell());
   return signal;
 }
 
@@ -207,8 +240,8 @@ void retain(Signal& signal) { ++signal.references; }
 
 void release(Signal& signal) {
   if (--signal.references != 0) return;
-  signal.mark = 0;
-  if (shared_signals().remove(&signal)) return;  // others may still have it
+  signal.alive = false;
+  if (shared_signals().remove(signal)) return;  // others may still have it
   signal.abi.kind = AMD_SIGNAL_KIND_INVALID;
   signal_store().give_back(&signal);
 }
@@ -218,14 +251,20 @@ void store(Signal& signal, int64_t value) {
     machine::store(signal.abi, value);
     return;
   }
-  __atomic_store_n(&signal.hardware_doorbell, static_cast<uint64_t>(value), __ATOMIC_RELEASE);
+  __atomic_store_n(&signal.hardware_doorbell(), static_cast<uint64_t>(value), __ATOMIC_RELEASE);
   if (machine::Queue* queue = signal.queue) queue->ring_doorbell(static_cast<uint64_t>(value));
 }
 
 namespace {
 
 /// For the functions that have no way to say that a handle is wrong.
-Signal& trusted(hsa_signal_t handle) { return *reinterpret_cast<Signal*>(handle.handle); }
+machine::aql::Signal& trusted(hsa_signal_t handle) { return *reinterpret_cast<machine::aql::Signal*>(handle.handle); }
+
+void store_trusted(hsa_signal_t handle, int64_t value) {
+  Signal* doorbell = trusted(handle).kind == AMD_SIGNAL_KIND_DOORBELL ? signal_of(handle) : nullptr;
+  if (doorbell != nullptr) return store(*doorbell, value);
+  machine::store(trusted(handle), value);
+}
 
 struct SignalGroup {
   std::vector<Signal*> signals;
@@ -315,12 +354,12 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_sign
 // (entry_points.cpp).
 
 #define ATOLL_SIGNAL_LOAD(order) \
-  hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { return machine::load(trusted(signal).abi); }
+  hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { return machine::load(trusted(signal)); }
 ATOLL_SIGNAL_LOAD(relaxed)
 ATOLL_SIGNAL_LOAD(scacquire)
 
 #define ATOLL_SIGNAL_STORE(order) \
-  void hsa_signal_##order(hsa_signal_t signal, hsa_signal_value_t value) { store(trusted(signal), value); }
+  void hsa_signal_##order(hsa_signal_t signal, hsa_signal_value_t value) { store_trusted(signal, value); }
 ATOLL_SIGNAL_STORE(store_relaxed)
 ATOLL_SIGNAL_STORE(store_screlease)
 // A silent store need not wake anyone, but may.
@@ -334,19 +373,19 @@ ATOLL_SIGNAL_STORE(silent_store_screlease)
   ATOLL_SIGNAL_CHANGE(operation, scacquire, change) \
   ATOLL_SIGNAL_CHANGE(operation, screlease, change) \
   ATOLL_SIGNAL_CHANGE(operation, scacq_screl, change)
-ATOLL_SIGNAL_CHANGES(add, machine::add(trusted(signal).abi, value))
-ATOLL_SIGNAL_CHANGES(subtract, machine::add(trusted(signal).abi, static_cast<int64_t>(-static_cast<uint64_t>(value))))
-ATOLL_SIGNAL_CHANGES(and, machine::bit_and(trusted(signal).abi, value))
-ATOLL_SIGNAL_CHANGES(or, machine::bit_or(trusted(signal).abi, value))
-ATOLL_SIGNAL_CHANGES(xor, machine::bit_xor(trusted(signal).abi, value))
+ATOLL_SIGNAL_CHANGES(add, machine::add(trusted(signal), value))
+ATOLL_SIGNAL_CHANGES(subtract, machine::add(trusted(signal), static_cast<int64_t>(-static_cast<uint64_t>(value))))
+ATOLL_SIGNAL_CHANGES(and, machine::bit_and(trusted(signal), value))
+ATOLL_SIGNAL_CHANGES(or, machine::bit_or(trusted(signal), value))
+ATOLL_SIGNAL_CHANGES(xor, machine::bit_xor(trusted(signal), value))
 
 #define ATOLL_SIGNAL_EXCHANGE(order)                                                              \
   hsa_signal_value_t hsa_signal_exchange_##order(hsa_signal_t signal, hsa_signal_value_t value) { \
-    return machine::exchange(trusted(signal).abi, value);                                         \
+    return machine::exchange(trusted(signal), value);                                             \
   }                                                                                               \
   hsa_signal_value_t hsa_signal_cas_##order(hsa_signal_t signal, hsa_signal_value_t expected,     \
                                             hsa_signal_value_t value) {                           \
-    return machine::compare_exchange(trusted(signal).abi, expected, value);                       \
+    return machine::compare_exchange(trusted(signal), expected, value);                           \
   }
 ATOLL_SIGNAL_EXCHANGE(relaxed)
 ATOLL_SIGNAL_EXCHANGE(scacquire)
@@ -359,7 +398,7 @@ ATOLL_SIGNAL_EXCHANGE(scacq_screl)
   hsa_signal_value_t hsa_signal_wait_##order(hsa_signal_t signal, hsa_signal_condition_t condition,   \
                                              hsa_signal_value_t compare_value, uint64_t timeout_hint, \
                                              hsa_wait_state_t wait_state_hint) {                      \
-    return machine::wait(trusted(signal).abi, condition_of(condition), compare_value, timeout_hint,   \
+    return machine::wait(trusted(signal), condition_of(condition), compare_value, timeout_hint,       \
                          wait_state_hint == HSA_WAIT_STATE_ACTIVE);                                   \
   }
 ATOLL_SIGNAL_WAIT(relaxed)

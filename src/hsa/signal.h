@@ -1,5 +1,5 @@
-// hsa: signals as objects. The part that kernels see is machine's aql::Signal, at the front; what follows is the
-// runtime's own.
+// hsa: signals as objects. The part that kernels see, machine's aql::Signal, is in guest memory, and its address is the
+// handle; the runtime's own part is elsewhere, where no kernel gets.
 #pragma once
 
 #include <hsa/amd_hsa_signal.h>
@@ -19,19 +19,19 @@
 
 namespace Atoll::hsa {
 
-/// What an hsa_signal_t's handle points to.
 struct Signal {
-  static constexpr uint64_t alive = 0x6c616e6769536c74;  ///< `mark` of a signal that was not destroyed
+  explicit Signal(machine::aql::Signal& part_of_kernels) : abi(part_of_kernels) {}
 
-  machine::aql::Signal abi;
-  uint64_t mark;
-  std::atomic<uint32_t> references;    ///< the creator's and one for each pending handler or copy
-  std::atomic<bool> destroyed;         ///< by the creator
-  std::atomic<machine::Queue*> queue;  ///< of a doorbell: what it rings
-  uint64_t hardware_doorbell;          ///< of a doorbell: what abi.value points to
+  machine::aql::Signal& abi;                    ///< what an hsa_signal_t's handle points to
+  std::atomic<bool> alive{false};               ///< not released by all who refer to it
+  std::atomic<uint32_t> references{0};          ///< the creator's and one for each pending handler or copy
+  std::atomic<bool> destroyed{false};           ///< by the creator
+  std::atomic<machine::Queue*> queue{nullptr};  ///< of a doorbell: what it rings
 
-  hsa_signal_t handle() const { return {reinterpret_cast<uint64_t>(this)}; }
+  hsa_signal_t handle() const { return {reinterpret_cast<uint64_t>(&abi)}; }
   bool is_doorbell() const { return abi.kind == AMD_SIGNAL_KIND_DOORBELL; }
+  /// Of a doorbell: what abi.value points to, in the signal itself, where an amd_signal_t has a field without a use.
+  uint64_t& hardware_doorbell() { return abi.reserved3; }
 };
 
 /// The signal of a handle, or null for the null handle and for what is no live signal.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 
 #include "hsa/copy.h"
 #include "hsa/rocm_7_2.h"
@@ -175,6 +176,14 @@ hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size, hsa_amd_svm_attr
   }
   const auto range = pages_of(ptr, size);
   if (!range) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  // HIP makes managed memory of memory of its own this way (hipMallocManaged), without a word of its end.
+  const bool is_given = std::ranges::any_of(std::span(attribute_list, attribute_count), [](const auto& pair) {
+    return pair.attribute == HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE ||
+           pair.attribute == HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE;
+  });
+  if (is_given && !Atoll::machine::AddressRange::of_process().bounds().hold(range->begin)) {
+    Runtime::get()->guest_memory().add_outside();
+  }
   Runtime::get()->svm.change(range->begin, range->end, [&](SvmAttributes& attributes) {
     for (size_t i = 0; i < attribute_count; ++i) {
       (void)set_one(attributes, attribute_list[i].attribute, attribute_list[i].value);  // tried above

@@ -66,7 +66,7 @@ struct alignas(64) Signal {
   uint32_t event_id, reserved1;
   uint64_t start_ts, end_ts;  ///< of the dispatch that completed it, in system clock ticks
   uint64_t queue_ptr;
-  uint32_t reserved3[2];
+  uint64_t reserved3;
 };
 static_assert(sizeof(Signal) == 64);
 

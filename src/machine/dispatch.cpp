@@ -7,6 +7,7 @@
 
 #include "machine/core_dump.h"
 #include "machine/loader.h"
+#include "machine/memory.h"
 #include "machine/resident_group.h"
 #include "object/kernel_code.h"
 
@@ -124,7 +125,9 @@ std::optional<support::Result<object::KernelDescriptor>> read_descriptor(uint64_
 }  // namespace
 
 Dispatch::Dispatch() = default;
-Dispatch::~Dispatch() = default;
+Dispatch::~Dispatch() {
+  if (packet_memory != nullptr) packet_memory->give_back_slot(packet_address);
+}
 
 support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std::shared_ptr<const LoadedCode>& code,
                                                      const target::Processor& processor) {

@@ -27,6 +27,7 @@ namespace Atoll::machine {
 
 class Gpu;
 class LoadedCode;
+class Memory;
 class Observer;
 class ResidentGroup;
 struct StoppedWorkGroup;
@@ -86,11 +87,13 @@ support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std:
 /// What a launch needs, checked: registers, LDS and scratch fit the GPU.
 struct Dispatch {
   Gpu* gpu = nullptr;
-  alignas(
-      64) aql::KernelDispatchPacket packet{};  ///< a copy, which the dispatch pointer of the waves points to: the slot
-                                               ///< in the ring is the program's again as soon as the dispatch has begun
-  uint64_t queue_address = 0;                  ///< of the amd_queue_t
-  uint64_t dispatch_id = 0;                    ///< the packet's number in its queue
+  aql::KernelDispatchPacket packet{};  ///< a copy: the slot in the ring is the program's again as soon as the dispatch
+                                       ///< has begun
+  uint64_t packet_address =
+      0;                       ///< of another copy, which the dispatch pointer of the waves points to; 0: there is none
+  uint64_t queue_address = 0;  ///< of the amd_queue_t
+  uint64_t dispatch_id = 0;    ///< the packet's number in its queue
+  AddressBounds bounds{};      ///< of the memory that it may touch
   std::shared_ptr<Kernel> kernel;
   std::shared_ptr<const LoadedCode> code;  ///< the kernel's; kept loaded while it runs
   Observer* observer = nullptr;            ///< of dispatches, work-groups, waves and barriers (observer.h); null: none
@@ -120,6 +123,7 @@ struct Dispatch {
   const std::atomic<uint64_t>* interrupts = nullptr;  ///< Gpu's count of them
   uint64_t interrupts_seen = 0;                       ///< that count when it started
   std::function<void(Dispatch&)> on_done;             ///< called by the thread that ends it, just before `done` is set
+  Memory* packet_memory = nullptr;                    ///< that `packet_address` is a slot of
 
   std::mutex mutex;  ///< of what follows
   // Work-groups set aside half-way so that others get their turn (scheduler.h).

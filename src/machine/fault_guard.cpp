@@ -191,6 +191,15 @@ guard::Frame*& guard::innermost() {
   return state->innermost;
 }
 
+void refuse_access(uint64_t address, bool is_write) {
+  guard::Frame* frame = guard::innermost();
+  if (frame == nullptr) abort();
+  const auto top = static_cast<int64_t>(address) >> 47;
+  const bool is_canonical = top == 0 || top == -1;  // the host tells no others
+  frame->fault = {.address = is_canonical ? address : 0, .address_known = is_canonical, .is_write = is_write};
+  siglongjmp(frame->jump, 1);
+}
+
 void install_fault_guard() {
   const std::lock_guard lock(install_mutex);
   for (Chain& chain : chains) {

@@ -67,6 +67,10 @@ template <typename Work>
   return true;
 }
 
+/// Leaves the innermost guarded() of this thread as an access that the host refuses does: for one that the host would
+/// allow. The same holds of what is left.
+[[noreturn, gnu::cold]] void refuse_access(uint64_t address, bool is_write);
+
 /// While it lives, the pages [begin, end) can be read but not written: threads that try wait until it is gone, and then
 /// write to what is mapped there by then, which must be writable. The thread that holds must not write there itself,
 /// and no thread's stack may lie there. One hold at a time; the next waits.

@@ -17,6 +17,7 @@
 #include "isa/print.h"
 #include "machine/fault_guard.h"
 #include "machine/gpu.h"
+#include "machine/host_address.h"
 #include "machine/initial_state.h"
 #include "machine/source_lines.h"
 #include "support/demangle.h"
@@ -87,6 +88,7 @@ bool find_lane(const isa::Instruction& instruction, const Wave& wave, Fault& fau
     if (!address) return false;
     const auto high = static_cast<uint32_t>(*address >> 32);
     if (high == shared_aperture_hi || high == private_aperture_hi) continue;  // LDS and scratch, not the host's memory
+    if (!wave.work_group->bounds.hold(*address)) return make_it(lane, *address);
     for (uint64_t offset = 0; offset < bytes; offset += 4) {
       uint32_t word;
       if (!read_guest(&word, *address + offset, sizeof word)) return make_it(lane, *address + offset);
@@ -141,6 +143,17 @@ std::string neighbourhood(uint64_t address, const Wave& wave, Gpu& gpu) {
   const uint64_t offset = address - allocation->address;
   if (offset < allocation->size) return fmt::format("at offset {} in {}", offset, describe(*allocation));
   return fmt::format("{} bytes past the end of {}", offset - allocation->size, describe(*allocation));
+}
+
+/// What of the host's lies where a kernel may touch only what is the GPU's, and what to do; nothing if that is not what
+/// is wrong with the address.
+std::optional<std::string> host_memory(const Fault& fault, const WorkGroup& group, const target::TargetId& gpu) {
+  if (!fault.address_known || group.bounds.hold(fault.address)) return std::nullopt;
+  auto what = describe_host_address(fault.address);
+  if (!what) return std::nullopt;
+  *what += "; pass memory of the GPU's, or that is registered for it";
+  if (gpu.processor->supports_xnack) *what += fmt::format(", or run with xnack on ({}:xnack+)", gpu.processor->name);
+  return what;
 }
 
 /// llvm.trap, and not another number or s_sethalt.
@@ -279,7 +292,13 @@ FaultReport report_fault(const Wave& wave) {
     // The host says nothing of accesses to addresses that are not canonical.
     if (!fault.address_known && instruction) fault.is_write = !isa::effects_of(*instruction).loads.any();
     report.lane_known = !fault.what.empty() || (instruction && find_lane(*instruction, wave, fault));
-    if (fault.address_known) report.owner = neighbourhood(fault.address, wave, gpu);
+    const auto host = fault.what.empty() ? host_memory(fault, group, gpu.model().target) : std::nullopt;
+    if (host) {
+      fault.what = "an address of the host, where a GPU has no memory";
+      report.owner = *host;
+    } else if (fault.address_known) {
+      report.owner = neighbourhood(fault.address, wave, gpu);
+    }
   } else {
     report.lane_known = fault.kind == Fault::Kind::scratch_overflow || fault.kind == Fault::Kind::lds_overflow ||
                         fault.kind == Fault::Kind::exception;

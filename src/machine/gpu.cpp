@@ -38,15 +38,21 @@ void add_to(KernelStatistics& sum, const KernelStatistics& more) {
 
 class VirtualGpu final : public Gpu {
  public:
-  VirtualGpu(const target::GpuModel& model, std::unique_ptr<Engine> engine, GpuOptions options)
+  /// `own_queue`: where there is room for one in the host's guest memory.
+  VirtualGpu(const target::GpuModel& model, std::unique_ptr<Engine> engine, GpuOptions options,
+             std::shared_ptr<Host> host, uint64_t own_queue)
       : model_(model),
         options_(std::move(options)),
-        host_(options_.host ? options_.host : std::make_shared<Host>(options_.threads)),
-        engine_(std::move(engine)) {
+        host_(std::move(host)),
+        engine_(std::move(engine)),
+        own_queue_(new (reinterpret_cast<void*>(own_queue)) aql::Queue{}) {
     if (options_.observer != nullptr) watched_ = options_.observer->watched();
-    describe_gpu(own_queue_, model_);
+    describe_gpu(*own_queue_, model_);
   }
-  ~VirtualGpu() override { host_->scheduler.forget(*this); }
+  ~VirtualGpu() override {
+    host_->scheduler.forget(*this);
+    static_cast<void>(host_->memory.free(queue_address()));
+  }
   VirtualGpu(const VirtualGpu&) = delete;
   VirtualGpu& operator=(const VirtualGpu&) = delete;
 
@@ -59,7 +65,7 @@ class VirtualGpu final : public Gpu {
   support::Result<std::unique_ptr<Queue>> create_queue(QueueOptions options) override;
   support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet,
                                         std::optional<FaultReport>* fault) override;
-  uint64_t queue_address() const override { return reinterpret_cast<uint64_t>(&own_queue_); }
+  uint64_t queue_address() const override { return reinterpret_cast<uint64_t>(own_queue_); }
   void interrupt() override { interrupts_.fetch_add(1); }
   std::vector<KernelStatistics> statistics() const override;
   EngineReport engine_report() const override { return engine_->report(); }
@@ -84,7 +90,7 @@ class VirtualGpu final : public Gpu {
   std::map<std::string, KernelStatistics> unloaded_;               ///< statistics of kernels that are gone
   std::vector<const aql::Queue*> queues_;
 
-  aql::Queue own_queue_{};  ///< what kernels see as their queue that were launched without one
+  aql::Queue* const own_queue_;  ///< what kernels see as their queue that were launched without one
   std::atomic<uint64_t> own_dispatches_{0};
 };
 
@@ -148,11 +154,20 @@ support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelD
   dispatch->packet = packet;
   dispatch->queue_address = queue_address;
   dispatch->dispatch_id = dispatch_id;
+  // With xnack on, a GPU pages in whatever the process has.
+  if (model_.target.xnack != target::Setting::on) dispatch->bounds = host_->memory.bounds();
   dispatch->code = code_at(packet.kernel_object);
   auto kernel = kernel_at(packet.kernel_object, dispatch->code);
   if (!kernel) return std::unexpected(kernel.error());
   dispatch->kernel = std::move(*kernel);
   if (auto prepared = prepare(*dispatch, model_); !prepared) return std::unexpected(prepared.error());
+  if (dispatch->kernel->descriptor.dispatch_ptr) {
+    auto slot = host_->memory.take_slot();
+    if (!slot) return std::unexpected(slot.error());
+    dispatch->packet_memory = &host_->memory;
+    dispatch->packet_address = *slot;
+    std::memcpy(reinterpret_cast<void*>(*slot), &packet, sizeof packet);
+  }
   install_fault_guard();
   if (!options_.core_file.empty()) dispatch->dump_core = [this](Dispatch& faulted) { dump_core(faulted); };
   dispatch->interrupts = &interrupts_;
@@ -177,7 +192,7 @@ void VirtualGpu::dump_core(Dispatch& dispatch) {
     for (const auto& [base, code] : codes_)
       if (auto loaded = code.lock()) codes.push_back(std::move(loaded));
     std::vector<const aql::Queue*> queues = queues_;
-    if (dispatch.queue_address == queue_address()) queues.push_back(&own_queue_);
+    if (dispatch.queue_address == queue_address()) queues.push_back(own_queue_);
     written = write_core_file(
         {.model = model_, .memory = host_->memory, .codes = codes, .queues = queues, .dispatch = dispatch},
         options_.core_file);
@@ -263,7 +278,10 @@ support::Result<std::unique_ptr<Gpu>> Gpu::create(const target::GpuModel& model,
   auto engine = make_engine(model.target);
   if (engine == nullptr) return fail(ErrorKind::unsupported, "there is no engine for {}", processor->name);
   install_fault_guard();
-  return std::make_unique<VirtualGpu>(model, std::move(engine), std::move(options));
+  auto host = options.host ? options.host : std::make_shared<Host>(options.threads);
+  const auto own_queue = host->memory.allocate(sizeof(aql::Queue), 0, "the queue of a GPU", 0, Memory::Pages::small);
+  if (!own_queue) return std::unexpected(own_queue.error());
+  return std::make_unique<VirtualGpu>(model, std::move(engine), std::move(options), std::move(host), *own_queue);
 }
 
 }  // namespace Atoll::machine

@@ -43,7 +43,7 @@ void write_user_sgprs(Wave& wave, const Dispatch& dispatch, const WorkGroupStora
                      resource);
     for (const uint32_t word : resource) user.word(word);
   }
-  if (descriptor.dispatch_ptr) user.pair(reinterpret_cast<uint64_t>(&dispatch.packet));
+  if (descriptor.dispatch_ptr) user.pair(dispatch.packet_address);
   if (descriptor.queue_ptr) user.pair(dispatch.queue_address);
   if (descriptor.kernarg_segment_ptr) user.pair(dispatch.packet.kernarg_address);
   if (descriptor.dispatch_id) user.pair(dispatch.dispatch_id);
@@ -245,6 +245,7 @@ void InitialState::set_size(WorkGroup& group) {
   group.dispatch = dispatch_;
   group.lds = storage_.lds;
   group.lds_bytes = dispatch_->lds_bytes;
+  group.bounds = dispatch_->bounds;
   std::ranges::copy(size, size_);
   items_ = size[0] * size[1] * size[2];
   group.waves.resize((items_ + dispatch_->wave_size - 1) / dispatch_->wave_size);

@@ -83,6 +83,21 @@ support::Result<void> relocate(const object::CodeObject& object, const object::R
   return {};
 }
 
+/// Calls visit(address, size) for the pages that hold code and nothing else, from the load address on.
+template <typename Visit>
+void for_each_page_of_code(const object::CodeObject& object, const Visit& visit) {
+  constexpr uint64_t page = 4096;
+  const auto& segments = object.segments;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    if (!segments[i].executable || segments[i].writable) continue;
+    uint64_t begin = segments[i].address / page * page;
+    uint64_t end = (segments[i].address + segments[i].memory_size + page - 1) / page * page;
+    if (i > 0 && segments[i - 1].address + segments[i - 1].memory_size > begin) begin += page;
+    if (i + 1 < segments.size() && segments[i + 1].address < end) end -= page;
+    if (begin < end) visit(begin, end - begin);
+  }
+}
+
 }  // namespace
 
 support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, const target::TargetId& gpu,
@@ -116,6 +131,11 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
     }
   }
 
+  // What a kernel writes there would change what others execute, or not: engines keep code as they found it.
+  for_each_page_of_code(parsed, [&](uint64_t address, uint64_t size) {
+    static_cast<void>(Memory::protect_part(*base + address, size, Access::read));
+  });
+
   std::unordered_map<std::string_view, const object::KernelMetadata*> kernels;
   for (const object::KernelMetadata& kernel : parsed.metadata.kernels) kernels.emplace(kernel.object_symbol(), &kernel);
   for (const object::Symbol& symbol : parsed.symbols) {
@@ -137,6 +157,9 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
 LoadedCode::~LoadedCode() {
   if (memory_ == nullptr) return;
   if (before_unload) before_unload(*this);
+  for_each_page_of_code(code_object_, [&](uint64_t address, uint64_t size) {
+    static_cast<void>(Memory::protect_part(base_ + address, size, Access::read_write));  // pages may be used again
+  });
   // Freeing fails only for an address that was never allocated, which base_ is not.
   static_cast<void>(memory_->free(base_));
 }

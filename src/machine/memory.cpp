@@ -1,4 +1,4 @@
-// machine: guest memory by mmap. See memory.h.
+// machine: guest memory, in the range of addresses that is its own. See memory.h.
 #include "machine/memory.h"
 
 #include <sys/mman.h>
@@ -32,23 +32,13 @@ uint64_t mapped_size(uint64_t size) { return round_up(size, page_size()) + page_
 
 void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
-void unmap(uint64_t address, uint64_t size) {
-  if (size != 0) munmap(pointer(address), size);
-}
+void unmap(uint64_t address, uint64_t size) { AddressRange::of_process().give_back(address, size); }
 
 /// Inaccessible addresses for an allocation and the page after it.
 support::Result<uint64_t> take_addresses(uint64_t size, uint64_t alignment, const std::string& purpose) {
-  const uint64_t wanted = mapped_size(size), slack = alignment - page_size();
-  void* mapping = mmap(nullptr, wanted + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) {
-    return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: {}", size, purpose,
-                std::strerror(errno));
-  }
-  const auto start = reinterpret_cast<uint64_t>(mapping);
-  const uint64_t address = round_up(start, alignment);
-  unmap(start, address - start);
-  unmap(address + wanted, start + wanted + slack - (address + wanted));
-  return address;
+  if (const auto address = AddressRange::of_process().take(mapped_size(size), alignment)) return *address;
+  return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: no addresses are left", size,
+              purpose);
 }
 
 /// Checks a size and an alignment, and makes the alignment at least a page.
@@ -150,12 +140,8 @@ support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, st
 support::Result<uint64_t> Memory::reserve(uint64_t size, uint64_t alignment, uint64_t wish, std::string purpose) {
   const auto checked = check_size(size, alignment, purpose);
   if (!checked) return checked;
-  if (wish != 0 && wish % *checked == 0) {
-    void* there = mmap(pointer(wish), mapped_size(size), PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (there == pointer(wish)) {
-      return record({.address = wish, .size = size, .purpose = std::move(purpose), .owner = 0, .file = nullptr});
-    }
+  if (wish != 0 && wish % *checked == 0 && AddressRange::of_process().take_at(wish, mapped_size(size))) {
+    return record({.address = wish, .size = size, .purpose = std::move(purpose), .owner = 0, .file = nullptr});
   }
   // As AMD's driver places them (libhsakmt, mmap_aperture_allocate_aligned): HIP passes no alignment on.
   const uint64_t natural = std::min(std::bit_floor(size), huge_page);
@@ -224,6 +210,26 @@ support::Result<void> Memory::unmap_part(uint64_t address, uint64_t size) {
                 std::strerror(errno));
   }
   return {};
+}
+
+support::Result<uint64_t> Memory::take_slot() {
+  constexpr uint64_t slots_of_a_block = 1024;
+  const std::lock_guard lock(slots_mutex_);
+  if (free_slots_.empty()) {
+    free_slots_.reserve((slot_blocks_ + 1) * slots_of_a_block);
+    const auto block = allocate(slots_of_a_block * slot_bytes, 0, "copies of packets", 0, Pages::small);
+    if (!block) return block;
+    ++slot_blocks_;
+    for (uint64_t i = slots_of_a_block; i-- > 0;) free_slots_.push_back(*block + i * slot_bytes);
+  }
+  const uint64_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+void Memory::give_back_slot(uint64_t address) {
+  const std::lock_guard lock(slots_mutex_);
+  free_slots_.push_back(address);  // there is room for all that there are
 }
 
 support::Result<void> Memory::free(uint64_t address) {

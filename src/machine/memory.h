@@ -1,9 +1,11 @@
 // machine: guest memory. A guest global address is the host address, so allocating is mmap and a load is a load.
 //
 // What is kept here is what the host's page tables don't know: who owns which range (for pointer queries and
-// for fault reports) and where loaded code lies. The LDS and scratch apertures lie above the host's user range.
+// for fault reports) and where loaded code lies. All of it is in the range of addresses that is the GPUs' alone
+// (address_range.h). The LDS and scratch apertures lie above the host's user range.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -12,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/address_range.h"
 #include "machine/memory_file.h"
 #include "machine/packed_pages.h"
 #include "support/error.h"
@@ -55,13 +58,27 @@ class Memory {
   /// touched, so `size` may exceed what is free.
   support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0,
                                      Pages pages = Pages::huge_if_large);
-  /// Addresses without memory, for map_part(); `wish` is where they begin if nothing is there, 0: anywhere, aligned at
-  /// least to the largest power of two in their size, up to a huge page.
+  /// Addresses without memory, for map_part(); `wish` is where they begin if that is free and in the range of guest
+  /// memory, 0: anywhere, aligned at least to the largest power of two in their size, up to a huge page.
   support::Result<uint64_t> reserve(uint64_t size, uint64_t alignment, uint64_t wish, std::string purpose);
   /// The pages of a file at addresses of their own.
   support::Result<uint64_t> map(const std::shared_ptr<const MemoryFile>& file, uint64_t size, std::string purpose);
   /// Any of these; what other processes have of a shared one stays.
   support::Result<void> free(uint64_t address);
+
+  /// A place for something small that kernels see and that is made often: so many bytes, aligned to as many.
+  static constexpr uint64_t slot_bytes = 64;
+  support::Result<uint64_t> take_slot();
+  void give_back_slot(uint64_t address);
+
+  /// What kernels may touch with xnack off: the range of guest memory, or everything while the GPU has been given
+  /// memory that is not in it: of the program's own, which could not get an address there.
+  AddressBounds bounds() const {
+    return outside_.load(std::memory_order_relaxed) == 0 ? AddressRange::of_process().bounds() : AddressBounds{};
+  }
+  /// There is such memory, or no longer.
+  void add_outside() { ++outside_; }
+  void remove_outside() { --outside_; }
 
   /// The file that an allocation's pages are in, into which they move the first time that somebody asks; then it gets
   /// the name.
@@ -90,6 +107,10 @@ class Memory {
   mutable std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;
   uint64_t allocated_bytes_ = 0;
+  std::atomic<unsigned> outside_{0};
+  std::mutex slots_mutex_;  ///< of what follows
+  std::vector<uint64_t> free_slots_;
+  uint64_t slot_blocks_ = 0;
 };
 
 }  // namespace Atoll::machine

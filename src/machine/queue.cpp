@@ -70,7 +70,8 @@ support::Result<void> complete(uint64_t handle, uint64_t start_ns, uint64_t end_
 
 class PacketProcessor final : public Queue {
  public:
-  PacketProcessor(QueueOptions options, const target::GpuModel& model, Memory& memory, uint64_t ring,
+  /// `ring` and `abi`: guest memory, which it frees at its end.
+  PacketProcessor(QueueOptions options, const target::GpuModel& model, Memory& memory, uint64_t ring, uint64_t abi,
                   Scheduler& scheduler, Launch launch);
   ~PacketProcessor() override;
   PacketProcessor(const PacketProcessor&) = delete;
@@ -127,7 +128,7 @@ class PacketProcessor final : public Queue {
   }
   bool active() const { return !stopping_.load(std::memory_order_relaxed) && !failed_; }
 
-  aql::Queue abi_{};
+  aql::Queue& abi_;
   QueueOptions options_;
   Memory& memory_;
   uint32_t lds_bytes_;
@@ -154,8 +155,9 @@ class PacketProcessor final : public Queue {
 };
 
 PacketProcessor::PacketProcessor(QueueOptions options, const target::GpuModel& model, Memory& memory, uint64_t ring,
-                                 Scheduler& scheduler, Launch launch)
-    : options_(std::move(options)),
+                                 uint64_t abi, Scheduler& scheduler, Launch launch)
+    : abi_(*new (reinterpret_cast<void*>(abi)) aql::Queue{}),
+      options_(std::move(options)),
       memory_(memory),
       lds_bytes_(model.target.processor->lds_bytes),
       ring_(reinterpret_cast<uint8_t*>(ring)),
@@ -189,6 +191,7 @@ PacketProcessor::~PacketProcessor() {
   thread_.join();
   if (options_.on_destroy) options_.on_destroy(abi_);
   static_cast<void>(memory_.free(reinterpret_cast<uint64_t>(ring_)));
+  static_cast<void>(memory_.free(reinterpret_cast<uint64_t>(&abi_)));
 }
 
 void PacketProcessor::ring_doorbell(uint64_t packet_id) {
@@ -511,10 +514,17 @@ support::Result<std::unique_ptr<Queue>> make_queue(QueueOptions options, const t
   }
   auto ring = memory.allocate(uint64_t{options.size} * packet_bytes, 0, "the ring of a queue");
   if (!ring) return std::unexpected(ring.error());
+  auto abi = memory.allocate(sizeof(aql::Queue), 0, "a queue", 0, Memory::Pages::small);
+  if (!abi) {
+    static_cast<void>(memory.free(*ring));
+    return std::unexpected(abi.error());
+  }
   try {
-    return std::make_unique<PacketProcessor>(std::move(options), model, memory, *ring, scheduler, std::move(launch));
+    return std::make_unique<PacketProcessor>(std::move(options), model, memory, *ring, *abi, scheduler,
+                                             std::move(launch));
   } catch (const std::exception& exception) {  // no memory, or no thread
     static_cast<void>(memory.free(*ring));
+    static_cast<void>(memory.free(*abi));
     return fail(ErrorKind::out_of_resources, "cannot make a queue: {}", exception.what());
   }
 }

@@ -1,6 +1,10 @@
 // machine: see resident_group.h.
 #include "machine/resident_group.h"
 
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "machine/fault_guard.h"
@@ -8,16 +12,46 @@
 
 namespace Atoll::machine {
 
-StateMemory::~StateMemory() {
-  if (address_ != 0) static_cast<void>(memory_.free(address_));
+namespace {
+
+constexpr uint64_t page = 4096;
+
+/// Zeroed memory of the host's with an inaccessible page behind it; of how much of it there are mappings.
+uint64_t mapped_size(uint64_t bytes) { return (bytes + page - 1) / page * page + page; }
+
+support::Result<uint64_t> map_own(uint64_t bytes) {
+  const uint64_t mapped = mapped_size(bytes);
+  void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED || mprotect(static_cast<uint8_t*>(memory) + (mapped - page), page, PROT_NONE) != 0) {
+    const int error = errno;
+    if (memory != MAP_FAILED) munmap(memory, mapped);
+    return support::fail(support::ErrorKind::out_of_resources,
+                         "cannot allocate {} bytes of memory for the state of a work-group: {}", bytes,
+                         std::strerror(error));
+  }
+  return reinterpret_cast<uint64_t>(memory);
+}
+
+}  // namespace
+
+void StateMemory::free() {
+  const uint64_t address = std::exchange(address_, 0);
+  if (address == 0) return;
+  if (guest_ != nullptr) {
+    static_cast<void>(guest_->free(address));
+  } else {
+    munmap(reinterpret_cast<void*>(address), mapped_size(size_));
+  }
 }
 
 support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
   if (bytes == 0) return nullptr;
   if (bytes > size_) {
-    if (address_ != 0) static_cast<void>(memory_.free(std::exchange(address_, 0)));
+    free();
     size_ = 0;
-    auto grown = memory_.allocate(bytes, 0, std::string(work_group_state), 0, Memory::Pages::small);
+    auto grown = guest_ != nullptr
+                     ? guest_->allocate(bytes, 0, std::string(scratch_memory), 0, Memory::Pages::small)
+                     : map_own(bytes);
     if (!grown) return std::unexpected(grown.error());
     address_ = *grown;
     size_ = bytes;

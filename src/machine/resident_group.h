@@ -16,28 +16,31 @@
 
 namespace Atoll::machine {
 
-/// Its purpose in Memory.
-inline constexpr std::string_view work_group_state = "the state of a work-group";
+/// The purpose in Memory of waves' scratch.
+inline constexpr std::string_view scratch_memory = "scratch memory";
 
-/// Host memory that grows and is reused.
+/// Memory for a work-group's state that grows and is reused.
 class StateMemory {
  public:
-  explicit StateMemory(Memory& memory) : memory_(memory) {}
+  /// `guest`: of what kernels may reach by address; null: of the host's own.
+  explicit StateMemory(Memory* guest) : guest_(guest) {}
   StateMemory(const StateMemory&) = delete;
   StateMemory& operator=(const StateMemory&) = delete;
-  ~StateMemory();
+  ~StateMemory() { free(); }
   /// At least `bytes` bytes (null for 0); what was in it is lost when it has to grow.
   support::Result<uint8_t*> reserve(uint64_t bytes);
 
  private:
-  Memory& memory_;
+  void free();
+
+  Memory* const guest_;
   uint64_t address_ = 0, size_ = 0;
 };
 
 /// A work-group with the memory that its state lives in; used for one after another.
 class ResidentGroup {
  public:
-  explicit ResidentGroup(Memory& memory) : registers_(memory), lds_(memory), scratch_(memory) {}
+  explicit ResidentGroup(Memory& memory) : registers_(nullptr), lds_(nullptr), scratch_(&memory) {}
   WorkGroup group;
   uint64_t index = 0;             ///< the number of `group` in the dispatch
   InstructionCount instructions;  ///< of its waves that have ended; whoever ends the work-group counts them

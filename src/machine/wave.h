@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isa/instruction.h"
+#include "machine/address_range.h"
 #include "semantics/registry.h"
 #include "target/processor.h"
 
@@ -156,6 +157,7 @@ struct WorkGroup {
   uint32_t id[3]{};        ///< in the grid, in work-groups
   uint8_t* lds = nullptr;  ///< `lds_bytes` bytes, 64-byte aligned, zeroed at start
   uint32_t lds_bytes = 0;
+  AddressBounds bounds{};  ///< of the memory that its waves may touch; engines see to it
   std::vector<Wave> waves;
   uint32_t waves_begun = 0;    ///< the first so many; the state of those after them means nothing yet
   uint32_t waves_running = 0;  ///< not ended, begun or not

@@ -251,14 +251,14 @@ bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_
     return address - begin < size && bytes <= size - (address - begin);
   };
   constexpr uint64_t queue_bytes = 256;  // of an amd_queue_t
-  if (within(reinterpret_cast<uint64_t>(&dispatch.packet), sizeof dispatch.packet)) return true;
+  if (within(dispatch.packet_address, sizeof dispatch.packet)) return true;
   if (within(dispatch.queue_address, queue_bytes)) return true;
   if (surroundings_.known) {
     if (const auto range = surroundings_.known(address)) return within(range->first, range->second - range->first);
   }
   // The machine's own: rings of queues, arguments, buffers of printf. Not registers, LDS and scratch.
   if (const auto own = dispatch.gpu->memory().find(address)) {
-    return own->purpose != machine::work_group_state && within(own->address, own->size);
+    return own->purpose != machine::scratch_memory && within(own->address, own->size);
   }
   // With it the whole process's memory is the GPU's.
   return dispatch.gpu->model().target.xnack == target::Setting::on;

@@ -8,6 +8,7 @@
 #include "engine/compiled/compiled_engine.h"
 #include "engine/interpreter.h"
 #include "machine/fixture.h"
+#include "machine/guest_vector.h"
 
 namespace Atoll::test {
 namespace {
@@ -30,14 +31,14 @@ void expect_sevens(const std::string& engine_name, const char* gpu_name, const s
                                                 {"next_free_vgpr 8", "next_free_sgpr 16",
                                                  "group_segment_fixed_size 4096", "user_sgpr_kernarg_segment_ptr 1"},
                                                 text));
-  std::vector<uint32_t> words(1024);
+  GuestVector<uint32_t> words(1024);
   std::iota(words.begin(), words.end(), 100);
-  const void* arguments[] = {words.data()};
+  const GuestVector<const void*> arguments{words.data()};
   auto packet = packet_for(*code, {1024, 1, 1}, {1024, 1, 1});
-  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
   const auto ran = (*gpu)->run(packet);
   ASSERT_TRUE(ran) << ran.error().message;
-  EXPECT_EQ(words, std::vector<uint32_t>(1024, 7));
+  EXPECT_EQ(words, GuestVector<uint32_t>(1024, 7));
 }
 
 // The first work-item writes a word of LDS, all read it after a barrier, and then each overwrites a word of its own,

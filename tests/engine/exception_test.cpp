@@ -12,6 +12,7 @@
 #include "engine/engines.h"
 #include "engine/wave_runner.h"
 #include "machine/fixture.h"
+#include "machine/guest_vector.h"
 
 namespace Atoll::test {
 
@@ -177,7 +178,7 @@ TEST(Exceptions, StopTheWaveIfTheyAreEnabled) {
 // --- Kernels, of which the machine finds out whether they watch -----------------------------------------------------
 
 support::Result<machine::KernelStatistics> run_kernel(const std::string& directive, const std::string& body,
-                                                      const void* const* arguments = nullptr) {
+                                                      const GuestVector<const void*>& arguments = {}) {
   const auto model = target::find_gpu("gfx90a");
   const auto make = engine::find_engine(std::getenv("ATOLL_ENGINE") != nullptr ? std::getenv("ATOLL_ENGINE") : "");
   const auto gpu = machine::Gpu::create(*model, *make, {.threads = 1});
@@ -186,20 +187,20 @@ support::Result<machine::KernelStatistics> run_kernel(const std::string& directi
   if (!directive.empty()) directives.push_back(directive);
   const auto code = load(**gpu, assemble_kernel("gfx90a", directives, body));
   auto packet = packet_for(*code, {64, 1, 1}, {64, 1, 1});
-  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
   return (*gpu)->run(packet);
 }
 
 TEST(ExceptionsOfKernels, AreReadFromTheTrapStatus) {
-  uint32_t result = 0;
-  const void* arguments[] = {&result};
+  GuestVector<uint32_t> result(1);
+  const GuestVector<const void*> arguments{result.data()};
   const auto ran = run_kernel("",
                               "s_load_dwordx2 s[2:3], s[0:1], 0x0\nv_rcp_f32 v2, 0\n"
                               "s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS, 0, 9)\nv_mov_b32 v3, s4\nv_mov_b32 v4, 0\n"
                               "s_waitcnt lgkmcnt(0)\nglobal_store_dword v4, v3, s[2:3]\ns_endpgm",
                               arguments);
   ASSERT_TRUE(ran) << ran.error().message;
-  EXPECT_EQ(result, divided);
+  EXPECT_EQ(result[0], divided);
 }
 
 TEST(ExceptionsOfKernels, StopThoseThatEnableThem) {

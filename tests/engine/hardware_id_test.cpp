@@ -7,6 +7,7 @@
 
 #include "engine/engines.h"
 #include "machine/fixture.h"
+#include "machine/guest_vector.h"
 
 namespace Atoll::test {
 
@@ -39,10 +40,10 @@ TEST_P(HardwareId, ShowsEveryComputeUnit) {
                                                     "global_store_dword v2, v1, s[4:5]\n"
                                                     "s_endpgm"));
   constexpr uint32_t groups = 1000;
-  std::vector<uint32_t> places(groups);
-  const void* arguments[] = {places.data()};
+  GuestVector<uint32_t> places(groups);
+  const GuestVector<const void*> arguments{places.data()};
   auto packet = packet_for(*code, {groups * 64, 1, 1}, {64, 1, 1});
-  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
   const auto ran = (*gpu)->run(packet);
   ASSERT_TRUE(ran) << ran.error().message;
   EXPECT_EQ(std::set(places.begin(), places.end()).size(), model->product.compute_units);

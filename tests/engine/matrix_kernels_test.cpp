@@ -12,6 +12,7 @@
 #include "engine/interpreter.h"
 #include "engine/matrix_reference.h"
 #include "machine/gpu.h"
+#include "machine/guest_vector.h"
 #include "support/command.h"
 #include "target/product.h"
 
@@ -136,8 +137,14 @@ TEST_P(MatrixKernels, MultiplyAsTheHostDoes) {
     const std::vector<uint8_t> b_packed = pack(product.b, b, ocp);
 
     const bool doubles = product.a == std::string("f64"), integers = product.a == std::string("i8");
-    std::vector<uint64_t> result(rows * rows);
-    const void* arguments[5] = {a_packed.data(), b_packed.data(), result.data(), a_extra.data(), b_extra.data()};
+    test::GuestVector<uint64_t> result(rows * rows);
+    const auto placed = [](const std::vector<uint8_t>& bytes) {
+      return test::GuestVector<uint8_t>(bytes.begin(), bytes.end());
+    };
+    const auto a_placed = placed(a_packed), b_placed = placed(b_packed), a_more = placed(a_extra),
+               b_more = placed(b_extra);
+    const test::GuestVector<const void*> arguments{a_placed.data(), b_placed.data(), result.data(), a_more.data(),
+                                                   b_more.data()};
     const machine::LoadedSymbol* kernel = (*code)->find(std::string(product.kernel) + ".kd");
     ASSERT_NE(kernel, nullptr) << product.kernel;
     machine::aql::KernelDispatchPacket packet{};
@@ -148,7 +155,7 @@ TEST_P(MatrixKernels, MultiplyAsTheHostDoes) {
     packet.grid_size_y = packet.grid_size_z = 1;
     packet.private_segment_size = 1024;
     packet.kernel_object = kernel->address;
-    packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+    packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
     const auto run = (*gpu)->run(packet);
     ASSERT_TRUE(run) << product.kernel << ": " << run.error().message;
 

@@ -14,6 +14,7 @@
 
 #include "engine/engines.h"
 #include "machine/gpu.h"
+#include "machine/guest_vector.h"
 #include "support/command.h"
 #include "target/product.h"
 
@@ -243,7 +244,7 @@ TEST_P(RandomPrograms, ComputeWhatTheHostComputes) {
   auto* host_program = reinterpret_cast<void (*)(unsigned, const unsigned*, unsigned*)>(dlsym(host, "program"));
   ASSERT_NE(host_program, nullptr);
 
-  std::vector<unsigned> in(2 * items + 16), expected(items * words_per_item), got(expected.size());
+  test::GuestVector<unsigned> in(2 * items + 16), expected(items * words_per_item), got(expected.size());
   std::mt19937 random(seed + 1000);
   for (unsigned& word : in) word = static_cast<unsigned>(random()) >> random() % 32;
   for (unsigned item = 0; item < items; ++item) host_program(item, in.data(), expected.data());
@@ -262,7 +263,7 @@ TEST_P(RandomPrograms, ComputeWhatTheHostComputes) {
     const machine::LoadedSymbol* kernel = (*code)->find("program.kd");
     ASSERT_NE(kernel, nullptr);
     std::ranges::fill(got, 0);
-    const void* arguments[2] = {in.data(), got.data()};
+    const test::GuestVector<const void*> arguments{in.data(), got.data()};
     machine::aql::KernelDispatchPacket packet{};
     packet.setup = 1;
     packet.workgroup_size_x = 64;
@@ -270,7 +271,7 @@ TEST_P(RandomPrograms, ComputeWhatTheHostComputes) {
     packet.grid_size_x = items;
     packet.grid_size_y = packet.grid_size_z = 1;
     packet.kernel_object = kernel->address;
-    packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+    packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
     const auto result = (*gpu)->run(packet);
     ASSERT_TRUE(result) << result.error().message;
     for (unsigned i = 0; i < expected.size(); ++i) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include "engine/compiled/compiled_engine.h"
 #include "machine/fixture.h"
+#include "machine/guest_vector.h"
 
 namespace Atoll::test {
 namespace {
@@ -35,9 +35,9 @@ class SeriesOnGpu : public testing::TestWithParam<unsigned> {
                                          "system_sgpr_workgroup_id_y 1", "system_vgpr_workitem_id 1"},
                                         body));
   }
-  auto run(std::array<uint32_t, 3> grid, std::array<uint16_t, 3> group, const void* const* arguments) {
+  auto run(std::array<uint32_t, 3> grid, std::array<uint16_t, 3> group, const GuestVector<const void*>& arguments) {
     auto packet = packet_for(*code_, grid, group);
-    packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+    packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
     return gpu_->run(packet);
   }
 
@@ -51,7 +51,7 @@ TEST_P(SeriesOnGpu, WhatIsNotCompiledYetCountsAsInterpreted) {
   unsetenv("ATOLL_COMPILE");
   // Code that no cache has.
   start(fmt::format("s_mov_b32 s4, {:#x}\ns_barrier\nv_mov_b32 v1, s4\ns_endpgm", std::random_device()()));
-  const auto ran = run({3 * 128, 1, 1}, {128, 1, 1}, nullptr);
+  const auto ran = run({3 * 128, 1, 1}, {128, 1, 1}, {});
   ASSERT_TRUE(ran) << ran.error().message;
   EXPECT_EQ(ran->wave_instructions, 3u * 2 * 4);
   EXPECT_EQ(ran->interpreted_instructions, ran->wave_instructions);
@@ -84,8 +84,8 @@ TEST_P(SeriesOnGpu, EveryWorkItemKnowsItsPlace) {
     v_add_u32 v4, v4, v5
     global_store_dword v3, v4, s[0:1]
     s_endpgm)");
-  std::vector<uint32_t> out(width * height);
-  const void* arguments[] = {out.data()};
+  GuestVector<uint32_t> out(width * height);
+  const GuestVector<const void*> arguments{out.data()};
   constexpr uint32_t rounds = 30;
   for (uint32_t round = 0; round < rounds; ++round) {
     const auto ran = run({width, height, 1}, {24, 10, 1}, arguments);
@@ -121,8 +121,8 @@ TEST_P(SeriesOnGpu, EveryWaveKnowsItsNumber) {
     s_endpgm)",
         "float_denorm_mode_32 3", "gfx1201");
   constexpr uint32_t groups = 40;
-  std::vector<uint32_t> out(groups * 128);
-  const void* arguments[] = {out.data()};
+  GuestVector<uint32_t> out(groups * 128);
+  const GuestVector<const void*> arguments{out.data()};
   const auto ran = run({groups * 128, 1, 1}, {128, 1, 1}, arguments);
   ASSERT_TRUE(ran) << ran.error().message;
   EXPECT_EQ(ran->waves, groups * 4);
@@ -147,8 +147,8 @@ TEST_P(SeriesOnGpu, EveryWaveBeginsInTheKernelsMode) {
     s_endpgm)",
         "float_denorm_mode_32 0");
   constexpr uint32_t items = 256 * 9;
-  std::vector<uint32_t> out(items * 2, 1);
-  const void* arguments[] = {out.data()};
+  GuestVector<uint32_t> out(items * 2, 1);
+  const GuestVector<const void*> arguments{out.data()};
   const auto ran = run({items, 1, 1}, {256, 1, 1}, arguments);
   ASSERT_TRUE(ran) << ran.error().message;
   EXPECT_EQ(ran->wave_instructions, items / 64 * uint64_t{11});
@@ -171,13 +171,10 @@ TEST_P(SeriesOnGpu, AFaultIsThatOfItsWave) {
     global_load_dword v2, v1, s[4:5]
     s_endpgm)");
   // 1024 bytes for each work-group; what is mapped ends where lane 9 of the third wave of work-group 37 would read.
-  constexpr uint64_t mapped = 37 * 1024 + 2 * 256 + 9 * 4, pages = 12 * 4096;
-  auto* memory =
-      static_cast<uint8_t*>(mmap(nullptr, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ASSERT_NE(memory, MAP_FAILED);
-  constexpr uint64_t begin = 11 * 4096 - mapped;
-  ASSERT_EQ(mprotect(memory + 11 * 4096, 4096, PROT_NONE), 0);
-  const void* arguments[] = {memory + begin};
+  constexpr uint64_t mapped = 37 * 1024 + 2 * 256 + 9 * 4, pages = 11 * 4096;
+  constexpr uint64_t begin = pages - mapped;
+  GuestVector<uint8_t> memory(pages);
+  const GuestVector<const void*> arguments{memory.data() + begin};
   const auto good = run({37 * 256, 1, 1}, {256, 1, 1}, arguments);
   ASSERT_TRUE(good) << good.error().message;
   EXPECT_EQ(gpu_->engine_report().translations.size(), 1u);
@@ -186,7 +183,6 @@ TEST_P(SeriesOnGpu, AFaultIsThatOfItsWave) {
   EXPECT_THAT(bad.error().message, HasSubstr("(37, 0, 0), wave 2"));
   EXPECT_THAT(bad.error().message, HasSubstr("global_load_dword v2, v1, s[4:5]"));
   EXPECT_THAT(bad.error().message, HasSubstr("(137, 0, 0)"));
-  munmap(memory, pages);
 }
 
 }  // namespace

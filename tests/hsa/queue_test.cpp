@@ -130,6 +130,46 @@ TEST_F(HsaQueue, MorePacketsThanSlotsRunInOrder) {
   EXPECT_EQ(hsa_signal_destroy(done), HSA_STATUS_SUCCESS);
 }
 
+// The GPU has xnack off.
+TEST_F(HsaQueue, MemoryOfTheHostIsAFault) {
+  std::vector<int> mine(16);
+  set_arguments(mine.data(), 0);
+  submit(dispatch("stray.kd", 1, 1, {0}));
+  EXPECT_EQ(static_cast<int>(awaited_error()), HSA_STATUS_ERROR_MEMORY_FAULT);
+  EXPECT_EQ(mine[0], 0);
+}
+
+TEST_F(HsaQueue, MemoryOfTheHostThatTheGpuHasBeenGivenIsNone) {
+  std::vector<int> vector(16);
+  int array[16]{};
+  const auto store = [&](void* pointer) {
+    set_arguments(pointer, 0);
+    const hsa_signal_t done = make_signal(1);
+    submit(dispatch("stray.kd", 1, 1, done));
+    await_zero(done);
+    EXPECT_EQ(hsa_signal_destroy(done), HSA_STATUS_SUCCESS);
+  };
+  for (int* mine : {vector.data(), array}) {
+    for (const int pool : {0, 2, -1}) {
+      void* place = nullptr;
+      mine[0] = 0;
+      if (pool < 0) {
+        ASSERT_EQ(hsa_amd_memory_lock(mine, 64, nullptr, 0, &place), HSA_STATUS_SUCCESS);
+      } else {
+        ASSERT_EQ(hsa_amd_memory_lock_to_pool(mine, 64, nullptr, 0, system_pools[pool], 0, &place), HSA_STATUS_SUCCESS);
+      }
+      store(place);
+      EXPECT_EQ(mine[0], 1) << pool;
+      EXPECT_EQ(hsa_amd_memory_unlock(mine), HSA_STATUS_SUCCESS);
+    }
+  }
+  vector[0] = 0;
+  hsa_amd_svm_attribute_pair_t access{HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE, gpu.handle};
+  ASSERT_EQ(hsa_amd_svm_attributes_set(vector.data(), 64, &access, 1), HSA_STATUS_SUCCESS);
+  store(vector.data());
+  EXPECT_EQ(vector[0], 1);
+}
+
 TEST_F(HsaQueue, BarriersWaitForAllOrAnyOfTheirSignals) {
   const hsa_signal_t first = make_signal(1), second = make_signal(1), all = make_signal(1), any = make_signal(1);
   hsa_barrier_and_packet_t barrier_and{};

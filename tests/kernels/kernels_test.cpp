@@ -19,6 +19,7 @@
 #include "kernels/kernel.h"
 #include "kernels/references.h"
 #include "machine/gpu.h"
+#include "machine/guest_vector.h"
 #include "object/link.h"
 #include "support/command.h"
 #include "support/llvm_processors.h"
@@ -130,8 +131,8 @@ Choice choose(const target::Processor& processor, const Source& source, const Wa
   return choice;
 }
 
-std::vector<unsigned> input() {
-  std::vector<unsigned> words(in_words);
+GuestVector<unsigned> input() {
+  GuestVector<unsigned> words(in_words);
   unsigned state = 12345;
   for (unsigned& word : words) {
     state = state * 1664525 + 1013904223;
@@ -144,10 +145,12 @@ std::vector<unsigned> input() {
 }
 
 void run(machine::Gpu& gpu, const machine::LoadedCode& code, const char* name, const Source& source,
-         const std::vector<unsigned>& in, std::vector<unsigned>& out) {
+         const GuestVector<unsigned>& in, GuestVector<unsigned>& out) {
   const machine::LoadedSymbol* kernel = code.find(std::string(name) + ".kd");
   ASSERT_NE(kernel, nullptr) << "no kernel " << name;
-  const void* arguments[64] = {in.data(), out.data()};  // and those that are hidden, which nothing asks for
+  GuestVector<const void*> arguments(64);  // the rest are those that are hidden, which nothing asks for
+  arguments[0] = in.data();
+  arguments[1] = out.data();
   machine::aql::KernelDispatchPacket packet{};
   packet.setup = 1;
   packet.workgroup_size_x = static_cast<uint16_t>(source.group_size);
@@ -157,7 +160,7 @@ void run(machine::Gpu& gpu, const machine::LoadedCode& code, const char* name, c
   packet.private_segment_size = 16384;
   packet.group_segment_size = 16384;
   packet.kernel_object = kernel->address;
-  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments);
+  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
   const auto result = gpu.run(packet);
   ASSERT_TRUE(result) << name << ": " << result.error().message;
 }
@@ -210,9 +213,9 @@ void try_way(const char* processor_name, const Source& source, const Way& way, s
   const auto code = (*gpu)->load(bytes, {}, "kernels");
   ASSERT_TRUE(code) << code.error().message;
 
-  const std::vector<unsigned> in = input();
+  const GuestVector<unsigned> in = input();
   for (const Kernel& kernel : choice.kernels) {
-    std::vector<unsigned> expected(8192), got(8192);
+    GuestVector<unsigned> expected(8192), got(8192);
     kernel.expect({in.data(), expected.data(), source.items, way.wave_size, &processor});
     run(**gpu, **code, kernel.name, source, in, got);
     for (unsigned i = 0; i < expected.size(); ++i) {

@@ -36,6 +36,8 @@ __global__ void use_lds(int* out) {
   out[threadIdx.x] = lds[0];
 }
 
+int variable[64];
+
 /// How a launch that HIP refuses ends: the error, and a device that works on.
 int refused(hipError_t error, hipError_t wanted) {
   std::printf("%s\n", hipGetErrorName(error));
@@ -52,10 +54,18 @@ int refused(hipError_t error, hipError_t wanted) {
 int main(int argc, char** argv) {
   const std::string which = argc > 1 ? argv[1] : "";
   const check::Device<int> out(1024);
+  int on_stack[64];
+  std::vector<int> on_heap(64);
   if (which == "null") {
     write_to<<<1, 64>>>(nullptr, 1);
   } else if (which == "unmapped") {
     read_far<<<2, 64>>>(out.get(), out.get(), size_t{1} << 38);
+  } else if (which == "host-stack") {  // all of these work with xnack on
+    write_to<<<1, 64>>>(on_stack, 1);
+  } else if (which == "host-heap") {
+    write_to<<<1, 64>>>(on_heap.data(), 1);
+  } else if (which == "host-variable") {
+    write_to<<<1, 64>>>(variable, 1);
   } else if (which == "endless") {
     endless<<<1, 64>>>(out.get());
     std::printf("launched\n");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include "engine/compiled/jit_context.h"
 #include "engine/micro_op.h"
@@ -19,6 +20,8 @@ namespace Atoll::compiler {
 using engine::Run;
 using machine::Row;
 using machine::Wave;
+
+class GuestBounds;
 
 /// Of rows; of scalars and single lanes in a row; of what is anywhere in a program's memory.
 inline const llvm::Align row_align(64), dword_align(4), unaligned(1);
@@ -45,6 +48,7 @@ struct Frame {
   semantics::FloatMode mode;            ///< of the instruction that is being made
   bool has_scatters;                    ///< that the host has, and quick gathers; without, both are branches
   PlanReport& plans;                    ///< takes what is to be said of regions
+  GuestBounds* bounds = nullptr;        ///< of the memory that the wave may touch
   llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
   uint64_t uncounted = 0;               ///< instructions of the block that Run::instructions does not have yet
 
@@ -135,7 +139,7 @@ struct Frame {
       llvm::ReturnInst::Create(context, ir.getInt8(static_cast<uint8_t>(engine::ExitReason::faults)), faulted);
     }
     auto* right = llvm::BasicBlock::Create(context, "right", function);
-    ir.CreateCondBr(is_right, right, faulted);
+    ir.CreateCondBr(is_right, right, faulted, llvm::MDBuilder(context).createBranchWeights(1u << 20, 1));
     ir.SetInsertPoint(right);
   }
   /// Goes on only if `is_known` (an i1); otherwise the interpreter goes on at `pc`, whose instruction and those after

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/memory/guest_bounds.h"
 #include "compiler/memory/scalar_memory.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
@@ -77,7 +78,7 @@ void LoopLowering::emit(const engine::Located& at, bool is_needed, VaryingMasks&
     scalars_.emit_on_varying_masks(instruction, whole, state.scc_varies ? nullptr : chunk.scc(), chunk);
   } else if (ScalarMemory::takes(instruction)) {
     // In a loop that does not wait for others: there, a word must come from the load that stays in its place.
-    ScalarMemory(frame_).load(instruction, chunk, /*words_apart=*/!region_.may_wait);
+    ScalarMemory(frame_).load(instruction, chunk, /*words_apart=*/!region_.may_wait, /*is_noted=*/true);
   } else {
     scalars_.emit(instruction, chunk);
   }
@@ -93,6 +94,10 @@ void LoopLowering::emit_poll(llvm::Value* count) {
                   llvm::MDBuilder(frame_.context).createBranchWeights(1, 1u << 20));
   ir.SetInsertPoint(poll);
   ir.CreateStore(ir.CreateAdd(count, ir.getInt64(instructions_between_polls)), next_poll_);
+  // What it waits for may be at a wrong address.
+  const GuestBounds::Noted noted = frame_.bounds->noted();
+  frame_.bounds->check();
+  frame_.bounds->set_noted(noted);
   if (given_back_ != nullptr) {
     auto* ask = llvm::BasicBlock::Create(frame_.context, "ask", frame_.function);
     ir.CreateCondBr(ir.CreateICmpUGE(count, waits_), given_back_, ask);
@@ -240,6 +245,7 @@ void LoopLowering::emit_rounds(const ChunkLoop& loop, llvm::BasicBlock* end, Chu
 /// Keeps what the chunk's registers hold.
 void LoopLowering::end_chunk(const ChunkLoop& loop, ChunkState& chunk) {
   llvm::IRBuilder<>& ir = frame_.ir;
+  frame_.bounds->check();
   llvm::Value* all = llvm::Constant::getAllOnesValue(frame_.lanes());
   llvm::Value* stored = region_.exec_grows ? all : ir.CreateBitCast(loop.active(), frame_.lanes());
   chunk.write_rows(plan_.results.rows, stored, /*look_for_all=*/false);

@@ -21,7 +21,7 @@ class LoopLowering {
       : frame_(frame),
         lanes_(lanes),
         scalars_(scalars),
-        memory_(frame, lanes.operations()),
+        memory_(frame, lanes.operations(), /*has_bases_checked=*/false),
         flow_(flow),
         liveness_(liveness),
         plan_(plan),

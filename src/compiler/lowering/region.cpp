@@ -11,6 +11,7 @@
 #include "compiler/lowering/plan_text.h"
 #include "compiler/lowering/plan_validation.h"
 #include "compiler/memory/deferred_stores.h"
+#include "compiler/memory/guest_bounds.h"
 #include "compiler/memory/scalar_memory.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
@@ -364,6 +365,21 @@ void Region::emit_item(const RegionItem& item, ChunkState& chunk, DeferredStores
   }
 }
 
+/// Whether the addresses of accesses with a scalar base are right, for all lanes and once. Without lanes, the base may
+/// be anything.
+void Region::check_bases(std::span<const RegionItem> items, const VersionGuard* guard, llvm::Value* exec) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::Value* offsets = nullptr;
+  for (const RegionItem& item : items) {
+    if (!item.access) continue;
+    if (guard != nullptr && guard->strided(static_cast<size_t>(&item - items.data())) != nullptr) continue;
+    llvm::Value* offset = memory_.base_offset(*item.access);
+    if (offset != nullptr) offsets = offsets != nullptr ? ir.CreateOr(offsets, offset) : offset;
+  }
+  if (offsets == nullptr) return;
+  frame_.check(ir.CreateOr(frame_.bounds->hold(offsets), ir.CreateICmpEQ(exec, ir.getInt64(0))));
+}
+
 void Region::emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guard) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const auto items = std::span(std::as_const(plan_.items)).subspan(planned.first, planned.end - planned.first);
@@ -387,6 +403,7 @@ void Region::emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guar
     if (may_fault) frame_.note_chunk(chunk);
   };
   if (may_fault) frame_.note_pc(items.front().pc);
+  check_bases(items, guard, exec);
   llvm::Instruction* once_end = loop.enter(exec);
   // Without active lanes, all that a vector instruction does is to yield masks of zeros.
   if (plan_.every_chunk) ir.CreateBr(begin);
@@ -403,6 +420,7 @@ void Region::emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guar
     const auto number = static_cast<size_t>(&item - items.data());
     emit_item(item, chunk, deferred, guard != nullptr ? guard->strided(number) : nullptr);
   }
+  frame_.bounds->check();
   llvm::Value* all = llvm::ConstantInt::getTrue(frame_.lanes());
   chunk.write_rows(planned.results.rows | deferred.rows(),
                    plan_.masks.exec_grows ? all : ir.CreateBitCast(loop.active(), frame_.lanes()),

@@ -72,7 +72,7 @@ class Region {
         lanes_(lanes),
         scalars_(scalars),
         matrices_(matrices),
-        memory_(frame, lanes.operations()),
+        memory_(frame, lanes.operations(), /*has_bases_checked=*/true),
         stack_(frame),
         buffers_(frame),
         registers_(frame),
@@ -129,6 +129,7 @@ class Region {
   void report();
   /// `guard`: of the form whose accesses it knows.
   void emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guard);
+  void check_bases(std::span<const RegionItem> items, const VersionGuard* guard, llvm::Value* exec);
   void emit_item(const RegionItem& item, ChunkState& chunk, DeferredStores& deferred,
                  const ChunkMemory::Strided* strided);
   void emit_in_order();

@@ -23,6 +23,7 @@
 #include "compiler/lowering/region.h"
 #include "compiler/lowering/semantics_bitcode.h"
 #include "compiler/lowering/wave_chaining.h"
+#include "compiler/memory/guest_bounds.h"
 #include "compiler/memory/scalar_memory.h"
 #include "engine/hardware_register.h"
 #include "engine/prepare.h"
@@ -56,12 +57,15 @@ class Translator {
       : code_(code),
         flow_(code.flow),
         frame_(frame),
+        bounds_(frame),
         lanes_(frame, operations),
         scalars_(frame, operations),
         wave_code_(frame, scalars_),
         matrix_code_(frame, helper_pcs_, first_helper),
         region_(frame, lanes_, scalars_, matrix_code_, code.ordinary_resources),
-        first_helper_(first_helper) {}
+        first_helper_(first_helper) {
+    frame_.bounds = &bounds_;
+  }
 
   void run(Translated& result) {
     // By address, which is about the order in which they are run.
@@ -141,6 +145,7 @@ class Translator {
   const CodeFacts& code_;
   const ControlFlow& flow_;
   Frame& frame_;
+  GuestBounds bounds_;
   ValuLowering lanes_;
   SaluLowering scalars_;
   CrossLaneLowering wave_code_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/memory/guest_bounds.h"
+
 namespace Atoll::compiler {
 
 namespace {
@@ -122,6 +124,7 @@ void VersionGuard::compute_first_lane() {
     for (const AffineAddresses::Condition& each : item.address->conditions)
       wanted.emplace(each.word->item, each.word->key);
   }
+  llvm::Value* from_bases = nullptr;  // of all accesses to memory, or'ed
   for (size_t i = 0; i < items_.size(); ++i) {
     const RegionItem& item = items_[i];
     if (slice_[i]) {
@@ -136,7 +139,11 @@ void VersionGuard::compute_first_lane() {
     llvm::Value* high = address.words == 2 ? first(row_key(address, 1)) : nullptr;
     strided_[i] = {.address = memory_.first_address(*item.access, low, high), .stride = item.stride};
     if (llvm::Value* inside = memory_.is_inside(*item.access, low, item.stride)) require(inside);
+    if (item.access->operands.space != MemorySpace::global) continue;
+    llvm::Value* from_base = frame_.bounds->offset(strided_[i].address);
+    from_bases = from_bases != nullptr ? ir.CreateOr(from_bases, from_base) : from_base;
   }
+  if (from_bases != nullptr) require(frame_.bounds->hold(from_bases));
 }
 
 llvm::Value* VersionGuard::emit(const RegionItem* store) {

@@ -4,6 +4,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/lowering/phi.h"
+#include "compiler/memory/guest_bounds.h"
 #include "compiler/memory/raw_buffers.h"
 #include "engine/buffer_resource.h"
 #include "engine/prepare.h"
@@ -35,6 +36,12 @@ PreparedAccess BufferMemory::prepare_in_buffer(const isa::Instruction& instructi
     prepared.buffer_end = ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, prepared.buffer_end, offset);
   }
   return prepared;
+}
+
+llvm::Value* BufferMemory::base_offset(const PreparedAccess& prepared) {
+  if (has_wide_offsets(prepared.operands) || counts_records(prepared.operands)) return nullptr;
+  llvm::Value* is_empty = ir().CreateICmpEQ(prepared.buffer_end, ir().getInt32(0));
+  return ir().CreateSelect(is_empty, ir().getInt64(0), frame_.bounds->offset(prepared.scalar_base));
 }
 
 /// Whether the buffer's size is in records: not on GFX8, if it is not swizzled.
@@ -115,8 +122,9 @@ LaneAccess::Words BufferMemory::load(const PreparedAccess& prepared, unsigned /*
   const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
   const InBuffer place = in_buffer(prepared, chunk);
   llvm::Value* zeros = llvm::Constant::getNullValue(frame_.chunk());
-  Words words =
-      context_.is_hot ? load_in_place(access, place.at, place.inside) : call_load(access, place.at, place.inside);
+  if (!context_.is_hot) note_lanes(place.at, place.inside);
+  Words words = context_.is_hot ? load_in_place(access, place.at, place.inside, /*in_bounds=*/false)
+                                : call_load(access, place.at, place.inside);
   for (unsigned word = 0; word < access.words(); ++word) {
     words[word] = ir().CreateSelect(place.inside, words[word], zeros);
   }
@@ -146,6 +154,8 @@ void BufferMemory::store(const PreparedAccess& prepared, const Words& data, Chun
   const InBuffer place = in_buffer(prepared, chunk);
   llvm::Value* cut = cut_off(prepared, place, chunk);
   if (cut == nullptr) return store_lanes(access, place.at, place.inside, data);
+  note_base(place.at, ir().CreateOr(place.inside, cut));
+  frame_.bounds->check();
   PhiBuilder ways(frame_, 0);
   llvm::BasicBlock *in_part = block("in_part"), *whole = block("whole");
   ir().CreateCondBr(ir().CreateICmpNE(bits(cut), ir().getInt16(0)), in_part, whole,
@@ -154,7 +164,7 @@ void BufferMemory::store(const PreparedAccess& prepared, const Words& data, Chun
   store_dwords_inside(prepared, place, ir().CreateOr(place.inside, cut), data);
   ways.add_incoming({});
   ir().SetInsertPoint(whole);
-  store_lanes(access, place.at, place.inside, data);
+  store_lanes(access, place.at, place.inside, data, /*in_bounds=*/true);
   ways.add_incoming({});
   ways.join();
 }

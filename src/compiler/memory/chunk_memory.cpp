@@ -2,6 +2,7 @@
 #include "compiler/memory/chunk_memory.h"
 
 #include "compiler/llvm/unused_loads.h"
+#include "compiler/memory/guest_bounds.h"
 #include "engine/lds_limit.h"
 
 namespace Atoll::compiler {
@@ -53,6 +54,14 @@ llvm::Value* ChunkMemory::first_address(const Prepared& prepared, llvm::Value* l
   return ir().CreateAdd(address, ir().getInt64(static_cast<uint64_t>(offset)));
 }
 
+llvm::Value* ChunkMemory::base_offset(const Prepared& prepared) {
+  const MemoryOperands& operands = prepared.operands;
+  if (operands.is_atomic) return nullptr;  // the engine looks at all addresses
+  if (operands.space == MemorySpace::buffer) return buffer_.base_offset(prepared);
+  const bool has_base = operands.space == MemorySpace::global && prepared.scalar_base != nullptr;
+  return has_base ? frame_.bounds->offset(prepared.scalar_base) : nullptr;
+}
+
 void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk, const Strided* strided) {
   if (prepared.operands.is_atomic) return emit_atomic(prepared, keep_inactive, chunk);
   if (prepared.operands.is_store) return emit_store(prepared, chunk, strided);
@@ -76,6 +85,9 @@ void ChunkMemory::emit_store(const Prepared& prepared, ChunkState& chunk, const 
   const isa::Operand& source = *operands.data[prepared.element];
   for (unsigned word = 0; word < access.words(); ++word) data[word] = chunk.row(row_key(source, word));
   SpaceMemory& memory = this->memory(operands.space);
+  // What has been loaded may be wrong. Stores to addresses that are not known look at these at the same time.
+  const bool is_shared = operands.space == MemorySpace::global || operands.space == MemorySpace::flat;
+  if (is_shared && (strided != nullptr || operands.space == MemorySpace::flat)) frame_.bounds->check();
   if (strided == nullptr) return memory.store(prepared, data, chunk);
   const bool fetch_ahead = operands.space == MemorySpace::global && !strided->is_fetched;
   memory.store_even(access, fetch_ahead, even_address(prepared, 0, chunk, *strided), active, data);
@@ -119,6 +131,7 @@ void ChunkMemory::emit_atomic(const Prepared& prepared, bool keep_inactive, Chun
     for (unsigned word = 0; word < words; ++word) data.push_back(chunk.row(row_key(operand, first + word)));
   }
   const bool yields = operands.result != nullptr;
+  if (operands.space != MemorySpace::lds) frame_.bounds->check();
   const Words old = memory(operands.space).atomic(prepared, yields, data, chunk);
   if (!yields) return;
   for (unsigned word = 0; word < words; ++word) {

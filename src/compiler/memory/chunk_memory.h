@@ -11,8 +11,9 @@ namespace Atoll::compiler {
 
 class ChunkMemory {
  public:
-  ChunkMemory(Frame& frame, Operations& operations)
-      : context_{frame, operations},
+  /// `has_bases_checked`: whoever has accesses emitted looks at their base_offset() before.
+  ChunkMemory(Frame& frame, Operations& operations, bool has_bases_checked)
+      : context_{.frame = frame, .operations = operations, .has_bases_checked = has_bases_checked},
         frame_(frame),
         global_(context_),
         lds_(context_),
@@ -51,6 +52,10 @@ class ChunkMemory {
   llvm::Value* is_inside(const Prepared& prepared, llvm::Value* low, int64_t stride) {
     return prepared.operands.space == MemorySpace::lds ? lds_.is_inside(prepared, low, stride) : nullptr;
   }
+
+  /// How far the scalar part of an access's addresses is from the begin of what the GPU may touch (GuestBounds), where
+  /// it is that which tells whether they are right: what lanes add to it has 32 bits. Null: it is not.
+  llvm::Value* base_offset(const Prepared& prepared);
 
   /// Carries it out for the chunk's lanes of EXEC. `keep_inactive`: the other lanes of a result keep what they have;
   /// otherwise they may get anything.

@@ -4,7 +4,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/lowering/phi.h"
-#include "machine/memory.h"
+#include "compiler/memory/guest_bounds.h"
 
 namespace Atoll::compiler {
 
@@ -45,11 +45,10 @@ LaneAccess::Words GlobalMemory::atomic(const PreparedAccess& prepared, bool yiel
                      is_flat ? AddressSpace::flat : AddressSpace::global, wide(at), data, chunk.exec(), chunk, yields);
 }
 
-/// Whether an active lane's address may be in an aperture. An offset adds no more than 1 to an upper half.
-llvm::Value* GlobalMemory::may_be_in_aperture(const Addresses& at, llvm::Value* active) {
-  static_assert(machine::shared_aperture_hi < machine::private_aperture_hi);
-  llvm::Value* high = ir().CreateICmpUGE(at.high, splat(ir().getInt32(machine::shared_aperture_hi - 1)));
-  return ir().CreateICmpNE(bits(ir().CreateAnd(high, active)), ir().getInt16(0));
+/// Whether an active lane's address may not be of memory that the GPU may touch: it is in an aperture, mostly.
+llvm::Value* GlobalMemory::may_be_elsewhere(const Addresses& at, llvm::Value* active) {
+  llvm::Value* outside = frame_.bounds->are_outside(at.high, /*or_in_aperture=*/true);
+  return ir().CreateICmpNE(bits(ir().CreateAnd(outside, active)), ir().getInt16(0));
 }
 
 LaneAccess::Words GlobalMemory::load_flat(const PreparedAccess& prepared, llvm::Value* old, ChunkState& chunk) {
@@ -60,12 +59,12 @@ LaneAccess::Words GlobalMemory::load_flat(const PreparedAccess& prepared, llvm::
   PhiBuilder ways(frame_, access.words());
   llvm::BasicBlock* aperture = block("aperture");
   llvm::BasicBlock* memory = block("memory");
-  ir().CreateCondBr(may_be_in_aperture(at, active), aperture, memory,
+  ir().CreateCondBr(may_be_elsewhere(at, active), aperture, memory,
                     llvm::MDBuilder(frame_.context).createBranchWeights(1, 4));
   ir().SetInsertPoint(aperture);
   ways.add_incoming(call_engine(number, AddressSpace::flat, wide(at), loaded_before(access, old), active, chunk));
   ir().SetInsertPoint(memory);
-  ways.add_incoming(load_lanes(access, at, active, old));
+  ways.add_incoming(load_lanes(access, at, active, old, /*in_bounds=*/true));
   return ways.join();
 }
 
@@ -77,13 +76,13 @@ void GlobalMemory::store_flat(const PreparedAccess& prepared, const Words& data,
   PhiBuilder ways(frame_, 0);
   llvm::BasicBlock* aperture = block("aperture");
   llvm::BasicBlock* memory = block("memory");
-  ir().CreateCondBr(may_be_in_aperture(at, active), aperture, memory,
+  ir().CreateCondBr(may_be_elsewhere(at, active), aperture, memory,
                     llvm::MDBuilder(frame_.context).createBranchWeights(1, 4));
   ir().SetInsertPoint(aperture);
   call_engine(number, AddressSpace::flat, wide(at), llvm::ArrayRef(data).take_front(access.words()), active, chunk);
   ways.add_incoming({});
   ir().SetInsertPoint(memory);
-  store_lanes(access, at, active, data);
+  store_lanes(access, at, active, data, /*in_bounds=*/true);
   ways.add_incoming({});
   ways.join();
 }

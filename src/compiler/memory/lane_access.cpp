@@ -2,6 +2,10 @@
 // lane_loads.cpp and lane_stores.cpp move the elements.
 #include "compiler/memory/lane_access.h"
 
+#include <cstdlib>
+
+#include "compiler/memory/guest_bounds.h"
+
 namespace Atoll::compiler {
 
 using semantics::chunk_lanes;
@@ -16,7 +20,8 @@ llvm::Constant* multiples(llvm::LLVMContext& context, uint32_t step) {
 
 }  // namespace
 
-LaneAccess::AddressPattern LaneAccess::relate(const Addresses& at, llvm::Value* active, unsigned bytes) {
+LaneAccess::AddressPattern LaneAccess::relate(const Addresses& at, llvm::Value* active, unsigned bytes,
+                                              bool in_bounds) {
   AddressPattern pattern{};
   llvm::Value* first = ir().CreateExtractElement(at.low, uint64_t{0});
   llvm::Value* upper_differs = nullptr;
@@ -37,6 +42,9 @@ LaneAccess::AddressPattern LaneAccess::relate(const Addresses& at, llvm::Value* 
   // host takes a hundred times as long for it where nothing is mapped.
   llvm::Value* any = ir().CreateICmpNE(bits(active), ir().getInt16(0));
   llvm::Value* on_stack = ir().CreateIntrinsic(llvm::Intrinsic::addressofreturnaddress, {frame_.pointer()}, {});
+  if (!in_bounds && at.starts == nullptr && at.high != nullptr) {
+    pattern.from_base = ir().CreateSelect(any, frame_.bounds->offset(address), ir().getInt64(0));
+  }
   address = ir().CreateSelect(any, address, ir().CreatePtrToInt(on_stack, frame_.i64()));
   pattern.address = ir().CreateIntToPtr(address, frame_.pointer());
   pattern.neighbours = none_differs(ir().CreateAdd(splat(first), multiples(frame_.context, bytes)));
@@ -52,6 +60,23 @@ LaneAccess::AddressPattern LaneAccess::relate(const Addresses& at, llvm::Value* 
   }
   if (at.starts != nullptr) pattern.equal = ir().CreateAnd(pattern.equal, ir().CreateICmpULT(place, end));
   return pattern;
+}
+
+void LaneAccess::note_lanes(const Addresses& at, llvm::Value* active) {
+  if (at.starts != nullptr) return;  // LDS
+  if (at.high == nullptr) return note_base(at, active);
+  // What is added to the upper half without being a multiple of 4 GiB is little, where it is known.
+  const auto* distance = llvm::dyn_cast<llvm::ConstantInt>(at.base);
+  const bool is_near = distance != nullptr && std::abs(distance->getSExtValue()) < 1 << 30;
+  llvm::Value* outside =
+      is_near ? frame_.bounds->are_outside(at.high, /*or_in_aperture=*/false) : frame_.bounds->are_outside(wide(at));
+  frame_.bounds->note_lanes(ir().CreateAnd(outside, active));
+}
+
+void LaneAccess::note_base(const Addresses& at, llvm::Value* active) {
+  if (context_.has_bases_checked) return;
+  llvm::Value* any = ir().CreateICmpNE(bits(active), ir().getInt16(0));
+  frame_.bounds->note(ir().CreateSelect(any, frame_.bounds->offset(at.base), ir().getInt64(0)));
 }
 
 llvm::Value* LaneAccess::places(const Addresses& at) {

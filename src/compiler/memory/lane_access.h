@@ -32,6 +32,8 @@ struct AccessContext {
   /// Whether the code is run often enough that an access is worth being part of it, rather than a call of a function
   /// that all share.
   bool is_hot = true;
+  /// Whether somebody else looks at the scalar parts of addresses (GuestBounds).
+  bool has_bases_checked = false;
 };
 
 class LaneAccess {
@@ -67,6 +69,9 @@ class LaneAccess {
     /// i1: each active lane's dword of LDS is the second one after that of the lane before, as where lanes have pairs
     /// that they load one by one. Null: not looked at.
     llvm::Value* every_second = nullptr;
+    /// Of memory: how far the address is from the begin of what the GPU may touch, 64 bits; 0 without active lanes.
+    /// Null if nobody looks.
+    llvm::Value* from_base = nullptr;
   };
 
   llvm::IRBuilder<>& ir() { return frame_.ir; }
@@ -91,9 +96,16 @@ class LaneAccess {
 
   /// The words of the element that `access` loads, 0 in other lanes than `active`. `old` is what the result register
   /// held, for loads into half of it.
-  Words load_lanes(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, llvm::Value* old);
-  void store_lanes(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data);
-  AddressPattern relate(const Addresses& at, llvm::Value* active, unsigned bytes);
+  Words load_lanes(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, llvm::Value* old,
+                   bool in_bounds = false);
+  void store_lanes(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data,
+                   bool in_bounds = false);
+  AddressPattern relate(const Addresses& at, llvm::Value* active, unsigned bytes, bool in_bounds);
+  /// Of memory: has it looked at whether these lanes' addresses are right (GuestBounds).
+  void note_lanes(const Addresses& at, llvm::Value* active);
+  /// The same of the scalar part of addresses that have offsets of 32 bits from there; nothing to do if somebody else
+  /// looks.
+  void note_base(const Addresses& at, llvm::Value* active);
   /// low + offset
   llvm::Value* places(const Addresses& at);
   llvm::Value* wide(const Addresses& at);
@@ -110,10 +122,11 @@ class LaneAccess {
   llvm::Value* pointers(const Scattered& at);
   llvm::Value* inside(const Addresses& at, llvm::Value* active);
 
-  Words load_in_place(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
+  /// Of memory, `in_bounds`: it is known, or looked at by others, whether the addresses are right.
+  Words load_in_place(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, bool in_bounds);
   Words load_scattered(const semantics::MemoryAccess& access, const Addresses& at, const AddressPattern& pattern,
                        llvm::Value* active);
-  void store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
+  void store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data, bool in_bounds);
   Words call_load(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
   void call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
   /// A function of the module that is called and never inlined, without code yet.

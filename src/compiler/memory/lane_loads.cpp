@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/lowering/phi.h"
+#include "compiler/memory/guest_bounds.h"
 
 namespace Atoll::compiler {
 
@@ -14,15 +15,18 @@ using semantics::MemoryAccess;
 using Half = MemoryAccess::Half;
 
 LaneAccess::Words LaneAccess::load_lanes(const MemoryAccess& access, const Addresses& at, llvm::Value* active,
-                                         llvm::Value* old) {
-  Words words = context_.is_hot ? load_in_place(access, at, active) : call_load(access, at, active);
+                                         llvm::Value* old, bool in_bounds) {
+  if (!context_.is_hot && !in_bounds) note_lanes(at, active);
+  Words words = context_.is_hot ? load_in_place(access, at, active, in_bounds) : call_load(access, at, active);
   words[0] = place_half(access, words[0], old);
   return words;
 }
 
-LaneAccess::Words LaneAccess::load_in_place(const MemoryAccess& access, const Addresses& at, llvm::Value* active) {
+LaneAccess::Words LaneAccess::load_in_place(const MemoryAccess& access, const Addresses& at, llvm::Value* active,
+                                            bool in_bounds) {
   const unsigned bytes = access.bytes;
-  const AddressPattern pattern = relate(at, active, bytes);
+  if (!in_bounds && at.starts == nullptr && at.high == nullptr) note_base(at, active);
+  const AddressPattern pattern = relate(at, active, bytes, in_bounds);
   PhiBuilder ways(frame_, access.words());
   llvm::BasicBlock* neighbours = block("neighbours");
   llvm::BasicBlock* others = block("others");
@@ -31,6 +35,7 @@ LaneAccess::Words LaneAccess::load_in_place(const MemoryAccess& access, const Ad
   ir().CreateCondBr(can, neighbours, others, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
 
   ir().SetInsertPoint(neighbours);
+  if (pattern.from_base != nullptr) frame_.bounds->note(pattern.from_base);
   if (at.starts == nullptr) prefetch(pattern.address, bytes, false);
   ways.add_incoming(load_neighbours(pattern.address, bytes, access.sign_extend, active));
   ir().SetInsertPoint(others);
@@ -74,8 +79,10 @@ LaneAccess::Words LaneAccess::load_scattered(const MemoryAccess& access, const A
   llvm::BasicBlock* anywhere = block("anywhere");
   ir().CreateCondBr(pattern.equal, equal, anywhere);
   ir().SetInsertPoint(equal);
+  if (pattern.from_base != nullptr) frame_.bounds->note(pattern.from_base);
   ways.add_incoming(load_equal(pattern.address, access.bytes, access.sign_extend));
   ir().SetInsertPoint(anywhere);
+  if (pattern.from_base != nullptr) note_lanes(at, active);
   ways.add_incoming(load_anywhere(scattered(at), access.bytes, access.sign_extend, inside(at, active)));
   return ways.join();
 }
@@ -88,7 +95,7 @@ LaneAccess::Words LaneAccess::call_load(const MemoryAccess& access, const Addres
   const std::string name = fmt::format("load_{}{}", access.bytes, access.sign_extend ? "_signed" : "");
   llvm::Value* all =
       call_shared(name, at, active, {}, result, [&](const Addresses& there, llvm::Value* lanes, const llvm::Argument*) {
-        const Words loaded = load_in_place(access, there, lanes);
+        const Words loaded = load_in_place(access, there, lanes, /*in_bounds=*/true);
         llvm::Value* whole = llvm::PoisonValue::get(result);
         for (unsigned word = 0; word < words; ++word) whole = ir().CreateInsertValue(whole, loaded[word], word);
         ir().CreateRet(whole);

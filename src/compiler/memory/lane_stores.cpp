@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/lowering/phi.h"
+#include "compiler/memory/guest_bounds.h"
 
 namespace Atoll::compiler {
 
@@ -25,25 +26,44 @@ LaneAccess::Words LaneAccess::stored(const MemoryAccess& access, const Words& da
   return words;
 }
 
-void LaneAccess::store_lanes(const MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data) {
+void LaneAccess::store_lanes(const MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data,
+                             bool in_bounds) {
   const unsigned bytes = access.bytes;
   const Words words = stored(access, data);
-  if (context_.is_hot) store_in_place(bytes, at, active, words);
-  if (!context_.is_hot) call_store(bytes, at, active, words);
+  if (context_.is_hot) return store_in_place(bytes, at, active, words, in_bounds);
+  if (!in_bounds) note_lanes(at, active);
+  if (at.starts == nullptr) frame_.bounds->check();
+  call_store(bytes, at, active, words);
 }
 
-void LaneAccess::store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data) {
-  const AddressPattern pattern = relate(at, active, bytes);
+void LaneAccess::store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data,
+                                bool in_bounds) {
+  const bool looks = !in_bounds && at.starts == nullptr;
+  if (looks && at.high == nullptr) {
+    note_base(at, active);
+    frame_.bounds->check();
+  }
+  const AddressPattern pattern = relate(at, active, bytes, in_bounds);
   PhiBuilder ways(frame_, 0);
   llvm::BasicBlock* neighbours = block("neighbours");
   llvm::BasicBlock* anywhere = block("anywhere");
   llvm::Value* can = bytes == 4 ? pattern.neighbours : ir().CreateAnd(pattern.neighbours, all(active));
   ir().CreateCondBr(can, neighbours, anywhere, llvm::MDBuilder(frame_.context).createBranchWeights(16, 1));
+  const GuestBounds::Noted before = looks ? frame_.bounds->noted() : GuestBounds::Noted{};
   ir().SetInsertPoint(neighbours);
+  if (pattern.from_base != nullptr) {
+    frame_.bounds->note(pattern.from_base);
+    frame_.bounds->check();
+  }
   if (at.starts == nullptr) prefetch(pattern.address, bytes, true);
   store_neighbours(pattern.address, bytes, active, data);
   ways.add_incoming({});
   ir().SetInsertPoint(anywhere);
+  if (pattern.from_base != nullptr) {
+    frame_.bounds->set_noted(before);
+    note_lanes(at, active);
+    frame_.bounds->check();
+  }
   store_anywhere(scattered(at), bytes, inside(at, active), data);
   ways.add_incoming({});
   ways.join();
@@ -56,7 +76,7 @@ void LaneAccess::call_store(unsigned bytes, const Addresses& at, llvm::Value* ac
               [&](const Addresses& there, llvm::Value* lanes, llvm::Argument* next) {
                 Words stored{};
                 for (unsigned word = 0; word < words; ++word) stored[word] = next++;
-                store_in_place(bytes, there, lanes, stored);
+                store_in_place(bytes, there, lanes, stored, /*in_bounds=*/true);
                 ir().CreateRetVoid();
               });
 }

@@ -122,7 +122,7 @@ void LdsMemory::emit_store_of_wave(llvm::Function& function, unsigned bytes) {
   at.starts = starts;
   Words stored{};
   for (unsigned word = 0; word < (bytes + 3) / 4; ++word) stored[word] = words_of(address + 1 + word);
-  store_in_place(bytes, at, ir().CreateBitCast(loop.active(), frame_.lanes()), stored);
+  store_in_place(bytes, at, ir().CreateBitCast(loop.active(), frame_.lanes()), stored, /*in_bounds=*/true);
   ir().CreateBr(loop.next);
   loop.finish();
   ir().CreateRetVoid();

@@ -1,6 +1,7 @@
 // compiler: what scalar instructions load (scalar_memory.h).
 #include "compiler/memory/scalar_memory.h"
 
+#include "compiler/memory/guest_bounds.h"
 #include "engine/prepare.h"
 #include "engine/scalar_offset.h"
 
@@ -36,12 +37,16 @@ llvm::Value* ScalarMemory::offset(const isa::Operand& operand, ScalarRegisters& 
   return frame_.ir.CreateZExt(registers.word(operand.reg), frame_.i64());
 }
 
-void ScalarMemory::load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart) {
+void ScalarMemory::load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart,
+                        bool is_noted) {
   llvm::IRBuilder<>& ir = frame_.ir;
   const isa::Operand& result = instruction.dst();
   llvm::Value* offset = ir.getInt64(static_cast<uint64_t>(engine::scalar_offset(instruction)));
   if (instruction.sources() > 1) offset = ir.CreateAdd(offset, this->offset(instruction.src(1), registers));
   llvm::Value* address = ir.CreateAnd(ir.CreateAdd(registers.pair(instruction.src(0).reg), offset), ~uint64_t{3});
+  llvm::Value* from_base = frame_.bounds->offset(address);
+  if (is_noted) frame_.bounds->note(from_base);
+  if (!is_noted) frame_.check(frame_.bounds->hold(from_base));
   llvm::Value* pointer = ir.CreateIntToPtr(address, frame_.pointer());
   llvm::Type* type = llvm::FixedVectorType::get(frame_.i32(), result.words);
   llvm::Value* loaded = ir.CreateAlignedLoad(type, pointer, llvm::Align(4), /*isVolatile=*/true);

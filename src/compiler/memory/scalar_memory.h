@@ -12,8 +12,10 @@ class ScalarMemory {
 
   static bool takes(const isa::Instruction& instruction);
   /// The load stays in its place and is executed even if its result is not needed, since it may fault: volatile.
-  /// `words_apart`: each word is also loaded by itself, which is best for one that goes to all lanes.
-  void load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart = false);
+  /// `words_apart`: each word is also loaded by itself, which is best for one that goes to all lanes. `is_noted`:
+  /// whether the address is right is looked at later, with others (GuestBounds).
+  void load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart = false,
+            bool is_noted = false);
 
  private:
   /// The operand that is added to the base, 64 bits.

@@ -23,6 +23,14 @@ class Access {
         is_lds_(is_lds),
         scratch_row_(wave.wave_size * 4u) {}
 
+  /// Whether the lanes' addresses are of what the GPU may touch.
+  bool are_in_bounds(uint64_t lanes) const {
+    const machine::AddressBounds bounds = wave_.work_group->bounds;
+    bool all = true;
+    for_each_lane(lanes, [&](unsigned lane) { all &= bounds.hold(chunk_.addresses.of[lane]); });
+    return all;
+  }
+
   void on_memory(uint64_t lanes) { move(chunk_.addresses, lanes, linear); }
 
   void on_lds(uint64_t lanes) {
@@ -144,7 +152,7 @@ uint8_t access_chunk(const Wave* wave, ChunkAccess* chunk, uint32_t lanes, uint3
     case AddressSpace::scratch:
       return access.on_scratch(lanes) ? 1 : 0;
     case AddressSpace::global:
-      if (!access.are_aligned(lanes)) return 0;
+      if (!access.are_aligned(lanes) || !access.are_in_bounds(lanes)) return 0;
       access.on_memory(lanes);
       return 1;
     case AddressSpace::flat:
@@ -159,6 +167,7 @@ uint8_t access_chunk(const Wave* wave, ChunkAccess* chunk, uint32_t lanes, uint3
     elsewhere |= uint64_t{is_lane_scratch(chunk->addresses.of[lane])} << lane;
   });
   const uint64_t global = lanes & ~shared & ~scratch & ~elsewhere;
+  if (!access.are_in_bounds(global)) return 0;
   if (global != 0) access.on_memory(global);
   if (shared != 0) access.on_lds(shared);
   if (scratch != 0 && !access.on_scratch(scratch)) return 0;

@@ -155,7 +155,7 @@ class CompiledEngine final : public machine::Engine {
   }
 
   /// Only a chunk in the middle of a region is ahead of Wave::pc, which is the region's beginning. The chunks before it
-  /// are done with the region.
+  /// are done with the region. False: no chunk is ahead.
   static bool begin_retrace(Wave& wave, Run& run) {
     const uint8_t chunk = std::exchange(run.chunk, no_chunk);
     if (chunk == no_chunk) return false;
@@ -169,14 +169,15 @@ class CompiledEngine final : public machine::Engine {
     const MicroOp* op = cache.find(wave.pc);
     handler_of(op)(wave, op, run);
   }
-  /// Translated code came upon what the interpreter calls a fault.
+  /// Translated code came upon what the interpreter calls a fault; or what may be one (GuestBounds): then no lane has
+  /// gone on yet, and the interpreter runs the wave on.
   void fault_in_region(Wave& wave, Run& run) {
-    const uint64_t pc = wave.pc;
-    if (begin_retrace(wave, run)) {
-      wave.instructions += run.instructions;
-      retrace(wave);  // counts anew
-    }
-    if (wave.state != machine::WaveState::faulted) {
+    const uint64_t pc = wave.pc, exec = wave.exec();
+    begin_retrace(wave, run);
+    const bool is_whole = wave.exec() == exec;
+    wave.instructions += run.instructions;
+    retrace(wave);  // counts anew
+    if (wave.state != machine::WaveState::faulted && !is_whole) {
       fault(wave, pc, machine::Fault::Kind::memory, "an access that failed at first", 0);
     }
   }

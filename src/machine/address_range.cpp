@@ -1,0 +1,200 @@
+// machine: reserving the range of addresses, and which of them are free. See address_range.h.
+#include "machine/address_range.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <new>
+
+namespace Atoll::machine {
+
+namespace {
+
+constexpr uint64_t page = 4096, tebibyte = uint64_t{1} << 40;
+constexpr int inaccessible = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+/// The smallest range that is worth having.
+constexpr uint64_t least = uint64_t{64} << 30;
+static_assert(least > 2 * AddressRange::edge);
+
+/// Where nobody else has anything: far above what programs link to and below their heap, their libraries and, with
+/// AddressSanitizer, above its shadow. Several, for programs with two of Atoll's libraries.
+constexpr std::array<uint64_t, 3> wishes = {0x2000'0000'0000, 0x3800'0000'0000, 0x0800'0000'0000};
+
+void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
+
+uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
+
+uint64_t map_inaccessible(uint64_t address, uint64_t bytes, int flags) {
+  void* mapped = mmap(pointer(address), bytes, PROT_NONE, inaccessible | flags, -1, 0);
+  return mapped == MAP_FAILED ? 0 : reinterpret_cast<uint64_t>(mapped);
+}
+
+/// So many addresses at a multiple of AddressRange::granule; 0: the host has none.
+uint64_t reserve(uint64_t bytes) {
+  for (const uint64_t wish : wishes) {
+    const uint64_t there = map_inaccessible(wish, bytes, MAP_FIXED_NOREPLACE);
+    if (there == wish) return there;
+    if (there != 0) munmap(pointer(there), bytes);  // of a kernel that does not know the flag
+  }
+  const uint64_t whole = bytes + AddressRange::granule;
+  const uint64_t there = map_inaccessible(0, whole, 0);
+  if (there == 0) return 0;
+  const uint64_t begin = round_up(there, AddressRange::granule);
+  if (begin != there) munmap(pointer(there), begin - there);
+  if (begin + bytes != there + whole) munmap(pointer(begin + bytes), there + whole - (begin + bytes));
+  return begin;
+}
+
+/// The process may not use up its addresses with a reservation.
+uint64_t most_of_process() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur / 2;
+}
+
+}  // namespace
+
+AddressRange& AddressRange::of_process() {
+  // Not destroyed: programs free memory while they end. The handlers see to it that no thread is at work in the range
+  // when a process is forked.
+  alignas(AddressRange) static std::byte memory[sizeof(AddressRange)];
+  static auto* const range = [] {
+    auto* made = new (memory) AddressRange(16 * tebibyte);
+    pthread_atfork([] { of_process().lock(); }, [] { of_process().unlock(); }, [] { of_process().unlock(); });
+    return made;
+  }();
+  return *range;
+}
+
+AddressRange::AddressRange(uint64_t most) {
+  most = std::min(most, most_of_process());
+  for (const uint64_t size : {16 * tebibyte, 4 * tebibyte, tebibyte, tebibyte / 4, least}) {
+    if (size > most) continue;
+    const uint64_t reserved = reserve(size + 2 * edge);
+    if (reserved == 0) continue;
+    begin_ = reserved + edge;
+    size_ = size;
+    add_free(begin_ + edge, size_ - edge);
+    return;
+  }
+}
+
+AddressRange::~AddressRange() {
+  if (size_ != 0) munmap(pointer(begin_ - edge), size_ + 2 * edge);
+}
+
+std::optional<uint64_t> AddressRange::take(uint64_t bytes, uint64_t alignment) {
+  if (size_ == 0) {
+    const uint64_t slack = alignment - page;
+    const uint64_t there = map_inaccessible(0, bytes + slack, 0);
+    if (there == 0) return std::nullopt;
+    const uint64_t address = round_up(there, alignment);
+    if (address != there) munmap(pointer(there), address - there);
+    const uint64_t end = address + bytes, mapped_end = there + bytes + slack;
+    if (end != mapped_end) munmap(pointer(end), mapped_end - end);
+    return address;
+  }
+  const std::lock_guard guard(mutex_);
+  // The smallest that has room, so that large ones remain.
+  for (auto at = by_size_.lower_bound({bytes, 0}); at != by_size_.end(); ++at) {
+    const auto [size, begin] = *at;
+    const uint64_t address = round_up(begin, alignment);
+    if (address - begin > size - bytes) continue;
+    take_from(free_.find(begin), address, bytes);
+    return address;
+  }
+  return std::nullopt;
+}
+
+bool AddressRange::take_at(uint64_t address, uint64_t bytes) {
+  if (size_ == 0) {
+    const uint64_t there = map_inaccessible(address, bytes, MAP_FIXED_NOREPLACE);
+    if (there != 0 && there != address) munmap(pointer(there), bytes);
+    return there == address;
+  }
+  const std::lock_guard guard(mutex_);
+  const auto above = free_.upper_bound(address);
+  if (above == free_.begin()) return false;
+  const auto run = std::prev(above);
+  const uint64_t offset = address - run->first;
+  if (offset >= run->second || bytes > run->second - offset) return false;
+  take_from(run, address, bytes);
+  return true;
+}
+
+/// What is before and after it in the run stays free. The parts are noted before the run is given up, so that nothing
+/// is lost when there is no memory for that.
+void AddressRange::take_from(std::map<uint64_t, uint64_t>::iterator run, uint64_t address, uint64_t bytes) {
+  const uint64_t begin = run->first, end = begin + run->second;
+  if (address + bytes != end) {
+    const auto after = free_.emplace(address + bytes, end - (address + bytes)).first;
+    try {
+      by_size_.emplace(after->second, after->first);
+    } catch (const std::bad_alloc&) {
+      free_.erase(after);
+      throw;
+    }
+  }
+  auto node = by_size_.extract({run->second, begin});
+  if (address == begin) {
+    free_.erase(run);
+    return;
+  }
+  run->second = address - begin;
+  node.value() = {run->second, begin};
+  by_size_.insert(std::move(node));
+}
+
+void AddressRange::give_back(uint64_t address, uint64_t bytes) {
+  if (bytes == 0) return;
+  if (size_ == 0) {
+    munmap(pointer(address), bytes);
+    return;
+  }
+  const std::lock_guard guard(mutex_);
+  if (map_inaccessible(address, bytes, MAP_FIXED) != address) {
+    // The host has no mapping left: then its memory is given back, and the addresses are not used again.
+    madvise(pointer(address), bytes, MADV_DONTNEED);
+    mprotect(pointer(address), bytes, PROT_NONE);
+    return;
+  }
+  try {
+    add_free(address, bytes);
+  } catch (const std::bad_alloc&) {  // lost, too: freeing does not fail
+  }
+}
+
+void AddressRange::add_free(uint64_t address, uint64_t bytes) {
+  uint64_t end = address + bytes;
+  const auto after = free_.find(end);
+  const auto above = free_.lower_bound(address);
+  const bool joins_before = above != free_.begin() && std::prev(above)->first + std::prev(above)->second == address;
+  if (after != free_.end()) {
+    end += after->second;
+    remove_free(after);
+  }
+  if (joins_before) {
+    const auto before = std::prev(free_.lower_bound(address));
+    address = before->first;
+    remove_free(before);
+  }
+  const auto run = free_.emplace(address, end - address).first;
+  try {
+    by_size_.emplace(end - address, address);
+  } catch (const std::bad_alloc&) {
+    free_.erase(run);
+    throw;
+  }
+}
+
+void AddressRange::remove_free(std::map<uint64_t, uint64_t>::iterator run) {
+  by_size_.erase({run->second, run->first});
+  free_.erase(run);
+}
+
+}  // namespace Atoll::machine
