@@ -5,7 +5,10 @@
 #include <cstdio>
 
 #include "observe/memory_checker.h"
+#include "observe/race_checker.h"
 #include "observe/report_file.h"
+#include "observe/sync_checker.h"
+#include "observe/wait_checker.h"
 
 namespace Atoll::observe {
 
@@ -40,6 +43,9 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
   if (wanted("memory") || wanted("leak")) {
     checkers_.push_back(make_memory_checker(findings_, surroundings_, wanted("memory"), wanted("leak")));
   }
+  if (wanted("race")) checkers_.push_back(make_race_checker(findings_));
+  if (wanted("sync")) checkers_.push_back(make_sync_checker(findings_));
+  if (wanted("wait")) checkers_.push_back(make_wait_checker(findings_));
   for (const auto& checker : checkers_) {
     const machine::Watched wants = checker->watched();
     watched_ |= wants;

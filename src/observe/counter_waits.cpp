@@ -1,0 +1,88 @@
+// observe: see counter_waits.h.
+#include "observe/counter_waits.h"
+
+#include <algorithm>
+
+#include "isa/immediate_names.h"
+
+namespace Atoll::observe {
+
+namespace {
+
+using isa::Opcode;
+using memory_model::Counter;
+
+uint32_t field(uint32_t immediate, isa::BitRange range) {
+  return range.count == 0 ? 0 : immediate >> range.low & ((1u << range.count) - 1);
+}
+
+/// A field of s_waitcnt. All ones wait for nothing.
+uint32_t limit(const isa::Instruction& instruction, std::string_view name) {
+  for (const isa::CounterField& counter : isa::wait_counters()) {
+    if (counter.name != name || instruction.generation < counter.first || instruction.generation > counter.last)
+      continue;
+    const uint32_t value = field(instruction.immediate, counter.low) | field(instruction.immediate, counter.high)
+                                                                           << counter.low.count;
+    const unsigned bits = counter.low.count + counter.high.count;
+    return value == (1u << bits) - 1 ? CounterWaits::any : value;
+  }
+  return CounterWaits::any;
+}
+
+}  // namespace
+
+std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
+  CounterWaits waits;
+  const uint32_t immediate = instruction.immediate;
+  const bool counts_stores_apart = instruction.generation >= target::Generation::gfx10;
+  switch (instruction.opcode) {
+    case Opcode::s_waitcnt: {
+      const uint32_t vector = limit(instruction, "vmcnt"), others = limit(instruction, "lgkmcnt");
+      waits.of(Counter::load) = vector;
+      if (!counts_stores_apart) waits.of(Counter::store) = vector;
+      waits.of(Counter::lds) = waits.of(Counter::scalar) = others;
+      return waits;
+    }
+    case Opcode::s_waitcnt_vmcnt:
+    case Opcode::s_wait_loadcnt:
+      waits.of(Counter::load) = immediate;
+      return waits;
+    case Opcode::s_waitcnt_vscnt:
+    case Opcode::s_wait_storecnt:
+      waits.of(Counter::store) = immediate;
+      return waits;
+    case Opcode::s_waitcnt_lgkmcnt:
+      waits.of(Counter::lds) = waits.of(Counter::scalar) = immediate;
+      return waits;
+    case Opcode::s_wait_dscnt:
+      waits.of(Counter::lds) = immediate;
+      return waits;
+    case Opcode::s_wait_kmcnt:
+      waits.of(Counter::scalar) = immediate;
+      return waits;
+    case Opcode::s_wait_samplecnt:
+      waits.of(Counter::sample) = immediate;
+      return waits;
+    case Opcode::s_wait_bvhcnt:
+      waits.of(Counter::bvh) = immediate;
+      return waits;
+    case Opcode::s_wait_xcnt:
+      waits.of(Counter::xnack) = immediate;
+      return waits;
+    case Opcode::s_wait_loadcnt_dscnt:
+      waits.of(Counter::load) = immediate >> 8 & 0x3F;
+      waits.of(Counter::lds) = immediate & 0x3F;
+      return waits;
+    case Opcode::s_wait_storecnt_dscnt:
+      waits.of(Counter::store) = immediate >> 8 & 0x3F;
+      waits.of(Counter::lds) = immediate & 0x3F;
+      return waits;
+    case Opcode::s_wait_idle:
+      waits.at_most.fill(0);
+      return waits;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace Atoll::observe

@@ -1,0 +1,28 @@
+// observe: what an instruction waits for, by the counters of operations under way.
+// Source: the ISA guides' "S_WAITCNT"; user guide, "Memory Model" for which counter counts what.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "isa/instruction.h"
+#include "memory_model/generation.h"
+
+namespace Atoll::observe {
+
+/// How many operations may be under way afterwards, by memory_model::Counter. Where one counter counts loads and
+/// stores, both have its figure.
+struct CounterWaits {
+  static constexpr uint32_t any = UINT32_MAX;
+  std::array<uint32_t, static_cast<size_t>(memory_model::Counter::count)> at_most;
+
+  CounterWaits() { at_most.fill(any); }
+  uint32_t& of(memory_model::Counter counter) { return at_most[static_cast<size_t>(counter)]; }
+  uint32_t of(memory_model::Counter counter) const { return at_most[static_cast<size_t>(counter)]; }
+};
+
+/// Of an instruction that waits for counters; nothing for all others.
+std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction);
+
+}  // namespace Atoll::observe

@@ -1,0 +1,24 @@
+// The last work-group to come adds up what the others left, by a ticket: without a fence nobody says that it is there.
+#include "../case.h"
+
+__global__ void sum(unsigned* parts, unsigned* tickets, unsigned* out, bool mended) {
+  if (threadIdx.x != 0) return;
+  parts[blockIdx.x] = blockIdx.x + 1;
+  if (mended) __threadfence();
+  if (atomicAdd(tickets, 1) != gridDim.x - 1) return;
+  if (mended) __threadfence();
+  unsigned all = 0;
+  for (unsigned i = 0; i < gridDim.x; ++i) all += parts[i];  // FINDING: race global
+  *out = all;
+}
+
+void run(bool mended) {
+  unsigned* parts = allocate<unsigned>(16);
+  unsigned* tickets = allocate<unsigned>(1);
+  unsigned* out = allocate<unsigned>(1);
+  sum<<<16, 64>>>(parts, tickets, out, mended);
+  finish();
+  HIP(hipFree(parts));
+  HIP(hipFree(tickets));
+  HIP(hipFree(out));
+}

@@ -1,0 +1,22 @@
+; A pointer is used before it has been loaded. GPU: gfx1201
+; RUN: --grid 32 --block 32 --arg buf:256:u32
+.set SCRATCH_BYTES, 0
+.include "kernel.inc"
+kernel wrong
+wrong:
+  s_load_b64 s[4:5], s[0:1], 0x0
+  v_and_b32 v0, 0x3ff, v0
+  v_lshlrev_b32 v1, 2, v0
+  global_store_b32 v1, v0, s[4:5]  ; FINDING: wait missing-wait
+  s_endpgm
+descriptor wrong
+kernel mended
+mended:
+  s_load_b64 s[4:5], s[0:1], 0x0
+  v_and_b32 v0, 0x3ff, v0
+  v_lshlrev_b32 v1, 2, v0
+  s_wait_kmcnt 0x0
+  global_store_b32 v1, v0, s[4:5]
+  s_endpgm
+descriptor mended
+.include "metadata.inc"

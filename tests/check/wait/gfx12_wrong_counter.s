@@ -1,0 +1,30 @@
+; The wait is for another counter than the one that loads have since GFX12. GPU: gfx1201
+; RUN: --grid 32 --block 32 --arg buf:256:u32
+.set SCRATCH_BYTES, 0
+.include "kernel.inc"
+kernel wrong
+wrong:
+  s_load_b64 s[4:5], s[0:1], 0x0
+  v_and_b32 v0, 0x3ff, v0
+  v_lshlrev_b32 v1, 2, v0
+  s_wait_kmcnt 0x0
+  global_load_b32 v2, v1, s[4:5]
+  s_wait_storecnt 0x0
+  v_add_nc_u32 v3, v2, v0  ; FINDING: wait missing-wait
+  s_wait_loadcnt 0x0
+  global_store_b32 v1, v3, s[4:5]
+  s_endpgm
+descriptor wrong
+kernel mended
+mended:
+  s_load_b64 s[4:5], s[0:1], 0x0
+  v_and_b32 v0, 0x3ff, v0
+  v_lshlrev_b32 v1, 2, v0
+  s_wait_kmcnt 0x0
+  global_load_b32 v2, v1, s[4:5]
+  s_wait_loadcnt 0x0
+  v_add_nc_u32 v3, v2, v0
+  global_store_b32 v1, v3, s[4:5]
+  s_endpgm
+descriptor mended
+.include "metadata.inc"
