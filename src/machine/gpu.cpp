@@ -39,7 +39,8 @@ void add_to(KernelStatistics& sum, const KernelStatistics& more) {
 /// Whether an argument of the kernel is a pointer into memory that is locked for the GPU and has no address there.
 bool gets_locked_memory(const Dispatch& dispatch) {
   const LockedRanges& locked = LockedRanges::of_process();
-  const uint64_t size = dispatch.kernel->descriptor.kernarg_size / sizeof(uint64_t);
+  constexpr uint64_t most_bytes = 1 << 16;  // more than any compiler allows
+  const uint64_t size = std::min<uint64_t>(dispatch.kernel->descriptor.kernarg_size, most_bytes) / sizeof(uint64_t);
   if (locked.empty() || size == 0) return false;
   std::vector<uint64_t> words(size);
   return read_guest(words.data(), dispatch.packet.kernarg_address, size * sizeof(uint64_t)) && locked.any_of(words);
