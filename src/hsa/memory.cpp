@@ -11,6 +11,7 @@
 #include "hsa/runtime.h"
 #include "hsa/status.h"
 #include "machine/fault_guard.h"
+#include "machine/locked_ranges.h"
 
 namespace Atoll::hsa {
 
@@ -98,7 +99,9 @@ void* MemoryRecords::lock(void* pointer, uint64_t size, Pool& pool, const std::s
     record.address = number(pointer);
     record.agent_address = alias != 0 ? alias : record.address;
     record.is_outside = alias == 0 && !machine::AddressRange::of_process().bounds().hold(record.address);
-    if (record.is_outside) memory_.add_outside();
+    if (record.is_outside && own_address) memory_.add_outside();  // may be reached by ways that arguments don't tell
+    if (record.is_outside && !own_address) machine::LockedRanges::of_process().add(record.address, size);
+    record.is_for_kernels = own_address;
     record.size = size;
     record.type = HSA_EXT_POINTER_TYPE_LOCKED;
     record.pool = &pool;
@@ -120,7 +123,8 @@ hsa_status_t MemoryRecords::unlock(void* pointer) {
     return HSA_STATUS_SUCCESS;
   }
   if (record.agent_address != record.address) aliases_.remove(record.agent_address, record.address, record.size);
-  if (record.is_outside) memory_.remove_outside();
+  if (record.is_outside && record.is_for_kernels) memory_.remove_outside();
+  if (record.is_outside && !record.is_for_kernels) machine::LockedRanges::of_process().remove(record.address);
   locked_.erase(position);
   return HSA_STATUS_SUCCESS;
 }

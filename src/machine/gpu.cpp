@@ -13,6 +13,7 @@
 #include "machine/core_dump.h"
 #include "machine/fault_guard.h"
 #include "machine/host.h"
+#include "machine/locked_ranges.h"
 #include "machine/observer.h"
 #include "machine/packet_processor.h"
 #include "machine/scheduler.h"
@@ -34,6 +35,16 @@ void add_to(KernelStatistics& sum, const KernelStatistics& more) {
   sum.wave_instructions += more.wave_instructions;
   sum.interpreted_instructions += more.interpreted_instructions;
   sum.seconds += more.seconds;
+}
+
+/// Whether an argument of the kernel is a pointer into memory that is locked for the GPU and has no address there.
+bool gets_locked_memory(const Dispatch& dispatch) {
+  const LockedRanges& locked = LockedRanges::of_process();
+  constexpr uint64_t most_bytes = 1 << 16;  // more than any compiler allows
+  const uint64_t size = std::min<uint64_t>(dispatch.kernel->descriptor.kernarg_size, most_bytes) / sizeof(uint64_t);
+  if (locked.empty() || size == 0) return false;
+  std::vector<uint64_t> words(size);
+  return read_guest(words.data(), dispatch.packet.kernarg_address, size * sizeof(uint64_t)) && locked.any_of(words);
 }
 
 class VirtualGpu final : public Gpu {
@@ -154,13 +165,15 @@ support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelD
   dispatch->packet = packet;
   dispatch->queue_address = queue_address;
   dispatch->dispatch_id = dispatch_id;
-  // With xnack on, a GPU pages in whatever the process has.
-  if (model_.target.xnack != target::Setting::on) dispatch->bounds = host_->memory.bounds();
   dispatch->code = code_at(packet.kernel_object);
   auto kernel = kernel_at(packet.kernel_object, dispatch->code);
   if (!kernel) return std::unexpected(kernel.error());
   dispatch->kernel = std::move(*kernel);
   if (auto prepared = prepare(*dispatch, model_); !prepared) return std::unexpected(prepared.error());
+  // With xnack on, a GPU pages in whatever the process has.
+  if (model_.target.xnack != target::Setting::on && !gets_locked_memory(*dispatch)) {
+    dispatch->bounds = host_->memory.bounds();
+  }
   if (dispatch->kernel->descriptor.dispatch_ptr) {
     auto slot = host_->memory.take_slot();
     if (!slot) return std::unexpected(slot.error());
