@@ -110,7 +110,7 @@ void Allocations::trim(std::vector<std::function<void()>>& released) {
 bool Allocations::is_live(uint64_t address, uint64_t end) const {
   LastHit& hit = last_hit;
   const uint64_t generation = generation_.load(std::memory_order_acquire);
-  if (hit.generation == generation && address >= hit.begin && end <= hit.end) [[likely]]
+  if (hit.generation == generation && address >= hit.begin && address <= end && end <= hit.end) [[likely]]
     return true;
   const std::shared_lock lock(mutex_);
   auto position = blocks_.upper_bound(address);

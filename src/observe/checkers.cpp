@@ -37,6 +37,8 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
     : options_(std::move(options)),
       surroundings_(std::move(surroundings)),
       findings_(std::move(suppressions), surroundings_.tell) {
+  // A kernel's fault may end the program before finish().
+  if (!options_.report_file.empty()) findings_.added = [this] { static_cast<void>(write()); };
   const auto wanted = [&](std::string_view name) {
     return std::ranges::find(options_.checkers, name) != options_.checkers.end();
   };
@@ -83,8 +85,12 @@ support::Result<void> Checkers::finish() {
     }
     surroundings_.tell(text);
   }
-  if (options_.report_file.empty()) return {};
-  return write_report(options_.report_file, findings, surroundings_.program);
+  return options_.report_file.empty() ? support::Result<void>{} : write();
+}
+
+support::Result<void> Checkers::write() {
+  const std::lock_guard lock(report_mutex_);
+  return write_report(options_.report_file, findings_.all(), surroundings_.program);
 }
 
 void Checkers::forget() {

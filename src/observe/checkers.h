@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,7 @@ class Checkers final : public machine::Observer {
 
  private:
   Checkers(Options options, Surroundings surroundings, Suppressions suppressions);
+  support::Result<void> write();
 
   const Options options_;
   const Surroundings surroundings_;
@@ -80,6 +82,7 @@ class Checkers final : public machine::Observer {
   std::vector<Checker*> of_code_, of_dispatches_, of_work_groups_, of_instructions_, of_accesses_, of_barriers_,
       of_memory_;
   bool finished_ = false;
+  std::mutex report_mutex_;
 };
 
 }  // namespace Atoll::observe

@@ -17,7 +17,7 @@ bool Findings::known(std::string_view checker, std::string_view kind, uint64_t p
 void Findings::add(uint64_t place, Finding finding) {
   const bool is_suppressed = suppressions_.match(finding);
   const std::string text = is_suppressed ? std::string() : to_text(finding);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const auto [position, is_new] = index_.try_emplace(Key(finding.checker, finding.kind, place), findings_.size());
   if (!is_new) {  // another thread was quicker
     if (position->second != suppressed_index) findings_[position->second].count += finding.count;
@@ -30,6 +30,8 @@ void Findings::add(uint64_t place, Finding finding) {
   }
   findings_.push_back(std::move(finding));
   if (tell_) tell_(text);
+  lock.unlock();
+  if (added) added();
 }
 
 std::vector<Finding> Findings::all() const {

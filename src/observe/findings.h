@@ -21,6 +21,9 @@ class Findings {
   Findings(Suppressions suppressions, std::function<void(std::string_view)> tell)
       : suppressions_(std::move(suppressions)), tell_(std::move(tell)) {}
 
+  /// Called after each that is added, with no lock held.
+  std::function<void()> added{};
+
   /// Whether the same was found before, which `count` is added to then: `place` is where it was made, an instruction's
   /// address or a number of a call stack. Quick, so that a mistake in a loop costs little.
   bool known(std::string_view checker, std::string_view kind, uint64_t place, uint64_t count);

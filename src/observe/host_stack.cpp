@@ -141,7 +141,9 @@ HostFrames describe(const HostStack& stack) {
     if (frame.function.empty() && !frame.line.empty()) result.frames.back() = frame.line;
     if (frame.function == "main") break;
   }
-  constexpr std::string_view api[] = {"hip", "hsa_", "cl"};
+  // What a runtime allocates in other calls is for itself.
+  constexpr std::string_view api[] = {"hipMalloc",   "hipHostMalloc", "hipHostAlloc", "hipExtMalloc",
+                                      "hipMemAlloc", "hsa_",          "clSVMAlloc",   "clCreateBuffer"};
   result.by_program = !result.frames.empty() && std::ranges::any_of(api, [&](std::string_view prefix) {
     return result.call.starts_with(prefix);
   });

@@ -27,7 +27,8 @@ struct HostStack {
 struct HostFrames {
   std::string call;                 ///< the runtime's function that the program called: "hipMalloc"; or empty
   std::vector<std::string> frames;  ///< of the program: "main  file.hip:12", innermost first; may be empty
-  /// Whether the program itself made the call, rather than a runtime for itself.
+  /// Whether the call is one by which a program allocates, so that the memory is the program's and not the runtime's
+  /// own.
   bool by_program = false;
 };
 

@@ -36,6 +36,8 @@ constexpr uint64_t reach = uint64_t{1} << 20;
 constexpr uint64_t kernarg_alignment = 16;
 /// So far past a kernel's arguments others' may be.
 constexpr uint64_t kernarg_reach = 4096;
+/// So far past the end of loaded code an access is still one of its variables.
+constexpr uint64_t code_reach = 4096;
 
 template <typename Visit>
 void for_each_lane(uint64_t lanes, const Visit& visit) {
@@ -280,6 +282,10 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
   }
   if (const auto code = wave.work_group->dispatch->gpu->code_at(address)) return check_code(wave, access, lane, *code);
   if (may_use(wave, address, bytes)) return;
+  // What lies behind a variable may lie behind the code, too.
+  if (const auto code = wave.work_group->dispatch->gpu->code_at(address - code_reach)) {
+    return check_code(wave, access, lane, *code);
+  }
   if (const auto block = allocations_.nearest(address, reach)) {
     return report_block(wave, access, culprit, "out-of-bounds", *block,
                         "check the index against the number of elements, or allocate more");
@@ -364,7 +370,8 @@ void MemoryChecker::check_code(const machine::Wave& wave, const AccessEvent& acc
                   "constants are for the host to change, between kernels");
   }
   if (is_inside && access.bytes <= variable->size - (address - variable->begin)) return;
-  if (segment == segments.end() || !segment->writable) return;  // literals and tables of the compiler's have no names
+  // Literals and tables of the compiler's have no names.
+  if (code.contains(address) && (segment == segments.end() || !segment->writable)) return;
   if (variable == nullptr || variable->size == 0) return;
   if (!is_inside && !variables.complete) return;
   const std::string where =
@@ -470,6 +477,7 @@ void MemoryChecker::bad_free(std::string kind, std::string what, const Block& bl
 /// What the program itself asked for and never freed, those of the same calls together. A language runtime keeps memory
 /// of its own until the end.
 void MemoryChecker::finish() {
+  if (!tells_leaks_) return;
   struct Leak {
     Block first;
     uint64_t count = 0, bytes = 0;
@@ -484,15 +492,6 @@ void MemoryChecker::finish() {
     if (leak.count == 1) leak.first = std::move(block);
   }
   std::erase_if(leaks, [](const auto& entry) { return !describe(entry.second.first.allocated).by_program; });
-  if (leaks.empty()) return;
-  if (!tells_leaks_) {
-    uint64_t count = 0, bytes = 0;
-    for (const auto& [hash, leak] : leaks) count += leak.count, bytes += leak.bytes;
-    Finding note{.checker = "leak", .kind = "not-freed", .is_note = true};
-    note.message = fmt::format("{} allocation{} of {} in all {} never freed; --check=memory,leak says which", count,
-                               count == 1 ? "" : "s", bytes_in_words(bytes), count == 1 ? "was" : "were");
-    return findings_.add(0, std::move(note));
-  }
   for (auto& [hash, leak] : leaks) {
     Finding finding{.checker = "leak", .kind = "not-freed"};
     finding.message = leak.count == 1 ? fmt::format("{} was never freed", words_for(leak.first))

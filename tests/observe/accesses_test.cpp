@@ -97,7 +97,7 @@ TEST_F(Accesses, FlatAddressesAreToldBySpace) {
   // Lanes 0 to 31 go to memory, the others to LDS.
   run("gfx900",
       "s_mov_b64 s[8:9], src_shared_base\nv_lshlrev_b32 v3, 2, v0\nv_mov_b32 v1, s4\nv_mov_b32 v2, s5\n"
-      "v_add_co_u32 v1, vcc, v1, v3\nv_addc_co_u32 v2, vcc, 0, v2, vcc\ns_mov_b64 exec, 0xffffffff00000000\n"
+      "v_add_co_u32 v1, vcc, v1, v3\nv_addc_co_u32 v2, vcc, 0, v2, vcc\ns_mov_b32 exec_lo, 0\n"
       "v_mov_b32 v1, v3\nv_mov_b32 v2, s9\ns_mov_b64 exec, -1\nflat_load_dword v4, v[1:2]\ns_waitcnt vmcnt(0) "
       "lgkmcnt(0)");
   ASSERT_EQ(recorder.accesses.size(), 3U);

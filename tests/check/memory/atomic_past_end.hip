@@ -3,7 +3,7 @@
 
 __global__ void count(const unsigned char* values, unsigned* bins, int size) {
   const int i = static_cast<int>(threadIdx.x);
-  if (i < size) atomicAdd(&bins[values[i]], 1u);  // FINDING: memory out-of-bounds
+  if (i < size) __atomic_fetch_add(&bins[values[i]], 1u, __ATOMIC_RELAXED);  // FINDING: memory out-of-bounds
 }
 
 void run(bool mended) {

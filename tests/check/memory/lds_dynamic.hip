@@ -6,7 +6,7 @@ extern __shared__ float cells[];
 __global__ void turn(float* values) {
   cells[threadIdx.x] = values[threadIdx.x];  // FINDING: memory lds-out-of-bounds
   __syncthreads();
-  values[threadIdx.x] = cells[threadIdx.x ^ 1];
+  values[threadIdx.x] = cells[threadIdx.x ^ 1];  // FINDING: memory lds-out-of-bounds
 }
 
 void run(bool mended) {
