@@ -33,9 +33,9 @@ struct MemoryRecord {
   Pool* pool = nullptr;  ///< of locked memory: the pool it counts as
   void* user_data = nullptr;
   std::set<const Agent*> accessible;
-  uint64_t agent_address = 0;  ///< the GPU's address; differs from `address` for locked memory that has two
-  unsigned locks = 0;          ///< of locked memory: how often
-  bool is_outside = false;     ///< of locked memory: the GPU's address is not in the range of guest memory
+  uint64_t agent_address = 0;   ///< the GPU's address; differs from `address` for locked memory that has two
+  unsigned locks = 0;           ///< of locked memory: how often
+  bool is_outside = false;      ///< of locked memory: the GPU's address is not in the range of guest memory
   bool is_for_kernels = false;  ///< of locked memory: kernels may use it, rather than one copy
   std::vector<DeallocationCallback> on_deallocation;
 

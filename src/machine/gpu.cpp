@@ -56,7 +56,7 @@ class VirtualGpu final : public Gpu {
         options_(std::move(options)),
         host_(std::move(host)),
         engine_(std::move(engine)),
-        own_queue_(new (reinterpret_cast<void*>(own_queue)) aql::Queue{}) {
+        own_queue_(new(reinterpret_cast<void*>(own_queue)) aql::Queue{}) {
     if (options_.observer != nullptr) watched_ = options_.observer->watched();
     describe_gpu(*own_queue_, model_);
   }

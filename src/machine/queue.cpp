@@ -156,7 +156,7 @@ class PacketProcessor final : public Queue {
 
 PacketProcessor::PacketProcessor(QueueOptions options, const target::GpuModel& model, Memory& memory, uint64_t ring,
                                  uint64_t abi, Scheduler& scheduler, Launch launch)
-    : abi_(*new (reinterpret_cast<void*>(abi)) aql::Queue{}),
+    : abi_(*new(reinterpret_cast<void*>(abi)) aql::Queue{}),
       options_(std::move(options)),
       memory_(memory),
       lds_bytes_(model.target.processor->lds_bytes),

@@ -49,9 +49,8 @@ support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
   if (bytes > size_) {
     free();
     size_ = 0;
-    auto grown = guest_ != nullptr
-                     ? guest_->allocate(bytes, 0, std::string(scratch_memory), 0, Memory::Pages::small)
-                     : map_own(bytes);
+    auto grown = guest_ != nullptr ? guest_->allocate(bytes, 0, std::string(scratch_memory), 0, Memory::Pages::small)
+                                   : map_own(bytes);
     if (!grown) return std::unexpected(grown.error());
     address_ = *grown;
     size_ = bytes;
