@@ -1,114 +1,23 @@
 // machine: the DWARF line table of a code object's file. See source_lines.h.
 #include "machine/source_lines.h"
 
-#include <elf.h>
-
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "machine/dwarf_reader.h"
+
 namespace Atoll::machine {
 
 namespace {
 
-using Bytes = std::span<const uint8_t>;
-
-/// The part of `bytes` that is asked for, or as much of it as there is.
-Bytes part(Bytes bytes, uint64_t offset, uint64_t size) {
-  if (offset > bytes.size()) return {};
-  return bytes.subspan(offset, std::min<uint64_t>(size, bytes.size() - offset));
-}
-
-template <typename T>
-bool read_at(Bytes bytes, uint64_t offset, T& value) {
-  const Bytes source = part(bytes, offset, sizeof(T));
-  if (source.size() != sizeof(T)) return false;
-  std::memcpy(&value, source.data(), sizeof(T));
-  return true;
-}
-
-std::string_view text_at(Bytes bytes, uint64_t offset) {
-  const Bytes rest = part(bytes, offset, bytes.size());
-  if (rest.empty()) return {};
-  const auto* start = reinterpret_cast<const char*>(rest.data());
-  return {start, strnlen(start, rest.size())};
-}
-
-/// The contents of a section; empty when there is no such.
-Bytes section(Bytes file, std::string_view wanted) {
-  Elf64_Ehdr header;
-  if (!read_at(file, 0, header) || header.e_shentsize != sizeof(Elf64_Shdr)) return {};
-  Elf64_Shdr names;
-  if (!read_at(file, header.e_shoff + uint64_t{header.e_shstrndx} * sizeof names, names)) return {};
-  const Bytes name_table = part(file, names.sh_offset, names.sh_size);
-  for (unsigned i = 0; i < header.e_shnum; ++i) {
-    Elf64_Shdr entry;
-    if (!read_at(file, header.e_shoff + uint64_t{i} * sizeof entry, entry)) return {};
-    if (entry.sh_type == SHT_NOBITS || text_at(name_table, entry.sh_name) != wanted) continue;
-    return part(file, entry.sh_offset, entry.sh_size);
-  }
-  return {};
-}
-
-/// A cursor over little-endian DWARF data. Reading past the end gives zeros and clears ok().
-class Reader {
- public:
-  explicit Reader(Bytes bytes) : bytes_(bytes) {}
-  bool ok() const { return ok_; }
-  bool at_end() const { return !ok_ || offset_ >= bytes_.size(); }
-  uint64_t offset() const { return offset_; }
-  void skip(uint64_t bytes) { offset_ = bytes > bytes_.size() - offset_ ? fail() : offset_ + bytes; }
-
-  template <typename T>
-  T read() {
-    T value{};
-    if (!read_at(bytes_, offset_, value)) {
-      offset_ = fail();
-      return T{};
-    }
-    offset_ += sizeof(T);
-    return value;
-  }
-  uint64_t unsigned_leb() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; ok_; shift += 7) {
-      const auto byte = read<uint8_t>();
-      if (shift < 64) value |= uint64_t{byte & 0x7Fu} << shift;
-      if ((byte & 0x80) == 0) break;
-    }
-    return value;
-  }
-  int64_t signed_leb() {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte = 0x80;
-    while (ok_ && (byte & 0x80) != 0) {
-      byte = read<uint8_t>();
-      if (shift < 64) value |= uint64_t{byte & 0x7Fu} << shift;
-      shift += 7;
-    }
-    if (shift < 64 && (byte & 0x40) != 0) value |= ~uint64_t{0} << shift;
-    return static_cast<int64_t>(value);
-  }
-  std::string_view text() {
-    const std::string_view found = text_at(bytes_, offset_);
-    skip(found.size() + 1);
-    return found;
-  }
-  uint64_t sized(bool dwarf64) { return dwarf64 ? read<uint64_t>() : read<uint32_t>(); }
-
- private:
-  uint64_t fail() {
-    ok_ = false;
-    return bytes_.size();
-  }
-  Bytes bytes_;
-  uint64_t offset_ = 0;
-  bool ok_ = true;
-};
+using dwarf::Bytes;
+using dwarf::part;
+using dwarf::Reader;
+using dwarf::section;
+using dwarf::text_at;
 
 /// DWARF constants that line tables use (DWARF 5, sections 7.5.6 and 7.22).
 enum ContentType : uint64_t { content_path = 1, content_directory_index = 2 };
@@ -320,8 +229,14 @@ std::optional<Registers> find_row(Reader& program, const LineTable& table, uint6
   return found;
 }
 
-/// One unit at the start of `bytes`: its row for `address`, as text; `size` gets how far the unit reaches.
-std::string line_in_unit(Bytes bytes, uint64_t address, const StringSections& strings, uint64_t& size) {
+/// One unit of .debug_line, with its program.
+struct Unit {
+  LineTable table;
+  Bytes program;
+};
+
+/// The one at the start of `bytes`; `size` gets how far it reaches.
+std::optional<Unit> read_unit(Bytes bytes, const StringSections& strings, uint64_t& size) {
   Reader prefix(bytes);
   uint64_t length = prefix.read<uint32_t>();
   const bool dwarf64 = length == 0xFFFF'FFFF;
@@ -331,9 +246,10 @@ std::string line_in_unit(Bytes bytes, uint64_t address, const StringSections& st
   if (!prefix.ok() || unit.size() != length) size = bytes.size();
 
   Reader reader(unit);
-  LineTable table;
+  Unit read;
+  LineTable& table = read.table;
   table.version = reader.read<uint16_t>();
-  if (table.version < 2 || table.version > 5) return {};
+  if (table.version < 2 || table.version > 5) return std::nullopt;
   if (table.version >= 5) {
     table.address_size = reader.read<uint8_t>();
     reader.read<uint8_t>();  // segment selector size
@@ -346,15 +262,17 @@ std::string line_in_unit(Bytes bytes, uint64_t address, const StringSections& st
   table.line_base = reader.read<int8_t>();
   table.line_range = reader.read<uint8_t>();
   table.opcode_base = reader.read<uint8_t>();
-  if (table.line_range == 0 || table.opcode_base == 0) return {};
+  if (table.line_range == 0 || table.opcode_base == 0) return std::nullopt;
   for (unsigned i = 1; i < table.opcode_base; ++i) table.operand_counts.push_back(reader.read<uint8_t>());
-  if (!read_lists(reader, dwarf64, strings, table)) return {};
+  if (!read_lists(reader, dwarf64, strings, table)) return std::nullopt;
 
-  Reader program(part(unit, program_start, unit.size()));
-  const auto row = find_row(program, table, address);
-  if (!row || row->line == 0) return {};
-  if (row->column == 0) return fmt::format("{}:{}", table.path(row->file), row->line);
-  return fmt::format("{}:{}:{}", table.path(row->file), row->line, row->column);
+  read.program = part(unit, program_start, unit.size());
+  return read;
+}
+
+std::string place(const LineTable& table, uint64_t file, uint64_t line, uint64_t column) {
+  if (column == 0) return fmt::format("{}:{}", table.path(file), line);
+  return fmt::format("{}:{}:{}", table.path(file), line, column);
 }
 
 }  // namespace
@@ -364,11 +282,22 @@ std::string source_line_at(Bytes file, uint64_t address) {
   const StringSections strings{.line_str = section(file, ".debug_line_str"), .str = section(file, ".debug_str")};
   while (!lines.empty()) {
     uint64_t size = 0;
-    std::string found = line_in_unit(lines, address, strings, size);
-    if (!found.empty()) return found;
+    if (const auto unit = read_unit(lines, strings, size)) {
+      Reader program(unit->program);
+      const auto row = find_row(program, unit->table, address);
+      if (row && row->line != 0) return place(unit->table, row->file, row->line, row->column);
+    }
     lines = lines.subspan(std::min<uint64_t>(size, lines.size()));
   }
   return {};
+}
+
+std::string source_place(Bytes file, uint64_t line_table, uint64_t number, uint64_t line, uint64_t column) {
+  const Bytes lines = section(file, ".debug_line");
+  const StringSections strings{.line_str = section(file, ".debug_line_str"), .str = section(file, ".debug_str")};
+  uint64_t size = 0;
+  const auto unit = read_unit(part(lines, line_table, lines.size()), strings, size);
+  return unit ? place(unit->table, number, line, column) : std::string();
 }
 
 }  // namespace Atoll::machine

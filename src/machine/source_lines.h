@@ -16,4 +16,9 @@ namespace Atoll::machine {
 /// column is left out where it isn't known.
 std::string source_line_at(std::span<const uint8_t> file, uint64_t address);
 
+/// A line of a file that debug information names by its number in a unit of .debug_line, which begins at an offset
+/// there.
+std::string source_place(std::span<const uint8_t> file, uint64_t line_table, uint64_t number, uint64_t line,
+                         uint64_t column);
+
 }  // namespace Atoll::machine

@@ -8,7 +8,7 @@
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/initial_state.h"
-#include "machine/source_lines.h"
+#include "machine/inlined_calls.h"
 #include "support/demangle.h"
 
 namespace Atoll::observe {
@@ -33,7 +33,7 @@ void set_place(Finding& finding, const machine::Wave& wave, uint64_t pc, unsigne
   if (instruction) finding.instruction = isa::print(*instruction, processor);
   finding.function = support::demangled(std::string(code->function_at(pc)));
   if (finding.function == finding.kernel) finding.function.clear();
-  finding.source = SourcePlace::parse(machine::source_line_at(code->file(), pc - code->base()));
+  finding.source = SourcePlace::parse(machine::user_line_at(code->file(), pc - code->base()));
   finding.source_text = text_around(finding.source);
 }
 

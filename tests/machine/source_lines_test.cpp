@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "machine/inlined_calls.h"
 #include "support/command.h"
 
 namespace Atoll::machine {
@@ -74,6 +75,48 @@ TEST(SourceLines, AgreeWithLlvmSymbolizer) {
       }
     }
     EXPECT_GT(known, 20u);
+  }
+}
+
+TEST(InlinedCalls, AgreeWithLlvmSymbolizer) {
+  for (const int version : {4, 5}) {
+    SCOPED_TRACE(version);
+    const test::TemporaryDirectory directory;
+    test::write_file(directory / "lines.cl", source);
+    const std::string enter = "cd " + directory.path().string() + " && ";
+    const auto compiled = test::run_command(
+        enter + fmt::format("clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O2 -g -gdwarf-{} -cl-std=CL2.0 "
+                            "lines.cl -o lines.co 2>&1 && llvm-readelf-22 -SW lines.co | grep ' .text '",
+                            version));
+    ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+    std::istringstream words(compiled.output.substr(compiled.output.find("PROGBITS") + 8));
+    std::string address, offset, size;
+    words >> address >> offset >> size;
+    const uint64_t start = std::stoull(address, nullptr, 16), end = start + std::stoull(size, nullptr, 16);
+
+    std::string addresses;
+    for (uint64_t at = start; at < end; at += 4) addresses += fmt::format(" {:#x}", at);
+    const auto expected = test::run_command(
+        enter + "llvm-symbolizer-22 --obj=lines.co --inlines --functions=none --output-style=LLVM" + addresses);
+    ASSERT_EQ(expected.exit_code, 0) << expected.output;
+    const auto file = test::read_bytes(directory / "lines.co");
+    std::istringstream lines(expected.output);
+    unsigned inlined = 0;
+    for (uint64_t at = start; at < end; at += 4) {
+      // The instruction's own line, then the calls, each on a line, then an empty one.
+      std::vector<std::string> calls;
+      std::string line;
+      ASSERT_TRUE(std::getline(lines, line));
+      const bool is_known = !line.starts_with("??");
+      while (std::getline(lines, line) && !line.empty()) calls.push_back(line.substr(line.rfind('/') + 1));
+      if (!is_known) continue;
+      std::vector<std::string> found = inlined_calls_at(file, at);
+      for (std::string& call : found) call = call.substr(call.rfind('/') + 1);
+      EXPECT_EQ(found, calls) << fmt::format("{:#x}", at);
+      inlined += calls.empty() ? 0 : 1;
+    }
+    EXPECT_GT(inlined, 5u);
+    for (size_t bytes = 0; bytes < file.size(); bytes += 97) inlined_calls_at(std::span(file).first(bytes), start);
   }
 }
 

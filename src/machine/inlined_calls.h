@@ -1,0 +1,24 @@
+// machine: where code was called that the compiler put in place of the call, for reports: __syncthreads() is a line of
+// HIP's headers, and what its user wants to know is where it stands.
+//
+// Read from .debug_info, versions 4 and 5, by going through the entries of the unit that has the address. As with
+// source lines, what is damaged or missing yields nothing. Source: DWARF 5, sections 3.3.8 "Inlined Subroutines", 7.5
+// "Format of Debugging Information", 7.25 "Address Range Table".
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace Atoll::machine {
+
+/// Of the instruction at `address` (as the ELF file counts addresses) the calls that were inlined around it, the
+/// innermost first: "dir/file.hip:12:5".
+std::vector<std::string> inlined_calls_at(std::span<const uint8_t> file, uint64_t address);
+
+/// The line that the instruction comes from, or, where that is of a header of the compiler's or of ROCm's, the call
+/// of it in the user's code; empty where it isn't known.
+std::string user_line_at(std::span<const uint8_t> file, uint64_t address);
+
+}  // namespace Atoll::machine
