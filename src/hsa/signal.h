@@ -46,7 +46,7 @@ Signal* make_shared_signal(int64_t initial_value);
 Signal* attach_signal(const std::shared_ptr<const machine::MemoryFile>& file);
 /// The file of such a signal; null for others.
 std::shared_ptr<const machine::MemoryFile> shared_file_of(const Signal& signal);
-/// The memory of signals around an address, as begin and end; nothing for another address.
+/// The memory of signals, and of their event mailbox, around an address, as begin and end; nothing for another address.
 std::optional<std::pair<uint64_t, uint64_t>> memory_of_signals(uint64_t address);
 /// A new doorbell; `Signal::queue` is the caller's to set.
 Signal* make_doorbell();

@@ -131,7 +131,9 @@ HostFrames describe(const HostStack& stack) {
     const Frame frame = frame_at(stack.frames[i]);
     if (frame.base == nullptr) continue;
     if (result.frames.empty() && (frame.base == own || is_runtime(frame.module))) {
-      result.call = frame.function;
+      // Which of Atoll's own functions was called is known better by whoever keeps the stack: it may have left no
+      // frame.
+      result.call = frame.base == own ? std::string() : frame.function;
       continue;
     }
     if (frame.module.starts_with("libc.so") || frame.module.starts_with("ld-linux")) break;
@@ -142,11 +144,11 @@ HostFrames describe(const HostStack& stack) {
     if (frame.function == "main") break;
   }
   // What a runtime allocates in other calls is for itself.
-  constexpr std::string_view api[] = {"hipMalloc",   "hipHostMalloc", "hipHostAlloc", "hipExtMalloc",
-                                      "hipMemAlloc", "hsa_",          "clSVMAlloc",   "clCreateBuffer"};
-  result.by_program = !result.frames.empty() && std::ranges::any_of(api, [&](std::string_view prefix) {
-    return result.call.starts_with(prefix);
-  });
+  constexpr std::string_view api[] = {"hipMalloc",   "hipHostMalloc", "hipHostAlloc",  "hipExtMalloc",
+                                      "hipMemAlloc", "clSVMAlloc",    "clCreateBuffer"};
+  const bool allocates =
+      std::ranges::any_of(api, [&](std::string_view prefix) { return result.call.starts_with(prefix); });
+  result.by_program = !result.frames.empty() && (result.call.empty() || allocates);
   return result;
 }
 
