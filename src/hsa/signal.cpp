@@ -219,8 +219,6 @@ Signal* make_shared_signal(int64_t initial_value) {
 std::optional<std::pair<uint64_t, uint64_t>> memory_of_signals(uint64_t address) {
   const auto range = signal_store().range();
   if (address >= range.first && address < range.second) return range;
-  const auto mailbox = reinterpret_cast<uint64_t>(&event_mailbox);
-  if (address - mailbox < sizeof event_mailbox) return std::pair(mailbox, mailbox + sizeof event_mailbox);
   const uint64_t page = address / SharedSignals::page * SharedSignals::page;
   if (shared_signals().file(page) != nullptr) return std::pair(page, page + SharedSignals::page);
   return std::nullopt;
