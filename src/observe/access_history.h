@@ -21,6 +21,7 @@ struct Mark {
 
 struct Cell {
   Mark write{};
+  Mark plain_write{};  ///< the last that was surely no atomic's
   Mark reads[2]{};
   bool is_atomic = false;  ///< something has been done to it by an atomic that reads and writes
 

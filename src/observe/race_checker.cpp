@@ -377,12 +377,17 @@ void RaceChecker::access_cell(const machine::Wave& wave, const AccessEvent& acce
   }
   // Stores to what atomics access may be atomic stores: an instruction does not tell.
   const bool may_be_atomic = access.is_atomic || (access.writes && (cell.is_atomic || access.instruction.scope != 0));
-  if (!write_is_ordered && !(may_be_atomic && cell.is_atomic)) add(cell.write, true);
+  if (!write_is_ordered && !(may_be_atomic && cell.is_atomic)) {
+    add(cell.write, true);
+  } else if (access.is_atomic && !ordered(group, clock, cell.plain_write.when)) {
+    add(cell.plain_write, true);
+  }
   if (access.writes) {
     for (const Mark& read : cell.reads) {
       if (!ordered(group, clock, read.when)) add(read, false);
     }
     cell.write = mark;
+    if (!may_be_atomic) cell.plain_write = mark;
     cell.is_atomic |= access.is_atomic;
   } else {
     cell.add_read(mark);

@@ -3,7 +3,7 @@
 
 __global__ void fill(unsigned char* bytes, unsigned* words, bool mended) {
   // Each wave has every fourth byte.
-  bytes[threadIdx.x % 64 * 4 + threadIdx.x / 64] = static_cast<unsigned char>(threadIdx.x);
+  bytes[threadIdx.x % 64 * 4 + threadIdx.x / 64] = static_cast<unsigned char>(threadIdx.x);  // FINDING: race global
   if (!mended && threadIdx.x >= 64) words[threadIdx.x - 64] = 0x12345678;  // FINDING: race global
 }
 

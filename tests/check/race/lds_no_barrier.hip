@@ -3,7 +3,7 @@
 
 __global__ void turn(unsigned* out, bool mended) {
   __shared__ unsigned tile[256];
-  tile[threadIdx.x] = threadIdx.x;
+  tile[threadIdx.x] = threadIdx.x;  // FINDING: race lds
   if (mended) __syncthreads();
   out[threadIdx.x] = tile[255 - threadIdx.x];  // FINDING: race lds
 }
