@@ -192,7 +192,8 @@ struct GpuOptions {
   std::string check{};
   std::string check_suppressions{};  ///< path of a file of findings not to be reported
   std::string check_report{};        ///< where the findings go in the end: a file .json, .xml (JUnit) or .sarif
-  /// Gets the report of each finding, instead of the program's standard error; as on_output.
+  /// Gets the report of each finding that is made while the GPU is there, instead of the program's standard error; as
+  /// on_output.
   std::function<void(std::string_view report)> on_finding{};
 };
 

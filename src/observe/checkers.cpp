@@ -29,14 +29,13 @@ support::Result<std::unique_ptr<Checkers>> Checkers::create(Options options, Sur
     if (!read) return std::unexpected(read.error());
     suppressions = std::move(*read);
   }
-  if (!surroundings.tell) surroundings.tell = to_standard_error;
   return std::unique_ptr<Checkers>(new Checkers(std::move(options), std::move(surroundings), std::move(suppressions)));
 }
 
 Checkers::Checkers(Options options, Surroundings surroundings, Suppressions suppressions)
     : options_(std::move(options)),
       surroundings_(std::move(surroundings)),
-      findings_(std::move(suppressions), surroundings_.tell) {
+      findings_(std::move(suppressions), surroundings_.tell ? surroundings_.tell : to_standard_error) {
   // A kernel's fault may end the program before finish().
   if (!options_.report_file.empty()) findings_.added = [this] { static_cast<void>(write()); };
   const auto wanted = [&](std::string_view name) {
@@ -64,6 +63,7 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
 support::Result<void> Checkers::finish() {
   if (finished_) return {};
   finished_ = true;
+  if (surroundings_.tell) findings_.mute();
   for (const auto& checker : checkers_) checker->finish();
   const std::vector<Finding> findings = findings_.all();
   uint64_t errors = 0, times = 0;
@@ -72,7 +72,7 @@ support::Result<void> Checkers::finish() {
     ++errors;
     times += finding.count;
   }
-  if (errors != 0) {
+  if (errors != 0 && !surroundings_.tell) {
     std::string text = fmt::format("atoll: {} finding{}", errors, errors == 1 ? "" : "s");
     if (times > errors) text += fmt::format(", {} times in all", times);
     if (const uint64_t hidden = findings_.suppressed(); hidden != 0) text += fmt::format("; {} suppressed", hidden);
@@ -83,7 +83,7 @@ support::Result<void> Checkers::finish() {
           fmt::format("  {}: {}{}{}{}\n", finding.checker, finding.kind, finding.source.file.empty() ? "" : " at ",
                       finding.source.to_string(), finding.count > 1 ? fmt::format(", {} times", finding.count) : "");
     }
-    surroundings_.tell(text);
+    to_standard_error(text);
   }
   return options_.report_file.empty() ? support::Result<void>{} : write();
 }

@@ -20,7 +20,8 @@ namespace Atoll::observe {
 
 /// What checkers cannot know by themselves.
 struct Surroundings {
-  /// Gets the reports, for people, one at a time; empty: standard error.
+  /// Gets the reports, for people, one at a time; empty: standard error, which gets a summary at the end, too. It is
+  /// not called by finish(), when whoever it belongs to may be gone.
   std::function<void(std::string_view)> tell{};
   /// The memory around an address that kernels may use although no allocated() told of it, as begin and end: what the
   /// program has registered or mapped, signals.

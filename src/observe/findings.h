@@ -30,6 +30,12 @@ class Findings {
   /// Adds one that is not known(), and tells it.
   void add(uint64_t place, Finding finding);
 
+  /// From now on findings are kept, but not told.
+  void mute() {
+    const std::lock_guard lock(mutex_);
+    tell_ = {};
+  }
+
   /// All that are not suppressed, in the order in which they were found.
   std::vector<Finding> all() const;
   /// How many of them are no notes.
@@ -41,7 +47,7 @@ class Findings {
   static constexpr size_t suppressed_index = SIZE_MAX;
 
   const Suppressions suppressions_;
-  const std::function<void(std::string_view)> tell_;
+  std::function<void(std::string_view)> tell_;
   mutable std::mutex mutex_;
   std::vector<Finding> findings_;
   std::map<Key, size_t> index_;

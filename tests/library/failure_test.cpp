@@ -26,6 +26,9 @@ kernel void stray_lane(global int* out) {
   if (i == 64 + 37)
     out[1 << 28] = 7;
 }
+kernel void past_end(global int* out) {
+  out[__builtin_amdgcn_workitem_id_x()] = 7;
+}
 kernel void trap(void) {
   __builtin_trap();
 }
@@ -50,6 +53,31 @@ class Failures : public testing::Test {
 
   static inline test::TemporaryDirectory* directory = nullptr;
 };
+
+TEST_F(Failures, CheckersFindWhatDoesNotFault) {
+  std::string report;
+  const Gpu on =
+      value_of(Gpu::create("gfx90a", {.check = "memory", .on_finding = [&](std::string_view text) { report = text; }}));
+  const auto data = value_of(on.allocate<int>(60));
+  const Code code = load(on);
+  ASSERT_TRUE(on.launch(code, "past_end", {.grid = {60}, .block = {60}}, data));
+  EXPECT_TRUE(on.findings().empty());
+  ASSERT_TRUE(on.launch(code, "past_end", {.grid = {64}, .block = {64}}, data));
+  ASSERT_EQ(on.findings().size(), 1U);
+  const Finding finding = on.findings()[0];
+  EXPECT_EQ(finding.checker, "memory");
+  EXPECT_EQ(finding.kind, "out-of-bounds");
+  EXPECT_EQ(finding.kernel, "past_end");
+  EXPECT_EQ(finding.line, line_of(failing_kernels, "out[__builtin_amdgcn_workitem_id_x()]"));
+  EXPECT_THAT(finding.message, HasSubstr("right after the end of 240 bytes"));
+  EXPECT_EQ(report, finding.report);
+}
+
+TEST_F(Failures, AnUnknownCheckerIsToldByTheNamesThatThereAre) {
+  const auto gpu = Gpu::create("gfx90a", {.check = "racing"});
+  ASSERT_FALSE(gpu);
+  EXPECT_THAT(gpu.error().message, HasSubstr("there is no checker 'racing'; there are: memory"));
+}
 
 TEST_F(Failures, AStrayAccessIsToldByLineLaneAndAddress) {
   const Gpu on = gpu(60);

@@ -144,6 +144,19 @@ class Launches(unittest.TestCase):
         self.assertEqual(error.fault.line, 1 + SOURCE[:SOURCE.index("out[1 << 28]")].count("\n"))
         self.gpu.launch(self.code, "count", grid=1, block=1)  # the GPU lives on
 
+    def test_findings_of_checkers(self):
+        reports = []
+        gpu = atoll.Gpu("gfx90a", check="memory", on_finding=reports.append)
+        code = gpu.load(self.path)
+        gpu.launch(code, "scale", gpu.zeros(60), 2, 60, grid=64, block=64)
+        self.assertEqual(gpu.findings, [])
+        gpu.launch(code, "scale", gpu.zeros(60), 2, 64, grid=64, block=64)
+        first = gpu.findings[0]
+        self.assertEqual((first.checker, first.kind, first.kernel, first.count), ("memory", "out-of-bounds", "scale", 4))
+        self.assertEqual(reports[0], first.report)
+        with self.assertRaisesRegex(atoll.Error, "there is no checker 'racing'"):
+            atoll.Gpu("gfx90a", check="racing")
+
     def test_streams(self):
         x = self.gpu.array(np.ones(64, np.float32))
         stream, other = self.gpu.stream(), self.gpu.stream()
