@@ -32,6 +32,23 @@ using machine::Space;
 
 constexpr const char* checker = "race";
 
+/// Accesses that race: the later one and the earlier one.
+struct Conflict {
+  unsigned lane = 0;
+  Mark other{};
+  bool other_writes = false;
+  uint64_t address = 0, count = 0;
+};
+
+/// What a report needs of the later one.
+struct Later {
+  uint64_t pc = 0;
+  Space space = Space::global;
+  uint32_t bytes = 0;
+  const char* verb = "";
+  Conflict conflict;
+};
+
 /// A wave that runs.
 struct WaveClock {
   uint32_t task = 0;  ///< 0: there are no more numbers, and it is not checked
@@ -39,6 +56,9 @@ struct WaveClock {
   Knowledge known = std::make_shared<const VectorClock>();
   VectorClock pending;  ///< what it will know once it has invalidated its caches
   bool loads_under_way = false, stores_under_way = false;
+  /// Plain loads of what atomics have written. Many a loop about a compare-and-swap begins with one, which is harmless:
+  /// those are let go when that comes, and the others told when the wave has come to its next barrier or its end.
+  std::vector<Later> doubtful;
 
   bool knows(Moment when) const { return when.task == task || known->of(when.task) >= when.time; }
   void learn(const VectorClock& more) {
@@ -76,14 +96,6 @@ struct Site {
   const char* verb = "";
 };
 
-/// Accesses that race: the later one and the earlier one.
-struct Conflict {
-  unsigned lane = 0;
-  Mark other{};
-  bool other_writes = false;
-  uint64_t address = 0, count = 0;
-};
-
 constexpr unsigned lane_bits = 6;
 
 const char* verb_of(const AccessEvent& access) {
@@ -111,6 +123,13 @@ bool invalidates_caches(isa::Opcode opcode) {
     default:
       return false;
   }
+}
+
+/// Whether a store changes nothing.
+bool stores_the_same(const machine::Wave& wave, const AccessEvent& access, unsigned lane) {
+  if (!access.writes || access.is_atomic) return false;
+  const auto value = stored_value(wave, access, lane);
+  return value && holds(wave, access, lane, *value);
 }
 
 class RaceChecker final : public Checker {
@@ -149,7 +168,11 @@ class RaceChecker final : public Checker {
   VectorClock released_by(Moment when) const;
 
   void check_lanes(const machine::Wave& wave, const AccessEvent& access);
-  void report(const machine::Wave& wave, const AccessEvent& access, const Conflict& conflict);
+  void report(const machine::Wave& wave, const Later& later);
+  void report_doubtful(const machine::Wave& wave, WaveClock& clock) {
+    for (const Later& later : clock.doubtful) report(wave, later);
+    clock.doubtful.clear();
+  }
 
   Findings& findings_;
   AccessHistory history_;
@@ -228,7 +251,9 @@ GroupClocks* RaceChecker::clocks_of(const machine::WorkGroup* group) {
 void RaceChecker::wave_ends(const machine::Wave& wave) {
   GroupClocks* group = clocks_of(wave.work_group);
   WaveClock* clock = clock_of(wave);
-  if (clock != nullptr) group->ended.learn(clock->released(true));
+  if (clock == nullptr) return;
+  report_doubtful(wave, *clock);
+  group->ended.learn(clock->released(true));
 }
 
 // --- Order --------------------------------------------------------------------------------------------------------
@@ -247,6 +272,7 @@ void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) 
   if (clock == nullptr) return;
   const bool is_named = event.number > 0;
   if (event.kind == BarrierEvent::Kind::arrives) {
+    report_doubtful(wave, *clock);
     VectorClock& arrived = is_named ? group->arrived_at_named[event.number] : group->arrived[wave.barrier_phase];
     arrived.learn(clock->released(true));
     ++clock->time;
@@ -378,13 +404,25 @@ void RaceChecker::access_cell(const machine::Wave& wave, const AccessEvent& acce
   // Stores to what atomics access may be atomic stores: an instruction does not tell.
   const bool may_be_atomic = access.is_atomic || (access.writes && (cell.is_atomic || access.instruction.scope != 0));
   if (!write_is_ordered && !(may_be_atomic && cell.is_atomic)) {
-    add(cell.write, true);
+    if (is_load && cell.is_atomic && ordered(group, clock, cell.plain_write.when)) {
+      constexpr size_t most = 64;
+      if (clock.doubtful.size() < most) {
+        clock.doubtful.push_back({access.pc,
+                                  access.space,
+                                  access.bytes,
+                                  verb_of(access),
+                                  {lane, cell.write, true, access.addresses[lane], 1}});
+      }
+    } else {
+      add(cell.write, true);
+    }
   } else if (access.is_atomic && !ordered(group, clock, cell.plain_write.when)) {
     add(cell.plain_write, true);
   }
   if (access.writes) {
     for (const Mark& read : cell.reads) {
-      if (!ordered(group, clock, read.when)) add(read, false);
+      // Likewise the other way round: a plain load before an atomic may be how a loop about a compare-and-swap begins.
+      if (!access.is_atomic && !ordered(group, clock, read.when)) add(read, false);
     }
     cell.write = mark;
     if (!may_be_atomic) cell.plain_write = mark;
@@ -457,7 +495,15 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
     if (access.reads && !access.is_scalar) clock->loads_under_way = true;
     if (access.writes) clock->stores_under_way = true;
   }
-  if (conflict.count != 0) report(wave, access, conflict);
+  if (access.is_atomic && !clock->doubtful.empty()) {
+    std::erase_if(clock->doubtful, [&](const Later& later) {
+      return later.space == access.space && (access.lanes >> later.conflict.lane & 1) != 0 &&
+             access.addresses[later.conflict.lane] == later.conflict.address;
+    });
+  }
+  if (conflict.count != 0 && !stores_the_same(wave, access, conflict.lane)) {
+    report(wave, {access.pc, access.space, access.bytes, verb_of(access), conflict});
+  }
   if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(wave, access);
 }
 
@@ -498,14 +544,11 @@ void RaceChecker::check_lanes(const machine::Wave& wave, const AccessEvent& acce
 
 // --- Reports ------------------------------------------------------------------------------------------------------
 
-void RaceChecker::report(const machine::Wave& wave, const AccessEvent& access, const Conflict& conflict) {
-  if (access.writes && !access.is_atomic) {
-    const auto value = stored_value(wave, access, conflict.lane);
-    if (value && holds(wave, access, conflict.lane, *value)) return;
-  }
-  const bool in_lds = access.space == Space::lds;
+void RaceChecker::report(const machine::Wave& wave, const Later& later) {
+  const Conflict& conflict = later.conflict;
+  const bool in_lds = later.space == Space::lds;
   const std::string kind = in_lds ? "lds" : "global";
-  if (findings_.known(checker, kind, access.pc, conflict.count)) return;
+  if (findings_.known(checker, kind, later.pc, conflict.count)) return;
   const Task& own = tasks_[clock_of(wave)->task];
   const Task& other = tasks_[conflict.other.when.task];
   const bool same_group = own.dispatch == other.dispatch && std::ranges::equal(own.work_group, other.work_group);
@@ -517,13 +560,13 @@ void RaceChecker::report(const machine::Wave& wave, const AccessEvent& access, c
   Finding finding;
   finding.checker = checker;
   finding.kind = kind;
-  set_place(finding, wave, access.pc, conflict.lane);
+  set_place(finding, wave, later.pc, conflict.lane);
   const char* whose = same_group                       ? "another wave of its work-group"
                       : own.dispatch == other.dispatch ? "a wave of another work-group"
                                                        : "a wave of another dispatch";
-  finding.message = fmt::format("kernel '{}' {} {} bytes of {} that {} {}, and nothing orders the two", finding.kernel,
-                                verb_of(access), access.bytes, in_lds ? "LDS" : "memory", whose,
-                                conflict.other_writes ? "has written" : "has read");
+  finding.message =
+      fmt::format("kernel '{}' {} {} bytes of {} that {} {}, and nothing orders the two", finding.kernel, later.verb,
+                  later.bytes, in_lds ? "LDS" : "memory", whose, conflict.other_writes ? "has written" : "has read");
   finding.address = in_lds ? fmt::format("LDS + {:#x}", conflict.address) : fmt::format("{:#x}", conflict.address);
   NamedStack earlier{.title = "the other access", .frames = {}};
   const std::string where = site.place.source.to_string();
@@ -539,7 +582,7 @@ void RaceChecker::report(const machine::Wave& wave, const AccessEvent& access, c
           ? "no barrier reaches other work-groups: use atomics with release and acquire, or a second kernel"
           : "let the one dispatch wait for the other: the same stream, an event, or a barrier packet";
   finding.count = conflict.count;
-  findings_.add(access.pc, std::move(finding));
+  findings_.add(later.pc, std::move(finding));
 }
 
 }  // namespace
