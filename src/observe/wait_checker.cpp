@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "machine/gpu.h"
 #include "observe/counter_waits.h"
 #include "observe/place.h"
+#include "observe/running_groups.h"
 
 namespace Atoll::observe {
 
@@ -139,21 +141,15 @@ class WaitChecker final : public Checker {
 
   void code_unloading(const machine::LoadedCode& code) override;
   void work_group_begins(const machine::WorkGroup& group) override {
-    auto waves = std::make_unique<std::vector<WaveOperations>>(group.waves.size());
-    const std::unique_lock lock(mutex_);
-    groups_[&group] = std::move(waves);
+    groups_.add(group, std::make_unique<std::vector<WaveOperations>>(group.waves.size()));
   }
-  void work_group_ends(const machine::WorkGroup& group) override {
-    const std::unique_lock lock(mutex_);
-    groups_.erase(&group);
-  }
+  void work_group_ends(const machine::WorkGroup& group) override { groups_.erase(group); }
   void instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) override;
 
  private:
   WaveOperations* find(const machine::Wave& wave) const {
-    const std::shared_lock lock(mutex_);
-    const auto at = groups_.find(wave.work_group);
-    return at == groups_.end() || wave.index >= at->second->size() ? nullptr : &(*at->second)[wave.index];
+    std::vector<WaveOperations>* waves = groups_.find(wave.work_group);
+    return waves == nullptr || wave.index >= waves->size() ? nullptr : &(*waves)[wave.index];
   }
   const Facts& facts_of(const machine::Wave& wave, uint64_t pc, const Instruction& instruction);
   void report(const machine::Wave& wave, uint64_t pc, const Operation& operation, bool is_read,
@@ -161,26 +157,42 @@ class WaitChecker final : public Checker {
 
   Findings& findings_;
   mutable std::shared_mutex mutex_;
-  std::map<const machine::WorkGroup*, std::unique_ptr<std::vector<WaveOperations>>> groups_;
+  RunningGroups<std::vector<WaveOperations>> groups_;
+  std::atomic<uint64_t> epoch_{next_epoch()};             ///< another one whenever code is unloaded
   std::map<std::pair<uint64_t, unsigned>, Facts> facts_;  ///< by PC and size of waves
 };
 
 void WaitChecker::code_unloading(const machine::LoadedCode& code) {
   const std::unique_lock lock(mutex_);
+  epoch_ = next_epoch();
   facts_.erase(facts_.lower_bound({code.base(), 0}), facts_.lower_bound({code.base() + code.size(), 0}));
 }
 
 const Facts& WaitChecker::facts_of(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) {
+  // What this thread has asked for lately, by the PC.
+  struct Recent {
+    uint64_t epoch = 0, pc = 0;
+    unsigned wave_size = 0;
+    const Facts* facts = nullptr;
+  };
+  thread_local std::array<Recent, 1024> recent;
+  Recent& slot = recent[pc / 4 % recent.size()];
+  const uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  if (slot.epoch == epoch && slot.pc == pc && slot.wave_size == wave.wave_size) return *slot.facts;
+  const auto remembered = [&](const Facts& facts) -> const Facts& {
+    slot = {.epoch = epoch, .pc = pc, .wave_size = wave.wave_size, .facts = &facts};
+    return facts;
+  };
   const std::pair key{pc, unsigned{wave.wave_size}};
   {
     const std::shared_lock lock(mutex_);
-    if (const auto at = facts_.find(key); at != facts_.end()) return at->second;
+    if (const auto at = facts_.find(key); at != facts_.end()) return remembered(at->second);
   }
   Facts facts{.effects = isa::effects_of(instruction), .waits = counter_waits(instruction)};
   facts.counted = counters_of(instruction, facts.effects);
   facts.in_order = !has(facts.counted, Counter::scalar);
   const std::unique_lock lock(mutex_);
-  return facts_.try_emplace(key, std::move(facts)).first->second;
+  return remembered(facts_.try_emplace(key, std::move(facts)).first->second);
 }
 
 template <size_t size>
