@@ -37,6 +37,7 @@ struct Facts {
   std::optional<CounterWaits> waits;
   Counters counted = 0;  ///< by which counters it is under way
   bool in_order = true;
+  bool fills = false;  ///< registers
 };
 
 bool is_cache_invalidation(Opcode opcode) {
@@ -191,6 +192,11 @@ const Facts& WaitChecker::facts_of(const machine::Wave& wave, uint64_t pc, const
   Facts facts{.effects = isa::effects_of(instruction), .waits = counter_waits(instruction)};
   facts.counted = counters_of(instruction, facts.effects);
   facts.in_order = !has(facts.counted, Counter::scalar);
+  // Nothing that is loaded counts by the counter of stores, where there is one: stores needn't be kept for its order.
+  if (facts.counted == mask(Counter::store)) facts.counted = 0;
+  isa::ScalarSet scalars = facts.effects.writes;
+  scalars.reset(isa::scc_number);
+  facts.fills = facts.effects.vector_writes.any() || scalars.any();
   const std::unique_lock lock(mutex_);
   return remembered(facts_.try_emplace(key, std::move(facts)).first->second);
 }
@@ -221,7 +227,7 @@ void WaitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
   const Facts& facts = facts_of(wave, pc, instruction);
   if (facts.waits) return operations->wait(*facts.waits);
   for (const Operation& operation : operations->queue) {
-    if (operation.arrived) continue;
+    if (operation.arrived || !operation.facts->fills) continue;
     const isa::Effects& filled = operation.facts->effects;
     const isa::VectorSet vectors = filled.vector_writes;
     isa::ScalarSet scalars = filled.writes;
@@ -241,7 +247,7 @@ void WaitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
   }
   if (facts.counted == 0) return;
   constexpr size_t most = 64;  // more than any counter counts
-  if (operations->queue.size() >= 4 * most) operations->queue.erase(operations->queue.begin());
+  if (operations->queue.size() >= most) operations->queue.erase(operations->queue.begin());
   operations->queue.push_back({.pc = pc, .counters = facts.counted, .in_order = facts.in_order, .facts = &facts});
 }
 
