@@ -1,6 +1,7 @@
 // What an observer is told of accesses: addresses are worked out here from the instruction's definition.
 #include <numeric>
 
+#include "machine/memory.h"
 #include "observe/recorder.h"
 
 namespace Atoll::test {
@@ -13,9 +14,11 @@ const std::vector<std::string> directives = {"next_free_vgpr 16", "next_free_sgp
 
 struct Accesses : testing::Test {
   Recorder recorder{{.accesses = true}};
-  std::vector<uint32_t> words = std::vector<uint32_t>(1024);
-  uint64_t base = reinterpret_cast<uint64_t>(words.data());
-  const void* arguments[1] = {words.data()};
+  machine::Memory memory;  // kernels may touch nothing else
+  uint64_t base = memory.allocate(8192, 0, "words and arguments").value_or(0);
+  uint64_t* arguments = reinterpret_cast<uint64_t*>(base + 4096);
+
+  Accesses() { *arguments = base; }
 
   /// Of the kernel after its first access, which loads the pointer.
   const RecordedAccess& only() {
