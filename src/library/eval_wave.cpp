@@ -16,6 +16,8 @@
 #include "machine/clock.h"
 #include "machine/fault_guard.h"
 #include "machine/fault_report.h"
+#include "machine/memory.h"
+#include "support/bytes.h"
 
 namespace Atoll::library {
 
@@ -148,6 +150,11 @@ void EvalWave::begin(const target::Processor& processor) {
 /// which the engine cannot know where it leads, to an s_endpgm after the code.
 void EvalWave::end_alive() {
   const target::Generation generation = target_.processor->generation;
+  // Loaded code is read-only.
+  constexpr uint64_t page = 4096;
+  const uint64_t begin = code_begin_ / page * page;
+  const uint64_t size = support::align_up(code_end_ + 8, page) - begin;
+  if (!machine::Memory::protect_part(begin, size, machine::Access::read_write)) return;
   uint64_t last = code_begin_;
   for (uint64_t pc = code_begin_; pc < code_end_;) {
     const auto instruction = instruction_at(pc);
@@ -160,6 +167,7 @@ void EvalWave::end_alive() {
   }
   // Two have been put after the code: the first is a jump, too, the last one is where it leads.
   std::memcpy(reinterpret_cast<void*>(last), &code_bytes_[last - code_begin_], 4);
+  static_cast<void>(machine::Memory::protect_part(begin, size, machine::Access::read));
   group_.waves[0].set_scalar64(jump_register, last);
 }
 
