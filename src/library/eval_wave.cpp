@@ -77,6 +77,7 @@ Result<std::unique_ptr<EvalWave>> EvalWave::create(const Options& options, std::
   eval->target_ = target::Target(options.gpu.target).with_wave_size(options.wave_size);
   eval->engine_ = (*make_engine)(options.gpu.target);
   if (auto ok = eval->place(code_object); !ok) return std::unexpected(ok.error());
+  if (auto ok = eval->open_code(); !ok) return std::unexpected(ok.error());
   eval->begin(*options.gpu.target.processor);
   if (options.engine == "compiled") eval->end_alive();
   eval->dispatch_.deadline_ns = machine::now_ns() + static_cast<uint64_t>(options.timeout_seconds * 1e9);
@@ -146,15 +147,18 @@ void EvalWave::begin(const target::Processor& processor) {
   wave.state = WaveState::ready;
 }
 
+/// Loaded code is read-only; here jumps and ends are written into it.
+support::Result<void> EvalWave::open_code() {
+  constexpr uint64_t page = 4096;
+  const uint64_t begin = code_begin_ / page * page;
+  return machine::Memory::protect_part(begin, support::align_up(code_end_ + 8, page) - begin,
+                                       machine::Access::read_write);
+}
+
 /// The compiled engine leaves registers as they are that nothing reads before the wave ends. So it ends by a jump, of
 /// which the engine cannot know where it leads, to an s_endpgm after the code.
 void EvalWave::end_alive() {
   const target::Generation generation = target_.processor->generation;
-  // Loaded code is read-only.
-  constexpr uint64_t page = 4096;
-  const uint64_t begin = code_begin_ / page * page;
-  const uint64_t size = support::align_up(code_end_ + 8, page) - begin;
-  if (!machine::Memory::protect_part(begin, size, machine::Access::read_write)) return;
   uint64_t last = code_begin_;
   for (uint64_t pc = code_begin_; pc < code_end_;) {
     const auto instruction = instruction_at(pc);
@@ -167,7 +171,6 @@ void EvalWave::end_alive() {
   }
   // Two have been put after the code: the first is a jump, too, the last one is where it leads.
   std::memcpy(reinterpret_cast<void*>(last), &code_bytes_[last - code_begin_], 4);
-  static_cast<void>(machine::Memory::protect_part(begin, size, machine::Access::read));
   group_.waves[0].set_scalar64(jump_register, last);
 }
 

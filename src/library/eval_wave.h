@@ -80,6 +80,7 @@ class EvalWave {
   support::Result<void> assign_bytes(const Assignment& assignment);
   support::Result<uint8_t*> memory_at(uint64_t address, uint64_t bytes, const std::string& text);
   std::string neighbourhood(uint64_t address) const;
+  support::Result<void> open_code();
   void end_alive();
   Outcome run_some(uint64_t limit);
 
