@@ -1,8 +1,9 @@
 #include "library/failure.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
+#include <utility>
+
+#include "observe/finding.h"
 
 namespace Atoll::library {
 
@@ -58,17 +59,6 @@ KernelFault::Kind kind_of(machine::Fault::Kind kind) {
   }
 }
 
-/// Takes ":12" from the end of "file.hip:12".
-std::optional<uint32_t> take_number(std::string_view& text) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  text = text.substr(0, colon);
-  return number;
-}
-
 }  // namespace
 
 KernelFault fault_of(const machine::FaultReport& report) {
@@ -83,14 +73,10 @@ KernelFault fault_of(const machine::FaultReport& report) {
                     .wave = report.wave,
                     .lane = report.fault.lane,
                     .lane_known = report.lane_known};
-  // "file.hip:12:5", or "file.hip:12" where the debug information has no columns.
-  std::string_view source = report.source;
-  if (const auto last = take_number(source)) {
-    const auto before = take_number(source);
-    fault.line = before.value_or(*last);
-    fault.column = before ? *last : 0;
-  }
-  fault.source_file = source;
+  observe::SourcePlace source = observe::SourcePlace::parse(report.source);
+  fault.line = source.line;
+  fault.column = source.column;
+  fault.source_file = std::move(source.file);
   if (fault.kind == KernelFault::Kind::memory && report.fault.address_known) fault.address = report.fault.address;
   std::ranges::copy(report.work_group, fault.work_group.begin());
   std::ranges::copy(report.work_item, fault.work_item.begin());

@@ -27,11 +27,6 @@ std::string words_for(const Block& block) {
   return fmt::format("{} byte{} of {}", block.size, block.size == 1 ? "" : "s", of);
 }
 
-uint64_t Allocations::next_generation() {
-  static std::atomic<uint64_t> last{0};
-  return last.fetch_add(1) + 1;
-}
-
 Allocations::~Allocations() { release_all(); }
 
 void Allocations::release_all() {
@@ -66,7 +61,7 @@ void Allocations::erase_overlapping(uint64_t begin, uint64_t end) {
   while (position != blocks_.end() && position->first < end) {
     std::erase(remembered_, position->first);
     position = blocks_.erase(position);
-    generation_.store(next_generation(), std::memory_order_release);
+    generation_.store(next_epoch(), std::memory_order_release);
   }
 }
 
@@ -81,7 +76,7 @@ bool Allocations::free(uint64_t address, std::string_view function, const HostSt
     entry.block.is_free = true;
     entry.block.freed = stack;
     entry.block.free_function = function;
-    generation_.store(next_generation(), std::memory_order_release);
+    generation_.store(next_epoch(), std::memory_order_release);
     entry.release = std::move(release);
     kept_.push_back(address);
     kept_bytes_ += entry.block.reserved;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "machine/observer.h"
+#include "observe/epoch.h"
 #include "observe/host_stack.h"
 
 namespace Atoll::observe {
@@ -76,8 +77,7 @@ class Allocations {
   std::deque<uint64_t> kept_, remembered_;  ///< addresses of free blocks, oldest first
   uint64_t kept_bytes_ = 0;
   /// Counts frees, after which what threads remember of blocks is void. No two objects have the same number.
-  std::atomic<uint64_t> generation_{next_generation()};
-  static uint64_t next_generation();
+  std::atomic<uint64_t> generation_{next_epoch()};
 };
 
 }  // namespace Atoll::observe

@@ -85,4 +85,21 @@ std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
   }
 }
 
+bool invalidates_caches(isa::Opcode opcode) {
+  switch (opcode) {
+    using enum isa::Opcode;
+    case buffer_wbinvl1:
+    case buffer_wbinvl1_vol:
+    case buffer_wbinvl1_sc:
+    case buffer_inv:
+    case buffer_invl2:
+    case buffer_gl0_inv:
+    case buffer_gl1_inv:
+    case global_inv:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace Atoll::observe

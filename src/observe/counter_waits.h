@@ -1,4 +1,4 @@
-// observe: what an instruction waits for, by the counters of operations under way.
+// observe: what an instruction waits for, by the counters of operations under way, and what invalidates caches.
 // Source: the ISA guides' "S_WAITCNT"; user guide, "Memory Model" for which counter counts what.
 #pragma once
 
@@ -24,5 +24,8 @@ struct CounterWaits {
 
 /// Of an instruction that waits for counters; nothing for all others.
 std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction);
+
+/// Whether it makes a wave see what others have written: those that the memory model ends an acquire with.
+bool invalidates_caches(isa::Opcode opcode);
 
 }  // namespace Atoll::observe

@@ -44,11 +44,6 @@ void for_each_lane(uint64_t lanes, const Visit& visit) {
   for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
 }
 
-const char* verb_of(const AccessEvent& access) {
-  if (access.is_atomic) return "does an atomic on";
-  return access.writes ? "writes" : "reads";
-}
-
 std::string bytes_in_words(uint64_t bytes) { return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"); }
 
 /// Where an access lies in relation to a range: "4 bytes after the end of", "at offset 8 in".

@@ -37,4 +37,9 @@ void set_place(Finding& finding, const machine::Wave& wave, uint64_t pc, unsigne
   finding.source_text = text_around(finding.source);
 }
 
+const char* verb_of(const machine::AccessEvent& access) {
+  if (access.is_atomic) return "does an atomic on";
+  return access.writes ? "writes" : "reads";
+}
+
 }  // namespace Atoll::observe

@@ -8,7 +8,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -19,8 +18,10 @@
 #include "observe/counter_waits.h"
 #include "observe/place.h"
 #include "observe/race_tasks.h"
+#include "observe/running_groups.h"
 #include "observe/stored_value.h"
 #include "observe/vector_clock.h"
+#include "support/demangle.h"
 
 namespace Atoll::observe {
 
@@ -88,41 +89,19 @@ struct GroupClocks {
   std::map<uint64_t, VectorClock> lds_atomics;
 };
 
-/// An instruction that accessed something: its place in reports, the first one of it that did.
+/// An instruction that accessed something, in the kernel that was the first to execute it.
 struct Site {
   uint64_t pc = 0;
-  Finding place;
+  std::shared_ptr<const machine::Kernel> kernel;
   uint32_t bytes = 0;
   const char* verb = "";
 };
 
 constexpr unsigned lane_bits = 6;
 
-const char* verb_of(const AccessEvent& access) {
-  if (access.is_atomic) return "does an atomic on";
-  return access.writes ? "writes" : "reads";
-}
-
 /// A load that may be an atomic's, by its cache policy: from the work-group's scope on.
 bool may_be_atomic_load(const isa::Instruction& instruction) {
   return instruction.glc || instruction.scc || instruction.scope != 0;
-}
-
-bool invalidates_caches(isa::Opcode opcode) {
-  switch (opcode) {
-    using enum isa::Opcode;
-    case buffer_wbinvl1:
-    case buffer_wbinvl1_vol:
-    case buffer_wbinvl1_sc:
-    case buffer_inv:
-    case buffer_invl2:
-    case buffer_gl0_inv:
-    case buffer_gl1_inv:
-    case global_inv:
-      return true;
-    default:
-      return false;
-  }
 }
 
 /// Whether a store changes nothing.
@@ -150,18 +129,21 @@ class RaceChecker final : public Checker {
   void barrier(const machine::Wave& wave, const BarrierEvent& event) override;
 
  private:
-  GroupClocks* clocks_of(const machine::WorkGroup* group);
-  WaveClock* clock_of(const machine::Wave& wave) {
-    GroupClocks* group = clocks_of(wave.work_group);
-    if (group == nullptr || wave.index >= group->waves.size()) return nullptr;
-    WaveClock& clock = group->waves[wave.index];
-    return clock.task == 0 ? nullptr : &clock;
+  /// A wave's clock and its work-group's clocks; nulls where it is not checked.
+  struct Clocks {
+    GroupClocks* group = nullptr;
+    WaveClock* wave = nullptr;
+  };
+  Clocks clocks_of(const machine::Wave& wave) const {
+    GroupClocks* group = groups_.find(wave.work_group);
+    if (group == nullptr || wave.index >= group->waves.size() || group->waves[wave.index].task == 0) return {};
+    return {group, &group->waves[wave.index]};
   }
   bool ordered(const GroupClocks& group, const WaveClock& wave, Moment when) const;
 
   uint32_t site_of(const machine::Wave& wave, const AccessEvent& access);
-  void access_cell(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group, WaveClock& clock,
-                   unsigned lane, Cell& cell, const Mark& mark, Conflict& conflict);
+  void access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, unsigned lane, Cell& cell,
+                   const Mark& mark, Conflict& conflict);
   void synchronize(const AccessEvent& access, GroupClocks& group, WaveClock& clock, VectorClock& place);
   void acquire(GroupClocks& group, WaveClock& clock, const VectorClock& released, bool at_once);
   void remember(const WaveClock& clock);
@@ -180,9 +162,9 @@ class RaceChecker final : public Checker {
   GrowingTable<Run> runs_;
   std::atomic<uint64_t> now_{1};
 
-  mutable std::shared_mutex groups_mutex_;
-  std::map<const machine::WorkGroup*, std::unique_ptr<GroupClocks>> groups_;
-  std::map<const machine::Dispatch*, uint32_t> dispatches_;
+  RunningGroups<GroupClocks> groups_;
+  std::mutex dispatches_mutex_;
+  std::map<const machine::Dispatch*, uint32_t> dispatches_;  ///< their numbers
 
   mutable std::mutex knowledge_mutex_;
   /// What a wave knew from a time on, of those that run; only the last few.
@@ -198,14 +180,14 @@ class RaceChecker final : public Checker {
 void RaceChecker::dispatch_begins(const machine::Dispatch& dispatch) {
   const uint32_t number = runs_.add(1);
   if (number != 0) runs_[number].begin = now_.fetch_add(1);
-  const std::unique_lock lock(groups_mutex_);
+  const std::lock_guard lock(dispatches_mutex_);
   dispatches_[&dispatch] = number;
 }
 
 void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
   uint32_t number = 0;
   {
-    const std::unique_lock lock(groups_mutex_);
+    const std::lock_guard lock(dispatches_mutex_);
     const auto at = dispatches_.find(&dispatch);
     if (at == dispatches_.end()) return;
     number = at->second;
@@ -220,9 +202,11 @@ void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
 void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
   auto clocks = std::make_unique<GroupClocks>();
   const auto count = static_cast<uint32_t>(group.waves.size());
-  const std::unique_lock lock(groups_mutex_);
-  const auto dispatch = dispatches_.find(group.dispatch);
-  clocks->dispatch = dispatch == dispatches_.end() ? 0 : dispatch->second;
+  {
+    const std::lock_guard lock(dispatches_mutex_);
+    const auto dispatch = dispatches_.find(group.dispatch);
+    clocks->dispatch = dispatch == dispatches_.end() ? 0 : dispatch->second;
+  }
   clocks->first_task = clocks->dispatch == 0 ? 0 : tasks_.add(count);
   clocks->waves.resize(count);
   if (clocks->first_task != 0) {
@@ -234,23 +218,13 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
     }
   }
   clocks->lds.resize((group.lds_bytes + 1023) / 1024);
-  groups_[&group] = std::move(clocks);
+  groups_.add(group, std::move(clocks));
 }
 
-void RaceChecker::work_group_ends(const machine::WorkGroup& group) {
-  const std::unique_lock lock(groups_mutex_);
-  groups_.erase(&group);
-}
-
-GroupClocks* RaceChecker::clocks_of(const machine::WorkGroup* group) {
-  const std::shared_lock lock(groups_mutex_);
-  const auto at = groups_.find(group);
-  return at == groups_.end() ? nullptr : at->second.get();
-}
+void RaceChecker::work_group_ends(const machine::WorkGroup& group) { groups_.erase(group); }
 
 void RaceChecker::wave_ends(const machine::Wave& wave) {
-  GroupClocks* group = clocks_of(wave.work_group);
-  WaveClock* clock = clock_of(wave);
+  const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
   report_doubtful(wave, *clock);
   group->ended.learn(clock->released(true));
@@ -267,8 +241,7 @@ bool RaceChecker::ordered(const GroupClocks& group, const WaveClock& wave, Momen
 }
 
 void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) {
-  GroupClocks* group = clocks_of(wave.work_group);
-  WaveClock* clock = clock_of(wave);
+  const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
   const bool is_named = event.number > 0;
   if (event.kind == BarrierEvent::Kind::arrives) {
@@ -298,14 +271,14 @@ void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) 
 /// The wave's accesses that are marked from now on are others than those that a store now, or an atomic, releases.
 void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::Instruction& instruction) {
   if (const auto waits = counter_waits(instruction)) {
-    WaveClock* clock = clock_of(wave);
+    WaveClock* clock = clocks_of(wave).wave;
     if (clock == nullptr) return;
     const bool had_any = clock->loads_under_way || clock->stores_under_way;
     if (waits->of(memory_model::Counter::load) == 0) clock->loads_under_way = false;
     if (waits->of(memory_model::Counter::store) == 0) clock->stores_under_way = false;
     if (had_any && !clock->loads_under_way && !clock->stores_under_way) ++clock->time;
   } else if (invalidates_caches(instruction.opcode)) {
-    WaveClock* clock = clock_of(wave);
+    WaveClock* clock = clocks_of(wave).wave;
     if (clock == nullptr || clock->pending.empty()) return;
     clock->learn(clock->pending);
     clock->pending.clear();
@@ -378,16 +351,14 @@ uint32_t RaceChecker::site_of(const machine::Wave& wave, const AccessEvent& acce
   if (number == 0) {
     if (sites_.size() >> (32 - lane_bits) != 0) return 0;
     number = static_cast<uint32_t>(sites_.size());
-    Site site{.pc = access.pc, .place = {}, .bytes = access.bytes, .verb = verb};
-    set_place(site.place, wave, access.pc, 0);
-    sites_.push_back(std::move(site));
+    sites_.push_back(
+        {.pc = access.pc, .kernel = wave.work_group->dispatch->kernel, .bytes = access.bytes, .verb = verb});
   }
   return number;
 }
 
-void RaceChecker::access_cell(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group,
-                              WaveClock& clock, unsigned lane, Cell& cell, const Mark& mark, Conflict& conflict) {
-  static_cast<void>(wave);
+void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, unsigned lane,
+                              Cell& cell, const Mark& mark, Conflict& conflict) {
   const bool is_load = access.reads && !access.writes;
   const bool acquires = is_load && access.space == Space::global && may_be_atomic_load(access.instruction);
   const auto add = [&](const Mark& other, bool other_writes) {
@@ -434,8 +405,7 @@ void RaceChecker::access_cell(const machine::Wave& wave, const AccessEvent& acce
 
 void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (access.space == Space::scratch) return;
-  GroupClocks* group = clocks_of(wave.work_group);
-  WaveClock* clock = clock_of(wave);
+  const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
   const uint32_t site = site_of(wave, access) << lane_bits;
   Conflict conflict;
@@ -449,7 +419,7 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
       for (uint64_t at = address, end = address + access.bytes; at < end;) {
         const uint64_t until = std::min(end, (at / 1024 + 1) * 1024);
         group->lds[at / 1024].visit(at % 1024, static_cast<uint32_t>(until - at), [&](Cell& cell, uint32_t) {
-          access_cell(wave, access, *group, *clock, lane, cell, mark, conflict);
+          access_cell(access, *group, *clock, lane, cell, mark, conflict);
         });
         at = until;
       }
@@ -475,9 +445,8 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
         }
         constexpr uint64_t bytes = AccessHistory::page_bytes;
         const uint64_t until = std::min(end, (number + 1) * bytes);
-        page->visit(at % bytes, static_cast<uint32_t>(until - at), [&](Cell& cell, uint32_t) {
-          access_cell(wave, access, *group, *clock, lane, cell, mark, conflict);
-        });
+        page->visit(at % bytes, static_cast<uint32_t>(until - at),
+                    [&](Cell& cell, uint32_t) { access_cell(access, *group, *clock, lane, cell, mark, conflict); });
         at = until;
       }
       if (access.is_atomic) {
@@ -549,7 +518,7 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
   const bool in_lds = later.space == Space::lds;
   const std::string kind = in_lds ? "lds" : "global";
   if (findings_.known(checker, kind, later.pc, conflict.count)) return;
-  const Task& own = tasks_[clock_of(wave)->task];
+  const Task& own = tasks_[clocks_of(wave).wave->task];
   const Task& other = tasks_[conflict.other.when.task];
   const bool same_group = own.dispatch == other.dispatch && std::ranges::equal(own.work_group, other.work_group);
   Site site;
@@ -569,12 +538,14 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
                   later.bytes, in_lds ? "LDS" : "memory", whose, conflict.other_writes ? "has written" : "has read");
   finding.address = in_lds ? fmt::format("LDS + {:#x}", conflict.address) : fmt::format("{:#x}", conflict.address);
   NamedStack earlier{.title = "the other access", .frames = {}};
-  const std::string where = site.place.source.to_string();
+  Finding there;
+  set_place(there, wave, site.pc, 0);
+  const std::string where = there.source.to_string();
   earlier.frames.push_back(fmt::format("{} {} bytes{}{}", site.verb, site.bytes, where.empty() ? "" : ", ", where));
-  if (!site.place.instruction.empty()) earlier.frames.push_back(site.place.instruction);
-  earlier.frames.push_back(fmt::format("kernel '{}', work-group ({}, {}, {}), wave {}, lane {}", site.place.kernel,
-                                       other.work_group[0], other.work_group[1], other.work_group[2], other.wave,
-                                       conflict.other.site & ((1u << lane_bits) - 1)));
+  if (!there.instruction.empty()) earlier.frames.push_back(there.instruction);
+  earlier.frames.push_back(fmt::format("kernel '{}', work-group ({}, {}, {}), wave {}, lane {}",
+                                       support::demangled(site.kernel->name), other.work_group[0], other.work_group[1],
+                                       other.work_group[2], other.wave, conflict.other.site & ((1u << lane_bits) - 1)));
   finding.stacks.push_back(std::move(earlier));
   finding.advice =
       same_group ? "put a barrier between them (__syncthreads(), barrier()), which all waves of the work-group reach"

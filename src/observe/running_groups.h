@@ -11,14 +11,9 @@
 #include <utility>
 
 #include "machine/wave.h"
+#include "observe/epoch.h"
 
 namespace Atoll::observe {
-
-/// A number that no other call has got.
-inline uint64_t next_epoch() {
-  static std::atomic<uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
 
 template <typename State>
 class RunningGroups {

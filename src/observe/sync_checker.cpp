@@ -2,9 +2,7 @@
 #include "observe/sync_checker.h"
 
 #include <bit>
-#include <map>
-#include <mutex>
-#include <shared_mutex>
+#include <memory>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +10,7 @@
 #include "machine/barrier.h"
 #include "machine/dispatch.h"
 #include "observe/place.h"
+#include "observe/running_groups.h"
 
 namespace Atoll::observe {
 
@@ -55,13 +54,9 @@ class SyncChecker final : public Checker {
   void work_group_begins(const machine::WorkGroup& group) override {
     auto barriers = std::make_unique<GroupBarriers>();
     barriers->waves.resize(group.waves.size());
-    const std::unique_lock lock(mutex_);
-    groups_[&group] = std::move(barriers);
+    groups_.add(group, std::move(barriers));
   }
-  void work_group_ends(const machine::WorkGroup& group) override {
-    const std::unique_lock lock(mutex_);
-    groups_.erase(&group);
-  }
+  void work_group_ends(const machine::WorkGroup& group) override { groups_.erase(group); }
   void wave_begins(const machine::Wave& wave) override {
     if (GroupBarriers* group = find(wave)) group->waves[wave.index].lanes = wave.exec();
   }
@@ -71,17 +66,15 @@ class SyncChecker final : public Checker {
 
  private:
   GroupBarriers* find(const machine::Wave& wave) const {
-    const std::shared_lock lock(mutex_);
-    const auto at = groups_.find(wave.work_group);
-    return at == groups_.end() || wave.index >= at->second->waves.size() ? nullptr : at->second.get();
+    GroupBarriers* group = groups_.find(wave.work_group);
+    return group == nullptr || wave.index >= group->waves.size() ? nullptr : group;
   }
   void report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind, const std::string& what,
               std::vector<NamedStack> stacks, const char* advice);
   void report_ended(const machine::Wave& wave, uint64_t pc, uint32_t ended);
 
   Findings& findings_;
-  mutable std::shared_mutex mutex_;
-  std::map<const machine::WorkGroup*, std::unique_ptr<GroupBarriers>> groups_;
+  RunningGroups<GroupBarriers> groups_;
 };
 
 void SyncChecker::report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind,

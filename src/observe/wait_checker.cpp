@@ -40,22 +40,6 @@ struct Facts {
   bool fills = false;  ///< registers
 };
 
-bool is_cache_invalidation(Opcode opcode) {
-  switch (opcode) {
-    using enum Opcode;
-    case buffer_wbinvl1:
-    case buffer_wbinvl1_vol:
-    case buffer_wbinvl1_sc:
-    case buffer_inv:
-    case buffer_invl2:
-    case buffer_gl0_inv:
-    case buffer_gl1_inv:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Which counters count an operation on vector memory: what returns something is a load.
 Counters vector_memory_counter(const Instruction& instruction, const isa::Effects& effects) {
   const bool stores_apart = instruction.generation >= target::Generation::gfx10;
@@ -72,7 +56,7 @@ Counters counters_of(const Instruction& instruction, const isa::Effects& effects
     case Encoding::flat:
       return static_cast<Counters>(vector_memory_counter(instruction, effects) | mask(Counter::lds));
     case Encoding::mubuf:
-      if (is_cache_invalidation(instruction.opcode)) return 0;
+      if (invalidates_caches(instruction.opcode)) return 0;
       [[fallthrough]];
     case Encoding::global:
     case Encoding::scratch:
@@ -101,7 +85,6 @@ Counters counters_of(const Instruction& instruction, const isa::Effects& effects
 struct Operation {
   uint64_t pc = 0;
   Counters counters = 0;  ///< in whose queues it still is
-  bool in_order = true;
   bool arrived = false;
   const Facts* facts = nullptr;
 };
@@ -109,7 +92,6 @@ struct Operation {
 struct WaveOperations {
   std::vector<Operation> queue;  ///< the oldest first
 
-  /// How many operations after that one count by that counter.
   void wait(const CounterWaits& waits);
 };
 
@@ -124,7 +106,7 @@ void WaveOperations::wait(const CounterWaits& waits) {
       uint32_t after = younger[i];
       if (one_for_both && counter == Counter::lds) after += younger[static_cast<size_t>(Counter::scalar)];
       const uint32_t limit = waits.of(counter);
-      if (limit != CounterWaits::any && (at->in_order ? after >= limit : limit == 0)) {
+      if (limit != CounterWaits::any && (at->facts->in_order ? after >= limit : limit == 0)) {
         at->counters &= static_cast<Counters>(~mask(counter));
         if (counter != Counter::lds || !has(at->facts->counted, Counter::load)) at->arrived = true;
       }
@@ -236,7 +218,7 @@ void WaitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
       report(wave, pc, operation, true, vector_name(*read));
     } else if (const auto word = first_of(scalars & facts.effects.reads)) {
       report(wave, pc, operation, true, scalar_name(*word));
-    } else if (facts.counted != operation.counters || !operation.in_order) {
+    } else if (facts.counted != operation.counters || !operation.facts->in_order) {
       // What the same counter counts fills registers in order.
       if (const auto written = first_of(vectors & facts.effects.vector_writes)) {
         report(wave, pc, operation, false, vector_name(*written));
@@ -248,13 +230,13 @@ void WaitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
   if (facts.counted == 0) return;
   constexpr size_t most = 64;  // more than any counter counts
   if (operations->queue.size() >= most) operations->queue.erase(operations->queue.begin());
-  operations->queue.push_back({.pc = pc, .counters = facts.counted, .in_order = facts.in_order, .facts = &facts});
+  operations->queue.push_back({.pc = pc, .counters = facts.counted, .facts = &facts});
 }
 
 /// How the wait for an operation is written.
-std::string wait_for(const Instruction& instruction, Counters counters) {
-  const bool gfx12 = instruction.generation >= target::Generation::gfx12;
-  const bool gfx10 = instruction.generation >= target::Generation::gfx10;
+std::string wait_for(target::Generation generation, Counters counters) {
+  const bool gfx12 = generation >= target::Generation::gfx12;
+  const bool gfx10 = generation >= target::Generation::gfx10;
   if (has(counters, Counter::load)) return gfx12 ? "s_wait_loadcnt" : "s_waitcnt vmcnt";
   if (has(counters, Counter::store)) return gfx12 ? "s_wait_storecnt" : gfx10 ? "s_waitcnt_vscnt" : "s_waitcnt vmcnt";
   if (has(counters, Counter::sample)) return gfx12 ? "s_wait_samplecnt" : "s_waitcnt vmcnt";
@@ -273,10 +255,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const Operation
   set_place(finding, wave, pc, 0);
   Finding there;
   set_place(there, wave, operation.pc, 0);
-  const target::Processor& processor = wave.work_group->dispatch->gpu->processor();
-  Instruction of_generation;
-  of_generation.generation = processor.generation;
-  const std::string wait = wait_for(of_generation, operation.counters);
+  const std::string wait = wait_for(wave.work_group->dispatch->gpu->processor().generation, operation.counters);
   finding.message = fmt::format("kernel '{}' {} {}, and nothing has waited for '{}', which fills it", finding.kernel,
                                 is_read ? "reads" : "writes", what, there.instruction);
   std::vector<std::string> frames{there.instruction};
