@@ -108,4 +108,63 @@ class Reader {
   bool ok_ = true;
 };
 
+/// How the value of an attribute is written (DWARF 5, section 7.5.6).
+enum Form : uint64_t {
+  form_addr = 0x01,
+  form_block2 = 0x03,
+  form_block4,
+  form_data2,
+  form_data4,
+  form_data8,
+  form_string,
+  form_block,
+  form_block1,
+  form_data1,
+  form_flag,
+  form_sdata,
+  form_strp,
+  form_udata,
+  form_ref_addr,
+  form_ref1,
+  form_ref2,
+  form_ref4,
+  form_ref8,
+  form_ref_udata,
+  form_indirect,
+  form_sec_offset,
+  form_exprloc,
+  form_flag_present,
+  form_strx,
+  form_addrx,
+  form_ref_sup4,
+  form_strp_sup,
+  form_data16,
+  form_line_strp,
+  form_ref_sig8,
+  form_implicit_const,
+  form_loclistx,
+  form_rnglistx,
+  form_ref_sup8,
+  form_strx1,
+  form_strx2,
+  form_strx3,
+  form_strx4,
+  form_addrx1,
+  form_addrx2,
+  form_addrx3,
+  form_addrx4,
+};
+
+/// A value that is a number, or 0 of one that is not; false for a form that is not known, after which nothing more can
+/// be read.
+bool read_value(Reader& reader, uint64_t form, bool dwarf64, uint64_t& value);
+
+/// A unit of .debug_info or .debug_line (DWARF 5, section 7.4).
+struct Unit {
+  Bytes content;  ///< after its length
+  bool dwarf64 = false;
+  uint64_t size = 0;  ///< as a whole; to the section's end where it is cut off
+};
+Unit first_unit(Bytes section);
+
 }  // namespace Atoll::machine::dwarf

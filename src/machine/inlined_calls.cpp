@@ -16,10 +16,11 @@ namespace {
 using dwarf::Bytes;
 using dwarf::part;
 using dwarf::read_at;
+using dwarf::read_value;
 using dwarf::Reader;
 using dwarf::section;
 
-/// DWARF constants (DWARF 5, sections 7.5.3, 7.5.4, 7.5.6 and 7.25).
+/// DWARF constants (DWARF 5, sections 7.5.3, 7.5.4 and 7.25).
 enum Tag : uint64_t { inlined_subroutine = 0x1d };
 enum Attribute : uint64_t {
   stmt_list = 0x10,
@@ -31,51 +32,6 @@ enum Attribute : uint64_t {
   call_line = 0x59,
   addr_base = 0x73,
   rnglists_base = 0x74,
-};
-enum Form : uint64_t {
-  addr = 0x01,
-  block2 = 0x03,
-  block4,
-  data2,
-  data4,
-  data8,
-  string,
-  block,
-  block1,
-  data1,
-  flag,
-  sdata,
-  strp,
-  udata,
-  ref_addr,
-  ref1,
-  ref2,
-  ref4,
-  ref8,
-  ref_udata,
-  indirect,
-  sec_offset,
-  exprloc,
-  flag_present,
-  strx,
-  addrx,
-  ref_sup4,
-  strp_sup,
-  data16,
-  line_strp,
-  ref_sig8,
-  implicit_const,
-  loclistx,
-  rnglistx,
-  ref_sup8,
-  strx1,
-  strx2,
-  strx3,
-  strx4,
-  addrx1,
-  addrx2,
-  addrx3,
-  addrx4,
 };
 enum RangeEntry : uint8_t {
   end_of_list,
@@ -113,7 +69,7 @@ Abbreviations read_abbreviations(Bytes bytes) {
     reader.skip(1);  // whether it has children: the entries are gone through flat
     while (!reader.at_end()) {
       AttributeForm form{.attribute = reader.unsigned_leb(), .form = reader.unsigned_leb(), .constant = 0};
-      if (form.form == implicit_const) form.constant = reader.signed_leb();
+      if (form.form == dwarf::form_implicit_const) form.constant = reader.signed_leb();
       if (form.attribute == 0 && form.form == 0) break;
       one.attributes.push_back(form);
     }
@@ -136,97 +92,14 @@ struct UnitFacts {
   std::optional<uint64_t> line_table;
 };
 
-/// The value of an attribute; false for a form that is not known, after which nothing more can be read.
-bool read_value(Reader& reader, uint64_t form, const UnitFacts& unit, uint64_t& value) {
-  value = 0;
-  switch (form) {
-    case addr:
-    case data8:
-    case ref8:
-    case ref_sig8:
-    case ref_sup8:
-      value = reader.read<uint64_t>();
-      return true;
-    case data4:
-    case ref4:
-    case ref_sup4:
-    case strx4:
-    case addrx4:
-      value = reader.read<uint32_t>();
-      return true;
-    case strx3:
-    case addrx3:
-      value = reader.read<uint16_t>();
-      value |= uint64_t{reader.read<uint8_t>()} << 16;
-      return true;
-    case data2:
-    case ref2:
-    case strx2:
-    case addrx2:
-      value = reader.read<uint16_t>();
-      return true;
-    case data1:
-    case ref1:
-    case flag:
-    case strx1:
-    case addrx1:
-      value = reader.read<uint8_t>();
-      return true;
-    case udata:
-    case ref_udata:
-    case strx:
-    case addrx:
-    case loclistx:
-    case rnglistx:
-      value = reader.unsigned_leb();
-      return true;
-    case sdata:
-      value = static_cast<uint64_t>(reader.signed_leb());
-      return true;
-    case strp:
-    case strp_sup:
-    case line_strp:
-    case sec_offset:
-    case ref_addr:
-      value = reader.sized(unit.dwarf64);
-      return true;
-    case string:
-      reader.text();
-      return true;
-    case block:
-    case exprloc:
-      reader.skip(reader.unsigned_leb());
-      return true;
-    case block1:
-      reader.skip(reader.read<uint8_t>());
-      return true;
-    case block2:
-      reader.skip(reader.read<uint16_t>());
-      return true;
-    case block4:
-      reader.skip(reader.read<uint32_t>());
-      return true;
-    case data16:
-      reader.skip(16);
-      return true;
-    case flag_present:
-      value = 1;
-      return true;
-    case indirect: {
-      const uint64_t actual = reader.unsigned_leb();
-      return actual != indirect && actual != implicit_const && read_value(reader, actual, unit, value);
-    }
-    default:
-      return false;
-  }
+bool is_address_index(uint64_t form) {
+  return form == dwarf::form_addrx || (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);
 }
-
-bool is_address_index(uint64_t form) { return form == addrx || (form >= addrx1 && form <= addrx4); }
 
 bool read_entry(Reader& reader, const Abbreviation& abbreviation, const UnitFacts& unit, Entry& entry) {
   for (const AttributeForm& each : abbreviation.attributes) {
     uint64_t value = static_cast<uint64_t>(each.constant);
-    if (each.form != implicit_const && !read_value(reader, each.form, unit, value)) return false;
+    if (each.form != dwarf::form_implicit_const && !read_value(reader, each.form, unit.dwarf64, value)) return false;
     switch (each.attribute) {
       case low_pc:
         entry.low = value;
@@ -234,11 +107,11 @@ bool read_entry(Reader& reader, const Abbreviation& abbreviation, const UnitFact
         break;
       case high_pc:
         entry.high = value;
-        entry.high_is_length = each.form != addr && !is_address_index(each.form);
+        entry.high_is_length = each.form != dwarf::form_addr && !is_address_index(each.form);
         break;
       case ranges:
         entry.ranges = value;
-        entry.ranges_is_index = each.form == rnglistx;
+        entry.ranges_is_index = each.form == dwarf::form_rnglistx;
         break;
       case stmt_list:
         entry.line_table = value;
@@ -388,14 +261,11 @@ std::vector<std::string> inlined_calls_at(Bytes file, uint64_t address) {
   std::vector<std::string> calls;
   uint64_t at = 0;
   while (at < info.size() && calls.empty()) {
-    Reader prefix(part(info, at, info.size()));
+    const dwarf::Unit bytes = dwarf::first_unit(part(info, at, info.size()));
+    at += bytes.size;
     UnitFacts unit;
-    uint64_t length = prefix.read<uint32_t>();
-    unit.dwarf64 = length == 0xFFFF'FFFF;
-    if (unit.dwarf64) length = prefix.read<uint64_t>();
-    if (!prefix.ok()) break;
-    Reader reader(part(info, at + prefix.offset(), length));
-    at += prefix.offset() + std::min<uint64_t>(length, info.size());
+    unit.dwarf64 = bytes.dwarf64;
+    Reader reader(bytes.content);
     unit.version = reader.read<uint16_t>();
     if (unit.version != 4 && unit.version != 5) continue;
     uint8_t type = 1, address_size = 8;  // a unit that is compiled

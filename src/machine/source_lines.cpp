@@ -19,23 +19,8 @@ using dwarf::Reader;
 using dwarf::section;
 using dwarf::text_at;
 
-/// DWARF constants that line tables use (DWARF 5, sections 7.5.6 and 7.22).
+/// DWARF constants that line tables use (DWARF 5, section 7.22).
 enum ContentType : uint64_t { content_path = 1, content_directory_index = 2 };
-enum Form : uint64_t {
-  form_block2 = 0x03,
-  form_block4 = 0x04,
-  form_data2 = 0x05,
-  form_data4 = 0x06,
-  form_data8 = 0x07,
-  form_string = 0x08,
-  form_block = 0x09,
-  form_block1 = 0x0a,
-  form_data1 = 0x0b,
-  form_strp = 0x0e,
-  form_udata = 0x0f,
-  form_data16 = 0x1e,
-  form_line_strp = 0x1f,
-};
 enum StandardOpcode : uint8_t {
   extended = 0,
   copy = 1,
@@ -86,6 +71,7 @@ struct Field {
   uint64_t number = 0;
 };
 std::optional<Field> read_field(Reader& reader, uint64_t form, bool dwarf64, const StringSections& strings) {
+  using enum dwarf::Form;
   switch (form) {
     case form_string:
       return Field{.text = reader.text()};
@@ -94,30 +80,19 @@ std::optional<Field> read_field(Reader& reader, uint64_t form, bool dwarf64, con
     case form_strp:
       return Field{.text = text_at(strings.str, reader.sized(dwarf64))};
     case form_data1:
-      return Field{.number = reader.read<uint8_t>()};
     case form_data2:
-      return Field{.number = reader.read<uint16_t>()};
     case form_data4:
-      return Field{.number = reader.read<uint32_t>()};
     case form_data8:
-      return Field{.number = reader.read<uint64_t>()};
     case form_udata:
-      return Field{.number = reader.unsigned_leb()};
     case form_data16:
-      reader.skip(16);
-      return Field{};
     case form_block:
-      reader.skip(reader.unsigned_leb());
-      return Field{};
     case form_block1:
-      reader.skip(reader.read<uint8_t>());
-      return Field{};
     case form_block2:
-      reader.skip(reader.read<uint16_t>());
-      return Field{};
-    case form_block4:
-      reader.skip(reader.read<uint32_t>());
-      return Field{};
+    case form_block4: {
+      Field field;
+      dwarf::read_value(reader, form, dwarf64, field.number);
+      return field;
+    }
     default:
       return std::nullopt;
   }
@@ -229,24 +204,19 @@ std::optional<Registers> find_row(Reader& program, const LineTable& table, uint6
   return found;
 }
 
-/// One unit of .debug_line, with its program.
-struct Unit {
+/// What one unit of .debug_line says, with its program.
+struct LineUnit {
   LineTable table;
   Bytes program;
 };
 
 /// The one at the start of `bytes`; `size` gets how far it reaches.
-std::optional<Unit> read_unit(Bytes bytes, const StringSections& strings, uint64_t& size) {
-  Reader prefix(bytes);
-  uint64_t length = prefix.read<uint32_t>();
-  const bool dwarf64 = length == 0xFFFF'FFFF;
-  if (dwarf64) length = prefix.read<uint64_t>();
-  const Bytes unit = part(bytes, prefix.offset(), length);
-  size = prefix.offset() + unit.size();
-  if (!prefix.ok() || unit.size() != length) size = bytes.size();
+std::optional<LineUnit> read_unit(Bytes bytes, const StringSections& strings, uint64_t& size) {
+  const dwarf::Unit unit = dwarf::first_unit(bytes);
+  size = unit.size;
 
-  Reader reader(unit);
-  Unit read;
+  Reader reader(unit.content);
+  LineUnit read;
   LineTable& table = read.table;
   table.version = reader.read<uint16_t>();
   if (table.version < 2 || table.version > 5) return std::nullopt;
@@ -254,7 +224,7 @@ std::optional<Unit> read_unit(Bytes bytes, const StringSections& strings, uint64
     table.address_size = reader.read<uint8_t>();
     reader.read<uint8_t>();  // segment selector size
   }
-  const uint64_t header_length = reader.sized(dwarf64);
+  const uint64_t header_length = reader.sized(unit.dwarf64);
   const uint64_t program_start = reader.offset() + header_length;
   table.minimum_instruction_length = reader.read<uint8_t>();
   if (table.version >= 4) reader.read<uint8_t>();  // operations per instruction: 1 without VLIW
@@ -264,9 +234,9 @@ std::optional<Unit> read_unit(Bytes bytes, const StringSections& strings, uint64
   table.opcode_base = reader.read<uint8_t>();
   if (table.line_range == 0 || table.opcode_base == 0) return std::nullopt;
   for (unsigned i = 1; i < table.opcode_base; ++i) table.operand_counts.push_back(reader.read<uint8_t>());
-  if (!read_lists(reader, dwarf64, strings, table)) return std::nullopt;
+  if (!read_lists(reader, unit.dwarf64, strings, table)) return std::nullopt;
 
-  read.program = part(unit, program_start, unit.size());
+  read.program = part(unit.content, program_start, unit.content.size());
   return read;
 }
 

@@ -28,32 +28,49 @@ kernel void k(global int *p, int n) {
 }
 )";
 
-TEST(SourceLines, AgreeWithLlvmSymbolizer) {
-  for (const int version : {2, 3, 4, 5}) {
-    SCOPED_TRACE(version);
-    const test::TemporaryDirectory directory;
+/// The source compiled with that version of DWARF, and where its code is.
+struct Compiled {
+  test::TemporaryDirectory directory;
+  std::vector<uint8_t> file;
+  uint64_t start = 0, end = 0;
+
+  Compiled(const char* optimization, int version) {
     test::write_file(directory / "lines.cl", source);
-    const std::string enter = "cd " + directory.path().string() + " && ";
     const auto compiled = test::run_command(
-        enter + fmt::format("clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O1 -g -gdwarf-{} -cl-std=CL2.0 "
-                            "lines.cl -o lines.co 2>&1 && llvm-readelf-22 -SW lines.co | grep ' .text '",
-                            version));
-    ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+        enter() +
+        fmt::format("clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib {} -g -gdwarf-{} -cl-std=CL2.0 "
+                    "lines.cl -o lines.co 2>&1 && llvm-readelf-22 -SW lines.co | grep ' .text '",
+                    optimization, version));
+    EXPECT_EQ(compiled.exit_code, 0) << compiled.output;
+    if (compiled.exit_code != 0) return;
     // "  [ 8] .text  PROGBITS  0000000000001900 000900 000134 ..."
     std::istringstream words(compiled.output.substr(compiled.output.find("PROGBITS") + 8));
     std::string address, offset, size;
     words >> address >> offset >> size;
-    const uint64_t start = std::stoull(address, nullptr, 16);
-    const uint64_t end = start + std::stoull(size, nullptr, 16);
-    ASSERT_GT(end, start);
-
+    start = std::stoull(address, nullptr, 16);
+    end = start + std::stoull(size, nullptr, 16);
+    file = test::read_bytes(directory / "lines.co");
+  }
+  std::string enter() const { return "cd " + directory.path().string() + " && "; }
+  /// What the symbolizer says of every instruction, in the order of their addresses.
+  std::string symbolized(const char* inlines) const {
     std::string addresses;
     for (uint64_t at = start; at < end; at += 4) addresses += fmt::format(" {:#x}", at);
-    const auto expected = test::run_command(
-        enter + "llvm-symbolizer-22 --obj=lines.co --no-inlines --functions=none --output-style=LLVM" + addresses);
-    ASSERT_EQ(expected.exit_code, 0) << expected.output;
-    const auto file = test::read_bytes(directory / "lines.co");
-    std::istringstream lines(expected.output);
+    const auto run = test::run_command(enter() + "llvm-symbolizer-22 --obj=lines.co " + inlines +
+                                       " --functions=none --output-style=LLVM" + addresses);
+    EXPECT_EQ(run.exit_code, 0) << run.output;
+    return run.output;
+  }
+};
+
+TEST(SourceLines, AgreeWithLlvmSymbolizer) {
+  for (const int version : {2, 3, 4, 5}) {
+    SCOPED_TRACE(version);
+    const Compiled compiled("-O1", version);
+    const uint64_t start = compiled.start, end = compiled.end;
+    const auto& file = compiled.file;
+    ASSERT_GT(end, start);
+    std::istringstream lines(compiled.symbolized("--no-inlines"));
     std::string line;
     unsigned known = 0;
     for (uint64_t at = start; at < end; at += 4) {
@@ -81,26 +98,11 @@ TEST(SourceLines, AgreeWithLlvmSymbolizer) {
 TEST(InlinedCalls, AgreeWithLlvmSymbolizer) {
   for (const int version : {4, 5}) {
     SCOPED_TRACE(version);
-    const test::TemporaryDirectory directory;
-    test::write_file(directory / "lines.cl", source);
-    const std::string enter = "cd " + directory.path().string() + " && ";
-    const auto compiled = test::run_command(
-        enter + fmt::format("clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O2 -g -gdwarf-{} -cl-std=CL2.0 "
-                            "lines.cl -o lines.co 2>&1 && llvm-readelf-22 -SW lines.co | grep ' .text '",
-                            version));
-    ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
-    std::istringstream words(compiled.output.substr(compiled.output.find("PROGBITS") + 8));
-    std::string address, offset, size;
-    words >> address >> offset >> size;
-    const uint64_t start = std::stoull(address, nullptr, 16), end = start + std::stoull(size, nullptr, 16);
-
-    std::string addresses;
-    for (uint64_t at = start; at < end; at += 4) addresses += fmt::format(" {:#x}", at);
-    const auto expected = test::run_command(
-        enter + "llvm-symbolizer-22 --obj=lines.co --inlines --functions=none --output-style=LLVM" + addresses);
-    ASSERT_EQ(expected.exit_code, 0) << expected.output;
-    const auto file = test::read_bytes(directory / "lines.co");
-    std::istringstream lines(expected.output);
+    const Compiled compiled("-O2", version);
+    const uint64_t start = compiled.start, end = compiled.end;
+    const auto& file = compiled.file;
+    ASSERT_GT(end, start);
+    std::istringstream lines(compiled.symbolized("--inlines"));
     unsigned inlined = 0;
     for (uint64_t at = start; at < end; at += 4) {
       // The instruction's own line, then the calls, each on a line, then an empty one.
