@@ -79,7 +79,7 @@ AddressRange::AddressRange(uint64_t most) {
     if (reserved == 0) continue;
     begin_ = reserved + edge;
     size_ = size;
-    add_free(begin_ + edge, size_ - edge);
+    free_.add(begin_ + edge, size_ - edge);
     return;
   }
 }
@@ -100,15 +100,9 @@ std::optional<uint64_t> AddressRange::take(uint64_t bytes, uint64_t alignment) {
     return address;
   }
   const std::lock_guard guard(mutex_);
-  // The smallest that has room, so that large ones remain.
-  for (auto at = by_size_.lower_bound({bytes, 0}); at != by_size_.end(); ++at) {
-    const auto [size, begin] = *at;
-    const uint64_t address = round_up(begin, alignment);
-    if (address - begin > size - bytes) continue;
-    take_from(free_.find(begin), address, bytes);
-    return address;
-  }
-  return std::nullopt;
+  const auto address = free_.find_room(bytes, alignment);
+  if (address) free_.remove(*address, bytes);
+  return address;
 }
 
 bool AddressRange::take_at(uint64_t address, uint64_t bytes) {
@@ -118,36 +112,10 @@ bool AddressRange::take_at(uint64_t address, uint64_t bytes) {
     return there == address;
   }
   const std::lock_guard guard(mutex_);
-  const auto above = free_.upper_bound(address);
-  if (above == free_.begin()) return false;
-  const auto run = std::prev(above);
-  const uint64_t offset = address - run->first;
-  if (offset >= run->second || bytes > run->second - offset) return false;
-  take_from(run, address, bytes);
+  const auto run = free_.find(address);
+  if (!run || bytes > run->bytes - (address - run->address)) return false;
+  free_.remove(address, bytes);
   return true;
-}
-
-/// What is before and after it in the run stays free. The parts are noted before the run is given up, so that nothing
-/// is lost when there is no memory for that.
-void AddressRange::take_from(std::map<uint64_t, uint64_t>::iterator run, uint64_t address, uint64_t bytes) {
-  const uint64_t begin = run->first, end = begin + run->second;
-  if (address + bytes != end) {
-    const auto after = free_.emplace(address + bytes, end - (address + bytes)).first;
-    try {
-      by_size_.emplace(after->second, after->first);
-    } catch (const std::bad_alloc&) {
-      free_.erase(after);
-      throw;
-    }
-  }
-  auto node = by_size_.extract({run->second, begin});
-  if (address == begin) {
-    free_.erase(run);
-    return;
-  }
-  run->second = address - begin;
-  node.value() = {run->second, begin};
-  by_size_.insert(std::move(node));
 }
 
 void AddressRange::give_back(uint64_t address, uint64_t bytes) {
@@ -164,37 +132,9 @@ void AddressRange::give_back(uint64_t address, uint64_t bytes) {
     return;
   }
   try {
-    add_free(address, bytes);
+    free_.add(address, bytes);
   } catch (const std::bad_alloc&) {  // lost, too: freeing does not fail
   }
-}
-
-void AddressRange::add_free(uint64_t address, uint64_t bytes) {
-  uint64_t end = address + bytes;
-  const auto after = free_.find(end);
-  const auto above = free_.lower_bound(address);
-  const bool joins_before = above != free_.begin() && std::prev(above)->first + std::prev(above)->second == address;
-  if (after != free_.end()) {
-    end += after->second;
-    remove_free(after);
-  }
-  if (joins_before) {
-    const auto before = std::prev(free_.lower_bound(address));
-    address = before->first;
-    remove_free(before);
-  }
-  const auto run = free_.emplace(address, end - address).first;
-  try {
-    by_size_.emplace(end - address, address);
-  } catch (const std::bad_alloc&) {
-    free_.erase(run);
-    throw;
-  }
-}
-
-void AddressRange::remove_free(std::map<uint64_t, uint64_t>::iterator run) {
-  by_size_.erase({run->second, run->first});
-  free_.erase(run);
 }
 
 }  // namespace Atoll::machine

@@ -15,11 +15,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
-#include <set>
-#include <utility>
+
+#include "machine/free_runs.h"
 
 namespace Atoll::machine {
 
@@ -63,14 +62,9 @@ class AddressRange {
   void unlock() { mutex_.unlock(); }
 
  private:
-  void add_free(uint64_t address, uint64_t bytes);
-  void remove_free(std::map<uint64_t, uint64_t>::iterator run);
-  void take_from(std::map<uint64_t, uint64_t>::iterator run, uint64_t address, uint64_t bytes);
-
   uint64_t begin_ = 0, size_ = 0;  ///< without what is around it; 0: there is no range
   std::mutex mutex_;
-  std::map<uint64_t, uint64_t> free_;                ///< sizes by address; neighbours are joined
-  std::set<std::pair<uint64_t, uint64_t>> by_size_;  ///< the same as size and address
+  FreeRuns free_;
 };
 
 }  // namespace Atoll::machine

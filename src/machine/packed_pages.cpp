@@ -65,7 +65,7 @@ bool PackedPages::add_block(uint64_t address) {
   } else {
     has_guards_ = false;
   }
-  add_free(address, block_bytes);
+  free_.add(address, block_bytes);
   return true;
 }
 
@@ -73,15 +73,12 @@ std::optional<uint64_t> PackedPages::take(uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (!has_guards_) return std::nullopt;  // no block yet
   const uint64_t needed = with_guard(bytes);
-  // The smallest run that has room, so that large ones remain.
-  const auto found = by_size_.lower_bound({needed, 0});
-  if (found == by_size_.end()) return std::nullopt;
-  const auto [run, address] = *found;
+  const auto address = free_.find_room(needed, page);
+  if (!address) return std::nullopt;
   const bool opened =
-      *has_guards_ ? advise(address, bytes, madv_guard_remove) : protect(address, bytes, PROT_READ | PROT_WRITE);
+      *has_guards_ ? advise(*address, bytes, madv_guard_remove) : protect(*address, bytes, PROT_READ | PROT_WRITE);
   if (!opened) return std::nullopt;
-  remove_free(free_.find(address));
-  if (run != needed) add_free(address + needed, run - needed);
+  free_.remove(*address, needed);
   ++count_;
   return address;
 }
@@ -94,7 +91,7 @@ bool PackedPages::close(uint64_t address, uint64_t bytes, bool is_replaced) {
     return false;
   }
   if (*has_guards_) return advise(address, bytes, madv_guard_install);
-  if (free_.size() < most_inaccessible_runs) protect(address, bytes, PROT_NONE);  // otherwise open, and zeros
+  if (free_.count() < most_inaccessible_runs) protect(address, bytes, PROT_NONE);  // otherwise open, and zeros
   return advise(address, bytes, MADV_DONTNEED);
 }
 
@@ -103,57 +100,28 @@ std::optional<PackedPages::Block> PackedPages::give_back(uint64_t address, uint6
   --count_;
   if (!close(address, bytes, is_replaced)) return std::nullopt;  // not to be handed out any more
   try {
-    add_free(address, with_guard(bytes));
+    free_.add(address, with_guard(bytes));
   } catch (const std::bad_alloc&) {  // lost, too: freeing does not fail
     return std::nullopt;
   }
   // Blocks may be neighbours, and what is free in them is then one run.
   const auto block = std::prev(blocks_.upper_bound(address));
-  const auto run = std::prev(free_.upper_bound(address));
-  const uint64_t begin = block->first, end = begin + block->second, run_begin = run->first,
-                 run_end = run_begin + run->second;
-  if (run_begin > begin || run_end < end) return std::nullopt;
-  remove_free(run);
+  const uint64_t begin = block->first, end = begin + block->second;
+  const auto run = free_.find(address);
+  if (!run || run->address > begin || run->address + run->bytes < end) return std::nullopt;
+  try {
+    free_.remove(begin, block->second);
+  } catch (const std::bad_alloc&) {  // then the block is kept
+    return std::nullopt;
+  }
   const Block gone{begin, block->second};
   blocks_.erase(block);
-  try {
-    if (run_begin < begin) add_free(run_begin, begin - run_begin);
-    if (end < run_end) add_free(end, run_end - end);
-  } catch (const std::bad_alloc&) {  // lost, too
-  }
   return gone;
 }
 
 size_t PackedPages::count() const {
   const std::lock_guard lock(mutex_);
   return count_;
-}
-
-void PackedPages::add_free(uint64_t address, uint64_t bytes) {
-  uint64_t end = address + bytes;
-  if (const auto after = free_.find(end); after != free_.end()) {
-    end += after->second;
-    remove_free(after);
-  }
-  if (const auto above = free_.lower_bound(address); above != free_.begin()) {
-    const auto before = std::prev(above);
-    if (before->first + before->second == address) {
-      address = before->first;
-      remove_free(before);
-    }
-  }
-  const auto run = free_.emplace(address, end - address).first;
-  try {
-    by_size_.emplace(end - address, address);
-  } catch (const std::bad_alloc&) {
-    free_.erase(run);
-    throw;
-  }
-}
-
-void PackedPages::remove_free(std::map<uint64_t, uint64_t>::iterator run) {
-  by_size_.erase({run->second, run->first});
-  free_.erase(run);
 }
 
 }  // namespace Atoll::machine

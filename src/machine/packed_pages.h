@@ -15,8 +15,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
-#include <utility>
+
+#include "machine/free_runs.h"
 
 namespace Atoll::machine {
 
@@ -54,15 +54,12 @@ class PackedPages {
  private:
   uint64_t with_guard(uint64_t bytes) const;
   bool close(uint64_t address, uint64_t bytes, bool is_replaced);
-  void add_free(uint64_t address, uint64_t bytes);
-  void remove_free(std::map<uint64_t, uint64_t>::iterator run);
 
   const bool wants_guards_;
   mutable std::mutex mutex_;
-  std::optional<bool> has_guards_;                   ///< known with the first block
-  std::map<uint64_t, uint64_t> blocks_;              ///< sizes by address
-  std::map<uint64_t, uint64_t> free_;                ///< sizes by address; neighbours are joined
-  std::set<std::pair<uint64_t, uint64_t>> by_size_;  ///< the same as size and address
+  std::optional<bool> has_guards_;       ///< known with the first block
+  std::map<uint64_t, uint64_t> blocks_;  ///< sizes by address
+  FreeRuns free_;
   size_t count_ = 0;
 };
 
