@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -151,15 +152,30 @@ void WaitChecker::code_unloading(const machine::LoadedCode& code) {
   facts_.erase(facts_.lower_bound({code.base(), 0}), facts_.lower_bound({code.base() + code.size(), 0}));
 }
 
-const Facts& WaitChecker::facts_of(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) {
-  // What this thread has asked for lately, by the PC.
-  struct Recent {
-    uint64_t epoch = 0, pc = 0;
-    unsigned wave_size = 0;
-    const Facts* facts = nullptr;
+/// What this thread has asked for lately, by the PC.
+struct RecentFacts {
+  uint64_t epoch = 0, pc = 0;
+  unsigned wave_size = 0;
+  const Facts* facts = nullptr;
+};
+
+// On the heap: a thread-local variable of this size would keep the library from being loaded by dlopen.
+// The pointer has no destructor: a program may launch kernels while it ends, when those have run.
+RecentFacts& recent_facts(uint64_t pc) {
+  using Slots = std::array<RecentFacts, 1024>;
+  static thread_local Slots* slots = nullptr;
+  struct Owner {
+    ~Owner() { delete std::exchange(slots, nullptr); }
   };
-  thread_local std::array<Recent, 1024> recent;
-  Recent& slot = recent[pc / 4 % recent.size()];
+  if (slots == nullptr) {
+    static thread_local Owner owner;
+    slots = new Slots;
+  }
+  return (*slots)[pc / 4 % slots->size()];
+}
+
+const Facts& WaitChecker::facts_of(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) {
+  RecentFacts& slot = recent_facts(pc);
   const uint64_t epoch = epoch_.load(std::memory_order_acquire);
   if (slot.epoch == epoch && slot.pc == pc && slot.wave_size == wave.wave_size) return *slot.facts;
   const auto remembered = [&](const Facts& facts) -> const Facts& {
