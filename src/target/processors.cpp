@@ -334,7 +334,7 @@ constexpr std::array table{
     row("gfx12-generic", 0x059, gfx12, nothing),
     row("gfx1250", 0x049, gfx12_5, xnack_and_sramecc, "gfx12-5-generic"),
     row("gfx1251", 0x05a, gfx12_5, xnack_and_sramecc, "gfx12-5-generic", set({Feature::dpp_64bit})),
-    row("gfx12-5-generic", 0x05b, gfx12_5, nothing),
+    row("gfx12-5-generic", 0x05b, gfx12_5, xnack_and_sramecc),
 };
 
 }  // namespace
