@@ -146,7 +146,10 @@ bool barrier_signal(Wave& wave, const MicroOp& op, Run& run) {
     const bool is_register = op.origin->instruction.src(0).kind != isa::OperandKind::constant;
     is_first = machine::arrive_at_barrier(*named, is_register ? wave.scalar[isa::scalar::m0] >> 16 & 0x7F : 0);
   } else if (is_cluster_barrier(wave, number, run)) {
+    tell(run, wave, machine::BarrierEvent::Kind::arrives, number);  // first: others may pass it at once
     is_first = wave.work_group->cluster->arrive();
+    if constexpr (tells_first) wave.scc = is_first;
+    return true;
   } else if (number != no_barrier && number != trap_barrier) {  // the trap handler's means nothing to others
     return refuse_barrier(wave, op, number);
   }

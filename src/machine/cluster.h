@@ -18,6 +18,7 @@ struct Clusters {
   std::array<uint32_t, 3> count{1, 1, 1};  ///< clusters of the grid
 
   uint32_t work_groups() const { return size[0] * size[1] * size[2]; }
+  uint64_t all() const { return uint64_t{count[0]} * count[1] * count[2]; }
 };
 
 /// Work-groups of a cluster, at most: a number in it has 4 bits.

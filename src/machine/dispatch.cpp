@@ -90,7 +90,6 @@ support::Result<void> measure_clusters(Dispatch& dispatch, const target::Process
     return refuse(ErrorKind::out_of_resources, fmt::format("a cluster has 1 to {}", most_work_groups_of_cluster));
   }
   Clusters clusters{.size = *wanted};
-  uint64_t count = 1;
   for (unsigned d = 0; d < 3; ++d) {
     if (dispatch.work_groups[d] % clusters.size[d] != 0) {
       return refuse(ErrorKind::invalid_argument,
@@ -98,14 +97,13 @@ support::Result<void> measure_clusters(Dispatch& dispatch, const target::Process
                                 dispatch.work_groups[d], dimension_names[d]));
     }
     clusters.count[d] = dispatch.work_groups[d] / clusters.size[d];
-    count *= clusters.count[d];
   }
   if (clusters.work_groups() > dispatch.max_resident) {
     return refuse(ErrorKind::out_of_resources,
                   fmt::format("{} of its work-groups fit on the GPU", dispatch.max_resident));
   }
-  dispatch.cluster_barriers = std::make_unique<ClusterBarrier[]>(count);
-  for (uint64_t i = 0; i < count; ++i) dispatch.cluster_barriers[i].begin(clusters.work_groups());
+  dispatch.cluster_barriers = std::make_unique<ClusterBarrier[]>(clusters.all());
+  for (uint64_t i = 0; i < clusters.all(); ++i) dispatch.cluster_barriers[i].begin(clusters.work_groups());
   dispatch.clusters = clusters;
   return {};
 }

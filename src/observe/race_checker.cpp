@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "isa/table.h"
+#include "machine/barrier.h"
 #include "machine/dispatch.h"
 #include "observe/access_history.h"
 #include "observe/counter_waits.h"
@@ -312,6 +313,7 @@ class RaceChecker final : public Checker {
   void invalidate(WaveClock& clock);
   void global_sync(const machine::Wave& wave, WaveClock& clock, const isa::Instruction& instruction);
   void passes_global_sync(WaveClock& clock);
+  void meet_in_cluster(const machine::ClusterBarrier& barrier, BarrierEvent::Kind kind, WaveClock& clock);
   VectorClock released_by(Moment when);
 
   void check_lanes(const machine::Wave& wave, const AccessEvent& access);
@@ -330,6 +332,9 @@ class RaceChecker final : public Checker {
   RunningGroups<GroupClocks> groups_;
   std::mutex dispatches_mutex_;
   std::map<const machine::Dispatch*, uint32_t> dispatches_;  ///< their numbers
+
+  std::mutex clusters_mutex_;
+  std::map<const machine::ClusterBarrier*, GroupClocks::Arrived> at_cluster_barriers_;
 
   Memories memories_;
 
@@ -360,6 +365,12 @@ void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
     if (at == dispatches_.end()) return;
     number = at->second;
     dispatches_.erase(at);
+  }
+  if (dispatch.clusters) {
+    const std::lock_guard lock(clusters_mutex_);
+    const machine::ClusterBarrier* first = dispatch.cluster_barriers.get();
+    at_cluster_barriers_.erase(at_cluster_barriers_.lower_bound(first),
+                               at_cluster_barriers_.lower_bound(first + dispatch.clusters->all()));
   }
   if (number == 0) return;
   runs_[number].end = now_.fetch_add(1);
@@ -407,10 +418,28 @@ bool RaceChecker::ordered(const GroupClocks& group, const WaveClock& wave, Momen
   return end != 0 && end < runs_[group.dispatch].begin;
 }
 
+/// The barrier of a cluster, in all phases together: those who pass know what all know that have arrived.
+void RaceChecker::meet_in_cluster(const machine::ClusterBarrier& barrier, BarrierEvent::Kind kind, WaveClock& clock) {
+  const std::lock_guard lock(clusters_mutex_);
+  GroupClocks::Arrived& arrived = at_cluster_barriers_[&barrier];
+  if (kind == BarrierEvent::Kind::arrives) {
+    arrived.learn(clock);
+  } else if (kind == BarrierEvent::Kind::passes) {
+    clock.learn(arrived.clock);
+    clock.pending.add(arrived.pending);
+    memories_.remember(clock);
+  }
+}
+
 void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) {
   const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
   if (clock->global_sync) passes_global_sync(*clock);
+  if (event.number == machine::cluster_barrier) {
+    if (event.kind == BarrierEvent::Kind::arrives) report_doubtful(wave, *clock);
+    meet_in_cluster(*wave.work_group->cluster, event.kind, *clock);
+    return;
+  }
   const bool is_named = event.number > 0;
   if (event.kind == BarrierEvent::Kind::arrives) {
     report_doubtful(wave, *clock);

@@ -45,22 +45,28 @@ KERNEL __attribute__((cluster_dims(8, 2, 1))) void large(u32* out) {
   out[__builtin_amdgcn_workgroup_id_y() * 8 + __builtin_amdgcn_workgroup_id_x()] = 7;
 }
 
-// In each round every work-group reads what all of its cluster have left in the round before.
-KERNEL __attribute__((cluster_dims(2, 2, 1), amdgpu_flat_work_group_size(128, 128))) void exchange(u32* data, u32 rounds) {
-  const u32 x = __builtin_amdgcn_workgroup_id_x(), y = __builtin_amdgcn_workgroup_id_y(), lane = __builtin_amdgcn_workitem_id_x();
+template <bool waits>
+__attribute__((device)) void exchange_by(u32* data, u32 rounds) {
+  const u32 x = __builtin_amdgcn_workgroup_id_x(), y = __builtin_amdgcn_workgroup_id_y(),
+            lane = __builtin_amdgcn_workitem_id_x();
   const u32 own = (y * 4 + x) * 128 + lane;
   for (u32 round = 0; round < rounds; ++round) {
     u32 sum = round;
     for (u32 j = 0; j < 2; ++j)
-      for (u32 i = 0; i < 2; ++i)
-        sum += __scoped_atomic_load_n(&data[((y / 2 * 2 + j) * 4 + x / 2 * 2 + i) * 128 + lane], __ATOMIC_RELAXED,
-                                      __MEMORY_SCOPE_DEVICE);
+      for (u32 i = 0; i < 2; ++i) sum += data[((y / 2 * 2 + j) * 4 + x / 2 * 2 + i) * 128 + lane];
     __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
-    __builtin_amdgcn_s_cluster_barrier();
-    __scoped_atomic_store_n(&data[own], sum * (own + 3), __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    waits ? __builtin_amdgcn_s_cluster_barrier() : __builtin_amdgcn_s_barrier();
+    data[own] = sum * (own + 3);
     __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
-    __builtin_amdgcn_s_cluster_barrier();
+    waits ? __builtin_amdgcn_s_cluster_barrier() : __builtin_amdgcn_s_barrier();
   }
+}
+// In each round every work-group reads what all of its cluster have left in the round before.
+KERNEL __attribute__((cluster_dims(2, 2, 1), amdgpu_flat_work_group_size(128, 128))) void exchange(u32* data, u32 rounds) {
+  exchange_by<true>(data, rounds);
+}
+KERNEL __attribute__((cluster_dims(2, 2, 1), amdgpu_flat_work_group_size(128, 128))) void race(u32* data, u32 rounds) {
+  exchange_by<false>(data, rounds);
 }
 )";
 
@@ -73,7 +79,10 @@ class Clusters : public testing::Test {
                     "-nogpuinc -nogpulib -O2 clusters.hip -o clusters.co 2>&1",
                     directory.path().string()));
     ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
-    auto created = Gpu::create("gfx1250", {.timeout_seconds = 60});
+    load({.timeout_seconds = 60});
+  }
+  void load(const GpuOptions& options) {
+    auto created = Gpu::create("gfx1250", options);
     ASSERT_TRUE(created) << created.error().message;
     gpu = *created;
     auto loaded = gpu.load_file(directory / "clusters.co");
@@ -143,6 +152,16 @@ TEST_F(Clusters, LaunchesThatDoNotFitAreRefused) {
   const auto large = gpu.allocate<uint32_t>(32).value();
   ASSERT_TRUE(gpu.launch(code, "large", {.grid = {8, 4}}, large));
   EXPECT_THAT(large.span(), testing::Each(7u));
+}
+
+TEST_F(Clusters, TheirBarrierOrdersWhatTheirWorkGroupsDo) {
+  load({.timeout_seconds = 60, .check = "race"});
+  const auto data = gpu.allocate<uint32_t>(4 * 4 * 128).value();
+  std::ranges::fill(data.span(), 1);
+  ASSERT_TRUE(gpu.launch(code, "exchange", {.grid = {4 * 128, 4}, .block = {128}}, data, 3u));
+  EXPECT_TRUE(gpu.findings().empty());
+  ASSERT_TRUE(gpu.launch(code, "race", {.grid = {4 * 128, 4}, .block = {128}}, data, 3u));
+  EXPECT_FALSE(gpu.findings().empty());
 }
 
 }  // namespace
