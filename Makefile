@@ -5,6 +5,8 @@
 #                   library; neither tests nor benchmarks
 #   make install    builds, and installs under PREFIX (/usr/local; DESTDIR goes before it)
 #   make package    builds a Debian package and a tarball that runs from anywhere, in build/packages
+#   make test-packages  installs that package into fresh systems of Debian 12, 13 and sid and runs the README's program in
+#                   each (some GB of packages, a few minutes); writes what came out into docs/testing.md
 #   make wheel      builds the Python module as a wheel, in build/packages
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs the tests
@@ -27,7 +29,7 @@
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build install package wheel test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers soak sanitize lint tested-instructions format clean
+.PHONY: build install package test-packages wheel test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers soak sanitize lint tested-instructions format clean
 
 build:
 	scripts/install-dependencies build
@@ -41,6 +43,9 @@ install: build
 package: build
 	scripts/install-dependencies package
 	cpack --config build/CPackConfig.cmake
+
+test-packages: package
+	scripts/try-package
 
 wheel: build
 	scripts/make-wheel
