@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "support/fork.h"
+
 extern "C" {
 
 /// Debuggers stop here.
@@ -29,6 +31,10 @@ link_map* last = nullptr;
 
 template <typename Change>
 void change_list(decltype(r_debug::r_state) state, const Change& change) {
+  [[maybe_unused]] static const bool is_known = [] {
+    support::keep_free_in_forks(list_mutex, support::LockDepth::innermost);
+    return true;
+  }();
   const std::scoped_lock lock(list_mutex);
   _amdgpu_r_debug.r_state = state;
   atoll_code_objects_changed();

@@ -18,6 +18,7 @@
 #include "hsa/runtime.h"
 #include "machine/address_range.h"
 #include "machine/signal_watch.h"
+#include "support/fork.h"
 
 namespace Atoll::hsa {
 
@@ -68,6 +69,7 @@ class SignalStore {
   /// signal, which is none. Nobody reads it: the interrupt itself names the event, and those who watch such signals
   /// look at them.
   uint64_t event_mailbox() const { return base_; }
+  std::mutex& mutex() { return mutex_; }
 
  private:
   static constexpr size_t block_size = 256, kept_free = 32;
@@ -108,7 +110,11 @@ class SignalStore {
 };
 
 SignalStore& signal_store() {
-  static auto* const instance = new SignalStore;
+  static auto* const instance = [] {
+    auto* made = new SignalStore;
+    support::keep_free_in_forks(made->mutex(), support::LockDepth::middle);
+    return made;
+  }();
   return *instance;
 }
 
@@ -168,6 +174,8 @@ class SharedSignals {
     return found == signals_.end() ? nullptr : found->second.file;
   }
 
+  std::shared_mutex& mutex() { return mutex_; }
+
   static constexpr uint64_t page = 4096;
 
  private:
@@ -184,7 +192,11 @@ class SharedSignals {
 /// Asks for no memory, as signals are also released where nothing may be thrown.
 SharedSignals& shared_signals() {
   alignas(SharedSignals) static std::byte memory[sizeof(SharedSignals)];
-  static auto* const instance = new (memory) SharedSignals;
+  static auto* const instance = [] {
+    auto* made = new (memory) SharedSignals;
+    support::keep_free_in_forks(made->mutex(), support::LockDepth::middle);
+    return made;
+  }();
   return *instance;
 }
 
@@ -270,9 +282,16 @@ struct SignalGroup {
   std::vector<Signal*> signals;
 };
 
-std::mutex groups_mutex;
-std::set<SignalGroup*>& groups() {
-  static auto* const instance = new std::set<SignalGroup*>;
+struct SignalGroups {
+  std::mutex mutex;
+  std::set<SignalGroup*> all;
+};
+SignalGroups& groups() {
+  static auto* const instance = [] {
+    auto* made = new SignalGroups;
+    support::keep_free_in_forks(made->mutex, support::LockDepth::outermost);
+    return made;
+  }();
   return *instance;
 }
 
@@ -281,8 +300,8 @@ hsa_status_t wait_for_group(hsa_signal_group_t handle, const hsa_signal_conditio
                             hsa_signal_value_t* value) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   auto* group = reinterpret_cast<SignalGroup*>(handle.handle);
-  std::unique_lock lock(groups_mutex);
-  if (!groups().contains(group)) return HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP;
+  std::unique_lock lock(groups().mutex);
+  if (!groups().all.contains(group)) return HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP;
   if (conditions == nullptr || compare_values == nullptr || signal == nullptr || value == nullptr) {
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   }
@@ -466,8 +485,8 @@ hsa_status_t hsa_signal_group_create(uint32_t num_signals, const hsa_signal_t* s
     group->signals.push_back(signal);
   }
   for (Signal* signal : group->signals) retain(*signal);
-  const std::scoped_lock lock(groups_mutex);
-  groups().insert(group.get());
+  const std::scoped_lock lock(groups().mutex);
+  groups().all.insert(group.get());
   *signal_group = {reinterpret_cast<uint64_t>(group.release())};
   return HSA_STATUS_SUCCESS;
 }
@@ -475,8 +494,8 @@ hsa_status_t hsa_signal_group_create(uint32_t num_signals, const hsa_signal_t* s
 hsa_status_t hsa_signal_group_destroy(hsa_signal_group_t signal_group) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   auto* group = reinterpret_cast<SignalGroup*>(signal_group.handle);
-  const std::scoped_lock lock(groups_mutex);
-  if (groups().erase(group) == 0) return HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP;
+  const std::scoped_lock lock(groups().mutex);
+  if (groups().all.erase(group) == 0) return HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP;
   for (Signal* signal : group->signals) release(*signal);
   delete group;
   return HSA_STATUS_SUCCESS;

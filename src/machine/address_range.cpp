@@ -1,7 +1,6 @@
 // machine: reserving the range of addresses, and which of them are free. See address_range.h.
 #include "machine/address_range.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -9,6 +8,8 @@
 #include <array>
 #include <iterator>
 #include <new>
+
+#include "support/fork.h"
 
 namespace Atoll::machine {
 
@@ -60,12 +61,11 @@ uint64_t most_of_process() {
 }  // namespace
 
 AddressRange& AddressRange::of_process() {
-  // Not destroyed: programs free memory while they end. The handlers see to it that no thread is at work in the range
-  // when a process is forked.
+  // Not destroyed: programs free memory while they end.
   alignas(AddressRange) static std::byte memory[sizeof(AddressRange)];
   static auto* const range = [] {
     auto* made = new (memory) AddressRange(16 * tebibyte);
-    pthread_atfork([] { of_process().lock(); }, [] { of_process().unlock(); }, [] { of_process().unlock(); });
+    support::keep_free_in_forks(*made, support::LockDepth::innermost);
     return made;
   }();
   return *range;

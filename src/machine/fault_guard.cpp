@@ -18,6 +18,8 @@
 #include <new>
 #include <utility>
 
+#include "support/fork.h"
+
 namespace Atoll::machine {
 
 namespace {
@@ -201,6 +203,11 @@ void refuse_access(uint64_t address, bool is_write) {
 }
 
 void install_fault_guard() {
+  [[maybe_unused]] static const bool is_known = [] {
+    support::keep_free_in_forks(install_mutex, support::LockDepth::innermost);
+    support::keep_free_in_forks(hold_mutex, support::LockDepth::outermost);
+    return true;
+  }();
   const std::lock_guard lock(install_mutex);
   for (Chain& chain : chains) {
     struct sigaction current{};
@@ -221,8 +228,8 @@ void install_fault_guard() {
 }
 
 WriteHold::WriteHold(uint64_t begin, uint64_t end) {
-  hold_mutex.lock();
   install_fault_guard();
+  hold_mutex.lock();
   held_begin.store(begin, std::memory_order_release);
   held_end.store(end, std::memory_order_release);
   holds_ = mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ) == 0;

@@ -3,10 +3,16 @@
 
 #include <algorithm>
 
+#include "support/fork.h"
+
 namespace Atoll::machine {
 
 LockedRanges& LockedRanges::of_process() {
-  static auto* const instance = new LockedRanges;
+  static auto* const instance = [] {
+    auto* made = new LockedRanges;
+    support::keep_free_in_forks(made->mutex_, support::LockDepth::innermost);
+    return made;
+  }();
   return *instance;
 }
 

@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support/command.h"
 
@@ -115,6 +117,46 @@ TEST_F(HsaLifetimes, AForkBeginsAnew) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+  EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
+}
+
+// Whoever makes signals, allocates or waits holds the runtime's mutexes now and then; a child is to find them free.
+TEST_F(HsaLifetimes, AForkAmongThreadsAtWorkBeginsAnew) {
+  ASSERT_EQ(hsa_init(), HSA_STATUS_SUCCESS);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!stop) {
+        std::vector<hsa_signal_t> signals(50);
+        for (hsa_signal_t& signal : signals) EXPECT_EQ(hsa_signal_create(1, 0, nullptr, &signal), HSA_STATUS_SUCCESS);
+        hsa_signal_group_t group{};
+        EXPECT_EQ(hsa_signal_group_create(2, signals.data(), 0, nullptr, &group), HSA_STATUS_SUCCESS);
+        EXPECT_EQ(hsa_signal_group_destroy(group), HSA_STATUS_SUCCESS);
+        for (const hsa_signal_t signal : signals) EXPECT_EQ(hsa_signal_destroy(signal), HSA_STATUS_SUCCESS);
+      }
+    });
+  }
+  for (int i = 0; i < 40; ++i) {
+    std::fflush(nullptr);  // for children that end by exit()
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);  // ends a child that hangs
+      if (hsa_shut_down() != HSA_STATUS_ERROR_NOT_INITIALIZED) _exit(1);
+      hsa_signal_t signal{};
+      hsa_signal_group_t group{};
+      if (hsa_init() != HSA_STATUS_SUCCESS || hsa_signal_create(1, 0, nullptr, &signal) != HSA_STATUS_SUCCESS) _exit(2);
+      if (hsa_signal_group_create(1, &signal, 0, nullptr, &group) != HSA_STATUS_SUCCESS) _exit(3);
+      if (hsa_signal_destroy(signal) != HSA_STATUS_SUCCESS || hsa_shut_down() != HSA_STATUS_SUCCESS) _exit(4);
+      if (i % 2 == 0) _exit(0);
+      std::exit(0);  // with what is registered for the end
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0) << i;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
 }
 

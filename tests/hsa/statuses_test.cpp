@@ -1,5 +1,8 @@
 // What each function says of arguments that are wrong: the statuses that hsa.h, hsa_ext_amd.h and the extensions'
 // headers document; where they leave it open, what ROCr returns.
+#include <hsa/hsa_ext_image.h>
+#include <hsa/hsa_ven_amd_loader.h>
+
 #include "hsa/kernels.h"
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
@@ -244,6 +247,119 @@ TEST_F(HsaStatuses, OfCodeAndExecutables) {
   EXPECT_STATUS(ERROR_INVALID_CODE_OBJECT, hsa_code_object_get_info({64}, HSA_CODE_OBJECT_INFO_TYPE, answer()));
   EXPECT_EQ(hsa_code_object_reader_destroy(reader), HSA_STATUS_SUCCESS);
   EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_SUCCESS);
+}
+
+// hsa_ven_amd_loader.h; what it leaves open is ROCr's.
+TEST_F(HsaStatuses, OfTheLoaderExtension) {
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_query_host_address(nullptr, answer<const void*>()));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_query_host_address(memory, nullptr));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_query_host_address(memory, answer<const void*>()));
+  size_t none = 0, one = 1;
+  hsa_ven_amd_loader_segment_descriptor_t segment{};
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_query_segment_descriptors(nullptr, nullptr));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_query_segment_descriptors(nullptr, &one));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_query_segment_descriptors(&segment, &none));
+  EXPECT_STATUS(ERROR_INCOMPATIBLE_ARGUMENTS, hsa_ven_amd_loader_query_segment_descriptors(&segment, &one));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_query_executable(memory, answer<hsa_executable_t>()));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_query_executable(nullptr, answer<hsa_executable_t>()));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_query_executable(memory, nullptr));
+  const auto on_object = [](hsa_executable_t, hsa_loaded_code_object_t, void*) { return HSA_STATUS_SUCCESS; };
+  EXPECT_STATUS(ERROR_INVALID_EXECUTABLE,
+                hsa_ven_amd_loader_executable_iterate_loaded_code_objects(no_executable, on_object, nullptr));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT,
+                hsa_ven_amd_loader_executable_iterate_loaded_code_objects(no_executable, nullptr, nullptr));
+  EXPECT_STATUS(ERROR_INVALID_CODE_OBJECT, hsa_ven_amd_loader_loaded_code_object_get_info(
+                                               {64}, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_EXECUTABLE, answer()));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ven_amd_loader_iterate_executables(nullptr, nullptr));
+  hsa_code_object_reader_t reader{};
+  EXPECT_STATUS(ERROR_INVALID_FILE,
+                hsa_ven_amd_loader_code_object_reader_create_from_file_with_offset_size(-1, 0, 64, &reader));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT,
+                hsa_ven_amd_loader_code_object_reader_create_from_file_with_offset_size(0, 0, 0, &reader));
+}
+
+class HsaStatusesOfGfx906 : public HsaStatuses {
+ protected:
+  HsaStatusesOfGfx906() { gpu_name = "gfx906"; }
+};
+
+// hsa_ext_image.h.
+TEST_F(HsaStatusesOfGfx906, OfImages) {
+  constexpr int bad_format = HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED,
+                bad_size = HSA_EXT_STATUS_ERROR_IMAGE_SIZE_UNSUPPORTED,
+                bad_pitch = HSA_EXT_STATUS_ERROR_IMAGE_PITCH_UNSUPPORTED,
+                bad_sampler = HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED;
+  constexpr auto read_write = HSA_ACCESS_PERMISSION_RW;
+  constexpr auto linear = HSA_EXT_IMAGE_DATA_LAYOUT_LINEAR;
+  const hsa_ext_image_format_t format{HSA_EXT_IMAGE_CHANNEL_TYPE_UNSIGNED_INT8, HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA};
+  const hsa_ext_image_descriptor_t square{HSA_EXT_IMAGE_GEOMETRY_2D, 64, 64, 0, 0, format};
+  auto* capability = answer<uint32_t>();
+  EXPECT_STATUS(ERROR_INVALID_AGENT,
+                hsa_ext_image_get_capability(no_agent, HSA_EXT_IMAGE_GEOMETRY_2D, &format, capability));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT,
+                hsa_ext_image_get_capability(gpu, HSA_EXT_IMAGE_GEOMETRY_2D, nullptr, capability));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_get_capability(gpu, HSA_EXT_IMAGE_GEOMETRY_2D, &format, nullptr));
+
+  hsa_ext_image_data_info_t info{};
+  EXPECT_STATUS(ERROR_INVALID_AGENT, hsa_ext_image_data_get_info(no_agent, &square, read_write, &info));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_data_get_info(gpu, nullptr, read_write, &info));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_data_get_info(gpu, &square, read_write, nullptr));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT,
+                hsa_ext_image_data_get_info(gpu, &square, static_cast<hsa_access_permission_t>(9), &info));
+  hsa_ext_image_descriptor_t wrong = square;
+  wrong.format.channel_type = HSA_EXT_IMAGE_CHANNEL_TYPE_UNORM_SHORT_565;  // is of RGB
+  EXPECT_EQ(static_cast<int>(hsa_ext_image_data_get_info(gpu, &wrong, read_write, &info)), bad_format);
+  wrong = square;
+  wrong.width = size_t{1} << 30;
+  EXPECT_EQ(static_cast<int>(hsa_ext_image_data_get_info(gpu, &wrong, read_write, &info)), bad_size);
+  EXPECT_EQ(static_cast<int>(
+                hsa_ext_image_data_get_info_with_layout(gpu, &square, read_write, linear, /*row_pitch=*/8, 0, &info)),
+            bad_pitch);
+
+  ASSERT_EQ(hsa_ext_image_data_get_info(gpu, &square, read_write, &info), HSA_STATUS_SUCCESS);
+  auto* data = allocate<char>(gpu_pools[0], info.size);
+  hsa_ext_image_t image{};
+  EXPECT_STATUS(ERROR_INVALID_AGENT, hsa_ext_image_create(no_agent, &square, data, read_write, &image));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_create(gpu, nullptr, data, read_write, &image));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_create(gpu, &square, nullptr, read_write, &image));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_create(gpu, &square, data + 1, read_write, &image));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_create(gpu, &square, data, read_write, nullptr));
+  ASSERT_EQ(hsa_ext_image_create(gpu, &square, data, read_write, &image), HSA_STATUS_SUCCESS);
+
+  const hsa_ext_image_region_t all{{0, 0, 0}, {64, 64, 1}}, past{{1, 0, 0}, {64, 64, 1}};
+  const hsa_dim3_t corner{0, 0, 0};
+  auto* pixels = allocate<char>(system_pools[0], info.size);
+  EXPECT_STATUS(ERROR_INVALID_AGENT, hsa_ext_image_import(no_agent, pixels, 0, 0, image, &all));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_import(gpu, nullptr, 0, 0, image, &all));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_import(gpu, pixels, 0, 0, image, nullptr));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_import(gpu, pixels, 0, 0, image, &past));
+  EXPECT_STATUS(ERROR_INVALID_AGENT, hsa_ext_image_export(no_agent, image, pixels, 0, 0, &all));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_export(gpu, image, nullptr, 0, 0, &all));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_export(gpu, image, pixels, 0, 0, &past));
+  EXPECT_STATUS(ERROR_INVALID_AGENT, hsa_ext_image_copy(no_agent, image, &corner, image, &corner, &all.range));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_copy(gpu, image, nullptr, image, &corner, &all.range));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_copy(gpu, image, &past.offset, image, &corner, &all.range));
+  EXPECT_STATUS(ERROR_INVALID_AGENT, hsa_ext_image_clear(no_agent, image, pixels, &all));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_clear(gpu, image, nullptr, &all));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_clear(gpu, image, pixels, nullptr));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_clear(gpu, image, pixels, &past));
+  EXPECT_STATUS(ERROR_INVALID_AGENT, hsa_ext_image_destroy(no_agent, image));
+  EXPECT_EQ(hsa_ext_image_destroy(gpu, image), HSA_STATUS_SUCCESS);
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_image_destroy(gpu, image));
+
+  hsa_ext_sampler_descriptor_t how{HSA_EXT_SAMPLER_COORDINATE_MODE_NORMALIZED, HSA_EXT_SAMPLER_FILTER_MODE_LINEAR,
+                                   HSA_EXT_SAMPLER_ADDRESSING_MODE_REPEAT};
+  hsa_ext_sampler_t sampler{};
+  EXPECT_STATUS(ERROR_INVALID_AGENT, hsa_ext_sampler_create(no_agent, &how, &sampler));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_sampler_create(gpu, nullptr, &sampler));
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_sampler_create(gpu, &how, nullptr));
+  how.filter_mode = 9;
+  EXPECT_EQ(static_cast<int>(hsa_ext_sampler_create(gpu, &how, &sampler)), bad_sampler);
+  how.filter_mode = HSA_EXT_SAMPLER_FILTER_MODE_LINEAR;
+  ASSERT_EQ(hsa_ext_sampler_create(gpu, &how, &sampler), HSA_STATUS_SUCCESS);
+  EXPECT_STATUS(ERROR_INVALID_AGENT, hsa_ext_sampler_destroy(no_agent, sampler));
+  EXPECT_EQ(hsa_ext_sampler_destroy(gpu, sampler), HSA_STATUS_SUCCESS);
+  EXPECT_STATUS(ERROR_INVALID_ARGUMENT, hsa_ext_sampler_destroy(gpu, sampler));
 }
 
 // hsa.h: "The HSA runtime has not been initialized."

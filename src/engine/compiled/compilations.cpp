@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "machine/clock.h"
+#include "support/fork.h"
 
 namespace Atoll::engine {
 
@@ -35,6 +36,7 @@ Compilations& Compilations::of_process() {
 }
 
 Compilations::Compilations() {
+  support::keep_free_in_forks(mutex_, support::LockDepth::outermost);
   if (auto cache = TranslationCache::from_environment()) cache_ = std::move(*cache);
 }
 
