@@ -492,13 +492,18 @@ std::vector<NamedStack> InitChecker::origin_of(uint32_t origin) const {
       stacks.push_back({"never written", std::move(frames)});
     }
   } else if (const std::string words = origin::in_words(origin); !words.empty()) {
-    stacks.push_back({"never written", {words}});
+    stacks.push_back({origin::is_inactive(origin) ? "comes from" : "never written", {words}});
   }
   return stacks;
 }
 
 void InitChecker::report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind, std::string_view what,
                          uint32_t origin, const char* advice) {
+  if (origin::is_inactive(origin)) {
+    kind = "inactive-lane";
+    what = "depends on a value of a lane that was elsewhere when it was asked for";
+    advice = "shuffle where all lanes are that are read from, before the branch";
+  }
   if (findings_.known(checker, kind, pc, 1)) return;
   Finding finding;
   finding.checker = checker;

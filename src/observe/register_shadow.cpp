@@ -12,7 +12,7 @@ namespace origin {
 
 namespace {
 
-enum class Kind : uint8_t { unknown, scalar, vgpr, agpr, memory, lds, scratch };
+enum class Kind : uint8_t { unknown, scalar, vgpr, agpr, memory, lds, scratch, inactive };
 constexpr unsigned number_bits = 28;
 constexpr uint32_t most = (1u << number_bits) - 1;
 
@@ -28,6 +28,8 @@ uint32_t vector(unsigned reg, bool is_agpr) { return make(is_agpr ? Kind::agpr :
 uint32_t memory(uint32_t allocation) { return make(Kind::memory, allocation); }
 uint32_t lds(uint64_t offset) { return make(Kind::lds, offset); }
 uint32_t scratch(uint64_t address) { return make(Kind::scratch, address); }
+uint32_t inactive(unsigned lane) { return make(Kind::inactive, lane); }
+bool is_inactive(uint32_t origin) { return kind_of(origin) == Kind::inactive; }
 
 std::optional<uint32_t> memory_of(uint32_t origin) {
   if (kind_of(origin) != Kind::memory) return std::nullopt;
@@ -49,6 +51,8 @@ std::string in_words(uint32_t origin) {
       return fmt::format("LDS + {:#x}", number);
     case Kind::scratch:
       return fmt::format("scratch + {:#x}: a local variable or array", number);
+    case Kind::inactive:
+      return fmt::format("lane {}, which was elsewhere when its value was asked for", number);
     case Kind::memory:
     case Kind::unknown:
       break;

@@ -20,6 +20,9 @@ uint32_t vector(unsigned reg, bool is_agpr);
 uint32_t memory(uint32_t allocation);
 uint32_t lds(uint64_t offset);
 uint32_t scratch(uint64_t address);
+/// Another lane that was switched off when its value was asked for.
+uint32_t inactive(unsigned lane);
+bool is_inactive(uint32_t origin);
 /// The allocation's number, where it came from memory.
 std::optional<uint32_t> memory_of(uint32_t origin);
 /// "v3, which the wave began with"

@@ -377,7 +377,7 @@ class Flow {
   struct Result {
     Row rows[2]{};
     uint64_t flags = 0;
-    bool any = false;
+    bool any = false;  ///< a row has an undefined bit
   };
 
   /// How a lane's result changes the row that it goes to.
@@ -590,6 +590,35 @@ class Flow {
     if (!row_.has(isa::flag::reads_dst)) define_results(wave_, in_, registers_);
   }
 
+  /// Whether the registers are those that are named, and the lanes those of EXEC.
+  bool is_simple() const {
+    constexpr unsigned indexing = 27;  // MODE.GPR_IDX_EN
+    return in_.second == Opcode::invalid && in_.extension != isa::Extension::dpp16 &&
+           in_.extension != isa::Extension::dpp8 && (wave_.mode >> indexing & 1) == 0 &&
+           !row_.has(isa::flag::indexed_source | isa::flag::indexed_result);
+  }
+  /// Whether no source has an undefined bit; nor what a part of the result may keep of its own.
+  bool all_written(std::span<const Operand> operands) const {
+    const bool keeps = row_.has(isa::flag::reads_dst) || in_.extension == isa::Extension::sdwa ||
+                       (in_.destinations != 0 && is_half(operands[0].type));
+    for (size_t i = keeps ? 0 : in_.destinations; i < operands.size(); ++i) {
+      const Operand& operand = operands[i];
+      if (operand.kind == OperandKind::scalar) {
+        if (i >= in_.destinations && registers_.scalars_undefined(operand.reg, operand.words)) return false;
+      } else if (is_vector(operand)) {
+        for (unsigned word = 0; word < operand.words; ++word) {
+          if (registers_.is_undefined(registers_.index(operand, word))) return false;
+        }
+      } else if (operand.kind == OperandKind::scc && registers_.scc_undefined()) {
+        return false;
+      }
+    }
+    return true;
+  }
+  void define_all(std::span<const Operand> results, uint64_t lanes) {
+    for (const Operand& result : results) registers_.define(result, lanes);
+  }
+
   void vector() {
     switch (in_.encoding) {
       case Encoding::vop1:
@@ -609,6 +638,7 @@ class Flow {
     }
     uint64_t lanes = row_.has(isa::flag::ignores_exec) ? ~uint64_t{0} : wave_.exec();
     const std::span all(in_.operands.data(), in_.operand_count);
+    if (is_simple() && all_written(all)) return define_all(all.first(in_.destinations), lanes);
     if (in_.second != Opcode::invalid) {
       const unsigned middle = in_.second_operands;
       Result first, second;
@@ -678,6 +708,9 @@ void move_between_lanes(const machine::Wave& wave, const Instruction& instructio
         row[other] = registers.word(data, 0, lane);
       } else if ((exec >> other & 1) != 0) {
         row[lane] = registers.word(data, 0, other);
+      } else {
+        row[lane] = UINT32_MAX;
+        if (!origin::is_inactive(origin)) origin = origin::inactive(other);
       }
       if (registers.word(address, 0, lane) != 0 && instruction.opcode == Opcode::ds_bpermute_b32) {
         row[lane] = UINT32_MAX;

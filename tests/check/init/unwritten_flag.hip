@@ -2,9 +2,7 @@
 #include "unwritten.h"
 
 __global__ void choose(const int* flags, int* out) {
-  if (flags[threadIdx.x] > 3) {  // FINDING: init branch
-    for (int i = 0; i < flags[threadIdx.x] % 8; ++i) atomicAdd(out, i);
-  }
+  if (flags[threadIdx.x] > 3) out[threadIdx.x] = 1;  // FINDING: init branch
 }
 
 void run(bool mended) {
