@@ -77,7 +77,7 @@ support::Result<void> measure_grid(Dispatch& dispatch) {
 support::Result<void> measure_clusters(Dispatch& dispatch, const target::Processor& processor) {
   const auto& wanted = dispatch.kernel->cluster_size;
   if (!wanted) return {};
-  const auto& [x, y, z] = *wanted;
+  const unsigned x = (*wanted)[0], y = (*wanted)[1], z = (*wanted)[2];
   const auto refuse = [&](ErrorKind kind, const std::string& why) {
     return fail(kind, "kernel '{}' is for clusters of {} x {} x {} work-groups; {}", dispatch.kernel->name, x, y, z,
                 why);

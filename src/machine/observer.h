@@ -147,6 +147,7 @@ class Observer {
 
   virtual void allocated(const MemoryEvent& memory) { static_cast<void>(memory); }
   /// The program gives memory back. It stays mapped until the observer calls `release`, once: here, or later.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): an observer that calls it later keeps it
   virtual void freed(uint64_t address, std::string_view function, std::function<void()> release) {
     static_cast<void>(address);
     static_cast<void>(function);

@@ -109,7 +109,7 @@ class PacketProcessor final : public Queue {
   void retire();
   void on_dispatch_done(Dispatch& dispatch);
   void reap();
-  void report(QueueError error);
+  void report(const QueueError& error);
   void rest(Step step);
 
   uint8_t* slot(uint64_t id) { return ring_ + (id & (abi_.size - 1)) * packet_bytes; }
@@ -483,7 +483,7 @@ void PacketProcessor::reap() {
 }
 
 /// The queue is in the error state from here on: nothing starts any more.
-void PacketProcessor::report(QueueError error) {
+void PacketProcessor::report(const QueueError& error) {
   if (failed_) return;
   failed_ = true;
   for (const auto& dispatch : in_flight_) {

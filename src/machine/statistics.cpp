@@ -64,6 +64,7 @@ std::string describe(const EngineReport& report) {
   if (report.unfinished != 0) text += fmt::format("  not finished at exit: {}\n", report.unfinished);
   if (sum.fallbacks != 0) {
     std::vector<std::pair<uint64_t, std::string>> names;
+    names.reserve(report.untranslated.size());
     for (const auto& [name, count] : report.untranslated) names.emplace_back(count, name);
     std::ranges::sort(names, std::greater{});
     constexpr size_t most_names = 12;

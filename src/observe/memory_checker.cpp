@@ -442,9 +442,7 @@ void MemoryChecker::check_copy(const machine::CopyEvent& copy, uint64_t address,
                                         words_for(*block), block->is_free ? " that was freed" : "");
   finding.message =
       fmt::format("{} {} {} {} {}", frames.call.empty() ? std::string(copy.function) : frames.call,
-                  copy.source == 0 ? "fills"
-                  : writes         ? "copies"
-                                   : "copies",
+                  copy.source == 0 ? "fills" : "copies",
                   bytes_in_words(copy.bytes), copy.source == 0 || writes ? "to memory" : "from memory", where);
   finding.address = fmt::format("{:#x}, {} at {:#x}", address, where, block->begin);
   std::vector<std::string> lines = lines_of(stack, copy.function);

@@ -764,7 +764,9 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
   const bool in_lds = later.space == Space::lds;
   const std::string kind = in_lds ? "lds" : "global";
   if (findings_.known(checker, kind, later.pc, conflict.count)) return;
-  const Task& own = tasks_[clocks_of(wave).wave->task];
+  const WaveClock* const clock = clocks_of(wave).wave;
+  if (clock == nullptr) return;
+  const Task& own = tasks_[clock->task];
   const Task& other = tasks_[conflict.other.when.task];
   const bool same_group = own.dispatch == other.dispatch && std::ranges::equal(own.work_group, other.work_group);
   Site site;

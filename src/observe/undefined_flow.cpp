@@ -100,7 +100,7 @@ class Flow {
     Bits bits;
     switch (operand.kind) {
       case OperandKind::scalar:
-        for (unsigned word = 0; word < std::min<unsigned>(operand.words, 2); ++word) {
+        for (unsigned word = 0; word < 2 && word < operand.words; ++word) {
           if (operand.reg + word >= isa::scalar::count) break;
           const uint32_t undefined = registers_.scalar(operand.reg + word);
           bits.value |= uint64_t{wave_.scalar[operand.reg + word]} << (32 * word);

@@ -182,14 +182,14 @@ const Facts& WaitChecker::facts_of(const machine::Wave& wave, uint64_t pc, const
   RecentFacts& slot = recent_facts(pc);
   const uint64_t epoch = epoch_.load(std::memory_order_acquire);
   if (slot.epoch == epoch && slot.pc == pc && slot.wave_size == wave.wave_size) return *slot.facts;
-  const auto remembered = [&](const Facts& facts) -> const Facts& {
-    slot = {.epoch = epoch, .pc = pc, .wave_size = wave.wave_size, .facts = &facts};
-    return facts;
+  const auto remembered = [&](const Facts* facts) -> const Facts& {
+    slot = {.epoch = epoch, .pc = pc, .wave_size = wave.wave_size, .facts = facts};
+    return *facts;
   };
   const std::pair key{pc, unsigned{wave.wave_size}};
   {
     const std::shared_lock lock(mutex_);
-    if (const auto at = facts_.find(key); at != facts_.end()) return remembered(at->second);
+    if (const auto at = facts_.find(key); at != facts_.end()) return remembered(&at->second);
   }
   Facts facts;
   facts.effects = isa::effects_of(instruction);
@@ -203,7 +203,7 @@ const Facts& WaitChecker::facts_of(const machine::Wave& wave, uint64_t pc, const
   scalars.reset(isa::scc_number);
   facts.fills = facts.effects.vector_writes.any() || scalars.any();
   const std::unique_lock lock(mutex_);
-  return remembered(facts_.try_emplace(key, std::move(facts)).first->second);
+  return remembered(&facts_.try_emplace(key, std::move(facts)).first->second);
 }
 
 template <size_t size>

@@ -110,8 +110,8 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
     if (is_ordinary(reg) && effects.writes[reg]) facts.scalars_written.push_back(reg);
   }
   facts.writes_exec = effects.writes[isa::scalar::exec_lo];
-  for (uint16_t reg = 0; reg < effects.vector_writes.size(); ++reg) {
-    if (effects.vector_writes[reg]) facts.vectors_written.push_back(reg);
+  for (size_t reg = 0; reg < effects.vector_writes.size(); ++reg) {
+    if (effects.vector_writes[reg]) facts.vectors_written.push_back(static_cast<uint16_t>(reg));
   }
   const bool is_lane_access =
       instruction.opcode == Opcode::v_readlane_b32 || instruction.opcode == Opcode::v_writelane_b32;
