@@ -78,7 +78,7 @@ void check_program(uint64_t seed, const std::string& processor, const std::strin
   auto* host_entry = reinterpret_cast<void (*)(const uint64_t*, uint64_t*)>(dlsym(library, "host_entry"));
   ASSERT_NE(host_entry, nullptr);
 
-  const auto gpu = Gpu::create(processor, {.timeout_seconds = 60});
+  const auto gpu = Gpu::create(processor, {.timeout_seconds = 600});
   ASSERT_TRUE(gpu.has_value()) << gpu.error().message;
   const auto code = gpu->load_file(gpu_file);
   ASSERT_TRUE(code.has_value()) << code.error().message;

@@ -52,7 +52,7 @@ void check_kernel(const std::string& processor, const std::string& optimisation,
                               "-amdgpu-atomic-optimizer-strategy={} {}/wave_atomics.c -o {} 2>&1",
                               processor, optimisation, strategy, ATOLL_DIFFERENTIAL, file.string()));
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  const auto gpu = Gpu::create(processor, {.timeout_seconds = 60});
+  const auto gpu = Gpu::create(processor, {.timeout_seconds = 600});
   ASSERT_TRUE(gpu.has_value()) << gpu.error().message;
   const auto code = gpu->load_file(file);
   std::filesystem::remove(file);

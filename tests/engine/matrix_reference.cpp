@@ -315,23 +315,33 @@ Registers multiply_reference(const MatrixName& name, const MatrixOperands& in, c
   for (unsigned block = 0; block < name.blocks; ++block) {
     const unsigned receivers = std::min(1u << in.cbsz, name.blocks);
     const unsigned a_block = block / receivers * receivers + in.abid % receivers;
+    const unsigned stored = name.sparse ? name.k / 2 : name.k;  // of a row of A
+    const bool a_in_halves = !name.sparse && formats && a_width == 8;
+    std::vector<Location> a_places;          // m rows of A ...
+    std::vector<double> a_values, b_values;  // ... and n columns of B
+    for (unsigned i = 0; i < name.m; ++i) {
+      for (unsigned k = 0; k < stored; ++k) {
+        a_places.push_back(source_location(name.m, name.sparse ? 1 : name.blocks, stored, i, k,
+                                           name.sparse ? 0 : a_block, a_in_halves));
+        a_values.push_back(a_at(a_places.back()));
+      }
+    }
+    for (unsigned j = 0; j < name.n; ++j) {
+      for (unsigned k = 0; k < name.k; ++k) b_values.push_back(b_at(k, j, name.sparse ? 0 : block));
+    }
     for (unsigned i = 0; i < name.m; ++i) {
       for (unsigned j = 0; j < name.n; ++j) {
         Products p;
-        if (name.sparse) {
-          const unsigned stored = name.k / 2, in_lane = stored / (64 / name.m);
-          for (unsigned s = 0; s < stored; ++s) {
-            const Location at = source_location(name.m, 1, stored, i, s, 0, false);
+        for (unsigned s = 0; s < stored; ++s) {
+          unsigned k = s;
+          if (name.sparse) {
+            const Location at = a_places[i * stored + s];
+            const unsigned in_lane = stored / (64 / name.m);
             const unsigned part = in.cbsz != 0 ? 0 : in.abid % (32 / (2 * in_lane));
-            const unsigned which = in.index.at(0)[at.lane] >> (part * 2 * in_lane + 2 * at.element) & 3;
-            p.a.push_back(a_at(at));
-            p.b.push_back(b_at(s / 2 * 4 + which, j, 0));
+            k = s / 2 * 4 + (in.index.at(0)[at.lane] >> (part * 2 * in_lane + 2 * at.element) & 3);
           }
-        } else {
-          for (unsigned k = 0; k < name.k; ++k) {
-            p.a.push_back(a_at(source_location(name.m, name.blocks, name.k, i, k, a_block, formats && a_width == 8)));
-            p.b.push_back(b_at(k, j, block));
-          }
+          p.a.push_back(a_values[i * stored + s]);
+          p.b.push_back(b_values[j * name.k + k]);
         }
         p.in_lane = name.k * name.m * name.blocks / 64;
         p.sparse = name.sparse;
