@@ -20,4 +20,12 @@ std::optional<semantics::FloatMode> float_mode_after(const isa::Instruction& ins
 /// Whether an instruction writes constants to the floating-point mode, and nothing else.
 bool sets_float_mode(const isa::Instruction& instruction);
 
+/// Bits of MODE, and what they become.
+struct ModeBits {
+  uint32_t mask, value;
+};
+/// What an instruction writes that writes constants to bits of MODE which nothing depends on but who reads them: on
+/// GFX12.5, where kernels begin with it, those from 24 on. Null: it is another instruction.
+std::optional<ModeBits> inert_mode_bits(const isa::Instruction& instruction);
+
 }  // namespace Atoll::engine

@@ -246,6 +246,17 @@ bool sets_float_mode(const isa::Instruction& instruction) {
   return field.id == hardware::mode && (field.mask() & ~machine::float_mode_bits_of(has_ieee_mode)) == 0;
 }
 
+std::optional<ModeBits> inert_mode_bits(const isa::Instruction& instruction) {
+  if (instruction.opcode != isa::Opcode::s_setreg_imm32_b32 || instruction.sources() == 0) return {};
+  const Field field(instruction.immediate);
+  const auto value = constant_value(instruction.src(instruction.sources() - 1));
+  constexpr uint32_t inert = 0xFF000000;
+  const bool is_inert = instruction.generation >= target::Generation::gfx12_5 && field.id == hardware::mode &&
+                        (field.mask() & ~inert) == 0;
+  if (!is_inert || !value || (*value & banks_mask) != 0) return {};
+  return ModeBits{field.mask(), field.changed(0, static_cast<uint32_t>(*value))};
+}
+
 Handler prepare_hardware_register(Preparation& p) {
   switch (p.instruction.opcode) {
     case isa::Opcode::s_getreg_b32:

@@ -96,13 +96,17 @@ struct Frame {
   }
   /// MODE in the wave, for whoever looks there. Translated code itself knows its mode.
   void write_mode(const semantics::FloatMode& value) {
-    llvm::Value* whole = at(wave, offsetof(machine::Wave, mode));
-    llvm::Value* others = ir.CreateAnd(ir.CreateLoad(i32(), whole), ~uint64_t{machine::float_mode_bits(value)});
-    ir.CreateStore(ir.CreateOr(others, machine::mode_bits_of(value)), whole);
+    write_mode_bits(machine::float_mode_bits(value), machine::mode_bits_of(value));
     for (llvm::Value* copy : {at(wave, offsetof(machine::Wave, float_mode)),
                               at(run, offsetof(Run, call) + offsetof(semantics::VectorCall, mode))}) {
       ir.CreateAlignedStore(float_mode_bytes(value), copy, llvm::Align(1));
     }
+  }
+  /// Bits of MODE that say nothing of floating point, or of what `write_mode` writes beside them.
+  void write_mode_bits(uint32_t mask, uint32_t value) {
+    llvm::Value* whole = at(wave, offsetof(machine::Wave, mode));
+    llvm::Value* others = ir.CreateAnd(ir.CreateLoad(i32(), whole), ~uint64_t{mask});
+    ir.CreateStore(ir.CreateOr(others, uint64_t{value}), whole);
   }
   /// Whether the wave is in a mode (an i1).
   llvm::Value* is_in_mode(const semantics::FloatMode& value) {

@@ -157,6 +157,7 @@ class Translator {
   llvm::BasicBlock* ended_ = nullptr;      ///< where waves go that end, Wave::pc set
   semantics::FloatMode mode_;              ///< after what was emitted last
   bool ends_in_other_mode_ = false;        ///< than waves begin in, somewhere
+  uint32_t inert_mode_bits_ = 0;           ///< that are written somewhere; waves begin without them
   const uint64_t first_helper_;
   bool has_fallbacks_ = false;
 };
@@ -176,6 +177,7 @@ void Translator::end_wave() {
     WaveChaining(frame_, start, written).emit(begun, done);
     ir().SetInsertPoint(begun);
     if (ends_in_other_mode_) frame_.write_mode(flow_.mode);
+    if (inert_mode_bits_ != 0) frame_.write_mode_bits(inert_mode_bits_, 0);
     ir().CreateBr(blocks_.at(flow_.root));
     ir().SetInsertPoint(done);
   }
@@ -371,6 +373,13 @@ bool Translator::emit_control(const Located& at) {
       if (engine::sets_float_mode(instruction)) {
         mode_ = flow_.mode_after(at);
         region_.set_mode(mode_);
+        ++frame_.uncounted;
+        return true;
+      }
+      if (const auto bits = engine::inert_mode_bits(instruction)) {
+        region_.end();
+        frame_.write_mode_bits(bits->mask, bits->value);
+        inert_mode_bits_ |= bits->mask;
         ++frame_.uncounted;
         return true;
       }

@@ -23,7 +23,8 @@ bool is_entered_after(const isa::Instruction& instruction) {
   const isa::Control control = isa::control_of(instruction);
   if (control.kind == Kind::wait || control.is_call()) return true;
   // The mode may be another one than was assumed, or vector instructions name their registers by an index.
-  return isa::row_of(instruction).has(flag::writes_mode) && !sets_float_mode(instruction);
+  return isa::row_of(instruction).has(flag::writes_mode) && !sets_float_mode(instruction) &&
+         !inert_mode_bits(instruction);
 }
 
 /// Whether the block ends with this instruction.
