@@ -200,6 +200,9 @@ bool AffineAddresses::Follower::multiply() {
     case Opcode::v_add_lshl_u32:
       if (known(a_, b_, c_)) results_.low = low(shifted(sum(a_.word->form, b_.word->form), *c_.word, 32));
       return true;
+    case Opcode::v_mad_u32:
+      if (known(a_, b_, c_)) results_.low = low(sum(product(*a_.word, *b_.word), c_.word->form));
+      return true;
     case Opcode::v_mul_lo_u32:
       if (known(a_, b_)) results_.low = low(product(*a_.word, *b_.word));
       return true;
@@ -290,6 +293,15 @@ bool AffineAddresses::Follower::add_wide() {
       set_pair(low(shifted(b_.word->form, *a_.word, 32)), shifted(*number, *a_.word, 64));
       return true;
     }
+    case Opcode::v_add_nc_u64:
+    case Opcode::v_sub_nc_u64: {
+      const auto first = pair_source(0), second = pair_source(1);
+      if (!known(a_, b_) || !first || !second) return true;
+      const bool subtracts = prepared_.instruction->opcode == Opcode::v_sub_nc_u64;
+      const auto difference = [&](const Form& x, const Form& y) { return sum(x, subtracts ? negative(y) : y); };
+      set_pair(low(difference(a_.word->form, b_.word->form)), difference(*first, *second));
+      return true;
+    }
     case Opcode::v_lshl_add_u64: {
       const auto first = pair_source(0), second = pair_source(2);
       if (!known(a_, b_, c_) || !b_.word->constant || *b_.word->constant > 31 || !first || !second) return true;
@@ -340,6 +352,8 @@ std::optional<Form> AffineAddresses::address(const ChunkMemory::Prepared& access
   const isa::Operand& rows = *access.operands.address;
   const Content low = content(row_key(rows, 0));
   if (low.word == nullptr) return {};
+  const unsigned scale = access.operands.offset_scale;
+  if (rows.words == 1 && scale != 0) return times(low_bits(*low.word, 32, /*is_signed=*/true), scale);
   if (rows.words == 1) return low_bits(*low.word, 32);
   return pair(low, content(row_key(rows, 1)));
 }

@@ -16,7 +16,6 @@ bool is_vgpr(const isa::Operand& operand) { return operand.kind == OperandKind::
 /// FLAT, GLOBAL and SCRATCH.
 std::optional<MemoryOperands> flat_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
   MemoryOperands operands;
-  if (instruction.scale_offset) return {};
   operands.is_store = access.kind == MemoryAccess::Kind::store;
   operands.is_atomic = access.kind == MemoryAccess::Kind::atomic;
   const bool is_scratch = instruction.encoding == isa::Encoding::scratch;
@@ -36,10 +35,11 @@ std::optional<MemoryOperands> flat_operands(const isa::Instruction& instruction,
   if (operands.scalar_base != nullptr && operands.scalar_base->words != base_words) return {};
   const unsigned address_words = is_scratch || operands.scalar_base != nullptr ? 1 : 2;
   if (operands.address != nullptr && operands.address->words != address_words) return {};
-  if (operands.space == MemorySpace::flat && operands.scalar_base != nullptr) return {};
-  // The offset beside a scalar base is signed.
-  if (operands.scalar_base != nullptr && !is_scratch && instruction.generation >= target::Generation::gfx12_5)
+  if (instruction.generation >= target::Generation::gfx12_5 && operands.scalar_base != nullptr && !is_scratch) {
+    operands.offset_scale = instruction.scale_offset ? access.bytes : 1;
+  } else if (instruction.scale_offset || (operands.space == MemorySpace::flat && operands.scalar_base != nullptr)) {
     return {};
+  }
   if (operands.stores()) {
     if (instruction.sources() < 2 || !engine::is_row(instruction.src(1))) return {};
     operands.data[0] = &instruction.src(1);

@@ -33,6 +33,11 @@ constexpr unsigned shared_spaces(MemorySpace space) {
   return global | lds;
 }
 
+/// The space of an access of which it is known that it is neither in the aperture of LDS nor in that of scratch.
+constexpr MemorySpace outside_apertures(MemorySpace space) {
+  return space == MemorySpace::flat ? MemorySpace::global : space;
+}
+
 /// Which operands of a load, store or atomic are what.
 struct MemoryOperands {
   MemorySpace space = MemorySpace::global;
@@ -41,8 +46,11 @@ struct MemoryOperands {
   /// One row, or two: the words of a 64-bit address, or a buffer's index and offset, if it has both; null: none.
   const isa::Operand* address = nullptr;
   const isa::Operand* scalar_base = nullptr;  ///< a pair of SGPRs; of scratch, one
-  const isa::Operand* result = nullptr;       ///< of a load or an atomic
-  const isa::Operand* data[2]{};              ///< of a store or an atomic
+  /// By which the address is multiplied, which is a signed offset from `scalar_base` then (GFX12.5). 0: it is not
+  /// signed.
+  uint8_t offset_scale = 0;
+  const isa::Operand* result = nullptr;  ///< of a load or an atomic
+  const isa::Operand* data[2]{};         ///< of a store or an atomic
 
   /// Of a buffer access, be it one of scratch (scratch_buffers.h) or not: four SGPRs, and an offset for the wave, an
   /// SGPR or a constant.

@@ -144,7 +144,7 @@ void RegionValidator::check_addresses() {
       fault(item, "is no access that can have a stride");
       continue;
     }
-    const MemorySpace space = item.access->operands.space;
+    const MemorySpace space = outside_apertures(item.access->operands.space);
     if (space != MemorySpace::global && space != MemorySpace::lds) fault(item, "has a stride in memory without any");
     if (!ChunkMemory::prefers_stride(semantics::memory_access(*item.instruction), item.stride))
       fault(item, fmt::format("cannot have a stride of {}", item.stride));

@@ -247,7 +247,8 @@ bool Region::ScratchPart::may_overlap(const ScratchPart& other) const {
 
 void Region::follow_address(RegionItem& item) {
   const MemoryOperands& operands = item.access->operands;
-  const bool can_be_even = operands.space == MemorySpace::global || operands.space == MemorySpace::lds;
+  const MemorySpace space = outside_apertures(operands.space);
+  const bool can_be_even = space == MemorySpace::global || space == MemorySpace::lds;
   if (versioning_ == Versioning::never || plan_.masks.exec_grows || !can_be_even || operands.is_atomic) return;
   const auto form = strides_.address(*item.access);
   if (!form) return;
@@ -259,7 +260,8 @@ void Region::follow_address(RegionItem& item) {
 
 bool Region::may_end_with(const isa::Instruction& store, const MemoryOperands& operands) {
   if (versioning_ == Versioning::never || plan_.masks.exec_written || plan_.every_chunk || stores_ != 0) return false;
-  if (operands.space != MemorySpace::global && operands.space != MemorySpace::lds) return false;
+  const MemorySpace space = outside_apertures(operands.space);
+  if (space != MemorySpace::global && space != MemorySpace::lds) return false;
   if (operands.is_atomic) return false;
   const semantics::MemoryAccess& access = semantics::memory_access(store);
   const unsigned spaces = shared_spaces(operands.space);

@@ -124,7 +124,7 @@ void VersionGuard::compute_first_lane() {
     for (const AffineAddresses::Condition& each : item.address->conditions)
       wanted.emplace(each.word->item, each.word->key);
   }
-  llvm::Value* from_bases = nullptr;  // of all accesses to memory, or'ed
+  llvm::Value *from_bases = nullptr, *of_flat = nullptr;  // of all accesses to memory, or'ed, and of flat ones
   for (size_t i = 0; i < items_.size(); ++i) {
     const RegionItem& item = items_[i];
     if (slice_[i]) {
@@ -139,11 +139,14 @@ void VersionGuard::compute_first_lane() {
     llvm::Value* high = address.words == 2 ? first(row_key(address, 1)) : nullptr;
     strided_[i] = {.address = memory_.first_address(*item.access, low, high), .stride = item.stride};
     if (llvm::Value* inside = memory_.is_inside(*item.access, low, item.stride)) require(inside);
-    if (item.access->operands.space != MemorySpace::global) continue;
+    const MemorySpace space = item.access->operands.space;
+    if (outside_apertures(space) != MemorySpace::global) continue;
     llvm::Value* from_base = frame_.bounds->offset(strided_[i].address);
     from_bases = from_bases != nullptr ? ir.CreateOr(from_bases, from_base) : from_base;
+    if (space == MemorySpace::flat) of_flat = of_flat != nullptr ? ir.CreateOr(of_flat, from_base) : from_base;
   }
   if (from_bases != nullptr) require(frame_.bounds->hold(from_bases));
+  if (of_flat != nullptr) require(frame_.bounds->avoid_apertures(of_flat));
 }
 
 llvm::Value* VersionGuard::emit(const RegionItem* store) {
@@ -169,7 +172,8 @@ llvm::Value* VersionGuard::emit(const RegionItem* store) {
     if (is_load && *item.address == *store->address && item.stride == store->stride) {
       strided_.at(static_cast<size_t>(store - items_.data())).is_fetched = true;
     }
-    if (&item == store || !item.access || item.access->operands.space != store->access->operands.space) continue;
+    if (&item == store || !item.access) continue;
+    if (outside_apertures(item.access->operands.space) != outside_apertures(store->access->operands.space)) continue;
     require_order(item, strided_.at(i), *store, strided_.at(static_cast<size_t>(store - items_.data())));
   }
   return outcome_ != nullptr ? outcome_ : ir.getTrue();

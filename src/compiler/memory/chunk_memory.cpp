@@ -44,7 +44,9 @@ bool ChunkMemory::prefers_stride(const MemoryAccess& access, int64_t stride) {
 bool ChunkMemory::needs_all_lanes(int64_t stride) { return stride != 0 && stride != 4; }
 
 llvm::Value* ChunkMemory::first_address(const Prepared& prepared, llvm::Value* low, llvm::Value* high) {
-  llvm::Value* address = ir().CreateZExt(low, frame_.i64());
+  const unsigned scale = prepared.operands.offset_scale;
+  llvm::Value* address = scale != 0 ? ir().CreateMul(ir().CreateSExt(low, frame_.i64()), ir().getInt64(scale))
+                                    : ir().CreateZExt(low, frame_.i64());
   if (high != nullptr) {
     address = ir().CreateOr(address, ir().CreateShl(ir().CreateZExt(high, frame_.i64()), 32));
   }
@@ -58,7 +60,8 @@ llvm::Value* ChunkMemory::base_offset(const Prepared& prepared) {
   const MemoryOperands& operands = prepared.operands;
   if (operands.is_atomic) return nullptr;  // the engine looks at all addresses
   if (operands.space == MemorySpace::buffer) return buffer_.base_offset(prepared);
-  const bool has_base = operands.space == MemorySpace::global && prepared.scalar_base != nullptr;
+  const bool has_base =
+      operands.space == MemorySpace::global && prepared.scalar_base != nullptr && operands.offset_scale == 0;
   return has_base ? frame_.bounds->offset(prepared.scalar_base) : nullptr;
 }
 
@@ -86,10 +89,10 @@ void ChunkMemory::emit_store(const Prepared& prepared, ChunkState& chunk, const 
   for (unsigned word = 0; word < access.words(); ++word) data[word] = chunk.row(row_key(source, word));
   SpaceMemory& memory = this->memory(operands.space);
   // What has been loaded may be wrong. Stores to addresses that are not known look at these at the same time.
-  const bool is_shared = operands.space == MemorySpace::global || operands.space == MemorySpace::flat;
-  if (is_shared && (strided != nullptr || operands.space == MemorySpace::flat)) frame_.bounds->check();
+  const bool is_global = outside_apertures(operands.space) == MemorySpace::global;
+  if (is_global && (strided != nullptr || operands.space == MemorySpace::flat)) frame_.bounds->check();
   if (strided == nullptr) return memory.store(prepared, data, chunk);
-  const bool fetch_ahead = operands.space == MemorySpace::global && !strided->is_fetched;
+  const bool fetch_ahead = is_global && !strided->is_fetched;
   memory.store_even(access, fetch_ahead, even_address(prepared, 0, chunk, *strided), active, data);
 }
 
@@ -108,7 +111,7 @@ void ChunkMemory::emit_load(const Prepared& prepared, bool keep_inactive, ChunkS
       continue;
     }
     llvm::Value* address = even_address(prepared, element, chunk, *strided);
-    loaded[element] = memory.load_even(access, operands.space, address, strided->stride, active);
+    loaded[element] = memory.load_even(access, outside_apertures(operands.space), address, strided->stride, active);
     loaded[element][0] = memory.place_half(access, loaded[element][0], old);
   }
   if (operands.space != MemorySpace::lds) note_loaded(ir(), llvm::ArrayRef(loaded[0]).take_front(words));

@@ -13,6 +13,7 @@ using semantics::MemoryAccess;
 
 LaneAccess::Addresses GlobalMemory::addresses(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) {
   const isa::Operand& address = *prepared.operands.address;
+  if (prepared.operands.offset_scale != 0) return signed_addresses(prepared, element, chunk);
   Addresses at;
   at.low = chunk.row(row_key(address, 0));
   at.base = ir().getInt64(static_cast<uint64_t>(prepared.offset(element)));
@@ -21,6 +22,26 @@ LaneAccess::Addresses GlobalMemory::addresses(const PreparedAccess& prepared, un
   } else {
     at.high = chunk.row(row_key(address, 1));
   }
+  return at;
+}
+
+/// Of offsets with a sign from a scalar base. They are 64 bits each, for a scaled one needs more than 32. A flat
+/// address is told what it is of by its upper half (may_be_elsewhere), so the base is added to each lane's then.
+LaneAccess::Addresses GlobalMemory::signed_addresses(const PreparedAccess& prepared, unsigned element,
+                                                     ChunkState& chunk) {
+  const MemoryOperands& operands = prepared.operands;
+  llvm::Value* base =
+      ir().CreateAdd(prepared.scalar_base, ir().getInt64(static_cast<uint64_t>(prepared.offset(element))));
+  llvm::Value* offsets = ir().CreateSExt(chunk.row(row_key(*operands.address, 0)), lanes_of(frame_.i64()));
+  offsets = ir().CreateMul(offsets, splat(ir().getInt64(operands.offset_scale)));
+  if (operands.space == MemorySpace::flat) {
+    offsets = ir().CreateAdd(offsets, splat(base));
+    base = ir().getInt64(0);
+  }
+  Addresses at;
+  at.base = base;
+  at.low = ir().CreateTrunc(offsets, lanes_of(frame_.i32()));
+  at.high = ir().CreateTrunc(ir().CreateLShr(offsets, splat(ir().getInt64(32))), lanes_of(frame_.i32()));
   return at;
 }
 

@@ -19,6 +19,7 @@ class GlobalMemory final : public SpaceMemory {
 
  private:
   Addresses addresses(const PreparedAccess& prepared, unsigned element, ChunkState& chunk);
+  Addresses signed_addresses(const PreparedAccess& prepared, unsigned element, ChunkState& chunk);
   llvm::Value* may_be_elsewhere(const Addresses& at, llvm::Value* active);
   Words load_flat(const PreparedAccess& prepared, llvm::Value* old, ChunkState& chunk);
   void store_flat(const PreparedAccess& prepared, const Words& data, ChunkState& chunk);

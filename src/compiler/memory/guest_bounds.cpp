@@ -41,6 +41,12 @@ llvm::Value* GuestBounds::hold(llvm::Value* offsets) {
   return frame_.ir.CreateICmpULE(offsets, last_);
 }
 
+llvm::Value* GuestBounds::avoid_apertures(llvm::Value* offsets) {
+  load_bounds();
+  llvm::Value* upper = frame_.ir.CreateTrunc(frame_.ir.CreateLShr(offsets, 32), frame_.i32());
+  return frame_.ir.CreateICmpULE(upper, upper_last_of_flat_);
+}
+
 llvm::Value* GuestBounds::are_outside(llvm::Value* upper_halves, bool or_in_aperture) {
   load_bounds();
   llvm::Value* offsets = frame_.ir.CreateSub(upper_halves, splat(upper_base_));

@@ -29,6 +29,8 @@ class GuestBounds {
   llvm::Value* offset(llvm::Value* address);
   /// Whether all of the addresses are right that `offsets` are of, or'ed (an i1).
   llvm::Value* hold(llvm::Value* offsets);
+  /// Whether none of those addresses, all of which are right, is in an aperture; nor any that is less than 4 GiB away.
+  llvm::Value* avoid_apertures(llvm::Value* offsets);
   /// Of a chunk's lanes, whether the addresses are wrong that have these upper halves, but for less than 4 GiB more or
   /// less. Apertures are wrong, too.
   llvm::Value* are_outside(llvm::Value* upper_halves, bool or_in_aperture);
