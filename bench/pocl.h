@@ -22,6 +22,9 @@ class Pocl {
 
   const std::string& version() const { return version_; }
   cl_uint threads() const { return units_; }
+  cl_context context() const { return context_; }
+  cl_command_queue queue() const { return queue_; }
+  cl_program program() const { return program_; }
 
  private:
   friend class PoclKernel;

@@ -79,7 +79,7 @@ class Comparison {
           pocl_.threads(), native_rows_);
     }
     print_goal(fmt::format("{}'s geometric mean of pocl's time", processor_), geometric_mean(ratios_), "at most",
-               processor_.starts_with("gfx9") ? 0.5 : 0.45);
+               processor_.starts_with("gfx9") || processor_ == "gfx803" ? 0.5 : 0.45);
     print_goal(fmt::format("{}'s slowest kernel, of pocl's time", processor_), std::ranges::max(ratios_), "at most",
                1.5);
     print_goal(fmt::format("{}: speed on {} threads over one, geometric mean", processor_, pocl_.threads()),
@@ -171,7 +171,9 @@ int main(int argc, char** argv) {
   bool all_agree = true;
   WholeHost host(pocl.threads());
   std::vector<std::string> processors(argv + std::min(argc, 4), argv + argc);
-  if (processors.empty()) processors = {"gfx90a", "gfx900", "gfx1030", "gfx1100", "gfx1201"};
+  if (processors.empty()) {
+    processors = {"gfx90a", "gfx900", "gfx803", "gfx1030", "gfx1100", "gfx1201", "gfx1250"};
+  }
   for (const std::string& processor : processors) {
     Comparison comparison(host, pocl, processor, fmt::format("{}/{}.co", argv[2], processor));
     comparison.print_table(cases);
