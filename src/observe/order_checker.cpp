@@ -148,6 +148,7 @@ struct WaveState {
   /// Stores that memory may get later than others, with their addresses and times.
   std::vector<std::pair<uint64_t, uint64_t>> late_stores;
   bool passes_global_sync = false;
+  bool has_invalidated_inner = false;  ///< and done nothing else on vector memory since
 
   /// Registers that a later load fills, too, without a wait between.
   void give_up(const AccessEvent& access) {
@@ -392,6 +393,12 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
   ++now_;
   if (isa::row(instruction.opcode).has(isa::flag::cache_control)) {
     group->caches.invalidate(wave.index, instruction, now_);
+    // Until LLVM 15 at least, compilers invalidate the inner cache first: at once after it the outer one does for both.
+    if (instruction.opcode == Opcode::buffer_gl0_inv) {
+      state->has_invalidated_inner = true;
+    } else if (instruction.opcode == Opcode::buffer_gl1_inv && state->has_invalidated_inner) {
+      group->caches.invalidate_all(wave.index, now_);
+    }
     const bool writes_back = instruction.opcode == Opcode::buffer_wbl2 || instruction.opcode == Opcode::global_wb ||
                              instruction.opcode == Opcode::global_wbinv;
     if (hierarchy.has_several_l2 && writes_back && scope_of(instruction) >= 2) {
@@ -405,6 +412,7 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
     return;
   }
   state->operation = now_;
+  state->has_invalidated_inner = false;
   if (is_async_copy(instruction)) return;
   // Intersections with rays have a counter of their own from GFX12 on.
   if (instruction.encoding == Encoding::mimg && instruction.generation >= target::Generation::gfx12 &&

@@ -15,7 +15,7 @@ __device__ inline void raise(unsigned* flag) {
 
 inline void hand_over(void (*kernel)(unsigned* data, unsigned* flag, unsigned* out, bool mended), bool mended) {
   auto *data = allocate<unsigned>(64), *flag = allocate<unsigned>(1), *out = allocate<unsigned>(groups);
-  kernel<<<groups, 64>>>(data, flag, out, mended);
+  kernel<<<groups, 32>>>(data, flag, out, mended);
   finish();
   HIP(hipFree(data));
   HIP(hipFree(flag));

@@ -2,15 +2,14 @@
 #include "handover.h"
 
 __global__ void pass_on(unsigned* data, unsigned* flag, unsigned* out, bool mended) {
-  if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
-    data[5] = 42;
+    data[threadIdx.x] = 42;
     if (mended) __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
-    raise(flag);
-  } else {
+    if (threadIdx.x == 0) raise(flag);
+  } else if (threadIdx.x == 0) {
     wait_for(flag);
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
-    out[blockIdx.x] = data[5];  // FINDING: order missing-release
+    out[blockIdx.x] = data[blockIdx.x];  // FINDING: order missing-release
   }
 }
 

@@ -1,4 +1,4 @@
-; Both caches are invalidated, but the inner one first: it may take old data from the outer one before that forgets them.
+; Only the inner cache is invalidated: it takes old data from the outer one then.
 ; GPU: gfx1030
 ; RUN: --grid 2048 --block 64 --arg buf:256:u32
 .set SCRATCH_BYTES, 0
@@ -26,7 +26,7 @@
 .endm
 kernel wrong
 wrong:
-  body buffer_gl0_inv, buffer_gl1_inv
+  body "s_nop 0", buffer_gl0_inv
   global_load_dword v3, v1, s[4:5]  ; FINDING: order missing-acquire
   s_waitcnt vmcnt(0)
   s_endpgm
