@@ -385,8 +385,11 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
   }
   if (waits) {
     wait(wave, *group, *state, *waits);
-    // Device libraries invalidate no caches after a barrier of the whole GPU.
-    if (std::exchange(state->passes_global_sync, false)) group->caches.invalidate_all(wave.index, ++now_);
+    // Device libraries invalidate no caches after a barrier of the whole GPU, to which one wave of a work-group goes.
+    if (std::exchange(state->passes_global_sync, false)) {
+      ++now_;
+      for (uint32_t cu = 0; cu < group->caches.cu_count(); ++cu) group->caches.invalidate_all(cu, now_);
+    }
     return;
   }
   const CacheHierarchy& hierarchy = *group->stores->hierarchy;
@@ -601,7 +604,7 @@ uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& 
         break;
       case 6:
       case 7:
-        choice = first + mixed(load.random ^ address) % (end - first + 1);
+        choice = first + mixed(load.random ^ address / 64) % (end - first + 1);  // elements stay whole
         break;
       default:
         break;
