@@ -9,9 +9,10 @@ namespace {
 
 using semantics::MemoryAccess;
 
-template <bool tells_instruction, bool tells_accesses>
+template <bool tells_instruction, bool tells_accesses, bool settles_loads = false>
 void observed(Wave& wave, const MicroOp* op, Run& run) {
   const Origin& origin = *op->origin;
+  if constexpr (settles_loads) run.observer->settle_loads(wave, origin.instruction);
   if constexpr (tells_instruction) run.observer->instruction(wave, origin.pc, origin.instruction);
   if constexpr (tells_accesses) {
     AccessTeller teller(*run.observer, wave, origin);
@@ -65,8 +66,10 @@ void AccessTeller::scalar(uint64_t address, unsigned bytes, unsigned granule) {
 
 Handler observe(Origin& origin, Handler handler, const machine::Watched& watched) {
   const bool accesses = watched.accesses && origin.accesses != nullptr;
-  if (!watched.instructions && !accesses) return handler;
+  if (!watched.instructions && !accesses && !watched.loads) return handler;
   origin.observed = handler;
+  // Who changes what is loaded is told of all instructions.
+  if (watched.loads) return accesses ? observed<true, true, true> : observed<true, false, true>;
   if (!accesses) return observed<true, false>;
   return watched.instructions ? observed<true, true> : observed<false, true>;
 }

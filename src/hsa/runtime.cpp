@@ -134,7 +134,10 @@ void warn_of_libraries(const target::GpuModel& gpu) {
 /// The runtime with its GPUs, if they can be what the environment wants them to be.
 support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& configuration) {
   std::vector<std::unique_ptr<GpuAgent>> agents;
-  auto host = std::make_shared<machine::Host>(configuration.threads);
+  // With one thread a seed of the order checker always means the same.
+  const bool checks_order =
+      std::ranges::find(configuration.check.checkers, "order") != configuration.check.checkers.end();
+  auto host = std::make_shared<machine::Host>(checks_order ? 1 : configuration.threads);
   std::unique_ptr<observe::Checkers> checkers;
   machine::Gpu::MakeEngine make_engine = configuration.make_engine;
   if (configuration.check.any()) {

@@ -61,6 +61,7 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
     if (!made) return failed(made.error());
     checkers = std::move(*made);
     make_engine = engine::observed_engine(*checkers);
+    if (checkers->wants("order")) machine_options.threads = 1;  // so that a seed always means the same
     machine_options.observer = checkers.get();
   }
   auto machine = machine::Gpu::create(*model, *make_engine, std::move(machine_options));

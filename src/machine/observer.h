@@ -12,7 +12,7 @@
 //
 // What happens inside of a wave (instructions, accesses) is told inside guarded() (fault_guard.h): whoever then touches
 // memory of the guest, which may not be there, does it with read_guest(), and holds no lock meanwhile. The wave is the
-// observer's to read, not to change.
+// observer's to read, not to change, but for settle_loads().
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,7 @@ struct Watched {
   bool accesses = false;      ///< access
   bool barriers = false;      ///< barrier
   bool memory = false;        ///< allocated, freed, copying
+  bool loads = false;         ///< settle_loads
 
   Watched& operator|=(const Watched& more) {
     code |= more.code;
@@ -48,6 +49,7 @@ struct Watched {
     accesses |= more.accesses;
     barriers |= more.barriers;
     memory |= more.memory;
+    loads |= more.loads;
     return *this;
   }
 };
@@ -139,6 +141,12 @@ class Observer {
   virtual void access(const Wave& wave, const AccessEvent& access) {
     static_cast<void>(wave);
     static_cast<void>(access);
+  }
+  /// The wave is about to execute an instruction, of which is told after this: what it has loaded before may be given
+  /// other values, those that memory has not got or no longer has and that the caches of a GPU may hold.
+  virtual void settle_loads(Wave& wave, const isa::Instruction& next) {
+    static_cast<void>(wave);
+    static_cast<void>(next);
   }
   virtual void barrier(const Wave& wave, const BarrierEvent& event) {
     static_cast<void>(wave);

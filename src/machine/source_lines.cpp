@@ -138,12 +138,17 @@ struct Registers {
   uint64_t address = 0, file = 1, line = 1, column = 0;
 };
 
-/// Runs the line number program; the row whose range of addresses holds `address`, if there is one.
+/// Runs the line number program; the row whose range of addresses holds `address`, if there is one. Compilers give line
+/// 0 to instructions that belong to no line or to several (a branch that they made, the address of a loop): then the
+/// last row before it that has a line. A function's first row has one, its own, and code without lines ends a sequence,
+/// so that it is of the same function.
 std::optional<Registers> find_row(Reader& program, const LineTable& table, uint64_t address) {
   Registers now;
-  std::optional<Registers> previous, found;
+  std::optional<Registers> previous, with_line, found;
   const auto emit = [&] {
-    if (previous && previous->address <= address && address < now.address) found = previous;
+    if (previous && previous->address <= address && address < now.address)
+      found = previous->line == 0 && with_line ? with_line : previous;
+    if (now.line != 0) with_line = now;
     previous = now;
   };
   const auto advance = [&](uint64_t operations) { now.address += operations * table.minimum_instruction_length; };
@@ -164,6 +169,7 @@ std::optional<Registers> find_row(Reader& program, const LineTable& table, uint6
         if (operation == end_sequence) {
           emit();
           previous.reset();
+          with_line.reset();
           now = {};
           program.skip(length - 1);
         } else if (operation == set_address && length == 9) {

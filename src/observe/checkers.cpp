@@ -1,11 +1,14 @@
 // observe: see checkers.h.
 #include "observe/checkers.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 
 #include "observe/init_checker.h"
 #include "observe/memory_checker.h"
+#include "observe/order_checker.h"
 #include "observe/race_checker.h"
 #include "observe/report_file.h"
 #include "observe/sync_checker.h"
@@ -36,7 +39,9 @@ support::Result<std::unique_ptr<Checkers>> Checkers::create(Options options, Sur
 Checkers::Checkers(Options options, Surroundings surroundings, Suppressions suppressions)
     : options_(std::move(options)),
       surroundings_(std::move(surroundings)),
-      findings_(std::move(suppressions), surroundings_.tell ? surroundings_.tell : to_standard_error) {
+      findings_(std::move(suppressions), surroundings_.tell ? surroundings_.tell : to_standard_error),
+      progress_(!surroundings_.tell && isatty(STDERR_FILENO) == 1 ? std::function(to_standard_error)
+                                                                  : std::function<void(std::string_view)>()) {
   // A kernel's fault may end the program before finish().
   if (!options_.report_file.empty()) findings_.added = [this] { static_cast<void>(write()); };
   const auto wanted = [&](std::string_view name) {
@@ -49,6 +54,7 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
   if (wanted("race")) checkers_.push_back(make_race_checker(findings_));
   if (wanted("sync")) checkers_.push_back(make_sync_checker(findings_));
   if (wanted("wait")) checkers_.push_back(make_wait_checker(findings_));
+  if (wanted("order")) checkers_.push_back(make_order_checker(findings_, options_.seed()));
   for (const auto& checker : checkers_) {
     const machine::Watched wants = checker->watched();
     watched_ |= wants;
@@ -59,7 +65,9 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
     if (wants.accesses) of_accesses_.push_back(checker.get());
     if (wants.barriers) of_barriers_.push_back(checker.get());
     if (wants.memory) of_memory_.push_back(checker.get());
+    if (wants.loads) of_loads_.push_back(checker.get());
   }
+  if (progress_.is_wanted()) watched_ |= {.dispatches = true, .work_groups = true};
 }
 
 support::Result<void> Checkers::finish() {
@@ -106,15 +114,18 @@ void Checkers::code_unloading(const machine::LoadedCode& code) {
   for (Checker* each : of_code_) each->code_unloading(code);
 }
 void Checkers::dispatch_begins(const machine::Dispatch& dispatch) {
+  if (progress_.is_wanted()) progress_.dispatch_begins(dispatch);
   for (Checker* each : of_dispatches_) each->dispatch_begins(dispatch);
 }
 void Checkers::dispatch_ends(const machine::Dispatch& dispatch) {
+  if (progress_.is_wanted()) progress_.dispatch_ends(dispatch);
   for (Checker* each : of_dispatches_) each->dispatch_ends(dispatch);
 }
 void Checkers::work_group_begins(const machine::WorkGroup& group) {
   for (Checker* each : of_work_groups_) each->work_group_begins(group);
 }
 void Checkers::work_group_ends(const machine::WorkGroup& group) {
+  if (progress_.is_wanted()) progress_.work_group_ends(group);
   for (Checker* each : of_work_groups_) each->work_group_ends(group);
 }
 void Checkers::wave_begins(const machine::Wave& wave) {
@@ -128,6 +139,9 @@ void Checkers::instruction(const machine::Wave& wave, uint64_t pc, const isa::In
 }
 void Checkers::access(const machine::Wave& wave, const machine::AccessEvent& access) {
   for (Checker* each : of_accesses_) each->access(wave, access);
+}
+void Checkers::settle_loads(machine::Wave& wave, const isa::Instruction& next) {
+  for (Checker* each : of_loads_) each->settle_loads(wave, next);
 }
 void Checkers::barrier(const machine::Wave& wave, const machine::BarrierEvent& event) {
   for (Checker* each : of_barriers_) each->barrier(wave, event);

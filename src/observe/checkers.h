@@ -15,6 +15,7 @@
 #include "machine/observer.h"
 #include "observe/findings.h"
 #include "observe/options.h"
+#include "observe/progress.h"
 #include "support/error.h"
 
 namespace Atoll::observe {
@@ -71,6 +72,7 @@ class Checkers final : public machine::Observer {
   void wave_ends(const machine::Wave& wave) override;
   void instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) override;
   void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
+  void settle_loads(machine::Wave& wave, const isa::Instruction& next) override;
   void barrier(const machine::Wave& wave, const machine::BarrierEvent& event) override;
   void allocated(const machine::MemoryEvent& memory) override;
   void freed(uint64_t address, std::string_view function, std::function<void()> release) override;
@@ -84,11 +86,12 @@ class Checkers final : public machine::Observer {
   const Options options_;
   const Surroundings surroundings_;
   Findings findings_;
+  Progress progress_;
   machine::Watched watched_;
   std::vector<std::unique_ptr<Checker>> checkers_;
   /// Those that want such events.
   std::vector<Checker*> of_code_, of_dispatches_, of_work_groups_, of_instructions_, of_accesses_, of_barriers_,
-      of_memory_;
+      of_memory_, of_loads_;
   bool finished_ = false;
   std::mutex report_mutex_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "observe/report_file.h"
 #include "observe/suppressions.h"
@@ -12,6 +13,28 @@ namespace Atoll::observe {
 
 using support::ErrorKind;
 using support::fail;
+
+namespace {
+
+constexpr std::string_view seed_item = "seed=";
+
+std::optional<uint64_t> seed_in(std::string_view item) {
+  if (!item.starts_with(seed_item)) return std::nullopt;
+  item.remove_prefix(seed_item.size());
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), seed);
+  if (error != std::errc() || end != item.data() + item.size()) return std::nullopt;
+  return seed;
+}
+
+}  // namespace
+
+uint64_t Options::seed() const {
+  for (const std::string& each : checkers) {
+    if (const auto seed = seed_in(each)) return *seed;
+  }
+  return 1;
+}
 
 bool is_checker(std::string_view name) {
   return std::ranges::find(checker_list, name, &CheckerName::name) != std::end(checker_list);
@@ -37,8 +60,10 @@ support::Result<std::vector<std::string>> parse_checkers(std::string_view text) 
     if (name.empty() || name == "all") {
       for (const CheckerName& checker : checker_list)
         if (checker.by_default) add(checker.name);
-    } else if (is_checker(name)) {
+    } else if (is_checker(name) || seed_in(name)) {
       add(name);
+    } else if (name.starts_with(seed_item)) {
+      return fail(ErrorKind::invalid_argument, "{} is no seed: a number follows seed=", name);
     } else {
       return fail(ErrorKind::not_found, "there is no checker '{}'; there are: {}", name, checker_names());
     }

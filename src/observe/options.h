@@ -1,6 +1,7 @@
 // observe: which checkers there are, and what is asked of them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ inline constexpr CheckerName checker_list[] = {
     {"race", "accesses of several waves to the same memory that nothing orders", true},
     {"sync", "barriers that not all work-items reach", true},
     {"wait", "registers that are used before a counter was waited for", true},
+    {"order", "loads that get what caches may still hold; seed=N chooses which", false},
     {"leak", "memory that was never freed", false},
 };
 
@@ -32,16 +34,18 @@ std::string checker_names();
 
 /// What `--check` and its further options say, and the library's.
 struct Options {
-  std::vector<std::string> checkers{};  ///< empty: nothing is checked
+  std::vector<std::string> checkers{};  ///< empty: nothing is checked; may have "seed=N" among them
   std::string report_file{};            ///< .json, .xml (JUnit) or .sarif; empty: none
   std::optional<int> exit_code{};       ///< of a program that found its own end good, when there were findings
   std::string suppressions{};           ///< path of a file of them; empty: none
 
   bool any() const { return !checkers.empty(); }
+  /// What the order checker chooses by.
+  uint64_t seed() const;
 };
 
 /// The names in a list with commas; "all", "1" or nothing: all but those that have to be named. "0" and "none": no
-/// checker. Errors: an unknown name, with those that there are.
+/// checker. "seed=N" stays as it is. Errors: an unknown name, with those that there are.
 support::Result<std::vector<std::string>> parse_checkers(std::string_view text);
 
 /// An exit code, 0 to 255.

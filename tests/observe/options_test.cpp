@@ -16,6 +16,11 @@ TEST(CheckOptions, AListOfCheckers) {
   EXPECT_EQ(*parse_checkers("all"), *parse_checkers("1"));
   EXPECT_EQ(parse_checkers("all")->front(), "memory");
   EXPECT_TRUE(parse_checkers("0")->empty());
+  const auto seeded = parse_checkers("order,seed=7");
+  ASSERT_TRUE(seeded) << seeded.error().message;
+  EXPECT_EQ(Options{.checkers = *seeded}.seed(), 7U);
+  EXPECT_EQ(Options{.checkers = {"order"}}.seed(), 1U);
+  EXPECT_FALSE(parse_checkers("order,seed=x"));
   const auto wrong = parse_checkers("memory,racing");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().message, "there is no checker 'racing'; there are: " + checker_names());

@@ -1,0 +1,42 @@
+// observe: a line on the terminal now and then while a kernel is checked that takes long, as checked kernels do.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "machine/observer.h"
+
+namespace Atoll::observe {
+
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto interval = std::chrono::seconds(5);
+
+  /// `tell` gets the lines; empty: there are none. `now` is a clock.
+  explicit Progress(
+      std::function<void(std::string_view)> tell, std::function<Clock::time_point()> now = [] { return Clock::now(); })
+      : tell_(std::move(tell)), now_(std::move(now)) {}
+
+  bool is_wanted() const { return static_cast<bool>(tell_); }
+  void dispatch_begins(const machine::Dispatch& dispatch);
+  void dispatch_ends(const machine::Dispatch& dispatch);
+  void work_group_ends(const machine::WorkGroup& group);
+
+ private:
+  struct Running {
+    Clock::time_point begin, told;
+    uint64_t ended = 0;  ///< work-groups
+  };
+  const std::function<void(std::string_view)> tell_;
+  const std::function<Clock::time_point()> now_;
+  std::mutex mutex_;
+  std::map<const machine::Dispatch*, Running> running_;
+};
+
+}  // namespace Atoll::observe

@@ -1,0 +1,40 @@
+// The line about a kernel that takes long to check.
+#include "observe/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "machine/dispatch.h"
+
+namespace Atoll::test {
+namespace {
+
+using observe::Progress;
+
+TEST(Progress, ALineOnceInSomeSeconds) {
+  std::vector<std::string> told;
+  Progress::Clock::time_point now;
+  Progress progress([&](std::string_view text) { told.emplace_back(text); }, [&] { return now; });
+  machine::Dispatch dispatch;
+  dispatch.kernel = std::make_shared<machine::Kernel>();
+  dispatch.kernel->name = "slow";
+  dispatch.work_group_count = 100;
+  machine::WorkGroup group;
+  group.dispatch = &dispatch;
+  progress.dispatch_begins(dispatch);
+  for (int i = 0; i < 100; ++i) {
+    now += std::chrono::seconds(1);
+    progress.work_group_ends(group);
+  }
+  progress.dispatch_ends(dispatch);
+  ASSERT_EQ(told.size(), 19U);  // not when it is done
+  EXPECT_EQ(told[1], "atoll: checking kernel 'slow': 10 of 100 work-groups in 10 seconds\n");
+  progress.work_group_ends(group);
+  EXPECT_EQ(told.size(), 19U);
+  EXPECT_FALSE(Progress({}).is_wanted());
+}
+
+}  // namespace
+}  // namespace Atoll::test
