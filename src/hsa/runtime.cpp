@@ -134,7 +134,8 @@ void warn_of_libraries(const target::GpuModel& gpu) {
 /// The runtime with its GPUs, if they can be what the environment wants them to be.
 support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& configuration) {
   std::vector<std::unique_ptr<GpuAgent>> agents;
-  auto host = std::make_shared<machine::Host>(configuration.threads);
+  const auto count = static_cast<unsigned>(configuration.gpus.size());
+  auto host = std::make_shared<machine::Host>(configuration.threads, count);
   std::unique_ptr<observe::Checkers> checkers;
   machine::Gpu::MakeEngine make_engine = configuration.make_engine;
   if (configuration.check.any()) {
@@ -151,6 +152,7 @@ support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& conf
     }
     machine::GpuOptions options;
     options.host = host;
+    options.number = static_cast<unsigned>(agents.size());
     options.kernel_timeout = configuration.timeout;
     options.core_file = configuration.core_file;
     options.observer = checkers.get();
