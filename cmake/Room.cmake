@@ -147,6 +147,11 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
 endfunction()
 
+# Tests are compiled more often than they run for long: with fewer optimizations, which saves a quarter of the time.
+function(atoll_test_optimization target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # Reading GoogleTest's headers takes half of the time of compiling an average test. They are read once for all tests, by
 # the target test_headers; that is a program, as code for programs and for libraries cannot share them.
 function(atoll_precompile_for_tests name)
@@ -158,6 +163,7 @@ function(atoll_precompile_for_tests name)
     add_executable(test_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cpp)
     target_link_libraries(test_headers PRIVATE atoll_fmt GTest::gtest GTest::gmock)
     atoll_warnings(test_headers)
+    atoll_test_optimization(test_headers)
     target_precompile_headers(test_headers PRIVATE ${ATOLL_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   target_precompile_headers(${name} REUSE_FROM test_headers)
@@ -172,6 +178,7 @@ function(atoll_test name)
   target_link_libraries(${name} PRIVATE ${TEST_USES} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   atoll_warnings(${name})
+  atoll_test_optimization(${name})
   atoll_precompile_for_tests(${name})
   if(TEST_ENGINES)
     add_dependencies(${name} atoll-compiler)

@@ -163,7 +163,7 @@ bool is_store(Opcode opcode) {
 
 }  // namespace
 
-// A work-group is the only one of its cluster, so a load for the cluster is one for the work-group.
+// Each work-group of a cluster that a load is for executes it, so it is a load for the one that does.
 Handler prepare_async_copy(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   if (instruction.opcode == Opcode::global_prefetch_b8 || instruction.opcode == Opcode::flat_prefetch_b8) {

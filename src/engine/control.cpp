@@ -1,6 +1,8 @@
 // engine: what steers a wave: branches, calls, barriers, waits, traps and messages.
 //
 // Branches are where a wave that has run long is given back, so that the others get on: every loop has one.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "engine/prepare.h"
@@ -8,6 +10,7 @@
 #include "isa/table.h"
 #include "machine/barrier.h"
 #include "machine/clock.h"
+#include "machine/dispatch.h"
 #include "machine/observer.h"
 #include "machine/signal_watch.h"
 
@@ -103,7 +106,7 @@ using machine::cluster_barrier, machine::no_barrier, machine::trap_barrier, mach
 bool refuse_barrier(Wave& wave, const MicroOp& op, int32_t number) {
   fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
         number == cluster_barrier
-            ? fmt::format("barrier {}: the work-group is not one of a cluster, as Atoll does not launch them", number)
+            ? fmt::format("barrier {}: the kernel was not launched in clusters of work-groups", number)
             : fmt::format("there is no barrier {} that the program can use", number));
   return false;
 }
@@ -113,6 +116,12 @@ machine::WorkGroup::NamedBarrier* named_barrier(const Wave& wave, int32_t number
   if (run.code->target().processor->generation < target::Generation::gfx12_5) return nullptr;
   auto& barriers = wave.work_group->named_barriers;
   return number > no_barrier && number < static_cast<int32_t>(barriers.size()) ? &barriers[number] : nullptr;
+}
+
+/// Whether that is the barrier of a cluster that the wave is in.
+bool is_cluster_barrier(const Wave& wave, int32_t number, const Run& run) {
+  return number == cluster_barrier && run.code->target().processor->generation >= target::Generation::gfx12_5 &&
+         wave.work_group->cluster != nullptr;
 }
 
 /// The barrier that an instruction's source names: a constant, or 5 bits of M0.
@@ -136,6 +145,11 @@ bool barrier_signal(Wave& wave, const MicroOp& op, Run& run) {
   } else if (machine::WorkGroup::NamedBarrier* named = named_barrier(wave, number, run)) {
     const bool is_register = op.origin->instruction.src(0).kind != isa::OperandKind::constant;
     is_first = machine::arrive_at_barrier(*named, is_register ? wave.scalar[isa::scalar::m0] >> 16 & 0x7F : 0);
+  } else if (is_cluster_barrier(wave, number, run)) {
+    tell(run, wave, machine::BarrierEvent::Kind::arrives, number);  // first: others may pass it at once
+    is_first = wave.work_group->cluster->arrive();
+    if constexpr (tells_first) wave.scc = is_first;
+    return true;
   } else if (number != no_barrier && number != trap_barrier) {  // the trap handler's means nothing to others
     return refuse_barrier(wave, op, number);
   }
@@ -159,6 +173,10 @@ void barrier_wait(Wave& wave, const MicroOp* op, Run& run) {
       tell(run, wave, passes ? machine::BarrierEvent::Kind::passes : machine::BarrierEvent::Kind::waits, joined);
     }
     stop(wave, WaveState::ready, passes ? op->branch.next_pc : op->origin->pc);
+  } else if (is_cluster_barrier(wave, number, run)) {
+    const bool passes = machine::passes_cluster_barrier(wave);
+    tell(run, wave, passes ? machine::BarrierEvent::Kind::passes : machine::BarrierEvent::Kind::waits, number);
+    stop(wave, WaveState::ready, passes ? op->branch.next_pc : op->origin->pc);
   } else {
     refuse_barrier(wave, *op, number);
   }
@@ -169,6 +187,11 @@ bool get_barrier_state(Wave& wave, const MicroOp& op, Run& run) {
   const int32_t number = barrier_number(wave, op);
   if (const machine::WorkGroup::NamedBarrier* named = named_barrier(wave, number, run)) {
     wave.scalar[op.mask_out] = 1 | named->expected << 4 | named->arrived << 16;
+    return true;
+  }
+  if (is_cluster_barrier(wave, number, run)) {
+    const machine::ClusterBarrier::State state = wave.work_group->cluster->state();
+    wave.scalar[op.mask_out] = 1 | state.expected << 4 | state.arrived << 16;
     return true;
   }
   if (number != work_group_barrier) return refuse_barrier(wave, op, number);
@@ -200,6 +223,22 @@ void barrier_leave(Wave& wave, const MicroOp&, Run& run) {
   wave.scc = wave.named_barrier != no_barrier;
   if (wave.scc) tell(run, wave, machine::BarrierEvent::Kind::leaves, wave.named_barrier);
   machine::leave_barrier(wave);
+}
+
+/// s_alloc_vgpr: the wave gets as many VGPRs as it asks for, in blocks of 32, if a wave may have so many; SCC says
+/// whether it does (RDNA4 ISA guide). What is in those that it keeps stays there.
+bool alloc_vgprs(Wave& wave, const MicroOp& op, Run&) {
+  const machine::Dispatch* dispatch = wave.work_group->dispatch;
+  if (dispatch == nullptr || dispatch->kernel == nullptr || !dispatch->kernel->descriptor.dynamic_vgprs) {
+    fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
+          "s_alloc_vgpr: the kernel was not compiled for dynamic VGPRs (ENABLE_DYNAMIC_VGPR of its descriptor)");
+    return false;
+  }
+  constexpr uint32_t block = machine::dynamic_vgpr_block;
+  const uint32_t asked = scalar_value(wave, op.origin->instruction.src(0)) & 0x1FF;
+  wave.scc = asked <= dispatch->kernel->descriptor.vgprs;
+  if (wave.scc) wave.vgprs = static_cast<uint16_t>(std::max((asked + block - 1) / block * block, block));
+  return true;
 }
 
 /// s_add_pc_i64: relative to the next instruction.
@@ -315,6 +354,8 @@ Handler prepare_gfx12_5(const Preparation& p) {
       return step<nothing>;
     case Opcode::s_monitor_sleep:  // until memory that the wave has asked to be told of may have changed
       return sleep;
+    case Opcode::s_alloc_vgpr:
+      return step_or_stop<alloc_vgprs>;
     case Opcode::s_add_pc_i64:
       return add_to_pc;
     case Opcode::s_get_shader_cycles_u64:
@@ -404,6 +445,7 @@ Handler prepare_control(Preparation& p) {
     case Opcode::s_barrier_leave:
     case Opcode::s_wakeup_barrier:
     case Opcode::s_monitor_sleep:
+    case Opcode::s_alloc_vgpr:
     case Opcode::s_add_pc_i64:
     case Opcode::s_get_shader_cycles_u64:
       return prepare_gfx12_5(p);

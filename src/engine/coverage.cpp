@@ -171,7 +171,6 @@ constexpr LeftOut left_out[] = {
     {"v_swmmac_bf16f32_", "where the result goes is not published"},
     {"tensor_save", "state of copies, for a trap handler"},
     {"tensor_stop", "state of copies, for a trap handler"},
-    {"s_alloc_vgpr", "dynamic VGPRs, which no HSA kernel can ask for"},
 };
 
 }  // namespace
@@ -231,6 +230,9 @@ const char* reason_not_executed(const InstructionRow& row, const target::Target&
   if (target.processor->generation == Generation::gfx12 &&
       (row.name == "s_barrier_init" || row.name == "s_barrier_join" || row.name == "s_barrier_leave")) {
     return "barriers with names, which GFX12.5 has";
+  }
+  if (target.processor->generation == Generation::gfx12 && row.name == "s_alloc_vgpr") {
+    return "dynamic VGPRs, which kernels can ask for on GFX12.5";
   }
   switch (row.encoding) {
     case Encoding::mimg:

@@ -94,6 +94,13 @@ uint32_t lds_alloc_of(const Wave& wave) {
 /// The upper 16 bits of the private and of the shared aperture.
 constexpr uint32_t memory_bases = (machine::shared_aperture_hi & 0xFFFF'0000) | machine::private_aperture_hi >> 16;
 
+/// Of the cluster that the wave's work-group is in: a number that is not 0 from bit 6, and the work-group's number in
+/// it from bit 21, where clang's code has them; 0 outside of clusters.
+uint32_t ib_status2_of(const Wave& wave) {
+  const machine::WorkGroup* group = wave.work_group;
+  return group != nullptr && group->cluster != nullptr ? 1u << 6 | group->number_in_cluster << 21 : 0;
+}
+
 struct Readable {
   unsigned id;
   uint32_t (*value)(const Wave& wave);
@@ -109,7 +116,7 @@ constexpr Readable readable[] = {
     {hardware::gpr_alloc, gpr_alloc_of},
     {hardware::lds_alloc, lds_alloc_of},
     {hardware::ib_status, zero},
-    {hardware::ib_status2, zero},  // no work-group is one of a cluster
+    {hardware::ib_status2, ib_status2_of},
     {hardware::shared_memory_bases, [](const Wave&) { return memory_bases; }},
     {hardware::xcc_id, [](const Wave& wave) { return Place(wave).die; }},
     {hardware::hw_id1, hardware_id1_of},

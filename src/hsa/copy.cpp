@@ -115,7 +115,10 @@ void CopyEngine::loop() {
 bool move_bytes(void* to, const void* from, size_t size, std::string_view function) {
   machine::install_fault_guard();
   machine::HostFault fault;
-  if (machine::guarded(fault, [=] { std::memmove(to, from, size); })) return true;
+  if (machine::guarded(fault, [=] { std::memmove(to, from, size); })) {
+    tell_of_finished_copy(to, from, size, function);
+    return true;
+  }
   report(function, {support::ErrorKind::memory_fault,
                     fmt::format("copying {} bytes from {} to {} failed: {} is not {}", size, fmt::ptr(from),
                                 fmt::ptr(to), fault.address_known ? fmt::format("{:#x}", fault.address) : "an address",
@@ -130,6 +133,15 @@ void tell_of_copy(const void* to, const void* from, size_t size, std::string_vie
                      .source = reinterpret_cast<uint64_t>(from),
                      .bytes = size,
                      .function = function});
+}
+
+void tell_of_finished_copy(const void* to, const void* from, size_t size, std::string_view function) {
+  const Runtime* const runtime = Runtime::get();
+  if (runtime == nullptr || runtime->checkers == nullptr) return;
+  runtime->checkers->copied({.destination = reinterpret_cast<uint64_t>(to),
+                             .source = reinterpret_cast<uint64_t>(from),
+                             .bytes = size,
+                             .function = function});
 }
 
 hsa_status_t collect_dependencies(uint32_t count, const hsa_signal_t* handles, std::vector<Signal*>& signals) {

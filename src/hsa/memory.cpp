@@ -330,6 +330,7 @@ hsa_status_t hsa_amd_memory_fill(void* ptr, uint32_t value, size_t count) {
   Atoll::machine::install_fault_guard();
   Atoll::machine::HostFault fault;  // what is mapped may be read-only
   const bool filled = Atoll::machine::guarded(fault, [=] { std::fill_n(static_cast<uint32_t*>(ptr), count, value); });
+  if (filled) tell_of_finished_copy(ptr, nullptr, count * sizeof(uint32_t), "hsa_amd_memory_fill");
   return filled ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 

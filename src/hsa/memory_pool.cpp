@@ -73,6 +73,14 @@ hsa_amd_memory_pool_link_info_t hop_of(const target::Link& link) {
   return info;
 }
 
+/// Whether the host is to leave a GPU's memory to copies. What HIP writes there by itself, the checker of what nobody
+/// has written would not know of.
+bool hides_memory(const Agent& agent, const Pool& pool) {
+  const observe::Checkers* const checkers = Runtime::get()->checkers.get();
+  return checkers != nullptr && checkers->wants("init") && !pool.is_system() &&
+         Runtime::get()->find_gpu(agent.handle()) == nullptr;
+}
+
 /// An agent's way to a pool's memory.
 hsa_status_t give_link(const Agent& agent, const Pool& pool, int attribute, void* value) {
   const bool own = pool.owner == &agent;
@@ -80,7 +88,9 @@ hsa_status_t give_link(const Agent& agent, const Pool& pool, int attribute, void
   const bool linked = reachable && !own;
   switch (attribute) {
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS:
-      if (!reachable) return give(value, HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
+      if (!reachable || (!own && hides_memory(agent, pool))) {
+        return give(value, HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED);
+      }
       return give(value, own ? HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT
                              : HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT);
     case HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS:

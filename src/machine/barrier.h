@@ -103,4 +103,12 @@ inline bool passes_named_barrier(Wave& wave) {
   return true;
 }
 
+/// Whether the phase of the cluster's barrier is over for which the wave would have to wait.
+inline bool passes_cluster_barrier(Wave& wave) {
+  const uint32_t phase = wave.work_group->cluster->state().phase;
+  if (phase == wave.cluster_phase) return false;
+  wave.cluster_phase = phase;
+  return true;
+}
+
 }  // namespace Atoll::machine

@@ -72,6 +72,42 @@ support::Result<void> measure_grid(Dispatch& dispatch) {
   return {};
 }
 
+/// The grid has to be one of whole clusters, and all work-groups of one have to fit the GPU, as they may wait for each
+/// other.
+support::Result<void> measure_clusters(Dispatch& dispatch, const target::Processor& processor) {
+  const auto& wanted = dispatch.kernel->cluster_size;
+  if (!wanted) return {};
+  const auto& [x, y, z] = *wanted;
+  const auto refuse = [&](ErrorKind kind, const std::string& why) {
+    return fail(kind, "kernel '{}' is for clusters of {} x {} x {} work-groups; {}", dispatch.kernel->name, x, y, z,
+                why);
+  };
+  if (processor.generation < target::Generation::gfx12_5) {
+    return refuse(ErrorKind::unsupported, fmt::format("{} has none", processor.name));
+  }
+  if (std::ranges::find(*wanted, 0u) != wanted->end() || uint64_t{x} * y > most_work_groups_of_cluster ||
+      uint64_t{x} * y * z > most_work_groups_of_cluster) {
+    return refuse(ErrorKind::out_of_resources, fmt::format("a cluster has 1 to {}", most_work_groups_of_cluster));
+  }
+  Clusters clusters{.size = *wanted};
+  for (unsigned d = 0; d < 3; ++d) {
+    if (dispatch.work_groups[d] % clusters.size[d] != 0) {
+      return refuse(ErrorKind::invalid_argument,
+                    fmt::format("a grid of {} work-groups in {} is not divided into whole ones",
+                                dispatch.work_groups[d], dimension_names[d]));
+    }
+    clusters.count[d] = dispatch.work_groups[d] / clusters.size[d];
+  }
+  if (clusters.work_groups() > dispatch.max_resident) {
+    return refuse(ErrorKind::out_of_resources,
+                  fmt::format("{} of its work-groups fit on the GPU", dispatch.max_resident));
+  }
+  dispatch.cluster_barriers = std::make_unique<ClusterBarrier[]>(clusters.all());
+  for (uint64_t i = 0; i < clusters.all(); ++i) dispatch.cluster_barriers[i].begin(clusters.work_groups());
+  dispatch.clusters = clusters;
+  return {};
+}
+
 support::Result<void> measure_scratch(Dispatch& dispatch) {
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
   uint64_t per_lane = std::max(dispatch.packet.private_segment_size, descriptor.private_segment_fixed_size);
@@ -145,6 +181,7 @@ support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std:
   if (symbol->metadata != nullptr) kernel->name = symbol->metadata->name;
   if (!*descriptor) return support::within(fmt::format("kernel '{}'", kernel->name), descriptor->error());
   kernel->descriptor = **descriptor;
+  if (symbol->metadata != nullptr) kernel->cluster_size = symbol->metadata->cluster_dims;
   count_named_registers(*kernel, symbol->metadata, processor);
   kernel->entry = object + static_cast<uint64_t>(kernel->descriptor.entry_offset);
   // From GFX12.5 on there is no code before it for packet processors that do not preload.
@@ -186,7 +223,7 @@ support::Result<void> prepare(Dispatch& dispatch, const target::GpuModel& model)
   const uint32_t wave_slots = uint32_t{processor.simds_per_cu} * processor.waves_per_simd;
   dispatch.max_resident = uint64_t{std::max(1u, model.product.compute_units)} * std::max(1u, wave_slots / waves);
   dispatch.work_groups_left = dispatch.work_group_count;
-  return {};
+  return measure_clusters(dispatch, processor);
 }
 
 bool must_stop(const Dispatch& dispatch, uint64_t now) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "machine/aql.h"
+#include "machine/cluster.h"
 #include "machine/wave.h"
 #include "object/code_object.h"
 #include "object/kernel_descriptor.h"
@@ -67,8 +68,9 @@ struct Kernel {
   uint64_t entry = 0;   ///< address of the first instruction
   object::KernelDescriptor descriptor{};
   uint16_t named_vgprs = 0, named_agprs = 0;  ///< of those allocated, the first so many are all that the code names
-  bool watches_exceptions = false;            ///< enables floating-point exceptions, or its code can read them
-  std::weak_ptr<const LoadedCode> code;       ///< what it belongs to
+  std::optional<std::array<uint32_t, 3>> cluster_size;  ///< work-groups of a cluster, if it is to run in clusters
+  bool watches_exceptions = false;       ///< enables floating-point exceptions, or its code can read them
+  std::weak_ptr<const LoadedCode> code;  ///< what it belongs to
 
   /// What a wave took a host thread the last time, in nanoseconds; 0 until known.
   std::atomic<uint64_t> wave_ns{0};
@@ -98,10 +100,12 @@ struct Dispatch {
   std::shared_ptr<const LoadedCode> code;  ///< the kernel's; kept loaded while it runs
   Observer* observer = nullptr;            ///< of dispatches, work-groups, waves and barriers (observer.h); null: none
 
-  uint32_t grid_size[3]{};        ///< work-items; 1 in dimensions that the packet does not use
-  uint32_t work_group_size[3]{};  ///< work-items of a whole work-group
-  uint32_t work_groups[3]{};      ///< the grid in work-groups, partial ones included
-  uint64_t work_group_count = 0;  ///< their product
+  uint32_t grid_size[3]{};                             ///< work-items; 1 in dimensions that the packet does not use
+  uint32_t work_group_size[3]{};                       ///< work-items of a whole work-group
+  uint32_t work_groups[3]{};                           ///< the grid in work-groups, partial ones included
+  uint64_t work_group_count = 0;                       ///< their product
+  std::optional<Clusters> clusters;                    ///< GFX12.5; not set: work-groups are on their own
+  std::unique_ptr<ClusterBarrier[]> cluster_barriers;  ///< of each cluster
   uint32_t wave_size = 64;
   uint32_t lds_bytes = 0;  ///< of a work-group, static and dynamic
   uint32_t scratch_bytes_per_lane = 0;

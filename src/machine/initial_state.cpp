@@ -88,7 +88,7 @@ void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
   wave.state = WaveState::ready;
   wave.global_sync = 0;
   wave.patience = 0;
-  wave.barrier_phase = wave.named_phase = 0;
+  wave.barrier_phase = wave.named_phase = wave.cluster_phase = 0;
   wave.named_barrier = 0;
   wave.instructions = wave.interpreted = 0;
   wave.fingerprint = 0;
@@ -157,7 +157,7 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
   std::memset(start_.scalar, 0, sizeof start_.scalar);
   start_.pc = dispatch.kernel->entry;
   start_.sgprs = descriptor.sgprs;
-  start_.vgprs = descriptor.vgprs;
+  start_.vgprs = descriptor.dynamic_vgprs ? uint16_t{dynamic_vgpr_block} : descriptor.vgprs;
   start_.agprs = descriptor.agprs;
   start_.wave_size = static_cast<uint8_t>(dispatch.wave_size);
   start_.mode = descriptor.mode;
@@ -208,7 +208,13 @@ void InitialState::note_needed(const StartRegisters* needed) {
   scalar_blocks_ = (scalars + scalars_of_a_block - 1) / scalars_of_a_block;
 }
 
-void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
+/// TTMP9: x; TTMP7: y and z
+void InitialState::write_ids_to_ttmps(const uint32_t (&id)[3]) {
+  start_.scalar[isa::scalar::ttmp0 + 9] = id[0];
+  start_.scalar[isa::scalar::ttmp0 + 7] = (id[1] & 0xFFFF) | id[2] << 16;
+}
+
+void InitialState::place_in_grid(WorkGroup& group, uint64_t index) {
   const Dispatch& dispatch = *dispatch_;
   if (index != next_index_) {
     group.id[0] = static_cast<uint32_t>(index % dispatch.work_groups[0]);
@@ -222,12 +228,41 @@ void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
     }
   }
   next_index_ = index + 1;
+  group.cluster = nullptr;
   for (unsigned d = 0; d < 3; ++d) {
     if (work_group_id_[d] != none) start_.scalar[work_group_id_[d]] = group.id[d];
   }
-  if (ids_in_ttmps_) {  // TTMP9: x; TTMP7: y and z
-    start_.scalar[isa::scalar::ttmp0 + 9] = group.id[0];
-    start_.scalar[isa::scalar::ttmp0 + 7] = (group.id[1] & 0xFFFF) | group.id[2] << 16;
+  if (ids_in_ttmps_) write_ids_to_ttmps(group.id);
+}
+
+/// The work-groups of a cluster are numbered one after the other. The TTMPs have the cluster's id in place of the
+/// work-group's, and TTMP6 has the work-group's place in its cluster (x, y, z) and the largest (x, y, z, number), each
+/// of 4 bits: so clang's code reads them (llvm.amdgcn.cluster.workgroup.id.x and others).
+void InitialState::place_in_cluster(WorkGroup& group, uint64_t index) {
+  const Clusters& clusters = *dispatch_->clusters;
+  const uint32_t work_groups = clusters.work_groups();
+  uint64_t cluster = index / work_groups;
+  group.cluster = &dispatch_->cluster_barriers[cluster];
+  group.number_in_cluster = static_cast<uint32_t>(index % work_groups);
+  uint32_t number = group.number_in_cluster, of_cluster[3], places = 0;
+  for (unsigned d = 0; d < 3; ++d) {
+    of_cluster[d] = static_cast<uint32_t>(cluster % clusters.count[d]);
+    cluster /= clusters.count[d];
+    const uint32_t inside = number % clusters.size[d];
+    number /= clusters.size[d];
+    group.id[d] = of_cluster[d] * clusters.size[d] + inside;
+    places |= inside << d * 4 | (clusters.size[d] - 1) << (12 + d * 4);
+  }
+  start_.scalar[isa::scalar::ttmp0 + 6] = places | (work_groups - 1) << 24;
+  write_ids_to_ttmps(of_cluster);
+}
+
+void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
+  const Dispatch& dispatch = *dispatch_;
+  if (dispatch.clusters) {
+    place_in_cluster(group, index);
+  } else {
+    place_in_grid(group, index);
   }
   if (dispatch.lds_bytes != 0) std::memset(storage_.lds, 0, dispatch.lds_bytes);
 

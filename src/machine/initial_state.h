@@ -36,7 +36,8 @@ class InitialState {
   /// storage must stay until the last wave has begun.
   void prepare(Dispatch& dispatch, const WorkGroupStorage& storage, Engine& engine);
 
-  /// Makes `group` work-group number `index` of the dispatch, x running fastest. None of its waves has begun.
+  /// Makes `group` work-group number `index` of the dispatch, x running fastest, or cluster after cluster. None of its
+  /// waves has begun.
   void begin_work_group(WorkGroup& group, uint64_t index);
 
   /// Makes the group's next wave ready at the entry, its registers in `rows`: rows_of_a_wave() of them.
@@ -48,6 +49,9 @@ class InitialState {
   void describe(const WorkGroup& group, WaveSeries& series) const;
 
  private:
+  void place_in_grid(WorkGroup& group, uint64_t index);
+  void place_in_cluster(WorkGroup& group, uint64_t index);
+  void write_ids_to_ttmps(const uint32_t (&id)[3]);
   uint32_t lanes_of(uint32_t wave) const;
   void set_size(WorkGroup& group);
   uint64_t first_exec(uint32_t wave) const;

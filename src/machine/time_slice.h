@@ -59,6 +59,7 @@ struct Scheduler::TimeSlice {
   }
   void count_group() {
     is_half_way = false;
+    if (resident->group.cluster != nullptr) resident->group.cluster->drop();
     ++ended;
     waves += resident->group.waves.size();
     instructions += resident->instructions;

@@ -12,6 +12,7 @@
 
 #include "isa/instruction.h"
 #include "machine/address_range.h"
+#include "machine/cluster.h"
 #include "semantics/registry.h"
 #include "target/processor.h"
 
@@ -88,6 +89,9 @@ enum class WaveState : uint8_t {
   faulted,           ///< see Wave::fault
 };
 
+/// VGPRs that a wave gets at once where it asks for them itself (GFX12.5, s_alloc_vgpr); it begins with so many.
+constexpr uint16_t dynamic_vgpr_block = 32;
+
 /// A register row: 64 lanes of one VGPR (32 of them used in wave32).
 using Row = semantics::Row;
 
@@ -111,6 +115,7 @@ struct alignas(64) Wave {
   uint32_t index;          ///< in the work-group
   uint32_t barrier_phase;  ///< of the work-group's barrier, whose end its next wait is for; 0 at start
   uint32_t named_phase;    ///< the same of the barrier with a name that it has joined
+  uint32_t cluster_phase;  ///< the same of the cluster's barrier; 0 at start
   uint8_t named_barrier;   ///< number of that barrier (barrier.h); 0 for none, as at start
   uint64_t instructions;   ///< executed so far
   uint64_t interpreted;    ///< of them, those that the compiled engine left to the interpreter
@@ -170,6 +175,8 @@ struct WorkGroup {
     uint32_t expected = 0;  ///< waves that have to arrive
   };
   std::array<NamedBarrier, 17> named_barriers{};
+  ClusterBarrier* cluster = nullptr;  ///< the barrier of the cluster that it is in (GFX12.5); null: it is in none
+  uint32_t number_in_cluster = 0;
 };
 
 }  // namespace Atoll::machine

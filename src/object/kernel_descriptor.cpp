@@ -60,6 +60,9 @@ std::unexpected<support::Error> too_much(std::string_view field, uint64_t wanted
               processor.name, most);
 }
 
+/// Of a wave in the mode of dynamic VGPRs: 8 blocks of 32 (user guide, "amdgpu-dynamic-vgpr-block-size").
+constexpr uint16_t most_dynamic_vgprs = 256;
+
 /// The register counts, which take four fields and the processor's granules to know.
 Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& processor, KernelDescriptor& result) {
   const uint32_t granule = result.wave32 ? processor.vgpr_granule_wave32 : processor.vgpr_granule;
@@ -67,6 +70,8 @@ Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& p
   if (allocated > processor.addressable_vgprs)
     return too_much(vgpr_count.name, allocated, "VGPRs", processor, processor.addressable_vgprs);
   result.vgprs = static_cast<uint16_t>(allocated);
+  result.dynamic_vgprs = processor.generation >= target::Generation::gfx12_5 && dynamic_vgpr.of(raw) != 0;
+  if (result.dynamic_vgprs) result.vgprs = most_dynamic_vgprs;
   if (processor.unified_vgprs) {
     const uint32_t first_agpr = (accum_offset.of(raw) + 1) * 4;
     if (first_agpr > allocated)

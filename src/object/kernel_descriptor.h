@@ -42,6 +42,7 @@ struct KernelDescriptor {
   uint16_t kernarg_preload_length, kernarg_preload_offset;  ///< in dwords
   bool wave32, uses_dynamic_stack, trap_handler;
   bool wgp_mode, forward_progress;
+  bool dynamic_vgprs;  ///< waves begin with few VGPRs and ask for more (GFX12.5); `vgprs` are then those they may get
 };
 
 /// Decodes and checks a descriptor. The error names the field: out_of_resources when it asks for more than the

@@ -1,8 +1,12 @@
 // observe: who accessed what last: for each dword of memory, or byte where bytes are accessed by themselves, the last
 // write and the last reads of two different waves. Of what more waves read, the earlier ones are forgotten: a race with
 // one of them only may go unnoticed.
+//
+// Much of memory is accessed in whole blocks of 256 bytes by one instruction after the other. These have one cell as
+// long as it stays so.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -15,8 +19,21 @@ namespace Atoll::observe {
 
 /// An access: when, and by which lane at which place in the code, as the race checker counts them.
 struct Mark {
+  static constexpr unsigned lane_bits = 6, spread_bits = 2;
+  static constexpr uint32_t sites = 1u << (32 - lane_bits - spread_bits);
+
   Moment when{};
-  uint32_t site = 0;
+  uint32_t lane : lane_bits = 0;
+  uint32_t spread : spread_bits =
+                        0;  ///< of a whole block: by 2 to the power of it dwords the lane's number rises by one
+  uint32_t site : 32 - lane_bits - spread_bits = 0;
+
+  /// Of a dword of a block.
+  Mark at(uint32_t dword) const {
+    Mark mark = *this;
+    mark.lane = static_cast<uint32_t>(lane + (dword >> spread)) & ((1u << lane_bits) - 1);
+    return mark;
+  }
 };
 
 struct Cell {
@@ -29,62 +46,109 @@ struct Cell {
     if (reads[0].when.task != mark.when.task) reads[1] = reads[0];
     reads[0] = mark;
   }
+  Cell at(uint32_t dword) const {
+    Cell cell = *this;
+    cell.write = write.at(dword);
+    cell.plain_write = plain_write.at(dword);
+    for (Mark& mark : cell.reads) mark = mark.at(dword);
+    return cell;
+  }
 };
 
-/// The cells of a piece of memory.
-template <size_t count>
-class Cells {
+/// The cells of 256 bytes.
+class CellBlock {
  public:
-  /// Calls `visit(cell, offset)` for the cells of the bytes [first, first + bytes), which are in the piece.
+  static constexpr uint32_t bytes = 256;
+
+  /// Calls `visit(cell, offset, is_whole)` for the cells of the bytes [first, end), which are in the block: once for
+  /// all of it where that is possible. How many bytes of the host's it takes in addition.
   template <typename Visit>
-  void visit(uint32_t first, uint32_t bytes, const Visit& visit) {
-    for (uint32_t at = first, end = first + bytes; at < end;) {
-      const uint32_t dword = at / 4;
-      const uint32_t until = std::min(end, (dword + 1) * 4);
-      auto split = split_.find(dword);
-      if (split == split_.end() && until - at < 4) {
-        split = split_.try_emplace(dword).first;
-        split->second.fill(cells_[dword]);
+  size_t visit(uint32_t first, uint32_t end, const Visit& visit) {
+    size_t more = 0;
+    if (!split_) {
+      if (first == 0 && end == bytes) {
+        visit(whole_, 0, true);
+        return 0;
       }
-      if (split == split_.end()) {
-        visit(cells_[dword], at);
+      split_ = std::make_unique<Split>();
+      for (uint32_t dword = 0; dword < split_->dwords.size(); ++dword) split_->dwords[dword] = whole_.at(dword);
+      more += sizeof(Split);
+    }
+    for (uint32_t at = first; at < end;) {
+      const uint32_t dword = at / 4, until = std::min(end, (dword + 1) * 4);
+      Cell* of_bytes = nullptr;
+      if (!split_->bytes.empty()) {
+        if (const auto found = split_->bytes.find(dword); found != split_->bytes.end()) of_bytes = found->second.data();
+      }
+      if (of_bytes == nullptr && until - at < 4) {
+        std::array<Cell, 4>& cells = split_->bytes[dword];
+        cells.fill(split_->dwords[dword]);
+        of_bytes = cells.data();
+        more += sizeof cells;
+      }
+      if (of_bytes == nullptr) {
+        visit(split_->dwords[dword], at, false);
       } else {
-        for (uint32_t byte = at; byte < until; ++byte) visit(split->second[byte & 3], byte);
+        for (uint32_t byte = at; byte < until; ++byte) visit(of_bytes[byte & 3], byte, false);
       }
       at = until;
     }
+    return more;
   }
 
  private:
-  std::array<Cell, count> cells_{};
-  std::unordered_map<uint32_t, std::array<Cell, 4>> split_;  ///< bytes of dwords whose bytes are accessed by themselves
+  struct Split {
+    std::array<Cell, bytes / 4> dwords{};
+    std::unordered_map<uint32_t, std::array<Cell, 4>> bytes;  ///< of dwords whose bytes are accessed by themselves
+  };
+  Cell whole_{};
+  std::unique_ptr<Split> split_;
 };
 
 /// The cells of memory that threads share, made as it is accessed.
 class AccessHistory {
  public:
   static constexpr uint64_t page_bytes = 4096;
+  static constexpr size_t part_count = 64;
+  /// What the cells may take of the host's memory. Beyond that they are forgotten, and races with what they had go
+  /// unnoticed.
+  static constexpr size_t most_bytes = size_t{2} << 30;
 
   /// A part of the memory has one lock.
   struct Part {
-    using Page = Cells<page_bytes / 4>;
+    using Page = std::array<CellBlock, page_bytes / CellBlock::bytes>;
     std::mutex mutex;
     std::unordered_map<uint64_t, std::unique_ptr<Page>> pages;
+    size_t bytes = 0;  ///< of the host's, for pages
     /// What was known to those that accessed a place by atomics.
-    std::unordered_map<uint64_t, VectorClock> atomics;
+    std::unordered_map<uint64_t, Place> atomics;
 
+    /// Makes pointers to other pages void.
     Page& page(uint64_t number) {
-      std::unique_ptr<Page>& page = pages[number];
-      if (!page) page = std::make_unique<Page>();
-      return *page;
+      const auto at = pages.find(number);
+      if (at != pages.end()) return *at->second;
+      if (bytes > most_bytes / part_count) {
+        pages.clear();
+        bytes = 0;
+      }
+      bytes += sizeof(Page);
+      return *(pages[number] = std::make_unique<Page>());
     }
   };
 
   static uint64_t page_of(uint64_t address) { return address / page_bytes; }
-  Part& part(uint64_t page) { return parts_[page % parts_.size()]; }
+  Part& part(uint64_t page) { return parts_[page % part_count]; }
+  /// While nobody uses it.
+  void clear() {
+    for (Part& part : parts_) {
+      part.pages.clear();
+      part.bytes = 0;
+      part.atomics.clear();
+    }
+  }
 
  private:
-  std::array<Part, 64> parts_;
+  std::array<Part, part_count> parts_;
 };
 
 }  // namespace Atoll::observe

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "observe/init_checker.h"
 #include "observe/memory_checker.h"
 #include "observe/race_checker.h"
 #include "observe/report_file.h"
@@ -44,6 +45,7 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
   if (wanted("memory") || wanted("leak")) {
     checkers_.push_back(make_memory_checker(findings_, surroundings_, wanted("memory"), wanted("leak")));
   }
+  if (wanted("init")) checkers_.push_back(make_init_checker(findings_));
   if (wanted("race")) checkers_.push_back(make_race_checker(findings_));
   if (wanted("sync")) checkers_.push_back(make_sync_checker(findings_));
   if (wanted("wait")) checkers_.push_back(make_wait_checker(findings_));
@@ -139,6 +141,9 @@ void Checkers::freed(uint64_t address, std::string_view function, std::function<
 }
 void Checkers::copying(const machine::CopyEvent& copy) {
   for (Checker* each : of_memory_) each->copying(copy);
+}
+void Checkers::copied(const machine::CopyEvent& copy) {
+  for (Checker* each : of_memory_) each->copied(copy);
 }
 
 }  // namespace Atoll::observe

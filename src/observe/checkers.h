@@ -1,6 +1,7 @@
 // observe: the checkers of a process, as the one observer of its GPUs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -37,6 +38,8 @@ class Checker : public machine::Observer {
   virtual void finish() {}
   /// Memory that is kept has to go now.
   virtual void forget() {}
+  /// A copy or a fill (source 0) has been carried out, before those are told who wait for it.
+  virtual void copied(const machine::CopyEvent& copy) { static_cast<void>(copy); }
 };
 
 class Checkers final : public machine::Observer {
@@ -45,6 +48,9 @@ class Checkers final : public machine::Observer {
   static support::Result<std::unique_ptr<Checkers>> create(Options options, Surroundings surroundings);
 
   const Options& options() const { return options_; }
+  bool wants(std::string_view checker) const {
+    return std::ranges::find(options_.checkers, checker) != options_.checkers.end();
+  }
   Findings& findings() { return findings_; }
 
   /// Lets the checkers say what is left, tells how many findings there were, and writes the report. Only the first call
@@ -69,6 +75,7 @@ class Checkers final : public machine::Observer {
   void allocated(const machine::MemoryEvent& memory) override;
   void freed(uint64_t address, std::string_view function, std::function<void()> release) override;
   void copying(const machine::CopyEvent& copy) override;
+  void copied(const machine::CopyEvent& copy);
 
  private:
   Checkers(Options options, Surroundings surroundings, Suppressions suppressions);

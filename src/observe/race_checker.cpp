@@ -2,17 +2,21 @@
 #include "observe/race_checker.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "isa/table.h"
+#include "machine/barrier.h"
 #include "machine/dispatch.h"
 #include "observe/access_history.h"
 #include "observe/counter_waits.h"
@@ -50,13 +54,42 @@ struct Later {
   Conflict conflict;
 };
 
+/// What a wave has read that others released, and does not know of before its caches are invalidated: places, whose
+/// clocks are looked at then (those who release there meanwhile count, too), and clocks.
+struct Pending {
+  std::vector<uint64_t> places;
+  VectorClock clock;
+
+  bool empty() const { return places.empty() && clock.empty(); }
+  void clear() { *this = {}; }
+  void add(uint64_t place) {
+    if (!places.empty() && places.back() == place) return;
+    if (places.size() >= sort_at) tidy();
+    places.push_back(place);
+  }
+  void add(const Pending& more) {
+    for (const uint64_t place : more.places) add(place);
+    clock.learn(more.clock);
+  }
+
+ private:
+  size_t sort_at = 256;
+
+  void tidy() {
+    std::ranges::sort(places);
+    places.erase(std::ranges::unique(places).begin(), places.end());
+    sort_at = std::max<size_t>(256, 2 * places.size());
+  }
+};
+
 /// A wave that runs.
 struct WaveClock {
   uint32_t task = 0;  ///< 0: there are no more numbers, and it is not checked
   uint32_t time = 1;  ///< what it has done before this time is complete
   Knowledge known = std::make_shared<const VectorClock>();
-  VectorClock pending;  ///< what it will know once it has invalidated its caches
+  Pending pending;
   bool loads_under_way = false, stores_under_way = false;
+  std::optional<uint64_t> global_sync;  ///< the place where it has met waves of the whole GPU
   /// Plain loads of what atomics have written. Many a loop about a compare-and-swap begins with one, which is harmless:
   /// those are let go when that comes, and the others told when the wave has come to its next barrier or its end.
   std::vector<Later> doubtful;
@@ -66,27 +99,111 @@ struct WaveClock {
     if (more.empty()) return;
     VectorClock joined = *known;
     joined.learn(more);
-    known = std::make_shared<const VectorClock>(std::move(joined));
+    know(std::make_shared<const VectorClock>(std::move(joined)));
   }
-  /// What others know who synchronise with what it has completed, or with all that it has done.
-  VectorClock released(bool all) const {
-    VectorClock clock = *known;
-    clock.learn({task, all ? time : time - 1});
-    return clock;
+  void know(Knowledge all) {
+    known = std::move(all);
+    released_ = nullptr;
   }
+  void pass_time() {
+    ++time;
+    released_ = nullptr;
+  }
+  /// What others know who synchronise with what it has completed.
+  const Knowledge& released() {
+    if (!released_) {
+      if (time == 1) {
+        released_ = known;
+      } else {
+        VectorClock clock = *known;
+        clock.learn({task, time - 1});
+        released_ = std::make_shared<const VectorClock>(std::move(clock));
+      }
+    }
+    return released_;
+  }
+  /// What those know who synchronise with all that it has done. What it does from now on is later than that.
+  const Knowledge& release_all() {
+    pass_time();
+    return released();
+  }
+
+ private:
+  Knowledge released_;  ///< null: has to be made anew
 };
 
 struct GroupClocks {
   uint32_t dispatch = 0, first_task = 0;
   std::vector<WaveClock> waves;
-  /// What those know who have arrived at the barrier, by its phase; at the ones with names, in all phases together.
-  std::map<uint32_t, VectorClock> arrived;
-  std::map<uint32_t, Knowledge> complete;
-  std::map<int32_t, VectorClock> arrived_at_named;
-  VectorClock ended;  ///< likewise those that have ended
-  using LdsCells = Cells<256>;
-  std::vector<LdsCells> lds;  ///< for each KiB
-  std::map<uint64_t, VectorClock> lds_atomics;
+  /// What those know, and will know, who have arrived at a barrier.
+  struct Arrived {
+    VectorClock clock;
+    Pending pending;
+    void learn(WaveClock& wave) {
+      clock.learn(*wave.release_all());
+      pending.add(wave.pending);
+    }
+  };
+  struct Complete {
+    Knowledge known;
+    Pending pending;
+  };
+  std::map<uint32_t, Arrived> arrived;  ///< by the barrier's phase
+  std::map<uint32_t, Complete> complete;
+  std::map<int32_t, Arrived> arrived_at_named;  ///< in all phases together
+  Arrived ended;                                ///< likewise those that have ended
+  std::vector<CellBlock> lds;
+  std::unordered_map<uint64_t, Place> lds_atomics;
+  struct RecentSite {
+    uint64_t pc = 0;
+    const char* verb = nullptr;
+    uint32_t site = 0;
+  };
+  std::array<RecentSite, 64> recent_sites{};
+
+  uint32_t end_task() const { return first_task + static_cast<uint32_t>(waves.size()); }
+};
+
+/// What is known of waves at moments before, of those that run: more than the last few is not kept.
+class Memories {
+ public:
+  void remember(const WaveClock& clock) {
+    constexpr size_t most = 16;
+    Part& part = part_of(clock.task);
+    const std::lock_guard lock(part.mutex);
+    auto& list = part.of[clock.task];
+    if (!list.empty() && list.back().first == clock.time) {
+      list.back().second = clock.known;
+    } else {
+      if (list.size() >= most) list.erase(list.begin());
+      list.emplace_back(clock.time, clock.known);
+    }
+  }
+  /// What a task knew at a time; null: unknown.
+  Knowledge at(Moment when) {
+    Part& part = part_of(when.task);
+    const std::lock_guard lock(part.mutex);
+    const auto found = part.of.find(when.task);
+    if (found == part.of.end()) return nullptr;
+    const auto& list = found->second;
+    const auto after = std::ranges::find_if(list, [&](const auto& entry) { return entry.first > when.time; });
+    return (after == list.begin() ? after : std::prev(after))->second;
+  }
+  template <typename Which>
+  void forget(const Which& which) {
+    for (Part& part : parts_) {
+      const std::lock_guard lock(part.mutex);
+      std::erase_if(part.of, [&](const auto& entry) { return which(entry.first); });
+    }
+  }
+
+ private:
+  struct Part {
+    std::mutex mutex;
+    std::unordered_map<uint32_t, std::vector<std::pair<uint32_t, Knowledge>>> of;
+  };
+  Part& part_of(uint32_t task) { return parts_[task % parts_.size()]; }
+  std::array<Part, 64> parts_;
 };
 
 /// An instruction that accessed something, in the kernel that was the first to execute it.
@@ -97,11 +214,57 @@ struct Site {
   const char* verb = "";
 };
 
-constexpr unsigned lane_bits = 6;
+/// Where waves of the whole GPU wait for each other, as if it were a place in memory: no address looks like that.
+uint64_t global_sync_place(const machine::Wave& wave, const isa::Instruction& instruction) {
+  const uint64_t gpu = reinterpret_cast<uintptr_t>(wave.work_group->dispatch->gpu) >> 4 & 0xFFFF'FFFF;
+  const uint64_t resource = ((wave.scalar[isa::scalar::m0] >> 16) + static_cast<uint32_t>(instruction.offset)) & 63;
+  return uint64_t{1} << 63 | gpu << 16 | resource << 3;
+}
 
 /// A load that may be an atomic's, by its cache policy: from the work-group's scope on.
 bool may_be_atomic_load(const isa::Instruction& instruction) {
   return instruction.glc || instruction.scc || instruction.scope != 0;
+}
+
+/// Calls `visit(lane, begin, end, spread)` for pieces of memory that an access covers without gaps, in order of the
+/// lanes: those of the lanes from `lane` on, each with as many dwords as 2 to the power of `spread`; or of one lane.
+template <typename Visit>
+void for_each_piece(const AccessEvent& access, const Visit& visit) {
+  const bool joins = access.bytes >= 4 && access.bytes <= 32 && std::has_single_bit(access.bytes);
+  const auto spread = joins ? static_cast<unsigned>(std::countr_zero(access.bytes) - 2) : 0;
+  for (uint64_t lanes = access.lanes; lanes != 0;) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    lanes &= lanes - 1;
+    const uint64_t begin = access.addresses[lane];
+    uint64_t end = begin + access.bytes;
+    if (joins && begin % 4 == 0) {
+      for (unsigned next = lane + 1; next < 64 && (lanes >> next & 1) != 0 && access.addresses[next] == end; ++next) {
+        lanes &= lanes - 1;
+        end += access.bytes;
+      }
+    }
+    // What several lanes read, they read together.
+    while (lanes != 0 && !access.writes && access.addresses[std::countr_zero(lanes)] == begin) lanes &= lanes - 1;
+    visit(lane, begin, end, spread);
+  }
+}
+
+/// The mark of a byte that lies so far into a piece.
+Mark mark_at(const AccessEvent& access, const Mark& mark, uint64_t offset) {
+  Mark own = mark;
+  own.lane = static_cast<uint32_t>(mark.lane + offset / access.bytes) & 63;
+  return own;
+}
+
+/// The addresses of an access, but those that lie next to each other only once.
+template <typename Visit>
+void for_each_address(const AccessEvent& access, const Visit& visit) {
+  uint64_t last = UINT64_MAX;
+  for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    const uint64_t address = access.addresses[std::countr_zero(lanes)];
+    if (address != last) visit(address);
+    last = address;
+  }
 }
 
 /// Whether a store changes nothing.
@@ -141,13 +304,17 @@ class RaceChecker final : public Checker {
   }
   bool ordered(const GroupClocks& group, const WaveClock& wave, Moment when) const;
 
-  uint32_t site_of(const machine::Wave& wave, const AccessEvent& access);
-  void access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, unsigned lane, Cell& cell,
+  uint32_t site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
+  void access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, uint32_t count, Cell& cell,
                    const Mark& mark, Conflict& conflict);
-  void synchronize(const AccessEvent& access, GroupClocks& group, WaveClock& clock, VectorClock& place);
-  void acquire(GroupClocks& group, WaveClock& clock, const VectorClock& released, bool at_once);
-  void remember(const WaveClock& clock);
-  VectorClock released_by(Moment when) const;
+  void access_lds(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark, Conflict& conflict);
+  void access_global(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark, Conflict& conflict);
+  void acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
+  void invalidate(WaveClock& clock);
+  void global_sync(const machine::Wave& wave, WaveClock& clock, const isa::Instruction& instruction);
+  void passes_global_sync(WaveClock& clock);
+  void meet_in_cluster(const machine::ClusterBarrier& barrier, BarrierEvent::Kind kind, WaveClock& clock);
+  VectorClock released_by(Moment when);
 
   void check_lanes(const machine::Wave& wave, const AccessEvent& access);
   void report(const machine::Wave& wave, const Later& later);
@@ -166,9 +333,10 @@ class RaceChecker final : public Checker {
   std::mutex dispatches_mutex_;
   std::map<const machine::Dispatch*, uint32_t> dispatches_;  ///< their numbers
 
-  mutable std::mutex knowledge_mutex_;
-  /// What a wave knew from a time on, of those that run; only the last few.
-  std::map<uint32_t, std::deque<std::pair<uint32_t, Knowledge>>> knowledge_;
+  std::mutex clusters_mutex_;
+  std::map<const machine::ClusterBarrier*, GroupClocks::Arrived> at_cluster_barriers_;
+
+  Memories memories_;
 
   mutable std::mutex sites_mutex_;
   std::map<std::pair<uint64_t, const char*>, uint32_t> site_numbers_;
@@ -181,6 +349,11 @@ void RaceChecker::dispatch_begins(const machine::Dispatch& dispatch) {
   const uint32_t number = runs_.add(1);
   if (number != 0) runs_[number].begin = now_.fetch_add(1);
   const std::lock_guard lock(dispatches_mutex_);
+  // All that was done before comes before all that this one does.
+  if (dispatches_.empty()) {
+    history_.clear();
+    memories_.forget([](uint32_t) { return true; });
+  }
   dispatches_[&dispatch] = number;
 }
 
@@ -193,10 +366,15 @@ void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
     number = at->second;
     dispatches_.erase(at);
   }
+  if (dispatch.clusters) {
+    const std::lock_guard lock(clusters_mutex_);
+    const machine::ClusterBarrier* first = dispatch.cluster_barriers.get();
+    at_cluster_barriers_.erase(at_cluster_barriers_.lower_bound(first),
+                               at_cluster_barriers_.lower_bound(first + dispatch.clusters->all()));
+  }
   if (number == 0) return;
   runs_[number].end = now_.fetch_add(1);
-  const std::lock_guard lock(knowledge_mutex_);
-  std::erase_if(knowledge_, [&](const auto& entry) { return tasks_[entry.first].dispatch == number; });
+  memories_.forget([&](uint32_t task) { return tasks_[task].dispatch == number; });
 }
 
 void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
@@ -217,7 +395,7 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
       clocks->waves[i].task = clocks->first_task + i;
     }
   }
-  clocks->lds.resize((group.lds_bytes + 1023) / 1024);
+  clocks->lds.resize((group.lds_bytes + CellBlock::bytes - 1) / CellBlock::bytes);
   groups_.add(group, std::move(clocks));
 }
 
@@ -227,7 +405,7 @@ void RaceChecker::wave_ends(const machine::Wave& wave) {
   const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
   report_doubtful(wave, *clock);
-  group->ended.learn(clock->released(true));
+  group->ended.learn(*clock);
 }
 
 // --- Order --------------------------------------------------------------------------------------------------------
@@ -240,31 +418,52 @@ bool RaceChecker::ordered(const GroupClocks& group, const WaveClock& wave, Momen
   return end != 0 && end < runs_[group.dispatch].begin;
 }
 
+/// The barrier of a cluster, in all phases together: those who pass know what all know that have arrived.
+void RaceChecker::meet_in_cluster(const machine::ClusterBarrier& barrier, BarrierEvent::Kind kind, WaveClock& clock) {
+  const std::lock_guard lock(clusters_mutex_);
+  GroupClocks::Arrived& arrived = at_cluster_barriers_[&barrier];
+  if (kind == BarrierEvent::Kind::arrives) {
+    arrived.learn(clock);
+  } else if (kind == BarrierEvent::Kind::passes) {
+    clock.learn(arrived.clock);
+    clock.pending.add(arrived.pending);
+    memories_.remember(clock);
+  }
+}
+
 void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) {
   const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
+  if (clock->global_sync) passes_global_sync(*clock);
+  if (event.number == machine::cluster_barrier) {
+    if (event.kind == BarrierEvent::Kind::arrives) report_doubtful(wave, *clock);
+    meet_in_cluster(*wave.work_group->cluster, event.kind, *clock);
+    return;
+  }
   const bool is_named = event.number > 0;
   if (event.kind == BarrierEvent::Kind::arrives) {
     report_doubtful(wave, *clock);
-    VectorClock& arrived = is_named ? group->arrived_at_named[event.number] : group->arrived[wave.barrier_phase];
-    arrived.learn(clock->released(true));
-    ++clock->time;
+    (is_named ? group->arrived_at_named[event.number] : group->arrived[wave.barrier_phase]).learn(*clock);
   } else if (event.kind == BarrierEvent::Kind::passes) {
     if (is_named) {
-      clock->learn(group->arrived_at_named[event.number]);
+      const GroupClocks::Arrived& arrived = group->arrived_at_named[event.number];
+      clock->learn(arrived.clock);
+      clock->pending.add(arrived.pending);
     } else {
       // All that wait for this phase know the same then.
-      Knowledge& complete = group->complete[wave.barrier_phase];
-      if (!complete) {
-        VectorClock all = std::move(group->arrived[wave.barrier_phase]);
-        all.learn(group->ended);
-        complete = std::make_shared<const VectorClock>(std::move(all));
+      GroupClocks::Complete& complete = group->complete[wave.barrier_phase];
+      if (!complete.known) {
+        GroupClocks::Arrived all = std::move(group->arrived[wave.barrier_phase]);
+        all.clock.learn(group->ended.clock);
+        all.pending.add(group->ended.pending);
+        complete = {std::make_shared<const VectorClock>(std::move(all.clock)), std::move(all.pending)};
         group->arrived.erase(wave.barrier_phase);
         while (group->complete.size() > 2) group->complete.erase(group->complete.begin());
       }
-      clock->known = complete;
+      clock->know(complete.known);
+      if (!complete.pending.empty()) clock->pending = complete.pending;
     }
-    remember(*clock);
+    memories_.remember(*clock);
   }
 }
 
@@ -273,101 +472,111 @@ void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::In
   if (const auto waits = counter_waits(instruction)) {
     WaveClock* clock = clocks_of(wave).wave;
     if (clock == nullptr) return;
+    if (clock->global_sync) passes_global_sync(*clock);
     const bool had_any = clock->loads_under_way || clock->stores_under_way;
     if (waits->of(memory_model::Counter::load) == 0) clock->loads_under_way = false;
     if (waits->of(memory_model::Counter::store) == 0) clock->stores_under_way = false;
-    if (had_any && !clock->loads_under_way && !clock->stores_under_way) ++clock->time;
+    if (had_any && !clock->loads_under_way && !clock->stores_under_way) clock->pass_time();
   } else if (invalidates_caches(instruction.opcode)) {
-    WaveClock* clock = clocks_of(wave).wave;
-    if (clock == nullptr || clock->pending.empty()) return;
-    clock->learn(clock->pending);
-    clock->pending.clear();
-    remember(*clock);
+    if (WaveClock* clock = clocks_of(wave).wave) invalidate(*clock);
+  } else if (instruction.encoding == isa::Encoding::ds && isa::row(instruction.opcode).has(isa::flag::gws)) {
+    if (WaveClock* clock = clocks_of(wave).wave) global_sync(wave, *clock, instruction);
   }
 }
 
-void RaceChecker::acquire(GroupClocks& group, WaveClock& clock, const VectorClock& released, bool at_once) {
-  if (released.empty()) return;
-  if (at_once) {
-    clock.learn(released);
-    remember(clock);
-    return;
+/// What it has read that others released is known from now on.
+void RaceChecker::invalidate(WaveClock& clock) {
+  if (clock.pending.empty()) return;
+  VectorClock all = *clock.known;
+  all.learn(clock.pending.clock);
+  for (const uint64_t address : clock.pending.places) {
+    AccessHistory::Part& part = history_.part(AccessHistory::page_of(address));
+    const std::lock_guard lock(part.mutex);
+    if (const auto place = part.atomics.find(address); place != part.atomics.end() && !place->second.empty()) {
+      all.learn(place->second.clock());
+    }
   }
-  // The waves of a work-group share the caches, or are treated as if they did.
-  VectorClock near;
-  const uint32_t end = group.first_task + static_cast<uint32_t>(group.waves.size());
-  for (const Moment& moment : released.moments()) {
-    if (moment.task >= group.first_task && moment.task < end) near.learn(moment);
-  }
-  if (!near.empty()) {
-    clock.learn(near);
-    remember(clock);
-  }
-  clock.pending.learn(released);
+  clock.pending.clear();
+  clock.know(std::make_shared<const VectorClock>(std::move(all)));
+  memories_.remember(clock);
 }
 
-void RaceChecker::remember(const WaveClock& clock) {
-  constexpr size_t most = 32;
-  const std::lock_guard lock(knowledge_mutex_);
-  auto& list = knowledge_[clock.task];
-  if (!list.empty() && list.back().first == clock.time) {
-    list.back().second = clock.known;
-  } else {
-    list.emplace_back(clock.time, clock.known);
+/// A wave that has to wait at a barrier of the whole GPU comes to it again and again. What it waits for it knows at
+/// once when it is through, as the wait behind it or the next barrier tell: device libraries invalidate no caches after
+/// it.
+void RaceChecker::global_sync(const machine::Wave& wave, WaveClock& clock, const isa::Instruction& instruction) {
+  const uint64_t address = global_sync_place(wave, instruction);
+  clock.global_sync = address;
+  if (wave.global_sync != 0) return;
+  AccessHistory::Part& part = history_.part(AccessHistory::page_of(address));
+  const std::lock_guard lock(part.mutex);
+  part.atomics[address].learn(clock.released());
+}
+
+void RaceChecker::passes_global_sync(WaveClock& clock) {
+  const uint64_t address = *std::exchange(clock.global_sync, std::nullopt);
+  VectorClock all = *clock.known;
+  AccessHistory::Part& part = history_.part(AccessHistory::page_of(address));
+  {
+    const std::lock_guard lock(part.mutex);
+    const Place& place = part.atomics[address];
+    if (place.empty()) return;
+    all.learn(place.clock());
   }
-  if (list.size() > most) list.pop_front();
+  clock.know(std::make_shared<const VectorClock>(std::move(all)));
+  memories_.remember(clock);
+}
+
+/// The waves of a work-group share the caches, or are treated as if they did.
+void RaceChecker::acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released) {
+  if (!clock.known->lacks(released, group.first_task, group.end_task(), clock.task)) return;
+  VectorClock all = *clock.known;
+  all.learn_of(released, group.first_task, group.end_task());
+  clock.know(std::make_shared<const VectorClock>(std::move(all)));
+  memories_.remember(clock);
 }
 
 /// What who reads an ordinary store of that moment knows, if it turns out to be an atomic one.
-VectorClock RaceChecker::released_by(Moment when) const {
+VectorClock RaceChecker::released_by(Moment when) {
   VectorClock clock;
-  {
-    const std::lock_guard lock(knowledge_mutex_);
-    if (const auto at = knowledge_.find(when.task); at != knowledge_.end()) {
-      const auto& list = at->second;
-      const auto after = std::ranges::find_if(list, [&](const auto& entry) { return entry.first > when.time; });
-      clock = *(after == list.begin() ? after : std::prev(after))->second;
-    }
-  }
+  if (const Knowledge known = memories_.at(when)) clock = *known;
   clock.learn({when.task, when.time - 1});
   return clock;
 }
 
-/// An atomic that reads and writes: it acquires what those released that did so before, and releases.
-void RaceChecker::synchronize(const AccessEvent& access, GroupClocks& group, WaveClock& clock, VectorClock& place) {
-  const bool in_lds = access.space == Space::lds;
-  if (access.reads) acquire(group, clock, place, in_lds);
-  // LDS completes what a wave does there in order.
-  place.learn(clock.released(in_lds));
-  if (in_lds) ++clock.time;
-}
-
 // --- Accesses -----------------------------------------------------------------------------------------------------
 
-uint32_t RaceChecker::site_of(const machine::Wave& wave, const AccessEvent& access) {
+uint32_t RaceChecker::site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group) {
   const char* verb = verb_of(access);
+  GroupClocks::RecentSite& recent = group.recent_sites[access.pc / 4 % group.recent_sites.size()];
+  if (recent.pc == access.pc && recent.verb == verb) return recent.site;
   const std::lock_guard lock(sites_mutex_);
   uint32_t& number = site_numbers_[{access.pc, verb}];
   if (number == 0) {
-    if (sites_.size() >> (32 - lane_bits) != 0) return 0;
+    if (sites_.size() >= Mark::sites) return 0;
     number = static_cast<uint32_t>(sites_.size());
     sites_.push_back(
         {.pc = access.pc, .kernel = wave.work_group->dispatch->kernel, .bytes = access.bytes, .verb = verb});
   }
+  recent = {.pc = access.pc, .verb = verb, .site = number};
   return number;
 }
 
-void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, unsigned lane,
+void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, uint32_t count,
                               Cell& cell, const Mark& mark, Conflict& conflict) {
+  const unsigned lane = mark.lane;
   const bool is_load = access.reads && !access.writes;
   const bool acquires = is_load && access.space == Space::global && may_be_atomic_load(access.instruction);
   const auto add = [&](const Mark& other, bool other_writes) {
-    if (conflict.count++ == 0) conflict = {lane, other, other_writes, access.addresses[lane], 1};
+    if (conflict.count == 0) conflict = {lane, other, other_writes, access.addresses[lane], 0};
+    conflict.count += count;
   };
   const bool write_is_ordered = ordered(group, clock, cell.write.when);
   if (acquires) {
     if (!write_is_ordered && !cell.is_atomic) {
-      acquire(group, clock, released_by(cell.write.when), false);
+      const VectorClock released = released_by(cell.write.when);
+      acquire_near(group, clock, released);
+      clock.pending.clock.learn(released);
       cell.is_atomic = true;
     }
     return;
@@ -403,66 +612,103 @@ void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, Wav
   }
 }
 
+void RaceChecker::access_lds(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark,
+                             Conflict& conflict) {
+  const uint64_t size = group.lds.size() * CellBlock::bytes;
+  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, unsigned spread) {
+    if (begin >= size) return;
+    mark.lane = lane;
+    mark.spread = spread;
+    for (uint64_t at = begin, last = std::min(end, size); at < last;) {
+      const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(last, block + CellBlock::bytes);
+      group.lds[block / CellBlock::bytes].visit(
+          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block),
+          [&](Cell& cell, uint32_t offset, bool is_whole) {
+            const Mark own = mark_at(access, mark, block + offset - begin);
+            access_cell(access, group, clock, is_whole ? CellBlock::bytes / access.bytes : 1, cell, own, conflict);
+          });
+      at = until;
+    }
+  });
+  if (!access.is_atomic) return;
+  // LDS completes what a wave does there in order, and has no caches: all that was done before is handed on.
+  VectorClock all = *clock.known;
+  for_each_address(access, [&](uint64_t address) {
+    if (const auto place = group.lds_atomics.find(address); place != group.lds_atomics.end()) {
+      if (access.reads && !place->second.empty()) all.learn(place->second.clock());
+    }
+  });
+  clock.know(std::make_shared<const VectorClock>(std::move(all)));
+  memories_.remember(clock);
+  const Knowledge released = clock.release_all();
+  for_each_address(access, [&](uint64_t address) { group.lds_atomics[address].learn(released); });
+}
+
+void RaceChecker::access_global(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark,
+                                Conflict& conflict) {
+  AccessHistory::Part* part = nullptr;
+  AccessHistory::Part::Page* page = nullptr;
+  uint64_t page_number = UINT64_MAX;
+  std::unique_lock<std::mutex> lock;
+  const auto turn_to = [&](uint64_t address) {
+    const uint64_t number = AccessHistory::page_of(address);
+    if (number == page_number) return;
+    lock = {};
+    part = &history_.part(number);
+    lock = std::unique_lock(part->mutex);
+    page = &part->page(number);
+    page_number = number;
+  };
+  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, unsigned spread) {
+    mark.lane = lane;
+    mark.spread = spread;
+    for (uint64_t at = begin; at < end;) {
+      turn_to(at);
+      const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(end, block + CellBlock::bytes);
+      part->bytes += (*page)[block % AccessHistory::page_bytes / CellBlock::bytes].visit(
+          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block),
+          [&](Cell& cell, uint32_t offset, bool is_whole) {
+            const Mark own = mark_at(access, mark, block + offset - begin);
+            access_cell(access, group, clock, is_whole ? CellBlock::bytes / access.bytes : 1, cell, own, conflict);
+          });
+      at = until;
+    }
+  });
+  // An atomic that reads and writes acquires what those released that did so before, and releases. So does a store or a
+  // load of what atomics access, as far as an instruction tells.
+  const bool acquires = access.is_atomic || (access.reads && !access.writes && may_be_atomic_load(access.instruction));
+  if (acquires || access.writes) {
+    const Knowledge released = clock.released();
+    for_each_address(access, [&](uint64_t address) {
+      turn_to(address);
+      if (!access.is_atomic && part->atomics.empty()) return;
+      auto at = part->atomics.find(address);
+      if (at == part->atomics.end()) {
+        if (!access.is_atomic) return;
+        at = part->atomics.try_emplace(address).first;
+      }
+      Place& place = at->second;
+      if (acquires) {
+        if (!place.empty()) acquire_near(group, clock, place.clock());
+        clock.pending.add(address);
+      }
+      if (access.writes) place.learn(released);
+    });
+  }
+  if (access.reads && !access.is_scalar) clock.loads_under_way = true;
+  if (access.writes) clock.stores_under_way = true;
+}
+
 void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (access.space == Space::scratch) return;
   const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
-  const uint32_t site = site_of(wave, access) << lane_bits;
   Conflict conflict;
+  const Mark mark{.when = {clock->task, clock->time}, .site = site_of(wave, access, *group)};
   if (access.space == Space::lds) {
-    const uint64_t size = group->lds.size() * 1024;
-    for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-      const uint64_t address = access.addresses[lane];
-      if (address >= size || access.bytes > size - address) continue;
-      const Mark mark{.when = {clock->task, clock->time}, .site = site | lane};
-      for (uint64_t at = address, end = address + access.bytes; at < end;) {
-        const uint64_t until = std::min(end, (at / 1024 + 1) * 1024);
-        group->lds[at / 1024].visit(at % 1024, static_cast<uint32_t>(until - at), [&](Cell& cell, uint32_t) {
-          access_cell(access, *group, *clock, lane, cell, mark, conflict);
-        });
-        at = until;
-      }
-      if (access.is_atomic) synchronize(access, *group, *clock, group->lds_atomics[address]);
-    }
+    access_lds(access, *group, *clock, mark, conflict);
   } else {
-    AccessHistory::Part* part = nullptr;
-    AccessHistory::Part::Page* page = nullptr;
-    uint64_t page_number = UINT64_MAX;
-    std::unique_lock<std::mutex> lock;
-    for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-      const uint64_t address = access.addresses[lane];
-      const Mark mark{.when = {clock->task, clock->time}, .site = site | lane};
-      for (uint64_t at = address, end = address + access.bytes; at < end;) {
-        const uint64_t number = AccessHistory::page_of(at);
-        if (number != page_number) {
-          lock = {};
-          part = &history_.part(number);
-          lock = std::unique_lock(part->mutex);
-          page = &part->page(number);
-          page_number = number;
-        }
-        constexpr uint64_t bytes = AccessHistory::page_bytes;
-        const uint64_t until = std::min(end, (number + 1) * bytes);
-        page->visit(at % bytes, static_cast<uint32_t>(until - at),
-                    [&](Cell& cell, uint32_t) { access_cell(access, *group, *clock, lane, cell, mark, conflict); });
-        at = until;
-      }
-      if (access.is_atomic) {
-        synchronize(access, *group, *clock, part->atomics[address]);
-      } else if (access.reads && !access.writes && may_be_atomic_load(access.instruction)) {
-        if (const auto place = part->atomics.find(address); place != part->atomics.end()) {
-          acquire(*group, *clock, place->second, false);
-        }
-      } else if (access.writes) {
-        if (const auto place = part->atomics.find(address); place != part->atomics.end()) {
-          place->second.learn(clock->released(false));
-        }
-      }
-    }
-    if (access.reads && !access.is_scalar) clock->loads_under_way = true;
-    if (access.writes) clock->stores_under_way = true;
+    access_global(access, *group, *clock, mark, conflict);
   }
   if (access.is_atomic && !clock->doubtful.empty()) {
     std::erase_if(clock->doubtful, [&](const Later& later) {
@@ -524,7 +770,7 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
   Site site;
   {
     const std::lock_guard lock(sites_mutex_);
-    site = sites_[conflict.other.site >> lane_bits];
+    site = sites_[conflict.other.site];
   }
   Finding finding;
   finding.checker = checker;
@@ -545,7 +791,7 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
   if (!there.instruction.empty()) earlier.frames.push_back(there.instruction);
   earlier.frames.push_back(fmt::format("kernel '{}', work-group ({}, {}, {}), wave {}, lane {}",
                                        support::demangled(site.kernel->name), other.work_group[0], other.work_group[1],
-                                       other.work_group[2], other.wave, conflict.other.site & ((1u << lane_bits) - 1)));
+                                       other.work_group[2], other.wave, uint32_t{conflict.other.lane}));
   finding.stacks.push_back(std::move(earlier));
   finding.advice =
       same_group ? "put a barrier between them (__syncthreads(), barrier()), which all waves of the work-group reach"

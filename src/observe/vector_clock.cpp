@@ -6,26 +6,46 @@
 namespace Atoll::observe {
 
 uint32_t VectorClock::of(uint32_t task) const {
+  if (all_last_ != 0 && task >= all_first_ && task <= all_last_) return UINT32_MAX;
   const auto at = std::ranges::lower_bound(moments_, task, {}, &Moment::task);
   return at != moments_.end() && at->task == task ? at->time : 0;
 }
 
+void VectorClock::add_all(uint32_t first, uint32_t last) {
+  if (last == 0) return;
+  all_first_ = all_last_ == 0 ? first : std::min(all_first_, first);
+  all_last_ = std::max(all_last_, last);
+}
+
+void VectorClock::limit() {
+  if (moments_.size() <= most) return;
+  add_all(moments_.front().task, moments_.back().task);
+  moments_.clear();
+}
+
 void VectorClock::learn(Moment moment) {
   if (moment.time == 0) return;
-  const auto at = std::ranges::lower_bound(moments_, moment.task, {}, &Moment::task);
-  if (at == moments_.end() || at->task != moment.task) {
-    moments_.insert(at, moment);
+  if (moments_.empty() || moments_.back().task < moment.task) {
+    moments_.push_back(moment);
   } else {
-    at->time = std::max(at->time, moment.time);
+    const auto at = std::ranges::lower_bound(moments_, moment.task, {}, &Moment::task);
+    if (at->task != moment.task) {
+      moments_.insert(at, moment);
+    } else {
+      at->time = std::max(at->time, moment.time);
+      return;
+    }
   }
+  limit();
 }
 
 void VectorClock::learn(const VectorClock& other) {
-  if (other.empty()) return;
-  if (moments_.empty()) {
-    moments_ = other.moments_;
+  if (other.empty() || &other == this) return;
+  if (empty()) {
+    *this = other;
     return;
   }
+  add_all(other.all_first_, other.all_last_);
   if (other.moments_.size() * 8 < moments_.size()) {  // a few into many
     for (const Moment& moment : other.moments_) learn(moment);
     return;
@@ -46,6 +66,35 @@ void VectorClock::learn(const VectorClock& other) {
     }
   }
   moments_ = std::move(joined);
+  limit();
+}
+
+void VectorClock::learn_of(const VectorClock& other, uint32_t first, uint32_t end) {
+  if (other.all_last_ >= first && other.all_first_ < end && other.all_last_ != 0) {
+    add_all(std::max(first, other.all_first_), std::min(end - 1, other.all_last_));
+  }
+  for (auto at = std::ranges::lower_bound(other.moments_, first, {}, &Moment::task);
+       at != other.moments_.end() && at->task < end; ++at) {
+    learn(*at);
+  }
+}
+
+bool VectorClock::lacks(const VectorClock& other, uint32_t first, uint32_t end, uint32_t own) const {
+  if (other.all_last_ >= first && other.all_first_ < end && other.all_last_ != 0) return true;
+  for (auto at = std::ranges::lower_bound(other.moments_, first, {}, &Moment::task);
+       at != other.moments_.end() && at->task < end; ++at) {
+    if (at->task != own && of(at->task) < at->time) return true;
+  }
+  return false;
+}
+
+void Place::learn(const Knowledge& released) {
+  if (released == last_ || released->empty()) return;
+  if (last_ != nullptr) {
+    if (several_.empty()) several_ = *last_;
+    several_.learn(*released);
+  }
+  last_ = released;
 }
 
 }  // namespace Atoll::observe

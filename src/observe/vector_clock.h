@@ -1,8 +1,9 @@
 // observe: vector clocks, by which the race checker knows what has happened before what.
 //
 // Each wave that runs is a task with a number. It counts its own time: what it does is marked with the task and its
-// time then, and to have synchronised with it means to know of it up to some time. Knowledge is shared: the waves of a
-// work-group know the same after a barrier.
+// time then, and to have synchronised with it means to know of it up to some time. Clocks that are handed on are shared
+// and no longer changed: the waves of a work-group know the same after a barrier, and all places that a wave releases
+// to have the same clock of it until it has done more.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,43 @@ struct Moment {
 
 class VectorClock {
  public:
+  /// Of how many tasks times are kept. Where there are more, all tasks between are taken as known altogether: races
+  /// with them may go unnoticed, and none is told that is not one.
+  static constexpr size_t most = 4096;
+
   /// Up to which time a task is known; 0: not at all.
   uint32_t of(uint32_t task) const;
-  bool empty() const { return moments_.empty(); }
-  const std::vector<Moment>& moments() const { return moments_; }
+  bool empty() const { return moments_.empty() && all_last_ == 0; }
 
   void learn(Moment moment);
   void learn(const VectorClock& other);
-  void clear() { moments_.clear(); }
+  /// Only what `other` knows of the tasks from `first` to before `end`.
+  void learn_of(const VectorClock& other, uint32_t first, uint32_t end);
+  void clear() { *this = {}; }
+
+  /// Whether `other` knows more of the tasks from `first` to before `end`, apart from `own`.
+  bool lacks(const VectorClock& other, uint32_t first, uint32_t end, uint32_t own) const;
 
  private:
-  std::vector<Moment> moments_;  ///< by task
+  void add_all(uint32_t first, uint32_t last);
+  void limit();
+
+  std::vector<Moment> moments_;            ///< by task
+  uint32_t all_first_ = 0, all_last_ = 0;  ///< tasks that are known altogether; last 0: none
 };
 
 using Knowledge = std::shared_ptr<const VectorClock>;
+
+/// What is known to who reads a place that others have released to.
+class Place {
+ public:
+  void learn(const Knowledge& released);
+  const VectorClock& clock() const { return several_.empty() ? *last_ : several_; }
+  bool empty() const { return last_ == nullptr; }
+
+ private:
+  Knowledge last_;       ///< that was released last
+  VectorClock several_;  ///< with all before it, where there were any
+};
 
 }  // namespace Atoll::observe

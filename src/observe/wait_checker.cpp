@@ -19,6 +19,7 @@
 #include "observe/counter_waits.h"
 #include "observe/place.h"
 #include "observe/running_groups.h"
+#include "observe/wait_states.h"
 
 namespace Atoll::observe {
 
@@ -39,6 +40,7 @@ struct Facts {
   Counters counted = 0;  ///< by which counters it is under way
   bool in_order = true;
   bool fills = false;  ///< registers
+  WaitStateFacts states;
 };
 
 /// Which counters count an operation on vector memory: what returns something is a load.
@@ -92,6 +94,7 @@ struct Operation {
 
 struct WaveOperations {
   std::vector<Operation> queue;  ///< the oldest first
+  WaitStates states;
 
   void wait(const CounterWaits& waits);
 };
@@ -138,6 +141,7 @@ class WaitChecker final : public Checker {
   const Facts& facts_of(const machine::Wave& wave, uint64_t pc, const Instruction& instruction);
   void report(const machine::Wave& wave, uint64_t pc, const Operation& operation, bool is_read,
               const std::string& what);
+  void report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing);
 
   Findings& findings_;
   mutable std::shared_mutex mutex_;
@@ -187,7 +191,10 @@ const Facts& WaitChecker::facts_of(const machine::Wave& wave, uint64_t pc, const
     const std::shared_lock lock(mutex_);
     if (const auto at = facts_.find(key); at != facts_.end()) return remembered(at->second);
   }
-  Facts facts{.effects = isa::effects_of(instruction), .waits = counter_waits(instruction)};
+  Facts facts;
+  facts.effects = isa::effects_of(instruction);
+  facts.waits = counter_waits(instruction);
+  facts.states = wait_state_facts(instruction, facts.effects);
   facts.counted = counters_of(instruction, facts.effects);
   facts.in_order = !has(facts.counted, Counter::scalar);
   // Nothing that is loaded counts by the counter of stores, where there is one: stores needn't be kept for its order.
@@ -223,6 +230,7 @@ void WaitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
   WaveOperations* operations = find(wave);
   if (operations == nullptr) return;
   const Facts& facts = facts_of(wave, pc, instruction);
+  if (const auto missing = operations->states.step(facts.states, pc)) report(wave, pc, *missing);
   if (facts.waits) return operations->wait(*facts.waits);
   for (const Operation& operation : operations->queue) {
     if (operation.arrived || !operation.facts->fills) continue;
@@ -279,6 +287,43 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const Operation
   finding.stacks.push_back({"what is under way", std::move(frames)});
   finding.advice = fmt::format("wait before it ({}): a GPU would find {} there", wait,
                                is_read ? "what the register held before" : "what arrives later");
+  findings_.add(pc, std::move(finding));
+}
+
+void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing) {
+  constexpr const char* kind = "missing-nop";
+  if (findings_.known(checker, kind, pc, 1)) return;
+  Finding finding;
+  finding.checker = checker;
+  finding.kind = kind;
+  set_place(finding, wave, pc, 0);
+  Finding there;
+  set_place(there, wave, missing.writer, 0);
+  using Kind = WaitStateFacts::Need::Kind;
+  std::string what;
+  switch (missing.need.kind) {
+    case Kind::scalar:
+      what = scalar_name(missing.need.reg);
+      break;
+    case Kind::vector:
+    case Kind::transcendental:
+      what = vector_name(missing.need.reg);
+      break;
+    case Kind::exec:
+      what = "exec";
+      break;
+    case Kind::hardware_register:
+      what = "the hardware register";
+      break;
+  }
+  finding.message =
+      fmt::format("kernel '{}' uses {} {} wait state{} after '{}' has written it: there have to be {}", finding.kernel,
+                  what, missing.need.states - missing.states, missing.need.states - missing.states == 1 ? "" : "s",
+                  there.instruction, missing.need.states);
+  std::vector<std::string> frames{there.instruction};
+  if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
+  finding.stacks.push_back({"written by", std::move(frames)});
+  finding.advice = fmt::format("put 's_nop {}' before it, or other instructions", missing.states - 1);
   findings_.add(pc, std::move(finding));
 }
 

@@ -332,8 +332,9 @@ constexpr std::array table{
     row("gfx1200", 0x048, gfx12, nothing, "gfx12-generic"),
     row("gfx1201", 0x04e, gfx12, nothing, "gfx12-generic"),
     row("gfx12-generic", 0x059, gfx12, nothing),
-    row("gfx1250", 0x049, gfx12_5, xnack_and_sramecc),
-    row("gfx1251", 0x05a, gfx12_5, xnack_and_sramecc, {}, set({Feature::dpp_64bit})),
+    row("gfx1250", 0x049, gfx12_5, xnack_and_sramecc, "gfx12-5-generic"),
+    row("gfx1251", 0x05a, gfx12_5, xnack_and_sramecc, "gfx12-5-generic", set({Feature::dpp_64bit})),
+    row("gfx12-5-generic", 0x05b, gfx12_5, xnack_and_sramecc),
 };
 
 }  // namespace

@@ -1,6 +1,9 @@
 // target: reading and writing target IDs, in text and in ELF flags, and the rule of what runs where.
 #include "target/target_id.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace Atoll::target {
 
 using support::ErrorKind;
@@ -13,6 +16,13 @@ constexpr uint8_t abi_v2 = 0, abi_v3 = 1, abi_v6 = 4;  // EI_ABIVERSION
 
 // e_flags (llvm/BinaryFormat/ELF.h)
 constexpr uint32_t machine_mask = 0xFF;
+
+/// Processors of which LLVM's main branch publishes the number, but no document the instructions.
+struct Unpublished {
+  uint32_t elf_machine;
+  std::string_view name;
+};
+constexpr Unpublished unpublished[] = {{0x050, "gfx1310"}, {0x063, "gfx13-generic"}};
 constexpr uint32_t xnack_v3 = 0x100, sramecc_v3 = 0x200;
 constexpr unsigned xnack_v4_shift = 8, sramecc_v4_shift = 10;  // two bits each, a Setting
 constexpr unsigned generic_version_shift = 24;
@@ -111,6 +121,10 @@ Result<TargetId> target_id_of_flags(uint32_t e_flags, uint8_t abi_version) {
     return fail(ErrorKind::unsupported, "ELF ABI version {} is newer than code object V6, the last that Atoll reads",
                 abi_version);
   result.processor = find_processor(machine);
+  if (const auto* later = std::ranges::find(unpublished, machine, &Unpublished::elf_machine);
+      later != std::end(unpublished))
+    return fail(ErrorKind::unsupported,
+                "the code is for {}, whose instructions are not published: Atoll does not read it", later->name);
   if (result.processor == nullptr)
     return fail(ErrorKind::unsupported, "ELF flags 0x{:x} name processor number 0x{:x}, which Atoll does not know",
                 e_flags, machine);

@@ -7,8 +7,8 @@ The source has a comment on the line of the mistake, `FINDING: CHECKER KIND`, an
 are wanted (`CHECK: memory,leak`); without that it is the FINDINGs' checker. A finding of the host's, which is at no line of
 a kernel, is at the line of its call stack's first frame.
 
-A .hip or .cpp program runs under `atoll run` and is told `mended` for the twin. An assembly file has kernels `wrong` and
-`mended`, which `atoll launch` runs with the options that the comment `RUN: OPTIONS` gives.
+A .hip or .cpp program runs under `atoll run` and is told `mended` for the twin. A file in assembly or OpenCL C has kernels
+`wrong` and `mended`, which `atoll launch` runs with the options that the comment `RUN: OPTIONS` gives.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def main():
         check = [f"--check={checkers}", "--check-report", report]
 
         def command(variant):
-            if arguments.source.endswith(".s"):
+            if arguments.source.endswith((".s", ".cl")):
                 return [arguments.atoll, "launch", arguments.program, "--gpu", arguments.gpu, *check, "--kernel", variant, *options]
             return [arguments.atoll, "run", "--gpu", arguments.gpu, *check, "--", arguments.program, variant]
 

@@ -341,5 +341,30 @@ TEST_F(FaultReports, NameFunctionAndSourceLine) {
   EXPECT_THAT(result.error().message, HasSubstr("lines.cl:3:1"));
 }
 
+// A line of ROCm's headers says little to their user: the call of it does.
+TEST_F(FaultReports, NameTheLineOfTheUserWhereCodeOfAHeaderWasInlined) {
+  const test::TemporaryDirectory directory;
+  test::write_file(directory / "lines.cl",
+                   "#line 900 \"/opt/rocm/include/hip/amd_detail/atomic.h\"\n"
+                   "static inline void add(global int *p) { __builtin_trap(); }\n"
+                   "#line 7 \"user.cl\"\n"
+                   "kernel void k(global int *p) { add(p); }\n");
+  const auto compiled = test::run_command("cd " + directory.path().string() +
+                                          " && clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx900 -nogpulib -O2 -g "
+                                          "-cl-std=CL2.0 lines.cl -o lines.co 2>&1");
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.output;
+  gpu = test::make_gpu("gfx900", [&](Wave& wave, uint64_t) {
+    constexpr uint32_t s_trap_2 = 0xBF920002;
+    while (*reinterpret_cast<const uint32_t*>(wave.pc) != s_trap_2) wave.pc += 4;
+    wave.fault = std::make_unique<Fault>(Fault{.kind = Fault::Kind::abort, .pc = wave.pc});
+    return WaveState::faulted;
+  });
+  code = test::load(*gpu, test::read_bytes(directory / "lines.co"));
+  const auto result = gpu->run(test::packet_for(*code, {1, 1, 1}, {1, 1, 1}));
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("user.cl:7:32"));
+  EXPECT_THAT(result.error().message, testing::Not(HasSubstr("atomic.h")));
+}
+
 }  // namespace
 }  // namespace Atoll::machine

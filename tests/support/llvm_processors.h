@@ -11,12 +11,15 @@ inline bool is_gfx11_7(std::string_view processor) {
   return processor.starts_with("gfx117") || processor == "gfx11-7-generic";
 }
 
-inline bool is_known_to_llvm(std::string_view processor) { return processor != "gfx1154" && !is_gfx11_7(processor); }
+inline bool is_known_to_llvm(std::string_view processor) {
+  return processor != "gfx1154" && !is_gfx11_7(processor) && processor != "gfx12-5-generic";
+}
 
-/// The processor, or the one that LLVM 22 knows and that it is like: the same but for its number (gfx1154), or but for
-/// what tests/isa/newer_processors.cpp lists (GFX11.7).
+/// The processor, or the one that LLVM 22 knows and that it is like: the same but for its number (gfx1154,
+/// gfx12-5-generic), or but for what tests/isa/newer_processors.cpp lists (GFX11.7).
 inline std::string_view llvm_processor(std::string_view processor) {
   if (processor == "gfx1154") return "gfx1153";
+  if (processor == "gfx12-5-generic") return "gfx1250";
   return is_gfx11_7(processor) ? "gfx1150" : processor;
 }
 

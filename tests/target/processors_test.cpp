@@ -23,11 +23,10 @@ TEST(Processors, NewerOnesAreAsLlvmsMainBranchHasThem) {
     uint32_t elf_machine;
     IsaVersion version;
   };
-  constexpr Newer all[] = {{"gfx1154", "gfx11-generic", 0x57, {11, 5, 4}},
-                           {"gfx1170", "gfx11-7-generic", 0x5D, {11, 7, 0}},
-                           {"gfx1171", "gfx11-7-generic", 0x5E, {11, 7, 1}},
-                           {"gfx1172", "gfx11-7-generic", 0x5C, {11, 7, 2}},
-                           {"gfx11-7-generic", "", 0x62, {11, 7, 0}}};
+  constexpr Newer all[] = {
+      {"gfx1154", "gfx11-generic", 0x57, {11, 5, 4}},   {"gfx1170", "gfx11-7-generic", 0x5D, {11, 7, 0}},
+      {"gfx1171", "gfx11-7-generic", 0x5E, {11, 7, 1}}, {"gfx1172", "gfx11-7-generic", 0x5C, {11, 7, 2}},
+      {"gfx11-7-generic", "", 0x62, {11, 7, 0}},        {"gfx12-5-generic", "", 0x5B, {12, 5, 0}}};
   size_t unknown = 0;
   for (const Processor& processor : processors()) unknown += test::is_known_to_llvm(processor.name) ? 0 : 1;
   EXPECT_EQ(unknown, std::size(all));
@@ -37,7 +36,9 @@ TEST(Processors, NewerOnesAreAsLlvmsMainBranchHasThem) {
     ASSERT_NE(processor, nullptr);
     EXPECT_EQ(find_processor(newer.elf_machine), processor);
     EXPECT_EQ(processor->generic_processor, newer.generic);
-    EXPECT_FALSE(processor->supports_xnack || processor->supports_sramecc);
+    const bool has_settings = newer.name == "gfx12-5-generic";
+    EXPECT_EQ(processor->supports_xnack, has_settings);
+    EXPECT_EQ(processor->supports_sramecc, has_settings);
     const IsaVersion version = isa_version(*processor);
     EXPECT_EQ(version.major, newer.version.major);
     EXPECT_EQ(version.minor, newer.version.minor);

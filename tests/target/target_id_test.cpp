@@ -89,6 +89,12 @@ TEST(TargetId, RefusesFlagsThatContradictThemselves) {
   EXPECT_THAT(target_id_of_flags(0x01000151, 3).error().message, HasSubstr("needs code object V6"));
 }
 
+// LLVM's main branch publishes their numbers, and nobody their instructions.
+TEST(TargetId, NamesProcessorsThatAreNotPublished) {
+  EXPECT_THAT(target_id_of_flags(0x50, 4).error().message, HasSubstr("gfx1310"));
+  EXPECT_THAT(target_id_of_flags(0x01000063, 4).error().message, HasSubstr("gfx13-generic"));
+}
+
 // "Target ID" and "Generic Processor Versioning": code that names no setting runs with either; code that names one
 // runs where the GPU has the same.
 TEST(TargetId, RunsWhereTheRulesSay) {
@@ -103,6 +109,7 @@ TEST(TargetId, RunsWhereTheRulesSay) {
   EXPECT_FALSE(runs("gfx908", "gfx90a:sramecc+:xnack-"));
   EXPECT_FALSE(runs("gfx90a:sramecc+", "gfx908:sramecc+:xnack-"));
   EXPECT_TRUE(runs("gfx9-generic", "gfx906:sramecc+:xnack-"));
+  EXPECT_TRUE(runs("gfx12-5-generic", "gfx1251:sramecc+:xnack-"));
   EXPECT_TRUE(runs("gfx9-generic:xnack-", "gfx900:xnack-"));
   EXPECT_FALSE(runs("gfx9-generic:xnack+", "gfx900:xnack-"));
   EXPECT_FALSE(runs("gfx9-generic", "gfx908:sramecc+:xnack-"));

@@ -1,0 +1,522 @@
+// observe: see init_checker.h.
+#include "observe/init_checker.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "isa/effects.h"
+#include "isa/table.h"
+#include "machine/dispatch.h"
+#include "machine/gpu.h"
+#include "observe/place.h"
+#include "observe/register_shadow.h"
+#include "observe/running_groups.h"
+#include "observe/shadow_memory.h"
+#include "observe/undefined_flow.h"
+#include "semantics/memory_access.h"
+
+namespace Atoll::observe {
+
+namespace {
+
+using isa::Encoding;
+using isa::Field;
+using isa::Instruction;
+using isa::OperandKind;
+using machine::AccessEvent;
+using machine::Space;
+using semantics::MemoryAccess;
+
+constexpr const char* checker = "init";
+
+/// A memory instruction that a wave has come to, whose accesses are told after it.
+struct MemoryStep {
+  const MemoryAccess* access = nullptr;
+  const isa::Operand* result = nullptr;  ///< registers that it fills
+  const isa::Operand* data[2]{};         ///< registers that it stores, one after the other
+  uint32_t done[64]{};                   ///< bytes of the lane's element or elements that have been told of
+};
+
+struct WaveState {
+  explicit WaveState(const machine::Wave& wave) : registers(wave) {}
+  RegisterShadow registers;
+  MemoryStep step;
+  std::vector<uint8_t> scratch;  ///< by private address, and for each by lane; what lies beyond is undefined
+};
+
+struct GroupState {
+  std::vector<std::unique_ptr<WaveState>> waves;
+  std::vector<uint8_t> lds;
+};
+
+const isa::Operand* operand_of(const Instruction& instruction, Field field) {
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    if (row.operands[i].field == field) return &instruction.operands[i];
+  }
+  return nullptr;
+}
+
+class InitChecker final : public Checker {
+ public:
+  explicit InitChecker(Findings& findings) : findings_(findings), memory_([this] { tell_full(); }) {}
+
+  machine::Watched watched() const override {
+    return {.work_groups = true, .instructions = true, .accesses = true, .memory = true};
+  }
+
+  void work_group_begins(const machine::WorkGroup& group) override {
+    auto state = std::make_unique<GroupState>();
+    state->waves.resize(group.waves.size());
+    state->lds.assign(group.lds_bytes, 0xFF);
+    groups_.add(group, std::move(state));
+  }
+  void work_group_ends(const machine::WorkGroup& group) override { groups_.erase(group); }
+  void wave_begins(const machine::Wave& wave) override {
+    if (wave.work_group->dispatch->gpu->processor().generation >= target::Generation::gfx12_5) return;
+    GroupState* group = groups_.find(wave.work_group);
+    if (group == nullptr || wave.index >= group->waves.size()) return;
+    group->waves[wave.index] = std::make_unique<WaveState>(wave);
+  }
+  void wave_ends(const machine::Wave& wave) override {
+    GroupState* group = groups_.find(wave.work_group);
+    if (group != nullptr && wave.index < group->waves.size()) group->waves[wave.index] = nullptr;
+  }
+  void instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) override;
+  void access(const machine::Wave& wave, const AccessEvent& access) override;
+
+  void allocated(const machine::MemoryEvent& memory) override {
+    // What a program allocates by the library it may fill by itself at any time.
+    if (memory.kind != machine::MemoryEvent::Kind::device || memory.function == "Gpu::allocate") return;
+    memory_.add({.begin = memory.address,
+                 .size = memory.size,
+                 .function = std::string(memory.function),
+                 .stack = HostStack::here()});
+  }
+  void freed(uint64_t address, std::string_view, std::function<void()> release) override {
+    memory_.remove(address);
+    release();
+  }
+  void copying(const machine::CopyEvent& copy) override {
+    if (copy.source == 0 || memory_.number_at(copy.source) == 0 || memory_.number_at(copy.destination) != 0) return;
+    const HostStack stack = HostStack::here();
+    const std::lock_guard lock(asked_mutex_);
+    constexpr size_t most = 1024;
+    if (asked_.size() >= most) asked_.erase(asked_.begin());
+    asked_.insert_or_assign({copy.destination, copy.source, copy.bytes}, stack);
+  }
+  void copied(const machine::CopyEvent& copy) override;
+
+ private:
+  struct Found {
+    GroupState* group = nullptr;
+    WaveState* wave = nullptr;
+  };
+  Found find(const machine::Wave& wave) const {
+    GroupState* group = groups_.find(wave.work_group);
+    if (group == nullptr || wave.index >= group->waves.size() || group->waves[wave.index] == nullptr) return {};
+    return {group, group->waves[wave.index].get()};
+  }
+
+  void begin_memory(const machine::Wave& wave, WaveState& state, uint64_t pc, const Instruction& instruction);
+  void check_address(const machine::Wave& wave, WaveState& state, uint64_t pc, const Instruction& instruction);
+  void load(const Instruction& instruction, WaveState& state, const AccessEvent& access, unsigned lane,
+            const uint8_t* undefined, uint32_t origin);
+  bool stored(const Instruction& instruction, const WaveState& state, const AccessEvent& access, unsigned lane,
+              uint8_t* undefined, uint32_t& origin) const;
+  void read_memory(const GroupState& group, const WaveState& state, const AccessEvent& access, unsigned lane,
+                   uint8_t* undefined, uint32_t& origin) const;
+  void write_memory(GroupState& group, WaveState& state, const AccessEvent& access, unsigned lane,
+                    const uint8_t* undefined);
+
+  void report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind, std::string_view what,
+              uint32_t origin, const char* advice);
+  std::vector<NamedStack> origin_of(uint32_t origin) const;
+  void tell_full() {
+    Finding note;
+    note.checker = checker;
+    note.kind = "shadow-memory";
+    note.is_note = true;
+    note.message = fmt::format(
+        "the memory in which it is kept what nobody has written ({} GiB) is used up: further memory "
+        "counts as written",
+        ShadowMemory::most_bytes >> 30);
+    if (!findings_.known(checker, note.kind, 0, 1)) findings_.add(0, std::move(note));
+  }
+
+  Findings& findings_;
+  ShadowMemory memory_;
+  std::mutex asked_mutex_;
+  /// Who asked for the copies to the host that are under way, by destination, source and size.
+  std::map<std::array<uint64_t, 3>, HostStack> asked_;
+  RunningGroups<GroupState> groups_;
+};
+
+// --- Instructions -------------------------------------------------------------------------------------------------
+
+void InitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) {
+  WaveState* const state = find(wave).wave;
+  if (state == nullptr) return;
+  RegisterShadow& registers = state->registers;
+  state->step = {};
+  switch (instruction.encoding) {
+    case Encoding::ds:
+      if (moves_between_lanes(instruction.opcode)) {
+        move_between_lanes(wave, instruction, registers);
+        return;
+      }
+      [[fallthrough]];
+    case Encoding::smem:
+    case Encoding::flat:
+    case Encoding::global:
+    case Encoding::scratch:
+    case Encoding::mubuf:
+    case Encoding::mtbuf:
+      begin_memory(wave, *state, pc, instruction);
+      return;
+    case Encoding::mimg:
+    case Encoding::vsample: {
+      define_results(wave, instruction, registers);
+      // What is stored to images is not followed.
+      if (const isa::Operand* resource = operand_of(instruction, Field::image_resource);
+          resource != nullptr && isa::row_of(instruction).has(isa::flag::store) &&
+          resource->kind == OperandKind::scalar) {
+        const uint64_t words = wave.scalar64(resource->reg);
+        memory_.define_all((words & 0xFF'FFFF'FFFF) << 8);
+      }
+      return;
+    }
+    default:
+      break;
+  }
+  constexpr const char* write_it = "write the value on all paths that lead here, before it is used";
+  const isa::Control control = isa::control_of(instruction);
+  if (control.is_branch()) {
+    using enum isa::Control::Condition;
+    const bool on_scc = control.condition == scc && registers.scc_undefined();
+    const bool on_vcc = control.condition == vcc && registers.mask_undefined(wave, isa::scalar::vcc_lo);
+    if (on_scc || on_vcc) {
+      const uint32_t origin = on_scc ? registers.scc_origin() : registers.scalar_origin(isa::scalar::vcc_lo);
+      report(wave, pc, 0, "branch", "branches on a value that nobody has written", origin, write_it);
+      on_scc ? registers.define_scc() : registers.define_scalars(isa::scalar::vcc_lo, 2);
+    }
+    define_results(wave, instruction, registers);
+    return;
+  }
+  if (const auto lanes = follow(wave, instruction, registers)) {
+    report(wave, pc, static_cast<unsigned>(std::countr_zero(lanes->lanes)), "branch",
+           "lets lanes go where a value says that nobody has written", lanes->origin, write_it);
+  }
+}
+
+/// Of the wave's scalars and the lanes' vector registers that an address is made of.
+void InitChecker::check_address(const machine::Wave& wave, WaveState& state, uint64_t pc,
+                                const Instruction& instruction) {
+  RegisterShadow& registers = state.registers;
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    switch (row.operands[i].field) {
+      case Field::sbase:
+      case Field::soffset:
+      case Field::ds_addr:
+      case Field::flat_address:
+      case Field::flat_base:
+      case Field::buffer_address:
+      case Field::buffer_resource:
+      case Field::buffer_offset:
+        break;
+      default:
+        continue;
+    }
+    const isa::Operand& operand = instruction.operands[i];
+    unsigned lane = 0;
+    if (operand.kind == OperandKind::scalar) {
+      if (!registers.scalars_undefined(operand.reg, operand.words)) continue;
+    } else if (operand.kind == OperandKind::vgpr) {
+      uint64_t lanes = 0;
+      for (unsigned word = 0; word < operand.words; ++word) {
+        lanes |= registers.undefined_lanes(operand.reg + word) & wave.exec();
+      }
+      if (lanes == 0) continue;
+      lane = static_cast<unsigned>(std::countr_zero(lanes));
+    } else {
+      continue;
+    }
+    report(wave, pc, lane, "address", "accesses memory at an address that is made of what nobody has written",
+           registers.origin_of(operand), "write the index or the pointer before it is used");
+    registers.define(operand);
+  }
+}
+
+void InitChecker::begin_memory(const machine::Wave& wave, WaveState& state, uint64_t pc,
+                               const Instruction& instruction) {
+  using Kind = MemoryAccess::Kind;
+  const MemoryAccess& access = semantics::memory_access(instruction);
+  if (access.kind == Kind::none) return define_results(wave, instruction, state.registers);
+  const bool uses_lanes = instruction.encoding != Encoding::smem;
+  if (!uses_lanes || wave.exec() != 0) check_address(wave, state, pc, instruction);
+  MemoryStep& step = state.step;
+  step.access = &access;
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  for (unsigned i = 0, count = 0; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    const Field field = row.operands[i].field;
+    const bool is_data = field == Field::ds_data0 || field == Field::ds_data1 || field == Field::flat_data ||
+                         ((field == Field::buffer_data || field == Field::sdata) && access.kind != Kind::load);
+    if (is_data && count < 2) step.data[count++] = &operand;
+  }
+  if (instruction.destinations != 0) {
+    step.result = &instruction.operands[0];
+    // What is out of bounds gives 0.
+    if (access.kind == Kind::load && access.keeps_half()) {
+      state.registers.define_half(*step.result, wave.exec(), access.half == MemoryAccess::Half::high);
+    } else if (access.kind == Kind::load || step.result != step.data[0]) {
+      define_results(wave, instruction, state.registers);
+    }
+  }
+}
+
+// --- Accesses -----------------------------------------------------------------------------------------------------
+
+void InitChecker::read_memory(const GroupState& group, const WaveState& state, const AccessEvent& access, unsigned lane,
+                              uint8_t* undefined, uint32_t& origin) const {
+  const uint64_t address = access.addresses[lane];
+  switch (access.space) {
+    case Space::global:
+      memory_.read(address, undefined, access.bytes);
+      break;
+    case Space::lds:
+      for (uint32_t i = 0; i < access.bytes; ++i) {
+        undefined[i] = address + i < group.lds.size() ? group.lds[address + i] : uint8_t{0};
+      }
+      break;
+    case Space::scratch:
+      for (uint32_t i = 0; i < access.bytes; ++i) {
+        const uint64_t at = (address + i) * 64 + lane;
+        undefined[i] = at < state.scratch.size() ? state.scratch[at] : uint8_t{0xFF};
+      }
+      break;
+  }
+  if (origin != 0 || std::all_of(undefined, undefined + access.bytes, [](uint8_t byte) { return byte == 0; })) return;
+  switch (access.space) {
+    case Space::global:
+      origin = origin::memory(memory_.number_at(address));
+      break;
+    case Space::lds:
+      origin = origin::lds(address);
+      break;
+    case Space::scratch:
+      origin = origin::scratch(address);
+      break;
+  }
+}
+
+void InitChecker::write_memory(GroupState& group, WaveState& state, const AccessEvent& access, unsigned lane,
+                               const uint8_t* undefined) {
+  const uint64_t address = access.addresses[lane];
+  switch (access.space) {
+    case Space::global:
+      memory_.write(address, undefined, access.bytes);
+      break;
+    case Space::lds:
+      for (uint32_t i = 0; i < access.bytes && address + i < group.lds.size(); ++i) {
+        group.lds[address + i] = undefined[i];
+      }
+      break;
+    case Space::scratch: {
+      const uint64_t end = (address + access.bytes) * 64;
+      constexpr uint64_t most = uint64_t{64} << 20;
+      if (end > most) return;
+      if (end > state.scratch.size()) state.scratch.resize(end, 0xFF);
+      for (uint32_t i = 0; i < access.bytes; ++i) state.scratch[(address + i) * 64 + lane] = undefined[i];
+      break;
+    }
+  }
+}
+
+/// Puts what was loaded into the registers.
+void InitChecker::load(const Instruction& instruction, WaveState& state, const AccessEvent& access, unsigned lane,
+                       const uint8_t* undefined, uint32_t origin) {
+  const MemoryStep& step = state.step;
+  if (step.result == nullptr || access.bytes == 0) return;
+  const uint32_t offset = step.done[lane];
+  const isa::Operand& result = *step.result;
+  const bool any = std::any_of(undefined, undefined + access.bytes, [](uint8_t byte) { return byte != 0; });
+  if (!any) return;                    // the registers are defined already
+  if (step.access->components != 0) {  // converted
+    for (unsigned word = 0; word < result.words; ++word) {
+      state.registers.set_word(result, word, lane, UINT32_MAX, origin);
+    }
+    return;
+  }
+  if (access.bytes < 4) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, undefined, access.bytes);
+    const unsigned width = 8 * access.bytes;
+    if (step.access->half != MemoryAccess::Half::none) {
+      if (step.access->sign_extend && (bits >> (width - 1) & 1) != 0) bits |= 0xFFFFu & ~((1u << width) - 1);
+      const bool high = step.access->half == MemoryAccess::Half::high;
+      state.registers.set_half(result, lane, static_cast<uint16_t>(bits), high, origin);
+      return;
+    }
+    if (step.access->sign_extend && (bits >> (width - 1) & 1) != 0) bits |= ~((1u << width) - 1);
+    state.registers.set_word(result, offset / 4, lane, bits, origin);
+    return;
+  }
+  for (uint32_t i = 0; i + 4 <= access.bytes; i += 4) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, undefined + i, 4);
+    if ((offset + i) / 4 >= result.words) break;
+    state.registers.set_word(result, (offset + i) / 4, lane, bits, origin);
+  }
+  static_cast<void>(instruction);
+}
+
+/// What is undefined of what a lane stores. False: it is not known what that is.
+bool InitChecker::stored(const Instruction& instruction, const WaveState& state, const AccessEvent& access,
+                         unsigned lane, uint8_t* undefined, uint32_t& origin) const {
+  std::memset(undefined, 0, access.bytes);
+  const MemoryStep& step = state.step;
+  if (step.access == nullptr || step.access->components != 0) return false;
+  uint32_t offset = step.done[lane];
+  const isa::Operand* data = step.data[0];
+  if (data != nullptr && step.data[1] != nullptr && offset >= 4u * data->words) {
+    offset -= 4u * data->words;
+    data = step.data[1];
+  }
+  if (data == nullptr) return false;
+  static_cast<void>(instruction);
+  for (uint32_t i = 0; i < access.bytes; i += 4) {
+    if ((offset + i) / 4 >= data->words) break;
+    uint32_t bits = state.registers.word(*data, (offset + i) / 4, lane);
+    if (step.access->half == MemoryAccess::Half::high) bits >>= 16;
+    std::memcpy(undefined + i, &bits, std::min<size_t>(4, access.bytes - i));
+    if (bits != 0 && origin == 0) origin = state.registers.origin_of(*data, (offset + i) / 4);
+  }
+  return true;
+}
+
+void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
+  const auto [group, state] = find(wave);
+  if (state == nullptr || state->step.access == nullptr) return;
+  using Kind = MemoryAccess::Kind;
+  MemoryStep& step = state->step;
+  constexpr uint32_t most = 128;
+  if (access.bytes > most) return;
+  const bool is_plain = step.access->kind == Kind::load || step.access->kind == Kind::store;
+  uint8_t undefined[most];
+  for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    uint32_t origin = 0;
+    if (access.is_atomic) {
+      // What is in memory, and what comes to it.
+      if (stored(access.instruction, *state, access, lane, undefined, origin) && origin != 0) {
+        report(wave, access.pc, lane, "atomic", "does an atomic with a value that nobody has written", origin,
+               "write the value before it is used");
+      }
+      const bool reads_value = step.access->operation != semantics::AtomicOperation::swap;
+      origin = 0;
+      read_memory(*group, *state, access, lane, undefined, origin);
+      if (origin != 0 && reads_value) {
+        report(wave, access.pc, lane, "atomic", "does an atomic on memory that nobody has written", origin,
+               "set it to a value before, as by hipMemset or in another kernel");
+      } else if (origin != 0) {
+        load(access.instruction, *state, access, lane, undefined, origin);
+      }
+      std::memset(undefined, 0, access.bytes);
+      write_memory(*group, *state, access, lane, undefined);
+    } else if (!is_plain) {  // between memory and LDS, blocks of registers
+      std::memset(undefined, 0, access.bytes);
+      if (access.writes) write_memory(*group, *state, access, lane, undefined);
+    } else if (access.writes) {
+      stored(access.instruction, *state, access, lane, undefined, origin);
+      write_memory(*group, *state, access, lane, undefined);
+    } else {
+      read_memory(*group, *state, access, lane, undefined, origin);
+      load(access.instruction, *state, access, lane, undefined, origin);
+    }
+    step.done[lane] += access.bytes;
+  }
+}
+
+// --- Copies -------------------------------------------------------------------------------------------------------
+
+void InitChecker::copied(const machine::CopyEvent& copy) {
+  if (copy.bytes == 0) return;
+  if (copy.source == 0) return memory_.write(copy.destination, nullptr, copy.bytes);
+  if (memory_.number_at(copy.destination) != 0) return memory_.copy(copy.destination, copy.source, copy.bytes);
+  // To the host. What was written of it may be all that the program looks at.
+  const ShadowMemory::Count count = memory_.count(copy.source, copy.bytes);
+  if (!count.is_tracked || count.undefined != copy.bytes) return;
+  HostStack stack;
+  {
+    const std::lock_guard lock(asked_mutex_);
+    if (const auto at = asked_.find({copy.destination, copy.source, copy.bytes}); at != asked_.end())
+      stack = at->second;
+  }
+  if (findings_.known(checker, "copy", stack.hash(), 1)) return;
+  Finding finding;
+  finding.checker = checker;
+  finding.kind = "copy";
+  finding.message = fmt::format("{} copies {} byte{} to the host, none of which anybody has written", copy.function,
+                                copy.bytes, copy.bytes == 1 ? "" : "s");
+  finding.address = fmt::format("{:#x}", copy.source);
+  if (std::vector<std::string> lines = lines_of(stack, copy.function); !lines.empty()) {
+    finding.stacks.push_back({"copied", std::move(lines)});
+  }
+  for (NamedStack& each : origin_of(origin::memory(memory_.number_at(copy.source)))) {
+    finding.stacks.push_back(std::move(each));
+  }
+  finding.advice = "has the kernel that fills it run, and did it write there?";
+  findings_.add(stack.hash(), std::move(finding));
+}
+
+// --- Reports ------------------------------------------------------------------------------------------------------
+
+std::vector<NamedStack> InitChecker::origin_of(uint32_t origin) const {
+  std::vector<NamedStack> stacks;
+  if (const auto number = origin::memory_of(origin)) {
+    if (const auto allocation = memory_.allocation(*number)) {
+      std::vector<std::string> frames{fmt::format("{} byte{} of device memory at {:#x}", allocation->size,
+                                                  allocation->size == 1 ? "" : "s", allocation->begin)};
+      for (std::string& line : lines_of(allocation->stack, allocation->function)) frames.push_back(std::move(line));
+      stacks.push_back({"never written", std::move(frames)});
+    }
+  } else if (const std::string words = origin::in_words(origin); !words.empty()) {
+    stacks.push_back({origin::is_inactive(origin) ? "comes from" : "never written", {words}});
+  }
+  return stacks;
+}
+
+void InitChecker::report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind, std::string_view what,
+                         uint32_t origin, const char* advice) {
+  if (origin::is_inactive(origin)) {
+    kind = "inactive-lane";
+    what = "depends on a value of a lane that was elsewhere when it was asked for";
+    advice = "shuffle where all lanes are that are read from, before the branch";
+  }
+  if (findings_.known(checker, kind, pc, 1)) return;
+  Finding finding;
+  finding.checker = checker;
+  finding.kind = kind;
+  set_place(finding, wave, pc, lane);
+  finding.message = fmt::format("kernel '{}' {}", finding.kernel, what);
+  finding.stacks = origin_of(origin);
+  finding.advice = advice;
+  findings_.add(pc, std::move(finding));
+}
+
+}  // namespace
+
+std::unique_ptr<Checker> make_init_checker(Findings& findings) { return std::make_unique<InitChecker>(findings); }
+
+}  // namespace Atoll::observe

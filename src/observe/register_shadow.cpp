@@ -1,0 +1,186 @@
+// observe: see register_shadow.h.
+#include "observe/register_shadow.h"
+
+#include <fmt/format.h>
+
+#include "machine/dispatch.h"
+#include "machine/gpu.h"
+
+namespace Atoll::observe {
+
+namespace origin {
+
+namespace {
+
+enum class Kind : uint8_t { unknown, scalar, vgpr, agpr, memory, lds, scratch, inactive };
+constexpr unsigned number_bits = 28;
+constexpr uint32_t most = (1u << number_bits) - 1;
+
+uint32_t make(Kind kind, uint64_t number) {
+  return static_cast<uint32_t>(kind) << number_bits | static_cast<uint32_t>(std::min<uint64_t>(number, most));
+}
+Kind kind_of(uint32_t origin) { return static_cast<Kind>(origin >> number_bits); }
+
+}  // namespace
+
+uint32_t scalar(unsigned reg) { return make(Kind::scalar, reg); }
+uint32_t vector(unsigned reg, bool is_agpr) { return make(is_agpr ? Kind::agpr : Kind::vgpr, reg); }
+uint32_t memory(uint32_t allocation) { return make(Kind::memory, allocation); }
+uint32_t lds(uint64_t offset) { return make(Kind::lds, offset); }
+uint32_t scratch(uint64_t address) { return make(Kind::scratch, address); }
+uint32_t inactive(unsigned lane) { return make(Kind::inactive, lane); }
+bool is_inactive(uint32_t origin) { return kind_of(origin) == Kind::inactive; }
+
+std::optional<uint32_t> memory_of(uint32_t origin) {
+  if (kind_of(origin) != Kind::memory) return std::nullopt;
+  return origin & most;
+}
+
+std::string in_words(uint32_t origin) {
+  const uint32_t number = origin & most;
+  switch (kind_of(origin)) {
+    case Kind::scalar:
+      if (number == isa::scalar::vcc_lo || number == isa::scalar::vcc_hi) return "vcc, as the wave began";
+      if (number == isa::scalar::m0) return "m0, as the wave began";
+      return fmt::format("s{}, as the wave began", number);
+    case Kind::vgpr:
+      return fmt::format("v{}, as the wave began", number);
+    case Kind::agpr:
+      return fmt::format("a{}, as the wave began", number);
+    case Kind::lds:
+      return fmt::format("LDS + {:#x}", number);
+    case Kind::scratch:
+      return fmt::format("scratch + {:#x}: a local variable or array", number);
+    case Kind::inactive:
+      return fmt::format("lane {}, which was elsewhere when its value was asked for", number);
+    case Kind::memory:
+    case Kind::unknown:
+      break;
+  }
+  return {};
+}
+
+}  // namespace origin
+
+namespace {
+
+/// How many SGPRs a wave begins with (machine/initial_state.cpp).
+unsigned initial_sgprs(const machine::Dispatch& dispatch) {
+  const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
+  const target::Processor& processor = dispatch.gpu->processor();
+  unsigned count = descriptor.user_sgprs;
+  if (!processor.architected_work_group_ids) {
+    count += unsigned{descriptor.work_group_id_x} + descriptor.work_group_id_y + descriptor.work_group_id_z;
+  }
+  if (descriptor.work_group_info) ++count;
+  if (descriptor.private_segment && processor.flat_scratch != target::FlatScratch::architected) ++count;
+  return count;
+}
+
+}  // namespace
+
+RegisterShadow::RegisterShadow(const machine::Wave& wave) : first_agpr_(wave.vgprs) {
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  const unsigned given = initial_sgprs(dispatch);
+  for (unsigned reg = 0; reg < scalars_.size(); ++reg) {
+    const bool is_undefined = reg < isa::scalar::ttmp0 ? reg >= given : reg == isa::scalar::m0;
+    scalars_[reg] = is_undefined ? UINT32_MAX : 0;
+    scalar_origins_[reg] = origin::scalar(reg);
+  }
+  const size_t count = size_t{wave.vgprs} + wave.agprs;
+  rows_.resize(count);
+  dirty_.assign(count, 1);
+  origins_.resize(count);
+  const unsigned ids =
+      dispatch.gpu->processor().packed_work_item_ids ? 1 : 1u + dispatch.kernel->descriptor.work_item_ids;
+  for (size_t i = 0; i < count; ++i) {
+    const bool is_agpr = i >= first_agpr_;
+    origins_[i] = origin::vector(static_cast<unsigned>(is_agpr ? i - first_agpr_ : i), is_agpr);
+    const bool is_given = i < ids;
+    rows_[i].fill(is_given ? 0 : UINT32_MAX);
+    if (is_given) dirty_[i] = 0;
+  }
+}
+
+void RegisterShadow::set_row(size_t index, uint64_t lanes, const Row& undefined, uint32_t origin) {
+  if (!has(index)) return;
+  Row& row = rows_[index];
+  uint32_t any = 0, any_new = 0;
+  for (unsigned lane = 0; lane < row.size(); ++lane) {
+    const bool is_written = (lanes >> lane & 1) != 0;
+    row[lane] = is_written ? undefined[lane] : row[lane];
+    any_new |= is_written ? undefined[lane] : 0;
+    any |= row[lane];
+  }
+  dirty_[index] = any != 0;
+  if (any_new != 0) origins_[index] = origin;
+}
+
+void RegisterShadow::define_row(size_t index, uint64_t lanes) {
+  if (!has(index) || dirty_[index] == 0) return;
+  set_row(index, lanes, Row{}, 0);
+}
+
+uint64_t RegisterShadow::undefined_lanes(unsigned vgpr) const {
+  const size_t at = index(false, vgpr);
+  if (!is_undefined(at)) return 0;
+  uint64_t lanes = 0;
+  for (unsigned lane = 0; lane < 64; ++lane) lanes |= uint64_t{rows_[at][lane] != 0} << lane;
+  return lanes;
+}
+
+uint32_t RegisterShadow::word(const isa::Operand& operand, unsigned word, unsigned lane) const {
+  if (operand.kind == isa::OperandKind::scalar) return scalar(operand.reg + word);
+  if (operand.kind != isa::OperandKind::vgpr && operand.kind != isa::OperandKind::agpr) return 0;
+  const size_t at = index(operand, word);
+  return is_undefined(at) ? rows_[at][lane] : 0;
+}
+
+void RegisterShadow::set_word(const isa::Operand& operand, unsigned word, unsigned lane, uint32_t undefined,
+                              uint32_t origin) {
+  if (operand.kind == isa::OperandKind::scalar) return set_scalar(operand.reg + word, undefined, origin);
+  if (operand.kind != isa::OperandKind::vgpr && operand.kind != isa::OperandKind::agpr) return;
+  const size_t at = index(operand, word);
+  if (!has(at)) return;
+  rows_[at][lane] = undefined;
+  if (undefined == 0) return;
+  dirty_[at] = 1;
+  origins_[at] = origin;
+}
+
+void RegisterShadow::set_half(const isa::Operand& operand, unsigned lane, uint16_t undefined, bool high,
+                              uint32_t origin) {
+  const uint32_t old = word(operand, 0, lane);
+  set_word(operand, 0, lane, high ? (old & 0xFFFF) | uint32_t{undefined} << 16 : (old & 0xFFFF0000) | undefined,
+           origin);
+}
+
+void RegisterShadow::define_half(const isa::Operand& operand, uint64_t lanes, bool high) {
+  const size_t at = index(operand, 0);
+  if (!is_undefined(at)) return;
+  Row row = rows_[at];
+  for (uint32_t& bits : row) bits &= high ? 0xFFFFu : 0xFFFF0000u;
+  set_row(at, lanes, row, origins_[at]);
+}
+
+void RegisterShadow::define(const isa::Operand& operand, uint64_t lanes) {
+  if (operand.kind == isa::OperandKind::scalar) return define_scalars(operand.reg, operand.words);
+  if (operand.kind != isa::OperandKind::vgpr && operand.kind != isa::OperandKind::agpr) return;
+  for (unsigned each = 0; each < operand.words; ++each) define_row(index(operand, each), lanes);
+}
+
+uint32_t RegisterShadow::origin_of(const isa::Operand& operand, unsigned word) const {
+  if (operand.kind == isa::OperandKind::scalar) return scalar_origin(operand.reg + word);
+  return origin(index(operand, word));
+}
+
+uint32_t RegisterShadow::origin_of(const isa::Operand& operand) const {
+  for (unsigned each = 0; each < operand.words; ++each) {
+    const bool undefined =
+        operand.kind == isa::OperandKind::scalar ? scalar(operand.reg + each) != 0 : is_undefined(index(operand, each));
+    if (undefined) return origin_of(operand, each);
+  }
+  return 0;
+}
+
+}  // namespace Atoll::observe

@@ -1,0 +1,12 @@
+// What the wrong programs about memory that nobody has written share.
+#pragma once
+
+#include "../case.h"
+
+/// Memory that nobody has written.
+template <typename T>
+T* unwritten(size_t count) {
+  T* memory = nullptr;
+  HIP(hipMalloc(reinterpret_cast<void**>(&memory), count * sizeof(T)));
+  return memory;
+}
