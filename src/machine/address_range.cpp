@@ -95,16 +95,25 @@ AddressRange::~AddressRange() {
 
 bool AddressRange::divide(unsigned parts) {
   if (size_ == 0 || !std::has_single_bit(parts)) return false;
-  const bool is_possible = size_ / parts >= least_part;
-  if (!is_possible) parts = 1;
   const std::lock_guard guard(mutex_);
-  if (parts == free_.size()) return is_possible;
-  FreeRuns whole = std::exchange(edges_, {});
-  const std::vector<FreeRuns> before = std::exchange(free_, std::vector<FreeRuns>(parts));
-  for (const FreeRuns& part : before) part.for_each([&](FreeRuns::Run run) { whole.add(run.address, run.bytes); });
-  parts_.store(parts, std::memory_order_release);
-  whole.for_each([&](FreeRuns::Run run) { add_free(run.address, run.bytes); });
-  return is_possible;
+  const auto divide_free = [&](unsigned count) {
+    FreeRuns whole = std::exchange(edges_, {});
+    const std::vector<FreeRuns> before = std::exchange(free_, std::vector<FreeRuns>(count));
+    for (const FreeRuns& part : before) part.for_each([&](FreeRuns::Run run) { whole.add(run.address, run.bytes); });
+    whole.for_each([&](FreeRuns::Run run) { add_free(run.address, run.bytes); });
+  };
+  if (parts == free_.size()) return true;
+  bool is_done = size_ / parts >= least_part;
+  divide_free(is_done ? parts : 1);
+  // What somebody has where another division put it would count as a GPU's that it is not.
+  const uint64_t free_in_part = size_ / free_.size() - edge;
+  for (size_t i = 1; i < free_.size(); ++i) {
+    const auto all = free_[i].find(begin_ + i * (free_in_part + edge) + edge);
+    is_done &= all && all->bytes == free_in_part;
+  }
+  if (!is_done) divide_free(1);
+  parts_.store(static_cast<unsigned>(free_.size()), std::memory_order_release);
+  return is_done;
 }
 
 /// Addresses that nobody has, which may be of several parts.

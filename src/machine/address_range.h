@@ -55,8 +55,8 @@ class AddressRange {
     return size_ == 0 ? AddressBounds{} : AddressBounds{.base = begin_, .outside = ~(size_ - 1)};
   }
 
-  /// Has the range consist of so many parts of the same size, a power of two; what is taken stays where it is. They are
-  /// not made smaller than is of use: then, or when there is no range, it is undivided, and the answer no.
+  /// Has the range consist of so many parts of the same size, a power of two. They are not made smaller than is of use,
+  /// nor when something is taken that would lie in another than the first: then it is undivided, and the answer no.
   bool divide(unsigned parts);
   unsigned parts() const { return parts_.load(std::memory_order_acquire); }
 

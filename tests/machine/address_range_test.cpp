@@ -118,7 +118,10 @@ TEST(AddressRange, IsDividedAndMadeOneAgain) {
   AddressRange range(256 * gibibyte);
   const uint64_t begin = range.bounds().base, whole = 256 * gibibyte, part = 64 * gibibyte;
   const uint64_t early = range.take(2 * page, page).value(), late = begin + 2 * part - page;
-  ASSERT_TRUE(range.take_at(late, 2 * page));  // across what becomes a border
+  ASSERT_TRUE(range.take_at(late, 2 * page));  // across what would be a border
+  EXPECT_FALSE(range.divide(4));
+  EXPECT_EQ(range.parts(), 1u);
+  range.give_back(late, 2 * page);
   ASSERT_TRUE(range.divide(4));
   EXPECT_EQ(range.parts(), 4u);
   for (unsigned i = 0; i < 4; ++i) {
@@ -131,9 +134,12 @@ TEST(AddressRange, IsDividedAndMadeOneAgain) {
   EXPECT_FALSE(range.take(page, page, 3));
   EXPECT_FALSE(range.take(part, page, 2));
   EXPECT_FALSE(range.take_at(begin + 2 * part + AddressRange::edge, page));  // not of the first part
-  range.give_back(late, 2 * page);
   range.give_back(begin + 3 * part + AddressRange::edge, part - AddressRange::edge);
   range.give_back(early, 2 * page);
+  const uint64_t third = range.take(page, page, 2).value();
+  EXPECT_FALSE(range.divide(2));  // has memory of what was another part
+  range.give_back(third, page);
+  EXPECT_TRUE(range.divide(4));
   EXPECT_FALSE(range.divide(16));  // too small, and so it is one
   EXPECT_EQ(range.parts(), 1u);
   EXPECT_TRUE(range.take(whole - AddressRange::edge, page));  // nothing is lost
