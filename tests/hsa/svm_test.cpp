@@ -1,4 +1,5 @@
 // Attributes of shared virtual memory.
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;
@@ -60,8 +61,9 @@ TEST_F(HsaSvm, AccessIsAskedForByAgent) {
 // hsa_ext_amd.h, hsa_amd_svm_attribute_t: flags are of type bool, the granularity is log2 of pages. Of a range of which
 // only a part has a flag, the answer is no; a granularity is at most 63, as ROCr has it.
 TEST_F(HsaSvm, FlagsAndTheGranularityAreRemembered) {
-  for (const uint64_t flag : {HSA_AMD_SVM_ATTRIB_READ_ONLY, HSA_AMD_SVM_ATTRIB_HIVE_LOCAL,
-                              HSA_AMD_SVM_ATTRIB_READ_MOSTLY, HSA_AMD_SVM_ATTRIB_GPU_EXEC}) {
+  constexpr uint64_t flags[] = {HSA_AMD_SVM_ATTRIB_READ_ONLY, HSA_AMD_SVM_ATTRIB_HIVE_LOCAL,
+                                HSA_AMD_SVM_ATTRIB_READ_MOSTLY, HSA_AMD_SVM_ATTRIB_GPU_EXEC};
+  for (const uint64_t flag : flags) {
     EXPECT_EQ(get(0, 8, flag), 0U) << flag;
     set(1, 2, flag, 7);
     EXPECT_EQ(get(1, 2, flag), 1U) << flag;
