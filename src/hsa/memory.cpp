@@ -25,6 +25,22 @@ machine::MemoryEvent::Kind kind_of(const Pool& pool) {
   return (pool.global_flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT) != 0 ? kernarg : host;
 }
 
+/// The number of an agent that is a GPU.
+unsigned gpu_number(const Agent* agent) {
+  return agent->is_gpu() ? static_cast<const GpuAgent*>(agent)->machine->number() : machine::every_gpu;
+}
+
+/// Which GPUs may touch an allocation of a GPU's own has changed.
+void change_access(machine::Memory& memory, const Pool& pool, const std::set<const Agent*>& before,
+                   const std::set<const Agent*>& after) {
+  if (pool.is_system()) return;
+  const unsigned owner = gpu_number(pool.owner);
+  for (const Agent* agent : after)
+    if (!before.contains(agent)) memory.allow(gpu_number(agent), owner);
+  for (const Agent* agent : before)
+    if (!after.contains(agent)) memory.disallow(gpu_number(agent), owner);
+}
+
 }  // namespace
 
 hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) {
@@ -38,7 +54,8 @@ hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) 
   if (!pool.take(size)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   // As the kernel driver does; the device library's malloc() finds a block's slab by rounding its address down.
   const uint64_t alignment = size >= device_memory_block ? device_memory_block : allocation_granule;
-  const auto address = memory_.allocate(size, alignment, pool.owner->is_gpu() ? "device memory" : "system memory");
+  const auto address = memory_.allocate(size, alignment, pool.owner->is_gpu() ? "device memory" : "system memory", 0,
+                                        machine::Memory::Pages::huge_if_large, gpu_number(pool.owner));
   if (!address) {
     pool.give_back(size);
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -79,6 +96,7 @@ hsa_status_t MemoryRecords::free(void* pointer) {
   for (const DeallocationCallback& callback : record.on_deallocation) {
     callback.function(callback.pointer, callback.user_data);
   }
+  change_access(memory_, *record.pool, record.accessible, {record.pool->owner});
   record.pool->give_back(record.size);
   if (observer != nullptr) {
     observer->freed(record.address, function, [&memory = memory_, address = record.address] {
@@ -187,6 +205,14 @@ bool MemoryRecords::change(const void* pointer, const std::function<void(MemoryR
   return true;
 }
 
+bool MemoryRecords::allow(const void* pointer, std::set<const Agent*> agents) {
+  return change(pointer, [&](MemoryRecord& record) {
+    agents.insert(record.pool->owner);  // keeps it
+    if (record.type == HSA_EXT_POINTER_TYPE_HSA) change_access(memory_, *record.pool, record.accessible, agents);
+    record.accessible = std::move(agents);
+  });
+}
+
 hsa_status_t collect_agents(const hsa_agent_t* handles, size_t count, std::set<const Agent*>& agents) {
   if (handles == nullptr) {
     agents.insert(Runtime::get()->agents.begin(), Runtime::get()->agents.end());
@@ -240,11 +266,7 @@ hsa_status_t hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_agent_t*
   if (const hsa_status_t status = collect_agents(agents, num_agents, list); status != HSA_STATUS_SUCCESS) {
     return status;
   }
-  const bool known = Runtime::get()->memory.change(ptr, [&](MemoryRecord& record) {
-    list.insert(record.pool->owner);  // its own agent keeps access
-    record.accessible = list;
-  });
-  return known ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+  return Runtime::get()->memory.allow(ptr, std::move(list)) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
 }
 
 hsa_status_t hsa_amd_memory_lock(void* host_ptr, size_t size, hsa_agent_t* agents, int num_agent, void** agent_ptr) {

@@ -71,6 +71,8 @@ class MemoryRecords {
   hsa_status_t detach(void* pointer, hsa_amd_pointer_type_t type);
 
   std::optional<MemoryRecord> find(const void* pointer) const;
+  /// Has these agents have access to the memory that holds `pointer`, besides its own, and no others.
+  bool allow(const void* pointer, std::set<const Agent*> agents);
   /// Changes the record that holds `pointer`, if there is one.
   bool change(const void* pointer, const std::function<void(MemoryRecord&)>& change);
 

@@ -22,6 +22,7 @@
 #include "hsa/client.h"
 #include "hsa/status.h"
 #include "hsa/tools.h"
+#include "machine/address_range.h"
 #include "machine/signal_watch.h"
 #include "machine/statistics.h"
 #include "target/topology.h"
@@ -131,13 +132,28 @@ void warn_of_libraries(const target::GpuModel& gpu) {
   }
 }
 
+/// Says, once, that stray pointers are not found where there is no range of addresses that they could be out of.
+void warn_of_few_addresses(const std::vector<GpuConfiguration>& gpus) {
+  static bool said = false;
+  if (said || !machine::AddressRange::of_process().bounds().are_everything()) return;
+  // With xnack on, the whole process is allowed anyway.
+  const auto has_xnack = [](const GpuConfiguration& gpu) { return gpu.model.target.xnack == target::Setting::on; };
+  if (std::ranges::all_of(gpus, has_xnack)) return;
+  fmt::print(stderr,
+             "atoll: the process may have few addresses (ulimit -v): kernels that touch what is not the GPU's, but the "
+             "program's, are not found\n");
+  said = true;
+}
+
 /// The runtime with its GPUs, if they can be what the environment wants them to be.
 support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& configuration) {
   std::vector<std::unique_ptr<GpuAgent>> agents;
   // With one thread a seed of the order checker always means the same.
   const bool checks_order =
       std::ranges::find(configuration.check.checkers, "order") != configuration.check.checkers.end();
-  auto host = std::make_shared<machine::Host>(checks_order ? 1 : configuration.threads);
+  auto host = std::make_shared<machine::Host>(checks_order ? 1 : configuration.threads,
+                                              static_cast<unsigned>(configuration.gpus.size()));
+  warn_of_few_addresses(configuration.gpus);
   std::unique_ptr<observe::Checkers> checkers;
   machine::Gpu::MakeEngine make_engine = configuration.make_engine;
   if (configuration.check.any()) {
@@ -154,6 +170,7 @@ support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& conf
     }
     machine::GpuOptions options;
     options.host = host;
+    options.number = static_cast<unsigned>(agents.size());
     options.kernel_timeout = configuration.timeout;
     options.core_file = configuration.core_file;
     options.observer = checkers.get();

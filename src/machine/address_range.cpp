@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 #include <new>
+#include <utility>
 
 #include "support/fork.h"
 
@@ -21,6 +23,8 @@ constexpr int inaccessible = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 /// The smallest range that is worth having.
 constexpr uint64_t least = uint64_t{64} << 30;
 static_assert(least > 2 * AddressRange::edge);
+/// The smallest part that is.
+constexpr uint64_t least_part = uint64_t{32} << 30;
 
 /// Where nobody else has anything: far above what programs link to and below their heap, their libraries and, with
 /// AddressSanitizer, above its shadow. Several, for programs with two of Atoll's libraries.
@@ -79,7 +83,8 @@ AddressRange::AddressRange(uint64_t most) {
     if (reserved == 0) continue;
     begin_ = reserved + edge;
     size_ = size;
-    free_.add(begin_ + edge, size_ - edge);
+    free_.resize(1);
+    free_[0].add(begin_ + edge, size_ - edge);
     return;
   }
 }
@@ -88,7 +93,42 @@ AddressRange::~AddressRange() {
   if (size_ != 0) munmap(pointer(begin_ - edge), size_ + 2 * edge);
 }
 
-std::optional<uint64_t> AddressRange::take(uint64_t bytes, uint64_t alignment) {
+bool AddressRange::divide(unsigned parts) {
+  if (size_ == 0 || !std::has_single_bit(parts)) return false;
+  const std::lock_guard guard(mutex_);
+  const auto divide_free = [&](unsigned count) {
+    FreeRuns whole = std::exchange(edges_, {});
+    const std::vector<FreeRuns> before = std::exchange(free_, std::vector<FreeRuns>(count));
+    for (const FreeRuns& part : before) part.for_each([&](FreeRuns::Run run) { whole.add(run.address, run.bytes); });
+    whole.for_each([&](FreeRuns::Run run) { add_free(run.address, run.bytes); });
+  };
+  if (parts == free_.size()) return true;
+  bool is_done = size_ / parts >= least_part;
+  divide_free(is_done ? parts : 1);
+  // What somebody has where another division put it would count as a GPU's that it is not.
+  const uint64_t free_in_part = size_ / free_.size() - edge;
+  for (size_t i = 1; i < free_.size(); ++i) {
+    const auto all = free_[i].find(begin_ + i * (free_in_part + edge) + edge);
+    is_done &= all && all->bytes == free_in_part;
+  }
+  if (!is_done) divide_free(1);
+  parts_.store(static_cast<unsigned>(free_.size()), std::memory_order_release);
+  return is_done;
+}
+
+/// Addresses that nobody has, which may be of several parts.
+void AddressRange::add_free(uint64_t address, uint64_t bytes) {
+  const uint64_t end = address + bytes, size = size_ / free_.size();
+  while (address != end) {
+    const uint64_t part = (address - begin_) / size, begin = begin_ + part * size;
+    const bool is_edge = part != 0 && address - begin < edge;
+    const uint64_t piece = std::min(end, is_edge ? begin + edge : begin + size) - address;
+    (is_edge ? edges_ : free_[part]).add(address, piece);
+    address += piece;
+  }
+}
+
+std::optional<uint64_t> AddressRange::take(uint64_t bytes, uint64_t alignment, unsigned part) {
   if (size_ == 0) {
     const uint64_t slack = alignment - page;
     const uint64_t there = map_inaccessible(0, bytes + slack, 0);
@@ -100,8 +140,9 @@ std::optional<uint64_t> AddressRange::take(uint64_t bytes, uint64_t alignment) {
     return address;
   }
   const std::lock_guard guard(mutex_);
-  const auto address = free_.find_room(bytes, alignment);
-  if (address) free_.remove(*address, bytes);
+  FreeRuns& free = free_[part < free_.size() ? part : 0];
+  const auto address = free.find_room(bytes, alignment);
+  if (address) free.remove(*address, bytes);
   return address;
 }
 
@@ -112,9 +153,9 @@ bool AddressRange::take_at(uint64_t address, uint64_t bytes) {
     return there == address;
   }
   const std::lock_guard guard(mutex_);
-  const auto run = free_.find(address);
+  const auto run = free_[0].find(address);
   if (!run || bytes > run->bytes - (address - run->address)) return false;
-  free_.remove(address, bytes);
+  free_[0].remove(address, bytes);
   return true;
 }
 
@@ -132,7 +173,7 @@ void AddressRange::give_back(uint64_t address, uint64_t bytes) {
     return;
   }
   try {
-    free_.add(address, bytes);
+    add_free(address, bytes);
   } catch (const std::bad_alloc&) {  // lost, too: freeing does not fail
   }
 }

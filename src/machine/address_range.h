@@ -10,24 +10,30 @@
 // out, and as much around it is reserved, too: so what lies a little off an address of the range is the range's, or
 // inaccessible, and of an address to which an offset of 32 bits is added, only the address needs to be looked at.
 //
+// With several GPUs the range is divided into parts, so that each GPU's own memory has one, and what it may touch is
+// told by bits of an address (memory_parts.h). Each part begins with an edge, as the range does.
+//
 // A process with few addresses (RLIMIT_AS) has no such range: memory then lies wherever the host has addresses, and
 // bounds() is everything. A child of fork() has the parent's range, with what is taken of it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "machine/free_runs.h"
 
 namespace Atoll::machine {
 
-/// Addresses that somebody may touch: those from `base` on, the last one `last` after it.
+/// Addresses that somebody may touch: those whose distance from `base` has none of the bits of `outside`. Distances
+/// that are or'ed have such a bit if one of them has.
 struct AddressBounds {
-  uint64_t base = 0, last = ~uint64_t{0};
+  uint64_t base = 0, outside = 0;
 
-  bool hold(uint64_t address) const { return address - base <= last; }
-  bool are_everything() const { return last == ~uint64_t{0}; }
+  bool hold(uint64_t address) const { return ((address - base) & outside) == 0; }
+  bool are_everything() const { return outside == 0; }
 };
 
 class AddressRange {
@@ -46,13 +52,18 @@ class AddressRange {
 
   /// Of whom touches nothing but what is given out here.
   AddressBounds bounds() const {
-    return size_ == 0 ? AddressBounds{} : AddressBounds{.base = begin_, .last = size_ - 1};
+    return size_ == 0 ? AddressBounds{} : AddressBounds{.base = begin_, .outside = ~(size_ - 1)};
   }
 
+  /// Has the range consist of so many parts of the same size, a power of two. They are not made smaller than is of use,
+  /// nor when something is taken that would lie in another than the first: then it is undivided, and the answer no.
+  bool divide(unsigned parts);
+  unsigned parts() const { return parts_.load(std::memory_order_acquire); }
+
   /// Inaccessible addresses, whole pages, aligned to a power of two that is at least a page; nothing when there are no
-  /// more.
-  std::optional<uint64_t> take(uint64_t bytes, uint64_t alignment);
-  /// Those addresses, if they are free.
+  /// more in that part.
+  std::optional<uint64_t> take(uint64_t bytes, uint64_t alignment, unsigned part = 0);
+  /// Those addresses, if they are free and of the first part.
   bool take_at(uint64_t address, uint64_t bytes);
   /// What was taken, or a part of it: whatever is mapped there is gone.
   void give_back(uint64_t address, uint64_t bytes);
@@ -62,9 +73,13 @@ class AddressRange {
   void unlock() { mutex_.unlock(); }
 
  private:
+  void add_free(uint64_t address, uint64_t bytes);
+
   uint64_t begin_ = 0, size_ = 0;  ///< without what is around it; 0: there is no range
-  std::mutex mutex_;
-  FreeRuns free_;
+  std::atomic<unsigned> parts_{1};
+  std::mutex mutex_;            ///< of what follows
+  std::vector<FreeRuns> free_;  ///< by part
+  FreeRuns edges_;              ///< what is free and not given out, as it lies where a part begins
 };
 
 }  // namespace Atoll::machine

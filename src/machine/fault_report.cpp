@@ -149,11 +149,23 @@ std::string neighbourhood(uint64_t address, const Wave& wave, Gpu& gpu) {
 /// is wrong with the address.
 std::optional<std::string> host_memory(const Fault& fault, const WorkGroup& group, const target::TargetId& gpu) {
   if (!fault.address_known || group.bounds.hold(fault.address)) return std::nullopt;
+  if (AddressRange::of_process().bounds().hold(fault.address)) return std::nullopt;
   auto what = describe_host_address(fault.address);
   if (!what) return std::nullopt;
   *what += "; pass memory of the GPU's, or that is registered for it";
   if (gpu.processor->supports_xnack) *what += fmt::format(", or run with xnack on ({}:xnack+)", gpu.processor->name);
   return what;
+}
+
+/// Whose memory it is, if it is another GPU's own and this one has not been given access to it.
+std::optional<std::string> memory_of_other_gpu(const Fault& fault, const WorkGroup& group, Gpu& gpu) {
+  if (!fault.address_known || group.bounds.hold(fault.address)) return std::nullopt;
+  const auto allocation = gpu.memory().find(fault.address);
+  if (!allocation || allocation->gpu == every_gpu || allocation->gpu == gpu.number()) return std::nullopt;
+  return fmt::format(
+      "at offset {} in {} of GPU {}; GPU {} has not been given access to it: "
+      "hipDeviceEnablePeerAccess, or hsa_amd_agents_allow_access",
+      fault.address - allocation->address, describe(*allocation), allocation->gpu, gpu.number());
 }
 
 /// llvm.trap, and not another number or s_sethalt.
@@ -292,8 +304,12 @@ FaultReport report_fault(const Wave& wave) {
     // The host says nothing of accesses to addresses that are not canonical.
     if (!fault.address_known && instruction) fault.is_write = !isa::effects_of(*instruction).loads.any();
     report.lane_known = !fault.what.empty() || (instruction && find_lane(*instruction, wave, fault));
+    const auto foreign = fault.what.empty() ? memory_of_other_gpu(fault, group, gpu) : std::nullopt;
     const auto host = fault.what.empty() ? host_memory(fault, group, gpu.model().target) : std::nullopt;
-    if (host) {
+    if (foreign) {
+      fault.what = "memory of another GPU";
+      report.owner = *foreign;
+    } else if (host) {
       fault.what = "an address of the host, where a GPU has no memory";
       report.owner = *host;
     } else if (fault.address_known) {

@@ -27,6 +27,10 @@ class FreeRuns {
   /// that large ones remain.
   std::optional<uint64_t> find_room(uint64_t bytes, uint64_t alignment) const;
   size_t count() const { return runs_.size(); }
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const auto& [address, bytes] : runs_) visit(Run{address, bytes});
+  }
 
  private:
   using Map = std::map<uint64_t, uint64_t>;

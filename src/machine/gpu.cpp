@@ -68,6 +68,7 @@ class VirtualGpu final : public Gpu {
   VirtualGpu& operator=(const VirtualGpu&) = delete;
 
   const target::GpuModel& model() const override { return model_; }
+  unsigned number() const override { return options_.number; }
   Memory& memory() override { return host_->memory; }
   Engine& engine() override { return *engine_; }
   support::Result<std::shared_ptr<LoadedCode>> load(std::span<const uint8_t> file, const ExternalSymbols& externals,
@@ -172,7 +173,7 @@ support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelD
   if (auto prepared = prepare(*dispatch, model_); !prepared) return std::unexpected(prepared.error());
   // With xnack on, a GPU pages in whatever the process has.
   if (model_.target.xnack != target::Setting::on && !gets_locked_memory(*dispatch)) {
-    dispatch->bounds = host_->memory.bounds();
+    dispatch->bounds = host_->memory.bounds(options_.number);
   }
   if (dispatch->kernel->descriptor.dispatch_ptr) {
     auto slot = host_->memory.take_slot();

@@ -29,6 +29,7 @@ inline constexpr unsigned most_threads = 1024;
 
 struct GpuOptions {
   std::shared_ptr<Host> host{};  ///< shared with other GPUs (host.h); null: of its own
+  unsigned number = 0;           ///< among those that share the host
   unsigned threads =
       0;  ///< of a host of its own: threads that run work-groups, the one that launches among them; 0: all
   std::chrono::nanoseconds kernel_timeout{0};          ///< of one dispatch; 0: none
@@ -47,6 +48,7 @@ class Gpu {
   virtual ~Gpu() = default;
 
   virtual const target::GpuModel& model() const = 0;
+  virtual unsigned number() const = 0;  ///< among those that share its host
   const target::Processor& processor() const { return *model().target.processor; }
   virtual Memory& memory() = 0;
   virtual Engine& engine() = 0;

@@ -34,13 +34,6 @@ void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 void unmap(uint64_t address, uint64_t size) { AddressRange::of_process().give_back(address, size); }
 
-/// Inaccessible addresses for an allocation and the page after it.
-support::Result<uint64_t> take_addresses(uint64_t size, uint64_t alignment, const std::string& purpose) {
-  if (const auto address = AddressRange::of_process().take(mapped_size(size), alignment)) return *address;
-  return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: no addresses are left", size,
-              purpose);
-}
-
 /// Checks a size and an alignment, and makes the alignment at least a page.
 support::Result<uint64_t> check_size(uint64_t size, uint64_t alignment, const std::string& purpose) {
   if (size == 0) return fail(ErrorKind::invalid_argument, "cannot allocate 0 bytes of memory for {}", purpose);
@@ -57,30 +50,46 @@ support::Result<uint64_t> check_size(uint64_t size, uint64_t alignment, const st
 
 }  // namespace
 
+/// Inaccessible addresses for an allocation and the page after it. Where a part has none left, memory is no longer kept
+/// apart.
+support::Result<uint64_t> Memory::take_addresses(uint64_t size, uint64_t alignment, const std::string& purpose,
+                                                 unsigned gpu) {
+  AddressRange& range = AddressRange::of_process();
+  auto address = range.take(mapped_size(size), alignment, parts_.part_of(gpu));
+  if (!address && range.parts() != 1 && range.divide(1)) address = range.take(mapped_size(size), alignment);
+  if (address) return *address;
+  return fail(ErrorKind::out_of_resources, "cannot allocate {} bytes of memory for {}: no addresses are left", size,
+              purpose);
+}
+
 Memory::~Memory() {
   for (const auto& [address, allocation] : allocations_) {
     if (!allocation.is_packed) give_back(allocation);
   }
-  packed_.for_each_block([](const PackedPages::Block& block) { unmap(block.address, mapped_size(block.bytes)); });
+  for (const PackedPages& packed : packed_)
+    packed.for_each_block([](const PackedPages::Block& block) { unmap(block.address, mapped_size(block.bytes)); });
 }
 
 /// Whether an allocation is one of those that share mappings: small ones do, once many have mappings of their own.
 bool Memory::packs(uint64_t size, uint64_t alignment) const {
   if (size > PackedPages::largest || alignment > page_size()) return false;
   const std::lock_guard lock(mutex_);
-  return allocations_.size() - packed_.count() >= most_with_own_mappings();
+  size_t others = allocations_.size();
+  for (const PackedPages& packed : packed_) others -= packed.count();
+  return others >= most_with_own_mappings();
 }
 
-std::optional<uint64_t> Memory::take_packed(uint64_t size) {
+std::optional<uint64_t> Memory::take_packed(uint64_t size, unsigned gpu) {
   const uint64_t bytes = round_up(size, page_size());
-  if (const auto address = packed_.take(bytes)) return address;
-  const auto block = take_addresses(PackedPages::block_bytes, huge_page, "small allocations");
+  PackedPages& packed = packed_of(gpu);
+  if (const auto address = packed.take(bytes)) return address;
+  const auto block = take_addresses(PackedPages::block_bytes, huge_page, "small allocations", gpu);
   if (!block) return std::nullopt;
-  if (!packed_.add_block(*block)) {
+  if (!packed.add_block(*block)) {
     unmap(*block, mapped_size(PackedPages::block_bytes));
     return std::nullopt;
   }
-  return packed_.take(bytes);
+  return packed.take(bytes);
 }
 
 void Memory::give_back(const Allocation& allocation) {
@@ -89,7 +98,8 @@ void Memory::give_back(const Allocation& allocation) {
     return;
   }
   const auto empty =
-      packed_.give_back(allocation.address, round_up(allocation.size, page_size()), allocation.file != nullptr);
+      packed_of(allocation.gpu)
+          .give_back(allocation.address, round_up(allocation.size, page_size()), allocation.file != nullptr);
   if (empty) unmap(empty->address, mapped_size(empty->bytes));
 }
 
@@ -108,23 +118,24 @@ uint64_t Memory::record(Allocation allocation) {
 }
 
 support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner,
-                                           Pages pages) {
+                                           Pages pages, unsigned gpu) {
   auto checked = check_size(size, alignment, purpose);
   if (!checked) return checked;
   if (packs(size, *checked)) {
     // Where that fails, it may still have mappings of its own.
-    if (const auto packed = take_packed(size)) {
+    if (const auto packed = take_packed(size, gpu)) {
       return record({.address = *packed,
                      .size = size,
                      .purpose = std::move(purpose),
                      .owner = owner,
                      .file = nullptr,
-                     .is_packed = true});
+                     .is_packed = true,
+                     .gpu = gpu});
     }
   }
   const bool large = pages == Pages::huge_if_large && size >= 2 * huge_page;
   // Large blocks start on a huge page, so that the host can back them with such.
-  const auto address = take_addresses(size, std::max(*checked, large ? huge_page : 0), purpose);
+  const auto address = take_addresses(size, std::max(*checked, large ? huge_page : 0), purpose, gpu);
   if (!address) return address;
   const uint64_t bytes = round_up(size, page_size());
   if (mprotect(pointer(*address), bytes, PROT_READ | PROT_WRITE) != 0) {
@@ -134,7 +145,8 @@ support::Result<uint64_t> Memory::allocate(uint64_t size, uint64_t alignment, st
                 std::strerror(error));
   }
   if (large) madvise(pointer(*address), bytes, MADV_HUGEPAGE);
-  return record({.address = *address, .size = size, .purpose = std::move(purpose), .owner = owner, .file = nullptr});
+  return record(
+      {.address = *address, .size = size, .purpose = std::move(purpose), .owner = owner, .file = nullptr, .gpu = gpu});
 }
 
 support::Result<uint64_t> Memory::reserve(uint64_t size, uint64_t alignment, uint64_t wish, std::string purpose) {

@@ -16,6 +16,7 @@
 
 #include "machine/address_range.h"
 #include "machine/memory_file.h"
+#include "machine/memory_parts.h"
 #include "machine/packed_pages.h"
 #include "support/error.h"
 
@@ -32,12 +33,16 @@ inline constexpr uint32_t private_aperture_hi = 0x0002'0000;
 inline constexpr uint64_t lane_scratch_base = uint64_t{0x20} << 56;
 inline constexpr unsigned lane_scratch_tag_shift = 58, lane_scratch_lane_shift = 52;
 
+/// Stands for no GPU in particular.
+inline constexpr unsigned every_gpu = ~0u;
+
 struct Allocation {
   uint64_t address = 0, size = 0;
   std::string purpose;                     ///< for reports: "kernel code of app.co", "device memory"
   uint64_t owner = 0;                      ///< free for the user of the memory (the hsa room's pool)
   std::shared_ptr<const MemoryFile> file;  ///< what its pages are in, once shared
   bool is_packed = false;                  ///< its pages are `Memory`'s PackedPages
+  unsigned gpu = every_gpu;                ///< whose own it is, which others may touch if they are allowed to
 };
 
 /// What may be done with pages. There is no writing without reading on x86.
@@ -45,7 +50,8 @@ enum class Access : uint8_t { none, read, read_write };
 
 class Memory {
  public:
-  Memory() = default;
+  /// `gpus`: whose own memory is kept apart, by their numbers from 0 on.
+  explicit Memory(unsigned gpus = 1) : parts_(gpus), packed_(parts_.count() + 1) {}
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory();  ///< frees what is left
@@ -55,9 +61,9 @@ class Memory {
 
   /// Fresh zeroed memory, page-aligned (or more), with an inaccessible page after it, if the host has such for so many
   /// allocations (packed_pages.h). `alignment` is a power of two (0: a page). The host's memory is taken up as it is
-  /// touched, so `size` may exceed what is free.
+  /// touched, so `size` may exceed what is free. `gpu` is whose own memory it is to be, if several GPUs' is kept apart.
   support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0,
-                                     Pages pages = Pages::huge_if_large);
+                                     Pages pages = Pages::huge_if_large, unsigned gpu = every_gpu);
   /// Addresses without memory, for map_part(); `wish` is where they begin if that is free and in the range of guest
   /// memory, 0: anywhere, aligned at least to the largest power of two in their size, up to a huge page.
   support::Result<uint64_t> reserve(uint64_t size, uint64_t alignment, uint64_t wish, std::string purpose);
@@ -71,11 +77,15 @@ class Memory {
   support::Result<uint64_t> take_slot();
   void give_back_slot(uint64_t address);
 
-  /// What kernels may touch with xnack off: the range of guest memory, or everything while the GPU has been given
-  /// memory that is not in it: of the program's own, which could not get an address there.
-  AddressBounds bounds() const {
-    return outside_.load(std::memory_order_relaxed) == 0 ? AddressRange::of_process().bounds() : AddressBounds{};
+  /// What kernels of a GPU may touch with xnack off: the range of guest memory without what is other GPUs' own, or
+  /// everything while the GPU has been given memory that is not in it: of the program's own, which could not get an
+  /// address there.
+  AddressBounds bounds(unsigned gpu = 0) const {
+    return outside_.load(std::memory_order_relaxed) == 0 ? parts_.bounds(gpu) : AddressBounds{};
   }
+  /// That a GPU may touch an allocation of another's own, or no longer.
+  void allow(unsigned gpu, unsigned owner) { parts_.allow(gpu, owner); }
+  void disallow(unsigned gpu, unsigned owner) { parts_.disallow(gpu, owner); }
   /// There is such memory, or no longer.
   void add_outside() { ++outside_; }
   void remove_outside() { --outside_; }
@@ -100,10 +110,14 @@ class Memory {
  private:
   uint64_t record(Allocation allocation);
   bool packs(uint64_t size, uint64_t alignment) const;
-  std::optional<uint64_t> take_packed(uint64_t size);
+  support::Result<uint64_t> take_addresses(uint64_t size, uint64_t alignment, const std::string& purpose,
+                                           unsigned gpu = every_gpu);
+  std::optional<uint64_t> take_packed(uint64_t size, unsigned gpu);
+  PackedPages& packed_of(unsigned gpu) { return packed_[gpu < parts_.count() ? gpu + 1 : 0]; }
   void give_back(const Allocation& allocation);
 
-  PackedPages packed_;
+  MemoryParts parts_;
+  std::vector<PackedPages> packed_;  ///< everybody's, then each GPU's
   mutable std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;
   uint64_t allocated_bytes_ = 0;

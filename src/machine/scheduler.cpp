@@ -44,7 +44,8 @@ constexpr uint64_t wait_awake_ns = 200'000, nap_ns = 50'000;
 
 }  // namespace
 
-Host::Host(unsigned threads) : scheduler(threads != 0 ? threads : std::thread::hardware_concurrency()) {}
+Host::Host(unsigned threads, unsigned gpus)
+    : memory(gpus), scheduler(threads != 0 ? threads : std::thread::hardware_concurrency()) {}
 
 Scheduler::Scheduler(unsigned threads) : threads_(std::max(1u, threads)) {
   free_groups_.reserve(most_free_groups());

@@ -1,5 +1,6 @@
 // Several GPUs in one process: agents and pools of each, code for each, memory of one used by another, and what the
 // environment shows and hides.
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <set>
@@ -128,6 +129,27 @@ class HsaSeveralGpus : public testing::Test {
     return packet.completion_signal;
   }
 
+  /// The same on a queue of its own, to its end: what that queue's callback was told if it failed, with what was said.
+  hsa_status_t try_to_add(hsa_executable_t executable, Gpu& gpu, int* data, uint32_t count, std::string& report) {
+    static std::atomic<hsa_status_t> failed;
+    failed = HSA_STATUS_SUCCESS;
+    hsa_queue_t* own = nullptr;
+    EXPECT_EQ(hsa_queue_create(
+                  gpu.agent, 64, HSA_QUEUE_TYPE_MULTI,
+                  [](hsa_status_t status, hsa_queue_t*, void*) { failed = status; }, nullptr, 0, 0, &own),
+              HSA_STATUS_SUCCESS);
+    std::swap(gpu.queue, own);
+    testing::internal::CaptureStderr();
+    const hsa_signal_t done = add(executable, gpu, data, count, 100);
+    while (failed == HSA_STATUS_SUCCESS &&
+           hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_EQ, 0, 10'000'000, HSA_WAIT_STATE_BLOCKED) != 0) {
+    }
+    std::swap(gpu.queue, own);
+    EXPECT_EQ(hsa_queue_destroy(own), HSA_STATUS_SUCCESS);
+    report = testing::internal::GetCapturedStderr();
+    return failed;
+  }
+
   bool started = false;
   hsa_agent_t cpu{};
   std::vector<Gpu> gpus;
@@ -214,6 +236,8 @@ TEST_F(HsaSeveralGpus, KernelsOfEachReadAndWriteTheOthersMemory) {
   EXPECT_EQ(objects.size(), 3U) << "each has its own";
   constexpr uint32_t count = 20'000;
   auto* memory = allocate<int>(gpus[2].pools[0], count);
+  const hsa_agent_t others[] = {gpus[0].agent, gpus[1].agent};
+  ASSERT_EQ(hsa_amd_agents_allow_access(2, others, nullptr, memory), HSA_STATUS_SUCCESS);
   for (uint32_t i = 0; i < count; ++i) memory[i] = static_cast<int>(i);
   for (size_t g = 0; g < gpus.size(); ++g) {
     const hsa_signal_t done = add(executable, gpus[g], memory, count, 1000 << 4 * g);
@@ -224,6 +248,45 @@ TEST_F(HsaSeveralGpus, KernelsOfEachReadAndWriteTheOthersMemory) {
   const int added = 1000 + (1000 << 4) + (1000 << 8);
   for (uint32_t i = 0; i < count; ++i)
     ASSERT_EQ(memory[i], static_cast<int>(i) + added + 3 * 10 * (static_cast<int>(i) % 4 + 1)) << i;
+  EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_SUCCESS);
+}
+
+// hsa_ext_amd.h, hsa_amd_agents_allow_access: agents that are not in the list have no access any longer.
+TEST_F(HsaSeveralGpus, WhoIsNotAllowedToFaultsAndIsToldWhoseMemoryItIs) {
+  const std::map<std::string, std::vector<uint8_t>> code{{"gfx90a", compile_kernels(test_kernels)},
+                                                         {"gfx1100", compile_kernels(test_kernels, "gfx1100")}};
+  start(three);
+  const hsa_executable_t executable = load(code);
+  constexpr uint32_t count = 4096;
+  auto* memory = allocate<int>(gpus[1].pools[0], count);
+  auto* shared = allocate<int>(system_pools[0], count);
+  const auto allow = [&](std::vector<hsa_agent_t> agents) {
+    ASSERT_EQ(hsa_amd_agents_allow_access(static_cast<uint32_t>(agents.size()), agents.data(), nullptr, memory),
+              HSA_STATUS_SUCCESS);
+  };
+  std::string report;
+  for (const size_t other : {0u, 2u}) {
+    EXPECT_EQ(try_to_add(executable, gpus[1], memory, count, report), HSA_STATUS_SUCCESS) << report;
+    EXPECT_EQ(try_to_add(executable, gpus[other], shared, count, report), HSA_STATUS_SUCCESS) << report;
+    EXPECT_EQ(static_cast<int>(try_to_add(executable, gpus[other], memory, count, report)),
+              HSA_STATUS_ERROR_MEMORY_FAULT);
+    EXPECT_NE(report.find("device memory (16384 bytes"), std::string::npos) << report;
+    EXPECT_NE(report.find("of GPU 1; GPU " + std::to_string(other) + " has not been given access"), std::string::npos)
+        << report;
+    allow({gpus[other].agent});
+    EXPECT_EQ(try_to_add(executable, gpus[other], memory, count, report), HSA_STATUS_SUCCESS) << report;
+    allow({gpus[other == 0 ? 2 : 0].agent});
+    EXPECT_EQ(static_cast<int>(try_to_add(executable, gpus[other], memory, count, report)),
+              HSA_STATUS_ERROR_MEMORY_FAULT);
+    allow({cpu});
+  }
+  EXPECT_EQ(memory[0], 2 * 100 + 2 * 100 + 4 * 10) << "what faulted has stored nothing";
+
+  // What is freed counts no longer.
+  allow({gpus[0].agent});
+  ASSERT_EQ(hsa_amd_memory_pool_free(memory), HSA_STATUS_SUCCESS);
+  memory = allocate<int>(gpus[1].pools[0], count);
+  EXPECT_EQ(static_cast<int>(try_to_add(executable, gpus[0], memory, count, report)), HSA_STATUS_ERROR_MEMORY_FAULT);
   EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
 // Attributes of shared virtual memory.
+#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;
@@ -55,6 +56,37 @@ TEST_F(HsaSvm, AccessIsAskedForByAgent) {
   ASSERT_EQ(hsa_amd_svm_attributes_get(memory, 2 * page, pairs, 2), HSA_STATUS_SUCCESS);
   EXPECT_EQ(pairs[0].attribute, HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE);
   EXPECT_EQ(pairs[1].attribute, HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS);
+}
+
+// hsa_ext_amd.h, hsa_amd_svm_attribute_t: flags are of type bool, the granularity is log2 of pages. Of a range of which
+// only a part has a flag, the answer is no; a granularity is at most 63, as ROCr has it.
+TEST_F(HsaSvm, FlagsAndTheGranularityAreRemembered) {
+  constexpr uint64_t flags[] = {HSA_AMD_SVM_ATTRIB_READ_ONLY, HSA_AMD_SVM_ATTRIB_HIVE_LOCAL,
+                                HSA_AMD_SVM_ATTRIB_READ_MOSTLY, HSA_AMD_SVM_ATTRIB_GPU_EXEC};
+  for (const uint64_t flag : flags) {
+    EXPECT_EQ(get(0, 8, flag), 0U) << flag;
+    set(1, 2, flag, 7);
+    EXPECT_EQ(get(1, 2, flag), 1U) << flag;
+    EXPECT_EQ(get(0, 2, flag), 0U) << flag;
+    set(1, 1, flag, 0);
+    EXPECT_EQ(get(1, 1, flag), 0U) << flag;
+    EXPECT_EQ(get(2, 1, flag), 1U) << flag;
+  }
+  constexpr uint64_t granularity = HSA_AMD_SVM_ATTRIB_MIGRATION_GRANULARITY;
+  set(0, 4, granularity, 4);
+  EXPECT_EQ(get(0, 4, granularity), 4U);
+  set(0, 4, granularity, 1000);
+  EXPECT_EQ(get(0, 4, granularity), 63U);
+}
+
+TEST_F(HsaSvm, AnAgentThatMayUseMemoryIsToldSo) {
+  set(0, 2, HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS, gpu.handle);
+  set(0, 2, HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE, gpu.handle);
+  hsa_amd_svm_attribute_pair_t pair{HSA_AMD_SVM_ATTRIB_ACCESS_QUERY, gpu.handle};
+  ASSERT_EQ(hsa_amd_svm_attributes_get(memory, 2 * page, &pair, 1), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(pair.attribute, HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE);
+  pair = {HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE, 64};
+  EXPECT_EQ(hsa_amd_svm_attributes_set(memory, page, &pair, 1), HSA_STATUS_ERROR_INVALID_AGENT);
 }
 
 TEST_F(HsaSvm, APrefetchCompletesAndIsRemembered) {

@@ -33,8 +33,9 @@ TEST(AddressRange, HasBordersThatUpperHalvesTell) {
   const AddressRange range(64 * gibibyte);
   const AddressBounds bounds = range.bounds();
   EXPECT_EQ(bounds.base % (4 * gibibyte), 0u);
-  EXPECT_EQ(bounds.last & (bounds.last + 1), 0u);
-  EXPECT_GE(bounds.last, 4 * gibibyte);
+  const uint64_t size = ~bounds.outside + 1;
+  EXPECT_EQ(size & (size - 1), 0u);
+  EXPECT_GE(size, 4 * gibibyte);
   EXPECT_FALSE(bounds.are_everything());
   EXPECT_TRUE(AddressBounds{}.are_everything());
   EXPECT_TRUE(AddressBounds{}.hold(0));
@@ -47,9 +48,9 @@ TEST(AddressRange, GivesOutWhatIsFarFromItsEnds) {
   ASSERT_TRUE(all);
   EXPECT_FALSE(range.take(page, page));
   EXPECT_EQ(*all - bounds.base, AddressRange::edge);
-  EXPECT_EQ(*all + everything, bounds.base + bounds.last + 1);
+  EXPECT_EQ(*all + everything, bounds.base + ~bounds.outside + 1);
   // What is a little past the bounds is nobody's either, nor can it become anybody's.
-  const uint64_t end = bounds.base + bounds.last + 1;
+  const uint64_t end = bounds.base + ~bounds.outside + 1;
   install_fault_guard();
   for (const uint64_t address : {bounds.base - AddressRange::edge, bounds.base - page, bounds.base, end,
                                  end + 4 * gibibyte, end + AddressRange::edge - page}) {
@@ -111,6 +112,37 @@ TEST(AddressRange, AlignsAndNeverOverlaps) {
   }
   for (const auto& [address, bytes] : taken) range.give_back(address, bytes);
   EXPECT_TRUE(range.take(everything, page));
+}
+
+TEST(AddressRange, IsDividedAndMadeOneAgain) {
+  AddressRange range(256 * gibibyte);
+  const uint64_t begin = range.bounds().base, whole = 256 * gibibyte, part = 64 * gibibyte;
+  const uint64_t early = range.take(2 * page, page).value(), late = begin + 2 * part - page;
+  ASSERT_TRUE(range.take_at(late, 2 * page));  // across what would be a border
+  EXPECT_FALSE(range.divide(4));
+  EXPECT_EQ(range.parts(), 1u);
+  range.give_back(late, 2 * page);
+  ASSERT_TRUE(range.divide(4));
+  EXPECT_EQ(range.parts(), 4u);
+  for (unsigned i = 0; i < 4; ++i) {
+    const uint64_t address = range.take(page, page, i).value();
+    EXPECT_EQ((address - begin) / part, i);
+    EXPECT_GE(address - begin - i * part, AddressRange::edge);
+    range.give_back(address, page);
+  }
+  EXPECT_TRUE(range.take(part - AddressRange::edge, page, 3).has_value());
+  EXPECT_FALSE(range.take(page, page, 3));
+  EXPECT_FALSE(range.take(part, page, 2));
+  EXPECT_FALSE(range.take_at(begin + 2 * part + AddressRange::edge, page));  // not of the first part
+  range.give_back(begin + 3 * part + AddressRange::edge, part - AddressRange::edge);
+  range.give_back(early, 2 * page);
+  const uint64_t third = range.take(page, page, 2).value();
+  EXPECT_FALSE(range.divide(2));  // has memory of what was another part
+  range.give_back(third, page);
+  EXPECT_TRUE(range.divide(4));
+  EXPECT_FALSE(range.divide(16));  // too small, and so it is one
+  EXPECT_EQ(range.parts(), 1u);
+  EXPECT_TRUE(range.take(whole - AddressRange::edge, page));  // nothing is lost
 }
 
 TEST(AddressRange, SeveralAreApart) {

@@ -18,17 +18,24 @@ void GuestBounds::load_bounds() {
   llvm::Value* group = load(frame_.wave, offsetof(Wave, work_group), frame_.pointer());
   constexpr size_t bounds = offsetof(WorkGroup, bounds);
   base_ = load(group, bounds + offsetof(AddressBounds, base), frame_.i64());
-  last_ = load(group, bounds + offsetof(AddressBounds, last), frame_.i64());
+  outside_ = load(group, bounds + offsetof(AddressBounds, outside), frame_.i64());
   const auto upper = [&](llvm::Value* value) { return entry.CreateTrunc(entry.CreateLShr(value, 32), frame_.i32()); };
   upper_base_ = upper(base_);
-  upper_last_ = upper(last_);
-  // Where everything is in the bounds, the apertures are not.
-  upper_last_of_flat_ =
-      entry.CreateBinaryIntrinsic(llvm::Intrinsic::umin, upper_last_, entry.getInt32(machine::shared_aperture_hi - 2));
+  upper_outside_ = upper(outside_);
+  // Where everything is in the bounds, the apertures are not: programs have addresses of 47 bits, apertures more.
+  constexpr uint32_t upper_of_program = 0x7fff;
+  static_assert(machine::shared_aperture_hi > upper_of_program + 1);
+  upper_outside_of_flat_ = entry.CreateOr(upper_outside_, entry.getInt32(~upper_of_program));
 }
 
 llvm::Value* GuestBounds::splat(llvm::Value* value) {
   return frame_.ir.CreateVectorSplat(semantics::chunk_lanes, value);
+}
+
+/// Of a chunk's lanes, which have one of the bits.
+llvm::Value* GuestBounds::has_any(llvm::Value* values, llvm::Value* bits) {
+  return frame_.ir.CreateICmpNE(frame_.ir.CreateAnd(values, splat(bits)),
+                                llvm::Constant::getNullValue(values->getType()));
 }
 
 llvm::Value* GuestBounds::offset(llvm::Value* address) {
@@ -38,24 +45,24 @@ llvm::Value* GuestBounds::offset(llvm::Value* address) {
 
 llvm::Value* GuestBounds::hold(llvm::Value* offsets) {
   load_bounds();
-  return frame_.ir.CreateICmpULE(offsets, last_);
+  return frame_.ir.CreateICmpEQ(frame_.ir.CreateAnd(offsets, outside_), frame_.ir.getInt64(0));
 }
 
 llvm::Value* GuestBounds::avoid_apertures(llvm::Value* offsets) {
   load_bounds();
   llvm::Value* upper = frame_.ir.CreateTrunc(frame_.ir.CreateLShr(offsets, 32), frame_.i32());
-  return frame_.ir.CreateICmpULE(upper, upper_last_of_flat_);
+  return frame_.ir.CreateICmpEQ(frame_.ir.CreateAnd(upper, upper_outside_of_flat_), frame_.ir.getInt32(0));
 }
 
 llvm::Value* GuestBounds::are_outside(llvm::Value* upper_halves, bool or_in_aperture) {
   load_bounds();
-  llvm::Value* offsets = frame_.ir.CreateSub(upper_halves, splat(upper_base_));
-  return frame_.ir.CreateICmpUGT(offsets, splat(or_in_aperture ? upper_last_of_flat_ : upper_last_));
+  return has_any(frame_.ir.CreateSub(upper_halves, splat(upper_base_)),
+                 or_in_aperture ? upper_outside_of_flat_ : upper_outside_);
 }
 
 llvm::Value* GuestBounds::are_outside(llvm::Value* addresses) {
   load_bounds();
-  return frame_.ir.CreateICmpUGT(frame_.ir.CreateSub(addresses, splat(base_)), splat(last_));
+  return has_any(frame_.ir.CreateSub(addresses, splat(base_)), outside_);
 }
 
 void GuestBounds::note(llvm::Value* offset) {

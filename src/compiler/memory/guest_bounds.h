@@ -1,9 +1,9 @@
 // compiler: whether the addresses that translated code has made are of what the GPU may touch.
 //
-// Those are one range (machine::WorkGroup::bounds), whose size is a power of two: the offsets of several addresses from
-// its begin, or'ed, are in it if all of them are. So loads are made without a look at them, and what they have loaded
-// is not looked at outside of the code's registers until all addresses have been found to be right: a load from
-// elsewhere fails by itself, or does no harm. Stores look at their addresses first.
+// Those are one range (machine::WorkGroup::bounds), or parts of it: offsets from its begin have none of certain bits,
+// so that the offsets of several addresses, or'ed, have none if all of them are right. So loads are made without a look
+// at them, and what they have loaded is not looked at outside of the code's registers until all addresses have been
+// found to be right: a load from elsewhere fails by itself, or does no harm. Stores look at their addresses first.
 //
 // What is wrong leaves the code, and the interpreter finds out which instruction and lane it was, as for what the host
 // refuses (compiled_engine.cpp); or that nothing is wrong, where the scalar part of an address has been looked at
@@ -50,11 +50,12 @@ class GuestBounds {
  private:
   void load_bounds();
   llvm::Value* splat(llvm::Value* value);
+  llvm::Value* has_any(llvm::Value* values, llvm::Value* bits);
 
   Frame& frame_;
-  llvm::Value *base_ = nullptr, *last_ = nullptr;
-  llvm::Value *upper_base_ = nullptr, *upper_last_ = nullptr, *upper_last_of_flat_ = nullptr;  ///< 32 bits
-  llvm::Value *offsets_ = nullptr, *lanes_ = nullptr;                                          ///< locals
+  llvm::Value *base_ = nullptr, *outside_ = nullptr;
+  llvm::Value *upper_base_ = nullptr, *upper_outside_ = nullptr, *upper_outside_of_flat_ = nullptr;  ///< 32 bits
+  llvm::Value *offsets_ = nullptr, *lanes_ = nullptr;                                                ///< locals
   Noted noted_;
 };
 
