@@ -27,12 +27,7 @@ struct Accesses {
   void read_what_the_wave_is();
 
   /// A buffer in s[4:7].
-  void set_buffer(uint32_t stride, uint32_t records) {
-    runner.set_pair(4, memory.data());
-    runner.s(5) |= stride << 16;
-    runner.s(6) = records;
-    runner.s(7) = test::raw_buffer_word(processor);
-  }
+  void set_buffer(uint32_t stride, uint32_t records) { test::set_buffer(runner, 4, memory.data(), records, stride); }
   uint32_t word(size_t at) const {
     uint32_t value;
     std::memcpy(&value, &memory[at], 4);
@@ -40,7 +35,7 @@ struct Accesses {
   }
   /// The instruction's operands for an address at s8 and a constant, in one of the ways that the generation has.
   std::string at(const char* base, unsigned constant, bool has_register) const {
-    if (!has_register) return fmt::format("{}, {:#x}", base, constant);
+    if (!has_register) return fmt::format("{}, {:#x}", base, counts_dwords() ? constant / 4 : constant);
     if (constant == 0) return fmt::format("{}, s8{}", base, is_gfx12() ? " offset:0x0" : "");
     return fmt::format("{}, s8 offset:{:#x}", base, constant);
   }
@@ -48,6 +43,10 @@ struct Accesses {
   void expect_loads(unsigned first, size_t place, size_t size);
   static uint32_t untouched(unsigned reg) { return 0xABCD'0000 + reg; }
   bool is_gfx12() const { return processor.generation >= Generation::gfx12; }
+  /// Constants are numbers of dwords on GFX6 and GFX7; a register and a constant together, and negative constants, are
+  /// new in GFX9.
+  bool counts_dwords() const { return processor.generation <= Generation::gfx7; }
+  bool adds_both() const { return processor.generation >= Generation::gfx9; }
 
   const target::Processor& processor;
   WaveRunner runner;
@@ -102,7 +101,9 @@ void Accesses::load_every_width() {
             WaveState::ended);
   expect_loads(16, 0x90, memory.size());
   expect_loads(48, 0x54, memory.size());
-  ASSERT_EQ(runner.run(loads("", 16, at("s[2:3]", 0x40, true)) + loads("", 48, "s[10:11], -0x34")), WaveState::ended);
+  ASSERT_EQ(runner.run(loads("", 16, adds_both() ? at("s[2:3]", 0x40, true) : at("s[2:3]", 0x94, false)) +
+                       loads("", 48, adds_both() ? "s[10:11], -0x34" : at("s[2:3]", 0xCC, false))),
+            WaveState::ended);
   expect_loads(16, 0x94, memory.size());
   expect_loads(48, 0xCC, memory.size());
 }
@@ -116,7 +117,8 @@ void Accesses::load_every_width_from_buffers() {
               WaveState::ended);
     expect_loads(16, 0x20, 0x9C);
     expect_loads(48, 0x88, 0x9C);
-    ASSERT_EQ(runner.run(loads("buffer_", 16, at("s[4:7]", 0xC, true))), WaveState::ended);
+    ASSERT_EQ(runner.run(loads("buffer_", 16, adds_both() ? at("s[4:7]", 0xC, true) : at("s[4:7]", 0x94, false))),
+              WaveState::ended);
     expect_loads(16, 0x94, 0x9C);
   }
 }
@@ -230,13 +232,13 @@ void Accesses::read_what_the_wave_is() {
 }
 
 TEST(ScalarMemoryOnEachGeneration, LoadEveryWidth) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).load_every_width());
   }
 }
 TEST(ScalarMemoryOnEachGeneration, LoadEveryWidthFromBuffers) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).load_every_width_from_buffers());
   }
