@@ -168,9 +168,11 @@ void Accesses::load_small_values() {
   }
 }
 
-/// Of GFX9 and GFX10.1: into memory, buffers and scratch, whose offsets in registers count in units of 64 bytes.
+/// Of GFX8 to GFX10.1: into memory and buffers; and since GFX9 into scratch, whose offsets in registers count in units
+/// of 64 bytes.
 void Accesses::store_every_width() {
-  const bool stores = processor.generation <= Generation::gfx10;
+  const bool stores = processor.generation >= Generation::gfx8 && processor.generation <= Generation::gfx10;
+  const bool has_scratch = stores && processor.generation >= Generation::gfx9;
   set_buffer(0, 0x200);
   for (const Width& width : widths) {
     if (width.words > 4) break;
@@ -178,7 +180,8 @@ void Accesses::store_every_width() {
     const std::string buffer = test::name_on(processor, fmt::format("s_buffer_store_{}", width.suffix));
     const std::string scratch = test::name_on(processor, fmt::format("s_scratch_store_{}", width.suffix));
     const std::string scratch_load = test::name_on(processor, fmt::format("s_scratch_load_{}", width.suffix));
-    for (const std::string& name : {store, buffer, scratch, scratch_load}) ASSERT_EQ(name.empty(), !stores);
+    for (const std::string& name : {store, buffer}) ASSERT_EQ(name.empty(), !stores);
+    for (const std::string& name : {scratch, scratch_load}) ASSERT_EQ(name.empty(), !has_scratch);
     if (!stores) continue;
     SCOPED_TRACE(store);
     const std::string data = registers('s', 16, width.words);
@@ -190,18 +193,23 @@ void Accesses::store_every_width() {
     stored(0x44, width.words);
     stored(0x60, width.words);
     stored(0x1FC, 1);  // the others are past the buffer's end
-    stored(0x208, width.words);
-    stored(0x280, width.words);
+    if (has_scratch) {
+      stored(0x208, width.words);
+      stored(0x280, width.words);
+    }
     ASSERT_EQ(runner.run(fmt::format("s_mov_b32 s8, 0x44\ns_mov_b32 s9, 10\n"
                                      "{1} {0}, s[2:3], 0x22\n{1} {0}, s[2:3], s8\n"
-                                     "{2} {0}, s[4:7], 0x60\n{2} {0}, s[4:7], 0x1fc\n"
-                                     "{3} {0}, s[2:3], 0x208\n{3} {0}, s[2:3], s9\n"
-                                     "{4} {5}, s[2:3], 0x10c\n{4} {6}, s[2:3], s9\ns_dcache_wb\n",
-                                     data, store, buffer, scratch, scratch_load, registers('s', 24, width.words),
-                                     registers('s', 32, width.words))),
+                                     "{2} {0}, s[4:7], 0x60\n{2} {0}, s[4:7], 0x1fc\n",
+                                     data, store, buffer) +
+                         (has_scratch ? fmt::format("{1} {0}, s[2:3], 0x208\n{1} {0}, s[2:3], s9\n"
+                                                    "{2} {3}, s[2:3], 0x10c\n{2} {4}, s[2:3], s9\n",
+                                                    data, scratch, scratch_load, registers('s', 24, width.words),
+                                                    registers('s', 32, width.words))
+                                      : "") +
+                         "s_dcache_wb\n"),
               WaveState::ended);
     EXPECT_TRUE(memory == expected);
-    for (unsigned w = 0; w < width.words; ++w) {
+    for (unsigned w = 0; w < width.words && has_scratch; ++w) {
       EXPECT_EQ(runner.s(24 + w), word(0x10C + 4 * w)) << w;
       EXPECT_EQ(runner.s(32 + w), word(0x280 + 4 * w)) << w;
     }
@@ -250,7 +258,7 @@ TEST(ScalarMemoryOnEachGeneration, LoadSmallValues) {
   }
 }
 TEST(ScalarMemoryOnEachGeneration, StoreEveryWidth) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).store_every_width());
   }
