@@ -11,27 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/wave_runner.h"
+#include "engine/gfx12_5_runner.h"
 #include "machine/memory.h"
 
 namespace Atoll::test {
 namespace {
 
 using machine::WaveState;
-
-constexpr unsigned lanes = 32;
-
-class Gfx1250 : public WaveRunner {
- public:
-  Gfx1250() : WaveRunner("gfx1250", "", lanes) { wave().vgprs = 512; }
-  void fill(unsigned reg, uint32_t value) { std::fill_n(v(reg), lanes, value); }
-  void set_address(unsigned reg, const void* address) {
-    set_rows(reg, [&](unsigned) { return reinterpret_cast<uint64_t>(address); });
-  }
-};
-
-uint32_t bits(float number) { return std::bit_cast<uint32_t>(number); }
-float number(uint32_t word) { return std::bit_cast<float>(word); }
 
 TEST(Gfx12_5, OperandsAreInTheBanksThatWereChosen) {
   Gfx1250 runner;
@@ -119,12 +105,6 @@ TEST(Gfx12_5, DualInstructionsWithThreeSources) {
     EXPECT_EQ(number(runner.v(12)[lane]), static_cast<float>(lane) - 0.5f);
     EXPECT_EQ(runner.v(13)[lane], (0xFF00FF00 + lane) << 4);
   }
-}
-
-float brain(uint32_t half) { return number(half << 16); }
-uint16_t to_brain(float value) {
-  const uint32_t word = bits(value);
-  return static_cast<uint16_t>((word + 0x7FFF + (word >> 16 & 1)) >> 16);
 }
 
 TEST(Gfx12_5, Bfloat16Arithmetic) {
@@ -459,6 +439,23 @@ TEST(Gfx12_5, BarriersWithNames) {
   EXPECT_EQ(runner.s(1), 7u);
   ASSERT_EQ(runner.run("s_barrier_wait -3"), WaveState::faulted);
   EXPECT_NE(runner.wave().fault->what.find("cluster"), std::string::npos) << runner.wave().fault->what;
+}
+
+/// S_BARRIER_LEAVE: SCC says whether there was one to leave. S_WAKEUP_BARRIER wakes waves, of which none sleeps here.
+TEST(Gfx12_5, BarriersAreLeft) {
+  Gfx1250 runner;
+  ASSERT_EQ(runner.run(R"(
+      s_mov_b32 m0, 0x20003
+      s_barrier_init m0
+      s_barrier_join 3
+      s_wakeup_barrier 3
+      s_barrier_leave
+      s_cselect_b32 s0, 1, 2
+      s_barrier_leave
+      s_cselect_b32 s1, 1, 2)"),
+            WaveState::ended);
+  EXPECT_EQ(runner.s(0), 1u);
+  EXPECT_EQ(runner.s(1), 2u);
 }
 
 TEST(Gfx12_5, ScalarAdditions) {
