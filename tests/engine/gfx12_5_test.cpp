@@ -7,11 +7,14 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/gfx12_5_runner.h"
+#include "machine/dispatch.h"
 #include "machine/memory.h"
 
 namespace Atoll::test {
@@ -456,6 +459,28 @@ TEST(Gfx12_5, BarriersAreLeft) {
             WaveState::ended);
   EXPECT_EQ(runner.s(0), 1u);
   EXPECT_EQ(runner.s(1), 2u);
+}
+
+/// S_ALLOC_VGPR: in blocks of 32, as many as the kernel may have; SCC says whether it got them. Kernels that are not
+/// compiled for it may not.
+TEST(Gfx12_5, WavesAskForRegisters) {
+  Gfx1250 runner;
+  ASSERT_EQ(runner.run("s_alloc_vgpr s4\ns_cselect_b32 s0, 1, 2"), WaveState::faulted);
+  machine::Dispatch dispatch;
+  dispatch.kernel = std::make_shared<machine::Kernel>();
+  dispatch.kernel->entry = runner.code_address();
+  dispatch.kernel->descriptor.dynamic_vgprs = true;
+  dispatch.kernel->descriptor.vgprs = 256;
+  runner.group().dispatch = &dispatch;
+  runner.wave().vgprs = 32;
+  for (const auto& [asked, granted, vgprs] : {std::tuple{70u, 1u, 96u}, {288u, 2u, 96u}, {1u, 1u, 32u}}) {
+    runner.s(4) = asked;
+    runner.wave().pc = runner.code_address();
+    runner.wave().state = WaveState::ready;
+    ASSERT_EQ(runner.resume(), WaveState::ended);
+    EXPECT_EQ(runner.s(0), granted) << asked;
+    EXPECT_EQ(runner.wave().vgprs, vgprs) << asked;
+  }
 }
 
 TEST(Gfx12_5, ScalarAdditions) {
