@@ -141,6 +141,7 @@ tested-instructions:
 	rm -f build/tested-instructions
 	cd build && export ATOLL_TESTED_INSTRUCTIONS=$(CURDIR)/build/tested-instructions && bin/test_semantics_float && \
 	  bin/test_semantics_integer && bin/test_semantics_pseudocode && bin/test_guide_modifiers && \
+	  ATOLL_ENGINE=interpreter bin/test_gfx12_5 && \
 	  ATOLL_ENGINE=interpreter bin/test_engine --gtest_filter='-*Kernels*:*RandomPrograms*:*Coverage*'
 	scripts/document-gpus --tested build/tested-instructions
 	scripts/document-gpus

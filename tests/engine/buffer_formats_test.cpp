@@ -175,6 +175,8 @@ std::vector<Access> FormattedAccesses::accesses(const Format& format) const {
   for (const bool store : {false, true}) {
     for (const bool typed : {false, true}) {
       for (const bool d16 : {false, true}) {
+        // Halves of registers are new in GFX8, which has a whole register for each unless it packs them (gfx810).
+        if (d16 && processor.generation < Generation::gfx9) continue;
         for (unsigned count = 1; count <= 4; ++count) {
           // What a store does to components that it does not name is not documented; nor how integers are narrowed.
           if (store && count < format.components) continue;
@@ -189,6 +191,7 @@ std::vector<Access> FormattedAccesses::accesses(const Format& format) const {
     }
     if (store && format.components > 1) continue;
     if (is_integer(format.number) && format.width[0] > 16) continue;
+    if (processor.generation < Generation::gfx9) continue;
     const auto name = test::name_on(processor, fmt::format("buffer_{}_format_d16_hi_x", store ? "store" : "load"));
     EXPECT_FALSE(name.empty());
     all.push_back({store, false, true, true, 1, name});
@@ -365,8 +368,13 @@ void FormattedAccesses::are_all_known() const {
 }
 
 TEST(BufferFormatsOnEachGeneration, AreConverted) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
+    const target::Processor& processor = *target::find_processor(machine.processor);
+    if (test::name_on(processor, "buffer_load_format_x").empty()) {
+      EXPECT_EQ(processor.generation, Generation::gfx12_5);
+      continue;
+    }
     ASSERT_NO_FATAL_FAILURE(FormattedAccesses(machine).are_converted());
   }
 }

@@ -125,11 +125,10 @@ struct Ranges {
 };
 
 TEST(BufferRangesOnEachGeneration, AreThoseOfTheResource) {
-  std::vector<Machine> machines{{"gfx600", 64}};
-  machines.insert(machines.end(), std::begin(test::machines), std::end(test::machines));
-  for (const Machine& machine : machines) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
+    if (processor.generation >= Generation::gfx12_5) continue;  // whose resources have other fields
     std::vector<std::string> sources;
     for (const Addressing& addressing : addressings) {
       std::string& source = sources.emplace_back();

@@ -7,31 +7,20 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
-#include "engine/wave_runner.h"
+#include "engine/gfx12_5_runner.h"
+#include "machine/dispatch.h"
 #include "machine/memory.h"
 
 namespace Atoll::test {
 namespace {
 
 using machine::WaveState;
-
-constexpr unsigned lanes = 32;
-
-class Gfx1250 : public WaveRunner {
- public:
-  Gfx1250() : WaveRunner("gfx1250", "", lanes) { wave().vgprs = 512; }
-  void fill(unsigned reg, uint32_t value) { std::fill_n(v(reg), lanes, value); }
-  void set_address(unsigned reg, const void* address) {
-    set_rows(reg, [&](unsigned) { return reinterpret_cast<uint64_t>(address); });
-  }
-};
-
-uint32_t bits(float number) { return std::bit_cast<uint32_t>(number); }
-float number(uint32_t word) { return std::bit_cast<float>(word); }
 
 TEST(Gfx12_5, OperandsAreInTheBanksThatWereChosen) {
   Gfx1250 runner;
@@ -119,12 +108,6 @@ TEST(Gfx12_5, DualInstructionsWithThreeSources) {
     EXPECT_EQ(number(runner.v(12)[lane]), static_cast<float>(lane) - 0.5f);
     EXPECT_EQ(runner.v(13)[lane], (0xFF00FF00 + lane) << 4);
   }
-}
-
-float brain(uint32_t half) { return number(half << 16); }
-uint16_t to_brain(float value) {
-  const uint32_t word = bits(value);
-  return static_cast<uint16_t>((word + 0x7FFF + (word >> 16 & 1)) >> 16);
 }
 
 TEST(Gfx12_5, Bfloat16Arithmetic) {
@@ -459,6 +442,45 @@ TEST(Gfx12_5, BarriersWithNames) {
   EXPECT_EQ(runner.s(1), 7u);
   ASSERT_EQ(runner.run("s_barrier_wait -3"), WaveState::faulted);
   EXPECT_NE(runner.wave().fault->what.find("cluster"), std::string::npos) << runner.wave().fault->what;
+}
+
+/// S_BARRIER_LEAVE: SCC says whether there was one to leave. S_WAKEUP_BARRIER wakes waves, of which none sleeps here.
+TEST(Gfx12_5, BarriersAreLeft) {
+  Gfx1250 runner;
+  ASSERT_EQ(runner.run(R"(
+      s_mov_b32 m0, 0x20003
+      s_barrier_init m0
+      s_barrier_join 3
+      s_wakeup_barrier 3
+      s_barrier_leave
+      s_cselect_b32 s0, 1, 2
+      s_barrier_leave
+      s_cselect_b32 s1, 1, 2)"),
+            WaveState::ended);
+  EXPECT_EQ(runner.s(0), 1u);
+  EXPECT_EQ(runner.s(1), 2u);
+}
+
+/// S_ALLOC_VGPR: in blocks of 32, as many as the kernel may have; SCC says whether it got them. Kernels that are not
+/// compiled for it may not.
+TEST(Gfx12_5, WavesAskForRegisters) {
+  Gfx1250 runner;
+  ASSERT_EQ(runner.run("s_alloc_vgpr s4\ns_cselect_b32 s0, 1, 2"), WaveState::faulted);
+  machine::Dispatch dispatch;
+  dispatch.kernel = std::make_shared<machine::Kernel>();
+  dispatch.kernel->entry = runner.code_address();
+  dispatch.kernel->descriptor.dynamic_vgprs = true;
+  dispatch.kernel->descriptor.vgprs = 256;
+  runner.group().dispatch = &dispatch;
+  runner.wave().vgprs = 32;
+  for (const auto& [asked, granted, vgprs] : {std::tuple{70u, 1u, 96u}, {288u, 2u, 96u}, {1u, 1u, 32u}}) {
+    runner.s(4) = asked;
+    runner.wave().pc = runner.code_address();
+    runner.wave().state = WaveState::ready;
+    ASSERT_EQ(runner.resume(), WaveState::ended);
+    EXPECT_EQ(runner.s(0), granted) << asked;
+    EXPECT_EQ(runner.wave().vgprs, vgprs) << asked;
+  }
 }
 
 TEST(Gfx12_5, ScalarAdditions) {

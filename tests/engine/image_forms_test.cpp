@@ -186,6 +186,8 @@ TEST_P(ImageForms, ChangeElementsAtomically) {
   set_image(shape, uint32_1);
   const uint32_t data = bits(-2.5), other = bits(7.25);
   const auto number_of = [](uint32_t word) { return static_cast<int32_t>(word); };
+  const auto value_of = [](uint32_t word) { return std::bit_cast<_Float16>(static_cast<uint16_t>(word)); };
+  const _Float16 low = value_of(data) + value_of(other), high = value_of(data >> 16) + value_of(other >> 16);
   struct Operation {
     std::string_view name;
     uint32_t result;  // of data on other
@@ -209,10 +211,12 @@ TEST_P(ImageForms, ChangeElementsAtomically) {
       {"fmin", data},
       {"fmax", other},
       {"add_flt", bits(4.75)},
+      {"pk_add_f16", std::bit_cast<uint16_t>(low) | uint32_t{std::bit_cast<uint16_t>(high)} << 16},
+      {"pk_add_bf16", bits(4.75)},  // whose lower half is 0
   };
   for_each_name("image_atomic_", [&](std::string_view name, const std::string& spelt) {
     const auto* found = std::ranges::find(operations, name.substr(13), &Operation::name);
-    if (found == std::end(operations)) return;  // packed halves
+    ASSERT_NE(found, std::end(operations)) << name;
     SCOPED_TRACE(name);
     std::memcpy(base + 4 * 4, &other, 4);
     runner.wave().set_exec(1);

@@ -320,10 +320,12 @@ TEST_P(Images, LoadsSamples) {
   }
   ASSERT_EQ(run("image_load", "v20", 3, type_2d_msaa, "dmask:0x1"), WaveState::ended);
   for (unsigned lane = 0; lane < lanes; ++lane) EXPECT_EQ(number(runner.v(20)[lane]), lane % 4 * 100 + lane);
-  if (is("gfx1030")) return;  // text for one register alone
   for (unsigned lane = 0; lane < lanes; ++lane) runner.v(6)[lane] = 0;
-  ASSERT_EQ(run("image_msaa_load", "v[20:23]", 3, type_2d_msaa, "dmask:0x1"), WaveState::ended);
-  for (unsigned sample = 0; sample < 4; ++sample) EXPECT_EQ(number(runner.v(20 + sample)[9]), sample * 100 + 9);
+  const bool is_one = is("gfx1030");  // LLVM has text for one register alone
+  ASSERT_EQ(run("image_msaa_load", is_one ? "v20" : "v[20:23]", 3, type_2d_msaa, "dmask:0x1"), WaveState::ended);
+  for (unsigned sample = 0; sample < (is_one ? 1 : 4); ++sample) {
+    EXPECT_EQ(number(runner.v(20 + sample)[9]), sample * 100 + 9);
+  }
 }
 
 TEST_P(Images, RefusesWordsWithoutMeaning) {
@@ -344,7 +346,8 @@ TEST_P(Images, RefusesWordsWithoutMeaning) {
 INSTANTIATE_TEST_SUITE_P(Processors, ImagesInBothEngines,
                          testing::Values("gfx803", "gfx900", "gfx1030", "gfx1100", "gfx1201"),
                          [](const auto& info) { return std::string(info.param); });
-INSTANTIATE_TEST_SUITE_P(Processors, Images, testing::Values("gfx803", "gfx900", "gfx1030", "gfx1100", "gfx1201"),
+INSTANTIATE_TEST_SUITE_P(Processors, Images,
+                         testing::Values("gfx803", "gfx900", "gfx1030", "gfx1100", "gfx1150", "gfx1170", "gfx1201"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

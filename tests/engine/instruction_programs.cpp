@@ -75,6 +75,21 @@ uint32_t raw_buffer_word(const target::Processor& processor) {
   }
 }
 
+void set_buffer(WaveRunner& runner, unsigned first, const void* base, uint32_t size, uint32_t stride) {
+  const target::Processor& processor = *target::find_processor(runner.processor());
+  runner.set_pair(first, base);
+  if (processor.generation >= target::Generation::gfx12_5) {
+    // 57 bits of base, then 45 of size; the stride has a place of its own (LLVM, lowerPointerAsRsrcIntrin).
+    runner.s(first + 1) |= size << 25;
+    runner.s(first + 2) = size >> 7;
+    runner.s(first + 3) = stride << 12;
+    return;
+  }
+  runner.s(first + 1) |= stride << 16;
+  runner.s(first + 2) = size;
+  runner.s(first + 3) = raw_buffer_word(processor);
+}
+
 std::string registers(char kind, unsigned first, unsigned count) {
   return count == 1 ? fmt::format("{}{}", kind, first) : fmt::format("{}[{}:{}]", kind, first, first + count - 1);
 }

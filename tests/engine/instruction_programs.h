@@ -12,6 +12,8 @@
 
 namespace Atoll::test {
 
+class WaveRunner;
+
 /// What LLVM calls the instruction on the processor, whose row in the table has that name; empty if the processor lacks
 /// it or nothing executes it.
 std::string name_on(const target::Processor& processor, std::string_view row_name);
@@ -27,6 +29,9 @@ std::string_view returning(const target::Processor& processor);
 /// use).
 uint32_t raw_buffer_word(const target::Processor& processor);
 
+/// Puts the resource of such a buffer into four scalar registers from `first` on; with a stride, `size` counts records.
+void set_buffer(WaveRunner& runner, unsigned first, const void* base, uint32_t size, uint32_t stride = 0);
+
 /// A register, or more of them from `first` on: "v3", "v[4:5]", "s[8:11]".
 std::string registers(char kind, unsigned first, unsigned count);
 
@@ -36,12 +41,12 @@ struct Machine {
   unsigned wave_size;
 };
 inline constexpr Machine machines[] = {
-    {"gfx701", 64},  {"gfx803", 64},  {"gfx900", 64},  {"gfx906", 64},  {"gfx908", 64},  {"gfx90a", 64},
-    {"gfx942", 64},  {"gfx950", 64},  {"gfx1010", 32}, {"gfx1010", 64}, {"gfx1012", 32}, {"gfx1030", 32},
-    {"gfx1030", 64}, {"gfx1100", 32}, {"gfx1100", 64}, {"gfx1150", 32}, {"gfx1150", 64}, {"gfx1170", 32},
-    {"gfx1170", 64}, {"gfx1201", 32}, {"gfx1201", 64}};
+    {"gfx600", 64},  {"gfx701", 64},  {"gfx803", 64},  {"gfx900", 64},  {"gfx906", 64},  {"gfx908", 64},
+    {"gfx90a", 64},  {"gfx942", 64},  {"gfx950", 64},  {"gfx1010", 32}, {"gfx1010", 64}, {"gfx1012", 32},
+    {"gfx1030", 32}, {"gfx1030", 64}, {"gfx1100", 32}, {"gfx1100", 64}, {"gfx1150", 32}, {"gfx1150", 64},
+    {"gfx1170", 32}, {"gfx1170", 64}, {"gfx1201", 32}, {"gfx1201", 64}, {"gfx1250", 32}};
 /// The same without those before GFX9.
-inline constexpr std::span machines_from_gfx9 = std::span(machines).subspan(2);
+inline constexpr std::span machines_from_gfx9 = std::span(machines).subspan(3);
 std::string name_of_machine(const Machine& machine);
 
 }  // namespace Atoll::test

@@ -204,9 +204,11 @@ void check_moves(const Machine& machine, const std::vector<Move>& moves, const L
 
 /// DPP16 controls as LLVM writes them, with the generations that have them ("DPP" in the ISA guides), and DPP8.
 TEST(LaneMovementOnEachGeneration, DataParallelPrimitives) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
+    const bool is_gfx8 = processor.generation == Generation::gfx8;
+    if (processor.generation < Generation::gfx8) continue;
     const bool is_gfx9 = processor.generation < Generation::gfx10;
     const bool has_new_broadcast = is_gfx9 && processor.generation >= Generation::gfx90a;
     struct Control {
@@ -260,7 +262,8 @@ TEST(LaneMovementOnEachGeneration, DataParallelPrimitives) {
     std::vector<Variant> variants = {
         {0xF, 0xF, false, false}, {0xF, 0xF, true, false}, {0xA, 0x6, false, false}, {0x5, 0x9, true, false}};
     if (!is_gfx9) variants.push_back({0x7, 0xD, false, true});
-    const std::string add = test::name_on(processor, "v_add_u32");
+    // Of GFX8 every sum has a carry.
+    const std::string add = is_gfx8 ? "v_add_u32" : test::name_on(processor, "v_add_u32");
     std::vector<Move> moves;
     for (const Variant& variant : variants) {
       for (const Control& control : controls) {
@@ -268,7 +271,9 @@ TEST(LaneMovementOnEachGeneration, DataParallelPrimitives) {
         const bool long_form = form == 2 && processor.generation >= Generation::gfx11;
         Move move{.text = {}, .from = control.from, .zero_invalid = variant.zero, .fetch_inactive = variant.fetch};
         move.adds = form != 0;
-        move.text = form == 0 ? "v_mov_b32_dpp v{0}, v1" : add + (long_form ? "_e64_dpp" : "_dpp") + " v{0}, v1, v2";
+        move.text = form == 0
+                        ? "v_mov_b32_dpp v{0}, v1"
+                        : add + (long_form ? "_e64_dpp" : "_dpp") + (is_gfx8 ? " v{0}, vcc, v1, v2" : " v{0}, v1, v2");
         move.text += fmt::format(" {} row_mask:{:#x} bank_mask:{:#x}{}{}", control.text, variant.rows, variant.banks,
                                  variant.zero ? " bound_ctrl:1" : "", variant.fetch ? " fi:1" : "");
         move.enabled = 0;
@@ -339,7 +344,7 @@ TEST(LaneMovementOnEachGeneration, PermutationsOfRows) {
     }
     check_moves(machine, moves, selects, "s_mov_b32 s0, 0x4B5A6978\ns_mov_b32 s1, 0x0F1E2D3C\n");
   }
-  EXPECT_EQ(machines, 13u);
+  EXPECT_EQ(machines, 14u);
 }
 
 /// DS_SWIZZLE: bit masks, quads, rotations, FFT order.
@@ -389,9 +394,11 @@ TEST(LaneMovementOnEachGeneration, Swizzles) {
 
 /// DS_PERMUTE, DS_BPERMUTE, DS_BPERMUTE_FI. In waves of 64 lanes, those of GFX10 and GFX11 stay within each half.
 TEST(LaneMovementOnEachGeneration, PermutationsByAddress) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
+    EXPECT_EQ(test::name_on(processor, "ds_bpermute_b32").empty(), processor.generation < Generation::gfx8);
+    if (processor.generation < Generation::gfx8) continue;
     const bool by_halves = processor.generation >= Generation::gfx10 && processor.generation < Generation::gfx12;
     const unsigned reach = by_halves ? 32 : machine.wave_size;
     const bool fetches = !test::name_on(processor, "ds_bpermute_fi_b32").empty();

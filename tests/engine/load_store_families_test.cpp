@@ -122,33 +122,50 @@ bool has(const Family& family, const target::Processor& processor) {
   const Generation generation = processor.generation;
   const bool both =
       generation == Generation::gfx940 || generation == Generation::gfx950 || generation >= Generation::gfx11;
+  // What there was before GFX9: LDS, buffers and, from GFX7 on, FLAT.
+  using Kind = Family::Kind;
+  if (generation < Generation::gfx9) {
+    if (family.kind == Kind::flat) return generation >= Generation::gfx7;
+    return family.kind == Kind::lds || family.kind == Kind::buffer || family.kind == Kind::records;
+  }
   return both || std::string_view(family.name) != "scratch_both";
 }
 
-/// What is added to all addresses: FLAT of GFX10.1 has an offset that its processors do not add (LLVM,
-/// FeatureFlatSegmentOffsetBug), so compilers leave it 0.
+/// The instruction's name on the processor; empty if it has none: halves of registers are new in GFX9, three and four
+/// dwords of LDS in GFX7.
+std::string name_of(const Family& family, const Form& form, const target::Processor& processor) {
+  const bool is_lds = family.kind == Family::Kind::lds;
+  const std::string row = std::string(family.prefix) + (is_lds ? form.of_lds : form.of_memory);
+  std::string name = test::name_on(processor, row);
+  const bool is_wide = is_lds && form.bytes > 8;
+  const Generation since = form.half != Half::none ? Generation::gfx9 : is_wide ? Generation::gfx7 : Generation::gfx6;
+  EXPECT_EQ(name.empty(), processor.generation < since) << row;
+  return name;
+}
+
+/// What is added to all addresses: FLAT has no offset before GFX9, and that of GFX10.1 one that its processors do not
+/// add (LLVM, FeatureFlatSegmentOffsetBug), so compilers leave it 0.
 int displacement_of(const Family& family, const target::Processor& processor) {
-  if (family.kind == Family::Kind::flat) return processor.generation == Generation::gfx10 ? 0 : 12;
+  if (family.kind == Family::Kind::flat) {
+    return processor.generation == Generation::gfx10 || processor.generation < Generation::gfx9 ? 0 : 12;
+  }
   return family.kind == Family::Kind::address || family.kind == Family::Kind::offset ? -20 : 12;
 }
 
 /// `kind`: of the registers with data, 'v' or 'a'.
 std::string program_of(const Family& family, const target::Processor& processor, char kind) {
-  const bool is_lds = family.kind == Family::Kind::lds;
   const int displacement = displacement_of(family, processor);
   const auto with_offset = [](int offset) { return offset == 0 ? "\n" : fmt::format(" offset:{}\n", offset); };
   std::string source;
   for (unsigned i = 0; i < std::size(loads); ++i) {
-    const std::string row = std::string(family.prefix) + (is_lds ? loads[i].of_lds : loads[i].of_memory);
-    const std::string name = test::name_on(processor, row);
-    EXPECT_FALSE(name.empty()) << row;
+    const std::string name = name_of(family, loads[i], processor);
+    if (name.empty()) continue;
     source += fmt::format("{} {}, {}{}", name, registers(kind, result_of(i), (loads[i].bytes + 3) / 4),
                           family.load_address, with_offset(displacement));
   }
   for (unsigned i = 0; i < std::size(stores); ++i) {
-    const std::string row = std::string(family.prefix) + (is_lds ? stores[i].of_lds : stores[i].of_memory);
-    const std::string name = test::name_on(processor, row);
-    EXPECT_FALSE(name.empty()) << row;
+    const std::string name = name_of(family, stores[i], processor);
+    if (name.empty()) continue;
     const std::string from = registers(kind, data, (stores[i].bytes + 3) / 4);
     const std::string address = registers('v', flat_address_of(i), 2);
     const int place = family.kind == Family::Kind::flat ? 0 : static_cast<int>(store_places[i]);
@@ -212,15 +229,14 @@ void Accesses::run(const Family& family, char kind, const std::vector<uint8_t>& 
 
   const auto displacement = static_cast<uint32_t>(displacement_of(family, processor));
   const auto base = reinterpret_cast<uint64_t>(memory.data());
-  runner.set_pair(8, memory.data());
-  runner.s(10) = memory_bytes;
-  runner.s(11) = test::raw_buffer_word(processor);
-  runner.set_pair(12, memory.data());
-  runner.s(13) |= record_bytes << 16;
-  runner.s(14) = memory_bytes / record_bytes + 1;
-  // From GFX10 on the resource says what is outside: indices past the last record alone (OOB_SELECT of 1).
-  runner.s(15) = test::raw_buffer_word(processor);
-  if (processor.generation >= Generation::gfx10) runner.s(15) = (runner.s(15) & ~(3u << 28)) | 1u << 28;
+  test::set_buffer(runner, 8, memory.data(), memory_bytes);
+  // GFX8 counts bytes also where there are records, unless they are interleaved.
+  const bool counts_bytes = processor.generation == Generation::gfx8;
+  test::set_buffer(runner, 12, memory.data(), counts_bytes ? memory_bytes : memory_bytes / record_bytes + 1,
+                   record_bytes);
+  // From GFX10 to GFX12 the resource says what is outside: indices past the last record alone (OOB_SELECT of 1).
+  const bool has_select = processor.generation >= Generation::gfx10 && processor.generation < Generation::gfx12_5;
+  if (has_select) runner.s(15) = (runner.s(15) & ~(3u << 28)) | 1u << 28;
   runner.s(20) = family.scalar;
   runner.s(21) = load_place(0) - displacement;
   runner.s(22) = store_place(0) - displacement;
@@ -258,7 +274,7 @@ void Accesses::run(const Family& family, char kind, const std::vector<uint8_t>& 
       const Form& form = loads[i];
       uint32_t words[4];
       for (unsigned word = 0; word < 4; ++word) words[word] = reg(result_of(i) + word)[lane];
-      if (on) {
+      if (on && !name_of(family, form, processor).empty()) {
         uint8_t bytes[16]{};
         for (unsigned b = 0; b < form.bytes; ++b) bytes[b] = before.byte(space_of(lane), lane, load_place(lane) + b);
         uint32_t kept = words[0];
@@ -274,6 +290,7 @@ void Accesses::run(const Family& family, char kind, const std::vector<uint8_t>& 
       for (unsigned word = 0; word < 4; ++word) results[i * 4 + word][lane] = words[word];
     }
     for (unsigned i = 0; on && i < std::size(stores); ++i) {
+      if (name_of(family, stores[i], processor).empty()) continue;
       uint8_t bytes[16];
       for (unsigned word = 0; word < 4; ++word) std::memcpy(bytes + word * 4, &reg(data + word)[lane], 4);
       const unsigned from = stores[i].half == Half::high ? 2 : 0, place = store_place(lane) + store_places[i];
@@ -325,7 +342,7 @@ void Accesses::move_the_bytes_of_each_width() const {
 }
 
 TEST(LoadsAndStoresOnEachGeneration, MoveTheBytesOfEachWidth) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).move_the_bytes_of_each_width());
   }

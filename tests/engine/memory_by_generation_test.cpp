@@ -147,9 +147,7 @@ TEST(MemoryOnEachGeneration, OffsetsUpToTheirEnds) {
 
     WaveRunner runner(machine.processor, "", machine.wave_size);
     runner.set_pair(2, memory.data() + half);
-    runner.set_pair(4, memory.data() + half);
-    runner.s(6) = static_cast<uint32_t>(half);
-    runner.s(7) = test::raw_buffer_word(processor);
+    test::set_buffer(runner, 4, memory.data() + half, static_cast<uint32_t>(half));
     for (unsigned lane = 0; lane < 64; ++lane) runner.v(1)[lane] = 0;
     runner.set_rows(2, [&](unsigned) { return reinterpret_cast<uint64_t>(memory.data() + half); });
     ASSERT_EQ(runner.run(fmt::format("{0} v4, v1, s[2:3] offset:{1}\n{0} v5, v[2:3], off offset:{2}\n"

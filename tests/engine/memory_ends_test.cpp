@@ -49,6 +49,7 @@ TEST(MemoryEndsOnEachGeneration, FlatAddressesPastLdsReadZeroAndDropWrites) {
     SCOPED_TRACE(test::name_of_machine(machine));
     const target::Processor& processor = *target::find_processor(machine.processor);
     const auto name = [&](const char* row) { return test::name_on(processor, row); };
+    if (name("flat_load_dword").empty()) continue;  // GFX6
     WaveRunner runner(machine.processor, "", machine.wave_size);
     std::vector<uint32_t> expected(WaveRunner::lds_bytes / 4);
     for (unsigned i = 0; i < expected.size(); ++i) expected[i] = 0x9E37'79B9 * (i + 1);
@@ -85,9 +86,7 @@ TEST(MemoryEndsOnEachGeneration, AMisalignedAtomicIsTheFirstLanesFault) {
       WaveRunner runner(machine.processor, "", machine.wave_size);
       std::vector<uint32_t> memory(64, 5);
       runner.set_pair(2, memory.data());
-      runner.set_pair(4, memory.data());
-      runner.s(6) = 256;
-      runner.s(7) = test::raw_buffer_word(processor);
+      test::set_buffer(runner, 4, memory.data(), 256);
       for (unsigned lane = 0; lane < 64; ++lane) runner.v(1)[lane] = lane * 4 + (lane == 7 || lane == 20 ? 2 : 0);
       ASSERT_EQ(runner.run(instruction), WaveState::faulted) << instruction;
       ASSERT_NE(runner.wave().fault, nullptr);

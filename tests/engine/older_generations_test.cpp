@@ -106,35 +106,62 @@ TEST(OlderGenerations, BuffersWithWideOffsetsHaveNoEnd) {
 }
 
 TEST(OlderGenerations, HalvesOfFormattedAccessesHaveRegistersOfTheirOwn) {
+  // Of as many components as are named, and where there is no such format of halves, of singles.
+  struct Format {
+    const char *components, *data;
+    unsigned count, number, bytes;
+  };
+  constexpr Format formats[] = {
+      {"x", "16", 1, 2, 2}, {"xy", "16_16", 2, 5, 2}, {"xyz", "32_32_32", 3, 13, 4}, {"xyzw", "16_16_16_16", 4, 12, 2}};
   // gfx810 packs them, as GFX9 does.
   for (const char* processor : {"gfx803", "gfx810"}) {
-    SCOPED_TRACE(processor);
-    const bool is_packed = std::string_view(processor) == "gfx810";
-    std::vector<uint16_t> memory(64 * 4 * 2);
-    for (size_t i = 0; i < 64 * 4; ++i) memory[i] = static_cast<uint16_t>(0x3C00 + i);
-    WaveRunner runner(processor);
-    runner.set_pair(4, memory.data());
-    runner.s(5) |= 8 << 16;  // stride
-    runner.s(6) = static_cast<uint32_t>(memory.size() * 2);
-    runner.s(7) = 4 | 5 << 3 | 6 << 6 | 7 << 9 | 7 << 12 | 12 << 15;  // x, y, z, w; float; 16_16_16_16
-    for (unsigned i = 4; i < 8; ++i) {
-      for (unsigned lane = 0; lane < 64; ++lane) runner.v(i)[lane] = 0xAAAA'AAAA;
-    }
-    const char* data = is_packed ? "v[4:5]" : "v[4:7]";
-    ASSERT_EQ(runner.run(fmt::format("buffer_load_format_d16_xyzw {0}, v0, s[4:7], 0 idxen\ns_waitcnt vmcnt(0)\n"
-                                     "v_add_u32 v1, vcc, 64, v0\n"
-                                     "buffer_store_format_d16_xyzw {0}, v1, s[4:7], 0 idxen\ns_waitcnt vmcnt(0)",
-                                     data)),
-              WaveState::ended);
-    for (unsigned lane = 0; lane < 64; ++lane) {
-      const uint16_t* record = &memory[lane * 4];
-      for (unsigned i = 0; i < 4; ++i) {
-        if (is_packed) {
-          EXPECT_EQ(runner.v(4 + i / 2)[lane] >> (i % 2 * 16) & 0xFFFF, record[i]);
-        } else {
-          EXPECT_EQ(runner.v(4 + i)[lane], record[i]);
+    for (const Format& format : formats) {
+      for (const bool typed : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", processor, format.components, typed));
+        const bool is_packed = std::string_view(processor) == "gfx810";
+        const unsigned stride = format.count * format.bytes;
+        std::vector<uint8_t> memory(128 * stride);
+        const auto half_of = [](unsigned lane, unsigned i) { return static_cast<uint16_t>(0x3C00 + lane * 4 + i); };
+        const auto element_of = [&](unsigned lane, unsigned i) {
+          const auto single = static_cast<float>(std::bit_cast<_Float16>(half_of(lane, i)));
+          return format.bytes == 2 ? half_of(lane, i) : std::bit_cast<uint32_t>(single);
+        };
+        for (unsigned lane = 0; lane < 64; ++lane) {
+          for (unsigned i = 0; i < format.count; ++i) {
+            const uint32_t element = element_of(lane, i);
+            std::memcpy(&memory[lane * stride + i * format.bytes], &element, format.bytes);
+          }
         }
-        EXPECT_EQ(memory[(64 + lane) * 4 + i], record[i]);
+        WaveRunner runner(processor);
+        runner.set_pair(4, memory.data());
+        runner.s(5) |= stride << 16;
+        runner.s(6) = static_cast<uint32_t>(memory.size());
+        runner.s(7) = 4 | 5 << 3 | 6 << 6 | 7 << 9 | 7 << 12 | format.number << 15;  // x, y, z, w; float
+        for (unsigned i = 4; i < 8; ++i) {
+          for (unsigned lane = 0; lane < 64; ++lane) runner.v(i)[lane] = 0xAAAA'AAAA;
+        }
+        const unsigned words = is_packed ? (format.count + 1) / 2 : format.count;
+        const std::string data = words == 1 ? "v4" : fmt::format("v[4:{}]", 3 + words);
+        const std::string kind =
+            typed ? fmt::format(" format:[BUF_DATA_FORMAT_{},BUF_NUM_FORMAT_FLOAT]", format.data) : "";
+        ASSERT_EQ(runner.run(fmt::format("{0}buffer_load_format_d16_{1} {2}, v0, s[4:7], 0{3} idxen\n"
+                                         "s_waitcnt vmcnt(0)\nv_add_u32 v1, vcc, 64, v0\n"
+                                         "{0}buffer_store_format_d16_{1} {2}, v1, s[4:7], 0{3} idxen\n"
+                                         "s_waitcnt vmcnt(0)",
+                                         typed ? "t" : "", format.components, data, kind)),
+                  WaveState::ended);
+        for (unsigned lane = 0; lane < 64; ++lane) {
+          for (unsigned i = 0; i < format.count; ++i) {
+            if (is_packed) {
+              EXPECT_EQ(runner.v(4 + i / 2)[lane] >> (i % 2 * 16) & 0xFFFF, half_of(lane, i));
+            } else {
+              EXPECT_EQ(runner.v(4 + i)[lane], half_of(lane, i));
+            }
+            uint32_t stored = 0;
+            std::memcpy(&stored, &memory[(64 + lane) * stride + i * format.bytes], format.bytes);
+            EXPECT_EQ(stored, element_of(lane, i));
+          }
+        }
       }
     }
   }
@@ -183,7 +210,7 @@ TEST(OlderGenerations, FunctionsThatOnlyTheyHave) {
                          "v_ashr_i32 v13, v3, v0\nv_mov_b32 v32, v3\nv_mov_b32 v33, v30\n"
                          "v_lshl_b64 v[14:15], v[32:33], v0\nv_lshr_b64 v[16:17], v[32:33], v0\n"
                          "v_ashr_i64 v[18:19], v[32:33], v31\nv_cmps_lt_f32 vcc, v1, v2\nv_cndmask_b32 v20, 0, 1, vcc\n"
-                         "v_cmps_nge_f32 vcc, v1, v2\nv_cndmask_b32 v21, 0, 1, vcc"),
+                         "v_cmps_nge_f32 vcc, v1, v2\nv_cndmask_b32 v21, 0, 1, vcc\nv_mul_lo_i32 v22, v3, v30"),
               WaveState::ended);
     const auto got = [&](unsigned reg, unsigned lane) { return std::bit_cast<float>(runner.v(reg)[lane]); };
     const auto same = [](float a, float b) {
@@ -213,6 +240,101 @@ TEST(OlderGenerations, FunctionsThatOnlyTheyHave) {
       EXPECT_EQ(runner.v64(18, lane), static_cast<uint64_t>(static_cast<int64_t>(wide) >> (lane * 3 + 32) % 64));
       EXPECT_EQ(runner.v(20)[lane], a < b ? 1u : 0u);
       EXPECT_EQ(runner.v(21)[lane], a >= b ? 0u : 1u);
+      EXPECT_EQ(runner.v(22)[lane], word * (0xFEDC'BA98 - lane));
+    }
+  }
+}
+
+/// V_RCP_CLAMP_F64 and V_RSQ_CLAMP_F64: within 2^-20 of the quotient, as those without the clamp are; the largest
+/// number in the place of infinity.
+TEST(OlderGenerations, ClampedFunctionsOfDoubles) {
+  constexpr double infinity = std::numeric_limits<double>::infinity(), largest = std::numeric_limits<double>::max();
+  constexpr double operands[] = {1.0, 0.25, -2.0, 3.0, 1e10, 0.0, -0.0, infinity, -infinity, 0x1p-1000, 7e200};
+  for (const char* processor : {"gfx600", "gfx701"}) {
+    SCOPED_TRACE(processor);
+    WaveRunner runner(processor);
+    const auto operand = [&](unsigned lane) { return operands[lane % std::size(operands)]; };
+    runner.set_rows(2, [&](unsigned lane) { return std::bit_cast<uint64_t>(operand(lane)); });
+    ASSERT_EQ(runner.run("v_rcp_clamp_f64 v[4:5], v[2:3]\nv_rsq_clamp_f64 v[6:7], v[2:3]"), WaveState::ended);
+    const auto expect = [&](double got, double wanted) {
+      if (std::isinf(wanted)) wanted = std::copysign(largest, wanted);
+      if (std::isnan(wanted)) {
+        EXPECT_TRUE(std::isnan(got)) << got;
+      } else if (wanted == 0 || std::fabs(wanted) == largest) {
+        EXPECT_EQ(std::bit_cast<uint64_t>(got), std::bit_cast<uint64_t>(wanted)) << got;
+      } else {
+        EXPECT_LE(std::fabs(got / wanted - 1), 0x1p-20) << got;
+      }
+    };
+    for (unsigned lane = 0; lane < std::size(operands); ++lane) {
+      SCOPED_TRACE(operand(lane));
+      expect(std::bit_cast<double>(runner.v64(4, lane)), 1 / operand(lane));
+      const double root = std::sqrt(operand(lane));
+      expect(std::bit_cast<double>(runner.v64(6, lane)), 1 / root);
+    }
+  }
+}
+
+/// V_CMPS* and V_CMPSX*: the comparisons of V_CMP* and V_CMPX*, which signal also quiet NaNs. The latter write EXEC
+/// too.
+TEST(OlderGenerations, ComparisonsThatSignal) {
+  struct Comparison {
+    const char* name;
+    bool (*holds)(double a, double b);
+  };
+  constexpr Comparison comparisons[] = {
+      {"f", [](double, double) { return false; }},
+      {"lt", [](double a, double b) { return a < b; }},
+      {"eq", [](double a, double b) { return a == b; }},
+      {"le", [](double a, double b) { return a <= b; }},
+      {"gt", [](double a, double b) { return a > b; }},
+      {"lg", [](double a, double b) { return a < b || a > b; }},
+      {"ge", [](double a, double b) { return a >= b; }},
+      {"o", [](double a, double b) { return !std::isnan(a) && !std::isnan(b); }},
+      {"u", [](double a, double b) { return std::isnan(a) || std::isnan(b); }},
+      {"nge", [](double a, double b) { return !(a >= b); }},
+      {"nlg", [](double a, double b) { return !(a < b || a > b); }},
+      {"ngt", [](double a, double b) { return !(a > b); }},
+      {"nle", [](double a, double b) { return !(a <= b); }},
+      {"neq", [](double a, double b) { return !(a == b); }},
+      {"nlt", [](double a, double b) { return !(a < b); }},
+      {"tru", [](double, double) { return true; }},
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double operands[] = {1.0, -2.0, 0.0, -0.0, infinity, -infinity, nan, 1.5};
+  constexpr uint64_t some_lanes = 0x7FF7'FFEE'DFFF'7FF9;
+  for (const char* processor : {"gfx600", "gfx701"}) {
+    for (const bool is_double : {false, true}) {
+      for (const bool writes_exec : {false, true}) {
+        for (const Comparison& comparison : comparisons) {
+          const std::string name =
+              fmt::format("v_cmps{}_{}_{}", writes_exec ? "x" : "", comparison.name, is_double ? "f64" : "f32");
+          SCOPED_TRACE(fmt::format("{} {}", processor, name));
+          WaveRunner runner(processor);
+          runner.wave().set_exec(some_lanes);
+          runner.wave().set_scalar64(14, ~some_lanes);
+          const auto a_of = [&](unsigned lane) { return operands[lane / 8]; };
+          const auto b_of = [&](unsigned lane) { return operands[lane % 8]; };
+          const auto bits_of = [&](double number) {
+            return is_double ? std::bit_cast<uint64_t>(number) : std::bit_cast<uint32_t>(static_cast<float>(number));
+          };
+          runner.set_rows(2, [&](unsigned lane) { return bits_of(a_of(lane)); });
+          runner.set_rows(4, [&](unsigned lane) { return bits_of(b_of(lane)); });
+          const char* sources = is_double ? "v[2:3], v[4:5]" : "v2, v4";
+          ASSERT_EQ(runner.run(fmt::format("{0}_e64 s[10:11], {1}\ns_mov_b64 s[12:13], exec\ns_mov_b64 exec, s[14:15]\n"
+                                           "{0}_e32 vcc, {1}",
+                                           name, sources)),
+                    WaveState::ended);
+          uint64_t all = 0;
+          for (unsigned lane = 0; lane < 64; ++lane) {
+            all |= uint64_t{comparison.holds(a_of(lane), b_of(lane))} << lane;
+          }
+          EXPECT_EQ(runner.wave().scalar64(10), all & some_lanes);
+          EXPECT_EQ(runner.wave().scalar64(12), writes_exec ? all & some_lanes : some_lanes);
+          EXPECT_EQ(runner.wave().vcc(), all & ~some_lanes);
+          EXPECT_EQ(runner.wave().exec(), writes_exec ? all & ~some_lanes : ~some_lanes);
+        }
+      }
     }
   }
 }

@@ -45,9 +45,7 @@ TEST(ResultOverAddressOnEachGeneration, LoadsBeginWithTheAddressAsItWas) {
       for (uint32_t& word : lds) word ^= 0x5555'5555;
       std::memcpy(runner.lds(), lds.data(), WaveRunner::lds_bytes);
       runner.set_pair(4, memory.data());
-      runner.set_pair(8, memory.data());
-      runner.s(10) = 4096;
-      runner.s(11) = test::raw_buffer_word(processor);
+      test::set_buffer(runner, 8, memory.data(), 4096);
       runner.s(12) = 0;
       std::vector<std::array<uint32_t, 64>> expected(36);
       for (unsigned lane = 0; lane < machine.wave_size; ++lane) {

@@ -27,12 +27,7 @@ struct Accesses {
   void read_what_the_wave_is();
 
   /// A buffer in s[4:7].
-  void set_buffer(uint32_t stride, uint32_t records) {
-    runner.set_pair(4, memory.data());
-    runner.s(5) |= stride << 16;
-    runner.s(6) = records;
-    runner.s(7) = test::raw_buffer_word(processor);
-  }
+  void set_buffer(uint32_t stride, uint32_t records) { test::set_buffer(runner, 4, memory.data(), records, stride); }
   uint32_t word(size_t at) const {
     uint32_t value;
     std::memcpy(&value, &memory[at], 4);
@@ -40,7 +35,7 @@ struct Accesses {
   }
   /// The instruction's operands for an address at s8 and a constant, in one of the ways that the generation has.
   std::string at(const char* base, unsigned constant, bool has_register) const {
-    if (!has_register) return fmt::format("{}, {:#x}", base, constant);
+    if (!has_register) return fmt::format("{}, {:#x}", base, counts_dwords() ? constant / 4 : constant);
     if (constant == 0) return fmt::format("{}, s8{}", base, is_gfx12() ? " offset:0x0" : "");
     return fmt::format("{}, s8 offset:{:#x}", base, constant);
   }
@@ -48,6 +43,10 @@ struct Accesses {
   void expect_loads(unsigned first, size_t place, size_t size);
   static uint32_t untouched(unsigned reg) { return 0xABCD'0000 + reg; }
   bool is_gfx12() const { return processor.generation >= Generation::gfx12; }
+  /// Constants are numbers of dwords on GFX6 and GFX7; a register and a constant together, and negative constants, are
+  /// new in GFX9.
+  bool counts_dwords() const { return processor.generation <= Generation::gfx7; }
+  bool adds_both() const { return processor.generation >= Generation::gfx9; }
 
   const target::Processor& processor;
   WaveRunner runner;
@@ -102,7 +101,9 @@ void Accesses::load_every_width() {
             WaveState::ended);
   expect_loads(16, 0x90, memory.size());
   expect_loads(48, 0x54, memory.size());
-  ASSERT_EQ(runner.run(loads("", 16, at("s[2:3]", 0x40, true)) + loads("", 48, "s[10:11], -0x34")), WaveState::ended);
+  ASSERT_EQ(runner.run(loads("", 16, adds_both() ? at("s[2:3]", 0x40, true) : at("s[2:3]", 0x94, false)) +
+                       loads("", 48, adds_both() ? "s[10:11], -0x34" : at("s[2:3]", 0xCC, false))),
+            WaveState::ended);
   expect_loads(16, 0x94, memory.size());
   expect_loads(48, 0xCC, memory.size());
 }
@@ -116,7 +117,8 @@ void Accesses::load_every_width_from_buffers() {
               WaveState::ended);
     expect_loads(16, 0x20, 0x9C);
     expect_loads(48, 0x88, 0x9C);
-    ASSERT_EQ(runner.run(loads("buffer_", 16, at("s[4:7]", 0xC, true))), WaveState::ended);
+    ASSERT_EQ(runner.run(loads("buffer_", 16, adds_both() ? at("s[4:7]", 0xC, true) : at("s[4:7]", 0x94, false))),
+              WaveState::ended);
     expect_loads(16, 0x94, 0x9C);
   }
 }
@@ -166,9 +168,11 @@ void Accesses::load_small_values() {
   }
 }
 
-/// Of GFX9 and GFX10.1: into memory, buffers and scratch, whose offsets in registers count in units of 64 bytes.
+/// Of GFX8 to GFX10.1: into memory and buffers; and since GFX9 into scratch, whose offsets in registers count in units
+/// of 64 bytes.
 void Accesses::store_every_width() {
-  const bool stores = processor.generation <= Generation::gfx10;
+  const bool stores = processor.generation >= Generation::gfx8 && processor.generation <= Generation::gfx10;
+  const bool has_scratch = stores && processor.generation >= Generation::gfx9;
   set_buffer(0, 0x200);
   for (const Width& width : widths) {
     if (width.words > 4) break;
@@ -176,7 +180,8 @@ void Accesses::store_every_width() {
     const std::string buffer = test::name_on(processor, fmt::format("s_buffer_store_{}", width.suffix));
     const std::string scratch = test::name_on(processor, fmt::format("s_scratch_store_{}", width.suffix));
     const std::string scratch_load = test::name_on(processor, fmt::format("s_scratch_load_{}", width.suffix));
-    for (const std::string& name : {store, buffer, scratch, scratch_load}) ASSERT_EQ(name.empty(), !stores);
+    for (const std::string& name : {store, buffer}) ASSERT_EQ(name.empty(), !stores);
+    for (const std::string& name : {scratch, scratch_load}) ASSERT_EQ(name.empty(), !has_scratch);
     if (!stores) continue;
     SCOPED_TRACE(store);
     const std::string data = registers('s', 16, width.words);
@@ -188,18 +193,23 @@ void Accesses::store_every_width() {
     stored(0x44, width.words);
     stored(0x60, width.words);
     stored(0x1FC, 1);  // the others are past the buffer's end
-    stored(0x208, width.words);
-    stored(0x280, width.words);
+    if (has_scratch) {
+      stored(0x208, width.words);
+      stored(0x280, width.words);
+    }
     ASSERT_EQ(runner.run(fmt::format("s_mov_b32 s8, 0x44\ns_mov_b32 s9, 10\n"
                                      "{1} {0}, s[2:3], 0x22\n{1} {0}, s[2:3], s8\n"
-                                     "{2} {0}, s[4:7], 0x60\n{2} {0}, s[4:7], 0x1fc\n"
-                                     "{3} {0}, s[2:3], 0x208\n{3} {0}, s[2:3], s9\n"
-                                     "{4} {5}, s[2:3], 0x10c\n{4} {6}, s[2:3], s9\ns_dcache_wb\n",
-                                     data, store, buffer, scratch, scratch_load, registers('s', 24, width.words),
-                                     registers('s', 32, width.words))),
+                                     "{2} {0}, s[4:7], 0x60\n{2} {0}, s[4:7], 0x1fc\n",
+                                     data, store, buffer) +
+                         (has_scratch ? fmt::format("{1} {0}, s[2:3], 0x208\n{1} {0}, s[2:3], s9\n"
+                                                    "{2} {3}, s[2:3], 0x10c\n{2} {4}, s[2:3], s9\n",
+                                                    data, scratch, scratch_load, registers('s', 24, width.words),
+                                                    registers('s', 32, width.words))
+                                      : "") +
+                         "s_dcache_wb\n"),
               WaveState::ended);
     EXPECT_TRUE(memory == expected);
-    for (unsigned w = 0; w < width.words; ++w) {
+    for (unsigned w = 0; w < width.words && has_scratch; ++w) {
       EXPECT_EQ(runner.s(24 + w), word(0x10C + 4 * w)) << w;
       EXPECT_EQ(runner.s(32 + w), word(0x280 + 4 * w)) << w;
     }
@@ -230,13 +240,13 @@ void Accesses::read_what_the_wave_is() {
 }
 
 TEST(ScalarMemoryOnEachGeneration, LoadEveryWidth) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).load_every_width());
   }
 }
 TEST(ScalarMemoryOnEachGeneration, LoadEveryWidthFromBuffers) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).load_every_width_from_buffers());
   }
@@ -248,7 +258,7 @@ TEST(ScalarMemoryOnEachGeneration, LoadSmallValues) {
   }
 }
 TEST(ScalarMemoryOnEachGeneration, StoreEveryWidth) {
-  for (const Machine& machine : test::machines_from_gfx9) {
+  for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
     ASSERT_NO_FATAL_FAILURE(Accesses(machine).store_every_width());
   }

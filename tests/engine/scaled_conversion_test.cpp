@@ -1,4 +1,5 @@
-// gfx950's v_cvt_scalef32_*: every instruction against the formats' definitions, the nearest code found by trying all.
+// gfx950's v_cvt_scalef32_* and those of GFX12.5, with v_cvt_scale_*: every instruction against the formats'
+// definitions, the nearest code found by trying all.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +71,10 @@ uint32_t rounded(const Wide& format, double number) {
 
 class ScaledConversion : public testing::Test {
  protected:
-  WaveRunner runner_{"gfx950"};
+  explicit ScaledConversion(std::string_view processor = "gfx950", unsigned lanes = 64)
+      : runner_(processor, "", lanes) {}
+
+  WaveRunner runner_;
   std::mt19937 random_{7};
   static constexpr unsigned result = 0, source = 64, second = 96, scale = 130, noise = 131;
 
@@ -264,6 +268,134 @@ TEST_F(ScaledConversion, BackAgain) {
   }
   for (const Wide& wide : {f32, f16}) {
     for (const Small& format : {fp8, bf8}) check_up(format, wide, 1);
+  }
+}
+
+/// GFX12.5: 8 or 16 numbers at a time.
+class PackedConversion : public ScaledConversion {
+ protected:
+  PackedConversion() : ScaledConversion("gfx1250", lanes) {}
+
+  static constexpr unsigned lanes = 32;
+
+  void check_packed_down(const Small& format, const Wide& wide);
+  void check_packed_noise(const Small& format, const Wide& wide);
+  void check_packed_up(const Small& format, const Wide& wide);
+  static unsigned count_of(const Small& format) { return format.width() == 6 ? 16 : 8; }
+};
+
+void PackedConversion::check_packed_down(const Small& format, const Wide& wide) {
+  const unsigned count = count_of(format);
+  std::vector<double> expected(lanes * count);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const unsigned exponent = any_scale(wide);
+    runner_.v(scale)[lane] = exponent << 23 | below(1u << 23);
+    for (unsigned e = 0; e < count; ++e) {
+      const uint32_t number = number_near(wide, format, exponent == 255 ? 127 : exponent);
+      put(source, lane, e, wide.width, number);
+      expected[lane * count + e] =
+          exponent == 255 ? NAN : std::ldexp(value_of(wide, number), 127 - static_cast<int>(exponent));
+    }
+  }
+  const std::string code = "v_cvt_scalef32_pk" + std::to_string(count) + "_" + format.name + "_" + wide.name + " " +
+                           registers(result, count * format.width()) + ", " + registers(source, count * wide.width) +
+                           ", v" + std::to_string(scale);
+  ASSERT_EQ(runner_.run(code), WaveState::ended) << code;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    for (unsigned e = 0; e < count; ++e) {
+      const double number = expected[lane * count + e];
+      const unsigned got = get(result, lane, e, format.width());
+      unsigned want = nearest_code(format, number);
+      const unsigned size_bits = (1u << (format.width() - 1)) - 1;
+      if (std::isnan(number)) want = (want & size_bits) | (got & ~size_bits);
+      ASSERT_EQ(got, want) << code << ": " << number << " in lane " << lane;
+    }
+  }
+}
+
+void PackedConversion::check_packed_noise(const Small& format, const Wide& wide) {
+  const unsigned count = count_of(format);
+  unsigned up = 0;
+  for (const bool noisy : {false, true}) {
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      const unsigned exponent = wide.name == "f16" ? 125 + below(5) : 90 + below(70);
+      runner_.v(scale)[lane] = exponent << 23;
+      runner_.v(noise)[lane] = noisy ? static_cast<uint32_t>(random_()) : 0;
+      for (unsigned e = 0; e < count; ++e) {
+        const double number = std::ldexp(1 + static_cast<double>(random_()) * 0x1p-32, static_cast<int>(below(2)));
+        put(source, lane, e, wide.width,
+            rounded(wide, std::ldexp(below(2) != 0 ? number : -number, static_cast<int>(exponent) - 127)));
+      }
+    }
+    const std::string code = "v_cvt_scalef32_sr_pk" + std::to_string(count) + "_" + format.name + "_" + wide.name +
+                             " " + registers(result, count * format.width()) + ", " +
+                             registers(source, count * wide.width) + ", v" + std::to_string(noise) + ", v" +
+                             std::to_string(scale);
+    ASSERT_EQ(runner_.run(code), WaveState::ended) << code;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      const int exponent = static_cast<int>(runner_.v(scale)[lane] >> 23);
+      for (unsigned e = 0; e < count; ++e) {
+        const double number = std::ldexp(value_of(wide, get(source, lane, e, wide.width)), 127 - exponent);
+        const unsigned lower = code_below(format, std::fabs(number));
+        const unsigned sign = number < 0 ? 1u << (format.width() - 1) : 0;
+        const unsigned got = get(result, lane, e, format.width());
+        if (noisy && format.value(lower) != std::fabs(number) && got == (lower | sign) + 1) {
+          ++up;
+        } else {
+          ASSERT_EQ(got, lower | sign) << code << ": " << number << " in lane " << lane;
+        }
+      }
+    }
+  }
+  EXPECT_GT(up, lanes * count / 4) << format.name << " " << wide.name;
+  EXPECT_LT(up, lanes * count * 3 / 4) << format.name << " " << wide.name;
+}
+
+/// The scale is a byte of a register, E8M0: the exponent of a single.
+void PackedConversion::check_packed_up(const Small& format, const Wide& wide) {
+  const unsigned count = count_of(format);
+  for (unsigned select = 0; select < 4; ++select) {
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      runner_.v(scale)[lane] = static_cast<uint32_t>(random_());
+      put(scale, lane, select, 8, any_scale(wide));
+      for (unsigned word = 0; word < 4; ++word) runner_.v(source + word)[lane] = static_cast<uint32_t>(random_());
+    }
+    const std::string code = "v_cvt_scale_pk" + std::to_string(count) + "_" + wide.name + "_" + format.name + " " +
+                             registers(result, count * wide.width) + ", " + registers(source, count * format.width()) +
+                             ", v" + std::to_string(scale) +
+                             (select == 0 ? "" : " scale_sel:" + std::to_string(select));
+    ASSERT_EQ(runner_.run(code), WaveState::ended) << code;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      const unsigned exponent = get(scale, lane, select, 8);
+      for (unsigned e = 0; e < count; ++e) {
+        const double number = number_of(format, get(source, lane, e, format.width()));
+        const double expected = exponent == 255 ? NAN : std::ldexp(number, static_cast<int>(exponent) - 127);
+        const uint32_t got = get(result, lane, e, wide.width);
+        if (std::isnan(expected)) {
+          ASSERT_TRUE(std::isnan(value_of(wide, got))) << code;
+        } else {
+          ASSERT_EQ(got, rounded(wide, expected)) << code << ": " << expected << " in lane " << lane;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PackedConversion, ToTheNearestCode) {
+  for (const Wide& wide : {f32, f16, bf16}) {
+    for (const Small& format : {fp8, bf8, fp4, fp6, bf6}) check_packed_down(format, wide);
+  }
+}
+
+TEST_F(PackedConversion, ToANeighbourAtRandom) {
+  for (const Wide& wide : {f32, f16, bf16}) {
+    for (const Small& format : {fp8, bf8, fp4, fp6, bf6}) check_packed_noise(format, wide);
+  }
+}
+
+TEST_F(PackedConversion, BackAgain) {
+  for (const Wide& wide : {f32, f16, bf16}) {
+    for (const Small& format : {fp8, bf8, fp4, fp6, bf6}) check_packed_up(format, wide);
   }
 }
 
