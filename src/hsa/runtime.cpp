@@ -139,9 +139,10 @@ void warn_of_few_addresses(const std::vector<GpuConfiguration>& gpus) {
   // With xnack on, the whole process is allowed anyway.
   const auto has_xnack = [](const GpuConfiguration& gpu) { return gpu.model.target.xnack == target::Setting::on; };
   if (std::ranges::all_of(gpus, has_xnack)) return;
-  fmt::print(stderr,
-             "atoll: the process may have few addresses (ulimit -v): kernels that touch what is not the GPU's, but the "
-             "program's, are not found\n");
+  fmt::print(
+      stderr,
+      "atoll: the process may have only few addresses (ulimit -v): that kernels touch the program's own memory, or "
+      "other GPUs', is not found\n");
   said = true;
 }
 

@@ -27,11 +27,10 @@ std::vector<unsigned> part_numbers(unsigned gpus, unsigned& parts) {
 }  // namespace
 
 MemoryParts::MemoryParts(unsigned gpus) {
-  AddressRange& range = AddressRange::of_process();
+  if (gpus <= 1) return;  // a scheduler has memory of its own beside that of its GPUs
   unsigned parts = 1;
-  std::vector<unsigned> own;
-  if (gpus > 1) own = part_numbers(gpus, parts);
-  if (!range.divide(own.empty() ? 1 : parts) || own.empty()) return;
+  std::vector<unsigned> own = part_numbers(gpus, parts);
+  if (own.empty() || !AddressRange::of_process().divide(parts)) return;
   blocks_ = std::make_unique<std::atomic<unsigned>[]>(own.size() * own.size());
   parts_ = parts;
   own_ = std::move(own);

@@ -140,7 +140,7 @@ TEST_F(HsaFailures, WithoutARangeOfAddressesProgramsAreToldThatNothingIsChecked)
   const std::string run = std::string(limit) + ATOLL_WHOLE_PROGRAM " " + kernels() + "' 2>&1";
   const auto gibibytes = [](int count) { return std::to_string(count * 1024 * 1024); };
   const CommandResult limited = run_command("bash -c 'ulimit -v " + gibibytes(64) + "; " + run);
-  EXPECT_NE(limited.output.find("few addresses (ulimit -v)"), std::string::npos) << limited.output;
+  EXPECT_NE(limited.output.find("only few addresses (ulimit -v)"), std::string::npos) << limited.output;
   EXPECT_NE(limited.output.find("right\n"), std::string::npos) << limited.output;
   for (const std::string& most : {gibibytes(512), std::string("unlimited")}) {
     EXPECT_EQ(run_command("bash -c 'ulimit -v " + most + "; " + run).output, "right\n") << most;

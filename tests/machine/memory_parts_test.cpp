@@ -52,6 +52,16 @@ TEST(MemoryParts, AccessIsGivenAndTakenBack) {
   }
 }
 
+// As a scheduler has for scratch.
+TEST(MemoryParts, MemoryOfOneGpuBesideChangesNothing) {
+  Memory memory(2), beside;
+  const uint64_t own = memory_of(memory, 0), scratch = beside.allocate(page, 0, "scratch").value();
+  EXPECT_FALSE(memory.bounds(1).hold(own));
+  EXPECT_TRUE(memory.bounds(0).hold(scratch));
+  EXPECT_TRUE(memory.bounds(1).hold(scratch));
+  EXPECT_TRUE(beside.bounds().hold(scratch));
+}
+
 TEST(MemoryParts, WhatHasNoRoomInAPartEndsKeepingThemApart) {
   if (~AddressRange::of_process().bounds().outside + 1 < uint64_t{16} << 40) GTEST_SKIP() << "has a smaller range";
   {
