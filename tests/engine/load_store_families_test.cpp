@@ -179,7 +179,8 @@ struct Accesses {
   explicit Accesses(const Machine& machine)
       : processor(*target::find_processor(machine.processor)), lanes(machine.wave_size) {}
 
-  void move_the_bytes_of_each_width() const;
+  /// `turn`: the compiled engine runs every other family, from the first or the second one on.
+  void move_the_bytes_of_each_width(size_t turn) const;
 
   void run(const Family& family, char kind, const std::vector<uint8_t>& code, std::string_view sramecc, uint64_t exec,
            unsigned shift) const;
@@ -312,7 +313,7 @@ void Accesses::run(const Family& family, char kind, const std::vector<uint8_t>& 
   EXPECT_TRUE(after == expected) << family.name << ": stores";
 }
 
-void Accesses::move_the_bytes_of_each_width() const {
+void Accesses::move_the_bytes_of_each_width(size_t turn) const {
   struct Program {
     const Family* family;
     char kind;
@@ -328,7 +329,10 @@ void Accesses::move_the_bytes_of_each_width() const {
     }
   }
   const auto codes = test::assemble_programs(sources, processor, lanes);
+  const char* engine = std::getenv("ATOLL_ENGINE");
+  const bool is_compiled = engine != nullptr && std::string_view(engine) == "compiled";
   for (size_t i = 0; i < programs.size(); ++i) {
+    if (is_compiled && (i + turn) % 2 != 0) continue;  // a second for each; another machine has the others
     SCOPED_TRACE(sources[i]);
     for (const std::string_view sramecc : {"", ":sramecc-", ":sramecc+"}) {
       if (sramecc.empty() == processor.supports_sramecc) continue;
@@ -342,9 +346,10 @@ void Accesses::move_the_bytes_of_each_width() const {
 }
 
 TEST(LoadsAndStoresOnEachGeneration, MoveTheBytesOfEachWidth) {
+  size_t turn = 0;
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));
-    ASSERT_NO_FATAL_FAILURE(Accesses(machine).move_the_bytes_of_each_width());
+    ASSERT_NO_FATAL_FAILURE(Accesses(machine).move_the_bytes_of_each_width(turn++));
   }
 }
 
