@@ -171,7 +171,8 @@ class Parser {
       columns.push_back(column);
       at = end + 1;
     }
-    if (columns.size() > most_items || (statements_ += columns.size()) > most_items)
+    statements_ += columns.size();
+    if (columns.size() > most_items || statements_ > most_items)
       return wrong("there are more than {} threads or statements", most_items);
     if (test_.threads.empty()) {
       for (const std::string_view name : columns) {

@@ -140,6 +140,7 @@ struct Frame {
   void check(llvm::Value* is_right) {
     if (faulted == nullptr) {
       faulted = llvm::BasicBlock::Create(context, "faulted", function);
+      // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the block owns it
       llvm::ReturnInst::Create(context, ir.getInt8(static_cast<uint8_t>(engine::ExitReason::faults)), faulted);
     }
     auto* right = llvm::BasicBlock::Create(context, "right", function);
