@@ -31,6 +31,20 @@ uint32_t limit(const isa::Instruction& instruction, std::string_view name) {
 
 }  // namespace
 
+bool is_vector_memory(isa::Encoding encoding) {
+  switch (encoding) {
+    case isa::Encoding::flat:
+    case isa::Encoding::global:
+    case isa::Encoding::scratch:
+    case isa::Encoding::mubuf:
+    case isa::Encoding::mtbuf:
+    case isa::Encoding::mimg:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
   CounterWaits waits;
   const uint32_t immediate = instruction.immediate;

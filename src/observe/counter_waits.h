@@ -22,6 +22,9 @@ struct CounterWaits {
   uint32_t of(memory_model::Counter counter) const { return at_most[static_cast<size_t>(counter)]; }
 };
 
+/// Whether an instruction reaches memory through the vector caches, or scratch.
+bool is_vector_memory(isa::Encoding encoding);
+
 /// Of an instruction that waits for counters; nothing for all others.
 std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction);
 

@@ -46,20 +46,6 @@ uint64_t mixed(uint64_t x) {
   return x ^ x >> 31;
 }
 
-bool is_vector_memory(const Instruction& instruction) {
-  switch (instruction.encoding) {
-    case Encoding::mubuf:
-    case Encoding::mtbuf:
-    case Encoding::flat:
-    case Encoding::global:
-    case Encoding::scratch:
-    case Encoding::mimg:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// A copy between memory and LDS of GFX12.5's, which has a counter of its own.
 bool is_async_copy(const Instruction& instruction) {
   const isa::InstructionRow& row = isa::row(instruction.opcode);
@@ -372,7 +358,7 @@ void OrderChecker::wait(const Wave& wave, RunningGroup& group, WaveState& state,
 }
 
 void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& instruction) {
-  const bool is_memory = is_vector_memory(instruction);
+  const bool is_memory = is_vector_memory(instruction.encoding);
   const bool is_sync = instruction.encoding == Encoding::ds && isa::row(instruction.opcode).has(isa::flag::gws);
   const auto waits = counter_waits(instruction);
   if (!is_memory && !is_sync && !waits) return;

@@ -2,6 +2,7 @@
 #include "observe/wait_states.h"
 
 #include "isa/table.h"
+#include "observe/counter_waits.h"
 
 namespace Atoll::observe {
 
@@ -21,20 +22,6 @@ bool is_vector_alu(Encoding encoding) {
     case Encoding::vopc:
     case Encoding::vop3:
     case Encoding::vop3p:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_vector_memory(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::flat:
-    case Encoding::global:
-    case Encoding::scratch:
-    case Encoding::mubuf:
-    case Encoding::mtbuf:
-    case Encoding::mimg:
       return true;
     default:
       return false;

@@ -102,7 +102,7 @@ struct Frame {
       ir.CreateAlignedStore(float_mode_bytes(value), copy, llvm::Align(1));
     }
   }
-  /// Bits of MODE that say nothing of floating point, or of what `write_mode` writes beside them.
+  /// These bits of Wave::mode alone. Those of floating point stand in copies, too: write_mode().
   void write_mode_bits(uint32_t mask, uint32_t value) {
     llvm::Value* whole = at(wave, offsetof(machine::Wave, mode));
     llvm::Value* others = ir.CreateAnd(ir.CreateLoad(i32(), whole), ~uint64_t{mask});
