@@ -213,6 +213,16 @@ void ScaledConversion::check_noise(const Small& format, const Wide& wide, unsign
   EXPECT_LT(up, 64 * elements * 3 / 4) << format.name << " " << wide.name;
 }
 
+/// That a code's number times a scale of 2^(exponent - 127) has become `got`.
+void expect_scaled(const Wide& wide, double number, unsigned exponent, uint32_t got) {
+  const double expected = exponent == 255 ? NAN : std::ldexp(number, static_cast<int>(exponent) - 127);
+  if (std::isnan(expected)) {
+    ASSERT_TRUE(std::isnan(value_of(wide, got)));
+  } else {
+    ASSERT_EQ(got, rounded(wide, expected)) << expected;
+  }
+}
+
 /// From codes, from each part of the source's register where it is a part.
 void ScaledConversion::check_up(const Small& format, const Wide& wide, unsigned elements) {
   const unsigned bits = elements * format.width(), parts = bits < 32 ? 32 / bits : 1;
@@ -234,13 +244,8 @@ void ScaledConversion::check_up(const Small& format, const Wide& wide, unsigned 
       const unsigned exponent = runner_.v(scale)[lane] >> 23;
       for (unsigned e = 0; e < elements; ++e) {
         const double number = number_of(format, get(source, lane, part * elements + e, format.width()));
-        const double expected = exponent == 255 ? NAN : std::ldexp(number, static_cast<int>(exponent) - 127);
-        const uint32_t got = get(result, lane, e, wide.width);
-        if (std::isnan(expected)) {
-          ASSERT_TRUE(std::isnan(value_of(wide, got))) << code;
-        } else {
-          ASSERT_EQ(got, rounded(wide, expected)) << code << ": " << expected << " in lane " << lane;
-        }
+        expect_scaled(wide, number, exponent, get(result, lane, e, wide.width));
+        ASSERT_FALSE(HasFatalFailure()) << code << " in lane " << lane;
       }
     }
   }
@@ -369,13 +374,8 @@ void PackedConversion::check_packed_up(const Small& format, const Wide& wide) {
       const unsigned exponent = get(scale, lane, select, 8);
       for (unsigned e = 0; e < count; ++e) {
         const double number = number_of(format, get(source, lane, e, format.width()));
-        const double expected = exponent == 255 ? NAN : std::ldexp(number, static_cast<int>(exponent) - 127);
-        const uint32_t got = get(result, lane, e, wide.width);
-        if (std::isnan(expected)) {
-          ASSERT_TRUE(std::isnan(value_of(wide, got))) << code;
-        } else {
-          ASSERT_EQ(got, rounded(wide, expected)) << code << ": " << expected << " in lane " << lane;
-        }
+        expect_scaled(wide, number, exponent, get(result, lane, e, wide.width));
+        ASSERT_FALSE(HasFatalFailure()) << code << " in lane " << lane;
       }
     }
   }
