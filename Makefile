@@ -24,7 +24,7 @@
 #   make soak       long loads of the HSA runtime, and every call of it for memory, threads or files refused;
 #                   rewrites docs/reliability.md
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
-#   make lint       clang-tidy over src/
+#   make lint       clang-tidy over src, tests and bench
 #   make tested-instructions  what tests note of the instructions that they compare, for docs/isa.md and docs/gpus.md
 #   make format     clang-format over every source file
 #   make clean      removes the build directories

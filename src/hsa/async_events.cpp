@@ -63,6 +63,11 @@ void AsyncEvents::run_satisfied() {
   for (auto handler = handlers_.begin(); handler != handlers_.end() && !stopping_;) {
     const int64_t value = machine::load(handler->signal->abi);
     const bool satisfied = machine::holds(condition_of(handler->condition), value, handler->compare);
+    if (satisfied) {
+      if (machine::Observer* const observer = order_observer()) {
+        observer->signal_seen(handler->signal->handle().handle);
+      }
+    }
     const bool keep = satisfied ? handler->function(value, handler->argument) : !handler->signal->destroyed;
     if (keep) {
       ++handler;

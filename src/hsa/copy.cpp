@@ -35,11 +35,16 @@ bool CopyEngine::is_ready(Job& job) {
 }
 
 void CopyEngine::carry_out(Job& job) {
+  machine::Observer* const observer = job.number != 0 ? order_observer() : nullptr;
+  if (observer != nullptr) observer->copy_starts(job.number, job.waited_for);
   const uint64_t start = machine::now_ns();
   bool done = false;
   try {
     done = job.work();
   } catch (const std::bad_alloc&) {  // it had something to report
+  }
+  if (observer != nullptr) {
+    observer->copy_ends(job.number, job.completion != nullptr ? job.completion->handle().handle : 0);
   }
   if (job.completion == nullptr) return;
   job.completion->abi.start_ts = start;
@@ -64,6 +69,12 @@ hsa_status_t CopyEngine::submit(std::function<bool()> work, std::vector<Signal*>
   Job& added = job.emplace_back(std::move(work), std::move(dependencies), completion);
   for (Signal* signal : added.dependencies) retain(*signal);
   if (completion != nullptr) retain(*completion);
+  if (machine::Observer* const observer = order_observer()) {
+    static std::atomic<uint64_t> copies{0};
+    added.number = ++copies;
+    for (const Signal* signal : added.dependencies) added.waited_for.push_back(signal->handle().handle);
+    observer->copy_submitted(added.number);
+  }
   if (here && is_ready(added)) {
     carry_out(added);
     return HSA_STATUS_SUCCESS;

@@ -73,11 +73,11 @@ hsa_amd_memory_pool_link_info_t hop_of(const target::Link& link) {
   return info;
 }
 
-/// Whether the host is to leave a GPU's memory to copies. What HIP writes there by itself, the checker of what nobody
-/// has written would not know of.
+/// Whether the host is to leave a GPU's memory to copies. What HIP writes there by itself, the checkers of what nobody
+/// has written, and of races, would not know of.
 bool hides_memory(const Agent& agent, const Pool& pool) {
   const observe::Checkers* const checkers = Runtime::get()->checkers.get();
-  return checkers != nullptr && checkers->wants("init") && !pool.is_system() &&
+  return checkers != nullptr && (checkers->wants("init") || checkers->wants("race")) && !pool.is_system() &&
          Runtime::get()->find_gpu(agent.handle()) == nullptr;
 }
 

@@ -82,6 +82,12 @@ inline machine::Observer* memory_observer() {
   return runtime != nullptr ? runtime->checkers.get() : nullptr;
 }
 
+/// Who is to be told of what orders dispatches and copies: signals that the host sees and changes; null: nobody.
+inline machine::Observer* order_observer() {
+  machine::Observer* const observer = memory_observer();
+  return observer != nullptr && observer->watched().order ? observer : nullptr;
+}
+
 /// hsa_init has been called, and hsa_shut_down not as often.
 inline bool is_initialized() { return Runtime::get() != nullptr; }
 

@@ -272,9 +272,21 @@ namespace {
 /// For the functions that have no way to say that a handle is wrong.
 machine::aql::Signal& trusted(hsa_signal_t handle) { return *reinterpret_cast<machine::aql::Signal*>(handle.handle); }
 
+/// The host has seen a value of the signal's.
+hsa_signal_value_t seen(hsa_signal_t signal, hsa_signal_value_t value) {
+  if (machine::Observer* const observer = order_observer()) observer->signal_seen(signal.handle);
+  return value;
+}
+/// The host is about to change it by an operation that depends on its value. Returns it.
+machine::aql::Signal& changing(hsa_signal_t signal) {
+  if (machine::Observer* const observer = order_observer()) observer->signal_changes(signal.handle, false);
+  return trusted(signal);
+}
+
 void store_trusted(hsa_signal_t handle, int64_t value) {
   Signal* doorbell = trusted(handle).kind == AMD_SIGNAL_KIND_DOORBELL ? signal_of(handle) : nullptr;
   if (doorbell != nullptr) return store(*doorbell, value);
+  if (machine::Observer* const observer = order_observer()) observer->signal_changes(handle.handle, true);
   machine::store(trusted(handle), value);
 }
 
@@ -314,6 +326,7 @@ hsa_status_t wait_for_group(hsa_signal_group_t handle, const hsa_signal_conditio
   const int index = machine::wait_any(awaited, UINT64_MAX, hint == HSA_WAIT_STATE_ACTIVE, value);
   if (index < 0) return HSA_STATUS_ERROR;
   *signal = signals[static_cast<size_t>(index)]->handle();
+  seen(*signal, *value);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -365,6 +378,7 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_sign
   if (value_ptr == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   Signal* found = signal_of(signal);
   if (found == nullptr || found->is_doorbell()) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+  if (machine::Observer* const observer = order_observer()) observer->signal_shown(signal.handle);
   *value_ptr = &found->abi.value;
   return HSA_STATUS_SUCCESS;
 }
@@ -373,7 +387,7 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_sign
 // (entry_points.cpp).
 
 #define ATOLL_SIGNAL_LOAD(order) \
-  hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { return machine::load(trusted(signal)); }
+  hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { return seen(signal, machine::load(trusted(signal))); }
 ATOLL_SIGNAL_LOAD(relaxed)
 ATOLL_SIGNAL_LOAD(scacquire)
 
@@ -392,19 +406,19 @@ ATOLL_SIGNAL_STORE(silent_store_screlease)
   ATOLL_SIGNAL_CHANGE(operation, scacquire, change) \
   ATOLL_SIGNAL_CHANGE(operation, screlease, change) \
   ATOLL_SIGNAL_CHANGE(operation, scacq_screl, change)
-ATOLL_SIGNAL_CHANGES(add, machine::add(trusted(signal), value))
-ATOLL_SIGNAL_CHANGES(subtract, machine::add(trusted(signal), static_cast<int64_t>(-static_cast<uint64_t>(value))))
-ATOLL_SIGNAL_CHANGES(and, machine::bit_and(trusted(signal), value))
-ATOLL_SIGNAL_CHANGES(or, machine::bit_or(trusted(signal), value))
-ATOLL_SIGNAL_CHANGES(xor, machine::bit_xor(trusted(signal), value))
+ATOLL_SIGNAL_CHANGES(add, machine::add(changing(signal), value))
+ATOLL_SIGNAL_CHANGES(subtract, machine::add(changing(signal), static_cast<int64_t>(-static_cast<uint64_t>(value))))
+ATOLL_SIGNAL_CHANGES(and, machine::bit_and(changing(signal), value))
+ATOLL_SIGNAL_CHANGES(or, machine::bit_or(changing(signal), value))
+ATOLL_SIGNAL_CHANGES(xor, machine::bit_xor(changing(signal), value))
 
 #define ATOLL_SIGNAL_EXCHANGE(order)                                                              \
   hsa_signal_value_t hsa_signal_exchange_##order(hsa_signal_t signal, hsa_signal_value_t value) { \
-    return machine::exchange(trusted(signal), value);                                             \
+    return seen(signal, machine::exchange(changing(signal), value));                                             \
   }                                                                                               \
   hsa_signal_value_t hsa_signal_cas_##order(hsa_signal_t signal, hsa_signal_value_t expected,     \
                                             hsa_signal_value_t value) {                           \
-    return machine::compare_exchange(trusted(signal), expected, value);                           \
+    return seen(signal, machine::compare_exchange(changing(signal), expected, value));                           \
   }
 ATOLL_SIGNAL_EXCHANGE(relaxed)
 ATOLL_SIGNAL_EXCHANGE(scacquire)
@@ -417,8 +431,8 @@ ATOLL_SIGNAL_EXCHANGE(scacq_screl)
   hsa_signal_value_t hsa_signal_wait_##order(hsa_signal_t signal, hsa_signal_condition_t condition,   \
                                              hsa_signal_value_t compare_value, uint64_t timeout_hint, \
                                              hsa_wait_state_t wait_state_hint) {                      \
-    return machine::wait(trusted(signal), condition_of(condition), compare_value, timeout_hint,       \
-                         wait_state_hint == HSA_WAIT_STATE_ACTIVE);                                   \
+    return seen(signal, machine::wait(trusted(signal), condition_of(condition), compare_value, timeout_hint, \
+                                      wait_state_hint == HSA_WAIT_STATE_ACTIVE)); \
   }
 ATOLL_SIGNAL_WAIT(relaxed)
 ATOLL_SIGNAL_WAIT(scacquire)
@@ -454,6 +468,7 @@ uint32_t hsa_amd_signal_wait_any(uint32_t signal_count, hsa_signal_t* signals, h
   const int found = machine::wait_any(valid.awaited, timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE, &value);
   if (found < 0) return UINT32_MAX;
   if (satisfying_value != nullptr) *satisfying_value = value;
+  seen(signals[valid.numbers[static_cast<size_t>(found)]], value);
   return valid.numbers[static_cast<size_t>(found)];
 }
 
@@ -463,6 +478,7 @@ uint32_t hsa_amd_signal_wait_all(uint32_t signal_count, hsa_signal_t* signals, h
   ValidSignals valid(signal_count, signals, conds, values);
   std::vector<int64_t> found(valid.awaited.size());
   if (!machine::wait_all(valid.awaited, found, timeout_hint, wait_hint == HSA_WAIT_STATE_ACTIVE)) return UINT32_MAX;
+  for (const uint32_t number : valid.numbers) seen(signals[number], 0);
   if (satisfying_values == nullptr) return 0;
   std::fill_n(satisfying_values, signal_count, 0);  // for what is no signal
   for (size_t i = 0; i < found.size(); ++i) satisfying_values[valid.numbers[i]] = found[i];

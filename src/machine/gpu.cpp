@@ -245,10 +245,12 @@ support::Result<std::unique_ptr<Queue>> VirtualGpu::create_queue(QueueOptions op
     const std::unique_lock lock(mutex_);
     std::erase(queues_, &queue);
   };
+  if (watched_.order) options.observer = options_.observer;
   auto queue = make_queue(std::move(options), model_, host_->memory, host_->scheduler,
                           [this](const aql::KernelDispatchPacket& packet, uint64_t queue_address,
                                  uint64_t dispatch_id) { return launch(packet, queue_address, dispatch_id); });
   if (!queue) return queue;
+  if (watched_.order) options_.observer->queue_made(reinterpret_cast<uint64_t>((*queue)->abi()));
   const std::unique_lock lock(mutex_);
   queues_.push_back((*queue)->abi());
   return queue;

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 
 namespace Atoll::isa {
@@ -40,6 +41,7 @@ struct Watched {
   bool barriers = false;      ///< barrier
   bool memory = false;        ///< allocated, freed, copying
   bool loads = false;         ///< settle_loads
+  bool order = false;         ///< queue_made, doorbell, barrier_packet, signal_..., copy_...
 
   Watched& operator|=(const Watched& more) {
     code |= more.code;
@@ -50,6 +52,7 @@ struct Watched {
     barriers |= more.barriers;
     memory |= more.memory;
     loads |= more.loads;
+    order |= more.order;
     return *this;
   }
 };
@@ -113,6 +116,15 @@ struct CopyEvent {
   std::string_view function{};
 };
 
+/// A barrier packet that has come true.
+struct BarrierPacketEvent {
+  uint64_t queue = 0;  ///< the address of its amd_queue_t
+  uint64_t packet = 0;
+  bool barrier_bit = false;
+  std::span<const uint64_t> signals{};  ///< that it waited for, as far as they were seen fulfilled
+  uint64_t completion_signal = 0;       ///< 0: none
+};
+
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -162,6 +174,37 @@ class Observer {
     release();
   }
   virtual void copying(const CopyEvent& copy) { static_cast<void>(copy); }
+
+  // What orders dispatches and copies beside the host's own calls. Signals are told by their addresses. What is
+  // released is told before others can see it, what is acquired after it was seen.
+
+  virtual void queue_made(uint64_t queue) { static_cast<void>(queue); }
+  /// The host has written the packets before that number.
+  virtual void doorbell(uint64_t queue, uint64_t packets) {
+    static_cast<void>(queue);
+    static_cast<void>(packets);
+  }
+  virtual void barrier_packet(const BarrierPacketEvent& packet) { static_cast<void>(packet); }
+  /// The host has read the signal's value, and acts on it.
+  virtual void signal_seen(uint64_t signal) { static_cast<void>(signal); }
+  /// The host is about to change the signal: to a value that does not depend on what it had, if it `replaces` it.
+  virtual void signal_changes(uint64_t signal, bool replaces) {
+    static_cast<void>(signal);
+    static_cast<void>(replaces);
+  }
+  /// The host can read the signal's value unseen from now on.
+  virtual void signal_shown(uint64_t signal) { static_cast<void>(signal); }
+  /// An asynchronous copy, of which copying() has told, has a number of its own; it starts when it need not wait for
+  /// signals any more, and ends before its completion signal says so, on the thread on which it starts.
+  virtual void copy_submitted(uint64_t copy) { static_cast<void>(copy); }
+  virtual void copy_starts(uint64_t copy, std::span<const uint64_t> signals) {
+    static_cast<void>(copy);
+    static_cast<void>(signals);
+  }
+  virtual void copy_ends(uint64_t copy, uint64_t completion_signal) {
+    static_cast<void>(copy);
+    static_cast<void>(completion_signal);
+  }
 };
 
 }  // namespace Atoll::machine

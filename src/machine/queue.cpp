@@ -27,6 +27,7 @@
 
 #include "machine/event_count.h"
 #include "machine/fault_guard.h"
+#include "machine/observer.h"
 #include "machine/packet_processor.h"
 #include "machine/signal.h"
 #include "machine/signal_watch.h"
@@ -99,6 +100,7 @@ class PacketProcessor final : public Queue {
   Step advance();
   Step dispatch_kernel(const uint8_t* slot);
   Step pass_barrier(uint64_t completion_signal);
+  void tell_of_barrier(uint64_t completion_signal);
   Step dispatch_agent(const uint8_t* slot);
   bool dependencies_met();
   void watch_dependencies(std::span<SignalWatch> watches);
@@ -195,6 +197,7 @@ PacketProcessor::~PacketProcessor() {
 }
 
 void PacketProcessor::ring_doorbell(uint64_t packet_id) {
+  if (options_.observer != nullptr) options_.observer->doorbell(reinterpret_cast<uint64_t>(&abi_), packet_id + 1);
   // Several producers may ring in any order, and with any value: the value only tells how far there is something to
   // look for.
   uint64_t known = doorbell_.load(std::memory_order_relaxed);
@@ -371,6 +374,7 @@ PacketProcessor::Barrier PacketProcessor::look_at_barrier() {
 PacketProcessor::Step PacketProcessor::pass_barrier(uint64_t completion_signal) {
   switch (look_at_barrier()) {
     case Barrier::open:
+      if (options_.observer != nullptr) tell_of_barrier(completion_signal);
       return finish_packet(completion_signal);
     case Barrier::closed:
       return Step::blocked;
@@ -380,6 +384,25 @@ PacketProcessor::Step PacketProcessor::pass_barrier(uint64_t completion_signal) 
   return fail_packet(
       {ErrorKind::invalid_argument, fmt::format("barrier packet {} waits for something that is no signal", next_)},
       completion_signal);
+}
+
+void PacketProcessor::tell_of_barrier(uint64_t completion_signal) {
+  const uint8_t* packet = slot(next_);
+  std::array<uint64_t, std::size(decltype(aql::BarrierPacket::dep_signal){})> signals{};
+  size_t count = 0;
+  if (aql::packet_type(header(next_)) == aql::PacketType::vendor_specific) {
+    signals[count++] = reinterpret_cast<const aql::BarrierValuePacket*>(packet)->signal;
+  } else {
+    for (size_t i = 0; i < signals.size(); ++i) {
+      if ((satisfied_ >> i & 1) == 0) continue;
+      signals[count++] = reinterpret_cast<const aql::BarrierPacket*>(packet)->dep_signal[i];
+    }
+  }
+  options_.observer->barrier_packet({.queue = reinterpret_cast<uint64_t>(&abi_),
+                                     .packet = next_,
+                                     .barrier_bit = aql::barrier_bit(header(next_)),
+                                     .signals = std::span(signals).first(count),
+                                     .completion_signal = completion_signal});
 }
 
 PacketProcessor::Step PacketProcessor::dispatch_agent(const uint8_t* packet) {

@@ -57,6 +57,7 @@ struct QueueOptions {
   uint32_t size = 0;  ///< packets, a power of two
   bool multi_producer = true, cooperative = false;
   aql::Signal* doorbell = nullptr;                      ///< the caller's; kept in the amd_queue_t
+  Observer* observer = nullptr;                         ///< of doorbells and barrier packets; null: none
   uint64_t queue_inactive_signal = 0;                   ///< set to 1 once the queue has been inactivated or has failed
   std::function<void(const QueueError&)> on_error{};    ///< from the queue's thread; the queue is stopped then
   std::function<void(const aql::Queue&)> on_destroy{};  ///< when nothing is processed any more

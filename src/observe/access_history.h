@@ -138,16 +138,49 @@ class AccessHistory {
 
   static uint64_t page_of(uint64_t address) { return address / page_bytes; }
   Part& part(uint64_t page) { return parts_[page % part_count]; }
-  /// While nobody uses it.
   void clear() {
     for (Part& part : parts_) {
+      const std::lock_guard lock(part.mutex);
       part.pages.clear();
       part.bytes = 0;
       part.atomics.clear();
     }
   }
+  /// What is known of some bytes: they are others' from now on. A block of which only a part is meant is forgotten, too.
+  void forget(uint64_t begin, uint64_t end) {
+    if (begin >= end) return;
+    constexpr uint64_t few = 4096;
+    const uint64_t first = page_of(begin), last = page_of(end - 1);
+    if (last - first < few) {
+      for (uint64_t page = first; page <= last; ++page) {
+        Part& part = parts_[page % part_count];
+        const std::lock_guard lock(part.mutex);
+        forget_atomics(part, begin, end);
+        if (const auto at = part.pages.find(page); at != part.pages.end()) forget_blocks(*at->second, page, begin, end);
+      }
+      return;
+    }
+    for (Part& part : parts_) {
+      const std::lock_guard lock(part.mutex);
+      forget_atomics(part, begin, end);
+      for (auto& [page, blocks] : part.pages) {
+        if (page >= first && page <= last) forget_blocks(*blocks, page, begin, end);
+      }
+    }
+  }
 
  private:
+  static void forget_atomics(Part& part, uint64_t begin, uint64_t end) {
+    std::erase_if(part.atomics, [&](const auto& place) { return place.first >= begin && place.first < end; });
+  }
+  static void forget_blocks(Part::Page& blocks, uint64_t page, uint64_t begin, uint64_t end) {
+    const uint64_t base = page * page_bytes;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const uint64_t at = base + i * CellBlock::bytes;
+      if (at < end && begin < at + CellBlock::bytes) blocks[i] = {};
+    }
+  }
+
   std::array<Part, part_count> parts_;
 };
 

@@ -66,6 +66,7 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
     if (wants.barriers) of_barriers_.push_back(checker.get());
     if (wants.memory) of_memory_.push_back(checker.get());
     if (wants.loads) of_loads_.push_back(checker.get());
+    if (wants.order) of_order_.push_back(checker.get());
   }
   if (progress_.is_wanted()) watched_ |= {.dispatches = true, .work_groups = true};
 }
@@ -158,6 +159,33 @@ void Checkers::copying(const machine::CopyEvent& copy) {
 }
 void Checkers::copied(const machine::CopyEvent& copy) {
   for (Checker* each : of_memory_) each->copied(copy);
+}
+void Checkers::queue_made(uint64_t queue) {
+  for (Checker* each : of_order_) each->queue_made(queue);
+}
+void Checkers::doorbell(uint64_t queue, uint64_t packets) {
+  for (Checker* each : of_order_) each->doorbell(queue, packets);
+}
+void Checkers::barrier_packet(const machine::BarrierPacketEvent& packet) {
+  for (Checker* each : of_order_) each->barrier_packet(packet);
+}
+void Checkers::signal_seen(uint64_t signal) {
+  for (Checker* each : of_order_) each->signal_seen(signal);
+}
+void Checkers::signal_changes(uint64_t signal, bool replaces) {
+  for (Checker* each : of_order_) each->signal_changes(signal, replaces);
+}
+void Checkers::signal_shown(uint64_t signal) {
+  for (Checker* each : of_order_) each->signal_shown(signal);
+}
+void Checkers::copy_submitted(uint64_t copy) {
+  for (Checker* each : of_order_) each->copy_submitted(copy);
+}
+void Checkers::copy_starts(uint64_t copy, std::span<const uint64_t> signals) {
+  for (Checker* each : of_order_) each->copy_starts(copy, signals);
+}
+void Checkers::copy_ends(uint64_t copy, uint64_t completion_signal) {
+  for (Checker* each : of_order_) each->copy_ends(copy, completion_signal);
 }
 
 }  // namespace Atoll::observe

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,6 +79,15 @@ class Checkers final : public machine::Observer {
   void freed(uint64_t address, std::string_view function, std::function<void()> release) override;
   void copying(const machine::CopyEvent& copy) override;
   void copied(const machine::CopyEvent& copy);
+  void queue_made(uint64_t queue) override;
+  void doorbell(uint64_t queue, uint64_t packets) override;
+  void barrier_packet(const machine::BarrierPacketEvent& packet) override;
+  void signal_seen(uint64_t signal) override;
+  void signal_changes(uint64_t signal, bool replaces) override;
+  void signal_shown(uint64_t signal) override;
+  void copy_submitted(uint64_t copy) override;
+  void copy_starts(uint64_t copy, std::span<const uint64_t> signals) override;
+  void copy_ends(uint64_t copy, uint64_t completion_signal) override;
 
  private:
   Checkers(Options options, Surroundings surroundings, Suppressions suppressions);
@@ -91,7 +101,7 @@ class Checkers final : public machine::Observer {
   std::vector<std::unique_ptr<Checker>> checkers_;
   /// Those that want such events.
   std::vector<Checker*> of_code_, of_dispatches_, of_work_groups_, of_instructions_, of_accesses_, of_barriers_,
-      of_memory_, of_loads_;
+      of_memory_, of_loads_, of_order_;
   bool finished_ = false;
   std::mutex report_mutex_;
 };

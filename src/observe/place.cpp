@@ -16,20 +16,23 @@ namespace Atoll::observe {
 void set_place(Finding& finding, const machine::Wave& wave, uint64_t pc, unsigned lane) {
   const machine::WorkGroup& group = *wave.work_group;
   const machine::Dispatch& dispatch = *group.dispatch;
-  finding.pc = pc;
   finding.kernel = support::demangled(dispatch.kernel->name);
   std::ranges::copy(group.id, finding.work_group);
   finding.wave = wave.index;
   finding.lane = lane;
   finding.has_work_item = true;
   machine::work_item_of(group, wave.index, lane, finding.work_item);
+  set_code_place(finding, *dispatch.gpu, pc, wave.wave_size);
+}
 
-  const std::shared_ptr<const machine::LoadedCode> code = dispatch.gpu->code_at(pc);
+void set_code_place(Finding& finding, const machine::Gpu& gpu, uint64_t pc, unsigned wave_size) {
+  finding.pc = pc;
+  const std::shared_ptr<const machine::LoadedCode> code = gpu.code_at(pc);
   if (!code) return;
   constexpr uint64_t longest = 20;
   const uint64_t bytes = std::min(code->base() + code->size() - pc, longest);
-  const target::Processor& processor = dispatch.gpu->processor();
-  const auto instruction = isa::decode({reinterpret_cast<const uint8_t*>(pc), bytes}, processor, wave.wave_size);
+  const target::Processor& processor = gpu.processor();
+  const auto instruction = isa::decode({reinterpret_cast<const uint8_t*>(pc), bytes}, processor, wave_size);
   if (instruction) finding.instruction = isa::print(*instruction, processor);
   finding.function = support::demangled(std::string(code->function_at(pc)));
   if (finding.function == finding.kernel) finding.function.clear();

@@ -5,10 +5,13 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,10 +21,14 @@
 #include "isa/table.h"
 #include "machine/barrier.h"
 #include "machine/dispatch.h"
+#include "machine/signal.h"
 #include "observe/access_history.h"
 #include "observe/counter_waits.h"
+#include "observe/host_stack.h"
 #include "observe/place.h"
+#include "observe/race_copies.h"
 #include "observe/race_tasks.h"
+#include "observe/run_order.h"
 #include "observe/running_groups.h"
 #include "observe/stored_value.h"
 #include "observe/vector_clock.h"
@@ -52,6 +59,7 @@ struct Later {
   uint32_t bytes = 0;
   const char* verb = "";
   Conflict conflict;
+  std::shared_ptr<const CopyAccess> copy{};  ///< the earlier one, where that was a copy
 };
 
 /// What a wave has read that others released, and does not know of before its caches are invalidated: places, whose
@@ -160,6 +168,9 @@ struct GroupClocks {
     uint32_t site = 0;
   };
   std::array<RecentSite, 64> recent_sites{};
+  /// Copies that the dispatch does not come after, and which version of the history these are of.
+  CopyHistory::Accesses copies;
+  uint64_t copies_version = 0;
 
   uint32_t end_task() const { return first_task + static_cast<uint32_t>(waves.size()); }
 };
@@ -210,6 +221,8 @@ class Memories {
 struct Site {
   uint64_t pc = 0;
   std::shared_ptr<const machine::Kernel> kernel;
+  const machine::Gpu* gpu = nullptr;
+  unsigned wave_size = 0;
   uint32_t bytes = 0;
   const char* verb = "";
 };
@@ -279,7 +292,13 @@ class RaceChecker final : public Checker {
   explicit RaceChecker(Findings& findings) : findings_(findings) {}
 
   machine::Watched watched() const override {
-    return {.dispatches = true, .work_groups = true, .instructions = true, .accesses = true, .barriers = true};
+    return {.dispatches = true,
+            .work_groups = true,
+            .instructions = true,
+            .accesses = true,
+            .barriers = true,
+            .memory = true,
+            .order = true};
   }
 
   void dispatch_begins(const machine::Dispatch& dispatch) override;
@@ -290,6 +309,18 @@ class RaceChecker final : public Checker {
   void instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) override;
   void access(const machine::Wave& wave, const AccessEvent& access) override;
   void barrier(const machine::Wave& wave, const BarrierEvent& event) override;
+  void allocated(const machine::MemoryEvent& memory) override;
+  void copying(const machine::CopyEvent& copy) override;
+  void copied(const machine::CopyEvent& copy) override;
+  void queue_made(uint64_t queue) override { order_.queue_made(queue); }
+  void doorbell(uint64_t queue, uint64_t packets) override { order_.doorbell(queue, packets); }
+  void barrier_packet(const machine::BarrierPacketEvent& packet) override { order_.barrier_packet(packet); }
+  void signal_seen(uint64_t signal) override;
+  void signal_changes(uint64_t signal, bool replaces) override { order_.signal_changes(signal, replaces); }
+  void signal_shown(uint64_t signal) override { order_.signal_shown(signal); }
+  void copy_submitted(uint64_t copy) override { order_.copy_submitted(copy); }
+  void copy_starts(uint64_t copy, std::span<const uint64_t> signals) override;
+  void copy_ends(uint64_t copy, uint64_t completion_signal) override;
 
  private:
   /// A wave's clock and its work-group's clocks; nulls where it is not checked.
@@ -303,6 +334,9 @@ class RaceChecker final : public Checker {
     return {group, &group->waves[wave.index]};
   }
   bool ordered(const GroupClocks& group, const WaveClock& wave, Moment when) const;
+  bool comes_before_one_of(uint32_t run, std::span<const Moment> waves) const;
+  bool ordered_before_copy(uint32_t copy, Moment when) const;
+  void begins(RunOrder::Begun begun);
 
   uint32_t site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
   void access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, uint32_t count, Cell& cell,
@@ -316,7 +350,11 @@ class RaceChecker final : public Checker {
   void meet_in_cluster(const machine::ClusterBarrier& barrier, BarrierEvent::Kind kind, WaveClock& clock);
   VectorClock released_by(Moment when);
 
+  void check_copies(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
+  void check_copy(const CopyAccess& copy);
   void check_lanes(const machine::Wave& wave, const AccessEvent& access);
+  void report_copy(const CopyAccess& copy, uint64_t address, std::string_view other, NamedStack earlier);
+  NamedStack site_of(const Mark& mark);
   void report(const machine::Wave& wave, const Later& later);
   void report_doubtful(const machine::Wave& wave, WaveClock& clock) {
     for (const Later& later : clock.doubtful) report(wave, later);
@@ -326,12 +364,16 @@ class RaceChecker final : public Checker {
   Findings& findings_;
   AccessHistory history_;
   GrowingTable<Task> tasks_;
-  GrowingTable<Run> runs_;
-  std::atomic<uint64_t> now_{1};
+  RunOrder order_;
+  CopyHistory copies_;
 
   RunningGroups<GroupClocks> groups_;
   std::mutex dispatches_mutex_;
   std::map<const machine::Dispatch*, uint32_t> dispatches_;  ///< their numbers
+  std::map<uint32_t, VectorClock> learnt_;                   ///< by dispatch: of waves of others, by its waves that ended
+
+  std::mutex asked_mutex_;
+  std::map<std::tuple<uint64_t, uint64_t, uint64_t>, HostStack> asked_;  ///< copies: destination, source, size
 
   std::mutex clusters_mutex_;
   std::map<const machine::ClusterBarrier*, GroupClocks::Arrived> at_cluster_barriers_;
@@ -345,26 +387,34 @@ class RaceChecker final : public Checker {
 
 // --- What runs ----------------------------------------------------------------------------------------------------
 
+/// Under the lock of the dispatches, so that no other begins to access what is cleared here.
+void RaceChecker::begins(RunOrder::Begun begun) {
+  if (!begun.is_fresh) return;
+  history_.clear();
+  copies_.clear();
+  memories_.forget([](uint32_t) { return true; });
+}
+
 void RaceChecker::dispatch_begins(const machine::Dispatch& dispatch) {
-  const uint32_t number = runs_.add(1);
-  if (number != 0) runs_[number].begin = now_.fetch_add(1);
   const std::lock_guard lock(dispatches_mutex_);
-  // All that was done before comes before all that this one does.
-  if (dispatches_.empty()) {
-    history_.clear();
-    memories_.forget([](uint32_t) { return true; });
-  }
-  dispatches_[&dispatch] = number;
+  const RunOrder::Begun begun = order_.dispatch_begins(dispatch);
+  begins(begun);
+  dispatches_[&dispatch] = begun.number;
 }
 
 void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
   uint32_t number = 0;
+  VectorClock learnt;
   {
     const std::lock_guard lock(dispatches_mutex_);
     const auto at = dispatches_.find(&dispatch);
     if (at == dispatches_.end()) return;
     number = at->second;
     dispatches_.erase(at);
+    if (const auto of_waves = learnt_.find(number); of_waves != learnt_.end()) {
+      learnt = std::move(of_waves->second);
+      learnt_.erase(of_waves);
+    }
   }
   if (dispatch.clusters) {
     const std::lock_guard lock(clusters_mutex_);
@@ -373,7 +423,7 @@ void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
                                at_cluster_barriers_.lower_bound(first + dispatch.clusters->all()));
   }
   if (number == 0) return;
-  runs_[number].end = now_.fetch_add(1);
+  order_.dispatch_ends(dispatch, number, learnt);
   memories_.forget([&](uint32_t task) { return tasks_[task].dispatch == number; });
 }
 
@@ -406,6 +456,15 @@ void RaceChecker::wave_ends(const machine::Wave& wave) {
   if (clock == nullptr) return;
   report_doubtful(wave, *clock);
   group->ended.learn(*clock);
+  if (!order_.any_overlap()) return;
+  // What it has learnt of waves of other dispatches, those know who come after its own.
+  VectorClock others;
+  for (const Moment& moment : clock->known->moments()) {
+    if (tasks_[moment.task].dispatch != group->dispatch) others.learn(moment);
+  }
+  if (others.empty()) return;
+  const std::lock_guard lock(dispatches_mutex_);
+  learnt_[group->dispatch].learn(others);
 }
 
 // --- Order --------------------------------------------------------------------------------------------------------
@@ -414,8 +473,44 @@ bool RaceChecker::ordered(const GroupClocks& group, const WaveClock& wave, Momen
   if (when.task == 0 || wave.knows(when)) return true;
   const uint32_t dispatch = tasks_[when.task].dispatch;
   if (dispatch == group.dispatch) return false;
-  const uint64_t end = runs_[dispatch].end.load(std::memory_order_acquire);
-  return end != 0 && end < runs_[group.dispatch].begin;
+  if (order_.comes_before(dispatch, group.dispatch)) return true;
+  if (!order_.any_overlap()) return false;
+  const VectorClock& before = order_.waves_known(group.dispatch);
+  return before.of(when.task) >= when.time || comes_before_one_of(dispatch, before.moments()) ||
+         comes_before_one_of(dispatch, wave.known->moments());
+}
+
+/// Whether a run comes before the dispatch of one of those waves: what they know, those know who know of them.
+bool RaceChecker::comes_before_one_of(uint32_t run, std::span<const Moment> waves) const {
+  uint32_t last = 0;
+  return std::ranges::any_of(waves, [&](const Moment& moment) {
+    const uint32_t dispatch = tasks_[moment.task].dispatch;
+    if (dispatch == last || dispatch == run) return false;
+    last = dispatch;
+    return order_.comes_before(run, dispatch);
+  });
+}
+
+bool RaceChecker::ordered_before_copy(uint32_t copy, Moment when) const {
+  if (when.task == 0) return true;
+  const uint32_t dispatch = tasks_[when.task].dispatch;
+  if (order_.comes_before(dispatch, copy)) return true;
+  const VectorClock& before = order_.waves_known(copy);
+  return before.of(when.task) >= when.time || comes_before_one_of(dispatch, before.moments());
+}
+
+/// A signal that kernels change themselves says to the host what they have released.
+void RaceChecker::signal_seen(uint64_t signal) {
+  const uint64_t value = signal + offsetof(machine::aql::Signal, value);
+  VectorClock known;
+  {
+    AccessHistory::Part& part = history_.part(AccessHistory::page_of(value));
+    const std::lock_guard lock(part.mutex);
+    if (const auto at = part.atomics.find(value); at != part.atomics.end() && !at->second.empty()) {
+      known = at->second.clock();
+    }
+  }
+  order_.signal_seen(signal, known);
 }
 
 /// The barrier of a cluster, in all phases together: those who pass know what all know that have arrived.
@@ -555,8 +650,12 @@ uint32_t RaceChecker::site_of(const machine::Wave& wave, const AccessEvent& acce
   if (number == 0) {
     if (sites_.size() >= Mark::sites) return 0;
     number = static_cast<uint32_t>(sites_.size());
-    sites_.push_back(
-        {.pc = access.pc, .kernel = wave.work_group->dispatch->kernel, .bytes = access.bytes, .verb = verb});
+    sites_.push_back({.pc = access.pc,
+                      .kernel = wave.work_group->dispatch->kernel,
+                      .gpu = wave.work_group->dispatch->gpu,
+                      .wave_size = wave.wave_size,
+                      .bytes = access.bytes,
+                      .verb = verb});
   }
   recent = {.pc = access.pc, .verb = verb, .site = number};
   return number;
@@ -572,6 +671,11 @@ void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, Wav
     conflict.count += count;
   };
   const bool write_is_ordered = ordered(group, clock, cell.write.when);
+  // That atomics were used on it is of no matter any more after the dispatch that did so.
+  if (cell.is_atomic && write_is_ordered && cell.write.when.task != 0 &&
+      tasks_[cell.write.when.task].dispatch != group.dispatch) {
+    cell.is_atomic = false;
+  }
   if (acquires) {
     if (!write_is_ordered && !cell.is_atomic) {
       const VectorClock released = released_by(cell.write.when);
@@ -709,6 +813,7 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
     access_lds(access, *group, *clock, mark, conflict);
   } else {
     access_global(access, *group, *clock, mark, conflict);
+    check_copies(wave, access, *group);
   }
   if (access.is_atomic && !clock->doubtful.empty()) {
     std::erase_if(clock->doubtful, [&](const Later& later) {
@@ -721,6 +826,137 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   }
   if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(wave, access);
 }
+
+// --- Copies -------------------------------------------------------------------------------------------------------
+
+void RaceChecker::allocated(const machine::MemoryEvent& memory) {
+  history_.forget(memory.address, memory.address + memory.size);
+  copies_.forget(memory.address, memory.address + memory.size);
+}
+
+void RaceChecker::copying(const machine::CopyEvent& copy) {
+  const HostStack stack = HostStack::here();
+  const std::lock_guard lock(asked_mutex_);
+  constexpr size_t most = 1024;
+  if (asked_.size() >= most) asked_.erase(asked_.begin());
+  asked_.insert_or_assign({copy.destination, copy.source, copy.bytes}, stack);
+}
+
+/// The copy that the calling thread carries out; 0: none, and what it copies it does for the host at once.
+static thread_local uint32_t copy_under_way = 0;
+
+void RaceChecker::copy_starts(uint64_t copy, std::span<const uint64_t> signals) {
+  const std::lock_guard lock(dispatches_mutex_);
+  const RunOrder::Begun begun = order_.copy_starts(copy, signals);
+  begins(begun);
+  copy_under_way = begun.number;
+}
+
+void RaceChecker::copy_ends(uint64_t, uint64_t completion_signal) {
+  if (const uint32_t number = std::exchange(copy_under_way, 0); number != 0) order_.copy_ends(number, completion_signal);
+}
+
+void RaceChecker::copied(const machine::CopyEvent& copy) {
+  const uint32_t run = copy_under_way != 0 ? copy_under_way : order_.host_copies();
+  if (run == 0 || copy.bytes == 0) return;
+  CopyAccess access{.run = run, .function = std::string(copy.function)};
+  {
+    const std::lock_guard lock(asked_mutex_);
+    if (const auto at = asked_.find({copy.destination, copy.source, copy.bytes}); at != asked_.end()) {
+      access.asked = at->second;
+    }
+  }
+  for (const bool writes : {false, true}) {
+    access.begin = writes ? copy.destination : copy.source;
+    if (access.begin == 0) continue;
+    access.end = access.begin + copy.bytes;
+    access.writes = writes;
+    check_copy(access);
+    copies_.add(access);
+  }
+}
+
+/// A copy against what kernels, and other copies, have done.
+void RaceChecker::check_copy(const CopyAccess& copy) {
+  std::optional<Conflict> conflict;
+  for (uint64_t at = copy.begin; at < copy.end && !conflict;) {
+    const uint64_t page = AccessHistory::page_of(at), end = std::min(copy.end, (page + 1) * AccessHistory::page_bytes);
+    AccessHistory::Part& part = history_.part(page);
+    const std::lock_guard lock(part.mutex);
+    const auto found = part.pages.find(page);
+    for (; at < end && found != part.pages.end();) {
+      const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(end, block + CellBlock::bytes);
+      part.bytes += (*found->second)[block % AccessHistory::page_bytes / CellBlock::bytes].visit(
+          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block),
+          [&](const Cell& cell, uint32_t offset, bool) {
+            if (conflict) return;
+            if (!ordered_before_copy(copy.run, cell.write.when)) {
+              conflict = {.other = cell.write, .other_writes = true, .address = block + offset, .count = 1};
+            } else if (copy.writes) {
+              for (const Mark& read : cell.reads) {
+                if (conflict || ordered_before_copy(copy.run, read.when)) continue;
+                conflict = {.other = read, .other_writes = false, .address = block + offset, .count = 1};
+              }
+            }
+          });
+      at = until;
+    }
+    at = end;
+  }
+  if (conflict) {
+    return report_copy(copy, conflict->address,
+                       conflict->other_writes ? "a kernel has written" : "a kernel has read", site_of(conflict->other));
+  }
+  const auto others = copies_.all([&](const CopyAccess& other) {
+    return other.run != copy.run && (other.writes || copy.writes) && other.begin < copy.end && copy.begin < other.end &&
+           !order_.comes_before(other.run, copy.run);
+  });
+  if (others.empty()) return;
+  const CopyAccess& other = *others.front();
+  report_copy(copy, std::max(copy.begin, other.begin),
+              other.writes ? "another copy has written" : "another copy has read",
+              {.title = "the other copy", .frames = lines_of(other.asked, other.function)});
+}
+
+/// An access against the copies that have been carried out, and that its dispatch does not come after.
+void RaceChecker::check_copies(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group) {
+  if (const uint64_t version = copies_.version(); version != group.copies_version) {
+    group.copies =
+        copies_.all([&](const CopyAccess& copy) { return !order_.comes_before(copy.run, group.dispatch); });
+    group.copies_version = version;
+  }
+  for (const auto& copy : group.copies) {
+    if (!copy->writes && !access.writes) continue;
+    for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      const uint64_t address = access.addresses[lane];
+      if (address >= copy->end || address + access.bytes <= copy->begin) continue;
+      Later later{access.pc, access.space, access.bytes, verb_of(access), {}, copy};
+      later.conflict = {.lane = lane, .other_writes = copy->writes, .address = address, .count = 1};
+      report(wave, later);
+      break;
+    }
+  }
+}
+
+void RaceChecker::report_copy(const CopyAccess& copy, uint64_t address, std::string_view other, NamedStack earlier) {
+  const std::string kind = "copy";
+  if (findings_.known(checker, kind, copy.asked.hash(), 1)) return;
+  Finding finding;
+  finding.checker = checker;
+  finding.kind = kind;
+  finding.message = fmt::format("{} {} memory that {}, and nothing orders the two", copy.function,
+                                copy.writes ? "writes" : "reads", other);
+  finding.address = fmt::format("{:#x}", address);
+  if (std::vector<std::string> lines = lines_of(copy.asked, copy.function); !lines.empty()) {
+    finding.stacks.push_back({"copied", std::move(lines)});
+  }
+  finding.stacks.push_back(std::move(earlier));
+  finding.advice = "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them";
+  findings_.add(copy.asked.hash(), std::move(finding));
+}
+
+// --- Lanes --------------------------------------------------------------------------------------------------------
 
 /// Several lanes' different values for the same place.
 void RaceChecker::check_lanes(const machine::Wave& wave, const AccessEvent& access) {
@@ -759,47 +995,59 @@ void RaceChecker::check_lanes(const machine::Wave& wave, const AccessEvent& acce
 
 // --- Reports ------------------------------------------------------------------------------------------------------
 
+/// Where and by whom an earlier access was made, in words.
+NamedStack RaceChecker::site_of(const Mark& mark) {
+  const Task& task = tasks_[mark.when.task];
+  Site site;
+  {
+    const std::lock_guard lock(sites_mutex_);
+    site = sites_[mark.site];
+  }
+  NamedStack earlier{.title = "the other access", .frames = {}};
+  Finding there;
+  if (site.gpu != nullptr) set_code_place(there, *site.gpu, site.pc, site.wave_size);
+  const std::string where = there.source.to_string();
+  earlier.frames.push_back(fmt::format("{} {} bytes{}{}", site.verb, site.bytes, where.empty() ? "" : ", ", where));
+  if (!there.instruction.empty()) earlier.frames.push_back(there.instruction);
+  earlier.frames.push_back(fmt::format("kernel '{}', work-group ({}, {}, {}), wave {}, lane {}",
+                                       site.kernel ? support::demangled(site.kernel->name) : "", task.work_group[0],
+                                       task.work_group[1], task.work_group[2], task.wave, uint32_t{mark.lane}));
+  return earlier;
+}
+
 void RaceChecker::report(const machine::Wave& wave, const Later& later) {
   const Conflict& conflict = later.conflict;
   const bool in_lds = later.space == Space::lds;
-  const std::string kind = in_lds ? "lds" : "global";
+  const std::string kind = later.copy ? "copy" : in_lds ? "lds" : "global";
   if (findings_.known(checker, kind, later.pc, conflict.count)) return;
   const WaveClock* const clock = clocks_of(wave).wave;
   if (clock == nullptr) return;
   const Task& own = tasks_[clock->task];
   const Task& other = tasks_[conflict.other.when.task];
-  const bool same_group = own.dispatch == other.dispatch && std::ranges::equal(own.work_group, other.work_group);
-  Site site;
-  {
-    const std::lock_guard lock(sites_mutex_);
-    site = sites_[conflict.other.site];
-  }
+  const bool same_dispatch = !later.copy && own.dispatch == other.dispatch;
+  const bool same_group = same_dispatch && std::ranges::equal(own.work_group, other.work_group);
   Finding finding;
   finding.checker = checker;
   finding.kind = kind;
   set_place(finding, wave, later.pc, conflict.lane);
-  const char* whose = same_group                       ? "another wave of its work-group"
-                      : own.dispatch == other.dispatch ? "a wave of another work-group"
-                                                       : "a wave of another dispatch";
+  const std::string whose = later.copy      ? later.copy->function
+                            : same_group    ? "another wave of its work-group"
+                            : same_dispatch ? "a wave of another work-group"
+                                            : "a wave of another dispatch";
   finding.message =
       fmt::format("kernel '{}' {} {} bytes of {} that {} {}, and nothing orders the two", finding.kernel, later.verb,
                   later.bytes, in_lds ? "LDS" : "memory", whose, conflict.other_writes ? "has written" : "has read");
   finding.address = in_lds ? fmt::format("LDS + {:#x}", conflict.address) : fmt::format("{:#x}", conflict.address);
-  NamedStack earlier{.title = "the other access", .frames = {}};
-  Finding there;
-  set_place(there, wave, site.pc, 0);
-  const std::string where = there.source.to_string();
-  earlier.frames.push_back(fmt::format("{} {} bytes{}{}", site.verb, site.bytes, where.empty() ? "" : ", ", where));
-  if (!there.instruction.empty()) earlier.frames.push_back(there.instruction);
-  earlier.frames.push_back(fmt::format("kernel '{}', work-group ({}, {}, {}), wave {}, lane {}",
-                                       support::demangled(site.kernel->name), other.work_group[0], other.work_group[1],
-                                       other.work_group[2], other.wave, uint32_t{conflict.other.lane}));
-  finding.stacks.push_back(std::move(earlier));
+  if (later.copy) {
+    finding.stacks.push_back({"copied", lines_of(later.copy->asked, later.copy->function)});
+  } else {
+    finding.stacks.push_back(site_of(conflict.other));
+  }
   finding.advice =
       same_group ? "put a barrier between them (__syncthreads(), barrier()), which all waves of the work-group reach"
-      : own.dispatch == other.dispatch
-          ? "no barrier reaches other work-groups: use atomics with release and acquire, or a second kernel"
-          : "let the one dispatch wait for the other: the same stream, an event, or a barrier packet";
+      : same_dispatch ? "no barrier reaches other work-groups: use atomics with release and acquire, or a second kernel"
+      : later.copy    ? "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them"
+                      : "let the one dispatch wait for the other: the same stream, an event, or a barrier packet";
   finding.count = conflict.count;
   findings_.add(later.pc, std::move(finding));
 }

@@ -11,7 +11,7 @@
 //   load with a cache policy as atomic loads have it, acquires that, once the wave has invalidated its caches if the
 //   other is of another work-group. On most GPUs an atomic store is a store like others: one that such a load reads
 //   counts as one.
-// - Dispatches are ordered if one had ended before the other began.
+// - Dispatches, and copies by the runtime, are ordered as queues, signals and the host order them (run_order.h).
 // A store of the value that memory holds already is not told.
 #pragma once
 

@@ -1,4 +1,4 @@
-// observe: the waves and dispatches that the race checker has numbered, to be read without a lock while others are
+// observe: the waves and runs that the race checker has numbered, to be read without a lock while others are
 // added.
 #pragma once
 
@@ -48,15 +48,9 @@ class GrowingTable {
 
 /// A wave of a dispatch.
 struct Task {
-  uint32_t dispatch = 0;
+  uint32_t dispatch = 0;  ///< the run's number (run_order.h)
   uint32_t wave = 0;
   uint32_t work_group[3]{};
-};
-
-/// A dispatch, by when it began and ended as counted by the checker; end 0: it runs.
-struct Run {
-  uint64_t begin = 0;
-  std::atomic<uint64_t> end{0};
 };
 
 }  // namespace Atoll::observe

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace Atoll::observe {
@@ -26,6 +27,8 @@ class VectorClock {
   /// Up to which time a task is known; 0: not at all.
   uint32_t of(uint32_t task) const;
   bool empty() const { return moments_.empty() && all_last_ == 0; }
+  /// By task, without those that are known altogether.
+  std::span<const Moment> moments() const { return moments_; }
 
   void learn(Moment moment);
   void learn(const VectorClock& other);

@@ -277,9 +277,10 @@ constexpr std::array catalogue{
     Product{"rx9070xt", "AMD Radeon RX 9070 XT", "gfx1201", 64, 4, 2, 2970, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc0, false, 152, 1, 2, 0, false},
     Product{"rx9070", "AMD Radeon RX 9070", "gfx1201", 56, 4, 2, 2520, 1258, 256, 16 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7550, 0xc3, false, 152, 1, 2, 0, false},
     Product{"r9700", "AMD Radeon AI PRO R9700", "gfx1201", 64, 4, 2, 2920, 1258, 256, 32 * GiB, 32 * KiB, 8 * MiB, 64 * MiB, 0x7551, 0xc0, false, 152, 1, 2, 0, false},
-    // GFX12.5: called as their processors are, as no product with published figures has them yet. The family is GFX12's,
-    // sizes that LLVM does not say are the MI355X's.
-    Product{"gfx1250", "AMD Radeon Graphics", "gfx1250", 256, 32, 1, 2400, 2000, 8192, 288 * GiB, 32 * KiB, 4 * MiB, 256 * MiB, 0, 0, true, 152, 8, 2, 14, false},
+    // GFX12.5. The MI455X's figures are those of AMD's own simulator (ROCm/rocm-systems, emulation/rocjitsu,
+    // gfx1250_mi455x.json), which has no L3 cache and no family: GFX12's. gfx1251 is called as its processor is, as no product
+    // with published figures has it yet; sizes that LLVM does not say are the MI355X's.
+    Product{"mi455x", "AMD Instinct MI455X", "gfx1250", 256, 16, 2, 2700, 1600, 24576, 432 * GiB, 64 * KiB, 192 * MiB, 0, 0x75c1, 1, true, 152, 8, 5, 12, false},
     Product{"gfx1251", "AMD Radeon Graphics", "gfx1251", 256, 32, 1, 2400, 2000, 8192, 288 * GiB, 32 * KiB, 4 * MiB, 256 * MiB, 0, 0, true, 152, 8, 2, 14, false},
     // GPUs before GFX9, last, as of those that fit a program the first is taken. Device numbers: the PCI ID database and
     // libdrm's amdgpu.ids; figures: the vendor's specifications. Nothing is published of gfx705, whose figures are Kabini's.

@@ -182,8 +182,9 @@ std::vector<uint8_t> compile(const std::string& processor, const Source& source,
   for (size_t at = 0; (at = text.find(clang_processor, at)) != std::string::npos; at += processor.size()) {
     text.replace(at, clang_processor.size(), processor);
   }
-  // Fields of descriptors that GFX11.7 has not.
+  // Fields of descriptors that GFX11.7 has not, and halves of dual instructions that it calls otherwise, as GFX12 does.
   if (is_gfx11_7(processor)) {
+    text = std::regex_replace(text, std::regex(R"(v_dual_(max|min)_f32)"), "v_dual_$1_num_f32");
     text = std::regex_replace(text, std::regex(R"(\n\s*\.amdhsa_(dx10_clamp|ieee_mode) \d)"), "");
   }
   assembler::Options assembling;
