@@ -41,6 +41,7 @@ struct Cell {
   Mark plain_write{};  ///< the last that was surely no atomic's
   Mark reads[2]{};
   bool is_atomic = false;  ///< something has been done to it by an atomic that reads and writes
+  bool is_stored = false;  ///< the last write was a store, which may have been an atomic one
 
   void add_read(const Mark& mark) {
     if (reads[0].when.task != mark.when.task) reads[1] = reads[0];

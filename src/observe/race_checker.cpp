@@ -314,7 +314,7 @@ class RaceChecker final : public Checker {
   void copied(const machine::CopyEvent& copy) override;
   void queue_made(uint64_t queue) override { order_.queue_made(queue); }
   void doorbell(uint64_t queue, uint64_t packets) override { order_.doorbell(queue, packets); }
-  void barrier_packet(const machine::BarrierPacketEvent& packet) override { order_.barrier_packet(packet); }
+  void barrier_packet(const machine::BarrierPacketEvent& packet) override;
   void signal_seen(uint64_t signal) override;
   void signal_changes(uint64_t signal, bool replaces) override { order_.signal_changes(signal, replaces); }
   void signal_shown(uint64_t signal) override { order_.signal_shown(signal); }
@@ -337,6 +337,7 @@ class RaceChecker final : public Checker {
   bool comes_before_one_of(uint32_t run, std::span<const Moment> waves) const;
   bool ordered_before_copy(uint32_t copy, Moment when) const;
   void begins(RunOrder::Begun begun);
+  void add_writers(uint64_t signal, std::vector<uint32_t>& runs);
 
   uint32_t site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
   void access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, uint32_t count, Cell& cell,
@@ -443,6 +444,8 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
       task = {.dispatch = clocks->dispatch, .wave = i};
       std::ranges::copy(group.id, task.work_group);
       clocks->waves[i].task = clocks->first_task + i;
+      // What comes before its dispatch, those come after, too, who synchronise with it: it has done something already.
+      if (order_.any_unordered()) clocks->waves[i].time = 2;
     }
   }
   clocks->lds.resize((group.lds_bytes + CellBlock::bytes - 1) / CellBlock::bytes);
@@ -456,8 +459,10 @@ void RaceChecker::wave_ends(const machine::Wave& wave) {
   if (clock == nullptr) return;
   report_doubtful(wave, *clock);
   group->ended.learn(*clock);
-  if (!order_.any_overlap()) return;
-  // What it has learnt of waves of other dispatches, those know who come after its own.
+  if (!order_.any_unordered()) return;
+  // What it has learnt of waves of other dispatches, those know who come after its own: caches are invalidated between
+  // dispatches.
+  invalidate(*clock);
   VectorClock others;
   for (const Moment& moment : clock->known->moments()) {
     if (tasks_[moment.task].dispatch != group->dispatch) others.learn(moment);
@@ -474,7 +479,7 @@ bool RaceChecker::ordered(const GroupClocks& group, const WaveClock& wave, Momen
   const uint32_t dispatch = tasks_[when.task].dispatch;
   if (dispatch == group.dispatch) return false;
   if (order_.comes_before(dispatch, group.dispatch)) return true;
-  if (!order_.any_overlap()) return false;
+  if (!order_.any_unordered()) return false;
   const VectorClock& before = order_.waves_known(group.dispatch);
   return before.of(when.task) >= when.time || comes_before_one_of(dispatch, before.moments()) ||
          comes_before_one_of(dispatch, wave.known->moments());
@@ -499,18 +504,34 @@ bool RaceChecker::ordered_before_copy(uint32_t copy, Moment when) const {
   return before.of(when.task) >= when.time || comes_before_one_of(dispatch, before.moments());
 }
 
-/// A signal that kernels change themselves says to the host what they have released.
-void RaceChecker::signal_seen(uint64_t signal) {
-  const uint64_t value = signal + offsetof(machine::aql::Signal, value);
-  VectorClock known;
-  {
-    AccessHistory::Part& part = history_.part(AccessHistory::page_of(value));
-    const std::lock_guard lock(part.mutex);
-    if (const auto at = part.atomics.find(value); at != part.atomics.end() && !at->second.empty()) {
-      known = at->second.clock();
-    }
+/// The dispatches that have changed a signal's value themselves, by atomics or stores.
+void RaceChecker::add_writers(uint64_t signal, std::vector<uint32_t>& runs) {
+  const uint64_t value = signal + offsetof(machine::aql::Signal, value), page = AccessHistory::page_of(value);
+  const auto add = [&](uint32_t task) {
+    if (task != 0 && tasks_[task].dispatch != 0) runs.push_back(tasks_[task].dispatch);
+  };
+  AccessHistory::Part& part = history_.part(page);
+  const std::lock_guard lock(part.mutex);
+  if (const auto at = part.atomics.find(value); at != part.atomics.end() && !at->second.empty()) {
+    for (const Moment& moment : at->second.clock().moments()) add(moment.task);
   }
-  order_.signal_seen(signal, known);
+  if (const auto at = part.pages.find(page); at != part.pages.end()) {
+    const auto first = static_cast<uint32_t>(value % CellBlock::bytes);
+    (*at->second)[value % AccessHistory::page_bytes / CellBlock::bytes].visit(
+        first, first + 8, [&](const Cell& cell, uint32_t, bool) { add(cell.write.when.task); });
+  }
+}
+
+void RaceChecker::signal_seen(uint64_t signal) {
+  std::vector<uint32_t> writers;
+  add_writers(signal, writers);
+  order_.signal_seen(signal, writers);
+}
+
+void RaceChecker::barrier_packet(const machine::BarrierPacketEvent& packet) {
+  std::vector<uint32_t> writers;
+  for (const uint64_t signal : packet.signals) add_writers(signal, writers);
+  order_.barrier_packet(packet, writers);
 }
 
 /// The barrier of a cluster, in all phases together: those who pass know what all know that have arrived.
@@ -677,7 +698,7 @@ void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, Wav
     cell.is_atomic = false;
   }
   if (acquires) {
-    if (!write_is_ordered && !cell.is_atomic) {
+    if (!write_is_ordered && (!cell.is_atomic || cell.is_stored)) {
       const VectorClock released = released_by(cell.write.when);
       acquire_near(group, clock, released);
       clock.pending.clock.learn(released);
@@ -709,6 +730,7 @@ void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, Wav
       if (!access.is_atomic && !ordered(group, clock, read.when)) add(read, false);
     }
     cell.write = mark;
+    cell.is_stored = !access.is_atomic;
     if (!may_be_atomic) cell.plain_write = mark;
     cell.is_atomic |= access.is_atomic;
   } else {

@@ -61,12 +61,12 @@ void RunOrder::completes(uint64_t signal, const RunClock& clock) {
   host_shared_ = nullptr;
 }
 
-void RunOrder::signal_seen(uint64_t signal, const VectorClock& by_kernels) {
+void RunOrder::signal_seen(uint64_t signal, std::span<const uint32_t> writers) {
   const std::lock_guard lock(mutex_);
   const auto at = signals_.find(signal);
-  if (at == signals_.end() && by_kernels.empty()) return;
+  if (at == signals_.end() && writers.empty()) return;
   if (at != signals_.end()) host_.learn(at->second);
-  host_.waves.learn(by_kernels);
+  for (const uint32_t run : writers) host_.learn(after(run));
   host_shared_ = nullptr;
 }
 
@@ -97,7 +97,7 @@ uint32_t RunOrder::begins(Shared before, Moment place) {
   run.before = std::move(before);
   if (place.task != 0) live_[place.task] = std::max(live_[place.task], place.time);
   numbers_.push_back(number);
-  if (under_way_++ != 0) overlap_.store(true, std::memory_order_relaxed);
+  if (under_way_++ != 0 || live_.size() > 1) unordered_.store(true, std::memory_order_relaxed);
   return number;
 }
 
@@ -129,7 +129,7 @@ void RunOrder::start_afresh() {
   signals_.clear();
   host_ = {};
   host_shared_ = nullptr;
-  overlap_.store(false, std::memory_order_relaxed);
+  unordered_.store(false, std::memory_order_relaxed);
 }
 
 RunOrder::Begun RunOrder::dispatch_begins(const machine::Dispatch& dispatch) {
@@ -167,7 +167,7 @@ void RunOrder::dispatch_ends(const machine::Dispatch& dispatch, uint32_t number,
   if (!dispatch.error) completes(dispatch.packet.completion_signal, clock);
 }
 
-void RunOrder::barrier_packet(const machine::BarrierPacketEvent& packet) {
+void RunOrder::barrier_packet(const machine::BarrierPacketEvent& packet, std::span<const uint32_t> writers) {
   const std::lock_guard lock(mutex_);
   Queue* const queue = queue_at(packet.queue);
   if (queue == nullptr) return;
@@ -176,6 +176,7 @@ void RunOrder::barrier_packet(const machine::BarrierPacketEvent& packet) {
   for (const uint64_t signal : packet.signals) {
     if (const auto at = signals_.find(signal); at != signals_.end()) queue->complete.learn(at->second);
   }
+  for (const uint32_t run : writers) queue->complete.learn(after(run));
   completes(packet.completion_signal, queue->complete);
 }
 

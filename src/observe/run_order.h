@@ -65,9 +65,9 @@ class RunOrder {
 
   void queue_made(uint64_t queue);
   void doorbell(uint64_t queue, uint64_t packets);
-  void barrier_packet(const machine::BarrierPacketEvent& packet);
-  /// `by_kernels`: what is known to those that see what kernels did to the signal by atomics.
-  void signal_seen(uint64_t signal, const VectorClock& by_kernels);
+  /// `writers`: dispatches that have changed the signals themselves, which are known whole to who sees that.
+  void barrier_packet(const machine::BarrierPacketEvent& packet, std::span<const uint32_t> writers);
+  void signal_seen(uint64_t signal, std::span<const uint32_t> writers);
   void signal_changes(uint64_t signal, bool replaces);
   void signal_shown(uint64_t signal);
   void copy_submitted(uint64_t copy);
@@ -80,8 +80,8 @@ class RunOrder {
     const Shared& before = runs_[run].before;
     return before ? before->waves : nothing_->waves;
   }
-  /// Whether dispatches have been under way at the same time since the last that was fresh.
-  bool any_overlap() const { return overlap_.load(std::memory_order_relaxed); }
+  /// Whether there have been runs without an order between them, or may have been, since the last that was fresh.
+  bool any_unordered() const { return unordered_.load(std::memory_order_relaxed); }
 
  private:
   using Shared = std::shared_ptr<const RunClock>;
@@ -110,7 +110,7 @@ class RunOrder {
   RunClock after(uint32_t number) const;
 
   GrowingTable<Run> runs_;
-  std::atomic<bool> overlap_{false};
+  std::atomic<bool> unordered_{false};
   const Shared nothing_ = std::make_shared<const RunClock>();
 
   std::mutex mutex_;  ///< of all that follows
