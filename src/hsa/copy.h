@@ -34,10 +34,10 @@ class CopyEngine {
  private:
   struct Job {
     std::function<bool()> work;
-    std::vector<Signal*> dependencies;  ///< that have not been seen to be zero
-    Signal* completion;                 ///< may be null
-    machine::SignalWatch watch{};       ///< of the first dependency
-    uint64_t number = 0;                ///< for who watches what orders copies; 0: nobody does
+    std::vector<Signal*> dependencies;   ///< that have not been seen to be zero
+    Signal* completion;                  ///< may be null
+    machine::SignalWatch watch{};        ///< of the first dependency
+    uint64_t number = 0;                 ///< for who watches what orders copies; 0: nobody does
     std::vector<uint64_t> waited_for{};  ///< likewise, all dependencies
   };
   using Jobs = std::list<Job>;  // they go to the thread without memory being asked for

@@ -386,8 +386,10 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_sign
 // Values. Each function exists in several memory orders; the older of their names are entry points only
 // (entry_points.cpp).
 
-#define ATOLL_SIGNAL_LOAD(order) \
-  hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { return seen(signal, machine::load(trusted(signal))); }
+#define ATOLL_SIGNAL_LOAD(order)                                    \
+  hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { \
+    return seen(signal, machine::load(trusted(signal)));            \
+  }
 ATOLL_SIGNAL_LOAD(relaxed)
 ATOLL_SIGNAL_LOAD(scacquire)
 
@@ -414,11 +416,11 @@ ATOLL_SIGNAL_CHANGES(xor, machine::bit_xor(changing(signal), value))
 
 #define ATOLL_SIGNAL_EXCHANGE(order)                                                              \
   hsa_signal_value_t hsa_signal_exchange_##order(hsa_signal_t signal, hsa_signal_value_t value) { \
-    return seen(signal, machine::exchange(changing(signal), value));                                             \
+    return seen(signal, machine::exchange(changing(signal), value));                              \
   }                                                                                               \
   hsa_signal_value_t hsa_signal_cas_##order(hsa_signal_t signal, hsa_signal_value_t expected,     \
                                             hsa_signal_value_t value) {                           \
-    return seen(signal, machine::compare_exchange(changing(signal), expected, value));                           \
+    return seen(signal, machine::compare_exchange(changing(signal), expected, value));            \
   }
 ATOLL_SIGNAL_EXCHANGE(relaxed)
 ATOLL_SIGNAL_EXCHANGE(scacquire)
@@ -427,12 +429,12 @@ ATOLL_SIGNAL_EXCHANGE(scacq_screl)
 
 // Waiting. Timeouts are in ticks of the system clock, which are nanoseconds.
 
-#define ATOLL_SIGNAL_WAIT(order)                                                                      \
-  hsa_signal_value_t hsa_signal_wait_##order(hsa_signal_t signal, hsa_signal_condition_t condition,   \
-                                             hsa_signal_value_t compare_value, uint64_t timeout_hint, \
-                                             hsa_wait_state_t wait_state_hint) {                      \
+#define ATOLL_SIGNAL_WAIT(order)                                                                             \
+  hsa_signal_value_t hsa_signal_wait_##order(hsa_signal_t signal, hsa_signal_condition_t condition,          \
+                                             hsa_signal_value_t compare_value, uint64_t timeout_hint,        \
+                                             hsa_wait_state_t wait_state_hint) {                             \
     return seen(signal, machine::wait(trusted(signal), condition_of(condition), compare_value, timeout_hint, \
-                                      wait_state_hint == HSA_WAIT_STATE_ACTIVE)); \
+                                      wait_state_hint == HSA_WAIT_STATE_ACTIVE));                            \
   }
 ATOLL_SIGNAL_WAIT(relaxed)
 ATOLL_SIGNAL_WAIT(scacquire)

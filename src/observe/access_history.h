@@ -147,7 +147,8 @@ class AccessHistory {
       part.atomics.clear();
     }
   }
-  /// What is known of some bytes: they are others' from now on. A block of which only a part is meant is forgotten, too.
+  /// What is known of some bytes: they are others' from now on. A block of which only a part is meant is forgotten,
+  /// too.
   void forget(uint64_t begin, uint64_t end) {
     if (begin >= end) return;
     constexpr uint64_t few = 4096;

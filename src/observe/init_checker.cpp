@@ -467,7 +467,7 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
   Finding finding;
   finding.checker = checker;
   finding.kind = "copy";
-  finding.message = fmt::format("{} copies {} byte{} to the host, none of which anybody has written", copy.function,
+  finding.message = fmt::format("{} copies {} byte{} to the host, none of which has a defined value", copy.function,
                                 copy.bytes, copy.bytes == 1 ? "" : "s");
   finding.address = fmt::format("{:#x}", copy.source);
   if (std::vector<std::string> lines = lines_of(stack, copy.function); !lines.empty()) {
@@ -476,7 +476,10 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
   for (NamedStack& each : origin_of(origin::memory(memory_.number_at(copy.source)))) {
     finding.stacks.push_back(std::move(each));
   }
-  finding.advice = "has the kernel that fills it run, and did it write there?";
+  finding.advice =
+      "has the kernel that fills it run, and did it write there, and nothing that it had read from memory, LDS or "
+      "registers "
+      "that nobody had written?";
   findings_.add(stack.hash(), std::move(finding));
 }
 

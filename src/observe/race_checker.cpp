@@ -371,7 +371,7 @@ class RaceChecker final : public Checker {
   RunningGroups<GroupClocks> groups_;
   std::mutex dispatches_mutex_;
   std::map<const machine::Dispatch*, uint32_t> dispatches_;  ///< their numbers
-  std::map<uint32_t, VectorClock> learnt_;                   ///< by dispatch: of waves of others, by its waves that ended
+  std::map<uint32_t, VectorClock> learnt_;  ///< by dispatch: of waves of others, by its waves that ended
 
   std::mutex asked_mutex_;
   std::map<std::tuple<uint64_t, uint64_t, uint64_t>, HostStack> asked_;  ///< copies: destination, source, size
@@ -875,7 +875,8 @@ void RaceChecker::copy_starts(uint64_t copy, std::span<const uint64_t> signals) 
 }
 
 void RaceChecker::copy_ends(uint64_t, uint64_t completion_signal) {
-  if (const uint32_t number = std::exchange(copy_under_way, 0); number != 0) order_.copy_ends(number, completion_signal);
+  if (const uint32_t number = std::exchange(copy_under_way, 0); number != 0)
+    order_.copy_ends(number, completion_signal);
 }
 
 void RaceChecker::copied(const machine::CopyEvent& copy) {
@@ -926,8 +927,8 @@ void RaceChecker::check_copy(const CopyAccess& copy) {
     at = end;
   }
   if (conflict) {
-    return report_copy(copy, conflict->address,
-                       conflict->other_writes ? "a kernel has written" : "a kernel has read", site_of(conflict->other));
+    return report_copy(copy, conflict->address, conflict->other_writes ? "a kernel has written" : "a kernel has read",
+                       site_of(conflict->other));
   }
   const auto others = copies_.all([&](const CopyAccess& other) {
     return other.run != copy.run && (other.writes || copy.writes) && other.begin < copy.end && copy.begin < other.end &&
@@ -943,8 +944,7 @@ void RaceChecker::check_copy(const CopyAccess& copy) {
 /// An access against the copies that have been carried out, and that its dispatch does not come after.
 void RaceChecker::check_copies(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group) {
   if (const uint64_t version = copies_.version(); version != group.copies_version) {
-    group.copies =
-        copies_.all([&](const CopyAccess& copy) { return !order_.comes_before(copy.run, group.dispatch); });
+    group.copies = copies_.all([&](const CopyAccess& copy) { return !order_.comes_before(copy.run, group.dispatch); });
     group.copies_version = version;
   }
   for (const auto& copy : group.copies) {
@@ -1068,8 +1068,8 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
   finding.advice =
       same_group ? "put a barrier between them (__syncthreads(), barrier()), which all waves of the work-group reach"
       : same_dispatch ? "no barrier reaches other work-groups: use atomics with release and acquire, or a second kernel"
-      : later.copy    ? "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them"
-                      : "let the one dispatch wait for the other: the same stream, an event, or a barrier packet";
+      : later.copy ? "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them"
+                   : "let the one dispatch wait for the other: the same stream, an event, or a barrier packet";
   finding.count = conflict.count;
   findings_.add(later.pc, std::move(finding));
 }

@@ -110,9 +110,8 @@ RunClock RunOrder::after(uint32_t number) const {
 }
 
 bool RunOrder::is_fresh(const VectorClock& host) const {
-  return under_way_ == 0 && std::ranges::all_of(live_, [&](const auto& chain) {
-    return host.of(chain.first) >= chain.second;
-  });
+  return under_way_ == 0 &&
+         std::ranges::all_of(live_, [&](const auto& chain) { return host.of(chain.first) >= chain.second; });
 }
 
 /// Forgets all that was: it comes before all that will be.

@@ -95,8 +95,8 @@ class RunOrder {
   };
   struct Queue {
     uint32_t chain = 0, time = 0;
-    RunClock complete;  ///< what the next packet without a barrier bit comes after
-    RunClock started;   ///< what one with a barrier bit comes after as well
+    RunClock complete;                             ///< what the next packet without a barrier bit comes after
+    RunClock started;                              ///< what one with a barrier bit comes after as well
     std::deque<std::pair<uint64_t, Shared>> rung;  ///< what the host knew when it rang for the packets before that one
   };
 
@@ -117,14 +117,14 @@ class RunOrder {
   uint64_t now_ = 1;
   uint32_t last_chain_ = 0;
   uint32_t under_way_ = 0;
-  std::map<uint64_t, Queue> queues_;        ///< by the address of the amd_queue_t
-  std::map<uint64_t, RunClock> signals_;    ///< what those know who see it
-  std::set<uint64_t> shown_;                ///< signals that the host reads unseen
-  std::map<uint64_t, Shared> submitted_;    ///< copies: what the host knew
+  std::map<uint64_t, Queue> queues_;      ///< by the address of the amd_queue_t
+  std::map<uint64_t, RunClock> signals_;  ///< what those know who see it
+  std::set<uint64_t> shown_;              ///< signals that the host reads unseen
+  std::map<uint64_t, Shared> submitted_;  ///< copies: what the host knew
   RunClock host_;
-  Shared host_shared_;                      ///< a copy of it; null: has changed
-  std::map<uint32_t, uint32_t> live_;       ///< chains of runs that something is kept of, with the last time
-  std::vector<uint32_t> numbers_;           ///< of those runs
+  Shared host_shared_;                 ///< a copy of it; null: has changed
+  std::map<uint32_t, uint32_t> live_;  ///< chains of runs that something is kept of, with the last time
+  std::vector<uint32_t> numbers_;      ///< of those runs
 };
 
 }  // namespace Atoll::observe
