@@ -94,7 +94,16 @@ struct WaveClock {
   /// those are let go when that comes, and the others told when the wave has come to its next barrier or its end.
   std::vector<Later> doubtful;
 
-  bool knows(Moment when) const { return when.task == task || known->of(when.task) >= when.time; }
+  bool knows(Moment when) {
+    if (when.task == task) return true;
+    // What a wave knows it never forgets.
+    Moment& found = found_[when.task % found_.size()];
+    if (found.task == when.task && found.time >= when.time) return true;
+    const uint32_t until = known->of(when.task);
+    if (until < when.time) return false;
+    found = {.task = when.task, .time = until};
+    return true;
+  }
   void learn(const VectorClock& more) {
     if (more.empty()) return;
     VectorClock joined = *known;
@@ -129,7 +138,8 @@ struct WaveClock {
   }
 
  private:
-  Knowledge released_;  ///< null: has to be made anew
+  Knowledge released_;              ///< null: has to be made anew
+  std::array<Moment, 16> found_{};  ///< up to when tasks were known that have been asked for
 };
 
 struct GroupClocks {
@@ -252,7 +262,9 @@ void for_each_piece(const AccessEvent& access, const Visit& visit) {
 /// The mark of a byte that lies so far into a piece.
 Mark mark_at(const AccessEvent& access, const Mark& mark, uint64_t offset) {
   Mark own = mark;
-  own.lane = static_cast<uint32_t>(mark.lane + offset / access.bytes) & 63;
+  const uint64_t lanes =
+      std::has_single_bit(access.bytes) ? offset >> std::countr_zero(access.bytes) : offset / access.bytes;
+  own.lane = static_cast<uint32_t>(mark.lane + lanes) & 63;
   return own;
 }
 
@@ -279,7 +291,7 @@ class RaceChecker final : public Checker {
   explicit RaceChecker(Findings& findings) : findings_(findings) {}
 
   machine::Watched watched() const override {
-    return {.dispatches = true, .work_groups = true, .instructions = true, .accesses = true, .barriers = true};
+    return {.dispatches = true, .work_groups = true, .synchronisation = true, .accesses = true, .barriers = true};
   }
 
   void dispatch_begins(const machine::Dispatch& dispatch) override;
@@ -302,7 +314,7 @@ class RaceChecker final : public Checker {
     if (group == nullptr || wave.index >= group->waves.size() || group->waves[wave.index].task == 0) return {};
     return {group, &group->waves[wave.index]};
   }
-  bool ordered(const GroupClocks& group, const WaveClock& wave, Moment when) const;
+  bool ordered(const GroupClocks& group, WaveClock& wave, Moment when) const;
 
   uint32_t site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
   void access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, uint32_t count, Cell& cell,
@@ -410,7 +422,7 @@ void RaceChecker::wave_ends(const machine::Wave& wave) {
 
 // --- Order --------------------------------------------------------------------------------------------------------
 
-bool RaceChecker::ordered(const GroupClocks& group, const WaveClock& wave, Moment when) const {
+bool RaceChecker::ordered(const GroupClocks& group, WaveClock& wave, Moment when) const {
   if (when.task == 0 || wave.knows(when)) return true;
   const uint32_t dispatch = tasks_[when.task].dispatch;
   if (dispatch == group.dispatch) return false;

@@ -54,6 +54,7 @@ llvm::Value* LoopLowering::is_not_zero(const BlockEnd& end, const VaryingMasks& 
 void LoopLowering::emit(const engine::Located& at, bool is_needed, VaryingMasks& state, ChunkState& chunk) {
   const isa::Instruction& instruction = at.instruction;
   frame_.mode = at.mode;
+  frame_.access_pc = at.pc;
   const Lowering lowering = state.lowering(instruction, /*inside=*/true);
   const bool keep_inactive = (state.exec_written || region_.exec_grows) && is_needed;
   if (lowering == Lowering::memory) {
