@@ -242,6 +242,7 @@ template <typename Visit>
 void for_each_piece(const AccessEvent& access, const Visit& visit) {
   const bool joins = access.bytes >= 4 && access.bytes <= 32 && std::has_single_bit(access.bytes);
   const auto spread = joins ? static_cast<unsigned>(std::countr_zero(access.bytes) - 2) : 0;
+  uint64_t last_begin = 0, last_end = 0;
   for (uint64_t lanes = access.lanes; lanes != 0;) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     lanes &= lanes - 1;
@@ -255,6 +256,9 @@ void for_each_piece(const AccessEvent& access, const Visit& visit) {
     }
     // What several lanes read, they read together.
     while (lanes != 0 && !access.writes && access.addresses[std::countr_zero(lanes)] == begin) lanes &= lanes - 1;
+    if (!access.writes && begin >= last_begin && end <= last_end) continue;
+    last_begin = begin;
+    last_end = end;
     visit(lane, begin, end, spread);
   }
 }

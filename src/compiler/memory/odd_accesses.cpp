@@ -103,8 +103,10 @@ void OddAccesses::tell(llvm::Value* is_odd, OddKind kind, const Lanes& lanes, co
   // A scalar access is lane 0's.
   llvm::Value* active = kind.space == Space::scalar ? static_cast<llvm::Value*>(ir().getInt16(1))
                                                     : ir().CreateBitCast(lanes.active, frame_.i16());
+  llvm::Value* time =
+      clock_ != nullptr ? static_cast<llvm::Value*>(ir().CreateLoad(frame_.i64(), clock_)) : ir().getInt64(0);
   ir().CreateCall(teller(), {frame_.wave, frame_.run, frame_.jit_context, ir().getInt64(helper->second), addresses(),
-                             active, lanes.first_lane, ir().getInt32(kind.bits())})
+                             active, lanes.first_lane, ir().getInt32(kind.bits()), time})
       ->setCallingConv(sparing);
   ir().CreateBr(ordinary);
   ir().SetInsertPoint(ordinary);
@@ -118,7 +120,8 @@ llvm::Function* OddAccesses::teller() {
   llvm::Type* pointer = frame_.pointer();
   auto* addresses = llvm::FixedVectorType::get(frame_.i64(), chunk_lanes);
   auto* type = llvm::FunctionType::get(
-      ir().getVoidTy(), {pointer, pointer, pointer, frame_.i64(), addresses, frame_.i16(), frame_.i32(), frame_.i32()},
+      ir().getVoidTy(),
+      {pointer, pointer, pointer, frame_.i64(), addresses, frame_.i16(), frame_.i32(), frame_.i32(), frame_.i64()},
       false);
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoInline);
@@ -140,10 +143,11 @@ llvm::Function* OddAccesses::teller() {
   llvm::Value* op = ir().CreateLoad(pointer, ir().CreateInBoundsGEP(pointer, ops, function->getArg(3)));
   llvm::Value* called = ir().CreateLoad(pointer, frame_.at(jit_context, offsetof(engine::JitContext, odd_access)));
   auto* engine_type = llvm::FunctionType::get(
-      ir().getVoidTy(), {pointer, pointer, pointer, pointer, frame_.i32(), frame_.i32(), frame_.i32()}, false);
+      ir().getVoidTy(), {pointer, pointer, pointer, pointer, frame_.i32(), frame_.i32(), frame_.i32(), frame_.i64()},
+      false);
   ir().CreateCall(engine_type, called,
                   {wave, run, op, local, ir().CreateZExt(function->getArg(5), frame_.i32()), function->getArg(6),
-                   function->getArg(7)});
+                   function->getArg(7), function->getArg(8)});
   ir().CreateRetVoid();
   return function;
 }

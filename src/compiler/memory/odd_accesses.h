@@ -21,6 +21,9 @@ class OddAccesses {
   OddAccesses(const OddAccesses&) = delete;
   OddAccesses& operator=(const OddAccesses&) = delete;
 
+  /// Within a loop that a chunk runs as a whole: where its instructions so far are counted, 64 bits; null: in none.
+  void set_clock(llvm::Value* address) { clock_ = address; }
+
   /// The lanes of a chunk that access.
   struct Lanes {
     llvm::Value* active = nullptr;      ///< lanes
@@ -69,6 +72,7 @@ class OddAccesses {
   const uint64_t first_helper_;
   std::map<uint64_t, uint64_t> helpers_;  ///< by PC
   unsigned ranges_ = 0;
+  llvm::Value* clock_ = nullptr;
 };
 
 }  // namespace Atoll::compiler

@@ -2,6 +2,7 @@
 #include "engine/compiled/odd_access.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/lane_memory.h"
 #include "engine/lane_scratch.h"
@@ -66,17 +67,6 @@ void as_events(const Wave& wave, const OddAccess& access, const Visit& visit) {
   tell(machine::Space::scratch, scratch);
 }
 
-/// Whether chunks before have done a scalar access as often as this one: in a loop, all do.
-bool is_again(const OddAccess& access, const Run& run) {
-  size_t own = 1, told = 0;
-  for (const OddAccess& other : run.odd_accesses) {
-    if (other.op != access.op || other.addresses[0] != access.addresses[0]) continue;
-    own += other.chunk == access.chunk ? 1 : 0;
-    told += other.is_again ? 0 : 1;
-  }
-  return own <= told;
-}
-
 bool is_of_this_region(const OddAccess& access, const Wave& wave, const Run& run) {
   return access.region == wave.pc && access.visit == run.instructions;
 }
@@ -84,12 +74,13 @@ bool is_of_this_region(const OddAccess& access, const Wave& wave, const Run& run
 }  // namespace
 
 void odd_access(const Wave* wave, Run* run, const MicroOp* op, const uint64_t* addresses, uint32_t lanes,
-                uint32_t first_lane, uint32_t kind) {
+                uint32_t first_lane, uint32_t kind, uint64_t time) {
   OddAccess access{.op = op,
                    .kind = OddKind::from_bits(kind),
                    .chunk = run->chunk,
                    .lanes = lanes,
                    .first_lane = first_lane,
+                   .time = time,
                    .region = wave->pc,
                    .visit = run->instructions};
   std::copy_n(addresses, semantics::chunk_lanes, access.addresses);
@@ -109,7 +100,6 @@ void odd_access(const Wave* wave, Run* run, const MicroOp* op, const uint64_t* a
                                      !is_of_this_region(run->odd_accesses.back(), *wave, *run))) {
     tell_odd_accesses(*wave, *run);
   }
-  access.is_again = is_kept && access.kind.space == OddKind::Space::scalar && is_again(access, *run);
   run->odd_accesses.push_back(access);
   if (!is_kept) tell_odd_accesses(*wave, *run);
 }
@@ -127,9 +117,19 @@ void ask_what_is_ordinary(const Wave& wave, Run& run) {
 }
 
 void tell_odd_accesses(const Wave& wave, Run& run) {
-  for (const OddAccess& access : run.odd_accesses) {
-    if (access.is_again) continue;
-    as_events(wave, access, [&](const machine::AccessEvent& event) { run.observer->access(wave, event); });
+  const auto when = [](const OddAccess& access) { return std::pair(access.time, access.op->origin->pc); };
+  std::vector<const OddAccess*> order;
+  for (const OddAccess& access : run.odd_accesses) order.push_back(&access);
+  std::ranges::sort(order, {}, [&](const OddAccess* access) { return std::pair(when(*access), access); });
+  const OddAccess* last = nullptr;
+  for (const OddAccess* access : order) {
+    // A scalar access is done by all chunks of a loop, and by the wave once.
+    const bool is_again =
+        access->kind.space == OddKind::Space::scalar && last != nullptr && when(*last) == when(*access);
+    if (!is_again) {
+      as_events(wave, *access, [&](const machine::AccessEvent& event) { run.observer->access(wave, event); });
+    }
+    last = access;
   }
   run.odd_accesses.clear();
 }

@@ -7,7 +7,8 @@
 // comes here, where the observer is asked.
 //
 // A region that fails is done again by the interpreter, who tells of all its accesses (compiled_engine.cpp). So what a
-// region has to tell is kept until it is over; of one that fails, the lanes' that are done again are forgotten.
+// region has to tell is kept until it is over, and put in the order in which the wave does it; of one that fails, the
+// lanes' that are done again are forgotten.
 #pragma once
 
 #include <cstdint>
@@ -62,17 +63,18 @@ struct OddAccess {
   const MicroOp* op = nullptr;  ///< whose it is
   OddKind kind;
   uint8_t chunk = 0;
-  bool is_again = false;  ///< a scalar access that the chunks before did, too: the wave does it once
   uint32_t lanes = 0, first_lane = 0;
+  uint64_t time = 0;               ///< instructions that the chunk has executed in a loop by then
   uint64_t region = 0, visit = 0;  ///< Wave::pc and Run::instructions, as long as the wave is in it
   uint64_t addresses[semantics::chunk_lanes]{};
 };
 
-/// Called by translated code. The access is that of `op`, of the lanes of `lanes` (16 bits) from `first_lane` on.
+/// Called by translated code. The access is that of `op`, of the lanes of `lanes` (16 bits) from `first_lane` on;
+/// `time` as OddAccess has it.
 using OddAccessFunction = void (*)(const machine::Wave* wave, Run* run, const MicroOp* op, const uint64_t* addresses,
-                                   uint32_t lanes, uint32_t first_lane, uint32_t kind);
+                                   uint32_t lanes, uint32_t first_lane, uint32_t kind, uint64_t time);
 void odd_access(const machine::Wave* wave, Run* run, const MicroOp* op, const uint64_t* addresses, uint32_t lanes,
-                uint32_t first_lane, uint32_t kind);
+                uint32_t first_lane, uint32_t kind, uint64_t time);
 
 /// Before translated code runs the wave.
 void ask_what_is_ordinary(const machine::Wave& wave, Run& run);
