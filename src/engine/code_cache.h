@@ -77,6 +77,7 @@ class CodeCache {
 
   const target::Target& target() const { return target_; }
   bool watches_exceptions() const { return watches_exceptions_; }
+  const machine::Watched& watched() const { return watched_; }
 
  private:
   static constexpr unsigned bucket_count = 4096;

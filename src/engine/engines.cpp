@@ -20,7 +20,10 @@ support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name) {
                        fmt::join(engine_names, ", "));
 }
 
-machine::Gpu::MakeEngine observed_engine(machine::Observer& observer) {
+machine::Gpu::MakeEngine observed_engine(machine::Observer& observer, std::string_view name) {
+  if (name != "interpreter" && observer.watched().can_be_compiled()) {
+    return [&observer](const target::Target& target) { return make_observed_compiled_engine(target, observer); };
+  }
   return [&observer](const target::Target& target) { return make_observed_interpreter(target, observer); };
 }
 

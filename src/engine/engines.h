@@ -14,8 +14,8 @@ inline constexpr std::string_view engine_names[] = {"compiled", "interpreter"};
 /// that its compiler is missing.
 support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name);
 
-/// The engine for a machine that is observed: the interpreter, as translated code tells nothing of itself. The observer
-/// must outlive the machine.
-machine::Gpu::MakeEngine observed_engine(machine::Observer& observer);
+/// The engine for a machine that is observed: by a name that find_engine() accepts, but the interpreter for an observer
+/// who wants what compiled code cannot tell. The observer must outlive the machine.
+machine::Gpu::MakeEngine observed_engine(machine::Observer& observer, std::string_view name = "");
 
 }  // namespace Atoll::engine

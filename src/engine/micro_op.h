@@ -14,7 +14,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "engine/compiled/odd_access.h"
 #include "isa/instruction.h"
 #include "machine/engine.h"
 #include "machine/wave.h"
@@ -161,6 +163,9 @@ struct alignas(64) Run {
   /// Of the compiled engine: instructions that this thread interpreted and has not told the places where it began
   /// (compiled/entry_table.h); each counts for those with the same hash. Kept from one run to the next.
   std::array<uint32_t, 8> hotness{};
+  // Of translated code in a machine that is observed (compiled/odd_access.h).
+  KnownOrdinary ordinary;
+  std::vector<OddAccess> odd_accesses;
 };
 
 /// The calling thread's Run as it was left.

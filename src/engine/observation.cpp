@@ -1,6 +1,7 @@
 // engine: telling an observer what a wave does (observation.h).
 #include "engine/observation.h"
 
+#include "isa/table.h"
 #include "semantics/memory_access.h"
 
 namespace Atoll::engine {
@@ -23,14 +24,18 @@ void observed(Wave& wave, const MicroOp* op, Run& run) {
 
 }  // namespace
 
+AccessDirection direction_of(const isa::Instruction& instruction) {
+  using enum MemoryAccess::Kind;
+  const MemoryAccess::Kind kind = semantics::memory_access(instruction).kind;
+  const bool is_atomic = kind == atomic || kind == append || kind == consume || kind == conditional_exchange;
+  const bool writes = is_atomic || kind == store || kind == store_block || kind == store_from_lds;
+  return {.reads = is_atomic || !writes, .writes = writes, .is_atomic = is_atomic};
+}
+
 AccessTeller::AccessTeller(machine::Observer& observer, const Wave& wave, const Origin& origin)
     : observer_(observer), wave_(wave), origin_(origin) {
-  using enum MemoryAccess::Kind;
-  const MemoryAccess& access = semantics::memory_access(origin.instruction);
-  is_atomic_ =
-      access.kind == atomic || access.kind == append || access.kind == consume || access.kind == conditional_exchange;
-  writes_ = is_atomic_ || access.kind == store || access.kind == store_block || access.kind == store_from_lds;
-  reads_ = is_atomic_ || !writes_;
+  const AccessDirection direction = direction_of(origin.instruction);
+  set_direction(direction.reads, direction.writes, direction.is_atomic);
   is_scalar_ = origin.instruction.encoding == isa::Encoding::smem;
 }
 
@@ -64,14 +69,22 @@ void AccessTeller::scalar(uint64_t address, unsigned bytes, unsigned granule) {
   tell(machine::Space::global, addresses.of, 1, bytes, reads_, writes_);
 }
 
+bool synchronises(const isa::Instruction& instruction) {
+  const isa::InstructionRow& row = isa::row(instruction.opcode);
+  if (row.has(isa::flag::barrier | isa::flag::gws | isa::flag::cache_control)) return true;
+  // In all generations, those that wait for counters are called so.
+  return row.has(isa::flag::no_state) && row.name.starts_with("s_wait");
+}
+
 Handler observe(Origin& origin, Handler handler, const machine::Watched& watched) {
-  const bool accesses = watched.accesses && origin.accesses != nullptr;
-  if (!watched.instructions && !accesses && !watched.loads) return handler;
+  const bool accesses = (watched.accesses || watched.odd_accesses) && origin.accesses != nullptr;
+  const bool instruction = watched.instructions || (watched.synchronisation && synchronises(origin.instruction));
+  if (!instruction && !accesses && !watched.loads) return handler;
   origin.observed = handler;
   // Who changes what is loaded is told of all instructions.
   if (watched.loads) return accesses ? observed<true, true, true> : observed<true, false, true>;
   if (!accesses) return observed<true, false>;
-  return watched.instructions ? observed<true, true> : observed<false, true>;
+  return instruction ? observed<true, true> : observed<false, true>;
 }
 
 }  // namespace Atoll::engine

@@ -14,6 +14,12 @@
 
 namespace Atoll::engine {
 
+struct AccessDirection {
+  bool reads, writes;  ///< an atomic does both
+  bool is_atomic;
+};
+AccessDirection direction_of(const isa::Instruction& instruction);
+
 /// What a memory instruction tells of its accesses.
 class AccessTeller {
  public:
@@ -52,6 +58,9 @@ class AccessTeller {
   const Origin& origin_;
   bool reads_ = false, writes_ = false, is_atomic_ = false, is_scalar_ = false, drops_bits_ = false;
 };
+
+/// Whether an instruction waits for counters, controls caches, or is a barrier of waves.
+bool synchronises(const isa::Instruction& instruction);
 
 /// The handler of an instruction that is observed, whose own is `handler`; that itself when nobody wants to know of it.
 Handler observe(Origin& origin, Handler handler, const machine::Watched& watched);

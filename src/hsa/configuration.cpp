@@ -106,7 +106,8 @@ support::Result<Configuration> read_configuration() {
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(std::min(*seconds, 1e9)));
   }
   configuration.core_file = variable("ATOLL_CORE").value_or("");
-  auto make_engine = engine::find_engine(variable("ATOLL_ENGINE").value_or(""));
+  configuration.engine = variable("ATOLL_ENGINE").value_or("");
+  auto make_engine = engine::find_engine(configuration.engine);
   if (!make_engine) return support::within("ATOLL_ENGINE", make_engine.error());
   configuration.make_engine = std::move(*make_engine);
   auto check = observe::options_from_environment();

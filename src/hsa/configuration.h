@@ -26,7 +26,8 @@ struct Configuration {
   std::chrono::nanoseconds timeout{0};   ///< ATOLL_TIMEOUT, in seconds, of one kernel
   unsigned threads = 0;                  ///< ATOLL_THREADS
   std::string core_file;                 ///< ATOLL_CORE, where a fault leaves a core file; empty: nowhere
-  machine::Gpu::MakeEngine make_engine;  ///< ATOLL_ENGINE, a name of engine/engines.h
+  std::string engine;                    ///< ATOLL_ENGINE, a name of engine/engines.h; empty: the default
+  machine::Gpu::MakeEngine make_engine;  ///< that one, for GPUs that nobody watches
   observe::Options check;                ///< ATOLL_CHECK and its like
 };
 

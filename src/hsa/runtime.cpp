@@ -161,7 +161,7 @@ support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& conf
     auto made = make_checkers(configuration.check);
     if (!made) return std::unexpected(made.error());
     checkers = std::move(*made);
-    make_engine = engine::observed_engine(*checkers);
+    make_engine = engine::observed_engine(*checkers, configuration.engine);
   }
   std::set<std::string> checked;  // of several GPUs of a kind, one
   for (const GpuConfiguration& gpu : configuration.gpus) {

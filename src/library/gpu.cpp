@@ -60,7 +60,7 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
     auto made = observe::Checkers::create(*check, {.tell = options.on_finding, .program = std::string(name)});
     if (!made) return failed(made.error());
     checkers = std::move(*made);
-    make_engine = engine::observed_engine(*checkers);
+    make_engine = engine::observed_engine(*checkers, options.engine);
     if (checkers->wants("order")) machine_options.threads = 1;  // so that a seed always means the same
     machine_options.observer = checkers.get();
   }

@@ -3,12 +3,16 @@
 // An observer says once, before the machine is made, which kinds of events it wants. What nobody wants costs nothing: a
 // machine without an observer runs code in which there is nothing of this, and one with an observer has its
 // instructions prepared with just those events (engine/observation.h). The rare ones, of work-groups and barriers, may
-// be told to one that did not ask for them.
+// be told to one that did not ask for them. An observer that is to be told of every instruction, or that changes what
+// is loaded, has its kernels interpreted; all others may have them compiled.
 //
 // Threads. Events of one work-group come one after the other, each after the work-group's last one has returned, though
 // from one host thread now and from another then. Events of different work-groups, and of the host's calls, come from
 // many threads at once: the observer synchronises what it shares between them. A dispatch's begin comes before, its end
 // after all events of its work-groups.
+//
+// Order. What a wave does is told in the order in which it executes it, but for odd accesses: those of a stretch of
+// code may be told for some of the lanes first (compiler/lowering/region.h), each lane's in order.
 //
 // What happens inside of a wave (instructions, accesses) is told inside guarded() (fault_guard.h): whoever then touches
 // memory of the guest, which may not be there, does it with read_guest(), and holds no lock meanwhile. The wave is the
@@ -33,22 +37,29 @@ struct WorkGroup;
 
 /// Kinds of events.
 struct Watched {
-  bool code = false;          ///< code_loaded, code_unloading
-  bool dispatches = false;    ///< dispatch_begins, dispatch_ends
-  bool work_groups = false;   ///< work_group_begins, work_group_ends, wave_begins, wave_ends
-  bool instructions = false;  ///< instruction
-  bool accesses = false;      ///< access
-  bool barriers = false;      ///< barrier
-  bool memory = false;        ///< allocated, freed, copying
-  bool loads = false;         ///< settle_loads
-  bool order = false;         ///< queue_made, doorbell, barrier_packet, signal_..., copy_...
+  bool code = false;             ///< code_loaded, code_unloading
+  bool dispatches = false;       ///< dispatch_begins, dispatch_ends
+  bool work_groups = false;      ///< work_group_begins, work_group_ends, wave_begins, wave_ends
+  bool instructions = false;     ///< instruction
+  bool synchronisation = false;  ///< instruction, of those that wait for counters, control caches, or are barriers
+  bool accesses = false;         ///< access
+  bool odd_accesses = false;     ///< access; those that are ordinary (is_ordinary) need not be told
+  bool barriers = false;         ///< barrier
+  bool memory = false;           ///< allocated, freed, copying
+  bool loads = false;            ///< settle_loads
+  bool order = false;            ///< queue_made, doorbell, barrier_packet, signal_..., copy_...
+
+  /// Whether nothing is wanted that compiled code cannot tell.
+  bool can_be_compiled() const { return !instructions && !loads; }
 
   Watched& operator|=(const Watched& more) {
     code |= more.code;
     dispatches |= more.dispatches;
     work_groups |= more.work_groups;
     instructions |= more.instructions;
+    synchronisation |= more.synchronisation;
     accesses |= more.accesses;
+    odd_accesses |= more.odd_accesses;
     barriers |= more.barriers;
     memory |= more.memory;
     loads |= more.loads;
@@ -77,6 +88,18 @@ struct AccessEvent {
   uint32_t bytes;             ///< of an element
   uint64_t lanes;             ///< a bit for each that accesses: those of EXEC, as far as they get to memory; not 0
   const uint64_t* addresses;  ///< by lane, of 64; those of lanes that don't access mean nothing
+};
+
+/// Which accesses of a wave are ordinary, for one that wants odd ones: those within so many bytes of a lane's scratch;
+/// and those within the work-group's LDS, until GFX8 only aligned ones, in any case.
+struct OrdinaryAccesses {
+  uint32_t scratch_bytes = 0;
+  uint64_t epoch = 0;  ///< a larger one than before: what is_ordinary() has said of memory is void
+};
+
+/// Memory, of which it is known that accesses are ordinary.
+struct OrdinaryMemory {
+  uint64_t begin = 0, end = 0;
 };
 
 /// What happens at a barrier. A wave that executes s_barrier arrives and waits; from GFX12 on these are two
@@ -153,6 +176,19 @@ class Observer {
   virtual void access(const Wave& wave, const AccessEvent& access) {
     static_cast<void>(wave);
     static_cast<void>(access);
+  }
+  /// Of one that wants odd accesses: asked whenever a wave begins or goes on.
+  virtual OrdinaryAccesses ordinary_accesses(const Wave& wave) {
+    static_cast<void>(wave);
+    return {};
+  }
+  /// Likewise: whether there is nothing to be said of an access. Where that goes for all of the memory around it, too,
+  /// as far as others only read if it does, and atomics and scalar accesses are aligned, `around` is that.
+  virtual bool is_ordinary(const Wave& wave, const AccessEvent& access, OrdinaryMemory& around) {
+    static_cast<void>(wave);
+    static_cast<void>(access);
+    static_cast<void>(around);
+    return false;
   }
   /// The wave is about to execute an instruction, of which is told after this: what it has loaded before may be given
   /// other values, those that memory has not got or no longer has and that the caches of a GPU may hold.

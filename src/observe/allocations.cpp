@@ -102,19 +102,21 @@ void Allocations::trim(std::vector<std::function<void()>>& released) {
   }
 }
 
-bool Allocations::is_live(uint64_t address, uint64_t end) const {
+bool Allocations::is_live(uint64_t address, uint64_t end) const { return live_around(address, end).has_value(); }
+
+std::optional<std::pair<uint64_t, uint64_t>> Allocations::live_around(uint64_t address, uint64_t end) const {
   LastHit& hit = last_hit;
   const uint64_t generation = generation_.load(std::memory_order_acquire);
   if (hit.generation == generation && address >= hit.begin && address <= end && end <= hit.end) [[likely]]
-    return true;
+    return std::pair(hit.begin, hit.end);
   const std::shared_lock lock(mutex_);
   auto position = blocks_.upper_bound(address);
-  if (position == blocks_.begin()) return false;
+  if (position == blocks_.begin()) return std::nullopt;
   const Block& block = std::prev(position)->second.block;
-  if (block.is_free || end < address || !block.holds(address, end - address)) return false;
-  if (block.kind == machine::MemoryEvent::Kind::kernarg) return false;
+  if (block.is_free || end < address || !block.holds(address, end - address)) return std::nullopt;
+  if (block.kind == machine::MemoryEvent::Kind::kernarg) return std::nullopt;
   hit = {generation, block.begin, block.end()};
-  return true;
+  return std::pair(hit.begin, hit.end);
 }
 
 std::optional<Block> Allocations::find(uint64_t address) const {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "machine/observer.h"
@@ -56,6 +57,10 @@ class Allocations {
   /// Whether [address, end) is in one live block, other than of kernels' arguments. Quick when it is in the same block
   /// as the last one that this thread asked about.
   bool is_live(uint64_t address, uint64_t end) const;
+  /// Where [address, end) is in such a block: its begin and end.
+  std::optional<std::pair<uint64_t, uint64_t>> live_around(uint64_t address, uint64_t end) const;
+  /// Another number than before when what was live may no longer be; never a smaller one.
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   /// The block, live or free, whose reserved bytes an address is in.
   std::optional<Block> find(uint64_t address) const;
   /// The live one nearest to an address, within `reach` bytes.

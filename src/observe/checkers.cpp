@@ -61,8 +61,8 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
     if (wants.code) of_code_.push_back(checker.get());
     if (wants.dispatches) of_dispatches_.push_back(checker.get());
     if (wants.work_groups) of_work_groups_.push_back(checker.get());
-    if (wants.instructions) of_instructions_.push_back(checker.get());
-    if (wants.accesses) of_accesses_.push_back(checker.get());
+    if (wants.instructions || wants.synchronisation) of_instructions_.push_back(checker.get());
+    if (wants.accesses || wants.odd_accesses) of_accesses_.push_back(checker.get());
     if (wants.barriers) of_barriers_.push_back(checker.get());
     if (wants.memory) of_memory_.push_back(checker.get());
     if (wants.loads) of_loads_.push_back(checker.get());
@@ -140,6 +140,26 @@ void Checkers::instruction(const machine::Wave& wave, uint64_t pc, const isa::In
 }
 void Checkers::access(const machine::Wave& wave, const machine::AccessEvent& access) {
   for (Checker* each : of_accesses_) each->access(wave, access);
+}
+/// Asked where odd accesses alone are wanted: what one of the checkers finds odd is.
+machine::OrdinaryAccesses Checkers::ordinary_accesses(const machine::Wave& wave) {
+  machine::OrdinaryAccesses all{.scratch_bytes = UINT32_MAX};
+  for (Checker* each : of_accesses_) {
+    const machine::OrdinaryAccesses one = each->ordinary_accesses(wave);
+    all.scratch_bytes = std::min(all.scratch_bytes, one.scratch_bytes);
+    all.epoch = std::max(all.epoch, one.epoch);
+  }
+  return all;
+}
+bool Checkers::is_ordinary(const machine::Wave& wave, const machine::AccessEvent& access,
+                           machine::OrdinaryMemory& around) {
+  around = {.begin = 0, .end = UINT64_MAX};
+  for (Checker* each : of_accesses_) {
+    machine::OrdinaryMemory one;
+    if (!each->is_ordinary(wave, access, one)) return false;
+    around = {.begin = std::max(around.begin, one.begin), .end = std::min(around.end, one.end)};
+  }
+  return true;
 }
 void Checkers::settle_loads(machine::Wave& wave, const isa::Instruction& next) {
   for (Checker* each : of_loads_) each->settle_loads(wave, next);

@@ -73,6 +73,9 @@ class Checkers final : public machine::Observer {
   void wave_ends(const machine::Wave& wave) override;
   void instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) override;
   void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
+  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave& wave) override;
+  bool is_ordinary(const machine::Wave& wave, const machine::AccessEvent& access,
+                   machine::OrdinaryMemory& around) override;
   void settle_loads(machine::Wave& wave, const isa::Instruction& next) override;
   void barrier(const machine::Wave& wave, const machine::BarrierEvent& event) override;
   void allocated(const machine::MemoryEvent& memory) override;

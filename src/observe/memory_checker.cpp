@@ -2,6 +2,7 @@
 #include "observe/memory_checker.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <map>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "object/code_object.h"
 #include "object/elf_file.h"
 #include "observe/allocations.h"
+#include "observe/epoch.h"
 #include "observe/place.h"
 #include "support/bytes.h"
 #include "support/demangle.h"
@@ -88,17 +90,48 @@ struct Variables {
   }
 };
 
+/// As the packet has it, without what is added to fill up rows.
+uint32_t scratch_size(const machine::Wave& wave) {
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  return std::max(dispatch.packet.private_segment_size, dispatch.kernel->descriptor.private_segment_fixed_size);
+}
+
+/// What an access to LDS must be aligned to: until GFX8; later ones split such accesses.
+uint64_t lds_alignment(const machine::Wave& wave, const AccessEvent& access) {
+  if (wave.work_group->dispatch->gpu->processor().generation >= target::Generation::gfx9) return 1;
+  return access.bytes == 12 ? 16 : access.bytes;
+}
+
+/// Where in the code an address is; null: in none of its segments.
+const object::Segment* segment_at(const machine::LoadedCode& code, uint64_t address) {
+  const auto& segments = code.code_object().segments;
+  const uint64_t offset = address - code.base();
+  const auto segment = std::ranges::find_if(
+      segments, [&](const object::Segment& each) { return offset - each.address < each.memory_size; });
+  return segment == segments.end() ? nullptr : &*segment;
+}
+
 class MemoryChecker final : public Checker {
  public:
   MemoryChecker(Findings& findings, const Surroundings& surroundings, bool checks, bool tells_leaks)
       : findings_(findings), surroundings_(surroundings), checks_(checks), tells_leaks_(tells_leaks) {}
 
-  machine::Watched watched() const override { return {.code = checks_, .accesses = checks_, .memory = true}; }
+  machine::Watched watched() const override {
+    return {.code = checks_, .dispatches = checks_, .odd_accesses = checks_, .memory = true};
+  }
 
   void code_unloading(const machine::LoadedCode& code) override {
     const std::lock_guard lock(mutex_);
     variables_.erase(&code);
   }
+
+  void dispatch_ends(const machine::Dispatch&) override { dispatches_epoch_.store(next_epoch()); }
+
+  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave& wave) override {
+    return {.scratch_bytes = scratch_size(wave),
+            .epoch = std::max(allocations_.generation(), dispatches_epoch_.load())};
+  }
+  bool is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) override;
 
   void access(const machine::Wave& wave, const AccessEvent& access) override {
     switch (access.space) {
@@ -150,6 +183,7 @@ class MemoryChecker final : public Checker {
     return culprit;
   }
 
+  bool is_ordinary_in_memory(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around);
   void check_global(const machine::Wave& wave, const AccessEvent& access);
   void check_lane(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
   bool check_arguments(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
@@ -173,7 +207,8 @@ class MemoryChecker final : public Checker {
   const Surroundings& surroundings_;
   const bool checks_, tells_leaks_;
   Allocations allocations_;
-  std::mutex mutex_;  ///< of what follows
+  std::atomic<uint64_t> dispatches_epoch_{next_epoch()};  ///< another one whenever a dispatch has ended
+  std::mutex mutex_;                                      ///< of what follows
   std::map<const machine::LoadedCode*, Variables> variables_;
 };
 
@@ -210,6 +245,59 @@ void MemoryChecker::report_block(const machine::Wave& wave, const AccessEvent& a
   report(wave, access, culprit, std::move(kind),
          fmt::format("{} {} {}", verb_of(access), bytes_in_words(access.bytes), where),
          fmt::format("{:#x}, {} at {:#x}", culprit.address, where, block.begin), stacks_of(block), std::move(advice));
+}
+
+// --- What is ordinary ------------------------------------------------------------------------------------------------
+
+bool MemoryChecker::is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) {
+  switch (access.space) {
+    case Space::global:
+      return is_ordinary_in_memory(wave, access, around);
+    case Space::lds: {
+      const uint64_t end = wave.work_group->lds_bytes, alignment = lds_alignment(wave, access);
+      return culprits(access, [&](uint64_t offset) {
+               return offset + access.bytes <= end && (offset & (alignment - 1)) == 0;
+             }).count == 0;
+    }
+    case Space::scratch: {
+      const uint64_t end = scratch_size(wave);
+      return culprits(access, [&](uint64_t offset) { return offset + access.bytes <= end; }).count == 0;
+    }
+  }
+  return false;
+}
+
+/// The others are looked at when they are told.
+bool MemoryChecker::is_ordinary_in_memory(const machine::Wave& wave, const AccessEvent& access,
+                                          machine::OrdinaryMemory& around) {
+  if (access.drops_bits) return false;
+  const uint64_t alignment = access.is_atomic ? access.bytes : 1;
+  uint64_t least = UINT64_MAX, most = 0, low_bits = 0;
+  for_each_lane(access.lanes, [&](unsigned lane) {
+    least = std::min(least, access.addresses[lane]);
+    most = std::max(most, access.addresses[lane]);
+    low_bits |= access.addresses[lane];
+  });
+  if ((low_bits & (alignment - 1)) != 0) return false;
+  const auto is_within = [&](uint64_t begin, uint64_t size) {
+    if (least - begin >= size || most + access.bytes - begin > size) return false;
+    around = {.begin = begin, .end = begin + size};
+    return true;
+  };
+  if (const auto block = allocations_.live_around(least, most + access.bytes)) {
+    return is_within(block->first, block->second - block->first);
+  }
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  if (is_within(dispatch.packet.kernarg_address,
+                support::align_up(uint64_t{dispatch.kernel->descriptor.kernarg_size}, kernarg_alignment))) {
+    return true;
+  }
+  const auto code = dispatch.gpu->code_at(least);
+  if (!code) return false;
+  const object::Segment* const segment = segment_at(*code, least);
+  if (access.writes && (segment == nullptr || !segment->writable)) return false;
+  const Variables::Variable* const variable = variables_of(*code).at(least);
+  return variable != nullptr && is_within(variable->begin, variable->size);
 }
 
 // --- Memory ----------------------------------------------------------------------------------------------------------
@@ -346,16 +434,14 @@ const Variables& MemoryChecker::variables_of(const machine::LoadedCode& code) {
 
 void MemoryChecker::check_code(const machine::Wave& wave, const AccessEvent& access, unsigned lane,
                                const machine::LoadedCode& code) {
-  const uint64_t address = access.addresses[lane], offset = address - code.base();
+  const uint64_t address = access.addresses[lane];
   const Culprit culprit{.lane = lane, .address = address, .count = 1};
   const Variables& variables = variables_of(code);
   const Variables::Variable* variable = variables.at(address);
   const bool is_inside = variable != nullptr && address - variable->begin < variable->size;
-  const auto& segments = code.code_object().segments;
-  const auto segment = std::ranges::find_if(
-      segments, [&](const object::Segment& each) { return offset - each.address < each.memory_size; });
+  const object::Segment* const segment = segment_at(code, address);
   const auto name_of = [](const Variables::Variable& of) { return support::demangled(of.name); };
-  if (access.writes && segment != segments.end() && !segment->writable) {
+  if (access.writes && segment != nullptr && !segment->writable) {
     return report(wave, access, culprit, "read-only",
                   fmt::format("writes {} to {}", bytes_in_words(access.bytes),
                               is_inside             ? fmt::format("'{}', which is constant", name_of(*variable))
@@ -366,7 +452,7 @@ void MemoryChecker::check_code(const machine::Wave& wave, const AccessEvent& acc
   }
   if (is_inside && access.bytes <= variable->size - (address - variable->begin)) return;
   // Literals and tables of the compiler's have no names.
-  if (code.contains(address) && (segment == segments.end() || !segment->writable)) return;
+  if (code.contains(address) && (segment == nullptr || !segment->writable)) return;
   if (variable == nullptr || variable->size == 0) return;
   if (!is_inside && !variables.complete) return;
   const std::string where =
@@ -400,10 +486,7 @@ void MemoryChecker::check_lds(const machine::Wave& wave, const AccessEvent& acce
                ? "check the index against the size of the array in LDS (GPUs read 0 there and drop what is written)"
                : "check the index, and the size of dynamic LDS that the launch asks for");
   }
-  // Until GFX8; later ones split such accesses.
-  const target::Processor& processor = group.dispatch->gpu->processor();
-  if (processor.generation >= target::Generation::gfx9 || access.bytes < 2) return;
-  const uint64_t alignment = access.bytes == 12 ? 16 : access.bytes;
+  const uint64_t alignment = lds_alignment(wave, access);
   const Culprit misaligned = culprits(access, [&](uint64_t offset) { return (offset & (alignment - 1)) == 0; });
   if (misaligned.count == 0) return;
   report(wave, access, misaligned, "misaligned",
@@ -413,10 +496,7 @@ void MemoryChecker::check_lds(const machine::Wave& wave, const AccessEvent& acce
 }
 
 void MemoryChecker::check_scratch(const machine::Wave& wave, const AccessEvent& access) {
-  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
-  // As the packet has it, without what is added to fill up rows.
-  const uint64_t size =
-      std::max<uint64_t>(dispatch.packet.private_segment_size, dispatch.kernel->descriptor.private_segment_fixed_size);
+  const uint64_t size = scratch_size(wave);
   const Culprit outside = culprits(access, [&](uint64_t offset) { return offset + access.bytes <= size; });
   if (outside.count == 0 || findings_.known(checker, "scratch-out-of-bounds", access.pc, outside.count)) return;
   const std::string where = fmt::format("{} the lane's {} of scratch", relation(outside.address, access.bytes, 0, size),
@@ -440,10 +520,9 @@ void MemoryChecker::check_copy(const machine::CopyEvent& copy, uint64_t address,
   const HostFrames frames = describe(stack);
   const std::string where = fmt::format("{} {}{}", relation(address, copy.bytes, block->begin, block->size),
                                         words_for(*block), block->is_free ? " that was freed" : "");
-  finding.message =
-      fmt::format("{} {} {} {} {}", frames.call.empty() ? std::string(copy.function) : frames.call,
-                  copy.source == 0 ? "fills" : "copies",
-                  bytes_in_words(copy.bytes), copy.source == 0 || writes ? "to memory" : "from memory", where);
+  finding.message = fmt::format("{} {} {} {} {}", frames.call.empty() ? std::string(copy.function) : frames.call,
+                                copy.source == 0 ? "fills" : "copies", bytes_in_words(copy.bytes),
+                                copy.source == 0 || writes ? "to memory" : "from memory", where);
   finding.address = fmt::format("{:#x}, {} at {:#x}", address, where, block->begin);
   std::vector<std::string> lines = lines_of(stack, copy.function);
   if (!lines.empty()) finding.stacks.push_back({"called", std::move(lines)});

@@ -54,9 +54,7 @@ bool is_async_copy(const Instruction& instruction) {
 }
 
 /// An ordinary load, by its cache policy: an atomic one may well find an old value.
-bool is_ordinary(const Instruction& instruction) {
-  return !instruction.glc && !instruction.scc && instruction.scope == 0;
-}
+bool is_plain(const Instruction& instruction) { return !instruction.glc && !instruction.scc && instruction.scope == 0; }
 
 /// What a load does with an element of memory, as far as it can be done here.
 struct LoadShape {
@@ -424,7 +422,7 @@ void OrderChecker::access(const Wave& wave, const AccessEvent& access) {
   if (access.writes) return store(wave, *group, *state, access);
   const auto shape = shape_of(access.instruction, access.bytes);
   if (!shape) return;
-  Load load{.time = state->operation, .pc = access.pc, .is_ordinary = is_ordinary(access.instruction), .shape = *shape};
+  Load load{.time = state->operation, .pc = access.pc, .is_ordinary = is_plain(access.instruction), .shape = *shape};
   load.lanes = access.lanes;
   load.random = mixed(group->choice ^ mixed(wave.index + (++state->loaded << 16)));
   load.is_late = (load.random >> 32 & 3) == 0;

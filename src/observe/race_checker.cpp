@@ -102,7 +102,16 @@ struct WaveClock {
   /// those are let go when that comes, and the others told when the wave has come to its next barrier or its end.
   std::vector<Later> doubtful;
 
-  bool knows(Moment when) const { return when.task == task || known->of(when.task) >= when.time; }
+  bool knows(Moment when) {
+    if (when.task == task) return true;
+    // What a wave knows it never forgets.
+    Moment& found = found_[when.task % found_.size()];
+    if (found.task == when.task && found.time >= when.time) return true;
+    const uint32_t until = known->of(when.task);
+    if (until < when.time) return false;
+    found = {.task = when.task, .time = until};
+    return true;
+  }
   void learn(const VectorClock& more) {
     if (more.empty()) return;
     VectorClock joined = *known;
@@ -137,7 +146,8 @@ struct WaveClock {
   }
 
  private:
-  Knowledge released_;  ///< null: has to be made anew
+  Knowledge released_;              ///< null: has to be made anew
+  std::array<Moment, 16> found_{};  ///< up to when tasks were known that have been asked for
 };
 
 struct GroupClocks {
@@ -245,6 +255,7 @@ template <typename Visit>
 void for_each_piece(const AccessEvent& access, const Visit& visit) {
   const bool joins = access.bytes >= 4 && access.bytes <= 32 && std::has_single_bit(access.bytes);
   const auto spread = joins ? static_cast<unsigned>(std::countr_zero(access.bytes) - 2) : 0;
+  uint64_t last_begin = 0, last_end = 0;
   for (uint64_t lanes = access.lanes; lanes != 0;) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     lanes &= lanes - 1;
@@ -258,6 +269,9 @@ void for_each_piece(const AccessEvent& access, const Visit& visit) {
     }
     // What several lanes read, they read together.
     while (lanes != 0 && !access.writes && access.addresses[std::countr_zero(lanes)] == begin) lanes &= lanes - 1;
+    if (!access.writes && begin >= last_begin && end <= last_end) continue;
+    last_begin = begin;
+    last_end = end;
     visit(lane, begin, end, spread);
   }
 }
@@ -265,7 +279,9 @@ void for_each_piece(const AccessEvent& access, const Visit& visit) {
 /// The mark of a byte that lies so far into a piece.
 Mark mark_at(const AccessEvent& access, const Mark& mark, uint64_t offset) {
   Mark own = mark;
-  own.lane = static_cast<uint32_t>(mark.lane + offset / access.bytes) & 63;
+  const uint64_t lanes =
+      std::has_single_bit(access.bytes) ? offset >> std::countr_zero(access.bytes) : offset / access.bytes;
+  own.lane = static_cast<uint32_t>(mark.lane + lanes) & 63;
   return own;
 }
 
@@ -294,7 +310,7 @@ class RaceChecker final : public Checker {
   machine::Watched watched() const override {
     return {.dispatches = true,
             .work_groups = true,
-            .instructions = true,
+            .synchronisation = true,
             .accesses = true,
             .barriers = true,
             .memory = true,
@@ -333,7 +349,7 @@ class RaceChecker final : public Checker {
     if (group == nullptr || wave.index >= group->waves.size() || group->waves[wave.index].task == 0) return {};
     return {group, &group->waves[wave.index]};
   }
-  bool ordered(const GroupClocks& group, const WaveClock& wave, Moment when) const;
+  bool ordered(const GroupClocks& group, WaveClock& wave, Moment when) const;
   bool comes_before_one_of(uint32_t run, std::span<const Moment> waves) const;
   bool ordered_before_copy(uint32_t copy, Moment when) const;
   void begins(RunOrder::Begun begun);
@@ -474,7 +490,7 @@ void RaceChecker::wave_ends(const machine::Wave& wave) {
 
 // --- Order --------------------------------------------------------------------------------------------------------
 
-bool RaceChecker::ordered(const GroupClocks& group, const WaveClock& wave, Moment when) const {
+bool RaceChecker::ordered(const GroupClocks& group, WaveClock& wave, Moment when) const {
   if (when.task == 0 || wave.knows(when)) return true;
   const uint32_t dispatch = tasks_[when.task].dispatch;
   if (dispatch == group.dispatch) return false;

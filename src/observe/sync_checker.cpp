@@ -49,7 +49,7 @@ class SyncChecker final : public Checker {
  public:
   explicit SyncChecker(Findings& findings) : findings_(findings) {}
 
-  machine::Watched watched() const override { return {.work_groups = true, .instructions = true, .barriers = true}; }
+  machine::Watched watched() const override { return {.work_groups = true, .synchronisation = true, .barriers = true}; }
 
   void work_group_begins(const machine::WorkGroup& group) override {
     auto barriers = std::make_unique<GroupBarriers>();

@@ -7,6 +7,8 @@ The source has a comment on the line of the mistake, `FINDING: CHECKER KIND`, an
 are wanted (`CHECK: memory,leak`); without that it is the FINDINGs' checker. A finding of the host's, which is at no line of
 a kernel, is at the line of its call stack's first frame.
 
+Checkers that watch compiled code have to find the same there as in the interpreter, of the same lanes and as often.
+
 A .hip or .cpp program runs under `atoll run` and is told `mended` for the twin. A file in assembly or OpenCL C has kernels
 `wrong` and `mended`, which `atoll launch` runs with the options that the comment `RUN: OPTIONS` gives.
 """
@@ -18,6 +20,11 @@ import re
 import subprocess
 import sys
 import tempfile
+
+
+# Those that watch compiled code, and of them those whose findings do not depend on which wave comes first.
+COMPILED = {"memory", "race", "sync", "leak"}
+DETERMINED = {"memory", "sync", "leak"}
 
 
 def expectations(source):
@@ -50,7 +57,8 @@ def findings_of(command, report):
     """What a run finds, and all that it prints."""
     if os.path.exists(report):
         os.remove(report)
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=280)
+    environment = os.environ | {"ATOLL_COMPILE": "wait"}
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=140, env=environment)
     try:
         with open(report, encoding="utf-8") as file:
             findings = json.load(file)["findings"]
@@ -67,35 +75,45 @@ def main():
     parser.add_argument("program")
     arguments = parser.parse_args()
     expected, checkers, options = expectations(arguments.source)
+    engines = ["interpreter", "compiled"] if set(checkers.split(",")) <= COMPILED else ["interpreter"]
     failed = False
+    found_by = {}
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        check = [f"--check={checkers}", "--check-report", report]
 
-        def command(variant):
+        def command(engine, variant):
+            check = [f"--check={checkers}", "--check-report", report, "--engine", engine, "--threads", "1"]
             if arguments.source.endswith((".s", ".cl")):
                 return [arguments.atoll, "launch", arguments.program, "--gpu", arguments.gpu, *check, "--kernel", variant, *options]
             return [arguments.atoll, "run", "--gpu", arguments.gpu, *check, "--", arguments.program, variant]
 
-        findings, done = findings_of(command("wrong"), report)
-        found = {(finding["checker"], finding["kind"], line_of(finding, arguments.source)) for finding in findings}
-        for checker, kind, line in sorted(expected - found):
-            print(f"not found: {checker} {kind} at line {line}")
-            failed = True
-        for checker, kind, line in sorted(found - expected):
-            print(f"found, and not expected: {checker} {kind} at line {line}")
-            failed = True
-        print(done.stdout + done.stderr)
-
-        findings, done = findings_of(command("mended"), report)
-        for finding in findings:
-            print(f"found in the mended twin: {finding['checker']} {finding['kind']}: {finding['message']}")
-            failed = True
-        if done.returncode != 0:
-            print(f"the mended twin ended with {done.returncode}")
-            failed = True
-        if failed:
+        for engine in engines:
+            findings, done = findings_of(command(engine, "wrong"), report)
+            found = {(finding["checker"], finding["kind"], line_of(finding, arguments.source)) for finding in findings}
+            for checker, kind, line in sorted(expected - found):
+                print(f"{engine}: not found: {checker} {kind} at line {line}")
+                failed = True
+            for checker, kind, line in sorted(found - expected):
+                print(f"{engine}: found, and not expected: {checker} {kind} at line {line}")
+                failed = True
             print(done.stdout + done.stderr)
+            found_by[engine] = sorted(
+                (finding["checker"], finding["kind"], line_of(finding, arguments.source), finding.get("work_group", []),
+                 finding.get("wave", 0), finding.get("lane", 0), finding["count"])
+                for finding in findings if finding["checker"] in DETERMINED)
+
+            findings, done = findings_of(command(engine, "mended"), report)
+            for finding in findings:
+                print(f"{engine}: found in the mended twin: {finding['checker']} {finding['kind']}: {finding['message']}")
+                failed = True
+            if done.returncode != 0:
+                print(f"{engine}: the mended twin ended with {done.returncode}")
+                failed = True
+            if failed:
+                print(done.stdout + done.stderr)
+    if len(engines) > 1 and found_by["interpreter"] != found_by["compiled"]:
+        print(f"found by the interpreter: {found_by['interpreter']}\nand in compiled code: {found_by['compiled']}")
+        failed = True
     sys.exit(failed)
 
 

@@ -12,8 +12,8 @@ using machine::Space;
 const std::vector<std::string> directives = {"next_free_vgpr 16", "next_free_sgpr 32", "group_segment_fixed_size 1024",
                                              "user_sgpr_kernarg_segment_ptr 1"};
 
-struct Accesses : testing::Test {
-  Recorder recorder{{.accesses = true}};
+struct Accesses : testing::TestWithParam<Way> {
+  Recorder recorder{{.accesses = !GetParam().odd, .odd_accesses = GetParam().odd}};
   machine::Memory memory;  // kernels may touch nothing else
   uint64_t base = memory.allocate(8192, 0, "words and arguments").value_or(0);
   uint64_t* arguments = reinterpret_cast<uint64_t*>(base + 4096);
@@ -28,7 +28,7 @@ struct Accesses : testing::Test {
   void run(const char* gpu, const std::string& text, uint32_t items = 64) {
     run_observed(recorder, gpu, directives,
                  "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n" + text + "\ns_endpgm", items, items,
-                 arguments);
+                 arguments, 0, GetParam().engine);
   }
   static std::vector<uint64_t> from(uint64_t begin, uint64_t step, size_t count) {
     std::vector<uint64_t> addresses(count);
@@ -37,7 +37,7 @@ struct Accesses : testing::Test {
   }
 };
 
-TEST_F(Accesses, AScalarLoadIsTheWaves) {
+TEST_P(Accesses, AScalarLoadIsTheWaves) {
   run("gfx900", "s_load_dwordx4 s[8:11], s[4:5], 0x10");
   ASSERT_EQ(recorder.accesses.size(), 2U);
   const RecordedAccess& arguments_load = recorder.accesses[0];
@@ -50,7 +50,7 @@ TEST_F(Accesses, AScalarLoadIsTheWaves) {
   EXPECT_EQ(access.addresses, from(base + 16, 0, 1));
 }
 
-TEST_F(Accesses, AGlobalStoreHasAnAddressForEachLaneOfExec) {
+TEST_P(Accesses, AGlobalStoreHasAnAddressForEachLaneOfExec) {
   run("gfx900", "v_lshlrev_b32 v1, 3, v0\ns_mov_b64 exec, 0xf0\nglobal_store_dwordx2 v1, v[2:3], s[4:5] offset:16");
   const RecordedAccess& access = only();
   EXPECT_EQ(access.space, Space::global);
@@ -60,7 +60,7 @@ TEST_F(Accesses, AGlobalStoreHasAnAddressForEachLaneOfExec) {
   EXPECT_EQ(access.addresses, from(base + 16 + 4 * 8, 8, 4));
 }
 
-TEST_F(Accesses, AnAtomicReadsAndWrites) {
+TEST_P(Accesses, AnAtomicReadsAndWrites) {
   run("gfx900", "v_lshlrev_b32 v1, 2, v0\nglobal_atomic_add v1, v2, s[4:5]");
   const RecordedAccess& access = only();
   EXPECT_TRUE(access.is_atomic && access.reads && access.writes);
@@ -68,13 +68,17 @@ TEST_F(Accesses, AnAtomicReadsAndWrites) {
   EXPECT_EQ(access.addresses, from(base, 4, 64));
 }
 
-TEST_F(Accesses, NothingIsToldOfAnInstructionThatNoLaneExecutes) {
+TEST_P(Accesses, NothingIsToldOfAnInstructionThatNoLaneExecutes) {
   run("gfx900", "s_mov_b64 exec, 0\nglobal_store_dword v1, v2, s[4:5]");
   EXPECT_EQ(recorder.accesses.size(), 1U);
 }
 
-TEST_F(Accesses, InLdsAreOffsets) {
+TEST_P(Accesses, InLdsAreOffsets) {
   run("gfx900", "s_mov_b32 m0, -1\nv_lshlrev_b32 v1, 2, v0\nds_write2_b32 v1, v2, v3 offset0:1 offset1:64");
+  if (GetParam().odd) {  // inside of LDS they are not
+    EXPECT_EQ(recorder.accesses.size(), 1U);
+    return;
+  }
   ASSERT_EQ(recorder.accesses.size(), 3U);
   for (size_t i = 1; i < 3; ++i) {
     EXPECT_EQ(recorder.accesses[i].space, Space::lds);
@@ -85,7 +89,16 @@ TEST_F(Accesses, InLdsAreOffsets) {
   EXPECT_EQ(recorder.accesses[2].addresses, from(256, 4, 64));
 }
 
-TEST_F(Accesses, WhatABufferKeepsOutIsNone) {
+TEST_P(Accesses, InLdsMayLieBeyond) {
+  // From lane 32 on, past its 1024 bytes.
+  run("gfx900", "s_mov_b32 m0, -1\nv_lshlrev_b32 v1, 2, v0\nds_read_b32 v2, v1 offset:896\ns_waitcnt lgkmcnt(0)");
+  const RecordedAccess& access = only();
+  EXPECT_EQ(access.space, Space::lds);
+  const std::vector<uint64_t> all = from(896, 4, 64);
+  EXPECT_EQ(access.addresses, GetParam().odd ? from(896 + 128, 4, 32) : all);
+}
+
+TEST_P(Accesses, WhatABufferKeepsOutIsNone) {
   // 100 bytes: 25 lanes are inside.
   run("gfx900",
       "s_mov_b32 s6, 100\ns_mov_b32 s7, 0x00024fac\nv_lshlrev_b32 v1, 2, v0\n"
@@ -96,7 +109,7 @@ TEST_F(Accesses, WhatABufferKeepsOutIsNone) {
   EXPECT_EQ(access.addresses, from(base, 4, 25));
 }
 
-TEST_F(Accesses, FlatAddressesAreToldBySpace) {
+TEST_P(Accesses, FlatAddressesAreToldBySpace) {
   // Lanes 0 to 31 go to memory, the others to LDS.
   run("gfx900",
       "s_mov_b64 s[8:9], src_shared_base\nv_lshlrev_b32 v3, 2, v0\nv_mov_b32 v1, s4\nv_mov_b32 v2, s5\n"
@@ -110,27 +123,61 @@ TEST_F(Accesses, FlatAddressesAreToldBySpace) {
   EXPECT_EQ(recorder.accesses[2].addresses, from(128, 4, 32));
 }
 
-TEST_F(Accesses, ScratchHasPrivateAddresses) {
+TEST_P(Accesses, ScratchHasPrivateAddresses) {
   run_observed(recorder, "gfx942",
                {"next_free_vgpr 16", "next_free_sgpr 32", "private_segment_fixed_size 64", "enable_private_segment 1"},
-               "v_mov_b32 v1, 8\nscratch_store_dwordx2 v1, v[2:3], off offset:16\ns_endpgm", 64, 64, nullptr, 64);
+               "v_mov_b32 v1, 8\nscratch_store_dwordx2 v1, v[2:3], off offset:16\ns_endpgm", 64, 64, nullptr, 64,
+               GetParam().engine);
   ASSERT_EQ(recorder.accesses.size(), 1U);
   EXPECT_EQ(recorder.accesses[0].space, Space::scratch);
   EXPECT_EQ(recorder.accesses[0].bytes, 8U);
   EXPECT_EQ(recorder.accesses[0].addresses, from(24, 0, 64));
 }
 
-TEST_F(Accesses, WavesOf32LanesHaveSoMany) {
+TEST_P(Accesses, WavesOf32LanesHaveSoMany) {
   run_observed(
       recorder, "gfx1100",
       {"next_free_vgpr 16", "next_free_sgpr 32", "user_sgpr_kernarg_segment_ptr 1", "wavefront_size32 1"},
       "s_load_b64 s[4:5], s[0:1], 0x0\nv_and_b32 v0, 0x3ff, v0\nv_lshlrev_b32 v1, 1, v0\ns_waitcnt lgkmcnt(0)\n"
       "global_load_u16 v2, v1, s[4:5]\ns_endpgm",
-      32, 32, arguments);
+      32, 32, arguments, 0, GetParam().engine);
   const RecordedAccess& access = only();
   EXPECT_EQ(access.lanes, 0xFFFFFFFFU);
   EXPECT_EQ(access.bytes, 2U);
   EXPECT_EQ(access.addresses, from(base, 2, 32));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Accesses, testing::ValuesIn(ways),
+                         [](const auto& way) { return std::string(way.param.name); });
+
+/// Stores to 64 KiB, 256 bytes at a time.
+TEST(OddAccesses, OfWhatIsOrdinaryIsAskedOnce) {
+  machine::Memory memory;
+  constexpr uint64_t size = 64 << 10;
+  const uint64_t base = memory.allocate(size + 4096, 0, "words and arguments").value_or(0);
+  const auto arguments = reinterpret_cast<uint64_t*>(base + size);
+  *arguments = base;
+  const auto stores = [&](Recorder& recorder) {
+    run_observed(recorder, "gfx900", directives,
+                 "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_lshlrev_b32 v1, 2, v0\ns_movk_i32 s6, 0x100\n"
+                 "s_waitcnt lgkmcnt(0)\nagain:\nglobal_store_dword v1, v2, s[4:5]\n"
+                 "v_add_u32 v1, 0x100, v1\ns_add_i32 s6, s6, -1\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 again\ns_endpgm",
+                 64, 64, arguments, 0, "compiled");
+  };
+  Recorder all({.odd_accesses = true});
+  all.ordinary = {.begin = base, .end = base + size + 8};
+  stores(all);
+  EXPECT_TRUE(all.accesses.empty());
+  EXPECT_LE(all.asked, 2U);  // of the load and of the store
+
+  Recorder but_the_last({.odd_accesses = true});
+  but_the_last.ordinary = {.begin = base, .end = base + size - 4};
+  stores(but_the_last);
+  ASSERT_EQ(but_the_last.accesses.size(), 2U);
+  EXPECT_TRUE(but_the_last.accesses[0].is_scalar);
+  // Those of the same 16 lanes are told together.
+  EXPECT_EQ(but_the_last.accesses[1].addresses.back(), base + size - 4);
+  EXPECT_EQ(but_the_last.accesses[1].lanes, 0xFFFF'0000'0000'0000U);
 }
 
 }  // namespace

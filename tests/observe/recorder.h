@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 namespace Atoll::test {
 
 struct RecordedAccess {
+  uint64_t pc;
   machine::Space space;
   bool reads, writes, is_atomic, is_scalar;
   uint32_t bytes;
@@ -25,8 +27,19 @@ struct RecordedAccess {
   std::vector<uint64_t> addresses;  ///< of the lanes that access, lowest first
 };
 
+/// A way to run a kernel that an observer watches: an engine, and whether it wants all accesses or odd ones.
+struct Way {
+  const char* name;
+  const char* engine;
+  bool odd;
+};
+inline constexpr Way ways[] = {
+    {"interpreted", "interpreter", false}, {"compiled", "compiled", false}, {"odd", "compiled", true}};
+
 struct Recorder : machine::Observer {
   machine::Watched wanted;
+  machine::OrdinaryMemory ordinary;  ///< where accesses are
+  unsigned asked = 0;                ///< whether one is
   std::mutex mutex;
   std::vector<RecordedAccess> accesses;
   std::vector<std::string> events;
@@ -50,12 +63,34 @@ struct Recorder : machine::Observer {
     note(std::string(isa::row(instruction.opcode).name));
   }
   void access(const machine::Wave&, const machine::AccessEvent& access) override {
-    RecordedAccess recorded{access.space,     access.reads, access.writes, access.is_atomic,
-                            access.is_scalar, access.bytes, access.lanes,  {}};
+    RecordedAccess recorded{access.pc,     access.space,     access.reads,
+                            access.writes, access.is_atomic, access.is_scalar,
+                            access.bytes,  access.lanes,     {}};
     for (unsigned lane = 0; lane < 64; ++lane)
       if ((access.lanes >> lane & 1) != 0) recorded.addresses.push_back(access.addresses[lane]);
     const std::lock_guard lock(mutex);
+    if (wanted.odd_accesses && joins(recorded)) return;
     accesses.push_back(std::move(recorded));
+  }
+  /// Whether it is another part of the last one, and is that now: odd accesses are told some lanes at a time.
+  bool joins(const RecordedAccess& part) {
+    if (accesses.empty()) return false;
+    RecordedAccess& last = accesses.back();
+    if (last.pc != part.pc || last.space != part.space || (last.lanes & part.lanes) != 0) return false;
+    last.lanes |= part.lanes;
+    last.addresses.insert(last.addresses.end(), part.addresses.begin(), part.addresses.end());
+    return true;
+  }
+  bool is_ordinary(const machine::Wave&, const machine::AccessEvent& access, machine::OrdinaryMemory& around) override {
+    ++asked;
+    if (access.space != machine::Space::global) return false;
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      if ((access.lanes >> lane & 1) == 0) continue;
+      const uint64_t address = access.addresses[lane];
+      if (address < ordinary.begin || address + access.bytes > ordinary.end) return false;
+    }
+    around = ordinary;
+    return true;
   }
   void barrier(const machine::Wave& wave, const machine::BarrierEvent& event) override {
     constexpr const char* words[] = {"begins", "joins", "arrives", "waits", "passes", "leaves"};
@@ -66,10 +101,13 @@ struct Recorder : machine::Observer {
 /// Runs a kernel of `items` work-items in work-groups of `group` on a GPU that the recorder watches.
 inline void run_observed(Recorder& recorder, const char* gpu_name, const std::vector<std::string>& directives,
                          const std::string& text, uint32_t items, uint32_t group, const void* arguments = nullptr,
-                         uint32_t scratch = 0) {
+                         uint32_t scratch = 0, const char* engine = "interpreter") {
   const auto model = target::find_gpu(gpu_name);
   ASSERT_TRUE(model) << model.error().message;
-  auto gpu = machine::Gpu::create(*model, engine::observed_engine(recorder), {.threads = 1, .observer = &recorder});
+  setenv("ATOLL_COMPILE", "wait", 1);
+  auto gpu =
+      machine::Gpu::create(*model, engine::observed_engine(recorder, engine), {.threads = 1, .observer = &recorder});
+  unsetenv("ATOLL_COMPILE");
   ASSERT_TRUE(gpu) << gpu.error().message;
   {
     const auto code = load(**gpu, assemble_kernel(gpu_name, directives, text));

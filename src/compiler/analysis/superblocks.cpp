@@ -102,6 +102,9 @@ bool Finder::pass(const engine::Block& block, std::span<Pending> pending, MaskDa
                   MaskDataflow::Masks& masks) {
   for (const engine::Located& at : body_of(block)) {
     const isa::Instruction& instruction = at.instruction;
+    // What a wave without lanes would tell, it would not tell if it took the branch.
+    const bool tells = flow_.tells.by_handler(instruction);
+    if (tells && !pending.empty()) return false;
     if (does_nothing(instruction)) continue;
     if (!pending.empty() && !is_harmless(instruction)) return false;
     const Lowering lowering = VaryingMasks().lowering(instruction, /*inside=*/false);

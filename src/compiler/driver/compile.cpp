@@ -16,9 +16,11 @@
 #include <vector>
 
 #include "compiler/analysis/liveness.h"
+#include "compiler/analysis/memory_operands.h"
 #include "compiler/analysis/partition.h"
 #include "compiler/driver/passes.h"
 #include "compiler/lowering/matrix_lowering.h"
+#include "compiler/memory/scalar_memory.h"
 #include "engine/compiled/compiling_worth.h"
 #include "isa/table.h"
 #include "support/bytes.h"
@@ -131,6 +133,9 @@ class Compilation {
       const engine::Block& block = std::prev(part.blocks.upper_bound(pc))->second;
       for (const engine::Located& at : block.instructions) {
         if (at.pc != pc || MatrixLowering::takes(at.instruction)) continue;
+        const bool tells_itself =
+            part.tells.odd_accesses && (memory_operands(at.instruction) || ScalarMemory::takes(at.instruction));
+        if (tells_itself) continue;
         ++untranslated_[std::string(isa::row(at.instruction.opcode).name)];
       }
     }

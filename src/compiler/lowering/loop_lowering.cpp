@@ -4,6 +4,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/memory/guest_bounds.h"
+#include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/scalar_memory.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
@@ -54,6 +55,7 @@ llvm::Value* LoopLowering::is_not_zero(const BlockEnd& end, const VaryingMasks& 
 void LoopLowering::emit(const engine::Located& at, bool is_needed, VaryingMasks& state, ChunkState& chunk) {
   const isa::Instruction& instruction = at.instruction;
   frame_.mode = at.mode;
+  frame_.access_pc = at.pc;
   const Lowering lowering = state.lowering(instruction, /*inside=*/true);
   const bool keep_inactive = (state.exec_written || region_.exec_grows) && is_needed;
   if (lowering == Lowering::memory) {
@@ -165,7 +167,9 @@ void LoopLowering::emit(const std::function<void(uint64_t exit)>& leave) {
   ir.SetInsertPoint(begin);
   begin_chunk(exec, loop.first_lane());
   ChunkState chunk(frame_, once_end, ir.CreateBr(loop.lanes), loop.first_lane(), /*branches=*/true);
+  if (frame_.odd != nullptr) frame_.odd->set_clock(count_);
   emit_rounds(loop, end, chunk);
+  if (frame_.odd != nullptr) frame_.odd->set_clock(nullptr);
   ir.SetInsertPoint(end);
   end_chunk(loop, chunk);
   ir.SetInsertPoint(idle);

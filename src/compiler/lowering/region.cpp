@@ -103,7 +103,9 @@ void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& 
   if (!plan_.items.empty()) registers_.hold(scalars_read_ | effects.reads);
   if (!is_load) return scalars_.emit(instruction, registers_);
   // When the load fails although a vector instruction before it might have, the wave is to find out in its own order.
-  const bool is_ahead = may_fault_;
+  // If a vector instruction fails that comes later, the load is done again, and told again.
+  const bool is_ahead = may_fault_ || (frame_.odd != nullptr && !plan_.items.empty());
+  frame_.access_pc = pc;
   frame_.note_pc(is_ahead ? plan_.items.front().pc : pc);
   if (is_ahead) frame_.note_chunk(frame_.ir.getInt8(0));
   ScalarMemory(frame_).load(instruction, registers_);
@@ -352,6 +354,7 @@ void Region::emit_item(const RegionItem& item, ChunkState& chunk, DeferredStores
   llvm::IRBuilder<>& ir = frame_.ir;
   const bool keep_inactive = item.inactive_needed && (item.exec_written || plan_.masks.exec_grows);
   if (item.is_deferred) {
+    if (frame_.odd != nullptr) memory_.look_at(*item.access, chunk);
     deferred.come_to(item, chunk);
   } else if (item.access) {
     memory_.emit(*item.access, keep_inactive, chunk, strided);
@@ -418,6 +421,7 @@ void Region::emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guar
   note_chunk(ir.CreateLShr(loop.first_lane(), 4));
   for (const RegionItem& item : items) {
     frame_.mode = item.mode;
+    frame_.access_pc = item.pc;
     if (item.is_matrix) continue;
     const auto number = static_cast<size_t>(&item - items.data());
     emit_item(item, chunk, deferred, guard != nullptr ? guard->strided(number) : nullptr);

@@ -24,6 +24,7 @@
 #include "compiler/lowering/semantics_bitcode.h"
 #include "compiler/lowering/wave_chaining.h"
 #include "compiler/memory/guest_bounds.h"
+#include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/scalar_memory.h"
 #include "engine/hardware_register.h"
 #include "engine/prepare.h"
@@ -63,8 +64,10 @@ class Translator {
         wave_code_(frame, scalars_),
         matrix_code_(frame, helper_pcs_, first_helper),
         region_(frame, lanes_, scalars_, matrix_code_, code.ordinary_resources),
+        odd_(frame, helper_pcs_, first_helper),
         first_helper_(first_helper) {
     frame_.bounds = &bounds_;
+    if (flow_.tells.odd_accesses) frame_.odd = &odd_;
   }
 
   void run(Translated& result) {
@@ -152,6 +155,7 @@ class Translator {
   std::vector<uint64_t> helper_pcs_;
   MatrixLowering matrix_code_;
   Region region_;
+  OddAccesses odd_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* not_taken_ = nullptr;  ///< of the branch that was emitted last
   llvm::BasicBlock* ended_ = nullptr;      ///< where waves go that end, Wave::pc set
@@ -249,6 +253,7 @@ void Translator::emit(const Superblock& code) {
 
 void Translator::emit(const Located& at) {
   const isa::Instruction& instruction = at.instruction;
+  if (flow_.tells.by_handler(instruction)) return emit_fallback(at);
   if (emit_control(at)) return;
   if (does_nothing(instruction)) {
     ++frame_.uncounted;

@@ -117,6 +117,30 @@ llvm::Value* BufferMemory::cut_off(const PreparedAccess& prepared, const InBuffe
   return ir().CreateAnd(begins, ir().CreateNot(place.inside));
 }
 
+/// Of lanes whose element is inside in part, that part.
+void BufferMemory::look_at(const PreparedAccess& prepared, unsigned /*element*/, ChunkState& chunk) {
+  const InBuffer place = in_buffer(prepared, chunk);
+  OddAccesses::Element element = element_of(prepared);
+  llvm::Value* addresses = wide(place.at);
+  frame_.odd->look_at_memory(element, /*is_flat=*/false, addresses, {place.inside, chunk.first_lane()});
+  llvm::Value* cut = cut_off(prepared, place, chunk);
+  if (cut == nullptr) return;
+  llvm::BasicBlock *in_part = block("in_part"), *on = block("on");
+  ir().CreateCondBr(ir().CreateICmpNE(bits(cut), ir().getInt16(0)), in_part, on,
+                    llvm::MDBuilder(frame_.context).createBranchWeights(1, 16));
+  ir().SetInsertPoint(in_part);
+  const unsigned words = element.bytes / 4;
+  for (unsigned inside = 1; inside < words; ++inside) {
+    element.bytes = inside * 4;
+    llvm::Value* more = is_before_end(prepared, place.offset, element.bytes + 4);
+    llvm::Value* these = ir().CreateAnd(cut, is_before_end(prepared, place.offset, element.bytes));
+    these = ir().CreateAnd(these, ir().CreateNot(more));
+    frame_.odd->look_at_memory(element, /*is_flat=*/false, addresses, {these, chunk.first_lane()});
+  }
+  ir().CreateBr(on);
+  ir().SetInsertPoint(on);
+}
+
 LaneAccess::Words BufferMemory::load(const PreparedAccess& prepared, unsigned /*element*/, llvm::Value* old,
                                      ChunkState& chunk) {
   const MemoryAccess& access = semantics::memory_access(*prepared.instruction);

@@ -21,6 +21,7 @@ class BufferMemory final : public SpaceMemory {
   /// How far the buffer's begin is from that of what the GPU may touch, if that tells whether the access is right; 0 of
   /// an empty buffer, which nothing is accessed in. Null: it does not tell.
   llvm::Value* base_offset(const PreparedAccess& prepared);
+  void look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) override;
   Words load(const PreparedAccess& prepared, unsigned element, llvm::Value* old, ChunkState& chunk) override;
   void store(const PreparedAccess& prepared, const Words& data, ChunkState& chunk) override;
   Words atomic(const PreparedAccess& prepared, bool yields, llvm::ArrayRef<llvm::Value*> data,

@@ -66,9 +66,26 @@ llvm::Value* ChunkMemory::base_offset(const Prepared& prepared) {
 }
 
 void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk, const Strided* strided) {
+  if (frame_.odd != nullptr) look_at(prepared, chunk, strided);
   if (prepared.operands.is_atomic) return emit_atomic(prepared, keep_inactive, chunk);
   if (prepared.operands.is_store) return emit_store(prepared, chunk, strided);
   emit_load(prepared, keep_inactive, chunk, strided);
+}
+
+void ChunkMemory::look_at(const Prepared& prepared, ChunkState& chunk, const Strided* strided) {
+  const MemoryOperands& operands = prepared.operands;
+  // The whole wave's have been found to be inside (is_inside).
+  if (strided != nullptr && operands.space == MemorySpace::lds && !lds_.has_to_be_aligned()) return;
+  for (unsigned element = 0; element < prepared.elements(); ++element) {
+    if (strided != nullptr && outside_apertures(operands.space) == MemorySpace::global) {
+      llvm::Value* address = ir().CreatePtrToInt(even_address(prepared, element, chunk, *strided), frame_.i64());
+      const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
+      frame_.odd->look_at_even({.bytes = access.bytes, .writes = operands.stores()}, address, strided->stride,
+                               {chunk.exec(), chunk.first_lane()});
+    } else {
+      memory(operands.space).look_at(prepared, operands.is_store ? prepared.element : element, chunk);
+    }
+  }
 }
 
 /// Of the chunk's first lane.

@@ -57,6 +57,8 @@ class ChunkMemory {
   /// it is that which tells whether they are right: what lanes add to it has 32 bits. Null: it is not.
   llvm::Value* base_offset(const Prepared& prepared);
 
+  /// Of an access that emit() does not make, what it does for one who wants odd accesses.
+  void look_at(const Prepared& prepared, ChunkState& chunk, const Strided* strided = nullptr);
   /// Carries it out for the chunk's lanes of EXEC. `keep_inactive`: the other lanes of a result keep what they have;
   /// otherwise they may get anything.
   void emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk, const Strided* strided = nullptr);

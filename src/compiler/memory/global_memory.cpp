@@ -45,6 +45,11 @@ LaneAccess::Addresses GlobalMemory::signed_addresses(const PreparedAccess& prepa
   return at;
 }
 
+void GlobalMemory::look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) {
+  frame_.odd->look_at_memory(element_of(prepared), prepared.operands.space == MemorySpace::flat,
+                             wide(addresses(prepared, element, chunk)), {chunk.exec(), chunk.first_lane()});
+}
+
 LaneAccess::Words GlobalMemory::load(const PreparedAccess& prepared, unsigned element, llvm::Value* old,
                                      ChunkState& chunk) {
   if (prepared.operands.space == MemorySpace::flat) return load_flat(prepared, old, chunk);

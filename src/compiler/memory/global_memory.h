@@ -12,6 +12,7 @@ class GlobalMemory final : public SpaceMemory {
  public:
   using SpaceMemory::SpaceMemory;
 
+  void look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) override;
   Words load(const PreparedAccess& prepared, unsigned element, llvm::Value* old, ChunkState& chunk) override;
   void store(const PreparedAccess& prepared, const Words& data, ChunkState& chunk) override;
   Words atomic(const PreparedAccess& prepared, bool yields, llvm::ArrayRef<llvm::Value*> data,

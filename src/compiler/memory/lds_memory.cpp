@@ -2,6 +2,7 @@
 #include "compiler/memory/lds_memory.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,17 @@ LaneAccess::Addresses LdsMemory::addresses(const PreparedAccess& prepared, unsig
   at.starts = lds_starts(prepared);
   return at;
 }
+
+void LdsMemory::look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) {
+  OddAccesses::Element looked_at = element_of(prepared);
+  looked_at.alignment = has_to_be_aligned() ? std::bit_ceil(looked_at.bytes) : 1;
+  lds_base();
+  frame_.odd->look_at_lds(looked_at, places(addresses(prepared, element, chunk)), starts(lds_bytes_, looked_at.bytes),
+                          {chunk.exec(), chunk.first_lane()});
+}
+
+/// Whether misaligned accesses are mistakes.
+bool LdsMemory::has_to_be_aligned() const { return frame_.target.processor->generation < target::Generation::gfx9; }
 
 LaneAccess::Words LdsMemory::load(const PreparedAccess& prepared, unsigned element, llvm::Value* old,
                                   ChunkState& chunk) {
@@ -63,7 +75,10 @@ llvm::Value* LdsMemory::lds_starts(const PreparedAccess& prepared) {
   if (prepared.lds_limit != nullptr) {
     end = ir().CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, prepared.lds_limit);
   }
-  const unsigned bytes = semantics::memory_access(*prepared.instruction).bytes;
+  return starts(end, semantics::memory_access(*prepared.instruction).bytes);
+}
+
+llvm::Value* LdsMemory::starts(llvm::Value* end, unsigned bytes) {
   return ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, ir().CreateAdd(end, ir().getInt32(1)),
                                     ir().getInt32(bytes));
 }

@@ -12,11 +12,13 @@ class LdsMemory final : public SpaceMemory {
  public:
   using SpaceMemory::SpaceMemory;
 
+  void look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) override;
   Words load(const PreparedAccess& prepared, unsigned element, llvm::Value* old, ChunkState& chunk) override;
   void store(const PreparedAccess& prepared, const Words& data, ChunkState& chunk) override;
   Words atomic(const PreparedAccess& prepared, bool yields, llvm::ArrayRef<llvm::Value*> data,
                ChunkState& chunk) override;
 
+  bool has_to_be_aligned() const;
   /// Where the work-group's LDS begins, 64 bits.
   llvm::Value* lds_base();
   /// Whether all lanes' elements are inside, if lane 0's address is `low` and the others follow in that distance.
@@ -32,6 +34,7 @@ class LdsMemory final : public SpaceMemory {
  private:
   Addresses addresses(const PreparedAccess& prepared, unsigned element, ChunkState& chunk);
   llvm::Value* lds_starts(const PreparedAccess& prepared);
+  llvm::Value* starts(llvm::Value* end, unsigned bytes);
   void emit_store_of_wave(llvm::Function& function, unsigned bytes);
 
   static bool does_in_place(const semantics::MemoryAccess& access);

@@ -2,6 +2,7 @@
 #include "compiler/memory/scalar_memory.h"
 
 #include "compiler/memory/guest_bounds.h"
+#include "compiler/memory/odd_accesses.h"
 #include "engine/prepare.h"
 #include "engine/scalar_offset.h"
 
@@ -43,10 +44,12 @@ void ScalarMemory::load(const isa::Instruction& instruction, ScalarRegisters& re
   const isa::Operand& result = instruction.dst();
   llvm::Value* offset = ir.getInt64(static_cast<uint64_t>(engine::scalar_offset(instruction)));
   if (instruction.sources() > 1) offset = ir.CreateAdd(offset, this->offset(instruction.src(1), registers));
-  llvm::Value* address = ir.CreateAnd(ir.CreateAdd(registers.pair(instruction.src(0).reg), offset), ~uint64_t{3});
+  llvm::Value* as_given = ir.CreateAdd(registers.pair(instruction.src(0).reg), offset);
+  llvm::Value* address = ir.CreateAnd(as_given, ~uint64_t{3});
   llvm::Value* from_base = frame_.bounds->offset(address);
   if (is_noted) frame_.bounds->note(from_base);
   if (!is_noted) frame_.check(frame_.bounds->hold(from_base));
+  if (frame_.odd != nullptr) frame_.odd->look_at_scalar(result.words * 4u, as_given);
   llvm::Value* pointer = ir.CreateIntToPtr(address, frame_.pointer());
   llvm::Type* type = llvm::FixedVectorType::get(frame_.i32(), result.words);
   llvm::Value* loaded = ir.CreateAlignedLoad(type, pointer, llvm::Align(4), /*isVolatile=*/true);

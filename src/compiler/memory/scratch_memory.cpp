@@ -137,24 +137,29 @@ SpaceMemory::Done ScratchMemory::call_access_scratch(const EngineAccess& at, llv
   });
 }
 
+/// Private addresses: 32 bits, or 16 of it.
+llvm::Value* ScratchMemory::places(const PreparedAccess& prepared, ChunkState& chunk) {
+  llvm::Value* base = ir().getInt32(static_cast<uint32_t>(prepared.instruction->offset));
+  if (prepared.scalar_base != nullptr) base = ir().CreateAdd(base, prepared.scalar_base);
+  if (prepared.operands.address == nullptr) return base;
+  llvm::Value* offsets = chunk.row(row_key(*prepared.operands.address, 0));
+  // Offsets in a buffer don't wrap around.
+  if (prepared.operands.resource == nullptr) return ir().CreateAdd(offsets, splat(base));
+  return ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, offsets, splat(base));
+}
+
+void ScratchMemory::look_at(const PreparedAccess& prepared, unsigned /*element*/, ChunkState& chunk) {
+  frame_.odd->look_at_scratch(element_of(prepared), places(prepared, chunk), {chunk.exec(), chunk.first_lane()});
+}
+
 LaneAccess::Words ScratchMemory::access_scratch(const PreparedAccess& prepared, llvm::ArrayRef<llvm::Value*> data,
                                                 ChunkState& chunk) {
   const isa::Instruction& instruction = *prepared.instruction;
-  llvm::Value* base = ir().getInt32(static_cast<uint32_t>(instruction.offset));
-  if (prepared.scalar_base != nullptr) base = ir().CreateAdd(base, prepared.scalar_base);
-  llvm::Value* addresses = base;
-  if (prepared.operands.address != nullptr) {
-    llvm::Value* offsets = chunk.row(row_key(*prepared.operands.address, 0));
-    // Offsets in a buffer don't wrap around.
-    addresses = prepared.operands.resource != nullptr
-                    ? ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, offsets, splat(base))
-                    : ir().CreateAdd(offsets, splat(base));
-  }
   const EngineAccess at{.number = semantics::access_number(instruction),
                         .space = AddressSpace::scratch,
                         .wave = frame_.wave,
                         .jit_context = frame_.jit_context,
-                        .addresses = addresses,
+                        .addresses = places(prepared, chunk),
                         .active = chunk.exec(),
                         .first_lane = chunk.first_lane()};
   const auto check = [&](const Done& done) {

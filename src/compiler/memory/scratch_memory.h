@@ -18,6 +18,7 @@ class ScratchMemory final : public SpaceMemory {
   /// An access of scratch as a buffer, with its ScratchBuffers.
   static PreparedAccess prepare_on_stack(const isa::Instruction& instruction, llvm::Value* base);
 
+  void look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) override;
   Words load(const PreparedAccess& prepared, unsigned element, llvm::Value* old, ChunkState& chunk) override;
   void store(const PreparedAccess& prepared, const Words& data, ChunkState& chunk) override;
   Words atomic(const PreparedAccess& prepared, bool yields, llvm::ArrayRef<llvm::Value*> data,
@@ -28,6 +29,7 @@ class ScratchMemory final : public SpaceMemory {
   void access_scratch(const EngineAccess& at, llvm::Value* scratch, llvm::Value* size,
                       llvm::ArrayRef<llvm::Value*> data, Finish finish);
   Words access_scratch(const PreparedAccess& prepared, llvm::ArrayRef<llvm::Value*> data, ChunkState& chunk);
+  llvm::Value* places(const PreparedAccess& prepared, ChunkState& chunk);
   Done call_access_scratch(const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data);
   llvm::Value* replaced_part(const semantics::MemoryAccess& access, llvm::Value* dwords, llvm::Value* value,
                              llvm::Value* shift);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "compiler/memory/lane_access.h"
+#include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/prepared_access.h"
 #include "engine/compiled/chunk_access.h"
 
@@ -18,6 +19,8 @@ class SpaceMemory : public LaneAccess {
   SpaceMemory(const SpaceMemory&) = delete;
   SpaceMemory& operator=(const SpaceMemory&) = delete;
 
+  /// For one who wants odd accesses (frame.odd): looks at the element that is about to be accessed.
+  virtual void look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) = 0;
   // For the chunk's lanes of EXEC, by an access of this memory.
   /// The words of one of the elements. `old` is what the result register held, for loads into half of it, or null.
   virtual Words load(const PreparedAccess& prepared, unsigned element, llvm::Value* old, ChunkState& chunk) = 0;
@@ -27,6 +30,12 @@ class SpaceMemory : public LaneAccess {
                        ChunkState& chunk) = 0;
 
  protected:
+  static OddAccesses::Element element_of(const PreparedAccess& prepared) {
+    const semantics::MemoryAccess& access = semantics::memory_access(*prepared.instruction);
+    return {.bytes = access.bytes,
+            .alignment = prepared.operands.is_atomic ? access.bytes : 1u,
+            .writes = prepared.operands.stores()};
+  }
   /// An access of a chunk that the engine can execute, or may have to.
   struct EngineAccess {
     semantics::AccessNumber number{};

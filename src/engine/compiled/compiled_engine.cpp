@@ -37,17 +37,15 @@ bool waits_for_code() {
 
 class CompiledEngine final : public machine::Engine {
  public:
-  explicit CompiledEngine(const target::Target& target)
-      : wave64_(target.with_wave_size(64)),
-        wave32_(target.with_wave_size(32)),
-        banked_(target),
-        has_banks_(has_vgpr_banks(*target.processor)),
-        interpreter_(make_interpreter(target)) {}
+  /// `observer` may be null.
+  CompiledEngine(const target::Target& target, machine::Observer* observer)
+      : CompiledEngine(target, observer, observer != nullptr ? observer->watched() : machine::Watched{}) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
 
   machine::WaveState run_series(Wave& wave, uint64_t budget, machine::WaveSeries& series) override {
-    return run(wave, budget, &series);
+    // Of each wave of a series that begins and ends in translated code, nobody would tell the observer.
+    return run(wave, budget, observer_ == nullptr ? &series : nullptr);
   }
 
   const machine::StartRegisters* needed_at_start(uint64_t pc, unsigned wave_size,
@@ -57,6 +55,7 @@ class CompiledEngine final : public machine::Engine {
   }
 
   void retrace_fault(Wave& wave, machine::HostFault& fault) override {
+    settle_odd_accesses(wave, run_of_thread(), /*fails=*/true);
     wave.instructions += run_of_thread().instructions;
     if (!begin_retrace(wave, run_of_thread())) return;
     const uint64_t pc = wave.pc;
@@ -95,11 +94,21 @@ class CompiledEngine final : public machine::Engine {
   }
 
  private:
+  CompiledEngine(const target::Target& target, machine::Observer* observer, const machine::Watched& watched)
+      : wave64_(target.with_wave_size(64), watched),
+        wave32_(target.with_wave_size(32), watched),
+        banked_(target, watched),
+        has_banks_(has_vgpr_banks(*target.processor)),
+        observer_(observer),
+        tells_odd_accesses_(CodeTells::of(watched).odd_accesses),
+        interpreter_(observer != nullptr ? make_observed_interpreter(target, *observer) : make_interpreter(target)) {}
+
   /// For waves of one size: what an instruction does depends on it.
   struct Code {
     CodeCache cache;
     Translations translations;
-    explicit Code(const target::Target& target) : cache(target), translations(cache) {}
+    Code(const target::Target& target, const machine::Watched& watched)
+        : cache(target, false, 0, watched), translations(cache) {}
   };
   Code& code_of(unsigned wave_size) { return wave_size == 32 ? wave32_ : wave64_; }
 
@@ -113,6 +122,8 @@ class CompiledEngine final : public machine::Engine {
     Code& of_size = code_of(wave.wave_size);
     Translations& translations = of_size.translations;
     Run& run = begin_run(wave, budget, of_size.cache, sync_);
+    run.observer = observer_;
+    if (tells_odd_accesses_) ask_what_is_ordinary(wave, run);
     if (translations.expects_some()) translations.take_arrived_sometimes();
     do {
       run.resume = false;
@@ -134,6 +145,7 @@ class CompiledEngine final : public machine::Engine {
         // Only the function that all of them begin in knows how.
         run.series = code->start != nullptr ? std::exchange(series, nullptr) : nullptr;
         const ExitReason reason = enter(code->function, &wave, &run, code->number, code->context);
+        settle_odd_accesses(wave, run, reason == ExitReason::faults);
         if (reason == ExitReason::faults) {
           fault_in_region(wave, run);
           break;
@@ -154,6 +166,13 @@ class CompiledEngine final : public machine::Engine {
     return wave.state;
   }
 
+  /// Translated code has stopped; `fails`: what it has come to is done again.
+  void settle_odd_accesses(const Wave& wave, Run& run, bool fails) const {
+    if (!tells_odd_accesses_ || run.odd_accesses.empty()) return;
+    if (fails) forget_odd_accesses(wave, run);
+    tell_odd_accesses(wave, run);
+  }
+
   /// Only a chunk in the middle of a region is ahead of Wave::pc, which is the region's beginning. The chunks before it
   /// are done with the region. False: no chunk is ahead.
   static bool begin_retrace(Wave& wave, Run& run) {
@@ -166,6 +185,7 @@ class CompiledEngine final : public machine::Engine {
     const bool is_banked = has_banks_ && vgpr_banks(wave) != 0;
     CodeCache& cache = is_banked ? banked_.of(wave) : code_of(wave.wave_size).cache;
     Run& run = begin_run(wave, retrace_budget, cache, sync_);
+    run.observer = observer_;
     const MicroOp* op = cache.find(wave.pc);
     handler_of(op)(wave, op, run);
   }
@@ -222,6 +242,8 @@ class CompiledEngine final : public machine::Engine {
   Code wave64_, wave32_;
   CodeCaches banked_;
   const bool has_banks_;
+  machine::Observer* const observer_;
+  const bool tells_odd_accesses_;
   GlobalWaveSync sync_;
   /// For waves that watch floating-point exceptions.
   const std::unique_ptr<machine::Engine> interpreter_;
@@ -231,7 +253,12 @@ class CompiledEngine final : public machine::Engine {
 }  // namespace
 
 std::unique_ptr<machine::Engine> make_compiled_engine(const target::Target& target) {
-  return std::make_unique<CompiledEngine>(target);
+  return std::make_unique<CompiledEngine>(target, nullptr);
+}
+
+std::unique_ptr<machine::Engine> make_observed_compiled_engine(const target::Target& target,
+                                                               machine::Observer& observer) {
+  return std::make_unique<CompiledEngine>(target, &observer);
 }
 
 }  // namespace Atoll::engine

@@ -11,10 +11,16 @@
 #include <memory>
 
 #include "machine/engine.h"
+#include "machine/observer.h"
 #include "target/target.h"
 
 namespace Atoll::engine {
 
 std::unique_ptr<machine::Engine> make_compiled_engine(const target::Target& target);
+
+/// The same for a machine that is observed, by one who wants nothing that compiled code cannot tell. The observer must
+/// outlive it.
+std::unique_ptr<machine::Engine> make_observed_compiled_engine(const target::Target& target,
+                                                               machine::Observer& observer);
 
 }  // namespace Atoll::engine

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "engine/compiled/code_tells.h"
 #include "engine/target_code.h"
 #include "isa/instruction.h"
 #include "semantics/lanes.h"
@@ -43,6 +44,7 @@ struct ControlFlow {
   /// Blocks at which a wave may come in: the root, what follows a place where waves stop or leave, loop heads.
   std::set<uint64_t> entries;
   uint64_t instructions = 0;
+  CodeTells tells;  ///< an observer, who is to be told by the translated code
 
   /// Scalar registers that a lane mask fills.
   unsigned lane_mask_words() const { return wave_size / 32; }

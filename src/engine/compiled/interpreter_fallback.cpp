@@ -1,6 +1,8 @@
 // engine/compiled: interpreter fallbacks (interpreter_fallback.h).
 #include "engine/compiled/interpreter_fallback.h"
 
+#include "engine/observation.h"
+
 namespace Atoll::engine {
 
 namespace {
@@ -19,7 +21,7 @@ const MicroOp* InterpreterFallbacks::prepare(uint64_t pc, const isa::Instruction
   MicroOp& op = slot.ops[0];
   op.origin = &slot.origin;
   op.slots = instruction.size / 4;
-  op.handler = prepare_op(slot.origin, op, *page_, cache_);
+  op.handler = observe(slot.origin, prepare_op(slot.origin, op, *page_, cache_), cache_.watched());
   return &op;
 }
 

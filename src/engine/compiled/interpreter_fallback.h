@@ -2,7 +2,7 @@
 // code.
 //
 // Whatever the translator has no IR for is done this way. The handler is prepared as the interpreter would prepare
-// it, but in a slot of its own, after which the chain ends.
+// it, but in a slot of its own, after which the chain ends; in a machine that is observed, as one that tells.
 #pragma once
 
 #include <deque>

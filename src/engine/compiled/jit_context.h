@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/compiled/chunk_access.h"
+#include "engine/compiled/odd_access.h"
 #include "engine/micro_op.h"
 
 namespace Atoll::engine {
@@ -20,6 +21,7 @@ struct JitContext {
   uint32_t (*hardware_register)(const machine::Wave* wave, uint16_t immediate);       ///< hardware_register.h
   uint64_t (*now)();                                                                  ///< the machine's clock
   void (*multiply)(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run);  ///< multiply_ops()
+  OddAccessFunction odd_access;                                                       ///< odd_access()
 };
 
 /// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region

@@ -53,9 +53,10 @@ struct CodeAround {
     begin = loaded->base();
     end = begin + loaded->size();
   }
-  uint64_t group(uint64_t pc, const target::Target& target, const semantics::FloatMode& mode) const {
+  uint64_t group(uint64_t pc, const CodeCache& cache, const semantics::FloatMode& mode) const {
     const uint64_t bytes = loaded == nullptr ? 4 : end - pc;
-    return TranslationRequest::group_of(std::span(reinterpret_cast<const uint8_t*>(pc), bytes), target, mode);
+    return TranslationRequest::group_of(std::span(reinterpret_cast<const uint8_t*>(pc), bytes), cache.target(), mode,
+                                        CodeTells::of(cache.watched()));
   }
 };
 
@@ -71,7 +72,7 @@ const Translations::Asked::Stretch* Translations::Asked::at(uint64_t pc) const {
 void Translations::find(const Wave& wave, Entry& entry) {
   const CodeAround code(wave, entry.pc);
   if (code.begin == code.end) return;
-  if (!Compilations::of_process().may_find(code.group(entry.pc, cache_.target(), wave.float_mode))) return;
+  if (!Compilations::of_process().may_find(code.group(entry.pc, cache_, wave.float_mode))) return;
   const std::lock_guard lock(mutex_);
   Asked& asked = asked_for(entry.pc, wave.float_mode, wave);
   if (asked.compilation != nullptr || asked.request.empty()) return;
@@ -165,13 +166,14 @@ Translations::Asked& Translations::asked_for(uint64_t root, const semantics::Flo
 void Translations::follow_code(Asked& asked, const Wave& wave) {
   const CodeAround code(wave, asked.root);
   if (code.begin == code.end) return;
-  const auto flow =
+  auto flow =
       follow(asked.root, asked.mode, code.begin, code.end, cache_.target(), RegisterCounts(wave, cache_.target()));
   if (!flow) {
     ++report_.failures[flow.error().message];
     return;
   }
   if (flow->blocks.empty()) return;
+  flow->tells = CodeTells::of(cache_.watched());
   asked.base = flow->blocks.begin()->first;
   asked.cost = CompilingCost::of(*flow);
   asked.registers = flow->registers;
@@ -183,8 +185,8 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
       stretch->end = at.next();
     }
   }
-  asked.request = TranslationRequest::serialise(cache_.target(), *flow, asked.base,
-                                                code.group(asked.root, cache_.target(), asked.mode));
+  asked.request =
+      TranslationRequest::serialise(cache_.target(), *flow, asked.base, code.group(asked.root, cache_, asked.mode));
   asked.request_hash = hash(asked.request);
 }
 
@@ -275,7 +277,8 @@ std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked
                      .access = access_chunk,
                      .hardware_register = hardware_register,
                      .now = [] { return machine::now_ns(); },
-                     .multiply = multiply_ops};
+                     .multiply = multiply_ops,
+                     .odd_access = odd_access};
   return placed;
 }
 

@@ -1,0 +1,155 @@
+// compiler: see odd_accesses.h.
+#include "compiler/memory/odd_accesses.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/ModRef.h>
+
+#include "compiler/memory/lane_access.h"
+
+namespace Atoll::compiler {
+
+using engine::KnownOrdinary;
+using engine::OddKind;
+using semantics::chunk_lanes;
+
+llvm::Value* OddAccesses::misaligned(llvm::Value* addresses, unsigned alignment) {
+  llvm::Value* low = ir().CreateTrunc(addresses, frame_.chunk());
+  return ir().CreateICmpNE(ir().CreateAnd(low, splat(ir().getInt32(alignment - 1))),
+                           llvm::Constant::getNullValue(frame_.chunk()));
+}
+
+uint8_t OddAccesses::range_number(bool writes) {
+  constexpr unsigned pairs = KnownOrdinary::ranges / 2;
+  return static_cast<uint8_t>(ranges_++ % pairs * 2 + (writes ? 1 : 0));
+}
+
+OddAccesses::Range OddAccesses::range(uint8_t number, uint64_t bytes) {
+  const size_t at = offsetof(Run, ordinary) + offsetof(KnownOrdinary, memory) + number * sizeof(KnownOrdinary::Range);
+  llvm::Value* begin = ir().CreateLoad(frame_.i64(), frame_.at(frame_.run, at + offsetof(KnownOrdinary::Range, begin)));
+  llvm::Value* size = ir().CreateLoad(frame_.i64(), frame_.at(frame_.run, at + offsetof(KnownOrdinary::Range, size)));
+  return {begin, ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, ir().getInt64(bytes - 1))};
+}
+
+void OddAccesses::look_at_memory(const Element& element, bool is_flat, llvm::Value* addresses, const Lanes& lanes) {
+  const uint8_t number = range_number(element.writes);
+  const Range known = range(number, element.bytes);
+  llvm::Value* odd = ir().CreateICmpUGE(ir().CreateSub(addresses, splat(known.begin)), splat(known.starts));
+  if (element.alignment > 1) odd = ir().CreateOr(odd, misaligned(addresses, element.alignment));
+  const OddKind kind{
+      .space = is_flat ? Space::flat : Space::global, .bytes = static_cast<uint8_t>(element.bytes), .range = number};
+  tell(any(ir().CreateAnd(odd, lanes.active)), kind, lanes, [&] { return addresses; });
+}
+
+/// All lanes of the chunk are looked at, be they active or not: the engine only sees active ones.
+void OddAccesses::look_at_even(const Element& element, llvm::Value* address, int64_t stride, const Lanes& lanes) {
+  const uint8_t number = range_number(element.writes);
+  const int64_t distance = stride * int64_t{chunk_lanes - 1};
+  const Range known = range(number, element.bytes + static_cast<uint64_t>(std::abs(distance)));
+  llvm::Value* first = distance < 0 ? ir().CreateAdd(address, ir().getInt64(static_cast<uint64_t>(distance))) : address;
+  llvm::Value* is_odd = ir().CreateICmpUGE(ir().CreateSub(first, known.begin), known.starts);
+  const OddKind kind{.space = Space::global, .bytes = static_cast<uint8_t>(element.bytes), .range = number};
+  tell(is_odd, kind, lanes, [&] {
+    uint64_t steps[chunk_lanes];
+    for (unsigned lane = 0; lane < chunk_lanes; ++lane) steps[lane] = static_cast<uint64_t>(stride * int64_t{lane});
+    return ir().CreateAdd(splat(address),
+                          llvm::ConstantDataVector::get(frame_.context, llvm::ArrayRef<uint64_t>(steps)));
+  });
+}
+
+void OddAccesses::look_at_lds(const Element& element, llvm::Value* places, llvm::Value* starts, const Lanes& lanes) {
+  llvm::Value* odd = ir().CreateICmpUGE(places, splat(starts));
+  if (element.alignment > 1) odd = ir().CreateOr(odd, misaligned(places, element.alignment));
+  tell(any(ir().CreateAnd(odd, lanes.active)), {.space = Space::lds, .bytes = static_cast<uint8_t>(element.bytes)},
+       lanes, [&] { return ir().CreateZExt(places, llvm::FixedVectorType::get(frame_.i64(), chunk_lanes)); });
+}
+
+void OddAccesses::look_at_scratch(const Element& element, llvm::Value* places, const Lanes& lanes) {
+  const bool by_lane = places->getType()->isVectorTy();
+  llvm::Value* size = ir().CreateLoad(
+      frame_.i64(), frame_.at(frame_.run, offsetof(Run, ordinary) + offsetof(KnownOrdinary, scratch_bytes)));
+  llvm::Value* starts = ir().CreateTrunc(
+      ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, ir().getInt64(element.bytes - 1)), frame_.i32());
+  llvm::Value* is_odd = by_lane ? any(ir().CreateAnd(ir().CreateICmpUGE(places, splat(starts)), lanes.active))
+                                : ir().CreateICmpUGE(places, starts);
+  tell(is_odd, {.space = Space::scratch, .bytes = static_cast<uint8_t>(element.bytes)}, lanes, [&] {
+    return ir().CreateZExt(by_lane ? places : splat(places), llvm::FixedVectorType::get(frame_.i64(), chunk_lanes));
+  });
+}
+
+void OddAccesses::look_at_scalar(unsigned bytes, llvm::Value* address) {
+  const uint8_t number = range_number(/*writes=*/false);
+  const Range known = range(number, bytes);
+  llvm::Value* is_misaligned = ir().CreateICmpNE(ir().CreateAnd(address, 3), ir().getInt64(0));
+  llvm::Value* rounded = ir().CreateAnd(address, ~uint64_t{3});
+  llvm::Value* is_outside = ir().CreateICmpUGE(ir().CreateSub(rounded, known.begin), known.starts);
+  const Lanes wave{.active = llvm::ConstantInt::getBool(frame_.lanes(), true), .first_lane = ir().getInt32(0)};
+  OddKind kind{.space = Space::scalar, .bytes = static_cast<uint8_t>(bytes), .range = number};
+  tell(ir().CreateAnd(is_outside, ir().CreateNot(is_misaligned)), kind, wave, [&] { return splat(rounded); });
+  kind.drops_bits = true;
+  tell(is_misaligned, kind, wave, [&] { return splat(rounded); });
+}
+
+template <typename MakeAddresses>
+void OddAccesses::tell(llvm::Value* is_odd, OddKind kind, const Lanes& lanes, const MakeAddresses& addresses) {
+  const auto [helper, is_new] = helpers_.try_emplace(frame_.access_pc, first_helper_ + helper_pcs_.size());
+  if (is_new) helper_pcs_.push_back(frame_.access_pc);
+  llvm::Function* in = ir().GetInsertBlock()->getParent();
+  auto* odd = llvm::BasicBlock::Create(frame_.context, "odd", in);
+  auto* ordinary = llvm::BasicBlock::Create(frame_.context, "ordinary", in);
+  ir().CreateCondBr(is_odd, odd, ordinary, llvm::MDBuilder(frame_.context).createBranchWeights(1, 1u << 16));
+  ir().SetInsertPoint(odd);
+  // A scalar access is lane 0's.
+  llvm::Value* active = kind.space == Space::scalar ? static_cast<llvm::Value*>(ir().getInt16(1))
+                                                    : ir().CreateBitCast(lanes.active, frame_.i16());
+  llvm::Value* time =
+      clock_ != nullptr ? static_cast<llvm::Value*>(ir().CreateLoad(frame_.i64(), clock_)) : ir().getInt64(0);
+  ir().CreateCall(teller(), {frame_.wave, frame_.run, frame_.jit_context, ir().getInt64(helper->second), addresses(),
+                             active, lanes.first_lane, ir().getInt32(kind.bits()), time})
+      ->setCallingConv(sparing);
+  ir().CreateBr(ordinary);
+  ir().SetInsertPoint(ordinary);
+}
+
+/// A function that calls the engine.
+llvm::Function* OddAccesses::teller() {
+  llvm::Module& module = *frame_.function->getParent();
+  constexpr const char* name = "tell_odd_access";
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::Type* pointer = frame_.pointer();
+  auto* addresses = llvm::FixedVectorType::get(frame_.i64(), chunk_lanes);
+  auto* type = llvm::FunctionType::get(
+      ir().getVoidTy(),
+      {pointer, pointer, pointer, frame_.i64(), addresses, frame_.i16(), frame_.i32(), frame_.i32(), frame_.i64()},
+      false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::Cold);
+  function->addFnAttr("frame-pointer", "all");  // as LaneAccess::new_shared() has it
+  function->setCallingConv(sparing);
+  // It reads what the code does not write, and writes nothing that the code reads but Run::ordinary.
+  function->setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+  function->addParamAttr(0, llvm::Attribute::ReadOnly);
+  function->addParamAttr(2, llvm::Attribute::ReadOnly);
+  const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+  ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "", function));
+  llvm::Value *wave = function->getArg(0), *run = function->getArg(1), *jit_context = function->getArg(2);
+  auto* local = ir().CreateAlloca(addresses);
+  local->setAlignment(row_align);
+  ir().CreateAlignedStore(function->getArg(4), local, row_align);
+  llvm::Value* ops = ir().CreateLoad(pointer, frame_.at(jit_context, offsetof(engine::JitContext, helper_ops)));
+  llvm::Value* op = ir().CreateLoad(pointer, ir().CreateInBoundsGEP(pointer, ops, function->getArg(3)));
+  llvm::Value* called = ir().CreateLoad(pointer, frame_.at(jit_context, offsetof(engine::JitContext, odd_access)));
+  auto* engine_type = llvm::FunctionType::get(
+      ir().getVoidTy(), {pointer, pointer, pointer, pointer, frame_.i32(), frame_.i32(), frame_.i32(), frame_.i64()},
+      false);
+  ir().CreateCall(engine_type, called,
+                  {wave, run, op, local, ir().CreateZExt(function->getArg(5), frame_.i32()), function->getArg(6),
+                   function->getArg(7), function->getArg(8)});
+  ir().CreateRetVoid();
+  return function;
+}
+
+}  // namespace Atoll::compiler

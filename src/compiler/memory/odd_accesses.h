@@ -1,0 +1,78 @@
+// compiler: accesses in a machine that is observed by one who wants the odd ones (engine/compiled/odd_access.h).
+//
+// Before each access of a chunk of lanes stands a look at whether it is ordinary: a comparison with the limits of LDS
+// or scratch, or with a range of memory that is known for the place in the code. What is not goes to the engine, by a
+// function that all share.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/lowering/frame.h"
+#include "engine/compiled/odd_access.h"
+
+namespace Atoll::compiler {
+
+class OddAccesses {
+ public:
+  /// `helper_pcs`: of the helper calls of the function that is being made, which are numbered from `first_helper`.
+  OddAccesses(Frame& frame, std::vector<uint64_t>& helper_pcs, uint64_t first_helper)
+      : frame_(frame), helper_pcs_(helper_pcs), first_helper_(first_helper) {}
+  OddAccesses(const OddAccesses&) = delete;
+  OddAccesses& operator=(const OddAccesses&) = delete;
+
+  /// Within a loop that a chunk runs as a whole: where its instructions so far are counted, 64 bits; null: in none.
+  void set_clock(llvm::Value* address) { clock_ = address; }
+
+  /// The lanes of a chunk that access.
+  struct Lanes {
+    llvm::Value* active = nullptr;      ///< lanes
+    llvm::Value* first_lane = nullptr;  ///< 32 bits
+  };
+  /// What they access: an element for each.
+  struct Element {
+    unsigned bytes = 0;
+    unsigned alignment = 1;  ///< without which it is odd; a power of two
+    bool writes = false;
+  };
+
+  /// In memory, at addresses of 64 bits; flat ones may be elsewhere.
+  void look_at_memory(const Element& element, bool is_flat, llvm::Value* addresses, const Lanes& lanes);
+  /// The same where they are the same distance from each other; `address`: the chunk's first lane's, 64 bits.
+  void look_at_even(const Element& element, llvm::Value* address, int64_t stride, const Lanes& lanes);
+  /// In LDS: elements at places (32 bits) from `starts` on are not inside.
+  void look_at_lds(const Element& element, llvm::Value* places, llvm::Value* starts, const Lanes& lanes);
+  /// In the lanes' scratch, at places of 32 bits, one for all or one for each.
+  void look_at_scratch(const Element& element, llvm::Value* places, const Lanes& lanes);
+  /// Of the wave, by scalar memory, at that address before it is rounded down to dwords.
+  void look_at_scalar(unsigned bytes, llvm::Value* address);
+
+ private:
+  using Space = engine::OddKind::Space;
+  struct Range {
+    llvm::Value *begin, *starts;  ///< elements that begin from begin + starts on are not inside
+  };
+
+  llvm::IRBuilder<>& ir() { return frame_.ir; }
+  llvm::Value* splat(llvm::Value* value) { return ir().CreateVectorSplat(semantics::chunk_lanes, value); }
+  llvm::Value* any(llvm::Value* lanes) {
+    return ir().CreateICmpNE(ir().CreateBitCast(lanes, frame_.i16()), ir().getInt16(0));
+  }
+  /// Lanes whose addresses are not aligned.
+  llvm::Value* misaligned(llvm::Value* addresses, unsigned alignment);
+  uint8_t range_number(bool writes);
+  Range range(uint8_t number, uint64_t bytes);
+  /// Where `is_odd` (an i1), has the engine look at the access: at `addresses()`, 16 x i64.
+  template <typename MakeAddresses>
+  void tell(llvm::Value* is_odd, engine::OddKind kind, const Lanes& lanes, const MakeAddresses& addresses);
+  llvm::Function* teller();
+
+  Frame& frame_;
+  std::vector<uint64_t>& helper_pcs_;
+  const uint64_t first_helper_;
+  std::map<uint64_t, uint64_t> helpers_;  ///< by PC
+  unsigned ranges_ = 0;
+  llvm::Value* clock_ = nullptr;
+};
+
+}  // namespace Atoll::compiler

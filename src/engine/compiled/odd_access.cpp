@@ -1,0 +1,144 @@
+// engine/compiled: see odd_access.h.
+#include "engine/compiled/odd_access.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/lane_memory.h"
+#include "engine/lane_scratch.h"
+#include "engine/micro_op.h"
+#include "engine/observation.h"
+#include "machine/memory.h"
+#include "machine/observer.h"
+
+namespace Atoll::engine {
+
+namespace {
+
+/// What is kept, at most: then it is told, be the region over or not.
+constexpr size_t most_kept = 4096;
+
+/// Calls `visit` for the access as an observer sees it: flat addresses are of several memories.
+template <typename Visit>
+void as_events(const Wave& wave, const OddAccess& access, const Visit& visit) {
+  const Origin& origin = *access.op->origin;
+  LaneAddresses addresses;
+  uint64_t global = 0, lds = 0, scratch = 0;
+  for_each_lane(access.lanes, [&](unsigned number) {
+    const unsigned lane = access.first_lane + number;
+    const uint64_t address = access.addresses[number], bit = uint64_t{1} << lane;
+    addresses.of[lane] = address;
+    if (access.kind.space == OddKind::Space::lds) {
+      lds |= bit;
+    } else if (access.kind.space == OddKind::Space::scratch) {
+      scratch |= bit;
+    } else if (access.kind.space != OddKind::Space::flat) {
+      global |= bit;
+    } else if (address >> 32 == machine::shared_aperture_hi) {
+      lds |= bit;
+      addresses.of[lane] = static_cast<uint32_t>(address);
+    } else if (address >> 32 == machine::private_aperture_hi) {
+      scratch |= bit;
+      addresses.of[lane] = static_cast<uint32_t>(address);
+    } else if (is_lane_scratch(address)) {
+      scratch |= bit;
+      addresses.of[lane] = lane_scratch(wave, address).offset;
+    } else {
+      global |= bit;
+    }
+  });
+  const AccessDirection direction = direction_of(origin.instruction);
+  const auto tell = [&](machine::Space space, uint64_t lanes) {
+    if (lanes == 0) return;
+    visit(machine::AccessEvent{.instruction = origin.instruction,
+                               .pc = origin.pc,
+                               .space = space,
+                               .reads = direction.reads,
+                               .writes = direction.writes,
+                               .is_atomic = direction.is_atomic,
+                               .is_scalar = access.kind.space == OddKind::Space::scalar,
+                               .drops_bits = access.kind.drops_bits,
+                               .bytes = access.kind.bytes,
+                               .lanes = lanes,
+                               .addresses = addresses.of});
+  };
+  tell(machine::Space::global, global);
+  tell(machine::Space::lds, lds);
+  tell(machine::Space::scratch, scratch);
+}
+
+bool is_of_this_region(const OddAccess& access, const Wave& wave, const Run& run) {
+  return access.region == wave.pc && access.visit == run.instructions;
+}
+
+}  // namespace
+
+void odd_access(const Wave* wave, Run* run, const MicroOp* op, const uint64_t* addresses, uint32_t lanes,
+                uint32_t first_lane, uint32_t kind, uint64_t time) {
+  OddAccess access{.op = op,
+                   .kind = OddKind::from_bits(kind),
+                   .chunk = run->chunk,
+                   .lanes = lanes,
+                   .first_lane = first_lane,
+                   .time = time,
+                   .region = wave->pc,
+                   .visit = run->instructions};
+  std::copy_n(addresses, semantics::chunk_lanes, access.addresses);
+  machine::Observer& observer = *run->observer;
+  bool all_ordinary = true;
+  as_events(*wave, access, [&](const machine::AccessEvent& event) {
+    machine::OrdinaryMemory around;
+    if (!observer.is_ordinary(*wave, event, around)) {
+      all_ordinary = false;
+    } else if (event.space == machine::Space::global && around.end > around.begin) {
+      run->ordinary.memory[access.kind.range] = {.begin = around.begin, .size = around.end - around.begin};
+    }
+  });
+  if (all_ordinary) return;
+  const bool is_kept = access.chunk != no_chunk;
+  if (!run->odd_accesses.empty() && (!is_kept || run->odd_accesses.size() >= most_kept ||
+                                     !is_of_this_region(run->odd_accesses.back(), *wave, *run))) {
+    tell_odd_accesses(*wave, *run);
+  }
+  run->odd_accesses.push_back(access);
+  if (!is_kept) tell_odd_accesses(*wave, *run);
+}
+
+void ask_what_is_ordinary(const Wave& wave, Run& run) {
+  KnownOrdinary& known = run.ordinary;
+  const machine::OrdinaryAccesses now = run.observer->ordinary_accesses(wave);
+  known.scratch_bytes = now.scratch_bytes;
+  run.odd_accesses.clear();
+  const machine::Dispatch* dispatch = wave.work_group->dispatch;
+  if (known.epoch == now.epoch && known.dispatch == dispatch) return;
+  known.epoch = now.epoch;
+  known.dispatch = dispatch;
+  std::ranges::fill(known.memory, KnownOrdinary::Range{});
+}
+
+void tell_odd_accesses(const Wave& wave, Run& run) {
+  const auto when = [](const OddAccess& access) { return std::pair(access.time, access.op->origin->pc); };
+  std::vector<const OddAccess*> order;
+  for (const OddAccess& access : run.odd_accesses) order.push_back(&access);
+  std::ranges::sort(order, {}, [&](const OddAccess* access) { return std::pair(when(*access), access); });
+  const OddAccess* last = nullptr;
+  for (const OddAccess* access : order) {
+    // A scalar access is done by all chunks of a loop, and by the wave once.
+    const bool is_again =
+        access->kind.space == OddKind::Space::scalar && last != nullptr && when(*last) == when(*access);
+    if (!is_again) {
+      as_events(wave, *access, [&](const machine::AccessEvent& event) { run.observer->access(wave, event); });
+    }
+    last = access;
+  }
+  run.odd_accesses.clear();
+}
+
+void forget_odd_accesses(const Wave& wave, Run& run) {
+  if (run.chunk == no_chunk) return;
+  std::erase_if(run.odd_accesses, [&](const OddAccess& access) {
+    return is_of_this_region(access, wave, run) && access.chunk >= run.chunk;
+  });
+}
+
+}  // namespace Atoll::engine
