@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "machine/fault_guard.h"
 #include "machine/gpu.h"
 #include "observe/counter_waits.h"
+#include "observe/load_shape.h"
 #include "observe/place.h"
 #include "observe/running_groups.h"
 #include "observe/stored_history.h"
@@ -58,46 +60,10 @@ bool is_ordinary(const Instruction& instruction) {
   return !instruction.glc && !instruction.scc && instruction.scope == 0;
 }
 
-/// What a load does with an element of memory, as far as it can be done here.
-struct LoadShape {
-  OperandKind kind = OperandKind::none;
-  uint16_t reg = 0;
-  uint8_t words = 0;  ///< that an element fills
-  uint8_t bytes = 0;
-  bool sign_extend = false;
-};
-
-std::optional<LoadShape> shape_of(const Instruction& instruction, uint32_t bytes) {
-  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
-  switch (instruction.opcode) {
-    case Opcode::global_load_tr_b128:
-    case Opcode::global_load_tr_b64:
-    case Opcode::global_load_tr4_b64:
-    case Opcode::global_load_tr6_b96:
-      return std::nullopt;
-    default:
-      break;
-  }
-  if (access.kind != semantics::MemoryAccess::Kind::load || access.components != 0 || access.is_d16 ||
-      access.half != semantics::MemoryAccess::Half::none || access.elements != 1 || instruction.lds ||
-      instruction.tfe || instruction.destinations != 1 || access.bytes != bytes || bytes > 16) {
-    return std::nullopt;
-  }
-  const isa::Operand& result = instruction.dst();
-  if (result.kind != OperandKind::vgpr && result.kind != OperandKind::agpr) return std::nullopt;
-  const uint32_t words = (bytes + 3) / 4;
-  if (result.words != words || (bytes > 2 && bytes % 4 != 0)) return std::nullopt;
-  return LoadShape{.kind = result.kind,
-                   .reg = result.reg,
-                   .words = static_cast<uint8_t>(words),
-                   .bytes = static_cast<uint8_t>(bytes),
-                   .sign_extend = access.sign_extend};
-}
-
 /// A value for a register.
 struct Patch {
   uint8_t lane = 0, word = 0;
-  uint32_t value = 0;
+  uint32_t value = 0, mask = 0;  ///< the mask has the bits that are written
 };
 
 /// A load that its wave has not waited for.
@@ -317,7 +283,9 @@ void OrderChecker::settle_loads(Wave& wave, const Instruction& next) {
     machine::Row* rows = load.shape.kind == OperandKind::vgpr ? wave.vgpr : wave.agpr;
     const uint32_t count = load.shape.kind == OperandKind::vgpr ? wave.vgprs : wave.agprs;
     for (const Patch& patch : load.patches) {
-      if (load.shape.reg + uint32_t{patch.word} < count) rows[load.shape.reg + patch.word][patch.lane] = patch.value;
+      if (load.shape.reg + uint32_t{patch.word} >= count) continue;
+      uint32_t& held = rows[load.shape.reg + patch.word][patch.lane];
+      held = (held & ~patch.mask) | patch.value;
     }
     ++settled;
   }
@@ -439,7 +407,7 @@ void OrderChecker::access(const Wave& wave, const AccessEvent& access) {
   if (access.is_scalar) return scalar_load(wave, *group, *state, access);
   state->give_up(access);
   if (access.writes) return store(wave, *group, *state, access);
-  const auto shape = shape_of(access.instruction, access.bytes);
+  const auto shape = load_shape(wave, access.instruction, access.bytes);
   if (!shape) return;
   Load load{.time = state->operation, .pc = access.pc, .is_ordinary = is_ordinary(access.instruction), .shape = *shape};
   load.lanes = access.lanes;
@@ -544,7 +512,7 @@ bool OrderChecker::any_history(const Load& load) {
   if (history_.empty()) return false;
   for (uint64_t lanes = load.lanes; lanes != 0; lanes &= lanes - 1) {
     const uint64_t address = load.addresses[static_cast<unsigned>(std::countr_zero(lanes))];
-    for (unsigned word = 0; word < load.shape.words; ++word) {
+    for (unsigned word = 0; word < load.shape.dwords(); ++word) {
       if (history_.find(address + word * 4) != nullptr) return true;
     }
   }
@@ -565,7 +533,9 @@ void OrderChecker::choose(const Wave& wave, RunningGroup& group, Load& load) {
   for (uint64_t lanes = load.lanes; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     const uint64_t address = load.addresses[lane] & ~uint64_t{3};
-    if (machine::read_guest(has[lane].data(), address, load.shape.words * size_t{4})) readable |= uint64_t{1} << lane;
+    if (machine::read_guest(has[lane].data(), address, load.shape.dwords() * size_t{4})) {
+      readable |= uint64_t{1} << lane;
+    }
   }
   std::optional<Missed> missed;
   {
@@ -573,19 +543,21 @@ void OrderChecker::choose(const Wave& wave, RunningGroup& group, Load& load) {
     for (uint64_t lanes = readable; lanes != 0; lanes &= lanes - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
       const uint64_t address = load.addresses[lane];
-      for (unsigned word = 0; word < load.shape.words; ++word) {
-        const uint64_t dword = (address & ~uint64_t{3}) + word * 4;
-        const uint32_t shift = static_cast<uint32_t>(address & 3) * 8;
-        const uint32_t width = load.shape.bytes < 4 ? load.shape.bytes * 8u : 32u;
-        const uint32_t mask = (width == 32 ? ~0u : (1u << width) - 1) << shift;
-        uint32_t value = value_of(group, wave.index, load, dword, lane, has[lane][word], mask, missed);
-        // A late load may bring what the instruction itself did not.
-        if (!load.is_late && ((value ^ has[lane][word]) & mask) == 0) continue;
-        if (width != 32) {
-          value = (value & mask) >> shift;
-          if (load.shape.sign_extend && (value >> (width - 1) & 1) != 0) value |= ~0u << width;
-        }
-        load.patches.push_back({static_cast<uint8_t>(lane), static_cast<uint8_t>(word), value});
+      const unsigned first = address & 3;  // not 0 of elements in one dword alone
+      const uint32_t mask = load.shape.bytes < 4 ? ((1u << load.shape.bytes * 8) - 1) << first * 8 : ~0u;
+      std::array<uint32_t, 4> gets = has[lane];
+      for (unsigned dword = 0; dword < load.shape.dwords(); ++dword) {
+        const uint64_t at = (address & ~uint64_t{3}) + dword * 4;
+        gets[dword] = value_of(group, wave.index, load, at, lane, has[lane][dword], mask, missed);
+      }
+      // A late load may bring what the instruction itself did not.
+      if (!load.is_late && gets == has[lane]) continue;
+      std::array<uint8_t, sizeof gets + 4> element{};
+      std::memcpy(element.data(), gets.data(), sizeof gets);
+      const LoadShape::Registers registers = load.shape.registers(element.data() + first);
+      for (uint8_t word = 0; word < load.shape.words; ++word) {
+        load.patches.push_back(
+            {static_cast<uint8_t>(lane), word, registers.value[word] & registers.mask[word], registers.mask[word]});
       }
     }
   }
