@@ -79,9 +79,11 @@ Counters counters_of(const Instruction& instruction, const isa::Effects& effects
   }
 }
 
-/// Whether XCNT counts it. It does not count tensor copies, whose descriptors clang 22 overwrites at once.
-bool is_translated(const Instruction& instruction, Counters counted) {
-  if (instruction.generation < target::Generation::gfx12_5 || counted == 0) return false;
+/// Whether XCNT counts it. It is taken not to count copies to and from LDS, tensors' among them, whose addresses and
+/// descriptors clang 22 overwrites at once.
+bool is_translated(const Instruction& instruction, const OperationFacts& facts) {
+  if (instruction.generation < target::Generation::gfx12_5 || facts.counted == 0) return false;
+  if (facts.copy != OperationFacts::Copy::none) return false;
   switch (instruction.encoding) {
     case Encoding::smem:
     case Encoding::flat:
@@ -132,7 +134,7 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   facts.is_scalar_memory = instruction.encoding == Encoding::smem;
   if (facts.counted != 0) facts.copy = copy_of(instruction);
   facts.arrives = instruction.opcode == Opcode::ds_atomic_async_barrier_arrive_b64;
-  if (is_translated(instruction, facts.counted)) facts.counted |= mask(Counter::xnack);
+  if (is_translated(instruction, facts)) facts.counted |= mask(Counter::xnack);
   using enum isa::Control::Kind;
   const isa::Control control = isa::control_of(instruction);
   facts.leaves_function = control.is_call() || control.kind == indirect;
