@@ -11,6 +11,7 @@
 
 #include "engine/guest_bounds.h"
 #include "engine/image_rows.h"
+#include "engine/observation.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 
@@ -191,6 +192,28 @@ bool execute(Wave& wave, const MicroOp& op, Run& run) {
   }
 }
 
+/// What an observer is told: of loads, stores and atomics, the elements that there are. Samples make none.
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  const MemoryOp& m = op.memory;
+  const target::Processor& processor = *run.code->target().processor;
+  const unsigned resource_words = (m.bits & short_resource) != 0 ? 4 : 8;
+  const auto resource = semantics::read_image_resource({&wave.scalar[m.scalar_base], resource_words}, processor);
+  if (!resource) return;
+  const ImageAccess access(op.origin->instruction, *resource, processor);
+  if (const unsigned words = access.address_words(); words != 0 && access.address_register(words - 1) >= 256) return;
+  const Kind kind = access.operation.kind;
+  teller.set_direction(kind != Kind::store, kind != Kind::load, kind == Kind::atomic);
+  const Row* vgprs = rows_at(run, RowBase::vgpr, 0);
+  LaneAddresses addresses{};
+  uint64_t inside = 0;
+  for_each_lane(wave.exec(), [&](unsigned lane) {
+    const uint8_t* element = element_address(access.resource, place_of(access, vgprs, lane));
+    addresses.of[lane] = reinterpret_cast<uint64_t>(element);
+    inside |= uint64_t{element != nullptr} << lane;
+  });
+  teller.global(addresses, inside, access.resource.format.bytes);
+}
+
 }  // namespace
 
 void image_fault(Wave& wave, const MicroOp& op, const std::string& words) {
@@ -200,7 +223,8 @@ void image_fault(Wave& wave, const MicroOp& op, const std::string& words) {
 
 Handler prepare_image(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
-  if (semantics::image_operation(instruction.opcode).kind == Kind::none) return nullptr;
+  const Kind kind = semantics::image_operation(instruction.opcode).kind;
+  if (kind == Kind::none) return nullptr;
   // Operands: data, address, resource, sampler.
   if (instruction.operand_count < 3 || !is_row(instruction.operands[0])) return nullptr;
   const isa::Operand& resource = instruction.operands[2];
@@ -215,6 +239,7 @@ Handler prepare_image(Preparation& p) {
     if (instruction.operands[3].kind != isa::OperandKind::scalar) return nullptr;
     m.scalar_offset = static_cast<uint8_t>(instruction.operands[3].reg);
   }
+  if (kind == Kind::load || kind == Kind::store || kind == Kind::atomic) p.origin.accesses = accesses;
   return step_or_stop<execute>;
 }
 

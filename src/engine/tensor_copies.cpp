@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "engine/guest_bounds.h"
+#include "engine/observation.h"
 #include "isa/table.h"
 #include "semantics/descriptor_field.h"
 
@@ -79,7 +80,9 @@ uint64_t place_in_lds(const Tensor& tensor, uint64_t number, bool loads) {
   return uint64_t{tensor.lds_address} + bytes + padding;
 }
 
-void copy_tile(const Wave& wave, const Tensor& tensor, bool loads) {
+/// Calls `visit(in LDS, address, inside of the tensor)` for each element of the tile that LDS has room for.
+template <typename Visit>
+void for_each_element(const Wave& wave, const Tensor& tensor, bool loads, const Visit& visit) {
   const machine::WorkGroup& group = *wave.work_group;
   std::array<uint32_t, most_dimensions> extent{};
   for (unsigned d = 0; d < most_dimensions; ++d) extent[d] = std::max(tensor.tile[d], d == 0 ? 0u : 1u);
@@ -95,14 +98,20 @@ void copy_tile(const Wave& wave, const Tensor& tensor, bool loads) {
       inside &= tensor.tile[d] == 0 || at[d] < tensor.size[d];
       offset += at[d] * tensor.stride[d];
     }
-    const uint64_t address = tensor.address + offset * tensor.element_bytes;
-    if (inside) check_bounds(wave, address, !loads);
-    auto* memory = reinterpret_cast<void*>(address);
-    if (!loads && inside) std::memcpy(memory, group.lds + lds, tensor.element_bytes);
-    if (loads && inside) std::memcpy(group.lds + lds, memory, tensor.element_bytes);
-    if (loads && !inside) std::memset(group.lds + lds, 0, tensor.element_bytes);
+    visit(lds, tensor.address + offset * tensor.element_bytes, inside);
     for (unsigned d = 0; d < most_dimensions && ++at[d] == extent[d]; ++d) at[d] = 0;
   }
+}
+
+void copy_tile(const Wave& wave, const Tensor& tensor, bool loads) {
+  uint8_t* in_lds = wave.work_group->lds;
+  for_each_element(wave, tensor, loads, [&](uint64_t lds, uint64_t address, bool inside) {
+    if (inside) check_bounds(wave, address, !loads);
+    auto* memory = reinterpret_cast<void*>(address);
+    if (!loads && inside) std::memcpy(memory, in_lds + lds, tensor.element_bytes);
+    if (loads && inside) std::memcpy(in_lds + lds, memory, tensor.element_bytes);
+    if (loads && !inside) std::memset(in_lds + lds, 0, tensor.element_bytes);
+  });
 }
 
 const uint32_t* group_of(const Wave& wave, const isa::Instruction& instruction, unsigned number) {
@@ -112,17 +121,25 @@ const uint32_t* group_of(const Wave& wave, const isa::Instruction& instruction, 
   return &wave.scalar[operand.reg];
 }
 
+Tensor tensor_of(const Wave& wave, const isa::Instruction& instruction) {
+  return describe(group_of(wave, instruction, 0), group_of(wave, instruction, 1), group_of(wave, instruction, 2),
+                  group_of(wave, instruction, 3));
+}
+
+/// What of it is not implemented; null: it is.
+const char* lacking_of(const Tensor& tensor) {
+  return tensor.gathers       ? "gathers rows by index"
+         : tensor.iterates    ? "iterates over tiles"
+         : tensor.has_barrier ? "arrives at a barrier in LDS"
+                              : nullptr;
+}
+
 template <bool loads>
 bool copy(Wave& wave, const MicroOp& op, Run&) {
   const isa::Instruction& instruction = op.origin->instruction;
-  const Tensor tensor = describe(group_of(wave, instruction, 0), group_of(wave, instruction, 1),
-                                 group_of(wave, instruction, 2), group_of(wave, instruction, 3));
+  const Tensor tensor = tensor_of(wave, instruction);
   if (!tensor.is_valid) return true;
-  const char* lacking = tensor.gathers       ? "gathers rows by index"
-                        : tensor.iterates    ? "iterates over tiles"
-                        : tensor.has_barrier ? "arrives at a barrier in LDS"
-                                             : nullptr;
-  if (lacking != nullptr) {
+  if (const char* lacking = lacking_of(tensor); lacking != nullptr) {
     fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
           std::string(isa::row_of(instruction).name) + " whose descriptor " + lacking + " is not implemented");
     return false;
@@ -130,6 +147,32 @@ bool copy(Wave& wave, const MicroOp& op, Run&) {
   wave.pc = op.origin->pc;
   copy_tile(wave, tensor, loads);
   return true;
+}
+
+/// What an observer is told: both sides, of as many elements at a time as a wave has lanes.
+template <bool loads>
+void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
+  const Tensor tensor = tensor_of(wave, op.origin->instruction);
+  if (!tensor.is_valid || lacking_of(tensor) != nullptr) return;
+  teller.set_direction(loads, !loads);
+  constexpr unsigned at_a_time = 32;
+  LaneAddresses addresses{};
+  uint32_t offsets[semantics::wave_lanes]{};
+  uint64_t in_lds = 0, in_memory = 0;
+  unsigned lane = 0;
+  const auto tell = [&] {
+    if (in_memory != 0) teller.global(addresses, in_memory, tensor.element_bytes);
+    if (in_lds != 0) teller.lds_side(offsets, in_lds, tensor.element_bytes, loads);
+    in_lds = in_memory = lane = 0;
+  };
+  for_each_element(wave, tensor, loads, [&](uint64_t lds, uint64_t address, bool inside) {
+    addresses.of[lane] = address;
+    offsets[lane] = static_cast<uint32_t>(lds);
+    if (loads || inside) in_lds |= uint64_t{1} << lane;
+    if (inside) in_memory |= uint64_t{1} << lane;
+    if (++lane == at_a_time) tell();
+  });
+  tell();
 }
 
 }  // namespace
@@ -141,8 +184,13 @@ Handler prepare_tensor_copy(Preparation& p) {
       instruction.operands[1].kind != isa::OperandKind::scalar) {
     return nullptr;
   }
-  if (instruction.opcode == isa::Opcode::tensor_load_to_lds) return step_or_stop<copy<true>>;
-  return instruction.opcode == isa::Opcode::tensor_store_from_lds ? step_or_stop<copy<false>> : nullptr;
+  if (instruction.opcode == isa::Opcode::tensor_load_to_lds) {
+    p.origin.accesses = copy_accesses<true>;
+    return step_or_stop<copy<true>>;
+  }
+  if (instruction.opcode != isa::Opcode::tensor_store_from_lds) return nullptr;
+  p.origin.accesses = copy_accesses<false>;
+  return step_or_stop<copy<false>>;
 }
 
 }  // namespace Atoll::engine

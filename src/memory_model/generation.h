@@ -39,10 +39,12 @@ enum class Counter : uint8_t {
   bvh,     ///< bvhcnt
   lds,     ///< lgkmcnt, dscnt
   scalar,  ///< kmcnt
+  async,   ///< asynccnt
+  tensor,  ///< tensorcnt
   xnack,   ///< xcnt
   count
 };
-using Counters = uint8_t;
+using Counters = uint16_t;
 constexpr Counters mask(Counter counter) { return static_cast<Counters>(1u << static_cast<unsigned>(counter)); }
 constexpr bool has(Counters set, Counter counter) { return (set & mask(counter)) != 0; }
 

@@ -49,6 +49,8 @@ constexpr CounterFact gfx12_5_counters[] = {
      in_order},
     {Counter::lds, "dscnt", "s_wait_dscnt 0x0", "LDS accesses; flat accesses, too", in_order},
     {Counter::scalar, "kmcnt", "s_wait_kmcnt 0x0", "scalar loads and messages", "in any order"},
+    {Counter::async, "asynccnt", "s_wait_asynccnt 0x0", "asynchronous copies between memory and LDS", in_order},
+    {Counter::tensor, "tensorcnt", "s_wait_tensorcnt 0x0", "copies of tensors between memory and LDS", in_order},
     {Counter::xnack, "xcnt", "s_wait_xcnt 0x0", "memory operations until their addresses are translated", in_order},
 };
 

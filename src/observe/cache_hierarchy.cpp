@@ -77,6 +77,7 @@ CacheTimes::CacheTimes(const CacheHierarchy& hierarchy, const Placement& placeme
   waits_for_all_ = rule == nullptr || !rule->release_waits;
   const bool two = generation.places_by_cu_mode && !placement.cu_mode;
   cus_.resize(placement.split_work_groups ? std::max<size_t>(waves, 1) : two ? 2 : 1, {now, now});
+  scalar_.resize(placement.split_work_groups ? std::max<size_t>(waves, 1) : 1, {now, now});
   outer_.resize(hierarchy.levels.size(), now);
 }
 
@@ -121,5 +122,29 @@ bool CacheTimes::invalidate(uint32_t wave, const isa::Instruction& instruction, 
 }
 
 void CacheTimes::invalidate_all(uint32_t wave, uint64_t now) { invalidate_levels(wave, 0xFF, now); }
+
+CacheTimes::Since CacheTimes::scalar_since(uint32_t wave, const isa::Instruction& load, uint64_t now) const {
+  const Cu& cache = scalar_[scalar_of(wave)];
+  // What has a vector load pass the CU's cache has a scalar one pass this.
+  if (!passes(hierarchy_->levels[0], load)) return {cache.since, cache.refreshed};
+  for (size_t level = 1; level < outer_.size(); ++level) {
+    if (!passes(hierarchy_->levels[level], load)) return {outer_[level], now};
+  }
+  return {now, now};
+}
+
+void CacheTimes::invalidate_scalar(uint32_t wave, isa::Opcode opcode, uint64_t now) {
+  switch (opcode) {
+    case Opcode::s_dcache_inv:
+    case Opcode::s_dcache_inv_vol:
+      scalar_[scalar_of(wave)] = {outer_.size() > 1 ? outer_[1] : now, now};
+      break;
+    case Opcode::s_gl1_inv:
+      invalidate_levels(wave, second, now);
+      break;
+    default:
+      break;
+  }
+}
 
 }  // namespace Atoll::observe

@@ -1,9 +1,13 @@
-// observe: the caches between waves and memory, as the order checker simulates them: what vector loads go through on
-// each kind of GPU, which loads pass a cache by, what makes it forget, and when others see a store.
+// observe: the caches between waves and memory, as the order checker simulates them: what loads go through on each kind
+// of GPU, which loads pass a cache by, what makes it forget, and when others see a store.
 //
 // No data are kept here, but times: of a cache, since when what it holds may have been in it. Work-groups are placed as
 // badly as the memory model allows: each on CUs, in a shader array and, where a GPU has several L2s, at an L2 of its
 // own; in WGP mode the waves of a work-group are on two CUs in turn, with split work-groups each on one of its own.
+//
+// Scalar loads go through a cache of their own, which the CUs of a work-group share (but for split ones), and then
+// through what is behind the CU's vector cache. It sees no stores, not even those of the wave itself, and only
+// s_dcache_inv makes it forget; compiled code loads by it what does not change during a dispatch.
 // Source: user guide, "Memory Model"; memory_model/generation.h has the same facts as code sequences.
 #pragma once
 
@@ -73,11 +77,17 @@ class CacheTimes {
   Since since(uint32_t wave, const isa::Instruction& load, uint64_t now) const;
   /// Executes an instruction; false: it invalidates nothing.
   bool invalidate(uint32_t wave, const isa::Instruction& instruction, uint64_t now);
-  /// All that the wave's loads go through.
+  /// All that the wave's loads go through, but for the scalar cache.
   void invalidate_all(uint32_t wave, uint64_t now);
+
+  /// The same of scalar loads.
+  Since scalar_since(uint32_t wave, const isa::Instruction& load, uint64_t now) const;
+  /// Of an instruction of scalar memory.
+  void invalidate_scalar(uint32_t wave, isa::Opcode opcode, uint64_t now);
 
  private:
   void invalidate_levels(uint32_t wave, uint8_t levels, uint64_t now);
+  size_t scalar_of(uint32_t wave) const { return wave % scalar_.size(); }
   bool passes(const CacheLevel& level, const isa::Instruction& load) const;
 
   struct Cu {
@@ -88,6 +98,7 @@ class CacheTimes {
   memory_model::Placement placement_{};
   bool in_order_ = true, waits_for_all_ = true;
   std::vector<Cu> cus_;
+  std::vector<Cu> scalar_;       ///< the work-group's scalar caches, in the same terms
   std::vector<uint64_t> outer_;  ///< of levels 1 and on
 };
 

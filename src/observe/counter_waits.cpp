@@ -45,7 +45,9 @@ bool is_vector_memory(isa::Encoding encoding) {
   }
 }
 
-std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
+namespace {
+
+std::optional<CounterWaits> named_waits(const isa::Instruction& instruction) {
   CounterWaits waits;
   const uint32_t immediate = instruction.immediate;
   const bool counts_stores_apart = instruction.generation >= target::Generation::gfx10;
@@ -80,6 +82,12 @@ std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
     case Opcode::s_wait_bvhcnt:
       waits.of(Counter::bvh) = immediate;
       return waits;
+    case Opcode::s_wait_asynccnt:
+      waits.of(Counter::async) = immediate;
+      return waits;
+    case Opcode::s_wait_tensorcnt:
+      waits.of(Counter::tensor) = immediate;
+      return waits;
     case Opcode::s_wait_xcnt:
       waits.of(Counter::xnack) = immediate;
       return waits;
@@ -97,6 +105,16 @@ std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
     default:
       return std::nullopt;
   }
+}
+
+}  // namespace
+
+std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
+  auto waits = named_waits(instruction);
+  if (!waits || instruction.generation < target::Generation::gfx12_5) return waits;
+  // A wait for any counter of memory is one for XCNT, too.
+  waits->of(Counter::xnack) = std::ranges::min(waits->at_most);
+  return waits;
 }
 
 bool invalidates_caches(isa::Opcode opcode) {

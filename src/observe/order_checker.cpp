@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "machine/fault_guard.h"
 #include "machine/gpu.h"
 #include "observe/counter_waits.h"
+#include "observe/load_shape.h"
 #include "observe/place.h"
 #include "observe/running_groups.h"
 #include "observe/stored_history.h"
@@ -56,52 +58,17 @@ bool is_async_copy(const Instruction& instruction) {
 /// An ordinary load, by its cache policy: an atomic one may well find an old value.
 bool is_plain(const Instruction& instruction) { return !instruction.glc && !instruction.scc && instruction.scope == 0; }
 
-/// What a load does with an element of memory, as far as it can be done here.
-struct LoadShape {
-  OperandKind kind = OperandKind::none;
-  uint16_t reg = 0;
-  uint8_t words = 0;  ///< that an element fills
-  uint8_t bytes = 0;
-  bool sign_extend = false;
-};
-
-std::optional<LoadShape> shape_of(const Instruction& instruction, uint32_t bytes) {
-  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
-  switch (instruction.opcode) {
-    case Opcode::global_load_tr_b128:
-    case Opcode::global_load_tr_b64:
-    case Opcode::global_load_tr4_b64:
-    case Opcode::global_load_tr6_b96:
-      return std::nullopt;
-    default:
-      break;
-  }
-  if (access.kind != semantics::MemoryAccess::Kind::load || access.components != 0 || access.is_d16 ||
-      access.half != semantics::MemoryAccess::Half::none || access.elements != 1 || instruction.lds ||
-      instruction.tfe || instruction.destinations != 1 || access.bytes != bytes || bytes > 16) {
-    return std::nullopt;
-  }
-  const isa::Operand& result = instruction.dst();
-  if (result.kind != OperandKind::vgpr && result.kind != OperandKind::agpr) return std::nullopt;
-  const uint32_t words = (bytes + 3) / 4;
-  if (result.words != words || (bytes > 2 && bytes % 4 != 0)) return std::nullopt;
-  return LoadShape{.kind = result.kind,
-                   .reg = result.reg,
-                   .words = static_cast<uint8_t>(words),
-                   .bytes = static_cast<uint8_t>(bytes),
-                   .sign_extend = access.sign_extend};
-}
-
 /// A value for a register.
 struct Patch {
   uint8_t lane = 0, word = 0;
-  uint32_t value = 0;
+  uint32_t value = 0, mask = 0;  ///< the mask has the bits that are written
 };
 
 /// A load that its wave has not waited for.
 struct Load {
   uint64_t time = 0, pc = 0;
   bool is_late = false, is_ordinary = false;
+  bool is_scalar = false;  ///< then its dwords stand for lanes
   LoadShape shape{};
   uint64_t lanes = 0, random = 0;
   CacheTimes::Since since{};
@@ -128,7 +95,8 @@ struct WaveState {
   uint64_t operation = 0;                          ///< the time of its last operation on vector memory
   std::array<std::vector<uint64_t>, 2> under_way;  ///< times, by counter: of loads, of stores
   std::vector<Load> loads;
-  uint64_t loaded = 0, stored = 0;  ///< how many, for the choice
+  std::vector<std::pair<unsigned, uint32_t>> scalars;  ///< what scalar loads bring, by register
+  uint64_t loaded = 0, stored = 0;                     ///< how many, for the choice
   /// Stores that memory may get later than others, with their addresses and times.
   std::vector<std::pair<uint64_t, uint64_t>> late_stores;
   bool passes_global_sync = false;
@@ -157,8 +125,9 @@ struct RunningGroup {
   bool counts_stores_apart = false;
   std::vector<WaveState> waves;
   std::vector<std::array<uint64_t, 2>> last_store;  ///< when one was issued, as StoringGroup::completions
-  /// Of dwords that its waves have read: the last store that they have seen there, by Stored::order.
-  std::unordered_map<uint64_t, uint64_t> seen;
+  /// Of dwords that its waves have read: the last store that they have seen there, by Stored::order; and by scalar
+  /// loads, as their cache knows nothing of the others.
+  std::unordered_map<uint64_t, uint64_t> seen, seen_by_scalars;
 
   uint32_t queue_of(uint32_t wave) const { return caches.waits_for_all() ? caches.cu_of(wave) : wave; }
 };
@@ -209,6 +178,7 @@ class OrderChecker final : public Checker {
   void finish_late_stores(const RunningGroup& group, WaveState& state, const CounterWaits& waits);
   void wait(const Wave& wave, RunningGroup& group, WaveState& state, const CounterWaits& waits);
   void store(const Wave& wave, RunningGroup& group, WaveState& state, const AccessEvent& access);
+  void scalar_load(const Wave& wave, RunningGroup& group, WaveState& state, const AccessEvent& access);
   bool any_history(const Load& load);
   void choose(const Wave& wave, RunningGroup& group, Load& load);
   uint32_t value_of(RunningGroup& group, uint32_t wave, const Load& load, uint64_t address, unsigned lane, uint32_t has,
@@ -295,9 +265,13 @@ uint64_t waited_for(const std::vector<uint64_t>& under_way, uint32_t at_most) {
 
 void OrderChecker::settle_loads(Wave& wave, const Instruction& next) {
   const auto [group, state] = place_of(wave);
-  if (state == nullptr || (state->loads.empty() && state->late_stores.empty())) return;
+  if (state == nullptr || (state->loads.empty() && state->late_stores.empty() && state->scalars.empty())) return;
   const auto waits = counter_waits(next);
   if (!waits) return;
+  if (waits->of(Counter::scalar) == 0) {
+    for (const auto& [reg, value] : state->scalars) wave.scalar[reg] = value;
+    state->scalars.clear();
+  }
   if (!state->late_stores.empty()) finish_late_stores(*group, *state, *waits);
   const uint64_t until = waited_for(state->under_way[0], waits->of(Counter::load));
   size_t settled = 0;
@@ -307,7 +281,9 @@ void OrderChecker::settle_loads(Wave& wave, const Instruction& next) {
     machine::Row* rows = load.shape.kind == OperandKind::vgpr ? wave.vgpr : wave.agpr;
     const uint32_t count = load.shape.kind == OperandKind::vgpr ? wave.vgprs : wave.agprs;
     for (const Patch& patch : load.patches) {
-      if (load.shape.reg + uint32_t{patch.word} < count) rows[load.shape.reg + patch.word][patch.lane] = patch.value;
+      if (load.shape.reg + uint32_t{patch.word} >= count) continue;
+      uint32_t& held = rows[load.shape.reg + patch.word][patch.lane];
+      held = (held & ~patch.mask) | patch.value;
     }
     ++settled;
   }
@@ -324,9 +300,12 @@ void OrderChecker::finish_late_stores(const RunningGroup& group, WaveState& stat
     std::optional<uint32_t> value;
     {
       const std::lock_guard lock(mutex_);
-      const auto seen = group.seen.find(address);
       // Who has read what came later knows better.
-      if (seen != group.seen.end() && seen->second > time) continue;
+      const auto has_seen_later = [&](const std::unordered_map<uint64_t, uint64_t>& all) {
+        const auto seen = all.find(address);
+        return seen != all.end() && seen->second > time;
+      };
+      if (has_seen_later(group.seen) || has_seen_later(group.seen_by_scalars)) continue;
       value = history_.delay(address, time, has, ++now_, group.caches.in_order());
     }
     if (value) *reinterpret_cast<volatile uint32_t*>(address) = *value;  // inside guarded(): it may be gone
@@ -358,11 +337,13 @@ void OrderChecker::wait(const Wave& wave, RunningGroup& group, WaveState& state,
 void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& instruction) {
   const bool is_memory = is_vector_memory(instruction.encoding);
   const bool is_sync = instruction.encoding == Encoding::ds && isa::row(instruction.opcode).has(isa::flag::gws);
+  const bool is_scalar = instruction.encoding == Encoding::smem && instruction.destinations == 0;
   const auto waits = counter_waits(instruction);
-  if (!is_memory && !is_sync && !waits) return;
+  if (!is_memory && !is_sync && !is_scalar && !waits) return;
   const auto [group, state] = place_of(wave);
   if (state == nullptr) return;
   const std::lock_guard lock(mutex_);
+  if (is_scalar) return group->caches.invalidate_scalar(wave.index, instruction.opcode, ++now_);
   if (is_sync) {
     state->passes_global_sync = true;
     return;
@@ -372,7 +353,10 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
     // Device libraries invalidate no caches after a barrier of the whole GPU, to which one wave of a work-group goes.
     if (std::exchange(state->passes_global_sync, false)) {
       ++now_;
-      for (uint32_t cu = 0; cu < group->caches.cu_count(); ++cu) group->caches.invalidate_all(cu, now_);
+      for (uint32_t cu = 0; cu < group->caches.cu_count(); ++cu) {
+        group->caches.invalidate_all(cu, now_);
+        group->caches.invalidate_scalar(cu, Opcode::s_dcache_inv, now_);
+      }
     }
     return;
   }
@@ -415,12 +399,13 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
 // --- Stores -------------------------------------------------------------------------------------------------------
 
 void OrderChecker::access(const Wave& wave, const AccessEvent& access) {
-  if (access.space != machine::Space::global || access.is_scalar || is_async_copy(access.instruction)) return;
+  if (access.space != machine::Space::global || is_async_copy(access.instruction)) return;
   const auto [group, state] = place_of(wave);
   if (state == nullptr) return;
+  if (access.is_scalar) return scalar_load(wave, *group, *state, access);
   state->give_up(access);
   if (access.writes) return store(wave, *group, *state, access);
-  const auto shape = shape_of(access.instruction, access.bytes);
+  const auto shape = load_shape(wave, access.instruction, access.bytes);
   if (!shape) return;
   Load load{.time = state->operation, .pc = access.pc, .is_ordinary = is_plain(access.instruction), .shape = *shape};
   load.lanes = access.lanes;
@@ -449,6 +434,36 @@ void OrderChecker::access(const Wave& wave, const AccessEvent& access) {
     if (load.patches.empty()) return;
   }
   state->loads.push_back(std::move(load));
+}
+
+void OrderChecker::scalar_load(const Wave& wave, RunningGroup& group, WaveState& state, const AccessEvent& access) {
+  const Instruction& instruction = access.instruction;
+  constexpr uint32_t most_bytes = 64;
+  if (access.writes || instruction.destinations != 1 || access.bytes == 0 || access.bytes > most_bytes) return;
+  const semantics::MemoryAccess& moved = semantics::memory_access(instruction);
+  const isa::Operand& result = instruction.dst();
+  if (moved.kind != semantics::MemoryAccess::Kind::load || result.kind != OperandKind::scalar) return;
+  std::erase_if(state.scalars, [&](const auto& each) {
+    return each.first >= result.reg && each.first < unsigned{result.reg} + result.words;
+  });
+  if (result.reg == isa::scalar::null) return;
+  Load load{.pc = access.pc, .is_ordinary = is_ordinary(instruction), .is_scalar = true};
+  load.shape = {.kind = OperandKind::scalar,
+                .reg = result.reg,
+                .words = 1,
+                .bytes = static_cast<uint8_t>(std::min(access.bytes, 4u)),
+                .sign_extend = moved.sign_extend};
+  const uint32_t dwords = (access.bytes + 3) / 4;
+  load.lanes = (uint64_t{1} << dwords) - 1;
+  for (uint32_t dword = 0; dword < dwords; ++dword) load.addresses[dword] = access.addresses[0] + dword * 4;
+  load.random = mixed(group.choice ^ mixed(wave.index + (++state.loaded << 16)));
+  {
+    const std::lock_guard lock(mutex_);
+    load.time = ++now_;
+    load.since = group.caches.scalar_since(wave.index, instruction, now_);
+  }
+  choose(wave, group, load);
+  for (const Patch& patch : load.patches) state.scalars.emplace_back(result.reg + patch.lane, patch.value);
 }
 
 void OrderChecker::store(const Wave& wave, RunningGroup& group, WaveState& state, const AccessEvent& access) {
@@ -495,7 +510,7 @@ bool OrderChecker::any_history(const Load& load) {
   if (history_.empty()) return false;
   for (uint64_t lanes = load.lanes; lanes != 0; lanes &= lanes - 1) {
     const uint64_t address = load.addresses[static_cast<unsigned>(std::countr_zero(lanes))];
-    for (unsigned word = 0; word < load.shape.words; ++word) {
+    for (unsigned word = 0; word < load.shape.dwords(); ++word) {
       if (history_.find(address + word * 4) != nullptr) return true;
     }
   }
@@ -516,7 +531,9 @@ void OrderChecker::choose(const Wave& wave, RunningGroup& group, Load& load) {
   for (uint64_t lanes = load.lanes; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     const uint64_t address = load.addresses[lane] & ~uint64_t{3};
-    if (machine::read_guest(has[lane].data(), address, load.shape.words * size_t{4})) readable |= uint64_t{1} << lane;
+    if (machine::read_guest(has[lane].data(), address, load.shape.dwords() * size_t{4})) {
+      readable |= uint64_t{1} << lane;
+    }
   }
   std::optional<Missed> missed;
   {
@@ -524,19 +541,21 @@ void OrderChecker::choose(const Wave& wave, RunningGroup& group, Load& load) {
     for (uint64_t lanes = readable; lanes != 0; lanes &= lanes - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
       const uint64_t address = load.addresses[lane];
-      for (unsigned word = 0; word < load.shape.words; ++word) {
-        const uint64_t dword = (address & ~uint64_t{3}) + word * 4;
-        const uint32_t shift = static_cast<uint32_t>(address & 3) * 8;
-        const uint32_t width = load.shape.bytes < 4 ? load.shape.bytes * 8u : 32u;
-        const uint32_t mask = (width == 32 ? ~0u : (1u << width) - 1) << shift;
-        uint32_t value = value_of(group, wave.index, load, dword, lane, has[lane][word], mask, missed);
-        // A late load may bring what the instruction itself did not.
-        if (!load.is_late && ((value ^ has[lane][word]) & mask) == 0) continue;
-        if (width != 32) {
-          value = (value & mask) >> shift;
-          if (load.shape.sign_extend && (value >> (width - 1) & 1) != 0) value |= ~0u << width;
-        }
-        load.patches.push_back({static_cast<uint8_t>(lane), static_cast<uint8_t>(word), value});
+      const unsigned first = address & 3;  // not 0 of elements in one dword alone
+      const uint32_t mask = load.shape.bytes < 4 ? ((1u << load.shape.bytes * 8) - 1) << first * 8 : ~0u;
+      std::array<uint32_t, 4> gets = has[lane];
+      for (unsigned dword = 0; dword < load.shape.dwords(); ++dword) {
+        const uint64_t at = (address & ~uint64_t{3}) + dword * 4;
+        gets[dword] = value_of(group, wave.index, load, at, lane, has[lane][dword], mask, missed);
+      }
+      // A late load may bring what the instruction itself did not.
+      if (!load.is_late && gets == has[lane]) continue;
+      std::array<uint8_t, sizeof gets + 4> element{};
+      std::memcpy(element.data(), gets.data(), sizeof gets);
+      const LoadShape::Registers registers = load.shape.registers(element.data() + first);
+      for (uint8_t word = 0; word < load.shape.words; ++word) {
+        load.patches.push_back(
+            {static_cast<uint8_t>(lane), word, registers.value[word] & registers.mask[word], registers.mask[word]});
       }
     }
   }
@@ -553,6 +572,7 @@ uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& 
   // When it is certain that this wave sees the store, compared with its caches; 0: at once.
   const auto seen_at = [&](const Stored& store) -> std::pair<uint64_t, uint64_t> {
     if (store.group != group.stores) return {store.in_memory(), load.since.others};
+    if (load.is_scalar) return {store.in_l2(), load.since.group};
     if (store.wave == wave) return {0, 0};
     if (group.caches.cu_of(store.wave) == cu) {
       return group.caches.in_order() ? std::pair<uint64_t, uint64_t>{0, 0} : std::pair{store.in_l2(), load.time};
@@ -568,10 +588,11 @@ uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& 
     if (store.wave == wave || (group.caches.in_order() && group.caches.cu_of(store.wave) == cu)) break;
   }
   size_t first = end;
-  const auto seen = group.seen.find(address);
+  auto& seen_here = load.is_scalar ? group.seen_by_scalars : group.seen;
+  const auto seen = seen_here.find(address);
   for (; first > 0; --first) {
     const Stored& store = (*history)[first - 1];
-    if (seen != group.seen.end() && store.order <= seen->second) break;
+    if (seen != seen_here.end() && store.order <= seen->second) break;
     const auto [when, since] = seen_at(store);
     if (when <= since) break;
   }
@@ -609,8 +630,8 @@ uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& 
       read.seen = std::min(read.seen, now_);
     }
     constexpr size_t most_seen = 1 << 18;
-    if (group.seen.size() >= most_seen) group.seen.clear();
-    group.seen[address] = read.order;
+    if (seen_here.size() >= most_seen) seen_here.clear();
+    seen_here[address] = read.order;
   }
   const auto is_missed = [&](const Stored& store) {
     return store.time < load.time && !store.is_atomic && (bits_of(store.bytes) & looked_at) != 0;
@@ -620,7 +641,7 @@ uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& 
     const Stored& store = (*history)[choice];
     missed = {.store = store,
               .address = address,
-              .lane = lane,
+              .lane = load.is_scalar ? 0 : lane,
               .is_complete = seen_at(store).first <= load.time,
               .got = value & looked_at,
               .has = at_issue & looked_at};
@@ -663,13 +684,15 @@ void OrderChecker::report(const Wave& wave, const Load& load, const Missed& miss
   finding.checker = checker;
   finding.kind = kind;
   set_place(finding, wave, load.pc, missed.lane);
-  const char* whose = same_group      ? "another wave of its work-group"
+  const bool is_own = same_group && store.wave == wave.index;
+  const char* whose = is_own          ? "the wave itself"
+                      : same_group    ? "another wave of its work-group"
                       : same_dispatch ? "a wave of another work-group"
                                       : "a wave of another dispatch";
   finding.message =
       missed.is_complete
-          ? fmt::format("kernel '{}' reads what memory had before {} stored there: its caches may still have that",
-                        finding.kernel, whose)
+          ? fmt::format("kernel '{}' reads what memory had before {} stored there: {} may still have that",
+                        finding.kernel, whose, load.is_scalar ? "the cache of scalar loads" : "its caches")
           : fmt::format("kernel '{}' reads what memory had before {} stored there: nothing has made the store arrive",
                         finding.kernel, whose);
   finding.address =
@@ -684,7 +707,12 @@ void OrderChecker::report(const Wave& wave, const Load& load, const Missed& miss
                                       store.group->id[1], store.group->id[2], store.wave, store.lane));
   finding.stacks.push_back(std::move(frames));
   if (missed.is_complete) {
-    const std::string_view invalidate = rule != nullptr ? rule->invalidate : std::string_view();
+    std::string invalidate(rule != nullptr ? rule->invalidate : std::string_view());
+    if (load.is_scalar) {
+      // The vector caches matter to scalar loads where they are behind the one of a CU.
+      const bool is_behind = !same_group && own->hierarchy->levels.size() > 1;
+      invalidate = (is_behind ? invalidate + "; " : std::string()) + "s_dcache_inv";
+    }
     finding.advice =
         fmt::format("missing before the load, after what tells that the store is done: {}, an acquire at {} scope",
                     invalidate, scope_name);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <shared_mutex>
 #include <utility>
 #include <vector>
@@ -16,18 +16,17 @@
 #include "isa/effects.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
-#include "observe/counter_waits.h"
+#include "observe/lds_copies.h"
 #include "observe/place.h"
 #include "observe/running_groups.h"
+#include "observe/under_way.h"
 #include "observe/wait_states.h"
 
 namespace Atoll::observe {
 
 namespace {
 
-using isa::Encoding;
 using isa::Instruction;
-using isa::Opcode;
 using memory_model::Counter;
 using memory_model::Counters;
 
@@ -35,120 +34,68 @@ constexpr const char* checker = "wait";
 
 /// What the checker needs of an instruction.
 struct Facts {
-  isa::Effects effects;
-  std::optional<CounterWaits> waits;
-  Counters counted = 0;  ///< by which counters it is under way
-  bool in_order = true;
-  bool fills = false;  ///< registers
+  OperationFacts operation;
   WaitStateFacts states;
 };
 
-/// Which counters count an operation on vector memory: what returns something is a load.
-Counters vector_memory_counter(const Instruction& instruction, const isa::Effects& effects) {
-  const bool stores_apart = instruction.generation >= target::Generation::gfx10;
-  const bool is_store = !effects.loads.any() || (effects.stores.any() && instruction.destinations == 0);
-  return mask(stores_apart && is_store ? Counter::store : Counter::load);
-}
-
-Counters counters_of(const Instruction& instruction, const isa::Effects& effects) {
-  switch (instruction.encoding) {
-    case Encoding::smem:
-      return instruction.destinations != 0 ? mask(Counter::scalar) : Counters{0};
-    case Encoding::ds:
-      return mask(Counter::lds);
-    case Encoding::flat:
-      return static_cast<Counters>(vector_memory_counter(instruction, effects) | mask(Counter::lds));
-    case Encoding::mubuf:
-      if (invalidates_caches(instruction.opcode)) return 0;
-      [[fallthrough]];
-    case Encoding::global:
-    case Encoding::scratch:
-    case Encoding::mtbuf:
-      return vector_memory_counter(instruction, effects);
-    case Encoding::mimg:
-      // From GFX12 on, intersections with rays have a counter of their own, and samples are VSAMPLE.
-      if (instruction.generation >= target::Generation::gfx12 && !effects.loads.any()) return mask(Counter::bvh);
-      return vector_memory_counter(instruction, effects);
-    case Encoding::vsample:
-      return mask(Counter::sample);
-    case Encoding::sop1:
-    case Encoding::sopp:
-      // What the message or the barrier's state is comes as from scalar memory.
-      if (instruction.opcode == Opcode::s_sendmsg_rtn_b32 || instruction.opcode == Opcode::s_sendmsg_rtn_b64 ||
-          instruction.opcode == Opcode::s_get_barrier_state) {
-        return mask(Counter::scalar);
-      }
-      return 0;
-    default:
-      return 0;
-  }
-}
-
-/// An operation that has not been waited for.
-struct Operation {
-  uint64_t pc = 0;
-  Counters counters = 0;  ///< in whose queues it still is
-  bool arrived = false;
-  const Facts* facts = nullptr;
-};
-
-struct WaveOperations {
-  std::vector<Operation> queue;  ///< the oldest first
+struct WaveState {
+  OperationsUnderWay operations;
   WaitStates states;
-
-  void wait(const CounterWaits& waits);
 };
 
-void WaveOperations::wait(const CounterWaits& waits) {
-  // lgkmcnt is one counter for LDS and scalar memory: what is under way by either counts.
-  const bool one_for_both = waits.of(Counter::lds) == waits.of(Counter::scalar);
-  std::array<uint32_t, static_cast<size_t>(Counter::count)> younger{};
-  for (auto at = queue.rbegin(); at != queue.rend(); ++at) {
-    for (unsigned i = 0; i < younger.size(); ++i) {
-      const auto counter = static_cast<Counter>(i);
-      if (!has(at->counters, counter)) continue;
-      uint32_t after = younger[i];
-      if (one_for_both && counter == Counter::lds) after += younger[static_cast<size_t>(Counter::scalar)];
-      const uint32_t limit = waits.of(counter);
-      if (limit != CounterWaits::any && (at->facts->in_order ? after >= limit : limit == 0)) {
-        at->counters &= static_cast<Counters>(~mask(counter));
-        if (counter != Counter::lds || !has(at->facts->counted, Counter::load)) at->arrived = true;
-      }
-      ++younger[i];
-    }
-  }
-  std::erase_if(queue, [](const Operation& operation) { return operation.counters == 0; });
-}
+struct GroupState {
+  std::vector<WaveState> waves;
+  LdsCopies copies;
+};
 
 class WaitChecker final : public Checker {
  public:
   explicit WaitChecker(Findings& findings) : findings_(findings) {}
 
-  machine::Watched watched() const override { return {.code = true, .work_groups = true, .instructions = true}; }
+  machine::Watched watched() const override {
+    return {.code = true, .work_groups = true, .instructions = true, .accesses = true};
+  }
 
   void code_unloading(const machine::LoadedCode& code) override;
   void work_group_begins(const machine::WorkGroup& group) override {
-    groups_.add(group, std::make_unique<std::vector<WaveOperations>>(group.waves.size()));
+    auto state = std::make_unique<GroupState>();
+    state->waves.resize(group.waves.size());
+    groups_.add(group, std::move(state));
   }
   void work_group_ends(const machine::WorkGroup& group) override { groups_.erase(group); }
   void instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) override;
+  void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
 
  private:
-  WaveOperations* find(const machine::Wave& wave) const {
-    std::vector<WaveOperations>* waves = groups_.find(wave.work_group);
-    return waves == nullptr || wave.index >= waves->size() ? nullptr : &(*waves)[wave.index];
+  struct Place {
+    GroupState* group = nullptr;
+    WaveState* wave = nullptr;
+  };
+  Place place_of(const machine::Wave& wave) const {
+    GroupState* group = groups_.find(wave.work_group);
+    if (group == nullptr || wave.index >= group->waves.size()) return {};
+    return {group, &group->waves[wave.index]};
   }
   const Facts& facts_of(const machine::Wave& wave, uint64_t pc, const Instruction& instruction);
-  void report(const machine::Wave& wave, uint64_t pc, const Operation& operation, bool is_read,
-              const std::string& what);
+  void report(const machine::Wave& wave, uint64_t pc, const RegisterConflict& conflict);
+  void report(const machine::Wave& wave, const machine::AccessEvent& access, const LdsCopies::Conflict& conflict);
   void report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing);
 
   Findings& findings_;
   mutable std::shared_mutex mutex_;
-  RunningGroups<std::vector<WaveOperations>> groups_;
+  RunningGroups<GroupState> groups_;
+  std::atomic<bool> any_copies_{false};                   ///< between memory and LDS, in code that has been executed
   std::atomic<uint64_t> epoch_{next_epoch()};             ///< another one whenever code is unloaded
-  std::map<std::pair<uint64_t, unsigned>, Facts> facts_;  ///< by PC and size of waves
+  std::map<std::pair<uint64_t, unsigned>, Facts> facts_;  ///< by PC and what else decides what an instruction is
 };
+
+/// What decides beside the PC what an instruction is: the size of waves, and on GFX12.5 the banks of VGPRs, which MODE
+/// has from bit 12 on.
+unsigned variant_of(const machine::Wave& wave, const Instruction& instruction) {
+  constexpr unsigned banks_in_mode = 12;
+  const bool has_banks = instruction.generation >= target::Generation::gfx12_5;
+  return wave.wave_size | (has_banks ? wave.mode >> banks_in_mode & 0xFFu : 0u) << 8;
+}
 
 void WaitChecker::code_unloading(const machine::LoadedCode& code) {
   const std::unique_lock lock(mutex_);
@@ -159,7 +106,7 @@ void WaitChecker::code_unloading(const machine::LoadedCode& code) {
 /// What this thread has asked for lately, by the PC.
 struct RecentFacts {
   uint64_t epoch = 0, pc = 0;
-  unsigned wave_size = 0;
+  unsigned variant = 0;
   const Facts* facts = nullptr;
 };
 
@@ -181,80 +128,64 @@ RecentFacts& recent_facts(uint64_t pc) {
 const Facts& WaitChecker::facts_of(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) {
   RecentFacts& slot = recent_facts(pc);
   const uint64_t epoch = epoch_.load(std::memory_order_acquire);
-  if (slot.epoch == epoch && slot.pc == pc && slot.wave_size == wave.wave_size) return *slot.facts;
+  const unsigned variant = variant_of(wave, instruction);
+  if (slot.epoch == epoch && slot.pc == pc && slot.variant == variant) return *slot.facts;
   const auto remembered = [&](const Facts* facts) -> const Facts& {
-    slot = {.epoch = epoch, .pc = pc, .wave_size = wave.wave_size, .facts = facts};
+    slot = {.epoch = epoch, .pc = pc, .variant = variant, .facts = facts};
     return *facts;
   };
-  const std::pair key{pc, unsigned{wave.wave_size}};
+  const std::pair key{pc, variant};
   {
     const std::shared_lock lock(mutex_);
     if (const auto at = facts_.find(key); at != facts_.end()) return remembered(&at->second);
   }
-  Facts facts;
-  facts.effects = isa::effects_of(instruction);
-  facts.waits = counter_waits(instruction);
-  facts.states = wait_state_facts(instruction, facts.effects);
-  facts.counted = counters_of(instruction, facts.effects);
-  facts.in_order = !has(facts.counted, Counter::scalar);
-  // Nothing that is loaded counts by the counter of stores, where there is one: stores needn't be kept for its order.
-  if (facts.counted == mask(Counter::store)) facts.counted = 0;
-  isa::ScalarSet scalars = facts.effects.writes;
-  scalars.reset(isa::scc_number);
-  facts.fills = facts.effects.vector_writes.any() || scalars.any();
+  const isa::Effects effects = isa::effects_of(instruction);
+  Facts facts{.operation = operation_facts(instruction, effects), .states = wait_state_facts(instruction, effects)};
+  if (facts.operation.copy != OperationFacts::Copy::none) any_copies_ = true;
   const std::unique_lock lock(mutex_);
   return remembered(&facts_.try_emplace(key, std::move(facts)).first->second);
 }
 
-template <size_t size>
-std::optional<unsigned> first_of(const std::bitset<size>& set) {
-  for (unsigned i = 0; i < size; ++i) {
-    if (set[i]) return i;
-  }
-  return std::nullopt;
-}
-
-std::string vector_name(unsigned number) {
-  return number < isa::first_agpr ? fmt::format("v{}", number) : fmt::format("a{}", number - isa::first_agpr);
+std::string vector_name(unsigned number, target::Generation generation) {
+  const bool has_agprs = generation < target::Generation::gfx12_5;
+  return !has_agprs || number < isa::first_agpr ? fmt::format("v{}", number)
+                                                : fmt::format("a{}", number - isa::first_agpr);
 }
 
 std::string scalar_name(unsigned number) {
   if (number < isa::scalar::vcc_lo) return fmt::format("s{}", number);
   if (number <= isa::scalar::vcc_hi) return number == isa::scalar::vcc_lo ? "vcc_lo" : "vcc_hi";
   if (number == isa::scalar::m0) return "m0";
+  if (number == isa::scalar::exec_lo) return "exec_lo";
+  if (number == isa::scalar::exec_hi) return "exec_hi";
   return fmt::format("scalar register {}", number);
 }
 
 void WaitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) {
-  if (instruction.generation >= target::Generation::gfx12_5) return;
-  WaveOperations* operations = find(wave);
-  if (operations == nullptr) return;
+  const auto [group, state] = place_of(wave);
+  if (state == nullptr) return;
   const Facts& facts = facts_of(wave, pc, instruction);
-  if (const auto missing = operations->states.step(facts.states, pc)) report(wave, pc, *missing);
-  if (facts.waits) return operations->wait(*facts.waits);
-  for (const Operation& operation : operations->queue) {
-    if (operation.arrived || !operation.facts->fills) continue;
-    const isa::Effects& filled = operation.facts->effects;
-    const isa::VectorSet vectors = filled.vector_writes;
-    isa::ScalarSet scalars = filled.writes;
-    scalars.reset(isa::scc_number);
-    if (const auto read = first_of(vectors & facts.effects.vector_reads)) {
-      report(wave, pc, operation, true, vector_name(*read));
-    } else if (const auto word = first_of(scalars & facts.effects.reads)) {
-      report(wave, pc, operation, true, scalar_name(*word));
-    } else if (facts.counted != operation.counters || !operation.facts->in_order) {
-      // What the same counter counts fills registers in order.
-      if (const auto written = first_of(vectors & facts.effects.vector_writes)) {
-        report(wave, pc, operation, false, vector_name(*written));
-      } else if (const auto write = first_of(scalars & facts.effects.writes)) {
-        report(wave, pc, operation, false, scalar_name(*write));
-      }
-    }
+  if (const auto missing = state->states.step(facts.states, pc)) report(wave, pc, *missing);
+  if (facts.operation.waits) return state->operations.wait(*facts.operation.waits, group->copies);
+  for (const RegisterConflict& conflict : state->operations.conflicts(facts.operation)) report(wave, pc, conflict);
+  state->operations.execute(facts.operation, pc, wave.index, group->copies);
+}
+
+void WaitChecker::access(const machine::Wave& wave, const machine::AccessEvent& access) {
+  if (access.space != machine::Space::lds || !any_copies_.load(std::memory_order_relaxed)) return;
+  const auto [group, state] = place_of(wave);
+  if (state == nullptr || group->copies.empty()) return;
+  const OperationFacts& facts = facts_of(wave, access.pc, access.instruction).operation;
+  if (facts.arrives) {
+    group->copies.arrive(wave.index, access.addresses[std::countr_zero(access.lanes)]);
+    return;
   }
-  if (facts.counted == 0) return;
-  constexpr size_t most = 64;  // more than any counter counts
-  if (operations->queue.size() >= most) operations->queue.erase(operations->queue.begin());
-  operations->queue.push_back({.pc = pc, .counters = facts.counted, .facts = &facts});
+  const bool is_copy = facts.copy != OperationFacts::Copy::none;
+  const Operation* operation = is_copy ? state->operations.last() : nullptr;
+  const uint64_t own = operation == nullptr ? 0 : operation->copy;
+  if (access.reads) group->copies.read(access);
+  if (const auto conflict = group->copies.conflict(access, own)) report(wave, access, *conflict);
+  if (own != 0) group->copies.add(own, access);
 }
 
 /// How the wait for an operation is written.
@@ -266,28 +197,91 @@ std::string wait_for(target::Generation generation, Counters counters) {
   if (has(counters, Counter::sample)) return gfx12 ? "s_wait_samplecnt" : "s_waitcnt vmcnt";
   if (has(counters, Counter::bvh)) return gfx12 ? "s_wait_bvhcnt" : "s_waitcnt vmcnt";
   if (has(counters, Counter::lds)) return gfx12 ? "s_wait_dscnt" : "s_waitcnt lgkmcnt";
+  if (has(counters, Counter::async)) return "s_wait_asynccnt";
+  if (has(counters, Counter::tensor)) return "s_wait_tensorcnt";
   return gfx12 ? "s_wait_kmcnt" : "s_waitcnt lgkmcnt";
 }
 
-void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const Operation& operation, bool is_read,
-                         const std::string& what) {
-  const char* kind = is_read ? "missing-wait" : "overwritten";
+const char* kind_of(RegisterConflict::Kind kind) {
+  switch (kind) {
+    case RegisterConflict::Kind::reads:
+      return "missing-wait";
+    case RegisterConflict::Kind::writes:
+      return "overwritten";
+    case RegisterConflict::Kind::overwrites:
+      break;
+  }
+  return "still-read";
+}
+
+/// The instruction that has begun what is under way, as a finding shows it.
+NamedStack under_way(const Finding& there) {
+  std::vector<std::string> frames{there.instruction};
+  if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
+  return {"what is under way", std::move(frames)};
+}
+
+void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const RegisterConflict& conflict) {
+  const char* kind = kind_of(conflict.kind);
   if (findings_.known(checker, kind, pc, 1)) return;
   Finding finding;
   finding.checker = checker;
   finding.kind = kind;
   set_place(finding, wave, pc, 0);
   Finding there;
-  set_place(there, wave, operation.pc, 0);
-  const std::string wait = wait_for(wave.work_group->dispatch->gpu->processor().generation, operation.counters);
-  finding.message = fmt::format("kernel '{}' {} {}, and nothing has waited for '{}', which fills it", finding.kernel,
-                                is_read ? "reads" : "writes", what, there.instruction);
-  std::vector<std::string> frames{there.instruction};
-  if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
-  finding.stacks.push_back({"what is under way", std::move(frames)});
-  finding.advice = fmt::format("wait before it ({}): a GPU would find {} there", wait,
-                               is_read ? "what the register held before" : "what arrives later");
+  set_place(there, wave, conflict.operation->pc, 0);
+  const auto generation = wave.work_group->dispatch->gpu->processor().generation;
+  const std::string name = conflict.is_vector ? vector_name(conflict.reg, generation) : scalar_name(conflict.reg);
+  const std::string wait = wait_for(generation, conflict.operation->counters);
+  switch (conflict.kind) {
+    case RegisterConflict::Kind::reads:
+    case RegisterConflict::Kind::writes: {
+      const bool is_read = conflict.kind == RegisterConflict::Kind::reads;
+      finding.message = fmt::format("kernel '{}' {} {}, and nothing has waited for '{}', which fills it",
+                                    finding.kernel, is_read ? "reads" : "writes", name, there.instruction);
+      finding.advice = fmt::format("wait before it ({}): a GPU would find {} there", wait,
+                                   is_read ? "what the register held before" : "what arrives later");
+      break;
+    }
+    case RegisterConflict::Kind::overwrites:
+      finding.message = fmt::format(
+          "kernel '{}' writes {}, and nothing has waited for the addresses of '{}' to be translated, which "
+          "reads it",
+          finding.kernel, name, there.instruction);
+      finding.advice =
+          "wait before it (s_wait_xcnt): after a page fault a GPU would execute the access again with what is written "
+          "here";
+      break;
+  }
+  finding.stacks.push_back(under_way(there));
   findings_.add(pc, std::move(finding));
+}
+
+void WaitChecker::report(const machine::Wave& wave, const machine::AccessEvent& access,
+                         const LdsCopies::Conflict& conflict) {
+  const LdsCopy& copy = *conflict.copy;
+  const char* kind = !copy.fills ? "still-read" : access.reads ? "missing-wait" : "overwritten";
+  if (findings_.known(checker, kind, access.pc, 1)) return;
+  Finding finding;
+  finding.checker = checker;
+  finding.kind = kind;
+  set_place(finding, wave, access.pc, conflict.lane);
+  Finding there;
+  set_place(there, wave, copy.pc, 0);
+  const std::string whose = copy.wave == wave.index ? std::string("nothing") : fmt::format("wave {}", copy.wave);
+  finding.message =
+      fmt::format("kernel '{}' {} LDS, and {} has {}waited for '{}', which {} it", finding.kernel,
+                  access.reads && copy.fills ? "reads" : "writes", whose, copy.wave == wave.index ? "" : "not ",
+                  there.instruction, copy.fills ? "fills" : "reads");
+  finding.address = fmt::format("{:#x} in LDS", conflict.address);
+  finding.stacks.push_back(under_way(there));
+  const std::string wait = wait_for(wave.work_group->dispatch->gpu->processor().generation, copy.counters);
+  finding.advice = fmt::format("wait before it{} ({}): a GPU would find {} there",
+                               copy.wave == wave.index ? "" : ", in that wave, and come to a barrier then", wait,
+                               !copy.fills    ? "what is written here, and copy that"
+                               : access.reads ? "what LDS held before"
+                                              : "what arrives later");
+  findings_.add(access.pc, std::move(finding));
 }
 
 void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing) {
@@ -300,6 +294,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitState
   Finding there;
   set_place(there, wave, missing.writer, 0);
   using Kind = WaitStateFacts::Need::Kind;
+  const auto generation = wave.work_group->dispatch->gpu->processor().generation;
   std::string what;
   switch (missing.need.kind) {
     case Kind::scalar:
@@ -307,7 +302,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitState
       break;
     case Kind::vector:
     case Kind::transcendental:
-      what = vector_name(missing.need.reg);
+      what = vector_name(missing.need.reg, generation);
       break;
     case Kind::exec:
       what = "exec";

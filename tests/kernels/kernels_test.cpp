@@ -21,6 +21,7 @@
 #include "machine/gpu.h"
 #include "machine/guest_vector.h"
 #include "object/link.h"
+#include "observe/checkers.h"
 #include "support/command.h"
 #include "support/llvm_processors.h"
 #include "target/product.h"
@@ -199,8 +200,11 @@ std::vector<uint8_t> compile(const std::string& processor, const Source& source,
   return linked ? std::move(*linked) : std::vector<uint8_t>();
 }
 
-void try_way(const char* processor_name, const Source& source, const Way& way, std::string_view engine_name) {
-  SCOPED_TRACE(fmt::format("{} {} in waves of {}, {}", way.compiler, way.level, way.wave_size, engine_name));
+/// In an engine, or in the one that tells an observer.
+void try_way(const char* processor_name, const Source& source, const Way& way, std::string_view engine_name,
+             machine::Observer* observer = nullptr) {
+  SCOPED_TRACE(
+      fmt::format("{} {} {} in waves of {}, {}", source.file, way.compiler, way.level, way.wave_size, engine_name));
   const target::Processor& processor = *target::find_processor(processor_name);
   const Choice choice = choose(processor, source, way);
   const std::vector<uint8_t> bytes = compile(processor_name, source, way, choice.options);
@@ -209,7 +213,8 @@ void try_way(const char* processor_name, const Source& source, const Way& way, s
   ASSERT_TRUE(model) << model.error().message;
   const auto engine = engine::find_engine(engine_name);
   ASSERT_TRUE(engine) << engine.error().message;
-  const auto gpu = machine::Gpu::create(*model, *engine, {.threads = 2});
+  const auto gpu = machine::Gpu::create(*model, observer != nullptr ? engine::observed_engine(*observer) : *engine,
+                                        {.threads = 2, .observer = observer});
   ASSERT_TRUE(gpu) << gpu.error().message;
   const auto code = (*gpu)->load(bytes, {}, "kernels");
   ASSERT_TRUE(code) << code.error().message;
@@ -288,6 +293,28 @@ TEST(RegisterKernels, GiveWhatTheHostGives) {
     try_way("gfx1250", registers, {"clang-22", "-O3", 32}, engine);
   }
 }
+
+/// What compilers generate waits for all that it has to wait for: whatever the checker of waits finds there is wrong.
+class Waits : public testing::TestWithParam<const char*> {};
+
+TEST_P(Waits, OfCompilersAreAllThere) {
+  const target::Processor& processor = *target::find_processor(GetParam());
+  const bool is_newest = processor.generation >= target::Generation::gfx12_5;
+  std::string told;
+  auto checkers =
+      observe::Checkers::create({.checkers = {"wait"}}, {.tell = [&](std::string_view text) { told += text; }});
+  ASSERT_TRUE(checkers) << checkers.error().message;
+  for (const Source& source : sources) {
+    const unsigned wave_size = processor.has_wave_size(32) ? 32 : 64;
+    try_way(GetParam(), source, {"clang-22", "-O3", wave_size}, "interpreter", checkers->get());
+    if (is_newest) try_way(GetParam(), source, {"clang-22", "-O0", wave_size}, "interpreter", checkers->get());
+  }
+  if (is_newest) try_way(GetParam(), registers, {"clang-22", "-O3", 32}, "interpreter", checkers->get());
+  EXPECT_EQ((*checkers)->findings().errors(), 0u) << told;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Waits, testing::Values("gfx90a", "gfx942", "gfx1100", "gfx1201", "gfx1250"),
+                         [](const auto& info) { return std::string(info.param); });
 
 class OtherKernels : public testing::TestWithParam<size_t> {};
 

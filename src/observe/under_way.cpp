@@ -1,0 +1,285 @@
+// observe: see under_way.h.
+#include "observe/under_way.h"
+
+#include <algorithm>
+#include <array>
+
+#include "isa/table.h"
+
+namespace Atoll::observe {
+
+namespace {
+
+using isa::Encoding;
+using isa::Instruction;
+using isa::Opcode;
+using memory_model::Counter;
+using memory_model::Counters;
+
+constexpr unsigned bank_registers = isa::vector_registers_of_a_kind;
+
+bool is_prefetch(Opcode opcode) { return opcode == Opcode::global_prefetch_b8 || opcode == Opcode::flat_prefetch_b8; }
+
+OperationFacts::Copy copy_of(const Instruction& instruction) {
+  using enum OperationFacts::Copy;
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  if (row.has(isa::flag::tensor)) return row.has(isa::flag::load) ? to_lds : from_lds;
+  if (row.has(isa::flag::from_lds)) return from_lds;
+  if (row.has(isa::flag::to_lds)) return to_lds;
+  return instruction.lds && instruction.encoding != Encoding::ds ? to_lds : none;
+}
+
+/// Which counters count an operation on vector memory: what returns something is a load, and so is what fills LDS.
+Counters vector_memory_counter(const Instruction& instruction, const isa::Effects& effects) {
+  const bool stores_apart = instruction.generation >= target::Generation::gfx10;
+  const bool stores_nothing = !effects.stores.any() || copy_of(instruction) == OperationFacts::Copy::to_lds;
+  const bool is_store = !effects.loads.any() || (!stores_nothing && instruction.destinations == 0);
+  return mask(stores_apart && is_store ? Counter::store : Counter::load);
+}
+
+/// By their completion.
+Counters counters_of(const Instruction& instruction, const isa::Effects& effects) {
+  const bool is_12_5 = instruction.generation >= target::Generation::gfx12_5;
+  switch (instruction.encoding) {
+    case Encoding::smem:
+      return instruction.destinations != 0 ? mask(Counter::scalar) : Counters{0};
+    case Encoding::ds:
+      if (instruction.opcode == Opcode::ds_atomic_async_barrier_arrive_b64) return mask(Counter::async);
+      return mask(Counter::lds);
+    case Encoding::flat:
+      if (is_prefetch(instruction.opcode)) return 0;
+      return static_cast<Counters>(vector_memory_counter(instruction, effects) | mask(Counter::lds));
+    case Encoding::mubuf:
+      if (invalidates_caches(instruction.opcode)) return 0;
+      [[fallthrough]];
+    case Encoding::global:
+    case Encoding::scratch:
+    case Encoding::mtbuf:
+      if (is_prefetch(instruction.opcode)) return 0;
+      if (instruction.opcode == Opcode::global_inv) return mask(Counter::load);
+      if (is_12_5 && copy_of(instruction) != OperationFacts::Copy::none) return mask(Counter::async);
+      return vector_memory_counter(instruction, effects);
+    case Encoding::mimg:
+      if (isa::row_of(instruction).has(isa::flag::tensor)) return mask(Counter::tensor);
+      // From GFX12 on, intersections with rays have a counter of their own, and samples are VSAMPLE.
+      if (instruction.generation >= target::Generation::gfx12 && !effects.loads.any()) return mask(Counter::bvh);
+      return vector_memory_counter(instruction, effects);
+    case Encoding::vsample:
+      return mask(Counter::sample);
+    case Encoding::sop1:
+    case Encoding::sopp:
+      // What the message or the barrier's state is comes as from scalar memory.
+      if (instruction.opcode == Opcode::s_sendmsg_rtn_b32 || instruction.opcode == Opcode::s_sendmsg_rtn_b64 ||
+          instruction.opcode == Opcode::s_get_barrier_state) {
+        return mask(Counter::scalar);
+      }
+      return 0;
+    default:
+      return 0;
+  }
+}
+
+/// Whether XCNT counts it. It is taken not to count copies to and from LDS, tensors' among them, whose addresses and
+/// descriptors clang 22 overwrites at once.
+bool is_translated(const Instruction& instruction, const OperationFacts& facts) {
+  if (instruction.generation < target::Generation::gfx12_5 || facts.counted == 0) return false;
+  if (facts.copy != OperationFacts::Copy::none) return false;
+  switch (instruction.encoding) {
+    case Encoding::smem:
+    case Encoding::flat:
+    case Encoding::global:
+    case Encoding::scratch:
+    case Encoding::mubuf:
+    case Encoding::mtbuf:
+      return !isa::row_of(instruction).has(isa::flag::cache_control);
+    default:
+      return false;
+  }
+}
+
+/// The registers of banks beyond the first, which effects_of() leaves out: bank by bank, as if it were the first.
+void add_banks(const Instruction& instruction, OperationFacts& facts) {
+  constexpr unsigned banks = 4;
+  for (unsigned bank = 1; bank < banks; ++bank) {
+    Instruction in_bank = instruction;
+    bool any = false;
+    for (isa::Operand& operand : in_bank.operands) {
+      if (operand.kind != isa::OperandKind::vgpr) continue;
+      if (operand.reg / bank_registers == bank) {
+        operand.reg %= bank_registers;
+        any = true;
+      } else {
+        operand.words = 0;
+      }
+    }
+    if (!any) continue;
+    const isa::Effects effects = isa::effects_of(in_bank);
+    for (unsigned reg = 0; reg < bank_registers; ++reg) {
+      if (effects.vector_reads[reg]) facts.vector_reads.set(bank * bank_registers + reg);
+      if (effects.vector_writes[reg]) facts.vector_writes.set(bank * bank_registers + reg);
+    }
+  }
+}
+
+}  // namespace
+
+OperationFacts operation_facts(const Instruction& instruction, const isa::Effects& effects) {
+  OperationFacts facts;
+  facts.waits = counter_waits(instruction);
+  facts.counted = counters_of(instruction, effects);
+  facts.in_order = !has(facts.counted, Counter::scalar);
+  // "The order in which data is returned to registers by a vector memory operation can be different" (user guide,
+  // "Memory Model GFX125x").
+  facts.fills_in_order = facts.in_order && instruction.generation < target::Generation::gfx12_5;
+  facts.is_scalar_memory = instruction.encoding == Encoding::smem;
+  if (facts.counted != 0) facts.copy = copy_of(instruction);
+  facts.arrives = instruction.opcode == Opcode::ds_atomic_async_barrier_arrive_b64;
+  if (is_translated(instruction, facts)) facts.counted |= mask(Counter::xnack);
+  using enum isa::Control::Kind;
+  const isa::Control control = isa::control_of(instruction);
+  facts.leaves_function = control.is_call() || control.kind == indirect;
+  // Nothing that is loaded counts by the counter of stores, where there is one: stores needn't be kept for its order.
+  if (facts.counted == mask(Counter::store)) facts.counted = 0;
+  facts.reads = effects.reads;
+  facts.writes = effects.writes;
+  facts.reads.reset(isa::scc_number);
+  facts.writes.reset(isa::scc_number);
+  for (unsigned reg = 0; reg < effects.vector_reads.size(); ++reg) {
+    if (effects.vector_reads[reg]) facts.vector_reads.set(reg);
+    if (effects.vector_writes[reg]) facts.vector_writes.set(reg);
+  }
+  if (instruction.generation >= target::Generation::gfx12_5) add_banks(instruction, facts);
+  facts.vectors = facts.vector_reads | facts.vector_writes;
+  facts.fills = facts.vector_writes.any() || facts.writes.any();
+  return facts;
+}
+
+void OperationsUnderWay::collect() {
+  vectors_filled_.reset();
+  vectors_read_.reset();
+  scalars_filled_.reset();
+  scalars_read_.reset();
+  for (const Operation& operation : queue_) add(operation);
+}
+
+void OperationsUnderWay::add(const Operation& operation) {
+  if (operation.is_filling()) {
+    vectors_filled_ |= operation.facts->vector_writes;
+    scalars_filled_ |= operation.facts->writes;
+  }
+  if (operation.is_reading()) {
+    vectors_read_ |= operation.facts->vector_reads;
+    scalars_read_ |= operation.facts->reads;
+  }
+}
+
+void OperationsUnderWay::wait(const CounterWaits& waits, LdsCopies& copies) {
+  if (queue_.empty()) return;
+  // lgkmcnt is one counter for LDS and scalar memory: what is under way by either counts.
+  const bool one_for_both = waits.of(Counter::lds) == waits.of(Counter::scalar);
+  std::array<uint32_t, static_cast<size_t>(Counter::count)> younger{};
+  for (auto at = queue_.rbegin(); at != queue_.rend(); ++at) {
+    for (unsigned i = 0; i < younger.size(); ++i) {
+      const auto counter = static_cast<Counter>(i);
+      if (!has(at->counters, counter)) continue;
+      uint32_t after = younger[i];
+      if (one_for_both && counter == Counter::lds) after += younger[static_cast<size_t>(Counter::scalar)];
+      ++younger[i];
+      const uint32_t limit = waits.of(counter);
+      if (limit == CounterWaits::any || !(at->facts->in_order ? after >= limit : limit == 0)) continue;
+      at->counters &= static_cast<Counters>(~mask(counter));
+      if (counter == Counter::xnack) continue;
+      if (counter != Counter::lds || !has(at->facts->counted, Counter::load)) at->arrived = true;
+      if (at->arrived) {
+        at->counters &= static_cast<Counters>(~mask(Counter::xnack));
+        if (at->copy != 0) copies.done(at->copy);
+      }
+    }
+  }
+  std::erase_if(queue_, [](const Operation& operation) { return operation.counters == 0; });
+  collect();
+}
+
+template <size_t size>
+std::optional<unsigned> first_of(const std::bitset<size>& set) {
+  for (unsigned i = 0; i < size; ++i) {
+    if (set[i]) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<RegisterConflict> OperationsUnderWay::conflicts(const OperationFacts& facts) {
+  std::vector<RegisterConflict> found;
+  if (!touches(facts)) return found;
+  using enum RegisterConflict::Kind;
+  const auto is_found = [&](const Operation& operation, RegisterConflict::Kind kind, const VectorRegisters& vectors,
+                            const isa::ScalarSet& scalars) {
+    if (const auto vector = first_of(vectors)) {
+      found.push_back({kind, &operation, true, *vector});
+      return true;
+    }
+    if (const auto scalar = first_of(scalars)) {
+      found.push_back({kind, &operation, false, *scalar});
+      return true;
+    }
+    return false;
+  };
+  const bool is_access = has(facts.counted, Counter::xnack);
+  for (const Operation& operation : queue_) {
+    const OperationFacts& its = *operation.facts;
+    if (operation.is_filling()) {
+      if (is_found(operation, reads, its.vector_writes & facts.vector_reads, its.writes & facts.reads)) continue;
+      const bool in_turn = facts.counted == operation.counters && its.fills_in_order;
+      if (!in_turn && is_found(operation, writes, its.vector_writes & facts.vector_writes, its.writes & facts.writes)) {
+        continue;
+      }
+    }
+    // What an access loads comes after the translations of those before it, but for two of scalar memory.
+    const bool is_in_order = is_access && !(facts.is_scalar_memory && its.is_scalar_memory);
+    if (operation.is_reading() && !is_in_order) {
+      is_found(operation, overwrites, its.vector_reads & facts.vector_writes, its.reads & facts.writes);
+    }
+  }
+  return found;
+}
+
+void OperationsUnderWay::execute(const OperationFacts& facts, uint64_t pc, uint32_t wave, LdsCopies& copies) {
+  const auto translate = [&](auto&& is_meant) {
+    bool any = false;
+    for (Operation& operation : queue_) {
+      if (!operation.is_reading() || !is_meant(operation)) continue;
+      operation.counters &= static_cast<Counters>(~mask(Counter::xnack));
+      any = true;
+    }
+    if (!any) return;
+    std::erase_if(queue_, [](const Operation& operation) { return operation.counters == 0; });
+    collect();
+  };
+  if (facts.leaves_function) translate([](const Operation&) { return true; });
+  if (facts.counted == 0) return;
+  if (has(facts.counted, Counter::xnack)) {
+    translate([&](const Operation& operation) { return operation.facts->is_scalar_memory != facts.is_scalar_memory; });
+    // As clang 22 has it: what it overwrites of a register that is still to be read says that this has been read, and
+    // all before it.
+    if (!facts.is_scalar_memory && ((vectors_read_ & facts.vector_writes).any())) {
+      size_t until = 0;
+      for (size_t i = 0; i < queue_.size(); ++i) {
+        if (queue_[i].is_reading() && (queue_[i].facts->vector_reads & facts.vector_writes).any()) until = i + 1;
+      }
+      const Operation* end = queue_.data() + until;
+      translate([&](const Operation& operation) { return &operation < end; });
+    }
+  }
+  constexpr size_t most = 64;  // more than any counter counts
+  if (queue_.size() >= most) {
+    if (queue_.front().copy != 0) copies.done(queue_.front().copy);
+    queue_.erase(queue_.begin());
+  }
+  using Copy = OperationFacts::Copy;
+  const uint64_t copy =
+      facts.copy == Copy::none ? 0 : copies.issue(pc, wave, facts.counted, facts.copy == Copy::to_lds);
+  queue_.push_back({.pc = pc, .counters = facts.counted, .copy = copy, .facts = &facts});
+  add(queue_.back());
+}
+
+}  // namespace Atoll::observe

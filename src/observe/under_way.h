@@ -1,0 +1,94 @@
+// observe: operations that a wave has not waited for, and the registers that they are still to fill or to read.
+//
+// Source: the ISA guides' "S_WAITCNT"; user guide, "Memory Model", for which counter counts what. From GFX12.5 on XCNT
+// counts accesses of memory until their addresses are translated, since one whose page is missing is executed again:
+// until then nothing may change the registers that it reads, EXEC among them. Accesses of vector memory are translated
+// in the order of their issue, and those of scalar and of vector memory never at once: the GPU waits by itself between
+// them (LLVM's SIInsertWaitcnts, which clang 22's code shows, too).
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "isa/effects.h"
+#include "machine/wave.h"
+#include "memory_model/generation.h"
+#include "observe/counter_waits.h"
+#include "observe/lds_copies.h"
+
+namespace Atoll::observe {
+
+/// VGPRs by their number in all banks; AGPRs, of GPUs without banks, from isa::first_agpr on.
+using VectorRegisters = std::bitset<1024>;
+
+/// What counts of an instruction.
+struct OperationFacts {
+  std::optional<CounterWaits> waits;
+  memory_model::Counters counted = 0;  ///< by which counters it is under way
+  bool in_order = true;                ///< a counter's operations are done in the order of their issue
+  bool fills_in_order = true;          ///< and those of the same counter fill their registers in that order
+  bool fills = false;                  ///< registers
+  bool is_scalar_memory = false;
+  bool leaves_function = false;  ///< a call or a return, before which compilers do not wait for XCNT
+  enum class Copy : uint8_t { none, to_lds, from_lds };
+  Copy copy = Copy::none;
+  bool arrives = false;  ///< at a barrier in LDS, when the copies before it are done
+  isa::ScalarSet reads, writes;
+  VectorRegisters vector_reads, vector_writes, vectors;  ///< the last: both
+};
+OperationFacts operation_facts(const isa::Instruction& instruction, const isa::Effects& effects);
+
+/// An operation that has not been waited for.
+struct Operation {
+  uint64_t pc = 0;
+  memory_model::Counters counters = 0;  ///< in whose queues it still is
+  bool arrived = false;
+  uint64_t copy = 0;  ///< its number as a copy to or from LDS
+  const OperationFacts* facts = nullptr;
+
+  bool is_filling() const { return !arrived && facts->fills; }
+  bool is_reading() const { return memory_model::has(counters, memory_model::Counter::xnack); }
+};
+
+/// What an instruction does before an operation is done.
+struct RegisterConflict {
+  enum class Kind : uint8_t {
+    reads,      ///< a register that is still to be filled
+    writes,     ///< likewise
+    overwrites  ///< a register that is still to be read
+  };
+  Kind kind;
+  const Operation* operation = nullptr;
+  bool is_vector = false;
+  unsigned reg = 0;
+};
+
+/// The operations of a wave.
+class OperationsUnderWay {
+ public:
+  void wait(const CounterWaits& waits, LdsCopies& copies);
+  /// Those that an instruction has to wait for.
+  std::vector<RegisterConflict> conflicts(const OperationFacts& facts);
+  /// A wave executes an instruction.
+  void execute(const OperationFacts& facts, uint64_t pc, uint32_t wave, LdsCopies& copies);
+  /// The operation that has begun last; null where none is under way.
+  const Operation* last() const { return queue_.empty() ? nullptr : &queue_.back(); }
+
+ private:
+  bool touches(const OperationFacts& facts) const {
+    return (vectors_filled_ & facts.vectors).any() || (vectors_read_ & facts.vector_writes).any() ||
+           (scalars_filled_ & (facts.reads | facts.writes)).any() || (scalars_read_ & facts.writes).any();
+  }
+  /// What is under way has changed.
+  void collect();
+  void add(const Operation& operation);
+
+  std::vector<Operation> queue_;  ///< the oldest first
+  // Of all of them, what they are still to fill and to read.
+  VectorRegisters vectors_filled_, vectors_read_;
+  isa::ScalarSet scalars_filled_, scalars_read_;
+};
+
+}  // namespace Atoll::observe
