@@ -42,7 +42,7 @@ ChunkState::Holder& ChunkState::beginning_with(std::map<unsigned, Holder>& holde
 }
 
 llvm::Value* ChunkState::row_address(unsigned key) {
-  return frame_.at(key >= 256 ? agpr_ : vgpr_, key % 256 * sizeof(machine::Row));
+  return frame_.row_address(key, vgpr_, agpr_);
 }
 
 llvm::Value* ChunkState::whole_row(unsigned key) {
