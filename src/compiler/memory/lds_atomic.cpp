@@ -50,8 +50,9 @@ llvm::Value* LdsMemory::one_lds_atomic(const MemoryAccess& access, llvm::Value* 
                                        llvm::Value* data2) {
   llvm::Value* place = ir().CreateIntToPtr(address, frame_.pointer());
   llvm::Value* old = ir().CreateAlignedLoad(data->getType(), place, unaligned);
-  ir().CreateAlignedStore(context_.operations.atomic(kind_in(frame_.mode.floats, access)).emit(ir(), {old, data, data2})[0],
-                          place, unaligned);
+  ir().CreateAlignedStore(
+      context_.operations.atomic(kind_in(frame_.mode.floats, access)).emit(ir(), {old, data, data2})[0], place,
+      unaligned);
   return old;
 }
 

@@ -1,4 +1,5 @@
-// engine/compiled: the mode that code is translated for: of what a wave is in, all that decides what its instructions do.
+// engine/compiled: the mode that code is translated for: of what a wave is in, all that decides what its instructions
+// do.
 #pragma once
 
 #include <cstdint>

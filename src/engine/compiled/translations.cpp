@@ -265,9 +265,8 @@ std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked
     const uint64_t pc = asked.base + offset;
     const Asked::Stretch* stretch = asked.at(pc);
     if (stretch == nullptr) return nullptr;
-    const auto instruction =
-        decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.target(), asked.registers,
-               stretch->mode.banks);
+    const auto instruction = decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.target(),
+                                    asked.registers, stretch->mode.banks);
     if (!instruction) return nullptr;
     placed->helper_ops.push_back(placed->fallbacks.prepare(pc, *instruction));
   }
