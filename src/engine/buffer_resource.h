@@ -68,13 +68,22 @@ struct BufferResource {
   }
 
   /// GFX12.5: 57 bits of base and 45 of size (LLVM, lowerPointerAsRsrcIntrin), of which 32 count here.
+  struct Gfx12_5 {
+    static constexpr uint32_t upper_base_field = 0x1FF'FFFF;                   ///< of word 1; the size begins after it
+    static constexpr unsigned lower_size_bits = 7, middle_size_bits = 32;      ///< in words 1 and 2
+    static constexpr uint32_t upper_size_field = 0x3F;                         ///< of word 3
+    static constexpr uint32_t stride_field = 0x3FFF << 12, stride_shift = 12;  ///< of word 3
+    static constexpr uint32_t raw_field = 1u << 31;                            ///< of word 3
+  };
   void read_gfx12_5(const uint32_t* words) {
-    base = words[0] | uint64_t{words[1] & 0x1FF'FFFF} << 32;
-    const uint64_t records = uint64_t{words[3] & 0x3F} << 39 | uint64_t{words[2]} << 7 | words[1] >> 25;
+    base = words[0] | uint64_t{words[1] & Gfx12_5::upper_base_field} << 32;
+    const uint64_t records =
+        uint64_t{words[3] & Gfx12_5::upper_size_field} << (Gfx12_5::lower_size_bits + Gfx12_5::middle_size_bits) |
+        uint64_t{words[2]} << Gfx12_5::lower_size_bits | words[1] >> (32 - Gfx12_5::lower_size_bits);
     num_records = static_cast<uint32_t>(records < UINT32_MAX ? records : UINT32_MAX);
-    stride = word3 >> 12 & 0x3FFF;
+    stride = (word3 & Gfx12_5::stride_field) >> Gfx12_5::stride_shift;
     swizzled = add_thread_id = false;
-    bounds = word3 >> 31 != 0 ? Bounds::raw : Bounds::by_addressing;
+    bounds = (word3 & Gfx12_5::raw_field) != 0 ? Bounds::raw : Bounds::by_addressing;
   }
 
   /// Whether the size of a buffer that is not swizzled is in bytes even where it has records: on GFX8.

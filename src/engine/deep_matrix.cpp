@@ -3,7 +3,9 @@
 #include "engine/deep_matrix.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <type_traits>
 
 #include "engine/vector.h"
 #include "isa/constants.h"
@@ -58,20 +60,19 @@ const Row* rows_of(const Run& run, const isa::Operand& operand) {
   return rows_at(run, RowBase::vgpr, row_offset(operand));
 }
 
-/// The registers with scales. Those that are no VGPRs are the same in all lanes.
-const Row* scales_of(const Wave& wave, Run& run, const isa::Operand& operand, unsigned place) {
+/// The registers with scales. Those that are no VGPRs are the same in all lanes; `copies` has room for two rows.
+const Row* scales_of(const Wave& wave, const Run& run, const isa::Operand& operand, Row* copies) {
   if (is_row(operand)) return rows_of(run, operand);
   const uint64_t value = scalar_value(wave, operand);
-  Row* rows = run.temporary + 2 * place;
-  fill(rows[0], static_cast<uint32_t>(value));
-  fill(rows[1], static_cast<uint32_t>(value >> 32));
-  return rows;
+  fill(copies[0], static_cast<uint32_t>(value));
+  fill(copies[1], static_cast<uint32_t>(value >> 32));
+  return copies;
 }
 
-void multiply(Wave& wave, const MicroOp& op, Run& run) {
-  const isa::Instruction& instruction = op.origin->instruction;
-  const DeepMatrixOperation operation = operation_of(instruction);
-  DeepMatrixCall call;
+/// `copies` has room for four rows.
+DeepMatrixCall call_of(const Wave& wave, const isa::Instruction& instruction, const DeepMatrixOperation& operation,
+                       const Run& run, Row* copies) {
+  DeepMatrixCall call{.operation = &operation};
   call.d = rows_at(run, RowBase::vgpr, row_offset(instruction.dst()));
   call.a = rows_of(run, instruction.src(source_a));
   call.b = rows_of(run, instruction.src(source_b));
@@ -83,10 +84,17 @@ void multiply(Wave& wave, const MicroOp& op, Run& run) {
     call.c = rows_of(run, third);
   }
   if (operation.scaled != 0) {
-    call.a_scales = scales_of(wave, run, instruction.src(first_scale), 0);
-    call.b_scales = scales_of(wave, run, instruction.src(first_scale + 1), 1);
+    call.a_scales = scales_of(wave, run, instruction.src(first_scale), copies);
+    call.b_scales = scales_of(wave, run, instruction.src(first_scale + 1), copies + 2);
   }
-  semantics::deep_multiply(operation, call);
+  return call;
+}
+
+void multiply(Wave& wave, const MicroOp& op, Run& run) {
+  const isa::Instruction& instruction = op.origin->instruction;
+  const DeepMatrixOperation operation = operation_of(instruction);
+  const DeepMatrixCall call = call_of(wave, instruction, operation, run, run.temporary);
+  semantics::deep_multiply({&call, 1});
 }
 
 /// Whether the instruction says nothing whose meaning is not published: a format without a name, or another index than
@@ -100,13 +108,29 @@ bool is_known(const isa::Instruction& instruction, const DeepMatrixShape& shape)
 
 }  // namespace
 
-Handler prepare_deep_matrix(Preparation& p) {
-  const isa::Instruction& instruction = p.instruction;
+bool is_deep_matrix(const isa::Instruction& instruction) {
   const DeepMatrixShape* shape = semantics::deep_matrix_shape(instruction.opcode);
-  if (shape == nullptr || !is_known(instruction, *shape)) return nullptr;
-  const bool has_rows = is_row(instruction.src(source_a)) && is_row(instruction.src(source_b)) &&
-                        (!shape->sparse || is_row(instruction.src(source_c)));
-  return has_rows ? step<multiply> : nullptr;
+  return shape != nullptr && is_known(instruction, *shape) && is_row(instruction.src(source_a)) &&
+         is_row(instruction.src(source_b)) && (!shape->sparse || is_row(instruction.src(source_c)));
+}
+
+Handler prepare_deep_matrix(Preparation& p) { return is_deep_matrix(p.instruction) ? step<multiply> : nullptr; }
+
+void multiply_deep_ops(const Wave& wave, std::span<const MicroOp* const> ops, Run& run) {
+  constexpr unsigned most = 8, rows_of_a_call = 4;
+  static_assert(most * rows_of_a_call <= std::extent_v<decltype(Run::temporary)>);
+  std::array<DeepMatrixOperation, most> operations;
+  std::array<DeepMatrixCall, most> calls;
+  while (!ops.empty()) {
+    const size_t count = std::min<size_t>(ops.size(), most);
+    for (size_t i = 0; i < count; ++i) {
+      const isa::Instruction& instruction = ops[i]->origin->instruction;
+      operations[i] = operation_of(instruction);
+      calls[i] = call_of(wave, instruction, operations[i], run, run.temporary + i * rows_of_a_call);
+    }
+    semantics::deep_multiply({calls.data(), count});
+    ops = ops.subspan(count);
+  }
 }
 
 }  // namespace Atoll::engine

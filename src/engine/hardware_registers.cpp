@@ -246,6 +246,18 @@ bool sets_float_mode(const isa::Instruction& instruction) {
   return field.id == hardware::mode && (field.mask() & ~machine::float_mode_bits_of(has_ieee_mode)) == 0;
 }
 
+std::optional<uint8_t> banks_after(const isa::Instruction& instruction, uint8_t before) {
+  if (instruction.generation < target::Generation::gfx12_5) return before;
+  if (instruction.opcode == isa::Opcode::s_set_vgpr_msb) return static_cast<uint8_t>(instruction.immediate);
+  const bool is_constant = instruction.opcode == isa::Opcode::s_setreg_imm32_b32;
+  if (!is_constant && instruction.opcode != isa::Opcode::s_setreg_b32) return before;
+  const Field field(instruction.immediate);
+  if (field.id != hardware::mode || instruction.sources() == 0) return before;
+  if (!is_constant) return (field.mask() & banks_mask) == 0 ? std::optional(before) : std::nullopt;
+  const auto value = constant_value(instruction.src(instruction.sources() - 1));
+  return value ? std::optional(banks_in(static_cast<uint32_t>(*value))) : std::nullopt;
+}
+
 std::optional<ModeBits> inert_mode_bits(const isa::Instruction& instruction) {
   if (instruction.opcode != isa::Opcode::s_setreg_imm32_b32 || instruction.sources() == 0) return {};
   const Field field(instruction.immediate);
@@ -253,7 +265,7 @@ std::optional<ModeBits> inert_mode_bits(const isa::Instruction& instruction) {
   constexpr uint32_t inert = 0xFF000000;
   const bool is_inert = instruction.generation >= target::Generation::gfx12_5 && field.id == hardware::mode &&
                         (field.mask() & ~inert) == 0;
-  if (!is_inert || !value || (*value & banks_mask) != 0) return {};
+  if (!is_inert || !value) return {};
   return ModeBits{field.mask(), field.changed(0, static_cast<uint32_t>(*value))};
 }
 

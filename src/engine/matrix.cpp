@@ -6,9 +6,11 @@
 #include <array>
 #include <span>
 
+#include "engine/deep_matrix.h"
 #include "engine/vector.h"
 #include "isa/constants.h"
 #include "isa/table.h"
+#include "semantics/deep_wave_matrix.h"
 #include "semantics/matrix.h"
 #include "semantics/wave_matrix.h"
 
@@ -157,6 +159,10 @@ void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 }  // namespace
 
 void multiply_ops(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run) {
+  if (semantics::deep_matrix_shape(ops[0]->origin->instruction.opcode) != nullptr) {
+    multiply_deep_ops(*wave, {ops, count}, *run);
+    return;
+  }
   if (ops[0]->origin->wave_matrix) {
     wave_multiply_ops({ops, count}, *run);
     return;

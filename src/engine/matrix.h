@@ -8,7 +8,7 @@ namespace Atoll::engine {
 
 ATOLL_LEVEL_BEGIN
 /// Executes `count` matrix instructions in a row. Of MFMA, all but the first are the first one with other factors, and
-/// add to what it yields; of WMMA and SWMMAC, none may write what a later one reads as A, B or index.
+/// add to what it yields; of WMMA and SWMMAC, none may write what a later one reads as A, B, index or scales.
 void multiply_ops(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run);
 ATOLL_LEVEL_END
 

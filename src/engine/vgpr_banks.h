@@ -21,10 +21,11 @@ constexpr bool has_vgpr_banks(const target::Processor& processor) {
   return processor.generation >= target::Generation::gfx12_5;
 }
 
-/// The banks that s_set_vgpr_msb or s_setreg chose for a wave of such a processor, in the order of s_set_vgpr_msb.
-inline uint8_t vgpr_banks(const machine::Wave& wave) {
-  return std::rotr(static_cast<uint8_t>(wave.mode >> banks_in_mode), 2);
-}
+/// The banks in a value of MODE, in the order of s_set_vgpr_msb.
+constexpr uint8_t banks_in(uint32_t mode) { return std::rotr(static_cast<uint8_t>(mode >> banks_in_mode), 2); }
+
+/// Those that s_set_vgpr_msb or s_setreg chose for a wave of such a processor.
+inline uint8_t vgpr_banks(const machine::Wave& wave) { return banks_in(wave.mode); }
 
 /// MODE with these banks.
 constexpr uint32_t with_banks(uint32_t mode, uint8_t banks) {

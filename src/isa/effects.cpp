@@ -109,7 +109,8 @@ class Collector {
       case OperandKind::vgpr:
       case OperandKind::agpr: {
         const unsigned first = operand.kind == OperandKind::agpr ? first_agpr : 0;
-        for (unsigned word = 0; word < operand.words && operand.reg + word < vector_registers_of_a_kind; ++word) {
+        const unsigned count = operand.kind == OperandKind::agpr ? vector_registers_of_a_kind : first_agpr;
+        for (unsigned word = 0; word < operand.words && operand.reg + word < count; ++word) {
           if (written) effects_.vector_writes.set(first + operand.reg + word);
           if (read) effects_.vector_reads.set(first + operand.reg + word);
         }
@@ -221,7 +222,8 @@ class Collector {
     const bool on_lanes = works_on_lanes(in_.encoding);
     const auto add_all = [&](bool written) {
       if (on_lanes) {
-        for (unsigned reg = 0; reg < vector_registers_of_a_kind; ++reg) {
+        const unsigned count = in_.generation >= gfx12_5 ? first_agpr : vector_registers_of_a_kind;
+        for (unsigned reg = 0; reg < count; ++reg) {
           effects_.vector_reads.set(reg);
           if (written) effects_.vector_writes.set(reg);
         }

@@ -19,9 +19,11 @@ namespace Atoll::isa {
 inline constexpr unsigned scc_number = scalar::count;
 using ScalarSet = std::bitset<scalar::count + 1>;
 
-/// Vector registers: VGPRs by their number, AGPRs from `first_agpr` on.
-inline constexpr unsigned vector_registers_of_a_kind = 256, first_agpr = vector_registers_of_a_kind;
-using VectorSet = std::bitset<2 * vector_registers_of_a_kind>;
+/// Vector registers: VGPRs by their number, of which GFX12.5 has four banks (vgpr_banks.h), AGPRs from `first_agpr` on.
+inline constexpr unsigned vector_registers_of_a_kind = 256;  ///< that an instruction can name
+inline constexpr unsigned first_agpr = 4 * vector_registers_of_a_kind;
+inline constexpr unsigned vector_registers = first_agpr + vector_registers_of_a_kind;
+using VectorSet = std::bitset<vector_registers>;
 
 /// Kinds of memory; an access may be to one of several.
 enum class MemoryKind : uint8_t { global = 1, scratch = 2, lds = 4, gds = 8 };

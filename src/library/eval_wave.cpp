@@ -37,7 +37,7 @@ namespace {
 
 constexpr uint64_t page_bytes = 4096, look_at_clock_after = 1'000'000;
 constexpr uint32_t scratch_bytes_per_lane = 1024;
-constexpr unsigned row_count = isa::first_agpr + isa::vector_registers_of_a_kind;
+constexpr unsigned row_count = isa::vector_registers;
 /// Rows that an instruction reaches whose registers go past the last one.
 constexpr unsigned further_rows = 32;
 

@@ -31,7 +31,7 @@ struct EngineReport {
 
 /// What of a wave's registers matters when it begins: the others are written before anything reads them.
 struct StartRegisters {
-  std::vector<uint16_t> rows;  ///< VGPRs, and AGPRs from 256
+  std::vector<uint16_t> rows;  ///< by isa::VectorSet's numbers
   uint16_t scalars = 0;        ///< those by isa::scalar number below this
 };
 

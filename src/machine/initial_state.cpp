@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "isa/effects.h"
 #include "machine/gpu.h"
 #include "target/buffer_elements.h"
 
@@ -194,13 +195,11 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
 void InitialState::note_needed(const StartRegisters* needed) {
   const Kernel& kernel = *dispatch_->kernel;
   const auto is_cleared = [&](unsigned key) {
-    return key < 256 ? key >= id_rows_ && key < kernel.named_vgprs : key - 256 < kernel.named_agprs;
+    return key < isa::first_agpr ? key >= id_rows_ && key < kernel.named_vgprs
+                                 : key - isa::first_agpr < kernel.named_agprs;
   };
   cleared_rows_.clear();
-  // Rows past those that an instruction can name without s_set_vgpr_msb; translated code has none of them.
-  const bool has_more = needed == nullptr && !dispatch_->gpu->processor().has_agprs && kernel.named_vgprs > 256;
-  further_rows_ = has_more ? kernel.named_vgprs - 256u : 0;
-  for (uint16_t key = 0; needed == nullptr && key < 512; ++key) {
+  for (uint16_t key = 0; needed == nullptr && key < isa::vector_registers; ++key) {
     if (is_cleared(key)) cleared_rows_.push_back(key);
   }
   if (needed != nullptr) std::ranges::copy_if(needed->rows, std::back_inserter(cleared_rows_), is_cleared);
@@ -366,8 +365,9 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
   // A wave of 32 has the first half of each row.
   const std::size_t row_bytes = dispatch_->wave_size * sizeof rows[0][0];
   for (unsigned row = 0; row < id_rows_; ++row) std::memcpy(rows[row], ids_->rows[index].row[row], row_bytes);
-  if (further_rows_ != 0) std::memset(rows[256], 0, further_rows_ * sizeof rows[0]);
-  for (const uint16_t key : cleared_rows_) std::memset(key < 256 ? rows[key] : wave.agpr[key - 256], 0, row_bytes);
+  for (const uint16_t key : cleared_rows_) {
+    std::memset(key < isa::first_agpr ? rows[key] : wave.agpr[key - isa::first_agpr], 0, row_bytes);
+  }
   return wave;
 }
 

@@ -69,8 +69,7 @@ class InitialState {
   bool ids_in_ttmps_ = false;           ///< work-group ids and the wave's number (GFX12)
   bool own_flat_scratch_ = false;       ///< FLAT_SCRATCH is the address of the wave's scratch
   bool packed_ids_ = false;             ///< all work-item ids in v0
-  std::vector<uint16_t> cleared_rows_;  ///< after those with work-item ids; AGPRs from 256
-  unsigned further_rows_ = 0;           ///< to clear from v256 on
+  std::vector<uint16_t> cleared_rows_;  ///< after those with work-item ids; by isa::VectorSet's numbers
   bool has_named_barriers_ = false;     ///< GFX12.5
   uint32_t scalar_blocks_ = 0;          ///< so many of Wave::scalar matter
   unsigned id_rows_ = 1;                ///< so many VGPRs from v0 on begin with work-item ids

@@ -51,7 +51,7 @@ class WaitStates {
   };
   uint64_t now_ = 0;
   std::array<Write, isa::scalar::count> scalars_{};
-  std::array<Write, 2 * isa::vector_registers_of_a_kind> vectors_{}, transcendentals_{};
+  std::array<Write, isa::vector_registers> vectors_{}, transcendentals_{};
   std::array<Write, 64> hardware_{};
   Write exec_{};
 };

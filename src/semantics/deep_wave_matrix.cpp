@@ -1,69 +1,25 @@
-// semantics: WMMA and SWMMAC of GFX12.5 (deep_wave_matrix.h), element by element: clear rather than quick.
+// semantics: the products and sums of WMMA and SWMMAC of GFX12.5 (deep_wave_matrix.h).
+//
+// A and B are first put in order as single precision: of each depth the 16 rows of A side by side, and the 16 columns
+// of B. A row of D is then a chunk of lanes, to which the products of one element of A and a chunk of B are added, one
+// depth after the other. Sources that several instructions of a call have in common are put in order once. Integers are
+// of so few bits that their products and sums are exact in single precision.
 #include "semantics/deep_wave_matrix.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
-#include <span>
+#include <cstring>
 
-#include "semantics/opcode_rows.h"
-#include "support/half.h"
+#include "semantics/float_lanes.h"
+#include "semantics/small_floats.h"
 
 namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
 
 namespace {
 
-using isa::Opcode;
 using enum DeepElement;
 
-constexpr unsigned columns = 16, most_rows = 32, most_depth = 128;
-
-// Opcode, rows, depth, elements of A, B, C and D.
-constexpr DeepMatrixShape shapes[] = {
-    {Opcode::v_wmma_f32_16x16x4_f32, 16, 4, f32, f32, f32, f32},
-    {Opcode::v_wmma_f32_16x16x32_f16, 16, 32, f16, f16, f32, f32},
-    {Opcode::v_wmma_f16_16x16x32_f16, 16, 32, f16, f16, f16, f16},
-    {Opcode::v_wmma_f32_16x16x32_bf16, 16, 32, bf16, bf16, f32, f32},
-    {Opcode::v_wmma_bf16_16x16x32_bf16, 16, 32, bf16, bf16, bf16, bf16},
-    {Opcode::v_wmma_bf16f32_16x16x32_bf16, 16, 32, bf16, bf16, f32, bf16},
-    {Opcode::v_wmma_i32_16x16x64_iu8, 16, 64, i8, i8, i32, i32},
-    {Opcode::v_wmma_f32_16x16x64_fp8_fp8, 16, 64, fp8, fp8, f32, f32},
-    {Opcode::v_wmma_f32_16x16x64_fp8_bf8, 16, 64, fp8, bf8, f32, f32},
-    {Opcode::v_wmma_f32_16x16x64_bf8_fp8, 16, 64, bf8, fp8, f32, f32},
-    {Opcode::v_wmma_f32_16x16x64_bf8_bf8, 16, 64, bf8, bf8, f32, f32},
-    {Opcode::v_wmma_f16_16x16x64_fp8_fp8, 16, 64, fp8, fp8, f16, f16},
-    {Opcode::v_wmma_f16_16x16x64_fp8_bf8, 16, 64, fp8, bf8, f16, f16},
-    {Opcode::v_wmma_f16_16x16x64_bf8_fp8, 16, 64, bf8, fp8, f16, f16},
-    {Opcode::v_wmma_f16_16x16x64_bf8_bf8, 16, 64, bf8, bf8, f16, f16},
-    {Opcode::v_wmma_f32_16x16x128_fp8_fp8, 16, 128, fp8, fp8, f32, f32},
-    {Opcode::v_wmma_f32_16x16x128_fp8_bf8, 16, 128, fp8, bf8, f32, f32},
-    {Opcode::v_wmma_f32_16x16x128_bf8_fp8, 16, 128, bf8, fp8, f32, f32},
-    {Opcode::v_wmma_f32_16x16x128_bf8_bf8, 16, 128, bf8, bf8, f32, f32},
-    {Opcode::v_wmma_f16_16x16x128_fp8_fp8, 16, 128, fp8, fp8, f16, f16},
-    {Opcode::v_wmma_f16_16x16x128_fp8_bf8, 16, 128, fp8, bf8, f16, f16},
-    {Opcode::v_wmma_f16_16x16x128_bf8_fp8, 16, 128, bf8, fp8, f16, f16},
-    {Opcode::v_wmma_f16_16x16x128_bf8_bf8, 16, 128, bf8, bf8, f16, f16},
-    {Opcode::v_swmmac_f32_16x16x64_f16, 16, 64, f16, f16, f32, f32, true},
-    {Opcode::v_swmmac_f32_16x16x64_bf16, 16, 64, bf16, bf16, f32, f32, true},
-    {Opcode::v_swmmac_f16_16x16x64_f16, 16, 64, f16, f16, f16, f16, true},
-    {Opcode::v_swmmac_bf16_16x16x64_bf16, 16, 64, bf16, bf16, bf16, bf16, true},
-    {Opcode::v_swmmac_f32_16x16x128_fp8_fp8, 16, 128, fp8, fp8, f32, f32, true},
-    {Opcode::v_swmmac_f32_16x16x128_fp8_bf8, 16, 128, fp8, bf8, f32, f32, true},
-    {Opcode::v_swmmac_f32_16x16x128_bf8_fp8, 16, 128, bf8, fp8, f32, f32, true},
-    {Opcode::v_swmmac_f32_16x16x128_bf8_bf8, 16, 128, bf8, bf8, f32, f32, true},
-    {Opcode::v_swmmac_f16_16x16x128_fp8_fp8, 16, 128, fp8, fp8, f16, f16, true},
-    {Opcode::v_swmmac_f16_16x16x128_fp8_bf8, 16, 128, fp8, bf8, f16, f16, true},
-    {Opcode::v_swmmac_f16_16x16x128_bf8_fp8, 16, 128, bf8, fp8, f16, f16, true},
-    {Opcode::v_swmmac_f16_16x16x128_bf8_bf8, 16, 128, bf8, bf8, f16, f16, true},
-    {Opcode::v_swmmac_i32_16x16x128_iu8, 16, 128, i8, i8, i32, i32, true},
-    {Opcode::v_wmma_f32_16x16x128_f8f6f4, 16, 128, fp8, fp8, f32, f32, false, true},
-    {Opcode::v_wmma_scale_f32_16x16x128_f8f6f4, 16, 128, fp8, fp8, f32, f32, false, true},
-    {Opcode::v_wmma_scale16_f32_16x16x128_f8f6f4, 16, 128, fp8, fp8, f32, f32, false, true},
-    {Opcode::v_wmma_f32_32x16x128_f4, 32, 128, fp4, fp4, f32, f32},
-    {Opcode::v_wmma_scale_f32_32x16x128_f4, 32, 128, fp4, fp4, f32, f32},
-    {Opcode::v_wmma_scale16_f32_32x16x128_f4, 32, 128, fp4, fp4, f32, f32},
-};
+constexpr unsigned columns = 16, most_depth = 128, most_parts = 2;
+static_assert(chunk_lanes == columns, "16 lanes are a chunk");
 
 constexpr unsigned bits_of(DeepElement element) {
   switch (element) {
@@ -100,222 +56,291 @@ constexpr unsigned run_of(DeepElement element) {
   }
 }
 
-/// A floating-point number of few bits; `nan`: the least code (without the sign) that is none, `infinity`: that of
-/// infinity. Both are larger than any code where the format has them not.
-struct SmallFormat {
-  unsigned exponent_bits, fraction_bits;
-  int bias;
-  uint32_t infinity, nan;
-  bool has_sign = true;
-};
-constexpr uint32_t no_code = 0x100;
-constexpr SmallFormat fp8_format{4, 3, 7, no_code, 0x7F}, bf8_format{5, 2, 15, 0x7C, 0x7D},
-    fp6_format{2, 3, 1, no_code, no_code}, bf6_format{3, 2, 3, no_code, no_code}, fp4_format{2, 1, 1, no_code, no_code},
-    e5m3_format{5, 3, 15, no_code, 0xFF, false};
+// --- Where the elements are -----------------------------------------------------------------------------------------
 
-float small_number(uint32_t code, const SmallFormat& format) {
-  const unsigned width = format.exponent_bits + format.fraction_bits;
-  const uint32_t size = code & ((1u << width) - 1);
-  const bool negative = format.has_sign && (code >> width & 1) != 0;
-  if (size >= format.nan) return std::numeric_limits<float>::quiet_NaN();
-  const uint32_t fraction = size & ((1u << format.fraction_bits) - 1), exponent = size >> format.fraction_bits;
-  const uint32_t whole = exponent == 0 ? fraction : fraction | 1u << format.fraction_bits;
-  const int power = static_cast<int>(std::max(exponent, 1u)) - format.bias - static_cast<int>(format.fraction_bits);
-  const float number =
-      size == format.infinity ? std::numeric_limits<float>::infinity() : std::ldexp(static_cast<float>(whole), power);
-  return negative ? -number : number;
+/// The words of 16 lanes, from lane 0 or 16 on.
+[[gnu::always_inline]] inline U32 load_block(const Row& row, unsigned block) {
+  U32 words;
+  std::memcpy(&words, &row[block * columns], sizeof words);
+  return words;
 }
 
-float number_of(uint32_t code, DeepElement element) {
-  switch (element) {
-    case fp8:
-      return small_number(code, fp8_format);
-    case bf8:
-      return small_number(code, bf8_format);
-    case fp6:
-      return small_number(code, fp6_format);
-    case bf6:
-      return small_number(code, bf6_format);
-    case fp4:
-      return small_number(code, fp4_format);
-    case f16:
-      return support::half_value(code);
-    case bf16:
-      return std::bit_cast<float>(code << 16);
-    default:
-      return std::bit_cast<float>(code);
-  }
-}
-
-/// The bits of field `slot` of a lane's registers.
-uint32_t field_of(const Row* rows, unsigned lane, unsigned slot, unsigned width) {
+/// The bits of one field of such lanes' registers.
+[[gnu::always_inline]] inline U32 field_of(const Row* rows, unsigned block, unsigned slot, unsigned width) {
   const unsigned first = slot * width, word = first / 32, shift = first % 32;
-  uint64_t bits = rows[word][lane];
-  if (shift + width > 32) bits |= uint64_t{rows[word + 1][lane]} << 32;
-  return static_cast<uint32_t>(bits >> shift) & static_cast<uint32_t>((uint64_t{1} << width) - 1);
+  U32 field = load_block(rows[word], block) >> shift;
+  if (shift + width > 32) field |= load_block(rows[word + 1], block) << (32 - shift);
+  return width == 32 ? field : field & ((1u << width) - 1);
 }
 
-/// One source as it is in the registers.
-struct Source {
-  const Row* rows;
-  DeepElement element;
-  unsigned run;  ///< elements in one lane before the other's come
-  bool negate_even, negate_odd;
-
-  uint32_t code(unsigned row, unsigned k) const {
-    const unsigned lane = row % 16 + 16 * (k / run % 2), slot = k / (2 * run) * run + k % run;
-    constexpr unsigned registers_of_16_rows = 8;  // of 4-bit elements, which alone come with 32 rows
-    return field_of(rows + row / 16 * registers_of_16_rows, lane, slot, bits_of(element));
-  }
-  float number(unsigned row, unsigned k) const {
-    const float value = number_of(code(row, k), element);
-    return (k % 2 == 0 ? negate_even : negate_odd) ? -value : value;
-  }
-  int32_t integer(unsigned row, unsigned k) const {  // neg: it is signed
-    const uint32_t byte = code(row, k);
-    return negate_even ? static_cast<int8_t>(byte) : static_cast<int32_t>(byte);
-  }
+/// C and D: where the elements of a row are.
+struct RowPlace {
+  unsigned reg, block;
+  bool upper;  ///< of elements of 16 bits
 };
-
-Source source_of(const DeepMatrixOperation& operation, const DeepMatrixCall& call, bool is_b) {
-  const DeepElement element = is_b ? operation.b : operation.a;
-  const bool both = bits_of(element) != 16;
-  return {.rows = is_b ? call.b : call.a,
-          .element = element,
-          .run = run_of(element) * (is_b && operation.shape->sparse ? 2 : 1),
-          .negate_even = operation.negate[is_b],
-          .negate_odd = both ? operation.negate[is_b] : operation.negate_high[is_b]};
+constexpr RowPlace place_of(DeepElement element, unsigned row) {
+  const unsigned block = row / 8 % 2, number = row / 16 * 8 + row % 8;
+  if (bits_of(element) == 32) return {number, block, false};
+  return {number / 2, block, number % 2 != 0};
 }
 
-float scale_of(uint32_t code, ScaleFormat format) {
+// --- Sources --------------------------------------------------------------------------------------------------------
+
+template <DeepElement element, bool is_signed>
+[[gnu::always_inline]] inline F32 number_of(U32 code) {
+  if constexpr (element == fp8) return decode<OcpFp8>(code);
+  if constexpr (element == bf8) return decode<OcpBf8>(code);
+  if constexpr (element == fp6) return decode<Fp6>(code);
+  if constexpr (element == bf6) return decode<Bf6>(code);
+  if constexpr (element == fp4) return decode<Fp4>(code);
+  if constexpr (element == f16) return widen(bits<F16>(convert<U16>(code)));
+  if constexpr (element == bf16) return bits<F32>(code << 16);
+  if constexpr (element == i8 && is_signed) return convert<F32>(bits<I32>(code << 24) >> 24);
+  if constexpr (element == i8 && !is_signed) return convert<F32>(bits<I32>(code));
+  return bits<F32>(code);
+}
+
+F32 scale_of(U32 code, ScaleFormat format) {
   switch (format) {
     case ScaleFormat::e5m3:
-      return small_number(code, e5m3_format);
+      return decode<E5M3>(code);
     case ScaleFormat::e4m3:
-      return small_number(code, fp8_format);
-    default:
-      return code == 0xFF ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, static_cast<int>(code) - 127);
+      return decode<OcpFp8>(code);
+    case ScaleFormat::e8m0:
+      break;
   }
+  // The least is a denormal, 2 to the power of -127.
+  const U32 power = select(code == 0, U32(0x0040'0000), code << 23);
+  return select(code == 0xFF, pattern<F32>(Format<F32>::default_nan), bits<F32>(power));
 }
 
-/// The scale of an element of A (or B): 1 if there are none.
-float scale_at(const DeepMatrixOperation& operation, const DeepMatrixCall& call, bool is_b, unsigned row, unsigned k) {
-  if (operation.scaled == 0) return 1;
-  const bool upper = operation.upper_scales[is_b] && (is_b || operation.shape->rows == 16);
-  const Row* scales = is_b ? call.b_scales : call.a_scales;
-  const uint32_t code = field_of(scales, row + (upper ? 16 : 0), k / operation.scaled, 8);
-  return scale_of(code, operation.scale_formats[is_b]);
-}
+/// What numbers of A or B are made from.
+struct SourceKey {
+  const Row* rows = nullptr;
+  const Row* scales = nullptr;  ///< null: none
+  DeepElement element{};
+  ScaleFormat scale_format{};
+  uint8_t parts = 0;   ///< of 16 rows
+  uint8_t depth = 0;   ///< elements of a row
+  uint8_t run = 0;     ///< elements in one lane before the other's come
+  uint8_t scaled = 0;  ///< elements that a scale is for
+  bool negate_even = false, negate_odd = false;
+  bool upper_scales = false;
 
-/// Which depth of B an element of a sparse A belongs to.
-unsigned depth_of(const DeepMatrixCall& call, unsigned row, unsigned k, unsigned in_lane) {
-  const uint32_t which = field_of(call.index, row + 16 * (k / in_lane), k % in_lane, 2);
-  return k / 2 * 4 + which;
-}
-
-uint16_t brain_of(float number) {
-  const auto word = std::bit_cast<uint32_t>(number);
-  if (number != number) return static_cast<uint16_t>((word | 0x0040'0000) >> 16);
-  return static_cast<uint16_t>((word + 0x7FFF + (word >> 16 & 1)) >> 16);
-}
-
-float canonical(float sum) { return sum == sum ? sum : std::bit_cast<float>(0x7FC0'0000u); }
-
-/// C and D: where the element of a row and column is.
-struct Place {
-  unsigned reg, lane, shift;
+  friend bool operator==(const SourceKey&, const SourceKey&) = default;
 };
-Place place_of(DeepElement element, unsigned row, unsigned column) {
-  const unsigned lane = row / 8 % 2 * 16 + column, number = row / 16 * 8 + row % 8;
-  if (bits_of(element) == 32) return {number, lane, 0};
-  return {number / 2, lane, number % 2 * 16};
+
+SourceKey key_of(const DeepMatrixCall& call, bool is_b) {
+  const DeepMatrixOperation& operation = *call.operation;
+  const DeepMatrixShape& shape = *operation.shape;
+  SourceKey key;
+  key.rows = is_b ? call.b : call.a;
+  key.element = is_b ? operation.b : operation.a;
+  key.parts = is_b ? 1 : static_cast<uint8_t>(shape.rows / columns);
+  key.depth = static_cast<uint8_t>(shape.sparse && !is_b ? shape.depth / 2 : shape.depth);
+  key.run = static_cast<uint8_t>(run_of(key.element) * (is_b && shape.sparse ? 2 : 1));
+  key.negate_even = operation.negate[is_b];
+  key.negate_odd = bits_of(key.element) == 16 ? operation.negate_high[is_b] : operation.negate[is_b];
+  if (operation.scaled == 0) return key;
+  key.scales = is_b ? call.b_scales : call.a_scales;
+  key.scaled = static_cast<uint8_t>(operation.scaled);
+  key.scale_format = operation.scale_formats[is_b];
+  key.upper_scales = operation.upper_scales[is_b] && key.parts == 1;
+  return key;
 }
 
-uint32_t addend_code(const DeepMatrixOperation& operation, const DeepMatrixCall& call, unsigned row, unsigned column) {
-  if (call.c == nullptr) return operation.constant;
-  const Place place = place_of(operation.shape->c, row, column);
-  return call.c[place.reg][place.lane] >> place.shift & (bits_of(operation.shape->c) == 32 ? ~0u : 0xFFFFu);
-}
-
-/// The elements of a source in order, with their scales.
+/// The elements of a source in order, with their scales: of each depth those of 16 rows.
 struct Numbers {
-  float of[most_rows][most_depth];
+  F32 of[most_parts][most_depth];
 };
-void read(const DeepMatrixOperation& operation, const DeepMatrixCall& call, bool is_b, unsigned rows, unsigned depth,
-          Numbers& numbers) {
-  const Source source = source_of(operation, call, is_b);
-  for (unsigned row = 0; row < rows; ++row) {
-    for (unsigned k = 0; k < depth; ++k) {
-      numbers.of[row][k] = source.number(row, k) * scale_at(operation, call, is_b, row, k);
+
+template <DeepElement element, bool is_signed>
+void read_as(const SourceKey& key, Numbers& numbers) {
+  constexpr unsigned registers_of_a_part = 8;  // of 4-bit elements, which alone come with 32 rows
+  for (unsigned part = 0; part < key.parts; ++part) {
+    const Row* rows = key.rows + size_t{part} * registers_of_a_part;
+    for (unsigned block = 0; block < 2; ++block) {
+      for (unsigned slot = 0; slot < key.depth / 2u; ++slot) {
+        const unsigned k = slot / key.run * 2 * key.run + block * key.run + slot % key.run;
+        F32 number = number_of<element, is_signed>(field_of(rows, block, slot, bits_of(element)));
+        if (element != i8 && (k % 2 == 0 ? key.negate_even : key.negate_odd)) number = negate(number);
+        numbers.of[part][k] = number;
+      }
+    }
+    for (unsigned first = 0; key.scales != nullptr && first < key.depth; first += key.scaled) {
+      const unsigned block = key.upper_scales ? 1 : part;
+      const F32 scale = scale_of(field_of(key.scales, block, first / key.scaled, 8), key.scale_format);
+      for (unsigned k = first; k < first + key.scaled; ++k) numbers.of[part][k] *= scale;
     }
   }
 }
 
-/// Results, before any of them is written: A and B may be in D's registers.
-struct Results {
-  uint32_t of[most_rows][columns];
+void read(const SourceKey& key, Numbers& numbers) {
+  switch (key.element) {
+    case fp8:
+      return read_as<fp8, true>(key, numbers);
+    case bf8:
+      return read_as<bf8, true>(key, numbers);
+    case fp6:
+      return read_as<fp6, true>(key, numbers);
+    case bf6:
+      return read_as<bf6, true>(key, numbers);
+    case fp4:
+      return read_as<fp4, true>(key, numbers);
+    case f16:
+      return read_as<f16, true>(key, numbers);
+    case bf16:
+      return read_as<bf16, true>(key, numbers);
+    case i8:  // neg: it is signed
+      return key.negate_even ? read_as<i8, true>(key, numbers) : read_as<i8, false>(key, numbers);
+    case f32:
+    case i32:
+      return read_as<f32, true>(key, numbers);
+  }
+}
+
+/// Sources that have been read, the last few.
+class Sources {
+ public:
+  /// `kept` stays where it is.
+  const Numbers& get(const SourceKey& key, const Numbers* kept = nullptr) {
+    for (unsigned i = 0; i < count; ++i) {
+      if (keys_[i] == key) return numbers_[i];
+    }
+    if (&numbers_[next_] == kept) next_ = (next_ + 1) % count;
+    const unsigned place = next_;
+    next_ = (next_ + 1) % count;
+    keys_[place] = key;
+    read(key, numbers_[place]);
+    return numbers_[place];
+  }
+
+ private:
+  static constexpr unsigned count = 8;
+  SourceKey keys_[count];
+  unsigned next_ = 0;
+  Numbers numbers_[count];  // NOLINT(*-member-init): what is read
 };
 
-void multiply_numbers(const DeepMatrixOperation& operation, const DeepMatrixCall& call, Results& results) {
-  const DeepMatrixShape& shape = *operation.shape;
-  const unsigned depth_of_a = shape.sparse ? shape.depth / 2u : shape.depth, in_lane = depth_of_a / 2;
-  Numbers a, b;
-  read(operation, call, false, shape.rows, depth_of_a, a);
-  read(operation, call, true, columns, shape.depth, b);
-  for (unsigned row = 0; row < shape.rows; ++row) {
-    for (unsigned column = 0; column < columns; ++column) {
-      float sum = number_of(addend_code(operation, call, row, column), shape.c);
-      if (operation.negate_high[2]) sum = std::fabs(sum);
-      if (operation.negate[2]) sum = -sum;
-      for (unsigned k = 0; k < depth_of_a; ++k) {
-        const unsigned of_b = shape.sparse ? depth_of(call, row, k, in_lane) : k;
-        sum = std::fma(a.of[row][k], b.of[column][of_b], sum);
-      }
-      sum = canonical(sum);
-      results.of[row][column] = shape.d == f16    ? std::bit_cast<uint16_t>(static_cast<_Float16>(sum))
-                                : shape.d == bf16 ? brain_of(sum)
-                                                  : std::bit_cast<uint32_t>(sum);
+/// Of a sparse A, which depth of B each element belongs to.
+struct Index {
+  uint8_t depth[most_depth / 2][columns];
+};
+void read_index(const Row* rows, unsigned depth_of_a, Index& index) {
+  const unsigned in_lane = depth_of_a / 2;
+  for (unsigned k = 0; k < depth_of_a; ++k) {
+    const U8 bytes = convert<U8>(field_of(rows, k / in_lane, k % in_lane, 2) + k / 2 * 4);
+    std::memcpy(index.depth[k], &bytes, sizeof bytes);
+  }
+}
+
+// --- Products -------------------------------------------------------------------------------------------------------
+
+/// Rows whose sums are in host registers at a time.
+#if ATOLL_LEVEL_HAS(avx512)
+constexpr unsigned rows_at_once = 16;
+#else
+constexpr unsigned rows_at_once = 4;
+#endif
+
+U32 addend_code(const DeepMatrixCall& call, unsigned row) {
+  const DeepMatrixOperation& operation = *call.operation;
+  if (call.c == nullptr) return U32(operation.constant);
+  const RowPlace place = place_of(operation.shape->c, row);
+  const U32 words = load_block(call.c[place.reg], place.block);
+  if (bits_of(operation.shape->c) == 32) return words;
+  return place.upper ? words >> 16 : words & 0xFFFF;
+}
+
+F32 addend_of(const DeepMatrixCall& call, unsigned row) {
+  const DeepMatrixOperation& operation = *call.operation;
+  const U32 code = addend_code(call, row);
+  F32 number = bits<F32>(code);
+  if (operation.shape->c == f16) number = number_of<f16, true>(code);
+  if (operation.shape->c == bf16) number = number_of<bf16, true>(code);
+  if (operation.negate_high[2]) number = magnitude(number);
+  return operation.negate[2] ? negate(number) : number;
+}
+
+U32 result_of(const DeepMatrixCall& call, unsigned row, F32 sum) {
+  const DeepMatrixOperation& operation = *call.operation;
+  const DeepElement d = operation.shape->d;
+  if (d == i32) {
+    const U32 c = addend_code(call, row), products = bits<U32>(convert<I32>(sum));
+    return operation.clamp ? bits<U32>(__builtin_elementwise_add_sat(bits<I32>(c), bits<I32>(products))) : c + products;
+  }
+  sum = select(sum == sum, sum, pattern<F32>(Format<F32>::default_nan));
+  if (d == f16) return convert<U32>(bits<U16>(narrow(sum)));
+  const U32 word = bits<U32>(sum);
+  if (d == bf16) return select(sum == sum, (word + 0x7FFF + (word >> 16 & 1)) >> 16, word >> 16);
+  return word;
+}
+
+void write_d(const DeepMatrixCall& call, unsigned row, U32 result) {
+  const DeepElement d = call.operation->shape->d;
+  const RowPlace place = place_of(d, row);
+  uint32_t* to = &call.d[place.reg][place.block * columns];
+  if (bits_of(d) == 16) {
+    const U32 old = load_block(call.d[place.reg], place.block);
+    result = place.upper ? (old & 0xFFFF) | result << 16 : (old & 0xFFFF0000) | result;
+  }
+  std::memcpy(to, &result, sizeof result);
+}
+
+/// Adds the products of some rows, from row `first` of a part on.
+[[gnu::always_inline]] inline void add_products(const F32* a, const F32* b, unsigned depth, unsigned first,
+                                                F32 (&sums)[rows_at_once]) {
+  for (unsigned k = 0; k < depth; ++k) {
+    const float* const of_a = reinterpret_cast<const float*>(a + k) + first;
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < rows_at_once; ++i) sums[i] = fused(F32(of_a[i]), b[k], sums[i]);
+  }
+}
+
+/// The same of a sparse A, whose elements have a row of B each.
+[[gnu::always_inline]] inline void add_sparse_products(const F32* a, const F32* b, const Index& index, unsigned depth,
+                                                       unsigned first, F32 (&sums)[rows_at_once]) {
+  for (unsigned k = 0; k < depth; ++k) {
+    const float* const of_a = reinterpret_cast<const float*>(a + k) + first;
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < rows_at_once; ++i) {
+      sums[i] = fused(F32(of_a[i]), b[index.depth[k][first + i]], sums[i]);
     }
   }
 }
 
-void multiply_integers(const DeepMatrixOperation& operation, const DeepMatrixCall& call, Results& results) {
-  const DeepMatrixShape& shape = *operation.shape;
-  const unsigned depth_of_a = shape.sparse ? shape.depth / 2u : shape.depth, in_lane = depth_of_a / 2;
-  const Source a = source_of(operation, call, false), b = source_of(operation, call, true);
-  for (unsigned row = 0; row < shape.rows; ++row) {
-    for (unsigned column = 0; column < columns; ++column) {
-      int64_t sum = static_cast<int32_t>(addend_code(operation, call, row, column));
-      for (unsigned k = 0; k < depth_of_a; ++k) {
-        const unsigned of_b = shape.sparse ? depth_of(call, row, k, in_lane) : k;
-        sum += int64_t{a.integer(row, k)} * b.integer(column, of_b);
-      }
-      if (operation.clamp) sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
-      results.of[row][column] = static_cast<uint32_t>(sum);
+void multiply_one(const DeepMatrixCall& call, Sources& sources) {
+  const DeepMatrixShape& shape = *call.operation->shape;
+  const SourceKey key_of_a = key_of(call, false);
+  const Numbers& a = sources.get(key_of_a);
+  const Numbers& b = sources.get(key_of(call, true), &a);
+  Index index;
+  if (shape.sparse) read_index(call.index, key_of_a.depth, index);
+  // D is written when all of it is known: A, B and C may be in its registers.
+  U32 results[most_parts * columns];  // NOLINT(*-member-init): the first `rows`
+  for (unsigned row = 0; row < shape.rows; row += rows_at_once) {
+    const F32* const of_a = a.of[row / columns];
+    const unsigned first = row % columns;
+    F32 sums[rows_at_once];
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < rows_at_once; ++i) sums[i] = shape.d == i32 ? F32(0) : addend_of(call, row + i);
+    if (shape.sparse) {
+      add_sparse_products(of_a, b.of[0], index, key_of_a.depth, first, sums);
+    } else {
+      add_products(of_a, b.of[0], key_of_a.depth, first, sums);
     }
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < rows_at_once; ++i) results[row + i] = result_of(call, row + i, sums[i]);
   }
+  for (unsigned row = 0; row < shape.rows; ++row) write_d(call, row, results[row]);
 }
 
 }  // namespace
 
-const DeepMatrixShape* deep_matrix_shape(isa::Opcode opcode) { return find_row<shapes>(opcode); }
-
-void deep_multiply(const DeepMatrixOperation& operation, const DeepMatrixCall& call) {
-  const DeepMatrixShape& shape = *operation.shape;
-  Results results;
-  if (shape.d == i32) {
-    multiply_integers(operation, call, results);
-  } else {
-    multiply_numbers(operation, call, results);
-  }
-  for (unsigned row = 0; row < shape.rows; ++row) {
-    for (unsigned column = 0; column < columns; ++column) {
-      const Place place = place_of(shape.d, row, column);
-      uint32_t& word = call.d[place.reg][place.lane];
-      const uint32_t mask = (bits_of(shape.d) == 32 ? ~0u : 0xFFFFu) << place.shift;
-      word = (word & ~mask) | (results.of[row][column] << place.shift & mask);
-    }
-  }
+void deep_multiply(std::span<const DeepMatrixCall> calls) {
+  Sources sources;
+  for (const DeepMatrixCall& call : calls) multiply_one(call, sources);
 }
 
+ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

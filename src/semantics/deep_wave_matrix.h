@@ -17,8 +17,10 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "isa/opcode.h"
+#include "semantics/level.h"
 #include "semantics/registry.h"
 
 namespace Atoll::semantics {
@@ -50,6 +52,7 @@ struct DeepMatrixOperation {
 };
 
 struct DeepMatrixCall {
+  const DeepMatrixOperation* operation = nullptr;
   Row* d = nullptr;
   const Row *a = nullptr, *b = nullptr;
   const Row* c = nullptr;  ///< null: the constant
@@ -57,6 +60,9 @@ struct DeepMatrixCall {
   const Row *a_scales = nullptr, *b_scales = nullptr;
 };
 
-void deep_multiply(const DeepMatrixOperation& operation, const DeepMatrixCall& call);
+ATOLL_LEVEL_BEGIN
+/// One after the other. None may write what a later one reads as A, B, index or scales.
+void deep_multiply(std::span<const DeepMatrixCall> calls);
+ATOLL_LEVEL_END
 
 }  // namespace Atoll::semantics

@@ -149,5 +149,6 @@ void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const 
 
 void multiply(const MatrixCall& call, std::span<const MatrixFactors> further) { level().multiply(call, further); }
 void wave_multiply(std::span<const WaveMatrixCall> calls) { level().wave_multiply(calls); }
+void deep_multiply(std::span<const DeepMatrixCall> calls) { level().deep_multiply(calls); }
 
 }  // namespace Atoll::semantics

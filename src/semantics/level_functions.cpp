@@ -19,6 +19,7 @@ constexpr LevelFunctions level_functions = {
     .backward_permute = &backward_permute,
     .multiply = &multiply,
     .wave_multiply = &wave_multiply,
+    .deep_multiply = &deep_multiply,
 };
 
 }  // namespace ATOLL_LEVEL

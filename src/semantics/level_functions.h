@@ -4,6 +4,7 @@
 // lane_movement.h go through that of the level in use (host_vectors.cpp).
 #pragma once
 
+#include "semantics/deep_wave_matrix.h"
 #include "semantics/host_vectors.h"
 #include "semantics/lane_movement.h"
 #include "semantics/matrix.h"
@@ -27,6 +28,7 @@ struct LevelFunctions {
   decltype(&semantics::backward_permute) backward_permute;
   decltype(&semantics::multiply) multiply;
   decltype(&semantics::wave_multiply) wave_multiply;
+  decltype(&semantics::deep_multiply) deep_multiply;
 };
 
 /// Those of a level that the host has.

@@ -33,10 +33,13 @@ namespace Atoll::test {
 class Comparison {
  public:
   explicit Comparison(const std::string& source, std::string_view processor = "gfx90a")
-      : processor_(processor), expected_(processor, "interpreter"), actual_(processor, "interpreter") {
+      : processor_(processor),
+        target_(*target::find_processor(processor_)),
+        expected_(processor, "interpreter", target_.wave_size),
+        actual_(processor, "interpreter", target_.wave_size) {
     // The last jump leads out of what is translated, so that no register counts as dead there.
-    std::vector<uint8_t> bytes = assemble(source + "\ns_setpc_b64 s[98:99]", processor);
-    const std::vector<uint8_t> end = assemble("s_endpgm", processor);
+    std::vector<uint8_t> bytes = assemble(source + "\ns_setpc_b64 s[98:99]", processor, target_.wave_size);
+    const std::vector<uint8_t> end = assemble("s_endpgm", processor, target_.wave_size);
     size_ = bytes.size();
     end_ = (size_ + 256) & ~size_t{63};
     code_.resize(end_ + 64);
@@ -87,12 +90,12 @@ class Comparison {
   uint64_t base() const { return reinterpret_cast<uint64_t>(code_.data()); }
 
   void run_translated() {
-    const target::Processor& processor = *target::find_processor(processor_);
     machine::Wave& wave = actual_.wave();
-    auto flow = engine::follow(base(), wave.float_mode, base(), base() + size_, processor);
+    const auto mode_now = [&] { return engine::mode_of(wave, engine::has_vgpr_banks(*target_.processor)); };
+    auto flow = engine::follow(base(), mode_now(), base(), base() + size_, target_);
     ASSERT_TRUE(flow) << flow.error().message;
     const auto request =
-        engine::TranslationRequest::parse(engine::TranslationRequest::serialise(processor, *flow, base(), 0));
+        engine::TranslationRequest::parse(engine::TranslationRequest::serialise(target_, *flow, base(), 0));
     ASSERT_TRUE(request) << request.error().message;
     const compiler::Liveness liveness(request->flow);
     const auto loops = compiler::find_loop_regions(request->flow, liveness);
@@ -105,13 +108,14 @@ class Comparison {
     auto translated = compiler::compile(*request, **host);
     ASSERT_TRUE(translated) << translated.error().message;
     helper_calls_ = translated->helper_pcs.size();
-    engine::CodeCache cache(processor);
+    engine::CodeCache cache(target_);
     engine::InterpreterFallbacks prepared(cache);
     std::vector<const engine::MicroOp*> helper_ops;
     for (const uint64_t pc : translated->helper_pcs) {
-      const auto instruction = isa::decode(std::span(code_).subspan(pc), processor);
-      ASSERT_TRUE(instruction);
-      helper_ops.push_back(prepared.prepare(base() + pc, *instruction));
+      const auto block = std::prev(request->flow.blocks.upper_bound(pc));
+      const auto at = std::ranges::find(block->second.instructions, pc, &engine::Located::pc);
+      ASSERT_NE(at, block->second.instructions.end());
+      helper_ops.push_back(prepared.prepare(base() + pc, at->instruction));
     }
     const engine::JitContext context{.code_base = base(),
                                      .helper_ops = helper_ops.data(),
@@ -129,7 +133,7 @@ class Comparison {
     while (wave.pc != base() + end_) {
       const engine::ControlFlow& known = request->flow;
       const uint64_t pc = wave.pc - base();
-      if (known.blocks.contains(pc) && known.mode_before(pc) != wave.float_mode) return run_interpreted();
+      if (known.blocks.contains(pc) && known.mode_before(pc) != mode_now()) return run_interpreted();
       const auto& entries = (*code)->translated().entries;
       const auto entry = std::ranges::find(entries, pc, &engine::EntryPoint::pc);
       ASSERT_NE(entry, entries.end());
@@ -166,6 +170,7 @@ class Comparison {
   }
 
   std::string processor_;
+  target::Target target_;
   WaveRunner expected_, actual_;
   std::vector<uint8_t> code_;
   size_t size_ = 0, end_ = 0;

@@ -70,7 +70,7 @@ class Series : public testing::Test {
     const auto base = reinterpret_cast<uint64_t>(code.data());
     WaveRunner runner(name, "interpreter", target.wave_size);
     Wave& wave = runner.wave();
-    const auto flow = engine::follow(base, wave.float_mode, base, base + code.size(), target);
+    const auto flow = engine::follow(base, {.floats = wave.float_mode}, base, base + code.size(), target);
     ASSERT_TRUE(flow) << flow.error().message;
     const auto request =
         engine::TranslationRequest::parse(engine::TranslationRequest::serialise(target, *flow, base, 0));

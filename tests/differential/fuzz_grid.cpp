@@ -13,6 +13,7 @@
 
 #include "differential/random_instruction.h"
 #include "engine/micro_op.h"
+#include "engine/vgpr_banks.h"
 #include "isa/decode.h"
 #include "machine/barrier.h"
 #include "machine/fault_guard.h"
@@ -22,11 +23,12 @@ namespace Atoll::test {
 
 namespace {
 
-constexpr size_t rows_of_a_wave = 544, lds_bytes = 4096, scratch_bytes_per_lane = 384, code_bytes = 1 << 17;
+constexpr size_t rows_of_a_wave = 1088, lds_bytes = 4096, scratch_bytes_per_lane = 384, code_bytes = 1 << 17;
 constexpr size_t memory_bytes = 2 * fuzz_buffer_reach, scratch_bytes = scratch_bytes_per_lane * 64;
 /// How much of a wave may be ahead of a fault that the engine itself came upon: all chunks of lanes but the last.
 constexpr unsigned most_lanes_ahead = 48;
-constexpr unsigned filled_rows = 64;  ///< VGPRs and AGPRs that begin with something else than 0
+constexpr unsigned filled_rows = 64;  ///< VGPRs, of each bank, and AGPRs that begin with something else than 0
+constexpr uint16_t banks = 4, bank_rows = 256;
 
 /// Words that instructions of all types do something interesting with.
 uint32_t random_word(std::mt19937_64& random) {
@@ -113,6 +115,8 @@ FuzzGrid::FuzzGrid(const target::Target& target)
   machine::install_fault_guard();
 }
 
+bool FuzzGrid::has_banks() const { return engine::has_vgpr_banks(processor_); }
+
 machine::Row* FuzzGrid::rows(unsigned wave) {
   return reinterpret_cast<machine::Row*>(rows_.get()) + wave * rows_of_a_wave;
 }
@@ -125,6 +129,11 @@ void FuzzGrid::reset(machine::Wave& w, unsigned number) {
   w.vgpr = rows(number);
   w.agpr = w.vgpr + 256;
   w.vgprs = w.agprs = 256;
+  if (has_banks()) {
+    w.agpr = w.vgpr;
+    w.vgprs = bank_rows * banks;
+    w.agprs = 0;
+  }
   w.sgprs = 102;
   w.wave_size = target_.wave_size;
   w.mode = dispatch_.kernel->descriptor.mode;
@@ -162,6 +171,12 @@ void FuzzGrid::set_scalars(uint32_t* scalar, std::mt19937_64& random) {
     const auto format = static_cast<uint32_t>(random() % 64);
     scalar[fuzz_register::resource + 3] = in_order | format << 12 | bounds << 28;
   }
+  if (has_banks()) {  // the size in bits 57 to 101, the stride from bit 108 on (LLVM, lowerPointerAsRsrcIntrin)
+    const uint64_t size = stride != 0 ? 128 : 4096;
+    set_pair(fuzz_register::resource, middle | size << 57);
+    scalar[fuzz_register::resource + 2] = static_cast<uint32_t>(size >> 7);
+    scalar[fuzz_register::resource + 3] = stride << 12 | (random() % 8 == 0 ? 1u << 31 : 0);
+  }
   // Now and then, lanes' scratch lies askew.
   scalar[fuzz_register::stack_offset] =
       static_cast<uint32_t>(random() % 16 != 0 ? random() % 32 * 256 : random() % 1024 * 4);
@@ -171,7 +186,10 @@ void FuzzGrid::set_scalars(uint32_t* scalar, std::mt19937_64& random) {
 void FuzzGrid::begin(machine::Wave& w, unsigned number, std::mt19937_64& random) {
   reset(w, number);
   fill(w.vgpr, filled_rows * sizeof(machine::Row), random);
-  fill(w.agpr, filled_rows * sizeof(machine::Row), random);
+  if (w.agprs != 0) fill(w.agpr, filled_rows * sizeof(machine::Row), random);
+  for (unsigned first = bank_rows; first < w.vgprs; first += bank_rows) {
+    fill(w.vgpr + first, filled_rows * sizeof(machine::Row), random);
+  }
   set_scalars(w.scalar, random);
   w.scc = random() % 2 != 0;
   uint32_t(&resource)[4] = *reinterpret_cast<uint32_t(*)[4]>(&w.scalar[fuzz_register::scratch_resource]);
@@ -340,8 +358,8 @@ FinalWave FuzzGrid::final_wave(const machine::Wave& wave, unsigned number) {
   result.status = wave.status;
   result.trap_status = wave.trap_status;
   result.instructions = wave.instructions;
-  result.vgprs = words_of(wave.vgpr, 256 * sizeof(machine::Row));
-  result.agprs = words_of(wave.agpr, 256 * sizeof(machine::Row));
+  result.vgprs = words_of(wave.vgpr, wave.vgprs * sizeof(machine::Row));
+  result.agprs = words_of(wave.agpr, wave.agprs * sizeof(machine::Row));
   result.scratch = words_of(scratch(number), scratch_bytes);
   return result;
 }

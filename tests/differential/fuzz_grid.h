@@ -39,6 +39,7 @@ class FuzzGrid {
   using Pages = std::unique_ptr<uint8_t, Unmap>;
   static Pages map(uint64_t address, size_t bytes);
   void place(const RandomCode& code);
+  bool has_banks() const;  ///< of VGPRs (GFX12.5)
   machine::Row* rows(unsigned wave);
   uint8_t* scratch(unsigned wave);
   void reset(machine::Wave& wave, unsigned number);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "differential/random_instruction.h"
+#include "engine/vgpr_banks.h"
 #include "isa/decode.h"
 #include "isa/print.h"
 
@@ -210,6 +211,7 @@ class Writer {
     if (kind < 89) return if_else(depth, inner);
     if (kind < 92) return set_exec();
     if (kind < 95 && functions_ != 0) return call();
+    if (kind < 95 && instruction_.has_banks()) return in_bank(depth, inner);
     if (kind < 97 && has_modes_) return in_mode(depth, inner);
     if (kind >= 97 && !code_.is_series && code_.waves > 1) return barrier();
     plain();
@@ -359,12 +361,15 @@ class Writer {
     constexpr uint32_t overflow_bit = 23u << 6;
     RandomCode::Unit unit;
     const bool sets_overflow = chance(40);
+    // Constants to MODE have the banks of VGPRs, too.
+    const uint32_t banks =
+        instruction_.has_banks() ? engine::with_banks(0, static_cast<uint8_t>(instruction_.banks())) : 0;
     const auto set = [&](uint32_t mode) {
       put(encode_.sopk(Opcode::s_setreg_imm32_b32, 0, register_mode | all_bits), unit);
-      put(mode & 0x3FF, unit);
+      put((mode & 0x3FF) | banks, unit);
       if (!sets_overflow) return;
       put(encode_.sopk(Opcode::s_setreg_imm32_b32, 0, register_mode | overflow_bit), unit);
-      put(mode >> 23, unit);
+      put(mode >> 23 | banks, unit);
     };
     if (!is_gfx9() && chance(30)) {
       put(encode_.sopp(chance(50) ? Opcode::s_round_mode : Opcode::s_denorm_mode, pick(16)), unit);
@@ -375,6 +380,18 @@ class Writer {
     }
     block(depth + 1, length);
     if (chance(80)) set(code_.mode);
+    code_.units.push_back(unit);
+  }
+
+  /// A block whose VGPRs are of another bank.
+  void in_bank(unsigned depth, unsigned length) {
+    const unsigned before = instruction_.bank();
+    RandomCode::Unit unit;
+    instruction_.set_bank(pick(4));
+    put(encode_.sopp(Opcode::s_set_vgpr_msb, instruction_.banks()), unit);
+    block(depth + 1, length);
+    instruction_.set_bank(before);
+    put(encode_.sopp(Opcode::s_set_vgpr_msb, instruction_.banks()), unit);
     code_.units.push_back(unit);
   }
 

@@ -54,9 +54,11 @@ std::vector<target::Target> gfx9_targets() {
 /// One processor of each later generation, for each size of its waves.
 std::vector<target::Target> rdna_targets() {
   std::vector<target::Target> found;
-  for (const char* name : {"gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1170", "gfx1201"}) {
+  for (const char* name : {"gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1170", "gfx1201", "gfx1250", "gfx1251"}) {
     const target::Target target(*target::find_processor(name));
-    for (const unsigned wave_size : {32, 64}) found.push_back(target.with_wave_size(wave_size));
+    for (const unsigned wave_size : {32, 64}) {
+      if (target.processor->has_wave_size(wave_size)) found.push_back(target.with_wave_size(wave_size));
+    }
   }
   return found;
 }

@@ -39,6 +39,7 @@ bool is_left_out(const InstructionRow& row) {
   for (const std::string_view prefix : prefixes) {
     if (row.name.starts_with(prefix)) return true;
   }
+  if (row.name.contains("async") || row.name == "s_alloc_vgpr") return true;  // LDS of any size; other registers
   return row.name == "v_mfma_ld_scale_b32" || row.name == "s_wakeup" || row.name == "v_clrexcp";
 }
 

@@ -69,6 +69,13 @@ class RandomInstruction {
   unsigned scalar_source();
   unsigned scalar_result();
 
+  /// Of VGPRs, that the next instruction finds chosen by s_set_vgpr_msb: the same for all operands, and `banks` for
+  /// each of the four roles (GFX12.5).
+  void set_bank(unsigned bank) { bank_ = bank; }
+  unsigned bank() const { return bank_; }
+  uint32_t banks() const { return bank_ * 0x55; }
+  bool has_banks() const { return target_.processor->generation >= target::Generation::gfx12_5; }
+
   Encoder encode;
 
  private:
@@ -115,7 +122,8 @@ class RandomInstruction {
   const unsigned bad_addresses_;
   std::array<std::vector<isa::Opcode>, kinds> opcodes_;
   std::array<unsigned, kinds> weights_{};
-  unsigned vgprs_ = 32;                          ///< that are used
+  unsigned vgprs_ = 32;  ///< that are used
+  unsigned bank_ = 0;
   unsigned modifiers_ = 0, even_addresses_ = 0;  ///< percent of the instructions that have such
 };
 

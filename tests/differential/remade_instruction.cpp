@@ -99,7 +99,7 @@ bool RandomInstruction::remake_address(Instruction& instruction, std::vector<uin
         instruction.offset = static_cast<int32_t>(chance(80) ? pick(16) * 4 : pick(64));
         set_address(fuzz_register::address, chance(80) ? 0x7C : 0x7F, words);
       } else if (has_base) {
-        set_address(fuzz_register::address, 0xFF8, words);
+        set_address(fuzz_register::address, instruction.scale_offset ? 0xF8 : 0xFF8, words);
       } else {
         const size_t before = words.size();
         set_flat_address(instruction.encoding == Encoding::flat, words);
@@ -124,7 +124,7 @@ bool RandomInstruction::remake_address(Instruction& instruction, std::vector<uin
     case Encoding::mtbuf: {
       if (instruction.operand_count < 4) return true;
       Operand& address = instruction.operands[1];
-      const bool to_scratch = instruction.encoding == Encoding::mubuf && chance(50);
+      const bool to_scratch = instruction.encoding == Encoding::mubuf && !has_banks() && chance(50);
       if (to_scratch && instruction.idxen) return false;
       for (unsigned word = 0; word < address.words && is_row(address); ++word) {
         set_address(fuzz_register::address + word, to_scratch ? 0x7C : 0x1F8, words);
@@ -157,7 +157,14 @@ std::optional<std::vector<uint32_t>> RandomInstruction::remade(const std::vector
   std::vector<uint32_t> last(encoded->size / 4);
   std::memcpy(last.data(), encoded->bytes.data(), encoded->size);
   if (!fits(last, instruction.opcode)) return {};
+  // Other banks for this instruction alone, but for an address, which is where it was set.
+  const bool has_own_banks = has_banks() && chance(20);
+  constexpr uint32_t of_address = 3;
+  uint32_t own = pick(256);
+  if (isa::row_of(instruction).has(isa::flag::memory)) own = (own & ~of_address) | (banks() & of_address);
+  if (has_own_banks) words.push_back(encode.sopp(isa::Opcode::s_set_vgpr_msb, own));
   words.insert(words.end(), last.begin(), last.end());
+  if (has_own_banks) words.push_back(encode.sopp(isa::Opcode::s_set_vgpr_msb, banks()));
   return words;
 }
 

@@ -8,7 +8,7 @@
 #include "compiler/lowering/salu_lowering.h"
 #include "compiler/lowering/valu_lowering.h"
 #include "compiler/memory/chunk_memory.h"
-#include "engine/hardware_register.h"
+#include "engine/compiled/code_mode.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
 #include "isa/immediate_names.h"
@@ -82,7 +82,7 @@ bool does_nothing(const isa::Instruction& instruction) {
 }
 
 bool changes_no_data(const isa::Instruction& instruction) {
-  return does_nothing(instruction) || engine::sets_float_mode(instruction);
+  return does_nothing(instruction) || engine::sets_code_mode(instruction);
 }
 
 std::optional<DualHalves> DualHalves::of(const isa::Instruction& instruction) {

@@ -225,7 +225,7 @@ bool set_states(LoopRegion& region, const ControlFlow& flow) {
 bool keeps_modes(const LoopRegion& region, const ControlFlow& flow) {
   return std::ranges::all_of(region.blocks, [&](uint64_t pc) {
     const Block& block = flow.blocks.at(pc);
-    const semantics::FloatMode mode = flow.mode_after(block.instructions.back());
+    const engine::CodeMode mode = flow.mode_after(block.instructions.back());
     const BlockEnd end = *end_of(block);
     return mode == region.mode_at(end.if_zero, flow) && mode == region.mode_at(end.if_not, flow);
   });
@@ -270,7 +270,7 @@ bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness)
 
 }  // namespace
 
-const semantics::FloatMode& LoopRegion::mode_at(uint64_t pc, const ControlFlow& flow) const {
+const engine::CodeMode& LoopRegion::mode_at(uint64_t pc, const ControlFlow& flow) const {
   return flow.mode_before(flow.blocks.contains(pc) ? pc : entry);
 }
 

@@ -36,8 +36,8 @@ struct LoopRegion {
   VaryingMasks::Registers kept;
 
   bool contains(uint64_t pc) const { return blocks.contains(pc); }
-  /// The floating-point mode in which waves come to one of the blocks or leave at an exit.
-  const semantics::FloatMode& mode_at(uint64_t pc, const engine::ControlFlow& flow) const;
+  /// The mode in which waves come to one of the blocks or leave at an exit.
+  const engine::CodeMode& mode_at(uint64_t pc, const engine::ControlFlow& flow) const;
 };
 
 /// How a block ends, as far as loop regions know about it.

@@ -82,14 +82,15 @@ std::optional<MemoryOperands> lds_operands(const isa::Instruction& instruction, 
 /// Compilers use loads and stores of buffers without an index for scratch.
 std::optional<MemoryOperands> buffer_operands(const isa::Instruction& instruction, const MemoryAccess& access) {
   if (instruction.lds || instruction.tfe) return {};
-  if (instruction.generation >= target::Generation::gfx12_5) return {};  // with resources of its own
   // Data, address, resource, offset.
   if (instruction.operand_count < 4 || !engine::is_row(instruction.operands[0])) return {};
   MemoryOperands operands;
   operands.is_store = access.kind == MemoryAccess::Kind::store;
   operands.is_atomic = access.kind == MemoryAccess::Kind::atomic;
   operands.has_index = instruction.idxen;
-  const bool may_be_scratch = !operands.is_atomic && !operands.has_index && !instruction.addr64;
+  // From GFX12.5 on resources have nothing that says how lanes are interleaved.
+  const bool may_be_scratch = !operands.is_atomic && !operands.has_index && !instruction.addr64 &&
+                              instruction.generation < target::Generation::gfx12_5;
   operands.space = may_be_scratch ? MemorySpace::scratch : MemorySpace::buffer;
   if (operands.stores()) operands.data[0] = &instruction.operands[0];
   if (instruction.destinations != 0) operands.result = &instruction.operands[0];

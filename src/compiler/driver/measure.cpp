@@ -133,7 +133,7 @@ class Measurement {
     const target::Processor& processor = *gpu_.target.processor;
     const auto made = machine::make_kernel(symbol.address, code, processor);
     if (!made) return std::unexpected(made.error());
-    const auto mode = machine::float_mode_of((*made)->descriptor.mode, processor);
+    const engine::CodeMode mode{.floats = machine::float_mode_of((*made)->descriptor.mode, processor)};
     const target::Target target = target::Target(gpu_.target).with_wave_size((*made)->descriptor.wave32 ? 32 : 64);
     const auto flow = engine::follow((*made)->entry, mode, code->base(), code->base() + code->size(), target);
     if (!flow) return std::unexpected(flow.error());

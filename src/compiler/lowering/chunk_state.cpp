@@ -41,9 +41,7 @@ ChunkState::Holder& ChunkState::beginning_with(std::map<unsigned, Holder>& holde
   return made;
 }
 
-llvm::Value* ChunkState::row_address(unsigned key) {
-  return frame_.at(key >= 256 ? agpr_ : vgpr_, key % 256 * sizeof(machine::Row));
-}
+llvm::Value* ChunkState::row_address(unsigned key) { return frame_.row_address(key, vgpr_, agpr_); }
 
 llvm::Value* ChunkState::whole_row(unsigned key) {
   llvm::Value*& copy = whole_rows_[key];

@@ -15,9 +15,9 @@
 
 namespace Atoll::compiler {
 
-/// VGPRs and AGPRs as one numbering: AGPRs from 256.
+/// VGPRs and AGPRs as one numbering, that of isa::VectorSet.
 inline unsigned row_key(const isa::Operand& operand, unsigned word) {
-  return operand.reg + word + (operand.kind == isa::OperandKind::agpr ? 256u : 0u);
+  return operand.reg + word + (operand.kind == isa::OperandKind::agpr ? isa::first_agpr : 0u);
 }
 
 class ChunkState final : public ScalarRegisters {

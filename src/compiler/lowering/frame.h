@@ -9,8 +9,10 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include "engine/compiled/code_mode.h"
 #include "engine/compiled/jit_context.h"
 #include "engine/micro_op.h"
+#include "isa/effects.h"
 #include "machine/wave.h"
 #include "semantics/lanes.h"
 #include "target/target.h"
@@ -46,7 +48,7 @@ struct Frame {
   llvm::Value *vgpr, *agpr;             ///< rows
   llvm::Value* code_base;               ///< 64 bits: the guest address that PCs count from
   llvm::BasicBlock* allocas;            ///< the block that allocas go to
-  semantics::FloatMode mode;            ///< of the instruction that is being made
+  engine::CodeMode mode;                ///< of the instruction that is being made
   bool has_scatters;                    ///< that the host has, and quick gathers; without, both are branches
   PlanReport& plans;                    ///< takes what is to be said of regions
   GuestBounds* bounds = nullptr;        ///< of the memory that the wave may touch
@@ -82,8 +84,11 @@ struct Frame {
     return made;
   }
 
-  /// Of a row of the wave, VGPRs and AGPRs as one numbering: AGPRs from 256.
-  llvm::Value* row_address(unsigned key) { return at(key >= 256 ? agpr : vgpr, key % 256 * sizeof(machine::Row)); }
+  /// Of a row, by its number (isa::VectorSet): of the wave, or of part of it where rows begin elsewhere.
+  llvm::Value* row_address(unsigned key, llvm::Value* vgprs, llvm::Value* agprs) {
+    return key < isa::first_agpr ? at(vgprs, key * sizeof(Row)) : at(agprs, (key - isa::first_agpr) * sizeof(Row));
+  }
+  llvm::Value* row_address(unsigned key) { return row_address(key, vgpr, agpr); }
   llvm::Value* scalar_address(unsigned reg) { return at(wave, offsetof(machine::Wave, scalar) + reg * 4); }
   llvm::Value* scalar32(unsigned reg) { return ir.CreateAlignedLoad(i32(), scalar_address(reg), llvm::Align(4)); }
   llvm::Value* scalar64(unsigned reg) { return ir.CreateAlignedLoad(i64(), scalar_address(reg), llvm::Align(4)); }
@@ -98,7 +103,20 @@ struct Frame {
     set_scalar(reg, wave_size() == 64 ? lanes : ir.CreateTrunc(lanes, i32()));
   }
   /// MODE in the wave, for whoever looks there. Translated code itself knows its mode.
-  void write_mode(const semantics::FloatMode& value) {
+  void write_mode(const engine::CodeMode& value) {
+    write_floats(value.floats);
+    write_banks(value.banks);
+  }
+  /// The same where the wave is in a mode that is known.
+  void change_mode(const engine::CodeMode& before, const engine::CodeMode& value) {
+    if (value.floats != before.floats) write_floats(value.floats);
+    if (value.banks != before.banks) write_banks(value.banks);
+  }
+  void write_banks(uint8_t banks) {
+    if (has_banks()) write_mode_bits(engine::banks_mask, engine::with_banks(0, banks));
+  }
+  bool has_banks() const { return engine::has_vgpr_banks(*target.processor); }
+  void write_floats(const semantics::FloatMode& value) {
     write_mode_bits(machine::float_mode_bits(value), machine::mode_bits_of(value));
     for (llvm::Value* copy : {at(wave, offsetof(machine::Wave, float_mode)),
                               at(run, offsetof(Run, call) + offsetof(semantics::VectorCall, mode))}) {
@@ -112,11 +130,15 @@ struct Frame {
     ir.CreateStore(ir.CreateOr(others, uint64_t{value}), whole);
   }
   /// Whether the wave is in a mode (an i1).
-  llvm::Value* is_in_mode(const semantics::FloatMode& value) {
-    llvm::Constant* bytes = float_mode_bytes(value);
+  llvm::Value* is_in_mode(const engine::CodeMode& value) {
+    llvm::Constant* bytes = float_mode_bytes(value.floats);
     llvm::Value* now =
         ir.CreateAlignedLoad(bytes->getType(), at(wave, offsetof(machine::Wave, float_mode)), llvm::Align(1));
-    return ir.CreateICmpEQ(now, bytes);
+    llvm::Value* is_same = ir.CreateICmpEQ(now, bytes);
+    if (!has_banks()) return is_same;
+    llvm::Value* whole = ir.CreateLoad(i32(), at(wave, offsetof(machine::Wave, mode)));
+    llvm::Value* banks = ir.CreateAnd(whole, uint64_t{engine::banks_mask});
+    return ir.CreateAnd(is_same, ir.CreateICmpEQ(banks, ir.getInt32(engine::with_banks(0, value.banks))));
   }
   llvm::Constant* float_mode_bytes(const semantics::FloatMode& value) {
     uint64_t bytes = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/deep_matrix.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
 #include "semantics/matrix.h"
@@ -12,7 +13,7 @@ namespace Atoll::compiler {
 
 namespace {
 
-constexpr unsigned source_a = 0, source_b = 1, source_c = 2;
+constexpr unsigned source_a = 0, source_b = 1, source_c = 2, first_scale = 3;
 
 bool same_rows(const isa::Operand& a, const isa::Operand& b) {
   return a.kind == b.kind && a.reg == b.reg && a.words == b.words;
@@ -22,8 +23,12 @@ bool overlap(const isa::Operand& a, const isa::Operand& b) {
   return a.kind == b.kind && a.reg < b.reg + b.words && b.reg < a.reg + a.words;
 }
 
-/// Whether a register of D is multiplied by an instruction, or says where its sparse elements belong.
+/// Whether a register of D is multiplied by an instruction, or says where its sparse elements belong or how they are
+/// scaled.
 bool multiplies(const isa::Instruction& instruction, const isa::Operand& d) {
+  for (unsigned i = first_scale; i < instruction.sources(); ++i) {
+    if (overlap(instruction.src(i), d)) return true;
+  }
   return overlap(instruction.src(source_a), d) || overlap(instruction.src(source_b), d) ||
          (isa::row_of(instruction).has(isa::flag::sparse) && overlap(instruction.src(source_c), d));
 }
@@ -39,6 +44,11 @@ bool continues(const isa::Instruction& first, const isa::Instruction& next) {
 
 bool is_wave_matrix(const isa::Instruction& instruction) {
   return semantics::wave_matrix_shape(instruction.opcode) != nullptr;
+}
+
+/// Whether the engine executes both by the same function, one after the other.
+bool are_alike(const isa::Instruction& a, const isa::Instruction& b) {
+  return (is_wave_matrix(a) && is_wave_matrix(b)) || (engine::is_deep_matrix(a) && engine::is_deep_matrix(b));
 }
 
 /// Rows that a number of instructions read and write.
@@ -57,14 +67,24 @@ struct Rows {
 }  // namespace
 
 bool MatrixLowering::takes(const isa::Instruction& instruction) {
-  const bool is_matrix = semantics::matrix_shape(instruction.opcode) != nullptr || is_wave_matrix(instruction);
+  const bool is_deep = engine::is_deep_matrix(instruction);
+  const bool is_matrix =
+      is_deep || semantics::matrix_shape(instruction.opcode) != nullptr || is_wave_matrix(instruction);
   if (!is_matrix || !engine::registers_exist(instruction)) return false;
   for (unsigned i = 0; i < instruction.sources(); ++i) {
     const isa::Operand& source = instruction.src(i);
+    if (is_deep && i >= first_scale && source.kind == isa::OperandKind::scalar) continue;
     if (!engine::is_row(source) && !engine::constant_value(source)) return false;
   }
   return engine::is_row(instruction.src(source_a)) && engine::is_row(instruction.src(source_b)) &&
          engine::is_row(instruction.dst());
+}
+
+bool MatrixLowering::reads_scalars(const isa::Instruction& instruction) {
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    if (instruction.src(i).kind == isa::OperandKind::scalar) return true;
+  }
+  return false;
 }
 
 std::vector<MatrixLowering::Chain> MatrixLowering::chains(std::span<const RegionItem> items) {
@@ -96,7 +116,7 @@ std::vector<MatrixLowering::Chain> MatrixLowering::calls(std::span<const RegionI
   std::vector<Chain> result;
   for (Chain& chain : chains(items)) {
     const auto can_follow = [&](const Chain& call) {
-      return is_wave_matrix(*chain.front()->instruction) && is_wave_matrix(*call.front()->instruction) &&
+      return are_alike(*chain.front()->instruction, *call.front()->instruction) &&
              std::ranges::none_of(call, [&](const RegionItem* before) {
                return std::ranges::any_of(chain, [&](const RegionItem* item) {
                  return multiplies(*item->instruction, before->instruction->dst());

@@ -22,8 +22,10 @@ class MatrixLowering {
   MatrixLowering(Frame& frame, std::vector<uint64_t>& helper_pcs, uint64_t first_helper)
       : frame_(frame), helper_pcs_(helper_pcs), first_helper_(first_helper) {}
 
-  /// Whether it is a matrix instruction, and all that it reads are rows and constants.
+  /// Whether it is a matrix instruction, and all that it reads are rows and constants, or scalars that are scales.
   static bool takes(const isa::Instruction& instruction);
+  /// Whether it reads scalar registers, as they are in the wave when it is executed.
+  static bool reads_scalars(const isa::Instruction& instruction);
 
   /// Instructions in the order in which they are to be executed: those that add to the same registers, and those that
   /// are executed by one call.

@@ -170,8 +170,8 @@ std::string names_of(const VectorSet& rows) {
   std::string text;
   for (size_t key = 0; key < rows.size();) {
     size_t end = key;
-    while (end < rows.size() && rows[end] && (end == key || end != 256)) ++end;
-    if (end != key) add_range(text, key < 256 ? 'v' : 'a', key % 256, end - key);
+    while (end < rows.size() && rows[end] && (end == key || end != isa::first_agpr)) ++end;
+    if (end != key) add_range(text, key < isa::first_agpr ? 'v' : 'a', key % isa::first_agpr, end - key);
     key = std::max(end, key + 1);
   }
   return text;

@@ -114,14 +114,18 @@ void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& 
 
 /// An instruction that is executed after the loop.
 void Region::add_matrix(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc) {
+  // What scalars the region has changed, the wave has only after it.
+  const bool is_alone = MatrixLowering::reads_scalars(instruction);
+  if (is_alone) end();
   new_item(instruction, pc).is_matrix = true;
   plan_.matrix_reads |= effects.vector_reads;
   matrix_writes_ |= effects.vector_writes;
   if (versioning_ != Versioning::never) strides_.forget(effects);
+  if (is_alone) end();
 }
 
-void Region::set_mode(const semantics::FloatMode& mode) {
-  if (plan_.items.empty()) return frame_.write_mode(mode);
+void Region::set_mode(const engine::CodeMode& mode) {
+  if (plan_.items.empty()) return frame_.change_mode(frame_.mode, mode);
   plan_.mode_after = mode;
 }
 
@@ -177,7 +181,9 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   // At one address for all, scratch is there or it is not, whatever the region has changed.
   const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
   const bool is_late = may_fault && by_lane && changes_what_it_loaded_;
-  const bool follows_mode = operands.is_atomic && plan_.mode_after;  // who does it may look at the wave
+  // Who does an atomic may look at the wave.
+  const bool follows_mode =
+      operands.is_atomic && plan_.mode_after && plan_.mode_after->floats != plan_.items.front().mode.floats;
   // A fault is traced from the region's begin on, without the lanes of chunks that are done with it: others that read
   // theirs would find them not active.
   const bool reads_traced =
@@ -286,7 +292,7 @@ void Region::emit_in_order() {
 
 void Region::end() {
   if (plan_.items.empty()) return;
-  const semantics::FloatMode mode_here = frame_.mode;
+  const engine::CodeMode mode_here = frame_.mode;
   if (!plan_.skipped_by_branch.empty()) {
     has_lanes_ = frame_.local(frame_.i64(), llvm::Align(8));
     frame_.ir.CreateStore(frame_.ir.getInt64(0), has_lanes_);
@@ -317,7 +323,7 @@ void Region::end() {
     emit_in_order();
   }
   registers_.release(registers_.values());
-  if (plan_.mode_after && *plan_.mode_after != plan_.items.front().mode) frame_.write_mode(*plan_.mode_after);
+  if (plan_.mode_after) frame_.change_mode(plan_.items.front().mode, *plan_.mode_after);
   frame_.mode = mode_here;
   uncount_skipped();
   clear();

@@ -13,7 +13,7 @@
 //
 // What is not needed after a region (liveness.h) is not written back.
 //
-// Where the code changes the floating-point mode within a region, each instruction is made for its mode. The wave's
+// Where the code changes the mode (engine::CodeMode) within a region, each instruction is made for its mode. The wave's
 // MODE changes at the region's end, for a wave that begins anew has to be in the mode that the region began in.
 //
 // Stores to LDS may be executed after the loop one after the other, for the whole wave each (deferred_stores.h), if
@@ -107,7 +107,7 @@ class Region {
   void add(const isa::Instruction& instruction, uint64_t pc);
 
   /// Has the wave's MODE changed after what was taken, for whoever looks at it there.
-  void set_mode(const semantics::FloatMode& mode);
+  void set_mode(const engine::CodeMode& mode);
   /// A branch that the wave would take, past so many instructions, if EXEC were zero (superblocks.h). They are not
   /// counted then.
   void remove_branch(const isa::Instruction& branch, uint64_t pc, unsigned instructions);

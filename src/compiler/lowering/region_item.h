@@ -12,7 +12,7 @@ namespace Atoll::compiler {
 struct RegionItem {
   const isa::Instruction* instruction = nullptr;
   uint64_t pc = 0;
-  semantics::FloatMode mode;  ///< that the wave is in
+  engine::CodeMode mode;  ///< that the wave is in
   ValuLowering::Prepared lanes;
   std::optional<ChunkMemory::Prepared> access;
   llvm::Value* whole[2] = {nullptr, nullptr};

@@ -50,9 +50,9 @@ struct RegionPlan {
   VaryingMasks masks_at_store;
   HeldScalars::Values held_at_store;
 
-  std::vector<unsigned> skipped_by_branch;  ///< of each branch that is removed, how many instructions it would skip
-  std::optional<semantics::FloatMode> mode_after;  ///< where it was set
-  VectorSet matrix_reads;                          ///< of matrix instructions
+  std::vector<unsigned> skipped_by_branch;     ///< of each branch that is removed, how many instructions it would skip
+  std::optional<engine::CodeMode> mode_after;  ///< where it was set
+  VectorSet matrix_reads;                      ///< of matrix instructions
 
   /// A loop over the chunks, for the items from `first` on.
   struct Loop {

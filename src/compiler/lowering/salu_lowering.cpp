@@ -27,15 +27,7 @@ BitFunction bit_function(const isa::Instruction& instruction) {
   return function;
 }
 
-/// Where a wave's scratch lies is known when it runs.
-static bool is_scratch_base(const isa::Operand& operand) {
-  return operand.kind == OperandKind::flat_scratch_base_lo || operand.kind == OperandKind::flat_scratch_base_hi;
-}
-
 bool SaluLowering::takes(const isa::Instruction& instruction) {
-  for (unsigned i = 0; i < instruction.sources(); ++i) {
-    if (is_scratch_base(instruction.src(i))) return false;
-  }
   return semantics::scalar_function(instruction.opcode) != nullptr && instruction.sources() <= 2 &&
          engine::registers_exist(instruction);
 }
@@ -56,6 +48,9 @@ llvm::Value* SaluLowering::value(const isa::Operand& operand, ScalarRegisters& r
       return is_zero(isa::scalar::vcc_lo);
     case OperandKind::execz:
       return is_zero(isa::scalar::exec_lo);
+    case OperandKind::flat_scratch_base_lo:
+    case OperandKind::flat_scratch_base_hi:
+      return scratch_base(frame_, operand);
     default:
       return ir.getInt64(engine::constant_value(operand).value_or(0));
   }

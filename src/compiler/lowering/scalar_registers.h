@@ -5,6 +5,8 @@
 
 #include "compiler/analysis/liveness.h"
 #include "compiler/lowering/frame.h"
+#include "isa/table.h"
+#include "machine/memory.h"
 
 namespace Atoll::compiler {
 
@@ -31,6 +33,20 @@ inline llvm::Value* lane_mask(Frame& frame, ScalarRegisters& registers, unsigned
 inline void set_lane_mask(Frame& frame, ScalarRegisters& registers, unsigned reg, llvm::Value* lanes) {
   if (frame.wave_size() == 64) return registers.set_pair(reg, lanes);
   registers.set_word(reg, frame.ir.CreateTrunc(lanes, frame.i32()));
+}
+
+/// Whether an operand is the address of the wave's scratch, which is known when the wave runs.
+inline bool is_scratch_base(const isa::Operand& operand) {
+  using enum isa::OperandKind;
+  return operand.kind == flat_scratch_base_lo || operand.kind == flat_scratch_base_hi;
+}
+/// Such an operand's value, 64 bits (engine::scalar_value).
+inline llvm::Value* scratch_base(Frame& frame, const isa::Operand& operand) {
+  llvm::IRBuilder<>& ir = frame.ir;
+  llvm::Value* base = ir.CreateLoad(frame.i64(), frame.at(frame.wave, offsetof(Wave, scratch)));
+  base = ir.CreateOr(base, ir.getInt64(machine::lane_scratch_base));
+  if (operand.kind == isa::OperandKind::flat_scratch_base_hi) return ir.CreateLShr(base, 32);
+  return isa::words_of(operand.type) == 2 ? base : ir.CreateAnd(base, ir.getInt64(UINT32_MAX));
 }
 
 /// Those in the Wave.

@@ -159,7 +159,7 @@ class Translator {
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* not_taken_ = nullptr;  ///< of the branch that was emitted last
   llvm::BasicBlock* ended_ = nullptr;      ///< where waves go that end, Wave::pc set
-  semantics::FloatMode mode_;              ///< after what was emitted last
+  engine::CodeMode mode_;                  ///< after what was emitted last
   bool ends_in_other_mode_ = false;        ///< than waves begin in, somewhere
   uint32_t inert_mode_bits_ = 0;           ///< that are written somewhere; waves begin without them
   const uint64_t first_helper_;
@@ -213,7 +213,7 @@ void Translator::emit(const LoopPlan& plan) {
   ir().SetInsertPoint(blocks_.at(loop.entry));
   LoopLowering(frame_, lanes_, scalars_, flow_, code_.liveness, plan).emit([&](uint64_t exit) {
     mode_ = loop.mode_at(exit, flow_);
-    if (mode_ != flow_.mode_before(loop.entry)) frame_.write_mode(mode_);
+    frame_.change_mode(flow_.mode_before(loop.entry), mode_);
     go_to(loop.entry, exit);
   });
 }
@@ -375,7 +375,8 @@ bool Translator::emit_control(const Located& at) {
     case Opcode::s_setreg_imm32_b32:
     case Opcode::s_round_mode:
     case Opcode::s_denorm_mode:
-      if (engine::sets_float_mode(instruction)) {
+    case Opcode::s_set_vgpr_msb:
+      if (engine::sets_code_mode(instruction)) {
         mode_ = flow_.mode_after(at);
         region_.set_mode(mode_);
         ++frame_.uncounted;
@@ -385,6 +386,8 @@ bool Translator::emit_control(const Located& at) {
         region_.end();
         frame_.write_mode_bits(bits->mask, bits->value);
         inert_mode_bits_ |= bits->mask;
+        mode_ = flow_.mode_after(at);
+        region_.set_mode(mode_);
         ++frame_.uncounted;
         return true;
       }

@@ -116,7 +116,8 @@ bool ValuLowering::takes(const isa::Instruction& instruction) {
   if (operands.results != 0 && !is_row(*operands.result[0])) return false;
   for (unsigned i = 0; i < operands.sources; ++i) {
     const isa::Operand& source = *operands.source[i];
-    if (!is_row(source) && source.kind != OperandKind::scalar && !constant_value(source)) return false;
+    const bool is_known = is_row(source) || source.kind == OperandKind::scalar || constant_value(source);
+    if (!is_known && (!is_scratch_base(source) || shape.mixed_sources)) return false;
     if (!is_row(source) && shape.src_words[i] > 2) return false;
     if (source.kind == OperandKind::scalar && source.words < shape.src_words[i]) return false;
   }
@@ -127,7 +128,7 @@ ValuLowering::Prepared ValuLowering::prepare(const isa::Instruction& instruction
   const VectorOperands operands = vector_operands(instruction);
   Prepared prepared;
   prepared.instruction = &instruction;
-  prepared.mode = frame_.mode;
+  prepared.mode = frame_.mode.floats;
   if (crosses_chunks(instruction)) prepared.exec_whole = lane_mask(frame_, registers, isa::scalar::exec_lo);
   if (is_exchange(instruction.opcode) || instruction.opcode == isa::Opcode::v_swap_b32) return prepared;
   prepared.shape = semantics::vector_function(instruction.opcode, instruction.generation);
@@ -143,6 +144,10 @@ ValuLowering::Prepared ValuLowering::prepare(const isa::Instruction& instruction
     } else if (operand.kind == OperandKind::scalar) {
       source.scalar[0] = registers.word(operand.reg);
       if (prepared.shape.src_words[i] == 2) source.scalar[1] = registers.word(operand.reg + 1u);
+    } else if (is_scratch_base(operand)) {
+      llvm::Value* base = scratch_base(frame_, operand);
+      source.scalar[0] = frame_.ir.CreateTrunc(base, frame_.i32());
+      source.scalar[1] = frame_.ir.CreateTrunc(frame_.ir.CreateLShr(base, 32), frame_.i32());
     }
   }
   if (operands.results != 0) prepared.result = operands.result[0];

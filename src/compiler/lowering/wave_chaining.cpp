@@ -61,7 +61,7 @@ void WaveChaining::begin_wave(llvm::Value* series, llvm::Value* waves_left, llvm
   for (unsigned key = 0; key < live.size(); ++key) {
     const bool may_have_ids = key < FirstRows::count;
     if (!live[key] || (!may_have_ids && !rows_written_[key])) continue;
-    llvm::Value* row = frame_.at(key >= 256 ? frame_.agpr : frame_.vgpr, key % 256 * sizeof(Row));
+    llvm::Value* row = frame_.row_address(key);
     for (unsigned lane = 0; lane < frame_.wave_size(); lane += semantics::chunk_lanes) {
       llvm::Value* to = frame_.at(row, lane * sizeof(uint32_t));
       if (may_have_ids) {

@@ -15,6 +15,31 @@ using engine::AddressSpace;
 using semantics::chunk_lanes;
 using semantics::MemoryAccess;
 
+/// What a resource says (engine::BufferResource).
+BufferMemory::Described BufferMemory::described(unsigned resource, bool has_index, ScalarRegisters& registers) {
+  llvm::Value* word1 = registers.word(resource + 1);
+  const auto field = [&](llvm::Value* word, uint32_t mask, unsigned shift) {
+    return ir().CreateLShr(ir().CreateAnd(word, ir().getInt32(mask)), shift);
+  };
+  if (frame_.target.processor->generation < target::Generation::gfx12_5) {
+    using engine::BufferResource;
+    return {.base = joined(registers.word(resource), ir().CreateAnd(word1, ir().getInt32(0xFFFF))),
+            .end = registers.word(resource + 2),
+            .stride = has_index ? field(word1, BufferResource::stride_field, 16) : nullptr};
+  }
+  using Layout = engine::BufferResource::Gfx12_5;
+  llvm::Value* word3 = registers.word(resource + 3);
+  const auto wide = [&](llvm::Value* word) { return ir().CreateZExt(word, frame_.i64()); };
+  llvm::Value* size = wide(ir().CreateLShr(word1, 32 - Layout::lower_size_bits));
+  size = ir().CreateOr(size, ir().CreateShl(wide(registers.word(resource + 2)), Layout::lower_size_bits));
+  size = ir().CreateOr(size, ir().CreateShl(wide(field(word3, Layout::upper_size_field, 0)),
+                                            Layout::lower_size_bits + Layout::middle_size_bits));
+  size = ir().CreateBinaryIntrinsic(llvm::Intrinsic::umin, size, ir().getInt64(UINT32_MAX));
+  return {.base = joined(registers.word(resource), ir().CreateAnd(word1, ir().getInt32(Layout::upper_base_field))),
+          .end = ir().CreateTrunc(size, frame_.i32()),
+          .stride = has_index ? field(word3, Layout::stride_field, Layout::stride_shift) : nullptr};
+}
+
 PreparedAccess BufferMemory::prepare_in_buffer(const isa::Instruction& instruction, const MemoryOperands& operands,
                                                ScalarRegisters& registers) {
   const unsigned resource = operands.resource->reg;
@@ -25,13 +50,10 @@ PreparedAccess BufferMemory::prepare_in_buffer(const isa::Instruction& instructi
   } else {
     offset = registers.word(operands.resource_offset->reg);
   }
-  llvm::Value* high = registers.word(resource + 1);
-  llvm::Value* base = joined(registers.word(resource), ir().CreateAnd(high, ir().getInt32(0xFFFF)));
-  prepared.scalar_base = ir().CreateAdd(base, ir().CreateZExt(offset, frame_.i64()));
-  prepared.buffer_end = registers.word(resource + 2);
-  if (operands.has_index) {
-    prepared.buffer_stride = ir().CreateAnd(ir().CreateLShr(high, 16), ir().getInt32(0x3FFF));
-  }
+  const Described buffer = described(resource, operands.has_index, registers);
+  prepared.scalar_base = ir().CreateAdd(buffer.base, ir().CreateZExt(offset, frame_.i64()));
+  prepared.buffer_end = buffer.end;
+  prepared.buffer_stride = buffer.stride;
   if (!counts_records(operands)) {
     prepared.buffer_end = ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, prepared.buffer_end, offset);
   }

@@ -33,6 +33,12 @@ class BufferMemory final : public SpaceMemory {
     llvm::Value* inside = nullptr;  ///< active lanes whose elements are in the buffer as a whole
     llvm::Value* offset = nullptr;  ///< from Prepared::scalar_base: 16 x i32; null if the size is in records
   };
+  struct Described {
+    llvm::Value* base = nullptr;  ///< 64 bits
+    llvm::Value* end = nullptr;   ///< the size in bytes, or records
+    llvm::Value* stride = nullptr;
+  };
+  Described described(unsigned resource, bool has_index, ScalarRegisters& registers);
   bool counts_records(const MemoryOperands& operands) const;
   llvm::Value* distance(const PreparedAccess& prepared, ChunkState& chunk);
   InBuffer in_buffer(const PreparedAccess& prepared, ChunkState& chunk);

@@ -50,8 +50,9 @@ llvm::Value* LdsMemory::one_lds_atomic(const MemoryAccess& access, llvm::Value* 
                                        llvm::Value* data2) {
   llvm::Value* place = ir().CreateIntToPtr(address, frame_.pointer());
   llvm::Value* old = ir().CreateAlignedLoad(data->getType(), place, unaligned);
-  ir().CreateAlignedStore(context_.operations.atomic(kind_in(frame_.mode, access)).emit(ir(), {old, data, data2})[0],
-                          place, unaligned);
+  ir().CreateAlignedStore(
+      context_.operations.atomic(kind_in(frame_.mode.floats, access)).emit(ir(), {old, data, data2})[0], place,
+      unaligned);
   return old;
 }
 
@@ -60,7 +61,7 @@ llvm::Value* LdsMemory::one_lds_atomic(const MemoryAccess& access, llvm::Value* 
 llvm::Function* LdsMemory::lds_atomic_in_turn(semantics::AccessNumber number, bool yields, unsigned rows) {
   const MemoryAccess& access = semantics::memory_access(number);
   llvm::Module& module = *frame_.function->getParent();
-  const std::string name = shared_name("lds_atomic_in_turn", number, frame_.mode, yields);
+  const std::string name = shared_name("lds_atomic_in_turn", number, frame_.mode.floats, yields);
   if (llvm::Function* made = module.getFunction(name)) return made;
   const unsigned words = access.words();
   llvm::SmallVector<llvm::Type*, 8> parameters{frame_.i64(), frame_.chunk(), frame_.i16()};
@@ -164,7 +165,7 @@ LaneAccess::Words LdsMemory::call_lds_atomic(semantics::AccessNumber number, boo
   const unsigned words = yields ? semantics::memory_access(number).words() : 0;
   auto* result = llvm::StructType::get(
       frame_.context, llvm::SmallVector<llvm::Type*, 2>(words, static_cast<llvm::Type*>(frame_.chunk())));
-  const std::string name = shared_name("lds_atomic", number, frame_.mode, yields);
+  const std::string name = shared_name("lds_atomic", number, frame_.mode.floats, yields);
   llvm::Value* done = call_shared(name, at, active, rows, result,
                                   [&](const Addresses& there, llvm::Value* lanes, llvm::Argument* next) {
                                     llvm::SmallVector<llvm::Value*, 4> given;

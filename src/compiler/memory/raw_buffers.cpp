@@ -9,6 +9,15 @@ void RawBuffers::check(const MemoryOperands& operands, ScalarRegisters& register
   if (has_wide_offsets(operands) || !known_.insert(key(operands)).second) return;
   llvm::IRBuilder<>& ir = frame_.ir;
   using engine::BufferResource;
+  if (frame_.target.processor->generation >= target::Generation::gfx12_5) {
+    // Without an index they are all plain.
+    if (!operands.has_index) return;
+    using Layout = BufferResource::Gfx12_5;
+    llvm::Value* word = registers.word(operands.resource->reg + 3u);
+    llvm::Value* is_raw = ir.CreateICmpNE(ir.CreateAnd(word, ir.getInt32(Layout::raw_field)), ir.getInt32(0));
+    llvm::Value* has_stride = ir.CreateICmpNE(ir.CreateAnd(word, ir.getInt32(Layout::stride_field)), ir.getInt32(0));
+    return frame_.interpret_unless(ir.CreateAnd(has_stride, ir.CreateNot(is_raw)), pc);
+  }
   const target::BufferResources layout = frame_.target.processor->buffer_resources;
   const bool has_wide_swizzle = layout >= target::BufferResources::gfx11;
   llvm::Value* word1 = registers.word(operands.resource->reg + 1u);

@@ -50,7 +50,7 @@ class CompiledEngine final : public machine::Engine {
 
   const machine::StartRegisters* needed_at_start(uint64_t pc, unsigned wave_size,
                                                  const semantics::FloatMode& mode) override {
-    const EntryCode* code = code_of(wave_size).translations.entry(pc).code(mode);
+    const EntryCode* code = code_of(wave_size).translations.entry(pc).code({.floats = mode});
     return code != nullptr ? code->start : nullptr;
   }
 
@@ -131,14 +131,9 @@ class CompiledEngine final : public machine::Engine {
         run_apart(wave, run);
         continue;
       }
-      if (has_banks_ && vgpr_banks(wave) != 0) {
-        interpret_banked(wave, run);
-        series = nullptr;
-        continue;
-      }
       run.code = &of_size.cache;
       Entry& entry = translations.entry(wave.pc);
-      const EntryCode* code = entry.code(wave.float_mode);
+      const EntryCode* code = entry.code(translations.mode_here(wave));
       if (code == nullptr && (waits_ || !entry.visited.load(std::memory_order_relaxed)))
         code = first_visit(translations, wave, entry);
       if (code != nullptr) {
@@ -202,15 +197,6 @@ class CompiledEngine final : public machine::Engine {
     }
   }
 
-  /// Code with VGPRs of other banks than the first is not translated.
-  void interpret_banked(Wave& wave, Run& run) {
-    run.code = &banked_.of(wave);
-    const uint64_t before = run.instructions;
-    const MicroOp* op = run.code->find(wave.pc);
-    handler_of(op)(wave, op, run);
-    wave.interpreted += run.instructions - before;
-  }
-
   const EntryCode* first_visit(Translations& translations, const Wave& wave, Entry& entry) const {
     entry.visited.store(true, std::memory_order_relaxed);
     if (waits_) {
@@ -218,12 +204,17 @@ class CompiledEngine final : public machine::Engine {
     } else {
       translations.find(wave, entry);
     }
-    return entry.code(wave.float_mode);
+    return entry.code(translations.mode_here(wave));
   }
 
-  static void interpret(Translations& translations, Wave& wave, Run& run, Entry& entry) {
+  void interpret(Translations& translations, Wave& wave, Run& run, Entry& entry) {
     const uint64_t before = run.instructions;
-    handler_of(entry.op)(wave, entry.op, run);
+    const MicroOp* op = entry.op;
+    if (has_banks_ && vgpr_banks(wave) != 0) {
+      run.code = &banked_.of(wave);
+      op = run.code->find(wave.pc);
+    }
+    handler_of(op)(wave, op, run);
     const uint64_t done = run.instructions - before;
     wave.interpreted += done;
     // The other threads count at the same entry: short waves would wait for its cache line as long as some instructions
@@ -240,7 +231,7 @@ class CompiledEngine final : public machine::Engine {
   }
 
   Code wave64_, wave32_;
-  CodeCaches banked_;
+  CodeCaches banked_;  ///< for the interpreter, of waves whose instructions name VGPRs of other banks than the first
   const bool has_banks_;
   machine::Observer* const observer_;
   const bool tells_odd_accesses_;

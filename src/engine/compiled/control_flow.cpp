@@ -5,9 +5,9 @@
 
 #include "engine/hardware_register.h"
 #include "engine/target_code.h"
-#include "engine/vgpr_banks.h"
 #include "isa/effects.h"
 #include "isa/table.h"
+#include "isa/vgpr_banks.h"
 
 namespace Atoll::engine {
 
@@ -23,7 +23,7 @@ bool is_entered_after(const isa::Instruction& instruction) {
   const isa::Control control = isa::control_of(instruction);
   if (control.kind == Kind::wait || control.is_call()) return true;
   // The mode may be another one than was assumed, or vector instructions name their registers by an index.
-  return isa::row_of(instruction).has(flag::writes_mode) && !sets_float_mode(instruction) &&
+  return isa::row_of(instruction).has(flag::writes_mode) && !sets_code_mode(instruction) &&
          !inert_mode_bits(instruction);
 }
 
@@ -41,19 +41,6 @@ bool falls_through(const isa::Instruction& instruction) {
   return control.falls_through() || control.is_call();
 }
 
-/// s_setreg_imm32_b32 of MODE on GFX12.5, if it chooses another bank of VGPRs than the first (hardware_registers.cpp).
-bool sets_vgpr_banks(const isa::Instruction& instruction) {
-  if (instruction.generation < target::Generation::gfx12_5) return false;
-  constexpr unsigned number = 0x3F;
-  if (instruction.opcode == isa::Opcode::s_setreg_b32) {
-    const unsigned first = instruction.immediate >> 6 & 0x1F, end = first + (instruction.immediate >> 11 & 0x1F) + 1;
-    return (instruction.immediate & number) == isa::hardware::mode && first < banks_in_mode + 8 && end > banks_in_mode;
-  }
-  return instruction.opcode == isa::Opcode::s_setreg_imm32_b32 && instruction.sources() != 0 &&
-         (instruction.immediate & number) == isa::hardware::mode &&
-         (instruction.src(instruction.sources() - 1).value & banks_mask) != 0;
-}
-
 /// Instructions that change which registers others name, or fork the wave, or are the trap handler's or a debugger's:
 /// they need the interpreter around them.
 bool unfit(const isa::Instruction& instruction) {
@@ -61,16 +48,17 @@ bool unfit(const isa::Instruction& instruction) {
   return control.kind == Kind::fork || control.kind == Kind::trap_return ||
          control.condition == isa::Control::Condition::debugger ||
          control.condition == isa::Control::Condition::subvector ||
-         isa::row_of(instruction).has(flag::register_indexing) || sets_vgpr_banks(instruction);
+         (isa::row_of(instruction).has(flag::register_indexing) && !sets_code_mode(instruction));
 }
 
 }  // namespace
 
-semantics::FloatMode ControlFlow::mode_after(const Located& at) const {
-  return float_mode_after(at.instruction, at.mode).value_or(mode);
+CodeMode ControlFlow::mode_after(const Located& at) const {
+  return {.floats = float_mode_after(at.instruction, at.mode.floats).value_or(mode.floats),
+          .banks = banks_after(at.instruction, at.mode.banks).value_or(mode.banks)};
 }
 
-support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& mode, uint64_t begin, uint64_t end,
+support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_t begin, uint64_t end,
                                     const target::Target& target, const RegisterCounts& registers) {
   ControlFlow flow;
   flow.root = root;
@@ -78,7 +66,7 @@ support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& m
   flow.mode = mode;
   std::map<uint64_t, Located> code;  // everything reachable
   std::set<uint64_t> leaders{root};
-  std::vector<std::pair<uint64_t, semantics::FloatMode>> to_do{{root, mode}};
+  std::vector<std::pair<uint64_t, CodeMode>> to_do{{root, mode}};
   while (!to_do.empty()) {
     auto [pc, mode_here] = to_do.back();
     to_do.pop_back();
@@ -86,6 +74,7 @@ support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& m
       const std::span bytes(reinterpret_cast<const uint8_t*>(pc), static_cast<size_t>(end - pc));
       auto instruction = decode(bytes, target);
       if (!instruction) break;  // whoever gets there has the interpreter say so
+      isa::choose_banks(*instruction, mode_here.banks);
       if (!registers.include(*instruction)) {
         flow.registers = registers;
         *instruction = without_missing(*instruction, registers);

@@ -9,10 +9,10 @@
 #include <set>
 #include <vector>
 
+#include "engine/compiled/code_mode.h"
 #include "engine/compiled/code_tells.h"
 #include "engine/target_code.h"
 #include "isa/instruction.h"
-#include "semantics/lanes.h"
 #include "support/error.h"
 #include "target/target.h"
 
@@ -21,7 +21,7 @@ namespace Atoll::engine {
 struct Located {
   uint64_t pc;
   isa::Instruction instruction;
-  semantics::FloatMode mode;  ///< that waves are in when they come to it by the control flow
+  CodeMode mode;  ///< that waves are in when they come to it by the control flow
   uint64_t next() const { return pc + instruction.size; }
   /// Where a branch with a distance goes.
   uint64_t target() const {
@@ -38,7 +38,7 @@ struct Block {
 struct ControlFlow {
   uint64_t root = 0;
   uint8_t wave_size = 64;            ///< lanes
-  semantics::FloatMode mode;         ///< that waves begin in at the root
+  CodeMode mode;                     ///< that waves begin in at the root
   RegisterCounts registers;          ///< that waves have, where the code names others; otherwise not said
   std::map<uint64_t, Block> blocks;  ///< by address
   /// Blocks at which a wave may come in: the root, what follows a place where waves stop or leave, loop heads.
@@ -51,15 +51,15 @@ struct ControlFlow {
 
   /// The mode after an instruction. Where the instruction leaves that to the wave's registers, it is a guess: that the
   /// mode is again what it was at the root.
-  semantics::FloatMode mode_after(const Located& at) const;
+  CodeMode mode_after(const Located& at) const;
   /// The mode in which waves come to a block.
-  const semantics::FloatMode& mode_before(uint64_t pc) const { return blocks.at(pc).instructions.front().mode; }
+  const CodeMode& mode_before(uint64_t pc) const { return blocks.at(pc).instructions.front().mode; }
 };
 
 /// Follows the code from `root`, where waves are in `mode` and have these registers. It must lie in [begin, end),
 /// together with everything that it leads to. Where ways in different modes meet, the code belongs to the one that
 /// comes first. The error says what makes this code unfit for translation as a whole.
-support::Result<ControlFlow> follow(uint64_t root, const semantics::FloatMode& mode, uint64_t begin, uint64_t end,
+support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_t begin, uint64_t end,
                                     const target::Target& target, const RegisterCounts& registers = {});
 
 }  // namespace Atoll::engine

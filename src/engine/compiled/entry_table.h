@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "engine/code_cache.h"
+#include "engine/compiled/code_mode.h"
 #include "engine/compiled/jit_context.h"
 #include "machine/engine.h"
-#include "semantics/lanes.h"
 
 namespace Atoll::engine {
 
@@ -24,7 +24,7 @@ struct EntryCode {
   HostFunction function = nullptr;
   uint64_t number = 0;
   const JitContext* context = nullptr;
-  semantics::FloatMode mode;
+  CodeMode mode;
   const machine::StartRegisters* start = nullptr;  ///< of waves that begin there; null: not known
   const EntryCode* next = nullptr;                 ///< for another mode
 };
@@ -39,7 +39,7 @@ struct alignas(64) Entry {
   std::atomic<uint64_t> hotness{0};  ///< instructions that the interpreter ran from here
   std::atomic<bool> visited{false};
 
-  const EntryCode* code(const semantics::FloatMode& mode) const {
+  const EntryCode* code(const CodeMode& mode) const {
     const EntryCode* found = codes.load(std::memory_order_acquire);
     while (found != nullptr && found->mode != mode) found = found->next;
     return found;

@@ -38,8 +38,8 @@ target::Target get_target(SerialReader& reader) {
 
 }  // namespace
 
-uint64_t TranslationRequest::group_of(std::span<const uint8_t> code, const target::Target& target,
-                                      const semantics::FloatMode& mode, const CodeTells& tells) {
+uint64_t TranslationRequest::group_of(std::span<const uint8_t> code, const target::Target& target, const CodeMode& mode,
+                                      const CodeTells& tells) {
   constexpr size_t most = 64;
   const auto mode_bytes = std::bit_cast<std::array<uint8_t, sizeof mode>>(mode);
   SerialWriter writer;
@@ -81,7 +81,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   request.target = get_target(reader);
   request.flow.wave_size = request.target.wave_size;
   request.flow.tells = CodeTells::from_bits(reader.get<uint8_t>());
-  request.flow.mode = reader.get<semantics::FloatMode>();
+  request.flow.mode = reader.get<CodeMode>();
   request.flow.registers = reader.get<RegisterCounts>();
   request.level = reader.get<semantics::HostVectors>();
   if (request.level > semantics::HostVectors::avx512) return damaged();
@@ -91,12 +91,12 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   const target::Processor* processor = request.target.processor;
   if (processor == nullptr || !processor->has_wave_size(request.target.wave_size)) return damaged();
   for (const auto& [pc, size] : reader.get_all<CodeRange>()) {
-    auto mode = reader.get<semantics::FloatMode>();
+    auto mode = reader.get<CodeMode>();
     const auto code = reader.get_all<uint8_t>();
     if (code.size() != size || code.empty()) return damaged();
     Block& block = request.flow.blocks[pc];
     for (uint64_t at = 0; at < size;) {
-      const auto instruction = decode(std::span(code).subspan(at), request.target, request.flow.registers);
+      const auto instruction = decode(std::span(code).subspan(at), request.target, request.flow.registers, mode.banks);
       if (!instruction || instruction->size > size - at) return damaged();
       block.instructions.push_back({pc + at, *instruction, mode});
       mode = request.flow.mode_after(block.instructions.back());

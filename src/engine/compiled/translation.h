@@ -23,8 +23,8 @@ struct TranslationRequest {
   ControlFlow flow;                ///< PCs count from the code's base
 
   /// A hash of the first bytes of code, for the target in the mode: known before the code is followed.
-  static uint64_t group_of(std::span<const uint8_t> code, const target::Target& target,
-                           const semantics::FloatMode& mode, const CodeTells& tells);
+  static uint64_t group_of(std::span<const uint8_t> code, const target::Target& target, const CodeMode& mode,
+                           const CodeTells& tells);
   /// The request for code that follow() found, for the level of host vectors in use. The machine code is read at its
   /// place, `base` is what PCs are to count from.
   static std::vector<uint8_t> serialise(const target::Target& target, const ControlFlow& flow, uint64_t base,

@@ -53,7 +53,7 @@ struct CodeAround {
     begin = loaded->base();
     end = begin + loaded->size();
   }
-  uint64_t group(uint64_t pc, const CodeCache& cache, const semantics::FloatMode& mode) const {
+  uint64_t group(uint64_t pc, const CodeCache& cache, const CodeMode& mode) const {
     const uint64_t bytes = loaded == nullptr ? 4 : end - pc;
     return TranslationRequest::group_of(std::span(reinterpret_cast<const uint8_t*>(pc), bytes), cache.target(), mode,
                                         CodeTells::of(cache.watched()));
@@ -72,9 +72,10 @@ const Translations::Asked::Stretch* Translations::Asked::at(uint64_t pc) const {
 void Translations::find(const Wave& wave, Entry& entry) {
   const CodeAround code(wave, entry.pc);
   if (code.begin == code.end) return;
-  if (!Compilations::of_process().may_find(code.group(entry.pc, cache_, wave.float_mode))) return;
+  const CodeMode mode = mode_here(wave);
+  if (!Compilations::of_process().may_find(code.group(entry.pc, cache_, mode))) return;
   const std::lock_guard lock(mutex_);
-  Asked& asked = asked_for(entry.pc, wave.float_mode, wave);
+  Asked& asked = asked_for(entry.pc, mode, wave);
   if (asked.compilation != nullptr || asked.request.empty()) return;
   asked.compilation = Compilations::of_process().find(asked.request);
   if (asked.compilation == nullptr) return;
@@ -138,20 +139,21 @@ machine::EngineReport Translations::report() const {
 }
 
 Translations::Asked* Translations::covering(const Wave& wave, uint64_t pc) {
+  const CodeMode mode = mode_here(wave);
   const auto is_known = [&](const Asked& asked) {
     const Asked::Stretch* stretch = asked.at(pc);
-    return stretch != nullptr && stretch->mode == wave.float_mode;
+    return stretch != nullptr && stretch->mode == mode;
   };
   if (const machine::Kernel* kernel = kernel_of(wave)) {
-    const auto mode = machine::float_mode_of(kernel->descriptor.mode, wave.float_mode);
-    Asked& asked = asked_for(kernel->entry, mode, wave);
+    const CodeMode at_entry{.floats = machine::float_mode_of(kernel->descriptor.mode, wave.float_mode)};
+    Asked& asked = asked_for(kernel->entry, at_entry, wave);
     if (is_known(asked)) return &asked;
   }
-  Asked& asked = asked_for(pc, wave.float_mode, wave);
+  Asked& asked = asked_for(pc, mode, wave);
   return is_known(asked) ? &asked : nullptr;
 }
 
-Translations::Asked& Translations::asked_for(uint64_t root, const semantics::FloatMode& mode, const Wave& wave) {
+Translations::Asked& Translations::asked_for(uint64_t root, const CodeMode& mode, const Wave& wave) {
   const auto [found, is_new] = asked_.try_emplace({root, std::bit_cast<std::array<uint8_t, sizeof mode>>(mode)});
   Asked& asked = found->second;
   if (is_new) {
@@ -265,8 +267,8 @@ std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked
     const uint64_t pc = asked.base + offset;
     const Asked::Stretch* stretch = asked.at(pc);
     if (stretch == nullptr) return nullptr;
-    const auto instruction =
-        decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.target(), asked.registers);
+    const auto instruction = decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.target(),
+                                    asked.registers, stretch->mode.banks);
     if (!instruction) return nullptr;
     placed->helper_ops.push_back(placed->fallbacks.prepare(pc, *instruction));
   }

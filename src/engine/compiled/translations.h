@@ -26,9 +26,13 @@ namespace Atoll::engine {
 
 class Translations {
  public:
-  explicit Translations(CodeCache& cache) : cache_(cache), entries_(cache) {}
+  explicit Translations(CodeCache& cache)
+      : cache_(cache), has_banks_(has_vgpr_banks(*cache.target().processor)), entries_(cache) {}
 
   Entry& entry(uint64_t pc) { return entries_.at(pc); }
+
+  /// The mode that a wave needs code for.
+  CodeMode mode_here(const Wave& wave) const { return mode_of(wave, has_banks_); }
 
   /// For an entry seen for the first time: puts translated code to use if there is some already.
   void find(const Wave& wave, Entry& entry);
@@ -56,10 +60,10 @@ class Translations {
   struct Asked {
     std::string kernel;  ///< the kernel that it is for
     uint64_t root = 0, base = 0;
-    semantics::FloatMode mode;
+    CodeMode mode;
     struct Stretch {
       uint64_t end;
-      semantics::FloatMode mode;  ///< that waves are in, as far as is known
+      CodeMode mode;  ///< that waves are in, as far as is known
     };
     std::map<uint64_t, Stretch> stretches;  ///< by where they begin
     CompilingCost cost;
@@ -77,7 +81,7 @@ class Translations {
     /// Where a PC is; null: not in the code.
     const Stretch* at(uint64_t pc) const;
   };
-  using RootAndMode = std::tuple<uint64_t, std::array<uint8_t, sizeof(semantics::FloatMode)>>;
+  using RootAndMode = std::tuple<uint64_t, std::array<uint8_t, sizeof(CodeMode)>>;
 
   /// Translated code at the place where its GPU code is loaded.
   struct PlacedCode {
@@ -91,7 +95,7 @@ class Translations {
 
   // All with `mutex_` held.
   Asked* covering(const Wave& wave, uint64_t pc);
-  Asked& asked_for(uint64_t root, const semantics::FloatMode& mode, const Wave& wave);
+  Asked& asked_for(uint64_t root, const CodeMode& mode, const Wave& wave);
   void follow_code(Asked& asked, const Wave& wave);
   void add_hotness(Asked& asked, const Wave& wave, uint64_t hotness);
   void keep_hotness(Asked& asked);
@@ -101,6 +105,7 @@ class Translations {
   void count_expected();
 
   CodeCache& cache_;
+  const bool has_banks_;
   EntryTable entries_;
   std::atomic<uint32_t> expected_{0};
   std::atomic<int64_t> last_look_{0};  ///< for what has come: nanoseconds
