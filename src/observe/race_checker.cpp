@@ -236,12 +236,18 @@ bool may_be_atomic_load(const isa::Instruction& instruction) {
   return instruction.glc || instruction.scc || instruction.scope != 0;
 }
 
+/// Mark::spread of accesses that make pieces of several lanes; nothing: of an access that makes none.
+std::optional<unsigned> spread_of(const AccessEvent& access) {
+  if (access.bytes < 4 || access.bytes > 32 || !std::has_single_bit(access.bytes)) return std::nullopt;
+  return static_cast<unsigned>(std::countr_zero(access.bytes) - 2);
+}
+
 /// Calls `visit(lane, begin, end, spread)` for pieces of memory that an access covers without gaps, in order of the
 /// lanes: those of the lanes from `lane` on, each with as many dwords as 2 to the power of `spread`; or of one lane.
 template <typename Visit>
 void for_each_piece(const AccessEvent& access, const Visit& visit) {
-  const bool joins = access.bytes >= 4 && access.bytes <= 32 && std::has_single_bit(access.bytes);
-  const auto spread = joins ? static_cast<unsigned>(std::countr_zero(access.bytes) - 2) : 0;
+  const std::optional<unsigned> joins = spread_of(access);
+  const unsigned spread = joins.value_or(0);
   uint64_t last_begin = 0, last_end = 0;
   for (uint64_t lanes = access.lanes; lanes != 0;) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
@@ -638,10 +644,10 @@ void RaceChecker::access_lds(const AccessEvent& access, GroupClocks& group, Wave
     for (uint64_t at = begin, last = std::min(end, size); at < last;) {
       const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(last, block + CellBlock::bytes);
       group.lds[block / CellBlock::bytes].visit(
-          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block),
-          [&](Cell& cell, uint32_t offset, bool is_whole) {
+          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), spread_of(access),
+          [&](Cell& cell, uint32_t offset, uint32_t dwords) {
             const Mark own = mark_at(access, mark, block + offset - begin);
-            access_cell(access, group, clock, is_whole ? CellBlock::bytes / access.bytes : 1, cell, own, conflict);
+            access_cell(access, group, clock, std::max(1u, dwords * 4 / access.bytes), cell, own, conflict);
           });
       at = until;
     }
@@ -682,10 +688,10 @@ void RaceChecker::access_global(const AccessEvent& access, GroupClocks& group, W
       turn_to(at);
       const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(end, block + CellBlock::bytes);
       part->bytes += (*page)[block % AccessHistory::page_bytes / CellBlock::bytes].visit(
-          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block),
-          [&](Cell& cell, uint32_t offset, bool is_whole) {
+          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), spread_of(access),
+          [&](Cell& cell, uint32_t offset, uint32_t dwords) {
             const Mark own = mark_at(access, mark, block + offset - begin);
-            access_cell(access, group, clock, is_whole ? CellBlock::bytes / access.bytes : 1, cell, own, conflict);
+            access_cell(access, group, clock, std::max(1u, dwords * 4 / access.bytes), cell, own, conflict);
           });
       at = until;
     }
