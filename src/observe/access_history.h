@@ -3,7 +3,7 @@
 // one of them only may go unnoticed.
 //
 // Much of memory is accessed in whole blocks of 256 bytes by one instruction after the other. These have one cell as
-// long as it stays so.
+// long as it stays so; and few where accesses begin or end within.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "observe/vector_clock.h"
@@ -34,6 +36,11 @@ struct Mark {
     mark.lane = static_cast<uint32_t>(lane + (dword >> spread)) & ((1u << lane_bits) - 1);
     return mark;
   }
+  Mark before(uint32_t dword) const {
+    Mark mark = *this;
+    mark.lane = static_cast<uint32_t>(lane - (dword >> spread)) & ((1u << lane_bits) - 1);
+    return mark;
+  }
 };
 
 struct Cell {
@@ -48,10 +55,20 @@ struct Cell {
     reads[0] = mark;
   }
   Cell at(uint32_t dword) const {
+    return with_marks([&](const Mark& mark) { return mark.at(dword); });
+  }
+  /// The cell of which this is at().
+  Cell before(uint32_t dword) const {
+    return with_marks([&](const Mark& mark) { return mark.before(dword); });
+  }
+
+ private:
+  template <typename Change>
+  Cell with_marks(const Change& change) const {
     Cell cell = *this;
-    cell.write = write.at(dword);
-    cell.plain_write = plain_write.at(dword);
-    for (Mark& mark : cell.reads) mark = mark.at(dword);
+    cell.write = change(write);
+    cell.plain_write = change(plain_write);
+    for (Mark& mark : cell.reads) mark = change(mark);
     return cell;
   }
 };
@@ -61,18 +78,32 @@ class CellBlock {
  public:
   static constexpr uint32_t bytes = 256;
 
-  /// Calls `visit(cell, offset, is_whole)` for the cells of the bytes [first, end), which are in the block: once for
-  /// all of it where that is possible. How many bytes of the host's it takes in addition.
+  /// Calls `visit(cell, offset, dwords)` for the cells of the bytes [first, end), which are in the block: once for as
+  /// many dwords as have one cell, whose marks are as of the first of them; 0 dwords: a part of one. `spread`: that of
+  /// the marks that the visitor leaves; none: their lanes do not follow from the dword. How many bytes of the host's it
+  /// takes in addition.
   template <typename Visit>
-  size_t visit(uint32_t first, uint32_t end, const Visit& visit) {
+  size_t visit(uint32_t first, uint32_t end, std::optional<unsigned> spread, const Visit& visit) {
     size_t more = 0;
     if (!split_) {
-      if (first == 0 && end == bytes) {
-        visit(whole_, 0, true);
+      if (first == 0 && end == bytes && !parts_) {
+        visit(whole_, 0, dwords);
         return 0;
       }
-      split_ = std::make_unique<Split>();
-      for (uint32_t dword = 0; dword < split_->dwords.size(); ++dword) split_->dwords[dword] = whole_.at(dword);
+      // Nor do they where an access begins within what would be a lane's dwords if it began with the block.
+      const bool in_dwords = first % 4 == 0 && end % 4 == 0;
+      const bool is_one = end - first == 4;
+      if (in_dwords && (is_one || (spread && (first / 4) % (1u << *spread) == 0)) && cut(first / 4, end / 4, more)) {
+        for (Part& part : std::span(parts_->list.data(), parts_->count)) {
+          const uint32_t begin = part.begin, part_end = parts_->end_of(part);
+          if (begin < first / 4 || begin >= end / 4) continue;
+          Cell cell = part.cell.at(begin);
+          visit(cell, begin * 4, part_end - begin);
+          part.cell = cell.before(begin);
+        }
+        return more;
+      }
+      split();
       more += sizeof(Split);
     }
     for (uint32_t at = first; at < end;) {
@@ -88,9 +119,9 @@ class CellBlock {
         more += sizeof cells;
       }
       if (of_bytes == nullptr) {
-        visit(split_->dwords[dword], at, false);
+        visit(split_->dwords[dword], at, 1);
       } else {
-        for (uint32_t byte = at; byte < until; ++byte) visit(of_bytes[byte & 3], byte, false);
+        for (uint32_t byte = at; byte < until; ++byte) visit(of_bytes[byte & 3], byte, 0);
       }
       at = until;
     }
@@ -98,11 +129,63 @@ class CellBlock {
   }
 
  private:
+  static constexpr uint32_t dwords = bytes / 4;
+
+  /// Dwords up to the next part.
+  struct Part {
+    uint32_t begin = 0;
+    Cell cell{};
+  };
+  struct Parts {
+    std::array<Part, 6> list{};
+    uint32_t count = 1;
+
+    uint32_t end_of(const Part& part) const { return &part + 1 == list.data() + count ? dwords : (&part + 1)->begin; }
+    /// Has a part begin at a dword. False: there are too many.
+    bool begin_at(uint32_t dword) {
+      if (dword == dwords) return true;
+      uint32_t before = count - 1;
+      while (list[before].begin > dword) --before;
+      if (list[before].begin == dword) return true;
+      if (count == list.size()) return false;
+      std::copy_backward(list.begin() + before, list.begin() + count, list.begin() + count + 1);
+      list[before + 1].begin = dword;
+      ++count;
+      return true;
+    }
+  };
   struct Split {
-    std::array<Cell, bytes / 4> dwords{};
+    std::array<Cell, dwords> dwords{};
     std::unordered_map<uint32_t, std::array<Cell, 4>> bytes;  ///< of dwords whose bytes are accessed by themselves
   };
+
+  /// Has parts begin at these dwords. False: there are too many.
+  bool cut(uint32_t first, uint32_t end, size_t& more) {
+    if (!parts_) {
+      parts_ = std::make_unique<Parts>();
+      parts_->list[0].cell = whole_;
+      more += sizeof(Parts);
+    }
+    return parts_->begin_at(first) && parts_->begin_at(end);
+  }
+  void split() {
+    split_ = std::make_unique<Split>();
+    if (!parts_) {
+      for (uint32_t dword = 0; dword < dwords; ++dword) split_->dwords[dword] = whole_.at(dword);
+      return;
+    }
+    for (const Part& part : std::span(parts_->list.data(), parts_->count)) {
+      for (uint32_t dword = part.begin; dword < parts_->end_of(part); ++dword) {
+        split_->dwords[dword] = part.cell.at(dword);
+      }
+    }
+    parts_.reset();
+  }
+
+  // One cell, or some for dwords next to each other, or one for each dword: marks of the former two are as of the
+  // block's first dword.
   Cell whole_{};
+  std::unique_ptr<Parts> parts_;
   std::unique_ptr<Split> split_;
 };
 

@@ -249,19 +249,38 @@ bool may_be_atomic_load(const isa::Instruction& instruction) {
   return instruction.glc || instruction.scc || instruction.scope != 0;
 }
 
+/// Mark::spread of accesses that make pieces of several lanes; nothing: of an access that makes none.
+std::optional<unsigned> spread_of(const AccessEvent& access) {
+  if (access.bytes < 4 || access.bytes > 32 || !std::has_single_bit(access.bytes)) return std::nullopt;
+  return static_cast<unsigned>(std::countr_zero(access.bytes) - 2);
+}
+
+/// How many lanes from this one on read several dwords each, of which the first is the second one of the lane before,
+/// as where a lane reads what is left and right of its own.
+unsigned lanes_a_dword_apart(const AccessEvent& access, unsigned lane) {
+  const uint64_t begin = access.addresses[lane];
+  if (access.writes || access.bytes <= 4 || access.bytes % 4 != 0 || begin % 4 != 0) return 1;
+  unsigned count = 1;
+  while (lane + count < 64 && (access.lanes >> (lane + count) & 1) != 0 &&
+         access.addresses[lane + count] == begin + count * 4) {
+    ++count;
+  }
+  return count;
+}
+
 /// Calls `visit(lane, begin, end, spread)` for pieces of memory that an access covers without gaps, in order of the
-/// lanes: those of the lanes from `lane` on, each with as many dwords as 2 to the power of `spread`; or of one lane.
+/// lanes: those of the lanes from `lane` on, each with as many dwords as 2 to the power of `spread`; without one, of
+/// one lane.
 template <typename Visit>
 void for_each_piece(const AccessEvent& access, const Visit& visit) {
-  const bool joins = access.bytes >= 4 && access.bytes <= 32 && std::has_single_bit(access.bytes);
-  const auto spread = joins ? static_cast<unsigned>(std::countr_zero(access.bytes) - 2) : 0;
+  const std::optional<unsigned> spread = spread_of(access);
   uint64_t last_begin = 0, last_end = 0;
   for (uint64_t lanes = access.lanes; lanes != 0;) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     lanes &= lanes - 1;
     const uint64_t begin = access.addresses[lane];
     uint64_t end = begin + access.bytes;
-    if (joins && begin % 4 == 0) {
+    if (spread && begin % 4 == 0) {
       for (unsigned next = lane + 1; next < 64 && (lanes >> next & 1) != 0 && access.addresses[next] == end; ++next) {
         lanes &= lanes - 1;
         end += access.bytes;
@@ -272,16 +291,25 @@ void for_each_piece(const AccessEvent& access, const Visit& visit) {
     if (!access.writes && begin >= last_begin && end <= last_end) continue;
     last_begin = begin;
     last_end = end;
+    const unsigned shifted = lanes_a_dword_apart(access, lane);
+    if (shifted > 1) {
+      // Of each lane the first dword, and of the last one the others.
+      const unsigned last = lane + shifted - 1;
+      const uint64_t last_address = access.addresses[last];
+      lanes &= last == 63 ? 0 : ~uint64_t{0} << (last + 1);
+      last_end = last_address + access.bytes;
+      visit(lane, begin, last_address + 4, std::optional(0u));
+      for (uint64_t at = last_address + 4; at < last_end; at += 4) visit(last, at, at + 4, std::optional<unsigned>());
+      continue;
+    }
     visit(lane, begin, end, spread);
   }
 }
 
 /// The mark of a byte that lies so far into a piece.
-Mark mark_at(const AccessEvent& access, const Mark& mark, uint64_t offset) {
+Mark mark_at(const Mark& mark, std::optional<unsigned> spread, uint64_t offset) {
   Mark own = mark;
-  const uint64_t lanes =
-      std::has_single_bit(access.bytes) ? offset >> std::countr_zero(access.bytes) : offset / access.bytes;
-  own.lane = static_cast<uint32_t>(mark.lane + lanes) & 63;
+  if (spread) own.lane = static_cast<uint32_t>(mark.lane + (offset / 4 >> *spread)) & 63;
   return own;
 }
 
@@ -757,17 +785,17 @@ void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, Wav
 void RaceChecker::access_lds(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark,
                              Conflict& conflict) {
   const uint64_t size = group.lds.size() * CellBlock::bytes;
-  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, unsigned spread) {
+  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
     if (begin >= size) return;
     mark.lane = lane;
-    mark.spread = spread;
+    mark.spread = spread.value_or(0);
     for (uint64_t at = begin, last = std::min(end, size); at < last;) {
       const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(last, block + CellBlock::bytes);
       group.lds[block / CellBlock::bytes].visit(
-          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block),
-          [&](Cell& cell, uint32_t offset, bool is_whole) {
-            const Mark own = mark_at(access, mark, block + offset - begin);
-            access_cell(access, group, clock, is_whole ? CellBlock::bytes / access.bytes : 1, cell, own, conflict);
+          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), spread,
+          [&](Cell& cell, uint32_t offset, uint32_t dwords) {
+            const Mark own = mark_at(mark, spread, block + offset - begin);
+            access_cell(access, group, clock, std::max(1u, dwords * 4 / access.bytes), cell, own, conflict);
           });
       at = until;
     }
@@ -801,17 +829,17 @@ void RaceChecker::access_global(const AccessEvent& access, GroupClocks& group, W
     page = &part->page(number);
     page_number = number;
   };
-  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, unsigned spread) {
+  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
     mark.lane = lane;
-    mark.spread = spread;
+    mark.spread = spread.value_or(0);
     for (uint64_t at = begin; at < end;) {
       turn_to(at);
       const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(end, block + CellBlock::bytes);
       part->bytes += (*page)[block % AccessHistory::page_bytes / CellBlock::bytes].visit(
-          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block),
-          [&](Cell& cell, uint32_t offset, bool is_whole) {
-            const Mark own = mark_at(access, mark, block + offset - begin);
-            access_cell(access, group, clock, is_whole ? CellBlock::bytes / access.bytes : 1, cell, own, conflict);
+          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), spread,
+          [&](Cell& cell, uint32_t offset, uint32_t dwords) {
+            const Mark own = mark_at(mark, spread, block + offset - begin);
+            access_cell(access, group, clock, std::max(1u, dwords * 4 / access.bytes), cell, own, conflict);
           });
       at = until;
     }

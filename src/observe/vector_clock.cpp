@@ -50,6 +50,7 @@ void VectorClock::learn(const VectorClock& other) {
     for (const Moment& moment : other.moments_) learn(moment);
     return;
   }
+  if (learn_of_known_tasks(other)) return;
   std::vector<Moment> joined;
   joined.reserve(moments_.size() + other.moments_.size());
   auto mine = moments_.begin();
@@ -67,6 +68,17 @@ void VectorClock::learn(const VectorClock& other) {
   }
   moments_ = std::move(joined);
   limit();
+}
+
+/// What it can without knowing of more tasks than before. Whether that is all.
+bool VectorClock::learn_of_known_tasks(const VectorClock& other) {
+  auto mine = moments_.begin();
+  for (const Moment& moment : other.moments_) {
+    while (mine != moments_.end() && mine->task < moment.task) ++mine;
+    if (mine == moments_.end() || mine->task != moment.task) return false;
+    mine->time = std::max(mine->time, moment.time);
+  }
+  return true;
 }
 
 void VectorClock::learn_of(const VectorClock& other, uint32_t first, uint32_t end) {

@@ -40,6 +40,7 @@ class VectorClock {
   bool lacks(const VectorClock& other, uint32_t first, uint32_t end, uint32_t own) const;
 
  private:
+  bool learn_of_known_tasks(const VectorClock& other);
   void add_all(uint32_t first, uint32_t last);
   void limit();
 

@@ -123,7 +123,8 @@ class Comparison {
                                      .access = engine::access_chunk,
                                      .hardware_register = engine::hardware_register,
                                      .now = [] { return uint64_t{0}; },
-                                     .multiply = engine::multiply_ops};
+                                     .multiply = engine::multiply_ops,
+                                     .odd_access = engine::odd_access};
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
 

@@ -86,7 +86,8 @@ class Series : public testing::Test {
                                      .access = engine::access_chunk,
                                      .hardware_register = engine::hardware_register,
                                      .now = [] { return uint64_t{0}; },
-                                     .multiply = engine::multiply_ops};
+                                     .multiply = engine::multiply_ops,
+                                     .odd_access = engine::odd_access};
     const auto placed = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(placed) << placed.error().message;
     const auto& entries = (*placed)->translated().entries;
