@@ -2,16 +2,23 @@
 // so on are apart, is in LDS without gaps, or with padding after each so many dwords.
 //
 // A descriptor of up to four groups of scalar registers says what to copy. Its fields are those that AMD's kernels fill
-// in (Composable Kernel's rocke, core/tdm.py; Triton's TDMUtility.cpp). The address is the tile's, and the sizes of the
+// in (Composable Kernel's rocke, core/tdm.py, and ck_tile's TDM_GROUP0 to 3; Triton's TDMUtility.cpp); what they mean
+// is in AMD's CDNA5 ISA guide, section 10.11, as others quote it. The address is the tile's, and the sizes of the
 // tensor count from there: what a tile has beyond them is zeros on its way to LDS, and is not stored. A wave copies
-// once, whatever EXEC says, and the copy is done when its instruction is. Gathering rows by index, iterating and
-// barriers in LDS are refused.
+// once, whatever EXEC says, and the copy is done when its instruction is; if it is to, it arrives at a barrier in LDS
+// then.
+//
+// A descriptor that gathers has indices of rows, 16 of 16 bits or 8 of 32, in the place of what further dimensions
+// need; one that iterates does the same for further tiles, whose addresses in memory and LDS are so many elements on.
+// What the guide does not say is refused: more indices than there is room for, more than 256 tiles, and four dimensions
+// of which each tile has more.
 #include "engine/tensor_copies.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "engine/async_copies.h"
 #include "engine/guest_bounds.h"
 #include "isa/table.h"
 #include "semantics/descriptor_field.h"
@@ -24,7 +31,12 @@ constexpr unsigned most_dimensions = 5;
 
 /// A descriptor, in elements unless something else is said.
 struct Tensor {
-  bool is_valid = false, gathers = false, iterates = false, has_barrier = false, is_padded = false;
+  bool is_valid = false, gathers = false, has_barrier = false, is_padded = false;
+  const char* unknown = nullptr;                      ///< what it does that no source says the meaning of
+  uint32_t barrier_address = 0;                       ///< in LDS
+  std::array<uint32_t, 16> rows{};                    ///< of one that gathers
+  uint32_t tiles = 1;                                 ///< more than one if it iterates, ...
+  uint64_t lds_increment = 0, address_increment = 0;  ///< ... and how far apart they are
   uint64_t address = 0;
   uint32_t lds_address = 0, element_bytes = 1;
   uint32_t pad_interval = 0, pad_amount = 0;             ///< dwords
@@ -38,6 +50,32 @@ uint64_t bits_of(const uint32_t* group, unsigned first, unsigned count) {
   return field.get({group, (first + count + 31) / 32});
 }
 
+/// Rows by their indices. A group that is missing is zeros.
+void gather(Tensor& tensor, bool has_wide_indices, const uint32_t* group2, const uint32_t* group3) {
+  const unsigned bits = has_wide_indices ? 32 : 16, in_group = 128 / bits;
+  for (unsigned i = 0; i < 2 * in_group; ++i) {
+    const uint32_t* group = i < in_group ? group2 : group3;
+    if (group != nullptr) tensor.rows[i] = static_cast<uint32_t>(bits_of(group, i % in_group * bits, bits));
+  }
+  tensor.tile[2] = 0;
+  if (tensor.tile[1] > 2 * in_group) tensor.unknown = "gathers more rows than it has indices for";
+}
+
+/// Two or three dimensions, and several tiles.
+void iterate(Tensor& tensor, const uint32_t* group2, const uint32_t* group3) {
+  constexpr uint32_t most = 256;
+  if (group2 == nullptr) {
+    tensor.tile[2] = 0;
+    return;
+  }
+  tensor.size[2] = group2[0];
+  tensor.lds_increment = group2[1];
+  tensor.address_increment = bits_of(group2, 64, 48);
+  tensor.tiles = static_cast<uint32_t>(bits_of(group2, 112, 16)) + 1;
+  if (tensor.tiles > most) tensor.unknown = "iterates over more than 256 tiles";
+  if (group3 != nullptr && bits_of(group3, 80, 16) != 0) tensor.unknown = "iterates over tiles of five dimensions";
+}
+
 Tensor describe(const uint32_t* group0, const uint32_t* group1, const uint32_t* group2, const uint32_t* group3) {
   Tensor tensor;
   tensor.is_valid = bits_of(group0, 0, 2) != 0;
@@ -47,7 +85,7 @@ Tensor describe(const uint32_t* group0, const uint32_t* group1, const uint32_t* 
 
   tensor.element_bytes = 1u << bits_of(group1, 16, 2);
   tensor.has_barrier = bits_of(group1, 18, 1) != 0;
-  tensor.iterates = bits_of(group1, 19, 1) != 0;
+  tensor.barrier_address = static_cast<uint32_t>(bits_of(group1, 32, 16)) * 8;
   tensor.is_padded = bits_of(group1, 20, 1) != 0;
   tensor.pad_interval = 2u << bits_of(group1, 22, 3);
   tensor.pad_amount = static_cast<uint32_t>(bits_of(group1, 25, 7)) + 1;
@@ -55,7 +93,14 @@ Tensor describe(const uint32_t* group0, const uint32_t* group1, const uint32_t* 
   tensor.size[1] = static_cast<uint32_t>(bits_of(group1, 80, 32));
   for (unsigned i = 0; i < 3; ++i) tensor.tile[i] = static_cast<uint32_t>(bits_of(group1, 112 + 16 * i, 16));
   tensor.stride = {1, bits_of(group1, 160, 48), bits_of(group1, 208, 48), 0, 0};
-  if (group2 != nullptr) {
+  if (tensor.gathers) {
+    gather(tensor, bits_of(group0, 30, 1) != 0, group2, group3);
+    return tensor;
+  }
+  const bool iterates = bits_of(group1, 19, 1) != 0;
+  if (iterates) {
+    iterate(tensor, group2, group3);
+  } else if (group2 != nullptr) {
     tensor.size[2] = group2[0];
     tensor.size[3] = group2[1];
     tensor.stride[3] = bits_of(group2, 64, 48);
@@ -63,7 +108,7 @@ Tensor describe(const uint32_t* group0, const uint32_t* group1, const uint32_t* 
   } else {
     tensor.tile[2] = 0;
   }
-  if (group3 != nullptr) {
+  if (group3 != nullptr && !iterates) {
     tensor.stride[4] = bits_of(group3, 0, 48);
     tensor.size[4] = static_cast<uint32_t>(bits_of(group3, 48, 32));
     tensor.tile[4] = static_cast<uint32_t>(bits_of(group3, 80, 16));
@@ -83,6 +128,7 @@ void copy_tile(const Wave& wave, const Tensor& tensor, bool loads) {
   const machine::WorkGroup& group = *wave.work_group;
   std::array<uint32_t, most_dimensions> extent{};
   for (unsigned d = 0; d < most_dimensions; ++d) extent[d] = std::max(tensor.tile[d], d == 0 ? 0u : 1u);
+  if (tensor.gathers) extent[1] = tensor.tile[1];
   uint64_t count = 1;
   for (const uint32_t each : extent) count *= each;
   std::array<uint32_t, most_dimensions> at{};
@@ -92,8 +138,9 @@ void copy_tile(const Wave& wave, const Tensor& tensor, bool loads) {
     bool inside = true;
     uint64_t offset = 0;
     for (unsigned d = 0; d < most_dimensions; ++d) {
-      inside &= tensor.tile[d] == 0 || at[d] < tensor.size[d];
-      offset += at[d] * tensor.stride[d];
+      const uint64_t place = d == 1 && tensor.gathers ? tensor.rows[at[d]] : at[d];
+      inside &= tensor.tile[d] == 0 || place < tensor.size[d];
+      offset += place * tensor.stride[d];
     }
     const uint64_t address = tensor.address + offset * tensor.element_bytes;
     if (inside) check_bounds(wave, address, !loads);
@@ -115,20 +162,21 @@ const uint32_t* group_of(const Wave& wave, const isa::Instruction& instruction, 
 template <bool loads>
 bool copy(Wave& wave, const MicroOp& op, Run&) {
   const isa::Instruction& instruction = op.origin->instruction;
-  const Tensor tensor = describe(group_of(wave, instruction, 0), group_of(wave, instruction, 1),
-                                 group_of(wave, instruction, 2), group_of(wave, instruction, 3));
-  if (!tensor.is_valid) return true;
-  const char* lacking = tensor.gathers       ? "gathers rows by index"
-                        : tensor.iterates    ? "iterates over tiles"
-                        : tensor.has_barrier ? "arrives at a barrier in LDS"
-                                             : nullptr;
-  if (lacking != nullptr) {
+  Tensor tensor = describe(group_of(wave, instruction, 0), group_of(wave, instruction, 1),
+                           group_of(wave, instruction, 2), group_of(wave, instruction, 3));
+  if (!tensor.is_valid || tensor.tile[0] == 0) return true;
+  if (tensor.unknown != nullptr) {
     fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
-          std::string(isa::row_of(instruction).name) + " whose descriptor " + lacking + " is not implemented");
+          std::string(isa::row_of(instruction).name) + " whose descriptor " + tensor.unknown + " is not implemented");
     return false;
   }
   wave.pc = op.origin->pc;
-  copy_tile(wave, tensor, loads);
+  for (uint32_t tile = 0; tile < tensor.tiles; ++tile) {
+    copy_tile(wave, tensor, loads);
+    tensor.lds_address += static_cast<uint32_t>(tensor.lds_increment * tensor.element_bytes);
+    tensor.address += tensor.address_increment * tensor.element_bytes;
+  }
+  if (tensor.has_barrier) arrive_in_lds(*wave.work_group, tensor.barrier_address, 1);
   return true;
 }
 
