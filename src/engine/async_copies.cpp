@@ -91,16 +91,12 @@ void arrive(Wave& wave, const MicroOp& op, Run& run) {
   const Row& row = *rows_at(run, RowBase::vgpr, m.address);
   for_each_lane(wave.exec(), [&](unsigned lane) {
     const uint32_t address = row[lane] + static_cast<uint32_t>(m.offset);
-    uint64_t barrier = 0, arrivals = 1;
+    uint64_t arrivals = 1;
     if constexpr (returns) {
       const Row* data = rows_at(run, RowBase::vgpr, m.data);
       arrivals = data[0][lane] | uint64_t{data[1][lane]} << 32;
     }
-    if (uint64_t{address} + sizeof barrier <= group.lds_bytes) {
-      std::memcpy(&barrier, group.lds + address, sizeof barrier);
-      const uint64_t after = after_arrivals(barrier, arrivals);
-      std::memcpy(group.lds + address, &after, sizeof after);
-    }
+    const uint64_t barrier = arrive_in_lds(group, address, arrivals);
     if constexpr (returns) {
       Row* result = rows_at(run, RowBase::vgpr, m.result);
       result[0][lane] = static_cast<uint32_t>(barrier);
@@ -164,6 +160,15 @@ bool is_store(Opcode opcode) {
 }  // namespace
 
 // Each work-group of a cluster that a load is for executes it, so it is a load for the one that does.
+uint64_t arrive_in_lds(const machine::WorkGroup& group, uint32_t address, uint64_t arrivals) {
+  uint64_t barrier = 0;
+  if (uint64_t{address} + sizeof barrier > group.lds_bytes) return barrier;
+  std::memcpy(&barrier, group.lds + address, sizeof barrier);
+  const uint64_t after = after_arrivals(barrier, arrivals);
+  std::memcpy(group.lds + address, &after, sizeof after);
+  return barrier;
+}
+
 Handler prepare_async_copy(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   if (instruction.opcode == Opcode::global_prefetch_b8 || instruction.opcode == Opcode::flat_prefetch_b8) {

@@ -5,6 +5,9 @@
 
 namespace Atoll::engine {
 
+/// So many arrive at a barrier in LDS, which is as the result says before; nothing if it is not in LDS.
+uint64_t arrive_in_lds(const machine::WorkGroup& group, uint32_t address, uint64_t arrivals);
+
 /// The handler of such a copy or of a prefetch; null for other instructions.
 Handler prepare_async_copy(Preparation& p);
 

@@ -5,6 +5,7 @@
 #include "isa/immediate_names.h"
 #include "isa/table.h"
 #include "isa/vgpr_banks.h"
+#include "machine/dispatch.h"
 
 namespace Atoll::engine {
 
@@ -30,6 +31,11 @@ RegisterCounts::RegisterCounts(const machine::Wave& wave, const target::Target& 
   if (wave.vgprs == 0) return;  // of no kernel
   if (wave.sgprs != 0) sgprs = wave.sgprs;
   agprs = wave.agprs;
+  const machine::Dispatch* dispatch = wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
+  if (dispatch != nullptr && dispatch->kernel != nullptr && dispatch->kernel->descriptor.dynamic_vgprs) {
+    vgprs = dispatch->kernel->descriptor.vgprs;  // that it can ask for
+    return;
+  }
   // In a unified file the AGPRs follow, and are as well the VGPRs of those numbers.
   vgprs = static_cast<uint16_t>(wave.vgprs + (target.processor->unified_vgprs ? wave.agprs : 0));
 }

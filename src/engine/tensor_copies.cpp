@@ -2,16 +2,24 @@
 // so on are apart, is in LDS without gaps, or with padding after each so many dwords.
 //
 // A descriptor of up to four groups of scalar registers says what to copy. Its fields are those that AMD's kernels fill
-// in (Composable Kernel's rocke, core/tdm.py; Triton's TDMUtility.cpp). The address is the tile's, and the sizes of the
+// in (Composable Kernel's rocke, core/tdm.py, and ck_tile's TDM_GROUP0 to 3; Triton's TDMUtility.cpp); what they mean
+// is in AMD's CDNA5 ISA guide, section 10.11, as others quote it. The address is the tile's, and the sizes of the
 // tensor count from there: what a tile has beyond them is zeros on its way to LDS, and is not stored. A wave copies
-// once, whatever EXEC says, and the copy is done when its instruction is. Gathering rows by index, iterating and
-// barriers in LDS are refused.
+// once, whatever EXEC says, and the copy is done when its instruction is; if it is to, it arrives at a barrier in LDS
+// then.
+//
+// A descriptor that gathers has indices of rows, 16 of 16 bits or 8 of 32, in the place of what further dimensions
+// need; one that iterates does the same for further tiles, whose addresses in memory and LDS are so many elements on.
+// What the guide does not say is refused: more indices than there is room for, more than 256 tiles, and four dimensions
+// of which each tile has more.
 #include "engine/tensor_copies.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
+#include "engine/async_copies.h"
 #include "engine/guest_bounds.h"
 #include "engine/observation.h"
 #include "isa/table.h"
@@ -25,7 +33,12 @@ constexpr unsigned most_dimensions = 5;
 
 /// A descriptor, in elements unless something else is said.
 struct Tensor {
-  bool is_valid = false, gathers = false, iterates = false, has_barrier = false, is_padded = false;
+  bool is_valid = false, gathers = false, has_barrier = false, is_padded = false;
+  const char* unknown = nullptr;                      ///< what it does that no source says the meaning of
+  uint32_t barrier_address = 0;                       ///< in LDS
+  std::array<uint32_t, 16> rows{};                    ///< of one that gathers
+  uint32_t tiles = 1;                                 ///< more than one if it iterates, ...
+  uint64_t lds_increment = 0, address_increment = 0;  ///< ... and how far apart they are
   uint64_t address = 0;
   uint32_t lds_address = 0, element_bytes = 1;
   uint32_t pad_interval = 0, pad_amount = 0;             ///< dwords
@@ -39,6 +52,32 @@ uint64_t bits_of(const uint32_t* group, unsigned first, unsigned count) {
   return field.get({group, (first + count + 31) / 32});
 }
 
+/// Rows by their indices. A group that is missing is zeros.
+void gather(Tensor& tensor, bool has_wide_indices, const uint32_t* group2, const uint32_t* group3) {
+  const unsigned bits = has_wide_indices ? 32 : 16, in_group = 128 / bits;
+  for (unsigned i = 0; i < 2 * in_group; ++i) {
+    const uint32_t* group = i < in_group ? group2 : group3;
+    if (group != nullptr) tensor.rows[i] = static_cast<uint32_t>(bits_of(group, i % in_group * bits, bits));
+  }
+  tensor.tile[2] = 0;
+  if (tensor.tile[1] > 2 * in_group) tensor.unknown = "gathers more rows than it has indices for";
+}
+
+/// Two or three dimensions, and several tiles.
+void iterate(Tensor& tensor, const uint32_t* group2, const uint32_t* group3) {
+  constexpr uint32_t most = 256;
+  if (group2 == nullptr) {
+    tensor.tile[2] = 0;
+    return;
+  }
+  tensor.size[2] = group2[0];
+  tensor.lds_increment = group2[1];
+  tensor.address_increment = bits_of(group2, 64, 48);
+  tensor.tiles = static_cast<uint32_t>(bits_of(group2, 112, 16)) + 1;
+  if (tensor.tiles > most) tensor.unknown = "iterates over more than 256 tiles";
+  if (group3 != nullptr && bits_of(group3, 80, 16) != 0) tensor.unknown = "iterates over tiles of five dimensions";
+}
+
 Tensor describe(const uint32_t* group0, const uint32_t* group1, const uint32_t* group2, const uint32_t* group3) {
   Tensor tensor;
   tensor.is_valid = bits_of(group0, 0, 2) != 0;
@@ -48,7 +87,7 @@ Tensor describe(const uint32_t* group0, const uint32_t* group1, const uint32_t* 
 
   tensor.element_bytes = 1u << bits_of(group1, 16, 2);
   tensor.has_barrier = bits_of(group1, 18, 1) != 0;
-  tensor.iterates = bits_of(group1, 19, 1) != 0;
+  tensor.barrier_address = static_cast<uint32_t>(bits_of(group1, 32, 16)) * 8;
   tensor.is_padded = bits_of(group1, 20, 1) != 0;
   tensor.pad_interval = 2u << bits_of(group1, 22, 3);
   tensor.pad_amount = static_cast<uint32_t>(bits_of(group1, 25, 7)) + 1;
@@ -56,7 +95,14 @@ Tensor describe(const uint32_t* group0, const uint32_t* group1, const uint32_t* 
   tensor.size[1] = static_cast<uint32_t>(bits_of(group1, 80, 32));
   for (unsigned i = 0; i < 3; ++i) tensor.tile[i] = static_cast<uint32_t>(bits_of(group1, 112 + 16 * i, 16));
   tensor.stride = {1, bits_of(group1, 160, 48), bits_of(group1, 208, 48), 0, 0};
-  if (group2 != nullptr) {
+  if (tensor.gathers) {
+    gather(tensor, bits_of(group0, 30, 1) != 0, group2, group3);
+    return tensor;
+  }
+  const bool iterates = bits_of(group1, 19, 1) != 0;
+  if (iterates) {
+    iterate(tensor, group2, group3);
+  } else if (group2 != nullptr) {
     tensor.size[2] = group2[0];
     tensor.size[3] = group2[1];
     tensor.stride[3] = bits_of(group2, 64, 48);
@@ -64,7 +110,7 @@ Tensor describe(const uint32_t* group0, const uint32_t* group1, const uint32_t* 
   } else {
     tensor.tile[2] = 0;
   }
-  if (group3 != nullptr) {
+  if (group3 != nullptr && !iterates) {
     tensor.stride[4] = bits_of(group3, 0, 48);
     tensor.size[4] = static_cast<uint32_t>(bits_of(group3, 48, 32));
     tensor.tile[4] = static_cast<uint32_t>(bits_of(group3, 80, 16));
@@ -86,6 +132,7 @@ void for_each_element(const Wave& wave, const Tensor& tensor, bool loads, const 
   const machine::WorkGroup& group = *wave.work_group;
   std::array<uint32_t, most_dimensions> extent{};
   for (unsigned d = 0; d < most_dimensions; ++d) extent[d] = std::max(tensor.tile[d], d == 0 ? 0u : 1u);
+  if (tensor.gathers) extent[1] = tensor.tile[1];
   uint64_t count = 1;
   for (const uint32_t each : extent) count *= each;
   std::array<uint32_t, most_dimensions> at{};
@@ -95,8 +142,9 @@ void for_each_element(const Wave& wave, const Tensor& tensor, bool loads, const 
     bool inside = true;
     uint64_t offset = 0;
     for (unsigned d = 0; d < most_dimensions; ++d) {
-      inside &= tensor.tile[d] == 0 || at[d] < tensor.size[d];
-      offset += at[d] * tensor.stride[d];
+      const uint64_t place = d == 1 && tensor.gathers ? tensor.rows[at[d]] : at[d];
+      inside &= tensor.tile[d] == 0 || place < tensor.size[d];
+      offset += place * tensor.stride[d];
     }
     visit(lds, tensor.address + offset * tensor.element_bytes, inside);
     for (unsigned d = 0; d < most_dimensions && ++at[d] == extent[d]; ++d) at[d] = 0;
@@ -126,26 +174,32 @@ Tensor tensor_of(const Wave& wave, const isa::Instruction& instruction) {
                   group_of(wave, instruction, 3));
 }
 
-/// What of it is not implemented; null: it is.
-const char* lacking_of(const Tensor& tensor) {
-  return tensor.gathers       ? "gathers rows by index"
-         : tensor.iterates    ? "iterates over tiles"
-         : tensor.has_barrier ? "arrives at a barrier in LDS"
-                              : nullptr;
+/// Whether it asks for anything.
+bool is_copied(const Tensor& tensor) { return tensor.is_valid && tensor.tile[0] != 0; }
+
+/// Calls `visit(tensor)` for each tile, with where it begins.
+template <typename Visit>
+void for_each_tile(Tensor tensor, const Visit& visit) {
+  for (uint32_t tile = 0; tile < tensor.tiles; ++tile) {
+    visit(std::as_const(tensor));
+    tensor.lds_address += static_cast<uint32_t>(tensor.lds_increment * tensor.element_bytes);
+    tensor.address += tensor.address_increment * tensor.element_bytes;
+  }
 }
 
 template <bool loads>
 bool copy(Wave& wave, const MicroOp& op, Run&) {
   const isa::Instruction& instruction = op.origin->instruction;
   const Tensor tensor = tensor_of(wave, instruction);
-  if (!tensor.is_valid) return true;
-  if (const char* lacking = lacking_of(tensor); lacking != nullptr) {
+  if (!is_copied(tensor)) return true;
+  if (tensor.unknown != nullptr) {
     fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
-          std::string(isa::row_of(instruction).name) + " whose descriptor " + lacking + " is not implemented");
+          std::string(isa::row_of(instruction).name) + " whose descriptor " + tensor.unknown + " is not implemented");
     return false;
   }
   wave.pc = op.origin->pc;
-  copy_tile(wave, tensor, loads);
+  for_each_tile(tensor, [&](const Tensor& tile) { copy_tile(wave, tile, loads); });
+  if (tensor.has_barrier) arrive_in_lds(*wave.work_group, tensor.barrier_address, 1);
   return true;
 }
 
@@ -153,7 +207,7 @@ bool copy(Wave& wave, const MicroOp& op, Run&) {
 template <bool loads>
 void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
   const Tensor tensor = tensor_of(wave, op.origin->instruction);
-  if (!tensor.is_valid || lacking_of(tensor) != nullptr) return;
+  if (!is_copied(tensor) || tensor.unknown != nullptr) return;
   teller.set_direction(loads, !loads);
   constexpr unsigned at_a_time = 32;
   LaneAddresses addresses{};
@@ -165,12 +219,14 @@ void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller
     if (in_lds != 0) teller.lds_side(offsets, in_lds, tensor.element_bytes, loads);
     in_lds = in_memory = lane = 0;
   };
-  for_each_element(wave, tensor, loads, [&](uint64_t lds, uint64_t address, bool inside) {
-    addresses.of[lane] = address;
-    offsets[lane] = static_cast<uint32_t>(lds);
-    if (loads || inside) in_lds |= uint64_t{1} << lane;
-    if (inside) in_memory |= uint64_t{1} << lane;
-    if (++lane == at_a_time) tell();
+  for_each_tile(tensor, [&](const Tensor& tile) {
+    for_each_element(wave, tile, loads, [&](uint64_t lds, uint64_t address, bool inside) {
+      addresses.of[lane] = address;
+      offsets[lane] = static_cast<uint32_t>(lds);
+      if (loads || inside) in_lds |= uint64_t{1} << lane;
+      if (inside) in_memory |= uint64_t{1} << lane;
+      if (++lane == at_a_time) tell();
+    });
   });
   tell();
 }

@@ -447,7 +447,7 @@ void OrderChecker::scalar_load(const Wave& wave, RunningGroup& group, WaveState&
     return each.first >= result.reg && each.first < unsigned{result.reg} + result.words;
   });
   if (result.reg == isa::scalar::null) return;
-  Load load{.pc = access.pc, .is_ordinary = is_ordinary(instruction), .is_scalar = true};
+  Load load{.pc = access.pc, .is_ordinary = is_plain(instruction), .is_scalar = true};
   load.shape = {.kind = OperandKind::scalar,
                 .reg = result.reg,
                 .words = 1,

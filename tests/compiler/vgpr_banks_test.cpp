@@ -31,7 +31,8 @@ TEST(VgprBanks, ChangeWithinARegion) {
     v_fmac_f32 v20, v4, v5
     s_set_vgpr_msb 0x55
     v_fmamk_f32 v21, v4, 0x40490fdb, v5
-    s_set_vgpr_msb 0)", "gfx1250");
+    s_set_vgpr_msb 0)",
+                        "gfx1250");
   with_banks(comparison).run();
   EXPECT_EQ(comparison.helper_calls(), 0u);
   EXPECT_EQ(comparison.times_given_back(), 0u);
@@ -51,7 +52,8 @@ TEST(VgprBanks, ChangeWithinALoop) {
     v_add_nc_u32 v18, v17, v18
     s_sub_co_u32 s4, s4, 1
     s_cmp_lg_u32 s4, 0
-    s_cbranch_scc1 again)", "gfx1250");
+    s_cbranch_scc1 again)",
+                        "gfx1250");
   with_banks(comparison).run();
   EXPECT_EQ(comparison.helper_calls(), 0u);
   EXPECT_EQ(comparison.regions(), 1u);
@@ -68,7 +70,8 @@ TEST(VgprBanks, MeetInOthers) {
       other:
       v_add_nc_u32 v17, v1, v2
       s_set_vgpr_msb 0
-      v_add_nc_u32 v18, v1, v2)", "gfx1250");
+      v_add_nc_u32 v18, v1, v2)",
+                          "gfx1250");
     with_banks(comparison).with([&](WaveRunner& runner) { runner.s(1) = word; }).run();
     const unsigned bank = word == 0 ? 0 : 256;
     EXPECT_EQ(comparison.expected().v(bank + 17)[3],
@@ -87,7 +90,8 @@ TEST(VgprBanks, AreAPartOfMode) {
     s_getreg_b32 s5, hwreg(HW_REG_WAVE_MODE)
     s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 25, 1), 1
     v_add_nc_u32 v18, v1, v2
-    s_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE))", "gfx1250");
+    s_getreg_b32 s6, hwreg(HW_REG_WAVE_MODE))",
+                        "gfx1250");
   with_banks(comparison).run();
   EXPECT_EQ(comparison.helper_calls(), 0u);
   EXPECT_EQ(comparison.expected().s(4) >> 12 & 0xFF, 0x05u);  // the destination's first
@@ -107,7 +111,8 @@ TEST(VgprBanks, MatricesHaveThemToo) {
     v_wmma_scale_f32_16x16x128_f8f6f4 v[64:71], v[2:17], v[10:25], v[32:39], s4, v3 matrix_a_fmt:MATRIX_FMT_BF8
     s_mov_b32 s4, 0x7f7e7d80
     v_wmma_scale_f32_16x16x128_f8f6f4 v[72:79], v[2:17], v[10:25], v[32:39], s4, v3
-    v_swmmac_i32_16x16x128_iu8 v[80:87], v[2:9], v[10:25], v[26:27] neg_lo:[1,0,0])", "gfx1250");
+    v_swmmac_i32_16x16x128_iu8 v[80:87], v[2:9], v[10:25], v[26:27] neg_lo:[1,0,0])",
+                        "gfx1250");
   with_banks(comparison).run();
   EXPECT_EQ(comparison.helper_calls(), 7u);  // one for each instruction, by fewer calls
 }
@@ -127,7 +132,8 @@ TEST(VgprBanks, BuffersAndScratch) {
     s_wait_loadcnt 0
     buffer_store_b32 v22, v16, s[24:27], null offen offset:64
     s_mov_b64 s[20:21], src_flat_scratch_base_lo
-    v_add_nc_u64 v[24:25], v[16:17], src_flat_scratch_base_lo)", "gfx1250");
+    v_add_nc_u64 v[24:25], v[16:17], src_flat_scratch_base_lo)",
+                        "gfx1250");
   with_banks(comparison)
       .with([&](WaveRunner& runner) {
         // 57 bits of address, 45 of size, and the stride from bit 108 on (LLVM, lowerPointerAsRsrcIntrin).

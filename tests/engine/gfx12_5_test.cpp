@@ -388,9 +388,97 @@ TEST(Gfx12_5, TensorsAreCopiedByTheirDescriptors) {
       EXPECT_EQ(out[row * pitch + column], row < 4 && column < 7 ? 1000 + row * columns + column : 0);
     }
   }
-  runner.s(4) |= 1u << 31;
-  ASSERT_EQ(runner.run("tensor_load_to_lds s[4:7], s[8:15]"), WaveState::faulted);
-  EXPECT_NE(runner.wave().fault->what.find("gathers rows by index"), std::string::npos) << runner.wave().fault->what;
+}
+
+/// Rows of 4 words by their indices, of 16 bits or 32 (the CDNA5 ISA guide's section 10.11.3.2 as CK's ck_tile packs
+/// them), and back to other rows; at the end a barrier in LDS is arrived at.
+TEST(Gfx12_5, TensorsAreGatheredByRows) {
+  for (const bool is_wide : {false, true}) {
+    Gfx1250 runner;
+    constexpr unsigned columns = 4, pitch = 6, rows = 9, tensor_rows = 8, barrier_at = 1024;
+    constexpr std::array<uint32_t, 5> indices{0, 3, 3, 6, 8};  // the last is outside
+    std::vector<uint32_t> memory(pitch * rows), out(pitch * rows);
+    std::iota(memory.begin(), memory.end(), 100u);
+    const auto describe = [&](unsigned first, const void* address) {
+      const auto at = reinterpret_cast<uint64_t>(address);
+      const uint32_t words[12] = {1 | 1u << 31 | (is_wide ? 1u << 30 : 0),
+                                  32,
+                                  static_cast<uint32_t>(at),
+                                  static_cast<uint32_t>(at >> 32) | 2u << 30,
+                                  2u << 16 | 1u << 18,
+                                  columns << 16 | barrier_at / 8,
+                                  tensor_rows << 16,
+                                  columns << 16,
+                                  static_cast<uint32_t>(indices.size()),
+                                  pitch,
+                                  0,
+                                  0};
+      for (unsigned i = 0; i < 12; ++i) runner.s(first + i) = words[i];
+    };
+    describe(4, memory.data());
+    describe(20, out.data());
+    for (unsigned i = 0; i < indices.size(); ++i) {
+      if (is_wide) runner.s(40 + i) = indices[i];
+      if (!is_wide) runner.s(40 + i / 2) |= indices[i] << 16 * (i % 2);
+    }
+    const uint64_t barrier = uint64_t{4} << 32 | 4;
+    std::memcpy(runner.lds() + barrier_at, &barrier, sizeof barrier);
+    ASSERT_EQ(runner.run("tensor_load_to_lds s[4:7], s[8:15], s[40:43], s[44:47]\ns_wait_tensorcnt 0\n"
+                         "tensor_store_from_lds s[20:23], s[24:31], s[40:43], s[44:47]"),
+              WaveState::ended);
+    std::vector<uint32_t> expected(out.size());
+    for (unsigned row = 0; row < indices.size(); ++row) {
+      for (unsigned column = 0; column < columns; ++column) {
+        uint32_t value = 0;
+        std::memcpy(&value, runner.lds() + 32 + (row * columns + column) * 4, 4);
+        const unsigned place = indices[row] * pitch + column;
+        EXPECT_EQ(value, indices[row] < tensor_rows ? memory[place] : 0) << row << " " << column;
+        if (indices[row] < tensor_rows) expected[place] = memory[place];
+      }
+    }
+    EXPECT_EQ(out, expected);
+    uint64_t after = 0;
+    std::memcpy(&after, runner.lds() + barrier_at, sizeof after);
+    EXPECT_EQ(after, uint64_t{4} << 32 | 2) << "two have arrived";
+    runner.s(12) = is_wide ? 9 : 17;
+    ASSERT_EQ(runner.run("tensor_load_to_lds s[4:7], s[8:15], s[40:43], s[44:47]"), WaveState::faulted);
+    EXPECT_NE(runner.wave().fault->what.find("gathers more rows"), std::string::npos) << runner.wave().fault->what;
+  }
+}
+
+/// Three tiles of 2 x 4 bytes, 5 rows apart in memory and with gaps in LDS (section 10.11.3.1).
+TEST(Gfx12_5, TensorsAreIteratedOver) {
+  Gfx1250 runner;
+  constexpr unsigned columns = 4, rows = 2, pitch = 7, tiles = 3, apart = 5 * pitch, apart_in_lds = 12;
+  std::vector<uint8_t> memory(apart * tiles);
+  std::iota(memory.begin(), memory.end(), uint8_t{1});
+  const auto at = reinterpret_cast<uint64_t>(memory.data());
+  const uint32_t words[12] = {1,
+                              16,
+                              static_cast<uint32_t>(at),
+                              static_cast<uint32_t>(at >> 32) | 2u << 30,
+                              1u << 19,
+                              columns << 16,
+                              rows << 16,
+                              columns << 16,
+                              rows,
+                              pitch,
+                              0,
+                              0};
+  for (unsigned i = 0; i < 12; ++i) runner.s(4 + i) = words[i];
+  runner.s(41) = apart_in_lds;
+  runner.s(42) = apart;
+  runner.s(43) = (tiles - 1) << 16;
+  std::memset(runner.lds(), 0xEE, 128);
+  ASSERT_EQ(runner.run("tensor_load_to_lds s[4:7], s[8:15], s[40:43], s[44:47]\ns_wait_tensorcnt 0"), WaveState::ended);
+  for (unsigned i = 0; i < tiles * apart_in_lds; ++i) {
+    const unsigned tile = i / apart_in_lds, element = i % apart_in_lds;
+    const unsigned place = tile * apart + element / columns * pitch + element % columns;
+    EXPECT_EQ(runner.lds()[16 + i], element < rows * columns ? memory[place] : 0xEE) << i;
+  }
+  runner.s(43) = 256u << 16;
+  ASSERT_EQ(runner.run("tensor_load_to_lds s[4:7], s[8:15], s[40:43], s[44:47]"), WaveState::faulted);
+  EXPECT_NE(runner.wave().fault->what.find("more than 256 tiles"), std::string::npos) << runner.wave().fault->what;
 }
 
 TEST(Gfx12_5, BarriersInLdsCountArrivals) {
@@ -465,7 +553,7 @@ TEST(Gfx12_5, BarriersAreLeft) {
 /// compiled for it may not.
 TEST(Gfx12_5, WavesAskForRegisters) {
   Gfx1250 runner;
-  ASSERT_EQ(runner.run("s_alloc_vgpr s4\ns_cselect_b32 s0, 1, 2"), WaveState::faulted);
+  ASSERT_EQ(runner.run("s_alloc_vgpr s4\ns_cselect_b32 s0, 1, 2\nv_mov_b32 v90, s4"), WaveState::faulted);
   machine::Dispatch dispatch;
   dispatch.kernel = std::make_shared<machine::Kernel>();
   dispatch.kernel->entry = runner.code_address();
@@ -473,6 +561,7 @@ TEST(Gfx12_5, WavesAskForRegisters) {
   dispatch.kernel->descriptor.vgprs = 256;
   runner.group().dispatch = &dispatch;
   runner.wave().vgprs = 32;
+  runner.engine().code_changed(0, ~uint64_t{0});  // as if no wave with more had come by
   for (const auto& [asked, granted, vgprs] : {std::tuple{70u, 1u, 96u}, {288u, 2u, 96u}, {1u, 1u, 32u}}) {
     runner.s(4) = asked;
     runner.wave().pc = runner.code_address();
@@ -480,6 +569,7 @@ TEST(Gfx12_5, WavesAskForRegisters) {
     ASSERT_EQ(runner.resume(), WaveState::ended);
     EXPECT_EQ(runner.s(0), granted) << asked;
     EXPECT_EQ(runner.wave().vgprs, vgprs) << asked;
+    if (vgprs > 90) EXPECT_EQ(runner.v(90)[0], asked);
   }
 }
 

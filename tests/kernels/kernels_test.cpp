@@ -56,7 +56,8 @@ const Source sources[] = {
 /// Of GFX11 and GFX12.
 const Source wave_matrices = {"wave_matrices.c", as_c, gfx11_matrix_kernels, 64 * 3, 64, false};
 
-/// For GFX12.5 alone, which has the registers.
+/// For GFX12.5 alone, which has the registers and the matrices.
+const Source deep_matrices = {"deep_matrices.c", as_c, deep_matrix_kernels, 64 * 3, 64, false};
 const Source registers = {"registers.h", as_c, register_kernels, items_alone, work_group_size, false};
 
 /// A way to compile a file.
@@ -145,8 +146,9 @@ GuestVector<unsigned> input() {
   return words;
 }
 
+/// Adds the instructions that were interpreted.
 void run(machine::Gpu& gpu, const machine::LoadedCode& code, const char* name, const Source& source,
-         const GuestVector<unsigned>& in, GuestVector<unsigned>& out) {
+         const GuestVector<unsigned>& in, GuestVector<unsigned>& out, uint64_t& interpreted) {
   const machine::LoadedSymbol* kernel = code.find(std::string(name) + ".kd");
   ASSERT_NE(kernel, nullptr) << "no kernel " << name;
   GuestVector<const void*> arguments(64);  // the rest are those that are hidden, which nothing asks for
@@ -164,6 +166,7 @@ void run(machine::Gpu& gpu, const machine::LoadedCode& code, const char* name, c
   packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
   const auto result = gpu.run(packet);
   ASSERT_TRUE(result) << name << ": " << result.error().message;
+  interpreted += result->interpreted_instructions;
 }
 
 /// The code object that clang makes. For a processor that clang 22 does not know: Atoll's assembler of what clang makes
@@ -200,9 +203,9 @@ std::vector<uint8_t> compile(const std::string& processor, const Source& source,
   return linked ? std::move(*linked) : std::vector<uint8_t>();
 }
 
-/// In an engine, or in the one that tells an observer.
+/// In an engine, or in the one that tells an observer. `all_compiled`: nothing may be left to the interpreter.
 void try_way(const char* processor_name, const Source& source, const Way& way, std::string_view engine_name,
-             machine::Observer* observer = nullptr) {
+             machine::Observer* observer = nullptr, bool all_compiled = false) {
   SCOPED_TRACE(
       fmt::format("{} {} {} in waves of {}, {}", source.file, way.compiler, way.level, way.wave_size, engine_name));
   const target::Processor& processor = *target::find_processor(processor_name);
@@ -220,10 +223,11 @@ void try_way(const char* processor_name, const Source& source, const Way& way, s
   ASSERT_TRUE(code) << code.error().message;
 
   const GuestVector<unsigned> in = input();
+  uint64_t interpreted = 0;
   for (const Kernel& kernel : choice.kernels) {
     GuestVector<unsigned> expected(8192), got(8192);
     kernel.expect({in.data(), expected.data(), source.items, way.wave_size, &processor});
-    run(**gpu, **code, kernel.name, source, in, got);
+    run(**gpu, **code, kernel.name, source, in, got, interpreted);
     for (unsigned i = 0; i < expected.size(); ++i) {
       if (expected[i] == got[i]) continue;
       ADD_FAILURE() << fmt::format("{}: word {} of item {} is {:#x}, on the host {:#x}", kernel.name,
@@ -231,6 +235,11 @@ void try_way(const char* processor_name, const Source& source, const Way& way, s
       break;
     }
   }
+  if (!all_compiled) return;
+  EXPECT_EQ(interpreted, 0u);
+  const machine::EngineReport report = (*gpu)->engine_report();
+  EXPECT_TRUE(report.failures.empty());
+  for (const auto& [name, count] : report.untranslated) ADD_FAILURE() << name << " is left to the interpreter";
 }
 
 /// `turn`: a number that differs from file to file and from processor to processor.
@@ -287,11 +296,15 @@ INSTANTIATE_TEST_SUITE_P(Of, WaveMatrixKernels, testing::Range<size_t>(0, std::s
                          [](const auto& info) { return std::string(with_wave_matrices[info.param]); });
 
 /// In each engine, with optimization: without it values are in scratch.
-TEST(RegisterKernels, GiveWhatTheHostGives) {
+void try_optimized(const char* processor, const Source& source) {
   setenv("ATOLL_COMPILE", "wait", 1);
-  for (const std::string_view engine : {"interpreter", "compiled"}) {
-    try_way("gfx1250", registers, {"clang-22", "-O3", 32}, engine);
-  }
+  const Way way{"clang-22", "-O3", 32};
+  try_way(processor, source, way, "interpreter");
+  try_way(processor, source, way, "compiled", nullptr, /*all_compiled=*/true);
+}
+TEST(RegisterKernels, GiveWhatTheHostGives) { try_optimized("gfx1250", registers); }
+TEST(DeepMatrixKernels, GiveWhatTheHostGives) {
+  for (const char* processor : {"gfx1250", "gfx1251"}) try_optimized(processor, deep_matrices);
 }
 
 /// What compilers generate waits for all that it has to wait for: whatever the checker of waits finds there is wrong.

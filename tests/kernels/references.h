@@ -43,5 +43,6 @@ std::span<const Kernel> permlane64_kernels();  ///< GFX11 and later ones in wave
 std::span<const Kernel> dot_kernels();
 std::span<const Kernel> gfx11_matrix_kernels();
 std::span<const Kernel> gfx12_matrix_kernels();
+std::span<const Kernel> deep_matrix_kernels();
 
 }  // namespace Atoll::test

@@ -1,5 +1,5 @@
-// What the kernels of waves.c and wave_matrices.c give, one lane after the other. Sources: the "Vega" to "RDNA4" ISA
-// guides' descriptions of the instructions that the builtins are named after.
+// What the kernels of waves.c, wave_matrices.c and deep_matrices.c give, one lane after the other. Sources: the "Vega"
+// to "RDNA4" ISA guides' descriptions of the instructions that the builtins are named after.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -227,6 +227,27 @@ void product(const Launch& launch) {
   }
 }
 
+// --- deep_matrices.c ------------------------------------------------------------------------------------------------
+
+/// Likewise. Two tiles that follow each other have the factor B of the first.
+template <int offset>
+void deep_product(const Launch& launch) {
+  const auto element = [&](unsigned tile, unsigned of, unsigned row, unsigned k) {
+    return static_cast<int>((launch.in[(tile * 97 + of * 301 + row * 33 + k) % 1024] >> 9) % 5) - 2;
+  };
+  for (unsigned tile = 0; tile < launch.items / launch.wave_size * 2; ++tile) {
+    for (unsigned row = 0; row < 16; ++row) {
+      for (unsigned column = 0; column < 16; ++column) {
+        int sum = 0;
+        for (unsigned k = 0; k < 128; ++k) {
+          sum += element(tile, 0, row, k) * (element(tile / 2 * 2, 1, column, k) + offset);
+        }
+        launch.out[tile * 256 + row * 16 + column] = static_cast<unsigned>(sum);
+      }
+    }
+  }
+}
+
 #define ENTRY(name) {#name, name}
 constexpr Kernel of_waves[] = {
     ENTRY(ballots),   ENTRY(compaction), ENTRY(shuffles_of_lanes), ENTRY(swizzles), ENTRY(data_parallel_primitives),
@@ -237,6 +258,9 @@ constexpr Kernel of_dots[] = {ENTRY(dots)};
 constexpr Kernel of_gfx11_matrices[] = {{"wave_matrix_f16", product<0>},      {"wave_matrix_bf16", product<0>},
                                         {"wave_matrix_f16_sums", product<0>}, {"wave_matrix_bf16_sums", product<0>},
                                         {"wave_matrix_i8", product<130>},     {"wave_matrix_i4", product<0>}};
+constexpr Kernel of_deep_matrices[] = {{"deep_matrix_f32", deep_product<0>},  {"deep_matrix_f16", deep_product<0>},
+                                       {"deep_matrix_bf16", deep_product<0>}, {"deep_matrix_i8", deep_product<130>},
+                                       {"deep_matrix_fp8", deep_product<0>},  {"deep_matrix_scaled", deep_product<0>}};
 constexpr Kernel of_gfx12_matrices[] = {{"wave_matrix_f16", product<0>},      {"wave_matrix_bf16", product<0>},
                                         {"wave_matrix_f16_sums", product<0>}, {"wave_matrix_bf16_sums", product<0>},
                                         {"wave_matrix_i8", product<130>},     {"wave_matrix_fp8", product<0>},
@@ -250,5 +274,6 @@ std::span<const Kernel> permlane64_kernels() { return of_permlane64; }
 std::span<const Kernel> dot_kernels() { return of_dots; }
 std::span<const Kernel> gfx11_matrix_kernels() { return of_gfx11_matrices; }
 std::span<const Kernel> gfx12_matrix_kernels() { return of_gfx12_matrices; }
+std::span<const Kernel> deep_matrix_kernels() { return of_deep_matrices; }
 
 }  // namespace Atoll::test

@@ -1,6 +1,7 @@
 // The registers with which waves start, for kernels that LLVM's assembler made. Each expectation is written out
 // from the user guide's tables: "SGPR Register Set Up Order", "VGPR Register Set Up Order", "Flat Scratch".
 #include "machine/initial_state.h"
+#include "isa/effects.h"
 
 #include <gtest/gtest.h>
 
@@ -292,7 +293,7 @@ TEST(InitialState, RegistersAndLdsStartAtZero) {
 }
 
 TEST(InitialState, WhatTheEngineNeedsIsThere) {
-  const StartRegisters needed{.rows = {0, 3, 257, 300}, .scalars = 11};
+  const StartRegisters needed{.rows = {0, 3, isa::first_agpr + 1, isa::first_agpr + 44}, .scalars = 11};
   const auto waves = run(
       "gfx90a",
       with({"accum_offset 8", "user_sgpr_dispatch_ptr 1", "user_sgpr_kernarg_segment_ptr 1",
