@@ -98,7 +98,8 @@ void for_each_element(const Wave& wave, const Tensor& tensor, bool loads, const 
       inside &= tensor.tile[d] == 0 || at[d] < tensor.size[d];
       offset += at[d] * tensor.stride[d];
     }
-    visit(lds, tensor.address + offset * tensor.element_bytes, inside);
+    const uint64_t address = tensor.address + offset * tensor.element_bytes;
+    visit(lds, address, inside);
     for (unsigned d = 0; d < most_dimensions && ++at[d] == extent[d]; ++d) at[d] = 0;
   }
 }
@@ -121,25 +122,17 @@ const uint32_t* group_of(const Wave& wave, const isa::Instruction& instruction, 
   return &wave.scalar[operand.reg];
 }
 
-Tensor tensor_of(const Wave& wave, const isa::Instruction& instruction) {
-  return describe(group_of(wave, instruction, 0), group_of(wave, instruction, 1), group_of(wave, instruction, 2),
-                  group_of(wave, instruction, 3));
-}
-
-/// What of it is not implemented; null: it is.
-const char* lacking_of(const Tensor& tensor) {
-  return tensor.gathers       ? "gathers rows by index"
-         : tensor.iterates    ? "iterates over tiles"
-         : tensor.has_barrier ? "arrives at a barrier in LDS"
-                              : nullptr;
-}
-
 template <bool loads>
 bool copy(Wave& wave, const MicroOp& op, Run&) {
   const isa::Instruction& instruction = op.origin->instruction;
-  const Tensor tensor = tensor_of(wave, instruction);
+  const Tensor tensor = describe(group_of(wave, instruction, 0), group_of(wave, instruction, 1),
+                                 group_of(wave, instruction, 2), group_of(wave, instruction, 3));
   if (!tensor.is_valid) return true;
-  if (const char* lacking = lacking_of(tensor); lacking != nullptr) {
+  const char* lacking = tensor.gathers       ? "gathers rows by index"
+                        : tensor.iterates    ? "iterates over tiles"
+                        : tensor.has_barrier ? "arrives at a barrier in LDS"
+                                             : nullptr;
+  if (lacking != nullptr) {
     fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
           std::string(isa::row_of(instruction).name) + " whose descriptor " + lacking + " is not implemented");
     return false;
@@ -149,12 +142,14 @@ bool copy(Wave& wave, const MicroOp& op, Run&) {
   return true;
 }
 
-/// What an observer is told: both sides, of as many elements at a time as a wave has lanes.
+/// What an observer is told: both sides, of as many elements at a time as a wave has lanes; and the barrier.
 template <bool loads>
 void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
-  const Tensor tensor = tensor_of(wave, op.origin->instruction);
-  if (!tensor.is_valid || lacking_of(tensor) != nullptr) return;
-  teller.set_direction(loads, !loads);
+  const isa::Instruction& instruction = op.origin->instruction;
+  const uint32_t* group1 = group_of(wave, instruction, 1);
+  const Tensor tensor =
+      describe(group_of(wave, instruction, 0), group1, group_of(wave, instruction, 2), group_of(wave, instruction, 3));
+  if (!tensor.is_valid) return;
   constexpr unsigned at_a_time = 32;
   LaneAddresses addresses{};
   uint32_t offsets[semantics::wave_lanes]{};
@@ -165,6 +160,7 @@ void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller
     if (in_lds != 0) teller.lds_side(offsets, in_lds, tensor.element_bytes, loads);
     in_lds = in_memory = lane = 0;
   };
+  teller.set_direction(loads, !loads);
   for_each_element(wave, tensor, loads, [&](uint64_t lds, uint64_t address, bool inside) {
     addresses.of[lane] = address;
     offsets[lane] = static_cast<uint32_t>(lds);
@@ -173,6 +169,10 @@ void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller
     if (++lane == at_a_time) tell();
   });
   tell();
+  if (!tensor.has_barrier) return;
+  offsets[0] = static_cast<uint32_t>(bits_of(group1, 32, 16)) * 8;
+  teller.set_direction(true, true, true);
+  teller.lds(offsets, 1, 8);
 }
 
 }  // namespace

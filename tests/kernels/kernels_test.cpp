@@ -199,11 +199,8 @@ std::vector<uint8_t> compile(const std::string& processor, const Source& source,
   return linked ? std::move(*linked) : std::vector<uint8_t>();
 }
 
-/// In an engine, or in the one that tells an observer.
-void try_way(const char* processor_name, const Source& source, const Way& way, std::string_view engine_name,
-             machine::Observer* observer = nullptr) {
-  SCOPED_TRACE(
-      fmt::format("{} {} {} in waves of {}, {}", source.file, way.compiler, way.level, way.wave_size, engine_name));
+void try_way(const char* processor_name, const Source& source, const Way& way, std::string_view engine_name) {
+  SCOPED_TRACE(fmt::format("{} {} in waves of {}, {}", way.compiler, way.level, way.wave_size, engine_name));
   const target::Processor& processor = *target::find_processor(processor_name);
   const Choice choice = choose(processor, source, way);
   const std::vector<uint8_t> bytes = compile(processor_name, source, way, choice.options);
@@ -212,8 +209,7 @@ void try_way(const char* processor_name, const Source& source, const Way& way, s
   ASSERT_TRUE(model) << model.error().message;
   const auto engine = engine::find_engine(engine_name);
   ASSERT_TRUE(engine) << engine.error().message;
-  const auto gpu = machine::Gpu::create(*model, observer != nullptr ? engine::observed_engine(*observer) : *engine,
-                                        {.threads = 2, .observer = observer});
+  const auto gpu = machine::Gpu::create(*model, *engine, {.threads = 2});
   ASSERT_TRUE(gpu) << gpu.error().message;
   const auto code = (*gpu)->load(bytes, {}, "kernels");
   ASSERT_TRUE(code) << code.error().message;
@@ -294,6 +290,23 @@ TEST(RegisterKernels, GiveWhatTheHostGives) {
 }
 
 /// What compilers generate waits for all that it has to wait for: whatever the checker of waits finds there is wrong.
+void run_observed(const char* processor_name, const Source& source, const Way& way, machine::Observer& observer) {
+  SCOPED_TRACE(fmt::format("{} {} in waves of {}", source.file, way.level, way.wave_size));
+  const Choice choice = choose(*target::find_processor(processor_name), source, way);
+  const auto model = target::find_gpu(processor_name);
+  ASSERT_TRUE(model) << model.error().message;
+  const auto gpu =
+      machine::Gpu::create(*model, engine::observed_engine(observer), {.threads = 2, .observer = &observer});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const auto code = (*gpu)->load(compile(processor_name, source, way, choice.options), {}, "kernels");
+  ASSERT_TRUE(code) << code.error().message;
+  const GuestVector<unsigned> in = input();
+  for (const Kernel& kernel : choice.kernels) {
+    GuestVector<unsigned> out(8192);
+    run(**gpu, **code, kernel.name, source, in, out);
+  }
+}
+
 class Waits : public testing::TestWithParam<const char*> {};
 
 TEST_P(Waits, OfCompilersAreAllThere) {
@@ -305,10 +318,10 @@ TEST_P(Waits, OfCompilersAreAllThere) {
   ASSERT_TRUE(checkers) << checkers.error().message;
   for (const Source& source : sources) {
     const unsigned wave_size = processor.has_wave_size(32) ? 32 : 64;
-    try_way(GetParam(), source, {"clang-22", "-O3", wave_size}, "interpreter", checkers->get());
-    if (is_newest) try_way(GetParam(), source, {"clang-22", "-O0", wave_size}, "interpreter", checkers->get());
+    run_observed(GetParam(), source, {"clang-22", "-O3", wave_size}, **checkers);
+    if (is_newest) run_observed(GetParam(), source, {"clang-22", "-O0", wave_size}, **checkers);
   }
-  if (is_newest) try_way(GetParam(), registers, {"clang-22", "-O3", 32}, "interpreter", checkers->get());
+  if (is_newest) run_observed(GetParam(), registers, {"clang-22", "-O3", 32}, **checkers);
   EXPECT_EQ((*checkers)->findings().errors(), 0u) << told;
 }
 
