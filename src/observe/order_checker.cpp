@@ -449,7 +449,9 @@ void OrderChecker::scalar_load(const Wave& wave, RunningGroup& group, WaveState&
     return each.first >= result.reg && each.first < unsigned{result.reg} + result.words;
   });
   if (result.reg == isa::scalar::null) return;
-  Load load{.pc = access.pc, .is_ordinary = is_ordinary(instruction), .is_scalar = true};
+  // The policies that a scalar load may have: as of vector loads.
+  const bool passes_caches = instruction.glc || instruction.scope != 0;
+  Load load{.pc = access.pc, .is_ordinary = !passes_caches, .is_scalar = true};
   load.shape = {.kind = OperandKind::scalar,
                 .reg = result.reg,
                 .words = 1,

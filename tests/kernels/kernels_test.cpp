@@ -132,6 +132,21 @@ Choice choose(const target::Processor& processor, const Source& source, const Wa
   return choice;
 }
 
+machine::aql::KernelDispatchPacket packet_of(const machine::LoadedSymbol& kernel, const Source& source,
+                                             const GuestVector<const void*>& arguments) {
+  machine::aql::KernelDispatchPacket packet{};
+  packet.setup = 1;
+  packet.workgroup_size_x = static_cast<uint16_t>(source.group_size);
+  packet.workgroup_size_y = packet.workgroup_size_z = 1;
+  packet.grid_size_x = source.items;
+  packet.grid_size_y = packet.grid_size_z = 1;
+  packet.private_segment_size = 16384;
+  packet.group_segment_size = 16384;
+  packet.kernel_object = kernel.address;
+  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
+  return packet;
+}
+
 GuestVector<unsigned> input() {
   GuestVector<unsigned> words(in_words);
   unsigned state = 12345;
@@ -152,16 +167,7 @@ void run(machine::Gpu& gpu, const machine::LoadedCode& code, const char* name, c
   GuestVector<const void*> arguments(64);  // the rest are those that are hidden, which nothing asks for
   arguments[0] = in.data();
   arguments[1] = out.data();
-  machine::aql::KernelDispatchPacket packet{};
-  packet.setup = 1;
-  packet.workgroup_size_x = static_cast<uint16_t>(source.group_size);
-  packet.workgroup_size_y = packet.workgroup_size_z = 1;
-  packet.grid_size_x = source.items;
-  packet.grid_size_y = packet.grid_size_z = 1;
-  packet.private_segment_size = 16384;
-  packet.group_segment_size = 16384;
-  packet.kernel_object = kernel->address;
-  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
+  const auto packet = packet_of(*kernel, source, arguments);
   const auto result = gpu.run(packet);
   ASSERT_TRUE(result) << name << ": " << result.error().message;
 }
@@ -302,8 +308,14 @@ void run_observed(const char* processor_name, const Source& source, const Way& w
   ASSERT_TRUE(code) << code.error().message;
   const GuestVector<unsigned> in = input();
   for (const Kernel& kernel : choice.kernels) {
+    const machine::LoadedSymbol* symbol = (*code)->find(std::string(kernel.name) + ".kd");
+    ASSERT_NE(symbol, nullptr) << kernel.name;
     GuestVector<unsigned> out(8192);
-    run(**gpu, **code, kernel.name, source, in, out);
+    GuestVector<const void*> arguments(64);
+    arguments[0] = in.data();
+    arguments[1] = out.data();
+    const auto ran = (*gpu)->run(packet_of(*symbol, source, arguments));
+    ASSERT_TRUE(ran) << kernel.name << ": " << ran.error().message;
   }
 }
 
