@@ -146,7 +146,8 @@ void for_each_element(const Wave& wave, const Tensor& tensor, bool loads, const 
       inside &= tensor.tile[d] == 0 || place < tensor.size[d];
       offset += place * tensor.stride[d];
     }
-    visit(lds, tensor.address + offset * tensor.element_bytes, inside);
+    const uint64_t address = tensor.address + offset * tensor.element_bytes;
+    visit(lds, address, inside);
     for (unsigned d = 0; d < most_dimensions && ++at[d] == extent[d]; ++d) at[d] = 0;
   }
 }
@@ -203,7 +204,7 @@ bool copy(Wave& wave, const MicroOp& op, Run&) {
   return true;
 }
 
-/// What an observer is told: both sides, of as many elements at a time as a wave has lanes.
+/// What an observer is told: both sides, of as many elements at a time as a wave has lanes; and the barrier.
 template <bool loads>
 void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
   const Tensor tensor = tensor_of(wave, op.origin->instruction);
@@ -229,6 +230,10 @@ void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller
     });
   });
   tell();
+  if (!tensor.has_barrier) return;
+  offsets[0] = tensor.barrier_address;
+  teller.set_direction(true, true, true);
+  teller.lds(offsets, 1, 8);
 }
 
 }  // namespace

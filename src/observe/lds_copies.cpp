@@ -55,6 +55,11 @@ void LdsCopies::arrive(uint32_t wave, uint64_t barrier) {
   }
 }
 
+void LdsCopies::arrive_alone(uint64_t number, uint64_t barrier) {
+  const auto copy = std::ranges::find(copies_, number, &LdsCopy::number);
+  if (copy != copies_.end()) copy->barrier = barrier;
+}
+
 void LdsCopies::read(const machine::AccessEvent& access) {
   if (copies_.empty()) return;
   std::erase_if(copies_, [&](const LdsCopy& copy) {

@@ -34,8 +34,9 @@ class LdsCopies {
   /// What the copy of that number accesses of LDS.
   void add(uint64_t number, const machine::AccessEvent& access);
   void done(uint64_t number);
-  /// The copies that a wave has issued arrive at a barrier in LDS when they are done.
+  /// The copies that a wave has issued arrive at a barrier in LDS when they are done; or one of them alone.
   void arrive(uint32_t wave, uint64_t barrier);
+  void arrive_alone(uint64_t number, uint64_t barrier);
   /// Somebody reads LDS, and so perhaps a barrier.
   void read(const machine::AccessEvent& access);
   bool empty() const { return copies_.empty(); }

@@ -95,8 +95,8 @@ struct WaveState {
   uint64_t operation = 0;                          ///< the time of its last operation on vector memory
   std::array<std::vector<uint64_t>, 2> under_way;  ///< times, by counter: of loads, of stores
   std::vector<Load> loads;
-  std::vector<std::pair<unsigned, uint32_t>> scalars;  ///< what scalar loads bring, by register
-  uint64_t loaded = 0, stored = 0;                     ///< how many, for the choice
+  std::vector<std::pair<unsigned, uint32_t>> scalars;   ///< what scalar loads bring, by register
+  uint64_t loaded = 0, stored = 0, scalars_loaded = 0;  ///< how many, for the choice
   /// Stores that memory may get later than others, with their addresses and times.
   std::vector<std::pair<uint64_t, uint64_t>> late_stores;
   bool passes_global_sync = false;
@@ -447,7 +447,9 @@ void OrderChecker::scalar_load(const Wave& wave, RunningGroup& group, WaveState&
     return each.first >= result.reg && each.first < unsigned{result.reg} + result.words;
   });
   if (result.reg == isa::scalar::null) return;
-  Load load{.pc = access.pc, .is_ordinary = is_plain(instruction), .is_scalar = true};
+  // The policies that a scalar load may have: as of vector loads.
+  const bool passes_caches = instruction.glc || instruction.scope != 0;
+  Load load{.pc = access.pc, .is_ordinary = !passes_caches, .is_scalar = true};
   load.shape = {.kind = OperandKind::scalar,
                 .reg = result.reg,
                 .words = 1,
@@ -456,7 +458,7 @@ void OrderChecker::scalar_load(const Wave& wave, RunningGroup& group, WaveState&
   const uint32_t dwords = (access.bytes + 3) / 4;
   load.lanes = (uint64_t{1} << dwords) - 1;
   for (uint32_t dword = 0; dword < dwords; ++dword) load.addresses[dword] = access.addresses[0] + dword * 4;
-  load.random = mixed(group.choice ^ mixed(wave.index + (++state.loaded << 16)));
+  load.random = mixed(group.choice ^ mixed(wave.index + (++state.scalars_loaded << 16) + 2));
   {
     const std::lock_guard lock(mutex_);
     load.time = ++now_;

@@ -183,6 +183,9 @@ void WaitChecker::access(const machine::Wave& wave, const machine::AccessEvent& 
   const bool is_copy = facts.copy != OperationFacts::Copy::none;
   const Operation* operation = is_copy ? state->operations.last() : nullptr;
   const uint64_t own = operation == nullptr ? 0 : operation->copy;
+  // A copy of a tensor may arrive at a barrier by itself.
+  if (own != 0 && access.is_atomic)
+    return group->copies.arrive_alone(own, access.addresses[std::countr_zero(access.lanes)]);
   if (access.reads) group->copies.read(access);
   if (const auto conflict = group->copies.conflict(access, own)) report(wave, access, *conflict);
   if (own != 0) group->copies.add(own, access);

@@ -133,6 +133,21 @@ Choice choose(const target::Processor& processor, const Source& source, const Wa
   return choice;
 }
 
+machine::aql::KernelDispatchPacket packet_of(const machine::LoadedSymbol& kernel, const Source& source,
+                                             const GuestVector<const void*>& arguments) {
+  machine::aql::KernelDispatchPacket packet{};
+  packet.setup = 1;
+  packet.workgroup_size_x = static_cast<uint16_t>(source.group_size);
+  packet.workgroup_size_y = packet.workgroup_size_z = 1;
+  packet.grid_size_x = source.items;
+  packet.grid_size_y = packet.grid_size_z = 1;
+  packet.private_segment_size = 16384;
+  packet.group_segment_size = 16384;
+  packet.kernel_object = kernel.address;
+  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
+  return packet;
+}
+
 GuestVector<unsigned> input() {
   GuestVector<unsigned> words(in_words);
   unsigned state = 12345;
@@ -154,16 +169,7 @@ void run(machine::Gpu& gpu, const machine::LoadedCode& code, const char* name, c
   GuestVector<const void*> arguments(64);  // the rest are those that are hidden, which nothing asks for
   arguments[0] = in.data();
   arguments[1] = out.data();
-  machine::aql::KernelDispatchPacket packet{};
-  packet.setup = 1;
-  packet.workgroup_size_x = static_cast<uint16_t>(source.group_size);
-  packet.workgroup_size_y = packet.workgroup_size_z = 1;
-  packet.grid_size_x = source.items;
-  packet.grid_size_y = packet.grid_size_z = 1;
-  packet.private_segment_size = 16384;
-  packet.group_segment_size = 16384;
-  packet.kernel_object = kernel->address;
-  packet.kernarg_address = reinterpret_cast<uint64_t>(arguments.data());
+  const auto packet = packet_of(*kernel, source, arguments);
   const auto result = gpu.run(packet);
   ASSERT_TRUE(result) << name << ": " << result.error().message;
   interpreted += result->interpreted_instructions;
@@ -203,9 +209,9 @@ std::vector<uint8_t> compile(const std::string& processor, const Source& source,
   return linked ? std::move(*linked) : std::vector<uint8_t>();
 }
 
-/// In an engine, or in the one that tells an observer. `all_compiled`: nothing may be left to the interpreter.
+/// `all_compiled`: nothing may be left to the interpreter.
 void try_way(const char* processor_name, const Source& source, const Way& way, std::string_view engine_name,
-             machine::Observer* observer = nullptr, bool all_compiled = false) {
+             bool all_compiled = false) {
   SCOPED_TRACE(
       fmt::format("{} {} {} in waves of {}, {}", source.file, way.compiler, way.level, way.wave_size, engine_name));
   const target::Processor& processor = *target::find_processor(processor_name);
@@ -216,8 +222,7 @@ void try_way(const char* processor_name, const Source& source, const Way& way, s
   ASSERT_TRUE(model) << model.error().message;
   const auto engine = engine::find_engine(engine_name);
   ASSERT_TRUE(engine) << engine.error().message;
-  const auto gpu = machine::Gpu::create(*model, observer != nullptr ? engine::observed_engine(*observer) : *engine,
-                                        {.threads = 2, .observer = observer});
+  const auto gpu = machine::Gpu::create(*model, *engine, {.threads = 2});
   ASSERT_TRUE(gpu) << gpu.error().message;
   const auto code = (*gpu)->load(bytes, {}, "kernels");
   ASSERT_TRUE(code) << code.error().message;
@@ -300,7 +305,7 @@ void try_optimized(const char* processor, const Source& source) {
   setenv("ATOLL_COMPILE", "wait", 1);
   const Way way{"clang-22", "-O3", 32};
   try_way(processor, source, way, "interpreter");
-  try_way(processor, source, way, "compiled", nullptr, /*all_compiled=*/true);
+  try_way(processor, source, way, "compiled", /*all_compiled=*/true);
 }
 TEST(RegisterKernels, GiveWhatTheHostGives) { try_optimized("gfx1250", registers); }
 TEST(DeepMatrixKernels, GiveWhatTheHostGives) {
@@ -308,6 +313,29 @@ TEST(DeepMatrixKernels, GiveWhatTheHostGives) {
 }
 
 /// What compilers generate waits for all that it has to wait for: whatever the checker of waits finds there is wrong.
+void run_observed(const char* processor_name, const Source& source, const Way& way, machine::Observer& observer) {
+  SCOPED_TRACE(fmt::format("{} {} in waves of {}", source.file, way.level, way.wave_size));
+  const Choice choice = choose(*target::find_processor(processor_name), source, way);
+  const auto model = target::find_gpu(processor_name);
+  ASSERT_TRUE(model) << model.error().message;
+  const auto gpu =
+      machine::Gpu::create(*model, engine::observed_engine(observer), {.threads = 2, .observer = &observer});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const auto code = (*gpu)->load(compile(processor_name, source, way, choice.options), {}, "kernels");
+  ASSERT_TRUE(code) << code.error().message;
+  const GuestVector<unsigned> in = input();
+  for (const Kernel& kernel : choice.kernels) {
+    const machine::LoadedSymbol* symbol = (*code)->find(std::string(kernel.name) + ".kd");
+    ASSERT_NE(symbol, nullptr) << kernel.name;
+    GuestVector<unsigned> out(8192);
+    GuestVector<const void*> arguments(64);
+    arguments[0] = in.data();
+    arguments[1] = out.data();
+    const auto ran = (*gpu)->run(packet_of(*symbol, source, arguments));
+    ASSERT_TRUE(ran) << kernel.name << ": " << ran.error().message;
+  }
+}
+
 class Waits : public testing::TestWithParam<const char*> {};
 
 TEST_P(Waits, OfCompilersAreAllThere) {
@@ -319,10 +347,10 @@ TEST_P(Waits, OfCompilersAreAllThere) {
   ASSERT_TRUE(checkers) << checkers.error().message;
   for (const Source& source : sources) {
     const unsigned wave_size = processor.has_wave_size(32) ? 32 : 64;
-    try_way(GetParam(), source, {"clang-22", "-O3", wave_size}, "interpreter", checkers->get());
-    if (is_newest) try_way(GetParam(), source, {"clang-22", "-O0", wave_size}, "interpreter", checkers->get());
+    run_observed(GetParam(), source, {"clang-22", "-O3", wave_size}, **checkers);
+    if (is_newest) run_observed(GetParam(), source, {"clang-22", "-O0", wave_size}, **checkers);
   }
-  if (is_newest) try_way(GetParam(), registers, {"clang-22", "-O3", 32}, "interpreter", checkers->get());
+  if (is_newest) run_observed(GetParam(), registers, {"clang-22", "-O3", 32}, **checkers);
   EXPECT_EQ((*checkers)->findings().errors(), 0u) << told;
 }
 

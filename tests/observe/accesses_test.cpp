@@ -109,20 +109,6 @@ TEST_P(Accesses, WhatABufferKeepsOutIsNone) {
   EXPECT_EQ(access.addresses, from(base, 4, 25));
 }
 
-TEST_P(Accesses, OfImagesTheElementsThatThereAre) {
-  // 64 unsigned numbers in a row; the last 8 lanes are outside, and so are all of the next row.
-  run("gfx900",
-      "s_lshr_b64 s[8:9], s[4:5], 8\ns_or_b32 s9, s9, 0x10400000\ns_mov_b32 s10, 63\ns_mov_b32 s11, 0x90000fac\n"
-      "s_mov_b32 s12, 0x7e000\ns_mov_b32 s13, 0\ns_mov_b64 s[14:15], 0\nv_add_u32 v0, 8, v0\nv_mov_b32 v1, 0\n"
-      "image_store v2, v[0:1], s[8:15] dmask:0x1 unorm\nv_mov_b32 v1, 1\n"
-      "image_store v2, v[0:1], s[8:15] dmask:0x1 unorm");
-  const RecordedAccess& access = only();
-  EXPECT_TRUE(access.writes && !access.reads && !access.is_atomic);
-  EXPECT_EQ(access.bytes, 4U);
-  EXPECT_EQ(access.lanes, (uint64_t{1} << 56) - 1);
-  EXPECT_EQ(access.addresses, from(base + 32, 4, 56));
-}
-
 TEST_P(Accesses, FlatAddressesAreToldBySpace) {
   // Lanes 0 to 31 go to memory, the others to LDS.
   run("gfx900",
