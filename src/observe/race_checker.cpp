@@ -562,7 +562,7 @@ void RaceChecker::add_writers(uint64_t signal, std::vector<uint32_t>& runs) {
   if (const auto at = part.pages.find(page); at != part.pages.end()) {
     const auto first = static_cast<uint32_t>(value % CellBlock::bytes);
     (*at->second)[value % AccessHistory::page_bytes / CellBlock::bytes].visit(
-        first, first + 8, [&](const Cell& cell, uint32_t, bool) { add(cell.write.when.task); });
+        first, first + 8, 0, [&](const Cell& cell, uint32_t, uint32_t) { add(cell.write.when.task); });
   }
 }
 
@@ -954,8 +954,8 @@ void RaceChecker::check_copy(const CopyAccess& copy) {
     for (; at < end && found != part.pages.end();) {
       const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(end, block + CellBlock::bytes);
       part.bytes += (*found->second)[block % AccessHistory::page_bytes / CellBlock::bytes].visit(
-          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block),
-          [&](const Cell& cell, uint32_t offset, bool) {
+          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), 0,
+          [&](const Cell& cell, uint32_t offset, uint32_t) {
             if (conflict) return;
             if (!ordered_before_copy(copy.run, cell.write.when)) {
               conflict = {.other = cell.write, .other_writes = true, .address = block + offset, .count = 1};
