@@ -1,4 +1,5 @@
 // Translated code against the interpreter: regions of vector instructions, straight on and in loops.
+#include <array>
 #include <list>
 
 #include "comparison.h"
@@ -593,6 +594,31 @@ TEST(Modifiers, HalvesSignsAndRanges) {
         .run();
     EXPECT_EQ(comparison.helper_calls(), 0u);
   }
+}
+
+/// GFX12: of bytes and halves, the offset is aligned and the base need not be.
+TEST(ScalarLoads, OfBytesAndHalves) {
+  std::array<uint8_t, 64> memory;
+  for (unsigned i = 0; i < memory.size(); ++i) memory[i] = static_cast<uint8_t>(0x71 + i * 37);
+  Comparison comparison(R"(
+    s_load_u8 s8, s[4:5], 0x3
+    s_load_i8 s9, s[4:5], s6 offset:0x1
+    s_load_u16 s10, s[4:5], 0x6
+    s_load_i16 s11, s[4:5], s6 offset:0x4
+    s_wait_kmcnt 0
+    v_add_nc_u32 v4, s10, v1)",
+                        "gfx1200");
+  comparison
+      .with([&](WaveRunner& runner) {
+        runner.set_pair(4, memory.data() + 1);
+        runner.s(6) = 7;
+      })
+      .run();
+  EXPECT_EQ(comparison.helper_calls(), 0u);
+  EXPECT_EQ(comparison.expected().s(8), memory[4]);
+  EXPECT_EQ(comparison.expected().s(9), static_cast<uint32_t>(static_cast<int8_t>(memory[9])));
+  EXPECT_EQ(comparison.expected().s(10), memory[7] | memory[8] << 8);
+  EXPECT_EQ(comparison.expected().s(11), static_cast<uint32_t>(static_cast<int16_t>(memory[11] | memory[12] << 8)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "compiler/memory/odd_accesses.h"
 #include "engine/prepare.h"
 #include "engine/scalar_offset.h"
+#include "semantics/memory_access.h"
 
 namespace Atoll::compiler {
 
@@ -19,6 +20,10 @@ bool ScalarMemory::takes(const isa::Instruction& instruction) {
     case Opcode::s_load_dwordx4:
     case Opcode::s_load_dwordx8:
     case Opcode::s_load_dwordx16:
+    case Opcode::s_load_i8:
+    case Opcode::s_load_u8:
+    case Opcode::s_load_i16:
+    case Opcode::s_load_u16:
       break;
     default:
       return false;
@@ -44,13 +49,23 @@ void ScalarMemory::load(const isa::Instruction& instruction, ScalarRegisters& re
   const isa::Operand& result = instruction.dst();
   llvm::Value* offset = ir.getInt64(static_cast<uint64_t>(engine::scalar_offset(instruction)));
   if (instruction.sources() > 1) offset = ir.CreateAdd(offset, this->offset(instruction.src(1), registers));
-  llvm::Value* as_given = ir.CreateAdd(registers.pair(instruction.src(0).reg), offset);
-  llvm::Value* address = ir.CreateAnd(as_given, ~uint64_t{3});
+  llvm::Value* base = registers.pair(instruction.src(0).reg);
+  llvm::Value* as_given = ir.CreateAdd(base, offset);
+  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
+  const bool is_small = access.bytes != 0 && access.bytes < 4;  // of such, the offset alone is aligned
+  llvm::Value* address = is_small ? ir.CreateAdd(base, ir.CreateAnd(offset, ~uint64_t{access.bytes - 1u}))
+                                  : ir.CreateAnd(as_given, ~uint64_t{3});
   llvm::Value* from_base = frame_.bounds->offset(address);
   if (is_noted) frame_.bounds->note(from_base);
   if (!is_noted) frame_.check(frame_.bounds->hold(from_base));
-  if (frame_.odd != nullptr) frame_.odd->look_at_scalar(result.words * 4u, as_given);
+  if (frame_.odd != nullptr) frame_.odd->look_at_scalar(is_small ? access.bytes : result.words * 4u, as_given);
   llvm::Value* pointer = ir.CreateIntToPtr(address, frame_.pointer());
+  if (is_small) {
+    llvm::Type* narrow = ir.getIntNTy(access.bytes * 8u);
+    llvm::Value* word = ir.CreateAlignedLoad(narrow, pointer, unaligned, /*isVolatile=*/true);
+    word = access.sign_extend ? ir.CreateSExt(word, frame_.i32()) : ir.CreateZExt(word, frame_.i32());
+    return registers.set_word(result.reg, word);
+  }
   llvm::Type* type = llvm::FixedVectorType::get(frame_.i32(), result.words);
   llvm::Value* loaded = ir.CreateAlignedLoad(type, pointer, llvm::Align(4), /*isVolatile=*/true);
   for (unsigned i = 0; i < result.words; ++i) {

@@ -1,4 +1,4 @@
-// compiler: what scalar instructions load: s_load_dword and its multiples.
+// compiler: what scalar instructions load: s_load_dword, its multiples, and bytes and halves.
 #pragma once
 
 #include "compiler/lowering/scalar_registers.h"
