@@ -79,14 +79,16 @@ void OddAccesses::look_at_scratch(const Element& element, llvm::Value* places, c
 }
 
 void OddAccesses::look_at_scalar(unsigned bytes, llvm::Value* address) {
+  const uint64_t dropped = bytes < 4 ? 0 : 3;
   const uint8_t number = range_number(/*writes=*/false);
   const Range known = range(number, bytes);
-  llvm::Value* is_misaligned = ir().CreateICmpNE(ir().CreateAnd(address, 3), ir().getInt64(0));
-  llvm::Value* rounded = ir().CreateAnd(address, ~uint64_t{3});
+  llvm::Value* is_misaligned = ir().CreateICmpNE(ir().CreateAnd(address, dropped), ir().getInt64(0));
+  llvm::Value* rounded = ir().CreateAnd(address, ~dropped);
   llvm::Value* is_outside = ir().CreateICmpUGE(ir().CreateSub(rounded, known.begin), known.starts);
   const Lanes wave{.active = llvm::ConstantInt::getBool(frame_.lanes(), true), .first_lane = ir().getInt32(0)};
   OddKind kind{.space = Space::scalar, .bytes = static_cast<uint8_t>(bytes), .range = number};
   tell(ir().CreateAnd(is_outside, ir().CreateNot(is_misaligned)), kind, wave, [&] { return splat(rounded); });
+  if (dropped == 0) return;
   kind.drops_bits = true;
   tell(is_misaligned, kind, wave, [&] { return splat(rounded); });
 }

@@ -44,7 +44,7 @@ class OddAccesses {
   void look_at_lds(const Element& element, llvm::Value* places, llvm::Value* starts, const Lanes& lanes);
   /// In the lanes' scratch, at places of 32 bits, one for all or one for each.
   void look_at_scratch(const Element& element, llvm::Value* places, const Lanes& lanes);
-  /// Of the wave, by scalar memory, at that address before it is rounded down to dwords.
+  /// Of the wave, by scalar memory, at that address before it is rounded down to dwords, as that of whole dwords is.
   void look_at_scalar(unsigned bytes, llvm::Value* address);
 
  private:
