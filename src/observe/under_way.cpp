@@ -16,7 +16,6 @@ using isa::Opcode;
 using memory_model::Counter;
 using memory_model::Counters;
 
-constexpr unsigned bank_registers = isa::vector_registers_of_a_kind;
 
 bool is_prefetch(Opcode opcode) { return opcode == Opcode::global_prefetch_b8 || opcode == Opcode::flat_prefetch_b8; }
 
@@ -97,30 +96,6 @@ bool is_translated(const Instruction& instruction, const OperationFacts& facts) 
   }
 }
 
-/// The registers of banks beyond the first, which effects_of() leaves out: bank by bank, as if it were the first.
-void add_banks(const Instruction& instruction, OperationFacts& facts) {
-  constexpr unsigned banks = 4;
-  for (unsigned bank = 1; bank < banks; ++bank) {
-    Instruction in_bank = instruction;
-    bool any = false;
-    for (isa::Operand& operand : in_bank.operands) {
-      if (operand.kind != isa::OperandKind::vgpr) continue;
-      if (operand.reg / bank_registers == bank) {
-        operand.reg %= bank_registers;
-        any = true;
-      } else {
-        operand.words = 0;
-      }
-    }
-    if (!any) continue;
-    const isa::Effects effects = isa::effects_of(in_bank);
-    for (unsigned reg = 0; reg < bank_registers; ++reg) {
-      if (effects.vector_reads[reg]) facts.vector_reads.set(bank * bank_registers + reg);
-      if (effects.vector_writes[reg]) facts.vector_writes.set(bank * bank_registers + reg);
-    }
-  }
-}
-
 }  // namespace
 
 OperationFacts operation_facts(const Instruction& instruction, const isa::Effects& effects) {
@@ -144,11 +119,8 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   facts.writes = effects.writes;
   facts.reads.reset(isa::scc_number);
   facts.writes.reset(isa::scc_number);
-  for (unsigned reg = 0; reg < effects.vector_reads.size(); ++reg) {
-    if (effects.vector_reads[reg]) facts.vector_reads.set(reg);
-    if (effects.vector_writes[reg]) facts.vector_writes.set(reg);
-  }
-  if (instruction.generation >= target::Generation::gfx12_5) add_banks(instruction, facts);
+  facts.vector_reads = effects.vector_reads;
+  facts.vector_writes = effects.vector_writes;
   facts.vectors = facts.vector_reads | facts.vector_writes;
   facts.fills = facts.vector_writes.any() || facts.writes.any();
   return facts;

@@ -20,8 +20,8 @@
 
 namespace Atoll::observe {
 
-/// VGPRs by their number in all banks; AGPRs, of GPUs without banks, from isa::first_agpr on.
-using VectorRegisters = std::bitset<1024>;
+/// VGPRs by their number in all banks; AGPRs from isa::first_agpr on.
+using VectorRegisters = isa::VectorSet;
 
 /// What counts of an instruction.
 struct OperationFacts {
