@@ -121,6 +121,17 @@ unsigned atomic_bytes(const ImageAccess& access) {
   return static_cast<unsigned>(std::popcount(access.mask())) * 4 / (two ? 2 : 1);
 }
 
+/// The addresses of the lanes' elements. Which of the lanes have one: the others are outside of the image.
+uint64_t find_elements(const ImageAccess& access, uint64_t lanes, const Row* vgprs, LaneAddresses& addresses) {
+  uint64_t inside = 0;
+  for_each_lane(lanes, [&](unsigned lane) {
+    const uint8_t* element = element_address(access.resource, place_of(access, vgprs, lane));
+    addresses.of[lane] = reinterpret_cast<uint64_t>(element);
+    inside |= uint64_t{element != nullptr} << lane;
+  });
+  return inside;
+}
+
 bool atomic(Wave& wave, const MicroOp& op, Run& run, const ImageAccess& access) {
   const MemoryOp& m = op.memory;
   const unsigned bytes = atomic_bytes(access);
@@ -129,14 +140,8 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run, const ImageAccess& access) 
     image_fault(wave, op, fmt::format("no atomic of {} bytes on elements of {}", bytes, access.resource.format.bytes));
     return false;
   }
-  const Row* vgprs = rows_at(run, RowBase::vgpr, 0);
   LaneAddresses addresses{};
-  uint64_t inside = 0;
-  for_each_lane(wave.exec(), [&](unsigned lane) {
-    const uint8_t* element = element_address(access.resource, place_of(access, vgprs, lane));
-    addresses.of[lane] = reinterpret_cast<uint64_t>(element);
-    inside |= uint64_t{element != nullptr} << lane;
-  });
+  const uint64_t inside = find_elements(access, wave.exec(), rows_at(run, RowBase::vgpr, 0), addresses);
   Row* data = rows_at(run, m.data_base, m.data);
   Row* result = access.instruction.glc ? data : nullptr;
   function(addresses, inside, data, data + bytes / 4, result,
@@ -203,14 +208,8 @@ void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller&
   if (const unsigned words = access.address_words(); words != 0 && access.address_register(words - 1) >= 256) return;
   const Kind kind = access.operation.kind;
   teller.set_direction(kind != Kind::store, kind != Kind::load, kind == Kind::atomic);
-  const Row* vgprs = rows_at(run, RowBase::vgpr, 0);
   LaneAddresses addresses{};
-  uint64_t inside = 0;
-  for_each_lane(wave.exec(), [&](unsigned lane) {
-    const uint8_t* element = element_address(access.resource, place_of(access, vgprs, lane));
-    addresses.of[lane] = reinterpret_cast<uint64_t>(element);
-    inside |= uint64_t{element != nullptr} << lane;
-  });
+  const uint64_t inside = find_elements(access, wave.exec(), rows_at(run, RowBase::vgpr, 0), addresses);
   teller.global(addresses, inside, access.resource.format.bytes);
 }
 

@@ -17,6 +17,7 @@
 #include "isa/table.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
+#include "observe/asked_copies.h"
 #include "observe/place.h"
 #include "observe/register_shadow.h"
 #include "observe/running_groups.h"
@@ -108,11 +109,7 @@ class InitChecker final : public Checker {
   }
   void copying(const machine::CopyEvent& copy) override {
     if (copy.source == 0 || memory_.number_at(copy.source) == 0 || memory_.number_at(copy.destination) != 0) return;
-    const HostStack stack = HostStack::here();
-    const std::lock_guard lock(asked_mutex_);
-    constexpr size_t most = 1024;
-    if (asked_.size() >= most) asked_.erase(asked_.begin());
-    asked_.insert_or_assign({copy.destination, copy.source, copy.bytes}, stack);
+    asked_.add(copy);
   }
   void copied(const machine::CopyEvent& copy) override;
 
@@ -155,9 +152,7 @@ class InitChecker final : public Checker {
 
   Findings& findings_;
   ShadowMemory memory_;
-  std::mutex asked_mutex_;
-  /// Who asked for the copies to the host that are under way, by destination, source and size.
-  std::map<std::array<uint64_t, 3>, HostStack> asked_;
+  AskedCopies asked_;  ///< to the host
   RunningGroups<GroupState> groups_;
 };
 
@@ -457,12 +452,7 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
   // To the host. What was written of it may be all that the program looks at.
   const ShadowMemory::Count count = memory_.count(copy.source, copy.bytes);
   if (!count.is_tracked || count.undefined != copy.bytes) return;
-  HostStack stack;
-  {
-    const std::lock_guard lock(asked_mutex_);
-    if (const auto at = asked_.find({copy.destination, copy.source, copy.bytes}); at != asked_.end())
-      stack = at->second;
-  }
+  const HostStack stack = asked_.find(copy);
   if (findings_.known(checker, "copy", stack.hash(), 1)) return;
   Finding finding;
   finding.checker = checker;

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,6 +22,7 @@
 #include "machine/dispatch.h"
 #include "machine/signal.h"
 #include "observe/access_history.h"
+#include "observe/asked_copies.h"
 #include "observe/counter_waits.h"
 #include "observe/host_stack.h"
 #include "observe/place.h"
@@ -43,6 +43,8 @@ using machine::BarrierEvent;
 using machine::Space;
 
 constexpr const char* checker = "race";
+constexpr const char* advice_for_copies =
+    "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them";
 
 /// Accesses that race: the later one and the earlier one.
 struct Conflict {
@@ -354,7 +356,7 @@ class RaceChecker final : public Checker {
   void access(const machine::Wave& wave, const AccessEvent& access) override;
   void barrier(const machine::Wave& wave, const BarrierEvent& event) override;
   void allocated(const machine::MemoryEvent& memory) override;
-  void copying(const machine::CopyEvent& copy) override;
+  void copying(const machine::CopyEvent& copy) override { asked_.add(copy); }
   void copied(const machine::CopyEvent& copy) override;
   void queue_made(uint64_t queue) override { order_.queue_made(queue); }
   void doorbell(uint64_t queue, uint64_t packets) override { order_.doorbell(queue, packets); }
@@ -417,8 +419,7 @@ class RaceChecker final : public Checker {
   std::map<const machine::Dispatch*, uint32_t> dispatches_;  ///< their numbers
   std::map<uint32_t, VectorClock> learnt_;  ///< by dispatch: of waves of others, by its waves that ended
 
-  std::mutex asked_mutex_;
-  std::map<std::tuple<uint64_t, uint64_t, uint64_t>, HostStack> asked_;  ///< copies: destination, source, size
+  AskedCopies asked_;
 
   std::mutex clusters_mutex_;
   std::map<const machine::ClusterBarrier*, GroupClocks::Arrived> at_cluster_barriers_;
@@ -900,14 +901,6 @@ void RaceChecker::allocated(const machine::MemoryEvent& memory) {
   copies_.forget(memory.address, memory.address + memory.size);
 }
 
-void RaceChecker::copying(const machine::CopyEvent& copy) {
-  const HostStack stack = HostStack::here();
-  const std::lock_guard lock(asked_mutex_);
-  constexpr size_t most = 1024;
-  if (asked_.size() >= most) asked_.erase(asked_.begin());
-  asked_.insert_or_assign({copy.destination, copy.source, copy.bytes}, stack);
-}
-
 /// The copy that the calling thread carries out; 0: none, and what it copies it does for the host at once.
 static thread_local uint32_t copy_under_way = 0;
 
@@ -926,13 +919,7 @@ void RaceChecker::copy_ends(uint64_t, uint64_t completion_signal) {
 void RaceChecker::copied(const machine::CopyEvent& copy) {
   const uint32_t run = copy_under_way != 0 ? copy_under_way : order_.host_copies();
   if (run == 0 || copy.bytes == 0) return;
-  CopyAccess access{.run = run, .function = std::string(copy.function)};
-  {
-    const std::lock_guard lock(asked_mutex_);
-    if (const auto at = asked_.find({copy.destination, copy.source, copy.bytes}); at != asked_.end()) {
-      access.asked = at->second;
-    }
-  }
+  CopyAccess access{.run = run, .function = std::string(copy.function), .asked = asked_.find(copy)};
   for (const bool writes : {false, true}) {
     access.begin = writes ? copy.destination : copy.source;
     if (access.begin == 0) continue;
@@ -1018,7 +1005,7 @@ void RaceChecker::report_copy(const CopyAccess& copy, uint64_t address, std::str
     finding.stacks.push_back({"copied", std::move(lines)});
   }
   finding.stacks.push_back(std::move(earlier));
-  finding.advice = "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them";
+  finding.advice = advice_for_copies;
   findings_.add(copy.asked.hash(), std::move(finding));
 }
 
@@ -1112,8 +1099,8 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
   finding.advice =
       same_group ? "put a barrier between them (__syncthreads(), barrier()), which all waves of the work-group reach"
       : same_dispatch ? "no barrier reaches other work-groups: use atomics with release and acquire, or a second kernel"
-      : later.copy ? "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them"
-                   : "let the one dispatch wait for the other: the same stream, an event, or a barrier packet";
+      : later.copy    ? advice_for_copies
+                      : "let the one dispatch wait for the other: the same stream, an event, or a barrier packet";
   finding.count = conflict.count;
   findings_.add(later.pc, std::move(finding));
 }
