@@ -5,7 +5,8 @@
 
 The source has a comment on the line of the mistake, `FINDING: CHECKER KIND`, and may say at its beginning which checkers
 are wanted (`CHECK: memory,leak`); without that it is the FINDINGs' checker. A finding of the host's, which is at no line of
-a kernel, is at the line of its call stack's first frame.
+a kernel, is at the line of its call stack's first frame. Where the two sides of a race run at the same time, each has the
+comment as `FINDING EITHER: CHECKER KIND`, and one of them is to be found: that of the side that came second.
 
 Checkers that watch compiled code have to find the same there as in the interpreter, of the same lanes and as often.
 
@@ -28,17 +29,23 @@ DETERMINED = {"memory", "sync", "leak"}
 
 
 def expectations(source):
-    """The set of (checker, kind, line) of a source, the checkers, and the options of `atoll launch`."""
-    expected, checkers, options = set(), None, []
+    """What is to be found in a source, the checkers, and the options of `atoll launch`.
+
+    What is to be found is a list of sets of (checker, kind, line): one of each set.
+    """
+    expected, either, checkers, options = [], {}, None, []
     with open(source, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             if found := re.search(r"FINDING: (\S+) (\S+)", line):
-                expected.add((found[1], found[2], number))
+                expected.append({(found[1], found[2], number)})
+            if found := re.search(r"FINDING EITHER: (\S+) (\S+)", line):
+                either.setdefault((found[1], found[2]), set()).add((found[1], found[2], number))
             if found := re.search(r"CHECK: (\S+)", line):
                 checkers = found[1]
             if found := re.search(r"RUN: (.*)", line):
                 options = found[1].split()
-    return expected, checkers or ",".join(sorted({checker for checker, _, _ in expected})), options
+    expected += either.values()
+    return expected, checkers or ",".join(sorted({checker for one_of in expected for checker, _, _ in one_of})), options
 
 
 def line_of(finding, source):
@@ -90,10 +97,12 @@ def main():
         for engine in engines:
             findings, done = findings_of(command(engine, "wrong"), report)
             found = {(finding["checker"], finding["kind"], line_of(finding, arguments.source)) for finding in findings}
-            for checker, kind, line in sorted(expected - found):
-                print(f"{engine}: not found: {checker} {kind} at line {line}")
-                failed = True
-            for checker, kind, line in sorted(found - expected):
+            for one_of in expected:
+                if not one_of & found:
+                    places = " or ".join(f"{checker} {kind} at line {line}" for checker, kind, line in sorted(one_of))
+                    print(f"{engine}: not found: {places}")
+                    failed = True
+            for checker, kind, line in sorted(found - set().union(*expected)):
                 print(f"{engine}: found, and not expected: {checker} {kind} at line {line}")
                 failed = True
             print(done.stdout + done.stderr)

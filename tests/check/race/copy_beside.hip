@@ -3,7 +3,9 @@
 
 #include "../case.h"
 
-__global__ void fill(int* data) { data[threadIdx.x] = 7; }
+__global__ void fill(int* data) {
+  data[threadIdx.x] = 7;  // FINDING EITHER: race copy
+}
 
 void run(bool mended) {
   int* data = allocate<int>(64);
@@ -14,9 +16,9 @@ void run(bool mended) {
   HIP(hipStreamCreateWithFlags(&first, hipStreamNonBlocking));
   HIP(hipStreamCreateWithFlags(&second, hipStreamNonBlocking));
   fill<<<1, 64, 0, first>>>(data);
-  usleep(100000);  // the kernel has ended by then, but nothing says so
+  usleep(100000);  // the kernel will have ended by then, but nothing says so
   if (mended) HIP(hipStreamSynchronize(first));
-  HIP(hipMemcpyAsync(host, data, 64 * sizeof(int), hipMemcpyDeviceToHost, second));  // FINDING: race copy
+  HIP(hipMemcpyAsync(host, data, 64 * sizeof(int), hipMemcpyDeviceToHost, second));  // FINDING EITHER: race copy
   finish();
   HIP(hipFree(data));
   HIP(hipHostFree(host));

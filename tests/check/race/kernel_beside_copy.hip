@@ -2,7 +2,7 @@
 #include "../case.h"
 
 __global__ void fill(int* data) {
-  data[threadIdx.x] = 7;  // FINDING: race copy
+  data[threadIdx.x] = 7;  // FINDING EITHER: race copy
 }
 
 void run(bool mended) {
@@ -15,7 +15,7 @@ void run(bool mended) {
   HIP(hipStreamCreateWithFlags(&second, hipStreamNonBlocking));
   hipEvent_t copied;
   HIP(hipEventCreate(&copied));
-  HIP(hipMemcpyAsync(host, data, 64 * sizeof(int), hipMemcpyDeviceToHost, first));
+  HIP(hipMemcpyAsync(host, data, 64 * sizeof(int), hipMemcpyDeviceToHost, first));  // FINDING EITHER: race copy
   if (mended) {
     HIP(hipEventRecord(copied, first));
     HIP(hipStreamWaitEvent(second, copied, 0));

@@ -3,11 +3,13 @@
 
 #include "../case.h"
 
-__global__ void write(int* data) { data[blockIdx.x * 64 + threadIdx.x] = 1; }
+__global__ void write(int* data) {
+  data[blockIdx.x * 64 + threadIdx.x] = 1;  // FINDING EITHER: race global
+}
 
 __global__ void read(const int* data, int* out) {
   const unsigned i = blockIdx.x * 64 + threadIdx.x;
-  out[i] = data[i];  // FINDING: race global
+  out[i] = data[i];  // FINDING EITHER: race global
 }
 
 void run(bool mended) {
@@ -19,7 +21,7 @@ void run(bool mended) {
   hipEvent_t written;
   HIP(hipEventCreate(&written));
   write<<<16, 64, 0, first>>>(data);
-  usleep(100000);  // the kernel has ended by then, but nothing says so
+  usleep(100000);  // the kernel will have ended by then, but nothing says so
   if (mended) {
     HIP(hipEventRecord(written, first));
     HIP(hipStreamWaitEvent(second, written, 0));
