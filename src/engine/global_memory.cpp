@@ -369,6 +369,14 @@ void global_load_transposed(Wave& wave, const MicroOp& op, Run& run) {
   for (unsigned word = 0; word < words; ++word) copy_lanes(result[word], transposed[word], exec);
 }
 
+/// What an observer is told.
+template <bool scalar_base, unsigned element_bits>
+void transposed_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+  LaneAddresses addresses;
+  global_addresses<scalar_base>(wave, op.memory, run, addresses);
+  teller.global(addresses, wave.exec(), element_bits);
+}
+
 template <unsigned element_bits>
 Handler choose_transposed(Preparation& p, bool scalar_base) {
   // How waves of 64 lanes share a matrix among the lanes is not published.
@@ -377,6 +385,7 @@ Handler choose_transposed(Preparation& p, bool scalar_base) {
   access.kind = MemoryAccess::Kind::load;
   access.bytes = element_bits;
   p.op.memory.transfer = transfer_function(access);
+  p.origin.accesses = scalar_base ? transposed_accesses<true, element_bits> : transposed_accesses<false, element_bits>;
   return scalar_base ? step<global_load_transposed<true, element_bits>>
                      : step<global_load_transposed<false, element_bits>>;
 }

@@ -76,12 +76,16 @@ void store(Wave& wave, const MicroOp& op, Run&) {
 
 /// s_scratch_load, s_scratch_store: the base is the wave's scratch in memory. An offset in an SGPR counts in units of
 /// 64 bytes, an immediate in bytes.
+uint64_t scratch_address(const Wave& wave, const MemoryOp& m) {
+  const uint64_t offset = m.bits != 0 ? wave.scalar[m.scalar_offset] * uint64_t{64} : 0;
+  return (wave.scalar64(m.scalar_base) + immediate_of(m) + offset) & ~uint64_t{3};
+}
+
 template <unsigned words, bool is_store>
 void scratch(Wave& wave, const MicroOp& op, Run&) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
-  const uint64_t offset = m.bits != 0 ? wave.scalar[m.scalar_offset] * uint64_t{64} : 0;
-  const uint64_t address = (wave.scalar64(m.scalar_base) + immediate_of(m) + offset) & ~uint64_t{3};
+  const uint64_t address = scratch_address(wave, m);
   check_bounds(wave, address, is_store);
   if constexpr (is_store) {
     std::memcpy(reinterpret_cast<void*>(address), &wave.scalar[m.data], words * 4);
@@ -173,6 +177,10 @@ void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller&
     if (inside < bytes) bytes = is_small || is_atomic ? 0 : inside / 4 * 4;
   }
   teller.scalar(base + offset, static_cast<unsigned>(bytes), granule);
+}
+
+void scratch_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
+  teller.scalar(scratch_address(wave, op.memory), op.origin->instruction.operands[0].words * 4u, 4);
 }
 
 template <template <unsigned> typename Make>
@@ -281,10 +289,9 @@ Handler prepare_scalar_memory(Preparation& p) {
 
   const std::string_view name = isa::row(instruction.opcode).name;
   const semantics::MemoryAccess& access = semantics::memory_access(instruction);
-  // s_scratch_* is of no lane's, and no compiler makes use of it.
-  if (!name.starts_with("s_scratch_")) {
-    p.origin.accesses = name.starts_with("s_buffer_") ? accesses<true> : accesses<false>;
-  }
+  p.origin.accesses = name.starts_with("s_scratch_")  ? scratch_accesses
+                      : name.starts_with("s_buffer_") ? accesses<true>
+                                                      : accesses<false>;
   if (access.kind == semantics::MemoryAccess::Kind::load && access.bytes < 4) {
     return name.starts_with("s_buffer_") ? step<load_small<true>> : step<load_small<false>>;
   }

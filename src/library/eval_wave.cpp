@@ -1,9 +1,6 @@
 #include "library/eval_wave.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -28,10 +25,6 @@ using support::ErrorKind;
 using support::fail;
 using support::Result;
 namespace scalar = isa::scalar;
-
-EvalWave::~EvalWave() {
-  for (const auto& [address, bytes] : pages_) munmap(reinterpret_cast<void*>(address), bytes);
-}
 
 namespace {
 
@@ -75,7 +68,10 @@ Result<std::unique_ptr<EvalWave>> EvalWave::create(const Options& options, std::
   std::unique_ptr<EvalWave> eval(new EvalWave);
   eval->gpu_ = std::move(*gpu);
   eval->target_ = target::Target(options.gpu.target).with_wave_size(options.wave_size);
-  eval->engine_ = (*make_engine)(options.gpu.target);
+  // Compiled code is watched by nobody: it is to be what runs programs.
+  eval->engine_ = options.engine == "compiled"
+                      ? (*make_engine)(options.gpu.target)
+                      : engine::observed_engine(eval->memory_, options.engine)(options.gpu.target);
   if (auto ok = eval->place(code_object); !ok) return std::unexpected(ok.error());
   if (auto ok = eval->open_code(); !ok) return std::unexpected(ok.error());
   eval->begin(*options.gpu.target.processor);
@@ -89,6 +85,8 @@ Result<void> EvalWave::place(std::span<const uint8_t> code_object) {
   if (!code) return std::unexpected(code.error());
   code_ = std::move(*code);
   for (const object::Segment& segment : code_->code_object().segments) {
+    memory_.allow(code_->base() + segment.address, segment.memory_size,
+                  segment.writable ? EvalMemory::Use::read_write : EvalMemory::Use::read);
     if (!segment.executable) continue;
     code_begin_ = code_->base() + segment.address;
     code_end_ = code_begin_ + segment.bytes.size();
@@ -102,7 +100,9 @@ Result<void> EvalWave::place(std::span<const uint8_t> code_object) {
 void EvalWave::begin(const target::Processor& processor) {
   rows_.reset(allocate<machine::Row>((row_count + further_rows) * sizeof(machine::Row)));
   lds_.reset(allocate<uint8_t>(processor.lds_bytes));
-  scratch_.reset(allocate<uint8_t>(size_t{scratch_bytes_per_lane} * target_.wave_size));
+  const size_t scratch_bytes = size_t{scratch_bytes_per_lane} * target_.wave_size;
+  scratch_.reset(allocate<uint8_t>(scratch_bytes));
+  memory_.allow(reinterpret_cast<uint64_t>(scratch_.get()), scratch_bytes, EvalMemory::Use::read_write);
 
   dispatch_.gpu = gpu_.get();
   dispatch_.code = code_;
@@ -261,26 +261,6 @@ Result<void> EvalWave::assign_scalar(const Assignment& assignment) {
   return {};
 }
 
-/// Host memory for guest addresses, which are host addresses.
-Result<uint8_t*> EvalWave::memory_at(uint64_t address, uint64_t bytes, const std::string& text) {
-  constexpr uint64_t most = uint64_t{1} << 32, address_end = uint64_t{1} << 47;
-  if (bytes > most || address >= address_end)
-    return fail(ErrorKind::invalid_argument, "{}: there is no such memory", text);
-  const uint64_t end = (address + bytes + page_bytes - 1) / page_bytes * page_bytes;
-  for (uint64_t page = address / page_bytes * page_bytes; page < end; page += page_bytes) {
-    const auto above = pages_.upper_bound(page);
-    if (above != pages_.begin() && page < std::prev(above)->first + std::prev(above)->second) continue;
-    const void* mapped = mmap(reinterpret_cast<void*>(page), page_bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (mapped == MAP_FAILED) {
-      return fail(ErrorKind::out_of_resources, "{}: {:#x} cannot be mapped ({}); 0x10000000 usually can", text, page,
-                  std::strerror(errno));
-    }
-    pages_[page] = page_bytes;
-  }
-  return reinterpret_cast<uint8_t*>(address);
-}
-
 Result<void> EvalWave::assign_bytes(const Assignment& assignment) {
   const Destination& to = assignment.destination;
   const Value& value = assignment.value;
@@ -296,7 +276,7 @@ Result<void> EvalWave::assign_bytes(const Assignment& assignment) {
     }
     place = lds_.get() + to.address;
   } else {
-    const auto memory = memory_at(to.address, total, assignment.text);
+    const auto memory = memory_.give(to.address, total, assignment.text);
     if (!memory) return std::unexpected(memory.error());
     place = *memory;
   }
@@ -323,10 +303,7 @@ WaveSnapshot EvalWave::snapshot() const {
   const auto* scratch = reinterpret_cast<const uint32_t*>(scratch_.get());
   now.scratch.assign(scratch, scratch + size_t{scratch_bytes_per_lane} / 4 * target_.wave_size);
   now.lds.assign(lds_.get(), lds_.get() + group_.lds_bytes);
-  for (const auto& [address, bytes] : pages_) {
-    const auto* memory = reinterpret_cast<const uint8_t*>(address);
-    now.memory[address].assign(memory, memory + bytes);
-  }
+  now.memory = memory_.content();
   return now;
 }
 
@@ -407,18 +384,9 @@ std::optional<EvalWave::Outcome> EvalWave::step() {
   return outcome;
 }
 
-/// What of the user's memory lies next to an address.
-std::string EvalWave::neighbourhood(uint64_t address) const {
-  const auto above = pages_.upper_bound(address);
-  if (above == pages_.begin()) return "no memory is given there";
-  const uint64_t end = std::prev(above)->first + std::prev(above)->second;
-  if (address < end) return {};
-  return fmt::format("{} bytes past the end of the memory that is given, at {:#x}", address - end, end);
-}
-
 machine::FaultReport EvalWave::fault_report() const {
   machine::FaultReport report = machine::report_fault(wave());
-  if (report.fault.kind == Fault::Kind::memory) report.owner = neighbourhood(report.fault.address);
+  if (report.fault.kind == Fault::Kind::memory) report.owner = memory_.neighbourhood(report.fault.address);
   return report;
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "isa/instruction.h"
+#include "library/eval_memory.h"
 #include "library/eval_values.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
@@ -49,7 +50,6 @@ class EvalWave {
                                                            std::span<const uint8_t> code_object);
   EvalWave(const EvalWave&) = delete;
   EvalWave& operator=(const EvalWave&) = delete;
-  ~EvalWave();
 
   support::Result<void> assign(const Assignment& assignment);
 
@@ -78,8 +78,6 @@ class EvalWave {
   support::Result<void> assign_rows(const Assignment& assignment);
   support::Result<void> assign_scalar(const Assignment& assignment);
   support::Result<void> assign_bytes(const Assignment& assignment);
-  support::Result<uint8_t*> memory_at(uint64_t address, uint64_t bytes, const std::string& text);
-  std::string neighbourhood(uint64_t address) const;
   support::Result<void> open_code();
   void end_alive();
   Outcome run_some(uint64_t limit);
@@ -91,14 +89,14 @@ class EvalWave {
   target::Target target_;
   std::unique_ptr<machine::Gpu> gpu_;
   std::shared_ptr<machine::LoadedCode> code_;
+  EvalMemory memory_;
   std::unique_ptr<machine::Engine> engine_;
   machine::Dispatch dispatch_;
   machine::WorkGroup group_;
   std::unique_ptr<machine::Row, Free<machine::Row>> rows_;
   std::unique_ptr<uint8_t, Free<uint8_t>> lds_, scratch_;
   uint64_t code_begin_ = 0, code_end_ = 0;
-  std::vector<uint8_t> code_bytes_;     ///< as they were
-  std::map<uint64_t, uint64_t> pages_;  ///< of memory: where they begin, and their bytes
+  std::vector<uint8_t> code_bytes_;  ///< as they were
 };
 
 }  // namespace Atoll::library

@@ -191,7 +191,7 @@ class MemoryChecker final : public Checker {
   void check_lds(const machine::Wave& wave, const AccessEvent& access);
   void check_scratch(const machine::Wave& wave, const AccessEvent& access);
   void check_copy(const machine::CopyEvent& copy, uint64_t address, bool writes);
-  bool may_use(const machine::Wave& wave, uint64_t address, uint64_t bytes) const;
+  bool may_use(const machine::Wave& wave, uint64_t address, uint64_t bytes, bool is_scalar) const;
 
   /// A finding of the memory of `block`.
   void report_block(const machine::Wave& wave, const AccessEvent& access, const Culprit& culprit, std::string kind,
@@ -330,7 +330,7 @@ void MemoryChecker::check_global(const machine::Wave& wave, const AccessEvent& a
 }
 
 /// Memory that kernels may use besides what was allocated.
-bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_t bytes) const {
+bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_t bytes, bool is_scalar) const {
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
   const auto within = [&](uint64_t begin, uint64_t size) {
     return address - begin < size && bytes <= size - (address - begin);
@@ -338,6 +338,8 @@ bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_
   constexpr uint64_t queue_bytes = 256;  // of an amd_queue_t
   if (within(dispatch.packet_address, sizeof dispatch.packet)) return true;
   if (within(dispatch.queue_address, queue_bytes)) return true;
+  // s_scratch_load and _store, which are of no lane's.
+  if (is_scalar && within(reinterpret_cast<uint64_t>(wave.scratch), dispatch.scratch_bytes_per_wave)) return true;
   if (surroundings_.known) {
     if (const auto range = surroundings_.known(address)) return within(range->first, range->second - range->first);
   }
@@ -364,7 +366,7 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
                         "check the index against the number of elements, or allocate more");
   }
   if (const auto code = wave.work_group->dispatch->gpu->code_at(address)) return check_code(wave, access, lane, *code);
-  if (may_use(wave, address, bytes)) return;
+  if (may_use(wave, address, bytes, access.is_scalar)) return;
   // What lies behind a variable may lie behind the code, too.
   if (const auto code = wave.work_group->dispatch->gpu->code_at(address - code_reach)) {
     return check_code(wave, access, lane, *code);

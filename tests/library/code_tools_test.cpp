@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "atoll/atoll.h"
 #include "library/kernels.h"
 
@@ -144,6 +146,61 @@ TEST(Evaluating, MemoryAndFaults) {
   ASSERT_TRUE(result->failure->fault);
   EXPECT_EQ(result->failure->fault->address, 0x20000000u);
   EXPECT_FALSE(result->failure->fault->is_write);
+}
+
+TEST(Evaluating, SeesNothingOfTheProgramAroundIt) {
+  uint32_t own[64] = {0x12345678};
+  const auto address = reinterpret_cast<uint64_t>(own);
+  const std::vector<std::string> values = {fmt::format("s[2:3]={:#x}", address),
+                                           fmt::format("v[2:3]={:#x}", address),
+                                           fmt::format("s[4:7]={:#x}", address),
+                                           "s6=256",
+                                           "s7=0x27fac",  // a buffer of dwords
+                                           "v1=7",
+                                           "exec=1"};
+  const struct {
+    const char *code, *gpu;
+    bool writes;
+  } accesses[] = {
+      {"global_load_dword v4, v0, s[2:3]", "gfx90a", false},
+      {"global_load_dword v4, v[2:3], off", "gfx90a", false},
+      {"flat_load_dword v4, v[2:3]", "gfx90a", false},
+      {"flat_store_dword v[2:3], v1", "gfx803", true},
+      {"global_store_dword v0, v1, s[2:3]", "gfx90a", true},
+      {"global_atomic_add v4, v0, v1, s[2:3] glc", "gfx90a", true},
+      {"global_atomic_add v[2:3], v1, off", "gfx90a", true},
+      {"s_load_dwordx2 s[8:9], s[2:3], 0x0", "gfx90a", false},
+      {"s_scratch_store_dword s8, s[2:3], 0x0", "gfx906", true},
+      {"s_store_dword s8, s[2:3], 0x0", "gfx803", true},
+      {"s_buffer_load_dword s8, s[4:7], 0x0", "gfx803", false},
+      {"buffer_load_dword v4, off, s[4:7], 0", "gfx803", false},
+      {"buffer_store_dword v1, off, s[4:7], 0", "gfx906", true},
+      {"buffer_load_dword off, s[4:7], 0 lds", "gfx90a", false},
+      {"global_load_async_to_lds_b32 v4, v[2:3], off", "gfx1250", false},
+      {"global_load_tr_b64 v[4:5], v[2:3], off", "gfx1200", false},
+  };
+  for (const auto& access : accesses) {
+    SCOPED_TRACE(access.code);
+    const std::string code[] = {access.code};
+    const auto result = evaluate(code, {.gpu = access.gpu, .values = values});
+    ASSERT_TRUE(result) << result.error().message;
+    ASSERT_TRUE(result->failure && result->failure->fault) << result->text;
+    EXPECT_EQ(result->failure->fault->address, address);
+    EXPECT_EQ(result->failure->fault->is_write, access.writes);
+    EXPECT_THAT(result->failure->message, HasSubstr("no memory is given there"));
+    EXPECT_EQ(own[0], 0x12345678u);
+  }
+}
+
+TEST(Evaluating, ReadsItsCodeAndMemoryAcrossPages) {
+  const std::string code[] = {"s_getpc_b64 s[2:3]", "s_load_dword s4, s[2:3], 0x0",
+                              "global_load_dwordx2 v[2:3], v0, s[6:7]", "s_waitcnt 0"};
+  const std::string values[] = {"s[6:7]=0x10000ffc", "mem[0x10000ffc:8]=3", "exec=1"};
+  const auto result = evaluate(code, {.gpu = "gfx90a", .values = values});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_FALSE(result->failure) << result->failure->message;
+  // What follows s_getpc: the encoding of s_load_dword (llvm-mc).
+  EXPECT_THAT(result->text, AllOf(HasSubstr("s4 = 0xc0020101"), HasSubstr("v[2:3][0] = 0x0000000300000003")));
 }
 
 TEST(Evaluating, StopsAndSaysWhatIsWrong) {
