@@ -14,7 +14,7 @@
 #                   writes docs/rocm.md. ROCM_RUN="--suite rocPRIM --rocm 7.2 --gpu gfx90a" runs a part
 #   make test-python  a Python program that compiles a kernel by hiprtc, launches it and checks the result, through ctypes
 #   make test-levels  what make test leaves out: tests and HIP programs at the host's narrower levels of vector
-#                   instructions, of which it runs a sample
+#                   instructions, and checkers on a second GPU; of both it runs a sample
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
 #   make sweep      a long comparison of disassembler and assembler with LLVM's: every opcode of every processor
 #                   from GFX6 to GFX12.5

@@ -171,7 +171,8 @@ endfunction()
 
 # atoll_test(NAME [ENGINES] [SOURCES ...] [USES ...] [LEVELS FILTER]): a GoogleTest executable, each of its tests known
 # to ctest; with ENGINES, once for each engine. Those of the filter are run once more, by each engine, for each other level
-# of vector instructions that the host has: one of these runs for each test, in turn, and all with make test-levels.
+# of vector instructions that the host has: one of these runs for every other test, in turn, and all with
+# make test-levels.
 function(atoll_test name)
   cmake_parse_arguments(TEST "ENGINES" "LEVELS" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
@@ -195,18 +196,19 @@ function(atoll_test name)
     if(TEST_ENGINES)
       math(EXPR runs "2 * ${runs}")
     endif()
+    math(EXPR turns "2 * ${runs}")
     set(turn 0)
     foreach(level IN LISTS levels)
       gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_${level} TEST_PREFIX ${level}.
         TEST_FILTER ${TEST_LEVELS})
       atoll_test_environment(${name}_${level} ${ATOLL_INTERPRETER_ENVIRONMENT} ATOLL_HOST_VECTORS=${level})
-      atoll_sample_levels(${name}_${level} ${level}. ${runs} ${turn})
+      atoll_sample_levels(${name}_${level} ${level}. ${turns} ${turn})
       math(EXPR turn "${turn} + 1")
       if(TEST_ENGINES)
         gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled_${level}
           TEST_PREFIX compiled.${level}. TEST_FILTER ${TEST_LEVELS})
         atoll_test_environment(${name}_compiled_${level} ${ATOLL_COMPILED_ENVIRONMENT} ATOLL_HOST_VECTORS=${level})
-        atoll_sample_levels(${name}_compiled_${level} compiled.${level}. ${runs} ${turn})
+        atoll_sample_levels(${name}_compiled_${level} compiled.${level}. ${turns} ${turn})
         math(EXPR turn "${turn} + 1")
       endif()
     endforeach()

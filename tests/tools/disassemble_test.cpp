@@ -27,10 +27,11 @@ class DisassembleCommand : public testing::Test {
                      "__global__ void twice(float* p) { p[threadIdx.x] *= 2; }\n"
                      "int main() {}\n");
     const std::string script = fmt::format(
-        "cd {} && hipcc --offload-arch=gfx900 --offload-arch=gfx90a program.hip -o program && "
-        "hipcc --offload-arch=gfx900 --offload-arch=gfx90a -c program.hip -o program.o && ar rc library.a program.o && "
-        "for gpu in gfx900 gfx90a; do hipcc --genco --offload-arch=$gpu --no-gpu-bundle-output program.hip "
-        "-o $gpu.co; done; "
+        "cd {} && hipcc --offload-arch=gfx900 --offload-arch=gfx90a -c program.hip -o program.o && "
+        "hipcc --offload-arch=gfx900 --offload-arch=gfx90a program.o -o program && ar rc library.a program.o && "
+        "objcopy --dump-section .hip_fatbin=bundle program.o && clang-offload-bundler-19 -type=o -unbundle "
+        "-targets=hipv4-amdgcn-amd-amdhsa--gfx900,hipv4-amdgcn-amd-amdhsa--gfx90a "
+        "-input=bundle -output=gfx900.co -output=gfx90a.co && "
         "clang-offload-bundler-19 -type=o -compress -targets=host-x86_64-unknown-linux,"
         "hipv4-amdgcn-amd-amdhsa--gfx900,hipv4-amdgcn-amd-amdhsa--gfx90a -input=/dev/null -input=gfx900.co "
         "-input=gfx90a.co -output=compressed",
