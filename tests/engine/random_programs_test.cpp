@@ -26,7 +26,7 @@ constexpr unsigned items = 200, words_per_item = 16;
 /// How many programs for each processor; the environment may ask for more.
 unsigned last_seed() {
   const char* wanted = std::getenv("ATOLL_RANDOM_PROGRAMS");
-  return wanted != nullptr ? static_cast<unsigned>(std::strtoul(wanted, nullptr, 10)) : 6;
+  return wanted != nullptr ? static_cast<unsigned>(std::strtoul(wanted, nullptr, 10)) : 4;
 }
 
 class Generator {
