@@ -19,6 +19,7 @@
 #include "engine/compiled/odd_access.h"
 #include "isa/instruction.h"
 #include "machine/engine.h"
+#include "machine/undefined_registers.h"
 #include "machine/wave.h"
 #include "semantics/lane_movement.h"
 #include "semantics/registry.h"
@@ -166,6 +167,9 @@ struct alignas(64) Run {
   // Of translated code in a machine that is observed (compiled/odd_access.h).
   KnownOrdinary ordinary;
   std::vector<OddAccess> odd_accesses;
+  bool has_odd_accesses = false;                     ///< whether there are any
+  machine::UndefinedRegisters* undefined = nullptr;  ///< of the wave, if somebody follows it, ...
+  machine::UndefinedRegisters nothing_undefined;     ///< ... and else this
 };
 
 /// The calling thread's Run as it was left.

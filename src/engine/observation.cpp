@@ -77,8 +77,9 @@ bool synchronises(const isa::Instruction& instruction) {
 }
 
 Handler observe(Origin& origin, Handler handler, const machine::Watched& watched) {
-  const bool accesses = (watched.accesses || watched.odd_accesses) && origin.accesses != nullptr;
-  const bool instruction = watched.instructions || (watched.synchronisation && synchronises(origin.instruction));
+  const bool accesses = (watched.accesses || watched.odd_accesses || watched.definedness) && origin.accesses != nullptr;
+  const bool instruction =
+      watched.instructions || watched.definedness || (watched.synchronisation && synchronises(origin.instruction));
   if (!instruction && !accesses && !watched.loads) return handler;
   origin.observed = handler;
   // Who changes what is loaded is told of all instructions.

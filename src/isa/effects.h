@@ -16,8 +16,8 @@
 namespace Atoll::isa {
 
 /// Scalar registers by their number (namespace scalar), and SCC.
-inline constexpr unsigned scc_number = scalar::count;
-using ScalarSet = std::bitset<scalar::count + 1>;
+inline constexpr unsigned scc_number = scalar::count, scalar_registers = scalar::count + 1;
+using ScalarSet = std::bitset<scalar_registers>;
 
 /// Vector registers: VGPRs by their number, of which GFX12.5 has four banks (vgpr_banks.h), AGPRs from `first_agpr` on.
 inline constexpr unsigned vector_registers_of_a_kind = 256;  ///< that an instruction can name

@@ -32,6 +32,7 @@ namespace Atoll::machine {
 
 class LoadedCode;
 struct Dispatch;
+struct UndefinedRegisters;
 struct Wave;
 struct WorkGroup;
 
@@ -47,7 +48,10 @@ struct Watched {
   bool barriers = false;         ///< barrier
   bool memory = false;           ///< allocated, freed, copying
   bool loads = false;            ///< settle_loads
-  bool order = false;            ///< queue_made, doorbell, barrier_packet, signal_..., copy_...
+  /// instruction and access, of all but those that translated code has found to read nothing that is undefined
+  /// (OrdinaryAccesses::undefined); of their accesses, odd ones
+  bool definedness = false;
+  bool order = false;  ///< queue_made, doorbell, barrier_packet, signal_..., copy_...
 
   /// Whether nothing is wanted that compiled code cannot tell.
   bool can_be_compiled() const { return !instructions && !loads; }
@@ -63,6 +67,7 @@ struct Watched {
     barriers |= more.barriers;
     memory |= more.memory;
     loads |= more.loads;
+    definedness |= more.definedness;
     order |= more.order;
     return *this;
   }
@@ -88,16 +93,21 @@ struct AccessEvent {
   uint32_t bytes;             ///< of an element
   uint64_t lanes;             ///< a bit for each that accesses: those of EXEC, as far as they get to memory; not 0
   const uint64_t* addresses;  ///< by lane, of 64; those of lanes that don't access mean nothing
+  /// By translated code, which has told nobody of the instruction: its address and what it stores are defined.
+  bool is_translated = false;
+  uint8_t element = 0;  ///< then, which of the instruction's elements it is
 };
 
-/// Which accesses of a wave are ordinary, for one that wants odd ones: those within so many bytes of a lane's scratch;
-/// and those within the work-group's LDS, until GFX8 only aligned ones, in any case.
+/// Which accesses of a wave are ordinary, for one that wants odd ones: those within so many bytes of a lane's scratch
+/// and of the work-group's LDS; of that also only those that are inside, until GFX8 aligned ones.
 struct OrdinaryAccesses {
   uint32_t scratch_bytes = 0;
-  uint64_t epoch = 0;  ///< a larger one than before: what is_ordinary() has said of memory is void
+  uint32_t lds_bytes = UINT32_MAX;
+  uint64_t epoch = 0;                       ///< a larger one than before: what is_ordinary() has said of memory is void
+  UndefinedRegisters* undefined = nullptr;  ///< the wave's, for one that wants `definedness`; null: it follows none
 };
 
-/// Memory, of which it is known that accesses are ordinary.
+/// Memory, of which it is known that accesses are ordinary: of LDS its first bytes, where access() is about that.
 struct OrdinaryMemory {
   uint64_t begin = 0, end = 0;
 };

@@ -61,8 +61,8 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
     if (wants.code) of_code_.push_back(checker.get());
     if (wants.dispatches) of_dispatches_.push_back(checker.get());
     if (wants.work_groups) of_work_groups_.push_back(checker.get());
-    if (wants.instructions || wants.synchronisation) of_instructions_.push_back(checker.get());
-    if (wants.accesses || wants.odd_accesses) of_accesses_.push_back(checker.get());
+    if (wants.instructions || wants.synchronisation || wants.definedness) of_instructions_.push_back(checker.get());
+    if (wants.accesses || wants.odd_accesses || wants.definedness) of_accesses_.push_back(checker.get());
     if (wants.barriers) of_barriers_.push_back(checker.get());
     if (wants.memory) of_memory_.push_back(checker.get());
     if (wants.loads) of_loads_.push_back(checker.get());
@@ -147,7 +147,9 @@ machine::OrdinaryAccesses Checkers::ordinary_accesses(const machine::Wave& wave)
   for (Checker* each : of_accesses_) {
     const machine::OrdinaryAccesses one = each->ordinary_accesses(wave);
     all.scratch_bytes = std::min(all.scratch_bytes, one.scratch_bytes);
+    all.lds_bytes = std::min(all.lds_bytes, one.lds_bytes);
     all.epoch = std::max(all.epoch, one.epoch);
+    if (one.undefined != nullptr) all.undefined = one.undefined;
   }
   return all;
 }

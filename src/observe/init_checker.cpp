@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <map>
@@ -18,6 +19,7 @@
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "observe/asked_copies.h"
+#include "observe/epoch.h"
 #include "observe/place.h"
 #include "observe/register_shadow.h"
 #include "observe/running_groups.h"
@@ -38,6 +40,7 @@ using machine::Space;
 using semantics::MemoryAccess;
 
 constexpr const char* checker = "init";
+constexpr uint32_t most_bytes = 128;  ///< of an access
 
 /// A memory instruction that a wave has come to, whose accesses are told after it.
 struct MemoryStep {
@@ -57,6 +60,20 @@ struct WaveState {
 struct GroupState {
   std::vector<std::unique_ptr<WaveState>> waves;
   std::vector<uint8_t> lds;
+  /// How much of LDS is written, from its begin on. It is looked for when somebody asks.
+  uint32_t written_lds() {
+    while (written_ < lds.size() && lds[written_] == 0) ++written_;
+    return written_;
+  }
+  void write_lds(uint64_t offset, uint64_t bytes, const uint8_t* undefined) {
+    for (uint64_t i = 0; i < bytes && offset + i < lds.size(); ++i) {
+      lds[offset + i] = undefined == nullptr ? uint8_t{0} : undefined[i];
+      if (lds[offset + i] != 0) written_ = std::min(written_, static_cast<uint32_t>(offset + i));
+    }
+  }
+
+ private:
+  uint32_t written_ = 0;
 };
 
 const isa::Operand* operand_of(const Instruction& instruction, Field field) {
@@ -71,9 +88,7 @@ class InitChecker final : public Checker {
  public:
   explicit InitChecker(Findings& findings) : findings_(findings), memory_([this] { tell_full(); }) {}
 
-  machine::Watched watched() const override {
-    return {.work_groups = true, .instructions = true, .accesses = true, .memory = true};
-  }
+  machine::Watched watched() const override { return {.work_groups = true, .memory = true, .definedness = true}; }
 
   void work_group_begins(const machine::WorkGroup& group) override {
     auto state = std::make_unique<GroupState>();
@@ -94,6 +109,8 @@ class InitChecker final : public Checker {
   }
   void instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) override;
   void access(const machine::Wave& wave, const AccessEvent& access) override;
+  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave& wave) override;
+  bool is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) override;
 
   void allocated(const machine::MemoryEvent& memory) override {
     // What a program allocates by the library it may fill by itself at any time.
@@ -102,9 +119,11 @@ class InitChecker final : public Checker {
                  .size = memory.size,
                  .function = std::string(memory.function),
                  .stack = HostStack::here()});
+    epoch_ = next_epoch();
   }
   void freed(uint64_t address, std::string_view, std::function<void()> release) override {
     memory_.remove(address);
+    epoch_ = next_epoch();
     release();
   }
   void copying(const machine::CopyEvent& copy) override {
@@ -134,6 +153,13 @@ class InitChecker final : public Checker {
                    uint8_t* undefined, uint32_t& origin) const;
   void write_memory(GroupState& group, WaveState& state, const AccessEvent& access, unsigned lane,
                     const uint8_t* undefined);
+  void atomic_on_undefined(const machine::Wave& wave, WaveState& state, const AccessEvent& access, unsigned lane,
+                           const uint8_t* undefined, uint32_t origin);
+  void translated_access(const machine::Wave& wave, GroupState& group, WaveState& state, const AccessEvent& access);
+  void write_defined(GroupState& group, WaveState& state, const AccessEvent& access);
+  /// Calls `visit(address, bytes)` for the memory of lanes after each other that lies after each other.
+  template <typename Visit>
+  static void for_each_run(const AccessEvent& access, const Visit& visit);
 
   void report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind, std::string_view what,
               uint32_t origin, const char* advice);
@@ -154,6 +180,7 @@ class InitChecker final : public Checker {
   ShadowMemory memory_;
   AskedCopies asked_;  ///< to the host
   RunningGroups<GroupState> groups_;
+  std::atomic<uint64_t> epoch_{next_epoch()};  ///< another one whenever memory that was written no longer is
 };
 
 // --- Instructions -------------------------------------------------------------------------------------------------
@@ -321,11 +348,12 @@ void InitChecker::write_memory(GroupState& group, WaveState& state, const Access
   switch (access.space) {
     case Space::global:
       memory_.write(address, undefined, access.bytes);
+      if (std::any_of(undefined, undefined + access.bytes, [](uint8_t byte) { return byte != 0; })) {
+        epoch_ = next_epoch();
+      }
       break;
     case Space::lds:
-      for (uint32_t i = 0; i < access.bytes && address + i < group.lds.size(); ++i) {
-        group.lds[address + i] = undefined[i];
-      }
+      group.write_lds(address, access.bytes, undefined);
       break;
     case Space::scratch: {
       const uint64_t end = (address + access.bytes) * 64;
@@ -400,15 +428,25 @@ bool InitChecker::stored(const Instruction& instruction, const WaveState& state,
   return true;
 }
 
+void InitChecker::atomic_on_undefined(const machine::Wave& wave, WaveState& state, const AccessEvent& access,
+                                      unsigned lane, const uint8_t* undefined, uint32_t origin) {
+  if (state.step.access->operation == semantics::AtomicOperation::swap) {
+    return load(access.instruction, state, access, lane, undefined, origin);
+  }
+  report(wave, access.pc, lane, "atomic", "does an atomic on memory that nobody has written", origin,
+         "set it to a value before, as by hipMemset or in another kernel");
+}
+
 void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   const auto [group, state] = find(wave);
-  if (state == nullptr || state->step.access == nullptr) return;
+  if (state == nullptr) return;
+  if (access.is_translated) return translated_access(wave, *group, *state, access);
+  if (state->step.access == nullptr) return;
   using Kind = MemoryAccess::Kind;
   MemoryStep& step = state->step;
-  constexpr uint32_t most = 128;
-  if (access.bytes > most) return;
+  if (access.bytes > most_bytes) return;
   const bool is_plain = step.access->kind == Kind::load || step.access->kind == Kind::store;
-  uint8_t undefined[most];
+  uint8_t undefined[most_bytes];
   for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     uint32_t origin = 0;
@@ -418,15 +456,9 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
         report(wave, access.pc, lane, "atomic", "does an atomic with a value that nobody has written", origin,
                "write the value before it is used");
       }
-      const bool reads_value = step.access->operation != semantics::AtomicOperation::swap;
       origin = 0;
       read_memory(*group, *state, access, lane, undefined, origin);
-      if (origin != 0 && reads_value) {
-        report(wave, access.pc, lane, "atomic", "does an atomic on memory that nobody has written", origin,
-               "set it to a value before, as by hipMemset or in another kernel");
-      } else if (origin != 0) {
-        load(access.instruction, *state, access, lane, undefined, origin);
-      }
+      if (origin != 0) atomic_on_undefined(wave, *state, access, lane, undefined, origin);
       std::memset(undefined, 0, access.bytes);
       write_memory(*group, *state, access, lane, undefined);
     } else if (!is_plain) {  // between memory and LDS, blocks of registers
@@ -443,12 +475,108 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   }
 }
 
+// --- Translated code ----------------------------------------------------------------------------------------------
+
+template <typename Visit>
+void InitChecker::for_each_run(const AccessEvent& access, const Visit& visit) {
+  uint64_t begin = 0, end = 0;
+  for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    const uint64_t address = access.addresses[std::countr_zero(lanes)];
+    if (address == end) {
+      end += access.bytes;
+      continue;
+    }
+    if (end != begin) visit(begin, end - begin);
+    begin = address;
+    end = address + access.bytes;
+  }
+  if (end != begin) visit(begin, end - begin);
+}
+
+machine::OrdinaryAccesses InitChecker::ordinary_accesses(const machine::Wave& wave) {
+  const auto [group, state] = find(wave);
+  if (state == nullptr) return {.scratch_bytes = UINT32_MAX, .epoch = epoch_};
+  return {.lds_bytes = group->written_lds(), .epoch = epoch_, .undefined = &state->registers.shared()};
+}
+
+/// What is written is read and written again without a change.
+bool InitChecker::is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) {
+  const auto [group, state] = find(wave);
+  if (state == nullptr) {
+    around = {.begin = 0, .end = UINT64_MAX};
+    return true;
+  }
+  if (access.space == Space::lds) around = {.begin = 0, .end = group->written_lds()};
+  if (access.space == Space::global) {
+    bool all_written = true;
+    for_each_run(access, [&](uint64_t begin, uint64_t bytes) {
+      if (!all_written) return;
+      if (around.end > around.begin && begin >= around.begin && begin + bytes <= around.end) return;
+      const ShadowMemory::Written written = memory_.written_around(begin, bytes);
+      all_written = written.is_written;
+      around = {.begin = written.begin, .end = written.end};
+    });
+    return all_written;
+  }
+  uint8_t undefined[most_bytes];
+  if (access.bytes > most_bytes) return true;
+  for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    uint32_t origin = 0;
+    read_memory(*group, *state, access, static_cast<unsigned>(std::countr_zero(lanes)), undefined, origin);
+    if (origin != 0) return false;
+  }
+  return true;
+}
+
+void InitChecker::write_defined(GroupState& group, WaveState& state, const AccessEvent& access) {
+  if (access.space == Space::global) {
+    return for_each_run(access, [&](uint64_t begin, uint64_t bytes) { memory_.write(begin, nullptr, bytes); });
+  }
+  if (access.space == Space::lds) {
+    return for_each_run(access, [&](uint64_t begin, uint64_t bytes) { group.write_lds(begin, bytes, nullptr); });
+  }
+  const uint8_t undefined[most_bytes]{};
+  for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    write_memory(group, state, access, static_cast<unsigned>(std::countr_zero(lanes)), undefined);
+  }
+}
+
+/// Its address is defined, and what it stores.
+void InitChecker::translated_access(const machine::Wave& wave, GroupState& group, WaveState& state,
+                                    const AccessEvent& access) {
+  if (access.bytes > most_bytes) return;
+  MemoryStep& step = state.step;
+  step.access = &semantics::memory_access(access.instruction);
+  step.result = access.instruction.destinations != 0 ? &access.instruction.operands[0] : nullptr;
+  if (access.reads) {
+    uint8_t undefined[most_bytes];
+    for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      uint32_t origin = 0;
+      read_memory(group, state, access, lane, undefined, origin);
+      if (origin == 0) continue;
+      step.done[lane] = access.element * step.access->bytes;
+      if (access.is_atomic) {
+        atomic_on_undefined(wave, state, access, lane, undefined, origin);
+      } else {
+        load(access.instruction, state, access, lane, undefined, origin);
+      }
+    }
+  }
+  if (access.writes) write_defined(group, state, access);
+  step = {};
+}
+
 // --- Copies -------------------------------------------------------------------------------------------------------
 
 void InitChecker::copied(const machine::CopyEvent& copy) {
   if (copy.bytes == 0) return;
   if (copy.source == 0) return memory_.write(copy.destination, nullptr, copy.bytes);
-  if (memory_.number_at(copy.destination) != 0) return memory_.copy(copy.destination, copy.source, copy.bytes);
+  if (memory_.number_at(copy.destination) != 0) {
+    memory_.copy(copy.destination, copy.source, copy.bytes);
+    epoch_ = next_epoch();
+    return;
+  }
   // To the host. What was written of it may be all that the program looks at.
   const ShadowMemory::Count count = memory_.count(copy.source, copy.bytes);
   if (!count.is_tracked || count.undefined != copy.bytes) return;

@@ -255,6 +255,7 @@ bool MemoryChecker::is_ordinary(const machine::Wave& wave, const AccessEvent& ac
       return is_ordinary_in_memory(wave, access, around);
     case Space::lds: {
       const uint64_t end = wave.work_group->lds_bytes, alignment = lds_alignment(wave, access);
+      around = {.begin = 0, .end = end};
       return culprits(access, [&](uint64_t offset) {
                return offset + access.bytes <= end && (offset & (alignment - 1)) == 0;
              }).count == 0;

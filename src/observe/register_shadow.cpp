@@ -79,61 +79,70 @@ unsigned initial_sgprs(const machine::Dispatch& dispatch) {
 
 }  // namespace
 
-RegisterShadow::RegisterShadow(const machine::Wave& wave) : first_agpr_(wave.vgprs) {
+RegisterShadow::RegisterShadow(const machine::Wave& wave)
+    : first_agpr_(wave.vgprs),
+      count_(size_t{wave.vgprs} + wave.agprs),
+      lanes_(std::make_unique_for_overwrite<uint64_t[]>(isa::vector_registers)),
+      rows_(std::make_unique_for_overwrite<Row[]>(count_)),
+      settled_(std::make_unique_for_overwrite<uint64_t[]>(count_)),
+      origins_(std::make_unique_for_overwrite<uint32_t[]>(count_)),
+      is_as_begun_(std::make_unique_for_overwrite<uint8_t[]>(count_)) {
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
   const unsigned given = initial_sgprs(dispatch);
+  scalars_.fill(UINT32_MAX);
   for (unsigned reg = 0; reg < scalars_.size(); ++reg) {
-    const bool is_undefined = reg < isa::scalar::ttmp0 ? reg >= given : reg == isa::scalar::m0;
-    scalars_[reg] = is_undefined ? UINT32_MAX : 0;
+    shared_.set_scalar(reg, reg < isa::scalar::ttmp0 ? reg >= given : reg == isa::scalar::m0);
     scalar_origins_[reg] = origin::scalar(reg);
   }
-  const size_t count = size_t{wave.vgprs} + wave.agprs;
-  rows_.resize(count);
-  dirty_.assign(count, 1);
-  origins_.resize(count);
+  shared_.set_scalar(isa::scc_number, true);
+  shared_.lanes = lanes_.get();
   const unsigned ids =
       dispatch.gpu->processor().packed_work_item_ids ? 1 : 1u + dispatch.kernel->descriptor.work_item_ids;
-  for (size_t i = 0; i < count; ++i) {
-    const bool is_agpr = i >= first_agpr_;
-    origins_[i] = origin::vector(static_cast<unsigned>(is_agpr ? i - first_agpr_ : i), is_agpr);
-    const bool is_given = i < ids;
-    rows_[i].fill(is_given ? 0 : UINT32_MAX);
-    if (is_given) dirty_[i] = 0;
+  for (size_t i = 0; i < count_; ++i) {
+    shared_.set_lanes(number(i), i < ids ? 0 : wave.is_wave32() ? UINT32_MAX : UINT64_MAX);
+    is_as_begun_[i] = 1;
   }
+}
+
+void RegisterShadow::settle(size_t index) const {
+  const uint64_t undefined = shared_.lanes_of(number(index));
+  if (is_as_begun_[index] == 0 && settled_[index] == undefined) return;
+  Row& row = rows_[index];
+  for (unsigned lane = 0; lane < row.size(); ++lane) {
+    const bool is_undefined = (undefined >> lane & 1) != 0;
+    row[lane] = !is_undefined ? 0 : is_as_begun_[index] != 0 ? UINT32_MAX : row[lane];
+  }
+  if (is_as_begun_[index] != 0) origins_[index] = origin_at_begin(index);
+  is_as_begun_[index] = 0;
+  settled_[index] = undefined;
 }
 
 void RegisterShadow::set_row(size_t index, uint64_t lanes, const Row& undefined, uint32_t origin) {
   if (!has(index)) return;
+  settle(index);
   Row& row = rows_[index];
-  uint32_t any = 0, any_new = 0;
+  uint32_t any_new = 0;
+  uint64_t undefined_lanes = 0;
   for (unsigned lane = 0; lane < row.size(); ++lane) {
     const bool is_written = (lanes >> lane & 1) != 0;
     row[lane] = is_written ? undefined[lane] : row[lane];
     any_new |= is_written ? undefined[lane] : 0;
-    any |= row[lane];
+    undefined_lanes |= uint64_t{row[lane] != 0} << lane;
   }
-  dirty_[index] = any != 0;
+  set_lanes(index, undefined_lanes);
   if (any_new != 0) origins_[index] = origin;
 }
 
 void RegisterShadow::define_row(size_t index, uint64_t lanes) {
-  if (!has(index) || dirty_[index] == 0) return;
-  set_row(index, lanes, Row{}, 0);
-}
-
-uint64_t RegisterShadow::undefined_lanes(unsigned vgpr) const {
-  const size_t at = index(false, vgpr);
-  if (!is_undefined(at)) return 0;
-  uint64_t lanes = 0;
-  for (unsigned lane = 0; lane < 64; ++lane) lanes |= uint64_t{rows_[at][lane] != 0} << lane;
-  return lanes;
+  if (!is_undefined(index)) return;
+  shared_.set_lanes(number(index), shared_.lanes_of(number(index)) & ~lanes);
 }
 
 uint32_t RegisterShadow::word(const isa::Operand& operand, unsigned word, unsigned lane) const {
   if (operand.kind == isa::OperandKind::scalar) return scalar(operand.reg + word);
   if (operand.kind != isa::OperandKind::vgpr && operand.kind != isa::OperandKind::agpr) return 0;
   const size_t at = index(operand, word);
-  return is_undefined(at) ? rows_[at][lane] : 0;
+  return is_undefined(at) ? row(at)[lane] : 0;
 }
 
 void RegisterShadow::set_word(const isa::Operand& operand, unsigned word, unsigned lane, uint32_t undefined,
@@ -142,10 +151,11 @@ void RegisterShadow::set_word(const isa::Operand& operand, unsigned word, unsign
   if (operand.kind != isa::OperandKind::vgpr && operand.kind != isa::OperandKind::agpr) return;
   const size_t at = index(operand, word);
   if (!has(at)) return;
+  settle(at);
   rows_[at][lane] = undefined;
-  if (undefined == 0) return;
-  dirty_[at] = 1;
-  origins_[at] = origin;
+  const uint64_t bit = uint64_t{1} << lane, others = shared_.lanes_of(number(at)) & ~bit;
+  set_lanes(at, undefined != 0 ? others | bit : others);
+  if (undefined != 0) origins_[at] = origin;
 }
 
 void RegisterShadow::set_half(const isa::Operand& operand, unsigned lane, uint16_t undefined, bool high,
@@ -158,9 +168,9 @@ void RegisterShadow::set_half(const isa::Operand& operand, unsigned lane, uint16
 void RegisterShadow::define_half(const isa::Operand& operand, uint64_t lanes, bool high) {
   const size_t at = index(operand, 0);
   if (!is_undefined(at)) return;
-  Row row = rows_[at];
-  for (uint32_t& bits : row) bits &= high ? 0xFFFFu : 0xFFFF0000u;
-  set_row(at, lanes, row, origins_[at]);
+  Row bits = row(at);
+  for (uint32_t& each : bits) each &= high ? 0xFFFFu : 0xFFFF0000u;
+  set_row(at, lanes, bits, origin(at));
 }
 
 void RegisterShadow::define(const isa::Operand& operand, uint64_t lanes) {

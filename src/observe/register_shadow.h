@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "isa/effects.h"
 #include "isa/instruction.h"
+#include "machine/undefined_registers.h"
 #include "machine/wave.h"
 
 namespace Atoll::observe {
@@ -35,9 +37,14 @@ class RegisterShadow {
 
   /// As the wave begins: what the ABI gives it is written.
   explicit RegisterShadow(const machine::Wave& wave);
+  RegisterShadow(const RegisterShadow&) = delete;
+  RegisterShadow& operator=(const RegisterShadow&) = delete;
+
+  /// Which registers have undefined bits. Translated code takes registers and lanes out of it, that it writes.
+  machine::UndefinedRegisters& shared() { return shared_; }
 
   // --- Scalars
-  uint32_t scalar(unsigned reg) const { return reg < scalars_.size() ? scalars_[reg] : 0; }
+  uint32_t scalar(unsigned reg) const { return reg < scalars_.size() && shared_.has_scalar(reg) ? scalars_[reg] : 0; }
   bool scalars_undefined(unsigned reg, unsigned words) const {
     for (unsigned word = 0; word < words; ++word) {
       if (scalar(reg + word) != 0) return true;
@@ -47,6 +54,7 @@ class RegisterShadow {
   uint32_t scalar_origin(unsigned reg) const { return reg < scalars_.size() ? scalar_origins_[reg] : 0; }
   void set_scalar(unsigned reg, uint32_t undefined, uint32_t origin) {
     if (reg >= isa::scalar::count || reg == isa::scalar::null) return;
+    shared_.set_scalar(reg, undefined != 0);
     scalars_[reg] = undefined;
     if (undefined != 0) scalar_origins_[reg] = origin;
   }
@@ -65,13 +73,13 @@ class RegisterShadow {
     const uint64_t undefined = mask(wave, reg);
     return undefined != 0 && (wave.mask(reg) & ~undefined) == 0;
   }
-  bool scc_undefined() const { return scc_undefined_; }
+  bool scc_undefined() const { return shared_.has_scalar(isa::scc_number); }
   uint32_t scc_origin() const { return scc_origin_; }
   void set_scc(bool undefined, uint32_t origin) {
-    scc_undefined_ = undefined;
+    shared_.set_scalar(isa::scc_number, undefined);
     if (undefined) scc_origin_ = origin;
   }
-  void define_scc() { scc_undefined_ = false; }
+  void define_scc() { shared_.set_scalar(isa::scc_number, false); }
 
   // --- Vectors
   /// The number of a register's row; there may be none.
@@ -81,15 +89,24 @@ class RegisterShadow {
   size_t index(const isa::Operand& operand, unsigned word) const {
     return index(operand.kind == isa::OperandKind::agpr, operand.reg + word);
   }
-  bool has(size_t index) const { return index < rows_.size(); }
-  bool is_undefined(size_t index) const { return has(index) && dirty_[index] != 0; }
-  const Row& row(size_t index) const { return rows_[index]; }
-  uint32_t origin(size_t index) const { return has(index) ? origins_[index] : 0; }
+  bool has(size_t index) const { return index < count_; }
+  bool is_undefined(size_t index) const { return has(index) && shared_.has_row(number(index)); }
+  const Row& row(size_t index) const {
+    settle(index);
+    return rows_[index];
+  }
+  uint32_t origin(size_t index) const {
+    if (!has(index)) return 0;
+    return is_as_begun_[index] != 0 ? origin_at_begin(index) : origins_[index];
+  }
   /// Writes some lanes.
   void set_row(size_t index, uint64_t lanes, const Row& undefined, uint32_t origin);
   void define_row(size_t index, uint64_t lanes);
   /// Lanes of a VGPR that have undefined bits.
-  uint64_t undefined_lanes(unsigned vgpr) const;
+  uint64_t undefined_lanes(unsigned vgpr) const {
+    const size_t at = index(false, vgpr);
+    return has(at) ? shared_.lanes_of(number(at)) : 0;
+  }
 
   // --- Operands: registers of either kind
   uint32_t word(const isa::Operand& operand, unsigned word, unsigned lane) const;
@@ -102,13 +119,32 @@ class RegisterShadow {
   uint32_t origin_of(const isa::Operand& operand) const;
 
  private:
-  std::array<uint32_t, isa::scalar::count> scalars_{}, scalar_origins_{};
-  bool scc_undefined_ = true;
+  /// As isa::VectorSet has it.
+  unsigned number(size_t index) const {
+    return static_cast<unsigned>(index < first_agpr_ ? index : isa::first_agpr + index - first_agpr_);
+  }
+  uint32_t origin_at_begin(size_t index) const {
+    const bool is_agpr = index >= first_agpr_;
+    return origin::vector(static_cast<unsigned>(is_agpr ? index - first_agpr_ : index), is_agpr);
+  }
+  /// Clears what belongs to lanes that are defined by now.
+  void settle(size_t index) const;
+  void set_lanes(size_t index, uint64_t undefined) {
+    shared_.set_lanes(number(index), undefined);
+    settled_[index] = undefined;
+  }
+
+  machine::UndefinedRegisters shared_;
+  // Of what follows, only what `shared_` says is undefined means something.
+  std::array<uint32_t, isa::scalar::count> scalars_, scalar_origins_;
   uint32_t scc_origin_ = 0;
-  size_t first_agpr_ = 0;
-  std::vector<Row> rows_;
-  std::vector<uint8_t> dirty_;  ///< whether the row has an undefined bit
-  std::vector<uint32_t> origins_;
+  size_t first_agpr_, count_;
+  std::unique_ptr<uint64_t[]> lanes_;
+  std::unique_ptr<Row[]> rows_;
+  std::unique_ptr<uint64_t[]> settled_;  ///< the lanes that the row has other than zeros for
+  std::unique_ptr<uint32_t[]> origins_;
+  std::unique_ptr<uint8_t[]>
+      is_as_begun_;  ///< nobody has looked at the row: all bits of its undefined lanes are undefined
 };
 
 }  // namespace Atoll::observe

@@ -181,6 +181,46 @@ void ShadowMemory::define_all(uint64_t address) {
   write(begin, nullptr, bytes);
 }
 
+ShadowMemory::Written ShadowMemory::written_around(uint64_t address, uint64_t bytes) const {
+  const std::shared_lock lock(mutex_);
+  const uint64_t end = address + bytes;
+  const Range* const range = find(address);
+  if (range == nullptr) {  // nothing is known up to the next one
+    const auto next = ranges_.upper_bound(address);
+    const uint64_t begin = next == ranges_.begin() ? 0 : std::prev(next)->second->end;
+    const uint64_t until = next == ranges_.end() ? UINT64_MAX : next->first;
+    return {.is_written = end <= until, .begin = begin, .end = until};
+  }
+  if (end > range->end) return {};
+  const auto is_zero = [](const uint8_t* from, uint64_t count) {
+    return count == 0 || (*from == 0 && std::memcmp(from, from + 1, count - 1) == 0);
+  };
+  const auto is_whole = [&](uint64_t index) {
+    const Page* page = range->pages[index].load(std::memory_order_acquire);
+    if (page == written()) return true;
+    return page != nullptr &&
+           is_zero(page->data(), std::min(page_bytes, range->end - range->begin - index * page_bytes));
+  };
+  const uint64_t first = (address - range->begin) / page_bytes, last = (end - 1 - range->begin) / page_bytes;
+  for (uint64_t index = first; index <= last; ++index) {
+    if (is_whole(index)) continue;
+    // Not the whole page: then these bytes alone.
+    Written alone{.is_written = true};
+    for_each_page(address, bytes, [&](const Range*, uint64_t at, uint64_t offset, uint64_t, uint64_t count) {
+      const Page* page = range->pages[at].load(std::memory_order_acquire);
+      alone.is_written = alone.is_written && page != nullptr && is_zero(page->data() + offset, count);
+    });
+    return alone;
+  }
+  constexpr uint64_t most_pages = 256;
+  uint64_t from = first, until = last + 1;
+  while (from > 0 && first - from < most_pages && is_whole(from - 1)) --from;
+  while (until < range->pages.size() && until - last < most_pages && is_whole(until)) ++until;
+  return {.is_written = true,
+          .begin = range->begin + from * page_bytes,
+          .end = std::min(range->end, range->begin + until * page_bytes)};
+}
+
 uint32_t ShadowMemory::number_at(uint64_t address) const {
   const std::shared_lock lock(mutex_);
   const Range* const range = find(address);

@@ -57,6 +57,12 @@ class ShadowMemory {
   Count count(uint64_t address, uint64_t bytes) const;
   /// The whole allocation that an address is in is taken as written.
   void define_all(uint64_t address);
+  /// Whether all of the bytes are written, and memory around them that is, too; a part of that.
+  struct Written {
+    bool is_written = false;
+    uint64_t begin = 0, end = 0;
+  };
+  Written written_around(uint64_t address, uint64_t bytes) const;
 
   /// A number for the allocation that an address is in, also after it has gone; 0: there is none.
   uint32_t number_at(uint64_t address) const;

@@ -24,7 +24,7 @@ import tempfile
 
 
 # Those that watch compiled code, and of them those whose findings do not depend on which wave comes first.
-COMPILED = {"memory", "race", "sync", "leak"}
+COMPILED = {"memory", "init", "race", "sync", "leak"}
 DETERMINED = {"memory", "sync", "leak"}
 
 

@@ -87,7 +87,9 @@ class Series : public testing::Test {
                                      .hardware_register = engine::hardware_register,
                                      .now = [] { return uint64_t{0}; },
                                      .multiply = engine::multiply_ops,
-                                     .odd_access = engine::odd_access};
+                                     .odd_access = engine::odd_access,
+                                     .registers_are_defined = engine::registers_are_defined,
+                                     .accesses_are_over = engine::accesses_are_over};
     const auto placed = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(placed) << placed.error().message;
     const auto& entries = (*placed)->translated().entries;

@@ -57,4 +57,36 @@ TEST(ShadowMemory, KnowsAllocationsAfterTheyAreGone) {
   EXPECT_EQ(memory.number_at(0x10020), 0u);
 }
 
+TEST(ShadowMemory, TellsWhatIsWrittenAroundAnAccess) {
+  ShadowMemory memory([] {});
+  memory.add({.begin = 0x10000, .size = 4 * ShadowMemory::page_bytes, .function = {}, .stack = {}});
+  EXPECT_FALSE(memory.written_around(0x10000, 4).is_written);
+  // A part of a page: no more than was asked for.
+  memory.write(0x10000 + 16, nullptr, 64);
+  const auto part = memory.written_around(0x10000 + 20, 60);
+  EXPECT_TRUE(part.is_written);
+  EXPECT_EQ(part.begin, part.end);
+  EXPECT_FALSE(memory.written_around(0x10000 + 20, 61).is_written);
+  // Whole pages, be they written at once or bit by bit.
+  memory.write(0x10000 + ShadowMemory::page_bytes, nullptr, ShadowMemory::page_bytes);
+  for (uint64_t at = 2 * ShadowMemory::page_bytes; at < 3 * ShadowMemory::page_bytes; at += 64) {
+    memory.write(0x10000 + at, nullptr, 64);
+  }
+  const auto whole = memory.written_around(0x10000 + ShadowMemory::page_bytes + 100, 4);
+  EXPECT_TRUE(whole.is_written);
+  EXPECT_EQ(whole.begin, 0x10000 + ShadowMemory::page_bytes);
+  EXPECT_EQ(whole.end, 0x10000 + 3 * ShadowMemory::page_bytes);
+  const uint8_t undefined = 0x80;
+  memory.write(0x10000 + ShadowMemory::page_bytes + 200, &undefined, 1);
+  EXPECT_TRUE(memory.written_around(0x10000 + ShadowMemory::page_bytes + 100, 100).is_written);
+  EXPECT_FALSE(memory.written_around(0x10000 + ShadowMemory::page_bytes + 100, 101).is_written);
+  // Of memory that nothing is known of, all between what is known.
+  memory.add({.begin = 0x90000, .size = 16, .function = {}, .stack = {}});
+  const auto between = memory.written_around(0x50000, 8);
+  EXPECT_TRUE(between.is_written);
+  EXPECT_EQ(between.begin, 0x10000 + 4 * ShadowMemory::page_bytes);
+  EXPECT_EQ(between.end, 0x90000u);
+  EXPECT_FALSE(memory.written_around(0x90000 - 4, 8).is_written);
+}
+
 }  // namespace

@@ -51,9 +51,12 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
     //    which buffers are not scratch.
     const Liveness liveness(flow);
     const Hotness hotness(flow, request.be_brief);
-    const std::vector<LoopRegion> loops = find_loop_regions(flow, liveness);
-    const std::vector<Superblock> superblocks = find_superblocks(
-        flow, liveness, loops, [&](uint64_t pc) { return hotness.versioning(pc) == Versioning::never; });
+    //    Where it is followed what is undefined, blocks stay as they are: each is looked at before it is executed.
+    const bool as_they_are = flow.tells.definedness;
+    const std::vector<LoopRegion> loops = as_they_are ? std::vector<LoopRegion>{} : find_loop_regions(flow, liveness);
+    const std::vector<Superblock> superblocks = find_superblocks(flow, liveness, loops, [&](uint64_t pc) {
+      return !as_they_are && hotness.versioning(pc) == Versioning::never;
+    });
     // 3. Planning: what the host code of each loop leaves in the wave. The plans are checked before anything is made
     //    from them.
     std::vector<LoopPlan> plans;

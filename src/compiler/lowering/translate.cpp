@@ -15,8 +15,10 @@
 
 #include "compiler/analysis/liveness.h"
 #include "compiler/analysis/loop_region.h"
+#include "compiler/analysis/stretches.h"
 #include "compiler/analysis/superblocks.h"
 #include "compiler/lowering/cross_lane_lowering.h"
+#include "compiler/lowering/definedness_checks.h"
 #include "compiler/lowering/frame.h"
 #include "compiler/lowering/loop_lowering.h"
 #include "compiler/lowering/matrix_lowering.h"
@@ -65,9 +67,11 @@ class Translator {
         matrix_code_(frame, helper_pcs_, first_helper),
         region_(frame, lanes_, scalars_, matrix_code_, code.ordinary_resources),
         odd_(frame, helper_pcs_, first_helper),
+        definedness_(frame),
         first_helper_(first_helper) {
     frame_.bounds = &bounds_;
     if (flow_.tells.odd_accesses) frame_.odd = &odd_;
+    if (flow_.tells.definedness) odd_.set_limits_lds();
   }
 
   void run(Translated& result) {
@@ -120,6 +124,8 @@ class Translator {
   void emit(const LoopPlan& loop);
   void emit(const Superblock& code);
   void emit(const Located& at);
+  static bool is_executed(const isa::Instruction& instruction);
+  void begin(const Stretch& stretch, const Stretch* before, uint64_t pc);
   bool emit_control(const Located& at);
   void emit_fallback(const Located& at);
   void emit_condition(const Located& at, const isa::Control& control);
@@ -156,6 +162,7 @@ class Translator {
   MatrixLowering matrix_code_;
   Region region_;
   OddAccesses odd_;
+  DefinednessChecks definedness_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* not_taken_ = nullptr;  ///< of the branch that was emitted last
   llvm::BasicBlock* ended_ = nullptr;      ///< where waves go that end, Wave::pc set
@@ -164,6 +171,7 @@ class Translator {
   uint32_t inert_mode_bits_ = 0;           ///< that are written somewhere; waves begin without them
   const uint64_t first_helper_;
   bool has_fallbacks_ = false;
+  bool accesses_are_open_ = false;  ///< of a stretch
 };
 
 void Translator::end_wave() {
@@ -231,10 +239,26 @@ void Translator::emit(const Superblock& code) {
     live_before = std::exchange(live, code_.liveness.within(block));
     const auto removed = code.branches.find(pc);
     const size_t emitted = block.instructions.size() - (removed != code.branches.end() ? 1 : 0);
+    std::vector<Stretch> stretches;
+    if (flow_.tells.definedness) {
+      stretches = stretches_of(block, [&](const isa::Instruction& instruction) {
+        return flow_.tells.by_handler(instruction) || !is_executed(instruction);
+      });
+    }
+    const Stretch* stretch = nullptr;
     for (size_t i = 0; i < emitted; ++i) {
       region_.come_to(live[i], live[i + 1]);
       frame_.mode = mode_;
-      emit(block.instructions[i]);
+      const size_t next = stretch == nullptr ? 0 : static_cast<size_t>(stretch - stretches.data()) + 1;
+      if (next < stretches.size() && stretches[next].first == i) {
+        begin(stretches[next], stretch, block.instructions[i].pc);
+        stretch = &stretches[next];
+      }
+      if (stretch != nullptr && stretch->is_told) {
+        emit_fallback(block.instructions[i]);
+      } else {
+        emit(block.instructions[i]);
+      }
       region_.note_writes(lane_effects_of(block.instructions[i].instruction).writes);
     }
     region_.come_to(live[emitted], live.back());
@@ -247,8 +271,46 @@ void Translator::emit(const Superblock& code) {
   if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
   region_.end();
   count();
+  if (accesses_are_open_) definedness_.end_accesses();
+  accesses_are_open_ = false;
   const Located& last = flow_.blocks.at(code.blocks.back()).instructions.back();
   go_to(last.pc, last.next());
+}
+
+/// Whether translated code executes it by itself, for one who follows what is undefined: lanes that it writes are then
+/// all that EXEC has.
+bool Translator::is_executed(const isa::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::s_getpc_b64:
+    case Opcode::s_setreg_b32:
+    case Opcode::s_setreg_imm32_b32:
+    case Opcode::s_round_mode:
+    case Opcode::s_denorm_mode:
+    case Opcode::s_set_vgpr_msb:
+      return true;
+    default:
+      break;
+  }
+  if (isa::control_of(instruction).kind != isa::Control::Kind::next || does_nothing(instruction)) return true;
+  const LaneEffects effects = lane_effects_of(instruction);
+  if (CrossLaneLowering::takes(instruction)) return effects.vector_writes.none();
+  // What a lane asks for of one that is switched off is undefined, whatever that one holds.
+  if (instruction.encoding == isa::Encoding::ds && effects.reads_inactive) return false;
+  return memory_operands(instruction).has_value() || ValuLowering::takes(instruction) ||
+         SaluLowering::takes(instruction) || ScalarMemory::takes(instruction) || MatrixLowering::takes(instruction) ||
+         engine::orders_memory(instruction.opcode);
+}
+
+/// Comes to a stretch, which begins at `pc`.
+void Translator::begin(const Stretch& stretch, const Stretch* before, uint64_t pc) {
+  region_.end();
+  count();
+  if (before != nullptr && before->accesses) definedness_.end_accesses();
+  accesses_are_open_ = stretch.accesses;
+  definedness_.begin(stretch, [&] {
+    set_pc(pc);
+    ir().CreateRet(ir().getInt8(static_cast<uint8_t>(engine::ExitReason::interpreted)));
+  });
 }
 
 void Translator::emit(const Located& at) {

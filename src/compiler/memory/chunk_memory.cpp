@@ -75,8 +75,11 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
 void ChunkMemory::look_at(const Prepared& prepared, ChunkState& chunk, const Strided* strided) {
   const MemoryOperands& operands = prepared.operands;
   // The whole wave's have been found to be inside (is_inside).
-  if (strided != nullptr && operands.space == MemorySpace::lds && !lds_.has_to_be_aligned()) return;
+  if (strided != nullptr && operands.space == MemorySpace::lds && !lds_.has_to_be_aligned() &&
+      !frame_.odd->limits_lds())
+    return;
   for (unsigned element = 0; element < prepared.elements(); ++element) {
+    frame_.odd->set_element(operands.is_store ? prepared.element : element);
     if (strided != nullptr && outside_apertures(operands.space) == MemorySpace::global) {
       llvm::Value* address = ir().CreatePtrToInt(even_address(prepared, element, chunk, *strided), frame_.i64());
       const MemoryAccess& access = semantics::memory_access(*prepared.instruction);

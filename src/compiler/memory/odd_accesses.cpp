@@ -59,6 +59,12 @@ void OddAccesses::look_at_even(const Element& element, llvm::Value* address, int
 }
 
 void OddAccesses::look_at_lds(const Element& element, llvm::Value* places, llvm::Value* starts, const Lanes& lanes) {
+  if (limits_lds_) {
+    const size_t limit = offsetof(Run, ordinary) + offsetof(KnownOrdinary, lds_bytes);
+    llvm::Value* bytes = ir().CreateLoad(frame_.i32(), frame_.at(frame_.run, limit));
+    llvm::Value* last = ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, bytes, ir().getInt32(element.bytes - 1));
+    starts = ir().CreateBinaryIntrinsic(llvm::Intrinsic::umin, starts, last);
+  }
   llvm::Value* odd = ir().CreateICmpUGE(places, splat(starts));
   if (element.alignment > 1) odd = ir().CreateOr(odd, misaligned(places, element.alignment));
   tell(any(ir().CreateAnd(odd, lanes.active)), {.space = Space::lds, .bytes = static_cast<uint8_t>(element.bytes)},
@@ -79,6 +85,7 @@ void OddAccesses::look_at_scratch(const Element& element, llvm::Value* places, c
 }
 
 void OddAccesses::look_at_scalar(unsigned bytes, llvm::Value* address) {
+  set_element(0);
   const uint64_t dropped = bytes < 4 ? 0 : 3;
   const uint8_t number = range_number(/*writes=*/false);
   const Range known = range(number, bytes);
@@ -95,6 +102,7 @@ void OddAccesses::look_at_scalar(unsigned bytes, llvm::Value* address) {
 
 template <typename MakeAddresses>
 void OddAccesses::tell(llvm::Value* is_odd, OddKind kind, const Lanes& lanes, const MakeAddresses& addresses) {
+  kind.element = element_;
   const auto [helper, is_new] = helpers_.try_emplace(frame_.access_pc, first_helper_ + helper_pcs_.size());
   if (is_new) helper_pcs_.push_back(frame_.access_pc);
   llvm::Function* in = ir().GetInsertBlock()->getParent();

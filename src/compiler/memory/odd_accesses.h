@@ -24,6 +24,9 @@ class OddAccesses {
   /// Within a loop that a chunk runs as a whole: where its instructions so far are counted, 64 bits; null: in none.
   void set_clock(llvm::Value* address) { clock_ = address; }
 
+  /// Of an instruction with several, which element is looked at.
+  void set_element(unsigned element) { element_ = static_cast<uint8_t>(element); }
+
   /// The lanes of a chunk that access.
   struct Lanes {
     llvm::Value* active = nullptr;      ///< lanes
@@ -40,6 +43,9 @@ class OddAccesses {
   void look_at_memory(const Element& element, bool is_flat, llvm::Value* addresses, const Lanes& lanes);
   /// The same where they are the same distance from each other; `address`: the chunk's first lane's, 64 bits.
   void look_at_even(const Element& element, llvm::Value* address, int64_t stride, const Lanes& lanes);
+  /// Whether ordinary accesses to LDS are not just those that are inside (KnownOrdinary::lds_bytes).
+  void set_limits_lds() { limits_lds_ = true; }
+  bool limits_lds() const { return limits_lds_; }
   /// In LDS: elements at places (32 bits) from `starts` on are not inside.
   void look_at_lds(const Element& element, llvm::Value* places, llvm::Value* starts, const Lanes& lanes);
   /// In the lanes' scratch, at places of 32 bits, one for all or one for each.
@@ -72,7 +78,9 @@ class OddAccesses {
   const uint64_t first_helper_;
   std::map<uint64_t, uint64_t> helpers_;  ///< by PC
   unsigned ranges_ = 0;
+  uint8_t element_ = 0;
   llvm::Value* clock_ = nullptr;
+  bool limits_lds_ = false;
 };
 
 }  // namespace Atoll::compiler

@@ -58,7 +58,8 @@ void ScalarMemory::load(const isa::Instruction& instruction, ScalarRegisters& re
   llvm::Value* from_base = frame_.bounds->offset(address);
   if (is_noted) frame_.bounds->note(from_base);
   if (!is_noted) frame_.check(frame_.bounds->hold(from_base));
-  if (frame_.odd != nullptr) frame_.odd->look_at_scalar(is_small ? access.bytes : result.words * 4u, is_small ? address : as_given);
+  if (frame_.odd != nullptr)
+    frame_.odd->look_at_scalar(is_small ? access.bytes : result.words * 4u, is_small ? address : as_given);
   llvm::Value* pointer = ir.CreateIntToPtr(address, frame_.pointer());
   if (is_small) {
     llvm::Type* narrow = ir.getIntNTy(access.bytes * 8u);

@@ -9,7 +9,8 @@ namespace Atoll::engine {
 CodeTells CodeTells::of(const machine::Watched& watched) {
   return {.synchronisation = watched.synchronisation || watched.barriers,
           .accesses = watched.accesses,
-          .odd_accesses = watched.odd_accesses && !watched.accesses};
+          .odd_accesses = (watched.odd_accesses || watched.definedness) && !watched.accesses,
+          .definedness = watched.definedness};
 }
 
 bool CodeTells::by_handler(const isa::Instruction& instruction) const {

@@ -4,7 +4,8 @@
 // that in which there is nothing of it. Instructions that order memory or waves, and for those who want all of them
 // accesses, are left to the interpreter's handlers, which tell. Of accesses of which only odd ones are wanted, the code
 // itself finds out whether they are ordinary (compiler/memory/odd_accesses.h), and calls the engine if not
-// (odd_access.h).
+// (odd_access.h). Where it is followed what is undefined, the code finds out whether that reaches it
+// (compiler/lowering/definedness_checks.h).
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,21 @@ struct CodeTells {
   bool synchronisation = false;  ///< instructions that synchronise, by handlers
   bool accesses = false;         ///< all, by handlers
   bool odd_accesses = false;     ///< those that are not ordinary, by itself
+  /// Before instructions that read what is undefined, it leaves the wave to the interpreter, which tells.
+  bool definedness = false;
 
   static CodeTells of(const machine::Watched& watched);
   /// Whether an instruction is left to the interpreter's handler, which tells.
   bool by_handler(const isa::Instruction& instruction) const;
 
-  uint8_t bits() const { return static_cast<uint8_t>(int{synchronisation} | accesses << 1 | odd_accesses << 2); }
+  uint8_t bits() const {
+    return static_cast<uint8_t>(int{synchronisation} | accesses << 1 | odd_accesses << 2 | definedness << 3);
+  }
   static CodeTells from_bits(uint8_t bits) {
-    return {.synchronisation = (bits & 1) != 0, .accesses = (bits & 2) != 0, .odd_accesses = (bits & 4) != 0};
+    return {.synchronisation = (bits & 1) != 0,
+            .accesses = (bits & 2) != 0,
+            .odd_accesses = (bits & 4) != 0,
+            .definedness = (bits & 8) != 0};
   }
 };
 

@@ -101,6 +101,7 @@ class CompiledEngine final : public machine::Engine {
         has_banks_(has_vgpr_banks(*target.processor)),
         observer_(observer),
         tells_odd_accesses_(CodeTells::of(watched).odd_accesses),
+        follows_definedness_(watched.definedness),
         interpreter_(observer != nullptr ? make_observed_interpreter(target, *observer) : make_interpreter(target)) {}
 
   /// For waves of one size: what an instruction does depends on it.
@@ -123,7 +124,7 @@ class CompiledEngine final : public machine::Engine {
     Translations& translations = of_size.translations;
     Run& run = begin_run(wave, budget, of_size.cache, sync_);
     run.observer = observer_;
-    if (tells_odd_accesses_) ask_what_is_ordinary(wave, run);
+    if (tells_odd_accesses_ || follows_definedness_) ask_what_is_ordinary(wave, run);
     if (translations.expects_some()) translations.take_arrived_sometimes();
     do {
       run.resume = false;
@@ -147,7 +148,9 @@ class CompiledEngine final : public machine::Engine {
         }
         if (reason == ExitReason::interpreted) {
           series = nullptr;
-          interpret(translations, wave, run, translations.entry(wave.pc));
+          Entry& here = translations.entry(wave.pc);
+          follows_definedness_ ? interpret_to_branch(translations, wave, run, here)
+                               : interpret(translations, wave, run, here);
           continue;
         }
         run.resume = reason == ExitReason::goes_on && run.instructions < run.limit;
@@ -230,11 +233,19 @@ class CompiledEngine final : public machine::Engine {
     if (hotness >= worth_asking && wave.state != machine::WaveState::faulted) translations.ask(wave, entry);
   }
 
+  /// To where the next branch goes, if the wave does not stop before: there is code for what comes then.
+  void interpret_to_branch(Translations& translations, Wave& wave, Run& run, Entry& entry) {
+    const uint64_t limit = std::exchange(run.limit, run.instructions);
+    interpret(translations, wave, run, entry);
+    run.limit = limit;
+    if (wave.state == machine::WaveState::ready && run.instructions < limit) run.resume = true;
+  }
+
   Code wave64_, wave32_;
   CodeCaches banked_;  ///< for the interpreter, of waves whose instructions name VGPRs of other banks than the first
   const bool has_banks_;
   machine::Observer* const observer_;
-  const bool tells_odd_accesses_;
+  const bool tells_odd_accesses_, follows_definedness_;
   GlobalWaveSync sync_;
   /// For waves that watch floating-point exceptions.
   const std::unique_ptr<machine::Engine> interpreter_;

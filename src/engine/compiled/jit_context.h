@@ -22,6 +22,8 @@ struct JitContext {
   uint64_t (*now)();                                                                  ///< the machine's clock
   void (*multiply)(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run);  ///< multiply_ops()
   OddAccessFunction odd_access;                                                       ///< odd_access()
+  DefinednessFunction registers_are_defined;                                          ///< registers_are_defined()
+  void (*accesses_are_over)(const Wave* wave, Run* run);                              ///< accesses_are_over()
 };
 
 /// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region

@@ -2,6 +2,8 @@
 #include "engine/compiled/odd_access.h"
 
 #include <algorithm>
+#include <bit>
+#include <span>
 #include <utility>
 
 #include "engine/lane_memory.h"
@@ -10,6 +12,7 @@
 #include "engine/observation.h"
 #include "machine/memory.h"
 #include "machine/observer.h"
+#include "machine/undefined_registers.h"
 
 namespace Atoll::engine {
 
@@ -60,7 +63,9 @@ void as_events(const Wave& wave, const OddAccess& access, const Visit& visit) {
                                .drops_bits = access.kind.drops_bits,
                                .bytes = access.kind.bytes,
                                .lanes = lanes,
-                               .addresses = addresses.of});
+                               .addresses = addresses.of,
+                               .is_translated = true,
+                               .element = access.kind.element});
   };
   tell(machine::Space::global, global);
   tell(machine::Space::lds, lds);
@@ -92,6 +97,8 @@ void odd_access(const Wave* wave, Run* run, const MicroOp* op, const uint64_t* a
       all_ordinary = false;
     } else if (event.space == machine::Space::global && around.end > around.begin) {
       run->ordinary.memory[access.kind.range] = {.begin = around.begin, .size = around.end - around.begin};
+    } else if (event.space == machine::Space::lds && around.begin == 0) {
+      run->ordinary.lds_bytes = std::max(run->ordinary.lds_bytes, static_cast<uint32_t>(around.end));
     }
   });
   if (all_ordinary) return;
@@ -101,6 +108,7 @@ void odd_access(const Wave* wave, Run* run, const MicroOp* op, const uint64_t* a
     tell_odd_accesses(*wave, *run);
   }
   run->odd_accesses.push_back(access);
+  run->has_odd_accesses = true;
   if (!is_kept) tell_odd_accesses(*wave, *run);
 }
 
@@ -108,7 +116,11 @@ void ask_what_is_ordinary(const Wave& wave, Run& run) {
   KnownOrdinary& known = run.ordinary;
   const machine::OrdinaryAccesses now = run.observer->ordinary_accesses(wave);
   known.scratch_bytes = now.scratch_bytes;
+  known.lds_bytes = now.lds_bytes;
+  run.undefined = now.undefined != nullptr ? now.undefined : &run.nothing_undefined;
+  run.nothing_undefined = {};
   run.odd_accesses.clear();
+  run.has_odd_accesses = false;
   const machine::Dispatch* dispatch = wave.work_group->dispatch;
   if (known.epoch == now.epoch && known.dispatch == dispatch) return;
   known.epoch = now.epoch;
@@ -132,7 +144,38 @@ void tell_odd_accesses(const Wave& wave, Run& run) {
     last = access;
   }
   run.odd_accesses.clear();
+  run.has_odd_accesses = false;
 }
+
+uint8_t registers_are_defined(const Wave* wave, machine::UndefinedRegisters* undefined,
+                              const machine::RegisterUse* uses, uint64_t count) {
+  using machine::UndefinedRegisters;
+  const uint64_t exec = wave->exec();
+  const std::span all(uses, count);
+  for (const machine::RegisterUse& use : all) {
+    if (use.word >= UndefinedRegisters::row_words) {
+      if ((undefined->scalars[use.word - UndefinedRegisters::row_words] & use.reads) != 0) return 0;
+      continue;
+    }
+    if ((undefined->rows[use.word] & use.reads_all) != 0) return 0;
+    for (uint64_t rows = undefined->rows[use.word] & use.reads; rows != 0; rows &= rows - 1) {
+      if ((undefined->lanes[use.word * 64 + std::countr_zero(rows)] & exec) != 0) return 0;
+    }
+  }
+  for (const machine::RegisterUse& use : all) {
+    if (use.word >= UndefinedRegisters::row_words) {
+      undefined->scalars[use.word - UndefinedRegisters::row_words] &= ~use.writes;
+      continue;
+    }
+    for (uint64_t rows = undefined->rows[use.word] & use.writes; rows != 0; rows &= rows - 1) {
+      const auto number = static_cast<unsigned>(use.word * 64 + std::countr_zero(rows));
+      undefined->set_lanes(number, undefined->lanes[number] & ~exec);
+    }
+  }
+  return 1;
+}
+
+void accesses_are_over(const Wave* wave, Run* run) { tell_odd_accesses(*wave, *run); }
 
 void forget_odd_accesses(const Wave& wave, Run& run) {
   if (run.chunk == no_chunk) return;

@@ -17,6 +17,8 @@
 
 namespace Atoll::machine {
 struct Dispatch;
+struct RegisterUse;
+struct UndefinedRegisters;
 struct Wave;
 }  // namespace Atoll::machine
 
@@ -36,6 +38,7 @@ struct KnownOrdinary {
 
   Range memory[ranges];
   uint64_t scratch_bytes = 0;  ///< of a lane
+  uint32_t lds_bytes = 0;      ///< of the work-group's LDS, from its begin on
   // For which it is good:
   uint64_t epoch = 0;
   const machine::Dispatch* dispatch = nullptr;
@@ -48,13 +51,15 @@ struct OddKind {
   uint8_t bytes = 0;        ///< of an element
   uint8_t range = 0;        ///< of KnownOrdinary
   bool drops_bits = false;  ///< AccessEvent::drops_bits
+  uint8_t element = 0;      ///< AccessEvent::element, below 128
 
   constexpr uint32_t bits() const {
-    return static_cast<uint32_t>(space) | uint32_t{bytes} << 8 | uint32_t{range} << 16 | uint32_t{drops_bits} << 24;
+    return static_cast<uint32_t>(space) | uint32_t{bytes} << 8 | uint32_t{range} << 16 | uint32_t{drops_bits} << 24 |
+           uint32_t{element} << 25;
   }
   static constexpr OddKind from_bits(uint32_t bits) {
     return {static_cast<Space>(bits & 0xFF), static_cast<uint8_t>(bits >> 8), static_cast<uint8_t>(bits >> 16),
-            (bits >> 24) != 0};
+            (bits >> 24 & 1) != 0, static_cast<uint8_t>(bits >> 25)};
   }
 };
 
@@ -80,6 +85,15 @@ void odd_access(const machine::Wave* wave, Run* run, const MicroOp* op, const ui
 void ask_what_is_ordinary(const machine::Wave& wave, Run& run);
 /// Tells what has been kept.
 void tell_odd_accesses(const machine::Wave& wave, Run& run);
+
+/// Called by translated code, which is about to execute instructions with that use of registers: whether what they read
+/// is defined. Then what they write is, too, from then on.
+using DefinednessFunction = uint8_t (*)(const machine::Wave* wave, machine::UndefinedRegisters* undefined,
+                                        const machine::RegisterUse* uses, uint64_t count);
+uint8_t registers_are_defined(const machine::Wave* wave, machine::UndefinedRegisters* undefined,
+                              const machine::RegisterUse* uses, uint64_t count);
+/// Likewise, after instructions that access memory.
+void accesses_are_over(const machine::Wave* wave, Run* run);
 /// The region at Wave::pc has failed, and is to be done again from the chunk in Run::chunk on.
 void forget_odd_accesses(const machine::Wave& wave, Run& run);
 

@@ -176,6 +176,9 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
   }
   if (flow->blocks.empty()) return;
   flow->tells = CodeTells::of(cache_.watched());
+  if (flow->tells.definedness) {  // the interpreter comes back wherever a branch leads
+    for (const auto& [pc, block] : flow->blocks) flow->entries.insert(pc);
+  }
   asked.base = flow->blocks.begin()->first;
   asked.cost = CompilingCost::of(*flow);
   asked.registers = flow->registers;
@@ -280,7 +283,9 @@ std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked
                      .hardware_register = hardware_register,
                      .now = [] { return machine::now_ns(); },
                      .multiply = multiply_ops,
-                     .odd_access = odd_access};
+                     .odd_access = odd_access,
+                     .registers_are_defined = registers_are_defined,
+                     .accesses_are_over = accesses_are_over};
   return placed;
 }
 

@@ -1,0 +1,32 @@
+// compiler: stretches of a block between which it is looked at whether what is read is defined
+// (lowering/definedness_checks.h).
+//
+// All instructions of a stretch are executed under the same EXEC, and none needs what another one loads: of what a
+// stretch writes nothing is undefined then if all is defined that it reads, but for what it loads. What the
+// interpreter's handlers execute is a stretch of its own, since they tell of it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "compiler/analysis/liveness.h"
+#include "engine/compiled/control_flow.h"
+
+namespace Atoll::compiler {
+
+/// A stretch, from an instruction of the block up to the next stretch.
+struct Stretch {
+  size_t first = 0;
+  bool is_told = false;  ///< by the interpreter's handler; then what follows is empty
+  bool accesses = false;
+  /// What is read before the stretch has written it; of vector registers the lanes that EXEC has, or all.
+  ScalarSet scalar_reads{}, scalar_writes{};
+  VectorSet reads{}, reads_all{}, writes{};
+};
+
+/// `is_told`: whether the interpreter's handler executes an instruction.
+std::vector<Stretch> stretches_of(const engine::Block& block,
+                                  const std::function<bool(const isa::Instruction&)>& is_told);
+
+}  // namespace Atoll::compiler

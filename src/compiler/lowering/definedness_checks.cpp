@@ -1,0 +1,130 @@
+// compiler: see definedness_checks.h.
+#include "compiler/lowering/definedness_checks.h"
+
+#include <vector>
+
+#include <llvm/IR/MDBuilder.h>
+
+#include "machine/undefined_registers.h"
+
+namespace Atoll::compiler {
+
+using engine::JitContext;
+using machine::UndefinedRegisters;
+
+namespace {
+
+template <size_t count>
+uint64_t word_of(const std::bitset<count>& set, unsigned word) {
+  constexpr std::bitset<count> low(~uint64_t{0});
+  return ((set >> (64 * word)) & low).to_ullong();
+}
+
+/// The words of UndefinedRegisters that a stretch has to do with.
+std::vector<machine::RegisterUse> words_of(const Stretch& stretch) {
+  std::vector<machine::RegisterUse> words;
+  const auto add = [&](const machine::RegisterUse& use) {
+    if ((use.reads | use.reads_all | use.writes) != 0) words.push_back(use);
+  };
+  for (unsigned word = 0; word < UndefinedRegisters::row_words; ++word) {
+    add({.word = word,
+         .reads = word_of(stretch.reads, word),
+         .reads_all = word_of(stretch.reads_all, word),
+         .writes = word_of(stretch.writes, word)});
+  }
+  for (unsigned word = 0; word < UndefinedRegisters::scalar_words; ++word) {
+    add({.word = UndefinedRegisters::row_words + word,
+         .reads = word_of(stretch.scalar_reads, word),
+         .reads_all = 0,
+         .writes = word_of(stretch.scalar_writes, word)});
+  }
+  return words;
+}
+
+}  // namespace
+
+llvm::Value* DefinednessChecks::undefined_registers() {
+  return frame_.ir.CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(engine::Run, undefined)));
+}
+
+llvm::BasicBlock* DefinednessChecks::look_at(const Stretch& stretch) {
+  const std::vector<machine::RegisterUse> words = words_of(stretch);
+  if (words.empty()) return nullptr;
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::Value* undefined = undefined_registers();
+  const auto address = [&](const machine::RegisterUse& use) {
+    static_assert(offsetof(UndefinedRegisters, rows) == 0 &&
+                  offsetof(UndefinedRegisters, scalars) == UndefinedRegisters::row_words * sizeof(uint64_t));
+    return frame_.at(undefined, use.word * sizeof(uint64_t));
+  };
+  const auto join = [&](llvm::Value* bits, llvm::Value* more) {
+    return bits == nullptr ? more : ir.CreateOr(bits, more);
+  };
+  // Registers of which some lanes are undefined are looked at in the engine; likewise those that become defined in
+  // some lanes alone.
+  llvm::Value *is_read = nullptr, *is_written = nullptr;
+  std::vector<std::pair<llvm::Value*, llvm::Value*>> defined;  // where, and what is left
+  for (const machine::RegisterUse& use : words) {
+    llvm::Value* now = ir.CreateLoad(frame_.i64(), address(use));
+    const uint64_t reads = use.reads | use.reads_all;
+    if (reads != 0) is_read = join(is_read, ir.CreateAnd(now, ir.getInt64(reads)));
+    if (use.writes == 0) continue;
+    if (use.word < UndefinedRegisters::row_words)
+      is_written = join(is_written, ir.CreateAnd(now, ir.getInt64(use.writes)));
+    defined.emplace_back(address(use), ir.CreateAnd(now, ir.getInt64(~use.writes)));
+  }
+  llvm::Value* nothing = ir.getInt64(0);
+  llvm::Value* is_rare = is_read != nullptr ? ir.CreateICmpNE(is_read, nothing) : ir.getFalse();
+  if (is_written != nullptr) {
+    llvm::Value* in_part = ir.CreateAnd(ir.CreateICmpNE(is_written, nothing),
+                                        ir.CreateICmpNE(frame_.exec(), ir.getInt64(frame_.all_lanes())));
+    is_rare = ir.CreateOr(is_rare, in_part);
+  }
+  llvm::BasicBlock *rare = block("maybe_undefined"), *plain = block("defined"), *on = block("checked"),
+                   *leaves = block("undefined");
+  ir.CreateCondBr(is_rare, rare, plain, llvm::MDBuilder(frame_.context).createBranchWeights(1, 1u << 10));
+  ir.SetInsertPoint(plain);
+  for (const auto& [where, left] : defined) ir.CreateStore(left, where);
+  ir.CreateBr(on);
+
+  ir.SetInsertPoint(rare);
+  static_assert(sizeof(machine::RegisterUse) == 4 * sizeof(uint64_t));
+  llvm::Value* uses = frame_.local(llvm::ArrayType::get(frame_.i64(), 4 * words.size()), llvm::Align(8));
+  unsigned place = 0;
+  for (const machine::RegisterUse& use : words) {
+    for (const uint64_t value : {use.word, use.reads, use.reads_all, use.writes}) {
+      ir.CreateStore(ir.getInt64(value), frame_.at(uses, sizeof(uint64_t) * place++));
+    }
+  }
+  llvm::Value* called =
+      ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, registers_are_defined)));
+  auto* type = llvm::FunctionType::get(ir.getInt8Ty(),
+                                       {frame_.pointer(), frame_.pointer(), frame_.pointer(), frame_.i64()}, false);
+  llvm::CallInst* call = ir.CreateCall(type, called, {frame_.wave, undefined, uses, ir.getInt64(words.size())});
+  call->addFnAttr(llvm::Attribute::Cold);
+  call->addFnAttr(llvm::Attribute::NoUnwind);
+  call->addParamAttr(0, llvm::Attribute::ReadOnly);
+  ir.CreateCondBr(ir.CreateICmpNE(call, ir.getInt8(0)), on, leaves);
+  ir.SetInsertPoint(on);
+  return leaves;
+}
+
+void DefinednessChecks::end_accesses() {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  llvm::Value* some = ir.CreateLoad(ir.getInt8Ty(), frame_.at(frame_.run, offsetof(engine::Run, has_odd_accesses)));
+  llvm::BasicBlock *tell = block("tell"), *on = block("told");
+  ir.CreateCondBr(ir.CreateICmpNE(some, ir.getInt8(0)), tell, on,
+                  llvm::MDBuilder(frame_.context).createBranchWeights(1, 1u << 10));
+  ir.SetInsertPoint(tell);
+  llvm::Value* called =
+      ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, accesses_are_over)));
+  auto* type = llvm::FunctionType::get(ir.getVoidTy(), {frame_.pointer(), frame_.pointer()}, false);
+  llvm::CallInst* call = ir.CreateCall(type, called, {frame_.wave, frame_.run});
+  call->addFnAttr(llvm::Attribute::Cold);
+  call->addFnAttr(llvm::Attribute::NoUnwind);
+  call->addParamAttr(0, llvm::Attribute::ReadOnly);
+  ir.CreateBr(on);
+  ir.SetInsertPoint(on);
+}
+
+}  // namespace Atoll::compiler

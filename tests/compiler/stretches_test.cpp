@@ -1,0 +1,111 @@
+// Where code stops to look at whether what it reads is defined.
+#include "compiler/analysis/stretches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "comparison.h"
+#include "isa/table.h"
+#include "target/processor.h"
+
+namespace Atoll::test {
+namespace {
+
+using compiler::Stretch;
+using testing::ElementsAre;
+
+struct Found {
+  std::vector<Stretch> stretches;
+  std::vector<std::string> begins;  ///< with which instructions
+};
+
+/// The stretches of code without branches. v_writelane_b32 is told of by the interpreter's handler.
+Found stretches_of(const std::string& source) {
+  const std::vector<uint8_t> code = assemble(source + "\ns_endpgm", "gfx90a");
+  const auto begin = reinterpret_cast<uint64_t>(code.data());
+  const auto flow = engine::follow(begin, {}, begin, begin + code.size(), *target::find_processor("gfx90a"));
+  if (!flow) throw std::runtime_error(flow.error().message);
+  const engine::Block& block = flow->blocks.at(begin);
+  Found found;
+  found.stretches = compiler::stretches_of(
+      block, [](const isa::Instruction& instruction) { return instruction.opcode == isa::Opcode::v_writelane_b32; });
+  for (const Stretch& stretch : found.stretches) {
+    found.begins.emplace_back(isa::row(block.instructions[stretch.first].instruction.opcode).name);
+  }
+  return found;
+}
+
+std::vector<unsigned> numbers(const isa::VectorSet& set) {
+  std::vector<unsigned> found;
+  for (unsigned i = 0; i < set.size(); ++i) {
+    if (set[i]) found.push_back(i);
+  }
+  return found;
+}
+
+TEST(Stretches, ReadWhatTheyHaveNotWritten) {
+  const Found found = stretches_of(R"(
+    v_mov_b32 v1, s4
+    v_add_u32 v2, v1, v3
+    v_mac_f32 v5, v2, v2
+    s_add_u32 s6, s4, s7
+    s_addc_u32 s8, s6, 0)");
+  EXPECT_THAT(found.begins, ElementsAre("v_mov_b32", "s_endpgm"));
+  const Stretch& stretch = found.stretches[0];
+  EXPECT_THAT(numbers(stretch.reads), ElementsAre(3, 5));
+  EXPECT_THAT(numbers(stretch.writes), ElementsAre(1, 2, 5));
+  EXPECT_TRUE(stretch.reads_all.none());
+  EXPECT_TRUE(stretch.scalar_reads[4] && stretch.scalar_reads[7]);
+  EXPECT_FALSE(stretch.scalar_reads[6] || stretch.scalar_reads[isa::scc_number]);
+  EXPECT_TRUE(stretch.scalar_writes[8] && stretch.scalar_writes[isa::scc_number]);
+  EXPECT_FALSE(stretch.accesses);
+}
+
+TEST(Stretches, EndBeforeWhatTheyHaveLoadedIsUsed) {
+  EXPECT_THAT(stretches_of(R"(
+    global_load_dword v1, v[2:3], off
+    v_add_u32 v4, v5, v6
+    v_add_u32 v4, v4, v1)")
+                  .begins,
+              ElementsAre("global_load_dword", "v_add_u32", "s_endpgm"));
+  // Whoever writes the register would otherwise have it defined before the load is told.
+  EXPECT_THAT(stretches_of("ds_read_b32 v1, v2\nv_mov_b32 v1, 0").begins,
+              ElementsAre("ds_read_b32", "v_mov_b32", "s_endpgm"));
+  EXPECT_THAT(stretches_of("s_load_dwordx2 s[2:3], s[4:5], 0\ns_mov_b32 s7, s6\ns_mov_b32 s8, s3").begins,
+              ElementsAre("s_load_dwordx2", "s_mov_b32", "s_endpgm"));
+  EXPECT_THAT(stretches_of("global_store_dword v[2:3], v1, off\nv_mov_b32 v1, 0").begins,
+              ElementsAre("global_store_dword", "s_endpgm"));
+}
+
+TEST(Stretches, HaveTheSameLanesThroughout) {
+  const Found found = stretches_of(R"(
+    v_mov_b32 v1, 0
+    v_cmp_lt_u32 vcc, v2, v3
+    s_and_saveexec_b64 s[4:5], vcc
+    v_mov_b32 v1, 1
+    s_or_b64 exec, exec, s[4:5]
+    v_mov_b32 v4, v1)");
+  EXPECT_THAT(found.begins, ElementsAre("v_mov_b32", "v_mov_b32", "v_mov_b32", "s_endpgm"));
+  // EXEC itself is never undefined.
+  EXPECT_FALSE(found.stretches[1].scalar_reads[isa::scalar::exec_lo]);
+  EXPECT_THAT(numbers(found.stretches[2].reads), ElementsAre(1));
+}
+
+TEST(Stretches, LanesThatReadOthersNeedAllOfThem) {
+  const Found found =
+      stretches_of("v_mov_b32 v1, 0\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0");
+  EXPECT_TRUE(found.stretches[0].reads_all[1]);
+}
+
+TEST(Stretches, WhatIsToldIsOneByItself) {
+  const Found found = stretches_of("v_mov_b32 v1, 0\nv_writelane_b32 v2, s4, 3\nv_mov_b32 v3, v2");
+  EXPECT_THAT(found.begins, ElementsAre("v_mov_b32", "v_writelane_b32", "v_mov_b32", "s_endpgm"));
+  EXPECT_TRUE(found.stretches[1].is_told);
+  EXPECT_TRUE(found.stretches[1].writes.none());
+}
+
+}  // namespace
+}  // namespace Atoll::test
