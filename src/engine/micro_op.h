@@ -167,9 +167,9 @@ struct alignas(64) Run {
   // Of translated code in a machine that is observed (compiled/odd_access.h).
   KnownOrdinary ordinary;
   std::vector<OddAccess> odd_accesses;
-  bool has_odd_accesses = false;                     ///< whether there are any
+  bool has_odd_accesses = false;                     ///< as translated code sees that there are some
   machine::UndefinedRegisters* undefined = nullptr;  ///< of the wave, if somebody follows it, ...
-  machine::UndefinedRegisters nothing_undefined;     ///< ... and else this
+  machine::UndefinedRegisters nothing_undefined;     ///< ... and else this, of which nobody sets a bit
 };
 
 /// The calling thread's Run as it was left.

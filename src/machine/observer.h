@@ -107,7 +107,8 @@ struct OrdinaryAccesses {
   UndefinedRegisters* undefined = nullptr;  ///< the wave's, for one that wants `definedness`; null: it follows none
 };
 
-/// Memory, of which it is known that accesses are ordinary: of LDS its first bytes, where access() is about that.
+/// Memory, of which it is known that accesses are ordinary; of LDS, where is_ordinary() is asked about that, its
+/// offsets.
 struct OrdinaryMemory {
   uint64_t begin = 0, end = 0;
 };

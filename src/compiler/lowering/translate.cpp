@@ -125,7 +125,8 @@ class Translator {
   void emit(const Superblock& code);
   void emit(const Located& at);
   static bool is_executed(const isa::Instruction& instruction);
-  void begin(const Stretch& stretch, const Stretch* before, uint64_t pc);
+  void begin(const Stretch& stretch, uint64_t pc);
+  void end_stretch();
   bool emit_control(const Located& at);
   void emit_fallback(const Located& at);
   void emit_condition(const Located& at, const isa::Control& control);
@@ -245,16 +246,17 @@ void Translator::emit(const Superblock& code) {
         return flow_.tells.by_handler(instruction) || !is_executed(instruction);
       });
     }
-    const Stretch* stretch = nullptr;
+    auto next = stretches.begin();
+    bool is_told = false;
     for (size_t i = 0; i < emitted; ++i) {
       region_.come_to(live[i], live[i + 1]);
       frame_.mode = mode_;
-      const size_t next = stretch == nullptr ? 0 : static_cast<size_t>(stretch - stretches.data()) + 1;
-      if (next < stretches.size() && stretches[next].first == i) {
-        begin(stretches[next], stretch, block.instructions[i].pc);
-        stretch = &stretches[next];
+      if (next != stretches.end() && next->first == i) {
+        begin(*next, block.instructions[i].pc);
+        is_told = next->is_told;
+        ++next;
       }
-      if (stretch != nullptr && stretch->is_told) {
+      if (is_told) {
         emit_fallback(block.instructions[i]);
       } else {
         emit(block.instructions[i]);
@@ -271,8 +273,7 @@ void Translator::emit(const Superblock& code) {
   if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
   region_.end();
   count();
-  if (accesses_are_open_) definedness_.end_accesses();
-  accesses_are_open_ = false;
+  end_stretch();
   const Located& last = flow_.blocks.at(code.blocks.back()).instructions.back();
   go_to(last.pc, last.next());
 }
@@ -301,11 +302,16 @@ bool Translator::is_executed(const isa::Instruction& instruction) {
          engine::orders_memory(instruction.opcode);
 }
 
+void Translator::end_stretch() {
+  if (accesses_are_open_) definedness_.end_accesses();
+  accesses_are_open_ = false;
+}
+
 /// Comes to a stretch, which begins at `pc`.
-void Translator::begin(const Stretch& stretch, const Stretch* before, uint64_t pc) {
+void Translator::begin(const Stretch& stretch, uint64_t pc) {
   region_.end();
   count();
-  if (before != nullptr && before->accesses) definedness_.end_accesses();
+  end_stretch();
   accesses_are_open_ = stretch.accesses;
   definedness_.begin(stretch, [&] {
     set_pc(pc);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/compiled/chunk_access.h"
+#include "engine/compiled/definedness.h"
 #include "engine/compiled/odd_access.h"
 #include "engine/micro_op.h"
 

@@ -2,8 +2,6 @@
 #include "engine/compiled/odd_access.h"
 
 #include <algorithm>
-#include <bit>
-#include <span>
 #include <utility>
 
 #include "engine/lane_memory.h"
@@ -118,7 +116,6 @@ void ask_what_is_ordinary(const Wave& wave, Run& run) {
   known.scratch_bytes = now.scratch_bytes;
   known.lds_bytes = now.lds_bytes;
   run.undefined = now.undefined != nullptr ? now.undefined : &run.nothing_undefined;
-  run.nothing_undefined = {};
   run.odd_accesses.clear();
   run.has_odd_accesses = false;
   const machine::Dispatch* dispatch = wave.work_group->dispatch;
@@ -145,34 +142,6 @@ void tell_odd_accesses(const Wave& wave, Run& run) {
   }
   run.odd_accesses.clear();
   run.has_odd_accesses = false;
-}
-
-uint8_t registers_are_defined(const Wave* wave, machine::UndefinedRegisters* undefined,
-                              const machine::RegisterUse* uses, uint64_t count) {
-  using machine::UndefinedRegisters;
-  const uint64_t exec = wave->exec();
-  const std::span all(uses, count);
-  for (const machine::RegisterUse& use : all) {
-    if (use.word >= UndefinedRegisters::row_words) {
-      if ((undefined->scalars[use.word - UndefinedRegisters::row_words] & use.reads) != 0) return 0;
-      continue;
-    }
-    if ((undefined->rows[use.word] & use.reads_all) != 0) return 0;
-    for (uint64_t rows = undefined->rows[use.word] & use.reads; rows != 0; rows &= rows - 1) {
-      if ((undefined->lanes[use.word * 64 + std::countr_zero(rows)] & exec) != 0) return 0;
-    }
-  }
-  for (const machine::RegisterUse& use : all) {
-    if (use.word >= UndefinedRegisters::row_words) {
-      undefined->scalars[use.word - UndefinedRegisters::row_words] &= ~use.writes;
-      continue;
-    }
-    for (uint64_t rows = undefined->rows[use.word] & use.writes; rows != 0; rows &= rows - 1) {
-      const auto number = static_cast<unsigned>(use.word * 64 + std::countr_zero(rows));
-      undefined->set_lanes(number, undefined->lanes[number] & ~exec);
-    }
-  }
-  return 1;
 }
 
 void accesses_are_over(const Wave* wave, Run* run) { tell_odd_accesses(*wave, *run); }

@@ -17,8 +17,6 @@
 
 namespace Atoll::machine {
 struct Dispatch;
-struct RegisterUse;
-struct UndefinedRegisters;
 struct Wave;
 }  // namespace Atoll::machine
 
@@ -86,13 +84,7 @@ void ask_what_is_ordinary(const machine::Wave& wave, Run& run);
 /// Tells what has been kept.
 void tell_odd_accesses(const machine::Wave& wave, Run& run);
 
-/// Called by translated code, which is about to execute instructions with that use of registers: whether what they read
-/// is defined. Then what they write is, too, from then on.
-using DefinednessFunction = uint8_t (*)(const machine::Wave* wave, machine::UndefinedRegisters* undefined,
-                                        const machine::RegisterUse* uses, uint64_t count);
-uint8_t registers_are_defined(const machine::Wave* wave, machine::UndefinedRegisters* undefined,
-                              const machine::RegisterUse* uses, uint64_t count);
-/// Likewise, after instructions that access memory.
+/// Called by translated code, after instructions that access memory: the same.
 void accesses_are_over(const machine::Wave* wave, Run* run);
 /// The region at Wave::pc has failed, and is to be done again from the chunk in Run::chunk on.
 void forget_odd_accesses(const machine::Wave& wave, Run& run);

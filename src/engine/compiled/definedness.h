@@ -1,0 +1,22 @@
+// engine/compiled: whether what translated code reads is defined, where somebody follows that
+// (compiler/lowering/definedness_checks.h).
+#pragma once
+
+#include <cstdint>
+
+namespace Atoll::machine {
+struct RegisterUse;
+struct UndefinedRegisters;
+struct Wave;
+}  // namespace Atoll::machine
+
+namespace Atoll::engine {
+
+/// Called by translated code, which is about to execute instructions with that use of registers: whether what they read
+/// is defined. Then what they write is, too, from then on.
+using DefinednessFunction = uint8_t (*)(const machine::Wave* wave, machine::UndefinedRegisters* undefined,
+                                        const machine::RegisterUse* uses, uint64_t count);
+uint8_t registers_are_defined(const machine::Wave* wave, machine::UndefinedRegisters* undefined,
+                              const machine::RegisterUse* uses, uint64_t count);
+
+}  // namespace Atoll::engine
