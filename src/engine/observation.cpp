@@ -1,6 +1,7 @@
 // engine: telling an observer what a wave does (observation.h).
 #include "engine/observation.h"
 
+#include "engine/vgpr_banks.h"
 #include "isa/table.h"
 #include "semantics/memory_access.h"
 
@@ -10,12 +11,31 @@ namespace {
 
 using semantics::MemoryAccess;
 
-template <bool tells_instruction, bool tells_accesses, bool settles_loads = false>
+/// What is told before an instruction.
+struct Told {
+  bool path = false, instruction = false, accesses = false, settles_loads = false;
+};
+
+/// Of an instruction, if it has not been told already: translated code tells of a block as it begins, and may leave the
+/// rest of it to the interpreter.
+void tell_step(Wave& wave, const Origin& origin, const Run& run) {
+  const uint64_t next = origin.pc + origin.instruction.size;
+  if (origin.pc >= wave.told.from && origin.pc < wave.told.until) {
+    wave.told.from = next;
+    return;
+  }
+  const bool has_banks = origin.instruction.generation >= target::Generation::gfx12_5;
+  tell_path(wave, run, {.begin = origin.pc, .end = next, .banks = has_banks ? vgpr_banks(wave) : uint8_t{0}});
+  wave.told.from = next;
+}
+
+template <Told told>
 void observed(Wave& wave, const MicroOp* op, Run& run) {
   const Origin& origin = *op->origin;
-  if constexpr (settles_loads) run.observer->settle_loads(wave, origin.instruction);
-  if constexpr (tells_instruction) run.observer->instruction(wave, origin.pc, origin.instruction);
-  if constexpr (tells_accesses) {
+  if constexpr (told.path) tell_step(wave, origin, run);
+  if constexpr (told.settles_loads) run.observer->settle_loads(wave, origin.instruction);
+  if constexpr (told.instruction) run.observer->instruction(wave, origin.pc, origin.instruction);
+  if constexpr (told.accesses) {
     AccessTeller teller(*run.observer, wave, origin);
     origin.accesses(wave, *op, run, teller);
   }
@@ -77,15 +97,27 @@ bool synchronises(const isa::Instruction& instruction) {
 }
 
 Handler observe(Origin& origin, Handler handler, const machine::Watched& watched) {
-  const bool accesses = (watched.accesses || watched.odd_accesses || watched.definedness) && origin.accesses != nullptr;
-  const bool instruction =
-      watched.instructions || watched.definedness || (watched.synchronisation && synchronises(origin.instruction));
-  if (!instruction && !accesses && !watched.loads) return handler;
+  const Told told{
+      .path = watched.paths,
+      .instruction =
+          watched.instructions || watched.definedness || (watched.synchronisation && synchronises(origin.instruction)),
+      .accesses = (watched.accesses || watched.odd_accesses || watched.definedness || watched.paths) &&
+                  origin.accesses != nullptr,
+      .settles_loads = watched.loads,
+  };
+  if (!told.path && !told.instruction && !told.accesses && !told.settles_loads) return handler;
   origin.observed = handler;
-  // Who changes what is loaded is told of all instructions.
-  if (watched.loads) return accesses ? observed<true, true, true> : observed<true, false, true>;
-  if (!accesses) return observed<true, false>;
-  return instruction ? observed<true, true> : observed<false, true>;
+  const auto choose = [&]<bool path>() -> Handler {
+    // Who changes what is loaded is told of all instructions.
+    if (told.settles_loads) {
+      return told.accesses ? observed<Told{path, true, true, true}> : observed<Told{path, true, false, true}>;
+    }
+    if (told.accesses) {
+      return told.instruction ? observed<Told{path, true, true}> : observed<Told{path, false, true}>;
+    }
+    return told.instruction ? observed<Told{path, true, false}> : observed<Told{path, false, false}>;
+  };
+  return told.path ? choose.operator()<true>() : choose.operator()<false>();
 }
 
 }  // namespace Atoll::engine

@@ -59,6 +59,11 @@ class AccessTeller {
   bool reads_ = false, writes_ = false, is_atomic_ = false, is_scalar_ = false, drops_bits_ = false;
 };
 
+/// Tells of a wave's path that it is about to execute `code`.
+inline void tell_path(Wave& wave, const Run& run, const machine::StraightCode& code) {
+  wave.told = {.from = code.begin, .until = code.end, .number = run.observer->path_after(wave, wave.told.number, code)};
+}
+
 /// Whether an instruction waits for counters, controls caches, or is a barrier of waves.
 bool synchronises(const isa::Instruction& instruction);
 

@@ -246,6 +246,14 @@ class Collector {
 
 Effects effects_of(const Instruction& instruction) { return Collector(instruction).collect(); }
 
+LdsCopy lds_copy(const Instruction& instruction) {
+  const InstructionRow& row = row_of(instruction);
+  if (row.has(flag::tensor)) return row.has(flag::load) ? LdsCopy::to_lds : LdsCopy::from_lds;
+  if (row.has(flag::from_lds)) return LdsCopy::from_lds;
+  if (row.has(flag::to_lds)) return LdsCopy::to_lds;
+  return instruction.lds && instruction.encoding != Encoding::ds ? LdsCopy::to_lds : LdsCopy::none;
+}
+
 Control control_of(const Instruction& instruction) {
   using enum Control::Kind;
   const InstructionRow& row = row_of(instruction);

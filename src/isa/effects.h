@@ -48,6 +48,10 @@ struct Effects {
 };
 Effects effects_of(const Instruction& instruction);
 
+/// Copies between memory and LDS.
+enum class LdsCopy : uint8_t { none, to_lds, from_lds };
+LdsCopy lds_copy(const Instruction& instruction);
+
 /// Adds a lane mask that begins with that register: one register or two.
 inline void add_lane_mask(ScalarSet& set, unsigned reg, const Instruction& of) {
   for (unsigned word = 0; word < of.lane_mask_words; ++word) set.set(reg + word);

@@ -92,6 +92,7 @@ void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
   wave.barrier_phase = wave.named_phase = wave.cluster_phase = 0;
   wave.named_barrier = 0;
   wave.instructions = wave.interpreted = 0;
+  wave.told = {};
   wave.fingerprint = 0;
   wave.seems_to_wait = false;
   wave.scratch_bytes_per_lane = start.scratch_bytes_per_lane;

@@ -48,6 +48,7 @@ struct Watched {
   bool barriers = false;         ///< barrier
   bool memory = false;           ///< allocated, freed, copying
   bool loads = false;            ///< settle_loads
+  bool paths = false;            ///< path_after; access, of code that copies between memory and LDS
   /// instruction and access, of all but those that translated code has found to read nothing that is undefined
   /// (OrdinaryAccesses::undefined); of their accesses, odd ones
   bool definedness = false;
@@ -67,6 +68,7 @@ struct Watched {
     barriers |= more.barriers;
     memory |= more.memory;
     loads |= more.loads;
+    paths |= more.paths;
     definedness |= more.definedness;
     order |= more.order;
     return *this;
@@ -96,6 +98,12 @@ struct AccessEvent {
   /// By translated code, which has told nobody of the instruction: its address and what it stores are defined.
   bool is_translated = false;
   uint8_t element = 0;  ///< then, which of the instruction's elements it is
+};
+
+/// Instructions that a wave executes one after the other.
+struct StraightCode {
+  uint64_t begin = 0, end = 0;
+  uint8_t banks = 0;  ///< of VGPRs that they name registers in (isa/vgpr_banks.h)
 };
 
 /// Which accesses of a wave are ordinary, for one that wants odd ones: those within so many bytes of a lane's scratch
@@ -187,6 +195,15 @@ class Observer {
   virtual void access(const Wave& wave, const AccessEvent& access) {
     static_cast<void>(wave);
     static_cast<void>(access);
+  }
+  /// Of one that wants paths: the wave is about to execute this code, of which single instructions are not told
+  /// otherwise. `before` is a number that stands for what the wave has executed until now, of which the observer has
+  /// said it here; 0 when it begins. Returns that for after the code.
+  virtual uint32_t path_after(const Wave& wave, uint32_t before, const StraightCode& code) {
+    static_cast<void>(wave);
+    static_cast<void>(before);
+    static_cast<void>(code);
+    return 0;
   }
   /// Of one that wants odd accesses: asked whenever a wave begins or goes on.
   virtual OrdinaryAccesses ordinary_accesses(const Wave& wave) {

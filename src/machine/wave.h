@@ -95,6 +95,12 @@ constexpr uint16_t dynamic_vgpr_block = 32;
 /// A register row: 64 lanes of one VGPR (32 of them used in wave32).
 using Row = semantics::Row;
 
+/// What the observer of a wave's path has been told of it.
+struct ToldPath {
+  uint64_t from = 0, until = 0;  ///< code that it has been told of, and that the wave has not executed
+  uint32_t number = 0;           ///< what it has said last (Observer::path_after)
+};
+
 struct alignas(64) Wave {
   /// Scalar registers by isa::scalar number: SGPRs, VCC, M0, EXEC, FLAT_SCRATCH, TTMPs.
   uint32_t scalar[isa::scalar::count];
@@ -119,6 +125,7 @@ struct alignas(64) Wave {
   uint8_t named_barrier;   ///< number of that barrier (barrier.h); 0 for none, as at start
   uint64_t instructions;   ///< executed so far
   uint64_t interpreted;    ///< of them, those that the compiled engine left to the interpreter
+  ToldPath told;           ///< where somebody watches paths (observer.h); nothing at start
   uint64_t fingerprint;    ///< the scheduler's, of the wave's state when it last came back
   uint8_t* scratch;        ///< the wave's scratch memory: swizzled, 64 lanes x 4 bytes to a row
   uint32_t scratch_bytes_per_lane;

@@ -62,7 +62,8 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
     if (wants.dispatches) of_dispatches_.push_back(checker.get());
     if (wants.work_groups) of_work_groups_.push_back(checker.get());
     if (wants.instructions || wants.synchronisation || wants.definedness) of_instructions_.push_back(checker.get());
-    if (wants.accesses || wants.odd_accesses || wants.definedness) of_accesses_.push_back(checker.get());
+    if (wants.paths) of_paths_ = checker.get();
+    if (wants.accesses || wants.odd_accesses || wants.definedness || wants.paths) of_accesses_.push_back(checker.get());
     if (wants.barriers) of_barriers_.push_back(checker.get());
     if (wants.memory) of_memory_.push_back(checker.get());
     if (wants.loads) of_loads_.push_back(checker.get());
@@ -140,6 +141,9 @@ void Checkers::instruction(const machine::Wave& wave, uint64_t pc, const isa::In
 }
 void Checkers::access(const machine::Wave& wave, const machine::AccessEvent& access) {
   for (Checker* each : of_accesses_) each->access(wave, access);
+}
+uint32_t Checkers::path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) {
+  return of_paths_->path_after(wave, before, code);
 }
 /// Asked where odd accesses alone are wanted: what one of the checkers finds odd is.
 machine::OrdinaryAccesses Checkers::ordinary_accesses(const machine::Wave& wave) {

@@ -73,6 +73,7 @@ class Checkers final : public machine::Observer {
   void wave_ends(const machine::Wave& wave) override;
   void instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) override;
   void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
+  uint32_t path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) override;
   machine::OrdinaryAccesses ordinary_accesses(const machine::Wave& wave) override;
   bool is_ordinary(const machine::Wave& wave, const machine::AccessEvent& access,
                    machine::OrdinaryMemory& around) override;
@@ -105,6 +106,7 @@ class Checkers final : public machine::Observer {
   /// Those that want such events.
   std::vector<Checker*> of_code_, of_dispatches_, of_work_groups_, of_instructions_, of_accesses_, of_barriers_,
       of_memory_, of_loads_, of_order_;
+  Checker* of_paths_ = nullptr;  ///< paths have numbers, which are one observer's
   bool finished_ = false;
   std::mutex report_mutex_;
 };

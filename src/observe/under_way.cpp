@@ -16,22 +16,12 @@ using isa::Opcode;
 using memory_model::Counter;
 using memory_model::Counters;
 
-
 bool is_prefetch(Opcode opcode) { return opcode == Opcode::global_prefetch_b8 || opcode == Opcode::flat_prefetch_b8; }
-
-OperationFacts::Copy copy_of(const Instruction& instruction) {
-  using enum OperationFacts::Copy;
-  const isa::InstructionRow& row = isa::row_of(instruction);
-  if (row.has(isa::flag::tensor)) return row.has(isa::flag::load) ? to_lds : from_lds;
-  if (row.has(isa::flag::from_lds)) return from_lds;
-  if (row.has(isa::flag::to_lds)) return to_lds;
-  return instruction.lds && instruction.encoding != Encoding::ds ? to_lds : none;
-}
 
 /// Which counters count an operation on vector memory: what returns something is a load, and so is what fills LDS.
 Counters vector_memory_counter(const Instruction& instruction, const isa::Effects& effects) {
   const bool stores_apart = instruction.generation >= target::Generation::gfx10;
-  const bool stores_nothing = !effects.stores.any() || copy_of(instruction) == OperationFacts::Copy::to_lds;
+  const bool stores_nothing = !effects.stores.any() || isa::lds_copy(instruction) == isa::LdsCopy::to_lds;
   const bool is_store = !effects.loads.any() || (!stores_nothing && instruction.destinations == 0);
   return mask(stores_apart && is_store ? Counter::store : Counter::load);
 }
@@ -56,7 +46,7 @@ Counters counters_of(const Instruction& instruction, const isa::Effects& effects
     case Encoding::mtbuf:
       if (is_prefetch(instruction.opcode)) return 0;
       if (instruction.opcode == Opcode::global_inv) return mask(Counter::load);
-      if (is_12_5 && copy_of(instruction) != OperationFacts::Copy::none) return mask(Counter::async);
+      if (is_12_5 && isa::lds_copy(instruction) != isa::LdsCopy::none) return mask(Counter::async);
       return vector_memory_counter(instruction, effects);
     case Encoding::mimg:
       if (isa::row_of(instruction).has(isa::flag::tensor)) return mask(Counter::tensor);
@@ -82,7 +72,7 @@ Counters counters_of(const Instruction& instruction, const isa::Effects& effects
 /// descriptors clang 22 overwrites at once.
 bool is_translated(const Instruction& instruction, const OperationFacts& facts) {
   if (instruction.generation < target::Generation::gfx12_5 || facts.counted == 0) return false;
-  if (facts.copy != OperationFacts::Copy::none) return false;
+  if (facts.copy != isa::LdsCopy::none) return false;
   switch (instruction.encoding) {
     case Encoding::smem:
     case Encoding::flat:
@@ -107,7 +97,7 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   // "Memory Model GFX125x").
   facts.fills_in_order = facts.in_order && instruction.generation < target::Generation::gfx12_5;
   facts.is_scalar_memory = instruction.encoding == Encoding::smem;
-  if (facts.counted != 0) facts.copy = copy_of(instruction);
+  if (facts.counted != 0) facts.copy = isa::lds_copy(instruction);
   facts.arrives = instruction.opcode == Opcode::ds_atomic_async_barrier_arrive_b64;
   if (is_translated(instruction, facts)) facts.counted |= mask(Counter::xnack);
   using enum isa::Control::Kind;
@@ -126,7 +116,38 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   return facts;
 }
 
+namespace {
+
+/// Stands for all that these count and that fill nothing and are no copies: of such it matters only that there are so
+/// many. Null: they are kept apart.
+const OperationFacts* any_counted(Counters counters) {
+  const auto counted = [](Counters all) {
+    OperationFacts facts;
+    facts.counted = all;
+    return facts;
+  };
+  static const OperationFacts vector = counted(mask(Counter::load)), lds = counted(mask(Counter::lds)),
+                              both = counted(mask(Counter::load) | mask(Counter::lds));
+  for (const OperationFacts* any : {&vector, &lds, &both}) {
+    if (any->counted == counters) return any;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void OperationsUnderWay::end_copy(size_t at, CopySteps& copies) const {
+  const auto place = std::count_if(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(at),
+                                   [](const Operation& operation) { return operation.is_copy(); });
+  copies.push_back({.done = static_cast<unsigned>(place)});
+}
+
 void OperationsUnderWay::collect() {
+  // What nobody waits for any more counts only for those that are older.
+  const auto matters = [](const Operation& operation) {
+    return operation.is_filling() || operation.is_reading() || operation.is_copy();
+  };
+  queue_.erase(queue_.begin(), std::ranges::find_if(queue_, matters));
   vectors_filled_.reset();
   vectors_read_.reset();
   scalars_filled_.reset();
@@ -145,7 +166,7 @@ void OperationsUnderWay::add(const Operation& operation) {
   }
 }
 
-void OperationsUnderWay::wait(const CounterWaits& waits, LdsCopies& copies) {
+void OperationsUnderWay::wait(const CounterWaits& waits, CopySteps& copies) {
   if (queue_.empty()) return;
   // lgkmcnt is one counter for LDS and scalar memory: what is under way by either counts.
   const bool one_for_both = waits.of(Counter::lds) == waits.of(Counter::scalar);
@@ -161,11 +182,10 @@ void OperationsUnderWay::wait(const CounterWaits& waits, LdsCopies& copies) {
       if (limit == CounterWaits::any || !(at->facts->in_order ? after >= limit : limit == 0)) continue;
       at->counters &= static_cast<Counters>(~mask(counter));
       if (counter == Counter::xnack) continue;
-      if (counter != Counter::lds || !has(at->facts->counted, Counter::load)) at->arrived = true;
-      if (at->arrived) {
-        at->counters &= static_cast<Counters>(~mask(Counter::xnack));
-        if (at->copy != 0) copies.done(at->copy);
-      }
+      if (counter == Counter::lds && has(at->facts->counted, Counter::load)) continue;
+      at->counters &= static_cast<Counters>(~mask(Counter::xnack));
+      if (at->is_copy()) end_copy(static_cast<size_t>(queue_.rend() - at) - 1, copies);
+      at->arrived = true;
     }
   }
   std::erase_if(queue_, [](const Operation& operation) { return operation.counters == 0; });
@@ -180,18 +200,18 @@ std::optional<unsigned> first_of(const std::bitset<size>& set) {
   return std::nullopt;
 }
 
-std::vector<RegisterConflict> OperationsUnderWay::conflicts(const OperationFacts& facts) {
+std::vector<RegisterConflict> OperationsUnderWay::conflicts(const OperationFacts& facts) const {
   std::vector<RegisterConflict> found;
   if (!touches(facts)) return found;
   using enum RegisterConflict::Kind;
   const auto is_found = [&](const Operation& operation, RegisterConflict::Kind kind, const VectorRegisters& vectors,
                             const isa::ScalarSet& scalars) {
     if (const auto vector = first_of(vectors)) {
-      found.push_back({kind, &operation, true, *vector});
+      found.push_back({kind, operation, true, *vector});
       return true;
     }
     if (const auto scalar = first_of(scalars)) {
-      found.push_back({kind, &operation, false, *scalar});
+      found.push_back({kind, operation, false, *scalar});
       return true;
     }
     return false;
@@ -215,7 +235,7 @@ std::vector<RegisterConflict> OperationsUnderWay::conflicts(const OperationFacts
   return found;
 }
 
-void OperationsUnderWay::execute(const OperationFacts& facts, uint64_t pc, uint32_t wave, LdsCopies& copies) {
+void OperationsUnderWay::execute(const OperationFacts& facts, uint64_t pc, CopySteps& copies) {
   const auto translate = [&](auto&& is_meant) {
     bool any = false;
     for (Operation& operation : queue_) {
@@ -244,13 +264,19 @@ void OperationsUnderWay::execute(const OperationFacts& facts, uint64_t pc, uint3
   }
   constexpr size_t most = 64;  // more than any counter counts
   if (queue_.size() >= most) {
-    if (queue_.front().copy != 0) copies.done(queue_.front().copy);
+    if (queue_.front().is_copy()) end_copy(0, copies);
     queue_.erase(queue_.begin());
+    collect();
   }
-  using Copy = OperationFacts::Copy;
-  const uint64_t copy =
-      facts.copy == Copy::none ? 0 : copies.issue(pc, wave, facts.counted, facts.copy == Copy::to_lds);
-  queue_.push_back({.pc = pc, .counters = facts.counted, .copy = copy, .facts = &facts});
+  const bool is_copy = facts.copy != isa::LdsCopy::none;
+  if (is_copy) copies.push_back({.begun = &facts, .pc = pc});
+  if (!is_copy && !facts.fills) {
+    if (const OperationFacts* any = any_counted(facts.counted)) {
+      if (!queue_.empty()) queue_.push_back({.counters = facts.counted, .facts = any});
+      return;
+    }
+  }
+  queue_.push_back({.pc = pc, .counters = facts.counted, .facts = &facts});
   add(queue_.back());
 }
 

@@ -13,10 +13,8 @@
 #include <vector>
 
 #include "isa/effects.h"
-#include "machine/wave.h"
 #include "memory_model/generation.h"
 #include "observe/counter_waits.h"
-#include "observe/lds_copies.h"
 
 namespace Atoll::observe {
 
@@ -32,8 +30,7 @@ struct OperationFacts {
   bool fills = false;                  ///< registers
   bool is_scalar_memory = false;
   bool leaves_function = false;  ///< a call or a return, before which compilers do not wait for XCNT
-  enum class Copy : uint8_t { none, to_lds, from_lds };
-  Copy copy = Copy::none;
+  isa::LdsCopy copy = isa::LdsCopy::none;
   bool arrives = false;  ///< at a barrier in LDS, when the copies before it are done
   isa::ScalarSet reads, writes;
   VectorRegisters vector_reads, vector_writes, vectors;  ///< the last: both
@@ -45,12 +42,20 @@ struct Operation {
   uint64_t pc = 0;
   memory_model::Counters counters = 0;  ///< in whose queues it still is
   bool arrived = false;
-  uint64_t copy = 0;  ///< its number as a copy to or from LDS
   const OperationFacts* facts = nullptr;
 
+  bool is_copy() const { return facts->copy != isa::LdsCopy::none && !arrived; }
   bool is_filling() const { return !arrived && facts->fills; }
   bool is_reading() const { return memory_model::has(counters, memory_model::Counter::xnack); }
 };
+
+/// What becomes of a wave's copies between memory and LDS that are under way: one more has begun, or one is done.
+struct CopyStep {
+  const OperationFacts* begun = nullptr;  ///< of the instruction at `pc`; null: one is done, ...
+  uint64_t pc = 0;
+  unsigned done = 0;  ///< ... of those that are under way the one of that number, from the oldest on
+};
+using CopySteps = std::vector<CopyStep>;
 
 /// What an instruction does before an operation is done.
 struct RegisterConflict {
@@ -60,21 +65,21 @@ struct RegisterConflict {
     overwrites  ///< a register that is still to be read
   };
   Kind kind;
-  const Operation* operation = nullptr;
+  Operation operation{};
   bool is_vector = false;
   unsigned reg = 0;
 };
 
-/// The operations of a wave.
+/// The operations of a wave, as far as it matters to what comes.
 class OperationsUnderWay {
  public:
-  void wait(const CounterWaits& waits, LdsCopies& copies);
+  void wait(const CounterWaits& waits, CopySteps& copies);
   /// Those that an instruction has to wait for.
-  std::vector<RegisterConflict> conflicts(const OperationFacts& facts);
+  std::vector<RegisterConflict> conflicts(const OperationFacts& facts) const;
   /// A wave executes an instruction.
-  void execute(const OperationFacts& facts, uint64_t pc, uint32_t wave, LdsCopies& copies);
-  /// The operation that has begun last; null where none is under way.
-  const Operation* last() const { return queue_.empty() ? nullptr : &queue_.back(); }
+  void execute(const OperationFacts& facts, uint64_t pc, CopySteps& copies);
+  /// The oldest first.
+  const std::vector<Operation>& all() const { return queue_; }
 
  private:
   bool touches(const OperationFacts& facts) const {
@@ -84,6 +89,8 @@ class OperationsUnderWay {
   /// What is under way has changed.
   void collect();
   void add(const Operation& operation);
+  /// The copy at that place in the queue is done.
+  void end_copy(size_t at, CopySteps& copies) const;
 
   std::vector<Operation> queue_;  ///< the oldest first
   // Of all of them, what they are still to fill and to read.

@@ -1,13 +1,7 @@
 // observe: see wait_checker.h.
 #include "observe/wait_checker.h"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <bit>
-#include <map>
-#include <mutex>
-#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -19,28 +13,20 @@
 #include "observe/lds_copies.h"
 #include "observe/place.h"
 #include "observe/running_groups.h"
-#include "observe/under_way.h"
-#include "observe/wait_states.h"
+#include "observe/wait_paths.h"
 
 namespace Atoll::observe {
 
 namespace {
 
-using isa::Instruction;
 using memory_model::Counter;
 using memory_model::Counters;
 
 constexpr const char* checker = "wait";
 
-/// What the checker needs of an instruction.
-struct Facts {
-  OperationFacts operation;
-  WaitStateFacts states;
-};
-
+/// A wave's copies between memory and LDS that are under way, by their numbers, the oldest first.
 struct WaveState {
-  OperationsUnderWay operations;
-  WaitStates states;
+  std::vector<uint64_t> copies;
 };
 
 struct GroupState {
@@ -52,19 +38,25 @@ class WaitChecker final : public Checker {
  public:
   explicit WaitChecker(Findings& findings) : findings_(findings) {}
 
-  machine::Watched watched() const override {
-    return {.code = true, .work_groups = true, .instructions = true, .accesses = true};
-  }
+  machine::Watched watched() const override { return {.code = true, .work_groups = true, .paths = true}; }
 
-  void code_unloading(const machine::LoadedCode& code) override;
+  void code_unloading(const machine::LoadedCode& code) override {
+    paths_.forget(code.base(), code.base() + code.size());
+  }
   void work_group_begins(const machine::WorkGroup& group) override {
     auto state = std::make_unique<GroupState>();
     state->waves.resize(group.waves.size());
     groups_.add(group, std::move(state));
   }
   void work_group_ends(const machine::WorkGroup& group) override { groups_.erase(group); }
-  void instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) override;
+  uint32_t path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) override;
   void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
+  // Of translated code there is nothing to be said of accesses.
+  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave&) override { return {.scratch_bytes = UINT32_MAX}; }
+  bool is_ordinary(const machine::Wave&, const machine::AccessEvent&, machine::OrdinaryMemory& around) override {
+    around = {.begin = 0, .end = UINT64_MAX};
+    return true;
+  }
 
  private:
   struct Place {
@@ -76,74 +68,18 @@ class WaitChecker final : public Checker {
     if (group == nullptr || wave.index >= group->waves.size()) return {};
     return {group, &group->waves[wave.index]};
   }
-  const Facts& facts_of(const machine::Wave& wave, uint64_t pc, const Instruction& instruction);
+  void follow_copies(const machine::Wave& wave, const CopySteps& steps);
   void report(const machine::Wave& wave, uint64_t pc, const RegisterConflict& conflict);
   void report(const machine::Wave& wave, const machine::AccessEvent& access, const LdsCopies::Conflict& conflict);
   void report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing);
 
   Findings& findings_;
-  mutable std::shared_mutex mutex_;
   RunningGroups<GroupState> groups_;
-  std::atomic<bool> any_copies_{false};                   ///< between memory and LDS, in code that has been executed
-  std::atomic<uint64_t> epoch_{next_epoch()};             ///< another one whenever code is unloaded
-  std::map<std::pair<uint64_t, unsigned>, Facts> facts_;  ///< by PC and what else decides what an instruction is
+  WaitPaths paths_;
 };
 
-/// What decides beside the PC what an instruction is: the size of waves, and on GFX12.5 the banks of VGPRs, which MODE
-/// has from bit 12 on.
-unsigned variant_of(const machine::Wave& wave, const Instruction& instruction) {
-  constexpr unsigned banks_in_mode = 12;
-  const bool has_banks = instruction.generation >= target::Generation::gfx12_5;
-  return wave.wave_size | (has_banks ? wave.mode >> banks_in_mode & 0xFFu : 0u) << 8;
-}
-
-void WaitChecker::code_unloading(const machine::LoadedCode& code) {
-  const std::unique_lock lock(mutex_);
-  epoch_ = next_epoch();
-  facts_.erase(facts_.lower_bound({code.base(), 0}), facts_.lower_bound({code.base() + code.size(), 0}));
-}
-
-/// What this thread has asked for lately, by the PC.
-struct RecentFacts {
-  uint64_t epoch = 0, pc = 0;
-  unsigned variant = 0;
-  const Facts* facts = nullptr;
-};
-
-// On the heap: a thread-local variable of this size would keep the library from being loaded by dlopen.
-// The pointer has no destructor: a program may launch kernels while it ends, when those have run.
-RecentFacts& recent_facts(uint64_t pc) {
-  using Slots = std::array<RecentFacts, 1024>;
-  static thread_local Slots* slots = nullptr;
-  struct Owner {
-    ~Owner() { delete std::exchange(slots, nullptr); }
-  };
-  if (slots == nullptr) {
-    static thread_local Owner owner;
-    slots = new Slots;
-  }
-  return (*slots)[pc / 4 % slots->size()];
-}
-
-const Facts& WaitChecker::facts_of(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) {
-  RecentFacts& slot = recent_facts(pc);
-  const uint64_t epoch = epoch_.load(std::memory_order_acquire);
-  const unsigned variant = variant_of(wave, instruction);
-  if (slot.epoch == epoch && slot.pc == pc && slot.variant == variant) return *slot.facts;
-  const auto remembered = [&](const Facts* facts) -> const Facts& {
-    slot = {.epoch = epoch, .pc = pc, .variant = variant, .facts = facts};
-    return *facts;
-  };
-  const std::pair key{pc, variant};
-  {
-    const std::shared_lock lock(mutex_);
-    if (const auto at = facts_.find(key); at != facts_.end()) return remembered(&at->second);
-  }
-  const isa::Effects effects = isa::effects_of(instruction);
-  Facts facts{.operation = operation_facts(instruction, effects), .states = wait_state_facts(instruction, effects)};
-  if (facts.operation.copy != OperationFacts::Copy::none) any_copies_ = true;
-  const std::unique_lock lock(mutex_);
-  return remembered(&facts_.try_emplace(key, std::move(facts)).first->second);
+target::Target target_of(const machine::Wave& wave) {
+  return target::Target(wave.work_group->dispatch->gpu->model().target).with_wave_size(wave.wave_size);
 }
 
 std::string vector_name(unsigned number, target::Generation generation) {
@@ -161,28 +97,41 @@ std::string scalar_name(unsigned number) {
   return fmt::format("scalar register {}", number);
 }
 
-void WaitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) {
+uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) {
+  const WaitPaths::Step step = paths_.step(before, code, target_of(wave));
+  if (step.events != nullptr) {
+    for (const auto& [pc, missing] : step.events->missing) report(wave, pc, missing);
+    for (const auto& [pc, conflict] : step.events->conflicts) report(wave, pc, conflict);
+    if (!step.events->copies.empty()) follow_copies(wave, step.events->copies);
+  }
+  return step.next;
+}
+
+void WaitChecker::follow_copies(const machine::Wave& wave, const CopySteps& steps) {
   const auto [group, state] = place_of(wave);
   if (state == nullptr) return;
-  const Facts& facts = facts_of(wave, pc, instruction);
-  if (const auto missing = state->states.step(facts.states, pc)) report(wave, pc, *missing);
-  if (facts.operation.waits) return state->operations.wait(*facts.operation.waits, group->copies);
-  for (const RegisterConflict& conflict : state->operations.conflicts(facts.operation)) report(wave, pc, conflict);
-  state->operations.execute(facts.operation, pc, wave.index, group->copies);
+  std::vector<uint64_t>& copies = state->copies;
+  for (const CopyStep& step : steps) {
+    if (step.begun != nullptr) {
+      copies.push_back(
+          group->copies.issue(step.pc, wave.index, step.begun->counted, step.begun->copy == isa::LdsCopy::to_lds));
+    } else if (step.done < copies.size()) {
+      group->copies.done(copies[step.done]);
+      copies.erase(copies.begin() + step.done);
+    }
+  }
 }
 
 void WaitChecker::access(const machine::Wave& wave, const machine::AccessEvent& access) {
-  if (access.space != machine::Space::lds || !any_copies_.load(std::memory_order_relaxed)) return;
+  if (access.is_translated || access.space != machine::Space::lds || !paths_.any_copies()) return;
   const auto [group, state] = place_of(wave);
   if (state == nullptr || group->copies.empty()) return;
-  const OperationFacts& facts = facts_of(wave, access.pc, access.instruction).operation;
-  if (facts.arrives) {
+  if (access.instruction.opcode == isa::Opcode::ds_atomic_async_barrier_arrive_b64) {
     group->copies.arrive(wave.index, access.addresses[std::countr_zero(access.lanes)]);
     return;
   }
-  const bool is_copy = facts.copy != OperationFacts::Copy::none;
-  const Operation* operation = is_copy ? state->operations.last() : nullptr;
-  const uint64_t own = operation == nullptr ? 0 : operation->copy;
+  const bool is_copy = isa::lds_copy(access.instruction) != isa::LdsCopy::none;
+  const uint64_t own = is_copy && !state->copies.empty() ? state->copies.back() : 0;
   // A copy of a tensor may arrive at a barrier by itself.
   if (own != 0 && access.is_atomic)
     return group->copies.arrive_alone(own, access.addresses[std::countr_zero(access.lanes)]);
@@ -232,10 +181,10 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const RegisterC
   finding.kind = kind;
   set_place(finding, wave, pc, 0);
   Finding there;
-  set_place(there, wave, conflict.operation->pc, 0);
+  set_place(there, wave, conflict.operation.pc, 0);
   const auto generation = wave.work_group->dispatch->gpu->processor().generation;
   const std::string name = conflict.is_vector ? vector_name(conflict.reg, generation) : scalar_name(conflict.reg);
-  const std::string wait = wait_for(generation, conflict.operation->counters);
+  const std::string wait = wait_for(generation, conflict.operation.counters);
   switch (conflict.kind) {
     case RegisterConflict::Kind::reads:
     case RegisterConflict::Kind::writes: {
@@ -296,7 +245,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitState
   set_place(finding, wave, pc, 0);
   Finding there;
   set_place(there, wave, missing.writer, 0);
-  using Kind = WaitStateFacts::Need::Kind;
+  using Kind = WaitStateFacts::Kind;
   const auto generation = wave.work_group->dispatch->gpu->processor().generation;
   std::string what;
   switch (missing.need.kind) {

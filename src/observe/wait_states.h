@@ -4,7 +4,6 @@
 // GCNHazardRecognizer for gfx940's of vector instructions.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,22 +17,27 @@ namespace Atoll::observe {
 struct WaitStateFacts {
   bool is_looked_at = false;  ///< on a GPU that has such rules
   uint32_t states = 1;        ///< that it takes itself
-  bool is_vector = false;     ///< of the vector ALU
-  bool is_transcendental = false;
-  bool writes_exec = false;
-  std::vector<uint16_t> scalars_written, vectors_written;  ///< by the vector ALU
+  /// What a register is to those rules.
+  enum class Kind : uint8_t { scalar, vector, transcendental, exec, hardware_register };
   struct Need {
-    enum class Kind : uint8_t { scalar, vector, transcendental, exec, hardware_register };
     Kind kind;
     uint16_t reg;    ///< that is read
-    uint8_t states;  ///< between whoever writes it, of the vector ALU, and this
+    uint8_t states;  ///< between whoever writes it, and this
   };
   std::vector<Need> needs;
-  std::optional<uint16_t> hardware_written;  ///< by s_setreg
+  struct Written {
+    Kind kind;
+    uint16_t reg;
+
+    friend bool operator==(const Written&, const Written&) = default;
+  };
+  /// By the vector ALU, or, of hardware registers, by s_setreg. A register that is written by a transcendental
+  /// instruction is both a vector and a transcendental one.
+  std::vector<Written> written;
 };
 WaitStateFacts wait_state_facts(const isa::Instruction& instruction, const isa::Effects& effects);
 
-/// What a wave has written lately.
+/// What a wave has written lately, as far as it matters to what comes.
 class WaitStates {
  public:
   struct Missing {
@@ -44,16 +48,16 @@ class WaitStates {
   /// The wave comes to an instruction.
   std::optional<Missing> step(const WaitStateFacts& facts, uint64_t pc);
 
- private:
   struct Write {
+    WaitStateFacts::Written what;
     uint64_t pc = 0;
-    uint64_t at = 0;  ///< the wait states before it and of itself; 0: nobody has
+    uint32_t states = 0;  ///< since then
   };
-  uint64_t now_ = 0;
-  std::array<Write, isa::scalar::count> scalars_{};
-  std::array<Write, isa::vector_registers> vectors_{}, transcendentals_{};
-  std::array<Write, 64> hardware_{};
-  Write exec_{};
+  /// Each register at most once.
+  const std::vector<Write>& lately() const { return lately_; }
+
+ private:
+  std::vector<Write> lately_;
 };
 
 }  // namespace Atoll::observe

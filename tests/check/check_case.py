@@ -24,8 +24,8 @@ import tempfile
 
 
 # Those that watch compiled code, and of them those whose findings do not depend on which wave comes first.
-COMPILED = {"memory", "init", "race", "sync", "leak"}
-DETERMINED = {"memory", "sync", "leak"}
+COMPILED = {"memory", "init", "race", "sync", "wait", "leak"}
+DETERMINED = {"memory", "sync", "wait", "leak"}
 
 
 def expectations(source):

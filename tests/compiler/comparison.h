@@ -126,7 +126,8 @@ class Comparison {
                                      .multiply = engine::multiply_ops,
                                      .odd_access = engine::odd_access,
                                      .registers_are_defined = engine::registers_are_defined,
-                                     .accesses_are_over = engine::accesses_are_over};
+                                     .accesses_are_over = engine::accesses_are_over,
+                                     .block_begins = engine::block_begins};
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
 

@@ -89,7 +89,8 @@ class Series : public testing::Test {
                                      .multiply = engine::multiply_ops,
                                      .odd_access = engine::odd_access,
                                      .registers_are_defined = engine::registers_are_defined,
-                                     .accesses_are_over = engine::accesses_are_over};
+                                     .accesses_are_over = engine::accesses_are_over,
+                                     .block_begins = engine::block_begins};
     const auto placed = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(placed) << placed.error().message;
     const auto& entries = (*placed)->translated().entries;

@@ -1,4 +1,5 @@
 // What an observer is told besides accesses, and that one that wants nothing is told nothing of instructions.
+#include "machine/memory.h"
 #include "observe/recorder.h"
 
 namespace Atoll::test {
@@ -52,6 +53,68 @@ TEST_P(ByEngine, ASplitBarrier) {
   for (const std::string& event : recorder.events)
     if (event.ends_with("-1")) barriers.push_back(event);
   EXPECT_EQ(barriers, (std::vector<std::string>{"wave 0 arrives -1", "wave 0 waits -1", "wave 0 passes -1"}));
+}
+
+// Loops, an access that is told, calls of handlers, a barrier in between: each instruction once and in turn, by its
+// place in the code, whichever engine executes it.
+TEST_P(ByEngine, PathsAreToldInFull) {
+  Recorder recorder{{.accesses = true, .paths = true}};
+  run_observed(recorder, "gfx900", {"next_free_vgpr 4", "next_free_sgpr 8", "user_sgpr_kernarg_segment_ptr 1"},
+               R"(
+    s_mov_b32 s4, 0
+  loop:
+    v_add_u32 v1, v1, v0
+    s_add_u32 s4, s4, 1
+    v_writelane_b32 v1, s4, s4
+    ds_write_b32 v0, v1
+    s_cmp_lt_u32 s4, 3
+    s_cbranch_scc1 loop
+    s_barrier
+    v_cmp_gt_u32 vcc, 4, v0
+    s_and_saveexec_b64 s[6:7], vcc
+    s_cbranch_execz skip
+    v_mov_b32 v2, 0x12345678
+  skip:
+    s_endpgm)",
+               64, 64, nullptr, 0, GetParam());
+  ASSERT_FALSE(recorder.path.empty());
+  const uint64_t begin = recorder.path.front();
+  std::vector<uint64_t> words;
+  for (const uint64_t pc : recorder.path) words.push_back((pc - begin) / 4);
+  // s_mov; three times the loop's v_add, s_add, v_writelane (two words), ds_write (two), s_cmp, the branch; the rest.
+  std::vector<uint64_t> expected{0};
+  for (unsigned round = 0; round < 3; ++round) {
+    for (uint64_t word = 1; word <= 8; ++word) expected.push_back(word);
+  }
+  for (uint64_t word = 9; word <= 15; ++word) expected.push_back(word);
+  EXPECT_EQ(words, expected);
+  // Each wave's number is kept.
+  for (size_t i = 0; i < recorder.numbers.size(); ++i) EXPECT_EQ(recorder.numbers[i], i);
+}
+
+// As long as a copy fills LDS, every access of it matters.
+TEST_P(ByEngine, CodeThatCopiesToLdsTellsOfAllAccesses) {
+  Recorder recorder{{.paths = true}};
+  machine::Memory memory;
+  const uint64_t base = memory.allocate(0x1000, 0, "data").value_or(0);
+  ASSERT_NE(base, 0U);
+  *reinterpret_cast<uint64_t*>(base) = base;
+  run_observed(recorder, "gfx900", {"next_free_vgpr 4", "next_free_sgpr 8", "user_sgpr_kernarg_segment_ptr 1"},
+               R"(
+    s_load_dwordx2 s[4:5], s[0:1], 0x0
+    s_mov_b32 m0, 0
+    v_lshlrev_b32 v0, 2, v0
+    s_waitcnt lgkmcnt(0)
+    s_mov_b32 s6, 0x1000
+    s_mov_b32 s7, 0x27000
+    buffer_load_dword v0, s[4:7], 0 offen lds
+    s_waitcnt vmcnt(0)
+    ds_read_b32 v1, v0
+    s_endpgm)",
+               64, 64, reinterpret_cast<const void*>(base), 0, GetParam());
+  unsigned lds = 0;
+  for (const RecordedAccess& access : recorder.accesses) lds += access.space == machine::Space::lds ? 1 : 0;
+  EXPECT_EQ(lds, 2U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, ByEngine, testing::Values("interpreter", "compiled"),

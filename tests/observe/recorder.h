@@ -43,6 +43,8 @@ struct Recorder : machine::Observer {
   std::mutex mutex;
   std::vector<RecordedAccess> accesses;
   std::vector<std::string> events;
+  std::vector<uint64_t> path;     ///< the words of code that waves have come to
+  std::vector<uint32_t> numbers;  ///< that the path had before each piece
 
   explicit Recorder(const machine::Watched& watched) : wanted(watched) {}
   machine::Watched watched() const override { return wanted; }
@@ -91,6 +93,12 @@ struct Recorder : machine::Observer {
     }
     around = ordinary;
     return true;
+  }
+  uint32_t path_after(const machine::Wave&, uint32_t before, const machine::StraightCode& code) override {
+    const std::lock_guard lock(mutex);
+    for (uint64_t pc = code.begin; pc < code.end; pc += 4) path.push_back(pc);
+    numbers.push_back(before);
+    return before + 1;
   }
   void barrier(const machine::Wave& wave, const machine::BarrierEvent& event) override {
     constexpr const char* words[] = {"begins", "joins", "arrives", "waits", "passes", "leaves"};

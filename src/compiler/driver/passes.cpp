@@ -51,8 +51,8 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
     //    which buffers are not scratch.
     const Liveness liveness(flow);
     const Hotness hotness(flow, request.be_brief);
-    //    Where it is followed what is undefined, blocks stay as they are: each is looked at before it is executed.
-    const bool as_they_are = flow.tells.definedness;
+    //    Where blocks are looked at or told of as they begin, they stay as they are.
+    const bool as_they_are = flow.tells.keeps_blocks();
     const std::vector<LoopRegion> loops = as_they_are ? std::vector<LoopRegion>{} : find_loop_regions(flow, liveness);
     const std::vector<Superblock> superblocks = find_superblocks(flow, liveness, loops, [&](uint64_t pc) {
       return !as_they_are && hotness.versioning(pc) == Versioning::never;

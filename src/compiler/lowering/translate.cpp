@@ -127,6 +127,7 @@ class Translator {
   static bool is_executed(const isa::Instruction& instruction);
   void begin(const Stretch& stretch, uint64_t pc);
   void end_stretch();
+  void tell_path(const Block& block, size_t at);
   bool emit_control(const Located& at);
   void emit_fallback(const Located& at);
   void emit_condition(const Located& at, const isa::Control& control);
@@ -251,6 +252,7 @@ void Translator::emit(const Superblock& code) {
     for (size_t i = 0; i < emitted; ++i) {
       region_.come_to(live[i], live[i + 1]);
       frame_.mode = mode_;
+      if (flow_.tells.paths) tell_path(block, i);
       if (next != stretches.end() && next->first == i) {
         begin(*next, block.instructions[i].pc);
         is_told = next->is_told;
@@ -305,6 +307,30 @@ bool Translator::is_executed(const isa::Instruction& instruction) {
 void Translator::end_stretch() {
   if (accesses_are_open_) definedness_.end_accesses();
   accesses_are_open_ = false;
+}
+
+/// Comes to an instruction: tells of it and of those after it, if that has not been done.
+void Translator::tell_path(const Block& block, size_t at) {
+  const auto begins = [&](size_t number) {
+    return number == 0 || block.instructions[number].mode.banks != block.instructions[number - 1].mode.banks;
+  };
+  if (!begins(at)) return;
+  size_t end = at + 1;
+  while (end < block.instructions.size() && !begins(end)) ++end;
+  const uint64_t pc = block.instructions[at].pc, bytes = block.instructions[end - 1].next() - pc;
+  region_.end();
+  count();
+  end_stretch();
+  set_pc(pc);
+  llvm::Value* called =
+      ir().CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, block_begins)));
+  auto* type = llvm::FunctionType::get(
+      ir().getVoidTy(), {frame_.pointer(), frame_.pointer(), frame_.i64(), frame_.i32(), frame_.i32()}, false);
+  llvm::CallInst* call =
+      ir().CreateCall(type, called,
+                      {frame_.wave, frame_.run, frame_.guest_address(pc), ir().getInt32(static_cast<uint32_t>(bytes)),
+                       ir().getInt32(block.instructions[at].mode.banks)});
+  call->addFnAttr(llvm::Attribute::NoUnwind);
 }
 
 /// Comes to a stretch, which begins at `pc`.

@@ -2,6 +2,7 @@
 #include "engine/compiled/code_tells.h"
 
 #include "engine/observation.h"
+#include "isa/effects.h"
 #include "isa/table.h"
 
 namespace Atoll::engine {
@@ -10,12 +11,19 @@ CodeTells CodeTells::of(const machine::Watched& watched) {
   return {.synchronisation = watched.synchronisation || watched.barriers,
           .accesses = watched.accesses,
           .odd_accesses = (watched.odd_accesses || watched.definedness) && !watched.accesses,
-          .definedness = watched.definedness};
+          .definedness = watched.definedness,
+          .paths = watched.paths};
 }
 
 bool CodeTells::by_handler(const isa::Instruction& instruction) const {
   if (synchronisation && synchronises(instruction)) return true;
   return accesses && isa::row_of(instruction).has(isa::flag::memory);
+}
+
+bool CodeTells::is_unfit(const isa::Instruction& instruction) const {
+  // While they are under way, every access of LDS counts.
+  return paths && (isa::lds_copy(instruction) != isa::LdsCopy::none ||
+                   instruction.opcode == isa::Opcode::ds_atomic_async_barrier_arrive_b64);
 }
 
 }  // namespace Atoll::engine

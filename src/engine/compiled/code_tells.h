@@ -4,8 +4,8 @@
 // that in which there is nothing of it. Instructions that order memory or waves, and for those who want all of them
 // accesses, are left to the interpreter's handlers, which tell. Of accesses of which only odd ones are wanted, the code
 // itself finds out whether they are ordinary (compiler/memory/odd_accesses.h), and calls the engine if not
-// (odd_access.h). Where it is followed what is undefined, the code finds out whether that reaches it
-// (compiler/lowering/definedness_checks.h).
+// (odd_access.h). Of a wave's path it tells block by block (paths.h). Where it is followed what is undefined, the code
+// finds out whether that reaches it (compiler/lowering/definedness_checks.h).
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,26 @@ struct CodeTells {
   bool odd_accesses = false;     ///< those that are not ordinary, by itself
   /// Before instructions that read what is undefined, it leaves the wave to the interpreter, which tells.
   bool definedness = false;
+  bool paths = false;  ///< of each block as it begins, by itself
 
   static CodeTells of(const machine::Watched& watched);
   /// Whether an instruction is left to the interpreter's handler, which tells.
   bool by_handler(const isa::Instruction& instruction) const;
+  /// Whether the interpreter has to execute all of the code in which there is such an instruction.
+  bool is_unfit(const isa::Instruction& instruction) const;
+  /// Whether blocks are executed one after the other, each by all lanes of EXEC.
+  bool keeps_blocks() const { return definedness || paths; }
 
   uint8_t bits() const {
-    return static_cast<uint8_t>(int{synchronisation} | accesses << 1 | odd_accesses << 2 | definedness << 3);
+    return static_cast<uint8_t>(int{synchronisation} | accesses << 1 | odd_accesses << 2 | definedness << 3 |
+                                paths << 4);
   }
   static CodeTells from_bits(uint8_t bits) {
     return {.synchronisation = (bits & 1) != 0,
             .accesses = (bits & 2) != 0,
             .odd_accesses = (bits & 4) != 0,
-            .definedness = (bits & 8) != 0};
+            .definedness = (bits & 8) != 0,
+            .paths = (bits & 16) != 0};
   }
 };
 

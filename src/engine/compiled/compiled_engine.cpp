@@ -102,6 +102,7 @@ class CompiledEngine final : public machine::Engine {
         observer_(observer),
         tells_odd_accesses_(CodeTells::of(watched).odd_accesses),
         follows_definedness_(watched.definedness),
+        follows_paths_(watched.paths),
         interpreter_(observer != nullptr ? make_observed_interpreter(target, *observer) : make_interpreter(target)) {}
 
   /// For waves of one size: what an instruction does depends on it.
@@ -114,7 +115,8 @@ class CompiledEngine final : public machine::Engine {
   Code& code_of(unsigned wave_size) { return wave_size == 32 ? wave32_ : wave64_; }
 
   machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveSeries* series) {
-    if (wave.watches_exceptions) [[unlikely]] {
+    if (wave.watches_exceptions || (follows_paths_ && code_of(wave.wave_size).translations.is_unfit(wave)))
+        [[unlikely]] {
       const uint64_t before = wave.instructions;
       const machine::WaveState state = interpreter_->run(wave, budget);
       wave.interpreted += wave.instructions - before;
@@ -142,6 +144,8 @@ class CompiledEngine final : public machine::Engine {
         run.series = code->start != nullptr ? std::exchange(series, nullptr) : nullptr;
         const ExitReason reason = enter(code->function, &wave, &run, code->number, code->context);
         settle_odd_accesses(wave, run, reason == ExitReason::faults);
+        // Left at a block's end, it has told of what it has executed.
+        if (reason == ExitReason::goes_on || reason == ExitReason::stops) wave.told.until = 0;
         if (reason == ExitReason::faults) {
           fault_in_region(wave, run);
           break;
@@ -245,7 +249,7 @@ class CompiledEngine final : public machine::Engine {
   CodeCaches banked_;  ///< for the interpreter, of waves whose instructions name VGPRs of other banks than the first
   const bool has_banks_;
   machine::Observer* const observer_;
-  const bool tells_odd_accesses_, follows_definedness_;
+  const bool tells_odd_accesses_, follows_definedness_, follows_paths_;
   GlobalWaveSync sync_;
   /// For waves that watch floating-point exceptions.
   const std::unique_ptr<machine::Engine> interpreter_;

@@ -59,8 +59,10 @@ CodeMode ControlFlow::mode_after(const Located& at) const {
 }
 
 support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_t begin, uint64_t end,
-                                    const target::Target& target, const RegisterCounts& registers) {
+                                    const target::Target& target, const RegisterCounts& registers,
+                                    const CodeTells& tells) {
   ControlFlow flow;
+  flow.tells = tells;
   flow.root = root;
   flow.wave_size = target.wave_size;
   flow.mode = mode;
@@ -79,7 +81,7 @@ support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_
         flow.registers = registers;
         *instruction = without_missing(*instruction, registers);
       }
-      if (unfit(*instruction)) {
+      if (unfit(*instruction) || tells.is_unfit(*instruction)) {
         return support::fail(support::ErrorKind::unsupported, "{} is not translated",
                              isa::row(instruction->opcode).name);
       }

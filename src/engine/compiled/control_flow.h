@@ -57,9 +57,11 @@ struct ControlFlow {
 };
 
 /// Follows the code from `root`, where waves are in `mode` and have these registers. It must lie in [begin, end),
-/// together with everything that it leads to. Where ways in different modes meet, the code belongs to the one that
-/// comes first. The error says what makes this code unfit for translation as a whole.
+/// together with everything that it leads to. `tells`: what the translated code has to tell. Where ways in different
+/// modes meet, the code belongs to the one that comes first. The error says what makes this code unfit for translation
+/// as a whole.
 support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_t begin, uint64_t end,
-                                    const target::Target& target, const RegisterCounts& registers = {});
+                                    const target::Target& target, const RegisterCounts& registers = {},
+                                    const CodeTells& tells = {});
 
 }  // namespace Atoll::engine

@@ -38,6 +38,9 @@ struct alignas(64) Entry {
   std::atomic<const EntryCode*> codes{nullptr};
   std::atomic<uint64_t> hotness{0};  ///< instructions that the interpreter ran from here
   std::atomic<bool> visited{false};
+  /// Of a kernel's begin, in a machine that is observed: whether the interpreter has to execute all of the kernel.
+  enum class Fitness : uint8_t { unknown, fit, unfit };
+  std::atomic<Fitness> fitness{Fitness::unknown};
 
   const EntryCode* code(const CodeMode& mode) const {
     const EntryCode* found = codes.load(std::memory_order_acquire);

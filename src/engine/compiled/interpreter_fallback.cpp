@@ -21,7 +21,9 @@ const MicroOp* InterpreterFallbacks::prepare(uint64_t pc, const isa::Instruction
   MicroOp& op = slot.ops[0];
   op.origin = &slot.origin;
   op.slots = instruction.size / 4;
-  op.handler = observe(slot.origin, prepare_op(slot.origin, op, *page_, cache_), cache_.watched());
+  machine::Watched watched = cache_.watched();
+  watched.paths = false;  // the code around it tells of its blocks
+  op.handler = observe(slot.origin, prepare_op(slot.origin, op, *page_, cache_), watched);
   return &op;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/compiled/chunk_access.h"
 #include "engine/compiled/definedness.h"
 #include "engine/compiled/odd_access.h"
+#include "engine/compiled/paths.h"
 #include "engine/micro_op.h"
 
 namespace Atoll::engine {
@@ -25,6 +26,7 @@ struct JitContext {
   OddAccessFunction odd_access;                                                       ///< odd_access()
   DefinednessFunction registers_are_defined;                                          ///< registers_are_defined()
   void (*accesses_are_over)(const Wave* wave, Run* run);                              ///< accesses_are_over()
+  PathFunction block_begins;                                                          ///< block_begins()
 };
 
 /// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region

@@ -102,6 +102,24 @@ void Translations::ask_and_wait(const Wave& wave, Entry& entry) {
   count_expected();
 }
 
+bool Translations::is_unfit(const Wave& wave) {
+  using Fitness = Entry::Fitness;
+  const machine::Kernel* kernel = kernel_of(wave);
+  if (kernel == nullptr) return false;
+  Entry& begin = entry(kernel->entry);
+  const Fitness known = begin.fitness.load(std::memory_order_relaxed);
+  if (known != Fitness::unknown) return known == Fitness::unfit;
+  const CodeTells tells = CodeTells::of(cache_.watched());
+  const CodeAround code(wave, kernel->entry);
+  const auto flow = follow(kernel->entry, mode_here(wave), code.begin, code.end, cache_.target());
+  const auto is_told = [&](const Located& at) { return tells.is_unfit(at.instruction); };
+  const bool is_unfit = !flow || std::ranges::any_of(flow->blocks, [&](const auto& block) {
+    return std::ranges::any_of(block.second.instructions, is_told);
+  });
+  begin.fitness.store(is_unfit ? Fitness::unfit : Fitness::fit, std::memory_order_relaxed);
+  return is_unfit;
+}
+
 void Translations::take_arrived_sometimes() {
   // The coarse clock goes on every few milliseconds, and costs less than any other.
   timespec time{};
@@ -168,14 +186,13 @@ Translations::Asked& Translations::asked_for(uint64_t root, const CodeMode& mode
 void Translations::follow_code(Asked& asked, const Wave& wave) {
   const CodeAround code(wave, asked.root);
   if (code.begin == code.end) return;
-  auto flow =
-      follow(asked.root, asked.mode, code.begin, code.end, cache_.target(), RegisterCounts(wave, cache_.target()));
+  auto flow = follow(asked.root, asked.mode, code.begin, code.end, cache_.target(),
+                     RegisterCounts(wave, cache_.target()), CodeTells::of(cache_.watched()));
   if (!flow) {
     ++report_.failures[flow.error().message];
     return;
   }
   if (flow->blocks.empty()) return;
-  flow->tells = CodeTells::of(cache_.watched());
   if (flow->tells.definedness) {  // the interpreter comes back wherever a branch leads
     for (const auto& [pc, block] : flow->blocks) flow->entries.insert(pc);
   }
@@ -285,7 +302,8 @@ std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked
                      .multiply = multiply_ops,
                      .odd_access = odd_access,
                      .registers_are_defined = registers_are_defined,
-                     .accesses_are_over = accesses_are_over};
+                     .accesses_are_over = accesses_are_over,
+                     .block_begins = block_begins};
   return placed;
 }
 

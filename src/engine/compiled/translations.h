@@ -44,6 +44,8 @@ class Translations {
   void ask_and_wait(const Wave& wave, Entry& entry);
   /// Whether something was asked for and has not come.
   bool expects_some() const { return expected_.load(std::memory_order_relaxed) != 0; }
+  /// Whether the interpreter has to execute all of the wave's kernel, for an observer's sake (CodeTells::is_unfit).
+  bool is_unfit(const Wave& wave);
   /// Puts to use what has come; does not wait, not even for other threads that do the same.
   void take_arrived();
   /// The same, every few milliseconds: mostly it only looks at the clock, to be called whenever a wave begins or goes

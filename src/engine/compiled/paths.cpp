@@ -1,0 +1,12 @@
+// engine/compiled: see paths.h.
+#include "engine/compiled/paths.h"
+
+#include "engine/observation.h"
+
+namespace Atoll::engine {
+
+void block_begins(Wave* wave, Run* run, uint64_t begin, uint32_t bytes, uint32_t banks) {
+  tell_path(*wave, *run, {.begin = begin, .end = begin + bytes, .banks = static_cast<uint8_t>(banks)});
+}
+
+}  // namespace Atoll::engine

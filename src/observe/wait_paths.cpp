@@ -1,0 +1,170 @@
+// observe: see wait_paths.h.
+#include "observe/wait_paths.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "isa/decode.h"
+#include "isa/vgpr_banks.h"
+#include "observe/epoch.h"
+
+namespace Atoll::observe {
+
+namespace {
+
+/// There are about as many states as blocks, unless code branches on and on and never waits for what it loads. Then
+/// all begin anew, which at worst keeps silent about one operation of each wave.
+constexpr size_t most_states = 1 << 16;
+
+/// What this thread has asked for lately.
+struct RecentStep {
+  uint64_t epoch = 0, begin = 0, end = 0;
+  uint32_t state = 0;
+  uint16_t variant = 0;
+  WaitPaths::Step step;
+};
+
+// On the heap: a thread-local variable of this size would keep the library from being loaded by dlopen.
+// The pointer has no destructor: a program may launch kernels while it ends, when those have run.
+RecentStep& recent_step(uint64_t begin, uint32_t state) {
+  using Slots = std::array<RecentStep, 1024>;
+  static thread_local Slots* slots = nullptr;
+  struct Owner {
+    ~Owner() { delete std::exchange(slots, nullptr); }
+  };
+  if (slots == nullptr) {
+    static thread_local Owner owner;
+    slots = new Slots;
+  }
+  return (*slots)[(begin / 4 + state * 61) % slots->size()];
+}
+
+}  // namespace
+
+WaitPaths::WaitPaths() : epoch_(next_epoch()) {}
+
+uint16_t WaitPaths::variant_of(uint8_t banks, const target::Target& target) {
+  return static_cast<uint16_t>(banks << 8 | target.wave_size);
+}
+
+WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& code, const target::Target& target) {
+  RecentStep& recent = recent_step(code.begin, state);
+  const uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  const uint16_t variant = variant_of(code.banks, target);
+  if (recent.epoch == epoch && recent.begin == code.begin && recent.end == code.end && recent.state == state &&
+      recent.variant == variant) {
+    return recent.step;
+  }
+  const Key key{.begin = code.begin, .end = code.end, .state = state, .variant = variant};
+  const Step step = [&] {
+    {
+      const std::shared_lock lock(mutex_);
+      if (const auto at = steps_.find(key); at != steps_.end()) return at->second;
+    }
+    return follow(key, code.banks, target);
+  }();
+  recent = {.epoch = epoch, .begin = code.begin, .end = code.end, .state = state, .variant = variant, .step = step};
+  return step;
+}
+
+WaitPaths::Step WaitPaths::follow(const Key& key, uint8_t banks, const target::Target& target) {
+  State state;
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto at = states_.find(key.state); at != states_.end()) state = at->second;
+  }
+  PathEvents events;
+  const bool has_banks = target.processor->generation >= target::Generation::gfx12_5;
+  for (uint64_t pc = key.begin; pc < key.end;) {
+    auto instruction =
+        isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), key.end - pc), *target.processor, target.wave_size);
+    if (!instruction) break;  // the wave faults there
+    if (has_banks) isa::choose_banks(*instruction, banks);
+    const Facts& facts = facts_of(pc, banks, target, *instruction);
+    if (const auto missing = state.states.step(facts.states, pc)) events.missing.push_back({pc, *missing});
+    if (facts.operation.waits) {
+      state.operations.wait(*facts.operation.waits, events.copies);
+    } else {
+      for (const RegisterConflict& conflict : state.operations.conflicts(facts.operation)) {
+        events.conflicts.push_back({pc, conflict});
+      }
+      state.operations.execute(facts.operation, pc, events.copies);
+    }
+    pc += instruction->size;
+  }
+  const std::unique_lock lock(mutex_);
+  if (states_.size() >= most_states) {
+    states_.clear();
+    numbers_.clear();
+    steps_.clear();
+    epoch_ = next_epoch();
+  }
+  Step step{.next = number_of(std::move(state))};
+  if (!events.conflicts.empty() || !events.missing.empty() || !events.copies.empty()) {
+    auto& kept = events_[key];
+    if (kept == nullptr) kept = std::make_unique<const PathEvents>(std::move(events));
+    step.events = kept.get();
+  }
+  return steps_.try_emplace(key, step).first->second;
+}
+
+const WaitPaths::Facts& WaitPaths::facts_of(uint64_t pc, uint8_t banks, const target::Target& target,
+                                            const isa::Instruction& instruction) {
+  const std::pair key{pc, variant_of(banks, target)};
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto at = facts_.find(key); at != facts_.end()) return *at->second;
+  }
+  const isa::Effects effects = isa::effects_of(instruction);
+  auto facts = std::make_unique<const Facts>(
+      Facts{.operation = operation_facts(instruction, effects), .states = wait_state_facts(instruction, effects)});
+  if (facts->operation.copy != isa::LdsCopy::none) any_copies_ = true;
+  const std::unique_lock lock(mutex_);
+  return *facts_.try_emplace(key, std::move(facts)).first->second;
+}
+
+WaitPaths::Identity WaitPaths::identity_of(const State& state) {
+  Identity identity;
+  for (const Operation& operation : state.operations.all()) {
+    identity.insert(identity.end(), {operation.pc, uint64_t{operation.counters} << 1 | uint64_t{operation.arrived},
+                                     reinterpret_cast<uintptr_t>(operation.facts)});
+  }
+  identity.push_back(UINT64_MAX);
+  for (const WaitStates::Write& write : state.states.lately()) {
+    identity.insert(
+        identity.end(),
+        {static_cast<uint64_t>(write.what.kind) << 32 | uint64_t{write.what.reg} << 16 | write.states, write.pc});
+  }
+  return identity;
+}
+
+/// Called with the lock held.
+uint32_t WaitPaths::number_of(State state) {
+  if (state.operations.all().empty() && state.states.lately().empty()) return 0;
+  const auto [at, is_new] = numbers_.try_emplace(identity_of(state), last_number_ + 1);
+  if (is_new) states_[++last_number_] = std::move(state);
+  return at->second;
+}
+
+void WaitPaths::forget(uint64_t begin, uint64_t end) {
+  const std::unique_lock lock(mutex_);
+  const auto is_inside = [&](uint64_t pc) { return pc >= begin && pc < end; };
+  std::erase_if(states_, [&](const auto& each) {
+    const State& state = each.second;
+    return std::ranges::any_of(state.operations.all(), is_inside, &Operation::pc) ||
+           std::ranges::any_of(state.states.lately(), is_inside, &WaitStates::Write::pc);
+  });
+  std::erase_if(numbers_, [&](const auto& each) { return !states_.contains(each.second); });
+  const auto is_gone = [&](uint32_t state) { return state != 0 && !states_.contains(state); };
+  std::erase_if(steps_, [&](const auto& each) {
+    return is_inside(each.first.begin) || is_gone(each.first.state) || is_gone(each.second.next);
+  });
+  std::erase_if(events_, [&](const auto& each) { return is_inside(each.first.begin) || is_gone(each.first.state); });
+  std::erase_if(facts_, [&](const auto& each) { return is_inside(each.first.first); });
+  epoch_ = next_epoch();
+}
+
+}  // namespace Atoll::observe

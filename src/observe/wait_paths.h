@@ -1,0 +1,90 @@
+// observe: what --check=wait makes of the paths of waves.
+//
+// What is to be said of an instruction depends on what its wave has executed before it: on the operations that are
+// still under way, and on the registers that it has written lately. That is a state, which has a number; a piece of
+// straight code leads from one state to another, always the same, and its findings are always the same, too. So each
+// piece is looked at once from each state in which a wave comes to it, instruction by instruction. From then on a table
+// tells: translated code asks it once a block.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <utility>
+#include <vector>
+
+#include "isa/instruction.h"
+#include "machine/observer.h"
+#include "observe/under_way.h"
+#include "observe/wait_states.h"
+#include "target/target.h"
+
+namespace Atoll::observe {
+
+/// What there is to say of straight code, in the order of its instructions.
+struct PathEvents {
+  template <typename Event>
+  struct At {
+    uint64_t pc = 0;
+    Event event;
+  };
+  std::vector<At<RegisterConflict>> conflicts;
+  std::vector<At<WaitStates::Missing>> missing;
+  CopySteps copies;
+};
+
+class WaitPaths {
+ public:
+  WaitPaths();
+
+  struct Step {
+    uint32_t next = 0;                   ///< the state after the code
+    const PathEvents* events = nullptr;  ///< null: nothing happens; good until code is unloaded that takes part in it
+  };
+  /// `state`: 0 at a wave's begin. `target`: the GPU, with the size of the wave.
+  Step step(uint32_t state, const machine::StraightCode& code, const target::Target& target);
+
+  /// Whether any instruction that has been looked at copies between memory and LDS.
+  bool any_copies() const { return any_copies_.load(std::memory_order_relaxed); }
+  /// That code is about to go.
+  void forget(uint64_t begin, uint64_t end);
+
+ private:
+  struct Facts {
+    OperationFacts operation;
+    WaitStateFacts states;
+  };
+  struct State {
+    OperationsUnderWay operations;
+    WaitStates states;
+  };
+  /// A piece of code from a state.
+  struct Key {
+    uint64_t begin = 0, end = 0;
+    uint32_t state = 0;
+    uint16_t variant = 0;  ///< what else decides what its instructions are: the size of waves, banks
+    auto operator<=>(const Key&) const = default;
+  };
+  /// A state, as what makes it another one than others.
+  using Identity = std::vector<uint64_t>;
+
+  static uint16_t variant_of(uint8_t banks, const target::Target& target);
+  static Identity identity_of(const State& state);
+  const Facts& facts_of(uint64_t pc, uint8_t banks, const target::Target& target, const isa::Instruction& instruction);
+  Step follow(const Key& key, uint8_t banks, const target::Target& target);
+  uint32_t number_of(State state);
+
+  mutable std::shared_mutex mutex_;
+  std::map<std::pair<uint64_t, uint16_t>, std::unique_ptr<const Facts>> facts_;  ///< by PC and variant
+  std::map<uint32_t, State> states_;                                             ///< but that of number 0: nothing
+  std::map<Identity, uint32_t> numbers_;
+  uint32_t last_number_ = 0;
+  std::map<Key, Step> steps_;
+  std::map<Key, std::unique_ptr<const PathEvents>> events_;
+  std::atomic<bool> any_copies_{false};
+  std::atomic<uint64_t> epoch_;  ///< another one whenever something is forgotten
+};
+
+}  // namespace Atoll::observe
