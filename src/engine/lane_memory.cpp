@@ -402,6 +402,38 @@ Made for_operation(AtomicOperation operation, const Make& make) {
 
 }  // namespace
 
+machine::AccessPattern access_pattern(const uint64_t* addresses, uint64_t lanes, uint32_t bytes) {
+  using Chunk = uint64_t __attribute__((ext_vector_type(semantics::chunk_lanes)));
+  machine::AccessPattern pattern{.begin = UINT64_MAX, .end = 0};
+  const auto read_chunk = [&](unsigned first) {
+    Chunk chunk;
+    std::memcpy(&chunk, addresses + first, sizeof chunk);
+    return chunk;
+  };
+  Chunk least = Chunk(UINT64_MAX), most = Chunk(0);
+  for (unsigned first = 0; first < wave_lanes; first += semantics::chunk_lanes) {
+    const auto of_chunk = static_cast<uint16_t>(lanes >> first);
+    if (of_chunk == 0) continue;
+    const Chunk now = read_chunk(first);
+    using Bits = bool __attribute__((ext_vector_type(semantics::chunk_lanes)));
+    const Chunk is_there = -semantics::convert<Chunk>(__builtin_bit_cast(Bits, of_chunk));
+    least = __builtin_elementwise_min(least, now | ~is_there);
+    most = __builtin_elementwise_max(most, now & is_there);
+    // The lane before the first one has none; what is said of that is masked out.
+    const Chunk before = first == 0
+                             ? __builtin_shufflevector(now, now, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)
+                             : read_chunk(first - 1);
+    pattern.follows |= uint64_t{semantics::mask_of(now - before == Chunk(bytes)).bits} << first;
+    pattern.repeats |= uint64_t{semantics::mask_of(now == before).bits} << first;
+  }
+  const uint64_t with_one_before = lanes & lanes << 1;
+  pattern.follows &= with_one_before;
+  pattern.repeats &= with_one_before;
+  pattern.begin = __builtin_reduce_min(least);
+  pattern.end = __builtin_reduce_max(most) + bytes;
+  return pattern;
+}
+
 Transfer transfer_function(const MemoryAccess& access) {
   const bool store = access.kind == MemoryAccess::Kind::store;
   if ((!store && access.kind != MemoryAccess::Kind::load) || access.components != 0) return nullptr;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/micro_op.h"
+#include "machine/access_pattern.h"
 #include "semantics/memory_access.h"
 
 namespace Atoll::engine {
@@ -51,6 +52,11 @@ ATOLL_LEVEL_BEGIN
 /// The functions of an atomic; null for none.
 Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes);
 LdsAtomic lds_atomic_function(semantics::AtomicOperation operation, unsigned bytes);
+ATOLL_LEVEL_END
+
+ATOLL_LEVEL_BEGIN
+/// Of those lanes' elements of so many bytes. There is an address, which may mean nothing, for each of 64 lanes.
+machine::AccessPattern access_pattern(const uint64_t* addresses, uint64_t lanes, uint32_t bytes);
 ATOLL_LEVEL_END
 
 /// Calls `visit(lane)` for each lane of a mask, lowest first.

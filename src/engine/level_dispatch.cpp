@@ -46,6 +46,9 @@ Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes) {
 LdsAtomic lds_atomic_function(semantics::AtomicOperation operation, unsigned bytes) {
   return level().lds_atomic_function(operation, bytes);
 }
+machine::AccessPattern access_pattern(const uint64_t* addresses, uint64_t lanes, uint32_t bytes) {
+  return level().access_pattern(addresses, lanes, bytes);
+}
 bool load_image_rows(const ImageAccess& access, uint64_t lanes, const Row* vgprs, Row* rows) {
   return level().load_image_rows(access, lanes, vgprs, rows);
 }

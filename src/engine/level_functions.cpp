@@ -16,6 +16,7 @@ constexpr LevelFunctions level_functions = {
     .transfer_function = &transfer_function,
     .atomic_function = &atomic_function,
     .lds_atomic_function = &lds_atomic_function,
+    .access_pattern = &access_pattern,
     .load_image_rows = &load_image_rows,
     .sample_image_rows = &sample_image_rows,
 };

@@ -23,6 +23,7 @@ struct LevelFunctions {
   decltype(&engine::transfer_function) transfer_function;
   decltype(&engine::atomic_function) atomic_function;
   decltype(&engine::lds_atomic_function) lds_atomic_function;
+  decltype(&engine::access_pattern) access_pattern;
   decltype(&engine::load_image_rows) load_image_rows;
   decltype(&engine::sample_image_rows) sample_image_rows;
 };

@@ -72,7 +72,8 @@ void AccessTeller::tell(machine::Space space, const uint64_t* addresses, uint64_
                            .drops_bits = drops_bits_,
                            .bytes = bytes,
                            .lanes = lanes,
-                           .addresses = addresses});
+                           .addresses = addresses,
+                           .pattern = access_pattern(addresses, lanes, bytes)});
 }
 
 void AccessTeller::tell_offsets(machine::Space space, const uint32_t* offsets, uint64_t lanes, unsigned bytes,

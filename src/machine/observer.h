@@ -24,6 +24,8 @@
 #include <span>
 #include <string_view>
 
+#include "machine/access_pattern.h"
+
 namespace Atoll::isa {
 struct Instruction;
 }
@@ -98,6 +100,7 @@ struct AccessEvent {
   /// By translated code, which has told nobody of the instruction: its address and what it stores are defined.
   bool is_translated = false;
   uint8_t element = 0;  ///< then, which of the instruction's elements it is
+  AccessPattern pattern{};
 };
 
 /// Instructions that a wave executes one after the other.

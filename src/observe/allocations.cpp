@@ -11,11 +11,12 @@ namespace Atoll::observe {
 
 namespace {
 
-/// The block that this thread found last.
+/// A block that this thread has found lately.
 struct LastHit {
   uint64_t generation = 0, begin = 1, end = 0;
 };
-thread_local LastHit last_hit;
+thread_local std::array<LastHit, 4> last_hits;
+thread_local unsigned next_hit = 0;
 
 }  // namespace
 
@@ -105,18 +106,19 @@ void Allocations::trim(std::vector<std::function<void()>>& released) {
 bool Allocations::is_live(uint64_t address, uint64_t end) const { return live_around(address, end).has_value(); }
 
 std::optional<std::pair<uint64_t, uint64_t>> Allocations::live_around(uint64_t address, uint64_t end) const {
-  LastHit& hit = last_hit;
   const uint64_t generation = generation_.load(std::memory_order_acquire);
-  if (hit.generation == generation && address >= hit.begin && address <= end && end <= hit.end) [[likely]]
-    return std::pair(hit.begin, hit.end);
+  for (const LastHit& hit : last_hits) {
+    if (hit.generation == generation && address >= hit.begin && address <= end && end <= hit.end)
+      return std::pair(hit.begin, hit.end);
+  }
   const std::shared_lock lock(mutex_);
   auto position = blocks_.upper_bound(address);
   if (position == blocks_.begin()) return std::nullopt;
   const Block& block = std::prev(position)->second.block;
   if (block.is_free || end < address || !block.holds(address, end - address)) return std::nullopt;
   if (block.kind == machine::MemoryEvent::Kind::kernarg) return std::nullopt;
-  hit = {generation, block.begin, block.end()};
-  return std::pair(hit.begin, hit.end);
+  last_hits[next_hit++ % last_hits.size()] = {generation, block.begin, block.end()};
+  return std::pair(block.begin, block.end());
 }
 
 std::optional<Block> Allocations::find(uint64_t address) const {

@@ -21,6 +21,7 @@
 #include "observe/asked_copies.h"
 #include "observe/epoch.h"
 #include "observe/place.h"
+#include "observe/recent.h"
 #include "observe/register_shadow.h"
 #include "observe/running_groups.h"
 #include "observe/shadow_memory.h"
@@ -74,6 +75,12 @@ struct GroupState {
 
  private:
   uint32_t written_ = 0;
+};
+
+/// What an instruction has found all written when it came last.
+struct WrittenNear {
+  uint64_t epoch = 0, pc = 0, begin = 0, end = 0;
+  uint32_t misses = 0;
 };
 
 const isa::Operand* operand_of(const Instruction& instruction, Field field) {
@@ -155,6 +162,8 @@ class InitChecker final : public Checker {
                     const uint8_t* undefined);
   void atomic_on_undefined(const machine::Wave& wave, WaveState& state, const AccessEvent& access, unsigned lane,
                            const uint8_t* undefined, uint32_t origin);
+  bool finds_all_written(GroupState& group, const AccessEvent& access) const;
+  static bool stores_what_is_defined(const machine::Wave& wave, const WaveState& state);
   void translated_access(const machine::Wave& wave, GroupState& group, WaveState& state, const AccessEvent& access);
   void write_defined(GroupState& group, WaveState& state, const AccessEvent& access);
   /// Calls `visit(address, bytes)` for the memory of lanes after each other that lies after each other.
@@ -437,6 +446,41 @@ void InitChecker::atomic_on_undefined(const machine::Wave& wave, WaveState& stat
          "set it to a value before, as by hipMemset or in another kernel");
 }
 
+/// Whether an access of memory or LDS finds all written, as far as that is quickly known.
+bool InitChecker::finds_all_written(GroupState& group, const AccessEvent& access) const {
+  const auto [begin, end, follows, repeats] = access.pattern;
+  if (access.space == Space::lds) return end <= group.written_lds();
+  if (access.space != Space::global) return false;
+  auto& near = recent_slot<WrittenNear, 256>(access.pc / 4);
+  const uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  if (near.epoch != epoch || near.pc != access.pc) near = {.epoch = epoch, .pc = access.pc};
+  if (begin >= near.begin && end <= near.end) return true;
+  // Where it fails again and again, it only takes time.
+  constexpr uint32_t most_misses = 8, some = 64;
+  if (near.misses > most_misses && near.misses++ % some != 0) return false;
+  const ShadowMemory::Written written = memory_.written_around(begin, end - begin);
+  if (!written.is_written) {
+    ++near.misses;
+    return false;
+  }
+  near.begin = written.begin;
+  near.end = written.end;
+  return true;
+}
+
+/// What a memory instruction stores, in the lanes that EXEC has.
+bool InitChecker::stores_what_is_defined(const machine::Wave& wave, const WaveState& state) {
+  for (const isa::Operand* data : state.step.data) {
+    if (data == nullptr) continue;
+    if (data->kind == OperandKind::scalar && state.registers.scalars_undefined(data->reg, data->words)) return false;
+    if (data->kind != OperandKind::vgpr && data->kind != OperandKind::agpr) continue;
+    for (unsigned word = 0; word < data->words; ++word) {
+      if ((state.registers.undefined_lanes(*data, word) & wave.exec()) != 0) return false;
+    }
+  }
+  return true;
+}
+
 void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   const auto [group, state] = find(wave);
   if (state == nullptr) return;
@@ -446,6 +490,15 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   MemoryStep& step = state->step;
   if (access.bytes > most_bytes) return;
   const bool is_plain = step.access->kind == Kind::load || step.access->kind == Kind::store;
+  if (is_plain || access.is_atomic) {
+    const bool is_written = finds_all_written(*group, access);
+    const bool is_defined = !access.writes || stores_what_is_defined(wave, *state);
+    if (is_defined && (is_written || (is_plain && access.writes))) {
+      if (!is_written) write_defined(*group, *state, access);
+      for (unsigned lane = 0; lane < 64; ++lane) step.done[lane] += (access.lanes >> lane & 1) != 0 ? access.bytes : 0;
+      return;
+    }
+  }
   uint8_t undefined[most_bytes];
   for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));

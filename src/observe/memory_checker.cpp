@@ -273,19 +273,16 @@ bool MemoryChecker::is_ordinary_in_memory(const machine::Wave& wave, const Acces
                                           machine::OrdinaryMemory& around) {
   if (access.drops_bits) return false;
   const uint64_t alignment = access.is_atomic ? access.bytes : 1;
-  uint64_t least = UINT64_MAX, most = 0, low_bits = 0;
-  for_each_lane(access.lanes, [&](unsigned lane) {
-    least = std::min(least, access.addresses[lane]);
-    most = std::max(most, access.addresses[lane]);
-    low_bits |= access.addresses[lane];
-  });
-  if ((low_bits & (alignment - 1)) != 0) return false;
+  if (alignment != 1 && culprits(access, [&](uint64_t address) { return address % alignment == 0; }).count != 0) {
+    return false;
+  }
+  const uint64_t least = access.pattern.begin, end = access.pattern.end;
   const auto is_within = [&](uint64_t begin, uint64_t size) {
-    if (least - begin >= size || most + access.bytes - begin > size) return false;
+    if (least - begin >= size || end - begin > size) return false;
     around = {.begin = begin, .end = begin + size};
     return true;
   };
-  if (const auto block = allocations_.live_around(least, most + access.bytes)) {
+  if (const auto block = allocations_.live_around(least, end)) {
     return is_within(block->first, block->second - block->first);
   }
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
@@ -304,18 +301,14 @@ bool MemoryChecker::is_ordinary_in_memory(const machine::Wave& wave, const Acces
 // --- Memory ----------------------------------------------------------------------------------------------------------
 
 void MemoryChecker::check_global(const machine::Wave& wave, const AccessEvent& access) {
-  uint64_t least = UINT64_MAX, most = 0;
-  for_each_lane(access.lanes, [&](unsigned lane) {
-    least = std::min(least, access.addresses[lane]);
-    most = std::max(most, access.addresses[lane]);
-  });
+  const auto [least, end, follows, repeats] = access.pattern;
   if (access.drops_bits) [[unlikely]] {
     report(wave, access, {.lane = 0, .address = least, .count = 1}, "misaligned",
            "loads scalars from an address that is not a multiple of 4: the GPU leaves its last two bits out",
            fmt::format("{:#x} after rounding", least), {},
            "align what the pointer points to, or load it with vector instructions");
   }
-  if (allocations_.is_live(least, most + access.bytes)) [[likely]] {
+  if (allocations_.is_live(least, end)) [[likely]] {
     if (access.is_atomic) {
       const Culprit culprit = culprits(access, [&](uint64_t address) { return (address & (access.bytes - 1u)) == 0; });
       if (culprit.count != 0) {
@@ -470,6 +463,9 @@ void MemoryChecker::check_code(const machine::Wave& wave, const AccessEvent& acc
 
 void MemoryChecker::check_lds(const machine::Wave& wave, const AccessEvent& access) {
   const machine::WorkGroup& group = *wave.work_group;
+  const uint64_t alignment = lds_alignment(wave, access);
+  if (alignment == 1 && access.pattern.end <= group.lds_bytes) [[likely]]
+    return;
   const Culprit outside = culprits(access, [&](uint64_t offset) { return offset + access.bytes <= group.lds_bytes; });
   if (outside.count != 0 && !findings_.known(checker, "lds-out-of-bounds", access.pc, outside.count)) {
     const machine::Dispatch& dispatch = *group.dispatch;
@@ -489,7 +485,6 @@ void MemoryChecker::check_lds(const machine::Wave& wave, const AccessEvent& acce
                ? "check the index against the size of the array in LDS (GPUs read 0 there and drop what is written)"
                : "check the index, and the size of dynamic LDS that the launch asks for");
   }
-  const uint64_t alignment = lds_alignment(wave, access);
   const Culprit misaligned = culprits(access, [&](uint64_t offset) { return (offset & (alignment - 1)) == 0; });
   if (misaligned.count == 0) return;
   report(wave, access, misaligned, "misaligned",
@@ -500,6 +495,8 @@ void MemoryChecker::check_lds(const machine::Wave& wave, const AccessEvent& acce
 
 void MemoryChecker::check_scratch(const machine::Wave& wave, const AccessEvent& access) {
   const uint64_t size = scratch_size(wave);
+  if (access.pattern.end <= size) [[likely]]
+    return;
   const Culprit outside = culprits(access, [&](uint64_t offset) { return offset + access.bytes <= size; });
   if (outside.count == 0 || findings_.known(checker, "scratch-out-of-bounds", access.pc, outside.count)) return;
   const std::string where = fmt::format("{} the lane's {} of scratch", relation(outside.address, access.bytes, 0, size),

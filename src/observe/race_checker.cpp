@@ -270,6 +270,15 @@ unsigned lanes_a_dword_apart(const AccessEvent& access, unsigned lane) {
   return count;
 }
 
+/// How many lanes after one have bits set, one after the other.
+unsigned lanes_in(uint64_t bits, unsigned after) {
+  return after == 63 ? 0 : static_cast<unsigned>(std::countr_one(bits >> (after + 1)));
+}
+/// Without so many lanes, of which the last one is a lane.
+uint64_t without(uint64_t lanes, unsigned first, unsigned count) {
+  return count == 0 ? lanes : lanes & ~(~uint64_t{0} >> (64 - count) << first);
+}
+
 /// Calls `visit(lane, begin, end, spread)` for pieces of memory that an access covers without gaps, in order of the
 /// lanes: those of the lanes from `lane` on, each with as many dwords as 2 to the power of `spread`; without one, of
 /// one lane.
@@ -283,13 +292,18 @@ void for_each_piece(const AccessEvent& access, const Visit& visit) {
     const uint64_t begin = access.addresses[lane];
     uint64_t end = begin + access.bytes;
     if (spread && begin % 4 == 0) {
-      for (unsigned next = lane + 1; next < 64 && (lanes >> next & 1) != 0 && access.addresses[next] == end; ++next) {
-        lanes &= lanes - 1;
-        end += access.bytes;
-      }
+      const unsigned more = lanes_in(access.pattern.follows, lane);
+      lanes = without(lanes, lane + 1, more);
+      end += uint64_t{more} * access.bytes;
     }
     // What several lanes read, they read together.
-    while (lanes != 0 && !access.writes && access.addresses[std::countr_zero(lanes)] == begin) lanes &= lanes - 1;
+    if (!access.writes) {
+      if (end == begin + access.bytes) lanes = without(lanes, lane + 1, lanes_in(access.pattern.repeats, lane));
+      while (lanes != 0 && access.addresses[std::countr_zero(lanes)] == begin) {
+        const auto same = static_cast<unsigned>(std::countr_zero(lanes));
+        lanes = without(lanes, same, 1 + lanes_in(access.pattern.repeats, same));
+      }
+    }
     if (!access.writes && begin >= last_begin && end <= last_end) continue;
     last_begin = begin;
     last_end = end;

@@ -102,6 +102,10 @@ class RegisterShadow {
   /// Writes some lanes.
   void set_row(size_t index, uint64_t lanes, const Row& undefined, uint32_t origin);
   void define_row(size_t index, uint64_t lanes);
+  uint64_t undefined_lanes(const isa::Operand& operand, unsigned word) const {
+    const size_t at = index(operand, word);
+    return has(at) ? shared_.lanes_of(number(at)) : 0;
+  }
   /// Lanes of a VGPR that have undefined bits.
   uint64_t undefined_lanes(unsigned vgpr) const {
     const size_t at = index(false, vgpr);

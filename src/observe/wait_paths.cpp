@@ -2,7 +2,6 @@
 #include "observe/wait_paths.h"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "isa/decode.h"
 #include "isa/vgpr_banks.h"
 #include "observe/epoch.h"
+#include "observe/recent.h"
 
 namespace Atoll::observe {
 
@@ -27,21 +27,6 @@ struct RecentStep {
   WaitPaths::Step step;
 };
 
-// On the heap: a thread-local variable of this size would keep the library from being loaded by dlopen.
-// The pointer has no destructor: a program may launch kernels while it ends, when those have run.
-RecentStep& recent_step(uint64_t begin, uint32_t state) {
-  using Slots = std::array<RecentStep, 1024>;
-  static thread_local Slots* slots = nullptr;
-  struct Owner {
-    ~Owner() { delete std::exchange(slots, nullptr); }
-  };
-  if (slots == nullptr) {
-    static thread_local Owner owner;
-    slots = new Slots;
-  }
-  return (*slots)[(begin / 4 + state * 61) % slots->size()];
-}
-
 }  // namespace
 
 WaitPaths::WaitPaths() : epoch_(next_epoch()) {}
@@ -51,7 +36,7 @@ uint16_t WaitPaths::variant_of(uint8_t banks, const target::Target& target) {
 }
 
 WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& code, const target::Target& target) {
-  RecentStep& recent = recent_step(code.begin, state);
+  auto& recent = recent_slot<RecentStep, 1024>(code.begin / 4 + uint64_t{state} * 61);
   const uint64_t epoch = epoch_.load(std::memory_order_acquire);
   const uint16_t variant = variant_of(code.banks, target);
   if (recent.epoch == epoch && recent.begin == code.begin && recent.end == code.end && recent.state == state &&

@@ -63,7 +63,8 @@ void as_events(const Wave& wave, const OddAccess& access, const Visit& visit) {
                                .lanes = lanes,
                                .addresses = addresses.of,
                                .is_translated = true,
-                               .element = access.kind.element});
+                               .element = access.kind.element,
+                               .pattern = access_pattern(addresses.of, lanes, access.kind.bytes)});
   };
   tell(machine::Space::global, global);
   tell(machine::Space::lds, lds);

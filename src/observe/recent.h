@@ -1,0 +1,29 @@
+// observe: what each thread remembers of what it has asked for last, so that it need not ask again.
+//
+// On the heap: a thread-local variable of some kilobytes would keep the library from being loaded by dlopen. The
+// pointer has no destructor: a program may launch kernels while it ends, when those have run.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace Atoll::observe {
+
+/// This thread's slot for that number, which shares it with others. `Slot` says what it is for.
+template <typename Slot, size_t count>
+Slot& recent_slot(uint64_t number) {
+  using Slots = std::array<Slot, count>;
+  static thread_local Slots* slots = nullptr;
+  struct Owner {
+    ~Owner() { delete std::exchange(slots, nullptr); }
+  };
+  if (slots == nullptr) {
+    static thread_local Owner owner;
+    slots = new Slots;
+  }
+  return (*slots)[number % count];
+}
+
+}  // namespace Atoll::observe
