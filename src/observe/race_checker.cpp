@@ -22,12 +22,15 @@
 #include "machine/dispatch.h"
 #include "machine/signal.h"
 #include "observe/access_history.h"
+#include "observe/access_pieces.h"
 #include "observe/asked_copies.h"
 #include "observe/counter_waits.h"
 #include "observe/host_stack.h"
+#include "observe/lane_races.h"
 #include "observe/place.h"
 #include "observe/race_copies.h"
 #include "observe/race_tasks.h"
+#include "observe/race_waves.h"
 #include "observe/run_order.h"
 #include "observe/running_groups.h"
 #include "observe/stored_value.h"
@@ -42,192 +45,9 @@ using machine::AccessEvent;
 using machine::BarrierEvent;
 using machine::Space;
 
-constexpr const char* checker = "race";
+constexpr const char* checker = race_checker;
 constexpr const char* advice_for_copies =
     "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them";
-
-/// Accesses that race: the later one and the earlier one.
-struct Conflict {
-  unsigned lane = 0;
-  Mark other{};
-  bool other_writes = false;
-  uint64_t address = 0, count = 0;
-};
-
-/// What a report needs of the later one.
-struct Later {
-  uint64_t pc = 0;
-  Space space = Space::global;
-  uint32_t bytes = 0;
-  const char* verb = "";
-  Conflict conflict;
-  std::shared_ptr<const CopyAccess> copy{};  ///< the earlier one, where that was a copy
-};
-
-/// What a wave has read that others released, and does not know of before its caches are invalidated: places, whose
-/// clocks are looked at then (those who release there meanwhile count, too), and clocks.
-struct Pending {
-  std::vector<uint64_t> places;
-  VectorClock clock;
-
-  bool empty() const { return places.empty() && clock.empty(); }
-  void clear() { *this = {}; }
-  void add(uint64_t place) {
-    if (!places.empty() && places.back() == place) return;
-    if (places.size() >= sort_at) tidy();
-    places.push_back(place);
-  }
-  void add(const Pending& more) {
-    for (const uint64_t place : more.places) add(place);
-    clock.learn(more.clock);
-  }
-
- private:
-  size_t sort_at = 256;
-
-  void tidy() {
-    std::ranges::sort(places);
-    places.erase(std::ranges::unique(places).begin(), places.end());
-    sort_at = std::max<size_t>(256, 2 * places.size());
-  }
-};
-
-/// A wave that runs.
-struct WaveClock {
-  uint32_t task = 0;  ///< 0: there are no more numbers, and it is not checked
-  uint32_t time = 1;  ///< what it has done before this time is complete
-  Knowledge known = std::make_shared<const VectorClock>();
-  Pending pending;
-  bool loads_under_way = false, stores_under_way = false;
-  std::optional<uint64_t> global_sync;  ///< the place where it has met waves of the whole GPU
-  /// Plain loads of what atomics have written. Many a loop about a compare-and-swap begins with one, which is harmless:
-  /// those are let go when that comes, and the others told when the wave has come to its next barrier or its end.
-  std::vector<Later> doubtful;
-
-  bool knows(Moment when) {
-    if (when.task == task) return true;
-    // What a wave knows it never forgets.
-    Moment& found = found_[when.task % found_.size()];
-    if (found.task == when.task && found.time >= when.time) return true;
-    const uint32_t until = known->of(when.task);
-    if (until < when.time) return false;
-    found = {.task = when.task, .time = until};
-    return true;
-  }
-  void learn(const VectorClock& more) {
-    if (more.empty()) return;
-    VectorClock joined = *known;
-    joined.learn(more);
-    know(std::make_shared<const VectorClock>(std::move(joined)));
-  }
-  void know(Knowledge all) {
-    known = std::move(all);
-    released_ = nullptr;
-  }
-  void pass_time() {
-    ++time;
-    released_ = nullptr;
-  }
-  /// What others know who synchronise with what it has completed.
-  const Knowledge& released() {
-    if (!released_) {
-      if (time == 1) {
-        released_ = known;
-      } else {
-        VectorClock clock = *known;
-        clock.learn({task, time - 1});
-        released_ = std::make_shared<const VectorClock>(std::move(clock));
-      }
-    }
-    return released_;
-  }
-  /// What those know who synchronise with all that it has done. What it does from now on is later than that.
-  const Knowledge& release_all() {
-    pass_time();
-    return released();
-  }
-
- private:
-  Knowledge released_;              ///< null: has to be made anew
-  std::array<Moment, 16> found_{};  ///< up to when tasks were known that have been asked for
-};
-
-struct GroupClocks {
-  uint32_t dispatch = 0, first_task = 0;
-  std::vector<WaveClock> waves;
-  /// What those know, and will know, who have arrived at a barrier.
-  struct Arrived {
-    VectorClock clock;
-    Pending pending;
-    void learn(WaveClock& wave) {
-      clock.learn(*wave.release_all());
-      pending.add(wave.pending);
-    }
-  };
-  struct Complete {
-    Knowledge known;
-    Pending pending;
-  };
-  std::map<uint32_t, Arrived> arrived;  ///< by the barrier's phase
-  std::map<uint32_t, Complete> complete;
-  std::map<int32_t, Arrived> arrived_at_named;  ///< in all phases together
-  Arrived ended;                                ///< likewise those that have ended
-  std::vector<CellBlock> lds;
-  std::unordered_map<uint64_t, Place> lds_atomics;
-  struct RecentSite {
-    uint64_t pc = 0;
-    const char* verb = nullptr;
-    uint32_t site = 0;
-  };
-  std::array<RecentSite, 64> recent_sites{};
-  /// Copies that the dispatch does not come after, and which version of the history these are of.
-  CopyHistory::Accesses copies;
-  uint64_t copies_version = 0;
-
-  uint32_t end_task() const { return first_task + static_cast<uint32_t>(waves.size()); }
-};
-
-/// What is known of waves at moments before, of those that run: more than the last few is not kept.
-class Memories {
- public:
-  void remember(const WaveClock& clock) {
-    constexpr size_t most = 16;
-    Part& part = part_of(clock.task);
-    const std::lock_guard lock(part.mutex);
-    auto& list = part.of[clock.task];
-    if (!list.empty() && list.back().first == clock.time) {
-      list.back().second = clock.known;
-    } else {
-      if (list.size() >= most) list.erase(list.begin());
-      list.emplace_back(clock.time, clock.known);
-    }
-  }
-  /// What a task knew at a time; null: unknown.
-  Knowledge at(Moment when) {
-    Part& part = part_of(when.task);
-    const std::lock_guard lock(part.mutex);
-    const auto found = part.of.find(when.task);
-    if (found == part.of.end()) return nullptr;
-    const auto& list = found->second;
-    const auto after = std::ranges::find_if(list, [&](const auto& entry) { return entry.first > when.time; });
-    return (after == list.begin() ? after : std::prev(after))->second;
-  }
-  template <typename Which>
-  void forget(const Which& which) {
-    for (Part& part : parts_) {
-      const std::lock_guard lock(part.mutex);
-      std::erase_if(part.of, [&](const auto& entry) { return which(entry.first); });
-    }
-  }
-
- private:
-  struct Part {
-    std::mutex mutex;
-    std::unordered_map<uint32_t, std::vector<std::pair<uint32_t, Knowledge>>> of;
-  };
-  Part& part_of(uint32_t task) { return parts_[task % parts_.size()]; }
-  std::array<Part, 64> parts_;
-};
 
 /// An instruction that accessed something, in the kernel that was the first to execute it.
 struct Site {
@@ -249,95 +69,6 @@ uint64_t global_sync_place(const machine::Wave& wave, const isa::Instruction& in
 /// A load that may be an atomic's, by its cache policy: from the work-group's scope on.
 bool may_be_atomic_load(const isa::Instruction& instruction) {
   return instruction.glc || instruction.scc || instruction.scope != 0;
-}
-
-/// Mark::spread of accesses that make pieces of several lanes; nothing: of an access that makes none.
-std::optional<unsigned> spread_of(const AccessEvent& access) {
-  if (access.bytes < 4 || access.bytes > 32 || !std::has_single_bit(access.bytes)) return std::nullopt;
-  return static_cast<unsigned>(std::countr_zero(access.bytes) - 2);
-}
-
-/// How many lanes from this one on read several dwords each, of which the first is the second one of the lane before,
-/// as where a lane reads what is left and right of its own.
-unsigned lanes_a_dword_apart(const AccessEvent& access, unsigned lane) {
-  const uint64_t begin = access.addresses[lane];
-  if (access.writes || access.bytes <= 4 || access.bytes % 4 != 0 || begin % 4 != 0) return 1;
-  unsigned count = 1;
-  while (lane + count < 64 && (access.lanes >> (lane + count) & 1) != 0 &&
-         access.addresses[lane + count] == begin + count * 4) {
-    ++count;
-  }
-  return count;
-}
-
-/// How many lanes after one have bits set, one after the other.
-unsigned lanes_in(uint64_t bits, unsigned after) {
-  return after == 63 ? 0 : static_cast<unsigned>(std::countr_one(bits >> (after + 1)));
-}
-/// Without so many lanes, of which the last one is a lane.
-uint64_t without(uint64_t lanes, unsigned first, unsigned count) {
-  return count == 0 ? lanes : lanes & ~(~uint64_t{0} >> (64 - count) << first);
-}
-
-/// Calls `visit(lane, begin, end, spread)` for pieces of memory that an access covers without gaps, in order of the
-/// lanes: those of the lanes from `lane` on, each with as many dwords as 2 to the power of `spread`; without one, of
-/// one lane.
-template <typename Visit>
-void for_each_piece(const AccessEvent& access, const Visit& visit) {
-  const std::optional<unsigned> spread = spread_of(access);
-  uint64_t last_begin = 0, last_end = 0;
-  for (uint64_t lanes = access.lanes; lanes != 0;) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    lanes &= lanes - 1;
-    const uint64_t begin = access.addresses[lane];
-    uint64_t end = begin + access.bytes;
-    if (spread && begin % 4 == 0) {
-      const unsigned more = lanes_in(access.pattern.follows, lane);
-      lanes = without(lanes, lane + 1, more);
-      end += uint64_t{more} * access.bytes;
-    }
-    // What several lanes read, they read together.
-    if (!access.writes) {
-      if (end == begin + access.bytes) lanes = without(lanes, lane + 1, lanes_in(access.pattern.repeats, lane));
-      while (lanes != 0 && access.addresses[std::countr_zero(lanes)] == begin) {
-        const auto same = static_cast<unsigned>(std::countr_zero(lanes));
-        lanes = without(lanes, same, 1 + lanes_in(access.pattern.repeats, same));
-      }
-    }
-    if (!access.writes && begin >= last_begin && end <= last_end) continue;
-    last_begin = begin;
-    last_end = end;
-    const unsigned shifted = lanes_a_dword_apart(access, lane);
-    if (shifted > 1) {
-      // Of each lane the first dword, and of the last one the others.
-      const unsigned last = lane + shifted - 1;
-      const uint64_t last_address = access.addresses[last];
-      lanes &= last == 63 ? 0 : ~uint64_t{0} << (last + 1);
-      last_end = last_address + access.bytes;
-      visit(lane, begin, last_address + 4, std::optional(0u));
-      for (uint64_t at = last_address + 4; at < last_end; at += 4) visit(last, at, at + 4, std::optional<unsigned>());
-      continue;
-    }
-    visit(lane, begin, end, spread);
-  }
-}
-
-/// The mark of a byte that lies so far into a piece.
-Mark mark_at(const Mark& mark, std::optional<unsigned> spread, uint64_t offset) {
-  Mark own = mark;
-  if (spread) own.lane = static_cast<uint32_t>(mark.lane + (offset / 4 >> *spread)) & 63;
-  return own;
-}
-
-/// The addresses of an access, but those that lie next to each other only once.
-template <typename Visit>
-void for_each_address(const AccessEvent& access, const Visit& visit) {
-  uint64_t last = UINT64_MAX;
-  for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
-    const uint64_t address = access.addresses[std::countr_zero(lanes)];
-    if (address != last) visit(address);
-    last = address;
-  }
 }
 
 /// Whether a store changes nothing.
@@ -393,7 +124,10 @@ class RaceChecker final : public Checker {
     if (group == nullptr || wave.index >= group->waves.size() || group->waves[wave.index].task == 0) return {};
     return {group, &group->waves[wave.index]};
   }
-  bool ordered(const GroupClocks& group, WaveClock& wave, Moment when) const;
+  bool ordered(const GroupClocks& group, WaveClock& wave, Moment when) const {
+    return when.task == 0 || wave.knows(when) || ordered_by_others(group, wave, when);
+  }
+  bool ordered_by_others(const GroupClocks& group, const WaveClock& wave, Moment when) const;
   bool comes_before_one_of(uint32_t run, std::span<const Moment> waves) const;
   bool ordered_before_copy(uint32_t copy, Moment when) const;
   void begins(RunOrder::Begun begun);
@@ -413,7 +147,6 @@ class RaceChecker final : public Checker {
 
   void check_copies(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
   void check_copy(const CopyAccess& copy);
-  void check_lanes(const machine::Wave& wave, const AccessEvent& access);
   void report_copy(const CopyAccess& copy, uint64_t address, std::string_view other, NamedStack earlier);
   NamedStack site_of(const Mark& mark);
   void report(const machine::Wave& wave, const Later& later);
@@ -533,8 +266,8 @@ void RaceChecker::wave_ends(const machine::Wave& wave) {
 
 // --- Order --------------------------------------------------------------------------------------------------------
 
-bool RaceChecker::ordered(const GroupClocks& group, WaveClock& wave, Moment when) const {
-  if (when.task == 0 || wave.knows(when)) return true;
+/// What the wave does not know of by itself.
+bool RaceChecker::ordered_by_others(const GroupClocks& group, const WaveClock& wave, Moment when) const {
   const uint32_t dispatch = tasks_[when.task].dispatch;
   if (dispatch == group.dispatch) return false;
   if (order_.comes_before(dispatch, group.dispatch)) return true;
@@ -818,15 +551,26 @@ void RaceChecker::access_lds(const AccessEvent& access, GroupClocks& group, Wave
   if (!access.is_atomic) return;
   // LDS completes what a wave does there in order, and has no caches: all that was done before is handed on.
   VectorClock all = *clock.known;
+  // Lanes of one instruction release one clock to all their places: it is learnt once.
+  std::array<const VectorClock*, 4> learnt{};
+  unsigned next = 0;
   for_each_address(access, [&](uint64_t address) {
-    if (const auto place = group.lds_atomics.find(address); place != group.lds_atomics.end()) {
-      if (access.reads && !place->second.empty()) all.learn(place->second.clock());
-    }
+    if (address >= size) return;
+    const Place& place = group.lds_atomics.at(address);
+    if (!access.reads || place.empty()) return;
+    const VectorClock* const one = place.one();
+    if (one != nullptr && std::ranges::find(learnt, one) != learnt.end()) return;
+    all.learn(place.clock());
+    learnt[next++ % learnt.size()] = one;
   });
   clock.know(std::make_shared<const VectorClock>(std::move(all)));
   memories_.remember(clock);
   const Knowledge released = clock.release_all();
-  for_each_address(access, [&](uint64_t address) { group.lds_atomics[address].learn(released); });
+  for_each_address(access, [&](uint64_t address) {
+    if (address >= size) return;
+    Place& place = group.lds_atomics.at(address);
+    access.reads ? place.replace(released) : place.learn(released);
+  });
 }
 
 void RaceChecker::access_global(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark,
@@ -905,7 +649,7 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (conflict.count != 0 && !stores_the_same(wave, access, conflict.lane)) {
     report(wave, {access.pc, access.space, access.bytes, verb_of(access), conflict});
   }
-  if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(wave, access);
+  if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(findings_, wave, access);
 }
 
 // --- Copies -------------------------------------------------------------------------------------------------------
@@ -1021,43 +765,6 @@ void RaceChecker::report_copy(const CopyAccess& copy, uint64_t address, std::str
   finding.stacks.push_back(std::move(earlier));
   finding.advice = advice_for_copies;
   findings_.add(copy.asked.hash(), std::move(finding));
-}
-
-// --- Lanes --------------------------------------------------------------------------------------------------------
-
-/// Several lanes' different values for the same place.
-void RaceChecker::check_lanes(const machine::Wave& wave, const AccessEvent& access) {
-  std::array<unsigned, 64> order{};
-  size_t count = 0;
-  bool ascends = true;
-  for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    if (count != 0) ascends &= access.addresses[lane] >= access.addresses[order[count - 1]] + access.bytes;
-    order[count++] = lane;
-  }
-  if (ascends) return;
-  std::sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), [&](unsigned a, unsigned b) {
-    return std::pair(access.addresses[a], a) < std::pair(access.addresses[b], b);
-  });
-  for (size_t i = 1; i < count; ++i) {
-    const unsigned first = order[i - 1], second = order[i];
-    if (access.addresses[first] != access.addresses[second]) continue;
-    const auto a = stored_value(wave, access, first), b = stored_value(wave, access, second);
-    if (!a || !b || *a == *b) continue;
-    if (findings_.known(checker, "lanes", access.pc, 1)) return;
-    Finding finding;
-    finding.checker = checker;
-    finding.kind = "lanes";
-    set_place(finding, wave, access.pc, second);
-    finding.message =
-        fmt::format("kernel '{}' stores different values of lanes {} and {} to the same {} bytes of {} at once",
-                    finding.kernel, first, second, access.bytes, access.space == Space::lds ? "LDS" : "memory");
-    finding.address = fmt::format("{:#x}", access.addresses[first]);
-    finding.advice =
-        "let one work-item store, or combine the values by an atomic: which lane's value stays is not defined";
-    findings_.add(access.pc, std::move(finding));
-    return;
-  }
 }
 
 // --- Reports ------------------------------------------------------------------------------------------------------

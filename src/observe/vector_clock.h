@@ -54,6 +54,13 @@ using Knowledge = std::shared_ptr<const VectorClock>;
 class Place {
  public:
   void learn(const Knowledge& released);
+  /// The same of who has read the place, and learnt what was known, in the same atomic.
+  void replace(const Knowledge& released) {
+    last_ = released;
+    several_.clear();
+  }
+  /// What has been released, as one; null: it was more.
+  const VectorClock* one() const { return several_.empty() ? last_.get() : nullptr; }
   const VectorClock& clock() const { return several_.empty() ? *last_ : several_; }
   bool empty() const { return last_ == nullptr; }
 

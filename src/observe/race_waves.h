@@ -1,0 +1,224 @@
+// observe: what the race checker knows of the waves that run: their clocks, and those of their work-groups.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "machine/observer.h"
+#include "observe/access_history.h"
+#include "observe/race_copies.h"
+#include "observe/vector_clock.h"
+
+namespace Atoll::observe {
+
+/// Accesses that race: the later one and the earlier one.
+struct Conflict {
+  unsigned lane = 0;
+  Mark other{};
+  bool other_writes = false;
+  uint64_t address = 0, count = 0;
+};
+
+/// What a report needs of the later one.
+struct Later {
+  uint64_t pc = 0;
+  machine::Space space = machine::Space::global;
+  uint32_t bytes = 0;
+  const char* verb = "";
+  Conflict conflict;
+  std::shared_ptr<const CopyAccess> copy{};  ///< the earlier one, where that was a copy
+};
+
+/// What a wave has read that others released, and does not know of before its caches are invalidated: places, whose
+/// clocks are looked at then (those who release there meanwhile count, too), and clocks.
+struct Pending {
+  std::vector<uint64_t> places;
+  VectorClock clock;
+
+  bool empty() const { return places.empty() && clock.empty(); }
+  void clear() { *this = {}; }
+  void add(uint64_t place) {
+    if (!places.empty() && places.back() == place) return;
+    if (places.size() >= sort_at) tidy();
+    places.push_back(place);
+  }
+  void add(const Pending& more) {
+    for (const uint64_t place : more.places) add(place);
+    clock.learn(more.clock);
+  }
+
+ private:
+  size_t sort_at = 256;
+
+  void tidy() {
+    std::ranges::sort(places);
+    places.erase(std::ranges::unique(places).begin(), places.end());
+    sort_at = std::max<size_t>(256, 2 * places.size());
+  }
+};
+
+/// A wave that runs.
+struct WaveClock {
+  uint32_t task = 0;  ///< 0: there are no more numbers, and it is not checked
+  uint32_t time = 1;  ///< what it has done before this time is complete
+  Knowledge known = std::make_shared<const VectorClock>();
+  Pending pending;
+  bool loads_under_way = false, stores_under_way = false;
+  std::optional<uint64_t> global_sync;  ///< the place where it has met waves of the whole GPU
+  /// Plain loads of what atomics have written. Many a loop about a compare-and-swap begins with one, which is harmless:
+  /// those are let go when that comes, and the others told when the wave has come to its next barrier or its end.
+  std::vector<Later> doubtful;
+
+  bool knows(Moment when) {
+    if (when.task == task) return true;
+    // What a wave knows it never forgets.
+    const Moment& found = found_[when.task % found_.size()];
+    return (found.task == when.task && found.time >= when.time) || finds(when);
+  }
+  void learn(const VectorClock& more) {
+    if (more.empty()) return;
+    VectorClock joined = *known;
+    joined.learn(more);
+    know(std::make_shared<const VectorClock>(std::move(joined)));
+  }
+  void know(Knowledge all) {
+    known = std::move(all);
+    released_ = nullptr;
+  }
+  void pass_time() {
+    ++time;
+    released_ = nullptr;
+  }
+  /// What others know who synchronise with what it has completed.
+  const Knowledge& released() {
+    if (!released_) {
+      if (time == 1) {
+        released_ = known;
+      } else {
+        VectorClock clock = *known;
+        clock.learn({task, time - 1});
+        released_ = std::make_shared<const VectorClock>(std::move(clock));
+      }
+    }
+    return released_;
+  }
+  /// What those know who synchronise with all that it has done. What it does from now on is later than that.
+  const Knowledge& release_all() {
+    pass_time();
+    return released();
+  }
+
+ private:
+  bool finds(Moment when) {
+    const uint32_t until = known->of(when.task);
+    if (until < when.time) return false;
+    found_[when.task % found_.size()] = {.task = when.task, .time = until};
+    return true;
+  }
+
+  Knowledge released_;              ///< null: has to be made anew
+  std::array<Moment, 16> found_{};  ///< up to when tasks were known that have been asked for
+};
+
+/// Places in LDS that atomics have accessed.
+class LdsPlaces {
+ public:
+  /// Of the dword that an address is in.
+  Place& at(uint64_t address) {
+    const uint64_t dword = address / 4, block = dword / block_dwords;
+    if (block >= blocks_.size()) blocks_.resize(block + 1);
+    if (blocks_[block] == nullptr) blocks_[block] = std::make_unique<std::array<Place, block_dwords>>();
+    return (*blocks_[block])[dword % block_dwords];
+  }
+
+ private:
+  static constexpr uint64_t block_dwords = 64;
+  std::vector<std::unique_ptr<std::array<Place, block_dwords>>> blocks_;
+};
+
+struct GroupClocks {
+  uint32_t dispatch = 0, first_task = 0;
+  std::vector<WaveClock> waves;
+  /// What those know, and will know, who have arrived at a barrier.
+  struct Arrived {
+    VectorClock clock;
+    Pending pending;
+    void learn(WaveClock& wave) {
+      clock.learn(*wave.release_all());
+      pending.add(wave.pending);
+    }
+  };
+  struct Complete {
+    Knowledge known;
+    Pending pending;
+  };
+  std::map<uint32_t, Arrived> arrived;  ///< by the barrier's phase
+  std::map<uint32_t, Complete> complete;
+  std::map<int32_t, Arrived> arrived_at_named;  ///< in all phases together
+  Arrived ended;                                ///< likewise those that have ended
+  std::vector<CellBlock> lds;
+  LdsPlaces lds_atomics;
+  struct RecentSite {
+    uint64_t pc = 0;
+    const char* verb = nullptr;
+    uint32_t site = 0;
+  };
+  std::array<RecentSite, 64> recent_sites{};
+  /// Copies that the dispatch does not come after, and which version of the history these are of.
+  CopyHistory::Accesses copies;
+  uint64_t copies_version = 0;
+
+  uint32_t end_task() const { return first_task + static_cast<uint32_t>(waves.size()); }
+};
+
+/// What is known of waves at moments before, of those that run: more than the last few is not kept.
+class Memories {
+ public:
+  void remember(const WaveClock& clock) {
+    constexpr size_t most = 16;
+    Part& part = part_of(clock.task);
+    const std::lock_guard lock(part.mutex);
+    auto& list = part.of[clock.task];
+    if (!list.empty() && list.back().first == clock.time) {
+      list.back().second = clock.known;
+    } else {
+      if (list.size() >= most) list.erase(list.begin());
+      list.emplace_back(clock.time, clock.known);
+    }
+  }
+  /// What a task knew at a time; null: unknown.
+  Knowledge at(Moment when) {
+    Part& part = part_of(when.task);
+    const std::lock_guard lock(part.mutex);
+    const auto found = part.of.find(when.task);
+    if (found == part.of.end()) return nullptr;
+    const auto& list = found->second;
+    const auto after = std::ranges::find_if(list, [&](const auto& entry) { return entry.first > when.time; });
+    return (after == list.begin() ? after : std::prev(after))->second;
+  }
+  template <typename Which>
+  void forget(const Which& which) {
+    for (Part& part : parts_) {
+      const std::lock_guard lock(part.mutex);
+      std::erase_if(part.of, [&](const auto& entry) { return which(entry.first); });
+    }
+  }
+
+ private:
+  struct Part {
+    std::mutex mutex;
+    std::unordered_map<uint32_t, std::vector<std::pair<uint32_t, Knowledge>>> of;
+  };
+  Part& part_of(uint32_t task) { return parts_[task % parts_.size()]; }
+  std::array<Part, 64> parts_;
+};
+
+}  // namespace Atoll::observe
