@@ -21,10 +21,10 @@
 #include "observe/asked_copies.h"
 #include "observe/epoch.h"
 #include "observe/place.h"
-#include "observe/recent.h"
 #include "observe/register_shadow.h"
 #include "observe/running_groups.h"
 #include "observe/shadow_memory.h"
+#include "observe/thread_slots.h"
 #include "observe/undefined_flow.h"
 #include "semantics/memory_access.h"
 
@@ -52,7 +52,6 @@ struct MemoryStep {
 };
 
 struct WaveState {
-  explicit WaveState(const machine::Wave& wave) : registers(wave) {}
   RegisterShadow registers;
   MemoryStep step;
   std::vector<uint8_t> scratch;  ///< by private address, and for each by lane; what lies beyond is undefined
@@ -83,6 +82,11 @@ struct WrittenNear {
   uint32_t misses = 0;
 };
 
+/// Of waves that have ended, for those that this thread begins: what they are made of takes long to allocate.
+std::vector<std::unique_ptr<WaveState>>& spare_wave_states() {
+  return thread_slot<std::vector<std::unique_ptr<WaveState>>, 1>(0);
+}
+
 const isa::Operand* operand_of(const Instruction& instruction, Field field) {
   const isa::InstructionRow& row = isa::row_of(instruction);
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
@@ -108,11 +112,25 @@ class InitChecker final : public Checker {
     if (wave.work_group->dispatch->gpu->processor().generation >= target::Generation::gfx12_5) return;
     GroupState* group = groups_.find(wave.work_group);
     if (group == nullptr || wave.index >= group->waves.size()) return;
-    group->waves[wave.index] = std::make_unique<WaveState>(wave);
+    auto& spare = spare_wave_states();
+    auto& state = group->waves[wave.index];
+    if (spare.empty()) {
+      state = std::make_unique<WaveState>();
+    } else {
+      state = std::move(spare.back());
+      spare.pop_back();
+    }
+    state->registers.begin(wave);
+    state->step = {};
+    state->scratch.clear();
   }
   void wave_ends(const machine::Wave& wave) override {
     GroupState* group = groups_.find(wave.work_group);
-    if (group != nullptr && wave.index < group->waves.size()) group->waves[wave.index] = nullptr;
+    if (group == nullptr || wave.index >= group->waves.size()) return;
+    constexpr size_t most = 64;
+    auto& spare = spare_wave_states();
+    if (auto state = std::move(group->waves[wave.index]); state != nullptr && spare.size() < most)
+      spare.push_back(std::move(state));
   }
   void instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) override;
   void access(const machine::Wave& wave, const AccessEvent& access) override;
@@ -451,7 +469,7 @@ bool InitChecker::finds_all_written(GroupState& group, const AccessEvent& access
   const auto [begin, end, follows, repeats] = access.pattern;
   if (access.space == Space::lds) return end <= group.written_lds();
   if (access.space != Space::global) return false;
-  auto& near = recent_slot<WrittenNear, 256>(access.pc / 4);
+  auto& near = thread_slot<WrittenNear, 256>(access.pc / 4);
   const uint64_t epoch = epoch_.load(std::memory_order_acquire);
   if (near.epoch != epoch || near.pc != access.pc) near = {.epoch = epoch, .pc = access.pc};
   if (begin >= near.begin && end <= near.end) return true;

@@ -79,29 +79,36 @@ unsigned initial_sgprs(const machine::Dispatch& dispatch) {
 
 }  // namespace
 
-RegisterShadow::RegisterShadow(const machine::Wave& wave)
-    : first_agpr_(wave.vgprs),
-      count_(size_t{wave.vgprs} + wave.agprs),
-      lanes_(std::make_unique_for_overwrite<uint64_t[]>(isa::vector_registers)),
-      rows_(std::make_unique_for_overwrite<Row[]>(count_)),
-      settled_(std::make_unique_for_overwrite<uint64_t[]>(count_)),
-      origins_(std::make_unique_for_overwrite<uint32_t[]>(count_)),
-      is_as_begun_(std::make_unique_for_overwrite<uint8_t[]>(count_)) {
-  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
-  const unsigned given = initial_sgprs(dispatch);
-  scalars_.fill(UINT32_MAX);
-  for (unsigned reg = 0; reg < scalars_.size(); ++reg) {
-    shared_.set_scalar(reg, reg < isa::scalar::ttmp0 ? reg >= given : reg == isa::scalar::m0);
-    scalar_origins_[reg] = origin::scalar(reg);
+void RegisterShadow::begin(const machine::Wave& wave) {
+  first_agpr_ = wave.vgprs;
+  count_ = size_t{wave.vgprs} + wave.agprs;
+  if (lanes_ == nullptr) lanes_ = std::make_unique_for_overwrite<uint64_t[]>(isa::vector_registers);
+  if (count_ > capacity_) {
+    capacity_ = count_;
+    rows_ = std::make_unique_for_overwrite<Row[]>(capacity_);
+    settled_ = std::make_unique_for_overwrite<uint64_t[]>(capacity_);
+    origins_ = std::make_unique_for_overwrite<uint32_t[]>(capacity_);
+    is_as_begun_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
   }
-  shared_.set_scalar(isa::scc_number, true);
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  shared_ = {};
   shared_.lanes = lanes_.get();
+  const unsigned given = initial_sgprs(dispatch);
+  for (unsigned reg = given; reg < isa::scalar::ttmp0; ++reg) shared_.set_scalar(reg, true);
+  shared_.set_scalar(isa::scalar::m0, true);
+  shared_.set_scalar(isa::scc_number, true);
+  scalars_.fill(UINT32_MAX);
+  static const auto origins_at_begin = [] {
+    std::array<uint32_t, isa::scalar::count> origins;
+    for (unsigned reg = 0; reg < origins.size(); ++reg) origins[reg] = origin::scalar(reg);
+    return origins;
+  }();
+  scalar_origins_ = origins_at_begin;
   const unsigned ids =
       dispatch.gpu->processor().packed_work_item_ids ? 1 : 1u + dispatch.kernel->descriptor.work_item_ids;
-  for (size_t i = 0; i < count_; ++i) {
-    shared_.set_lanes(number(i), i < ids ? 0 : wave.is_wave32() ? UINT32_MAX : UINT64_MAX);
-    is_as_begun_[i] = 1;
-  }
+  const uint64_t all_lanes = wave.is_wave32() ? UINT32_MAX : UINT64_MAX;
+  for (size_t i = ids; i < count_; ++i) shared_.set_lanes(number(i), all_lanes);
+  std::fill_n(is_as_begun_.get(), count_, uint8_t{1});
 }
 
 void RegisterShadow::settle(size_t index) const {

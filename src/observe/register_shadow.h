@@ -35,10 +35,12 @@ class RegisterShadow {
  public:
   using Row = std::array<uint32_t, 64>;
 
-  /// As the wave begins: what the ABI gives it is written.
-  explicit RegisterShadow(const machine::Wave& wave);
+  RegisterShadow() = default;
   RegisterShadow(const RegisterShadow&) = delete;
   RegisterShadow& operator=(const RegisterShadow&) = delete;
+
+  /// The wave begins: what the ABI gives it is written, and nothing else. Memory is kept from one wave to the next.
+  void begin(const machine::Wave& wave);
 
   /// Which registers have undefined bits. Translated code takes registers and lanes out of it, that it writes.
   machine::UndefinedRegisters& shared() { return shared_; }
@@ -142,7 +144,7 @@ class RegisterShadow {
   // Of what follows, only what `shared_` says is undefined means something.
   std::array<uint32_t, isa::scalar::count> scalars_, scalar_origins_;
   uint32_t scc_origin_ = 0;
-  size_t first_agpr_, count_;
+  size_t first_agpr_ = 0, count_ = 0, capacity_ = 0;
   std::unique_ptr<uint64_t[]> lanes_;
   std::unique_ptr<Row[]> rows_;
   std::unique_ptr<uint64_t[]> settled_;  ///< the lanes that the row has other than zeros for

@@ -9,7 +9,7 @@
 #include "isa/decode.h"
 #include "isa/vgpr_banks.h"
 #include "observe/epoch.h"
-#include "observe/recent.h"
+#include "observe/thread_slots.h"
 
 namespace Atoll::observe {
 
@@ -36,7 +36,7 @@ uint16_t WaitPaths::variant_of(uint8_t banks, const target::Target& target) {
 }
 
 WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& code, const target::Target& target) {
-  auto& recent = recent_slot<RecentStep, 1024>(code.begin / 4 + uint64_t{state} * 61);
+  auto& recent = thread_slot<RecentStep, 1024>(code.begin / 4 + uint64_t{state} * 61);
   const uint64_t epoch = epoch_.load(std::memory_order_acquire);
   const uint16_t variant = variant_of(code.banks, target);
   if (recent.epoch == epoch && recent.begin == code.begin && recent.end == code.end && recent.state == state &&

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -39,7 +40,11 @@ inline constexpr Way ways[] = {
 struct Recorder : machine::Observer {
   machine::Watched wanted;
   machine::OrdinaryMemory ordinary;  ///< where accesses are
-  unsigned asked = 0;                ///< whether one is
+  const uint64_t epoch = [] {        // what others have said of memory is not good for this one
+    static std::atomic<uint64_t> last{0};
+    return ++last;
+  }();
+  unsigned asked = 0;  ///< whether one is
   std::mutex mutex;
   std::vector<RecordedAccess> accesses;
   std::vector<std::string> events;
@@ -83,6 +88,7 @@ struct Recorder : machine::Observer {
     last.addresses.insert(last.addresses.end(), part.addresses.begin(), part.addresses.end());
     return true;
   }
+  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave&) override { return {.epoch = epoch}; }
   bool is_ordinary(const machine::Wave&, const machine::AccessEvent& access, machine::OrdinaryMemory& around) override {
     ++asked;
     if (access.space != machine::Space::global) return false;

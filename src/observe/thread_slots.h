@@ -1,4 +1,5 @@
-// observe: what each thread remembers of what it has asked for last, so that it need not ask again.
+// observe: what each thread keeps for itself, from one use to the next: answers that it has got lately, memory to be
+// used again.
 //
 // On the heap: a thread-local variable of some kilobytes would keep the library from being loaded by dlopen. The
 // pointer has no destructor: a program may launch kernels while it ends, when those have run.
@@ -11,9 +12,9 @@
 
 namespace Atoll::observe {
 
-/// This thread's slot for that number, which shares it with others. `Slot` says what it is for.
+/// This thread's slot for that number, which shares it with others: one of `count`. Each type has slots of its own.
 template <typename Slot, size_t count>
-Slot& recent_slot(uint64_t number) {
+Slot& thread_slot(uint64_t number) {
   using Slots = std::array<Slot, count>;
   static thread_local Slots* slots = nullptr;
   struct Owner {
