@@ -138,8 +138,9 @@ class Collector {
   /// resource says how many registers there are: the operand is the least, and what could be is read.
   void image_addresses() {
     constexpr unsigned most_words = 4, most_at_all = 13;
-    for (unsigned i = 0; i < in_.operand_count; ++i) {
-      if (row_.operands[i].field != Field::image_address || in_.generation >= gfx10) continue;
+    // Those of dual instructions, of which there are more than a row has, are later ones.
+    for (unsigned i = 0; in_.generation < gfx10 && i < in_.operand_count; ++i) {
+      if (row_.operands[i].field != Field::image_address) continue;
       const unsigned words = row_.has(flag::sampler) ? most_at_all : most_words, first = in_.operands[i].reg;
       for (unsigned word = 0; word < words && first + word < vector_registers_of_a_kind; ++word) {
         effects_.vector_reads.set(first + word);

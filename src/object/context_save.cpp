@@ -2,6 +2,7 @@
 #include "object/context_save.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "support/bytes.h"
@@ -173,7 +174,9 @@ uint32_t state_word(const SavedWave& wave, size_t lds_bytes, const ContextLayout
 void append_words(std::vector<uint8_t>& bytes, std::span<const uint32_t> words, size_t count) {
   const size_t begin = bytes.size();
   bytes.resize(begin + count * sizeof(uint32_t));
-  std::memcpy(bytes.data() + begin, words.data(), std::min(count, words.size()) * sizeof(uint32_t));
+  const auto source = std::as_bytes(words.first(std::min(count, words.size())));
+  std::ranges::transform(source, bytes.begin() + static_cast<ptrdiff_t>(begin),
+                         [](std::byte byte) { return std::to_integer<uint8_t>(byte); });
 }
 
 /// The words from `offset` on, which then lies after them. They must be there.
