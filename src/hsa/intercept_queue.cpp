@@ -123,7 +123,10 @@ class Interceptor final : public InterceptQueue {
     handler.function(packets, count, index, handler.data, [](const void* pkts, uint64_t pkt_count) {
       if (position == nullptr || pkts == nullptr) return;
       const Position at = *position;
-      at.queue->hand_on(at.handlers_left, static_cast<const Packet*>(pkts), pkt_count, at.index);
+      // They lie anywhere, and packets are aligned.
+      std::vector<Packet> packets(pkt_count);
+      if (pkt_count != 0) std::memcpy(packets.data(), pkts, pkt_count * sizeof(Packet));
+      at.queue->hand_on(at.handlers_left, packets.data(), pkt_count, at.index);
     });
     position = outer;
   }
