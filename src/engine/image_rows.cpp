@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "engine/guest_access.h"
 #include "engine/vector.h"
 
 namespace Atoll::engine {
@@ -76,8 +77,7 @@ class Level {
 };
 
 /// The elements at `addresses`, as they lie in memory.
-__attribute__((no_sanitize("thread", "alignment", "null"))) void fetch(const LaneAddresses& addresses, unsigned bytes,
-                                                                       Words& words) {
+ATOLL_GUEST_ACCESS void fetch(const LaneAddresses& addresses, unsigned bytes, Words& words) {
   const auto read = [&]<typename T>(T value, Row& row, unsigned offset) {
     for_lanes([&](unsigned lane) {
       std::memcpy(&value, reinterpret_cast<const void*>(addresses.of[lane] + offset), sizeof value);

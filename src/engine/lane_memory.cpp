@@ -1,11 +1,12 @@
 // engine: moving data between registers and memory (lane_memory.h).
 //
 // Most accesses are of a whole wave, and many of neighbouring dwords: those are found out and become copies of rows.
-// Guests' races are theirs to make, as on hardware: the functions here are hidden from the host's race detector.
 #include "engine/lane_memory.h"
 
 #include <cstring>
 #include <type_traits>
+
+#include "engine/guest_access.h"
 
 namespace Atoll::engine {
 ATOLL_LEVEL_BEGIN
@@ -18,8 +19,6 @@ using semantics::MemoryAccess;
 using semantics::wave_lanes;
 using Half = MemoryAccess::Half;
 
-#define ATOLL_GUEST_ACCESS __attribute__((no_sanitize("thread", "alignment", "null")))
-
 template <typename T>
 [[gnu::always_inline]] inline T read(uint64_t address) {
   T value;
@@ -30,6 +29,8 @@ template <typename T>
 [[gnu::always_inline]] inline void write(uint64_t address, T value) {
   std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
 }
+
+ATOLL_GUEST_ACCESS inline void copy_row(void* to, const void* from) { __builtin_memcpy_inline(to, from, sizeof(Row)); }
 
 using Four = uint32_t __attribute__((ext_vector_type(4)));
 struct [[gnu::packed]] UnalignedFour {
@@ -89,7 +90,7 @@ template <Half half, bool clears>
 /// Bytes and shorts: `Element` is signed where they are sign-extended.
 template <typename Element, Half half, bool clears>
 ATOLL_GUEST_ACCESS void load_small(const LaneAddresses& addresses, uint64_t lanes, uint32_t, Row* data) {
-  const auto load = [&](unsigned lane) {
+  const auto load = [&](unsigned lane) ATOLL_GUEST_ACCESS {
     const auto value = static_cast<uint32_t>(int32_t{read<Element>(addresses.of[lane])});
     data[0][lane] = place<half, clears>(data[0][lane], value);
   };
@@ -102,7 +103,7 @@ ATOLL_GUEST_ACCESS void load_small(const LaneAddresses& addresses, uint64_t lane
 
 template <typename Element, Half half>
 ATOLL_GUEST_ACCESS void store_small(const LaneAddresses& addresses, uint64_t lanes, uint32_t, Row* data) {
-  for_each_lane(lanes, [&](unsigned lane) {
+  for_each_lane(lanes, [&](unsigned lane) ATOLL_GUEST_ACCESS {
     const uint32_t value = half == Half::high ? data[0][lane] >> 16 : data[0][lane];
     write(addresses.of[lane], static_cast<Element>(value));
   });
@@ -161,26 +162,26 @@ template <unsigned words>
 ATOLL_GUEST_ACCESS void load_words(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride, Row* data) {
   if (lanes == all_lanes && word_stride == linear) {
     if (words == 1 && are_neighbours(addresses, 4)) {
-      std::memcpy(data[0], reinterpret_cast<const void*>(addresses.of[0]), sizeof(Row));
+      copy_row(data[0], reinterpret_cast<const void*>(addresses.of[0]));
       return;
     }
     return load_all<words>(addresses, data);
   }
   if (lanes == all_lanes && are_neighbours(addresses, 4)) {  // scratch at one address
     for (unsigned word = 0; word < words; ++word) {
-      std::memcpy(data[word], reinterpret_cast<const void*>(addresses.of[0] + word * word_stride), sizeof(Row));
+      copy_row(data[word], reinterpret_cast<const void*>(addresses.of[0] + word * word_stride));
     }
     return;
   }
   if (word_stride == linear) {
-    for_each_lane(lanes, [&](unsigned lane) {
+    for_each_lane(lanes, [&](unsigned lane) ATOLL_GUEST_ACCESS {
       uint32_t element[words];
       read_element(addresses.of[lane], element);
       for (unsigned word = 0; word < words; ++word) data[word][lane] = element[word];
     });
     return;
   }
-  for_each_lane(lanes, [&](unsigned lane) {
+  for_each_lane(lanes, [&](unsigned lane) ATOLL_GUEST_ACCESS {
     for (unsigned word = 0; word < words; ++word) {
       data[word][lane] = read<uint32_t>(addresses.of[lane] + word * word_stride);
     }
@@ -190,25 +191,25 @@ ATOLL_GUEST_ACCESS void load_words(const LaneAddresses& addresses, uint64_t lane
 template <unsigned words>
 ATOLL_GUEST_ACCESS void store_words(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride, Row* data) {
   if (lanes == all_lanes && words == 1 && are_neighbours(addresses, 4)) {
-    std::memcpy(reinterpret_cast<void*>(addresses.of[0]), data[0], sizeof(Row));
+    copy_row(reinterpret_cast<void*>(addresses.of[0]), data[0]);
     return;
   }
   if (lanes == all_lanes && word_stride != linear && are_neighbours(addresses, 4)) {
     for (unsigned word = 0; word < words; ++word) {
-      std::memcpy(reinterpret_cast<void*>(addresses.of[0] + word * word_stride), data[word], sizeof(Row));
+      copy_row(reinterpret_cast<void*>(addresses.of[0] + word * word_stride), data[word]);
     }
     return;
   }
   if (lanes == all_lanes && word_stride == linear) return store_all<words>(addresses, data);
   if (word_stride == linear) {
-    for_each_lane(lanes, [&](unsigned lane) {
+    for_each_lane(lanes, [&](unsigned lane) ATOLL_GUEST_ACCESS {
       uint32_t element[words];
       for (unsigned word = 0; word < words; ++word) element[word] = data[word][lane];
       write_element(addresses.of[lane], element);
     });
     return;
   }
-  for_each_lane(lanes, [&](unsigned lane) {
+  for_each_lane(lanes, [&](unsigned lane) ATOLL_GUEST_ACCESS {
     for (unsigned word = 0; word < words; ++word) write(addresses.of[lane] + word * word_stride, data[word][lane]);
   });
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/buffer_resource.h"
+#include "engine/guest_access.h"
 #include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
 #include "engine/observation.h"
@@ -33,12 +34,12 @@ using isa::Opcode;
 
 /// s_load_dword and its multiples
 template <unsigned words>
-void load(Wave& wave, const MicroOp& op, Run&) {
+ATOLL_GUEST_ACCESS void load(Wave& wave, const MicroOp& op, Run&) {
   const MemoryOp& m = op.memory;
   wave.pc = m.pc;
   const uint64_t address = (wave.scalar64(m.scalar_base) + offset_of(wave, m)) & ~uint64_t{3};
   check_bounds(wave, address, false);
-  std::memcpy(&wave.scalar[m.data], reinterpret_cast<const void*>(address), words * 4);
+  __builtin_memcpy_inline(&wave.scalar[m.data], reinterpret_cast<const void*>(address), words * 4);
 }
 
 /// s_load_u8 and its like, which need not be aligned to dwords; s_buffer_load_u8 and its like.

@@ -4,6 +4,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 
 namespace {
 
@@ -34,9 +35,12 @@ int main() {
   const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 2);
   for (uint64_t i = index; i < index + 2; ++i) {
     hsa_barrier_and_packet_t& packet = packets[i % queue->size];
-    packet = {};
-    packet.header = HSA_PACKET_TYPE_INVALID;
-    packet.completion_signal = signal;
+    hsa_barrier_and_packet_t body{};
+    body.completion_signal = signal;
+    // The queue looks at the header meanwhile.
+    constexpr size_t header_bytes = sizeof packet.header;
+    std::memcpy(reinterpret_cast<char*>(&packet) + header_bytes, reinterpret_cast<const char*>(&body) + header_bytes,
+                sizeof packet - header_bytes);
     __atomic_store_n(&packet.header, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE, __ATOMIC_RELEASE);
   }
   hsa_signal_store_screlease(queue->doorbell_signal, static_cast<hsa_signal_value_t>(index + 1));
