@@ -2,7 +2,6 @@
 #include "object/context_save.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 
 #include "support/bytes.h"
@@ -172,17 +171,15 @@ uint32_t state_word(const SavedWave& wave, size_t lds_bytes, const ContextLayout
 }
 
 void append_words(std::vector<uint8_t>& bytes, std::span<const uint32_t> words, size_t count) {
-  const size_t begin = bytes.size();
+  const size_t begin = bytes.size(), there = std::min(count, words.size());
   bytes.resize(begin + count * sizeof(uint32_t));
-  const auto source = std::as_bytes(words.first(std::min(count, words.size())));
-  std::ranges::transform(source, bytes.begin() + static_cast<ptrdiff_t>(begin),
-                         [](std::byte byte) { return std::to_integer<uint8_t>(byte); });
+  if (there != 0) std::memcpy(bytes.data() + begin, words.data(), there * sizeof(uint32_t));
 }
 
 /// The words from `offset` on, which then lies after them. They must be there.
 std::vector<uint32_t> take_words(std::span<const uint8_t> bytes, uint64_t& offset, size_t count) {
   std::vector<uint32_t> words(count);
-  std::memcpy(words.data(), bytes.data() + offset, count * sizeof(uint32_t));
+  if (count != 0) std::memcpy(words.data(), bytes.data() + offset, count * sizeof(uint32_t));
   offset += count * sizeof(uint32_t);
   return words;
 }

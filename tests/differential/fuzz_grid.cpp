@@ -54,7 +54,7 @@ uint32_t random_word(std::mt19937_64& random) {
 
 std::vector<uint32_t> words_of(const void* memory, size_t bytes) {
   std::vector<uint32_t> words(bytes / 4);
-  std::memcpy(words.data(), memory, bytes);
+  if (!words.empty()) std::memcpy(words.data(), memory, bytes);
   return words;
 }
 
