@@ -83,7 +83,7 @@ demo:
 bench:
 	scripts/install-dependencies build test bench rocm
 	cmake --preset release
-	cmake --build --preset release --target all benchmarks program-rocprim program-rocsparse
+	cmake --build --preset release --target all benchmarks programs-rocprim programs-rocsparse
 	bench/run
 
 # ATOLL_SWEEP: random byte sequences per opcode value; ATOLL_SEED: which ones.
