@@ -2,10 +2,13 @@
 #include "observe/allocations.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "observe/thread_slots.h"
 
 namespace Atoll::observe {
 
@@ -15,8 +18,10 @@ namespace {
 struct LastHit {
   uint64_t generation = 0, begin = 1, end = 0;
 };
-thread_local std::array<LastHit, 4> last_hits;
-thread_local unsigned next_hit = 0;
+struct LastHits {
+  std::array<LastHit, 4> list;
+  unsigned next = 0;
+};
 
 }  // namespace
 
@@ -107,7 +112,8 @@ bool Allocations::is_live(uint64_t address, uint64_t end) const { return live_ar
 
 std::optional<std::pair<uint64_t, uint64_t>> Allocations::live_around(uint64_t address, uint64_t end) const {
   const uint64_t generation = generation_.load(std::memory_order_acquire);
-  for (const LastHit& hit : last_hits) {
+  auto& hits = thread_slot<LastHits, 1>(0);
+  for (const LastHit& hit : hits.list) {
     if (hit.generation == generation && address >= hit.begin && address <= end && end <= hit.end)
       return std::pair(hit.begin, hit.end);
   }
@@ -117,7 +123,7 @@ std::optional<std::pair<uint64_t, uint64_t>> Allocations::live_around(uint64_t a
   const Block& block = std::prev(position)->second.block;
   if (block.is_free || end < address || !block.holds(address, end - address)) return std::nullopt;
   if (block.kind == machine::MemoryEvent::Kind::kernarg) return std::nullopt;
-  last_hits[next_hit++ % last_hits.size()] = {generation, block.begin, block.end()};
+  hits.list[hits.next++ % hits.list.size()] = {generation, block.begin, block.end()};
   return std::pair(block.begin, block.end());
 }
 

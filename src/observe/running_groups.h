@@ -12,6 +12,7 @@
 
 #include "machine/wave.h"
 #include "observe/epoch.h"
+#include "observe/thread_slots.h"
 
 namespace Atoll::observe {
 
@@ -35,7 +36,7 @@ class RunningGroups {
       const machine::WorkGroup* group = nullptr;
       State* state = nullptr;
     };
-    thread_local Last last;
+    auto& last = thread_slot<Last, 1>(0);
     const uint64_t epoch = epoch_.load(std::memory_order_acquire);
     if (last.epoch == epoch && last.group == group) return last.state;
     const std::shared_lock lock(mutex_);
