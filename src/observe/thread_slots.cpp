@@ -5,20 +5,18 @@
 
 namespace Atoll::observe {
 
-namespace {
-
-struct Owners {
-  std::vector<std::unique_ptr<OfThread>> list;
-  ~Owners() {
-    for (const auto& owner : list) owner->forget();
-  }
-};
-
-}  // namespace
-
-void goes_with_thread(std::unique_ptr<OfThread> owner) {
-  static thread_local Owners owners;
-  owners.list.push_back(std::move(owner));
+void at_thread_end(void (*end)()) {
+  static thread_local bool has_ended = false;  // without a destructor: it can be asked when the list has gone
+  struct Ends {
+    std::vector<void (*)()> list;
+    ~Ends() {
+      has_ended = true;
+      for (void (*const each)() : list) each();
+    }
+  };
+  if (has_ended) return;
+  static thread_local Ends ends;
+  ends.list.push_back(end);
 }
 
 }  // namespace Atoll::observe

@@ -8,32 +8,22 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 namespace Atoll::observe {
 
-/// What goes when the thread ends.
-struct OfThread {
-  OfThread() = default;
-  OfThread(const OfThread&) = delete;
-  OfThread& operator=(const OfThread&) = delete;
-  virtual ~OfThread() = default;
-  virtual void forget() = 0;
-};
-void goes_with_thread(std::unique_ptr<OfThread> owner);
+/// Has this thread call it as it ends; not at all if it has ended but for what runs after that.
+void at_thread_end(void (*end)());
 
 /// This thread's slot for that number, which shares it with others: one of `count`. Each type has slots of its own.
 template <typename Slot, size_t count>
 Slot& thread_slot(uint64_t number) {
   using Slots = std::array<Slot, count>;
   static thread_local Slots* slots = nullptr;
-  struct Owner final : OfThread {
-    Owner() { slots = new Slots; }
-    void forget() override { delete std::exchange(slots, nullptr); }
-  };
-  if (slots == nullptr) [[unlikely]]
-    goes_with_thread(std::make_unique<Owner>());
+  if (slots == nullptr) [[unlikely]] {
+    slots = new Slots{};
+    at_thread_end([] { delete std::exchange(slots, nullptr); });
+  }
   return (*slots)[number % count];
 }
 
