@@ -98,7 +98,6 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   facts.fills_in_order = facts.in_order && instruction.generation < target::Generation::gfx12_5;
   facts.is_scalar_memory = instruction.encoding == Encoding::smem;
   if (facts.counted != 0) facts.copy = isa::lds_copy(instruction);
-  facts.arrives = instruction.opcode == Opcode::ds_atomic_async_barrier_arrive_b64;
   if (is_translated(instruction, facts)) facts.counted |= mask(Counter::xnack);
   using enum isa::Control::Kind;
   const isa::Control control = isa::control_of(instruction);

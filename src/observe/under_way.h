@@ -31,7 +31,6 @@ struct OperationFacts {
   bool is_scalar_memory = false;
   bool leaves_function = false;  ///< a call or a return, before which compilers do not wait for XCNT
   isa::LdsCopy copy = isa::LdsCopy::none;
-  bool arrives = false;  ///< at a barrier in LDS, when the copies before it are done
   isa::ScalarSet reads, writes;
   VectorRegisters vector_reads, vector_writes, vectors;  ///< the last: both
 };

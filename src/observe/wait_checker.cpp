@@ -78,10 +78,6 @@ class WaitChecker final : public Checker {
   WaitPaths paths_;
 };
 
-target::Target target_of(const machine::Wave& wave) {
-  return target::Target(wave.work_group->dispatch->gpu->model().target).with_wave_size(wave.wave_size);
-}
-
 std::string vector_name(unsigned number, target::Generation generation) {
   const bool has_agprs = generation < target::Generation::gfx12_5;
   return !has_agprs || number < isa::first_agpr ? fmt::format("v{}", number)
@@ -98,7 +94,7 @@ std::string scalar_name(unsigned number) {
 }
 
 uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) {
-  const WaitPaths::Step step = paths_.step(before, code, target_of(wave));
+  const WaitPaths::Step step = paths_.step(before, code, wave.work_group->dispatch->gpu->processor(), wave.wave_size);
   if (step.events != nullptr) {
     for (const auto& [pc, missing] : step.events->missing) report(wave, pc, missing);
     for (const auto& [pc, conflict] : step.events->conflicts) report(wave, pc, conflict);

@@ -19,56 +19,43 @@ namespace {
 /// all begin anew, which at worst keeps silent about one operation of each wave.
 constexpr size_t most_states = 1 << 16;
 
-/// What this thread has asked for lately.
-struct RecentStep {
-  uint64_t epoch = 0, begin = 0, end = 0;
-  uint32_t state = 0;
-  uint16_t variant = 0;
-  WaitPaths::Step step;
-};
-
 }  // namespace
 
 WaitPaths::WaitPaths() : epoch_(next_epoch()) {}
 
-uint16_t WaitPaths::variant_of(uint8_t banks, const target::Target& target) {
-  return static_cast<uint16_t>(banks << 8 | target.wave_size);
-}
-
-WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& code, const target::Target& target) {
+WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& code, const target::Processor& processor,
+                                unsigned wave_size) {
   auto& recent = thread_slot<RecentStep, 1024>(code.begin / 4 + uint64_t{state} * 61);
   const uint64_t epoch = epoch_.load(std::memory_order_acquire);
-  const uint16_t variant = variant_of(code.banks, target);
-  if (recent.epoch == epoch && recent.begin == code.begin && recent.end == code.end && recent.state == state &&
-      recent.variant == variant) {
-    return recent.step;
-  }
-  const Key key{.begin = code.begin, .end = code.end, .state = state, .variant = variant};
+  const Key key{.begin = code.begin,
+                .end = code.end,
+                .state = state,
+                .variant = {.banks = code.banks, .wave_size = static_cast<uint8_t>(wave_size)}};
+  if (recent.epoch == epoch && recent.key == key) return recent.step;
   const Step step = [&] {
     {
       const std::shared_lock lock(mutex_);
       if (const auto at = steps_.find(key); at != steps_.end()) return at->second;
     }
-    return follow(key, code.banks, target);
+    return follow(key, processor);
   }();
-  recent = {.epoch = epoch, .begin = code.begin, .end = code.end, .state = state, .variant = variant, .step = step};
+  recent = {.epoch = epoch, .key = key, .step = step};
   return step;
 }
 
-WaitPaths::Step WaitPaths::follow(const Key& key, uint8_t banks, const target::Target& target) {
+WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& processor) {
   State state;
   {
     const std::shared_lock lock(mutex_);
     if (const auto at = states_.find(key.state); at != states_.end()) state = at->second;
   }
   PathEvents events;
-  const bool has_banks = target.processor->generation >= target::Generation::gfx12_5;
   for (uint64_t pc = key.begin; pc < key.end;) {
     auto instruction =
-        isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), key.end - pc), *target.processor, target.wave_size);
+        isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), key.end - pc), processor, key.variant.wave_size);
     if (!instruction) break;  // the wave faults there
-    if (has_banks) isa::choose_banks(*instruction, banks);
-    const Facts& facts = facts_of(pc, banks, target, *instruction);
+    isa::choose_banks(*instruction, key.variant.banks);
+    const Facts& facts = facts_of(pc, key.variant, *instruction);
     if (const auto missing = state.states.step(facts.states, pc)) events.missing.push_back({pc, *missing});
     if (facts.operation.waits) {
       state.operations.wait(*facts.operation.waits, events.copies);
@@ -96,9 +83,8 @@ WaitPaths::Step WaitPaths::follow(const Key& key, uint8_t banks, const target::T
   return steps_.try_emplace(key, step).first->second;
 }
 
-const WaitPaths::Facts& WaitPaths::facts_of(uint64_t pc, uint8_t banks, const target::Target& target,
-                                            const isa::Instruction& instruction) {
-  const std::pair key{pc, variant_of(banks, target)};
+const WaitPaths::Facts& WaitPaths::facts_of(uint64_t pc, const Variant& variant, const isa::Instruction& instruction) {
+  const std::pair key{pc, variant};
   {
     const std::shared_lock lock(mutex_);
     if (const auto at = facts_.find(key); at != facts_.end()) return *at->second;

@@ -19,7 +19,7 @@
 #include "machine/observer.h"
 #include "observe/under_way.h"
 #include "observe/wait_states.h"
-#include "target/target.h"
+#include "target/processor.h"
 
 namespace Atoll::observe {
 
@@ -43,8 +43,8 @@ class WaitPaths {
     uint32_t next = 0;                   ///< the state after the code
     const PathEvents* events = nullptr;  ///< null: nothing happens; good until code is unloaded that takes part in it
   };
-  /// `state`: 0 at a wave's begin. `target`: the GPU, with the size of the wave.
-  Step step(uint32_t state, const machine::StraightCode& code, const target::Target& target);
+  /// `state`: 0 at a wave's begin.
+  Step step(uint32_t state, const machine::StraightCode& code, const target::Processor& processor, unsigned wave_size);
 
   /// Whether any instruction that has been looked at copies between memory and LDS.
   bool any_copies() const { return any_copies_.load(std::memory_order_relaxed); }
@@ -60,25 +60,35 @@ class WaitPaths {
     OperationsUnderWay operations;
     WaitStates states;
   };
+  /// What decides beside their place what instructions are.
+  struct Variant {
+    uint8_t banks = 0, wave_size = 0;
+    auto operator<=>(const Variant&) const = default;
+  };
   /// A piece of code from a state.
   struct Key {
     uint64_t begin = 0, end = 0;
     uint32_t state = 0;
-    uint16_t variant = 0;  ///< what else decides what its instructions are: the size of waves, banks
+    Variant variant;
     auto operator<=>(const Key&) const = default;
+  };
+  /// What a thread has asked for lately.
+  struct RecentStep {
+    uint64_t epoch = 0;
+    Key key;
+    Step step;
   };
   /// A state, as what makes it another one than others.
   using Identity = std::vector<uint64_t>;
 
-  static uint16_t variant_of(uint8_t banks, const target::Target& target);
   static Identity identity_of(const State& state);
-  const Facts& facts_of(uint64_t pc, uint8_t banks, const target::Target& target, const isa::Instruction& instruction);
-  Step follow(const Key& key, uint8_t banks, const target::Target& target);
+  const Facts& facts_of(uint64_t pc, const Variant& variant, const isa::Instruction& instruction);
+  Step follow(const Key& key, const target::Processor& processor);
   uint32_t number_of(State state);
 
   mutable std::shared_mutex mutex_;
-  std::map<std::pair<uint64_t, uint16_t>, std::unique_ptr<const Facts>> facts_;  ///< by PC and variant
-  std::map<uint32_t, State> states_;                                             ///< but that of number 0: nothing
+  std::map<std::pair<uint64_t, Variant>, std::unique_ptr<const Facts>> facts_;  ///< by PC and variant
+  std::map<uint32_t, State> states_;                                            ///< but that of number 0: nothing
   std::map<Identity, uint32_t> numbers_;
   uint32_t last_number_ = 0;
   std::map<Key, Step> steps_;

@@ -10,6 +10,7 @@
 
 #include "engine/wave_runner.h"
 #include "isa/decode.h"
+#include "target/target.h"
 
 namespace Atoll::test {
 namespace {
@@ -26,6 +27,9 @@ struct Code {
   machine::StraightCode all() const {
     const auto begin = reinterpret_cast<uint64_t>(bytes.data());
     return {.begin = begin, .end = begin + bytes.size()};
+  }
+  WaitPaths::Step after(WaitPaths& paths, uint32_t state) const {
+    return paths.step(state, all(), *target.processor, target.wave_size);
   }
   std::vector<machine::StraightCode> instructions() const {
     std::vector<machine::StraightCode> found;
@@ -67,31 +71,31 @@ TEST(WaitPaths, FindsTheSameInBlocksAsInSingleInstructions) {
     v_add_u32 v3, v2, v1)",
                   "gfx90a");
   WaitPaths paths;
-  const WaitPaths::Step whole = paths.step(0, code.all(), code.target);
+  const WaitPaths::Step whole = code.after(paths, 0);
   EXPECT_EQ(conflicts(code, whole.events), (std::vector<size_t>{2, 9}));
   std::vector<size_t> one_by_one;
   uint32_t state = 0;
   for (const machine::StraightCode& each : code.instructions()) {
-    const WaitPaths::Step step = paths.step(state, each, code.target);
+    const WaitPaths::Step step = paths.step(state, each, *code.target.processor, code.target.wave_size);
     for (const size_t at : conflicts(code, step.events)) one_by_one.push_back(at);
     state = step.next;
   }
   EXPECT_EQ(one_by_one, (std::vector<size_t>{2, 9}));
   EXPECT_EQ(state, whole.next);
   // Each time that a wave comes there.
-  EXPECT_EQ(conflicts(code, paths.step(0, code.all(), code.target).events), (std::vector<size_t>{2, 9}));
+  EXPECT_EQ(conflicts(code, code.after(paths, 0).events), (std::vector<size_t>{2, 9}));
 }
 
 TEST(WaitPaths, GoOnFromWhatHasComeBefore) {
   const Code load("global_load_dword v1, v0, s[4:5]", "gfx1100"), wait("s_waitcnt vmcnt(0)", "gfx1100"),
       use("v_add_f32 v2, v1, v1", "gfx1100");
   WaitPaths paths;
-  const uint32_t loading = paths.step(0, load.all(), load.target).next;
+  const uint32_t loading = load.after(paths, 0).next;
   EXPECT_NE(loading, 0U);
-  EXPECT_EQ(conflicts(use, paths.step(loading, use.all(), use.target).events), std::vector<size_t>{0});
-  const uint32_t loaded = paths.step(loading, wait.all(), wait.target).next;
+  EXPECT_EQ(conflicts(use, use.after(paths, loading).events), std::vector<size_t>{0});
+  const uint32_t loaded = wait.after(paths, loading).next;
   EXPECT_EQ(loaded, 0U);
-  EXPECT_EQ(paths.step(loaded, use.all(), use.target).events, nullptr);
+  EXPECT_EQ(use.after(paths, loaded).events, nullptr);
 }
 
 // Stores count for what has been loaded before them, and for nothing else.
@@ -99,12 +103,12 @@ TEST(WaitPaths, KeepOfStoresThatTheyAreThere) {
   const Code load("global_load_dword v1, v0, s[4:5]", "gfx90a"), one("global_store_dword v0, v3, s[4:5]", "gfx90a"),
       other("global_store_dword v0, v4, s[6:7]", "gfx90a"), use("s_waitcnt vmcnt(1)\nv_add_u32 v3, v1, v1", "gfx90a");
   WaitPaths paths;
-  EXPECT_EQ(paths.step(0, one.all(), one.target).next, 0U);
-  const uint32_t loading = paths.step(0, load.all(), load.target).next;
-  EXPECT_FALSE(conflicts(use, paths.step(loading, use.all(), use.target).events).empty());
-  const uint32_t stored = paths.step(loading, one.all(), one.target).next;
-  EXPECT_EQ(stored, paths.step(loading, other.all(), other.target).next);
-  EXPECT_TRUE(conflicts(use, paths.step(stored, use.all(), use.target).events).empty());
+  EXPECT_EQ(one.after(paths, 0).next, 0U);
+  const uint32_t loading = load.after(paths, 0).next;
+  EXPECT_FALSE(conflicts(use, use.after(paths, loading).events).empty());
+  const uint32_t stored = one.after(paths, loading).next;
+  EXPECT_EQ(stored, other.after(paths, loading).next);
+  EXPECT_TRUE(conflicts(use, use.after(paths, stored).events).empty());
 }
 
 TEST(WaitPaths, AreFewInLoops) {
@@ -120,7 +124,7 @@ TEST(WaitPaths, AreFewInLoops) {
   std::set<uint32_t> numbers;
   uint32_t state = 0;
   for (unsigned round = 0; round < 1000; ++round) {
-    const WaitPaths::Step step = paths.step(state, loop.all(), loop.target);
+    const WaitPaths::Step step = loop.after(paths, state);
     EXPECT_TRUE(conflicts(loop, step.events).empty());
     numbers.insert(state = step.next);
   }
@@ -132,10 +136,10 @@ TEST(WaitPaths, CountWaitStatesAcrossBlocks) {
       use("buffer_load_dword v1, v0, s[4:7], 0 offen", "gfx90a");
   WaitPaths paths;
   const auto missing = [&](unsigned twos, unsigned ones) -> uint32_t {
-    uint32_t state = paths.step(0, write.all(), write.target).next;
-    for (unsigned i = 0; i < twos; ++i) state = paths.step(state, two.all(), two.target).next;
-    for (unsigned i = 0; i < ones; ++i) state = paths.step(state, one.all(), one.target).next;
-    const PathEvents* events = paths.step(state, use.all(), use.target).events;
+    uint32_t state = write.after(paths, 0).next;
+    for (unsigned i = 0; i < twos; ++i) state = two.after(paths, state).next;
+    for (unsigned i = 0; i < ones; ++i) state = one.after(paths, state).next;
+    const PathEvents* events = use.after(paths, state).events;
     return events == nullptr || events->missing.empty() ? 0 : events->missing[0].event.states;
   };
   EXPECT_EQ(missing(0, 0), 5U);
@@ -154,7 +158,7 @@ TEST(WaitPaths, TellOfCopiesInTheirOrder) {
     s_wait_asynccnt 0x0)",
                   "gfx1250");
   WaitPaths paths;
-  const WaitPaths::Step step = paths.step(0, code.all(), code.target);
+  const WaitPaths::Step step = code.after(paths, 0);
   ASSERT_NE(step.events, nullptr);
   const observe::CopySteps& copies = step.events->copies;
   ASSERT_EQ(copies.size(), 6U);
@@ -169,14 +173,14 @@ TEST(WaitPaths, TellOfCopiesInTheirOrder) {
 TEST(WaitPaths, ForgetCodeThatIsUnloaded) {
   const Code load("global_load_dword v1, v0, s[4:5]", "gfx90a"), use("v_add_u32 v2, v1, v1", "gfx90a");
   WaitPaths paths;
-  const uint32_t loading = paths.step(0, load.all(), load.target).next;
-  ASSERT_NE(paths.step(loading, use.all(), use.target).events, nullptr);
+  const uint32_t loading = load.after(paths, 0).next;
+  ASSERT_NE(use.after(paths, loading).events, nullptr);
   paths.forget(load.all().begin, load.all().end);
   // Whoever is in that state has nothing under way that could be shown.
-  EXPECT_EQ(paths.step(loading, use.all(), use.target).events, nullptr);
-  const uint32_t again = paths.step(0, load.all(), load.target).next;
+  EXPECT_EQ(use.after(paths, loading).events, nullptr);
+  const uint32_t again = load.after(paths, 0).next;
   EXPECT_NE(again, loading);
-  EXPECT_NE(paths.step(again, use.all(), use.target).events, nullptr);
+  EXPECT_NE(use.after(paths, again).events, nullptr);
 }
 
 }  // namespace

@@ -111,11 +111,7 @@ bool Translations::is_unfit(const Wave& wave) {
   if (known != Fitness::unknown) return known == Fitness::unfit;
   const CodeTells tells = CodeTells::of(cache_.watched());
   const CodeAround code(wave, kernel->entry);
-  const auto flow = follow(kernel->entry, mode_here(wave), code.begin, code.end, cache_.target());
-  const auto is_told = [&](const Located& at) { return tells.is_unfit(at.instruction); };
-  const bool is_unfit = !flow || std::ranges::any_of(flow->blocks, [&](const auto& block) {
-    return std::ranges::any_of(block.second.instructions, is_told);
-  });
+  const bool is_unfit = !follow(kernel->entry, mode_here(wave), code.begin, code.end, cache_.target(), {}, tells);
   begin.fitness.store(is_unfit ? Fitness::unfit : Fitness::fit, std::memory_order_relaxed);
   return is_unfit;
 }
