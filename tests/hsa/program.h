@@ -90,6 +90,18 @@ class Kernels {
   hsa_executable_t executable_{};
 };
 
+/// Writes a packet to its slot as the specification says: the body first, then its first word with the header, at which
+/// the queue looks meanwhile.
+template <typename Packet>
+void write_packet(const hsa_queue_t& queue, uint64_t index, const Packet& packet) {
+  static_assert(sizeof packet == 64);
+  char* slot = static_cast<char*>(queue.base_address) + index % queue.size * sizeof packet;
+  uint32_t first = 0;
+  std::memcpy(&first, &packet, sizeof first);
+  std::memcpy(slot + sizeof first, reinterpret_cast<const char*>(&packet) + sizeof first, sizeof packet - sizeof first);
+  __atomic_store_n(reinterpret_cast<uint32_t*>(slot), first, __ATOMIC_RELEASE);
+}
+
 /// A queue that keeps the status with which it fails.
 class FailingQueue {
  public:
@@ -103,18 +115,12 @@ class FailingQueue {
   FailingQueue& operator=(const FailingQueue&) = delete;
   ~FailingQueue() { hsa_queue_destroy(queue_); }
 
-  /// Writes a packet as the specification says: the body first, then its first word with the header, then the doorbell.
+  /// Writes a packet, then the doorbell.
   template <typename Packet>
   void submit(const Packet& packet) {
-    static_assert(sizeof packet == 64);
     const uint64_t index = hsa_queue_add_write_index_scacq_screl(queue_, 1);
     while (index - hsa_queue_load_read_index_scacquire(queue_) >= queue_->size) __builtin_ia32_pause();
-    char* slot = static_cast<char*>(queue_->base_address) + index % queue_->size * sizeof packet;
-    uint32_t first = 0;
-    std::memcpy(&first, &packet, sizeof first);
-    std::memcpy(slot + sizeof first, reinterpret_cast<const char*>(&packet) + sizeof first,
-                sizeof packet - sizeof first);
-    __atomic_store_n(reinterpret_cast<uint32_t*>(slot), first, __ATOMIC_RELEASE);
+    write_packet(*queue_, index, packet);
     hsa_signal_store_screlease(queue_->doorbell_signal, static_cast<int64_t>(index));
   }
   static constexpr uint16_t header(hsa_packet_type_t type) {

@@ -9,6 +9,7 @@
 #include "hsa/access.h"
 #include "hsa/kernels.h"
 #include "hsa/other_process.h"
+#include "hsa/program.h"
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
@@ -118,15 +119,10 @@ class HsaSeveralGpus : public testing::Test {
     packet.kernarg_address = kernarg;
     packet.completion_signal = HsaTest::make_signal(1);
     const uint64_t index = hsa_queue_add_write_index_scacq_screl(gpu.queue, 1);
-    auto* slot = static_cast<hsa_kernel_dispatch_packet_t*>(gpu.queue->base_address) + index % gpu.queue->size;
     packet.header = static_cast<uint16_t>(HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE |
                                           HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
                                           HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
-    // The body first: the queue looks at the header meanwhile.
-    constexpr size_t header_bytes = sizeof packet.header;
-    std::memcpy(reinterpret_cast<char*>(slot) + header_bytes, reinterpret_cast<const char*>(&packet) + header_bytes,
-                sizeof packet - header_bytes);
-    __atomic_store_n(&slot->header, packet.header, __ATOMIC_RELEASE);
+    write_packet(*gpu.queue, index, packet);
     hsa_signal_store_screlease(gpu.queue->doorbell_signal, static_cast<int64_t>(index));
     return packet.completion_signal;
   }
