@@ -38,15 +38,20 @@ LANES(v_xor_b16, U16, (U16 a, U16 b)) { return a ^ b; }
 LANES(v_xor3_b32, U32, (U32 a, U32 b, U32 c)) { return a ^ b ^ c; }
 LANES(v_and_or_b32, U32, (U32 a, U32 b, U32 c)) { return (a & b) | c; }
 LANES(v_or3_b32, U32, (U32 a, U32 b, U32 c)) { return a | b | c; }
-/// Bit 4a + 2b + c of the table is the result for the bits a, b, c.
+/// Bit 4a + 2b + c of the table is the result for the bits a, b, c. Written as the polynomial over GF(2) that the table
+/// stands for, of which few terms are left where the table is a constant: of 0x96 that is a ^ b ^ c.
 template <typename T>
 [[gnu::always_inline]] inline T look_up(T a, T b, T c, TruthTable table) {
-  T result = 0;
-  for (unsigned i = 0; i < 8; ++i) {
-    if ((table.bits >> i & 1) != 0)
-      result |= ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) & ((i & 1) != 0 ? c : ~c);
-  }
-  return result;
+  // The coefficients, by the Moebius transform: bit 4a + 2b + c is that of the product of the variables that are 1.
+  unsigned terms = table.bits;
+  terms ^= (terms & 0x55u) << 1;
+  terms ^= (terms & 0x33u) << 2;
+  terms ^= (terms & 0x0Fu) << 4;
+  const auto term = [&](unsigned i) { return T{} - static_cast<std::remove_cvref_t<decltype(a[0])>>(terms >> i & 1); };
+  const auto of_b_and_c = [&](unsigned i) {
+    return (term(i) ^ (c & term(i + 1))) ^ (b & (term(i + 2) ^ (c & term(i + 3))));
+  };
+  return of_b_and_c(0) ^ (a & of_b_and_c(4));
 }
 LANES(v_bitop3_b32, U32, (U32 a, U32 b, U32 c, TruthTable table)) { return look_up(a, b, c, table); }
 LANES(v_bitop3_b16, LowHalf<U16>, (U16 a, U16 b, U16 c, TruthTable table)) { return {look_up(a, b, c, table)}; }
