@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/compiled/control_flow.h"
 
@@ -26,12 +27,16 @@ class Hotness {
   /// matter a region ends at each condition.
   Versioning versioning(uint64_t pc) const;
 
+  /// The branch at the end of a loop's round.
+  struct BackBranch {
+    uint64_t from = 0, to = 0;
+  };
+
  private:
   bool is_in_short_loop(uint64_t pc) const;
 
-  const engine::ControlFlow& flow_;
   const bool be_brief_;
-  const bool has_loop_;  ///< what is outside of loops then matters little
+  const std::vector<BackBranch> back_branches_;  ///< where there is one, what is outside of loops matters little
 };
 
 }  // namespace Atoll::compiler
