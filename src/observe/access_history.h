@@ -199,7 +199,7 @@ class AccessHistory {
   static constexpr size_t most_bytes = size_t{2} << 30;
 
   /// A part of the memory has one lock.
-  struct Part {
+  struct alignas(64) Part {
     using Page = std::array<CellBlock, page_bytes / CellBlock::bytes>;
     std::mutex mutex;
     std::unordered_map<uint64_t, std::unique_ptr<Page>> pages;

@@ -15,6 +15,7 @@
 namespace Atoll::observe {
 
 void check_lanes(Findings& findings, const machine::Wave& wave, const machine::AccessEvent& access) {
+  if (std::popcount(access.lanes & ~access.pattern.follows) == 1) return;  // one behind the other
   std::array<unsigned, 64> order{};
   size_t count = 0;
   bool ascends = true;

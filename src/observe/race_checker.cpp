@@ -25,6 +25,7 @@
 #include "observe/access_pieces.h"
 #include "observe/asked_copies.h"
 #include "observe/counter_waits.h"
+#include "observe/epoch.h"
 #include "observe/host_stack.h"
 #include "observe/lane_races.h"
 #include "observe/place.h"
@@ -34,6 +35,7 @@
 #include "observe/run_order.h"
 #include "observe/running_groups.h"
 #include "observe/stored_value.h"
+#include "observe/thread_slots.h"
 #include "observe/vector_clock.h"
 #include "support/demangle.h"
 
@@ -134,10 +136,14 @@ class RaceChecker final : public Checker {
   void add_writers(uint64_t signal, std::vector<uint32_t>& runs);
 
   uint32_t site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
-  void access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, uint32_t count, Cell& cell,
-                   const Mark& mark, Conflict& conflict);
-  void access_lds(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark, Conflict& conflict);
-  void access_global(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark, Conflict& conflict);
+  [[gnu::noinline]] void access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, uint32_t count,
+                                     Cell& cell, const Mark& mark, Conflict& conflict);
+  struct Pass;
+  size_t access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread);
+  void access_lds(const AccessEvent& access, GroupClocks& group, WaveClock& clock, const Mark& mark,
+                  Conflict& conflict);
+  void access_global(const AccessEvent& access, GroupClocks& group, WaveClock& clock, const Mark& mark,
+                     Conflict& conflict);
   void acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
   void invalidate(WaveClock& clock);
   void global_sync(const machine::Wave& wave, WaveClock& clock, const isa::Instruction& instruction);
@@ -155,7 +161,14 @@ class RaceChecker final : public Checker {
     clock.doubtful.clear();
   }
 
+  struct Spare {
+    uint64_t checker = 0;  ///< its number
+    std::unique_ptr<GroupClocks> clocks;
+  };
+  std::unique_ptr<GroupClocks> spare_clocks();
+
   Findings& findings_;
+  const uint64_t number_ = next_epoch();
   AccessHistory history_;
   GrowingTable<Task> tasks_;
   RunOrder order_;
@@ -221,7 +234,7 @@ void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
 }
 
 void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
-  auto clocks = std::make_unique<GroupClocks>();
+  std::unique_ptr<GroupClocks> clocks = spare_clocks();
   const auto count = static_cast<uint32_t>(group.waves.size());
   {
     const std::lock_guard lock(dispatches_mutex_);
@@ -230,6 +243,8 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
   }
   clocks->first_task = clocks->dispatch == 0 ? 0 : tasks_.add(count);
   clocks->waves.resize(count);
+  const auto nothing = std::make_shared<const VectorClock>();
+  for (WaveClock& wave : clocks->waves) wave.know(nothing);
   if (clocks->first_task != 0) {
     for (uint32_t i = 0; i < count; ++i) {
       Task& task = tasks_[clocks->first_task + i];
@@ -244,7 +259,19 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
   groups_.add(group, std::move(clocks));
 }
 
-void RaceChecker::work_group_ends(const machine::WorkGroup& group) { groups_.erase(group); }
+void RaceChecker::work_group_ends(const machine::WorkGroup& group) {
+  Spare& spare = thread_slot<Spare, 1>(0);
+  spare.checker = number_;
+  spare.clocks = groups_.erase(group);
+  if (spare.clocks != nullptr) spare.clocks->reuse();
+}
+
+/// Those of a work-group that has ended on this thread, or new ones.
+std::unique_ptr<GroupClocks> RaceChecker::spare_clocks() {
+  Spare& spare = thread_slot<Spare, 1>(0);
+  if (spare.clocks == nullptr || spare.checker != number_) return std::make_unique<GroupClocks>();
+  return std::move(spare.clocks);
+}
 
 void RaceChecker::wave_ends(const machine::Wave& wave) {
   const auto [group, clock] = clocks_of(wave);
@@ -530,23 +557,64 @@ void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, Wav
   }
 }
 
-void RaceChecker::access_lds(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark,
-                             Conflict& conflict) {
-  const uint64_t size = group.lds.size() * CellBlock::bytes;
-  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
-    if (begin >= size) return;
+/// An access on its way through the cells that it covers, piece by piece.
+struct RaceChecker::Pass {
+  Pass(const AccessEvent& access_, GroupClocks& group_, WaveClock& clock_, const Mark& mark_, Conflict& conflict_)
+      : access(access_), group(group_), clock(clock_), mark(mark_), conflict(conflict_) {}
+
+  void begin_piece(unsigned lane, uint64_t first, uint64_t past_last, std::optional<unsigned> spread) {
+    begin = at = first;
+    end = past_last;
     mark.lane = lane;
     mark.spread = spread.value_or(0);
-    for (uint64_t at = begin, last = std::min(end, size); at < last;) {
-      const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(last, block + CellBlock::bytes);
-      group.lds[block / CellBlock::bytes].visit(
-          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), spread,
-          [&](Cell& cell, uint32_t offset, uint32_t dwords) {
-            const Mark own = mark_at(mark, spread, block + offset - begin);
-            access_cell(access, group, clock, std::max(1u, dwords * 4 / access.bytes), cell, own, conflict);
-          });
-      at = until;
-    }
+  }
+  uint64_t block() const { return at / CellBlock::bytes * CellBlock::bytes; }
+
+  const AccessEvent& access;
+  GroupClocks& group;
+  WaveClock& clock;
+  Mark mark;  ///< of the piece's first byte
+  Conflict& conflict;
+  uint64_t begin = 0, at = 0, end = 0;  ///< the piece, and how far it has come
+  /// Neither an atomic nor what may be one.
+  const bool is_plain = !access.is_atomic && !(access.writes && access.instruction.scope != 0) &&
+                        !(access.space == Space::global && !access.writes && may_be_atomic_load(access.instruction));
+};
+
+/// What is found most of the time: no atomics, and all that was done before known by what is remembered. False: it has
+/// to be looked at more closely, and nothing has been done.
+bool passes(WaveClock& clock, Cell& cell, const Mark& mark, bool writes) {
+  if (cell.is_atomic || !clock.knows_at_once(cell.write.when)) return false;
+  if (!writes) {
+    cell.add_read(mark);
+    return true;
+  }
+  if (!clock.knows_at_once(cell.reads[0].when) || !clock.knows_at_once(cell.reads[1].when)) return false;
+  cell.write = cell.plain_write = mark;
+  cell.is_stored = true;
+  return true;
+}
+
+/// The rest of the piece, as far as it is in the block at an address. How many bytes of the host's that takes.
+size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread) {
+  const auto first = static_cast<uint32_t>(pass.at - address);
+  const auto end = static_cast<uint32_t>(std::min<uint64_t>(pass.end - address, CellBlock::bytes));
+  pass.at = address + end;
+  return block.visit(first, end, spread, [&](Cell& cell, uint32_t offset, uint32_t dwords) __attribute__((always_inline)) {
+    const Mark own = mark_at(pass.mark, spread, address + offset - pass.begin);
+    if (pass.is_plain && passes(pass.clock, cell, own, pass.access.writes)) return;
+    const uint32_t count = std::max(1u, dwords * 4 / pass.access.bytes);
+    access_cell(pass.access, pass.group, pass.clock, count, cell, own, pass.conflict);
+  });
+}
+
+void RaceChecker::access_lds(const AccessEvent& access, GroupClocks& group, WaveClock& clock, const Mark& mark,
+                             Conflict& conflict) {
+  const uint64_t size = group.lds.size() * CellBlock::bytes;
+  Pass pass(access, group, clock, mark, conflict);
+  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
+    pass.begin_piece(lane, begin, std::min(end, size), spread);
+    while (pass.at < pass.end) access_block(pass, group.lds[pass.at / CellBlock::bytes], pass.block(), spread);
   });
   if (!access.is_atomic) return;
   // LDS completes what a wave does there in order, and has no caches: all that was done before is handed on.
@@ -573,12 +641,13 @@ void RaceChecker::access_lds(const AccessEvent& access, GroupClocks& group, Wave
   });
 }
 
-void RaceChecker::access_global(const AccessEvent& access, GroupClocks& group, WaveClock& clock, Mark mark,
+void RaceChecker::access_global(const AccessEvent& access, GroupClocks& group, WaveClock& clock, const Mark& mark,
                                 Conflict& conflict) {
   AccessHistory::Part* part = nullptr;
   AccessHistory::Part::Page* page = nullptr;
   uint64_t page_number = UINT64_MAX;
   std::unique_lock<std::mutex> lock;
+  bool has_atomics = false;
   const auto turn_to = [&](uint64_t address) {
     const uint64_t number = AccessHistory::page_of(address);
     if (number == page_number) return;
@@ -587,26 +656,21 @@ void RaceChecker::access_global(const AccessEvent& access, GroupClocks& group, W
     lock = std::unique_lock(part->mutex);
     page = &part->page(number);
     page_number = number;
+    has_atomics |= !part->atomics.empty();
   };
+  Pass pass(access, group, clock, mark, conflict);
   for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
-    mark.lane = lane;
-    mark.spread = spread.value_or(0);
-    for (uint64_t at = begin; at < end;) {
-      turn_to(at);
-      const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(end, block + CellBlock::bytes);
-      part->bytes += (*page)[block % AccessHistory::page_bytes / CellBlock::bytes].visit(
-          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), spread,
-          [&](Cell& cell, uint32_t offset, uint32_t dwords) {
-            const Mark own = mark_at(mark, spread, block + offset - begin);
-            access_cell(access, group, clock, std::max(1u, dwords * 4 / access.bytes), cell, own, conflict);
-          });
-      at = until;
+    pass.begin_piece(lane, begin, end, spread);
+    while (pass.at < pass.end) {
+      turn_to(pass.at);
+      CellBlock& block = (*page)[pass.at % AccessHistory::page_bytes / CellBlock::bytes];
+      part->bytes += access_block(pass, block, pass.block(), spread);
     }
   });
   // An atomic that reads and writes acquires what those released that did so before, and releases. So does a store or a
   // load of what atomics access, as far as an instruction tells.
   const bool acquires = access.is_atomic || (access.reads && !access.writes && may_be_atomic_load(access.instruction));
-  if (acquires || access.writes) {
+  if (access.is_atomic || (has_atomics && (acquires || access.writes))) {
     const Knowledge released = clock.released();
     for_each_address(access, [&](uint64_t address) {
       turn_to(address);

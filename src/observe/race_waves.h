@@ -69,7 +69,7 @@ struct Pending {
 struct WaveClock {
   uint32_t task = 0;  ///< 0: there are no more numbers, and it is not checked
   uint32_t time = 1;  ///< what it has done before this time is complete
-  Knowledge known = std::make_shared<const VectorClock>();
+  Knowledge known;    ///< never null
   Pending pending;
   bool loads_under_way = false, stores_under_way = false;
   std::optional<uint64_t> global_sync;  ///< the place where it has met waves of the whole GPU
@@ -77,11 +77,13 @@ struct WaveClock {
   /// those are let go when that comes, and the others told when the wave has come to its next barrier or its end.
   std::vector<Later> doubtful;
 
-  bool knows(Moment when) {
-    if (when.task == task) return true;
+  bool knows(Moment when) { return knows_at_once(when) || finds(when); }
+  /// Whether it is known without looking further, as what it has itself done and what it has found lately.
+  bool knows_at_once(Moment when) const {
+    if (when.task == task || when.task == 0) return true;
     // What a wave knows it never forgets.
     const Moment& found = found_[when.task % found_.size()];
-    return (found.task == when.task && found.time >= when.time) || finds(when);
+    return found.task == when.task && found.time >= when.time;
   }
   void learn(const VectorClock& more) {
     if (more.empty()) return;
@@ -151,8 +153,11 @@ struct GroupClocks {
   struct Arrived {
     VectorClock clock;
     Pending pending;
+    /// All that the wave has done until now. What it does from now on is later than that.
     void learn(WaveClock& wave) {
-      clock.learn(*wave.release_all());
+      wave.pass_time();
+      clock.learn(*wave.known);
+      clock.learn({wave.task, wave.time - 1});
       pending.add(wave.pending);
     }
   };
@@ -171,12 +176,25 @@ struct GroupClocks {
     const char* verb = nullptr;
     uint32_t site = 0;
   };
-  std::array<RecentSite, 64> recent_sites{};
+  std::array<RecentSite, 64> recent_sites{};  ///< by the instruction, of all work-groups that had these clocks
   /// Copies that the dispatch does not come after, and which version of the history these are of.
   CopyHistory::Accesses copies;
   uint64_t copies_version = 0;
 
   uint32_t end_task() const { return first_task + static_cast<uint32_t>(waves.size()); }
+  /// For another work-group.
+  void reuse() {
+    waves.clear();
+    arrived.clear();
+    complete.clear();
+    arrived_at_named.clear();
+    ended.clock.clear();
+    ended.pending.clear();
+    lds.clear();
+    lds_atomics = {};
+    copies.clear();
+    copies_version = 0;
+  }
 };
 
 /// What is known of waves at moments before, of those that run: more than the last few is not kept.

@@ -2,6 +2,7 @@
 // most of the time.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -20,14 +21,21 @@ template <typename State>
 class RunningGroups {
  public:
   void add(const machine::WorkGroup& group, std::unique_ptr<State> state) {
-    const std::unique_lock lock(mutex_);
-    groups_[&group] = std::move(state);
-    epoch_.store(next_epoch(), std::memory_order_release);
+    Shard& shard = shard_of(&group);
+    const std::unique_lock lock(shard.mutex);
+    shard.groups[&group] = std::move(state);
+    shard.epoch.store(next_epoch(), std::memory_order_release);
   }
-  void erase(const machine::WorkGroup& group) {
-    const std::unique_lock lock(mutex_);
-    groups_.erase(&group);
-    epoch_.store(next_epoch(), std::memory_order_release);
+  /// What was kept of it; null: nothing.
+  std::unique_ptr<State> erase(const machine::WorkGroup& group) {
+    Shard& shard = shard_of(&group);
+    const std::unique_lock lock(shard.mutex);
+    const auto at = shard.groups.find(&group);
+    if (at == shard.groups.end()) return nullptr;
+    std::unique_ptr<State> state = std::move(at->second);
+    shard.groups.erase(at);
+    shard.epoch.store(next_epoch(), std::memory_order_release);
+    return state;
   }
   /// Null where there is none. Good until the work-group ends.
   State* find(const machine::WorkGroup* group) const {
@@ -37,19 +45,32 @@ class RunningGroups {
       State* state = nullptr;
     };
     auto& last = thread_slot<Last, 1>(0);
-    const uint64_t epoch = epoch_.load(std::memory_order_acquire);
+    Shard& shard = shard_of(group);
+    const uint64_t epoch = shard.epoch.load(std::memory_order_acquire);
     if (last.epoch == epoch && last.group == group) return last.state;
-    const std::shared_lock lock(mutex_);
-    const auto at = groups_.find(group);
-    State* state = at == groups_.end() ? nullptr : at->second.get();
-    last = {.epoch = epoch_.load(std::memory_order_relaxed), .group = group, .state = state};
+    const std::shared_lock lock(shard.mutex);
+    const auto at = shard.groups.find(group);
+    State* state = at == shard.groups.end() ? nullptr : at->second.get();
+    last = {.epoch = shard.epoch.load(std::memory_order_relaxed), .group = group, .state = state};
     return state;
   }
 
  private:
-  mutable std::shared_mutex mutex_;
-  std::map<const machine::WorkGroup*, std::unique_ptr<State>> groups_;
-  std::atomic<uint64_t> epoch_{next_epoch()};  ///< another one whenever the groups have changed
+  /// In parts by their addresses, so that threads whose work-groups begin and end don't make those of others look
+  /// again.
+  struct alignas(64) Shard {
+    std::shared_mutex mutex;
+    std::map<const machine::WorkGroup*, std::unique_ptr<State>> groups;
+    std::atomic<uint64_t> epoch{next_epoch()};  ///< another one whenever the groups have changed
+  };
+  static constexpr unsigned shard_bits = 5;
+
+  Shard& shard_of(const machine::WorkGroup* group) const {
+    constexpr uint64_t golden_ratio = 0x9E37'79B9'7F4A'7C15;
+    return shards_[reinterpret_cast<uintptr_t>(group) * golden_ratio >> (64 - shard_bits)];
+  }
+
+  mutable std::array<Shard, 1u << shard_bits> shards_;
 };
 
 }  // namespace Atoll::observe

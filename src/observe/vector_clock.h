@@ -34,7 +34,10 @@ class VectorClock {
   void learn(const VectorClock& other);
   /// Only what `other` knows of the tasks from `first` to before `end`.
   void learn_of(const VectorClock& other, uint32_t first, uint32_t end);
-  void clear() { *this = {}; }
+  void clear() {
+    moments_.clear();
+    all_first_ = all_last_ = 0;
+  }
 
   /// Whether `other` knows more of the tasks from `first` to before `end`, apart from `own`.
   bool lacks(const VectorClock& other, uint32_t first, uint32_t end, uint32_t own) const;

@@ -42,7 +42,8 @@ std::vector<Hotness::BackBranch> find_back_branches(const engine::ControlFlow& f
   std::map<uint64_t, Node> nodes;
   for (const auto& [pc, block] : flow.blocks) nodes[pc].block = &block;
   Node root;
-  for (auto& [pc, node] : nodes) {
+  for (auto& entry : nodes) {
+    Node& node = entry.second;
     root.next.push_back(&node);
     const Successors successors = successors_of(*node.block);
     const auto add = [&](uint64_t next) {
