@@ -17,8 +17,15 @@ struct UndefinedRegisters {
   uint64_t rows[row_words]{};
   /// ... and for each scalar register (isa::ScalarSet) with undefined bits.
   uint64_t scalars[scalar_words]{};
-  /// By the vector register's number, the lanes that have undefined bits. It is good for registers whose bit is set.
+  /// By the vector register's number, the lanes that have undefined bits; whether all bits of these lanes are
+  /// undefined, other than what the observer keeps of each bit; and where they came from, as a number of the
+  /// observer's. Good for registers whose bit is set.
   uint64_t* lanes = nullptr;
+  uint8_t* is_whole = nullptr;
+  uint32_t* origins = nullptr;
+  /// By the scalar register's number, its undefined bits and where they came from.
+  uint32_t* scalar_bits = nullptr;
+  uint32_t* scalar_origins = nullptr;
 
   bool has_row(unsigned number) const { return (rows[number / 64] >> number % 64 & 1) != 0; }
   uint64_t lanes_of(unsigned number) const { return has_row(number) ? lanes[number] : 0; }
@@ -32,6 +39,16 @@ struct UndefinedRegisters {
     const uint64_t bit = uint64_t{1} << number % 64;
     scalars[number / 64] = is_undefined ? scalars[number / 64] | bit : scalars[number / 64] & ~bit;
   }
+};
+
+/// Of an instruction that adds a number of 64 bits, whose upper half may be undefined without harm if nobody uses that
+/// of the sum: compilers put any register there.
+struct UpperHalf {
+  static constexpr uint64_t none = UINT64_MAX;
+
+  uint64_t addend;  ///< the vector register
+  uint64_t sum;     ///< as undefined as that, or none
+  uint64_t carry;   ///< the first scalar register of the mask that is as undefined as that, or none
 };
 
 /// Of some instructions that are executed as one: which registers they read before they write them, and which they

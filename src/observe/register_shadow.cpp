@@ -82,17 +82,23 @@ unsigned initial_sgprs(const machine::Dispatch& dispatch) {
 void RegisterShadow::begin(const machine::Wave& wave) {
   first_agpr_ = wave.vgprs;
   count_ = size_t{wave.vgprs} + wave.agprs;
-  if (lanes_ == nullptr) lanes_ = std::make_unique_for_overwrite<uint64_t[]>(isa::vector_registers);
+  if (lanes_ == nullptr) {
+    lanes_ = std::make_unique_for_overwrite<uint64_t[]>(isa::vector_registers);
+    is_whole_ = std::make_unique_for_overwrite<uint8_t[]>(isa::vector_registers);
+    origins_ = std::make_unique_for_overwrite<uint32_t[]>(isa::vector_registers);
+  }
   if (count_ > capacity_) {
     capacity_ = count_;
     rows_ = std::make_unique_for_overwrite<Row[]>(capacity_);
     settled_ = std::make_unique_for_overwrite<uint64_t[]>(capacity_);
-    origins_ = std::make_unique_for_overwrite<uint32_t[]>(capacity_);
-    is_as_begun_ = std::make_unique_for_overwrite<uint8_t[]>(capacity_);
   }
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
   shared_ = {};
   shared_.lanes = lanes_.get();
+  shared_.is_whole = is_whole_.get();
+  shared_.origins = origins_.get();
+  shared_.scalar_bits = scalars_.data();
+  shared_.scalar_origins = scalar_origins_.data();
   const unsigned given = initial_sgprs(dispatch);
   for (unsigned reg = given; reg < isa::scalar::ttmp0; ++reg) shared_.set_scalar(reg, true);
   shared_.set_scalar(isa::scalar::m0, true);
@@ -107,20 +113,33 @@ void RegisterShadow::begin(const machine::Wave& wave) {
   const unsigned ids =
       dispatch.gpu->processor().packed_work_item_ids ? 1 : 1u + dispatch.kernel->descriptor.work_item_ids;
   const uint64_t all_lanes = wave.is_wave32() ? UINT32_MAX : UINT64_MAX;
+  static const auto vector_origins_at_begin = [] {
+    std::array<uint32_t, isa::vector_registers> origins;
+    for (unsigned reg = 0; reg < isa::first_agpr; ++reg) origins[reg] = origin::vector(reg, false);
+    for (unsigned reg = isa::first_agpr; reg < origins.size(); ++reg) {
+      origins[reg] = origin::vector(reg - isa::first_agpr, true);
+    }
+    return origins;
+  }();
+  const auto begin_rows = [&](unsigned first, unsigned count) {
+    std::copy_n(vector_origins_at_begin.begin() + first, count, &origins_[first]);
+    std::fill_n(&is_whole_[first], count, uint8_t{1});
+  };
+  begin_rows(0, wave.vgprs);
+  begin_rows(isa::first_agpr, wave.agprs);
   for (size_t i = ids; i < count_; ++i) shared_.set_lanes(number(i), all_lanes);
-  std::fill_n(is_as_begun_.get(), count_, uint8_t{1});
 }
 
 void RegisterShadow::settle(size_t index) const {
   const uint64_t undefined = shared_.lanes_of(number(index));
-  if (is_as_begun_[index] == 0 && settled_[index] == undefined) return;
+  uint8_t& is_whole = is_whole_[number(index)];
+  if (is_whole == 0 && settled_[index] == undefined) return;
   Row& row = rows_[index];
   for (unsigned lane = 0; lane < row.size(); ++lane) {
     const bool is_undefined = (undefined >> lane & 1) != 0;
-    row[lane] = !is_undefined ? 0 : is_as_begun_[index] != 0 ? UINT32_MAX : row[lane];
+    row[lane] = !is_undefined ? 0 : is_whole != 0 ? UINT32_MAX : row[lane];
   }
-  if (is_as_begun_[index] != 0) origins_[index] = origin_at_begin(index);
-  is_as_begun_[index] = 0;
+  is_whole = 0;
   settled_[index] = undefined;
 }
 
@@ -137,7 +156,7 @@ void RegisterShadow::set_row(size_t index, uint64_t lanes, const Row& undefined,
     undefined_lanes |= uint64_t{row[lane] != 0} << lane;
   }
   set_lanes(index, undefined_lanes);
-  if (any_new != 0) origins_[index] = origin;
+  if (any_new != 0) origins_[number(index)] = origin;
 }
 
 void RegisterShadow::define_row(size_t index, uint64_t lanes) {
@@ -162,7 +181,7 @@ void RegisterShadow::set_word(const isa::Operand& operand, unsigned word, unsign
   rows_[at][lane] = undefined;
   const uint64_t bit = uint64_t{1} << lane, others = shared_.lanes_of(number(at)) & ~bit;
   set_lanes(at, undefined != 0 ? others | bit : others);
-  if (undefined != 0) origins_[at] = origin;
+  if (undefined != 0) origins_[number(at)] = origin;
 }
 
 void RegisterShadow::set_half(const isa::Operand& operand, unsigned lane, uint16_t undefined, bool high,

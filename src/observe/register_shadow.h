@@ -99,7 +99,7 @@ class RegisterShadow {
   }
   uint32_t origin(size_t index) const {
     if (!has(index)) return 0;
-    return is_as_begun_[index] != 0 ? origin_at_begin(index) : origins_[index];
+    return origins_[number(index)];
   }
   /// Writes some lanes.
   void set_row(size_t index, uint64_t lanes, const Row& undefined, uint32_t origin);
@@ -129,10 +129,6 @@ class RegisterShadow {
   unsigned number(size_t index) const {
     return static_cast<unsigned>(index < first_agpr_ ? index : isa::first_agpr + index - first_agpr_);
   }
-  uint32_t origin_at_begin(size_t index) const {
-    const bool is_agpr = index >= first_agpr_;
-    return origin::vector(static_cast<unsigned>(is_agpr ? index - first_agpr_ : index), is_agpr);
-  }
   /// Clears what belongs to lanes that are defined by now.
   void settle(size_t index) const;
   void set_lanes(size_t index, uint64_t undefined) {
@@ -145,12 +141,12 @@ class RegisterShadow {
   std::array<uint32_t, isa::scalar::count> scalars_, scalar_origins_;
   uint32_t scc_origin_ = 0;
   size_t first_agpr_ = 0, count_ = 0, capacity_ = 0;
+  // By number(), as in `shared_`: of a whole register the row has nothing yet.
   std::unique_ptr<uint64_t[]> lanes_;
+  std::unique_ptr<uint8_t[]> is_whole_;
+  std::unique_ptr<uint32_t[]> origins_;
   std::unique_ptr<Row[]> rows_;
   std::unique_ptr<uint64_t[]> settled_;  ///< the lanes that the row has other than zeros for
-  std::unique_ptr<uint32_t[]> origins_;
-  std::unique_ptr<uint8_t[]>
-      is_as_begun_;  ///< nobody has looked at the row: all bits of its undefined lanes are undefined
 };
 
 }  // namespace Atoll::observe

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,8 +32,9 @@ Found stretches_of(const std::string& source) {
   if (!flow) throw std::runtime_error(flow.error().message);
   const engine::Block& block = flow->blocks.at(begin);
   Found found;
-  found.stretches = compiler::stretches_of(
-      block, [](const isa::Instruction& instruction) { return instruction.opcode == isa::Opcode::v_writelane_b32; });
+  found.stretches = compiler::stretches_of(block, flow->lane_mask_words(), [](const isa::Instruction& instruction) {
+    return instruction.opcode == isa::Opcode::v_writelane_b32;
+  });
   for (const Stretch& stretch : found.stretches) {
     found.begins.emplace_back(isa::row(block.instructions[stretch.first].instruction.opcode).name);
   }
@@ -105,6 +108,49 @@ TEST(Stretches, WhatIsToldIsOneByItself) {
   EXPECT_THAT(found.begins, ElementsAre("v_mov_b32", "v_writelane_b32", "v_mov_b32", "s_endpgm"));
   EXPECT_TRUE(found.stretches[1].is_told);
   EXPECT_TRUE(found.stretches[1].writes.none());
+}
+
+/// As (addend, sum, carry).
+std::vector<std::array<uint64_t, 3>> upper_halves(const Stretch& stretch) {
+  std::vector<std::array<uint64_t, 3>> found;
+  for (const machine::UpperHalf& half : stretch.upper_halves) found.push_back({half.addend, half.sum, half.carry});
+  return found;
+}
+
+TEST(Stretches, MayAddWhatIsUndefinedToUpperHalves) {
+  constexpr uint64_t none = machine::UpperHalf::none;
+  using Half = std::array<uint64_t, 3>;
+  const Stretch unused = stretches_of("v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]\nv_mov_b32 v6, v4").stretches[0];
+  EXPECT_THAT(numbers(unused.reads), ElementsAre(1, 2));
+  EXPECT_THAT(upper_halves(unused), ElementsAre(Half{3, 5, 6}));
+
+  // What comes of it is handed on to another sum, and written again.
+  const Stretch handed_on = stretches_of(R"(
+    v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]
+    v_mad_u64_u32 v[6:7], s[8:9], v1, s4, v[4:5]
+    v_mov_b32 v5, 0
+    s_mov_b64 s[8:9], 0)")
+                                .stretches[0];
+  EXPECT_THAT(upper_halves(handed_on), ElementsAre(Half{3, none, 6}, Half{3, 7, none}));
+}
+
+TEST(Stretches, NeedUpperHalvesThatTheyUse) {
+  for (const std::string use : {"v_mov_b32 v6, v5", "s_mov_b32 s8, s7", "v_lshlrev_b64 v[8:9], 2, v[4:5]"}) {
+    const Stretch stretch = stretches_of("v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]\n" + use).stretches[0];
+    EXPECT_THAT(numbers(stretch.reads), ElementsAre(1, 2, 3)) << use;
+    EXPECT_THAT(upper_halves(stretch), ElementsAre()) << use;
+  }
+  // Of registers that are needed for something else, too; that the stretch has written; of a row that others read.
+  const Stretch factor = stretches_of("v_mad_u64_u32 v[4:5], s[6:7], v3, s4, v[2:3]").stretches[0];
+  EXPECT_THAT(numbers(factor.reads), ElementsAre(2, 3));
+  const Stretch written = stretches_of("v_mov_b32 v3, 0\nv_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]").stretches[0];
+  EXPECT_THAT(numbers(written.reads), ElementsAre(1, 2));
+  EXPECT_THAT(upper_halves(written), ElementsAre());
+  const Stretch across = stretches_of(
+                             "v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]\n"
+                             "v_mov_b32_dpp v6, v5 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0")
+                             .stretches[0];
+  EXPECT_TRUE(across.reads_all[3]);
 }
 
 }  // namespace

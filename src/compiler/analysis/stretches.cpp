@@ -1,6 +1,11 @@
 // compiler: see stretches.h.
 #include "compiler/analysis/stretches.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "compiler/analysis/varying_masks.h"
+#include "compiler/lowering/chunk_state.h"
 #include "isa/table.h"
 
 namespace Atoll::compiler {
@@ -14,9 +19,88 @@ ScalarSet without_exec(ScalarSet scalars) {
   return scalars;
 }
 
+using machine::UpperHalf;
+
+/// The registers of an instruction that adds a number of 64 bits to a product of 32-bit factors.
+struct WideSum {
+  VectorSet needed;  ///< the factors and the addend's lower half
+  UpperHalf upper{.addend = 0, .sum = UpperHalf::none, .carry = UpperHalf::none};
+};
+
+std::optional<WideSum> wide_sum(const isa::Instruction& instruction) {
+  using enum isa::Opcode;
+  const bool is_sum = instruction.opcode == v_mad_u64_u32 || instruction.opcode == v_mad_i64_i32 ||
+                      instruction.opcode == v_mad_nc_u64_u32 || instruction.opcode == v_mad_nc_i64_i32;
+  if (!is_sum || instruction.clamp) return std::nullopt;
+  WideSum sum;
+  bool has_upper = false;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    const isa::Field field = isa::row_of(instruction).operands[i].field;
+    if (field == isa::Field::carry_out) {
+      if (operand.reg != isa::scalar::null) sum.upper.carry = operand.reg;
+    } else if (operand.kind != isa::OperandKind::vgpr) {
+      continue;
+    } else if (i < instruction.destinations) {
+      sum.upper.sum = row_key(operand, 1);
+    } else {
+      sum.needed.set(row_key(operand, 0));
+      if (field == isa::Field::src2) {
+        sum.upper.addend = row_key(operand, 1);
+        has_upper = true;
+      }
+    }
+  }
+  return has_upper ? std::optional(sum) : std::nullopt;
+}
+
+/// Follows what comes of upper halves through a stretch.
+class UpperHalves {
+ public:
+  UpperHalves(Stretch& stretch, unsigned lane_mask_words) : stretch_(stretch), lane_mask_words_(lane_mask_words) {}
+
+  /// Before the stretch has taken up what the instruction reads and writes. What it needs of the vector registers.
+  VectorSet take(const isa::Instruction& instruction, const LaneEffects& effects) {
+    const std::optional<WideSum> sum = wide_sum(instruction);
+    const std::optional<UpperHalf> added = sum ? inherited(sum->upper) : std::nullopt;
+    const VectorSet needed = sum ? sum->needed : effects.vector_reads;
+    std::vector<UpperHalf>& halves = stretch_.upper_halves;
+    std::erase_if(halves, [&](const UpperHalf& half) {
+      const bool is_used = half.sum != UpperHalf::none && needed[half.sum];
+      if (!is_used && !has_carry(effects.reads, half)) return false;
+      (is_used && effects.reads_inactive ? stretch_.reads_all : stretch_.reads).set(half.addend);
+      return true;
+    });
+    for (UpperHalf& half : halves) {
+      if (half.sum != UpperHalf::none && effects.vector_writes[half.sum]) half.sum = UpperHalf::none;
+      if (has_carry(effects.writes, half)) half.carry = UpperHalf::none;
+    }
+    if (added) halves.push_back(*added);
+    return needed;
+  }
+
+ private:
+  /// From where the stretch begins; null: the addend's half is defined.
+  std::optional<UpperHalf> inherited(UpperHalf half) const {
+    const auto earlier = std::ranges::find(stretch_.upper_halves, half.addend, &UpperHalf::sum);
+    if (earlier != stretch_.upper_halves.end()) {
+      half.addend = earlier->addend;
+    } else if (stretch_.writes[half.addend]) {
+      return std::nullopt;
+    }
+    return half;
+  }
+  bool has_carry(const ScalarSet& scalars, const UpperHalf& half) const {
+    return half.carry != UpperHalf::none && has_mask(scalars, static_cast<unsigned>(half.carry), lane_mask_words_);
+  }
+
+  Stretch& stretch_;
+  const unsigned lane_mask_words_;
+};
+
 }  // namespace
 
-std::vector<Stretch> stretches_of(const engine::Block& block,
+std::vector<Stretch> stretches_of(const engine::Block& block, unsigned lane_mask_words,
                                   const std::function<bool(const isa::Instruction&)>& is_told) {
   std::vector<Stretch> stretches;
   ScalarSet loaded_scalars;  // in the stretch
@@ -37,12 +121,13 @@ std::vector<Stretch> stretches_of(const engine::Block& block,
     begins = told || is_control || effects.exec != LaneEffects::Exec::stays;
     if (told) continue;
     Stretch& stretch = stretches.back();
+    const VectorSet vector_reads = UpperHalves(stretch, lane_mask_words).take(instruction, effects);
     stretch.scalar_reads |= without_exec(effects.reads) & ~stretch.scalar_writes;
     stretch.scalar_writes |= without_exec(effects.writes);
     if (effects.reads_inactive) {
-      stretch.reads_all |= effects.vector_reads;
+      stretch.reads_all |= vector_reads;
     } else {
-      stretch.reads |= effects.vector_reads & ~stretch.writes;
+      stretch.reads |= vector_reads & ~stretch.writes;
     }
     stretch.writes |= effects.vector_writes;
     if (!isa::row_of(instruction).has(isa::flag::memory)) continue;

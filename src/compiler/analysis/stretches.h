@@ -12,6 +12,7 @@
 
 #include "compiler/analysis/liveness.h"
 #include "engine/compiled/control_flow.h"
+#include "machine/undefined_registers.h"
 
 namespace Atoll::compiler {
 
@@ -23,10 +24,13 @@ struct Stretch {
   /// What is read before the stretch has written it; of vector registers the lanes that EXEC has, or all.
   ScalarSet scalar_reads{}, scalar_writes{};
   VectorSet reads{}, reads_all{}, writes{};
+  /// Those that may be undefined when the stretch begins, as nothing in it uses what comes of them.
+  std::vector<machine::UpperHalf> upper_halves{};
 };
 
-/// `is_told`: whether the interpreter's handler executes an instruction.
-std::vector<Stretch> stretches_of(const engine::Block& block,
+/// `lane_mask_words`: registers that a lane mask fills. `is_told`: whether the interpreter's handler executes an
+/// instruction.
+std::vector<Stretch> stretches_of(const engine::Block& block, unsigned lane_mask_words,
                                   const std::function<bool(const isa::Instruction&)>& is_told);
 
 }  // namespace Atoll::compiler

@@ -47,6 +47,17 @@ llvm::Value* DefinednessChecks::undefined_registers() {
   return frame_.ir.CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(engine::Run, undefined)));
 }
 
+/// Numbers where a function that is called finds them.
+llvm::Value* DefinednessChecks::in_memory(std::span<const uint64_t> numbers) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  if (numbers.empty()) return llvm::Constant::getNullValue(frame_.pointer());
+  llvm::Value* memory = frame_.local(llvm::ArrayType::get(frame_.i64(), numbers.size()), llvm::Align(8));
+  for (unsigned i = 0; i < numbers.size(); ++i) {
+    ir.CreateStore(ir.getInt64(numbers[i]), frame_.at(memory, sizeof(uint64_t) * i));
+  }
+  return memory;
+}
+
 llvm::BasicBlock* DefinednessChecks::look_at(const Stretch& stretch) {
   const std::vector<machine::RegisterUse> words = words_of(stretch);
   if (words.empty()) return nullptr;
@@ -80,6 +91,11 @@ llvm::BasicBlock* DefinednessChecks::look_at(const Stretch& stretch) {
                                         ir.CreateICmpNE(frame_.exec(), ir.getInt64(frame_.all_lanes())));
     is_rare = ir.CreateOr(is_rare, in_part);
   }
+  for (const machine::UpperHalf& half : stretch.upper_halves) {
+    llvm::Value* now = ir.CreateLoad(frame_.i64(), frame_.at(undefined, half.addend / 64 * sizeof(uint64_t)));
+    llvm::Value* bit = ir.CreateAnd(now, ir.getInt64(uint64_t{1} << half.addend % 64));
+    is_rare = ir.CreateOr(is_rare, ir.CreateICmpNE(bit, nothing));
+  }
   llvm::BasicBlock *rare = block("maybe_undefined"), *plain = block("defined"), *on = block("checked"),
                    *leaves = block("undefined");
   ir.CreateCondBr(is_rare, rare, plain, llvm::MDBuilder(frame_.context).createBranchWeights(1, 1u << 10));
@@ -89,18 +105,21 @@ llvm::BasicBlock* DefinednessChecks::look_at(const Stretch& stretch) {
 
   ir.SetInsertPoint(rare);
   static_assert(sizeof(machine::RegisterUse) == 4 * sizeof(uint64_t));
-  llvm::Value* uses = frame_.local(llvm::ArrayType::get(frame_.i64(), 4 * words.size()), llvm::Align(8));
-  unsigned place = 0;
+  static_assert(sizeof(machine::UpperHalf) == 3 * sizeof(uint64_t));
+  std::vector<uint64_t> uses, upper_halves;
   for (const machine::RegisterUse& use : words) {
-    for (const uint64_t value : {use.word, use.reads, use.reads_all, use.writes}) {
-      ir.CreateStore(ir.getInt64(value), frame_.at(uses, sizeof(uint64_t) * place++));
-    }
+    uses.insert(uses.end(), {use.word, use.reads, use.reads_all, use.writes});
+  }
+  for (const machine::UpperHalf& half : stretch.upper_halves) {
+    upper_halves.insert(upper_halves.end(), {half.addend, half.sum, half.carry});
   }
   llvm::Value* called =
       ir.CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, registers_are_defined)));
-  auto* type = llvm::FunctionType::get(ir.getInt8Ty(),
-                                       {frame_.pointer(), frame_.pointer(), frame_.pointer(), frame_.i64()}, false);
-  llvm::CallInst* call = ir.CreateCall(type, called, {frame_.wave, undefined, uses, ir.getInt64(words.size())});
+  llvm::Type *pointer = frame_.pointer(), *number = frame_.i64();
+  auto* type = llvm::FunctionType::get(ir.getInt8Ty(), {pointer, pointer, pointer, number, pointer, number}, false);
+  llvm::CallInst* call = ir.CreateCall(type, called,
+                                       {frame_.wave, undefined, in_memory(uses), ir.getInt64(words.size()),
+                                        in_memory(upper_halves), ir.getInt64(stretch.upper_halves.size())});
   call->addFnAttr(llvm::Attribute::Cold);
   call->addFnAttr(llvm::Attribute::NoUnwind);
   call->addParamAttr(0, llvm::Attribute::ReadOnly);

@@ -7,6 +7,9 @@
 // their registers.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "compiler/analysis/stretches.h"
 #include "compiler/lowering/frame.h"
 
@@ -32,6 +35,7 @@ class DefinednessChecks {
   /// Goes on where all is defined; returns where the other way goes, without an end; null: there is none.
   llvm::BasicBlock* look_at(const Stretch& stretch);
   llvm::Value* undefined_registers();
+  llvm::Value* in_memory(std::span<const uint64_t> numbers);
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(frame_.context, name, frame_.function); }
 
   Frame& frame_;

@@ -243,7 +243,7 @@ void Translator::emit(const Superblock& code) {
     const size_t emitted = block.instructions.size() - (removed != code.branches.end() ? 1 : 0);
     std::vector<Stretch> stretches;
     if (flow_.tells.definedness) {
-      stretches = stretches_of(block, [&](const isa::Instruction& instruction) {
+      stretches = stretches_of(block, frame_.lane_mask_words(), [&](const isa::Instruction& instruction) {
         return flow_.tells.by_handler(instruction) || !is_executed(instruction);
       });
     }
