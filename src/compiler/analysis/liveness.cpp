@@ -96,6 +96,11 @@ std::optional<DualHalves> DualHalves::of(const isa::Instruction& instruction) {
 
 LaneEffects lane_effects_of(const isa::Instruction& instruction) {
   LaneEffects effects{isa::effects_of(instruction), {}, false, LaneEffects::Exec::stays};
+  // An observer looks at which lanes come to it.
+  if (isa::row_of(instruction).has(isa::flag::barrier)) {
+    effects.reads.set(isa::scalar::exec_lo);
+    effects.reads.set(isa::scalar::exec_hi);
+  }
   if (changes_no_data(instruction) || effects.orders_memory) return effects;
   // Neither engine takes the place of scratch from FLAT_SCRATCH: the wave has it (machine::Wave).
   effects.reads.reset(isa::scalar::flat_scratch_lo);
