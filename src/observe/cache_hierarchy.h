@@ -20,6 +20,10 @@
 #include "memory_model/generation.h"
 #include "target/processor.h"
 
+namespace Atoll::machine {
+struct Kernel;
+}  // namespace Atoll::machine
+
 namespace Atoll::observe {
 
 /// A cache that loads go through. Which ones pass it by: those with one of these bits, or from this scope on (sc0 and
@@ -52,8 +56,8 @@ const CacheHierarchy& hierarchy_of(const target::Processor& processor);
 /// system's.
 uint8_t scope_of(const isa::Instruction& instruction);
 
-/// How a dispatch's waves are placed.
-memory_model::Placement placement_of(const target::Processor& processor, bool wgp_mode, bool split_work_groups);
+/// How the waves of a kernel's work-groups are placed.
+memory_model::Placement placement_of(const target::Processor& processor, const machine::Kernel& kernel);
 
 /// Since when a work-group's caches hold what they hold.
 class CacheTimes {

@@ -219,20 +219,12 @@ void OrderChecker::dispatch_ends(const machine::Dispatch& dispatch) {
   dispatches_.erase(at);
 }
 
-/// Whether a kernel asks for its work-groups' waves to be split among CUs: TG_SPLIT, bit 16 of COMPUTE_PGM_RSRC3, which
-/// is at byte 44 of the kernel descriptor (user guide, "Kernel Descriptor").
-bool splits_work_groups(const machine::Kernel& kernel) {
-  uint32_t resources = 0;
-  return machine::read_guest(&resources, kernel.object + 44, sizeof resources) && (resources >> 16 & 1) != 0;
-}
-
 void OrderChecker::work_group_begins(const machine::WorkGroup& group) {
   const machine::Dispatch& dispatch = *group.dispatch;
   const target::Processor& processor = dispatch.gpu->processor();
   auto running = std::make_unique<RunningGroup>();
   const CacheHierarchy& hierarchy = hierarchy_of(processor);
-  const bool splits = hierarchy.generation->splits_work_groups && splits_work_groups(*dispatch.kernel);
-  const memory_model::Placement placement = placement_of(processor, dispatch.kernel->descriptor.wgp_mode, splits);
+  const memory_model::Placement placement = placement_of(processor, *dispatch.kernel);
   {
     const std::lock_guard lock(mutex_);
     const auto at = dispatches_.find(group.dispatch);
@@ -675,9 +667,7 @@ void OrderChecker::report(const Wave& wave, const Load& load, const Missed& miss
   const bool same_group = own == store.group;
   const bool same_dispatch = own->dispatch == store.group->dispatch;
   const memory_model::Generation& generation = *store.group->hierarchy->generation;
-  const bool splits = generation.splits_work_groups && splits_work_groups(*store.group->kernel);
-  const memory_model::Placement placement =
-      placement_of(group.dispatch->gpu->processor(), group.dispatch->kernel->descriptor.wgp_mode, splits);
+  const memory_model::Placement placement = placement_of(group.dispatch->gpu->processor(), *group.dispatch->kernel);
   const Scope scope = same_group ? Scope::workgroup : Scope::agent;
   const memory_model::ScopeRule* rule = generation.rule(scope, placement);
   const std::string_view scope_name = memory_model::name(scope);

@@ -10,7 +10,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,10 +22,14 @@
 #include "isa/table.h"
 #include "machine/barrier.h"
 #include "machine/dispatch.h"
+#include "machine/gpu.h"
+#include "machine/loader.h"
 #include "machine/signal.h"
+#include "memory_model/generation.h"
 #include "observe/access_history.h"
 #include "observe/access_pieces.h"
 #include "observe/asked_copies.h"
+#include "observe/cache_hierarchy.h"
 #include "observe/counter_waits.h"
 #include "observe/epoch.h"
 #include "observe/host_stack.h"
@@ -34,6 +40,7 @@
 #include "observe/race_waves.h"
 #include "observe/run_order.h"
 #include "observe/running_groups.h"
+#include "observe/spin_loops.h"
 #include "observe/stored_value.h"
 #include "observe/thread_slots.h"
 #include "observe/vector_clock.h"
@@ -51,6 +58,16 @@ constexpr const char* checker = race_checker;
 constexpr const char* advice_for_copies =
     "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them";
 
+/// What a report needs of the later access.
+struct Later {
+  uint64_t pc = 0;
+  Space space = Space::global;
+  uint32_t bytes = 0;
+  const char* verb = "";
+  Conflict conflict;
+  std::shared_ptr<const CopyAccess> copy{};  ///< the earlier one, where that was a copy
+};
+
 /// An instruction that accessed something, in the kernel that was the first to execute it.
 struct Site {
   uint64_t pc = 0;
@@ -59,6 +76,7 @@ struct Site {
   unsigned wave_size = 0;
   uint32_t bytes = 0;
   const char* verb = "";
+  bool spins = false;  ///< spin_loops.h
 };
 
 /// Where waves of the whole GPU wait for each other, as if it were a place in memory: no address looks like that.
@@ -82,6 +100,8 @@ bool stores_the_same(const machine::Wave& wave, const AccessEvent& access, unsig
 
 class RaceChecker final : public Checker {
  public:
+  struct Pass;
+
   explicit RaceChecker(Findings& findings) : findings_(findings) {}
 
   machine::Watched watched() const override {
@@ -114,8 +134,11 @@ class RaceChecker final : public Checker {
   void copy_submitted(uint64_t copy) override { order_.copy_submitted(copy); }
   void copy_starts(uint64_t copy, std::span<const uint64_t> signals) override;
   void copy_ends(uint64_t copy, uint64_t completion_signal) override;
+  void finish() override { report_doubts(every_dispatch); }
 
  private:
+  static constexpr uint32_t every_dispatch = 0;
+
   /// A wave's clock and its work-group's clocks; nulls where it is not checked.
   struct Clocks {
     GroupClocks* group = nullptr;
@@ -135,30 +158,31 @@ class RaceChecker final : public Checker {
   void begins(RunOrder::Begun begun);
   void add_writers(uint64_t signal, std::vector<uint32_t>& runs);
 
-  uint32_t site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
-  [[gnu::noinline]] void access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, uint32_t count,
-                                     Cell& cell, const Mark& mark, Conflict& conflict);
-  struct Pass;
+  const GroupClocks::RecentSite& site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
+  [[gnu::noinline]] void access_cell(Pass& pass, uint64_t address, uint32_t count, Cell& cell, const Mark& mark);
+  bool acquires_cell(Pass& pass, Cell& cell);
   size_t access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread);
-  void access_lds(const AccessEvent& access, GroupClocks& group, WaveClock& clock, const Mark& mark,
-                  Conflict& conflict);
-  void access_global(const AccessEvent& access, GroupClocks& group, WaveClock& clock, const Mark& mark,
-                     Conflict& conflict);
+  void access_lds(Pass& pass);
+  void access_global(Pass& pass);
   void acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
   void invalidate(WaveClock& clock);
   void global_sync(const machine::Wave& wave, WaveClock& clock, const isa::Instruction& instruction);
   void passes_global_sync(WaveClock& clock);
   void meet_in_cluster(const machine::ClusterBarrier& barrier, BarrierEvent::Kind kind, WaveClock& clock);
-  VectorClock released_by(Moment when);
+  VectorClock released_by(Moment when, bool in_order);
 
   void check_copies(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
   void check_copy(const CopyAccess& copy);
   void report_copy(const CopyAccess& copy, uint64_t address, std::string_view other, NamedStack earlier);
   NamedStack site_of(const Mark& mark);
+  Finding finding_for(const machine::Wave& wave, const WaveClock& clock, const Later& later, std::string_view kind);
   void report(const machine::Wave& wave, const Later& later);
-  void report_doubtful(const machine::Wave& wave, WaveClock& clock) {
-    for (const Later& later : clock.doubtful) report(wave, later);
-    clock.doubtful.clear();
+  void add_doubt(const machine::Wave& wave, const Pass& pass);
+  void note_retry(WaveClock& clock, uint32_t load_site);
+  void report_doubts(uint32_t dispatch);
+  void end_interval(WaveClock& clock) {
+    clock.since_barrier = clock.time;
+    clock.loads_of_atomics.clear();
   }
 
   struct Spare {
@@ -176,10 +200,23 @@ class RaceChecker final : public Checker {
 
   RunningGroups<GroupClocks> groups_;
   std::mutex dispatches_mutex_;
-  std::map<const machine::Dispatch*, uint32_t> dispatches_;  ///< their numbers
+  struct Running {
+    uint32_t number = 0;
+    bool is_in_order = false;  ///< GroupClocks::is_in_order
+  };
+  std::map<const machine::Dispatch*, Running> dispatches_;
   std::map<uint32_t, VectorClock> learnt_;  ///< by dispatch: of waves of others, by its waves that ended
 
   AskedCopies asked_;
+
+  /// Doubts of dispatches that run, by the later instruction and the earlier one.
+  struct ToldLater {
+    Finding finding;
+    uint32_t dispatch = 0, load_site = 0;
+  };
+  std::mutex doubts_mutex_;
+  std::map<std::tuple<uint32_t, uint64_t, uint32_t>, ToldLater> doubts_;  ///< by dispatch, PC and site
+  std::set<uint32_t> retried_;                                            ///< sites of loads that atomics follow
 
   std::mutex clusters_mutex_;
   std::map<const machine::ClusterBarrier*, GroupClocks::Arrived> at_cluster_barriers_;
@@ -205,7 +242,10 @@ void RaceChecker::dispatch_begins(const machine::Dispatch& dispatch) {
   const std::lock_guard lock(dispatches_mutex_);
   const RunOrder::Begun begun = order_.dispatch_begins(dispatch);
   begins(begun);
-  dispatches_[&dispatch] = begun.number;
+  const memory_model::Generation& generation = memory_model::generation_of(dispatch.gpu->processor());
+  const memory_model::ScopeRule* const rule =
+      generation.rule(memory_model::Scope::workgroup, placement_of(dispatch.gpu->processor(), *dispatch.kernel));
+  dispatches_[&dispatch] = {.number = begun.number, .is_in_order = rule == nullptr || !rule->release_waits};
 }
 
 void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
@@ -215,7 +255,7 @@ void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
     const std::lock_guard lock(dispatches_mutex_);
     const auto at = dispatches_.find(&dispatch);
     if (at == dispatches_.end()) return;
-    number = at->second;
+    number = at->second.number;
     dispatches_.erase(at);
     if (const auto of_waves = learnt_.find(number); of_waves != learnt_.end()) {
       learnt = std::move(of_waves->second);
@@ -229,6 +269,7 @@ void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
                                at_cluster_barriers_.lower_bound(first + dispatch.clusters->all()));
   }
   if (number == 0) return;
+  report_doubts(number);
   order_.dispatch_ends(dispatch, number, learnt);
   memories_.forget([&](uint32_t task) { return tasks_[task].dispatch == number; });
 }
@@ -239,7 +280,9 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
   {
     const std::lock_guard lock(dispatches_mutex_);
     const auto dispatch = dispatches_.find(group.dispatch);
-    clocks->dispatch = dispatch == dispatches_.end() ? 0 : dispatch->second;
+    const Running running = dispatch == dispatches_.end() ? Running{} : dispatch->second;
+    clocks->dispatch = running.number;
+    clocks->is_in_order = running.is_in_order;
   }
   clocks->first_task = clocks->dispatch == 0 ? 0 : tasks_.add(count);
   clocks->waves.resize(count);
@@ -252,7 +295,7 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
       std::ranges::copy(group.id, task.work_group);
       clocks->waves[i].task = clocks->first_task + i;
       // What comes before its dispatch, those come after, too, who synchronise with it: it has done something already.
-      if (order_.any_unordered()) clocks->waves[i].time = 2;
+      if (order_.any_unordered()) clocks->waves[i].pass_time();
     }
   }
   clocks->lds.resize((group.lds_bytes + CellBlock::bytes - 1) / CellBlock::bytes);
@@ -276,7 +319,6 @@ std::unique_ptr<GroupClocks> RaceChecker::spare_clocks() {
 void RaceChecker::wave_ends(const machine::Wave& wave) {
   const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
-  report_doubtful(wave, *clock);
   group->ended.learn(*clock);
   if (!order_.any_unordered()) return;
   // What it has learnt of waves of other dispatches, those know who come after its own: caches are invalidated between
@@ -371,13 +413,12 @@ void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) 
   if (clock == nullptr) return;
   if (clock->global_sync) passes_global_sync(*clock);
   if (event.number == machine::cluster_barrier) {
-    if (event.kind == BarrierEvent::Kind::arrives) report_doubtful(wave, *clock);
+    if (event.kind == BarrierEvent::Kind::passes) end_interval(*clock);
     meet_in_cluster(*wave.work_group->cluster, event.kind, *clock);
     return;
   }
   const bool is_named = event.number > 0;
   if (event.kind == BarrierEvent::Kind::arrives) {
-    report_doubtful(wave, *clock);
     (is_named ? group->arrived_at_named[event.number] : group->arrived[wave.barrier_phase]).learn(*clock);
   } else if (event.kind == BarrierEvent::Kind::passes) {
     if (is_named) {
@@ -399,6 +440,7 @@ void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) 
       if (!complete.pending.empty()) clock->pending = complete.pending;
     }
     memories_.remember(*clock);
+    end_interval(*clock);
   }
 }
 
@@ -471,44 +513,127 @@ void RaceChecker::acquire_near(const GroupClocks& group, WaveClock& clock, const
   memories_.remember(clock);
 }
 
-/// What who reads an ordinary store of that moment knows, if it turns out to be an atomic one.
-VectorClock RaceChecker::released_by(Moment when) {
+/// What who reads an ordinary store of that moment knows, if it turns out to be an atomic one. `in_order`: all that its
+/// wave had done before it, and not only what was complete.
+VectorClock RaceChecker::released_by(Moment when, bool in_order) {
   VectorClock clock;
   if (const Knowledge known = memories_.at(when)) clock = *known;
-  clock.learn({when.task, when.time - 1});
+  clock.learn({when.task, in_order ? when.time - 1 : WaveClock::completed(when.time)});
   return clock;
 }
 
 // --- Accesses -----------------------------------------------------------------------------------------------------
 
-uint32_t RaceChecker::site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group) {
+const GroupClocks::RecentSite& RaceChecker::site_of(const machine::Wave& wave, const AccessEvent& access,
+                                                    GroupClocks& group) {
   const char* verb = verb_of(access);
   GroupClocks::RecentSite& recent = group.recent_sites[access.pc / 4 % group.recent_sites.size()];
-  if (recent.pc == access.pc && recent.verb == verb) return recent.site;
+  if (recent.pc == access.pc && recent.verb == verb) return recent;
   const std::lock_guard lock(sites_mutex_);
   uint32_t& number = site_numbers_[{access.pc, verb}];
-  if (number == 0) {
-    if (sites_.size() >= Mark::sites) return 0;
+  if (number == 0 && sites_.size() < Mark::sites) {
     number = static_cast<uint32_t>(sites_.size());
-    sites_.push_back({.pc = access.pc,
-                      .kernel = wave.work_group->dispatch->kernel,
-                      .gpu = wave.work_group->dispatch->gpu,
-                      .wave_size = wave.wave_size,
-                      .bytes = access.bytes,
-                      .verb = verb});
+    const machine::Gpu& gpu = *wave.work_group->dispatch->gpu;
+    Site& site = sites_.emplace_back();
+    site = {.pc = access.pc,
+            .kernel = wave.work_group->dispatch->kernel,
+            .gpu = &gpu,
+            .wave_size = wave.wave_size,
+            .bytes = access.bytes,
+            .verb = verb};
+    const std::shared_ptr<const machine::LoadedCode> code = access.reads ? gpu.code_at(access.pc) : nullptr;
+    if (code) {
+      const std::span bytes(reinterpret_cast<const uint8_t*>(code->base()), code->size());
+      site.spins = spins(bytes, access.pc - code->base(), gpu.processor(), wave.wave_size);
+    }
   }
-  recent = {.pc = access.pc, .verb = verb, .site = number};
-  return number;
+  recent = {.pc = access.pc, .verb = verb, .site = number, .spins = number != 0 && sites_[number].spins};
+  return recent;
 }
 
-void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, WaveClock& clock, uint32_t count,
-                              Cell& cell, const Mark& mark, Conflict& conflict) {
+/// An access on its way through the cells that it covers, piece by piece.
+struct RaceChecker::Pass {
+  Pass(const AccessEvent& access_, GroupClocks& group_, WaveClock& clock_, const GroupClocks::RecentSite& site)
+      : access(access_),
+        group(group_),
+        clock(clock_),
+        mark{.when = {clock_.task, clock_.time}, .site = site.site},
+        spins(site.spins) {}
+
+  void begin_piece(unsigned lane, uint64_t first, uint64_t past_last, std::optional<unsigned> spread) {
+    begin = at = first;
+    end = past_last;
+    mark.lane = lane;
+    mark.spread = spread.value_or(0);
+  }
+  uint64_t block() const { return at / CellBlock::bytes * CellBlock::bytes; }
+  bool is_load() const { return access.reads && !access.writes; }
+
+  const AccessEvent& access;
+  GroupClocks& group;
+  WaveClock& clock;
+  Mark mark;  ///< of the piece's first byte
+  const bool spins;
+  const AccessHistory::Part* part = nullptr;  ///< of the memory; null: LDS
+  uint64_t begin = 0, at = 0, end = 0;        ///< the piece, and how far it has come
+  Conflict conflict;
+  Doubt doubt;
+  /// An atomic that returns what it has read. One that does not cannot tell what comes before it.
+  const bool returns = access.is_atomic && access.reads && access.instruction.destinations != 0;
+  /// A load that acquires.
+  const bool acquires =
+      is_load() && (spins || (access.space == Space::global && may_be_atomic_load(access.instruction)));
+  /// Neither an atomic nor what may be one.
+  const bool is_plain = !access.is_atomic && !acquires && !(access.writes && access.instruction.scope != 0);
+};
+
+/// What waits for an ordinary store, or may, learns what that has released, if nothing else orders the two. Whether it
+/// was that.
+bool RaceChecker::acquires_cell(Pass& pass, Cell& cell) {
+  const Moment when = cell.write.when;
+  const bool is_near = when.task >= pass.group.first_task && when.task < pass.group.end_task();
+  const bool in_lds = pass.access.space == Space::lds;
+  const VectorClock released = released_by(when, in_lds || (is_near && pass.group.is_in_order));
+  if (in_lds) {  // there are no caches
+    pass.clock.learn(released);
+    memories_.remember(pass.clock);
+  } else {
+    acquire_near(pass.group, pass.clock, released);
+    pass.clock.pending.clock.learn(released);
+  }
+  cell.is_atomic = true;
+  return true;
+}
+
+/// A wave of the work-group that has done an atomic on the place, and of which this one does not know: the cell has
+/// only the last of them, which may be its own.
+std::optional<Moment> unknown_atomic(const RaceChecker::Pass& pass, uint64_t address) {
+  const Place* place = nullptr;
+  if (pass.part == nullptr) {
+    place = pass.group.lds_atomics.find(address);
+  } else if (const auto at = pass.part->atomics.find(address); at != pass.part->atomics.end()) {
+    place = &at->second;
+  }
+  if (place == nullptr || place->empty()) return std::nullopt;
+  for (const Moment& moment : place->clock().moments()) {
+    const bool is_near = moment.task >= pass.group.first_task && moment.task < pass.group.end_task();
+    if (is_near && moment.task != pass.clock.task && pass.clock.known->of(moment.task) < moment.time) return moment;
+  }
+  return std::nullopt;
+}
+
+void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t count, Cell& cell, const Mark& mark) {
+  const AccessEvent& access = pass.access;
+  WaveClock& clock = pass.clock;
+  const GroupClocks& group = pass.group;
   const unsigned lane = mark.lane;
-  const bool is_load = access.reads && !access.writes;
-  const bool acquires = is_load && access.space == Space::global && may_be_atomic_load(access.instruction);
-  const auto add = [&](const Mark& other, bool other_writes) {
+  const auto add_to = [&](Conflict& conflict, const Mark& other, bool other_writes) {
     if (conflict.count == 0) conflict = {lane, other, other_writes, access.addresses[lane], 0};
     conflict.count += count;
+  };
+  const auto doubt = [&](uint32_t load_site, const Mark& other, bool other_writes) {
+    if (pass.doubt.conflict.count == 0) pass.doubt.load_site = load_site;
+    add_to(pass.doubt.conflict, other, other_writes);
   };
   const bool write_is_ordered = ordered(group, clock, cell.write.when);
   // That atomics were used on it is of no matter any more after the dispatch that did so.
@@ -516,37 +641,41 @@ void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, Wav
       tasks_[cell.write.when.task].dispatch != group.dispatch) {
     cell.is_atomic = false;
   }
-  if (acquires) {
-    if (!write_is_ordered && (!cell.is_atomic || cell.is_stored)) {
-      const VectorClock released = released_by(cell.write.when);
-      acquire_near(group, clock, released);
-      clock.pending.clock.learn(released);
-      cell.is_atomic = true;
-    }
+  if (pass.acquires) {
+    if (!write_is_ordered && (!cell.is_atomic || cell.is_stored)) acquires_cell(pass, cell);
     return;
   }
   // Stores to what atomics access may be atomic stores: an instruction does not tell.
   const bool may_be_atomic = access.is_atomic || (access.writes && (cell.is_atomic || access.instruction.scope != 0));
   if (!write_is_ordered && !(may_be_atomic && cell.is_atomic)) {
-    if (is_load && cell.is_atomic && ordered(group, clock, cell.plain_write.when)) {
+    if (access.is_atomic && pass.spins && cell.is_stored) {
+      acquires_cell(pass, cell);
+      cell.plain_write = {};
+    } else if (pass.is_load() && cell.is_atomic && ordered(group, clock, cell.plain_write.when)) {
+      doubt(mark.site, cell.write, true);
       constexpr size_t most = 64;
-      if (clock.doubtful.size() < most) {
-        clock.doubtful.push_back({access.pc,
-                                  access.space,
-                                  access.bytes,
-                                  verb_of(access),
-                                  {lane, cell.write, true, access.addresses[lane], 1}});
+      if (clock.loads_of_atomics.size() < most) {
+        clock.loads_of_atomics.push_back({mark.site, access.space, lane, access.addresses[lane]});
       }
     } else {
-      add(cell.write, true);
+      add_to(pass.conflict, cell.write, true);
     }
   } else if (access.is_atomic && !ordered(group, clock, cell.plain_write.when)) {
-    add(cell.plain_write, true);
+    add_to(pass.conflict, cell.plain_write, true);
+  } else if (pass.is_load() && cell.is_atomic && cell.write.when.task == clock.task) {
+    if (const auto other = unknown_atomic(pass, address)) {
+      Mark mark_of_other = cell.write;
+      mark_of_other.when = *other;
+      doubt(mark.site, mark_of_other, true);
+    }
   }
   if (access.writes) {
     for (const Mark& read : cell.reads) {
-      // Likewise the other way round: a plain load before an atomic may be how a loop about a compare-and-swap begins.
-      if (!access.is_atomic && !ordered(group, clock, read.when)) add(read, false);
+      if (access.is_atomic && read.when.task == clock.task) {
+        if (read.when.time >= clock.since_barrier && read.lane == mark.lane) note_retry(clock, read.site);
+      } else if (!ordered(group, clock, read.when)) {
+        access.is_atomic ? doubt(read.site, read, false) : add_to(pass.conflict, read, false);
+      }
     }
     cell.write = mark;
     cell.is_stored = !access.is_atomic;
@@ -556,30 +685,6 @@ void RaceChecker::access_cell(const AccessEvent& access, GroupClocks& group, Wav
     cell.add_read(mark);
   }
 }
-
-/// An access on its way through the cells that it covers, piece by piece.
-struct RaceChecker::Pass {
-  Pass(const AccessEvent& access_, GroupClocks& group_, WaveClock& clock_, const Mark& mark_, Conflict& conflict_)
-      : access(access_), group(group_), clock(clock_), mark(mark_), conflict(conflict_) {}
-
-  void begin_piece(unsigned lane, uint64_t first, uint64_t past_last, std::optional<unsigned> spread) {
-    begin = at = first;
-    end = past_last;
-    mark.lane = lane;
-    mark.spread = spread.value_or(0);
-  }
-  uint64_t block() const { return at / CellBlock::bytes * CellBlock::bytes; }
-
-  const AccessEvent& access;
-  GroupClocks& group;
-  WaveClock& clock;
-  Mark mark;  ///< of the piece's first byte
-  Conflict& conflict;
-  uint64_t begin = 0, at = 0, end = 0;  ///< the piece, and how far it has come
-  /// Neither an atomic nor what may be one.
-  const bool is_plain = !access.is_atomic && !(access.writes && access.instruction.scope != 0) &&
-                        !(access.space == Space::global && !access.writes && may_be_atomic_load(access.instruction));
-};
 
 /// What is found most of the time: no atomics, and all that was done before known by what is remembered. False: it has
 /// to be looked at more closely, and nothing has been done.
@@ -600,49 +705,63 @@ size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address,
   const auto first = static_cast<uint32_t>(pass.at - address);
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(pass.end - address, CellBlock::bytes));
   pass.at = address + end;
-  return block.visit(first, end, spread, [&](Cell& cell, uint32_t offset, uint32_t dwords) __attribute__((always_inline)) {
-    const Mark own = mark_at(pass.mark, spread, address + offset - pass.begin);
-    if (pass.is_plain && passes(pass.clock, cell, own, pass.access.writes)) return;
-    const uint32_t count = std::max(1u, dwords * 4 / pass.access.bytes);
-    access_cell(pass.access, pass.group, pass.clock, count, cell, own, pass.conflict);
-  });
+  return block.visit(first, end, spread,
+                     [&](Cell& cell, uint32_t offset, uint32_t dwords) __attribute__((always_inline)) {
+                       const Mark own = mark_at(pass.mark, spread, address + offset - pass.begin);
+                       if (pass.is_plain && passes(pass.clock, cell, own, pass.access.writes)) return;
+                       access_cell(pass, address + offset, std::max(1u, dwords * 4 / pass.access.bytes), cell, own);
+                     });
 }
 
-void RaceChecker::access_lds(const AccessEvent& access, GroupClocks& group, WaveClock& clock, const Mark& mark,
-                             Conflict& conflict) {
+void RaceChecker::access_lds(Pass& pass) {
+  const AccessEvent& access = pass.access;
+  GroupClocks& group = pass.group;
+  WaveClock& clock = pass.clock;
   const uint64_t size = group.lds.size() * CellBlock::bytes;
-  Pass pass(access, group, clock, mark, conflict);
   for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
     pass.begin_piece(lane, begin, std::min(end, size), spread);
     while (pass.at < pass.end) access_block(pass, group.lds[pass.at / CellBlock::bytes], pass.block(), spread);
   });
-  if (!access.is_atomic) return;
-  // LDS completes what a wave does there in order, and has no caches: all that was done before is handed on.
-  VectorClock all = *clock.known;
-  // Lanes of one instruction release one clock to all their places: it is learnt once.
-  std::array<const VectorClock*, 4> learnt{};
-  unsigned next = 0;
+  // LDS completes what a wave does there in order, and has no caches: all that was done before is handed on by an
+  // atomic, or by a store to what atomics access; a load that waits for these acquires it.
+  const bool acquires = pass.returns || pass.acquires;
+  if (!access.is_atomic && (group.lds_atomics.empty() || !(acquires || access.writes))) return;
+  if (acquires) {
+    VectorClock all = *clock.known;
+    // Lanes of one instruction release one clock to all their places: it is learnt once.
+    std::array<const VectorClock*, 4> learnt{};
+    unsigned next = 0;
+    for_each_address(access, [&](uint64_t address) {
+      if (address >= size) return;
+      const Place* const place = group.lds_atomics.find(address);
+      if (place == nullptr || place->empty()) return;
+      const VectorClock* const one = place->one();
+      if (one != nullptr && std::ranges::find(learnt, one) != learnt.end()) return;
+      all.learn(place->clock());
+      learnt[next++ % learnt.size()] = one;
+    });
+    clock.know(std::make_shared<const VectorClock>(std::move(all)));
+    memories_.remember(clock);
+  }
+  if (!access.writes) return;
+  Knowledge released;
   for_each_address(access, [&](uint64_t address) {
     if (address >= size) return;
-    const Place& place = group.lds_atomics.at(address);
-    if (!access.reads || place.empty()) return;
-    const VectorClock* const one = place.one();
-    if (one != nullptr && std::ranges::find(learnt, one) != learnt.end()) return;
-    all.learn(place.clock());
-    learnt[next++ % learnt.size()] = one;
-  });
-  clock.know(std::make_shared<const VectorClock>(std::move(all)));
-  memories_.remember(clock);
-  const Knowledge released = clock.release_all();
-  for_each_address(access, [&](uint64_t address) {
-    if (address >= size) return;
-    Place& place = group.lds_atomics.at(address);
-    access.reads ? place.replace(released) : place.learn(released);
+    Place* const place = access.is_atomic ? &group.lds_atomics.at(address) : group.lds_atomics.find(address);
+    if (place == nullptr || (!access.is_atomic && place->empty())) return;
+    if (!released) released = clock.release_all();
+    if (acquires) {
+      place->replace(released);
+    } else {
+      place->learn(released);
+    }
   });
 }
 
-void RaceChecker::access_global(const AccessEvent& access, GroupClocks& group, WaveClock& clock, const Mark& mark,
-                                Conflict& conflict) {
+void RaceChecker::access_global(Pass& pass) {
+  const AccessEvent& access = pass.access;
+  GroupClocks& group = pass.group;
+  WaveClock& clock = pass.clock;
   AccessHistory::Part* part = nullptr;
   AccessHistory::Part::Page* page = nullptr;
   uint64_t page_number = UINT64_MAX;
@@ -658,18 +777,18 @@ void RaceChecker::access_global(const AccessEvent& access, GroupClocks& group, W
     page_number = number;
     has_atomics |= !part->atomics.empty();
   };
-  Pass pass(access, group, clock, mark, conflict);
   for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
     pass.begin_piece(lane, begin, end, spread);
     while (pass.at < pass.end) {
       turn_to(pass.at);
+      pass.part = part;
       CellBlock& block = (*page)[pass.at % AccessHistory::page_bytes / CellBlock::bytes];
       part->bytes += access_block(pass, block, pass.block(), spread);
     }
   });
   // An atomic that reads and writes acquires what those released that did so before, and releases. So does a store or a
   // load of what atomics access, as far as an instruction tells.
-  const bool acquires = access.is_atomic || (access.reads && !access.writes && may_be_atomic_load(access.instruction));
+  const bool acquires = pass.returns || pass.acquires;
   if (access.is_atomic || (has_atomics && (acquires || access.writes))) {
     const Knowledge released = clock.released();
     for_each_address(access, [&](uint64_t address) {
@@ -696,24 +815,69 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (access.space == Space::scratch) return;
   const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
-  Conflict conflict;
-  const Mark mark{.when = {clock->task, clock->time}, .site = site_of(wave, access, *group)};
+  if (access.writes) clock->pass_store();
+  Pass pass(access, *group, *clock, site_of(wave, access, *group));
   if (access.space == Space::lds) {
-    access_lds(access, *group, *clock, mark, conflict);
+    access_lds(pass);
   } else {
-    access_global(access, *group, *clock, mark, conflict);
+    access_global(pass);
     check_copies(wave, access, *group);
   }
-  if (access.is_atomic && !clock->doubtful.empty()) {
-    std::erase_if(clock->doubtful, [&](const Later& later) {
-      return later.space == access.space && (access.lanes >> later.conflict.lane & 1) != 0 &&
-             access.addresses[later.conflict.lane] == later.conflict.address;
-    });
+  if (access.is_atomic && !clock->loads_of_atomics.empty()) {
+    for (const WaveClock::Load& load : clock->loads_of_atomics) {
+      const bool is_same = load.space == access.space && (access.lanes >> load.lane & 1) != 0 &&
+                           access.addresses[load.lane] == load.address;
+      if (is_same) note_retry(*clock, load.site);
+    }
   }
-  if (conflict.count != 0 && !stores_the_same(wave, access, conflict.lane)) {
-    report(wave, {access.pc, access.space, access.bytes, verb_of(access), conflict});
+  if (pass.doubt.conflict.count != 0) add_doubt(wave, pass);
+  if (pass.conflict.count != 0 && !stores_the_same(wave, access, pass.conflict.lane)) {
+    report(wave, {access.pc, access.space, access.bytes, verb_of(access), pass.conflict});
   }
   if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(findings_, wave, access);
+}
+
+/// A lane does an atomic on what it has loaded, in the same interval between barriers.
+void RaceChecker::note_retry(WaveClock& clock, uint32_t load_site) {
+  if (clock.last_retried == load_site) return;
+  clock.last_retried = load_site;
+  const std::lock_guard lock(doubts_mutex_);
+  retried_.insert(load_site);
+}
+
+void RaceChecker::add_doubt(const machine::Wave& wave, const Pass& pass) {
+  const AccessEvent& access = pass.access;
+  const Conflict& conflict = pass.doubt.conflict;
+  const std::lock_guard lock(doubts_mutex_);
+  if (retried_.contains(pass.doubt.load_site)) return;
+  const auto [at, is_new] = doubts_.try_emplace({pass.group.dispatch, access.pc, uint32_t{conflict.other.site}});
+  ToldLater& later = at->second;
+  if (is_new) {
+    later.dispatch = pass.group.dispatch;
+    later.load_site = pass.doubt.load_site;
+    later.finding = finding_for(wave, pass.clock, {access.pc, access.space, access.bytes, verb_of(access), conflict},
+                                access.space == Space::lds ? "lds" : "global");
+  } else {
+    later.finding.count += conflict.count;
+  }
+}
+
+/// Of a dispatch that ends, or of all.
+void RaceChecker::report_doubts(uint32_t dispatch) {
+  std::vector<Finding> told;
+  {
+    const std::lock_guard lock(doubts_mutex_);
+    for (auto at = doubts_.begin(); at != doubts_.end();) {
+      ToldLater& later = at->second;
+      const bool is_over = dispatch == every_dispatch || later.dispatch == dispatch;
+      if (is_over && !retried_.contains(later.load_site)) told.push_back(std::move(later.finding));
+      at = is_over ? doubts_.erase(at) : std::next(at);
+    }
+  }
+  for (Finding& finding : told) {
+    if (!findings_.known(checker, finding.kind, finding.pc, finding.count))
+      findings_.add(finding.pc, std::move(finding));
+  }
 }
 
 // --- Copies -------------------------------------------------------------------------------------------------------
@@ -854,13 +1018,17 @@ NamedStack RaceChecker::site_of(const Mark& mark) {
 }
 
 void RaceChecker::report(const machine::Wave& wave, const Later& later) {
+  const std::string kind = later.copy ? "copy" : later.space == Space::lds ? "lds" : "global";
+  if (findings_.known(checker, kind, later.pc, later.conflict.count)) return;
+  const WaveClock* const clock = clocks_of(wave).wave;
+  if (clock != nullptr) findings_.add(later.pc, finding_for(wave, *clock, later, kind));
+}
+
+Finding RaceChecker::finding_for(const machine::Wave& wave, const WaveClock& clock, const Later& later,
+                                 std::string_view kind) {
   const Conflict& conflict = later.conflict;
   const bool in_lds = later.space == Space::lds;
-  const std::string kind = later.copy ? "copy" : in_lds ? "lds" : "global";
-  if (findings_.known(checker, kind, later.pc, conflict.count)) return;
-  const WaveClock* const clock = clocks_of(wave).wave;
-  if (clock == nullptr) return;
-  const Task& own = tasks_[clock->task];
+  const Task& own = tasks_[clock.task];
   const Task& other = tasks_[conflict.other.when.task];
   const bool same_dispatch = !later.copy && own.dispatch == other.dispatch;
   const bool same_group = same_dispatch && std::ranges::equal(own.work_group, other.work_group);
@@ -887,7 +1055,7 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
       : later.copy    ? advice_for_copies
                       : "let the one dispatch wait for the other: the same stream, an event, or a barrier packet";
   finding.count = conflict.count;
-  findings_.add(later.pc, std::move(finding));
+  return finding;
 }
 
 }  // namespace

@@ -27,6 +27,14 @@ struct Conflict {
   uint64_t address = 0, count = 0;
 };
 
+/// An atomic of one wave and an ordinary load of another. Many a loop about a compare-and-swap begins with such a load,
+/// and many an atomic is left out where a load says that it would change nothing; both are harmless. So these are told
+/// when their dispatch ends, unless a lane has then done an atomic on what it has loaded by the same instruction.
+struct Doubt {
+  Conflict conflict;
+  uint32_t load_site = 0;
+};
+
 /// What a report needs of the later one.
 struct Later {
   uint64_t pc = 0;
@@ -67,15 +75,26 @@ struct Pending {
 
 /// A wave that runs.
 struct WaveClock {
+  /// The upper bits of a time count what completes all accesses before it, the lower ones stores since then: these may
+  /// be atomic ones that release what comes before them to waves that see accesses in the order of the program.
+  static constexpr uint32_t store_mask = (1u << 10) - 1, first_time = store_mask + 1;
+
   uint32_t task = 0;  ///< 0: there are no more numbers, and it is not checked
-  uint32_t time = 1;  ///< what it has done before this time is complete
-  Knowledge known;    ///< never null
+  uint32_t time = first_time;
+  uint32_t since_barrier = first_time;  ///< when it has passed the last one
+  Knowledge known;                      ///< never null
   Pending pending;
   bool loads_under_way = false, stores_under_way = false;
   std::optional<uint64_t> global_sync;  ///< the place where it has met waves of the whole GPU
-  /// Plain loads of what atomics have written. Many a loop about a compare-and-swap begins with one, which is harmless:
-  /// those are let go when that comes, and the others told when the wave has come to its next barrier or its end.
-  std::vector<Later> doubtful;
+  /// Ordinary loads of what atomics have written, since the last barrier: the last few.
+  struct Load {
+    uint32_t site = 0;
+    machine::Space space = machine::Space::global;
+    unsigned lane = 0;
+    uint64_t address = 0;
+  };
+  std::vector<Load> loads_of_atomics;
+  uint32_t last_retried = 0;  ///< the site of a load that an atomic has followed
 
   bool knows(Moment when) { return knows_at_once(when) || finds(when); }
   /// Whether it is known without looking further, as what it has itself done and what it has found lately.
@@ -96,17 +115,23 @@ struct WaveClock {
     released_ = nullptr;
   }
   void pass_time() {
-    ++time;
+    const uint32_t next = (time | store_mask) + 1;
+    if (next > time) time = next;  // at the end of all time, too much counts as known
     released_ = nullptr;
   }
+  void pass_store() {
+    if ((time & store_mask) != store_mask) ++time;
+  }
+  /// Up to which time a wave's accesses were complete at some time.
+  static uint32_t completed(uint32_t at) { return (at & ~store_mask) - 1; }
   /// What others know who synchronise with what it has completed.
   const Knowledge& released() {
     if (!released_) {
-      if (time == 1) {
+      if (completed(time) < first_time) {
         released_ = known;
       } else {
         VectorClock clock = *known;
-        clock.learn({task, time - 1});
+        clock.learn({task, completed(time)});
         released_ = std::make_shared<const VectorClock>(std::move(clock));
       }
     }
@@ -133,6 +158,13 @@ struct WaveClock {
 /// Places in LDS that atomics have accessed.
 class LdsPlaces {
  public:
+  bool empty() const { return blocks_.empty(); }
+  /// Null where no atomic has accessed anything near it.
+  Place* find(uint64_t address) {
+    const uint64_t dword = address / 4, block = dword / block_dwords;
+    if (block >= blocks_.size() || blocks_[block] == nullptr) return nullptr;
+    return &(*blocks_[block])[dword % block_dwords];
+  }
   /// Of the dword that an address is in.
   Place& at(uint64_t address) {
     const uint64_t dword = address / 4, block = dword / block_dwords;
@@ -148,6 +180,7 @@ class LdsPlaces {
 
 struct GroupClocks {
   uint32_t dispatch = 0, first_task = 0;
+  bool is_in_order = false;  ///< its waves see each other's accesses to memory in the order of the program
   std::vector<WaveClock> waves;
   /// What those know, and will know, who have arrived at a barrier.
   struct Arrived {
@@ -175,6 +208,7 @@ struct GroupClocks {
     uint64_t pc = 0;
     const char* verb = nullptr;
     uint32_t site = 0;
+    bool spins = false;
   };
   std::array<RecentSite, 64> recent_sites{};  ///< by the instruction, of all work-groups that had these clocks
   /// Copies that the dispatch does not come after, and which version of the history these are of.
