@@ -116,10 +116,22 @@ HostStack HostStack::here() {
   return stack;
 }
 
-uint64_t HostStack::hash() const {
-  uint64_t sum = count;
-  for (size_t i = 0; i < count; ++i) sum = (sum ^ reinterpret_cast<uint64_t>(frames[i])) * 0x9E37'79B9'7F4A'7C15;
+uint64_t HostStack::hash_from(size_t first) const {
+  uint64_t sum = count - first;
+  for (size_t i = first; i < count; ++i) sum = (sum ^ reinterpret_cast<uint64_t>(frames[i])) * 0x9E37'79B9'7F4A'7C15;
   return sum;
+}
+
+uint64_t HostStack::hash_of_caller() const {
+  static const void* const own = own_base();
+  size_t first = 0;
+  for (; first < count; ++first) {
+    Dl_info info{};
+    if (dladdr(static_cast<char*>(frames[first]) - 1, &info) == 0 || info.dli_fname == nullptr) continue;
+    const std::string_view path = info.dli_fname;
+    if (info.dli_fbase != own && !is_runtime(path.substr(path.rfind('/') + 1))) break;
+  }
+  return hash_from(first);
 }
 
 HostFrames describe(const HostStack& stack) {
@@ -146,8 +158,10 @@ HostFrames describe(const HostStack& stack) {
   // What a runtime allocates in other calls is for itself.
   constexpr std::string_view api[] = {"hipMalloc",   "hipHostMalloc", "hipHostAlloc",  "hipExtMalloc",
                                       "hipMemAlloc", "clSVMAlloc",    "clCreateBuffer"};
-  const bool allocates =
-      std::ranges::any_of(api, [&](std::string_view prefix) { return result.call.starts_with(prefix); });
+  // Managed memory is the host's, and not told of: what is told then is the runtime's own.
+  const bool allocates = result.call != "hipMallocManaged" && std::ranges::any_of(api, [&](std::string_view prefix) {
+                           return result.call.starts_with(prefix);
+                         });
   result.by_program = !result.frames.empty() && (result.call.empty() || allocates);
   return result;
 }

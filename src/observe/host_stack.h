@@ -21,7 +21,12 @@ struct HostStack {
   /// The calling thread's, without the caller of this.
   static HostStack here();
   /// The same for the same calls.
-  uint64_t hash() const;
+  uint64_t hash() const { return hash_from(0); }
+  /// Of what called a language runtime, or Atoll.
+  uint64_t hash_of_caller() const;
+
+ private:
+  uint64_t hash_from(size_t first) const;
 };
 
 struct HostFrames {

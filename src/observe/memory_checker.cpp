@@ -152,6 +152,10 @@ class MemoryChecker final : public Checker {
     block.reserved = memory.reserved;
     block.function = memory.function;
     block.allocated = HostStack::here();
+    if (tells_leaks_) {
+      const std::lock_guard lock(last_mutex_);
+      last_of_caller_[block.allocated.hash_of_caller()] = block.allocated.hash();
+    }
     allocations_.add(std::move(block));
   }
 
@@ -206,6 +210,10 @@ class MemoryChecker final : public Checker {
   Findings& findings_;
   const Surroundings& surroundings_;
   const bool checks_, tells_leaks_;
+  /// By what called a language runtime, the stack of the last allocation: the one that was asked for. A runtime's first
+  /// call also allocates for itself before that.
+  std::map<uint64_t, uint64_t> last_of_caller_;
+  std::mutex last_mutex_;
   Allocations allocations_;
   std::atomic<uint64_t> dispatches_epoch_{next_epoch()};  ///< another one whenever a dispatch has ended
   std::mutex mutex_;                                      ///< of what follows
@@ -563,7 +571,11 @@ void MemoryChecker::finish() {
     leak.bytes += block.size;
     if (leak.count == 1) leak.first = std::move(block);
   }
-  std::erase_if(leaks, [](const auto& entry) { return !describe(entry.second.first.allocated).by_program; });
+  const std::lock_guard lock(last_mutex_);
+  std::erase_if(leaks, [&](const auto& entry) {
+    const HostStack& stack = entry.second.first.allocated;
+    return !describe(stack).by_program || last_of_caller_[stack.hash_of_caller()] != entry.first;
+  });
   for (auto& [hash, leak] : leaks) {
     Finding finding{.checker = "leak", .kind = "not-freed"};
     finding.message = leak.count == 1 ? fmt::format("{} was never freed", words_for(leak.first))
