@@ -88,6 +88,8 @@ class VirtualGpu final : public Gpu {
   support::Result<std::shared_ptr<Kernel>> kernel_at(uint64_t object, const std::shared_ptr<const LoadedCode>& code);
   void forget(const LoadedCode& code);
   void dump_core(Dispatch& dispatch);
+  /// Those who want to know of a fault.
+  void tell(const FaultReport& fault) const;
 
   const target::GpuModel model_;
   const GpuOptions options_;
@@ -217,13 +219,18 @@ void VirtualGpu::dump_core(Dispatch& dispatch) {
   if (dispatch.error) dispatch.error->message = dispatch.fault->to_string();
 }
 
+void VirtualGpu::tell(const FaultReport& fault) const {
+  if (options_.on_fault) options_.on_fault(fault);
+  if (options_.observer != nullptr) options_.observer->faulted(fault);
+}
+
 support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacket& packet,
                                                   std::optional<FaultReport>* fault) {
   auto launched = launch(packet, queue_address(), own_dispatches_.fetch_add(1));
   if (!launched) return std::unexpected(launched.error());
   const std::shared_ptr<Dispatch> dispatch = std::move(*launched);
   host_->scheduler.finish(dispatch);
-  if (dispatch->fault && options_.on_fault) options_.on_fault(*dispatch->fault);
+  if (dispatch->fault) tell(*dispatch->fault);
   if (dispatch->fault && fault != nullptr) *fault = *dispatch->fault;
   if (dispatch->error) return std::unexpected(*dispatch->error);
   return KernelStatistics{.kernel = dispatch->kernel->name,
@@ -237,7 +244,7 @@ support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacke
 
 support::Result<std::unique_ptr<Queue>> VirtualGpu::create_queue(QueueOptions options) {
   options.on_error = [this, next = std::move(options.on_error)](const QueueError& error) {
-    if (error.fault && options_.on_fault) options_.on_fault(*error.fault);
+    if (error.fault) tell(*error.fault);
     if (next) next(error);
   };
   options.on_destroy = [this, next = std::move(options.on_destroy)](const aql::Queue& queue) {

@@ -34,6 +34,7 @@ namespace Atoll::machine {
 
 class LoadedCode;
 struct Dispatch;
+struct FaultReport;
 struct UndefinedRegisters;
 struct Wave;
 struct WorkGroup;
@@ -182,6 +183,8 @@ class Observer {
 
   virtual void dispatch_begins(const Dispatch& dispatch) { static_cast<void>(dispatch); }
   virtual void dispatch_ends(const Dispatch& dispatch) { static_cast<void>(dispatch); }
+  /// A kernel has faulted, before whoever launched it gets to know: that may be the end of the program.
+  virtual void faulted(const FaultReport& fault) { static_cast<void>(fault); }
 
   /// None of the work-group's waves has begun; all have ended, or the dispatch was cancelled.
   virtual void work_group_begins(const WorkGroup& group) { static_cast<void>(group); }

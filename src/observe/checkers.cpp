@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "machine/dispatch.h"
 #include "observe/init_checker.h"
 #include "observe/memory_checker.h"
 #include "observe/order_checker.h"
@@ -21,6 +22,52 @@ namespace {
 void to_standard_error(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+std::string_view kind_of(const machine::Fault& fault) {
+  using enum machine::Fault::Kind;
+  switch (fault.kind) {
+    case memory:
+      return "memory";
+    case illegal_instruction:
+      return "illegal-instruction";
+    case instruction_fetch:
+      return "instruction-fetch";
+    case scratch_overflow:
+      return "scratch-overflow";
+    case lds_overflow:
+      return "lds-overflow";
+    case abort:
+      return "abort";
+    case exception:
+      return "exception";
+    case timeout:
+      return "timeout";
+    case none:
+    case interrupted:
+      break;
+  }
+  return "interrupted";
+}
+
+/// A fault as it stands in the file of findings.
+Finding finding_of(const machine::FaultReport& report) {
+  Finding finding{.checker = "fault", .kind = std::string(kind_of(report.fault))};
+  const std::string text = report.to_string();
+  finding.message = text.substr(0, text.find('\n'));
+  finding.kernel = report.kernel;
+  finding.function = report.function;
+  finding.instruction = report.instruction;
+  finding.pc = report.fault.pc;
+  finding.source = SourcePlace::parse(report.source);
+  finding.source_text = text_around(finding.source);
+  std::ranges::copy(report.work_group, finding.work_group);
+  std::ranges::copy(report.work_item, finding.work_item);
+  finding.wave = report.wave;
+  finding.lane = report.fault.lane;
+  finding.has_work_item = report.lane_known;
+  finding.address = report.owner;
+  return finding;
 }
 
 }  // namespace
@@ -102,7 +149,21 @@ support::Result<void> Checkers::finish() {
 
 support::Result<void> Checkers::write() {
   const std::lock_guard lock(report_mutex_);
-  return write_report(options_.report_file, findings_.all(), surroundings_.program);
+  std::vector<Finding> findings = findings_.all();
+  findings.insert(findings.end(), faults_.begin(), faults_.end());
+  return write_report(options_.report_file, findings, surroundings_.program);
+}
+
+void Checkers::faulted(const machine::FaultReport& fault) {
+  if (options_.report_file.empty()) return;
+  // What is wrong there may have been found before it faulted.
+  const std::vector<Finding> found = findings_.all();
+  if (std::ranges::find(found, fault.fault.pc, &Finding::pc) != found.end()) return;
+  {
+    const std::lock_guard lock(report_mutex_);
+    faults_.push_back(finding_of(fault));
+  }
+  static_cast<void>(write());
 }
 
 void Checkers::forget() {

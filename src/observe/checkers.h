@@ -67,6 +67,7 @@ class Checkers final : public machine::Observer {
   void code_unloading(const machine::LoadedCode& code) override;
   void dispatch_begins(const machine::Dispatch& dispatch) override;
   void dispatch_ends(const machine::Dispatch& dispatch) override;
+  void faulted(const machine::FaultReport& fault) override;
   void work_group_begins(const machine::WorkGroup& group) override;
   void work_group_ends(const machine::WorkGroup& group) override;
   void wave_begins(const machine::Wave& wave) override;
@@ -109,6 +110,7 @@ class Checkers final : public machine::Observer {
   Checker* of_paths_ = nullptr;  ///< paths have numbers, which are one observer's
   bool finished_ = false;
   std::mutex report_mutex_;
+  std::vector<Finding> faults_;  ///< of kernels: they are told by whoever launched these, and only stand in the file
 };
 
 }  // namespace Atoll::observe
