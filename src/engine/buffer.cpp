@@ -92,8 +92,12 @@ void find_places(const Wave& wave, const MemoryOp& m, const Run& run, const Buff
     if (resource.element_bytes == 4) places.word_stride = places.element_stride;
   }
 
+  // Scratch has addresses of 32 bits: from GFX9 on LLVM folds an offset into an access whose address is below it.
+  const bool wraps = resource.swizzled && resource.add_thread_id &&
+                     run.code->target().processor->generation >= target::Generation::gfx9;
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-    const uint64_t offset = uint64_t{offsets[lane]} + static_cast<uint32_t>(m.offset);
+    uint64_t offset = uint64_t{offsets[lane]} + static_cast<uint32_t>(m.offset);
+    if (wraps) offset = static_cast<uint32_t>(offset);
     const uint64_t index = uint64_t{indices[lane]} + (resource.add_thread_id ? lane : 0);
     uint64_t distance = index * resource.stride + offset;
     if (resource.swizzled) {
