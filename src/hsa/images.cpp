@@ -136,17 +136,6 @@ bool is_permission(hsa_access_permission_t permission) {
   return permission >= HSA_ACCESS_PERMISSION_RO && permission <= HSA_ACCESS_PERMISSION_RW;
 }
 
-uint32_t needed_capability(hsa_access_permission_t permission) {
-  switch (permission) {
-    case HSA_ACCESS_PERMISSION_RO:
-      return HSA_EXT_IMAGE_CAPABILITY_READ_ONLY;
-    case HSA_ACCESS_PERMISSION_WO:
-      return HSA_EXT_IMAGE_CAPABILITY_WRITE_ONLY;
-    default:
-      return HSA_EXT_IMAGE_CAPABILITY_READ_WRITE;
-  }
-}
-
 hsa_status_t extended(int status) { return static_cast<hsa_status_t>(status); }
 
 /// Checks a descriptor's sizes against the agent's limits, which fit the fields of the resource words.
@@ -197,7 +186,8 @@ hsa_status_t plan(const GpuAgent& gpu, const hsa_ext_image_descriptor_t& descrip
                   bool opaque, uint64_t row_pitch, uint64_t slice_pitch, Layout& layout) {
   if (!is_permission(permission) || !is_geometry(descriptor.geometry)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const auto format = find_format(gpu, descriptor.format, descriptor.geometry);
-  if (!format || (format->capabilities & needed_capability(permission)) == 0) {
+  // ROCr does not hold the permission against the format's capabilities, and HIP asks for more than it needs.
+  if (!format || format->capabilities == 0) {
     return extended(HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED);
   }
   if (const hsa_status_t status = check_size(gpu, descriptor); status != HSA_STATUS_SUCCESS) return status;

@@ -193,8 +193,8 @@ TEST_F(HsaImages, SizesAndPitchesAreChecked) {
   image.width = 100;
   image.format.channel_order = HSA_EXT_IMAGE_CHANNEL_ORDER_SRGBA;
   EXPECT_EQ(hsa_ext_image_data_get_info(gpu, &image, HSA_ACCESS_PERMISSION_RO, &info), HSA_STATUS_SUCCESS);
-  EXPECT_EQ(extended(hsa_ext_image_data_get_info(gpu, &image, HSA_ACCESS_PERMISSION_RW, &info)),
-            HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED);
+  // As ROCr, which does not look at the permission: HIP asks for more than textures of sRGB values need.
+  EXPECT_EQ(hsa_ext_image_data_get_info(gpu, &image, HSA_ACCESS_PERMISSION_RW, &info), HSA_STATUS_SUCCESS);
   EXPECT_EQ(hsa_ext_image_data_get_info(gpu, nullptr, HSA_ACCESS_PERMISSION_RO, &info),
             HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
