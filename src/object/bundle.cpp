@@ -402,7 +402,7 @@ std::string who_runs(const FoundCodeObjects& found) {
                  : fmt::format("Atoll executes {} so far", target::executed_generations);
 }
 
-Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
+Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files, bool usual_xnack) {
   constexpr std::string_view usual = "gfx90a";
   const auto bundles_with_code = [](const FoundCodeObjects& file) {
     size_t count = 0;
@@ -418,7 +418,7 @@ Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files) {
       for (const target::Product& product : target::products())
         names.push_back(fmt::format("{}{}", product.name, settings));
       for (const std::string& name : names) {
-        auto model = target::find_gpu(name);
+        auto model = target::find_gpu(name, usual_xnack);
         if (!model) continue;
         const auto fits = [&](const FoundCodeObjects& file) {
           const auto chosen = choose_code_objects(file, model->target);

@@ -66,7 +66,7 @@ std::string who_runs(const FoundCodeObjects& found);
 /// A GPU for which choose_code_objects finds something in every file of `files`, and in every bundle if that can be:
 /// the usual one if it fits (or if there is no file), or else the first of the catalogue that does. The error says
 /// which targets the code is for and which GPUs there are.
-support::Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files);
+support::Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files, bool usual_xnack = false);
 
 /// The targets of its code objects, each once, in the order found: "gfx900, gfx90a:xnack-".
 std::string targets_of(const FoundCodeObjects& found);

@@ -38,7 +38,7 @@ struct GpuModel {
 };
 
 /// The GPU that `--gpu` names: a product ("mi250x"), a processor ("gfx90a": its usual product) or a target ID
-/// ("gfx90a:sramecc+:xnack-"). Features not named get the usual setting (the product's sramecc, xnack-).
-support::Result<GpuModel> find_gpu(std::string_view name);
+/// ("gfx90a:sramecc+:xnack-"). Features not named get the usual setting: the product's sramecc, and `usual_xnack`.
+support::Result<GpuModel> find_gpu(std::string_view name, bool usual_xnack = false);
 
 }  // namespace Atoll::target

@@ -329,7 +329,7 @@ void settle(Setting& setting, bool usual) {
 
 std::span<const Product> products() { return catalogue; }
 
-Result<GpuModel> find_gpu(std::string_view name) {
+Result<GpuModel> find_gpu(std::string_view name, bool usual_xnack) {
   // A product may come with settings too: "mi250x:xnack+".
   const std::string_view head = name.substr(0, name.find(':'));
   auto product = std::ranges::find(catalogue, head, &Product::name);
@@ -357,7 +357,7 @@ Result<GpuModel> find_gpu(std::string_view name) {
     return fail(ErrorKind::unsupported,
                 "Atoll has no GPU with the processor {} yet: it executes {}; the GPUs that it has are {}",
                 processor.name, executed_generations, names_of_all());
-  settle(target->xnack, false);
+  settle(target->xnack, usual_xnack);
   settle(target->sramecc, product->sramecc);
   return GpuModel{*product, *target};
 }

@@ -12,12 +12,12 @@ using support::ErrorKind;
 using support::fail;
 using support::Result;
 
-Result<std::vector<GpuModel>> find_gpus(std::string_view names, unsigned count) {
+Result<std::vector<GpuModel>> find_gpus(std::string_view names, unsigned count, bool usual_xnack) {
   if (count > most_gpus)
     return fail(ErrorKind::invalid_argument, "{} GPUs are too many: Atoll has up to {}", count, most_gpus);
   std::vector<GpuModel> gpus;
   for (const auto& part : std::views::split(names, ',')) {
-    auto gpu = find_gpu(std::string_view(part.begin(), part.end()));
+    auto gpu = find_gpu(std::string_view(part.begin(), part.end()), usual_xnack);
     if (!gpu) return std::unexpected(gpu.error());
     gpus.push_back(*gpu);
     if (gpus.size() > most_gpus)

@@ -18,7 +18,7 @@ inline constexpr unsigned most_gpus = 64;
 
 /// The GPUs of a list, "mi250x,rx7900xtx", each as find_gpu() takes it; or, with a `count` other than 0, so many of the
 /// one GPU that is named.
-support::Result<std::vector<GpuModel>> find_gpus(std::string_view names, unsigned count = 0);
+support::Result<std::vector<GpuModel>> find_gpus(std::string_view names, unsigned count = 0, bool usual_xnack = false);
 
 /// "mi250x:sramecc+:xnack-": a product with its settings, as find_gpu() takes it.
 std::string name_of(const GpuModel& gpu);
