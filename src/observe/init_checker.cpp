@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -87,10 +88,16 @@ std::vector<std::unique_ptr<WaveState>>& spare_wave_states() {
   return thread_slot<std::vector<std::unique_ptr<WaveState>>, 1>(0);
 }
 
-const isa::Operand* operand_of(const Instruction& instruction, Field field) {
+/// Which field of the row's an operand is. The row also has what an atomic may return.
+Field field_of(const Instruction& instruction, unsigned operand) {
   const isa::InstructionRow& row = isa::row_of(instruction);
+  const bool lacks_result = row.operands[0].field == Field::flat_return && !instruction.glc;
+  return row.operands[operand + (lacks_result ? 1 : 0)].field;
+}
+
+const isa::Operand* operand_of(const Instruction& instruction, Field field) {
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
-    if (row.operands[i].field == field) return &instruction.operands[i];
+    if (field_of(instruction, i) == field) return &instruction.operands[i];
   }
   return nullptr;
 }
@@ -99,7 +106,9 @@ class InitChecker final : public Checker {
  public:
   explicit InitChecker(Findings& findings) : findings_(findings), memory_([this] { tell_full(); }) {}
 
-  machine::Watched watched() const override { return {.work_groups = true, .memory = true, .definedness = true}; }
+  machine::Watched watched() const override {
+    return {.dispatches = true, .work_groups = true, .memory = true, .definedness = true};
+  }
 
   void work_group_begins(const machine::WorkGroup& group) override {
     auto state = std::make_unique<GroupState>();
@@ -138,15 +147,28 @@ class InitChecker final : public Checker {
   bool is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) override;
 
   void allocated(const machine::MemoryEvent& memory) override {
-    // What a program allocates by the library it may fill by itself at any time.
-    if (memory.kind != machine::MemoryEvent::Kind::device || memory.function == "Gpu::allocate") return;
+    if (memory.kind != machine::MemoryEvent::Kind::device) return;
     memory_.add({.begin = memory.address,
                  .size = memory.size,
                  .function = std::string(memory.function),
                  .stack = HostStack::here()});
+    if (memory.function == "Gpu::allocate") {
+      memory_.define_all(memory.address);
+      const std::lock_guard lock(of_library_mutex_);
+      of_library_.insert(memory.address);
+    }
     epoch_ = next_epoch();
   }
+  void dispatch_ends(const machine::Dispatch&) override {
+    if (!has_stored_undefined_.exchange(false)) return;
+    const std::lock_guard lock(of_library_mutex_);
+    for (const uint64_t address : of_library_) memory_.define_all(address);
+  }
   void freed(uint64_t address, std::string_view, std::function<void()> release) override {
+    {
+      const std::lock_guard lock(of_library_mutex_);
+      of_library_.erase(address);
+    }
     memory_.remove(address);
     epoch_ = next_epoch();
     release();
@@ -206,6 +228,10 @@ class InitChecker final : public Checker {
   Findings& findings_;
   ShadowMemory memory_;
   AskedCopies asked_;  ///< to the host
+  /// What a program allocates by the library it may fill by itself whenever no kernel runs.
+  std::mutex of_library_mutex_;
+  std::set<uint64_t> of_library_;
+  std::atomic<bool> has_stored_undefined_{false};
   RunningGroups<GroupState> groups_;
   std::atomic<uint64_t> epoch_{next_epoch()};  ///< another one whenever memory that was written no longer is
 };
@@ -271,9 +297,8 @@ void InitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
 void InitChecker::check_address(const machine::Wave& wave, WaveState& state, uint64_t pc,
                                 const Instruction& instruction) {
   RegisterShadow& registers = state.registers;
-  const isa::InstructionRow& row = isa::row_of(instruction);
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
-    switch (row.operands[i].field) {
+    switch (field_of(instruction, i)) {
       case Field::sbase:
       case Field::soffset:
       case Field::ds_addr:
@@ -315,10 +340,9 @@ void InitChecker::begin_memory(const machine::Wave& wave, WaveState& state, uint
   if (!uses_lanes || wave.exec() != 0) check_address(wave, state, pc, instruction);
   MemoryStep& step = state.step;
   step.access = &access;
-  const isa::InstructionRow& row = isa::row_of(instruction);
   for (unsigned i = 0, count = 0; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];
-    const Field field = row.operands[i].field;
+    const Field field = field_of(instruction, i);
     const bool is_data = field == Field::ds_data0 || field == Field::ds_data1 || field == Field::flat_data ||
                          ((field == Field::buffer_data || field == Field::sdata) && access.kind != Kind::load);
     if (is_data && count < 2) step.data[count++] = &operand;
@@ -377,6 +401,7 @@ void InitChecker::write_memory(GroupState& group, WaveState& state, const Access
       memory_.write(address, undefined, access.bytes);
       if (std::any_of(undefined, undefined + access.bytes, [](uint8_t byte) { return byte != 0; })) {
         epoch_ = next_epoch();
+        has_stored_undefined_ = true;
       }
       break;
     case Space::lds:
