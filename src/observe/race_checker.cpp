@@ -319,7 +319,7 @@ std::unique_ptr<GroupClocks> RaceChecker::spare_clocks() {
 void RaceChecker::wave_ends(const machine::Wave& wave) {
   const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
-  group->ended.learn(*clock);
+  group->ended.learn(*clock, clock->time);
   if (!order_.any_unordered()) return;
   // What it has learnt of waves of other dispatches, those know who come after its own: caches are invalidated between
   // dispatches.
@@ -400,7 +400,7 @@ void RaceChecker::meet_in_cluster(const machine::ClusterBarrier& barrier, Barrie
   const std::lock_guard lock(clusters_mutex_);
   GroupClocks::Arrived& arrived = at_cluster_barriers_[&barrier];
   if (kind == BarrierEvent::Kind::arrives) {
-    arrived.learn(clock);
+    arrived.learn(clock, clock.done());
   } else if (kind == BarrierEvent::Kind::passes) {
     clock.learn(arrived.clock);
     clock.pending.add(arrived.pending);
@@ -419,7 +419,8 @@ void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) 
   }
   const bool is_named = event.number > 0;
   if (event.kind == BarrierEvent::Kind::arrives) {
-    (is_named ? group->arrived_at_named[event.number] : group->arrived[wave.barrier_phase]).learn(*clock);
+    (is_named ? group->arrived_at_named[event.number] : group->arrived[wave.barrier_phase])
+        .learn(*clock, clock->done());
   } else if (event.kind == BarrierEvent::Kind::passes) {
     if (is_named) {
       const GroupClocks::Arrived& arrived = group->arrived_at_named[event.number];
@@ -451,6 +452,8 @@ void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::In
     if (clock == nullptr) return;
     if (clock->global_sync) passes_global_sync(*clock);
     const bool had_any = clock->loads_under_way || clock->stores_under_way;
+    if (const uint32_t left = waits->of(memory_model::Counter::lds); left != CounterWaits::any)
+      clock->wait_for_lds(left);
     if (waits->of(memory_model::Counter::load) == 0) clock->loads_under_way = false;
     if (waits->of(memory_model::Counter::store) == 0) clock->stores_under_way = false;
     if (had_any && !clock->loads_under_way && !clock->stores_under_way) clock->pass_time();
@@ -818,6 +821,9 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (access.writes) clock->pass_store();
   Pass pass(access, *group, *clock, site_of(wave, access, *group));
   if (access.space == Space::lds) {
+    // Copies from memory count by other counters.
+    const isa::Encoding encoding = access.instruction.encoding;
+    if (encoding == isa::Encoding::ds || encoding == isa::Encoding::flat) clock->begin_lds_access(access.writes);
     access_lds(pass);
   } else {
     access_global(pass);
@@ -1050,7 +1056,10 @@ Finding RaceChecker::finding_for(const machine::Wave& wave, const WaveClock& clo
     finding.stacks.push_back(site_of(conflict.other));
   }
   finding.advice =
-      same_group ? "put a barrier between them (__syncthreads(), barrier()), which all waves of the work-group reach"
+      same_group && !in_lds
+          ? "put a barrier between them (__syncthreads(), barrier()), which all waves of the work-group reach"
+      : same_group    ? "put a barrier between them (__syncthreads(), barrier()), which all waves of the work-group "
+                        "reach; in assembly, wait for LDS before it"
       : same_dispatch ? "no barrier reaches other work-groups: use atomics with release and acquire, or a second kernel"
       : later.copy    ? advice_for_copies
                       : "let the one dispatch wait for the other: the same stream, an event, or a barrier packet";

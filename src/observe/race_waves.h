@@ -85,6 +85,8 @@ struct WaveClock {
   Knowledge known;                      ///< never null
   Pending pending;
   bool loads_under_way = false, stores_under_way = false;
+  /// Of accesses of LDS that have not been waited for, the oldest first: when one has written; 0: it has only read.
+  std::vector<uint32_t> lds_under_way;
   std::optional<uint64_t> global_sync;  ///< the place where it has met waves of the whole GPU
   /// Ordinary loads of what atomics have written, since the last barrier: the last few.
   struct Load {
@@ -121,6 +123,19 @@ struct WaveClock {
   }
   void pass_store() {
     if ((time & store_mask) != store_mask) ++time;
+  }
+  void begin_lds_access(bool writes) {
+    constexpr size_t most = 64;
+    if (lds_under_way.size() < most) lds_under_way.push_back(writes ? time : 0);
+  }
+  void wait_for_lds(uint32_t left) {
+    if (lds_under_way.size() > left) lds_under_way.erase(lds_under_way.begin(), lds_under_way.end() - left);
+  }
+  /// Up to which time its accesses are complete, but for those of memory: what is handed on at a barrier. Without a
+  /// wait before it, LDS may do what other waves do after it before that.
+  uint32_t done() const {
+    const auto first = std::ranges::find_if(lds_under_way, [](uint32_t at) { return at != 0; });
+    return first == lds_under_way.end() ? time : *first - 1;
   }
   /// Up to which time a wave's accesses were complete at some time.
   static uint32_t completed(uint32_t at) { return (at & ~store_mask) - 1; }
@@ -186,11 +201,11 @@ struct GroupClocks {
   struct Arrived {
     VectorClock clock;
     Pending pending;
-    /// All that the wave has done until now. What it does from now on is later than that.
-    void learn(WaveClock& wave) {
+    /// What the wave has done until `done`. What it does from now on is later than that.
+    void learn(WaveClock& wave, uint32_t done) {
       wave.pass_time();
       clock.learn(*wave.known);
-      clock.learn({wave.task, wave.time - 1});
+      clock.learn({wave.task, done});
       pending.add(wave.pending);
     }
   };
