@@ -92,9 +92,7 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   OperationFacts facts;
   facts.waits = counter_waits(instruction);
   facts.counted = counters_of(instruction, effects);
-  facts.is_flat_unordered = instruction.encoding == Encoding::flat && has(facts.counted, Counter::lds) &&
-                            instruction.generation < target::Generation::gfx10;
-  facts.in_order = !has(facts.counted, Counter::scalar) && !facts.is_flat_unordered;
+  facts.in_order = !has(facts.counted, Counter::scalar);
   // "The order in which data is returned to registers by a vector memory operation can be different" (user guide,
   // "Memory Model GFX125x").
   facts.fills_in_order = facts.in_order && instruction.generation < target::Generation::gfx12_5;
@@ -121,19 +119,16 @@ namespace {
 
 /// Stands for all that these count and that fill nothing and are no copies: of such it matters only that there are so
 /// many. Null: they are kept apart.
-const OperationFacts* any_counted(Counters counters, bool is_flat_unordered) {
-  const auto counted = [](Counters all, bool is_unordered = false) {
+const OperationFacts* any_counted(Counters counters) {
+  const auto counted = [](Counters all) {
     OperationFacts facts;
     facts.counted = all;
-    facts.is_flat_unordered = is_unordered;
-    facts.in_order = !is_unordered;
     return facts;
   };
   static const OperationFacts vector = counted(mask(Counter::load)), lds = counted(mask(Counter::lds)),
-                              both = counted(mask(Counter::load) | mask(Counter::lds)),
-                              unordered = counted(mask(Counter::load) | mask(Counter::lds), true);
-  for (const OperationFacts* any : {&vector, &lds, &both, &unordered}) {
-    if (any->counted == counters && any->is_flat_unordered == is_flat_unordered) return any;
+                              both = counted(mask(Counter::load) | mask(Counter::lds));
+  for (const OperationFacts* any : {&vector, &lds, &both}) {
+    if (any->counted == counters) return any;
   }
   return nullptr;
 }
@@ -173,14 +168,14 @@ void OperationsUnderWay::add(const Operation& operation) {
 void OperationsUnderWay::wait(const CounterWaits& waits, CopySteps& copies) {
   if (queue_.empty()) return;
   // Of what counts by the same counter only that is sure to be done later which comes after it in the same order: with
-  // lgkmcnt, accesses of LDS are done in their own order, and of scalar memory and flat ones in any.
+  // lgkmcnt, accesses of LDS are done in their own order, and of scalar memory in any.
   std::array<uint32_t, static_cast<size_t>(Counter::count)> younger{};
   for (auto at = queue_.rbegin(); at != queue_.rend(); ++at) {
     for (unsigned i = 0; i < younger.size(); ++i) {
       const auto counter = static_cast<Counter>(i);
       if (!has(at->counters, counter)) continue;
       const uint32_t after = younger[i];
-      if (!at->facts->is_flat_unordered) ++younger[i];
+      ++younger[i];
       const uint32_t limit = waits.of(counter);
       if (limit == CounterWaits::any || !(at->facts->in_order ? after >= limit : limit == 0)) continue;
       at->counters &= static_cast<Counters>(~mask(counter));
@@ -274,7 +269,7 @@ void OperationsUnderWay::execute(const OperationFacts& facts, uint64_t pc, CopyS
   const bool is_copy = facts.copy != isa::LdsCopy::none;
   if (is_copy) copies.push_back({.begun = &facts, .pc = pc});
   if (!is_copy && !facts.fills) {
-    if (const OperationFacts* any = any_counted(facts.counted, facts.is_flat_unordered)) {
+    if (const OperationFacts* any = any_counted(facts.counted)) {
       if (!queue_.empty()) queue_.push_back({.counters = facts.counted, .facts = any});
       return;
     }

@@ -27,9 +27,7 @@ struct OperationFacts {
   memory_model::Counters counted = 0;  ///< by which counters it is under way
   bool in_order = true;                ///< a counter's operations are done in the order of their issue
   bool fills_in_order = true;          ///< and those of the same counter fill their registers in that order
-  /// An access of flat memory until GFX9, which may be done before or after any other by the same counters.
-  bool is_flat_unordered = false;
-  bool fills = false;  ///< registers
+  bool fills = false;                  ///< registers
   bool is_scalar_memory = false;
   bool leaves_function = false;  ///< a call or a return, before which compilers do not wait for XCNT
   isa::LdsCopy copy = isa::LdsCopy::none;

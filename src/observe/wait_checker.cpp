@@ -250,10 +250,14 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitState
       break;
     case Kind::vector:
     case Kind::transcendental:
+    case Kind::half:
       what = vector_name(missing.need.reg, generation);
       break;
     case Kind::exec:
       what = "exec";
+      break;
+    case Kind::m0:
+      what = "m0";
       break;
     case Kind::hardware_register:
       what = "the hardware register";

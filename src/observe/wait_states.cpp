@@ -63,6 +63,35 @@ bool is_transcendental(Opcode opcode) {
 /// That any rule asks for.
 constexpr uint32_t most_states = 5;
 
+/// What uses M0 so that the scalar ALU may not have written it just before.
+bool needs_m0(const Instruction& instruction) {
+  if (instruction.generation < gfx8) return false;
+  switch (instruction.opcode) {
+    case Opcode::s_sendmsg:
+    case Opcode::s_sendmsghalt:
+    case Opcode::s_ttracedata:
+      return true;
+    case Opcode::s_movrels_b32:
+    case Opcode::s_movrels_b64:
+    case Opcode::s_movreld_b32:
+    case Opcode::s_movreld_b64:
+    case Opcode::ds_read_addtid_b32:
+    case Opcode::ds_write_addtid_b32:
+      return instruction.generation >= gfx9;
+    default:
+      break;
+  }
+  if (instruction.encoding == Encoding::vintrp) return instruction.generation >= gfx9;
+  return instruction.generation >= gfx9 && is_vector_memory(instruction.encoding) &&
+         isa::lds_copy(instruction) == isa::LdsCopy::to_lds;
+}
+
+/// Whether a vector instruction writes a part of its result's register.
+bool writes_part(const Instruction& instruction) {
+  if (instruction.extension == isa::Extension::sdwa) return instruction.dst_sel != isa::SdwaSelect::dword;
+  return instruction.op_sel_dst;
+}
+
 /// The register number of s_getreg and s_setreg.
 uint16_t hardware_register(const Instruction& instruction) { return instruction.immediate & 0x3F; }
 
@@ -75,7 +104,7 @@ bool is_ordinary(unsigned reg) {
 
 WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effects& effects) {
   WaitStateFacts facts;
-  facts.is_looked_at = instruction.generation >= gfx8 && instruction.generation < gfx10;
+  facts.is_looked_at = instruction.generation < gfx10;
   if (!facts.is_looked_at) return facts;
   const bool is_940 = instruction.generation >= gfx940;
   if (instruction.opcode == Opcode::s_nop) facts.states = (instruction.immediate & 0xFu) + 1;
@@ -89,14 +118,23 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
     case Opcode::s_setreg_b32:
     case Opcode::s_setreg_imm32_b32:
       facts.written.push_back({Kind::hardware_register, hardware_register(instruction)});
+      [[fallthrough]];
+    case Opcode::s_getreg_b32: {
+      const bool is_getreg = instruction.opcode == Opcode::s_getreg_b32;
+      const auto states = static_cast<uint8_t>(is_getreg || instruction.generation >= gfx8 ? 2 : 1);
+      facts.needs.push_back({Kind::hardware_register, hardware_register(instruction), states});
       break;
-    case Opcode::s_getreg_b32:
-      facts.needs.push_back({Kind::hardware_register, hardware_register(instruction), 2});
-      break;
+    }
     default:
       break;
   }
-  if (!is_vector_alu(instruction.encoding)) return facts;
+  if (needs_m0(instruction)) facts.needs.push_back({Kind::m0, isa::scalar::m0, 1});
+  if (!is_vector_alu(instruction.encoding)) {
+    if (effects.writes[isa::scalar::m0] && instruction.encoding != Encoding::smem) {
+      facts.written.push_back({Kind::m0, isa::scalar::m0});
+    }
+    return facts;
+  }
   const bool transcendental = is_transcendental(instruction.opcode);
   for (uint16_t reg = 0; reg < isa::scalar::count; ++reg) {
     if (is_ordinary(reg) && effects.writes[reg]) facts.written.push_back({Kind::scalar, reg});
@@ -106,6 +144,7 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
     if (!effects.vector_writes[reg]) continue;
     facts.written.push_back({Kind::vector, reg});
     if (transcendental) facts.written.push_back({Kind::transcendental, reg});
+    if (is_940 && writes_part(instruction)) facts.written.push_back({Kind::half, reg});
   }
   const bool is_lane_access =
       instruction.opcode == Opcode::v_readlane_b32 || instruction.opcode == Opcode::v_writelane_b32;
@@ -134,6 +173,14 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
       if (source.kind == OperandKind::vgpr) facts.needs.push_back({Kind::vector, source.reg, 1});
       facts.needs.push_back({Kind::exec, isa::scalar::exec_lo, 4});
     }
+    for (uint16_t reg = 0; reg < isa::first_agpr; ++reg) {
+      if (effects.vector_reads[reg]) facts.needs.push_back({Kind::half, reg, 1});
+    }
+    if (instruction.opcode == Opcode::v_permlane16_swap_b32 || instruction.opcode == Opcode::v_permlane32_swap_b32) {
+      for (uint16_t reg = 0; reg < isa::first_agpr; ++reg) {
+        if (effects.vector_reads[reg]) facts.needs.push_back({Kind::vector, reg, 2});
+      }
+    }
     if (!transcendental) {
       for (uint16_t reg = 0; reg < isa::first_agpr; ++reg) {
         if (effects.vector_reads[reg]) facts.needs.push_back({Kind::transcendental, reg, 1});
@@ -155,9 +202,10 @@ std::optional<WaitStates::Missing> WaitStates::step(const WaitStateFacts& facts,
   }
   for (Write& write : lately_) write.states += facts.states;
   std::erase_if(lately_, [&](const Write& write) {
-    // What another instruction writes to a register is no longer a transcendental one's.
+    // What another instruction writes to a register is no longer a transcendental one's, or a part.
     const bool is_written = std::ranges::any_of(facts.written, [&](const WaitStateFacts::Written& what) {
-      const bool is_vector = what.kind == Kind::vector && write.what.kind == Kind::transcendental;
+      const bool is_vector =
+          what.kind == Kind::vector && (write.what.kind == Kind::transcendental || write.what.kind == Kind::half);
       return what.reg == write.what.reg && (what.kind == write.what.kind || is_vector);
     });
     return is_written || write.states >= most_states;

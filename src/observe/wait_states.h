@@ -1,7 +1,8 @@
 // observe: wait states that code has to leave between two instructions until GFX9, as the GPU does not by itself
 // (s_nop, or other instructions).
-// Sources: Vega and CDNA ISA guides, "Manually Inserted Wait States (NOPs)" and "Required User-Inserted NOPs"; LLVM's
-// GCNHazardRecognizer for gfx940's of vector instructions.
+// Sources: Southern Islands to Vega and CDNA ISA guides, "Manually Inserted Wait States (NOPs)" and "Required
+// User-Inserted NOPs"; LLVM's GCNHazardRecognizer for gfx940's and gfx950's of vector instructions, and for which GPUs
+// M0 matters.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,15 @@ struct WaitStateFacts {
   bool is_looked_at = false;  ///< on a GPU that has such rules
   uint32_t states = 1;        ///< that it takes itself
   /// What a register is to those rules.
-  enum class Kind : uint8_t { scalar, vector, transcendental, exec, hardware_register };
+  enum class Kind : uint8_t {
+    scalar,
+    vector,
+    transcendental,  ///< a vector register that such an instruction has written
+    half,            ///< one of which a part has been written
+    exec,
+    m0,  ///< that the scalar ALU has written
+    hardware_register
+  };
   struct Need {
     Kind kind;
     uint16_t reg;    ///< that is read
@@ -31,8 +40,8 @@ struct WaitStateFacts {
 
     friend bool operator==(const Written&, const Written&) = default;
   };
-  /// By the vector ALU, or, of hardware registers, by s_setreg. A register that is written by a transcendental
-  /// instruction is both a vector and a transcendental one.
+  /// By the vector ALU; M0 by the scalar one; hardware registers by s_setreg. A register that is written by a
+  /// transcendental instruction, or in part, is a vector one, too.
   std::vector<Written> written;
 };
 WaitStateFacts wait_state_facts(const isa::Instruction& instruction, const isa::Effects& effects);

@@ -360,7 +360,7 @@ TEST_P(Waits, OfCompilersAreAllThere) {
 }
 
 std::vector<const char*> processors_with_waits() {
-  if (tries_all()) return {"gfx90a", "gfx942", "gfx1100", "gfx1201", "gfx1250"};
+  if (tries_all()) return {"gfx803", "gfx900", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"};
   return {"gfx90a", "gfx1250"};
 }
 INSTANTIATE_TEST_SUITE_P(Of, Waits, testing::ValuesIn(processors_with_waits()),
