@@ -284,6 +284,19 @@ TEST_F(ScratchBuffer, TheScalarOffsetIsOfTheWholeWave) {
   for (unsigned lane = 0; lane < 64; ++lane) EXPECT_EQ(runner.scratch(lane, 24), lane);
 }
 
+// clang 22 makes of a loop over a private array that lies at 0: it begins with the pointer before it.
+TEST_F(ScratchBuffer, AddressesWrapAround) {
+  for (unsigned lane = 0; lane < 64; ++lane) runner.v(1)[lane] = 0xFFFFFFFF - lane % 2;
+  ASSERT_EQ(runner.run(R"(
+      buffer_store_byte v0, v1, s[4:7], 0 offen offset:2
+      buffer_load_ubyte v2, v1, s[4:7], 0 offen offset:2)"),
+            WaveState::ended);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    EXPECT_EQ(runner.scratch(lane, 0), lane % 2 == 0 ? lane << 8 : lane);
+    EXPECT_EQ(runner.v(2)[lane], lane);
+  }
+}
+
 TEST_F(ScratchBuffer, AnAddressPastTheWavesScratchFaults) {
   runner.s(6) = 0xFFFFFFFF;
   for (unsigned lane = 0; lane < 64; ++lane) runner.v(1)[lane] = lane == 3 ? WaveRunner::scratch_bytes_per_lane : 0;

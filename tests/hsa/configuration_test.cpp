@@ -57,6 +57,25 @@ TEST(HsaConfiguration, NumbersMustBeNumbers) {
               "");
 }
 
+/// Starts the runtime, and ends well if xnack is on as expected.
+void expect_xnack(const char* gpu, const char* variable, bool expected) {
+  setenv("ATOLL_GPU", gpu, 1);
+  setenv("HSA_XNACK", variable, 1);
+  bool is_on = !expected;
+  const bool known = hsa_init() == HSA_STATUS_SUCCESS &&
+                     hsa_system_get_info(static_cast<hsa_system_info_t>(HSA_AMD_SYSTEM_INFO_XNACK_ENABLED), &is_on) ==
+                         HSA_STATUS_SUCCESS;
+  std::_Exit(known && is_on == expected ? 0 : 1);
+}
+
+// ROCr's variable ("Environment variables" of ROCm's documentation): for GPUs that can have it either way.
+TEST(HsaConfiguration, XnackIsOnIfItIsAskedFor) {
+  EXPECT_EXIT(expect_xnack("gfx90a", "1", true), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(expect_xnack("gfx90a", "0", false), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(expect_xnack("gfx90a:xnack-", "1", false), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(expect_xnack("gfx1100", "1", false), testing::ExitedWithCode(0), "");
+}
+
 TEST(HsaConfiguration, SeveralGpusMakeSense) {
   EXPECT_EXIT((setenv("ATOLL_GPUS", "0", 1), start()), testing::ExitedWithCode(1), "ATOLL_GPUS=0");
   EXPECT_EXIT((setenv("ATOLL_GPUS", "65", 1), start()), testing::ExitedWithCode(1), "ATOLL_GPUS=65: .* 64");
