@@ -158,6 +158,10 @@ std::string neighbourhood(uint64_t address, const Wave& wave, Gpu& gpu) {
   if (address < 4096) return "a null pointer, or an offset from one";
   const auto allocation = gpu.memory().nearest(address);
   if (!allocation) return "the GPU has no memory allocated";
+  constexpr uint64_t far = uint64_t{1} << 32;
+  if (address + far < allocation->address || address > allocation->address + allocation->size + far) {
+    return "nowhere near memory of the GPU's";
+  }
   if (address < allocation->address) {
     return fmt::format("{} bytes before {}", allocation->address - address, describe(*allocation));
   }
