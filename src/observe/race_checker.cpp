@@ -160,7 +160,7 @@ class RaceChecker final : public Checker {
 
   const GroupClocks::RecentSite& site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
   [[gnu::noinline]] void access_cell(Pass& pass, uint64_t address, uint32_t count, Cell& cell, const Mark& mark);
-  bool acquires_cell(Pass& pass, Cell& cell);
+  void acquire_cell(Pass& pass, Cell& cell);
   size_t access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread);
   void access_lds(Pass& pass);
   void access_global(Pass& pass);
@@ -590,9 +590,8 @@ struct RaceChecker::Pass {
   const bool is_plain = !access.is_atomic && !acquires && !(access.writes && access.instruction.scope != 0);
 };
 
-/// What waits for an ordinary store, or may, learns what that has released, if nothing else orders the two. Whether it
-/// was that.
-bool RaceChecker::acquires_cell(Pass& pass, Cell& cell) {
+/// What waits for an ordinary store, or may, learns what that has released: the store is taken for an atomic one.
+void RaceChecker::acquire_cell(Pass& pass, Cell& cell) {
   const Moment when = cell.write.when;
   const bool is_near = when.task >= pass.group.first_task && when.task < pass.group.end_task();
   const bool in_lds = pass.access.space == Space::lds;
@@ -605,7 +604,6 @@ bool RaceChecker::acquires_cell(Pass& pass, Cell& cell) {
     pass.clock.pending.clock.learn(released);
   }
   cell.is_atomic = true;
-  return true;
 }
 
 /// A wave of the work-group that has done an atomic on the place, and of which this one does not know: the cell has
@@ -645,14 +643,14 @@ void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t count, Cell
     cell.is_atomic = false;
   }
   if (pass.acquires) {
-    if (!write_is_ordered && (!cell.is_atomic || cell.is_stored)) acquires_cell(pass, cell);
+    if (!write_is_ordered && (!cell.is_atomic || cell.is_stored)) acquire_cell(pass, cell);
     return;
   }
   // Stores to what atomics access may be atomic stores: an instruction does not tell.
   const bool may_be_atomic = access.is_atomic || (access.writes && (cell.is_atomic || access.instruction.scope != 0));
   if (!write_is_ordered && !(may_be_atomic && cell.is_atomic)) {
     if (access.is_atomic && pass.spins && cell.is_stored) {
-      acquires_cell(pass, cell);
+      acquire_cell(pass, cell);
       cell.plain_write = {};
     } else if (pass.is_load() && cell.is_atomic && ordered(group, clock, cell.plain_write.when)) {
       doubt(mark.site, cell.write, true);
