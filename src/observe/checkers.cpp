@@ -157,11 +157,15 @@ support::Result<void> Checkers::write() {
 void Checkers::faulted(const machine::FaultReport& fault) {
   if (options_.report_file.empty()) return;
   // What is wrong there may have been found before it faulted.
-  const std::vector<Finding> found = findings_.all();
-  if (std::ranges::find(found, fault.fault.pc, &Finding::pc) != found.end()) return;
+  Finding finding = finding_of(fault);
+  const auto is_there = [&](const Finding& found) {
+    return found.pc == finding.pc || (!found.source.file.empty() && found.source.file == finding.source.file &&
+                                      found.source.line == finding.source.line);
+  };
+  if (std::ranges::any_of(findings_.all(), is_there)) return;
   {
     const std::lock_guard lock(report_mutex_);
-    faults_.push_back(finding_of(fault));
+    faults_.push_back(std::move(finding));
   }
   static_cast<void>(write());
 }

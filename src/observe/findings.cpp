@@ -6,6 +6,17 @@
 
 namespace Atoll::observe {
 
+namespace {
+
+/// Whether two instructions do the same wrong thing, as when a compiler has unrolled a loop.
+bool is_same_mistake(const Finding& one, const Finding& other) {
+  return !one.source.file.empty() && one.source.file == other.source.file && one.source.line == other.source.line &&
+         one.checker == other.checker && one.kind == other.kind && one.kernel == other.kernel &&
+         one.message == other.message;
+}
+
+}  // namespace
+
 bool Findings::known(std::string_view checker, std::string_view kind, uint64_t place, uint64_t count) {
   const std::lock_guard lock(mutex_);
   const auto found = index_.find(Key(checker, kind, place));
@@ -26,6 +37,13 @@ void Findings::add(uint64_t place, Finding finding) {
   if (is_suppressed) {
     position->second = suppressed_index;
     ++suppressed_;
+    return;
+  }
+  const auto same =
+      std::ranges::find_if(findings_, [&](const Finding& each) { return is_same_mistake(each, finding); });
+  if (same != findings_.end()) {
+    position->second = static_cast<size_t>(same - findings_.begin());
+    same->count += finding.count;
     return;
   }
   findings_.push_back(std::move(finding));

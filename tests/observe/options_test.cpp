@@ -88,6 +88,26 @@ TEST(Findings, EachIsToldOnceAndCounted) {
   EXPECT_EQ(findings.errors(), 1U);
 }
 
+// Of a loop that a compiler has unrolled.
+TEST(Findings, TheSameOfSeveralInstructionsOfALineIsOne) {
+  std::vector<std::string> told;
+  Findings findings({}, [&](std::string_view text) { told.emplace_back(text); });
+  Finding finding{.checker = "race", .kind = "lds", .message = "kernel 'f' reads what another wave has written"};
+  finding.kernel = "f";
+  finding.source = {"a.hip", 12, 5};
+  findings.add(0x1000, finding);
+  findings.add(0x1008, finding);
+  EXPECT_TRUE(findings.known("race", "lds", 0x1008, 3));
+  finding.message = "kernel 'f' writes what another wave has read";
+  findings.add(0x1010, finding);
+  finding.source = {};
+  findings.add(0x1018, finding);
+  findings.add(0x1020, finding);
+  ASSERT_EQ(findings.all().size(), 4u);
+  EXPECT_EQ(told.size(), 4u);
+  EXPECT_EQ(findings.all()[0].count, 5u);
+}
+
 TEST(Findings, TheSuppressedAreNotTold) {
   std::vector<std::string> told;
   Findings findings(*Suppressions::parse("memory out-of-bounds\n", "s"),
