@@ -329,6 +329,12 @@ void InitChecker::check_address(const machine::Wave& wave, WaveState& state, uin
            registers.origin_of(operand), "write the index or the pointer before it is used");
     registers.define(operand);
   }
+  // Until GFX8 it says where LDS ends; of copies to LDS it is the place.
+  if (isa::effects_of(instruction).reads[isa::scalar::m0] && registers.scalars_undefined(isa::scalar::m0, 1)) {
+    report(wave, pc, 0, "address", "accesses LDS by m0, which nobody has written",
+           registers.scalar_origin(isa::scalar::m0), "write m0 before it is used: -1 for all of LDS");
+    registers.define_scalars(isa::scalar::m0, 1);
+  }
 }
 
 void InitChecker::begin_memory(const machine::Wave& wave, WaveState& state, uint64_t pc,
