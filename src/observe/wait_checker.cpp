@@ -72,6 +72,7 @@ class WaitChecker final : public Checker {
   void report(const machine::Wave& wave, uint64_t pc, const RegisterConflict& conflict);
   void report(const machine::Wave& wave, const machine::AccessEvent& access, const LdsCopies::Conflict& conflict);
   void report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing);
+  void report_registers(const machine::Wave& wave, uint64_t pc, unsigned named);
 
   Findings& findings_;
   RunningGroups<GroupState> groups_;
@@ -95,12 +96,29 @@ std::string scalar_name(unsigned number) {
 
 uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) {
   const WaitPaths::Step step = paths_.step(before, code, wave.work_group->dispatch->gpu->processor(), wave.wave_size);
+  // From GFX12 on a wave may change how many it has.
+  if (step.vgprs > wave.vgprs && wave.work_group->dispatch->gpu->processor().generation < target::Generation::gfx12) {
+    report_registers(wave, step.vgprs_at, step.vgprs);
+  }
   if (step.events != nullptr) {
     for (const auto& [pc, missing] : step.events->missing) report(wave, pc, missing);
     for (const auto& [pc, conflict] : step.events->conflicts) report(wave, pc, conflict);
     if (!step.events->copies.empty()) follow_copies(wave, step.events->copies);
   }
   return step.next;
+}
+
+void WaitChecker::report_registers(const machine::Wave& wave, uint64_t pc, unsigned named) {
+  constexpr const char* kind = "register-out-of-bounds";
+  if (findings_.known(checker, kind, pc, 1)) return;
+  Finding finding;
+  finding.checker = checker;
+  finding.kind = kind;
+  set_place(finding, wave, pc, 0);
+  finding.message =
+      fmt::format("kernel '{}' uses v{}, and its waves have {} VGPRs", finding.kernel, named - 1, unsigned{wave.vgprs});
+  finding.advice = "let the kernel ask for as many as its code uses (.amdhsa_next_free_vgpr)";
+  findings_.add(pc, std::move(finding));
 }
 
 void WaitChecker::follow_copies(const machine::Wave& wave, const CopySteps& steps) {

@@ -19,6 +19,16 @@ namespace {
 /// all begin anew, which at worst keeps silent about one operation of each wave.
 constexpr size_t most_states = 1 << 16;
 
+/// One more than the last VGPR that an instruction names.
+unsigned vgprs_named(const isa::Instruction& instruction) {
+  unsigned named = 0;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    if (operand.kind == isa::OperandKind::vgpr) named = std::max(named, unsigned{operand.reg} + operand.words);
+  }
+  return named;
+}
+
 }  // namespace
 
 WaitPaths::WaitPaths() : epoch_(next_epoch()) {}
@@ -50,11 +60,17 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
     if (const auto at = states_.find(key.state); at != states_.end()) state = at->second;
   }
   PathEvents events;
+  unsigned vgprs = 0;
+  uint64_t vgprs_at = 0;
   for (uint64_t pc = key.begin; pc < key.end;) {
     auto instruction =
         isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), key.end - pc), processor, key.variant.wave_size);
     if (!instruction) break;  // the wave faults there
     isa::choose_banks(*instruction, key.variant.banks);
+    if (const unsigned named = vgprs_named(*instruction); named > vgprs) {
+      vgprs = named;
+      vgprs_at = pc;
+    }
     const Facts& facts = facts_of(pc, key.variant, *instruction);
     if (const auto missing = state.states.step(facts.states, pc)) events.missing.push_back({pc, *missing});
     if (facts.operation.waits) {
@@ -74,7 +90,7 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
     steps_.clear();
     epoch_ = next_epoch();
   }
-  Step step{.next = number_of(std::move(state))};
+  Step step{.next = number_of(std::move(state)), .vgprs = vgprs, .vgprs_at = vgprs_at};
   if (!events.conflicts.empty() || !events.missing.empty() || !events.copies.empty()) {
     auto& kept = events_[key];
     if (kept == nullptr) kept = std::make_unique<const PathEvents>(std::move(events));

@@ -42,6 +42,9 @@ class WaitPaths {
   struct Step {
     uint32_t next = 0;                   ///< the state after the code
     const PathEvents* events = nullptr;  ///< null: nothing happens; good until code is unloaded that takes part in it
+    /// One more than the last VGPR that the code names, and the first instruction that names it.
+    unsigned vgprs = 0;
+    uint64_t vgprs_at = 0;
   };
   /// `state`: 0 at a wave's begin.
   Step step(uint32_t state, const machine::StraightCode& code, const target::Processor& processor, unsigned wave_size);
