@@ -399,7 +399,7 @@ void tell_places(AccessTeller& teller, const Wave& wave, const BufferResource& r
                  unsigned bytes) {
   const uint64_t exec = wave.exec();
   if (resource.swizzled && resource.add_thread_id && wave.scratch != nullptr) {
-    return tell_scratch(teller, wave, places, exec & places.inside, bytes);
+    return tell_scratch(teller, wave, places, exec, bytes);
   }
   if (!places.swizzled) {
     teller.global(places.addresses, exec & places.inside, bytes);

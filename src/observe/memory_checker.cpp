@@ -507,8 +507,11 @@ void MemoryChecker::check_scratch(const machine::Wave& wave, const AccessEvent& 
     return;
   const Culprit outside = culprits(access, [&](uint64_t offset) { return offset + access.bytes <= size; });
   if (outside.count == 0 || findings_.known(checker, "scratch-out-of-bounds", access.pc, outside.count)) return;
-  const std::string where = fmt::format("{} the lane's {} of scratch", relation(outside.address, access.bytes, 0, size),
-                                        bytes_in_words(size));
+  // Addresses have 32 bits: those of the upper half are below 0.
+  constexpr uint64_t zero = uint64_t{1} << 32;
+  const uint64_t address = zero + static_cast<uint64_t>(int64_t{static_cast<int32_t>(outside.address)});
+  const std::string where =
+      fmt::format("{} the lane's {} of scratch", relation(address, access.bytes, zero, size), bytes_in_words(size));
   report(wave, access, outside, "scratch-out-of-bounds",
          fmt::format("{} {} {}", verb_of(access), bytes_in_words(access.bytes), where),
          fmt::format("{:#x} in scratch: {}", outside.address, where), {},
