@@ -20,7 +20,10 @@ bool Decoder::vop3_modifiers() {
     there |= 1u << index;
     if ((row.has(flag::neg) && is_float(spec.type)) || row.has(flag::neg_any)) {
       modifiable |= 1u << index;
-    } else if (row.has(flag::slack | flag::permlane)) {  // ROCm 5.2's compiler sets bits of v_permlanex16_b32
+    } else if (row.has(flag::slack)) {
+      ignored |= 1u << index;
+    } else if (row.has(flag::permlane) &&
+               out_.generation < target::Generation::gfx11) {  // ROCm 5.2's compiler sets them
       ignored |= 1u << index;
     } else if (map_.layout.true16 && is_half(spec.type)) {
       ignored |= 1u << index;
