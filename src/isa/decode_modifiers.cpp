@@ -23,7 +23,7 @@ bool Decoder::vop3_modifiers() {
     } else if (row.has(flag::slack)) {
       ignored |= 1u << index;
     } else if (row.has(flag::permlane) &&
-               out_.generation < target::Generation::gfx11) {  // ROCm 5.2's compiler sets them
+               map_.generation < target::Generation::gfx11) {  // ROCm 5.2's compiler sets them
       ignored |= 1u << index;
     } else if (map_.layout.true16 && is_half(spec.type)) {
       ignored |= 1u << index;
