@@ -72,7 +72,7 @@ class WaitChecker final : public Checker {
   void report(const machine::Wave& wave, uint64_t pc, const RegisterConflict& conflict);
   void report(const machine::Wave& wave, const machine::AccessEvent& access, const LdsCopies::Conflict& conflict);
   void report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing);
-  void report_registers(const machine::Wave& wave, uint64_t pc, unsigned named);
+  void report_registers(const machine::Wave& wave, const machine::StraightCode& code);
 
   Findings& findings_;
   RunningGroups<GroupState> groups_;
@@ -98,7 +98,7 @@ uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, con
   const WaitPaths::Step step = paths_.step(before, code, wave.work_group->dispatch->gpu->processor(), wave.wave_size);
   // From GFX12 on a wave may change how many it has.
   if (step.vgprs > wave.vgprs && wave.work_group->dispatch->gpu->processor().generation < target::Generation::gfx12) {
-    report_registers(wave, step.vgprs_at, step.vgprs);
+    report_registers(wave, code);
   }
   if (step.events != nullptr) {
     for (const auto& [pc, missing] : step.events->missing) report(wave, pc, missing);
@@ -108,17 +108,22 @@ uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, con
   return step.next;
 }
 
-void WaitChecker::report_registers(const machine::Wave& wave, uint64_t pc, unsigned named) {
+void WaitChecker::report_registers(const machine::Wave& wave, const machine::StraightCode& code) {
   constexpr const char* kind = "register-out-of-bounds";
-  if (findings_.known(checker, kind, pc, 1)) return;
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  // What is wrong is how many the kernel asks for: told once for each kernel, however often its code uses them.
+  const uint64_t place = dispatch.packet.kernel_object;
+  if (findings_.known(checker, kind, place, 0)) return;
+  const auto [pc, vgprs] = WaitPaths::first_beyond(wave.vgprs, code, dispatch.gpu->processor(), wave.wave_size);
+  if (pc == 0) return;
   Finding finding;
   finding.checker = checker;
   finding.kind = kind;
   set_place(finding, wave, pc, 0);
   finding.message =
-      fmt::format("kernel '{}' uses v{}, and its waves have {} VGPRs", finding.kernel, named - 1, unsigned{wave.vgprs});
+      fmt::format("kernel '{}' uses v{}, and its waves have {} VGPRs", finding.kernel, vgprs - 1, unsigned{wave.vgprs});
   finding.advice = "let the kernel ask for as many as its code uses (.amdhsa_next_free_vgpr)";
-  findings_.add(pc, std::move(finding));
+  findings_.add(place, std::move(finding));
 }
 
 void WaitChecker::follow_copies(const machine::Wave& wave, const CopySteps& steps) {

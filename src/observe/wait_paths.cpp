@@ -53,6 +53,18 @@ WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& cod
   return step;
 }
 
+WaitPaths::NamedRegisters WaitPaths::first_beyond(unsigned vgprs, const machine::StraightCode& code,
+                                                  const target::Processor& processor, unsigned wave_size) {
+  for (uint64_t pc = code.begin; pc < code.end;) {
+    const auto instruction =
+        isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), code.end - pc), processor, wave_size);
+    if (!instruction) break;
+    if (const unsigned named = vgprs_named(*instruction); named > vgprs) return {.pc = pc, .vgprs = named};
+    pc += instruction->size;
+  }
+  return {};
+}
+
 WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& processor) {
   State state;
   {
@@ -61,16 +73,12 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
   }
   PathEvents events;
   unsigned vgprs = 0;
-  uint64_t vgprs_at = 0;
   for (uint64_t pc = key.begin; pc < key.end;) {
     auto instruction =
         isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), key.end - pc), processor, key.variant.wave_size);
     if (!instruction) break;  // the wave faults there
     isa::choose_banks(*instruction, key.variant.banks);
-    if (const unsigned named = vgprs_named(*instruction); named > vgprs) {
-      vgprs = named;
-      vgprs_at = pc;
-    }
+    vgprs = std::max(vgprs, vgprs_named(*instruction));
     const Facts& facts = facts_of(pc, key.variant, *instruction);
     if (const auto missing = state.states.step(facts.states, pc)) events.missing.push_back({pc, *missing});
     if (facts.operation.waits) {
@@ -90,7 +98,7 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
     steps_.clear();
     epoch_ = next_epoch();
   }
-  Step step{.next = number_of(std::move(state)), .vgprs = vgprs, .vgprs_at = vgprs_at};
+  Step step{.next = number_of(std::move(state)), .vgprs = vgprs};
   if (!events.conflicts.empty() || !events.missing.empty() || !events.copies.empty()) {
     auto& kept = events_[key];
     if (kept == nullptr) kept = std::make_unique<const PathEvents>(std::move(events));

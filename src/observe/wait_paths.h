@@ -42,12 +42,19 @@ class WaitPaths {
   struct Step {
     uint32_t next = 0;                   ///< the state after the code
     const PathEvents* events = nullptr;  ///< null: nothing happens; good until code is unloaded that takes part in it
-    /// One more than the last VGPR that the code names, and the first instruction that names it.
-    unsigned vgprs = 0;
-    uint64_t vgprs_at = 0;
+    unsigned vgprs = 0;                  ///< one more than the last VGPR that the code names
   };
   /// `state`: 0 at a wave's begin.
   Step step(uint32_t state, const machine::StraightCode& code, const target::Processor& processor, unsigned wave_size);
+
+  /// An instruction, and one more than the last VGPR that it names.
+  struct NamedRegisters {
+    uint64_t pc = 0;
+    unsigned vgprs = 0;
+  };
+  /// The first instruction that names more VGPRs than `vgprs`, until GFX12; that at 0 if there is none.
+  static NamedRegisters first_beyond(unsigned vgprs, const machine::StraightCode& code,
+                                     const target::Processor& processor, unsigned wave_size);
 
   /// Whether any instruction that has been looked at copies between memory and LDS.
   bool any_copies() const { return any_copies_.load(std::memory_order_relaxed); }
