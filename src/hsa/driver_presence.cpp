@@ -7,6 +7,10 @@
 //
 // Functions that take a path only in the C library's newer or older versions are here, too: __xstat is stat in programs
 // that were linked before glibc 2.33, __open_2 and so on are open in programs compiled with _FORTIFY_SOURCE.
+//
+// The driver also learns when memory goes that it has given to GPUs, as the kernel notifies it (HIP's managed memory is
+// the program's own, and HIP says nothing to the runtime when it frees it). So munmap tells the runtime, if it wants to
+// know (svm.h).
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -147,6 +152,16 @@ ATOLL_PATH_FUNCTION(ssize_t, getxattr, (const char* path, const char* name, void
                     name, to, bytes)
 ATOLL_PATH_FUNCTION(ssize_t, lgetxattr, (const char* path, const char* name, void* to, size_t bytes), Redirected(path),
                     name, to, bytes)
+
+/// What is told of addresses that are about to have no memory, and of how many bytes; null: nobody. The runtime finds
+/// it by its name.
+extern "C" __attribute__((visibility("default"))) std::atomic<void (*)(void*, size_t)> atoll_memory_goes{nullptr};
+
+ATOLL_INTERPOSED int munmap(void* address, size_t bytes) {
+  static constinit std::atomic<int (*)(void*, size_t)> known{nullptr};
+  if (auto* const tell = atoll_memory_goes.load(std::memory_order_acquire)) tell(address, bytes);
+  return next(known, "munmap")(address, bytes);
+}
 
 // The C library opens the directory itself.
 ATOLL_PATH_FUNCTION(int, scandir,

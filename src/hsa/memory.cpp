@@ -112,6 +112,7 @@ void* MemoryRecords::lock(void* pointer, uint64_t size, Pool& pool, const std::s
                           bool own_address) {
   const std::scoped_lock guard(mutex_);
   MemoryRecord& record = locked_[number(pointer)];
+  const uint64_t size_before = record.size;
   if (record.locks == 0) {
     const uint64_t alias = own_address ? aliases_.add(number(pointer), size) : 0;
     record.address = number(pointer);
@@ -125,6 +126,14 @@ void* MemoryRecords::lock(void* pointer, uint64_t size, Pool& pool, const std::s
     record.pool = &pool;
   } else if (record.agent_address == record.address) {
     record.size = std::max(record.size, size);
+  }
+  machine::Observer* const observer = memory_observer();
+  if (observer != nullptr && record.is_for_kernels && record.size != size_before) {
+    observer->allocated({.kind = machine::MemoryEvent::Kind::registered,
+                         .address = record.agent_address,
+                         .size = record.size,
+                         .reserved = record.size,
+                         .function = "hsa_amd_memory_lock_to_pool"});
   }
   record.accessible.insert(agents.begin(), agents.end());
   ++record.locks;
@@ -143,6 +152,8 @@ hsa_status_t MemoryRecords::unlock(void* pointer) {
   if (record.agent_address != record.address) aliases_.remove(record.agent_address, record.address, record.size);
   if (record.is_outside && record.is_for_kernels) memory_.remove_outside();
   if (record.is_outside && !record.is_for_kernels) machine::LockedRanges::of_process().remove(record.address);
+  if (machine::Observer* const observer = memory_observer(); observer != nullptr && record.is_for_kernels)
+    observer->freed(record.agent_address, "hsa_amd_memory_unlock", [] {});
   locked_.erase(position);
   return HSA_STATUS_SUCCESS;
 }

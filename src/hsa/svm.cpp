@@ -1,7 +1,10 @@
 // hsa: attributes of shared virtual memory.
 #include "hsa/svm.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -65,9 +68,46 @@ std::optional<std::pair<uint64_t, uint64_t>> SvmRanges::find(uint64_t address) c
   return std::pair(first->first, last->second.end);
 }
 
+bool SvmRanges::give(uint64_t begin, uint64_t end) {
+  const std::scoped_lock lock(mutex_);
+  const auto above = given_.lower_bound(end);
+  if (above != given_.begin() && std::prev(above)->second > begin) return false;
+  given_[begin] = end;
+  return true;
+}
+
+std::vector<uint64_t> SvmRanges::forget(uint64_t begin, uint64_t end) {
+  const std::scoped_lock lock(mutex_);
+  split(begin);
+  split(end);
+  pieces_.erase(pieces_.lower_bound(begin), pieces_.lower_bound(end));
+  std::vector<uint64_t> gone;
+  for (auto position = given_.lower_bound(begin); position != given_.end() && position->second <= end;) {
+    gone.push_back(position->first);
+    position = given_.erase(position);
+  }
+  return gone;
+}
+
 namespace {
 
 constexpr uint64_t page = 4096;
+
+/// Whether attributes have been set of any memory: until then nobody asks what is unmapped.
+std::atomic<bool> any_set{false};
+
+void memory_goes(void* pointer, size_t size) {
+  if (!any_set.load(std::memory_order_relaxed)) return;
+  Runtime* const runtime = Runtime::get();
+  if (runtime == nullptr) return;
+  const auto begin = reinterpret_cast<uint64_t>(pointer);
+  uint64_t end = 0;
+  if (begin % page != 0 || __builtin_add_overflow(begin, size, &end) || end > UINT64_MAX - page) return;
+  for (const uint64_t gone : runtime->svm.forget(begin, (end + page - 1) / page * page)) {
+    runtime->guest_memory().remove_outside();
+    if (machine::Observer* const observer = memory_observer()) observer->freed(gone, "munmap", [] {});
+  }
+}
 
 struct Range {
   uint64_t begin, end;
@@ -159,7 +199,22 @@ hsa_status_t get_one(const std::vector<SvmAttributes>& pieces, hsa_amd_svm_attri
   }
 }
 
+/// HIP's managed memory is memory that HIP maps and whose attributes it sets, of all of it at once (rocclr). Others set
+/// attributes of parts of what they have.
+bool is_allocation(const void* pointer, std::span<const hsa_amd_svm_attribute_pair_t> attributes) {
+  return reinterpret_cast<uint64_t>(pointer) % page == 0 && std::ranges::any_of(attributes, [](const auto& each) {
+           return each.attribute == HSA_AMD_SVM_ATTRIB_GLOBAL_FLAG;
+         });
+}
+
 }  // namespace
+
+bool watch_unmapping() {
+  using Told = std::atomic<void (*)(void*, size_t)>;
+  auto* const told = static_cast<Told*>(dlsym(RTLD_DEFAULT, "atoll_memory_goes"));
+  if (told != nullptr) told->store(memory_goes, std::memory_order_release);
+  return told != nullptr;
+}
 
 }  // namespace Atoll::hsa
 
@@ -176,13 +231,25 @@ hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size, hsa_amd_svm_attr
   }
   const auto range = pages_of(ptr, size);
   if (!range) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  // HIP makes managed memory of memory of its own this way (hipMallocManaged), without a word of its end.
-  const bool is_given = std::ranges::any_of(std::span(attribute_list, attribute_count), [](const auto& pair) {
+  // HIP makes managed memory of memory of its own this way (hipMallocManaged).
+  const std::span attributes(attribute_list, attribute_count);
+  const bool is_given = std::ranges::any_of(attributes, [](const auto& pair) {
     return pair.attribute == HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE ||
            pair.attribute == HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE_IN_PLACE;
   });
-  if (is_given && !Atoll::machine::AddressRange::of_process().bounds().hold(range->begin)) {
+  static const bool knows_ends = watch_unmapping();
+  any_set = true;
+  if (is_given && !Atoll::machine::AddressRange::of_process().bounds().hold(range->begin) &&
+      Runtime::get()->svm.give(range->begin, range->end)) {
     Runtime::get()->guest_memory().add_outside();
+    Atoll::machine::Observer* const observer = memory_observer();
+    if (observer != nullptr && knows_ends && is_allocation(ptr, attributes)) {
+      observer->allocated({.kind = Atoll::machine::MemoryEvent::Kind::managed,
+                           .address = range->begin,
+                           .size = size,
+                           .reserved = range->end - range->begin,
+                           .function = "hsa_amd_svm_attributes_set"});
+    }
   }
   Runtime::get()->svm.change(range->begin, range->end, [&](SvmAttributes& attributes) {
     for (size_t i = 0; i < attribute_count; ++i) {

@@ -1,5 +1,7 @@
 // hsa: attributes of ordinary memory that the GPUs share (shared virtual memory, HIP's managed memory). All memory
-// is equally near to Atoll's GPUs, so they are remembered and answered, and change nothing else.
+// is equally near to Atoll's GPUs, so they are remembered and answered, and change nothing but which memory of the
+// program's own GPUs may touch with xnack off. That ends when the program unmaps it, which the library that stands for
+// the kernel driver tells (driver_presence.cpp).
 // Source: hsa_ext_amd.h, hsa_amd_svm_attributes_set.
 #pragma once
 
@@ -39,6 +41,12 @@ class SvmRanges {
   /// The range around an address of which something was said, as begin and end.
   std::optional<std::pair<uint64_t, uint64_t>> find(uint64_t address) const;
 
+  /// GPUs have been given the program's memory from `begin` to `end`. False: they had some of it before.
+  bool give(uint64_t begin, uint64_t end);
+  /// The program unmaps memory: nothing is said of it any more. Returns where that begins which GPUs had been given and
+  /// which goes whole.
+  std::vector<uint64_t> forget(uint64_t begin, uint64_t end);
+
  private:
   struct Piece {
     uint64_t end;
@@ -47,7 +55,11 @@ class SvmRanges {
   void split(uint64_t at);  ///< with mutex_ held
 
   mutable std::mutex mutex_;
-  std::map<uint64_t, Piece> pieces_;  ///< by begin; they don't overlap
+  std::map<uint64_t, Piece> pieces_;    ///< by begin; they don't overlap
+  std::map<uint64_t, uint64_t> given_;  ///< ends by begins
 };
+
+/// Has the library that stands for the kernel driver tell when memory is unmapped. False: the program runs without it.
+bool watch_unmapping();
 
 }  // namespace Atoll::hsa

@@ -143,9 +143,11 @@ struct BarrierEvent {
 /// Memory that the program has got from a runtime.
 struct MemoryEvent {
   enum class Kind : uint8_t {
-    device,   ///< of a GPU
-    host,     ///< of the host, for GPUs too
-    kernarg,  ///< of the host, for kernels' arguments
+    device,      ///< of a GPU
+    host,        ///< of the host, for GPUs too
+    kernarg,     ///< of the host, for kernels' arguments
+    managed,     ///< the program's own, which GPUs use, too, and which a runtime has got for that
+    registered,  ///< the program's own, which GPUs may use for a while
   };
   Kind kind = Kind::device;
   uint64_t address = 0;

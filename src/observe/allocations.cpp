@@ -30,6 +30,8 @@ std::string words_for(const Block& block) {
   const char* of = "device memory";
   if (block.kind == host) of = "host memory for GPUs";
   if (block.kind == kernarg) of = "memory for kernel arguments";
+  if (block.kind == managed) of = "managed memory";
+  if (block.kind == registered) of = "registered host memory";
   return fmt::format("{} byte{} of {}", block.size, block.size == 1 ? "" : "s", of);
 }
 
@@ -83,9 +85,14 @@ bool Allocations::free(uint64_t address, std::string_view function, const HostSt
     entry.block.freed = stack;
     entry.block.free_function = function;
     generation_.store(next_epoch(), std::memory_order_release);
-    entry.release = std::move(release);
-    kept_.push_back(address);
-    kept_bytes_ += entry.block.reserved;
+    if (entry.block.is_of_program()) {
+      released.push_back(std::move(release));
+      remembered_.push_back(address);
+    } else {
+      entry.release = std::move(release);
+      kept_.push_back(address);
+      kept_bytes_ += entry.block.reserved;
+    }
     trim(released);
   }
   for (const auto& each : released) each();

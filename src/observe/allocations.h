@@ -29,6 +29,10 @@ struct Block {
   std::string free_function;
 
   uint64_t end() const { return begin + size; }
+  /// Its addresses are the program's, which may have something else there once it is free.
+  bool is_of_program() const {
+    return kind == machine::MemoryEvent::Kind::managed || kind == machine::MemoryEvent::Kind::registered;
+  }
   bool holds(uint64_t address, uint64_t bytes) const {
     return address >= begin && address - begin <= size && bytes <= size - (address - begin);
   }
@@ -51,7 +55,8 @@ class Allocations {
   void add(Block block);
   /// Lets all go that is free.
   void release_all();
-  /// The memory is kept until `release` is called. False: nothing live begins at the address; `release` is let go.
+  /// The memory is kept until `release` is called, unless its addresses are the program's. False: nothing live begins
+  /// at the address; `release` is let go.
   bool free(uint64_t address, std::string_view function, const HostStack& stack, std::function<void()> release);
 
   /// Whether [address, end) is in one live block, other than of kernels' arguments. Quick when it is in the same block

@@ -360,12 +360,17 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
   if (check_arguments(wave, access, lane)) return;
   if (const auto block = allocations_.find(address)) {
     if (!block->is_free && block->holds(address, bytes)) return;  // memory of kernel arguments
-    if (block->is_free) {
+    const bool is_reused = block->is_free && block->is_of_program() &&
+                           (wave.work_group->dispatch->gpu->code_at(address) != nullptr ||
+                            may_use(wave, address, bytes, access.is_scalar));
+    if (block->is_free && !is_reused) {
       return report_block(wave, access, culprit, "use-after-free", *block,
                           "free the memory after the last kernel that uses it has ended");
     }
-    return report_block(wave, access, culprit, "out-of-bounds", *block,
-                        "check the index against the number of elements, or allocate more");
+    if (!block->is_free) {
+      return report_block(wave, access, culprit, "out-of-bounds", *block,
+                          "check the index against the number of elements, or allocate more");
+    }
   }
   if (const auto code = wave.work_group->dispatch->gpu->code_at(address)) return check_code(wave, access, lane, *code);
   if (may_use(wave, address, bytes, access.is_scalar)) return;
@@ -524,6 +529,7 @@ void MemoryChecker::check_copy(const machine::CopyEvent& copy, uint64_t address,
   if (allocations_.is_live(address, address + copy.bytes)) return;
   const auto block = allocations_.find(address);
   if (!block || (!block->is_free && block->holds(address, copy.bytes))) return;  // the program's own memory
+  if (block->is_free && block->is_of_program()) return;
   const char* const kind = block->is_free ? "use-after-free" : "copy-out-of-bounds";
   const HostStack stack = HostStack::here();
   if (findings_.known(checker, kind, stack.hash(), 1)) return;
@@ -568,7 +574,7 @@ void MemoryChecker::finish() {
   std::map<uint64_t, Leak> leaks;
   for (Block& block : allocations_.live()) {
     using enum machine::MemoryEvent::Kind;
-    if (block.kind != device && block.kind != host) continue;
+    if (block.kind != device && block.kind != host && block.kind != managed) continue;
     Leak& leak = leaks[block.allocated.hash()];
     ++leak.count;
     leak.bytes += block.size;
