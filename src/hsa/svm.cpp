@@ -199,14 +199,6 @@ hsa_status_t get_one(const std::vector<SvmAttributes>& pieces, hsa_amd_svm_attri
   }
 }
 
-/// HIP's managed memory is memory that HIP maps and whose attributes it sets, of all of it at once (rocclr). Others set
-/// attributes of parts of what they have.
-bool is_allocation(const void* pointer, std::span<const hsa_amd_svm_attribute_pair_t> attributes) {
-  return reinterpret_cast<uint64_t>(pointer) % page == 0 && std::ranges::any_of(attributes, [](const auto& each) {
-           return each.attribute == HSA_AMD_SVM_ATTRIB_GLOBAL_FLAG;
-         });
-}
-
 }  // namespace
 
 bool watch_unmapping() {
@@ -242,8 +234,9 @@ hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size, hsa_amd_svm_attr
   if (is_given && !Atoll::machine::AddressRange::of_process().bounds().hold(range->begin) &&
       Runtime::get()->svm.give(range->begin, range->end)) {
     Runtime::get()->guest_memory().add_outside();
+    // Of whole pages from their beginning on; others' attributes are of a part of what they have.
     Atoll::machine::Observer* const observer = memory_observer();
-    if (observer != nullptr && knows_ends && is_allocation(ptr, attributes)) {
+    if (observer != nullptr && knows_ends && range->begin == reinterpret_cast<uint64_t>(ptr)) {
       observer->allocated({.kind = Atoll::machine::MemoryEvent::Kind::managed,
                            .address = range->begin,
                            .size = size,

@@ -1,6 +1,8 @@
 // observe: see memory_checker.h.
 #include "observe/memory_checker.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -11,8 +13,10 @@
 
 #include <fmt/format.h>
 
+#include "machine/address_range.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
+#include "machine/memory.h"
 #include "machine/resident_group.h"
 #include "object/code_object.h"
 #include "object/elf_file.h"
@@ -40,6 +44,8 @@ constexpr uint64_t kernarg_alignment = 16;
 constexpr uint64_t kernarg_reach = 4096;
 /// So far past the end of loaded code an access is still one of its variables.
 constexpr uint64_t code_reach = 4096;
+/// So far below LDS and scratch flat addresses are still of arrays there.
+constexpr uint64_t aperture_reach = uint64_t{1} << 20;
 
 template <typename Visit>
 void for_each_lane(uint64_t lanes, const Visit& visit) {
@@ -109,6 +115,12 @@ const object::Segment* segment_at(const machine::LoadedCode& code, uint64_t addr
   const auto segment = std::ranges::find_if(
       segments, [&](const object::Segment& each) { return offset - each.address < each.memory_size; });
   return segment == segments.end() ? nullptr : &*segment;
+}
+
+bool is_mapped(uint64_t address) {
+  constexpr uint64_t page = 4096;
+  unsigned char is_resident = 0;
+  return mincore(reinterpret_cast<void*>(address / page * page), page, &is_resident) == 0;
 }
 
 class MemoryChecker final : public Checker {
@@ -191,6 +203,7 @@ class MemoryChecker final : public Checker {
   void check_global(const machine::Wave& wave, const AccessEvent& access);
   void check_lane(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
   bool check_arguments(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
+  bool check_below_apertures(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
   void check_code(const machine::Wave& wave, const AccessEvent& access, unsigned lane, const machine::LoadedCode& code);
   void check_lds(const machine::Wave& wave, const AccessEvent& access);
   void check_scratch(const machine::Wave& wave, const AccessEvent& access);
@@ -349,8 +362,10 @@ bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_
   if (const auto own = dispatch.gpu->memory().find(address)) {
     return own->purpose != machine::scratch_memory && within(own->address, own->size);
   }
-  // With it the whole process's memory is the GPU's.
-  return dispatch.gpu->model().target.xnack == target::Setting::on;
+  // With it the whole process's memory is the GPU's. What GPUs get has addresses of its own.
+  const machine::AddressBounds bounds = machine::AddressRange::of_process().bounds();
+  return dispatch.gpu->model().target.xnack == target::Setting::on &&
+         (bounds.are_everything() || !bounds.hold(address));
 }
 
 void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& access, unsigned lane) {
@@ -362,7 +377,7 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
     if (!block->is_free && block->holds(address, bytes)) return;  // memory of kernel arguments
     const bool is_reused = block->is_free && block->is_of_program() &&
                            (wave.work_group->dispatch->gpu->code_at(address) != nullptr ||
-                            may_use(wave, address, bytes, access.is_scalar));
+                            (may_use(wave, address, bytes, access.is_scalar) && is_mapped(address)));
     if (block->is_free && !is_reused) {
       return report_block(wave, access, culprit, "use-after-free", *block,
                           "free the memory after the last kernel that uses it has ended");
@@ -382,6 +397,7 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
     return report_block(wave, access, culprit, "out-of-bounds", *block,
                         "check the index against the number of elements, or allocate more");
   }
+  if (check_below_apertures(wave, access, lane)) return;
   constexpr uint64_t first_page = 4096;
   const bool is_null = address < first_page;
   report(
@@ -395,6 +411,28 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
       is_null
           ? "pass the kernel a pointer to memory"
           : "is it a pointer to the host's stack, heap or variables? Copy the data to the GPU, or register the memory");
+}
+
+/// A flat address of LDS or scratch less an offset that is too large is in neither. True: that is what it was.
+bool MemoryChecker::check_below_apertures(const machine::Wave& wave, const AccessEvent& access, unsigned lane) {
+  struct Aperture {
+    const char *kind, *name;
+    uint32_t base_hi;
+  };
+  static constexpr Aperture apertures[] = {{"lds-out-of-bounds", "LDS", machine::shared_aperture_hi},
+                                           {"scratch-out-of-bounds", "scratch", machine::private_aperture_hi}};
+  const uint64_t address = access.addresses[lane];
+  const auto aperture = std::ranges::find_if(apertures, [&](const Aperture& each) {
+    const uint64_t before = (uint64_t{each.base_hi} << 32) - address;
+    return before != 0 && before <= aperture_reach;
+  });
+  if (aperture == std::end(apertures)) return false;
+  const std::string where =
+      fmt::format("{} before {}", bytes_in_words((uint64_t{aperture->base_hi} << 32) - address), aperture->name);
+  report(wave, access, {.lane = lane, .address = address, .count = 1}, aperture->kind,
+         fmt::format("{} {} {}", verb_of(access), bytes_in_words(access.bytes), where),
+         fmt::format("{:#x}, a flat address {}", address, where), {}, "check the index: it is negative");
+  return true;
 }
 
 /// What lies behind the dispatch's own arguments. True: that is what it was.
