@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "observe/shadow_memory.h"
 #include "observe/thread_slots.h"
 #include "observe/undefined_flow.h"
+#include "observe/undefined_stores.h"
 #include "semantics/memory_access.h"
 
 namespace Atoll::observe {
@@ -102,6 +104,17 @@ const isa::Operand* operand_of(const Instruction& instruction, Field field) {
   return nullptr;
 }
 
+/// Whether a dword of what is stored means nothing, or bits within a byte, which no padding is.
+bool means_nothing(std::span<const uint8_t> undefined) {
+  constexpr size_t dword = 4;
+  for (size_t i = 0; i < undefined.size(); i += dword) {
+    const auto bytes = undefined.subspan(i, std::min(dword, undefined.size() - i));
+    if (std::ranges::all_of(bytes, [](uint8_t byte) { return byte != 0; })) return true;
+    if (std::ranges::any_of(bytes, [](uint8_t byte) { return byte != 0 && byte != 0xFF; })) return true;
+  }
+  return false;
+}
+
 class InitChecker final : public Checker {
  public:
   explicit InitChecker(Findings& findings) : findings_(findings), memory_([this] { tell_full(); }) {}
@@ -148,6 +161,7 @@ class InitChecker final : public Checker {
 
   void allocated(const machine::MemoryEvent& memory) override {
     if (memory.kind != machine::MemoryEvent::Kind::device) return;
+    stored_undefined_.forget(memory.address, memory.address + memory.size);
     memory_.add({.begin = memory.address,
                  .size = memory.size,
                  .function = std::string(memory.function),
@@ -232,6 +246,7 @@ class InitChecker final : public Checker {
   std::mutex of_library_mutex_;
   std::set<uint64_t> of_library_;
   std::atomic<bool> has_stored_undefined_{false};
+  UndefinedStores stored_undefined_;
   RunningGroups<GroupState> groups_;
   std::atomic<uint64_t> epoch_{next_epoch()};  ///< another one whenever memory that was written no longer is
 };
@@ -569,6 +584,14 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
     } else if (access.writes) {
       stored(access.instruction, *state, access, lane, undefined, origin);
       write_memory(*group, *state, access, lane, undefined);
+      if (access.space == Space::global && means_nothing(std::span(undefined, access.bytes))) {
+        stored_undefined_.add(access.addresses[lane], access.addresses[lane] + access.bytes, access.pc, origin, [&] {
+          Finding place;
+          set_place(place, wave, access.pc, lane);
+          return fmt::format("by kernel '{}'  {}", place.kernel,
+                             place.source.file.empty() ? place.instruction : place.source.to_string());
+        });
+      }
     } else {
       read_memory(*group, *state, access, lane, undefined, origin);
       load(access.instruction, *state, access, lane, undefined, origin);
@@ -679,23 +702,34 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
     epoch_ = next_epoch();
     return;
   }
-  // To the host. What was written of it may be all that the program looks at.
+  // To the host. What was written of it may be all that the program looks at, but for what kernels have stored.
   const ShadowMemory::Count count = memory_.count(copy.source, copy.bytes);
-  if (!count.is_tracked || count.undefined != copy.bytes) return;
+  if (!count.is_tracked || count.undefined == 0) return;
+  const auto stored = stored_undefined_.longest(copy.source, copy.source + copy.bytes, [&](uint64_t address) {
+    uint8_t undefined[4];
+    memory_.read(address, undefined, sizeof undefined);
+    return means_nothing(undefined);
+  });
+  if (!stored && count.undefined != copy.bytes) return;
   const HostStack stack = asked_.find(copy);
   if (findings_.known(checker, "copy", stack.hash(), 1)) return;
   Finding finding;
   finding.checker = checker;
   finding.kind = "copy";
-  finding.message = fmt::format("{} copies {} byte{} to the host, none of which has a defined value", copy.function,
-                                copy.bytes, copy.bytes == 1 ? "" : "s");
-  finding.address = fmt::format("{:#x}", copy.source);
+  finding.message =
+      fmt::format("{} copies {} byte{} to the host, ", copy.function, copy.bytes, copy.bytes == 1 ? "" : "s");
+  finding.message += count.undefined == copy.bytes
+                         ? "none of which has a defined value"
+                         : fmt::format("of which {} at offset {} have no defined value", stored->end - stored->begin,
+                                       stored->begin - copy.source);
+  finding.address = fmt::format("{:#x}", stored ? stored->begin : copy.source);
   if (std::vector<std::string> lines = lines_of(stack, copy.function); !lines.empty()) {
     finding.stacks.push_back({"copied", std::move(lines)});
   }
-  for (NamedStack& each : origin_of(origin::memory(memory_.number_at(copy.source)))) {
-    finding.stacks.push_back(std::move(each));
-  }
+  if (stored) finding.stacks.push_back({"stored", {stored->place.words}});
+  const uint32_t from =
+      stored && stored->place.origin != 0 ? stored->place.origin : origin::memory(memory_.number_at(copy.source));
+  for (NamedStack& each : origin_of(from)) finding.stacks.push_back(std::move(each));
   finding.advice =
       "has the kernel that fills it run, and did it write there, and nothing that it had read from memory, LDS or "
       "registers "

@@ -1,0 +1,85 @@
+// observe: where in memory kernels have stored what nobody has written, and which instructions did. Memory that holds
+// no defined value is padding, or was never reached; what a kernel has stored in a row there is most likely a result.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace Atoll::observe {
+
+class UndefinedStores {
+ public:
+  /// Dwords that are less than so many in a row may be padding that is copied with a structure.
+  static constexpr uint64_t least_bytes = 32;
+  /// Ranges that are kept; further stores are not known.
+  static constexpr size_t most_ranges = size_t{1} << 18;
+
+  /// A store to [begin, end). `tell` is asked once for each instruction, what to say of it.
+  template <typename Tell>
+  void add(uint64_t begin, uint64_t end, uint64_t pc, uint32_t origin, const Tell& tell) {
+    const std::lock_guard lock(mutex_);
+    const auto [place, is_new] = numbers_.try_emplace(pc, static_cast<uint32_t>(places_.size()));
+    if (is_new) places_.push_back({.words = tell(), .origin = origin});
+    insert(begin, end, place->second);
+  }
+  /// The memory is another's now.
+  void forget(uint64_t begin, uint64_t end);
+
+  struct Place {
+    std::string words;    ///< which instruction
+    uint32_t origin = 0;  ///< of what it stored (undefined_bits.h)
+  };
+  struct Run {
+    uint64_t begin = 0, end = 0;
+    Place place;  ///< of its first bytes
+  };
+  /// The longest run within [begin, end) that such stores have left and of which `is_undefined(address)` is true of
+  /// each dword; of at least `least_bytes`.
+  template <typename IsUndefined>
+  std::optional<Run> longest(uint64_t begin, uint64_t end, const IsUndefined& is_undefined) const {
+    const std::lock_guard lock(mutex_);
+    Range best{}, now{};
+    uint64_t best_begin = 0, now_begin = 0;
+    for (auto at = first_in(begin); at != ranges_.end() && at->first < end; ++at) {
+      const uint64_t last = at->second.end < end ? at->second.end : end;
+      for (uint64_t address = at->first < begin ? begin : at->first; address < last; address += dword) {
+        if (!is_undefined(address)) continue;
+        if (address != now.end) {
+          now_begin = address;
+          now.place = at->second.place;
+        }
+        now.end = address + dword;
+        if (now.end - now_begin > best.end - best_begin) {
+          best = now;
+          best_begin = now_begin;
+        }
+      }
+    }
+    if (best.end - best_begin < least_bytes) return std::nullopt;
+    return Run{.begin = best_begin, .end = best.end, .place = places_[best.place]};
+  }
+
+ private:
+  static constexpr uint64_t dword = 4;
+  struct Range {
+    uint64_t end = 0;
+    uint32_t place = 0;
+  };
+  using Ranges = std::map<uint64_t, Range>;
+
+  Ranges::const_iterator first_in(uint64_t begin) const;
+  void insert(uint64_t begin, uint64_t end, uint32_t place);
+  void erase(uint64_t begin, uint64_t end);
+
+  mutable std::mutex mutex_;
+  Ranges ranges_;  ///< by begin; they don't overlap
+  std::vector<Place> places_;
+  std::unordered_map<uint64_t, uint32_t> numbers_;  ///< of places, by PC
+};
+
+}  // namespace Atoll::observe
