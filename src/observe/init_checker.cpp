@@ -716,8 +716,10 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
   Finding finding;
   finding.checker = checker;
   finding.kind = "copy";
+  const HostFrames frames = describe(stack);
   finding.message =
-      fmt::format("{} copies {} byte{} to the host, ", copy.function, copy.bytes, copy.bytes == 1 ? "" : "s");
+      fmt::format("{} copies {} byte{} to the host, ", frames.call.empty() ? std::string(copy.function) : frames.call,
+                  copy.bytes, copy.bytes == 1 ? "" : "s");
   finding.message += count.undefined == copy.bytes
                          ? "none of which has a defined value"
                          : fmt::format("of which {} at offset {} have no defined value", stored->end - stored->begin,
@@ -730,10 +732,10 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
   const uint32_t from =
       stored && stored->place.origin != 0 ? stored->place.origin : origin::memory(memory_.number_at(copy.source));
   for (NamedStack& each : origin_of(from)) finding.stacks.push_back(std::move(each));
-  finding.advice =
-      "has the kernel that fills it run, and did it write there, and nothing that it had read from memory, LDS or "
-      "registers "
-      "that nobody had written?";
+  finding.advice = stored ? "write all that the kernel reads before it runs, and shuffle only from lanes that take part"
+                          : "has the kernel that fills it run, and did it write there, and nothing that it had read "
+                            "from memory, LDS or "
+                            "registers that nobody had written?";
   findings_.add(stack.hash(), std::move(finding));
 }
 
