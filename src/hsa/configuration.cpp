@@ -27,18 +27,15 @@ std::optional<std::string_view> variable(const char* name) {
   return value;
 }
 
-/// Whether GPUs that are not said to be with or without xnack are with it: ROCr's variable.
-bool wants_xnack() { return variable("HSA_XNACK") == "1"; }
-
 /// A GPU that runs the code embedded in the program. A program without any has it in a library, which is built for
 /// many GPUs: the usual one will do.
 support::Result<target::GpuModel> choose_gpu() {
   constexpr std::string_view usual = "gfx90a";
   const auto program = support::MappedFile::open("/proc/self/exe");
-  if (!program) return target::find_gpu(usual, wants_xnack());
+  if (!program) return target::find_gpu(usual, target::wants_xnack());
   const auto found = object::find_targets(program->bytes());
-  if (!found || found->code_objects.empty()) return target::find_gpu(usual, wants_xnack());
-  return object::choose_gpu({&*found, 1}, wants_xnack());
+  if (!found || found->code_objects.empty()) return target::find_gpu(usual, target::wants_xnack());
+  return object::choose_gpu({&*found, 1}, target::wants_xnack());
 }
 
 template <typename T>
@@ -63,7 +60,7 @@ support::Result<std::vector<target::GpuModel>> find_models() {
     count = *wish;
   }
   if (const auto names = variable("ATOLL_GPU")) {
-    auto models = target::find_gpus(*names, count, wants_xnack());
+    auto models = target::find_gpus(*names, count, target::wants_xnack());
     return models ? models : support::within("ATOLL_GPU", models.error());
   }
   const auto model = choose_gpu();

@@ -1,8 +1,6 @@
 // hsa: the records of memory, and the functions that ask about it, lock it and fill it.
 #include "hsa/memory.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "hsa/status.h"
+#include "machine/address_range.h"
 #include "machine/fault_guard.h"
 #include "machine/locked_ranges.h"
 
@@ -239,14 +238,6 @@ hsa_status_t collect_agents(const hsa_agent_t* handles, size_t count, std::set<c
 
 namespace {
 
-/// Whether something is mapped at all of the pages: msync(2) looks at mappings, and with MS_ASYNC at nothing else.
-bool is_mapped(uint64_t address, uint64_t size) {
-  const uint64_t begin = address / allocation_granule * allocation_granule;
-  uint64_t end = 0;
-  if (__builtin_add_overflow(address, size, &end)) return false;
-  return msync(reinterpret_cast<void*>(begin), end - begin, MS_ASYNC) == 0;
-}
-
 hsa_status_t lock_memory(void* host_ptr, size_t size, const hsa_agent_t* agents, int num_agent, Pool& pool,
                          bool own_address, void** agent_ptr) {
   if (size == 0 || host_ptr == nullptr || agent_ptr == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -256,7 +247,7 @@ hsa_status_t lock_memory(void* host_ptr, size_t size, const hsa_agent_t* agents,
       status != HSA_STATUS_SUCCESS) {
     return status;
   }
-  if (!is_mapped(number(host_ptr), size)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  if (!machine::is_mapped(number(host_ptr), size)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   *agent_ptr = Runtime::get()->memory.lock(host_ptr, size, pool, list, own_address);
   return HSA_STATUS_SUCCESS;
 }

@@ -93,22 +93,6 @@ namespace {
 
 constexpr uint64_t page = 4096;
 
-/// Whether attributes have been set of any memory: until then nobody asks what is unmapped.
-std::atomic<bool> any_set{false};
-
-void memory_goes(void* pointer, size_t size) {
-  if (!any_set.load(std::memory_order_relaxed)) return;
-  Runtime* const runtime = Runtime::get();
-  if (runtime == nullptr) return;
-  const auto begin = reinterpret_cast<uint64_t>(pointer);
-  uint64_t end = 0;
-  if (begin % page != 0 || __builtin_add_overflow(begin, size, &end) || end > UINT64_MAX - page) return;
-  for (const uint64_t gone : runtime->svm.forget(begin, (end + page - 1) / page * page)) {
-    runtime->guest_memory().remove_outside();
-    if (machine::Observer* const observer = memory_observer()) observer->freed(gone, "munmap", [] {});
-  }
-}
-
 struct Range {
   uint64_t begin, end;
 };
@@ -199,14 +183,30 @@ hsa_status_t get_one(const std::vector<SvmAttributes>& pieces, hsa_amd_svm_attri
   }
 }
 
-}  // namespace
+/// Whether attributes have been set of any memory: until then nobody asks what is unmapped.
+std::atomic<bool> any_set{false};
 
+void memory_goes(void* pointer, size_t size) {
+  if (!any_set.load(std::memory_order_relaxed)) return;
+  Runtime* const runtime = Runtime::get();
+  if (runtime == nullptr) return;
+  const auto range = pages_of(pointer, size);
+  if (!range || range->begin != reinterpret_cast<uint64_t>(pointer)) return;
+  for (const uint64_t gone : runtime->svm.forget(range->begin, range->end)) {
+    runtime->guest_memory().remove_outside();
+    if (machine::Observer* const observer = memory_observer()) observer->freed(gone, "munmap", [] {});
+  }
+}
+
+/// Has the library that stands for the kernel driver tell when memory is unmapped. False: the program runs without it.
 bool watch_unmapping() {
   using Told = std::atomic<void (*)(void*, size_t)>;
   auto* const told = static_cast<Told*>(dlsym(RTLD_DEFAULT, "atoll_memory_goes"));
   if (told != nullptr) told->store(memory_goes, std::memory_order_release);
   return told != nullptr;
 }
+
+}  // namespace
 
 }  // namespace Atoll::hsa
 

@@ -59,7 +59,4 @@ class SvmRanges {
   std::map<uint64_t, uint64_t> given_;  ///< ends by begins
 };
 
-/// Has the library that stands for the kernel driver tell when memory is unmapped. False: the program runs without it.
-bool watch_unmapping();
-
 }  // namespace Atoll::hsa

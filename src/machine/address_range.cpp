@@ -178,4 +178,12 @@ void AddressRange::give_back(uint64_t address, uint64_t bytes) {
   }
 }
 
+bool is_mapped(uint64_t address, uint64_t bytes) {
+  const uint64_t begin = address / page * page;
+  uint64_t end = 0;
+  if (__builtin_add_overflow(address, bytes, &end)) return false;
+  // msync(2) looks at mappings, and with MS_ASYNC at nothing else.
+  return msync(pointer(begin), end - begin, MS_ASYNC) == 0;
+}
+
 }  // namespace Atoll::machine

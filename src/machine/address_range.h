@@ -82,4 +82,7 @@ class AddressRange {
   FreeRuns edges_;              ///< what is free and not given out, as it lies where a part begins
 };
 
+/// Whether something is mapped at all of the pages of [address, address + bytes), accessible or not.
+bool is_mapped(uint64_t address, uint64_t bytes);
+
 }  // namespace Atoll::machine

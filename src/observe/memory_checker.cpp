@@ -1,8 +1,6 @@
 // observe: see memory_checker.h.
 #include "observe/memory_checker.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -115,12 +113,6 @@ const object::Segment* segment_at(const machine::LoadedCode& code, uint64_t addr
   const auto segment = std::ranges::find_if(
       segments, [&](const object::Segment& each) { return offset - each.address < each.memory_size; });
   return segment == segments.end() ? nullptr : &*segment;
-}
-
-bool is_mapped(uint64_t address) {
-  constexpr uint64_t page = 4096;
-  unsigned char is_resident = 0;
-  return mincore(reinterpret_cast<void*>(address / page * page), page, &is_resident) == 0;
 }
 
 class MemoryChecker final : public Checker {
@@ -374,17 +366,17 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
   const Culprit culprit{.lane = lane, .address = address, .count = 1};
   if (check_arguments(wave, access, lane)) return;
   if (const auto block = allocations_.find(address)) {
-    if (!block->is_free && block->holds(address, bytes)) return;  // memory of kernel arguments
-    const bool is_reused = block->is_free && block->is_of_program() &&
-                           (wave.work_group->dispatch->gpu->code_at(address) != nullptr ||
-                            (may_use(wave, address, bytes, access.is_scalar) && is_mapped(address)));
-    if (block->is_free && !is_reused) {
-      return report_block(wave, access, culprit, "use-after-free", *block,
-                          "free the memory after the last kernel that uses it has ended");
-    }
     if (!block->is_free) {
+      if (block->holds(address, bytes)) return;  // memory of kernel arguments
       return report_block(wave, access, culprit, "out-of-bounds", *block,
                           "check the index against the number of elements, or allocate more");
+    }
+    const bool is_reused =
+        block->is_of_program() && (wave.work_group->dispatch->gpu->code_at(address) != nullptr ||
+                                   (may_use(wave, address, bytes, access.is_scalar) && machine::is_mapped(address, 1)));
+    if (!is_reused) {
+      return report_block(wave, access, culprit, "use-after-free", *block,
+                          "free the memory after the last kernel that uses it has ended");
     }
   }
   if (const auto code = wave.work_group->dispatch->gpu->code_at(address)) return check_code(wave, access, lane, *code);
@@ -612,7 +604,7 @@ void MemoryChecker::finish() {
   std::map<uint64_t, Leak> leaks;
   for (Block& block : allocations_.live()) {
     using enum machine::MemoryEvent::Kind;
-    if (block.kind != device && block.kind != host && block.kind != managed) continue;
+    if (block.kind != device && block.kind != host) continue;
     Leak& leak = leaks[block.allocated.hash()];
     ++leak.count;
     leak.bytes += block.size;

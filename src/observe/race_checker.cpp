@@ -58,16 +58,6 @@ constexpr const char* checker = race_checker;
 constexpr const char* advice_for_copies =
     "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them";
 
-/// What a report needs of the later access.
-struct Later {
-  uint64_t pc = 0;
-  Space space = Space::global;
-  uint32_t bytes = 0;
-  const char* verb = "";
-  Conflict conflict;
-  std::shared_ptr<const CopyAccess> copy{};  ///< the earlier one, where that was a copy
-};
-
 /// An instruction that accessed something, in the kernel that was the first to execute it.
 struct Site {
   uint64_t pc = 0;

@@ -6,11 +6,18 @@
 
 #include <fmt/format.h>
 
+#include "support/environment.h"
+
 namespace Atoll::target {
 
 using support::ErrorKind;
 using support::fail;
 using support::Result;
+
+bool wants_xnack() {
+  const char* const variable = support::environment_variable("HSA_XNACK");
+  return variable != nullptr && std::string_view(variable) == "1";
+}
 
 Result<std::vector<GpuModel>> find_gpus(std::string_view names, unsigned count, bool usual_xnack) {
   if (count > most_gpus)

@@ -20,6 +20,9 @@ inline constexpr unsigned most_gpus = 64;
 /// one GPU that is named.
 support::Result<std::vector<GpuModel>> find_gpus(std::string_view names, unsigned count = 0, bool usual_xnack = false);
 
+/// Whether GPUs that are not said to be with or without xnack are with it: ROCr's variable, HSA_XNACK=1.
+bool wants_xnack();
+
 /// "mi250x:sramecc+:xnack-": a product with its settings, as find_gpu() takes it.
 std::string name_of(const GpuModel& gpu);
 /// The names of several, separated by commas.

@@ -166,15 +166,9 @@ void warn_of_code_that_does_not_fit(const std::string& path, std::span<const uin
              gpu.product.name, gpu.target.to_string(), object::who_runs(*code));
 }
 
-/// Whether GPUs that are not said to be with or without xnack are with it: ROCr's variable.
-bool wants_xnack() {
-  const char* const variable = std::getenv("HSA_XNACK");
-  return variable != nullptr && std::string_view(variable) == "1";
-}
-
 /// The GPUs that are asked for, each with a warning when it does not run the program's code.
 Result<std::vector<target::GpuModel>> gpus_named(const std::string& path, const std::string& wish, unsigned count) {
-  auto gpus = target::find_gpus(wish, count, wants_xnack());
+  auto gpus = target::find_gpus(wish, count, target::wants_xnack());
   if (!gpus) return support::within("--gpu " + wish, gpus.error());
   const auto program = support::MappedFile::open(path);
   if (!program) return gpus;  // it may be run, but not read
@@ -193,7 +187,7 @@ Result<std::vector<target::GpuModel>> gpus_for(const std::string& path, const st
   if (!program) return std::unexpected(program.error());
   warn_of_another_rocm(path, program->bytes());
   const ProgramCode code = code_of(path, program->bytes());
-  const auto gpu = object::choose_gpu(code.found, wants_xnack());
+  const auto gpu = object::choose_gpu(code.found, target::wants_xnack());
   if (!gpu) return support::within(code.paths.size() == 1 ? code.paths[0] : path, gpu.error());
   return std::vector<target::GpuModel>(std::max(1U, count), *gpu);
 }
