@@ -155,6 +155,7 @@ class RaceChecker final : public Checker {
   void access_lds(Pass& pass);
   void access_global(Pass& pass);
   void acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
+  void acquire_in_order(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
   void invalidate(WaveClock& clock);
   void global_sync(const machine::Wave& wave, WaveClock& clock, const isa::Instruction& instruction);
   void passes_global_sync(WaveClock& clock);
@@ -167,12 +168,14 @@ class RaceChecker final : public Checker {
   NamedStack site_of(const Mark& mark);
   Finding finding_for(const machine::Wave& wave, const WaveClock& clock, const Later& later, std::string_view kind);
   void report(const machine::Wave& wave, const Later& later);
+  void report_incomplete(const machine::Wave& wave, const Later& later);
   void add_doubt(const machine::Wave& wave, const Pass& pass);
   void note_retry(WaveClock& clock, uint32_t load_site);
   void report_doubts(uint32_t dispatch);
   void end_interval(WaveClock& clock) {
     clock.since_barrier = clock.time;
     clock.loads_of_atomics.clear();
+    clock.incomplete.clear();
   }
 
   struct Spare {
@@ -506,6 +509,14 @@ void RaceChecker::acquire_near(const GroupClocks& group, WaveClock& clock, const
   memories_.remember(clock);
 }
 
+/// The same of what was released to waves that see each other's accesses in order.
+void RaceChecker::acquire_in_order(const GroupClocks& group, WaveClock& clock, const VectorClock& released) {
+  for (const Moment& moment : released.moments()) {
+    if (moment.task != clock.task && clock.known->of(moment.task) < moment.time) clock.learns_incomplete(moment);
+  }
+  acquire_near(group, clock, released);
+}
+
 /// What who reads an ordinary store of that moment knows, if it turns out to be an atomic one. `in_order`: all that its
 /// wave had done before it, and not only what was complete.
 VectorClock RaceChecker::released_by(Moment when, bool in_order) {
@@ -570,6 +581,7 @@ struct RaceChecker::Pass {
   const AccessHistory::Part* part = nullptr;  ///< of the memory; null: LDS
   uint64_t begin = 0, at = 0, end = 0;        ///< the piece, and how far it has come
   Conflict conflict;
+  Conflict incomplete;  ///< no conflict on this GPU: WaveClock::incomplete
   Doubt doubt;
   /// An atomic that returns what it has read. One that does not cannot tell what comes before it.
   const bool returns = access.is_atomic && access.reads && access.instruction.destinations != 0;
@@ -590,7 +602,11 @@ void RaceChecker::acquire_cell(Pass& pass, Cell& cell) {
     pass.clock.learn(released);
     memories_.remember(pass.clock);
   } else {
-    acquire_near(pass.group, pass.clock, released);
+    if (is_near && pass.group.is_in_order) {
+      acquire_in_order(pass.group, pass.clock, released);
+    } else {
+      acquire_near(pass.group, pass.clock, released);
+    }
     pass.clock.pending.clock.learn(released);
   }
   cell.is_atomic = true;
@@ -660,6 +676,12 @@ void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t count, Cell
       doubt(mark.site, mark_of_other, true);
     }
   }
+  if (!clock.incomplete.empty() && !access.is_atomic && !cell.is_atomic) {
+    if (clock.knows_incomplete(cell.write.when)) add_to(pass.incomplete, cell.write, true);
+    for (const Mark& read : cell.reads) {
+      if (access.writes && clock.knows_incomplete(read.when)) add_to(pass.incomplete, read, false);
+    }
+  }
   if (access.writes) {
     for (const Mark& read : cell.reads) {
       if (access.is_atomic && read.when.task == clock.task) {
@@ -680,7 +702,7 @@ void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t count, Cell
 /// What is found most of the time: no atomics, and all that was done before known by what is remembered. False: it has
 /// to be looked at more closely, and nothing has been done.
 bool passes(WaveClock& clock, Cell& cell, const Mark& mark, bool writes) {
-  if (cell.is_atomic || !clock.knows_at_once(cell.write.when)) return false;
+  if (cell.is_atomic || !clock.incomplete.empty() || !clock.knows_at_once(cell.write.when)) return false;
   if (!writes) {
     cell.add_read(mark);
     return true;
@@ -796,6 +818,13 @@ void RaceChecker::access_global(Pass& pass) {
         clock.pending.add(address);
       }
       if (access.writes) place.learn(released);
+      if (!group.is_in_order || group.waves.size() == 1) return;
+      VectorClock& in_order = group.released_in_order[address];
+      if (acquires && !in_order.empty()) acquire_in_order(group, clock, in_order);
+      if (access.writes) {
+        in_order.learn_of(*clock.known, group.first_task, group.end_task());
+        in_order.learn({clock.task, clock.time - 1});  // access() has counted the write itself
+      }
     });
   }
   if (access.reads && !access.is_scalar) clock.loads_under_way = true;
@@ -827,6 +856,9 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (pass.doubt.conflict.count != 0) add_doubt(wave, pass);
   if (pass.conflict.count != 0 && !stores_the_same(wave, access, pass.conflict.lane)) {
     report(wave, {access.pc, access.space, access.bytes, verb_of(access), pass.conflict});
+  }
+  if (pass.incomplete.count != 0 && !stores_the_same(wave, access, pass.incomplete.lane)) {
+    report_incomplete(wave, {access.pc, access.space, access.bytes, verb_of(access), pass.incomplete});
   }
   if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(findings_, wave, access);
 }
@@ -1016,6 +1048,27 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
   if (findings_.known(checker, kind, later.pc, later.conflict.count)) return;
   const WaveClock* const clock = clocks_of(wave).wave;
   if (clock != nullptr) findings_.add(later.pc, finding_for(wave, *clock, later, kind));
+}
+
+/// What is no race here and may be one elsewhere. Code for this GPU has a release and an acquire for the work-group as
+/// no instruction at all, so that it is not known whether the source has them: a note.
+void RaceChecker::report_incomplete(const machine::Wave& wave, const Later& later) {
+  const std::string kind = "not-portable";
+  if (findings_.known(checker, kind, later.pc, later.conflict.count)) return;
+  const WaveClock* const clock = clocks_of(wave).wave;
+  if (clock == nullptr) return;
+  Finding note = finding_for(wave, *clock, later, kind);
+  note.is_note = true;
+  note.message = fmt::format(
+      "kernel '{}' {} {} bytes of memory that another wave of its work-group {}: in order here, as waves of a "
+      "work-group "
+      "see each other's accesses on this GPU, but not from GFX10 on in WGP mode",
+      note.kernel, later.verb, later.bytes, later.conflict.other_writes ? "has written" : "has read");
+  note.advice =
+      "see that the source has a release for the work-group before what tells the other wave, and an acquire after "
+      "that "
+      "is seen; the code for this GPU is the same without them. With code for gfx1030, --gpu gfx1030 checks it";
+  findings_.add(later.pc, std::move(note));
 }
 
 Finding RaceChecker::finding_for(const machine::Wave& wave, const WaveClock& clock, const Later& later,

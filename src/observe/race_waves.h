@@ -96,6 +96,9 @@ struct WaveClock {
     uint64_t address = 0;
   };
   std::vector<Load> loads_of_atomics;
+  /// What it has learnt of since the last barrier although it was not complete: until when of a wave that has released
+  /// that, one moment of each. GroupClocks::is_in_order.
+  std::vector<Moment> incomplete;
   uint32_t last_retried = 0;  ///< the site of a load that an atomic has followed
 
   bool knows(Moment when) { return knows_at_once(when) || finds(when); }
@@ -139,6 +142,19 @@ struct WaveClock {
   }
   /// Up to which time a wave's accesses were complete at some time.
   static uint32_t completed(uint32_t at) { return (at & ~store_mask) - 1; }
+  void learns_incomplete(Moment until) {
+    const auto known_of = std::ranges::find(incomplete, until.task, &Moment::task);
+    if (known_of == incomplete.end()) {
+      incomplete.push_back(until);
+    } else {
+      known_of->time = std::max(known_of->time, until.time);
+    }
+  }
+  /// Whether it knows of that without it having been complete.
+  bool knows_incomplete(Moment when) const {
+    const auto known_of = std::ranges::find(incomplete, when.task, &Moment::task);
+    return known_of != incomplete.end() && when.time > completed(known_of->time);
+  }
   /// What others know who synchronise with what it has completed.
   const Knowledge& released() {
     if (!released_) {
@@ -219,6 +235,9 @@ struct GroupClocks {
   Arrived ended;                                ///< likewise those that have ended
   std::vector<CellBlock> lds;
   LdsPlaces lds_atomics;
+  /// By the address of what an atomic has accessed in memory: what those of its waves know who read that, complete or
+  /// not. Where it is in order only.
+  std::unordered_map<uint64_t, VectorClock> released_in_order;
   struct RecentSite {
     uint64_t pc = 0;
     const char* verb = nullptr;
@@ -241,6 +260,7 @@ struct GroupClocks {
     ended.pending.clear();
     lds.clear();
     lds_atomics = {};
+    released_in_order.clear();
     copies.clear();
     copies_version = 0;
   }

@@ -6,7 +6,9 @@
 The source has a comment on the line of the mistake, `FINDING: CHECKER KIND`, and may say at its beginning which checkers
 are wanted (`CHECK: memory,leak`); without that it is the FINDINGs' checker. A finding of the host's, which is at no line of
 a kernel, is at the line of its call stack's first frame. Where the two sides of a race run at the same time, each has the
-comment as `FINDING EITHER: CHECKER KIND`, and one of them is to be found: that of the side that came second.
+comment as `FINDING EITHER: CHECKER KIND`, and one of them is to be found: that of the side that came second. What is
+found on one GPU only is a `FINDING ON GPU: CHECKER KIND`; a `NOTE ON GPU: ...` is to be told there as a note. Other notes
+are left alone.
 
 Checkers that watch compiled code have to find the same there as in the interpreter, of the same lanes and as often.
 
@@ -28,16 +30,22 @@ COMPILED = {"memory", "init", "race", "sync", "wait", "leak"}
 DETERMINED = {"memory", "sync", "wait", "leak"}
 
 
-def expectations(source):
-    """What is to be found in a source, the checkers, and the options of `atoll launch`.
+def expectations(source, gpu):
+    """What is to be found in a source on a GPU, and the notes; the checkers; and the options of `atoll launch`.
 
     What is to be found is a list of sets of (checker, kind, line): one of each set.
     """
-    expected, either, checkers, options = [], {}, None, []
+    expected, notes, either, checkers, options = [], set(), {}, None, []
     with open(source, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
-            if found := re.search(r"FINDING: (\S+) (\S+)", line):
-                expected.append({(found[1], found[2], number)})
+            for found in re.finditer(r"(FINDING|NOTE)(?: ON (\w+))?: (\w+) ([\w-]+)", line):
+                place = (found[3], found[4], number)
+                if found[2] not in (None, gpu):
+                    continue
+                if found[1] == "NOTE":
+                    notes.add(place)
+                else:
+                    expected.append({place})
             if found := re.search(r"FINDING EITHER: (\S+) (\S+)", line):
                 either.setdefault((found[1], found[2]), set()).add((found[1], found[2], number))
             if found := re.search(r"CHECK: (\S+)", line):
@@ -45,7 +53,8 @@ def expectations(source):
             if found := re.search(r"RUN: (.*)", line):
                 options = found[1].split()
     expected += either.values()
-    return expected, checkers or ",".join(sorted({checker for one_of in expected for checker, _, _ in one_of})), options
+    named = {checker for one_of in [*expected, notes] for checker, _, _ in one_of}
+    return expected, notes, checkers or ",".join(sorted(named)), options
 
 
 def line_of(finding, source):
@@ -61,7 +70,7 @@ def line_of(finding, source):
 
 
 def findings_of(command, report):
-    """What a run finds, and all that it prints."""
+    """What a run finds, its notes, and all that it prints."""
     if os.path.exists(report):
         os.remove(report)
     environment = os.environ | {"ATOLL_COMPILE": "wait"}
@@ -71,7 +80,8 @@ def findings_of(command, report):
             findings = json.load(file)["findings"]
     except (OSError, ValueError) as error:
         sys.exit(f"{' '.join(command)}\nended with {done.returncode} and left no report: {error}\n{done.stdout}{done.stderr}")
-    return [finding for finding in findings if finding["severity"] == "error"], done
+    errors = [finding for finding in findings if finding["severity"] == "error"]
+    return errors, [finding for finding in findings if finding["severity"] == "note"], done
 
 
 def main():
@@ -81,7 +91,7 @@ def main():
     parser.add_argument("source")
     parser.add_argument("program")
     arguments = parser.parse_args()
-    expected, checkers, options = expectations(arguments.source)
+    expected, expected_notes, checkers, options = expectations(arguments.source, arguments.gpu)
     engines = ["interpreter", "compiled"] if set(checkers.split(",")) <= COMPILED else ["interpreter"]
     failed = False
     found_by = {}
@@ -95,8 +105,14 @@ def main():
             return [arguments.atoll, "run", "--gpu", arguments.gpu, *check, "--", arguments.program, variant]
 
         for engine in engines:
-            findings, done = findings_of(command(engine, "wrong"), report)
-            found = {(finding["checker"], finding["kind"], line_of(finding, arguments.source)) for finding in findings}
+            def places_of(findings):
+                return {(finding["checker"], finding["kind"], line_of(finding, arguments.source)) for finding in findings}
+
+            findings, notes, done = findings_of(command(engine, "wrong"), report)
+            found = places_of(findings)
+            for checker, kind, line in sorted(expected_notes - places_of(notes)):
+                print(f"{engine}: not told as a note: {checker} {kind} at line {line}")
+                failed = True
             for one_of in expected:
                 if not one_of & found:
                     places = " or ".join(f"{checker} {kind} at line {line}" for checker, kind, line in sorted(one_of))
@@ -111,7 +127,7 @@ def main():
                  finding.get("wave", 0), finding.get("lane", 0), finding["count"])
                 for finding in findings if finding["checker"] in DETERMINED)
 
-            findings, done = findings_of(command(engine, "mended"), report)
+            findings, _, done = findings_of(command(engine, "mended"), report)
             for finding in findings:
                 print(f"{engine}: found in the mended twin: {finding['checker']} {finding['kind']}: {finding['message']}")
                 failed = True
