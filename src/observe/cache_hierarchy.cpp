@@ -77,6 +77,19 @@ uint8_t scope_of(const isa::Instruction& instruction) {
   return static_cast<uint8_t>((instruction.glc ? 1 : 0) | (instruction.scc ? 2 : 0));
 }
 
+Invalidates invalidates(const CacheHierarchy& hierarchy, const isa::Instruction& instruction) {
+  const auto outermost = static_cast<uint8_t>(1u << (hierarchy.levels.size() - 1));
+  Invalidates result = Invalidates::nothing;
+  for (const Invalidation& each : hierarchy.invalidations) {
+    if (each.opcode != instruction.opcode || scope_of(instruction) < each.scope) continue;
+    // That the one level is invalidated by a narrower scope, too, is this GPU's: the model has the agent's for all.
+    const bool is_wide = each.scope == 0 || scope_of(instruction) >= agent_scope;
+    if ((each.levels & outermost) != 0 && is_wide) return Invalidates::for_agent;
+    if ((each.levels & inner) != 0) result = Invalidates::for_group;
+  }
+  return result;
+}
+
 Placement placement_of(const target::Processor& processor, const machine::Kernel& kernel) {
   const memory_model::Generation& generation = memory_model::generation_of(processor);
   return {.cu_mode = generation.places_by_cu_mode && !kernel.descriptor.wgp_mode,

@@ -52,6 +52,14 @@ struct CacheHierarchy {
 
 const CacheHierarchy& hierarchy_of(const target::Processor& processor);
 
+/// Of whose stores a wave's loads get nothing old any more once it has executed an instruction.
+enum class Invalidates : uint8_t {
+  nothing,
+  for_group,  ///< those of its work-group
+  for_agent   ///< those of all work-groups
+};
+Invalidates invalidates(const CacheHierarchy& hierarchy, const isa::Instruction& instruction);
+
 /// The scope of an access or a cache operation: 0 the wave's or the CU's, 1 the work-group's, 2 the agent's, 3 the
 /// system's.
 uint8_t scope_of(const isa::Instruction& instruction);

@@ -157,6 +157,9 @@ class RaceChecker final : public Checker {
   void acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
   void acquire_in_order(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
   void invalidate(WaveClock& clock);
+  void invalidate_near(const GroupClocks& group, WaveClock& clock);
+  template <typename Visit>
+  void for_each_pending(const Pending& pending, const Visit& visit);
   void global_sync(const machine::Wave& wave, WaveClock& clock, const isa::Instruction& instruction);
   void passes_global_sync(WaveClock& clock);
   void meet_in_cluster(const machine::ClusterBarrier& barrier, BarrierEvent::Kind kind, WaveClock& clock);
@@ -195,7 +198,8 @@ class RaceChecker final : public Checker {
   std::mutex dispatches_mutex_;
   struct Running {
     uint32_t number = 0;
-    bool is_in_order = false;  ///< GroupClocks::is_in_order
+    bool is_in_order = false, shares_caches = false;  ///< as GroupClocks have them
+    const CacheHierarchy* caches = nullptr;
   };
   std::map<const machine::Dispatch*, Running> dispatches_;
   std::map<uint32_t, VectorClock> learnt_;  ///< by dispatch: of waves of others, by its waves that ended
@@ -238,7 +242,10 @@ void RaceChecker::dispatch_begins(const machine::Dispatch& dispatch) {
   const memory_model::Generation& generation = memory_model::generation_of(dispatch.gpu->processor());
   const memory_model::ScopeRule* const rule =
       generation.rule(memory_model::Scope::workgroup, placement_of(dispatch.gpu->processor(), *dispatch.kernel));
-  dispatches_[&dispatch] = {.number = begun.number, .is_in_order = rule == nullptr || !rule->release_waits};
+  dispatches_[&dispatch] = {.number = begun.number,
+                            .is_in_order = rule == nullptr || !rule->release_waits,
+                            .shares_caches = rule == nullptr || rule->invalidate.empty(),
+                            .caches = &hierarchy_of(dispatch.gpu->processor())};
 }
 
 void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
@@ -276,6 +283,9 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
     const Running running = dispatch == dispatches_.end() ? Running{} : dispatch->second;
     clocks->dispatch = running.number;
     clocks->is_in_order = running.is_in_order;
+    clocks->shares_caches = running.shares_caches;
+    clocks->is_clustered = group.cluster != nullptr;
+    clocks->caches = running.caches;
   }
   clocks->first_task = clocks->dispatch == 0 ? 0 : tasks_.add(count);
   clocks->waves.resize(count);
@@ -451,9 +461,28 @@ void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::In
     if (waits->of(memory_model::Counter::store) == 0) clock->stores_under_way = false;
     if (had_any && !clock->loads_under_way && !clock->stores_under_way) clock->pass_time();
   } else if (invalidates_caches(instruction.opcode)) {
-    if (WaveClock* clock = clocks_of(wave).wave) invalidate(*clock);
+    if (const auto [group, clock] = clocks_of(wave); clock != nullptr) {
+      const Invalidates reach = invalidates(*group->caches, instruction);
+      if (reach == Invalidates::for_agent || (reach == Invalidates::for_group && group->is_clustered)) {
+        invalidate(*clock);
+      } else if (reach == Invalidates::for_group && !group->shares_caches) {
+        invalidate_near(*group, *clock);
+      }
+    }
   } else if (instruction.encoding == isa::Encoding::ds && isa::row(instruction.opcode).has(isa::flag::gws)) {
     if (WaveClock* clock = clocks_of(wave).wave) global_sync(wave, *clock, instruction);
+  }
+}
+
+/// The clocks of what a wave has read and does not know of yet.
+template <typename Visit>
+void RaceChecker::for_each_pending(const Pending& pending, const Visit& visit) {
+  visit(pending.clock);
+  for (const uint64_t address : pending.places) {
+    AccessHistory::Part& part = history_.part(AccessHistory::page_of(address));
+    const std::lock_guard lock(part.mutex);
+    const auto place = part.atomics.find(address);
+    if (place != part.atomics.end() && !place->second.empty()) visit(place->second.clock());
   }
 }
 
@@ -461,15 +490,18 @@ void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::In
 void RaceChecker::invalidate(WaveClock& clock) {
   if (clock.pending.empty()) return;
   VectorClock all = *clock.known;
-  all.learn(clock.pending.clock);
-  for (const uint64_t address : clock.pending.places) {
-    AccessHistory::Part& part = history_.part(AccessHistory::page_of(address));
-    const std::lock_guard lock(part.mutex);
-    if (const auto place = part.atomics.find(address); place != part.atomics.end() && !place->second.empty()) {
-      all.learn(place->second.clock());
-    }
-  }
+  for_each_pending(clock.pending, [&](const VectorClock& released) { all.learn(released); });
   clock.pending.clear();
+  clock.know(std::make_shared<const VectorClock>(std::move(all)));
+  memories_.remember(clock);
+}
+
+/// The same of what waves of its work-group released.
+void RaceChecker::invalidate_near(const GroupClocks& group, WaveClock& clock) {
+  if (clock.pending.empty()) return;
+  VectorClock all = *clock.known;
+  for_each_pending(clock.pending,
+                   [&](const VectorClock& released) { all.learn_of(released, group.first_task, group.end_task()); });
   clock.know(std::make_shared<const VectorClock>(std::move(all)));
   memories_.remember(clock);
 }
@@ -500,8 +532,9 @@ void RaceChecker::passes_global_sync(WaveClock& clock) {
   memories_.remember(clock);
 }
 
-/// The waves of a work-group share the caches, or are treated as if they did.
+/// What a wave of the work-group has released; what is read is among what is pending, too.
 void RaceChecker::acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released) {
+  if (!group.shares_caches) return;
   if (!clock.known->lacks(released, group.first_task, group.end_task(), clock.task)) return;
   VectorClock all = *clock.known;
   all.learn_of(released, group.first_task, group.end_task());

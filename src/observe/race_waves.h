@@ -14,6 +14,7 @@
 
 #include "machine/observer.h"
 #include "observe/access_history.h"
+#include "observe/cache_hierarchy.h"
 #include "observe/race_copies.h"
 #include "observe/vector_clock.h"
 
@@ -211,7 +212,10 @@ class LdsPlaces {
 
 struct GroupClocks {
   uint32_t dispatch = 0, first_task = 0;
-  bool is_in_order = false;  ///< its waves see each other's accesses to memory in the order of the program
+  bool is_in_order = false;    ///< its waves see each other's accesses to memory in the order of the program
+  bool shares_caches = false;  ///< nothing has to be invalidated for its waves to see each other's stores
+  bool is_clustered = false;   ///< what invalidates for the work-group does for its cluster
+  const CacheHierarchy* caches = nullptr;
   std::vector<WaveClock> waves;
   /// What those know, and will know, who have arrived at a barrier.
   struct Arrived {
