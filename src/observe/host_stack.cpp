@@ -158,7 +158,7 @@ HostFrames describe(const HostStack& stack) {
   // What a runtime allocates in other calls is for itself.
   constexpr std::string_view api[] = {"hipMalloc",   "hipHostMalloc", "hipHostAlloc",  "hipExtMalloc",
                                       "hipMemAlloc", "clSVMAlloc",    "clCreateBuffer"};
-  // Managed memory is the program's, and told of only where its end is (hsa/svm.h): what is told may be the runtime's.
+  // Managed memory is not what the runtime allocates in that call (hsa/svm.h tells of it).
   const bool allocates = result.call != "hipMallocManaged" && std::ranges::any_of(api, [&](std::string_view prefix) {
                            return result.call.starts_with(prefix);
                          });

@@ -604,7 +604,7 @@ void MemoryChecker::finish() {
   std::map<uint64_t, Leak> leaks;
   for (Block& block : allocations_.live()) {
     using enum machine::MemoryEvent::Kind;
-    if (block.kind != device && block.kind != host) continue;
+    if (block.kind != device && block.kind != host && block.kind != managed) continue;
     Leak& leak = leaks[block.allocated.hash()];
     ++leak.count;
     leak.bytes += block.size;
@@ -612,8 +612,10 @@ void MemoryChecker::finish() {
   }
   const std::lock_guard lock(last_mutex_);
   std::erase_if(leaks, [&](const auto& entry) {
-    const HostStack& stack = entry.second.first.allocated;
-    return !describe(stack).by_program || last_of_caller_[stack.hash_of_caller()] != entry.first;
+    const Block& first = entry.second.first;
+    const HostStack& stack = first.allocated;
+    const bool is_runtimes = first.kind != machine::MemoryEvent::Kind::managed && !describe(stack).by_program;
+    return is_runtimes || last_of_caller_[stack.hash_of_caller()] != entry.first;
   });
   for (auto& [hash, leak] : leaks) {
     Finding finding{.checker = "leak", .kind = "not-freed"};
