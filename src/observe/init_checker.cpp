@@ -131,7 +131,6 @@ class InitChecker final : public Checker {
   }
   void work_group_ends(const machine::WorkGroup& group) override { groups_.erase(group); }
   void wave_begins(const machine::Wave& wave) override {
-    if (wave.work_group->dispatch->gpu->processor().generation >= target::Generation::gfx12_5) return;
     GroupState* group = groups_.find(wave.work_group);
     if (group == nullptr || wave.index >= group->waves.size()) return;
     auto& spare = spare_wave_states();
@@ -549,10 +548,13 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   const auto [group, state] = find(wave);
   if (state == nullptr) return;
   if (access.is_translated) return translated_access(wave, *group, *state, access);
-  if (state->step.access == nullptr) return;
+  // Of tensors, and of loads that transpose, it is not followed what goes where.
+  if (state->step.access == nullptr || access.bytes > most_bytes) {
+    if (access.writes) write_defined(*group, *state, access);
+    return;
+  }
   using Kind = MemoryAccess::Kind;
   MemoryStep& step = state->step;
-  if (access.bytes > most_bytes) return;
   const bool is_plain = step.access->kind == Kind::load || step.access->kind == Kind::store;
   if (is_plain || access.is_atomic) {
     const bool is_written = finds_all_written(*group, access);
@@ -660,6 +662,7 @@ void InitChecker::write_defined(GroupState& group, WaveState& state, const Acces
   if (access.space == Space::lds) {
     return for_each_run(access, [&](uint64_t begin, uint64_t bytes) { group.write_lds(begin, bytes, nullptr); });
   }
+  if (access.bytes > most_bytes) return;
   const uint8_t undefined[most_bytes]{};
   for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
     write_memory(group, state, access, static_cast<unsigned>(std::countr_zero(lanes)), undefined);
@@ -669,7 +672,10 @@ void InitChecker::write_defined(GroupState& group, WaveState& state, const Acces
 /// Its address is defined, and what it stores.
 void InitChecker::translated_access(const machine::Wave& wave, GroupState& group, WaveState& state,
                                     const AccessEvent& access) {
-  if (access.bytes > most_bytes) return;
+  if (access.bytes > most_bytes) {
+    if (access.writes) write_defined(group, state, access);
+    return;
+  }
   MemoryStep& step = state.step;
   step.access = &semantics::memory_access(access.instruction);
   step.result = access.instruction.destinations != 0 ? &access.instruction.operands[0] : nullptr;

@@ -7,7 +7,7 @@
 // (shadow_memory.h), lane by lane under EXEC.
 //
 // Where it is not known what an instruction does with its sources' bits, its result counts as written: matrix
-// instructions follow their accumulator alone, images and GFX12.5 are not followed. Memory of the host's counts as
+// instructions follow their accumulator alone, images are not followed. Memory of the host's counts as
 // written, as do variables of the code and kernels' arguments.
 #pragma once
 
