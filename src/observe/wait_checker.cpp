@@ -72,6 +72,13 @@ class WaitChecker final : public Checker {
   void report(const machine::Wave& wave, uint64_t pc, const RegisterConflict& conflict);
   void report(const machine::Wave& wave, const machine::AccessEvent& access, const LdsCopies::Conflict& conflict);
   void report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing);
+  void report(const machine::Wave& wave, uint64_t pc, const MatrixWaits::Missing& missing);
+  struct MissingNop {
+    uint64_t earlier = 0;  ///< the instruction before
+    std::string message;   ///< with {} for how many wait states there are, and for that instruction
+    uint32_t states = 0, left = 0;
+  };
+  void report(const machine::Wave& wave, uint64_t pc, const MissingNop& missing);
   void report_registers(const machine::Wave& wave, const machine::StraightCode& code);
 
   Findings& findings_;
@@ -102,6 +109,7 @@ uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, con
   }
   if (step.events != nullptr) {
     for (const auto& [pc, missing] : step.events->missing) report(wave, pc, missing);
+    for (const auto& [pc, missing] : step.events->missing_of_matrices) report(wave, pc, missing);
     for (const auto& [pc, conflict] : step.events->conflicts) report(wave, pc, conflict);
     if (!step.events->copies.empty()) follow_copies(wave, step.events->copies);
   }
@@ -255,7 +263,7 @@ void WaitChecker::report(const machine::Wave& wave, const machine::AccessEvent& 
   findings_.add(access.pc, std::move(finding));
 }
 
-void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing) {
+void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MissingNop& missing) {
   constexpr const char* kind = "missing-nop";
   if (findings_.known(checker, kind, pc, 1)) return;
   Finding finding;
@@ -263,7 +271,18 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitState
   finding.kind = kind;
   set_place(finding, wave, pc, 0);
   Finding there;
-  set_place(there, wave, missing.writer, 0);
+  set_place(there, wave, missing.earlier, 0);
+  const std::string left = fmt::format("{} wait state{}", missing.left, missing.left == 1 ? "" : "s");
+  finding.message = fmt::format("kernel '{}' {}: there have to be {}", finding.kernel,
+                                fmt::format(fmt::runtime(missing.message), left, there.instruction), missing.states);
+  std::vector<std::string> frames{there.instruction};
+  if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
+  finding.stacks.push_back({"the earlier one", std::move(frames)});
+  finding.advice = fmt::format("put 's_nop {}' before it, or other instructions", missing.states - missing.left - 1);
+  findings_.add(pc, std::move(finding));
+}
+
+void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing) {
   using Kind = WaitStateFacts::Kind;
   const auto generation = wave.work_group->dispatch->gpu->processor().generation;
   std::string what;
@@ -286,15 +305,38 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitState
       what = "the hardware register";
       break;
   }
-  finding.message =
-      fmt::format("kernel '{}' uses {} {} wait state{} after '{}' has written it: there have to be {}", finding.kernel,
-                  what, missing.need.states - missing.states, missing.need.states - missing.states == 1 ? "" : "s",
-                  there.instruction, missing.need.states);
-  std::vector<std::string> frames{there.instruction};
-  if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
-  finding.stacks.push_back({"written by", std::move(frames)});
-  finding.advice = fmt::format("put 's_nop {}' before it, or other instructions", missing.states - 1);
-  findings_.add(pc, std::move(finding));
+  report(wave, pc,
+         MissingNop{.earlier = missing.writer,
+                    .message = fmt::format("uses {} {{}} after '{{}}' has written it", what),
+                    .states = missing.need.states,
+                    .left = missing.need.states - missing.states});
+}
+
+void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MatrixWaits::Missing& missing) {
+  const auto generation = wave.work_group->dispatch->gpu->processor().generation;
+  std::string message;
+  switch (missing.relation) {
+    using enum MatrixWaits::Relation;
+    case reads:
+      message = fmt::format("uses {} {{}} after '{{}}', which writes it", vector_name(missing.reg, generation));
+      break;
+    case overwrites:
+      message = fmt::format("writes {} {{}} after '{{}}', which writes it, too", vector_name(missing.reg, generation));
+      break;
+    case overwrites_addend:
+      message = fmt::format("writes {} {{}} after '{{}}', which still reads it", vector_name(missing.reg, generation));
+      break;
+    case uses_exec:
+      message = "uses exec {} after '{}' has written it";
+      break;
+    case shares_unit:
+      message = "multiplies doubles {} after '{}', whose units it shares";
+      break;
+  }
+  report(
+      wave, pc,
+      MissingNop{
+          .earlier = missing.earlier, .message = std::move(message), .states = missing.states, .left = missing.left});
 }
 
 }  // namespace

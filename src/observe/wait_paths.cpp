@@ -79,8 +79,11 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
     if (!instruction) break;  // the wave faults there
     isa::choose_banks(*instruction, key.variant.banks);
     vgprs = std::max(vgprs, vgprs_named(*instruction));
-    const Facts& facts = facts_of(pc, key.variant, *instruction);
+    const Facts& facts = facts_of(pc, key.variant, *instruction, processor);
     if (const auto missing = state.states.step(facts.states, pc)) events.missing.push_back({pc, *missing});
+    if (const auto missing = state.matrices.step(facts.matrix, pc, facts.states.states)) {
+      events.missing_of_matrices.push_back({pc, *missing});
+    }
     if (facts.operation.waits) {
       state.operations.wait(*facts.operation.waits, events.copies);
     } else {
@@ -99,7 +102,8 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
     epoch_ = next_epoch();
   }
   Step step{.next = number_of(std::move(state)), .vgprs = vgprs};
-  if (!events.conflicts.empty() || !events.missing.empty() || !events.copies.empty()) {
+  if (!events.conflicts.empty() || !events.missing.empty() || !events.missing_of_matrices.empty() ||
+      !events.copies.empty()) {
     auto& kept = events_[key];
     if (kept == nullptr) kept = std::make_unique<const PathEvents>(std::move(events));
     step.events = kept.get();
@@ -107,15 +111,17 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
   return steps_.try_emplace(key, step).first->second;
 }
 
-const WaitPaths::Facts& WaitPaths::facts_of(uint64_t pc, const Variant& variant, const isa::Instruction& instruction) {
+const WaitPaths::Facts& WaitPaths::facts_of(uint64_t pc, const Variant& variant, const isa::Instruction& instruction,
+                                            const target::Processor& processor) {
   const std::pair key{pc, variant};
   {
     const std::shared_lock lock(mutex_);
     if (const auto at = facts_.find(key); at != facts_.end()) return *at->second;
   }
   const isa::Effects effects = isa::effects_of(instruction);
-  auto facts = std::make_unique<const Facts>(
-      Facts{.operation = operation_facts(instruction, effects), .states = wait_state_facts(instruction, effects)});
+  auto facts = std::make_unique<const Facts>(Facts{.operation = operation_facts(instruction, effects),
+                                                   .states = wait_state_facts(instruction, effects),
+                                                   .matrix = matrix_facts(instruction, effects, processor)});
   if (facts->operation.copy != isa::LdsCopy::none) any_copies_ = true;
   const std::unique_lock lock(mutex_);
   return *facts_.try_emplace(key, std::move(facts)).first->second;
@@ -133,12 +139,16 @@ WaitPaths::Identity WaitPaths::identity_of(const State& state) {
         identity.end(),
         {static_cast<uint64_t>(write.what.kind) << 32 | uint64_t{write.what.reg} << 16 | write.states, write.pc});
   }
+  identity.push_back(UINT64_MAX);
+  for (const MatrixWaits::Recent& recent : state.matrices.lately()) {
+    identity.insert(identity.end(), {uint64_t{recent.states}, recent.pc, reinterpret_cast<uintptr_t>(recent.facts)});
+  }
   return identity;
 }
 
 /// Called with the lock held.
 uint32_t WaitPaths::number_of(State state) {
-  if (state.operations.all().empty() && state.states.lately().empty()) return 0;
+  if (state.operations.all().empty() && state.states.lately().empty() && state.matrices.lately().empty()) return 0;
   const auto [at, is_new] = numbers_.try_emplace(identity_of(state), last_number_ + 1);
   if (is_new) states_[++last_number_] = std::move(state);
   return at->second;
@@ -150,7 +160,8 @@ void WaitPaths::forget(uint64_t begin, uint64_t end) {
   std::erase_if(states_, [&](const auto& each) {
     const State& state = each.second;
     return std::ranges::any_of(state.operations.all(), is_inside, &Operation::pc) ||
-           std::ranges::any_of(state.states.lately(), is_inside, &WaitStates::Write::pc);
+           std::ranges::any_of(state.states.lately(), is_inside, &WaitStates::Write::pc) ||
+           std::ranges::any_of(state.matrices.lately(), is_inside, &MatrixWaits::Recent::pc);
   });
   std::erase_if(numbers_, [&](const auto& each) { return !states_.contains(each.second); });
   const auto is_gone = [&](uint32_t state) { return state != 0 && !states_.contains(state); };

@@ -17,6 +17,7 @@
 
 #include "isa/instruction.h"
 #include "machine/observer.h"
+#include "observe/matrix_waits.h"
 #include "observe/under_way.h"
 #include "observe/wait_states.h"
 #include "target/processor.h"
@@ -32,6 +33,7 @@ struct PathEvents {
   };
   std::vector<At<RegisterConflict>> conflicts;
   std::vector<At<WaitStates::Missing>> missing;
+  std::vector<At<MatrixWaits::Missing>> missing_of_matrices;
   CopySteps copies;
 };
 
@@ -65,10 +67,12 @@ class WaitPaths {
   struct Facts {
     OperationFacts operation;
     WaitStateFacts states;
+    MatrixFacts matrix;
   };
   struct State {
     OperationsUnderWay operations;
     WaitStates states;
+    MatrixWaits matrices;
   };
   /// What decides beside their place what instructions are.
   struct Variant {
@@ -92,7 +96,8 @@ class WaitPaths {
   using Identity = std::vector<uint64_t>;
 
   static Identity identity_of(const State& state);
-  const Facts& facts_of(uint64_t pc, const Variant& variant, const isa::Instruction& instruction);
+  const Facts& facts_of(uint64_t pc, const Variant& variant, const isa::Instruction& instruction,
+                        const target::Processor& processor);
   Step follow(const Key& key, const target::Processor& processor);
   uint32_t number_of(State state);
 

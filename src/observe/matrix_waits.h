@@ -1,0 +1,92 @@
+// observe: wait states about matrix instructions (MFMA, SMFMAC) of gfx908 to gfx950, which code has to leave by itself.
+//
+// A matrix instruction takes passes of four cycles, and its result is in the registers only some passes later. The GPU
+// holds back a few instructions that need it, as the next one that adds to the same registers; for all others code has
+// to wait. How long depends on what the instruction multiplies, how many passes it takes, and on who comes then.
+// Sources: CDNA1 to CDNA4 ISA guides, "Manually Inserted Wait States"; where they are silent, LLVM's
+// GCNHazardRecognizer, which the tests compare pair by pair.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "isa/effects.h"
+#include "isa/instruction.h"
+#include "target/processor.h"
+
+namespace Atoll::observe {
+
+/// Some registers after each other, numbered as isa::VectorSet has them.
+struct RegisterRange {
+  uint16_t first = 0, count = 0;
+
+  bool overlaps(const RegisterRange& other) const {
+    return first < other.first + other.count && other.first < first + count;
+  }
+  friend bool operator==(const RegisterRange&, const RegisterRange&) = default;
+};
+
+/// What counts of an instruction.
+struct MatrixFacts {
+  enum class Kind : uint8_t {
+    other,
+    vector_alu,
+    dot,
+    accumulator_read,   ///< v_accvgpr_read_b32 of gfx908
+    accumulator_write,  ///< v_accvgpr_write_b32 of gfx908
+    memory,
+    matrix,         ///< by the matrix core proper (XDL); until gfx90a all but doubles
+    float_matrix,   ///< of f32, from gfx940 on
+    double_matrix,  ///< of f64
+  };
+  Kind kind = Kind::other;
+  target::Generation generation{};
+  isa::Opcode opcode{};
+  uint8_t passes = 0;
+  bool is_small_double = false;  ///< 4 x 4 of f64
+  bool writes_exec = false;
+  RegisterRange result, addend;        ///< of matrix and dot instructions
+  std::vector<RegisterRange> factors;  ///< likewise: what else they read
+  std::vector<RegisterRange> reads, writes;
+  uint8_t matters_for = 0;  ///< wait states, after which nothing depends on it
+
+  bool is_matrix() const { return kind >= Kind::matrix; }
+};
+MatrixFacts matrix_facts(const isa::Instruction& instruction, const isa::Effects& effects,
+                         const target::Processor& processor);
+
+/// What a wave has executed lately, as far as it matters to what comes.
+class MatrixWaits {
+ public:
+  /// What an instruction does with what an earlier one has to do with.
+  enum class Relation : uint8_t {
+    reads,
+    overwrites,
+    overwrites_addend,  ///< which the earlier one reads
+    uses_exec,
+    shares_unit,  ///< v_fma_f64 after a matrix of doubles
+  };
+  struct Missing {
+    uint64_t earlier = 0;  ///< the instruction
+    Relation relation{};
+    uint16_t reg = 0;    ///< the first register of both, as isa::VectorSet has it; nothing for the last relations
+    uint8_t states = 0;  ///< that there have to be between the two
+    uint8_t left = 0;    ///< that there are
+  };
+  /// The wave comes to an instruction, which takes `states`. The facts have to stay where they are.
+  std::optional<Missing> step(const MatrixFacts& facts, uint64_t pc, uint32_t states);
+
+  struct Recent {
+    const MatrixFacts* facts = nullptr;
+    uint64_t pc = 0;
+    uint32_t states = 0;  ///< since then
+  };
+  /// The oldest first.
+  const std::vector<Recent>& lately() const { return lately_; }
+
+ private:
+  std::vector<Recent> lately_;
+};
+
+}  // namespace Atoll::observe

@@ -1,0 +1,115 @@
+// Wait states about matrix instructions, against LLVM: of each pair of instructions (matrix_pairs.py) llc has put as many
+// s_nop between as the GPU needs. With these nothing is missing, and with one wait state less something is.
+#include "observe/matrix_waits.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "isa/decode.h"
+#include "object/elf_file.h"
+#include "observe/wait_paths.h"
+#include "target/target.h"
+
+namespace Atoll::test {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+struct Function {
+  std::string name;
+  Bytes code;  ///< up to s_endpgm
+};
+
+Bytes read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(path + " is not there");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+constexpr uint32_t s_nop = 0xBF800000;
+uint32_t word_at(const Bytes& code, size_t at) {
+  uint32_t word = 0;
+  std::memcpy(&word, &code[at], sizeof word);
+  return word;
+}
+
+std::vector<Function> functions_of(const Bytes& file, const target::Processor& processor) {
+  const auto elf = object::read_elf_file(file);
+  if (!elf) throw std::runtime_error(elf.error().message);
+  const object::ElfSection* const text = elf->find_section(".text");
+  const auto symbols = object::read_symbols(*elf, *elf->find_section(uint32_t{SHT_SYMTAB}));
+  if (text == nullptr || !symbols) throw std::runtime_error("there are no functions");
+  std::vector<Function> functions;
+  for (const object::ElfSymbol& symbol : *symbols) {
+    if ((symbol.raw.st_info & 0xF) != STT_FUNC) continue;
+    Function function{.name = std::string(symbol.name), .code = {}};
+    const auto rest = text->bytes.subspan(symbol.raw.st_value);
+    size_t end = 0;
+    while (true) {
+      const auto instruction = isa::decode(rest.subspan(end), processor);
+      if (!instruction) throw std::runtime_error(function.name + ": " + instruction.error().message);
+      if (instruction->opcode == isa::Opcode::s_endpgm) break;
+      end += instruction->size;
+    }
+    function.code.assign(rest.begin(), rest.begin() + static_cast<ptrdiff_t>(end));
+    functions.push_back(std::move(function));
+  }
+  return functions;
+}
+
+/// Whether some instruction comes too early.
+bool lacks_states(const Bytes& code, const target::Target& target) {
+  observe::WaitPaths paths;
+  const auto begin = reinterpret_cast<uint64_t>(code.data());
+  const auto step = paths.step(0, {.begin = begin, .end = begin + code.size()}, *target.processor, target.wave_size);
+  return step.events != nullptr && (!step.events->missing.empty() || !step.events->missing_of_matrices.empty());
+}
+
+/// The code with a wait state less; empty where it has no s_nop.
+Bytes with_one_less(const Bytes& code, const target::Processor& processor) {
+  for (size_t at = 0; at < code.size();) {
+    const uint32_t word = word_at(code, at);
+    if ((word & 0xFFFF0000) == s_nop) {
+      Bytes less = code;
+      const auto place = less.begin() + static_cast<ptrdiff_t>(at);
+      if ((word & 0xFFFF) == 0) {
+        less.erase(place, place + 4);
+      } else {
+        --*place;
+      }
+      return less;
+    }
+    at += isa::decode(std::span(code).subspan(at), processor)->size;
+  }
+  return {};
+}
+
+class MatrixWaits : public testing::TestWithParam<const char*> {};
+
+TEST_P(MatrixWaits, AreThoseThatLlvmHas) {
+  const target::Target target(*target::find_processor(GetParam()));
+  const Bytes file = read(std::string(ATOLL_MATRIX_PAIRS) + "/matrix_pairs_" + GetParam() + ".o");
+  size_t waiting = 0, free = 0;
+  for (const Function& function : functions_of(file, *target.processor)) {
+    EXPECT_FALSE(lacks_states(function.code, target)) << function.name << ": more is asked for than LLVM has";
+    if (const Bytes less = with_one_less(function.code, *target.processor); !less.empty()) {
+      ++waiting;
+      EXPECT_TRUE(lacks_states(less, target)) << function.name << ": less is asked for than LLVM has";
+    } else {
+      ++free;
+    }
+  }
+  EXPECT_GT(waiting, 100u);
+  EXPECT_GT(free, 20u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpus, MatrixWaits, testing::Values("gfx908", "gfx90a", "gfx942", "gfx950"),
+                         [](const auto& gpu) { return std::string(gpu.param); });
+
+}  // namespace
+}  // namespace Atoll::test
