@@ -117,6 +117,30 @@ std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
   return waits;
 }
 
+uint32_t most_counted(Counter counter, target::Generation generation) {
+  using enum target::Generation;
+  constexpr uint32_t bits3 = 7, bits4 = 15, bits5 = 31, bits6 = 63, tensors = 3;
+  switch (counter) {
+    case Counter::load:
+      return generation < gfx9 ? bits4 : bits6;
+    case Counter::lds:
+      return generation < gfx10 ? bits4 : bits6;
+    case Counter::scalar:
+      return generation < gfx10 ? bits4 : generation < gfx12 ? bits6 : bits5;
+    case Counter::bvh:
+      return bits3;
+    case Counter::tensor:
+      return tensors;
+    case Counter::store:
+    case Counter::sample:
+    case Counter::async:
+    case Counter::xnack:
+    case Counter::count:
+      break;
+  }
+  return bits6;
+}
+
 bool invalidates_caches(isa::Opcode opcode) {
   switch (opcode) {
     using enum isa::Opcode;

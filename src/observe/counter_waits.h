@@ -28,6 +28,10 @@ bool is_vector_memory(isa::Encoding encoding);
 /// Of an instruction that waits for counters; nothing for all others.
 std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction);
 
+/// The most that a counter counts. The GPU holds back the instruction that would be one more.
+/// Source: the ISA guides' widths of the fields of S_WAITCNT and its successors.
+uint32_t most_counted(memory_model::Counter counter, target::Generation generation);
+
 /// Whether it makes a wave see what others have written: those that the memory model ends an acquire with.
 bool invalidates_caches(isa::Opcode opcode);
 

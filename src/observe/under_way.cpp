@@ -5,6 +5,7 @@
 #include <array>
 
 #include "isa/table.h"
+#include "semantics/memory_access.h"
 
 namespace Atoll::observe {
 
@@ -86,6 +87,21 @@ bool is_translated(const Instruction& instruction, const OperationFacts& facts) 
   }
 }
 
+/// A load of 16 bits leaves the other half of its register as it is: that half need not be there before, as what comes
+/// by the same counter is written in order. Hand-written code loads both halves one right after the other.
+void leave_other_half(OperationFacts& facts, const Instruction& instruction) {
+  if (facts.counted == 0 || !semantics::memory_access(instruction).keeps_half()) return;
+  const isa::Operand& result = instruction.operands[0];
+  if (result.kind != isa::OperandKind::vgpr) return;
+  for (unsigned i = instruction.destinations; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    const bool is_result =
+        operand.kind == result.kind && operand.reg <= result.reg && result.reg < operand.reg + operand.words;
+    if (is_result) return;
+  }
+  facts.vector_reads.reset(result.reg);
+}
+
 }  // namespace
 
 OperationFacts operation_facts(const Instruction& instruction, const isa::Effects& effects) {
@@ -98,6 +114,10 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   facts.fills_in_order = facts.in_order && instruction.generation < target::Generation::gfx12_5;
   facts.is_scalar_memory = instruction.encoding == Encoding::smem;
   if (facts.counted != 0) facts.copy = isa::lds_copy(instruction);
+  for (unsigned i = 0; i < static_cast<unsigned>(Counter::count); ++i) {
+    const auto counter = static_cast<Counter>(i);
+    if (has(facts.counted, counter)) facts.room.of(counter) = most_counted(counter, instruction.generation) - 1;
+  }
   if (is_translated(instruction, facts)) facts.counted |= mask(Counter::xnack);
   using enum isa::Control::Kind;
   const isa::Control control = isa::control_of(instruction);
@@ -110,6 +130,7 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   facts.writes.reset(isa::scc_number);
   facts.vector_reads = effects.vector_reads;
   facts.vector_writes = effects.vector_writes;
+  if (facts.fills_in_order) leave_other_half(facts, instruction);
   facts.vectors = facts.vector_reads | facts.vector_writes;
   facts.fills = facts.vector_writes.any() || facts.writes.any();
   return facts;
@@ -188,6 +209,10 @@ void OperationsUnderWay::wait(const CounterWaits& waits, CopySteps& copies) {
   }
   std::erase_if(queue_, [](const Operation& operation) { return operation.counters == 0; });
   collect();
+}
+
+void OperationsUnderWay::make_room(const OperationFacts& facts, CopySteps& copies) {
+  if (facts.counted != 0 && queue_.size() > std::ranges::min(facts.room.at_most)) wait(facts.room, copies);
 }
 
 template <size_t size>

@@ -25,6 +25,7 @@ using VectorRegisters = isa::VectorSet;
 struct OperationFacts {
   std::optional<CounterWaits> waits;
   memory_model::Counters counted = 0;  ///< by which counters it is under way
+  CounterWaits room;                   ///< what may be left for these counters to count it, too
   bool in_order = true;                ///< a counter's operations are done in the order of their issue
   bool fills_in_order = true;          ///< and those of the same counter fill their registers in that order
   bool fills = false;                  ///< registers
@@ -73,6 +74,8 @@ struct RegisterConflict {
 class OperationsUnderWay {
  public:
   void wait(const CounterWaits& waits, CopySteps& copies);
+  /// Before a wave executes an instruction: a counter counts no more than it can.
+  void make_room(const OperationFacts& facts, CopySteps& copies);
   /// Those that an instruction has to wait for.
   std::vector<RegisterConflict> conflicts(const OperationFacts& facts) const;
   /// A wave executes an instruction.

@@ -87,6 +87,7 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
     if (facts.operation.waits) {
       state.operations.wait(*facts.operation.waits, events.copies);
     } else {
+      state.operations.make_room(facts.operation, events.copies);
       for (const RegisterConflict& conflict : state.operations.conflicts(facts.operation)) {
         events.conflicts.push_back({pc, conflict});
       }
