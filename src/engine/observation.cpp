@@ -100,8 +100,9 @@ bool synchronises(const isa::Instruction& instruction) {
 Handler observe(Origin& origin, Handler handler, const machine::Watched& watched) {
   const Told told{
       .path = watched.paths,
-      .instruction =
-          watched.instructions || watched.definedness || (watched.synchronisation && synchronises(origin.instruction)),
+      .instruction = watched.instructions || watched.definedness ||
+                     (watched.synchronisation && synchronises(origin.instruction)) ||
+                     (watched.whole_waves && isa::works_on_whole_waves(origin.instruction)),
       .accesses = (watched.accesses || watched.odd_accesses || watched.definedness || watched.paths) &&
                   origin.accesses != nullptr,
       .settles_loads = watched.loads,

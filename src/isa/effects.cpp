@@ -247,6 +247,12 @@ class Collector {
 
 Effects effects_of(const Instruction& instruction) { return Collector(instruction).collect(); }
 
+bool works_on_whole_waves(const Instruction& instruction) {
+  const InstructionRow& row = isa::row(instruction.opcode);
+  if (row.has(flag::matrix | flag::wmma)) return true;
+  return row.has(flag::memory) && row.name.find("_tr") != std::string_view::npos;
+}
+
 LdsCopy lds_copy(const Instruction& instruction) {
   const InstructionRow& row = row_of(instruction);
   if (row.has(flag::tensor)) return row.has(flag::load) ? LdsCopy::to_lds : LdsCopy::from_lds;

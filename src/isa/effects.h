@@ -52,6 +52,9 @@ Effects effects_of(const Instruction& instruction);
 enum class LdsCopy : uint8_t { none, to_lds, from_lds };
 LdsCopy lds_copy(const Instruction& instruction);
 
+/// Whether an instruction works on all lanes of a wave together, whatever EXEC has: matrices, loads that transpose.
+bool works_on_whole_waves(const Instruction& instruction);
+
 /// Adds a lane mask that begins with that register: one register or two.
 inline void add_lane_mask(ScalarSet& set, unsigned reg, const Instruction& of) {
   for (unsigned word = 0; word < of.lane_mask_words; ++word) set.set(reg + word);

@@ -46,6 +46,7 @@ struct Watched {
   bool work_groups = false;      ///< work_group_begins, work_group_ends, wave_begins, wave_ends
   bool instructions = false;     ///< instruction
   bool synchronisation = false;  ///< instruction, of those that wait for counters, control caches, or are barriers
+  bool whole_waves = false;      ///< instruction, of those that work on all lanes together: matrices, transposing loads
   bool accesses = false;         ///< access
   bool odd_accesses = false;     ///< access; those that are ordinary (is_ordinary) need not be told
   bool barriers = false;         ///< barrier
@@ -66,6 +67,7 @@ struct Watched {
     work_groups |= more.work_groups;
     instructions |= more.instructions;
     synchronisation |= more.synchronisation;
+    whole_waves |= more.whole_waves;
     accesses |= more.accesses;
     odd_accesses |= more.odd_accesses;
     barriers |= more.barriers;

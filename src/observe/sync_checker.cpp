@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "isa/effects.h"
+#include "isa/table.h"
 #include "machine/barrier.h"
 #include "machine/dispatch.h"
 #include "observe/place.h"
@@ -49,7 +51,9 @@ class SyncChecker final : public Checker {
  public:
   explicit SyncChecker(Findings& findings) : findings_(findings) {}
 
-  machine::Watched watched() const override { return {.work_groups = true, .synchronisation = true, .barriers = true}; }
+  machine::Watched watched() const override {
+    return {.work_groups = true, .synchronisation = true, .whole_waves = true, .barriers = true};
+  }
 
   void work_group_begins(const machine::WorkGroup& group) override {
     auto barriers = std::make_unique<GroupBarriers>();
@@ -72,6 +76,7 @@ class SyncChecker final : public Checker {
   void report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind, const std::string& what,
               std::vector<NamedStack> stacks, const char* advice);
   void report_ended(const machine::Wave& wave, uint64_t pc, uint32_t ended);
+  void check_lanes(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction);
 
   Findings& findings_;
   RunningGroups<GroupBarriers> groups_;
@@ -96,6 +101,7 @@ void SyncChecker::instruction(const machine::Wave& wave, uint64_t pc, const isa:
     case isa::Opcode::s_barrier_signal_isfirst:
       break;
     default:
+      check_lanes(wave, pc, instruction);
       return;
   }
   if (GroupBarriers* group = find(wave)) {
@@ -103,6 +109,22 @@ void SyncChecker::instruction(const machine::Wave& wave, uint64_t pc, const isa:
     own.arrived_at = pc;
     own.exec = wave.exec();
   }
+}
+
+/// Matrices and transposing loads take what all lanes hold.
+void SyncChecker::check_lanes(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) {
+  if (!isa::works_on_whole_waves(instruction)) return;
+  const bool is_load = isa::row(instruction.opcode).has(isa::flag::memory);
+  const GroupBarriers* group = find(wave);
+  if (group == nullptr) return;
+  const uint64_t missing = group->waves[wave.index].lanes & ~wave.exec();
+  if (missing == 0 || findings_.known(checker, "divergent-operation", pc, 1)) return;
+  report(wave, pc, static_cast<unsigned>(std::countr_zero(missing)), "divergent-operation",
+         fmt::format("{} that {} of the wave {} not at",
+                     is_load ? "does a load that transposes what all lanes load together," : "multiplies matrices",
+                     lanes_in_words(missing), std::popcount(missing) == 1 ? "is" : "are"),
+         {},
+         "let all work-items of a wave come to it together: what the others hold takes part in it, whatever that is");
 }
 
 void SyncChecker::report_ended(const machine::Wave& wave, uint64_t pc, uint32_t ended) {

@@ -9,6 +9,7 @@ namespace Atoll::engine {
 
 CodeTells CodeTells::of(const machine::Watched& watched) {
   return {.synchronisation = watched.synchronisation || watched.barriers,
+          .whole_waves = watched.whole_waves,
           .accesses = watched.accesses,
           .odd_accesses = (watched.odd_accesses || watched.definedness) && !watched.accesses,
           .definedness = watched.definedness,
@@ -17,6 +18,7 @@ CodeTells CodeTells::of(const machine::Watched& watched) {
 
 bool CodeTells::by_handler(const isa::Instruction& instruction) const {
   if (synchronisation && synchronises(instruction)) return true;
+  if (whole_waves && isa::works_on_whole_waves(instruction)) return true;
   return accesses && isa::row_of(instruction).has(isa::flag::memory);
 }
 

@@ -17,6 +17,7 @@ namespace Atoll::engine {
 
 struct CodeTells {
   bool synchronisation = false;  ///< instructions that synchronise, by handlers
+  bool whole_waves = false;      ///< instructions that work on all lanes together, by handlers
   bool accesses = false;         ///< all, by handlers
   bool odd_accesses = false;     ///< those that are not ordinary, by itself
   /// Before instructions that read what is undefined, it leaves the wave to the interpreter, which tells.
@@ -33,10 +34,11 @@ struct CodeTells {
 
   uint8_t bits() const {
     return static_cast<uint8_t>(int{synchronisation} | accesses << 1 | odd_accesses << 2 | definedness << 3 |
-                                paths << 4);
+                                paths << 4 | whole_waves << 5);
   }
   static CodeTells from_bits(uint8_t bits) {
     return {.synchronisation = (bits & 1) != 0,
+            .whole_waves = (bits & 32) != 0,
             .accesses = (bits & 2) != 0,
             .odd_accesses = (bits & 4) != 0,
             .definedness = (bits & 8) != 0,
