@@ -45,6 +45,19 @@ bool is_vector_memory(isa::Encoding encoding) {
   }
 }
 
+bool is_vector_alu(isa::Encoding encoding) {
+  switch (encoding) {
+    case isa::Encoding::vop1:
+    case isa::Encoding::vop2:
+    case isa::Encoding::vopc:
+    case isa::Encoding::vop3:
+    case isa::Encoding::vop3p:
+      return true;
+    default:
+      return false;
+  }
+}
+
 namespace {
 
 std::optional<CounterWaits> named_waits(const isa::Instruction& instruction) {

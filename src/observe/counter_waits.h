@@ -24,6 +24,8 @@ struct CounterWaits {
 
 /// Whether an instruction reaches memory through the vector caches, or scratch.
 bool is_vector_memory(isa::Encoding encoding);
+/// Whether it is of the vector ALU's, until GFX10.
+bool is_vector_alu(isa::Encoding encoding);
 
 /// Of an instruction that waits for counters; nothing for all others.
 std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction);

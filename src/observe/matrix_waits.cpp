@@ -20,19 +20,6 @@ using semantics::MatrixElement;
 using Kind = MatrixFacts::Kind;
 using enum target::Generation;
 
-bool is_vector_alu(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::vop1:
-    case Encoding::vop2:
-    case Encoding::vopc:
-    case Encoding::vop3:
-    case Encoding::vop3p:
-      return true;
-    default:
-      return false;
-  }
-}
-
 RegisterRange range_of(const isa::Operand& operand) {
   if (operand.kind != OperandKind::vgpr && operand.kind != OperandKind::agpr) return {};
   const unsigned base = operand.kind == OperandKind::agpr ? isa::first_agpr : 0;

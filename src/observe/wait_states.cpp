@@ -18,19 +18,6 @@ using Kind = WaitStateFacts::Kind;
 using Need = WaitStateFacts::Need;
 using enum target::Generation;
 
-bool is_vector_alu(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::vop1:
-    case Encoding::vop2:
-    case Encoding::vopc:
-    case Encoding::vop3:
-    case Encoding::vop3p:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_transcendental(Opcode opcode) {
   switch (opcode) {
     using enum Opcode;
