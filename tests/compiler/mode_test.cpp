@@ -69,6 +69,44 @@ void compare_in_modes(const std::string& source, std::string_view processor = "g
   }
 }
 
+/// What one instruction writes another one reads, straight, changed in its sign, in some lanes only, and around a loop:
+/// flushed once, it need not be again (compiler/llvm/double_flushes.h), but what is loaded or computed as an integer
+/// need.
+TEST(Modes, ChainsOfSinglePrecision) {
+  compare_in_modes(R"(
+    v_mul_f32 v16, v1, v2
+    v_add_f32 v17, v16, -v16
+    v_mul_f32 v18, |v16|, -v3
+    v_xor_b32 v19, 0x80000000, v18
+    v_mul_f32 v20, v19, v1
+    v_and_b32 v21, 0x7fffffff, v20
+    v_mul_f32 v22, 1.0, v21
+    v_or_b32 v23, 1, v20
+    v_mul_f32 v24, 1.0, v23
+    s_mov_b64 s[10:11], exec
+    s_mov_b32 exec_lo, 0x5a5a5a5a
+    v_mul_f32 v20, v20, v2
+    v_mov_b32 v22, v3
+    s_mov_b64 exec, s[10:11]
+    v_mul_f32 v25, 1.0, v20
+    v_mul_f32 v26, 1.0, v22
+    v_cndmask_b32 v27, v20, v18, vcc
+    v_mul_f32 v27, 1.0, v27
+    v_mov_b32 v28, v1
+    v_mov_b32 v29, 0
+    s_mov_b32 s12, 3
+  again:
+    v_mul_f32 v28, 0.5, v28
+    v_add_f32 v29, v29, v28
+    v_fma_f32 v4, v28, v29, v4
+    s_sub_u32 s12, s12, 1
+    s_cmp_lg_u32 s12, 0
+    s_cbranch_scc1 again
+    v_mul_f32 v30, 1.0, v29
+    v_mul_f32 v31, 1.0, v4
+  )");
+}
+
 TEST(Modes, SinglePrecision) {
   compare_in_modes(R"(
     v_add_f32 v16, v1, v2

@@ -4,6 +4,7 @@
 // is not needed goes. Loops are as they should be and stay so. For large code there are fewer still.
 #include "compiler/llvm/host_code.h"
 
+#include "compiler/llvm/double_flushes.h"
 #include "compiler/llvm/unused_loads.h"
 
 #include <llvm/Analysis/TargetTransformInfo.h>
@@ -161,6 +162,7 @@ void HostCompiler::optimise(llvm::Module& module, semantics::HostVectors level, 
   function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
   function_passes.addPass(llvm::InstCombinePass());
   function_passes.addPass(llvm::SimplifyCFGPass());
+  function_passes.addPass(DropDoubleFlushes());
   function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
   if (!be_brief) function_passes.addPass(llvm::DSEPass());
   function_passes.addPass(llvm::ADCEPass());
