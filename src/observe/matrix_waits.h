@@ -4,7 +4,7 @@
 // holds back a few instructions that need it, as the next one that adds to the same registers; for all others code has
 // to wait. How long depends on what the instruction multiplies, how many passes it takes, and on who comes then.
 // Sources: CDNA1 to CDNA4 ISA guides, "Manually Inserted Wait States"; where they are silent, LLVM's
-// GCNHazardRecognizer, which the tests compare pair by pair.
+// GCNHazardRecognizer, which tests/observe/wait_pairs_test.cpp compares.
 #pragma once
 
 #include <cstdint>

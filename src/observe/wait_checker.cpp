@@ -293,6 +293,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitState
     case Kind::vector:
     case Kind::transcendental:
     case Kind::half:
+    case Kind::stored:
       what = vector_name(missing.need.reg, generation);
       break;
     case Kind::exec:
@@ -307,7 +308,9 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitState
   }
   report(wave, pc,
          MissingNop{.earlier = missing.writer,
-                    .message = fmt::format("uses {} {{}} after '{{}}' has written it", what),
+                    .message = missing.need.kind == Kind::stored
+                                   ? fmt::format("writes {} {{}} after '{{}}', which may still read it", what)
+                                   : fmt::format("uses {} {{}} after '{{}}' has written it", what),
                     .states = missing.need.states,
                     .left = missing.need.states - missing.states});
 }

@@ -73,6 +73,33 @@ bool needs_m0(const Instruction& instruction) {
          isa::lds_copy(instruction) == isa::LdsCopy::to_lds;
 }
 
+/// What a store of more than 64 bits has for data; none if a scalar register says where it begins to store.
+isa::Operand stored_data(const Instruction& instruction) {
+  constexpr unsigned held_back = 2;
+  const isa::Operand none{};
+  if (instruction.generation < gfx7 || !is_vector_memory(instruction.encoding) ||
+      instruction.encoding == Encoding::mimg || !isa::row_of(instruction).has(isa::flag::store | isa::flag::atomic)) {
+    return none;
+  }
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  isa::Operand data = none;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    switch (row.operands[i].field) {
+      case isa::Field::buffer_offset:
+        if (operand.kind == OperandKind::scalar && operand.reg < isa::scalar::ttmp0) return none;
+        break;
+      case isa::Field::buffer_data:
+      case isa::Field::flat_data:
+        data = operand;
+        break;
+      default:
+        break;
+    }
+  }
+  return data.kind == OperandKind::vgpr && data.words > held_back ? data : none;
+}
+
 /// Whether a vector instruction writes a part of its result's register.
 bool writes_part(const Instruction& instruction) {
   if (instruction.extension == isa::Extension::sdwa) return instruction.dst_sel != isa::SdwaSelect::dword;
@@ -116,6 +143,11 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
       break;
   }
   if (needs_m0(instruction)) facts.needs.push_back({Kind::m0, isa::scalar::m0, 1});
+  if (const isa::Operand data = stored_data(instruction); data.words != 0) {
+    for (unsigned word = 0; word < data.words; ++word) {
+      facts.written.push_back({Kind::stored, static_cast<uint16_t>(data.reg + word)});
+    }
+  }
   if (!is_vector_alu(instruction.encoding)) {
     if (effects.writes[isa::scalar::m0] && instruction.encoding != Encoding::smem) {
       facts.written.push_back({Kind::m0, isa::scalar::m0});
@@ -130,8 +162,12 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
   for (uint16_t reg = 0; reg < effects.vector_writes.size(); ++reg) {
     if (!effects.vector_writes[reg]) continue;
     facts.written.push_back({Kind::vector, reg});
+    facts.needs.push_back({Kind::stored, reg, static_cast<uint8_t>(is_940 ? 2 : 1)});
     if (transcendental) facts.written.push_back({Kind::transcendental, reg});
-    if (is_940 && writes_part(instruction)) facts.written.push_back({Kind::half, reg});
+    if (is_940 && writes_part(instruction)) {
+      facts.written.push_back({Kind::half, reg});
+      facts.needs.push_back({Kind::half, reg, 1});
+    }
   }
   const bool is_lane_access =
       instruction.opcode == Opcode::v_readlane_b32 || instruction.opcode == Opcode::v_writelane_b32;
@@ -158,6 +194,8 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
     if (instruction.opcode == Opcode::v_readlane_b32 || instruction.opcode == Opcode::v_readfirstlane_b32) {
       const isa::Operand& source = instruction.src(0);
       if (source.kind == OperandKind::vgpr) facts.needs.push_back({Kind::vector, source.reg, 1});
+    }
+    if (is_lane_access || instruction.opcode == Opcode::v_readfirstlane_b32) {
       facts.needs.push_back({Kind::exec, isa::scalar::exec_lo, 4});
     }
     for (uint16_t reg = 0; reg < isa::first_agpr; ++reg) {

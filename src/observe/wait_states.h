@@ -24,14 +24,15 @@ struct WaitStateFacts {
     vector,
     transcendental,  ///< a vector register that such an instruction has written
     half,            ///< one of which a part has been written
+    stored,          ///< one of more than two that a store has for data, which it may still read
     exec,
     m0,  ///< that the scalar ALU has written
     hardware_register
   };
   struct Need {
     Kind kind;
-    uint16_t reg;    ///< that is read
-    uint8_t states;  ///< between whoever writes it, and this
+    uint16_t reg;    ///< that is read; of `stored`, written
+    uint8_t states;  ///< between whoever writes it, or stores it, and this
   };
   std::vector<Need> needs;
   struct Written {
