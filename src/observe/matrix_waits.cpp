@@ -194,7 +194,23 @@ Need need_of_gfx908(const MatrixFacts& earlier, const MatrixFacts& later) {
   return need;
 }
 
+Need need_of_gfx12_5(const MatrixFacts& earlier, const MatrixFacts& later) {
+  Need need;
+  if (!earlier.is_matrix()) return need;
+  if (later.is_matrix()) {
+    need.at_least(later.is_single ? 1 : earlier.for_matrices, reads, common(earlier.result, later.factors));
+  } else if (later.kind == Kind::vector_alu && !later.is_transcendental) {
+    need.at_least(earlier.for_vectors, reads, common(earlier.result, later.reads));
+    need.at_least(earlier.for_vectors, overwrites, common(earlier.result, later.writes));
+    for (const RegisterRange& factor : earlier.factors) {
+      need.at_least(earlier.for_vectors, overwrites_factor, common(factor, later.writes));
+    }
+  }
+  return need;
+}
+
 Need need_of(const MatrixFacts& earlier, const MatrixFacts& later) {
+  if (later.generation >= gfx12_5) return need_of_gfx12_5(earlier, later);
   if (later.generation < gfx90a) return need_of_gfx908(earlier, later);
   Need need;
   const bool is_vector = later.kind == Kind::vector_alu || later.kind == Kind::dot;
@@ -232,6 +248,45 @@ Need need_of(const MatrixFacts& earlier, const MatrixFacts& later) {
   return need;
 }
 
+bool is_transcendental(std::string_view name) {
+  constexpr std::string_view functions[] = {"v_exp_", "v_log_", "v_rcp_",  "v_rsq_", "v_sqrt_",
+                                            "v_sin_", "v_cos_", "v_tanh_", "v_s_"};
+  return std::ranges::any_of(functions, [&](std::string_view function) { return name.starts_with(function); });
+}
+
+void set_wave_matrix(MatrixFacts& facts, const Instruction& instruction) {
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  facts.kind = Kind::wave_matrix;
+  facts.result = range_of(instruction.operands[0]);
+  bool is_sparse = false;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    switch (row.operands[i].field) {
+      case isa::Field::wmma_index:
+        is_sparse = true;
+        [[fallthrough]];
+      case isa::Field::wmma_src0:
+      case isa::Field::wmma_src1:
+        if (const RegisterRange range = range_of(instruction.operands[i]); range.count != 0) {
+          facts.factors.push_back(range);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  const bool is_of_bytes = row.name.ends_with("_iu8");
+  facts.is_single = instruction.opcode == Opcode::v_wmma_f32_16x16x4_f32;
+  if (facts.is_single) {
+    facts.for_matrices = 1;
+  } else if (is_sparse) {
+    facts.for_matrices = is_of_bytes ? 5 : 3;
+  } else {
+    facts.for_matrices = is_of_bytes || row.has(isa::flag::matrix_formats) ? 9 : 5;
+  }
+  facts.for_vectors = facts.for_matrices - 1;
+  facts.matters_for = facts.for_matrices;
+}
+
 }  // namespace
 
 MatrixFacts matrix_facts(const Instruction& instruction, const isa::Effects& effects,
@@ -239,13 +294,22 @@ MatrixFacts matrix_facts(const Instruction& instruction, const isa::Effects& eff
   MatrixFacts facts;
   facts.generation = instruction.generation;
   facts.opcode = instruction.opcode;
-  if (!processor.has(target::Feature::mai_insts)) return facts;
-  const bool is_vector = is_vector_alu(instruction.encoding);
+  const bool is_12_5 = instruction.generation >= gfx12_5;
+  if (!processor.has(target::Feature::mai_insts) && !is_12_5) return facts;
+  const bool is_vector = is_vector_alu(instruction.encoding) || instruction.encoding == Encoding::vopd ||
+                         instruction.encoding == Encoding::vopd3;
+  if (is_12_5 && !is_vector) return facts;
   if (!is_vector && !is_vector_memory(instruction.encoding) && instruction.encoding != Encoding::ds) return facts;
   facts.reads = ranges_of(effects.vector_reads);
   facts.writes = ranges_of(effects.vector_writes);
   if (!is_vector) {
     facts.kind = Kind::memory;
+    return facts;
+  }
+  if (is_12_5) {
+    facts.kind = Kind::vector_alu;
+    facts.is_transcendental = is_transcendental(isa::row_of(instruction).name);
+    if (isa::row_of(instruction).has(isa::flag::wmma)) set_wave_matrix(facts, instruction);
     return facts;
   }
   if (const semantics::MatrixShape* shape = semantics::matrix_shape(instruction.opcode)) {
@@ -277,6 +341,7 @@ MatrixFacts matrix_facts(const Instruction& instruction, const isa::Effects& eff
 
 std::optional<MatrixWaits::Missing> MatrixWaits::step(const MatrixFacts& facts, uint64_t pc, uint32_t states) {
   std::optional<Missing> missing;
+  if (facts.generation >= gfx12_5) states = facts.kind == Kind::other ? 0 : 1;
   uint32_t most = 0;
   bool after_doubles = false;  // a matrix of these came after what is looked at
   for (auto recent = lately_.rbegin(); recent != lately_.rend(); ++recent) {

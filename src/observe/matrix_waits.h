@@ -1,10 +1,13 @@
-// observe: wait states about matrix instructions (MFMA, SMFMAC) of gfx908 to gfx950, which code has to leave by itself.
+// observe: wait states about matrix instructions, which code has to leave by itself: MFMA and SMFMAC of gfx908 to
+// gfx950, WMMA and SWMMAC of GFX12.5.
 //
 // A matrix instruction takes passes of four cycles, and its result is in the registers only some passes later. The GPU
 // holds back a few instructions that need it, as the next one that adds to the same registers; for all others code has
 // to wait. How long depends on what the instruction multiplies, how many passes it takes, and on who comes then.
-// Sources: CDNA1 to CDNA4 ISA guides, "Manually Inserted Wait States"; where they are silent, LLVM's
-// GCNHazardRecognizer, which tests/observe/wait_pairs_test.cpp compares.
+// GFX12.5 goes on with other vector instructions meanwhile. Between a matrix and one that touches what it has not read
+// or written yet there have to be so many others, v_nop for one; s_nop do not count. Sources: CDNA1 to CDNA4 ISA
+// guides, "Manually Inserted Wait States"; where they are silent, LLVM's GCNHazardRecognizer, which
+// tests/observe/wait_pairs_test.cpp compares.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +42,16 @@ struct MatrixFacts {
     matrix,         ///< by the matrix core proper (XDL); until gfx90a all but doubles
     float_matrix,   ///< of f32, from gfx940 on
     double_matrix,  ///< of f64
+    wave_matrix,    ///< of GFX12.5
   };
   Kind kind = Kind::other;
   target::Generation generation{};
   isa::Opcode opcode{};
-  uint8_t passes = 0;
-  bool is_small_double = false;  ///< 4 x 4 of f64
+  uint8_t passes = 0;                         ///< until gfx950
+  uint8_t for_matrices = 0, for_vectors = 0;  ///< of GFX12.5: instructions between it and what comes
+  bool is_small_double = false;               ///< 4 x 4 of f64
+  bool is_single = false;                     ///< of GFX12.5, of f32: one instruction is enough before it, and after it
+  bool is_transcendental = false;
   bool writes_exec = false;
   RegisterRange result, addend;        ///< of matrix and dot instructions
   std::vector<RegisterRange> factors;  ///< likewise: what else they read
@@ -64,6 +71,7 @@ class MatrixWaits {
     reads,
     overwrites,
     overwrites_addend,  ///< which the earlier one reads
+    overwrites_factor,  ///< likewise
     uses_exec,
     shares_unit,  ///< v_fma_f64 after a matrix of doubles
   };

@@ -77,6 +77,7 @@ class WaitChecker final : public Checker {
     uint64_t earlier = 0;  ///< the instruction before
     std::string message;   ///< with {} for how many wait states there are, and for that instruction
     uint32_t states = 0, left = 0;
+    bool by_vectors = false;  ///< vector instructions, instead of wait states
   };
   void report(const machine::Wave& wave, uint64_t pc, const MissingNop& missing);
   void report_registers(const machine::Wave& wave, const machine::StraightCode& code);
@@ -272,13 +273,16 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MissingNo
   set_place(finding, wave, pc, 0);
   Finding there;
   set_place(there, wave, missing.earlier, 0);
-  const std::string left = fmt::format("{} wait state{}", missing.left, missing.left == 1 ? "" : "s");
+  const std::string left = fmt::format(
+      "{} {}{}", missing.left, missing.by_vectors ? "vector instruction" : "wait state", missing.left == 1 ? "" : "s");
   finding.message = fmt::format("kernel '{}' {}: there have to be {}", finding.kernel,
                                 fmt::format(fmt::runtime(missing.message), left, there.instruction), missing.states);
   std::vector<std::string> frames{there.instruction};
   if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
   finding.stacks.push_back({"the earlier one", std::move(frames)});
-  finding.advice = fmt::format("put 's_nop {}' before it, or other instructions", missing.states - missing.left - 1);
+  const uint32_t lacking = missing.states - missing.left;
+  finding.advice = missing.by_vectors ? fmt::format("put {} 'v_nop' before it, or other vector instructions", lacking)
+                                      : fmt::format("put 's_nop {}' before it, or other instructions", lacking - 1);
   findings_.add(pc, std::move(finding));
 }
 
@@ -327,6 +331,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MatrixWai
       message = fmt::format("writes {} {{}} after '{{}}', which writes it, too", vector_name(missing.reg, generation));
       break;
     case overwrites_addend:
+    case overwrites_factor:
       message = fmt::format("writes {} {{}} after '{{}}', which still reads it", vector_name(missing.reg, generation));
       break;
     case uses_exec:
@@ -336,10 +341,12 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MatrixWai
       message = "multiplies doubles {} after '{}', whose units it shares";
       break;
   }
-  report(
-      wave, pc,
-      MissingNop{
-          .earlier = missing.earlier, .message = std::move(message), .states = missing.states, .left = missing.left});
+  report(wave, pc,
+         MissingNop{.earlier = missing.earlier,
+                    .message = std::move(message),
+                    .states = missing.states,
+                    .left = missing.left,
+                    .by_vectors = generation >= target::Generation::gfx12_5});
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Bytes read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-constexpr uint32_t s_nop = 0xBF800000;
+constexpr uint32_t s_nop = 0xBF800000, v_nop = 0x7E000000;
 uint32_t word_at(const Bytes& code, size_t at) {
   uint32_t word = 0;
   std::memcpy(&word, &code[at], sizeof word);
@@ -71,11 +71,11 @@ bool lacks_states(const Bytes& code, const target::Target& target) {
   return step.events != nullptr && (!step.events->missing.empty() || !step.events->missing_of_matrices.empty());
 }
 
-/// The code with a wait state less; empty where it has no s_nop.
+/// The code with a wait state less; empty where it has no s_nop, nor v_nop.
 Bytes with_one_less(const Bytes& code, const target::Processor& processor) {
   for (size_t at = 0; at < code.size();) {
     const uint32_t word = word_at(code, at);
-    if ((word & 0xFFFF0000) == s_nop) {
+    if ((word & 0xFFFF0000) == s_nop || word == v_nop) {
       Bytes less = code;
       const auto place = less.begin() + static_cast<ptrdiff_t>(at);
       if ((word & 0xFFFF) == 0) {
@@ -112,9 +112,9 @@ TEST_P(WaitStates, AreThoseThatLlvmHas) {
 }
 
 constexpr std::pair<const char*, const char*> all[] = {
-    {"wait_pairs", "gfx803"},   {"wait_pairs", "gfx900"},  {"wait_pairs", "gfx906"},   {"wait_pairs", "gfx90a"},
-    {"wait_pairs", "gfx942"},   {"wait_pairs", "gfx950"},  {"matrix_pairs", "gfx908"}, {"matrix_pairs", "gfx90a"},
-    {"matrix_pairs", "gfx942"}, {"matrix_pairs", "gfx950"}};
+    {"wait_pairs", "gfx803"},   {"wait_pairs", "gfx900"},   {"wait_pairs", "gfx906"},   {"wait_pairs", "gfx90a"},
+    {"wait_pairs", "gfx942"},   {"wait_pairs", "gfx950"},   {"matrix_pairs", "gfx908"}, {"matrix_pairs", "gfx90a"},
+    {"matrix_pairs", "gfx942"}, {"matrix_pairs", "gfx950"}, {"wmma_pairs", "gfx1250"}};
 INSTANTIATE_TEST_SUITE_P(Of, WaitStates, testing::ValuesIn(all),
                          [](const auto& of) { return fmt::format("{}_{}", of.param.first, of.param.second); });
 
