@@ -465,6 +465,7 @@ void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::In
       const Invalidates reach = invalidates(*group->caches, instruction);
       if (reach == Invalidates::for_agent || (reach == Invalidates::for_group && group->is_clustered)) {
         invalidate(*clock);
+        clock->loads_since_invalidation = 0;
       } else if (reach == Invalidates::for_group && !group->shares_caches) {
         invalidate_near(*group, *clock);
       }
@@ -859,6 +860,12 @@ void RaceChecker::access_global(Pass& pass) {
         in_order.learn({clock.task, clock.time - 1});  // access() has counted the write itself
       }
     });
+  }
+  lock = {};
+  if (acquires) {
+    if (clock.has_fresh_caches()) invalidate(clock);
+  } else if (pass.is_load() && clock.has_fresh_caches()) {
+    ++clock.loads_since_invalidation;
   }
   if (access.reads && !access.is_scalar) clock.loads_under_way = true;
   if (access.writes) clock.stores_under_way = true;

@@ -7,8 +7,8 @@
 // - A barrier orders what the waves of the work-group did before it and do after it.
 // - A write by an atomic releases what the wave has completed (waited for by its counters) before. A read by an atomic,
 //   or a load with a cache policy as atomic loads have it, acquires that, once the wave has invalidated its caches if
-//   the other is of another work-group. On most GPUs an atomic store is a store like others: one that such a load reads
-//   counts as one.
+//   the other is of another work-group, or at once if it has done so right before. On most GPUs an atomic store is a
+//   store like others: one that such a load reads counts as one.
 // - Dispatches, and copies by the runtime, are ordered as queues, signals and the host order them (run_order.h).
 // A store of the value that memory holds already is not told.
 #pragma once

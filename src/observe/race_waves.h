@@ -86,6 +86,12 @@ struct WaveClock {
   Knowledge known;                      ///< never null
   Pending pending;
   bool loads_under_way = false, stores_under_way = false;
+  /// Ordinary loads since it has invalidated its caches, for the agent; more than a few are as good as none at all.
+  uint8_t loads_since_invalidation = most_loads;
+  static constexpr uint8_t most_loads = 4;
+  /// Hardly anything can be old in its caches. Barriers of whole grids (device libraries; CUDA's and HIP's samples with
+  /// a ticket) fence before the atomic, and load what others have written right after it.
+  bool has_fresh_caches() const { return loads_since_invalidation < most_loads; }
   /// Of accesses of LDS that have not been waited for, the oldest first: when one has written; 0: it has only read.
   std::vector<uint32_t> lds_under_way;
   std::optional<uint64_t> global_sync;  ///< the place where it has met waves of the whole GPU

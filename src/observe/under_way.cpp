@@ -102,7 +102,41 @@ void leave_other_half(OperationFacts& facts, const Instruction& instruction) {
   facts.vector_reads.reset(result.reg);
 }
 
+/// Which halves of VGPRs an instruction has to do with, of those that it has not wholly to do with.
+std::vector<OperationFacts::Half> halves_of(const Instruction& instruction) {
+  constexpr uint8_t lower = 1, upper = 2, both = lower | upper;
+  std::vector<OperationFacts::Half> found;
+  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
+  const auto add = [&](unsigned reg, uint8_t halves) {
+    const auto known = std::ranges::find(found, reg, &OperationFacts::Half::reg);
+    if (known == found.end()) {
+      found.push_back({static_cast<uint16_t>(reg), halves});
+    } else {
+      known->halves |= halves;
+    }
+  };
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    const isa::Operand& operand = instruction.operands[i];
+    if (operand.kind != isa::OperandKind::vgpr) continue;
+    const bool is_result = i < instruction.destinations;
+    uint8_t halves = both;
+    if (operand.half) halves = operand.op_sel || (is_result && instruction.op_sel_dst) ? upper : lower;
+    if (is_result && access.keeps_half()) {
+      halves = access.half == semantics::MemoryAccess::Half::high ? upper : lower;
+    }
+    for (unsigned word = 0; word < operand.words; ++word) add(operand.reg + word, halves);
+  }
+  std::erase_if(found, [](const OperationFacts::Half& half) { return half.halves == both; });
+  return found;
+}
+
 }  // namespace
+
+uint8_t OperationFacts::halves_of(unsigned vgpr) const {
+  constexpr uint8_t both = 3;
+  const auto half = std::ranges::find(halves, vgpr, &Half::reg);
+  return half == halves.end() ? both : half->halves;
+}
 
 OperationFacts operation_facts(const Instruction& instruction, const isa::Effects& effects) {
   OperationFacts facts;
@@ -132,6 +166,7 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   facts.vector_writes = effects.vector_writes;
   if (facts.fills_in_order) leave_other_half(facts, instruction);
   facts.vectors = facts.vector_reads | facts.vector_writes;
+  if (instruction.generation >= target::Generation::gfx11) facts.halves = halves_of(instruction);
   facts.fills = facts.vector_writes.any() || facts.writes.any();
   return facts;
 }
@@ -227,8 +262,11 @@ std::vector<RegisterConflict> OperationsUnderWay::conflicts(const OperationFacts
   std::vector<RegisterConflict> found;
   if (!touches(facts)) return found;
   using enum RegisterConflict::Kind;
-  const auto is_found = [&](const Operation& operation, RegisterConflict::Kind kind, const VectorRegisters& vectors,
+  const auto is_found = [&](const Operation& operation, RegisterConflict::Kind kind, VectorRegisters vectors,
                             const isa::ScalarSet& scalars) {
+    for (const OperationFacts::Half& half : operation.facts->halves) {
+      if ((half.halves & facts.halves_of(half.reg)) == 0) vectors.reset(half.reg);
+    }
     if (const auto vector = first_of(vectors)) {
       found.push_back({kind, operation, true, *vector});
       return true;

@@ -32,6 +32,14 @@ struct OperationFacts {
   bool is_scalar_memory = false;
   bool leaves_function = false;  ///< a call or a return, before which compilers do not wait for XCNT
   isa::LdsCopy copy = isa::LdsCopy::none;
+  /// VGPRs of which it has to do with one half only, where instructions name halves (GFX11 and later), and which.
+  struct Half {
+    uint16_t reg = 0;
+    uint8_t halves = 0;  ///< 1: the lower one, 2: the upper one
+  };
+  std::vector<Half> halves;
+  uint8_t halves_of(unsigned vgpr) const;
+
   isa::ScalarSet reads, writes;
   VectorRegisters vector_reads, vector_writes, vectors;  ///< the last: both
 };
