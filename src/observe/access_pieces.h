@@ -36,7 +36,8 @@ inline unsigned lanes_in(uint64_t bits, unsigned after) {
 }
 /// Without so many lanes, of which the last one is a lane.
 inline uint64_t without(uint64_t lanes, unsigned first, unsigned count) {
-  return count == 0 ? lanes : lanes & ~(~uint64_t{0} >> (64 - count) << first);
+  const uint64_t counted = count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+  return lanes & ~(counted << first);
 }
 
 /// Calls `visit(lane, begin, end, spread)` for pieces of memory that an access covers without gaps, in order of the

@@ -520,7 +520,10 @@ bool InitChecker::finds_all_written(GroupState& group, const AccessEvent& access
   if (begin >= near.begin && end <= near.end) return true;
   // Where it fails again and again, it only takes time.
   constexpr uint32_t most_misses = 8, some = 64;
-  if (near.misses > most_misses && near.misses++ % some != 0) return false;
+  if (near.misses > most_misses) {
+    ++near.misses;
+    if (near.misses % some != 0) return false;
+  }
   const ShadowMemory::Written written = memory_.written_around(begin, end - begin);
   if (!written.is_written) {
     ++near.misses;

@@ -29,7 +29,7 @@ RegisterRange range_of(const isa::Operand& operand) {
 std::vector<RegisterRange> ranges_of(const isa::VectorSet& set) {
   std::vector<RegisterRange> ranges;
   if (set.none()) return ranges;
-  for (uint16_t reg = 0; reg < set.size(); ++reg) {
+  for (uint16_t reg = 0; reg < isa::vector_registers; ++reg) {
     if (!set[reg]) continue;
     if (!ranges.empty() && ranges.back().first + ranges.back().count == reg) {
       ++ranges.back().count;

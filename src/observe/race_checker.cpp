@@ -941,8 +941,8 @@ void RaceChecker::report_doubts(uint32_t dispatch) {
     }
   }
   for (Finding& finding : told) {
-    if (!findings_.known(checker, finding.kind, finding.pc, finding.count))
-      findings_.add(finding.pc, std::move(finding));
+    const uint64_t pc = finding.pc;
+    if (!findings_.known(checker, finding.kind, pc, finding.count)) findings_.add(pc, std::move(finding));
   }
 }
 

@@ -159,7 +159,7 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
     if (is_ordinary(reg) && effects.writes[reg]) facts.written.push_back({Kind::scalar, reg});
   }
   if (effects.writes[isa::scalar::exec_lo]) facts.written.push_back({Kind::exec, isa::scalar::exec_lo});
-  for (uint16_t reg = 0; reg < effects.vector_writes.size(); ++reg) {
+  for (uint16_t reg = 0; reg < isa::vector_registers; ++reg) {
     if (!effects.vector_writes[reg]) continue;
     facts.written.push_back({Kind::vector, reg});
     facts.needs.push_back({Kind::stored, reg, static_cast<uint8_t>(is_940 ? 2 : 1)});
