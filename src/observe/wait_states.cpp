@@ -122,6 +122,9 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
   if (!facts.is_looked_at) return facts;
   const bool is_940 = instruction.generation >= gfx940;
   if (instruction.opcode == Opcode::s_nop) facts.states = (instruction.immediate & 0xFu) + 1;
+  if (const auto waits = counter_waits(instruction)) {
+    facts.awaits_stores = waits->of(memory_model::Counter::load) == 0;  // that counts them, too
+  }
   const auto need_scalars = [&](uint8_t states) {
     for (uint16_t reg = 0; reg < isa::scalar::count; ++reg) {
       if (is_ordinary(reg) && effects.reads[reg]) facts.needs.push_back({Kind::scalar, reg, states});
@@ -225,6 +228,7 @@ std::optional<WaitStates::Missing> WaitStates::step(const WaitStateFacts& facts,
     missing = Missing{need, write->pc, need.states - write->states};
     break;
   }
+  if (facts.awaits_stores) std::erase_if(lately_, [](const Write& write) { return write.what.kind == Kind::stored; });
   for (Write& write : lately_) write.states += facts.states;
   std::erase_if(lately_, [&](const Write& write) {
     // What another instruction writes to a register is no longer a transcendental one's, or a part.

@@ -16,8 +16,9 @@ namespace Atoll::observe {
 
 /// What counts of an instruction.
 struct WaitStateFacts {
-  bool is_looked_at = false;  ///< on a GPU that has such rules
-  uint32_t states = 1;        ///< that it takes itself
+  bool is_looked_at = false;   ///< on a GPU that has such rules
+  uint32_t states = 1;         ///< that it takes itself
+  bool awaits_stores = false;  ///< which have read their data then
   /// What a register is to those rules.
   enum class Kind : uint8_t {
     scalar,
