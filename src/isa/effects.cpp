@@ -248,9 +248,7 @@ class Collector {
 Effects effects_of(const Instruction& instruction) { return Collector(instruction).collect(); }
 
 bool works_on_whole_waves(const Instruction& instruction) {
-  const InstructionRow& row = isa::row(instruction.opcode);
-  if (row.has(flag::matrix | flag::wmma)) return true;
-  return row.has(flag::memory) && row.name.find("_tr") != std::string_view::npos;
+  return row(instruction.opcode).has(flag::matrix | flag::wmma | flag::transposes);
 }
 
 LdsCopy lds_copy(const Instruction& instruction) {

@@ -236,6 +236,8 @@ inline constexpr Flags no_state = Flags{1} << 82;    // waits for counters, hint
 inline constexpr Flags reads_flat_scratch = Flags{1} << 84;  // of scalar instructions
 inline constexpr Flags writes_address = Flags{1} << 85;      // the register with the address gets another one
 inline constexpr Flags cache_control = Flags{1} << 83;       // writes back or invalidates caches of data: orders memory
+inline constexpr Flags transposes = Flags{1} << 87;          // a load that gives lanes what others load
+inline constexpr Flags transcendental = Flags{1} << 88;      // done by a unit of its own
 }  // namespace flag
 
 /// From which generation on an instruction has which opcode.
@@ -312,6 +314,22 @@ const InstructionRow& row_on(Opcode opcode, target::Generation generation);
 /// The row of a decoded instruction, on the generation that it was decoded for.
 inline const InstructionRow& row_of(const Instruction& instruction) {
   return row_on(instruction.opcode, instruction.generation);
+}
+
+/// Which field an operand of a decoded instruction is in. The row also has what an atomic returns only if asked to, so
+/// that its operands are not always counted as the instruction's are. Not of the second half of a dual instruction.
+inline Field field_of(const Instruction& instruction, unsigned operand) {
+  const InstructionRow& row = row_of(instruction);
+  const bool lacks_result = row.operands[0].field == Field::flat_return && !instruction.glc;
+  return row.operands[operand + (lacks_result ? 1 : 0)].field;
+}
+
+/// The operand of a decoded instruction in that field; null if it has none there.
+inline const Operand* operand_of(const Instruction& instruction, Field field) {
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    if (field_of(instruction, i) == field) return &instruction.operands[i];
+  }
+  return nullptr;
 }
 
 /// Whether the operand in that field is written. `returns`: of an atomic, that it returns the old value.

@@ -45,46 +45,33 @@ std::optional<isa::Instruction> instruction_at(const LoadedCode* code, uint64_t 
   return *decoded;
 }
 
-/// The operand that has the lanes' addresses, or their offsets from a scalar base; operand_count if there is none.
-unsigned address_operand(const isa::Instruction& instruction) {
-  unsigned at = 0;
-  for (const isa::OperandSpec& spec : isa::row_of(instruction).operands) {
-    if (spec.field == isa::Field::none) break;
-    if (spec.field == isa::Field::flat_address) return at;
-    if (spec.field != isa::Field::flat_return || instruction.destinations != 0) ++at;  // an atomic may return nothing
-  }
-  return instruction.operand_count;
-}
-
 /// The address that a lane of a FLAT or GLOBAL instruction accesses; nullopt for other encodings.
 std::optional<uint64_t> lane_address(const isa::Instruction& instruction, const Wave& wave, unsigned lane) {
   if (instruction.encoding != isa::Encoding::flat && instruction.encoding != isa::Encoding::global) return std::nullopt;
-  const unsigned at = address_operand(instruction);
-  if (at == instruction.operand_count) return std::nullopt;
-  const isa::Operand& vector = instruction.operands[at];
-  if (vector.kind != OperandKind::vgpr || vector.reg + vector.words > wave.vgprs) return std::nullopt;
-  uint64_t address = wave.vgpr[vector.reg][lane];
-  if (vector.words == 2) address |= uint64_t{wave.vgpr[vector.reg + 1][lane]} << 32;
-  for (unsigned i = at + 1; i < instruction.operand_count; ++i) {
-    const isa::Operand& base = instruction.operands[i];
-    if (base.kind != OperandKind::scalar || base.words != 2 || base.reg + 1 >= isa::scalar::count) continue;
+  // Of the lane, or its offset from a scalar base.
+  const isa::Operand* vector = isa::operand_of(instruction, isa::Field::flat_address);
+  if (vector == nullptr) return std::nullopt;
+  if (vector->kind != OperandKind::vgpr || vector->reg + vector->words > wave.vgprs) return std::nullopt;
+  uint64_t address = wave.vgpr[vector->reg][lane];
+  if (vector->words == 2) address |= uint64_t{wave.vgpr[vector->reg + 1][lane]} << 32;
+  const isa::Operand* base = isa::operand_of(instruction, isa::Field::flat_base);
+  if (base != nullptr && base->kind == OperandKind::scalar && base->words == 2 && base->reg + 1 < isa::scalar::count) {
     // From GFX12.5 on an offset from a base is signed, and may count elements.
     if (instruction.generation >= target::Generation::gfx12_5) {
       const uint64_t scale = instruction.scale_offset ? semantics::memory_access(instruction).bytes : 1;
       if (scale == 0) return std::nullopt;  // a copy to LDS, of which that table does not have the size
       address = static_cast<uint64_t>(int64_t{static_cast<int32_t>(address)}) * scale;
     }
-    address += wave.scalar64(base.reg);
+    address += wave.scalar64(base->reg);
   }
   return address + static_cast<uint64_t>(int64_t{instruction.offset});
 }
 
 /// Bytes that one lane moves: the data operand's size (of the result, or of what is stored).
 uint64_t access_bytes(const isa::Instruction& instruction) {
-  const unsigned address = address_operand(instruction);
   uint64_t words = 1;
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
-    if (i == address) continue;
+    if (isa::field_of(instruction, i) == isa::Field::flat_address) continue;
     const isa::Operand& operand = instruction.operands[i];
     if (operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr) {
       words = std::max<uint64_t>(words, operand.words);

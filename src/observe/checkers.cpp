@@ -108,7 +108,8 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
     if (wants.code) of_code_.push_back(checker.get());
     if (wants.dispatches) of_dispatches_.push_back(checker.get());
     if (wants.work_groups) of_work_groups_.push_back(checker.get());
-    if (wants.instructions || wants.synchronisation || wants.whole_waves || wants.definedness) of_instructions_.push_back(checker.get());
+    if (wants.instructions || wants.synchronisation || wants.whole_waves || wants.definedness)
+      of_instructions_.push_back(checker.get());
     if (wants.paths) of_paths_ = checker.get();
     if (wants.accesses || wants.odd_accesses || wants.definedness || wants.paths) of_accesses_.push_back(checker.get());
     if (wants.barriers) of_barriers_.push_back(checker.get());

@@ -24,7 +24,7 @@ struct CounterWaits {
 
 /// Whether an instruction reaches memory through the vector caches, or scratch.
 bool is_vector_memory(isa::Encoding encoding);
-/// Whether it is of the vector ALU's, until GFX10.
+/// Whether it is the vector ALU's, but for dual instructions, which are there from GFX11 on.
 bool is_vector_alu(isa::Encoding encoding);
 
 /// Of an instruction that waits for counters; nothing for all others.

@@ -90,20 +90,6 @@ std::vector<std::unique_ptr<WaveState>>& spare_wave_states() {
   return thread_slot<std::vector<std::unique_ptr<WaveState>>, 1>(0);
 }
 
-/// Which field of the row's an operand is. The row also has what an atomic may return.
-Field field_of(const Instruction& instruction, unsigned operand) {
-  const isa::InstructionRow& row = isa::row_of(instruction);
-  const bool lacks_result = row.operands[0].field == Field::flat_return && !instruction.glc;
-  return row.operands[operand + (lacks_result ? 1 : 0)].field;
-}
-
-const isa::Operand* operand_of(const Instruction& instruction, Field field) {
-  for (unsigned i = 0; i < instruction.operand_count; ++i) {
-    if (field_of(instruction, i) == field) return &instruction.operands[i];
-  }
-  return nullptr;
-}
-
 /// Whether a dword of what is stored means nothing, or bits within a byte, which no padding is.
 bool means_nothing(std::span<const uint8_t> undefined) {
   constexpr size_t dword = 4;
@@ -276,7 +262,7 @@ void InitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
     case Encoding::vsample: {
       define_results(wave, instruction, registers);
       // What is stored to images is not followed.
-      if (const isa::Operand* resource = operand_of(instruction, Field::image_resource);
+      if (const isa::Operand* resource = isa::operand_of(instruction, Field::image_resource);
           resource != nullptr && isa::row_of(instruction).has(isa::flag::store) &&
           resource->kind == OperandKind::scalar) {
         const uint64_t words = wave.scalar64(resource->reg);
@@ -312,7 +298,7 @@ void InitChecker::check_address(const machine::Wave& wave, WaveState& state, uin
                                 const Instruction& instruction) {
   RegisterShadow& registers = state.registers;
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
-    switch (field_of(instruction, i)) {
+    switch (isa::field_of(instruction, i)) {
       case Field::sbase:
       case Field::soffset:
       case Field::ds_addr:
@@ -362,7 +348,7 @@ void InitChecker::begin_memory(const machine::Wave& wave, WaveState& state, uint
   step.access = &access;
   for (unsigned i = 0, count = 0; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];
-    const Field field = field_of(instruction, i);
+    const Field field = isa::field_of(instruction, i);
     const bool is_data = field == Field::ds_data0 || field == Field::ds_data1 || field == Field::flat_data ||
                          ((field == Field::buffer_data || field == Field::sdata) && access.kind != Kind::load);
     if (is_data && count < 2) step.data[count++] = &operand;
@@ -743,8 +729,7 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
   for (NamedStack& each : origin_of(from)) finding.stacks.push_back(std::move(each));
   finding.advice = stored ? "write all that the kernel reads before it runs, and shuffle only from lanes that take part"
                           : "has the kernel that fills it run, and did it write there, and nothing that it had read "
-                            "from memory, LDS or "
-                            "registers that nobody had written?";
+                            "from memory, LDS or registers that nobody had written?";
   findings_.add(stack.hash(), std::move(finding));
 }
 

@@ -248,12 +248,6 @@ Need need_of(const MatrixFacts& earlier, const MatrixFacts& later) {
   return need;
 }
 
-bool is_transcendental(std::string_view name) {
-  constexpr std::string_view functions[] = {"v_exp_", "v_log_", "v_rcp_",  "v_rsq_", "v_sqrt_",
-                                            "v_sin_", "v_cos_", "v_tanh_", "v_s_"};
-  return std::ranges::any_of(functions, [&](std::string_view function) { return name.starts_with(function); });
-}
-
 void set_wave_matrix(MatrixFacts& facts, const Instruction& instruction) {
   const isa::InstructionRow& row = isa::row_of(instruction);
   facts.kind = Kind::wave_matrix;
@@ -308,7 +302,7 @@ MatrixFacts matrix_facts(const Instruction& instruction, const isa::Effects& eff
   }
   if (is_12_5) {
     facts.kind = Kind::vector_alu;
-    facts.is_transcendental = is_transcendental(isa::row_of(instruction).name);
+    facts.is_transcendental = isa::row_of(instruction).has(isa::flag::transcendental);
     if (isa::row_of(instruction).has(isa::flag::wmma)) set_wave_matrix(facts, instruction);
     return facts;
   }

@@ -156,6 +156,7 @@ class RaceChecker final : public Checker {
   void access_global(Pass& pass);
   void acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
   void acquire_in_order(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
+  void know(WaveClock& clock, VectorClock all);
   void invalidate(WaveClock& clock);
   void invalidate_near(const GroupClocks& group, WaveClock& clock);
   template <typename Visit>
@@ -487,14 +488,19 @@ void RaceChecker::for_each_pending(const Pending& pending, const Visit& visit) {
   }
 }
 
+/// That a wave knows all of that from now on.
+void RaceChecker::know(WaveClock& clock, VectorClock all) {
+  clock.know(std::make_shared<const VectorClock>(std::move(all)));
+  memories_.remember(clock);
+}
+
 /// What it has read that others released is known from now on.
 void RaceChecker::invalidate(WaveClock& clock) {
   if (clock.pending.empty()) return;
   VectorClock all = *clock.known;
   for_each_pending(clock.pending, [&](const VectorClock& released) { all.learn(released); });
   clock.pending.clear();
-  clock.know(std::make_shared<const VectorClock>(std::move(all)));
-  memories_.remember(clock);
+  know(clock, std::move(all));
 }
 
 /// The same of what waves of its work-group released.
@@ -503,8 +509,7 @@ void RaceChecker::invalidate_near(const GroupClocks& group, WaveClock& clock) {
   VectorClock all = *clock.known;
   for_each_pending(clock.pending,
                    [&](const VectorClock& released) { all.learn_of(released, group.first_task, group.end_task()); });
-  clock.know(std::make_shared<const VectorClock>(std::move(all)));
-  memories_.remember(clock);
+  know(clock, std::move(all));
 }
 
 /// A wave that has to wait at a barrier of the whole GPU comes to it again and again. What it waits for it knows at
@@ -529,8 +534,7 @@ void RaceChecker::passes_global_sync(WaveClock& clock) {
     if (place.empty()) return;
     all.learn(place.clock());
   }
-  clock.know(std::make_shared<const VectorClock>(std::move(all)));
-  memories_.remember(clock);
+  know(clock, std::move(all));
 }
 
 /// What a wave of the work-group has released; what is read is among what is pending, too.
@@ -539,8 +543,7 @@ void RaceChecker::acquire_near(const GroupClocks& group, WaveClock& clock, const
   if (!clock.known->lacks(released, group.first_task, group.end_task(), clock.task)) return;
   VectorClock all = *clock.known;
   all.learn_of(released, group.first_task, group.end_task());
-  clock.know(std::make_shared<const VectorClock>(std::move(all)));
-  memories_.remember(clock);
+  know(clock, std::move(all));
 }
 
 /// The same of what was released to waves that see each other's accesses in order.
@@ -787,8 +790,7 @@ void RaceChecker::access_lds(Pass& pass) {
       all.learn(place->clock());
       learnt[next++ % learnt.size()] = one;
     });
-    clock.know(std::make_shared<const VectorClock>(std::move(all)));
-    memories_.remember(clock);
+    know(clock, std::move(all));
   }
   if (!access.writes) return;
   Knowledge released;
@@ -1101,13 +1103,11 @@ void RaceChecker::report_incomplete(const machine::Wave& wave, const Later& late
   note.is_note = true;
   note.message = fmt::format(
       "kernel '{}' {} {} bytes of memory that another wave of its work-group {}: in order here, as waves of a "
-      "work-group "
-      "see each other's accesses on this GPU, but not from GFX10 on in WGP mode",
+      "work-group see each other's accesses on this GPU, but not from GFX10 on in WGP mode",
       note.kernel, later.verb, later.bytes, later.conflict.other_writes ? "has written" : "has read");
   note.advice =
       "see that the source has a release for the work-group before what tells the other wave, and an acquire after "
-      "that "
-      "is seen; the code for this GPU is the same without them. With code for gfx1030, --gpu gfx1030 checks it";
+      "that is seen; the code for this GPU is the same without them. With code for gfx1030, --gpu gfx1030 checks it";
   findings_.add(later.pc, std::move(note));
 }
 

@@ -18,12 +18,8 @@ constexpr unsigned most_instructions = 64;
 bool is_private(const isa::Instruction& instruction) {
   if (instruction.encoding == isa::Encoding::scratch) return true;
   if (instruction.encoding != isa::Encoding::mubuf) return false;
-  for (unsigned i = 0; i < instruction.operand_count; ++i) {
-    const isa::Operand& operand = instruction.operands[i];
-    if (isa::row_of(instruction).operands[i].field != isa::Field::buffer_resource) continue;
-    return operand.kind == isa::OperandKind::scalar && operand.reg == 0;
-  }
-  return false;
+  const isa::Operand* resource = isa::operand_of(instruction, isa::Field::buffer_resource);
+  return resource != nullptr && resource->kind == isa::OperandKind::scalar && resource->reg == 0;
 }
 
 /// Other accesses and barriers: a loop that has these does more than to wait. Scalar loads fetch where to look.

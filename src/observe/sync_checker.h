@@ -2,8 +2,9 @@
 // whole while some of its lanes are elsewhere.
 //
 // A GPU lets the waves of a work-group go on when all that have not ended have arrived, at whichever barrier and with
-// whichever lanes. So a barrier in divergent code often seems to work, and then orders less than was meant. Matrices and
-// loads that transpose take what all lanes hold, whatever EXEC has; language and compiler have all of them come there.
+// whichever lanes. So a barrier in divergent code often seems to work, and then orders less than was meant. Matrices
+// and loads that transpose take what all lanes hold, whatever EXEC has; language and compiler have all of them come
+// there.
 #pragma once
 
 #include <memory>

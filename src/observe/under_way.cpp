@@ -95,9 +95,9 @@ void leave_other_half(OperationFacts& facts, const Instruction& instruction) {
   if (result.kind != isa::OperandKind::vgpr) return;
   for (unsigned i = instruction.destinations; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];
-    const bool is_result =
+    const bool is_source =
         operand.kind == result.kind && operand.reg <= result.reg && result.reg < operand.reg + operand.words;
-    if (is_result) return;
+    if (is_source) return;
   }
   facts.vector_reads.reset(result.reg);
 }

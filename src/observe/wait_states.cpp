@@ -18,35 +18,6 @@ using Kind = WaitStateFacts::Kind;
 using Need = WaitStateFacts::Need;
 using enum target::Generation;
 
-bool is_transcendental(Opcode opcode) {
-  switch (opcode) {
-    using enum Opcode;
-    case v_exp_f32:
-    case v_log_f32:
-    case v_rcp_f32:
-    case v_rcp_iflag_f32:
-    case v_rsq_f32:
-    case v_sqrt_f32:
-    case v_sin_f32:
-    case v_cos_f32:
-    case v_rcp_f64:
-    case v_rsq_f64:
-    case v_sqrt_f64:
-    case v_rcp_f16:
-    case v_rsq_f16:
-    case v_sqrt_f16:
-    case v_log_f16:
-    case v_exp_f16:
-    case v_sin_f16:
-    case v_cos_f16:
-    case v_exp_legacy_f32:
-    case v_log_legacy_f32:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// That any rule asks for.
 constexpr uint32_t most_states = 5;
 
@@ -73,6 +44,11 @@ bool needs_m0(const Instruction& instruction) {
          isa::lds_copy(instruction) == isa::LdsCopy::to_lds;
 }
 
+/// Scalars that are not just there to say for which lanes.
+bool is_ordinary(unsigned reg) {
+  return reg < isa::scalar::ttmp0;  // SGPRs and VCC
+}
+
 /// What a store of more than 64 bits has for data; none if a scalar register says where it begins to store.
 isa::Operand stored_data(const Instruction& instruction) {
   constexpr unsigned held_back = 2;
@@ -81,23 +57,11 @@ isa::Operand stored_data(const Instruction& instruction) {
       instruction.encoding == Encoding::mimg || !isa::row_of(instruction).has(isa::flag::store | isa::flag::atomic)) {
     return none;
   }
-  const isa::InstructionRow& row = isa::row_of(instruction);
-  isa::Operand data = none;
-  for (unsigned i = 0; i < instruction.operand_count; ++i) {
-    const isa::Operand& operand = instruction.operands[i];
-    switch (row.operands[i].field) {
-      case isa::Field::buffer_offset:
-        if (operand.kind == OperandKind::scalar && operand.reg < isa::scalar::ttmp0) return none;
-        break;
-      case isa::Field::buffer_data:
-      case isa::Field::flat_data:
-        data = operand;
-        break;
-      default:
-        break;
-    }
-  }
-  return data.kind == OperandKind::vgpr && data.words > held_back ? data : none;
+  const isa::Operand* offset = isa::operand_of(instruction, isa::Field::buffer_offset);
+  if (offset != nullptr && offset->kind == OperandKind::scalar && is_ordinary(offset->reg)) return none;
+  const isa::Operand* data = isa::operand_of(instruction, isa::Field::buffer_data);
+  if (data == nullptr) data = isa::operand_of(instruction, isa::Field::flat_data);
+  return data != nullptr && data->kind == OperandKind::vgpr && data->words > held_back ? *data : none;
 }
 
 /// Whether a vector instruction writes a part of its result's register.
@@ -108,11 +72,6 @@ bool writes_part(const Instruction& instruction) {
 
 /// The register number of s_getreg and s_setreg.
 uint16_t hardware_register(const Instruction& instruction) { return instruction.immediate & 0x3F; }
-
-/// Scalars that are not just there to say for which lanes.
-bool is_ordinary(unsigned reg) {
-  return reg < isa::scalar::ttmp0;  // SGPRs and VCC
-}
 
 }  // namespace
 
@@ -157,7 +116,7 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
     }
     return facts;
   }
-  const bool transcendental = is_transcendental(instruction.opcode);
+  const bool transcendental = isa::row_of(instruction).has(isa::flag::transcendental);
   for (uint16_t reg = 0; reg < isa::scalar::count; ++reg) {
     if (is_ordinary(reg) && effects.writes[reg]) facts.written.push_back({Kind::scalar, reg});
   }

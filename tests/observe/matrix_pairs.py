@@ -9,6 +9,8 @@ matrix_waits_test.cpp compares with what observe/matrix_waits.h has.
 
 import sys
 
+from mir import print_function, registers
+
 CDNA3 = ("gfx942", "gfx950")
 
 # Of each matrix instruction, how many registers A, B and C have. Kinds: dense, sparse, and with formats for A and B.
@@ -49,10 +51,6 @@ WRITE_EXEC = "V_CMPX_EQ_U32_e32 $vgpr100, $vgpr101, implicit-def $vcc, implicit-
 DOT = f"{{0}} = V_DOT2C_F32_F16_e32 {{1}}, $vgpr2, {{0}}, {END}"
 
 
-def registers(kind, first, count=1):
-    return "$" + "_".join(f"{kind}gpr{i}" for i in range(first, first + count))
-
-
 class Matrix:
     def __init__(self, name, sizes, is_sparse=False):
         self.name, (self.a, self.b, self.c), self.is_sparse = name, sizes, is_sparse
@@ -60,13 +58,13 @@ class Matrix:
 
     def text(self, result, a, b, c, accumulators="v", factors=("v", "v")):
         """With the registers that its operands begin with. A sparse one adds to its result."""
-        d = registers(accumulators, result, self.c)
-        a, b = registers(factors[0], a, self.a), registers(factors[1], b, self.b)
+        d = registers(result, self.c, accumulators)
+        a, b = registers(a, self.a, factors[0]), registers(b, self.b, factors[1])
         if self.is_sparse:
             return f"{d} = V_SMFMAC_{self.name}_e64 {a}, {b}, $vgpr190, 0, 0, {d}, {END}"
         form = "_vgprcd_e64" if accumulators == "v" else "_e64"
         last = [str(FORMATS[part][0]) for part in self.name.split("_")[-2:]] if "F8F6F4" in self.name else ["0", "0", "0"]
-        return f"{d} = V_MFMA_{self.name}{form} {a}, {b}, {registers(accumulators, c, self.c)}, {', '.join(last)}, {END}"
+        return f"{d} = V_MFMA_{self.name}{form} {a}, {b}, {registers(c, self.c, accumulators)}, {', '.join(last)}, {END}"
 
 
 def matrices_of(gpu):
@@ -88,7 +86,7 @@ def after_matrix(gpu, matrix):
     for kind in "a" if gpu == "gfx908" else "v" if matrix.is_sparse else "va":
         first = matrix.text(0, 200, 210, 64, kind)
         label = f"{matrix.label}_{kind}"
-        written, addend = registers(kind, 1), registers(kind, 65)
+        written, addend = registers(1, kind=kind), registers(65, kind=kind)
         if kind == "a":
             yield label + "_read", first, ACC_READ.format(written)
             yield label + "_written", first, ACC_WRITE.format(written)
@@ -161,10 +159,7 @@ def main():
     for matrix in matrices_of(gpu):
         pairs += [*after_matrix(gpu, matrix), *before_matrix(gpu, matrix)]
     for name, *lines in pairs:
-        print(f"---\nname: {name}\nbody: |\n  bb.0:")
-        for line in [*lines, "S_ENDPGM 0"]:
-            print("    " + line)
-        print("...")
+        print_function(name, lines)
 
 
 main()

@@ -10,14 +10,10 @@ wait_pairs_test.cpp compares with what observe/wait_states.h has.
 
 import sys
 
+from mir import print_function, registers
+
 EXEC = "implicit $exec"
 MODE = "implicit $mode, implicit $exec"
-GFX940 = ("gfx942", "gfx950")
-
-
-def vgprs(first, count):
-    return "$" + "_".join(f"vgpr{i}" for i in range(first, first + count))
-
 
 READ_FIRST_LANE = f"$sgpr4 = V_READFIRSTLANE_B32 $vgpr1, {EXEC}"
 COMPARE_VCC = f"V_CMP_EQ_U32_e32 $vgpr1, $vgpr2, implicit-def $vcc, {EXEC}"
@@ -96,7 +92,7 @@ def of_m0(gpu):
 def of_stores(gpu):
     """Data of more than 64 bits that are overwritten."""
     for words in (2, 3, 4):
-        data = vgprs(2, words)
+        data = registers(2, words)
         for offset, operand in (("", "0"), ("_scalar_offset", "$sgpr20")):
             yield (f"buffer_{words}{offset}",
                    f"BUFFER_STORE_DWORDX{words}_OFFSET {data}, $sgpr8_sgpr9_sgpr10_sgpr11, {operand}, 0, 0, 0, {EXEC}", OVERWRITE)
@@ -109,6 +105,16 @@ def of_stores(gpu):
         yield f"global_{words}_base", f"GLOBAL_STORE_DWORDX{words}_SADDR $vgpr10, {data}, $sgpr4_sgpr5, 0, 0, {EXEC}", OVERWRITE
         yield f"global_{words}_loaded", store, f"$vgpr3 = GLOBAL_LOAD_DWORD $vgpr10_vgpr11, 0, 0, {EXEC}"
         yield f"lds_{words}", f"DS_WRITE_B{32 * words}_gfx9 $vgpr10, {data}, 0, 0, {EXEC}", OVERWRITE
+    for words, suffix in ((2, ""), (4, "_X2")):
+        swap, operands = f"FLAT_ATOMIC_CMPSWAP{suffix}", f"$vgpr10_vgpr11, {registers(2, words)}, 0"
+        result = registers(30, words // 2)
+        yield f"flat_atomic_{words}", f"{swap} {operands}, 0, {EXEC}, implicit $flat_scr", OVERWRITE
+        yield (f"flat_atomic_{words}_returns", f"{result} = {swap}_RTN {operands}, 1, {EXEC}, implicit $flat_scr", OVERWRITE)
+        if gpu == "gfx803":
+            continue
+        swap = f"GLOBAL_ATOMIC_CMPSWAP{suffix}"
+        yield f"global_atomic_{words}", f"{swap} {operands}, 0, {EXEC}", OVERWRITE
+        yield f"global_atomic_{words}_returns", f"{result} = {swap}_RTN {operands}, 1, {EXEC}", OVERWRITE
 
 
 def of_vectors(gpu):
@@ -127,10 +133,7 @@ def main():
     gpu = sys.argv[1]
     pairs = [*of_scalars(gpu), *of_exec_and_lanes(), *of_hardware_registers(), *of_m0(gpu), *of_stores(gpu), *of_vectors(gpu)]
     for name, first, second in pairs:
-        print(f"---\nname: {name}\nbody: |\n  bb.0:")
-        for line in (first, second, "S_ENDPGM 0"):
-            print("    " + line)
-        print("...")
+        print_function(name, [first, second])
 
 
 main()

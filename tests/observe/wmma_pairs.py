@@ -6,13 +6,11 @@
 As matrix_pairs.py; what llc puts between the two are v_nop.
 """
 
+from mir import print_function, registers
+
 EXEC = "implicit $exec"
 BYTES = ("FP8", "BF8")
 FORMATS = {"f8": 16, "f6": 12, "f4": 8}  # the registers of a factor
-
-
-def registers(first, count):
-    return "$" + "_".join(f"vgpr{i}" for i in range(first, first + count))
 
 
 class Matrix:
@@ -87,10 +85,7 @@ def after(matrix):
 def main():
     for matrix in matrices():
         for name, *lines in after(matrix):
-            print(f"---\nname: {matrix.label}_{name}\nbody: |\n  bb.0:")
-            for line in [*lines, "S_ENDPGM 0"]:
-                print("    " + line)
-            print("...")
+            print_function(f"{matrix.label}_{name}", lines)
 
 
 main()
