@@ -209,6 +209,7 @@ bool Decoder::dual() {
       }
       Operand& operand = out_.operands[count++];
       operand.type = spec.type;
+      operand.op_sel_hi = is_packed(spec.type);
       const int index = spec.field == Field::carry_in ? 2 : source_index(spec.field);
       bool good = true;
       if (spec.field == Field::vdst) {
