@@ -10,7 +10,7 @@
 
 #include "assembler/instruction_parser.h"
 #include "assembler/parser.h"
-#include "assembler/spelling.h"
+#include "support/spelling.h"
 
 namespace Atoll::assembler {
 

@@ -6,8 +6,8 @@
 
 #include "assembler/instruction_parser.h"
 #include "assembler/parser.h"
-#include "assembler/spelling.h"
 #include "isa/modifier_names.h"
+#include "support/spelling.h"
 
 namespace Atoll::assembler {
 
@@ -151,7 +151,7 @@ const std::unordered_map<std::string_view, InstructionParser::ModifierRow>& Inst
 }
 
 std::string_view InstructionParser::modifier_like(std::string_view name) {
-  SpellingOf nearest(name);
+  support::SpellingOf nearest(name);
   for (const auto& [known, row] : modifier_rows()) nearest.consider(known);
   return nearest.found();
 }

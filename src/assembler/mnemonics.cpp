@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
-#include "assembler/spelling.h"
 #include "isa/per_processor.h"
+#include "support/spelling.h"
 
 namespace Atoll::assembler {
 
@@ -144,7 +144,7 @@ std::string Mnemonics::name_like(std::string_view name) const {
     suffix = each.text;
     break;
   }
-  SpellingOf nearest(name.substr(0, name.size() - suffix.size()));
+  support::SpellingOf nearest(name.substr(0, name.size() - suffix.size()));
   for (const auto& [known, forms] : forms_) nearest.consider(known);
   return nearest.found().empty() ? std::string() : std::string(nearest.found()) += suffix;
 }

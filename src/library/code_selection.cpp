@@ -2,6 +2,7 @@
 #include "library/code_selection.h"
 
 #include "object/code_object.h"
+#include "target/named_target.h"
 
 namespace Atoll::library {
 
@@ -13,11 +14,13 @@ Result<void> select_code(object::FoundCodeObjects& found, const std::string& gpu
   if (found.code_objects.empty()) return fail(ErrorKind::not_found, "there is no GPU code in it");
   if (gpu.empty()) return {};
 
-  const auto wanted = target::parse_target_id(gpu);
+  const auto wanted = target::find_target(gpu);
+  if (!wanted) return std::unexpected(wanted.error());
   std::vector<object::FoundCodeObject> chosen;
-  if (wanted) {
+  if (target::find_product(gpu) == nullptr) {
+    // Code that leaves a setting open runs with it on and off.
     const auto fits = [](target::Setting asked, target::Setting has) {
-      return asked < target::Setting::off || asked == has;
+      return asked < target::Setting::off || has < target::Setting::off || asked == has;
     };
     for (const object::FoundCodeObject& each : found.code_objects) {
       const auto target = object::read_target(each.bytes);
@@ -25,12 +28,12 @@ Result<void> select_code(object::FoundCodeObjects& found, const std::string& gpu
           fits(wanted->sramecc, target->sramecc))
         chosen.push_back(each);
     }
-  } else if (const auto model = target::find_gpu(gpu)) {
+  } else {
+    const auto model = target::find_gpu(gpu);
+    if (!model) return std::unexpected(model.error());
     auto runnable = object::choose_code_objects(found, model->target);
     if (!runnable) return std::unexpected(runnable.error());
     chosen = std::move(*runnable);
-  } else {
-    return std::unexpected(model.error());
   }
   if (chosen.empty())
     return fail(ErrorKind::not_found, "no code for {}; there is code for {}", gpu, object::targets_of(found));

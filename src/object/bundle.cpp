@@ -21,6 +21,7 @@
 #include "object/unpack_budget.h"
 #include "support/bytes.h"
 #include "target/executed.h"
+#include "target/target_triple.h"
 
 namespace Atoll::object {
 
@@ -54,7 +55,7 @@ Result<Bundle> read_plain(Bytes bytes, uint64_t* consumed, Depth depth = Depth::
   if (!count) return cut_short("it has no table");
   Bundle bundle;
   uint64_t position = bundle_magic.size() + sizeof(uint64_t);
-  uint64_t end = position;
+  uint64_t end = position, described = 0;
   for (uint64_t i = 0; i < *count; i++) {
     const auto head = read<std::array<uint64_t, 3>>(bytes, position);  // offset, size, length of the id
     if (!head) return cut_short(fmt::format("it says that it has {} entries, its table ends after {}", *count, i));
@@ -64,6 +65,8 @@ Result<Bundle> read_plain(Bytes bytes, uint64_t* consumed, Depth depth = Depth::
     const auto entry = depth == Depth::whole ? slice(bytes, offset, size) : Bytes();
     BundleEntry result{.id = {id->begin(), id->end()}, .bytes = {}};
     if (!entry) return cut_short(fmt::format("entry {} ({}) points outside of it", i, result.id));
+    described += entry->size();
+    if (described > bytes.size()) return cut_short(fmt::format("entry {} ({}) overlaps others", i, result.id));
     result.bytes = *entry;
     bundle.entries.push_back(std::move(result));
     position += sizeof *head + id_length;
@@ -178,28 +181,16 @@ std::optional<Bundle> read_compressed_table(Bytes bytes, uint64_t* consumed, Unp
   return std::move(*bundle);
 }
 
-/// The target of an entry whose bytes were not read: "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-". Nothing for the host's.
-std::string_view target_in(std::string_view id) {
-  constexpr std::string_view triple = "-amdgcn-amd-amdhsa-";
-  const size_t found = id.find(triple);
-  if (found == std::string_view::npos) return {};
-  id.remove_prefix(found + triple.size());
-  if (!id.starts_with("gfx"))
-    id.remove_prefix(std::min(id.size(), id.find('-') + 1));  // the environment: "", "unknown"
-  return id;
-}
-
-/// What is shown of an entry whose target is not known. The bundler ends those without settings with a dash.
+/// What is shown of an entry whose target is not known.
 std::string name_in(std::string_view id) {
-  std::string_view name = target_in(id);
-  if (name.empty()) return std::string(id);
-  if (!name.contains(':') && name.ends_with('-')) name.remove_suffix(1);
-  return std::string(name);
+  const std::string_view target = target_of_entry(id);
+  const auto triple = target::read_triple(target);
+  return std::string(target.empty() ? id : triple && !triple->target.empty() ? triple->target : target);
 }
 
 Result<target::TargetId> target_of(const FoundCodeObject& each) {
   // What the ELF header says is what counts: it is what the loader will go by.
-  return each.bytes.empty() ? target::parse_target_id(target_in(each.id)) : read_target(each.bytes);
+  return each.bytes.empty() ? target::parse_target_id(target_of_entry(each.id)) : read_target(each.bytes);
 }
 
 bool is_code_object(Bytes bytes) {
@@ -238,7 +229,7 @@ Result<uint64_t> Search::add_bundle(Bytes bytes, const std::string& place) {
   if (!bundle) return support::within(place, bundle.error());
   found.bundles.push_back(std::move(*bundle));
   for (const BundleEntry& entry : found.bundles.back().entries)
-    if (table ? !target_in(entry.id).empty() : is_code_object(entry.bytes))
+    if (table ? !target_of_entry(entry.id).empty() : is_code_object(entry.bytes))
       found.code_objects.push_back(
           {fmt::format("{}, entry {}", place, entry.id), entry.id, entry.bytes, found.bundles.size() - 1});
   return consumed;
@@ -344,6 +335,12 @@ Result<FoundCodeObjects> find(Bytes file, Depth depth) {
 
 }  // namespace
 
+std::string_view target_of_entry(std::string_view id) {
+  // "hip", "hipv4", "openmp" or another kind of offloading comes first; "host" has a triple of another architecture.
+  const std::string_view target = id.substr(std::min(id.size(), id.find('-') + 1));
+  return target::read_triple(target) ? target : std::string_view();
+}
+
 Result<Bundle> read_bundle(Bytes bytes, uint64_t* consumed) {
   UnpackBudget budget(bytes.size());
   return read_any(bytes, consumed, budget);
@@ -382,6 +379,8 @@ Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects&
   if (!chosen.empty()) return chosen;
   if (found.code_objects.empty())
     return fail(ErrorKind::not_found, "there is no GPU code in it for {}: it has none at all", gpu.to_string());
+  if (std::ranges::none_of(found.code_objects, [](const auto& each) { return target_of(each).has_value(); }))
+    return std::unexpected(target_of(found.code_objects.front()).error());
   return fail(ErrorKind::incompatible, "there is no GPU code in it for {}; what it has is for {}", gpu.to_string(),
               targets_of(found));
 }
@@ -429,8 +428,13 @@ Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files, boo
     }
   }
   std::vector<std::string> targets;
-  for (const FoundCodeObjects& file : files)
+  for (const FoundCodeObjects& file : files) {
+    // Code for another operating system or of an unknown version runs on no GPU: say that instead of a list of GPUs.
+    if (!file.code_objects.empty() &&
+        std::ranges::none_of(file.code_objects, [](const auto& each) { return target_of(each).has_value(); }))
+      return std::unexpected(target_of(file.code_objects.front()).error());
     if (!file.code_objects.empty()) targets.push_back(targets_of(file));
+  }
   if (targets.empty()) return fail(ErrorKind::not_found, "there is no GPU code in it");
   std::vector<std::string_view> processors;
   for (const target::Product& product : target::products())

@@ -26,6 +26,10 @@ struct Bundle {
   std::unique_ptr<uint8_t[]> storage;
 };
 
+/// Returns the target of an entry by its ID, with its triple: "amdgcn-amd-amdhsa--gfx90a" for
+/// "hipv4-amdgcn-amd-amdhsa--gfx90a". Returns an empty text for the host's entry.
+std::string_view target_of_entry(std::string_view id);
+
 /// Reads one bundle ("__CLANG_OFFLOAD_BUNDLE__" or compressed "CCOB"). `consumed`, if given, gets its size. What it
 /// unpacks to is bounded by the size of `bytes` (unpack_budget.h), as it is for a whole file in the functions below.
 support::Result<Bundle> read_bundle(std::span<const uint8_t> bytes, uint64_t* consumed = nullptr);

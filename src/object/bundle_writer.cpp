@@ -53,7 +53,7 @@ std::vector<uint8_t> write_plain(std::span<const BundleEntry> entries, uint64_t 
 support::Result<std::vector<uint8_t>> write_bundle(std::span<const BundleEntry> entries, uint64_t alignment,
                                                    Compression compression) {
   if (!std::has_single_bit(alignment)) {
-    return fail(ErrorKind::invalid_argument, "an alignment of {} is no power of two", alignment);
+    return fail(ErrorKind::invalid_argument, "alignment {} is not a power of two", alignment);
   }
   std::vector<uint8_t> plain = write_plain(entries, alignment);
   if (compression == Compression::none) return plain;

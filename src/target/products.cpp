@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <array>
 
+#include "support/spelling.h"
 #include "target/executed.h"
+#include "target/named_target.h"
 
 namespace Atoll::target {
 
@@ -312,13 +314,21 @@ constexpr std::array catalogue{
 };
 // clang-format on
 
-std::string names_of_all() {
-  std::string names;
-  for (const Product& product : catalogue) {
-    if (!names.empty()) names += ", ";
-    names += product.name;
-  }
-  return names;
+std::string lower(std::string_view name) {
+  std::string text(name);
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+/// Returns the message for a name that is neither a product nor a processor, with a suggestion.
+std::unexpected<support::Error> unknown_gpu(std::string_view name) {
+  const std::string head = lower(name.substr(0, name.find(':')));
+  support::SpellingOf spelling(head);
+  for (const Product& product : catalogue) spelling.consider(product.name);
+  for (const Processor& processor : processors()) spelling.consider(processor.name);
+  return fail(ErrorKind::not_found, "unknown GPU '{}'{} (`atoll gpus` lists products, processors and target IDs)", name,
+              spelling.question());
 }
 
 void settle(Setting& setting, bool usual) {
@@ -329,19 +339,25 @@ void settle(Setting& setting, bool usual) {
 
 std::span<const Product> products() { return catalogue; }
 
-Result<GpuModel> find_gpu(std::string_view name, bool usual_xnack) {
-  // A product may come with settings too: "mi250x:xnack+".
-  const std::string_view head = name.substr(0, name.find(':'));
-  auto product = std::ranges::find(catalogue, head, &Product::name);
-  std::string target_text{name};
-  if (product != catalogue.end()) target_text = fmt::format("{}{}", product->processor, name.substr(head.size()));
+const Product* find_product(std::string_view name) {
+  const auto product = std::ranges::find(catalogue, lower(name.substr(0, name.find(':'))), &Product::name);
+  return product == catalogue.end() ? nullptr : &*product;
+}
 
-  auto target = parse_target_id(target_text);
-  if (!target && target.error().kind == ErrorKind::not_found)
-    return fail(ErrorKind::not_found,
-                "there is no GPU '{}': name a product ({}), a processor (gfx90a) or a target ID (gfx90a:xnack+)", name,
-                names_of_all());
+Result<TargetId> find_target(std::string_view name) {
+  std::string text = lower(name);
+  // A product may come with settings, too: "mi250x:xnack+".
+  if (const Product* const product = find_product(name))
+    text = fmt::format("{}{}", product->processor, text.substr(product->name.size()));
+  auto target = parse_target_id(text);
+  if (!target && target.error().kind == ErrorKind::not_found) return unknown_gpu(name);
+  return target;
+}
+
+Result<GpuModel> find_gpu(std::string_view name, bool usual_xnack) {
+  auto target = find_target(name);
   if (!target) return std::unexpected(target.error());
+  auto product = std::ranges::find(catalogue, lower(name.substr(0, name.find(':'))), &Product::name);
 
   const Processor& processor = *target->processor;
   if (product == catalogue.end()) product = std::ranges::find(catalogue, processor.name, &Product::processor);
@@ -350,13 +366,13 @@ Result<GpuModel> find_gpu(std::string_view name, bool usual_xnack) {
     for (const Processor& each : processors())
       if (each.generic_processor == processor.name)
         covered += fmt::format("{}{}", covered.empty() ? "" : ", ", each.name);
-    return fail(ErrorKind::not_found, "{} is what code can be built for, not a GPU; it runs on {}", processor.name,
+    return fail(ErrorKind::not_found, "{} is a generic target, not a GPU; its code runs on {}", processor.name,
                 covered);
   }
-  if (product == catalogue.end())
+  if (product == nullptr)
     return fail(ErrorKind::unsupported,
-                "Atoll has no GPU with the processor {} yet: it executes {}; the GPUs that it has are {}",
-                processor.name, executed_generations, names_of_all());
+                "Atoll cannot execute code for {} yet; it executes {} (`atoll gpus` lists its GPUs)", processor.name,
+                executed_generations);
   settle(target->xnack, usual_xnack);
   settle(target->sramecc, product->sramecc);
   return GpuModel{*product, *target};

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
+
+#include "support/spelling.h"
+#include "target/target_triple.h"
 
 namespace Atoll::target {
 
@@ -27,13 +31,25 @@ constexpr uint32_t xnack_v3 = 0x100, sramecc_v3 = 0x200;
 constexpr unsigned xnack_v4_shift = 8, sramecc_v4_shift = 10;  // two bits each, a Setting
 constexpr unsigned generic_version_shift = 24;
 
-/// "amdgcn-amd-amdhsa--gfx900" and the older "amdgcn-amd-amdhsa-gfx900": what is after the triple.
-std::string_view without_triple(std::string_view text) {
-  constexpr std::string_view triple = "amdgcn-amd-amdhsa-";
-  if (!text.starts_with(triple)) return text;
-  text.remove_prefix(triple.size());
-  if (text.starts_with('-')) text.remove_prefix(1);
-  return text;
+/// Returns the processor that a subarchitecture names: "gfx90a" for "9.0a", "gfx9-4-generic" for "9.4". nullptr for a
+/// family without a generic processor ("6") and for unknown ones.
+const Processor* processor_of_subarch(std::string_view subarch) {
+  std::string digits("gfx"), family("gfx");
+  for (const char c : subarch) {
+    if (c != '.') digits += c;
+    family += c == '.' ? '-' : c;
+  }
+  const Processor* const processor = find_processor(digits);
+  return processor != nullptr ? processor : find_processor(family + "-generic");
+}
+
+/// Whether code for a processor may have a triple with this subarchitecture: its own or that of its family.
+bool is_subarch_of(std::string_view subarch, const Processor& processor) {
+  if (subarch.empty()) return true;
+  const Processor* const named = processor_of_subarch(subarch);
+  if (named != nullptr) return named == &processor || named->name == processor.generic_processor;
+  const std::string_view version = processor.name.substr(std::string_view("gfx").size());
+  return subarch.size() == 1 && version.size() == 3 && version.starts_with(subarch);  // GFX6 to GFX8: no generic
 }
 
 std::string_view sign(Setting setting) { return setting == Setting::on ? "+" : "-"; }
@@ -79,13 +95,50 @@ std::string TargetId::to_string() const {
   return std::string(processor->name) + feature_text("sramecc", sramecc) + feature_text("xnack", xnack);
 }
 
+std::optional<TargetTriple> read_triple(std::string_view text) {
+  TargetTriple triple;
+  for (const std::string_view architecture : {"amdgcn", "amdgpu"})
+    if (text.starts_with(architecture)) triple.architecture = architecture;
+  if (triple.architecture.empty()) return std::nullopt;
+  std::string_view rest = text.substr(triple.architecture.size());
+  const auto next = [&] {
+    const std::string_view component = rest.substr(0, rest.find('-'));
+    rest.remove_prefix(std::min(rest.size(), component.size() + 1));
+    return component;
+  };
+  triple.subarch = next();
+  if (!std::ranges::all_of(triple.subarch,
+                           [](char c) { return c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }))
+    return std::nullopt;
+  next();  // the vendor
+  triple.os = next();
+  if (triple.os.empty()) return std::nullopt;
+  if (!rest.starts_with("gfx") && rest.contains('-'))
+    next();  // the environment, "" or "unknown"; older triples have none
+  if (!rest.contains(':') && rest.ends_with('-'))
+    rest.remove_suffix(1);  // bundlers end IDs without settings with a dash
+  triple.target = rest;
+  return triple;
+}
+
 Result<TargetId> parse_target_id(std::string_view text) {
-  const std::string_view id = without_triple(text);
+  const auto triple = read_triple(text);
+  if (triple && triple->os != "amdhsa")
+    return fail(ErrorKind::incompatible, "'{}' is for the operating system {}; Atoll runs code for amdhsa", text,
+                triple->os);
+  const std::string_view id = triple ? triple->target : text;
   const std::string_view name = id.substr(0, id.find_first_of(":+"));
   TargetId result;
-  result.processor = find_processor(name);
-  if (result.processor == nullptr)
-    return fail(ErrorKind::not_found, "'{}' is no AMD GPU processor that Atoll knows (one is 'gfx90a')", name);
+  result.processor = triple && name.empty() ? processor_of_subarch(triple->subarch) : find_processor(name);
+  if (result.processor == nullptr) {
+    support::SpellingOf spelling(name);
+    for (const Processor& each : processors()) spelling.consider(each.name);
+    return fail(ErrorKind::not_found, "unknown processor '{}'{}", name.empty() ? text : name,
+                name.empty() || spelling.found().empty() ? "; one is 'gfx90a'" : spelling.question());
+  }
+  if (triple && !is_subarch_of(triple->subarch, *result.processor))
+    return fail(ErrorKind::invalid_argument, "'{}': {}{} is not the architecture of {}", text, triple->architecture,
+                triple->subarch, result.processor->name);
   if (result.processor->supports_xnack) result.xnack = Setting::any;
   if (result.processor->supports_sramecc) result.sramecc = Setting::any;
   if (result.processor->generic) result.generic_version = 1;

@@ -5,6 +5,9 @@
 
 #include "object/bundle.h"
 #include "object/bundle_writer.h"
+#include "object/code_object.h"
+#include "support/bytes.h"
+#include "target/named_target.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/files.h"
@@ -27,10 +30,17 @@ struct BundleRequest {
   bool json = false;
 };
 
-/// What is after the triple of an entry's ID: "gfx90a:xnack-".
+/// Returns the target of an entry as its ID spells it ("gfx90a:xnack-"), or the ID if it has none.
 std::string target_of(const std::string& id) {
-  const size_t triple = id.find("--");
-  return triple == std::string::npos ? id : id.substr(triple + 2);
+  const auto target = target::parse_target_id(object::target_of_entry(id));
+  return target ? target->to_string() : id;
+}
+
+/// Whether `--gpu` asks for this entry: by its ID, or by a target ID with the same settings.
+bool is_wanted(const std::string& gpu, const std::string& id) {
+  if (gpu.empty() || gpu == id) return true;
+  const auto wanted = target::find_target(gpu);
+  return wanted && wanted->to_string() == target_of(id);
 }
 
 Result<int> list(const BundleRequest& request) {
@@ -60,7 +70,7 @@ Result<int> extract(const BundleRequest& request) {
   if (!found) return support::within(request.file, found.error());
   std::vector<const object::FoundCodeObject*> chosen;
   for (const auto& entry : found->code_objects) {
-    if (request.gpu.empty() || target_of(entry.id) == request.gpu || entry.id == request.gpu) chosen.push_back(&entry);
+    if (is_wanted(request.gpu, entry.id)) chosen.push_back(&entry);
   }
   if (chosen.empty()) {
     return fail(ErrorKind::not_found, "{}: no code for {}; there is code for {}", request.file, request.gpu,
@@ -68,7 +78,7 @@ Result<int> extract(const BundleRequest& request) {
   }
   const bool to_output = is_standard_output(request.output);
   if (to_output && chosen.size() > 1) {
-    return wrong_usage(fmt::format("{} code objects do not go to one output: choose one with --gpu, of {}",
+    return wrong_usage(fmt::format("cannot write {} code objects to one output; choose one with --gpu, of {}",
                                    chosen.size(), object::targets_of(*found)));
   }
   for (size_t i = 0; i < chosen.size(); ++i) {
@@ -84,16 +94,28 @@ Result<int> extract(const BundleRequest& request) {
   return 0;
 }
 
+/// Refuses a code object for another target than its entry's: a runtime would load it on GPUs that it does not run on.
+Result<void> check_entry(std::span<const uint8_t> file, const target::TargetId& entry) {
+  constexpr std::string_view bitcode = "BC\xC0\xDE";
+  if (support::starts_with(file, bitcode)) return {};  // its target is not in a header
+  const auto target = object::read_target(file);
+  if (!target) return std::unexpected(target.error());
+  if (target->to_string() == entry.to_string()) return {};
+  return fail(ErrorKind::incompatible, "the code object is for {}, the entry for {}", target->to_string(),
+              entry.to_string());
+}
+
 Result<int> make(const BundleRequest& request) {
   std::vector<support::MappedFile> files;
   std::vector<object::BundleEntry> entries{{.id = object::host_entry_id, .bytes = {}}};
   for (const std::string& text : request.entries) {
     const size_t equals = text.find('=');
-    if (equals == std::string::npos) return wrong_usage(fmt::format("'{}': an entry is GPU=FILE", text));
-    const auto target = target::parse_target_id(text.substr(0, equals));
+    if (equals == std::string::npos) return wrong_usage(fmt::format("'{}' is not GPU=FILE", text));
+    const auto target = target::find_target(text.substr(0, equals));
     if (!target) return std::unexpected(target.error());
     auto file = open_input(text.substr(equals + 1));
     if (!file) return std::unexpected(file.error());
+    if (auto same = check_entry(file->bytes(), *target); !same) return support::within(text, same.error());
     files.push_back(std::move(*file));
     entries.push_back({.id = "hipv4-amdgcn-amd-amdhsa--" + target->to_string(), .bytes = files.back().bytes()});
   }
@@ -149,7 +171,7 @@ void add_bundle(CLI::App& app, Invocation& invocation) {
   make_command->add_option("--compress", request->compression, "none, zlib or zstd")
       ->type_name("METHOD")
       ->check(CLI::IsMember({"none", "zlib", "zstd"}));
-  make_command->add_option("--align", request->alignment, "Where entries begin: multiples of so many bytes")
+  make_command->add_option("--align", request->alignment, "Alignment of the entries")
       ->type_name("BYTES")
       ->check(positive(largest_alignment));
   make_command->callback(work_with(make));

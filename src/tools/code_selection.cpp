@@ -2,6 +2,7 @@
 #include "tools/code_selection.h"
 
 #include "library/code_selection.h"
+#include "target/named_target.h"
 #include "tools/files.h"
 
 namespace Atoll::tools {
@@ -17,9 +18,8 @@ Result<SelectedCode> select_code(const std::string& path, const std::string& gpu
 Result<SelectedCode> select_code(const std::string& path, support::MappedFile file, const std::string& gpu) {
   auto found = object::find_code_objects(file.bytes());
   if (!found) return support::within(path, found.error());
-  // A name that is no GPU's is no matter of the file.
-  if (!gpu.empty() && !target::parse_target_id(gpu))
-    if (const auto model = target::find_gpu(gpu); !model) return std::unexpected(model.error());
+  // The message for an unknown GPU does not name the file.
+  if (const auto target = target::find_target(gpu); !gpu.empty() && !target) return std::unexpected(target.error());
   if (auto selected = library::select_code(*found, gpu); !selected) return support::within(path, selected.error());
   return SelectedCode{std::move(file), std::move(*found)};
 }

@@ -17,6 +17,9 @@ TEST(Products, FindsProductsProcessorsAndTargetIds) {
     return gpu ? fmt::format("{} {}", gpu->product.name, gpu->target.to_string()) : gpu.error().message;
   };
   EXPECT_EQ(target("mi250x"), "mi250x gfx90a:sramecc+:xnack-");
+  EXPECT_EQ(target("MI250X"), "mi250x gfx90a:sramecc+:xnack-");
+  EXPECT_EQ(target("GFX90A:XNACK+"), "mi250x gfx90a:sramecc+:xnack+");
+  EXPECT_EQ(target("Mi210:Xnack+"), "mi210 gfx90a:sramecc+:xnack+");
   EXPECT_EQ(target("mi210:xnack+"), "mi210 gfx90a:sramecc+:xnack+");
   EXPECT_EQ(target("rx480"), "rx480 gfx803");
   EXPECT_EQ(target("gfx803"), "rx580 gfx803");
@@ -33,9 +36,12 @@ TEST(Products, WrongNamesAreAnsweredWithWhatThereIs) {
     const auto gpu = find_gpu(name);
     return gpu ? std::string() : gpu.error().message;
   };
-  EXPECT_THAT(message("mi9000"), testing::AllOf(HasSubstr("no GPU 'mi9000'"), HasSubstr("mi250x")));
-  EXPECT_THAT(message("gfx9-4-generic"), HasSubstr("it runs on gfx942, gfx950"));
-  EXPECT_THAT(message("gfx1310"), HasSubstr("no GPU 'gfx1310'"));
+  EXPECT_THAT(message("voodoo2"), testing::AllOf(HasSubstr("unknown GPU 'voodoo2' ("), HasSubstr("atoll gpus")));
+  EXPECT_THAT(message("mi250"), HasSubstr("unknown GPU 'mi250'; did you mean 'mi210'?"));
+  EXPECT_THAT(message("MI25OX"), HasSubstr("did you mean 'mi250x'?"));
+  EXPECT_THAT(message("gfx90b:xnack+"), HasSubstr("unknown GPU 'gfx90b:xnack+'; did you mean 'gfx900'?"));
+  EXPECT_THAT(message("gfx9-4-generic"), HasSubstr("its code runs on gfx942, gfx950"));
+  EXPECT_THAT(message("gfx1310"), HasSubstr("unknown GPU 'gfx1310'"));
   EXPECT_THAT(message("vega64:sramecc+"), HasSubstr("gfx900 has no sramecc setting"));
 }
 

@@ -116,7 +116,7 @@ TEST_F(RunCommand, NumbersOfGpusAndAmountsOfMemoryMakeSense) {
   EXPECT_THAT(refused("--memory 1X"), HasSubstr("--memory: '1X' is no amount of memory: write 4G, 512M"));
   EXPECT_THAT(refused("--memory 0"), HasSubstr("--memory"));
   EXPECT_THAT(refused("--memory 99999999999T"), HasSubstr("--memory"));
-  EXPECT_THAT(run("--gpu mi50,voodoo2 -- true").output, HasSubstr("there is no GPU 'voodoo2'"));
+  EXPECT_THAT(run("--gpu mi50,voodoo2 -- true").output, HasSubstr("unknown GPU 'voodoo2'"));
 }
 
 TEST_F(RunCommand, TheRuntimesDirectoryComesFirst) {
@@ -209,7 +209,7 @@ TEST_F(RunCommand, FailuresAreOneLineAndExitCode1) {
   for (const auto& [arguments, message] :
        {Case{"-- no-such-program", "there is no program no-such-program in PATH"},
         Case{"-- ./no-such-program", "there is no program ./no-such-program"}, Case{"-- /tmp", "/tmp: Is a directory"},
-        Case{"--gpu mi9000 -- true", "there is no GPU 'mi9000'"}}) {
+        Case{"--gpu mi9000 -- true", "unknown GPU 'mi9000'"}}) {
     SCOPED_TRACE(arguments);
     const auto failed = run(arguments);
     EXPECT_EQ(failed.exit_code, 1);

@@ -1,11 +1,11 @@
-#include "assembler/spelling.h"
+#include "support/spelling.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace Atoll::assembler {
+namespace Atoll::support {
 
-// Row by row of the table of the distances between all beginnings of both words (Levenshtein's).
+// Levenshtein's table of the distances between all prefixes of both words, one row at a time.
 unsigned edits_between(std::string_view from, std::string_view to) {
   std::vector<unsigned> row(to.size() + 1);
   for (unsigned i = 0; i < row.size(); ++i) row[i] = i;
@@ -35,4 +35,8 @@ void SpellingOf::consider(std::string_view word) {
   least_ = edits;
 }
 
-}  // namespace Atoll::assembler
+std::string SpellingOf::question() const {
+  return found_.empty() ? std::string() : "; did you mean '" + std::string(found_) + "'?";
+}
+
+}  // namespace Atoll::support
