@@ -282,7 +282,8 @@ bool Parser::directive_repeated(std::string_view directive, Place place) {
     if (value == nullptr) return false;
   }
   if (!expect_end()) return false;
-  if (static_cast<uint64_t>(*count) > (uint64_t{1} << 30) / size) return error(place, "the repetition is too long");
+  if (static_cast<uint64_t>(*count) > largest_content / size)
+    return error(place, fmt::format("the repetition has more than {} MiB", largest_content >> 20));
   if (const auto known = unit_.absolute(*value)) {
     if (*count > 0 && !fits_integer(*known, size)) source_.error(place, "out of range literal value");
     for (int64_t i = 0; i < *count; ++i) unit_.emit_integer(static_cast<uint64_t>(*known), size);

@@ -54,7 +54,7 @@ std::optional<uint64_t> Unit::address_of(Section& section, uint32_t fragment) {
     const auto length = tail_length(section, at.tail, end);
     addresses.resize(last + 1);
     if (!length) return std::nullopt;
-    addresses.push_back(end + *length);
+    addresses.push_back(std::min(end + *length, largest_address));
   }
   return addresses[fragment] == UINT64_MAX ? std::nullopt : std::optional(addresses[fragment]);
 }
@@ -70,6 +70,7 @@ std::optional<uint64_t> Unit::tail_length(const Section& section, const Tail& ta
     case Tail::Kind::fill: {
       const auto count = absolute(*tail.expression);
       if (!count) return std::nullopt;
+      if (*count > static_cast<int64_t>(largest_address / 16)) return largest_address;  // elements have up to 8 bytes
       return *count < 0 ? 0 : static_cast<uint64_t>(*count) * tail.fill_size;
     }
     case Tail::Kind::org: {
@@ -86,7 +87,7 @@ std::optional<uint64_t> Unit::tail_length(const Section& section, const Tail& ta
         if (final_) source_.error(tail.place, fmt::format("invalid .org offset '{}' (at offset '{}')", to, address));
         return 0;
       }
-      return to - address;
+      return std::min(to - address, largest_address);
     }
     case Tail::Kind::branch_nop:
       if (!branches_settled_) return std::nullopt;
@@ -118,8 +119,13 @@ void Unit::lay_out(Section& section) {
     return;
   }
   section.size = section.addresses[last] + section.fragments[last].bytes.size();
-  if (section.size > largest_content) {
-    source_.error({}, fmt::format("section '{}' is larger than 4 GiB", section.key.name));
+  const uint64_t most = section.has_bytes() ? largest_content : largest_without_bytes;
+  if (section.size > most) {
+    const auto past = std::ranges::upper_bound(section.addresses, most);
+    const auto fragment = std::max<ptrdiff_t>(past - section.addresses.begin(), 1) - 1;
+    source_.error(section.fragments[static_cast<size_t>(fragment)].tail.place,
+                  fmt::format("section '{}' grows to {} bytes here; the most is {} MiB", section.key.name,
+                              past == section.addresses.end() ? section.size : *past, most >> 20));
     return;
   }
   if (!section.has_bytes()) {
@@ -131,7 +137,9 @@ void Unit::lay_out(Section& section) {
     }
     return;
   }
-  take_room(section.size);
+  uint64_t emitted = 0;  // counted already
+  for (const Fragment& fragment : section.fragments) emitted += fragment.bytes.size();
+  take_room(section.size - std::min(emitted, section.size));
 }
 
 /// The bytes of a section that has its addresses.

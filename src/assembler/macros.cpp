@@ -94,7 +94,8 @@ bool Parser::directive_incbin(std::string_view, Place place) {
   std::vector<std::string> candidates{*path};
   for (const std::string& directory : options_.include_directories) candidates.push_back(directory + "/" + *path);
   for (const std::string& candidate : candidates) {
-    const auto file = support::MappedFile::open(candidate);
+    const auto file = support::MappedFile::open(candidate, largest_content);
+    if (!file && file.error().kind == support::ErrorKind::out_of_resources) return error(place, file.error().message);
     if (!file) continue;
     auto bytes = file->bytes();
     bytes = bytes.subspan(std::min<size_t>(bytes.size(), static_cast<size_t>(skip.value_or(0))));

@@ -199,7 +199,7 @@ void Unit::emit_integer(uint64_t value, unsigned size) {
 bool Unit::take_room(uint64_t bytes) {
   content_ += bytes;
   if (content_ <= largest_content) return true;
-  if (!exhausted_) source_.error({}, "the sections are larger than 4 GiB");
+  if (!exhausted_) source_.error({}, fmt::format("the sections have more than {} MiB", largest_content >> 20));
   exhausted_ = true;
   return false;
 }

@@ -23,6 +23,7 @@
 
 #include "assembler/expression.h"
 #include "assembler/source.h"
+#include "object/relocatable.h"
 #include "target/processor.h"
 
 namespace Atoll::assembler {
@@ -103,8 +104,11 @@ struct Section {
   bool is_code() const { return (flags & 4) != 0; }  ///< SHF_EXECINSTR
 };
 
-/// Bytes that all sections may have. No code is that large, and a mistaken .org must not take the host's memory.
-inline constexpr uint64_t largest_content = uint64_t{1} << 32;
+using object::largest_content;
+/// Size that a section without bytes in the file (.bss) may have.
+inline constexpr uint64_t largest_without_bytes = uint64_t{1} << 32;
+/// Lengths of fills and addresses saturate here, so that sums do not overflow.
+inline constexpr uint64_t largest_address = uint64_t{1} << 60;
 
 /// Puts an integer of `size` bytes after others; from the ninth on they are 0.
 void append_integer(std::vector<uint8_t>& bytes, uint64_t value, unsigned size);

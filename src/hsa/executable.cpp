@@ -130,7 +130,10 @@ namespace {
 
 /// What hsa_executable_load_*_code_object return, which HIP turns into its own errors.
 hsa_status_t load_status(support::ErrorKind kind) {
-  return kind == support::ErrorKind::not_found ? HSA_STATUS_ERROR_VARIABLE_UNDEFINED : status_of(kind);
+  if (kind == support::ErrorKind::not_found) return HSA_STATUS_ERROR_VARIABLE_UNDEFINED;
+  // An unknown relocation type, ABI version, operating system or processor.
+  if (kind == support::ErrorKind::unsupported) return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
+  return status_of(kind);
 }
 
 }  // namespace

@@ -100,6 +100,7 @@ class Reader {
 
   Result<void> read_program_headers() {
     if (header_.e_phnum != 0 && header_.e_phentsize != sizeof(Elf64_Phdr)) return broken("its program header size");
+    uint64_t described = 0;  // notes lie in loaded segments, but no two of a kind overlap
     for (unsigned i = 0; i < header_.e_phnum; i++) {
       const auto program = read<Elf64_Phdr>(object_.file, header_.e_phoff + i * sizeof(Elf64_Phdr));
       if (header_.e_phoff > object_.file.size() || !program) return broken("its program headers are not all there");
@@ -108,6 +109,8 @@ class Reader {
       if (!bytes) return broken(fmt::format("program header {} points outside of it", i));
       if (program->p_type == PT_DYNAMIC) dynamic_ = *bytes;
       if (program->p_type == PT_NOTE) notes_.push_back({*bytes, program->p_align});
+      if (program->p_type == PT_NOTE || program->p_type == PT_LOAD) described += bytes->size();
+      if (described > 2 * object_.file.size()) return broken("its segments overlap in the file");
       if (program->p_type == PT_LOAD)
         if (auto ok = add_segment(*program, *bytes); !ok) return ok;
     }
@@ -118,7 +121,7 @@ class Reader {
   Result<void> add_segment(const Elf64_Phdr& program, Bytes bytes) {
     if (program.p_memsz < program.p_filesz) return broken("a segment is larger in the file than in memory");
     if (program.p_align != 0 && !std::has_single_bit(program.p_align))
-      return broken("a segment's alignment is no power of two");
+      return broken("a segment's alignment is not a power of two");
     if (program.p_align > largest_image || program.p_vaddr > largest_image || program.p_memsz > largest_image)
       return broken("a segment is larger than any memory");
     if (!object_.segments.empty() && program.p_vaddr < object_.memory_size)

@@ -76,7 +76,7 @@ Result<void> read_map(const YAML::Node& map, std::string_view what, auto&& on_en
   if (!map.IsMap()) return fail(ErrorKind::invalid_file, "metadata: {} is not a map", what);
   for (const auto& entry : map) {
     const YAML::Node &key = entry.first, &value = entry.second;
-    if (!key.IsScalar()) return fail(ErrorKind::invalid_file, "metadata: {} has a key that is no text", what);
+    if (!key.IsScalar()) return fail(ErrorKind::invalid_file, "metadata: {} has a non-string key", what);
     if (!on_entry(key.Scalar(), value))
       return fail(ErrorKind::invalid_file, "metadata: {} of {} has a value of the wrong type or size", key.Scalar(),
                   what);
@@ -183,7 +183,8 @@ Result<KernelMetadata> read_kernel(const YAML::Node& map, size_t index) {
   if (!ok) return std::unexpected(ok.error());
   if (kernel.name.empty() || kernel.symbol.empty())
     return fail(ErrorKind::invalid_file, "metadata: {} lacks its Name or SymbolName", what);
-  if (!arguments.IsSequence()) return fail(ErrorKind::invalid_file, "metadata: the arguments of {} are no list", what);
+  if (!arguments.IsSequence())
+    return fail(ErrorKind::invalid_file, "metadata: the arguments of {} are not a list", what);
   uint32_t end = 0;
   for (const YAML::Node& each : arguments) {
     auto argument =
@@ -255,7 +256,7 @@ Result<Metadata> read_metadata_v2(std::string_view yaml) {
     return true;
   });
   if (!ok) return std::unexpected(ok.error());
-  if (!kernels.IsSequence()) return fail(ErrorKind::invalid_file, "metadata: the kernels are no list");
+  if (!kernels.IsSequence()) return fail(ErrorKind::invalid_file, "metadata: the kernels are not a list");
   metadata.version_major = version[0];
   metadata.version_minor = version[1];
   for (const YAML::Node& each : kernels) {

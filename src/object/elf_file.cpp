@@ -32,6 +32,7 @@ Result<ElfFile> read_elf_file(std::span<const uint8_t> bytes) {
     return fail(ErrorKind::incompatible, "not a 64-bit little-endian ELF file");
   ElfFile file{.bytes = bytes, .header = *header, .segments = {}, .sections = {}};
 
+  uint64_t note_bytes = 0;
   if (header->e_phnum != 0 && header->e_phentsize != sizeof(Elf64_Phdr))
     return fail(ErrorKind::invalid_file, "program headers of {} bytes instead of {}", header->e_phentsize,
                 sizeof(Elf64_Phdr));
@@ -39,9 +40,16 @@ Result<ElfFile> read_elf_file(std::span<const uint8_t> bytes) {
     const auto segment = read<Elf64_Phdr>(bytes, header->e_phoff + i * sizeof(Elf64_Phdr));
     if (!segment || header->e_phoff > bytes.size())
       return fail(ErrorKind::invalid_file, "program header {} is past the end of the file", i);
+    if (segment->p_type != PT_NULL && !slice(bytes, segment->p_offset, segment->p_filesz))
+      return fail(ErrorKind::invalid_file,
+                  "program header {} is for {} bytes from byte {} on, the file has {} bytes in all", i,
+                  segment->p_filesz, segment->p_offset, bytes.size());
+    if (segment->p_type == PT_NOTE) note_bytes += segment->p_filesz;
     file.segments.push_back(*segment);
   }
+  if (note_bytes > bytes.size()) return fail(ErrorKind::invalid_file, "its segments of notes overlap");
 
+  uint64_t section_bytes = 0;
   if (header->e_shnum != 0 && header->e_shentsize != sizeof(Elf64_Shdr))
     return fail(ErrorKind::invalid_file, "section headers of {} bytes instead of {}", header->e_shentsize,
                 sizeof(Elf64_Shdr));
@@ -51,7 +59,12 @@ Result<ElfFile> read_elf_file(std::span<const uint8_t> bytes) {
       return fail(ErrorKind::invalid_file, "section header {} is past the end of the file", i);
     const bool empty = section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS;
     const auto content = empty ? slice(bytes, 0, 0) : slice(bytes, section->sh_offset, section->sh_size);
-    if (!content) return fail(ErrorKind::invalid_file, "section {} is not all in the file", i);
+    if (!content)
+      return fail(ErrorKind::invalid_file, "section {} is for {} bytes from byte {} on, the file has {} bytes in all",
+                  i, section->sh_size, section->sh_offset, bytes.size());
+    // Copies of a thousand sections that are the same bytes would take a thousand times the file's memory.
+    section_bytes += content->size();
+    if (section_bytes > bytes.size()) return fail(ErrorKind::invalid_file, "section {} overlaps others", i);
     file.sections.push_back({.name = {}, .header = *section, .bytes = *content});
   }
   if (file.sections.empty() || header->e_shstrndx == SHN_UNDEF) return file;

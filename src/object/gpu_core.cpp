@@ -269,7 +269,7 @@ bool is_gpu_core(std::span<const uint8_t> bytes) {
 Result<GpuCore> read_gpu_core(std::span<const uint8_t> bytes) {
   const auto file = read_elf_file(bytes);
   if (!file) return std::unexpected(file.error());
-  if (!is_gpu_core(bytes)) return fail(ErrorKind::invalid_file, "the ELF file is no core file of an AMD GPU");
+  if (!is_gpu_core(bytes)) return fail(ErrorKind::invalid_file, "the ELF file is not a core file of an AMD GPU");
   const auto note = core_note(*file);
   if (!note) return fail(ErrorKind::invalid_file, "the core file has no note that describes a GPU's state");
   auto state = read_core_state(note->description);

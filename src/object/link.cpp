@@ -21,8 +21,8 @@ using support::fail;
 
 namespace {
 
-/// No code object has a section as large; a damaged input's room without bytes could be made one of zeros.
-constexpr uint64_t largest_in_file = uint64_t{1} << 28;
+/// Size that a section without bytes in the file may have: no GPU has more memory.
+constexpr uint64_t largest_without_bytes = uint64_t{1} << 40;
 
 /// The name of the output section: ".text.foo" goes to ".text".
 std::string output_name(std::string_view name) {
@@ -31,6 +31,18 @@ std::string output_name(std::string_view name) {
     if (name == prefix || (name.starts_with(prefix) && name[prefix.size()] == '.')) return std::string(prefix);
   }
   return std::string(name);
+}
+
+/// Returns "gfx90a:xnack-", for messages.
+std::string target_of(const Relocatable& object) {
+  const auto target = target::target_id_of_flags(object.flags, object.abi_version);
+  return target ? target->to_string() : fmt::format("machine 0x{:x}", object.flags & 0xFF);
+}
+
+/// Returns "code object version 5", for messages.
+std::string abi_of(const Relocatable& object) {
+  if (object.os_abi != elf::osabi_amdgpu_hsa) return fmt::format("for OS ABI {}", object.os_abi);
+  return fmt::format("code object version {}", object.abi_version + 2);
 }
 
 /// Most constraining of two visibilities.
@@ -52,6 +64,8 @@ support::Result<std::vector<uint8_t>> Linker::run() {
   if (problems_.empty()) {
     make_tables();
     lay_out();
+  }
+  if (problems_.empty()) {
     relocate();
     fill_dynamic_tables();
     make_symbol_table();
@@ -70,10 +84,11 @@ void Linker::merge_targets() {
   for (const LinkInput& input : inputs_.subspan(1)) {
     const Relocatable& object = input.object;
     if (object.os_abi != first.os_abi || object.abi_version != first.abi_version) {
-      problem(fmt::format("{}: another code object version than {}", input.name, inputs_[0].name));
+      problem(fmt::format("{} is {}, {} is {}", input.name, abi_of(object), inputs_[0].name, abi_of(first)));
     }
     if ((object.flags & 0xFF) != (flags_ & 0xFF)) {
-      problem(fmt::format("{}: for another processor than {}", input.name, inputs_[0].name));
+      problem(
+          fmt::format("{} is for {}, {} is for {}", input.name, target_of(object), inputs_[0].name, target_of(first)));
       continue;
     }
     for (const unsigned shift : {xnack_shift, sramecc_shift}) {
@@ -81,7 +96,8 @@ void Linker::merge_targets() {
       if (ours == theirs) continue;
       constexpr auto any = static_cast<uint32_t>(target::Setting::any);
       if (ours != any && theirs != any) {
-        problem(fmt::format("{}: incompatible {}", input.name, shift == xnack_shift ? "xnack" : "sramecc"));
+        problem(fmt::format("{} is for {}, {} is for {}: {} differs", input.name, target_of(object), inputs_[0].name,
+                            target_of(first), shift == xnack_shift ? "xnack" : "sramecc"));
       } else if (ours == any) {
         flags_ = (flags_ & ~(3u << shift)) | theirs << shift;
       }
@@ -157,7 +173,7 @@ void Linker::gather_sections() {
     if (known == nullptr) known = &make_section(name, type, 0, 1);
     if (known->type == SHT_NOBITS && type != SHT_NOBITS) {
       known->type = type;
-      known->bytes.resize(std::min(known->size, largest_in_file));
+      if (known->size <= largest_content) known->bytes.resize(known->size);  // else what comes next is refused
     }
     known->flags |= flags & ~uint64_t{SHF_GROUP | SHF_LINK_ORDER};
     return *known;
@@ -174,13 +190,13 @@ void Linker::gather_sections() {
       to.alignment = std::max(to.alignment, section.alignment);
       to.entry_size = section.entry_size;
       placed = {&to, align_up(to.size, std::max<uint64_t>(section.alignment, 1))};
-      to.size = placed.offset + section.size;
-      if (to.type == SHT_NOBITS) continue;
-      if (placed.offset > largest_in_file || section.size > largest_in_file) {
-        problem(fmt::format("{}: section {} would be larger in the file than {} MiB", inputs_[i].name, section.name,
-                            largest_in_file >> 20));
+      const uint64_t most = to.type == SHT_NOBITS ? largest_without_bytes : largest_content;
+      if (placed.offset > most || section.size > most - placed.offset) {
+        problem(fmt::format("{}: section {} would be larger than {} MiB", inputs_[i].name, section.name, most >> 20));
         continue;
       }
+      to.size = placed.offset + section.size;
+      if (to.type == SHT_NOBITS) continue;
       to.bytes.resize(placed.offset);
       to.bytes.insert(to.bytes.end(), section.bytes.begin(), section.bytes.end());
       to.bytes.resize(to.size);
@@ -198,6 +214,12 @@ void Linker::gather_sections() {
     OutputSection& bss = find(".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE);
     bss.alignment = std::max(bss.alignment, symbol.common_alignment);
     symbol.address = align_up(bss.size, symbol.common_alignment);  // in the section, until it has its own address
+    const uint64_t most = bss.type == SHT_NOBITS ? largest_without_bytes : largest_content;
+    if (symbol.common_alignment > most || symbol.address > most || symbol.common_size > most - symbol.address) {
+      problem(fmt::format("{}: common symbol {} makes .bss larger than {} MiB", inputs_[symbol.input].name, symbol.name,
+                          most >> 20));
+      continue;
+    }
     bss.size = symbol.address + symbol.common_size;
     if (bss.type != SHT_NOBITS) bss.bytes.resize(bss.size);
   }

@@ -12,6 +12,9 @@ using support::align_up;
 
 namespace {
 
+/// Addresses that a code object may have: no GPU has more memory.
+constexpr uint64_t largest_image = uint64_t{1} << 40;
+
 /// The place of a section in the file: notes, what the loader reads, constants, code, what is written to by the loader
 /// alone, data, what has no bytes; then what is not loaded.
 int rank(const OutputSection& section) {
@@ -117,6 +120,13 @@ void Linker::lay_out() {
     if (section->type != SHT_NOBITS) offset += section->size;
     before = section;
   }
+  // Alignments and rooms that became bytes may make a file that is much larger than its inputs.
+  uint64_t input_bytes = 0;
+  for (const LinkInput& input : inputs_)
+    for (const RelocatableSection& section : input.object.sections) input_bytes += section.bytes.size();
+  if (offset > input_bytes + largest_content || address > largest_image)
+    problem(fmt::format("alignments make the code object larger than its inputs by more than {} MiB",
+                        largest_content >> 20));
   for (GlobalSymbol& symbol : globals_) {
     if (!symbol.is_common || symbol.definition->special_section != SHN_COMMON) continue;
     for (const OutputSection& section : sections_) {

@@ -105,8 +105,7 @@ Result<void> read_map(const Value& map, std::string_view what, auto&& on_entry) 
   if (map.type != msgpack::type::MAP) return fail(ErrorKind::invalid_file, "metadata: {} is not a map", what);
   for (uint32_t i = 0; i < map.via.map.size; i++) {
     const auto& [key, value] = map.via.map.ptr[i];
-    if (key.type != msgpack::type::STR)
-      return fail(ErrorKind::invalid_file, "metadata: {} has a key that is no text", what);
+    if (key.type != msgpack::type::STR) return fail(ErrorKind::invalid_file, "metadata: {} has a non-string key", what);
     if (!on_entry(text_of(key), value))
       return fail(ErrorKind::invalid_file, "metadata: {} of {} has a value of the wrong type or size", text_of(key),
                   what);

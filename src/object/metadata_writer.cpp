@@ -106,7 +106,7 @@ support::Result<void> pack(Packer& packer, const YAML::Node& node, unsigned dept
     case YAML::NodeType::Map: {
       std::map<std::tuple<bool, uint64_t, std::string>, YAML::Node> sorted;  // numbers first
       for (const auto& entry : node) {
-        if (!entry.first.IsScalar()) return fail(ErrorKind::invalid_file, "a key that is no word");
+        if (!entry.first.IsScalar()) return fail(ErrorKind::invalid_file, "a non-scalar key");
         const auto number = integer<uint64_t>(entry.first.Scalar());
         if (!sorted.emplace(std::tuple(!number, number.value_or(0), entry.first.Scalar()), entry.second).second) {
           return fail(ErrorKind::invalid_file, "the key '{}' is there twice", entry.first.Scalar());

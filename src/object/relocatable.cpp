@@ -35,7 +35,7 @@ class RelocatableReader {
     const ElfSection& from = file_.sections[number];
     const Elf64_Shdr& header = from.header;
     if ((header.sh_addralign & (header.sh_addralign - 1)) != 0) {
-      return fail(ErrorKind::invalid_file, "section '{}': its alignment {} is no power of two", from.name,
+      return fail(ErrorKind::invalid_file, "section '{}': alignment {} is not a power of two", from.name,
                   header.sh_addralign);
     }
     // Writers put sections at multiples of their alignments.
@@ -95,7 +95,8 @@ class RelocatableReader {
       for (uint64_t at = 4; at + 4 <= bytes.size(); at += 4) {
         const uint32_t member = *support::read<uint32_t>(bytes, at);
         if (member >= index_.size()) {
-          return fail(ErrorKind::invalid_file, "section group {} has section {}, which there is not", i, member);
+          return fail(ErrorKind::invalid_file, "section group {} refers to section {}, which does not exist", i,
+                      member);
         }
         if (index_[member] != 0) object_.sections[index_[member] - 1].group = group_index_[i];  // else relocations
       }
@@ -122,7 +123,7 @@ class RelocatableReader {
       if (section >= SHN_LORESERVE) {
         symbol.special_section = section;
       } else if (section >= index_.size()) {
-        return fail(ErrorKind::invalid_file, "symbol '{}' is in section {}, which there is not", from.name, section);
+        return fail(ErrorKind::invalid_file, "symbol '{}' is in section {}, which does not exist", from.name, section);
       } else {
         symbol.section = index_[section];
         symbol.group = group_index_[section];
@@ -131,7 +132,8 @@ class RelocatableReader {
     }
     for (const RelocatableGroup& group : object_.groups) {
       if (group.symbol >= object_.symbols.size()) {
-        return fail(ErrorKind::invalid_file, "a section group is named by symbol {}, which there is not", group.symbol);
+        return fail(ErrorKind::invalid_file, "a section group is named by symbol {}, which does not exist",
+                    group.symbol);
       }
     }
     return {};
@@ -143,13 +145,13 @@ class RelocatableReader {
       if (from.header.sh_type != SHT_RELA) continue;
       const uint32_t of = from.header.sh_info;
       if (of >= index_.size() || index_[of] == 0) {
-        return fail(ErrorKind::invalid_file, "relocations for section {}, which there is not", of);
+        return fail(ErrorKind::invalid_file, "relocations for section {}, which does not exist", of);
       }
       RelocatableSection& section = object_.sections[index_[of] - 1];
       for (const Elf64_Rela& relocation : object::read_relocations(from)) {
         const auto symbol = static_cast<uint32_t>(ELF64_R_SYM(relocation.r_info));
         if (symbol >= object_.symbols.size()) {
-          return fail(ErrorKind::invalid_file, "section '{}': a relocation by symbol {}, which there is not",
+          return fail(ErrorKind::invalid_file, "section '{}': a relocation by symbol {}, which does not exist",
                       section.name, symbol);
         }
         section.relocations.push_back({.offset = relocation.r_offset,

@@ -13,6 +13,10 @@
 
 namespace Atoll::object {
 
+/// Bytes that the assembler's sections and each of the linker's may have in a file. It is checked before memory is
+/// taken: a mistaken `.org` or `.fill` must not take the host's. Sections without bytes in the file may be larger.
+inline constexpr uint64_t largest_content = uint64_t{1} << 28;
+
 struct RelocatableRelocation {
   uint64_t offset;  ///< in the section
   uint32_t symbol;  ///< index into Relocatable::symbols; 0: none

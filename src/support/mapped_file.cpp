@@ -20,15 +20,15 @@ std::unexpected<Error> refused(const std::string& name, int error) {
 
 }  // namespace
 
-Result<MappedFile> MappedFile::open(const std::string& path) {
+Result<MappedFile> MappedFile::open(const std::string& path, uint64_t most) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (descriptor < 0) return refused(path, errno);
-  auto file = from(descriptor, path);
+  auto file = from(descriptor, path, most);
   close(descriptor);
   return file;
 }
 
-Result<MappedFile> MappedFile::from(int descriptor, const std::string& name) {
+Result<MappedFile> MappedFile::from(int descriptor, const std::string& name, uint64_t most) {
   struct stat status{};
   if (fstat(descriptor, &status) != 0) return refused(name, errno);
   if (S_ISDIR(status.st_mode)) return refused(name, EISDIR);
@@ -37,10 +37,10 @@ Result<MappedFile> MappedFile::from(int descriptor, const std::string& name) {
     void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (address != MAP_FAILED) return MappedFile({static_cast<const uint8_t*>(address), size});
   }
-  return read_to_end(descriptor, name);
+  return read_to_end(descriptor, name, most);
 }
 
-Result<MappedFile> MappedFile::read_to_end(int descriptor, const std::string& name) {
+Result<MappedFile> MappedFile::read_to_end(int descriptor, const std::string& name, uint64_t most) {
   constexpr size_t first_capacity = size_t{1} << 16;
   size_t capacity = first_capacity, size = 0;
   void* memory = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -51,10 +51,9 @@ Result<MappedFile> MappedFile::read_to_end(int descriptor, const std::string& na
   };
   for (;;) {
     if (size == capacity) {
-      if (capacity >= most_read) {
-        return give_up(fail(ErrorKind::out_of_resources,
-                            "{}: more than {} MiB, which is as much as is read of what is no regular file", name,
-                            most_read >> 20));
+      if (capacity >= most) {
+        return give_up(
+            fail(ErrorKind::out_of_resources, "{}: not a regular file, and longer than {} MiB", name, most >> 20));
       }
       void* larger = mremap(memory, capacity, 2 * capacity, MREMAP_MAYMOVE);
       if (larger == MAP_FAILED) return give_up(refused(name, errno));

@@ -17,10 +17,11 @@ class MappedFile {
   /// Of what is read: a device may never come to an end.
   static constexpr uint64_t most_read = uint64_t{512} << 20;
 
-  /// The error says what the operating system says, with the path.
-  static Result<MappedFile> open(const std::string& path);
+  /// The error says what the operating system says, with the path. Of a file that is not regular at most `most` bytes
+  /// are read: more is an error of the kind out_of_resources.
+  static Result<MappedFile> open(const std::string& path, uint64_t most = most_read);
   /// What is left of an open file, which stays open; `name` is for errors.
-  static Result<MappedFile> from(int descriptor, const std::string& name);
+  static Result<MappedFile> from(int descriptor, const std::string& name, uint64_t most = most_read);
 
   MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   MappedFile& operator=(MappedFile&& other) noexcept {
@@ -33,7 +34,7 @@ class MappedFile {
 
  private:
   explicit MappedFile(std::span<const uint8_t> bytes) : bytes_(bytes) {}
-  static Result<MappedFile> read_to_end(int descriptor, const std::string& name);
+  static Result<MappedFile> read_to_end(int descriptor, const std::string& name, uint64_t most);
 
   std::span<const uint8_t> bytes_;  ///< begins a mapping of its own, which ends with the last page
 };

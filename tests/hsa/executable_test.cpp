@@ -1,8 +1,10 @@
 // Code object readers, executables, symbols, AMD's loader extension.
+#include <elf.h>
 #include <fcntl.h>
 #include <hsa/hsa_ven_amd_loader.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 #include <set>
 
@@ -133,6 +135,67 @@ TEST_F(HsaExecutable, CodeForAnotherGpuAndBrokenCodeAreRefused) {
   EXPECT_EQ(load_status, HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
   EXPECT_FALSE(testing::internal::GetCapturedStderr().empty());
   EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_SUCCESS);
+}
+
+// Each byte of the ELF header and of the program headers with other values. Whatever a load makes of it, it is one of
+// the statuses that hsa.h lists for it.
+TEST_F(HsaExecutable, DamagedHeadersAreInvalidCodeObjects) {
+  const auto status_with = [&](size_t offset, uint8_t value) {
+    std::vector<uint8_t> bytes = code;
+    bytes[offset] = value;
+    EXPECT_EQ(hsa_executable_destroy(load(bytes)), HSA_STATUS_SUCCESS);
+    return load_status;
+  };
+  const auto header = reinterpret_cast<const Elf64_Ehdr*>(code.data());
+  const size_t end = header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr);
+  ASSERT_LT(end, code.size());
+  testing::internal::CaptureStderr();
+  for (size_t offset = 0; offset < end; offset++) {
+    for (const int change : {0x01, 0x02, 0x80, 0xFF}) {
+      const hsa_status_t status = status_with(offset, static_cast<uint8_t>(code[offset] ^ change));
+      EXPECT_TRUE(status == HSA_STATUS_SUCCESS || status == HSA_STATUS_ERROR_INVALID_CODE_OBJECT ||
+                  status == HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS || status == HSA_STATUS_ERROR_OUT_OF_RESOURCES)
+          << "byte " << offset << " ^ " << change << ": " << status;
+    }
+  }
+  for (const uint8_t os_abi : std::initializer_list<uint8_t>{0, 3, 65, 66, 200}) {
+    EXPECT_EQ(status_with(EI_OSABI, os_abi), HSA_STATUS_ERROR_INVALID_CODE_OBJECT) << "OS ABI " << int{os_abi};
+  }
+  for (const uint8_t abi : std::initializer_list<uint8_t>{5, 6, 255}) {
+    EXPECT_EQ(status_with(EI_ABIVERSION, abi), HSA_STATUS_ERROR_INVALID_CODE_OBJECT) << "ABI version " << int{abi};
+  }
+  EXPECT_EQ(status_with(offsetof(Elf64_Ehdr, e_flags), 0xFE), HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
+  testing::internal::GetCapturedStderr();
+}
+
+TEST_F(HsaExecutable, UnknownRelocationTypesAreInvalidCodeObjects) {
+  auto bytes = compile_kernels(
+      "__attribute__((visibility(\"default\"))) __global int target = 1; __attribute__((visibility(\"default\"))) "
+      "__global "
+      "int* __global pointer = &target; __kernel void use(__global int* o) { *o = *pointer; }");
+  EXPECT_EQ(hsa_executable_destroy(load(bytes)), HSA_STATUS_SUCCESS);
+  ASSERT_EQ(load_status, HSA_STATUS_SUCCESS);
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  Elf64_Rela* relocation = nullptr;
+  for (unsigned i = 0; i < header.e_shnum; i++) {
+    Elf64_Shdr section;
+    std::memcpy(&section, bytes.data() + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type == SHT_RELA) relocation = reinterpret_cast<Elf64_Rela*>(bytes.data() + section.sh_offset);
+  }
+  ASSERT_NE(relocation, nullptr);
+  const Elf64_Xword before = relocation->r_info;
+  testing::internal::CaptureStderr();
+  unsigned refused = 0;
+  for (unsigned type = 0; type < 256; type++) {
+    relocation->r_info = ELF64_R_INFO(ELF64_R_SYM(before), type);
+    EXPECT_EQ(hsa_executable_destroy(load(bytes)), HSA_STATUS_SUCCESS);
+    if (load_status == HSA_STATUS_SUCCESS) continue;
+    refused++;
+    EXPECT_EQ(load_status, HSA_STATUS_ERROR_INVALID_CODE_OBJECT) << "relocation type " << type;
+  }
+  EXPECT_GT(refused, 240u);  // R_AMDGPU_* has 15 types
+  testing::internal::GetCapturedStderr();
 }
 
 TEST_F(HsaExecutable, ReadersTakeFilesAndPartsOfFiles) {

@@ -328,7 +328,93 @@ TEST(LinkErrors, RoomThatWouldFillTheFileIsRefused) {
   const LinkInput input{"large.o", object};
   const auto linked = object::link({&input, 1});
   ASSERT_FALSE(linked);
-  EXPECT_EQ(linked.error().message, "large.o: section .data would be larger in the file than 256 MiB");
+  EXPECT_EQ(linked.error().message, "large.o: section .data would be larger than 256 MiB");
+}
+
+/// An object with these sections, each aligned, of one byte, and a common symbol.
+object::Relocatable object_with(std::vector<uint64_t> alignments, uint64_t common_size, uint32_t bss_type) {
+  object::Relocatable object{.sections = {}, .groups = {}, .symbols = {{}}};
+  for (size_t i = 0; i < alignments.size(); i++)
+    object.sections.push_back({.name = fmt::format(".rodata{}", i),
+                               .type = SHT_PROGBITS,
+                               .flags = SHF_ALLOC,
+                               .alignment = alignments[i],
+                               .bytes = {1},
+                               .size = 1,
+                               .relocations = {}});
+  object.sections.push_back({.name = ".bss",
+                             .type = bss_type,
+                             .flags = SHF_ALLOC | SHF_WRITE,
+                             .bytes = std::vector<uint8_t>(bss_type == SHT_NOBITS ? 0 : 1),
+                             .size = 1,
+                             .relocations = {}});
+  object.symbols.push_back({.name = "common",
+                            .value = 8,
+                            .size = common_size,
+                            .type = STT_OBJECT,
+                            .binding = STB_GLOBAL,
+                            .special_section = SHN_COMMON});
+  return object;
+}
+
+// What makes a file that is much larger than its inputs is found before it takes memory.
+TEST(LinkErrors, FilesThatAreMuchLargerThanTheirInputsAreRefused) {
+  const auto message = [](const object::Relocatable& object) {
+    const LinkInput input{"a.o", object};
+    const auto linked = object::link({&input, 1});
+    return linked ? "linked" : linked.error().message;
+  };
+  EXPECT_EQ(message(object_with({}, 8, SHT_NOBITS)), "linked");
+  EXPECT_EQ(message(object_with({}, uint64_t{1} << 32, SHT_NOBITS)), "linked");  // no bytes in the file
+  EXPECT_EQ(message(object_with({}, uint64_t{1} << 32, SHT_PROGBITS)),
+            "a.o: common symbol common makes .bss larger than 256 MiB");
+  EXPECT_EQ(message(object_with({}, UINT64_MAX, SHT_NOBITS)),
+            "a.o: common symbol common makes .bss larger than 1048576 MiB");
+  EXPECT_EQ(message(object_with({1 << 20, 1 << 20}, 8, SHT_NOBITS)), "linked");
+  const std::string too_large = "alignments make the code object larger than its inputs by more than 256 MiB";
+  EXPECT_EQ(message(object_with({uint64_t{1} << 31}, 8, SHT_NOBITS)), too_large);
+  EXPECT_EQ(message(object_with({1 << 27, 1 << 27, 1 << 27}, 8, SHT_NOBITS)), too_large);
+}
+
+// Readers copy sections: a thousand that are the same bytes would be a thousand copies.
+TEST(LinkErrors, SectionsThatOverlapAreRefused) {
+  const TemporaryDirectory directory;
+  auto bytes = compile(directory / "a.o", "int table[4096] = {1}; int more[4096] = {2};", "gfx900");
+  auto file = object::write_relocatable(bytes);
+  ASSERT_TRUE(object::read_relocatable(file));
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  for (unsigned i = 1; i < header.e_shnum; i++) {
+    Elf64_Shdr section;
+    uint8_t* const at = file.data() + header.e_shoff + i * sizeof section;
+    std::memcpy(&section, at, sizeof section);
+    if (section.sh_type != SHT_PROGBITS) continue;
+    section.sh_offset = 0;
+    section.sh_size = file.size();
+    std::memcpy(at, &section, sizeof section);
+  }
+  const auto read = object::read_relocatable(file);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("overlaps others"), std::string::npos) << read.error().message;
+}
+
+TEST(LinkErrors, NameVersionsAndProcessors) {
+  const TemporaryDirectory directory;
+  const auto message = [&](const object::Relocatable& other) {
+    const LinkInput inputs[] = {{"a.o", compile(directory / "a.o", "int f(void) { return 1; }", "gfx90a:xnack+")},
+                                {"b.o", other}};
+    const auto linked = object::link(inputs);
+    return linked ? "linked" : linked.error().message;
+  };
+  EXPECT_EQ(message(compile(directory / "b.o", "int g(void) { return 1; }", "gfx908:xnack+")),
+            "b.o is for gfx908:xnack+, a.o is for gfx90a:xnack+");
+  EXPECT_EQ(message(compile(directory / "b.o", "int g(void) { return 1; }", "gfx90a:xnack-")),
+            "b.o is for gfx90a:xnack-, a.o is for gfx90a:xnack+: xnack differs");
+  auto older = compile(directory / "b.o", "int g(void) { return 1; }", "gfx90a:xnack+");
+  const int version = older.abi_version + 2;
+  older.abi_version--;
+  EXPECT_EQ(message(older),
+            fmt::format("b.o is code object version {}, a.o is code object version {}", version - 1, version));
 }
 
 TEST(LinkErrors, AreAllSaid) {

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstring>
 #include <random>
 
 #include "object/bundle.h"
 #include "object/code_object.h"
 #include "object/compiled.h"
+#include "object/elf_file.h"
 #include "object/relocation_type.h"
 #include "support/bytes.h"
 #include "support/command.h"
@@ -176,6 +178,45 @@ TEST(Robustness, DamagedHipPrograms) {
   ASSERT_EQ(run.exit_code, 0);
   const auto original = test::read_bytes(directory / "program");
   survive(original, 500, 5, [](const std::vector<uint8_t>& bytes) { return find_code_objects(bytes).has_value(); });
+}
+
+// Each byte of the ELF header and of the program and section headers with other values: what is read, and what
+// `atoll inspect` so prints, lies in the file.
+TEST(Robustness, HeadersThatPointOutsideOfTheFileAreErrors) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / "k.co";
+  test::compile_code_object("clang-22", 5, "gfx900", path);
+  const auto original = test::read_bytes(path);
+  Elf64_Ehdr header;
+  std::memcpy(&header, original.data(), sizeof header);
+  std::vector<size_t> places;
+  for (size_t i = 0; i < header.e_phoff + header.e_phnum * sizeof(Elf64_Phdr); i++) places.push_back(i);
+  for (size_t i = header.e_shoff; i < original.size(); i++) places.push_back(i);
+  unsigned refused = 0;
+  for (const size_t place : places) {
+    for (const int change : {0x01, 0x10, 0x80, 0xFF}) {
+      auto bytes = original;
+      bytes[place] ^= static_cast<uint8_t>(change);
+      const auto file = read_elf_file(bytes);
+      refused += !file;
+      if (!file) continue;
+      for (const Elf64_Phdr& segment : file->segments)
+        EXPECT_TRUE(segment.p_type == PT_NULL ||
+                    (segment.p_offset <= bytes.size() && segment.p_filesz <= bytes.size() - segment.p_offset))
+            << "byte " << place << " ^ " << change;
+    }
+  }
+  EXPECT_GT(refused, 500u);
+  auto bytes = original;
+  Elf64_Phdr segment;
+  std::memcpy(&segment, bytes.data() + header.e_phoff, sizeof segment);
+  segment.p_filesz = segment.p_memsz = 0x1000000;
+  std::memcpy(bytes.data() + header.e_phoff, &segment, sizeof segment);
+  const auto file = read_elf_file(bytes);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().message,
+            fmt::format("program header 0 is for 16777216 bytes from byte {} on, the file has {} bytes in all",
+                        segment.p_offset, bytes.size()));
 }
 
 }  // namespace
