@@ -193,6 +193,14 @@ Result<target::TargetId> target_of(const FoundCodeObject& each) {
   return each.bytes.empty() ? target::parse_target_id(target_of_entry(each.id)) : read_target(each.bytes);
 }
 
+bool is_for_amdhsa(const FoundCodeObject& each) {
+  if (each.bytes.empty()) {
+    const auto triple = target::read_triple(target_of_entry(each.id));
+    return triple && triple->os == "amdhsa";
+  }
+  return each.bytes.size() > EI_OSABI && each.bytes[EI_OSABI] == elf::osabi_amdgpu_hsa;
+}
+
 bool is_code_object(Bytes bytes) {
   const auto header = read<Elf64_Ehdr>(bytes, 0);
   return header && starts_with(bytes, ELFMAG) && header->e_machine == elf::em_amdgpu;
@@ -379,7 +387,7 @@ Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects&
   if (!chosen.empty()) return chosen;
   if (found.code_objects.empty())
     return fail(ErrorKind::not_found, "there is no GPU code in it for {}: it has none at all", gpu.to_string());
-  if (std::ranges::none_of(found.code_objects, [](const auto& each) { return target_of(each).has_value(); }))
+  if (std::ranges::none_of(found.code_objects, is_for_amdhsa))
     return std::unexpected(target_of(found.code_objects.front()).error());
   return fail(ErrorKind::incompatible, "there is no GPU code in it for {}; what it has is for {}", gpu.to_string(),
               targets_of(found));
@@ -429,9 +437,8 @@ Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files, boo
   }
   std::vector<std::string> targets;
   for (const FoundCodeObjects& file : files) {
-    // Code for another operating system or of an unknown version runs on no GPU: say that instead of a list of GPUs.
-    if (!file.code_objects.empty() &&
-        std::ranges::none_of(file.code_objects, [](const auto& each) { return target_of(each).has_value(); }))
+    // Code for another operating system runs on no GPU: name the system instead of GPUs.
+    if (!file.code_objects.empty() && std::ranges::none_of(file.code_objects, is_for_amdhsa))
       return std::unexpected(target_of(file.code_objects.front()).error());
     if (!file.code_objects.empty()) targets.push_back(targets_of(file));
   }
