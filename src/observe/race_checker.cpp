@@ -81,11 +81,19 @@ bool may_be_atomic_load(const isa::Instruction& instruction) {
   return instruction.glc || instruction.scc || instruction.scope != 0;
 }
 
-/// Whether a store changes nothing.
-bool stores_the_same(const machine::Wave& wave, const AccessEvent& access, unsigned lane) {
-  if (!access.writes || access.is_atomic) return false;
-  const auto value = stored_value(wave, access, lane);
-  return value && holds(wave, access, lane, *value);
+/// Returns the lanes from `first` on that change bytes of [begin, end), to which their elements lead without gaps. A
+/// store of the value that memory holds already changes nothing.
+uint64_t changing_lanes(const machine::Wave& wave, const AccessEvent& access, unsigned first, uint64_t begin,
+                        uint64_t end) {
+  uint64_t changing = 0;
+  const unsigned last = first + lanes_in(access.pattern.follows, first);
+  for (unsigned lane = first; lane <= last && access.addresses[lane] < end; ++lane) {
+    const uint64_t element = access.addresses[lane];
+    const uint64_t from = std::max(begin, element) - element, to = std::min(end - element, uint64_t{access.bytes});
+    const auto value = stored_value(wave, access, lane);
+    if (!value || !holds(wave, access, lane, *value, from, to)) changing |= uint64_t{1} << lane;
+  }
+  return changing;
 }
 
 class RaceChecker final : public Checker {
@@ -149,7 +157,7 @@ class RaceChecker final : public Checker {
   void add_writers(uint64_t signal, std::vector<uint32_t>& runs);
 
   const GroupClocks::RecentSite& site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
-  [[gnu::noinline]] void access_cell(Pass& pass, uint64_t address, uint32_t count, Cell& cell, const Mark& mark);
+  [[gnu::noinline]] void access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cell& cell, const Mark& mark);
   void acquire_cell(Pass& pass, Cell& cell);
   size_t access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread);
   void access_lds(Pass& pass);
@@ -594,8 +602,10 @@ const GroupClocks::RecentSite& RaceChecker::site_of(const machine::Wave& wave, c
 
 /// An access on its way through the cells that it covers, piece by piece.
 struct RaceChecker::Pass {
-  Pass(const AccessEvent& access_, GroupClocks& group_, WaveClock& clock_, const GroupClocks::RecentSite& site)
-      : access(access_),
+  Pass(const machine::Wave& wave_, const AccessEvent& access_, GroupClocks& group_, WaveClock& clock_,
+       const GroupClocks::RecentSite& site)
+      : wave(wave_),
+        access(access_),
         group(group_),
         clock(clock_),
         mark{.when = {clock_.task, clock_.time}, .site = site.site},
@@ -610,6 +620,7 @@ struct RaceChecker::Pass {
   uint64_t block() const { return at / CellBlock::bytes * CellBlock::bytes; }
   bool is_load() const { return access.reads && !access.writes; }
 
+  const machine::Wave& wave;
   const AccessEvent& access;
   GroupClocks& group;
   WaveClock& clock;
@@ -666,14 +677,28 @@ std::optional<Moment> unknown_atomic(const RaceChecker::Pass& pass, uint64_t add
   return std::nullopt;
 }
 
-void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t count, Cell& cell, const Mark& mark) {
+/// `dwords`: how many have the cell; 0: it is that of one byte.
+void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cell& cell, const Mark& mark) {
   const AccessEvent& access = pass.access;
   WaveClock& clock = pass.clock;
   const GroupClocks& group = pass.group;
-  const unsigned lane = mark.lane;
+  const unsigned lane = mark.lane, count = std::max(1u, dwords * 4 / access.bytes);
+  const bool is_plain_store = access.writes && !access.is_atomic;
   const auto add_to = [&](Conflict& conflict, const Mark& other, bool other_writes) {
-    if (conflict.count == 0) conflict = {lane, other, other_writes, access.addresses[lane], 0};
-    conflict.count += count;
+    unsigned conflicting_lane = lane, conflicting_lanes = count;
+    Mark other_mark = other;
+    if (is_plain_store) {
+      const uint64_t end = address + std::max(1u, dwords * 4);
+      const uint64_t changing = changing_lanes(pass.wave, access, lane, address, end);
+      if (changing == 0) return;
+      conflicting_lane = static_cast<unsigned>(std::countr_zero(changing));
+      conflicting_lanes = static_cast<unsigned>(std::popcount(changing));
+      other_mark = other.at((conflicting_lane - lane) * access.bytes / 4);
+    }
+    if (conflict.count == 0) {
+      conflict = {conflicting_lane, other_mark, other_writes, access.addresses[conflicting_lane], 0};
+    }
+    conflict.count += conflicting_lanes;
   };
   const auto doubt = [&](uint32_t load_site, const Mark& other, bool other_writes) {
     if (pass.doubt.conflict.count == 0) pass.doubt.load_site = load_site;
@@ -759,7 +784,7 @@ size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address,
                      [&](Cell& cell, uint32_t offset, uint32_t dwords) __attribute__((always_inline)) {
                        const Mark own = mark_at(pass.mark, spread, address + offset - pass.begin);
                        if (pass.is_plain && passes(pass.clock, cell, own, pass.access.writes)) return;
-                       access_cell(pass, address + offset, std::max(1u, dwords * 4 / pass.access.bytes), cell, own);
+                       access_cell(pass, address + offset, dwords, cell, own);
                      });
 }
 
@@ -878,7 +903,7 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
   if (access.writes) clock->pass_store();
-  Pass pass(access, *group, *clock, site_of(wave, access, *group));
+  Pass pass(wave, access, *group, *clock, site_of(wave, access, *group));
   if (access.space == Space::lds) {
     // Copies from memory count by other counters.
     const isa::Encoding encoding = access.instruction.encoding;
@@ -896,10 +921,10 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
     }
   }
   if (pass.doubt.conflict.count != 0) add_doubt(wave, pass);
-  if (pass.conflict.count != 0 && !stores_the_same(wave, access, pass.conflict.lane)) {
+  if (pass.conflict.count != 0) {
     report(wave, {access.pc, access.space, access.bytes, verb_of(access), pass.conflict});
   }
-  if (pass.incomplete.count != 0 && !stores_the_same(wave, access, pass.incomplete.lane)) {
+  if (pass.incomplete.count != 0) {
     report_incomplete(wave, {access.pc, access.space, access.bytes, verb_of(access), pass.incomplete});
   }
   if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(findings_, wave, access);

@@ -72,18 +72,18 @@ std::optional<StoredValue> stored_value(const machine::Wave& wave, const machine
   return value;
 }
 
-bool holds(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane, const StoredValue& value) {
-  StoredValue held;
-  held.size = value.size;
-  const uint64_t address = access.addresses[lane];
+bool holds(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane, const StoredValue& value,
+           uint64_t begin, uint64_t end) {
+  std::array<uint8_t, 16> held{};
+  const uint64_t address = access.addresses[lane] + begin, size = end - begin;
   if (access.space == machine::Space::lds) {
     const machine::WorkGroup& group = *wave.work_group;
-    if (address > group.lds_bytes || value.size > group.lds_bytes - address) return false;
-    std::memcpy(held.bytes.data(), group.lds + address, value.size);
-  } else if (access.space != machine::Space::global || !machine::read_guest(held.bytes.data(), address, value.size)) {
+    if (address > group.lds_bytes || size > group.lds_bytes - address) return false;
+    std::memcpy(held.data(), group.lds + address, size);
+  } else if (access.space != machine::Space::global || !machine::read_guest(held.data(), address, size)) {
     return false;
   }
-  return held == value;
+  return std::memcmp(held.data(), value.bytes.data() + begin, size) == 0;
 }
 
 }  // namespace Atoll::observe

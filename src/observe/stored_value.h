@@ -21,7 +21,8 @@ struct StoredValue {
 /// Of a lane, where that is to be had easily: of stores of one element, from registers.
 std::optional<StoredValue> stored_value(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane);
 
-/// Whether memory holds that value already.
-bool holds(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane, const StoredValue& value);
+/// Returns whether memory already holds the bytes [begin, end) of a lane's element.
+bool holds(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane, const StoredValue& value,
+           uint64_t begin, uint64_t end);
 
 }  // namespace Atoll::observe
