@@ -1,8 +1,10 @@
-// isa: effects and control flow of instructions (effects.h).
+// isa: effects and control flow of instructions (effects.h, must_effects.h).
 #include "isa/effects.h"
 
 #include <algorithm>
 
+#include "isa/must_effects.h"
+#include "isa/opcode_map.h"
 #include "isa/table.h"
 
 namespace Atoll::isa {
@@ -52,21 +54,27 @@ MemorySet memory_of(const Instruction& instruction) {
   }
 }
 
+/// Which registers to collect where the instruction does not name all of them: those of any execution, or those of
+/// every one.
+enum class Extent : uint8_t { may, must };
+
 class Collector {
  public:
-  explicit Collector(const Instruction& instruction) : in_(instruction), row_(row_of(instruction)) {}
+  Collector(const Instruction& instruction, Extent extent)
+      : in_(instruction), row_(row_of(instruction)), must_(extent == Extent::must) {}
 
   Effects collect() {
     for (unsigned i = 0; i < in_.operand_count; ++i) {
-      if (in_.address_count != 0 && row_.operands[i].field == Field::image_address) continue;
       const bool written = is_written(i);
+      if ((must_ || in_.address_count != 0) && is_image_address(i)) continue;
+      if (must_ && is_indexed(written)) continue;
       add(in_.operands[i], written, !written || keeps_old_value(i));
     }
-    image_addresses();
+    must_ ? known_image_addresses() : image_addresses();
     if (row_.has(flag::writes_address)) add(in_.operands[in_.destinations], true, true);
     implicit_scalars();
     memory();
-    if (row_.has(flag::indexed_source | flag::indexed_result)) indexed();
+    if (!must_ && row_.has(flag::indexed_source | flag::indexed_result)) indexed();
     effects_.orders_memory = row_.has(flag::cache_control);
     return effects_;
   }
@@ -76,6 +84,14 @@ class Collector {
   bool is_written(unsigned operand) const {
     return operand < in_.destinations || (in_.second != Opcode::invalid && operand == in_.second_operands);
   }
+
+  /// Dual instructions have more operands than a row; none of theirs is an image's.
+  bool is_image_address(unsigned operand) const {
+    return in_.second == Opcode::invalid && row_.operands[operand].field == Field::image_address;
+  }
+
+  /// M0 selects the register; the operand is where its index counts from.
+  bool is_indexed(bool written) const { return row_.has(written ? flag::indexed_result : flag::indexed_source); }
 
   bool keeps_old_value(unsigned operand) const {
     if (in_.second != Opcode::invalid && operand == in_.second_operands) {
@@ -134,23 +150,43 @@ class Collector {
     }
   }
 
+  void read_vgprs(unsigned first, unsigned count) {
+    for (unsigned reg = first; reg < std::min(first + count, vector_registers_of_a_kind); ++reg) {
+      effects_.vector_reads.set(reg);
+    }
+  }
+
   /// Addresses in any registers: each may be a tuple's first for rays, the last for other images. Until GFX9 the
   /// resource says how many registers there are: the operand is the least, and what could be is read.
   void image_addresses() {
     constexpr unsigned most_words = 4, most_at_all = 13;
-    // Those of dual instructions, of which there are more than a row has, are later ones.
     for (unsigned i = 0; in_.generation < gfx10 && i < in_.operand_count; ++i) {
-      if (row_.operands[i].field != Field::image_address) continue;
-      const unsigned words = row_.has(flag::sampler) ? most_at_all : most_words, first = in_.operands[i].reg;
-      for (unsigned word = 0; word < words && first + word < vector_registers_of_a_kind; ++word) {
-        effects_.vector_reads.set(first + word);
-      }
+      if (is_image_address(i)) read_vgprs(in_.operands[i].reg, row_.has(flag::sampler) ? most_at_all : most_words);
     }
     for (unsigned i = 0; i < in_.address_count; ++i) {
       const bool is_last = i + 1 == in_.address_count;
-      const unsigned words = row_.has(flag::ray) ? most_words : is_last ? most_at_all : 1;
-      for (unsigned word = 0; word < words && in_.addresses[i] + word < vector_registers_of_a_kind; ++word) {
-        effects_.vector_reads.set(in_.addresses[i] + word);
+      read_vgprs(in_.addresses[i], row_.has(flag::ray) ? most_words : is_last ? most_at_all : 1);
+    }
+  }
+
+  /// The address words that the instruction reads whatever its resource describes. From GFX10 on the instruction has
+  /// the dimension, and these are all. Until GFX9 the resource has it: a one-dimensional image has the shortest
+  /// address, an array of them if the instruction addresses a layer.
+  void known_image_addresses() {
+    constexpr unsigned one_d = 0, one_d_array = 4;
+    for (unsigned i = 0; i < in_.operand_count; ++i) {
+      if (!is_image_address(i)) continue;
+      const ImageParts parts(row_.name);
+      const bool has_dimension = in_.generation >= gfx10;
+      unsigned words = parts.words(has_dimension ? in_.dim : in_.da ? one_d_array : one_d, in_.a16);
+      // Some encodings have fewer registers than their dimension asks for.
+      if (has_dimension) words = std::min<unsigned>(words, in_.operands[i].words);
+      const unsigned count = in_.address_count;
+      if (count == 0) return read_vgprs(in_.operands[i].reg, words);
+      const bool has_tuples = row_.has(flag::ray) && count == parts.ray_groups(in_.a16);
+      for (unsigned part = 0; part < std::min(count, has_tuples ? count : words); ++part) {
+        const bool is_last = part + 1 == count;
+        read_vgprs(in_.addresses[part], has_tuples ? parts.rays[part] : is_last ? words - count + 1 : 1);
       }
     }
   }
@@ -240,12 +276,15 @@ class Collector {
 
   const Instruction& in_;
   const InstructionRow& row_;
+  const bool must_;
   Effects effects_;
 };
 
 }  // namespace
 
-Effects effects_of(const Instruction& instruction) { return Collector(instruction).collect(); }
+Effects effects_of(const Instruction& instruction) { return Collector(instruction, Extent::may).collect(); }
+
+Effects must_effects_of(const Instruction& instruction) { return Collector(instruction, Extent::must).collect(); }
 
 bool works_on_whole_waves(const Instruction& instruction) {
   return row(instruction.opcode).has(flag::matrix | flag::wmma | flag::transposes);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "isa/decode.h"
+#include "isa/must_effects.h"
 #include "isa/vgpr_banks.h"
 #include "observe/epoch.h"
 #include "observe/thread_slots.h"
@@ -119,7 +120,7 @@ const WaitPaths::Facts& WaitPaths::facts_of(uint64_t pc, const Variant& variant,
     const std::shared_lock lock(mutex_);
     if (const auto at = facts_.find(key); at != facts_.end()) return *at->second;
   }
-  const isa::Effects effects = isa::effects_of(instruction);
+  const isa::Effects effects = isa::must_effects_of(instruction);
   auto facts = std::make_unique<const Facts>(Facts{.operation = operation_facts(instruction, effects),
                                                    .states = wait_state_facts(instruction, effects),
                                                    .matrix = matrix_facts(instruction, effects, processor)});

@@ -9,11 +9,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <initializer_list>
 #include <map>
 #include <memory>
 #include <regex>
 #include <set>
+#include <span>
 #include <string>
 
 #include <llvm/MC/MCAsmInfo.h>
@@ -28,6 +31,7 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include "isa/decode.h"
+#include "isa/must_effects.h"
 #include "isa/patterns.h"
 #include "isa/print.h"
 #include "isa/subject.h"
@@ -321,6 +325,37 @@ std::string difference(const Instruction& instruction, const Description& llvm) 
   return text;
 }
 
+/// VGPRs that LLVM, or must_effects_of(), has as an image's address; nothing where the data may be among them.
+std::optional<Registers> image_address_of(const Instruction& instruction, Registers vgprs) {
+  constexpr unsigned max_data_words = 5;
+  const unsigned data = instruction.operands[0].reg;
+  std::erase_if(vgprs, [](const std::string& name) { return name[0] != 'v' || name[1] == 'c'; });
+  const Effects all = effects_of(instruction);
+  const bool reads_data = all.stores.any() || instruction.tfe;
+  for (unsigned word = 0; reads_data && word < max_data_words; ++word) {
+    const unsigned reg = data + word;
+    const bool is_address = std::ranges::any_of(std::span(instruction.addresses).first(instruction.address_count),
+                                                [&](unsigned first) { return first <= reg && reg < first + 16; });
+    const Operand& address = instruction.operands[1];
+    if (is_address || (address.reg <= reg && reg < address.reg + 16u)) return std::nullopt;
+    vgprs.erase("v" + std::to_string(reg));
+  }
+  return vgprs;
+}
+
+/// Whether LLVM has a description for the registers of an image's data. Without one, that which it prints has the
+/// fewest registers: of atomics with a dmask that is not their data's, and of GFX12's packed loads.
+bool has_description(const Instruction& instruction) {
+  const InstructionRow& row = row_of(instruction);
+  if (row.name.ends_with("_pck") && instruction.generation >= target::Generation::gfx12) return false;
+  if (!row.has(flag::atomic)) return true;
+  return static_cast<unsigned>(std::popcount(instruction.dmask)) == words_of(row.operands[0].type) && !instruction.tfe;
+}
+
+bool is_image(const Instruction& instruction) {
+  return instruction.operand_count > 1 && field_of(instruction, 1) == Field::image_address;
+}
+
 class EffectsOf : public testing::TestWithParam<Subject> {};
 
 TEST_P(EffectsOf, EveryInstructionAreThoseOfLlvm) {
@@ -346,6 +381,87 @@ TEST_P(EffectsOf, EveryInstructionAreThoseOfLlvm) {
   }
   for (const auto& [opcode, text] : different) ADD_FAILURE() << text;
   std::printf("%s: %zu instructions equal\n", subject.name().c_str(), equal.size());
+}
+
+// Which VGPRs an image's address surely has. From GFX10 on the instruction's dimension determines that, and LLVM has as
+// many. It rounds addresses of more than 12 registers up to 16.
+TEST_P(EffectsOf, ImagesReadTheAddressRegistersOfLlvm) {
+  const Subject& subject = GetParam();
+  const target::Processor& processor = *subject.processor;
+  if (processor.generation < target::Generation::gfx10) GTEST_SKIP() << "the resource has the dimension";
+  const unsigned wave_size = subject.wave_size != 0 ? subject.wave_size : 32;
+  const Llvm llvm(processor, wave_size);
+  std::map<Opcode, std::string> different;
+  std::set<Opcode> equal;
+  size_t compared = 0;
+  for (const Bytes& bytes : patterns(processor, 60, 2)) {
+    const auto instruction = decode(bytes, processor, wave_size);
+    if (!instruction || !is_image(*instruction) || !has_description(*instruction)) continue;
+    const auto description = llvm.describe(bytes);
+    if (!description || description->size != instruction->size) continue;
+    const auto theirs = image_address_of(*instruction, description->reads);
+    const auto must = image_address_of(*instruction, names_of({}, must_effects_of(*instruction).vector_reads, false));
+    if (!theirs || !must) continue;
+    ++compared;
+    // LLVM describes all addresses that an encoding names, even if there are more than the dimension has.
+    Registers named;
+    for (unsigned i = 0; i < instruction->address_count; ++i) {
+      named.insert("v" + std::to_string(instruction->addresses[i]));
+    }
+    const bool has_more = *theirs == named && without(*must, named).empty() && must->size() < named.size();
+    const bool is_rounded = theirs->size() == 16 && must->size() > 12 && without(*must, *theirs).empty();
+    if (*theirs == *must || is_rounded || has_more) {
+      equal.insert(instruction->opcode);
+    } else {
+      different.try_emplace(instruction->opcode, print(*instruction, processor) + " (" + description->name +
+                                                     ")\n    LLVM:" + text_of(*theirs) +
+                                                     "\n    must:" + text_of(*must));
+    }
+  }
+  for (const auto& [opcode, text] : different) ADD_FAILURE() << text;
+  std::printf("%s: %zu images compared, %zu opcodes equal\n", subject.name().c_str(), compared, equal.size());
+}
+
+/// GFX10's encoding of an image instruction (RDNA ISA guide, "MIMG"), with its address in v[64:...].
+Bytes gfx10_image(unsigned opcode, unsigned components, unsigned dimension, bool a16) {
+  const uint32_t dmask = (1u << components) - 1;
+  const uint32_t first = 0xF000'0000 | (opcode & 0x7F) << 18 | opcode >> 7 | dmask << 8 | dimension << 3;
+  const uint32_t second = 64 | (a16 ? 1u << 30 : 0);
+  Bytes bytes(20);
+  std::memcpy(bytes.data(), &first, 4);
+  std::memcpy(bytes.data() + 4, &second, 4);
+  return bytes;
+}
+
+// Until GFX9 only the resource has the dimension: what an address surely has is that of one dimension, or of an array
+// of such images, of which LLVM's descriptions for GFX10 say how long it is.
+TEST(Effects, ImagesBeforeGfx10ReadTheShortestAddress) {
+  const Llvm llvm(*target::find_processor("gfx1030"), 32);
+  for (const char* name : {"gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx90a"}) {
+    const target::Processor& processor = *target::find_processor(name);
+    std::set<Opcode> opcodes;
+    for (const Bytes& bytes : patterns(processor, 60, 3)) {
+      const auto instruction = decode(bytes, processor, 64);
+      if (!instruction || !is_image(*instruction)) continue;
+      const Opcodes::Change opcode = row(instruction->opcode).opcodes.on(target::Generation::gfx10);
+      if (opcode.opcode == Opcodes::none) continue;
+      // Atomics that compare have two values.
+      const unsigned components = words_of(row(instruction->opcode).operands[0].type);
+      const auto description = llvm.describe(
+          gfx10_image(static_cast<unsigned>(opcode.opcode), components, instruction->da ? 4 : 0, instruction->a16));
+      if (!description) continue;
+      size_t words = 0;
+      for (unsigned reg = 64; description->reads.contains("v" + std::to_string(reg)); ++reg) ++words;
+      const auto must = image_address_of(*instruction, names_of({}, must_effects_of(*instruction).vector_reads, false));
+      if (!must) continue;
+      const size_t in_range = std::min<size_t>(words, 256 - instruction->operands[1].reg);
+      EXPECT_EQ(must->size(), in_range) << name << ": " << print(*instruction, processor) << ", LLVM has "
+                                        << description->name;
+      opcodes.insert(instruction->opcode);
+    }
+    EXPECT_GT(opcodes.size(), 20u) << name;
+    std::printf("%s: %zu opcodes\n", name, opcodes.size());
+  }
 }
 
 /// LLVM disassembles GFX8 and later, and LLVM 19 knows nothing later than GFX12. What GFX6, GFX7, gfx950 and GFX12.5

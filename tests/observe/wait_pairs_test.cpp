@@ -13,6 +13,7 @@
 
 #include "isa/decode.h"
 #include "object/elf_file.h"
+#include "observe/counter_waits.h"
 #include "observe/wait_paths.h"
 #include "target/target.h"
 
@@ -110,6 +111,41 @@ TEST_P(WaitStates, AreThoseThatLlvmHas) {
   EXPECT_GT(waiting, 20u);
   EXPECT_GT(free, 20u);
 }
+
+/// The GPU.
+class ImageWaits : public testing::TestWithParam<const char*> {};
+
+TEST_P(ImageWaits, AreEnoughAsLlvmHasThem) {
+  const target::Target target(*target::find_processor(GetParam()));
+  const Bytes file = read(fmt::format("{}/image_waits_{}.o", ATOLL_WAIT_PAIRS, GetParam()));
+  size_t found = 0, functions = 0;
+  for (const Function& function : functions_of(file, *target.processor)) {
+    observe::WaitPaths paths;
+    const auto begin = reinterpret_cast<uint64_t>(function.code.data());
+    const auto step =
+        paths.step(0, {.begin = begin, .end = begin + function.code.size()}, *target.processor, target.wave_size);
+    const size_t conflicts = step.events == nullptr ? 0 : step.events->conflicts.size();
+    EXPECT_EQ(conflicts, 0u) << function.name;
+    // Without its waits, the results are used too early.
+    Bytes hasty = function.code;
+    for (size_t at = 0; at < hasty.size();) {
+      const auto instruction = isa::decode(std::span(hasty).subspan(at), *target.processor);
+      ASSERT_TRUE(instruction);
+      if (observe::counter_waits(*instruction)) std::memcpy(&hasty[at], &s_nop, sizeof s_nop);
+      at += instruction->size;
+    }
+    observe::WaitPaths hasty_paths;
+    const auto hasty_begin = reinterpret_cast<uint64_t>(hasty.data());
+    const auto hasty_step = hasty_paths.step(0, {.begin = hasty_begin, .end = hasty_begin + hasty.size()},
+                                             *target.processor, target.wave_size);
+    found += hasty_step.events != nullptr && !hasty_step.events->conflicts.empty() ? 1 : 0;
+    ++functions;
+  }
+  EXPECT_GT(functions, 10u);
+  EXPECT_EQ(found, functions);
+}
+INSTANTIATE_TEST_SUITE_P(Of, ImageWaits,
+                         testing::Values("gfx803", "gfx900", "gfx90a", "gfx1010", "gfx1030", "gfx1100", "gfx1201"));
 
 constexpr std::pair<const char*, const char*> all[] = {
     {"wait_pairs", "gfx803"},   {"wait_pairs", "gfx900"},   {"wait_pairs", "gfx906"},   {"wait_pairs", "gfx90a"},
