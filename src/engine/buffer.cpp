@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "engine/buffer_resource.h"
+#include "engine/fine_grained_atomics.h"
 #include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
 #include "engine/observation.h"
@@ -223,7 +224,9 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   Row* result = (m.bits & returns) != 0 ? data : nullptr;
   const uint64_t lanes = exec & places.inside;
   if (!check_aligned(wave, op, places.addresses, lanes, access.bytes)) return false;
-  m.atomic(places.addresses, lanes, data, data + access.words(), result,
+  const uint64_t done = without_dropped_atomics(*run.code->target().processor, access.operation, places.addresses,
+                                                lanes, result, access.words());
+  m.atomic(places.addresses, done, data, data + access.words(), result,
            semantics::memory_atomic_denormals(access.operation, access.bytes));
   for_each_lane(exec & ~lanes, [&](unsigned lane) {
     for (unsigned word = 0; result != nullptr && word < access.words(); ++word) result[word][lane] = 0;

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/fine_grained_atomics.h"
 #include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
 #include "engine/lane_scratch.h"
@@ -114,7 +115,10 @@ bool global_atomic(Wave& wave, const MicroOp& op, Run& run) {
   const MemoryAccess& access = semantics::memory_access(op.origin->instruction);
   if (!check_aligned(wave, op, addresses, exec, access.bytes)) return false;
   check_bounds(wave, addresses, exec, true);
-  m.atomic(addresses, exec, data_rows(run, m), rows_at(run, m.data_base, m.data2), result_rows(run, m),
+  Row* const result = result_rows(run, m);
+  const uint64_t lanes =
+      without_dropped_atomics(*run.code->target().processor, access.operation, addresses, exec, result, access.words());
+  m.atomic(addresses, lanes, data_rows(run, m), rows_at(run, m.data_base, m.data2), result,
            semantics::memory_atomic_denormals(access.operation, access.bytes));
   return true;
 }
@@ -295,8 +299,13 @@ bool flat_atomic(Wave& wave, const MicroOp& op, Run& run) {
   flat_addresses(wave, m, run, addresses);
   if (!check_aligned(wave, op, addresses, exec, access.bytes)) return false;
   Row* result = result_rows(run, m);
+  const uint64_t in_memory = exec & ~lanes_in(machine::shared_aperture_hi, addresses, exec) &
+                             ~lanes_in(machine::private_aperture_hi, addresses, exec);
+  const uint64_t done = without_dropped_atomics(*run.code->target().processor, access.operation, addresses, in_memory,
+                                                result, access.words());
+  if (done == 0 && in_memory == exec) return true;
   return on_flat(
-      wave, op, addresses, exec, access.bytes, true, true,
+      wave, op, addresses, done | (exec & ~in_memory), access.bytes, true, true,
       [&](const LaneAddresses& at, uint64_t lanes, uint32_t) {
         m.atomic(at, lanes, data_rows(run, m), rows_at(run, m.data_base, m.data2), result,
                  semantics::memory_atomic_denormals(access.operation, access.bytes));

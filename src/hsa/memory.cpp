@@ -11,6 +11,7 @@
 #include "machine/address_range.h"
 #include "machine/fault_guard.h"
 #include "machine/locked_ranges.h"
+#include "machine/memory_grain.h"
 
 namespace Atoll::hsa {
 
@@ -22,6 +23,12 @@ machine::MemoryEvent::Kind kind_of(const Pool& pool) {
   using enum machine::MemoryEvent::Kind;
   if (!pool.is_system()) return device;
   return (pool.global_flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT) != 0 ? kernarg : host;
+}
+
+/// Records the grain of memory that a pool gives out.
+void set_grain(const Pool& pool, uint64_t address, uint64_t size) {
+  const bool is_fine = (pool.global_flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED) == 0;
+  if (is_fine) machine::MemoryGrain::of_process().set(address, address + size, true);
 }
 
 /// The number of an agent that is a GPU.
@@ -63,6 +70,7 @@ hsa_status_t MemoryRecords::allocate(Pool& pool, uint64_t size, void** pointer) 
   record.size = size;
   record.type = HSA_EXT_POINTER_TYPE_HSA;
   record.pool = &pool;
+  set_grain(pool, *address, size);
   auto node = record_node.extract(record_node.begin());
   node.key() = *address;
   if (machine::Observer* const observer = memory_observer()) {
@@ -96,6 +104,7 @@ hsa_status_t MemoryRecords::free(void* pointer) {
     callback.function(callback.pointer, callback.user_data);
   }
   change_access(memory_, *record.pool, record.accessible, {record.pool->owner});
+  machine::MemoryGrain::of_process().reset(record.address, record.address + record.size);
   record.pool->give_back(record.size);
   if (observer != nullptr) {
     observer->freed(record.address, function, [&memory = memory_, address = record.address] {
@@ -123,6 +132,7 @@ void* MemoryRecords::lock(void* pointer, uint64_t size, Pool& pool, const std::s
     record.size = size;
     record.type = HSA_EXT_POINTER_TYPE_LOCKED;
     record.pool = &pool;
+    if (alias != 0) set_grain(pool, alias, size);
   } else if (record.agent_address == record.address) {
     record.size = std::max(record.size, size);
   }
@@ -148,7 +158,10 @@ hsa_status_t MemoryRecords::unlock(void* pointer) {
     --position->second.locks;
     return HSA_STATUS_SUCCESS;
   }
-  if (record.agent_address != record.address) aliases_.remove(record.agent_address, record.address, record.size);
+  if (record.agent_address != record.address) {
+    machine::MemoryGrain::of_process().reset(record.agent_address, record.agent_address + record.size);
+    aliases_.remove(record.agent_address, record.address, record.size);
+  }
   if (record.is_outside && record.is_for_kernels) memory_.remove_outside();
   if (record.is_outside && !record.is_for_kernels) machine::LockedRanges::of_process().remove(record.address);
   if (machine::Observer* const observer = memory_observer(); observer != nullptr && record.is_for_kernels)
@@ -176,6 +189,7 @@ hsa_status_t MemoryRecords::attach(const std::shared_ptr<const machine::MemoryFi
   record.type = type;
   record.pool = pool;
   record.accessible = agents;
+  set_grain(*pool, *address, record.size);
   const std::scoped_lock lock(mutex_);
   allocations_[*address] = std::move(record);
   *pointer = reinterpret_cast<void*>(*address);
@@ -186,6 +200,7 @@ hsa_status_t MemoryRecords::detach(void* pointer, hsa_amd_pointer_type_t type) {
   const std::scoped_lock lock(mutex_);
   const auto position = allocations_.find(number(pointer));
   if (position == allocations_.end() || position->second.type != type) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  machine::MemoryGrain::of_process().reset(number(pointer), number(pointer) + position->second.size);
   allocations_.erase(position);
   return memory_.free(number(pointer)) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
 }

@@ -23,6 +23,7 @@
 #include "hsa/status.h"
 #include "hsa/tools.h"
 #include "machine/address_range.h"
+#include "machine/memory_grain.h"
 #include "machine/signal_watch.h"
 #include "machine/statistics.h"
 #include "target/topology.h"
@@ -155,6 +156,8 @@ support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& conf
   auto host = std::make_shared<machine::Host>(checks_order ? 1 : configuration.threads,
                                               static_cast<unsigned>(configuration.gpus.size()));
   warn_of_few_addresses(configuration.gpus);
+  const auto has_xnack = [](const GpuConfiguration& gpu) { return gpu.model.target.xnack == target::Setting::on; };
+  if (std::ranges::any_of(configuration.gpus, has_xnack)) machine::MemoryGrain::of_process().set_outside_fine();
   std::unique_ptr<observe::Checkers> checkers;
   machine::Gpu::MakeEngine make_engine = configuration.make_engine;
   if (configuration.check.any()) {

@@ -12,6 +12,7 @@
 #include "hsa/copy.h"
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
+#include "machine/memory_grain.h"
 
 namespace Atoll::hsa {
 
@@ -192,6 +193,7 @@ void memory_goes(void* pointer, size_t size) {
   if (runtime == nullptr) return;
   const auto range = pages_of(pointer, size);
   if (!range || range->begin != reinterpret_cast<uint64_t>(pointer)) return;
+  machine::MemoryGrain::of_process().reset(range->begin, range->end);
   for (const uint64_t gone : runtime->svm.forget(range->begin, range->end)) {
     runtime->guest_memory().remove_outside();
     if (machine::Observer* const observer = memory_observer()) observer->freed(gone, "munmap", [] {});
@@ -234,6 +236,7 @@ hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size, hsa_amd_svm_attr
   if (is_given && !Atoll::machine::AddressRange::of_process().bounds().hold(range->begin) &&
       Runtime::get()->svm.give(range->begin, range->end)) {
     Runtime::get()->guest_memory().add_outside();
+    Atoll::machine::MemoryGrain::of_process().set(range->begin, range->end, true);
     // Of whole pages from their beginning on; others' attributes are of a part of what they have.
     Atoll::machine::Observer* const observer = memory_observer();
     if (observer != nullptr && knows_ends && range->begin == reinterpret_cast<uint64_t>(ptr)) {
@@ -243,6 +246,11 @@ hsa_status_t hsa_amd_svm_attributes_set(void* ptr, size_t size, hsa_amd_svm_attr
                            .reserved = range->end - range->begin,
                            .function = "hsa_amd_svm_attributes_set"});
     }
+  }
+  for (const auto& [attribute, value] : attributes) {
+    if (attribute != HSA_AMD_SVM_ATTRIB_GLOBAL_FLAG) continue;
+    const bool is_fine = value == HSA_AMD_SVM_GLOBAL_FLAG_FINE_GRAINED;
+    Atoll::machine::MemoryGrain::of_process().set(range->begin, range->end, is_fine);
   }
   Runtime::get()->svm.change(range->begin, range->end, [&](SvmAttributes& attributes) {
     for (size_t i = 0; i < attribute_count; ++i) {

@@ -1,8 +1,8 @@
 // hsa: attributes of ordinary memory that the GPUs share (shared virtual memory, HIP's managed memory). All memory
 // is equally near to Atoll's GPUs, so they are remembered and answered, and change nothing but which memory of the
-// program's own GPUs may touch with xnack off. That ends when the program unmaps it, which the library that stands for
-// the kernel driver tells (driver_presence.cpp).
-// Source: hsa_ext_amd.h, hsa_amd_svm_attributes_set.
+// program's own GPUs may touch with xnack off, and its grain (machine/memory_grain.h). That ends when the program
+// unmaps it, which the library that stands for the kernel driver tells (driver_presence.cpp). Source: hsa_ext_amd.h,
+// hsa_amd_svm_attributes_set.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -19,7 +19,7 @@
 namespace Atoll::hsa {
 
 struct SvmAttributes {
-  uint64_t global_flag = HSA_AMD_SVM_GLOBAL_FLAG_COARSE_GRAINED;
+  uint64_t global_flag = HSA_AMD_SVM_GLOBAL_FLAG_FINE_GRAINED;  ///< as the kernel driver has it at first: coherent
   bool read_only = false, hive_local = false, read_mostly = false, gpu_exec = false;
   uint64_t migration_granularity = 9;  ///< log2 of pages; the driver's default is 2 MiB
   uint64_t preferred_location = 0;     ///< an agent's handle, or 0

@@ -113,6 +113,9 @@ struct Generation {
   bool private_atomics = false;            ///< atomics on private memory are atomics on its flat address (gfx1250)
   bool waits_before_system_store = false;  ///< a volatile store waits for what is before it (GFX12.0)
   bool waits_for_translation = false;      ///< waits for xcnt before accesses that must be done once (gfx1250)
+  /// Floating-point atomics on fine-grained memory change nothing and return 0 (ROCm documentation, "Hardware atomics
+  /// operation support").
+  bool drops_fine_grained_float_atomics = false;
   Mnemonics mnemonics;
   MarkedPolicy marked;
   std::span<const CounterFact> counters;

@@ -3,7 +3,9 @@
 
 #include <cstring>
 
+#include "engine/fine_grained_atomics.h"
 #include "engine/lane_scratch.h"
+#include "machine/gpu.h"
 #include "machine/memory.h"
 
 namespace Atoll::engine {
@@ -31,7 +33,14 @@ class Access {
     return all;
   }
 
-  void on_memory(uint64_t lanes) { move(chunk_.addresses, lanes, linear); }
+  void on_memory(uint64_t lanes) {
+    if (is_atomic_) {
+      const target::Processor& processor = wave_.work_group->dispatch->gpu->processor();
+      lanes = without_dropped_atomics(processor, access_.operation, chunk_.addresses, lanes, chunk_.result,
+                                      access_.words());
+    }
+    move(chunk_.addresses, lanes, linear);
+  }
 
   void on_lds(uint64_t lanes) {
     const machine::WorkGroup& group = *wave_.work_group;
