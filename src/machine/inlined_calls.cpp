@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string_view>
 
 #include "machine/dwarf_reader.h"
 #include "machine/source_lines.h"
@@ -244,13 +243,12 @@ void calls_in_unit(Bytes file, Reader& reader, UnitFacts& unit, const Sections& 
   }
 }
 
-/// Whether a file is one that its user has not written.
-bool is_of_system(std::string_view place) {
+}  // namespace
+
+bool is_system_place(std::string_view place) {
   constexpr std::string_view marks[] = {"/usr/include/", "/usr/lib/", "/opt/rocm", "/lib/clang/", "/include/hip/"};
   return std::ranges::any_of(marks, [&](std::string_view mark) { return place.find(mark) != std::string_view::npos; });
 }
-
-}  // namespace
 
 std::vector<std::string> inlined_calls_at(Bytes file, uint64_t address) {
   const Bytes info = section(file, ".debug_info");
@@ -286,9 +284,9 @@ std::vector<std::string> inlined_calls_at(Bytes file, uint64_t address) {
 
 std::string user_line_at(Bytes file, uint64_t address) {
   std::string line = source_line_at(file, address);
-  if (!is_of_system(line)) return line;
+  if (!is_system_place(line)) return line;
   for (std::string& call : inlined_calls_at(file, address)) {
-    if (!call.empty() && !is_of_system(call)) return std::move(call);
+    if (!call.empty() && !is_system_place(call)) return std::move(call);
   }
   return line;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace Atoll::machine {
@@ -16,6 +17,9 @@ namespace Atoll::machine {
 /// Of the instruction at `address` (as the ELF file counts addresses) the calls that were inlined around it, the
 /// innermost first: "dir/file.hip:12:5".
 std::vector<std::string> inlined_calls_at(std::span<const uint8_t> file, uint64_t address);
+
+/// Returns whether a source line is of a header of the compiler's, of the C++ library's or of ROCm's.
+bool is_system_place(std::string_view place);
 
 /// The line that the instruction comes from, or, where that is of a header of the compiler's or of ROCm's, the call
 /// of it in the user's code; empty where it isn't known.

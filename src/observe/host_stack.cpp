@@ -6,6 +6,7 @@
 #include <execinfo.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,7 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "machine/source_lines.h"
+#include "machine/inlined_calls.h"
+#include "observe/python_stack.h"
 #include "support/bytes.h"
 #include "support/demangle.h"
 #include "support/mapped_file.h"
@@ -92,13 +94,20 @@ Frame frame_at(void* address) {
     if (offset - begin < function.first) frame.function = function.second;
   }
   frame.function = support::demangled(frame.function);
-  if (module.file) frame.line = machine::source_line_at(module.file->bytes(), offset);
+  if (module.file) frame.line = machine::user_line_at(module.file->bytes(), offset);
   return frame;
 }
 
 bool is_runtime(std::string_view module) {
-  constexpr std::string_view runtimes[] = {"libamdhip64.so", "libamdocl64.so", "libOpenCL.so", "libhsa-runtime64.so"};
+  constexpr std::string_view runtimes[] = {"libamdhip64.so", "libamdocl64.so", "libOpenCL.so", "libhsa-runtime64.so",
+                                           "libatoll-hip-calls.so"};
   return std::ranges::any_of(runtimes, [&](std::string_view name) { return module.starts_with(name); });
+}
+
+/// The modules by which Python code calls C functions.
+bool is_python_interpreter(std::string_view module) {
+  constexpr std::string_view parts[] = {"python", "libpython", "_ctypes", "libffi", "_cffi"};
+  return std::ranges::any_of(parts, [&](std::string_view name) { return module.starts_with(name); });
 }
 
 const void* own_base() {
@@ -113,11 +122,12 @@ HostStack HostStack::here() {
   void* all[most_frames + 2];
   const int found = backtrace(all, std::size(all));
   for (int i = 2; i < found; ++i) stack.frames[stack.count++] = all[i];
+  stack.python = python_stack();
   return stack;
 }
 
 uint64_t HostStack::hash_from(size_t first) const {
-  uint64_t sum = count - first;
+  uint64_t sum = count - first + std::hash<std::string>()(python);
   for (size_t i = first; i < count; ++i) sum = (sum ^ reinterpret_cast<uint64_t>(frames[i])) * 0x9E37'79B9'7F4A'7C15;
   return sum;
 }
@@ -139,6 +149,7 @@ HostFrames describe(const HostStack& stack) {
   const std::lock_guard lock(mutex);
   static const void* const own = own_base();
   HostFrames result;
+  const bool is_python = !stack.python.empty();
   for (size_t i = 0; i < stack.count; ++i) {
     const Frame frame = frame_at(stack.frames[i]);
     if (frame.base == nullptr) continue;
@@ -150,11 +161,16 @@ HostFrames describe(const HostStack& stack) {
     }
     if (frame.module.starts_with("libc.so") || frame.module.starts_with("ld-linux")) break;
     if (frame.function == "_start") break;
+    // A template of HIP's headers that was not inlined; its caller follows.
+    if (result.frames.empty() && machine::is_system_place(frame.line)) continue;
+    if (is_python && is_python_interpreter(frame.module)) break;
+    if (is_python && frame.line.empty()) continue;  // an extension module
     result.frames.push_back(fmt::format("{}{}{}", frame.function.empty() ? "in " + frame.module : frame.function,
                                         frame.line.empty() ? "" : "  ", frame.line));
     if (frame.function.empty() && !frame.line.empty()) result.frames.back() = frame.line;
     if (frame.function == "main") break;
   }
+  for (std::string& line : python_frames(stack.python)) result.frames.push_back(std::move(line));
   // What a runtime allocates in other calls is for itself.
   constexpr std::string_view api[] = {"hipMalloc",   "hipHostMalloc", "hipHostAlloc",  "hipExtMalloc",
                                       "hipMemAlloc", "clSVMAlloc",    "clCreateBuffer"};

@@ -2,7 +2,8 @@
 //
 // A frame is named by the symbol tables of the file that it is in, and its line by the file's DWARF line tables, if it
 // has them (compile the program with -g). Frames inside of Atoll and inside of a language runtime (HIP, OpenCL) are
-// left out, but for the runtime's function that the program called.
+// left out, but for the runtime's function that the program called. Code of HIP's and the C++ library's headers is
+// reported at the user's call of it. Of a Python program, the frames are those of Python functions.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@ struct HostStack {
   static constexpr size_t most_frames = 24;
   std::array<void*, most_frames> frames{};
   size_t count = 0;
+  std::string python{};  ///< the thread's Python frames, a line each (python_stack.h); empty outside of Python
 
   /// The calling thread's, without the caller of this.
   static HostStack here();

@@ -8,7 +8,7 @@ are wanted (`CHECK: memory,leak`); without that it is the FINDINGs' checker. A f
 a kernel, is at the line of its call stack's first frame. Where the two sides of a race run at the same time, each has the
 comment as `FINDING EITHER: CHECKER KIND`, and one of them is to be found: that of the side that came second. What is
 found on one GPU only is a `FINDING ON GPU: CHECKER KIND`; a `NOTE ON GPU: ...` is to be told there as a note. Other notes
-are left alone.
+are left alone. `FRAME: allocated` is at the line that the first frame of each finding's call stack of that name has to be at.
 
 Checkers that watch compiled code have to find the same there as in the interpreter, of the same lanes and as often.
 
@@ -55,6 +55,12 @@ def expectations(source, gpu):
     expected += either.values()
     named = {checker for one_of in [*expected, notes] for checker, _, _ in one_of}
     return expected, notes, checkers or ",".join(sorted(named)), options
+
+
+def frames(source):
+    """The lines that first frames of call stacks have to be at, by the stacks' names."""
+    with open(source, encoding="utf-8") as file:
+        return {found[1]: number for number, line in enumerate(file, 1) for found in re.finditer(r"FRAME: (\w+)", line)}
 
 
 def line_of(finding, source):
@@ -121,6 +127,13 @@ def main():
             for checker, kind, line in sorted(found - set().union(*expected)):
                 print(f"{engine}: found, and not expected: {checker} {kind} at line {line}")
                 failed = True
+            for stack, line in frames(arguments.source).items():
+                wanted = f"{os.path.basename(arguments.source)}:{line}"
+                for finding in findings:
+                    first = finding.get("stacks", {}).get(stack, [""])[0]
+                    if not re.search(re.escape(wanted) + r"\b", first):
+                        print(f"{engine}: '{stack}' is not at {wanted} but: {first}")
+                        failed = True
             print(done.stdout + done.stderr)
             found_by[engine] = sorted(
                 (finding["checker"], finding["kind"], line_of(finding, arguments.source), finding.get("work_group", []),
