@@ -1,6 +1,7 @@
 // hsa: see checking.h.
 #include "hsa/checking.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "hsa/hip_calls.h"
 #include "hsa/runtime.h"
 #include "hsa/status.h"
 
@@ -49,12 +51,44 @@ __attribute__((destructor)) void set_exit_code() {
   _exit(code);
 }
 
+/// The runtime's checkers; null: there is none.
+observe::Checkers* checkers_now() {
+  Runtime* const runtime = Runtime::get();
+  return runtime == nullptr ? nullptr : runtime->checkers.get();
+}
+
+constexpr HipCallListener hip_call_listener{
+    .refused_free =
+        [](const char* function, uint64_t address) {
+          if (auto* const checkers = checkers_now()) checkers->refused_free(address, function);
+        },
+    .refused_copy =
+        [](const char* function, uint64_t destination, uint64_t source, uint64_t bytes) {
+          if (auto* const checkers = checkers_now()) checkers->refused_copy({destination, source, bytes, function});
+        },
+    .allocated_in_stream =
+        [](const char* function, uint64_t address, uint64_t bytes) {
+          if (auto* const checkers = checkers_now()) checkers->allocated_in_stream(address, bytes, function);
+        },
+    .freed_in_stream =
+        [](const char* function, uint64_t address) {
+          if (auto* const checkers = checkers_now()) checkers->freed_in_stream(address, function);
+        },
+};
+
 }  // namespace
+
+void listen_to_hip_calls() {
+  using Listener = std::atomic<const HipCallListener*>;
+  if (auto* const slot = static_cast<Listener*>(dlsym(RTLD_DEFAULT, "atoll_hip_calls")))
+    slot->store(&hip_call_listener);
+}
 
 support::Result<std::unique_ptr<observe::Checkers>> make_checkers(const observe::Options& options) {
   observe::Surroundings surroundings;
   surroundings.known = known_memory;
   surroundings.program = command_line();
+  listen_to_hip_calls();
   return observe::Checkers::create(options, std::move(surroundings));
 }
 

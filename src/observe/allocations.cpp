@@ -99,6 +99,32 @@ bool Allocations::free(uint64_t address, std::string_view function, const HostSt
   return true;
 }
 
+bool Allocations::free_in_stream(uint64_t address, std::string_view function, const HostStack& stack,
+                                 SubmittedPackets submitted) {
+  const std::unique_lock lock(mutex_);
+  const auto found = blocks_.find(address);
+  if (found == blocks_.end() || found->second.block.is_free) return false;
+  Block& block = found->second.block;
+  block.freed_after = std::make_shared<const SubmittedPackets>(std::move(submitted));
+  block.freed = stack;
+  block.free_function = function;
+  generation_.store(next_epoch(), std::memory_order_release);
+  return true;
+}
+
+bool Allocations::reuse(uint64_t address, uint64_t bytes, std::string_view function, const HostStack& stack) {
+  const std::unique_lock lock(mutex_);
+  const auto found = blocks_.find(address);
+  if (found == blocks_.end() || found->second.block.is_free || bytes > found->second.block.reserved) return false;
+  Block& block = found->second.block;
+  block.freed_after = nullptr;
+  block.size = bytes;
+  block.allocated = stack;
+  block.function = function;
+  generation_.store(next_epoch(), std::memory_order_release);
+  return true;
+}
+
 /// Lets the oldest go that are more than are kept.
 void Allocations::trim(std::vector<std::function<void()>>& released) {
   while (kept_bytes_ > most_kept) {
@@ -128,7 +154,7 @@ std::optional<std::pair<uint64_t, uint64_t>> Allocations::live_around(uint64_t a
   auto position = blocks_.upper_bound(address);
   if (position == blocks_.begin()) return std::nullopt;
   const Block& block = std::prev(position)->second.block;
-  if (block.is_free || end < address || !block.holds(address, end - address)) return std::nullopt;
+  if (block.is_free || block.freed_after || end < address || !block.holds(address, end - address)) return std::nullopt;
   if (block.kind == machine::MemoryEvent::Kind::kernarg) return std::nullopt;
   hits.list[hits.next++ % hits.list.size()] = {generation, block.begin, block.end()};
   return std::pair(block.begin, block.end());

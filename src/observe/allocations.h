@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -19,6 +20,9 @@
 
 namespace Atoll::observe {
 
+/// A place in the order of what the host submits: by queue, how many packets it had.
+using SubmittedPackets = std::map<uint64_t, uint64_t>;
+
 struct Block {
   machine::MemoryEvent::Kind kind = machine::MemoryEvent::Kind::device;
   uint64_t begin = 0, size = 0, reserved = 0;
@@ -27,6 +31,8 @@ struct Block {
   bool is_free = false;
   HostStack freed;
   std::string free_function;
+  /// Of memory that a stream has freed and a language runtime keeps: what was submitted before may use it.
+  std::shared_ptr<const SubmittedPackets> freed_after;
 
   uint64_t end() const { return begin + size; }
   /// Its addresses are the program's, which may have something else there once it is free.
@@ -58,6 +64,12 @@ class Allocations {
   /// The memory is kept until `release` is called, unless its addresses are the program's. False: nothing live begins
   /// at the address; `release` is let go.
   bool free(uint64_t address, std::string_view function, const HostStack& stack, std::function<void()> release);
+
+  /// The live block that has an address belongs to what was submitted before, and to nobody after that. False: there is
+  /// none.
+  bool free_in_stream(uint64_t address, std::string_view function, const HostStack& stack, SubmittedPackets submitted);
+  /// The block that begins at an address belongs to the program again, with a size of its own. False: there is none.
+  bool reuse(uint64_t address, uint64_t bytes, std::string_view function, const HostStack& stack);
 
   /// Whether [address, end) is in one live block, other than of kernels' arguments. Quick when it is in the same block
   /// as the last one that this thread asked about.

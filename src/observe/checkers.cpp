@@ -252,6 +252,18 @@ void Checkers::copying(const machine::CopyEvent& copy) {
 void Checkers::copied(const machine::CopyEvent& copy) {
   for (Checker* each : of_memory_) each->copied(copy);
 }
+void Checkers::refused_free(uint64_t address, std::string_view function) {
+  for (Checker* each : of_memory_) each->refused_free(address, function);
+}
+void Checkers::refused_copy(const machine::CopyEvent& copy) {
+  for (Checker* each : of_memory_) each->refused_copy(copy);
+}
+void Checkers::allocated_in_stream(uint64_t address, uint64_t bytes, std::string_view function) {
+  for (Checker* each : of_memory_) each->allocated_in_stream(address, bytes, function);
+}
+void Checkers::freed_in_stream(uint64_t address, std::string_view function) {
+  for (Checker* each : of_memory_) each->freed_in_stream(address, function);
+}
 void Checkers::queue_made(uint64_t queue) {
   for (Checker* each : of_order_) each->queue_made(queue);
 }

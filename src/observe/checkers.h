@@ -42,6 +42,26 @@ class Checker : public machine::Observer {
   virtual void forget() {}
   /// A copy or a fill (source 0) has been carried out, before those are told who wait for it.
   virtual void copied(const machine::CopyEvent& copy) { static_cast<void>(copy); }
+
+  // Calls of a language runtime that do not come to Atoll's.
+
+  /// It has refused to free memory.
+  virtual void refused_free(uint64_t address, std::string_view function) {
+    static_cast<void>(address);
+    static_cast<void>(function);
+  }
+  /// It has refused a copy or a fill.
+  virtual void refused_copy(const machine::CopyEvent& copy) { static_cast<void>(copy); }
+  /// Memory of its pools belongs to the program for what is submitted from now on, or no longer does.
+  virtual void allocated_in_stream(uint64_t address, uint64_t bytes, std::string_view function) {
+    static_cast<void>(address);
+    static_cast<void>(bytes);
+    static_cast<void>(function);
+  }
+  virtual void freed_in_stream(uint64_t address, std::string_view function) {
+    static_cast<void>(address);
+    static_cast<void>(function);
+  }
 };
 
 class Checkers final : public machine::Observer {
@@ -84,6 +104,10 @@ class Checkers final : public machine::Observer {
   void freed(uint64_t address, std::string_view function, std::function<void()> release) override;
   void copying(const machine::CopyEvent& copy) override;
   void copied(const machine::CopyEvent& copy);
+  void refused_free(uint64_t address, std::string_view function);
+  void refused_copy(const machine::CopyEvent& copy);
+  void allocated_in_stream(uint64_t address, uint64_t bytes, std::string_view function);
+  void freed_in_stream(uint64_t address, std::string_view function);
   void queue_made(uint64_t queue) override;
   void doorbell(uint64_t queue, uint64_t packets) override;
   void barrier_packet(const machine::BarrierPacketEvent& packet) override;

@@ -689,6 +689,13 @@ void InitChecker::translated_access(const machine::Wave& wave, GroupState& group
 
 // --- Copies -------------------------------------------------------------------------------------------------------
 
+/// Whether a runtime's function makes memory accessible to the host, copying all of it. The program may map it to write
+/// only.
+bool maps_memory(std::string_view function) {
+  constexpr std::string_view maps[] = {"clEnqueueSVMMap", "clEnqueueMapBuffer", "clEnqueueMapImage"};
+  return std::ranges::find(maps, function) != std::end(maps);
+}
+
 void InitChecker::copied(const machine::CopyEvent& copy) {
   if (copy.bytes == 0) return;
   if (copy.source == 0) return memory_.write(copy.destination, nullptr, copy.bytes);
@@ -707,11 +714,11 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
   });
   if (!stored && count.undefined != copy.bytes) return;
   const HostStack stack = asked_.find(copy);
-  if (findings_.known(checker, "copy", stack.hash(), 1)) return;
+  const HostFrames frames = describe(stack);
+  if (maps_memory(frames.call) || findings_.known(checker, "copy", stack.hash(), 1)) return;
   Finding finding;
   finding.checker = checker;
   finding.kind = "copy";
-  const HostFrames frames = describe(stack);
   finding.message =
       fmt::format("{} copies {} byte{} to the host, ", frames.call.empty() ? std::string(copy.function) : frames.call,
                   copy.bytes, copy.bytes == 1 ? "" : "s");

@@ -7,20 +7,27 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "isa/decode.h"
 #include "machine/address_range.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/memory.h"
+#include "machine/memory_grain.h"
 #include "machine/resident_group.h"
+#include "memory_model/generation.h"
 #include "object/code_object.h"
 #include "object/elf_file.h"
 #include "observe/allocations.h"
+#include "observe/argument_bounds.h"
 #include "observe/epoch.h"
 #include "observe/place.h"
+#include "semantics/image_operation.h"
+#include "semantics/memory_access.h"
 #include "support/bytes.h"
 #include "support/demangle.h"
 #include "target/target_id.h"
@@ -86,6 +93,7 @@ struct Variables {
   };
   std::vector<Variable> list;  ///< by address
   bool complete = false;       ///< those are known that only the code itself can name, too
+  bool has_float_atomics = false;
 
   /// The last that begins at or before an address.
   const Variable* at(uint64_t address) const {
@@ -106,6 +114,59 @@ uint64_t lds_alignment(const machine::Wave& wave, const AccessEvent& access) {
   return access.bytes == 12 ? 16 : access.bytes;
 }
 
+bool is_float_atomic(const isa::Instruction& instruction) {
+  return semantics::is_floating_point(semantics::memory_access(instruction).operation) ||
+         semantics::is_floating_point(semantics::image_operation(instruction.opcode).atomic);
+}
+
+/// Whether the GPU drops floating-point atomics where memory is fine-grained (fine_grained_atomics.h in engine).
+bool drops_float_atomics(const machine::Wave& wave) {
+  const target::Processor& processor = wave.work_group->dispatch->gpu->processor();
+  return memory_model::generation_of(processor).drops_fine_grained_float_atomics;
+}
+bool depends_on_grain(const machine::Wave& wave, const AccessEvent& access) {
+  return access.is_atomic && is_float_atomic(access.instruction) && drops_float_atomics(wave);
+}
+
+bool has_float_atomics(const machine::LoadedCode& code, const target::Processor& processor, unsigned wave_size) {
+  for (const object::Segment& segment : code.code_object().segments) {
+    if (!segment.executable) continue;
+    std::span bytes(reinterpret_cast<const uint8_t*>(code.base() + segment.address), segment.memory_size);
+    while (bytes.size() >= 4) {
+      const auto instruction = isa::decode(bytes, processor, wave_size);
+      if (instruction && is_float_atomic(*instruction)) return true;
+      bytes = bytes.subspan(instruction ? instruction->size : 4);
+    }
+  }
+  return false;
+}
+
+/// Whether the host has submitted a dispatch after these packets.
+bool is_after(const machine::Dispatch& dispatch, const SubmittedPackets& packets) {
+  const auto queue = packets.find(dispatch.queue_address);
+  return queue == packets.end() || dispatch.dispatch_id >= queue->second;
+}
+
+/// How much of an access is to the dispatch's own kernarg segment.
+enum class InArguments : uint8_t { none, behind, begin, all };
+InArguments in_arguments(const machine::Wave& wave, const AccessEvent& access) {
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  const uint64_t size = support::align_up(uint64_t{dispatch.kernel->descriptor.kernarg_size}, kernarg_alignment);
+  const uint64_t least = access.pattern.begin - dispatch.packet.kernarg_address;
+  if (least >= size + kernarg_reach || size == 0) return InArguments::none;
+  if (least >= size) return InArguments::behind;
+  return access.pattern.end - access.pattern.begin <= size - least ? InArguments::all : InArguments::begin;
+}
+
+/// How an access to the kernarg segment leaves the argument that it indexes, as far as metadata describe these.
+std::optional<LeftArgument> left_argument_of(const machine::Wave& wave, const AccessEvent& access) {
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  const auto code = dispatch.kernel->code.lock();
+  const machine::LoadedSymbol* const symbol = code ? code->kernel_at(dispatch.kernel->object) : nullptr;
+  if (symbol == nullptr || symbol->metadata == nullptr) return std::nullopt;
+  return left_argument(*symbol->metadata, dispatch.packet.kernarg_address, access);
+}
+
 /// Where in the code an address is; null: in none of its segments.
 const object::Segment* segment_at(const machine::LoadedCode& code, uint64_t address) {
   const auto& segments = code.code_object().segments;
@@ -121,7 +182,7 @@ class MemoryChecker final : public Checker {
       : findings_(findings), surroundings_(surroundings), checks_(checks), tells_leaks_(tells_leaks) {}
 
   machine::Watched watched() const override {
-    return {.code = checks_, .dispatches = checks_, .odd_accesses = checks_, .memory = true};
+    return {.code = checks_, .dispatches = checks_, .odd_accesses = checks_, .memory = true, .order = checks_};
   }
 
   void code_unloading(const machine::LoadedCode& code) override {
@@ -167,8 +228,25 @@ class MemoryChecker final : public Checker {
     const HostStack stack = HostStack::here();
     const std::optional<Block> before = allocations_.find(address);
     if (allocations_.free(address, function, stack, std::move(release)) || !before || !checks_) return;
-    if (before->is_free)
-      bad_free("double-free", "frees memory that is free already", *before, address, function, stack);
+    check_bad_free(*before, address, function, stack);
+  }
+
+  void refused_free(uint64_t address, std::string_view function) override {
+    const std::optional<Block> block = allocations_.find(address);
+    if (checks_ && block) check_bad_free(*block, address, function, HostStack::here());
+  }
+  void refused_copy(const machine::CopyEvent& copy) override { copying(copy); }
+  void allocated_in_stream(uint64_t address, uint64_t bytes, std::string_view function) override {
+    allocations_.reuse(address, bytes, function, HostStack::here());
+  }
+  void freed_in_stream(uint64_t address, std::string_view function) override {
+    if (!checks_) return;
+    const std::lock_guard lock(mutex_);
+    allocations_.free_in_stream(address, function, HostStack::here(), submitted_);
+  }
+  void doorbell(uint64_t queue, uint64_t packets) override {
+    const std::lock_guard lock(mutex_);
+    submitted_[queue] = packets;
   }
 
   void copying(const machine::CopyEvent& copy) override {
@@ -191,10 +269,15 @@ class MemoryChecker final : public Checker {
     return culprit;
   }
 
+  static Culprit dropped_atomics(const AccessEvent& access) {
+    return culprits(access, [](uint64_t address) { return !machine::MemoryGrain::of_process().is_fine(address); });
+  }
+  void check_grain(const machine::Wave& wave, const AccessEvent& access);
   bool is_ordinary_in_memory(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around);
   void check_global(const machine::Wave& wave, const AccessEvent& access);
   void check_lane(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
   bool check_arguments(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
+  bool check_argument_bounds(const machine::Wave& wave, const AccessEvent& access);
   bool check_below_apertures(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
   void check_code(const machine::Wave& wave, const AccessEvent& access, unsigned lane, const machine::LoadedCode& code);
   void check_lds(const machine::Wave& wave, const AccessEvent& access);
@@ -207,10 +290,11 @@ class MemoryChecker final : public Checker {
                     const Block& block, std::string advice);
   void report(const machine::Wave& wave, const AccessEvent& access, const Culprit& culprit, std::string kind,
               std::string what, std::string address, std::vector<NamedStack> stacks, std::string advice);
+  void check_bad_free(const Block& block, uint64_t address, std::string_view function, const HostStack& stack);
   void bad_free(std::string kind, std::string what, const Block& block, uint64_t address, std::string_view function,
                 const HostStack& stack);
 
-  const Variables& variables_of(const machine::LoadedCode& code);
+  const Variables& variables_of(const machine::LoadedCode& code, const machine::Wave& wave);
 
   Findings& findings_;
   const Surroundings& surroundings_;
@@ -223,6 +307,7 @@ class MemoryChecker final : public Checker {
   std::atomic<uint64_t> dispatches_epoch_{next_epoch()};  ///< another one whenever a dispatch has ended
   std::mutex mutex_;                                      ///< of what follows
   std::map<const machine::LoadedCode*, Variables> variables_;
+  SubmittedPackets submitted_;
 };
 
 std::vector<NamedStack> stacks_of(const Block& block) {
@@ -232,7 +317,7 @@ std::vector<NamedStack> stacks_of(const Block& block) {
     if (!lines.empty()) stacks.push_back({title, std::move(lines)});
   };
   add("allocated", block.allocated, block.function);
-  if (block.is_free) add("freed", block.freed, block.free_function);
+  if (block.is_free || block.freed_after) add("freed", block.freed, block.free_function);
   return stacks;
 }
 
@@ -254,7 +339,7 @@ void MemoryChecker::report_block(const machine::Wave& wave, const AccessEvent& a
                                  std::string kind, const Block& block, std::string advice) {
   if (findings_.known(checker, kind, access.pc, culprit.count)) return;
   const std::string where = fmt::format("{} {}{}", relation(culprit.address, access.bytes, block.begin, block.size),
-                                        words_for(block), block.is_free ? " that was freed" : "");
+                                        words_for(block), block.is_free || block.freed_after ? " that was freed" : "");
   report(wave, access, culprit, std::move(kind),
          fmt::format("{} {} {}", verb_of(access), bytes_in_words(access.bytes), where),
          fmt::format("{:#x}, {} at {:#x}", culprit.address, where, block.begin), stacks_of(block), std::move(advice));
@@ -290,24 +375,32 @@ bool MemoryChecker::is_ordinary_in_memory(const machine::Wave& wave, const Acces
     return false;
   }
   const uint64_t least = access.pattern.begin, end = access.pattern.end;
+  const bool has_grain = depends_on_grain(wave, access);
+  if (has_grain && dropped_atomics(access).count != 0) return false;
+  // Other accesses to memory whose grain matters must not let those pass that depend on it.
+  const auto grain_matters = [&] {
+    if (!drops_float_atomics(wave) || !machine::MemoryGrain::of_process().is_fine(least)) return false;
+    return variables_of(*wave.work_group->dispatch->code, wave).has_float_atomics;
+  };
   const auto is_within = [&](uint64_t begin, uint64_t size) {
     if (least - begin >= size || end - begin > size) return false;
-    around = {.begin = begin, .end = begin + size};
+    if (!has_grain && !grain_matters()) around = {.begin = begin, .end = begin + size};
     return true;
   };
-  if (const auto block = allocations_.live_around(least, end)) {
-    return is_within(block->first, block->second - block->first);
-  }
+  // Whether lanes leave an argument depends on what they access together.
+  const InArguments in = in_arguments(wave, access);
+  if (in == InArguments::begin || in == InArguments::behind) return false;
+  if (in == InArguments::all) return !left_argument_of(wave, access);
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
-  if (is_within(dispatch.packet.kernarg_address,
-                support::align_up(uint64_t{dispatch.kernel->descriptor.kernarg_size}, kernarg_alignment))) {
-    return true;
+  if (const auto block = allocations_.live_around(least, end)) {
+    const bool has_arguments = dispatch.packet.kernarg_address - block->first < block->second - block->first;
+    return has_arguments || is_within(block->first, block->second - block->first);
   }
   const auto code = dispatch.gpu->code_at(least);
   if (!code) return false;
   const object::Segment* const segment = segment_at(*code, least);
   if (access.writes && (segment == nullptr || !segment->writable)) return false;
-  const Variables::Variable* const variable = variables_of(*code).at(least);
+  const Variables::Variable* const variable = variables_of(*code, wave).at(least);
   return variable != nullptr && is_within(variable->begin, variable->size);
 }
 
@@ -321,6 +414,18 @@ void MemoryChecker::check_global(const machine::Wave& wave, const AccessEvent& a
            fmt::format("{:#x} after rounding", least), {},
            "align what the pointer points to, or load it with vector instructions");
   }
+  const InArguments in = access.writes ? InArguments::none : in_arguments(wave, access);
+  if (in == InArguments::begin || in == InArguments::all) {
+    if (check_argument_bounds(wave, access) || in == InArguments::all) return;
+  }
+  if (in == InArguments::begin || in == InArguments::behind) {
+    uint64_t left = access.lanes;
+    for_each_lane(access.lanes, [&](unsigned lane) {
+      if (check_arguments(wave, access, lane)) left &= ~(uint64_t{1} << lane);
+    });
+    if (left == 0) return;
+  }
+  if (depends_on_grain(wave, access)) check_grain(wave, access);
   if (allocations_.is_live(least, end)) [[likely]] {
     if (access.is_atomic) {
       const Culprit culprit = culprits(access, [&](uint64_t address) { return (address & (access.bytes - 1u)) == 0; });
@@ -334,6 +439,20 @@ void MemoryChecker::check_global(const machine::Wave& wave, const AccessEvent& a
     return;
   }
   for_each_lane(access.lanes, [&](unsigned lane) { check_lane(wave, access, lane); });
+}
+
+void MemoryChecker::check_grain(const machine::Wave& wave, const AccessEvent& access) {
+  const Culprit dropped = dropped_atomics(access);
+  if (dropped.count == 0) return;
+  const std::string_view processor = wave.work_group->dispatch->gpu->processor().name;
+  const auto block = allocations_.find(dropped.address);
+  report(wave, access, dropped, "dropped-atomic",
+         fmt::format("does a floating-point atomic on {} of fine-grained memory, which has no effect on {}: memory "
+                     "keeps its value, and the lane gets 0",
+                     bytes_in_words(access.bytes), processor),
+         fmt::format("{:#x}", dropped.address), block ? stacks_of(*block) : std::vector<NamedStack>(),
+         "use coarse-grained memory (hipMalloc(), hipHostMallocNonCoherent), or an atomic by compare-and-swap "
+         "(safeAtomicAdd(), -mno-unsafe-fp-atomics)");
 }
 
 /// Memory that kernels may use besides what was allocated.
@@ -367,7 +486,11 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
   if (check_arguments(wave, access, lane)) return;
   if (const auto block = allocations_.find(address)) {
     if (!block->is_free) {
-      if (block->holds(address, bytes)) return;  // memory of kernel arguments
+      if (block->freed_after && is_after(*wave.work_group->dispatch, *block->freed_after)) {
+        return report_block(wave, access, culprit, "use-after-free", *block,
+                            "free the memory in the stream after the last kernel that uses it");
+      }
+      if (block->holds(address, bytes)) return;  // memory of kernel arguments, or freed for later dispatches
       return report_block(wave, access, culprit, "out-of-bounds", *block,
                           "check the index against the number of elements, or allocate more");
     }
@@ -435,7 +558,11 @@ bool MemoryChecker::check_arguments(const machine::Wave& wave, const AccessEvent
   if (size == 0 || address - begin >= size + kernarg_reach) return false;
   if (address - begin + access.bytes <= support::align_up(size, kernarg_alignment)) return true;
   const auto block = allocations_.find(address);
-  if (block && block->kind != machine::MemoryEvent::Kind::kernarg) return false;
+  // A language runtime keeps arguments of all dispatches in memory of its own.
+  if (block && block->kind != machine::MemoryEvent::Kind::kernarg &&
+      (!block->holds(begin, 1) || describe(block->allocated).by_program)) {
+    return false;
+  }
   const std::string where = fmt::format("{} the kernel's {} of arguments", relation(address, access.bytes, begin, size),
                                         bytes_in_words(size));
   report(wave, access, {.lane = lane, .address = address, .count = 1}, "arguments-out-of-bounds",
@@ -445,12 +572,34 @@ bool MemoryChecker::check_arguments(const machine::Wave& wave, const AccessEvent
   return true;
 }
 
+/// False: the access stays in the argument that it indexes.
+bool MemoryChecker::check_argument_bounds(const machine::Wave& wave, const AccessEvent& access) {
+  const auto left = left_argument_of(wave, access);
+  if (!left) return false;
+  if (findings_.known(checker, "arguments-out-of-bounds", access.pc, left->count)) return true;
+  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  const uint64_t segment = dispatch.packet.kernarg_address, address = access.addresses[left->lane];
+  std::string where = fmt::format("at offset {} of the kernel's arguments, where no structure is", address - segment);
+  if (const object::KernelArgument* const argument = left->argument) {
+    const std::string name = argument->name.empty() ? "" : fmt::format(" '{}'", argument->name);
+    where = fmt::format("{} argument{}, which has {}",
+                        relation(address, access.bytes, segment + argument->offset, argument->size), name,
+                        bytes_in_words(argument->size));
+  }
+  report(wave, access, {.lane = left->lane, .address = address, .count = left->count}, "arguments-out-of-bounds",
+         fmt::format("{} {} {}", verb_of(access), bytes_in_words(access.bytes), where),
+         fmt::format("{:#x}, {}", address, where), {},
+         "check the index into a structure or array that is passed by value");
+  return true;
+}
+
 /// Of the symbol tables, the dynamic one and the one that only stripping takes away.
-const Variables& MemoryChecker::variables_of(const machine::LoadedCode& code) {
+const Variables& MemoryChecker::variables_of(const machine::LoadedCode& code, const machine::Wave& wave) {
   const std::lock_guard lock(mutex_);
   const auto [position, is_new] = variables_.try_emplace(&code);
   Variables& variables = position->second;
   if (!is_new) return variables;
+  variables.has_float_atomics = has_float_atomics(code, wave.work_group->dispatch->gpu->processor(), wave.wave_size);
   for (const machine::LoadedSymbol& symbol : code.symbols()) {
     if (symbol.kind == machine::LoadedSymbol::Kind::variable) {
       variables.list.push_back({symbol.address, symbol.size, symbol.name});
@@ -475,7 +624,7 @@ void MemoryChecker::check_code(const machine::Wave& wave, const AccessEvent& acc
                                const machine::LoadedCode& code) {
   const uint64_t address = access.addresses[lane];
   const Culprit culprit{.lane = lane, .address = address, .count = 1};
-  const Variables& variables = variables_of(code);
+  const Variables& variables = variables_of(code, wave);
   const Variables::Variable* variable = variables.at(address);
   const bool is_inside = variable != nullptr && address - variable->begin < variable->size;
   const object::Segment* const segment = segment_at(code, address);
@@ -558,7 +707,7 @@ void MemoryChecker::check_scratch(const machine::Wave& wave, const AccessEvent& 
 void MemoryChecker::check_copy(const machine::CopyEvent& copy, uint64_t address, bool writes) {
   if (allocations_.is_live(address, address + copy.bytes)) return;
   const auto block = allocations_.find(address);
-  if (!block || (!block->is_free && block->holds(address, copy.bytes))) return;  // the program's own memory
+  if (!block || (!block->is_free && block->holds(address, copy.bytes))) return;  // the program's own, or freed later
   if (block->is_free && block->is_of_program()) return;
   const char* const kind = block->is_free ? "use-after-free" : "copy-out-of-bounds";
   const HostStack stack = HostStack::here();
@@ -579,6 +728,18 @@ void MemoryChecker::check_copy(const machine::CopyEvent& copy, uint64_t address,
   findings_.add(stack.hash(), std::move(finding));
 }
 
+void MemoryChecker::check_bad_free(const Block& block, uint64_t address, std::string_view function,
+                                   const HostStack& stack) {
+  if (block.is_free || block.freed_after) {
+    bad_free("double-free", "frees memory that is free already", block, address, function, stack);
+  } else if (address != block.begin) {  // otherwise an earlier error is the reason
+    bad_free(
+        "bad-free",
+        fmt::format("frees a pointer {} after the begin of", bytes_in_words(address - block.begin)) + " an allocation",
+        block, address, function, stack);
+  }
+}
+
 void MemoryChecker::bad_free(std::string kind, std::string what, const Block& block, uint64_t address,
                              std::string_view function, const HostStack& stack) {
   if (findings_.known(checker, kind, stack.hash(), 1)) return;
@@ -589,7 +750,7 @@ void MemoryChecker::bad_free(std::string kind, std::string what, const Block& bl
   std::vector<std::string> lines = lines_of(stack, function);
   if (!lines.empty()) finding.stacks.push_back({"called", std::move(lines)});
   for (NamedStack& each : stacks_of(block)) finding.stacks.push_back(std::move(each));
-  finding.advice = "free memory once";
+  finding.advice = block.is_free || block.freed_after ? "free memory once" : "free the pointer that was allocated";
   findings_.add(stack.hash(), std::move(finding));
 }
 

@@ -49,6 +49,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* runtime_name = "libhsa-runtime64.so.1";
 constexpr const char* driver_name = "libatoll-driver.so";
+constexpr const char* hip_calls_name = "libatoll-hip-calls.so";
 
 struct RunOptions {
   std::string gpu;
@@ -264,6 +265,9 @@ Result<int> run_program(const RunOptions& options, std::vector<std::string> comm
   if (!libraries) return std::unexpected(libraries.error());
   prepend("LD_LIBRARY_PATH", libraries->string());
   prepend("LD_PRELOAD", (*libraries / runtime_name).string());
+  // HIP refuses wrong calls without a word to the runtime; this library reports them to the checkers.
+  if (check->any() && fs::exists(*directory / hip_calls_name))
+    prepend("LD_PRELOAD", (*libraries / hip_calls_name).string());
   // Some programs ask for the kernel driver before they ask the runtime; this library answers for it.
   if (fs::exists(*directory / driver_name)) {
     // Where nothing can be written, programs do without the driver's files: hardly any needs them.

@@ -46,6 +46,24 @@ TEST(Allocations, FreedMemoryIsKeptAndKnown) {
   EXPECT_EQ(released, 1);
 }
 
+TEST(Allocations, MemoryFreedInAStreamIsThatOfEarlierPackets) {
+  Allocations allocations;
+  allocations.add(block(0x1000, 100, 0x1000));
+  EXPECT_TRUE(allocations.is_live(0x1000, 0x1064));
+  EXPECT_TRUE(allocations.free_in_stream(0x1000, "hipFreeAsync", {}, {{0x77, 5}}));
+  EXPECT_FALSE(allocations.free_in_stream(0x1010, "hipFreeAsync", {}, {}));
+  EXPECT_FALSE(allocations.is_live(0x1000, 0x1064));
+  const std::optional<Block> freed = allocations.find(0x1000);
+  ASSERT_TRUE(freed && freed->freed_after);
+  EXPECT_FALSE(freed->is_free);
+  EXPECT_EQ(freed->freed_after->at(0x77), 5U);
+  // The pool gives it out again, with another size.
+  EXPECT_TRUE(allocations.reuse(0x1000, 200, "hipMallocAsync", {}));
+  EXPECT_TRUE(allocations.is_live(0x1000, 0x10C8));
+  EXPECT_FALSE(allocations.is_live(0x1000, 0x10C9));
+  EXPECT_FALSE(allocations.reuse(0x1000, 0x2000, "hipMallocAsync", {}));
+}
+
 TEST(Allocations, TheOldestGoWhenTooMuchIsKept) {
   std::vector<int> released;
   Allocations allocations;
