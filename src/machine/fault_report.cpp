@@ -236,21 +236,56 @@ std::string place_of(uint64_t pc, const Wave& wave, const Gpu& gpu) {
   return source.empty() ? text : text + "  " + source;
 }
 
-/// The call that led to an address without code. It has left the address after itself in registers, and is known by
-/// that these and its target are still there.
-std::string call_to(uint64_t target, const Wave& wave, const Gpu& gpu) {
-  constexpr uint64_t call_bytes = 4;  // s_swappc_b64
-  for (unsigned reg = 0; reg + 1 < isa::scalar::vcc_lo; reg += 2) {
-    const uint64_t pc = wave.scalar64(reg) - call_bytes;
-    const std::shared_ptr<const LoadedCode> code = gpu.code_at(pc);
-    const auto call = instruction_at(code.get(), pc, gpu.processor(), wave.wave_size);
-    if (!call || isa::control_of(*call).kind != isa::Control::Kind::indirect_call || call->operand_count < 2) continue;
-    const isa::Operand &link = call->operands[0], &address = call->operands[1];
-    if (link.reg != reg || address.kind != OperandKind::scalar || address.reg + 1u >= isa::scalar::count) continue;
-    const bool overwritten = address.reg == link.reg;
-    if (overwritten || (wave.scalar64(address.reg) & ~uint64_t{3}) == target) return place_of(pc, wave, gpu);
+/// Where a register pair of the wave leads as the address of a jump.
+uint64_t target_in(const Wave& wave, const isa::Operand& operand) {
+  const bool is_pair = operand.kind == OperandKind::scalar && operand.reg + 1u < isa::scalar::count;
+  return is_pair ? wave.scalar64(operand.reg) & ~uint64_t{3} : 0;
+}
+
+/// Whether a jump or call at `pc` can have led to `target`: its registers still have that address, or the address after
+/// it, where a call has replaced it.
+bool can_have_jumped_to(uint64_t target, uint64_t pc, const isa::Instruction& jump, const Wave& wave) {
+  const isa::Control control = isa::control_of(jump);
+  const uint64_t next = pc + jump.size;
+  if (control.has_target) {
+    return next + static_cast<uint64_t>(int64_t{static_cast<int16_t>(jump.immediate)} * 4) == target;
   }
-  return {};
+  if (jump.sources() == 0 || (control.kind != isa::Control::Kind::indirect && !control.is_call())) return false;
+  const isa::Operand& address = jump.src(0);
+  if (jump.destinations != 0) {
+    const isa::Operand& link = jump.dst();
+    if (wave.scalar64(link.reg) != next) return false;
+    if (address.reg == link.reg) return true;
+  }
+  return (control.adds_to_pc ? next : 0) + target_in(wave, address) == target;
+}
+
+/// The jumps, calls and branches of loaded code that can have led to an address where no code can run. Of calls there
+/// is one, whose return address is in registers. Several returns of functions may use the same registers.
+std::vector<uint64_t> jumps_to(uint64_t target, const LoadedCode& code, const Wave& wave, const Gpu& gpu) {
+  std::vector<uint64_t> jumps;
+  for (const object::Segment& segment : code.code_object().segments) {
+    if (!segment.executable) continue;
+    const uint64_t end = code.base() + segment.address + segment.memory_size;
+    for (uint64_t pc = code.base() + segment.address; pc < end;) {
+      const auto instruction = instruction_at(&code, pc, gpu.processor(), wave.wave_size);
+      if (instruction && can_have_jumped_to(target, pc, *instruction, wave)) jumps.push_back(pc);
+      pc += instruction ? instruction->size : 4;
+    }
+  }
+  return jumps;
+}
+
+/// What led to an address where no code can run; empty where it is not known.
+std::string jump_to(uint64_t target, const Wave& wave, const Gpu& gpu) {
+  if (const auto code = wave.work_group->dispatch->kernel->code.lock()) {
+    const std::vector<uint64_t> jumps = jumps_to(target, *code, wave, gpu);
+    std::string text = jumps.empty() ? "" : place_of(jumps.front(), wave, gpu);
+    if (jumps.size() > 1) text += fmt::format(", or {} others that use the same registers", jumps.size() - 1);
+    if (!jumps.empty()) return text;
+  }
+  constexpr uint64_t last_instruction = 4;
+  return gpu.code_at(target - last_instruction) ? place_of(target - last_instruction, wave, gpu) : std::string();
 }
 
 /// Where the waves of a work-group are, those at the same place together, and what they wait for.
@@ -331,7 +366,7 @@ FaultReport report_fault(const Wave& wave) {
     report.lane_known = fault.kind == Fault::Kind::scratch_overflow || fault.kind == Fault::Kind::lds_overflow ||
                         fault.kind == Fault::Kind::exception;
   }
-  if (fault.kind == Fault::Kind::instruction_fetch) report.origin = call_to(fault.pc, wave, gpu);
+  if (fault.kind == Fault::Kind::instruction_fetch) report.origin = jump_to(fault.pc, wave, gpu);
   const bool hangs = fault.kind == Fault::Kind::timeout || fault.kind == Fault::Kind::interrupted;
   if (hangs && group.waves.size() > 1) report.waves = waves_of(group, gpu);
   if (!report.lane_known && wave.exec() != 0) fault.lane = static_cast<uint8_t>(std::countr_zero(wave.exec()));
@@ -349,7 +384,7 @@ std::string FaultReport::to_string() const {
   line("function", function);
   line("source", source);
   line("address", owner);
-  line("called by", origin);
+  line("reached by", origin);
   line("detail", is_in_headline(fault) ? std::string() : fault.what);
   line("work-group", fmt::format("({}, {}, {}), wave {}", work_group[0], work_group[1], work_group[2], wave));
   line(lane_known ? "work-item" : "first lane",

@@ -33,6 +33,19 @@ kernel void trap(void) {
   __builtin_trap();
 }
 kernel void forever(global volatile int* out) { while (*out == 0) {} }
+kernel void wild_jump(void) {
+  __asm__ volatile("s_mov_b32 s4, 0x7000\n s_mov_b32 s5, 0\n s_setpc_b64 s[4:5]" ::: "s4", "s5");
+}
+kernel void wild_call(void) {
+  __asm__ volatile("s_mov_b32 s4, 0x7000\n s_mov_b32 s5, 0\n s_swappc_b64 s[6:7], s[4:5]" ::: "s4", "s5", "s6", "s7");
+}
+kernel void wild_call_over_address(void) {
+  __asm__ volatile("s_mov_b32 s4, 0x7000\n s_mov_b32 s5, 0\n s_swappc_b64 s[4:5], s[4:5]" ::: "s4", "s5");
+}
+kernel void wild_return(void) {  // after a jump that is right
+  __asm__ volatile("s_getpc_b64 s[4:5]\n s_add_u32 s4, s4, 12\n s_addc_u32 s5, s5, 0\n s_setpc_b64 s[4:5]\n"
+                   "s_mov_b32 s30, 0x7000\n s_mov_b32 s31, 0\n s_setpc_b64 s[30:31]" ::: "s4", "s5", "s30", "s31");
+}
 )";
 
 class Failures : public testing::Test {
@@ -99,6 +112,27 @@ TEST_F(Failures, AStrayAccessIsToldByLineLaneAndAddress) {
   EXPECT_TRUE(fault.lane_known);
   EXPECT_EQ(fault.lane, 37u);
   EXPECT_EQ(fault.work_item, (std::array<uint32_t, 3>{37, 0, 0}));
+}
+
+TEST_F(Failures, AWildJumpIsReportedAtTheJump) {
+  const Gpu on = gpu(60);
+  const Code code = load(on);
+  for (const auto& [kernel, jump] :
+       {std::pair{"wild_jump", "s_setpc_b64 s[4:5]"}, std::pair{"wild_call", "s_swappc_b64 s[6:7], s[4:5]"},
+        std::pair{"wild_call_over_address", "s_swappc_b64 s[4:5], s[4:5]"},
+        std::pair{"wild_return", "s_setpc_b64 s[30:31]"}}) {
+    const auto done = on.launch(code, kernel, {});
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, FailureKind::memory_fault) << kernel;
+    EXPECT_THAT(done.error().message, HasSubstr("jumped to 0x7000, where there is no code"));
+    const std::string& message = done.error().message;
+    const size_t at = message.find("reached by   ");
+    ASSERT_NE(at, std::string::npos) << message;
+    const std::string line = message.substr(at, message.find('\n', at) - at);
+    EXPECT_THAT(line, HasSubstr(jump));
+    const uint32_t first = line_of(failing_kernels, fmt::format("void {}(", kernel)) + 1;
+    EXPECT_THAT(line, HasSubstr(fmt::format("failing.cl:{}", first)));
+  }
 }
 
 TEST_F(Failures, TrapsAndTimeoutsAreToldApart) {

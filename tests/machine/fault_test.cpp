@@ -263,7 +263,7 @@ TEST_F(FaultReports, AWildCallIsSaidToComeFromItsPlace) {
   EXPECT_THAT(result.error().message, HasSubstr("jumped to 0x7000, where there is no code"));
   const uint64_t call = code->base() + code->code_object().functions.at(0).value + 4;
   EXPECT_THAT(result.error().message,
-              HasSubstr(fmt::format("called by    s_swappc_b64 s[30:31], s[4:5]  (at {:#x})", call)));
+              HasSubstr(fmt::format("reached by   s_swappc_b64 s[30:31], s[4:5]  (at {:#x})", call)));
 }
 
 /// One of four waves never comes to the barrier, and one has ended.
