@@ -87,7 +87,7 @@ bool InstructionParser::choose(std::span<const Form> forms, Suffix suffix) {
 Modifiers InstructionParser::modifiers_of(const Form& form) const {
   using enum Modifier;
   const InstructionRow& row = *row_;
-  const auto with = [&](uint64_t flags, Modifiers modifiers) { return row.has(flags) ? modifiers : Modifiers{0}; };
+  const auto with = [&](isa::Flags flags, Modifiers modifiers) { return row.has(flags) ? modifiers : Modifiers{0}; };
   const auto vop3 = [&] {
     const bool halves = map_.layout.true16 && any_half(row);
     Modifiers all = with(flag::clamp, bit(clamp)) | with(flag::omod, bit(omod)) | with(flag::bitop3, bit(bitop3)) |

@@ -194,19 +194,6 @@ inline constexpr uint64_t ray = 1ull << 57;            // image_bvh_intersect_ra
 inline constexpr uint64_t tensor = 1ull << 63;         // goes between a tensor in memory and LDS
 inline constexpr uint64_t vsample = 1ull << 56;        // an image without a sampler that is in VSAMPLE from GFX12 on
 
-// Of vector instructions; they share their bits with flags of memory instructions.
-inline constexpr uint64_t reuse =
-    gws;  // matrices that the next instruction reads again (matrix_a_reuse, matrix_b_reuse)
-inline constexpr uint64_t no_suffix = two_offsets;      // its text does not tell VOP1 and VOP3 apart
-inline constexpr uint64_t scale_select = gds_only;      // op_sel's place says which scale
-inline constexpr uint64_t neg_hi_accumulator = no_gds;  // neg_hi of the third source alone
-inline constexpr uint64_t scalar_selects = sampler;     // the sources after the first are no VGPRs
-
-// Of scalar instructions; they share their bits with flags of vector instructions. The disassembler reads what they
-// rule out.
-inline constexpr uint64_t register_source = sdwa;  // the source is a register, never a constant
-inline constexpr uint64_t m0_source = sdwa_whole;  // the source is M0 or a constant
-
 inline constexpr uint64_t memory = load | store | atomic;
 
 // What effects.h makes of an instruction besides operands and the flags above (those from the 64th on).
@@ -239,6 +226,15 @@ inline constexpr Flags cache_control = Flags{1} << 83;       // writes back or i
 inline constexpr Flags transposes = Flags{1} << 87;          // a load that gives lanes what others load
 inline constexpr Flags transcendental = Flags{1} << 88;      // done by a unit of its own
 }  // namespace flag
+// Matrix and vector instructions: further modifiers and forms.
+inline constexpr Flags reuse = Flags{1} << 89;         // the next instruction reads a matrix again (matrix_a_reuse)
+inline constexpr Flags no_suffix = Flags{1} << 90;     // the text of VOP1 and VOP3 is the same
+inline constexpr Flags scale_select = Flags{1} << 91;  // op_sel's bits select the scale
+inline constexpr Flags neg_hi_accumulator = Flags{1} << 92;  // neg_hi of the third source alone
+inline constexpr Flags scalar_selects = Flags{1} << 93;      // the sources after the first are no VGPRs
+// Scalar instructions. Only the disassembler accepts the other operands.
+inline constexpr Flags register_source = Flags{1} << 94;  // the source is a register, never a constant
+inline constexpr Flags m0_source = Flags{1} << 95;        // the source is M0 or a constant
 
 /// From which generation on an instruction has which opcode.
 struct Opcodes {

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "engine/gfx12_5_runner.h"
+#include "engine/observation.h"
+#include "isa/opcode_map.h"
 
 namespace Atoll::test {
 namespace {
@@ -77,6 +79,19 @@ void multiply(const char* result, unsigned depth, const Type& a, const Type& b) 
       ASSERT_EQ(got(runner, result, row, column), sum) << row << ' ' << column;
     }
   }
+}
+
+TEST(Gfx12_5Matrices, DoNotSynchronise) {
+  unsigned matrices = 0;
+  for (const isa::Opcode opcode :
+       isa::opcode_map_of(*target::find_processor("gfx1250")).opcodes[static_cast<size_t>(isa::Encoding::vop3p)]) {
+    if (opcode == isa::Opcode::invalid) continue;
+    isa::Instruction instruction;
+    instruction.opcode = opcode;
+    EXPECT_FALSE(engine::synchronises(instruction)) << isa::row(opcode).name;
+    matrices += isa::row(opcode).has(isa::flag::wmma) ? 1 : 0;
+  }
+  EXPECT_GT(matrices, 37u);
 }
 
 TEST(Gfx12_5Matrices, OfEachType) {

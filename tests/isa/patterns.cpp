@@ -436,8 +436,8 @@ std::vector<Bytes> immediates(const target::Processor& processor) {
       all.push_back(std::move(bytes));
     }
   };
-  constexpr uint64_t named = flag::hwreg | flag::waitcnt | flag::message | flag::gpr_index_imm | flag::depctr |
-                             flag::delay | flag::version | flag::ends;
+  constexpr Flags named = flag::hwreg | flag::waitcnt | flag::message | flag::gpr_index_imm | flag::depctr |
+                          flag::delay | flag::version | flag::ends;
   for (const Format& format : formats_of(processor.generation)) {
     const bool swizzles = format.encoding == Encoding::ds;
     if (format.encoding != Encoding::sopp && format.encoding != Encoding::sopk && !swizzles) continue;
