@@ -31,7 +31,7 @@ bool InstructionParser::check() {
     case Encoding::vop3:
     case Encoding::vop3p:
       return check_scalar_inputs() && check_lane_select() && check_lds_direct() && check_halves() && check_wide_dpp() &&
-             check_dot_selects() && check_sparse_index() && check_accumulation_write();
+             check_dot_selects() && check_sparse_index() && check_accumulation_write() && check_bf16_constants();
     case Encoding::vinterp:
       return check_halves();
     case Encoding::ds:
@@ -179,6 +179,24 @@ bool InstructionParser::check_sparse_index() {
   const bool can_negate = row_->has(flag::neg | flag::neg_low_sources);
   for (const Operand& operand : std::span(in.operands).subspan(can_negate ? 3 : 1, can_negate ? 1 : 3)) {
     if (operand.neg || operand.neg_hi) return refuse(mnemonic_place_, "invalid neg_lo or neg_hi operand");
+  }
+  return true;
+}
+
+/// Warns if the instruction reads the half of an inline bfloat16 constant that has no bits of it. LLVM 22 assembles
+/// that silently; later versions refuse it in instructions with one source (llvm-project pull request 223035).
+bool InstructionParser::check_bf16_constants() {
+  const Instruction& in = result_.instruction;
+  for (unsigned i = in.destinations; map_.layout.bf16_constants_high && i < in.operand_count; ++i) {
+    const Operand& operand = in.operands[i];
+    const bool is_bf16 = operand.type == DataType::bf16 || operand.type == DataType::v2bf16;
+    const bool is_float = operand.kind == OperandKind::constant && !operand.is_literal &&
+                          std::ranges::find(isa::inline_bf16, operand.value) != isa::inline_bf16.end();
+    if (!is_bf16 || !is_float || operand.op_sel) continue;
+    source_.warning(mnemonic_place_,
+                    "the instruction reads 0 instead of the inline constant, whose bits are in the upper half: select "
+                    "that half by op_sel, or use a literal");
+    break;
   }
   return true;
 }

@@ -295,6 +295,7 @@ class InstructionParser {
   bool check_dot_selects();
   bool check_sparse_index();
   bool check_accumulation_write();
+  bool check_bf16_constants();
   bool check_null_counter();
   bool check_even_resource();
   bool check_cache_policy();

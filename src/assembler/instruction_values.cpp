@@ -157,6 +157,7 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
     if (result_.literal != nullptr && result_.literal != text.expression) {
       return refuse(text.place, "only one unique literal operand is allowed");
     }
+  const isa::InlineFloats* floats = &isa::inline_floats(*row_, type);
     result_.literal = text.expression;
   }
   const unsigned width = isa::constant_width(type);
@@ -164,11 +165,12 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
   if (text.is == OperandText::Kind::expression) return literal(text, type, 0, false, to);
   const bool short_integer = width == 16 && !isa::is_float(type);
   const auto is_inline = [&](uint64_t value) {
-    return !text.lit && mnemonics_.codes().code_of_constant(value, type) != isa::CodeMap::none;
+    return !text.lit && mnemonics_.codes().code_of_constant(value, type, *floats) != isa::CodeMap::none;
   };
   auto value = static_cast<int64_t>(text.value);
   uint32_t bits = 0;
   if (text.is == OperandText::Kind::real) {
+      floats = &isa::inline_f32;
     double real = 0;
     std::memcpy(&real, &text.value, sizeof real);
     if (short_integer) {
@@ -191,7 +193,7 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
     }
     if (short_integer && isa::has_half_exponent(*row_)) bits = *narrow(real, DataType::f16);
   } else {
-    const bool in_range = !short_integer || (value >= -16 && value <= 64);
+    const bool in_range = !short_integer || isa::has_half_exponent(*row_) || (value >= -16 && value <= 64);
     if (in_range && fits(value, width) && is_inline(isa::integer_constant(value, type))) {
       to.value = isa::integer_constant(value, type);
       return true;

@@ -44,7 +44,7 @@ bool InstructionParser::wide_constant(const OperandText& text, DataType type, bo
       return refuse(text.place, "invalid operand for instruction");
     return literal(text, type, 0, true, to);
   }
-  if (!text.lit && codes.code_of_constant(value, type) != isa::CodeMap::none) {
+  if (!text.lit && codes.code_of_constant(value, type, isa::inline_floats(type)) != isa::CodeMap::none) {
     to.value = value;
     return true;
   }

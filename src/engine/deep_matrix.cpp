@@ -60,10 +60,26 @@ const Row* rows_of(const Run& run, const isa::Operand& operand) {
   return rows_at(run, RowBase::vgpr, row_offset(operand));
 }
 
+/// The scale 1 in all bytes. The inline constant 0 stands for it (AMD's emulator and translator for gfx1250,
+/// rocm-systems pull requests 9438 and 10347).
+constexpr uint64_t neutral_scales(semantics::ScaleFormat format) {
+  constexpr uint64_t each_byte = 0x0101'0101'0101'0101;
+  switch (format) {
+    case semantics::ScaleFormat::e8m0:
+      return 0x7F * each_byte;
+    case semantics::ScaleFormat::e5m3:
+      return 0x78 * each_byte;
+    case semantics::ScaleFormat::e4m3:
+      return 0x38 * each_byte;
+  }
+}
+
 /// The registers with scales. Those that are no VGPRs are the same in all lanes; `copies` has room for two rows.
-const Row* scales_of(const Wave& wave, const Run& run, const isa::Operand& operand, Row* copies) {
+const Row* scales_of(const Wave& wave, const Run& run, const isa::Operand& operand, semantics::ScaleFormat format,
+                     Row* copies) {
   if (is_row(operand)) return rows_of(run, operand);
-  const uint64_t value = scalar_value(wave, operand);
+  const bool is_neutral = operand.kind == isa::OperandKind::constant && operand.value == 0;
+  const uint64_t value = is_neutral ? neutral_scales(format) : scalar_value(wave, operand);
   fill(copies[0], static_cast<uint32_t>(value));
   fill(copies[1], static_cast<uint32_t>(value >> 32));
   return copies;
@@ -84,8 +100,8 @@ DeepMatrixCall call_of(const Wave& wave, const isa::Instruction& instruction, co
     call.c = rows_of(run, third);
   }
   if (operation.scaled != 0) {
-    call.a_scales = scales_of(wave, run, instruction.src(first_scale), copies);
-    call.b_scales = scales_of(wave, run, instruction.src(first_scale + 1), copies + 2);
+    call.a_scales = scales_of(wave, run, instruction.src(first_scale), operation.scale_formats[0], copies);
+    call.b_scales = scales_of(wave, run, instruction.src(first_scale + 1), operation.scale_formats[1], copies + 2);
   }
   return call;
 }

@@ -12,19 +12,13 @@ namespace {
 
 constexpr unsigned zero_code = 128, minus_one_code = 193, floats_code = 240;  // ISA guides, "Inline constants"
 
-/// Whether the processor has what a code names. The decoder reads some codes that mean nothing there, as LLVM's does.
+/// Whether the processor has what a code of its generation names.
 bool is_there(const SourceCode& source, const target::Processor& processor) {
   using enum target::Generation;
   switch (source.kind) {
-    case OperandKind::vccz:
-    case OperandKind::execz:
-      return processor.generation < gfx11;
-    case OperandKind::pops_exiting_wave_id:
-      return processor.generation >= gfx9 && processor.generation < gfx11;
     case OperandKind::lds_direct:
       return processor.generation < gfx11 && !processor.unified_vgprs;
     case OperandKind::scalar:
-      if (source.reg == scalar::null) return processor.generation >= gfx10;
       if ((source.reg & ~1) == scalar::xnack_mask_lo) return processor.supports_xnack;
       return true;
     default:
@@ -82,12 +76,11 @@ uint16_t CodeMap::code_of_half(std::span<const Opcode> halves, Opcode opcode) {
   return found == halves.end() || opcode == Opcode::invalid ? none : static_cast<uint16_t>(found - halves.begin());
 }
 
-uint16_t CodeMap::code_of_constant(uint64_t value, DataType type) const {
+uint16_t CodeMap::code_of_constant(uint64_t value, DataType type, const InlineFloats& floats) const {
   const unsigned spare = 64 - constant_width(type);
   const int64_t integer = static_cast<int64_t>(value << spare) >> spare;
   if (integer >= 0 && integer <= 64) return static_cast<uint16_t>(zero_code + integer);
   if (integer < 0 && integer >= -16) return static_cast<uint16_t>(minus_one_code - 1 - integer);
-  const InlineFloats& floats = inline_floats(type);
   const uint64_t pattern = value << spare >> spare;
   for (unsigned i = 0; i < inline_floats_; ++i) {
     if (floats[i] == pattern) return static_cast<uint16_t>(floats_code + i);

@@ -34,8 +34,9 @@ struct CodeMap {
   uint16_t code_of_register(uint16_t reg) const { return reg < scalar::count ? registers_[reg] : none; }
   /// The code of what is neither a register nor a constant (src_vccz and the like), or `none`.
   uint16_t code_of_kind(OperandKind kind) const { return kinds_[static_cast<size_t>(kind)]; }
-  /// The code of the inline constant that an operand of that type sees as `value`, or `none`.
-  uint16_t code_of_constant(uint64_t value, DataType type) const;
+  /// The code of the inline constant that an operand of that type sees as `value`, or `none`. `floats` are the
+  /// patterns of the inline floats.
+  uint16_t code_of_constant(uint64_t value, DataType type, const InlineFloats& floats) const;
 
   /// Whether its instructions have 4 bytes, without literal and extension words.
   bool is_one_word(Encoding encoding) const {

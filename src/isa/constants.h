@@ -13,6 +13,9 @@ namespace Atoll::isa {
 using InlineFloats = std::array<uint64_t, 9>;
 
 inline constexpr InlineFloats inline_f16{0x3800, 0xB800, 0x3C00, 0xBC00, 0x4000, 0xC000, 0x4400, 0xC400, 0x3118};
+/// inline_f16 in both halves.
+inline constexpr InlineFloats inline_f16_twice{0x3800'3800, 0xB800'B800, 0x3C00'3C00, 0xBC00'BC00, 0x4000'4000,
+                                               0xC000'C000, 0x4400'4400, 0xC400'C400, 0x3118'3118};
 inline constexpr InlineFloats inline_bf16{0x3F00, 0xBF00, 0x3F80, 0xBF80, 0x4000, 0xC000, 0x4080, 0xC080, 0x3E22};
 inline constexpr InlineFloats inline_f32{0x3F000000, 0xBF000000, 0x3F800000, 0xBF800000, 0x40000000,
                                          0xC0000000, 0x40800000, 0xC0800000, 0x3E22F983};

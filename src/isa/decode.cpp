@@ -219,8 +219,7 @@ bool Decoder::dual() {
       } else if (spec.field == Field::src1 || spec.field == Field::src2) {
         good = vgpr(operand, fields[static_cast<size_t>(index)], words(spec.type));
       } else if (spec.field == Field::literal) {
-        constant_before_ = true;
-        good = !out_.wide_literal && literal(operand, spec.type);
+        good = literal(operand, spec.type);
       } else if (third) {
         good = scalar_destination(operand, fields[2], spec.type);
       } else {
@@ -247,7 +246,7 @@ bool Decoder::dual() {
     return false;
   }
   out_.operand_count = static_cast<uint8_t>(count);
-  return !third || !out_.wide_literal;
+  return true;
 }
 
 bool Decoder::vinterp() {

@@ -42,11 +42,12 @@ bool Decoder::literal(Operand& operand, DataType type, bool wide) {
     if (!further_word(out_.literal)) return false;
     out_.extension = Extension::literal;
   }
+  // Instructions of more than one word have literals of 32 bits alone (llvm-project issue 214953).
+  if (wide && format_->size != 4) return false;
   if (out_.extension != Extension::literal) return false;
   if (wide && !out_.wide_literal) {
     out_.wide_literal = true;
-    // Behind the constant of the first half of a dual instruction it is that constant.
-    if (!constant_before_ && !further_word(out_.literal_high)) return false;
+    if (!further_word(out_.literal_high)) return false;
   }
   const bool all = wide && words_of(type) == 2;
   immediate(operand, all ? uint64_t{out_.literal_high} << 32 | out_.literal : literal_constant(out_.literal, type));
@@ -63,7 +64,7 @@ bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type, bo
       return scalar_register(operand, number, words(type));
     case OperandKind::constant:
       if (code.literal) return literal_allowed && literal(operand, type, code.wide);
-      immediate(operand, code.float_index >= 0 ? inline_floats(type)[static_cast<size_t>(code.float_index)]
+      immediate(operand, code.float_index >= 0 ? inline_floats(*row_, type)[static_cast<size_t>(code.float_index)]
                                                : integer_constant(code.integer, type));
       return true;
     case OperandKind::lds_direct:

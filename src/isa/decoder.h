@@ -189,7 +189,6 @@ class Decoder {
   struct {
     unsigned data = 0, address = 0;  // registers
   } image_;
-  bool constant_before_ = false;  // in a dual instruction
   bool truncated_ = false;
   bool accumulation_ = false;  // data operands of a memory instruction are AGPRs
 };

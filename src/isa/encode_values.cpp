@@ -59,7 +59,7 @@ bool Encoder::constant(const Operand& operand, Field field, DataType type, bool 
   const auto integer = static_cast<int64_t>(operand.value);
   if (spare == 48 && (integer < INT16_MIN || integer > UINT16_MAX)) return wrong(field, "has more than 16 bits");
   if (!operand.is_literal) {
-    code = codes_.code_of_constant(operand.value, type);
+    code = codes_.code_of_constant(operand.value, type, inline_floats(*row_, type));
     // Integers of 16 bits take floats as literals.
     const bool as_literal =
         code >= 240 && is_half(type) && !is_float(type) && !has_half_exponent(*row_) && literal_allowed;

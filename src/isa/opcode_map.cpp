@@ -59,7 +59,7 @@ Layout::Layout(const target::Processor& processor) {
   scalar_offset_always = positive_offsets = temporal_hints = generation >= Generation::gfx12;
   byte_select = split_matrices = moves_share_banks = generation >= Generation::gfx11_7;
   flat_bases = wide_literals = scale_offsets = halves_share_registers = right_shifts_read_two = packed_scalars_low =
-      generation >= Generation::gfx12_5;
+      bf16_constants_high = generation >= Generation::gfx12_5;
   wide_row_share = processor.has(target::Feature::dpp_64bit);
   smem_immediate_bits = generation >= Generation::gfx12 ? 5 : 7;
   bf16_dots_begin_vopd = generation < Generation::gfx12_5;

@@ -73,6 +73,7 @@ struct Layout {
   bool bf16_dots_begin_vopd = false;    ///< can be the first half of VOPD, and not of VOPD3 alone
   bool branch_needs_nop = false;        ///< after a branch by 63 words, which goes astray otherwise
   uint8_t scalar_inputs = 1;            ///< different scalar values that a vector instruction can read
+  bool bf16_constants_high = false;     ///< a bf16 operand reads an inline float as a single float
   bool right_shifts_read_two = false;   ///< ... and so can right shifts of 64 bits, not one alone
   bool packed_scalars_low = false;      ///< a scalar source of two floats is its lower register twice
   uint8_t scratch_none = 0;             ///< the code of no scalar base and no register either (SCRATCH); 0: none

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "isa/code_map.h"
 #include "isa/constants.h"
 #include "isa/printer.h"
 #include "isa/vgpr_banks.h"
@@ -368,7 +369,13 @@ void Printer::constant(const Operand& op) {
       (constant_format(op.type).width != 64 || op.value == (uint64_t{in_.literal_high} << 32 | in_.literal))) {
     return wide_literal(op);
   }
-  const ConstantFormat format = constant_format(op.type);
+  // Constants of the exponent of v_ldexp_f16 are halves to the hardware (llvm-project issue 58167).
+  const bool is_exponent = op.type == DataType::i16 && has_half_exponent(row_);
+  const ConstantFormat format = constant_format(is_exponent ? DataType::f16 : op.type);
+  if (!op.is_literal && &inline_floats(row_, op.type) == &inline_f16_twice && !inline_integer(op.value, format.width)) {
+    // LLVM prints one half, but assembles that as a literal.
+    return hexadecimal(op.value);
+  }
   if (op.is_literal && in_.encoding != Encoding::sopk && op.type != DataType::f64) return literal(op);
   if (const auto integer = inline_integer(op.value, format.width)) return decimal(*integer);
   if (const std::string_view name = inline_float(op.value, format, map_.layout); !name.empty()) {
@@ -380,8 +387,9 @@ void Printer::constant(const Operand& op) {
   }
 }
 
-/// How a literal is looked at: of mixed precision as a half, however wide the source is.
+/// How a literal is looked at: of mixed precision as a half, however wide the source is, and as the exponent of a half.
 DataType Printer::literal_type(const Operand& op) const {
+  if (op.type == DataType::i16 && has_half_exponent(row_)) return DataType::f16;
   return row_.has(flag::mix) ? row_.operands[1].type : op.type;
 }
 
@@ -395,11 +403,10 @@ bool Printer::could_be_inline(const Operand& op) const {
   // A half is looked at as 16 bits, everything else as 32: packed halves, too, and short integers, like long ones.
   if (format.width == 16 && format.names == nullptr) format.names = &inline_f32;
   if (type != DataType::f16 && type != DataType::bf16) format.width = 32;
-  if ((map_.layout.true16 || map_.layout.low_halves) && type == DataType::v2f16 &&
-      row_.operands[0].type == DataType::v2f16 && in_.encoding == Encoding::vop2) {
-    // Both halves see an inline float.
+  if (row_.has(flag::doubled_constants)) {
     const bool same = in_.literal >> 16 == (in_.literal & 0xFFFF);
-    if (!same && !inline_integer(in_.literal, 32)) return false;
+    if (same && inline_integer(in_.literal, 16)) return true;  // LLVM assembles it as an integer in the lower half
+    format.names = &inline_f16_twice;
   }
   return inline_integer(in_.literal, format.width) || !inline_float(in_.literal, format, map_.layout).empty();
 }

@@ -39,7 +39,10 @@ SourceCodes source_codes_of(target::Generation generation) {
   made.integers(128, 192, 0, 1);
   made.integers(193, 208, -1, -1);
   made.floats(240, generation >= gfx8 ? 248 : 247);
-  made.kinds(251, {OperandKind::vccz, OperandKind::execz, OperandKind::scc, OperandKind::lds_direct});
+  // LLVM 22 decodes the codes that are reserved on a generation as what they are on others; later versions refuse them
+  // on GFX12.5 (llvm-project issue 214952).
+  if (generation < gfx11) made.kinds(251, {OperandKind::vccz, OperandKind::execz});
+  made.kinds(253, {OperandKind::scc, OperandKind::lds_direct});
   made.codes[255] = {.kind = OperandKind::constant, .literal = true};
   if (generation >= gfx12_5) made.codes[254] = {.kind = OperandKind::constant, .literal = true, .wide = true};
 
@@ -56,15 +59,16 @@ SourceCodes source_codes_of(target::Generation generation) {
   }
   if (generation >= gfx9) {
     made.registers(108, 123, scalar::ttmp0);
-    made.kinds(235, {OperandKind::shared_base, OperandKind::shared_limit, OperandKind::private_base,
-                     OperandKind::private_limit, OperandKind::pops_exiting_wave_id});
+    made.kinds(235, {OperandKind::shared_base, OperandKind::shared_limit});
+    if (generation < gfx12_5) made.kinds(237, {OperandKind::private_base, OperandKind::private_limit});
+    if (generation < gfx11) made.kinds(239, {OperandKind::pops_exiting_wave_id});
   } else {
     made.registers(108, 109, scalar::tba_lo);
     made.registers(110, 111, scalar::tma_lo);
     made.registers(112, 123, scalar::ttmp0);
   }
   made.registers(generation >= gfx11 ? 125 : 124, generation >= gfx11 ? 125 : 124, scalar::m0);
-  if (generation >= gfx9)
+  if (generation >= gfx10)
     made.registers(generation >= gfx11 ? 124 : 125, generation >= gfx11 ? 124 : 125, scalar::null);
   return made.codes;
 }

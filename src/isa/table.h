@@ -31,6 +31,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "isa/constants.h"
 #include "isa/instruction.h"
 #include "isa/opcode.h"
 #include "target/processor.h"
@@ -225,16 +226,17 @@ inline constexpr Flags writes_address = Flags{1} << 85;      // the register wit
 inline constexpr Flags cache_control = Flags{1} << 83;       // writes back or invalidates caches of data: orders memory
 inline constexpr Flags transposes = Flags{1} << 87;          // a load that gives lanes what others load
 inline constexpr Flags transcendental = Flags{1} << 88;      // done by a unit of its own
-}  // namespace flag
 // Matrix and vector instructions: further modifiers and forms.
 inline constexpr Flags reuse = Flags{1} << 89;         // the next instruction reads a matrix again (matrix_a_reuse)
 inline constexpr Flags no_suffix = Flags{1} << 90;     // the text of VOP1 and VOP3 is the same
 inline constexpr Flags scale_select = Flags{1} << 91;  // op_sel's bits select the scale
 inline constexpr Flags neg_hi_accumulator = Flags{1} << 92;  // neg_hi of the third source alone
 inline constexpr Flags scalar_selects = Flags{1} << 93;      // the sources after the first are no VGPRs
+inline constexpr Flags doubled_constants = Flags{1} << 96;   // an inline half is in both halves of a packed source
 // Scalar instructions. Only the disassembler accepts the other operands.
 inline constexpr Flags register_source = Flags{1} << 94;  // the source is a register, never a constant
 inline constexpr Flags m0_source = Flags{1} << 95;        // the source is M0 or a constant
+}  // namespace flag
 
 /// From which generation on an instruction has which opcode.
 struct Opcodes {
@@ -404,6 +406,12 @@ constexpr unsigned words_of_matrix_format(unsigned format) {
 
 /// The same of a WMMA, whose waves have half as many lanes.
 constexpr unsigned wmma_words_of_format(unsigned format) { return 2 * words_of_matrix_format(format); }
+
+/// The patterns of the inline floats as an instruction's operand of that type sees them.
+constexpr const InlineFloats& inline_floats(const InstructionRow& row, DataType type) {
+  const bool is_doubled = type == DataType::v2f16 && row.has(flag::doubled_constants);
+  return is_doubled ? inline_f16_twice : inline_floats(type);
+}
 
 /// Whether it is one 16-bit value: a half of a register where registers have halves by name.
 constexpr bool is_half(DataType type) {

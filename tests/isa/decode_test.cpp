@@ -74,6 +74,39 @@ TEST(Decode, SomeBitsOfPermlaneMeanNothing) {
   EXPECT_FALSE(i.src(1).neg || i.src(1).abs);
 }
 
+bool is_refused(std::string_view processor, std::initializer_list<uint32_t> words) {
+  std::vector<uint8_t> bytes;
+  for (const uint32_t word : words) {
+    for (unsigned shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<uint8_t>(word >> shift));
+  }
+  return !decode(bytes, *target::find_processor(processor)).has_value();
+}
+
+// llvm-project issues 214952 and 214953; LLVM 22 still decodes them.
+TEST(Decode, ReservedSelectorsAreNoSources) {
+  // s_mov_b64 exec, src_private_base; s_sext_i32_i8 s0, src_private_limit and so on.
+  for (const uint32_t word : {0xBEFE01EDu, 0xBE800EEEu, 0xBF0CEF00u, 0xBE800EFBu, 0xBE800EFCu}) {
+    EXPECT_TRUE(is_refused("gfx1250", {word})) << std::hex << word;
+  }
+  EXPECT_FALSE(is_refused("gfx1200", {0xBEFE01ED}));
+  EXPECT_FALSE(is_refused("gfx1250", {0xBE800EFD}));  // src_scc
+  for (const char* name : {"gfx1100", "gfx1150", "gfx1201", "gfx1250"}) {
+    for (const uint32_t code : {0xEFu, 0xFBu, 0xFCu}) {  // src_pops_exiting_wave_id, src_vccz, src_execz
+      EXPECT_TRUE(is_refused(name, {0x7E000200 | code})) << name << std::hex << code;
+    }
+  }
+  for (const uint32_t code : {0xEFu, 0xFBu, 0xFCu}) EXPECT_FALSE(is_refused("gfx1030", {0x7E000200 | code}));
+  EXPECT_TRUE(is_refused("gfx900", {0xBE80007D}));  // null, from GFX10 on
+  EXPECT_FALSE(is_refused("gfx1030", {0xBE80037D}));
+}
+
+TEST(Decode, WideLiteralsFollowInstructionsOfOneWordAlone) {
+  EXPECT_TRUE(is_refused("gfx1250", {0xD67000FF, 0x00E9FD64, 0x64B680E2, 0x1BFD0080}));  // v_permlane_bcast_b32
+  EXPECT_TRUE(is_refused("gfx1250", {0xD52A0000, 0x000204FE, 1, 2}));                    // v_mul_u64_e64
+  EXPECT_FALSE(is_refused("gfx1250", {0xD52A0000, 0x000204FF, 1}));
+  EXPECT_FALSE(is_refused("gfx1250", {0x040004FE, 1, 2}));  // v_add_f64_e32
+}
+
 TEST(Decode, BytesThatEndInTheMiddleAreAnError) {
   const std::array<uint8_t, 6> bytes{0xFF, 0x08, 0x06, 0x02, 0x00, 0x00};
   const target::Processor& processor = *target::find_processor("gfx900");

@@ -32,6 +32,7 @@ class Shaper {
       for (unsigned i = 1; i < words_.size(); ++i) words_[i] &= 0xFEFEFEFE;
     }
     shape(turn);
+    if (format.size > 4) no_wide_literals();
     put(Bits::opcode, opcode);
     put(Bits::opcode_high, opcode >> format.at(Bits::opcode).count);
     const unsigned rest = 32u - format.prefix_bits;
@@ -52,8 +53,10 @@ class Shaper {
       case 0b111010:
         if (words_[1] >> 24 == 0xFF) words_[1] ^= 1u << 24;  // a literal, as in buffer()
         break;
+      case 0b110010:  // VOPD
       case 0b110011:  // among others VOPD3
-        if (generation_ >= target::Generation::gfx12_5) no_wide_literals();
+      case 0b110101:  // VOP3
+        no_wide_literals();
         break;
       case 0b111100:  // MIMG
         image_registers();
@@ -221,10 +224,13 @@ class Shaper {
     if (get(Bits::vdst) == 0xFF) put(Bits::vdst, 0x7F);
   }
 
-  /// Code 254, of which the oracle takes a literal out of the words of the instruction itself.
+  /// Removes code 254, of which the oracle makes a literal of 64 bits in instructions of two words as well, or takes it
+  /// out of the words of the instruction itself.
   void no_wide_literals() {
-    for (const unsigned i : {0u, 1u}) {
-      if ((words_[i] & 0x1FF) == 0xFE) words_[i] ^= 0x100;
+    if (generation_ < target::Generation::gfx12_5) return;
+    if ((words_[0] & 0x1FF) == 0xFE) words_[0] ^= 0x100;
+    for (const unsigned at : {0u, 9u, 18u}) {
+      if ((words_[1] >> at & 0x1FF) == 0xFE) words_[1] ^= 0x100u << at;
     }
   }
 
@@ -239,7 +245,6 @@ class Shaper {
     if (turn % 7 == 0) clear(Bits::src1);
     if (turn % 7 == 1) clear(Bits::src1_y);
     for (const Bits field : {Bits::src2, Bits::src2_y}) put(field, get(field) & 0x7F);  // scalar, too
-    no_wide_literals();
   }
 
   void ds(unsigned turn) {
