@@ -41,6 +41,7 @@ struct DisassembleOptions {
   std::string gpu{};     ///< of several code objects those for this processor or target ID; empty: all
   std::string kernel{};  ///< this one alone, by its name, mangled or not; empty: everything
   bool bytes = false;    ///< with address and bytes after each instruction
+  bool source = false;   ///< with source lines before their instructions, where there is debug information
 };
 
 /// The text of all code objects in a file: one of its own, a bundle, a program or library with one, an archive.
@@ -66,5 +67,9 @@ struct InspectOptions {
 /// What is in a file with code objects, as the JSON that `atoll inspect --json` prints: an array with headers, symbols,
 /// relocations and, of each kernel, arguments, registers, occupancy and descriptor.
 ATOLL_PUBLIC Expected<std::string> inspect(std::span<const std::byte> file, const InspectOptions& options = {});
+
+/// Returns the GPUs that Gpu::create takes, as the JSON that `atoll gpus --json` prints: an array with the name, the
+/// target ID and the properties of each product.
+ATOLL_PUBLIC std::string gpus();
 
 }  // namespace Atoll

@@ -77,7 +77,9 @@ DisassembledSection disassemble(std::span<const uint8_t> code, const target::Pro
 
 /// Appends the text. With `bytes`, each line has a comment with its address and bytes, as llvm-objdump -d prints it.
 /// `flush`, if there is one, is given the text whenever there is a good deal of it, and may take it away.
+/// `before_line`, if there is one, may append lines before that of the instruction at an address.
 void append_text(std::string& out, const DisassembledSection& section, bool bytes,
-                 const std::function<void(std::string&)>& flush = {});
+                 const std::function<void(std::string&)>& flush = {},
+                 const std::function<void(std::string&, uint64_t)>& before_line = {});
 
 }  // namespace Atoll::assembler

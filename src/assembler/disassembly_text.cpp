@@ -38,7 +38,8 @@ void append_bytes(std::string& out, std::span<const uint8_t> bytes) {
 }  // namespace
 
 void append_text(std::string& out, const DisassembledSection& section, bool bytes,
-                 const std::function<void(std::string&)>& flush) {
+                 const std::function<void(std::string&)>& flush,
+                 const std::function<void(std::string&, uint64_t)>& before_line) {
   auto heading = section.headings.begin();
   auto branch = section.branches.begin();
   auto remark = section.remarks.begin();
@@ -58,6 +59,7 @@ void append_text(std::string& out, const DisassembledSection& section, bool byte
       out += "\t\t...\n";
       continue;
     }
+    if (before_line) before_line(out, line.address);
     const size_t begin = out.size();
     out += '\t';
     out.append(section.text, text, line.text_end - text);

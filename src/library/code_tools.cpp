@@ -11,7 +11,7 @@
 #include "library/kernel_names.h"
 #include "object/link.h"
 #include "object/relocatable.h"
-#include "target/product.h"
+#include "target/named_target.h"
 
 namespace Atoll {
 
@@ -29,14 +29,6 @@ std::span<const uint8_t> as_words(std::span<const std::byte> bytes) {
 std::vector<std::byte> as_file(std::span<const uint8_t> bytes) {
   const auto view = std::as_bytes(bytes);
   return {view.begin(), view.end()};
-}
-
-/// A processor or target ID, or a product's processor.
-support::Result<target::TargetId> find_target(std::string_view name) {
-  if (auto target = target::parse_target_id(name)) return target;
-  const auto model = target::find_gpu(name);
-  if (!model) return std::unexpected(model.error());
-  return model->target;
 }
 
 /// The code objects of a file that were asked for.
@@ -69,7 +61,7 @@ support::Result<void> for_all(const object::FoundCodeObjects& found, const Each&
 }  // namespace
 
 Expected<std::vector<std::byte>> assemble(std::string_view text, const AssembleOptions& options) {
-  const auto target = find_target(options.gpu);
+  const auto target = target::find_target(options.gpu);
   if (!target) return failed(target.error());
   const target::Processor& processor = *target->processor;
   if (options.wave_size != 0 && !processor.has_wave_size(options.wave_size))
@@ -117,7 +109,7 @@ Expected<std::string> disassemble(std::span<const std::byte> file, const Disasse
     auto disassembled = library::disassemble(code, options.kernel);
     if (!disassembled) return std::unexpected(std::move(disassembled).error());
     if (!text.empty()) text += '\n';
-    library::append_text(text, *disassembled, code, options.bytes);
+    library::append_text(text, *disassembled, code, {.bytes = options.bytes, .source = options.source});
     return {};
   };
   if (auto done = for_all(*found, append); !done) return failed(std::move(done).error());
@@ -126,7 +118,7 @@ Expected<std::string> disassemble(std::span<const std::byte> file, const Disasse
 
 Expected<std::vector<DecodedInstruction>> decode(std::span<const std::byte> code, std::string_view gpu,
                                                  unsigned wave_size) {
-  const auto target = find_target(gpu);
+  const auto target = target::find_target(gpu);
   if (!target) return failed(target.error());
   const target::Processor& processor = *target->processor;
   if (wave_size == 0) wave_size = processor.has_wave_size(32) ? 32 : 64;

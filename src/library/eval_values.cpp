@@ -389,7 +389,7 @@ Result<Assignment> parse_assignment(std::string_view word) {
   const auto destination = parse_destination(name);
   if (!destination) {
     return fail(ErrorKind::invalid_argument,
-                "{}: '{}' is nothing that can be set; these are: v3, v[2:3], v3[0-7] (lanes), a3, s3, s[2:3], vcc, "
+                "{}: '{}' cannot be set; these can: v3, v[2:3], v3[0-7] (lanes), a3, s3, s[2:3], vcc, "
                 "exec, scc, m0, mode, ttmp3, flat_scratch, lds[ADDRESS], mem[ADDRESS]",
                 word, name);
   }
@@ -435,13 +435,13 @@ Result<std::vector<uint8_t>> bytes_of_item(const Value& value, uint64_t item, un
     Expression expression(elements[i], index, floating);
     const auto number = expression.evaluate();
     if (!number) {
-      return fail(ErrorKind::invalid_argument, "{}: '{}' is no value{}{}", value.text, elements[i],
+      return fail(ErrorKind::invalid_argument, "{}: '{}' is not a value{}{}", value.text, elements[i],
                   expression.complaint().empty() ? "" : ": ", expression.complaint());
     }
     const size_t at = size_t{i} * element_bits / 8;
     if (floating || number->floating) {
       if (value.type != nullptr && !floating) {
-        return fail(ErrorKind::invalid_argument, "{}: '{}' is no integer", value.text, elements[i]);
+        return fail(ErrorKind::invalid_argument, "{}: '{}' is not an integer", value.text, elements[i]);
       }
       if (element_bits != 16 && element_bits != 32 && element_bits != 64) {
         return fail(ErrorKind::invalid_argument,

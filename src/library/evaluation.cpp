@@ -89,7 +89,7 @@ Result<std::unique_ptr<EvalWave>> make_wave(std::span<const std::string> code, c
   if (!wave) return wave;
   for (const std::string& value : options.values) {
     if (!is_assignment(value))
-      return support::fail(support::ErrorKind::invalid_argument, "'{}' is no value: write DESTINATION=VALUE", value);
+      return support::fail(support::ErrorKind::invalid_argument, "'{}' is not DESTINATION=VALUE", value);
     const auto assignment = parse_assignment(value);
     if (!assignment) return std::unexpected(assignment.error());
     if (auto ok = (*wave)->assign(*assignment); !ok) return std::unexpected(ok.error());

@@ -1,6 +1,7 @@
 // machine: the DWARF line table of a code object's file. See source_lines.h.
 #include "machine/source_lines.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -138,21 +139,23 @@ struct Registers {
   uint64_t address = 0, file = 1, line = 1, column = 0;
 };
 
-/// Runs the line number program; the row whose range of addresses holds `address`, if there is one. Compilers give line
-/// 0 to instructions that belong to no line or to several (a branch that they made, the address of a loop): then the
-/// last row before it that has a line. A function's first row has one, its own, and code without lines ends a sequence,
-/// so that it is of the same function.
-std::optional<Registers> find_row(Reader& program, const LineTable& table, uint64_t address) {
+/// Runs the line number program. `visit(row, begin, end)` gets each range of addresses with the row of its line, and
+/// ends the run by returning true. Compilers give line 0 to instructions that belong to no line or to several (a branch
+/// that they made, the address of a loop): these have the last row before them that has a line. A function's first row
+/// has one, its own, and code without lines ends a sequence, so that it is of the same function.
+template <typename Visit>
+void run_line_program(Reader& program, const LineTable& table, const Visit& visit) {
   Registers now;
-  std::optional<Registers> previous, with_line, found;
+  std::optional<Registers> previous, with_line;
+  bool ended = false;
   const auto emit = [&] {
-    if (previous && previous->address <= address && address < now.address)
-      found = previous->line == 0 && with_line ? with_line : previous;
+    if (previous && previous->address < now.address)
+      ended = visit(previous->line == 0 && with_line ? *with_line : *previous, previous->address, now.address);
     if (now.line != 0) with_line = now;
     previous = now;
   };
   const auto advance = [&](uint64_t operations) { now.address += operations * table.minimum_instruction_length; };
-  while (!program.at_end() && !found) {
+  while (!program.at_end() && !ended) {
     const auto opcode = program.read<uint8_t>();
     if (opcode >= table.opcode_base) {
       const unsigned adjusted = opcode - table.opcode_base;
@@ -207,6 +210,15 @@ std::optional<Registers> find_row(Reader& program, const LineTable& table, uint6
         for (unsigned i = 0; i < table.operand_counts[opcode - 1u]; ++i) program.unsigned_leb();
     }
   }
+}
+
+/// Returns the row whose range of addresses holds `address`, if there is one.
+std::optional<Registers> find_row(Reader& program, const LineTable& table, uint64_t address) {
+  std::optional<Registers> found;
+  run_line_program(program, table, [&](const Registers& row, uint64_t begin, uint64_t end) {
+    if (begin <= address && address < end) found = row;
+    return found.has_value();
+  });
   return found;
 }
 
@@ -253,19 +265,46 @@ std::string place(const LineTable& table, uint64_t file, uint64_t line, uint64_t
 
 }  // namespace
 
-std::string source_line_at(Bytes file, uint64_t address) {
+namespace {
+
+/// Calls visit(table, program) for each unit of .debug_line until it returns true.
+template <typename Visit>
+void for_each_unit(Bytes file, const Visit& visit) {
   Bytes lines = section(file, ".debug_line");
   const StringSections strings{.line_str = section(file, ".debug_line_str"), .str = section(file, ".debug_str")};
   while (!lines.empty()) {
     uint64_t size = 0;
     if (const auto unit = read_unit(lines, strings, size)) {
       Reader program(unit->program);
-      const auto row = find_row(program, unit->table, address);
-      if (row && row->line != 0) return place(unit->table, row->file, row->line, row->column);
+      if (visit(unit->table, program)) return;
     }
     lines = lines.subspan(std::min<uint64_t>(size, lines.size()));
   }
-  return {};
+}
+
+}  // namespace
+
+std::string source_line_at(Bytes file, uint64_t address) {
+  std::string found;
+  for_each_unit(file, [&](const LineTable& table, Reader& program) {
+    const auto row = find_row(program, table, address);
+    if (row && row->line != 0) found = place(table, row->file, row->line, row->column);
+    return !found.empty();
+  });
+  return found;
+}
+
+std::vector<SourceRange> source_ranges(Bytes file) {
+  std::vector<SourceRange> ranges;
+  for_each_unit(file, [&](const LineTable& table, Reader& program) {
+    run_line_program(program, table, [&](const Registers& row, uint64_t begin, uint64_t end) {
+      if (row.line != 0) ranges.push_back({begin, end, table.path(row.file), row.line});
+      return false;
+    });
+    return false;
+  });
+  std::ranges::sort(ranges, {}, &SourceRange::begin);
+  return ranges;
 }
 
 std::string source_place(Bytes file, uint64_t line_table, uint64_t number, uint64_t line, uint64_t column) {

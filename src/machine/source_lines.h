@@ -9,12 +9,22 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace Atoll::machine {
 
 /// The line of the instruction at `address` (as the ELF file counts addresses): "dir/file.hip:12:5", or empty. The
 /// column is left out where it isn't known.
 std::string source_line_at(std::span<const uint8_t> file, uint64_t address);
+
+/// Addresses whose instructions are of one line.
+struct SourceRange {
+  uint64_t begin, end;
+  std::string file;
+  uint64_t line;
+};
+/// Returns all of them, by address.
+std::vector<SourceRange> source_ranges(std::span<const uint8_t> file);
 
 /// A line of a file that debug information names by its number in a unit of .debug_line, which begins at an offset
 /// there.

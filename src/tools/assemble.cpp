@@ -9,6 +9,8 @@
 #include "assembler/assembler.h"
 #include "object/link.h"
 #include "object/relocatable.h"
+#include "target/named_target.h"
+#include "tools/colours.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/files.h"
@@ -21,7 +23,7 @@ using support::Result;
 
 struct AssembleRequest {
   std::string input, output, gpu;
-  bool relocatable = false, wave64 = false, wave32 = false;
+  bool relocatable = false, syntax_only = false, wave64 = false, wave32 = false;
   unsigned version = 6;
   std::vector<std::string> include_directories, symbols;
 };
@@ -38,13 +40,13 @@ Result<std::pair<std::string, int64_t>> setting_of(const std::string& text) {
   uint64_t value = 0;
   const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value, hexadecimal ? 16 : 10);
   if (end.ec != std::errc() || end.ptr != digits.data() + digits.size()) {
-    return wrong_usage(fmt::format("--defsym {}: the value is no number", text));
+    return wrong_usage(fmt::format("--defsym {}: the value is not a number", text));
   }
   return std::pair(text.substr(0, equals), static_cast<int64_t>(negative ? -value : value));
 }
 
 Result<assembler::Options> options_of(const AssembleRequest& request) {
-  const auto target = target::parse_target_id(request.gpu);
+  const auto target = target::find_target(request.gpu);
   if (!target) return wrong_usage("--gpu: " + target.error().message);
   assembler::Options options;
   options.target = *target;
@@ -61,14 +63,40 @@ Result<assembler::Options> options_of(const AssembleRequest& request) {
   return options;
 }
 
+/// Colours the messages as compilers do: their kinds, and the mark below the place.
+std::string coloured(std::string_view messages, const Colours& colours) {
+  if (colours.plain.empty()) return std::string(messages);
+  std::string text;
+  while (!messages.empty()) {
+    const std::string_view line = messages.substr(0, messages.find('\n'));
+    messages.remove_prefix(std::min(messages.size(), line.size() + 1));
+    const bool is_mark = line.find_first_not_of(" \t") == line.find('^') && line.ends_with('^');
+    std::string coloured_line(line);
+    if (is_mark) coloured_line = fmt::format("{}{}{}", colours.mark, line, colours.plain);
+    for (const auto& [kind, colour] :
+         {std::pair(": error: ", colours.error), {": warning: ", colours.warning}, {": note: ", colours.note}}) {
+      const size_t at = line.find(kind);
+      if (is_mark || at == std::string_view::npos) continue;
+      const size_t end = at + std::string_view(kind).size();
+      coloured_line = fmt::format("{}{}:{} {}{}{}{}", colours.bold, line.substr(0, at), colours.plain, colour,
+                                  line.substr(at + 2, end - at - 2), colours.plain, line.substr(end));
+      break;
+    }
+    text += coloured_line + "\n";
+  }
+  return text;
+}
+
 Result<int> run(const AssembleRequest& request) {
+  if (request.output.empty() && !request.syntax_only) return wrong_usage("-o is required, or --syntax-only");
   const auto options = options_of(request);
   if (!options) return std::unexpected(options.error());
   auto text = read_text_file(request.input);
   if (!text) return std::unexpected(text.error());
   auto assembled = assembler::assemble(request.input == "-" ? "<stdin>" : request.input, std::move(*text), *options);
-  std::fputs(assembled.messages.c_str(), stderr);
+  std::fputs(coloured(assembled.messages, colours_of(stderr)).c_str(), stderr);
   if (!assembled.object) return 1;
+  if (request.syntax_only) return 0;
   std::vector<uint8_t> bytes;
   if (request.relocatable) {
     bytes = object::write_relocatable(*assembled.object);
@@ -87,17 +115,19 @@ Result<int> run(const AssembleRequest& request) {
 void add_asm(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<AssembleRequest>();
   CLI::App* command = app.add_subcommand("asm", "Assemble AMDGPU assembly text into a code object");
-  command->formatter(with_usage("atoll asm FILE.s --gpu NAME -o OUT [-c]"));
+  command->formatter(
+      with_usage("atoll asm FILE.s --gpu NAME -o OUT [-c]\n       atoll asm FILE.s --gpu NAME --syntax-only"));
   command->footer(
       "FILE.s is what llvm-mc and clang -S use for AMDGPU: instructions in LLVM's syntax, GNU directives, and the\n"
       "AMDGPU ones (.amdhsa_kernel ...). Mistakes are listed as file:line:column: error: ..., all of them.");
   command->add_option("FILE.s", request->input, "Assembly text; - is standard input")->type_name("FILE")->required();
-  command->add_option("--gpu", request->gpu, "Processor or target ID, as gfx1030 or gfx90a:xnack-")
+  command->add_option("--gpu", request->gpu, "Processor, target ID or product: gfx1030, gfx90a:xnack-,\nmi250x")
       ->type_name("GPU")
       ->required();
-  command->add_option("-o,--output", request->output, "File to write; - is standard output")
-      ->type_name("FILE")
-      ->required();
+  auto* output =
+      command->add_option("-o,--output", request->output, "File to write; - is standard output")->type_name("FILE");
+  command->add_flag("--syntax-only", request->syntax_only, "Only list the mistakes, and write nothing")
+      ->excludes(output);
   command->add_flag("-c", request->relocatable, "Write a relocatable object instead of a loadable code object");
   command->add_option("-I", request->include_directories, "Directory to look for .include and .incbin files in")
       ->type_name("DIRECTORY")

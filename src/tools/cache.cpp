@@ -50,10 +50,13 @@ void add_cache(CLI::App& app, Invocation& invocation) {
   CLI::App* cache = app.add_subcommand("cache", "Show or clear the compiled kernels that are kept on disk");
   cache->formatter(with_usage("atoll cache [clear]"));
   cache->footer(
-      "Kernels that have been compiled are kept, so that the next run starts with them. The place is\n"
-      "$ATOLL_CACHE (off: none), or else $XDG_CACHE_HOME/atoll, or else ~/.cache/atoll; the size at most\n"
-      "$ATOLL_CACHE_SIZE (500M, 2G), or else 1G: those used longest ago go first. A directory that others own or\n"
-      "may write to is not used, as what is in it is executed.");
+      "Compiled kernels are kept, so that the next run starts with them. The least recently used are removed when the\n"
+      "limit is reached. A directory that others own or may write to is not used, because its content is executed.\n\n"
+      "Environment:\n"
+      "  ATOLL_CACHE        the directory, or off\n"
+      "  ATOLL_CACHE_SIZE   the limit: 500M, 2G; 1G without it\n\n"
+      "Files:\n"
+      "  ~/.cache/atoll     the directory without ATOLL_CACHE; $XDG_CACHE_HOME/atoll if that is set");
   CLI::App* clearing = cache->add_subcommand("clear", "Remove all of them");
   cache->callback([&invocation, clearing] { invocation.work = clearing->parsed() ? clear : show; });
 }

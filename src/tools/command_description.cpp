@@ -4,8 +4,10 @@
 #include <CLI/CLI.hpp>
 
 #include "engine/engines.h"
+#include "observe/options.h"
 #include "target/processor.h"
 #include "target/product.h"
+#include "tools/command_line.h"
 
 namespace Atoll::tools {
 
@@ -29,6 +31,10 @@ OptionDescription describe_option(const CLI::Option& option) {
     result.value = type.substr(0, type.find_first_of(":[ "));
     result.choices = choices_in(type);
     if (result.value.empty()) result.value = "VALUE";
+  }
+  if (const std::string value = optional_value(option); !value.empty()) {
+    result.value = value;
+    result.optional_value = true;
   }
   result.description = option.get_description();
   result.repeated =
@@ -63,6 +69,11 @@ CommandDescription describe_command(const CLI::App& app) { return describe(app, 
 std::vector<std::string> known_values(const OptionDescription& option) {
   if (!option.choices.empty()) return option.choices;
   if (option.value == "ENGINE") return {std::begin(engine::engine_names), std::end(engine::engine_names)};
+  if (option.value == "LIST") {
+    std::vector<std::string> checkers{"all"};
+    for (const observe::CheckerName& each : observe::checker_list) checkers.emplace_back(each.name);
+    return checkers;
+  }
   std::vector<std::string> names;
   if (option.value == "GPU") {
     for (const target::Product& product : target::products()) names.emplace_back(product.name);

@@ -18,6 +18,10 @@ struct OptionDescription {
   std::vector<std::string> choices;  ///< the only values that there are, if they are few
   std::string description;           ///< may have several lines
   bool positional = false, repeated = false;
+  bool optional_value = false;  ///< --core[=FILE]: the value stands behind a =, or is left out
+
+  /// Whether the value is a list with commas.
+  bool is_list() const { return value == "GPU" || value == "LIST"; }
 };
 
 struct CommandDescription {

@@ -17,20 +17,24 @@
 
 namespace Atoll::tools {
 
+/// Returns the value's name of an option whose value may be left out ("FILE" of `--core[=FILE]`), or an empty text. The
+/// parser knows such options as flags with a value: "--core{gpucore.%p}".
+inline std::string optional_value(const CLI::Option& option) {
+  const std::string name = option.get_name(false, true);
+  if (!name.contains('{')) return {};
+  return name.starts_with("--check{") ? "LIST" : "FILE";
+}
+
 /// Help as usual, under this usage line.
 inline std::shared_ptr<CLI::Formatter> with_usage(std::string line) {
   class Formatter : public CLI::Formatter {
    public:
     explicit Formatter(std::string usage) : usage_(std::move(usage)) {}
     std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
-    /// The parser writes a value that may be left out with what it is then: "--core{gpucore.%p}".
     std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
-      std::string name = CLI::Formatter::make_option_name(option, is_positional);
-      const size_t open = name.find('{'), close = name.find('}');
-      if (open < close && close != std::string::npos) {
-        name.replace(open, close - open + 1, name.contains("--check{") ? "[=LIST]" : "[=FILE]");
-      }
-      return name;
+      const std::string value = optional_value(*option);
+      const std::string name = CLI::Formatter::make_option_name(option, is_positional);
+      return value.empty() ? name : fmt::format("{}[={}]", name.substr(0, name.find('{')), value);
     }
 
    private:
@@ -56,7 +60,7 @@ constexpr uint64_t most_seconds = 1'000'000'000;
 inline CLI::Validator engine_name() {
   return {[](std::string& text) -> std::string {
             if (std::ranges::find(engine::engine_names, text) != std::end(engine::engine_names)) return {};
-            return fmt::format("there is no engine '{}', but {}", text, fmt::join(engine::engine_names, " and "));
+            return fmt::format("unknown engine '{}'; use '{}'", text, fmt::join(engine::engine_names, "' or '"));
           },
           ""};
 }

@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/files.h"
+#include "tools/named_processor.h"
 #include "tools/ordered_work.h"
 
 namespace Atoll::tools {
@@ -29,7 +30,7 @@ using support::Result;
 struct DisassembleRequest {
   std::string file, gpu, kernel;
   unsigned wave_size = 0;
-  bool bytes = false, json = false, raw = false;
+  bool bytes = false, source = false, json = false, raw = false;
 };
 
 std::string json_text(std::string_view text) {
@@ -91,7 +92,7 @@ Result<void> print(DisassembledCode& code, const object::FoundCodeObject& from, 
     }
     text += "]}";
   } else {
-    library::append_text(text, code, from, request.bytes, write);
+    library::append_text(text, code, from, {.bytes = request.bytes, .source = request.source}, write);
   }
   write(text);
   return written;
@@ -125,39 +126,44 @@ Result<int> disassemble_file(const DisassembleRequest& request) {
   return 0;
 }
 
-/// The bytes that a text spells: words of 8 hexadecimal digits and of 16, as listings show them, the lowest byte last,
-/// or single bytes of 2; "0x" before them, commas and brackets may be there. Nothing if it is no such text.
-std::optional<std::vector<uint8_t>> spelled_bytes(std::string_view text) {
+/// Whether the input is text rather than machine code. Code has zeros and bytes above 127 in nearly every word.
+bool is_text(std::string_view input) {
+  return std::ranges::all_of(input,
+                             [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n'; });
+}
+
+/// Returns the bytes that a text spells: words of 8 hexadecimal digits and of 16, as listings show them, the lowest
+/// byte last, or single bytes of 2; "0x" before them, commas and brackets may be there.
+Result<std::vector<uint8_t>> spelled_bytes(std::string_view text) {
   constexpr std::string_view between = " \t\r\n,[]";
   std::vector<uint8_t> bytes;
   for (size_t at = 0; (at = text.find_first_not_of(between, at)) != std::string_view::npos;) {
-    std::string_view word = text.substr(at, text.find_first_of(between, at) - at);
+    const std::string_view whole_word = text.substr(at, text.find_first_of(between, at) - at);
+    std::string_view word = whole_word;
     at += word.size();
-    if (word.starts_with("0x")) word.remove_prefix(2);
+    if (word.starts_with("0x") || word.starts_with("0X")) word.remove_prefix(2);
     uint64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, 16);
     const bool whole = error == std::errc() && end == word.data() + word.size();
-    if (!whole || (word.size() != 2 && word.size() != 8 && word.size() != 16)) return std::nullopt;
+    if (!whole || (word.size() != 2 && word.size() != 8 && word.size() != 16))
+      return wrong_usage(fmt::format("--raw: '{}' in line {} is not a word of 2, 8 or 16 hexadecimal digits",
+                                     whole_word, 1 + std::ranges::count(text.substr(0, at), '\n')));
     for (size_t i = 0; i < word.size() / 2; ++i) bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
   }
   return bytes;
 }
 
 Result<int> disassemble_raw(const DisassembleRequest& request) {
-  if (request.gpu.empty()) return wrong_usage("--raw needs --gpu: bytes don't say what they are for");
-  const target::Processor* processor = nullptr;
-  if (const auto target = target::parse_target_id(request.gpu)) {
-    processor = target->processor;
-  } else if (const auto model = target::find_gpu(request.gpu)) {
-    processor = model->target.processor;
-  } else {
-    return std::unexpected(model.error());
-  }
+  if (request.gpu.empty()) return wrong_usage("--raw requires --gpu");
+  const auto named = find_named_processor(request.gpu, "--gpu");
+  if (!named) return std::unexpected(named.error());
+  const target::Processor* const processor = *named;
   if (auto ok = check_wave_size(*processor, request.wave_size); !ok) return std::unexpected(ok.error());
   auto input = read_text_file(request.file.empty() ? "-" : request.file);
   if (!input) return std::unexpected(input.error());
-  auto bytes = spelled_bytes(*input);
-  if (!bytes) bytes.emplace(input->begin(), input->end());
+  auto bytes = is_text(*input) ? spelled_bytes(*input)
+                               : Result<std::vector<uint8_t>>(std::in_place, input->begin(), input->end());
+  if (!bytes) return std::unexpected(bytes.error());
   const auto section = assembler::disassemble(*bytes, *processor, request.wave_size, 0);
   std::string text;
   if (request.json) {
@@ -176,7 +182,7 @@ void add_disassemble(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<DisassembleRequest>();
   CLI::App* command = app.add_subcommand("disasm", "Print the instructions of code objects");
   command->formatter(
-      with_usage("atoll disasm FILE [--gpu NAME] [--kernel NAME] [--bytes] [--json]\n"
+      with_usage("atoll disasm FILE [--gpu NAME] [--kernel NAME] [--bytes] [--source] [--json]\n"
                  "       atoll disasm --raw --gpu NAME [FILE]"));
   command
       ->add_option("FILE", request->file,
@@ -189,10 +195,15 @@ void add_disassemble(CLI::App& app, Invocation& invocation) {
       ->type_name("GPU");
   command->add_option("--kernel", request->kernel, "This kernel only, by its name, mangled or not")->type_name("NAME");
   command->add_flag("--bytes", request->bytes, "Put address and bytes after each instruction");
-  command->add_flag("--json", request->json, "Print JSON");
-  command->add_flag("--raw", request->raw,
-                    "FILE, or standard input, is instructions alone: binary, or as\n"
-                    "text, hexadecimal: 7e000280 (words) or 80 02 00 7e (bytes)");
+  auto* source =
+      command->add_flag("--source", request->source,
+                        "Put source lines before their instructions, of code objects with\ndebug information (-g)");
+  command->add_flag("--json", request->json, "Print JSON")->excludes(source);
+  command
+      ->add_flag("--raw", request->raw,
+                 "FILE, or standard input, is instructions alone: binary, or as\n"
+                 "text, hexadecimal: 7e000280 (words) or 80 02 00 7e (bytes)")
+      ->excludes(source);
   command->add_option("--wave-size", request->wave_size, "With --raw: 32 or 64, where the processor has both")
       ->type_name("LANES")
       ->check(CLI::IsMember({32, 64}));
@@ -204,7 +215,7 @@ void add_disassemble(CLI::App& app, Invocation& invocation) {
   command->callback([request, &invocation] {
     invocation.work = [request]() -> Result<int> {
       if (request->raw) return disassemble_raw(*request);
-      if (request->file.empty()) return wrong_usage("disasm: say which FILE");
+      if (request->file.empty()) return wrong_usage("FILE is required (`atoll disasm --help`)");
       return disassemble_file(*request);
     };
   });

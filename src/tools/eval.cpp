@@ -53,7 +53,7 @@ Result<std::optional<std::vector<uint8_t>>> assemble(const EvalRequest& request,
     if (!library::is_assignment(word)) text += word + "\n";
   }
   if (text.find_first_not_of(" \t\n") == std::string::npos) {
-    return wrong_usage("eval: say which instruction, or --file FILE");
+    return wrong_usage("eval requires an instruction or --file FILE");
   }
   text += library::eval_code_end;
   const std::string name = request.file.empty() ? "<command line>" : (request.file == "-" ? "<stdin>" : request.file);
@@ -192,7 +192,7 @@ void add_eval(CLI::App& app, Invocation& invocation) {
   command->add_option("--engine", request->engine, "interpreter, which is the default, or compiled")
       ->type_name("ENGINE")
       ->check(engine_name());
-  command->add_option("--limit", request->limit, "Stop after about so many instructions (1000000)")
+  command->add_option("--limit", request->limit, "Stop after about this number of instructions (1000000)")
       ->type_name("N")
       ->check(positive(most_instructions));
   command->add_option("--timeout", request->timeout, "Stop after that long (10)")

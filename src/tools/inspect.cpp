@@ -215,7 +215,7 @@ Result<int> run(const InspectRequest& request) {
   auto file = open_input(request.file);
   if (!file) return std::unexpected(file.error());
   if (object::is_gpu_core(file->bytes())) return run_core(request, file->bytes());
-  if (request.wave) return wrong_usage(fmt::format("--wave: {} is no core file of a GPU", request.file));
+  if (request.wave) return wrong_usage(fmt::format("--wave: {} is not a core file of a GPU", request.file));
   const auto code = select_code(request.file, *std::move(file), request.gpu);
   if (!code) return std::unexpected(code.error());
   Json all = Json::array();
@@ -255,7 +255,7 @@ Result<int> run(const InspectRequest& request) {
 
 void add_inspect(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<InspectRequest>();
-  CLI::App* command = app.add_subcommand("inspect", "Tell what is inside code objects and core files");
+  CLI::App* command = app.add_subcommand("inspect", "Describe code objects and core files");
   command->formatter(
       with_usage("atoll inspect FILE [--gpu NAME] [--kernel NAME] [--block N] [--json]\n"
                  "       atoll inspect CORE [--wave N] [--json]"));

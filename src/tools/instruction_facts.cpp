@@ -10,6 +10,7 @@
 #include "engine/coverage.h"
 #include "isa/effects.h"
 #include "isa/opcode_map.h"
+#include "support/spelling.h"
 
 namespace Atoll::tools {
 
@@ -309,22 +310,6 @@ const std::multimap<std::string, Opcode, std::less<>>& all_names() {
   return names;
 }
 
-/// How many letters have to be changed, added or left out.
-unsigned distance(std::string_view a, std::string_view b) {
-  std::vector<unsigned> row(b.size() + 1);
-  for (unsigned j = 0; j <= b.size(); ++j) row[j] = j;
-  for (unsigned i = 1; i <= a.size(); ++i) {
-    unsigned diagonal = row[0];
-    row[0] = i;
-    for (unsigned j = 1; j <= b.size(); ++j) {
-      const unsigned changed = diagonal + (a[i - 1] != b[j - 1] ? 1 : 0);
-      diagonal = row[j];
-      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::vector<Opcode> find_instructions(std::string_view name) {
@@ -340,13 +325,22 @@ std::vector<Opcode> find_instructions(std::string_view name) {
   return found;
 }
 
+std::vector<std::string_view> names_with_prefix(std::string_view prefix) {
+  std::vector<std::string_view> names;
+  for (auto entry = all_names().lower_bound(prefix); entry != all_names().end(); ++entry) {
+    if (!entry->first.starts_with(prefix)) break;
+    if (names.empty() || names.back() != entry->first) names.push_back(entry->first);
+  }
+  return names;
+}
+
 std::vector<std::string> similar_names(std::string_view name) {
   constexpr size_t most = 6;
   constexpr size_t longest = 64;  // no name is longer; the effort grows with the square
   name = without_suffix(name.substr(0, longest));
   std::set<std::pair<unsigned, std::string>> by_distance;
   for (const auto& [each, opcode] : all_names()) {
-    unsigned far = distance(name, each);
+    unsigned far = support::edits_between(name, each);
     if (name.size() >= 4 && each.find(name) != std::string::npos) far = std::min(far, 1u);
     if (far <= std::max<size_t>(2, name.size() / 4)) by_distance.emplace(far, each);
   }

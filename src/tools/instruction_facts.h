@@ -43,6 +43,9 @@ struct InstructionFacts {
 /// _sdwa, _dpp) is left out, and v_dual_ stands for halves of dual instructions.
 std::vector<isa::Opcode> find_instructions(std::string_view name);
 
+/// Returns the names on any generation that begin with `prefix`, each once, in alphabetical order.
+std::vector<std::string_view> names_with_prefix(std::string_view prefix);
+
 /// Names that are like one that there is not, the most alike first.
 std::vector<std::string> similar_names(std::string_view name);
 

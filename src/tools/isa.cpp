@@ -312,7 +312,7 @@ Result<int> compare(const IsaRequest& request) {
 
 Result<int> run_isa(const IsaRequest& request) {
   if (!request.diff.first.empty()) {
-    if (!request.gpu.empty()) return wrong_usage("isa: --diff names the GPUs, there is nothing for --gpu to say");
+    if (!request.gpu.empty()) return wrong_usage("isa: --diff excludes --gpu");
     return compare(request);
   }
   const Processor* gpu = nullptr;
@@ -321,7 +321,7 @@ Result<int> run_isa(const IsaRequest& request) {
     if (!found) return std::unexpected(found.error());
     gpu = *found;
   }
-  if (request.name.empty() && gpu == nullptr) return wrong_usage("isa: say which instruction, or which --gpu");
+  if (request.name.empty() && gpu == nullptr) return wrong_usage("isa requires an instruction or --gpu");
   const bool is_pattern = request.name.find_first_of("*?[") != std::string::npos;
   return request.name.empty() || is_pattern ? list(request, gpu) : describe(request, gpu);
 }
@@ -330,14 +330,16 @@ Result<int> run_isa(const IsaRequest& request) {
 
 void add_isa(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<IsaRequest>();
-  CLI::App* command = app.add_subcommand("isa", "Tell what an instruction is, what a GPU has, or how two differ");
+  CLI::App* command = app.add_subcommand("isa", "Describe an instruction, list a GPU's, or compare two GPUs");
   command->formatter(
       with_usage("atoll isa NAME [--gpu NAME] [--json]\n"
                  "       atoll isa ['PATTERN'] --gpu NAME [--json]\n"
                  "       atoll isa ['PATTERN'] --diff FROM TO [--json]"));
-  command->add_option("NAME", request->name,
-                      "An instruction's name, on any generation; or a pattern, as\n"
-                      "'v_*_f16', for a list of those that match");
+  command
+      ->add_option("NAME", request->name,
+                   "An instruction's name, on any generation; or a pattern, as\n"
+                   "'v_*_f16', for a list of those that match")
+      ->type_name("INSTRUCTION");
   command->add_option("--gpu", request->gpu, "A processor (gfx600 to gfx1251), or a product, alone")->type_name("GPU");
   command->add_option("--diff", request->diff, "Two of them: what came, what went, and what changed")->type_name("GPU");
   command->add_flag("--json", request->json, "Print JSON");
@@ -350,6 +352,17 @@ void add_isa(CLI::App& app, Invocation& invocation) {
       "  atoll isa 'v_wmma_*' --gpu rx7900xtx\n"
       "  atoll isa --diff gfx1030 gfx1100");
   command->callback([request, &invocation] { invocation.work = [request] { return run_isa(*request); }; });
+
+  // For shell completion.
+  CLI::App* complete = app.add_subcommand("complete-instruction", "Print the instructions with this prefix")->group("");
+  auto prefix = std::make_shared<std::string>();
+  complete->add_option("PREFIX", *prefix, "Of their names");
+  complete->callback([prefix, &invocation] {
+    invocation.work = [prefix]() -> Result<int> {
+      for (const std::string_view name : names_with_prefix(*prefix)) fmt::print("{}\n", name);
+      return 0;
+    };
+  });
 }
 
 }  // namespace Atoll::tools

@@ -166,7 +166,7 @@ Result<int> run_litmus(const LitmusRequest& request) {
 
 void add_litmus(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<LitmusRequest>();
-  CLI::App* command = app.add_subcommand("litmus", "Tell which outcomes of litmus tests the memory model allows");
+  CLI::App* command = app.add_subcommand("litmus", "Check which outcomes of litmus tests the memory model allows");
   command->formatter(with_usage("atoll litmus FILE... [--run --gpu GPU [--seeds N] [--seed N]] [--json]"));
   command->add_option("FILE", request->files, "Litmus tests; - is standard input")->type_name("FILE")->required();
   command->add_flag("--run", request->run,

@@ -10,7 +10,10 @@
 #include <CLI/CLI.hpp>
 
 #include "support/exceptions.h"
+#include "support/spelling.h"
+#include "tools/colours.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/files.h"
 
 namespace Atoll::tools {
@@ -19,7 +22,9 @@ namespace {
 constexpr int usage_error = 2, failure = 1;
 
 int complain(const std::string& message, int exit_code) {
-  std::fputs(fmt::format("atoll: {}\n", message).c_str(), stderr);  // unlike fmt's, it throws nothing
+  const Colours colours = colours_of(stderr);
+  // Unlike fmt's, it throws nothing.
+  std::fputs(fmt::format("{}atoll:{} {}\n", colours.error, colours.plain, message).c_str(), stderr);
   return exit_code;
 }
 
@@ -38,11 +43,100 @@ std::string named_command(const CLI::App& app) {
   return name;
 }
 
+std::vector<CLI::App*> subcommands_of(CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
+}
+
+/// Returns a usage error for a word that names no subcommand, with a suggestion.
+std::unexpected<support::Error> unknown_subcommand(CLI::App& app, const std::string& command, const std::string& word) {
+  support::SpellingOf spelling(word);
+  for (const CLI::App* each : subcommands_of(app)) spelling.consider(each->get_name());
+  return wrong_usage(
+      fmt::format("unknown subcommand '{}'{} (`{} --help` lists them)", word, spelling.question(), command));
+}
+
+/// The subcommand that was parsed last: "list" of "atoll bundle list".
+CLI::App& last_parsed(CLI::App& app) {
+  CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+/// Returns a usage error for the first word that the parser could not place, or for what else the parser says.
+std::unexpected<support::Error> parse_error(CLI::App& app, const CLI::ParseError& error) {
+  const std::string name = named_command(app);
+  CLI::App& command = last_parsed(app);
+  const auto words = app.remaining(true);
+  const auto is_option = [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); };
+  if (const auto option = std::ranges::find_if(words, is_option); option != words.end()) {
+    const std::string word = option->substr(0, option->find('='));
+    support::SpellingOf spelling(word);
+    std::vector<std::string> known;
+    for (const CLI::Option* each : command.get_options())
+      for (const std::string& long_name : each->get_lnames()) known.push_back("--" + long_name);
+    for (const std::string& each : known) spelling.consider(each);
+    return wrong_usage(fmt::format("unknown option '{}'{} (`{} --help` lists them)", word, spelling.question(), name));
+  }
+  if (!words.empty() && !subcommands_of(command).empty()) return unknown_subcommand(command, name, words.front());
+  if (!words.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    return wrong_usage(
+        fmt::format("unexpected argument '{}' (`{} --help` explains the arguments)", words.front(), name));
+  return wrong_usage(fmt::format("{} (`{} --help` explains it)", error.what(), name));
+}
+
+/// `atoll help` and `atoll help bundle list`.
+support::Result<int> print_help(CLI::App& app, const std::vector<std::string>& words) {
+  CLI::App* at = &app;
+  std::string name = "atoll";
+  for (const std::string& word : words) {
+    const auto all = subcommands_of(*at);
+    const auto found = std::ranges::find(all, word, [](const CLI::App* each) { return each->get_name(); });
+    if (found == all.end()) return unknown_subcommand(*at, name, word);
+    at = *found;
+    name += " " + word;
+  }
+  fmt::print("{}", at->help());
+  return 0;
+}
+
+void add_help(CLI::App& app, Invocation& invocation) {
+  CLI::App* help = app.add_subcommand("help", "Explain the command or a subcommand");
+  help->formatter(with_usage("atoll help [SUBCOMMAND...]"));
+  auto words = std::make_shared<std::vector<std::string>>();
+  help->add_option("SUBCOMMAND", *words, "As in `atoll help bundle list`")->type_name("SUBCOMMAND");
+  help->callback([words, &app, &invocation] {
+    invocation.work = [words = *words, &app] {
+      app.clear();  // its help is that of the subcommand that was parsed
+      return print_help(app, words);
+    };
+  });
+}
+
+void add_version(CLI::App& app, Invocation& invocation) {
+  CLI::App* version = app.add_subcommand("version", "Print the version");
+  version->formatter(with_usage("atoll version"));
+  version->callback([&invocation] {
+    invocation.work = []() -> support::Result<int> {
+      fmt::print("atoll {}\n", ATOLL_VERSION);
+      return 0;
+    };
+  });
+}
+
 support::Result<int> run(int argc, char** argv) {
   CLI::App app{"Atoll: an AMD GPU in software.", "atoll"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("atoll " ATOLL_VERSION));
   app.set_help_flag("-h,--help", "Print this and exit; `atoll SUBCOMMAND --help` explains one subcommand");
+  app.footer(
+      "Environment: `atoll run --help` lists the variables that set options. NO_COLOR turns colours off.\n\n"
+      "Files:\n"
+      "  ~/.cache/atoll          compiled kernels, or in $XDG_CACHE_HOME or $ATOLL_CACHE (`atoll cache --help`)\n"
+      "  /tmp/atoll-UID          files of programs that `atoll run` has started\n\n"
+      "Examples:\n"
+      "  atoll run -- ./saxpy\n"
+      "  atoll disasm ./saxpy --gpu gfx90a\n"
+      "  atoll help launch");
 
   Invocation invocation;
   add_run(app, invocation);
@@ -59,21 +153,24 @@ support::Result<int> run(int argc, char** argv) {
   add_link(app, invocation);
   add_bundle(app, invocation);
   add_completion(app, invocation);
+  add_help(app, invocation);
+  add_version(app, invocation);
+  app.formatter(with_usage("atoll SUBCOMMAND [OPTIONS]"));  // subcommands made after it would inherit it
 
   // What is after "--" belongs to the program that is to be run, options and all.
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
   if (dashes != end) invocation.after_dashes.assign(dashes + 1, end);
-  const auto is_named = [&](const CLI::App* subcommand) { return argc > 1 && subcommand->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' &&
-      std::ranges::none_of(app.get_subcommands([](const CLI::App*) { return true; }), is_named))
-    return wrong_usage(fmt::format("there is no subcommand '{}' (`atoll --help` says what there is)", argv[1]));
+  if (argc == 1) return print_help(app, {});
+  const auto is_named = [&](const CLI::App* subcommand) { return subcommand->get_name() == argv[1]; };
+  if (argv[1][0] != '-' && std::ranges::none_of(app.get_subcommands([](const CLI::App*) { return true; }), is_named))
+    return unknown_subcommand(app, "atoll", argv[1]);
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& request) {  // --help and --version
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
-    return wrong_usage(fmt::format("{} (`{} --help` says what there is)", error.what(), named_command(app)));
+    return parse_error(app, error);
   }
   return invocation.work();
 }

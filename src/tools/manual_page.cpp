@@ -53,7 +53,10 @@ std::string heading(const OptionDescription& option) {
   for (const std::string& name : option.names)
     names.push_back(option.positional ? "\\fI" + roff(name) + "\\fR" : "\\fB" + roff(name) + "\\fR");
   std::string text = fmt::format("{}", fmt::join(names, ", "));
-  if (!option.positional && !option.value.empty()) text += " \\fI" + roff(option.value) + "\\fR";
+  if (option.optional_value)
+    text += "[=\\fI" + roff(option.value) + "\\fR]";
+  else if (!option.positional && !option.value.empty())
+    text += " \\fI" + roff(option.value) + "\\fR";
   if (option.repeated) text += " ...";
   return text;
 }
@@ -68,6 +71,35 @@ void write_options(std::string& page, const CommandDescription& command, bool po
     if (!option.choices.empty()) page += roff(fmt::format(" ({})", fmt::join(option.choices, ", ")));
     page += '\n';
   }
+}
+
+/// Writes the paragraphs after the options: those that begin with "Environment", "Files:" or "Examples:" as sections of
+/// their own, in the order of man-pages(7), the others as notes.
+void write_footer(std::string& page, const std::string& footer) {
+  struct Part {
+    std::string_view begin, title;
+    std::string text{};
+  };
+  Part parts[] = {{"Environment", "ENVIRONMENT"}, {"Files:\n", "FILES"}, {"", "NOTES"}, {"Examples:\n", "EXAMPLES"}};
+  Part& notes = parts[2];
+  Part* current = &notes;
+  for (size_t at = 0; at < footer.size();) {
+    const size_t end = std::min(footer.find("\n\n", at), footer.size());
+    std::string paragraph = footer.substr(at, end - at);
+    at = end + 2;
+    Part* const named = std::ranges::find_if(
+        parts, [&](const Part& part) { return !part.begin.empty() && paragraph.starts_with(part.begin); });
+    if (named != std::end(parts))
+      current = named;
+    else if (!paragraph.starts_with(' '))
+      current = &notes;
+    // A line that is the section's title and nothing else is left out.
+    if (const size_t line = paragraph.find(":\n"); named != std::end(parts) && line < paragraph.find(' '))
+      paragraph.erase(0, line + 2);
+    current->text += (current->text.empty() ? "" : "\n\n") + paragraph;
+  }
+  for (const Part& part : parts)
+    if (!part.text.empty()) page += fmt::format(".SH {}\n{}", part.title, example(part.text));
 }
 
 }  // namespace
@@ -93,7 +125,7 @@ std::string manual_page(const CommandDescription& command, const std::vector<std
   }
   write_options(page, command, true, "ARGUMENTS");
   write_options(page, command, false, "OPTIONS");
-  if (!command.footer.empty()) page += ".SH NOTES\n" + example(command.footer);
+  write_footer(page, command.footer);
   page += ".SH EXIT STATUS\n";
   page += command.takes_program
               ? "That of the program; 2 for a command line that makes no sense, 1 if the program cannot be run.\n"

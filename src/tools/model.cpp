@@ -232,7 +232,7 @@ Result<int> run_model(const ModelRequest& request) {
 void add_model(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<ModelRequest>();
   CLI::App* command =
-      app.add_subcommand("model", "Tell what code the memory model wants for a memory operation, and why");
+      app.add_subcommand("model", "Print the code that the memory model requires for a memory operation");
   command->formatter(
       with_usage("atoll model --gpu NAME [OPERATION] [--cumode] [--tgsplit] [--single-wave] [--json]\n"
                  "       atoll model --gpu NAME --hardware [--json]"));

@@ -36,6 +36,7 @@ std::string single_quoted(const std::string& text) {
 
 bool is_file(const OptionDescription& option) { return option.value == "FILE"; }
 bool is_directory(const OptionDescription& option) { return option.value == "DIRECTORY"; }
+bool is_instruction(const OptionDescription& option) { return option.value == "INSTRUCTION"; }
 
 std::string name_of_function(const CommandDescription& command) {
   std::string name = "_" + command.name;
@@ -59,12 +60,17 @@ void walk(const CommandDescription& command, const auto& visit) {
   for (const CommandDescription& each : command.subcommands) walk(each, visit);
 }
 
+/// The command that prints names of instructions which begin with a word.
+constexpr std::string_view list_instructions = "atoll complete-instruction";
+
 /// What bash fills COMPREPLY with for a value.
 std::string bash_values(const OptionDescription& option) {
   if (is_file(option)) return "_atoll_files -f";
   if (is_directory(option)) return "_atoll_files -d";
+  if (is_instruction(option)) return fmt::format("COMPREPLY=($({} \"$word\" 2>/dev/null))", list_instructions);
   const auto values = known_values(option);
   if (values.empty()) return ":";
+  if (option.is_list()) return fmt::format("_atoll_list '{}'", fmt::join(values, " "));
   return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", fmt::join(values, " "));
 }
 
@@ -72,7 +78,9 @@ std::string bash_values(const OptionDescription& option) {
 std::string zsh_values(const OptionDescription& option) {
   if (is_file(option)) return "_files";
   if (is_directory(option)) return "_files -/";
+  if (is_instruction(option)) return fmt::format("{{compadd -- $({} \"$PREFIX\" 2>/dev/null)}}", list_instructions);
   const auto values = known_values(option);
+  if (option.is_list() && !values.empty()) return fmt::format("_sequence compadd - {}", fmt::join(values, " "));
   return values.empty() ? " " : fmt::format("({})", fmt::join(values, " "));
 }
 
@@ -88,9 +96,11 @@ void write_zsh_option(std::string& script, const OptionDescription& option) {
   for (const std::string& name : option.names) {
     const std::string excluded = option.repeated ? "*" : fmt::format("({})", fmt::join(option.names, " "));
     std::string spec = excluded + name;
-    if (!option.value.empty()) spec += name.starts_with("--") ? "=" : "+";
+    // "=-": the value stands behind a = in the same word; "::": it may be left out.
+    if (!option.value.empty()) spec += option.optional_value ? "=-" : name.starts_with("--") ? "=" : "+";
     spec += fmt::format("[{}]", zsh_message(option.description));
-    if (!option.value.empty()) spec += fmt::format(":{}:{}", option.value, zsh_values(option));
+    if (!option.value.empty())
+      spec += fmt::format("{}:{}:{}", option.optional_value ? ":" : "", option.value, zsh_values(option));
     script += " \\\n    " + single_quoted(spec);
   }
 }
@@ -138,10 +148,14 @@ void write_fish_option(std::string& script, const std::string& begin, const Opti
   for (const std::string& name : option.names)
     script += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   const auto values = known_values(option);
-  if (is_file(option))
+  if (option.optional_value)  // without -r: the value may be left out
+    script += is_file(option) ? " -F" : fmt::format(" -f -a '(__fish_append , {})'", fmt::join(values, " "));
+  else if (is_file(option))
     script += " -r -F";
   else if (is_directory(option))
     script += " -x -a '(__fish_complete_directories)'";
+  else if (!values.empty() && option.is_list())
+    script += fmt::format(" -x -a '(__fish_append , {})'", fmt::join(values, " "));
   else if (!values.empty())
     script += fmt::format(" -x -a '{}'", fmt::join(values, " "));
   else if (!option.value.empty())
@@ -159,12 +173,18 @@ _atoll_files() { # -f | -d
   mapfile -t COMPREPLY < <(compgen "$1" -- "$word")
 }
 
+_atoll_list() { # words, of which several may stand with commas between them
+  local before=
+  [[ $word == *,* ]] && before=${word%,*},
+  mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${word##*,}")
+}
+
 _atoll() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=atoll i
   COMPREPLY=()
   # --gpu=mi250x is three words.
-  [ "$word" = = ] && word=
-  [ "$before" = = ] && before=${COMP_WORDS[COMP_CWORD - 2]}
+  [ "$word" = = ] && word= && before="$before="
+  [ "$before" = = ] && before="${COMP_WORDS[COMP_CWORD - 2]}="
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$command ${COMP_WORDS[i]}" in
 )";
@@ -188,7 +208,10 @@ _atoll() {
     for (const OptionDescription& option : each.options) {
       if (option.positional || option.value.empty()) continue;
       std::vector<std::string> words;
-      for (const std::string& name : option.names) words.push_back(fmt::format("'{} {}'", each.name, name));
+      for (const std::string& name : option.names) {
+        if (!option.optional_value) words.push_back(fmt::format("'{} {}'", each.name, name));
+        if (name.starts_with("--")) words.push_back(fmt::format("'{} {}='", each.name, name));
+      }
       script += fmt::format("    {}) {}; return ;;\n", fmt::join(words, " | "), bash_values(option));
     }
   });
@@ -197,9 +220,13 @@ _atoll() {
     std::vector<std::string> names;
     for (const OptionDescription& option : each.options)
       if (!option.positional) names.insert(names.end(), option.names.begin(), option.names.end());
-    const std::string others = takes_files(each) ? "_atoll_files -f"
-                                                 : fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))",
-                                                               fmt::join(names_of(each.subcommands), " "));
+    const auto instruction = std::ranges::find_if(
+        each.options, [](const auto& option) { return option.positional && is_instruction(option); });
+    const std::string others =
+        takes_files(each) ? "_atoll_files -f"
+        : instruction != each.options.end()
+            ? bash_values(*instruction)
+            : fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", fmt::join(names_of(each.subcommands), " "));
     script += fmt::format(
         "    '{}')\n      case \"$word\" in\n        -*) COMPREPLY=($(compgen -W '{}' -- \"$word\")) ;;\n"
         "        *) {} ;;\n      esac ;;\n",
@@ -220,6 +247,9 @@ std::string fish_completion(const CommandDescription& command) {
   walk(command, [&](const CommandDescription& each) {
     const std::string begin = fmt::format("complete -c atoll -n {}", single_quoted(fish_condition(each)));
     if (!takes_files(each) && !each.takes_program) script += begin + " -f\n";
+    for (const OptionDescription& option : each.options)
+      if (option.positional && is_instruction(option))
+        script += fmt::format("{} -a '({} (commandline -ct))'\n", begin, list_instructions);
     for (const CommandDescription& one : each.subcommands)
       script += fmt::format("{} -a {} -d {}\n", begin, one.own_name(), single_quoted(one.description));
     for (const OptionDescription& option : each.options) write_fish_option(script, begin, option);

@@ -1,4 +1,8 @@
 // `atoll asm`: what it makes runs (atoll launch), of hand-written text and of clang's; what it says of mistakes.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,6 +133,169 @@ TEST_F(AssembleCommand, CommandLinesThatMakeNoSenseAreRefused) {
   EXPECT_EQ(atoll("asm a.s --gpu gfx900 --wave32 -o a.co").exit_code, 2);
   EXPECT_EQ(atoll("asm a.s --gpu gfx900 --defsym a=b -o a.co").exit_code, 2);
   EXPECT_EQ(atoll("asm missing.s --gpu gfx900 -o a.co").exit_code, 1);
+}
+
+/// What a command used, and its exit code.
+struct Use {
+  int exit_code = -1;
+  long peak_kib = 0;       ///< resident memory
+  double cpu_seconds = 0;  ///< of user and system together: the host may be busy
+};
+
+Use measure(const std::string& command) {
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  rusage used{};
+  if (wait4(child, &status, 0, &used) != child) return {};
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+          .peak_kib = used.ru_maxrss,
+          .cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime)};
+}
+
+// A few lines that stand for gigabytes: each is an error with its place before its memory is taken. The directives are
+// those of the GNU assembler's manual that have a count, a size, an alignment or an address.
+TEST_F(AssembleCommand, RefusesTextThatStandsForGigabytes) {
+  std::string doubling = ".macro d0\n.quad 0\n.endm\n";
+  for (int i = 1; i < 40; i++) doubling += fmt::format(".macro d{}\nd{}\nd{}\n.endm\n", i, i - 1, i - 1);
+  test::write_file(directory_ / "sparse", "");
+  std::filesystem::resize_file(directory_ / "sparse", uint64_t{4} << 30);  // takes no room on the disk
+  struct Case {
+    const char* name;
+    std::string text;
+  };
+  const Case cases[] = {
+      {"org", ".org 4000000000\n"},
+      {"org 2^62", ".org 0x4000000000000000\ns_nop 0\n"},
+      {"org by a symbol", "a: .org a + 1000000000\n"},
+      {"zero", ".zero 1000000000\n"},
+      {"zero 2^63 - 1", ".zero 0x7fffffffffffffff\n"},
+      {"skip", ".skip 1000000000, 1\n"},
+      {"space", ".space 1000000000\n"},
+      {"space by a later symbol", ".space n\n.set n, 1000000000\n"},
+      {"fill", ".fill 1000000000\n"},
+      {"fill wraps", ".fill 0x2000000000000001, 8, 1\n"},
+      {"fill 8", ".fill 134217728, 8, 1\n"},
+      {"dcb", ".dcb.l 250000000, 1\n"},
+      {"ds", ".ds.d 125000000\n"},
+      {"p2align", "s_nop 0\n.p2align 31\n"},
+      {"balign", "s_nop 0\n.balign 1073741824\ns_nop 0\n"},
+      {"align in data", ".data\n.byte 1\n.p2align 30, 7\n.byte 2\n"},
+      {"many alignments", ".rept 4\ns_nop 0\n.p2align 27\n.endr\n"},
+      {"sections",
+       [] {
+         std::string text;
+         for (int i = 0; i < 20; i++) text += fmt::format(".section .data.s{},\"aw\",@progbits\n.zero 100000000\n", i);
+         return text;
+       }()},
+      {"incbin", ".incbin \"sparse\"\n"},
+      {"incbin of a device", ".incbin \"/dev/zero\"\n"},
+      {"incbin again", ".rept 5\n.incbin \"sparse\", 0, 100000000\n.endr\n"},
+      {"rept", ".rept 1000000000\n.byte 1\n.endr\n"},
+      {"nested rept", ".rept 100000\n.rept 100000\n.byte 1\n.endr\n.endr\n"},
+      {"irp", ".irp x, 1, 2, 3\n.rept 1000000000\n.byte \\x\n.endr\n.endr\n"},
+      {"macros", doubling + "d39\n"},
+      {"recursion", ".macro r\nr\nr\n.endm\nr\n"},
+      {"comm as bytes", ".section .bss,\"aw\",@progbits\n.byte 1\n.comm x, 4000000000, 8\n"},
+      {"comm", ".comm x, 0x7fffffffffffffff, 8\n"},
+      {"bss as bytes", ".bss\n.zero 1000000000\n.section .bss.more,\"aw\",@progbits\n.byte 1\n"},
+      {"expression",
+       [] {
+         std::string text = "x0 = y + y\n";
+         for (int i = 1; i < 60; i++) text += fmt::format("x{} = x{} + x{}\n", i, i - 1, i - 1);
+         return text + ".quad x59\ny = 1 + z\n.quad z\n";
+       }()},
+      {"metadata",
+       ".amdgpu_metadata\na: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\n.end_amdgpu_metadata\n"},
+  };
+  constexpr long most_kib = 700 << 10;
+  constexpr double most_seconds = 20;
+  for (const auto& [name, text] : cases) {
+    SCOPED_TRACE(name);
+    test::write_file(directory_ / "bomb.s", text);
+    const std::string command = fmt::format("{} asm bomb.s --gpu gfx900 -o bomb.co >bomb.txt 2>&1", ATOLL_COMMAND);
+    const Use use = measure(fmt::format("sh -c 'cd {} && exec {}'", directory_.path().string(), command));
+    EXPECT_EQ(use.exit_code, 1);
+    EXPECT_LT(use.peak_kib, most_kib);
+    EXPECT_LT(use.cpu_seconds, most_seconds);
+    std::string said;
+    for (const uint8_t byte : test::read_bytes(directory_ / "bomb.txt")) said += static_cast<char>(byte);
+    EXPECT_THAT(said, testing::AnyOf(HasSubstr("error: "), testing::StartsWith("atoll: ")));
+    EXPECT_THAT(said, Not(HasSubstr("bad_alloc")));
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "bomb.co"));
+  }
+  // What is below the limit is made.
+  test::write_file(directory_ / "large.s", ".data\n.zero 200000000\n.bss\n.zero 2000000000\n");
+  EXPECT_EQ(atoll("asm large.s --gpu gfx900 -o large.co").output, "");
+  EXPECT_GT(std::filesystem::file_size(directory_ / "large.co"), 200'000'000u);
+}
+
+TEST_F(AssembleCommand, ListsMistakesOnly) {
+  test::write_file(directory_ / "good.s", "s_endpgm\n");
+  test::write_file(directory_ / "bad.s", "v_nonsense\n");
+  EXPECT_EQ(atoll("asm good.s --gpu GFX900 --syntax-only").exit_code, 0);
+  const auto bad = atoll("asm bad.s --gpu gfx900 --syntax-only");
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_THAT(bad.output, HasSubstr("bad.s:1:1: error: "));
+  EXPECT_EQ(atoll("asm good.s --gpu gfx900").exit_code, 2);
+  EXPECT_EQ(atoll("asm good.s --gpu gfx900 --syntax-only -o x.co").exit_code, 2);
+}
+
+// LLVM 23's triple, in text and metadata (llvm/llvm-project#206480).
+TEST_F(AssembleCommand, TakesTriplesOfLlvm23) {
+  const auto with = [&](const std::string& triple) {
+    test::write_file(directory_ / "t.s", fmt::format(".amdgcn_target \"{}\"\n.amdgpu_metadata\namdhsa.version: [1, 2]\n"
+                                                     "amdhsa.target: {}\n.end_amdgpu_metadata\ns_endpgm\n",
+                                                     triple, triple));
+    return atoll("asm t.s --gpu gfx1201 -o t.co");
+  };
+  for (const char* triple :
+       {"amdgpu12.01-amd-amdhsa--gfx1201", "amdgpu12-amd-amdhsa--gfx1201", "amdgpu12.01-amd-amdhsa",
+        "amdgcn-amd-amdhsa-unknown-gfx1201", "amdgcn-amd-amdhsa--gfx1201"}) {
+    EXPECT_EQ(with(triple).output, "") << triple;
+    EXPECT_EQ(
+        atoll(fmt::format(
+                  "bundle make {}=t.co -o t.hipfb && {} bundle extract t.hipfb --gpu gfx1201 -o u.co && cmp t.co u.co",
+                  triple, ATOLL_COMMAND))
+            .exit_code,
+        0)
+        << triple;
+  }
+  EXPECT_THAT(with("amdgpu9.0a-amd-amdhsa--gfx1201").output, HasSubstr("is not the architecture of gfx1201"));
+  EXPECT_THAT(with("amdgcn-amd-amdpal--gfx1201").output, HasSubstr("operating system amdpal"));
+}
+
+TEST_F(AssembleCommand, BundlesOfOtherTargetsAreRefused) {
+  test::write_file(directory_ / "k.s", "s_endpgm\n");
+  ASSERT_EQ(atoll("asm k.s --gpu gfx90a -o k.co").output, "");
+  EXPECT_EQ(atoll("bundle make gfx90a=k.co -o k.hipfb").output, "");
+  EXPECT_EQ(atoll("bundle make mi250x=k.co -o k.hipfb").output, "");
+  for (const char* other : {"gfx900", "gfx90a:xnack-", "gfx908", "gfx9-generic"}) {
+    const auto refused = atoll(fmt::format("bundle make {}=k.co -o no.hipfb", other));
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_THAT(refused.output, HasSubstr(fmt::format("the code object is for gfx90a, the entry for {}", other)));
+  }
+  EXPECT_NE(atoll("bundle make gfx90a=k.s -o no.hipfb").exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "no.hipfb"));
+  // An entry whose ID has another triple than the one that is asked for.
+  EXPECT_EQ(atoll("bundle extract k.hipfb --gpu amdgpu9.0a-amd-amdhsa--gfx90a -o l.co").exit_code, 0);
+  EXPECT_THAT(atoll("bundle extract k.hipfb --gpu gfx900 -o l.co").output,
+              HasSubstr("no code for gfx900; there is code for gfx90a"));
+  // The system that the code is for is named, not GPUs.
+  auto bytes = test::read_bytes(directory_ / "k.co");
+  bytes[7] = 65;  // EI_OSABI: ELFOSABI_AMDGPU_PAL
+  test::write_file(directory_ / "pal.co", std::string(bytes.begin(), bytes.end()));
+  for (const char* command : {"launch pal.co", "launch pal.co --gpu gfx90a"}) {
+    const auto refused = atoll(command);
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.output, HasSubstr("the code object is for amdpal, Atoll runs those for amdhsa"));
+  }
 }
 
 }  // namespace

@@ -89,6 +89,17 @@ TEST_F(Completion, ByBash) {
   EXPECT_THAT(by_bash("atoll asm -I \"\""), testing::ElementsAre("include"));
   EXPECT_THAT(by_bash("atoll link --output k"), testing::ElementsAre("kernels.co"));
   EXPECT_THAT(by_bash("atoll run --timeout \"\""), testing::IsEmpty());
+  // Values behind a "=", lists with commas, and names of instructions.
+  EXPECT_THAT(by_bash("atoll run --check = m"), testing::ElementsAre("memory"));
+  EXPECT_THAT(by_bash("atoll run --check = \"\""), testing::IsSupersetOf({"all", "memory", "race", "leak"}));
+  EXPECT_THAT(by_bash("atoll run --check ="), testing::IsSupersetOf({"all", "memory", "race"}));
+  EXPECT_THAT(by_bash("atoll run --check = memory,r"), testing::ElementsAre("memory,race"));
+  EXPECT_THAT(by_bash("atoll run --core = k"), testing::ElementsAre("kernels.co"));
+  EXPECT_THAT(by_bash("atoll run --gpu mi250x,gfx110"),
+              testing::UnorderedElementsAre("mi250x,gfx1100", "mi250x,gfx1101", "mi250x,gfx1102", "mi250x,gfx1103"));
+  run(fmt::format("ln -sf {} {}", ATOLL_COMMAND, scripts / "atoll"));
+  EXPECT_THAT(by_bash("atoll isa v_perm", fmt::format("PATH={}:$PATH", scripts.path().string())),
+              testing::IsSupersetOf({"v_perm_b32", "v_permlane16_b32"}));
 }
 
 // What stands after -- is completed as if it stood alone.
@@ -108,6 +119,8 @@ TEST_F(Completion, ByFish) {
   EXPECT_THAT(by_fish("atoll disasm k"), testing::ElementsAre("kernels.co"));
   EXPECT_THAT(by_fish("atoll asm -I "), testing::ElementsAre("include/"));
   EXPECT_THAT(by_fish("atoll isa k"), testing::IsEmpty());
+  EXPECT_THAT(by_fish("atoll run --gpu mi250x,gfx110"), testing::Contains("mi250x,gfx1101"));
+  EXPECT_THAT(by_fish("atoll run --check=memory,r"), testing::Contains("--check=memory,race"));
 }
 
 TEST_F(Completion, ByZsh) {
@@ -116,6 +129,8 @@ TEST_F(Completion, ByZsh) {
   EXPECT_THAT(by_zsh("atoll run --gpu gfx110", "gfx1103"), testing::AllOf(HasSubstr("gfx1100"), HasSubstr("gfx1102")));
   EXPECT_THAT(by_zsh("atoll bundle make --compress ", "zstd"), testing::AllOf(HasSubstr("none"), HasSubstr("zlib")));
   EXPECT_THAT(by_zsh("atoll disasm k", "kernels.co"), HasSubstr("kernels.co"));
+  EXPECT_THAT(by_zsh("atoll run --gpu mi250x,gfx110", "gfx1103"), HasSubstr("gfx1102"));
+  EXPECT_THAT(by_zsh("atoll run --check=", "wait"), HasSubstr("memory"));
   EXPECT_THAT(by_zsh("atoll run -- cat k", "kernels.co"), HasSubstr("kernels.co"));
 }
 
@@ -164,6 +179,21 @@ TEST(ManualPages, SayWhatTheHelpSays) {
     written.insert(each.path().filename().string());
   EXPECT_EQ(written, checked);
   EXPECT_GT(written.size(), 10u);
+}
+
+// Sections of man-pages(7), and values that may be left out.
+TEST(ManualPages, HaveEnvironmentFilesAndOptionalValues) {
+  const test::TemporaryDirectory directory;
+  run(fmt::format("{} manual-pages {}", ATOLL_COMMAND, directory.path().string()));
+  const auto page = [&](const char* name) {
+    return run(fmt::format("groff -man -Tascii -P-cbou -rLL=200n {}", directory / name));
+  };
+  EXPECT_THAT(page("atoll-run.1"),
+              testing::AllOf(HasSubstr("--core[=FILE]"), HasSubstr("--check[=LIST]"), HasSubstr("--stats[=FILE]"),
+                             HasSubstr("\nEXAMPLES\n"), HasSubstr("ATOLL_MEMORY")));
+  EXPECT_THAT(page("atoll.1"),
+              testing::AllOf(HasSubstr("\nENVIRONMENT\n"), HasSubstr("\nFILES\n"), HasSubstr("~/.cache/atoll")));
+  EXPECT_THAT(page("atoll-cache.1"), testing::AllOf(HasSubstr("\nENVIRONMENT\n"), HasSubstr("ATOLL_CACHE_SIZE")));
 }
 
 // Examples keep their lines and every character.

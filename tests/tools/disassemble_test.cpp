@@ -120,8 +120,8 @@ TEST_F(DisassembleCommand, SaysWhatIsWrong) {
     const char *arguments, *message;
     int exit_code;
   };
-  const Case cases[] = {{"", "disasm: say which FILE", 2},
-                        {"--raw", "--raw needs --gpu", 2},
+  const Case cases[] = {{"", "FILE is required", 2},
+                        {"--raw", "--raw requires --gpu", 2},
                         {"--raw --gpu gfx900 --wave-size 32 /dev/null", "gfx900 has no waves of 32 lanes", 2},
                         {"nothing", "No such file", 1},
                         {"program.hip", "neither a code object nor an offload bundle", 1},

@@ -60,7 +60,7 @@ TEST(Command, WrongUsageIsOneLineAndExitCode2) {
     const char *arguments, *message;
   };
   for (const auto& [arguments, message] :
-       {Case{"", "A subcommand is required"}, Case{"fly", "there is no subcommand 'fly'"}, Case{"gpus --jsn", "--jsn"},
+       {Case{"fly", "unknown subcommand 'fly'"}, Case{"bundle", "subcommand"}, Case{"gpus --jsn", "--jsn"},
         Case{"run", "which program?"}, Case{"run --speed 3 -- true", "no option --speed"},
         Case{"run --timeout -3 -- true", "'-3' is not a number above 0"}}) {
     const auto run = atoll(arguments);
