@@ -45,14 +45,31 @@ struct LocalMemory {
   uint32_t bytes = 0;
 };
 
+/// The type of a number, or of the numbers behind a pointer.
+struct NumberType {
+  uint8_t size = 0;  ///< bytes; 0 for structures, void and other types that a launch does not check
+  bool is_floating = false, is_pointer = false;
+
+  template <typename T>
+  static constexpr NumberType of() {
+    using Pointee = std::remove_cv_t<std::remove_pointer_t<T>>;
+    if constexpr (std::is_arithmetic_v<Pointee>)
+      return {.size = sizeof(Pointee),
+              .is_floating = std::is_floating_point_v<Pointee>,
+              .is_pointer = std::is_pointer_v<T>};
+    return {.is_pointer = std::is_pointer_v<T>};
+  }
+};
+
 /// One kernel argument as bytes.
 struct Argument {
   std::vector<std::byte> bytes;
   bool is_local_memory = false;         ///< then `bytes` is the uint32_t number of bytes of LDS
   std::shared_ptr<const void> keeps{};  ///< the buffer that it points to, which so lives until the kernel has run
+  NumberType type{};                    ///< compared with the kernel's parameter where both are known
 
   template <typename T>
-  Argument(const T& value) {  // NOLINT(google-explicit-constructor): arguments are written bare
+  Argument(const T& value) : type(NumberType::of<T>()) {  // NOLINT(google-explicit-constructor): written bare
     static_assert(
         std::is_trivially_copyable_v<T> && !std::is_array_v<T>,
         "a kernel argument is a number, a structure of such, a pointer, a Buffer or LocalMemory; what is in a "
@@ -64,7 +81,9 @@ struct Argument {
   }
   template <typename T>
   Argument(const TypedBuffer<T>& buffer)  // NOLINT(google-explicit-constructor)
-      : Argument(static_cast<const Buffer&>(buffer)) {}
+      : Argument(static_cast<const Buffer&>(buffer)) {
+    type = NumberType::of<T*>();
+  }
   Argument(const Buffer& buffer) : Argument(buffer.data()) {
     keeps = buffer.data_;
   }  // NOLINT(google-explicit-constructor)

@@ -48,8 +48,9 @@ struct Parameter {
     local_memory,  ///< LDS: takes a LocalMemory
     unsupported    ///< images, samplers, pipes, queues
   };
-  std::string name;  ///< empty where the compiler left names out
-  std::string type;  ///< "float*", as the metadata or the kernel's name in C++ has it; empty where neither does
+  std::string name;     ///< empty where the compiler left names out
+  std::string type;     ///< "float*", as the metadata or the kernel's name in C++ has it; empty where neither does
+  std::string element;  ///< "f32": the type of the number, or of the numbers it points to; empty where not known
   Kind kind = Kind::value;
   uint32_t offset = 0, size = 0;  ///< in the kernel argument segment
 };
@@ -71,13 +72,14 @@ struct KernelInfo {
 struct ParameterType {
   Parameter::Kind kind = Parameter::Kind::value;
   uint32_t size = 0;
-  bool is_floating = false, is_integer = false;
+  NumberType number{};  ///< of the value, or behind the pointer
 
   template <typename P>
   static constexpr ParameterType of() {
     if constexpr (std::is_same_v<P, LocalMemory>) return {.kind = Parameter::Kind::local_memory};
-    if constexpr (std::is_pointer_v<P>) return {.kind = Parameter::Kind::pointer, .size = sizeof(P)};
-    return {.size = sizeof(P), .is_floating = std::is_floating_point_v<P>, .is_integer = std::is_integral_v<P>};
+    return {.kind = std::is_pointer_v<P> ? Parameter::Kind::pointer : Parameter::Kind::value,
+            .size = sizeof(P),
+            .number = NumberType::of<P>()};
   }
 };
 
@@ -100,8 +102,8 @@ class ATOLL_PUBLIC Code {
 };
 
 struct LaunchShape {
-  std::array<uint32_t, 3> grid{1, 1, 1};   ///< work-items, as in HSA (not blocks); 0 counts as 1
-  std::array<uint32_t, 3> block{1, 1, 1};  ///< work-items of a work-group; 0 counts as 1
+  std::array<uint32_t, 3> grid{1, 1, 1};   ///< work-items, as in HSA (not blocks); 0 in Y and Z counts as 1
+  std::array<uint32_t, 3> block{1, 1, 1};  ///< work-items of a work-group; 0 in Y and Z counts as 1
   uint32_t dynamic_lds_bytes = 0;
 };
 
@@ -236,8 +238,8 @@ class ATOLL_PUBLIC Gpu {
     return TypedBuffer<T>(*buffer);
   }
 
-  /// Runs a kernel to its end. The arguments must match the kernel's parameters in number and size; hidden
-  /// arguments are filled in.
+  /// Runs a kernel to its end. The arguments must match the kernel's parameters in number, size and, where both are
+  /// known, type; hidden arguments are filled in.
   Expected<LaunchResult> launch_with(const Code& code, std::string_view kernel, const LaunchShape& shape,
                                      std::span<const Argument> arguments) const;
   template <typename... Args>

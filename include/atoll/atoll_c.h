@@ -163,6 +163,7 @@ typedef enum atoll_parameter_kind {
 } atoll_parameter_kind;
 typedef struct atoll_parameter {
   const char *name, *type; /* "data", "float*"; empty where neither the metadata nor the name in C++ has them */
+  const char* element;     /* "f32": the type of the number, or of the numbers it points to; empty where not known */
   atoll_parameter_kind kind;
   uint32_t offset, size;
 } atoll_parameter;
@@ -189,9 +190,11 @@ ATOLL_API void atoll_buffer_free(atoll_buffer* buffer);
 /* ---- Launches ---- */
 
 typedef enum atoll_argument_kind {
-  ATOLL_ARGUMENT_VALUE = 0,       /* `size` bytes at `value`: a number, a structure, a pointer */
-  ATOLL_ARGUMENT_BUFFER = 1,      /* `value` is an atoll_buffer* */
-  ATOLL_ARGUMENT_LOCAL_MEMORY = 2 /* `size` bytes of LDS */
+  ATOLL_ARGUMENT_VALUE = 0,        /* `size` bytes at `value`: a number, a structure, a pointer */
+  ATOLL_ARGUMENT_BUFFER = 1,       /* `value` is an atoll_buffer* */
+  ATOLL_ARGUMENT_LOCAL_MEMORY = 2, /* `size` bytes of LDS */
+  ATOLL_ARGUMENT_INTEGER = 3,      /* as ATOLL_ARGUMENT_VALUE; the parameter may not be a floating-point number */
+  ATOLL_ARGUMENT_FLOATING = 4      /* as ATOLL_ARGUMENT_VALUE; the parameter may not be an integer */
 } atoll_argument_kind;
 typedef struct atoll_argument {
   atoll_argument_kind kind;
@@ -199,11 +202,36 @@ typedef struct atoll_argument {
   const void* value;
 } atoll_argument;
 
-/* Arguments for an array of them: {atoll_memory(buffer), ATOLL_VALUE(factor), ATOLL_VALUE(count)}. */
-#define ATOLL_VALUE(variable) atoll_value(&(variable), sizeof(variable))
-static inline atoll_argument atoll_value(const void* value, size_t size) {
-  atoll_argument argument = {ATOLL_ARGUMENT_VALUE, size, value};
+/* Arguments for an array of them: {atoll_memory(buffer), ATOLL_VALUE(factor), ATOLL_VALUE(count)}. From C11 on,
+   ATOLL_VALUE records whether the variable is an integer or a floating-point number, and a launch compares that with
+   the parameter. */
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define ATOLL_KIND_OF(variable)                   \
+  _Generic((variable),                            \
+      float: ATOLL_ARGUMENT_FLOATING,             \
+      double: ATOLL_ARGUMENT_FLOATING,            \
+      char: ATOLL_ARGUMENT_INTEGER,               \
+      signed char: ATOLL_ARGUMENT_INTEGER,        \
+      unsigned char: ATOLL_ARGUMENT_INTEGER,      \
+      short: ATOLL_ARGUMENT_INTEGER,              \
+      unsigned short: ATOLL_ARGUMENT_INTEGER,     \
+      int: ATOLL_ARGUMENT_INTEGER,                \
+      unsigned: ATOLL_ARGUMENT_INTEGER,           \
+      long: ATOLL_ARGUMENT_INTEGER,               \
+      unsigned long: ATOLL_ARGUMENT_INTEGER,      \
+      long long: ATOLL_ARGUMENT_INTEGER,          \
+      unsigned long long: ATOLL_ARGUMENT_INTEGER, \
+      default: ATOLL_ARGUMENT_VALUE)
+#else
+#define ATOLL_KIND_OF(variable) ATOLL_ARGUMENT_VALUE
+#endif
+#define ATOLL_VALUE(variable) atoll_typed_value(ATOLL_KIND_OF(variable), &(variable), sizeof(variable))
+static inline atoll_argument atoll_typed_value(atoll_argument_kind kind, const void* value, size_t size) {
+  atoll_argument argument = {kind, size, value};
   return argument;
+}
+static inline atoll_argument atoll_value(const void* value, size_t size) {
+  return atoll_typed_value(ATOLL_ARGUMENT_VALUE, value, size);
 }
 static inline atoll_argument atoll_memory(const atoll_buffer* buffer) {
   atoll_argument argument = {ATOLL_ARGUMENT_BUFFER, 0, buffer};
@@ -216,8 +244,8 @@ static inline atoll_argument atoll_local_memory(size_t bytes) {
 
 typedef struct atoll_shape {
   size_t struct_size;
-  uint32_t grid[3];  /* work-items in all; 0 counts as 1 */
-  uint32_t block[3]; /* work-items of a work-group; 0 counts as 1 */
+  uint32_t grid[3];  /* work-items in all; 0 in Y and Z counts as 1 */
+  uint32_t block[3]; /* work-items of a work-group; 0 in Y and Z counts as 1 */
   uint32_t dynamic_lds_bytes;
 } atoll_shape;
 #define ATOLL_SHAPE_INIT {sizeof(atoll_shape), {1, 1, 1}, {1, 1, 1}, 0}
@@ -294,6 +322,9 @@ ATOLL_API atoll_status atoll_disassemble(const void* file, size_t size, const ch
 typedef void (*atoll_decoded)(void* user, uint64_t offset, uint32_t size, const char* text);
 ATOLL_API atoll_status atoll_decode(const void* code, size_t size, const char* gpu, uint32_t wave_size,
                                     atoll_decoded each, void* user, atoll_error** error);
+
+/* JSON, as `atoll gpus --json` prints it: all GPUs with their names, target IDs and properties. */
+ATOLL_API atoll_status atoll_gpus(atoll_data** json, atoll_error** error);
 
 /* JSON, as `atoll inspect --json` prints it. `gpu` and `kernel` may be null, `work_group_size` 0. */
 ATOLL_API atoll_status atoll_inspect(const void* file, size_t size, const char* gpu, const char* kernel,

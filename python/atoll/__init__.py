@@ -1,4 +1,4 @@
-"""A virtual AMD GPU, and the tools for its code.
+"""A virtual AMD GPU, and tools for its code.
 
     >>> import atoll, numpy as np
     >>> gpu = atoll.Gpu("mi250x")
@@ -9,16 +9,19 @@
     7.5
     >>> print(atoll.eval("v_perm_b32 v0, v1, v2, v3", gpu="gfx1100", v1=0x11223344, v2=0x55667788, v3=0x07060100))
 
-NumPy is needed for arrays in the GPU's memory only.
+All failures are atoll.Error; those about an argument are atoll.ArgumentError. NumPy is needed only for arrays in the GPU's
+memory.
 """
 
 from . import _library
-from .errors import Error, Fault
-from .gpu import Code, Event, Finding, Gpu, Kernel, LaunchResult, LocalMemory, Parameter, Stream
-from .tools import Evaluation, Instruction, Register, asm, decode, disasm, eval, inspect, link  # noqa: A004
+from .arguments import LocalMemory
+from .errors import ArgumentError, Error, Fault
+from .gpu import Code, Event, Finding, Gpu, Kernel, LaunchResult, Parameter, Stream
+from .tools import Evaluation, Instruction, Register, asm, decode, disasm, eval, gpus, inspect, link  # noqa: A004
 
-__version__ = _library.version().decode()
+__version__: str = _library.version().decode()
 __all__ = [
-    "Code", "Error", "Evaluation", "Event", "Fault", "Finding", "Gpu", "Instruction", "Kernel", "LaunchResult", "LocalMemory",
-    "Parameter", "Register", "Stream", "asm", "decode", "disasm", "eval", "inspect", "link"
+    "ArgumentError", "Code", "Error", "Evaluation", "Event", "Fault", "Finding", "Gpu", "Instruction", "Kernel",
+    "LaunchResult", "LocalMemory", "Parameter", "Register", "Stream", "asm", "decode", "disasm", "eval", "gpus", "inspect",
+    "link"
 ]

@@ -1,14 +1,17 @@
 """libatoll.so and its C interface (atoll_c.h), as ctypes sees them."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 import pathlib
+from typing import Any
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 
 INTERFACE = "0.1"  # of the SONAME: until 1.0 a minor version may change the interface
 
 
-def _load():
+def _load() -> ctypes.CDLL:
     name = "libatoll.so." + INTERFACE
     given = os.environ.get("ATOLL_LIBRARY")
     if given:
@@ -48,7 +51,7 @@ class Fault(ctypes.Structure):
 
 
 class Parameter(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("type", c_char_p), ("kind", c_int), ("offset", c_uint32), ("size", c_uint32)]
+    _fields_ = [("name", c_char_p), ("type", c_char_p), ("element", c_char_p), ("kind", c_int), ("offset", c_uint32), ("size", c_uint32)]
 
 
 class KernelInfo(ctypes.Structure):
@@ -132,6 +135,7 @@ _FUNCTIONS = {
     "data_bytes": (c_void_p, [_H]),
     "data_size": (c_size_t, [_H]),
     "data_free": (None, [_H]),
+    "gpus": (_STATUS, [_PH]),
     "assemble": (_STATUS, [c_char_p, POINTER(AssembleOptions), _PH]),
     "link": (_STATUS, [POINTER(LinkInput), c_size_t, _PH]),
     "disassemble": (_STATUS, [c_char_p, c_size_t, c_char_p, c_char_p, c_int, _PH]),
@@ -143,6 +147,12 @@ _FUNCTIONS = {
     "evaluation_error": (c_void_p, [_H]),
     "evaluation_free": (None, [_H]),
 }
+
+
+
+def __getattr__(name: str) -> Any:  # for type checkers: the functions are added below
+    raise AttributeError(name)
+
 
 _library = _load()
 CAN_FAIL = set()

@@ -1,8 +1,10 @@
-"""What goes wrong, as exceptions."""
+"""The exceptions of the module: Error, and ArgumentError for what the caller passed."""
+
+from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from typing import Any, Optional, Tuple
 
 from . import _library
 
@@ -30,23 +32,31 @@ class Fault:
 
 
 class Error(Exception):
-    """A failure that Atoll reports. `status` is its kind, "memory_fault"; `fault` says more where a kernel failed."""
+    """A failure that Atoll reports. `status` is its kind, "memory_fault"; `fault` describes where a kernel failed."""
 
-    def __init__(self, message, status, fault=None):
+    message: str
+    status: str
+    fault: Optional[Fault]
+
+    def __init__(self, message: str, status: str = "invalid_argument", fault: Optional[Fault] = None) -> None:
         super().__init__(message)
         self.message = message
         self.status = status
         self.fault = fault
 
-    def __reduce__(self):
-        return Error, (self.message, self.status, self.fault)
+    def __reduce__(self) -> Any:
+        return type(self), (self.message, self.status, self.fault)
 
 
-def _text(value):
+class ArgumentError(Error, TypeError, ValueError):
+    """An Error about an argument of a function or a kernel: a type, a size or a value that cannot be passed."""
+
+
+def _text(value: bytes) -> str:
     return value.decode(errors="replace")
 
 
-def of_handle(handle):
+def of_handle(handle: ctypes.c_void_p) -> Error:
     """The exception for an atoll_error, which stays the caller's."""
     pointer = _library.error_fault(handle)
     fault = None
@@ -57,10 +67,11 @@ def of_handle(handle):
                       of.address if of.address_known else None, bool(of.is_write), _text(of.near),
                       tuple(of.work_group), tuple(of.work_item), of.wave, of.lane, bool(of.lane_known))
     status = _text(_library.status_name(_library.error_status(handle)))
-    return Error(_text(_library.error_message(handle)), status, fault)
+    kind = ArgumentError if status == "invalid_argument" else Error
+    return kind(_text(_library.error_message(handle)), status, fault)
 
 
-def call(name, *arguments):
+def call(name: str, *arguments: Any) -> None:
     """Calls a function of the C interface that can fail; raises its error."""
     place = ctypes.c_void_p()
     if getattr(_library, name)(*arguments, ctypes.byref(place)) == 0:
@@ -71,8 +82,8 @@ def call(name, *arguments):
         _library.error_free(place)
 
 
-def make(name, *arguments):
-    """The same for one whose last parameter is a place for what it makes."""
+def make(name: str, *arguments: Any) -> ctypes.c_void_p:
+    """Calls such a function whose last parameter is a place for the handle that it makes; returns the handle."""
     handle = ctypes.c_void_p()
     call(name, *arguments, ctypes.byref(handle))
     return handle

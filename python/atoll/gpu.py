@@ -1,32 +1,46 @@
 """GPUs, their code and memory, and launches."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 import sys
 import threading
 from dataclasses import dataclass
-from typing import Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _library, errors
-from .arguments import LocalMemory, Memory, bytes_of, is_array, is_contiguous, memory_of
+from .arguments import Arguments, Memory, integer, seconds, shape, text
+
+if TYPE_CHECKING:
+    import numpy
 
 _KINDS = ("value", "pointer", "local_memory", "unsupported")
+Sizes = Union[int, Sequence[int]]  # of a grid or a block: X, or up to X, Y and Z
 
 
 @dataclass(frozen=True)
 class Parameter:
+    """A parameter of a kernel. `str(parameter)` names it in messages."""
+
     name: str  # empty where the compiler left names out
     type: str  # "float*"
+    element: str  # "f32": the type of the number, or of the numbers it points to; empty where not known
     kind: str  # "value", "pointer", "local_memory" or "unsupported"
     offset: int
     size: int
+    number: int = 0  # from 1 on
 
-    def __str__(self):
-        return "the parameter " + " ".join(filter(None, (self.type, self.name))) if self.name else "the parameter"
+    def __str__(self) -> str:
+        if self.name:
+            return f"parameter '{self.type} {self.name}'" if self.type else f"parameter '{self.name}'"
+        return f"parameter {self.number}" + (f" '{self.type}'" if self.type else "")
 
 
 @dataclass(frozen=True)
 class Kernel:
+    """A kernel, as its metadata describes it."""
+
     name: str
     parameters: Tuple[Parameter, ...]
     lds_bytes: int
@@ -42,126 +56,89 @@ class Kernel:
 
 @dataclass(frozen=True)
 class LaunchResult:
+    """The work of a launch. `seconds` are the host's."""
+
     work_groups: int
     waves: int
     wave_instructions: int
     seconds: float
 
 
-def _shape(grid, block, lds):
-    def triple(sizes):
-        sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
-        return (ctypes.c_uint32 * 3)(*(sizes + (1,) * (3 - len(sizes))))
-
-    return _library.Shape(ctypes.sizeof(_library.Shape), triple(grid), triple(block), lds)
-
-
 class Code:
     """Loaded code. `code.kernels` are names, `code.kernel(name)` describes one."""
 
-    def __init__(self, gpu, handle):
+    def __init__(self, gpu: Gpu, handle: ctypes.c_void_p) -> None:
         self._gpu = gpu  # to which what its kernels print goes
         self._handle = handle
-        self._kernels = {}
+        self._kernels: Dict[str, Kernel] = {}
 
-    def __del__(self):
+    def __del__(self) -> None:
         _library.code_free(self._handle)
 
+    def __repr__(self) -> str:
+        names = self.kernels
+        listed = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
+        return f"<atoll.Code for {self._gpu.target_id}: {listed or 'no kernels'}>"
+
     @property
-    def kernels(self):
+    def kernels(self) -> List[str]:
+        """The names of the kernels."""
         count = _library.code_kernel_count(self._handle)
         return [_library.code_kernel_name(self._handle, index).decode() for index in range(count)]
 
-    def kernel(self, name):
+    def kernel(self, name: str) -> Kernel:
+        """Describes a kernel: its parameters, registers and limits."""
         if name not in self._kernels:
             place = ctypes.POINTER(_library.KernelInfo)()
-            errors.call("code_describe", self._handle, name.encode(), ctypes.byref(place))
+            errors.call("code_describe", self._handle, text(name, "the kernel's name"), ctypes.byref(place))
             of = place.contents
             parameters = tuple(
-                Parameter(each.name.decode(), each.type.decode(), _KINDS[each.kind], each.offset, each.size)
-                for each in of.parameters[:of.parameter_count])
+                Parameter(each.name.decode(), each.type.decode(), each.element.decode(), _KINDS[each.kind], each.offset,
+                          each.size, number)
+                for number, each in enumerate(of.parameters[:of.parameter_count], 1))
             self._kernels[name] = Kernel(of.name.decode(), parameters, of.lds_bytes, of.scratch_bytes, of.vgprs,
                                          of.agprs, of.sgprs, of.max_block_size, tuple(of.required_block),
                                          tuple(of.max_blocks), bool(of.whole_blocks))
         return self._kernels[name]
 
-    def variable(self, name):
-        """A device variable, as a memoryview of its bytes, which can be written."""
+    def variable(self, name: str) -> memoryview:
+        """Returns a device variable as a writable memoryview of its bytes.
+
+        `variable("table").cast("f")[3] = 1.5` sets an element. A kernel takes the view for a pointer, as it is.
+        """
         address, size = ctypes.c_void_p(), ctypes.c_size_t()
-        errors.call("code_variable", self._handle, name.encode(), ctypes.byref(address), ctypes.byref(size))
+        errors.call("code_variable", self._handle, text(name, "the variable's name"), ctypes.byref(address), ctypes.byref(size))
         memory = (ctypes.c_ubyte * size.value).from_address(address.value)
-        memory.code = self  # which so lives as long
+        memory._atoll_code = self  # type: ignore[attr-defined]  # which so lives as long as the view
         return memoryview(memory).cast("B")
 
 
-class _Arguments:
-    """The arguments of a launch, and what has to be copied back after it."""
-
-    def __init__(self, gpu, kernel, values, may_copy):
-        if len(values) != len(kernel.parameters):
-            raise TypeError(f"kernel {kernel.name} takes {len(kernel.parameters)} arguments, {len(values)} are given")
-        self.keep, self.copies = [], []
-        made = [self._make(gpu, value, parameter, may_copy) for value, parameter in zip(values, kernel.parameters)]
-        self.array = (_library.Argument * len(made))(*made)
-        self.count = len(made)
-
-    def _make(self, gpu, value, parameter, may_copy):
-        if isinstance(value, LocalMemory):
-            return _library.Argument(_library.LOCAL_MEMORY, value.size, None)
-        if is_array(value) and value.shape != ():
-            return self._make_pointer(gpu, value, may_copy)
-        return self._make_value(bytes_of(value, parameter))
-
-    def _make_value(self, data):
-        buffer = ctypes.create_string_buffer(data, len(data))
-        self.keep.append(buffer)
-        return _library.Argument(_library.VALUE, len(data), ctypes.addressof(buffer))
-
-    def _make_pointer(self, gpu, array, may_copy):
-        if memory_of(array) is not None:
-            self.keep.append(array)
-            return self._make_value(array.ctypes.data.to_bytes(8, "little"))
-        if not may_copy:
-            raise TypeError("a stream's kernels take arrays in the GPU's memory: see Gpu.array and Gpu.zeros")
-        if not is_contiguous(array):
-            raise TypeError("an array with gaps is no memory for a kernel: numpy.ascontiguousarray makes one without")
-        memory = gpu._allocate(array.nbytes)
-        ctypes.memmove(_library.buffer_data(memory.handle), array.ctypes.data, array.nbytes)
-        self.keep.append(memory)
-        if array.flags["WRITEABLE"]:
-            self.copies.append((array, memory))
-        return _library.Argument(_library.BUFFER, 0, memory.handle)
-
-    def copy_back(self):
-        for array, memory in self.copies:
-            ctypes.memmove(array.ctypes.data, _library.buffer_data(memory.handle), array.nbytes)
-
-
-def _result(place):
+def _result(place: _library.LaunchResult) -> LaunchResult:
     return LaunchResult(place.work_groups, place.waves, place.wave_instructions, place.seconds)
 
 
 class Event:
     """Something that a stream does."""
 
-    def __init__(self, gpu, handle, keep):
+    def __init__(self, gpu: Gpu, handle: ctypes.c_void_p, keep: List[Any]) -> None:
         self._gpu, self._handle, self._keep = gpu, handle, keep
 
-    def __del__(self):
+    def __del__(self) -> None:
         _library.event_free(self._handle)
 
     @property
-    def done(self):
+    def done(self) -> bool:
+        """Whether it has been done."""
         return bool(_library.event_is_done(self._handle))
 
-    def wait(self, timeout=None):
-        """Waits until it is done; what the launch took. Raises TimeoutError after `timeout` seconds.
+    def wait(self, timeout: Optional[float] = None) -> LaunchResult:
+        """Waits until it is done, and returns the launch's result. Raises TimeoutError after `timeout` seconds.
 
         Ctrl-C stops what runs on the GPU.
         """
         try:
             if timeout is not None:
-                if not _library.event_wait_for(self._handle, timeout):
+                if not _library.event_wait_for(self._handle, seconds(timeout, "timeout")):
                     raise TimeoutError(f"not done within {timeout} s")
             else:
                 while not _library.event_wait_for(self._handle, 0.1):
@@ -179,34 +156,31 @@ class Event:
 class Stream:
     """Work that is done one after the other, while the program goes on."""
 
-    def __init__(self, gpu):
+    def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
         self._handle = errors.make("stream_create", gpu._handle)
-        self._keep = []  # arrays of kernels that may not have run
+        self._keep: List[Tuple[Event, List[Any]]] = []  # arrays of kernels that may not have run
 
-    def __del__(self):
+    def __del__(self) -> None:
         if hasattr(self, "_handle"):
             _library.stream_free(self._handle)
 
-    def launch(self, code, kernel, *arguments, grid, block=64, lds=0):
-        """As Gpu.launch, but returns an Event at once. Arrays must be in the GPU's memory."""
-        made = _Arguments(self._gpu, code.kernel(kernel), arguments, may_copy=False)
-        return self._launch(code, kernel, made, _shape(grid, block, lds))
-
-    def _launch(self, code, kernel, made, shape):
-        handle = errors.make("stream_launch", self._handle, code._handle, kernel.encode(), ctypes.byref(shape),
-                             made.array, made.count)
+    def launch(self, code: Code, kernel: str, *arguments: Any, grid: Sizes, block: Sizes = 64, lds: int = 0) -> Event:
+        """Launches as Gpu.launch does, but returns an Event at once. Arrays must be in the GPU's memory."""
+        made = Arguments(self._gpu, code.kernel(kernel), arguments, may_copy=False)
+        handle = errors.make("stream_launch", self._handle, code._handle, kernel.encode(),
+                             ctypes.byref(shape(grid, block, lds)), made.array, made.count)
         event = Event(self._gpu, handle, made.keep)
         self._keep = [(other, keep) for other, keep in self._keep if not other.done]
         self._keep.append((event, made.keep))
         return event
 
-    def wait(self, event):
-        """What comes later in the stream waits for an event of another one."""
+    def wait(self, event: Event) -> None:
+        """Makes later work of this stream wait for an event of another stream."""
         errors.call("stream_wait", self._handle, event._handle)
 
-    def synchronize(self):
-        """Waits until all is done. Raises the first error since the last time."""
+    def synchronize(self) -> None:
+        """Waits until all work is done. Raises the first error since the last time."""
         for event, _ in self._keep:
             while not _library.event_wait_for(event._handle, 0.1):
                 pass
@@ -238,52 +212,57 @@ class Gpu:
     reported to `on_finding(text)` or on sys.stderr; `check_suppressions` and `check_report` are paths.
     """
 
-    def __init__(self, name, *, threads=0, timeout=0, engine="", on_output=None, check="", check_suppressions="",
-                 check_report="", on_finding=None):
-        receive_finding = on_finding or (lambda text: self._print(text, True))
+    def __init__(self, name: str, *, threads: int = 0, timeout: float = 0, engine: str = "",
+                 on_output: Optional[Callable[[str, bool], object]] = None, check: str = "",
+                 check_suppressions: Union[str, os.PathLike[str]] = "", check_report: Union[str, os.PathLike[str]] = "",
+                 on_finding: Optional[Callable[[str], object]] = None) -> None:
+        receive_finding = on_finding or (lambda report: self._print(report, True))
 
         @_library.OUTPUT
-        def finding(_, text, size, is_standard_error):
-            receive_finding(ctypes.string_at(text, size).decode(errors="replace"))
+        def finding(_: Any, data: int, size: int, is_standard_error: int) -> None:
+            receive_finding(ctypes.string_at(data, size).decode(errors="replace"))
 
         self._on_finding = finding
         receive = on_output or self._print
 
         @_library.OUTPUT
-        def output(_, text, size, is_standard_error):
-            receive(ctypes.string_at(text, size).decode(errors="replace"), bool(is_standard_error))
+        def output(_: Any, data: int, size: int, is_standard_error: int) -> None:
+            receive(ctypes.string_at(data, size).decode(errors="replace"), bool(is_standard_error))
 
         self._output = output
-        options = _library.GpuOptions(ctypes.sizeof(_library.GpuOptions), threads, timeout, engine.encode(), output, None,
-                                      check.encode(), os.fsencode(check_suppressions), os.fsencode(check_report),
+        options = _library.GpuOptions(ctypes.sizeof(_library.GpuOptions), integer(threads, "threads", 0, 0xFFFFFFFF),
+                                      seconds(timeout, "timeout"), text(engine, "engine"), output, None,
+                                      text(check, "check"), os.fsencode(check_suppressions), os.fsencode(check_report),
                                       finding)
-        self._stream = None  # for launch()
-        self._handle = errors.make("gpu_create", name.encode(), ctypes.byref(options))
+        self._stream: Optional[ctypes.c_void_p] = None  # for launch()
+        self._handle = errors.make("gpu_create", text(name, "the GPU's name"), ctypes.byref(options))
         self._waiting = threading.Lock()
 
-    def __del__(self):
+    def __del__(self) -> None:
         if hasattr(self, "_handle"):
             _library.stream_free(self._stream)
             _library.gpu_free(self._handle)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<atoll.Gpu {self.product} ({self.target_id})>"
 
     @staticmethod
-    def _print(text, is_standard_error):
-        print(text, end="", file=sys.stderr if is_standard_error else sys.stdout, flush=True)
+    def _print(output: str, is_standard_error: bool) -> None:
+        print(output, end="", file=sys.stderr if is_standard_error else sys.stdout, flush=True)
 
     @property
-    def product(self):
+    def product(self) -> str:
+        """The product's name: "AMD Instinct MI250X"."""
         return _library.gpu_product(self._handle).decode()
 
     @property
-    def target_id(self):
+    def target_id(self) -> str:
+        """The target ID, with all settings: "gfx90a:sramecc+:xnack-"."""
         return _library.gpu_target_id(self._handle).decode()
 
     @property
-    def findings(self):
-        """What the checkers have found until now: a list of Finding."""
+    def findings(self) -> List[Finding]:
+        """The findings of the checkers until now."""
         found = []
         for index in range(_library.gpu_finding_count(self._handle)):
             each = _library.gpu_finding(self._handle, index).contents
@@ -293,26 +272,34 @@ class Gpu:
                                  bool(each.is_note)))
         return found
 
-    def load(self, code):
-        """Code: the path of a code object, a bundle or a program with one, or the bytes of such a file."""
+    def load(self, code: Union[str, os.PathLike[str], bytes, bytearray, memoryview]) -> Code:
+        """Loads the path of a code object, a bundle or a program with one, or the bytes of such a file."""
         if isinstance(code, (str, os.PathLike)):
             return Code(self, errors.make("code_load_file", self._handle, os.fsencode(code)))
+        if not isinstance(code, (bytes, bytearray, memoryview)):
+            raise errors.ArgumentError(f"code must be a path or bytes, not {type(code).__name__}")
         data = bytes(code)
         return Code(self, errors.make("code_load", self._handle, data, len(data)))
 
-    def _allocate(self, size):
+    def _allocate(self, size: int) -> Memory:
         return Memory(errors.make("buffer_create", self._handle, size), size)
 
-    def zeros(self, shape, dtype="float32"):
-        """A NumPy array in the GPU's memory, which kernels and the program see alike."""
+    def zeros(self, shape: Union[int, Sequence[int]], dtype: Any = "float32") -> numpy.ndarray:
+        """Returns a NumPy array in the GPU's memory, which kernels and the program share."""
         import numpy
 
         dtype = numpy.dtype(dtype)
-        count = int(numpy.prod(shape, dtype=numpy.int64))
-        return numpy.asarray(self._allocate(count * dtype.itemsize)).view(dtype).reshape(shape)
+        if dtype.hasobject:
+            raise errors.ArgumentError("an array of Python objects cannot be in the GPU's memory")
+        sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        count = 1
+        for size in sizes:
+            count *= integer(size, "a dimension of the array", 0, (1 << 63) - 1)
+        size = integer(count * dtype.itemsize, "the array's size in bytes", 0, (1 << 63) - 1)
+        return numpy.asarray(self._allocate(size)).view(dtype).reshape(sizes)
 
-    def array(self, values, dtype=None):
-        """A copy of an array, or of what becomes one, in the GPU's memory."""
+    def array(self, values: Any, dtype: Any = None) -> numpy.ndarray:
+        """Returns a copy of an array, or of values that NumPy makes one of, in the GPU's memory."""
         import numpy
 
         values = numpy.asarray(values, dtype)
@@ -320,33 +307,35 @@ class Gpu:
         copy[...] = values
         return copy
 
-    def launch(self, code, kernel, *arguments, grid, block=64, lds=0):
+    def launch(self, code: Code, kernel: str, *arguments: Any, grid: Sizes, block: Sizes = 64,
+               lds: int = 0) -> LaunchResult:
         """Runs a kernel to its end. `grid` counts work-items; `lds` is dynamic LDS in bytes.
 
-        Arguments are numbers, NumPy values and structures, bytes, LocalMemory, None, and NumPy arrays: those of array()
-        and zeros() as they are; others are copied to the GPU and back. Raises atoll.Error if the kernel fails. Ctrl-C
-        stops it.
+        Arguments are numbers, NumPy values and structures, bytes, LocalMemory, None, and NumPy arrays or memoryviews.
+        Arrays of array() and zeros() are passed as they are; others are copied to the GPU and, if they are writable,
+        back. An array must have the parameter's element type, where the code object has it. Raises atoll.Error if the
+        kernel fails, atoll.ArgumentError before the launch if an argument cannot be passed. Ctrl-C stops the kernel.
         """
-        made = _Arguments(self, code.kernel(kernel), arguments, may_copy=True)
-        shape = _shape(grid, block, lds)
+        made = Arguments(self, code.kernel(kernel), arguments, may_copy=True)
+        sizes = shape(grid, block, lds)
         if threading.current_thread() is threading.main_thread() and self._waiting.acquire(blocking=False):
             try:
-                result = self._launch_and_wait(code, kernel, made, shape)
+                result = self._launch_and_wait(code, kernel, made, sizes)
             finally:
                 self._waiting.release()
         else:
             place = _library.LaunchResult()
-            errors.call("launch", self._handle, code._handle, kernel.encode(), ctypes.byref(shape), made.array,
+            errors.call("launch", self._handle, code._handle, kernel.encode(), ctypes.byref(sizes), made.array,
                         made.count, ctypes.byref(place))
             result = _result(place)
         made.copy_back()
         return result
 
-    def _launch_and_wait(self, code, kernel, made, shape):
+    def _launch_and_wait(self, code: Code, kernel: str, made: Arguments, sizes: _library.Shape) -> LaunchResult:
         """The main thread is the one that Ctrl-C interrupts, and only between calls: another one runs the kernel."""
         if self._stream is None:
             self._stream = errors.make("stream_create", self._handle)
-        handle = errors.make("stream_launch", self._stream, code._handle, kernel.encode(), ctypes.byref(shape),
+        handle = errors.make("stream_launch", self._stream, code._handle, kernel.encode(), ctypes.byref(sizes),
                              made.array, made.count)
         try:
             return Event(self, handle, made.keep).wait()
@@ -357,9 +346,10 @@ class Gpu:
                 pass
             raise
 
-    def stream(self):
+    def stream(self) -> Stream:
+        """Creates a stream, whose kernels run while the program goes on."""
         return Stream(self)
 
-    def interrupt(self):
-        """Stops what runs on the GPU, with an Error."""
+    def interrupt(self) -> None:
+        """Stops the kernels that run on the GPU. Their launches raise an Error."""
         _library.gpu_interrupt(self._handle)

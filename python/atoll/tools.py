@@ -1,4 +1,6 @@
-"""Code without a GPU: what `atoll asm`, `link`, `disasm`, `inspect` and `eval` do."""
+"""Functions that need no GPU: `atoll asm`, `link`, `disasm`, `inspect`, `eval` and `gpus`."""
+
+from __future__ import annotations
 
 import ctypes
 import json
@@ -6,42 +8,62 @@ import os
 import pathlib
 import struct
 from dataclasses import dataclass, field
-from typing import Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import _library, errors
+from .arguments import integer, seconds, text as encoded
+
+File = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]  # a path, or a file's bytes
 
 
-def _name(text):
-    return None if text is None else text.encode()
+def _name(value: Optional[str], what: str) -> Optional[bytes]:
+    return None if value is None else encoded(value, what)
 
 
-def _bytes_of(file):
-    """The bytes that are meant: a path's, or those of an object with a buffer."""
+def _bytes_of(file: File) -> bytes:
+    """Returns the bytes of a path's file, or of an object with a buffer."""
     if isinstance(file, (str, os.PathLike)):
-        return pathlib.Path(file).read_bytes()
+        try:
+            return pathlib.Path(file).read_bytes()
+        except OSError as error:
+            raise errors.Error(f"cannot read {os.fspath(file)}: {error.strerror}", "system") from None
+    if not isinstance(file, (bytes, bytearray, memoryview)):
+        raise errors.ArgumentError(f"a file must be a path or bytes, not {type(file).__name__}")
     return bytes(file)
 
 
-def _take(handle):
-    """The bytes of an atoll_data, which is freed."""
+def _take(handle: ctypes.c_void_p) -> bytes:
+    """Returns the bytes of an atoll_data, and frees it."""
     try:
         return ctypes.string_at(_library.data_bytes(handle), _library.data_size(handle))
     finally:
         _library.data_free(handle)
 
 
-def asm(text, gpu, *, name="<text>", relocatable=False, wave_size=0, code_object_version=6):
-    """Assembles text in LLVM's syntax; the bytes of a code object, or of an object for link().
+def gpus() -> List[Dict[str, Any]]:
+    """Lists the GPUs: for each product a dictionary, as `atoll gpus --json` prints it.
+
+    `name` is what Gpu takes, `product` the full name, `target_id` the target ID.
+    """
+    return json.loads(_take(errors.make("gpus")))
+
+
+def asm(text: str, gpu: str, *, name: str = "<text>", relocatable: bool = False, wave_size: int = 0,
+        code_object_version: int = 6) -> bytes:
+    """Assembles text in LLVM's syntax to the bytes of a code object or, if relocatable, of an object for link().
 
     The error's message lists all mistakes, each with its line.
     """
-    options = _library.AssembleOptions(ctypes.sizeof(_library.AssembleOptions), _name(gpu), _name(name), relocatable,
-                                       wave_size, code_object_version)
-    return _take(errors.make("assemble", text.encode(), ctypes.byref(options)))
+    options = _library.AssembleOptions(ctypes.sizeof(_library.AssembleOptions), _name(gpu, "gpu"), _name(name, "name"),
+                                       relocatable, integer(wave_size, "wave_size", 0, 64),
+                                       integer(code_object_version, "code_object_version", 0, 0xFFFF))
+    return _take(errors.make("assemble", encoded(text, "the text"), ctypes.byref(options)))
 
 
-def link(objects):
+def link(objects: Iterable[File]) -> bytes:
     """Links relocatable objects, each as bytes or a path, to the bytes of a code object."""
+    if isinstance(objects, (str, bytes, bytearray, memoryview, os.PathLike)):
+        raise errors.ArgumentError("link() takes a list of objects")
     inputs = []
     for number, each in enumerate(objects):
         data = _bytes_of(each)
@@ -51,45 +73,54 @@ def link(objects):
     return _take(errors.make("link", array, len(inputs)))
 
 
-def disasm(file, gpu=None, *, kernel=None, bytes=False):  # pylint: disable=redefined-builtin
-    """The text of the code objects in a file, a path or bytes; `gpu` and `kernel` choose among several."""
+def disasm(file: File, gpu: Optional[str] = None, *, kernel: Optional[str] = None,
+           bytes: bool = False) -> str:  # pylint: disable=redefined-builtin
+    """Disassembles the code objects in a file, a path or bytes; `gpu` and `kernel` choose among several."""
     data = _bytes_of(file)
-    return _take(errors.make("disassemble", data, len(data), _name(gpu), _name(kernel), bytes)).decode(errors="replace")
+    handle = errors.make("disassemble", data, len(data), _name(gpu, "gpu"), _name(kernel, "kernel"), bytes)
+    return _take(handle).decode(errors="replace")
 
 
 @dataclass(frozen=True)
 class Instruction:
+    """An instruction of machine code."""
+
     offset: int
     size: int
     text: str  # empty when no instruction has these bytes
 
 
-def decode(code, gpu, *, wave_size=0):
-    """Instructions that stand alone, without a file around them: bytes, or 32-bit words as a list of integers."""
+def decode(code: Union[bytes, bytearray, memoryview, Sequence[int]], gpu: str, *,
+           wave_size: int = 0) -> List[Instruction]:
+    """Decodes instructions without a file around them: bytes, or 32-bit words as a list of integers."""
     if isinstance(code, (list, tuple)):
-        code = struct.pack(f"<{len(code)}I", *code)
+        code = struct.pack(f"<{len(code)}I", *(integer(word, "a word of code", 0, 0xFFFFFFFF) for word in code))
+    if not isinstance(code, (bytes, bytearray, memoryview)):
+        raise errors.ArgumentError(f"code must be bytes or a list of words, not {type(code).__name__}")
     data = bytes(code)
     instructions: List[Instruction] = []
 
     @_library.DECODED
-    def add(_, offset, size, text):
+    def add(_: Any, offset: int, size: int, text: bytes) -> None:
         instructions.append(Instruction(offset, size, text.decode(errors="replace")))
 
-    errors.call("decode", data, len(data), _name(gpu), wave_size, add, None)
+    errors.call("decode", data, len(data), _name(gpu, "gpu"), integer(wave_size, "wave_size", 0, 64), add, None)
     return instructions
 
 
-def inspect(file, gpu=None, *, kernel=None, work_group_size=0):
-    """What is in a file with code objects: for each a dictionary, as `atoll inspect --json` prints it."""
+def inspect(file: File, gpu: Optional[str] = None, *, kernel: Optional[str] = None,
+            work_group_size: int = 0) -> List[Dict[str, Any]]:
+    """Describes each code object in a file as a dictionary, as `atoll inspect --json` prints it."""
     data = _bytes_of(file)
-    return json.loads(_take(errors.make("inspect", data, len(data), _name(gpu), _name(kernel), work_group_size)))
+    return json.loads(_take(errors.make("inspect", data, len(data), _name(gpu, "gpu"), _name(kernel, "kernel"),
+                                        integer(work_group_size, "work_group_size", 0, 0xFFFFFFFF))))
 
 
 _FORMATS = {"f16": "<e", "f32": "<f", "f64": "<d", "i16": "<h", "i32": "<i", "i64": "<q"}
 
 
-def _value_of(text, kind, bits):
-    """A register's bits as a number of its type, where that is one."""
+def _value_of(text: str, kind: str, bits: int) -> Union[int, float]:
+    """Returns a register's bits as a number of its type, or as an integer."""
     number = int(text, 16)
     form = _FORMATS.get(kind)
     if form is None:
@@ -102,17 +133,17 @@ def _value_of(text, kind, bits):
 
 @dataclass
 class Register:
-    """A register that has changed. Of a vector register `before` and `after` are dictionaries by lane."""
+    """A register that has changed. For a vector register, `before` and `after` are dictionaries by lane."""
 
     name: str
     type: str
-    before: object
-    after: object
+    before: Any
+    after: Any
 
 
 @dataclass
 class Evaluation:
-    """What instructions have changed: `result["v0"][3]` is what lane 3 of v0 has now."""
+    """The changes that instructions made: `result["v0"][3]` is lane 3 of v0 afterwards."""
 
     text: str  # a line for each change
     processor: str
@@ -123,14 +154,14 @@ class Evaluation:
     lds: Dict[int, bytes] = field(default_factory=dict)
     error: Optional[errors.Error] = None  # a fault, or that it had to be stopped
 
-    def __getitem__(self, register):
+    def __getitem__(self, register: str) -> Any:
         return self.registers[register].after
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
 
-def _evaluation_of(text, found, error):
+def _evaluation_of(text: str, found: Dict[str, Any], error: Optional[errors.Error]) -> Evaluation:
     evaluation = Evaluation(text, found["processor"], found["wave_size"], found["instructions"], error=error)
     for each in found["registers"]:
         kind, bits = each["type"], each["bits"]
@@ -146,13 +177,14 @@ def _evaluation_of(text, found, error):
     return evaluation
 
 
-def _spelt(value):
-    """A value as `atoll eval` takes it."""
+def _spelt(value: Any) -> str:
+    """Returns a value as `atoll eval` takes it."""
     if hasattr(value, "dtype"):  # of NumPy: the same bits, whatever the type
         flat = value.reshape(-1)
         prefix = {"f": "f", "i": "i", "u": "u"}.get(value.dtype.kind)
         if prefix is None:
-            raise TypeError(f"arrays of {value.dtype} are no values for registers")
+            raise errors.ArgumentError(f"cannot pass a {value.dtype.name} array for a register; use an integer or "
+                                       f"floating-point type")
         value = flat.tolist()
         return f"{prefix}{8 * flat.dtype.itemsize}:" + ",".join(map(repr, value))
     if isinstance(value, (list, tuple)):
@@ -160,7 +192,8 @@ def _spelt(value):
     return str(value)
 
 
-def eval(code, gpu, values=None, *, wave_size=0, most_instructions=0, timeout=0, **registers):  # noqa: A001
+def eval(code: Union[str, Sequence[str]], gpu: str, values: Optional[Mapping[str, Any]] = None, *,  # noqa: A001
+         wave_size: int = 0, most_instructions: int = 0, timeout: float = 0, **registers: Any) -> Evaluation:
     """Runs assembly text, a string or a list of lines, on one wave.
 
     Registers and memory begin with `values`, a dictionary: {"v1": 1.5, "s[2:3]": "0x10000000", "mem[0x10000000]":
@@ -168,12 +201,14 @@ def eval(code, gpu, values=None, *, wave_size=0, most_instructions=0, timeout=0,
     the values that are strings. A fault does not raise an exception: it is the result's `error`.
     """
     lines = [code] if isinstance(code, str) else list(code)
-    given = [f"{name}={_spelt(value)}".encode() for name, value in {**(values or {}), **registers}.items()]
-    options = _library.EvaluateOptions(ctypes.sizeof(_library.EvaluateOptions), _name(gpu),
-                                       (ctypes.c_char_p * len(given))(*given), len(given), wave_size,
-                                       most_instructions, timeout)
-    handle = errors.make("evaluate", (ctypes.c_char_p * len(lines))(*(line.encode() for line in lines)), len(lines),
-                         ctypes.byref(options))
+    given = [encoded(f"{name}={_spelt(value)}", "a value") for name, value in {**(values or {}), **registers}.items()]
+    options = _library.EvaluateOptions(ctypes.sizeof(_library.EvaluateOptions), _name(gpu, "gpu"),
+                                       (ctypes.c_char_p * len(given))(*given), len(given),
+                                       integer(wave_size, "wave_size", 0, 64),
+                                       integer(most_instructions, "most_instructions", 0, (1 << 64) - 1),
+                                       seconds(timeout, "timeout"))
+    handle = errors.make("evaluate", (ctypes.c_char_p * len(lines))(*(encoded(line, "a line") for line in lines)),
+                         len(lines), ctypes.byref(options))
     try:
         error = _library.evaluation_error(handle)
         return _evaluation_of(_library.evaluation_text(handle).decode(),

@@ -213,13 +213,18 @@ auto with_launch(const LaunchRequest& request, const Launch& launch)
     if (each.value == nullptr) return null_argument(fmt::format("argument {}", i + 1).c_str());
     if (each.kind == ATOLL_ARGUMENT_BUFFER) {
       arguments.emplace_back(static_cast<const atoll_buffer*>(each.value)->buffer);
-    } else if (each.kind == ATOLL_ARGUMENT_VALUE) {
-      arguments.emplace_back(char{});
-      const auto* bytes = static_cast<const std::byte*>(each.value);
-      arguments.back().bytes.assign(bytes, bytes + each.size);
-    } else {
-      return refuse(FailureKind::invalid_argument, "argument {} is of no kind that there is", i + 1);
+      continue;
     }
+    if (each.kind != ATOLL_ARGUMENT_VALUE && each.kind != ATOLL_ARGUMENT_INTEGER &&
+        each.kind != ATOLL_ARGUMENT_FLOATING)
+      return refuse(FailureKind::invalid_argument, "argument {} has the unknown kind {}", i + 1,
+                    static_cast<int>(each.kind));
+    Atoll::Argument& made = arguments.emplace_back(char{});
+    const auto* bytes = static_cast<const std::byte*>(each.value);
+    made.bytes.assign(bytes, bytes + each.size);
+    made.type = {};
+    if (each.kind != ATOLL_ARGUMENT_VALUE && each.size <= sizeof(uint64_t))
+      made.type = {.size = static_cast<uint8_t>(each.size), .is_floating = each.kind == ATOLL_ARGUMENT_FLOATING};
   }
   return launch(Atoll::LaunchShape{.grid = {from.grid[0], from.grid[1], from.grid[2]},
                                    .block = {from.block[0], from.block[1], from.block[2]},
@@ -251,6 +256,7 @@ void fill_pointers(DescribedKernel& described) {
   for (const Atoll::Parameter& parameter : info.parameters)
     described.parameters.push_back({.name = parameter.name.c_str(),
                                     .type = parameter.type.c_str(),
+                                    .element = parameter.element.c_str(),
                                     .kind = static_cast<atoll_parameter_kind>(parameter.kind),
                                     .offset = parameter.offset,
                                     .size = parameter.size});
@@ -525,6 +531,10 @@ atoll_status atoll_decode(const void* code, size_t size, const char* gpu, uint32
     for (const Atoll::DecodedInstruction& one : *instructions) each(user, one.offset, one.size, one.text.c_str());
     return {};
   });
+}
+
+atoll_status atoll_gpus(atoll_data** json, atoll_error** error) {
+  return made(json, error, []() -> Expected<atoll_data*> { return data_handle(Expected<std::string>(Atoll::gpus())); });
 }
 
 atoll_status atoll_inspect(const void* file, size_t size, const char* gpu, const char* kernel, uint32_t work_group_size,

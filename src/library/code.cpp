@@ -14,6 +14,13 @@ Code::State::~State() {
     fmt::print(stderr, "atoll: {}\n", done.error().message);
 }
 
+const std::vector<Parameter>& Code::State::parameters(const object::KernelMetadata& kernel) const {
+  const std::lock_guard lock(mutex_);
+  const auto [entry, is_new] = parameters_.try_emplace(&kernel);  // references stay valid while others are added
+  if (is_new) entry->second = library::parameters_of(kernel);
+  return entry->second;
+}
+
 std::vector<std::string> Code::kernels() const {
   std::vector<std::string> names;
   for (const auto& object : state_->objects)
@@ -26,7 +33,7 @@ Expected<KernelInfo> Code::describe(std::string_view kernel) const {
   const object::KernelMetadata* metadata = library::find_kernel(*state_, kernel).metadata;
   if (metadata == nullptr) return library::refuse(FailureKind::not_found, "there is no kernel {}", kernel);
   return KernelInfo{.name = metadata->name,
-                    .parameters = library::parameters_of(*metadata),
+                    .parameters = state_->parameters(*metadata),
                     .lds_bytes = metadata->group_segment_fixed_size,
                     .scratch_bytes = metadata->private_segment_fixed_size,
                     .vgprs = metadata->vgpr_count,
@@ -51,13 +58,19 @@ std::string difference(const Parameter& parameter, const ParameterType& type) {
   if (type.kind == Kind::local_memory) return {};
   if (parameter.size != type.size) return fmt::format("has {} bytes, in the signature {}", parameter.size, type.size);
   if (parameter.kind == Kind::pointer && type.kind != Kind::pointer) return "is a pointer, in the signature a value";
-  // A pointer of the signature may be an integer, or part of a structure, to the kernel. Numbers are told apart where
-  // the metadata has their types.
-  const library::ElementType* const number = library::element_type_of_c(parameter.type);
-  if (parameter.kind != Kind::value || number == nullptr) return {};
-  const bool floating = number->kind == library::ElementType::Kind::floating;
-  if (floating && type.is_integer) return "is a floating-point number, in the signature an integer";
-  if (!floating && type.is_floating) return "is an integer, in the signature a floating-point number";
+  // A pointer of the signature may be an integer, or part of a structure, to the kernel. Numbers are compared where the
+  // metadata or the kernel's name has their types.
+  const library::ElementType* const element = library::find_element_type(parameter.element);
+  const bool both_point = parameter.kind == Kind::pointer && type.number.is_pointer;
+  const bool both_are_values = parameter.kind == Kind::value && !type.number.is_pointer;
+  if (element == nullptr || type.number.size == 0 || (!both_point && !both_are_values)) return {};
+  const bool floating = element->kind == library::ElementType::Kind::floating;
+  const char* const points = both_point ? "points to " : "is ";
+  if (floating != type.number.is_floating)
+    return fmt::format("{}{}, in the signature {}", points, floating ? "a floating-point number" : "an integer",
+                       floating ? "an integer" : "a floating-point number");
+  if (element->size != type.number.size)
+    return fmt::format("{}numbers of {} bytes, in the signature {}", points, element->size, type.number.size);
   return {};
 }
 

@@ -32,11 +32,63 @@ struct Spelling {
   std::string_view cxx, c;
 };
 constexpr std::array spellings{
-    Spelling{"signed char", "char"},  Spelling{"unsigned char", "uchar"},      Spelling{"bool", "uchar"},
-    Spelling{"long long", "long"},    Spelling{"unsigned long long", "ulong"}, Spelling{"unsigned short", "ushort"},
-    Spelling{"unsigned int", "uint"}, Spelling{"unsigned long", "ulong"},      Spelling{"_Float16", "half"},
+    Spelling{"signed char", "char"},
+    Spelling{"unsigned char", "uchar"},
+    Spelling{"bool", "uchar"},
+    Spelling{"long long", "long"},
+    Spelling{"unsigned long long", "ulong"},
+    Spelling{"unsigned short", "ushort"},
+    Spelling{"unsigned int", "uint"},
+    Spelling{"unsigned long", "ulong"},
+    Spelling{"_Float16", "half"},
     Spelling{"__half", "half"},
+    Spelling{"std::byte", "uchar"},
+    Spelling{"size_t", "ulong"},
+    Spelling{"uintptr_t", "ulong"},
+    Spelling{"ptrdiff_t", "long"},
+    Spelling{"intptr_t", "long"},
+    Spelling{"int8_t", "char"},
+    Spelling{"uint8_t", "uchar"},
+    Spelling{"int16_t", "short"},
+    Spelling{"uint16_t", "ushort"},
+    Spelling{"int32_t", "int"},
+    Spelling{"uint32_t", "uint"},
+    Spelling{"int64_t", "long"},
+    Spelling{"uint64_t", "ulong"},
 };
+
+/// Reduces "float4" (OpenCL) and "HIP_vector_type<float, 4u>" to "float".
+std::string_view scalar_of(std::string_view c_type) {
+  constexpr std::string_view hip_vector = "HIP_vector_type<";
+  if (c_type.starts_with(hip_vector)) {
+    c_type.remove_prefix(hip_vector.size());
+    return c_type.substr(0, c_type.find(','));
+  }
+  for (const std::string_view lanes : {"16", "2", "3", "4", "8"})
+    if (c_type.ends_with(lanes)) return c_type.substr(0, c_type.size() - lanes.size());
+  return c_type;
+}
+
+std::string_view without_qualifiers(std::string_view c_type) {
+  for (bool removed = true; removed;) {
+    removed = false;
+    for (const std::string_view qualifier : {" volatile", " const", " restrict", " __restrict", " __restrict__"}) {
+      if (!c_type.ends_with(qualifier)) continue;
+      c_type.remove_suffix(qualifier.size());
+      removed = true;
+    }
+  }
+  for (const std::string_view qualifier : {"const ", "volatile "})
+    if (c_type.starts_with(qualifier)) c_type.remove_prefix(qualifier.size());
+  return c_type;
+}
+
+const ElementType* find_c_type(std::string_view c_type) {
+  const auto spelling = std::ranges::find(spellings, c_type, &Spelling::cxx);
+  if (spelling != spellings.end()) c_type = spelling->c;
+  const auto found = std::ranges::find(types, c_type, &ElementType::c);
+  return found == types.end() ? nullptr : &*found;
+}
 
 template <typename T>
 std::vector<std::byte> bytes_of(T value) {
@@ -68,13 +120,11 @@ const ElementType* find_element_type(std::string_view name) {
 }
 
 const ElementType* element_type_of_c(std::string_view c_type) {
-  if (c_type.ends_with('*')) c_type.remove_suffix(1);
-  for (const std::string_view qualifier : {" volatile", " const"})
-    if (c_type.ends_with(qualifier)) c_type.remove_suffix(qualifier.size());
-  const auto spelling = std::ranges::find(spellings, c_type, &Spelling::cxx);
-  if (spelling != spellings.end()) c_type = spelling->c;
-  const auto found = std::ranges::find(types, c_type, &ElementType::c);
-  return found == types.end() ? nullptr : &*found;
+  c_type = without_qualifiers(c_type);
+  const bool is_pointer = c_type.ends_with('*');
+  if (is_pointer) c_type = without_qualifiers(c_type.substr(0, c_type.size() - 1));
+  if (const ElementType* const type = find_c_type(c_type)) return type;
+  return is_pointer ? find_c_type(scalar_of(c_type)) : nullptr;
 }
 
 const ElementType* guess_element_type(std::string_view number, size_t size) {

@@ -25,8 +25,9 @@ struct ElementType {
 std::span<const ElementType> element_types();
 /// "f32", or nullptr.
 const ElementType* find_element_type(std::string_view name);
-/// The type of "float" or, after the `*`, of "float*", as OpenCL's metadata or a name in C++ ("float const*") spells
-/// it; nullptr for any other.
+/// Returns the type of "float" or, for a pointer ("float*", "float4 const*"), of the numbers that it points to.
+/// OpenCL's metadata and demangled C++ names spell types so. Returns nullptr for structures, vectors by value, and
+/// void.
 const ElementType* element_type_of_c(std::string_view c_type);
 /// What a number is when nothing says so: an integer of `size` bytes or, with a point or an exponent, a
 /// floating-point number; nullptr when there is none of that size.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "library/element_type.h"
 #include "library/kernel_names.h"
 #include "machine/memory.h"
 #include "support/bytes.h"
@@ -35,10 +36,25 @@ Parameter::Kind kind_of(ArgumentKind kind) {
   }
 }
 
+/// Returns "argument 2 (float factor)".
 std::string describe(const KernelArgument& argument, size_t index) {
   if (argument.name.empty()) return fmt::format("argument {}", index + 1);
   return fmt::format("argument {} ({}{}{})", index + 1, argument.type_name, argument.type_name.empty() ? "" : " ",
                      argument.name);
+}
+
+/// Returns "an i32", "a buffer of f64" or, for structures and the like, "a value of 16 bytes".
+std::string words_for(const Argument& argument) {
+  const NumberType& type = argument.type;
+  if (type.size == 0 && type.is_pointer) return "a pointer";
+  if (type.size == 0) return fmt::format("a value of {} bytes", argument.bytes.size());
+  const std::string name = fmt::format("{}{}", type.is_floating ? 'f' : 'i', type.size * 8u);
+  return (type.is_pointer ? "a buffer of " : "an ") + name;
+}
+
+/// Whether bytes of one type may be read as the other. Integers may differ in their sign only.
+bool same_numbers(const NumberType& given, const ElementType& wanted) {
+  return given.size == wanted.size && given.is_floating == (wanted.kind == ElementType::Kind::floating);
 }
 
 /// What a hidden argument holds; nothing for one that Atoll does not know.
@@ -94,17 +110,53 @@ std::optional<uint64_t> hidden_value(ArgumentKind kind, const Launch& launch) {
 
 }  // namespace
 
+std::string describe(const Parameter& parameter, size_t index) {
+  if (parameter.name.empty() && parameter.type.empty()) return fmt::format("parameter {}", index + 1);
+  if (parameter.name.empty()) return fmt::format("parameter {} '{}'", index + 1, parameter.type);
+  return fmt::format("parameter '{}{}{}'", parameter.type, parameter.type.empty() ? "" : " ", parameter.name);
+}
+
 std::vector<Parameter> parameters_of(const KernelMetadata& kernel) {
   std::vector<Parameter> parameters;
-  for (const KernelArgument& argument : kernel.arguments)
-    if (!is_hidden(argument))
-      parameters.push_back({argument.name, argument.type_name, kind_of(argument.kind), argument.offset, argument.size});
+  std::vector<std::string> elements;  // as older compilers have them in the metadata
+  for (const KernelArgument& argument : kernel.arguments) {
+    if (is_hidden(argument)) continue;
+    parameters.push_back({.name = argument.name,
+                          .type = argument.type_name,
+                          .element = {},
+                          .kind = kind_of(argument.kind),
+                          .offset = argument.offset,
+                          .size = argument.size});
+    elements.push_back(argument.value_type);
+    std::ranges::transform(elements.back(), elements.back().begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  }
   // HIP's metadata has no types, but the name in C++ has.
   auto types = parameter_types(kernel.name);
-  if (types.size() != parameters.size()) return parameters;
-  for (size_t i = 0; i < types.size(); i++)
-    if (parameters[i].type.empty()) parameters[i].type = std::move(types[i]);
+  for (size_t i = 0; i < parameters.size(); i++) {
+    Parameter& parameter = parameters[i];
+    if (parameter.type.empty() && types.size() == parameters.size()) parameter.type = std::move(types[i]);
+    const ElementType* element = element_type_of_c(parameter.type);
+    if (element == nullptr) element = find_element_type(elements[i]);
+    // A vector by value has its element's type in older metadata, but is not a number.
+    const bool is_number =
+        parameter.kind != Parameter::Kind::value || (element != nullptr && element->size == parameter.size);
+    if (element != nullptr && is_number) parameter.element = element->name;
+  }
   return parameters;
+}
+
+Result<void> check_type(const Parameter& parameter, size_t index, const Argument& argument) {
+  const ElementType* const element = find_element_type(parameter.element);
+  const bool is_pointer = parameter.kind == Parameter::Kind::pointer;
+  const NumberType& given = argument.type;
+  // pack_arguments compares local memory and sizes. An integer may be an address, a structure may have a pointer in it.
+  const bool float_as_address = is_pointer && given.size != 0 && given.is_floating && !given.is_pointer;
+  const bool address_as_number = parameter.kind == Parameter::Kind::value && element != nullptr && given.is_pointer;
+  const bool comparable = element != nullptr && given.size != 0 && given.is_pointer == is_pointer;
+  if (argument.is_local_memory || parameter.kind == Parameter::Kind::local_memory) return {};
+  if (!float_as_address && !address_as_number && (!comparable || same_numbers(given, *element))) return {};
+  return fail(ErrorKind::invalid_argument, "cannot pass {} for {}", words_for(argument), describe(parameter, index));
 }
 
 Result<std::vector<std::byte>> pack_arguments(const KernelMetadata& kernel, std::span<const Argument> arguments,

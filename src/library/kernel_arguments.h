@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +17,14 @@
 
 namespace Atoll::library {
 
-/// The kernel's parameters as its metadata and its name in C++ tell of them, hidden ones left out.
+/// Returns the kernel's parameters, as its metadata and its name in C++ describe them, without the hidden ones.
 std::vector<Parameter> parameters_of(const object::KernelMetadata& kernel);
+
+/// Returns "parameter 'float* data'" or, without a name, "parameter 2 'float*'", for messages.
+std::string describe(const Parameter& parameter, size_t index);
+
+/// Refuses an argument whose type is known and differs from that of the parameter with this index.
+support::Result<void> check_type(const Parameter& parameter, size_t index, const Argument& argument);
 
 struct Launch {
   std::array<uint32_t, 3> grid{}, block{};  ///< work-items

@@ -19,6 +19,9 @@ std::string text_of(const std::array<uint32_t, 3>& shape) {
   return fmt::format("{} x {} x {}", shape[0], shape[1], shape[2]);
 }
 
+/// Whether a shape has no work-items: 0 in X, or 0 before a dimension that has a size.
+bool is_empty(const std::array<uint32_t, 3>& shape) { return shape[0] == 0 || (shape[1] == 0 && shape[2] != 0); }
+
 /// Whether a kernel is made for a launch of this shape. Hardware does not look at what a kernel was compiled for, and
 /// neither does the packet processor; a language runtime refuses some of it, and code that counts on it goes wrong.
 support::Result<void> check_shape(const object::KernelMetadata& kernel, const std::array<uint32_t, 3>& grid,
@@ -143,12 +146,20 @@ Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code,
     return refuse(FailureKind::invalid_argument, "kernel {} was loaded on another GPU than it is launched on", kernel);
 
   Launch launch{.grid = shape.grid, .block = shape.block, .dynamic_lds_bytes = shape.dynamic_lds_bytes};
-  for (uint32_t& size : launch.grid) size = std::max(size, 1u);
-  for (uint32_t& size : launch.block) size = std::max(size, 1u);
+  for (auto [sizes, word] : {std::pair(&launch.grid, "grid"), std::pair(&launch.block, "work-group")}) {
+    if (is_empty(*sizes))
+      return refuse(FailureKind::invalid_argument, "cannot launch kernel {}: a {} of {} has no work-items", kernel,
+                    word, text_of(*sizes));
+    for (uint32_t& size : *sizes) size = std::max(size, 1u);  // {64} in C++ is 64, 0, 0
+  }
   if (std::ranges::any_of(launch.block, [](uint32_t size) { return size > UINT16_MAX; }))
     return refuse(FailureKind::out_of_resources, "a work-group of {} is larger than any GPU's", text_of(launch.block));
   if (auto fits = check_shape(*found.metadata, launch.grid, launch.block); !fits)
     return failed(std::move(fits).error());
+  const std::vector<Parameter>& parameters = code.parameters(*found.metadata);
+  for (size_t i = 0; i < std::min(parameters.size(), arguments.size()); i++)
+    if (auto same = check_type(parameters[i], i, arguments[i]); !same)
+      return failed(support::within(fmt::format("kernel {}", kernel), same.error()).error());
   return prepare(gpu, found, launch, arguments);
 }
 

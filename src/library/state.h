@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "atoll/atoll.h"
@@ -70,6 +71,9 @@ struct Gpu::State {
 };
 
 struct Code::State {
+  /// Returns the kernel's parameters. They are kept, because demangling takes longer than a small launch.
+  const std::vector<Parameter>& parameters(const object::KernelMetadata& kernel) const;
+
   std::shared_ptr<Gpu::State> gpu;             // first: the code goes before its GPU does
   std::vector<library::LoadedObject> objects;  // several for a program of several source files
   bool initialized = false;                    ///< its init kernels have run, its fini kernels will
@@ -78,6 +82,10 @@ struct Code::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State();
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<const object::KernelMetadata*, std::vector<Parameter>> parameters_;
 };
 
 namespace library {

@@ -13,6 +13,7 @@
 #include "machine/gpu.h"
 #include "machine/process_path.h"
 #include "machine/statistics.h"
+#include "support/bytes.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/files.h"
@@ -103,61 +104,132 @@ Result<const MadeArgument*> find_buffer(std::string_view text, const KernelInfo&
                                         const std::vector<MadeArgument>& made, const char* option) {
   const auto index = find_argument(text, kernel, option);
   if (!index) return std::unexpected(index.error());
-  if (!made[*index].buffer) return wrong_usage(fmt::format("{} {}: that argument is no buffer", option, text));
+  if (!made[*index].buffer) return wrong_usage(fmt::format("{} {}: that argument is not a buffer", option, text));
   return &made[*index];
 }
 
-void print_buffer(std::string_view name, const MadeArgument& made, uint64_t most) {
-  const ElementType& type = *made.type;
-  const auto* data = static_cast<const std::byte*>(made.buffer->data());
-  const uint64_t count = made.buffer->size() / type.size, shown = std::min(count, most);
-  fmt::print("{}: {} x {}\n", name, count, type.name);
-  constexpr uint64_t per_line = 8;
-  for (uint64_t i = 0; i < shown; i++) {
-    if (i % per_line == 0) fmt::print("{:>8}:", i);
-    fmt::print(" {}", print_number(type, data + i * type.size));
-    if (i % per_line == per_line - 1 || i == shown - 1) fmt::print("\n");
-  }
-  if (shown < count) fmt::print("{:>8}: {} more (--print {}:all shows them)\n", shown, count - shown, name);
-}
-
-/// ARG or ARG:COUNT or ARG:all.
-struct PrintRequest {
+/// ARG, ARG:COUNT, ARG:all or ARG:ROWSxCOLUMNS.
+struct BufferRequest {
   std::string_view argument;
   uint64_t most = 64;
+  uint64_t rows = 0, columns = 0;  ///< 0: not a matrix
 };
-Result<PrintRequest> parse_print(std::string_view text) {
-  PrintRequest request{.argument = text.substr(0, text.find(':'))};
+
+Result<BufferRequest> parse_buffer(std::string_view text, const char* option) {
+  BufferRequest request{.argument = text.substr(0, text.find(':'))};
   if (request.argument.size() == text.size()) return request;
   const std::string_view count = text.substr(request.argument.size() + 1);
-  const auto [end, error] = std::from_chars(count.begin(), count.end(), request.most);
-  if (count == "all")
+  if (count == "all") {
     request.most = UINT64_MAX;
-  else if (error != std::errc() || end != count.end())
-    return wrong_usage(fmt::format("--print {}: after the colon stands a number or 'all'", text));
-  return request;
+    return request;
+  }
+  const auto [end, error] = std::from_chars(count.begin(), count.end(), request.most);
+  if (error == std::errc() && end == count.end()) return request;
+  if (error == std::errc() && *end == 'x' && request.most > 0) {
+    request.rows = request.most;
+    const auto [last, wrong] = std::from_chars(end + 1, count.end(), request.columns);
+    if (wrong == std::errc() && last == count.end() && request.columns > 0 &&
+        request.columns <= UINT64_MAX / request.rows) {
+      request.most = request.rows * request.columns;
+      return request;
+    }
+  }
+  return wrong_usage(fmt::format("{} {}: '{}' is neither a number nor ROWSxCOLUMNS nor 'all'", option, text, count));
 }
 
-/// The results that were asked for. With `check_only`, nothing is shown: whether the requests make sense is known
-/// before the kernel runs.
+/// Refuses a matrix that is larger than its buffer.
+Result<void> check_matrix(const BufferRequest& request, const MadeArgument& made, const char* option) {
+  const uint64_t count = made.buffer->size() / made.type->size;
+  if (request.columns == 0 || request.most <= count) return {};
+  return wrong_usage(fmt::format("{} {}:{}x{}: the buffer has {} elements", option, request.argument, request.rows,
+                                 request.columns, count));
+}
+
+/// Prints a matrix with a line for each row, its columns below each other.
+void print_matrix(const BufferRequest& request, const ElementType& type, const std::byte* data) {
+  std::vector<std::string> numbers;
+  size_t width = 0;
+  for (uint64_t i = 0; i < request.most; i++) {
+    numbers.push_back(print_number(type, data + i * type.size));
+    width = std::max(width, numbers.back().size());
+  }
+  for (uint64_t i = 0; i < request.most; i++) {
+    if (i % request.columns == 0) fmt::print("{:>8}:", i / request.columns);
+    fmt::print(" {:>{}}", numbers[i], width);
+    if (i % request.columns == request.columns - 1) fmt::print("\n");
+  }
+}
+
+void print_buffer(const BufferRequest& request, const MadeArgument& made) {
+  const ElementType& type = *made.type;
+  const auto* data = static_cast<const std::byte*>(made.buffer->data());
+  const uint64_t count = made.buffer->size() / type.size, shown = std::min(count, request.most);
+  fmt::print("{}: {} x {}\n", request.argument, count, type.name);
+  if (request.columns != 0) {
+    print_matrix(request, type, data);
+  } else {
+    constexpr uint64_t per_line = 8;
+    for (uint64_t i = 0; i < shown; i++) {
+      if (i % per_line == 0) fmt::print("{:>8}:", i);
+      fmt::print(" {}", print_number(type, data + i * type.size));
+      if (i % per_line == per_line - 1 || i == shown - 1) fmt::print("\n");
+    }
+  }
+  if (shown < count) fmt::print("{:>8}: {} more (--print {}:all shows them)\n", shown, count - shown, request.argument);
+}
+
+/// Returns the file that numpy.load() reads: a header with type and shape, padded to 64 bytes, and the elements.
+/// Source: NumPy's documentation of numpy.lib.format, version 1.0.
+std::vector<uint8_t> npy_file(const BufferRequest& request, const MadeArgument& made) {
+  const ElementType& type = *made.type;
+  const uint64_t count = request.columns != 0 ? request.most : made.buffer->size() / type.size;
+  const char kind = type.kind == ElementType::Kind::floating           ? 'f'
+                    : type.kind == ElementType::Kind::unsigned_integer ? 'u'
+                                                                       : 'i';
+  std::string header = fmt::format(
+      "{{'descr': '{}{}{}', 'fortran_order': False, 'shape': ({}), }}", type.size == 1 ? '|' : '<', kind, type.size,
+      request.columns != 0 ? fmt::format("{}, {}", request.rows, request.columns) : fmt::format("{},", count));
+  constexpr std::string_view magic("\x93NUMPY\x01\x00", 8);
+  constexpr size_t alignment = 64;
+  const size_t unpadded = magic.size() + sizeof(uint16_t) + header.size() + 1;
+  header.append((alignment - unpadded % alignment) % alignment, ' ');
+  header += '\n';
+  std::vector<uint8_t> file(magic.begin(), magic.end());
+  support::append(file, static_cast<uint16_t>(header.size()));
+  file.insert(file.end(), header.begin(), header.end());
+  const auto* data = static_cast<const uint8_t*>(made.buffer->data());
+  file.insert(file.end(), data, data + count * type.size);
+  return file;
+}
+
+/// Prints and saves the results that were asked for. With `check_only`, it finds mistakes in the requests, before the
+/// kernel runs.
 Result<void> show_results(const LaunchOptions& options, const KernelInfo& kernel, const std::vector<MadeArgument>& made,
                           bool check_only) {
   for (const std::string& text : options.print) {
-    const auto request = parse_print(text);
+    const auto request = parse_buffer(text, "--print");
     if (!request) return std::unexpected(request.error());
     const auto buffer = find_buffer(request->argument, kernel, made, "--print");
     if (!buffer) return std::unexpected(buffer.error());
-    if (!check_only) print_buffer(request->argument, **buffer, request->most);
+    if (auto fits = check_matrix(*request, **buffer, "--print"); !fits) return fits;
+    if (!check_only) print_buffer(*request, **buffer);
   }
   for (const std::string& text : options.save) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos) return wrong_usage(fmt::format("--save {}: write ARG=PATH", text));
-    const auto buffer = find_buffer(std::string_view(text).substr(0, equals), kernel, made, "--save");
+    const std::string path = text.substr(equals + 1);
+    const bool is_npy = path.ends_with(".npy");
+    const auto request = parse_buffer(std::string_view(text).substr(0, equals), "--save");
+    if (!request) return std::unexpected(request.error());
+    if (equals != request->argument.size() && (!is_npy || request->columns == 0))
+      return wrong_usage(fmt::format("--save {}: only ARG:ROWSxCOLUMNS=PATH.npy has a shape", text));
+    const auto buffer = find_buffer(request->argument, kernel, made, "--save");
     if (!buffer) return std::unexpected(buffer.error());
+    if (auto fits = check_matrix(*request, **buffer, "--save"); !fits) return fits;
     if (check_only) continue;
     const Buffer& contents = *(*buffer)->buffer;
     const std::span bytes(static_cast<const uint8_t*>(contents.data()), contents.size());
-    if (auto ok = write_file(text.substr(equals + 1), bytes); !ok) return ok;
+    if (auto ok = is_npy ? write_file(path, npy_file(*request, **buffer)) : write_file(path, bytes); !ok) return ok;
   }
   return {};
 }
@@ -169,7 +241,7 @@ Result<std::vector<MadeArgument>> make_arguments(const LaunchOptions& options, c
                                    kernel.name, kernel.parameters.size(), options.arguments.size(), options.file));
   std::vector<MadeArgument> made;
   for (size_t i = 0; i < options.arguments.size(); i++) {
-    auto argument = make_argument(options.arguments[i], kernel.parameters[i], gpu);
+    auto argument = make_argument(options.arguments[i], kernel.parameters[i], i, gpu);
     if (!argument) return support::within(fmt::format("--arg {}", i + 1), argument.error());
     made.push_back(std::move(*argument));
   }
@@ -222,7 +294,7 @@ Result<int> launch(const LaunchOptions& options) {
   if (!name) return std::unexpected(name.error());
   const auto kernel = code->describe(*name);
   if (!kernel) return broken(kernel.error());
-  if (options.grid.empty()) return wrong_usage("how many work-items? --grid X,Y,Z");
+  if (options.grid.empty()) return wrong_usage("--grid X,Y,Z is required");
   const auto grid = parse_shape(options.grid, "--grid");
   const auto block = options.block.empty() ? usual_block(*kernel) : parse_shape(options.block, "--block");
   if (!grid) return std::unexpected(grid.error());
@@ -270,11 +342,15 @@ void add_launch(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--print", options->print,
                    "Afterwards, print a buffer: ARG (64 elements of it),\n"
-                   "ARG:COUNT or ARG:all")
+                   "ARG:COUNT, ARG:ROWSxCOLUMNS or ARG:all")
       ->type_name("ARG")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--save", options->save, "Afterwards, write a buffer's bytes to a file (-: standard output)")
+  command
+      ->add_option("--save", options->save,
+                   "Afterwards, write a buffer's bytes to a file (-: standard\noutput); a file .npy is NumPy's, of one "
+                   "dimension or as\n"
+                   "ARG:ROWSxCOLUMNS=PATH.npy says")
       ->type_name("ARG=PATH")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "library/kernel_arguments.h"
 #include "tools/files.h"
 
 namespace Atoll::tools {
@@ -15,7 +16,6 @@ using support::Result;
 
 namespace {
 
-using library::element_type_of_c;
 using library::element_types;
 using library::ElementType;
 using library::find_element_type;
@@ -39,9 +39,12 @@ Result<uint64_t> parse_count(std::string_view text) {
   return count << shift;
 }
 
-Argument argument_of(std::vector<std::byte> bytes) {
+/// An argument with these bytes; a number if `type` is given.
+Argument argument_of(std::vector<std::byte> bytes, const ElementType* type = nullptr) {
   Argument argument(0);
   argument.bytes = std::move(bytes);
+  argument.type = {};
+  if (type != nullptr) argument.type = {.size = type->size, .is_floating = type->kind == Kind::floating};
   return argument;
 }
 
@@ -99,12 +102,12 @@ Result<MadeArgument> make_buffer(std::string_view text, const Parameter& paramet
   const std::string_view filling = equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
   const size_t colon = shape.find(':');
 
-  const ElementType* type = element_type_of_c(parameter.type);
+  const ElementType* type = find_element_type(parameter.element);
   if (type == nullptr) type = find_element_type("u8");
   if (colon != std::string_view::npos) {
     type = find_element_type(shape.substr(colon + 1));
     if (type == nullptr)
-      return fail(ErrorKind::invalid_argument, "'{}' is no element type; there are {}", shape.substr(colon + 1),
+      return fail(ErrorKind::invalid_argument, "unknown element type '{}'; use one of {}", shape.substr(colon + 1),
                   names_of_types());
   }
 
@@ -133,10 +136,12 @@ Result<MadeArgument> make_buffer(std::string_view text, const Parameter& paramet
   } else if (auto ok = fill(filling, *type, data, count); !ok) {
     return std::unexpected(ok.error());
   }
-  return MadeArgument{Argument(*buffer), *buffer, type};
+  MadeArgument made{Argument(*buffer), *buffer, type};
+  made.argument.type = {.size = type->size, .is_floating = type->kind == Kind::floating, .is_pointer = true};
+  return made;
 }
 
-Result<MadeArgument> make_value(std::string_view text, const Parameter& parameter) {
+Result<MadeArgument> make_value(std::string_view text, const Parameter& parameter, size_t index) {
   const size_t colon = text.find(':');
   if (colon != std::string_view::npos && text.substr(0, colon) == "hex") {
     auto bytes = parse_hex(text.substr(4));
@@ -153,7 +158,10 @@ Result<MadeArgument> make_value(std::string_view text, const Parameter& paramete
                   names_of_types());
     number = text.substr(colon + 1);
   } else {
-    type = parameter.type.ends_with('*') ? nullptr : element_type_of_c(parameter.type);
+    if (parameter.kind == Parameter::Kind::pointer)
+      return fail(ErrorKind::invalid_argument, "cannot pass the number {} for {}, a pointer; use buf:COUNT or null",
+                  text, library::describe(parameter, index));
+    type = find_element_type(parameter.element);
     if (type == nullptr) type = guess_element_type(number, parameter.size);
     if (type == nullptr)
       return fail(ErrorKind::invalid_argument, "'{}' for a parameter of {} bytes: give it as hex:BYTES", text,
@@ -161,12 +169,10 @@ Result<MadeArgument> make_value(std::string_view text, const Parameter& paramete
   }
   auto bytes = parse_number(number, *type);
   if (!bytes) return std::unexpected(bytes.error());
-  return MadeArgument{argument_of(std::move(*bytes)), {}, nullptr};
+  return MadeArgument{argument_of(std::move(*bytes), type), {}, nullptr};
 }
 
-}  // namespace
-
-Result<MadeArgument> make_argument(std::string_view text, const Parameter& parameter, const Gpu& gpu) {
+Result<MadeArgument> make_unchecked(std::string_view text, const Parameter& parameter, size_t index, const Gpu& gpu) {
   if (text.starts_with("buf:")) return make_buffer(text.substr(4), parameter, gpu);
   if (text == "null") return MadeArgument{Argument(static_cast<void*>(nullptr)), {}, nullptr};
   if (text.starts_with("lds:")) {
@@ -175,7 +181,21 @@ Result<MadeArgument> make_argument(std::string_view text, const Parameter& param
     if (*bytes > UINT32_MAX) return fail(ErrorKind::out_of_resources, "no GPU has {} bytes of LDS", *bytes);
     return MadeArgument{LocalMemory{static_cast<uint32_t>(*bytes)}, {}, nullptr};
   }
-  return make_value(text, parameter);
+  return make_value(text, parameter, index);
+}
+
+}  // namespace
+
+Result<MadeArgument> make_argument(std::string_view text, const Parameter& parameter, size_t index, const Gpu& gpu) {
+  auto made = make_unchecked(text, parameter, index, gpu);
+  if (!made) return made;
+  const bool wants_lds = parameter.kind == Parameter::Kind::local_memory;
+  if (made->argument.is_local_memory != wants_lds)
+    return fail(ErrorKind::invalid_argument, "{} {}; use {}", library::describe(parameter, index),
+                wants_lds ? "points to LDS" : "does not point to LDS",
+                wants_lds ? "lds:BYTES" : "buf:COUNT or a number");
+  if (auto same = library::check_type(parameter, index, made->argument); !same) return std::unexpected(same.error());
+  return made;
 }
 
 }  // namespace Atoll::tools

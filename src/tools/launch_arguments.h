@@ -26,7 +26,9 @@ struct MadeArgument {
   const library::ElementType* type = nullptr;  ///< of the buffer's elements
 };
 
-/// Makes the argument that `text` describes for a parameter, on `gpu`. The error names what is wrong in `text`.
-support::Result<MadeArgument> make_argument(std::string_view text, const Parameter& parameter, const Gpu& gpu);
+/// Makes the argument that `text` describes for the parameter with this index, on `gpu`. The error names what is wrong
+/// in `text`, or that the parameter has another type.
+support::Result<MadeArgument> make_argument(std::string_view text, const Parameter& parameter, size_t index,
+                                            const Gpu& gpu);
 
 }  // namespace Atoll::tools

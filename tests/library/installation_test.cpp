@@ -73,6 +73,8 @@ TEST_F(Installation, IsUsedFromC) {
   const std::string strict = "cc -std=c99 -Wall -Wextra -Wpedantic -Werror";
   build(strict, ATOLL_EXTERNAL "/interface.c", "interface");
   EXPECT_EQ(run_it("interface", "kernels.co"), "all as it should be\n");
+  build("cc -std=c11 -Wall -Wextra -Wpedantic -Werror", ATOLL_EXTERNAL "/interface.c", "interface11");
+  EXPECT_EQ(run_it("interface11", "kernels.co"), "all as it should be\n");
 
   run(
       fmt::format("cd {} && clang-22 -target amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib -O2 -g -cl-kernel-arg-info "

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "library/element_type.h"
 #include "library/kernel_names.h"
 #include "library/kernels.h"
 #include "machine/memory.h"
@@ -133,6 +134,96 @@ TEST_F(Packing, UnknownKindsAreNamed) {
   metadata.arguments[0].kind = object::ArgumentKind::image;
   const Argument one[] = {uint64_t{1}};
   EXPECT_THAT(pack_arguments(metadata, one, launch).error().message, testing::HasSubstr("image"));
+}
+
+/// The names of OpenCL's types, with the size of each by its standard (6.3.1).
+struct CType {
+  const char* name;
+  uint8_t size;
+  bool is_floating;
+};
+constexpr CType c_types[] = {{"char", 1, false}, {"uchar", 1, false}, {"short", 2, false}, {"ushort", 2, false},
+                             {"int", 4, false},  {"uint", 4, false},  {"long", 8, false},  {"ulong", 8, false},
+                             {"half", 2, true},  {"float", 4, true},  {"double", 8, true}};
+
+NumberType number_type(const CType& type, bool is_pointer) {
+  return {.size = type.size, .is_floating = type.is_floating, .is_pointer = is_pointer};
+}
+
+// Every type of a parameter with every type of an argument: by clang's metadata of OpenCL, by names in C++, as values,
+// as pointers and as pointers to vectors. The numbers must have the same size and be floating-point or not alike.
+TEST(ArgumentTypes, MustBeThoseOfTheParameters) {
+  const test::TemporaryDirectory directory;
+  std::string source = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
+  for (const auto& [name, size, is_floating] : c_types)
+    source += fmt::format(
+        "kernel void k_{0}(global {0}* p, {0} v, global const {0}4* q, global const {0} * restrict r) {{ *p = v + q->x "
+        "+ *r; "
+        "}}\n",
+        name);
+  test::write_file(directory / "k.cl", source);
+  unsigned compared = 0;
+  for (const char* options :
+       {"clang-22 -mcode-object-version=5 -cl-kernel-arg-info", "clang-15 -mcode-object-version=2 -w"}) {
+    SCOPED_TRACE(options);
+    const auto run = test::run_command(
+        fmt::format("cd {} && {} -target amdgcn-amd-amdhsa -mcpu=gfx900 -nogpulib -O1 -cl-std=CL2.0 k.cl -o k.co 2>&1",
+                    directory.path().string(), options));
+    ASSERT_EQ(run.exit_code, 0) << run.output;
+    const auto file = test::read_bytes(directory / "k.co");
+    const auto object = object::read_code_object(file);
+    ASSERT_TRUE(object) << object.error().message;
+    for (const CType& wanted : c_types) {
+      const auto* kernel = object->find_kernel(std::string("k_") + wanted.name);
+      ASSERT_NE(kernel, nullptr);
+      const auto parameters = parameters_of(*kernel);
+      ASSERT_EQ(parameters.size(), 4u);
+      for (size_t i = 0; i < 4; i++) {
+        ASSERT_NE(parameters[i].element, "") << wanted.name << " " << i;
+        for (const CType& given : c_types) {
+          Argument argument(uint64_t{0});
+          argument.type = number_type(given, i != 1);
+          const bool same = given.size == wanted.size && given.is_floating == wanted.is_floating;
+          EXPECT_EQ(check_type(parameters[i], i, argument).has_value(), same)
+              << given.name << " for parameter " << i << ", " << parameters[i].type;
+          compared++;
+          argument.type.is_pointer = !argument.type.is_pointer;  // a number for a pointer, a buffer for a number
+          EXPECT_EQ(check_type(parameters[i], i, argument).has_value(), i != 1 && !given.is_floating)
+              << given.name << " for parameter " << i << ", " << parameters[i].type;
+        }
+        EXPECT_TRUE(check_type(parameters[i], i, Argument(Buffer())).has_value() == (i != 1));  // void*
+      }
+    }
+  }
+  EXPECT_EQ(compared, 2u * 11 * 4 * 11);
+}
+
+TEST(ArgumentTypes, AreReadFromEverySpelling) {
+  const auto element = [](std::string_view c_type) {
+    const ElementType* const type = element_type_of_c(c_type);
+    return type == nullptr ? "" : std::string(type->name);
+  };
+  // Names by LLVM's demangler and by clang's metadata.
+  for (const auto& [c_type, name] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"float*", "f32"},
+                                                                  {"float const*", "f32"},
+                                                                  {"float const* restrict", "f32"},
+                                                                  {"float volatile const*", "f32"},
+                                                                  {"float4*", "f32"},
+                                                                  {"uint16*", "u32"},
+                                                                  {"HIP_vector_type<float, 4u>*", "f32"},
+                                                                  {"HIP_vector_type<unsigned char, 2u> const*", "u8"},
+                                                                  {"unsigned long long", "u64"},
+                                                                  {"_Float16 const*", "f16"},
+                                                                  {"uint8_t*", "u8"},
+                                                                  {"size_t", "u64"},
+                                                                  {"float4", ""},  // by value it is not a number
+                                                                  {"void*", ""},
+                                                                  {"Pair*", ""},
+                                                                  {"int**", ""},
+                                                                  {"std::pair<float, int>*", ""},
+                                                                  {"", ""}})
+    EXPECT_EQ(element(c_type), name) << c_type;
 }
 
 // Names by clang of the declarations beside them.

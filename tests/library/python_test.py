@@ -1,13 +1,18 @@
 """The Python module, as it is installed from its wheel; results against NumPy's for the same."""
 
+import array as array_module
+import ctypes
+import inspect
 import os
 import pathlib
+import pickle
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import typing
 import unittest
 
 import atoll
@@ -34,6 +39,8 @@ kernel void stray(global int* out) {
 }
 kernel void forever(global volatile int* out) { while (*out == 0) {} }
 __attribute__((visibility("default"))) global int counter;
+__attribute__((visibility("default"))) global float table[8];
+kernel void look(global float* out) { *out = table[0]; }
 kernel void count(void) { counter++; }
 """
 PRINTING = """
@@ -87,13 +94,123 @@ class Launches(unittest.TestCase):
         self.assertEqual(self.gpu.zeros(10, np.int64).dtype, np.int64)
         self.assertTrue((self.gpu.zeros((2, 3)) == 0).all())
 
-    def test_read_only_arrays_stay_as_they_are_and_those_with_gaps_are_refused(self):
+    def test_read_only_arrays_stay_as_they_are_and_slices_are_copied(self):
         x = np.ones(64, np.float32)
         x.flags.writeable = False
         self.gpu.launch(self.code, "scale", x, 3, 64, grid=64)
         self.assertTrue((x == 1).all())
-        with self.assertRaisesRegex(TypeError, "gaps"):
-            self.gpu.launch(self.code, "scale", np.ones(128, np.float32)[::2], 3, 64, grid=64)
+        x = np.arange(256, dtype=np.float32).reshape(64, 4)
+        expected = x.copy()
+        expected[:, 1] *= 3
+        expected[:, 3] *= 3
+        expected[::-1, 0][:10] *= 2
+        self.gpu.launch(self.code, "scale", x[:, 1::2], 3, 128, grid=128)
+        self.gpu.launch(self.code, "scale", x[::-1, 0], 2, 10, grid=64)
+        np.testing.assert_array_equal(x, expected)
+        x = self.gpu.array(np.ones((64, 4)), np.float32)
+        with self.assertRaisesRegex(atoll.ArgumentError, "a slice with gaps of GPU memory for parameter 'float. data'"):
+            self.gpu.launch(self.code, "scale", x[:, 1], 3, 64, grid=64)
+        self.gpu.launch(self.code, "scale", x[:, 1].ctypes.data, 3, 8, grid=64)  # its address
+        self.assertEqual(x.sum(), 256 + 2 * 8)
+
+    def test_memoryviews_are_copied_and_variables_are_passed_as_they_are(self):
+        x = bytearray(struct.pack("<64f", *range(64)))
+        self.gpu.launch(self.code, "scale", memoryview(x).cast("f"), 2, 64, grid=64)
+        self.assertEqual(struct.unpack("<64f", x), tuple(range(0, 128, 2)))
+        self.gpu.launch(self.code, "scale", memoryview(bytes(x)).cast("f"), 2, 64, grid=64)  # not writable
+        table = self.code.variable("table").cast("f")
+        table[:] = memoryview(bytes(x)).cast("f")[:8]
+        self.gpu.launch(self.code, "scale", table[4:], 0.5, 3, grid=64)
+        self.assertEqual(table.tolist(), [0, 2, 4, 6, 4, 5, 6, 14])
+        self.gpu.launch(self.code, "scale", np.frombuffer(table, np.float32)[1:2], 2, 1, grid=64)
+        self.assertEqual(table[1], 4)
+
+    def test_arguments_of_other_types_are_refused(self):
+        """Each type of array, number and view for each type of parameter, by NumPy's own rule for kinds and sizes."""
+        names = {"char": "int8", "uchar": "uint8", "short": "int16", "ushort": "uint16", "int": "int32", "uint": "uint32",
+                 "long": "int64", "ulong": "uint64", "half": "float16", "float": "float32", "double": "float64"}
+        source = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" + "".join(
+            f"kernel void k_{name}(global {name}* p, {name} v) {{ *p += v; }}\n" for name in names)
+        code = self.gpu.load(compile_code(self.directory.name, "kinds.co", source))
+        dtypes = [np.dtype(each) for each in (*names.values(), "bool", "complex64", "complex128", "datetime64[s]", "S4", "O",
+                                              ">f4", ">i4", ">f8", "i4,f4", "V4")]
+        refused = 0
+        for name, own in names.items():
+            own = np.dtype(own)
+            for dtype in dtypes:
+                same = dtype.isnative and not dtype.hasobject and dtype.itemsize == own.itemsize and (
+                    dtype.kind == own.kind == "f" or (dtype.kind in "iub" and own.kind in "iu"))
+                for in_gpu in (False, True) if not dtype.hasobject else (False,):
+                    array = self.gpu.zeros(4, dtype) if in_gpu else np.zeros(4, dtype)
+                    with self.subTest(parameter=name, dtype=dtype, in_gpu=in_gpu):
+                        if same:
+                            self.gpu.launch(code, "k_" + name, array, 1, grid=1, block=1)
+                            self.assertEqual(array[0], 1)
+                        else:
+                            refused += 1
+                            with self.assertRaisesRegex(atoll.ArgumentError, f"for parameter '{name}. p'"):
+                                self.gpu.launch(code, "k_" + name, array, 1, grid=1, block=1)
+                number = np.zeros((), dtype)[()]
+                if not isinstance(number, np.generic) or dtype.kind in "MSOV":
+                    continue
+                out = np.zeros(1, own)
+                with self.subTest(parameter=name, number=dtype):
+                    # A value has no byte order in memory.
+                    if dtype.itemsize == own.itemsize and (dtype.kind == own.kind == "f" or (dtype.kind in "iub" and own.kind in "iu")):
+                        self.gpu.launch(code, "k_" + name, out, number, grid=1, block=1)
+                    else:
+                        refused += 1
+                        with self.assertRaisesRegex(atoll.ArgumentError, f"for parameter '{name} v'"):
+                            self.gpu.launch(code, "k_" + name, out, number, grid=1, block=1)
+            out = np.zeros(1, own)
+            for value in (None, "1", b"", [1], {}, 1j, out, ctypes.c_float(1) if own.kind != "f" else ctypes.c_int(1),
+                          atoll.LocalMemory(4), memoryview(bytes(3)), *((1.0, 1 << 70, -(1 << 70)) if own.kind != "f" else ())):
+                with self.subTest(parameter=name, value=value):
+                    refused += 1
+                    with self.assertRaisesRegex(atoll.ArgumentError, f"parameter '{name} v'"):
+                        self.gpu.launch(code, "k_" + name, out, value, grid=1, block=1)
+            for value in (1.5, True, "x", b"12345678", bytearray(8), array_module.array("f", [1]), np.float64(1), np.array(1.0),
+                          [1, 2], (ctypes.c_float * 2)(), -1, 1 << 64, atoll.LocalMemory(4),
+                          memoryview(bytearray(16)).cast("d" if own.itemsize != 8 or own.kind != "f" else "f")):
+                with self.subTest(parameter=name, pointer=value):
+                    refused += 1
+                    with self.assertRaisesRegex(atoll.ArgumentError, f"parameter '{name}. p'"):
+                        self.gpu.launch(code, "k_" + name, value, 1, grid=1, block=1)
+        self.assertGreater(refused, 700)
+        with self.assertRaises(atoll.ArgumentError) as raised:
+            self.gpu.launch(self.code, "scale", array_module.array("f", [1]), 2, 1, grid=1)
+        self.assertEqual(str(raised.exception), "cannot pass an array.array for parameter 'float* data'; use a NumPy array")
+        with self.assertRaises(atoll.ArgumentError) as raised:
+            self.gpu.launch(self.code, "scale", np.ones(4), 2, 1, grid=1)
+        self.assertEqual(str(raised.exception),
+                         "cannot pass a float64 array for parameter 'float* data'; use array.astype(numpy.float32)")
+
+    def test_shapes_that_are_none_are_refused(self):
+        x = self.gpu.array(np.ones(64), np.float32)
+        for shape in ({"grid": 0}, {"grid": -1}, {"grid": 1 << 32}, {"grid": 64.0}, {"grid": "64"}, {"grid": ()}, {"grid": None},
+                      {"grid": (64, 0)}, {"grid": (64, 1, -1)}, {"grid": (64, 1, 1, 1)}, {"grid": 64, "block": 0},
+                      {"grid": 64, "block": -64}, {"grid": 64, "block": 65536}, {"grid": 64, "block": (64, 0)},
+                      {"grid": 64, "block": 1.5}, {"grid": 64, "lds": -1}, {"grid": 64, "lds": 1 << 32},
+                      {"grid": 64, "lds": "1"}):
+            with self.subTest(shape=shape):
+                with self.assertRaises(atoll.ArgumentError):
+                    self.gpu.launch(self.code, "scale", x, 2, 64, **shape)
+                with self.assertRaises(atoll.ArgumentError):
+                    self.gpu.stream().launch(self.code, "scale", x, 2, 64, **shape)
+        self.assertTrue((x == 1).all())
+        self.gpu.launch(self.code, "scale", x, 2, 64, grid=np.int64(64), block=np.uint8(64))
+        self.gpu.launch(self.code, "scale", x, 2, 64, grid=np.array([64, 1]), block=[64])
+        self.assertTrue((x == 4).all())
+        for options in ({"threads": -1}, {"threads": 1.5}, {"timeout": -1}, {"timeout": float("nan")}, {"timeout": "1"},
+                        {"engine": 3}, {"check": ["memory"]}, {"engine": "x\0"}):
+            with self.subTest(options=options), self.assertRaises(atoll.ArgumentError):
+                atoll.Gpu("gfx90a", **options)
+        for size in (-1, 1 << 32, 1.5, "4"):
+            with self.subTest(size=size), self.assertRaises(atoll.ArgumentError):
+                atoll.LocalMemory(size)
+        for shape in (-1, (2, -1), 1 << 62, 1.5):
+            with self.subTest(shape=shape), self.assertRaises(atoll.ArgumentError):
+                self.gpu.zeros(shape)
 
     def test_values_become_what_the_parameters_are(self):
         out = np.zeros(6)
@@ -106,13 +223,15 @@ class Launches(unittest.TestCase):
 
     def test_values_that_do_not_fit_are_refused(self):
         x = np.ones(64, np.float32)
-        for arguments, exception, words in [((x, 2.5), TypeError, "takes 3 arguments, 2 are given"),
-                                            ((x, 2.5, 1.5), TypeError, "int count is an integer, 1.5 is not"),
-                                            ((x, 2.5, 1 << 40), ValueError, "int count"),
-                                            ((x, "2.5", 1), TypeError, "str is nothing that"),
-                                            ((x, np.float64(2.5), 1), atoll.Error, "has 4 bytes, 8 are given")]:
-            with self.assertRaisesRegex(exception, words):
-                self.gpu.launch(self.code, "scale", *arguments, grid=64)
+        for arguments, words in [((x, 2.5), "takes 3 arguments, 2 are given"),
+                                 ((x, 2.5, 1.5), "cannot pass the float 1.5 for parameter 'int count', an integer"),
+                                 ((x, 2.5, 1 << 40), "1099511627776 does not fit in parameter 'int count'"),
+                                 ((x, "2.5", 1), "cannot pass a str for parameter 'float factor'"),
+                                 ((x, np.float64(2.5), 1), "cannot pass a float64 for parameter 'float factor'")]:
+            # One kind of exception, which is a TypeError and a ValueError, too.
+            for exception in (atoll.Error, atoll.ArgumentError, TypeError, ValueError):
+                with self.assertRaisesRegex(exception, words):
+                    self.gpu.launch(self.code, "scale", *arguments, grid=64)
         with self.assertRaisesRegex(atoll.Error, "no kernel nothing"):
             self.gpu.launch(self.code, "nothing", grid=1)
 
@@ -132,6 +251,8 @@ class Launches(unittest.TestCase):
         self.gpu.launch(self.code, "count", grid=1, block=1)
         self.assertEqual(counter[0], 42)
         self.assertEqual(self.gpu.target_id, "gfx90a:sramecc+:xnack-")
+        self.assertRegex(repr(self.code), r"^<atoll.Code for gfx90a:sramecc\+:xnack-: (\w+, ){4}\.\.\.>$")
+        self.assertEqual([p.element for p in scale.parameters], ["f32", "f32", "i32"])
 
     def test_faults_are_exceptions_with_fields(self):
         x = self.gpu.zeros(64, np.int32)
@@ -166,9 +287,9 @@ class Launches(unittest.TestCase):
         self.assertEqual(event.wait().waves, 1)
         self.assertTrue(all(each.done for each in events))
         self.assertTrue((x == 320).all())
-        with self.assertRaisesRegex(TypeError, "GPU's memory"):
+        with self.assertRaisesRegex(atoll.ArgumentError, "GPU's memory"):
             stream.launch(self.code, "scale", np.ones(64, np.float32), 2, 64, grid=64)
-        stream.launch(self.code, "stray", x, grid=1)
+        stream.launch(self.code, "stray", x.view(np.int32), grid=1)
         with self.assertRaisesRegex(atoll.Error, "stray"):
             stream.synchronize()
         stream.synchronize()
@@ -272,6 +393,66 @@ class Tools(unittest.TestCase):
         with self.assertRaisesRegex(atoll.Error, "bad.s:1:22: error") as raised:
             atoll.asm("v_add_f32 v0, v1, v2 glc", "gfx900", name="bad.s")
         self.assertEqual(raised.exception.status, "invalid_argument")
+
+    def test_gpus(self):
+        gpus = atoll.gpus()
+        self.assertGreater(len(gpus), 30)
+        by_name = {each["name"]: each for each in gpus}
+        self.assertEqual(by_name["mi250x"]["target_id"], "gfx90a:sramecc+:xnack-")
+        self.assertEqual(atoll.Gpu("MI250X").product, by_name["mi250x"]["product"])
+
+    def test_failures_are_of_one_kind(self):
+        for call in (lambda: atoll.Gpu("voodoo2"), lambda: atoll.Gpu(3), lambda: atoll.Gpu("gfx90a").load("/nothing"),
+                     lambda: atoll.Gpu("gfx90a").load(3), lambda: atoll.Gpu("gfx90a").load(b"ELF"), lambda: atoll.asm("x", None),
+                     lambda: atoll.asm(b"", "gfx900"), lambda: atoll.disasm("/nothing"), lambda: atoll.disasm(b""),
+                     lambda: atoll.inspect("/"), lambda: atoll.link("one.o"), lambda: atoll.link([]), lambda: atoll.link([3]),
+                     lambda: atoll.decode([1 << 32], "gfx900"), lambda: atoll.decode([-1], "gfx900"),
+                     lambda: atoll.decode(b"", "gfx900", wave_size=-1), lambda: atoll.decode("00", "gfx900"),
+                     lambda: atoll.eval("s_nop 0", "gfx900", wave_size=33), lambda: atoll.eval("s_nop 0", "gfx900", timeout=-1),
+                     lambda: atoll.eval("s_nop 0", "gfx900", v0=np.ones(3, complex)), lambda: atoll.eval("s_nop 0\0", "gfx900"),
+                     lambda: atoll.inspect(b"", work_group_size=-1), lambda: atoll.eval("s_nop 0", 3)):
+            with self.subTest(call=inspect.getsource(call)[:60]), self.assertRaises(atoll.Error) as raised:
+                call()
+            self.assertIsInstance(raised.exception.status, str)
+            again = pickle.loads(pickle.dumps(raised.exception))
+            self.assertEqual((type(again), again.message), (type(raised.exception), raised.exception.message))
+
+    def test_all_is_documented_and_annotated(self):
+        self.assertTrue((pathlib.Path(atoll.__file__).parent / "py.typed").exists())
+        checked = 0
+        for name in atoll.__all__:
+            thing = getattr(atoll, name)
+            self.assertTrue(thing.__doc__, name)
+            members = [(name, thing)] if inspect.isfunction(thing) else [
+                (f"{name}.{each}", getattr(member, "fget", member) if isinstance(member, property) else member)
+                for each, member in vars(thing).items()
+                if (not each.startswith("_") or each == "__init__") and (inspect.isfunction(member) or isinstance(member, property))]
+            for path, function in members:
+                if function.__module__ is None or not function.__module__.startswith("atoll"):
+                    continue
+                signature = inspect.signature(function)
+                missing = [each.name for each in signature.parameters.values()
+                           if each.annotation is each.empty and each.name != "self"]
+                if "<string>" in function.__code__.co_filename:  # of a dataclass
+                    continue
+                self.assertEqual(missing, [], path)
+                self.assertIsNot(signature.return_annotation, signature.empty, path)
+                if not path.endswith("__init__"):
+                    self.assertTrue(function.__doc__, path)
+                typing.get_type_hints(function, {"numpy": np, **vars(sys.modules[function.__module__])})
+                checked += 1
+        self.assertGreater(checked, 28)
+
+    def test_the_command_is_in_the_wheel(self):
+        command = pathlib.Path(sys.executable).parent / "atoll"
+        for arguments in ([command], [sys.executable, "-m", "atoll"]):
+            done = subprocess.run([*arguments, "version"], text=True, stdout=subprocess.PIPE, check=True)
+            self.assertEqual(done.stdout, f"atoll {atoll.__version__}\n")
+            done = subprocess.run([*arguments, "nonsense"], stderr=subprocess.DEVNULL, check=False)
+            self.assertEqual(done.returncode, 2)
+        done = subprocess.run([command, "run", "--gpu", "mi250x", "--", sys.executable, "-c", "import os; print(os.environ['ATOLL_GPU'])"],
+                              text=True, stdout=subprocess.PIPE, check=True)
+        self.assertIn("mi250x", done.stdout)
 
     def test_the_module_is_that_of_the_wheel(self):
         self.assertTrue(atoll.__file__.startswith(sys.prefix), atoll.__file__)

@@ -30,6 +30,7 @@ class LaunchCommand : public testing::Test {
                      "__global__ void kinds(float* p, const unsigned* q, _Float16 h, unsigned char c, float f) {\n"
                      "  p[0] = h; p[1] = c; p[2] = f; p[3] = q[1]; }\n"
                      "extern \"C\" __global__ void bare(float* p, float f) { *p = f; }\n"
+                     "extern \"C\" __global__ void nothing(void*) {}\n"
                      "__global__ void same(int*) {}\n__global__ void same(float*) {}\n");
     const auto run = test::run_command(fmt::format(
         "hipcc --genco --offload-arch=gfx900 --offload-arch=gfx908 {0}.hip -o {0} 2>/dev/null", *directory / "two"));
@@ -148,6 +149,54 @@ TEST_F(LaunchCommand, ReadsAndSavesFiles) {
             "1: 1 x f32\n       0: 1\n");
 }
 
+TEST_F(LaunchCommand, PrintsMatrices) {
+  const std::string to = "kernels.co --kernel scale --grid 64 --arg buf:12=ramp --arg 10 --arg 12 ";
+  EXPECT_EQ(launch(to + "--print data:3x4").output,
+            "data: 12 x f32\n"
+            "       0:   0  10  20  30\n"
+            "       1:  40  50  60  70\n"
+            "       2:  80  90 100 110\n");
+  EXPECT_EQ(launch(to + "--print 1:1x2").output,
+            "1: 12 x f32\n       0:  0 10\n       2: 10 more (--print 1:all shows them)\n");
+  for (const char* wrong :
+       {"1:3x5", "1:x4", "1:3x", "1:3x4x1", "1:0x4", "1:-1x4", "1:4294967296x4294967296", "1:3y4"}) {
+    const auto refused = launch(to + "--print " + wrong);
+    EXPECT_EQ(refused.exit_code, 2) << wrong;
+    EXPECT_THAT(refused.output, testing::StartsWith("atoll: --print ")) << wrong;
+  }
+}
+
+// As NumPy itself reads them.
+TEST_F(LaunchCommand, SavesFilesOfNumPy) {
+  const auto read = [](const std::string& file) {
+    return test::run_command(
+               fmt::format("/usr/bin/python3 -c \"import numpy; a = numpy.load('{}'); print(a.dtype, a.shape, "
+                           "a.tolist())\" 2>&1",
+                           *directory / file))
+        .output;
+  };
+  const std::string to = "kernels.co --kernel scale --grid 64 --arg buf:6=ramp --arg 2 --arg 6 ";
+  EXPECT_EQ(launch(to + "--save data=line.npy --save 1:2x3=matrix.npy").output, "");
+  EXPECT_EQ(read("line.npy"), "float32 (6,) [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]\n");
+  EXPECT_EQ(read("matrix.npy"), "float32 (2, 3) [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]\n");
+  for (const auto& [type, name] : std::initializer_list<std::pair<const char*, const char*>>{{"i8", "int8"},
+                                                                                             {"u8", "uint8"},
+                                                                                             {"i16", "int16"},
+                                                                                             {"u16", "uint16"},
+                                                                                             {"u32", "uint32"},
+                                                                                             {"i64", "int64"},
+                                                                                             {"u64", "uint64"},
+                                                                                             {"f16", "float16"},
+                                                                                             {"f64", "float64"}}) {
+    const std::string bare =
+        fmt::format("two --kernel nothing --gpu gfx908 --grid 1 --block 1 --arg buf:3:{}=ramp", type);
+    EXPECT_EQ(launch(bare + " --save 1=typed.npy").output, "");
+    EXPECT_THAT(read("typed.npy"), testing::StartsWith(std::string(name) + " (3,) [0")) << type;
+  }
+  EXPECT_EQ(launch(to + "--save 1:2x3=raw.bin").exit_code, 2);
+  EXPECT_EQ(launch(to + "--save 1:4x3=matrix.npy").exit_code, 2);
+}
+
 TEST_F(LaunchCommand, ASeedGivesTheSameNumbersEachTime) {
   const std::string once =
       launch("kernels.co --kernel scale --grid 64 --arg buf:1K=seed:42 --arg 1 --arg 1 --print 1:all").output;
@@ -198,7 +247,7 @@ TEST_F(LaunchCommand, WrongUsageIsOneLineAndExitCode2) {
   };
   for (const auto& [arguments, message] : {
            Case{"", "file is required"},
-           Case{"kernels.co --kernel scale", "how many work-items?"},
+           Case{"kernels.co --kernel scale", "--grid X,Y,Z is required"},
            Case{"kernels.co --kernel scale --grid 0 --arg buf:1 --arg 1 --arg 1",
                 "--grid 0: give one to three numbers"},
            Case{"kernels.co --kernel scale --grid 64 --block 4,x --arg buf:1 --arg 1 --arg 1", "--block 4,x"},
@@ -211,17 +260,51 @@ TEST_F(LaunchCommand, WrongUsageIsOneLineAndExitCode2) {
                 "2147483648 does not fit into i32"},
            Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg u8:-1", "does not fit into u8"},
            Case{"kernels.co --kernel scale --grid 64 --arg buf:x --arg 1 --arg 1", "'x' is not a size"},
-           Case{"kernels.co --kernel scale --grid 64 --arg buf:1:f128 --arg 1 --arg 1", "'f128' is no element type"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1:f128 --arg 1 --arg 1",
+                "unknown element type 'f128'; use one of i8, u8"},
            Case{"kernels.co --kernel scale --grid 64 --arg buf:1=noise --arg 1 --arg 1",
                 "'noise': a buffer is filled with"},
            Case{"kernels.co --kernel mixed --grid 64 --arg buf:7 --arg 1 --arg 1 --arg 1 --arg 1 --arg hex:0",
                 "not pairs of hexadecimal digits"},
            Case{"kernels.co --kernel mixed --grid 64 --arg buf:7 --arg 1 --arg 1 --arg 1 --arg 1 --arg 5",
                 "give it as hex:BYTES"},
+           // Arguments of another type than the parameter's, and shapes that are none.
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:128:f64 --arg 1 --arg 1",
+                "--arg 1: cannot pass a buffer of f64 for parameter 'float* data'"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:128:i32 --arg 1 --arg 1",
+                "cannot pass a buffer of i32 for parameter 'float* data'"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg f64:1 --arg 1",
+                "--arg 2: cannot pass an f64 for parameter 'float factor'"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg i32:1 --arg 1",
+                "cannot pass an i32 for parameter 'float factor'"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg f32:1",
+                "cannot pass an f32 for parameter 'int count'"},
+           Case{"kernels.co --kernel scale --grid 64 --arg 5 --arg 1 --arg 1",
+                "cannot pass the number 5 for parameter 'float* data', a pointer"},
+           Case{"kernels.co --kernel scale --grid 64 --arg f64:5 --arg 1 --arg 1",
+                "cannot pass an f64 for parameter 'float* data'"},
+           Case{"kernels.co --kernel mixed --grid 64 --arg buf:7 --arg 1 --arg 1 --arg null --arg 1 --arg hex:00",
+                "cannot pass a pointer for parameter 'long l'"},
+           Case{"kernels.co --kernel mixed --grid 64 --arg buf:7 --arg 1 --arg 1 --arg buf:1 --arg 1 --arg hex:00",
+                "cannot pass a buffer of i64 for parameter 'long l'"},
+           Case{"two --kernel twice --gpu gfx908 --grid 64 --arg buf:64:f32 --arg 1 --arg 1",
+                "cannot pass a buffer of f32 for parameter 1 'int*'"},
+           Case{"kernels.co --kernel scale --grid -1 --arg buf:1 --arg 1 --arg 1", "--grid -1"},
+           Case{"kernels.co --kernel scale --grid 4294967296 --arg buf:1 --arg 1 --arg 1", "--grid 4294967296"},
+           Case{"kernels.co --kernel scale --grid 64 --block 0 --arg buf:1 --arg 1 --arg 1", "--block 0"},
+           Case{"kernels.co --kernel scale --grid 64 --block 64,-1 --arg buf:1 --arg 1 --arg 1", "--block 64,-1"},
+           Case{"kernels.co --kernel scale --grid 64 --lds -1 --arg buf:1 --arg 1 --arg 1", "--lds"},
+           Case{"kernels.co --kernel scale --grid 64 --lds 4294967296 --arg buf:1 --arg 1 --arg 1", "--lds"},
+           Case{"kernels.co --kernel scale --grid 64 --arg buf:-1 --arg 1 --arg 1", "'-1' is not a size"},
+           Case{"kernels.co --kernel reverse --grid 64 --arg buf:64 --arg lds:-4 --arg lds:4", "'-4' is not a size"},
+           Case{"kernels.co --kernel reverse --grid 64 --arg lds:4 --arg lds:4 --arg lds:4",
+                "parameter 'int* data' does not point to LDS; use buf:COUNT"},
+           Case{"kernels.co --kernel reverse --grid 64 --arg buf:64 --arg 4 --arg lds:4",
+                "parameter 'int* other' points to LDS; use lds:BYTES"},
            Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg 1 --print 4",
                 "kernel scale has no such argument"},
            Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg 1 --print factor",
-                "that argument is no buffer"},
+                "that argument is not a buffer"},
            Case{"kernels.co --kernel scale --grid 64 --arg buf:1 --arg 1 --arg 1 --save 1", "write ARG=PATH"},
        }) {
     SCOPED_TRACE(arguments);
@@ -279,7 +362,7 @@ TEST_F(LaunchCommand, FailuresSayWhatToDo) {
   EXPECT_THAT(message("kernels.co.cl"), HasSubstr("neither a code object nor"));
   EXPECT_THAT(message("kernels.co --gpu gfx900"),
               HasSubstr("no GPU code in it for gfx900:xnack-; what it has is for gfx90a"));
-  EXPECT_THAT(message("kernels.co --gpu mi9000"), HasSubstr("there is no GPU 'mi9000'"));
+  EXPECT_THAT(message("kernels.co --gpu mi9000"), HasSubstr("unknown GPU 'mi9000'"));
   EXPECT_THAT(message("kernels.co --kernel nope"), HasSubstr("there is no kernel nope in kernels.co: there are scale"));
   EXPECT_THAT(message("two --kernel same --grid 64 --arg null"),
               HasSubstr("more than one kernel same in two: say which of"));

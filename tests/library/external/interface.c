@@ -63,6 +63,28 @@ static void check_launches(const atoll_gpu* gpu, const atoll_code* code) {
   EXPECT(data[0] == 63 && data[127] == 64 && result.work_groups == 2);
   EXPECT(atoll_launch(gpu, code, "reverse", &shape, reverse, 2, NULL, NULL) == ATOLL_INVALID_ARGUMENT);
 
+  /* Shapes without work-items, and, where C can tell, numbers of another type. */
+  const float factor = 1.0f;
+  const int number = 1;
+  const atoll_argument floats[] = {atoll_memory(buffer), ATOLL_VALUE(factor), ATOLL_VALUE(number)};
+  EXPECT(atoll_launch(gpu, code, "scale", &shape, floats, 3, NULL, &error) == ATOLL_OK);
+  const atoll_argument integers[] = {atoll_memory(buffer), ATOLL_VALUE(number), ATOLL_VALUE(number)};
+#if __STDC_VERSION__ >= 201112L
+  EXPECT(atoll_launch(gpu, code, "scale", &shape, integers, 3, NULL, &error) == ATOLL_INVALID_ARGUMENT);
+  EXPECT(strcmp(atoll_error_message(error), "kernel scale: cannot pass an i32 for parameter 'float factor'") == 0);
+  atoll_error_free(error);
+  error = NULL;
+#else
+  EXPECT(atoll_launch(gpu, code, "scale", &shape, integers, 3, NULL, &error) == ATOLL_OK);
+#endif
+  shape.grid[0] = 0;
+  EXPECT(atoll_launch(gpu, code, "scale", &shape, floats, 3, NULL, NULL) == ATOLL_INVALID_ARGUMENT);
+  shape.grid[0] = 128;
+  shape.block[0] = 0;
+  EXPECT(atoll_launch(gpu, code, "scale", &shape, floats, 3, NULL, NULL) == ATOLL_INVALID_ARGUMENT);
+  shape.block[0] = 64;
+  for (int i = 0; i < 128; i++) data[i] = i < 64 ? 63 - i : 191 - i;
+
   /* A stream, with a kernel, a function and a kernel that fails. */
   atoll_stream* stream;
   atoll_event *event, *counted;
