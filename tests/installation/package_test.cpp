@@ -62,7 +62,7 @@ TEST(InstallationPackage, TheLicensesOfWhatIsLinkedInAreThere) {
 
 TEST(InstallationPackage, TheDebianPackageNeedsTheCLibraryOnly) {
   EXPECT_EQ(run("dpkg-deb --field " + debian_package + " Package Version Architecture Depends"),
-            "Package: atoll\nVersion: " ATOLL_VERSION "\nArchitecture: amd64\nDepends: libc6 (>= 2.36)\n");
+            "Package: atoll\nVersion: " ATOLL_VERSION "\nArchitecture: amd64\nDepends: libc6 (>= 2.35)\n");
 }
 
 // libatoll.so.0.1 is a library of the system's, and the list that the loader has of those is brought up to date.
