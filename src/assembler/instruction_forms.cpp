@@ -95,7 +95,6 @@ Modifiers InstructionParser::modifiers_of(const Form& form) const {
                     with(flag::swap_control, bits(bound_ctrl, fi));
     if (halves) all |= bit(op_sel);
     if (map_.layout.byte_select) all |= with(flag::op_sel4 | flag::byte_source, bit(byte_sel));
-    if (map_.layout.low_halves && row.has(flag::byte_source) && isa::is_half(row.operands[0].type)) all |= bit(op_sel);
     if (row.encoding != Encoding::vintrp) all |= bit(high);
     all |= with(flag::scale_select, bit(scale_sel));
     return all;

@@ -81,13 +81,7 @@ bool InstructionParser::vgpr(const OperandText& text, unsigned words, Operand& t
 
 bool InstructionParser::vector_register(const OperandText& text, DataType type, Operand& to) {
   const bool halves = map_.layout.true16 && isa::is_half(type) && form_->encoding != isa::Encoding::vop3p;
-  if (!halves) {
-    const bool short_form = form_->kind == FormKind::base || form_->kind == FormKind::dpp;
-    const bool low = map_.layout.low_halves && isa::is_half(type) && short_form &&
-                     form_->encoding != isa::Encoding::vop3p && form_->encoding != isa::Encoding::vinterp;
-    if (low && text.reg > 127) return refuse_operand(text, "one of v0 to v127");
-    return vgpr(text, words(type), to);
-  }
+  if (!halves) return vgpr(text, words(type), to);
   if (text.half) {
     half_named_ = true;
   } else {
@@ -157,26 +151,26 @@ bool InstructionParser::constant_value(const OperandText& text, DataType type, b
     if (result_.literal != nullptr && result_.literal != text.expression) {
       return refuse(text.place, "only one unique literal operand is allowed");
     }
-  const isa::InlineFloats* floats = &isa::inline_floats(*row_, type);
     result_.literal = text.expression;
   }
   const unsigned width = isa::constant_width(type);
   if (width == 64) return wide_constant(text, type, literals, to);
   if (text.is == OperandText::Kind::expression) return literal(text, type, 0, false, to);
   const bool short_integer = width == 16 && !isa::is_float(type);
+  const isa::InlineFloats* floats = &isa::inline_floats(*row_, type);
   const auto is_inline = [&](uint64_t value) {
     return !text.lit && mnemonics_.codes().code_of_constant(value, type, *floats) != isa::CodeMap::none;
   };
   auto value = static_cast<int64_t>(text.value);
   uint32_t bits = 0;
   if (text.is == OperandText::Kind::real) {
-      floats = &isa::inline_f32;
     double real = 0;
     std::memcpy(&real, &text.value, sizeof real);
     if (short_integer) {
       // It must fit a half, and is a single float then, of which the instruction sees the lower half.
       if (!narrow(real, DataType::f16)) return refuse(text.place, "the number does not fit into the operand");
       to.type = type = DataType::f32;
+      floats = &isa::inline_f32;
     }
     auto narrowed = narrow(real, type);
     // 1 / (2 pi) is spelled as a single float; bfloat16's own has been cut off rather than rounded.

@@ -55,7 +55,7 @@ bool Decoder::vop3_modifiers() {
 
   const bool halves = map_.layout.true16 &&
                       std::ranges::any_of(row.operands, [](const OperandSpec& spec) { return is_half(spec.type); });
-  if (halves && !row.has(flag::op_sel | flag::op_sel4)) {
+  if (halves && !row.has(flag::op_sel | flag::op_sel4 | flag::byte_source)) {
     // Bits of what is there say which half. Further bits make LLVM read an older form without halves.
     const bool has_dst = is_half(row.operands[0].type) || row.operands[0].field == Field::vdst;
     if ((op_sel & ~(there | (has_dst ? 0b1000u : 0u))) != 0) {
@@ -68,9 +68,9 @@ bool Decoder::vop3_modifiers() {
       select_halves(sources, op_sel);
     }
   } else if (row.has(flag::byte_source)) {  // the lower bit of its number stands above the higher
-    const bool half = map_.layout.low_halves && is_half(row.operands[0].type);  // of the result
+    const bool half = out_.operands[0].half;
     if ((op_sel & (half ? 0b0100 : 0b1100)) != 0 && (half || !dpp)) return false;
-    out_.op_sel_dst = half && (op_sel & 0b1000) != 0;
+    out_.op_sel_dst = out_.operands[0].op_sel = half && (op_sel & 0b1000) != 0;
     sources[0]->sdwa = static_cast<SdwaSelect>((op_sel & 1) << 1 | (op_sel >> 1 & 1));
   } else if (row.has(flag::op_sel4) && map_.layout.byte_select) {
     if (row.has(flag::op_sel)) {
@@ -108,7 +108,7 @@ void Decoder::select_halves(std::span<Operand* const> sources, unsigned op_sel) 
     if (sources[i] == nullptr) continue;
     // Those of dot products are always whole.
     const bool dot = row_->operands[3].field != Field::none;
-    const bool whole = (map_.layout.low_halves && dot) || (map_.layout.true16 && !row_->has(flag::op_sel));
+    const bool whole = map_.layout.true16 && (dot || !row_->has(flag::op_sel));
     if (whole && is_packed(sources[i]->type)) continue;
     sources[i]->op_sel = (op_sel >> i & 1) != 0;
   }

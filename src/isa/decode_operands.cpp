@@ -28,8 +28,7 @@ bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words)
 
 bool Decoder::vector_register(Operand& operand, unsigned index, DataType type) const {
   if (!map_.layout.true16 || !is_half(type) || out_.encoding == Encoding::vop3p) {
-    const bool low = map_.layout.low_halves && is_half(type) && !wide() && out_.encoding != Encoding::vinterp;
-    return (!low || index < 128) && vgpr(operand, index, words(type));
+    return vgpr(operand, index, words(type));
   }
   operand.half = true;
   if (wide() || out_.encoding == Encoding::vinterp) return vgpr(operand, index, 1);
@@ -42,9 +41,9 @@ bool Decoder::literal(Operand& operand, DataType type, bool wide) {
     if (!further_word(out_.literal)) return false;
     out_.extension = Extension::literal;
   }
+  if (out_.extension != Extension::literal) return false;
   // Instructions of more than one word have literals of 32 bits alone (llvm-project issue 214953).
   if (wide && format_->size != 4) return false;
-  if (out_.extension != Extension::literal) return false;
   if (wide && !out_.wide_literal) {
     out_.wide_literal = true;
     if (!further_word(out_.literal_high)) return false;

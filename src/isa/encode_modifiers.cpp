@@ -85,7 +85,7 @@ bool Encoder::vop3_modifiers() {
   } else if (row.has(flag::byte_source)) {
     const SdwaSelect select = in_.src(0).sdwa;
     const unsigned byte = select == SdwaSelect::dword ? 0 : static_cast<unsigned>(select) & 3;
-    op_sel = byte >> 1 | (byte & 1) << 1 | (in_.op_sel_dst ? 8u : 0u);
+    op_sel = byte >> 1 | (byte & 1) << 1 | (high ? 8u : 0u);
   } else if (row.has(flag::op_sel4)) {
     op_sel = (op_sel & 3) | (static_cast<unsigned>(in_.dst_sel) & 3) << 2;
   } else if (row.has(flag::swap_control)) {

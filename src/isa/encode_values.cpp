@@ -20,14 +20,11 @@ bool Encoder::vgpr(const Operand& operand, Field field, unsigned words, unsigned
 }
 
 bool Encoder::vector_register(const Operand& operand, Field field, DataType type, unsigned& number) {
-  const bool wide = this->wide() || in_.encoding == Encoding::vinterp;
   if (!layout_.true16 || !is_half(type) || in_.encoding == Encoding::vop3p) {
-    if (!vgpr(operand, field, words(type), number)) return false;
-    const bool low = layout_.low_halves && is_half(type) && !wide;
-    return !low || number < 128 || wrong(field, "has to be one of v0 to v127 in {}", encoding_name(in_.encoding));
+    return vgpr(operand, field, words(type), number);
   }
   if (!vgpr(operand, field, 1, number)) return false;
-  if (wide) return true;  // op_sel tells the half
+  if (wide() || in_.encoding == Encoding::vinterp) return true;  // op_sel selects the half
   if (number >= 128) return wrong(field, "has to be one of v0 to v127 in {}", encoding_name(in_.encoding));
   if (operand.op_sel) number |= 0x80;
   return true;

@@ -52,9 +52,7 @@ Layout::Layout(const target::Processor& processor) {
   wave_shifts = !navi;
   vector_dpp = waits_for_null = navi3;
   scalar_dpp_sources = generation >= Generation::gfx11_5;
-  true16 = navi3 && generation < Generation::gfx12;
-  low_halves = generation >= Generation::gfx12;
-  address_tuples = navi3;
+  true16 = address_tuples = navi3;
   scalar_inputs = navi ? 2 : 1;
   scalar_offset_always = positive_offsets = temporal_hints = generation >= Generation::gfx12;
   byte_select = split_matrices = moves_share_banks = generation >= Generation::gfx11_7;

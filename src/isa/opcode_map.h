@@ -46,8 +46,7 @@ struct Layout {
   bool vector_literals = false;         ///< VOP3 and VOP3P can have a literal
   bool vector_dpp = false;              ///< VOP3 and VOP3P can have DPP
   bool scalar_dpp_sources = false;      ///< ... whose second source can be an SGPR or a constant
-  bool true16 = false;                  ///< 16-bit operands are halves of registers by name
-  bool low_halves = false;              ///< 16-bit operands of VOP1, VOP2 and VOPC are in registers below v128
+  bool true16 = false;                  ///< 16-bit operands are halves of registers by name (VOP3P has none)
   bool exec_compares = false;           ///< v_cmpx writes EXEC alone
   bool dimensions = false;              ///< images have dim instead of da
   bool unified_formats = false;         ///< MTBUF has one format number
@@ -73,8 +72,8 @@ struct Layout {
   bool bf16_dots_begin_vopd = false;    ///< can be the first half of VOPD, and not of VOPD3 alone
   bool branch_needs_nop = false;        ///< after a branch by 63 words, which goes astray otherwise
   uint8_t scalar_inputs = 1;            ///< different scalar values that a vector instruction can read
-  bool bf16_constants_high = false;     ///< a bf16 operand reads an inline float as a single float
   bool right_shifts_read_two = false;   ///< ... and so can right shifts of 64 bits, not one alone
+  bool bf16_constants_high = false;     ///< a bf16 operand reads an inline float as a single float
   bool packed_scalars_low = false;      ///< a scalar source of two floats is its lower register twice
   uint8_t scratch_none = 0;             ///< the code of no scalar base and no register either (SCRATCH); 0: none
   uint8_t flat_saddr_none = 0;          ///< the code of a missing scalar base; 0: there is no field

@@ -126,7 +126,7 @@ void Printer::vector_modifiers() {
     const bool selects = std::ranges::any_of(row_.operands, [](const OperandSpec& spec) {
       return spec.field == Field::carry_in;  // v_cndmask_b16
     });
-    if ((row_.has(flag::op_sel) && !row_.has(flag::op_sel4)) || (halves && !selects))
+    if ((row_.has(flag::op_sel) || (halves && !selects)) && !row_.has(flag::op_sel4 | flag::byte_source))
       list("op_sel", &Operand::op_sel, false, !two);
     if (row_.has(flag::permlane) && (in_.src(0).op_sel || in_.src(1).op_sel)) {
       (((text_ += " op_sel:[") += in_.src(0).op_sel ? "1," : "0,") += in_.src(1).op_sel ? '1' : '0') += ']';

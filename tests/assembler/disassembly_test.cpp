@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "support/command.h"
+#include "support/llvm_processors.h"
 
 namespace Atoll::assembler {
 namespace {
@@ -78,8 +79,9 @@ class DisassemblyFor : public Disassembly, public testing::WithParamInterface<co
 
 TEST_P(DisassemblyFor, OfCodeObjectsAndRelocatablesIsObjdumps) {
   const std::string parameter = GetParam();
+  const bool is_wave64 = parameter.find("-mwavefrontsize64") != std::string::npos;
   const std::string options =
-      parameter.find("-mwavefrontsize64") == std::string::npos ? "" : "--mattr=+wavefrontsize64";
+      fmt::format("--mattr={}", is_wave64 ? "+wavefrontsize64" : test::halves_feature(parameter));
   expect_same_as_objdump(compile(parameter, false), options);
   expect_same_as_objdump(compile(parameter, true), options);
 }
@@ -202,7 +204,7 @@ TEST_F(Disassembly, OfRegistersInOtherBanksIsObjdumps) {
       test::run_command(fmt::format("llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu=gfx1250 -filetype=obj -o {} {} 2>&1",
                                     object, directory_ / "banks.s"));
   ASSERT_EQ(run.exit_code, 0) << run.output;
-  expect_same_as_objdump(object);
+  expect_same_as_objdump(object, fmt::format("--mattr={}", test::halves_feature("gfx1250")));
 }
 
 /// Where an address is known on one of two ways only, it is not known.

@@ -12,6 +12,7 @@
 #include "assembler/assembler.h"
 #include "object/relocatable.h"
 #include "support/command.h"
+#include "support/llvm_processors.h"
 
 namespace Atoll::test {
 
@@ -19,9 +20,9 @@ LlvmAssembled llvm_assemble(const std::string& text, const std::string& processo
   const auto directory = std::filesystem::temp_directory_path() / fmt::format("atoll-assembler-{}", getpid());
   std::filesystem::create_directory(directory);
   write_file((directory / "test.s").string(), text);
-  const auto run = run_command(
-      fmt::format("cd {} && timeout 60 {} -triple amdgcn-amd-amdhsa -mcpu={} -filetype=obj test.s -o test.o 2>&1",
-                  directory.string(), program, processor));
+  const auto run = run_command(fmt::format(
+      "cd {} && timeout 60 {} -triple amdgcn-amd-amdhsa -mcpu={} -mattr={} -filetype=obj test.s -o test.o 2>&1",
+      directory.string(), program, processor, halves_feature(processor)));
   LlvmAssembled result;
   result.messages = run.output;
   EXPECT_TRUE(run.exit_code == 0 || run.exit_code == 1) << program << ": exit code " << run.exit_code;

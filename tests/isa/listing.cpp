@@ -14,6 +14,7 @@
 #include "isa/decode.h"
 #include "isa/print.h"
 #include "support/command.h"
+#include "support/llvm_processors.h"
 
 namespace Atoll::isa::test {
 namespace {
@@ -117,7 +118,8 @@ void ListingComparison::read(const std::string& file, const target::Processor& p
     read_assembled(file, processor);
     return reassemble(processor);
   }
-  FILE* listing = popen(fmt::format("llvm-objdump-22 -d {}", file).c_str(), "r");
+  FILE* listing = popen(
+      fmt::format("llvm-objdump-22 -d --mattr={} {}", Atoll::test::halves_feature(processor.name), file).c_str(), "r");
   ASSERT_NE(listing, nullptr);
   char* line = nullptr;
   size_t room = 0;

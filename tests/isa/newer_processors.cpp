@@ -136,18 +136,22 @@ std::vector<Assembled> assembled_for_gfx11_7(std::span<const std::string> lines,
   return all;
 }
 
+std::string features_for(std::string_view processor, std::string_view features) {
+  return Atoll::test::halves_feature(processor).empty() ? std::string(features) : with_halves(features);
+}
+
 }  // namespace
 
 std::vector<Disassembled> disassemble(std::string_view processor, std::span<const Bytes> sequences,
                                       std::string_view features) {
   if (Atoll::test::is_gfx11_7(processor)) return disassembled_for_gfx11_7(sequences, features);
-  return disassembled_by_llvm(Atoll::test::llvm_processor(processor), sequences, features);
+  return disassembled_by_llvm(Atoll::test::llvm_processor(processor), sequences, features_for(processor, features));
 }
 
 std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<const std::string> lines,
                                           std::string_view features) {
   if (Atoll::test::is_gfx11_7(processor)) return assembled_for_gfx11_7(lines, features);
-  return assembled_by_llvm(Atoll::test::llvm_processor(processor), lines, features);
+  return assembled_by_llvm(Atoll::test::llvm_processor(processor), lines, features_for(processor, features));
 }
 
 }  // namespace Atoll::isa::test

@@ -11,6 +11,7 @@
 
 #include "isa/listing.h"
 #include "support/command.h"
+#include "support/llvm_processors.h"
 
 namespace Atoll::isa::test {
 namespace {
@@ -39,12 +40,17 @@ TEST_P(RealCode, IsDisassembledAsByTheOracleAndAssembledAgain) {
   const std::string object = directory / "kernels.o";
   ListingComparison listing;
   for (const auto& [source, standard] : sources(processor)) {
-    for (const char* level : {"-O0", "-O3"}) {
-      SCOPED_TRACE(std::string(source) + level);
+    for (std::string options : {"-O0", "-O3", "-O3 halves"}) {
+      SCOPED_TRACE(std::string(source) + options);
+      if (options.ends_with("halves")) {
+        const std::string_view feature = Atoll::test::halves_feature(name);
+        if (feature.empty()) continue;
+        options = fmt::format("-O3 -Xclang -target-feature -Xclang {}", feature);
+      }
       run(
           fmt::format("clang-22 --target=amdgcn-amd-amdhsa -mcpu={} -nogpulib -x cl -cl-std={} "
                       "-Xclang -finclude-default-header -w {} -c {}/isa/real_code/{}.cl -o {}",
-                      name, standard, level, ATOLL_TEST_SOURCE_DIR, source, object));
+                      name, standard, options, ATOLL_TEST_SOURCE_DIR, source, object));
       if (HasFatalFailure()) return;
       listing.read(object, processor);
     }

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "target/processor.h"
+
 namespace Atoll::test {
 
 /// Whether it is a processor of GFX11.7: GFX11.5 with some of GFX12's instructions.
@@ -21,6 +23,13 @@ inline std::string_view llvm_processor(std::string_view processor) {
   if (processor == "gfx1154") return "gfx1153";
   if (processor == "gfx12-5-generic") return "gfx1250";
   return is_gfx11_7(processor) ? "gfx1150" : processor;
+}
+
+/// The feature that makes LLVM 22 name halves of registers on that processor as later versions do by default. Empty
+/// where it does so anyway.
+inline std::string_view halves_feature(std::string_view processor) {
+  const target::Processor* known = target::find_processor(processor);
+  return known != nullptr && known->generation >= target::Generation::gfx12 ? "+real-true16" : "";
 }
 
 }  // namespace Atoll::test

@@ -13,6 +13,7 @@
 
 #include "isa/table.h"
 #include "support/command.h"
+#include "support/llvm_processors.h"
 #include "target/processor.h"
 
 namespace Atoll {
@@ -51,8 +52,8 @@ std::set<std::string> known_to_llvm(const std::set<std::string>& names, const st
     lines.push_back(name);
   }
   test::write_file(directory / "names.s", text);
-  const auto run = test::run_command(
-      fmt::format("llvm-mc-22 --arch=amdgcn --mcpu={} {} 2>&1 >/dev/null", processor, directory / "names.s"));
+  const auto run = test::run_command(fmt::format("llvm-mc-22 --arch=amdgcn --mcpu={} --mattr={} {} 2>&1 >/dev/null",
+                                                 processor, test::halves_feature(processor), directory / "names.s"));
   std::set<std::string> known = names;
   const std::regex error("names\\.s:([0-9]+):[0-9]+: error: (.*)");
   std::istringstream output(run.output);
