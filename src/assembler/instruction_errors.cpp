@@ -3,7 +3,6 @@
 // Of the forms that a name can stand for, the one that got furthest with the operands is taken to be the one that was
 // meant.
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 #include <fmt/format.h>
@@ -74,9 +73,7 @@ bool InstructionParser::unknown(std::string_view mnemonic, Place place) {
     return error(place, fmt::format("{} does not have {}; {} {}", gpu, mnemonic, list_processors(all, has),
                                     one ? "does" : "do"));
   }
-  std::string lower(mnemonic);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const std::string like = mnemonics_.name_like(lower);
+  const std::string like = mnemonics_.name_like(mnemonic);
   if (like.empty()) return error(place, fmt::format("there is no instruction '{}'", mnemonic));
   return error(place, fmt::format("there is no instruction '{}': {} is one", mnemonic, like));
 }

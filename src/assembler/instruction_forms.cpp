@@ -53,7 +53,10 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   result_.literal = result_.branch = nullptr;
   result_.otherwise.reset();
   refusal_ = {};
-  mnemonic_ = mnemonic;
+  lower_case_.assign(mnemonic);
+  std::ranges::transform(lower_case_, lower_case_.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  mnemonic = mnemonic_ = lower_case_;
   mnemonic_place_ = place;
 
   const Mnemonics::Found found = mnemonics_.find(mnemonic);

@@ -172,7 +172,9 @@ bool InstructionParser::operand_value(OperandText& to, bool in_bars) {
     Lexer ahead = lexer();
     ahead.advance();
     size_t letters = 0;
-    if (ahead.is(TokenKind::identifier) && find_file(ahead.token().text, letters) != nullptr) return register_list(to);
+    const std::string_view name = ahead.token().text;
+    const bool is_register = find_file(name, letters) != nullptr || find_named_source(name) != nullptr;
+    if (ahead.is(TokenKind::identifier) && is_register) return register_list(to);
     return constant(to, in_bars);
   }
   if (!lexer().is(TokenKind::identifier)) return constant(to, in_bars);
@@ -303,7 +305,7 @@ bool InstructionParser::register_list(OperandText& to) {
     const auto is_register = lexer().is(TokenKind::identifier) ? register_operand(one) : std::nullopt;
     if (!is_register) {
       const NamedSource* named = lexer().is(TokenKind::identifier) ? find_named_source(token().text) : nullptr;
-      if (named == nullptr || named->kind != OperandKind::scalar) return error("expected a register");
+      if (named == nullptr) return error("expected a register");
       one.kind = named->kind;
       one.reg = named->reg;
       one.words = named->words;

@@ -25,6 +25,46 @@ constexpr std::array suffixes{NamedSuffix{"_e64_dpp", Suffix::e64_dpp}, NamedSuf
                               NamedSuffix{"_dpp", Suffix::dpp}, NamedSuffix{"_e32", Suffix::e32},
                               NamedSuffix{"_e64", Suffix::e64}};
 
+/// Another name of an instruction in some generations. Source: LLVM 22's assembler.
+struct Alias {
+  std::string_view name, means;
+  target::Generation first, last;
+  bool vop3_alone = false;  ///< of that encoding alone
+};
+using enum target::Generation;
+constexpr Alias aliases[] = {
+    {"v_add_co_u32", "v_add_i32", gfx6, gfx7, true},
+    {"v_sub_co_u32", "v_sub_i32", gfx6, gfx7, true},
+    {"v_subrev_co_u32", "v_subrev_i32", gfx6, gfx7, true},
+    {"v_mul_lo_i32", "v_mul_lo_u32", gfx8, gfx950},
+    {"v_accvgpr_read", "v_accvgpr_read_b32", gfx9, gfx950},
+    {"v_accvgpr_write", "v_accvgpr_write_b32", gfx9, gfx950},
+    {"v_mfma_f32_16x16x16bf16", "v_mfma_f32_16x16x16_bf16", gfx940, gfx950},
+    {"v_mfma_f32_16x16x4bf16", "v_mfma_f32_16x16x4_4b_bf16", gfx940, gfx950},
+    {"v_mfma_f32_32x32x4bf16", "v_mfma_f32_32x32x4_2b_bf16", gfx940, gfx950},
+    {"v_mfma_f32_32x32x8bf16", "v_mfma_f32_32x32x8_bf16", gfx940, gfx950},
+    {"v_mfma_f32_4x4x4bf16", "v_mfma_f32_4x4x4_16b_bf16", gfx940, gfx950},
+    {"v_mfma_f32_16x16x8xf32", "v_mfma_f32_16x16x8_xf32", gfx940, gfx940},
+    {"v_mfma_f32_32x32x4xf32", "v_mfma_f32_32x32x4_xf32", gfx940, gfx940},
+    {"v_mfma_i32_16x16x32i8", "v_mfma_i32_16x16x32_i8", gfx940, gfx950},
+    {"v_mfma_i32_32x32x16i8", "v_mfma_i32_32x32x16_i8", gfx940, gfx950},
+    {"v_mfma_f32_16x16x32bf16", "v_mfma_f32_16x16x32_bf16", gfx950, gfx950},
+    {"v_mfma_f32_16x16x32f16", "v_mfma_f32_16x16x32_f16", gfx950, gfx950},
+    {"v_mfma_f32_32x32x16bf16", "v_mfma_f32_32x32x16_bf16", gfx950, gfx950},
+    {"v_mfma_f32_32x32x16f16", "v_mfma_f32_32x32x16_f16", gfx950, gfx950},
+    {"v_mfma_i32_16x16x64i8", "v_mfma_i32_16x16x64_i8", gfx950, gfx950},
+    {"v_mfma_i32_32x32x32i8", "v_mfma_i32_32x32x32_i8", gfx950, gfx950},
+    {"v_dot4_i32_i8", "v_dot4_i32_iu8", gfx11, gfx12_5},
+    {"v_dot8_i32_i4", "v_dot8_i32_iu4", gfx11, gfx12_5},
+    {"v_interp_p2_new_f32", "v_interp_p2_f32", gfx11, gfx12_5},
+    {"lds_direct_load", "ds_direct_load", gfx12, gfx12_5},
+    {"lds_param_load", "ds_param_load", gfx12, gfx12_5},
+    {"ds_subrev_u32", "ds_rsub_u32", gfx12, gfx12_5},
+    {"ds_subrev_u64", "ds_rsub_u64", gfx12, gfx12_5},
+    {"ds_subrev_rtn_u32", "ds_rsub_rtn_u32", gfx12, gfx12_5},
+    {"ds_subrev_rtn_u64", "ds_rsub_rtn_u64", gfx12, gfx12_5},
+};
+
 bool is_vector_alu(Encoding encoding) {
   switch (encoding) {
     case Encoding::vop1:
@@ -70,9 +110,19 @@ Mnemonics::Mnemonics(const target::Processor& processor, unsigned wave_size)
     std::ranges::sort(forms, {}, [](const Form& form) { return std::pair(form.kind, form.opcode); });
     forms_.emplace(name, std::move(forms));
   }
-  if (map_.generation < target::Generation::gfx11) return;
-  // From GFX11 on, LLVM knows most instructions by the names of earlier generations, too.
-  for (size_t i = 1; i < map_.names.size(); ++i) add_earlier_names(static_cast<Opcode>(i));
+  // LLVM has the names of earlier generations for most instructions from GFX11 on, and for matrix instructions.
+  for (size_t i = 1; i < map_.names.size(); ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    if (map_.generation >= gfx11 || map_.row(opcode).has(isa::flag::matrix)) add_earlier_names(opcode);
+  }
+  for (const Alias& alias : aliases) {
+    const auto found = forms_.find(alias.means);
+    if (map_.generation < alias.first || map_.generation > alias.last || found == forms_.end()) continue;
+    if (forms_.contains(alias.name)) continue;
+    std::vector<Form> forms = found->second;
+    if (alias.vop3_alone) std::erase_if(forms, [](const Form& form) { return form.kind != FormKind::vop3; });
+    forms_.emplace(alias.name, std::move(forms));
+  }
 }
 
 /// Names that an instruction has had in earlier generations, where no other has them now.

@@ -484,11 +484,11 @@ TEST(Instructions, MistakesAreSaidInWords) {
   EXPECT_THAT(said("v_dot8_i32_iu4 v0, v1, v2, v3"),
               HasSubstr("gfx900 does not have v_dot8_i32_iu4; gfx1100 and later do"));
   EXPECT_THAT(said("v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]"),
-              HasSubstr("gfx900 does not have v_mfma_f32_4x4x1f32; gfx908, gfx90a do"));
+              HasSubstr("gfx900 does not have v_mfma_f32_4x4x1f32; gfx908, gfx90a, gfx942 and gfx950 do"));
   EXPECT_THAT(said("v_add_nc_u32 v0, v1, v2"), HasSubstr("'v_add_nc_u32' is called v_add_u32 on gfx900"));
   EXPECT_THAT(said("v_add_u32 v0, v1, v2", "gfx1030"), HasSubstr("'v_add_u32' is called v_add_nc_u32 on gfx1030"));
   EXPECT_THAT(said("v_addf32 v0, v1, v2"), HasSubstr("there is no instruction 'v_addf32': v_add_f32 is one"));
-  EXPECT_THAT(said("V_ADD_F32_E64 v0, v1, v2"), HasSubstr("'V_ADD_F32_E64': v_add_f32_e64 is one"));
+  EXPECT_THAT(said("V_ADDF32_E64 v0, v1, v2"), HasSubstr("'v_addf32_e64': v_add_f32_e64 is one"));
   EXPECT_THAT(said("v_nothing_at_all v0"), HasSubstr("error: there is no instruction 'v_nothing_at_all'\n"));
   EXPECT_THAT(said("v_add_f32 v0, v1, v2 clmp"),
               HasSubstr("test.s:1:22: error: there is no modifier 'clmp': clamp is"));
