@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "isa/effects.h"
 #include "isa/instruction.h"
 
 namespace Atoll::library {
@@ -91,13 +92,13 @@ std::optional<std::pair<unsigned, unsigned>> take_registers(std::string_view& te
     if (close == std::string_view::npos) return std::nullopt;
     const auto ends = split(text.substr(1, close - 1), ':');
     const auto first = number_of<unsigned>(ends.front()), last = number_of<unsigned>(ends.back());
-    if (ends.size() > 2 || !first || !last || *first > *last || *last >= 512) return std::nullopt;
+    if (ends.size() > 2 || !first || !last || *first > *last || *last >= isa::first_agpr) return std::nullopt;
     text.remove_prefix(close + 1);
     return std::pair(*first, *last - *first + 1);
   }
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto reg = number_of<unsigned>(text.substr(0, digits));
-  if (!reg || *reg >= 512) return std::nullopt;
+  if (!reg || *reg >= isa::first_agpr) return std::nullopt;
   text.remove_prefix(digits);
   return std::pair(*reg, 1u);
 }
@@ -139,14 +140,16 @@ std::optional<Destination> parse_destination(std::string_view name) {
   Destination destination;
   std::string_view rest = name;
   uint16_t first = 0;
-  unsigned count = 256;
+  unsigned count = isa::vector_registers_of_a_kind;
   if (rest.starts_with("ttmp")) {
     destination.kind = Kind::scalar;
     first = scalar::ttmp0;
     count = 16;
     rest.remove_prefix(4);
   } else if (rest.starts_with('v') || rest.starts_with('a')) {
-    destination.kind = rest.starts_with('v') ? Kind::vgpr : Kind::agpr;
+    const bool is_vgpr = rest.starts_with('v');
+    destination.kind = is_vgpr ? Kind::vgpr : Kind::agpr;
+    if (is_vgpr) count = isa::first_agpr;  // in all banks of GFX12.5
     rest.remove_prefix(1);
   } else if (rest.starts_with('s')) {
     destination.kind = Kind::scalar;

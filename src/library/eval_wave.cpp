@@ -5,10 +5,14 @@
 #include <cstring>
 
 #include "engine/engines.h"
+#include "engine/hardware_register.h"
 #include "engine/target_code.h"
+#include "isa/code_map.h"
 #include "isa/decode.h"
 #include "isa/effects.h"
-#include "isa/table.h"
+#include "isa/encode.h"
+#include "isa/opcode_map.h"
+#include "isa/vgpr_banks.h"
 #include "machine/barrier.h"
 #include "machine/clock.h"
 #include "machine/fault_guard.h"
@@ -42,18 +46,42 @@ T* allocate(size_t bytes) {
   return static_cast<T*>(memory);
 }
 
-/// The word of `s_trap 1`, whose number no trap handler has.
-uint32_t trap_word(target::Generation generation) {
-  constexpr uint32_t sopp = 0xBF800000;
-  return sopp | uint32_t{isa::row(isa::Opcode::s_trap).opcodes.on(generation).opcode} << 16 | 1;
+/// The first word of an instruction that can be encoded.
+uint32_t word_of(const isa::Instruction& instruction, const target::Processor& processor) {
+  const auto encoded = isa::encode(instruction, processor);
+  if (!encoded) std::abort();
+  uint32_t word = 0;
+  std::memcpy(&word, encoded->bytes.data(), sizeof word);
+  return word;
 }
 
-/// `s_setpc_b64 ttmp[14:15]`: the operand's code is that of ttmp14 on all generations from GFX9 on.
-uint32_t jump_word(target::Generation generation) {
-  constexpr uint32_t sop1 = 0xBE800000, ttmp14 = 122;
-  return sop1 | uint32_t{isa::row(isa::Opcode::s_setpc_b64).opcodes.on(generation).opcode} << 8 | ttmp14;
+/// The word of `s_trap 1`, whose number no trap handler has.
+uint32_t trap_word(const target::Processor& processor) {
+  return word_of({.opcode = isa::Opcode::s_trap,
+                  .encoding = isa::Encoding::sopp,
+                  .generation = processor.generation,
+                  .immediate = 1},
+                 processor);
 }
-constexpr unsigned jump_register = scalar::ttmp0 + 14;
+
+/// The last pair of TTMPs, which code in user mode does not write.
+uint16_t jump_register(const target::Processor& processor) {
+  const isa::CodeMap& codes = isa::code_map_of(processor, 0);
+  uint16_t last = scalar::m0 - 2;
+  while (codes.code_of_register(last) == isa::CodeMap::none) last -= 2;
+  return last;
+}
+
+/// The word of s_setpc_b64 to the address in that pair.
+uint32_t jump_word(const target::Processor& processor) {
+  isa::Instruction jump{.opcode = isa::Opcode::s_setpc_b64,
+                        .encoding = isa::Encoding::sop1,
+                        .generation = processor.generation,
+                        .operand_count = 1};
+  jump.operands[0] = {
+      .kind = isa::OperandKind::scalar, .type = isa::DataType::b64, .words = 2, .reg = jump_register(processor)};
+  return word_of(jump, processor);
+}
 
 }  // namespace
 
@@ -130,7 +158,7 @@ void EvalWave::begin(const target::Processor& processor) {
   wave.vgpr = rows_.get();
   wave.agpr = rows_.get() + isa::first_agpr;
   wave.sgprs = processor.addressable_sgprs;
-  wave.vgprs = isa::vector_registers_of_a_kind;
+  wave.vgprs = isa::opcode_map_of(processor).layout.vgprs;
   wave.agprs = processor.has_agprs ? isa::vector_registers_of_a_kind : 0;
   wave.wave_size = target_.wave_size;
   // What clang's kernels begin with: denormals kept, and until GFX11 IEEE and DX10_CLAMP.
@@ -158,12 +186,11 @@ support::Result<void> EvalWave::open_code() {
 /// The compiled engine leaves registers as they are that nothing reads before the wave ends. So it ends by a jump, of
 /// which the engine cannot know where it leads, to an s_endpgm after the code.
 void EvalWave::end_alive() {
-  const target::Generation generation = target_.processor->generation;
   uint64_t last = code_begin_;
   for (uint64_t pc = code_begin_; pc < code_end_;) {
     const auto instruction = instruction_at(pc);
     if (instruction && instruction->opcode == isa::Opcode::s_endpgm) {
-      const uint32_t word = jump_word(generation);
+      const uint32_t word = jump_word(*target_.processor);
       std::memcpy(reinterpret_cast<void*>(pc), &word, sizeof word);
       last = pc;
     }
@@ -171,7 +198,7 @@ void EvalWave::end_alive() {
   }
   // Two have been put after the code: the first is a jump, too, the last one is where it leads.
   std::memcpy(reinterpret_cast<void*>(last), &code_bytes_[last - code_begin_], 4);
-  group_.waves[0].set_scalar64(jump_register, last);
+  group_.waves[0].set_scalar64(jump_register(*target_.processor), last);
 }
 
 Result<void> EvalWave::assign(const Assignment& assignment) {
@@ -193,6 +220,10 @@ Result<void> EvalWave::assign_rows(const Assignment& assignment) {
   const bool accumulation = to.kind == Destination::Kind::agpr;
   if (accumulation && wave().agprs == 0) {
     return fail(ErrorKind::invalid_argument, "{}: {} has no AGPRs", assignment.text, target_.processor->name);
+  }
+  if (!accumulation && to.reg + to.words > wave().vgprs) {
+    return fail(ErrorKind::invalid_argument, "{}: {} has v0 to v{}", assignment.text, target_.processor->name,
+                wave().vgprs - 1);
   }
   std::vector<uint8_t> lanes = to.lanes;
   for (unsigned lane = 0; to.lanes.empty() && lane < target_.wave_size; ++lane) {
@@ -316,9 +347,14 @@ std::optional<isa::Instruction> EvalWave::instruction_at(uint64_t pc) const {
 
 std::vector<isa::Instruction> EvalWave::instructions() const {
   std::vector<isa::Instruction> all;
+  std::optional<uint8_t> banks = 0;
   for (uint64_t pc = code_begin_; pc < code_end_;) {
     const auto instruction = instruction_at(pc);
-    if (instruction) all.push_back(*instruction);
+    if (instruction) {
+      all.push_back(*instruction);
+      isa::choose_banks(all.back(), banks.value_or(0));
+      banks = engine::banks_after(*instruction, banks.value_or(0));
+    }
     pc += instruction ? instruction->size : 4;
   }
   return all;
@@ -359,7 +395,7 @@ std::optional<EvalWave::Outcome> EvalWave::step() {
   const auto instruction = instruction_at(pc);
   auto* code = reinterpret_cast<uint8_t*>(code_begin_);
   if (instruction) {
-    const uint32_t trap = trap_word(target_.processor->generation);
+    const uint32_t trap = trap_word(*target_.processor);
     for (size_t at = 0; at + 4 <= code_bytes_.size(); at += 4) std::memcpy(code + at, &trap, sizeof trap);
     const uint64_t offset = pc - code_begin_;
     const size_t size = std::min<size_t>(instruction->size, code_bytes_.size() - offset);

@@ -89,6 +89,91 @@ TEST(EvalCommand, ComputesInBothEnginesAndWaveSizes) {
   }
 }
 
+/// What lane 0 of v0 is afterwards, in either engine.
+void expect_v0(const std::string& arguments, uint64_t expected) {
+  for (const char* engine : {"interpreter", "compiled"}) {
+    SCOPED_TRACE(fmt::format("{} --engine {}", arguments, engine));
+    EXPECT_EQ(lane_of(eval_json(fmt::format("{} --engine {}", arguments, engine)), "v0", 0), expected);
+  }
+}
+
+TEST(EvalCommand, ReadsInlineConstantsAsTheGpuDoes) {
+  // v_pk_fmac_f16 v0, 1.0, v2: measured on Navi 31 and Raphael (llvm-project issue 94116).
+  expect_v0("'.long 0x780004f2' --gpu gfx1030 v0=0 v2=0x44004200", 0x4200);
+  for (const char* gpu : {"gfx1100", "gfx1201", "gfx1250"}) {
+    expect_v0(fmt::format("'.long 0x780004f2' --gpu {} v0=0 v2=0x44004200", gpu), 0x44004200);
+    expect_v0(fmt::format("'v_pk_fmac_f16 v0, 0x3c003c00, v2' --gpu {} v0=0 v2=0x44004200", gpu), 0x44004200);
+    expect_v0(fmt::format("'v_pk_fmac_f16 v0, 1.0, v2' --gpu {} v0=0 v2=0x44004200", gpu), 0x4200);
+  }
+  // The bits of bfloat16 constants are in the upper half (llvm-project pull requests 183487, 209861 and 223035).
+  const std::string brain = " --gpu gfx1250 v0=0x12345678 v1=0x40404040";
+  expect_v0("'v_pk_fma_bf16 v0, v1, 2.0, 1.0 op_sel:[0,1,1] op_sel_hi:[1,1,1]'" + brain, 0x40E0'40E0);
+  expect_v0("'v_pk_mul_bf16 v0, v1, 2.0'" + brain, 0x40C0'0000);
+  expect_v0("'v_fma_mix_f32_bf16 v0, v1, 2.0, 1.0 op_sel:[0,1,1] op_sel_hi:[1,1,1]'" + brain,
+            std::bit_cast<uint32_t>(7.0f));
+  expect_v0("'v_fma_mix_f32_bf16 v0, v1, 2.0, 1.0 op_sel_hi:[1,0,0]'" + brain, std::bit_cast<uint32_t>(7.0f));
+  expect_v0("'v_cvt_f32_bf16_e64 v0, 1.0 op_sel:[1,0]'" + brain, 0x3F80'0000);
+  expect_v0("'v_cvt_f32_bf16 v0, 1.0'" + brain, 0);
+  expect_v0("'v_cvt_f32_bf16 v0, 0x3f81'" + brain, 0x3F81'0000);
+  expect_v0("'v_rcp_bf16_e64 v0.l, 4.0 op_sel:[1,0]'" + brain, 0x1234'3E80);
+  // A 16-bit integer reads the lower half of a single float (llvm-project issue 58167).
+  expect_v0("'.long 0x4c0002f2' --gpu gfx900 v1=7 v0=1", 7);  // v_add_u16_e32 v0, 1.0, v1
+  expect_v0("'.long 0xd7030000' '.long 0x000202f2' --gpu gfx1100 v1=7 v0=0x50001", 0x50007);  // v_add_nc_u16
+  expect_v0("'v_ldexp_f16 v0, v1, 0.5' --gpu gfx1030 v1=0x3c00 v0=1", 0x7C00);                // by 0x3800
+}
+
+TEST(EvalCommand, HasAllBanksOfRegisters) {
+  for (const char* gpu : {"gfx1250", "gfx1251"}) {
+    const std::string on = std::string(" --gpu ") + gpu;
+    expect_v0("'s_set_vgpr_msb 1' 'v_mov_b32 v0, v1' v257=22" + on, 22);
+    expect_v0("'s_set_vgpr_msb 3' 'v_mov_b32 v0, v255' v1023=23" + on, 23);
+    for (const char* engine : {"interpreter", "compiled"}) {
+      const auto result = eval_json(
+          "'s_set_vgpr_msb 0xc0' 'v_mov_b32 v255, 21' 's_set_vgpr_msb 0x40' 'v_add_f32 v1, 1.0, "
+          "v2' v2=0.5 --engine " +
+          std::string(engine) + on);
+      EXPECT_EQ(lane_of(result, "v1023", 0), 21u) << engine;
+      EXPECT_EQ(lane_of(result, "v257", 5), std::bit_cast<uint32_t>(1.5f)) << engine;
+    }
+  }
+  EXPECT_THAT(eval("'s_nop 0' --gpu gfx1201 v256=1").output, HasSubstr("gfx1201 has v0 to v255"));
+  EXPECT_THAT(eval("'s_nop 0' --gpu gfx1250 v1024=1").output, HasSubstr("v1024"));
+}
+
+TEST(EvalCommand, DropsBanksRightAfterTheModeIsSet) {
+  const std::string before = "'s_set_vgpr_msb 0x40' 'v_mov_b32 v1, 22' 's_set_vgpr_msb 0' 'v_mov_b32 v1, 11' ";
+  const std::string after = " 's_set_vgpr_msb 1' 'v_mov_b32 v0, v1' --gpu gfx1250";
+  for (const char* mode :
+       {"'s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0'", "'s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0'"}) {
+    expect_v0(before + mode + after, 11);
+    expect_v0(before + mode + " 's_nop 0'" + after, 22);
+  }
+}
+
+TEST(EvalCommand, TakesTheInlineConstantZeroForTheScaleOne) {
+  // Of 128 products of ones.
+  const std::string ones = [] {
+    std::string text = " --gpu gfx1250";
+    for (unsigned reg = 8; reg < 40; ++reg) text += fmt::format(" v{}=0x38383838", reg);
+    return text;
+  }();
+  const uint32_t sum = std::bit_cast<uint32_t>(128.0f), half = std::bit_cast<uint32_t>(64.0f);
+  for (const char* name : {"v_wmma_scale_f32_16x16x128_f8f6f4", "v_wmma_scale16_f32_16x16x128_f8f6f4"}) {
+    const std::string product = fmt::format("'{} v[0:7], v[8:23], v[24:39], v[0:7], ", name);
+    expect_v0(product + "0, 0'" + ones, sum);
+    const bool wide = std::string(name).contains("16_f32");
+    expect_v0(product + (wide ? "0, s[0:1]' s0=0x7e7e7e7e s1=0x7e7e7e7e" : "0, s0' s0=0x7e7e7e7e") + ones, half);
+  }
+}
+
+TEST(EvalCommand, EndsCompiledCodeOnOldProcessors) {
+  for (const char* gpu : {"gfx600", "gfx701", "gfx803", "gfx900", "gfx1250"}) {
+    const auto result = eval_json(fmt::format("'v_mov_b32 v0, 5' 's_mov_b32 s0, 6' --engine compiled --gpu {}", gpu));
+    EXPECT_EQ(lane_of(result, "v0", 3), 5u) << gpu;
+    EXPECT_EQ(scalar_of(result, "s0"), 6u) << gpu;
+  }
+}
+
 TEST(EvalCommand, TakesTheExampleOfItsDocument) {
   const auto result =
       eval_json("'v_perm_b32 v0, v1, v2, v3' --gpu gfx1100 v1=0x11223344 v2=0xaabbccdd v3=0x07060100 exec=0xff");
