@@ -20,13 +20,14 @@ struct Division<F32> {
   static constexpr int scale = 64;        ///< exponent of the scaling factor
   static constexpr int large = 96;        ///< quotients of at least about 2^large are scaled down
   static constexpr int tiny = 23;         ///< numerators of biased exponent up to this lose bits of their residue
+  static constexpr int small = -126;      ///< quotients whose exponents differ by this or less may be denormals
   static constexpr int underflow = -150;  ///< difference of exponents below which the quotient is under half a denormal
   static constexpr float smallest_normal = 0x1p-126f, reciprocal_is_denormal = 0x1p126f, smallest = 0x1p-149f;
   static constexpr float up = 0x1p64f, down = 0x1p-64f;
 };
 template <>
 struct Division<F64> {
-  static constexpr int scale = 128, large = 768, tiny = 53, underflow = -1075;
+  static constexpr int scale = 128, large = 768, tiny = 53, small = -1022, underflow = -1075;
   static constexpr double smallest_normal = 0x1p-1022, reciprocal_is_denormal = 0x1p1022, smallest = 0x1p-1074;
   static constexpr double up = 0x1p128, down = 0x1p-128;
 };
@@ -36,22 +37,21 @@ template <typename T>
   return bits<decltype(a < a)>((bits<BitsOf<T>>(a) & BitsOf<T>(Format<T>::exponent)) >> Format<T>::fraction_bits);
 }
 
-/// `a` is the denominator to scale the denominator, the numerator to scale the numerator. The mask says that the
-/// quotient comes out scaled.
+/// `a` is the denominator to scale the denominator, the numerator to scale the numerator. The mask is set where the
+/// quotient is scaled, and where an operand is zero. The exponents decide whether the quotient may be a denormal.
+/// Measured on GFX11 (tinygrad, test/amd/hw/test_vop3.py): VCC is 1 for 0 / 1, 1 / 0 and 2^-126 / 1.
 template <typename T>
 [[gnu::always_inline]] inline WithMask<T> scale_for_division(T a, T denominator, T numerator) {
   using D = Division<T>;
   const auto difference = biased_exponent(numerator) - biased_exponent(denominator);
-  const T quotient = numerator / denominator;
   const auto is_zero = (denominator == 0) | (numerator == 0);
   const auto large = difference >= D::large;
   const auto denormal_denominator = magnitude(denominator) < T(D::smallest_normal);
   const auto denormal_reciprocal = magnitude(denominator) > T(D::reciprocal_is_denormal);
-  const auto denormal_quotient = magnitude(quotient) < T(D::smallest_normal);
+  const auto denormal_quotient = (difference <= D::small) & (denominator == denominator);
   const auto tiny = biased_exponent(numerator) <= D::tiny;
 
-  // A NaN's sign is not left to the products: -a * 4 may become a * -4.
-  const T up = with_nan(a * D::up, a), down = with_nan(a * D::down, a);
+  const T up = a * D::up, down = a * D::down;
   const auto is_denominator = a == denominator, is_numerator = a == numerator;
   // From the last rule to the first: an earlier one prevails.
   T result = select(tiny, up, a);
@@ -59,8 +59,9 @@ template <typename T>
   result = select(denormal_reciprocal, select(denormal_quotient, select(is_denominator, down, a), down), result);
   result = select(denormal_denominator, up, result);
   result = select(large, select(is_denominator, up, a), result);
+  result = select(is_nan(a), a, result);
   result = select(is_zero, pattern<T>(Format<T>::default_nan), result);
-  const auto scaled = ~is_zero & (large | (~denormal_denominator & denormal_quotient));
+  const auto scaled = is_zero | large | (~denormal_denominator & denormal_quotient);
   return {result, mask_of(scaled)};
 }
 LANES(v_div_scale_f32, WithMask<F32>, (F32 a, F32 denominator, F32 numerator)) {
@@ -68,6 +69,14 @@ LANES(v_div_scale_f32, WithMask<F32>, (F32 a, F32 denominator, F32 numerator)) {
 }
 LANES(v_div_scale_f64, WithMask<F64>, (F64 a, F64 denominator, F64 numerator)) {
   return scale_for_division(a, denominator, numerator);
+}
+
+/// GFX12 makes a signaling NaN quiet, earlier generations pass it on, whatever MODE.IEEE is (measured on gfx90a,
+/// gfx950, gfx1100 and gfx1201: llvm/llvm-project#208733).
+template <typename T>
+[[gnu::always_inline]] inline WithMask<T> scale_and_quiet(T a, T denominator, T numerator) {
+  const WithMask<T> scaled = scale_for_division(a, denominator, numerator);
+  return {select(is_nan(scaled.value), quiet(scaled.value), scaled.value), scaled.mask};
 }
 
 /// a * b + c; where `scaled`, times the scale that V_DIV_SCALE took out of the quotient. `c` is nearly the quotient: at
@@ -148,6 +157,8 @@ std::span<const VectorEntry> float_division_entries() {
   static constexpr VectorEntry entries[] = {
       ENTRY(v_div_scale_f32),
       ENTRY(v_div_scale_f64),
+      ENTRY_SINCE(gfx12, v_div_scale_f32, scale_and_quiet<F32>),
+      ENTRY_SINCE(gfx12, v_div_scale_f64, scale_and_quiet<F64>),
       ENTRY(v_div_fmas_f32),
       ENTRY(v_div_fmas_f64),
       ENTRY(v_div_fixup_f32),

@@ -141,6 +141,43 @@ TEST(FloatDivision, HalfFixupKeepsOrClearsTheUpperHalf) {
   EXPECT_EQ(evaluate_one(Opcode::v_div_fixup_legacy_f16, {0x3C00, 0x3C00, 0xBC00}, old), 0xBC00u);
 }
 
+/// VCC as measured on GFX11 (tinygrad, test/amd/hw/test_vop3.py), with the same rule for doubles.
+TEST(FloatDivision, ScalesWhereAnOperandIsZeroOrTheQuotientMayBeDenormal) {
+  struct Case {
+    double numerator, denominator;
+    bool single, twice;
+  };
+  constexpr Case cases[] = {{1, 4, false, false},         {0, 1, true, true},
+                            {1, 0, true, true},           {0x1p-126, 1, true, false},
+                            {0x1p-125, 1, false, false},  {1, 0x1p127, true, false},
+                            {0x1.8p-126, 1, true, false}, {0x1p120, 0x1p-6, true, false},
+                            {0x1p-1022, 1, true, true},   {0x1p-1021, 1, true, false},
+                            {1, 0x1p1023, true, true}};
+  for (const Case& each : cases) {
+    const double n = each.numerator, d = each.denominator;
+    if (static_cast<float>(n) == n && static_cast<float>(d) == d) {
+      const auto single_n = static_cast<float>(n), single_d = static_cast<float>(d);
+      const Values of_n = {word(single_n)}, of_d = {word(single_d)};
+      EXPECT_EQ(evaluate(Opcode::v_div_scale_f32, {of_n, of_d, of_n}).mask[0], each.single) << n << " / " << d;
+    }
+    EXPECT_EQ(evaluate(Opcode::v_div_scale_f64, {{word(n)}, {word(d)}, {word(n)}}).mask[0], each.twice)
+        << n << " / " << d;
+  }
+}
+
+/// As measured on four GPUs (llvm/llvm-project#208733).
+TEST(FloatDivision, ScalingQuietsSignalingNansFromGfx12On) {
+  const uint64_t signaling = 0x7F800001, signaling64 = 0xFFF0000000000001;
+  for (const target::Generation generation : {target::Generation::gfx9, target::Generation::gfx11}) {
+    const Conditions before{.generation = generation};
+    EXPECT_EQ(evaluate_one(Opcode::v_div_scale_f32, {signaling, word(3.0f), signaling}, before), signaling);
+    EXPECT_EQ(evaluate_one(Opcode::v_div_scale_f64, {signaling64, word(3.0), signaling64}, before), signaling64);
+  }
+  const Conditions after{.generation = target::Generation::gfx12};
+  EXPECT_EQ(evaluate_one(Opcode::v_div_scale_f32, {signaling, word(3.0f), signaling}, after), 0x7FC00001u);
+  EXPECT_EQ(evaluate_one(Opcode::v_div_scale_f64, {signaling64, word(3.0), signaling64}, after), 0xFFF8000000000001u);
+}
+
 TEST(FloatDivision, UnderflowFollowsTheRoundingMode) {
   const Values n = {0x00000001}, d = {word(0x1p100f)}, quotient = {0};
   EXPECT_EQ(evaluate(Opcode::v_div_fixup_f32, {quotient, d, n}).dst[0], 0u);
