@@ -92,7 +92,7 @@ bool execute(Wave& wave, const MicroOp& op, Run& run) {
     }
     Row* changed = changed_rows(run, i);
     if (shape.mixed_sources) {
-      semantics::apply_mixed_source(*changed, *rows, operand);
+      semantics::apply_mixed_source(*changed, *rows, operand, wave.float_mode.denormals32);
       rows = changed;
     } else if (semantics::has_source_modifiers(operand)) {
       semantics::apply_source_modifiers(changed, rows, operand);

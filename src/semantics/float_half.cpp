@@ -1,8 +1,9 @@
 // semantics: half-precision arithmetic, one value or two to a register.
 //
 // Most instructions with a 16-bit result clear the upper half of its register. GFX9 gave some a new opcode that leaves
-// it alone, LowHalf here, and kept the old ones as "legacy"; the ones that only GFX9 has leave it alone, too (LLVM,
-// GCNSubtarget::zeroesHigh16BitsOfDest). From GFX10 on all do (vector_function.cpp).
+// it alone, LowHalf here, and kept the old ones as "legacy"; the ones that only GFX9 has leave it alone, too, and so do
+// v_mac_f16, v_madmk_f16 and v_madak_f16 there (LLVM, GCNSubtarget::zeroesHigh16BitsOfDest, from experiments). From
+// GFX10 on all do (vector_function.cpp).
 #include "semantics/entries.h"
 #include "semantics/float_lanes.h"
 
@@ -34,6 +35,15 @@ LANES(v_madmk_f16, F16, (F16 a, F16 k, F16 b)) { return flushing_mad(a, k, b); }
 LANES(v_madak_f16, F16, (F16 a, F16 b, F16 k)) { return flushing_mad(a, b, k); }
 
 LANES(v_pk_add_f16, F16x2, (F16x2 a, F16x2 b)) { return {add(a.lo, b.lo), add(a.hi, b.hi)}; }
+/// An invalid sum is a negative NaN on gfx942 and gfx950 (measured: SemiAnalysisAI/FuzzX, m140).
+[[gnu::always_inline]] inline F16x2 pk_add_with_negative_nan(F16x2 a, F16x2 b) {
+  const auto sum = [](F16 x, F16 y) __attribute__((always_inline)) {
+    const F16 result = add(x, y);
+    const auto invalid = is_nan(result) & ~is_nan(x) & ~is_nan(y);
+    return select(invalid, negate(result), result);
+  };
+  return {sum(a.lo, b.lo), sum(a.hi, b.hi)};
+}
 LANES(v_pk_mul_f16, F16x2, (F16x2 a, F16x2 b)) { return {mul(a.lo, b.lo), mul(a.hi, b.hi)}; }
 LANES(v_pk_fma_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) { return {fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)}; }
 LANES(v_pk_fmac_f16, F16x2, (F16x2 a, F16x2 b, Old<F16x2> d)) { return v_pk_fma_f16(a, b, d.value); }
@@ -72,14 +82,19 @@ LANES(v_mad_mix_f32, F32, (Mixed a, Mixed b, Mixed c)) { return mixed_mad(a, b, 
 LANES(v_fma_mixlo_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
   return into_low(half_result(mixed_fma(a, b, c), a, b, c, clamp, mode), d.value);
 }
+/// The unfused forms flush a denormal half in every mode (llvm/llvm-project#224911, Mesa).
+[[gnu::always_inline]] inline U32 flushed_half_result(Mixed a, Mixed b, Mixed c, Clamp clamp, FloatMode mode) {
+  mode.denormals16_64 = Denormals::flush_in_out;
+  return half_result(mixed_mad(a, b, c), a, b, c, clamp, mode);
+}
 LANES(v_mad_mixlo_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
-  return into_low(half_result(mixed_mad(a, b, c), a, b, c, clamp, mode), d.value);
+  return into_low(flushed_half_result(a, b, c, clamp, mode), d.value);
 }
 LANES(v_fma_mixhi_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
   return into_high(half_result(mixed_fma(a, b, c), a, b, c, clamp, mode), d.value);
 }
 LANES(v_mad_mixhi_f16, U32, (Mixed a, Mixed b, Mixed c, Old<U32> d, Clamp clamp, FloatMode mode)) {
-  return into_high(half_result(mixed_mad(a, b, c), a, b, c, clamp, mode), d.value);
+  return into_high(flushed_half_result(a, b, c, clamp, mode), d.value);
 }
 
 std::span<const VectorEntry> float_half_entries() {
@@ -98,7 +113,12 @@ std::span<const VectorEntry> float_half_entries() {
       ENTRY(v_mac_f16),
       ENTRY(v_madmk_f16),
       ENTRY(v_madak_f16),
+      ENTRY_SINCE(gfx9, v_mac_f16, KeepsUpperHalf<&v_mac_f16>::call),
+      ENTRY_SINCE(gfx9, v_madmk_f16, KeepsUpperHalf<&v_madmk_f16>::call),
+      ENTRY_SINCE(gfx9, v_madak_f16, KeepsUpperHalf<&v_madak_f16>::call),
       ENTRY(v_pk_add_f16),
+      ENTRY_SINCE(gfx940, v_pk_add_f16, pk_add_with_negative_nan),
+      ENTRY_SINCE(gfx10, v_pk_add_f16, v_pk_add_f16),
       ENTRY(v_pk_mul_f16),
       ENTRY(v_pk_fma_f16),
       ENTRY(v_pk_fmac_f16),

@@ -122,8 +122,8 @@ bool has_source_modifiers(const isa::Operand& operand) { return level().has_sour
 void apply_source_modifiers(Row* out, const Row* in, const isa::Operand& operand) {
   level().apply_source_modifiers(out, in, operand);
 }
-void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand) {
-  level().apply_mixed_source(out, in, operand);
+void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand, Denormals singles) {
+  level().apply_mixed_source(out, in, operand, singles);
 }
 void apply_result_modifiers(Row* result, isa::DataType type, uint8_t omod, bool clamp, const FloatMode& mode) {
   level().apply_result_modifiers(result, type, omod, clamp, mode);

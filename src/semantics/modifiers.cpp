@@ -229,7 +229,7 @@ void apply_source_modifiers(Row* out, const Row* in, const isa::Operand& operand
   }
 }
 
-void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand) {
+void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand, Denormals singles) {
   const Sign sign = sign_of(0x8000'0000, operand.abs, operand.neg);
   if (!operand.op_sel_hi) {
     change_sign(out, in, sign);
@@ -241,8 +241,10 @@ void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand) {
     change_sign(out, out, sign);
     return;
   }
+  const bool flushes = (static_cast<uint8_t>(singles) & static_cast<uint8_t>(Denormals::allow_in)) == 0;
   for (unsigned chunk = 0; chunk < chunks; ++chunk) {
-    row::Access<F32>::store(&out, chunk, widen(row::Access<F16>::load(&out, chunk)), 0xFFFF);
+    const F16 half = row::Access<F16>::load(&out, chunk);
+    row::Access<F32>::store(&out, chunk, widen(flushes ? flush(half) : half), 0xFFFF);
   }
   change_sign(out, out, sign);
 }

@@ -28,15 +28,17 @@ bool has_source_modifiers(const isa::Operand& operand);
 void apply_source_modifiers(Row* out, const Row* in, const isa::Operand& operand);
 
 /// The same for a source of v_mad_mix and v_fma_mix (VectorShape::mixed_sources), which op_sel_hi declares half
-/// precision and op_sel selects the half of: widened to single precision, then abs and neg.
-void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand);
+/// precision and op_sel selects the half of: widened to single precision, then abs and neg. `singles`: MODE for single
+/// precision, which decides for such halves whether denormals are flushed (measured: llvm/llvm-project#205101).
+void apply_mixed_source(Row& out, const Row& in, const isa::Operand& operand, Denormals singles);
 
 /// Output multiplier (isa::Instruction::omod) and clamp to [0, 1] of a floating-point result, in place, in all lanes.
 /// The multiplier has no effect in IEEE mode or where results may be denormal, and turns -0 into +0 (Vega ISA guide,
 /// "Output modifiers"). Clamp turns NaN into 0 if the mode's dx10_clamp says so. Other types stay as they are.
 void apply_result_modifiers(Row* result, isa::DataType type, uint8_t omod, bool clamp, const FloatMode& mode);
 
-/// Whether a result that goes to the upper half is computed from what is there, as v_fmac_f16's sum with op_sel:[0,0,1].
+/// Whether a result that goes to the upper half is computed from what is there, as v_fmac_f16's sum with
+/// op_sel:[0,0,1].
 bool reads_high_half(const isa::Instruction& instruction, const VectorShape& shape);
 /// The upper half of each lane, moved down for the instruction's function.
 void move_high_half_down(Row& row);

@@ -54,6 +54,38 @@ TEST(FloatDot, FlushesSinglesButNotHalvesWhateverTheMode) {
   }
 }
 
+/// gfx90a flushes denormal halves in every mode, no other GPU does (measured: llvm/llvm-project#205101).
+TEST(FloatDot, Gfx90aAloneFlushesHalves) {
+  const uint64_t tiny = 0x00010001, ones = 0x3C003C00;
+  using enum target::Generation;
+  for (const target::Generation generation : {gfx9, gfx90a, gfx940, gfx950, gfx10_3, gfx11, gfx12}) {
+    const float expected = generation == gfx90a ? 0.0f : 0x1p-23f;
+    for (const Denormals denormals : {Denormals::allow_in_out, Denormals::flush_in_out}) {
+      Conditions conditions{.mode = {.denormals32 = denormals, .denormals16_64 = denormals}, .generation = generation};
+      conditions.old = {0};
+      EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot2_f32_f16, {tiny, ones, 0}, conditions)), expected);
+      EXPECT_EQ(as_float(evaluate_one(Opcode::v_dot2c_f32_f16, {tiny, ones}, conditions)), expected);
+    }
+  }
+}
+
+/// gfx942 and gfx950 have one NaN for all (measured: SemiAnalysisAI/FuzzX, m128).
+TEST(FloatDot, Gfx942AndGfx950MakeOneNan) {
+  const uint64_t ones = 0x3C003C00;
+  using enum target::Generation;
+  for (const target::Generation generation : {gfx9, gfx90a, gfx940, gfx950, gfx10_3, gfx11, gfx12}) {
+    const bool is_negative = generation == gfx940 || generation == gfx950;
+    Conditions conditions{.generation = generation};
+    for (const uint64_t a : {uint64_t{0x3C007E00}, uint64_t{0x7E003C00}}) {
+      conditions.old = {0};
+      EXPECT_EQ(evaluate_one(Opcode::v_dot2_f32_f16, {a, ones, 0}, conditions), is_negative ? 0xFFC00000 : 0x7FC00000);
+      EXPECT_EQ(evaluate_one(Opcode::v_dot2c_f32_f16, {a, ones}, conditions), is_negative ? 0xFFC00000 : 0x7FC00000);
+    }
+    conditions.old = {0x7FC00001};
+    EXPECT_EQ(evaluate_one(Opcode::v_dot2c_f32_f16, {ones, ones}, conditions), is_negative ? 0xFFC00000 : 0x7FC00001);
+  }
+}
+
 TEST(FloatDot, HalfAccumulatorsAreRoundedInEachStep) {
   Conditions conditions;
   conditions.generation = target::Generation::gfx11;

@@ -253,6 +253,30 @@ TEST(FloatHalf, UpperHalvesAreKeptOrClearedAsTheOpcodeSays) {
   EXPECT_EQ(result(Opcode::v_med3_f16, 3), 0xABCD3C00u);
 }
 
+/// GFX8 clears the upper half (LLVM, GCNSubtarget::zeroesHigh16BitsOfDest), GFX9 keeps it.
+TEST(FloatHalf, UnfusedSumsKeepTheUpperHalfFromGfx9On) {
+  const Conditions before{.old = {0xABCD3C00}, .generation = target::Generation::gfx8};
+  const Conditions after{.old = {0xABCD3C00}, .generation = target::Generation::gfx9};
+  const std::vector<uint64_t> two(2, 0x3C00), three(3, 0x3C00);
+  EXPECT_EQ(evaluate_one(Opcode::v_mac_f16, two, before), 0x4000u);
+  EXPECT_EQ(evaluate_one(Opcode::v_mac_f16, two, after), 0xABCD4000u);
+  for (const Opcode opcode : {Opcode::v_madmk_f16, Opcode::v_madak_f16}) {
+    EXPECT_EQ(evaluate_one(opcode, three, before), 0x4000u);
+    EXPECT_EQ(evaluate_one(opcode, three, after), 0xABCD4000u);
+  }
+}
+
+/// Measured on gfx950 (SemiAnalysisAI/FuzzX, m140). An operand's NaN passes as it is.
+TEST(FloatHalf, InvalidPackedSumsAreNegativeNansOnGfx942AndGfx950) {
+  using enum target::Generation;
+  for (const target::Generation generation : {gfx9, gfx90a, gfx940, gfx950, gfx10, gfx11, gfx12}) {
+    const uint32_t nan = generation == gfx940 || generation == gfx950 ? 0xFE00 : 0x7E00;
+    const Conditions conditions{.generation = generation};
+    EXPECT_EQ(evaluate_one(Opcode::v_pk_add_f16, {0x7E00FC00, 0x7C007C00}, conditions), 0x7E000000 | nan);
+    EXPECT_EQ(evaluate_one(Opcode::v_pk_add_f16, {0x7C003C00, 0xFC003C00}, conditions), nan << 16 | 0x4000);
+  }
+}
+
 TEST(FloatHalf, RoundingOfHalvesTakesTheWholeNumbers) {
   struct Function {
     Opcode opcode;
@@ -345,6 +369,9 @@ TEST(FloatMix, FmaKeepsDenormalsAndMadFlushesThem) {
   const uint32_t small = word(0x1p-20f);
   EXPECT_EQ(evaluate_one(Opcode::v_fma_mixlo_f16, {small, one, 0}), 0x0010u);
   EXPECT_EQ(evaluate_one(Opcode::v_fma_mixlo_f16, {small, one, 0}, flush), 0u);
+  // The unfused forms flush in every mode (llvm/llvm-project#224911).
+  EXPECT_EQ(evaluate_one(Opcode::v_mad_mixlo_f16, {small, one, 0}), 0u);
+  EXPECT_EQ(evaluate_one(Opcode::v_mad_mixhi_f16, {small, one, 0}), 0u);
 }
 
 TEST(FloatCube, FacesAndCoordinatesFollowTheMajorAxis) {

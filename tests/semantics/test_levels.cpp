@@ -12,6 +12,11 @@
 #include "semantics/evaluate.h"
 #include "semantics/level_functions.h"
 
+namespace Atoll::semantics {
+void PrintTo(HostVectors level, std::ostream* out);
+void PrintTo(HostVectors level, std::ostream* out) { *out << name(level); }
+}  // namespace Atoll::semantics
+
 namespace Atoll::semantics::test {
 namespace {
 
@@ -186,8 +191,9 @@ TEST_P(Levels, ModifiersAgree) {
       };
       compare("apply_source_modifiers: ",
               [&](const LevelFunctions& f, Row* out) { f.apply_source_modifiers(out, in.rows, operand); });
-      compare("apply_mixed_source: ",
-              [&](const LevelFunctions& f, Row* out) { f.apply_mixed_source(*out, *in.rows, operand); });
+      compare("apply_mixed_source: ", [&](const LevelFunctions& f, Row* out) {
+        f.apply_mixed_source(*out, *in.rows, operand, mode.denormals32);
+      });
       compare("apply_result_modifiers: ", [&](const LevelFunctions& f, Row* out) {
         f.apply_result_modifiers(out, type, bits & 3, (bits & 4) != 0, mode);
       });

@@ -138,7 +138,7 @@ TEST(SourceModifiers, MixedSourcesAreHalvesOrSinglesByOpSelHi) {
                           .op_sel = (bits & 4) != 0,
                           .op_sel_hi = (bits & 8) != 0};
     Rows out{};
-    apply_mixed_source(out.rows[0], in.rows[0], operand);
+    apply_mixed_source(out.rows[0], in.rows[0], operand, Denormals::allow_in_out);
     for (unsigned lane = 0; lane < wave_lanes; ++lane) {
       const uint32_t word_in = in.rows[0][lane];
       float value = as_float(word_in);
@@ -151,6 +151,20 @@ TEST(SourceModifiers, MixedSourcesAreHalvesOrSinglesByOpSelHi) {
       if (operand.neg) value = -value;
       EXPECT_EQ(out.rows[0][lane], word(value));
     }
+  }
+}
+
+/// MODE for single precision decides about denormal halves (measured: llvm/llvm-project#205101).
+TEST(SourceModifiers, MixedHalvesAreFlushedAsSinglesAre) {
+  const Operand half{.type = DataType::f16, .op_sel_hi = true}, single{.type = DataType::f32};
+  Rows in{}, out{};
+  std::ranges::fill(in.rows[0], 0x80008001u);
+  for (const Denormals denormals : {Denormals::allow_in_out, Denormals::allow_in, Denormals::allow_out}) {
+    const bool flushes = denormals == Denormals::allow_out;
+    apply_mixed_source(out.rows[0], in.rows[0], half, denormals);
+    EXPECT_EQ(out.rows[0][5], word(flushes ? -0.0f : -0x1p-24f));
+    apply_mixed_source(out.rows[0], in.rows[0], single, denormals);
+    EXPECT_EQ(out.rows[0][5], 0x80008001u) << "singles are flushed by the operation";
   }
 }
 

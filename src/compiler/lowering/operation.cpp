@@ -243,8 +243,13 @@ Operation Operations::make_vector(const VectorOperation& what) {
     take_rows(rows, shape.src_words[i]);
     if (shape.mixed_sources || semantics::has_source_modifiers(what.source[i].operand())) {
       llvm::Value* changed = body.rows(shape.src_words[i]);
-      const char* modifier = shape.mixed_sources ? "apply_mixed_source" : "apply_source_modifiers";
-      body.call(semantics_.function(modifier), {changed, rows, body.constant(what.source[i].operand())});
+      llvm::Value* operand = body.constant(what.source[i].operand());
+      if (shape.mixed_sources) {
+        body.call(semantics_.function("apply_mixed_source"),
+                  {changed, rows, operand, body.byte(static_cast<uint8_t>(what.mode.denormals32))});
+      } else {
+        body.call(semantics_.function("apply_source_modifiers"), {changed, rows, operand});
+      }
       rows = changed;
     }
     body.set(arguments, offsetof(VectorCall, src) + i * sizeof(void*), rows);
