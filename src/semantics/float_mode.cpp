@@ -147,6 +147,130 @@ struct TrueInfinities {
   }
 };
 
+/// The bits of one element in a word of a register.
+struct ElementBits {
+  uint32_t all, exponent, quiet;
+
+  ATOLL_INLINE U32 is_nan(U32 word) const { return bits<U32>((word & (all >> 1 & all)) > exponent); }
+  ATOLL_INLINE U32 is_signaling(U32 word) const { return is_nan(word) & bits<U32>((word & quiet) == 0); }
+};
+constexpr ElementBits low_half{0xFFFF, 0x7C00, 0x0200}, high_half{0xFFFF0000, 0x7C000000, 0x02000000},
+    whole_word{0xFFFFFFFF, 0x7F800000, 0x00400000};
+
+/// Restores signaling NaNs that an operation has made quiet: where MODE.IEEE is 0 it passes them on. The result is the
+/// first source that is a NaN, so that source is noted before the operation may overwrite it.
+struct SignalingNans {
+  alignas(64) Row first[2];  ///< of each element of the result, the first source that is a NaN; 0 if there is none
+
+  ATOLL_INLINE void clear() {
+    for (Row& row : first) {
+      for (uint32_t& lane : row) lane = 0;
+    }
+  }
+
+  ATOLL_INLINE void note(const Row* source, Floating type) {
+    switch (type) {
+      case Floating::none:
+        break;
+      case Floating::half:
+        note_words(first[0], source[0], low_half);
+        break;
+      case Floating::half_pair:
+        note_words(first[0], source[0], low_half);
+        note_words(first[0], source[0], high_half);
+        break;
+      case Floating::single_pair:
+        note_words(first[1], source[1], whole_word);
+        [[fallthrough]];
+      case Floating::single:
+        note_words(first[0], source[0], whole_word);
+        break;
+      case Floating::twice:
+        for (unsigned chunk = 0; chunk < row::chunks; ++chunk) {
+          const F64 value = row::Access<F64>::load(source, chunk), noted = row::Access<F64>::load(first, chunk);
+          row::Access<F64>::store(first, chunk, select(is_nan(value) & ~is_nan(noted), value, noted), 0xFFFF);
+        }
+        break;
+    }
+  }
+
+  /// `from`: the type of the sources, `to` that of the result.
+  ATOLL_INLINE void restore(Row* result, Floating from, Floating to, uint64_t written) const {
+    if (from != to) return restore_converted(result, from, to, written);
+    switch (to) {
+      case Floating::none:
+        break;
+      case Floating::half:
+        restore_words(result[0], first[0], low_half, written);
+        break;
+      case Floating::half_pair:
+        restore_words(result[0], first[0], low_half, written);
+        restore_words(result[0], first[0], high_half, written);
+        break;
+      case Floating::single_pair:
+        restore_words(result[1], first[1], whole_word, written);
+        [[fallthrough]];
+      case Floating::single:
+        restore_words(result[0], first[0], whole_word, written);
+        break;
+      case Floating::twice:
+        for (unsigned chunk = 0; chunk < row::chunks; ++chunk) {
+          const F64 noted = row::Access<F64>::load(first, chunk), value = row::Access<F64>::load(result, chunk);
+          const auto was_quieted = is_signalling(noted) & (bits<U64>(value) == bits<U64>(quiet(noted)));
+          row::Access<F64>::store(result, chunk, select(was_quieted, noted, value),
+                                  static_cast<uint16_t>(written >> chunk * chunk_lanes));
+        }
+        break;
+    }
+  }
+
+ private:
+  ATOLL_INLINE static void note_words(Row& noted, const Row& source, ElementBits element) {
+    for (unsigned chunk = 0; chunk < row::chunks; ++chunk) {
+      const U32 word = row::Access<U32>::load(&source, chunk), old = row::Access<U32>::load(&noted, chunk);
+      const U32 is_first = element.is_nan(word) & ~element.is_nan(old);
+      row::Access<U32>::store(&noted, chunk, old | (word & is_first & element.all), 0xFFFF);
+    }
+  }
+
+  ATOLL_INLINE static void restore_words(Row& result, const Row& noted, ElementBits element, uint64_t written) {
+    for (unsigned chunk = 0; chunk < row::chunks; ++chunk) {
+      const U32 word = row::Access<U32>::load(&result, chunk);
+      const U32 source = row::Access<U32>::load(&noted, chunk) & element.all;
+      const U32 was_quieted =
+          element.is_signaling(source) & bits<U32>((word & element.all) == (source | element.quiet));
+      row::Access<U32>::store(&result, chunk, word & ~(was_quieted & element.quiet),
+                              static_cast<uint16_t>(written >> chunk * chunk_lanes));
+    }
+  }
+
+  /// A conversion between formats keeps the payload. One that has no room for it stays quiet.
+  ATOLL_INLINE void restore_converted(Row* result, Floating from, Floating to, uint64_t written) const {
+    const bool from_half = from == Floating::half, to_twice = to == Floating::twice;
+    if (!from_half && !(from == Floating::single && to_twice) && from != Floating::twice) return;
+    for (unsigned chunk = 0; chunk < row::chunks; ++chunk) {
+      U32 signaling;
+      if (from == Floating::twice) {
+        signaling = bits<U32>(convert<I32>(is_signalling(row::Access<F64>::load(first, chunk))));
+      } else {
+        const ElementBits source = from_half ? low_half : whole_word;
+        signaling = source.is_signaling(row::Access<U32>::load(first, chunk));
+      }
+      const auto active = static_cast<uint16_t>(written >> chunk * chunk_lanes);
+      if (to_twice) {
+        const F64 value = row::Access<F64>::load(result, chunk);
+        const U64 cleared = bits<U64>(value) & ~U64(Format<F64>::quiet);
+        const auto restores = convert<I64>(bits<I32>(signaling)) & is_nan(value) & is_nan(bits<F64>(cleared));
+        row::Access<F64>::store(result, chunk, select(restores, bits<F64>(cleared), value), active);
+      } else {
+        const U32 word = row::Access<U32>::load(result, chunk), cleared = word & ~whole_word.quiet;
+        const U32 restores = signaling & whole_word.is_nan(word) & whole_word.is_nan(cleared);
+        row::Access<U32>::store(result, chunk, (cleared & restores) | (word & ~restores), active);
+      }
+    }
+  }
+};
+
 }  // namespace
 
 void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, const FloatMode& mode) {
@@ -183,6 +307,17 @@ void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, co
     infinities.add(use, 2, use.old, call.dst[0]);
   }
 
+  // Conversions to halves always make NaNs quiet.
+  const bool to_half = use.dst == Floating::half || use.dst == Floating::half_pair;
+  const bool passes_signals = !quiets(mode) && use.dst != Floating::none && (!to_half || use.src[0] == use.dst);
+  SignalingNans signals;
+  if (passes_signals) {
+    signals.clear();
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) signals.note(inner.src[i], use.src[i]);
+    signals.note(call.dst[0], use.old);
+  }
+
   inner.mode_applied = true;
   const Round round = round_of(use, mode);
   if (round == Round::nearest_even) {
@@ -191,6 +326,7 @@ void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, co
     run_rounding(inner, plain, round);
   }
 
+  if (passes_signals) signals.restore(call.dst[0], use.src[0], use.dst, active);
   if (clamps) infinities.clamp_others(call.dst[0], use.dst, active);
   if (flushes(use.dst, Denormals::allow_out)) flush_rows(call.dst[0], call.dst[0], use.dst, active);
   call.mask_out = inner.mask_out;

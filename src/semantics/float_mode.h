@@ -3,7 +3,8 @@
 // Chunk functions are written for the mode that nearly every wave runs in: round to nearest even, denormals kept,
 // halves overflow to infinity. In any other mode the row function hands its call to run_in_mode(), which flushes the
 // denormals of the sources, sets the host's rounding direction, calls back, flushes the result and clamps it, all from
-// the operand types that the chunk function declares. No chunk function knows of it. Code that is translated for such a
+// the operand types that the chunk function declares. It also restores signaling NaNs where MODE.IEEE is 0. No chunk
+// function depends on it. Code that is translated for such a
 // mode has run_in_mode() inlined, with the mode and the operand types as constants.
 #pragma once
 
@@ -21,9 +22,13 @@ enum class Mode : uint8_t {
 
 ATOLL_LEVEL_BEGIN
 
+/// Whether arithmetic makes signaling NaNs quiet. Where MODE has IEEE, clearing that bit makes all operations but
+/// conversions to halves pass them on (measured on gfx90a, gfx950 and gfx1100: llvm/llvm-project#208733).
+[[gnu::always_inline]] constexpr bool quiets(const FloatMode& mode) { return mode.ieee || !mode.has_ieee_mode; }
+
 /// The mode that chunk functions are written for.
 [[gnu::always_inline]] inline bool is_plain(const FloatMode& mode) {
-  return mode.round32 == Round::nearest_even && mode.round16_64 == Round::nearest_even &&
+  return quiets(mode) && mode.round32 == Round::nearest_even && mode.round16_64 == Round::nearest_even &&
          mode.denormals32 == Denormals::allow_in_out && mode.denormals16_64 == Denormals::allow_in_out &&
          !mode.clamps_overflow;
 }

@@ -4,6 +4,7 @@
 #include <cfenv>
 #include <cmath>
 
+#include "isa/table.h"
 #include "semantics/evaluate.h"
 #include "semantics/reference.h"
 
@@ -149,6 +150,51 @@ TEST(FloatArithmetic, TheFirstNanOperandSurvivesMadeQuiet) {
   EXPECT_EQ(evaluate_one(Opcode::v_add_f32, {0xFF800001, 0x7FC12345}), 0xFFC00001u);
   EXPECT_EQ(evaluate_one(Opcode::v_add_f32, {0x3F800000, 0x7FA12345}), 0x7FE12345u);
   EXPECT_EQ(evaluate_one(Opcode::v_fma_f32, {0, 0x7F800000, 0xFFC00007}), 0xFFC00007u);
+}
+
+/// Without MODE.IEEE only conversions to halves make a signaling NaN quiet (measured on gfx90a, gfx950 and gfx1100:
+/// llvm/llvm-project#208733). GPUs without that bit always do.
+TEST(FloatArithmetic, SignalingNansPassWithoutIeeeMode) {
+  Conditions ieee, none, gfx12;
+  none.mode.ieee = false;
+  gfx12.mode.ieee = gfx12.mode.has_ieee_mode = false;
+  gfx12.generation = target::Generation::gfx12;
+  const uint64_t one = word(1.0f), signaling = 0xFF800001, quiet = 0xFFC00001, other = 0x7FC12345;
+  const uint64_t one64 = word(1.0), signaling64 = 0x7FF0000000000001, quiet64 = 0x7FF8000000000001;
+  struct Case {
+    Opcode opcode;
+    std::vector<uint64_t> sources;
+    uint64_t passed, quieted;
+  };
+  const Case cases[] = {
+      {Opcode::v_add_f32, {signaling, one}, signaling, quiet},
+      {Opcode::v_add_f32, {one, signaling}, signaling, quiet},
+      {Opcode::v_mul_f32, {signaling, other}, signaling, quiet},
+      {Opcode::v_mul_f32, {other, signaling}, other, other},
+      {Opcode::v_fma_f32, {one, one, signaling}, signaling, quiet},
+      {Opcode::v_add_f64, {one64, signaling64}, signaling64, quiet64},
+      {Opcode::v_add_f16, {0x3C00, 0x7C01}, 0x7C01, 0x7E01},
+      {Opcode::v_pk_mul_f16, {0x7C013C00, 0x3C00FC02}, 0x7C01FC02, 0x7E01FE02},
+      {Opcode::v_rcp_f32, {signaling}, signaling, quiet},
+      {Opcode::v_sqrt_f32, {signaling}, signaling, quiet},
+      {Opcode::v_trunc_f32, {signaling}, signaling, quiet},
+      {Opcode::v_cvt_f32_f16, {0x7C01}, 0x7F802000, 0x7FC02000},
+      {Opcode::v_cvt_f64_f32, {signaling}, 0xFFF0000020000000, 0xFFF8000020000000},
+      {Opcode::v_cvt_f32_f64, {0x7FF0000020000000}, 0x7F800001, 0x7FC00001},
+      {Opcode::v_cvt_f32_f64, {signaling64}, 0x7FC00000, 0x7FC00000},
+      {Opcode::v_cvt_f16_f32, {0x7F802000}, 0x7E01, 0x7E01},
+      {Opcode::v_cvt_pkrtz_f16_f32, {0x7F802000, one}, 0x3C007E01, 0x3C007E01},
+      {Opcode::v_dot2_f32_f16, {0x3C003C00, 0x3C003C00, signaling}, quiet, quiet},
+      {Opcode::v_add_f32, {0x7F800000, 0xFF800000}, 0x7FC00000, 0x7FC00000},
+  };
+  for (const Case& each : cases) {
+    EXPECT_EQ(evaluate_one(each.opcode, each.sources, none), each.passed) << isa::row(each.opcode).name;
+    EXPECT_EQ(evaluate_one(each.opcode, each.sources, ieee), each.quieted) << isa::row(each.opcode).name;
+    EXPECT_EQ(evaluate_one(each.opcode, each.sources, gfx12), each.quieted) << isa::row(each.opcode).name;
+  }
+  Conditions accumulates = none;
+  accumulates.old = {signaling};
+  EXPECT_EQ(evaluate_one(Opcode::v_fmac_f32, {one, one}, accumulates), signaling);
 }
 
 /// The rules of the ISA guides' pseudo-code for V_MIN_F32 and V_MAX_F32.

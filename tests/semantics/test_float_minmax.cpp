@@ -90,6 +90,7 @@ TEST(FloatMinmax, NumbersWinOverNansAsEachGenerationHasIt) {
   for (const Kind& kind : kinds) {
     for (const bool ieee : {false, true}) {
       Conditions conditions;
+      conditions.mode.has_ieee_mode = kind.generation < Generation::gfx11_7;
       conditions.mode.ieee = ieee;
       conditions.generation = kind.generation;
       const auto two = [&](bool least) {

@@ -101,6 +101,8 @@ class Comparison {
                            row.encoding == Encoding::sopk || row.encoding == Encoding::sopc;
     const auto lists = source_lists(types_);
     for (const bool ieee : {true, false}) {
+      // The text makes signaling NaNs quiet, GPUs pass them on (llvm/llvm-project#208733).
+      if (!ieee && processor_.ieee_mode && name_.starts_with("v_div_fixup")) continue;
       // MODE.IEEE concerns few instructions: most values are enough for one of its settings.
       std::vector<Values> some = lists;
       for (Values& list : some) {
@@ -148,6 +150,7 @@ class Comparison {
       Rows dst{}, old{};
       VectorCall call{};
       call.exec = ~uint64_t{0};
+      call.mode.has_ieee_mode = processor_.ieee_mode;
       call.mode.ieee = ieee;
       call.mode.eight_bit = processor_.ocp_fp8 ? EightBit::ocp : EightBit::fnuz;
       call.mask_in = random();
@@ -237,6 +240,7 @@ class Comparison {
         instruction.destinations = row.operands[0].field == Field::sdst ? 1 : 0;
         instruction.operands[0].type = row.operands[0].type;
         FloatMode mode;
+        mode.has_ieee_mode = processor_.ieee_mode;
         mode.ieee = ieee;
         scalar_float(instruction, processor_.generation, mode, call);
       }
@@ -272,6 +276,7 @@ struct Subject {
   const char *guide, *processor;
   unsigned least;  ///< instructions that are compared, at least
 };
+void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.guide << " " << subject.processor; }
 
 /// Which GFX11.7, whose guide is not published, has otherwise than GFX12 (semantics/scalar_float.cpp).
 bool is_scalar_min_or_max(Opcode opcode) {
