@@ -49,7 +49,8 @@ bool is_subarch_of(std::string_view subarch, const Processor& processor) {
   const Processor* const named = processor_of_subarch(subarch);
   if (named != nullptr) return named == &processor || named->name == processor.generic_processor;
   const std::string_view version = processor.name.substr(std::string_view("gfx").size());
-  return subarch.size() == 1 && version.size() == 3 && version.starts_with(subarch);  // GFX6 to GFX8: no generic
+  // GFX6 to GFX8 have no generic processors; gfx810 is a family of its own.
+  return subarch.size() == 1 && version.size() == 3 && version.starts_with(subarch) && version[1] == '0';
 }
 
 std::string_view sign(Setting setting) { return setting == Setting::on ? "+" : "-"; }

@@ -125,6 +125,7 @@ TEST_P(Launch, DescribesKernels) {
 
 TEST_P(Launch, SaysWhatIsWrong) {
   auto data = gpu.allocate<float>(64).value();
+  const auto ints = gpu.allocate<int>(64).value();
   const LaunchShape shape{.grid = {64}, .block = {64}};
   EXPECT_EQ(launch("nothing", shape), "there is no kernel nothing");
   EXPECT_EQ(launch("scale", shape, data, 1.0f), "kernel scale takes 3 arguments, 2 are given");
@@ -138,12 +139,12 @@ TEST_P(Launch, SaysWhatIsWrong) {
     EXPECT_THAT(launch("scale", {.grid = {64}, .block = empty}, data, 1.0f, 64), HasSubstr("has no work-items"));
   }
   EXPECT_EQ(launch("scale", shape, gpu.allocate_bytes(256).value(), 1.0f, 64u), "done");  // untyped; another sign
-  EXPECT_THAT(launch("reverse", shape, data, 1, LocalMemory{4}), HasSubstr("is a pointer to local memory"));
+  EXPECT_THAT(launch("reverse", shape, ints, 1, LocalMemory{4}), HasSubstr("is a pointer to local memory"));
   EXPECT_THAT(launch("scale", shape, LocalMemory{4}, 1.0f, 64), HasSubstr("is not a pointer to local memory"));
   EXPECT_EQ(launch("fixed", shape, data), "kernel fixed was compiled for work-groups of 8 x 4 x 1");
   EXPECT_THAT(launch("scale", {.grid = {64}, .block = {64, 64}}, data, 1.0f, 64),
               HasSubstr("work-groups of 64 x 64 x 1; a GPU has at most 1024"));
-  EXPECT_THAT(launch("reverse", shape, data, LocalMemory{1 << 20}, LocalMemory{4}), HasSubstr("LDS"));
+  EXPECT_THAT(launch("reverse", shape, ints, LocalMemory{1 << 20}, LocalMemory{4}), HasSubstr("LDS"));
   EXPECT_THAT(gpu.load_file("/nonexistent").error().message, HasSubstr("/nonexistent: No such file"));
   EXPECT_THAT(gpu.load_file("/bin/true").error().message, HasSubstr("no GPU code"));
 }
