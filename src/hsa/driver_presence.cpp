@@ -34,9 +34,14 @@ namespace {
 struct Place {
   const char *path, *target;
 };
-constexpr Place places[] = {{"/proc/modules", "/proc/modules"},   {"/sys/module/amdgpu", "/sys/module/amdgpu"},
-                            {"/sys/class/drm", "/sys/class/drm"}, {"/sys/class/hwmon", "/sys/class/hwmon"},
-                            {"/sys/class/kfd", "/sys/class/kfd"}, {"/sys/devices/virtual/kfd", "/sys/class/kfd"}};
+constexpr Place places[] = {{"/proc/modules", "/proc/modules"},
+                            {"/sys/module/amdgpu", "/sys/module/amdgpu"},
+                            {"/sys/bus/pci/devices", "/sys/bus/pci/devices"},
+                            {"/sys/bus/pci/drivers/amdgpu", "/sys/bus/pci/drivers/amdgpu"},
+                            {"/sys/class/drm", "/sys/class/drm"},
+                            {"/sys/class/hwmon", "/sys/class/hwmon"},
+                            {"/sys/class/kfd", "/sys/class/kfd"},
+                            {"/sys/devices/virtual/kfd", "/sys/class/kfd"}};
 constexpr char device[] = "/dev/kfd", null_device[] = "/dev/null";
 
 /// A path as the next function in line is to have it.

@@ -36,7 +36,7 @@ struct Files {
 };
 using Properties = std::vector<std::pair<const char*, uint64_t>>;
 
-constexpr uint32_t amd_vendor = 0x1002;
+constexpr uint16_t amd_vendor = 0x1002, display_controller_class = 0x0380;
 /// DRM numbers the devices for rendering alone from here on; a GPU's card has the GPU's number.
 constexpr unsigned render_minor_of(unsigned gpu) { return 128 + gpu; }
 constexpr unsigned memory_of_host = 0, memory_of_gpu = 1;  // HSA_HEAPTYPE_*
@@ -159,6 +159,36 @@ Properties gpu_properties(const target::GpuModel& gpu, unsigned number, uint64_t
           {"local_mem_size", memory_bytes}};
 }
 
+/// The type 0 header of a device's configuration space (PCI Local Bus Specification 3.0, section 6.1), which
+/// libpciaccess reads for hwloc: without capabilities and base addresses.
+std::string configuration_space(const target::Product& product) {
+  std::string bytes(64, '\0');
+  const auto put = [&](size_t offset, uint16_t value) {
+    bytes[offset] = static_cast<char>(value);
+    bytes[offset + 1] = static_cast<char>(value >> 8);
+  };
+  put(0x00, amd_vendor);
+  put(0x02, static_cast<uint16_t>(product.pci_device_id));
+  put(0x04, 0x0006);                    // command: memory space, bus master
+  put(0x0a, display_controller_class);  // before it the interface, 0
+  put(0x2c, amd_vendor);
+  return bytes;
+}
+
+/// Adds the host's devices to /sys/bus/pci/devices, as links to where they are: programs look for network adapters
+/// there. Its graphics devices are left out, as in /sys/class/drm.
+void add_devices_of_host(Files& files) {
+  const fs::path bus = "/sys/bus/pci/devices";
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(bus, error)) {
+    std::string device_class;
+    std::ifstream(entry.path() / "class") >> device_class;
+    const fs::path device = fs::canonical(entry.path(), error);
+    if (!error && !device_class.starts_with("0x03"))
+      files.links.try_emplace("sys/bus/pci/devices/" + entry.path().filename().string(), device.string());
+  }
+}
+
 /// The GPU as a graphics device: what ROCm's system management library (rocm-smi, and RCCL by it) reads of one that
 /// does nothing at the moment. What only a chip has, as temperatures, is left out. As on any machine, the classes link
 /// to the device, by whose name programs know its place on the bus.
@@ -174,7 +204,21 @@ void add_graphics_device(Files& files, const target::GpuModel& gpu, unsigned num
   add("subsystem_vendor", fmt::format("{:#06x}", amd_vendor));
   add("subsystem_device", "0x0000");
   add("revision", "0x00");
-  add("class", "0x038000");  // a display controller
+  add("class", fmt::format("{:#06x}00", display_controller_class));
+  files.texts[folder + "config"] = configuration_space(product);
+  std::string resources;
+  for (unsigned i = 0; i < 13; ++i) resources += fmt::format("{0:#018x} {0:#018x} {0:#018x}\n", 0);
+  files.texts[folder + "resource"] = resources;
+  add("irq", "0");
+  add("enable", "1");
+  for (const char* which : {"current", "max"}) {
+    add(fmt::format("{}_link_speed", which), "16.0 GT/s PCIe");
+    add(fmt::format("{}_link_width", which), "16");
+  }
+  files.links[folder + "driver"] = "../../../bus/pci/drivers/amdgpu";
+  files.links[folder + "subsystem"] = "../../../bus/pci";
+  files.links["sys/bus/pci/devices/" + address] = "../../../" + device.substr(0, device.size() - 1);
+  files.links["sys/bus/pci/drivers/amdgpu/" + address] = "../../../../" + device.substr(0, device.size() - 1);
   add("numa_node", "-1");
   add("product_name", std::string(product.name));
   add("vbios_version", "Atoll");  // by this file rocm-smi tells GPUs from other devices of the vendor
@@ -206,6 +250,11 @@ Files driver_files(std::span<const target::GpuModel> gpus, uint64_t memory_bytes
   files.texts["sys/module/amdgpu/initstate"] = "live\n";
   files.texts["sys/module/amdgpu/refcnt"] = "0\n";
   files.texts["sys/module/amdgpu/holders/"];
+  files.texts["sys/module/amdgpu/version"] = "6.16.6\n";  // of the driver for ROCm 7.2
+  // GPUs may reach each other's memory over PCI Express, and the GPU is not one of an emulator of AMD's, which would
+  // be slow in ways that RCCL's tests make room for.
+  files.texts["sys/module/amdgpu/parameters/pcie_p2p"] = "Y\n";
+  files.texts["sys/module/amdgpu/parameters/emu_mode"] = "0\n";
   files.texts["sys/class/kfd/kfd/topology/generation_id"] = "1\n";
   files.texts["sys/class/kfd/kfd/topology/system_properties"] =
       text_of({{"platform_oem", 0}, {"platform_id", 0}, {"platform_rev", 0}});
@@ -229,6 +278,7 @@ Files driver_files(std::span<const target::GpuModel> gpus, uint64_t memory_bytes
     add_node(files, node, {product.processor, node, gpu_properties(gpus[i], i, bytes), bytes}, gpus);
     add_graphics_device(files, gpus[i], i, bytes);
   }
+  add_devices_of_host(files);
   return files;
 }
 

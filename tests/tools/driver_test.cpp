@@ -52,6 +52,27 @@ TEST(Driver, DescribesSeveralGpusAndTheirLinks) {
             "type 2\nnode_to 2\n");
 }
 
+// What RCCL's tests look for before they run, and what hwloc takes PCI devices from, by libpciaccess.
+TEST(Driver, HasParametersAndAPlaceOnTheBus) {
+  EXPECT_EQ(run("mi250x", "cat /sys/module/amdgpu/parameters/pcie_p2p /sys/module/amdgpu/parameters/emu_mode"),
+            "Y\n0\n");
+  EXPECT_THAT(run("mi250x", "cat /sys/module/amdgpu/version"), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  const std::string devices = "/sys/bus/pci/devices/";
+  EXPECT_EQ(run("mi250x,rx7900xtx", "cat " + devices + "0000:03:00.0/device " + devices + "0000:04:00.0/device"),
+            "0x7408\n0x744c\n");
+  // Little-endian, as on the bus: vendor, device, and after the command and status the class.
+  EXPECT_EQ(run("mi250x", "od -An -tx2 -N12 " + devices + "0000:03:00.0/config"), " 1002 7408 0006 0000 0000 0380\n");
+  EXPECT_EQ(run("mi250x", "readlink /sys/class/drm/card0"), "../../devices/pci0000:00/0000:03:00.0/drm/card0\n");
+  EXPECT_EQ(run("mi250x", "readlink " + devices + "0000:03:00.0/driver"), "../../../bus/pci/drivers/amdgpu\n");
+  // All devices of the host are there but for graphics devices, or one in the GPU's place.
+  EXPECT_EQ(
+      run("mi250x", "sh -c 'ls " + devices + "'"),
+      test::run_command("(for d in " + devices +
+                        "*; do grep -qs ^0x03 $d/class || basename $d; done; echo 0000:03:00.0) | grep -v '[*]' | "
+                        "sort -u")
+          .output);
+}
+
 // Debian's rocm-smi reads the graphics devices, and wants each to be a node of the topology.
 TEST(Driver, HasGraphicsDevicesForRocmSmi) {
   EXPECT_THAT(run("mi250x,rx7900xtx --memory 4G", "rocm-smi --showid --showmeminfo vram --showbus --csv"),
