@@ -9,6 +9,7 @@
 
 #include "hsa/attribute.h"
 #include "hsa/runtime.h"
+#include "support/fork.h"
 
 namespace Atoll::hsa {
 
@@ -38,13 +39,18 @@ class Isas {
     return nullptr;
   }
 
- private:
   mutable std::mutex mutex_;
+
+ private:
   std::map<std::string, std::unique_ptr<Isa>> isas_;
 };
 
 Isas& isas() {
-  static auto* const instance = new Isas;
+  static auto* const instance = [] {
+    auto* made = new Isas;
+    support::keep_free_in_forks(made->mutex_, support::LockDepth::innermost);
+    return made;
+  }();
   return *instance;
 }
 

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdio>
 #include <new>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "hsa/attribute.h"
 #include "hsa/isa.h"
@@ -14,6 +17,7 @@
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "hsa/status.h"
+#include "machine/fault_guard.h"
 
 namespace Atoll::hsa {
 
@@ -108,6 +112,17 @@ void Queues::clear() {
 namespace {
 
 AbiQueue* abi(const hsa_queue_t* queue) { return reinterpret_cast<AbiQueue*>(const_cast<hsa_queue_t*>(queue)); }
+
+/// Calls `access`, which touches the queue's memory, for a function that has no status. Where there is no memory, it
+/// reports the pointer; the access then ends the process as on hardware.
+template <typename Access>
+uint64_t access_queue(const hsa_queue_t* queue, const char* function, const Access& access) {
+  uint64_t result = 0;
+  machine::HostFault fault;
+  if (machine::guarded(fault, [&] { result = access(); })) return result;
+  fmt::print(stderr, "atoll: {}: {} is not a queue: no memory is mapped there\n", function, fmt::ptr(queue));
+  return access();
+}
 
 bool is_valid_size(uint32_t size) { return std::has_single_bit(size); }
 
@@ -218,9 +233,9 @@ hsa_status_t hsa_queue_inactivate(hsa_queue_t* queue) {
 
 // Indices. As with signals, one strong order serves all the names.
 
-#define ATOLL_QUEUE_LOAD(index, field, order)                           \
-  uint64_t hsa_queue_load_##index##_##order(const hsa_queue_t* queue) { \
-    return __atomic_load_n(&abi(queue)->field, __ATOMIC_SEQ_CST);       \
+#define ATOLL_QUEUE_LOAD(index, field, order)                                                                    \
+  uint64_t hsa_queue_load_##index##_##order(const hsa_queue_t* queue) {                                          \
+    return access_queue(queue, __func__, [=] { return __atomic_load_n(&abi(queue)->field, __ATOMIC_SEQ_CST); }); \
   }
 ATOLL_QUEUE_LOAD(read_index, read_dispatch_id, relaxed)
 ATOLL_QUEUE_LOAD(read_index, read_dispatch_id, scacquire)
@@ -229,21 +244,28 @@ ATOLL_QUEUE_LOAD(write_index, write_dispatch_id, scacquire)
 
 #define ATOLL_QUEUE_STORE(index, field, order)                                       \
   void hsa_queue_store_##index##_##order(const hsa_queue_t* queue, uint64_t value) { \
-    __atomic_store_n(&abi(queue)->field, value, __ATOMIC_SEQ_CST);                   \
+    access_queue(queue, __func__, [=] {                                              \
+      __atomic_store_n(&abi(queue)->field, value, __ATOMIC_SEQ_CST);                 \
+      return value;                                                                  \
+    });                                                                              \
   }
 ATOLL_QUEUE_STORE(read_index, read_dispatch_id, relaxed)
 ATOLL_QUEUE_STORE(read_index, read_dispatch_id, screlease)
 ATOLL_QUEUE_STORE(write_index, write_dispatch_id, relaxed)
 ATOLL_QUEUE_STORE(write_index, write_dispatch_id, screlease)
 
-#define ATOLL_QUEUE_CHANGE(order)                                                                           \
-  uint64_t hsa_queue_add_write_index_##order(const hsa_queue_t* queue, uint64_t value) {                    \
-    return __atomic_fetch_add(&abi(queue)->write_dispatch_id, value, __ATOMIC_SEQ_CST);                     \
-  }                                                                                                         \
-  uint64_t hsa_queue_cas_write_index_##order(const hsa_queue_t* queue, uint64_t expected, uint64_t value) { \
-    __atomic_compare_exchange_n(&abi(queue)->write_dispatch_id, &expected, value, false, __ATOMIC_SEQ_CST,  \
-                                __ATOMIC_SEQ_CST);                                                          \
-    return expected;                                                                                        \
+#define ATOLL_QUEUE_CHANGE(order)                                                                                     \
+  uint64_t hsa_queue_add_write_index_##order(const hsa_queue_t* queue, uint64_t value) {                              \
+    return access_queue(queue, __func__,                                                                              \
+                        [=] { return __atomic_fetch_add(&abi(queue)->write_dispatch_id, value, __ATOMIC_SEQ_CST); }); \
+  }                                                                                                                   \
+  uint64_t hsa_queue_cas_write_index_##order(const hsa_queue_t* queue, uint64_t expected, uint64_t value) {           \
+    return access_queue(queue, __func__, [=] {                                                                        \
+      uint64_t found = expected;                                                                                      \
+      __atomic_compare_exchange_n(&abi(queue)->write_dispatch_id, &found, value, false, __ATOMIC_SEQ_CST,             \
+                                  __ATOMIC_SEQ_CST);                                                                  \
+      return found;                                                                                                   \
+    });                                                                                                               \
   }
 ATOLL_QUEUE_CHANGE(relaxed)
 ATOLL_QUEUE_CHANGE(scacquire)

@@ -20,6 +20,7 @@
 #include "hsa/callback.h"
 #include "hsa/checking.h"
 #include "hsa/client.h"
+#include "hsa/signal.h"
 #include "hsa/status.h"
 #include "hsa/tools.h"
 #include "machine/address_range.h"
@@ -64,6 +65,7 @@ void begin_anew_in_child() {
   statistics_wish().clear();
   forget_findings();
   machine::forget_watches();
+  begin_fork_epoch();
 }
 
 /// Tells once what the GPUs have run.

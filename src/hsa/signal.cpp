@@ -6,17 +6,20 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <deque>
 #include <map>
 #include <memory>
 #include <new>
 #include <set>
-#include <shared_mutex>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "machine/address_range.h"
+#include "machine/fault_guard.h"
 #include "machine/signal_watch.h"
 #include "support/fork.h"
 
@@ -118,8 +121,12 @@ SignalStore& signal_store() {
   return *instance;
 }
 
-/// Makes a signal's own part that of a live signal with one reference.
+/// How often this process and those that it comes from have forked. Signals of an earlier epoch are the parent's.
+std::atomic<uint32_t> fork_epoch{0};
+
+/// Resets the runtime's part of a signal to a live signal with one reference.
 void revive(Signal& signal) {
+  signal.epoch = fork_epoch.load(std::memory_order_relaxed);
   signal.references = 1;
   signal.destroyed = false;
   signal.queue = nullptr;
@@ -164,17 +171,17 @@ class SharedSignals {
     return true;
   }
   Signal* find(uint64_t address) const {
-    const std::shared_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const auto found = signals_.find(address);
     return found == signals_.end() ? nullptr : found->second.signal.get();
   }
   std::shared_ptr<const machine::MemoryFile> file(uint64_t address) const {
-    const std::shared_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const auto found = signals_.find(address);
     return found == signals_.end() ? nullptr : found->second.file;
   }
 
-  std::shared_mutex& mutex() { return mutex_; }
+  std::mutex& mutex() { return mutex_; }
 
   static constexpr uint64_t page = 4096;
 
@@ -185,7 +192,7 @@ class SharedSignals {
     std::unique_ptr<Signal> signal;
   };
 
-  mutable std::shared_mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<uint64_t, Shared> signals_;
 };
 
@@ -200,13 +207,19 @@ SharedSignals& shared_signals() {
   return *instance;
 }
 
+/// Whether the signal was made by a process from which this one was forked. No thread of this process changes it.
+bool is_of_parent(const Signal& signal) { return signal.epoch != fork_epoch.load(std::memory_order_relaxed); }
+
 }  // namespace
 
 Signal* signal_of(hsa_signal_t handle) {
   Signal* signal = signal_store().find(handle.handle);
+  if (signal != nullptr && is_of_parent(*signal)) return nullptr;
   if (signal == nullptr) signal = shared_signals().find(handle.handle);
   return signal != nullptr && signal->alive && !signal->destroyed ? signal : nullptr;
 }
+
+void begin_fork_epoch() { fork_epoch.fetch_add(1, std::memory_order_relaxed); }
 
 Signal* make_signal(int64_t initial_value, bool interrupts) {
   Signal* signal = make(AMD_SIGNAL_KIND_USER, initial_value);
@@ -269,8 +282,35 @@ void store(Signal& signal, int64_t value) {
 
 namespace {
 
-/// For the functions that have no way to say that a handle is wrong.
 machine::aql::Signal& trusted(hsa_signal_t handle) { return *reinterpret_cast<machine::aql::Signal*>(handle.handle); }
+
+/// Reports the handle that a function without a status was given. An access to memory that is not there follows, and
+/// ends the process as on hardware.
+[[gnu::cold]] void report_wrong_handle(hsa_signal_t handle, const char* function) {
+  const Signal* const known = signal_store().find(handle.handle);
+  if (known != nullptr && is_of_parent(*known)) return;
+  if (known == nullptr && shared_signals().find(handle.handle) != nullptr) return;
+  constexpr unsigned max_reports = 16;
+  static std::atomic<unsigned> reports{0};
+  if (reports.fetch_add(1) >= max_reports) return;
+  machine::aql::Signal copy;
+  const char* what = "is not a signal of this process";
+  if (known != nullptr)
+    what = "is a signal that was destroyed";
+  else if (handle.handle == 0)
+    what = "is the null handle";
+  else if (!machine::read_guest(&copy, handle.handle, sizeof copy))
+    what = "is not a signal: no memory is mapped there";
+  fmt::print(stderr, "atoll: {}: {:#x} {}\n", function, handle.handle, what);
+}
+
+/// The signal of a handle in a function that has no status by which to refuse it.
+machine::aql::Signal& checked(hsa_signal_t handle, const char* function) {
+  const Signal* const signal = signal_store().find(handle.handle);
+  if (signal == nullptr || !signal->alive.load(std::memory_order_relaxed) || is_of_parent(*signal))
+    report_wrong_handle(handle, function);
+  return trusted(handle);
+}
 
 /// The host has seen a value of the signal's.
 hsa_signal_value_t seen(hsa_signal_t signal, hsa_signal_value_t value) {
@@ -278,16 +318,45 @@ hsa_signal_value_t seen(hsa_signal_t signal, hsa_signal_value_t value) {
   return value;
 }
 /// The host is about to change it by an operation that depends on its value. Returns it.
-machine::aql::Signal& changing(hsa_signal_t signal) {
+machine::aql::Signal& changing(hsa_signal_t signal, const char* function) {
   if (machine::Observer* const observer = order_observer()) observer->signal_changes(signal.handle, false);
-  return trusted(signal);
+  return checked(signal, function);
 }
 
-void store_trusted(hsa_signal_t handle, int64_t value) {
-  Signal* doorbell = trusted(handle).kind == AMD_SIGNAL_KIND_DOORBELL ? signal_of(handle) : nullptr;
-  if (doorbell != nullptr) return store(*doorbell, value);
+void store_checked(hsa_signal_t handle, int64_t value, const char* function) {
+  machine::aql::Signal& signal = checked(handle, function);
+  if (signal.kind == AMD_SIGNAL_KIND_DOORBELL) {
+    if (Signal* const doorbell = signal_of(handle)) store(*doorbell, value);
+    return;  // the doorbell of a parent's queue, which no thread of this process serves
+  }
   if (machine::Observer* const observer = order_observer()) observer->signal_changes(handle.handle, true);
-  machine::store(trusted(handle), value);
+  machine::store(signal, value);
+}
+
+/// A value that meets a condition.
+int64_t meeting(machine::Condition condition, int64_t compare) {
+  switch (condition) {
+    case machine::Condition::ne:
+      return static_cast<int64_t>(static_cast<uint64_t>(compare) + 1);
+    case machine::Condition::lt:
+      return static_cast<int64_t>(static_cast<uint64_t>(compare) - 1);
+    case machine::Condition::eq:
+    case machine::Condition::gte:
+      break;
+  }
+  return compare;
+}
+
+/// Waits. A signal of the parent's would be waited for in vain, as work of its GPU does not go on in this process: its
+/// copy here gets a value that ends the wait. So HIP's destructors come to an end in a child that only exits.
+hsa_signal_value_t wait_checked(hsa_signal_t handle, hsa_signal_condition_t condition, hsa_signal_value_t compare,
+                                uint64_t timeout, hsa_wait_state_t hint, const char* function) {
+  machine::aql::Signal& signal = checked(handle, function);
+  const Signal* const known = signal_store().find(handle.handle);
+  if (known != nullptr && is_of_parent(*known) &&
+      !machine::holds(condition_of(condition), machine::load(signal), compare))
+    machine::store(signal, meeting(condition_of(condition), compare));
+  return seen(handle, machine::wait(signal, condition_of(condition), compare, timeout, hint == HSA_WAIT_STATE_ACTIVE));
 }
 
 struct SignalGroup {
@@ -388,13 +457,13 @@ hsa_status_t hsa_amd_signal_value_pointer(hsa_signal_t signal, volatile hsa_sign
 
 #define ATOLL_SIGNAL_LOAD(order)                                    \
   hsa_signal_value_t hsa_signal_load_##order(hsa_signal_t signal) { \
-    return seen(signal, machine::load(trusted(signal)));            \
+    return seen(signal, machine::load(checked(signal, __func__)));  \
   }
 ATOLL_SIGNAL_LOAD(relaxed)
 ATOLL_SIGNAL_LOAD(scacquire)
 
 #define ATOLL_SIGNAL_STORE(order) \
-  void hsa_signal_##order(hsa_signal_t signal, hsa_signal_value_t value) { store_trusted(signal, value); }
+  void hsa_signal_##order(hsa_signal_t signal, hsa_signal_value_t value) { store_checked(signal, value, __func__); }
 ATOLL_SIGNAL_STORE(store_relaxed)
 ATOLL_SIGNAL_STORE(store_screlease)
 // A silent store need not wake anyone, but may.
@@ -408,19 +477,20 @@ ATOLL_SIGNAL_STORE(silent_store_screlease)
   ATOLL_SIGNAL_CHANGE(operation, scacquire, change) \
   ATOLL_SIGNAL_CHANGE(operation, screlease, change) \
   ATOLL_SIGNAL_CHANGE(operation, scacq_screl, change)
-ATOLL_SIGNAL_CHANGES(add, machine::add(changing(signal), value))
-ATOLL_SIGNAL_CHANGES(subtract, machine::add(changing(signal), static_cast<int64_t>(-static_cast<uint64_t>(value))))
-ATOLL_SIGNAL_CHANGES(and, machine::bit_and(changing(signal), value))
-ATOLL_SIGNAL_CHANGES(or, machine::bit_or(changing(signal), value))
-ATOLL_SIGNAL_CHANGES(xor, machine::bit_xor(changing(signal), value))
+ATOLL_SIGNAL_CHANGES(add, machine::add(changing(signal, __func__), value))
+ATOLL_SIGNAL_CHANGES(subtract,
+                     machine::add(changing(signal, __func__), static_cast<int64_t>(-static_cast<uint64_t>(value))))
+ATOLL_SIGNAL_CHANGES(and, machine::bit_and(changing(signal, __func__), value))
+ATOLL_SIGNAL_CHANGES(or, machine::bit_or(changing(signal, __func__), value))
+ATOLL_SIGNAL_CHANGES(xor, machine::bit_xor(changing(signal, __func__), value))
 
 #define ATOLL_SIGNAL_EXCHANGE(order)                                                              \
   hsa_signal_value_t hsa_signal_exchange_##order(hsa_signal_t signal, hsa_signal_value_t value) { \
-    return seen(signal, machine::exchange(changing(signal), value));                              \
+    return seen(signal, machine::exchange(changing(signal, __func__), value));                    \
   }                                                                                               \
   hsa_signal_value_t hsa_signal_cas_##order(hsa_signal_t signal, hsa_signal_value_t expected,     \
                                             hsa_signal_value_t value) {                           \
-    return seen(signal, machine::compare_exchange(changing(signal), expected, value));            \
+    return seen(signal, machine::compare_exchange(changing(signal, __func__), expected, value));  \
   }
 ATOLL_SIGNAL_EXCHANGE(relaxed)
 ATOLL_SIGNAL_EXCHANGE(scacquire)
@@ -429,12 +499,11 @@ ATOLL_SIGNAL_EXCHANGE(scacq_screl)
 
 // Waiting. Timeouts are in ticks of the system clock, which are nanoseconds.
 
-#define ATOLL_SIGNAL_WAIT(order)                                                                             \
-  hsa_signal_value_t hsa_signal_wait_##order(hsa_signal_t signal, hsa_signal_condition_t condition,          \
-                                             hsa_signal_value_t compare_value, uint64_t timeout_hint,        \
-                                             hsa_wait_state_t wait_state_hint) {                             \
-    return seen(signal, machine::wait(trusted(signal), condition_of(condition), compare_value, timeout_hint, \
-                                      wait_state_hint == HSA_WAIT_STATE_ACTIVE));                            \
+#define ATOLL_SIGNAL_WAIT(order)                                                                      \
+  hsa_signal_value_t hsa_signal_wait_##order(hsa_signal_t signal, hsa_signal_condition_t condition,   \
+                                             hsa_signal_value_t compare_value, uint64_t timeout_hint, \
+                                             hsa_wait_state_t wait_state_hint) {                      \
+    return wait_checked(signal, condition, compare_value, timeout_hint, wait_state_hint, __func__);   \
   }
 ATOLL_SIGNAL_WAIT(relaxed)
 ATOLL_SIGNAL_WAIT(scacquire)

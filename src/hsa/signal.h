@@ -27,6 +27,7 @@ struct Signal {
   std::atomic<uint32_t> references{0};          ///< the creator's and one for each pending handler or copy
   std::atomic<bool> destroyed{false};           ///< by the creator
   std::atomic<machine::Queue*> queue{nullptr};  ///< of a doorbell: what it rings
+  uint32_t epoch = 0;                           ///< the fork epoch in which it was made
 
   hsa_signal_t handle() const { return {reinterpret_cast<uint64_t>(&abi)}; }
   bool is_doorbell() const { return abi.kind == AMD_SIGNAL_KIND_DOORBELL; }
@@ -34,8 +35,11 @@ struct Signal {
   uint64_t& hardware_doorbell() { return abi.reserved3; }
 };
 
-/// The signal of a handle, or null for the null handle and for what is no live signal.
+/// The signal of a handle; null for the null handle, for other addresses, and for signals of a process that forked.
 Signal* signal_of(hsa_signal_t handle);
+
+/// In a forked child: signals that exist are the parent's from now on. Those shared between processes stay valid.
+void begin_fork_epoch();
 
 /// A new signal with one reference. The memory of signals is never given back to the system, so that looking at a
 /// destroyed signal is harmless; null when there is none left.

@@ -17,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -24,6 +25,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "machine/event_count.h"
 #include "machine/fault_guard.h"
@@ -50,9 +53,20 @@ constexpr uint64_t spin_for_dependencies_ns = 10'000;
 /// How often it looks at the ring then: it may have been rung for packets that are not there yet, and a kernel rings
 /// without a word.
 constexpr Recheck idle_recheck{.least_ns = 1'000'000'000, .most_ns = 8'000'000'000}, polling_recheck{};
-constexpr uint8_t amd_barrier_value = 2;  ///< HSA_AMD_PACKET_TYPE_BARRIER_VALUE
+constexpr int64_t destroyed_signal_kind = 0;  ///< AMD_SIGNAL_KIND_INVALID
+constexpr uint8_t amd_barrier_value = 2;      ///< HSA_AMD_PACKET_TYPE_BARRIER_VALUE
 
 aql::Signal& signal_at(uint64_t handle) { return *reinterpret_cast<aql::Signal*>(handle); }
+
+/// A program has destroyed a signal too early, which hardware would write to all the same.
+[[gnu::cold]] void report_destroyed(uint64_t handle) {
+  static std::atomic_flag reported;
+  if (reported.test_and_set()) return;
+  fmt::print(stderr,
+             "atoll: the completion signal {:#x} of a packet was destroyed before the packet was complete; the packet "
+             "processor writes to it all the same\n",
+             handle);
+}
 
 /// Writes the times and decrements; an error when the handle is no signal.
 support::Result<void> complete(uint64_t handle, uint64_t start_ns, uint64_t end_ns) {
@@ -60,6 +74,7 @@ support::Result<void> complete(uint64_t handle, uint64_t start_ns, uint64_t end_
   HostFault fault;
   const bool done = guarded(fault, [&] {
     aql::Signal& signal = signal_at(handle);
+    if (signal.kind == destroyed_signal_kind) report_destroyed(handle);
     // Atomic because several dispatches may complete the same signal at once.
     __atomic_store_n(&signal.start_ts, start_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&signal.end_ts, end_ns, __ATOMIC_RELAXED);
@@ -117,12 +132,20 @@ class PacketProcessor final : public Queue {
   uint8_t* slot(uint64_t id) { return ring_ + (id & (abi_.size - 1)) * packet_bytes; }
   uint16_t header(uint64_t id) { return __atomic_load_n(reinterpret_cast<uint16_t*>(slot(id)), __ATOMIC_ACQUIRE); }
   bool packet_there(uint64_t id) { return aql::packet_type(header(id)) != aql::PacketType::invalid; }
+  /// The same of a ring that may be gone: advance() finds that out.
+  bool may_be_there(uint64_t id) {
+    bool there = false;
+    HostFault fault;
+    return !guarded(fault, [&] { there = packet_there(id); }) || there;
+  }
   /// Whether the packet with this header need not wait for what is in flight.
   bool may_start_now(uint16_t head) const {
     return in_flight_.empty() || (!aql::barrier_bit(head) && in_flight_.size() < max_in_flight);
   }
   bool next_kernel_may_start() {
-    const uint16_t head = header(next_);
+    uint16_t head = 0;
+    HostFault fault;
+    if (!guarded(fault, [&] { head = header(next_); })) return false;
     return active() && aql::packet_type(head) == aql::PacketType::kernel_dispatch && may_start_now(head);
   }
   bool work_on(const std::shared_ptr<Dispatch>& dispatch) {
@@ -269,11 +292,17 @@ void PacketProcessor::rest(Step step) {
   const bool announced = doorbell_.load(std::memory_order_relaxed) > next_;
   const Recheck recheck = announced || !in_flight_.empty() ? polling_recheck : idle_recheck;
   activity_.wait_until(
-      UINT64_MAX, spin_for_packet_ns, [&] { return wanted() || (watch_ring && packet_there(next_)); }, recheck);
+      UINT64_MAX, spin_for_packet_ns, [&] { return wanted() || (watch_ring && may_be_there(next_)); }, recheck);
 }
 
 PacketProcessor::Step PacketProcessor::advance() {
-  const uint16_t head = header(next_);
+  uint16_t head = 0;
+  HostFault fault;
+  if (!guarded(fault, [&] { head = header(next_); }))
+    return fail_packet(
+        {ErrorKind::memory_fault, fmt::format("packet {} of the queue cannot be read: the ring at {:#x} is not mapped",
+                                              next_, reinterpret_cast<uint64_t>(slot(next_)))},
+        0);
   const aql::PacketType type = aql::packet_type(head);
   if (type == aql::PacketType::invalid) return Step::nothing;
   if (!may_start_now(head)) return Step::held;

@@ -18,6 +18,7 @@
 #include "observe/python_stack.h"
 #include "support/bytes.h"
 #include "support/demangle.h"
+#include "support/fork.h"
 #include "support/mapped_file.h"
 
 namespace Atoll::observe {
@@ -145,7 +146,11 @@ uint64_t HostStack::hash_of_caller() const {
 }
 
 HostFrames describe(const HostStack& stack) {
-  static std::mutex mutex;
+  static constinit std::mutex mutex;
+  [[maybe_unused]] static const bool is_known = [] {
+    support::keep_free_in_forks(mutex, support::LockDepth::innermost);
+    return true;
+  }();
   const std::lock_guard lock(mutex);
   static const void* const own = own_base();
   HostFrames result;

@@ -163,6 +163,81 @@ TEST_F(HsaLifetimes, AForkAmongThreadsAtWorkBeginsAnew) {
   EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
 }
 
+/// Passes a barrier packet through a queue, between hsa_init and hsa_shut_down.
+bool passes_a_barrier() {
+  const auto find = [](hsa_agent_t agent, void* data) {
+    hsa_device_type_t type{};
+    hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+    if (type == HSA_DEVICE_TYPE_GPU) *static_cast<hsa_agent_t*>(data) = agent;
+    return HSA_STATUS_SUCCESS;
+  };
+  hsa_agent_t gpu{};
+  hsa_queue_t* queue = nullptr;
+  hsa_signal_t passed{};
+  if (hsa_init() != HSA_STATUS_SUCCESS || hsa_iterate_agents(find, &gpu) != HSA_STATUS_SUCCESS ||
+      hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, 0, 0, &queue) != HSA_STATUS_SUCCESS ||
+      hsa_signal_create(1, 0, nullptr, &passed) != HSA_STATUS_SUCCESS)
+    return false;
+  auto* packet = static_cast<hsa_barrier_and_packet_t*>(queue->base_address);
+  packet->completion_signal = passed;
+  __atomic_store_n(&packet->header, uint16_t{HSA_PACKET_TYPE_BARRIER_AND}, __ATOMIC_RELEASE);
+  hsa_queue_store_write_index_screlease(queue, 1);
+  hsa_signal_store_screlease(queue->doorbell_signal, 0);
+  hsa_signal_wait_scacquire(passed, HSA_SIGNAL_CONDITION_EQ, 0, UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+  return hsa_shut_down() == HSA_STATUS_SUCCESS;
+}
+
+// rocrtst's IPC test after another one does this. The C library tells who holds a lock for writing by the thread's ID,
+// which is another in the child.
+TEST_F(HsaLifetimes, AForkAfterAShutdownBeginsAnew) {
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(passes_a_barrier());
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);  // ends a child that hangs
+      _exit(passes_a_barrier() && passes_a_barrier() ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+  }
+}
+
+// HIP's destructors wait in a child that only exits. No thread of the child changes what the parent's GPU would.
+TEST_F(HsaLifetimes, InAForkWaitsForTheParentsSignalsEnd) {
+  ASSERT_EQ(hsa_init(), HSA_STATUS_SUCCESS);
+  hsa_signal_t signal{}, other{};
+  ASSERT_EQ(hsa_signal_create(1, 0, nullptr, &signal), HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_signal_create(1, 0, nullptr, &other), HSA_STATUS_SUCCESS);
+  struct Wait {
+    hsa_signal_condition_t condition;
+    hsa_signal_value_t compare, expected;
+  };
+  for (const bool begins_anew : {false, true}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);  // ends a child that hangs
+      if (begins_anew && hsa_init() != HSA_STATUS_SUCCESS) _exit(1);
+      for (const auto& [condition, compare, expected] : {Wait{HSA_SIGNAL_CONDITION_LT, 1, 0},
+                                                         {HSA_SIGNAL_CONDITION_EQ, -5, -5},
+                                                         {HSA_SIGNAL_CONDITION_GTE, 9, 9},
+                                                         {HSA_SIGNAL_CONDITION_NE, 9, 10}}) {
+        for (const auto wait : {hsa_signal_wait_relaxed, hsa_signal_wait_scacquire})
+          if (wait(signal, condition, compare, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) != expected) _exit(2);
+        if (hsa_signal_load_relaxed(signal) != expected) _exit(3);
+      }
+      hsa_signal_store_relaxed(other, 7);
+      if (hsa_signal_load_relaxed(other) != 7) _exit(4);
+      _exit(hsa_signal_destroy(other) == HSA_STATUS_SUCCESS ? 5 : 0);  // it is the parent's
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(hsa_signal_load_relaxed(signal), 1);
+  EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
+}
+
 /// Destroyed at exit after whatever was registered while the program ran, as HIP's objects are.
 struct StaticObject {
   std::atomic<bool> is_used{false}, used_to_the_end{false};
