@@ -43,18 +43,34 @@ std::vector<std::string> temporary_directories() {
   return directories;
 }
 
+/// Names that are tried in a directory.
+constexpr unsigned max_names = 64;
+
 }  // namespace
 
 Result<fs::path> private_directory() {
   std::string reason = "no directory";
   for (const std::string& parent : temporary_directories()) {
-    const std::string usual = fmt::format("{}/atoll-{}", parent, geteuid());
-    if (mkdir(usual.c_str(), S_IRWXU) == 0 || is_own(usual.c_str())) return usual;
-    std::string other = usual + "-XXXXXX";
-    if (mkdtemp(other.data()) != nullptr) return other;
-    reason = fmt::format("{}: {}", parent, std::strerror(errno));
+    // Another user may hold a name. The next one is found again by the next run.
+    for (unsigned number = 0; number < max_names; ++number) {
+      const std::string name =
+          fmt::format("{}/atoll-{}{}", parent, geteuid(), number == 0 ? "" : fmt::format("-{}", number));
+      if (mkdir(name.c_str(), S_IRWXU) == 0) return name;
+      const int error = errno;
+      if (is_own(name.c_str())) return name;
+      reason = fmt::format("{}: {}", name, std::strerror(error));
+      if (error != EEXIST) break;
+    }
   }
   return fail(ErrorKind::system, "no place for temporary files, neither /tmp nor TMPDIR ({})", reason);
+}
+
+Result<fs::path> make_run_directory() {
+  const auto home = private_directory();
+  if (!home) return home;
+  std::string name = (*home / "run-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) return fail(ErrorKind::system, "{}: {}", name, std::strerror(errno));
+  return name;
 }
 
 Result<fs::path> loader_path(const fs::path& directory) {

@@ -277,6 +277,7 @@ bool give_up(CompilerChannel& channel) {
 /// Without the program: what has been begun is finished for the cache, unless that takes long.
 [[noreturn]] void finish(CompilerChannel& channel, bool has_cache) {
   constexpr int most_looks = 600, look_milliseconds = 100;
+  alarm(2 * most_looks * look_milliseconds / 1000);  // in case a thread that hangs holds the mutex
   {
     const std::lock_guard lock(mutex);
     program_ended = true;
@@ -294,6 +295,7 @@ bool give_up(CompilerChannel& channel) {
 
 int serve() {
   signal(SIGPIPE, SIG_DFL);
+  alarm(0);  // it has become the compiler (engine/compiled/compiler_process.cpp)
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

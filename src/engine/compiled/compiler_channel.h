@@ -18,6 +18,8 @@ namespace Atoll::engine {
 
 struct CompilerChannel {
   static constexpr int descriptor = 3;  ///< that the compiler process finds it at
+  static constexpr unsigned seconds_to_start =
+      30;  ///< after which the compiler counts as dead, and is ended by SIGALRM
   static constexpr uint32_t slot_count = 16;
   static constexpr uint64_t slot_bytes = uint64_t{32} << 20;
   static constexpr uint64_t first_slot = 4096;

@@ -52,6 +52,8 @@ struct Launch {
     for (int descriptor = 0; descriptor < CompilerChannel::descriptor; ++descriptor) dup2(null, descriptor);
     dup2(channel, CompilerChannel::descriptor);
     syscall(SYS_close_range, CompilerChannel::descriptor + 1, ~0U, 0);
+    // A program that never becomes the compiler ends all the same: the compiler itself turns this off.
+    alarm(CompilerChannel::seconds_to_start);
     if (chdir("/") == 0) execve(launch.path, launch.arguments, launch.environment);
   }
   launch.error = errno;
@@ -238,7 +240,7 @@ CompilerProcess::Health CompilerProcess::health() {
   if (says == starting) {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
-    const bool late = now.tv_sec - started_.tv_sec > 30;
+    const bool late = now.tv_sec - started_.tv_sec > CompilerChannel::seconds_to_start;
     return late || (kill(pid_, 0) != 0 && errno == ESRCH) ? Health::died : Health::well;
   }
   const int lock = pthread_mutex_trylock(&channel_->life);

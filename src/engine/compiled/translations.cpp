@@ -146,8 +146,10 @@ void Translations::forget(uint64_t begin, uint64_t end) {
 machine::EngineReport Translations::report() const {
   const std::lock_guard lock(mutex_);
   machine::EngineReport report = report_;
+  // An answer that has come since the last kernel ended is finished, though no wave has run it.
+  Compilations::of_process().look();
   for (const auto& [root, asked] : asked_) {
-    if (asked.compilation != nullptr && !asked.taken) ++report.unfinished;
+    if (asked.compilation != nullptr && !asked.taken && !asked.compilation->done.load()) ++report.unfinished;
   }
   return report;
 }
