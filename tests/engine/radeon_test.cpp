@@ -44,12 +44,14 @@ TEST(Radeon, SixteenBitResultsKeepTheOtherHalf) {
 }
 
 TEST(Radeon, HalvesOfRegistersAreOperands) {
-  Radeon runner("gfx1100");
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    runner.v(1)[lane] = 0x00030002 + lane;
-    runner.v(2)[lane] = 0xFFFF0005;
-  }
-  ASSERT_EQ(runner.run(R"(
+  for (const char* gpu : {"gfx1100", "gfx1201", "gfx1250"}) {
+    SCOPED_TRACE(gpu);
+    Radeon runner(gpu);
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      runner.v(1)[lane] = 0x00030002 + lane;
+      runner.v(2)[lane] = 0xFFFF0005;
+    }
+    ASSERT_EQ(runner.run(R"(
       v_mov_b16 v3.h, v1.l
       v_mov_b16 v3.l, v2.h
       v_and_b16 v4.l, v1.h, v2.l
@@ -59,15 +61,16 @@ TEST(Radeon, HalvesOfRegistersAreOperands) {
       v_swap_b16 v1.h, v2.l
       s_mov_b32 vcc_lo, 0x0000ffff
       v_cndmask_b16 v7.h, v2.h, v1.l, vcc_lo)"),
-            WaveState::ended);
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    EXPECT_EQ(runner.v(3)[lane], (2 + lane) << 16 | 0xFFFF);
-    EXPECT_EQ(runner.v(4)[lane], 0xFFFC0001u);
-    EXPECT_EQ(runner.v(5)[lane], 0xFFFFFFFFu);
-    EXPECT_EQ(runner.v(6)[lane], 0x0000FFFFu);
-    EXPECT_EQ(runner.v(1)[lane], 0x00050002 + lane);
-    EXPECT_EQ(runner.v(2)[lane], 0xFFFF0003u);
-    EXPECT_EQ(runner.v(7)[lane], (lane < 16 ? 2 + lane : 0xFFFF) << 16);
+              WaveState::ended);
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      EXPECT_EQ(runner.v(3)[lane], (2 + lane) << 16 | 0xFFFF);
+      EXPECT_EQ(runner.v(4)[lane], 0xFFFC0001u);
+      EXPECT_EQ(runner.v(5)[lane], 0xFFFFFFFFu);
+      EXPECT_EQ(runner.v(6)[lane], 0x0000FFFFu);
+      EXPECT_EQ(runner.v(1)[lane], 0x00050002 + lane);
+      EXPECT_EQ(runner.v(2)[lane], 0xFFFF0003u);
+      EXPECT_EQ(runner.v(7)[lane], (lane < 16 ? 2 + lane : 0xFFFF) << 16);
+    }
   }
 }
 

@@ -223,7 +223,7 @@ TEST(Rdna, BlocksAndSmallScalarLoads) {
 
 /// "16-bit operands": halves of registers by name, whose other halves stay.
 TEST(Rdna, HalvesOfRegistersAreOperands) {
-  for (const char* gpu : {"gfx1100", "gfx1151", "gfx1170"}) {
+  for (const char* gpu : {"gfx1100", "gfx1151", "gfx1170", "gfx1201", "gfx1250"}) {
     SCOPED_TRACE(gpu);
     WaveRunner runner(gpu, "", 32);
     for (unsigned lane = 0; lane < 32; ++lane) {
@@ -264,7 +264,7 @@ TEST(Rdna, HalvesOfRegistersAreOperands) {
 
 /// "16-bit operands": a sum begins with the half that it is written to.
 TEST(Rdna, SumsBeginWithTheirHalf) {
-  for (const char* gpu : {"gfx1100", "gfx1151", "gfx1170"}) {
+  for (const char* gpu : {"gfx1100", "gfx1151", "gfx1170", "gfx1201", "gfx1250"}) {
     SCOPED_TRACE(gpu);
     WaveRunner runner(gpu, "", 32);
     for (unsigned lane = 0; lane < 32; ++lane) {

@@ -370,7 +370,7 @@ TEST(EvalCommand, SaysWhatIsWrong) {
       {"s_nop\\ 0 --gpu gfx900 --wave-size 32", "no waves of 32 lanes"},
       {"s_nop\\ 0 --gpu gfx900 --engine warp", "unknown engine 'warp'"},
       {"s_nop\\ 0 --gpu gfx900 --engine compiled --trace", "--trace is the interpreter's"},
-      {"s_nop\\ 0 --gpu gfx900 v256=1", "'v256' cannot be set"},
+      {"s_nop\\ 0 --gpu gfx900 v256=1", "v256=1: gfx900 has v0 to v255"},
       {"s_nop\\ 0 --gpu gfx900 'v[3:2]=1'", "cannot be set"},
       {"s_nop\\ 0 --gpu gfx900 'v3[64]=1'", "cannot be set"},
       {"s_nop\\ 0 --gpu gfx1100 'v3[32]=1'", "the wave has 32 lanes"},
