@@ -1,10 +1,11 @@
 // Every half of a dual instruction (VOPD, VOPD3) against the single instruction of the same opcode, as X and as Y, on
 // each generation. Dot products of pairs are compared with sums of integers, since some generations have no single
 // form of them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
-#include <format>
 #include <random>
 #include <string>
 #include <vector>
@@ -51,7 +52,7 @@ class DualForms : public testing::TestWithParam<std::string> {
   std::string operands(const Half& half, bool dual) const {
     std::string text;
     const auto vgprs = [](unsigned reg, isa::DataType type) {
-      return isa::words_of(type) == 2 ? std::format("v[{}:{}]", reg, reg + 1) : std::format("v{}", reg);
+      return isa::words_of(type) == 2 ? fmt::format("v[{}:{}]", reg, reg + 1) : fmt::format("v{}", reg);
     };
     for (const isa::OperandSpec& spec : map_.row(half.opcode).operands) {
       std::string operand;
@@ -102,17 +103,17 @@ class DualForms : public testing::TestWithParam<std::string> {
     std::mt19937 random(7);
     runner.wave().set_vcc(0x5A5A3C3C);
     runner.s(4) = 0x0F0F3355;
-    for (const HalfRegisters* registers : {&x_registers, &y_registers, &x_pairs}) {
+    for (const HalfRegisters* registers : {&x_pairs, &x_registers, &y_registers}) {
       const Opcode opcode = registers == &y_registers ? y : x;
       for (unsigned i = 0; i < 4; ++i) {
         const unsigned reg = i == 3 ? registers->dst : registers->src[i];
         for (unsigned lane = 0; lane < wave_lanes; ++lane) {
-          uint32_t word = random();
+          auto word = static_cast<uint32_t>(random());
           if (is_dot(opcode) && registers != &x_pairs) {
             word = i == 3 ? std::bit_cast<uint32_t>(static_cast<float>(random() % 100))
                           : element(opcode, random() % 9) | element(opcode, random() % 9) << 16;
           } else if (registers == &x_pairs) {
-            runner.v(reg)[lane] = random();
+            runner.v(reg)[lane] = static_cast<uint32_t>(random());
             runner.v(reg + 1)[lane] = 0x3FF00000 + word % 0x300000;
             continue;
           } else if (lane % 2 == 0) {
