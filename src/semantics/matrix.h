@@ -29,8 +29,9 @@
 // default one. Integers wrap around. EXEC has no part in it: all lanes are read and written.
 //
 // v_smfmac_*: A is sparse. Of every four elements in the direction of the depth two are there, and which ones say
-// pairs of bits in a register of their own. A lane's pairs fill a part of that register; abid says which, unless cbsz
-// is set, which chooses the first.
+// pairs of bits in a register of their own. B lies in runs of 16 bytes as 8-bit elements of v_mfma_*_f8f6f4 do:
+// gfx950's wide instructions have two of them in a lane, as the kernels of AMD's hipSPARSELt for gfx950 load them. A
+// lane's pairs fill a part of that register; abid says which, unless cbsz is set, which chooses the first.
 //
 // v_mfma_scale_*: each 32 elements in the direction of the depth have a scale, E8M0: a power of two biased by 127, or
 // NaN (255). It stands in the lane that would hold those elements if lanes held 32, in the byte that op_sel and

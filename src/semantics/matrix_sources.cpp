@@ -136,8 +136,10 @@ void read_elements(MatrixElement element, const Placing& placing, float* out) {
 
 bool has_formats(const MatrixShape& shape) { return isa::row(shape.opcode).has(isa::flag::matrix_formats); }
 
-void read_source(const MatrixCall& call, const Row* rows, MatrixElement element, const MatrixLanes& lanes,
-                 bool has_runs, MatrixSource& source) {
+/// `in_runs`: a lane's elements are not all neighbours, but those of each 16 bytes are. A 6-bit format has no such
+/// runs.
+void read_source(const MatrixCall& call, const Row* rows, MatrixElement element, const MatrixLanes& lanes, bool in_runs,
+                 MatrixSource& source) {
   const unsigned width = source.width, depth = source.depth;
   Placing placing{.rows = rows,
                   .per_lane = depth * width / wave_lanes,
@@ -145,8 +147,9 @@ void read_source(const MatrixCall& call, const Row* rows, MatrixElement element,
                   .width = width,
                   .flushed = 0,
                   .eight_bit = call.eight_bit};
-  constexpr unsigned run_of_bytes = 16;
-  placing.run = has_runs && bits_of(element) == 8 ? run_of_bytes : placing.per_lane;
+  constexpr unsigned run_bits = 128;
+  const bool has_runs = in_runs && bits_of(element) != 6;
+  placing.run = has_runs ? std::min(placing.per_lane, run_bits / bits_of(element)) : placing.per_lane;
   if (call.sums == target::MatrixSums::pairwise_flushing) {
     if (element == MatrixElement::f16) placing.flushed = 0x7C00;
     if (element == MatrixElement::bf16) placing.flushed = 0x7F80;
@@ -300,8 +303,8 @@ void read_b(const MatrixCall& call, MatrixSource& b) {
     b.elements = in_place(call.b);
     return;
   }
-  read_source(call, call.b, call.b_element, lane_group_pattern(call.blgp), call.index == nullptr && has_formats(shape),
-              b);
+  const bool in_runs = call.index != nullptr || has_formats(shape);
+  read_source(call, call.b, call.b_element, lane_group_pattern(call.blgp), in_runs, b);
 }
 
 SparseIndex read_index(const MatrixCall& call, const MatrixSource& a) {

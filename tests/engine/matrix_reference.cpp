@@ -93,12 +93,13 @@ struct Location {
   unsigned lane, element;
 };
 
-/// Where A[i][k] of a block is (B[k][i]: the same), with `depth` elements of a row in registers.
+/// Where A[i][k] of a block is (B[k][i]: the same), with `depth` elements of a row in registers. With `run`, lanes take
+/// turns: each has `run` neighbours, then as many further on in the depth.
 Location source_location(unsigned rows, unsigned blocks, unsigned depth, unsigned i, unsigned k, unsigned block,
-                         bool two_runs) {
-  if (two_runs) {  // 8 bits of *_f8f6f4: 16 elements in each lane, then 16 more
+                         unsigned run) {
+  if (run != 0) {
     const unsigned groups = 64 / rows;
-    return {k / 16 % groups * rows + i, k / 16 / groups * 16 + k % 16};
+    return {k / run % groups * rows + i, k / run / groups * run + k % run};
   }
   const unsigned in_lane = depth / (64 / (rows * blocks));
   return {k / in_lane * rows * blocks + block * rows + i, k % in_lane};
@@ -304,7 +305,10 @@ Registers multiply_reference(const MatrixName& name, const MatrixOperands& in, c
     return in.negate[0] ? -value : value;
   };
   const auto b_at = [&](unsigned k, unsigned j, unsigned block) {
-    Location at = source_location(name.n, name.blocks, name.k, j, k, block, formats && b_width == 8);
+    // 8 bits of *_f8f6f4 have runs of 16. Of a sparse product AMD's own kernels load B by ds_read_b128 at the lane's
+    // place among runs of 16 bytes, and those that follow by an offset (hipSPARSELt for gfx950).
+    const unsigned run = name.sparse ? 128 / b_width : formats && b_width == 8 ? 16 : 0;
+    Location at = source_location(name.n, name.blocks, name.k, j, k, block, run);
     at.lane = lane_of_pattern(at.lane, in.blgp);
     double value = matrix_element(name.b, packed_bits(in.b, at.lane, at.element, b_width), arithmetic.ocp);
     if (flushes && name.b == "f16" && std::fabs(value) < 0x1p-14) value = 0;
@@ -316,13 +320,13 @@ Registers multiply_reference(const MatrixName& name, const MatrixOperands& in, c
     const unsigned receivers = std::min(1u << in.cbsz, name.blocks);
     const unsigned a_block = block / receivers * receivers + in.abid % receivers;
     const unsigned stored = name.sparse ? name.k / 2 : name.k;  // of a row of A
-    const bool a_in_halves = !name.sparse && formats && a_width == 8;
+    const unsigned a_run = !name.sparse && formats && a_width == 8 ? 16 : 0;
     std::vector<Location> a_places;          // m rows of A ...
     std::vector<double> a_values, b_values;  // ... and n columns of B
     for (unsigned i = 0; i < name.m; ++i) {
       for (unsigned k = 0; k < stored; ++k) {
-        a_places.push_back(source_location(name.m, name.sparse ? 1 : name.blocks, stored, i, k,
-                                           name.sparse ? 0 : a_block, a_in_halves));
+        a_places.push_back(
+            source_location(name.m, name.sparse ? 1 : name.blocks, stored, i, k, name.sparse ? 0 : a_block, a_run));
         a_values.push_back(a_at(a_places.back()));
       }
     }
