@@ -93,9 +93,10 @@ void find_places(const Wave& wave, const MemoryOp& m, const Run& run, const Buff
     if (resource.element_bytes == 4) places.word_stride = places.element_stride;
   }
 
-  // Scratch has addresses of 32 bits: from GFX9 on LLVM folds an offset into an access whose address is below it.
-  const bool wraps = resource.swizzled && resource.add_thread_id &&
-                     run.code->target().processor->generation >= target::Generation::gfx9;
+  const target::Processor& processor = *run.code->target().processor;
+  const bool wraps = target::has_wrapping_buffer_offsets(processor);
+  const bool is_unchecked =
+      target::leaves_thread_buffers_unchecked(processor) && resource.add_thread_id && (m.bits & has_index) == 0;
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
     uint64_t offset = uint64_t{offsets[lane]} + static_cast<uint32_t>(m.offset);
     if (wraps) offset = static_cast<uint32_t>(offset);
@@ -110,9 +111,14 @@ void find_places(const Wave& wave, const MemoryOp& m, const Run& run, const Buff
     places.addresses.of[lane] = base + distance;
 
     uint64_t left = 0;  // bytes from the element's first to the buffer's end
-    const auto left_until = [&](uint64_t end, uint64_t begin) { left = begin < end ? end - begin : 0; };
-    if (bounds == raw) {
-      left_until(resource.num_records, (resource.swizzled ? offset : distance) + scalar_offset);
+    const auto left_until = [&](uint64_t end, uint64_t begin) {
+      left = begin < end ? (resource.checks_last_byte() ? end - begin : bytes) : 0;
+    };
+    if (is_unchecked) {
+      left = bytes;
+    } else if (bounds == raw) {
+      const bool by_offset = resource.swizzled && resource.layout < target::BufferResources::gfx10;
+      left_until(resource.num_records, (by_offset ? offset : distance) + scalar_offset);
     } else if (bounds == empty) {
       left = resource.num_records != 0 ? bytes : 0;
     } else {

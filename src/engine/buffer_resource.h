@@ -11,7 +11,8 @@
 namespace Atoll::engine {
 
 struct BufferResource {
-  /// What is outside the buffer. Until GFX9 that follows from its stride and how it is addressed.
+  /// What is outside the buffer. Until GFX9 that follows from its stride and how it is addressed. An offset on GFX10 is
+  /// that of the first byte, on GFX11 and later that of the last one (Mesa, "OOB_SELECT").
   enum class Bounds : uint8_t {
     structured_with_offset,  ///< the index past the last record, or the offset past the record
     structured,              ///< the index past the last record
@@ -64,6 +65,7 @@ struct BufferResource {
       const uint32_t swizzle = words[1] >> 30;
       swizzled = swizzle != 0;
       element_bytes = static_cast<uint8_t>(2u << swizzle);
+      if (bounds == Bounds::raw && swizzled && stride != 0) bounds = Bounds::structured_with_offset;
     }
   }
 
@@ -90,6 +92,9 @@ struct BufferResource {
   static constexpr bool counts_bytes(const target::Processor& processor) {
     return processor.generation == target::Generation::gfx8;
   }
+
+  /// Whether a range check takes the bytes of an access into account, not only where it begins.
+  constexpr bool checks_last_byte() const { return layout != target::BufferResources::gfx10; }
 
   /// Of formatted accesses; from GFX10 on the former alone.
   uint8_t data_format() const {

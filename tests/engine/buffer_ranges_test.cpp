@@ -1,8 +1,11 @@
 // Where a buffer's elements are and which are outside of it, on each generation. The rules are the ISA guides', "Buffer
 // Addressing" and "Range Checking": on GFX9 they follow from the stride and the addressing, before from the stride and,
 // on GFX8, from whether the buffer is swizzled (Mesa's notes on NUM_RECORDS), from GFX10 on from the resource
-// (OOB_SELECT). In a swizzled buffer, elements of records that follow each other lie side by side; they are dwords,
-// until GFX8 and from GFX11 on also larger. What is expected is computed here for each dword.
+// (OOB_SELECT). GFX10 compares where an access begins, later generations where it ends (Mesa, "OOB_SELECT"). From GFX9
+// on a lane's offset plus the instruction's wraps around, and on CDNA resources that add the lane's number have no end
+// without an index (measured on gfx950: ROCm/rocm-systems#10928). In a swizzled buffer, elements of records that follow
+// each other lie side by side; they are dwords, until GFX8 and from GFX11 on also larger. What is expected is computed
+// here for each dword.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -45,6 +48,7 @@ constexpr Buffer buffers[] = {
     {8, 50, index_alone, 32},
     {16, 40, index_alone, 16, 8},
     {32, 40, index_alone, 8, 16},
+    {16, 1403, raw, 8},
 };
 
 /// How an instruction names a place: with an index in v2, an offset in v3, a constant and what s8 has.
@@ -110,9 +114,13 @@ struct Ranges {
   }
   /// Whether it is in the buffer.
   bool is_inside(uint64_t index, uint64_t offset, unsigned at) const {
+    const bool counts_bytes = processor.buffer_resources != target::BufferResources::gfx10;
+    const uint64_t end = counts_bytes ? uint64_t{at} + 4 : 1;
     switch (select()) {
       case raw:
-        return (buffer.swizzle == 0 ? index * buffer.stride : 0) + offset + scalar_offset + at + 4 <= buffer.records;
+        if (buffer.swizzle != 0 && is_new_swizzle() && buffer.stride != 0) break;
+        if (buffer.swizzle != 0 && !is_old()) return place(index, offset, 0) + end <= buffer.records;
+        return (buffer.swizzle == 0 ? index * buffer.stride : 0) + offset + scalar_offset + end <= buffer.records;
       case no_records:
         return buffer.records != 0;
       case index_alone:
@@ -120,7 +128,7 @@ struct Ranges {
       case index_and_offset:
         break;
     }
-    return index < buffer.records && offset + at + 4 <= buffer.stride;
+    return index < buffer.records && offset + end <= buffer.stride;
   }
 };
 
@@ -205,6 +213,58 @@ TEST(BufferRangesOnEachGeneration, AreThoseOfTheResource) {
           }
           ASSERT_TRUE(memory == expected);
         }
+      }
+    }
+  }
+}
+
+TEST(BufferRangesOnEachGeneration, OffsetsWrapAroundFromGfx9On) {
+  for (const Machine& machine : test::machines) {
+    SCOPED_TRACE(test::name_of_machine(machine));
+    const target::Processor& processor = *target::find_processor(machine.processor);
+    if (processor.generation >= Generation::gfx12_5) continue;
+    const std::vector<std::string> sources = {
+        fmt::format("{} v10, v3, s[4:7], s8 offen offset:20\n", test::name_on(processor, "buffer_load_dword")),
+        fmt::format("{} v10, v[2:3], s[4:7], s8 idxen offen offset:20\n",
+                    test::name_on(processor, "buffer_load_dword"))};
+    const auto codes = test::assemble_programs(sources, processor, machine.wave_size);
+    for (const bool has_index : {false, true}) {
+      std::vector<uint32_t> memory(64, 0x1234'5678);
+      WaveRunner runner(machine.processor, "", machine.wave_size);
+      test::set_buffer(runner, 4, memory.data(), has_index ? 8 : 256, has_index ? 32 : 0);
+      if (processor.buffer_resources >= target::BufferResources::gfx10) {
+        runner.s(7) = (runner.s(7) & ~(3u << 28)) | (has_index ? 1u : 3u) << 28;
+      }
+      for (unsigned lane = 0; lane < machine.wave_size; ++lane) {
+        runner.v(2)[lane] = lane % 4;
+        runner.v(3)[lane] = -16;
+      }
+      const bool wraps = processor.generation >= Generation::gfx9;
+      if (has_index && !wraps) continue;  // far outside of any memory
+      ASSERT_EQ(runner.run_instructions(codes[has_index ? 1 : 0]), WaveState::ended);
+      for (unsigned lane = 0; lane < machine.wave_size; ++lane) {
+        ASSERT_EQ(runner.v(10)[lane], wraps ? 0x1234'5678u : 0u) << lane << (has_index ? " with an index" : "");
+      }
+    }
+  }
+}
+
+TEST(BufferRangesOnEachGeneration, ThreadBuffersAreUncheckedOnCdna) {
+  for (const char* name : {"gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"}) {
+    SCOPED_TRACE(name);
+    const bool is_checked = std::string_view(name) == "gfx900" || std::string_view(name) == "gfx906";
+    std::vector<uint32_t> memory(1024);
+    for (uint32_t i = 0; i < memory.size(); ++i) memory[i] = i + 1;
+    for (const bool has_index : {false, true}) {
+      WaveRunner runner(name);
+      test::set_buffer(runner, 4, memory.data(), 8, 16);
+      runner.s(7) = 1u << 23;  // ADD_TID_ENABLE; the data format, which extends the stride, is 0
+      ASSERT_EQ(runner.run(has_index ? "buffer_load_dword v10, v2, s[4:7], 0 idxen"
+                                     : "buffer_load_dword v10, off, s[4:7], 0"),
+                WaveState::ended);
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        const bool is_inside = has_index ? lane < 8 : !is_checked || lane * 16 + 4 <= 8;
+        ASSERT_EQ(runner.v(10)[lane], is_inside ? lane * 4 + 1 : 0) << lane << (has_index ? " with an index" : "");
       }
     }
   }

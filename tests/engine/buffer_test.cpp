@@ -135,7 +135,8 @@ class BufferWidths : public Buffer {
   }
   /// Where a lane's element is, and how many of its bytes are inside.
   std::pair<uint64_t, unsigned> element(const Place& place, unsigned lane, unsigned bytes) {
-    const uint64_t offset = uint64_t{place.has_offset ? runner.v(3)[lane] : 0} + place.offset;
+    // The sum wraps around (measured on gfx950: ROCm/rocm-systems#10928).
+    const uint64_t offset = static_cast<uint32_t>((place.has_offset ? runner.v(3)[lane] : 0) + place.offset);
     if (place.has_index) {
       const uint64_t index = runner.v(2)[lane];
       return {index * stride + offset + place.scalar_offset, index < records ? bytes : 0};

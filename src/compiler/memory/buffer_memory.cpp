@@ -81,24 +81,31 @@ llvm::Value* BufferMemory::distance(const PreparedAccess& prepared, ChunkState& 
   };
   llvm::Value* distance = splat(ir().getInt32(static_cast<uint32_t>(instruction.offset)));
   if (operands.address == nullptr) return distance;
-  if (!operands.has_index) return add(chunk.row(row_key(*operands.address, 0)), distance);
+  if (!operands.has_index) return lane_offset(instruction, chunk.row(row_key(*operands.address, 0)));
   llvm::Type* wide = lanes_of(frame_.i64());
   llvm::Value* index = ir().CreateZExt(chunk.row(row_key(*operands.address, 0)), wide);
   llvm::Value* record = ir().CreateMul(index, ir().CreateZExt(splat(prepared.buffer_stride), wide));
   llvm::Value* largest = splat(ir().getInt64(UINT32_MAX));
   record = ir().CreateTrunc(ir().CreateBinaryIntrinsic(llvm::Intrinsic::umin, record, largest), frame_.chunk());
-  if (instruction.offen) distance = add(chunk.row(row_key(*operands.address, 1)), distance);
+  if (instruction.offen) distance = lane_offset(instruction, chunk.row(row_key(*operands.address, 1)));
   return add(record, distance);
+}
+
+/// A lane's offset plus the instruction's: 16 x i32. Where the sum does not wrap around, one that does not fit is the
+/// largest number.
+llvm::Value* BufferMemory::lane_offset(const isa::Instruction& instruction, llvm::Value* offset) {
+  llvm::Value* own = splat(ir().getInt32(static_cast<uint32_t>(instruction.offset)));
+  if (target::has_wrapping_buffer_offsets(*frame_.target.processor)) return ir().CreateAdd(offset, own);
+  return ir().CreateBinaryIntrinsic(llvm::Intrinsic::uadd_sat, offset, own);
 }
 
 BufferMemory::InBuffer BufferMemory::in_buffer(const PreparedAccess& prepared, ChunkState& chunk) {
   const isa::Instruction& instruction = *prepared.instruction;
   const MemoryOperands& operands = prepared.operands;
   const MemoryAccess& access = semantics::memory_access(instruction);
-  const auto offset = static_cast<uint32_t>(instruction.offset);
   InBuffer place;
   if (has_wide_offsets(operands)) {
-    place.at = {.base = ir().CreateAdd(prepared.scalar_base, ir().getInt64(offset)),
+    place.at = {.base = ir().CreateAdd(prepared.scalar_base, ir().getInt64(static_cast<uint32_t>(instruction.offset))),
                 .low = chunk.row(row_key(*operands.address, 0)),
                 .high = chunk.row(row_key(*operands.address, 1))};
     place.inside = chunk.exec();
@@ -114,10 +121,14 @@ BufferMemory::InBuffer BufferMemory::in_buffer(const PreparedAccess& prepared, C
   llvm::Value* index = chunk.row(row_key(*operands.address, 0));
   llvm::Value* stride = ir().CreateZExt(splat(prepared.buffer_stride), wide);
   llvm::Value* address = ir().CreateMul(ir().CreateZExt(index, wide), stride);
+  llvm::Value* own = splat(ir().getInt64(static_cast<uint32_t>(instruction.offset)));
   if (instruction.offen) {
-    address = ir().CreateAdd(address, ir().CreateZExt(chunk.row(row_key(*operands.address, 1)), wide));
+    llvm::Value* offset = chunk.row(row_key(*operands.address, 1));
+    own = target::has_wrapping_buffer_offsets(*frame_.target.processor)
+              ? ir().CreateZExt(lane_offset(instruction, offset), wide)
+              : ir().CreateAdd(own, ir().CreateZExt(offset, wide));
   }
-  address = ir().CreateAdd(address, splat(ir().CreateAdd(prepared.scalar_base, ir().getInt64(offset))));
+  address = ir().CreateAdd(ir().CreateAdd(address, own), splat(prepared.scalar_base));
   place.at = {.base = ir().getInt64(0),
               .low = ir().CreateTrunc(address, frame_.chunk()),
               .high = ir().CreateTrunc(ir().CreateLShr(address, splat(ir().getInt64(32))), frame_.chunk())};
@@ -125,8 +136,9 @@ BufferMemory::InBuffer BufferMemory::in_buffer(const PreparedAccess& prepared, C
   return place;
 }
 
-/// Whether so many bytes from an offset on are in a buffer without records: lanes.
+/// Whether so many bytes from an offset on are in a buffer without records: lanes. On GFX10 where they begin decides.
 llvm::Value* BufferMemory::is_before_end(const PreparedAccess& prepared, llvm::Value* offset, unsigned bytes) {
+  if (frame_.target.processor->buffer_resources == target::BufferResources::gfx10) bytes = 1;
   llvm::Value* starts =
       ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, prepared.buffer_end, ir().getInt32(bytes - 1));
   return ir().CreateICmpULT(offset, splat(starts));

@@ -40,6 +40,7 @@ class BufferMemory final : public SpaceMemory {
   };
   Described described(unsigned resource, bool has_index, ScalarRegisters& registers);
   bool counts_records(const MemoryOperands& operands) const;
+  llvm::Value* lane_offset(const isa::Instruction& instruction, llvm::Value* offset);
   llvm::Value* distance(const PreparedAccess& prepared, ChunkState& chunk);
   InBuffer in_buffer(const PreparedAccess& prepared, ChunkState& chunk);
   llvm::Value* is_before_end(const PreparedAccess& prepared, llvm::Value* offset, unsigned bytes);
