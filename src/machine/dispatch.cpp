@@ -20,9 +20,8 @@ namespace {
 
 constexpr uint32_t max_work_group_size = 1024;  ///< HSA_AGENT_INFO_WORKGROUP_MAX_SIZE of every AMD GPU
 
-/// What the hardware can give a wave: COMPUTE_TMPRING_SIZE.WAVESIZE is 13 bits, in units of 256 dwords.
+/// A wave's scratch is a multiple of this many bytes. No generation's COMPUTE_TMPRING_SIZE.WAVESIZE has a larger unit.
 constexpr uint64_t scratch_granule = 1024;
-constexpr uint64_t max_scratch_bytes_per_wave = 0x1FFF * scratch_granule;
 
 /// Stack of a work-item whose kernel cannot say how much it needs (recursion, calls through pointers), on top of what
 /// it knows that it needs. As much as compilers assumed before descriptors could say so.
@@ -108,7 +107,7 @@ support::Result<void> measure_clusters(Dispatch& dispatch, const target::Process
   return {};
 }
 
-support::Result<void> measure_scratch(Dispatch& dispatch) {
+support::Result<void> measure_scratch(Dispatch& dispatch, const target::Processor& processor) {
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
   uint64_t per_lane = std::max(dispatch.packet.private_segment_size, descriptor.private_segment_fixed_size);
   if (descriptor.uses_dynamic_stack) {
@@ -116,10 +115,11 @@ support::Result<void> measure_scratch(Dispatch& dispatch) {
   }
   per_lane = (per_lane + 3) / 4 * 4;
   const uint64_t per_wave = (per_lane * dispatch.wave_size + scratch_granule - 1) / scratch_granule * scratch_granule;
-  if (per_wave > max_scratch_bytes_per_wave) {
+  const uint64_t most = processor.scratch_bytes_per_wave;
+  if (per_wave > most) {
     return fail(ErrorKind::out_of_resources,
                 "kernel '{}' needs {} bytes of scratch for each work-item; a GPU has at most {}", dispatch.kernel->name,
-                per_lane, max_scratch_bytes_per_wave / dispatch.wave_size);
+                per_lane, most / dispatch.wave_size);
   }
   dispatch.scratch_bytes_per_lane = static_cast<uint32_t>(per_lane);
   dispatch.scratch_bytes_per_wave = static_cast<uint32_t>(per_wave);
@@ -202,7 +202,7 @@ support::Result<void> prepare(Dispatch& dispatch, const target::GpuModel& model)
   const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
   dispatch.wave_size = descriptor.wave32 ? 32 : 64;
   if (auto measured = measure_grid(dispatch); !measured) return measured;
-  if (auto measured = measure_scratch(dispatch); !measured) return measured;
+  if (auto measured = measure_scratch(dispatch, processor); !measured) return measured;
 
   using enum target::FlatScratch;
   if (descriptor.flat_scratch_init && processor.flat_scratch != absolute && processor.flat_scratch != offset_size) {

@@ -137,6 +137,28 @@ TEST_F(DispatchChecks, ScratchMustFit) {
   expect_refused(ErrorKind::out_of_resources, "140000 bytes of scratch");
 }
 
+/// COMPUTE_TMPRING_SIZE.WAVESIZE has 13 bits of 1 KiB until GFX10, 15 bits of 256 bytes on GFX11, 18 on GFX12.
+TEST(DispatchLimits, ScratchOfAWaveIsTheGenerations) {
+  struct Limit {
+    const char* gpu;
+    uint32_t fits, does_not;  ///< bytes for each of 32 or 64 lanes
+  };
+  for (const Limit& limit : {Limit{"gfx90a", 131'000, 131'073}, Limit{"gfx1030", 262'000, 262'145},
+                             Limit{"gfx1100", 262'000, 262'145}, Limit{"gfx1201", 2'097'000, 2'097'153}}) {
+    SCOPED_TRACE(limit.gpu);
+    const auto gpu = test::make_gpu(limit.gpu, [](Wave&, uint64_t) { return WaveState::ended; });
+    const auto code = test::load(*gpu, test::assemble_kernel(limit.gpu, plain));
+    auto packet = test::packet_for(*code, {64, 1, 1}, {64, 1, 1});
+    packet.private_segment_size = limit.fits;
+    const auto fits = gpu->run(packet);
+    EXPECT_TRUE(fits) << fits.error().message;
+    packet.private_segment_size = limit.does_not;
+    const auto refused = gpu->run(packet);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::out_of_resources);
+  }
+}
+
 // HIP 6.4 and 7.2 launch copy kernels of their own with twice as many, and no GPU minds.
 TEST_F(DispatchChecks, AWorkGroupMayBeLargerThanItsKernelWasCompiledFor) {
   const std::string metadata = R"(
