@@ -14,6 +14,16 @@ constexpr uint32_t barriers_per_cu = 16;
 
 constexpr uint32_t divided_up(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
+/// Waves whose SGPRs a SIMD has room for, where waves ask for them: until GFX9. ROCm's trap handler takes 16 of each
+/// wave, too (measured on gfx942: ROCm/rocm-systems#10618; LLVM 23 counts them, LLVM 22 does not).
+uint32_t waves_by_sgprs(uint32_t sgprs, const target::Processor& processor, uint32_t most) {
+  if (processor.fixed_sgprs || sgprs == 0) return most;
+  constexpr uint32_t of_trap_handler = 16;
+  const bool is_old = processor.generation < target::Generation::gfx8;
+  const uint32_t granule = is_old ? 8 : 16, there_are = is_old ? 512 : 800;
+  return std::clamp(there_are / (divided_up(sgprs, granule) * granule + of_trap_handler), 1u, most);
+}
+
 }  // namespace
 
 Occupancy occupancy_of(const KernelResources& kernel, const target::Processor& processor) {
@@ -34,7 +44,7 @@ Occupancy occupancy_of(const KernelResources& kernel, const target::Processor& p
 
   Occupancy result{.waves = most, .out_of = most, .limits = {}};
   result.limits = {{"VGPRs", occupancy(file, processor, most, 0, kernel.vgprs)},
-                   {"SGPRs", occupancy(file, processor, most, kernel.sgprs, 0)},
+                   {"SGPRs", waves_by_sgprs(kernel.sgprs, processor, most)},
                    {"LDS", kernel.lds_bytes == 0 ? most : waves_of(groups_by_lds)},
                    {"work-groups", waves_of(UINT32_MAX)}};
   for (const OccupancyLimit& limit : result.limits) result.waves = std::min(result.waves, limit.waves);

@@ -1,6 +1,6 @@
 // object: occupancy, how many waves of a kernel a SIMD can hold at the same time, and what keeps it from more.
 // Source: llvm/lib/Target/AMDGPU/Utils/AMDGPUBaseInfo.cpp and AMDGPUSubtarget.cpp, which the compiler's own remarks
-// (-Rpass-analysis=kernel-resource-usage) come from.
+// (-Rpass-analysis=kernel-resource-usage) come from, except for the trap handler's SGPRs.
 #pragma once
 
 #include <cstdint>

@@ -191,7 +191,12 @@ TEST_F(InspectCommand, ResourcesAndOccupancyAreTheCompilers) {
     ASSERT_EQ(taken["occupancy"].size(), 1u);
     const json& occupancy = taken["occupancy"][0];
     EXPECT_EQ(occupancy["processor"], each.gpu);
-    EXPECT_EQ(occupancy["waves_per_simd"], remark(remarks, "taken", "Occupancy [waves/SIMD]"));
+    uint64_t waves = remark(remarks, "taken", "Occupancy [waves/SIMD]");
+    if (std::string_view(each.limit) == "SGPRs") {
+      // LLVM 22 does not count the trap handler's 16 (measured on gfx942: ROCm/rocm-systems#10618).
+      waves = 800 / ((remark(remarks, "taken", "TotalSGPRs") + 15) / 16 * 16 + 16);
+    }
+    EXPECT_EQ(occupancy["waves_per_simd"], waves);
     const auto limits = occupancy.value("limited_by", std::vector<std::string>());
     if (*each.limit == 0) {
       EXPECT_TRUE(limits.empty()) << occupancy;
