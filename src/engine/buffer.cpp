@@ -14,6 +14,7 @@
 
 #include "engine/buffer_resource.h"
 #include "engine/fine_grained_atomics.h"
+#include "engine/float_atomics.h"
 #include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
 #include "engine/observation.h"
@@ -233,7 +234,7 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t done = without_dropped_atomics(*run.code->target().processor, access.operation, places.addresses,
                                                 lanes, result, access.words());
   m.atomic(places.addresses, done, data, data + access.words(), result,
-           semantics::memory_atomic_denormals(access.operation, access.bytes));
+           memory_denormals(wave, run, access.operation, access.bytes));
   for_each_lane(exec & ~lanes, [&](unsigned lane) {
     for (unsigned word = 0; result != nullptr && word < access.words(); ++word) result[word][lane] = 0;
   });

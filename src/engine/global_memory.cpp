@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "engine/fine_grained_atomics.h"
+#include "engine/float_atomics.h"
 #include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
 #include "engine/lane_scratch.h"
@@ -119,7 +120,7 @@ bool global_atomic(Wave& wave, const MicroOp& op, Run& run) {
   const uint64_t lanes =
       without_dropped_atomics(*run.code->target().processor, access.operation, addresses, exec, result, access.words());
   m.atomic(addresses, lanes, data_rows(run, m), rows_at(run, m.data_base, m.data2), result,
-           semantics::memory_atomic_denormals(access.operation, access.bytes));
+           memory_denormals(wave, run, access.operation, access.bytes));
   return true;
 }
 
@@ -308,7 +309,7 @@ bool flat_atomic(Wave& wave, const MicroOp& op, Run& run) {
       wave, op, addresses, done | (exec & ~in_memory), access.bytes, true, true,
       [&](const LaneAddresses& at, uint64_t lanes, uint32_t) {
         m.atomic(at, lanes, data_rows(run, m), rows_at(run, m.data_base, m.data2), result,
-                 semantics::memory_atomic_denormals(access.operation, access.bytes));
+                 flat_denormals(wave, run, access.operation, access.bytes, at.of[__builtin_ctzll(lanes)]));
       },
       [&](uint64_t lanes) {
         for_each_lane(lanes, [&](unsigned lane) {

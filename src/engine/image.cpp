@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "engine/fine_grained_atomics.h"
+#include "engine/float_atomics.h"
 #include "engine/guest_bounds.h"
 #include "engine/image_rows.h"
 #include "engine/observation.h"
@@ -148,7 +149,7 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run, const ImageAccess& access) 
   const uint64_t done = without_dropped_atomics(*run.code->target().processor, access.operation.atomic, addresses,
                                                 inside, result, bytes / 4);
   function(addresses, done, data, data + bytes / 4, result,
-           semantics::memory_atomic_denormals(access.operation.atomic, bytes));
+           memory_denormals(wave, run, access.operation.atomic, bytes));
   for_each_lane(wave.exec() & ~inside, [&](unsigned lane) {
     for (unsigned word = 0; result != nullptr && word < bytes / 4; ++word) result[word][lane] = 0;
   });

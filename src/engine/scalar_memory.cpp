@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/buffer_resource.h"
+#include "engine/float_atomics.h"
 #include "engine/guest_access.h"
 #include "engine/guest_bounds.h"
 #include "engine/lane_memory.h"
@@ -144,7 +145,7 @@ bool atomic(Wave& wave, const MicroOp& op, Run& run) {
   old[0][0] = old[1][0] = 0;
   if (inside) {
     check_bounds(wave, addresses.of[0], true);
-    m.atomic(addresses, 1, data, data + words, old, semantics::memory_atomic_denormals(access.operation, access.bytes));
+    m.atomic(addresses, 1, data, data + words, old, memory_denormals(wave, run, access.operation, access.bytes));
   }
   if (op.origin->instruction.glc) {
     for (unsigned word = 0; word < words; ++word) wave.scalar[m.data + word] = old[word][0];

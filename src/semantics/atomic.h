@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "semantics/lanes.h"
+#include "target/float_atomics.h"
 
 namespace Atoll::semantics {
 
@@ -59,18 +60,29 @@ constexpr bool is_floating_point(AtomicOperation operation) {
   return operation >= float_add && operation <= packed_add_bf16;
 }
 
-/// How an atomic on memory (not LDS) treats denormals: whatever MODE says, f32 flushes them and the other types keep
-/// them; LLVM emits these instructions only where that is right (fpModeMatchesGlobalFPAtomicMode). LDS atomics follow
-/// MODE.
-constexpr Denormals memory_atomic_denormals(AtomicOperation operation, unsigned bytes) {
-  const bool packed = operation == AtomicOperation::packed_add_f16 || operation == AtomicOperation::packed_add_bf16;
-  return bytes == 4 && !packed ? Denormals::flush_in_out : Denormals::allow_in_out;
+constexpr bool is_packed_sum(AtomicOperation operation) {
+  return operation == AtomicOperation::packed_add_f16 || operation == AtomicOperation::packed_add_bf16;
 }
 
-/// The same of an atomic on LDS, in a wave's mode.
+/// How an atomic on LDS treats denormals: sums of f32 and of packed 16-bit floats follow MODE, and so do comparisons;
+/// sums of f64 keep denormals. Source: "Denormal (Subnormal) Handling" in the CDNA3 ISA guide.
 constexpr Denormals lds_atomic_denormals(AtomicOperation operation, unsigned bytes, const FloatMode& mode) {
-  const bool packed = operation == AtomicOperation::packed_add_f16 || operation == AtomicOperation::packed_add_bf16;
-  return bytes == 4 && !packed ? mode.denormals32 : mode.denormals16_64;
+  if (operation == AtomicOperation::float_add && bytes == 8) return Denormals::allow_in_out;
+  return bytes == 4 && !is_packed_sum(operation) ? mode.denormals32 : mode.denormals16_64;
+}
+
+/// The same of an atomic on memory: sums of f32 flush or not by GPU, all other sums keep denormals, and comparisons
+/// follow MODE where the GPU does so. The CDNA3 and RDNA3 guides say that sums of f32 flush; compilers rely on the
+/// opposite (target/float_atomics.h).
+constexpr Denormals memory_atomic_denormals(AtomicOperation operation, unsigned bytes, const FloatMode& mode,
+                                            const target::Processor& processor) {
+  if (is_packed_sum(operation)) return Denormals::allow_in_out;
+  if (operation == AtomicOperation::float_add) {
+    const bool keeps = bytes == 8 || target::memory_sums_keep_denormals(processor);
+    return keeps ? Denormals::allow_in_out : Denormals::flush_in_out;
+  }
+  if (!target::memory_compares_use_mode(processor)) return Denormals::allow_in_out;
+  return bytes == 4 ? mode.denormals32 : mode.denormals16_64;
 }
 
 namespace atomic {
@@ -118,27 +130,27 @@ Float add(Float a, Float b, Denormals denormals) {
   return flushes_outputs(denormals) ? flushed(sum) : sum;
 }
 
-// Sums of 16-bit floats are made in single precision and rounded once more, which does no harm: it has more than
-// twice their bits.
-inline uint32_t add_f16_pair(uint32_t a, uint32_t b) {
-  const auto wide = [](uint32_t bits) {
-    return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
+/// The sum of halves in single precision and rounded once more. Double rounding is exact here: a single has more than
+/// twice the bits of a half.
+inline uint32_t add_f16(uint32_t a, uint32_t b, Denormals denormals) {
+  constexpr uint32_t sign = 0x8000, exponent = 0x7C00;
+  const auto flush = [](uint32_t half) { return (half & exponent) == 0 ? half & sign : half; };
+  const auto wide = [&](uint32_t word) {
+    uint32_t half = word & 0xFFFF;
+    if (flushes_inputs(denormals)) half = flush(half);
+    return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(half)));
   };
-  const auto sum = [&](uint32_t x, uint32_t y) {
-    const float exact = add(wide(x), wide(y), Denormals::allow_in_out);
-    return uint32_t{std::bit_cast<uint16_t>(static_cast<_Float16>(exact))};
-  };
-  return sum(a, b) | sum(a >> 16, b >> 16) << 16;
+  const float exact = add(wide(a), wide(b), Denormals::allow_in_out);
+  const uint32_t sum = std::bit_cast<uint16_t>(static_cast<_Float16>(exact));
+  return flushes_outputs(denormals) ? flush(sum) : sum;
 }
 
-/// A bfloat16 is the upper half of a float.
-inline uint32_t add_bf16_pair(uint32_t a, uint32_t b) {
-  const auto sum = [](uint32_t x, uint32_t y) {
-    const float exact = add(std::bit_cast<float>(x << 16), std::bit_cast<float>(y << 16), Denormals::allow_in_out);
-    const auto word = std::bit_cast<uint32_t>(exact);
-    return exact != exact ? word >> 16 : (word + 0x7FFF + (word >> 16 & 1)) >> 16;
-  };
-  return sum(a, b) | sum(a >> 16, b >> 16) << 16;
+/// A bfloat16 is the upper half of a single, and so are its denormals.
+inline uint32_t add_bf16(uint32_t a, uint32_t b, Denormals denormals) {
+  const auto wide = [](uint32_t brain) { return std::bit_cast<float>(brain << 16); };
+  const float exact = add(wide(a), wide(b), denormals);
+  const auto word = std::bit_cast<uint32_t>(exact);
+  return exact != exact ? word >> 16 : (word + 0x7FFF + (word >> 16 & 1)) >> 16;
 }
 
 }  // namespace atomic
@@ -154,6 +166,7 @@ Word atomic_result(AtomicOperation operation, Word old, Word data, Word data2,
     const auto value = std::bit_cast<Float>(word);
     return atomic::flushes_inputs(denormals) ? atomic::flushed(value) : value;
   };
+  const auto half = [](Word word, unsigned shift) { return static_cast<uint32_t>(word >> shift); };
   using enum AtomicOperation;
   switch (operation) {
     case none:
@@ -198,20 +211,22 @@ Word atomic_result(AtomicOperation operation, Word old, Word data, Word data2,
       return old >= data ? old - data : old;
     case float_add:
       return std::bit_cast<Word>(atomic::add(std::bit_cast<Float>(old), std::bit_cast<Float>(data), denormals));
+    // A minimum or maximum is one of the two values as it was, whatever the comparison flushes.
     case float_min:
-      return as_float(data) < as_float(old) || std::isnan(as_float(old)) ? std::bit_cast<Word>(as_float(data))
-                                                                         : std::bit_cast<Word>(as_float(old));
+      return as_float(data) < as_float(old) || std::isnan(as_float(old)) ? data : old;
     case float_max:
-      return as_float(data) > as_float(old) || std::isnan(as_float(old)) ? std::bit_cast<Word>(as_float(data))
-                                                                         : std::bit_cast<Word>(as_float(old));
+      return as_float(data) > as_float(old) || std::isnan(as_float(old)) ? data : old;
+    // A compare-and-swap whose comparison flushes also flushes what it stores.
     case float_compare_store:
-      return as_float(old) == as_float(data) ? data2 : old;
+      return std::bit_cast<Word>(as_float(as_float(old) == as_float(data) ? data2 : old));
     case float_compare_swap:
-      return as_float(old) == as_float(data2) ? data : old;
+      return std::bit_cast<Word>(as_float(as_float(old) == as_float(data2) ? data : old));
     case packed_add_f16:
-      return atomic::add_f16_pair(static_cast<uint32_t>(old), static_cast<uint32_t>(data));
+      return atomic::add_f16(half(old, 0), half(data, 0), denormals) |
+             atomic::add_f16(half(old, 16), half(data, 16), denormals) << 16;
     case packed_add_bf16:
-      return atomic::add_bf16_pair(static_cast<uint32_t>(old), static_cast<uint32_t>(data));
+      return atomic::add_bf16(half(old, 0), half(data, 0), denormals) |
+             atomic::add_bf16(half(old, 16), half(data, 16), denormals) << 16;
   }
   return old;
 }

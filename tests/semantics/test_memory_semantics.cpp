@@ -188,9 +188,63 @@ TEST(Atomic, FloatingPointSums) {
   EXPECT_EQ(atomic_result(float_add, tiny, word(2.0F), 0U, Denormals::flush_in_out), word(2.0F));
   EXPECT_EQ(atomic_result(float_add, 0x00800000U, 0x80800001U, 0U, Denormals::flush_in_out), 0x80000000U)
       << "a denormal result becomes a zero of its sign";
-  EXPECT_EQ(memory_atomic_denormals(float_add, 4), Denormals::flush_in_out);
-  EXPECT_EQ(memory_atomic_denormals(float_add, 8), Denormals::allow_in_out);
-  EXPECT_EQ(memory_atomic_denormals(packed_add_f16, 4), Denormals::allow_in_out);
+}
+
+/// Which denormals an atomic flushes: "Denormal (Subnormal) Handling" in the CDNA3 ISA guide, "Float Memory Atomics" in
+/// the RDNA3 ISA guide, and for sums of f32 on memory what LLVM 22 makes of atomicrmw fadd on each GPU.
+TEST(Atomic, DenormalsByPlaceOperationAndGpu) {
+  using enum AtomicOperation;
+  constexpr Denormals keep = Denormals::allow_in_out, flush = Denormals::flush_in_out;
+  const FloatMode keeping, flushing{.denormals32 = flush, .denormals16_64 = Denormals::allow_in};
+  struct Gpu {
+    const char* name;
+    bool sums_keep, compares_use_mode;
+  };
+  constexpr Gpu gpus[] = {{"gfx803", false, false}, {"gfx908", false, false}, {"gfx90a", false, false},
+                          {"gfx942", true, false},  {"gfx950", true, false},  {"gfx1010", false, true},
+                          {"gfx1030", false, true}, {"gfx1100", true, true},  {"gfx1151", true, true},
+                          {"gfx1170", true, true},  {"gfx1201", true, true},  {"gfx1250", true, true}};
+  for (const Gpu& gpu : gpus) {
+    SCOPED_TRACE(gpu.name);
+    const target::Processor& processor = *target::find_processor(gpu.name);
+    for (const FloatMode& mode : {keeping, flushing}) {
+      EXPECT_EQ(memory_atomic_denormals(float_add, 4, mode, processor), gpu.sums_keep ? keep : flush);
+      EXPECT_EQ(memory_atomic_denormals(float_add, 8, mode, processor), keep);
+      EXPECT_EQ(memory_atomic_denormals(packed_add_f16, 4, mode, processor), keep);
+      EXPECT_EQ(memory_atomic_denormals(packed_add_bf16, 4, mode, processor), keep);
+    }
+    for (const AtomicOperation compares : {float_min, float_max, float_compare_store, float_compare_swap}) {
+      EXPECT_EQ(memory_atomic_denormals(compares, 4, flushing, processor), gpu.compares_use_mode ? flush : keep);
+      EXPECT_EQ(memory_atomic_denormals(compares, 8, keeping, processor), keep);
+    }
+  }
+  EXPECT_EQ(lds_atomic_denormals(float_add, 4, flushing), flush);
+  EXPECT_EQ(lds_atomic_denormals(float_add, 4, keeping), keep);
+  EXPECT_EQ(lds_atomic_denormals(float_add, 8, flushing), keep);
+  for (const AtomicOperation other : {packed_add_f16, packed_add_bf16}) {
+    EXPECT_EQ(lds_atomic_denormals(other, 4, flushing), Denormals::allow_in);
+  }
+  for (const AtomicOperation compares : {float_min, float_max, float_compare_store, float_compare_swap}) {
+    EXPECT_EQ(lds_atomic_denormals(compares, 4, flushing), flush);
+    EXPECT_EQ(lds_atomic_denormals(compares, 8, flushing), Denormals::allow_in);
+  }
+}
+
+/// The same guides: the comparison flushes, the minimum or maximum is a source as it was; compare-and-swap flushes.
+TEST(Atomic, ComparisonsFlushAndMinimaDoNot) {
+  using enum AtomicOperation;
+  constexpr Denormals flush = Denormals::flush_in_out;
+  const uint32_t smaller = 1, larger = 3;
+  EXPECT_EQ(atomic_result(float_min, larger, smaller, 0U), smaller);
+  EXPECT_EQ(atomic_result(float_min, larger, smaller, 0U, flush), larger) << "both are 0 to the comparison";
+  EXPECT_EQ(atomic_result(float_max, word(-1.0F), larger, 0U, flush), larger);
+  EXPECT_EQ(atomic_result(float_compare_store, smaller, larger, word(2.0F)), smaller);
+  EXPECT_EQ(atomic_result(float_compare_store, smaller, larger, word(2.0F), flush), word(2.0F));
+  EXPECT_EQ(atomic_result(float_compare_swap, 0x80000001U, word(2.0F), word(1.0F), flush), 0x80000000U);
+  EXPECT_EQ(atomic_result(packed_add_f16, 0x00018001U, 0x3C000000U, 0U), 0x3C008001U);
+  EXPECT_EQ(atomic_result(packed_add_f16, 0x00018001U, 0U, 0U, flush), 0U) << "-0 + 0 is 0";
+  EXPECT_EQ(atomic_result(packed_add_bf16, 0x00010001U, 0x00010000U, 0U), 0x00020001U);
+  EXPECT_EQ(atomic_result(packed_add_bf16, 0x00010001U, 0x3F800000U, 0U, flush), 0x3F800000U);
 }
 
 TEST(Atomic, InvalidSumsGiveTheGpusNan) {

@@ -16,13 +16,15 @@ using semantics::MemoryAccess;
 
 class Access {
  public:
-  Access(const Wave& wave, ChunkAccess& chunk, unsigned first_lane, semantics::AccessNumber number, bool is_lds)
+  Access(const Wave& wave, ChunkAccess& chunk, unsigned first_lane, semantics::AccessNumber number, bool is_lds,
+         semantics::Denormals memory_denormals)
       : wave_(wave),
         chunk_(chunk),
         first_lane_(first_lane),
         access_(semantics::memory_access(number)),
         is_atomic_(access_.kind == MemoryAccess::Kind::atomic),
         is_lds_(is_lds),
+        memory_denormals_(memory_denormals),
         scratch_row_(wave.wave_size * 4u) {}
 
   /// Whether the lanes' addresses are of what the GPU may touch.
@@ -47,7 +49,8 @@ class Access {
     if (is_atomic_) {
       lds_atomic_function(access_.operation, access_.bytes)(
           {.start = group.lds, .bytes = group.lds_bytes}, chunk_.addresses, lanes, chunk_.data,
-          chunk_.data + access_.words(), is_lds_ && !access_.returns ? nullptr : chunk_.result, denormals());
+          chunk_.data + access_.words(), is_lds_ && !access_.returns ? nullptr : chunk_.result,
+          semantics::lds_atomic_denormals(access_.operation, access_.bytes, wave_.float_mode));
       return;
     }
     uint64_t inside = 0;
@@ -110,12 +113,7 @@ class Access {
       return;
     }
     atomic_function(access_.operation, access_.bytes)(addresses, lanes, chunk_.data, chunk_.data + access_.words(),
-                                                      chunk_.result, denormals());
-  }
-
-  semantics::Denormals denormals() const {
-    if (is_lds_) return semantics::lds_atomic_denormals(access_.operation, access_.bytes, wave_.float_mode);
-    return semantics::memory_atomic_denormals(access_.operation, access_.bytes);
+                                                      chunk_.result, memory_denormals_);
   }
 
   void read_zeros(uint64_t lanes) {
@@ -143,6 +141,7 @@ class Access {
   const unsigned first_lane_;
   const MemoryAccess& access_;
   const bool is_atomic_, is_lds_;
+  const semantics::Denormals memory_denormals_;
   bool has_columns_ = false;
   uint64_t columns_[semantics::chunk_lanes];  ///< where the scratch begins that a lane's address is in
   const uint32_t scratch_row_;                ///< bytes from a lane's dword to its next
@@ -151,9 +150,10 @@ class Access {
 }  // namespace
 
 uint8_t access_chunk(const Wave* wave, ChunkAccess* chunk, uint32_t lanes, uint32_t first_lane, uint32_t number,
-                     AddressSpace space) {
+                     AddressSpace space, semantics::Denormals memory_denormals) {
   if (lanes == 0) return 1;
-  Access access(*wave, *chunk, first_lane, semantics::AccessNumber{number}, space == AddressSpace::lds);
+  Access access(*wave, *chunk, first_lane, semantics::AccessNumber{number}, space == AddressSpace::lds,
+                memory_denormals);
   switch (space) {
     case AddressSpace::lds:
       access.on_lds(lanes);
