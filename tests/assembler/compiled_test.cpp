@@ -146,7 +146,7 @@ void expect_linked_alike(const std::vector<uint8_t>& assembled, const TemporaryD
   EXPECT_EQ(contents_of(*ours), contents_of(read_bytes(directory / "lld.so")));
 }
 
-class Compiled : public testing::TestWithParam<const char*> {};
+class Compiled : public testing::TestWithParam<std::string> {};
 
 /// The levels of optimization that a source is compiled with: one, in turn, or both in `make sweep`.
 std::vector<const char*> levels_for(size_t source, std::string_view processor) {

@@ -115,7 +115,7 @@ TEST(LineTables, ErrorsAreFoundWithTheirPlaces) {
   EXPECT_TRUE(atoll.messages.contains("no .cfi_endproc")) << atoll.messages;
 }
 
-class CompiledWithDebugInformation : public testing::TestWithParam<const char*> {};
+class CompiledWithDebugInformation : public testing::TestWithParam<std::string> {};
 
 TEST_P(CompiledWithDebugInformation, IsAssembledAsByLlvm) {
   const TemporaryDirectory directory;

@@ -12,6 +12,11 @@
 #include "support/llvm_processors.h"
 #include "target/processor.h"
 
+namespace Atoll::target {
+void PrintTo(const Processor& processor, std::ostream* out);
+void PrintTo(const Processor& processor, std::ostream* out) { *out << processor.name; }
+}  // namespace Atoll::target
+
 namespace Atoll::test {
 namespace {
 
@@ -141,7 +146,6 @@ TEST_P(Descriptors, AsLlvmHasThem) {
 }
 
 /// How GoogleTest names a parameter.
-[[maybe_unused]] void PrintTo(const target::Processor& processor, std::ostream* out) { *out << processor.name; }
 
 INSTANTIATE_TEST_SUITE_P(Processors, Descriptors,
                          testing::ValuesIn(target::processors().begin(), target::processors().end()),

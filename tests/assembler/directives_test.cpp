@@ -11,6 +11,7 @@ struct Text {
   const char* name;
   const char* text;
 };
+void PrintTo(const Text& text, std::ostream* out) { *out << text.name; }
 
 class SameAsLlvm : public testing::TestWithParam<Text> {};
 

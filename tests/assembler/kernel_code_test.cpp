@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* oracle = "llvm-mc-15 --amdhsa-code-object-version=2";
 
-class KernelCode : public testing::TestWithParam<const char*> {};
+class KernelCode : public testing::TestWithParam<std::string> {};
 
 std::string kernel(const std::string& name, const std::string& lines) {
   return fmt::format(

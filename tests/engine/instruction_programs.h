@@ -2,6 +2,7 @@
 // called there, and many short programs assembled at once.
 #pragma once
 
+#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ struct Machine {
   const char* processor;
   unsigned wave_size;
 };
+inline void PrintTo(const Machine& machine, std::ostream* out) {
+  *out << machine.processor << " wave" << machine.wave_size;
+}
 inline constexpr Machine machines[] = {
     {"gfx600", 64},  {"gfx701", 64},  {"gfx803", 64},  {"gfx900", 64},  {"gfx906", 64},  {"gfx908", 64},
     {"gfx90a", 64},  {"gfx942", 64},  {"gfx950", 64},  {"gfx1010", 32}, {"gfx1010", 64}, {"gfx1012", 32},

@@ -82,7 +82,7 @@ std::vector<Product> products(const std::string& processor) {
   return list;
 }
 
-class MatrixKernels : public testing::TestWithParam<const char*> {};
+class MatrixKernels : public testing::TestWithParam<std::string> {};
 
 TEST_P(MatrixKernels, MultiplyAsTheHostDoes) {
   const std::string processor = GetParam();

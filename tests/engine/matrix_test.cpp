@@ -68,7 +68,7 @@ std::vector<uint32_t> encode(const isa::InstructionRow& row, uint32_t opcode, co
   return words;
 }
 
-class Matrix : public testing::TestWithParam<const char*> {
+class Matrix : public testing::TestWithParam<std::string> {
  protected:
   const target::Processor& processor_ = *target::find_processor(GetParam());
   std::mt19937 random_{1};

@@ -68,7 +68,7 @@ struct Seen {
   uint64_t set = 0, clear = 0;
 };
 
-class Assembler : public testing::TestWithParam<const char*> {
+class Assembler : public testing::TestWithParam<std::string> {
  protected:
   const std::string name = GetParam();
   const target::Processor& processor = *target::find_processor(name);
@@ -139,7 +139,7 @@ TEST_P(Assembler, MakesTheBytesOfWhatAtollPrints) {
     compare(patterns_of(tally.unseen, processor, seed + round), processor, faults, tally);
   }
   std::printf("%s: %zu instructions; %u patterns, %u equal, %u refused, %u known faults of the oracle, %u different\n",
-              GetParam(), rows, tally.tried, tally.equal, tally.refused, tally.known, tally.different);
+              GetParam().c_str(), rows, tally.tried, tally.equal, tally.refused, tally.known, tally.different);
   EXPECT_EQ(tally.different, 0u);
   for (const Opcode opcode : tally.unseen) ADD_FAILURE() << "no pattern is a " << mnemonic(opcode);
 }
@@ -214,7 +214,8 @@ TEST_P(Assembler, AcceptsNothingOfOtherGenerationsThatAtollRefuses) {
       ADD_FAILURE() << spelled(answers[i].bytes) << "\n  oracle: " << answers[i].text << "\n  atoll:  " << text;
     }
   }
-  std::printf("%s: %zu texts, %u accepted and equal, %u different\n", GetParam(), lines.size(), equal, different);
+  std::printf("%s: %zu texts, %u accepted and equal, %u different\n", GetParam().c_str(), lines.size(), equal,
+              different);
   EXPECT_EQ(different, 0u);
   EXPECT_GT(equal, 10'000u);
 }
@@ -229,10 +230,10 @@ TEST(AssemblerFaults, EachIsStillThere) {
   }
 }
 
-std::vector<const char*> without_disassembler() {
-  std::vector<const char*> names;
+std::vector<std::string> without_disassembler() {
+  std::vector<std::string> names;
   for (const target::Processor& processor : target::processors()) {
-    if (!has_disassembler(processor)) names.push_back(processor.name.data());
+    if (!has_disassembler(processor)) names.emplace_back(processor.name);
   }
   return names;
 }

@@ -31,7 +31,7 @@ std::vector<Source> sources(const target::Processor& processor) {
   return {{"arithmetic", "CL2.0"}, {"memory", "CL2.0"}, {"special", "CL2.0"}};
 }
 
-class RealCode : public testing::TestWithParam<const char*> {};
+class RealCode : public testing::TestWithParam<std::string> {};
 
 TEST_P(RealCode, IsDisassembledAsByTheOracleAndAssembledAgain) {
   const std::string name = GetParam();

@@ -25,7 +25,7 @@ struct OfTarget {
   ListingComparison listing;
 };
 
-class RealLibraries : public testing::TestWithParam<const char*> {};
+class RealLibraries : public testing::TestWithParam<std::string> {};
 
 TEST_P(RealLibraries, AreDisassembledAndAssembledAgain) {
   const auto file = support::MappedFile::open(fmt::format("/usr/lib/x86_64-linux-gnu/{}", GetParam()));
@@ -56,7 +56,7 @@ TEST_P(RealLibraries, AreDisassembledAndAssembledAgain) {
     std::printf(
         "%s, %s: %u code objects, %lu instructions, %lu texts different, %lu assembled as by LLVM 22 but not as "
         "compiled, %lu otherwise\n",
-        GetParam(), id.c_str(), of_target.code_objects, listing.instructions, listing.other_texts,
+        GetParam().c_str(), id.c_str(), of_target.code_objects, listing.instructions, listing.other_texts,
         listing.not_as_compiled, listing.other_bytes);
     EXPECT_GT(listing.instructions, 10'000u);
     EXPECT_EQ(listing.other_texts, 0u);

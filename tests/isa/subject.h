@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Subject {
   /// As the oracle is told.
   std::string_view features() const { return wave_size == 64 ? "+wavefrontsize64" : ""; }
 };
+inline void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name(); }
 
 inline std::vector<Subject> all_subjects() {
   constexpr uint8_t both_wave_sizes = 3;

@@ -10,6 +10,7 @@
 
 #include "object/compiled.h"
 #include "support/command.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::object {
 namespace {
@@ -140,8 +141,8 @@ INSTANTIATE_TEST_SUITE_P(EveryCompiler, CodeObjects,
                                          Build{"clang-19", 5, "gfx90a:sramecc+:xnack-"},
                                          Build{"clang-22", 4, "gfx900:xnack+"}, Build{"clang-22", 5, "gfx942"},
                                          Build{"clang-22", 6, "gfx90c"}, Build{"clang-22", 6, "gfx9-generic"},
-                                         Build{"clang-22", 6, "gfx9-4-generic:xnack-"},
-                                         Build{"clang-22", 6, "gfx950"}));
+                                         Build{"clang-22", 6, "gfx9-4-generic:xnack-"}, Build{"clang-22", 6, "gfx950"}),
+                         test::NamedByParameter());
 
 TEST(CodeObject, HiddenArgumentsOfVersion5) {
   const test::TemporaryDirectory directory;

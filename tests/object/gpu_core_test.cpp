@@ -10,6 +10,7 @@
 
 #include "object/elf.h"
 #include "support/bytes.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::object {
 namespace {
@@ -97,6 +98,7 @@ struct Layout {
   size_t gap;               ///< bytes after a wave
   size_t mode, status_scc;  ///< MODE among the hardware registers, and SCC's bit
 };
+void PrintTo(const Layout& layout, std::ostream* out) { *out << layout.processor; }
 
 class ContextSave : public testing::TestWithParam<Layout> {};
 

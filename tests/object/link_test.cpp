@@ -13,6 +13,7 @@
 #include "object/elf_file.h"
 #include "object/link.h"
 #include "object/relocation_type.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::test {
 namespace {
@@ -100,7 +101,7 @@ std::map<std::string, Elf64_Sym> symbols_of(std::span<const uint8_t> file) {
   return symbols;
 }
 
-class Link : public testing::TestWithParam<const char*> {};
+class Link : public testing::TestWithParam<std::string> {};
 
 TEST_P(Link, MeansWhatLldMakes) {
   const TemporaryDirectory directory;
@@ -208,7 +209,8 @@ TEST_P(Link, MeansWhatLldMakes) {
   for (const auto& [type, counts] : kinds) EXPECT_EQ(counts.first, counts.second) << object::relocation_name(type);
 }
 
-INSTANTIATE_TEST_SUITE_P(Processors, Link, testing::Values("gfx700", "gfx900", "gfx90a", "gfx1030", "gfx1200"));
+INSTANTIATE_TEST_SUITE_P(Processors, Link, testing::Values("gfx700", "gfx900", "gfx90a", "gfx1030", "gfx1200"),
+                         test::NamedByParameter());
 
 /// Both inputs have a comdat group of the same name; debug information and other sections tell where it is.
 constexpr const char* group_source = R"(
