@@ -1,10 +1,15 @@
 // Reports in files: what other programs read of them.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <cctype>
+#include <filesystem>
 
 #include "observe/finding.h"
 #include "observe/report_file.h"
+#include "support/command.h"
 
 namespace Atoll::test {
 namespace {
@@ -60,6 +65,60 @@ TEST(Report, Sarif) {
   const auto& place = result["locations"][0]["physicalLocation"];
   EXPECT_EQ(place["artifactLocation"]["uri"], "a.hip");
   EXPECT_EQ(place["region"]["startLine"], 12);
+}
+
+/// The location of a finding in a file with this name.
+nlohmann::json sarif_of(const std::string& file, const SourcePaths& paths) {
+  Finding finding = example();
+  finding.source.file = file;
+  return nlohmann::json::parse(report(ReportFormat::sarif, {&finding, 1}, "p", paths))["runs"][0];
+}
+nlohmann::json location_of(const std::string& file, const SourcePaths& paths) {
+  return sarif_of(file, paths)["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"];
+}
+
+// SARIF 2.1.0, 3.4.3: a URI by RFC 3986; 3.4.4 and 3.14.14: relative to a base whose own URI ends in a slash.
+TEST(Report, SarifUris) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory / "src");
+  write_file(directory / "src/a b.hip", "");
+  const SourcePaths paths{.base = directory.path().string(), .map = {{"/build/box/", directory / ""}}};
+  const nlohmann::json relative{{"uri", "src/a%20b.hip"}, {"uriBaseId", "%SRCROOT%"}};
+  EXPECT_EQ(location_of(directory / "src/a b.hip", paths), relative);
+  EXPECT_EQ(location_of(directory / "build/../src/./a b.hip", paths), relative);
+  EXPECT_EQ(location_of("src/a b.hip", paths), relative);
+  EXPECT_EQ(location_of("/build/box/src/a b.hip", paths), relative);        // by the map
+  EXPECT_EQ(location_of("/home/ci/project/src/a b.hip", paths), relative);  // by the end of its path
+  EXPECT_EQ(location_of("/usr/include/x.h", paths), (nlohmann::json{{"uri", "file:///usr/include/x.h"}}));
+  EXPECT_EQ(location_of("x:y/100%/\xC3\xA9#1?.hip", {}), (nlohmann::json{{"uri", "x%3Ay/100%25/%C3%A9%231%3F.hip"}}));
+  EXPECT_EQ(sarif_of("a.hip", paths)["originalUriBaseIds"]["%SRCROOT%"]["uri"],
+            "file://" + directory.path().string() + "/");
+  EXPECT_FALSE(sarif_of("a.hip", {}).contains("originalUriBaseIds"));
+  // Every byte: what is not unreserved is encoded, and decodes to what it was.
+  for (int byte = 1; byte < 256; byte++) {
+    if (byte == '/' || byte == '.') continue;
+    const std::string name = std::string("f") + static_cast<char>(byte);
+    const std::string uri = location_of(name, {})["uri"];
+    const bool unreserved =
+        std::isalnum(byte) != 0 ? byte < 128 : std::string_view("-_~").contains(static_cast<char>(byte));
+    EXPECT_EQ(uri, unreserved ? name : fmt::format("f%{:02X}", byte));
+  }
+}
+
+TEST(Report, BaseOfPaths) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory / "project/build/deep");
+  EXPECT_EQ(source_paths_of(directory / "project/build/").base, directory / "project/build");
+  std::filesystem::create_directories(directory / "project/.git");
+  EXPECT_EQ(source_paths_of(directory / "project/build/deep").base, directory / "project");
+  const auto name = parse_report_name("out/r.sarif,base=/src/,map=/a=/b,map=/c/=");
+  ASSERT_TRUE(name) << name.error().message;
+  EXPECT_EQ(name->path, "out/r.sarif");
+  EXPECT_EQ(name->format, ReportFormat::sarif);
+  EXPECT_EQ(name->paths.base, "/src");
+  EXPECT_EQ(name->paths.map, (std::vector<std::pair<std::string, std::string>>{{"/a", "/b"}, {"/c/", ""}}));
+  for (const char* wrong : {"r.txt", "r.sarif,base=src", "r.sarif,map=/a", "r.sarif,", "r.sarif,foo=/a", ".sarif/x"})
+    EXPECT_FALSE(parse_report_name(wrong)) << wrong;
 }
 
 TEST(Report, Junit) {
