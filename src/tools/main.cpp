@@ -87,15 +87,16 @@ std::unexpected<support::Error> parse_error(CLI::App& app, const CLI::ParseError
 /// `atoll help` and `atoll help bundle list`.
 support::Result<int> print_help(CLI::App& app, const std::vector<std::string>& words) {
   CLI::App* at = &app;
-  std::string name = "atoll";
+  std::string name = "atoll", above;
   for (const std::string& word : words) {
     const auto all = subcommands_of(*at);
     const auto found = std::ranges::find(all, word, [](const CLI::App* each) { return each->get_name(); });
     if (found == all.end()) return unknown_subcommand(*at, name, word);
     at = *found;
+    above = name;
     name += " " + word;
   }
-  fmt::print("{}", at->help());
+  fmt::print("{}", at->help(above));
   return 0;
 }
 

@@ -249,7 +249,7 @@ std::string fish_completion(const CommandDescription& command) {
     if (!takes_files(each) && !each.takes_program) script += begin + " -f\n";
     for (const OptionDescription& option : each.options)
       if (option.positional && is_instruction(option))
-        script += fmt::format("{} -a '({} (commandline -ct))'\n", begin, list_instructions);
+        script += fmt::format("{} -a '({} (commandline -ct) 2>/dev/null)'\n", begin, list_instructions);
     for (const CommandDescription& one : each.subcommands)
       script += fmt::format("{} -a {} -d {}\n", begin, one.own_name(), single_quoted(one.description));
     for (const OptionDescription& option : each.options) write_fish_option(script, begin, option);

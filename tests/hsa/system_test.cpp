@@ -80,6 +80,12 @@ TEST_F(HsaSystem, TheIsaHasTheFullTargetId) {
   ASSERT_EQ(hsa_isa_compatible(other, isa, &fits), HSA_STATUS_SUCCESS);
   EXPECT_FALSE(fits);
   EXPECT_EQ(hsa_isa_from_name("amdgcn-amd-amdhsa--gfx9z9", &other), HSA_STATUS_ERROR_INVALID_ISA_NAME);
+  // LLVM 23's triples name the same ISA.
+  for (const char* spelling :
+       {"amdgpu9.0a-amd-amdhsa--gfx90a", "amdgpu9.0a-amd-amdhsa", "amdgcn-amd-amdhsa-unknown-gfx90a"}) {
+    ASSERT_EQ(hsa_isa_from_name(spelling, &other), HSA_STATUS_SUCCESS) << spelling;
+    EXPECT_EQ(other.handle, any.handle) << spelling;
+  }
 }
 
 TEST_F(HsaSystem, ForeignHandlesAreRefused) {

@@ -39,7 +39,7 @@ TEST(Command, NamesUnknownWordsWithASuggestion) {
            Case{"--versoin", "unknown option '--versoin'; did you mean '--version'?"},
            Case{"gpus -x", "atoll: unknown option '-x' (`atoll gpus --help` lists them)\n"},
            Case{"gpus all", "atoll: unexpected argument 'all' (`atoll gpus --help` explains the arguments)\n"},
-           Case{"disasm --raw --gpu mi25x", "unknown GPU 'mi25x'; did you mean 'mi250x'?"},
+           Case{"disasm --raw --gpu rx6900x", "unknown GPU 'rx6900x'; did you mean 'rx6900xt'?"},
            Case{"isa s_nop --gpu GFX1O30", "unknown GPU 'GFX1O30'; did you mean 'gfx1030'?"},
        }) {
     SCOPED_TRACE(arguments);

@@ -144,7 +144,8 @@ TEST(CompletionCommand, TellsWhichShellsItKnows) {
 std::vector<std::string> subcommands_in(const std::string& help) {
   std::vector<std::string> names;
   std::istringstream lines(help.substr(std::min(help.find("\nSubcommands:\n"), help.size())));
-  for (std::string line; std::getline(lines, line);)
+  for (std::string line;
+       std::getline(lines, line) && (names.empty() || !line.empty());)  // the footer is after a blank line
     if (line.starts_with("  ") && !line.starts_with("   ")) names.push_back(words_of(line).at(0));
   return names;
 }
