@@ -1,9 +1,11 @@
 // Matrix products of 1024 x 1024 elements with matrix instructions, run by Atoll, beside OpenBLAS's sgemm on the same
 // threads. Prints a Markdown table of the medians; ends with 1 when a result differs from sgemm's.
 //
-//     matrix_comparison CODE_OBJECT... [ELEMENTS]
+//     matrix_comparison [--denormals] CODE_OBJECT... [ELEMENTS]
 //
-// The code objects are matrix_kernels.cl, compiled for the GPUs. Each product is measured with two kinds of numbers:
+// With --denormals: products of normally distributed numbers, beside products of the same numbers with denormals in the
+// place of 2%. The code objects are matrix_kernels.cl, compiled for the GPUs. Each product is measured with two kinds
+// of numbers:
 // - small integers: every product and every sum is exact in every type, whatever the order, and the results must agree
 //   in every bit;
 // - normally distributed ones, of which sums round as the GPU does it, which may take longer: the results must be near.
@@ -71,6 +73,10 @@ std::vector<float> normal_numbers(uint32_t seed, const std::string& type) {
 /// A number in FP8, whose exponent has this bias, that truncated() leaves as it is.
 uint8_t fp8_of(float value, int bias) {
   if (value == 0) return 0;
+  if (std::fabs(value) < std::ldexp(1.0f, 1 - bias)) {
+    const auto fraction = static_cast<uint8_t>(std::ldexp(std::fabs(value), bias + 2));
+    return static_cast<uint8_t>(fraction | (value < 0 ? 0x80 : 0));
+  }
   int exponent = 0;
   const float fraction = std::frexp(std::fabs(value), &exponent) * 2 - 1;
   const int code = (exponent - 1 + bias) << 3 | static_cast<int>(fraction * 8);
@@ -88,6 +94,31 @@ std::vector<std::byte> encode(const std::vector<float>& values, const std::strin
     if (type == "fp8") append(bytes, fp8_of(value, ocp ? ocp_bias : fnuz_bias));
   }
   return bytes;
+}
+
+/// The numbers, with denormals of the type in the place of 2%.
+std::vector<float> with_denormals(std::vector<float> values, uint32_t seed, const std::string& type, bool ocp) {
+  struct Denormals {
+    unsigned fraction_bits;
+    int last_place;  ///< the power of two
+  };
+  const Denormals denormals = type == "f32"    ? Denormals{23, -149}
+                              : type == "bf16" ? Denormals{7, -133}
+                              : type == "f16"  ? Denormals{10, -24}
+                                               : Denormals{3, ocp ? -9 : -10};
+  std::mt19937 random(seed);
+  for (float& value : values) {
+    if (random() % 50 != 0) continue;
+    const auto fraction = static_cast<float>(1 + random() % ((1u << denormals.fraction_bits) - 1));
+    value = std::copysign(std::ldexp(fraction, denormals.last_place), value);
+  }
+  return values;
+}
+
+/// Zeros in the place of numbers that are denormal in single precision, with which OpenBLAS would be slow.
+std::vector<float> without_denormals(std::vector<float> values) {
+  for (float& value : values) value = std::fabs(value) < 0x1p-126f ? 0 : value;
+  return values;
 }
 
 Buffer buffer_of(const Gpu& gpu, const std::vector<std::byte>& bytes) {
@@ -166,12 +197,35 @@ class Comparison {
     largest = std::max({largest, seconds[1] / seconds[0], seconds[2] / seconds[0]});
   }
 
+  /// The same of numbers without denormals and with them.
+  void compare_denormals(const Gpu& gpu, const Code& code, const std::string& processor, const std::string& type) {
+    const bool ocp = processor == "gfx950" || processor.starts_with("gfx12");
+    Product normal{normal_numbers(1, type), normal_numbers(2, type)};
+    const Product some{with_denormals(normal.a, 3, type, ocp), with_denormals(normal.b, 4, type, ocp)};
+    Product flushed{without_denormals(some.a), without_denormals(some.b)};
+    const Launch usual(gpu, code, type, ocp, normal), denormal(gpu, code, type, ocp, some);
+    const std::string name = type + " of " + processor;
+    check(name, normal, usual, 0.005f);
+    check(name + " with denormals", flushed, denormal, 0.005f);
+    Turns turns({{.run = [&] { usual.run(); }, .rounds = rounds}, {.run = [&] { denormal.run(); }, .rounds = rounds}});
+    turns.take_part(0, 1, [&] {
+      if (!counts_processor_time()) host_.wait();
+    });
+    const std::vector<double> seconds = turns.medians();
+    const double ratio = seconds[1] / seconds[0];
+    fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.2f} |\n", processor, type, seconds[0] * 1e3, seconds[1] * 1e3, ratio);
+    largest_with_denormals_ = std::max(largest_with_denormals_, ratio);
+  }
+
   bool all_agree() const { return all_agree_; }
   void print_goals() const {
     if (largest_on_instincts_ != 0)
       print_goal("the slowest matrix product of Instincts, of sgemm's time", largest_on_instincts_, "at most", 4);
     if (largest_on_radeons_ != 0)
       print_goal("the slowest matrix product of Radeons, of sgemm's time", largest_on_radeons_, "at most", 3);
+    if (largest_with_denormals_ != 0) {
+      print_goal("matrix products with 2% denormals, of the time without", largest_with_denormals_, "at most", 1.5);
+    }
   }
 
  private:
@@ -189,7 +243,7 @@ class Comparison {
   }
 
   WholeHost& host_;
-  double largest_on_instincts_ = 0, largest_on_radeons_ = 0;
+  double largest_on_instincts_ = 0, largest_on_radeons_ = 0, largest_with_denormals_ = 0;
   bool all_agree_ = true;
 };
 
@@ -197,23 +251,35 @@ class Comparison {
 
 int main(int argc, char** argv) {
   std::vector<std::string> files(argv + 1, argv + argc), types{"f32", "f16", "bf16", "i8", "fp8"};
+  const bool denormals = !files.empty() && files.front() == "--denormals";
+  if (denormals) {
+    files.erase(files.begin());
+    std::erase(types, "i8");
+  }
   if (!files.empty() && std::ranges::find(types, files.back()) != types.end()) {
     types = {files.back()};
     files.pop_back();
   }
-  if (files.empty()) die("usage: matrix_comparison CODE_OBJECT... [ELEMENTS]");
+  if (files.empty()) die("usage: matrix_comparison [--denormals] CODE_OBJECT... [ELEMENTS]");
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // each row as soon as it is measured
   wait_for_compiled_code();
 
   const auto threads = static_cast<unsigned>(openblas_get_num_threads());
   WholeHost host(threads);
   Comparison comparison(host);
-  fmt::print("OpenBLAS (for {}) and Atoll on {} threads; medians of {} runs, results compared.\n\n",
-             openblas_get_corename(), threads, rounds);
-  fmt::print(
-      "| GPU | elements | sgemm, ms | small integers, ms | GFLOP/s | of sgemm's time | normal numbers, ms | GFLOP/s "
-      "| of sgemm's time |\n"
-      "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  if (denormals) {
+    fmt::print("Atoll on {} threads; medians of {} runs, which take turns.\n\n", threads, rounds);
+    fmt::print(
+        "| GPU | elements | normal numbers, ms | 2% denormals, ms | of the time without |\n"
+        "| --- | --- | ---: | ---: | ---: |\n");
+  } else {
+    fmt::print("OpenBLAS (for {}) and Atoll on {} threads; medians of {} runs, results compared.\n\n",
+               openblas_get_corename(), threads, rounds);
+    fmt::print(
+        "| GPU | elements | sgemm, ms | small integers, ms | GFLOP/s | of sgemm's time | normal numbers, ms | GFLOP/s "
+        "| of sgemm's time |\n"
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  }
   for (const std::string& file : files) {
     const std::string target = value_of(Gpu::create_for_file(file)).target_id();
     const std::string processor = target.substr(0, target.find(':'));
@@ -221,8 +287,12 @@ int main(int argc, char** argv) {
     const Code code = value_of(gpu.load_file(file));
     const std::vector<std::string> kernels = code.kernels();
     for (const std::string& type : types) {
-      if (std::ranges::find(kernels, "product_" + type) != kernels.end())
+      if (std::ranges::find(kernels, "product_" + type) == kernels.end()) continue;
+      if (denormals) {
+        comparison.compare_denormals(gpu, code, processor, type);
+      } else {
         comparison.compare(gpu, code, processor, type);
+      }
     }
   }
   host.print_late_rounds();

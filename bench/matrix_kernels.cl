@@ -63,6 +63,20 @@ MATRIX_PRODUCT(product_f16, 2, halves16, floats, float, F16)
 MATRIX_PRODUCT(product_bf16, 2, shorts16, floats, float, BF16)
 #define I8(a, b, c) __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(true, a, true, b, c, false)
 MATRIX_PRODUCT(product_i8, 1, ints4, ints, int, I8)
+#elif defined(__gfx1250__)
+typedef float floats2 __attribute__((ext_vector_type(2)));
+typedef int ints8 __attribute__((ext_vector_type(8)));
+typedef __bf16 brains16 __attribute__((ext_vector_type(16)));
+#define F32(a, b, c) __builtin_amdgcn_wmma_f32_16x16x4_f32(false, a, false, b, 0, c, false, false)
+MATRIX_PRODUCT(product_f32, 4, floats2, floats, float, F32)
+#define F16(a, b, c) __builtin_amdgcn_wmma_f32_16x16x32_f16(false, a, false, b, 0, c, false, false)
+MATRIX_PRODUCT(product_f16, 2, halves16, floats, float, F16)
+#define BF16(a, b, c) __builtin_amdgcn_wmma_f32_16x16x32_bf16(false, a, false, b, 0, c, false, false)
+MATRIX_PRODUCT(product_bf16, 2, brains16, floats, float, BF16)
+#define I8(a, b, c) __builtin_amdgcn_wmma_i32_16x16x64_iu8(true, a, true, b, c, false, false)
+MATRIX_PRODUCT(product_i8, 1, ints8, ints, int, I8)
+#define FP8(a, b, c) __builtin_amdgcn_wmma_f32_16x16x64_fp8_fp8(a, b, 0, c, false, false)
+MATRIX_PRODUCT(product_fp8, 1, ints8, floats, float, FP8)
 #else
 #define F16(a, b, c) __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(a, b, c)
 MATRIX_PRODUCT(product_f16, 2, halves8, floats, float, F16)

@@ -32,11 +32,13 @@ auto value_of(Expected expected) {
 
 /// Wall time. With $ATOLL_BENCH_CLOCK=cpu, what the host's processors spent on this process instead, on all threads
 /// together: that can be compared even while the host is busy with other things.
-inline double now() {
+inline bool counts_processor_time() {
   static const char* const clock = std::getenv("ATOLL_BENCH_CLOCK");
-  const bool cpu = clock != nullptr && std::string_view(clock) == "cpu";
+  return clock != nullptr && std::string_view(clock) == "cpu";
+}
+inline double now() {
   timespec time{};
-  clock_gettime(cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  clock_gettime(counts_processor_time() ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 

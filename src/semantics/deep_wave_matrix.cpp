@@ -6,8 +6,10 @@
 // of so few bits that their products and sums are exact in single precision.
 #include "semantics/deep_wave_matrix.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "semantics/denormals.h"
 #include "semantics/float_lanes.h"
 #include "semantics/small_floats.h"
 
@@ -152,7 +154,17 @@ SourceKey key_of(const DeepMatrixCall& call, bool is_b) {
 /// The elements of a source in order, with their scales: of each depth those of 16 rows.
 struct Numbers {
   F32 of[most_parts][most_depth];
+  unsigned least_exponent;  ///< biased, of those that are not 0; 0 if some are denormal
 };
+
+/// The product, exact: scales have 4 bits at most and are powers of two where results are denormal.
+[[gnu::always_inline]] inline F32 scaled_by(F32 number, F32 scale) {
+  constexpr uint32_t least = 64u << 23;  // the product of two such numbers is normal
+  const auto small = [](F32 a) { return bits<U32>(magnitude(a)) - 1 < least - 1; };
+  if (any(small(number) | small(scale))) [[unlikely]]
+    return narrow_denormals(widen_denormals(number) * widen_denormals(scale));
+  return number * scale;
+}
 
 template <DeepElement element, bool is_signed>
 void read_as(const SourceKey& key, Numbers& numbers) {
@@ -170,8 +182,16 @@ void read_as(const SourceKey& key, Numbers& numbers) {
     for (unsigned first = 0; key.scales != nullptr && first < key.depth; first += key.scaled) {
       const unsigned block = key.upper_scales ? 1 : part;
       const F32 scale = scale_of(field_of(key.scales, block, first / key.scaled, 8), key.scale_format);
-      for (unsigned k = first; k < first + key.scaled; ++k) numbers.of[part][k] *= scale;
+      for (unsigned k = first; k < first + key.scaled; ++k) {
+        numbers.of[part][k] = scaled_by(numbers.of[part][k], scale);
+      }
     }
+  }
+  numbers.least_exponent = exponent_of_zeros;
+  if (bits_of(element) != 32 && element != bf16 && key.scales == nullptr) return;
+  for (unsigned part = 0; part < key.parts; ++part) {
+    const auto* const first = reinterpret_cast<const float*>(numbers.of[part]);
+    numbers.least_exponent = std::min(numbers.least_exponent, least_exponent<F32>(first, key.depth * columns));
   }
 }
 
@@ -212,14 +232,34 @@ class Sources {
     next_ = (next_ + 1) % count;
     keys_[place] = key;
     read(key, numbers_[place]);
+    is_scaled_[place] = false;
     return numbers_[place];
+  }
+
+  static constexpr unsigned most_scaled = 1024;  ///< all but those with scales of their own
+  using Scaled = ScaledFactors<F32, most_scaled>;
+  /// Sources that get() has returned, scaled.
+  const Scaled& scaled(const Numbers& numbers, Substitute substitute) {
+    const auto place = static_cast<unsigned>(&numbers - numbers_);
+    if (!is_scaled_[place] || substitutes_[place] != substitute) {
+      const auto* const first = reinterpret_cast<const float*>(numbers.of[0]);
+      const unsigned elements = keys_[place].depth * columns;
+      if (substitute == Substitute::zero) scaled_[place].assign<Substitute::zero>(first, elements);
+      if (substitute == Substitute::small) scaled_[place].assign<Substitute::small>(first, elements);
+      is_scaled_[place] = true;
+      substitutes_[place] = substitute;
+    }
+    return scaled_[place];
   }
 
  private:
   static constexpr unsigned count = 8;
   SourceKey keys_[count];
   unsigned next_ = 0;
+  bool is_scaled_[count]{};
+  Substitute substitutes_[count]{};
   Numbers numbers_[count];  // NOLINT(*-member-init): what is read
+  Scaled scaled_[count];    // NOLINT(*-member-init): if is_scaled_
 };
 
 /// Of a sparse A, which depth of B each element belongs to.
@@ -269,11 +309,10 @@ U32 result_of(const DeepMatrixCall& call, unsigned row, F32 sum) {
     const U32 c = addend_code(call, row), products = bits<U32>(convert<I32>(sum));
     return operation.clamp ? bits<U32>(__builtin_elementwise_add_sat(bits<I32>(c), bits<I32>(products))) : c + products;
   }
-  sum = select(sum == sum, sum, pattern<F32>(Format<F32>::default_nan));
-  if (d == f16) return convert<U32>(bits<U16>(narrow(sum)));
+  sum = with_default_nan(sum);
+  if (d == f16) return convert<U32>(narrow_to_half(sum));
   const U32 word = bits<U32>(sum);
-  if (d == bf16) return select(sum == sum, (word + 0x7FFF + (word >> 16 & 1)) >> 16, word >> 16);
-  return word;
+  return d == bf16 ? (word + 0x7FFF + (word >> 16 & 1)) >> 16 : word;
 }
 
 void write_d(const DeepMatrixCall& call, unsigned row, U32 result) {
@@ -309,16 +348,66 @@ void write_d(const DeepMatrixCall& call, unsigned row, U32 result) {
   }
 }
 
+// --- Denormals (denormals.h) ----------------------------------------------------------------------------------------
+
+template <bool sparse>
+struct RowsLayout {
+  static constexpr unsigned sums = columns;
+
+  [[gnu::always_inline]] F32 a(const ChainStep<float>& step, unsigned i) const { return F32(step.a[i]); }
+  [[gnu::always_inline]] F32 b(const ChainStep<float>& step, unsigned i) const {
+    return load_lanes<F32>(step.b + (sparse ? size_t{step.index[i]} * columns : 0));
+  }
+};
+
+bool has_denormal_c(const DeepMatrixCall& call) {
+  const DeepMatrixShape& shape = *call.operation->shape;
+  if (shape.d == i32) return false;
+  I32 found = I32(0);
+  for (unsigned row = 0; row < shape.rows; ++row) found |= is_denormal(addend_of(call, row));
+  return any(found);
+}
+
+/// Adds the products of some 16 rows. Kept apart, as it is large.
+[[gnu::noinline]] void add_denormal_products(Sources& sources, const Numbers& a, const Numbers& b, unsigned part_of_a,
+                                             const Index* index, unsigned depth, unsigned depth_of_b, F32* sums) {
+  ChainSteps<F32, most_depth, most_depth * columns> steps;
+  ChainPart part{.a_step = columns, .b_step = columns, .depth = depth};
+  if (index != nullptr) part.index = index->depth[0];
+  bool is_exact = false;
+  if (part_of_a == 0 && depth_of_b * columns <= Sources::most_scaled) {
+    const Sources::Scaled& of_a = sources.scaled(a, Substitute::zero);
+    const Sources::Scaled& of_b = sources.scaled(b, Substitute::small);
+    is_exact = of_a.is_exact() && of_b.is_exact();
+    if (is_exact) steps.append<1, 1>(of_a, of_b, part);
+  }
+  if (!is_exact) {
+    steps.append(reinterpret_cast<const float*>(a.of[part_of_a]), reinterpret_cast<const float*>(b.of[0]), part);
+  }
+  UnderflowScope underflows;
+  if (index != nullptr) return add_chain(RowsLayout<true>{}, steps.all(), is_exact, underflows, sums);
+  add_chain(RowsLayout<false>{}, steps.all(), is_exact, underflows, sums);
+}
+
 void multiply_one(const DeepMatrixCall& call, Sources& sources) {
   const DeepMatrixShape& shape = *call.operation->shape;
   const SourceKey key_of_a = key_of(call, false);
   const Numbers& a = sources.get(key_of_a);
-  const Numbers& b = sources.get(key_of(call, true), &a);
+  const SourceKey key_of_b = key_of(call, true);
+  const Numbers& b = sources.get(key_of_b, &a);
+  const bool has_denormals = may_be_denormal<F32>(a.least_exponent, b.least_exponent) || has_denormal_c(call);
   Index index;
   if (shape.sparse) read_index(call.index, key_of_a.depth, index);
   // D is written when all of it is known: A, B and C may be in its registers.
   U32 results[most_parts * columns];  // NOLINT(*-member-init): the first `rows`
-  for (unsigned row = 0; row < shape.rows; row += rows_at_once) {
+  for (unsigned row = 0; has_denormals && row < shape.rows; row += columns) {
+    F32 sums[columns];
+    for (unsigned i = 0; i < columns; ++i) sums[i] = addend_of(call, row + i);
+    add_denormal_products(sources, a, b, row / columns, shape.sparse ? &index : nullptr, key_of_a.depth, key_of_b.depth,
+                          sums);
+    for (unsigned i = 0; i < columns; ++i) results[row + i] = result_of(call, row + i, sums[i]);
+  }
+  for (unsigned row = 0; !has_denormals && row < shape.rows; row += rows_at_once) {
     const F32* const of_a = a.of[row / columns];
     const unsigned first = row % columns;
     F32 sums[rows_at_once];

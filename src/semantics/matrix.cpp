@@ -7,12 +7,12 @@
 // The sums of i8 are single precision, too: no instruction has so many products that they would not be exact.
 #include "semantics/matrix.h"
 
-#include <xmmintrin.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
+#include "semantics/denormals.h"
 #include "semantics/float_lanes.h"
 #include "semantics/matrix_sources.h"
 #include "semantics/matrix_stripe.h"
@@ -128,18 +128,6 @@ StripeFunction stripe_function(unsigned columns, Order order, Use use) {
                          : stripe_function<4>(order, use);
 }
 
-/// Results so small that they are denormal become 0 (MXCSR's FTZ, Intel SDM volume 1, 10.2.3.3).
-class FlushingResults {
- public:
-  FlushingResults() : before_(_mm_getcsr()) { _mm_setcsr(before_ | _MM_FLUSH_ZERO_ON); }
-  ~FlushingResults() { _mm_setcsr(before_); }
-  FlushingResults(const FlushingResults&) = delete;
-  FlushingResults& operator=(const FlushingResults&) = delete;
-
- private:
-  unsigned before_;
-};
-
 bool is_sixteen_bits(MatrixElement element) { return element == MatrixElement::f16 || element == MatrixElement::bf16; }
 
 /// How many products are aligned with each other; 0 where products are not aligned. How sparse matrices are summed up
@@ -197,6 +185,144 @@ class Places {
   unsigned rows_, row_bits_, column_bits_;
 };
 
+// --- Denormals (denormals.h) ----------------------------------------------------------------------------------------
+
+bool rows_have_denormal(const Row* rows, unsigned count) {
+  LeastSize<F32> least;
+  for (unsigned i = 0; i < count; ++i) {
+    for (unsigned lane = 0; lane < wave_lanes; lane += chunk_lanes) least.add(load<F32>(&rows[i][lane]));
+  }
+  if (!least.may_be_denormal()) [[likely]]
+    return false;
+  for (unsigned i = 0; i < count; ++i) {
+    for (unsigned lane = 0; lane < wave_lanes; lane += chunk_lanes) {
+      if (any_denormal(load<F32>(&rows[i][lane]))) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether C, in registers or the constant, has a denormal.
+bool has_denormal_c(const MatrixCall& call, const Row* c) {
+  if (c != nullptr) return rows_have_denormal(c, registers_of_d(*call.shape));
+  return any_denormal(bits<F32>(U32(static_cast<uint32_t>(call.constant))));
+}
+
+/// Whether elements are as small as denormals in single precision.
+bool is_wide(MatrixElement element) {
+  return element == MatrixElement::f32 || element == MatrixElement::xf32 || element == MatrixElement::bf16;
+}
+
+/// Whether the sums are a chain of fused multiply-adds in single precision, from C on.
+bool is_chain(const MatrixCall& call) {
+  if (call.a_element == MatrixElement::i8 || call.scale[0] != nullptr || aligned_group(call) != 0) return false;
+  return call.sums == target::MatrixSums::chained || call.sums == target::MatrixSums::aligned ||
+         !is_sixteen_bits(call.a_element);
+}
+
+/// Whether an operand of a chain or an exact sum, or its result, may be denormal.
+bool may_have_denormals(const MatrixCall& call, const Row* c, const Factors& f) {
+  if (!is_chain(call) && call.sums != target::MatrixSums::exact) return false;
+  if (call.a_element == MatrixElement::i8 || call.scale[0] != nullptr) return false;
+  if (is_wide(call.a_element) && may_be_denormal<F32>(least_exponent<F32>(f.a, f.a_step * f.depth),
+                                                      least_exponent<F32>(f.b, f.b_step * call.shape->depth))) {
+    return true;
+  }
+  return has_denormal_c(call, c);
+}
+
+/// The sources of a chain, or of several that are added to the same D one after the other.
+class ChainSources {
+ public:
+  static constexpr unsigned most_scaled = 1024;
+
+  ChainSources(const Factors& factors, const uint8_t* index)
+      : a_(factors.a),
+        b_(factors.b),
+        part_{.a_step = factors.a_step, .b_step = factors.b_step, .depth = factors.depth, .index = index} {}
+  /// Scales the sources.
+  void scale(unsigned a_count, unsigned b_count) {
+    scaled_a_.assign<Substitute::zero>(a_, a_count);
+    scaled_b_.assign<Substitute::small>(b_, b_count);
+    is_scaled_ = scaled_a_.is_exact() && scaled_b_.is_exact();
+  }
+
+  bool is_scaled() const { return is_scaled_; }
+  unsigned b_step() const { return part_.b_step; }
+
+  static constexpr unsigned most_depth = 128;
+  using Steps = ChainSteps<F32, most_depth, most_scaled>;
+  /// The steps of a stripe.
+  template <unsigned columns>
+  void take_steps(Place place, Steps& steps) const {
+    constexpr unsigned a_chunks = columns == 4 ? stripe_rows * row_chunks : 1;
+    constexpr unsigned b_chunks = columns == 4 ? row_chunks : columns / chunk_lanes;
+    ChainPart part = part_;
+    part.a = place.row;
+    part.b = place.column;
+    if (part.index != nullptr) part.index += place.row;
+    steps.clear();
+    if (is_scaled_) return steps.append<a_chunks, b_chunks>(scaled_a_, scaled_b_, part);
+    steps.append(a_, b_, part);
+  }
+
+ private:
+  const float *a_, *b_;
+  ChainPart part_;
+  bool is_scaled_ = false;
+  ScaledFactors<F32, most_scaled> scaled_a_, scaled_b_;  // NOLINT(*-member-init): if is_scaled_
+};
+
+/// The factors of a stripe's sums, four rows of a chunk after the other.
+template <unsigned columns, bool sparse>
+struct StripeLayout {
+  static constexpr unsigned sums = stripe_rows * row_chunks;
+  unsigned b_step;
+  unsigned first_row = 0;  ///< of a step's elements of A
+
+  [[gnu::always_inline]] F32 a(const ChainStep<float>& step, unsigned i) const {
+    return Stripe<columns>::a(step.a + first_row, i % stripe_rows, i / stripe_rows);
+  }
+  [[gnu::always_inline]] F32 b(const ChainStep<float>& step, unsigned i) const {
+    const unsigned chunk = i / stripe_rows;
+    if constexpr (!sparse) return Stripe<columns>::b(step.b, chunk);
+    const unsigned depth = step.index[first_row + Stripe<columns>::a_row(i % stripe_rows, chunk)];
+    return Stripe<columns>::b(step.b + size_t{depth} * b_step, chunk);
+  }
+};
+
+template <unsigned columns, bool sparse>
+void do_stripes_by_denormals(const MatrixShape& shape, Target target, const ChainSources& sources) {
+  StripeLayout<columns, sparse> layout{.b_step = sources.b_step()};
+  const Places places(shape);
+  UnderflowScope underflows;
+  ChainSources::Steps steps;
+  for (unsigned stripe = 0; stripe < registers_of_d(shape) / stripe_rows; ++stripe) {
+    // Stripes with rows of the same 16 have their steps in common.
+    const Place place = places.of(stripe);
+    layout.first_row = place.row % chunk_lanes;
+    if (layout.first_row == 0) sources.take_steps<columns>(place, steps);
+    F32 sums[stripe_rows * row_chunks];
+    for (unsigned i = 0; i < std::size(sums); ++i) {
+      sums[i] = first_sum<Use::floats>(target, i % stripe_rows, i / stripe_rows);
+    }
+    add_chain(layout, steps.all(), sources.is_scaled(), underflows, sums);
+    for (unsigned i = 0; i < std::size(sums); ++i) {
+      const F32 sum = with_default_nan(sums[i]);
+      std::memcpy(&target.d[i % stripe_rows][i / stripe_rows * chunk_lanes], &sum, sizeof sum);
+    }
+    target.d += stripe_rows;
+    if (target.c != nullptr) target.c += stripe_rows;
+  }
+}
+
+using ChainByDenormals = void (*)(const MatrixShape&, Target, const ChainSources&);
+ChainByDenormals chain_by_denormals(unsigned columns, bool sparse) {
+  if (columns == 4) return do_stripes_by_denormals<4, false>;
+  if (columns == 16) return sparse ? do_stripes_by_denormals<16, true> : do_stripes_by_denormals<16, false>;
+  return sparse ? do_stripes_by_denormals<32, true> : do_stripes_by_denormals<32, false>;
+}
+
 // --- Scales ---------------------------------------------------------------------------------------------------------
 
 constexpr unsigned scaled_depth = 32;  ///< elements that share a scale
@@ -220,6 +346,14 @@ Scales read_scales(const Row& row, unsigned byte) {
 /// 2 to a power from -127 to 127; 0 for -127, the half of an exponent at which no result is left.
 [[gnu::always_inline]] inline F32 power(I32 exponent) { return bits<F32>((exponent + 127) << 23); }
 
+/// Lanes in which scaled products, or what they are added to, are so small that the sum may be denormal.
+[[gnu::always_inline]] inline I32 are_small(F32 products, I32 exponent, F32 before) {
+  constexpr int least = 27;
+  const U32 size = bits<U32>(magnitude(products));
+  const I32 scaled = bits<I32>(size >> 23) + exponent;
+  return ((scaled < least) & (size != 0)) | (bits<U32>(magnitude(before)) - 1 < (uint32_t{least} << 23) - 1);
+}
+
 /// Multiplies the sums in `partial` with the scales of their rows and columns and adds them to the sums in `total`.
 void add_scaled(const MatrixShape& shape, const Scales& a, const Scales& b, unsigned first_scale, const Row* partial,
                 Row* total) {
@@ -231,7 +365,14 @@ void add_scaled(const MatrixShape& shape, const Scales& a, const Scales& b, unsi
       const unsigned a_scale = first_scale + row, b_scale = first_scale + lane % shape.columns;
       const I32 exponent = load<I32>(&b.exponent[b_scale]) + a.exponent[a_scale];
       const I32 half = exponent >> 1;
-      F32 sum = load<F32>(&partial[r][lane]) * power(half) * power(exponent - half);
+      const F32 products = load<F32>(&partial[r][lane]), before = load<F32>(&total[r][lane]);
+      const bool is_small = any(are_small(products, exponent, before));
+      F32 sum;
+      if (!is_small) [[likely]] {
+        sum = products * power(half) * power(exponent - half);
+      } else {
+        sum = narrow_denormals(convert<F64>(products) * bits<F64>((convert<I64>(exponent) + 1023) << 52));
+      }
       bool nan = a.nan[a_scale];
       for (unsigned i = 0; i < chunk_lanes; ++i) nan |= b.nan[b_scale + i];
       if (nan) [[unlikely]] {
@@ -239,8 +380,8 @@ void add_scaled(const MatrixShape& shape, const Scales& a, const Scales& b, unsi
           if (a.nan[a_scale] || b.nan[b_scale + i]) sum[i] = __builtin_nanf("");
         }
       }
-      sum += load<F32>(&total[r][lane]);
-      sum = select(sum == sum, sum, pattern<F32>(Format<F32>::default_nan));
+      sum = is_small ? narrow_denormals(widen_denormals(sum) + widen_denormals(before)) : sum + before;
+      sum = with_default_nan(sum);
       std::memcpy(&total[r][lane], &sum, sizeof sum);
     }
   }
@@ -269,26 +410,45 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
     whole.a_step = stripe_rows * wave_lanes;
   }
   Alignment alignment;
+  alignas(64) float flushed_a[MatrixSource::most_elements], flushed_b[MatrixSource::most_elements];
+  const unsigned a_count = whole.a_step * whole.depth, b_count = b.width * b.depth;
   if (aligned_group(call) != 0) {
     whole.a_least_exponent = least_normal_exponent(call.a_element, call.eight_bit);
     whole.b_least_exponent = least_normal_exponent(call.b_element, call.eight_bit);
-    if (read_a_alignment(whole.a, whole.a_step * whole.depth, whole.a_least_exponent, alignment) &&
-        read_b_alignment(whole.b, whole.b_step * whole.depth, whole.b_least_exponent, alignment)) {
+    const AlignedElements aligned_a = read_a_alignment(whole.a, a_count, whole.a_least_exponent, alignment);
+    const AlignedElements aligned_b = read_b_alignment(whole.b, b_count, whole.b_least_exponent, alignment);
+    if (aligned_a.all && aligned_b.all) {
       whole.a_alignment = alignment.of_a;
       whole.b_alignment = alignment.of_b;
     }
-    const int kept = (22 - std::countr_zero(whole.depth)) / 2;
-    whole.unit = unit_of(whole.a, whole.a_step * whole.depth, kept);
-    if (whole.unit != 0) whole.unit *= unit_of(whole.b, whole.b_step * whole.depth, kept);
+    if (aligned_a.has_denormals || aligned_b.has_denormals) {
+      flush_denormals(whole.a, a_count, flushed_a);
+      flush_denormals(whole.b, b_count, flushed_b);
+      whole.a_denormals = std::exchange(whole.a, flushed_a);
+      whole.b_denormals = std::exchange(whole.b, flushed_b);
+    } else {
+      const int kept = (22 - std::countr_zero(whole.depth)) / 2;
+      whole.unit = unit_of(whole.a, a_count, kept);
+      if (whole.unit != 0) whole.unit *= unit_of(whole.b, b_count, kept);
+    }
+  }
+  const bool has_denormals = may_have_denormals(call, c, whole);
+  const auto constant = static_cast<uint32_t>(call.constant);
+  if (has_denormals && is_chain(call)) {
+    const bool scales =
+        is_wide(call.a_element) && a_count <= ChainSources::most_scaled && b_count <= ChainSources::most_scaled;
+    ChainSources sources(whole, call.index == nullptr ? nullptr : index.depth);
+    if (scales) sources.scale(a_count, b_count);
+    return chain_by_denormals(shape.columns, call.index != nullptr)(
+        shape, {.d = call.d, .c = c, .constant = constant, .flush_c = false, .may_be_denormal = true}, sources);
   }
   const StripeFunction function = stripe_function(call);
-  const auto constant = static_cast<uint32_t>(call.constant);
   const bool flush_c = call.sums == target::MatrixSums::pairwise_flushing && is_sixteen_bits(call.a_element);
   const unsigned stripes = registers_of_d(shape) / stripe_rows;
   const Places places(shape);
   const auto each_stripe = [&](const Factors& factors, StripeFunction work, Row* d, const Row* from) {
     Factors f = factors;
-    Target target{.d = d, .c = from, .constant = constant, .flush_c = flush_c};
+    Target target{.d = d, .c = from, .constant = constant, .flush_c = flush_c, .may_be_denormal = has_denormals};
     for (unsigned stripe = 0; stripe < stripes; ++stripe) {
       const Place place = places.of(stripe);
       f.a = factors.a + place.row;
@@ -296,6 +456,10 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
       if (f.a_alignment != nullptr) {
         f.a_alignment = factors.a_alignment + place.row;
         f.b_alignment = factors.b_alignment + place.column;
+      }
+      if (f.a_denormals != nullptr) {
+        f.a_denormals = factors.a_denormals + place.row;
+        f.b_denormals = factors.b_denormals + place.column;
       }
       if (call.index != nullptr) f.index = index.depth + place.row;
       work(f, target);
@@ -306,7 +470,7 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
   if (call.scale[0] == nullptr) {
     // Of halves, neither products nor sums are so small.
     if (flush_c && call.a_element == MatrixElement::bf16) {
-      const FlushingResults flushing;
+      const UnderflowScope flushing;
       return each_stripe(whole, function, call.d, c);
     }
     return each_stripe(whole, function, call.d, c);
@@ -341,34 +505,75 @@ Doubles read_doubles(const Row* rows, bool negative) {
   return doubles;
 }
 
+/// The factors of D's rows: of one block, or of the same row of four blocks, whose elements of A are laid out lane by
+/// lane.
+template <bool one_block>
+struct DoublesLayout {
+  static constexpr unsigned sums = one_block ? 16 : 4;
+  static constexpr unsigned a_step = one_block ? 16 : 64, b_step = 16, depth = 4;
+
+  [[gnu::always_inline]] F64 a(const ChainStep<double>& step, unsigned i) const {
+    if constexpr (one_block) return F64(step.a[i]);
+    return load<F64>(step.a + size_t{i} * chunk_lanes);
+  }
+  [[gnu::always_inline]] F64 b(const ChainStep<double>& step, unsigned) const { return load<F64>(step.b); }
+};
+
 /// A lane holds one element of each source, so that lanes are in the order of the elements. Chunk `chunk` of a pair of
 /// D's registers is a row of D, or the same row of all blocks.
+template <bool one_block>
 void multiply_doubles(const MatrixCall& call, const Row* c) {
-  const MatrixShape& shape = *call.shape;
+  using Layout = DoublesLayout<one_block>;
+  constexpr unsigned a_count = Layout::a_step * Layout::depth, b_count = Layout::b_step * Layout::depth;
   const Doubles a = read_doubles(call.a, call.negate[0]), b = read_doubles(call.b, call.negate[1]);
-  const unsigned width = unsigned{shape.rows} * shape.blocks;
-  const uint64_t c_sign = call.negate[2] ? Format<F64>::sign : 0;
-  for (unsigned pair = 0; pair < registers_of_d(shape) / 2; ++pair) {
-    for (unsigned chunk = 0; chunk < row_chunks; ++chunk) {
-      const unsigned row = pair * row_chunks + chunk, first_lane = chunk * chunk_lanes;
-      U64 start = U64(call.constant);
-      if (c != nullptr) {
-        start = convert<U64>(load<U32>(&c[2 * pair][first_lane])) |
-                convert<U64>(load<U32>(&c[2 * pair + 1][first_lane])) << 32;
+  alignas(64) double expanded[a_count];
+  const double* of_a = a.of;
+  if constexpr (!one_block) {
+    for (unsigned k = 0; k < Layout::depth; ++k) {
+      for (unsigned i = 0; i < Layout::a_step; ++i) {
+        expanded[k * Layout::a_step + i] = a.of[k * chunk_lanes + i % chunk_lanes / 4 * 4 + i / chunk_lanes];
       }
-      F64 sum = bits<F64>(start ^ c_sign);
-      for (unsigned k = 0; k < shape.depth; ++k) {
-        F64 factor = F64(a.of[k * width + row]);
-        if (shape.blocks != 1) {
-          for (unsigned lane = 0; lane < chunk_lanes; ++lane) factor[lane] = a.of[k * width + lane / 4 * 4 + row];
-        }
-        sum = fused(factor, load<F64>(&b.of[k * width]), sum);
-      }
-      sum = select(sum == sum, sum, pattern<F64>(Format<F64>::default_nan));
-      const U32 low = convert<U32>(bits<U64>(sum)), high = convert<U32>(bits<U64>(sum) >> 32);
-      std::memcpy(&call.d[2 * pair][first_lane], &low, sizeof low);
-      std::memcpy(&call.d[2 * pair + 1][first_lane], &high, sizeof high);
     }
+    of_a = expanded;
+  }
+  const uint64_t c_sign = call.negate[2] ? Format<F64>::sign : 0;
+  F64 sums[Layout::sums];
+  bool has_denormals =
+      may_be_denormal<F64>(least_exponent<F64>(a.of, wave_lanes), least_exponent<F64>(b.of, wave_lanes));
+  for (unsigned i = 0; i < Layout::sums; ++i) {
+    const unsigned pair = i / row_chunks, first_lane = i % row_chunks * chunk_lanes;
+    U64 start = U64(call.constant);
+    if (c != nullptr) {
+      start = convert<U64>(load<U32>(&c[2 * pair][first_lane])) | convert<U64>(load<U32>(&c[2 * pair + 1][first_lane]))
+                                                                      << 32;
+    }
+    sums[i] = bits<F64>(start ^ c_sign);
+    has_denormals |= any_denormal(sums[i]);
+  }
+  ChainSteps<F64, Layout::depth, a_count> steps;
+  const ChainPart part{.a_step = Layout::a_step, .b_step = Layout::b_step, .depth = Layout::depth};
+  if (has_denormals) [[unlikely]] {
+    ScaledFactors<F64, a_count> scaled_a, scaled_b;
+    scaled_a.template assign<Substitute::zero>(of_a, a_count);
+    scaled_b.template assign<Substitute::small>(b.of, b_count);
+    const bool is_exact = scaled_a.is_exact() && scaled_b.is_exact();
+    if (is_exact) {
+      steps.template append<Layout::a_step / chunk_lanes, 1>(scaled_a, scaled_b, part);
+    } else {
+      steps.append(of_a, b.of, part);
+    }
+    UnderflowScope underflows;
+    add_chain(Layout{}, steps.all(), is_exact, underflows, sums);
+  } else {
+    steps.append(of_a, b.of, part);
+    add_steps(Layout{}, steps.all(), sums);
+  }
+  for (unsigned i = 0; i < Layout::sums; ++i) {
+    const unsigned pair = i / row_chunks, first_lane = i % row_chunks * chunk_lanes;
+    const F64 sum = with_default_nan(sums[i]);
+    const U32 low = convert<U32>(bits<U64>(sum)), high = convert<U32>(bits<U64>(sum) >> 32);
+    std::memcpy(&call.d[2 * pair][first_lane], &low, sizeof low);
+    std::memcpy(&call.d[2 * pair + 1][first_lane], &high, sizeof high);
   }
 }
 
@@ -390,8 +595,37 @@ void do_stripe_of_chain(std::span<const MatrixFactors> chain, Place place, const
       });
 }
 
+/// The same where denormals may occur.
+template <unsigned columns, unsigned depth>
+[[gnu::noinline]] void do_chain_by_denormals(const MatrixCall& call, const Row* c,
+                                             std::span<const MatrixFactors> chain) {
+  constexpr unsigned width = wave_lanes / depth;
+  alignas(64) float a[ChainSources::most_scaled], b[ChainSources::most_scaled];
+  const auto count = static_cast<unsigned>(chain.size()) * wave_lanes;
+  for (size_t i = 0; i < chain.size(); ++i) {
+    std::memcpy(a + i * wave_lanes, *chain[i].a, sizeof(Row));
+    std::memcpy(b + i * wave_lanes, *chain[i].b, sizeof(Row));
+  }
+  ChainSources sources({.a = a, .b = b, .a_step = width, .b_step = width, .depth = count / width}, nullptr);
+  sources.scale(count, count);
+  const auto constant = static_cast<uint32_t>(call.constant);
+  do_stripes_by_denormals<columns, false>(
+      *call.shape, {.d = call.d, .c = c, .constant = constant, .flush_c = false, .may_be_denormal = true}, sources);
+}
+static_assert(most_multiplied * wave_lanes <= ChainSources::most_scaled);
+
+bool may_have_denormals(const MatrixCall& call, const Row* c, std::span<const MatrixFactors> chain) {
+  unsigned least_of_a = exponent_of_zeros, least_of_b = exponent_of_zeros;
+  for (const MatrixFactors& f : chain) {
+    least_of_a = std::min(least_of_a, least_exponent<F32>(reinterpret_cast<const float*>(*f.a), wave_lanes));
+    least_of_b = std::min(least_of_b, least_exponent<F32>(reinterpret_cast<const float*>(*f.b), wave_lanes));
+  }
+  return may_be_denormal<F32>(least_of_a, least_of_b) || has_denormal_c(call, c);
+}
+
 template <unsigned columns, unsigned depth>
 void do_chain(const MatrixCall& call, const Row* c, std::span<const MatrixFactors> chain) {
+  if (may_have_denormals(call, c, chain)) return do_chain_by_denormals<columns, depth>(call, c, chain);
   const unsigned stripes = registers_of_d(*call.shape) / stripe_rows;
   const Places places(*call.shape);
   Target target{.d = call.d, .c = c, .constant = static_cast<uint32_t>(call.constant), .flush_c = false};
@@ -433,7 +667,9 @@ void multiply_one(const MatrixCall& call) {
     std::memcpy(copy.rows, c, registers * sizeof(Row));
     c = copy.rows;
   }
-  if (call.shape->a == MatrixElement::f64) return multiply_doubles(call, c);
+  if (call.shape->a == MatrixElement::f64) {
+    return call.shape->blocks == 1 ? multiply_doubles<true>(call, c) : multiply_doubles<false>(call, c);
+  }
   multiply_floats(call, c);
 }
 

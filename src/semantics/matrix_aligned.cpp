@@ -24,6 +24,9 @@
 // integers is exact, and its conversion to single precision the only rounding. Where it is more, C and the sum are
 // added in single precision with what that rounds off, or in double precision. Matrices of small whole numbers,
 // whatever their unit, lose nothing at all: theirs is an exact sum in single precision.
+//
+// Denormals of bfloat16 and xf32 are 0 where a group has a product of usual elements: that is 2^-74 or more, and a
+// product with a denormal below 2^-98, so that all of it is cut off.
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -65,14 +68,17 @@ template <unsigned count>
     return __builtin_elementwise_max((bits<I32>(magnitude(value)) >> fraction_bits) - exponent_bias, I32(least));
   };
   Sum result{.sum = F64(0), .exponent = I32(exponent_of_zeros)};
-  for (unsigned i = 0; i < count * stride; i += stride) {
-    const I32 exponent = exponent_of(a[i], f.a_least_exponent) + exponent_of(b[i], f.b_least_exponent);
-    const I32 zero = (a[i] == 0) | (b[i] == 0);
-    result.exponent = __builtin_elementwise_max(result.exponent, select(zero, I32(exponent_of_zeros), exponent));
+  F64 products[count];
+  for (unsigned i = 0; i < count; ++i) {
+    const F32 of_a = a[i * stride], of_b = b[i * stride];
+    products[i] = widen_denormals(of_a) * widen_denormals(of_b);
+    const I32 exponent = exponent_of(of_a, f.a_least_exponent) + exponent_of(of_b, f.b_least_exponent);
+    const I32 zero = convert<I32>(I64(products[i] == 0));
+    result.exponent = __builtin_elementwise_max(result.exponent, select(zero != 0, I32(exponent_of_zeros), exponent));
   }
   const F64 factor = power(kept_places - result.exponent);
-  for (unsigned i = 0; i < count * stride; i += stride) {
-    const F64 product = convert<F64>(a[i]) * convert<F64>(b[i]) * factor, size = round_down(magnitude(product));
+  for (const F64& one : products) {
+    const F64 product = one * factor, size = round_down(magnitude(product));
     result.sum += select(product < 0, -size, size);
   }
   return result;
@@ -90,7 +96,7 @@ template <bool eight_bits>
   const I32 top = __builtin_elementwise_max(sum.exponent, c_exponent);
   // In multiples of 2^(top - 32).
   const F64 products = round_down(sum.sum * power(sum.exponent - kept_places + kept_places_of_sum - top));
-  const F64 c_scaled = convert<F64>(c) * power(kept_places - top);
+  const F64 c_scaled = widen_denormals(c) * power(kept_places - top);
   F64 c_part = round_down(c_scaled);
   if constexpr (eight_bits) c_part = select(magnitude(c_scaled) < F64(0.5), F64(0), c_part);
   F64 total = products + c_part * static_cast<double>(1 << (kept_places_of_sum - kept_places));
@@ -99,7 +105,7 @@ template <bool eight_bits>
   const I32 last_place = __builtin_elementwise_max(exponent - kept_places_of_result,
                                                    least_exponent - kept_places_of_result + kept_places_of_sum - top);
   total = round_down(total * power(-last_place)) * power(last_place);
-  return convert<F32>(total * power(top - kept_places_of_sum));
+  return narrow_denormals(total * power(top - kept_places_of_sum));
 }
 
 /// All three steps for a group and one chunk, whatever the numbers are.
@@ -107,12 +113,15 @@ template <unsigned columns, unsigned group>
 [[gnu::noinline]] F32 add_any_group(const Factors& f, unsigned k, unsigned row, unsigned chunk, F32 c) {
   constexpr bool eight_bits = group == 16;
   F32 a[group], b[group];
-  F64 plain = convert<F64>(c);
-  I32 finite = magnitude(c) < infinity<F32>();
+  const float *const of_a = f.a_denormals != nullptr ? f.a_denormals : f.a, *const of_b = f.b_denormals != nullptr
+                                                                                              ? f.b_denormals
+                                                                                              : f.b;
+  F64 plain = widen_denormals(c);
+  I32 finite = bits<I32>(magnitude(c)) < I32(Format<F32>::exponent);
   for (unsigned i = 0; i < group; ++i) {
-    a[i] = Stripe<columns>::a(f.a + size_t{k + i} * f.a_step, row, chunk);
-    b[i] = Stripe<columns>::b(f.b + size_t{k + i} * f.b_step, chunk);
-    F64 product = convert<F64>(a[i]) * convert<F64>(b[i]);
+    a[i] = Stripe<columns>::a(of_a + size_t{k + i} * f.a_step, row, chunk);
+    b[i] = Stripe<columns>::b(of_b + size_t{k + i} * f.b_step, chunk);
+    F64 product = widen_denormals(a[i]) * widen_denormals(b[i]);
     const I64 infinite = magnitude(product) >= F64(0x1p128);
     product = select(infinite, select(product < 0, -infinity<F64>(), infinity<F64>()), product);
     finite &= convert<I32>(I64(magnitude(product) < infinity<F64>()));
@@ -124,7 +133,7 @@ template <unsigned columns, unsigned group>
   } else {
     sum = align<group>(a, b, f, 1);
   }
-  return select(finite != 0, add_c<eight_bits>(sum, c), convert<F32>(plain));
+  return select(finite != 0, add_c<eight_bits>(sum, c), narrow_denormals(plain));
 }
 
 // --- Usual exponents, in integers and single precision --------------------------------------------------------------
@@ -344,6 +353,10 @@ template <unsigned columns, unsigned group>
     F32& sum = sums.of[row][0];
     const I32 factor = byte_of_row<row, fraction_bits>(products.scale), unit = unit_of(factor);
     const I32 no_products = factor == scale_of_zeros << fraction_bits;
+    if ((f.a_denormals != nullptr || f.b_denormals != nullptr) && any(no_products)) {
+      sum = add_any_group<columns, group>(f, k, row, chunk, sum);
+      return;
+    }
     const F32 c = sum + 0.0f, scaled = select(no_products, F32(0), sum * bits<F32>(factor));
     const auto all_below = [](F32 value, float limit)
                                __attribute__((always_inline)) { return !any(~(magnitude(value) < F32(limit))); };
@@ -443,8 +456,9 @@ template <unsigned columns>
 
 template <unsigned columns, unsigned group>
 [[gnu::always_inline]] inline void add_groups(const Factors& f, unsigned chunk, StripeScales& scales, Sums<1>& sums) {
-  if (f.unit != 0 && add_whole_numbers<columns>(f, chunk, sums)) return;
-  if (f.a_alignment != nullptr && !any_vanishes(sums)) [[likely]] {
+  const bool vanishes = any_vanishes(sums);
+  if (f.unit != 0 && !vanishes && add_whole_numbers<columns>(f, chunk, sums)) return;
+  if (f.a_alignment != nullptr && !vanishes) [[likely]] {
     if (!scales.are_read) read_scales<columns, group>(f, scales);
     for (unsigned k = 0; k < f.depth; k += group) add_usual_group<columns, group>(f, k, chunk, scales, sums);
     return;
@@ -461,7 +475,7 @@ template <unsigned columns, unsigned group>
 void do_stripe(const Factors& f, const Target& t) {
   StripeScales scales;
   sum_up_stripe<Use::floats, 1>(
-      f, {.d = t.d, .c = t.c, .constant = t.constant, .flush_c = false},
+      f, {.d = t.d, .c = t.c, .constant = t.constant, .flush_c = false, .may_be_denormal = true},
       [&](const Factors& factors, unsigned chunk, Sums<1>& sums)
           __attribute__((always_inline)) { add_groups<columns, group>(factors, chunk, scales, sums); });
 }

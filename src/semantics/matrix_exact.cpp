@@ -26,8 +26,17 @@ struct Sum {
   return {sum, (a - (sum - part)) + (b - part)};
 }
 
+template <bool denormals>
+[[gnu::always_inline]] inline F64 widen(F32 a) {
+  return denormals ? widen_denormals(a) : convert<F64>(a);
+}
+template <bool denormals>
+[[gnu::always_inline]] inline F32 narrow(F64 a) {
+  return denormals ? narrow_denormals(a) : convert<F32>(a);
+}
+
 /// The sum of the terms, rounded once, whatever they are.
-template <unsigned count>
+template <bool denormals, unsigned count>
 [[gnu::noinline]] F32 round_sum(const F64 (&terms)[count]) {
   F64 parts[count];  // from the smallest up
   F64 plain = F64(-0.0);
@@ -44,24 +53,25 @@ template <unsigned count>
   F64 sum = parts[0];
   for (unsigned i = 1; i < count; ++i) sum = round_to_odd(sum + parts[i], sum, parts[i]);
   const auto zero = (sum == 0) & (plain == 0);  // of which `plain` has the sign
-  return convert<F32>(select((magnitude(plain) < infinity<F64>()) & ~zero, sum, plain));
+  return narrow<denormals>(select((magnitude(plain) < infinity<F64>()) & ~zero, sum, plain));
 }
 
-template <unsigned columns, unsigned group>
+template <unsigned columns, unsigned group, bool denormals>
 [[gnu::always_inline]] inline void add_groups(const Factors& f, unsigned chunk, Sums<1>& sums) {
   for (unsigned k = 0; k < f.depth; k += group) {
     const float* a = f.a + size_t{k} * f.a_step;
     F64 b[group];
 #pragma clang loop unroll(full)
-    for (unsigned i = 0; i < group; ++i) b[i] = convert<F64>(Stripe<columns>::b(f.b + size_t{k + i} * f.b_step, chunk));
+    for (unsigned i = 0; i < group; ++i)
+      b[i] = widen<denormals>(Stripe<columns>::b(f.b + size_t{k + i} * f.b_step, chunk));
 #pragma clang loop unroll(full)
     for (unsigned row = 0; row < stripe_rows; ++row) {
       F64 terms[group + 1];
 #pragma clang loop unroll(full)
       for (unsigned i = 0; i < group; ++i) {
-        terms[i] = convert<F64>(Stripe<columns>::a(a + size_t{i} * f.a_step, row, chunk)) * b[i];
+        terms[i] = widen<denormals>(Stripe<columns>::a(a + size_t{i} * f.a_step, row, chunk)) * b[i];
       }
-      terms[group] = convert<F64>(sums.of[row][0]);
+      terms[group] = widen<denormals>(sums.of[row][0]);
       F64 sum = terms[0];
       I64 lost = I64(0);
 #pragma clang loop unroll(full)
@@ -70,9 +80,9 @@ template <unsigned columns, unsigned group>
         sum = next.sum;
         lost |= bits<I64>(next.error);
       }
-      F32 result = convert<F32>(sum);
+      F32 result = narrow<denormals>(sum);
       if (any(lost)) [[unlikely]]
-        result = round_sum(terms);
+        result = round_sum<denormals>(terms);
       sums.of[row][0] = result;
     }
   }
@@ -80,7 +90,8 @@ template <unsigned columns, unsigned group>
 
 template <unsigned columns, unsigned group>
 void do_stripe(const Factors& f, const Target& t) {
-  sum_up_stripe<Use::floats, 1>(f, t, add_groups<columns, group>);
+  if (t.may_be_denormal) return sum_up_stripe<Use::floats, 1>(f, t, add_groups<columns, group, true>);
+  sum_up_stripe<Use::floats, 1>(f, t, add_groups<columns, group, false>);
 }
 
 template <unsigned columns>

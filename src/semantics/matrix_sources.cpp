@@ -43,8 +43,8 @@ template <MatrixElement element>
     return bits<F32>(word);
   } else if constexpr (element == xf32) {
     // 10 bits of fraction; measured (MMA-Sim, see matrix.h), the rest is cut off. A NaN stays one.
-    const F32 whole = bits<F32>(word);
-    return select(whole == whole, bits<F32>(word & 0xFFFF'E000u), whole);
+    const auto nan = (word & ~Format<F32>::sign) > U32(Format<F32>::exponent);
+    return bits<F32>(select(nan, word, word & 0xFFFF'E000u));
   } else if constexpr (element == f16) {
     return convert<F32>(bits<F16>(convert<U16>(word)));
   } else if constexpr (element == bf16) {
@@ -199,25 +199,28 @@ constexpr int exponent_bits = 23, exponent_bias = 127;
 
 /// Calls store(place, alignments) for all chunks; an exponent of 0 is aligned as `one`.
 template <typename Store>
-[[gnu::always_inline]] inline bool read_alignment(const float* elements, unsigned count, int least_exponent, int one,
-                                                  Store store) {
+[[gnu::always_inline]] inline AlignedElements read_alignment(const float* elements, unsigned count, int least_exponent,
+                                                             int one, Store store) {
   constexpr uint32_t least_size = (Alignment::least_exponent + exponent_bias) << exponent_bits,
                      end_of_sizes = (Alignment::most_exponent + 1 + exponent_bias) << exponent_bits;
   U32 smallest = U32(end_of_sizes), largest = U32(0);  // a 0 is the largest, less 1
+  U32 denormals = U32(0);
   for (unsigned i = 0; i < count; i += chunk_lanes) {
-    const U32 size = size_at(elements + i);
+    const U32 whole = size_at(elements + i), size = select(whole < 1u << exponent_bits, U32(0), whole);
+    denormals |= whole ^ size;
     smallest = __builtin_elementwise_min(smallest, size - 1);
     largest = __builtin_elementwise_max(largest, size);
     const I32 exponent =
         __builtin_elementwise_max(bits<I32>(size >> exponent_bits), I32(least_exponent + exponent_bias));
     store(i, select(size == 0, U32(Alignment::of_zero), bits<U32>(one + exponent_bias - exponent)));
   }
-  return !any((smallest < least_size - 1) | (largest >= end_of_sizes));
+  return {.all = !any((smallest < least_size - 1) | (largest >= end_of_sizes)),
+          .has_denormals = any(bits<I32>(denormals))};
 }
 
 }  // namespace
 
-bool read_a_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment) {
+AlignedElements read_a_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment) {
   return read_alignment(elements, count, least_exponent, 76,
                         [&](unsigned place, U32 own) __attribute__((always_inline)) {
                           const Lanes<uint8_t> bytes = convert<Lanes<uint8_t>>(own);
@@ -225,12 +228,19 @@ bool read_a_alignment(const float* elements, unsigned count, int least_exponent,
                         });
 }
 
-bool read_b_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment) {
+AlignedElements read_b_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment) {
   return read_alignment(elements, count, least_exponent, 75,
                         [&](unsigned place, U32 own) __attribute__((always_inline)) {
                           const U32 two = own | own << 8, four = two | two << 16;
                           std::memcpy(&alignment.of_b[place], &four, sizeof four);
                         });
+}
+
+void flush_denormals(const float* elements, unsigned count, float* flushed) {
+  for (unsigned i = 0; i < count; i += chunk_lanes) {
+    const F32 element = flush(bits<F32>(load(reinterpret_cast<const uint32_t*>(elements + i))));
+    std::memcpy(flushed + i, &element, sizeof element);
+  }
 }
 
 float unit_of(const float* elements, unsigned count, int places) {

@@ -38,19 +38,26 @@ MatrixLanes lane_group_pattern(uint8_t blgp);
 /// The exponents of elements whose products are aligned (matrix_aligned.cpp): 75 or 76 minus the exponent, so that the
 /// sum of one of A's and one of B's is 151 minus the product's. A zero's is as large as the sum can be.
 ///
-/// Elements from 2^-37 to 2^28 have one. Then no product counts that is denormal in single precision or too large for
-/// it, 2^(24 - exponent) is within it, too, and so are one factor or a sum of such products multiplied with that; and
-/// anything else from `least_addend` on.
+/// Elements from 2^-37 to 2^28 have one, and denormals that of 0. Then no product counts that is denormal in single
+/// precision or too large for it, 2^(24 - exponent) is within it, too, and so are one factor or a sum of such products
+/// multiplied with that; and anything else from `least_addend` on.
 struct Alignment {
   static constexpr uint8_t of_zero = 255;
   static constexpr int least_exponent = -37, most_exponent = 27;
-  static constexpr float least_addend = 0x1p-110f;
+  static constexpr float least_addend = 0x1p-96f;
   alignas(64) uint8_t of_a[MatrixSource::most_elements];
   alignas(64) uint32_t of_b[MatrixSource::most_elements];  ///< the same in all four bytes, one for each of A's rows
 };
-/// False if an element of one of the sources has none. The least exponent is that of the smallest normal number.
-bool read_a_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment);
-bool read_b_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment);
+struct AlignedElements {
+  bool all;            ///< all elements have an alignment
+  bool has_denormals;  ///< in single precision
+};
+/// The least exponent is that of the smallest normal number.
+AlignedElements read_a_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment);
+AlignedElements read_b_alignment(const float* elements, unsigned count, int least_exponent, Alignment& alignment);
+
+/// Copies elements, with zeros instead of denormals.
+void flush_denormals(const float* elements, unsigned count, float* flushed);
 
 /// A power of two of which all elements are whole multiples below 2^places; 0 if there is none. `places` is 22 at most.
 float unit_of(const float* elements, unsigned count, int places);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "semantics/denormals.h"
 #include "semantics/float_lanes.h"
 #include "semantics/matrix.h"
 #include "semantics/rare_lanes.h"
@@ -57,6 +58,8 @@ struct Factors {
   const uint32_t* b_alignment = nullptr;           ///< ... of B's, one in each byte
   /// If not 0, a power of two of which all their products are whole multiples, whose sums are below 2^22 of it.
   float unit = 0;
+  /// If denormals of a source are 0 in `a` and `b` (matrix_aligned.cpp): the elements as they are.
+  const float *a_denormals = nullptr, *b_denormals = nullptr;
 };
 
 /// What the sums begin with and what becomes of them.
@@ -71,6 +74,7 @@ struct Target {
   const Row* c;  ///< of the same stripe; null: the constant
   uint32_t constant;
   bool flush_c;
+  bool may_be_denormal = false;  ///< C or D
 };
 
 /// A function that does a stripe.
@@ -86,7 +90,7 @@ template <Use use>
 [[gnu::always_inline]] inline F32 first_sum(const Target& t, unsigned row, unsigned chunk) {
   if constexpr (use != Use::floats) return F32(0);
   const F32 c = t.c != nullptr ? load<F32>(&t.c[row][chunk * chunk_lanes]) : bits<F32>(U32(t.constant));
-  return t.flush_c ? select(magnitude(c) < F32(0x1p-126f), F32(0), c) : c;
+  return t.flush_c ? select(has_least_exponent(c), F32(0), c) : c;
 }
 
 template <Use use, unsigned chunks>
@@ -94,7 +98,11 @@ template <Use use, unsigned chunks>
   const auto store = [&](unsigned row, unsigned i, auto value) __attribute__((always_inline)) {
     std::memcpy(&t.d[row][(first_chunk + i) * chunk_lanes], &value, sizeof value);
   };
-  if constexpr (use == Use::floats) {
+  if (use == Use::floats && t.may_be_denormal) {
+    for (auto& row : sums.of) {
+      for (F32& sum : row) sum = with_default_nan(sum);
+    }
+  } else if constexpr (use == Use::floats) {
     // Two sums at a time, for which a host has one comparison.
     I32 nans = I32(0);
 #pragma clang loop unroll(full)

@@ -65,8 +65,12 @@ template <typename Kind>
 [[gnu::always_inline]] inline F32 decode(U32 code) {
   constexpr int width = Kind::exponent_bits + Kind::fraction_bits;
   const U32 size = code & (sign_bit<Kind> - 1);
-  // As the fields of a single, with its bias: the product puts that right, and denormals as well.
-  F32 number = bits<F32>(size << (23 - Kind::fraction_bits)) * power_of_two(127 - Kind::bias);
+  // As the fields of a single, with its bias. Those of a denormal become the fraction of the least normal number, which
+  // is then subtracted: hosts are slow with denormals of their own.
+  constexpr uint32_t unit = 1u << 23;
+  const U32 fields = (size << (23 - Kind::fraction_bits)) + (127 - Kind::bias) * unit;
+  const F32 denormal = bits<F32>(fields + unit) - power_of_two(1 - Kind::bias);
+  F32 number = select(size < (1u << Kind::fraction_bits), denormal, bits<F32>(fields));
   if constexpr (is_fnuz<Kind>) {
     number = select((code & 0xFF) == 0x80, pattern<F32>(0x7FC00000), number);
   } else if constexpr (Kind::overflow != Kind::largest) {

@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "semantics/denormals.h"
 #include "semantics/float_lanes.h"
 #include "semantics/rare_lanes.h"
 #include "semantics/small_floats.h"
@@ -260,9 +262,11 @@ template <typename Work>
 /// Whole sources in single precision, kept while the registers that they are read from stay as they are.
 class Sources {
  public:
-  /// Whether there is room for two more.
-  bool has_room() const { return count_ + 2 <= most && used_ + size_t{2} * most_depth <= std::size(slices_); }
-  void clear() { count_ = used_ = 0; }
+  /// Whether there is room for `more`.
+  bool has_room(size_t more = 2) const {
+    return count_ + more <= most && used_ + more * most_depth <= std::size(slices_);
+  }
+  void clear() { count_ = used_ = least_count_ = 0; }
 
   const Slice* get(const Row* rows, const SourcePlan& plan, Signs signs) {
     for (unsigned i = 0; i < count_; ++i) {
@@ -278,6 +282,24 @@ class Sources {
     return slices;
   }
 
+  /// The least biased exponent of a source's bfloat16s that are not 0. That of denormals is 0.
+  unsigned least_exponent(const Row* rows, const SourcePlan& plan) {
+    for (unsigned i = 0; i < least_count_; ++i) {
+      if (least_[i].rows == rows && least_[i].plan == &plan) return least_[i].exponent;
+    }
+    using Halves = uint16_t __attribute__((ext_vector_type(2 * size)));
+    Halves least = ~Halves(0);
+    for (unsigned i = 0; i < plan.words; ++i) {
+      const auto halves = bits<Halves>(load_words<WaveElement::bf16>(rows, plan.word[i], 0)) & 0x7FFF;
+      least = __builtin_elementwise_min(least, halves - 1);  // 0 becomes the largest
+    }
+    constexpr unsigned fraction_bits = 7;
+    const unsigned number = (__builtin_reduce_min(least) + 1u) & 0xFFFF;
+    const unsigned exponent = number == 0 ? exponent_of_zeros : number >> fraction_bits;
+    if (least_count_ < most) least_[least_count_++] = {rows, &plan, exponent};
+    return exponent;
+  }
+
  private:
   static constexpr unsigned most = 16;
   struct Entry {
@@ -286,7 +308,14 @@ class Sources {
     Signs signs;
     const Slice* slices;
   };
-  Entry entries_[most];  // NOLINT(*-member-init): the first count_ of them are
+  struct LeastExponent {
+    const Row* rows;
+    const SourcePlan* plan;
+    unsigned exponent;
+  };
+  Entry entries_[most];        // NOLINT(*-member-init): the first count_ of them are
+  LeastExponent least_[most];  // NOLINT(*-member-init): the first least_count_
+  unsigned least_count_ = 0;
   unsigned count_ = 0, used_ = 0;
   Slice slices_[384];  // NOLINT(*-member-init): 24 KiB of which the first used_ are
 };
@@ -319,11 +348,10 @@ F32 addend_of(U32 c, WaveElement element) {
 }
 
 U32 result_of(F32 sum, WaveElement element) {
-  sum = unless<[](F32 usual) { return select(usual == usual, usual, pattern<F32>(Format<F32>::default_nan)); }>(
-      is_nan(sum), sum);
-  if (element == WaveElement::f16) return convert<U32>(bits<U16>(narrow(sum)));
-  if (element == WaveElement::bf16) return convert<U32>(to_brain(sum));
-  return bits<U32>(sum);
+  sum = with_default_nan(sum);
+  if (element == WaveElement::f16) return convert<U32>(narrow_to_half(sum));
+  const U32 word = bits<U32>(sum);
+  return element == WaveElement::bf16 ? (word + 0x7FFF + (word >> 16 & 1)) >> 16 : word;
 }
 
 void write_d(const WaveMatrixCall& call, RowPlace place, U32 result) {
@@ -484,8 +512,134 @@ void multiply_sparse(const WaveMatrixCall& call, const Plan& plan, const Slice* 
   }
 }
 
+// --- Denormals (denormals.h) ----------------------------------------------------------------------------------------
+
 /// The longest chain: so many sums of integers are exact in single precision.
 constexpr unsigned longest_chain = 8;
+
+/// Whether a factor, product or sum of a chain may be denormal in single precision.
+bool may_have_denormals(std::span<const WaveMatrixCall> chain, const Plan& plan, Sources& sources) {
+  const WaveMatrixCall& first = chain.front();
+  const WaveMatrixOperation& operation = *first.operation;
+  const WaveMatrixShape& shape = *operation.shape;
+  if (shape.a == WaveElement::bf16) {
+    for (const WaveMatrixCall& call : chain) {
+      if (may_be_denormal<F32>(sources.least_exponent(call.a, plan.a), sources.least_exponent(call.b, plan.b)))
+        return true;
+    }
+  }
+  if (shape.d == WaveElement::i32 || shape.d == WaveElement::f16) return false;
+  if (first.c == nullptr) return any_denormal(addend_of(U32(operation.constant), shape.d));
+  I32 found = I32(0);
+  for (const RowPlace& place : plan.rows) {
+    const U32 c = load_block(first.c[place.reg], place.block);
+    found |= is_denormal(addend_of(place.upper || operation.upper ? c >> 16 : c, shape.d));
+  }
+  return any(found);
+}
+
+/// Sources that have been scaled, by where they are in single precision.
+class ScaledSources {
+ public:
+  static constexpr unsigned most = longest_chain;
+  static constexpr unsigned most_elements = 32 * size;  ///< of bfloat16s, which alone are denormal
+  using Scaled = ScaledFactors<F32, most_elements>;
+
+  void clear() { count_ = 0; }
+  bool has_room(size_t more) const { return count_ + more <= most; }
+  const Scaled& get(const Slice* slices, unsigned depth, Substitute substitute) {
+    for (unsigned i = 0; i < count_; ++i) {
+      if (keys_[i] == slices) return scaled_[i];
+    }
+    keys_[count_] = slices;
+    if (substitute == Substitute::zero) scaled_[count_].assign<Substitute::zero>(slices->of, depth * size);
+    if (substitute == Substitute::small) scaled_[count_].assign<Substitute::small>(slices->of, depth * size);
+    return scaled_[count_++];
+  }
+
+ private:
+  unsigned count_ = 0;
+  const Slice* keys_[most];  // NOLINT(*-member-init): the first count_ of them
+  Scaled scaled_[most];      // NOLINT(*-member-init): the same
+};
+
+template <bool sparse>
+struct RowsLayout {
+  static constexpr unsigned sums = size;
+
+  [[gnu::always_inline]] F32 a(const ChainStep<float>& step, unsigned i) const { return F32(step.a[i]); }
+  [[gnu::always_inline]] F32 b(const ChainStep<float>& step, unsigned i) const {
+    return load_lanes<F32>(step.b + (sparse ? size_t{step.index[i]} * size : 0));
+  }
+};
+
+template <WaveElement d, typename Add>
+[[gnu::always_inline]] inline void sum_up_denormals(const WaveMatrixCall& call, const Plan& plan,
+                                                    const Addends& addends, Add add) {
+  const WaveMatrixOperation& operation = *call.operation;
+  F32 sums[size];
+  for (unsigned row = 0; row < size; ++row) {
+    const RowPlace place = plan.rows[row];
+    sums[row] = addend_of(addends.at(place, bits_of(d) == 16 && (place.upper || operation.upper)), d);
+    if (operation.negate_high[2]) sums[row] = magnitude(sums[row]);
+    if (operation.negate[2]) sums[row] = negate(sums[row]);
+  }
+  add(sums);
+  for (unsigned row = 0; row < size; ++row) {
+    const RowPlace place = plan.rows[row];
+    if constexpr (d == WaveElement::f32) {
+      const F32 sum = with_default_nan(sums[row]);
+      std::memcpy(&call.d[place.reg][place.block * size], &sum, sizeof sum);
+    } else {
+      write_d(call, place, result_of(sums[row], d));
+    }
+  }
+}
+
+/// D of a chain, of which `calls` have the factors. Kept apart, as it is large.
+[[gnu::noinline]] void multiply_denormals(std::span<const WaveMatrixCall> calls, const Plan& plan, Sources& sources,
+                                          ScaledSources& scaled_a, ScaledSources& scaled_b,
+                                          UnderflowScope& underflows) {
+  const WaveMatrixCall& first = calls.front();
+  const WaveMatrixOperation& operation = *first.operation;
+  const WaveMatrixShape& shape = *operation.shape;
+  if (!sources.has_room(2 * calls.size()) || !scaled_a.has_room(calls.size()) || !scaled_b.has_room(calls.size())) {
+    sources.clear();
+    scaled_a.clear();
+    scaled_b.clear();
+  }
+  constexpr unsigned most_steps = longest_chain * size;
+  ChainSteps<F32, most_steps, most_steps * size> steps;
+  Index index;
+  ChainPart part{.a_step = size, .b_step = size, .depth = plan.a.depth};
+  if (shape.sparse) {
+    read_index(first, plan.a_places, plan.a.depth, index);
+    part.index = index.depth[0];
+  }
+  bool is_exact = true;
+  for (const WaveMatrixCall& call : calls) {
+    const Slice* const a = sources.get(call.a, plan.a, signs_of(*call.operation, 0, shape.a));
+    const Slice* const b = sources.get(call.b, plan.b, signs_of(*call.operation, 1, shape.b));
+    if (shape.a == WaveElement::bf16) {
+      const ScaledSources::Scaled& of_a = scaled_a.get(a, plan.a.depth, Substitute::zero);
+      const ScaledSources::Scaled& of_b = scaled_b.get(b, plan.b.depth, Substitute::small);
+      if (of_a.is_exact() && of_b.is_exact()) {
+        steps.append<1, 1>(of_a, of_b, part);
+        continue;
+      }
+      is_exact = false;
+    }
+    steps.append(a->of, b->of, part);
+  }
+  const auto add = [&](F32* sums) {
+    if (shape.sparse) return add_chain(RowsLayout<true>{}, steps.all(), is_exact, underflows, sums);
+    add_chain(RowsLayout<false>{}, steps.all(), is_exact, underflows, sums);
+  };
+  const Addends addends(first, plan);
+  if (shape.d == WaveElement::f32) return sum_up_denormals<WaveElement::f32>(first, plan, addends, add);
+  if (shape.d == WaveElement::f16) return sum_up_denormals<WaveElement::f16>(first, plan, addends, add);
+  sum_up_denormals<WaveElement::bf16>(first, plan, addends, add);
+}
 
 /// Whether `next` adds its products to what `first` yields, and nothing is done to the sums in between.
 bool continues(const WaveMatrixCall& first, const WaveMatrixCall& next) {
@@ -499,15 +653,31 @@ bool continues(const WaveMatrixCall& first, const WaveMatrixCall& next) {
 
 void wave_multiply(std::span<const WaveMatrixCall> calls) {
   Sources sources;
+  ScaledSources scaled_a, scaled_b;
+  // From the first denormals on. Without them no result is flushed.
+  std::optional<UnderflowScope> underflows;
+  const auto multiply_these = [&](std::span<const WaveMatrixCall> chain, const Plan& plan) {
+    if (!underflows) underflows.emplace();
+    multiply_denormals(chain, plan, sources, scaled_a, scaled_b, *underflows);
+  };
+  const auto clear = [&] {
+    sources.clear();
+    scaled_a.clear();
+    scaled_b.clear();
+  };
   while (!calls.empty()) {
     const WaveMatrixCall& first = calls.front();
     const WaveMatrixShape& shape = *first.operation->shape;
     const Plan& plan = plan_of(*first.operation);
-    if (!sources.has_room()) sources.clear();
+    if (!sources.has_room()) clear();
     if (shape.sparse) {
-      const Slice* const a = sources.get(first.a, plan.a, signs_of(*first.operation, 0, shape.a));
-      const Slice* const b = sources.get(first.b, plan.b, signs_of(*first.operation, 1, shape.b));
-      multiply_sparse(first, plan, a, b);
+      if (may_have_denormals(calls.first(1), plan, sources)) {
+        multiply_these(calls.first(1), plan);
+      } else {
+        const Slice* const a = sources.get(first.a, plan.a, signs_of(*first.operation, 0, shape.a));
+        const Slice* const b = sources.get(first.b, plan.b, signs_of(*first.operation, 1, shape.b));
+        multiply_sparse(first, plan, a, b);
+      }
       calls = calls.subspan(1);
       continue;
     }
@@ -519,7 +689,11 @@ void wave_multiply(std::span<const WaveMatrixCall> calls) {
                          .b = call.b,
                          .b_flipped = signs_of(*call.operation, 1, shape.b).flipped};
     } while (length < longest_chain && length < calls.size() && sources.has_room() && continues(first, calls[length]));
-    multiply(first, plan, std::span(chain, length), first.operation->negate[1]);
+    if (may_have_denormals(calls.first(length), plan, sources)) {
+      multiply_these(calls.first(length), plan);
+    } else {
+      multiply(first, plan, std::span(chain, length), first.operation->negate[1]);
+    }
     calls = calls.subspan(length);
   }
 }

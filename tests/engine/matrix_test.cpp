@@ -33,11 +33,12 @@ struct Places {
 
 /// What kind of numbers the operands are filled with.
 enum class Numbers : uint8_t {
-  usual,   ///< near 1 (of few bits: any)
-  edges,   ///< zeros, denormals, infinities, NaNs and the like
-  whole,   ///< small multiples of 1/4, but for some of C
-  spread,  ///< of few bits each, far apart: sums lose some and are often halfway between two results
-  rare,    ///< the same between many zeros, so that many products are 0 next to each other
+  usual,           ///< near 1 (of few bits: any)
+  some_denormals,  ///< near 1, some denormal
+  edges,           ///< zeros, denormals, infinities, NaNs and the like
+  whole,           ///< small multiples of 1/4, but for some of C
+  spread,          ///< of few bits each, far apart: sums lose some and are often halfway between two results
+  rare,            ///< the same between many zeros, so that many products are 0 next to each other
   largest  ///< all sources the largest number below 2, so that sums are the largest for their exponent; C from 128 to
            ///< 224
 };
@@ -107,7 +108,9 @@ class Matrix : public testing::TestWithParam<std::string> {
       const uint64_t fraction = (below(8) == 0 ? any : uint64_t{below(4)} << (fraction_bits - 2)) | below(2);
       return sign | (one - span / 2 + below(span)) << fraction_bits | (fraction & ((uint64_t{1} << fraction_bits) - 1));
     }
-    if (numbers == Numbers::usual) {  // exponents around that of 1
+    if (numbers == Numbers::some_denormals && below(20) == 0)
+      return sign | (any & ((uint64_t{1} << fraction_bits) - 1));
+    if (numbers == Numbers::usual || numbers == Numbers::some_denormals) {  // exponents around that of 1
       return sign | (one - 4 + below(8)) << fraction_bits | (any & ((uint64_t{1} << fraction_bits) - 1));
     }
     const uint64_t infinity = ((uint64_t{1} << exponent_bits) - 1) << fraction_bits;
@@ -261,8 +264,8 @@ TEST_P(Matrix, YieldsWhatTheReferenceDoes) {
     ASSERT_NE(name.m, 0u) << row.name;
     const bool sparse = row.has(flag::sparse), formats = row.has(flag::matrix_formats);
     const bool doubles = name.result_bits == 64;
-    for (const Numbers numbers :
-         {Numbers::usual, Numbers::edges, Numbers::whole, Numbers::spread, Numbers::rare, Numbers::largest}) {
+    for (const Numbers numbers : {Numbers::usual, Numbers::some_denormals, Numbers::edges, Numbers::whole,
+                                  Numbers::spread, Numbers::rare, Numbers::largest}) {
       Modifiers m;
       runner_.wave().set_exec(~uint64_t{0});
       check(row, opcode, {}, m, numbers);
@@ -320,7 +323,7 @@ TEST_P(Matrix, TakesTurnsWithOtherInstructions) {
     const unsigned b_words = std::max(1u, name.n * area * test::matrix_element_bits(name.b) / 32 / 64);
     const unsigned d_words = name.m * name.n * name.blocks / 64 * name.result_bits / 32;
     const std::string result_type = name.result_bits == 64 ? "f64" : name.result == 'f' ? "f32" : "i8";
-    for (const Numbers numbers : {Numbers::usual, Numbers::edges}) {
+    for (const Numbers numbers : {Numbers::usual, Numbers::some_denormals, Numbers::edges}) {
       fill(0, false, first_source, result_type, numbers);
       fill(first_source, false, registers - first_source, name.a, numbers);
       Registers expected = read(0, false, registers);

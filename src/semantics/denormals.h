@@ -1,0 +1,449 @@
+// semantics: denormal numbers, by operations on normal numbers and integers alone.
+//
+// Intel's processors execute an operation with a denormal operand or result in microcode, which takes some 150 cycles:
+// with 2% denormals among the elements, products of bf16 and f32 matrices took 12 to 49 times as long on a Xeon. This
+// file has conversions, and chains of fused multiply-adds whose host operands are normal numbers or zeros:
+//
+// 1. Scaled factors. Each slice of a source (its elements of one depth) exists in two versions. `up` is multiplied by
+//    2^24 (2^53 for doubles), so that denormals are normal numbers; `down` is divided by as much, with substitutes for
+//    denormals. A step multiplies `up` of one source by `down` of the other, which is the same product. If the slices
+//    of both sources have denormals, a second step adds the products of A's. The products of two denormals are below
+//    half of the least number: a nonzero sum stays as it is. For a sum of 0 the substitute yields an underflow (3.).
+// 2. Scaling is exact if normal factors are from 2^-102 to 2^103. Otherwise denormals are computed lane by lane.
+// 3. Sums are not scaled, so that they round as the GPU's do. A denormal result is an underflow for the host, which
+//    MXCSR records: with FTZ set and the exception masked, it costs nothing (Intel SDM volume 1, 10.2.3.3). The chain
+//    is then repeated with a check of each result; the lanes in question are computed in integers.
+//
+// Nothing of this is needed if no product is denormal or has bits below 2^-126, and no C is denormal. Then a sum that
+// is not 0 is normal: a C of 2^-102 or more has no bits below 2^-126 either, and a smaller one does not cancel a
+// product of 2^-80 or more. may_be_denormal() is that test, by the least exponents of both sources.
+#pragma once
+
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "semantics/float_lanes.h"
+#include "semantics/level.h"
+#include "semantics/rare_lanes.h"
+
+namespace Atoll::semantics {
+ATOLL_LEVEL_BEGIN
+
+/// The formats of a chain: F32 or F64.
+template <typename T>
+struct ChainFormat {
+  using Bits = BitsOf<T>;
+  using Word = typename Format<T>::Word;
+  using Element = std::conditional_t<sizeof(T) == sizeof(F32), float, double>;
+  static constexpr unsigned fraction_bits = Format<T>::fraction_bits;
+  static constexpr Word sign = Format<T>::sign, exponent = Format<T>::exponent;
+  static constexpr Word unit = Word{1} << fraction_bits;  ///< of the exponent; also the least normal number
+  static constexpr Word shift = fraction_bits + 1;        ///< exponents between a factor and its scaled versions
+};
+
+template <typename T>
+[[gnu::always_inline]] inline T load_lanes(const void* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// Lanes that are 0 or denormal.
+template <typename T>
+[[gnu::always_inline]] inline auto has_least_exponent(T a) {
+  using F = ChainFormat<T>;
+  return (bits<typename F::Bits>(a) & F::exponent) == 0;
+}
+template <typename T>
+[[gnu::always_inline]] inline auto is_denormal(T a) {
+  using F = ChainFormat<T>;
+  return (bits<typename F::Bits>(magnitude(a)) - 1) < typename F::Bits(F::unit - 1);
+}
+
+template <typename T>
+[[gnu::always_inline]] inline bool any_denormal(T a) {
+  return any(is_denormal(a));
+}
+
+/// Single to double precision.
+[[gnu::always_inline]] inline F64 widen_denormals(F32 a) {
+  const I32 size = bits<I32>(magnitude(a));
+  const I32 signed_size = select(bits<I32>(a) < 0, -size, size);
+  const I64 denormal = convert<I64>(I32(is_denormal(a)));
+  return select(denormal != 0, convert<F64>(signed_size) * 0x1p-149, convert<F64>(flush(a)));
+}
+/// Single to half precision, rounded to the nearest.
+[[gnu::always_inline]] inline U16 narrow_to_half(F32 a) {
+  const F32 size = magnitude(flush(a));
+  const auto tiny = size < F32(0x1p-14f);
+  const U32 rounded = bits<U32>(select(tiny, size, F32(0)) + 0.5f) - bits<U32>(F32(0.5f));  // multiples of 2^-24
+  const U32 usual = convert<U32>(bits<U16>(narrow(select(tiny, F32(0), a))));
+  return convert<U16>(select(tiny, rounded | (bits<U32>(a) >> 16 & 0x8000), usual));
+}
+/// Double to single precision, rounded to the nearest.
+[[gnu::always_inline]] inline F32 narrow_denormals(F64 a) {
+  constexpr double ones = 0x1.8p-97;  // a sum with this is a multiple of 2^-149
+  const auto tiny = magnitude(a) < F64(0x1p-126);
+  const U32 rounded = convert<U32>(bits<U64>(magnitude(select(tiny, a, F64(0))) + ones) - bits<U64>(F64(ones)));
+  const U32 sign = convert<U32>(bits<U64>(a) >> 32) & Format<F32>::sign;
+  const F32 usual = convert<F32>(select(tiny, F64(0), a));
+  return bits<F32>(select(convert<I32>(I64(tiny)) != 0, rounded | sign, bits<U32>(usual)));
+}
+
+/// A quick test of many numbers for denormals, to which zeros are one.
+template <typename T>
+class LeastSize {
+ public:
+  using Bits = BitsOf<T>;
+  [[gnu::always_inline]] void add(T a) { least_ = __builtin_elementwise_min(least_, bits<Bits>(a) + bits<Bits>(a)); }
+  [[gnu::always_inline]] bool may_be_denormal() const { return any(least_ < ChainFormat<T>::unit * 2); }
+
+ private:
+  Bits least_ = ~Bits(0);
+};
+
+constexpr unsigned exponent_of_zeros = 1u << 12;  ///< above all others
+
+/// The least biased exponent of `count` elements that are not 0. That of denormals is 0.
+template <typename T>
+[[gnu::always_inline]] inline unsigned least_exponent(const typename ChainFormat<T>::Element* elements,
+                                                      unsigned count) {
+  using F = ChainFormat<T>;
+  typename F::Bits least = ~typename F::Bits(0);
+  for (unsigned i = 0; i < count; i += chunk_lanes) {
+    const auto size = bits<typename F::Bits>(magnitude(load_lanes<T>(elements + i)));
+    least = __builtin_elementwise_min(least, size - 1);  // 0 becomes the largest
+  }
+  const typename F::Word size = __builtin_reduce_min(least) + 1;
+  return size == 0 ? exponent_of_zeros : static_cast<unsigned>(size >> F::fraction_bits);
+}
+
+/// Whether a sum of products may be denormal or depend on bits that are, by the least exponents of the sources.
+template <typename T>
+constexpr bool may_be_denormal(unsigned least_of_a, unsigned least_of_b) {
+  // A product's last bit is 2 * fraction_bits below its exponent.
+  return least_of_a + least_of_b < Format<T>::bias + 1 + 2 * Format<T>::fraction_bits;
+}
+
+/// Rounds results to the nearest. Flushes denormal results to 0 and records that there was one. Other exceptions are as
+/// before.
+class UnderflowScope {
+ public:
+  UnderflowScope() : before_(_mm_getcsr()) { clear(); }
+  ~UnderflowScope() { _mm_setcsr(before_); }
+  UnderflowScope(const UnderflowScope&) = delete;
+  UnderflowScope& operator=(const UnderflowScope&) = delete;
+
+  void clear() { _mm_setcsr((before_ & ~_MM_EXCEPT_UNDERFLOW) | _MM_FLUSH_ZERO_ON | _MM_MASK_UNDERFLOW); }
+  bool is_set() const { return (_mm_getcsr() & _MM_EXCEPT_UNDERFLOW) != 0; }
+
+ private:
+  unsigned before_;
+};
+
+// --- One lane, in integers ------------------------------------------------------------------------------------------
+
+/// a * b + c, rounded once to the nearest, with integers alone.
+template <typename T>
+[[gnu::noinline]] inline typename Format<T>::Word fused_in_integers(typename Format<T>::Word a,
+                                                                    typename Format<T>::Word b,
+                                                                    typename Format<T>::Word c) {
+  using F = Format<T>;
+  using Word = typename F::Word;
+  using Element = typename ChainFormat<T>::Element;
+  __extension__ using Wide = unsigned __int128;
+  constexpr int fraction_bits = F::fraction_bits, least = 1 - F::bias - fraction_bits;  // the last place of denormals
+  // Infinities and NaNs depend on zeros and signs alone, so a denormal may be any other number.
+  const auto is_special = [](Word word) { return (word & F::exponent) == F::exponent; };
+  if (is_special(a) || is_special(b) || is_special(c)) {
+    const auto any_number = [&](Word word) {
+      if (is_special(word) || (word & ~F::sign) == 0) return std::bit_cast<Element>(word);
+      return std::bit_cast<Element>(static_cast<Word>((word & F::sign) | Word{F::bias} << fraction_bits));
+    };
+    return std::bit_cast<Word>(static_cast<Element>(any_number(a) * any_number(b) + any_number(c)));
+  }
+  // A number is `size` times 2^place.
+  struct Number {
+    Wide size;
+    int place;
+    bool negative;
+  };
+  const auto number = [&](Word word) {
+    const int exponent = static_cast<int>((word & F::exponent) >> fraction_bits);
+    const Word fraction = word & F::fraction;
+    return Number{.size = exponent == 0 ? fraction : fraction | Word{1} << fraction_bits,
+                  .place = (exponent == 0 ? 0 : exponent - 1) + least,
+                  .negative = (word & F::sign) != 0};
+  };
+  const auto places = [](Wide size) {
+    const auto high = static_cast<uint64_t>(size >> 64);
+    return high != 0 ? 128 - std::countl_zero(high) : 64 - std::countl_zero(static_cast<uint64_t>(size));
+  };
+  const Number x = number(a), y = number(b), addend = number(c);
+  Number large{.size = x.size * y.size, .place = x.place + y.place, .negative = x.negative != y.negative};
+  if (large.size == 0) return addend.size != 0 || addend.negative == large.negative ? c : 0;
+  Number small = addend;
+  if (small.size != 0) {
+    constexpr int top = 126;  // with room for a carry
+    const auto normalize = [&](Number& n) {
+      const int by = top - places(n.size);
+      n.size <<= by;
+      n.place -= by;
+    };
+    normalize(large);
+    normalize(small);
+    if (large.place < small.place || (large.place == small.place && large.size < small.size)) std::swap(large, small);
+    const int distance = large.place - small.place;
+    // What is shifted out remains as a bit at the end. It is at least 20 places below what is rounded to.
+    Wide shifted = distance > top ? 0 : small.size >> distance;
+    if (distance > top || (shifted << distance) != small.size) shifted |= 1;
+    large.size = large.negative == small.negative ? large.size + shifted : large.size - shifted;
+    if (large.size == 0) return 0;
+  }
+  const Word sign = large.negative ? F::sign : 0;
+  const int lost = std::max(places(large.size) - (fraction_bits + 1), least - large.place);
+  Wide rounded = large.size;
+  if (lost > 127) {
+    rounded = 0;
+  } else if (lost > 0) {
+    rounded = large.size >> lost;
+    const Wide rest = large.size - (rounded << lost), half = Wide{1} << (lost - 1);
+    if (rest > half || (rest == half && (rounded & 1) != 0)) ++rounded;
+  } else {
+    rounded <<= -lost;
+  }
+  const int place = large.place + lost;
+  // The fraction's first bit adds 1 to the exponent of a normal number; so does a carry.
+  if (place - least > static_cast<int>(F::exponent >> fraction_bits)) return sign | F::exponent;
+  const Wide word = (static_cast<Wide>(place - least) << fraction_bits) + rounded;
+  return sign | static_cast<Word>(word >= F::exponent ? Wide{F::exponent} : word);
+}
+
+// --- Scaled factors -------------------------------------------------------------------------------------------------
+
+/// What `down` has in the place of a denormal: 0, or a small normal number, either with its sign.
+enum class Substitute : uint8_t { zero, small };
+
+/// A source's elements, scaled, in chunks of 16.
+template <typename T, unsigned most_elements>
+class ScaledFactors {
+ public:
+  using F = ChainFormat<T>;
+  using Bits = typename F::Bits;
+  using Element = typename F::Element;
+
+  /// Replaces the elements.
+  template <Substitute substitute>
+  [[gnu::always_inline]] void assign(const Element* elements, unsigned count) {
+    // A denormal becomes the fraction of a number, whose leading 1 is taken away again.
+    constexpr typename F::Word leading = (F::shift + 1) << F::fraction_bits, shift = F::shift << F::fraction_bits;
+    Bits least_normal = ~Bits(0), largest = Bits(0);
+    for (unsigned i = 0; i < count; i += chunk_lanes) {
+      const auto word = load_lanes<Bits>(elements + i);
+      const Bits size = word & ~F::sign, sign = word & F::sign;
+      least_normal = __builtin_elementwise_min(least_normal, size - F::unit);
+      largest = __builtin_elementwise_max(largest, size);
+      const auto least = size < F::unit;
+      const T normalized = bits<T>(size | leading) - bits<T>(Bits(leading));
+      const Bits up = select(least, bits<Bits>(normalized) | sign, word + shift);
+      const Bits down = select(least, substitute == Substitute::zero ? sign : up, word - shift);
+      std::memcpy(versions_[is_up] + i, &up, sizeof up);
+      std::memcpy(versions_[!is_up] + i, &down, sizeof down);
+      has_denormals_[i / chunk_lanes] = any(size - 1 < F::unit - 1);
+    }
+    constexpr auto exponents = static_cast<typename F::Word>(F::exponent >> F::fraction_bits);
+    is_exact_ = __builtin_reduce_min(least_normal) >= shift && __builtin_reduce_max(largest) < (exponents - F::shift)
+                                                                                                   << F::fraction_bits;
+  }
+
+  /// Whether scaling is exact.
+  bool is_exact() const { return is_exact_; }
+  template <unsigned chunks>
+  [[gnu::always_inline]] unsigned has_denormals(unsigned first) const {
+    unsigned has = 0;
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < chunks; ++i) has |= has_denormals_[first / chunk_lanes + i];
+    return has;
+  }
+  static constexpr unsigned is_up = 1;
+  /// The elements, scaled up (1) or down (0).
+  [[gnu::always_inline]] const Element* version(unsigned up) const { return versions_[0] + size_t{up} * stride; }
+
+ private:
+  static constexpr unsigned stride = most_elements + chunk_lanes;  // a part of a chunk is read as a whole one
+  alignas(64) Element versions_[2][stride];
+  uint8_t has_denormals_[most_elements / chunk_lanes];
+  bool is_exact_;
+};
+
+// --- Chains ---------------------------------------------------------------------------------------------------------
+
+/// Factors that are multiplied with each other and added to the sums. `index`: of a sparse A, the depths of B that its
+/// elements belong to, or null. Without initializers: most of an array of them remains unused.
+template <typename Element>
+struct ChainStep {
+  const Element *a, *b;
+  const uint8_t* index;
+};
+
+/// The part of both sources that a chain takes, from the elements `a` and `b` of each depth on. Of a sparse A, each
+/// depth meets four of B, from 4 * (k / 2) on.
+struct ChainPart {
+  unsigned a = 0, b = 0, a_step, b_step, depth;
+  const uint8_t* index = nullptr;
+};
+
+/// The steps of a chain, in order; `most_denormals`: elements of A at depths at which both sources have denormals.
+template <typename T, unsigned most_depth, unsigned most_denormals>
+class ChainSteps {
+ public:
+  using F = ChainFormat<T>;
+  using Element = typename F::Element;
+  using Step = ChainStep<Element>;
+
+  void clear() { count_ = used_ = 0; }
+  /// Appends the factors as they are.
+  void append(const Element* a, const Element* b, const ChainPart& part) {
+    for (unsigned k = 0; k < part.depth; ++k) {
+      add(part, k, a + size_t{k} * part.a_step + part.a,
+          b + (part.index == nullptr ? size_t{k} * part.b_step : 0) + part.b);
+    }
+  }
+  /// Appends scaled factors, of so many chunks of each depth. B has numbers in the place of its denormals, A zeros.
+  /// Which version a step takes is computed, as a branch would often be mispredicted.
+  template <unsigned a_chunks, unsigned b_chunks, typename Scaled>
+  [[gnu::always_inline]] void append(const Scaled& a, const Scaled& b, const ChainPart& part) {
+    for (unsigned k = 0; k < part.depth; ++k) {
+      const unsigned of_a = k * part.a_step + part.a;
+      unsigned of_b = part.b, b_has = 0;
+      if (part.index == nullptr) {
+        of_b += k * part.b_step;
+        b_has = b.template has_denormals<b_chunks>(of_b);
+      } else {
+        for (unsigned row = k / 2 * 4; row < k / 2 * 4 + 4; ++row) {
+          b_has |= b.template has_denormals<b_chunks>(row * part.b_step + part.b);
+        }
+      }
+      const unsigned a_has = a.template has_denormals<a_chunks>(of_a), a_is_up = a_has & ~b_has & 1;
+      add(part, k, a.version(a_is_up) + of_a, b.version(a_is_up ^ 1) + of_b);
+      if ((a_has & b_has) != 0) [[unlikely]] {
+        add(part, k, denormals_alone<a_chunks>(a.version(1) + of_a, a.version(0) + of_a), b.version(0) + of_b);
+      }
+    }
+  }
+  std::span<const Step> all() const { return {steps_, count_}; }
+
+ private:
+  void add(const ChainPart& part, unsigned k, const Element* a, const Element* b) {
+    const uint8_t* const index = part.index == nullptr ? nullptr : part.index + size_t{k} * part.a_step;
+    steps_[count_++] = {.a = a, .b = b, .index = index};
+  }
+  /// A's denormals, scaled up, and zeros for all others.
+  template <unsigned chunks>
+  [[gnu::noinline]] const Element* denormals_alone(const Element* up, const Element* down) {
+    Element* const first = alone_ + used_;
+    used_ += chunks * chunk_lanes;
+    for (unsigned i = 0; i < chunks * chunk_lanes; i += chunk_lanes) {
+      const auto word = load_lanes<typename F::Bits>(up + i);
+      const auto alone = select(has_least_exponent(load_lanes<T>(down + i)), word, word & F::sign);
+      std::memcpy(first + i, &alone, sizeof alone);
+    }
+    return first;
+  }
+
+  Step steps_[2 * most_depth];  // NOLINT(*-member-init): the first count_ of them
+  unsigned count_ = 0, used_ = 0;
+  Element alone_[most_denormals + chunk_lanes];  // NOLINT(*-member-init): the first used_
+};
+
+/// The chain's sums; `layout` has the factors of each: a(step, i) and b(step, i), for i below Layout::sums.
+template <typename T, typename Layout, typename Step>
+[[gnu::noinline]] void add_steps(const Layout& layout, std::span<const Step> steps, T* sums) {
+#if ATOLL_LEVEL_HAS(avx512)
+  constexpr unsigned at_once = sizeof(T) == sizeof(F32) ? Layout::sums : 4;
+#else
+  constexpr unsigned at_once = 4;
+#endif
+  static_assert(Layout::sums % at_once == 0);
+  for (unsigned first = 0; first < Layout::sums; first += at_once) {
+    T own[at_once];
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < at_once; ++i) own[i] = sums[first + i];
+    for (const Step& step : steps) {
+#pragma clang loop unroll(full)
+      for (unsigned i = 0; i < at_once; ++i) {
+        own[i] = fused(layout.a(step, first + i), layout.b(step, first + i), own[i]);
+      }
+    }
+#pragma clang loop unroll(full)
+    for (unsigned i = 0; i < at_once; ++i) sums[first + i] = own[i];
+  }
+}
+
+/// The same whatever the factors and sums are. Lanes that the host would execute in microcode, or whose result it has
+/// flushed, are computed in integers.
+template <typename T, typename Layout, typename Step>
+[[gnu::noinline]] void add_steps_carefully(const Layout& layout, std::span<const Step> steps, T* sums) {
+  using Bits = typename ChainFormat<T>::Bits;
+  for (const Step& step : steps) {
+    for (unsigned i = 0; i < Layout::sums; ++i) {
+      const T a = layout.a(step, i), b = layout.b(step, i), c = sums[i];
+      const T usual_a = flush(a), usual_b = flush(b);
+      const T sum = fused(usual_a, usual_b, flush(c));
+      const auto rare =
+          is_denormal(a) | is_denormal(b) | is_denormal(c) | ((sum == 0) & (usual_a != 0) & (usual_b != 0));
+      sums[i] = sum;
+      if (!any(rare)) [[likely]]
+        continue;
+      const Bits a_bits = bits<Bits>(a), b_bits = bits<Bits>(b), c_bits = bits<Bits>(c);
+      Bits result = bits<Bits>(sum);
+      for (unsigned lane = 0; lane < chunk_lanes; ++lane) {
+        if (rare[lane] != 0) result[lane] = fused_in_integers<T>(a_bits[lane], b_bits[lane], c_bits[lane]);
+      }
+      sums[i] = bits<T>(result);
+    }
+  }
+}
+
+/// Adds the products of a chain to its sums, which are C before. `is_exact`: factors and sums are normal numbers, 0 or
+/// special.
+template <typename T, typename Layout, typename Step>
+inline void add_chain(const Layout& layout, std::span<const Step> steps, bool is_exact, UnderflowScope& underflows,
+                      T* sums) {
+  LeastSize<T> least_c;
+  for (unsigned i = 0; i < Layout::sums; ++i) least_c.add(sums[i]);
+  const auto has_denormal_c = [&] {
+    for (unsigned i = 0; i < Layout::sums; ++i) {
+      if (any_denormal(sums[i])) return true;
+    }
+    return false;
+  };
+  if (is_exact && (!least_c.may_be_denormal() || !has_denormal_c())) {
+    T before[Layout::sums];
+    std::memcpy(before, sums, sizeof before);
+    add_steps(layout, steps, sums);
+    if (!underflows.is_set()) [[likely]]
+      return;
+    underflows.clear();
+    std::memcpy(sums, before, sizeof before);
+  }
+  add_steps_carefully(layout, steps, sums);
+}
+
+/// NaNs become the default one. A comparison of denormals would be one more operation in microcode.
+template <typename T>
+[[gnu::always_inline]] inline T with_default_nan(T sum) {
+  using F = Format<T>;
+  const auto nan = bits<BitsOf<T>>(magnitude(sum)) > BitsOf<T>(F::exponent);
+  return select(nan, pattern<T>(F::default_nan), sum);
+}
+
+ATOLL_LEVEL_END
+}  // namespace Atoll::semantics
