@@ -260,20 +260,25 @@ bool can_have_jumped_to(uint64_t target, uint64_t pc, const isa::Instruction& ju
   return (control.adds_to_pc ? next : 0) + target_in(wave, address) == target;
 }
 
-/// The jumps, calls and branches of loaded code that can have led to an address where no code can run. Of calls there
-/// is one, whose return address is in registers. Several returns of functions may use the same registers.
+/// The jumps, calls and branches of loaded code that are most likely to have led to an address where no code can run. A
+/// call has left its return address in registers. Jumps of several functions may use the same registers: the kernel's
+/// own come first.
 std::vector<uint64_t> jumps_to(uint64_t target, const LoadedCode& code, const Wave& wave, const Gpu& gpu) {
-  std::vector<uint64_t> jumps;
+  const std::string& kernel = wave.work_group->dispatch->kernel->name;
+  std::vector<uint64_t> calls, of_kernel, others;
   for (const object::Segment& segment : code.code_object().segments) {
     if (!segment.executable) continue;
     const uint64_t end = code.base() + segment.address + segment.memory_size;
     for (uint64_t pc = code.base() + segment.address; pc < end;) {
       const auto instruction = instruction_at(&code, pc, gpu.processor(), wave.wave_size);
-      if (instruction && can_have_jumped_to(target, pc, *instruction, wave)) jumps.push_back(pc);
+      if (instruction && can_have_jumped_to(target, pc, *instruction, wave)) {
+        const bool is_linked = instruction->destinations != 0;
+        (is_linked ? calls : code.function_at(pc) == kernel ? of_kernel : others).push_back(pc);
+      }
       pc += instruction ? instruction->size : 4;
     }
   }
-  return jumps;
+  return !calls.empty() ? calls : !of_kernel.empty() ? of_kernel : others;
 }
 
 /// What led to an address where no code can run; empty where it is not known.

@@ -78,6 +78,18 @@ class CellBlock {
  public:
   static constexpr uint32_t bytes = 256;
 
+  /// Forgets all accesses. Returns how many bytes of the host's that frees.
+  size_t clear() {
+    const size_t freed = (parts_ ? sizeof(Parts) : 0) + (split_ ? sizeof(Split) : 0);
+    whole_ = {};
+    parts_.reset();
+    split_.reset();
+    return freed;
+  }
+
+  /// The cells of single dwords; null where others have them, or single bytes do.
+  Cell* dword_cells() { return split_ && split_->bytes.empty() ? split_->dwords.data() : nullptr; }
+
   /// Calls `visit(cell, offset, dwords)` for the cells of the bytes [first, end), which are in the block: once for as
   /// many dwords as have one cell, whose marks are as of the first of them; 0 dwords: a part of one. `spread`: that of
   /// the marks that the visitor leaves; none: their lanes do not follow from the dword. How many bytes of the host's it
@@ -198,26 +210,70 @@ class AccessHistory {
   /// unnoticed.
   static constexpr size_t most_bytes = size_t{2} << 30;
 
+  using Blocks = std::array<CellBlock, page_bytes / CellBlock::bytes>;
+
   /// A part of the memory has one lock.
-  struct alignas(64) Part {
-    using Page = std::array<CellBlock, page_bytes / CellBlock::bytes>;
+  class alignas(64) Part {
+   public:
     std::mutex mutex;
-    std::unordered_map<uint64_t, std::unique_ptr<Page>> pages;
     size_t bytes = 0;  ///< of the host's, for pages
     /// What was known to those that accessed a place by atomics.
     std::unordered_map<uint64_t, Place> atomics;
 
     /// Makes pointers to other pages void.
-    Page& page(uint64_t number) {
-      const auto at = pages.find(number);
-      if (at != pages.end()) return *at->second;
-      if (bytes > most_bytes / part_count) {
-        pages.clear();
-        bytes = 0;
+    Blocks& page(uint64_t number) {
+      if (recent_ != nullptr && recent_number_ == number) return recent_->blocks;
+      auto at = pages_.find(number);
+      if (at == pages_.end()) {
+        if (bytes > most_bytes / part_count) {
+          pages_.clear();
+          bytes = 0;
+        }
+        bytes += sizeof(Page);
+        at = pages_.try_emplace(number, std::make_unique<Page>(generation_)).first;
       }
-      bytes += sizeof(Page);
-      return *(pages[number] = std::make_unique<Page>());
+      Page& page = *at->second;
+      if (page.generation != generation_) renew(page);
+      recent_ = &page;
+      recent_number_ = number;
+      return page.blocks;
     }
+    /// Null where nothing has been accessed since clear().
+    Blocks* find(uint64_t number) {
+      const auto at = pages_.find(number);
+      return at == pages_.end() || at->second->generation != generation_ ? nullptr : &at->second->blocks;
+    }
+    template <typename Visit>
+    void for_each_page(const Visit& visit) {
+      for (auto& [number, page] : pages_) {
+        if (page->generation == generation_) visit(number, page->blocks);
+      }
+    }
+    /// Forgets all. Pages stay allocated: the next dispatch mostly accesses the same memory.
+    void clear() {
+      ++generation_;
+      recent_ = nullptr;
+      atomics.clear();
+    }
+
+   private:
+    struct Page {
+      uint64_t generation = 0;  ///< of the part, in which the blocks were written
+      Blocks blocks{};
+      explicit Page(uint64_t now) : generation(now) {}
+    };
+
+    void renew(Page& page) {
+      size_t less = 0;
+      for (CellBlock& block : page.blocks) less += block.clear();
+      bytes -= std::min(bytes, less);
+      page.generation = generation_;
+    }
+
+    std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+    uint64_t generation_ = 0;
+    Page* recent_ = nullptr;  ///< of the last access
+    uint64_t recent_number_ = 0;
   };
 
   static uint64_t page_of(uint64_t address) { return address / page_bytes; }
@@ -225,9 +281,7 @@ class AccessHistory {
   void clear() {
     for (Part& part : parts_) {
       const std::lock_guard lock(part.mutex);
-      part.pages.clear();
-      part.bytes = 0;
-      part.atomics.clear();
+      part.clear();
     }
   }
   /// What is known of some bytes: they are others' from now on. A block of which only a part is meant is forgotten,
@@ -241,16 +295,16 @@ class AccessHistory {
         Part& part = parts_[page % part_count];
         const std::lock_guard lock(part.mutex);
         forget_atomics(part, begin, end);
-        if (const auto at = part.pages.find(page); at != part.pages.end()) forget_blocks(*at->second, page, begin, end);
+        if (Blocks* const blocks = part.find(page)) forget_blocks(*blocks, page, begin, end);
       }
       return;
     }
     for (Part& part : parts_) {
       const std::lock_guard lock(part.mutex);
       forget_atomics(part, begin, end);
-      for (auto& [page, blocks] : part.pages) {
-        if (page >= first && page <= last) forget_blocks(*blocks, page, begin, end);
-      }
+      part.for_each_page([&](uint64_t page, Blocks& blocks) {
+        if (page >= first && page <= last) forget_blocks(blocks, page, begin, end);
+      });
     }
   }
 
@@ -258,7 +312,7 @@ class AccessHistory {
   static void forget_atomics(Part& part, uint64_t begin, uint64_t end) {
     std::erase_if(part.atomics, [&](const auto& place) { return place.first >= begin && place.first < end; });
   }
-  static void forget_blocks(Part::Page& blocks, uint64_t page, uint64_t begin, uint64_t end) {
+  static void forget_blocks(Blocks& blocks, uint64_t page, uint64_t begin, uint64_t end) {
     const uint64_t base = page * page_bytes;
     for (size_t i = 0; i < blocks.size(); ++i) {
       const uint64_t at = base + i * CellBlock::bytes;

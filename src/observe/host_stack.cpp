@@ -134,6 +134,8 @@ uint64_t HostStack::hash_from(size_t first) const {
 }
 
 uint64_t HostStack::hash_of_caller() const {
+  // The interpreter's frames may not all have had room.
+  if (!python.empty()) return std::hash<std::string>()(python);
   static const void* const own = own_base();
   size_t first = 0;
   for (; first < count; ++first) {

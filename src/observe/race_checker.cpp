@@ -160,6 +160,7 @@ class RaceChecker final : public Checker {
   [[gnu::noinline]] void access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cell& cell, const Mark& mark);
   void acquire_cell(Pass& pass, Cell& cell);
   size_t access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread);
+  bool passes_by_lane(Pass& pass);
   void access_lds(Pass& pass);
   void access_global(Pass& pass);
   void acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
@@ -388,9 +389,9 @@ void RaceChecker::add_writers(uint64_t signal, std::vector<uint32_t>& runs) {
   if (const auto at = part.atomics.find(value); at != part.atomics.end() && !at->second.empty()) {
     for (const Moment& moment : at->second.clock().moments()) add(moment.task);
   }
-  if (const auto at = part.pages.find(page); at != part.pages.end()) {
+  if (AccessHistory::Blocks* const blocks = part.find(page)) {
     const auto first = static_cast<uint32_t>(value % CellBlock::bytes);
-    (*at->second)[value % AccessHistory::page_bytes / CellBlock::bytes].visit(
+    (*blocks)[value % AccessHistory::page_bytes / CellBlock::bytes].visit(
         first, first + 8, 0, [&](const Cell& cell, uint32_t, uint32_t) { add(cell.write.when.task); });
   }
 }
@@ -529,7 +530,7 @@ void RaceChecker::global_sync(const machine::Wave& wave, WaveClock& clock, const
   if (wave.global_sync != 0) return;
   AccessHistory::Part& part = history_.part(AccessHistory::page_of(address));
   const std::lock_guard lock(part.mutex);
-  part.atomics[address].learn(clock.released());
+  part.atomics[address].learn(clock.released(), clock.task);
 }
 
 void RaceChecker::passes_global_sync(WaveClock& clock) {
@@ -775,6 +776,41 @@ bool passes(WaveClock& clock, Cell& cell, const Mark& mark, bool writes) {
   return true;
 }
 
+/// What passes() does for the dwords of one lane, of which each has a cell. What it has found to be known is remembered
+/// from one lane to the next: cells that lie near each other were mostly accessed together.
+class PlainCells {
+ public:
+  PlainCells(WaveClock& clock, bool writes) : clock_(clock), writes_(writes) {}
+
+  /// False: they have to be looked at more closely, and what was done can be done again.
+  bool pass(Cell* cells, unsigned dwords, const Mark& mark) {
+    for (unsigned i = 0; i < dwords; ++i) {
+      Cell& cell = cells[i];
+      if (cell.is_atomic || !is_known(cell.write.when, 0)) return false;
+      if (!writes_) {
+        cell.add_read(mark);
+        continue;
+      }
+      if (!is_known(cell.reads[0].when, 1) || !is_known(cell.reads[1].when, 2)) return false;
+      cell.write = cell.plain_write = mark;
+      cell.is_stored = true;
+    }
+    return true;
+  }
+
+ private:
+  bool is_known(Moment when, unsigned which) {
+    if (when.task == 0 || (when.task == known_[which].task && when.time <= known_[which].time)) return true;
+    if (!clock_.knows_at_once(when)) return false;
+    known_[which] = when;
+    return true;
+  }
+
+  WaveClock& clock_;
+  const bool writes_;
+  std::array<Moment, 3> known_{};
+};
+
 /// The rest of the piece, as far as it is in the block at an address. How many bytes of the host's that takes.
 size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread) {
   const auto first = static_cast<uint32_t>(pass.at - address);
@@ -788,11 +824,35 @@ size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address,
                      });
 }
 
+/// Does what passes() does for an access to LDS whose blocks have a cell for each dword. False: some of it has to be
+/// looked at more closely.
+bool RaceChecker::passes_by_lane(Pass& pass) {
+  const AccessEvent& access = pass.access;
+  if (access.bytes % 4 != 0) return false;
+  PlainCells cells(pass.clock, access.writes);
+  std::vector<CellBlock>& blocks = pass.group.lds;
+  Mark mark = pass.mark;
+  // What several lanes read is looked at once.
+  const uint64_t lanes = access.writes ? access.lanes : access.lanes & ~access.pattern.repeats;
+  for (uint64_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const uint64_t address = access.addresses[lane], last = address + access.bytes - 1;
+    const uint64_t block = address / CellBlock::bytes;
+    if (address % 4 != 0 || block != last / CellBlock::bytes || block >= blocks.size()) return false;
+    Cell* const first = blocks[block].dword_cells();
+    if (first == nullptr) return false;
+    mark.lane = lane;
+    if (!cells.pass(first + address % CellBlock::bytes / 4, access.bytes / 4, mark)) return false;
+  }
+  return true;
+}
+
 void RaceChecker::access_lds(Pass& pass) {
   const AccessEvent& access = pass.access;
   GroupClocks& group = pass.group;
   WaveClock& clock = pass.clock;
   const uint64_t size = group.lds.size() * CellBlock::bytes;
+  if (pass.is_plain && clock.incomplete.empty() && group.lds_atomics.empty() && passes_by_lane(pass)) return;
   for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
     pass.begin_piece(lane, begin, std::min(end, size), spread);
     while (pass.at < pass.end) access_block(pass, group.lds[pass.at / CellBlock::bytes], pass.block(), spread);
@@ -825,9 +885,9 @@ void RaceChecker::access_lds(Pass& pass) {
     if (place == nullptr || (!access.is_atomic && place->empty())) return;
     if (!released) released = clock.release_all();
     if (acquires) {
-      place->replace(released);
+      place->replace(released, clock.task);
     } else {
-      place->learn(released);
+      place->learn(released, clock.task);
     }
   });
 }
@@ -837,7 +897,7 @@ void RaceChecker::access_global(Pass& pass) {
   GroupClocks& group = pass.group;
   WaveClock& clock = pass.clock;
   AccessHistory::Part* part = nullptr;
-  AccessHistory::Part::Page* page = nullptr;
+  AccessHistory::Blocks* page = nullptr;
   uint64_t page_number = UINT64_MAX;
   std::unique_lock<std::mutex> lock;
   bool has_atomics = false;
@@ -878,7 +938,7 @@ void RaceChecker::access_global(Pass& pass) {
         if (!place.empty()) acquire_near(group, clock, place.clock());
         clock.pending.add(address);
       }
-      if (access.writes) place.learn(released);
+      if (access.writes) place.learn(released, clock.task);
       if (!group.is_in_order || group.waves.size() == 1) return;
       VectorClock& in_order = group.released_in_order[address];
       if (acquires && !in_order.empty()) acquire_in_order(group, clock, in_order);
@@ -1016,10 +1076,10 @@ void RaceChecker::check_copy(const CopyAccess& copy) {
     const uint64_t page = AccessHistory::page_of(at), end = std::min(copy.end, (page + 1) * AccessHistory::page_bytes);
     AccessHistory::Part& part = history_.part(page);
     const std::lock_guard lock(part.mutex);
-    const auto found = part.pages.find(page);
-    for (; at < end && found != part.pages.end();) {
+    AccessHistory::Blocks* const blocks = part.find(page);
+    for (; at < end && blocks != nullptr;) {
       const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(end, block + CellBlock::bytes);
-      part.bytes += (*found->second)[block % AccessHistory::page_bytes / CellBlock::bytes].visit(
+      part.bytes += (*blocks)[block % AccessHistory::page_bytes / CellBlock::bytes].visit(
           static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), 0,
           [&](const Cell& cell, uint32_t offset, uint32_t) {
             if (conflict) return;

@@ -100,13 +100,31 @@ bool VectorClock::lacks(const VectorClock& other, uint32_t first, uint32_t end, 
   return false;
 }
 
-void Place::learn(const Knowledge& released) {
-  if (released == last_ || released->empty()) return;
-  if (last_ != nullptr) {
-    if (several_.empty()) several_ = *last_;
-    several_.learn(*released);
+void Place::learn(const Knowledge& released, uint32_t task) {
+  if (released == last_.clock || released->empty()) return;
+  joined_.clear();
+  if (last_.clock != nullptr && last_.task != task) {
+    const auto own = std::ranges::find(others_, task, &Released::task);
+    if (own != others_.end()) {
+      *own = std::move(last_);
+    } else {
+      others_.push_back(std::move(last_));
+    }
+    if (others_.size() > most_others) {
+      for (const Released& other : others_) before_.learn(*other.clock);
+      others_.clear();
+    }
   }
-  last_ = released;
+  last_ = {.task = task, .clock = released};
+}
+
+const VectorClock& Place::join() const {
+  if (joined_.empty()) {
+    joined_ = before_;
+    for (const Released& other : others_) joined_.learn(*other.clock);
+    joined_.learn(*last_.clock);
+  }
+  return joined_;
 }
 
 }  // namespace Atoll::observe

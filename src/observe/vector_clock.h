@@ -56,20 +56,34 @@ using Knowledge = std::shared_ptr<const VectorClock>;
 /// What is known to who reads a place that others have released to.
 class Place {
  public:
-  void learn(const Knowledge& released);
+  /// `task`: who releases it. A task's later clock has all that its earlier ones had, and takes their place.
+  void learn(const Knowledge& released, uint32_t task);
   /// The same of who has read the place, and learnt what was known, in the same atomic.
-  void replace(const Knowledge& released) {
-    last_ = released;
-    several_.clear();
+  void replace(const Knowledge& released, uint32_t task) {
+    last_ = {.task = task, .clock = released};
+    others_.clear();
+    before_.clear();
+    joined_.clear();
   }
   /// What has been released, as one; null: it was more.
-  const VectorClock* one() const { return several_.empty() ? last_.get() : nullptr; }
-  const VectorClock& clock() const { return several_.empty() ? *last_ : several_; }
-  bool empty() const { return last_ == nullptr; }
+  const VectorClock* one() const { return is_one() ? last_.clock.get() : nullptr; }
+  const VectorClock& clock() const { return is_one() ? *last_.clock : join(); }
+  bool empty() const { return last_.clock == nullptr; }
 
  private:
-  Knowledge last_;       ///< that was released last
-  VectorClock several_;  ///< with all before it, where there were any
+  struct Released {
+    uint32_t task = 0;
+    Knowledge clock;
+  };
+  static constexpr size_t most_others = 8;  ///< which are joined when there are more
+
+  bool is_one() const { return others_.empty() && before_.empty(); }
+  const VectorClock& join() const;
+
+  Released last_;                 ///< that was released last
+  std::vector<Released> others_;  ///< by other tasks before that
+  VectorClock before_;            ///< of still others, joined
+  mutable VectorClock joined_;    ///< all of them; empty: to be joined
 };
 
 }  // namespace Atoll::observe
