@@ -185,6 +185,10 @@ struct GpuOptions {
   unsigned threads = 0;        ///< host threads that run work-groups; 0: all of the host's
   double timeout_seconds = 0;  ///< of one launch; 0: none
   std::string engine{};        ///< "compiled" (the default) or "interpreter"
+  /// The order in which waves run: "fast" (the default), "fair", where all of a work-group's run side by side, or a
+  /// number, the seed of a pseudo-random order. All but "fast" are the same in each run, on one thread and the
+  /// interpreter.
+  std::string schedule{};
   std::string core_file{};     ///< where a fault leaves a core file, %p being the process; empty: nowhere
   /// Gets what kernels print, instead of the program's standard output and standard error; from any thread, one call at
   /// a time. It must neither throw nor launch kernels.

@@ -27,4 +27,8 @@ machine::Gpu::MakeEngine observed_engine(machine::Observer& observer, std::strin
   return [&observer](const target::Target& target) { return make_observed_interpreter(target, observer); };
 }
 
+machine::Gpu::MakeEngine stepping_engine(machine::Observer* observer) {
+  return [observer](const target::Target& target) { return make_stepping_interpreter(target, observer); };
+}
+
 }  // namespace Atoll::engine

@@ -14,8 +14,10 @@ namespace {
 class Interpreter final : public machine::Engine {
  public:
   /// `observer` may be null.
-  Interpreter(const target::Target& target, machine::Observer* observer)
-      : caches_(target, observer != nullptr ? observer->watched() : machine::Watched{}), observer_(observer) {}
+  Interpreter(const target::Target& target, machine::Observer* observer, bool steps = false)
+      : caches_(target, observer != nullptr ? observer->watched() : machine::Watched{}),
+        observer_(observer),
+        steps_(steps) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
     Run& run = begin_run(wave, budget, caches_.of(wave), sync_);
@@ -23,8 +25,8 @@ class Interpreter final : public machine::Engine {
     do {
       run.resume = false;
       run.code = &caches_.of(wave);  // which s_set_vgpr_msb changes
-      if (runs_apart(wave)) {
-        run_apart(wave, run);
+      if (steps_ || runs_apart(wave)) {
+        run_apart(wave, run, steps_);
       } else {
         const MicroOp* op = run.code->find(wave.pc);
         handler_of(op)(wave, op, run);
@@ -44,6 +46,7 @@ class Interpreter final : public machine::Engine {
   CodeCaches caches_;
   GlobalWaveSync sync_;
   machine::Observer* const observer_;
+  const bool steps_;
 };
 
 }  // namespace
@@ -84,6 +87,10 @@ std::unique_ptr<machine::Engine> make_interpreter(const target::Target& target) 
 
 std::unique_ptr<machine::Engine> make_observed_interpreter(const target::Target& target, machine::Observer& observer) {
   return std::make_unique<Interpreter>(target, &observer);
+}
+
+std::unique_ptr<machine::Engine> make_stepping_interpreter(const target::Target& target, machine::Observer* observer) {
+  return std::make_unique<Interpreter>(target, observer, /*steps=*/true);
 }
 
 }  // namespace Atoll::engine

@@ -12,7 +12,8 @@ bool runs_apart(const Wave& wave);
 void go_apart(Wave& wave, uint64_t pc, Run& run);
 
 /// Runs the wave from its PC until the modes are off, it stops, or its budget is used up. Run::resume tells whether it
-/// is to go on in the chain.
-void run_apart(Wave& wave, Run& run);
+/// is to go on in the chain. With `steps` it goes on in any mode: the budget is looked at after each instruction, where
+/// the chain looks at it in branches.
+void run_apart(Wave& wave, Run& run, bool steps = false);
 
 }  // namespace Atoll::engine

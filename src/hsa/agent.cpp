@@ -15,7 +15,7 @@
 #include "hsa/isa.h"
 #include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
-#include "hsa/visible_devices.h"
+#include "settings/visible_devices.h"
 #include "target/topology.h"
 
 namespace Atoll::hsa {
@@ -58,12 +58,12 @@ CpuAgent::CpuAgent() : Agent(HSA_DEVICE_TYPE_CPU, 0, host_caches(), host_memory_
     pools.push_back({this, HSA_AMD_SEGMENT_GLOBAL, flags, memory.bytes()});
 }
 
-GpuAgent::GpuAgent(const GpuConfiguration& configuration, std::unique_ptr<machine::Gpu> machine)
+GpuAgent::GpuAgent(const settings::GpuConfiguration& configuration, std::unique_ptr<machine::Gpu> machine)
     : Agent(HSA_DEVICE_TYPE_GPU, target::node_of(configuration.number), gpu_caches(configuration.model.product),
             configuration.memory_bytes),
       machine(std::move(machine)),
       number(configuration.number),
-      compute_units(configuration.compute_units.empty() ? all_compute_units(product().compute_units)
+      compute_units(configuration.compute_units.empty() ? settings::all_compute_units(product().compute_units)
                                                         : configuration.compute_units) {
   for (const uint32_t flags : {coarse_flag, fine_flag})
     pools.push_back({this, HSA_AMD_SEGMENT_GLOBAL, flags, memory.bytes()});
@@ -272,7 +272,7 @@ hsa_status_t give_gpu(const GpuAgent& agent, int attribute, void* value) {
     case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
       return give(value, true);
     case HSA_AMD_AGENT_INFO_UUID: {
-      const std::string text = uuid_of(product, agent.number);
+      const std::string text = settings::uuid_of(product, agent.number);
       std::memcpy(value, text.c_str(), text.size() + 1);
       return HSA_STATUS_SUCCESS;
     }

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "hsa/compute_unit_mask.h"
-#include "hsa/configuration.h"
 #include "hsa/memory_pool.h"
 #include "machine/gpu.h"
+#include "settings/compute_unit_mask.h"
+#include "settings/configuration.h"
 
 namespace Atoll::hsa {
 
@@ -49,13 +49,13 @@ struct CpuAgent : Agent {
 
 /// One of the GPUs, and what the program has set of it.
 struct GpuAgent : Agent {
-  GpuAgent(const GpuConfiguration& configuration, std::unique_ptr<machine::Gpu> machine);
+  GpuAgent(const settings::GpuConfiguration& configuration, std::unique_ptr<machine::Gpu> machine);
 
   const std::unique_ptr<machine::Gpu> machine;
-  const unsigned number;                   ///< among all of the machine
-  const ComputeUnitMask compute_units;     ///< that queues may use
-  std::atomic<uint64_t> scratch_limit{0};  ///< what hsa_amd_agent_set_async_scratch_limit said last
-  std::atomic<bool> coherent{true};        ///< what hsa_amd_coherency_set_type said last
+  const unsigned number;                          ///< among all of the machine
+  const settings::ComputeUnitMask compute_units;  ///< that queues may use
+  std::atomic<uint64_t> scratch_limit{0};         ///< what hsa_amd_agent_set_async_scratch_limit said last
+  std::atomic<bool> coherent{true};               ///< what hsa_amd_coherency_set_type said last
 
   const target::GpuModel& model() const { return machine->model(); }
   const target::Product& product() const { return model().product; }

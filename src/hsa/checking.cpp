@@ -14,13 +14,29 @@
 #include "hsa/hip_calls.h"
 #include "hsa/runtime.h"
 #include "hsa/status.h"
+#include "machine/process_record.h"
 
 namespace Atoll::hsa {
 
 namespace {
 
-std::atomic<int> wanted_exit_code{0};  ///< by findings; 0: none
-std::atomic<int> exit_status{-1};      ///< with which the program ends; -1: not known yet
+std::atomic<int> wanted_exit_code{0};   ///< by findings; 0: none
+std::atomic<uint64_t> errors_found{0};  ///< findings that are no notes
+std::atomic<int> exit_status{-1};       ///< with which the program ends; -1: not known yet
+std::atomic<pid_t> this_process{0};     ///< a child of vfork() has the same memory
+
+/// The exit code in place of `status`, by what was found. Called from _exit(), so from signal handlers, too.
+int exit_code_for(int status) {
+  const int code = wanted_exit_code.load(std::memory_order_relaxed);
+  const bool has_found = errors_found.load(std::memory_order_relaxed) != 0 && this_process == getpid();
+  return status == 0 && code != 0 && has_found ? code : status;
+}
+
+void found(const observe::Finding& finding) {
+  if (!finding.is_note) errors_found.fetch_add(1);
+  if (auto* const record = machine::ProcessRecord::current())
+    record->add_finding(observe::summary_line(finding), !finding.is_note);
+}
 
 /// The program with its arguments, for a report's reader.
 std::string command_line() {
@@ -45,8 +61,9 @@ std::optional<std::pair<uint64_t, uint64_t>> known_memory(uint64_t address) {
 
 /// Runs after all functions that the program has registered with atexit, as it is the loader's part of the end.
 __attribute__((destructor)) void set_exit_code() {
-  const int code = wanted_exit_code;
-  if (code == 0 || exit_status != 0) return;
+  if (exit_status != 0) return;
+  const int code = exit_code_for(0);
+  if (code == 0) return;
   std::fflush(nullptr);
   _exit(code);
 }
@@ -89,18 +106,27 @@ support::Result<std::unique_ptr<observe::Checkers>> make_checkers(const observe:
   surroundings.known = known_memory;
   surroundings.program = command_line();
   listen_to_hip_calls();
+  surroundings.found = found;
   return observe::Checkers::create(options, std::move(surroundings));
 }
 
 void finish_checks(observe::Checkers& checkers) {
   if (const auto written = checkers.finish(); !written) fmt::print(stderr, "atoll: {}\n", written.error().message);
-  if (checkers.findings().errors() != 0) wanted_exit_code = checkers.options().exit_code.value_or(0);
 }
 
-void watch_exit_code() {
+void watch_exit_code(int code) {
+  wanted_exit_code = code;
+  this_process = getpid();
+  static std::atomic_flag watches;  // in a fork, too
+  if (watches.test_and_set()) return;
   on_exit([](int status, void*) { exit_status = status; }, nullptr);
+  using ExitStatus = std::atomic<int (*)(int)>;
+  if (auto* const hook = static_cast<ExitStatus*>(dlsym(RTLD_DEFAULT, "atoll_exit_status"))) hook->store(exit_code_for);
 }
 
-void forget_findings() { wanted_exit_code = 0; }
+void forget_findings() {
+  wanted_exit_code = 0;
+  errors_found = 0;
+}
 
 }  // namespace Atoll::hsa

@@ -14,8 +14,9 @@ support::Result<std::unique_ptr<observe::Checkers>> make_checkers(const observe:
 /// Tells what there is to tell at the end, and writes the report.
 void finish_checks(observe::Checkers& checkers);
 
-/// From now on a program that ends with exit code 0 gets the one that was asked for, if there were findings.
-void watch_exit_code();
+/// From now on a process that ends with exit code 0 gets this one, if there were findings: by exit(), and under
+/// `atoll run`, whose preloaded library has these functions, by quick_exit() and _exit(), too.
+void watch_exit_code(int code);
 
 /// In a fork, which has made none.
 void forget_findings();

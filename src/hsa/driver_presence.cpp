@@ -11,6 +11,8 @@
 // The driver also learns when memory goes that it has given to GPUs, as the kernel notifies it (HIP's managed memory is
 // the program's own, and HIP says nothing to the runtime when it frees it). So munmap tells the runtime, if it wants to
 // know (svm.h).
+//
+// A process can end without its exit handlers. Then the exit code that findings give it comes from here (checking.h).
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -21,9 +23,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+
+#include "support/environment.h"
 
 #define ATOLL_INTERPOSED extern "C" __attribute__((visibility("default")))
 
@@ -56,7 +61,7 @@ class Redirected {
     for (const Place& place : places) {
       const size_t length = strlen(place.path);
       if (strncmp(path, place.path, length) != 0 || (path[length] != '\0' && path[length] != '/')) continue;
-      const char* const files = secure_getenv("ATOLL_DRIVER");
+      const char* const files = Atoll::support::environment_variable(Atoll::support::Setting::driver);
       if (files == nullptr) return;
       const int written = snprintf(buffer_, sizeof buffer_, "%s%s%s", files, place.target, path + length);
       if (written > 0 && static_cast<size_t>(written) < sizeof buffer_) path_ = buffer_;
@@ -167,6 +172,28 @@ ATOLL_INTERPOSED int munmap(void* address, size_t bytes) {
   if (auto* const tell = atoll_memory_goes.load(std::memory_order_acquire)) tell(address, bytes);
   return next(known, "munmap")(address, bytes);
 }
+
+/// Replaces the status with which the process ends; null: it stays. The runtime finds it by its name.
+extern "C" __attribute__((visibility("default"))) std::atomic<int (*)(int)> atoll_exit_status{nullptr};
+
+/// The next functions that end a process. They are found as this library is loaded: a child of vfork(), which shares
+/// the memory of a process whose threads may hold the loader's lock, calls them, too.
+static void (*next_exits[3])(int);
+__attribute__((constructor)) static void find_exits() {
+  const char* const names[] = {"_exit", "_Exit", "quick_exit"};
+  for (unsigned i = 0; i < 3; ++i) next_exits[i] = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, names[i]));
+}
+
+/// Defines a function that ends the process without its exit handlers, or with others.
+#define ATOLL_EXIT_FUNCTION(name, number)                                                                  \
+  ATOLL_INTERPOSED __attribute__((noreturn)) void name(int status) {                                       \
+    if (auto* const replace = atoll_exit_status.load(std::memory_order_acquire)) status = replace(status); \
+    if (next_exits[number] != nullptr) next_exits[number](status);                                         \
+    for (;;) syscall(SYS_exit_group, status);                                                              \
+  }
+ATOLL_EXIT_FUNCTION(_exit, 0)
+ATOLL_EXIT_FUNCTION(_Exit, 1)
+ATOLL_EXIT_FUNCTION(quick_exit, 2)
 
 // The C library opens the directory itself.
 ATOLL_PATH_FUNCTION(int, scandir,

@@ -168,8 +168,8 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
   auto* handle = reinterpret_cast<hsa_queue_t*>(record->machine->abi());
   self->store(handle);
   handle->type = type;
-  if (gpu->compute_units != all_compute_units(gpu->product().compute_units))
-    record->machine->set_compute_units(numbers_of(gpu->compute_units));
+  if (gpu->compute_units != settings::all_compute_units(gpu->product().compute_units))
+    record->machine->set_compute_units(settings::numbers_of(gpu->compute_units));
   record->doorbell->abi.queue_ptr = reinterpret_cast<uint64_t>(handle);
   record->doorbell->queue = record->machine.get();
   log().write(HSA_AMD_LOG_FLAG_INFO, "queue {} of {} packets at {}", handle->id, size, fmt::ptr(handle));
@@ -281,8 +281,8 @@ hsa_status_t hsa_amd_queue_cu_set_mask(const hsa_queue_t* queue, uint32_t num_cu
   }
   const auto record = Runtime::get()->queues.find(queue);
   if (!record || !record->machine) return HSA_STATUS_ERROR_INVALID_QUEUE;
-  const ComputeUnitMask& usable = record->agent->compute_units;
-  ComputeUnitMask mask = usable;
+  const settings::ComputeUnitMask& usable = record->agent->compute_units;
+  settings::ComputeUnitMask mask = usable;
   bool reduced = false;
   for (size_t word = 0; num_cu_mask_count != 0 && word < std::max<size_t>(mask.size(), num_cu_mask_count / 32);
        ++word) {
@@ -291,7 +291,7 @@ hsa_status_t hsa_amd_queue_cu_set_mask(const hsa_queue_t* queue, uint32_t num_cu
     reduced |= (wish & ~there) != 0;
     if (word < mask.size()) mask[word] = wish & there;
   }
-  record->machine->set_compute_units(numbers_of(mask));
+  record->machine->set_compute_units(settings::numbers_of(mask));
   record->compute_unit_mask = std::move(mask);
   return reduced ? static_cast<hsa_status_t>(HSA_STATUS_CU_MASK_REDUCED) : HSA_STATUS_SUCCESS;
 }
@@ -303,7 +303,7 @@ hsa_status_t hsa_amd_queue_cu_get_mask(const hsa_queue_t* queue, uint32_t num_cu
   }
   const auto record = Runtime::get()->queues.find(queue);
   if (!record || !record->machine) return HSA_STATUS_ERROR_INVALID_QUEUE;
-  const ComputeUnitMask& mask =
+  const settings::ComputeUnitMask& mask =
       record->compute_unit_mask.empty() ? record->agent->compute_units : record->compute_unit_mask;
   for (uint32_t word = 0; word < num_cu_mask_count / 32; ++word) cu_mask[word] = word < mask.size() ? mask[word] : 0;
   return HSA_STATUS_SUCCESS;

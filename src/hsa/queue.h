@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "hsa/agent.h"
-#include "hsa/compute_unit_mask.h"
 #include "hsa/signal.h"
 #include "machine/queue.h"
+#include "settings/compute_unit_mask.h"
 
 namespace Atoll::hsa {
 
@@ -26,7 +26,7 @@ struct QueueRecord {
   uint64_t soft = 0;                        ///< of a soft queue: where its packets are, and the amd_queue_t after them
   Signal* doorbell = nullptr;               ///< the runtime's own; null for a soft queue
   Signal* inactive = nullptr;               ///< the amd_queue_t's queue_inactive_signal
-  ComputeUnitMask compute_unit_mask;        ///< empty: all of them
+  settings::ComputeUnitMask compute_unit_mask;  ///< empty: all of them
   hsa_amd_queue_priority_t priority = HSA_AMD_QUEUE_PRIORITY_NORMAL;
 
   ~QueueRecord();

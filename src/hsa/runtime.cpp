@@ -20,13 +20,17 @@
 #include "hsa/callback.h"
 #include "hsa/checking.h"
 #include "hsa/client.h"
+#include "hsa/shortages.h"
 #include "hsa/signal.h"
 #include "hsa/status.h"
 #include "hsa/tools.h"
 #include "machine/address_range.h"
 #include "machine/memory_grain.h"
+#include "machine/process_record.h"
 #include "machine/signal_watch.h"
 #include "machine/statistics.h"
+#include "settings/configuration.h"
+#include "support/environment.h"
 #include "target/topology.h"
 
 namespace Atoll::hsa {
@@ -64,6 +68,8 @@ void begin_anew_in_child() {
   current.store(nullptr, std::memory_order_release);
   statistics_wish().clear();
   forget_findings();
+  if (auto* const record = machine::ProcessRecord::current()) record->forget_in_child();
+  machine::ProcessRecord::set_current(nullptr);
   machine::forget_watches();
   begin_fork_epoch();
 }
@@ -84,6 +90,20 @@ void tell_statistics() {
     std::fputs(machine::statistics_table(std::move(gpu), gpus.size() > 1).c_str(), stderr);
 }
 
+/// Reports once what the GPUs have run and what was found.
+void report_end() {
+  tell_statistics();
+  Runtime* const runtime = current.load();
+  if (runtime != nullptr && runtime->checkers) finish_checks(*runtime->checkers);
+  if (auto* const record = machine::ProcessRecord::current()) record->set_reported();
+}
+
+/// quick_exit() runs no destructors, so the runtime stays.
+void at_quick_exit() {
+  const std::scoped_lock lock(lifetime().mutex);
+  if (!lifetime().ending) report_end();
+}
+
 /// At exit the runtime stays, for destructors that still call it; only the table is due. Handlers that are due run to
 /// their end before, as the destructors take away what they work on: HIP's handlers tell a waiting thread that its
 /// command is complete, and go on with the command.
@@ -93,9 +113,7 @@ void at_exit() {
   const bool in_callback = InCallback::is_this_thread();
   if (!in_callback) life.ended.wait(lock, [&] { return !life.ending; });
   if (life.ending) return;
-  tell_statistics();
-  if (Runtime* const runtime = current.load(); runtime != nullptr && runtime->checkers)
-    finish_checks(*runtime->checkers);
+  report_end();
   if (in_callback || life.references == 0 || life.references == INT32_MAX) return;
   ++life.references;
   lock.unlock();
@@ -105,9 +123,10 @@ void at_exit() {
 
 /// Takes the runtime apart. The queues stop first, while faults and handlers that they raise still find it.
 void end(Runtime* runtime) {
-  tell_statistics();
+  tell_statistics();  // of what runs until here
   runtime->queues.clear();
-  if (runtime->checkers) finish_checks(*runtime->checkers);
+  report_end();
+  machine::ProcessRecord::set_current(nullptr);
   runtime->events.join();
   if (runtime->checkers) runtime->checkers->forget();
   current.store(nullptr);
@@ -125,10 +144,10 @@ hsa_status_t refuse(const support::Error& error, hsa_status_t status) {
   return status;
 }
 
-/// Says, once for each, which libraries of the program have no code for a GPU, before HIP finds out.
-void warn_of_libraries(const target::GpuModel& gpu) {
+/// Prints lines, each once in the life of the process.
+void warn_once(std::vector<std::string> lines) {
   static auto* const said = new std::vector<std::string>;
-  for (std::string& line : libraries_without_code(gpu)) {
+  for (std::string& line : lines) {
     if (std::ranges::find(*said, line) != said->end()) continue;
     fmt::print(stderr, "atoll: {}\n", line);
     said->push_back(std::move(line));
@@ -136,11 +155,13 @@ void warn_of_libraries(const target::GpuModel& gpu) {
 }
 
 /// Says, once, that stray pointers are not found where there is no range of addresses that they could be out of.
-void warn_of_few_addresses(const std::vector<GpuConfiguration>& gpus) {
+void warn_of_few_addresses(const std::vector<settings::GpuConfiguration>& gpus) {
   static bool said = false;
   if (said || !machine::AddressRange::of_process().bounds().are_everything()) return;
   // With xnack on, the whole process is allowed anyway.
-  const auto has_xnack = [](const GpuConfiguration& gpu) { return gpu.model.target.xnack == target::Setting::on; };
+  const auto has_xnack = [](const settings::GpuConfiguration& gpu) {
+    return gpu.model.target.xnack == target::Setting::on;
+  };
   if (std::ranges::all_of(gpus, has_xnack)) return;
   fmt::print(
       stderr,
@@ -149,30 +170,39 @@ void warn_of_few_addresses(const std::vector<GpuConfiguration>& gpus) {
   said = true;
 }
 
+/// All settings, which `atoll run` has validated before, unless the program changed them or was started without it.
+support::Result<settings::Configuration> read_settings() {
+  if (const auto faults = settings::check_names(); !faults.errors.empty())
+    return support::fail(support::ErrorKind::invalid_argument, "{}", faults.errors.front());
+  return settings::read_configuration(settings::Values::from_environment());
+}
+
 /// The runtime with its GPUs, if they can be what the environment wants them to be.
-support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& configuration) {
+support::Result<std::unique_ptr<Runtime>> make_runtime(const settings::Configuration& configuration) {
   std::vector<std::unique_ptr<GpuAgent>> agents;
   // With one thread a seed of the order checker always means the same.
   const bool checks_order =
       std::ranges::find(configuration.check.checkers, "order") != configuration.check.checkers.end();
   auto host = std::make_shared<machine::Host>(checks_order ? 1 : configuration.threads,
-                                              static_cast<unsigned>(configuration.gpus.size()));
+                                              static_cast<unsigned>(configuration.gpus.size()), configuration.schedule);
   warn_of_few_addresses(configuration.gpus);
   const auto has_xnack = [](const GpuConfiguration& gpu) { return gpu.model.target.xnack == target::Setting::on; };
   if (std::ranges::any_of(configuration.gpus, has_xnack)) machine::MemoryGrain::of_process().set_outside_fine();
+  warn_once(shortages(configuration));
   std::unique_ptr<observe::Checkers> checkers;
   machine::Gpu::MakeEngine make_engine = configuration.make_engine;
   if (configuration.check.any()) {
     auto made = make_checkers(configuration.check);
     if (!made) return std::unexpected(made.error());
     checkers = std::move(*made);
-    make_engine = engine::observed_engine(*checkers, configuration.engine);
+    make_engine = configuration.schedule.is_deterministic() ? engine::stepping_engine(checkers.get())
+                                                            : engine::observed_engine(*checkers, configuration.engine);
   }
   std::set<std::string> checked;  // of several GPUs of a kind, one
-  for (const GpuConfiguration& gpu : configuration.gpus) {
+  for (const settings::GpuConfiguration& gpu : configuration.gpus) {
     if (checked.insert(target::name_of(gpu.model)).second) {
       if (const auto known = check_clients(gpu.model); !known) return std::unexpected(known.error());
-      warn_of_libraries(gpu.model);
+      warn_once(libraries_without_code(gpu.model));
     }
     machine::GpuOptions options;
     options.host = host;
@@ -185,6 +215,18 @@ support::Result<std::unique_ptr<Runtime>> make_runtime(const Configuration& conf
     agents.push_back(std::make_unique<GpuAgent>(gpu, std::move(*machine)));
   }
   return std::make_unique<Runtime>(std::move(host), std::move(checkers), std::move(agents));
+}
+
+/// Makes the record of this process, if `atoll run` reads one.
+void begin_record(const settings::Configuration& configuration, const Runtime& runtime) {
+  const char* const directory = support::environment_variable(support::Setting::record);
+  if (directory == nullptr || (configuration.statistics.empty() && !configuration.check.any())) return;
+  auto made = machine::ProcessRecord::create(directory);
+  if (!made) return;                                       // the directory goes with the `atoll run` that has made it
+  machine::ProcessRecord* const record = made->release();  // dispatches refer to it until the process ends
+  record->set_statistics(configuration.statistics);
+  for (const auto& agent : runtime.gpu_agents) record->add_gpu(*agent->machine, agent->number);
+  machine::ProcessRecord::set_current(record);
 }
 
 std::vector<Agent*> all_agents(CpuAgent& cpu, const std::vector<std::unique_ptr<GpuAgent>>& gpus) {
@@ -205,7 +247,7 @@ hsa_status_t Runtime::acquire() {
   life.ended.wait(lock, [&] { return !life.ending; });
   if (life.references == INT32_MAX) return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
   if (life.references == 0) {
-    const support::Result<Configuration> configuration = read_configuration();
+    const auto configuration = read_settings();
     if (!configuration) return refuse(configuration.error(), HSA_STATUS_ERROR);
     auto made = make_runtime(*configuration);
     if (!made) {
@@ -213,13 +255,15 @@ hsa_status_t Runtime::acquire() {
       return refuse(made.error(), out_of_resources ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_ERROR);
     }
     statistics_wish() = configuration->statistics;
+    begin_record(*configuration, **made);
     current.store(made->release(), std::memory_order_release);
     static bool watches_process = false;  // in a fork, too
     if (!std::exchange(watches_process, true)) {
       std::atexit(at_exit);
-      if (configuration->check.exit_code) watch_exit_code();
+      std::at_quick_exit(at_quick_exit);
       pthread_atfork(nullptr, nullptr, begin_anew_in_child);
     }
+    if (configuration->check.exit_code) watch_exit_code(*configuration->check.exit_code);
     life.references = 1;
     try {
       life.tools.load();

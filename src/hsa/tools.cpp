@@ -20,6 +20,7 @@
 
 #include "hsa/api_tables.h"
 #include "hsa/loaded_objects.h"
+#include "support/environment.h"
 
 namespace Atoll::hsa {
 
@@ -88,8 +89,7 @@ std::vector<std::string> parse_tool_names(std::string_view text) {
 }
 
 void Tools::load() {
-  // A program that runs with the rights of another user takes no code from the environment.
-  const char* list = secure_getenv("HSA_TOOLS_LIB");
+  const char* list = support::environment_variable(support::Setting::tools_lib);
   const std::vector<std::string> names = parse_tool_names(list != nullptr ? list : "");
   std::vector<Tool> tools;
   std::vector<std::string> failed;

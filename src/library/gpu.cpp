@@ -8,8 +8,9 @@
 #include "engine/engines.h"
 #include "library/failure.h"
 #include "library/state.h"
+#include "machine/host.h"
 #include "object/bundle.h"
-#include "semantics/host_vectors.h"
+#include "settings/configuration.h"
 #include "support/bytes.h"
 #include "support/mapped_file.h"
 
@@ -22,7 +23,7 @@ std::string_view version() { return ATOLL_VERSION_STRING; }
 namespace {
 
 support::Result<observe::Options> check_options(const GpuOptions& options) {
-  if (options.check.empty()) return observe::options_from_environment();
+  if (options.check.empty()) return settings::read_checks(settings::Values::from_environment());
   observe::Options check;
   auto checkers = observe::parse_checkers(options.check);
   if (!checkers) return std::unexpected(checkers.error());
@@ -52,7 +53,17 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
       std::chrono::nanoseconds(static_cast<int64_t>(std::clamp(options.timeout_seconds, 0.0, 1e9) * 1e9));
   auto make_engine = engine::find_engine(options.engine);
   if (!make_engine) return failed(make_engine.error());
-  if (const auto level = semantics::wanted_host_vectors(); !level) return failed(level.error());
+  if (const auto checked = settings::check_engine_settings(settings::Values::from_environment()); !checked)
+    return failed(checked.error());
+  const auto schedule = machine::parse_schedule(options.schedule.empty() ? "fast" : options.schedule);
+  if (!schedule) return failed(support::within("schedule " + options.schedule, schedule.error()).error());
+  if (schedule->is_deterministic()) {
+    if (options.engine == "compiled")
+      return failed(
+          {support::ErrorKind::invalid_argument, "schedule " + options.schedule + " requires the interpreter"});
+    make_engine = engine::stepping_engine(nullptr);
+    machine_options.host = std::make_shared<machine::Host>(1, 1, *schedule);
+  }
   const auto check = check_options(options);
   if (!check) return failed(check.error());
   std::unique_ptr<observe::Checkers> checkers;
@@ -60,7 +71,8 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
     auto made = observe::Checkers::create(*check, {.tell = options.on_finding, .program = std::string(name)});
     if (!made) return failed(made.error());
     checkers = std::move(*made);
-    make_engine = engine::observed_engine(*checkers, options.engine);
+    make_engine = schedule->is_deterministic() ? engine::stepping_engine(checkers.get())
+                                               : engine::observed_engine(*checkers, options.engine);
     if (checkers->wants("order")) machine_options.threads = 1;  // so that a seed always means the same
     machine_options.observer = checkers.get();
   }

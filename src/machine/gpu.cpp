@@ -18,6 +18,7 @@
 #include "machine/packet_processor.h"
 #include "machine/scheduler.h"
 #include "machine/signal.h"
+#include "machine/statistics.h"
 #include "target/executed.h"
 
 namespace Atoll::machine {
@@ -26,16 +27,6 @@ namespace {
 
 using support::ErrorKind;
 using support::fail;
-
-void add_to(KernelStatistics& sum, const KernelStatistics& more) {
-  sum.kernel = more.kernel;
-  sum.calls += more.calls;
-  sum.work_groups += more.work_groups;
-  sum.waves += more.waves;
-  sum.wave_instructions += more.wave_instructions;
-  sum.interpreted_instructions += more.interpreted_instructions;
-  sum.seconds += more.seconds;
-}
 
 /// Whether an argument of the kernel is a pointer into memory that is locked for the GPU and has no address there.
 bool gets_locked_memory(const Dispatch& dispatch) {
@@ -132,7 +123,9 @@ void VirtualGpu::forget(const LoadedCode& code) {
       if (!code.contains(object)) return false;
       const std::lock_guard kernel_lock(kernel->mutex);
       try {
-        add_to(unloaded_[kernel->name], kernel->statistics);
+        KernelStatistics& sum = unloaded_[kernel->name];
+        sum.kernel = kernel->name;
+        add_to(sum, kernel->statistics);
       } catch (const std::bad_alloc&) {  // a destructor waits for this: then without its statistics
       }
       return true;
@@ -270,7 +263,10 @@ std::vector<KernelStatistics> VirtualGpu::statistics() const {
     by_name = unloaded_;
     for (const auto& [object, kernel] : kernels_) {
       const std::lock_guard kernel_lock(kernel->mutex);
-      if (kernel->statistics.calls != 0) add_to(by_name[kernel->name], kernel->statistics);
+      if (kernel->statistics.calls == 0) continue;
+      KernelStatistics& sum = by_name[kernel->name];
+      sum.kernel = kernel->name;
+      add_to(sum, kernel->statistics);
     }
   }
   std::vector<KernelStatistics> rows;

@@ -10,7 +10,7 @@ namespace Atoll::machine {
 struct Host {
   /// `threads`: that run work-groups, the one that launches among them; 0: as many as the host has processors. `gpus`:
   /// whose own memory is kept apart.
-  explicit Host(unsigned threads, unsigned gpus = 1);
+  explicit Host(unsigned threads, unsigned gpus = 1, const Schedule& schedule = {});
 
   Memory memory;
   Scheduler scheduler;

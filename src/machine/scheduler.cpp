@@ -13,6 +13,8 @@
 #include "machine/gpu.h"
 #include "machine/host.h"
 #include "machine/observer.h"
+#include "machine/process_record.h"
+#include "machine/statistics.h"
 #include "machine/time_slice.h"
 
 namespace Atoll::machine {
@@ -44,10 +46,11 @@ constexpr uint64_t wait_awake_ns = 200'000, nap_ns = 50'000;
 
 }  // namespace
 
-Host::Host(unsigned threads, unsigned gpus)
-    : memory(gpus), scheduler(threads != 0 ? threads : std::thread::hardware_concurrency()) {}
+Host::Host(unsigned threads, unsigned gpus, const Schedule& schedule)
+    : memory(gpus), scheduler(threads != 0 ? threads : std::thread::hardware_concurrency(), schedule) {}
 
-Scheduler::Scheduler(unsigned threads) : threads_(std::max(1u, threads)) {
+Scheduler::Scheduler(unsigned threads, const Schedule& schedule)
+    : threads_(schedule.is_deterministic() ? 1 : std::max(1u, threads)), schedule_(schedule) {
   free_groups_.reserve(most_free_groups());
   in_hand_.reserve(threads_);
   workers_.reserve(threads_);  // a worker that is not among them when an exception comes would be waited for
@@ -74,6 +77,7 @@ void Scheduler::stop_workers() {
 }
 
 bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::function<bool()>& more_to_begin) {
+  if (schedule_.is_deterministic()) return work_by_schedule(dispatch);
   Dispatch& d = *dispatch;
   const uint64_t start = now_ns();
   TimeSlice slice{.dispatch = dispatch,
@@ -388,14 +392,17 @@ void Scheduler::count_ended(Dispatch& dispatch, TimeSlice& slice) {
 void Scheduler::complete(Dispatch& dispatch) {
   dispatch.end_ns = now_ns();
   {
-    KernelStatistics& statistics = dispatch.kernel->statistics;
+    KernelStatistics one;  // without the kernel's name: this may not run out of memory
+    one.calls = 1;
+    one.work_groups = dispatch.work_group_count;
+    one.waves = dispatch.waves.load(std::memory_order_relaxed);
+    one.wave_instructions = dispatch.wave_instructions.load(std::memory_order_relaxed);
+    one.interpreted_instructions = dispatch.interpreted_instructions.load(std::memory_order_relaxed);
+    one.seconds = static_cast<double>(dispatch.end_ns - dispatch.start_ns) * 1e-9;
+    if (ProcessRecord* const record = ProcessRecord::current())
+      record->add_dispatch(*dispatch.gpu, dispatch.kernel->name, one);
     const std::lock_guard lock(dispatch.kernel->mutex);
-    ++statistics.calls;
-    statistics.work_groups += dispatch.work_group_count;
-    statistics.waves += dispatch.waves.load(std::memory_order_relaxed);
-    statistics.wave_instructions += dispatch.wave_instructions.load(std::memory_order_relaxed);
-    statistics.interpreted_instructions += dispatch.interpreted_instructions.load(std::memory_order_relaxed);
-    statistics.seconds += static_cast<double>(dispatch.end_ns - dispatch.start_ns) * 1e-9;
+    add_to(dispatch.kernel->statistics, one);
   }
   if (const uint64_t waves = dispatch.waves.load(std::memory_order_relaxed); waves != 0) {
     const uint64_t threads = dispatch.offered.load(std::memory_order_relaxed) ? threads_ : 1;

@@ -28,6 +28,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -37,14 +38,18 @@
 #include "machine/event_count.h"
 #include "machine/memory.h"
 #include "machine/resident_group.h"
+#include "machine/schedule.h"
 #include "machine/worker.h"
 
 namespace Atoll::machine {
 
+struct ScheduledDispatch;
+
 class Scheduler {
  public:
   /// `threads`: host threads that run work-groups of one dispatch at once, the launching one among them.
-  explicit Scheduler(unsigned threads);
+  /// By a deterministic schedule there is one, and the engines have to be stepping ones (engine/engines.h).
+  explicit Scheduler(unsigned threads, const Schedule& schedule = {});
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -74,6 +79,8 @@ class Scheduler {
   void wake_workers();
   std::shared_ptr<Dispatch> next_offered(Worker& self);
   bool takes_long(const Dispatch& dispatch) const;
+  bool work_by_schedule(const std::shared_ptr<Dispatch>& dispatch);
+  bool begin_scheduled(const std::shared_ptr<Dispatch>& begun, ScheduledDispatch& scheduled);
   bool next_group(TimeSlice& slice);
   std::unique_ptr<ResidentGroup> resume(Dispatch& dispatch);
   uint64_t batch_size(TimeSlice& slice, uint64_t untaken) const;
@@ -98,6 +105,7 @@ class Scheduler {
   size_t most_free_groups() const { return 2 * size_t{threads_} + 4; }
 
   const unsigned threads_;
+  Schedule schedule_;
   Memory memory_;  ///< of the waves' state: no guest allocation, so it is not the GPU's
 
   std::mutex mutex_;  ///< of what follows
@@ -110,6 +118,11 @@ class Scheduler {
   std::atomic<uint64_t> work_news_{0};  ///< changes when there may be; changed under the mutex
   std::atomic<bool> stopping_ = false;  ///< changed under the mutex
   std::vector<std::unique_ptr<ResidentGroup>> free_groups_;
+
+  std::mutex schedule_mutex_;  ///< of what follows
+  std::map<const Dispatch*, std::shared_ptr<ScheduledDispatch>> scheduled_;
+  uint64_t dispatches_begun_ = 0;
+  const std::function<bool()> nothing_to_begin_{};
 
   EventCount dispatch_done_;
   std::vector<std::unique_ptr<Worker>> workers_;  // last: they use the rest

@@ -108,6 +108,15 @@ Json as_json(const KernelStatistics& row, bool engine_is_known) {
 
 }  // namespace
 
+void add_to(KernelStatistics& sum, const KernelStatistics& more) {
+  sum.calls += more.calls;
+  sum.work_groups += more.work_groups;
+  sum.waves += more.waves;
+  sum.wave_instructions += more.wave_instructions;
+  sum.interpreted_instructions += more.interpreted_instructions;
+  sum.seconds += more.seconds;
+}
+
 GpuStatistics statistics_of(const Gpu& gpu, unsigned number) {
   const target::GpuModel& model = gpu.model();
   return {.number = number,
@@ -151,8 +160,8 @@ std::string statistics_json(std::span<const GpuStatistics> gpus) {
   return Json{{"gpus", std::move(all)}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-support::Result<void> write_statistics(std::span<const GpuStatistics> gpus, const std::string& path) {
-  const std::string text = statistics_json(gpus), where = with_process(path);
+support::Result<void> write_statistics(std::span<const GpuStatistics> gpus, const std::string& path, pid_t process) {
+  const std::string text = statistics_json(gpus), where = with_process(path, process);
   std::FILE* const file = std::fopen(where.c_str(), "we");
   bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   int error = errno;

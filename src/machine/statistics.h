@@ -1,6 +1,8 @@
 // machine: what GPUs have run, as `--stats` tells it: a table for people, or a JSON file for programs.
 #pragma once
 
+#include <unistd.h>
+
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +16,9 @@
 namespace Atoll::machine {
 
 class Gpu;
+
+/// Adds the counts and seconds of one row to another.
+void add_to(KernelStatistics& sum, const KernelStatistics& more);
 
 /// What is said in place of a file's name for a table on standard error, by `--stats` and ATOLL_STATS.
 inline constexpr std::string_view statistics_as_table = "1";
@@ -36,6 +41,7 @@ std::string statistics_table(GpuStatistics gpu, bool is_one_of_several);
 std::string statistics_json(std::span<const GpuStatistics> gpus);
 
 /// Writes the JSON to a file; %p in its name is the process.
-support::Result<void> write_statistics(std::span<const GpuStatistics> gpus, const std::string& path);
+support::Result<void> write_statistics(std::span<const GpuStatistics> gpus, const std::string& path,
+                                       pid_t process = getpid());
 
 }  // namespace Atoll::machine

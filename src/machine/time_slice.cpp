@@ -162,7 +162,8 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
   for (;;) {
     while (slice.next_wave < group.waves.size()) {
       if (dispatch.cancelled.load(std::memory_order_relaxed)) return Stop::cancelled;
-      const size_t index = wave_in_round(group, slice.next_wave++);
+      const size_t number = slice.next_wave++;
+      const size_t index = slice.order != nullptr ? slice.order[number] : wave_in_round(group, number);
       Wave& next = group.waves[index];
       const bool begins = index == group.waves_begun;
       if (begins) {
@@ -173,7 +174,8 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       slice.wave = &next;
       const uint64_t before = next.instructions;
       const uint32_t phase = group.barrier.phase;
-      const uint64_t budget = budget_of(slice, next);
+      const uint64_t budget = slice.budgets != nullptr ? slice.budgets[index] : budget_of(slice, next);
+      if (budget == 0) continue;
       const bool is_first = begins && index == 0 && resident.is_series();
       const WaveState state = is_first ? run_series(slice, budget) : engine.run(next, budget);
       Wave& wave = *slice.wave;
@@ -267,7 +269,7 @@ bool Scheduler::poll(TimeSlice& slice) {
   slice.now = now_ns();
   slice.budget = std::clamp(slice.clock * wave_run_ns / std::max<uint64_t>(1, slice.now - slice.start), least_budget,
                             largest_budget);
-  slice.poll_at = slice.clock + slice.budget;
+  slice.poll_at = slice.budgets != nullptr ? UINT64_MAX : slice.clock + slice.budget;
   const bool more = slice.taken != slice.taken_end || dispatch.has_unbegun();
   if (slice.now >= slice.offer_at) {
     if (!workers_.empty() && slice.more_to_begin && slice.more_to_begin()) {

@@ -72,6 +72,11 @@ Finding finding_of(const machine::FaultReport& report) {
 
 }  // namespace
 
+std::string summary_line(const Finding& finding) {
+  return fmt::format("  {}: {}{}{}{}\n", finding.checker, finding.kind, finding.source.file.empty() ? "" : " at ",
+                     finding.source.to_string(), finding.count > 1 ? fmt::format(", {} times", finding.count) : "");
+}
+
 support::Result<std::unique_ptr<Checkers>> Checkers::create(Options options, Surroundings surroundings) {
   if (const auto checked = check(options); !checked) return std::unexpected(checked.error());
   Suppressions suppressions;
@@ -80,7 +85,12 @@ support::Result<std::unique_ptr<Checkers>> Checkers::create(Options options, Sur
     if (!read) return std::unexpected(read.error());
     suppressions = std::move(*read);
   }
-  return std::unique_ptr<Checkers>(new Checkers(std::move(options), std::move(surroundings), std::move(suppressions)));
+  std::unique_ptr<Checkers> checkers(
+      new Checkers(std::move(options), std::move(surroundings), std::move(suppressions)));
+  // A report of no findings: the process may end without finish(), which replaces it.
+  if (!checkers->options_.report_file.empty())
+    if (const auto written = checkers->write(); !written) return std::unexpected(written.error());
+  return checkers;
 }
 
 Checkers::Checkers(Options options, Surroundings surroundings, Suppressions suppressions)
@@ -90,7 +100,10 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
       progress_(!surroundings_.tell && isatty(STDERR_FILENO) == 1 ? std::function(to_standard_error)
                                                                   : std::function<void(std::string_view)>()) {
   // A kernel's fault may end the program before finish().
-  if (!options_.report_file.empty()) findings_.added = [this] { static_cast<void>(write()); };
+  findings_.added = [this](const Finding& finding) {
+    if (surroundings_.found) surroundings_.found(finding);
+    if (!options_.report_file.empty()) static_cast<void>(write());
+  };
   const auto wanted = [&](std::string_view name) {
     return std::ranges::find(options_.checkers, name) != options_.checkers.end();
   };
@@ -139,9 +152,7 @@ support::Result<void> Checkers::finish() {
     text += '\n';
     for (const Finding& finding : findings) {
       if (finding.is_note) continue;
-      text +=
-          fmt::format("  {}: {}{}{}{}\n", finding.checker, finding.kind, finding.source.file.empty() ? "" : " at ",
-                      finding.source.to_string(), finding.count > 1 ? fmt::format(", {} times", finding.count) : "");
+      text += summary_line(finding);
     }
     to_standard_error(text);
   }

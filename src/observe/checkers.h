@@ -30,6 +30,8 @@ struct Surroundings {
   /// program has registered or mapped, signals.
   std::function<std::optional<std::pair<uint64_t, uint64_t>>(uint64_t)> known{};
   std::string program{};  ///< what is run, for report files
+  /// Gets each finding that is new and not suppressed, on the thread that made it.
+  std::function<void(const Finding&)> found{};
 };
 
 /// One checker: an observer that makes findings. Memory that is freed goes when the last of them has let go of the
@@ -63,6 +65,9 @@ class Checker : public machine::Observer {
     static_cast<void>(function);
   }
 };
+
+/// A finding's line in the summary at the end, with its end.
+std::string summary_line(const Finding& finding);
 
 class Checkers final : public machine::Observer {
  public:

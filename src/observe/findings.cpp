@@ -2,7 +2,6 @@
 #include "observe/findings.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace Atoll::observe {
 
@@ -46,10 +45,10 @@ void Findings::add(uint64_t place, Finding finding) {
     same->count += finding.count;
     return;
   }
-  findings_.push_back(std::move(finding));
+  findings_.push_back(finding);
   if (tell_) tell_(text);
   lock.unlock();
-  if (added) added();
+  if (added) added(finding);
 }
 
 std::vector<Finding> Findings::all() const {

@@ -22,7 +22,7 @@ class Findings {
       : suppressions_(std::move(suppressions)), tell_(std::move(tell)) {}
 
   /// Called after each that is added, with no lock held.
-  std::function<void()> added{};
+  std::function<void(const Finding&)> added{};
 
   /// Whether the same was found before, which `count` is added to then: `place` is where it was made, an instruction's
   /// address or a number of a call stack. Quick, so that a mistake in a loop costs little.

@@ -7,7 +7,6 @@
 
 #include "observe/report_file.h"
 #include "observe/suppressions.h"
-#include "support/environment.h"
 
 namespace Atoll::observe {
 
@@ -88,30 +87,6 @@ support::Result<void> check(const Options& options) {
     if (const auto read = Suppressions::read(options.suppressions); !read) return std::unexpected(read.error());
   }
   return {};
-}
-
-support::Result<Options> options_from_environment() {
-  const auto variable = [](const char* name) -> std::string_view {
-    const char* value = support::environment_variable(name);
-    return value != nullptr ? value : "";
-  };
-  Options options;
-  if (const std::string_view list = variable("ATOLL_CHECK"); !list.empty()) {
-    auto checkers = parse_checkers(list);
-    if (!checkers) return support::within("ATOLL_CHECK", checkers.error());
-    options.checkers = std::move(*checkers);
-  }
-  options.report_file = variable("ATOLL_CHECK_REPORT");
-  options.suppressions = variable("ATOLL_CHECK_SUPPRESSIONS");
-  if (const std::string_view text = variable("ATOLL_CHECK_EXIT_CODE"); !text.empty()) {
-    const auto code = parse_exit_code(text);
-    if (!code) return support::within("ATOLL_CHECK_EXIT_CODE", code.error());
-    options.exit_code = *code;
-  }
-  if (options.any()) {
-    if (const auto checked = check(options); !checked) return std::unexpected(checked.error());
-  }
-  return options;
 }
 
 }  // namespace Atoll::observe

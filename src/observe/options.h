@@ -55,7 +55,4 @@ support::Result<int> parse_exit_code(std::string_view text);
 /// starts.
 support::Result<void> check(const Options& options);
 
-/// From ATOLL_CHECK, ATOLL_CHECK_REPORT, ATOLL_CHECK_EXIT_CODE and ATOLL_CHECK_SUPPRESSIONS, which `atoll run` sets.
-support::Result<Options> options_from_environment();
-
 }  // namespace Atoll::observe

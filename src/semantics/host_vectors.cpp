@@ -77,9 +77,10 @@ std::string_view psabi_name(HostVectors level) {
 }
 
 support::Result<HostVectors> wanted_host_vectors() {
-  constexpr const char* variable = "ATOLL_HOST_VECTORS";
+  constexpr auto setting = support::Setting::host_vectors;
+  constexpr const char* variable = support::row_of(setting).name;
   const std::span<const HostVectors> available = available_host_vectors();
-  const char* text = support::environment_variable(variable);
+  const char* text = support::environment_variable(setting);
   const std::string_view wish = text == nullptr ? "" : text;
   if (wish.empty()) return available.back();
   for (const HostVectors level : available) {

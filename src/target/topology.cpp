@@ -15,7 +15,7 @@ using support::fail;
 using support::Result;
 
 bool wants_xnack() {
-  const char* const variable = support::environment_variable("HSA_XNACK");
+  const char* const variable = support::environment_variable(support::Setting::xnack);
   return variable != nullptr && std::string_view(variable) == "1";
 }
 

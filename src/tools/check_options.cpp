@@ -17,7 +17,7 @@ support::Result<observe::Options> CheckWish::options() const {
     for (const auto& [value, option] : {std::pair(&report, "--check-report"),
                                         {&exit_code, "--check-exit-code"},
                                         {&suppressions, "--check-suppressions"}})
-      if (!value->empty()) return wrong_usage(fmt::format("{} says nothing without --check", option));
+      if (!value->empty()) return wrong_usage(fmt::format("{} requires --check", option));
     return options;
   }
   auto checkers = observe::parse_checkers(list);
@@ -34,20 +34,19 @@ support::Result<observe::Options> CheckWish::options() const {
   return options;
 }
 
-void add_check_options(CLI::App& command, CheckWish& wish) {
-  command.add_flag("--check{all}", wish.list,
+void add_check_options(CLI::App& command, std::string& list, std::string& report, std::string& exit_code,
+                       std::string& suppressions) {
+  command.add_flag("--check{all}", list,
                    fmt::format("Check what kernels and copies do and report mistakes: --check=LIST with\n"
                                "names out of {}, separated by commas",
                                observe::checker_names()));
   command
-      .add_option("--check-report", wish.report,
+      .add_option("--check-report", report,
                   "Write the findings to a file, too: .json, .xml (JUnit) or .sarif\n(%p in its name is the process)")
       ->type_name("FILE");
-  command
-      .add_option("--check-exit-code", wish.exit_code, "The exit code when there are findings and it would have been 0")
+  command.add_option("--check-exit-code", exit_code, "The exit code when there are findings and it would have been 0")
       ->type_name("N");
-  command.add_option("--check-suppressions", wish.suppressions, "A file of findings not to be reported")
-      ->type_name("FILE");
+  command.add_option("--check-suppressions", suppressions, "A file of findings not to be reported")->type_name("FILE");
 }
 
 }  // namespace Atoll::tools

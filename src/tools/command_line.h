@@ -87,7 +87,8 @@ struct CheckWish {
   /// with absolute paths.
   support::Result<observe::Options> options() const;
 };
-void add_check_options(CLI::App& command, CheckWish& wish);
+void add_check_options(CLI::App& command, std::string& list, std::string& report, std::string& exit_code,
+                       std::string& suppressions);
 
 /// A usage error where the processor has no waves of so many lanes; 0 is no wish.
 inline support::Result<void> check_wave_size(const target::Processor& processor, unsigned lanes) {

@@ -36,7 +36,7 @@ struct LaunchOptions {
   uint32_t lds_bytes = 0;
   double timeout = 0;
   unsigned threads = 0;
-  std::string engine, core, statistics;
+  std::string engine, schedule, core, statistics;
   CheckWish check;
 };
 
@@ -276,6 +276,7 @@ Result<int> launch(const LaunchOptions& options) {
   const GpuOptions gpu_options{.threads = options.threads,
                                .timeout_seconds = options.timeout,
                                .engine = options.engine,
+                               .schedule = options.schedule,
                                .core_file = options.core,
                                .check = fmt::format("{}", fmt::join(check->checkers, ",")),
                                .check_suppressions = check->suppressions,
@@ -365,11 +366,17 @@ void add_launch(CLI::App& app, Invocation& invocation) {
                    "The engine that runs the kernel: compiled (the default)\nor interpreter")
       ->type_name("ENGINE")
       ->check(engine_name());
+  command
+      ->add_option("--schedule", options->schedule,
+                   "The order in which waves run: fast (the default), fair (side by side, as on\n"
+                   "hardware) or a number, the seed of a random order; the interpreter runs them")
+      ->type_name("SCHEDULE");
   command->add_option("--threads", options->threads, "Host threads that run work-groups")
       ->type_name("N")
       ->check(positive(machine::most_threads));
   add_core_option(*command, options->core);
-  add_check_options(*command, options->check);
+  add_check_options(*command, options->check.list, options->check.report, options->check.exit_code,
+                    options->check.suppressions);
   command->footer(
       "A VALUE is\n"
       "  5  -1.5  0xff           a number of the parameter's type (where neither metadata nor the name in C++ says\n"

@@ -1,8 +1,9 @@
 // tools: `atoll run`, which runs a program so that it finds Atoll's HSA runtime in place of the system's.
 //
-// It settles which GPUs, says so to the runtime in environment variables (ATOLL_GPU, ATOLL_MEMORY, ATOLL_STATS,
-// ATOLL_TIMEOUT, ATOLL_THREADS, ATOLL_ENGINE, ATOLL_CORE, ATOLL_CHECK), has the runtime loaded and becomes the program:
-// exit code, signals and streams are the program's own because nothing is left in between.
+// It is the gate for all settings (support/settings.h): it takes them from its options or, without the option, from the
+// environment, validates all of them as hsa_init does, chooses a GPU where none is named, and hands them to the runtime
+// in environment variables. Then it becomes the program: exit code, signals and streams are the program's own because
+// nothing is left in between. With --check or --stats it supervises the program instead (supervise.h).
 //
 // The runtime is preloaded. The loader takes a library that is there already for every later need of one of its SONAME,
 // so a program whose DT_RPATH leads to the real runtime gets Atoll's all the same, and so does what it loads later; and
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -24,11 +26,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "machine/gpu.h"
-#include "machine/statistics.h"
 #include "object/bundle.h"
 #include "object/elf.h"
-#include "support/byte_size.h"
+#include "settings/configuration.h"
+#include "settings/values.h"
 #include "support/bytes.h"
 #include "support/mapped_file.h"
 #include "target/topology.h"
@@ -36,9 +37,12 @@
 #include "tools/command_line.h"
 #include "tools/driver_files.h"
 #include "tools/private_directory.h"
+#include "tools/supervise.h"
 
 namespace Atoll::tools {
 
+using settings::Setting;
+using settings::Values;
 using support::ErrorKind;
 using support::fail;
 using support::Result;
@@ -51,14 +55,11 @@ constexpr const char* runtime_name = "libhsa-runtime64.so.1";
 constexpr const char* driver_name = "libatoll-driver.so";
 constexpr const char* hip_calls_name = "libatoll-hip-calls.so";
 
+/// The options that stand for a setting each, with their values as text.
 struct RunOptions {
-  std::string gpu;
-  unsigned gpus = 0;
-  std::string memory;
-  double timeout = 0;
-  unsigned threads = 0;
-  std::string engine, core, statistics;
-  CheckWish check;
+  std::array<std::string, std::size(support::setting_rows)> text;
+
+  std::string& of(support::Setting setting) { return text[static_cast<size_t>(setting)]; }
 };
 
 /// Finds a program as a shell does: a name with a slash is a path, any other is looked for in PATH.
@@ -157,33 +158,29 @@ void warn_of_another_rocm(const std::string& path, std::span<const uint8_t> prog
   }
 }
 
-/// Says that the GPU that was asked for does not run a program's own code, before HIP does, which may crash. Of its
+/// Says that the GPU that was named does not run a program's own code, before HIP does, which may crash. Of its
 /// libraries' code the runtime says it, which sees those that the program loads itself, too (hsa/client.h).
 void warn_of_code_that_does_not_fit(const std::string& path, std::span<const uint8_t> program,
-                                    const target::GpuModel& gpu) {
+                                    const target::GpuModel& gpu, const std::string& option) {
   const auto code = object::code_that_does_not_run(program, gpu.target);
   if (!code) return;
-  fmt::print(stderr, "atoll: {}: the GPU code is for {}, and --gpu {} is {}; {}\n", path, object::targets_of(*code),
-             gpu.product.name, gpu.target.to_string(), object::who_runs(*code));
+  fmt::print(stderr, "atoll: {}: the GPU code is for {}, and {} {} is {}; {}\n", path, object::targets_of(*code),
+             option, gpu.product.name, gpu.target.to_string(), object::who_runs(*code));
 }
 
-/// The GPUs that are asked for, each with a warning when it does not run the program's code.
-Result<std::vector<target::GpuModel>> gpus_named(const std::string& path, const std::string& wish, unsigned count) {
-  auto gpus = target::find_gpus(wish, count, target::wants_xnack());
-  if (!gpus) return support::within("--gpu " + wish, gpus.error());
+/// Warns of a ROCm that is too old or too new, and of each kind of GPU that does not run the program's code.
+void warn_of_named(const std::string& path, std::span<const target::GpuModel> gpus, const std::string& option) {
   const auto program = support::MappedFile::open(path);
-  if (!program) return gpus;  // it may be run, but not read
+  if (!program) return;  // it may be run, but not read
   warn_of_another_rocm(path, program->bytes());
   std::set<std::string> seen;
-  for (const target::GpuModel& gpu : *gpus)
-    if (seen.insert(target::name_of(gpu)).second) warn_of_code_that_does_not_fit(path, program->bytes(), gpu);
-  return gpus;
+  for (const target::GpuModel& gpu : gpus)
+    if (seen.insert(target::name_of(gpu)).second) warn_of_code_that_does_not_fit(path, program->bytes(), gpu, option);
 }
 
-/// GPUs for a program: those that are asked for, or else so many of one that runs its code. A program without any code
-/// that can be seen from outside may load some later: it gets the usual GPU.
-Result<std::vector<target::GpuModel>> gpus_for(const std::string& path, const std::string& wish, unsigned count) {
-  if (!wish.empty()) return gpus_named(path, wish, count);
+/// `count` GPUs of a kind that runs the program's code. A program without any code that can be seen from outside may
+/// load some later: it gets the usual GPU.
+Result<std::vector<target::GpuModel>> choose_gpus(const std::string& path, unsigned count) {
   const auto program = support::MappedFile::open(path);
   if (!program) return std::unexpected(program.error());
   warn_of_another_rocm(path, program->bytes());
@@ -191,16 +188,6 @@ Result<std::vector<target::GpuModel>> gpus_for(const std::string& path, const st
   const auto gpu = object::choose_gpu(code.found, target::wants_xnack());
   if (!gpu) return support::within(code.paths.size() == 1 ? code.paths[0] : path, gpu.error());
   return std::vector<target::GpuModel>(std::max(1U, count), *gpu);
-}
-
-/// What each GPU's memory is to be, by the option or the variable; 0: the product's.
-Result<uint64_t> memory_of_a_gpu(const RunOptions& options) {
-  const char* const variable = std::getenv("ATOLL_MEMORY");
-  const std::string text = !options.memory.empty() ? options.memory : variable != nullptr ? variable : "";
-  if (text.empty()) return 0;
-  const auto bytes = support::parse_byte_size(text);
-  if (!bytes) return wrong_usage((options.memory.empty() ? "ATOLL_MEMORY: " : "--memory: ") + bytes.error().message);
-  return bytes;
 }
 
 /// The directory of Atoll's HSA runtime, from where this command lies: a build tree's bin/ or an installation's.
@@ -222,45 +209,80 @@ void prepend(const char* variable, const std::string& value) {
   setenv(variable, joined.c_str(), 1);
 }
 
-/// Says to the runtime what is to be checked (observe/options.h).
-void set_checks(const observe::Options& check) {
-  if (!check.any()) return;
-  setenv("ATOLL_CHECK", fmt::format("{}", fmt::join(check.checkers, ",")).c_str(), 1);
-  if (!check.report_file.empty()) setenv("ATOLL_CHECK_REPORT", check.report_file.c_str(), 1);
-  if (!check.suppressions.empty()) setenv("ATOLL_CHECK_SUPPRESSIONS", check.suppressions.c_str(), 1);
-  if (check.exit_code) setenv("ATOLL_CHECK_EXIT_CODE", fmt::format("{}", *check.exit_code).c_str(), 1);
+/// The settings by their precedence: an option, else the environment variable.
+Result<Values> settings_of(const CLI::App& run, const RunOptions& options) {
+  Values values = Values::from_environment();
+  // The GPU that an `atoll run` around this one has chosen for its own program was named by no one.
+  if (values.get(Setting::gpu) == values.get(Setting::chosen_gpu)) values.unset(Setting::gpu);
+  values.unset(Setting::chosen_gpu);
+  values.unset(Setting::driver);
+  values.unset(Setting::record);
+  for (const support::SettingRow& row : support::setting_rows) {
+    if (row.option.empty()) continue;
+    const CLI::Option* const option = run.get_option(std::string(row.option));
+    if (option->count() > 1) return wrong_usage(fmt::format("{} is given twice", row.option));
+    if (option->count() == 0) continue;
+    const std::string& text = options.text[static_cast<size_t>(row.id)];
+    if (text.empty()) return wrong_usage(fmt::format("{} has no value", row.option));
+    values.set_by_option(row.id, text);
+  }
+  values.make_paths_absolute();
+  return values;
 }
 
-Result<int> run_program(const RunOptions& options, std::vector<std::string> command) {
+/// Refuses misspelt names of environment variables, and warns of those that have no meaning.
+Result<void> check_variable_names() {
+  const settings::NameFaults faults = settings::check_names();
+  if (!faults.errors.empty()) return wrong_usage(fmt::format("{}", fmt::join(faults.errors, "; ")));
+  for (const std::string& warning : faults.warnings) fmt::print(stderr, "atoll: {}\n", warning);
+  return {};
+}
+
+/// The directory for the records of the run's processes, where there is anything to report of them.
+std::optional<fs::path> record_directory(const settings::Configuration& configuration) {
+  if (configuration.statistics.empty() && !configuration.check.any()) return std::nullopt;
+  auto made = make_run_directory();
+  if (made) return std::move(*made);
+  fmt::print(stderr, "atoll: processes that are killed, or end by _exit(), will report nothing: {}\n",
+             made.error().message);
+  return std::nullopt;
+}
+
+Result<int> run_program(const CLI::App& run, const RunOptions& options, std::vector<std::string> command) {
   if (command.empty()) return wrong_usage("which program? `atoll run [OPTIONS] -- PROGRAM ARGUMENTS...`");
   if (command[0].starts_with("-"))
     return wrong_usage(
         fmt::format("atoll run has no option {} (`atoll run --help`); a program's name goes after --", command[0]));
-  const auto check = options.check.options();
-  if (!check) return std::unexpected(check.error());
+  if (const auto names = check_variable_names(); !names) return std::unexpected(names.error());
+  auto values = settings_of(run, options);
+  if (!values) return std::unexpected(values.error());
+  auto gpus = settings::named_gpus(*values);
+  if (!gpus) return std::unexpected(gpus.error());
+  const auto count = settings::number_of_gpus(*values);
+  if (!count) return std::unexpected(count.error());
+  const auto memory = settings::memory_of_a_gpu(*values);
+  if (!memory) return std::unexpected(memory.error());
   auto path = find_program(command[0]);
   if (!path) return std::unexpected(path.error());
-  const auto memory = memory_of_a_gpu(options);
-  if (!memory) return std::unexpected(memory.error());
-  const auto gpus = gpus_for(*path, options.gpu, options.gpus);
-  if (!gpus) return std::unexpected(gpus.error());
+  const bool are_named = !gpus->empty();
+  if (are_named) {
+    warn_of_named(*path, *gpus, values->name(Setting::gpu));
+  } else {
+    gpus = choose_gpus(*path, *count);
+    if (!gpus) return std::unexpected(gpus.error());
+  }
+  values->set(Setting::gpu, target::names_of(*gpus));
+  if (are_named || *count == 0)
+    values->unset(Setting::gpus);  // the list says it
+  else
+    values->set(Setting::gpus, fmt::format("{}", *count));
+  if (!are_named) values->set(Setting::chosen_gpu, target::names_of(*gpus));
+  const auto configuration = settings::read_configuration(*values);
+  if (!configuration) return std::unexpected(configuration.error());
+  if (const auto cache = settings::check_cache_directory(*values); !cache) return std::unexpected(cache.error());
   const auto directory = runtime_directory();
   if (!directory) return std::unexpected(directory.error());
 
-  setenv("ATOLL_GPU", target::names_of(*gpus).c_str(), 1);
-  unsetenv("ATOLL_GPUS");  // the list says it
-  if (!options.memory.empty()) setenv("ATOLL_MEMORY", options.memory.c_str(), 1);
-  if (options.timeout > 0) setenv("ATOLL_TIMEOUT", fmt::format("{}", options.timeout).c_str(), 1);
-  if (!options.engine.empty()) setenv("ATOLL_ENGINE", options.engine.c_str(), 1);
-  // The program may go to another directory.
-  if (!options.statistics.empty())
-    setenv("ATOLL_STATS",
-           options.statistics == machine::statistics_as_table ? options.statistics.c_str()
-                                                              : fs::absolute(options.statistics).c_str(),
-           1);
-  if (!options.core.empty()) setenv("ATOLL_CORE", fs::absolute(options.core).c_str(), 1);
-  set_checks(*check);
-  if (options.threads > 0) setenv("ATOLL_THREADS", fmt::format("{}", options.threads).c_str(), 1);
   const auto libraries = loader_path(*directory);
   if (!libraries) return std::unexpected(libraries.error());
   prepend("LD_LIBRARY_PATH", libraries->string());
@@ -271,51 +293,72 @@ Result<int> run_program(const RunOptions& options, std::vector<std::string> comm
   // Some programs ask for the kernel driver before they ask the runtime; this library answers for it.
   if (fs::exists(*directory / driver_name)) {
     // Where nothing can be written, programs do without the driver's files: hardly any needs them.
-    if (const auto files = make_driver_files(*gpus, *memory)) setenv("ATOLL_DRIVER", files->c_str(), 1);
+    if (const auto files = make_driver_files(*gpus, *memory)) values->set(Setting::driver, files->string());
     prepend("LD_PRELOAD", (*libraries / driver_name).string());
   }
+
+  const auto records = record_directory(*configuration);
+  if (records) values->set(Setting::record, records->string());
+  values->export_all();
 
   std::vector<char*> arguments;
   for (std::string& argument : command) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
+  if (records) return supervise(*path, arguments, *records, configuration->check.exit_code.value_or(0));
   execv(path->c_str(), arguments.data());
   return fail(ErrorKind::system, "cannot run {}: {}", *path, std::strerror(errno));
 }
 
 }  // namespace
 
+/// The variables of the table, a line for each.
+static std::string variables_text() {
+  std::string text;
+  for (const support::SettingRow& row : support::setting_rows) {
+    if (row.meaning.empty()) continue;
+    text += row.option.empty() ? fmt::format("  {:<24}  {}\n", row.name, row.meaning)
+                               : fmt::format("  {:<24}  {}: {}\n", row.name, row.option, row.meaning);
+  }
+  return text;
+}
+
 void add_run(CLI::App& app, Invocation& invocation) {
   CLI::App* run = app.add_subcommand("run", "Run a ROCm or HIP program on a virtual GPU");
   auto options = std::make_shared<RunOptions>();
+  // All values are text here: Values reads and validates them, whether they come from here or from the environment.
   run->formatter(with_usage("atoll run [OPTIONS] -- PROGRAM [ARGUMENTS...]"));
-  run->add_option("--gpu", options->gpu,
+  run->add_option("--gpu", options->of(Setting::gpu),
                   "A product (mi250x), a processor (gfx90a) or a target ID (gfx90a:xnack+);\n"
                   "`atoll gpus` lists them; several, separated by commas, for a machine with several\n"
                   "GPUs. Without it, a GPU that runs the program's code")
       ->type_name("GPU");
-  run->add_option("--gpus", options->gpus, "So many GPUs of that kind")
-      ->type_name("N")
-      ->check(CLI::Range(1U, target::most_gpus));
-  run->add_option("--memory", options->memory, "The memory of each GPU (4G, 512M), in place of the product's")
+  run->add_option("--gpus", options->of(Setting::gpus), "Number of GPUs of that type, up to 64")->type_name("N");
+  run->add_option("--memory", options->of(Setting::memory),
+                  "The memory of each GPU (4G, 512M), in place of the product's")
       ->type_name("SIZE");
-  add_statistics_option(*run, options->statistics);
-  run->add_option("--timeout", options->timeout, "Stop a kernel that runs longer than this")
-      ->type_name("SECONDS")
-      ->check(positive(most_seconds));
-  run->add_option("--engine", options->engine,
+  add_statistics_option(*run, options->of(Setting::stats));
+  run->add_option("--timeout", options->of(Setting::timeout), "Stop a kernel that runs longer than this")
+      ->type_name("SECONDS");
+  run->add_option("--engine", options->of(Setting::engine),
                   "The engine that runs the kernels: compiled (the default)\nor interpreter")
-      ->type_name("ENGINE")
-      ->check(engine_name());
-  run->add_option("--threads", options->threads, "Host threads that run work-groups; all of the host's without it")
-      ->type_name("N")
-      ->check(positive(machine::most_threads));
-  add_core_option(*run, options->core);
-  add_check_options(*run, options->check);
+      ->type_name("ENGINE");
+  run->add_option("--schedule", options->of(Setting::schedule),
+                  "The order in which waves run: fast (the default), fair (side by side, as on\n"
+                  "hardware) or a number, the seed of a random order; the interpreter runs them")
+      ->type_name("SCHEDULE");
+  run->add_option("--threads", options->of(Setting::threads),
+                  "Host threads that run work-groups; all of the host's without it")
+      ->type_name("N");
+  add_core_option(*run, options->of(Setting::core));
+  add_check_options(*run, options->of(Setting::check), options->of(Setting::check_report),
+                    options->of(Setting::check_exit_code), options->of(Setting::check_suppressions));
+  // settings_of() refuses an option that is given twice, in words of its own.
+  for (CLI::Option* option : run->get_options()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   run->footer(
       "The program's exit code, signals, standard streams and environment are its own.\n\n"
-      "The environment says the same to programs that load Atoll's runtime without `atoll run`, and here where\n"
-      "the options do not: ATOLL_MEMORY, ATOLL_STATS=1, ATOLL_TIMEOUT, ATOLL_ENGINE, ATOLL_THREADS, ATOLL_CORE; and\n"
-      "there, ATOLL_GPU and ATOLL_GPUS.\n\n"
+      "Environment variables set the same, for each option that is not given; a value that is not allowed, and a\n"
+      "name that is misspelt, end the run before the program starts:\n" +
+      variables_text() + "\n" +
       "Examples:\n"
       "  atoll run -- ./saxpy 1000000\n"
       "  atoll run --gpu vega64 --stats -- ./saxpy 1000000\n"
@@ -327,7 +370,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
     invocation.work = [run, options, &invocation] {
       std::vector<std::string> command = run->remaining();
       command.insert(command.end(), invocation.after_dashes.begin(), invocation.after_dashes.end());
-      return run_program(*options, std::move(command));
+      return run_program(*run, *options, std::move(command));
     };
   });
 }

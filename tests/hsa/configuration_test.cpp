@@ -76,12 +76,23 @@ TEST(HsaConfiguration, XnackIsOnIfItIsAskedFor) {
   EXPECT_EXIT(expect_xnack("gfx1100", "1", false), testing::ExitedWithCode(0), "");
 }
 
+// Programs that find the runtime without `atoll run` have their settings validated, too.
+TEST(HsaConfiguration, NamesOfVariablesAreChecked) {
+  EXPECT_EXIT((setenv("ATOLL_TIMOUT", "1", 1), start()), testing::ExitedWithCode(1),
+              "unknown environment variable ATOLL_TIMOUT; did you mean ATOLL_TIMEOUT");
+  EXPECT_EXIT((setenv("HSA_XNACK", "yes", 1), start()), testing::ExitedWithCode(1), "HSA_XNACK=yes: use 0 or 1");
+  EXPECT_EXIT((setenv("ATOLL_COMPILE", "1", 1), start()), testing::ExitedWithCode(1),
+              "ATOLL_COMPILE=1: use wait or background");
+  EXPECT_EXIT((setenv("ATOLL_CHECK_EXIT_CODE", "9", 1), start()), testing::ExitedWithCode(1),
+              "ATOLL_CHECK_EXIT_CODE requires --check or ATOLL_CHECK");
+}
+
 TEST(HsaConfiguration, SeveralGpusMakeSense) {
   EXPECT_EXIT((setenv("ATOLL_GPUS", "0", 1), start()), testing::ExitedWithCode(1), "ATOLL_GPUS=0");
   EXPECT_EXIT((setenv("ATOLL_GPUS", "65", 1), start()), testing::ExitedWithCode(1), "ATOLL_GPUS=65: .* 64");
   EXPECT_EXIT((setenv("ATOLL_GPU", "mi50,mi100", 1), setenv("ATOLL_GPUS", "3", 1), start()), testing::ExitedWithCode(1),
-              "ATOLL_GPU: a list of 2 GPUs, and 3");
-  EXPECT_EXIT((setenv("ATOLL_MEMORY", "1X", 1), start()), testing::ExitedWithCode(1), "ATOLL_MEMORY: '1X'");
+              "ATOLL_GPU=mi50,mi100: a list of 2 GPUs, and 3");
+  EXPECT_EXIT((setenv("ATOLL_MEMORY", "1X", 1), start()), testing::ExitedWithCode(1), "ATOLL_MEMORY=1X: '1X'");
   EXPECT_EXIT((setenv("ATOLL_MEMORY", "4G", 1), setenv("ATOLL_GPUS", "64", 1), start()), testing::ExitedWithCode(0),
               "");
 }
@@ -94,8 +105,25 @@ TEST(HsaConfiguration, QueuesHaveTheComputeUnitsOfTheVariable) {
   EXPECT_EXIT(expect_compute_units("1:0;0-2:0x1F00000001", {1, 0x1F, 0, 0}, true), ends_well, "");
   EXPECT_EXIT(expect_compute_units("0:0-109", all, false), ends_well, "");
   EXPECT_EXIT(expect_compute_units("0:100-999", {0, 0, 0, 0x3FF0}, true), ends_well, "");
-  for (const char* none : {"1:0-3", "0", "0:", "0:5-3", "0:0x", "0:0x0", "0:x", "0:200", ":3"})
-    EXPECT_EXIT(expect_compute_units(none, all, false), ends_well, "") << none;
+  EXPECT_EXIT(expect_compute_units("1:0-3", all, false), ends_well, "");
+  for (const char* wrong : {"0", "0:", "0:5-3", "0:0x", "0:x", ":3"})
+    EXPECT_EXIT(expect_compute_units(wrong, all, false), testing::ExitedWithCode(2), "is not a set of compute units")
+        << wrong;
+  for (const char* none : {"0:0x0", "0:200"})
+    EXPECT_EXIT(expect_compute_units(none, all, false), testing::ExitedWithCode(2),
+                "HSA_CU_MASK=.*: selects none of the 110 compute units of GPU 0")
+        << none;
+}
+
+// HIP crashes, or says that there is no device.
+TEST(HsaConfiguration, ALineSaysThatNoGpuIsVisible) {
+  for (const char* none : {"", "7", "GPU-x"})
+    EXPECT_EXIT((setenv("ROCR_VISIBLE_DEVICES", none, 1), start()), testing::ExitedWithCode(0),
+                std::string("^atoll: ROCR_VISIBLE_DEVICES=") + none + " leaves the program no GPU");
+  EXPECT_EXIT((setenv("HIP_VISIBLE_DEVICES", "1", 1), start()), testing::ExitedWithCode(0),
+              "^atoll: HIP_VISIBLE_DEVICES=1 leaves the program no GPU");
+  EXPECT_EXIT((setenv("HIP_VISIBLE_DEVICES", "1", 1), setenv("ATOLL_GPUS", "2", 1), start()),
+              testing::ExitedWithCode(0), "^$");
 }
 
 TEST(HsaConfiguration, HostVectorsHaveNames) {

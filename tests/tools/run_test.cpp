@@ -29,6 +29,11 @@ class RunCommand : public testing::Test {
     return test::run_command(fmt::format("{}/bin/atoll run {} 2>&1", directory.path().string(), arguments));
   }
 
+  test::CommandResult run_with(const std::string& variables, const std::string& arguments) const {
+    return test::run_command(
+        fmt::format("env {} {}/bin/atoll run {} 2>&1", variables, directory.path().string(), arguments));
+  }
+
   /// Compiles C and puts an offload bundle with code for `targets` into the result, as hipcc would, but without
   /// linking the HIP runtime.
   std::string compile(const std::string& name, const std::vector<std::string>& targets, const std::string& source,
@@ -113,10 +118,90 @@ TEST_F(RunCommand, NumbersOfGpusAndAmountsOfMemoryMakeSense) {
   EXPECT_THAT(refused("--gpus 65"), HasSubstr("64"));
   EXPECT_THAT(refused("--gpus two"), HasSubstr("--gpus"));
   EXPECT_THAT(refused("--gpus 3 --gpu mi50,mi100"), HasSubstr("a list of 2 GPUs, and 3 are asked for"));
-  EXPECT_THAT(refused("--memory 1X"), HasSubstr("--memory: '1X' is no amount of memory: write 4G, 512M"));
+  EXPECT_THAT(refused("--memory 1X"), HasSubstr("--memory 1X: '1X' is no amount of memory: write 4G, 512M"));
   EXPECT_THAT(refused("--memory 0"), HasSubstr("--memory"));
   EXPECT_THAT(refused("--memory 99999999999T"), HasSubstr("--memory"));
   EXPECT_THAT(run("--gpu mi50,voodoo2 -- true").output, HasSubstr("unknown GPU 'voodoo2'"));
+}
+
+// A CI matrix sets these; each job has its own GPU.
+TEST_F(RunCommand, TheEnvironmentNamesTheGpuWhenNoOptionDoes) {
+  const std::string show = "-- sh -c 'echo $ATOLL_GPU'";
+  EXPECT_EQ(run_with("ATOLL_GPU=gfx1030", show).output, "rx6900xt\n");
+  EXPECT_EQ(run_with("ATOLL_GPU=gfx1030 ATOLL_GPUS=2", show).output, "rx6900xt,rx6900xt\n");
+  EXPECT_EQ(run_with("ATOLL_GPUS=2", show).output, "mi250x:sramecc+:xnack-,mi250x:sramecc+:xnack-\n");
+  EXPECT_EQ(run_with("ATOLL_GPU=gfx1030 ATOLL_GPUS=2", "--gpu mi50 --gpus 1 " + show).output, "mi50:sramecc+:xnack-\n");
+  EXPECT_THAT(run_with("ATOLL_GPU=vega64", "-- " + program("own", {"gfx906"})).output,
+              HasSubstr("and ATOLL_GPU vega64 is gfx900"));
+}
+
+TEST_F(RunCommand, ARunInsideAnotherHasItsSettings) {
+  const std::string inner = fmt::format("-- {}/bin/atoll run ", directory.path().string());
+  const std::string show = "-- sh -c 'echo $ATOLL_GPU $ATOLL_TIMEOUT'";
+  EXPECT_EQ(run("--gpu gfx1030 --timeout 3 " + inner + show).output, "rx6900xt 3\n");
+  EXPECT_EQ(run("--gpu gfx1030 --timeout 3 " + inner + "--timeout 4 " + show).output, "rx6900xt 4\n");
+  EXPECT_EQ(run("--gpu mi50 --gpus 2 " + inner + show).output, "mi50:sramecc+:xnack-,mi50:sramecc+:xnack-\n");
+  // The outer one chooses for a program without GPU code, the inner one for a program that has some.
+  EXPECT_EQ(run(inner + "-- " + program("mine", {"gfx906"})).output, "mi50:sramecc+:xnack-\n");
+  EXPECT_EQ(run("--gpus 2 " + inner + "-- " + program("mine", {"gfx906"})).output,
+            "mi50:sramecc+:xnack-,mi50:sramecc+:xnack-\n");
+}
+
+TEST_F(RunCommand, WrongSettingsEndTheRunBeforeTheProgram) {
+  struct Case {
+    const char *variable, *option, *value;
+  };
+  for (const auto& [variable, option, value] : {
+           Case{"ATOLL_GPU", "--gpu", "voodoo2"},
+           {"ATOLL_GPUS", "--gpus", "65"},
+           {"ATOLL_MEMORY", "--memory", "1X"},
+           {"ATOLL_TIMEOUT", "--timeout", "soon"},
+           {"ATOLL_THREADS", "--threads", "2x"},
+           {"ATOLL_ENGINE", "--engine", "bogus"},
+           {"ATOLL_CHECK", "--check", "memroy"},
+           {"ATOLL_CHECK=all ATOLL_CHECK_REPORT", "--check --check-report", "x.txt"},
+           {"ATOLL_CHECK=all ATOLL_CHECK_EXIT_CODE", "--check --check-exit-code", "256"},
+           {"ATOLL_CHECK=all ATOLL_CHECK_SUPPRESSIONS", "--check --check-suppressions", "/nowhere/x"},
+           {"ATOLL_CHECK_EXIT_CODE", "--check-exit-code", "9"},
+           {"ATOLL_CHECK_REPORT", "--check-report", "x.json"},
+           {"ATOLL_COMPILE", "", "yes"},
+           {"ATOLL_COMPILER", "", "/nowhere"},
+           {"ATOLL_HOST_VECTORS", "", "mmx"},
+           {"ATOLL_CACHE_SIZE", "", "many"},
+           {"ATOLL_CACHE", "", "/dev/null"},
+           {"HSA_XNACK", "", "yes"},
+           {"HSA_CU_MASK", "", "0:x"},
+           {"ATOLL_TIMOUT", "", "3"},
+       }) {
+    SCOPED_TRACE(std::string(variable) + "=" + value);
+    const std::string name = std::string(variable).substr(std::string(variable).rfind(' ') + 1);
+    const auto by_variable = run_with(fmt::format("{}={}", variable, value), "-- echo ran");
+    EXPECT_NE(by_variable.exit_code, 0);
+    EXPECT_THAT(by_variable.output, testing::AllOf(testing::StartsWith("atoll: "), HasSubstr(name)));
+    EXPECT_THAT(by_variable.output, testing::Not(HasSubstr("ran")));
+    if (*option == '\0') continue;
+    const auto by_option =
+        run(fmt::format("{}{}{} -- echo ran", option, std::string(option) == "--check" ? "=" : " ", value));
+    EXPECT_NE(by_option.exit_code, 0);
+    EXPECT_THAT(by_option.output, testing::StartsWith("atoll: "));
+    EXPECT_THAT(by_option.output, testing::Not(HasSubstr("ran")));
+  }
+}
+
+TEST_F(RunCommand, AnOptionIsGivenOnce) {
+  for (const char* twice : {"--gpu mi50 --gpu mi100", "--gpus 1 --gpus 2", "--memory 1G --memory 2G", "--stats --stats",
+                            "--stats --stats=x.json", "--timeout 1 --timeout 2", "--threads 1 --threads 1",
+                            "--engine compiled --engine interpreter", "--core --core", "--check --check=race",
+                            "--check --check-exit-code 1 --check-exit-code 2"}) {
+    const auto refused = run(std::string(twice) + " -- echo ran");
+    EXPECT_EQ(refused.exit_code, 2) << twice;
+    EXPECT_THAT(refused.output, HasSubstr(" is given twice")) << twice;
+  }
+}
+
+TEST_F(RunCommand, ForeignVariablesAreWarnedOf) {
+  EXPECT_EQ(run_with("ATOLL_PACKAGE=x", "-- echo ran").output,
+            "atoll: the environment variable ATOLL_PACKAGE has no meaning to Atoll\nran\n");
 }
 
 TEST_F(RunCommand, TheRuntimesDirectoryComesFirst) {

@@ -31,7 +31,7 @@ constexpr uint64_t retrace_budget = 1'000'000;
 
 /// Whether waves wait for translated code instead of starting in the interpreter: $ATOLL_COMPILE=wait.
 bool waits_for_code() {
-  const char* wish = support::environment_variable("ATOLL_COMPILE");
+  const char* wish = support::environment_variable(support::Setting::compile);
   return wish != nullptr && std::string_view(wish) == "wait";
 }
 

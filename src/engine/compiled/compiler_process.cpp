@@ -138,7 +138,7 @@ support::Result<CompilerChannel*> make_channel(int& descriptor) {
 }  // namespace
 
 support::Result<std::string> find_compiler() {
-  if (const char* path = support::environment_variable("ATOLL_COMPILER"); path != nullptr && *path != '\0') {
+  if (const char* path = support::environment_variable(support::Setting::compiler); path != nullptr && *path != '\0') {
     if (access(path, X_OK) != 0) return fail(ErrorKind::not_found, "ATOLL_COMPILER={}: {}", path, std::strerror(errno));
     return fs::absolute(path).string();
   }

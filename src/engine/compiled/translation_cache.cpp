@@ -128,25 +128,22 @@ uint64_t hash(std::span<const uint8_t> bytes, uint64_t seed) {
 }
 
 support::Result<std::optional<TranslationCache>> TranslationCache::from_environment() {
-  const auto variable = [](const char* name) -> std::string_view {
-    const char* value = support::environment_variable(name);
-    return value != nullptr ? value : "";
-  };
+  const auto text = [](const char* value) -> std::string_view { return value != nullptr ? value : ""; };
   TranslationCache cache;
   cache.most_bytes_ = default_most_bytes;
-  if (const auto size = variable("ATOLL_CACHE_SIZE"); !size.empty()) {
+  if (const auto size = text(support::environment_variable(support::Setting::cache_size)); !size.empty()) {
     const auto bytes = parse_size(size);
     if (!bytes) {
       return fail(ErrorKind::invalid_argument, "ATOLL_CACHE_SIZE={}: not a number of bytes (500M, 2G)", size);
     }
     cache.most_bytes_ = *bytes;
   }
-  if (const auto wish = variable("ATOLL_CACHE"); !wish.empty()) {
+  if (const auto wish = text(support::environment_variable(support::Setting::cache)); !wish.empty()) {
     if (wish == "off") return std::nullopt;
     cache.directory_ = fs::absolute(wish);
-  } else if (const auto user = variable("XDG_CACHE_HOME"); user.starts_with("/")) {
+  } else if (const auto user = text(support::user_cache_directory()); user.starts_with("/")) {
     cache.directory_ = fs::path(user) / "atoll";
-  } else if (const auto home = variable("HOME"); home.starts_with("/")) {
+  } else if (const auto home = text(support::home_directory()); home.starts_with("/")) {
     cache.directory_ = fs::path(home) / ".cache/atoll";
   } else {
     return std::nullopt;

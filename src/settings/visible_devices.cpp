@@ -1,5 +1,5 @@
-// hsa: reading ROCR_VISIBLE_DEVICES. See visible_devices.h.
-#include "hsa/visible_devices.h"
+// settings: reading ROCR_VISIBLE_DEVICES. See visible_devices.h.
+#include "settings/visible_devices.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,7 +12,7 @@
 
 #include "target/topology.h"
 
-namespace Atoll::hsa {
+namespace Atoll::settings {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::vector<unsigned> visible_devices(std::string_view value, std::span<const ta
   return numbers;
 }
 
-}  // namespace Atoll::hsa
+}  // namespace Atoll::settings
