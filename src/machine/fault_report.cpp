@@ -387,6 +387,11 @@ std::string FaultReport::to_string() const {
   line("instruction",
        instruction.empty() ? fmt::format("at {:#x}", fault.pc) : fmt::format("{}  (at {:#x})", instruction, fault.pc));
   line("function", function);
+  // The device library's function by which printf, assert and malloc ask the host.
+  if (fault.kind == Fault::Kind::timeout && function.starts_with("__ockl_hostcall"))
+    line("waits for",
+         "the host's answer to printf, assert or malloc; HIP 5.2 answers only the queue that was "
+         "made last");
   line("source", source);
   line("address", owner);
   line("reached by", origin);

@@ -35,6 +35,11 @@ __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void ordered(__global 
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
   out[ID] = s[(i + 64) % 256];
 }
+// As a kernel with printf when nobody answers.
+__attribute__((noinline)) void __ockl_hostcall_internal(__global volatile int* answer) {
+  while (*answer == 0) __builtin_amdgcn_s_sleep(1);
+}
+__kernel void asks(__global int* out) { __ockl_hostcall_internal(out); }
 // Every work-group waits for the one after it.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void chain(__global int* out, __global volatile int* flags) {
   int group = __builtin_amdgcn_workgroup_id_x(), last = 39;
@@ -110,6 +115,11 @@ TEST_F(Schedules, ATimeoutEndsAKernelThatHangs) {
   const auto hung = launch("gfx90a", "fair", "chain", 3, "--arg buf:41:i32 --timeout 0.5");
   EXPECT_EQ(hung.exit_code, 1);
   EXPECT_THAT(hung.output, testing::HasSubstr("chain"));
+}
+
+TEST_F(Schedules, ATimeoutSaysThatAKernelWaitsForTheHost) {
+  EXPECT_THAT(launch("gfx90a", "fast", "asks", 1, "--timeout 0.5").output,
+              testing::HasSubstr("waits for    the host's answer to printf, assert or malloc"));
 }
 
 TEST_F(Schedules, FaultsAreReported) {
