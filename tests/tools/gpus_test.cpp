@@ -62,7 +62,7 @@ TEST(Command, WrongUsageIsOneLineAndExitCode2) {
   for (const auto& [arguments, message] :
        {Case{"fly", "unknown subcommand 'fly'"}, Case{"bundle", "subcommand"}, Case{"gpus --jsn", "--jsn"},
         Case{"run", "which program?"}, Case{"run --speed 3 -- true", "no option --speed"},
-        Case{"run --timeout -3 -- true", "'-3' is not a number above 0"}}) {
+        Case{"run --timeout -3 -- true", "--timeout -3: not a number from 0"}}) {
     const auto run = atoll(arguments);
     SCOPED_TRACE(arguments);
     EXPECT_EQ(run.exit_code, 2);
