@@ -61,7 +61,7 @@ std::string with_another_operand(const std::string& text, std::mt19937& random) 
   return other.replace(begin, length, others[random() % others.size()]);
 }
 
-class InstructionSweep : public testing::TestWithParam<const char*> {
+class InstructionSweep : public testing::TestWithParam<std::string> {
  protected:
   void compare(const std::vector<std::string>& texts) const;
 };
@@ -88,7 +88,7 @@ void InstructionSweep::compare(const std::vector<std::string>& texts) const {
     }
   }
   std::printf("%s: %zu texts assembled, %u equal, %u refused by both, %u known faults of the oracle, %u different\n",
-              GetParam(), texts.size(), equal, refused, known, different);
+              GetParam().c_str(), texts.size(), equal, refused, known, different);
   EXPECT_EQ(different, 0u);
 }
 
@@ -119,10 +119,10 @@ TEST_P(InstructionSweep, EveryTextWithAnotherOperandIsAssembledOrRefusedAsByTheO
   compare(texts);
 }
 
-std::vector<const char*> all_processors() {
-  std::vector<const char*> names;
+std::vector<std::string> all_processors() {
+  std::vector<std::string> names;
   for (const target::Processor& processor : target::processors()) {
-    if (!opcode_map_of(processor).empty) names.push_back(processor.name.data());
+    if (!opcode_map_of(processor).empty) names.emplace_back(processor.name);
   }
   return names;
 }

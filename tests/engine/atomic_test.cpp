@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "engine/wave_runner.h"
+#include "support/parameter_name.h"
 
 namespace Atoll {
 namespace {
@@ -233,7 +234,7 @@ TEST_P(Atomics, OnMemoryAreDoneLaneAfterLane) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, Atomics, testing::Values(32u, 64u));
+INSTANTIATE_TEST_SUITE_P(Widths, Atomics, testing::Values(32u, 64u), test::NamedByParameter());
 
 }  // namespace
 }  // namespace Atoll

@@ -16,7 +16,7 @@ namespace {
 
 using isa::Opcode;
 
-class PatternCoverage : public testing::TestWithParam<std::tuple<const char*, unsigned>> {};
+class PatternCoverage : public testing::TestWithParam<std::tuple<std::string, unsigned>> {};
 
 TEST_P(PatternCoverage, EveryInstructionIsExecuted) {
   const auto [name, wave_size] = GetParam();

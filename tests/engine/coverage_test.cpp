@@ -91,7 +91,7 @@ std::vector<Words> instances(Encoding encoding, uint32_t op) {
   return words;
 }
 
-class Coverage : public testing::TestWithParam<const char*> {};
+class Coverage : public testing::TestWithParam<std::string> {};
 
 TEST_P(Coverage, EveryInstructionIsCarriedOut) {
   const target::Processor& processor = *target::find_processor(GetParam());

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "engine/wave_runner.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::test {
 
@@ -147,13 +148,13 @@ constexpr uint32_t first_indices[] = {0x1000, 0xFFFF'FFFF - 36, 0x7FFF'FFFF - 36
 constexpr uint64_t starts[] = {8, 0xFFFF'FFE4};
 constexpr uint64_t masks[] = {~uint64_t{0}, 0xFFFF'F00F'FFFF'FFFE, 0x0000'0000'FFFF'FFFF};
 
-class EvenAddress : public testing::TestWithParam<const char*> {
+class EvenAddress : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { setenv("ATOLL_COMPILE", "wait", 1); }
   void TearDown() override { unsetenv("ATOLL_COMPILE"); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Engines, EvenAddress, testing::Values("interpreter", "compiled"));
+INSTANTIATE_TEST_SUITE_P(Engines, EvenAddress, testing::Values("interpreter", "compiled"), test::NamedByParameter());
 
 /// v6, v7: loaded from the address and after it; their sum goes back to the address.
 constexpr const char* accesses =

@@ -13,6 +13,7 @@
 
 #include "engine/wave_runner.h"
 #include "machine/guest_vector.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::test {
 namespace {
@@ -27,6 +28,7 @@ struct Access {
   bool writes = false, is_scalar = false;
   const char* processor = "gfx90a";
 };
+void PrintTo(const Access& access, std::ostream* out) { *out << access.processor << " " << access.source; }
 constexpr Access accesses[] = {
     {"global_load_dword v4, v[2:3], off"},
     {"global_load_dwordx4 v[4:7], v[2:3], off"},
@@ -168,7 +170,7 @@ TEST_P(BoundsOf, WithoutLanesAddressesMeanNothing) {
   EXPECT_FALSE(runner.run_into_fault(access.source)) << access.source;
 }
 
-INSTANTIATE_TEST_SUITE_P(Accesses, BoundsOf, testing::ValuesIn(accesses));
+INSTANTIATE_TEST_SUITE_P(Accesses, BoundsOf, testing::ValuesIn(accesses), test::NamedByParameter());
 
 TEST(GuestBounds, AnEmptyBufferMayBeAnywhere) {
   for (const char* source : {"buffer_load_dword v4, v1, s[8:11], 0 offen",

@@ -38,6 +38,9 @@ struct Subject {
   unsigned lanes;
   unsigned least;  ///< instructions that are compared, at least
 };
+void PrintTo(const Subject& subject, std::ostream* out) {
+  *out << subject.guide << " " << subject.processor << " wave" << subject.lanes;
+}
 
 // Registers: sources v2, v4 and v6, the result v8, masks s4 and s6, each with its neighbour.
 constexpr unsigned source_register[3] = {2, 4, 6};

@@ -40,6 +40,7 @@ struct Family {
   const char *name, *load, *address;
   enum class In : uint8_t { memory, lds, scratch } in = In::memory;
 };
+void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
 constexpr Family families[] = {
     {"global", "global_load_", "v[2:3], off"},
     {"base", "global_load_", "v2, s[8:9]"},

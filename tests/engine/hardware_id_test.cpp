@@ -8,12 +8,13 @@
 #include "engine/engines.h"
 #include "machine/fixture.h"
 #include "machine/guest_vector.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::test {
 
 namespace {
 
-class HardwareId : public testing::TestWithParam<const char*> {};
+class HardwareId : public testing::TestWithParam<std::string> {};
 
 TEST_P(HardwareId, ShowsEveryComputeUnit) {
   const auto model = target::find_gpu(GetParam());
@@ -50,7 +51,8 @@ TEST_P(HardwareId, ShowsEveryComputeUnit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfProducts, HardwareId,
-                         testing::Values("vega64", "mi60", "mi100", "mi250x", "mi300x", "mi300a", "mi350x"));
+                         testing::Values("vega64", "mi60", "mi100", "mi250x", "mi300x", "mi300a", "mi350x"),
+                         test::NamedByParameter());
 
 }  // namespace
 

@@ -53,7 +53,7 @@ inline void put(std::array<uint32_t, 8>& words, unsigned bit, unsigned width, ui
   }
 }
 
-class Images : public testing::TestWithParam<const char*> {
+class Images : public testing::TestWithParam<std::string> {
  protected:
   explicit Images(std::string_view engine = "interpreter")
       : runner(GetParam(), engine, is_old() ? 64 : 32),

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "engine/wave_runner.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::test {
 
@@ -90,13 +91,13 @@ void fill_untouched(WaveRunner& runner, unsigned first, unsigned count) {
 
 uint32_t data_word(unsigned lane, unsigned word) { return 0x0101'0000 * (word + 1) + lane * 0x0203 + 0x4567; }
 
-class LaneAccess : public testing::TestWithParam<const char*> {
+class LaneAccess : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { setenv("ATOLL_COMPILE", "wait", 1); }
   void TearDown() override { unsetenv("ATOLL_COMPILE"); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Engines, LaneAccess, testing::Values("interpreter", "compiled"));
+INSTANTIATE_TEST_SUITE_P(Engines, LaneAccess, testing::Values("interpreter", "compiled"), test::NamedByParameter());
 
 TEST_P(LaneAccess, GlobalLoadsOfEveryPattern) {
   WaveRunner runner("gfx90a", GetParam());

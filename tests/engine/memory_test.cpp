@@ -38,6 +38,7 @@ struct Family {
   const char* prefix;
   const char* address;  ///< operands of a load after the result, with the address in v[2:3]
 };
+void PrintTo(const Family& family, std::ostream* out) { *out << family.prefix; }
 class GlobalMemory : public testing::TestWithParam<Family> {
  protected:
   std::string op(const std::string& name, const std::string& result) const {

@@ -222,7 +222,7 @@ void program(u32 item, const u32* in, u32* out) { item_function(item, in, out); 
   std::mt19937 random_;
 };
 
-class RandomPrograms : public testing::TestWithParam<std::tuple<const char*, unsigned>> {};
+class RandomPrograms : public testing::TestWithParam<std::tuple<std::string, unsigned>> {};
 
 TEST_P(RandomPrograms, ComputeWhatTheHostComputes) {
   const auto [processor, seed] = GetParam();

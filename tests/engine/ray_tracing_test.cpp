@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "engine/wave_runner.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::test {
 namespace {
@@ -47,7 +48,7 @@ struct Hierarchy {
   }
 };
 
-class RayTracing : public testing::TestWithParam<const char*> {
+class RayTracing : public testing::TestWithParam<std::string> {
  protected:
   RayTracing() : runner(GetParam(), "interpreter", lanes) {}
 
@@ -270,9 +271,10 @@ TEST_P(RayTracing, NodesOfProgramsAndThoseBeyondTheEnd) {
   EXPECT_NE(runner.wave().fault->what.find("beyond the hierarchy"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Radeons, RayTracing, testing::Values("gfx1030", "gfx1100", "gfx1151", "gfx1170"));
+INSTANTIATE_TEST_SUITE_P(Radeons, RayTracing, testing::Values("gfx1030", "gfx1100", "gfx1151", "gfx1170"),
+                         test::NamedByParameter());
 
-class BvhStack : public testing::TestWithParam<const char*> {};
+class BvhStack : public testing::TestWithParam<std::string> {};
 
 TEST_P(BvhStack, GivesNodesBackInOrder) {
   WaveRunner runner(GetParam(), "interpreter", lanes);
@@ -301,7 +303,7 @@ TEST_P(BvhStack, GivesNodesBackInOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OfGfx11, BvhStack, testing::Values("gfx1100", "gfx1150", "gfx1170"));
+INSTANTIATE_TEST_SUITE_P(OfGfx11, BvhStack, testing::Values("gfx1100", "gfx1150", "gfx1170"), test::NamedByParameter());
 
 TEST(TransposingLoads, GiveEachLaneAColumnOfEightRows) {
   WaveRunner runner("gfx1201", "interpreter", lanes);
