@@ -13,6 +13,7 @@
 #include "isa/decode.h"
 #include "semantics/host_vectors.h"
 #include "support/command.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::test {
 namespace {
@@ -371,10 +372,10 @@ TEST(LoopPlan, NothingIsStored) {
 }
 
 /// The kernels of tests/kernels as clang compiles them: whatever regions they have, their plans are right.
-class RegionPlansOfKernels : public testing::TestWithParam<const char*> {};
+class RegionPlansOfKernels : public testing::TestWithParam<std::string> {};
 
 TEST_P(RegionPlansOfKernels, AreRight) {
-  const char* processor = GetParam();
+  const std::string& processor = GetParam();
   const TemporaryDirectory directory;
   const std::string object = directory / "kernels";
   for (const char* source :
@@ -398,7 +399,7 @@ TEST_P(RegionPlansOfKernels, AreRight) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RegionPlansOfKernels, testing::Values("gfx90a", "gfx1201"));
+INSTANTIATE_TEST_SUITE_P(All, RegionPlansOfKernels, testing::Values("gfx90a", "gfx1201"), test::NamedByParameter());
 
 }  // namespace
 }  // namespace Atoll::test

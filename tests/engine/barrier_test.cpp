@@ -9,6 +9,7 @@
 #include "engine/interpreter.h"
 #include "machine/fixture.h"
 #include "machine/guest_vector.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::test {
 namespace {
@@ -18,7 +19,7 @@ struct Barrier : testing::TestWithParam<std::string> {
   void TearDown() override { unsetenv("ATOLL_COMPILE"); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Engines, Barrier, testing::Values("interpreter", "compiled"));
+INSTANTIATE_TEST_SUITE_P(Engines, Barrier, testing::Values("interpreter", "compiled"), test::NamedByParameter());
 
 /// Runs a work-group of 1,024 work-items and expects that each has stored 7.
 void expect_sevens(const std::string& engine_name, const char* gpu_name, const std::string& text) {

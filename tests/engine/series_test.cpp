@@ -11,6 +11,7 @@
 #include "engine/compiled/compiled_engine.h"
 #include "machine/fixture.h"
 #include "machine/guest_vector.h"
+#include "support/parameter_name.h"
 
 namespace Atoll::test {
 namespace {
@@ -45,7 +46,7 @@ class SeriesOnGpu : public testing::TestWithParam<unsigned> {
   std::shared_ptr<machine::LoadedCode> code_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Threads, SeriesOnGpu, testing::Values(1, 2));
+INSTANTIATE_TEST_SUITE_P(Threads, SeriesOnGpu, testing::Values(1, 2), test::NamedByParameter());
 
 TEST_P(SeriesOnGpu, WhatIsNotCompiledYetCountsAsInterpreted) {
   unsetenv("ATOLL_COMPILE");

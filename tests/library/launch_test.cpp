@@ -10,6 +10,7 @@
 
 #include "atoll/atoll.h"
 #include "library/kernels.h"
+#include "support/parameter_name.h"
 
 namespace Atoll {
 namespace {
@@ -54,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, Launch,
                          testing::Values(Target{"clang-15", 3, "gfx900"}, Target{"clang-15", 4, "gfx900"},
                                          Target{"clang-22", 5, "gfx906"}, Target{"clang-19", 4, "gfx908"},
                                          Target{"clang-22", 5, "gfx90a"}, Target{"clang-22", 6, "gfx942"},
-                                         Target{"clang-22", 6, "gfx9-generic"}));
+                                         Target{"clang-22", 6, "gfx9-generic"}),
+                         test::NamedByParameter());
 
 TEST_P(Launch, ComputesAndCounts) {
   auto data = gpu.allocate<float>(1000).value();
@@ -217,7 +219,7 @@ KERNEL __attribute__((amdgpu_max_num_work_groups(4, 2, 1))) void few(Ints out) {
 )";
 
 /// The compiler, and whether it has the attribute.
-class Constructed : public testing::TestWithParam<std::pair<const char*, bool>> {
+class Constructed : public testing::TestWithParam<std::pair<std::string, bool>> {
  protected:
   void SetUp() override {
     test::write_file(directory / "kernels.c", constructed_source);
@@ -231,8 +233,9 @@ class Constructed : public testing::TestWithParam<std::pair<const char*, bool>> 
 };
 
 INSTANTIATE_TEST_SUITE_P(Compilers, Constructed,
-                         testing::Values(std::pair{"clang-15", false}, std::pair{"clang-19", true},
-                                         std::pair{"clang-22", true}));
+                         testing::Values(std::pair("clang-15", false), std::pair("clang-19", true),
+                                         std::pair("clang-22", true)),
+                         test::NamedByParameter());
 
 TEST_P(Constructed, InitKernelsRunWhenLoadedAndFiniKernelsWhenUnloaded) {
   auto out = gpu.allocate<int>(1).value();

@@ -10,6 +10,7 @@
 
 #include "atoll/atoll.h"
 #include "support/command.h"
+#include "support/parameter_name.h"
 
 namespace Atoll {
 namespace {
@@ -108,7 +109,7 @@ std::string host(const char* format, auto... values) {
 }
 
 class PrintingOpenCL : public Printing, public testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(CodeObjectVersions, PrintingOpenCL, testing::Values(4, 5));
+INSTANTIATE_TEST_SUITE_P(CodeObjectVersions, PrintingOpenCL, testing::Values(4, 5), test::NamedByParameter());
 
 TEST_P(PrintingOpenCL, IsTheHosts) {
   build_opencl(GetParam());

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Way {
   const char* engine;
   bool odd;
 };
+inline void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 inline constexpr Way ways[] = {
     {"interpreted", "interpreter", false}, {"compiled", "compiled", false}, {"odd", "compiled", true}};
 

@@ -92,7 +92,7 @@ Bytes with_one_less(const Bytes& code, const target::Processor& processor) {
 }
 
 /// The name of the pairs, and the GPU.
-class WaitStates : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+class WaitStates : public testing::TestWithParam<std::pair<std::string, std::string>> {};
 
 TEST_P(WaitStates, AreThoseThatLlvmHas) {
   const auto& [pairs, gpu] = GetParam();
@@ -113,7 +113,7 @@ TEST_P(WaitStates, AreThoseThatLlvmHas) {
 }
 
 /// The GPU.
-class ImageWaits : public testing::TestWithParam<const char*> {};
+class ImageWaits : public testing::TestWithParam<std::string> {};
 
 TEST_P(ImageWaits, AreEnoughAsLlvmHasThem) {
   const target::Target target(*target::find_processor(GetParam()));
@@ -148,7 +148,7 @@ TEST_P(ImageWaits, AreEnoughAsLlvmHasThem) {
 INSTANTIATE_TEST_SUITE_P(Of, ImageWaits,
                          testing::Values("gfx803", "gfx900", "gfx90a", "gfx1010", "gfx1030", "gfx1100", "gfx1201"));
 
-constexpr std::pair<const char*, const char*> all[] = {
+const std::vector<std::pair<std::string, std::string>> all = {
     {"wait_pairs", "gfx803"},   {"wait_pairs", "gfx900"},   {"wait_pairs", "gfx906"},   {"wait_pairs", "gfx90a"},
     {"wait_pairs", "gfx942"},   {"wait_pairs", "gfx950"},   {"matrix_pairs", "gfx908"}, {"matrix_pairs", "gfx90a"},
     {"matrix_pairs", "gfx942"}, {"matrix_pairs", "gfx950"}, {"wmma_pairs", "gfx1250"}};
