@@ -23,6 +23,14 @@
 #include "support/command.h"
 #include "target/target.h"
 
+namespace Atoll::target {
+void PrintTo(const Target& target, std::ostream* out);
+void PrintTo(const Target& target, std::ostream* out) {
+  *out << target.processor->name << " wave" << unsigned{target.wave_size};
+  if (target.d16_loads_clear) *out << " sramecc+";
+}
+}  // namespace Atoll::target
+
 namespace Atoll::test {
 namespace {
 

@@ -380,7 +380,7 @@ TEST(DeepMatrixKernels, StayCompiledUnderTheRaceChecker) {
   EXPECT_EQ(interpreted, 0u);
 }
 
-class Waits : public testing::TestWithParam<const char*> {};
+class Waits : public testing::TestWithParam<std::string> {};
 
 TEST_P(Waits, OfCompilersAreAllThere) {
   const target::Processor& processor = *target::find_processor(GetParam());
@@ -391,14 +391,14 @@ TEST_P(Waits, OfCompilersAreAllThere) {
   ASSERT_TRUE(checkers) << checkers.error().message;
   for (const Source& source : sources) {
     const unsigned wave_size = processor.has_wave_size(32) ? 32 : 64;
-    run_observed(GetParam(), source, {"clang-22", "-O3", wave_size}, **checkers);
-    if (is_newest) run_observed(GetParam(), source, {"clang-22", "-O0", wave_size}, **checkers);
+    run_observed(GetParam().c_str(), source, {"clang-22", "-O3", wave_size}, **checkers);
+    if (is_newest) run_observed(GetParam().c_str(), source, {"clang-22", "-O0", wave_size}, **checkers);
   }
-  if (is_newest) run_observed(GetParam(), registers, {"clang-22", "-O3", 32}, **checkers);
+  if (is_newest) run_observed(GetParam().c_str(), registers, {"clang-22", "-O3", 32}, **checkers);
   EXPECT_EQ((*checkers)->findings().errors(), 0u) << told;
 }
 
-std::vector<const char*> processors_with_waits() {
+std::vector<std::string> processors_with_waits() {
   if (tries_all()) return {"gfx803", "gfx900", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"};
   return {"gfx90a", "gfx1250"};
 }

@@ -30,13 +30,13 @@ TEST(Events, ADispatchFromItsBeginToItsEnd) {
                                                        "code goes"}));
 }
 
-struct ByEngine : testing::TestWithParam<const char*> {};
+struct ByEngine : testing::TestWithParam<std::string> {};
 
 TEST_P(ByEngine, WhatSynchronisesIsTold) {
   Recorder recorder{{.work_groups = true, .synchronisation = true, .barriers = true}};
   run_observed(recorder, "gfx900", {"next_free_vgpr 4", "next_free_sgpr 8"},
                "v_mov_b32 v1, v0\ns_waitcnt vmcnt(0)\nv_add_u32 v1, v1, v0\ns_barrier\nbuffer_wbinvl1\ns_endpgm", 128,
-               128, nullptr, 0, GetParam());
+               128, nullptr, 0, GetParam().c_str());
   EXPECT_EQ(recorder.events,
             (std::vector<std::string>{
                 "dispatch",          "group 0",         "wave 0",           "s_waitcnt",        "s_barrier",
@@ -48,7 +48,7 @@ TEST_P(ByEngine, WhatSynchronisesIsTold) {
 TEST_P(ByEngine, ASplitBarrier) {
   Recorder recorder{{.barriers = true}};
   run_observed(recorder, "gfx1201", {"next_free_vgpr 4", "next_free_sgpr 8"},
-               "s_barrier_signal -1\ns_barrier_wait 0xffff\ns_endpgm", 32, 32, nullptr, 0, GetParam());
+               "s_barrier_signal -1\ns_barrier_wait 0xffff\ns_endpgm", 32, 32, nullptr, 0, GetParam().c_str());
   std::vector<std::string> barriers;
   for (const std::string& event : recorder.events)
     if (event.ends_with("-1")) barriers.push_back(event);
@@ -76,7 +76,7 @@ TEST_P(ByEngine, PathsAreToldInFull) {
     v_mov_b32 v2, 0x12345678
   skip:
     s_endpgm)",
-               64, 64, nullptr, 0, GetParam());
+               64, 64, nullptr, 0, GetParam().c_str());
   ASSERT_FALSE(recorder.path.empty());
   const uint64_t begin = recorder.path.front();
   std::vector<uint64_t> words;
@@ -111,7 +111,7 @@ TEST_P(ByEngine, CodeThatCopiesToLdsTellsOfAllAccesses) {
     s_waitcnt vmcnt(0)
     ds_read_b32 v1, v0
     s_endpgm)",
-               64, 64, reinterpret_cast<const void*>(base), 0, GetParam());
+               64, 64, reinterpret_cast<const void*>(base), 0, GetParam().c_str());
   unsigned lds = 0;
   for (const RecordedAccess& access : recorder.accesses) lds += access.space == machine::Space::lds ? 1 : 0;
   EXPECT_EQ(lds, 2U);

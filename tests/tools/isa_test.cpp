@@ -68,7 +68,7 @@ std::set<std::string> known_to_llvm(const std::set<std::string>& names, const st
   return known;
 }
 
-class IsaOf : public testing::TestWithParam<const char*> {};
+class IsaOf : public testing::TestWithParam<std::string> {};
 
 TEST_P(IsaOf, HasTheInstructionsThatLlvmHas) {
   const std::string processor = GetParam();

@@ -24,7 +24,7 @@ bool can_be_seen(const std::string& name, const std::string& gpu) {
   return !is_wgp_mode || (name != "MP-release-too-narrow" && name != "SB-seq_cst-too-narrow");
 }
 
-class LitmusRun : public testing::TestWithParam<const char*> {};
+class LitmusRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(LitmusRun, ShowsWhatIsRelaxedAndNothingThatIsForbidden) {
   const auto run = test::run_command(fmt::format("{} litmus --run --gpu {} --seeds 400 --json {}/*.litmus",
@@ -45,7 +45,7 @@ TEST_P(LitmusRun, ShowsWhatIsRelaxedAndNothingThatIsForbidden) {
 }
 
 /// A GPU with several L2 caches and one of waves of 32 lanes; with ATOLL_LITMUS=all one of each kind of caches.
-std::vector<const char*> gpus() {
+std::vector<std::string> gpus() {
   const char* which = std::getenv("ATOLL_LITMUS");
   if (which != nullptr && std::string_view(which) == "all")
     return {"gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200"};
