@@ -288,7 +288,7 @@ Result<int> run_program(const CLI::App& run, const RunOptions& options, std::vec
   prepend("LD_LIBRARY_PATH", libraries->string());
   prepend("LD_PRELOAD", (*libraries / runtime_name).string());
   // HIP refuses wrong calls without a word to the runtime; this library reports them to the checkers.
-  if (check->any() && fs::exists(*directory / hip_calls_name))
+  if (configuration->check.any() && fs::exists(*directory / hip_calls_name))
     prepend("LD_PRELOAD", (*libraries / hip_calls_name).string());
   // Some programs ask for the kernel driver before they ask the runtime; this library answers for it.
   if (fs::exists(*directory / driver_name)) {
