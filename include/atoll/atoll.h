@@ -189,7 +189,7 @@ struct GpuOptions {
   /// number, the seed of a pseudo-random order. All but "fast" are the same in each run, on one thread and the
   /// interpreter.
   std::string schedule{};
-  std::string core_file{};     ///< where a fault leaves a core file, %p being the process; empty: nowhere
+  std::string core_file{};  ///< where a fault leaves a core file, %p being the process; empty: nowhere
   /// Gets what kernels print, instead of the program's standard output and standard error; from any thread, one call at
   /// a time. It must neither throw nor launch kernels.
   std::function<void(std::string_view text, Output where)> on_output{};

@@ -353,8 +353,8 @@ class InstructionParser {
   Modifiers given_ = 0;
   std::array<Place, 64> modifier_places_;
   isa::Encoding encoding_ = isa::Encoding::sopp;  ///< of the first form
-  std::string lower_case_;     ///< the mnemonic, whose case does not matter
-  std::string_view mnemonic_;  ///< `lower_case_`
+  std::string lower_case_;                        ///< the mnemonic, whose case does not matter
+  std::string_view mnemonic_;                     ///< `lower_case_`
   Place mnemonic_place_;
   BitList op_sel_, op_sel_hi_, neg_lo_, neg_hi_, neg_;
   std::array<isa::SdwaSelect, 2> source_selects_{};

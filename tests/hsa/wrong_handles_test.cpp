@@ -26,10 +26,10 @@ std::map<std::string, Function> signal_functions() {
 #define ATOLL_SWAP(name) functions[#name] = [](hsa_signal_t signal) { static_cast<void>(name(signal, 0, 0)); };
 #define ATOLL_WAIT(name) \
   functions[#name] = [](hsa_signal_t signal) { name(signal, HSA_SIGNAL_CONDITION_EQ, 0, 0, HSA_WAIT_STATE_BLOCKED); };
-#define ATOLL_ORDERS(KIND, operation)                                               \
-  KIND(hsa_signal_##operation##_relaxed)                                            \
-  KIND(hsa_signal_##operation##_scacquire) KIND(hsa_signal_##operation##_screlease) \
-      KIND(hsa_signal_##operation##_scacq_screl)
+#define ATOLL_ORDERS(KIND, operation)      \
+  KIND(hsa_signal_##operation##_relaxed)   \
+  KIND(hsa_signal_##operation##_scacquire) \
+  KIND(hsa_signal_##operation##_screlease) KIND(hsa_signal_##operation##_scacq_screl)
   ATOLL_LOAD(hsa_signal_load_relaxed)
   ATOLL_LOAD(hsa_signal_load_scacquire)
   ATOLL_CHANGE(hsa_signal_store_relaxed)
