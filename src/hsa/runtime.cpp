@@ -186,7 +186,9 @@ support::Result<std::unique_ptr<Runtime>> make_runtime(const settings::Configura
   auto host = std::make_shared<machine::Host>(checks_order ? 1 : configuration.threads,
                                               static_cast<unsigned>(configuration.gpus.size()), configuration.schedule);
   warn_of_few_addresses(configuration.gpus);
-  const auto has_xnack = [](const GpuConfiguration& gpu) { return gpu.model.target.xnack == target::Setting::on; };
+  const auto has_xnack = [](const settings::GpuConfiguration& gpu) {
+    return gpu.model.target.xnack == target::Setting::on;
+  };
   if (std::ranges::any_of(configuration.gpus, has_xnack)) machine::MemoryGrain::of_process().set_outside_fine();
   warn_once(shortages(configuration));
   std::unique_ptr<observe::Checkers> checkers;
