@@ -100,7 +100,7 @@ Result<void> check_entry(std::span<const uint8_t> file, const target::TargetId& 
   if (support::starts_with(file, bitcode)) return {};  // its target is not in a header
   const auto target = object::read_target(file);
   if (!target) return std::unexpected(target.error());
-  if (target->to_string() == entry.to_string()) return {};
+  if (target::check_runs_on(*target, entry)) return {};
   return fail(ErrorKind::incompatible, "the code object is for {}, the entry for {}", target->to_string(),
               entry.to_string());
 }
