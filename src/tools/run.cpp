@@ -248,6 +248,12 @@ std::optional<fs::path> record_directory(const settings::Configuration& configur
   return std::nullopt;
 }
 
+/// A wrong value, with where to read about it.
+std::unexpected<support::Error> refused(support::Error error) {
+  error.message += " (`atoll run --help` explains it)";
+  return std::unexpected(std::move(error));
+}
+
 Result<int> run_program(const CLI::App& run, const RunOptions& options, std::vector<std::string> command) {
   if (command.empty()) return wrong_usage("which program? `atoll run [OPTIONS] -- PROGRAM ARGUMENTS...`");
   if (command[0].starts_with("-"))
@@ -255,13 +261,13 @@ Result<int> run_program(const CLI::App& run, const RunOptions& options, std::vec
         fmt::format("atoll run has no option {} (`atoll run --help`); a program's name goes after --", command[0]));
   if (const auto names = check_variable_names(); !names) return std::unexpected(names.error());
   auto values = settings_of(run, options);
-  if (!values) return std::unexpected(values.error());
+  if (!values) return refused(values.error());
   auto gpus = settings::named_gpus(*values);
   if (!gpus) return std::unexpected(gpus.error());
   const auto count = settings::number_of_gpus(*values);
-  if (!count) return std::unexpected(count.error());
+  if (!count) return refused(count.error());
   const auto memory = settings::memory_of_a_gpu(*values);
-  if (!memory) return std::unexpected(memory.error());
+  if (!memory) return refused(memory.error());
   auto path = find_program(command[0]);
   if (!path) return std::unexpected(path.error());
   const bool are_named = !gpus->empty();
@@ -278,7 +284,7 @@ Result<int> run_program(const CLI::App& run, const RunOptions& options, std::vec
     values->set(Setting::gpus, fmt::format("{}", *count));
   if (!are_named) values->set(Setting::chosen_gpu, target::names_of(*gpus));
   const auto configuration = settings::read_configuration(*values);
-  if (!configuration) return std::unexpected(configuration.error());
+  if (!configuration) return refused(configuration.error());
   if (const auto cache = settings::check_cache_directory(*values); !cache) return std::unexpected(cache.error());
   const auto directory = runtime_directory();
   if (!directory) return std::unexpected(directory.error());

@@ -46,7 +46,7 @@ void expect_compute_units(const char* variable, std::array<uint32_t, 4> expected
 }
 
 TEST(HsaConfiguration, UnknownGpusAreNamed) {
-  EXPECT_EXIT((setenv("ATOLL_GPU", "voodoo2", 1), start()), testing::ExitedWithCode(1), "voodoo2.*mi250x");
+  EXPECT_EXIT((setenv("ATOLL_GPU", "voodoo2", 1), start()), testing::ExitedWithCode(1), "voodoo2.*atoll gpus");
 }
 
 TEST(HsaConfiguration, NumbersMustBeNumbers) {
