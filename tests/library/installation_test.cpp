@@ -111,7 +111,7 @@ TEST_F(Installation, ShowsOnlyThePublicInterfaces) {
     EXPECT_THAT(demangled(symbol.substr(0, at)),
                 testing::MatchesRegex(
                     "atoll_[a-z_]+|Atoll::(Code|Event|Gpu|Stream)::.*|"
-                    "Atoll::(assemble|decode|disassemble|evaluate|inspect|link|version)(\\[abi:cxx11\\])?\\(.*"));
+                    "Atoll::(assemble|decode|disassemble|evaluate|gpus|inspect|link|version)(\\[abi:cxx11\\])?\\(.*"));
     c_count += symbol.starts_with("atoll_") ? 1 : 0;
     count++;
   }
