@@ -226,7 +226,7 @@ struct Tolerated {
             reads_too_much.insert("v" + std::to_string(reg));
             reads_too_little.insert("v" + std::to_string(reg + 128));
             // On GFX12 it takes a VGPR of VINTERP without the bit for VGPRs for the scalar register of that number.
-            if (row.encoding == Encoding::vinterp) reads_too_little.insert(name_of(reg));
+            if (row.encoding == Encoding::vinterp && reg < 128) reads_too_little.insert(name_of(reg));
           }
           // LLVM has the old value of the second half's result in the first half's place.
           if (in.second != Opcode::invalid) reads_too_little.insert("v" + std::to_string(reg ^ 1));

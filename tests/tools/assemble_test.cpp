@@ -276,12 +276,17 @@ TEST_F(AssembleCommand, BundlesOfOtherTargetsAreRefused) {
   ASSERT_EQ(atoll("asm k.s --gpu gfx90a -o k.co").output, "");
   EXPECT_EQ(atoll("bundle make gfx90a=k.co -o k.hipfb").output, "");
   EXPECT_EQ(atoll("bundle make mi250x=k.co -o k.hipfb").output, "");
-  for (const char* other : {"gfx900", "gfx90a:xnack-", "gfx908", "gfx9-generic"}) {
+  for (const char* other : {"gfx900", "gfx908", "gfx9-generic"}) {
     const auto refused = atoll(fmt::format("bundle make {}=k.co -o no.hipfb", other));
     EXPECT_NE(refused.exit_code, 0);
     EXPECT_THAT(refused.output, HasSubstr(fmt::format("the code object is for gfx90a, the entry for {}", other)));
   }
   EXPECT_NE(atoll("bundle make gfx90a=k.s -o no.hipfb").exit_code, 0);
+  ASSERT_EQ(atoll("asm k.s --gpu gfx90a:xnack+ -o x.co").output, "");
+  EXPECT_NE(atoll("bundle make gfx90a:xnack-=x.co -o no.hipfb").exit_code, 0);
+  EXPECT_NE(atoll("bundle make gfx90a=x.co -o no.hipfb").exit_code, 0);
+  // Code for any setting runs with each.
+  EXPECT_EQ(atoll("bundle make gfx90a:xnack-=k.co -o k-.hipfb").output, "");
   EXPECT_FALSE(std::filesystem::exists(directory_ / "no.hipfb"));
   // An entry whose ID has another triple than the one that is asked for.
   EXPECT_EQ(atoll("bundle extract k.hipfb --gpu amdgpu9.0a-amd-amdhsa--gfx90a -o l.co").exit_code, 0);
