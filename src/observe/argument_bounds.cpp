@@ -76,7 +76,10 @@ bool is_computed(const Arguments& arguments, uint64_t kernarg, const machine::Ac
   const isa::Instruction& instruction = access.instruction;
   const isa::Operand* const base = isa::operand_of(instruction, isa::Field::sbase);
   if (base == nullptr || base->kind != isa::OperandKind::scalar || base->words != 2) return false;
-  if (instruction.offset_register) return true;
+  // From GFX10 on, null stands for an offset register that is not used.
+  const isa::Operand* const offset_register = isa::operand_of(instruction, isa::Field::soffset);
+  if (instruction.offset_register && (offset_register == nullptr || offset_register->reg != isa::scalar::null))
+    return true;
   // Translated code may keep the base elsewhere than in the wave's registers.
   const uint64_t address = access.addresses[std::countr_zero(access.lanes)];
   const uint64_t offset = address - static_cast<uint64_t>(int64_t{instruction.offset}) - kernarg;
@@ -93,7 +96,9 @@ std::optional<LeftArgument> left_argument(const object::KernelMetadata& kernel, 
   if (access.is_scalar) {
     const uint64_t offset = offset_of(first);
     if (!is_computed(arguments, kernarg, access) || !arguments.is_out_of_place(offset)) return std::nullopt;
-    return LeftArgument{.lane = first, .count = 1, .argument = arguments.indexed_before(offset)};
+    const KernelArgument* const left = arguments.indexed_before(offset);
+    if (left == nullptr) return std::nullopt;  // there is nothing that an index could have left
+    return LeftArgument{.lane = first, .count = 1, .argument = left};
   }
   // The structure that most lanes read, and whether a lane is where only an index leads.
   bool is_uniform = true, is_out_of_place = false;

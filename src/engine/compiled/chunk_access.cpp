@@ -36,10 +36,11 @@ class Access {
   }
 
   void on_memory(uint64_t lanes) {
-    if (is_atomic_) {
-      const target::Processor& processor = wave_.work_group->dispatch->gpu->processor();
-      lanes = without_dropped_atomics(processor, access_.operation, chunk_.addresses, lanes, chunk_.result,
-                                      access_.words());
+    // Waves that tests run by themselves have no GPU whose memory could be fine-grained.
+    const machine::Dispatch* const dispatch = wave_.work_group->dispatch;
+    if (is_atomic_ && dispatch != nullptr && dispatch->gpu != nullptr) {
+      lanes = without_dropped_atomics(dispatch->gpu->processor(), access_.operation, chunk_.addresses, lanes,
+                                      chunk_.result, access_.words());
     }
     move(chunk_.addresses, lanes, linear);
   }
