@@ -13,7 +13,7 @@ inline semantics::Denormals memory_denormals(const Wave& wave, const Run& run, s
   return semantics::memory_atomic_denormals(operation, bytes, wave.float_mode, *run.code->target().processor);
 }
 
-/// The same of a flat atomic in lanes whose address is `address` or near it: LDS has its own rules.
+/// Returns how a flat atomic at `address` treats denormals: LDS and memory have different rules.
 inline semantics::Denormals flat_denormals(const Wave& wave, const Run& run, semantics::AtomicOperation operation,
                                            unsigned bytes, uint64_t address) {
   const machine::WorkGroup& group = *wave.work_group;

@@ -18,7 +18,7 @@ std::unique_ptr<machine::Engine> make_interpreter(const target::Target& target);
 /// The same for a machine that is observed; the observer must outlive it.
 std::unique_ptr<machine::Engine> make_observed_interpreter(const target::Target& target, machine::Observer& observer);
 
-/// The same, with a budget that is exact: a wave is given back after that many instructions. `observer` may be null.
+/// Makes an interpreter with an exact budget: it preempts a wave after that many instructions. `observer` may be null.
 std::unique_ptr<machine::Engine> make_stepping_interpreter(const target::Target& target, machine::Observer* observer);
 
 }  // namespace Atoll::engine

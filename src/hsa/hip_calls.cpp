@@ -18,7 +18,7 @@
 
 #define ATOLL_INTERPOSED extern "C" __attribute__((visibility("default")))
 
-/// What the runtime has set to be notified; null: nothing. It finds this by its name.
+/// The runtime's callback, or null. The runtime finds this symbol by its name.
 ATOLL_INTERPOSED std::atomic<const Atoll::hsa::HipCallListener*> atoll_hip_calls{nullptr};
 
 namespace {

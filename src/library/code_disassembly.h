@@ -21,7 +21,7 @@ struct DisassembledCode {
 /// All of it, or, if a name is given, this kernel. The error is of kind not_found if the kernel is not in it.
 support::Result<DisassembledCode> disassemble(const object::FoundCodeObject& code, const std::string& kernel);
 
-/// What to print besides the instructions.
+/// Options for what is printed beside the instructions.
 struct ListingOptions {
   bool bytes = false;   ///< address and bytes after each instruction
   bool source = false;  ///< source lines before their instructions, where there is debug information

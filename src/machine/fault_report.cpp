@@ -48,7 +48,7 @@ std::optional<isa::Instruction> instruction_at(const LoadedCode* code, uint64_t 
 /// The address that a lane of a FLAT or GLOBAL instruction accesses; nullopt for other encodings.
 std::optional<uint64_t> lane_address(const isa::Instruction& instruction, const Wave& wave, unsigned lane) {
   if (instruction.encoding != isa::Encoding::flat && instruction.encoding != isa::Encoding::global) return std::nullopt;
-  // Of the lane, or its offset from a scalar base.
+  // The lane's address, or its offset from a scalar base.
   const isa::Operand* vector = isa::operand_of(instruction, isa::Field::flat_address);
   if (vector == nullptr) return std::nullopt;
   if (vector->kind != OperandKind::vgpr || vector->reg + vector->words > wave.vgprs) return std::nullopt;
@@ -281,7 +281,7 @@ std::vector<uint64_t> jumps_to(uint64_t target, const LoadedCode& code, const Wa
   return !calls.empty() ? calls : !of_kernel.empty() ? of_kernel : others;
 }
 
-/// What led to an address where no code can run; empty where it is not known.
+/// Describes the jump that led to an address without code; empty if unknown.
 std::string jump_to(uint64_t target, const Wave& wave, const Gpu& gpu) {
   if (const auto code = wave.work_group->dispatch->kernel->code.lock()) {
     const std::vector<uint64_t> jumps = jumps_to(target, *code, wave, gpu);

@@ -132,7 +132,7 @@ class PacketProcessor final : public Queue {
   uint8_t* slot(uint64_t id) { return ring_ + (id & (abi_.size - 1)) * packet_bytes; }
   uint16_t header(uint64_t id) { return __atomic_load_n(reinterpret_cast<uint16_t*>(slot(id)), __ATOMIC_ACQUIRE); }
   bool packet_there(uint64_t id) { return aql::packet_type(header(id)) != aql::PacketType::invalid; }
-  /// The same of a ring that may be gone: advance() finds that out.
+  /// True if a packet is there or the ring is unmapped, which advance() detects.
   bool may_be_there(uint64_t id) {
     bool there = false;
     HostFault fault;

@@ -181,7 +181,7 @@ std::optional<Bundle> read_compressed_table(Bytes bytes, uint64_t* consumed, Unp
   return std::move(*bundle);
 }
 
-/// What is shown of an entry whose target is not known.
+/// The text for an entry with an unknown target.
 std::string name_in(std::string_view id) {
   const std::string_view target = target_of_entry(id);
   const auto triple = target::read_triple(target);

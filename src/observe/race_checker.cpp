@@ -832,7 +832,7 @@ bool RaceChecker::passes_by_lane(Pass& pass) {
   PlainCells cells(pass.clock, access.writes);
   std::vector<CellBlock>& blocks = pass.group.lds;
   Mark mark = pass.mark;
-  // What several lanes read is looked at once.
+  // A dword that several lanes read is checked once.
   const uint64_t lanes = access.writes ? access.lanes : access.lanes & ~access.pattern.repeats;
   for (uint64_t left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));

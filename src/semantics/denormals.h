@@ -201,7 +201,7 @@ template <typename T>
     normalize(small);
     if (large.place < small.place || (large.place == small.place && large.size < small.size)) std::swap(large, small);
     const int distance = large.place - small.place;
-    // What is shifted out remains as a bit at the end. It is at least 20 places below what is rounded to.
+    // A sticky bit keeps the bits that are shifted out. It lies at least 20 places below the rounding position.
     Wide shifted = distance > top ? 0 : small.size >> distance;
     if (distance > top || (shifted << distance) != small.size) shifted |= 1;
     large.size = large.negative == small.negative ? large.size + shifted : large.size - shifted;
