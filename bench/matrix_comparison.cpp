@@ -197,7 +197,7 @@ class Comparison {
     largest = std::max({largest, seconds[1] / seconds[0], seconds[2] / seconds[0]});
   }
 
-  /// The same of numbers without denormals and with them.
+  /// Compares the time of products of inputs without and with denormals.
   void compare_denormals(const Gpu& gpu, const Code& code, const std::string& processor, const std::string& type) {
     const bool ocp = processor == "gfx950" || processor.starts_with("gfx12");
     Product normal{normal_numbers(1, type), normal_numbers(2, type)};

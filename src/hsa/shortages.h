@@ -1,4 +1,4 @@
-// hsa: what the process lacks that HIP takes for granted. HIP crashes without it, and says nothing of the reason.
+// hsa: finds resources that HIP requires and the process lacks. HIP crashes without them and gives no reason.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // hsa: attributes of ordinary memory that the GPUs share (shared virtual memory, HIP's managed memory). All memory
 // is equally near to Atoll's GPUs, so they are remembered and answered, and change nothing but which memory of the
 // program's own GPUs may touch with xnack off, and its grain (machine/memory_grain.h). That ends when the program
-// unmaps it, which the library that stands for the kernel driver tells (driver_presence.cpp). Source: hsa_ext_amd.h,
+// unmaps it, which the driver library reports (driver_presence.cpp). Source: hsa_ext_amd.h,
 // hsa_amd_svm_attributes_set.
 #pragma once
 

@@ -179,7 +179,7 @@ class Collector {
       const ImageParts parts(row_.name);
       const bool has_dimension = in_.generation >= gfx10;
       unsigned words = parts.words(has_dimension ? in_.dim : in_.da ? one_d_array : one_d, in_.a16);
-      // Some encodings have fewer registers than their dimension asks for.
+      // Some encodings have fewer registers than their dimension needs.
       if (has_dimension) words = std::min<unsigned>(words, in_.operands[i].words);
       const unsigned count = in_.address_count;
       if (count == 0) return read_vgprs(in_.operands[i].reg, words);

@@ -41,8 +41,8 @@ struct Scheduler::TimeSlice {
   Wave* wave = nullptr;                           ///< that ran last
   bool all_wait = true, all_seem_to_wait = true;  ///< the waves that ran in this round
 
-  // Of a deterministic schedule (schedule.h): the waves' order in a round, all of which have begun, and the
-  // instructions of each. Null: in the order of their numbers, by `budget`.
+  // A deterministic schedule (schedule.h) sets the order of the waves in a round and the instructions of each. All of
+  // them have begun. Null: in the order of their numbers, by `budget`.
   const size_t* order = nullptr;
   const uint64_t* budgets = nullptr;
 

@@ -14,8 +14,8 @@ constexpr uint32_t barriers_per_cu = 16;
 
 constexpr uint32_t divided_up(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
-/// Waves whose SGPRs a SIMD has room for, where waves ask for them: until GFX9. ROCm's trap handler takes 16 of each
-/// wave, too (measured on gfx942: ROCm/rocm-systems#10618; LLVM 23 counts them, LLVM 22 does not).
+/// Returns how many waves' SGPRs fit in a SIMD where waves allocate them (until GFX9). ROCm's trap handler takes 16 of
+/// each wave, too (measured on gfx942: ROCm/rocm-systems#10618; LLVM 23 counts them, LLVM 22 does not).
 uint32_t waves_by_sgprs(uint32_t sgprs, const target::Processor& processor, uint32_t most) {
   if (processor.fixed_sgprs || sgprs == 0) return most;
   constexpr uint32_t of_trap_handler = 16;

@@ -31,7 +31,7 @@ struct Block {
   bool is_free = false;
   HostStack freed;
   std::string free_function;
-  /// Of memory that a stream has freed and a language runtime keeps: what was submitted before may use it.
+  /// Set once a stream has freed the block and a language runtime keeps it: earlier submissions may still use it.
   std::shared_ptr<const SubmittedPackets> freed_after;
 
   uint64_t end() const { return begin + size; }
@@ -65,8 +65,7 @@ class Allocations {
   /// at the address; `release` is let go.
   bool free(uint64_t address, std::string_view function, const HostStack& stack, std::function<void()> release);
 
-  /// The live block that has an address belongs to what was submitted before, and to nobody after that. False: there is
-  /// none.
+  /// Marks the live block at an address as freed for all later submissions. Returns false if there is none.
   bool free_in_stream(uint64_t address, std::string_view function, const HostStack& stack, SubmittedPackets submitted);
   /// The block that begins at an address belongs to the program again, with a size of its own. False: there is none.
   bool reuse(uint64_t address, uint64_t bytes, std::string_view function, const HostStack& stack);

@@ -776,8 +776,8 @@ bool passes(WaveClock& clock, Cell& cell, const Mark& mark, bool writes) {
   return true;
 }
 
-/// What passes() does for the dwords of one lane, of which each has a cell. What it has found to be known is remembered
-/// from one lane to the next: cells that lie near each other were mostly accessed together.
+/// Checks the dwords of one lane, each of which has a cell, as passes() does. It caches the last happens-before result
+/// from lane to lane, because neighbouring cells were mostly accessed together.
 class PlainCells {
  public:
   PlainCells(WaveClock& clock, bool writes) : clock_(clock), writes_(writes) {}

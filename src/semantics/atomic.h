@@ -71,9 +71,9 @@ constexpr Denormals lds_atomic_denormals(AtomicOperation operation, unsigned byt
   return bytes == 4 && !is_packed_sum(operation) ? mode.denormals32 : mode.denormals16_64;
 }
 
-/// The same of an atomic on memory: sums of f32 flush or not by GPU, all other sums keep denormals, and comparisons
-/// follow MODE where the GPU does so. The CDNA3 and RDNA3 guides say that sums of f32 flush; compilers rely on the
-/// opposite (target/float_atomics.h).
+/// Returns how an atomic on memory treats denormals. Sums of f32 flush or not by GPU, all other sums keep denormals,
+/// and comparisons follow MODE where the GPU does so. The CDNA3 and RDNA3 guides say that sums of f32 flush; compilers
+/// rely on the opposite (target/float_atomics.h).
 constexpr Denormals memory_atomic_denormals(AtomicOperation operation, unsigned bytes, const FloatMode& mode,
                                             const target::Processor& processor) {
   if (is_packed_sum(operation)) return Denormals::allow_in_out;
