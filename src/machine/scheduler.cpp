@@ -31,9 +31,8 @@ constexpr uint64_t slice_ns = 1'000'000;
 constexpr uint64_t largest_batch_ns = slice_ns, smallest_batch_ns = 2'000, waiting_batch_ns = 4'000;
 /// How long a thread without work looks for some before it sleeps: to wake it takes as long.
 constexpr uint64_t spin_for_work_ns = 50'000;
-/// Threads that are kept off the processor of the one that wakes them: it takes a microsecond each. Where there are
-/// many, it matters less what becomes of one.
-constexpr size_t most_kept_off = 16;
+/// How many threads one that goes on working wakes, which takes it some microseconds each.
+constexpr size_t woken_at_once = 2;
 /// How long the launching thread spins for the others' last work-groups before it sleeps.
 constexpr uint64_t spin_for_done_ns = 20'000;
 
@@ -53,6 +52,7 @@ Scheduler::Scheduler(unsigned threads, const Schedule& schedule)
     : threads_(schedule.is_deterministic() ? 1 : std::max(1u, threads)), schedule_(schedule) {
   free_groups_.reserve(most_free_groups());
   in_hand_.reserve(threads_);
+  idle_.reserve(threads_);
   workers_.reserve(threads_);  // a worker that is not among them when an exception comes would be waited for
   try {
     for (unsigned i = 1; i < threads_; ++i) {
@@ -70,9 +70,9 @@ void Scheduler::stop_workers() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    work_news_.fetch_add(1, std::memory_order_relaxed);
+    wake_workers(idle_.size());
   }
-  work_news_.fetch_add(1, std::memory_order_relaxed);
-  work_wanted_.notify_all();
   workers_.clear();
 }
 
@@ -181,14 +181,17 @@ void Scheduler::offer(const std::shared_ptr<Dispatch>& dispatch) {
   if (dispatch->offered.exchange(true)) return;
   offered_.push_back(dispatch);
   work_news_.fetch_add(1, std::memory_order_relaxed);
-  if (idle_ != 0) wake_workers();
+  wake_workers(woken_at_once);
 }
 
 /// With the mutex held, by a thread that goes on working.
-void Scheduler::wake_workers() {
+void Scheduler::wake_workers(size_t most) {
+  if (idle_.empty()) return;
   const int here = sched_getcpu();
-  for (size_t i = 0; i < std::min(workers_.size(), most_kept_off); ++i) workers_[i]->keep_off(here);
-  work_wanted_.notify_all();
+  for (size_t i = 0; i < most && !idle_.empty(); ++i) {
+    idle_.back()->wake(here);
+    idle_.pop_back();
+  }
 }
 
 /// The next offered dispatch that has a work-group to run, round robin; null when the scheduler stops.
@@ -202,6 +205,7 @@ std::shared_ptr<Dispatch> Scheduler::next_offered(Worker& self) {
       if (!candidate->has_work()) continue;
       next_offered_index_ = index + 1;
       in_hand_.push_back(candidate->gpu);
+      wake_workers(woken_at_once);
       return candidate;
     }
     if (!std::exchange(spun, true)) {
@@ -214,9 +218,9 @@ std::shared_ptr<Dispatch> Scheduler::next_offered(Worker& self) {
       lock.lock();
       continue;
     }
-    ++idle_;
-    self.sleep(work_wanted_, lock);
-    --idle_;
+    idle_.push_back(&self);
+    self.sleep(lock);
+    std::erase(idle_, &self);  // if it woke for no reason
   }
 }
 
@@ -378,7 +382,7 @@ void Scheduler::set_aside(TimeSlice& slice, Outcome why) {
   if (!dispatch.offered.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   work_news_.fetch_add(1, std::memory_order_relaxed);
-  if (idle_ != 0) work_wanted_.notify_one();
+  wake_workers(1);
 }
 
 void Scheduler::count_ended(Dispatch& dispatch, TimeSlice& slice) {

@@ -3,7 +3,8 @@
 // Who launches a dispatch runs it: the thread of its queue takes work-group after work-group and runs each to
 // its end, without a lock on the way. Small dispatches never leave that thread. One that takes longer, or did the last
 // time, is offered to the other threads of the scheduler, which then take work-groups from it as well: of all that are
-// offered, whichever GPU they run on, each gets a time slice in turn.
+// offered, whichever GPU they run on, each gets a time slice in turn. Threads that sleep are woken as a tree: the
+// offering thread wakes two, and each that finds work wakes two more before it begins.
 //
 // What a wave costs beside its instructions is kept small, as many waves have few. What is the same for all waves of a
 // dispatch is worked out once (initial_state.h); many short work-groups are taken at once, neighbours, as they mostly
@@ -76,7 +77,7 @@ class Scheduler {
 
   void work(Worker& self);  ///< the life of one of the scheduler's own threads
   void offer(const std::shared_ptr<Dispatch>& dispatch);
-  void wake_workers();
+  void wake_workers(size_t most);
   std::shared_ptr<Dispatch> next_offered(Worker& self);
   bool takes_long(const Dispatch& dispatch) const;
   bool work_by_schedule(const std::shared_ptr<Dispatch>& dispatch);
@@ -110,9 +111,8 @@ class Scheduler {
 
   std::mutex mutex_;  ///< of what follows
   std::vector<std::shared_ptr<Dispatch>> offered_;
-  size_t next_offered_index_ = 0;  ///< in `offered_`
-  std::condition_variable work_wanted_;
-  unsigned idle_ = 0;                   ///< own threads that sleep until there is work
+  size_t next_offered_index_ = 0;       ///< in `offered_`
+  std::vector<Worker*> idle_;           ///< own threads that sleep until there is work
   std::vector<const Gpu*> in_hand_;     ///< the GPUs of the dispatches that own threads have in hand, each as often
   std::condition_variable let_go_;      ///< `in_hand_` has fewer
   std::atomic<uint64_t> work_news_{0};  ///< changes when there may be; changed under the mutex

@@ -12,11 +12,19 @@ Worker::Worker(const char* name, std::function<void(Worker&)> life)
   pthread_setname_np(thread_.native_handle(), name);
 }
 
-void Worker::sleep(std::condition_variable& wanted, std::unique_lock<std::mutex>& lock) {
+void Worker::sleep(std::unique_lock<std::mutex>& lock) {
   asleep_ = true;
-  wanted.wait(lock);
+  woken_.wait(lock);
   asleep_ = false;
-  if (std::exchange(kept_off_, none) != none) pthread_setaffinity_np(pthread_self(), sizeof allowed_, &allowed_);
+  if (std::exchange(kept_off_, none) == none) return;
+  lock.unlock();
+  pthread_setaffinity_np(pthread_self(), sizeof allowed_, &allowed_);
+  lock.lock();
+}
+
+void Worker::wake(int processor) {
+  keep_off(processor);
+  woken_.notify_one();
 }
 
 void Worker::keep_off(int processor) {

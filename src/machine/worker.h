@@ -5,6 +5,9 @@
 // some time counts as taken away by the host (vcpu_is_preempted()), and not as idle: then both threads may share one
 // processor until the kernel balances its load, some milliseconds later, when the work is done. So the waker keeps the
 // thread off its own processor, only for the waking: once awake, the thread may run wherever it might before.
+//
+// Each thread has a condition variable of its own. With one for all, every thread that wakes takes the mutex after the
+// one before it, and the waker has changed the affinity of all of them before the first can begin.
 #pragma once
 
 #include <sched.h>
@@ -24,15 +27,19 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Called by the thread itself: sleeps until `wanted` is notified. `lock` holds the mutex that `wanted` belongs to.
-  void sleep(std::condition_variable& wanted, std::unique_lock<std::mutex>& lock);
+  /// Called by the thread itself: sleeps until wake(), or for no reason. `lock` holds the mutex of the scheduler, and
+  /// is free while the thread gets its processors back.
+  void sleep(std::unique_lock<std::mutex>& lock);
 
-  /// Called with that mutex held, before it is notified: if the thread sleeps, it is to wake on another processor than
-  /// this one, if it may run on any other.
-  void keep_off(int processor);
+  /// Called with that mutex held. The thread wakes on another processor than `processor`, if it sleeps and may run on
+  /// any other.
+  void wake(int processor);
 
  private:
   static constexpr int none = -1;
+  void keep_off(int processor);
+
+  std::condition_variable woken_;
   bool asleep_ = false;
   int kept_off_ = none;  ///< a processor
   cpu_set_t allowed_{};  ///< the processors that it may run on, but for that
