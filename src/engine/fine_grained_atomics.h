@@ -15,12 +15,15 @@
 
 namespace Atoll::engine {
 
-/// Returns the lanes whose atomic is done, and gives the others 0 as their old value. `words`: registers of `result`,
-/// which may be null.
-inline uint64_t without_dropped_atomics(const target::Processor& processor, semantics::AtomicOperation operation,
-                                        const LaneAddresses& addresses, uint64_t lanes, Row* result, unsigned words) {
-  if (!semantics::is_floating_point(operation)) return lanes;
-  if (!memory_model::generation_of(processor).drops_fine_grained_float_atomics) return lanes;
+/// Whether the GPU does not do the operation on fine-grained memory.
+inline bool drops_on_fine_grained(const target::Processor& processor, semantics::AtomicOperation operation) {
+  return semantics::is_floating_point(operation) &&
+         memory_model::generation_of(processor).drops_fine_grained_float_atomics;
+}
+
+/// Returns the lanes that don't access fine-grained memory, and gives the others 0 as their old value. For operations
+/// that are dropped there. `words`: registers of `result`, which may be null.
+inline uint64_t outside_fine_grained(const LaneAddresses& addresses, uint64_t lanes, Row* result, unsigned words) {
   const machine::MemoryGrain& grain = machine::MemoryGrain::of_process();
   uint64_t done = lanes;
   for_each_lane(lanes, [&](unsigned lane) {
@@ -29,6 +32,12 @@ inline uint64_t without_dropped_atomics(const target::Processor& processor, sema
     for (unsigned word = 0; result != nullptr && word < words; ++word) result[word][lane] = 0;
   });
   return done;
+}
+
+/// Returns the lanes whose atomic is done, and gives the others 0 as their old value.
+inline uint64_t without_dropped_atomics(const target::Processor& processor, semantics::AtomicOperation operation,
+                                        const LaneAddresses& addresses, uint64_t lanes, Row* result, unsigned words) {
+  return drops_on_fine_grained(processor, operation) ? outside_fine_grained(addresses, lanes, result, words) : lanes;
 }
 
 }  // namespace Atoll::engine

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/fine_grained_atomics.h"
+
 namespace Atoll::compiler {
 
 using engine::AddressSpace;
@@ -15,6 +17,8 @@ SpaceMemory::Done SpaceMemory::call_engine(const EngineAccess& at, llvm::ArrayRe
   // Code of several modes may stand in one module.
   const auto denormals = static_cast<uint8_t>(
       semantics::memory_atomic_denormals(access.operation, access.bytes, frame_.mode.floats, *frame_.target.processor));
+  const bool drops = access.kind == MemoryAccess::Kind::atomic &&
+                     engine::drops_on_fine_grained(*frame_.target.processor, access.operation);
   const std::string name = fmt::format("access_{}_{}_{}{}", static_cast<unsigned>(at.number),
                                        static_cast<unsigned>(at.space), unsigned{denormals}, at.yields ? "" : "_only");
   return call_access(name, words, at, data, [&](llvm::Function* function) {
@@ -31,15 +35,14 @@ SpaceMemory::Done SpaceMemory::call_engine(const EngineAccess& at, llvm::ArrayRe
         ir().CreateLoad(frame_.pointer(), frame_.at(function->getArg(1), offsetof(engine::JitContext, access)));
     auto* type = llvm::FunctionType::get(ir().getInt8Ty(),
                                          {frame_.pointer(), frame_.pointer(), frame_.i32(), frame_.i32(), frame_.i32(),
-                                          ir().getInt8Ty(), ir().getInt8Ty()},
+                                          ir().getInt8Ty(), ir().getInt8Ty(), ir().getInt8Ty()},
                                          false);
-    llvm::CallInst* call =
-        ir().CreateCall(type, called,
-                        {function->getArg(0), local, ir().CreateZExt(function->getArg(3), frame_.i32()),
-                         function->getArg(4), ir().getInt32(static_cast<uint32_t>(at.number)),
-                         ir().getInt8(static_cast<uint8_t>(at.space)), ir().getInt8(denormals)});
-    call->addParamAttr(5, llvm::Attribute::ZExt);
-    call->addParamAttr(6, llvm::Attribute::ZExt);
+    llvm::CallInst* call = ir().CreateCall(
+        type, called,
+        {function->getArg(0), local, ir().CreateZExt(function->getArg(3), frame_.i32()), function->getArg(4),
+         ir().getInt32(static_cast<uint32_t>(at.number)), ir().getInt8(static_cast<uint8_t>(at.space)),
+         ir().getInt8(denormals), ir().getInt8(drops ? 1 : 0)});
+    for (unsigned parameter = 5; parameter < 8; ++parameter) call->addParamAttr(parameter, llvm::Attribute::ZExt);
     const size_t results =
         access.kind == MemoryAccess::Kind::atomic ? offsetof(ChunkAccess, result) : offsetof(ChunkAccess, data);
     llvm::Value* whole = llvm::PoisonValue::get(done_type(words));

@@ -5,7 +5,6 @@
 
 #include "engine/fine_grained_atomics.h"
 #include "engine/lane_scratch.h"
-#include "machine/gpu.h"
 #include "machine/memory.h"
 
 namespace Atoll::engine {
@@ -17,7 +16,7 @@ using semantics::MemoryAccess;
 class Access {
  public:
   Access(const Wave& wave, ChunkAccess& chunk, unsigned first_lane, semantics::AccessNumber number, bool is_lds,
-         semantics::Denormals memory_denormals)
+         semantics::Denormals memory_denormals, bool drops_on_fine_grained)
       : wave_(wave),
         chunk_(chunk),
         first_lane_(first_lane),
@@ -25,6 +24,7 @@ class Access {
         is_atomic_(access_.kind == MemoryAccess::Kind::atomic),
         is_lds_(is_lds),
         memory_denormals_(memory_denormals),
+        drops_on_fine_grained_(drops_on_fine_grained),
         scratch_row_(wave.wave_size * 4u) {}
 
   /// Whether the lanes' addresses are of what the GPU may touch.
@@ -36,11 +36,8 @@ class Access {
   }
 
   void on_memory(uint64_t lanes) {
-    // Waves that tests run by themselves have no GPU whose memory could be fine-grained.
-    const machine::Dispatch* const dispatch = wave_.work_group->dispatch;
-    if (is_atomic_ && dispatch != nullptr && dispatch->gpu != nullptr) {
-      lanes = without_dropped_atomics(dispatch->gpu->processor(), access_.operation, chunk_.addresses, lanes,
-                                      chunk_.result, access_.words());
+    if (drops_on_fine_grained_) {
+      lanes = outside_fine_grained(chunk_.addresses, lanes, chunk_.result, access_.words());
     }
     move(chunk_.addresses, lanes, linear);
   }
@@ -143,6 +140,7 @@ class Access {
   const MemoryAccess& access_;
   const bool is_atomic_, is_lds_;
   const semantics::Denormals memory_denormals_;
+  const bool drops_on_fine_grained_;
   bool has_columns_ = false;
   uint64_t columns_[semantics::chunk_lanes];  ///< where the scratch begins that a lane's address is in
   const uint32_t scratch_row_;                ///< bytes from a lane's dword to its next
@@ -151,10 +149,10 @@ class Access {
 }  // namespace
 
 uint8_t access_chunk(const Wave* wave, ChunkAccess* chunk, uint32_t lanes, uint32_t first_lane, uint32_t number,
-                     AddressSpace space, semantics::Denormals memory_denormals) {
+                     AddressSpace space, semantics::Denormals memory_denormals, bool drops_on_fine_grained) {
   if (lanes == 0) return 1;
   Access access(*wave, *chunk, first_lane, semantics::AccessNumber{number}, space == AddressSpace::lds,
-                memory_denormals);
+                memory_denormals, drops_on_fine_grained);
   switch (space) {
     case AddressSpace::lds:
       access.on_lds(lanes);

@@ -22,12 +22,13 @@ struct alignas(64) ChunkAccess {
 enum class AddressSpace : uint8_t { global, flat, lds, scratch };
 
 /// Carries out a load, store or atomic, that of `number` (a semantics::AccessNumber) in the lanes of `lanes` (16 bits).
-/// `memory_denormals`: what becomes of denormals if it is a float atomic on memory.
-/// Yields 0 where the interpreter finds a fault of the wave's, which is then to be traced from where the code's region
-/// began.
+/// `memory_denormals`: what becomes of denormals if it is a float atomic on memory. `drops_on_fine_grained`: whether
+/// the GPU does not do the atomic on fine-grained memory (fine_grained_atomics.h). Yields 0 where the interpreter finds
+/// a fault of the wave's, which is then to be traced from where the code's region began.
 using AccessFunction = uint8_t (*)(const Wave* wave, ChunkAccess* access, uint32_t lanes, uint32_t first_lane,
-                                   uint32_t number, AddressSpace space, semantics::Denormals memory_denormals);
+                                   uint32_t number, AddressSpace space, semantics::Denormals memory_denormals,
+                                   bool drops_on_fine_grained);
 uint8_t access_chunk(const Wave* wave, ChunkAccess* access, uint32_t lanes, uint32_t first_lane, uint32_t number,
-                     AddressSpace space, semantics::Denormals memory_denormals);
+                     AddressSpace space, semantics::Denormals memory_denormals, bool drops_on_fine_grained);
 
 }  // namespace Atoll::engine
