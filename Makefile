@@ -15,6 +15,8 @@
 #   make test-python  a Python program that compiles a kernel by hiprtc, launches it and checks the result, through ctypes
 #   make test-levels  what make test leaves out: tests and HIP programs at the host's narrower levels of vector
 #                   instructions, and checkers on a second GPU; of both it runs a sample
+#   make test-processors  what make test leaves out of the comparisons with LLVM: processors that share an instruction set
+#                   with one that is compared
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
 #   make sweep      a long comparison of disassembler and assembler with LLVM's: every opcode of every processor
 #                   from GFX6 to GFX12.5
@@ -29,7 +31,7 @@
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build install package test-packages wheel test test-rocm test-python test-levels demo bench sweep sweep-real fuzz fuzz-readers soak sanitize lint tested-instructions format clean
+.PHONY: build install package test-packages wheel test test-rocm test-python test-levels test-processors demo bench sweep sweep-real fuzz fuzz-readers soak sanitize lint tested-instructions format clean
 
 build:
 	scripts/install-dependencies build
@@ -73,6 +75,12 @@ test-levels:
 	cmake --preset release
 	cmake --build --preset release --target all tests test-programs
 	ctest --preset every-level
+
+test-processors:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release --target all tests test-programs
+	ctest --preset every-processor
 
 demo:
 	scripts/install-dependencies build test

@@ -150,6 +150,24 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
 endfunction()
 
+# A processor of each instruction set. Processors that share one differ in the few facts that other tests compare.
+set(ATOLL_SAMPLED_PROCESSORS gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx1010 gfx1012 gfx1030 gfx1100
+  gfx1150 gfx1170 gfx1200 gfx1250 gfx1251)
+
+# atoll_sample_processors(LIST PATTERN): of the tests of that list, which gtest_discover_tests() makes, those whose name
+# matches the pattern and ends with another processor than the sampled ones get the label every-processor.
+function(atoll_sample_processors list pattern)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${list}_processors.cmake)
+  list(JOIN ATOLL_SAMPLED_PROCESSORS "|" sampled)
+  file(WRITE ${file} "foreach(test IN LISTS ${list})
+  if(test MATCHES \"${pattern}\" AND NOT test MATCHES \"/(${sampled})(_wave64)?( |$)\")
+    set_tests_properties(\"\${test}\" PROPERTIES LABELS every-processor)
+  endif()
+endforeach()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+endfunction()
+
 # Tests are compiled more often than they run for long: with fewer optimizations, which saves a quarter of the time.
 function(atoll_test_optimization target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
@@ -172,12 +190,13 @@ function(atoll_precompile_for_tests name)
   target_precompile_headers(${name} REUSE_FROM test_headers)
 endfunction()
 
-# atoll_test(NAME [ENGINES] [SOURCES ...] [USES ...] [LEVELS FILTER]): a GoogleTest executable, each of its tests known
-# to ctest; with ENGINES, once for each engine. Those of the filter are run once more, by each engine, for each other level
+# atoll_test(NAME [ENGINES] [SOURCES ...] [USES ...] [LEVELS FILTER] [PROCESSORS PATTERN]): a GoogleTest executable, each
+# of its tests known to ctest; with ENGINES, once for each engine. Those of the filter are run once more, by each engine, for each other level
 # of vector instructions that the host has: one of these runs for every other test, in turn, and all with
-# make test-levels.
+# make test-levels. Of those that match the pattern, only the sampled processors' run without being asked for; the others
+# with make test-processors.
 function(atoll_test name)
-  cmake_parse_arguments(TEST "ENGINES" "LEVELS" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(TEST "ENGINES" "LEVELS;PROCESSORS" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_USES} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -191,7 +210,11 @@ function(atoll_test name)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled TEST_PREFIX compiled.)
     atoll_test_environment(${name}_compiled ${ATOLL_COMPILED_ENVIRONMENT})
   else()
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES ENVIRONMENT "${ATOLL_TEST_ENVIRONMENT}")
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_tests
+      PROPERTIES ENVIRONMENT "${ATOLL_TEST_ENVIRONMENT}")
+    if(TEST_PROCESSORS)
+      atoll_sample_processors(${name}_tests ${TEST_PROCESSORS})
+    endif()
   endif()
   if(TEST_LEVELS)
     atoll_other_levels(levels)
