@@ -154,13 +154,16 @@ endfunction()
 set(ATOLL_SAMPLED_PROCESSORS gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a gfx942 gfx950 gfx1010 gfx1012 gfx1030 gfx1100
   gfx1150 gfx1170 gfx1200 gfx1250 gfx1251)
 
-# atoll_sample_processors(LIST PATTERN): of the tests of that list, which gtest_discover_tests() makes, those whose name
-# matches the pattern and ends with another processor than the sampled ones get the label every-processor.
+# Those on which slow tests of all instructions run in the compiled engine; in the interpreter they run on all.
+set(ATOLL_SAMPLED_FOR_COMPILER gfx803 gfx90a gfx942 gfx1030 gfx1100 gfx1201 gfx1250)
+
+# atoll_sample_processors(LIST PATTERN PROCESSORS...): of the tests of that list, which gtest_discover_tests() makes, those
+# whose name matches the pattern and ends with another processor than these get the label every-processor.
 function(atoll_sample_processors list pattern)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/${list}_processors.cmake)
-  list(JOIN ATOLL_SAMPLED_PROCESSORS "|" sampled)
+  list(JOIN ARGN "|" sampled)
   file(WRITE ${file} "foreach(test IN LISTS ${list})
-  if(test MATCHES \"${pattern}\" AND NOT test MATCHES \"/(${sampled})(_wave64)?( |$)\")
+  if(test MATCHES \"${pattern}\" AND NOT test MATCHES \"/(${sampled})(_wave[0-9]+)?( |$)\")
     set_tests_properties(\"\${test}\" PROPERTIES LABELS every-processor)
   endif()
 endforeach()
@@ -193,8 +196,8 @@ endfunction()
 # atoll_test(NAME [ENGINES] [SOURCES ...] [USES ...] [LEVELS FILTER] [PROCESSORS PATTERN]): a GoogleTest executable, each
 # of its tests known to ctest; with ENGINES, once for each engine. Those of the filter are run once more, by each engine, for each other level
 # of vector instructions that the host has: one of these runs for every other test, in turn, and all with
-# make test-levels. Of those that match the pattern, only the sampled processors' run without being asked for; the others
-# with make test-processors.
+# make test-levels. Of those that match the pattern, only the sampled processors' run without being asked for (with
+# ENGINES, that is so for the compiled engine only); the others with make test-processors.
 function(atoll_test name)
   cmake_parse_arguments(TEST "ENGINES" "LEVELS;PROCESSORS" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
@@ -209,11 +212,14 @@ function(atoll_test name)
     atoll_test_environment(${name}_interpreter ${ATOLL_INTERPRETER_ENVIRONMENT})
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled TEST_PREFIX compiled.)
     atoll_test_environment(${name}_compiled ${ATOLL_COMPILED_ENVIRONMENT})
+    if(TEST_PROCESSORS)
+      atoll_sample_processors(${name}_compiled ${TEST_PROCESSORS} ${ATOLL_SAMPLED_FOR_COMPILER})
+    endif()
   else()
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_tests
       PROPERTIES ENVIRONMENT "${ATOLL_TEST_ENVIRONMENT}")
     if(TEST_PROCESSORS)
-      atoll_sample_processors(${name}_tests ${TEST_PROCESSORS})
+      atoll_sample_processors(${name}_tests ${TEST_PROCESSORS} ${ATOLL_SAMPLED_PROCESSORS})
     endif()
   endif()
   if(TEST_LEVELS)
