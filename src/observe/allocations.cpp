@@ -125,6 +125,21 @@ bool Allocations::reuse(uint64_t address, uint64_t bytes, std::string_view funct
   return true;
 }
 
+void Allocations::add_suballocation(Block block) {
+  block.is_suballocation = true;
+  block.reserved = std::max(block.reserved, block.size);
+  const uint64_t begin = block.begin, end = block.begin + block.reserved;
+  const std::unique_lock lock(mutex_);
+  auto position = blocks_.lower_bound(end);
+  while (position != blocks_.begin()) {
+    const Block& before = (--position)->second.block;
+    if (before.begin + before.reserved <= begin) break;
+    if (!before.is_suballocation) return;
+  }
+  erase_overlapping(begin, end);
+  blocks_.insert_or_assign(begin, Entry{.block = std::move(block), .release = {}});
+}
+
 /// Lets the oldest go that are more than are kept.
 void Allocations::trim(std::vector<std::function<void()>>& released) {
   while (kept_bytes_ > most_kept) {
@@ -190,7 +205,7 @@ std::vector<Block> Allocations::live() const {
   const std::shared_lock lock(mutex_);
   std::vector<Block> blocks;
   for (const auto& [begin, entry] : blocks_)
-    if (!entry.block.is_free) blocks.push_back(entry.block);
+    if (!entry.block.is_free && !entry.block.freed_after) blocks.push_back(entry.block);
   return blocks;
 }
 

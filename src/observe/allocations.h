@@ -33,6 +33,8 @@ struct Block {
   std::string free_function;
   /// Set once a stream has freed the block and a language runtime keeps it: earlier submissions may still use it.
   std::shared_ptr<const SubmittedPackets> freed_after;
+  /// A language runtime's allocation within memory that it has mapped as a whole.
+  bool is_suballocation = false;
 
   uint64_t end() const { return begin + size; }
   /// Its addresses are the program's, which may have something else there once it is free.
@@ -69,6 +71,8 @@ class Allocations {
   bool free_in_stream(uint64_t address, std::string_view function, const HostStack& stack, SubmittedPackets submitted);
   /// The block that begins at an address belongs to the program again, with a size of its own. False: there is none.
   bool reuse(uint64_t address, uint64_t bytes, std::string_view function, const HostStack& stack);
+  /// Adds a suballocation, which takes the place of those that it overlaps, unless other blocks are there.
+  void add_suballocation(Block block);
 
   /// Whether [address, end) is in one live block, other than of kernels' arguments. Quick when it is in the same block
   /// as the last one that this thread asked about.
@@ -81,6 +85,7 @@ class Allocations {
   std::optional<Block> find(uint64_t address) const;
   /// The live one nearest to an address, within `reach` bytes.
   std::optional<Block> nearest(uint64_t address, uint64_t reach) const;
+  /// What neither the program nor a stream has freed.
   std::vector<Block> live() const;
 
  private:

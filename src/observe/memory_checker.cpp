@@ -237,10 +237,23 @@ class MemoryChecker final : public Checker {
   }
   void refused_copy(const machine::CopyEvent& copy) override { copying(copy); }
   void allocated_in_stream(uint64_t address, uint64_t bytes, std::string_view function) override {
-    allocations_.reuse(address, bytes, function, HostStack::here());
+    const HostStack stack = HostStack::here();
+    if (allocations_.reuse(address, bytes, function, stack)) return;
+    // From HIP 7 on, a pool maps memory as a whole and divides it. What it leaves behind an allocation is padding.
+    constexpr uint64_t pool_alignment = 256;
+    Block block;
+    block.begin = address;
+    block.size = bytes;
+    block.function = function;
+    block.allocated = stack;
+    block.reserved = (bytes + pool_alignment - 1) / pool_alignment * pool_alignment;
+    if (tells_leaks_) {
+      const std::lock_guard lock(last_mutex_);
+      last_of_caller_[stack.hash_of_caller()] = stack.hash();
+    }
+    allocations_.add_suballocation(std::move(block));
   }
   void freed_in_stream(uint64_t address, std::string_view function) override {
-    if (!checks_) return;
     const std::lock_guard lock(mutex_);
     allocations_.free_in_stream(address, function, HostStack::here(), submitted_);
   }

@@ -64,6 +64,24 @@ TEST(Allocations, MemoryFreedInAStreamIsThatOfEarlierPackets) {
   EXPECT_FALSE(allocations.reuse(0x1000, 0x2000, "hipMallocAsync", {}));
 }
 
+TEST(Allocations, SuballocationsTakeThePlaceOfOneAnotherOnly) {
+  Allocations allocations;
+  allocations.add(block(0x1000, 0x100, 0x1000));
+  allocations.add_suballocation(block(0x1800, 0x10, 0x100));
+  EXPECT_EQ(allocations.find(0x1800)->begin, 0x1000U);
+  allocations.add_suballocation(block(0x8000, 100, 0x100));
+  EXPECT_TRUE(allocations.is_live(0x8000, 0x8064));
+  EXPECT_FALSE(allocations.is_live(0x8000, 0x8065));
+  EXPECT_TRUE(allocations.free_in_stream(0x8000, "hipFreeAsync", {}, {{0x77, 5}}));
+  EXPECT_TRUE(allocations.find(0x8000)->freed_after);
+  ASSERT_EQ(allocations.live().size(), 1U);
+  EXPECT_EQ(allocations.live()[0].begin, 0x1000U);
+  // The pool divides the same memory anew.
+  allocations.add_suballocation(block(0x7F00, 0x1000, 0x1000));
+  EXPECT_EQ(allocations.find(0x8000)->begin, 0x7F00U);
+  EXPECT_FALSE(allocations.find(0x8000)->freed_after);
+}
+
 TEST(Allocations, TheOldestGoWhenTooMuchIsKept) {
   std::vector<int> released;
   Allocations allocations;
