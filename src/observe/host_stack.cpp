@@ -6,6 +6,7 @@
 #include <execinfo.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/address_range.h"
 #include "machine/inlined_calls.h"
 #include "observe/python_stack.h"
 #include "support/bytes.h"
@@ -111,6 +113,49 @@ bool is_python_interpreter(std::string_view module) {
   return std::ranges::any_of(parts, [&](std::string_view name) { return module.starts_with(name); });
 }
 
+/// The name of the language runtime's function that the call before a return address names, or nothing: the call of a
+/// stub of the procedure linkage table, or through a pointer (-fno-plt). The function may have left no frame: those of
+/// HIP 6 and 7 jump to a function without a name.
+std::string called_before(const void* return_address, const void* own) {
+  const auto at = reinterpret_cast<uint64_t>(return_address);
+  Dl_info caller{};
+  if (dladdr(return_address, &caller) == 0) return {};
+  // In the same module as the call, as what looks like a call may be part of something else.
+  const auto is_of_caller = [&](uint64_t address, uint64_t bytes) {
+    Dl_info info{};
+    return dladdr(reinterpret_cast<const void*>(address), &info) != 0 && info.dli_fbase == caller.dli_fbase &&
+           machine::is_mapped(address, bytes);
+  };
+  const auto read = [](uint64_t address, auto value) {
+    std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+    return value;
+  };
+  const auto relative = [&](uint64_t next) { return next + static_cast<uint64_t>(int64_t{read(next - 4, int32_t{})}); };
+  constexpr uint8_t call_relative = 0xE8, bound = 0xF2;
+  constexpr uint16_t call_by_pointer = 0x15FF, jump_by_pointer = 0x25FF;
+  constexpr uint32_t endbr64 = 0xFA1E'0FF3;
+  constexpr uint64_t longest_call = 6, longest_stub = 11;
+
+  uint64_t pointer = 0;
+  if (!is_of_caller(at - longest_call, longest_call)) return {};
+  if (read(at - 6, uint16_t{}) == call_by_pointer) {
+    pointer = relative(at);
+  } else if (read(at - 5, uint8_t{}) == call_relative) {
+    uint64_t stub = relative(at);
+    if (!is_of_caller(stub, longest_stub)) return {};
+    if (read(stub, uint32_t{}) == endbr64) stub += sizeof endbr64;
+    if (read(stub, uint8_t{}) == bound) stub += sizeof bound;
+    if (read(stub, uint16_t{}) != jump_by_pointer) return {};
+    pointer = relative(stub + 6);
+  }
+  if (pointer == 0 || !is_of_caller(pointer, sizeof pointer)) return {};
+  const auto* const function = reinterpret_cast<const void*>(read(pointer, uint64_t{}));
+  Dl_info info{};
+  if (dladdr(function, &info) == 0 || info.dli_saddr != function || info.dli_fbase == own) return {};
+  const std::string_view path = info.dli_fname;
+  return is_runtime(path.substr(path.rfind('/') + 1)) ? info.dli_sname : std::string();
+}
+
 const void* own_base() {
   Dl_info info{};
   return dladdr(reinterpret_cast<const void*>(&own_base), &info) != 0 ? info.dli_fbase : nullptr;
@@ -172,6 +217,9 @@ HostFrames describe(const HostStack& stack) {
     if (result.frames.empty() && machine::is_system_place(frame.line)) continue;
     if (is_python && is_python_interpreter(frame.module)) break;
     if (is_python && frame.line.empty()) continue;  // an extension module
+    if (result.frames.empty()) {
+      if (std::string called = called_before(stack.frames[i], own); !called.empty()) result.call = std::move(called);
+    }
     result.frames.push_back(fmt::format("{}{}{}", frame.function.empty() ? "in " + frame.module : frame.function,
                                         frame.line.empty() ? "" : "  ", frame.line));
     if (frame.function.empty() && !frame.line.empty()) result.frames.back() = frame.line;
