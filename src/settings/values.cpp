@@ -39,6 +39,14 @@ constexpr std::string_view prefix = "ATOLL_";
 /// Names this far from a known one, or with fewer errors than a third of their letters, are taken for misspelt.
 constexpr size_t max_distance = 2;
 
+/// Variables of Atoll's scripts, tests and benchmarks, which run the command in their own environment.
+constexpr std::string_view names_of_scripts[] = {
+    "ATOLL_BENCH_CLOCK",  "ATOLL_BENCH_GO_ON",        "ATOLL_DEBIAN_MIRROR", "ATOLL_FUZZ_DIGESTS",
+    "ATOLL_FUZZ_SECONDS", "ATOLL_FUZZ_SEED",          "ATOLL_KERNELS",       "ATOLL_LIBRARY",
+    "ATOLL_LITMUS",       "ATOLL_PROGRAM_GPUS",       "ATOLL_PSEUDOCODE",    "ATOLL_RANDOM_PROGRAMS",
+    "ATOLL_ROCM",         "ATOLL_ROCM_HEADERS",       "ATOLL_ROCM_RESULTS",  "ATOLL_ROCM_ROOTS",
+    "ATOLL_SWEEP",        "ATOLL_TESTED_INSTRUCTIONS"};
+
 /// The known name that a misspelt one means; empty: none is close.
 std::string_view nearest(std::string_view name) {
   std::string_view best;
@@ -118,6 +126,7 @@ NameFaults check_names(std::span<const char* const> environment) {
     const std::string_view name = text.substr(0, text.find('='));
     if (!name.starts_with(prefix)) continue;
     if (std::ranges::any_of(support::setting_rows, [&](const auto& row) { return name == row.name; })) continue;
+    if (std::ranges::find(names_of_scripts, name) != std::end(names_of_scripts)) continue;
     if (const std::string_view meant = nearest(name); !meant.empty())
       faults.errors.push_back(fmt::format("unknown environment variable {}; did you mean {}?", name, meant));
     else

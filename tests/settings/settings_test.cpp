@@ -143,6 +143,8 @@ TEST(Settings, MisspeltNamesAreRefusedWithTheNameThatIsMeant) {
   const NameFaults foreign = check("ATOLL_PACKAGE=x.deb");
   EXPECT_TRUE(foreign.errors.empty());
   EXPECT_THAT(foreign.warnings, testing::ElementsAre(HasSubstr("ATOLL_PACKAGE")));
+  const NameFaults of_script = check("ATOLL_ROCM_ROOTS=/roots");  // of scripts/in-rocm
+  EXPECT_TRUE(of_script.errors.empty() && of_script.warnings.empty());
   for (const support::SettingRow& row : support::setting_rows) {
     const NameFaults faults = check((std::string(row.name) + "=x").c_str());
     EXPECT_TRUE(faults.errors.empty() && faults.warnings.empty()) << row.name;
