@@ -49,7 +49,10 @@ LANES(v_dot2c_f32_bf16, F32, (Pair<U16> a, Pair<U16> b, Old<F32> c)) {
 }
 
 // GFX11's with a 16-bit accumulator, to which each step rounds.
-LANES(v_dot2_f16_f16, F16, (Pair<F16> a, Pair<F16> b, F16 c)) { return fma(a.hi, b.hi, fma(a.lo, b.lo, c)); }
+LANES(v_dot2_f16_f16, F16, (Pair<F16> a, Pair<F16> b, F16 c)) {
+  constexpr auto round = Round::nearest_even;
+  return fma(a.hi, b.hi, fma(a.lo, b.lo, c, round), round);
+}
 
 /// a * b + c in bfloat16, rounded once.
 [[gnu::always_inline]] inline U16 brain_fma(U16 a, U16 b, U16 c) {

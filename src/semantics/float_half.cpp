@@ -17,11 +17,11 @@ LANES(v_sub_f16, F16, (F16 a, F16 b)) { return sub(a, b); }
 LANES(v_subrev_f16, F16, (F16 a, F16 b)) { return sub(b, a); }
 LANES(v_mul_f16, F16, (F16 a, F16 b)) { return mul(a, b); }
 
-LANES(v_fma_f16, LowHalf<F16>, (F16 a, F16 b, F16 c)) { return {fma(a, b, c)}; }
-LANES(v_fmac_f16, F16, (F16 a, F16 b, Old<F16> d)) { return fma(a, b, d.value); }
-LANES(v_fmamk_f16, F16, (F16 a, F16 k, F16 b)) { return fma(a, k, b); }
-LANES(v_fmaak_f16, F16, (F16 a, F16 b, F16 k)) { return fma(a, b, k); }
-LANES(v_fma_legacy_f16, F16, (F16 a, F16 b, F16 c)) { return fma(a, b, c); }
+LANES(v_fma_f16, LowHalf<F16>, (F16 a, F16 b, F16 c, FloatMode mode)) { return {fma(a, b, c, mode.round16_64)}; }
+LANES(v_fmac_f16, F16, (F16 a, F16 b, Old<F16> d, FloatMode mode)) { return fma(a, b, d.value, mode.round16_64); }
+LANES(v_fmamk_f16, F16, (F16 a, F16 k, F16 b, FloatMode mode)) { return fma(a, k, b, mode.round16_64); }
+LANES(v_fmaak_f16, F16, (F16 a, F16 b, F16 k, FloatMode mode)) { return fma(a, b, k, mode.round16_64); }
+LANES(v_fma_legacy_f16, F16, (F16 a, F16 b, F16 c, FloatMode mode)) { return fma(a, b, c, mode.round16_64); }
 
 // As in single precision, v_mad and its kin round twice and know no denormals.
 [[gnu::always_inline]] inline F16 flushing_mad(F16 a, F16 b, F16 c) {
@@ -34,19 +34,64 @@ LANES(v_mac_f16, F16, (F16 a, F16 b, Old<F16> d)) { return flushing_mad(a, b, d.
 LANES(v_madmk_f16, F16, (F16 a, F16 k, F16 b)) { return flushing_mad(a, k, b); }
 LANES(v_madak_f16, F16, (F16 a, F16 b, F16 k)) { return flushing_mad(a, b, k); }
 
-LANES(v_pk_add_f16, F16x2, (F16x2 a, F16x2 b)) { return {add(a.lo, b.lo), add(a.hi, b.hi)}; }
-/// An invalid sum is a negative NaN on gfx942 and gfx950 (measured: SemiAnalysisAI/FuzzX, m140).
-[[gnu::always_inline]] inline F16x2 pk_add_with_negative_nan(F16x2 a, F16x2 b) {
-  const auto sum = [](F16 x, F16 y) __attribute__((always_inline)) {
-    const F16 result = add(x, y);
-    const auto invalid = is_nan(result) & ~is_nan(x) & ~is_nan(y);
-    return select(invalid, negate(result), result);
-  };
-  return {sum(a.lo, b.lo), sum(a.hi, b.hi)};
+// --- Packed halves --------------------------------------------------------------------------------------------------
+// A chunk has 32 halves: those of the first lanes and those of the last ones are a vector of singles each. So the two
+// halves of a lane need not be separated.
+
+using AllHalves = _Float16 __attribute__((ext_vector_type(2 * chunk_lanes)));
+using HalfWords = uint16_t __attribute__((ext_vector_type(2 * chunk_lanes)));
+
+[[gnu::always_inline]] inline F32 first_lanes(HalfPairs pairs) { return widen(F16(bits<AllHalves>(pairs.words).lo)); }
+[[gnu::always_inline]] inline F32 last_lanes(HalfPairs pairs) { return widen(F16(bits<AllHalves>(pairs.words).hi)); }
+[[gnu::always_inline]] inline U32 rounded(F32 first, F32 last) {
+  return bits<U32>(HalfWords(__builtin_shufflevector(bits<U16>(narrow(first)), bits<U16>(narrow(last)), 0, 1, 2, 3, 4,
+                                                     5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                                                     23, 24, 25, 26, 27, 28, 29, 30, 31)));
 }
-LANES(v_pk_mul_f16, F16x2, (F16x2 a, F16x2 b)) { return {mul(a.lo, b.lo), mul(a.hi, b.hi)}; }
-LANES(v_pk_fma_f16, F16x2, (F16x2 a, F16x2 b, F16x2 c)) { return {fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)}; }
-LANES(v_pk_fmac_f16, F16x2, (F16x2 a, F16x2 b, Old<F16x2> d)) { return v_pk_fma_f16(a, b, d.value); }
+
+[[gnu::always_inline]] inline F16x2 separated(U32 words) {
+  return {bits<F16>(convert<U16>(words)), bits<F16>(convert<U16>(words >> 16))};
+}
+[[gnu::always_inline]] inline U32 joined(F16 low, F16 high) {
+  return convert<U32>(bits<U16>(low)) | convert<U32>(bits<U16>(high)) << 16;
+}
+/// choose_nan() for both halves.
+template <typename... Words>
+[[gnu::always_inline]] inline U32 choose_half_nans(U32 result, Words... operands) {
+  return joined(choose_nan(separated(result).lo, separated(operands).lo...),
+                choose_nan(separated(result).hi, separated(operands).hi...));
+}
+
+[[gnu::always_inline]] inline U32 sums(HalfPairs a, HalfPairs b) {
+  return rounded(first_lanes(a) + first_lanes(b), last_lanes(a) + last_lanes(b));
+}
+LANES(v_pk_add_f16, HalfPairs, (HalfPairs a, HalfPairs b)) {
+  return {unless_half_nan<&choose_half_nans<U32, U32>>(sums(a, b), a.words, b.words)};
+}
+/// An invalid sum is a negative NaN on gfx942 and gfx950 (measured: SemiAnalysisAI/FuzzX, m140).
+[[gnu::always_inline]] inline U32 choose_negative_nans(U32 result, U32 a, U32 b) {
+  const auto chosen = [](F16 sum, F16 x, F16 y) __attribute__((always_inline)) {
+    const F16 nan = choose_nan(sum, x, y);
+    return select(is_nan(nan) & ~is_nan(x) & ~is_nan(y), negate(nan), nan);
+  };
+  return joined(chosen(separated(result).lo, separated(a).lo, separated(b).lo),
+                chosen(separated(result).hi, separated(a).hi, separated(b).hi));
+}
+[[gnu::always_inline]] inline HalfPairs pk_add_with_negative_nan(HalfPairs a, HalfPairs b) {
+  return {unless_half_nan<&choose_negative_nans>(sums(a, b), a.words, b.words)};
+}
+LANES(v_pk_mul_f16, HalfPairs, (HalfPairs a, HalfPairs b)) {
+  const U32 products = rounded(first_lanes(a) * first_lanes(b), last_lanes(a) * last_lanes(b));
+  return {unless_half_nan<&choose_half_nans<U32, U32>>(products, a.words, b.words)};
+}
+LANES(v_pk_fma_f16, HalfPairs, (HalfPairs a, HalfPairs b, HalfPairs c, FloatMode mode)) {
+  const U32 sums = rounded(half_fma_to_odd(first_lanes(a), first_lanes(b), first_lanes(c), mode.round16_64),
+                           half_fma_to_odd(last_lanes(a), last_lanes(b), last_lanes(c), mode.round16_64));
+  return {unless_half_nan<&choose_half_nans<U32, U32, U32>>(sums, a.words, b.words, c.words)};
+}
+LANES(v_pk_fmac_f16, HalfPairs, (HalfPairs a, HalfPairs b, Old<HalfPairs> d, FloatMode mode)) {
+  return v_pk_fma_f16(a, b, d.value, mode);
+}
 LANES(v_pack_b32_f16, F16x2, (F16 a, F16 b)) { return {a, b}; }
 
 // --- v_mad_mix, v_fma_mix: each source single or half precision, as op_sel_hi says

@@ -7,7 +7,7 @@
 // it is: the first operand that is a NaN, made quiet, or else the default NaN.
 //
 // Half precision has no vector arithmetic on most hosts. It is done in single precision and rounded once more,
-// which is exact for + - * (24 bits are more than twice 11 and two), and for fma with round_to_odd().
+// which is exact for + - * (24 bits are more than twice 11 and two), and for fma with half_fma_to_odd().
 #pragma once
 
 #include <xmmintrin.h>
@@ -54,7 +54,20 @@ struct Format<F64> {
 template <typename T>
 using BitsOf = typename Format<T>::Bits;
 
-#if ATOLL_LEVEL_HAS(avx2)  // and with it F16C
+#if ATOLL_LEVEL_HAS(avx512)
+
+/// Half to single precision: exact; signalling NaNs become quiet.
+///
+/// An intrinsic of the host: the compiler would compute in half precision, lane by lane, if it saw that these singles
+/// were halves.
+[[gnu::always_inline]] inline F32 widen(F16 a) {
+  using Words = short __attribute__((vector_size(sizeof(F16))));
+  using Singles = float __attribute__((vector_size(sizeof(F32))));
+  constexpr int current_rounding = 4;
+  return bits<F32>(__builtin_ia32_vcvtph2ps512_mask(bits<Words>(a), Singles{}, 0xFFFF, current_rounding));
+}
+
+#elif ATOLL_LEVEL_HAS(avx2)  // and with it F16C
 
 /// Half to single precision: exact; signalling NaNs become quiet.
 ///
@@ -67,9 +80,6 @@ using BitsOf = typename Format<T>::Bits;
   asm("" : "+x"(low), "+x"(high));
   return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
-/// Single to half precision, in the host's rounding mode.
-[[gnu::always_inline]] inline F16 narrow(F32 a) { return convert<F16>(a); }
-
 #else
 
 [[gnu::always_inline]] inline F32 widen(F16 a) {
@@ -80,6 +90,15 @@ using BitsOf = typename Format<T>::Bits;
   const U32 number = select(size >= 0x7C00, nan_or_infinity, select(size < 0x0400, denormal, normal));
   return bits<F32>(number | (word & 0x8000) << 16);
 }
+#endif
+
+#if ATOLL_LEVEL_HAS(avx2)
+
+/// Single to half precision, in the host's rounding mode.
+[[gnu::always_inline]] inline F16 narrow(F32 a) { return convert<F16>(a); }
+
+#else
+
 /// In the host's rounding mode because the host rounds: to the places of a half when a number is added whose own last
 /// place that is, to the largest number or infinity when a product overflows.
 [[gnu::always_inline]] inline F16 narrow(F32 a) {
@@ -261,13 +280,48 @@ template <typename T>
 
 /// a * b + c of numbers whose product is exact (22 bits of halves, 16 of bfloat16s), so that rounding it to as many
 /// bits as they have rounds once.
-[[gnu::always_inline]] inline F32 fma_to_odd(F32 a, F32 b, F32 c) {
+[[gnu::always_inline]] inline F32 unchecked_fma_to_odd(F32 a, F32 b, F32 c) {
   const F32 product = a * b;
   const F32 sum = product + c;
   const F32 finite = round_to_odd(sum, product, c);
-  return with_nan(select(magnitude(sum) < infinity<F32>(), finite, sum), a, b, c);
+  return select(magnitude(sum) < infinity<F32>(), finite, sum);
 }
-[[gnu::always_inline]] inline F16 fma(F16 a, F16 b, F16 c) { return narrow(fma_to_odd(widen(a), widen(b), widen(c))); }
+[[gnu::always_inline]] inline F32 fma_to_odd(F32 a, F32 b, F32 c) {
+  return with_nan(unchecked_fma_to_odd(a, b, c), a, b, c);
+}
+
+#if ATOLL_LEVEL_HAS(avx512)
+
+/// a * b + c in a rounding mode of its own: the instruction's, not MXCSR's.
+template <int rounding>
+[[gnu::always_inline]] inline F32 fused_rounding(F32 a, F32 b, F32 c) {
+  using Singles = float __attribute__((vector_size(sizeof(F32))));
+  constexpr int no_exceptions = 8;
+  return bits<F32>(__builtin_ia32_vfmaddps512_mask(bits<Singles>(a), bits<Singles>(b), bits<Singles>(c), 0xFFFF,
+                                                   rounding | no_exceptions));
+}
+/// a * b + c of halves, rounded to odd; any NaN where the result is one. `round` decides the sign of an exact zero.
+///
+/// The sums rounded down and up are the same if the sum is exact, and otherwise neighbours, of which one is odd.
+[[gnu::always_inline]] inline F32 half_fma_to_odd(F32 a, F32 b, F32 c, Round round) {
+  constexpr int down = 1, up = 2;  // the instruction's rounding modes
+  const F32 below = fused_rounding<down>(a, b, c), above = fused_rounding<up>(a, b, c);
+  const auto is_odd = [](F32 sum) { return (bits<U32>(sum) & 1) != 0; };
+  if (round == Round::minus_infinity) return select(is_odd(above), above, below);
+  return select(is_odd(below), below, above);
+}
+
+#else
+
+[[gnu::always_inline]] inline F32 half_fma_to_odd(F32 a, F32 b, F32 c, Round) { return unchecked_fma_to_odd(a, b, c); }
+
+#endif
+
+/// Rounded once, in the host's rounding mode, which is `round`.
+[[gnu::always_inline]] inline F16 fma(F16 a, F16 b, F16 c, Round round) {
+  const F32 x = widen(a), y = widen(b), z = widen(c);
+  return narrow(with_nan(half_fma_to_odd(x, y, z, round), x, y, z));
+}
 
 ATOLL_LEVEL_END
 }  // namespace Atoll::semantics

@@ -15,6 +15,8 @@ namespace Atoll::semantics {
 /// function of all these addresses that does it whatever the lanes are.
 extern "C" void rare_lanes_single(void* result, uint16_t rare, const void* careful, ...);
 extern "C" void rare_lanes_double(void* result, uint16_t rare, const void* careful, ...);
+/// Of words with two halves each: rare are those with a NaN in the result. `rare` is not used.
+extern "C" void rare_lanes_half_pair(void* result, uint16_t rare, const void* careful, ...);
 #endif
 
 ATOLL_LEVEL_BEGIN
@@ -50,6 +52,21 @@ template <auto careful, typename Rare, typename T, typename... Operands>
   if (any(rare)) [[unlikely]]
     return careful(usual, operands...);
   return usual;
+}
+
+/// `usual`, words with two halves each, or careful(usual, operands...) if a half of it is a NaN. It is one wherever the
+/// same half of an operand is.
+template <auto careful, typename... Operands>
+[[gnu::always_inline]] inline U32 unless_half_nan(U32 usual, Operands... operands) {
+#ifdef ATOLL_BITCODE
+  rare_lanes_half_pair(&usual, 0, reinterpret_cast<const void*>(&by_address<careful, U32, Operands...>), &operands...);
+  return usual;
+#else
+  // The sum reaches a half's upper bit if its other bits exceed those of infinity.
+  if (any((((usual & 0x7FFF7FFFu) + 0x03FF03FFu) & 0x80008000u) != 0)) [[unlikely]]
+    return careful(usual, operands...);
+  return usual;
+#endif
 }
 
 ATOLL_LEVEL_END

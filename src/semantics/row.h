@@ -24,6 +24,11 @@ struct Pair {
   T lo, hi;
 };
 
+/// Two halves to a lane, in its word as registers hold them.
+struct HalfPairs {
+  U32 words;
+};
+
 /// Four registers per lane (v_mqsad_u32_u8).
 struct Quad {
   U32 words[4];
@@ -169,6 +174,17 @@ struct Access<Pair<T>> {
       Access<T>::store(rows, chunk, value.lo, active);
       Access<T>::store(rows + 1, chunk, value.hi, active);
     }
+  }
+};
+
+template <>
+struct Access<HalfPairs> {
+  static constexpr unsigned words = 1;
+  [[gnu::always_inline]] static HalfPairs load(const Row* rows, unsigned chunk) {
+    return {Access<U32>::load(rows, chunk)};
+  }
+  [[gnu::always_inline]] static void store(Row* rows, unsigned chunk, HalfPairs value, uint16_t active) {
+    Access<U32>::store(rows, chunk, value.words, active);
   }
 };
 
@@ -319,6 +335,8 @@ template <>
 inline constexpr Floating floating<F64> = Floating::twice;
 template <>
 inline constexpr Floating floating<Pair<F16>> = Floating::half_pair;
+template <>
+inline constexpr Floating floating<HalfPairs> = Floating::half_pair;
 template <>
 inline constexpr Floating floating<Pair<F32>> = Floating::single_pair;
 template <>

@@ -29,7 +29,7 @@ void set_numbers(WaveRunner& runner, uint32_t seed, uint32_t distance) {
 class Program {
  public:
   /// `sums_only`: of sums and products in single precision.
-  explicit Program(uint32_t seed, bool sums_only = false) : random_(seed), kinds_(sums_only ? 8 : 20) {}
+  explicit Program(uint32_t seed, bool sums_only = false) : random_(seed), kinds_(sums_only ? 8 : 22) {}
 
   std::string lines(unsigned count) {
     std::string all;
@@ -89,6 +89,10 @@ class Program {
         return fmt::format("v_pk_mul_f32 v[6:7], v[2:3], v[4:5]");
       case 18:
         return fmt::format("v_add_f16 {}, {}, {}", v(), v(), v());
+      case 19:
+        return fmt::format("v_pk_fma_f16 {}, {}, {}, {} op_sel_hi:[{},1,1]", v(), v(), v(), v(), pick(2));
+      case 20:
+        return fmt::format("v_pk_{}_f16 {}, {}, {}", std::array{"add", "mul"}[pick(2)], v(), v(), v());
       default:
         return fmt::format("v_mul_f32 {}, {}, {} clamp", v(), v(), v());
     }
@@ -178,6 +182,37 @@ TEST(RareLanes, InLoops) {
 /// A loop of twelve rounds around these lines.
 std::string loop_of(const std::string& lines) {
   return "s_movk_i32 s4, 0\nagain:\n" + lines + "\ns_add_i32 s4, s4, 1\ns_cmp_lt_u32 s4, 12\ns_cbranch_scc1 again\n";
+}
+
+/// NaNs of packed halves are looked for in the last result of a chain only. They come about at its beginning here, in
+/// either half, of operands and of infinities.
+TEST(RareLanes, NaNsOfHalvesInAChain) {
+  const std::string fma = "v_pk_fma_f16 v5, v1, v2, v5\nv_pk_fma_f16 v6, v3, v2, v6\n";
+  const std::string chain = fma + fma + "v_pk_add_f16 v5, v5, v4\nv_pk_mul_f16 v5, v5, v4\nv_pk_fmac_f16 v6, v3, v2\n";
+  for (const std::string& code : {chain, loop_of(chain)}) {
+    for (const uint64_t exec : {~uint64_t{0}, uint64_t{0x0F0F'0000'FFFF'00F1}}) {
+      for (const uint32_t mode : {0x3F0u, 0x330u, 0x3F8u}) {  // as usual; without denormal halves; rounding down
+        Comparison comparison(code);
+        comparison.with([&](WaveRunner& runner) {
+          runner.wave().set_exec(exec);
+          runner.wave().mode = mode;
+          runner.wave().float_mode = machine::float_mode_of(mode, runner.wave().float_mode);
+          for (unsigned i = 1; i <= 6; ++i) {
+            for (unsigned lane = 0; lane < 64; ++lane) runner.v(i)[lane] = 0x3C003C00 + ((lane * i) << 16) - lane * 7;
+          }
+          runner.v(5)[3] = 0x3C00FD01;                                 // a NaN in the lower half
+          runner.v(2)[9] = 0x7E123C00;                                 // in the upper one
+          runner.v(6)[17] = 0x7C00FC00, runner.v(3)[17] = 0xFC007C00;  // infinities of both signs
+          runner.v(3)[21] = 0x7C00FC00, runner.v(2)[21] = 0x00008000;  // and times zero
+          runner.v(1)[40] = 0x00010001, runner.v(5)[40] = 0x80018001;  // sums that become zero
+          runner.v(1)[41] = 0x3C00BC00, runner.v(2)[41] = 0x3C003C00, runner.v(5)[41] = 0xBC003C00;
+        });
+        comparison.run();
+        EXPECT_EQ(comparison.helper_calls(), 0u);
+        if (testing::Test::HasFailure()) FAIL() << code << ", EXEC " << exec << ", MODE " << mode;
+      }
+    }
+  }
 }
 
 TEST(RareLanes, SumsOfLoopsBecomeNaNsOnTheWay) {

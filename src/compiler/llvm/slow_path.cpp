@@ -51,7 +51,7 @@ llvm::Function* by_value(llvm::Function& by_address, llvm::Type* type, size_t op
 }
 
 /// One call in the bitcode. `call` is the VectorCall, or null.
-void take_by_value(llvm::CallInst* asked, llvm::Type* type, llvm::Value* vector_call) {
+void take_by_value(llvm::CallInst* asked, llvm::Type* type, llvm::StringRef prefix, llvm::Value* vector_call) {
   llvm::Module& module = *asked->getModule();
   llvm::IRBuilder<> ir(asked);
   const auto load = [&](llvm::Value* address) { return ir.CreateAlignedLoad(type, address, llvm::Align(64)); };
@@ -71,7 +71,7 @@ void take_by_value(llvm::CallInst* asked, llvm::Type* type, llvm::Value* vector_
   std::vector<llvm::Type*> parameters;
   for (const llvm::Value* argument : arguments) parameters.push_back(argument->getType());
 
-  const std::string name = (mark_prefix + llvm::Twine(type->getScalarSizeInBits()) + "_" + llvm::Twine(operands)).str();
+  const std::string name = (prefix + llvm::Twine(type->getScalarSizeInBits()) + "_" + llvm::Twine(operands)).str();
   llvm::FunctionCallee result = module.getOrInsertFunction(name, llvm::FunctionType::get(type, parameters, false));
   auto* function = cast<llvm::Function>(result.getCallee());
   function->setDoesNotAccessMemory();
@@ -175,11 +175,11 @@ llvm::Instruction& Segment::leave_out_last(llvm::Instruction& next) {
 void Segment::decide_looks() {
   for (llvm::Instruction* instruction : llvm::reverse(instructions_)) {
     if (llvm::CallInst* mark = Mark::from(instruction)) {
-      const bool at_nans = Mark(mark).is_at_nans();
+      const bool at_nans = Mark(mark).is_at_nans(), at_half_nans = Mark(mark).is_at_half_nans();
       looks_[mark] = late_.contains(mark)                            ? Look::late
-                     : !at_nans                                      ? Look::needed
+                     : !at_nans && !at_half_nans                     ? Look::needed
                      : is_left_to_others(*mark, Mark(mark).active()) ? Look::left_to_others
-                     : makes_no_difference(*mark)                    ? Look::needless
+                     : at_nans && makes_no_difference(*mark)         ? Look::needless
                                                                      : Look::needed;
     }
   }
@@ -193,10 +193,18 @@ llvm::Value* Segment::any_rare(llvm::IRBuilder<>& ir, Look which) const {
     any = any != nullptr ? ir.CreateOr(any, matter) : matter;
   };
   llvm::MapVector<std::pair<llvm::Value*, llvm::Type*>, llvm::Value*> single;  // a result whose NaNs are still missing
+  llvm::MapVector<llvm::Value*, llvm::Value*> half_magnitudes_of;              // by active lanes
   for (llvm::Instruction* instruction : instructions_) {
     llvm::CallInst* call = Mark::from(instruction);
     if (call == nullptr || looks_.at(call) != which) continue;
     const Mark mark(call);
+    if (mark.is_at_half_nans()) {
+      // Of several results, the largest magnitudes: those of NaNs are above all others.
+      llvm::Value*& largest = half_magnitudes_of[mark.active()];
+      llvm::Value* magnitudes = half_magnitudes(ir, mark.usual());
+      largest = largest == nullptr ? magnitudes : ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, largest, magnitudes);
+      continue;
+    }
     if (!mark.is_at_nans()) {
       add(mark.active(), mark.rare());
       continue;
@@ -213,6 +221,7 @@ llvm::Value* Segment::any_rare(llvm::IRBuilder<>& ir, Look which) const {
   for (const auto& [key, value] : single) {
     if (value != nullptr) add(key.first, ir.CreateFCmpUNO(value, value));
   }
+  for (const auto& [active, magnitudes] : half_magnitudes_of) add(active, lanes_with_half_nans(ir, magnitudes));
   return any != nullptr ? any_lane(ir, any) : nullptr;
 }
 
@@ -326,16 +335,18 @@ void Segment::end(llvm::Instruction& next) {
 }  // namespace
 
 void take_rare_lanes_by_value(llvm::Module& module, llvm::function_ref<bool(const llvm::Function&)> is_vector) {
-  const std::pair<const char*, llvm::Type*> asks[] = {
-      {"rare_lanes_single", lanes_of(llvm::Type::getFloatTy(module.getContext()))},
-      {"rare_lanes_double", lanes_of(llvm::Type::getDoubleTy(module.getContext()))}};
-  for (const auto& [name, type] : asks) {
+  llvm::LLVMContext& context = module.getContext();
+  const std::tuple<const char*, llvm::Type*, llvm::StringRef> asks[] = {
+      {"rare_lanes_single", lanes_of(llvm::Type::getFloatTy(context)), mark_prefix},
+      {"rare_lanes_double", lanes_of(llvm::Type::getDoubleTy(context)), mark_prefix},
+      {"rare_lanes_half_pair", lanes_of(llvm::Type::getInt32Ty(context)), half_pair_prefix}};
+  for (const auto& [name, type, prefix] : asks) {
     llvm::Function* asked = module.getFunction(name);
     if (asked == nullptr) continue;
     for (llvm::User* user : llvm::make_early_inc_range(asked->users())) {
       auto* call = cast<llvm::CallInst>(user);
       llvm::Function* function = call->getFunction();
-      take_by_value(call, type, is_vector(*function) ? function->getArg(0) : nullptr);
+      take_by_value(call, type, prefix, is_vector(*function) ? function->getArg(0) : nullptr);
     }
   }
 }

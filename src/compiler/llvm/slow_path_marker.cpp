@@ -21,6 +21,8 @@ bool Mark::is_at_nans() const {
   return a == usual() && (b == a || llvm::isa<llvm::Constant>(b));
 }
 
+bool Mark::is_at_half_nans() const { return call_->getCalledFunction()->getName().starts_with(half_pair_prefix); }
+
 bool is_arithmetic(const llvm::Instruction& instruction) {
   switch (instruction.getOpcode()) {
     case llvm::Instruction::FAdd:
@@ -52,6 +54,21 @@ bool is_arithmetic(const llvm::Instruction& instruction) {
 llvm::Value* lanes_that_matter(llvm::IRBuilder<>& ir, llvm::Value* lanes, llvm::Value* active) {
   const auto* constant = dyn_cast<llvm::Constant>(active);
   return constant != nullptr && constant->isAllOnesValue() ? lanes : ir.CreateAnd(lanes, active);
+}
+
+llvm::Value* half_magnitudes(llvm::IRBuilder<>& ir, llvm::Value* words) {
+  const unsigned count = llvm::cast<llvm::FixedVectorType>(words->getType())->getNumElements();
+  auto* halves = llvm::FixedVectorType::get(ir.getInt16Ty(), 2 * count);
+  return ir.CreateAnd(ir.CreateBitCast(words, halves), llvm::ConstantInt::get(halves, 0x7FFF));
+}
+
+llvm::Value* lanes_with_half_nans(llvm::IRBuilder<>& ir, llvm::Value* magnitudes) {
+  auto* halves = llvm::cast<llvm::FixedVectorType>(magnitudes->getType());
+  auto* words = llvm::FixedVectorType::get(ir.getInt32Ty(), halves->getNumElements() / 2);
+  // The sum reaches the upper bit if the magnitude exceeds that of infinity.
+  llvm::Value* sums = ir.CreateAdd(magnitudes, llvm::ConstantInt::get(halves, 0x03FF));
+  llvm::Value* upper = ir.CreateAnd(ir.CreateBitCast(sums, words), llvm::ConstantInt::get(words, 0x80008000));
+  return ir.CreateICmpNE(upper, llvm::Constant::getNullValue(words));
 }
 
 llvm::Value* any_lane(llvm::IRBuilder<>& ir, llvm::Value* lanes) {

@@ -8,7 +8,8 @@
 namespace Atoll::compiler {
 
 /// How the names of the functions begin that such calls call.
-inline constexpr llvm::StringLiteral mark_prefix = "usual_or_careful_";
+inline constexpr llvm::StringLiteral mark_prefix = "usual_or_careful_",
+                                     half_pair_prefix = "usual_or_careful_half_pair_";
 
 class Mark {
  public:
@@ -27,6 +28,9 @@ class Mark {
 
   /// Whether the rare lanes are those in which the usual result is a NaN.
   bool is_at_nans() const;
+  /// Whether the results are words with two halves each, and rare are those with a half that is a NaN. rare() has no
+  /// meaning then.
+  bool is_at_half_nans() const;
 
  private:
   llvm::CallInst* call_;
@@ -37,6 +41,10 @@ bool is_arithmetic(const llvm::Instruction& instruction);
 
 /// The lanes of these that are in `active`, too.
 llvm::Value* lanes_that_matter(llvm::IRBuilder<>& ir, llvm::Value* lanes, llvm::Value* active);
+/// The magnitudes of the halves in words, as integers of 16 bits.
+llvm::Value* half_magnitudes(llvm::IRBuilder<>& ir, llvm::Value* words);
+/// Lanes in which either of two such magnitudes is that of a NaN.
+llvm::Value* lanes_with_half_nans(llvm::IRBuilder<>& ir, llvm::Value* magnitudes);
 /// Whether any lane is set: 1 bit.
 llvm::Value* any_lane(llvm::IRBuilder<>& ir, llvm::Value* lanes);
 

@@ -26,13 +26,19 @@ constexpr unsigned char bitcode[] = {
 #include "semantics-portable.inc"
 }  // namespace portable
 
-/// Of the levels that have FMA and F16C. As IR they are the same.
 namespace avx2 {
 constexpr unsigned char bitcode[] = {
 #embed "semantics-avx2.bc"
 };
 #include "semantics-avx2.inc"
 }  // namespace avx2
+
+namespace avx512 {
+constexpr unsigned char bitcode[] = {
+#embed "semantics-avx512.bc"
+};
+#include "semantics-avx512.inc"
+}  // namespace avx512
 
 /// So that the preprocessed text changes with what is embedded.
 [[maybe_unused]] constexpr uint64_t bitcode_fingerprint =
@@ -46,10 +52,15 @@ struct Indexed {
 };
 
 Indexed indexed(semantics::HostVectors level) {
-  if (level == semantics::HostVectors::portable) {
-    return {portable::bitcode, portable::vector_functions, portable::scalar_functions};
+  switch (level) {
+    case semantics::HostVectors::avx512:
+      return {avx512::bitcode, avx512::vector_functions, avx512::scalar_functions};
+    case semantics::HostVectors::avx2:
+      return {avx2::bitcode, avx2::vector_functions, avx2::scalar_functions};
+    case semantics::HostVectors::portable:
+      break;
   }
-  return {avx2::bitcode, avx2::vector_functions, avx2::scalar_functions};
+  return {portable::bitcode, portable::vector_functions, portable::scalar_functions};
 }
 
 }  // namespace
