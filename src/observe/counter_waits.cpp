@@ -2,6 +2,7 @@
 #include "observe/counter_waits.h"
 
 #include <algorithm>
+#include <array>
 
 #include "isa/immediate_names.h"
 
@@ -16,18 +17,31 @@ uint32_t field(uint32_t immediate, isa::BitRange range) {
   return range.count == 0 ? 0 : immediate >> range.low & ((1u << range.count) - 1);
 }
 
-/// A field of s_waitcnt. All ones wait for nothing.
-uint32_t limit(const isa::Instruction& instruction, std::string_view name) {
-  for (const isa::CounterField& counter : isa::wait_counters()) {
-    if (counter.name != name || instruction.generation < counter.first || instruction.generation > counter.last)
-      continue;
+/// The fields of s_waitcnt with a name, by generation; null where a generation has none.
+class NamedField {
+ public:
+  explicit NamedField(std::string_view name) {
+    for (const isa::CounterField& counter : isa::wait_counters()) {
+      if (counter.name != name) continue;
+      for (auto at = static_cast<size_t>(counter.first); at <= static_cast<size_t>(counter.last); ++at) {
+        if (at < of_.size() && of_[at] == nullptr) of_[at] = &counter;
+      }
+    }
+  }
+  /// Returns the field's value. All ones wait for nothing.
+  uint32_t limit(const isa::Instruction& instruction) const {
+    const auto at = static_cast<size_t>(instruction.generation);
+    if (at >= of_.size() || of_[at] == nullptr) return CounterWaits::any;
+    const isa::CounterField& counter = *of_[at];
     const uint32_t value = field(instruction.immediate, counter.low) | field(instruction.immediate, counter.high)
                                                                            << counter.low.count;
     const unsigned bits = counter.low.count + counter.high.count;
     return value == (1u << bits) - 1 ? CounterWaits::any : value;
   }
-  return CounterWaits::any;
-}
+
+ private:
+  std::array<const isa::CounterField*, 32> of_{};
+};
 
 }  // namespace
 
@@ -66,7 +80,8 @@ std::optional<CounterWaits> named_waits(const isa::Instruction& instruction) {
   const bool counts_stores_apart = instruction.generation >= target::Generation::gfx10;
   switch (instruction.opcode) {
     case Opcode::s_waitcnt: {
-      const uint32_t vector = limit(instruction, "vmcnt"), others = limit(instruction, "lgkmcnt");
+      static const NamedField vmcnt("vmcnt"), lgkmcnt("lgkmcnt");
+      const uint32_t vector = vmcnt.limit(instruction), others = lgkmcnt.limit(instruction);
       waits.of(Counter::load) = vector;
       if (!counts_stores_apart) waits.of(Counter::store) = vector;
       waits.of(Counter::lds) = waits.of(Counter::scalar) = others;

@@ -160,8 +160,8 @@ class RaceChecker final : public Checker {
   [[gnu::noinline]] void access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cell& cell, const Mark& mark);
   void acquire_cell(Pass& pass, Cell& cell);
   size_t access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread);
-  bool passes_by_lane(Pass& pass);
   void access_lds(Pass& pass);
+  void access_lds_cells(Pass& pass);
   void access_global(Pass& pass);
   void acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
   void acquire_in_order(const GroupClocks& group, WaveClock& clock, const VectorClock& released);
@@ -311,7 +311,9 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
       if (order_.any_unordered()) clocks->waves[i].pass_time();
     }
   }
-  clocks->lds.resize((group.lds_bytes + CellBlock::bytes - 1) / CellBlock::bytes);
+  clocks->lds.begin(group.lds_bytes, clocks->first_task, count);
+  clocks->lds_releases.begin(clocks->first_task, count);
+  clocks->limits.resize(count);
   groups_.add(group, std::move(clocks));
 }
 
@@ -632,6 +634,7 @@ struct RaceChecker::Pass {
   Conflict conflict;
   Conflict incomplete;  ///< no conflict on this GPU: WaveClock::incomplete
   Doubt doubt;
+  bool lanes_are_apart = false;  ///< no two lanes have stored to the same place
   /// An atomic that returns what it has read. One that does not cannot tell what comes before it.
   const bool returns = access.is_atomic && access.reads && access.instruction.destinations != 0;
   /// A load that acquires.
@@ -664,18 +667,25 @@ void RaceChecker::acquire_cell(Pass& pass, Cell& cell) {
 /// A wave of the work-group that has done an atomic on the place, and of which this one does not know: the cell has
 /// only the last of them, which may be its own.
 std::optional<Moment> unknown_atomic(const RaceChecker::Pass& pass, uint64_t address) {
-  const Place* place = nullptr;
+  const auto unknown_of = [&](const VectorClock& released) -> std::optional<Moment> {
+    for (const Moment& moment : released.moments()) {
+      const bool is_near = moment.task >= pass.group.first_task && moment.task < pass.group.end_task();
+      if (is_near && moment.task != pass.clock.task && pass.clock.known->of(moment.task) < moment.time) return moment;
+    }
+    return std::nullopt;
+  };
   if (pass.part == nullptr) {
-    place = pass.group.lds_atomics.find(address);
-  } else if (const auto at = pass.part->atomics.find(address); at != pass.part->atomics.end()) {
-    place = &at->second;
+    const std::span<const uint32_t> times = pass.group.lds_releases.times(address);
+    const LdsLimits& limits = pass.group.limits_of(pass.clock);
+    // A wave that knows of a release knows what the releasing wave knew of the work-group.
+    bool all_known = times.size() <= limits.size();
+    for (uint32_t wave = 0; all_known && wave < times.size(); ++wave) {
+      all_known = PackedMark::of({pass.group.first_task + wave, times[wave]}, 0) <= limits[wave];
+    }
+    return all_known ? std::nullopt : unknown_of(pass.group.lds_releases.clock(address));
   }
-  if (place == nullptr || place->empty()) return std::nullopt;
-  for (const Moment& moment : place->clock().moments()) {
-    const bool is_near = moment.task >= pass.group.first_task && moment.task < pass.group.end_task();
-    if (is_near && moment.task != pass.clock.task && pass.clock.known->of(moment.task) < moment.time) return moment;
-  }
-  return std::nullopt;
+  const auto at = pass.part->atomics.find(address);
+  return at == pass.part->atomics.end() || at->second.empty() ? std::nullopt : unknown_of(at->second.clock());
 }
 
 /// `dwords`: how many have the cell; 0: it is that of one byte.
@@ -776,41 +786,6 @@ bool passes(WaveClock& clock, Cell& cell, const Mark& mark, bool writes) {
   return true;
 }
 
-/// Checks the dwords of one lane, each of which has a cell, as passes() does. It caches the last happens-before result
-/// from lane to lane, because neighbouring cells were mostly accessed together.
-class PlainCells {
- public:
-  PlainCells(WaveClock& clock, bool writes) : clock_(clock), writes_(writes) {}
-
-  /// False: they have to be looked at more closely, and what was done can be done again.
-  bool pass(Cell* cells, unsigned dwords, const Mark& mark) {
-    for (unsigned i = 0; i < dwords; ++i) {
-      Cell& cell = cells[i];
-      if (cell.is_atomic || !is_known(cell.write.when, 0)) return false;
-      if (!writes_) {
-        cell.add_read(mark);
-        continue;
-      }
-      if (!is_known(cell.reads[0].when, 1) || !is_known(cell.reads[1].when, 2)) return false;
-      cell.write = cell.plain_write = mark;
-      cell.is_stored = true;
-    }
-    return true;
-  }
-
- private:
-  bool is_known(Moment when, unsigned which) {
-    if (when.task == 0 || (when.task == known_[which].task && when.time <= known_[which].time)) return true;
-    if (!clock_.knows_at_once(when)) return false;
-    known_[which] = when;
-    return true;
-  }
-
-  WaveClock& clock_;
-  const bool writes_;
-  std::array<Moment, 3> known_{};
-};
-
 /// The rest of the piece, as far as it is in the block at an address. How many bytes of the host's that takes.
 size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread) {
   const auto first = static_cast<uint32_t>(pass.at - address);
@@ -824,71 +799,62 @@ size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address,
                      });
 }
 
-/// Does what passes() does for an access to LDS whose blocks have a cell for each dword. False: some of it has to be
-/// looked at more closely.
-bool RaceChecker::passes_by_lane(Pass& pass) {
-  const AccessEvent& access = pass.access;
-  if (access.bytes % 4 != 0) return false;
-  PlainCells cells(pass.clock, access.writes);
-  std::vector<CellBlock>& blocks = pass.group.lds;
-  Mark mark = pass.mark;
-  // A dword that several lanes read is checked once.
-  const uint64_t lanes = access.writes ? access.lanes : access.lanes & ~access.pattern.repeats;
-  for (uint64_t left = lanes; left != 0; left &= left - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(left));
-    const uint64_t address = access.addresses[lane], last = address + access.bytes - 1;
-    const uint64_t block = address / CellBlock::bytes;
-    if (address % 4 != 0 || block != last / CellBlock::bytes || block >= blocks.size()) return false;
-    Cell* const first = blocks[block].dword_cells();
-    if (first == nullptr) return false;
-    mark.lane = lane;
-    if (!cells.pass(first + address % CellBlock::bytes / 4, access.bytes / 4, mark)) return false;
-  }
-  return true;
-}
-
 void RaceChecker::access_lds(Pass& pass) {
   const AccessEvent& access = pass.access;
   GroupClocks& group = pass.group;
   WaveClock& clock = pass.clock;
-  const uint64_t size = group.lds.size() * CellBlock::bytes;
-  if (pass.is_plain && clock.incomplete.empty() && group.lds_atomics.empty() && passes_by_lane(pass)) return;
-  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
-    pass.begin_piece(lane, begin, std::min(end, size), spread);
-    while (pass.at < pass.end) access_block(pass, group.lds[pass.at / CellBlock::bytes], pass.block(), spread);
-  });
+  const bool is_plain = pass.is_plain && clock.incomplete.empty() && (group.lds_releases.empty() || !access.writes);
+  LdsPass result;
+  if (is_plain) {
+    result = group.lds.pass(access, group.limits_of(clock), pass.mark);
+    pass.lanes_are_apart = result.passes && !result.overlaps;
+    if (result.passes) return;
+  }
+  if (access.is_atomic) result = group.lds.pass_atomic(access, group.limits_of(clock), pass.mark, clock.since_barrier);
+  if (!result.passes) access_lds_cells(pass);
   // LDS completes what a wave does there in order, and has no caches: all that was done before is handed on by an
   // atomic, or by a store to what atomics access; a load that waits for these acquires it.
   const bool acquires = pass.returns || pass.acquires;
-  if (!access.is_atomic && (group.lds_atomics.empty() || !(acquires || access.writes))) return;
+  if (!access.is_atomic && (group.lds_releases.empty() || !(acquires || access.writes))) return;
+  const uint64_t size = group.lds.bytes();
   if (acquires) {
     VectorClock all = *clock.known;
-    // Lanes of one instruction release one clock to all their places: it is learnt once.
-    std::array<const VectorClock*, 4> learnt{};
-    unsigned next = 0;
+    // Lanes of one instruction release at one time to all their places: it is learnt once.
+    std::vector<uint32_t> learnt;
     for_each_address(access, [&](uint64_t address) {
       if (address >= size) return;
-      const Place* const place = group.lds_atomics.find(address);
-      if (place == nullptr || place->empty()) return;
-      const VectorClock* const one = place->one();
-      if (one != nullptr && std::ranges::find(learnt, one) != learnt.end()) return;
-      all.learn(place->clock());
-      learnt[next++ % learnt.size()] = one;
+      const std::span<const uint32_t> times = group.lds_releases.times(address);
+      if (times.empty() || std::ranges::equal(times, learnt)) return;
+      all.learn(group.lds_releases.clock(address));
+      learnt.assign(times.begin(), times.end());
     });
     know(clock, std::move(all));
   }
   if (!access.writes) return;
-  Knowledge released;
+  const uint32_t wave = clock.task - group.first_task;
+  uint32_t time = 0;
   for_each_address(access, [&](uint64_t address) {
-    if (address >= size) return;
-    Place* const place = access.is_atomic ? &group.lds_atomics.at(address) : group.lds_atomics.find(address);
-    if (place == nullptr || (!access.is_atomic && place->empty())) return;
-    if (!released) released = clock.release_all();
-    if (acquires) {
-      place->replace(released, clock.task);
-    } else {
-      place->learn(released, clock.task);
+    if (address >= size || (!access.is_atomic && !group.lds_releases.has(address))) return;
+    if (time == 0) {
+      clock.pass_time();
+      time = WaveClock::completed(clock.time);
+      group.lds_releases.knows(wave, time, clock.known);
     }
+    group.lds_releases.release(address, wave, time, acquires);
+  });
+}
+
+void RaceChecker::access_lds_cells(Pass& pass) {
+  const uint64_t size = pass.group.lds.bytes();
+  for_each_piece(pass.access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
+    if (begin >= size) return;
+    pass.begin_piece(lane, begin, std::min(end, size), spread);
+    pass.group.lds.visit(static_cast<uint32_t>(begin), static_cast<uint32_t>(pass.end),
+                         [&](Cell& cell, uint32_t offset, uint32_t dwords) {
+                           const Mark own = mark_at(pass.mark, spread, offset - begin);
+                           if (pass.is_plain && passes(pass.clock, cell, own, pass.access.writes)) return;
+                           access_cell(pass, offset, dwords, cell, own);
+                         });
   });
 }
 
@@ -899,7 +865,7 @@ void RaceChecker::access_global(Pass& pass) {
   AccessHistory::Part* part = nullptr;
   AccessHistory::Blocks* page = nullptr;
   uint64_t page_number = UINT64_MAX;
-  std::unique_lock<std::mutex> lock;
+  std::unique_lock<SpinLock> lock;
   bool has_atomics = false;
   const auto turn_to = [&](uint64_t address) {
     const uint64_t number = AccessHistory::page_of(address);
@@ -987,7 +953,8 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (pass.incomplete.count != 0) {
     report_incomplete(wave, {access.pc, access.space, access.bytes, verb_of(access), pass.incomplete});
   }
-  if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(findings_, wave, access);
+  if (access.writes && !access.is_atomic && !pass.lanes_are_apart && std::popcount(access.lanes) > 1)
+    check_lanes(findings_, wave, access);
 }
 
 /// A lane does an atomic on what it has loaded, in the same interval between barriers.

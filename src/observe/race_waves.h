@@ -15,6 +15,7 @@
 #include "machine/observer.h"
 #include "observe/access_history.h"
 #include "observe/cache_hierarchy.h"
+#include "observe/lds_cells.h"
 #include "observe/race_copies.h"
 #include "observe/vector_clock.h"
 
@@ -84,6 +85,7 @@ struct WaveClock {
   uint32_t time = first_time;
   uint32_t since_barrier = first_time;  ///< when it has passed the last one
   Knowledge known;                      ///< never null
+  bool has_learnt = true;               ///< GroupClocks::limits are older than `known`
   Pending pending;
   bool loads_under_way = false, stores_under_way = false;
   /// Ordinary loads since it has invalidated its caches, for the agent; more than a few are as good as none at all.
@@ -124,6 +126,7 @@ struct WaveClock {
   }
   void know(Knowledge all) {
     known = std::move(all);
+    has_learnt = true;
     released_ = nullptr;
   }
   void pass_time() {
@@ -193,29 +196,6 @@ struct WaveClock {
   std::array<Moment, 16> found_{};  ///< up to when tasks were known that have been asked for
 };
 
-/// Places in LDS that atomics have accessed.
-class LdsPlaces {
- public:
-  bool empty() const { return blocks_.empty(); }
-  /// Null where no atomic has accessed anything near it.
-  Place* find(uint64_t address) {
-    const uint64_t dword = address / 4, block = dword / block_dwords;
-    if (block >= blocks_.size() || blocks_[block] == nullptr) return nullptr;
-    return &(*blocks_[block])[dword % block_dwords];
-  }
-  /// Of the dword that an address is in.
-  Place& at(uint64_t address) {
-    const uint64_t dword = address / 4, block = dword / block_dwords;
-    if (block >= blocks_.size()) blocks_.resize(block + 1);
-    if (blocks_[block] == nullptr) blocks_[block] = std::make_unique<std::array<Place, block_dwords>>();
-    return (*blocks_[block])[dword % block_dwords];
-  }
-
- private:
-  static constexpr uint64_t block_dwords = 64;
-  std::vector<std::unique_ptr<std::array<Place, block_dwords>>> blocks_;
-};
-
 struct GroupClocks {
   uint32_t dispatch = 0, first_task = 0;
   bool is_in_order = false;    ///< its waves see each other's accesses to memory in the order of the program
@@ -243,8 +223,9 @@ struct GroupClocks {
   std::map<uint32_t, Complete> complete;
   std::map<int32_t, Arrived> arrived_at_named;  ///< in all phases together
   Arrived ended;                                ///< likewise those that have ended
-  std::vector<CellBlock> lds;
-  LdsPlaces lds_atomics;
+  LdsCells lds;
+  LdsReleases lds_releases;
+  std::vector<LdsLimits> limits;  ///< by wave; good unless WaveClock::has_learnt
   /// By the address of what an atomic has accessed in memory: what those of its waves know who read that, complete or
   /// not. Where it is in order only.
   std::unordered_map<uint64_t, VectorClock> released_in_order;
@@ -260,6 +241,18 @@ struct GroupClocks {
   uint64_t copies_version = 0;
 
   uint32_t end_task() const { return first_task + static_cast<uint32_t>(waves.size()); }
+  /// Returns the last moments of the work-group's waves that a wave knows of.
+  const LdsLimits& limits_of(WaveClock& wave) {
+    LdsLimits& of_wave = limits[wave.task - first_task];
+    if (!wave.has_learnt) return of_wave;
+    wave.has_learnt = false;
+    for (uint32_t i = 0; i < of_wave.size(); ++i) {
+      const uint32_t task = first_task + i;
+      const uint32_t until = task == wave.task ? UINT32_MAX : i < waves.size() ? wave.known->of(task) : 0;
+      of_wave[i] = PackedMark::last_of(task, until);
+    }
+    return of_wave;
+  }
   /// For another work-group.
   void reuse() {
     waves.clear();
@@ -268,38 +261,26 @@ struct GroupClocks {
     arrived_at_named.clear();
     ended.clock.clear();
     ended.pending.clear();
-    lds.clear();
-    lds_atomics = {};
     released_in_order.clear();
     copies.clear();
     copies_version = 0;
   }
 };
 
-/// What is known of waves at moments before, of those that run: more than the last few is not kept.
+/// Holds what running waves knew at the last few of their moments.
 class Memories {
  public:
   void remember(const WaveClock& clock) {
-    constexpr size_t most = 16;
     Part& part = part_of(clock.task);
     const std::lock_guard lock(part.mutex);
-    auto& list = part.of[clock.task];
-    if (!list.empty() && list.back().first == clock.time) {
-      list.back().second = clock.known;
-    } else {
-      if (list.size() >= most) list.erase(list.begin());
-      list.emplace_back(clock.time, clock.known);
-    }
+    part.of[clock.task].add(clock.time, clock.known);
   }
-  /// What a task knew at a time; null: unknown.
+  /// Returns what a task knew at a time; null: unknown.
   Knowledge at(Moment when) {
     Part& part = part_of(when.task);
     const std::lock_guard lock(part.mutex);
     const auto found = part.of.find(when.task);
-    if (found == part.of.end()) return nullptr;
-    const auto& list = found->second;
-    const auto after = std::ranges::find_if(list, [&](const auto& entry) { return entry.first > when.time; });
-    return (after == list.begin() ? after : std::prev(after))->second;
+    return found == part.of.end() ? nullptr : found->second.at(when.time);
   }
   template <typename Which>
   void forget(const Which& which) {
@@ -310,9 +291,38 @@ class Memories {
   }
 
  private:
+  /// A ring of a task's moments.
+  class Moments {
+   public:
+    void add(uint32_t time, const Knowledge& known) {
+      if (count_ != 0 && entry(count_ - 1).first == time) {
+        entry(count_ - 1).second = known;
+        return;
+      }
+      if (count_ == size) {
+        begin_ = (begin_ + 1) % size;
+        --count_;
+      }
+      entry(count_++) = {time, known};
+    }
+    Knowledge at(uint32_t time) const {
+      uint32_t after = 0;
+      while (after < count_ && entry(after).first <= time) ++after;
+      return entry(after == 0 ? 0 : after - 1).second;
+    }
+
+   private:
+    static constexpr uint32_t size = 16;
+    using Entry = std::pair<uint32_t, Knowledge>;
+    Entry& entry(uint32_t number) { return entries_[(begin_ + number) % size]; }
+    const Entry& entry(uint32_t number) const { return entries_[(begin_ + number) % size]; }
+
+    std::array<Entry, size> entries_{};
+    uint32_t begin_ = 0, count_ = 0;
+  };
   struct Part {
-    std::mutex mutex;
-    std::unordered_map<uint32_t, std::vector<std::pair<uint32_t, Knowledge>>> of;
+    SpinLock mutex;
+    std::unordered_map<uint32_t, Moments> of;
   };
   Part& part_of(uint32_t task) { return parts_[task % parts_.size()]; }
   std::array<Part, 64> parts_;

@@ -58,15 +58,6 @@ class Place {
  public:
   /// `task`: who releases it. A task's later clock has all that its earlier ones had, and takes their place.
   void learn(const Knowledge& released, uint32_t task);
-  /// The same of who has read the place, and learnt what was known, in the same atomic.
-  void replace(const Knowledge& released, uint32_t task) {
-    last_ = {.task = task, .clock = released};
-    others_.clear();
-    before_.clear();
-    joined_.clear();
-  }
-  /// What has been released, as one; null: it was more.
-  const VectorClock* one() const { return is_one() ? last_.clock.get() : nullptr; }
   const VectorClock& clock() const { return is_one() ? *last_.clock : join(); }
   bool empty() const { return last_.clock == nullptr; }
 
