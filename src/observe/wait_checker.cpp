@@ -80,7 +80,7 @@ class WaitChecker final : public Checker {
     bool by_vectors = false;  ///< vector instructions, instead of wait states
   };
   void report(const machine::Wave& wave, uint64_t pc, const MissingNop& missing);
-  void report_registers(const machine::Wave& wave, const machine::StraightCode& code);
+  void report_registers(const machine::Wave& wave, const machine::StraightCode& code, const RegisterFiles& allocated);
 
   Findings& findings_;
   RunningGroups<GroupState> groups_;
@@ -102,11 +102,17 @@ std::string scalar_name(unsigned number) {
   return fmt::format("scalar register {}", number);
 }
 
+/// Registers that a wave has, or may ask for.
+RegisterFiles allocated_registers(const machine::Wave& wave) {
+  const auto& kernel = wave.work_group->dispatch->kernel;
+  const bool is_dynamic = kernel != nullptr && kernel->descriptor.dynamic_vgprs;
+  return {.vgprs = is_dynamic ? kernel->descriptor.vgprs : wave.vgprs, .agprs = wave.agprs, .sgprs = wave.sgprs};
+}
+
 uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) {
   const WaitPaths::Step step = paths_.step(before, code, wave.work_group->dispatch->gpu->processor(), wave.wave_size);
-  // From GFX12 on a wave may change how many it has.
-  if (step.vgprs > wave.vgprs && wave.work_group->dispatch->gpu->processor().generation < target::Generation::gfx12) {
-    report_registers(wave, code);
+  if (const RegisterFiles allocated = allocated_registers(wave); step.named.exceed(allocated)) {
+    report_registers(wave, code, allocated);
   }
   if (step.events != nullptr) {
     for (const auto& [pc, missing] : step.events->missing) report(wave, pc, missing);
@@ -117,22 +123,30 @@ uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, con
   return step.next;
 }
 
-void WaitChecker::report_registers(const machine::Wave& wave, const machine::StraightCode& code) {
+void WaitChecker::report_registers(const machine::Wave& wave, const machine::StraightCode& code,
+                                   const RegisterFiles& allocated) {
   constexpr const char* kind = "register-out-of-bounds";
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
-  // What is wrong is how many the kernel asks for: told once for each kernel, however often its code uses them.
-  const uint64_t place = dispatch.packet.kernel_object;
-  if (findings_.known(checker, kind, place, 0)) return;
-  const auto [pc, vgprs] = WaitPaths::first_beyond(wave.vgprs, code, dispatch.gpu->processor(), wave.wave_size);
+  const auto [pc, named] = WaitPaths::first_beyond(allocated, code, dispatch.gpu->processor(), wave.wave_size);
   if (pc == 0) return;
-  Finding finding;
-  finding.checker = checker;
-  finding.kind = kind;
-  set_place(finding, wave, pc, 0);
-  finding.message =
-      fmt::format("kernel '{}' uses v{}, and its waves have {} VGPRs", finding.kernel, vgprs - 1, unsigned{wave.vgprs});
-  finding.advice = "let the kernel ask for as many as its code uses (.amdhsa_next_free_vgpr)";
-  findings_.add(place, std::move(finding));
+  const auto report = [&](unsigned file, char letter, const char* name, unsigned used, unsigned has,
+                          const char* directive) {
+    // The mistake is in the descriptor: it is reported once for each kernel and file, however often code uses the
+    // registers. Descriptors are aligned to 64 bytes.
+    const uint64_t place = dispatch.packet.kernel_object + file;
+    if (used <= has || findings_.known(checker, kind, place, 0)) return;
+    Finding finding;
+    finding.checker = checker;
+    finding.kind = kind;
+    set_place(finding, wave, pc, 0);
+    finding.message =
+        fmt::format("kernel '{}' uses {}{}, and its waves have {} {}", finding.kernel, letter, used - 1, has, name);
+    finding.advice = fmt::format("let the kernel ask for as many as its code uses ({})", directive);
+    findings_.add(place, std::move(finding));
+  };
+  report(0, 'v', "VGPRs", named.vgprs, allocated.vgprs, ".amdhsa_next_free_vgpr");
+  report(1, 'a', "AGPRs", named.agprs, allocated.agprs, ".amdhsa_next_free_vgpr");
+  report(2, 's', "SGPRs", named.sgprs, allocated.sgprs, ".amdhsa_next_free_sgpr");
 }
 
 void WaitChecker::follow_copies(const machine::Wave& wave, const CopySteps& steps) {

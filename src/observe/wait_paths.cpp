@@ -20,12 +20,19 @@ namespace {
 /// all begin anew, which at worst keeps silent about one operation of each wave.
 constexpr size_t most_states = 1 << 16;
 
-/// One more than the last VGPR that an instruction names.
-unsigned vgprs_named(const isa::Instruction& instruction) {
-  unsigned named = 0;
+/// One more than the last register that an instruction names. VCC and what comes after it every wave has.
+RegisterFiles registers_named(const isa::Instruction& instruction) {
+  RegisterFiles named;
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];
-    if (operand.kind == isa::OperandKind::vgpr) named = std::max(named, unsigned{operand.reg} + operand.words);
+    const unsigned end = unsigned{operand.reg} + operand.words;
+    if (operand.kind == isa::OperandKind::vgpr) {
+      named.include({.vgprs = end});
+    } else if (operand.kind == isa::OperandKind::agpr) {
+      named.include({.agprs = end});
+    } else if (operand.kind == isa::OperandKind::scalar && operand.reg < isa::scalar::vcc_lo) {
+      named.include({.sgprs = end});
+    }
   }
   return named;
 }
@@ -54,13 +61,15 @@ WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& cod
   return step;
 }
 
-WaitPaths::NamedRegisters WaitPaths::first_beyond(unsigned vgprs, const machine::StraightCode& code,
+WaitPaths::NamedRegisters WaitPaths::first_beyond(const RegisterFiles& allocated, const machine::StraightCode& code,
                                                   const target::Processor& processor, unsigned wave_size) {
   for (uint64_t pc = code.begin; pc < code.end;) {
-    const auto instruction =
+    auto instruction =
         isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), code.end - pc), processor, wave_size);
     if (!instruction) break;
-    if (const unsigned named = vgprs_named(*instruction); named > vgprs) return {.pc = pc, .vgprs = named};
+    isa::choose_banks(*instruction, code.banks);
+    const RegisterFiles named = registers_named(*instruction);
+    if (named.exceed(allocated)) return {.pc = pc, .named = named};
     pc += instruction->size;
   }
   return {};
@@ -73,13 +82,13 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
     if (const auto at = states_.find(key.state); at != states_.end()) state = at->second;
   }
   PathEvents events;
-  unsigned vgprs = 0;
+  RegisterFiles named;
   for (uint64_t pc = key.begin; pc < key.end;) {
     auto instruction =
         isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), key.end - pc), processor, key.variant.wave_size);
     if (!instruction) break;  // the wave faults there
     isa::choose_banks(*instruction, key.variant.banks);
-    vgprs = std::max(vgprs, vgprs_named(*instruction));
+    named.include(registers_named(*instruction));
     const Facts& facts = facts_of(pc, key.variant, *instruction, processor);
     if (const auto missing = state.states.step(facts.states, pc)) events.missing.push_back({pc, *missing});
     if (const auto missing = state.matrices.step(facts.matrix, pc, facts.states.states)) {
@@ -103,7 +112,7 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
     steps_.clear();
     epoch_ = next_epoch();
   }
-  Step step{.next = number_of(std::move(state)), .vgprs = vgprs};
+  Step step{.next = number_of(std::move(state)), .named = named};
   if (!events.conflicts.empty() || !events.missing.empty() || !events.missing_of_matrices.empty() ||
       !events.copies.empty()) {
     auto& kept = events_[key];

@@ -7,6 +7,7 @@
 // tells: translated code asks it once a block.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -37,6 +38,20 @@ struct PathEvents {
   CopySteps copies;
 };
 
+/// Numbers of registers, by file.
+struct RegisterFiles {
+  unsigned vgprs = 0, agprs = 0, sgprs = 0;
+
+  bool exceed(const RegisterFiles& allocated) const {
+    return vgprs > allocated.vgprs || agprs > allocated.agprs || sgprs > allocated.sgprs;
+  }
+  void include(const RegisterFiles& more) {
+    vgprs = std::max(vgprs, more.vgprs);
+    agprs = std::max(agprs, more.agprs);
+    sgprs = std::max(sgprs, more.sgprs);
+  }
+};
+
 class WaitPaths {
  public:
   WaitPaths();
@@ -44,18 +59,18 @@ class WaitPaths {
   struct Step {
     uint32_t next = 0;                   ///< the state after the code
     const PathEvents* events = nullptr;  ///< null: nothing happens; good until code is unloaded that takes part in it
-    unsigned vgprs = 0;                  ///< one more than the last VGPR that the code names
+    RegisterFiles named{};               ///< one more than the last register that the code names
   };
   /// `state`: 0 at a wave's begin.
   Step step(uint32_t state, const machine::StraightCode& code, const target::Processor& processor, unsigned wave_size);
 
-  /// An instruction, and one more than the last VGPR that it names.
+  /// An instruction, and one more than the last register that it names.
   struct NamedRegisters {
     uint64_t pc = 0;
-    unsigned vgprs = 0;
+    RegisterFiles named{};
   };
-  /// The first instruction that names more VGPRs than `vgprs`, until GFX12; that at 0 if there is none.
-  static NamedRegisters first_beyond(unsigned vgprs, const machine::StraightCode& code,
+  /// The first instruction that names registers beyond those that are allocated; that at 0 if there is none.
+  static NamedRegisters first_beyond(const RegisterFiles& allocated, const machine::StraightCode& code,
                                      const target::Processor& processor, unsigned wave_size);
 
   /// Whether any instruction that has been looked at copies between memory and LDS.
