@@ -59,7 +59,7 @@ bool same_numbers(const NumberType& given, const ElementType& wanted) {
 
 /// What a hidden argument holds; nothing for one that Atoll does not know.
 std::optional<uint64_t> hidden_value(ArgumentKind kind, const Launch& launch) {
-  const auto& [grid, block, dynamic_lds_bytes, queue_address] = launch;
+  const auto& [grid, block, dynamic_lds_bytes, queue_address, lds_guard_bytes, lds] = launch;
   switch (kind) {
     case ArgumentKind::hidden_global_offset_x:
     case ArgumentKind::hidden_global_offset_y:
@@ -173,6 +173,8 @@ Result<std::vector<std::byte>> pack_arguments(const KernelMetadata& kernel, std:
     std::memcpy(segment.data() + argument.offset, bytes, std::min<size_t>(size, argument.size));
   };
 
+  if (const uint64_t end = uint64_t{kernel.group_segment_fixed_size} + launch.dynamic_lds_bytes; end != 0)
+    launch.lds.push_back({.begin = 0, .end = end, .name = "the kernel's own LDS"});
   size_t index = 0;
   for (const KernelArgument& argument : kernel.arguments) {
     if (is_hidden(argument)) continue;
@@ -190,11 +192,12 @@ Result<std::vector<std::byte>> pack_arguments(const KernelMetadata& kernel, std:
       std::memcpy(&bytes, given.bytes.data(), sizeof bytes);
       const uint32_t alignment = std::has_single_bit(argument.pointee_align) ? argument.pointee_align : 16;
       const uint64_t end = uint64_t{kernel.group_segment_fixed_size} + launch.dynamic_lds_bytes;
-      const uint64_t place = support::align_up(end, alignment);
+      const uint64_t place = support::align_up(end == 0 ? 0 : end + launch.lds_guard_bytes, alignment);
       if (place + bytes > UINT32_MAX)
         return fail(ErrorKind::out_of_resources, "{} of kernel {} asks for {} bytes of LDS", what, kernel.name, bytes);
       put(argument, &place, sizeof place);
       launch.dynamic_lds_bytes = static_cast<uint32_t>(place + bytes - kernel.group_segment_fixed_size);
+      launch.lds.push_back({.begin = place, .end = place + bytes, .name = what});
     } else if (given.bytes.size() != argument.size) {
       return fail(ErrorKind::invalid_argument, "{} of kernel {} has {} bytes, {} are given", what, kernel.name,
                   argument.size, given.bytes.size());

@@ -13,6 +13,7 @@
 
 #include "atoll/atoll.h"
 #include "object/code_object.h"
+#include "observe/lds_layout.h"
 #include "support/error.h"
 
 namespace Atoll::library {
@@ -30,10 +31,12 @@ struct Launch {
   std::array<uint32_t, 3> grid{}, block{};  ///< work-items
   uint32_t dynamic_lds_bytes = 0;           ///< in: what the caller asks for; out: with local memory arguments
   uint64_t queue_address = 0;               ///< of the amd_queue_t that the kernel belongs to
+  uint32_t lds_guard_bytes = 0;             ///< gap between parts of LDS
+  observe::LdsLayout lds{};                 ///< out: the parts
 };
 
-/// The kernel argument segment. Local memory arguments get their place in LDS after the static part and after each
-/// other, and add to `launch.dynamic_lds_bytes`. Errors name the parameter.
+/// Returns the kernel argument segment. Local memory arguments get their place in LDS after the static part and after
+/// each other, with gaps of `launch.lds_guard_bytes`, and add to `launch.dynamic_lds_bytes`. Errors name the parameter.
 support::Result<std::vector<std::byte>> pack_arguments(const object::KernelMetadata& kernel,
                                                        std::span<const Argument> arguments, Launch& launch);
 

@@ -13,6 +13,8 @@ namespace {
 /// What a lane gets whose stack the compiler could not size (recursion, calls through pointers). The HIP runtime's
 /// figure for such kernels.
 constexpr uint32_t dynamic_stack_bytes = 16 << 10;
+/// Between parts of LDS, for the checker of memory.
+constexpr uint32_t lds_guard_bytes = 256;
 
 /// "16 x 4 x 1".
 std::string text_of(const std::array<uint32_t, 3>& shape) {
@@ -48,7 +50,14 @@ support::Result<void> check_shape(const object::KernelMetadata& kernel, const st
 Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const FoundKernel& kernel, Launch launch,
                                  std::span<const Argument> arguments) {
   launch.queue_address = gpu.gpu->queue_address();
+  const Launch given = launch;
+  if (gpu.checkers && gpu.checkers->wants("memory")) launch.lds_guard_bytes = lds_guard_bytes;
   auto segment = pack_arguments(*kernel.metadata, arguments, launch);
+  const uint64_t lds_bytes = uint64_t{kernel.metadata->group_segment_fixed_size} + launch.dynamic_lds_bytes;
+  if (segment && launch.lds_guard_bytes != 0 && lds_bytes > gpu.gpu->processor().lds_bytes) {
+    launch = given;  // there is no room for gaps
+    segment = pack_arguments(*kernel.metadata, arguments, launch);
+  }
   if (!segment) return failed(std::move(segment).error());
   return PreparedLaunch{.kernel = kernel, .launch = launch, .segment = std::move(*segment)};
 }
@@ -186,7 +195,10 @@ Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch) {
   packet.kernel_object = launch.kernel.symbol->address;
   packet.kernarg_address = *kernarg;
   std::optional<machine::FaultReport> fault;
+  const bool has_gaps = launch.launch.lds_guard_bytes != 0 && launch.launch.lds.size() > 1;
+  if (has_gaps) gpu.checkers->lds_laid_out(*kernarg, std::move(launch.launch.lds));
   auto done = gpu.gpu->run(packet, &fault);
+  if (has_gaps) gpu.checkers->lds_laid_out(*kernarg, {});
   gpu.kernarg.give_back(memory, *kernarg, launch.segment.size());
   if (!done) return std::unexpected(failure_of(std::move(done).error(), fault));
   services.ended_well = true;

@@ -263,6 +263,9 @@ void Checkers::copying(const machine::CopyEvent& copy) {
 void Checkers::copied(const machine::CopyEvent& copy) {
   for (Checker* each : of_memory_) each->copied(copy);
 }
+void Checkers::lds_laid_out(uint64_t kernarg, const LdsLayout& layout) {
+  for (Checker* each : of_memory_) each->lds_laid_out(kernarg, layout);
+}
 void Checkers::refused_free(uint64_t address, std::string_view function) {
   for (Checker* each : of_memory_) each->refused_free(address, function);
 }

@@ -15,6 +15,7 @@
 
 #include "machine/observer.h"
 #include "observe/findings.h"
+#include "observe/lds_layout.h"
 #include "observe/options.h"
 #include "observe/progress.h"
 #include "support/error.h"
@@ -44,6 +45,12 @@ class Checker : public machine::Observer {
   virtual void forget() {}
   /// A copy or a fill (source 0) has been carried out, before those are told who wait for it.
   virtual void copied(const machine::CopyEvent& copy) { static_cast<void>(copy); }
+
+  /// Kernels whose arguments are at `kernarg` have that layout of LDS; empty: no longer.
+  virtual void lds_laid_out(uint64_t kernarg, const LdsLayout& layout) {
+    static_cast<void>(kernarg);
+    static_cast<void>(layout);
+  }
 
   // Calls of a language runtime that do not come to Atoll's.
 
@@ -109,6 +116,7 @@ class Checkers final : public machine::Observer {
   void freed(uint64_t address, std::string_view function, std::function<void()> release) override;
   void copying(const machine::CopyEvent& copy) override;
   void copied(const machine::CopyEvent& copy);
+  void lds_laid_out(uint64_t kernarg, const LdsLayout& layout);
   void refused_free(uint64_t address, std::string_view function);
   void refused_copy(const machine::CopyEvent& copy);
   void allocated_in_stream(uint64_t address, uint64_t bytes, std::string_view function);

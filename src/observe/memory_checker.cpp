@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -176,6 +177,10 @@ const object::Segment* segment_at(const machine::LoadedCode& code, uint64_t addr
   return segment == segments.end() ? nullptr : &*segment;
 }
 
+bool is_in_one_of(const LdsLayout& layout, uint64_t offset, uint64_t bytes) {
+  return std::ranges::any_of(layout, [&](const LdsPart& part) { return part.holds(offset, bytes); });
+}
+
 class MemoryChecker final : public Checker {
  public:
   MemoryChecker(Findings& findings, const Surroundings& surroundings, bool checks, bool tells_leaks)
@@ -193,7 +198,9 @@ class MemoryChecker final : public Checker {
   void dispatch_ends(const machine::Dispatch&) override { dispatches_epoch_.store(next_epoch()); }
 
   machine::OrdinaryAccesses ordinary_accesses(const machine::Wave& wave) override {
+    const auto layout = lds_layout_of(wave);
     return {.scratch_bytes = scratch_size(wave),
+            .lds_bytes = layout ? static_cast<uint32_t>(layout->front().end) : UINT32_MAX,
             .epoch = std::max(allocations_.generation(), dispatches_epoch_.load())};
   }
   bool is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) override;
@@ -229,6 +236,16 @@ class MemoryChecker final : public Checker {
     const std::optional<Block> before = allocations_.find(address);
     if (allocations_.free(address, function, stack, std::move(release)) || !before || !checks_) return;
     check_bad_free(*before, address, function, stack);
+  }
+
+  void lds_laid_out(uint64_t kernarg, const LdsLayout& layout) override {
+    const std::lock_guard lock(lds_mutex_);
+    if (layout.empty()) {
+      lds_layouts_.erase(kernarg);
+    } else {
+      lds_layouts_[kernarg] = std::make_shared<const LdsLayout>(layout);
+    }
+    has_lds_layouts_.store(!lds_layouts_.empty(), std::memory_order_release);
   }
 
   void refused_free(uint64_t address, std::string_view function) override {
@@ -293,7 +310,15 @@ class MemoryChecker final : public Checker {
   bool check_argument_bounds(const machine::Wave& wave, const AccessEvent& access);
   bool check_below_apertures(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
   void check_code(const machine::Wave& wave, const AccessEvent& access, unsigned lane, const machine::LoadedCode& code);
+  /// Null where nothing is known of it.
+  std::shared_ptr<const LdsLayout> lds_layout_of(const machine::Wave& wave) const {
+    if (!has_lds_layouts_.load(std::memory_order_acquire)) return nullptr;
+    const std::lock_guard lock(lds_mutex_);
+    const auto found = lds_layouts_.find(wave.work_group->dispatch->packet.kernarg_address);
+    return found == lds_layouts_.end() ? nullptr : found->second;
+  }
   void check_lds(const machine::Wave& wave, const AccessEvent& access);
+  void check_lds_parts(const machine::Wave& wave, const AccessEvent& access, const LdsLayout& layout);
   void check_scratch(const machine::Wave& wave, const AccessEvent& access);
   void check_copy(const machine::CopyEvent& copy, uint64_t address, bool writes);
   bool may_use(const machine::Wave& wave, uint64_t address, uint64_t bytes, bool is_scalar) const;
@@ -308,6 +333,10 @@ class MemoryChecker final : public Checker {
                 const HostStack& stack);
 
   const Variables& variables_of(const machine::LoadedCode& code, const machine::Wave& wave);
+
+  mutable std::mutex lds_mutex_;
+  std::map<uint64_t, std::shared_ptr<const LdsLayout>> lds_layouts_;  ///< by the address of the arguments
+  std::atomic<bool> has_lds_layouts_{false};
 
   Findings& findings_;
   const Surroundings& surroundings_;
@@ -367,6 +396,11 @@ bool MemoryChecker::is_ordinary(const machine::Wave& wave, const AccessEvent& ac
     case Space::lds: {
       const uint64_t end = wave.work_group->lds_bytes, alignment = lds_alignment(wave, access);
       around = {.begin = 0, .end = end};
+      if (const auto layout = lds_layout_of(wave)) {
+        around = {.begin = 0, .end = layout->front().end};
+        if (culprits(access, [&](uint64_t offset) { return is_in_one_of(*layout, offset, access.bytes); }).count != 0)
+          return false;
+      }
       return culprits(access, [&](uint64_t offset) {
                return offset + access.bytes <= end && (offset & (alignment - 1)) == 0;
              }).count == 0;
@@ -666,9 +700,28 @@ void MemoryChecker::check_code(const machine::Wave& wave, const AccessEvent& acc
 
 // --- LDS and scratch -------------------------------------------------------------------------------------------------
 
+/// Accesses that lie in a gap between parts of LDS, or reach into one. What is beyond LDS is check_lds()'s.
+void MemoryChecker::check_lds_parts(const machine::Wave& wave, const AccessEvent& access, const LdsLayout& layout) {
+  const Culprit outside = culprits(access, [&](uint64_t offset) {
+    return offset + access.bytes > layout.back().end || is_in_one_of(layout, offset, access.bytes);
+  });
+  if (outside.count == 0) return;
+  // The part that it begins in or comes after.
+  const auto after = std::ranges::upper_bound(layout, outside.address, {}, &LdsPart::begin);
+  const LdsPart& before = after == layout.begin() ? *after : *std::prev(after);
+  const uint64_t size = before.end - before.begin;
+  report(wave, access, outside, "lds-out-of-bounds",
+         fmt::format("{} {} at byte {} of LDS, between {}{}", verb_of(access), bytes_in_words(access.bytes),
+                     outside.address, before.name, after == layout.end() ? "" : fmt::format(" and {}", after->name)),
+         fmt::format("{:#x} in LDS: {} the {} of {}", outside.address,
+                     relation(outside.address, access.bytes, before.begin, size), bytes_in_words(size), before.name),
+         {}, "check the index against the size that the launch asks for");
+}
+
 void MemoryChecker::check_lds(const machine::Wave& wave, const AccessEvent& access) {
   const machine::WorkGroup& group = *wave.work_group;
   const uint64_t alignment = lds_alignment(wave, access);
+  if (const auto layout = lds_layout_of(wave)) check_lds_parts(wave, access, *layout);
   if (alignment == 1 && access.pattern.end <= group.lds_bytes) [[likely]]
     return;
   const Culprit outside = culprits(access, [&](uint64_t offset) { return offset + access.bytes <= group.lds_bytes; });

@@ -119,6 +119,18 @@ TEST_F(Packing, LocalMemoryFollowsTheStaticPartAndCounts) {
   EXPECT_EQ(at<uint32_t>(4), 128u);
   EXPECT_EQ(launch.dynamic_lds_bytes, 128u + 20 - 100);
   EXPECT_EQ(at<uint32_t>(8), launch.dynamic_lds_bytes);
+
+  launch = {.lds_guard_bytes = 256};
+  const auto apart = pack_arguments(metadata, arguments, launch);
+  ASSERT_TRUE(apart) << apart.error().message;
+  segment = *apart;
+  EXPECT_EQ(at<uint32_t>(0), 360u);
+  EXPECT_EQ(at<uint32_t>(4), 640u);
+  EXPECT_EQ(launch.dynamic_lds_bytes, 640u + 20 - 100);
+  ASSERT_EQ(launch.lds.size(), 3u);
+  EXPECT_EQ(launch.lds[0].end, 100u);
+  EXPECT_EQ(launch.lds[1].end, 370u);
+  EXPECT_EQ(launch.lds[2].begin, 640u);
 }
 
 TEST_F(Packing, UnknownKindsAreNamed) {

@@ -71,7 +71,7 @@ class Translator {
         first_helper_(first_helper) {
     frame_.bounds = &bounds_;
     if (flow_.tells.odd_accesses) frame_.odd = &odd_;
-    if (flow_.tells.definedness) odd_.set_limits_lds();
+    if (flow_.tells.odd_accesses || flow_.tells.definedness) odd_.set_limits_lds();
   }
 
   void run(Translated& result) {
