@@ -23,6 +23,7 @@ class AtollKernel {
       } else {
         arguments_.emplace_back(0);
         arguments_.back().bytes = value.bytes;
+        arguments_.back().type = {};  // of the number's type, only the bytes are known
       }
     }
   }

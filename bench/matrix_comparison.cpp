@@ -151,7 +151,7 @@ class Launch {
         wave_(value_of(code.describe(kernel_)).required_block[0]),
         left_(buffer_of(gpu, encode(product.a, type, ocp))),
         right_(buffer_of(gpu, encode(product.b, type, ocp))),
-        result_(value_of(gpu.allocate<uint32_t>(size * size))) {}
+        result_(value_of(gpu.allocate_bytes(size * size * sizeof(uint32_t)))) {}
 
   void run() const {
     const LaunchShape shape{.grid = {size / tile * wave_, size / tile, 1}, .block = {wave_, 1, 1}};
@@ -159,7 +159,8 @@ class Launch {
   }
 
   float result(uint32_t place) const {
-    const uint32_t word = result_.span()[place];
+    uint32_t word = 0;
+    std::memcpy(&word, static_cast<const std::byte*>(result_.data()) + place * sizeof word, sizeof word);
     return kernel_ == "product_i8" ? static_cast<float>(std::bit_cast<int32_t>(word)) : std::bit_cast<float>(word);
   }
 
@@ -168,8 +169,7 @@ class Launch {
   const Code& code_;
   std::string kernel_;
   uint32_t wave_;
-  Buffer left_, right_;
-  TypedBuffer<uint32_t> result_;
+  Buffer left_, right_, result_;
 };
 
 class Comparison {
